@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/facts.h"
+
+static void fact_drop_value(struct fact *fact)
+{
+	if (fact->type == FACT_STRING)
+		free(fact->string);
+}
+
+/* The fact of that name with its old value dropped, a new one if there is none; NULL when memory
+ * is short. The caller sets type and value. */
+static struct fact *facts_claim(struct facts *facts, const char *name)
+{
+	struct fact *items;
+	char *copy;
+
+	for (size_t i = 0; i < facts->n; i++) {
+		if (strcmp(facts->items[i].name, name) == 0) {
+			fact_drop_value(&facts->items[i]);
+			return &facts->items[i];
+		}
+	}
+	items = reallocarray(facts->items, facts->n + 1, sizeof(*items));
+	if (!items) {
+		facts->failed = true;
+		return NULL;
+	}
+	facts->items = items;
+	copy = strdup(name);
+	if (!copy) {
+		facts->failed = true;
+		return NULL;
+	}
+	items[facts->n] = (struct fact){ .name = copy };
+	return &items[facts->n++];
+}
+
+void facts_set_string(struct facts *facts, const char *name, const char *value)
+{
+	struct fact *fact;
+	char *copy;
+
+	if (!value)
+		return;
+	copy = strdup(value);
+	if (!copy) {
+		facts->failed = true;
+		return;
+	}
+	fact = facts_claim(facts, name);
+	if (!fact) {
+		free(copy);
+		return;
+	}
+	fact->type = FACT_STRING;
+	fact->string = copy;
+}
+
+void facts_set_stringf(struct facts *facts, const char *name, const char *format, ...)
+{
+	_cleanup_free_ char *value = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&value, format, ap);
+	va_end(ap);
+	if (n < 0) {
+		value = NULL;
+		facts->failed = true;
+		return;
+	}
+	facts_set_string(facts, name, value);
+}
+
+void facts_set_integer(struct facts *facts, const char *name, int64_t value)
+{
+	struct fact *fact = facts_claim(facts, name);
+
+	if (!fact)
+		return;
+	fact->type = FACT_INTEGER;
+	fact->integer = value;
+}
+
+void facts_set_real(struct facts *facts, const char *name, double value)
+{
+	struct fact *fact;
+
+	if (!isfinite(value))
+		return;
+	fact = facts_claim(facts, name);
+	if (!fact)
+		return;
+	fact->type = FACT_REAL;
+	fact->real = value;
+}
+
+const struct fact *facts_find(const struct facts *facts, const char *name)
+{
+	for (size_t i = 0; i < facts->n; i++) {
+		if (strcmp(facts->items[i].name, name) == 0)
+			return &facts->items[i];
+	}
+	return NULL;
+}
+
+void facts_clear(struct facts *facts)
+{
+	for (size_t i = 0; i < facts->n; i++) {
+		fact_drop_value(&facts->items[i]);
+		free(facts->items[i].name);
+	}
+	free(facts->items);
+	*facts = (struct facts){ 0 };
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Facts: an ordered list of named values, as one part of the program learns them and another
+ * writes them down. Names are unique: setting one again replaces its value in its old place.
+ * Strings are copied. A failed allocation sticks in `failed`, so that a chain of settings needs
+ * one check at its end.
+ */
+#ifndef QUIESCE_BASIC_FACTS_H
+#define QUIESCE_BASIC_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/macro.h"
+
+enum fact_type {
+	FACT_STRING,
+	FACT_INTEGER,
+	FACT_REAL,
+};
+
+struct fact {
+	char *name;
+	enum fact_type type;
+	union {
+		char *string;
+		int64_t integer;
+		double real; /* finite */
+	};
+};
+
+/* All zero is an empty list. */
+struct facts {
+	struct fact *items;
+	size_t n;
+	bool failed;
+};
+
+/* NULL as the string sets nothing. */
+void facts_set_string(struct facts *facts, const char *name, const char *value);
+void facts_set_stringf(struct facts *facts, const char *name, const char *format, ...)
+	_printf_(3, 4);
+void facts_set_integer(struct facts *facts, const char *name, int64_t value);
+/* A value that is not finite sets nothing. */
+void facts_set_real(struct facts *facts, const char *name, double value);
+/* NULL when there is none of that name. */
+const struct fact *facts_find(const struct facts *facts, const char *name);
+void facts_clear(struct facts *facts);
+
+#endif

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+
+enum {
+	FILE_REREAD_MAX = 64 * 1024 * 1024,
+};
+
+/* Ends the text of an attribute: length without the trailing newline. */
+static int attr_finish(char *buf, size_t size, ssize_t n)
+{
+	if (n < 0)
+		return -errno;
+	/* A full buffer may be a cut value. */
+	if ((size_t)n >= size)
+		return -EFBIG;
+	if (n > 0 && buf[n - 1] == '\n')
+		n--;
+	buf[n] = '\0';
+	return (int)n;
+}
+
+int file_reread_attr(int fd, char *buf, size_t size)
+{
+	char page[FILE_ATTR_SIZE + 1];
+	int n;
+
+	n = attr_finish(page, sizeof(page), TEMP_FAILURE_RETRY(pread(fd, page, sizeof(page), 0)));
+	if (n < 0)
+		return n;
+	if ((size_t)n >= size)
+		return -EFBIG;
+	memcpy(buf, page, (size_t)n + 1);
+	return n;
+}
+
+int file_read_attr(int dirfd, const char *path, char *buf, size_t size)
+{
+	_cleanup_close_ int fd = -EBADF;
+
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	return file_reread_attr(fd, buf, size);
+}
+
+int file_read_attr_u64(int dirfd, const char *path, uint64_t *ret)
+{
+	char buf[FILE_ATTR_SIZE];
+	int r;
+
+	r = file_read_attr(dirfd, path, buf, sizeof(buf));
+	if (r < 0)
+		return r;
+	return parse_attr_u64(buf, ret);
+}
+
+/* Appends to buffer from fd until its end; with at >= 0 by pread from there. */
+static int read_to_end(int fd, off_t at, size_t max, struct file_buffer *buffer)
+{
+	buffer->length = 0;
+	for (;;) {
+		ssize_t n;
+
+		if (buffer->capacity - buffer->length < 2) {
+			size_t capacity = MAX((size_t)8192, buffer->capacity * 2);
+			char *data;
+
+			if (buffer->length >= max)
+				return -EFBIG;
+			data = realloc(buffer->data, capacity);
+			if (!data)
+				return -ENOMEM;
+			buffer->data = data;
+			buffer->capacity = capacity;
+		}
+		if (at >= 0)
+			n = pread(fd, buffer->data + buffer->length,
+				buffer->capacity - buffer->length - 1, at + (off_t)buffer->length);
+		else
+			n = read(fd, buffer->data + buffer->length,
+				buffer->capacity - buffer->length - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		buffer->length += (size_t)n;
+		if (buffer->length > max)
+			return -EFBIG;
+	}
+	buffer->data[buffer->length] = '\0';
+	return 0;
+}
+
+int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *ret_length)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct file_buffer buffer = { 0 };
+	int r;
+
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	r = read_to_end(fd, -1, max, &buffer);
+	if (r < 0) {
+		free(buffer.data);
+		return r;
+	}
+	*ret = buffer.data;
+	if (ret_length)
+		*ret_length = buffer.length;
+	return 0;
+}
+
+int file_reread(int fd, struct file_buffer *buffer)
+{
+	return read_to_end(fd, 0, FILE_REREAD_MAX, buffer);
+}
+
+void file_buffer_clear(struct file_buffer *buffer)
+{
+	free(buffer->data);
+	*buffer = (struct file_buffer){ 0 };
+}
+
+struct file_replace {
+	FILE *stream;
+	int dirfd;
+	char *name;	 /* the file's name inside dirfd; NULL when written directly */
+	char *temporary; /* the temporary file's name inside dirfd */
+};
+
+static void replace_free(struct file_replace *replace)
+{
+	if (replace->stream)
+		fclose(replace->stream);
+	if (replace->dirfd >= 0)
+		close(replace->dirfd);
+	free(replace->name);
+	free(replace->temporary);
+	free(replace);
+}
+
+/* Opens something that cannot be replaced by rename: a terminal, a pipe, /dev/null. */
+static int replace_open_direct(struct file_replace *replace, const char *path)
+{
+	int fd;
+
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	replace->stream = fdopen(fd, "w");
+	if (!replace->stream) {
+		int r = -errno;
+
+		close(fd);
+		return r;
+	}
+	return 0;
+}
+
+/* Creates the temporary file beside replace->name. The name is random, O_EXCL refuses whatever
+ * stands there, links included. */
+static int replace_open_temporary(struct file_replace *replace, mode_t mode, bool keep_mode)
+{
+	for (int attempt = 0; attempt < 100; attempt++) {
+		_cleanup_free_ char *name = NULL;
+		_cleanup_close_ int fd = -EBADF;
+		uint32_t random = (uint32_t)getpid() * 2654435761u + (uint32_t)attempt;
+
+		if (asprintf(&name, ".%.200s.%08x.tmp", replace->name, random) < 0)
+			return -ENOMEM;
+		fd = openat(replace->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (fd < 0 && errno == EEXIST)
+			continue;
+		if (fd < 0)
+			return -errno;
+		replace->temporary = TAKE_PTR(name);
+		if (keep_mode && fchmod(fd, mode) < 0)
+			return -errno;
+		replace->stream = fdopen(fd, "w");
+		if (!replace->stream)
+			return -errno;
+		TAKE_FD(fd);
+		return 0;
+	}
+	return -EEXIST;
+}
+
+/* The place to write to: `path`, or where it leads if it is a symbolic link of our own. */
+static int replace_resolve(const char *path, char **ret, struct stat *ret_st, bool *ret_exists)
+{
+	struct stat st;
+	char *resolved;
+
+	if (lstat(path, &st) < 0) {
+		if (errno != ENOENT)
+			return -errno;
+		resolved = strdup(path);
+		if (!resolved)
+			return -ENOMEM;
+		*ret = resolved;
+		*ret_exists = false;
+		return 0;
+	}
+	if (!S_ISLNK(st.st_mode)) {
+		resolved = strdup(path);
+		if (!resolved)
+			return -ENOMEM;
+	} else {
+		bool ours = st.st_uid == geteuid();
+
+		if (stat(path, &st) < 0)
+			return -errno;
+		/* /dev/stdout is root's link, and harmless: it is not replaced but written to. */
+		if (!ours && S_ISREG(st.st_mode))
+			return -ELOOP;
+		resolved = S_ISREG(st.st_mode) ? realpath(path, NULL) : strdup(path);
+		if (!resolved)
+			return -errno;
+	}
+	*ret = resolved;
+	*ret_st = st;
+	*ret_exists = true;
+	return 0;
+}
+
+int file_replace_begin(const char *path, struct file_replace **ret)
+{
+	struct file_replace *replace;
+	_cleanup_free_ char *resolved = NULL;
+	const char *slash, *name;
+	bool exists = false;
+	struct stat st;
+	int r;
+
+	if (!*path)
+		return -ENOENT;
+	r = replace_resolve(path, &resolved, &st, &exists);
+	if (r < 0)
+		return r;
+	if (exists && S_ISDIR(st.st_mode))
+		return -EISDIR;
+
+	replace = calloc(1, sizeof(*replace));
+	if (!replace)
+		return -ENOMEM;
+	replace->dirfd = -EBADF;
+
+	if (exists && !S_ISREG(st.st_mode)) {
+		r = replace_open_direct(replace, resolved);
+		if (r < 0)
+			goto fail;
+		*ret = replace;
+		return 0;
+	}
+	/* A read-only file is somebody's wish, even where the directory would let us replace it. */
+	if (exists && access(resolved, W_OK) < 0) {
+		r = -errno;
+		goto fail;
+	}
+
+	slash = strrchr(resolved, '/');
+	name = slash ? slash + 1 : resolved;
+	if (!*name) {
+		r = -EISDIR;
+		goto fail;
+	}
+	replace->name = strdup(name);
+	if (!replace->name) {
+		r = -ENOMEM;
+		goto fail;
+	}
+	resolved[name - resolved] = '\0';
+	replace->dirfd = open(*resolved ? resolved : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (replace->dirfd < 0) {
+		r = -errno;
+		goto fail;
+	}
+	r = replace_open_temporary(replace, exists ? st.st_mode & 07777 : 0666, exists);
+	if (r < 0)
+		goto fail;
+	*ret = replace;
+	return 0;
+fail:
+	file_replace_abort(replace);
+	return r;
+}
+
+FILE *file_replace_stream(struct file_replace *replace)
+{
+	return replace->stream;
+}
+
+int file_replace_commit(struct file_replace *replace)
+{
+	FILE *stream = replace->stream;
+	int r = 0;
+
+	errno = 0;
+	if (fflush(stream) != 0 || ferror(stream))
+		r = errno > 0 ? -errno : -EIO;
+	if (r == 0 && replace->name) {
+		if (fsync(fileno(stream)) < 0)
+			r = -errno;
+		else if (renameat(replace->dirfd, replace->temporary, replace->dirfd,
+				 replace->name) < 0)
+			r = -errno;
+	}
+	if (r < 0) {
+		file_replace_abort(replace);
+		return r;
+	}
+	/* The name too shall survive a power cut; some file systems cannot, which is no failure of
+	 * the write. */
+	if (replace->name)
+		(void)fsync(replace->dirfd);
+	replace_free(replace);
+	return 0;
+}
+
+void file_replace_abort(struct file_replace *replace)
+{
+	if (!replace)
+		return;
+	if (replace->temporary)
+		(void)unlinkat(replace->dirfd, replace->temporary, 0);
+	replace_free(replace);
+}

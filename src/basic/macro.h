@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef QUIESCE_BASIC_MACRO_H
+#define QUIESCE_BASIC_MACRO_H
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+#define NSEC_PER_SEC 1000000000LL
+#define NSEC_PER_MSEC 1000000LL
+
+#define _printf_(string, first) __attribute__((format(printf, string, first)))
+#define _must_check_ __attribute__((warn_unused_result))
+#define _unused_ __attribute__((unused))
+
+#endif

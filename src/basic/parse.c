@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/parse.h"
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The digits at *cursor as a number; the cursor is moved only on success. */
+static int take_digits(const char **cursor, uint64_t *ret)
+{
+	const char *p = *cursor;
+	uint64_t value = 0;
+
+	if (!is_digit(*p))
+		return -EINVAL;
+	for (; is_digit(*p); p++) {
+		if (__builtin_mul_overflow(value, 10, &value) ||
+			__builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
+			return -ERANGE;
+	}
+	*cursor = p;
+	*ret = value;
+	return 0;
+}
+
+int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
+{
+	uint64_t value;
+	int r;
+
+	r = take_digits(&text, &value);
+	if (r < 0)
+		return r;
+	if (*text)
+		return -EINVAL;
+	if (value < min || value > max)
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
+int parse_uint(const char *text, unsigned min, unsigned max, unsigned *ret)
+{
+	uint64_t value;
+	int r;
+
+	r = parse_u64(text, min, max, &value);
+	if (r < 0)
+		return r;
+	*ret = (unsigned)value;
+	return 0;
+}
+
+int parse_int(const char *text, int min, int max, int *ret)
+{
+	bool negative = *text == '-';
+	uint64_t magnitude;
+	int64_t value;
+	int r;
+
+	r = parse_u64(text + negative, 0, (uint64_t)INT_MAX + 1, &magnitude);
+	if (r < 0)
+		return r;
+	value = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+	if (value < min || value > max)
+		return -ERANGE;
+	*ret = (int)value;
+	return 0;
+}
+
+/* A decimal number without exponent at *cursor. At most 18 digits of fraction count. strtod() is
+ * not used because it follows the locale and accepts "inf", "nan" and hexadecimal. */
+static int take_decimal(const char **cursor, double *ret)
+{
+	const char *p = *cursor;
+	bool negative = *p == '-';
+	uint64_t whole = 0, fraction = 0;
+	double scale = 1, value;
+	int r;
+
+	if (negative)
+		p++;
+	r = take_digits(&p, &whole);
+	if (r < 0)
+		return r;
+	if (*p == '.') {
+		int digits = 0;
+
+		p++;
+		if (!is_digit(*p))
+			return -EINVAL;
+		for (; is_digit(*p); p++) {
+			if (digits++ >= 18)
+				continue;
+			fraction = fraction * 10 + (uint64_t)(*p - '0');
+			scale *= 10;
+		}
+	}
+	value = (double)whole + (double)fraction / scale;
+	*cursor = p;
+	*ret = negative ? -value : value;
+	return 0;
+}
+
+int parse_double(const char *text, double min, double max, double *ret)
+{
+	double value;
+	int r;
+
+	r = take_decimal(&text, &value);
+	if (r < 0)
+		return r;
+	if (*text)
+		return -EINVAL;
+	if (value < min || value > max)
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
+int parse_seconds(const char *text, double min, double max, double *ret)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = {
+		{ "", 1 },
+		{ "ns", 1e-9 },
+		{ "us", 1e-6 },
+		{ "ms", 1e-3 },
+		{ "s", 1 },
+		{ "min", 60 },
+		{ "h", 3600 },
+	};
+	double value;
+	int r;
+
+	r = take_decimal(&text, &value);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcmp(text, units[i].name) != 0)
+			continue;
+		value *= units[i].seconds;
+		if (value < min || value > max)
+			return -ERANGE;
+		*ret = value;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* Past the blanks and the one newline that may end an attribute: 0 or -EINVAL. */
+static int expect_attr_end(const char *p)
+{
+	while (is_blank(*p))
+		p++;
+	if (*p == '\n')
+		p++;
+	return *p ? -EINVAL : 0;
+}
+
+int parse_attr_u64(const char *text, uint64_t *ret)
+{
+	uint64_t value;
+	int r;
+
+	while (is_blank(*text))
+		text++;
+	r = take_digits(&text, &value);
+	if (r < 0)
+		return r;
+	r = expect_attr_end(text);
+	if (r < 0)
+		return r;
+	*ret = value;
+	return 0;
+}
+
+int parse_attr_s64(const char *text, int64_t *ret)
+{
+	uint64_t magnitude;
+	bool negative;
+	int r;
+
+	while (is_blank(*text))
+		text++;
+	negative = *text == '-';
+	if (negative && !is_digit(text[1]))
+		return -EINVAL;
+	r = parse_attr_u64(text + negative, &magnitude);
+	if (r < 0)
+		return r;
+	if (magnitude > (uint64_t)INT64_MAX)
+		return -ERANGE;
+	*ret = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+	return 0;
+}
+
+int parse_next_u64(const char **cursor, uint64_t *ret)
+{
+	const char *p = *cursor;
+	int r;
+
+	while (is_blank(*p))
+		p++;
+	if (!is_digit(*p))
+		return -ENODATA;
+	r = take_digits(&p, ret);
+	if (r < 0)
+		return r;
+	*cursor = p;
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Strict parsers for text that a person or the kernel wrote. The whole text must be used up;
+ * blanks, signs where none belong, hexadecimal and a missing number are errors.
+ *
+ * All return 0, -EINVAL (not such a number) or -ERANGE (outside min..max), and leave *ret
+ * untouched on failure. The locale does not matter.
+ */
+#ifndef QUIESCE_BASIC_PARSE_H
+#define QUIESCE_BASIC_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Decimal digits only: "25". */
+int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
+int parse_uint(const char *text, unsigned min, unsigned max, unsigned *ret);
+/* An optional '-' and decimal digits: "-5". */
+int parse_int(const char *text, int min, int max, int *ret);
+/* Digits with an optional fraction and an optional '-': "0.5", "3", "-2.25". No exponent. */
+int parse_double(const char *text, double min, double max, double *ret);
+/* Seconds with an optional unit (ns, us, ms, s, min, h): "1.5", "300ms", "2min". */
+int parse_seconds(const char *text, double min, double max, double *ret);
+
+/* As parse_u64, for a kernel attribute: one trailing newline and leading or trailing blanks are
+ * allowed. */
+int parse_attr_u64(const char *text, uint64_t *ret);
+int parse_attr_s64(const char *text, int64_t *ret);
+
+/* The next unsigned decimal number at *cursor, which moves behind it; leading blanks are skipped.
+ * -ENODATA when no digit stands there, -ERANGE when it does not fit. For the tables of /proc. */
+int parse_next_u64(const char **cursor, uint64_t *ret);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a tool says on standard error, one line each: "runpinned: what, where, why".
+ * Only main.c and its neighbours in a command's folder call these; libraries are silent.
+ * Control characters in the text (a file name may hold any) are written as \xNN, so that a line
+ * stays a line and a terminal stays sane.
+ */
+#ifndef QUIESCE_BASIC_SAY_H
+#define QUIESCE_BASIC_SAY_H
+
+#include "basic/macro.h"
+
+/* Exit statuses of every tool here. */
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_FINDING = 3,
+};
+
+/* "program_invocation_short_name: TEXT\n" */
+void say(const char *format, ...) _printf_(1, 2);
+/* As say(), with ": strerror(error)" behind it; error is positive or negative. */
+void say_errno(int error, const char *format, ...) _printf_(2, 3);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/text.h"
+
+static bool text_reserve(struct text *t, size_t more)
+{
+	size_t need, capacity;
+	char *data;
+
+	if (t->failed)
+		return false;
+	if (__builtin_add_overflow(t->length, more, &need) ||
+		__builtin_add_overflow(need, (size_t)1, &need)) {
+		t->failed = true;
+		return false;
+	}
+	if (need <= t->capacity)
+		return true;
+	capacity = MAX(need, MAX((size_t)64, t->capacity * 2));
+	data = realloc(t->data, capacity);
+	if (!data) {
+		t->failed = true;
+		return false;
+	}
+	t->data = data;
+	t->capacity = capacity;
+	return true;
+}
+
+void text_append_n(struct text *t, const char *s, size_t n)
+{
+	if (!text_reserve(t, n))
+		return;
+	memcpy(t->data + t->length, s, n);
+	t->length += n;
+	t->data[t->length] = '\0';
+}
+
+void text_append(struct text *t, const char *s)
+{
+	text_append_n(t, s, strlen(s));
+}
+
+void text_appendf(struct text *t, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(NULL, 0, format, ap);
+	va_end(ap);
+	if (n < 0) {
+		t->failed = true;
+		return;
+	}
+	if (!text_reserve(t, (size_t)n))
+		return;
+	va_start(ap, format);
+	vsnprintf(t->data + t->length, (size_t)n + 1, format, ap);
+	va_end(ap);
+	t->length += (size_t)n;
+}
+
+char *text_steal(struct text *t)
+{
+	char *data;
+
+	/* An empty text is "", not NULL: NULL means that memory was short. */
+	text_append_n(t, "", 0);
+	if (t->failed) {
+		text_clear(t);
+		return NULL;
+	}
+	data = t->data;
+	*t = (struct text){ 0 };
+	return data;
+}
+
+void text_clear(struct text *t)
+{
+	free(t->data);
+	*t = (struct text){ 0 };
+}
+
+char *text_escape_control(const char *s)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c < 0x20 || c == 0x7f)
+			text_appendf(&t, "\\x%02x", c);
+		else
+			text_append_n(&t, s, 1);
+	}
+	return text_steal(&t);
+}
+
+/* Length of the UTF-8 sequence at s, 0 when there is none (RFC 3629: no overlong forms, no
+ * surrogates, nothing above U+10FFFF). */
+static size_t utf8_length(const unsigned char *s)
+{
+	size_t n;
+	uint32_t code;
+
+	if (s[0] < 0x80)
+		return 1;
+	if ((s[0] & 0xe0) == 0xc0) {
+		n = 2;
+		code = s[0] & 0x1f;
+	} else if ((s[0] & 0xf0) == 0xe0) {
+		n = 3;
+		code = s[0] & 0x0f;
+	} else if ((s[0] & 0xf8) == 0xf0) {
+		n = 4;
+		code = s[0] & 0x07;
+	} else {
+		return 0;
+	}
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (code < (n == 2 ? 0x80u : n == 3 ? 0x800u : 0x10000u))
+		return 0;
+	if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	return n;
+}
+
+char *text_escape_utf8(const char *s)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	while (*s) {
+		size_t n = utf8_length((const unsigned char *)s);
+
+		if (n == 0)
+			text_appendf(&t, "\\x%02x", (unsigned char)*s++);
+		else {
+			text_append_n(&t, s, n);
+			s += n;
+		}
+	}
+	return text_steal(&t);
+}
+
+static bool is_plain_word(const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+
+	return *s && strspn(s, plain) == strlen(s);
+}
+
+char *text_quote_argv(char *const argv[])
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; argv[i]; i++) {
+		if (i > 0)
+			text_append(&t, " ");
+		if (is_plain_word(argv[i])) {
+			text_append(&t, argv[i]);
+			continue;
+		}
+		text_append(&t, "'");
+		for (const char *p = argv[i]; *p; p++) {
+			if (*p == '\'')
+				text_append(&t, "'\\''");
+			else
+				text_append_n(&t, p, 1);
+		}
+		text_append(&t, "'");
+	}
+	return text_steal(&t);
+}
+
+bool text_starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}

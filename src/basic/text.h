@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Strings: a growing buffer, and texts made safe for a terminal, a shell or a JSON file.
+ * Functions that return char * return malloc'd text, or NULL when memory is short.
+ */
+#ifndef QUIESCE_BASIC_TEXT_H
+#define QUIESCE_BASIC_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/macro.h"
+
+/* A growing text. All zero is an empty one. A failed append makes it `failed`, which sticks, so
+ * that a chain of appends needs one check at its end. */
+struct text {
+	char *data; /* NUL-terminated, or NULL while empty */
+	size_t length;
+	size_t capacity;
+	bool failed;
+};
+
+void text_append(struct text *t, const char *s);
+void text_append_n(struct text *t, const char *s, size_t n);
+void text_appendf(struct text *t, const char *format, ...) _printf_(2, 3);
+/* The text itself, owned by the caller then, and *t empty again; NULL if an append failed. */
+char *text_steal(struct text *t);
+void text_clear(struct text *t);
+
+static inline void cleanup_text(struct text *t)
+{
+	text_clear(t);
+}
+#define _cleanup_text_ __attribute__((cleanup(cleanup_text)))
+
+/* Control characters as \xNN; everything else, UTF-8 included, as it is. */
+char *text_escape_control(const char *s);
+/* Bytes that are not valid UTF-8 as \xNN (a JSON string must be UTF-8); valid text as it is. */
+char *text_escape_utf8(const char *s);
+/* The vector as one line that a shell reads back as the same words. */
+char *text_quote_argv(char *const argv[]);
+bool text_starts_with(const char *s, const char *prefix);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The samples of one benchmark, in the order in which they were taken, and the evidence beside
+ * each. A million runs cost 56 MB without evidence; evidence is a fixed-size record per run plus
+ * one double per counted event.
+ */
+#ifndef QUIESCE_RESULT_SERIES_H
+#define QUIESCE_RESULT_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/cleanup.h"
+
+/* What speaks against a run. A flagged run stays in the result. */
+enum sample_flag {
+	SAMPLE_PREEMPTED = 1 << 0, /* taken off the CPU although it could run */
+	SAMPLE_MIGRATED = 1 << 1,  /* moved to another CPU */
+	SAMPLE_IRQ = 1 << 2,	   /* a device interrupted its CPU */
+	SAMPLE_STEAL = 1 << 3,	   /* the hypervisor ran somebody else */
+	SAMPLE_THROTTLED = 1 << 4, /* the CPU throttled itself */
+	SAMPLE_FREQ = 1 << 5,	   /* more than 1 % off the median frequency of all runs */
+	SAMPLE_HOT = 1 << 6,	   /* at the package's high temperature */
+	SAMPLE_WINDOW = 1 << 7,	   /* the kernel's stamps of this run cannot be trusted */
+	SAMPLE_FAILED = 1 << 8,	   /* the program failed (--ignore-failure) */
+	SAMPLE_LEFTOVER = 1 << 9,  /* processes of the run were still there when it ended */
+};
+#define SAMPLE_N_FLAGS 10
+
+enum window_clock {
+	WINDOW_KERNEL, /* exec record to exit record */
+	WINDOW_USER,   /* stamp before execve(2) to stamp after wait4(2) */
+};
+
+/* At most 64 bytes: this is what a run costs. */
+struct sample {
+	int64_t kernel_ns; /* the window by the kernel's records; 0 when there are none */
+	int64_t user_ns;   /* the window by our own stamps; always there */
+	int64_t start_ns;  /* the start, in ns since the start of the series */
+	int32_t status;	   /* as of wait4(2) */
+	uint32_t flags;	   /* enum sample_flag */
+	uint32_t max_rss_kib;
+	uint32_t env_pad; /* bytes of padding in the environment */
+	bool warmup;
+};
+
+#define EVIDENCE_N_IRQ_LINES 8
+#define EVIDENCE_N_SOFTIRQS 10
+
+/* What the machine did on the run's CPUs between a reading before and a reading after the window.
+ * Absent values: negative for signed integers, NAN for floats. */
+struct evidence {
+	int64_t user_cpu_ns; /* rusage of the run and of the descendants that it waited for */
+	int64_t system_cpu_ns;
+	int64_t task_clock_ns; /* perf task-clock, all threads and descendants */
+	int64_t off_cpu_ns;    /* leader off the CPU inside the window, by switch records */
+	int64_t reap_ns;       /* exit record to our stamp after wait4(2) */
+	int64_t steal_ns;
+	int64_t frequency_khz;
+	int32_t minor_faults;
+	int32_t major_faults;
+	int32_t voluntary_switches;
+	int32_t involuntary_switches;
+	int32_t migrations;
+	int32_t cpu_first; /* CPU at exec and at exit, by the records */
+	int32_t cpu_last;
+	int32_t throttles;
+	int32_t irq_device; /* interrupts of devices, */
+	int32_t irq_timer;  /* of the local timer (ticks), */
+	int32_t irq_ipi;    /* from other CPUs (reschedule, function call, TLB) */
+	int32_t irq_other;  /* NMI, thermal, machine check and the rest */
+	int32_t softirqs[EVIDENCE_N_SOFTIRQS];
+	/* The lines that fired, busiest first: an index into series.irq_names. */
+	uint16_t irq_line[EVIDENCE_N_IRQ_LINES];
+	int32_t irq_count[EVIDENCE_N_IRQ_LINES];
+	uint32_t n_irq_lines;
+	int32_t runnable; /* runnable threads of the whole machine */
+	float load1;
+	float temperature_before; /* package, degrees Celsius */
+	float temperature_after;
+};
+
+struct series {
+	struct sample *samples;
+	size_t n_samples;
+	size_t capacity;
+
+	bool with_evidence;
+	struct evidence *evidence; /* n_samples records, or NULL without evidence */
+
+	/* Counted events, scaled when the kernel multiplexed: counters[sample * n_events + event],
+	 * NAN where it was not counted. */
+	char **event_names;
+	size_t n_events;
+	double *counters;
+
+	/* Names of interrupt lines, as "38: virtio2-input.0"; softirqs as "TIMER". */
+	char **irq_names;
+	size_t n_irq_names;
+	const char *softirq_names[EVIDENCE_N_SOFTIRQS]; /* static strings, NULL beyond the last */
+
+	enum window_clock clock; /* which window is the value: one clock for a whole series */
+};
+
+/* An empty series. event_names is a NULL-terminated vector that is copied, or NULL. */
+int series_new(bool with_evidence, const char *const *event_names, struct series **ret);
+void series_free(struct series *series);
+DEFINE_CLEANUP(series, series_free);
+
+/* Appends copies; evidence and counters (n_events doubles) may be NULL where the series has none.
+ */
+int series_append(struct series *series, const struct sample *sample,
+	const struct evidence *evidence, const double *counters);
+/* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names. */
+int series_intern_irq(struct series *series, const char *name, uint16_t *ret);
+
+/* A sample's value in seconds, by the series' clock. */
+double series_value(const struct series *series, size_t index);
+/* The values of all runs that count (no warm-ups), malloc'd. */
+int series_values(const struct series *series, double **ret, size_t *ret_n);
+/* Sets series->clock: the kernel's if every sample has a trusted kernel window, else our own for
+ * all of them, because a series of two clocks would show a difference that is none. */
+void series_settle_clock(struct series *series);
+/* Flags the counted runs whose frequency is more than 1 % off the median of all of them. */
+int series_flag_frequency(struct series *series);
+
+/* "preempted", ... for one flag; "preempted,irq" for several, malloc'd, "" for none. */
+const char *sample_flag_name(enum sample_flag flag);
+char *sample_flags_text(uint32_t flags);
+
+#endif
