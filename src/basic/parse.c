@@ -16,20 +16,23 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The digits at *cursor as a number; the cursor is moved only on success. */
+/* The digits at *cursor as a number. The cursor stands behind them also when the number is too
+ * large (-ERANGE), so that the caller can tell "too large" from "not a number at all". */
 static int take_digits(const char **cursor, uint64_t *ret)
 {
 	const char *p = *cursor;
 	uint64_t value = 0;
+	bool overflow = false;
 
 	if (!is_digit(*p))
 		return -EINVAL;
 	for (; is_digit(*p); p++) {
-		if (__builtin_mul_overflow(value, 10, &value) ||
-			__builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
-			return -ERANGE;
+		overflow = overflow || __builtin_mul_overflow(value, 10, &value) ||
+			__builtin_add_overflow(value, (uint64_t)(*p - '0'), &value);
 	}
 	*cursor = p;
+	if (overflow)
+		return -ERANGE;
 	*ret = value;
 	return 0;
 }
@@ -40,10 +43,10 @@ int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 	int r;
 
 	r = take_digits(&text, &value);
+	if (r == -EINVAL || *text)
+		return -EINVAL;
 	if (r < 0)
 		return r;
-	if (*text)
-		return -EINVAL;
 	if (value < min || value > max)
 		return -ERANGE;
 	*ret = value;
@@ -79,8 +82,9 @@ int parse_int(const char *text, int min, int max, int *ret)
 	return 0;
 }
 
-/* A decimal number without exponent at *cursor. At most 18 digits of fraction count. strtod() is
- * not used because it follows the locale and accepts "inf", "nan" and hexadecimal. */
+/* A decimal number without exponent at *cursor, which moves as in take_digits(). At most 18 digits
+ * of fraction count. strtod() is not used because it follows the locale and accepts "inf", "nan"
+ * and hexadecimal. */
 static int take_decimal(const char **cursor, double *ret)
 {
 	const char *p = *cursor;
@@ -92,7 +96,7 @@ static int take_decimal(const char **cursor, double *ret)
 	if (negative)
 		p++;
 	r = take_digits(&p, &whole);
-	if (r < 0)
+	if (r == -EINVAL)
 		return r;
 	if (*p == '.') {
 		int digits = 0;
@@ -107,9 +111,12 @@ static int take_decimal(const char **cursor, double *ret)
 			scale *= 10;
 		}
 	}
-	value = (double)whole + (double)fraction / scale;
 	*cursor = p;
-	*ret = negative ? -value : value;
+	if (r < 0)
+		return r;
+	value = (double)whole + (double)fraction / scale;
+	/* No negative zero: it would be printed as "-0". */
+	*ret = negative && value > 0 ? -value : value;
 	return 0;
 }
 
@@ -119,10 +126,10 @@ int parse_double(const char *text, double min, double max, double *ret)
 	int r;
 
 	r = take_decimal(&text, &value);
+	if (r == -EINVAL || *text)
+		return -EINVAL;
 	if (r < 0)
 		return r;
-	if (*text)
-		return -EINVAL;
 	if (value < min || value > max)
 		return -ERANGE;
 	*ret = value;
@@ -131,28 +138,32 @@ int parse_double(const char *text, double min, double max, double *ret)
 
 int parse_seconds(const char *text, double min, double max, double *ret)
 {
+	/* Two exact factors instead of one like 1e-9, which is none: "3ns" shall be 3e-9. */
 	static const struct {
 		const char *name;
-		double seconds;
+		double multiply;
+		double divide;
 	} units[] = {
-		{ "", 1 },
-		{ "ns", 1e-9 },
-		{ "us", 1e-6 },
-		{ "ms", 1e-3 },
-		{ "s", 1 },
-		{ "min", 60 },
-		{ "h", 3600 },
+		{ "", 1, 1 },
+		{ "ns", 1, 1e9 },
+		{ "us", 1, 1e6 },
+		{ "ms", 1, 1e3 },
+		{ "s", 1, 1 },
+		{ "min", 60, 1 },
+		{ "h", 3600, 1 },
 	};
 	double value;
 	int r;
 
 	r = take_decimal(&text, &value);
-	if (r < 0)
+	if (r == -EINVAL)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (strcmp(text, units[i].name) != 0)
 			continue;
-		value *= units[i].seconds;
+		if (r < 0)
+			return r;
+		value = value * units[i].multiply / units[i].divide;
 		if (value < min || value > max)
 			return -ERANGE;
 		*ret = value;
@@ -179,9 +190,8 @@ int parse_attr_u64(const char *text, uint64_t *ret)
 	while (is_blank(*text))
 		text++;
 	r = take_digits(&text, &value);
-	if (r < 0)
-		return r;
-	r = expect_attr_end(text);
+	if (r == -EINVAL || expect_attr_end(text) < 0)
+		return -EINVAL;
 	if (r < 0)
 		return r;
 	*ret = value;
@@ -202,9 +212,10 @@ int parse_attr_s64(const char *text, int64_t *ret)
 	r = parse_attr_u64(text + negative, &magnitude);
 	if (r < 0)
 		return r;
-	if (magnitude > (uint64_t)INT64_MAX)
+	if (magnitude > (uint64_t)INT64_MAX + negative)
 		return -ERANGE;
-	*ret = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+	/* Negated while unsigned: the magnitude of INT64_MIN has no int64_t. */
+	*ret = (int64_t)(negative ? 0 - magnitude : magnitude);
 	return 0;
 }
 
