@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The samples of one benchmark, in the order in which they were taken, and the evidence beside
- * each. A million runs cost 56 MB without evidence; evidence is a fixed-size record per run plus
- * one double per counted event.
+ * each.
+ *
+ * A run costs 40 bytes without evidence, and never more than 64 at the peak, with growing, with
+ * series_values() and with everything that stats, level, histogram and stability hold while they
+ * work. The arrays are mappings that grow by an eighth in place or by mremap(2): there is no moment
+ * at which an old and a new copy exist together, as with realloc(3). Evidence is a fixed-size
+ * record a run, and one double a counted event.
  */
 #ifndef QUIESCE_RESULT_SERIES_H
 #define QUIESCE_RESULT_SERIES_H
@@ -33,17 +38,17 @@ enum window_clock {
 	WINDOW_USER,   /* stamp before execve(2) to stamp after wait4(2) */
 };
 
-/* At most 64 bytes: this is what a run costs. */
 struct sample {
 	int64_t kernel_ns; /* the window by the kernel's records; 0 when there are none */
 	int64_t user_ns;   /* the window by our own stamps; always there */
 	int64_t start_ns;  /* the start, in ns since the start of the series */
 	int32_t status;	   /* as of wait4(2) */
-	uint32_t flags;	   /* enum sample_flag */
-	uint32_t max_rss_kib;
-	uint32_t env_pad; /* bytes of padding in the environment */
+	uint16_t flags;	   /* enum sample_flag */
 	bool warmup;
+	uint32_t max_rss_kib; /* 0 when unknown */
+	uint32_t env_pad;     /* bytes of padding in the environment */
 };
+_Static_assert(sizeof(struct sample) <= 64, "this is what a run costs");
 
 #define EVIDENCE_N_IRQ_LINES 8
 #define EVIDENCE_N_SOFTIRQS 10
@@ -84,7 +89,9 @@ struct evidence {
 struct series {
 	struct sample *samples;
 	size_t n_samples;
-	size_t capacity;
+	size_t capacity; /* of all three arrays, in runs */
+	size_t n_warmups;
+	int64_t start_realtime_ns; /* CLOCK_REALTIME at the start of the series; 0 when unknown */
 
 	bool with_evidence;
 	struct evidence *evidence; /* n_samples records, or NULL without evidence */
@@ -108,8 +115,12 @@ int series_new(bool with_evidence, const char *const *event_names, struct series
 void series_free(struct series *series);
 DEFINE_CLEANUP(series, series_free);
 
-/* Appends copies; evidence and counters (n_events doubles) may be NULL where the series has none.
- */
+/* Every value of it absent. */
+void evidence_clear(struct evidence *evidence);
+
+/* Appends copies. NULL as evidence or counters (n_events doubles) of a series that has them means
+ * that everything of it is absent in this run; of a series that has none, they are not looked at.
+ * -EINVAL when an interrupt line of the evidence is not in irq_names. */
 int series_append(struct series *series, const struct sample *sample,
 	const struct evidence *evidence, const double *counters);
 /* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names. */
@@ -117,12 +128,14 @@ int series_intern_irq(struct series *series, const char *name, uint16_t *ret);
 
 /* A sample's value in seconds, by the series' clock. */
 double series_value(const struct series *series, size_t index);
-/* The values of all runs that count (no warm-ups), malloc'd. */
+/* The values of all runs that count (no warm-ups) in their order, malloc'd. -ENODATA when no run
+ * counts. */
 int series_values(const struct series *series, double **ret, size_t *ret_n);
-/* Sets series->clock: the kernel's if every sample has a trusted kernel window, else our own for
- * all of them, because a series of two clocks would show a difference that is none. */
+/* Sets series->clock: the kernel's if every sample (warm-ups too) has a trusted kernel window, else
+ * our own for all of them, because a series of two clocks would show a difference that is none. */
 void series_settle_clock(struct series *series);
-/* Flags the counted runs whose frequency is more than 1 % off the median of all of them. */
+/* Flags the counted runs whose frequency is more than 1 % off the median of all of them. Needs 8
+ * bytes a run for a moment. */
 int series_flag_frequency(struct series *series);
 
 /* "preempted", ... for one flag; "preempted,irq" for several, malloc'd, "" for none. */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A series as CSV (RFC 4180, lines end in CR LF): a header row, then one row a run, warm-ups too.
+ * Seconds and counts with '.' as the decimal point in any locale; absent values are empty fields.
+ * The columns are the same for all series with evidence, and for all without; those of counted
+ * events follow them.
+ */
+#ifndef QUIESCE_RESULT_CSV_H
+#define QUIESCE_RESULT_CSV_H
+
+#include <stdio.h>
+
+#include "result/series.h"
+
+/* Writes and flushes. Needs no memory that grows with the series. */
+int csv_write(FILE *stream, const struct series *series);
+
+#endif
