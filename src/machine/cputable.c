@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/cputable.h"
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+	while (at < end && is_blank(*at))
+		at++;
+	return at;
+}
+
+/* The digits at `at`, as the kernel's unsigned int: a wider counter is cut to 32 bits. */
+static const char *take_counter(const char *at, const char *end, uint32_t *ret)
+{
+	uint32_t value = 0;
+
+	for (; at < end && is_digit(*at); at++)
+		value = value * 10 + (uint32_t)(*at - '0');
+	*ret = value;
+	return at;
+}
+
+static void table_free_columns(struct cputable *table)
+{
+	free(table->header);
+	free(table->columns);
+	free(table->cpus);
+}
+
+int cputable_set_header(
+	struct cputable *table, const struct cpumask *mask, const char *line, size_t length)
+{
+	struct cputable next = { 0 };
+	const char *at = line, *end = line + length;
+	size_t capacity;
+	bool changed;
+
+	if (table->header && table->header_length == length &&
+		memcmp(table->header, line, length) == 0)
+		return 0;
+
+	/* "CPU" and a digit: no header holds more columns than this. */
+	capacity = length / 4 + 1;
+	next.header = malloc(length + 1);
+	next.columns = calloc(capacity, sizeof(*next.columns));
+	next.cpus = calloc(capacity, sizeof(*next.cpus));
+	if (!next.header || !next.columns || !next.cpus) {
+		table_free_columns(&next);
+		return -ENOMEM;
+	}
+	memcpy(next.header, line, length);
+	next.header[length] = '\0';
+	next.header_length = length;
+
+	for (at = skip_blanks(at, end); at < end; at = skip_blanks(at, end)) {
+		uint32_t cpu;
+		const char *digits;
+
+		if (end - at < 4 || memcmp(at, "CPU", 3) != 0 || !is_digit(at[3]))
+			goto bad;
+		digits = at + 3;
+		at = take_counter(digits, end, &cpu);
+		if (at - digits > 7 || (at < end && !is_blank(*at)))
+			goto bad;
+		if (cpumask_isset(mask, (int)cpu)) {
+			next.columns[next.n_wanted] = next.n_columns;
+			next.cpus[next.n_wanted++] = (int)cpu;
+		}
+		next.n_columns++;
+	}
+	if (next.n_columns == 0)
+		goto bad;
+
+	changed = next.n_wanted != table->n_wanted ||
+		(next.n_wanted > 0 &&
+			memcmp(next.cpus, table->cpus, next.n_wanted * sizeof(*next.cpus)) != 0);
+	table_free_columns(table);
+	*table = next;
+	return changed;
+bad:
+	table_free_columns(&next);
+	return -EBADMSG;
+}
+
+void cputable_clear(struct cputable *table)
+{
+	table_free_columns(table);
+	*table = (struct cputable){ 0 };
+}
+
+const char *cputable_sum(const struct cputable *table, const char *at, const char *end,
+	uint32_t *ret, bool *ret_fixed)
+{
+	const char *start = at;
+	uint32_t sum = 0, value;
+	size_t wanted = 0;
+	bool fixed = true;
+
+	for (size_t column = 0; column < table->n_columns; column++) {
+		at = skip_blanks(at, end);
+		if (at == end || !is_digit(*at))
+			return NULL;
+		at = take_counter(at, end, &value);
+		/* "0-edge" is no counter. */
+		if (at < end && !is_blank(*at))
+			return NULL;
+		if ((size_t)(at - start) != (column + 1) * CPUTABLE_WIDTH)
+			fixed = false;
+		if (wanted < table->n_wanted && table->columns[wanted] == column) {
+			sum += value;
+			wanted++;
+		}
+	}
+	*ret = sum;
+	*ret_fixed = fixed;
+	return at;
+}
+
+const char *cputable_sum_fixed(
+	const struct cputable *table, const char *at, const char *end, uint32_t *ret)
+{
+	const char *tail;
+	uint32_t sum = 0, value;
+
+	if ((size_t)(end - at) < table->n_columns * CPUTABLE_WIDTH)
+		return NULL;
+	tail = at + table->n_columns * CPUTABLE_WIDTH;
+	if (tail < end && !is_blank(*tail))
+		return NULL;
+	for (size_t i = 0; i < table->n_wanted; i++) {
+		const char *column = at + table->columns[i] * CPUTABLE_WIDTH;
+		const char *column_end = column + CPUTABLE_WIDTH;
+		const char *digits = skip_blanks(column, column_end);
+
+		if (digits == column || digits == column_end ||
+			take_counter(digits, column_end, &value) != column_end)
+			return NULL;
+		sum += value;
+	}
+	*ret = sum;
+	return tail;
+}

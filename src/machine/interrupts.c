@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "machine/cputable.h"
+#include "machine/interrupts.h"
+
+enum {
+	/* Longer names (dozens of handlers on one line) are cut: they are for people. */
+	NAME_MAX_LENGTH = 120,
+};
+
+/* A line that has been seen. Lines are never forgotten, so that their numbers stay. */
+struct line {
+	char *label; /* without the colon; `tail` follows it in the same allocation */
+	size_t label_length;
+	char *tail; /* the row behind its columns, as the kernel wrote it */
+	size_t tail_length;
+	char *name;
+	enum interrupt_class class;
+	bool numbered; /* the label is a number, hence the line's identity */
+	bool per_cpu;  /* has a column for each CPU */
+	bool counted;  /* false for rows that are no evidence: they only keep their place */
+	bool fixed;    /* the columns are CPUTABLE_WIDTH wide */
+};
+
+struct count {
+	uint32_t value;
+	bool present;
+};
+
+struct interrupts {
+	int fd;
+	struct file_buffer buffer;
+	struct cpumask *mask;
+	struct cputable table;
+
+	struct line *lines;
+	size_t n_lines;
+	size_t capacity; /* of lines and of both readings */
+	/* Open addressing: number of the line + 1, 0 for a free slot; twice capacity, a power of
+	 * two. */
+	uint32_t *slots;
+
+	/* The line that stood in each row of the last reading. */
+	uint32_t *rows;
+	size_t n_rows;
+	size_t rows_capacity;
+
+	/* By number of the line. */
+	struct count *current;
+	struct count *previous;
+	unsigned n_readings; /* of those two that may be compared: 0, 1, 2 */
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* FNV-1a. */
+static uint32_t hash_bytes(uint32_t hash, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
+	return hash;
+}
+
+/* --- What a row is called, and of which class. */
+
+/* The last part of a tail that is set off by two blanks, which is where the actions are
+ * (kernel/irq/proc.c); all of it when there is none. Outer blanks are dropped. */
+static void find_action(const char *tail, size_t length, const char **ret, size_t *ret_length)
+{
+	size_t start = 0;
+
+	while (length > 0 && is_blank(tail[length - 1]))
+		length--;
+	for (size_t i = length; i >= 2; i--) {
+		if (tail[i - 1] == ' ' && tail[i - 2] == ' ') {
+			start = i;
+			break;
+		}
+	}
+	while (start < length && is_blank(tail[start]))
+		start++;
+	*ret = tail + start;
+	*ret_length = length - start;
+}
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+	size_t n = strlen(end);
+
+	return length >= n && memcmp(text + length - n, end, n) == 0;
+}
+
+static bool starts_with(const char *text, size_t length, const char *start)
+{
+	size_t n = strlen(start);
+
+	return length >= n && memcmp(text, start, n) == 0;
+}
+
+static bool equals(const char *text, size_t length, const char *other)
+{
+	return length == strlen(other) && memcmp(text, other, length) == 0;
+}
+
+/* Names under which clock event devices register their interrupt, besides those that end in
+ * "timer": drivers/clocksource/, arch/x86/kernel/hpet.c, arch/arm/kernel/smp_twd.c. */
+static bool is_timer_action(const char *action, size_t length)
+{
+	/* "hpet3", "mct_tick0", "mct_comp_irq" */
+	return ends_with(action, length, "timer") || equals(action, length, "twd") ||
+		starts_with(action, length, "hpet") || starts_with(action, length, "mct_");
+}
+
+static enum interrupt_class classify(
+	const char *label, size_t label_length, const char *action, size_t action_length)
+{
+	static const struct {
+		const char *label;
+		enum interrupt_class class;
+	} labels[] = {
+		{ "LOC", INTERRUPT_TIMER },
+		{ "BCT", INTERRUPT_TIMER },
+		{ "HVS", INTERRUPT_TIMER },
+		{ "RES", INTERRUPT_IPI },
+		{ "CAL", INTERRUPT_IPI },
+		{ "TLB", INTERRUPT_IPI },
+		{ "DBL", INTERRUPT_IPI },
+		{ "TRM", INTERRUPT_THERMAL },
+		{ "TAU", INTERRUPT_THERMAL },
+	};
+	/* s390 has one kind per row. What is neither is a kind of input or output, except for the
+	 * CPU-measurement facilities and the like, which follow the labels. */
+	static const struct {
+		const char *action;
+		enum interrupt_class class;
+	} s390[] = {
+		{ "[EXT] Clock Comparator", INTERRUPT_TIMER },
+		{ "[EXT] CPU Timer", INTERRUPT_TIMER },
+		{ "[EXT] External Call", INTERRUPT_IPI },
+		{ "[EXT] Emergency Signal", INTERRUPT_IPI },
+		{ "[EXT] DASD Diag", INTERRUPT_DEVICE },
+		{ "[EXT] Virtio", INTERRUPT_DEVICE },
+		{ "[EXT] Service Call", INTERRUPT_DEVICE },
+		{ "[EXT] IUCV", INTERRUPT_DEVICE },
+		{ "[EXT] HMC FTP Service", INTERRUPT_DEVICE },
+	};
+
+	if (is_digit(label[0])) {
+		if (is_timer_action(action, action_length))
+			return INTERRUPT_TIMER;
+		/* powerpc: "16: ... XICS 2 Edge IPI", XIVE has "IPI-0" for node 0. */
+		if (equals(action, action_length, "IPI") ||
+			starts_with(action, action_length, "IPI-"))
+			return INTERRUPT_IPI;
+		return INTERRUPT_DEVICE;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+		if (equals(label, label_length, labels[i].label))
+			return labels[i].class;
+	if (label_length > 3 && memcmp(label, "IPI", 3) == 0 && is_digit(label[3]))
+		return INTERRUPT_IPI;
+	for (size_t i = 0; i < ARRAY_SIZE(s390); i++)
+		if (equals(action, action_length, s390[i].action))
+			return s390[i].class;
+	if (starts_with(action, action_length, "[I/O]") ||
+		starts_with(action, action_length, "[AIO]"))
+		return INTERRUPT_DEVICE;
+	return INTERRUPT_OTHER;
+}
+
+/* s390's rows that count what the rows below them count again; they have no text behind them. */
+static bool is_sum(const char *label, size_t label_length, size_t action_length)
+{
+	return action_length == 0 &&
+		(equals(label, label_length, "EXT") || equals(label, label_length, "I/O") ||
+			equals(label, label_length, "AIO"));
+}
+
+static char *make_name(
+	const char *label, size_t label_length, const char *action, size_t action_length)
+{
+	_cleanup_text_ struct text name = { 0 };
+
+	text_append_n(&name, label, MIN(label_length, (size_t)NAME_MAX_LENGTH));
+	if (action_length > 0) {
+		text_append(&name, ": ");
+		text_append_n(&name, action, MIN(action_length, (size_t)NAME_MAX_LENGTH));
+	}
+	return text_steal(&name);
+}
+
+/* --- The lines that have been seen. */
+
+/* A row of the text, cut into its parts. */
+struct row {
+	const char *label;
+	size_t label_length;
+	const char *columns; /* behind the colon */
+	const char *end;     /* at the newline */
+	const char *tail;    /* NULL when the row does not count per CPU */
+	uint32_t value;
+	bool fixed;
+};
+
+static size_t row_tail_length(const struct row *row)
+{
+	return row->tail ? (size_t)(row->end - row->tail) : 0;
+}
+
+/* A numbered line is known by its number. The others are known by their text as well: powerpc has
+ * two rows called LOC. */
+static uint32_t hash_line(
+	const char *label, size_t label_length, const char *tail, size_t tail_length)
+{
+	uint32_t hash = hash_bytes(2166136261u, label, label_length);
+
+	return is_digit(label[0]) ? hash : hash_bytes(hash, tail, tail_length);
+}
+
+static bool line_has_label(const struct line *line, const struct row *row)
+{
+	return line->label_length == row->label_length &&
+		memcmp(line->label, row->label, row->label_length) == 0;
+}
+
+static bool line_has_tail(const struct line *line, const struct row *row)
+{
+	if (line->per_cpu != (row->tail != NULL))
+		return false;
+	return !row->tail ||
+		(line->tail_length == row_tail_length(row) &&
+			memcmp(line->tail, row->tail, line->tail_length) == 0);
+}
+
+/* Where the row's line is, or the free slot where it belongs. A numbered line is the latest one
+ * of its number, which replaces the former in its slot. */
+static size_t find_slot(const struct interrupts *in, const struct row *row)
+{
+	size_t mask = in->capacity * 2 - 1;
+	size_t slot;
+
+	slot = hash_line(row->label, row->label_length, row->tail, row_tail_length(row)) & mask;
+	for (; in->slots[slot] != 0; slot = (slot + 1) & mask) {
+		const struct line *line = &in->lines[in->slots[slot] - 1];
+
+		if (line_has_label(line, row) && (line->numbered || line_has_tail(line, row)))
+			break;
+	}
+	return slot;
+}
+
+/* realloc() for arrays, the new part zeroed. */
+static bool grow(void *array, size_t old, size_t new, size_t size)
+{
+	char **data = array;
+	char *grown = reallocarray(*data, new, size);
+
+	if (!grown)
+		return false;
+	memset(grown + old * size, 0, (new - old) * size);
+	*data = grown;
+	return true;
+}
+
+static int grow_lines(struct interrupts *in)
+{
+	size_t capacity = in->capacity > 0 ? in->capacity * 2 : 64;
+	uint32_t *slots;
+
+	if (!grow(&in->lines, in->capacity, capacity, sizeof(*in->lines)) ||
+		!grow(&in->current, in->capacity, capacity, sizeof(*in->current)) ||
+		!grow(&in->previous, in->capacity, capacity, sizeof(*in->previous)))
+		return -ENOMEM;
+	slots = calloc(capacity * 2, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(in->slots);
+	in->slots = slots;
+	in->capacity = capacity;
+	/* In the order of their numbers: of two lines with one number the later one must be found,
+	 * so the former is left out. */
+	for (size_t i = 0; i < in->n_lines; i++) {
+		struct line *line = &in->lines[i];
+		struct row row = { .label = line->label,
+			.label_length = line->label_length,
+			.tail = line->per_cpu ? line->tail : NULL,
+			.end = line->tail + line->tail_length };
+		size_t slot = find_slot(in, &row);
+
+		in->slots[slot] = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+/* A line for a row that has none, or whose line has another text by now. */
+static int add_line(struct interrupts *in, const struct row *row, uint32_t *ret)
+{
+	size_t tail_length = row_tail_length(row), action_length = 0;
+	const char *action = "";
+	struct line line;
+	size_t slot;
+
+	if (in->n_lines == in->capacity) {
+		int r = grow_lines(in);
+
+		if (r < 0)
+			return r;
+	}
+	if (row->tail)
+		find_action(row->tail, tail_length, &action, &action_length);
+	line = (struct line){
+		.label = malloc(row->label_length + tail_length + 1),
+		.label_length = row->label_length,
+		.tail_length = tail_length,
+		.name = make_name(row->label, row->label_length, action, action_length),
+		.class = classify(row->label, row->label_length, action, action_length),
+		.numbered = is_digit(row->label[0]),
+		.per_cpu = row->tail != NULL,
+		.counted = row->tail && !is_sum(row->label, row->label_length, action_length),
+		.fixed = row->fixed,
+	};
+	if (!line.label || !line.name) {
+		free(line.label);
+		free(line.name);
+		return -ENOMEM;
+	}
+	memcpy(line.label, row->label, row->label_length);
+	line.tail = line.label + row->label_length;
+	if (row->tail)
+		memcpy(line.tail, row->tail, tail_length);
+	*ret = (uint32_t)in->n_lines;
+	slot = find_slot(in, row);
+	/* The same interrupt under another name: what it had counted is not new. */
+	if (in->slots[slot] != 0)
+		in->previous[*ret] = in->previous[in->slots[slot] - 1];
+	in->slots[slot] = *ret + 1;
+	in->lines[in->n_lines++] = line;
+	return 0;
+}
+
+/* --- Reading. */
+
+/* Cuts off the label. False for a line that is none of the table. */
+static bool split_row(const char *at, const char *end, struct row *ret)
+{
+	const char *colon;
+
+	while (at < end && is_blank(*at))
+		at++;
+	colon = memchr(at, ':', (size_t)(end - at));
+	if (!colon || colon == at)
+		return false;
+	*ret = (struct row){
+		.label = at, .label_length = (size_t)(colon - at), .columns = colon + 1, .end = end
+	};
+	return true;
+}
+
+/* Whether the row is `line`, as the last reading had it; then its columns are summed too. */
+static bool match_row(const struct interrupts *in, const struct line *line, struct row *row)
+{
+	if (!line_has_label(line, row))
+		return false;
+	if (line->fixed)
+		row->tail = cputable_sum_fixed(&in->table, row->columns, row->end, &row->value);
+	if (!row->tail)
+		row->tail =
+			cputable_sum(&in->table, row->columns, row->end, &row->value, &row->fixed);
+	return line_has_tail(line, row);
+}
+
+static int read_row(struct interrupts *in, struct row *row, size_t position)
+{
+	uint32_t number;
+	size_t slot;
+	int r;
+
+	if (position < in->n_rows) {
+		number = in->rows[position];
+		if (match_row(in, &in->lines[number], row))
+			goto found;
+	}
+
+	row->tail = cputable_sum(&in->table, row->columns, row->end, &row->value, &row->fixed);
+	if (in->capacity == 0) {
+		r = grow_lines(in);
+		if (r < 0)
+			return r;
+	}
+	slot = find_slot(in, row);
+	if (in->slots[slot] != 0 && line_has_tail(&in->lines[in->slots[slot] - 1], row)) {
+		number = in->slots[slot] - 1;
+	} else {
+		r = add_line(in, row, &number);
+		if (r < 0)
+			return r;
+	}
+	if (position == in->rows_capacity) {
+		size_t capacity = in->capacity + position;
+
+		if (!grow(&in->rows, position, capacity, sizeof(*in->rows)))
+			return -ENOMEM;
+		in->rows_capacity = capacity;
+	}
+	in->rows[position] = number;
+found:
+	if (in->lines[number].counted)
+		in->current[number] = (struct count){ .value = row->value, .present = true };
+	return 0;
+}
+
+int interrupts_new(const struct cpumask *mask, struct interrupts **ret)
+{
+	_cleanup_(interrupts) struct interrupts *in = NULL;
+	int r;
+
+	in = calloc(1, sizeof(*in));
+	if (!in)
+		return -ENOMEM;
+	in->fd = -EBADF;
+	r = cpumask_copy(mask, &in->mask);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(in);
+	return 0;
+}
+
+int interrupts_open(const struct cpumask *mask, struct interrupts **ret)
+{
+	_cleanup_(interrupts) struct interrupts *in = NULL;
+	int r;
+
+	r = interrupts_new(mask, &in);
+	if (r < 0)
+		return r;
+	in->fd = open("/proc/interrupts", O_RDONLY | O_CLOEXEC);
+	if (in->fd < 0)
+		return -errno;
+	*ret = TAKE_PTR(in);
+	return 0;
+}
+
+void interrupts_free(struct interrupts *in)
+{
+	if (!in)
+		return;
+	if (in->fd >= 0)
+		close(in->fd);
+	for (size_t i = 0; i < in->n_lines; i++) {
+		free(in->lines[i].label);
+		free(in->lines[i].name);
+	}
+	free(in->lines);
+	free(in->slots);
+	free(in->rows);
+	free(in->current);
+	free(in->previous);
+	file_buffer_clear(&in->buffer);
+	cputable_clear(&in->table);
+	cpumask_free(in->mask);
+	free(in);
+}
+
+int interrupts_read_text(struct interrupts *in, const char *text, size_t length)
+{
+	const char *at = text, *end = text + length, *newline;
+	struct count *oldest;
+	size_t position = 0;
+	int changed;
+
+	newline = memchr(at, '\n', length);
+	changed = cputable_set_header(
+		&in->table, in->mask, at, newline ? (size_t)(newline - at) : length);
+	if (changed < 0)
+		return changed;
+	/* The sums are over other CPUs now than they were before. */
+	if (changed > 0)
+		in->n_readings = 0;
+	if (in->table.n_wanted == 0)
+		return -ENODEV;
+
+	oldest = in->previous;
+	in->previous = in->current;
+	in->current = oldest;
+	if (in->capacity > 0)
+		memset(in->current, 0, in->capacity * sizeof(*in->current));
+
+	for (at = newline ? newline + 1 : end; at < end; at = newline + 1) {
+		struct row row;
+
+		newline = memchr(at, '\n', (size_t)(end - at));
+		if (!newline)
+			newline = end;
+		if (split_row(at, newline, &row)) {
+			int r = read_row(in, &row, position++);
+
+			if (r < 0) {
+				in->n_readings = 0;
+				return r;
+			}
+		}
+		if (newline == end)
+			break;
+	}
+	in->n_rows = position;
+	if (in->n_readings < 2)
+		in->n_readings++;
+	return 0;
+}
+
+int interrupts_read(struct interrupts *in)
+{
+	int r;
+
+	if (in->fd < 0)
+		return -EBADF;
+	r = file_reread(in->fd, &in->buffer);
+	if (r < 0)
+		return r;
+	return interrupts_read_text(in, in->buffer.data, in->buffer.length);
+}
+
+bool interrupts_comparable(const struct interrupts *in)
+{
+	return in->n_readings == 2;
+}
+
+bool interrupts_diff(const struct interrupts *in, size_t *cursor, struct interrupt_delta *ret)
+{
+	if (!interrupts_comparable(in))
+		return false;
+	for (size_t i = *cursor; i < in->n_lines; i++) {
+		uint32_t before, delta;
+
+		if (!in->current[i].present)
+			continue;
+		before = in->previous[i].present ? in->previous[i].value : 0;
+		delta = in->current[i].value - before;
+		if (delta >= UINT32_MAX / 2 + 1)
+			delta = in->current[i].value;
+		if (delta == 0)
+			continue;
+		*cursor = i + 1;
+		*ret = (struct interrupt_delta){ .line = (uint32_t)i,
+			.name = in->lines[i].name,
+			.class = in->lines[i].class,
+			.delta = delta };
+		return true;
+	}
+	*cursor = in->n_lines;
+	return false;
+}

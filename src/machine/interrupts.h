@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which interrupts hit a set of CPUs between two readings, from /proc/interrupts
+ * (fs/proc/interrupts.c, kernel/irq/proc.c, and the rows of each architecture:
+ * arch/x86/kernel/irq.c, arch/arm64/kernel/smp.c, arch/powerpc/kernel/irq.c,
+ * arch/s390/kernel/irq.c, arch/riscv/kernel/smp.c).
+ *
+ * A reading is dear on a big machine whatever we do, since the kernel renders every line for every
+ * CPU: read it outside of what is measured, and with as few lines in it as the machine has.
+ * In the steady state a reading allocates nothing and compares each line with the one that stood
+ * in its place before; lines may come and go between two readings.
+ */
+#ifndef QUIESCE_MACHINE_INTERRUPTS_H
+#define QUIESCE_MACHINE_INTERRUPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/cleanup.h"
+#include "machine/cpumask.h"
+
+enum interrupt_class {
+	/* A device: the numbered lines, and s390's kinds of input and output, which have no
+	 * numbers. */
+	INTERRUPT_DEVICE,
+	/* The CPU's own tick: LOC, powerpc's BCT, Hyper-V's HVS, s390's CLK and TMR, and numbered
+	 * lines whose action is a timer (arch_timer, riscv-timer, hpet2, twd, timer). */
+	INTERRUPT_TIMER,
+	/* Sent by another CPU: RES, CAL, TLB, IPI0 and on, powerpc's DBL and IPI, s390's EXC and
+	 * EMS. */
+	INTERRUPT_IPI,
+	/* TRM, the thermal event interrupt of x86, and powerpc's TAU. (THR is not one: it is the
+	 * threshold of corrected machine checks.) */
+	INTERRUPT_THERMAL,
+	/* NMI, PMI, MCE, MCP, IWI (irq_work, raised by the CPU itself) and whatever else. */
+	INTERRUPT_OTHER,
+};
+
+struct interrupts;
+
+/* A line that fired between two readings. */
+struct interrupt_delta {
+	/* A number for the line that stays for the life of the reader and always stands for the
+	 * same name; counted from 0 without gaps. */
+	uint32_t line;
+	/* "38: virtio2-input.0", "LOC: Local timer interrupts": label and what is behind it, as
+	 * the kernel has it. Lives as long as the reader. */
+	const char *name;
+	enum interrupt_class class;
+	uint64_t delta; /* at least 1 */
+};
+
+/*
+ * A reader for the CPUs of mask, which is copied, with /proc/interrupts kept open. Nothing is read
+ * yet. -ENOENT where the kernel has no such file.
+ */
+int interrupts_open(const struct cpumask *mask, struct interrupts **ret);
+void interrupts_free(struct interrupts *interrupts);
+
+DEFINE_CLEANUP(interrupts, interrupts_free);
+
+/*
+ * Takes a reading; the one before it is kept beside it, the one before that is dropped.
+ * -ENODEV when none of the mask's CPUs is online, -EBADMSG when the file has no header, -ENOMEM.
+ * After a failure the last two readings are as they were or, where that cannot be, no longer
+ * comparable.
+ */
+int interrupts_read(struct interrupts *interrupts);
+
+/*
+ * Whether the last two readings can be compared: there are two, and none of the mask's CPUs went
+ * online or offline in between (an offline CPU has no column, so its past counts are missing).
+ */
+bool interrupts_comparable(const struct interrupts *interrupts);
+
+/*
+ * The lines that fired between the last two readings, one per call, until it returns false:
+ *
+ *	size_t cursor = 0;
+ *	struct interrupt_delta delta;
+ *
+ *	while (interrupts_diff(interrupts, &cursor, &delta))
+ *		...
+ *
+ * Nothing when the readings are not comparable. The kernel's counters are unsigned int and wrap;
+ * one wrap between the readings is seen through. A line that was not there before had fired 0
+ * times. A difference of 2^31 or more is no number of interrupts but a line that was taken down
+ * and set up again under the same number: then what it counted since is what is given.
+ * Lines that count for the whole machine (ERR, MIS) and s390's sums of other lines (EXT, I/O, AIO)
+ * are left out.
+ */
+bool interrupts_diff(
+	const struct interrupts *interrupts, size_t *cursor, struct interrupt_delta *ret);
+
+/* As interrupts_open() and interrupts_read(), on text instead of the file; `text` is as long as
+ * `length` says and need not end with NUL. */
+int interrupts_new(const struct cpumask *mask, struct interrupts **ret);
+int interrupts_read_text(struct interrupts *interrupts, const char *text, size_t length);
+
+#endif
