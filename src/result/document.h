@@ -16,7 +16,7 @@
  *	date, duration (our own stamps), command_max_rss (bytes), load_avg_1min, runnable_threads,
  *	cpu_temp					as pyperf has them
  *	quiesce_start, quiesce_window_kernel, quiesce_window_user, quiesce_user_cpu,
- *	quiesce_system_cpu, quiesce_task_clock, quiesce_off_cpu, quiesce_reap,
+ *	quiesce_system_cpu, quiesce_task_clock, quiesce_run_delay, quiesce_reap,
  *	quiesce_steal					seconds
  *	quiesce_flags					"preempted,irq"
  *	quiesce_status					wait status, when it is not 0

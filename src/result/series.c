@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "result/series.h"
+#include "result/stats.h"
+
+enum {
+	SERIES_FIRST_CAPACITY = 64,
+	IRQ_NAMES_MAX = UINT16_MAX,
+};
+
+static const char *const flag_names[SAMPLE_N_FLAGS] = {
+	"preempted",
+	"migrated",
+	"irq",
+	"steal",
+	"throttled",
+	"freq",
+	"hot",
+	"window",
+	"failed",
+	"leftover",
+};
+
+/* Length of a mapping for n elements, a multiple of the page; 0 when it does not fit. */
+static size_t array_length(size_t n, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t length;
+
+	if (__builtin_mul_overflow(n, size, &length) ||
+		__builtin_add_overflow(length, page - 1, &length))
+		return 0;
+	return length / page * page;
+}
+
+/* Mappings instead of malloc: mremap(2) moves pages, not bytes, so growing never holds two copies,
+ * and pages that were not written yet cost nothing. */
+static int array_grow(void **array, size_t size, size_t old_n, size_t new_n)
+{
+	size_t old_length = array_length(old_n, size);
+	size_t new_length = array_length(new_n, size);
+	void *p;
+
+	if (new_length == 0)
+		return -ENOMEM;
+	if (!*array)
+		p = mmap(NULL, new_length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+	else if (new_length == old_length)
+		return 0;
+	else
+		p = mremap(*array, old_length, new_length, MREMAP_MAYMOVE);
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	*array = p;
+	return 0;
+}
+
+static void array_free(void *array, size_t size, size_t n)
+{
+	if (array)
+		munmap(array, array_length(n, size));
+}
+
+/* An array that grew while a later one could not is longer than series->capacity says; the next
+ * attempt and series_free() would then unmap too little. So all lengths are computed from one
+ * capacity, and one that grew alone is shrunk again. */
+static int series_grow(struct series *series)
+{
+	struct {
+		void **array;
+		size_t size;
+	} arrays[] = {
+		{ (void **)&series->samples, sizeof(*series->samples) },
+		{ (void **)&series->evidence,
+			series->with_evidence ? sizeof(*series->evidence) : 0 },
+		{ (void **)&series->counters, series->n_events * sizeof(*series->counters) },
+	};
+	size_t old = series->capacity;
+	size_t new = old == 0 ? SERIES_FIRST_CAPACITY : old + MAX(old / 8, 1);
+
+	if (new <= old)
+		return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		int r;
+
+		if (arrays[i].size == 0)
+			continue;
+		r = array_grow(arrays[i].array, arrays[i].size, old, new);
+		if (r >= 0)
+			continue;
+		while (i-- > 0) {
+			if (arrays[i].size == 0)
+				continue;
+			if (old == 0) {
+				array_free(*arrays[i].array, arrays[i].size, new);
+				*arrays[i].array = NULL;
+			} else {
+				/* Shrinking in place does not fail. */
+				(void)array_grow(arrays[i].array, arrays[i].size, new, old);
+			}
+		}
+		return r;
+	}
+	series->capacity = new;
+	return 0;
+}
+
+static void names_free(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+int series_new(bool with_evidence, const char *const *event_names, struct series **ret)
+{
+	_cleanup_(series) struct series *series = NULL;
+	size_t n = 0;
+
+	series = calloc(1, sizeof(*series));
+	if (!series)
+		return -ENOMEM;
+	series->with_evidence = with_evidence;
+	while (event_names && event_names[n])
+		n++;
+	if (n > 0) {
+		series->event_names = calloc(n, sizeof(*series->event_names));
+		if (!series->event_names)
+			return -ENOMEM;
+		for (; series->n_events < n; series->n_events++) {
+			series->event_names[series->n_events] =
+				strdup(event_names[series->n_events]);
+			if (!series->event_names[series->n_events])
+				return -ENOMEM;
+		}
+	}
+	*ret = TAKE_PTR(series);
+	return 0;
+}
+
+void series_free(struct series *series)
+{
+	if (!series)
+		return;
+	array_free(series->samples, sizeof(*series->samples), series->capacity);
+	array_free(series->evidence, sizeof(*series->evidence), series->capacity);
+	array_free(
+		series->counters, series->n_events * sizeof(*series->counters), series->capacity);
+	names_free(series->event_names, series->n_events);
+	names_free(series->irq_names, series->n_irq_names);
+	free(series);
+}
+
+void evidence_clear(struct evidence *evidence)
+{
+	*evidence = (struct evidence){
+		.user_cpu_ns = -1,
+		.system_cpu_ns = -1,
+		.task_clock_ns = -1,
+		.run_delay_ns = -1,
+		.reap_ns = -1,
+		.steal_ns = -1,
+		.frequency_khz = -1,
+		.minor_faults = -1,
+		.major_faults = -1,
+		.voluntary_switches = -1,
+		.involuntary_switches = -1,
+		.migrations = -1,
+		.cpu_first = -1,
+		.cpu_last = -1,
+		.throttles = -1,
+		.irq_device = -1,
+		.irq_timer = -1,
+		.irq_ipi = -1,
+		.irq_other = -1,
+		.runnable = -1,
+		.load1 = NAN,
+		.temperature_before = NAN,
+		.temperature_after = NAN,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(evidence->softirqs); i++)
+		evidence->softirqs[i] = -1;
+}
+
+int series_append(struct series *series, const struct sample *sample,
+	const struct evidence *evidence, const double *counters)
+{
+	size_t at = series->n_samples;
+	int r;
+
+	if (series->with_evidence && evidence) {
+		if (evidence->n_irq_lines > EVIDENCE_N_IRQ_LINES)
+			return -EINVAL;
+		for (size_t i = 0; i < evidence->n_irq_lines; i++)
+			if (evidence->irq_line[i] >= series->n_irq_names)
+				return -EINVAL;
+	}
+	if (at == series->capacity) {
+		r = series_grow(series);
+		if (r < 0)
+			return r;
+	}
+	series->samples[at] = *sample;
+	if (series->with_evidence) {
+		if (evidence)
+			series->evidence[at] = *evidence;
+		else
+			evidence_clear(&series->evidence[at]);
+	}
+	for (size_t i = 0; i < series->n_events; i++)
+		series->counters[at * series->n_events + i] = counters ? counters[i] : NAN;
+	if (sample->warmup)
+		series->n_warmups++;
+	series->n_samples++;
+	return 0;
+}
+
+int series_intern_irq(struct series *series, const char *name, uint16_t *ret)
+{
+	char **names, *copy;
+
+	for (size_t i = 0; i < series->n_irq_names; i++) {
+		if (strcmp(series->irq_names[i], name) == 0) {
+			*ret = (uint16_t)i;
+			return 0;
+		}
+	}
+	if (series->n_irq_names >= IRQ_NAMES_MAX)
+		return -ENOSPC;
+	names = reallocarray(series->irq_names, series->n_irq_names + 1, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	series->irq_names = names;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	names[series->n_irq_names] = copy;
+	*ret = (uint16_t)series->n_irq_names++;
+	return 0;
+}
+
+double series_value(const struct series *series, size_t index)
+{
+	const struct sample *sample = &series->samples[index];
+
+	return (double)(series->clock == WINDOW_KERNEL ? sample->kernel_ns : sample->user_ns) /
+		(double)NSEC_PER_SEC;
+}
+
+int series_values(const struct series *series, double **ret, size_t *ret_n)
+{
+	size_t n = series->n_samples - series->n_warmups;
+	double *values;
+	size_t k = 0;
+
+	if (n == 0)
+		return -ENODATA;
+	values = reallocarray(NULL, n, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!series->samples[i].warmup)
+			values[k++] = series_value(series, i);
+	*ret = values;
+	*ret_n = n;
+	return 0;
+}
+
+void series_settle_clock(struct series *series)
+{
+	series->clock = WINDOW_KERNEL;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct sample *sample = &series->samples[i];
+
+		if (sample->kernel_ns <= 0 || (sample->flags & SAMPLE_WINDOW)) {
+			series->clock = WINDOW_USER;
+			return;
+		}
+	}
+}
+
+int series_flag_frequency(struct series *series)
+{
+	_cleanup_free_ double *frequencies = NULL;
+	size_t n = 0;
+	double median;
+
+	if (!series->with_evidence || series->n_samples == 0)
+		return 0;
+	frequencies = reallocarray(NULL, series->n_samples, sizeof(*frequencies));
+	if (!frequencies)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!series->samples[i].warmup && series->evidence[i].frequency_khz > 0)
+			frequencies[n++] = (double)series->evidence[i].frequency_khz;
+	if (n == 0)
+		return 0;
+	stats_sort(frequencies, n);
+	median = stats_median(frequencies, n);
+	for (size_t i = 0; i < series->n_samples; i++) {
+		int64_t frequency = series->evidence[i].frequency_khz;
+
+		if (!series->samples[i].warmup && frequency > 0 &&
+			fabs((double)frequency - median) > 0.01 * median)
+			series->samples[i].flags |= SAMPLE_FREQ;
+	}
+	return 0;
+}
+
+const char *sample_flag_name(enum sample_flag flag)
+{
+	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
+		if (flag == 1u << i)
+			return flag_names[i];
+	return NULL;
+}
+
+char *sample_flags_text(uint32_t flags)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++) {
+		if (!(flags & 1u << i))
+			continue;
+		if (t.length > 0)
+			text_append(&t, ",");
+		text_append(&t, flag_names[i]);
+	}
+	return text_steal(&t);
+}
