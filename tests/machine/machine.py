@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Machines described in text, and tests that run a command on them.
+
+A description, machines/NAME.machine, is a list of files below sys/ and proc/:
+
+    # A comment; blank lines are free.
+    width 12                                        CPU masks have this many bits (required)
+    sys/.../cpu/online = 0-11                       a file with this text and a newline
+    sys/.../cpu/cpu{c:0-11}/topology/core_id = {c//2}
+                                                    twelve files; {...} computes
+    sys/.../cpu0/cpufreq -> ../cpufreq/policy0      a symbolic link
+    sys/.../hotplug/                                an empty directory
+    proc/stat =                                     a file of several lines, indented by a tab;
+            cpu{c:0-11} 10 0 20 3000 0 0 0 0 0 0    a line with a list becomes several lines
+    proc/cpuinfo = each c:0-11                      the block once for each, an empty line between
+            processor	: {c}
+    proc/interrupts = table 0-11                    a column for each CPU:
+            LOC: *:5000 3:20  Local timer interrupts    5000 on every CPU, but 20 on CPU 3
+            ERR: =0                                     one column, whatever the CPUs
+
+{name:LIST} takes all numbers of a list in kernel syntax (0-3,8) in turn; several of them make all
+combinations. {EXPRESSION} may use those names, whole numbers, + - * // % and parentheses, and
+mask(LIST, ...), a mask as the kernel prints it: mask(c, c + 8) or mask('0-7').
+"""
+
+import ast
+import itertools
+import operator
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIST = r'\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*'
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def parse_list(text):
+    """[0, 1, 2, 8] of '0-2,8', in the order written."""
+    numbers = []
+    for part in text.split(','):
+        first, _, last = part.partition('-')
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+class Description:
+    """One description being read. A mistake raises ValueError and names its line."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self.width = None
+        self.files = {}  # path: bytes, or a str for a link's target, or None for a directory
+        lines = self.path.read_text(encoding='utf-8').split('\n')
+        index = 0
+        while index < len(lines):
+            line, self.line = lines[index], index + 1
+            index += 1
+            if not line.strip() or line.startswith('#'):
+                continue
+            block = []
+            while index < len(lines) and lines[index].startswith('\t'):
+                block.append(lines[index][1:])
+                index += 1
+            self.read(line, block)
+        if not self.files:
+            self.fail('describes nothing')
+
+    def fail(self, what):
+        raise ValueError(f'{self.path}:{self.line}: {what}')
+
+    # --- Expressions ---
+
+    def mask(self, *cpus):
+        """As %*pb prints it: hexadecimal words of 32 bits, the highest first."""
+        bits = 0
+        for cpu in itertools.chain.from_iterable(
+                parse_list(cpu) if isinstance(cpu, str) else [cpu] for cpu in cpus):
+            if cpu >= self.width:
+                self.fail(f'CPU {cpu} is beyond the width')
+            bits |= 1 << cpu
+        words = []
+        for shift in range(0, self.width, 32):
+            digits = (min(32, self.width - shift) + 3) // 4
+            words.append(f'{bits >> shift & 0xffffffff:0{digits}x}')
+        return ','.join(reversed(words))
+
+    def compute(self, text, names):
+        def value(node):
+            if isinstance(node, ast.Constant) and isinstance(node.value, (int, str)):
+                return node.value
+            if isinstance(node, ast.Name) and node.id in names:
+                return names[node.id]
+            if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+                return OPERATORS[type(node.op)](value(node.left), value(node.right))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) \
+                    and node.func.id == 'mask':
+                return self.mask(*map(value, node.args))
+            raise SyntaxError(ast.dump(node))
+
+        try:
+            return str(value(ast.parse(text.strip(), mode='eval').body))
+        except (SyntaxError, TypeError, ZeroDivisionError) as error:
+            return self.fail(f'{{{text}}}: {error}')
+
+    def fill(self, text, names):
+        """The text with names and expressions in it replaced."""
+        text = re.sub(rf'\{{(\w+):{LIST}\}}', lambda match: str(names[match.group(1)]), text)
+        return re.sub(r'\{([^{}]*)\}', lambda match: self.compute(match.group(1), names), text)
+
+    def combinations(self, text, names):
+        """All settings of the {name:LIST} in the text, on top of those given."""
+        found = re.findall(rf'\{{(\w+):({LIST})\}}', text)
+        for values in itertools.product(*(parse_list(numbers) for _, numbers in found)):
+            yield {**names, **dict(zip((name for name, _ in found), values))}
+
+    # --- Files ---
+
+    def read(self, line, block):
+        if line.startswith('\t') or (block and ' =' not in line):
+            self.fail('a block without its file')
+        if re.fullmatch(r'width \d+', line):
+            self.width = int(line.split()[1])
+            return
+        if self.width is None:
+            self.fail('needs its width first')
+        match = re.fullmatch(r'((?:sys|proc)/\S+) (=|->)(?: (.*))?', line)
+        for names in self.combinations(line.partition(' ')[0], {}):
+            if match and match.group(2) == '->' and match.group(3):
+                self.add(match.group(1), names, self.fill(match.group(3), names))
+            elif match and match.group(2) == '=':
+                self.add(match.group(1), names,
+                         self.content(match.group(3), block, names).encode('utf-8'))
+            elif re.fullmatch(r'(?:sys|proc)/\S+/', line):
+                self.add(line.rstrip('/'), names, None)
+            else:
+                self.fail(f'neither file, link nor directory: {line}')
+
+    def add(self, path, names, content):
+        path = self.fill(path, names)
+        if path in self.files:
+            self.fail(f'{path} once more')
+        self.files[path] = content
+
+    def content(self, text, block, names):
+        if not block:
+            return self.fill(text or '', names) + '\n'
+        kind, _, argument = (text or '').partition(' ')
+        if kind == '':
+            return ''.join(self.fill(line, inner) + '\n' for line in block
+                           for inner in self.combinations(line, names))
+        if kind == 'each':
+            name, _, numbers = argument.partition(':')
+            return '\n'.join(''.join(self.fill(line, {**names, name: number}) + '\n'
+                                     for line in block) for number in parse_list(numbers)) + '\n'
+        if kind == 'table':
+            return self.table(parse_list(argument), block)
+        return self.fail(f'a block behind "{text}"')
+
+    def table(self, cpus, block):
+        rows = [' ' * 5 + ''.join(f'{"CPU%d" % cpu:>11}' for cpu in cpus) + ' ']
+        for line in block:
+            label, *words = line.split()
+            if words and words[0].startswith('='):
+                rows.append(f'{label:>5}{words[0][1:]:>11}')
+                continue
+            counts = dict.fromkeys(cpus, 0)
+            while words and re.fullmatch(rf'(?:\*|{LIST}):\d+', words[0]):
+                which, _, count = words.pop(0).partition(':')
+                for cpu in cpus if which == '*' else parse_list(which):
+                    if cpu not in counts:
+                        self.fail(f'CPU {cpu} has no column')
+                    counts[cpu] = int(count)
+            rows.append(f'{label:>5}' + ''.join(f'{count:11}' for count in counts.values())
+                        + '  ' + ' '.join(words))
+        return '\n'.join(rows) + '\n'
+
+    def write(self, directory):
+        for path, content in self.files.items():
+            target = pathlib.Path(directory, path)
+            if content is None:
+                target.mkdir(parents=True, exist_ok=True)
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, str):
+                target.symlink_to(content)
+            else:
+                target.write_bytes(content)
+
+
+# --- Tests ---
+
+class Skip(Exception):
+    """What this machine lacks for a test."""
+
+
+class Failed(Exception):
+    pass
+
+
+def check(condition, what):
+    if not condition:
+        raise Failed(what)
+
+
+def equal(got, wanted, what):
+    check(got == wanted, f'{what}: {got!r} instead of {wanted!r}')
+
+
+class Machine:
+    """A described machine, as files in a directory of its own until it is closed."""
+
+    def __init__(self, name):
+        self.name = name
+        self.holder = tempfile.TemporaryDirectory(prefix=f'{name}.')
+        self.root = pathlib.Path(self.holder.name)
+        self.description = Description(HERE / 'machines' / f'{name}.machine')
+        self.description.write(self.root)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.holder.cleanup()
+
+    def write(self, path, text):
+        """Changes one file of the machine, or adds it."""
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding='utf-8')
+
+    def remove(self, path):
+        (self.root / path).unlink()
+
+    def run(self, *command, allowed=None, env=None, timeout=60):
+        """Runs a command on the machine. `allowed`, a CPU list, is what sched_getaffinity(2) says
+        there; without it the real CPUs show through."""
+        environment = {**os.environ, 'LC_ALL': 'C', **(env or {})}
+        wrapper = [os.environ['SYSROOT'], str(self.root), '--']
+        if allowed is not None:
+            cpus = parse_list(allowed)
+            digits = ''.join('01'[cpu in cpus] for cpu in range(self.description.width))
+            # env(1), so that sysroot itself is left alone. A preloaded library comes before the
+            # sanitizer's, which objects unless it is told to bear it.
+            options = ':'.join(filter(None, [environment.get('ASAN_OPTIONS'),
+                                             'verify_asan_link_order=0']))
+            wrapper += ['env', f'LD_PRELOAD={os.environ["ALLOWED"]}',
+                        f'TEST_ALLOWED_CPUS={digits}', f'ASAN_OPTIONS={options}']
+        result = subprocess.run([*wrapper, *map(str, command)], stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, errors='backslashreplace',
+                                env=environment, timeout=timeout, check=False)
+        if result.returncode == 77 and result.stderr.startswith('sysroot: '):
+            raise Skip(result.stderr.strip())
+        return result
+
+
+def machines():
+    return sorted(path.stem for path in (HERE / 'machines').glob('*.machine'))
+
+
+def run_tests(tests):
+    """Runs (name, function) pairs as a TAP test and ends the program."""
+    tests = list(tests)
+    failed = False
+    print(f'1..{len(tests)}')
+    for number, (name, function) in enumerate(tests, 1):
+        try:
+            function()
+            print(f'ok {number} - {name}')
+        except Skip as reason:
+            print(f'ok {number} - {name} # SKIP {reason}')
+        except Exception as error:  # pylint: disable=broad-except
+            failed = True
+            print(f'not ok {number} - {name}')
+            for line in f'{type(error).__name__}: {error}'.split('\n'):
+                print('#', line)
+        sys.stdout.flush()
+    sys.exit(failed)

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""runpinned on described machines.
+
+What it would do is asked with --dry-run, where the CPUs of the machine need not be there. Tests that
+run a program stay on a CPU that is.
+"""
+
+import os
+import re
+
+import machine
+from machine import Machine, check, equal
+
+RUNPINNED = os.environ['RUNPINNED']
+
+# The machine, the CPUs it lets a process use, those that runpinned is to choose, and a word of why.
+CHOICES = (
+    ('intel-hybrid', '0-11', '6', ''),
+    ('amd-smt', '0-15', '5', ''),
+    ('arm-nosmt', '0-7', '6', ''),
+    ('vm-plain', '0-1', '1', ''),
+    ('isolated', '0-3', '2-3', 'isolated'),
+    ('s390-gaps', '1-5,8-19', '9', ''),
+    ('old-kernel', '0,1,3-4,6-7', '1', ''),
+)
+
+# What -c is given, and what the error must name beside it.
+REFUSALS = (
+    ('vm-plain', '0-1', '2', '2'),
+    ('vm-plain', '0-1', '0-7', ''),
+    ('intel-hybrid', '0-11', '12', '12'),
+    ('s390-gaps', '1-5,8-19', '6', 'offline'),
+    ('s390-gaps', '1-5,8-19', '5-8', 'offline'),
+    ('s390-gaps', '1-5,8-19', '63', '63'),
+    ('old-kernel', '0,1,3-4,6-7', '2', 'offline'),
+    ('amd-smt', '0-3', '5', 'allowed'),
+    ('amd-smt', '0-15', 'x', "x"),
+    ('amd-smt', '0-15', '', ''),
+    ('amd-smt', '0-15', '3-1', '3-1'),
+)
+
+
+def plan(box, cpus, allowed):
+    """The lines of --dry-run as a dictionary."""
+    result = box.run(RUNPINNED, '-v', '-c', cpus, '--dry-run', '/bin/true', allowed=allowed)
+    equal(result.returncode, 0, result.stderr)
+    return dict(line.split(': ', 1) for line in result.stdout.splitlines() if ': ' in line)
+
+
+def test_choice(name, allowed, cpus, word):
+    with Machine(name) as box:
+        line = plan(box, 'auto', allowed).get('cpus', '')
+        match = re.fullmatch(r'(\S+) \((.+)\)', line)
+        check(match, f'no "cpus: LIST (REASON)": {line!r}')
+        equal(match.group(1), cpus, f'CPUs ({match.group(2)})')
+        check(word in match.group(2), f'{word!r} is not in {match.group(2)!r}')
+
+
+def test_refusal(name, allowed, cpus, word):
+    with Machine(name) as box:
+        result = box.run(RUNPINNED, '-c', cpus, '--dry-run', '/bin/true', allowed=allowed)
+        equal(result.returncode, 2, f'status ({result.stderr})')
+        equal(result.stdout, '', 'output')
+        check(re.fullmatch(r'runpinned: [^\n]+\n', result.stderr), f'one line: {result.stderr!r}')
+        check(word in result.stderr, f'{word!r} is not in {result.stderr!r}')
+
+
+def test_given(name, allowed, cpus):
+    """-c overrides the choice and is taken as it is."""
+    with Machine(name) as box:
+        line = plan(box, cpus, allowed).get('cpus', '')
+        equal(line.split(' ')[0], cpus, 'CPUs')
+
+
+TESTS = [
+    *((f'{name}: chooses {cpus}', lambda name=name, allowed=allowed, cpus=cpus, word=word:
+       test_choice(name, allowed, cpus, word)) for name, allowed, cpus, word in CHOICES),
+    *((f"{name}: refuses -c '{cpus}'", lambda name=name, allowed=allowed, cpus=cpus, word=word:
+       test_refusal(name, allowed, cpus, word)) for name, allowed, cpus, word in REFUSALS),
+    ('intel-hybrid: takes -c 9-10', lambda: test_given('intel-hybrid', '0-11', '9-10')),
+    ('s390-gaps: takes -c 5,8', lambda: test_given('s390-gaps', '1-5,8-19', '5,8')),
+]
+
+if __name__ == '__main__':
+    machine.run_tests(TESTS)
