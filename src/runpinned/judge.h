@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * May the kernel's window of a run be believed?
+ */
+#ifndef QUIESCE_RUNPINNED_JUDGE_H
+#define QUIESCE_RUNPINNED_JUDGE_H
+
+#include <stdint.h>
+
+#include "runpinned/launch.h"
+
+enum window_verdict {
+	WINDOW_SOUND,
+	/* A window is there, but the process seems to have lived on after its end: the main thread
+	 * ended first, or executed another program from a second thread, or the kernel dropped the
+	 * event. Or the launcher was kept waiting for its CPU, which looks the same. */
+	WINDOW_DOUBTFUL,
+	WINDOW_MISSING, /* no exec or exit record, records lost, or an order that cannot be */
+};
+
+/*
+ * floor_reap_ns is how long after the exit record our own stamp came for the empty program. After
+ * the record the kernel still tears the address space down, so that more is allowed for a program
+ * that used more memory (1 us a page, several times what zap_pte_range() takes), and 5 ms for
+ * whatever else held up the end of a program with a single thread; one with threads gets 1 ms,
+ * because its main thread may really have ended first.
+ */
+enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns);
+
+#endif

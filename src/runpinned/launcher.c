@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * runpinned's launcher: starts one child per request on the benchmark's CPUs, sleeps while it
+ * runs, and reports the stamps. Static, libc only, a few hundred kilobytes; see launch.h.
+ *
+ * The child is a clone(CLONE_VM) of this small process, so that starting it copies nothing. It is
+ * not a vfork: vfork wakes the parent at exec, in the middle of the window and on the child's own
+ * CPU. Instead the child yields until the parent is about to sleep, and the parent is woken only
+ * by the exit. While the child waits, the parent does for it whatever can be done from outside
+ * (process group, perf event); what is left happens in the child just before execve(2).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "runpinned/launch.h"
+#include "runpinned/window.h"
+
+enum {
+	CHILD_STACK_SIZE = 64 * 1024,
+	KERNEL_SIGSET_SIZE = 8,
+};
+
+static const char pad_variable[] = "QUIESCE_PAD=";
+
+struct launcher {
+	const struct launch_plan *plan;
+	char **argv;
+	char **env;	   /* as the caller's, with the padding first where it is asked for */
+	char *pad;	   /* env[0] then */
+	void *child_stack; /* its lowest address */
+	timer_t timer;	   /* only with a timeout */
+	int socket;
+	void (*caller_term)(int); /* SIG_DFL or SIG_IGN: what a child starts with */
+	void (*caller_alarm)(int);
+	int counter_fds[LAUNCH_MAX_COUNTERS];
+	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* as last read */
+};
+
+/* Shared with the child, which lives in our memory until it executes the program. */
+struct child {
+	const struct launcher *launcher;
+	const char *program;
+	bool is_floor;
+	pid_t parent;
+	bool go;	      /* set by the parent when it is about to sleep */
+	int64_t start_ns;     /* set by the child */
+	struct rusage before; /* what the child had used up until then, without the program */
+	int error;
+	int step;
+};
+
+/* What the signal handler needs to know. */
+static volatile sig_atomic_t running_group; /* process group of the child, 0 when there is none */
+static volatile sig_atomic_t terminations;
+static volatile sig_atomic_t timed_out;
+
+static void on_signal(int signal)
+{
+	int saved = errno;
+	pid_t group = running_group;
+
+	if (signal == SIGALRM)
+		timed_out = 1;
+	else
+		terminations = terminations + 1;
+	/* The group's leader is not reaped before running_group is 0 again (signals are blocked
+	 * then), so the number cannot have passed to somebody else. */
+	if (group > 0)
+		kill(-group, signal == SIGTERM && terminations == 1 ? SIGTERM : SIGKILL);
+	errno = saved;
+}
+
+static void block_signals(bool block)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+static int64_t stamp(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+__attribute__((noreturn)) static void child_fail(struct child *child, enum launch_step step)
+{
+	child->error = errno;
+	child->step = step;
+	_exit(127);
+}
+
+/* Runs in the child, on its own stack, in the parent's memory: system calls only. */
+static int child_main(void *arg)
+{
+	struct child *child = arg;
+	const struct launcher *l = child->launcher;
+	const struct launch_plan *plan = l->plan;
+	char *const floor_argv[] = { (char *)child->program, NULL };
+
+	while (!__atomic_load_n(&child->go, __ATOMIC_ACQUIRE)) {
+		sched_yield();
+		if (getppid() != child->parent)
+			_exit(127);
+	}
+
+	if (plan->flags & LAUNCH_NO_ASLR) {
+		int old = personality(0xffffffff);
+
+		if (old < 0 || personality((unsigned long)old | ADDR_NO_RANDOMIZE) < 0)
+			child_fail(child, LAUNCH_STEP_PERSONALITY);
+	}
+	if (plan->flags & LAUNCH_SET_NICE) {
+		if (setpriority(PRIO_PROCESS, 0, plan->nice) < 0)
+			child_fail(child, LAUNCH_STEP_NICE);
+	}
+	if (plan->flags & LAUNCH_SET_FIFO) {
+		struct sched_param param = { .sched_priority = plan->fifo_priority };
+
+		if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
+			child_fail(child, LAUNCH_STEP_FIFO);
+	}
+	/* The parent's handlers end with execve(2), but must not run in here before. */
+	signal(SIGTERM, l->caller_term);
+	signal(SIGALRM, l->caller_alarm);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan->caller_signals, NULL, KERNEL_SIGSET_SIZE);
+
+	getrusage(RUSAGE_SELF, &child->before);
+	child->start_ns = stamp(plan->clockid);
+	execve(child->program, child->is_floor ? floor_argv : l->argv, l->env);
+	child_fail(child, LAUNCH_STEP_EXEC);
+}
+
+/* The perf event whose records stamp the window, on the waiting child. */
+static int window_attach(const struct launcher *l, pid_t pid, void **ret_map)
+{
+	struct perf_event_attr attr;
+	void *map;
+	int fd;
+
+	window_event_attr(l->plan->clockid, &attr);
+	fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	map = mmap(NULL, window_map_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		int r = -errno;
+
+		close(fd);
+		return r;
+	}
+	/* The mapping keeps the event alive. */
+	close(fd);
+	*ret_map = map;
+	return 0;
+}
+
+/* The counters are ours, enabled by nobody but our children's exec and added up when they end:
+ * what is new since the last reading is the run's. */
+static void counters_read(struct launcher *l, struct launch_report *report)
+{
+	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
+		struct launch_counter now;
+
+		if (read(l->counter_fds[i], &now, sizeof(now)) != (ssize_t)sizeof(now))
+			continue;
+		report->counters[i] = (struct launch_counter){
+			.value = now.value - l->counted[i].value,
+			.enabled_ns = now.enabled_ns - l->counted[i].enabled_ns,
+			.running_ns = now.running_ns - l->counted[i].running_ns,
+		};
+		l->counted[i] = now;
+	}
+	report->n_counters = l->plan->n_counters;
+}
+
+/* Field 2 of /proc/PID/schedstat: ns spent runnable but waiting (Documentation/scheduler/
+ * sched-stats.rst). A zombie still has the file. */
+static int64_t read_run_delay(pid_t pid)
+{
+	char path[64], buf[128];
+	const char *cursor = buf;
+	uint64_t ran, delay;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (n <= 0)
+		return -1;
+	buf[n] = '\0';
+	if (parse_next_u64(&cursor, &ran) < 0 || parse_next_u64(&cursor, &delay) < 0)
+		return -1;
+	return (int64_t)delay;
+}
+
+static void timer_arm(const struct launcher *l, int64_t ns)
+{
+	struct itimerspec spec = {
+		.it_value = { .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC },
+	};
+
+	if (l->plan->timeout_ns > 0)
+		timer_settime(l->timer, 0, &spec, NULL);
+}
+
+static int64_t timeval_ns(struct timeval tv)
+{
+	return tv.tv_sec * NSEC_PER_SEC + tv.tv_usec * 1000;
+}
+
+/* What the program used. Waiting for the parent to sleep is in the child's account, too, and shall
+ * not look like a preemption. */
+static void fill_usage(
+	const struct rusage *before, const struct rusage *after, struct launch_report *report)
+{
+	report->user_cpu_ns = timeval_ns(after->ru_utime) - timeval_ns(before->ru_utime);
+	report->system_cpu_ns = timeval_ns(after->ru_stime) - timeval_ns(before->ru_stime);
+	report->max_rss_kib = after->ru_maxrss;
+	report->minor_faults = after->ru_minflt - before->ru_minflt;
+	report->major_faults = after->ru_majflt - before->ru_majflt;
+	report->voluntary_switches = after->ru_nvcsw - before->ru_nvcsw;
+	report->involuntary_switches = after->ru_nivcsw - before->ru_nivcsw;
+}
+
+/* Starts the waiting child; signals are blocked before and after. */
+static pid_t child_start(struct launcher *l, struct child *child)
+{
+	pid_t pid;
+
+	pid = clone(
+		child_main, (char *)l->child_stack + CHILD_STACK_SIZE, CLONE_VM | SIGCHLD, child);
+	if (pid < 0)
+		return -errno;
+	/* From out here, so that the group exists before a signal can be meant for it. It fails
+	 * only if the child is gone, which the wait tells. */
+	(void)setpgid(pid, pid);
+	return pid;
+}
+
+static void run_once(
+	struct launcher *l, const struct launch_request *request, struct launch_report *report)
+{
+	const struct launch_plan *plan = l->plan;
+	struct child child = {
+		.launcher = l,
+		.is_floor = request->command == LAUNCH_FLOOR,
+		.parent = getpid(),
+	};
+	void *map = NULL;
+	struct rusage usage;
+	siginfo_t info;
+	pid_t pid;
+	int r;
+
+	*report = (struct launch_report){
+		.run_delay_ns = -1,
+		.window = { .cpu_exec = -1, .cpu_exit = -1 },
+	};
+	child.program = (const char *)plan + (child.is_floor ? plan->floor_program : plan->program);
+	if (l->pad) {
+		char *end = l->pad + strlen(pad_variable);
+
+		memset(end, 'x', request->env_pad);
+		end[request->env_pad] = '\0';
+	}
+	timed_out = 0;
+
+	pid = child_start(l, &child);
+	if (pid < 0) {
+		report->error = -pid;
+		report->step = LAUNCH_STEP_CLONE;
+		return;
+	}
+	if (plan->flags & LAUNCH_KERNEL_WINDOW) {
+		r = window_attach(l, pid, &map);
+		if (r < 0)
+			report->window_error = -r;
+	}
+	running_group = pid;
+	timer_arm(l, plan->timeout_ns);
+	block_signals(false);
+
+	__atomic_store_n(&child.go, true, __ATOMIC_RELEASE);
+	/* errno is shared with the child until it executes the program, so it proves nothing here;
+	 * but waiting for one's own child fails for no other reason than a signal. */
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
+		;
+	report->end_ns = stamp(plan->clockid);
+
+	block_signals(true);
+	running_group = 0;
+	timer_arm(l, 0);
+	report->start_ns = child.start_ns;
+	if (plan->flags & LAUNCH_SCHEDSTAT && !child.error)
+		report->run_delay_ns = read_run_delay(pid);
+	if (map) {
+		window_read(map, pid, &report->window);
+		munmap(map, window_map_size());
+	}
+	if (wait4(pid, &report->status, 0, &usage) != pid) {
+		report->error = errno;
+		report->step = LAUNCH_STEP_WAIT;
+		return;
+	}
+	if (child.error) {
+		report->error = child.error;
+		report->step = child.step;
+		return;
+	}
+	fill_usage(&child.before, &usage, report);
+	report->timed_out = timed_out != 0;
+	report->interrupted = terminations > 0;
+	/* The group outlives its leader as long as it has members. */
+	report->leftover = kill(-pid, 0) == 0;
+	counters_read(l, report);
+}
+
+static int bind_to_cpus(const struct launch_plan *plan)
+{
+	uint8_t now[LAUNCH_CPU_BYTES] = { 0 };
+
+	if (syscall(SYS_sched_setaffinity, 0, sizeof(plan->cpus), plan->cpus) < 0)
+		return -errno;
+	/* The kernel cuts the mask to the cpuset without a word (kernel/sched/core.c). */
+	if (syscall(SYS_sched_getaffinity, 0, sizeof(now), now) < 0)
+		return -errno;
+	return memcmp(now, plan->cpus, sizeof(now)) == 0 ? 0 : -EINVAL;
+}
+
+static int counters_open(struct launcher *l, int *ret_index)
+{
+	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
+		struct perf_event_attr attr = l->plan->counters[i];
+
+		attr.size = sizeof(attr);
+		attr.disabled = 1;
+		attr.inherit = 1;
+		attr.enable_on_exec = 1;
+		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		l->counter_fds[i] =
+			(int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		if (l->counter_fds[i] < 0) {
+			*ret_index = (int)i;
+			return -errno;
+		}
+	}
+	return 0;
+}
+
+/* The n strings from `offset` as a vector with `spare` free places in front and NULL at its end. */
+static char **build_vector(
+	const struct launch_plan *plan, uint32_t offset, uint32_t n, uint32_t spare)
+{
+	char **vector = calloc((size_t)n + spare + 1, sizeof(*vector));
+	char *s = (char *)plan + offset;
+
+	if (!vector)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		vector[spare + i] = s;
+		s += strlen(s) + 1;
+	}
+	return vector;
+}
+
+static int launcher_setup(struct launcher *l)
+{
+	bool padded = l->plan->flags & LAUNCH_ENV_PAD;
+
+	l->argv = build_vector(l->plan, l->plan->argv, l->plan->n_argv, 0);
+	l->env = build_vector(l->plan, l->plan->env, l->plan->n_env, padded ? 1 : 0);
+	if (!l->argv || !l->env)
+		return -ENOMEM;
+	if (padded) {
+		l->pad = calloc(1, sizeof(pad_variable) + LAUNCH_MAX_ENV_PAD);
+		if (!l->pad)
+			return -ENOMEM;
+		memcpy(l->pad, pad_variable, sizeof(pad_variable));
+		l->env[0] = l->pad;
+	}
+	l->child_stack = mmap(NULL, CHILD_STACK_SIZE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_POPULATE, -1, 0);
+	if (l->child_stack == MAP_FAILED)
+		return -errno;
+	if (l->plan->timeout_ns > 0) {
+		struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+
+		if (timer_create(CLOCK_MONOTONIC, &event, &l->timer) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static const struct launch_plan *plan_map(int fd)
+{
+	const struct launch_plan *plan;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || (size_t)st.st_size < sizeof(struct launch_plan))
+		return NULL;
+	plan = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (plan == MAP_FAILED || plan->magic != LAUNCH_MAGIC)
+		return NULL;
+	return plan;
+}
+
+static bool send_report(const struct launcher *l, const struct launch_report *report)
+{
+	return send(l->socket, report, sizeof(*report), MSG_NOSIGNAL) == (ssize_t)sizeof(*report);
+}
+
+static void take_signal(int signal, void (**ret_caller)(int))
+{
+	struct sigaction action = { .sa_handler = on_signal }, old;
+
+	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, SIGTERM);
+	sigaddset(&action.sa_mask, SIGALRM);
+	sigaction(signal, &action, &old);
+	*ret_caller = old.sa_handler == SIG_IGN ? SIG_IGN : SIG_DFL;
+}
+
+static void setup_signals(struct launcher *l)
+{
+	sigset_t set;
+
+	/* Typed at the terminal they reach the whole foreground group; runpinned decides what they
+	 * mean and says so by SIGTERM. Blocked, not ignored: a child would inherit that. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	block_signals(true);
+	take_signal(SIGTERM, &l->caller_term);
+	take_signal(SIGALRM, &l->caller_alarm);
+}
+
+/* --serve SOCKET PLAN, both descriptors. */
+static bool parse_arguments(int argc, char *argv[], int *ret_socket, int *ret_plan)
+{
+	unsigned fd, plan_fd;
+	socklen_t length;
+	int type = 0;
+
+	length = sizeof(type);
+	if (argc != 4 || strcmp(argv[1], "--serve") != 0 ||
+		parse_uint(argv[2], 3, INT_MAX, &fd) < 0 ||
+		parse_uint(argv[3], 3, INT_MAX, &plan_fd) < 0 ||
+		getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &type, &length) < 0 ||
+		type != SOCK_SEQPACKET)
+		return false;
+	*ret_socket = (int)fd;
+	*ret_plan = (int)plan_fd;
+	return true;
+}
+
+int main(int argc, char *argv[])
+{
+	struct launcher launcher = { 0 };
+	struct launch_report report = { 0 };
+	int r, plan_fd, index = 0;
+
+	if (!parse_arguments(argc, argv, &launcher.socket, &plan_fd)) {
+		fprintf(stderr, "%s: started by runpinned, not by hand\n",
+			program_invocation_short_name);
+		return 2;
+	}
+	setup_signals(&launcher);
+	/* Whoever kills runpinned does not want its child to go on. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	fcntl(launcher.socket, F_SETFD, FD_CLOEXEC);
+
+	launcher.plan = plan_map(plan_fd);
+	close(plan_fd);
+	if (!launcher.plan) {
+		report.error = EPROTO;
+		report.step = LAUNCH_STEP_SETUP;
+		send_report(&launcher, &report);
+		return 1;
+	}
+	r = launcher_setup(&launcher);
+	report.step = LAUNCH_STEP_SETUP;
+	if (r == 0) {
+		r = bind_to_cpus(launcher.plan);
+		report.step = LAUNCH_STEP_AFFINITY;
+	}
+	if (r == 0) {
+		r = counters_open(&launcher, &index);
+		report.step = LAUNCH_STEP_COUNTER;
+		report.detail = index;
+	}
+	report.error = -r;
+	if (!send_report(&launcher, &report) || r < 0)
+		return 1;
+
+	for (;;) {
+		struct launch_request request;
+		ssize_t n;
+
+		n = TEMP_FAILURE_RETRY(recv(launcher.socket, &request, sizeof(request), 0));
+		/* 0: runpinned is done, or dead. */
+		if (n != (ssize_t)sizeof(request) || request.env_pad > LAUNCH_MAX_ENV_PAD)
+			return n == 0 ? 0 : 1;
+		run_once(&launcher, &request, &report);
+		if (!send_report(&launcher, &report))
+			return 1;
+	}
+}

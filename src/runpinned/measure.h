@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The runs, one after the other.
+ */
+#ifndef QUIESCE_RUNPINNED_MEASURE_H
+#define QUIESCE_RUNPINNED_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/cleanup.h"
+#include "result/series.h"
+#include "runpinned/counting.h"
+#include "runpinned/evidence.h"
+#include "runpinned/options.h"
+#include "runpinned/session.h"
+#include "runpinned/stop.h"
+
+enum measure_end {
+	MEASURE_COMPLETE,
+	MEASURE_STOPPED, /* by a signal */
+	MEASURE_FAILED,	 /* the program failed, or could not be started */
+	MEASURE_BROKEN,	 /* we did */
+};
+
+/* What a run of the empty program takes, by the same path: at the start and at the end. */
+struct floor {
+	double kernel_seconds; /* medians; NAN when not measured */
+	double user_seconds;
+	int64_t reap_ns; /* exit record to our stamp, 0 when not known */
+};
+
+struct measurement {
+	struct series *series;
+	struct floor floor_before;
+	struct floor floor_after;
+	enum measure_end end;
+	/* Why it ended before its time, as metadata say it: "run 17 failed: exit status 3". */
+	char *incomplete;
+	/* Why there is no kernel window although it was tried, positive errno; 0 otherwise. */
+	int window_error;
+	size_t n_warmups;
+	size_t n_runs;
+	uint64_t env_pad_seed;
+	bool reached_rel_error; /* --until-rel-error was satisfied */
+};
+
+/*
+ * Measures until all runs are done or something ends it, and says what went wrong with the program.
+ * evidence may be NULL. 0 (then `end` tells), or a negative errno where there is nothing to show.
+ */
+int measure(const struct options *options, struct session *session, struct stop *stop,
+	const struct counting *counting, struct evidence_reader *evidence,
+	struct measurement **ret);
+void measurement_free(struct measurement *measurement);
+
+DEFINE_CLEANUP(measurement, measurement_free);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/macro.h"
+#include "runpinned/progress.h"
+
+enum {
+	REDRAW_NS = 100 * 1000 * 1000,
+	BAR_MAX = 30,
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static unsigned terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col < 20)
+		return 80;
+	return size.ws_col;
+}
+
+void progress_begin(struct progress *progress, bool wanted)
+{
+	*progress = (struct progress){
+		.shown = wanted && isatty(STDERR_FILENO),
+		.began_ns = now_ns(),
+	};
+}
+
+static void format_left(char *buf, size_t size, double seconds)
+{
+	if (seconds < 1)
+		buf[0] = '\0';
+	else if (seconds < 100)
+		snprintf(buf, size, "%.0f s left", seconds);
+	else if (seconds < 100 * 60)
+		snprintf(buf, size, "%.0f min left", seconds / 60);
+	else
+		snprintf(buf, size, "%.0f h left", seconds / 3600);
+}
+
+void progress_draw(struct progress *progress, uint64_t done, uint64_t total, const char *note)
+{
+	char bar[BAR_MAX + 1], line[256], left[32] = "";
+	unsigned width, filled;
+	int64_t now;
+	int n;
+
+	if (!progress->shown)
+		return;
+	now = now_ns();
+	if (progress->drawn && now - progress->drawn_ns < REDRAW_NS)
+		return;
+	width = terminal_width();
+	filled = total > 0 ? (unsigned)((double)done / (double)total * BAR_MAX) : 0;
+	filled = MIN(filled, (unsigned)BAR_MAX);
+	memset(bar, '.', BAR_MAX);
+	memset(bar, '#', filled);
+	bar[BAR_MAX] = '\0';
+	if (done > 0)
+		format_left(left, sizeof(left),
+			(double)(now - progress->began_ns) / 1e9 / (double)done *
+				(double)(total - done));
+	n = snprintf(line, sizeof(line), "[%s] %llu/%llu  %s  %s", bar, (unsigned long long)done,
+		(unsigned long long)total, note, left);
+	/* A line that wraps cannot be redrawn in place. */
+	n = MIN(n, (int)MIN((size_t)width - 1, sizeof(line) - 1));
+	fprintf(stderr, "\r%.*s\x1b[K", n, line);
+	fflush(stderr);
+	progress->drawn = true;
+	progress->drawn_ns = now;
+}
+
+void progress_clear(struct progress *progress)
+{
+	if (!progress->drawn)
+		return;
+	fputs("\r\x1b[K", stderr);
+	fflush(stderr);
+	progress->drawn = false;
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/say.h"
+#include "result/csv.h"
+#include "result/document.h"
+#include "runpinned/save.h"
+
+struct save {
+	const char *output; /* the name to say */
+	struct file_replace *result;
+	struct document *existing;
+	bool user_clock;
+	const char *csv_name;
+	struct file_replace *csv;
+	bool json;
+	char *last; /* path of the file that keeps the newest result */
+};
+
+/* ${XDG_STATE_HOME:-$HOME/.local/state}/quiesce/last.json, its folders made; NULL where that is not
+ * ours to write: under sudo, HOME may still be another user's. */
+static char *last_result_path(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	const char *const below_home[] = { "/.local", "/.local/state", "/.local/state/quiesce",
+		NULL };
+	const char *const below_state[] = { "", "/quiesce", NULL };
+	const char *const *steps = below_state;
+	const char *root = state;
+	_cleanup_free_ char *path = NULL;
+	struct stat st;
+
+	/* The base directory specification: a relative path is to be ignored. */
+	if (!state || state[0] != '/') {
+		if (!home || home[0] != '/')
+			return NULL;
+		root = home;
+		steps = below_home;
+		if (stat(home, &st) < 0 || st.st_uid != geteuid())
+			return NULL;
+	}
+	for (; *steps; steps++) {
+		free(TAKE_PTR(path));
+		if (asprintf(&path, "%s%s", root, *steps) < 0) {
+			path = NULL;
+			return NULL;
+		}
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return NULL;
+		if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+			return NULL;
+	}
+	{
+		char *file;
+
+		if (asprintf(&file, "%s/last.json", path) < 0)
+			return NULL;
+		return file;
+	}
+}
+
+static int load_existing(struct save *save, const struct facts *metadata)
+{
+	_cleanup_free_ char *why = NULL;
+	const struct fact *name;
+	enum window_clock clock;
+	int r;
+
+	r = document_load(save->output, &save->existing, &why);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0 && why) {
+		say("cannot append to %s: %s", save->output, why);
+		return r;
+	}
+	if (r < 0) {
+		say_errno(r, "cannot append to %s", save->output);
+		return r;
+	}
+	r = document_check_append(save->existing, metadata, &why);
+	if (r < 0) {
+		if (why)
+			say("cannot append to %s: %s", save->output, why);
+		else
+			say_errno(r, "cannot append to %s", save->output);
+		return r;
+	}
+	name = facts_find(metadata, "name");
+	save->user_clock = name && document_find_clock(save->existing, name->string, &clock) == 0 &&
+		clock == WINDOW_USER;
+	return 0;
+}
+
+static int open_one(const char *path, struct file_replace **ret)
+{
+	int r;
+
+	r = file_replace_begin(path, ret);
+	if (r == -ELOOP)
+		say("cannot write %s: it is a symbolic link that belongs to somebody else", path);
+	else if (r < 0)
+		say_errno(r, "cannot write %s", path);
+	return r;
+}
+
+int save_open(const struct options *options, const struct facts *metadata, struct save **ret)
+{
+	_cleanup_(save) struct save *save = NULL;
+	int r;
+
+	save = calloc(1, sizeof(*save));
+	if (!save)
+		return -ENOMEM;
+	save->output = options->output;
+	save->csv_name = options->csv;
+	save->json = options->json;
+	if (options->append) {
+		r = load_existing(save, metadata);
+		if (r < 0)
+			return r;
+	}
+	if (options->output) {
+		r = open_one(options->output, &save->result);
+		if (r < 0)
+			return r;
+	}
+	if (options->csv) {
+		r = open_one(options->csv, &save->csv);
+		if (r < 0)
+			return r;
+	}
+	if (!options->output && !options->csv && !options->json && !options->no_save)
+		save->last = last_result_path();
+	*ret = TAKE_PTR(save);
+	return 0;
+}
+
+bool save_wants_user_clock(const struct save *save)
+{
+	return save->user_clock;
+}
+
+/* The result file in some temporary folder, when its own place failed. */
+static int rescue(const struct save *save, const struct series *series,
+	const struct facts *metadata, char **ret_place)
+{
+	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
+	int r = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		_cleanup_free_ char *path = NULL;
+		_cleanup_fclose_ FILE *stream = NULL;
+		int fd;
+
+		if (!folders[i] || folders[i][0] != '/')
+			continue;
+		if (asprintf(&path, "%s/runpinned-XXXXXX.json", folders[i]) < 0) {
+			path = NULL;
+			return -ENOMEM;
+		}
+		/* Exclusive and 0600: nobody can have put something there before. */
+		fd = mkostemps(path, (int)strlen(".json"), O_CLOEXEC);
+		if (fd < 0) {
+			r = -errno;
+			continue;
+		}
+		stream = fdopen(fd, "w");
+		if (!stream) {
+			r = -errno;
+			close(fd);
+		} else {
+			r = document_write(stream, save->existing, series, metadata);
+		}
+		if (r == 0) {
+			*ret_place = TAKE_PTR(path);
+			return 0;
+		}
+		unlink(path);
+	}
+	return r;
+}
+
+static int commit_result(struct save *save, const struct series *series,
+	const struct facts *metadata, char **ret_place)
+{
+	_cleanup_free_ char *place = NULL;
+	int r;
+
+	r = document_write(file_replace_stream(save->result), save->existing, series, metadata);
+	if (r < 0)
+		file_replace_abort(TAKE_PTR(save->result));
+	else
+		r = file_replace_commit(TAKE_PTR(save->result));
+	if (r == 0) {
+		*ret_place = strdup(save->output);
+		return 0;
+	}
+	say_errno(r, "cannot write %s", save->output);
+	if (rescue(save, series, metadata, &place) == 0) {
+		say("the result is in %s instead", place);
+		*ret_place = TAKE_PTR(place);
+	}
+	return r;
+}
+
+static int commit_csv(struct save *save, const struct series *series)
+{
+	int r;
+
+	r = csv_write(file_replace_stream(save->csv), series);
+	if (r < 0)
+		file_replace_abort(TAKE_PTR(save->csv));
+	else
+		r = file_replace_commit(TAKE_PTR(save->csv));
+	if (r < 0)
+		say_errno(r, "cannot write %s", save->csv_name);
+	return r;
+}
+
+/* Nobody asked for this file: where it cannot be written, that is no failure of the measurement. */
+static void commit_last(struct save *save, const struct series *series,
+	const struct facts *metadata, char **ret_place)
+{
+	struct file_replace *file;
+
+	if (file_replace_begin(save->last, &file) < 0)
+		return;
+	if (document_write(file_replace_stream(file), NULL, series, metadata) < 0)
+		file_replace_abort(file);
+	else if (file_replace_commit(file) == 0)
+		*ret_place = TAKE_PTR(save->last);
+}
+
+int save_commit(struct save *save, const struct series *series, const struct facts *metadata,
+	char **ret_place)
+{
+	_cleanup_free_ char *place = NULL;
+	int result = 0, r;
+
+	if (save->result)
+		result = commit_result(save, series, metadata, &place);
+	if (save->csv) {
+		r = commit_csv(save, series);
+		if (result == 0)
+			result = r;
+		if (r == 0 && !place)
+			place = strdup(save->csv_name);
+	}
+	if (save->json) {
+		r = document_write(stdout, NULL, series, metadata);
+		if (r < 0)
+			say_errno(r, "cannot write to standard output");
+		if (result == 0)
+			result = r;
+	}
+	if (save->last)
+		commit_last(save, series, metadata, &place);
+	*ret_place = TAKE_PTR(place);
+	return result;
+}
+
+void save_free(struct save *save)
+{
+	if (!save)
+		return;
+	file_replace_abort(save->result);
+	file_replace_abort(save->csv);
+	document_free(save->existing);
+	free(save->last);
+	free(save);
+}

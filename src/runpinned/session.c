@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/falloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "config.h"
+#include "runpinned/session.h"
+
+enum {
+	STDERR_TAIL = 4096,
+	STDERR_MAX = 64 * 1024 * 1024,
+	STDERR_CHECK_MS = 1000,
+	KILL_AFTER_MS = 2000,
+};
+
+struct session {
+	pid_t pid;
+	int socket;
+	int stderr_fd; /* a memfd, -1 when the output is shown */
+};
+
+/* Path of one of our helper programs: beside this program in a build tree, else where it was
+ * installed, seen from this program and then as configured. */
+static int helper_find(const char *name, char **ret)
+{
+	char exe[PATH_MAX];
+	ssize_t n;
+	char *slash;
+	const char *const places[] = { "", "/../libexec/quiesce", NULL };
+
+	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	if (n < 0)
+		n = 0;
+	exe[n] = '\0';
+	slash = strrchr(exe, '/');
+	for (size_t i = 0; slash && places[i]; i++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (asprintf(&path, "%.*s%s/%s", (int)(slash - exe), exe, places[i], name) < 0)
+			return -ENOMEM;
+		if (access(path, X_OK) == 0) {
+			*ret = TAKE_PTR(path);
+			return 0;
+		}
+	}
+	if (asprintf(ret, "%s/%s", LIBEXECDIR, name) < 0)
+		return -ENOMEM;
+	if (access(*ret, X_OK) < 0) {
+		int r = -errno;
+
+		free(*ret);
+		*ret = NULL;
+		return r;
+	}
+	return 0;
+}
+
+static uint32_t append_string(struct text *t, const char *s)
+{
+	uint32_t offset = (uint32_t)t->length;
+
+	text_append_n(t, s, strlen(s) + 1);
+	return offset;
+}
+
+static uint32_t append_vector(struct text *t, char *const *vector, uint32_t *ret_n)
+{
+	uint32_t offset = (uint32_t)t->length, n = 0;
+
+	for (; vector[n]; n++)
+		append_string(t, vector[n]);
+	*ret_n = n;
+	return offset;
+}
+
+/* The plan as the launcher reads it, in a memfd. */
+static int plan_write(
+	const struct session_plan *plan, const struct stop *stop, const char *floor, int *ret_fd)
+{
+	_cleanup_text_ struct text t = { 0 };
+	_cleanup_close_ int fd = -EBADF;
+	struct launch_plan p = {
+		.magic = LAUNCH_MAGIC,
+		.flags = plan->flags,
+		.nice = plan->nice,
+		.fifo_priority = plan->fifo_priority,
+		.clockid = plan->clockid,
+		.timeout_ns = plan->timeout_ns,
+		.n_counters = (uint32_t)plan->n_counters,
+	};
+	size_t written = 0;
+
+	if (plan->n_counters > LAUNCH_MAX_COUNTERS)
+		return -E2BIG;
+	cpumask_export(plan->cpus, p.cpus, sizeof(p.cpus));
+	memcpy(p.counters, plan->counters, plan->n_counters * sizeof(p.counters[0]));
+	/* The kernel's set is the first 64 signals, which is how glibc's begins. */
+	memcpy(&p.caller_signals, &stop->caller, sizeof(p.caller_signals));
+
+	text_append_n(&t, (const char *)&p, sizeof(p));
+	p.program = append_string(&t, plan->program);
+	p.floor_program = append_string(&t, floor);
+	p.argv = append_vector(&t, plan->argv, &p.n_argv);
+	p.env = append_vector(&t, plan->env, &p.n_env);
+	if (t.failed)
+		return -ENOMEM;
+	if (t.length > UINT32_MAX)
+		return -E2BIG;
+	p.size = (uint32_t)t.length;
+	memcpy(t.data, &p, sizeof(p));
+
+	fd = memfd_create("runpinned-plan", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (written < t.length) {
+		ssize_t n = write(fd, t.data + written, t.length - written);
+
+		if (n < 0)
+			return -errno;
+		written += (size_t)n;
+	}
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+/* In the forked child: the launcher's standard streams are those of all its children. */
+__attribute__((noreturn)) static void become_launcher(
+	const char *path, int socket, int plan, int stderr_fd)
+{
+	char socket_text[16], plan_text[16];
+	char *const argv[] = { (char *)"runpinned-launcher", (char *)"--serve", socket_text,
+		plan_text, NULL };
+	char *const env[] = { NULL };
+	int null_fd;
+
+	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0)
+		_exit(127);
+	if (stderr_fd >= 0 &&
+		(dup2(null_fd, STDOUT_FILENO) < 0 || dup2(stderr_fd, STDERR_FILENO) < 0))
+		_exit(127);
+	fcntl(socket, F_SETFD, 0);
+	fcntl(plan, F_SETFD, 0);
+	snprintf(socket_text, sizeof(socket_text), "%d", socket);
+	snprintf(plan_text, sizeof(plan_text), "%d", plan);
+	execve(path, argv, env);
+	_exit(127);
+}
+
+/* The child's standard error: a file in memory, which costs the child no reader that wakes up. */
+static int stderr_open(void)
+{
+	int fd = memfd_create("stderr", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	/* Appending, so that emptying it between runs is enough. */
+	if (fcntl(fd, F_SETFL, O_RDWR | O_APPEND) < 0) {
+		int r = -errno;
+
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int receive_report(int socket, struct launch_report *ret)
+{
+	ssize_t n = TEMP_FAILURE_RETRY(recv(socket, ret, sizeof(*ret), 0));
+
+	return n == (ssize_t)sizeof(*ret) ? 0 : -EPIPE;
+}
+
+int session_start(const struct session_plan *plan, const struct stop *stop, struct session **ret,
+	struct launch_report *ret_report)
+{
+	_cleanup_free_ char *launcher = NULL, *floor = NULL;
+	_cleanup_close_ int plan_fd = -EBADF, theirs = -EBADF;
+	_cleanup_(session) struct session *session = NULL;
+	int sockets[2], r;
+
+	*ret_report = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
+	r = helper_find("runpinned-launcher", &launcher);
+	if (r < 0)
+		return r;
+	r = helper_find("runpinned-floor", &floor);
+	if (r < 0)
+		return r;
+	r = plan_write(plan, stop, floor, &plan_fd);
+	if (r < 0)
+		return r;
+
+	session = malloc(sizeof(*session));
+	if (!session)
+		return -ENOMEM;
+	*session = (struct session){ .pid = -1, .socket = -EBADF, .stderr_fd = -EBADF };
+	if (!plan->show_output) {
+		session->stderr_fd = stderr_open();
+		if (session->stderr_fd < 0)
+			return session->stderr_fd;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return -errno;
+	session->socket = sockets[0];
+	theirs = sockets[1];
+
+	session->pid = fork();
+	if (session->pid < 0)
+		return -errno;
+	if (session->pid == 0)
+		become_launcher(launcher, theirs, plan_fd, session->stderr_fd);
+	/* Ours must go, or a dead launcher would not be noticed. */
+	close(TAKE_FD(theirs));
+
+	r = receive_report(session->socket, ret_report);
+	if (r < 0)
+		return r;
+	if (ret_report->error)
+		return -ret_report->error;
+	*ret = TAKE_PTR(session);
+	return 0;
+}
+
+/* Frees what a talkative program wrote, but for its tail: it is held in memory. */
+static void stderr_trim(struct session *session)
+{
+	struct stat st;
+
+	if (session->stderr_fd < 0 || fstat(session->stderr_fd, &st) < 0)
+		return;
+	if (st.st_blocks * 512 <= STDERR_MAX)
+		return;
+	(void)fallocate(session->stderr_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+		st.st_size - STDERR_TAIL);
+}
+
+static void stderr_empty(struct session *session)
+{
+	struct stat st;
+
+	if (session->stderr_fd < 0 || fstat(session->stderr_fd, &st) < 0 || st.st_size == 0)
+		return;
+	(void)ftruncate(session->stderr_fd, 0);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / NSEC_PER_MSEC;
+}
+
+int session_run(struct session *session, struct stop *stop, enum launch_command command,
+	uint32_t env_pad, struct launch_report *ret)
+{
+	struct launch_request request = { .command = command, .env_pad = env_pad };
+	unsigned seen = stop->count;
+	int64_t kill_at = -1;
+
+	*ret = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
+	stderr_empty(session);
+	if (send(session->socket, &request, sizeof(request), MSG_NOSIGNAL) < 0)
+		return -EPIPE;
+	for (;;) {
+		struct pollfd fds[] = {
+			{ .fd = session->socket, .events = POLLIN },
+			{ .fd = stop->fd, .events = POLLIN },
+		};
+		int timeout = session->stderr_fd >= 0 || kill_at >= 0 ? STDERR_CHECK_MS : -1;
+
+		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR)
+			return -errno;
+		if (fds[0].revents) {
+			int r = receive_report(session->socket, ret);
+
+			return r < 0 ? r : -ret->error;
+		}
+		stop_check(stop);
+		if (stop->count > seen || (kill_at >= 0 && now_ms() >= kill_at)) {
+			/* The launcher sends SIGTERM at its first, SIGKILL at a further one. */
+			kill(session->pid, SIGTERM);
+			seen = stop->count;
+			kill_at = now_ms() + KILL_AFTER_MS;
+		}
+		stderr_trim(session);
+	}
+}
+
+int session_read_stderr(struct session *session, char **ret)
+{
+	_cleanup_free_ char *tail = NULL;
+	struct stat st;
+	off_t from;
+	ssize_t n;
+
+	tail = malloc(STDERR_TAIL + 1);
+	if (!tail)
+		return -ENOMEM;
+	tail[0] = '\0';
+	if (session->stderr_fd >= 0) {
+		if (fstat(session->stderr_fd, &st) < 0)
+			return -errno;
+		from = st.st_size > STDERR_TAIL ? st.st_size - STDERR_TAIL : 0;
+		n = pread(session->stderr_fd, tail, STDERR_TAIL, from);
+		if (n < 0)
+			return -errno;
+		/* A text, whatever the program wrote. */
+		for (ssize_t i = 0; i < n; i++) {
+			if (tail[i] == '\0')
+				tail[i] = ' ';
+		}
+		tail[n] = '\0';
+	}
+	*ret = TAKE_PTR(tail);
+	return 0;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	/* The end of the conversation is what ends the launcher. */
+	if (session->socket >= 0)
+		close(session->socket);
+	if (session->pid > 0)
+		(void)TEMP_FAILURE_RETRY(waitpid(session->pid, NULL, 0));
+	if (session->stderr_fd >= 0)
+		close(session->stderr_fd);
+	free(session);
+}

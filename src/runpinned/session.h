@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A launcher process (launch.h) and the conversation with it.
+ */
+#ifndef QUIESCE_RUNPINNED_SESSION_H
+#define QUIESCE_RUNPINNED_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/cleanup.h"
+#include "machine/cpumask.h"
+#include "runpinned/launch.h"
+#include "runpinned/stop.h"
+
+/* What is the same for all runs. Everything is copied. */
+struct session_plan {
+	const struct cpumask *cpus;
+	const char *program; /* path; argv[0] is what the program sees */
+	char *const *argv;
+	char *const *env;
+	uint32_t flags; /* enum launch_flag */
+	int nice;
+	int fifo_priority;
+	int clockid;
+	int64_t timeout_ns; /* 0 for none */
+	const struct perf_event_attr *counters;
+	size_t n_counters; /* at most LAUNCH_MAX_COUNTERS */
+	bool show_output;  /* else standard output goes to /dev/null, standard error is kept */
+};
+
+struct session;
+
+/*
+ * Starts the launcher. When it starts but refuses, the result is the negative errno and *ret_report
+ * tells the step; when it cannot even be started, the step is LAUNCH_STEP_SETUP.
+ */
+int session_start(const struct session_plan *plan, const struct stop *stop, struct session **ret,
+	struct launch_report *ret_report);
+/*
+ * One run. A wish to stop ends the child's process group: SIGTERM first, SIGKILL at the second
+ * signal or after two seconds; the report then says `interrupted`. -EPIPE: the launcher is gone.
+ * A run that took place returns 0; one that did not, the negative errno, with its step in *ret.
+ */
+int session_run(struct session *session, struct stop *stop, enum launch_command command,
+	uint32_t env_pad, struct launch_report *ret);
+/* The last lines of the newest run's standard error, malloc'd, "" if there is none. */
+int session_read_stderr(struct session *session, char **ret);
+/* Ends the launcher and waits for it. */
+void session_free(struct session *session);
+
+DEFINE_CLEANUP(session, session_free);
+
+#endif

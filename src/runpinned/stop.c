@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/macro.h"
+#include "runpinned/stop.h"
+
+int stop_open(struct stop *ret)
+{
+	struct stop stop = { 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, &stop.caller) < 0)
+		return -errno;
+	stop.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (stop.fd < 0) {
+		int r = -errno;
+
+		sigprocmask(SIG_SETMASK, &stop.caller, NULL);
+		return r;
+	}
+	*ret = stop;
+	return 0;
+}
+
+void stop_close(struct stop *stop)
+{
+	if (stop->fd < 0)
+		return;
+	close(stop->fd);
+	stop->fd = -EBADF;
+	sigprocmask(SIG_SETMASK, &stop->caller, NULL);
+}
+
+int stop_check(struct stop *stop)
+{
+	struct signalfd_siginfo info;
+
+	while (read(stop->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (stop->count++ == 0)
+			stop->signal = (int)info.ssi_signo;
+	}
+	return stop->signal;
+}
+
+int stop_sleep(struct stop *stop, int64_t ns)
+{
+	struct pollfd fd = { .fd = stop->fd, .events = POLLIN };
+	struct timespec ts = { .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC };
+
+	if (stop_check(stop) == 0)
+		(void)ppoll(&fd, 1, &ts, NULL);
+	return stop_check(stop);
+}
