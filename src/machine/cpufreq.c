@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if HAVE_LIBCPUPOWER
+#include <cpufreq.h>
+#endif
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "machine/cpufreq.h"
+
+/* A file of the CPU's policy; cpuN/cpufreq is a link to its directory. */
+static int read_policy_attr(int cpu, const char *name, char *buf, size_t size)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/%s", cpu, name);
+	return file_read_attr(AT_FDCWD, path, buf, size);
+}
+
+static void read_policy_word(int cpu, const char *name, char ret[CPUFREQ_NAME_SIZE])
+{
+	char word[CPUFREQ_NAME_SIZE];
+
+	/* "<unknown>", "<unsupported>" */
+	if (read_policy_attr(cpu, name, word, sizeof(word)) <= 0 || word[0] == '<')
+		word[0] = '\0';
+	memcpy(ret, word, sizeof(word));
+}
+
+static uint64_t read_policy_khz(int cpu, const char *name)
+{
+	char text[32];
+	uint64_t khz;
+
+	if (read_policy_attr(cpu, name, text, sizeof(text)) < 0 || parse_attr_u64(text, &khz) < 0)
+		return 0;
+	return khz;
+}
+
+#if HAVE_LIBCPUPOWER
+static void copy_word(char ret[CPUFREQ_NAME_SIZE], const char *word)
+{
+	if (word && word[0] != '<')
+		snprintf(ret, CPUFREQ_NAME_SIZE, "%s", word);
+}
+
+/* The library's getters give 0 or NULL for any failure, and take an ERANGE that stands in errno
+ * from before for one of their own. */
+static void read_limits(int cpu, struct cpufreq_policy_info *info)
+{
+	struct cpufreq_policy *policy;
+	unsigned long min, max;
+	char *driver;
+
+	errno = 0;
+	driver = cpufreq_get_driver((unsigned)cpu);
+	copy_word(info->driver, driver);
+	if (driver)
+		cpufreq_put_driver(driver);
+
+	errno = 0;
+	if (cpufreq_get_hardware_limits((unsigned)cpu, &min, &max) == 0) {
+		info->hardware_min_khz = min;
+		info->hardware_max_khz = max;
+	}
+
+	errno = 0;
+	policy = cpufreq_get_policy((unsigned)cpu);
+	if (policy) {
+		info->min_khz = policy->min;
+		info->max_khz = policy->max;
+		copy_word(info->governor, policy->governor);
+		cpufreq_put_policy(policy);
+	}
+}
+#else
+static void read_limits(int cpu, struct cpufreq_policy_info *info)
+{
+	read_policy_word(cpu, "scaling_driver", info->driver);
+	read_policy_word(cpu, "scaling_governor", info->governor);
+	info->hardware_min_khz = read_policy_khz(cpu, "cpuinfo_min_freq");
+	info->hardware_max_khz = read_policy_khz(cpu, "cpuinfo_max_freq");
+	info->min_khz = read_policy_khz(cpu, "scaling_min_freq");
+	info->max_khz = read_policy_khz(cpu, "scaling_max_freq");
+}
+#endif
+
+int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret)
+{
+	struct cpufreq_policy_info info = { 0 };
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	/* Every policy has this file, and says here whether it may be read at all. */
+	r = read_policy_attr(cpu, "scaling_driver", text, sizeof(text));
+	if (r == -ENOENT || r == -EBUSY)
+		return r;
+	read_limits(cpu, &info);
+	read_policy_word(cpu, "energy_performance_preference", info.epp);
+	info.base_khz = read_policy_khz(cpu, "base_frequency");
+	info.boost = cpufreq_read_boost(cpu);
+	*ret = info;
+	return 0;
+}
+
+/* A switch file: -errno, or whether its number is not 0. */
+static int read_switch(const char *path)
+{
+	uint64_t value;
+	int r;
+
+	r = file_read_attr_u64(AT_FDCWD, path, &value);
+	return r < 0 ? r : value != 0;
+}
+
+enum cpufreq_boost cpufreq_read_boost(int cpu)
+{
+	static const char *const policy_switches[] = { "boost", "cpb" };
+	enum cpufreq_boost boost = CPUFREQ_BOOST_UNKNOWN;
+	char driver[CPUFREQ_NAME_SIZE];
+	int on;
+
+	read_policy_word(cpu, "scaling_driver", driver);
+	if (strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "intel_cpufreq") == 0) {
+		/* EAGAIN while intel_pstate/status is off. */
+		on = read_switch("/sys/devices/system/cpu/intel_pstate/no_turbo");
+		if (on < 0)
+			return CPUFREQ_BOOST_UNKNOWN;
+		return on ? CPUFREQ_BOOST_OFF : CPUFREQ_BOOST_ON;
+	}
+
+	on = read_switch("/sys/devices/system/cpu/cpufreq/boost");
+	if (on == 0)
+		return CPUFREQ_BOOST_OFF;
+	if (on > 0)
+		boost = CPUFREQ_BOOST_ON;
+	for (size_t i = 0; i < ARRAY_SIZE(policy_switches); i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/%s", cpu,
+			policy_switches[i]);
+		on = read_switch(path);
+		if (on == 0)
+			return CPUFREQ_BOOST_OFF;
+		if (on > 0)
+			boost = CPUFREQ_BOOST_ON;
+	}
+	return boost;
+}
+
+int cpufreq_open_current(int cpu)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int cpufreq_read_current(int fd, uint64_t *ret_khz)
+{
+	char text[32];
+	int r;
+
+	r = file_reread_attr(fd, text, sizeof(text));
+	if (r < 0)
+		return r;
+	return parse_attr_u64(text, ret_khz);
+}

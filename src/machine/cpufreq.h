@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How fast a CPU may run and claims to run, from cpufreq (Documentation/admin-guide/pm/cpufreq.rst;
+ * intel_pstate.rst and amd-pstate.rst beside it). Reads only.
+ *
+ * No cpufreq directory at all is normal: virtual machines, and firmware that keeps frequencies to
+ * itself. All frequencies are in kHz, 0 where the machine does not tell.
+ */
+#ifndef QUIESCE_MACHINE_CPUFREQ_H
+#define QUIESCE_MACHINE_CPUFREQ_H
+
+#include <stdint.h>
+
+enum {
+	/* CPUFREQ_NAME_LEN of the kernel is 16; EPP words are shorter than 32. */
+	CPUFREQ_NAME_SIZE = 32,
+};
+
+enum cpufreq_boost {
+	CPUFREQ_BOOST_UNKNOWN, /* no such switch: boost cannot be told, or there is none */
+	CPUFREQ_BOOST_OFF,
+	CPUFREQ_BOOST_ON,
+};
+
+struct cpufreq_policy_info {
+	char driver[CPUFREQ_NAME_SIZE];	  /* "intel_pstate"; "" when unknown */
+	char governor[CPUFREQ_NAME_SIZE]; /* "performance"; "" when unknown */
+	/* energy_performance_preference: a word or a number; "" where there is none. */
+	char epp[CPUFREQ_NAME_SIZE];
+	uint64_t hardware_min_khz;
+	uint64_t hardware_max_khz;
+	/* The limits in force: what was asked for, clamped by what else asked (other requests,
+	 * thermal, boost). */
+	uint64_t min_khz;
+	uint64_t max_khz;
+	/* Sustained without turbo: intel_pstate with HWP tells it as base_frequency. */
+	uint64_t base_khz;
+	enum cpufreq_boost boost;
+};
+
+/*
+ * The policy of a CPU. Each value is what the file said at that moment, "" or 0 if it could not be
+ * read. -ENOENT when the CPU has no policy; -EBUSY when it has but is offline (the kernel then
+ * refuses to read any of it).
+ */
+int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret);
+
+/*
+ * Whether boost (turbo) is allowed on a CPU, wherever the driver keeps it: intel_pstate/no_turbo
+ * for intel_pstate and intel_cpufreq, else cpufreq/boost for all, and boost or cpb (acpi-cpufreq on
+ * AMD) of the CPU's policy. Off anywhere is off: kernels 6.1 and 6.12 let the policies and the
+ * global switch disagree. Reads nothing of libcpupower, which knows no boost.
+ */
+enum cpufreq_boost cpufreq_read_boost(int cpu);
+
+/*
+ * A descriptor on the CPU's scaling_cur_freq, to be kept open and closed by the caller, and the
+ * value in it. -ENOENT where there is none, -EINVAL for "<unknown>".
+ *
+ * What it is worth as evidence: on x86 the kernel computes it from APERF and MPERF as sampled at
+ * the last timer tick, and where that sample is older than some 20 ms (an idle CPU, one with
+ * nohz_full) it gives the frequency last asked for instead (arch/x86/kernel/cpu/aperfmperf.c).
+ * On most other drivers it is always the frequency asked for. So a value that differs between runs
+ * says that something changed; an equal value does not say that the clock was equal. Measured
+ * cycles say that. Kernels before 5.18 interrupt the CPU to read it: never inside of what is
+ * measured.
+ */
+int cpufreq_open_current(int cpu);
+int cpufreq_read_current(int fd, uint64_t *ret_khz);
+
+#endif

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "machine/cputable.h"
+#include "machine/procstat.h"
+
+enum {
+	STAT_FIRST_SIZE = 1024,
+	/* 8192 rows of "cpuN" and ten 64-bit numbers. */
+	STAT_MAX_SIZE = 2 * 1024 * 1024,
+};
+
+static const char *const softirq_names[PROCSTAT_N_SOFTIRQS] = {
+	"HI",
+	"TIMER",
+	"NET_TX",
+	"NET_RX",
+	"BLOCK",
+	"IRQ_POLL",
+	"TASKLET",
+	"SCHED",
+	"HRTIMER",
+	"RCU",
+};
+
+struct procstat {
+	struct cpumask *mask;
+	int64_t tick_ns;
+	/* File descriptors, or the negative errno of their open. */
+	int stat;
+	int softirqs;
+	int load;
+	char *text; /* the beginning of /proc/stat */
+	size_t text_size;
+	struct file_buffer buffer;
+	struct cputable table; /* columns of /proc/softirqs */
+};
+
+const char *procstat_softirq_name(size_t kind)
+{
+	return kind < PROCSTAT_N_SOFTIRQS ? softirq_names[kind] : NULL;
+}
+
+/* --- /proc/stat */
+
+/* user nice system idle iowait irq softirq steal: steal came with 2.6.11. */
+enum {
+	USER,
+	NICE,
+	SYSTEM,
+	IDLE,
+	IOWAIT,
+	IRQ,
+	SOFTIRQ,
+	STEAL,
+	N_FIELDS,
+};
+
+static int add_row(const char *at, int64_t tick_ns, struct procstat_times *times)
+{
+	uint64_t fields[N_FIELDS] = { 0 };
+	uint64_t busy;
+	size_t n = 0;
+
+	while (n < N_FIELDS && parse_next_u64(&at, &fields[n]) == 0)
+		n++;
+	if (n <= IDLE)
+		return -EBADMSG;
+	busy = fields[USER] + fields[NICE] + fields[SYSTEM] + fields[IRQ] + fields[SOFTIRQ];
+	times->busy_ns += (int64_t)(busy * (uint64_t)tick_ns);
+	times->steal_ns += (int64_t)(fields[STEAL] * (uint64_t)tick_ns);
+	times->n_cpus++;
+	return 0;
+}
+
+int procstat_parse_times(const struct cpumask *mask, const char *text, size_t length,
+	int64_t tick_ns, struct procstat_times *ret)
+{
+	struct procstat_times times = { 0 };
+	const char *at = text, *end = text + length, *newline;
+	int last = cpumask_last(mask);
+
+	/* The rows stand first, in the order of their CPUs. */
+	for (; at < end; at = newline + 1) {
+		const char *cursor = at + 3;
+		uint64_t cpu;
+		int r;
+
+		newline = memchr(at, '\n', (size_t)(end - at));
+		if (!newline)
+			return -EAGAIN;
+		if (strncmp(at, "cpu", 3) != 0)
+			goto finish;
+		/* "cpu  ": all CPUs together. */
+		if (*cursor == ' ')
+			continue;
+		if (parse_next_u64(&cursor, &cpu) < 0 || *cursor != ' ' || cpu > INT_MAX)
+			return -EBADMSG;
+		if ((int)cpu > last)
+			goto finish;
+		if (!cpumask_isset(mask, (int)cpu))
+			continue;
+		r = add_row(cursor, tick_ns, &times);
+		if (r < 0)
+			return r;
+		if ((int)cpu == last)
+			goto finish;
+	}
+	return -EAGAIN;
+finish:
+	if (times.n_cpus == 0)
+		return -ENODEV;
+	*ret = times;
+	return 0;
+}
+
+int procstat_read_times(struct procstat *p, struct procstat_times *ret)
+{
+	for (;;) {
+		size_t size;
+		ssize_t n;
+		char *text;
+		int r;
+
+		if (p->stat < 0)
+			return p->stat;
+		n = TEMP_FAILURE_RETRY(pread(p->stat, p->text, p->text_size, 0));
+		if (n < 0)
+			return -errno;
+		p->text[n] = '\0';
+		r = procstat_parse_times(p->mask, p->text, (size_t)n, p->tick_ns, ret);
+		if (r != -EAGAIN)
+			return r;
+		/* The end of the file, and still among the rows. */
+		if ((size_t)n < p->text_size || p->text_size >= STAT_MAX_SIZE)
+			return -EBADMSG;
+		size = p->text_size * 2;
+		text = realloc(p->text, size + 1);
+		if (!text)
+			return -ENOMEM;
+		p->text = text;
+		p->text_size = size;
+	}
+}
+
+/* --- /proc/softirqs */
+
+static int softirq_kind(const char *name, size_t length)
+{
+	for (size_t i = 0; i < PROCSTAT_N_SOFTIRQS; i++)
+		if (strlen(softirq_names[i]) == length &&
+			memcmp(softirq_names[i], name, length) == 0)
+			return (int)i;
+	/* Its name before Linux 4.5. */
+	if (length == strlen("BLOCK_IOPOLL") && memcmp(name, "BLOCK_IOPOLL", length) == 0)
+		return softirq_kind("IRQ_POLL", strlen("IRQ_POLL"));
+	return -1;
+}
+
+static int parse_softirqs(struct cputable *table, const struct cpumask *mask, const char *text,
+	size_t length, struct procstat_softirqs *ret)
+{
+	struct procstat_softirqs softirqs = { 0 };
+	const char *at = text, *end = text + length, *newline;
+	bool found = false;
+	int r;
+
+	newline = memchr(at, '\n', length);
+	if (!newline)
+		return -EBADMSG;
+	r = cputable_set_header(table, mask, at, (size_t)(newline - at));
+	if (r < 0)
+		return r;
+	if (table->n_wanted == 0)
+		return -ENODEV;
+	for (at = newline + 1; at < end; at = newline + 1) {
+		const char *colon;
+		bool fixed;
+		int kind;
+
+		newline = memchr(at, '\n', (size_t)(end - at));
+		if (!newline)
+			newline = end;
+		while (at < newline && *at == ' ')
+			at++;
+		colon = memchr(at, ':', (size_t)(newline - at));
+		kind = colon ? softirq_kind(at, (size_t)(colon - at)) : -1;
+		if (kind >= 0) {
+			if (!cputable_sum(
+				    table, colon + 1, newline, &softirqs.counts[kind], &fixed))
+				return -EBADMSG;
+			found = true;
+		}
+		if (newline == end)
+			break;
+	}
+	if (!found)
+		return -EBADMSG;
+	*ret = softirqs;
+	return 0;
+}
+
+int procstat_parse_softirqs(
+	const struct cpumask *mask, const char *text, size_t length, struct procstat_softirqs *ret)
+{
+	struct cputable table = { 0 };
+	int r;
+
+	r = parse_softirqs(&table, mask, text, length, ret);
+	cputable_clear(&table);
+	return r;
+}
+
+int procstat_read_softirqs(struct procstat *p, struct procstat_softirqs *ret)
+{
+	int r;
+
+	if (p->softirqs < 0)
+		return p->softirqs;
+	r = file_reread(p->softirqs, &p->buffer);
+	if (r < 0)
+		return r;
+	return parse_softirqs(&p->table, p->mask, p->buffer.data, p->buffer.length, ret);
+}
+
+/* --- /proc/loadavg */
+
+/* "0.15 0.04 0.01 3/91 5347" (proc(5)) */
+int procstat_parse_load(const char *text, struct procstat_load *ret)
+{
+	struct procstat_load load;
+	const char *cursor = strchr(text, ' ');
+	size_t length = cursor ? (size_t)(cursor - text) : 0;
+	char load1[32];
+	uint64_t runnable;
+
+	if (length == 0 || length >= sizeof(load1))
+		return -EBADMSG;
+	memcpy(load1, text, length);
+	load1[length] = '\0';
+	if (parse_double(load1, 0, INT_MAX, &load.load1) < 0)
+		return -EBADMSG;
+	for (int i = 0; i < 2 && cursor; i++)
+		cursor = strchr(cursor + 1, ' ');
+	if (!cursor || parse_next_u64(&cursor, &runnable) < 0 || *cursor != '/' ||
+		runnable > UINT_MAX)
+		return -EBADMSG;
+	load.runnable = (unsigned)runnable;
+	*ret = load;
+	return 0;
+}
+
+int procstat_read_load(struct procstat *p, struct procstat_load *ret)
+{
+	char text[128];
+	int r;
+
+	if (p->load < 0)
+		return p->load;
+	r = file_reread_attr(p->load, text, sizeof(text));
+	if (r < 0)
+		return r;
+	return procstat_parse_load(text, ret);
+}
+
+/* --- */
+
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int procstat_open(const struct cpumask *mask, struct procstat **ret)
+{
+	_cleanup_(procstat) struct procstat *p = NULL;
+	long ticks = sysconf(_SC_CLK_TCK);
+	int r;
+
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->stat = p->softirqs = p->load = -EBADF;
+	r = cpumask_copy(mask, &p->mask);
+	if (r < 0)
+		return r;
+	p->text_size = STAT_FIRST_SIZE;
+	p->text = malloc(p->text_size + 1);
+	if (!p->text)
+		return -ENOMEM;
+	p->tick_ns = NSEC_PER_SEC / (ticks > 0 ? ticks : 100);
+	p->stat = open_file("/proc/stat");
+	p->softirqs = open_file("/proc/softirqs");
+	p->load = open_file("/proc/loadavg");
+	*ret = TAKE_PTR(p);
+	return 0;
+}
+
+void procstat_free(struct procstat *p)
+{
+	if (!p)
+		return;
+	if (p->stat >= 0)
+		close(p->stat);
+	if (p->softirqs >= 0)
+		close(p->softirqs);
+	if (p->load >= 0)
+		close(p->load);
+	free(p->text);
+	file_buffer_clear(&p->buffer);
+	cputable_clear(&p->table);
+	cpumask_free(p->mask);
+	free(p);
+}

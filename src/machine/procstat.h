@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the kernel counted on a set of CPUs since boot: busy and stolen time from /proc/stat,
+ * softirqs from /proc/softirqs; and the load of the whole machine from /proc/loadavg. Take a
+ * reading before and one after, and subtract.
+ *
+ * All three files are kept open and read by one pread(2) each in the steady state, without
+ * allocation. The kernel renders /proc/stat whole at the first byte (fs/proc/stat.c is a
+ * single_open() file), so a short read does not save it the `intr` line; it saves the copy, and
+ * us the parsing: only as many bytes are asked for as hold the rows of the mask's CPUs.
+ */
+#ifndef QUIESCE_MACHINE_PROCSTAT_H
+#define QUIESCE_MACHINE_PROCSTAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/cleanup.h"
+#include "machine/cpumask.h"
+
+struct procstat;
+
+/* Sums over the mask's CPUs. /proc/stat counts in ticks of 1/sysconf(_SC_CLK_TCK) s, which is 10 ms
+ * on all architectures but alpha and ia64, so a difference can be off by one tick per CPU. */
+struct procstat_times {
+	/* user + nice + system + irq + softirq (guests are part of user). Tick-based accounting
+	 * (no CONFIG_VIRT_CPU_ACCOUNTING_GEN) can miss what runs between ticks altogether. */
+	int64_t busy_ns;
+	/* The hypervisor ran somebody else while this CPU wanted to run. Always 0 where the
+	 * hypervisor does not tell. */
+	int64_t steal_ns;
+	/* How many CPUs of the mask had a row. Offline ones have none: subtract two readings only
+	 * where this is equal. */
+	unsigned n_cpus;
+};
+
+/* include/linux/interrupt.h: HI_SOFTIRQ to RCU_SOFTIRQ, unchanged since 2.6.31. */
+#define PROCSTAT_N_SOFTIRQS 10
+
+struct procstat_softirqs {
+	/* By kind, see procstat_softirq_name(). The kernel's unsigned int, wraps: subtract as
+	 * uint32_t. */
+	uint32_t counts[PROCSTAT_N_SOFTIRQS];
+};
+
+struct procstat_load {
+	double load1; /* load average over the last minute */
+	/* Runnable threads of the whole machine at this moment, the reader included. */
+	unsigned runnable;
+};
+
+/* A reader for the CPUs of mask, which is copied. A file that is not there makes its own function
+ * fail with the open's errno, not this one. */
+int procstat_open(const struct cpumask *mask, struct procstat **ret);
+void procstat_free(struct procstat *procstat);
+
+DEFINE_CLEANUP(procstat, procstat_free);
+
+/* -ENODEV when no CPU of the mask is online, -EBADMSG when the file is not what it should be. */
+int procstat_read_times(struct procstat *procstat, struct procstat_times *ret);
+/* Softirqs of kinds that procstat_softirq_name() does not know are left out. Errors as above. */
+int procstat_read_softirqs(struct procstat *procstat, struct procstat_softirqs *ret);
+int procstat_read_load(struct procstat *procstat, struct procstat_load *ret);
+
+/* "HI", "TIMER", ...: the kernel's name of a kind, a static string; NULL from
+ * PROCSTAT_N_SOFTIRQS on. */
+const char *procstat_softirq_name(size_t kind);
+
+/*
+ * The same on text. `text` may be the beginning of /proc/stat: -EAGAIN when rows of the mask may
+ * follow behind its end. tick_ns is the length of a tick.
+ */
+int procstat_parse_times(const struct cpumask *mask, const char *text, size_t length,
+	int64_t tick_ns, struct procstat_times *ret);
+int procstat_parse_softirqs(
+	const struct cpumask *mask, const char *text, size_t length, struct procstat_softirqs *ret);
+int procstat_parse_load(const char *text, struct procstat_load *ret);
+
+#endif

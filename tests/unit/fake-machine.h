@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A machine that a test makes up, file by file: in a mount namespace of its own the test sees empty
+ * directories and files in place of the kernel's, at the kernel's own paths, and fills them. So
+ * the libraries whose paths are compiled in see them too. The roots /sys and /proc stay what they
+ * are, since libsensors checks that, and the sanitizers need /proc/self.
+ *
+ * In main(), before anything else:
+ *
+ *	if (!fake_machine_enter())
+ *		return 0;
+ *
+ * which reports all tests as skipped where the kernel allows no namespace.
+ */
+#ifndef QUIESCE_TESTS_FAKE_MACHINE_H
+#define QUIESCE_TESTS_FAKE_MACHINE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is replaced where it exists; those that end in '/' are directories. */
+static const char *const fake_machine_places[] = {
+	"/sys/bus/",
+	"/sys/class/",
+	"/sys/devices/",
+	"/sys/hypervisor/",
+	"/sys/kernel/",
+	"/proc/cmdline",
+	"/proc/cpuinfo",
+	"/proc/interrupts",
+	"/proc/loadavg",
+	"/proc/softirqs",
+	"/proc/stat",
+	"/proc/sysinfo",
+	"/proc/sys/",
+};
+#define FAKE_MACHINE_N_PLACES (sizeof(fake_machine_places) / sizeof(fake_machine_places[0]))
+
+static inline bool fake_machine_write_own(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static inline bool fake_machine_unshare(void)
+{
+	unsigned uid = getuid(), gid = getgid();
+	char map[64];
+
+	if (unshare(CLONE_NEWNS) == 0)
+		return true;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+		return false;
+	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
+	if (!fake_machine_write_own("/proc/self/uid_map", map))
+		return false;
+	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
+	return fake_machine_write_own("/proc/self/setgroups", "deny") &&
+		fake_machine_write_own("/proc/self/gid_map", map);
+}
+
+static inline bool fake_machine_mount(const char *scratch)
+{
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount("quiesce-test", scratch, "tmpfs", 0, "size=16m") < 0)
+		return false;
+	for (size_t i = 0; i < FAKE_MACHINE_N_PLACES; i++) {
+		const char *place = fake_machine_places[i];
+		bool directory = place[strlen(place) - 1] == '/';
+		char source[64];
+
+		if (access(place, F_OK) < 0)
+			continue;
+		snprintf(source, sizeof(source), "%s/%zu", scratch, i);
+		if (directory ? mkdir(source, 0755) < 0 : mknod(source, S_IFREG | 0644, 0) < 0)
+			return false;
+		if (mount(source, place, NULL, MS_BIND, NULL) < 0)
+			return false;
+	}
+	return true;
+}
+
+static inline bool fake_machine_enter(void)
+{
+	char scratch[] = "/tmp/quiesce-test-XXXXXX";
+	bool entered;
+
+	if (!mkdtemp(scratch))
+		return false;
+	entered = fake_machine_unshare() && fake_machine_mount(scratch);
+	/* Where it did not get that far, this says why. */
+	if (!entered)
+		printf("1..0 # SKIP no mount namespace for a made-up machine: %s\n",
+			strerror(errno));
+	umount2(scratch, MNT_DETACH);
+	rmdir(scratch);
+	return entered;
+}
+
+/* Whether a place is replaced: /sys/hypervisor and /proc/sysinfo are not on every machine. */
+static inline bool fake_machine_has(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* Writes a file with what directories it needs; false and a message when that fails. */
+static inline bool fake_machine_write(const char *path, const char *text)
+{
+	char directory[PATH_MAX];
+	FILE *stream;
+	bool done;
+
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
+		if (mkdir(directory, 0755) < 0 && errno != EEXIST)
+			perror(directory);
+	}
+	stream = fopen(path, "we");
+	if (!stream) {
+		perror(path);
+		return false;
+	}
+	done = fputs(text, stream) >= 0;
+	return fclose(stream) == 0 && done;
+}
+
+static inline int fake_machine_remove(
+	const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	return where->level > 0 ? remove(path) : 0;
+}
+
+/* Removes what is in a directory that was replaced; empties a file. */
+static inline void fake_machine_clear(const char *place)
+{
+	if (place[strlen(place) - 1] == '/')
+		nftw(place, fake_machine_remove, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	else if (truncate(place, 0) < 0)
+		perror(place);
+}
+
+static inline int fake_machine_setup(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FAKE_MACHINE_N_PLACES; i++)
+		if (fake_machine_has(fake_machine_places[i]))
+			fake_machine_clear(fake_machine_places[i]);
+	return 0;
+}
+
+#endif
