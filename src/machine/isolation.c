@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "machine/isolation.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+#define CGROUP_DIR "/sys/fs/cgroup"
+
+enum {
+	/* A partition's parent must be a partition root itself (remote ones came with the kernels
+	 * that have the root file), and nobody nests them deeply. */
+	PARTITION_DEPTH = 2,
+	/* Services and sessions of a large host; a bound on what a misuse of cgroups costs us. */
+	PARTITION_DIRS_MAX = 8192,
+	PROC_CGROUP_MAX = 256 * 1024,
+};
+
+/* 0, or a negative errno with *ret untouched. */
+static int read_list(int dirfd, const char *path, struct cpumask *ret)
+{
+	char buf[FILE_ATTR_SIZE];
+	int r;
+
+	r = file_read_attr(dirfd, path, buf, sizeof(buf));
+	if (r < 0)
+		return r;
+	return cpumask_parse_list(buf, 0, ret, NULL);
+}
+
+/* Where cgroup v2 is mounted; only its root has this file on hybrids too. */
+static const char *find_v2_mount(void)
+{
+	if (access(CGROUP_DIR "/cgroup.controllers", F_OK) == 0)
+		return CGROUP_DIR;
+	if (access(CGROUP_DIR "/unified/cgroup.controllers", F_OK) == 0)
+		return CGROUP_DIR "/unified";
+	return NULL;
+}
+
+struct partition_walk {
+	struct cpumask *found;
+	struct cpumask *scratch;
+	unsigned dirs_left;
+};
+
+/* Takes fd over. */
+static void walk_partitions(struct partition_walk *walk, int fd, int depth)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	char state[FILE_ATTR_SIZE];
+	const struct dirent *entry;
+	int r;
+
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	/* The root has no such file. Where a cgroup has none, those below have none either: the
+	 * controller is handed down level by level. "isolated invalid (reason)" is no partition. */
+	r = file_read_attr(fd, "cpuset.cpus.partition", state, sizeof(state));
+	if (r < 0 && depth > 0)
+		return;
+	if (r >= 0 && strcmp(state, "isolated") == 0 &&
+		read_list(fd, "cpuset.cpus.effective", walk->scratch) == 0)
+		cpumask_or(walk->found, walk->found, walk->scratch);
+	if (depth == PARTITION_DEPTH)
+		return;
+	while ((entry = readdir(dir))) {
+		int child;
+
+		if (entry->d_name[0] == '.' ||
+			(entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+			continue;
+		if (walk->dirs_left == 0)
+			return;
+		child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (child < 0)
+			continue;
+		walk->dirs_left--;
+		walk_partitions(walk, child, depth + 1);
+	}
+}
+
+static void read_partitions(struct cpumask *ret, struct cpumask *scratch)
+{
+	struct partition_walk walk = {
+		.found = ret,
+		.scratch = scratch,
+		.dirs_left = PARTITION_DIRS_MAX,
+	};
+	const char *mount = find_v2_mount();
+	int fd;
+
+	if (!mount)
+		return;
+	fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (read_list(fd, "cpuset.cpus.isolated", ret) == 0) {
+		close(fd);
+		return;
+	}
+	walk_partitions(&walk, fd, 0);
+}
+
+int isolation_read(struct isolation **ret)
+{
+	_cleanup_(isolation) struct isolation *isolation = NULL;
+	_cleanup_(cpumask) struct cpumask *scratch = NULL;
+
+	isolation = calloc(1, sizeof(*isolation));
+	if (!isolation || cpumask_new(&isolation->boot) < 0 ||
+		cpumask_new(&isolation->nohz_full) < 0 || cpumask_new(&isolation->partitions) < 0 ||
+		cpumask_new(&isolation->isolated) < 0 || cpumask_new(&scratch) < 0)
+		return -ENOMEM;
+	(void)read_list(AT_FDCWD, CPU_DIR "/isolated", isolation->boot);
+	(void)read_list(AT_FDCWD, CPU_DIR "/nohz_full", isolation->nohz_full);
+	read_partitions(isolation->partitions, scratch);
+	cpumask_or(isolation->isolated, isolation->boot, isolation->partitions);
+	*ret = TAKE_PTR(isolation);
+	return 0;
+}
+
+void isolation_free(struct isolation *isolation)
+{
+	if (!isolation)
+		return;
+	cpumask_free(isolation->boot);
+	cpumask_free(isolation->nohz_full);
+	cpumask_free(isolation->partitions);
+	cpumask_free(isolation->isolated);
+	free(isolation);
+}
+
+/* Whether the list "cpu,cpuset" of n characters has that controller. */
+static bool has_controller(const char *list, size_t n, const char *controller)
+{
+	while (n > 0) {
+		const char *comma = memchr(list, ',', n);
+		size_t length = comma ? (size_t)(comma - list) : n;
+
+		if (length == strlen(controller) && memcmp(list, controller, length) == 0)
+			return true;
+		n -= length;
+		list += length;
+		if (n > 0) {
+			n--;
+			list++;
+		}
+	}
+	return false;
+}
+
+static bool leads_out(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "/..")); p += 3) {
+		if (p[3] == '/' || p[3] == '\0')
+			return true;
+	}
+	return false;
+}
+
+int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret)
+{
+	struct isolation_cpuset cpuset = { 0 };
+
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		const char *end = text + length;
+		const char *controllers = memchr(text, ':', length);
+		const char *path = controllers
+			? memchr(controllers + 1, ':', (size_t)(end - controllers - 1))
+			: NULL;
+
+		if (path) {
+			size_t n = (size_t)(path - ++controllers);
+			bool v1 = has_controller(controllers, n, "cpuset");
+			bool v2 = n == 0 && text_starts_with(text, "0:");
+
+			path++;
+			/* The v1 line counts wherever it stands. */
+			if (v1 || (v2 && !cpuset.v1)) {
+				isolation_cpuset_clear(&cpuset);
+				cpuset.v1 = v1;
+				cpuset.path = strndup(path, (size_t)(end - path));
+				if (v1)
+					cpuset.controllers = strndup(controllers, n);
+				if (!cpuset.path || (v1 && !cpuset.controllers)) {
+					isolation_cpuset_clear(&cpuset);
+					return -ENOMEM;
+				}
+			}
+		}
+		text = *end ? end + 1 : end;
+	}
+	if (!cpuset.path || cpuset.path[0] != '/' || leads_out(cpuset.path)) {
+		isolation_cpuset_clear(&cpuset);
+		return -ENODATA;
+	}
+	*ret = cpuset;
+	return 0;
+}
+
+void isolation_cpuset_clear(struct isolation_cpuset *cpuset)
+{
+	free(cpuset->controllers);
+	free(cpuset->path);
+	*cpuset = (struct isolation_cpuset){ 0 };
+}
+
+/* From the cgroup at mount + path upwards. *path is cut to where the list was found. */
+static int read_effective(
+	const char *mount, char *path, const char *const files[], struct cpumask *ret)
+{
+	_cleanup_free_ char *dir = NULL;
+	int r = -ENODATA;
+
+	if (asprintf(&dir, "%s%s", mount, path) < 0) {
+		dir = NULL;
+		return -ENOMEM;
+	}
+	/* A cgroup that is not to be seen at its place (a container with its own mount) says that
+	 * the ancestors there are not ours either. */
+	if (access(dir, F_OK) < 0)
+		return -errno;
+	for (;;) {
+		char *slash;
+
+		for (size_t i = 0; files[i]; i++) {
+			_cleanup_free_ char *file = NULL;
+
+			if (asprintf(&file, "%s%s/%s", mount, path, files[i]) < 0) {
+				file = NULL;
+				return -ENOMEM;
+			}
+			r = read_list(AT_FDCWD, file, ret);
+			if (r == 0)
+				return cpumask_is_empty(ret) ? -ENODATA : 0;
+		}
+		slash = strrchr(path, '/');
+		if (!slash)
+			return r;
+		*slash = '\0';
+	}
+}
+
+/* The effective CPUs of our cpuset, and which cgroup says so. */
+static int read_cpuset(struct cpumask *ret, char **ret_path)
+{
+	static const char *const v1_files[] = { "cpuset.effective_cpus", "cpuset.cpus", NULL };
+	static const char *const v2_files[] = { "cpuset.cpus.effective", NULL };
+	struct isolation_cpuset cpuset = { 0 };
+	_cleanup_free_ char *text = NULL, *mount = NULL;
+	int r;
+
+	r = file_read_all(AT_FDCWD, "/proc/self/cgroup", PROC_CGROUP_MAX, &text, NULL);
+	if (r < 0)
+		return r;
+	r = isolation_parse_cgroup(text, &cpuset);
+	if (r < 0)
+		return r;
+	if (cpuset.v1) {
+		if (asprintf(&mount, CGROUP_DIR "/%s", cpuset.controllers) < 0)
+			mount = NULL;
+	} else {
+		const char *v2 = find_v2_mount();
+
+		if (!v2) {
+			r = -ENODATA;
+			goto out;
+		}
+		mount = strdup(v2);
+	}
+	if (!mount) {
+		r = -ENOMEM;
+		goto out;
+	}
+	r = read_effective(mount, cpuset.path, cpuset.v1 ? v1_files : v2_files, ret);
+	if (r == 0) {
+		*ret_path = *cpuset.path ? TAKE_PTR(cpuset.path) : strdup("/");
+		if (!*ret_path)
+			r = -ENOMEM;
+	}
+out:
+	isolation_cpuset_clear(&cpuset);
+	return r;
+}
+
+/* Asks the kernel for everything and looks what it gives. */
+static int probe_allowed(struct cpumask *ret)
+{
+	unsigned long former[CPUMASK_BYTES / sizeof(unsigned long)];
+	unsigned long all[CPUMASK_BYTES / sizeof(unsigned long)];
+	int r;
+
+	if (sched_getaffinity(0, sizeof(former), (cpu_set_t *)former) < 0)
+		return -errno;
+	memset(all, 0xff, sizeof(all));
+	if (sched_setaffinity(0, sizeof(all), (cpu_set_t *)all) < 0)
+		return -errno;
+	r = cpumask_get_self(ret);
+	if (sched_setaffinity(0, sizeof(former), (cpu_set_t *)former) < 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+/* What the cgroup says, unless it cannot be about us: no thread's affinity is larger than its
+ * cpuset, so a list without CPUs that we have is somebody else's (a container that sees the host's
+ * cgroups, or the other way round). */
+static int read_own_cpuset(struct cpumask *ret, char **ret_path)
+{
+	_cleanup_(cpumask) struct cpumask *self = NULL;
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	r = cpumask_new(&self);
+	if (r < 0)
+		return r;
+	r = cpumask_get_self(self);
+	if (r < 0)
+		return r;
+	r = read_cpuset(ret, &path);
+	if (r < 0)
+		return r;
+	if (!cpumask_subset(self, ret))
+		return -ENODATA;
+	*ret_path = TAKE_PTR(path);
+	return 0;
+}
+
+/* As isolation_read_allowed(); *ret_path is the cgroup that said so, NULL after a probe. */
+static int read_allowed(struct cpumask *ret, char **ret_path)
+{
+	_cleanup_(cpumask) struct cpumask *allowed = NULL;
+	char *path = NULL;
+	int r;
+
+	r = cpumask_new(&allowed);
+	if (r < 0)
+		return r;
+	r = read_own_cpuset(allowed, &path);
+	if (r < 0 && r != -ENOMEM)
+		r = probe_allowed(allowed);
+	if (r < 0)
+		return r;
+	cpumask_assign(ret, allowed);
+	*ret_path = path;
+	return 0;
+}
+
+int isolation_read_allowed(struct cpumask *ret)
+{
+	_cleanup_free_ char *path = NULL;
+
+	return read_allowed(ret, &path);
+}
+
+int isolation_find_denied(const struct cpumask *mask, int *ret_cpu)
+{
+	_cleanup_(cpumask) struct cpumask *denied = NULL;
+	int r;
+
+	r = cpumask_new(&denied);
+	if (r < 0)
+		return r;
+	r = isolation_read_allowed(denied);
+	if (r < 0)
+		return r;
+	cpumask_andnot(denied, mask, denied);
+	if (cpumask_is_empty(denied))
+		return 0;
+	*ret_cpu = cpumask_first(denied);
+	return 1;
+}
+
+int isolation_explain_denied(int cpu, char **ret)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	_cleanup_free_ char *path = NULL, *list = NULL;
+	bool denied;
+	char *text;
+	int r;
+
+	r = cpumask_new(&mask);
+	if (r < 0)
+		return r;
+	r = read_allowed(mask, &path);
+	if (r < 0)
+		return r;
+	denied = !cpumask_isset(mask, cpu);
+	if (!denied) {
+		r = cpumask_get_self(mask);
+		if (r < 0)
+			return r;
+		if (cpumask_isset(mask, cpu))
+			return -ENODATA;
+	}
+	list = cpumask_format_list(mask);
+	if (!list)
+		return -ENOMEM;
+	if (!denied)
+		r = asprintf(&text, "its affinity mask has %s (taskset?)", list);
+	else if (path)
+		r = asprintf(&text, "cpuset %s has %s", path, list);
+	else
+		r = asprintf(&text, "a cpuset that cannot be seen from here has %s", list);
+	if (r < 0)
+		return -ENOMEM;
+	*ret = text;
+	return 0;
+}

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "machine/topology.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+#define NODE_DIR "/sys/devices/system/node"
+
+enum {
+	/* Most machines have 4 caches per CPU, none has been seen with more than 6. */
+	CACHE_INDEX_MAX = 16,
+	/* A line per CPU, and one with a number per interrupt. */
+	PROC_STAT_MAX = 16 * 1024 * 1024,
+	NODE_MAX = 1024, /* CONFIG_NODES_SHIFT is at most 10 */
+};
+
+static const struct topology_cpu unknown_cpu = {
+	.package = -1,
+	.die = -1,
+	.cluster = -1,
+	.core_id = -1,
+	.node = -1,
+	.core = -1,
+	.llc = -1,
+	.llc_level = -1,
+	.kind = TOPOLOGY_KIND_UNIFORM,
+	.rank = -1,
+};
+
+int topology_new(unsigned n_cpus, struct topology **ret)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+
+	if (n_cpus == 0 || n_cpus > CPUMASK_CAPACITY)
+		return -EINVAL;
+	topology = calloc(1, sizeof(*topology));
+	if (!topology)
+		return -ENOMEM;
+	topology->cpus = calloc(n_cpus, sizeof(*topology->cpus));
+	if (!topology->cpus || cpumask_new(&topology->possible) < 0 ||
+		cpumask_new(&topology->present) < 0 || cpumask_new(&topology->online) < 0)
+		return -ENOMEM;
+	topology->n_cpus = n_cpus;
+	for (unsigned i = 0; i < n_cpus; i++) {
+		topology->cpus[i] = unknown_cpu;
+		topology->cpus[i].core = (int)i;
+	}
+	*ret = TAKE_PTR(topology);
+	return 0;
+}
+
+void topology_free(struct topology *topology)
+{
+	if (!topology)
+		return;
+	cpumask_free(topology->possible);
+	cpumask_free(topology->present);
+	cpumask_free(topology->online);
+	free(topology->cpus);
+	free(topology);
+}
+
+const struct topology_cpu *topology_get_cpu(const struct topology *topology, int cpu)
+{
+	if (cpu < 0 || (unsigned)cpu >= topology->n_cpus)
+		return NULL;
+	return &topology->cpus[cpu];
+}
+
+void topology_get_siblings(const struct topology *topology, int cpu, struct cpumask *ret)
+{
+	const struct topology_cpu *self = topology_get_cpu(topology, cpu);
+
+	cpumask_clear_all(ret);
+	if (!self)
+		return;
+	for (unsigned i = 0; i < topology->n_cpus; i++) {
+		if ((int)i == cpu || topology->cpus[i].core == self->core)
+			(void)cpumask_set(ret, (int)i);
+	}
+}
+
+void topology_get_llc(const struct topology *topology, int cpu, struct cpumask *ret)
+{
+	const struct topology_cpu *self = topology_get_cpu(topology, cpu);
+
+	cpumask_clear_all(ret);
+	if (!self)
+		return;
+	(void)cpumask_set(ret, cpu);
+	if (self->llc < 0)
+		return;
+	for (unsigned i = 0; i < topology->n_cpus; i++) {
+		if (topology->cpus[i].llc == self->llc &&
+			topology->cpus[i].llc_level == self->llc_level)
+			(void)cpumask_set(ret, (int)i);
+	}
+}
+
+void topology_rate_kinds(
+	struct topology *topology, const uint64_t *speeds, enum topology_kind_source source)
+{
+	uint64_t best = 0;
+	bool hybrid = false;
+
+	for (unsigned i = 0; i < topology->n_cpus; i++)
+		best = MAX(best, speeds[i]);
+	for (unsigned i = 0; i < topology->n_cpus; i++) {
+		enum topology_kind kind = TOPOLOGY_KIND_UNIFORM;
+
+		if (speeds[i] > 0) {
+			/* In double: kHz times 100 is far from its limits, any unit is allowed. */
+			bool slow = (double)speeds[i] * 100 <
+				(double)best * TOPOLOGY_EFFICIENCY_PERCENT;
+
+			kind = slow ? TOPOLOGY_KIND_EFFICIENCY : TOPOLOGY_KIND_PERFORMANCE;
+			hybrid = hybrid || slow;
+		}
+		topology->cpus[i].kind = kind;
+	}
+	topology->kind_source = hybrid ? source : TOPOLOGY_KIND_FROM_NOTHING;
+	if (hybrid)
+		return;
+	for (unsigned i = 0; i < topology->n_cpus; i++)
+		topology->cpus[i].kind = TOPOLOGY_KIND_UNIFORM;
+}
+
+/* A set of CPUs in the one or the other notation; NULL for a notation that does not exist. 0, or a
+ * negative errno with *ret untouched. */
+static int read_mask(int dirfd, const char *list, const char *hex, struct cpumask *ret)
+{
+	char buf[FILE_ATTR_SIZE];
+	int r = -ENOENT;
+
+	if (list) {
+		r = file_read_attr(dirfd, list, buf, sizeof(buf));
+		if (r >= 0)
+			r = cpumask_parse_list(buf, 0, ret, NULL);
+	}
+	if (r < 0 && hex) {
+		r = file_read_attr(dirfd, hex, buf, sizeof(buf));
+		if (r >= 0)
+			r = cpumask_parse_hex(buf, ret, NULL);
+	}
+	return r;
+}
+
+/* -1 for everything that is no such number: absent file, offline CPU, the kernel's own -1. */
+static int64_t read_number(int dirfd, const char *path)
+{
+	char buf[FILE_ATTR_SIZE];
+	int64_t value;
+
+	if (file_read_attr(dirfd, path, buf, sizeof(buf)) < 0 || parse_attr_s64(buf, &value) < 0 ||
+		value < 0)
+		return -1;
+	return value;
+}
+
+static int read_id(int dirfd, const char *path)
+{
+	int64_t value = read_number(dirfd, path);
+
+	return value > INT_MAX ? -1 : (int)value;
+}
+
+/* The number in a directory entry such as "cpu12": -EINVAL for "cpufreq" and the like. */
+static int parse_entry(const char *name, const char *prefix, unsigned max, unsigned *ret)
+{
+	if (!text_starts_with(name, prefix))
+		return -EINVAL;
+	return parse_uint(name + strlen(prefix), 0, max, ret);
+}
+
+/* The CPUs that have a directory. */
+static int read_directories(struct cpumask *ret)
+{
+	_cleanup_closedir_ DIR *dir = opendir(CPU_DIR);
+	const struct dirent *entry;
+	unsigned cpu;
+
+	if (!dir)
+		return -errno;
+	cpumask_clear_all(ret);
+	while ((entry = readdir(dir))) {
+		if (parse_entry(entry->d_name, "cpu", CPUMASK_CAPACITY - 1, &cpu) == 0)
+			(void)cpumask_set(ret, (int)cpu);
+	}
+	return 0;
+}
+
+/* The CPUs that have a line in /proc/stat: the online ones (fs/proc/stat.c). */
+static int read_proc_stat(struct cpumask *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	r = file_read_all(AT_FDCWD, "/proc/stat", PROC_STAT_MAX, &text, NULL);
+	if (r < 0)
+		return r;
+	cpumask_clear_all(ret);
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		uint64_t cpu;
+
+		if (*line == '\n')
+			line++;
+		/* Not the sums in the line "cpu  ...". */
+		if (!text_starts_with(line, "cpu") || line[3] == ' ')
+			continue;
+		line += strlen("cpu");
+		if (parse_next_u64(&line, &cpu) == 0 && cpu < CPUMASK_CAPACITY)
+			(void)cpumask_set(ret, (int)cpu);
+	}
+	return 0;
+}
+
+/* For kernels without the file `online`: each CPU's own word, and where it has none (the boot CPU
+ * often) whether it counts its time. */
+static void guess_online(const struct cpumask *present, struct cpumask *ret)
+{
+	_cleanup_(cpumask) struct cpumask *counted = NULL;
+	bool counting;
+
+	counting = cpumask_new(&counted) == 0 && read_proc_stat(counted) == 0 &&
+		!cpumask_is_empty(counted);
+	cpumask_clear_all(ret);
+	cpumask_for_each (cpu, present) {
+		char path[sizeof(CPU_DIR) + 32];
+		int64_t online;
+
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", cpu);
+		online = read_number(AT_FDCWD, path);
+		if (online < 0)
+			online = !counting || cpumask_isset(counted, cpu);
+		if (online)
+			(void)cpumask_set(ret, cpu);
+	}
+}
+
+/* Possible includes present includes online, whatever the files say or fail to say. */
+static int read_masks(struct cpumask *possible, struct cpumask *present, struct cpumask *online)
+{
+	if (read_mask(AT_FDCWD, CPU_DIR "/present", NULL, present) < 0 &&
+		read_directories(present) < 0)
+		(void)read_proc_stat(present);
+	if (read_mask(AT_FDCWD, CPU_DIR "/online", NULL, online) < 0)
+		guess_online(present, online);
+	(void)read_mask(AT_FDCWD, CPU_DIR "/possible", NULL, possible);
+	cpumask_or(present, present, online);
+	cpumask_or(possible, possible, present);
+	return cpumask_is_empty(possible) ? -ENODATA : 0;
+}
+
+static void read_core(int dirfd, int number, struct topology_cpu *cpu, struct cpumask *scratch)
+{
+	cpu->package = read_id(dirfd, "topology/physical_package_id");
+	cpu->die = read_id(dirfd, "topology/die_id");
+	cpu->cluster = read_id(dirfd, "topology/cluster_id");
+	cpu->core_id = read_id(dirfd, "topology/core_id");
+	if (read_mask(dirfd, "topology/thread_siblings_list", "topology/thread_siblings",
+		    scratch) == 0 &&
+		cpumask_isset(scratch, number))
+		cpu->core = cpumask_first(scratch);
+}
+
+static void read_llc(int dirfd, int number, struct topology_cpu *cpu, struct cpumask *scratch)
+{
+	/* Downwards, since the kernel lists the largest cache last: the others are skipped after
+	 * it. */
+	for (int i = CACHE_INDEX_MAX - 1; i >= 0; i--) {
+		char level_path[64], list[64], hex[64];
+		int level;
+
+		snprintf(level_path, sizeof(level_path), "cache/index%d/level", i);
+		snprintf(list, sizeof(list), "cache/index%d/shared_cpu_list", i);
+		snprintf(hex, sizeof(hex), "cache/index%d/shared_cpu_map", i);
+		level = read_id(dirfd, level_path);
+		if (level <= cpu->llc_level)
+			continue;
+		if (read_mask(dirfd, list, hex, scratch) < 0 || !cpumask_isset(scratch, number))
+			continue;
+		cpu->llc_level = level;
+		cpu->llc = cpumask_first(scratch);
+	}
+}
+
+static int read_node(int dirfd)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	const struct dirent *entry;
+	unsigned node;
+	int fd;
+
+	fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return -1;
+	}
+	while ((entry = readdir(dir))) {
+		if (parse_entry(entry->d_name, "node", NODE_MAX - 1, &node) == 0)
+			return (int)node;
+	}
+	return -1;
+}
+
+static int64_t read_rank(int dirfd)
+{
+	int64_t rank = read_number(dirfd, "cpufreq/amd_pstate_prefcore_ranking");
+
+	return rank >= 0 ? rank : read_number(dirfd, "acpi_cppc/highest_perf");
+}
+
+/* For kernels whose CPUs have no nodeM entry: the nodes' own lists. */
+static void read_nodes(struct topology *topology, struct cpumask *scratch)
+{
+	_cleanup_closedir_ DIR *dir = opendir(NODE_DIR);
+	const struct dirent *entry;
+	unsigned node;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		char list[64], hex[64];
+
+		if (parse_entry(entry->d_name, "node", NODE_MAX - 1, &node) < 0)
+			continue;
+		snprintf(list, sizeof(list), "node%u/cpulist", node);
+		snprintf(hex, sizeof(hex), "node%u/cpumap", node);
+		if (read_mask(dirfd(dir), list, hex, scratch) < 0)
+			continue;
+		cpumask_for_each (cpu, scratch) {
+			if ((unsigned)cpu < topology->n_cpus && topology->cpus[cpu].node < 0)
+				topology->cpus[cpu].node = (int)node;
+		}
+	}
+}
+
+static void set_kinds(
+	struct topology *topology, const struct cpumask *cpus, enum topology_kind kind)
+{
+	cpumask_for_each (cpu, cpus) {
+		if ((unsigned)cpu < topology->n_cpus)
+			topology->cpus[cpu].kind = kind;
+	}
+}
+
+/* Whether the machine has core PMUs of several kinds. */
+static int read_kinds_pmu(struct topology *topology)
+{
+	_cleanup_(cpumask) struct cpumask *big = NULL, *small = NULL, *tiny = NULL;
+
+	if (cpumask_new(&big) < 0 || cpumask_new(&small) < 0 || cpumask_new(&tiny) < 0)
+		return -ENOMEM;
+	(void)read_mask(AT_FDCWD, "/sys/devices/cpu_core/cpus", NULL, big);
+	(void)read_mask(AT_FDCWD, "/sys/devices/cpu_atom/cpus", NULL, small);
+	(void)read_mask(AT_FDCWD, "/sys/devices/cpu_lowpower/cpus", NULL, tiny);
+	cpumask_or(small, small, tiny);
+	if (cpumask_is_empty(big) || cpumask_is_empty(small))
+		return 0;
+	set_kinds(topology, small, TOPOLOGY_KIND_EFFICIENCY);
+	set_kinds(topology, big, TOPOLOGY_KIND_PERFORMANCE);
+	topology->kind_source = TOPOLOGY_KIND_FROM_PMU;
+	return 1;
+}
+
+/* Rates by one number per CPU. Returns whether any CPU has it. */
+static int read_kinds_speed(
+	struct topology *topology, const char *name, enum topology_kind_source source)
+{
+	_cleanup_free_ uint64_t *speeds = NULL;
+	bool any = false;
+
+	speeds = calloc(topology->n_cpus, sizeof(*speeds));
+	if (!speeds)
+		return -ENOMEM;
+	cpumask_for_each (cpu, topology->online) {
+		char path[sizeof(CPU_DIR) + 64];
+		int64_t speed;
+
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpu, name);
+		speed = read_number(AT_FDCWD, path);
+		if (speed <= 0)
+			continue;
+		speeds[cpu] = (uint64_t)speed;
+		any = true;
+	}
+	topology_rate_kinds(topology, speeds, source);
+	return any;
+}
+
+static int read_kinds(struct topology *topology)
+{
+	int r;
+
+	r = read_kinds_pmu(topology);
+	if (r == 0)
+		r = read_kinds_speed(topology, "cpu_capacity", TOPOLOGY_KIND_FROM_CAPACITY);
+	if (r == 0)
+		r = read_kinds_speed(
+			topology, "cpufreq/cpuinfo_max_freq", TOPOLOGY_KIND_FROM_FREQUENCY);
+	return MIN(r, 0);
+}
+
+int topology_read(struct topology **ret)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+	_cleanup_(cpumask) struct cpumask *possible = NULL, *present = NULL, *online = NULL;
+	_cleanup_(cpumask) struct cpumask *scratch = NULL;
+	bool all_nodes = true;
+	int r;
+
+	if (cpumask_new(&possible) < 0 || cpumask_new(&present) < 0 || cpumask_new(&online) < 0 ||
+		cpumask_new(&scratch) < 0)
+		return -ENOMEM;
+	r = read_masks(possible, present, online);
+	if (r < 0)
+		return r;
+	r = topology_new((unsigned)cpumask_last(possible) + 1, &topology);
+	if (r < 0)
+		return r;
+	cpumask_assign(topology->possible, possible);
+	cpumask_assign(topology->present, present);
+	cpumask_assign(topology->online, online);
+
+	cpumask_for_each (number, present) {
+		struct topology_cpu *cpu = &topology->cpus[number];
+		_cleanup_close_ int fd = -EBADF;
+		char path[sizeof(CPU_DIR) + 32];
+
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d", number);
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0) {
+			all_nodes = false;
+			continue;
+		}
+		read_core(fd, number, cpu, scratch);
+		read_llc(fd, number, cpu, scratch);
+		cpu->node = read_node(fd);
+		cpu->rank = read_rank(fd);
+		all_nodes = all_nodes && cpu->node >= 0;
+	}
+	if (!all_nodes)
+		read_nodes(topology, scratch);
+	r = read_kinds(topology);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(topology);
+	return 0;
+}
