@@ -75,8 +75,6 @@ static int read_to_end(int fd, off_t at, size_t max, struct file_buffer *buffer)
 			size_t capacity = MAX((size_t)8192, buffer->capacity * 2);
 			char *data;
 
-			if (buffer->length >= max)
-				return -EFBIG;
 			data = realloc(buffer->data, capacity);
 			if (!data)
 				return -ENOMEM;
@@ -170,10 +168,12 @@ static int replace_open_direct(struct file_replace *replace, const char *path)
 	return 0;
 }
 
-/* Creates the temporary file beside replace->name. The name is random, O_EXCL refuses whatever
- * stands there, links included. */
-static int replace_open_temporary(struct file_replace *replace, mode_t mode, bool keep_mode)
+/* Creates the temporary file beside replace->name, like the old file if there is one. O_EXCL
+ * refuses whatever stands there, links included. */
+static int replace_open_temporary(struct file_replace *replace, const struct stat *old)
 {
+	mode_t mode = old ? old->st_mode & 07777 : 0666;
+
 	for (int attempt = 0; attempt < 100; attempt++) {
 		_cleanup_free_ char *name = NULL;
 		_cleanup_close_ int fd = -EBADF;
@@ -187,7 +187,11 @@ static int replace_open_temporary(struct file_replace *replace, mode_t mode, boo
 		if (fd < 0)
 			return -errno;
 		replace->temporary = TAKE_PTR(name);
-		if (keep_mode && fchmod(fd, mode) < 0)
+		/* Before the mode, which it may change. Only root can give a file away; whoever
+		 * else may write here replaces it by a file of his own. */
+		if (old && fchown(fd, old->st_uid, old->st_gid) < 0 && errno != EPERM)
+			return -errno;
+		if (old && fchmod(fd, mode) < 0)
 			return -errno;
 		replace->stream = fdopen(fd, "w");
 		if (!replace->stream)
@@ -266,7 +270,7 @@ int file_replace_begin(const char *path, struct file_replace **ret)
 		return 0;
 	}
 	/* A read-only file is somebody's wish, even where the directory would let us replace it. */
-	if (exists && access(resolved, W_OK) < 0) {
+	if (exists && faccessat(AT_FDCWD, resolved, W_OK, AT_EACCESS) < 0) {
 		r = -errno;
 		goto fail;
 	}
@@ -288,7 +292,7 @@ int file_replace_begin(const char *path, struct file_replace **ret)
 		r = -errno;
 		goto fail;
 	}
-	r = replace_open_temporary(replace, exists ? st.st_mode & 07777 : 0666, exists);
+	r = replace_open_temporary(replace, exists ? &st : NULL);
 	if (r < 0)
 		goto fail;
 	*ret = replace;

@@ -44,9 +44,10 @@ void file_buffer_clear(struct file_buffer *buffer);
 
 /*
  * A file that is written whole or not at all: temporary file beside it, fsync, rename.
- * An existing file's mode is kept; a new one has 0666 less the umask. A symbolic link is followed
- * if it is ours, else refused (-ELOOP: in a directory that others may write to, a link leads where
- * they want). A device or FIFO is written to directly: nobody wants /dev/null replaced by a file.
+ * An existing file's mode is kept, and its owner as far as we may; a new one has 0666 less the
+ * umask. A symbolic link to a file is followed if it is ours, else refused (-ELOOP: in a directory
+ * that others may write to, a link leads where they want); -ENOENT if it leads nowhere. A device or
+ * FIFO is written to directly: nobody wants /dev/null replaced by a file.
  */
 struct file_replace;
 

@@ -88,21 +88,6 @@ void text_clear(struct text *t)
 	*t = (struct text){ 0 };
 }
 
-char *text_escape_control(const char *s)
-{
-	_cleanup_text_ struct text t = { 0 };
-
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c < 0x20 || c == 0x7f)
-			text_appendf(&t, "\\x%02x", c);
-		else
-			text_append_n(&t, s, 1);
-	}
-	return text_steal(&t);
-}
-
 /* Length of the UTF-8 sequence at s, 0 when there is none (RFC 3629: no overlong forms, no
  * surrogates, nothing above U+10FFFF). */
 static size_t utf8_length(const unsigned char *s)
@@ -136,6 +121,31 @@ static size_t utf8_length(const unsigned char *s)
 	return n;
 }
 
+/* U+0001 to U+001F, U+007F to U+009F. Terminals obey the upper ones, too: U+009B is "ESC [". */
+static bool is_control(const unsigned char *s)
+{
+	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0);
+}
+
+char *text_escape_control(const char *s)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	while (*s) {
+		size_t n = utf8_length((const unsigned char *)s);
+
+		if (n == 0 || is_control((const unsigned char *)s)) {
+			n = MAX(n, (size_t)1);
+			for (size_t i = 0; i < n; i++)
+				text_appendf(&t, "\\x%02x", (unsigned char)s[i]);
+		} else {
+			text_append_n(&t, s, n);
+		}
+		s += n;
+	}
+	return text_steal(&t);
+}
+
 char *text_escape_utf8(const char *s)
 {
 	_cleanup_text_ struct text t = { 0 };
@@ -161,6 +171,39 @@ static bool is_plain_word(const char *s)
 	return *s && strspn(s, plain) == strlen(s);
 }
 
+static bool has_control(const char *s)
+{
+	for (; *s; s++) {
+		if (is_control((const unsigned char *)s))
+			return true;
+	}
+	return false;
+}
+
+/* 'word', or $'word' where the word holds what would break the line or the terminal. */
+static void append_quoted(struct text *t, const char *word)
+{
+	bool ansi = has_control(word);
+
+	text_append(t, ansi ? "$'" : "'");
+	while (*word) {
+		size_t n = MAX(utf8_length((const unsigned char *)word), (size_t)1);
+
+		if (is_control((const unsigned char *)word)) {
+			for (size_t i = 0; i < n; i++)
+				text_appendf(t, "\\%03o", (unsigned char)word[i]);
+		} else if (ansi && (*word == '\'' || *word == '\\')) {
+			text_appendf(t, "\\%c", *word);
+		} else if (*word == '\'') {
+			text_append(t, "'\\''");
+		} else {
+			text_append_n(t, word, n);
+		}
+		word += n;
+	}
+	text_append(t, "'");
+}
+
 char *text_quote_argv(char *const argv[])
 {
 	_cleanup_text_ struct text t = { 0 };
@@ -168,18 +211,11 @@ char *text_quote_argv(char *const argv[])
 	for (size_t i = 0; argv[i]; i++) {
 		if (i > 0)
 			text_append(&t, " ");
-		if (is_plain_word(argv[i])) {
+		/* In the first place, a=b would set a variable. */
+		if (is_plain_word(argv[i]) && (i > 0 || !strchr(argv[i], '=')))
 			text_append(&t, argv[i]);
-			continue;
-		}
-		text_append(&t, "'");
-		for (const char *p = argv[i]; *p; p++) {
-			if (*p == '\'')
-				text_append(&t, "'\\''");
-			else
-				text_append_n(&t, p, 1);
-		}
-		text_append(&t, "'");
+		else
+			append_quoted(&t, argv[i]);
 	}
 	return text_steal(&t);
 }

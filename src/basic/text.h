@@ -33,11 +33,12 @@ static inline void cleanup_text(struct text *t)
 }
 #define _cleanup_text_ __attribute__((cleanup(cleanup_text)))
 
-/* Control characters as \xNN; everything else, UTF-8 included, as it is. */
+/* Control characters, and bytes that are not valid UTF-8, as \xNN; everything else as it is. */
 char *text_escape_control(const char *s);
 /* Bytes that are not valid UTF-8 as \xNN (a JSON string must be UTF-8); valid text as it is. */
 char *text_escape_utf8(const char *s);
-/* The vector as one line that a shell reads back as the same words. */
+/* The vector as one line that a shell reads back as the same words. A word with control characters
+ * is written as $'...' (POSIX.1-2024; bash, ksh and zsh before). */
 char *text_quote_argv(char *const argv[]);
 bool text_starts_with(const char *s, const char *prefix);
 

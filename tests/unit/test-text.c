@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+#include "basic/text.h"
+
+static void check_text(char *got, const char *wanted)
+{
+	assert_non_null(got);
+	assert_string_equal(got, wanted);
+	free(got);
+}
+
+static void test_append(void **state)
+{
+	struct text t = { 0 };
+
+	(void)state;
+	text_append(&t, "a");
+	text_append(&t, "");
+	text_append_n(&t, "bcdef", 2);
+	text_appendf(&t, "%d%s", 12, "x");
+	assert_string_equal(t.data, "abc12x");
+	assert_int_equal(t.length, 6);
+	check_text(text_steal(&t), "abc12x");
+	assert_null(t.data);
+	assert_int_equal(t.length, 0);
+	/* Empty, not NULL: that means that memory was short. */
+	check_text(text_steal(&t), "");
+	text_append(&t, "again");
+	text_clear(&t);
+	text_clear(&t);
+	assert_null(t.data);
+}
+
+/* Every length across several reallocations, by both ways of appending. */
+static void test_growth(void **state)
+{
+	struct text t = { 0 }, f = { 0 };
+	char *a, *b;
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		text_append_n(&t, &"0123456789"[i % 10], 1);
+		text_appendf(&f, "%d", i % 10);
+		assert_int_equal(t.length, i + 1);
+		assert_int_equal(f.length, i + 1);
+	}
+	a = text_steal(&t);
+	b = text_steal(&f);
+	assert_int_equal(strlen(a), 5000);
+	assert_string_equal(a, b);
+	for (int i = 0; i < 5000; i++)
+		assert_int_equal(a[i], '0' + i % 10);
+	free(a);
+	free(b);
+}
+
+static void test_failure_sticks(void **state)
+{
+	struct text t = { 0 };
+
+	(void)state;
+	text_append(&t, "kept");
+	/* More than there are addresses. */
+	text_append_n(&t, "", SIZE_MAX);
+	assert_true(t.failed);
+	text_append(&t, "more");
+	text_appendf(&t, "%s", "more");
+	assert_string_equal(t.data, "kept");
+	assert_null(text_steal(&t));
+	assert_null(t.data);
+	assert_false(t.failed);
+}
+
+static void test_escape_control(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *wanted;
+	} rows[] = {
+		{ "", "" },
+		{ "plain text", "plain text" },
+		{ "a\nb\tc", "a\\x0ab\\x09c" },
+		{ "\x1b[31mred", "\\x1b[31mred" },
+		{ "\x7f", "\\x7f" },
+		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
+		{ "\xe2\x82\xac \xf0\x9f\x98\x80", "\xe2\x82\xac \xf0\x9f\x98\x80" },
+		/* U+009B is CSI, U+00A0 only a blank. */
+		{ "\xc2\x9b"
+		  "31m",
+			"\\xc2\\x9b31m" },
+		{ "\xc2\x80\xc2\x9f\xc2\xa0", "\\xc2\\x80\\xc2\\x9f\xc2\xa0" },
+		/* The same in Latin-1, and a sequence that is cut. */
+		{ "\x9b"
+		  "31m",
+			"\\x9b31m" },
+		{ "\xc2", "\\xc2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		check_text(text_escape_control(rows[i].text), rows[i].wanted);
+}
+
+static void test_escape_utf8(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *wanted;
+	} rows[] = {
+		{ "", "" },
+		{ "a\nb\x7f", "a\nb\x7f" },
+		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
+		/* The highest of each length. */
+		{ "\x7f\xdf\xbf\xef\xbf\xbf\xf4\x8f\xbf\xbf",
+			"\x7f\xdf\xbf\xef\xbf\xbf\xf4\x8f\xbf\xbf" },
+		/* Latin-1. */
+		{ "caf\xe9", "caf\\xe9" },
+		{ "\xe9t\xe9", "\\xe9t\\xe9" },
+		/* A continuation without a start, a start without its continuation. */
+		{ "\x80x", "\\x80x" },
+		{ "\xc3", "\\xc3" },
+		{ "\xe2\x82", "\\xe2\\x82" },
+		{ "\xf0\x9f\x98", "\\xf0\\x9f\\x98" },
+		{ "\xe2x", "\\xe2x" },
+		/* Overlong forms of '/', a surrogate, beyond U+10FFFF, five bytes. */
+		{ "\xc0\xaf", "\\xc0\\xaf" },
+		{ "\xe0\x80\xaf", "\\xe0\\x80\\xaf" },
+		{ "\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf" },
+		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },
+		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80" },
+		{ "\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80" },
+		{ "\xff\xfe", "\\xff\\xfe" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		check_text(text_escape_utf8(rows[i].text), rows[i].wanted);
+}
+
+static void test_quote_argv(void **state)
+{
+	static const struct {
+		const char *argv[5];
+		const char *wanted;
+	} rows[] = {
+		{ { NULL }, "" },
+		{ { "ls", "-l", "/tmp/a_b.c", NULL }, "ls -l /tmp/a_b.c" },
+		{ { "prog", "", "a b", NULL }, "prog '' 'a b'" },
+		{ { "prog", "it's", "$HOME", "`x`", NULL }, "prog 'it'\\''s' '$HOME' '`x`'" },
+		{ { "prog", "~", "*", "a\\b", NULL }, "prog '~' '*' 'a\\b'" },
+		{ { "prog", "--x=1", "a;b", "#", NULL }, "prog --x=1 'a;b' '#'" },
+		{ { "prog", "gr\xc3\xbc", NULL }, "prog 'gr\xc3\xbc'" },
+		/* Would set a variable for nothing. */
+		{ { "a=b", "c=d", NULL }, "'a=b' c=d" },
+		/* Stays one line. */
+		{ { "sh", "-c", "a\nb", NULL }, "sh -c $'a\\012b'" },
+		{ { "x",
+			  "\x1b'\\\xc2\x9b"
+			  "1",
+			  NULL },
+			"x $'\\033\\'\\\\\\302\\2331'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		check_text(text_quote_argv((char *const *)rows[i].argv), rows[i].wanted);
+}
+
+/* What was quoted is read back by a real shell. */
+static void test_quote_for_shell(void **state)
+{
+	static const char *const words[] = { "a", "", " ", "it's", "\"$(x)\"", "a\\nb", "a\nb\n",
+		"\t\x01\x7f", "--o=1", "a=b", "gr\xc3\xbc\xc2\x9b", "\xff\xc2", "!", "*", "~",
+		"#x" };
+	_cleanup_free_ char *quoted = NULL;
+	const char *argv[ARRAY_SIZE(words) + 3] = { "printf", "%s|" };
+	const char *shell_argv[] = { "bash", "-c", NULL, NULL };
+	char wanted[256] = "", got[256];
+	FILE *pipe_end;
+	int fds[2], status;
+	pid_t pid;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		argv[i + 2] = words[i];
+		n = strlen(wanted);
+		snprintf(wanted + n, sizeof(wanted) - n, "%s|", words[i]);
+	}
+	quoted = text_quote_argv((char *const *)argv);
+	assert_non_null(quoted);
+	assert_null(strpbrk(quoted, "\n\t\x01\x1b\x7f"));
+	shell_argv[2] = quoted;
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], STDOUT_FILENO);
+		execvp("bash", (char *const *)shell_argv);
+		_exit(127);
+	}
+	close(fds[1]);
+	pipe_end = fdopen(fds[0], "r");
+	assert_non_null(pipe_end);
+	n = fread(got, 1, sizeof(got) - 1, pipe_end);
+	got[n] = '\0';
+	fclose(pipe_end);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_string_equal(got, wanted);
+}
+
+static void test_starts_with(void **state)
+{
+	(void)state;
+	assert_true(text_starts_with("random:5", "random:"));
+	assert_true(text_starts_with("x", "x"));
+	assert_true(text_starts_with("x", ""));
+	assert_true(text_starts_with("", ""));
+	assert_false(text_starts_with("", "x"));
+	assert_false(text_starts_with("rando", "random"));
+	assert_false(text_starts_with("xrandom", "random"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_failure_sticks),
+		cmocka_unit_test(test_escape_control),
+		cmocka_unit_test(test_escape_utf8),
+		cmocka_unit_test(test_quote_argv),
+		cmocka_unit_test(test_quote_for_shell),
+		cmocka_unit_test(test_starts_with),
+	};
+
+	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+}
