@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,6 +30,31 @@ static const char *const flag_names[SAMPLE_N_FLAGS] = {
 	"failed",
 	"leftover",
 };
+
+#define AT(member) offsetof(struct evidence, member)
+
+const struct evidence_field evidence_fields[] = {
+	{ "user_cpu", true, true, AT(user_cpu_ns) },
+	{ "system_cpu", true, true, AT(system_cpu_ns) },
+	{ "task_clock", true, true, AT(task_clock_ns) },
+	{ "run_delay", true, true, AT(run_delay_ns) },
+	{ "reap", true, true, AT(reap_ns) },
+	{ "steal", true, true, AT(steal_ns) },
+	{ "frequency_khz", false, true, AT(frequency_khz) },
+	{ "minor_faults", false, false, AT(minor_faults) },
+	{ "major_faults", false, false, AT(major_faults) },
+	{ "voluntary_switches", false, false, AT(voluntary_switches) },
+	{ "involuntary_switches", false, false, AT(involuntary_switches) },
+	{ "migrations", false, false, AT(migrations) },
+	{ "cpu_first", false, false, AT(cpu_first) },
+	{ "cpu_last", false, false, AT(cpu_last) },
+	{ "throttles", false, false, AT(throttles) },
+	{ "irq_device", false, false, AT(irq_device) },
+	{ "irq_timer", false, false, AT(irq_timer) },
+	{ "irq_ipi", false, false, AT(irq_ipi) },
+	{ "irq_other", false, false, AT(irq_other) },
+};
+const size_t evidence_n_fields = ARRAY_SIZE(evidence_fields);
 
 /* Length of a mapping for n elements, a multiple of the page; 0 when it does not fit. */
 static size_t array_length(size_t n, size_t size)
@@ -192,6 +218,45 @@ void evidence_clear(struct evidence *evidence)
 		evidence->softirqs[i] = -1;
 }
 
+bool evidence_get(const struct evidence *evidence, const struct evidence_field *field, int64_t *ret)
+{
+	const char *at = (const char *)evidence + field->offset;
+	int64_t value = field->wide ? *(const int64_t *)at : *(const int32_t *)at;
+
+	if (value < 0)
+		return false;
+	*ret = value;
+	return true;
+}
+
+char *series_irq_text(const struct series *series, size_t index)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	if (series->with_evidence) {
+		const struct evidence *evidence = &series->evidence[index];
+
+		for (size_t i = 0; i < evidence->n_irq_lines; i++)
+			text_appendf(&t, "%s%s x%" PRId32, i > 0 ? ", " : "",
+				series->irq_names[evidence->irq_line[i]], evidence->irq_count[i]);
+	}
+	return text_steal(&t);
+}
+
+char *series_softirq_text(const struct series *series, size_t index)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; series->with_evidence && i < EVIDENCE_N_SOFTIRQS; i++) {
+		int32_t n = series->evidence[index].softirqs[i];
+
+		if (n > 0 && series->softirq_names[i])
+			text_appendf(&t, "%s%s x%" PRId32, t.length > 0 ? ", " : "",
+				series->softirq_names[i], n);
+	}
+	return text_steal(&t);
+}
+
 int series_append(struct series *series, const struct sample *sample,
 	const struct evidence *evidence, const double *counters)
 {
@@ -278,15 +343,19 @@ int series_values(const struct series *series, double **ret, size_t *ret_n)
 
 void series_settle_clock(struct series *series)
 {
-	series->clock = WINDOW_KERNEL;
+	size_t n_doubtful = 0;
+
+	series->clock = WINDOW_USER;
 	for (size_t i = 0; i < series->n_samples; i++) {
 		const struct sample *sample = &series->samples[i];
 
-		if (sample->kernel_ns <= 0 || (sample->flags & SAMPLE_WINDOW)) {
-			series->clock = WINDOW_USER;
+		if (sample->kernel_ns <= 0)
 			return;
-		}
+		if (sample->flags & SAMPLE_WINDOW)
+			n_doubtful++;
 	}
+	if (series->n_samples == 0 || 2 * n_doubtful < series->n_samples)
+		series->clock = WINDOW_KERNEL;
 }
 
 int series_flag_frequency(struct series *series)

@@ -118,6 +118,24 @@ DEFINE_CLEANUP(series, series_free);
 /* Every value of it absent. */
 void evidence_clear(struct evidence *evidence);
 
+/* The single numbers of struct evidence by name, for whoever writes them down. */
+struct evidence_field {
+	const char *name; /* "user_cpu" */
+	bool seconds;	  /* nanoseconds, to be written as seconds; else a number as it is */
+	bool wide;	  /* int64_t, else int32_t */
+	size_t offset;
+};
+extern const struct evidence_field evidence_fields[];
+extern const size_t evidence_n_fields;
+/* False when it is absent. */
+bool evidence_get(
+	const struct evidence *evidence, const struct evidence_field *field, int64_t *ret);
+
+/* "38: virtio2-input.0 x3, 40: nvme0q1 x1" and "TIMER x3, SCHED x1" of a run, malloc'd, "" when
+ * nothing fired or nothing is known. */
+char *series_irq_text(const struct series *series, size_t index);
+char *series_softirq_text(const struct series *series, size_t index);
+
 /* Appends copies. NULL as evidence or counters (n_events doubles) of a series that has them means
  * that everything of it is absent in this run; of a series that has none, they are not looked at.
  * -EINVAL when an interrupt line of the evidence is not in irq_names. */
@@ -131,8 +149,12 @@ double series_value(const struct series *series, size_t index);
 /* The values of all runs that count (no warm-ups) in their order, malloc'd. -ENODATA when no run
  * counts. */
 int series_values(const struct series *series, double **ret, size_t *ret_n);
-/* Sets series->clock: the kernel's if every sample (warm-ups too) has a trusted kernel window, else
- * our own for all of them, because a series of two clocks would show a difference that is none. */
+/*
+ * Sets series->clock, one for all samples, because a series of two clocks would show a difference
+ * that is none. The kernel's, unless a sample (warm-ups too) has no kernel window at all, or at
+ * least half of them are flagged SAMPLE_WINDOW: a program whose windows are wrong has them wrong
+ * every time, while a single doubtful one is a run that was held up in its end.
+ */
 void series_settle_clock(struct series *series);
 /* Flags the counted runs whose frequency is more than 1 % off the median of all of them. Needs 8
  * bytes a run for a moment. */
