@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,7 +40,7 @@ struct choice {
 	bool *chosen; /* by index of the candidate */
 	size_t n;
 	enum spread spread;
-	bool performance_only; /* pass over candidates on other cores */
+	bool performance_only; /* pass over CPU 0 and other kinds of cores */
 };
 
 static double busy_of(const struct cpupick_input *input, int cpu)
@@ -63,7 +62,7 @@ static uint64_t interrupts_of(const struct cpupick_input *input, int cpu)
  * The small number keeps 0.1 * 10, which may be a little more than 1, in its step. */
 static int busy_step(double busy)
 {
-	return busy < 0 ? 0 : MAX((int)ceil(busy * BUSY_STEPS - 1e-6) - 1, 0);
+	return busy < 0 ? 0 : (int)(busy * BUSY_STEPS - 1e-6);
 }
 
 static int kind_order(enum topology_kind kind)
@@ -81,8 +80,8 @@ static int kind_order(enum topology_kind kind)
 
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* Negative when a is better, 0 when only the number could decide. */
-static int compare_quality(const struct candidate *a, const struct candidate *b)
+/* Negative when a is better by its place or its load. */
+static int compare_load(const struct candidate *a, const struct candidate *b)
 {
 	int r;
 
@@ -90,11 +89,19 @@ static int compare_quality(const struct candidate *a, const struct candidate *b)
 	if (r == 0)
 		r = COMPARE(kind_order(a->facts->kind), kind_order(b->facts->kind));
 	if (r == 0)
-		r = COMPARE(a->beside_zero, b->beside_zero);
-	if (r == 0)
 		r = COMPARE(busy_step(a->sibling_busy), busy_step(b->sibling_busy));
 	if (r == 0)
 		r = COMPARE(busy_step(a->busy), busy_step(b->busy));
+	if (r == 0)
+		r = COMPARE(a->beside_zero, b->beside_zero);
+	return r;
+}
+
+/* Negative when a is better, 0 when only the number could decide. */
+static int compare_quality(const struct candidate *a, const struct candidate *b)
+{
+	int r = compare_load(a, b);
+
 	if (r == 0)
 		r = COMPARE(a->interrupts, b->interrupts);
 	if (r == 0)
@@ -154,7 +161,8 @@ static bool same_group(
 
 static bool passed_over(const struct choice *choice, const struct candidate *candidate)
 {
-	return choice->performance_only && candidate->facts->kind != TOPOLOGY_KIND_PERFORMANCE;
+	return choice->performance_only &&
+		(candidate->cpu == 0 || candidate->facts->kind != TOPOLOGY_KIND_PERFORMANCE);
 }
 
 /* Marks the best candidate of each core of the group that `like` is in, at most n of them. Returns
@@ -277,7 +285,8 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 	const struct choice *choice, struct cpumask *scratch)
 {
 	const struct candidate *best = &choice->candidates[0];
-	bool alone = choice->n_candidates == 1, fewest = true, counted = false;
+	bool alone = choice->n_candidates == 1;
+	bool counted = false, fewest = true, fewer = false, ranked = false;
 	size_t alike = 1;
 
 	if (!alone && best->cpu != 0)
@@ -316,20 +325,24 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 	}
 	for (size_t i = 1; i < choice->n_candidates; i++) {
 		const struct candidate *other = &choice->candidates[i];
+		bool like = compare_load(best, other) == 0;
 
-		fewest = fewest && best->interrupts <= other->interrupts;
 		counted = counted || best->interrupts != other->interrupts;
+		fewest = fewest && best->interrupts <= other->interrupts;
+		fewer = fewer || (like && best->interrupts < other->interrupts);
+		ranked = ranked ||
+			(like && best->interrupts == other->interrupts &&
+				best->facts->rank > other->facts->rank);
 		alike += compare_quality(best, other) == 0;
 	}
 	if (counted && fewest)
 		reason_add(reason, "fewest interrupts (%" PRIu64 ")", best->interrupts);
-	else if (counted)
-		reason_add(reason, "fewest interrupts of those (%" PRIu64 ")", best->interrupts);
+	else if (fewer)
+		reason_add(reason, "fewest interrupts of its like (%" PRIu64 ")", best->interrupts);
+	if (ranked)
+		reason_add(reason, "ranked best by the firmware (%" PRIi64 ")", best->facts->rank);
 	if (alike > 1)
 		reason_add(reason, "the last of %zu alike", alike);
-	else if (!alone && best->interrupts == choice->candidates[1].interrupts &&
-		best->facts->rank > choice->candidates[1].facts->rank)
-		reason_add(reason, "ranked best by the firmware (%" PRIi64 ")", best->facts->rank);
 }
 
 static void explain_many(struct reason *reason, const struct choice *choice)
@@ -392,7 +405,7 @@ static void explain_many(struct reason *reason, const struct choice *choice)
 			reason_add(reason, "siblings up to %d %% busy", percent(sibling_busy));
 	}
 	if (counted)
-		reason_add(reason, "at most %" PRIu64 " interrupts each", interrupts);
+		reason_add(reason, "interrupts up to %" PRIu64, interrupts);
 }
 
 /* "CPU 5:" or "CPUs 2-3:" */

@@ -35,9 +35,9 @@ struct cpupick_input {
  * Of two CPUs the better one is, by the first of these in which they differ,
  *  1. not CPU 0, where the kernel does most of its own work;
  *  2. on a performance core;
- *  3. not on CPU 0's core;
- *  4. the one whose busiest sibling is less busy;
- *  5. itself less busy;
+ *  3. the one whose busiest sibling is less busy;
+ *  4. itself less busy;
+ *  5. not on CPU 0's core, which they would share whenever the kernel has work;
  *  6. the one with fewer interrupts;
  *  7. higher in the firmware's ranking;
  *  8. higher in number: interrupts, and tools that count from 0, are at home on low ones.

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "machine/isolation.h"
+
+static void test_parse_cgroup(_unused_ void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		bool v1;
+		const char *controllers;
+		const char *path;
+	} cases[] = {
+		{ "0::/user.slice\n", 0, false, NULL, "/user.slice" },
+		{ "0::/", 0, false, NULL, "/" },
+		/* The v1 line has the say, before or behind the other. */
+		{ "9:name=systemd:/\n3:cpuset:/a/b\n0::/x\n", 0, true, "cpuset", "/a/b" },
+		{ "0::/x\n3:cpuset:/a/b\n9:name=systemd:/\n", 0, true, "cpuset", "/a/b" },
+		{ "4:cpu,cpuset:/a\n", 0, true, "cpu,cpuset", "/a" },
+		{ "4:cpuset,cpu:/a\n", 0, true, "cpuset,cpu", "/a" },
+		{ "4:cpu,cpuacct:/a\n0::/x\n", 0, false, NULL, "/x" },
+		/* Names that only look like the controller. */
+		{ "4:name=cpuset:/a\n0::/x\n", 0, false, NULL, "/x" },
+		{ "4:cpusets,xcpuset:/a\n0::/x\n", 0, false, NULL, "/x" },
+		/* A name may hold colons and dots. */
+		{ "0::/a:b/..c/d..\n", 0, false, NULL, "/a:b/..c/d.." },
+		{ "0::/x (deleted)\n", 0, false, NULL, "/x (deleted)" },
+		{ "10::/x\n", -ENODATA, false, NULL, NULL },
+		{ "4:cpu:/a\n", -ENODATA, false, NULL, NULL },
+		{ "", -ENODATA, false, NULL, NULL },
+		{ "\n\n", -ENODATA, false, NULL, NULL },
+		{ "0:\n", -ENODATA, false, NULL, NULL },
+		{ "0::\n", -ENODATA, false, NULL, NULL },
+		{ "0::x\n", -ENODATA, false, NULL, NULL },
+		/* Outside of our cgroup namespace. */
+		{ "0::/..\n", -ENODATA, false, NULL, NULL },
+		{ "0::/../x\n", -ENODATA, false, NULL, NULL },
+		{ "3:cpuset:/a/../..\n", -ENODATA, false, NULL, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct isolation_cpuset cpuset = { .v1 = true };
+
+		fprintf(stderr, "case %zu\n", i);
+		assert_int_equal(isolation_parse_cgroup(cases[i].text, &cpuset), cases[i].r);
+		if (cases[i].r < 0) {
+			assert_true(cpuset.v1);
+			assert_null(cpuset.path);
+			continue;
+		}
+		assert_true(cpuset.v1 == cases[i].v1);
+		assert_string_equal(cpuset.path, cases[i].path);
+		if (cases[i].controllers)
+			assert_string_equal(cpuset.controllers, cases[i].controllers);
+		else
+			assert_null(cpuset.controllers);
+		isolation_cpuset_clear(&cpuset);
+		assert_null(cpuset.path);
+	}
+}
+
+/* Whatever machine this is. */
+static void test_read(_unused_ void **state)
+{
+	struct isolation *isolation = NULL;
+
+	assert_int_equal(isolation_read(&isolation), 0);
+	assert_true(cpumask_subset(isolation->boot, isolation->isolated));
+	assert_true(cpumask_subset(isolation->partitions, isolation->isolated));
+	isolation_free(isolation);
+	isolation_free(NULL);
+}
+
+static void test_allowed(_unused_ void **state)
+{
+	struct cpumask *self = NULL, *allowed = NULL, *now = NULL;
+	char *text = NULL;
+	int cpu = 4711;
+
+	assert_int_equal(cpumask_new(&self), 0);
+	assert_int_equal(cpumask_new(&allowed), 0);
+	assert_int_equal(cpumask_new(&now), 0);
+	assert_int_equal(cpumask_get_self(self), 0);
+	assert_int_equal(isolation_read_allowed(allowed), 0);
+	assert_false(cpumask_is_empty(allowed));
+	assert_true(cpumask_subset(self, allowed));
+	/* To ask changed nothing. */
+	assert_int_equal(cpumask_get_self(now), 0);
+	assert_true(cpumask_equal(self, now));
+
+	assert_int_equal(isolation_find_denied(self, &cpu), 0);
+	assert_int_equal(cpu, 4711);
+	assert_int_equal(isolation_explain_denied(cpumask_first(self), &text), -ENODATA);
+	assert_null(text);
+	cpumask_free(self);
+	cpumask_free(allowed);
+	cpumask_free(now);
+}
+
+/* No machine that runs this test has the highest CPU that a mask can hold. */
+static void test_denied(_unused_ void **state)
+{
+	struct cpumask *mask = NULL;
+	char *text = NULL;
+	int cpu = -1;
+
+	assert_int_equal(cpumask_new(&mask), 0);
+	assert_int_equal(cpumask_get_self(mask), 0);
+	assert_int_equal(cpumask_set(mask, CPUMASK_CAPACITY - 1), 0);
+	assert_int_equal(isolation_find_denied(mask, &cpu), 1);
+	assert_int_equal(cpu, CPUMASK_CAPACITY - 1);
+	assert_int_equal(isolation_explain_denied(cpu, &text), 0);
+	fprintf(stderr, "%s\n", text);
+	assert_non_null(strstr(text, "cpuset "));
+	assert_non_null(strstr(text, " has "));
+	free(text);
+	cpumask_free(mask);
+}
+
+/* A cpuset would allow it, our own affinity does not. */
+static void test_denied_by_affinity(_unused_ void **state)
+{
+	struct cpumask *self = NULL, *one = NULL;
+	char *text = NULL, *list, *expected;
+
+	assert_int_equal(cpumask_new(&self), 0);
+	assert_int_equal(cpumask_new(&one), 0);
+	assert_int_equal(cpumask_get_self(self), 0);
+	if (cpumask_weight(self) < 2) {
+		cpumask_free(self);
+		cpumask_free(one);
+		skip();
+	}
+	assert_int_equal(cpumask_set(one, cpumask_first(self)), 0);
+	assert_int_equal(cpumask_bind_self(one), 0);
+	assert_int_equal(isolation_explain_denied(cpumask_last(self), &text), 0);
+	assert_int_equal(cpumask_bind_self(self), 0);
+	list = cpumask_format_list(one);
+	assert_non_null(list);
+	assert_true(asprintf(&expected, "its affinity mask has %s (taskset?)", list) > 0);
+	assert_string_equal(text, expected);
+	free(expected);
+	free(list);
+	free(text);
+	cpumask_free(self);
+	cpumask_free(one);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse_cgroup),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_denied),
+		cmocka_unit_test(test_denied_by_affinity),
+	};
+
+	return cmocka_run_group_tests_name("isolation", tests, NULL, NULL);
+}
