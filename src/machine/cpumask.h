@@ -71,8 +71,8 @@ struct cpumask_error {
 };
 
 /*
- * A CPU list as the kernel writes it and as people type it (lib/bitmap.c: bitmap_parselist();
- * Documentation/admin-guide/kernel-parameters.rst):
+ * A CPU list as the kernel writes it and as people type it (bitmap_parselist() in lib/bitmap.c or
+ *bitmap-str.c; Documentation/admin-guide/kernel-parameters.rst):
  *
  *	0-3,8		numbers and ranges, both ends included
  *	0-15:2/4	of each group of 4 in the range, the first 2
@@ -117,7 +117,7 @@ int cpumask_import(struct cpumask *mask, const void *bytes, size_t size);
 /*
  * Binds the calling thread to exactly the set. The kernel silently takes only those CPUs that the
  * thread's cpuset allows and that are online, and fails only when none is left
- * (kernel/sched/syscalls.c: __sched_setaffinity()); so this reads back.
+ * (__sched_setaffinity() in kernel/sched/core.c, in 6.12 syscalls.c); so this reads back.
  * 0, or -EINVAL when the set is empty or the kernel would give less than all of it, or another
  * negative errno. On failure the thread has its former affinity.
  */

@@ -63,7 +63,8 @@ int isolation_read_allowed(struct cpumask *ret);
 int isolation_find_denied(const struct cpumask *mask, int *ret_cpu);
 
 /*
- * What keeps this process from that CPU, malloc'd:
+ * What keeps this process from that CPU, malloc'd (ask the topology first whether it is online:
+ * cpusets deny those that are not as well):
  *	"cpuset /user.slice has 0-1"
  *	"a cpuset that cannot be seen from here has 0-1"
  *	"its affinity mask has 0-1 (taskset?)"	where the cpuset would allow the CPU
