@@ -72,7 +72,7 @@ struct cpumask_error {
 
 /*
  * A CPU list as the kernel writes it and as people type it (bitmap_parselist() in lib/bitmap.c or
- *bitmap-str.c; Documentation/admin-guide/kernel-parameters.rst):
+ * bitmap-str.c; Documentation/admin-guide/kernel-parameters.rst):
  *
  *	0-3,8		numbers and ranges, both ends included
  *	0-15:2/4	of each group of 4 in the range, the first 2
