@@ -74,7 +74,9 @@ static void enter_namespaces(void)
 		snprintf(map, sizeof(map), "%u %u 1", gid, gid);
 		write_own("/proc/self/gid_map", map);
 	}
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	/* Not of the root directory, which in a chroot is no mount. */
+	if (mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		die(EXIT_SKIP, "cannot have mounts of our own: %s", strerror(errno));
 }
 

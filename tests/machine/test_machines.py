@@ -145,9 +145,10 @@ def test_status():
         equal((result.returncode, 'one is a directory' in result.stderr), (1, True), 'mismatch')
 
 
-def test_no_namespaces():
-    """Where the kernel refuses, 77 says so: a description that cannot be bound is no failure."""
+def test_no_place():
+    """Where this kernel has no such entry, 77 says so: that is no failure."""
     with Machine('vm-plain') as box:
+        box.run('true')  # is skipped itself where nothing can be bound
         box.write('sys/no-such-entry', 'x\n')
         try:
             box.run('true')
@@ -168,7 +169,7 @@ TESTS = [
     ('the CPUs that are allowed follow', test_allowed),
     ('a test can change its machine', test_changes),
     ('sysroot: exit status', test_status),
-    ('sysroot: what cannot be bound', test_no_namespaces),
+    ('sysroot: what cannot be bound', test_no_place),
 ]
 
 if __name__ == '__main__':
