@@ -13,6 +13,7 @@
 
 enum {
 	FILE_REREAD_MAX = 64 * 1024 * 1024,
+	TEMPORARY_ATTEMPTS = 100,
 };
 
 /* Ends the text of an attribute: length without the trailing newline. */
@@ -136,7 +137,7 @@ struct file_replace {
 	FILE *stream;
 	int dirfd;
 	char *name;	 /* the file's name inside dirfd; NULL when written directly */
-	char *temporary; /* the temporary file's name inside dirfd */
+	char *temporary; /* the temporary file's name inside dirfd; NULL while it has none */
 };
 
 static void replace_free(struct file_replace *replace)
@@ -168,18 +169,32 @@ static int replace_open_direct(struct file_replace *replace, const char *path)
 	return 0;
 }
 
-/* Creates the temporary file beside replace->name, like the old file if there is one. O_EXCL
- * refuses whatever stands there, links included. */
-static int replace_open_temporary(struct file_replace *replace, const struct stat *old)
+/* A name beside replace->name that nobody else uses; the attempts differ. */
+static char *temporary_name(const struct file_replace *replace, int attempt)
 {
-	mode_t mode = old ? old->st_mode & 07777 : 0666;
+	uint32_t random = (uint32_t)getpid() * 2654435761u + (uint32_t)attempt;
+	char *name;
 
-	for (int attempt = 0; attempt < 100; attempt++) {
-		_cleanup_free_ char *name = NULL;
-		_cleanup_close_ int fd = -EBADF;
-		uint32_t random = (uint32_t)getpid() * 2654435761u + (uint32_t)attempt;
+	return asprintf(&name, ".%.200s.%08x.tmp", replace->name, random) < 0 ? NULL : name;
+}
 
-		if (asprintf(&name, ".%.200s.%08x.tmp", replace->name, random) < 0)
+/* Opens the temporary file: without a name where the file system can do that, so that nothing is
+ * left behind by a program that is killed; else with one. O_EXCL refuses whatever stands there,
+ * links included. */
+static int temporary_open(struct file_replace *replace, mode_t mode)
+{
+	int fd;
+
+	fd = openat(replace->dirfd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	if (fd >= 0)
+		return fd;
+	/* A file system or a kernel that does not know it (open(2)). */
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
+		return -errno;
+	for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
+		_cleanup_free_ char *name = temporary_name(replace, attempt);
+
+		if (!name)
 			return -ENOMEM;
 		fd = openat(replace->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		if (fd < 0 && errno == EEXIST)
@@ -187,19 +202,54 @@ static int replace_open_temporary(struct file_replace *replace, const struct sta
 		if (fd < 0)
 			return -errno;
 		replace->temporary = TAKE_PTR(name);
-		/* Before the mode, which it may change. Only root can give a file away; whoever
-		 * else may write here replaces it by a file of his own. */
-		if (old && fchown(fd, old->st_uid, old->st_gid) < 0 && errno != EPERM)
-			return -errno;
-		if (old && fchmod(fd, mode) < 0)
-			return -errno;
-		replace->stream = fdopen(fd, "w");
-		if (!replace->stream)
-			return -errno;
-		TAKE_FD(fd);
-		return 0;
+		return fd;
 	}
 	return -EEXIST;
+}
+
+/* Gives a nameless temporary file a name, for rename(2) is the only way to replace a file whole. */
+static int temporary_link(struct file_replace *replace)
+{
+	char path[64];
+
+	if (replace->temporary)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(replace->stream));
+	for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
+		_cleanup_free_ char *name = temporary_name(replace, attempt);
+
+		if (!name)
+			return -ENOMEM;
+		if (linkat(AT_FDCWD, path, replace->dirfd, name, AT_SYMLINK_FOLLOW) == 0) {
+			replace->temporary = TAKE_PTR(name);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* Creates the temporary file beside replace->name, like the old file if there is one. */
+static int replace_open_temporary(struct file_replace *replace, const struct stat *old)
+{
+	mode_t mode = old ? old->st_mode & 07777 : 0666;
+	_cleanup_close_ int fd = -EBADF;
+
+	fd = temporary_open(replace, mode);
+	if (fd < 0)
+		return fd;
+	/* Before the mode, which it may change. Only root can give a file away; whoever else may
+	 * write here replaces it by a file of his own. */
+	if (old && fchown(fd, old->st_uid, old->st_gid) < 0 && errno != EPERM)
+		return -errno;
+	if (old && fchmod(fd, mode) < 0)
+		return -errno;
+	replace->stream = fdopen(fd, "w");
+	if (!replace->stream)
+		return -errno;
+	TAKE_FD(fd);
+	return 0;
 }
 
 /* The place to write to: `path`, or where it leads if it is a symbolic link of our own. */
@@ -318,8 +368,11 @@ int file_replace_commit(struct file_replace *replace)
 	if (r == 0 && replace->name) {
 		if (fsync(fileno(stream)) < 0)
 			r = -errno;
-		else if (renameat(replace->dirfd, replace->temporary, replace->dirfd,
-				 replace->name) < 0)
+		else
+			r = temporary_link(replace);
+		if (r == 0 &&
+			renameat(replace->dirfd, replace->temporary, replace->dirfd,
+				replace->name) < 0)
 			r = -errno;
 	}
 	if (r < 0) {
