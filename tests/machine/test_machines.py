@@ -56,8 +56,10 @@ def test_masks():
 
 def test_blocks():
     reads('width 4\nproc/a =\n\tcpu{c:0,2} {c+1}\n\t\tx\n', 'proc/a', b'cpu0 1\ncpu2 3\n\tx\n')
-    reads('width 4\nproc/a = each c:0-1\n\tp\t: {c}\n\tq\n', 'proc/a', b'p\t: 0\nq\n\np\t: 1\nq\n\n')
-    reads('width 4\nproc/a = table 0,3\n\t7: 3:12 a  b\n\tLOC: *:5 3:6 Local\n\tERR: =9\n', 'proc/a',
+    reads('width 4\nproc/a = each c:0-1\n\tp\t: {c}\n\tq\n', 'proc/a',
+          b'p\t: 0\nq\n\np\t: 1\nq\n\n')
+    reads('width 4\n'
+          'proc/a = table 0,3\n\t7: 3:12 a  b\n\tLOC: *:5 3:6 Local\n\tERR: =9\n', 'proc/a',
           b'            CPU0       CPU3 \n'
           b'   7:          0         12  a b\n'
           b' LOC:          5          6  Local\n'

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """runpinned on described machines.
 
-What it would do is asked with --dry-run, where the CPUs of the machine need not be there. Tests that
-run a program stay on a CPU that is.
+What it would do is asked with --dry-run, where the CPUs of the machine need not be there. Tests
+that run a program stay on a CPU that is.
 """
 
 import os
