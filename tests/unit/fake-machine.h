@@ -33,6 +33,7 @@ static const char *const fake_machine_places[] = {
 	"/sys/bus/",
 	"/sys/class/",
 	"/sys/devices/",
+	"/sys/firmware/",
 	"/sys/hypervisor/",
 	"/sys/kernel/",
 	"/proc/cmdline",

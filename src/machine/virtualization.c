@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "machine/cpuinfo.h"
+#include "machine/virtualization.h"
+
+struct name {
+	const char *text;
+	const char *name;
+};
+
+static const char *find_name(const struct name *names, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strstr(text, names[i].text))
+			return names[i].name;
+	return NULL;
+}
+
+/* The firmware's tables name the vendor. */
+static const char *read_dmi(void)
+{
+	static const char *const files[] = {
+		"/sys/class/dmi/id/product_name",
+		"/sys/class/dmi/id/sys_vendor",
+		"/sys/class/dmi/id/board_vendor",
+		"/sys/class/dmi/id/bios_vendor",
+	};
+	/* The special ones first: many of them are built on QEMU. */
+	static const struct name vendors[] = {
+		{ "Amazon EC2", "amazon" },
+		{ "Google Compute Engine", "google" },
+		{ "KubeVirt", "kvm" },
+		{ "OpenStack", "kvm" },
+		{ "KVM", "kvm" },
+		{ "QEMU", "qemu" },
+		{ "VMware", "vmware" },
+		{ "VirtualBox", "oracle" },
+		{ "innotek GmbH", "oracle" },
+		{ "Xen", "xen" },
+		{ "HVM domU", "xen" },
+		{ "Bochs", "bochs" },
+		{ "Parallels", "parallels" },
+		{ "BHYVE", "bhyve" },
+		{ "Virtual Machine", "microsoft" },
+		{ "Hyper-V", "microsoft" },
+		{ "Apple Virtualization", "apple" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char text[FILE_ATTR_SIZE];
+		const char *name;
+
+		if (file_read_attr(AT_FDCWD, files[i], text, sizeof(text)) < 0)
+			continue;
+		/* Amazon's instances without a hypervisor ("m7g.metal") have the same vendor. */
+		if (strstr(text, ".metal"))
+			return NULL;
+		name = find_name(vendors, ARRAY_SIZE(vendors), text);
+		if (name)
+			return name;
+	}
+	return NULL;
+}
+
+/* A hypervisor's own clock is offered where the kernel runs on it. */
+static const char *read_clocksources(void)
+{
+	static const struct name clocks[] = {
+		{ "kvm-clock", "kvm" },
+		{ "hyperv", "microsoft" },
+		{ "xen", "xen" },
+		{ "vmware", "vmware" },
+	};
+	char text[FILE_ATTR_SIZE];
+
+	if (file_read_attr(AT_FDCWD,
+		    "/sys/devices/system/clocksource/clocksource0/available_clocksource", text,
+		    sizeof(text)) < 0)
+		return NULL;
+	return find_name(clocks, ARRAY_SIZE(clocks), text);
+}
+
+static const char *read_device_tree(void)
+{
+	static const struct name hypervisors[] = {
+		{ "linux,kvm", "kvm" },
+		{ "xen", "xen" },
+		{ "vmware", "vmware" },
+	};
+	static const char *const compatible = "/proc/device-tree/hypervisor/compatible";
+	char text[FILE_ATTR_SIZE];
+	const char *name;
+
+	if (file_read_attr(AT_FDCWD, compatible, text, sizeof(text)) > 0) {
+		name = find_name(hypervisors, ARRAY_SIZE(hypervisors), text);
+		return name ? name : "vm";
+	}
+	/* QEMU's `virt` machine. */
+	if (file_read_attr(AT_FDCWD, "/proc/device-tree/compatible", text, sizeof(text)) > 0 &&
+		strstr(text, "dummy-virt"))
+		return "qemu";
+	if (access("/proc/device-tree/ibm,partition-name", F_OK) == 0)
+		return "lpar";
+	return NULL;
+}
+
+const char *virtualization_parse_sysinfo(const char *text)
+{
+	const char *program = strstr(text, "VM00 Control Program:");
+
+	if (program) {
+		size_t length = strcspn(program, "\n");
+
+		if (memmem(program, length, "KVM", 3))
+			return "kvm";
+		return memmem(program, length, "z/VM", 4) ? "zvm" : "vm";
+	}
+	return strstr(text, "LPAR Number:") ? "lpar" : NULL;
+}
+
+static const char *read_sysinfo(void)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (file_read_all(AT_FDCWD, "/proc/sysinfo", 1024 * 1024, &text, NULL) < 0)
+		return NULL;
+	return virtualization_parse_sysinfo(text);
+}
+
+const char *virtualization_read_hypervisor(void)
+{
+	_cleanup_free_ char *cpuinfo_text = NULL;
+	struct cpuinfo info = { 0 };
+	bool x86, flagged;
+	char text[FILE_ATTR_SIZE];
+	const char *name;
+
+	/* Xen's first domain is a guest as well. */
+	if (file_read_attr(AT_FDCWD, "/sys/hypervisor/type", text, sizeof(text)) > 0)
+		return strstr(text, "xen") ? "xen" : "vm";
+
+	if (cpuinfo_read(&cpuinfo_text) < 0 || cpuinfo_parse(cpuinfo_text, 0, &info) < 0)
+		return NULL;
+	flagged = info.hypervisor;
+	cpuinfo_clear(&info);
+	x86 = strstr(cpuinfo_text, "\nflags") != NULL;
+	/* DMI alone is no proof on x86, where the CPU itself says it. */
+	if (x86 && !flagged)
+		return NULL;
+	name = read_dmi();
+	if (!name)
+		name = read_device_tree();
+	if (!name)
+		name = read_sysinfo();
+	if (!name && flagged) {
+		name = read_clocksources();
+		if (!name)
+			name = "vm";
+	}
+	return name;
+}
+
+/* The value of container= in a block of environment; NULL when there is none. */
+static const char *find_container_variable(const char *environment, size_t length)
+{
+	const char *at = environment, *end = environment + length;
+
+	for (; at < end; at += strlen(at) + 1)
+		if (text_starts_with(at, "container=") && at[strlen("container=")])
+			return at + strlen("container=");
+	return NULL;
+}
+
+int virtualization_read_container(char **ret)
+{
+	_cleanup_free_ char *environment = NULL;
+	char text[FILE_ATTR_SIZE];
+	const char *name = NULL;
+	char *copy;
+	size_t length;
+
+	if (file_read_attr(AT_FDCWD, "/run/systemd/container", text, sizeof(text)) > 0)
+		name = text;
+	else if (access("/run/.containerenv", F_OK) == 0)
+		name = "podman";
+	else if (access("/.dockerenv", F_OK) == 0)
+		name = "docker";
+	else if (file_read_attr(AT_FDCWD, "/proc/sys/kernel/osrelease", text, sizeof(text)) > 0 &&
+		(strstr(text, "Microsoft") || strstr(text, "WSL")))
+		name = "wsl";
+	else if (file_read_all(AT_FDCWD, "/proc/1/environ", 1024 * 1024, &environment, &length) ==
+		0)
+		name = find_container_variable(environment, length);
+	if (!name) {
+		*ret = NULL;
+		return 0;
+	}
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	*ret = copy;
+	return 0;
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "config.h"
+#include "machine/identity.h"
+
+#include "fake-machine.h"
+
+#define CPU "/sys/devices/system/cpu/"
+
+static void test_parameters(_unused_ void **state)
+{
+	static const struct {
+		const char *cmdline, *picked;
+	} cases[] = {
+		{ "", "" },
+		{ "\n", "" },
+		{ "BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro quiet", "" },
+		{ "ro isolcpus=managed_irq,domain,2-3 nohz_full=2-3 quiet\n",
+			"isolcpus=managed_irq,domain,2-3 nohz_full=2-3" },
+		{ "  mitigations=off\tnosmt  ", "mitigations=off nosmt" },
+		{ "nosmt=force idle=poll", "nosmt=force idle=poll" },
+		/* The kernel takes - and _ for the same. */
+		{ "transparent-hugepage=never split-lock-detect=off",
+			"transparent-hugepage=never split-lock-detect=off" },
+		{ "intel_idle.max_cstate=1 processor.max_cstate=1 other.max_cstate=1",
+			"intel_idle.max_cstate=1 processor.max_cstate=1" },
+		/* Secrets stay where they are. */
+		{ "rd.luks.key=geheim tsc=reliable password=isolcpus=1", "tsc=reliable" },
+		{ "nosmtx xnosmt nosm", "" },
+		{ "isolcpus", "isolcpus" },
+		{ "=isolcpus = isolcpus=", "isolcpus=" },
+		/* Quotes. */
+		{ "dyndbg=\"file a.c +p; nosmt +p\" nosmt", "nosmt" },
+		{ "\"mce=a b\" idle=\"x y\" ro", "\"mce=a b\" idle=\"x y\"" },
+		{ "idle=\"open nosmt", "idle=\"open nosmt" },
+		/* What is for init. */
+		{ "nosmt -- isolcpus=1", "nosmt" },
+		{ "nosmt --x isolcpus=1", "nosmt isolcpus=1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *picked = identity_pick_parameters(cases[i].cmdline);
+
+		assert_non_null(picked);
+		assert_string_equal(picked, cases[i].picked);
+		free(picked);
+	}
+}
+
+static void test_selected(_unused_ void **state)
+{
+	static const char *const cases[][2] = {
+		{ "always [madvise] never", "madvise" },
+		{ "[always] madvise never", "always" },
+		{ "always defer [never]", "never" },
+		{ "never", "never" },
+		{ "", "" },
+		{ "[]", "" },
+		{ "a [b", "a [b" },
+		{ "a] b", "a] b" },
+		{ "a] [b] c", "b" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%s", cases[i][0]);
+		identity_pick_selected(text);
+		assert_string_equal(text, cases[i][1]);
+	}
+}
+
+/* Expected values by Python 3.11's platform._platform(). */
+static void test_platform(_unused_ void **state)
+{
+	static const struct {
+		const char *system, *release, *machine, *libc, *platform;
+	} cases[] = {
+		{ "Linux", "6.1.0-18-amd64", "x86_64", "glibc 2.36",
+			"Linux-6.1.0-18-amd64-x86_64-with-glibc2.36" },
+		{ "Linux", "6.1.0", "aarch64", NULL, "Linux-6.1.0-aarch64" },
+		{ "Linux", "6.1 (odd):\"/;\\", "unknown", "glibc 2.36",
+			"Linux-6.1_-odd-with-glibc2.36" },
+		{ "Linux", "5--", "unknown", NULL, "Linux-5" },
+		{ "Linux", "1", "m", "musl", "Linux-1-m-with-musl" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *platform = identity_format_platform(
+			cases[i].system, cases[i].release, cases[i].machine, cases[i].libc);
+
+		assert_non_null(platform);
+		assert_string_equal(platform, cases[i].platform);
+		free(platform);
+	}
+}
+
+static const char *string_of(const struct facts *facts, const char *name)
+{
+	const struct fact *fact = facts_find(facts, name);
+
+	fprintf(stderr, "fact %s\n", name);
+	return fact && fact->type == FACT_STRING ? fact->string : "(absent)";
+}
+
+static void read_facts(const char *cpus, struct facts *facts)
+{
+	struct cpumask *mask = NULL;
+
+	*facts = (struct facts){ 0 };
+	assert_int_equal(cpumask_new(&mask), 0);
+	assert_int_equal(cpumask_parse_list(cpus, 8192, mask, NULL), 0);
+	assert_int_equal(identity_read(mask, facts), 0);
+	cpumask_free(mask);
+}
+
+static void write_cpufreq(int cpu, const char *driver, const char *governor, const char *epp)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), CPU "cpu%d/cpufreq/scaling_driver", cpu);
+	assert_true(fake_machine_write(path, driver));
+	snprintf(path, sizeof(path), CPU "cpu%d/cpufreq/scaling_governor", cpu);
+	assert_true(fake_machine_write(path, governor));
+	snprintf(path, sizeof(path), CPU "cpu%d/cpufreq/scaling_min_freq", cpu);
+	assert_true(fake_machine_write(path, "400000\n"));
+	snprintf(path, sizeof(path), CPU "cpu%d/cpufreq/scaling_max_freq", cpu);
+	assert_true(fake_machine_write(path, "4700000\n"));
+	snprintf(path, sizeof(path), CPU "cpu%d/cpufreq/energy_performance_preference", cpu);
+	if (epp)
+		assert_true(fake_machine_write(path, epp));
+}
+
+static void write_machine(void)
+{
+	for (int cpu = 0; cpu < 4; cpu++)
+		write_cpufreq(cpu, "intel_pstate\n", cpu == 3 ? "performance\n" : "powersave\n",
+			"balance_power\n");
+	assert_true(fake_machine_write(CPU "online", "0-3\n"));
+	assert_true(fake_machine_write(CPU "intel_pstate/no_turbo", "1\n"));
+	assert_true(fake_machine_write(CPU "cpuidle/current_driver", "intel_idle\n"));
+	assert_true(fake_machine_write(CPU "isolated", "2-3\n"));
+	assert_true(fake_machine_write(CPU "nohz_full", "3\n"));
+	assert_true(fake_machine_write(CPU "smt/control", "on\n"));
+	assert_true(fake_machine_write(CPU "smt/active", "1\n"));
+	assert_true(fake_machine_write(CPU "vulnerabilities/retbleed", "Vulnerable\n"));
+	assert_true(fake_machine_write(CPU "vulnerabilities/meltdown", "Not affected\n"));
+	assert_true(
+		fake_machine_write(CPU "vulnerabilities/mds", "Mitigation: Clear buffers; SMT\n"));
+	assert_true(fake_machine_write(
+		"/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"));
+	assert_true(fake_machine_write("/sys/kernel/mm/transparent_hugepage/defrag",
+		"always defer defer+madvise [never] madvise\n"));
+	assert_true(fake_machine_write(
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n"));
+	assert_true(fake_machine_write("/sys/class/power_supply/BAT0/type", "Battery\n"));
+	assert_true(fake_machine_write("/sys/class/power_supply/BAT0/status", "Discharging\n"));
+	assert_true(fake_machine_write("/proc/sys/kernel/randomize_va_space", "1\n"));
+	assert_true(fake_machine_write("/proc/cmdline", "ro isolcpus=2-3 nohz_full=3\n"));
+	assert_true(fake_machine_write("/proc/stat",
+		"cpu  1 2 3 4\ncpu0 1 2 3 4\nintr 0\n"
+		"ctxt 0\nbtime 1700554192\nprocesses 1\n"));
+	assert_true(fake_machine_write("/proc/cpuinfo",
+		"processor : 0\nmodel name : P-Core\ncpu MHz : 2893.500\nflags : fpu\n\n"
+		"processor : 1\nmodel name : P-Core\ncpu MHz : 2894.499\n\n"
+		"processor : 2\nmodel name : P-Core\ncpu MHz : 2894.500\n\n"
+		"processor : 3\nmodel name : E-Core\ncpu MHz : 800.000\n"));
+	assert_true(fake_machine_write("/proc/loadavg", "1.25 0.04 0.01 3/91 5347\n"));
+}
+
+static void test_read(_unused_ void **state)
+{
+	struct facts facts;
+	struct utsname uts;
+	char text[512];
+
+	write_machine();
+	read_facts("0-3", &facts);
+	assert_string_equal(string_of(&facts, "cpu_config"),
+		"0-1=driver:intel_pstate, intel_pstate:no turbo, governor:powersave; "
+		"2=driver:intel_pstate, intel_pstate:no turbo, governor:powersave, isolated; "
+		"3=driver:intel_pstate, intel_pstate:no turbo, governor:performance, nohz_full, "
+		"isolated; idle:intel_idle");
+	assert_string_equal(string_of(&facts, "cpu_model_name"), "P-Core");
+	assert_string_equal(string_of(&facts, "aslr"), "Conservative randomization");
+	/* In the local time zone, which main() sets. */
+	assert_string_equal(string_of(&facts, "boot_time"), "2023-11-21 08:09:52");
+	assert_string_equal(string_of(&facts, "quiesce_governor"), "0-2=powersave; 3=performance");
+	assert_string_equal(string_of(&facts, "quiesce_boost"), "off");
+	assert_string_equal(string_of(&facts, "quiesce_epp"), "balance_power");
+	assert_string_equal(string_of(&facts, "quiesce_isolated"), "2-3");
+	assert_string_equal(string_of(&facts, "quiesce_nohz_full"), "3");
+	assert_string_equal(string_of(&facts, "quiesce_smt"), "on, active");
+	assert_string_equal(string_of(&facts, "quiesce_thp"), "madvise, defrag never");
+	assert_string_equal(string_of(&facts, "quiesce_clocksource"), "hpet");
+	assert_string_equal(string_of(&facts, "quiesce_power_supply"), "battery");
+	assert_string_equal(string_of(&facts, "quiesce_cmdline"), "isolcpus=2-3 nohz_full=3");
+	assert_string_equal(string_of(&facts, "quiesce_mitigations"),
+		"mds: Clear buffers; SMT | retbleed: Vulnerable");
+	assert_int_equal(uname(&uts), 0);
+	snprintf(text, sizeof(text), "%s %s", uts.release, uts.version);
+	assert_string_equal(string_of(&facts, "quiesce_kernel"), text);
+	facts_clear(&facts);
+
+	read_facts("3", &facts);
+	assert_string_equal(string_of(&facts, "cpu_model_name"), "E-Core");
+	assert_string_equal(string_of(&facts, "cpu_affinity"), "3");
+	assert_string_equal(string_of(&facts, "quiesce_governor"), "performance");
+	facts_clear(&facts);
+}
+
+/* What is not there is left out, and no fact is empty. */
+static void test_read_nothing(_unused_ void **state)
+{
+	static const char *const absent[] = {
+		"aslr",
+		"boot_time",
+		"cpu_config",
+		"cpu_model_name",
+		"cpu_machine",
+		"quiesce_boost",
+		"quiesce_clocksource",
+		"quiesce_cmdline",
+		"quiesce_epp",
+		"quiesce_governor",
+		"quiesce_isolated",
+		"quiesce_mitigations",
+		"quiesce_nohz_full",
+		"quiesce_smt",
+		"quiesce_thp",
+	};
+	struct facts facts;
+
+	read_facts("0-8000", &facts);
+	for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
+		assert_string_equal(string_of(&facts, absent[i]), "(absent)");
+	assert_string_equal(string_of(&facts, "quiesce_power_supply"), "none");
+	for (size_t i = 0; i < facts.n; i++)
+		assert_true(facts.items[i].type != FACT_STRING || facts.items[i].string[0]);
+	facts_clear(&facts);
+	/* Empty and unset files. */
+	assert_true(fake_machine_write(CPU "isolated", "\n"));
+	assert_true(fake_machine_write(CPU "nohz_full", " (null)\n"));
+	assert_true(fake_machine_write(CPU "vulnerabilities/meltdown", "Not affected\n"));
+	assert_true(fake_machine_write(CPU "smt/control", "notimplemented\n"));
+	assert_true(fake_machine_write("/sys/kernel/mm/transparent_hugepage/enabled", "\n"));
+	assert_true(fake_machine_write("/proc/sys/kernel/randomize_va_space", "3\n"));
+	assert_true(fake_machine_write("/proc/stat", "btime x\n"));
+	read_facts("", &facts);
+	assert_string_equal(string_of(&facts, "quiesce_isolated"), "(absent)");
+	assert_string_equal(string_of(&facts, "quiesce_nohz_full"), "(absent)");
+	assert_string_equal(string_of(&facts, "quiesce_mitigations"), "not affected");
+	assert_string_equal(string_of(&facts, "quiesce_smt"), "notimplemented");
+	assert_string_equal(string_of(&facts, "quiesce_thp"), "(absent)");
+	assert_string_equal(string_of(&facts, "aslr"), "(absent)");
+	assert_string_equal(string_of(&facts, "boot_time"), "(absent)");
+	facts_clear(&facts);
+}
+
+static void test_read_moving(_unused_ void **state)
+{
+	struct thermal *thermal = NULL;
+	struct cpumask *mask = NULL;
+	struct facts facts = { 0 };
+	const struct fact *fact;
+	struct tm tm = { 0 };
+	time_t now;
+
+	write_machine();
+	assert_true(fake_machine_write("/sys/class/hwmon/hwmon0/name", "coretemp\n"));
+	assert_true(fake_machine_write("/sys/class/hwmon/hwmon0/temp1_label", "Package id 0\n"));
+	assert_true(fake_machine_write("/sys/class/hwmon/hwmon0/temp1_input", "50600\n"));
+	assert_int_equal(thermal_open(0, &thermal), HAVE_LIBSENSORS ? 0 : -EOPNOTSUPP);
+	assert_int_equal(cpumask_new(&mask), 0);
+	assert_int_equal(cpumask_parse_list("0-3", 8192, mask, NULL), 0);
+	assert_int_equal(identity_read_moving(mask, thermal, &facts), 0);
+	/* Halves go to the even number, as Python's round() does. */
+	assert_string_equal(string_of(&facts, "cpu_freq"), "0-2=2894 MHz; 3=800 MHz");
+	assert_string_equal(string_of(&facts, "cpu_temp"),
+		HAVE_LIBSENSORS ? "coretemp:Package id 0=51 C" : "(absent)");
+	fact = facts_find(&facts, "load_avg_1min");
+	assert_true(fact && fact->type == FACT_REAL && fact->real == 1.25);
+	fact = facts_find(&facts, "runnable_threads");
+	assert_true(fact && fact->type == FACT_INTEGER && fact->integer == 3);
+	fact = facts_find(&facts, "uptime");
+	now = time(NULL);
+	assert_true(fact && fact->type == FACT_REAL);
+	assert_true(fact->real > (double)(now - 1700554192) - 5);
+	assert_true(fact->real < (double)(now - 1700554192) + 5);
+	/* A date that says now. */
+	assert_non_null(strptime(string_of(&facts, "date"), "%Y-%m-%d %H:%M:%S", &tm));
+	tm.tm_isdst = -1;
+	assert_true(mktime(&tm) <= now && mktime(&tm) >= now - 5);
+	facts_clear(&facts);
+	thermal_free(thermal);
+
+	/* Nothing to be read but the clock. */
+	fake_machine_setup(NULL);
+	assert_int_equal(identity_read_moving(mask, NULL, &facts), 0);
+	assert_int_equal(facts.n, 1);
+	facts_clear(&facts);
+	cpumask_free(mask);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parameters),
+		cmocka_unit_test(test_selected),
+		cmocka_unit_test(test_platform),
+		cmocka_unit_test_setup(test_read, fake_machine_setup),
+		cmocka_unit_test_setup(test_read_nothing, fake_machine_setup),
+		cmocka_unit_test_setup(test_read_moving, fake_machine_setup),
+	};
+
+	if (!fake_machine_enter())
+		return 0;
+	setenv("TZ", "UTC0", 1);
+	tzset();
+	return cmocka_run_group_tests_name("identity", tests, NULL, NULL);
+}
