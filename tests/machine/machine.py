@@ -225,6 +225,8 @@ class Machine:
         self.root = pathlib.Path(self.holder.name)
         self.description = Description(HERE / 'machines' / f'{name}.machine')
         self.description.write(self.root)
+        # An empty one hides the cgroups of the machine that the test runs on.
+        (self.root / 'sys/fs').mkdir(parents=True, exist_ok=True)
 
     def __enter__(self):
         return self
@@ -242,8 +244,8 @@ class Machine:
         (self.root / path).unlink()
 
     def run(self, *command, allowed=None, env=None, timeout=60):
-        """Runs a command on the machine. `allowed`, a CPU list, is what sched_getaffinity(2) says
-        there; without it the real CPUs show through."""
+        """Runs a command on the machine. `allowed`, a CPU list, is what the scheduler says there
+        (allowed.c); without it the real CPUs show through."""
         environment = {**os.environ, 'LC_ALL': 'C', **(env or {})}
         wrapper = [os.environ['SYSROOT'], str(self.root), '--']
         if allowed is not None:

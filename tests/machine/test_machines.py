@@ -108,11 +108,16 @@ def test_bound(name):
 
 
 def test_allowed():
-    """A preloaded sched_getaffinity(2) answers for the machine; nproc(1) shows it."""
+    """The preloaded scheduler answers for the machine; nproc(1) and taskset(1) show it."""
     with Machine('s390-gaps') as box:
         real = len(os.sched_getaffinity(0))
         equal(box.run('nproc').stdout, f'{real}\n', 'without')
         equal(box.run('nproc', allowed='1-5,8-19').stdout, '17\n', 'with')
+        # What taskset executes is preloaded afresh, so its own report counts.
+        bound = box.run('taskset', '-pc', '0-4,12,60', '1', allowed='1-5,8-19')
+        check(bound.stdout.endswith(': 1-4,12\n'), bound.stdout)
+        check(': 1-5,8-19\n' in bound.stdout, bound.stdout)
+        check(box.run('taskset', '-pc', '0,6', '1', allowed='1-5').returncode != 0, 'bound to none')
 
 
 def test_changes():

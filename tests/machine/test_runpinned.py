@@ -14,15 +14,22 @@ from machine import Machine, check, equal
 
 RUNPINNED = os.environ['RUNPINNED']
 
-# The machine, the CPUs it lets a process use, those that runpinned is to choose, and a word of why.
+# The machine, the CPUs it lets a process use, those that runpinned is to choose, and words of why.
 CHOICES = (
-    ('intel-hybrid', '0-11', '6', ''),
-    ('amd-smt', '0-15', '5', ''),
-    ('arm-nosmt', '0-7', '6', ''),
-    ('vm-plain', '0-1', '1', ''),
+    ('intel-hybrid', '0-11', '6', 'a performance core, idle, its sibling CPU 7 is idle'),
+    ('amd-smt', '0-15', '5', 'its sibling CPU 13 is idle'),
+    ('arm-nosmt', '0-7', '6', 'a performance core'),
+    ('vm-plain', '0-1', '1', 'not CPU 0'),
+    # Of those that it may use: not CPU 8, which is the other half of CPU 0.
+    ('amd-smt', '0,8', '8', ''),
+    ('amd-smt', '0,2,8', '2', ''),
+    ('intel-hybrid', '8-11', '9', 'an efficiency core'),
+    ('isolated', '0-1,3', '3', 'isolated'),
+    ('isolated', '0-1', '1', ''),
     ('isolated', '0-3', '2-3', 'isolated'),
-    ('s390-gaps', '1-5,8-19', '9', ''),
-    ('old-kernel', '0,1,3-4,6-7', '1', ''),
+    # Interrupts without a number are not counted for the choice, which leaves all alike.
+    ('s390-gaps', '1-5,8-19', '19', 'alike'),
+    ('old-kernel', '0,1,3-4,6-7', '1', 'fewest interrupts'),
 )
 
 # What -c is given, and what the error must name beside it.
@@ -74,7 +81,7 @@ def test_given(name, allowed, cpus):
 
 
 TESTS = [
-    *((f'{name}: chooses {cpus}', lambda name=name, allowed=allowed, cpus=cpus, word=word:
+    *((f'{name}: chooses {cpus} of {allowed}', lambda name=name, allowed=allowed, cpus=cpus, word=word:
        test_choice(name, allowed, cpus, word)) for name, allowed, cpus, word in CHOICES),
     *((f"{name}: refuses -c '{cpus}'", lambda name=name, allowed=allowed, cpus=cpus, word=word:
        test_refusal(name, allowed, cpus, word)) for name, allowed, cpus, word in REFUSALS),
