@@ -31,8 +31,8 @@ static size_t choose_n_bins(size_t n)
 int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogram **ret)
 {
 	_cleanup_(histogram) struct histogram *h = NULL;
+	size_t at = 0, first = 0, last = n - 1;
 	double q1, q3, low, high;
-	size_t at = 0;
 
 	if (n == 0 || n_bins > BINS_MAX)
 		return -EINVAL;
@@ -47,8 +47,13 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 	/* Far away by the quartiles, and not more than a few: a second mode stays in view. */
 	low = MIN(q1 - 3 * (q3 - q1), stats_percentile(sorted, n, 0.05));
 	high = MAX(q3 + 3 * (q3 - q1), stats_percentile(sorted, n, 0.95));
-	low = MAX(low, sorted[0]);
-	high = MIN(high, sorted[n - 1]);
+	/* From the first value inside to the last, without the empty space up to the bounds. */
+	while (sorted[first] < low)
+		first++;
+	while (sorted[last] > high)
+		last--;
+	low = sorted[first];
+	high = sorted[last];
 	/* A tail that would be less than half as long again is not worth an open bin. */
 	if (sorted[n - 1] - low <= 1.5 * (high - low))
 		high = sorted[n - 1];
@@ -69,7 +74,7 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 	if (!h->bins)
 		return -ENOMEM;
 	for (size_t i = 0; i < h->n_bins; i++) {
-		double first = (double)(i - h->open_low), end = first + 1;
+		double step = (double)(i - h->open_low);
 
 		if (h->open_low && i == 0) {
 			h->bins[i].low = -INFINITY;
@@ -78,8 +83,8 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 			h->bins[i].low = high;
 			h->bins[i].high = INFINITY;
 		} else {
-			h->bins[i].low = low + (high - low) / (double)n_bins * first;
-			h->bins[i].high = low + (high - low) / (double)n_bins * end;
+			h->bins[i].low = low + (high - low) / (double)n_bins * step;
+			h->bins[i].high = low + (high - low) / (double)n_bins * (step + 1);
 		}
 	}
 	/* By the bounds that were printed, not by a division that may round another way. */

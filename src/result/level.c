@@ -48,7 +48,7 @@ static const double line_margin = 5;
  */
 static double significant_g(size_t m)
 {
-	return 9 + 2 * log((double)m);
+	return 8 + 2.4 * log((double)m);
 }
 
 /* What the steps work on. All arrays hold m elements unless said otherwise. */
@@ -58,6 +58,8 @@ struct work {
 	double *noise; /* median absolute deviation inside each block; NULL when blocks are runs */
 	double *scratch;  /* 2 * m: for sorting */
 	double *prefix;	  /* m + 1: sums of the ranks less their mean */
+	double *inverse;  /* m + 1: 1 / i; a division for each pair of blocks would take twice as
+			     long */
 	double *best;	  /* m + 1: value of the best partition of the first i */
 	uint16_t *before; /* m + 1: where its last piece begins */
 };
@@ -129,6 +131,8 @@ static void propose(struct work *w, struct pieces *ret)
 {
 	size_t n = 0;
 
+	for (size_t i = 1; i <= w->m; i++)
+		w->inverse[i] = 1 / (double)i;
 	w->best[0] = 0;
 	for (size_t t = 1; t <= w->m; t++) {
 		double best = -INFINITY;
@@ -136,7 +140,7 @@ static void propose(struct work *w, struct pieces *ret)
 
 		for (size_t s = 0; s + PIECE_MIN <= t; s++) {
 			double sum = w->prefix[t] - w->prefix[s];
-			double value = w->best[s] + sum * sum / (double)(t - s) - price_of_piece;
+			double value = w->best[s] + sum * sum * w->inverse[t - s] - price_of_piece;
 
 			if (value > best) {
 				best = value;
@@ -212,17 +216,14 @@ static void drop_piece(struct work *w, struct pieces *p, size_t i)
 		w->scratch, w->y + p->first[i - 1], (size_t)(p->first[i] - p->first[i - 1]));
 }
 
-/* Step 3. */
-static void prune(struct work *w, struct pieces *p)
+/* Step 3, first half. */
+static void drop_insignificant(struct work *w, struct pieces *p)
 {
 	double least_g = significant_g(w->m);
 
-	for (size_t i = 0; i < p->n; i++)
-		p->median[i] = median_of(
-			w->scratch, w->y + p->first[i], (size_t)(p->first[i + 1] - p->first[i]));
 	while (p->n > 1) {
-		size_t weakest = 0, smallest = 0;
-		double weakest_g = least_g, smallest_effect = 1;
+		size_t weakest = 0;
+		double weakest_g = least_g;
 
 		for (size_t i = 1; i < p->n; i++) {
 			double g = compute_g(w, p, i);
@@ -232,10 +233,19 @@ static void prune(struct work *w, struct pieces *p)
 				weakest = i;
 			}
 		}
-		if (weakest > 0) {
-			drop_piece(w, p, weakest);
-			continue;
-		}
+		if (weakest == 0)
+			return;
+		drop_piece(w, p, weakest);
+	}
+}
+
+/* Step 3, second half. Merging changes what is beside it, so significance is asked again. */
+static void drop_small(struct work *w, struct pieces *p)
+{
+	while (p->n > 1) {
+		size_t smallest = 0;
+		double smallest_effect = 1;
+
 		for (size_t i = 1; i < p->n; i++) {
 			double a = p->median[i - 1], b = p->median[i];
 			double effect = compute_effect(
@@ -249,9 +259,11 @@ static void prune(struct work *w, struct pieces *p)
 		if (smallest == 0)
 			return;
 		drop_piece(w, p, smallest);
+		drop_insignificant(w, p);
 	}
 }
 
+/* All significant changes, small ones too. */
 static void segment(struct work *w, struct pieces *ret)
 {
 	if (compute_prefix(w)) {
@@ -261,7 +273,10 @@ static void segment(struct work *w, struct pieces *ret)
 		ret->first[0] = 0;
 		ret->first[1] = (uint16_t)w->m;
 	}
-	prune(w, ret);
+	for (size_t i = 0; i < ret->n; i++)
+		ret->median[i] = median_of(w->scratch, w->y + ret->first[i],
+			(size_t)(ret->first[i + 1] - ret->first[i]));
+	drop_insignificant(w, ret);
 }
 
 struct slope {
@@ -360,33 +375,27 @@ static bool is_drift_large(const struct work *w, const struct pieces *p, double 
 		       0, slope * (double)(w->m - 1), compute_noise(w, p, 0, p->n - 1), base) >= 1;
 }
 
-/* Steps, or a line, or steps on a line. Returns the slope a block. */
+/* Step 4: steps, or a line, or steps on a line. Returns the slope a block. The line has to beat all
+ * significant steps, also those that are too small to be told: a small step is no drift. */
 static double explain(struct work *w, const double *values, struct pieces *ret)
 {
-	struct pieces line;
-	double slope, misfit;
+	struct pieces steps, line;
+	double slope = 0, misfit;
 
 	remove_slope(w, values, 0);
-	segment(w, ret);
-	if (ret->n == 1) {
-		if (!is_ordered(w, values, ret))
-			return 0;
-		slope = compute_slope(w, values, ret);
-		line = *ret;
-		remove_slope(w, values, slope);
-		line.median[0] = median_of(w->scratch, w->y, w->m);
-		if (!is_drift_large(w, &line, slope))
-			return 0;
-		*ret = line;
-		return slope;
-	}
-	misfit = compute_misfit(w, ret, 2 * ret->n - 1);
-	line = *ret;
-	slope = 0;
+	segment(w, &steps);
+	misfit = compute_misfit(w, &steps, 2 * steps.n - 1);
+	*ret = line = steps;
+	/* By far the most series end here. */
+	if (steps.n == 1 && !is_ordered(w, values, &steps))
+		return 0;
+	drop_small(w, ret);
+
 	for (int i = 0; i < REFITS; i++) {
 		slope = compute_slope(w, values, &line);
 		remove_slope(w, values, slope);
 		segment(w, &line);
+		drop_small(w, &line);
 	}
 	if (compute_misfit(w, &line, 2 * line.n) + line_margin >= misfit ||
 		!is_ordered(w, values, &line) || !is_drift_large(w, &line, slope))
@@ -413,8 +422,9 @@ static void make_blocks(const double *values, size_t n, size_t size, struct work
 	}
 }
 
-/* Where between the middles of two pieces the values go over from the one level to the other. Each
- * value is bounded in what it says, so that an outlier does not move the place. */
+/* Where between the middles of two pieces the values go over from the one level to the other. A
+ * value that is far from both says nothing, so that an outlier beside the place does not move it.
+ */
 static size_t locate(const double *values, size_t begin, size_t end, double a, double b,
 	double slope, double middle)
 {
@@ -424,8 +434,10 @@ static size_t locate(const double *values, size_t begin, size_t end, double a, d
 	/* Strictly inside, so that the level between two places is never empty. */
 	for (size_t k = begin; k + 1 < end; k++) {
 		double value = values[k] - slope * ((double)k - middle);
+		double from_a = fabs(value - a), from_b = fabs(value - b);
 
-		sum += fabs(value - a) - fabs(value - b);
+		if (MIN(from_a, from_b) <= fabs(a - b))
+			sum += from_a - from_b;
 		if (sum < least) {
 			least = sum;
 			best = k + 1;
@@ -488,13 +500,14 @@ int levels_find(const double *values, size_t n, struct levels **ret)
 	size = (n + BLOCKS_MAX - 1) / BLOCKS_MAX;
 	w.m = n / size;
 	scratch = reallocarray(NULL, n, sizeof(*scratch));
-	memory = calloc(9 * (w.m + 1), sizeof(*memory));
+	memory = calloc(10 * (w.m + 1), sizeof(*memory));
 	if (!scratch || !memory)
 		return -ENOMEM;
 	w.y = memory;
 	w.scratch = w.y + w.m;
 	w.prefix = w.scratch + 2 * w.m;
-	w.best = w.prefix + w.m + 1;
+	w.inverse = w.prefix + w.m + 1;
+	w.best = w.inverse + w.m + 1;
 	w.before = (uint16_t *)(w.best + w.m + 1);
 	blocks = w.best + 2 * (w.m + 1);
 	if (size > 1)

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "result/units.h"
+
+/* As pyperf 2.10 prints them (format_timedelta), but for "s" instead of "sec". */
+static void test_seconds(void **state)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} cases[] = {
+		{ 0, "0.00 ns" },
+		{ 1e-12, "0.00 ns" },
+		{ 1.234e-9, "1.23 ns" },
+		{ 12.34e-9, "12.3 ns" },
+		{ 123.4e-9, "123 ns" },
+		{ 1.234e-6, "1.23 us" },
+		{ 12.34e-6, "12.3 us" },
+		{ 123.4e-6, "123 us" },
+		{ 1e-3, "1.00 ms" },
+		{ 1.234e-3, "1.23 ms" },
+		{ 12.34e-3, "12.3 ms" },
+		{ 20.3e-3, "20.3 ms" },
+		{ 123.4e-3, "123 ms" },
+		{ 0.9999, "1000 ms" },
+		{ 1, "1.00 s" },
+		{ 1.234, "1.23 s" },
+		{ 12.34, "12.3 s" },
+		{ 123.4, "123 s" },
+		{ 12345, "12345 s" },
+		{ -12.34e-3, "-12.3 ms" },
+	};
+	char buf[UNITS_TEXT_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_string_equal(units_format_seconds(cases[i].seconds, buf), cases[i].text);
+}
+
+static void test_one_scale(void **state)
+{
+	struct scale scale = scale_choose(12.3e-3);
+	char buf[UNITS_TEXT_SIZE];
+
+	(void)state;
+	assert_string_equal(scale.unit, "ms");
+	assert_string_equal(scale_format(scale, 0.04e-3, buf), "0.0 ms");
+	assert_string_equal(scale_format(scale, 1.5, buf), "1500.0 ms");
+	assert_string_equal(scale_format_bare(scale, 12.34e-3, buf), "12.3");
+	assert_string_equal(scale_format(scale_refine(scale, 1), 12.345678e-3, buf), "12.35 ms");
+	assert_string_equal(scale_format(scale_refine(scale, -1), 12.345678e-3, buf), "12 ms");
+}
+
+/* Whatever is printed fits, ends and is no cut number. */
+static void test_extremes(void **state)
+{
+	static const double values[] = { 1e300, -1e300, 1e18, INFINITY, -INFINITY, NAN, 5e-324 };
+	char buf[UNITS_TEXT_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(values); k++) {
+			struct scale scale = scale_choose(values[k]);
+
+			memset(buf, 'x', sizeof(buf));
+			scale_format(scale, values[i], buf);
+			assert_non_null(memchr(buf, '\0', sizeof(buf)));
+			assert_string_equal(strrchr(buf, ' ') + 1, scale.unit);
+		}
+		memset(buf, 'x', sizeof(buf));
+		units_format_percent(values[i], buf);
+		assert_non_null(memchr(buf, '\0', sizeof(buf)));
+		assert_string_equal(strrchr(buf, ' '), " %");
+	}
+	assert_string_equal(units_format_seconds(1e300, buf), "1e+300 s");
+}
+
+static void test_percents(void **state)
+{
+	static const struct {
+		double proportion;
+		const char *text;
+		const char *change;
+	} cases[] = {
+		{ 0, "0 %", "+0 %" },
+		{ 0.5, "50 %", "+50 %" },
+		{ 0.123, "12 %", "+12 %" },
+		{ 0.0994, "9.9 %", "+9.9 %" },
+		{ 0.0996, "10 %", "+10 %" },
+		{ 0.0123, "1.2 %", "+1.2 %" },
+		{ 0.00994, "0.99 %", "+0.99 %" },
+		{ 0.00996, "1.0 %", "+1.0 %" },
+		{ 0.00012, "0.012 %", "+0.012 %" },
+		{ -0.042, "-4.2 %", "-4.2 %" },
+		{ 12.5, "1250 %", "+1250 %" },
+		{ 1e-30, "0.000000000 %", "+0.000000000 %" },
+	};
+	char buf[UNITS_TEXT_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_string_equal(units_format_percent(cases[i].proportion, buf), cases[i].text);
+		assert_string_equal(units_format_change(cases[i].proportion, buf), cases[i].change);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_seconds),
+		cmocka_unit_test(test_one_scale),
+		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_percents),
+	};
+
+	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
+}
