@@ -82,6 +82,37 @@ int parse_int(const char *text, int min, int max, int *ret)
 	return 0;
 }
 
+/* The value of a hexadecimal digit, -1 for any other character. */
+static int hex_digit(char c)
+{
+	if (is_digit(c))
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+int parse_hex_u64(const char *text, uint64_t max, uint64_t *ret)
+{
+	uint64_t value = 0;
+	bool overflow = false;
+
+	if (!*text)
+		return -EINVAL;
+	for (; *text; text++) {
+		int digit = hex_digit(*text);
+
+		if (digit < 0)
+			return -EINVAL;
+		overflow = overflow || value > UINT64_MAX / 16;
+		value = value * 16 + (uint64_t)digit;
+	}
+	if (overflow || value > max)
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
 /* A decimal number without exponent at *cursor, which moves as in take_digits(). At most 18 digits
  * of fraction count. strtod() is not used because it follows the locale and accepts "inf", "nan"
  * and hexadecimal. */

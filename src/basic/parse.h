@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Strict parsers for text that a person or the kernel wrote. The whole text must be used up;
- * blanks, signs where none belong, hexadecimal and a missing number are errors.
+ * blanks, signs and hexadecimal digits where none belong and a missing number are errors.
  *
  * All return 0, -EINVAL (not such a number) or -ERANGE (outside min..max), and leave *ret
  * untouched on failure. The locale does not matter.
@@ -18,6 +18,8 @@ int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 int parse_uint(const char *text, unsigned min, unsigned max, unsigned *ret);
 /* An optional '-' and decimal digits: "-5". */
 int parse_int(const char *text, int min, int max, int *ret);
+/* Hexadecimal digits only, without "0x": "1f", "00FF". */
+int parse_hex_u64(const char *text, uint64_t max, uint64_t *ret);
 /* Digits with an optional fraction and an optional '-': "0.5", "3", "-2.25". No exponent. */
 int parse_double(const char *text, double min, double max, double *ret);
 /* Seconds with an optional unit (ns, us, ms, s, min, h): "1.5", "300ms", "2min". */

@@ -70,6 +70,41 @@ static void test_u64(_unused_ void **state)
 	}
 }
 
+static void test_hex(_unused_ void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t max;
+		int r;
+		uint64_t value;
+	} cases[] = {
+		{ "0", 0, 0, 0 },
+		{ "1f", 255, 0, 31 },
+		{ "00FF", 255, 0, 255 },
+		{ "aBcDeF", UINT64_MAX, 0, 0xabcdef },
+		{ "ffffffffffffffff", UINT64_MAX, 0, UINT64_MAX },
+		{ "0000000000000000000000000000001", UINT64_MAX, 0, 1 },
+		{ "10000000000000000", UINT64_MAX, -ERANGE, 0 },
+		{ "100", 255, -ERANGE, 0 },
+		{ "ffffffffffffffffffffffffffx", UINT64_MAX, -EINVAL, 0 },
+		{ "", 255, -EINVAL, 0 },
+		{ "0x1", 255, -EINVAL, 0 },
+		{ "g", 255, -EINVAL, 0 },
+		{ "1 ", 255, -EINVAL, 0 },
+		{ " 1", 255, -EINVAL, 0 },
+		{ "-1", 255, -EINVAL, 0 },
+		{ "1\n", 255, -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t value = 4711;
+
+		name_case(cases[i].text);
+		assert_int_equal(parse_hex_u64(cases[i].text, cases[i].max, &value), cases[i].r);
+		assert_int_equal(value, cases[i].r == 0 ? cases[i].value : 4711);
+	}
+}
+
 static void test_uint(_unused_ void **state)
 {
 	unsigned value = 4711;
@@ -325,6 +360,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_u64),
+		cmocka_unit_test(test_hex),
 		cmocka_unit_test(test_uint),
 		cmocka_unit_test(test_int),
 		cmocka_unit_test(test_double),
