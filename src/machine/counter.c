@@ -1,0 +1,649 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Before libpfm4's headers, which carry an old copy of it. */
+#include <linux/perf_event.h>
+
+#if HAVE_LIBPFM4
+#include <perfmon/pfmlib.h>
+#include <perfmon/pfmlib_perf_event.h>
+#endif
+
+#include "basic/cleanup.h"
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "machine/counter.h"
+#include "machine/cpumask.h"
+
+#define PMU_ROOT "/sys/bus/event_source/devices"
+
+enum {
+	NAME_SIZE = 128,
+};
+
+/* Sets *ret_why and returns error. */
+static int _printf_(3, 4) fail(int error, char **ret_why, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(ret_why, format, ap) < 0)
+		*ret_why = NULL;
+	va_end(ap);
+	return error;
+}
+
+int perf_paranoid_read(int *ret)
+{
+	char text[32];
+	int64_t level;
+	int r;
+
+	r = file_read_attr(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
+	if (r < 0)
+		return r;
+	r = parse_attr_s64(text, &level);
+	if (r < 0)
+		return r;
+	if (level < INT_MIN || level > INT_MAX)
+		return -ERANGE;
+	*ret = (int)level;
+	return 0;
+}
+
+/* --- Lists. */
+
+void counter_free_list(char **names)
+{
+	for (char **name = names; name && *name; name++)
+		free(*name);
+	free(names);
+}
+
+int counter_split_list(const char *list, char ***ret)
+{
+	size_t capacity = 2, n = 0;
+	char **names;
+
+	for (const char *at = list; *at; at++)
+		capacity += *at == ',';
+	names = calloc(capacity, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	for (const char *start = list, *at = list;; at++) {
+		bool inside = false;
+
+		for (; *at && (inside || *at != ','); at++)
+			inside ^= *at == '/';
+		if (inside || at == start) {
+			counter_free_list(names);
+			return -EINVAL;
+		}
+		names[n] = strndup(start, (size_t)(at - start));
+		if (!names[n]) {
+			counter_free_list(names);
+			return -ENOMEM;
+		}
+		n++;
+		if (!*at)
+			break;
+		start = at + 1;
+	}
+	*ret = names;
+	return 0;
+}
+
+/* --- Words of a name. */
+
+/* "u", "k", "h" in any order; false for anything else. */
+static bool take_modifiers(const char *text, struct perf_event_attr *attr)
+{
+	bool user = false, kernel = false, hypervisor = false;
+
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		if (*text == 'u')
+			user = true;
+		else if (*text == 'k')
+			kernel = true;
+		else if (*text == 'h')
+			hypervisor = true;
+		else
+			return false;
+	}
+	attr->exclude_user = !user;
+	attr->exclude_kernel = !kernel;
+	attr->exclude_hv = !hypervisor;
+	return true;
+}
+
+/* What may be a file's name below the PMU's directory: no way out of it. */
+static bool is_file_name(const char *word)
+{
+	return word[0] != '\0' && word[0] != '.' && !strchr(word, '/') && strlen(word) < NAME_SIZE;
+}
+
+/* A number in C's notation: decimal, or hexadecimal with 0x. */
+static int take_number(const char *text, uint64_t *ret)
+{
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		return parse_hex_u64(text + 2, UINT64_MAX, ret);
+	return parse_u64(text, 0, UINT64_MAX, ret);
+}
+
+/* --- PMUs in sysfs. */
+
+static int read_pmu_type(const char *pmu, uint32_t *ret)
+{
+	char path[sizeof(PMU_ROOT) + NAME_SIZE + 8];
+	uint64_t type;
+	int r;
+
+	snprintf(path, sizeof(path), PMU_ROOT "/%s/type", pmu);
+	r = file_read_attr_u64(AT_FDCWD, path, &type);
+	if (r < 0)
+		return r;
+	if (type > UINT32_MAX)
+		return -ERANGE;
+	*ret = (uint32_t)type;
+	return 0;
+}
+
+/*
+ * The type of the PMU that counts on the cores of a CPU's kind. Only those PMUs have a file `cpus`
+ * (arch/x86/events/intel/core.c, drivers/perf/arm_pmu.c). -ENOENT where there are not several
+ * kinds, or none has that CPU.
+ */
+static int read_core_type(int cpu, uint32_t *ret)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	struct dirent *entry;
+	unsigned n_kinds = 0;
+	bool found = false;
+	uint32_t type = 0;
+
+	if (cpu < 0)
+		return -ENOENT;
+	dir = opendir(PMU_ROOT);
+	if (!dir)
+		return -ENOENT;
+	if (cpumask_new(&cpus) < 0)
+		return -ENOMEM;
+	while ((entry = readdir(dir))) {
+		char path[sizeof(entry->d_name) + 8], text[FILE_ATTR_SIZE];
+
+		if (!is_file_name(entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%s/cpus", entry->d_name);
+		if (file_read_attr(dirfd(dir), path, text, sizeof(text)) < 0 ||
+			cpumask_parse_list(text, CPUMASK_CAPACITY, cpus, NULL) < 0)
+			continue;
+		n_kinds++;
+		if (cpumask_isset(cpus, cpu) && read_pmu_type(entry->d_name, &type) == 0)
+			found = true;
+	}
+	if (n_kinds < 2 || !found)
+		return -ENOENT;
+	*ret = type;
+	return 0;
+}
+
+/* Where a field of a PMU's event belongs. */
+static __u64 *config_of(const char *word, struct perf_event_attr *attr)
+{
+	if (strcmp(word, "config") == 0)
+		return &attr->config;
+	if (strcmp(word, "config1") == 0)
+		return &attr->config1;
+	if (strcmp(word, "config2") == 0)
+		return &attr->config2;
+	return NULL;
+}
+
+/* A format says where the bits of a value go, the lowest first: "config:0-7,32-35".
+ * -EBADMSG for a format of another kind, -ERANGE for a value that has more bits. */
+static int apply_format(const char *format, uint64_t value, struct perf_event_attr *attr)
+{
+	char word[NAME_SIZE];
+	size_t length = strcspn(format, ":");
+	const char *at = format + length;
+	__u64 *config;
+
+	if (*at != ':' || length >= sizeof(word))
+		return -EBADMSG;
+	memcpy(word, format, length);
+	word[length] = '\0';
+	config = config_of(word, attr);
+	if (!config)
+		return -EBADMSG;
+	do {
+		uint64_t first, last;
+
+		at++;
+		if (parse_next_u64(&at, &first) < 0)
+			return -EBADMSG;
+		last = first;
+		if (*at == '-') {
+			at++;
+			if (parse_next_u64(&at, &last) < 0)
+				return -EBADMSG;
+		}
+		if (last > 63 || first > last)
+			return -EBADMSG;
+		for (uint64_t bit = first; bit <= last; bit++) {
+			*config &= ~(UINT64_C(1) << bit);
+			*config |= (value & 1) << bit;
+			value >>= 1;
+		}
+	} while (*at == ',');
+	if (*at)
+		return -EBADMSG;
+	return value == 0 ? 0 : -ERANGE;
+}
+
+static void append_names(struct text *text, const char *pmu, const char *folder)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	char path[sizeof(PMU_ROOT) + NAME_SIZE + 16];
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), PMU_ROOT "/%s/%s", pmu, folder);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		/* "energy-pkg.unit" is no event but its unit. */
+		if (is_file_name(entry->d_name) && !strchr(entry->d_name, '.'))
+			text_appendf(text, "%s%s", text->length > 0 ? ", " : "", entry->d_name);
+	}
+}
+
+/* `events` lists what this machine has, so that a word without value is one of another machine's; a
+ * field has the same name on all. */
+static int fail_term(const char *pmu, const char *word, bool is_event, char **ret_why)
+{
+	_cleanup_text_ struct text known = { 0 };
+
+	append_names(&known, pmu, "events");
+	append_names(&known, pmu, "format");
+	return fail(is_event ? -EOPNOTSUPP : -ENOENT, ret_why,
+		"PMU %s has no %s '%s' here; it has %s", pmu, is_event ? "event" : "field", word,
+		known.data ? known.data : "none");
+}
+
+static int apply_terms(const char *pmu, const char *terms, bool in_alias,
+	struct perf_event_attr *attr, char **ret_why);
+
+/* One "word" or "word=value". */
+static int apply_term(
+	const char *pmu, char *term, bool in_alias, struct perf_event_attr *attr, char **ret_why)
+{
+	char path[sizeof(PMU_ROOT) + 2 * NAME_SIZE + 16], text[FILE_ATTR_SIZE];
+	char *value_text = strchr(term, '=');
+	uint64_t value = 1;
+	__u64 *config;
+	int r;
+
+	if (value_text)
+		*value_text++ = '\0';
+	if (!is_file_name(term))
+		return fail(-ENOENT, ret_why, "'%s' is no name of a field", term);
+	/* An event is a list of fields itself; it has none in it. */
+	snprintf(path, sizeof(path), PMU_ROOT "/%s/events/%s", pmu, term);
+	if (!value_text && !in_alias && file_read_attr(AT_FDCWD, path, text, sizeof(text)) >= 0)
+		return apply_terms(pmu, text, true, attr, ret_why);
+
+	if (value_text && take_number(value_text, &value) < 0)
+		return fail(-ENOENT, ret_why, "'%s' is no number for %s of PMU %s", value_text,
+			term, pmu);
+	config = config_of(term, attr);
+	if (config && value_text) {
+		*config = value;
+		return 0;
+	}
+	snprintf(path, sizeof(path), PMU_ROOT "/%s/format/%s", pmu, term);
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	if (r < 0)
+		return fail_term(pmu, term, !value_text, ret_why);
+	r = apply_format(text, value, attr);
+	if (r == -ERANGE)
+		return fail(-ENOENT, ret_why, "%s of PMU %s is too small for %s (%s)", term, pmu,
+			value_text, text);
+	if (r < 0)
+		return fail(-EOPNOTSUPP, ret_why, "%s of PMU %s has a format of its own (%s)", term,
+			pmu, text);
+	return 0;
+}
+
+static int apply_terms(const char *pmu, const char *terms, bool in_alias,
+	struct perf_event_attr *attr, char **ret_why)
+{
+	while (*terms) {
+		_cleanup_free_ char *term = NULL;
+		size_t length = strcspn(terms, ",");
+		int r;
+
+		term = strndup(terms, length);
+		if (!term)
+			return -ENOMEM;
+		r = apply_term(pmu, term, in_alias, attr, ret_why);
+		if (r < 0)
+			return r;
+		terms += length + (terms[length] == ',');
+	}
+	return 0;
+}
+
+/* "pmu/terms/modifiers" */
+static int resolve_pmu(const char *name, struct perf_event_attr *attr, char **ret_why)
+{
+	_cleanup_free_ char *copy = strdup(name);
+	char *terms, *modifiers;
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	terms = strchr(copy, '/');
+	*terms++ = '\0';
+	modifiers = strchr(terms, '/');
+	if (!modifiers)
+		return fail(-ENOENT, ret_why, "'%s' lacks its second slash", name);
+	*modifiers++ = '\0';
+	if (!is_file_name(copy))
+		return fail(-ENOENT, ret_why, "'%s' is no name of a PMU", copy);
+	if (*modifiers && !take_modifiers(modifiers + (*modifiers == ':'), attr))
+		return fail(-ENOENT, ret_why, "'%s': only u, k and h may stand there", modifiers);
+	r = read_pmu_type(copy, &attr->type);
+	if (r < 0)
+		return fail(-EOPNOTSUPP, ret_why, "this machine has no PMU %s", copy);
+	return apply_terms(copy, terms, false, attr, ret_why);
+}
+
+/* --- Names of our own. */
+
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+} generic_events[] = {
+	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
+	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
+	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
+	{ "faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
+	{ "minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN },
+	{ "major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
+	{ "cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
+	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
+	{ "migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
+	{ "alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS },
+	{ "emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS },
+	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	{ "cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
+	{ "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
+	{ "cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
+	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
+	{ "ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
+	{ "bus-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES },
+	{ "stalled-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+	{ "stalled-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+};
+
+/* 1 when the name is one of these, 0 when not. */
+static int resolve_generic(const char *name, int cpu, struct perf_event_attr *attr)
+{
+	size_t length = strcspn(name, ":");
+
+	for (size_t i = 0; i < ARRAY_SIZE(generic_events); i++) {
+		uint32_t type;
+
+		if (strlen(generic_events[i].name) != length ||
+			memcmp(generic_events[i].name, name, length) != 0)
+			continue;
+		if (name[length] == ':' && !take_modifiers(name + length + 1, attr))
+			return 0;
+		attr->type = generic_events[i].type;
+		attr->config = generic_events[i].config;
+		/* Which of several kinds of cores: in the upper half of config
+		 * (PERF_PMU_TYPE_SHIFT in include/uapi/linux/perf_event.h). */
+		if (attr->type == PERF_TYPE_HARDWARE && read_core_type(cpu, &type) == 0)
+			attr->config |= (uint64_t)type << 32;
+		return 1;
+	}
+	return 0;
+}
+
+/* "r01c2", "r01c2:u": 1, or 0. */
+static int resolve_raw(const char *name, int cpu, struct perf_event_attr *attr)
+{
+	size_t length = strcspn(name, ":");
+	char code[NAME_SIZE];
+	uint64_t config;
+	uint32_t type;
+
+	if (name[0] != 'r' || length >= sizeof(code))
+		return 0;
+	memcpy(code, name + 1, length - 1);
+	code[length - 1] = '\0';
+	if (parse_hex_u64(code, UINT64_MAX, &config) < 0)
+		return 0;
+	if (name[length] == ':' && !take_modifiers(name + length + 1, attr))
+		return 0;
+	attr->type = read_core_type(cpu, &type) == 0 ? type : PERF_TYPE_RAW;
+	attr->config = config;
+	return 1;
+}
+
+/* --- libpfm4. */
+
+#if HAVE_LIBPFM4
+
+/* Whether some CPU that the library knows, though not this one, has an event of that name. */
+static bool is_foreign_event(const char *name, pfm_pmu_info_t *ret_pmu)
+{
+	const char *scope = strstr(name, "::");
+	const char *event = scope ? scope + 2 : name;
+	size_t length = strcspn(event, ":.");
+	pfm_pmu_t pmu;
+
+	pfm_for_all_pmus(pmu)
+	{
+		pfm_pmu_info_t info = { .size = sizeof(info) };
+
+		if (pfm_get_pmu_info(pmu, &info) != PFM_SUCCESS)
+			continue;
+		if (scope &&
+			(strlen(info.name) != (size_t)(scope - name) ||
+				strncasecmp(info.name, name, (size_t)(scope - name)) != 0))
+			continue;
+		for (int i = info.first_event; i >= 0; i = pfm_get_event_next(i)) {
+			pfm_event_info_t event_info = { .size = sizeof(event_info) };
+
+			if (pfm_get_event_info(i, PFM_OS_PERF_EVENT, &event_info) != PFM_SUCCESS)
+				continue;
+			if (strlen(event_info.name) == length &&
+				strncasecmp(event_info.name, event, length) == 0) {
+				*ret_pmu = info;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static int resolve_pfm(const char *name, struct perf_event_attr *attr, char **ret_why)
+{
+	pfm_perf_encode_arg_t encoding = { .attr = attr, .size = sizeof(encoding), .cpu = -1 };
+	pfm_pmu_info_t pmu;
+	int r;
+
+	r = pfm_initialize();
+	if (r != PFM_SUCCESS)
+		return fail(-ENOENT, ret_why, "no event '%s' (libpfm4: %s)", name, pfm_strerror(r));
+	r = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &encoding);
+	if (r == PFM_SUCCESS)
+		return 0;
+	if (r == PFM_ERR_NOMEM)
+		return -ENOMEM;
+	if (r != PFM_ERR_NOTFOUND)
+		return fail(-ENOENT, ret_why, "'%s': %s", name, pfm_strerror(r));
+	if (is_foreign_event(name, &pmu))
+		return fail(-EOPNOTSUPP, ret_why,
+			"'%s' is an event of other CPUs (one is %s), or this one is hidden from us",
+			name, pmu.desc);
+	return fail(-ENOENT, ret_why, "no event '%s'", name);
+}
+
+#else
+
+static int resolve_pfm(const char *name, _unused_ struct perf_event_attr *attr, char **ret_why)
+{
+	return fail(
+		-ENOENT, ret_why, "no event '%s' (this build has no libpfm4 for more names)", name);
+}
+
+#endif
+
+int counter_resolve(const char *name, int cpu, struct perf_event_attr *ret, char **ret_why)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	char *why = NULL;
+	int r;
+
+	if (strchr(name, '/'))
+		r = resolve_pmu(name, &attr, &why);
+	else if (resolve_generic(name, cpu, &attr) || resolve_raw(name, cpu, &attr))
+		r = 0;
+	else
+		r = resolve_pfm(name, &attr, &why);
+	if (r < 0) {
+		*ret_why = why;
+		return r;
+	}
+	*ret = attr;
+	return 0;
+}
+
+/* --- What the kernel says. */
+
+static int try_open(const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+	int fd;
+
+	copy.disabled = 1;
+	fd = (int)syscall(SYS_perf_event_open, &copy, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+/* Software events that happen in the kernel only: without its share they count 0
+ * (perf_fetch_caller_regs() in include/linux/perf_event.h gives them the kernel's registers). */
+static bool is_kernel_event(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+		(attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+			attr->config == PERF_COUNT_SW_CPU_MIGRATIONS);
+}
+
+bool counter_is_user_only(const struct perf_event_attr *attr)
+{
+	bool clock = attr->type == PERF_TYPE_SOFTWARE &&
+		(attr->config == PERF_COUNT_SW_TASK_CLOCK ||
+			attr->config == PERF_COUNT_SW_CPU_CLOCK);
+
+	return attr->exclude_kernel && !clock;
+}
+
+/* The verdict on an open that failed for good. */
+static int fail_open(int error, char **ret_why)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ENODEV:
+	case -ENXIO:
+	case -EOPNOTSUPP:
+		return fail(-EOPNOTSUPP, ret_why, "this machine does not count it");
+	case -ENOSYS:
+		return fail(-EOPNOTSUPP, ret_why, "this kernel has no perf events");
+	case -EINVAL:
+		/* An uncore PMU refuses processes, a core PMU codes that it does not know. */
+		return fail(-EOPNOTSUPP, ret_why,
+			"the kernel does not count it for a process, or does not know its code");
+	default:
+		return fail(error, ret_why, "cannot be opened: %s", strerror(-error));
+	}
+}
+
+/* user_space: whether counting in user space alone is permitted. */
+static int fail_denied(int error, bool user_space, char **ret_why)
+{
+	static const char path[] = "/proc/sys/kernel/perf_event_paranoid";
+	int level;
+
+	if (perf_paranoid_read(&level) < 0)
+		return fail(-EACCES, ret_why, "not permitted (%s)", strerror(-error));
+	if (user_space && level > 1)
+		return fail(-EACCES, ret_why,
+			"only user space may be counted, which is not what this counts: %s is "
+			"%d, 1 would do",
+			path, level);
+	if (level > 2)
+		return fail(-EACCES, ret_why, "not permitted: %s is %d, 2 would do", path, level);
+	return fail(-EACCES, ret_why,
+		"not permitted although %s is %d: a container's or a security module's doing", path,
+		level);
+}
+
+static bool is_denied(int error)
+{
+	return error == -EACCES || error == -EPERM;
+}
+
+int counter_probe(struct perf_event_attr *attr, char **ret_why)
+{
+	struct perf_event_attr user = *attr;
+	int r, user_r;
+
+	r = try_open(attr);
+	if (r == 0)
+		return 0;
+	if (!is_denied(r))
+		return fail_open(r, ret_why);
+	if (attr->exclude_kernel)
+		return fail_denied(r, false, ret_why);
+
+	/* What is permitted is looked at before what the machine has: only with the permission
+	 * can be seen whether it has it. */
+	user.exclude_kernel = 1;
+	user_r = try_open(&user);
+	if (is_denied(user_r))
+		return fail_denied(r, false, ret_why);
+	/* -EINVAL: a PMU that cannot leave the kernel out (msr). */
+	if (user_r < 0 && user_r != -EINVAL)
+		return fail_open(user_r, ret_why);
+	if (user_r == -EINVAL || attr->exclude_user || is_kernel_event(attr))
+		return fail_denied(r, true, ret_why);
+	attr->exclude_kernel = 1;
+	return 0;
+}
