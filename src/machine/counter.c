@@ -33,7 +33,8 @@
 #define PMU_ROOT "/sys/bus/event_source/devices"
 
 enum {
-	NAME_SIZE = 128,
+	/* As struct dirent has it. */
+	NAME_SIZE = 256,
 };
 
 /* Sets *ret_why and returns error. */
@@ -187,7 +188,7 @@ static int read_core_type(int cpu, uint32_t *ret)
 	if (cpumask_new(&cpus) < 0)
 		return -ENOMEM;
 	while ((entry = readdir(dir))) {
-		char path[sizeof(entry->d_name) + 8], text[FILE_ATTR_SIZE];
+		char path[NAME_SIZE + 8], text[FILE_ATTR_SIZE];
 
 		if (!is_file_name(entry->d_name))
 			continue;
