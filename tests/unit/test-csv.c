@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "result/csv.h"
+
+#define HEADER "run,warmup,value,window_kernel,window_user,start,status,flags,max_rss_bytes,env_pad"
+
+static char *write_csv(const struct series *series)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	assert_non_null(stream);
+	assert_int_equal(csv_write(stream, series), 0);
+	fclose(stream);
+	return text;
+}
+
+static void append(struct series *series, const struct sample *sample,
+	const struct evidence *evidence, const double *counters)
+{
+	assert_int_equal(series_append(series, sample, evidence, counters), 0);
+}
+
+static void test_plain(void **state)
+{
+	const struct sample samples[] = {
+		{ .kernel_ns = 12300000, .user_ns = 12500001, .warmup = true, .max_rss_kib = 1500 },
+		{ .kernel_ns = 12100000, .user_ns = 12300000, .start_ns = 1000000007 },
+		{ .user_ns = 12345678901234,
+			.start_ns = 2000000000,
+			.status = 256,
+			.flags = SAMPLE_PREEMPTED | SAMPLE_IRQ,
+			.env_pad = 4095 },
+	};
+	struct series *series;
+	char *text;
+
+	(void)state;
+	assert_int_equal(series_new(false, NULL, &series), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		append(series, &samples[i], NULL, NULL);
+	text = write_csv(series);
+	assert_string_equal(text,
+		HEADER "\r\n"
+		       "1,1,0.012300000,0.012300000,0.012500001,0.000000000,0,,1536000,0\r\n"
+		       "1,0,0.012100000,0.012100000,0.012300000,1.000000007,0,,,0\r\n"
+		       "2,0,,,12345.678901234,2.000000000,256,\"preempted,irq\",,4095\r\n");
+	free(text);
+	series->clock = WINDOW_USER;
+	text = write_csv(series);
+	assert_non_null(strstr(text, "\r\n2,0,12345.678901234,,12345.678901234,"));
+	free(text);
+	series_free(series);
+}
+
+/* Splits one line by RFC 4180; returns the number of fields. */
+static size_t split(char *line, char **fields, size_t max)
+{
+	size_t n = 0;
+
+	for (;;) {
+		char *to = line;
+
+		assert_true(n < max);
+		fields[n++] = line;
+		if (*line == '"') {
+			line++;
+			while (*line != '"' || line[1] == '"') {
+				assert_true(*line);
+				if (*line == '"')
+					line++;
+				*to++ = *line++;
+			}
+			line++;
+		} else {
+			while (*line && *line != ',') {
+				assert_true(*line != '"');
+				*to++ = *line++;
+			}
+		}
+		if (*line != ',') {
+			assert_true(*line == '\0');
+			*to = '\0';
+			return n;
+		}
+		line++;
+		*to = '\0';
+	}
+}
+
+static void test_evidence(void **state)
+{
+	static const char *const events[] = { "instructions:u", "odd,\"name\"", NULL };
+	const double counters[] = { 123456789012.4, NAN };
+	struct sample sample = { .kernel_ns = 1, .user_ns = 2 };
+	char *text, *lines[3], *rest, *fields[3][60];
+	size_t n[3];
+	struct evidence evidence;
+	struct series *series;
+
+	(void)state;
+	assert_int_equal(series_new(true, events, &series), 0);
+	evidence_clear(&evidence);
+	assert_int_equal(series_intern_irq(series, "38: a \"b\", c", &evidence.irq_line[0]), 0);
+	series->softirq_names[1] = "TIMER";
+	series->softirq_names[7] = "SCHED";
+	evidence.user_cpu_ns = 1500000000;
+	evidence.migrations = 0;
+	evidence.irq_device = 3;
+	evidence.n_irq_lines = 1;
+	evidence.irq_count[0] = 3;
+	evidence.softirqs[1] = 2;
+	evidence.softirqs[7] = 1;
+	evidence.load1 = 0.425f;
+	evidence.temperature_before = -3.14f;
+	evidence.temperature_after = 58;
+	append(series, &sample, &evidence, counters);
+	append(series, &sample, NULL, NULL);
+
+	text = write_csv(series);
+	lines[0] = strtok_r(text, "\r\n", &rest);
+	lines[1] = strtok_r(NULL, "\r\n", &rest);
+	lines[2] = strtok_r(NULL, "\r\n", &rest);
+	assert_null(strtok_r(NULL, "\r\n", &rest));
+	for (size_t i = 0; i < 3; i++) {
+		n[i] = split(lines[i], fields[i], ARRAY_SIZE(fields[i]));
+		assert_int_equal(n[i], n[0]);
+	}
+	for (size_t i = 0; i < n[0]; i++) {
+		static const struct {
+			const char *column;
+			const char *value;
+		} expected[] = {
+			{ "user_cpu", "1.500000000" },
+			{ "system_cpu", "" },
+			{ "migrations", "0" },
+			{ "irq_device", "3" },
+			{ "irq_lines", "38: a \"b\", c x3" },
+			{ "softirqs", "TIMER x2, SCHED x1" },
+			{ "runnable", "" },
+			{ "load1", "0.43" },
+			{ "temperature_before", "-3.14" },
+			{ "temperature_after", "58.00" },
+			{ "instructions:u", "123456789012" },
+			{ "odd,\"name\"", "" },
+		};
+
+		for (size_t k = 0; k < ARRAY_SIZE(expected); k++)
+			if (strcmp(fields[0][i], expected[k].column) == 0)
+				assert_string_equal(fields[1][i], expected[k].value);
+		/* Nothing is known of the second run. */
+		if (i >= 10)
+			assert_string_equal(fields[2][i], "");
+	}
+	assert_string_equal(fields[0][n[0] - 1], "odd,\"name\"");
+	assert_string_equal(fields[0][10], "user_cpu");
+	free(text);
+	series_free(series);
+}
+
+static void test_empty(void **state)
+{
+	struct series *series;
+	char *text;
+
+	(void)state;
+	assert_int_equal(series_new(false, NULL, &series), 0);
+	text = write_csv(series);
+	assert_string_equal(text, HEADER "\r\n");
+	free(text);
+	series_free(series);
+}
+
+static void test_full_device(void **state)
+{
+	struct sample sample = { .kernel_ns = 1, .user_ns = 2 };
+	struct series *series;
+
+	(void)state;
+	assert_int_equal(series_new(false, NULL, &series), 0);
+	for (size_t n = 0; n < 2; n++) {
+		FILE *stream = fopen("/dev/full", "we");
+
+		assert_non_null(stream);
+		assert_int_equal(csv_write(stream, series), -ENOSPC);
+		fclose(stream);
+		/* More than a buffer. */
+		for (size_t i = 0; i < 10000; i++)
+			append(series, &sample, NULL, NULL);
+	}
+	series_free(series);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_full_device),
+	};
+
+	/* Decimal points must not follow it, where it is installed. */
+	(void)setlocale(LC_ALL, "de_DE.UTF-8");
+	return cmocka_run_group_tests_name("csv", tests, NULL, NULL);
+}

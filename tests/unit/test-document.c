@@ -1,0 +1,806 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+#include "result/document.h"
+
+/* Where the test files live; removed at the end. */
+struct place {
+	char directory[64];
+	char file[96];
+};
+
+static int enter(void **state)
+{
+	struct place *place = calloc(1, sizeof(*place));
+
+	if (!place)
+		return -1;
+	snprintf(place->directory, sizeof(place->directory), "/tmp/quiesce-document-XXXXXX");
+	if (!mkdtemp(place->directory))
+		return -1;
+	snprintf(place->file, sizeof(place->file), "%s/result.json", place->directory);
+	*state = place;
+	return 0;
+}
+
+static int leave(void **state)
+{
+	struct place *place = *state;
+
+	(void)unlink(place->file);
+	(void)rmdir(place->directory);
+	free(place);
+	return 0;
+}
+
+static void put_file(const char *path, const char *text, size_t length)
+{
+	FILE *stream = fopen(path, "we");
+
+	assert_non_null(stream);
+	assert_int_equal(fwrite(text, 1, length, stream), length);
+	assert_int_equal(fclose(stream), 0);
+}
+
+static struct series *make_series(size_t n_warmups, size_t n)
+{
+	struct series *series;
+
+	assert_int_equal(series_new(false, NULL, &series), 0);
+	for (size_t i = 0; i < n_warmups + n; i++) {
+		struct sample sample = {
+			.kernel_ns = 12300000 + (int64_t)i,
+			.user_ns = 12500000 + (int64_t)i,
+			.start_ns = 1000000000 * (int64_t)i,
+			.warmup = i < n_warmups,
+		};
+
+		assert_int_equal(series_append(series, &sample, NULL, NULL), 0);
+	}
+	return series;
+}
+
+/* Facts as they are set by name and value pairs, strings all. */
+static struct facts make_facts(const char *name, ...)
+{
+	struct facts facts = { 0 };
+	const char *key, *value;
+	va_list ap;
+
+	facts_set_string(&facts, "name", name);
+	va_start(ap, name);
+	while ((key = va_arg(ap, const char *))) {
+		value = va_arg(ap, const char *);
+		facts_set_string(&facts, key, value);
+	}
+	va_end(ap);
+	assert_false(facts.failed);
+	return facts;
+}
+
+/* The file as text; NULL where document_write() refuses, with its answer in *ret. */
+static char *write_text(
+	const struct document *existing, const struct series *series, struct facts facts, int *ret)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	assert_non_null(stream);
+	*ret = document_write(stream, existing, series, &facts);
+	fclose(stream);
+	facts_clear(&facts);
+	if (*ret == 0)
+		return text;
+	/* Refused before the first byte. */
+	assert_int_equal(size, 0);
+	free(text);
+	return NULL;
+}
+
+static char *write_good(
+	const struct document *existing, const struct series *series, struct facts facts)
+{
+	char *text;
+	int r;
+
+	text = write_text(existing, series, facts, &r);
+	assert_int_equal(r, 0);
+	return text;
+}
+
+static struct document *load_text(const char *file, const char *text)
+{
+	struct document *document;
+	char *why = NULL;
+
+	put_file(file, text, strlen(text));
+	if (document_load(file, &document, &why) < 0)
+		fprintf(stderr, "%s\n", why ? why : "?");
+	assert_null(why);
+	return document;
+}
+
+static void test_new_file(void **state)
+{
+	struct series *series = make_series(1, 2);
+	char *text;
+
+	(void)state;
+	series->samples[1].flags = SAMPLE_PREEMPTED | SAMPLE_IRQ;
+	series->samples[2].status = 256;
+	series->samples[2].max_rss_kib = 1500;
+	text = write_good(NULL, series, make_facts("bench", "command", "./prog", NULL));
+	assert_string_equal(text,
+		"{\"version\": \"1.0\", \"benchmarks\": [{\"metadata\": {\"name\": \"bench\", "
+		"\"command\": \"./prog\", \"unit\": \"second\", \"quiesce_clock\": \"kernel\"}, "
+		"\"runs\": [\n"
+		"{\"warmups\": [[1, 0.0123]], \"metadata\": {\"calibrate_warmups\": 1, "
+		"\"duration\": 0.0125, \"quiesce_start\": 0.0, \"quiesce_window_kernel\": 0.0123, "
+		"\"quiesce_window_user\": 0.0125}},\n"
+		"{\"values\": [0.012300001], \"metadata\": {\"duration\": 0.012500001, "
+		"\"quiesce_start\": 1.0, \"quiesce_window_kernel\": 0.012300001, "
+		"\"quiesce_window_user\": 0.012500001, \"quiesce_flags\": \"preempted,irq\"}},\n"
+		"{\"values\": [0.012300002], \"metadata\": {\"duration\": 0.012500002, "
+		"\"command_max_rss\": 1536000, \"quiesce_start\": 2.0, "
+		"\"quiesce_window_kernel\": 0.012300002, \"quiesce_window_user\": 0.012500002, "
+		"\"quiesce_status\": 256}}]}]}\n");
+	free(text);
+
+	series->clock = WINDOW_USER;
+	text = write_good(NULL, series, make_facts("bench", NULL));
+	assert_non_null(strstr(text, "{\"values\": [0.012500001]"));
+	assert_non_null(strstr(text, "\"quiesce_clock\": \"user\""));
+	free(text);
+	series_free(series);
+}
+
+static void test_evidence(void **state)
+{
+	static const char *const events[] = { "instructions:u", "caf\xe9", "not-counted", NULL };
+	const double counters[] = { 1e12, 1.6, NAN };
+	struct sample sample = { .kernel_ns = 1000, .user_ns = 2000, .env_pad = 17 };
+	struct evidence evidence;
+	struct series *series;
+	char *text;
+
+	(void)state;
+	assert_int_equal(series_new(true, events, &series), 0);
+	evidence_clear(&evidence);
+	assert_int_equal(series_append(series, &sample, &evidence, NULL), 0);
+	text = write_good(NULL, series, make_facts("x", NULL));
+	assert_non_null(strstr(text,
+		"{\"values\": [1e-6], \"metadata\": {\"duration\": 2e-6, \"quiesce_start\": 0.0, "
+		"\"quiesce_window_kernel\": 1e-6, \"quiesce_window_user\": 2e-6, "
+		"\"quiesce_env_pad\": 17}}]}]}"));
+	free(text);
+	series_free(series);
+
+	assert_int_equal(series_new(true, events, &series), 0);
+	assert_int_equal(
+		series_intern_irq(series, "38: virtio2-input.0", &evidence.irq_line[0]), 0);
+	series->softirq_names[1] = "TIMER";
+	evidence.n_irq_lines = 1;
+	evidence.irq_count[0] = 3;
+	evidence.softirqs[1] = 4;
+	evidence.user_cpu_ns = 0;
+	evidence.frequency_khz = 3400000;
+	evidence.cpu_last = 3;
+	evidence.runnable = 2;
+	evidence.load1 = 0.42f;
+	evidence.temperature_before = 58.3f;
+	evidence.temperature_after = 59;
+	series->start_realtime_ns = 1700000000123456789;
+	assert_int_equal(series_append(series, &sample, &evidence, counters), 0);
+	text = write_good(NULL, series, make_facts("x", NULL));
+	assert_non_null(strstr(text,
+		"\"metadata\": {\"date\": \"2023-11-14 22:13:20.123456\", \"duration\": 2e-6, "
+		"\"quiesce_start\": 0.0, \"quiesce_window_kernel\": 1e-6, "
+		"\"quiesce_window_user\": 2e-6, \"quiesce_env_pad\": 17, \"quiesce_user_cpu\": 0.0, "
+		"\"quiesce_frequency_khz\": 3400000, \"quiesce_cpu_last\": 3, "
+		"\"quiesce_irq_lines\": \"38: virtio2-input.0 x3\", "
+		"\"quiesce_softirqs\": \"TIMER x4\", \"runnable_threads\": 2, "
+		"\"load_avg_1min\": 0.42, \"quiesce_temperature_before\": 58.3, "
+		"\"quiesce_temperature_after\": 59.0, \"cpu_temp\": \"package=59 C\", "
+		"\"quiesce_event_instructions:u\": 1000000000000, "
+		"\"quiesce_event_caf\\\\xe9\": 2}}"));
+	free(text);
+	series_free(series);
+}
+
+/* Every number of nanoseconds comes back as it was. */
+static void test_values_come_back(void **state)
+{
+	static const int64_t ns[] = { 1, 3, 7, 999999999, 1000000001, 123456789, 86400000000001,
+		999999999999999, 1000000000000001, 8999999999999999999 };
+	struct place *place = *state;
+	struct series *series = make_series(0, 0);
+	struct document *document;
+	char *text, *again;
+	json_t *root, *run;
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ns); i++) {
+		struct sample sample = { .kernel_ns = ns[i], .user_ns = ns[i] };
+
+		assert_int_equal(series_append(series, &sample, NULL, NULL), 0);
+	}
+	text = write_good(NULL, series, make_facts("x", NULL));
+	root = json_loads(text, 0, NULL);
+	json_array_foreach(
+		json_object_get(json_array_get(json_object_get(root, "benchmarks"), 0), "runs"), n,
+		run)
+	{
+		json_t *value = json_array_get(json_object_get(run, "values"), 0);
+
+		assert_true(json_real_value(value) == (double)ns[n] / 1e9);
+	}
+	assert_int_equal(n, ARRAY_SIZE(ns));
+	json_decref(root);
+	/* And a file that is appended to keeps the text of what it had. */
+	document = load_text(place->file, text);
+	again = write_good(document, series, make_facts("y", NULL));
+	*strrchr(text, ']') = '\0';
+	assert_memory_equal(text, again, strlen(text));
+	free(text);
+	free(again);
+	document_free(document);
+	series_free(series);
+}
+
+/* What a command line may hold, and no pyperf would load. */
+static void test_odd_strings(void **state)
+{
+	struct place *place = *state;
+	struct series *series = make_series(0, 1);
+	struct document *document;
+	char *text;
+
+	text = write_good(NULL, series,
+		make_facts("caf\xc3\xa9 \xff", "command", "a\nb\x1b[1m\r\x7f \"q\" \\", "empty", "",
+			"blank", " \xc2\xa0\xe3\x80\x80 ", "k\xe9y", "v", NULL));
+	assert_non_null(strstr(text,
+		"{\"name\": \"caf\xc3\xa9 \\\\xff\", "
+		"\"command\": \"a\\\\x0ab\\\\x1b[1m\\\\x0d\\\\x7f \\\"q\\\" \\\\\", "
+		"\"k\\\\xe9y\": \"v\", \"unit\""));
+	document = load_text(place->file, text);
+	document_free(document);
+	free(text);
+	series_free(series);
+}
+
+static void test_refused_series(void **state)
+{
+	struct series *series = make_series(0, 0);
+	int r;
+
+	(void)state;
+	assert_null(write_text(NULL, series, make_facts("x", NULL), &r));
+	assert_int_equal(r, -ENODATA);
+	series_free(series);
+
+	/* A value that is not above 0 would make the whole file unreadable. */
+	series = make_series(1, 3);
+	series->samples[2].kernel_ns = 0;
+	assert_null(write_text(NULL, series, make_facts("x", NULL), &r));
+	assert_int_equal(r, -EDOM);
+	series->clock = WINDOW_USER;
+	free(write_good(NULL, series, make_facts("x", NULL)));
+
+	assert_null(write_text(NULL, series, make_facts(" ", NULL), &r));
+	assert_int_equal(r, -EINVAL);
+	assert_null(write_text(NULL, series, make_facts(NULL, "hostname", "x", NULL), &r));
+	assert_int_equal(r, -EINVAL);
+	series_free(series);
+}
+
+/* pyperf wants its own keys to be of its own types. */
+static void test_refused_metadata(void **state)
+{
+	static const struct {
+		const char *key;
+		struct fact fact;
+		int answer;
+	} cases[] = {
+		{ "loops", { .type = FACT_INTEGER, .integer = 1 }, 0 },
+		{ "loops", { .type = FACT_INTEGER, .integer = 0 }, -EINVAL },
+		{ "loops", { .type = FACT_REAL, .real = 1 }, -EINVAL },
+		{ "calibrate_warmups", { .type = FACT_INTEGER, .integer = 0 }, 0 },
+		{ "calibrate_warmups", { .type = FACT_INTEGER, .integer = -1 }, -EINVAL },
+		{ "uptime", { .type = FACT_REAL, .real = 0.5 }, 0 },
+		{ "uptime", { .type = FACT_INTEGER, .integer = 5 }, 0 },
+		{ "uptime", { .type = FACT_REAL, .real = -0.5 }, -EINVAL },
+		{ "uptime", { .type = FACT_STRING, .string = (char *)"5" }, -EINVAL },
+		{ "date", { .type = FACT_STRING, .string = (char *)"2024-01-01" }, 0 },
+		{ "date", { .type = FACT_INTEGER, .integer = 2024 }, -EINVAL },
+		{ "unit", { .type = FACT_STRING, .string = (char *)"second" }, 0 },
+		{ "unit", { .type = FACT_STRING, .string = (char *)"fortnight" }, -EINVAL },
+		{ "tags", { .type = FACT_STRING, .string = (char *)"slow" }, -EINVAL },
+		{ "anything", { .type = FACT_REAL, .real = -0.5 }, 0 },
+	};
+	struct series *series = make_series(0, 1);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct fact *fact = &cases[i].fact;
+		struct facts facts = make_facts("x", NULL);
+		int r;
+
+		if (fact->type == FACT_STRING)
+			facts_set_string(&facts, cases[i].key, fact->string);
+		else if (fact->type == FACT_INTEGER)
+			facts_set_integer(&facts, cases[i].key, fact->integer);
+		else
+			facts_set_real(&facts, cases[i].key, fact->real);
+		free(write_text(NULL, series, facts, &r));
+		assert_int_equal(r, cases[i].answer);
+	}
+	series_free(series);
+}
+
+#define RUN "{\"values\": [1.5], \"metadata\": {\"name\": \"x\"}}"
+#define BENCHMARK "{\"runs\": [" RUN "]}"
+#define SUITE(benchmarks) "{\"version\": \"1.0\", \"benchmarks\": [" benchmarks "]}"
+
+static void test_load(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *why; /* NULL: it is good */
+	} cases[] = {
+		{ SUITE(BENCHMARK), NULL },
+		{ " " SUITE(BENCHMARK) "\n\n", NULL },
+		{ SUITE("{\"runs\": [{\"values\": [1, 2.5]}], \"metadata\": {\"name\": \"x\"}}"),
+			NULL },
+		{ "{\"version\": \"1.0\", \"metadata\": {\"name\": \"x\", \"tags\": [\"a\"]}, "
+		  "\"benchmarks\": [{\"runs\": [{\"warmups\": [[1, 0]]}, {\"values\": [1]}]}]}",
+			NULL },
+		{ SUITE(BENCHMARK
+			  ", {\"runs\": [{\"values\": [1], \"metadata\": {\"name\": \"y\"}}]}"),
+			NULL },
+		{ SUITE("{\"runs\": [" RUN "], \"odd\": {\"a\": null}}"), NULL },
+
+		{ "", "not JSON: '[' or '{' expected near end of file at line 1" },
+		{ "\n\n{\"version\": \x1b}", "not JSON: invalid token near '\\x1b' at line 3" },
+		{ "{\"version\": \"1.0\", \"version\": \"1.0\"}",
+			"not JSON: duplicate object key near '\"version\"' at line 1" },
+		{ SUITE(BENCHMARK) "x", "not JSON: end of file expected near 'x' at line 1" },
+		{ SUITE("{\"runs\": [{\"values\": [NaN]}]}"),
+			"not JSON: invalid token near 'NaN' at line 1" },
+		{ "[1, 2]", "no pyperf result: not an object" },
+		{ "{}", "no pyperf result: key 'version' is missing" },
+		{ "{\"version\": 6, \"benchmarks\": []}",
+			"pyperf's format version 6 is not 1.0, which is the one that is known here" },
+		{ "{\"version\": \"2.0\", \"benchmarks\": []}",
+			"no pyperf result: key 'version' is not \"1.0\"" },
+		{ "{\"version\": \"1.0\"}", "no pyperf result: key 'benchmarks' is missing" },
+		{ SUITE(""), "no pyperf result: benchmarks are not a filled list" },
+		{ "{\"version\": \"1.0\", \"benchmarks\": {}}",
+			"no pyperf result: benchmarks are not a filled list" },
+		{ SUITE("1"), "no pyperf result: benchmark 1 is not an object" },
+		{ SUITE("{}"), "no pyperf result: key 'runs' of benchmark 1 is missing" },
+		{ SUITE("{\"runs\": []}"),
+			"no pyperf result: runs of benchmark 1 are not a filled list" },
+		{ SUITE("{\"runs\": [7]}"),
+			"no pyperf result: run 1 of benchmark 1 is not an object" },
+		{ SUITE("{\"runs\": [{}]}"),
+			"no pyperf result: run 1 of benchmark 1 has no values" },
+		{ SUITE("{\"runs\": [{\"values\": 1}]}"),
+			"no pyperf result: values of run 1 of benchmark 1 are not a list" },
+		{ SUITE("{\"runs\": [" RUN ", {\"values\": [0]}]}"),
+			"no pyperf result: a value of run 2 of benchmark 1 is not a number above 0" },
+		{ SUITE("{\"runs\": [{\"values\": [true]}]}"),
+			"no pyperf result: a value of run 1 of benchmark 1 is not a number above 0" },
+		{ SUITE("{\"runs\": [{\"warmups\": [[0, 1]]}]}"),
+			"no pyperf result: a warm-up of run 1 of benchmark 1 is not [loops, value]" },
+		{ SUITE("{\"runs\": [{\"warmups\": [[1, -1]]}]}"),
+			"no pyperf result: a warm-up of run 1 of benchmark 1 is not [loops, value]" },
+		{ SUITE("{\"runs\": [{\"warmups\": [1]}]}"),
+			"no pyperf result: a warm-up of run 1 of benchmark 1 is not [loops, value]" },
+		{ SUITE("{\"runs\": [{\"values\": [1]}]}"),
+			"no pyperf result: benchmark 1 has no name" },
+		{ SUITE(BENCHMARK ", " BENCHMARK),
+			"no pyperf result: two benchmarks are named 'x'" },
+		{ SUITE("{\"runs\": [" RUN "], \"metadata\": []}"),
+			"no pyperf result: metadata of benchmark 1 are not an object" },
+		{ SUITE("{\"runs\": [" RUN "], \"metadata\": {\"a\": null}}"),
+			"no pyperf result: metadata 'a' of benchmark 1 is neither a string nor a number" },
+		{ SUITE("{\"runs\": [" RUN "], \"metadata\": {\"a\": \"b\\nc\"}}"),
+			"no pyperf result: metadata 'a' of benchmark 1 has a line break" },
+		{ SUITE("{\"runs\": [" RUN "], \"metadata\": {\"a\": \" \\n\"}}"),
+			"no pyperf result: metadata 'a' of benchmark 1 is empty" },
+		{ SUITE("{\"runs\": [" RUN "], \"metadata\": {\"loops\": 0}}"),
+			"no pyperf result: metadata 'loops' of benchmark 1 is not an integer of 1 or more" },
+		{ SUITE("{\"runs\": [" RUN "], \"metadata\": {\"unit\": \"x\"}}"),
+			"no pyperf result: metadata 'unit' of benchmark 1 is not one of second, byte, "
+			"integer" },
+		{ SUITE("{\"runs\": [" RUN "], \"metadata\": {\"tags\": [\"all\"]}}"),
+			"no pyperf result: metadata 'tags' of benchmark 1 is not a list of tags" },
+		{ SUITE("{\"runs\": [{\"values\": [1], \"metadata\": {\"duration\": \"1\"}}]}"),
+			"no pyperf result: metadata 'duration' of run 1 of benchmark 1 is not a number "
+			"of 0 or more" },
+		{ "\x1f\x8b\x08", "compressed by gzip: decompress it first" },
+	};
+	struct place *place = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct document *document = NULL;
+		char *why = NULL;
+		int r;
+
+		put_file(place->file, cases[i].text, strlen(cases[i].text));
+		r = document_load(place->file, &document, &why);
+		if (cases[i].why) {
+			if (r != -EINVAL || strcmp(why, cases[i].why) != 0)
+				fprintf(stderr, "case %zu: %d %s\n", i, r, why ? why : "");
+			assert_int_equal(r, -EINVAL);
+			assert_string_equal(why, cases[i].why);
+			assert_null(document);
+		} else {
+			if (why)
+				fprintf(stderr, "case %zu: %s\n", i, why);
+			assert_int_equal(r, 0);
+			assert_null(why);
+		}
+		free(why);
+		document_free(document);
+	}
+}
+
+static void test_load_no_file(void **state)
+{
+	struct place *place = *state;
+	struct document *document = NULL;
+	char *why = NULL;
+
+	(void)unlink(place->file);
+	assert_int_equal(document_load(place->file, &document, &why), -ENOENT);
+	assert_int_equal(document_load(place->directory, &document, &why), -EISDIR);
+	assert_null(why);
+	assert_int_equal(document_load("/dev/null", &document, &why), -EINVAL);
+	assert_string_equal(why, "not a regular file");
+	free(why);
+	/* Must not wait for somebody who writes. */
+	assert_int_equal(mkfifo(place->file, 0600), 0);
+	assert_int_equal(document_load(place->file, &document, &why), -EINVAL);
+	assert_string_equal(why, "not a regular file");
+	free(why);
+	assert_null(document);
+	(void)unlink(place->file);
+	/* Deeper than any result, and deeper than a stack would bear. */
+	{
+		FILE *stream = fopen(place->file, "we");
+
+		assert_non_null(stream);
+		for (int i = 0; i < 1000000; i++)
+			fputc('[', stream);
+		assert_int_equal(fclose(stream), 0);
+	}
+	assert_int_equal(document_load(place->file, &document, &why), -EINVAL);
+	assert_non_null(strstr(why, "not JSON: maximum parsing depth reached"));
+	free(why);
+}
+
+/* A key of a run of a benchmark: its own, the benchmark's or the suite's. */
+static const json_t *look_up(const json_t *root, size_t benchmark, size_t run, const char *key)
+{
+	const json_t *b = json_array_get(json_object_get(root, "benchmarks"), benchmark);
+	const json_t *owners[] = { json_array_get(json_object_get(b, "runs"), run), b, root };
+
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+		json_t *value = json_object_get(json_object_get(owners[i], "metadata"), key);
+
+		if (value)
+			return value;
+	}
+	return NULL;
+}
+
+static const char *look_up_string(const json_t *root, size_t benchmark, size_t run, const char *key)
+{
+	return json_string_value(look_up(root, benchmark, run, key));
+}
+
+static size_t count_runs(const json_t *root, size_t benchmark)
+{
+	return json_array_size(json_object_get(
+		json_array_get(json_object_get(root, "benchmarks"), benchmark), "runs"));
+}
+
+#define OLD_FILE                                                                                           \
+	"{\"odd\": [1, {\"a\": null}], \"version\": \"1.0\", \"metadata\": {\"hostname\": \"quiet\", "     \
+	"\"suite_only\": \"s\", \"python_version\": \"3\"}, \"benchmarks\": ["                             \
+	"{\"metadata\": {\"name\": \"theirs\"}, \"odder\": 0.1, \"runs\": [{\"values\": [0.1, 2e-07]}]}, " \
+	"{\"metadata\": {\"name\": \"ours\", \"aslr\": \"off\", \"python_version\": \"2\"}, \"runs\": ["   \
+	"{\"values\": [0.3], \"metadata\": {\"load_avg_1min\": 0.25, \"suite_only\": \"mine\"}}, "         \
+	"{\"values\": [0.30000000000000004], \"odd\": true}]}]}"
+
+/* A further benchmark: nothing that the suite says of the old ones is said of it. */
+static void test_append_further(void **state)
+{
+	struct place *place = *state;
+	struct document *document = load_text(place->file, OLD_FILE);
+	struct series *series = make_series(0, 2);
+	json_t *root;
+	char *text;
+
+	text = write_good(document, series, make_facts("new", "hostname", "loud", NULL));
+	document_free(document);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	assert_int_equal(json_array_size(json_object_get(root, "benchmarks")), 3);
+	assert_int_equal(count_runs(root, 0), 1);
+	assert_int_equal(count_runs(root, 1), 2);
+	assert_int_equal(count_runs(root, 2), 2);
+	/* What was there. */
+	assert_non_null(strstr(text, "{\"odd\": [1, {\"a\": null}], \"version\": \"1.0\", "));
+	assert_non_null(strstr(text, "\"odder\": 0.1, \"runs\": [\n{\"values\": [0.1, 2e-7]}]}"));
+	assert_non_null(strstr(text, "{\"values\": [0.30000000000000004], \"odd\": true}"));
+	assert_string_equal(look_up_string(root, 0, 0, "hostname"), "quiet");
+	assert_string_equal(look_up_string(root, 0, 0, "suite_only"), "s");
+	assert_string_equal(look_up_string(root, 0, 0, "python_version"), "3");
+	assert_string_equal(look_up_string(root, 1, 0, "python_version"), "2");
+	assert_string_equal(look_up_string(root, 1, 0, "suite_only"), "mine");
+	assert_string_equal(look_up_string(root, 1, 1, "suite_only"), "s");
+	assert_null(look_up(root, 0, 0, "aslr"));
+	/* What is new. */
+	assert_string_equal(look_up_string(root, 2, 0, "name"), "new");
+	assert_string_equal(look_up_string(root, 2, 1, "hostname"), "loud");
+	assert_null(look_up(root, 2, 0, "suite_only"));
+	assert_null(look_up(root, 2, 0, "python_version"));
+	json_decref(root);
+	document = load_text(place->file, text);
+	document_free(document);
+	free(text);
+	series_free(series);
+}
+
+/* Further runs of a benchmark that is there. */
+static void test_append_same(void **state)
+{
+	static const char old[] =
+		"{\"version\": \"1.0\", \"metadata\": {\"hostname\": \"quiet\", \"suite_only\": \"s\", "
+		"\"unit\": \"second\"}, \"benchmarks\": [{\"metadata\": {\"name\": \" ours \", \"aslr\": "
+		"\"off\", \"old_only\": 1, \"differs\": 1, \"same\": 2.0}, \"runs\": [{\"values\": [0.3]}, "
+		"{\"values\": [0.3], \"metadata\": {\"old_only\": 5, \"differs\": 7}}]}, "
+		"{\"runs\": [{\"values\": [1], \"metadata\": {\"name\": \"theirs\"}}]}]}";
+	struct place *place = *state;
+	struct document *document = load_text(place->file, old);
+	struct series *series = make_series(1, 2);
+	struct facts facts;
+	json_t *root;
+	char *text;
+
+	facts = make_facts("ours", "hostname", "quiet", "aslr", "off", "new_only", "n", NULL);
+	facts_set_integer(&facts, "differs", 2);
+	facts_set_integer(&facts, "same", 2);
+	text = write_good(document, series, facts);
+	document_free(document);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	assert_int_equal(json_array_size(json_object_get(root, "benchmarks")), 2);
+	assert_int_equal(count_runs(root, 0), 5);
+	for (size_t i = 0; i < 5; i++) {
+		bool is_old = i < 2;
+		const json_t *value;
+
+		assert_string_equal(look_up_string(root, 0, i, "hostname"), "quiet");
+		assert_string_equal(look_up_string(root, 0, i, "aslr"), "off");
+		assert_int_equal(look_up(root, 0, i, "suite_only") != NULL, is_old);
+		value = look_up(root, 0, i, "old_only");
+		assert_int_equal(value ? json_integer_value(value) : -1,
+			i == 0		 ? 1
+				: is_old ? 5
+					 : -1);
+		assert_int_equal(json_integer_value(look_up(root, 0, i, "differs")),
+			i == 0		 ? 1
+				: is_old ? 7
+					 : 2);
+		assert_int_equal(look_up(root, 0, i, "new_only") != NULL, !is_old);
+		assert_int_equal(look_up(root, 0, i, "quiesce_clock") != NULL, !is_old);
+		assert_int_equal(look_up(root, 0, i, "calibrate_warmups") != NULL, i == 2);
+	}
+	assert_string_equal(look_up_string(root, 1, 0, "suite_only"), "s");
+	assert_int_equal(count_runs(root, 1), 1);
+	/* Once is enough for what they share. */
+	assert_null(strstr(text, "\"same\": 2}"));
+	json_decref(root);
+	document = load_text(place->file, text);
+	document_free(document);
+	free(text);
+	series_free(series);
+}
+
+/* pyperf's rule, and ours for the clock. */
+static void test_append_refused(void **state)
+{
+	static const struct {
+		const char *old; /* metadata of the one run there */
+		const char *name;
+		const char *key;
+		const char *value;
+		const char *why;
+	} cases[] = {
+		{ "\"hostname\": \"a\"", "x", "hostname", "a", NULL },
+		{ "\"hostname\": \" a\"", "x", "hostname", "a ", NULL },
+		{ "\"hostname\": \"a\"", "x", "hostname", "b",
+			"metadata 'hostname' differ: \"a\" in the file, \"b\" now" },
+		{ "\"hostname\": \"a\"", "y", "hostname", "b", NULL },
+		{ "\"hostname\": \"a\"", "x", "nothing", "b",
+			"metadata 'hostname' differ: \"a\" in the file, none now" },
+		{ "\"nothing\": \"a\"", "x", "aslr", "b",
+			"metadata 'aslr' differ: none in the file, \"b\" now" },
+		{ "\"python_version\": \"3\"", "x", "nothing", "b",
+			"metadata 'python_version' differ: \"3\" in the file, none now" },
+		{ "\"command\": \"3\"", "x", "command", "b", NULL },
+		{ "\"inner_loops\": 2", "x", "nothing", "b",
+			"metadata 'inner_loops' differ: 2 in the file, none now" },
+		{ "\"quiesce_clock\": \"user\"", "x", "quiesce_clock", "kernel",
+			"metadata 'quiesce_clock' differ: \"user\" in the file, \"kernel\" now" },
+		{ "\"quiesce_clock\": \"user\"", "x", "nothing", "known yet", NULL },
+	};
+	struct place *place = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char old[300], *why = NULL;
+		struct document *document;
+		struct facts facts = make_facts(cases[i].name, cases[i].key, cases[i].value, NULL);
+		int r;
+
+		snprintf(old, sizeof(old),
+			SUITE("{\"runs\": [{\"values\": [1], \"metadata\": "
+			      "{\"name\": \"x\", \"unit\": \"second\", %s}}]}"),
+			cases[i].old);
+		document = load_text(place->file, old);
+		r = document_check_append(document, &facts, &why);
+		if (cases[i].why) {
+			assert_int_equal(r, -EINVAL);
+			assert_string_equal(why, cases[i].why);
+		} else {
+			assert_int_equal(r, 0);
+			assert_null(why);
+		}
+		free(why);
+		facts_clear(&facts);
+		document_free(document);
+	}
+}
+
+static void test_clocks(void **state)
+{
+	struct place *place = *state;
+	struct series *series = make_series(0, 2);
+	enum window_clock clock = WINDOW_KERNEL;
+	struct document *document;
+	char *text;
+	int r;
+
+	series->clock = WINDOW_USER;
+	text = write_good(NULL, series, make_facts("x", NULL));
+	document = load_text(place->file, text);
+	free(text);
+	assert_int_equal(document_find_clock(document, "y", &clock), -ENOENT);
+	assert_int_equal(document_find_clock(document, " x", &clock), 0);
+	assert_int_equal(clock, WINDOW_USER);
+	series->clock = WINDOW_KERNEL;
+	assert_null(write_text(document, series, make_facts("x", NULL), &r));
+	assert_int_equal(r, -EINVAL);
+	free(write_good(document, series, make_facts("y", NULL)));
+	series->clock = clock;
+	free(write_good(document, series, make_facts("x", NULL)));
+	document_free(document);
+
+	document = load_text(place->file, SUITE(BENCHMARK));
+	assert_int_equal(document_find_clock(document, "x", &clock), -ENOENT);
+	assert_int_equal(document_find_clock(document, " ", &clock), -ENOENT);
+	document_free(document);
+	series_free(series);
+}
+
+/* Small files fail at the flush, large ones in the middle. */
+static void test_full_device(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n < 100000; n *= 100) {
+		struct series *series = make_series(0, n);
+		struct facts facts = make_facts("x", NULL);
+		FILE *stream = fopen("/dev/full", "we");
+
+		assert_non_null(stream);
+		assert_int_equal(document_write(stream, NULL, series, &facts), -ENOSPC);
+		fclose(stream);
+		facts_clear(&facts);
+		series_free(series);
+	}
+}
+
+static void test_closed_pipe(void **state)
+{
+	struct series *series = make_series(0, 10000);
+	struct facts facts = make_facts("x", NULL);
+	FILE *stream;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	stream = fdopen(fds[1], "w");
+	assert_non_null(stream);
+	assert_int_equal(document_write(stream, NULL, series, &facts), -EPIPE);
+	fclose(stream);
+	facts_clear(&facts);
+	series_free(series);
+}
+
+/* No more room on the way, after much was written. */
+static void test_no_room(void **state)
+{
+	struct place *place = *state;
+	struct series *series = make_series(0, 10000);
+	struct facts facts = make_facts("x", NULL);
+	struct rlimit old, tight;
+	struct stat st;
+	FILE *stream;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	tight = old;
+	tight.rlim_cur = 65536;
+	stream = fopen(place->file, "we");
+	assert_non_null(stream);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	assert_int_equal(document_write(stream, NULL, series, &facts), -EFBIG);
+	fclose(stream);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(stat(place->file, &st), 0);
+	assert_int_equal(st.st_size, 65536);
+	facts_clear(&facts);
+	series_free(series);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_new_file),
+		cmocka_unit_test(test_evidence),
+		cmocka_unit_test_setup_teardown(test_values_come_back, enter, leave),
+		cmocka_unit_test_setup_teardown(test_odd_strings, enter, leave),
+		cmocka_unit_test(test_refused_series),
+		cmocka_unit_test(test_refused_metadata),
+		cmocka_unit_test_setup_teardown(test_load, enter, leave),
+		cmocka_unit_test_setup_teardown(test_load_no_file, enter, leave),
+		cmocka_unit_test_setup_teardown(test_append_further, enter, leave),
+		cmocka_unit_test_setup_teardown(test_append_same, enter, leave),
+		cmocka_unit_test_setup_teardown(test_append_refused, enter, leave),
+		cmocka_unit_test_setup_teardown(test_clocks, enter, leave),
+		cmocka_unit_test(test_full_device),
+		cmocka_unit_test(test_closed_pipe),
+		cmocka_unit_test_setup_teardown(test_no_room, enter, leave),
+	};
+
+	/* Dates are local time. */
+	setenv("TZ", "UTC", 1);
+	tzset();
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
+	return cmocka_run_group_tests_name("document", tests, NULL, NULL);
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "result/stability.h"
+
+#include "random.h"
+
+static struct series *new_series(bool with_evidence)
+{
+	struct series *series;
+
+	assert_int_equal(series_new(with_evidence, NULL, &series), 0);
+	return series;
+}
+
+static void append(struct series *series, double seconds, uint16_t flags, bool warmup,
+	const struct evidence *evidence)
+{
+	struct sample sample = {
+		.kernel_ns = llround(seconds * 1e9),
+		.user_ns = llround(seconds * 1e9) + 1000,
+		.flags = flags,
+		.warmup = warmup,
+	};
+
+	assert_int_equal(series_append(series, &sample, evidence, NULL), 0);
+}
+
+static struct stability *assess(const struct series *series)
+{
+	struct stability *stability;
+	struct levels *levels;
+	struct stats stats;
+	double *values;
+	size_t n;
+
+	assert_int_equal(series_values(series, &values, &n), 0);
+	assert_int_equal(levels_find(values, n, &levels), 0);
+	assert_int_equal(stats_compute(values, n, &stats), 0);
+	assert_int_equal(stability_assess(series, &stats, levels, &stability), 0);
+	levels_free(levels);
+	free(values);
+	return stability;
+}
+
+static const struct finding *find(const struct stability *stability, enum finding_code code)
+{
+	for (size_t i = 0; i < stability->n_findings; i++)
+		if (stability->findings[i].code == code)
+			return &stability->findings[i];
+	return NULL;
+}
+
+/*
+ * What `pyperf check` 2.10 says of the same values: STDEV and so on as bits of findings. TOO_MANY
+ * is its "run more times than necessary", which is no warning.
+ */
+#define BIT(code) (1u << FINDING_##code)
+
+static void test_rules_of_pyperf(void **state)
+{
+	static const struct {
+		const char *name;
+		double values[12]; /* in ms; 0 ends */
+		size_t repeat;
+		size_t n_warmups;
+		unsigned findings;
+		bool stable;
+	} cases[] = {
+		{ "one", { 20 }, 1, 0, 0, true },
+		{ "two equal", { 20, 20 }, 1, 0, BIT(TOO_MANY), true },
+		{ "two apart", { 20, 40 }, 1, 0, BIT(STDEV), false },
+		{ "stdev of 9.9 %", { 18.02, 21.98, 20 }, 1, 0, BIT(TOO_FEW), false },
+		{ "stdev of 10.01 %", { 17.998, 22.002, 20 }, 1, 0, BIT(STDEV), false },
+		{ "too few", { 20, 20.5, 19.5, 20, 20 }, 1, 0, BIT(TOO_FEW), false },
+		{ "enough", { 20, 20.1, 19.9, 20, 20 }, 1, 0, BIT(TOO_MANY), true },
+		/* pyperf counts the warm-ups as runs. */
+		{ "6 needed of 4", { 20.1, 19.9, 20.1, 19.9 }, 1, 0, BIT(TOO_FEW), false },
+		{ "6 needed of 5", { 20.1, 19.9, 20.1, 19.9 }, 1, 1, BIT(TOO_FEW), false },
+		{ "6 needed of 7", { 20.1, 19.9, 20.1, 19.9 }, 1, 3, 0, true },
+		{ "6 needed of 9", { 20.1, 19.9, 20.1, 19.9 }, 1, 5, BIT(TOO_MANY), true },
+		{ "quiet", { 20, 20.001, 19.999 }, 4, 0, BIT(TOO_MANY), true },
+		{ "minimum", { 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 9 }, 1, 0,
+			BIT(STDEV) | BIT(MINIMUM), false },
+		{ "maximum", { 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 32 }, 10, 0,
+			BIT(STDEV) | BIT(MAXIMUM), false },
+		{ "maximum of many", { 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20 }, 40, 0,
+			BIT(TOO_MANY), true },
+		{ "short", { 0.5, 0.5, 0.5 }, 1, 0, BIT(SHORT) | BIT(TOO_MANY), false },
+		{ "just short", { 0.999 }, 1, 0, BIT(SHORT), false },
+		{ "not short", { 1 }, 1, 0, 0, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct series *series = new_series(false);
+		struct stability *stability;
+		unsigned found = 0;
+
+		for (size_t k = 0; k < cases[i].n_warmups; k++)
+			append(series, 1, 0, true, NULL);
+		for (size_t r = 0; r < cases[i].repeat; r++)
+			for (size_t k = 0; k < ARRAY_SIZE(cases[i].values); k++)
+				if (cases[i].values[k] > 0)
+					append(series, cases[i].values[k] / 1000, 0, false, NULL);
+		stability = assess(series);
+		for (size_t k = 0; k < stability->n_findings; k++)
+			found |= 1u << stability->findings[k].code;
+		if (found != cases[i].findings)
+			fprintf(stderr, "%s: %#x, not %#x (needs %g)\n", cases[i].name, found,
+				cases[i].findings, stability->runs_needed);
+		assert_int_equal(found, cases[i].findings);
+		assert_int_equal(stability->stable, cases[i].stable);
+		stability_free(stability);
+		series_free(series);
+	}
+}
+
+static void test_texts_of_pyperf(void **state)
+{
+	struct series *series = new_series(false);
+	struct stability *stability;
+
+	(void)state;
+	for (int i = 0; i < 11; i++)
+		append(series, 20e-3, 0, false, NULL);
+	append(series, 9e-3, 0, false, NULL);
+	stability = assess(series);
+	assert_string_equal(find(stability, FINDING_STDEV)->text,
+		"the standard deviation (3.18 ms) is 17 % of the mean (19.1 ms)");
+	assert_string_equal(find(stability, FINDING_MINIMUM)->text,
+		"the minimum (9.00 ms) is 53 % smaller than the mean (19.1 ms)");
+	assert_true(find(stability, FINDING_STDEV)->warning);
+	assert_null(find(stability, FINDING_MAXIMUM));
+	assert_int_equal(stability->runs_needed, 4255);
+	stability_free(stability);
+	stability_free(NULL);
+	series_free(series);
+	for (int i = FINDING_STDEV; i <= FINDING_DRIFT; i++)
+		assert_non_null(finding_code_name((enum finding_code)i));
+	assert_string_equal(finding_code_name(FINDING_LEVEL), "LEVEL");
+	assert_null(finding_code_name((enum finding_code)(FINDING_DRIFT + 1)));
+}
+
+/* Runs 1-105 at 20.3 ms, then 11.0 ms, with what may have changed beside them. */
+static void test_level(void **state)
+{
+	static const struct {
+		const char *name;
+		float temperature[2];
+		int64_t khz[2];
+		float load[2];
+		int32_t interrupts[2];
+		int64_t steal_ns[2];
+		const char *text;
+	} cases[] = {
+		{ "nothing known", { NAN, NAN }, { -1, -1 }, { NAN, NAN }, { -1, -1 }, { -1, -1 },
+			"the values jump: runs 1-105 at 20.3 ms, 106-400 at 11.0 ms" },
+		{ "temperature", { 69, 58 }, { 3400000, 3400000 }, { 1, 1 }, { 3, 3 }, { 0, 0 },
+			"the values jump: runs 1-105 at 20.3 ms, 106-400 at 11.0 ms; with the "
+			"change: temperature 69 -> 58 C" },
+		{ "all", { 69, 58 }, { 2100000, 3400000 }, { 2.5f, 0.25f }, { 0, 12 },
+			{ 3000000, 0 },
+			"the values jump: runs 1-105 at 20.3 ms, 106-400 at 11.0 ms; with the "
+			"change: temperature 69 -> 58 C, frequency 2100 -> 3400 MHz, "
+			"load 2.50 -> 0.25, device interrupts 0 -> 12 a run, "
+			"steal 3.00 -> 0.00 ms a run" },
+		{ "too little", { 59, 58 }, { 3390000, 3400000 }, { 0.5f, 0.25f }, { 10, 12 },
+			{ 1000, 0 }, "the values jump: runs 1-105 at 20.3 ms, 106-400 at 11.0 ms" },
+		{ "known before only", { 69, NAN }, { -1, 3400000 }, { 1, NAN }, { 3, -1 },
+			{ 0, -1 }, "the values jump: runs 1-105 at 20.3 ms, 106-400 at 11.0 ms" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct series *series = new_series(true);
+		struct stability *stability;
+		uint64_t random = 1;
+
+		for (size_t k = 0; k < 402; k++) {
+			bool warmup = k < 2;
+			size_t side = k >= 107;
+			struct evidence evidence;
+
+			evidence_clear(&evidence);
+			evidence.temperature_before = cases[i].temperature[side];
+			evidence.frequency_khz = cases[i].khz[side];
+			evidence.load1 = cases[i].load[side];
+			evidence.irq_device = cases[i].interrupts[side];
+			evidence.steal_ns = cases[i].steal_ns[side];
+			append(series,
+				(side ? 11.0e-3 : 20.3e-3) * (1 + 0.001 * random_normal(&random)),
+				0, warmup, &evidence);
+		}
+		stability = assess(series);
+		assert_non_null(find(stability, FINDING_LEVEL));
+		assert_string_equal(find(stability, FINDING_LEVEL)->text, cases[i].text);
+		assert_null(find(stability, FINDING_DRIFT));
+		assert_false(stability->stable);
+		stability_free(stability);
+		series_free(series);
+	}
+}
+
+/* Random padding differs between any two stretches of runs; that explains nothing. Two paddings
+ * do. */
+static void test_padding(void **state)
+{
+	(void)state;
+	for (int fixed = 0; fixed < 2; fixed++) {
+		struct series *series = new_series(false);
+		struct stability *stability;
+		uint64_t random = 3;
+
+		for (size_t i = 0; i < 100; i++) {
+			struct sample sample = {
+				.kernel_ns = (i < 40 ? 20000000 : 24000000) +
+					(int64_t)(random_next(&random) % 10000),
+				.user_ns = 1,
+				.env_pad = fixed ? (i < 40 ? 16 : 2048)
+						 : (uint32_t)(random_next(&random) % 4096),
+			};
+
+			assert_int_equal(series_append(series, &sample, NULL, NULL), 0);
+		}
+		stability = assess(series);
+		assert_string_equal(find(stability, FINDING_LEVEL)->text,
+			fixed ? "the values jump: runs 1-40 at 20.0 ms, 41-100 at 24.0 ms; with the "
+				"change: padding of the environment 16 -> 2048 bytes"
+			      : "the values jump: runs 1-40 at 20.0 ms, 41-100 at 24.0 ms");
+		stability_free(stability);
+		series_free(series);
+	}
+}
+
+static void test_several_levels(void **state)
+{
+	struct series *series = new_series(true);
+	struct stability *stability;
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < 90; i++) {
+		struct evidence evidence;
+
+		evidence_clear(&evidence);
+		evidence.frequency_khz = i / 30 == 1 ? 3000000 : 3200000;
+		append(series,
+			(i / 30 == 1 ? 20.3e-3 : 20.0e-3) * (1 + 0.0002 * random_normal(&random)),
+			0, false, &evidence);
+	}
+	stability = assess(series);
+	assert_string_equal(find(stability, FINDING_LEVEL)->text,
+		"the values jump: runs 1-30 at 20.00 ms, 31-60 at 20.30 ms, 61-90 at 20.00 ms; "
+		"with the change at run 31: frequency 3200 -> 3000 MHz; at run 61: frequency 3000 "
+		"-> 3200 MHz");
+	stability_free(stability);
+	series_free(series);
+
+	/* Dozens of levels make no endless line. */
+	series = new_series(false);
+	for (size_t i = 0; i < 400; i++)
+		append(series, (i / 20 % 2 ? 20e-3 : 10e-3) * (1 + 0.001 * random_normal(&random)),
+			0, false, NULL);
+	stability = assess(series);
+	assert_non_null(strstr(find(stability, FINDING_LEVEL)->text, " and 14 more levels"));
+	assert_true(strlen(find(stability, FINDING_LEVEL)->text) < 250);
+	stability_free(stability);
+	series_free(series);
+}
+
+static void test_drift(void **state)
+{
+	struct series *series = new_series(true);
+	struct stability *stability;
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < 200; i++) {
+		struct evidence evidence;
+
+		evidence_clear(&evidence);
+		evidence.temperature_before = 50 + 0.1f * (float)i;
+		append(series, (20 + 0.01 * (double)i + 0.02 * random_normal(&random)) * 1e-3, 0,
+			false, &evidence);
+	}
+	stability = assess(series);
+	assert_null(find(stability, FINDING_LEVEL));
+	assert_string_equal(find(stability, FINDING_DRIFT)->text,
+		"the values drift by +9.9 % over the series, from 20.00 ms to 21.99 ms; from the "
+		"first to the last quarter: temperature 52 -> 67 C");
+	assert_false(stability->stable);
+	stability_free(stability);
+
+	/* And a jump in the middle of it. */
+	for (size_t i = 100; i < 200; i++)
+		series->samples[i].kernel_ns += 10000000;
+	stability = assess(series);
+	assert_non_null(find(stability, FINDING_LEVEL));
+	assert_non_null(find(stability, FINDING_DRIFT));
+	assert_non_null(strstr(find(stability, FINDING_DRIFT)->text, "between the jumps"));
+	stability_free(stability);
+	series_free(series);
+}
+
+static void test_disturbed(void **state)
+{
+	struct series *series = new_series(false);
+	struct stability *stability;
+	char *text;
+
+	(void)state;
+	append(series, 0.02, SAMPLE_FAILED, true, NULL);
+	append(series, 0.02, SAMPLE_IRQ, false, NULL);
+	stability = assess(series);
+	text = stability_disturbed_text(stability);
+	assert_string_equal(text, "1 of 1 runs was disturbed: irq 1");
+	free(text);
+	stability_free(stability);
+
+	append(series, 0.02, 0, false, NULL);
+	append(series, 0.02, SAMPLE_IRQ | SAMPLE_PREEMPTED, false, NULL);
+	append(series, 0.02, SAMPLE_LEFTOVER, false, NULL);
+	stability = assess(series);
+	assert_int_equal(stability->n_runs, 4);
+	assert_int_equal(stability->n_disturbed, 3);
+	assert_int_equal(stability->n_flagged[2], 2);
+	assert_int_equal(stability->n_flagged[8], 0);
+	text = stability_disturbed_text(stability);
+	assert_string_equal(text, "3 of 4 runs were disturbed: irq 2, preempted 1, leftover 1");
+	free(text);
+	stability_free(stability);
+	series_free(series);
+
+	series = new_series(false);
+	append(series, 0.02, 0, false, NULL);
+	stability = assess(series);
+	text = stability_disturbed_text(stability);
+	assert_string_equal(text, "");
+	free(text);
+	stability_free(stability);
+	series_free(series);
+}
+
+static void test_refused(void **state)
+{
+	struct series *series = new_series(false);
+	struct level level = { .n = 1 };
+	struct levels levels = { .items = &level, .n = 1 };
+	struct stats stats = { .n = 1 };
+	struct stability *stability = NULL;
+
+	(void)state;
+	assert_int_equal(stability_assess(series, &stats, &levels, &stability), -EINVAL);
+	append(series, 0.02, 0, true, NULL);
+	assert_int_equal(stability_assess(series, &stats, &levels, &stability), -EINVAL);
+	append(series, 0.02, 0, false, NULL);
+	append(series, 0.02, 0, false, NULL);
+	/* Statistics of another series. */
+	assert_int_equal(stability_assess(series, &stats, &levels, &stability), -EINVAL);
+	assert_null(stability);
+	series_free(series);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rules_of_pyperf),
+		cmocka_unit_test(test_texts_of_pyperf),
+		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_padding),
+		cmocka_unit_test(test_several_levels),
+		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_disturbed),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests_name("stability", tests, NULL, NULL);
+}
