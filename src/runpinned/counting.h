@@ -32,9 +32,10 @@ struct counting {
 
 /*
  * Resolves the list of -e (NULL for none). An unknown name is said and is -EINVAL; what this
- * machine or this user cannot count is said once and left out. with_evidence adds our own.
+ * machine or this user cannot count is said once and left out. `cpu` is one that the program runs
+ * on: machines with two kinds of cores count with two PMUs. with_evidence adds our own.
  */
-int counting_open(const char *events, bool with_evidence, struct counting **ret);
+int counting_open(const char *events, int cpu, bool with_evidence, struct counting **ret);
 void counting_free(struct counting *counting);
 DEFINE_CLEANUP(counting, counting_free);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +20,31 @@ struct cpulock {
 };
 
 /* The process in a line of /proc/locks that is about this file, 0 when it is about another:
- * "3: FLOCK  ADVISORY  WRITE 812 00:16:1234 0 EOF" (Documentation/filesystems/proc.rst). */
-static pid_t lock_line_holder(const char *line, const struct stat *st)
+ * "3: FLOCK  ADVISORY  WRITE 812 00:16:1234 0 EOF" (Documentation/filesystems/proc.rst). The line
+ * is cut into its words. */
+static pid_t lock_line_holder(char *line, const struct stat *st)
 {
-	char kind[16], file[64], want[64];
-	int pid;
+	enum {
+		KIND = 1,
+		PID = 4,
+		FILE_ID = 5,
+		N_WORDS = 6
+	};
+	char *words[N_WORDS], *save = NULL, want[64];
+	unsigned pid;
 
-	/* A line that begins with -> is about a process that waits. */
-	if (sscanf(line, "%*d: %15s %*s %*s %d %63s", kind, &pid, file) != 3)
-		return 0;
-	if (strcmp(kind, "FLOCK") != 0 || pid <= 0)
-		return 0;
+	for (size_t i = 0; i < N_WORDS; i++) {
+		words[i] = strtok_r(i == 0 ? line : NULL, " ", &save);
+		if (!words[i])
+			return 0;
+	}
 	snprintf(want, sizeof(want), "%02x:%02x:%llu", major(st->st_dev), minor(st->st_dev),
 		(unsigned long long)st->st_ino);
-	return strcmp(file, want) == 0 ? pid : 0;
+	/* A process that waits has "->" for its kind; one of another PID namespace the number 0. */
+	if (strcmp(words[KIND], "FLOCK") != 0 || strcmp(words[FILE_ID], want) != 0 ||
+		parse_uint(words[PID], 1, INT_MAX, &pid) < 0)
+		return 0;
+	return (pid_t)pid;
 }
 
 static void holder_find(int fd, struct cpulock_holder *holder)

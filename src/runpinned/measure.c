@@ -13,6 +13,7 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "machine/counter.h"
 #include "result/stats.h"
 #include "result/units.h"
 #include "runpinned/judge.h"
@@ -152,6 +153,23 @@ static int measure_floor(struct work *work, struct floor *ret)
 		ret->reap_ns = (int64_t)reap[n_kernel / 2];
 	}
 	return 0;
+}
+
+/* Once, and before the runs: how they are timed is worth knowing before they take an hour. */
+static void say_window_error(int error)
+{
+	int paranoid;
+
+	if (error == 0)
+		return;
+	if ((error == EACCES || error == EPERM) && perf_paranoid_read(&paranoid) == 0)
+		say("note: the kernel does not let us have its stamps (kernel.perf_event_paranoid is "
+		    "%d): runs are timed from before exec to after wait",
+			paranoid);
+	else
+		say("note: the kernel does not let us have its stamps (%s): runs are timed from before "
+		    "exec to after wait",
+			strerror(error));
 }
 
 /* Root only (Documentation/admin-guide/sysctl/vm.rst): clean pages go, so the dirty ones are
@@ -428,11 +446,12 @@ int measure(const struct options *options, struct session *session, struct stop 
 	r = series_new(evidence != NULL, (const char *const *)counting->event_names, &m->series);
 	if (r < 0)
 		return r;
+	m->env_pad_seeded = options->env_pad == ENV_PAD_RANDOM;
 	m->env_pad_seed = options->env_pad_seed;
-	if (options->env_pad == ENV_PAD_RANDOM && !options->env_pad_seeded) {
+	if (m->env_pad_seeded && !options->env_pad_seeded) {
 		if (getrandom(&m->env_pad_seed, sizeof(m->env_pad_seed), 0) < 0)
 			return -errno;
-		/* As --env-pad takes it back, and as a JSON reader keeps it exactly. */
+		/* As --env-pad takes it back, and as every JSON reader keeps it exactly. */
 		m->env_pad_seed >>= 11;
 	}
 	clock_gettime(CLOCK_REALTIME, &realtime);
@@ -454,6 +473,7 @@ int measure(const struct options *options, struct session *session, struct stop 
 		&work.progress, !options->quiet && !options->show_output && options->verbose < 2);
 
 	r = measure_floor(&work, &m->floor_before);
+	say_window_error(m->window_error);
 	if (r == 0)
 		r = run_all(&work);
 	progress_clear(&work.progress);

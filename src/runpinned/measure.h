@@ -42,7 +42,8 @@ struct measurement {
 	int window_error;
 	size_t n_warmups;
 	size_t n_runs;
-	uint64_t env_pad_seed;
+	uint64_t env_pad_seed; /* --env-pad random */
+	bool env_pad_seeded;
 	bool reached_rel_error; /* --until-rel-error was satisfied */
 };
 

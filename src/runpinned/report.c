@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 enum {
 	WIDTH_DEFAULT = 80,
 	WIDTH_MAX = 100, /* longer bars say nothing more */
+	HISTOGRAM_MIN = 5,
 };
 
 static int stream_width(FILE *stream)
@@ -28,31 +30,50 @@ static int stream_width(FILE *stream)
 	return MIN((int)size.ws_col, (int)WIDTH_MAX);
 }
 
+/* A figure, and beside it a second one or what it is in relation to the rest. */
+static void print_row(FILE *stream, const char *label, const char *figure, const char *format, ...)
+	_printf_(4, 5);
+
+static void print_row(FILE *stream, const char *label, const char *figure, const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stream, "  %-10s %12s    ", label, figure);
+	va_start(ap, format);
+	vfprintf(stream, format, ap);
+	va_end(ap);
+	fputc('\n', stream);
+}
+
 static void print_figures(FILE *stream, const struct report_input *input, const struct stats *s)
 {
 	struct scale scale = scale_refine(scale_choose(s->median), 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 
-	fprintf(stream, "  %-8s %14s    %-8s %s\n", "median", scale_format(scale, s->median, a),
-		"MAD", scale_format(scale, s->mad, b));
-	if (s->n > 1)
-		fprintf(stream, "  %-8s %14s    %-8s %s\n", "mean", scale_format(scale, s->mean, a),
-			"stdev", scale_format(scale, s->stdev, b));
-	fprintf(stream, "  %-8s %14s    %s of the median\n", "min", scale_format(scale, s->min, a),
-		units_format_change(s->min / s->median - 1, b));
-	fprintf(stream, "  %-8s %14s    %s of the median\n", "max", scale_format(scale, s->max, a),
-		units_format_change(s->max / s->median - 1, b));
-	if (s->n > 1)
-		fprintf(stream, "  %-23s    (max - min) / mean\n",
-			units_format_percent(s->spread, a));
+	if (s->n == 1) {
+		print_row(stream, "value", scale_format(scale, s->median, a),
+			"one run tells nothing of the next");
+	} else {
+		print_row(stream, "median", scale_format(scale, s->median, a), "MAD    %12s",
+			scale_format(scale, s->mad, b));
+		print_row(stream, "mean", scale_format(scale, s->mean, a), "stdev  %12s",
+			scale_format(scale, s->stdev, b));
+		print_row(stream, "min", scale_format(scale, s->min, a), "%s of the median",
+			units_format_change(s->min / s->median - 1, b));
+		print_row(stream, "max", scale_format(scale, s->max, a), "%s of the median",
+			units_format_change(s->max / s->median - 1, b));
+		print_row(stream, "max - min", scale_format(scale, s->max - s->min, a),
+			"%s of the mean", units_format_percent(s->spread, b));
+	}
 	if (s->has_interval) {
 		scale_format_bare(scale, s->interval_low, a);
 		scale_format(scale, s->interval_high, b);
-		fprintf(stream, "  %s .. %s    holds the median with 95 %% certainty\n", a, b);
+		fprintf(stream, "  %-10s %s .. %s hold the median with 95 %% certainty\n",
+			"interval", a, b);
 	}
 	if (isfinite(input->floor_seconds))
-		fprintf(stream, "  %-8s %14s    an empty program, measured the same way\n", "floor",
-			scale_format(scale, input->floor_seconds, a));
+		print_row(stream, "floor", scale_format(scale, input->floor_seconds, a),
+			"an empty program, measured the same way");
 }
 
 static const char *clock_text(enum window_clock clock)
@@ -61,24 +82,47 @@ static const char *clock_text(enum window_clock clock)
 				      : "from before exec to after wait, stamped by runpinned";
 }
 
-static int print_disturbed(FILE *stream, const struct stability *stability)
+/* All that goes to the stream; values are sorted. */
+static int print_summary(FILE *stream, const struct report_input *input, const double *values,
+	const struct stats *stats, const struct stability *stability)
 {
-	_cleanup_free_ char *text = stability_disturbed_text(stability);
+	_cleanup_free_ char *bars = NULL, *disturbed = NULL;
+	_cleanup_(histogram) struct histogram *histogram = NULL;
+	int r;
 
-	if (!text)
+	fprintf(stream, "%s: %zu run%s on CPU %s, %s\n", input->name, stats->n,
+		stats->n == 1 ? "" : "s", input->cpus, clock_text(input->series->clock));
+	if (input->cpus_reason)
+		fprintf(stream, "  chosen: %s\n", input->cpus_reason);
+	print_figures(stream, input, stats);
+	if (stats->n >= HISTOGRAM_MIN) {
+		r = histogram_new(values, stats->n, 0, &histogram);
+		if (r < 0)
+			return r;
+		bars = histogram_render(histogram, stream_width(stream));
+		if (!bars)
+			return -ENOMEM;
+		fprintf(stream, "\n%s\n", bars);
+	}
+	disturbed = stability_disturbed_text(stability);
+	if (!disturbed)
 		return -ENOMEM;
-	if (*text)
-		fprintf(stream, "%s\n", text);
+	if (*disturbed)
+		fprintf(stream, "%s\n", disturbed);
+	for (size_t i = 0; i < stability->n_findings && input->verbose; i++) {
+		if (!stability->findings[i].warning)
+			fprintf(stream, "note: %s\n", stability->findings[i].text);
+	}
+	/* What comes on standard error, perhaps to the same terminal, belongs behind this. */
+	fflush(stream);
 	return 0;
 }
 
 int report_print(FILE *stream, const struct report_input *input)
 {
 	_cleanup_free_ double *values = NULL;
-	_cleanup_free_ char *bars = NULL;
 	_cleanup_(levels) struct levels *levels = NULL;
 	_cleanup_(stability) struct stability *stability = NULL;
-	_cleanup_(histogram) struct histogram *histogram = NULL;
 	struct stats stats;
 	size_t n;
 	int r;
@@ -96,34 +140,11 @@ int report_print(FILE *stream, const struct report_input *input)
 	r = stability_assess(input->series, &stats, levels, &stability);
 	if (r < 0)
 		return r;
-
-	fprintf(stream, "%s: %zu run%s on CPU %s, %s\n", input->name, n, n == 1 ? "" : "s",
-		input->cpus, clock_text(input->series->clock));
-	if (input->cpus_reason)
-		fprintf(stream, "  chosen because: %s\n", input->cpus_reason);
-	print_figures(stream, input, &stats);
-	if (n >= 5) {
-		r = histogram_new(values, n, 0, &histogram);
+	if (stream) {
+		r = print_summary(stream, input, values, &stats, stability);
 		if (r < 0)
 			return r;
-		bars = histogram_render(histogram, stream_width(stream));
-		if (!bars)
-			return -ENOMEM;
-		fprintf(stream, "\n%s\n", bars);
 	}
-	r = print_disturbed(stream, stability);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < stability->n_findings; i++) {
-		const struct finding *finding = &stability->findings[i];
-
-		if (finding->warning)
-			continue;
-		if (input->verbose)
-			fprintf(stream, "note: %s\n", finding->text);
-	}
-	/* What is on its way to the same terminal must come first. */
-	fflush(stream);
 	for (size_t i = 0; i < stability->n_findings; i++) {
 		if (stability->findings[i].warning)
 			say("warning: %s", stability->findings[i].text);

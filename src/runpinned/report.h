@@ -18,8 +18,8 @@ struct report_input {
 };
 
 /*
- * Writes the summary, the histogram and the disturbed runs to `stream`, and what speaks against the
- * result to standard error. 0, or a negative errno: -ENODATA when no run counts.
+ * Writes the summary, the histogram and the disturbed runs to `stream` (NULL: nowhere), and what
+ * speaks against the result to standard error. 0, or a negative errno: -ENODATA when no run counts.
  */
 int report_print(FILE *stream, const struct report_input *input);
 

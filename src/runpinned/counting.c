@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/say.h"
+#include "machine/counter.h"
+#include "runpinned/counting.h"
+
+/* Adds an event of our own, where it can be had; its place among the counters, else -1. */
+static int add_own(struct counting *counting, int cpu, const char *name)
+{
+	_cleanup_free_ char *why = NULL, *why_not = NULL;
+	struct perf_event_attr attr;
+
+	if (counter_resolve(name, cpu, &attr, &why) < 0)
+		return -1;
+	if (counter_probe(&attr, &why_not) < 0)
+		return -1;
+	counting->attrs[counting->n] = attr;
+	return (int)counting->n++;
+}
+
+static void add_evidence(struct counting *counting, int cpu)
+{
+	counting->task_clock = add_own(counting, cpu, "task-clock");
+	counting->migrations = add_own(counting, cpu, "cpu-migrations");
+	/* The frequency as it was: all three, or none is of use. */
+	counting->aperf = add_own(counting, cpu, "msr/aperf/");
+	if (counting->aperf < 0)
+		return;
+	counting->mperf = add_own(counting, cpu, "msr/mperf/");
+	counting->tsc = add_own(counting, cpu, "msr/tsc/");
+}
+
+/* One event of -e: 0 also when it cannot be counted here, which is said. */
+static int add_event(struct counting *counting, int cpu, const char *name)
+{
+	_cleanup_free_ char *why = NULL;
+	struct perf_event_attr attr;
+	int r;
+
+	r = counter_resolve(name, cpu, &attr, &why);
+	if (r == -ENOENT) {
+		say("-e: %s: %s", name, why ? why : "no such event");
+		return -EINVAL;
+	}
+	if (r == 0)
+		r = counter_probe(&attr, &why);
+	if (r < 0) {
+		if (r == -ENOMEM)
+			return r;
+		say("note: %s is not counted: %s", name, why ? why : strerror(-r));
+		return 0;
+	}
+	if (counting->n == LAUNCH_MAX_COUNTERS) {
+		say("-e: more events than can be counted at once (%d)",
+			LAUNCH_MAX_COUNTERS - (int)counting->first_event);
+		return -EINVAL;
+	}
+	counting->event_names[counting->n_events] = strdup(name);
+	if (!counting->event_names[counting->n_events])
+		return -ENOMEM;
+	counting->n_events++;
+	counting->attrs[counting->n++] = attr;
+	return 0;
+}
+
+int counting_open(const char *events, int cpu, bool with_evidence, struct counting **ret)
+{
+	_cleanup_(counting) struct counting *counting = NULL;
+	char **list;
+	int r = 0;
+
+	counting = calloc(1, sizeof(*counting));
+	if (!counting)
+		return -ENOMEM;
+	counting->task_clock = counting->migrations = -1;
+	counting->aperf = counting->mperf = counting->tsc = -1;
+	counting->event_names = calloc(LAUNCH_MAX_COUNTERS + 1, sizeof(*counting->event_names));
+	if (!counting->event_names)
+		return -ENOMEM;
+	if (with_evidence)
+		add_evidence(counting, cpu);
+	counting->first_event = counting->n;
+	if (events) {
+		r = counter_split_list(events, &list);
+		if (r == -EINVAL)
+			say("-e: '%s' is no list of events", events);
+		if (r < 0)
+			return r;
+		for (size_t i = 0; list[i] && r == 0; i++)
+			r = add_event(counting, cpu, list[i]);
+		counter_free_list(list);
+		if (r < 0)
+			return r;
+	}
+	*ret = TAKE_PTR(counting);
+	return 0;
+}
+
+void counting_free(struct counting *counting)
+{
+	if (!counting)
+		return;
+	for (size_t i = 0; i < counting->n_events; i++)
+		free(counting->event_names[i]);
+	free(counting->event_names);
+	free(counting);
+}
+
+/* The count of a whole run; NAN when there is none. */
+static double scaled(const struct launch_counter *counter)
+{
+	if (counter->running_ns == 0)
+		return NAN;
+	if (counter->running_ns >= counter->enabled_ns)
+		return (double)counter->value;
+	return (double)counter->value * ((double)counter->enabled_ns / (double)counter->running_ns);
+}
+
+static double own_count(const struct launch_report *report, int index)
+{
+	if (index < 0 || (uint32_t)index >= report->n_counters)
+		return NAN;
+	return scaled(&report->counters[index]);
+}
+
+void counting_fill_evidence(const struct counting *counting, const struct launch_report *report,
+	struct evidence *evidence)
+{
+	double task_clock = own_count(report, counting->task_clock);
+	double migrations = own_count(report, counting->migrations);
+	double aperf = own_count(report, counting->aperf);
+	double mperf = own_count(report, counting->mperf);
+	double tsc = own_count(report, counting->tsc);
+
+	if (isfinite(task_clock))
+		evidence->task_clock_ns = (int64_t)task_clock;
+	if (isfinite(migrations))
+		evidence->migrations = (int32_t)MIN(migrations, (double)INT32_MAX);
+	/* APERF counts at the CPU's frequency and MPERF at that of the TSC, both only while the CPU
+	 * is not idle (Intel SDM 14.2); the TSC's own frequency is its count by the time. */
+	if (isfinite(aperf) && isfinite(tsc) && mperf > 0 &&
+		report->counters[counting->tsc].running_ns > 0)
+		evidence->frequency_khz = (int64_t)(aperf / mperf * tsc /
+			(double)report->counters[counting->tsc].enabled_ns * 1e6);
+}
+
+void counting_read_events(
+	const struct counting *counting, const struct launch_report *report, double *ret)
+{
+	for (size_t i = 0; i < counting->n_events; i++) {
+		size_t at = counting->first_event + i;
+
+		ret[i] = at < report->n_counters ? scaled(&report->counters[at]) : NAN;
+	}
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "config.h"
+#include "machine/identity.h"
+#include "runpinned/describe.h"
+
+/* The benchmark's name if none is given: what the program's file is called. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void describe_how(const struct options *options, struct facts *facts)
+{
+	facts_set_integer(facts, "quiesce_runs_asked_for", options->runs);
+	if (options->rel_error > 0) {
+		facts_set_real(facts, "quiesce_until_rel_error", options->rel_error);
+		facts_set_integer(facts, "quiesce_max_runs", options->max_runs);
+	}
+	if (options->no_aslr) {
+		/* pyperf's key and words: it is what the program met. */
+		facts_set_string(facts, "aslr", "No randomization");
+		facts_set_string(facts, "quiesce_aslr", "off (--no-aslr)");
+	}
+	if (options->set_nice)
+		facts_set_integer(facts, "quiesce_nice", options->nice);
+	if (options->fifo_priority > 0)
+		facts_set_integer(facts, "quiesce_fifo", options->fifo_priority);
+	if (options->timeout_ns > 0)
+		facts_set_real(
+			facts, "quiesce_timeout", (double)options->timeout_ns / NSEC_PER_SEC);
+	if (options->cooldown >= 0)
+		facts_set_real(facts, "quiesce_cooldown", options->cooldown);
+	if (options->drop_caches)
+		facts_set_string(facts, "quiesce_drop_caches", "yes");
+	if (options->clear_env)
+		facts_set_string(facts, "quiesce_environment", "cleared");
+	facts_set_string(facts, "quiesce_output", options->show_output ? "shown" : "/dev/null");
+	facts_set_string(facts, "quiesce_evidence", options->no_evidence ? "none" : "full");
+	switch (options->env_pad) {
+	case ENV_PAD_FIXED:
+		facts_set_stringf(facts, "quiesce_env_padding", "%u", options->env_pad_bytes);
+		break;
+	case ENV_PAD_RANDOM:
+		facts_set_string(facts, "quiesce_env_padding", "random");
+		break;
+	default:
+		facts_set_string(facts, "quiesce_env_padding", "none");
+	}
+}
+
+int describe_setup(const struct options *options, const struct place *place, struct facts *facts)
+{
+	_cleanup_free_ char *command = text_quote_argv(options->program);
+	_cleanup_free_ char *housekeeping = cpumask_format_list(place->housekeeping);
+	int r;
+
+	if (!command || !housekeeping)
+		return -ENOMEM;
+	facts_set_string(
+		facts, "name", options->name ? options->name : base_name(options->program[0]));
+	facts_set_string(facts, "command", command);
+	facts_set_integer(facts, "loops", 1);
+	facts_set_string(facts, "quiesce_version", QUIESCE_VERSION);
+	facts_set_string(facts, "quiesce_cpus", place->cpus_text);
+	if (place->reason)
+		facts_set_string(facts, "quiesce_cpus_reason", place->reason);
+	if (*housekeeping)
+		facts_set_string(facts, "quiesce_housekeeping", housekeeping);
+	r = identity_read(place->cpus, facts);
+	if (r < 0)
+		return r;
+	r = identity_read_moving(place->cpus, NULL, facts);
+	if (r < 0)
+		return r;
+	describe_how(options, facts);
+	return facts->failed ? -ENOMEM : 0;
+}
+
+/* Frequencies and load once more: what a benchmark itself did to them shows in the difference. */
+static int describe_moved(const struct place *place, struct facts *facts)
+{
+	static const char *const names[] = { "load_avg_1min", "runnable_threads", "cpu_freq" };
+	struct facts now = { 0 };
+	int r;
+
+	r = identity_read_moving(place->cpus, NULL, &now);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
+		const struct fact *fact = facts_find(&now, names[i]);
+		char name[64];
+
+		if (!fact)
+			continue;
+		snprintf(name, sizeof(name), "quiesce_after_%s", names[i]);
+		switch (fact->type) {
+		case FACT_STRING:
+			facts_set_string(facts, name, fact->string);
+			break;
+		case FACT_INTEGER:
+			facts_set_integer(facts, name, fact->integer);
+			break;
+		case FACT_REAL:
+			facts_set_real(facts, name, fact->real);
+			break;
+		}
+	}
+	facts_clear(&now);
+	return r;
+}
+
+int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
+	const struct place *place, struct facts *facts)
+{
+	int r;
+
+	facts_set_string(facts, "timer",
+		measurement->series->clock == WINDOW_KERNEL
+			? "perf exec and exit records, CLOCK_MONOTONIC_RAW"
+			: "stamps before execve and after wait, CLOCK_MONOTONIC_RAW");
+	/* NAN, where there was none, sets nothing. */
+	facts_set_real(
+		facts, "quiesce_floor_kernel_before", measurement->floor_before.kernel_seconds);
+	facts_set_real(
+		facts, "quiesce_floor_kernel_after", measurement->floor_after.kernel_seconds);
+	facts_set_real(facts, "quiesce_floor_user_before", measurement->floor_before.user_seconds);
+	facts_set_real(facts, "quiesce_floor_user_after", measurement->floor_after.user_seconds);
+	if (measurement->env_pad_seeded)
+		facts_set_integer(
+			facts, "quiesce_env_pad_seed", (int64_t)measurement->env_pad_seed);
+	if (measurement->window_error)
+		facts_set_string(
+			facts, "quiesce_window_error", strerror(measurement->window_error));
+	if (evidence && evidence_sensor(evidence))
+		facts_set_string(facts, "quiesce_sensor", evidence_sensor(evidence));
+	if (measurement->incomplete)
+		facts_set_string(facts, "quiesce_incomplete", measurement->incomplete);
+	r = describe_moved(place, facts);
+	if (r < 0)
+		return r;
+	return facts->failed ? -ENOMEM : 0;
+}
+
+int describe_changes(const struct place *place, struct facts *facts, char **ret_text)
+{
+	_cleanup_text_ struct text t = { 0 };
+	struct facts now = { 0 };
+	char *text;
+	int r;
+
+	r = identity_read(place->cpus, &now);
+	for (size_t i = 0; r == 0 && i < now.n; i++) {
+		const struct fact *after = &now.items[i], *before = facts_find(facts, after->name);
+
+		/* `aslr` is what the program meets, which --no-aslr decides. */
+		if (after->type != FACT_STRING || strcmp(after->name, "aslr") == 0)
+			continue;
+		if (before && strcmp(before->string, after->string) == 0)
+			continue;
+		text_appendf(&t, "%s%s was '%s', is '%s'", t.length > 0 ? "; " : "", after->name,
+			before ? before->string : "", after->string);
+	}
+	facts_clear(&now);
+	if (r < 0)
+		return r;
+	text = text_steal(&t);
+	if (!text)
+		return -ENOMEM;
+	if (*text)
+		facts_set_string(facts, "quiesce_changed", text);
+	*ret_text = text;
+	return facts->failed ? -ENOMEM : 0;
+}

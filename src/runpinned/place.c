@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/say.h"
+#include "machine/cpuload.h"
+#include "machine/cpupick.h"
+#include "machine/isolation.h"
+#include "machine/topology.h"
+#include "runpinned/place.h"
+
+enum {
+	/* Long enough for 20 ticks of /proc/stat, short enough not to be noticed. */
+	WATCH_NS = 200 * 1000 * 1000,
+};
+
+/* Says what is wrong with the text of -c. */
+static void say_bad_list(const char *list, const struct cpumask_error *error)
+{
+	_cleanup_free_ char *what = cpumask_format_error(error);
+
+	say("-c: '%s' is not a CPU list: %s", list, what ? what : error->reason);
+}
+
+/* The CPUs that were asked for exist, are online and may be used. */
+static int check_cpus(const char *list, const struct topology *topology, const struct cpumask *cpus)
+{
+	_cleanup_free_ char *have = NULL, *why = NULL;
+	int denied, r;
+
+	if (cpumask_is_empty(cpus)) {
+		say("-c: '%s' names no CPU", list);
+		return -EINVAL;
+	}
+	cpumask_for_each (cpu, cpus) {
+		if (cpumask_isset(topology->online, cpu))
+			continue;
+		have = cpumask_format_list(topology->online);
+		if (cpumask_isset(topology->present, cpu))
+			say("-c: CPU %d is offline (online: %s)", cpu, have ? have : "?");
+		else
+			say("-c: CPU %d does not exist (online: %s)", cpu, have ? have : "?");
+		return -EINVAL;
+	}
+	r = isolation_find_denied(cpus, &denied);
+	if (r < 0) {
+		say_errno(r, "cannot find out which CPUs are allowed here");
+		return r;
+	}
+	if (r > 0) {
+		if (isolation_explain_denied(denied, &why) == 0)
+			say("-c: CPU %d is not allowed here: %s", denied, why);
+		else
+			say("-c: CPU %d is not allowed here", denied);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int choose_auto(const struct topology *topology, const struct cpumask *allowed,
+	struct cpumask *cpus, char **ret_reason)
+{
+	_cleanup_(isolation) struct isolation *isolation = NULL;
+	_cleanup_(cpuload) struct cpuload *load = NULL;
+	struct cpupick_input input;
+	int r;
+
+	r = isolation_read(&isolation);
+	if (r < 0)
+		return r;
+	r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
+	if (r < 0)
+		return r;
+	input = (struct cpupick_input){
+		.allowed = allowed,
+		.isolated = isolation->isolated,
+		.busy = load->busy,
+		.interrupts = load->interrupts,
+		.n_cpus = load->n_cpus,
+	};
+	return cpupick_choose(topology, &input, 0, cpus, ret_reason);
+}
+
+static int choose(const char *list, const struct topology *topology, struct place *place)
+{
+	_cleanup_(cpumask) struct cpumask *allowed = NULL;
+	struct cpumask_error error;
+	int r;
+
+	r = cpumask_new(&allowed);
+	if (r < 0)
+		return r;
+	r = isolation_read_allowed(allowed);
+	if (r < 0) {
+		say_errno(r, "cannot find out which CPUs are allowed here");
+		return r;
+	}
+	if (list) {
+		r = cpumask_parse_list(list, topology->n_cpus, place->cpus, &error);
+		if (r == -EINVAL || r == -ERANGE) {
+			say_bad_list(list, &error);
+			return -EINVAL;
+		}
+		if (r < 0)
+			return r;
+		r = check_cpus(list, topology, place->cpus);
+		if (r < 0)
+			return r;
+	} else {
+		r = choose_auto(topology, allowed, place->cpus, &place->reason);
+		if (r == -ENODEV) {
+			say("no CPU is both online and allowed here");
+			return -ENODEV;
+		}
+		if (r < 0) {
+			say_errno(r, "cannot choose a CPU");
+			return r;
+		}
+	}
+	place->cpus_text = cpumask_format_list(place->cpus);
+	if (!place->cpus_text)
+		return -ENOMEM;
+	r = cpupick_housekeeping(topology, allowed, place->cpus, place->housekeeping);
+	return r == -ENODATA ? 0 : r;
+}
+
+int place_choose(const char *list, struct place **ret)
+{
+	_cleanup_(place) struct place *place = NULL;
+	_cleanup_(topology) struct topology *topology = NULL;
+	int r;
+
+	place = calloc(1, sizeof(*place));
+	if (!place)
+		return -ENOMEM;
+	r = cpumask_new(&place->cpus);
+	if (r < 0)
+		return r;
+	r = cpumask_new(&place->housekeeping);
+	if (r < 0)
+		return r;
+	r = topology_read(&topology);
+	if (r < 0) {
+		say_errno(r, "cannot read which CPUs this machine has");
+		return r;
+	}
+	r = choose(list, topology, place);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(place);
+	return 0;
+}
+
+void place_free(struct place *place)
+{
+	if (!place)
+		return;
+	cpumask_free(place->cpus);
+	cpumask_free(place->housekeeping);
+	free(place->cpus_text);
+	free(place->reason);
+	free(place);
+}

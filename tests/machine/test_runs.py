@@ -1,0 +1,781 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""runpinned running real programs on the machine at hand.
+
+Nothing here depends on how fast this machine is: what is checked is what stands in the result, what
+is said, and what is left behind.
+"""
+
+import csv
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import machine
+from machine import Skip, check, equal
+
+RUNPINNED = os.environ['RUNPINNED']
+PROGRAMS = pathlib.Path(os.environ['PROGRAMS'])
+SCRATCH = tempfile.TemporaryDirectory(prefix='runs.')
+os.chmod(SCRATCH.name, 0o755)
+CPU = str(max(os.sched_getaffinity(0)))
+
+
+def environment(**more):
+    return {**os.environ, 'LC_ALL': 'C', 'XDG_STATE_HOME': SCRATCH.name + '/state', **more}
+
+
+def run(*arguments, cpu=CPU, env=None, prefix=(), timeout=60, **options):
+    """runpinned on one CPU. Its standard output and error as text."""
+    command = [*prefix, RUNPINNED, '-c', cpu, *map(str, arguments)]
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors='backslashreplace', env=env or environment(),
+                              timeout=timeout, check=False, **options)
+    except subprocess.TimeoutExpired as error:
+        raise machine.Failed(f'{command} took more than {timeout} s') from error
+
+
+def scratch(name):
+    return pathlib.Path(SCRATCH.name, name)
+
+
+def script(name, text):
+    """An executable shell script."""
+    path = scratch(name)
+    path.write_text('#!/bin/sh\n' + text, encoding='utf-8')
+    path.chmod(0o755)
+    return path
+
+
+def measured(*arguments, status=0, **options):
+    """The only benchmark of the result, as a dictionary."""
+    result = run('--json', *arguments, **options)
+    equal(result.returncode, status, f'status ({result.stderr})')
+    return json.loads(result.stdout)['benchmarks'][0]
+
+
+def metadata(benchmark):
+    """Of each run, warm-ups too, with what they have in common."""
+    return [{**benchmark.get('metadata', {}), **run.get('metadata', {})}
+            for run in benchmark['runs']]
+
+
+def values(benchmark):
+    return [value for run in benchmark['runs'] for value in run.get('values', [])]
+
+
+def one_line(result, status, *words):
+    """A failure as a user should see it: one line on standard error, and no output."""
+    equal(result.returncode, status, f'status ({result.stderr!r})')
+    equal(result.stdout, '', 'standard output')
+    check(re.fullmatch(r'runpinned: [^\n]+\n', result.stderr), f'not one line: {result.stderr!r}')
+    for word in words:
+        check(word in result.stderr, f'{word!r} is not in {result.stderr!r}')
+
+
+def kernel_windows_are_allowed():
+    """Whether this machine lets us have the kernel's stamps at all."""
+    return metadata(measured('-n', 1, '-w', 0, '/bin/true'))[0]['quiesce_clock'] == 'kernel'
+
+
+def require_kernel_windows():
+    if not kernel_windows_are_allowed():
+        raise Skip('perf_event_open(2) is not allowed here')
+
+
+def processes_with(word):
+    """Processes that have this word among their arguments: no zombies, and not runpinned, which
+    has the program's arguments behind its own."""
+    found = []
+    for entry in pathlib.Path('/proc').iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / 'cmdline').read_bytes().split(b'\0')
+            if word.encode() in words and os.path.basename(words[0]) != b'runpinned':
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def gone(word):
+    """True once no process has this word any more; at most some seconds are waited."""
+    for _ in range(100):
+        if not processes_with(word):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def await_running(word):
+    for _ in range(200):
+        if processes_with(word):
+            return
+        time.sleep(0.05)
+    check(False, f'{word} never ran')
+
+
+STARTED = []
+
+
+def start(*arguments, **options):
+    process = subprocess.Popen([RUNPINNED, '-c', CPU, *map(str, arguments)],
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=environment(), **options)
+    STARTED.append(process)
+    return process
+
+
+def tidy(function):
+    """The test, with whatever it started ended behind it: it would hold the CPU's lock."""
+    def tidied():
+        try:
+            function()
+        finally:
+            while STARTED:
+                process = STARTED.pop()
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+    return tidied
+
+
+# --- The window ---
+
+def test_plain():
+    benchmark = measured('-n', 5, '/bin/true')
+    equal(len(values(benchmark)), 5, 'values')
+    equal(len(benchmark['runs']), 6, 'runs with the warm-up')
+    for one in metadata(benchmark):
+        check(one['quiesce_window_user'] > 0, 'no window of our own')
+        if one['quiesce_clock'] == 'kernel':
+            check(0 < one['quiesce_window_kernel'] < one['quiesce_window_user'],
+                  'the kernel window does not lie inside ours')
+
+
+def test_sleep_is_measured():
+    """A program that lasts 50 ms by the clock is not measured as less."""
+    for value in values(measured('-n', 3, '/bin/sleep', '0.05')):
+        check(value >= 0.05, f'{value} s')
+
+
+def test_main_thread_ends_first():
+    require_kernel_windows()
+    benchmark = measured('-n', 4, PROGRAMS / 'leader-exits-first')
+    equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
+    check(min(values(benchmark)) >= 0.1, f'{values(benchmark)}')
+    for one in metadata(benchmark):
+        check('window' in one.get('quiesce_flags', ''), 'not flagged')
+
+
+def test_exec_from_second_thread():
+    require_kernel_windows()
+    benchmark = measured('-n', 4, PROGRAMS / 'exec-from-thread', '/bin/sleep', '0.1')
+    equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
+    check(min(values(benchmark)) >= 0.1, f'{values(benchmark)}')
+
+
+def test_joined_threads_are_trusted():
+    require_kernel_windows()
+    benchmark = measured('-n', 5, PROGRAMS / 'threads')
+    check(min(values(benchmark)) >= 0.005, f'{values(benchmark)}')
+    flagged = sum('window' in one.get('quiesce_flags', '') for one in metadata(benchmark))
+    # A run or two may have been held up in its end on a busy machine.
+    check(flagged <= 2, f'{flagged} of 6 runs are not trusted')
+
+
+def test_full_ring():
+    """More records than fit: the exit is lost, and our own stamps serve."""
+    require_kernel_windows()
+    benchmark = measured('-n', 2, PROGRAMS / 'forker', 3000)
+    equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
+    check('window' in metadata(benchmark)[0]['quiesce_flags'], 'not flagged')
+
+
+def test_wrapper_that_executes():
+    """The window of a script that executes the real program is that of both."""
+    wrapper = script('wrapper', 'sleep 0.05\nexec /bin/sleep 0.05\n')
+    check(min(values(measured('-n', 2, wrapper))) >= 0.1, 'only one of the two was measured')
+
+
+def as_nobody(*arguments):
+    """An ordinary user's runpinned, for root only."""
+    if os.geteuid() != 0:
+        raise Skip('needs root to become somebody else')
+    nobody = ('setpriv', '--reuid=65534', '--regid=65534', '--clear-groups')
+    probe = subprocess.run([*nobody, RUNPINNED, '--version'], capture_output=True, check=False)
+    if probe.returncode != 0:
+        raise Skip('the build directory is closed to other users')
+    return run(*arguments, prefix=nobody, env=environment(XDG_STATE_HOME='/nonexistent'))
+
+
+def privileged_copy(name, mode):
+    path = scratch(name)
+    path.write_bytes(pathlib.Path('/bin/sleep').read_bytes())
+    path.chmod(mode)
+    return path
+
+
+def test_setuid_program():
+    path = privileged_copy('setuid-sleep', 0o4755)
+    result = as_nobody('--json', '-n', 2, path, '0.05')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    benchmark = json.loads(result.stdout)['benchmarks'][0]
+    equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
+    check(min(values(benchmark)) >= 0.05, f'{values(benchmark)}')
+    check('setuid' in result.stderr, result.stderr)
+
+
+def test_unreadable_program():
+    path = privileged_copy('unreadable-sleep', 0o711)
+    result = as_nobody('--json', '-n', 2, path, '0.05')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    benchmark = json.loads(result.stdout)['benchmarks'][0]
+    equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
+    check(min(values(benchmark)) >= 0.05, f'{values(benchmark)}')
+
+
+def test_as_an_ordinary_user():
+    result = as_nobody('-n', 3, '/bin/true')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    check('3 runs' in result.stdout, result.stdout)
+
+
+def test_memory_of_runpinned_does_not_show():
+    """A runpinned that holds 512 MiB reports the same peak memory of its child."""
+    small = metadata(measured('-n', 3, PROGRAMS / 'empty'))
+    hog = environment(LD_PRELOAD=str(PROGRAMS / 'hog.so'), TEST_HOG_MIB='512',
+                      ASAN_OPTIONS='verify_asan_link_order=0')
+    large = metadata(measured('-n', 3, PROGRAMS / 'empty', env=hog))
+    for before, after in zip(small, large):
+        check(after['command_max_rss'] <= before['command_max_rss'] + 512 * 1024,
+              f"{before['command_max_rss']} became {after['command_max_rss']}")
+        check(after['command_max_rss'] < 16 << 20, f"{after['command_max_rss']}")
+
+
+# --- What the program finds ---
+
+def shown(*arguments, **options):
+    result = run('--show-output', '-q', '-n', 1, '-w', 0, *arguments, **options)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    return result.stdout
+
+
+def test_affinity():
+    equal(shown('grep', 'Cpus_allowed_list', '/proc/self/status').split()[1], CPU, 'affinity')
+
+
+def test_standard_input_is_empty():
+    equal(shown('readlink', '/proc/self/fd/0').strip(), '/dev/null', 'standard input')
+
+
+def test_descriptors_are_passed_on():
+    path = scratch('passed')
+    path.write_text('through', encoding='utf-8')
+    with open(path, encoding='utf-8') as stream:
+        fd = stream.fileno()
+        equal(shown('cat', f'/proc/self/fd/{fd}', pass_fds=(fd,)), 'through', 'what was read')
+
+
+def test_no_descriptor_of_ours_leaks():
+    listed = shown('ls', '/proc/self/fd').split()
+    # 3 is what ls itself opened.
+    equal(sorted(listed), ['0', '1', '2', '3'], 'descriptors')
+
+
+def test_signals_are_the_callers():
+    def ignored(prefix=()):
+        text = subprocess.run([*prefix, 'grep', 'Sig[BI]', '/proc/self/status'], text=True,
+                              capture_output=True, check=True).stdout
+        return text
+    equal(shown('grep', 'Sig[BI]', '/proc/self/status'), ignored(), 'masks')
+    trap = ('sh', '-c', 'trap "" INT TERM HUP ALRM; exec "$@"', 'sh')
+    equal(shown('grep', 'Sig[BI]', '/proc/self/status', prefix=trap), ignored(trap),
+          'masks with ignored signals')
+
+
+def test_no_aslr():
+    def personality(*options):
+        return int(shown(*options, 'cat', '/proc/self/personality'), 16)
+    equal(personality() & 0x0040000, 0, 'personality')
+    equal(personality('--no-aslr') & 0x0040000, 0x0040000, 'personality with --no-aslr')
+    one = measured('--no-aslr', '-n', 1, '/bin/true')['metadata']
+    equal(one['aslr'], 'No randomization', 'aslr')
+
+
+def test_environment_is_passed_on():
+    equal(shown('sh', '-c', 'echo $MARK', env=environment(MARK='there')).strip(), 'there', 'MARK')
+
+
+def test_clear_env():
+    listed = shown('--clear-env', 'env').split('\n')[:-1]
+    equal([line.split('=')[0] for line in listed], ['PATH'], 'environment')
+
+
+def test_env_pad():
+    def pad(how):
+        text = shown('--env-pad', how, 'sh', '-c', 'printf %s "${QUIESCE_PAD-absent}"')
+        return text if text == 'absent' else len(text)
+    equal(pad('none'), 'absent', 'none')
+    equal(pad('0'), 0, '0')
+    equal(pad('1234'), 1234, '1234')
+    equal(pad('65536'), 65536, '65536')
+
+
+def test_env_pad_random():
+    def pads(how):
+        return [one['quiesce_env_pad']
+                for one in metadata(measured('--env-pad', how, '-n', 20, '/bin/true'))]
+    first = pads('random:42')
+    equal(first, pads('random:42'), 'the same seed')
+    check(first != pads('random:43'), 'another seed gave the same')
+    check(len(set(first)) > 10 and max(first) < 4096, f'{first}')
+    seed = metadata(measured('--env-pad', 'random', '-n', 1, '/bin/true'))[0]['quiesce_env_pad_seed']
+    check(isinstance(seed, int) and 0 <= seed < 2 ** 53, f'{seed}')
+
+
+def test_nice():
+    equal(shown('--nice', '5', 'sh', '-c', 'nice').strip(), '5', 'niceness')
+
+
+def test_fifo():
+    result = run('--show-output', '-q', '-n', 1, '-w', 0, '--fifo=7', 'cat', '/proc/self/sched')
+    if result.returncode == 1 and 'SCHED_FIFO' in result.stderr:
+        check('not permitted' in result.stderr, result.stderr)
+        raise Skip('SCHED_FIFO is not allowed here')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    if 'policy' not in result.stdout:
+        raise Skip('this kernel has no /proc/PID/sched')
+    equal(re.search(r'policy\s*:\s*(\d+)', result.stdout).group(1), '1', 'policy')
+
+
+def test_output_is_not_shown():
+    result = run('-q', '-n', 1, 'sh', '-c', 'echo out; echo err >&2')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    check('out' not in result.stdout and 'err\n' not in result.stderr, 'something was shown')
+
+
+def test_reopened_standard_error():
+    """`> /dev/stderr` truncates what it opens: that must work, and the tail be found."""
+    talk = script('talk', 'echo one > /dev/stderr\necho two >&2\nexit 9\n')
+    result = run('-n', 1, talk)
+    check('two' in result.stderr, result.stderr)
+    check('exit status 9' in result.stderr, result.stderr)
+
+
+# --- Failure of the program ---
+
+def test_failing_program():
+    result = run('-o', scratch('failing.json'), 'sh', '-c', 'echo "it hurts" >&2; exit 3')
+    equal(result.returncode, 1, 'status')
+    check('exit status 3' in result.stderr, result.stderr)
+    check('it hurts' in result.stderr, result.stderr)
+    check(not scratch('failing.json').exists(), 'a file without a counted run')
+
+
+def test_failure_later_keeps_the_runs():
+    counter = scratch('counter')
+    fails = script('fails', f'echo x >> {counter}\n[ $(wc -l < {counter}) -lt 4 ]\n')
+    result = run('-o', scratch('later.json'), '-n', 10, fails)
+    equal(result.returncode, 1, 'status')
+    check('run 3 failed: exit status 1' in result.stderr, result.stderr)
+    benchmark = json.loads(scratch('later.json').read_text())['benchmarks'][0]
+    equal(len(values(benchmark)), 2, 'values')
+    check('run 3 failed' in benchmark['metadata']['quiesce_incomplete'], 'not said in the file')
+
+
+def test_signalled_program():
+    result = run('sh', '-c', 'kill -SEGV $$')
+    equal(result.returncode, 1, 'status')
+    check('signal 11' in result.stderr and 'Segmentation' in result.stderr, result.stderr)
+
+
+def test_control_characters_are_not_passed_on():
+    result = run('sh', '-c', 'printf "\\033[31mred\\007\\n" >&2; exit 1')
+    check('\033' not in result.stderr and 'red' in result.stderr, repr(result.stderr))
+
+
+def test_ignore_failure():
+    benchmark = measured('--ignore-failure', '-n', 3, 'sh', '-c', 'exit 3')
+    equal(len(values(benchmark)), 3, 'values')
+    for one in metadata(benchmark):
+        check('failed' in one['quiesce_flags'], 'not flagged')
+
+
+def test_timeout_kills_the_group():
+    mark = f'{os.getpid()}.4711'
+    began = time.monotonic()
+    result = run('--timeout', '300ms', 'sh', '-c', f'sleep {mark} & sleep {mark}')
+    equal(result.returncode, 1, 'status')
+    check('--timeout' in result.stderr, result.stderr)
+    check(time.monotonic() - began < 30, 'it was not killed')
+    check(gone(mark), 'a process of the group lives')
+
+
+def test_leftover_process():
+    mark = f'1.{os.getpid()}'
+    benchmark = measured('-n', 1, '-w', 0, 'sh', '-c', f'sleep {mark} & exit 0')
+    check('leftover' in metadata(benchmark)[0]['quiesce_flags'], 'not flagged')
+    check(gone(mark), 'it did not end')
+
+
+def test_not_a_program():
+    text = scratch('text')
+    text.write_text('neither ELF nor #!\n', encoding='utf-8')
+    text.chmod(0o755)
+    one_line(run(text), 1, 'text', '#!')
+    text.chmod(0o644)
+    one_line(run(text), 1, 'not executable')
+    one_line(run(SCRATCH.name), 1, 'directory')
+    one_line(run('no-such-program-anywhere'), 1, 'PATH')
+    one_line(run('./no-such-program-anywhere'), 1, 'No such file')
+    broken = scratch('broken')
+    broken.write_text('#!/no/such/interpreter\n', encoding='utf-8')
+    broken.chmod(0o755)
+    one_line(run(broken), 1, 'interpreter')
+
+
+# --- Signals to runpinned ---
+
+def stopped_by(number, status):
+    mark = f'{os.getpid()}.{number}'
+    output = scratch(f'stopped-{number}.json')
+    script_path = script(f'third-sleeps-{number}',
+                         f'echo x >> {output}.count\n'
+                         f'[ $(wc -l < {output}.count) -lt 4 ] || exec sleep {mark}\n')
+    process = start('-n', 10, '-o', output, script_path)
+    await_running(mark)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=30)
+    equal(process.returncode, status, f'status ({stderr})')
+    check('after 2 of 10 runs' in stderr, stderr)
+    check('2 runs' in stdout, stdout)
+    check(gone(mark), 'the program lives')
+    benchmark = json.loads(output.read_text())['benchmarks'][0]
+    equal(len(values(benchmark)), 2, 'values')
+    check('after 2 of 10' in benchmark['metadata']['quiesce_incomplete'], 'not said in the file')
+
+
+def test_stubborn_program():
+    """One that ignores SIGTERM is killed by and by, or at once by a second signal."""
+    mark = f'{os.getpid()}.99'
+    process = start('-n', 10, 'sh', '-c', f'trap "" TERM; sleep {mark} & wait; sleep {mark}')
+    await_running(mark)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    equal(process.returncode, 130, 'status')
+    check(gone(mark), 'the program lives')
+
+
+def test_killed_runpinned():
+    mark = f'{os.getpid()}.9'
+    process = start('-n', 10, '-o', scratch('killed.json'), 'sleep', mark)
+    await_running(mark)
+    process.kill()
+    process.communicate(timeout=30)
+    check(gone(mark), 'the program lives on without runpinned')
+    check(not scratch('killed.json').exists(), 'a result of nothing')
+
+
+def test_killed_launcher():
+    mark = f'{os.getpid()}.15'
+    process = start('-n', 10, 'sleep', mark)
+    await_running(mark)
+    children = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
+    os.kill(int(children[0]), signal.SIGKILL)
+    stderr = process.communicate(timeout=30)[1]
+    equal(process.returncode, 1, 'status')
+    check('launcher' in stderr, stderr)
+    for pid in processes_with(mark):
+        os.kill(pid, signal.SIGKILL)
+
+
+# --- One benchmark a CPU ---
+
+def test_lock():
+    mark = f'3.{os.getpid()}'
+    first = start('-n', 1, '-w', 0, 'sleep', mark)
+    await_running(mark)
+    one_line(run('--no-wait', '/bin/true'), 1, f'CPU {CPU}', f'process {first.pid}')
+    second = run('-n', 1, '/bin/true')
+    equal(second.returncode, 0, f'status ({second.stderr})')
+    check('waiting' in second.stderr and str(first.pid) in second.stderr, second.stderr)
+    check(first.poll() is not None, 'it did not wait')
+    first.communicate()
+
+
+def test_signal_while_waiting_for_the_lock():
+    mark = f'20.{os.getpid()}'
+    first = start('-n', 1, '-w', 0, 'sleep', mark)
+    await_running(mark)
+    second = start('-n', 1, '/bin/true')
+    line = second.stderr.readline()
+    check('waiting' in line, line)
+    second.send_signal(signal.SIGINT)
+    second.communicate(timeout=10)
+    equal(second.returncode, 130, 'status')
+    first.terminate()
+    first.communicate(timeout=10)
+    equal(first.returncode, 143, 'status of the first')
+
+
+# --- Results ---
+
+def test_append():
+    path = scratch('append.json')
+    for name in ('one', 'two', 'one'):
+        result = run('-q', '-n', 3, '-o', path, '--append', '--name', name, '/bin/true')
+        equal(result.returncode, 0, f'status ({result.stderr})')
+    benchmarks = json.loads(path.read_text())['benchmarks']
+    equal([len(values(one)) for one in benchmarks], [6, 3], 'values of the benchmarks')
+
+
+def test_append_to_something_else():
+    for name, content in (('empty', ''), ('text', 'not JSON\n'), ('other', '{"version": "2.0"}'),
+                          ('list', '[]'), ('cut', '{"version": "1.0", "benchmarks": [')):
+        path = scratch(f'not-ours-{name}')
+        path.write_text(content, encoding='utf-8')
+        one_line(run('-o', path, '--append', '/bin/true'), 1, f'not-ours-{name}')
+        equal(path.read_text(), content, 'the file')
+
+
+def test_output_is_replaced_whole():
+    path = scratch('replaced.json')
+    path.write_text('old', encoding='utf-8')
+    path.chmod(0o640)
+    run('-q', '-n', 1, '-o', path, '/bin/true')
+    json.loads(path.read_text())
+    equal(path.stat().st_mode & 0o777, 0o640, 'mode')
+    equal([entry.name for entry in path.parent.iterdir() if 'replaced' in entry.name],
+          ['replaced.json'], 'files left')
+
+
+def test_unwritable_output():
+    mark = scratch('was-run')
+    touch = script('touch', f'touch {mark}\n')
+    one_line(run('-o', '/nonexistent/x.json', touch), 1, '/nonexistent/x.json', 'No such file')
+    one_line(run('-o', SCRATCH.name, touch), 1, SCRATCH.name, 'directory')
+    one_line(run('--csv', '/proc/x.csv', touch), 1, '/proc/x.csv')
+    check(not mark.exists(), 'the program was run')
+
+
+def test_full_disk():
+    """The result of a long measurement is not lost because the disk is full in the end."""
+    if os.geteuid() != 0:
+        raise Skip('needs root to mount a small file system')
+    small, rescue = scratch('small'), scratch('rescue')
+    small.mkdir()
+    rescue.mkdir()
+    inner = (f'mount -t tmpfs -o size=16k none {small} || exit 77; '
+             f'head -c 16384 /dev/zero > {small}/filler; exec "$@"')
+    result = run('-n', 30, '-o', small / 'x.json', '/bin/true',
+                 prefix=('unshare', '-m', 'sh', '-c', inner, 'sh'),
+                 env=environment(TMPDIR=str(rescue)))
+    if result.returncode == 77:
+        raise Skip('mounting is not allowed here')
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    check('No space left' in result.stderr, result.stderr)
+    kept = list(rescue.iterdir())
+    equal(len(kept), 1, 'files kept')
+    check(str(kept[0]) in result.stderr, result.stderr)
+    equal(len(values(json.loads(kept[0].read_text())['benchmarks'][0])), 30, 'values')
+
+
+def test_full_standard_output():
+    with open('/dev/full', 'w', encoding='utf-8') as full:
+        result = subprocess.run([RUNPINNED, '-c', CPU, '-n', '2', '--json', '/bin/true'],
+                                stdout=full, stderr=subprocess.PIPE, text=True,
+                                env=environment(), check=False)
+    equal(result.returncode, 1, 'status')
+    check('No space left' in result.stderr, result.stderr)
+
+
+def test_closed_pipe():
+    process = start('-n', 2, '-o', scratch('pipe.json'), '/bin/true')
+    process.stdout.close()
+    process.wait(timeout=30)
+    check(scratch('pipe.json').exists(), 'the result was lost')
+
+
+def test_csv():
+    path = scratch('runs.csv')
+    equal(run('-q', '-n', 4, '-w', 2, '--csv', path, '/bin/true').returncode, 0, 'status')
+    with open(path, newline='', encoding='utf-8') as stream:
+        rows = list(csv.reader(stream))
+    equal(len(rows), 1 + 6, 'rows')
+    check(all(len(row) == len(rows[0]) for row in rows), 'ragged')
+
+
+def test_last_result_is_kept():
+    state = scratch('fresh-state')
+    state.mkdir()
+    result = run('-n', 2, '/bin/true', env=environment(XDG_STATE_HOME=str(state)))
+    path = state / 'quiesce' / 'last.json'
+    check(str(path) in result.stdout, result.stdout)
+    json.loads(path.read_text())
+    path.unlink()
+    run('-n', 2, '--no-save', '/bin/true', env=environment(XDG_STATE_HOME=str(state)))
+    check(not path.exists(), 'kept in spite of --no-save')
+
+
+def test_json_alone_on_standard_output():
+    result = run('--json', '-n', 2, '/bin/true')
+    json.loads(result.stdout)
+    check('2 runs' in result.stderr, 'no report on standard error')
+
+
+def test_odd_names():
+    """Arguments that are no UTF-8, hold newlines or quotes, come through and into the file."""
+    name = os.fsencode(SCRATCH.name) + b'/odd\xff\n"name'
+    with open(name, 'w', encoding='utf-8') as stream:
+        stream.write('#!/bin/sh\n[ "$1" = "a b" ]\n')
+    os.chmod(name, 0o755)
+    result = subprocess.run([os.fsencode(RUNPINNED), b'-c', CPU.encode(), b'-n', b'1', b'--json',
+                             name, b'a b'], capture_output=True, env=environment(), check=False)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    command = json.loads(result.stdout)['benchmarks'][0]['metadata']['command']
+    check("'a b'" in command, command)
+
+
+def test_more_runs_until_precise():
+    benchmark = measured('-n', 6, '--until-rel-error', '0.001', '--max-runs', 40, '/bin/true')
+    count = len(values(benchmark))
+    check(6 <= count <= 40, f'{count} runs')
+    benchmark = measured('-n', 6, '--until-rel-error', '100', '--max-runs', 40, '/bin/true')
+    equal(len(values(benchmark)), 6, 'runs where anything is precise enough')
+
+
+def test_counts():
+    benchmark = measured('-n', 3, '-e', 'task-clock,minor-faults', '/bin/true')
+    for one in metadata(benchmark):
+        check(one['quiesce_event_task-clock'] > 0, 'no task-clock')
+
+
+def test_what_cannot_be_counted():
+    """An event that this machine cannot count is said once and left out."""
+    result = run('--json', '-n', 3, '-e', 'cycles,task-clock', '/bin/true')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    one = metadata(json.loads(result.stdout)['benchmarks'][0])[0]
+    if 'quiesce_event_cycles' in one:
+        raise Skip('this machine can count cycles')
+    equal(len([line for line in result.stderr.split('\n') if 'cycles' in line]), 1, 'notes')
+
+
+# --- Wrong use ---
+
+USAGE = (
+    (('-n', '0', '/bin/true'), '-n', "'0'"),
+    (('-n', 'x', '/bin/true'), '-n', "'x'"),
+    (('-n', '-1', '/bin/true'), '-n', "'-1'"),
+    (('-n', '25x', '/bin/true'), "'25x'"),
+    (('-n', '99999999999999999999', '/bin/true'), '-n'),
+    (('-w', '1.5', '/bin/true'), '-w'),
+    (('--timeout', '0', '/bin/true'), '--timeout'),
+    (('--timeout', '5 s', '/bin/true'), '--timeout'),
+    (('--fifo=100', '/bin/true'), '--fifo'),
+    (('--nice', '20', '/bin/true'), '--nice'),
+    (('--env-pad', '65537', '/bin/true'), '--env-pad'),
+    (('--env-pad', 'random:x', '/bin/true'), '--env-pad'),
+    (('--evidence', 'some', '/bin/true'), '--evidence'),
+    (('--until-rel-error', '0', '/bin/true'), '--until-rel-error'),
+    (('--max-runs', '5', '/bin/true'), '--until-rel-error'),
+    (('--until-rel-error', '1', '--max-runs', '5', '/bin/true'), '--max-runs'),
+    (('--append', '/bin/true'), '-o'),
+    (('--json', '--show-output', '/bin/true'), 'standard output'),
+    (('--no-such-option', '/bin/true'), '--no-such-option'),
+    (('-Z', '/bin/true'), '-Z'),
+    (('-n',), '-n', 'value'),
+    ((), 'program'),
+    (('--',), 'program'),
+    (('',), 'empty'),
+    (('-e', 'no-such-event-at-all', '/bin/true'), 'no-such-event-at-all'),
+    (('-e', ',', '/bin/true'), '-e'),
+    (('--name', '', '/bin/true'), '--name'),
+)
+
+
+def test_usage(arguments, words):
+    one_line(run(*arguments), 2, *words)
+
+
+def test_usage_cpus():
+    for cpus, word in (('x', 'x'), ('99999', '99999'), ('', "''"), ('1-0', '1-0'), ('0,,1', ','),
+                       ('0 1', ' '), ('-1', '-')):
+        one_line(run('/bin/true', cpu=cpus), 2, word)
+
+
+def test_help_and_version():
+    for option in ('--help', '-h'):
+        result = run(option)
+        equal(result.returncode, 0, 'status')
+        check(result.stdout.startswith('Usage: runpinned'), result.stdout[:80])
+        check(all(len(line) <= 80 for line in result.stdout.split('\n')), 'wider than 80 columns')
+    result = run('--version')
+    check(re.fullmatch(r'runpinned \(quiesce\) \d+\.\d+\.\d+\n', result.stdout), result.stdout)
+
+
+# --- pyperf ---
+
+def pyperf(*arguments):
+    """The peer itself, where the caller of this test has it."""
+    program = os.environ.get('PYPERF', '')
+    if not program or not os.access(program, os.X_OK):
+        raise Skip('pyperf is not installed (PYPERF names no program)')
+    result = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
+                            env=environment(), check=False)
+    equal(result.returncode, 0, f'pyperf {arguments[0]}: {result.stdout}{result.stderr}')
+    return result.stdout
+
+
+def test_pyperf_reads_results():
+    old, new = scratch('old.json'), scratch('new.json')
+    for path in (old, new):
+        result = run('-n', 10, '-w', 2, '-o', path, '--name', 'sleep', '-e', 'task-clock',
+                     '--env-pad', 'random', '/bin/sleep', '0.01')
+        equal(result.returncode, 0, f'status ({result.stderr})')
+    stats = pyperf('stats', old)
+    check('Number of values per run: 1' in stats or 'values per run: 1' in stats, stats)
+    check(re.search(r'Total number of values: 10\b', stats), stats)
+    for command in ('show', 'hist', 'metadata', 'dump', 'check', 'slowest'):
+        check(pyperf(command, old), f'{command} says nothing')
+    check('sleep' in pyperf('compare_to', '-v', old, new), 'compare_to does not name it')
+    check('command_max_rss' in pyperf('metadata', old), 'no metadata')
+
+
+def test_pyperf_agrees():
+    """Median, MAD, mean and standard deviation, to the digits that pyperf prints."""
+    path = scratch('agrees.json')
+    text = run('-n', 9, '-o', path, '/bin/sleep', '0.01').stdout
+    stats = pyperf('stats', path)
+    for ours, theirs in ((r'median +([\d.]+) ms +MAD', r'Median \+- MAD: ([\d.]+) ms'),
+                         (r'mean +([\d.]+) ms +stdev', r'Mean \+- std dev: ([\d.]+) ms')):
+        mine = float(re.search(ours, text).group(1))
+        printed = re.search(theirs, stats).group(1)
+        digits = len(printed.partition('.')[2])
+        check(abs(mine - float(printed)) <= 10 ** -digits, f'{mine} is not {printed}')
+
+
+TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
+         if name.startswith('test_') and name != 'test_usage']
+TESTS += [(f'usage: {" ".join(arguments) or "nothing"}',
+           lambda arguments=arguments, words=words: test_usage(arguments, words))
+          for arguments, *words in USAGE]
+TESTS += [('stopped by SIGINT', lambda: stopped_by(signal.SIGINT, 130)),
+          ('stopped by SIGTERM', lambda: stopped_by(signal.SIGTERM, 143)),
+          ('stopped by SIGHUP', lambda: stopped_by(signal.SIGHUP, 129))]
+
+if __name__ == '__main__':
+    # `test_runs.py WORD...` runs those tests whose names hold one of the words.
+    if len(sys.argv) > 1:
+        TESTS = [test for test in TESTS if any(word in test[0] for word in sys.argv[1:])]
+    machine.run_tests((name, tidy(function)) for name, function in TESTS)

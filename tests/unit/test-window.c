@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "runpinned/judge.h"
+#include "runpinned/window.h"
+
+enum {
+	RING = 4096,
+	CHILD = 100,
+};
+
+/* A ring as the kernel fills it: records wrap at its end. */
+struct ring {
+	uint8_t data[RING];
+	uint64_t head;
+	uint64_t tail;
+};
+
+static void put(struct ring *ring, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ring->data[(ring->head + i) % RING] = ((const uint8_t *)bytes)[i];
+	ring->head += n;
+}
+
+static void put_record(struct ring *ring, uint32_t type, uint16_t misc, const void *body, size_t n,
+	uint64_t time, uint32_t cpu)
+{
+	struct {
+		uint32_t pid, tid;
+		uint64_t time;
+		uint32_t cpu, reserved;
+	} id = { .pid = CHILD, .tid = CHILD, .time = time, .cpu = cpu };
+	struct perf_event_header header = {
+		.type = type,
+		.misc = misc,
+		.size = (uint16_t)(sizeof(header) + n + sizeof(id)),
+	};
+
+	put(ring, &header, sizeof(header));
+	put(ring, body, n);
+	put(ring, &id, sizeof(id));
+}
+
+static void put_comm(struct ring *ring, bool exec, uint64_t time, uint32_t cpu)
+{
+	struct {
+		uint32_t pid, tid;
+		char comm[16];
+	} body = { .pid = CHILD, .tid = CHILD, .comm = "prog" };
+
+	put_record(ring, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, &body,
+		sizeof(body), time, cpu);
+}
+
+static void put_task(
+	struct ring *ring, uint32_t type, uint32_t pid, uint32_t tid, uint64_t time, uint32_t cpu)
+{
+	struct {
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time;
+	} body = { .pid = pid, .ppid = CHILD, .tid = tid, .ptid = CHILD, .time = time };
+
+	put_record(ring, type, 0, &body, sizeof(body), time, cpu);
+}
+
+static struct window parse(const struct ring *ring)
+{
+	struct window w;
+
+	window_parse(ring->data, RING, ring->tail, ring->head, CHILD, &w);
+	return w;
+}
+
+static void test_plain_run(void **state)
+{
+	struct ring ring = { 0 };
+	struct window w;
+
+	(void)state;
+	put_comm(&ring, true, 1000, 3);
+	put_task(&ring, PERF_RECORD_EXIT, CHILD, CHILD, 5000, 5);
+	w = parse(&ring);
+	assert_int_equal(w.exec_ns, 1000);
+	assert_int_equal(w.exit_ns, 5000);
+	assert_int_equal(w.n_exec, 1);
+	assert_int_equal(w.n_exit, 1);
+	assert_int_equal(w.cpu_exec, 3);
+	assert_int_equal(w.cpu_exit, 5);
+	assert_int_equal(w.n_lost + w.n_threads + w.n_children, 0);
+}
+
+static void test_nothing(void **state)
+{
+	struct ring ring = { 0 };
+	struct window w = parse(&ring);
+
+	(void)state;
+	assert_int_equal(w.exec_ns, 0);
+	assert_int_equal(w.exit_ns, 0);
+	assert_int_equal(w.n_exec + w.n_exit, 0);
+	assert_int_equal(w.cpu_exec, -1);
+}
+
+static void test_renamed_thread_is_no_exec(void **state)
+{
+	struct ring ring = { 0 };
+
+	(void)state;
+	put_comm(&ring, false, 900, 0);
+	put_comm(&ring, true, 1000, 0);
+	put_comm(&ring, false, 1100, 0);
+	assert_int_equal(parse(&ring).n_exec, 1);
+	assert_int_equal(parse(&ring).exec_ns, 1000);
+}
+
+static void test_first_exec_of_a_wrapper_counts(void **state)
+{
+	struct ring ring = { 0 };
+
+	(void)state;
+	put_comm(&ring, true, 1000, 1);
+	put_comm(&ring, true, 2000, 2);
+	put_task(&ring, PERF_RECORD_EXIT, CHILD, CHILD, 5000, 0);
+	assert_int_equal(parse(&ring).n_exec, 2);
+	assert_int_equal(parse(&ring).exec_ns, 1000);
+	assert_int_equal(parse(&ring).cpu_exec, 1);
+}
+
+static void test_threads_and_children(void **state)
+{
+	struct ring ring = { 0 };
+	struct window w;
+
+	(void)state;
+	put_comm(&ring, true, 1000, 0);
+	put_task(&ring, PERF_RECORD_FORK, CHILD, CHILD + 1, 1500, 0);
+	put_task(&ring, PERF_RECORD_FORK, CHILD + 2, CHILD + 2, 1600, 0);
+	/* Exits of others are not the main thread's. */
+	put_task(&ring, PERF_RECORD_EXIT, CHILD, CHILD + 1, 1700, 0);
+	put_task(&ring, PERF_RECORD_EXIT, CHILD + 2, CHILD + 2, 1800, 0);
+	w = parse(&ring);
+	assert_int_equal(w.n_threads, 1);
+	assert_int_equal(w.n_children, 1);
+	assert_int_equal(w.n_exit, 0);
+	assert_int_equal(w.exit_ns, 0);
+}
+
+static void test_lost_records(void **state)
+{
+	struct ring ring = { 0 };
+	uint64_t lost[2] = { 7, 3 };
+
+	(void)state;
+	put_comm(&ring, true, 1000, 0);
+	put_record(&ring, PERF_RECORD_LOST, 0, lost, sizeof(lost), 2000, 0);
+	assert_int_equal(parse(&ring).n_lost, 3);
+}
+
+/* The kernel lets records wrap: everything must be found wherever the ring began. */
+static void test_wrapped_ring(void **state)
+{
+	(void)state;
+	for (uint64_t start = RING - 200; start < RING + 8; start += 8) {
+		struct ring ring = { .head = start, .tail = start };
+		struct window w;
+
+		put_comm(&ring, true, 1000, 0);
+		put_task(&ring, PERF_RECORD_FORK, CHILD, CHILD + 1, 1500, 0);
+		put_task(&ring, PERF_RECORD_EXIT, CHILD, CHILD, 5000, 0);
+		w = parse(&ring);
+		assert_int_equal(w.exec_ns, 1000);
+		assert_int_equal(w.exit_ns, 5000);
+		assert_int_equal(w.n_threads, 1);
+		assert_int_equal(w.n_lost, 0);
+	}
+}
+
+static void test_malformed_records(void **state)
+{
+	struct perf_event_header header = { .type = PERF_RECORD_COMM };
+	static const uint16_t sizes[] = { 0, 7, 4096, UINT16_MAX };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct ring ring = { 0 };
+
+		put_comm(&ring, true, 1000, 0);
+		header.size = sizes[i];
+		put(&ring, &header, sizeof(header));
+		/* What stands before is kept, and the reading ends. */
+		assert_int_equal(parse(&ring).n_exec, 1);
+		assert_int_equal(parse(&ring).n_lost, 1);
+	}
+	{
+		/* Half a header at the end. */
+		struct ring ring = { 0 };
+
+		put_comm(&ring, true, 1000, 0);
+		ring.head += 4;
+		assert_int_equal(parse(&ring).n_lost, 1);
+	}
+	{
+		/* A record too short for what it should hold is passed over. */
+		struct ring ring = { 0 };
+
+		header.type = PERF_RECORD_EXIT;
+		header.size = sizeof(header) + 8;
+		put(&ring, &header, sizeof(header));
+		put(&ring, "12345678", 8);
+		put_comm(&ring, true, 1000, 0);
+		assert_int_equal(parse(&ring).n_exit, 0);
+		assert_int_equal(parse(&ring).n_exec, 1);
+	}
+}
+
+static struct launch_report sound_report(void)
+{
+	return (struct launch_report){
+		.start_ns = 1000,
+		.end_ns = 10 * NSEC_PER_MSEC,
+		.max_rss_kib = 1000,
+		.window = {
+			.exec_ns = 2000,
+			.exit_ns = 10 * NSEC_PER_MSEC - 50000,
+			.n_exec = 1,
+			.n_exit = 1,
+		},
+	};
+}
+
+static void test_judge(void **state)
+{
+	struct launch_report r = sound_report();
+
+	(void)state;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+
+	r = sound_report();
+	r.window.n_exec = 3;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+
+	r = sound_report();
+	r.window.n_exec = 0;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.n_exit = 0;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.n_exit = 2;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.n_lost = 1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+
+	/* An order that cannot be. */
+	r = sound_report();
+	r.window.exec_ns = 999;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.exit_ns = r.window.exec_ns;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.exit_ns = r.end_ns + 1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+}
+
+static void test_judge_life_after_the_exit_record(void **state)
+{
+	struct launch_report r = sound_report();
+
+	(void)state;
+	/* 3 ms: a held-up end for a single thread, too much where a thread may live on. */
+	r.window.exit_ns = r.end_ns - 3 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	r.window.n_threads = 1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	/* On a machine where the floor itself takes that long it proves nothing. */
+	assert_int_equal(judge_window(&r, NSEC_PER_MSEC), WINDOW_SOUND);
+
+	/* 100 ms is the time that 1 GiB takes to be torn down, and no other reason is known. */
+	r = sound_report();
+	r.end_ns = NSEC_PER_SEC;
+	r.window.exit_ns = r.end_ns - 100 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	r.max_rss_kib = 1024 * 1024;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain_run),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_renamed_thread_is_no_exec),
+		cmocka_unit_test(test_first_exec_of_a_wrapper_counts),
+		cmocka_unit_test(test_threads_and_children),
+		cmocka_unit_test(test_lost_records),
+		cmocka_unit_test(test_wrapped_ring),
+		cmocka_unit_test(test_malformed_records),
+		cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_judge_life_after_the_exit_record),
+	};
+
+	return cmocka_run_group_tests_name("window", tests, NULL, NULL);
+}
