@@ -211,7 +211,7 @@ static int conclude(const struct options *options, const struct place *place, st
 	_cleanup_free_ char *saved = NULL, *changes = NULL;
 	/* With --json, standard output is for a program. */
 	FILE *stream = options->json ? stderr : stdout;
-	const struct fact *name = facts_find(facts, "name");
+	const struct fact *name;
 	int r;
 
 	series_settle_clock(m->series);
@@ -229,6 +229,7 @@ static int conclude(const struct options *options, const struct place *place, st
 	if (*changes)
 		say("warning: the machine was changed meanwhile: %s", changes);
 
+	name = facts_find(facts, "name");
 	if (m->n_runs > 0) {
 		r = report_print(options->quiet ? NULL : stream,
 			&(struct report_input){

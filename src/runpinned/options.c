@@ -46,16 +46,16 @@ enum {
 static void usage(FILE *stream)
 {
 	fputs("Usage: runpinned [OPTIONS] [--] PROGRAM [ARGUMENT...]\n"
-	      "Run PROGRAM again and again on a CPU of its own, time each run from outside, and keep\n"
-	      "the evidence of what disturbed it.\n"
+	      "Run PROGRAM again and again on a CPU of its own, time each run from outside, and\n"
+	      "keep the evidence of what disturbed it.\n"
 	      "\n"
 	      "What is run:\n"
-	      "  -c, --cpus LIST           on these CPUs, as in 3 or 2-3,8; auto (the default) takes\n"
-	      "                            the isolated ones, else the best one, and says which\n"
+	      "  -c, --cpus LIST           on these CPUs, as in 3 or 2-3,8; auto (the default)\n"
+	      "                            takes the isolated ones, else the best one\n"
 	      "  -n, --runs N              this many runs (default 25)\n"
-	      "  -w, --warmup N            this many before, recorded but not counted (default 1)\n"
-	      "      --until-rel-error PCT go on until the 95 % interval of the median lies within\n"
-	      "                            PCT per cent of it on either side\n"
+	      "  -w, --warmup N            this many before, recorded, not counted (default 1)\n"
+	      "      --until-rel-error PCT go on until the 95 % interval of the median lies\n"
+	      "                            within PCT per cent of it on either side\n"
 	      "      --max-runs N          but stop after N runs (default 1000)\n"
 	      "      --timeout SECONDS     kill a run, and all it started, that takes longer\n"
 	      "      --ignore-failure      go on when the program fails\n"
@@ -64,8 +64,8 @@ static void usage(FILE *stream)
 	      "\n"
 	      "What the program finds:\n"
 	      "      --no-aslr             the same address layout in every run\n"
-	      "      --env-pad HOW         more environment: random[:SEED], a number of bytes, or\n"
-	      "                            none (the default)\n"
+	      "      --env-pad HOW         more environment: random[:SEED], a number of\n"
+	      "                            bytes, or none (the default)\n"
 	      "      --clear-env           an environment of PATH alone\n"
 	      "      --nice N              run with niceness N\n"
 	      "      --fifo[=PRIORITY]     run with SCHED_FIFO (default 50)\n"
@@ -79,7 +79,7 @@ static void usage(FILE *stream)
 	      "      --json                write the result to standard output\n"
 	      "      --csv FILE            write one line per run to FILE\n"
 	      "      --no-save             keep nothing unless -o, --json or --csv says so\n"
-	      "      --name NAME           call the benchmark NAME (default: the program's name)\n"
+	      "      --name NAME           the benchmark's name (default: the program's)\n"
 	      "  -e, --events EVENT,...    count these hardware or software events, too\n"
 	      "      --evidence HOW        full (the default) or none\n"
 	      "\n"
@@ -89,8 +89,8 @@ static void usage(FILE *stream)
 	      "  -h, --help                this text\n"
 	      "  -V, --version             the version\n"
 	      "\n"
-	      "Exit status: 0 done, 1 failed (or the program did), 2 usage, 130 or 143 interrupted.\n"
-	      "See runpinned(1).\n",
+	      "Exit status: 0 done, 1 failed (or the program did), 2 wrong use, 130 or 143\n"
+	      "interrupted. See runpinned(1).\n",
 		stream);
 }
 

@@ -68,7 +68,7 @@ static void print_figures(FILE *stream, const struct report_input *input, const 
 	if (s->has_interval) {
 		scale_format_bare(scale, s->interval_low, a);
 		scale_format(scale, s->interval_high, b);
-		fprintf(stream, "  %-10s %s .. %s hold the median with 95 %% certainty\n",
+		fprintf(stream, "  %-10s %s .. %s    holds the median with 95 %% certainty\n",
 			"interval", a, b);
 	}
 	if (isfinite(input->floor_seconds))
