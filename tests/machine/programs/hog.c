@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *memory; /* held, not leaked */
+static char *volatile memory; /* held, not leaked */
 
 __attribute__((constructor)) static void hog(void)
 {
