@@ -38,8 +38,9 @@ struct stability {
 	size_t n_findings;
 	bool stable; /* no finding is a warning */
 
-	/* Runs of which 95 % certainty of less than 1 % variation needs this many, by pyperf's
-	 * formula; 0 with fewer than 2 values. */
+	/* How many runs it takes for 95 % certainty of less than 1 % variation, by pyperf's
+	 * formula: a rough figure when it is far above the number of runs; 0 with fewer than 2
+	 * values. */
 	double runs_needed;
 
 	/* Of the runs that count: */
