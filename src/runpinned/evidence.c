@@ -288,18 +288,22 @@ uint16_t evidence_after(struct evidence_reader *reader, struct series *series,
 	return flags;
 }
 
-double evidence_temperature(struct evidence_reader *reader)
+double evidence_ask_temperature(struct evidence_reader *reader)
 {
-	int64_t now = now_ns();
-
 	if (!reader->thermal)
 		return NAN;
-	if (reader->temperature_at_ns == 0 || now - reader->temperature_at_ns >= SENSOR_EVERY_NS) {
-		if (thermal_read(reader->thermal, &reader->temperature) < 0)
-			reader->temperature = NAN;
-		reader->temperature_at_ns = now;
-	}
+	if (thermal_read(reader->thermal, &reader->temperature) < 0)
+		reader->temperature = NAN;
+	reader->temperature_at_ns = now_ns();
 	return reader->temperature;
+}
+
+double evidence_temperature(struct evidence_reader *reader)
+{
+	if (reader->temperature_at_ns != 0 &&
+		now_ns() - reader->temperature_at_ns < SENSOR_EVERY_NS)
+		return reader->temperature;
+	return evidence_ask_temperature(reader);
 }
 
 const char *evidence_sensor(const struct evidence_reader *reader)

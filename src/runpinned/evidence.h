@@ -33,9 +33,12 @@ void evidence_before(struct evidence_reader *reader);
 uint16_t evidence_after(struct evidence_reader *reader, struct series *series,
 	const struct launch_report *report, struct evidence *ret);
 
-/* The CPU package's temperature now, NAN where the machine does not tell. A sensor is asked at most
- * once a second: the answer is cached in the driver, and the question interrupts the CPU. */
+/* The CPU package's temperature, NAN where the machine does not tell. A sensor is asked at most
+ * once a second, because the question interrupts the CPU and the driver keeps its answer as long.
+ */
 double evidence_temperature(struct evidence_reader *reader);
+/* The same, asked now. */
+double evidence_ask_temperature(struct evidence_reader *reader);
 /* "coretemp: Package id 0", NULL where there is no such sensor. */
 const char *evidence_sensor(const struct evidence_reader *reader);
 

@@ -191,7 +191,7 @@ static void cool_down(struct work *work)
 	double limit = work->began_temperature + work->options->cooldown;
 
 	for (int i = 0; i < COOLDOWN_WAIT_MAX_S; i++) {
-		double now = evidence_temperature(work->evidence);
+		double now = evidence_ask_temperature(work->evidence);
 		char note[64];
 
 		if (!(now > limit))

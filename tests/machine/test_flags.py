@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What speaks against a run is noticed, and only there.
+
+The program that is measured is a script that changes the described machine while it runs, in one of
+its runs: a counter moves, the package gets hot, somebody sets another governor.
+"""
+
+import json
+import os
+import re
+import threading
+import time
+
+import machine
+from machine import Machine, Skip, check, equal
+
+RUNPINNED = os.environ['RUNPINNED']
+# On each machine that is described CPUs 0 and 1 exist; the run itself needs a real one.
+CPU = 1 if 1 in os.sched_getaffinity(0) else 0
+WARMUPS, RUNS, CHANGED = 1, 9, 5
+COUNTER = 'runs-made'
+OTHERS = {'preempted', 'window'}  # what a busy test machine itself may do to a run
+
+
+def measure(box, change, *options):
+    """Runs a script that does `change` (shell, below the machine's directory) in run CHANGED only.
+    The result, the flags of each counted run, and what was said."""
+    script = box.root / 'program'
+    script.write_text(f'''#!/bin/sh
+cd {box.root}
+echo x >> {COUNTER}
+[ $(wc -l < {COUNTER}) -eq {WARMUPS + CHANGED} ] || exit 0
+{change}
+''', encoding='utf-8')
+    script.chmod(0o755)
+    result = box.run(RUNPINNED, '-c', CPU, '-n', RUNS, '-w', WARMUPS, '--json', *options, script,
+                     env={'XDG_STATE_HOME': str(box.root)})
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    benchmark = json.loads(result.stdout)['benchmarks'][0]
+    flags = []
+    for one in benchmark['runs']:
+        if 'values' in one:
+            text = {**benchmark['metadata'], **one['metadata']}.get('quiesce_flags', '')
+            flags.append(set(filter(None, text.split(','))) - OTHERS)
+    return benchmark, flags, result.stderr
+
+
+def expect(name, flag, change):
+    """Run CHANGED has this flag, and no other run any."""
+    with Machine(name) as box:
+        _, flags, said = measure(box, change)
+        check(flag in flags[CHANGED - 1], f'not flagged: {flags} {said}')
+        for number, other in enumerate(flags, 1):
+            if number != CHANGED:
+                equal(other, set(), f'flags of run {number}')
+        check(re.search(rf'disturbed: .*{flag} 1\b', said), f'not in the report: {said}')
+
+
+def test_quiet():
+    for name in ('intel-hybrid', 'amd-smt', 'vm-plain'):
+        with Machine(name) as box:
+            _, flags, said = measure(box, ':')
+            equal(flags, [set()] * RUNS, f'flags on {name}')
+            check('changed' not in said, said)
+
+
+def replace(path, old, new):
+    """Shell: a file with other text, written in place, for its inode is bound over the real one."""
+    return f"new=$(sed 's/{old}/{new}/' {path}); printf '%s\\n' \"$new\" > {path}"
+
+
+def test_irq():
+    expect('vm-plain', 'irq', replace('proc/interrupts', ' 26:.*', f' 26: {17 * (1 - CPU)} {17 * CPU}'
+                                      ' IO-APIC 4-edge ttyS0'))
+
+
+def test_irq_is_named():
+    with Machine('vm-plain') as box:
+        benchmark, _, _ = measure(box, replace(
+            'proc/interrupts', ' 26:.*', ' 26: 99 99 IO-APIC 4-edge ttyS0'))
+        lines = [one['metadata'].get('quiesce_irq_lines', '') for one in benchmark['runs']]
+        check(any('ttyS0' in line for line in lines), f'{lines}')
+
+
+def test_ticks_are_no_devices():
+    with Machine('vm-plain') as box:
+        _, flags, _ = measure(box, replace('proc/interrupts', 'LOC:.*', 'LOC: 99999 99999 Local '
+                                           'timer interrupts'))
+        equal(flags, [set()] * RUNS, 'flags')
+
+
+def test_steal():
+    expect('vm-plain', 'steal', replace('proc/stat', rf'^cpu{CPU} .*',
+                                        f'cpu{CPU} 9000 0 9000 99999 420 0 82 999 0 0'))
+
+
+def test_steal_of_another_cpu():
+    with Machine('vm-plain') as box:
+        _, flags, _ = measure(box, replace('proc/stat', rf'^cpu{1 - CPU} .*',
+                                           f'cpu{1 - CPU} 9000 0 9000 99999 420 0 82 999 0 0'))
+        equal(flags, [set()] * RUNS, 'flags')
+
+
+def test_throttled():
+    expect('intel-hybrid', 'throttled', 'echo 1000 > '
+           f'sys/devices/system/cpu/cpu{CPU}/thermal_throttle/core_throttle_count')
+
+
+def test_freq():
+    with Machine('intel-hybrid') as box:
+        path = f'sys/devices/system/cpu/cpufreq/policy{CPU}/scaling_cur_freq'
+        # From that run on: a reading after the run must see it, and the majority is the norm.
+        _, flags, _ = measure(box, f'echo 1700000 > {path}')
+        marked = [number for number, flag in enumerate(flags, 1) if 'freq' in flag]
+        # Runs 5 to 9 are the majority; 1 to 4 are off it.
+        equal(marked, [1, 2, 3, 4], 'flagged runs')
+
+
+def sensor(name):
+    return {'intel-hybrid': 'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_input'}[name]
+
+
+def has_sensors():
+    with Machine('intel-hybrid') as box:
+        one = measure(box, ':')[0]['metadata']
+        if 'quiesce_sensor' not in one:
+            raise Skip('this build reads no temperatures (libsensors)')
+        equal(one['quiesce_sensor'], 'coretemp: Package id 0', 'sensor')
+
+
+def test_hot():
+    has_sensors()
+    with Machine('intel-hybrid') as box:
+        # The sensor is asked once a second: the run lasts longer than that.
+        _, flags, _ = measure(box, f'echo 101000 > {sensor("intel-hybrid")}; sleep 1.2')
+        check('hot' in flags[CHANGED - 1], f'{flags}')
+        check(not any('hot' in flag for flag in flags[:CHANGED - 1]), f'{flags}')
+
+
+def test_temperature_in_the_result():
+    has_sensors()
+    with Machine('intel-hybrid') as box:
+        benchmark, _, _ = measure(box, ':')
+        for one in benchmark['runs']:
+            both = {**benchmark['metadata'], **one['metadata']}
+            equal(both['quiesce_temperature_after'], 61.0, 'temperature')
+
+
+def test_cooldown():
+    """After a hot run the next one waits until the package is cool again."""
+    has_sensors()
+    with Machine('intel-hybrid') as box:
+        path = box.root / sensor('intel-hybrid')
+        cooled = []
+
+        def cool():
+            while path.read_text() != '90000\n':
+                time.sleep(0.02)
+            time.sleep(2.5)
+            with open(path, 'w', encoding='utf-8') as stream:
+                stream.write('62000\n')
+            cooled.append(time.monotonic())
+
+        helper = threading.Thread(target=cool)
+        helper.start()
+        benchmark, _, _ = measure(box, f'echo 90000 > {sensor("intel-hybrid")}', '--cooldown')
+        helper.join()
+        starts = [one['metadata']['quiesce_start'] for one in benchmark['runs']]
+        waited = starts[WARMUPS + CHANGED] - starts[WARMUPS + CHANGED - 1]
+        check(waited >= 2, f'it waited {waited} s')
+        check(cooled, 'it did not wait for the cooling')
+
+
+def test_cooldown_without_a_sensor():
+    with Machine('vm-plain') as box:
+        said = measure(box, ':', '--cooldown')[2]
+        equal(len(re.findall('--cooldown', said)), 1, f'notes in {said}')
+
+
+def test_changed_governor():
+    with Machine('intel-hybrid') as box:
+        path = f'sys/devices/system/cpu/cpufreq/policy{CPU}/scaling_governor'
+        benchmark, _, said = measure(box, f'echo performance > {path}')
+        check('changed meanwhile' in said and 'performance' in said, said)
+        check('performance' in benchmark['metadata']['quiesce_changed'], 'not in the result')
+
+
+def test_changed_clocksource():
+    with Machine('vm-plain') as box:
+        said = measure(box, 'echo acpi_pm > sys/devices/system/clocksource/clocksource0/'
+                       'current_clocksource')[2]
+        check('kvm-clock' in said and 'acpi_pm' in said, said)
+
+
+def test_evidence_none():
+    with Machine('vm-plain') as box:
+        benchmark, flags, _ = measure(box, replace('proc/stat', rf'^cpu{CPU} .*',
+                                                   f'cpu{CPU} 9 0 9 9 4 0 8 999 0 0'),
+                                      '--evidence', 'none')
+        equal(flags, [set()] * RUNS, 'flags')
+        check(not any('quiesce_steal' in one['metadata'] for one in benchmark['runs']), 'evidence')
+
+
+TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
+         if name.startswith('test_')]
+
+if __name__ == '__main__':
+    machine.run_tests(TESTS)
