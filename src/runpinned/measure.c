@@ -240,6 +240,14 @@ static void say_failed(struct work *work, const char *run, const char *status)
 	}
 }
 
+/* Threads and processes of the program take the CPU from each other, which is nobody's fault, and
+ * the count of involuntary switches does not tell by whom a switch was. Without the kernel's
+ * records there is only the count to go by. */
+static bool is_several_tasks(const struct launch_report *report)
+{
+	return report->window.n_threads > 0 || report->window.n_children > 0;
+}
+
 /* What the report says, as a sample. */
 static void fill_sample(struct work *work, const struct launch_report *report, bool warmup,
 	uint32_t env_pad, struct sample *ret)
@@ -258,7 +266,7 @@ static void fill_sample(struct work *work, const struct launch_report *report, b
 		ret->kernel_ns = report->window.exit_ns - report->window.exec_ns;
 	if (verdict != WINDOW_SOUND)
 		ret->flags |= SAMPLE_WINDOW;
-	if (report->involuntary_switches > 0)
+	if (report->involuntary_switches > 0 && !is_several_tasks(report))
 		ret->flags |= SAMPLE_PREEMPTED;
 	if (report->leftover)
 		ret->flags |= SAMPLE_LEFTOVER;

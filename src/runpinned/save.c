@@ -148,9 +148,8 @@ bool save_wants_user_clock(const struct save *save)
 	return save->user_clock;
 }
 
-/* The result file in some temporary folder, when its own place failed. */
-static int rescue(const struct save *save, const struct series *series,
-	const struct facts *metadata, char **ret_place)
+/* The result file, the new one alone, in some temporary folder when its own place failed. */
+static int rescue(const struct series *series, const struct facts *metadata, char **ret_place)
 {
 	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
 	int r = -ENOENT;
@@ -177,7 +176,7 @@ static int rescue(const struct save *save, const struct series *series,
 			r = -errno;
 			close(fd);
 		} else {
-			r = document_write(stream, save->existing, series, metadata);
+			r = document_write(stream, NULL, series, metadata);
 		}
 		if (r == 0) {
 			*ret_place = TAKE_PTR(path);
@@ -188,23 +187,43 @@ static int rescue(const struct save *save, const struct series *series,
 	return r;
 }
 
+/* Whether the runs that the file has are timed by another clock: that shows only in the end. */
+static bool clocks_differ(
+	const struct save *save, const struct series *series, const struct facts *metadata)
+{
+	const struct fact *name = facts_find(metadata, "name");
+	enum window_clock clock;
+
+	return save->existing && name &&
+		document_find_clock(save->existing, name->string, &clock) == 0 &&
+		clock != series->clock;
+}
+
 static int commit_result(struct save *save, const struct series *series,
 	const struct facts *metadata, char **ret_place)
 {
 	_cleanup_free_ char *place = NULL;
 	int r;
 
-	r = document_write(file_replace_stream(save->result), save->existing, series, metadata);
-	if (r < 0)
+	if (clocks_differ(save, series, metadata)) {
+		say("cannot append to %s: its runs are stamped by the kernel, these are not",
+			save->output);
+		r = -EINVAL;
 		file_replace_abort(TAKE_PTR(save->result));
-	else
-		r = file_replace_commit(TAKE_PTR(save->result));
-	if (r == 0) {
-		*ret_place = strdup(save->output);
-		return 0;
+	} else {
+		r = document_write(
+			file_replace_stream(save->result), save->existing, series, metadata);
+		if (r < 0)
+			file_replace_abort(TAKE_PTR(save->result));
+		else
+			r = file_replace_commit(TAKE_PTR(save->result));
+		if (r == 0) {
+			*ret_place = strdup(save->output);
+			return 0;
+		}
+		say_errno(r, "cannot write %s", save->output);
 	}
-	say_errno(r, "cannot write %s", save->output);
-	if (rescue(save, series, metadata, &place) == 0) {
+	if (rescue(series, metadata, &place) == 0) {
 		say("the result is in %s instead", place);
 		*ret_place = TAKE_PTR(place);
 	}

@@ -249,6 +249,48 @@ def test_as_an_ordinary_user():
     check('3 runs' in result.stdout, result.stdout)
 
 
+def without_perf(*arguments):
+    result = run(*arguments, prefix=(PROGRAMS / 'deny-perf',))
+    if result.returncode == 77:
+        raise Skip('seccomp filters are not allowed here')
+    return result
+
+
+def test_without_perf():
+    """Where the kernel gives no stamps, ours serve, and that is said once."""
+    result = without_perf('--json', '-n', 5, '/bin/sleep', '0.02')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    benchmark = json.loads(result.stdout)['benchmarks'][0]
+    equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
+    check(min(values(benchmark)) >= 0.02, f'{values(benchmark)}')
+    equal(result.stderr.count('perf_event_paranoid'), 1, f'notes in {result.stderr}')
+    check('quiesce_window_kernel' not in benchmark['runs'][1]['metadata'], 'a kernel window')
+
+
+def test_append_with_another_clock():
+    """Runs of two clocks do not become one benchmark, and neither is lost."""
+    require_kernel_windows()
+    path = scratch('clocks.json')
+    equal(run('-q', '-n', 2, '-o', path, '/bin/true').returncode, 0, 'status')
+    before = path.read_bytes()
+    result = without_perf('-q', '-n', 3, '-o', path, '--append', '/bin/true')
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    equal(path.read_bytes(), before, 'the file')
+    kept = re.search(r'the result is in (\S+) instead', result.stderr)
+    check(kept, result.stderr)
+    equal(len(values(json.loads(pathlib.Path(kept.group(1)).read_text())['benchmarks'][0])), 3,
+          'values kept')
+    os.unlink(kept.group(1))
+    # The other way round the new runs have stamps of both kinds.
+    path.unlink()
+    equal(without_perf('-q', '-n', 2, '-o', path, '/bin/true').returncode, 0, 'status')
+    result = run('-q', '-n', 3, '-o', path, '--append', '/bin/true')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    benchmark = json.loads(path.read_text())['benchmarks'][0]
+    equal(len(values(benchmark)), 5, 'values')
+    equal({one['quiesce_clock'] for one in metadata(benchmark)}, {'user'}, 'clocks')
+
+
 def test_memory_of_runpinned_does_not_show():
     """A runpinned that holds 512 MiB reports the same peak memory of its child."""
     small = metadata(measured('-n', 3, PROGRAMS / 'empty'))
