@@ -52,6 +52,7 @@ struct launcher {
 	int socket;
 	void (*caller_term)(int); /* SIG_DFL or SIG_IGN: what a child starts with */
 	void (*caller_alarm)(int);
+	void (*caller_chld)(int);
 	int counter_fds[LAUNCH_MAX_COUNTERS];
 	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* as last read */
 };
@@ -148,6 +149,7 @@ static int child_main(void *arg)
 	/* The parent's handlers end with execve(2), but must not run in here before. */
 	signal(SIGTERM, l->caller_term);
 	signal(SIGALRM, l->caller_alarm);
+	signal(SIGCHLD, l->caller_chld);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan->caller_signals, NULL, KERNEL_SIGSET_SIZE);
 
 	getrusage(RUSAGE_SELF, &child->before);
@@ -223,14 +225,24 @@ static int64_t read_run_delay(pid_t pid)
 	return (int64_t)delay;
 }
 
+/* 0 stops the timer; signals are blocked then. */
 static void timer_arm(const struct launcher *l, int64_t ns)
 {
 	struct itimerspec spec = {
 		.it_value = { .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC },
 	};
+	struct timespec none = { 0 };
+	sigset_t set;
 
-	if (l->plan->timeout_ns > 0)
-		timer_settime(l->timer, 0, &spec, NULL);
+	if (l->plan->timeout_ns <= 0)
+		return;
+	timer_settime(l->timer, 0, &spec, NULL);
+	if (ns > 0)
+		return;
+	/* One that went off just now would kill the next run. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	(void)sigtimedwait(&set, NULL, &none);
 }
 
 static int64_t timeval_ns(struct timeval tv)
@@ -439,14 +451,14 @@ static bool send_report(const struct launcher *l, const struct launch_report *re
 	return send(l->socket, report, sizeof(*report), MSG_NOSIGNAL) == (ssize_t)sizeof(*report);
 }
 
-static void take_signal(int signal, void (**ret_caller)(int))
+static void take_signal(int number, void (*handler)(int), void (**ret_caller)(int))
 {
-	struct sigaction action = { .sa_handler = on_signal }, old;
+	struct sigaction action = { .sa_handler = handler }, old;
 
 	sigemptyset(&action.sa_mask);
 	sigaddset(&action.sa_mask, SIGTERM);
 	sigaddset(&action.sa_mask, SIGALRM);
-	sigaction(signal, &action, &old);
+	sigaction(number, &action, &old);
 	*ret_caller = old.sa_handler == SIG_IGN ? SIG_IGN : SIG_DFL;
 }
 
@@ -463,8 +475,10 @@ static void setup_signals(struct launcher *l)
 	sigaddset(&set, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	block_signals(true);
-	take_signal(SIGTERM, &l->caller_term);
-	take_signal(SIGALRM, &l->caller_alarm);
+	take_signal(SIGTERM, on_signal, &l->caller_term);
+	take_signal(SIGALRM, on_signal, &l->caller_alarm);
+	/* Whoever ignores this one gets no child to wait for (wait(2)). */
+	take_signal(SIGCHLD, SIG_DFL, &l->caller_chld);
 }
 
 /* --serve SOCKET PLAN, both descriptors. */

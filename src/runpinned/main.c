@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* runpinned: runs a program again and again on a CPU of its own and times it from outside. */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <pwd.h>
@@ -168,15 +169,17 @@ static int start_session(const struct options *options, const struct place *plac
 static int print_plan(const struct options *options, const struct place *place, const char *program,
 	const struct counting *counting)
 {
-	_cleanup_free_ char *command = text_quote_argv(options->program);
+	_cleanup_free_ char *quoted = text_quote_argv(options->program);
+	_cleanup_free_ char *command = quoted ? text_escape_control(quoted) : NULL;
+	_cleanup_free_ char *path = text_escape_control(program);
 	_cleanup_free_ char *housekeeping = cpumask_format_list(place->housekeeping);
 	const char *hidden = program_hides_from_perf(program);
 	int paranoid;
 
-	if (!command || !housekeeping)
+	if (!command || !path || !housekeeping)
 		return -ENOMEM;
 	printf("command: %s\n", command);
-	printf("program: %s\n", program);
+	printf("program: %s\n", path);
 	printf("cpus: %s (%s)\n", place->cpus_text, place->reason ? place->reason : "as asked for");
 	printf("housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
 	printf("runs: %u after %u warm-up\n", options->runs, options->warmups);
@@ -365,11 +368,23 @@ static int run(const struct options *options)
 	return status;
 }
 
+/* A file that we open must not become our standard output because the caller had closed that. */
+static bool have_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return false;
+	}
+	return true;
+}
+
 int main(int argc, char *argv[])
 {
 	struct options options;
 	int r;
 
+	if (!have_standard_streams())
+		return EXIT_FAILED;
 	/* For the width of what a person typed, not for numbers: those have a '.' everywhere. */
 	setlocale(LC_CTYPE, "");
 	r = options_parse(argc, argv, &options);

@@ -357,6 +357,7 @@ static void show_newest(struct work *work, bool warmup)
 	const struct sample *sample = &series->samples[series->n_samples - 1];
 	int64_t ns = sample->kernel_ns > 0 ? sample->kernel_ns : sample->user_ns;
 	size_t done = work->m->n_warmups + work->m->n_runs;
+	bool beyond = work->m->n_runs > work->options->runs; /* --until-rel-error */
 	char value[UNITS_TEXT_SIZE];
 
 	units_format_seconds((double)ns / NSEC_PER_SEC, value);
@@ -368,7 +369,10 @@ static void show_newest(struct work *work, bool warmup)
 			flags && *flags ? "  " : "", flags ? flags : "");
 		return;
 	}
-	progress_draw(&work->progress, done, work->options->warmups + work->options->runs, value);
+	progress_draw(&work->progress, done,
+		work->options->warmups +
+			MAX(work->options->runs, beyond ? work->options->max_runs : 0),
+		value);
 }
 
 /* Whether the median is known as well as --until-rel-error wants it. */

@@ -251,6 +251,14 @@ static int check_combinations(struct options *o)
 		say("--json and --show-output both want standard output: use -o FILE");
 		return -EINVAL;
 	}
+	if (o->output && o->csv && strcmp(o->output, o->csv) == 0) {
+		say("-o and --csv name the same file");
+		return -EINVAL;
+	}
+	if (o->no_evidence && o->cooldown >= 0) {
+		say("--cooldown looks at the temperature, which --evidence none leaves out");
+		return -EINVAL;
+	}
 	if (o->set_nice && o->fifo_priority) {
 		say("--nice and --fifo exclude each other: SCHED_FIFO knows no niceness");
 		return -EINVAL;

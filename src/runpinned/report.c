@@ -8,6 +8,7 @@
 
 #include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "result/histogram.h"
 #include "result/level.h"
 #include "result/stability.h"
@@ -86,12 +87,15 @@ static const char *clock_text(enum window_clock clock)
 static int print_summary(FILE *stream, const struct report_input *input, const double *values,
 	const struct stats *stats, const struct stability *stability)
 {
-	_cleanup_free_ char *bars = NULL, *disturbed = NULL;
+	_cleanup_free_ char *bars = NULL, *disturbed = NULL, *name = NULL;
 	_cleanup_(histogram) struct histogram *histogram = NULL;
 	int r;
 
-	fprintf(stream, "%s: %zu run%s on CPU %s, %s\n", input->name, stats->n,
-		stats->n == 1 ? "" : "s", input->cpus, clock_text(input->series->clock));
+	name = text_escape_control(input->name);
+	if (!name)
+		return -ENOMEM;
+	fprintf(stream, "%s: %zu run%s on CPU %s, %s\n", name, stats->n, stats->n == 1 ? "" : "s",
+		input->cpus, clock_text(input->series->clock));
 	if (input->cpus_reason)
 		fprintf(stream, "  chosen: %s\n", input->cpus_reason);
 	print_figures(stream, input, stats);

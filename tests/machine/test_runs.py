@@ -344,6 +344,28 @@ def test_signals_are_the_callers():
           'masks with ignored signals')
 
 
+def test_ignored_children():
+    """A caller that ignores SIGCHLD gets its results all the same, and its program ignores it, too."""
+    def ignore():
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    text = shown('grep', 'SigIgn', '/proc/self/status', preexec_fn=ignore)
+    check(int(text.split()[1], 16) & 1 << signal.SIGCHLD - 1, text)
+
+
+def test_closed_standard_streams():
+    path = scratch('closed.json')
+    result = subprocess.run(['sh', '-c', 'exec "$@" <&- >&- 2>&-', 'sh', RUNPINNED, '-c', CPU, '-n',
+                             '2', '-o', path, '/bin/true'], env=environment(), check=False)
+    equal(result.returncode, 0, 'status')
+    equal(len(values(json.loads(path.read_text())['benchmarks'][0])), 2, 'values')
+
+
+def test_many_timeouts():
+    """A timer that goes off when its run has just ended does not kill the next one."""
+    benchmark = measured('--timeout', '3ms', '--ignore-failure', '-n', 200, '/bin/sleep', '0.002')
+    equal(len(values(benchmark)), 200, 'values')
+
+
 def test_no_aslr():
     def personality(*options):
         return int(shown(*options, 'cat', '/proc/self/personality'), 16)
@@ -733,6 +755,8 @@ USAGE = (
     (('--max-runs', '5', '/bin/true'), '--until-rel-error'),
     (('--until-rel-error', '1', '--max-runs', '5', '/bin/true'), '--max-runs'),
     (('--append', '/bin/true'), '-o'),
+    (('-o', 'x', '--csv', 'x', '/bin/true'), '--csv'),
+    (('--cooldown', '--evidence', 'none', '/bin/true'), '--cooldown'),
     (('--json', '--show-output', '/bin/true'), 'standard output'),
     (('--no-such-option', '/bin/true'), '--no-such-option'),
     (('-Z', '/bin/true'), '-Z'),
