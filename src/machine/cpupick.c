@@ -80,18 +80,26 @@ static int kind_order(enum topology_kind kind)
 
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
+/* CPU 0, or one that somebody else uses more than half of the time: worse than any other. */
+static bool is_last_resort(const struct candidate *candidate)
+{
+	return candidate->cpu == 0 || candidate->busy > 0.5;
+}
+
 /* Negative when a is better by its place or its load. */
 static int compare_load(const struct candidate *a, const struct candidate *b)
 {
 	int r;
 
-	r = COMPARE(a->cpu == 0, b->cpu == 0);
+	r = COMPARE(is_last_resort(a), is_last_resort(b));
 	if (r == 0)
 		r = COMPARE(kind_order(a->facts->kind), kind_order(b->facts->kind));
 	if (r == 0)
 		r = COMPARE(busy_step(a->sibling_busy), busy_step(b->sibling_busy));
 	if (r == 0)
 		r = COMPARE(busy_step(a->busy), busy_step(b->busy));
+	if (r == 0)
+		r = COMPARE(a->cpu == 0, b->cpu == 0);
 	if (r == 0)
 		r = COMPARE(a->beside_zero, b->beside_zero);
 	return r;
@@ -291,6 +299,8 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 
 	if (!alone && best->cpu != 0)
 		reason_add(reason, "not CPU 0");
+	if (!alone && best->cpu == 0)
+		reason_add(reason, "the others are busy");
 	if (best->facts->kind == TOPOLOGY_KIND_PERFORMANCE)
 		reason_add(reason, "a performance core%s",
 			topology->kind_source == TOPOLOGY_KIND_FROM_FREQUENCY

@@ -33,11 +33,11 @@ struct cpupick_input {
  * With n > 0: among the isolated ones if there are as many, else among all.
  *
  * Of two CPUs the better one is, by the first of these in which they differ,
- *  1. not CPU 0, where the kernel does most of its own work;
+ *  1. neither CPU 0, where the kernel does most of its own work, nor more than half busy;
  *  2. on a performance core;
  *  3. the one whose busiest sibling is less busy;
  *  4. itself less busy;
- *  5. not on CPU 0's core, which they would share whenever the kernel has work;
+ *  5. not CPU 0, nor on its core, which they would share whenever the kernel has work;
  *  6. the one with fewer interrupts;
  *  7. higher in the firmware's ranking;
  *  8. higher in number: interrupts, and tools that count from 0, are at home on low ones.

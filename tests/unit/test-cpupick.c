@@ -222,10 +222,30 @@ static void test_order(void **state)
 	expect_choice(f, 0, "15",
 		"CPU 15: not CPU 0, an efficiency core, idle, its sibling CPU 7 is idle, fewest "
 		"interrupts (0)");
-	/* 1. CPU 0, though it is the only performance core, and the others are busy */
+	/* 1. CPU 0, though it is the only performance core, and the others are half busy */
 	for (int cpu = 0; cpu < N_CPUS; cpu++)
-		f->busy[cpu] = cpu > 0;
+		f->busy[cpu] = cpu > 0 ? 0.5 : 0;
 	expect_choice(f, 0, "15", NULL);
+}
+
+/* A CPU that somebody else uses is no place to measure on; CPU 0 is a better one. */
+static void test_taken(void **state)
+{
+	struct fixture *f = *state;
+
+	f->input.busy = f->busy;
+	fill(f->allowed, "0,3,5");
+	f->busy[3] = 0.6;
+	f->busy[5] = 0.9;
+	expect_choice(f, 0, "0", "CPU 0: the others are busy, idle, its sibling CPU 8 is idle");
+	f->busy[3] = 0.5;
+	expect_choice(f, 0, "3", NULL);
+	/* With all of them taken, it is the least busy. */
+	f->busy[3] = 0.8;
+	f->busy[0] = 0.9;
+	expect_choice(f, 0, "3", NULL);
+	f->busy[3] = f->busy[5] = f->busy[0] = 1;
+	expect_choice(f, 0, "5", NULL);
 }
 
 static void test_full_reason(void **state)
@@ -403,6 +423,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unusable, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_isolated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_busy_steps, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_several, setup, teardown),
