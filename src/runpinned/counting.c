@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,9 +61,12 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 			LAUNCH_MAX_COUNTERS - (int)counting->first_event);
 		return -EINVAL;
 	}
-	counting->event_names[counting->n_events] = strdup(name);
-	if (!counting->event_names[counting->n_events])
+	/* As perf marks it, where the name does not say so already. */
+	if (asprintf(&counting->event_names[counting->n_events], "%s%s", name,
+		    counter_is_user_only(&attr) && !strchr(name, ':') ? ":u" : "") < 0) {
+		counting->event_names[counting->n_events] = NULL;
 		return -ENOMEM;
+	}
 	counting->n_events++;
 	counting->attrs[counting->n++] = attr;
 	return 0;

@@ -118,12 +118,12 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Medians of some runs of the empty program. */
-static int measure_floor(struct work *work, struct floor *ret)
+static int measure_floor(struct work *work, struct floor_time *ret)
 {
 	double kernel[FLOOR_RUNS], user[FLOOR_RUNS], reap[FLOOR_RUNS];
 	size_t n = 0, n_kernel = 0;
 
-	*ret = (struct floor){ .kernel_seconds = NAN, .user_seconds = NAN };
+	*ret = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
 	for (size_t i = 0; i < FLOOR_RUNS && stop_check(work->stop) == 0; i++) {
 		struct launch_report report;
 		int r;
@@ -495,7 +495,7 @@ int measure(const struct options *options, struct session *session, struct stop 
 			    strerror(-r)) < 0)
 			m->incomplete = NULL;
 	}
-	m->floor_after = (struct floor){ .kernel_seconds = NAN, .user_seconds = NAN };
+	m->floor_after = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
 	if (m->end == MEASURE_COMPLETE)
 		(void)measure_floor(&work, &m->floor_after);
 	*ret = TAKE_PTR(m);

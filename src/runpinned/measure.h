@@ -25,7 +25,7 @@ enum measure_end {
 };
 
 /* What a run of the empty program takes, by the same path: at the start and at the end. */
-struct floor {
+struct floor_time {
 	double kernel_seconds; /* medians; NAN when not measured */
 	double user_seconds;
 	int64_t reap_ns; /* exit record to our stamp, 0 when not known */
@@ -33,8 +33,8 @@ struct floor {
 
 struct measurement {
 	struct series *series;
-	struct floor floor_before;
-	struct floor floor_after;
+	struct floor_time floor_before;
+	struct floor_time floor_after;
 	enum measure_end end;
 	/* Why it ended before its time, as metadata say it: "run 17 failed: exit status 3". */
 	char *incomplete;

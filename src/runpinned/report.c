@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -77,6 +78,56 @@ static void print_figures(FILE *stream, const struct report_input *input, const 
 			"an empty program, measured the same way");
 }
 
+/* A count with its digits in threes, as it is read aloud: "12 345 678". */
+static void format_count(double count, char *buf, size_t size)
+{
+	char digits[32];
+	size_t n, at = 0;
+
+	n = (size_t)snprintf(digits, sizeof(digits), "%.0f", count);
+	for (size_t i = 0; i < n && at + 2 < size; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			buf[at++] = ' ';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+}
+
+/* What the counted runs counted of each event of -e. */
+static int print_events(FILE *stream, const struct series *series)
+{
+	_cleanup_free_ double *counts = NULL;
+
+	if (series->n_events == 0)
+		return 0;
+	counts = calloc(series->n_samples, sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	fprintf(stream, "\n");
+	for (size_t event = 0; event < series->n_events; event++) {
+		char median[48], spread[UNITS_TEXT_SIZE];
+		struct stats stats;
+		size_t n = 0;
+
+		for (size_t i = 0; i < series->n_samples; i++) {
+			double count = series->counters[i * series->n_events + event];
+
+			if (!series->samples[i].warmup && isfinite(count))
+				counts[n++] = count;
+		}
+		if (stats_compute(counts, n, &stats) < 0) {
+			fprintf(stream, "  %-24s %16s\n", series->event_names[event],
+				"not counted");
+			continue;
+		}
+		format_count(stats.median, median, sizeof(median));
+		units_format_percent(stats.median > 0 ? stats.mad / stats.median : 0, spread);
+		fprintf(stream, "  %-24s %16s    MAD %s of it\n", series->event_names[event],
+			median, spread);
+	}
+	return 0;
+}
+
 static const char *clock_text(enum window_clock clock)
 {
 	return clock == WINDOW_KERNEL ? "from exec to exit, stamped by the kernel"
@@ -99,6 +150,9 @@ static int print_summary(FILE *stream, const struct report_input *input, const d
 	if (input->cpus_reason)
 		fprintf(stream, "  chosen: %s\n", input->cpus_reason);
 	print_figures(stream, input, stats);
+	r = print_events(stream, input->series);
+	if (r < 0)
+		return r;
 	if (stats->n >= HISTOGRAM_MIN) {
 		r = histogram_new(values, stats->n, 0, &histogram);
 		if (r < 0)
