@@ -107,7 +107,7 @@ static void say_start_failure(int error, const struct launch_report *report,
 		say("cannot start the launcher: runpinned-launcher and runpinned-floor are not "
 		    "installed");
 	else
-		say_errno(error, "cannot start the launcher");
+		say_errno(error, "cannot start the launcher (runpinned-launcher)");
 }
 
 static int start_session(const struct options *options, const struct place *place,

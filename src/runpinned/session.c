@@ -41,6 +41,7 @@ static int helper_find(const char *name, char **ret)
 	ssize_t n;
 	char *slash;
 	const char *const places[] = { "", "/../libexec/quiesce", NULL };
+	int r = -ENOENT;
 
 	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	if (n < 0)
@@ -56,12 +57,15 @@ static int helper_find(const char *name, char **ret)
 			*ret = TAKE_PTR(path);
 			return 0;
 		}
+		/* There, but closed to this user: that is what to say in the end. */
+		if (errno == EACCES)
+			r = -EACCES;
 	}
 	if (asprintf(ret, "%s/%s", LIBEXECDIR, name) < 0)
 		return -ENOMEM;
 	if (access(*ret, X_OK) < 0) {
-		int r = -errno;
-
+		if (errno != ENOENT)
+			r = -errno;
 		free(*ret);
 		*ret = NULL;
 		return r;
