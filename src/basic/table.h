@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A table for people and the same for programs (JSON), by libsmartcols. Columns are given once,
+ * rows as texts.
+ */
+#ifndef QUIESCE_BASIC_TABLE_H
+#define QUIESCE_BASIC_TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "basic/cleanup.h"
+
+enum table_flag {
+	TABLE_RIGHT = 1 << 0,  /* numbers */
+	TABLE_WRAP = 1 << 1,   /* broken into lines where the terminal is too narrow */
+	TABLE_NUMBER = 1 << 2, /* in JSON a number, not a string */
+};
+
+struct table_column {
+	const char *name; /* the head, and in lower case the key in JSON */
+	unsigned flags;	  /* enum table_flag */
+};
+
+struct table;
+
+/* json: nothing but one object {"name": [{...}, ...]}. The width is the terminal's, or 80 columns
+ * where the stream is none. */
+int table_new(const char *name, const struct table_column *columns, size_t n_columns, bool json,
+	FILE *stream, struct table **ret);
+/* n_columns texts; NULL is an empty cell, and null in JSON. Copied. */
+int table_add(struct table *table, const char *const *cells);
+/* -EIO when it cannot be written. */
+int table_print(struct table *table);
+void table_free(struct table *table);
+
+DEFINE_CLEANUP(table, table_free);
+
+#endif

@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "knob/engine.h"
+
+enum {
+	LOCK_SECONDS = 30,
+};
+
+void engine_failure_clear(struct engine_failure *failure)
+{
+	free(failure->what);
+	free(failure->path);
+	*failure = (struct engine_failure){ 0 };
+}
+
+/* Sets the failure unless one is set already: the first is the one that explains the rest. */
+static void set_failure(struct engine_failure *failure, const char *path, const char *format, ...)
+	_printf_(3, 4);
+
+static void set_failure(struct engine_failure *failure, const char *path, const char *format, ...)
+{
+	va_list ap;
+
+	if (failure->what)
+		return;
+	va_start(ap, format);
+	if (vasprintf(&failure->what, format, ap) < 0)
+		failure->what = NULL;
+	va_end(ap);
+	failure->path = path ? strdup(path) : NULL;
+}
+
+static void set_note(struct knob *knob, const char *format, ...) _printf_(2, 3);
+
+static void set_note(struct knob *knob, const char *format, ...)
+{
+	va_list ap;
+
+	free(TAKE_PTR(knob->note));
+	va_start(ap, format);
+	if (vasprintf(&knob->note, format, ap) < 0)
+		knob->note = NULL;
+	va_end(ap);
+}
+
+static int replace_text(char **text, const char *by)
+{
+	char *copy = by ? strdup(by) : NULL;
+
+	if (by && !copy)
+		return -ENOMEM;
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
+/* -ENOENT is no failure: there is nothing in the journal then. */
+static int load_journal(
+	const struct engine *engine, struct journal **ret, struct engine_failure *failure)
+{
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	r = journal_load(engine->tool, ret, &why);
+	if (r == -EBADMSG)
+		set_failure(failure, NULL,
+			"the journal " JOURNAL_DIRECTORY "/%s.journal cannot be used, "
+			"and nothing is touched: %s",
+			engine->tool, why ? why : "it is damaged");
+	else if (r < 0 && r != -ENOENT)
+		set_failure(failure, NULL,
+			"cannot read the journal " JOURNAL_DIRECTORY "/%s.journal", engine->tool);
+	return r;
+}
+
+static int inspect_knob(const struct engine *engine, struct journal *journal, struct knob *knob)
+{
+	const struct journal_entry *entry;
+	int r;
+
+	if (knob->settled)
+		return 0;
+	entry = journal ? journal_find(journal, knob->path) : NULL;
+	r = replace_text(&knob->original, entry ? entry->old : NULL);
+	if (r < 0)
+		return r;
+	free(TAKE_PTR(knob->now));
+	r = knob_read(engine->backends, knob->path, &knob->now);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		knob->error = -r;
+		knob->word = knob_error_is_unavailable(-r) ? KNOB_UNAVAILABLE : KNOB_DENIED;
+		return 0;
+	}
+	if (knob->wanted && knob_equal(knob->kind, knob->now, knob->wanted))
+		knob->word = entry ? KNOB_APPLIED : KNOB_ALREADY;
+	else
+		knob->word = KNOB_NONE;
+	if (entry && entry->new && !knob_equal(knob->kind, knob->now, entry->new) &&
+		!knob_equal(knob->kind, knob->now, entry->old))
+		set_note(knob, "changed by somebody else since: it was set to %s", entry->new);
+	return 0;
+}
+
+static int inspect_plan(
+	const struct engine *engine, struct journal *journal, struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		int r = inspect_knob(engine, journal, &plan->knobs[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int engine_inspect(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	int r;
+
+	r = load_journal(engine, &journal, failure);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	return inspect_plan(engine, journal, plan);
+}
+
+/* Whether the engine is to write this one. */
+static bool is_to_write(const struct knob *knob)
+{
+	return !knob->settled && knob->wanted && knob->now && knob->word == KNOB_NONE;
+}
+
+/* Whether another knob may change this one as a side effect. */
+static bool is_to_keep(const struct knob *knob)
+{
+	return !knob->settled && !knob->wanted && knob->now;
+}
+
+/* All that is going to change, with what it is now; what it will be is not known until it has been
+ * read back. What the journal says already of how a knob was before stays. */
+static int note_in_journal(struct journal *journal, const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		struct journal_entry *entry;
+		int r;
+
+		if (!is_to_write(knob) && !is_to_keep(knob))
+			continue;
+		entry = journal_find(journal, knob->path);
+		if (entry) {
+			free(TAKE_PTR(entry->new));
+			continue;
+		}
+		r = journal_add(
+			journal, knob->group, knob->kind, knob->path, knob->name, knob->now, NULL);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The kernel did not take it. Returns the error when that is a failure of the whole. */
+static int refuse(
+	const struct engine *engine, struct knob *knob, int error, struct engine_failure *failure)
+{
+	knob->error = -error;
+	knob->word = knob_error_is_unavailable(-error) ? KNOB_UNAVAILABLE : KNOB_DENIED;
+	if (knob->word == KNOB_UNAVAILABLE && !engine->strict)
+		return 0;
+	if (knob->may_be_refused && !engine->strict)
+		return 0;
+	set_failure(failure, knob->path, "cannot set %s to %s", knob->name, knob->wanted);
+	return error;
+}
+
+/* Writes in the plan's order, and stops at the first failure of the whole. */
+static int write_knobs(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		int r;
+
+		if (is_to_keep(knob)) {
+			r = replace_text(&knob->before, knob->now);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (!is_to_write(knob))
+			continue;
+		r = replace_text(&knob->before, knob->now);
+		if (r < 0)
+			return r;
+		r = knob_write(engine->backends, knob->path, knob->wanted);
+		if (r < 0) {
+			r = refuse(engine, knob, r, failure);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+/* Reads everything back that was written or may have moved, and judges. */
+static int read_knobs_back(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		char *now;
+		int r;
+
+		if (!knob->before)
+			continue;
+		r = knob->wanted && knob->error == 0
+			? knob_read_back(engine->backends, knob->kind, knob->path, knob->wanted,
+				  knob->before, &now)
+			: knob_read(engine->backends, knob->path, &now);
+		if (r < 0) {
+			/* A file that another knob took away, such as that of an offline CPU. */
+			if (!knob->wanted)
+				continue;
+			r = refuse(engine, knob, r, failure);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		free(knob->now);
+		knob->now = now;
+		if (!knob->wanted || knob->error != 0)
+			continue;
+		if (knob_equal(knob->kind, now, knob->wanted)) {
+			knob->word = KNOB_APPLIED;
+		} else if (knob->kind == KNOB_FREQUENCY &&
+			!knob_equal(knob->kind, now, knob->before)) {
+			knob->word = KNOB_APPLIED;
+			set_note(knob, "the driver made it %s", now);
+		} else {
+			set_note(knob, "the kernel kept %s", now);
+			knob->word = KNOB_DENIED;
+			if (knob->may_be_refused && !engine->strict)
+				continue;
+			set_failure(failure, knob->path, "%s was set to %s, but the kernel kept %s",
+				knob->name, knob->wanted, now);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* What the knobs have become, into the journal. */
+static int note_outcome(struct journal *journal, const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		struct journal_entry *entry;
+		int r;
+
+		if (!knob->before || !knob->now)
+			continue;
+		entry = journal_find(journal, knob->path);
+		if (!entry)
+			return -ENOMEM;
+		r = replace_text(&entry->new, knob->now);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Groups backwards, inside of a group forwards: calls `visit` for each position in that order. */
+static unsigned last_group(const struct knob_plan *plan)
+{
+	unsigned last = 0;
+
+	for (size_t i = 0; i < plan->n; i++)
+		last = MAX(last, plan->knobs[i].group);
+	return last;
+}
+
+/* Turns back what this call has turned, as far as it goes. */
+static int roll_back(const struct engine *engine, struct knob_plan *plan)
+{
+	int result = 0;
+
+	for (unsigned group = last_group(plan) + 1; group-- > 0;) {
+		for (size_t i = 0; i < plan->n; i++) {
+			struct knob *knob = &plan->knobs[i];
+			_cleanup_free_ char *now = NULL, *text = NULL;
+			int r;
+
+			if (knob->group != group || !knob->before)
+				continue;
+			if (knob_read(engine->backends, knob->path, &now) == 0 &&
+				knob_equal(knob->kind, now, knob->before)) {
+				if (knob->word == KNOB_APPLIED)
+					knob->word = KNOB_NONE;
+				continue;
+			}
+			text = knob_writable(knob->kind, knob->before);
+			if (!text)
+				return -ENOMEM;
+			r = knob_write(engine->backends, knob->path, text);
+			if (r < 0 && result == 0)
+				result = r;
+			if (knob->word == KNOB_APPLIED)
+				knob->word = KNOB_NONE;
+			(void)replace_text(&knob->now, knob->before);
+		}
+	}
+	return result;
+}
+
+/* After a failed apply: knobs and journal as they were before it. */
+static void undo_apply(const struct engine *engine, struct knob_plan *plan,
+	const struct journal *before, struct engine_failure *failure)
+{
+	if (roll_back(engine, plan) < 0) {
+		/* The journal knows how it was: `restore` may have more luck. */
+		set_failure(failure, NULL, "not everything could be put back; see `%s restore`",
+			engine->tool);
+		return;
+	}
+	if (before)
+		(void)journal_save(before);
+	else
+		(void)journal_remove(engine->tool);
+}
+
+static int take_lock(struct engine_failure *failure)
+{
+	int fd = journal_lock(LOCK_SECONDS);
+
+	if (fd == -EAGAIN)
+		set_failure(failure, NULL,
+			"another tool of quiesce is at work (it holds " JOURNAL_DIRECTORY "/lock)");
+	else if (fd == -EPERM)
+		set_failure(failure, NULL, JOURNAL_DIRECTORY " is not a directory of root's alone");
+	else if (fd < 0)
+		set_failure(failure, NULL, "cannot lock " JOURNAL_DIRECTORY "/lock");
+	return fd;
+}
+
+int engine_apply(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	_cleanup_(journal) struct journal *journal = NULL, *before = NULL;
+	_cleanup_close_ int lock = -EBADF;
+	bool anything = false;
+	int r;
+
+	lock = take_lock(failure);
+	if (lock < 0)
+		return lock;
+	r = load_journal(engine, &before, failure);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = inspect_plan(engine, before, plan);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < plan->n; i++)
+		anything = anything || is_to_write(&plan->knobs[i]);
+	if (!anything)
+		return 0;
+
+	r = before ? journal_copy(before, &journal) : journal_new(engine->tool, &journal);
+	if (r == 0)
+		r = note_in_journal(journal, plan);
+	if (r == 0)
+		r = journal_save(journal);
+	if (r < 0) {
+		set_failure(failure, NULL, "cannot write the journal, so nothing is touched");
+		return r;
+	}
+
+	r = write_knobs(engine, plan, failure);
+	if (r == 0)
+		r = read_knobs_back(engine, plan, failure);
+	if (r == 0) {
+		r = note_outcome(journal, plan);
+		if (r == 0)
+			r = journal_save(journal);
+		if (r < 0)
+			set_failure(failure, NULL, "cannot write the journal");
+	}
+	if (r < 0)
+		undo_apply(engine, plan, before, failure);
+	return r;
+}
+
+void restore_rows_clear(struct restore_rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		free(rows->items[i].path);
+		free(rows->items[i].name);
+		free(rows->items[i].original);
+		free(rows->items[i].now);
+	}
+	free(rows->items);
+	*rows = (struct restore_rows){ 0 };
+}
+
+const char *restore_word_name(enum restore_word word)
+{
+	switch (word) {
+	case RESTORE_DONE:
+		return "restored";
+	case RESTORE_UNCHANGED:
+		return "unchanged";
+	case RESTORE_FOREIGN:
+		return "foreign";
+	case RESTORE_GONE:
+		return "gone";
+	case RESTORE_FAILED:
+		return "failed";
+	}
+	return "?";
+}
+
+/* Puts one knob back. */
+static enum restore_word restore_entry(const struct engine *engine,
+	const struct journal_entry *entry, char **ret_now, int *ret_error)
+{
+	_cleanup_free_ char *now = NULL, *text = NULL, *after = NULL;
+	int r;
+
+	r = knob_read(engine->backends, entry->path, &now);
+	if (r < 0) {
+		*ret_error = -r;
+		return knob_error_is_unavailable(-r) ? RESTORE_GONE : RESTORE_FAILED;
+	}
+	if (knob_equal(entry->kind, now, entry->old)) {
+		*ret_now = TAKE_PTR(now);
+		return RESTORE_UNCHANGED;
+	}
+	if (entry->new && !engine->force && !knob_equal(entry->kind, now, entry->new)) {
+		*ret_now = TAKE_PTR(now);
+		return RESTORE_FOREIGN;
+	}
+	text = knob_writable(entry->kind, entry->old);
+	r = text ? knob_write(engine->backends, entry->path, text) : -ENOMEM;
+	if (r == 0)
+		r = knob_read_back(
+			engine->backends, entry->kind, entry->path, entry->old, NULL, &after);
+	if (r < 0) {
+		*ret_error = -r;
+		*ret_now = TAKE_PTR(now);
+		return RESTORE_FAILED;
+	}
+	if (!knob_equal(entry->kind, after, entry->old)) {
+		*ret_now = TAKE_PTR(after);
+		return RESTORE_FAILED;
+	}
+	*ret_now = TAKE_PTR(after);
+	return RESTORE_DONE;
+}
+
+static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
+	enum restore_word word, char *now, int error)
+{
+	struct restore_row *items = reallocarray(rows->items, rows->n + 1, sizeof(*items));
+
+	if (!items) {
+		free(now);
+		return -ENOMEM;
+	}
+	rows->items = items;
+	items[rows->n] = (struct restore_row){
+		.path = strdup(entry->path),
+		.name = strdup(entry->name),
+		.original = strdup(entry->old),
+		.now = now,
+		.word = word,
+		.error = error,
+	};
+	rows->n++;
+	return items[rows->n - 1].path && items[rows->n - 1].name && items[rows->n - 1].original
+		? 0
+		: -ENOMEM;
+}
+
+static unsigned last_journal_group(const struct journal *journal)
+{
+	unsigned last = 0;
+
+	for (size_t i = 0; i < journal->n; i++)
+		last = MAX(last, journal->entries[i].group);
+	return last;
+}
+
+/* All entries; those that are left over go into `left`. */
+static int restore_entries(const struct engine *engine, const struct journal *journal,
+	struct journal *left, struct restore_rows *rows, struct engine_failure *failure)
+{
+	int result = 0;
+
+	for (unsigned group = last_journal_group(journal) + 1; group-- > 0;) {
+		for (size_t i = 0; i < journal->n; i++) {
+			const struct journal_entry *e = &journal->entries[i];
+			char *now = NULL;
+			int r, error = 0;
+			enum restore_word word;
+
+			if (e->group != group)
+				continue;
+			word = restore_entry(engine, e, &now, &error);
+			if (word == RESTORE_FAILED && result == 0) {
+				result = error ? -error : -EINVAL;
+				set_failure(failure, e->path, "cannot put %s back to %s", e->name,
+					e->old);
+			}
+			if (word == RESTORE_FAILED || word == RESTORE_FOREIGN) {
+				r = journal_add(
+					left, e->group, e->kind, e->path, e->name, e->old, e->new);
+				if (r < 0) {
+					free(now);
+					return r;
+				}
+			}
+			r = add_row(rows, e, word, now, error);
+			if (r < 0)
+				return r;
+		}
+	}
+	return result;
+}
+
+int engine_restore(
+	const struct engine *engine, struct restore_rows *ret, struct engine_failure *failure)
+{
+	_cleanup_(journal) struct journal *journal = NULL, *left = NULL;
+	struct restore_rows rows = { 0 };
+	_cleanup_close_ int lock = -EBADF;
+	int result, r;
+
+	/* Without a directory there is no journal, and nothing to lock. */
+	if (access(JOURNAL_DIRECTORY, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	lock = take_lock(failure);
+	if (lock < 0)
+		return lock;
+	r = load_journal(engine, &journal, failure);
+	if (r == -ENOENT)
+		return journal_remove(engine->tool); /* one of another boot */
+	if (r < 0)
+		return r;
+	r = journal_new(engine->tool, &left);
+	if (r < 0)
+		return r;
+	result = restore_entries(engine, journal, left, &rows, failure);
+	/* Memory that ran out half-way: the journal stays, and restoring can be repeated. */
+	if (result == -ENOMEM) {
+		restore_rows_clear(&rows);
+		return result;
+	}
+	r = left->n > 0 ? journal_save(left) : journal_remove(engine->tool);
+	if (r < 0 && result == 0) {
+		set_failure(failure, NULL, "cannot write the journal");
+		result = r;
+	}
+	*ret = rows;
+	return result;
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "knob/journal.h"
+
+enum {
+	JOURNAL_MAX = 64 * 1024 * 1024,
+	GROUP_MAX = 1000,
+	LOCK_STEP_NS = 50 * 1000 * 1000,
+};
+
+#define MAGIC "quiesce journal 1"
+#define UNKNOWN "\\?"
+
+int journal_new(const char *tool, struct journal **ret)
+{
+	struct journal *journal = calloc(1, sizeof(*journal));
+
+	if (!journal)
+		return -ENOMEM;
+	journal->tool = strdup(tool);
+	if (!journal->tool) {
+		free(journal);
+		return -ENOMEM;
+	}
+	*ret = journal;
+	return 0;
+}
+
+static void entry_clear(struct journal_entry *entry)
+{
+	free(entry->path);
+	free(entry->name);
+	free(entry->old);
+	free(entry->new);
+}
+
+void journal_free(struct journal *journal)
+{
+	if (!journal)
+		return;
+	for (size_t i = 0; i < journal->n; i++)
+		entry_clear(&journal->entries[i]);
+	free(journal->entries);
+	free(journal->by_path);
+	free(journal->tool);
+	free(journal);
+}
+
+int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
+	const char *name, const char *old, const char *new)
+{
+	struct journal_entry entry = {
+		.group = group,
+		.kind = kind,
+		.path = strdup(path),
+		.name = strdup(name),
+		.old = strdup(old),
+		.new = new ? strdup(new) : NULL,
+	};
+
+	if (!entry.path || !entry.name || !entry.old || (new && !entry.new)) {
+		entry_clear(&entry);
+		return -ENOMEM;
+	}
+	if (journal->n == journal->capacity) {
+		size_t capacity = MAX((size_t)32, journal->capacity * 2);
+		struct journal_entry *entries =
+			reallocarray(journal->entries, capacity, sizeof(*entries));
+
+		if (!entries) {
+			entry_clear(&entry);
+			return -ENOMEM;
+		}
+		journal->entries = entries;
+		journal->capacity = capacity;
+	}
+	journal->entries[journal->n++] = entry;
+	free(TAKE_PTR(journal->by_path));
+	return 0;
+}
+
+static int compare_by_path(const void *a, const void *b, void *entries)
+{
+	const struct journal_entry *e = entries;
+
+	return strcmp(e[*(const size_t *)a].path, e[*(const size_t *)b].path);
+}
+
+struct journal_entry *journal_find(struct journal *journal, const char *path)
+{
+	size_t low = 0, high = journal->n;
+
+	if (journal->n == 0)
+		return NULL;
+	if (!journal->by_path) {
+		journal->by_path = calloc(journal->n, sizeof(*journal->by_path));
+		if (!journal->by_path)
+			return NULL;
+		for (size_t i = 0; i < journal->n; i++)
+			journal->by_path[i] = i;
+		qsort_r(journal->by_path, journal->n, sizeof(*journal->by_path), compare_by_path,
+			journal->entries);
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct journal_entry *entry = &journal->entries[journal->by_path[middle]];
+		int order = strcmp(path, entry->path);
+
+		if (order == 0)
+			return entry;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+int journal_copy(const struct journal *journal, struct journal **ret)
+{
+	_cleanup_(journal) struct journal *copy = NULL;
+	int r;
+
+	r = journal_new(journal->tool, &copy);
+	for (size_t i = 0; r == 0 && i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+
+		r = journal_add(copy, e->group, e->kind, e->path, e->name, e->old, e->new);
+	}
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(copy);
+	return 0;
+}
+
+static void append_field(struct text *t, const char *field)
+{
+	text_append(t, "\t");
+	for (; *field; field++) {
+		switch (*field) {
+		case '\t':
+			text_append(t, "\\t");
+			break;
+		case '\n':
+			text_append(t, "\\n");
+			break;
+		case '\\':
+			text_append(t, "\\\\");
+			break;
+		default:
+			text_append_n(t, field, 1);
+		}
+	}
+}
+
+char *journal_format(const struct journal *journal, const char *boot_id)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	text_append(&t, MAGIC "\n");
+	text_appendf(&t, "boot\t%s\n", boot_id);
+	text_appendf(&t, "tool\t%s\n", journal->tool);
+	for (size_t i = 0; i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+
+		text_appendf(&t, "knob\t%u\t%s", e->group, knob_kind_name(e->kind));
+		append_field(&t, e->path);
+		append_field(&t, e->name);
+		append_field(&t, e->old);
+		if (e->new)
+			append_field(&t, e->new);
+		else
+			text_append(&t, "\t" UNKNOWN);
+		text_append(&t, "\n");
+	}
+	text_appendf(&t, "end\t%zu\n", journal->n);
+	return text_steal(&t);
+}
+
+/* Undoes append_field() in place. */
+static bool unescape(char *field)
+{
+	char *out = field;
+
+	for (; *field; field++) {
+		if (*field != '\\') {
+			*out++ = *field;
+			continue;
+		}
+		field++;
+		if (*field == 't')
+			*out++ = '\t';
+		else if (*field == 'n')
+			*out++ = '\n';
+		else if (*field == '\\')
+			*out++ = '\\';
+		else
+			return false;
+	}
+	*out = '\0';
+	return true;
+}
+
+/* A line of the body, which is cut up. */
+static int parse_knob_line(struct journal *journal, char *line)
+{
+	enum {
+		WORD,
+		GROUP,
+		KIND,
+		PATH,
+		NAME,
+		OLD,
+		NEW,
+		N_FIELDS
+	};
+	char *fields[N_FIELDS];
+	enum knob_kind kind;
+	unsigned group;
+	bool known;
+
+	for (size_t i = 0; i < N_FIELDS; i++) {
+		fields[i] = strsep(&line, "\t");
+		if (!fields[i])
+			return -EBADMSG;
+	}
+	if (line || strcmp(fields[WORD], "knob") != 0 ||
+		parse_uint(fields[GROUP], 0, GROUP_MAX, &group) < 0 ||
+		knob_kind_parse(fields[KIND], &kind) < 0)
+		return -EBADMSG;
+	known = strcmp(fields[NEW], UNKNOWN) != 0;
+	if (!unescape(fields[PATH]) || !unescape(fields[NAME]) || !unescape(fields[OLD]) ||
+		(known && !unescape(fields[NEW])) || !*fields[PATH])
+		return -EBADMSG;
+	return journal_add(journal, group, kind, fields[PATH], fields[NAME], fields[OLD],
+		known ? fields[NEW] : NULL);
+}
+
+/* Every line but the first three and the last. */
+static int parse_body(struct journal *journal, char *text, size_t *ret_line, bool *ret_ended)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")) && (*line || text)) {
+		uint64_t count;
+		int r;
+
+		++*ret_line;
+		if (text_starts_with(line, "end\t")) {
+			/* The count, the newline behind it, and nothing else. */
+			if (parse_u64(line + strlen("end\t"), 0, UINT64_MAX, &count) < 0 ||
+				count != journal->n || !text || *text)
+				return -EBADMSG;
+			*ret_ended = true;
+			return 0;
+		}
+		r = parse_knob_line(journal, line);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int bad_journal(char **ret_why, const char *format, ...) _printf_(2, 3);
+
+static int bad_journal(char **ret_why, const char *format, ...)
+{
+	char *why;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&why, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	*ret_why = why;
+	return -EBADMSG;
+}
+
+int journal_parse(const char *text, const char *tool, const char *boot_id, struct journal **ret,
+	char **ret_why)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_free_ char *copy = strdup(text);
+	char *cursor = copy, *line;
+	size_t number = 3;
+	bool ended = false;
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	line = strsep(&cursor, "\n");
+	if (strcmp(line, MAGIC) != 0)
+		return text_starts_with(line, "quiesce journal ")
+			? bad_journal(ret_why, "it is of another version of quiesce (%.60s)", line)
+			: bad_journal(ret_why, "it is no journal of quiesce");
+	line = cursor ? strsep(&cursor, "\n") : NULL;
+	if (!line || !text_starts_with(line, "boot\t"))
+		return bad_journal(ret_why, "line 2 is damaged");
+	if (strcmp(line + strlen("boot\t"), boot_id) != 0)
+		return -ESTALE;
+	line = cursor ? strsep(&cursor, "\n") : NULL;
+	if (!line || !text_starts_with(line, "tool\t"))
+		return bad_journal(ret_why, "line 3 is damaged");
+	if (strcmp(line + strlen("tool\t"), tool) != 0)
+		return bad_journal(ret_why, "it belongs to %.60s", line + strlen("tool\t"));
+	r = journal_new(tool, &journal);
+	if (r < 0)
+		return r;
+	if (cursor)
+		r = parse_body(journal, cursor, &number, &ended);
+	if (r == -EBADMSG)
+		return bad_journal(ret_why, "line %zu is damaged", number);
+	if (r < 0)
+		return r;
+	if (!ended)
+		return bad_journal(ret_why, "its end is missing");
+	*ret = TAKE_PTR(journal);
+	return 0;
+}
+
+static int read_boot_id(char *buf, size_t size)
+{
+	int r = file_read_attr(AT_FDCWD, "/proc/sys/kernel/random/boot_id", buf, size);
+
+	return r < 0 ? r : 0;
+}
+
+static char *journal_path(const char *tool)
+{
+	char *path;
+
+	return asprintf(&path, JOURNAL_DIRECTORY "/%s.journal", tool) < 0 ? NULL : path;
+}
+
+int journal_load(const char *tool, struct journal **ret, char **ret_why)
+{
+	_cleanup_free_ char *path = journal_path(tool), *text = NULL;
+	char boot_id[64];
+	size_t length;
+	int r;
+
+	if (!path)
+		return -ENOMEM;
+	r = file_read_all(AT_FDCWD, path, JOURNAL_MAX, &text, &length);
+	if (r < 0)
+		return r;
+	if (strlen(text) != length)
+		return bad_journal(ret_why, "it holds a NUL byte");
+	r = read_boot_id(boot_id, sizeof(boot_id));
+	if (r < 0)
+		return r;
+	r = journal_parse(text, tool, boot_id, ret, ret_why);
+	return r == -ESTALE ? -ENOENT : r;
+}
+
+/* /run/quiesce, made if it is not there. Nobody but root may have a hand in it: what stands in the
+ * journals is written to the machine by root. */
+static int open_directory(void)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct stat st;
+
+	if (mkdir(JOURNAL_DIRECTORY, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(JOURNAL_DIRECTORY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return -EPERM;
+	/* Whatever the umask was: `status` is for everybody. */
+	if ((st.st_mode & 0755) != 0755 && fchmod(fd, 0755) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+int journal_save(const struct journal *journal)
+{
+	_cleanup_free_ char *path = journal_path(journal->tool), *text = NULL;
+	_cleanup_(file_replace) struct file_replace *file = NULL;
+	_cleanup_close_ int directory = -EBADF;
+	char boot_id[64];
+	FILE *stream;
+	int r;
+
+	r = read_boot_id(boot_id, sizeof(boot_id));
+	if (r < 0)
+		return r;
+	text = journal_format(journal, boot_id);
+	if (!path || !text)
+		return -ENOMEM;
+	directory = open_directory();
+	if (directory < 0)
+		return directory;
+	r = file_replace_begin(path, &file);
+	if (r < 0)
+		return r;
+	stream = file_replace_stream(file);
+	if (fchmod(fileno(stream), 0644) < 0)
+		return -errno;
+	errno = 0;
+	if (fputs(text, stream) == EOF)
+		return errno > 0 ? -errno : -EIO;
+	return file_replace_commit(TAKE_PTR(file));
+}
+
+int journal_remove(const char *tool)
+{
+	_cleanup_free_ char *path = journal_path(tool);
+
+	if (!path)
+		return -ENOMEM;
+	if (unlink(path) < 0 && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+int journal_lock(unsigned seconds)
+{
+	_cleanup_close_ int directory = open_directory(), fd = -EBADF;
+	struct timespec ts = { .tv_nsec = LOCK_STEP_NS };
+
+	if (directory < 0)
+		return directory;
+	fd = openat(directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	for (uint64_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_NS) {
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		if (waited >= (uint64_t)seconds * 1000000000)
+			return -EAGAIN;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	}
+	return TAKE_FD(fd);
+}

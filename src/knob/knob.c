@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "knob/knob.h"
+#include "machine/cpumask.h"
+
+enum {
+	/* The kernel's own "not supported by this driver" (include/linux/errno.h), which has no
+	 * name in user space; nmi_watchdog answers it in virtual machines. */
+	KERNEL_ENOTSUPP = 524,
+	READ_BACK_STEP_NS = 10 * 1000 * 1000,
+	READ_BACK_STEPS = 34,
+};
+
+static int plan_grow(struct knob_plan *plan)
+{
+	size_t capacity = MAX((size_t)32, plan->capacity * 2);
+	struct knob *knobs;
+
+	if (plan->n < plan->capacity)
+		return 0;
+	knobs = reallocarray(plan->knobs, capacity, sizeof(*knobs));
+	if (!knobs)
+		return -ENOMEM;
+	plan->knobs = knobs;
+	plan->capacity = capacity;
+	return 0;
+}
+
+static void knob_clear(struct knob *knob)
+{
+	free(knob->path);
+	free(knob->name);
+	free(knob->wanted);
+	free(knob->now);
+	free(knob->before);
+	free(knob->original);
+	free(knob->note);
+	*knob = (struct knob){ 0 };
+}
+
+/* Takes the parts over, also when it fails. */
+static int plan_append(struct knob_plan *plan, struct knob *knob, struct knob **ret)
+{
+	int r;
+
+	r = plan_grow(plan);
+	if (r < 0) {
+		knob_clear(knob);
+		return r;
+	}
+	plan->knobs[plan->n] = *knob;
+	if (ret)
+		*ret = &plan->knobs[plan->n];
+	plan->n++;
+	return 0;
+}
+
+int knob_plan_add(struct knob_plan *plan, unsigned group, enum knob_kind kind, const char *path,
+	const char *wanted, struct knob **ret, const char *name, ...)
+{
+	struct knob knob = { .group = group, .kind = kind, .cpu = -1 };
+	va_list ap;
+	int n;
+
+	va_start(ap, name);
+	n = vasprintf(&knob.name, name, ap);
+	va_end(ap);
+	if (n < 0)
+		knob.name = NULL;
+	knob.path = strdup(path);
+	knob.wanted = wanted ? strdup(wanted) : NULL;
+	if (!knob.name || !knob.path || (wanted && !knob.wanted)) {
+		knob_clear(&knob);
+		return -ENOMEM;
+	}
+	return plan_append(plan, &knob, ret);
+}
+
+int knob_plan_add_word(struct knob_plan *plan, unsigned group, enum knob_word word,
+	const char *path, const char *note, const char *name, ...)
+{
+	struct knob knob = { .group = group, .cpu = -1, .word = word, .settled = true };
+	va_list ap;
+	int n;
+
+	va_start(ap, name);
+	n = vasprintf(&knob.name, name, ap);
+	va_end(ap);
+	if (n < 0)
+		knob.name = NULL;
+	knob.path = strdup(path);
+	knob.note = strdup(note);
+	if (!knob.name || !knob.path || !knob.note) {
+		knob_clear(&knob);
+		return -ENOMEM;
+	}
+	return plan_append(plan, &knob, NULL);
+}
+
+struct knob *knob_plan_find(const struct knob_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		if (strcmp(plan->knobs[i].path, path) == 0)
+			return &plan->knobs[i];
+	}
+	return NULL;
+}
+
+void knob_plan_clear(struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		knob_clear(&plan->knobs[i]);
+	free(plan->knobs);
+	*plan = (struct knob_plan){ 0 };
+}
+
+/* The backend of a "scheme:rest" and the rest; NULL for a file. */
+static const struct knob_backend *find_backend(
+	const struct knob_backend *backends, const char *path, const char **ret_rest)
+{
+	const char *colon = strchr(path, ':');
+
+	/* An absolute path may hold a colon, too. */
+	if (!backends || !colon || path[0] == '/')
+		return NULL;
+	for (; backends->scheme; backends++) {
+		if (strlen(backends->scheme) == (size_t)(colon - path) &&
+			strncmp(backends->scheme, path, (size_t)(colon - path)) == 0) {
+			*ret_rest = colon + 1;
+			return backends;
+		}
+	}
+	return NULL;
+}
+
+int knob_read(const struct knob_backend *backends, const char *path, char **ret)
+{
+	const struct knob_backend *backend;
+	char buf[FILE_ATTR_SIZE];
+	const char *rest;
+	char *text;
+	int r;
+
+	backend = find_backend(backends, path, &rest);
+	if (backend)
+		return backend->read(rest, ret);
+	if (path[0] != '/')
+		return -ENOENT;
+	r = file_read_attr(AT_FDCWD, path, buf, sizeof(buf));
+	if (r < 0)
+		return r;
+	text = strdup(buf);
+	if (!text)
+		return -ENOMEM;
+	*ret = text;
+	return 0;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	_cleanup_free_ char *line = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	ssize_t n;
+	int length;
+
+	/* With its newline, as echo(1) writes it: a write of nothing would not reach the kernel. */
+	length = asprintf(&line, "%s\n", text);
+	if (length < 0) {
+		line = NULL;
+		return -ENOMEM;
+	}
+	/* The kernel's files ignore O_TRUNC; it is for recorded machines, whose files are plain. */
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, line, (size_t)length);
+	if (n < 0)
+		return -errno;
+	return n == length ? 0 : -EIO;
+}
+
+int knob_write(const struct knob_backend *backends, const char *path, const char *text)
+{
+	const struct knob_backend *backend;
+	const char *rest;
+	int r;
+
+	backend = find_backend(backends, path, &rest);
+	if (backend)
+		return backend->write(rest, text);
+	if (path[0] != '/')
+		return -ENOENT;
+	r = write_file(path, text);
+	if (r == -EBUSY)
+		r = write_file(path, text);
+	return r;
+}
+
+/* Start and length of the text without blanks around it. */
+static const char *trim(const char *text, size_t *ret_length)
+{
+	size_t n;
+
+	text += strspn(text, " \t\n");
+	n = strlen(text);
+	while (n > 0 && strchr(" \t\n", text[n - 1]))
+		n--;
+	*ret_length = n;
+	return text;
+}
+
+static bool equal_words(const char *a, const char *b)
+{
+	size_t na, nb;
+
+	a = trim(a, &na);
+	b = trim(b, &nb);
+	return na == nb && strncmp(a, b, na) == 0;
+}
+
+/* Both as sets: 1 equal, 0 different, negative when one is no set. */
+static int compare_sets(const char *a, const char *b, bool hex)
+{
+	_cleanup_(cpumask) struct cpumask *x = NULL, *y = NULL;
+	int r;
+
+	r = cpumask_new(&x);
+	if (r < 0)
+		return r;
+	r = cpumask_new(&y);
+	if (r < 0)
+		return r;
+	r = hex ? cpumask_parse_hex(a, x, NULL) : cpumask_parse_list(a, 0, x, NULL);
+	if (r < 0)
+		return r;
+	r = hex ? cpumask_parse_hex(b, y, NULL) : cpumask_parse_list(b, 0, y, NULL);
+	if (r < 0)
+		return r;
+	return cpumask_equal(x, y);
+}
+
+/* The word in brackets, or the text itself: into buf. */
+static void pick_choice(const char *text, char *buf, size_t size)
+{
+	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
+	size_t n;
+
+	if (close)
+		text = open + 1;
+	n = close ? (size_t)(close - text) : strlen(text);
+	n = MIN(n, size - 1);
+	memcpy(buf, text, n);
+	buf[n] = '\0';
+}
+
+bool knob_equal(enum knob_kind kind, const char *a, const char *b)
+{
+	char x[128], y[128];
+	int64_t m, n;
+	int r;
+
+	switch (kind) {
+	case KNOB_NUMBER:
+	case KNOB_FREQUENCY:
+		if (parse_attr_s64(a, &m) == 0 && parse_attr_s64(b, &n) == 0)
+			return m == n;
+		break;
+	case KNOB_LIST:
+	case KNOB_MASK:
+		r = compare_sets(a, b, kind == KNOB_MASK);
+		if (r >= 0)
+			return r > 0;
+		break;
+	case KNOB_CHOICE:
+		pick_choice(a, x, sizeof(x));
+		pick_choice(b, y, sizeof(y));
+		return equal_words(x, y);
+	case KNOB_WORD:
+		break;
+	}
+	return equal_words(a, b);
+}
+
+char *knob_writable(enum knob_kind kind, const char *text)
+{
+	char word[128];
+	size_t n;
+
+	if (kind == KNOB_CHOICE) {
+		pick_choice(text, word, sizeof(word));
+		return strdup(word);
+	}
+	text = trim(text, &n);
+	if (kind == KNOB_LIST && strncmp(text, "(null)", n) == 0)
+		n = 0;
+	return strndup(text, n);
+}
+
+int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, const char *path,
+	const char *wanted, const char *before, char **ret)
+{
+	for (int step = 0;; step++) {
+		struct timespec ts = { .tv_nsec = READ_BACK_STEP_NS };
+		_cleanup_free_ char *now = NULL;
+		int r;
+
+		r = knob_read(backends, path, &now);
+		if (r < 0)
+			return r;
+		/* Only limits of a frequency come late. One that moved at all has arrived: it may
+		 * have been rounded. */
+		if (kind != KNOB_FREQUENCY || step == READ_BACK_STEPS ||
+			knob_equal(kind, now, wanted) ||
+			(before && !knob_equal(kind, now, before))) {
+			*ret = TAKE_PTR(now);
+			return 0;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	}
+}
+
+const char *knob_word_name(enum knob_word word)
+{
+	switch (word) {
+	case KNOB_NONE:
+		return "-";
+	case KNOB_APPLIED:
+		return "applied";
+	case KNOB_ALREADY:
+		return "already";
+	case KNOB_UNAVAILABLE:
+		return "unavailable";
+	case KNOB_DENIED:
+		return "denied";
+	case KNOB_HOST_CONTROLLED:
+		return "host-controlled";
+	}
+	return "?";
+}
+
+static const char *const kind_names[] = {
+	[KNOB_WORD] = "word",
+	[KNOB_NUMBER] = "number",
+	[KNOB_LIST] = "list",
+	[KNOB_MASK] = "mask",
+	[KNOB_CHOICE] = "choice",
+	[KNOB_FREQUENCY] = "frequency",
+};
+
+const char *knob_kind_name(enum knob_kind kind)
+{
+	return kind_names[kind];
+}
+
+int knob_kind_parse(const char *name, enum knob_kind *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kind_names); i++) {
+		if (strcmp(kind_names[i], name) == 0) {
+			*ret = (enum knob_kind)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+bool knob_error_is_unavailable(int error)
+{
+	return error == ENOENT || error == ENODEV || error == ENXIO || error == EOPNOTSUPP ||
+		error == ENOTDIR || error == KERNEL_ENOTSUPP;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A knob: one value of the machine that can be read, written and compared, and a plan: the knobs
+ * that a setter wants to turn, in the order in which it turns them.
+ *
+ * Most knobs are files of sysfs, procfs or cgroupfs, named by their absolute path. What is no file
+ * (a daemon's socket, a unit of systemd) has a backend of its own and is named "scheme:rest".
+ */
+#ifndef QUIESCE_KNOB_KNOB_H
+#define QUIESCE_KNOB_KNOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+
+/* How two texts of a knob are compared: by what they mean. The kernel seldom gives back the text
+ * that it was given. */
+enum knob_kind {
+	KNOB_WORD,   /* as text, without blanks around it */
+	KNOB_NUMBER, /* as integers; as words where one of them is none */
+	KNOB_LIST,   /* CPU lists, as sets: "0-3" is "0,1-3"; " (null)" is none */
+	KNOB_MASK,   /* hexadecimal CPU masks, as sets: "ff" is "00000000,000000ff" */
+	KNOB_CHOICE, /* "always [madvise] never" is "madvise" */
+	/* kHz, as integers. The kernel applies a limit after write(2) has returned and rounds it to
+	 * what the hardware has (drivers/cpufreq/cpufreq.c), so reading back waits a while. */
+	KNOB_FREQUENCY,
+};
+
+/* What became of a knob: the same five words in every tool, table and JSON. */
+enum knob_word {
+	KNOB_NONE, /* not turned (yet): only `status` and --dry-run show it, as "-" */
+	KNOB_APPLIED,
+	KNOB_ALREADY,
+	KNOB_UNAVAILABLE,     /* this machine or kernel has no such knob */
+	KNOB_DENIED,	      /* needs root, or the kernel refused */
+	KNOB_HOST_CONTROLLED, /* the hypervisor's or the container host's to decide */
+};
+
+/* What a plan holds of a knob. */
+struct knob {
+	char *path;
+	char *name; /* for people: "cpu3 governor" */
+	enum knob_kind kind;
+	/* Groups are undone backwards; inside of a group the order is the same both ways, because
+	 * that is what the kernel accepts (a plain reverse fails for cpufreq). */
+	unsigned group;
+	/* NULL: not written when applied, only kept and put back, because turning another knob
+	 * changes it as a side effect. */
+	char *wanted;
+	/* A row of add_word(): nothing is read or written. */
+	bool settled;
+	/* The CPU that it belongs to, -1 for none. In the table, knobs of one name that are alike
+	 * in all else become one row for all their CPUs. */
+	int cpu;
+	/* In the table, rows of one fold that went well become one row that counts them, such as
+	 * "interrupts"; NULL for none. A static string. */
+	const char *fold;
+	/* The kernel may refuse this one without the whole being a failure: an interrupt that
+	 * cannot be moved. */
+	bool may_be_refused;
+
+	/* Filled by the engine. */
+	char *now;	/* NULL when it cannot be read */
+	char *before;	/* as `now` before the engine wrote; NULL when it did not */
+	char *original; /* from the journal; NULL when we never changed it */
+	enum knob_word word;
+	int error;  /* positive errno behind UNAVAILABLE and DENIED, 0 if there is none */
+	char *note; /* more of why, for a person; may be NULL. A setter may set it, too */
+};
+
+struct knob_plan {
+	struct knob *knobs;
+	size_t n;
+	size_t capacity;
+};
+
+/* Copies; name is a printf format. wanted may be NULL, see there. The pointer holds until the next
+ * knob is added. */
+int knob_plan_add(struct knob_plan *plan, unsigned group, enum knob_kind kind, const char *path,
+	const char *wanted, struct knob **ret, const char *name, ...) _printf_(7, 8);
+/* Says beforehand that this knob is not there or not ours to turn: a row of the table, no write. */
+int knob_plan_add_word(struct knob_plan *plan, unsigned group, enum knob_word word,
+	const char *path, const char *note, const char *name, ...) _printf_(6, 7);
+struct knob *knob_plan_find(const struct knob_plan *plan, const char *path);
+void knob_plan_clear(struct knob_plan *plan);
+
+/* A place for knobs that are no files. Errors are negative errnos with the meaning that they have
+ * for files: -ENOENT unavailable, -EACCES denied. */
+struct knob_backend {
+	const char *scheme;
+	int (*read)(const char *rest, char **ret); /* malloc'd, one line */
+	int (*write)(const char *rest, const char *text);
+};
+
+/* The backends of a setter, ended by one with scheme NULL; NULL for none but files. */
+int knob_read(const struct knob_backend *backends, const char *path, char **ret);
+/* One write(2) of the whole text; once more when the answer is EBUSY. */
+int knob_write(const struct knob_backend *backends, const char *path, const char *text);
+/* Whether two texts mean the same. Texts that cannot be understood are compared as words. */
+bool knob_equal(enum knob_kind kind, const char *a, const char *b);
+/* A text as it was read, as it is to be written: the chosen word of a choice, the empty list for
+ * "(null)". malloc'd. */
+char *knob_writable(enum knob_kind kind, const char *text);
+/* knob_read() until the value is `wanted` by meaning, or for KNOB_FREQUENCY until it stopped being
+ * `before`, or a third of a second is over; what was read last. */
+int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, const char *path,
+	const char *wanted, const char *before, char **ret);
+
+/* "applied", ... */
+const char *knob_word_name(enum knob_word word);
+/* "word", "number", ...: as the journal has them. -EINVAL for another text. */
+const char *knob_kind_name(enum knob_kind kind);
+int knob_kind_parse(const char *name, enum knob_kind *ret);
+/* Whether an errno (positive) says that there is no such knob here, rather than that it refused. */
+bool knob_error_is_unavailable(int error);
+
+#endif

@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/say.h"
+#include "basic/table.h"
+#include "basic/text.h"
+#include "config.h"
+#include "knob/journal.h"
+#include "knob/setter.h"
+
+enum {
+	OPT_DRY_RUN = 256,
+	OPT_JSON,
+	OPT_FORCE,
+	OPT_STRICT,
+	OPT_OWN = 1000, /* a setter's own options begin here */
+};
+
+struct arguments {
+	enum setter_verb verb;
+	const char *cpus;
+	bool dry_run;
+	bool json;
+	bool force;
+	bool strict;
+	bool verbose;
+};
+
+static void usage(const struct setter *setter, FILE *stream)
+{
+	fprintf(stream,
+		"Usage: %s [apply] [OPTIONS]%s%s\n"
+		"       %s status [OPTIONS]\n"
+		"       %s restore [--force]\n"
+		"%s\n"
+		"\n"
+		"%s"
+		"  -c, --cpus LIST           for these CPUs, as in 3 or 2-3,8%s\n"
+		"      --dry-run             show what would be written, and write nothing\n"
+		"      --strict              fail where a knob is not there or refuses\n"
+		"      --force               restore: over what somebody else changed since, too\n"
+		"      --json                print the table as JSON\n"
+		"  -v, --verbose             show every knob\n"
+		"  -h, --help                this text\n"
+		"  -V, --version             the version\n"
+		"\n"
+		"apply (the default) writes down what is there and then changes it; status shows\n"
+		"it; restore puts back exactly what was there.\n"
+		"Exit status: 0 done, 1 failed, 2 wrong use. See %s(8).\n",
+		setter->name, setter->what ? " " : "", setter->what ? setter->what : "",
+		setter->name, setter->name, setter->summary, setter->help ? setter->help : "",
+		setter->needs_cpus ? "" : " (default: all)", setter->name);
+}
+
+/* The options of all setters and this one's own, malloc'd. */
+static struct option *option_table(const struct setter *setter)
+{
+	static const struct option common[] = {
+		{ "cpus", required_argument, NULL, 'c' },
+		{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+		{ "json", no_argument, NULL, OPT_JSON },
+		{ "force", no_argument, NULL, OPT_FORCE },
+		{ "strict", no_argument, NULL, OPT_STRICT },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+	};
+	size_t own = 0;
+	struct option *table;
+
+	while (setter->options && setter->options[own].name)
+		own++;
+	table = calloc(ARRAY_SIZE(common) + own + 1, sizeof(*table));
+	if (!table)
+		return NULL;
+	memcpy(table, common, sizeof(common));
+	if (own > 0)
+		memcpy(table + ARRAY_SIZE(common), setter->options, own * sizeof(*table));
+	return table;
+}
+
+static int parse_words(const struct setter *setter, char *words[], struct arguments *a)
+{
+	bool given = false;
+
+	if (words[0] && strcmp(words[0], "apply") == 0)
+		words++;
+	else if (words[0] && strcmp(words[0], "status") == 0) {
+		a->verb = SETTER_STATUS;
+		words++;
+	} else if (words[0] && strcmp(words[0], "restore") == 0) {
+		a->verb = SETTER_RESTORE;
+		words++;
+	}
+	for (; words[0]; words++) {
+		int r;
+
+		if (!setter->parse_what || given || a->verb == SETTER_RESTORE) {
+			say("'%s' is one word too many; see %s --help", words[0], setter->name);
+			return -EINVAL;
+		}
+		r = setter->parse_what(words[0], setter->state);
+		if (r < 0)
+			return r;
+		given = true;
+	}
+	return 0;
+}
+
+/* 0 to go on, 1 when all is done, -EINVAL after saying what is wrong. */
+static int parse_arguments(
+	const struct setter *setter, int argc, char *argv[], struct arguments *ret)
+{
+	_cleanup_free_ struct option *table = option_table(setter);
+	struct arguments a = { 0 };
+	int option, r;
+
+	if (!table)
+		return -ENOMEM;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":c:vhV", table, NULL)) >= 0) {
+		switch (option) {
+		case 'c':
+			a.cpus = optarg;
+			break;
+		case OPT_DRY_RUN:
+			a.dry_run = true;
+			break;
+		case OPT_JSON:
+			a.json = true;
+			break;
+		case OPT_FORCE:
+			a.force = true;
+			break;
+		case OPT_STRICT:
+			a.strict = true;
+			break;
+		case 'v':
+			a.verbose = true;
+			break;
+		case 'h':
+			usage(setter, stdout);
+			return 1;
+		case 'V':
+			printf("%s (quiesce) %s\n", setter->name, QUIESCE_VERSION);
+			return 1;
+		case ':':
+			say("%s needs a value; see %s --help", argv[optind - 1], setter->name);
+			return -EINVAL;
+		case '?':
+			if (optopt > 0 && optopt < 256)
+				say("unknown option -%c; see %s --help", optopt, setter->name);
+			else
+				say("unknown, ambiguous or wrongly used option %s; see %s --help",
+					argv[optind - 1], setter->name);
+			return -EINVAL;
+		default:
+			if (option < OPT_OWN)
+				return -EINVAL;
+			r = setter->parse_option(option, optarg, setter->state);
+			if (r < 0)
+				return r;
+		}
+	}
+	r = parse_words(setter, argv + optind, &a);
+	if (r < 0)
+		return r;
+	if (a.force && a.verb != SETTER_RESTORE) {
+		say("--force is for restore");
+		return -EINVAL;
+	}
+	if (a.dry_run && a.verb != SETTER_APPLY) {
+		say("--dry-run is for apply");
+		return -EINVAL;
+	}
+	if (setter->needs_cpus && !a.cpus && a.verb == SETTER_APPLY) {
+		say("-c LIST is needed: the CPUs that are to be quiet");
+		return -EINVAL;
+	}
+	*ret = a;
+	return 0;
+}
+
+/* -c: every CPU exists. */
+static int parse_cpus(const char *list, const struct topology *topology, struct cpumask *ret)
+{
+	_cleanup_free_ char *what = NULL, *have = NULL;
+	struct cpumask_error error;
+	int r;
+
+	r = cpumask_parse_list(list, topology->n_cpus, ret, &error);
+	if (r == -EINVAL || r == -ERANGE) {
+		what = cpumask_format_error(&error);
+		say("-c: '%s' is not a CPU list: %s", list, what ? what : error.reason);
+		return -EINVAL;
+	}
+	if (r < 0)
+		return r;
+	if (cpumask_is_empty(ret)) {
+		say("-c: '%s' names no CPU", list);
+		return -EINVAL;
+	}
+	cpumask_for_each (cpu, ret) {
+		if (cpumask_isset(topology->present, cpu))
+			continue;
+		have = cpumask_format_list(topology->present);
+		say("-c: CPU %d does not exist (present: %s)", cpu, have ? have : "?");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* --- The table. --- */
+
+/* Rows of a plan that are shown as one. */
+struct row_group {
+	const struct knob *first;
+	size_t index; /* of the first */
+	size_t n;
+	struct cpumask *cpus; /* NULL for knobs of no CPU */
+	bool folded;
+};
+
+struct row_key {
+	char *key;
+	size_t index;
+};
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static bool went_well(const struct knob *knob)
+{
+	return knob->word == KNOB_APPLIED || knob->word == KNOB_ALREADY;
+}
+
+/* Knobs with the same key are shown as one row. */
+static char *row_key(const struct knob *knob, size_t index, bool verbose)
+{
+	char *key;
+	int n;
+
+	if (knob->fold && went_well(knob) && !verbose)
+		n = asprintf(&key, "fold\x1f%s\x1f%d", knob->fold, knob->word);
+	else if (knob->cpu >= 0 && !verbose)
+		n = asprintf(&key, "cpu\x1f%s\x1f%s\x1f%s\x1f%s\x1f%d\x1f%s", knob->name,
+			or_empty(knob->wanted), or_empty(knob->now), or_empty(knob->original),
+			knob->word, or_empty(knob->note));
+	else
+		n = asprintf(&key, "one\x1f%zu", index);
+	return n < 0 ? NULL : key;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct row_key *x = a, *y = b;
+	int r = strcmp(x->key, y->key);
+
+	return r ? r : (x->index > y->index) - (x->index < y->index);
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct row_group *x = a, *y = b;
+
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static void free_groups(struct row_group *groups, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		cpumask_free(groups[i].cpus);
+	free(groups);
+}
+
+static int start_group(struct row_group *group, const struct knob *knob, size_t index, bool folded)
+{
+	*group = (struct row_group){ .first = knob, .index = index, .folded = folded };
+	return knob->cpu >= 0 && !folded ? cpumask_new(&group->cpus) : 0;
+}
+
+/* The plan's rows, put together; groups are malloc'd. */
+static int group_rows(
+	const struct knob_plan *plan, bool verbose, bool all, struct row_group **ret, size_t *ret_n)
+{
+	struct row_key *keys = calloc(plan->n + 1, sizeof(*keys));
+	struct row_group *groups = calloc(plan->n + 1, sizeof(*groups));
+	size_t n_keys = 0, n = 0;
+	int r = keys && groups ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		/* What is only kept is of no interest, unless everything is. */
+		if (!knob->settled && !knob->wanted && !all)
+			continue;
+		keys[n_keys].index = i;
+		keys[n_keys].key = row_key(knob, i, verbose);
+		if (!keys[n_keys].key)
+			r = -ENOMEM;
+		else
+			n_keys++;
+	}
+	if (r == 0)
+		qsort(keys, n_keys, sizeof(*keys), compare_keys);
+	for (size_t i = 0; r == 0 && i < n_keys; i++) {
+		const struct knob *knob = &plan->knobs[keys[i].index];
+
+		if (i == 0 || strcmp(keys[i].key, keys[i - 1].key) != 0)
+			r = start_group(&groups[n++], knob, keys[i].index,
+				text_starts_with(keys[i].key, "fold"));
+		if (r == 0 && groups[n - 1].cpus)
+			r = cpumask_set(groups[n - 1].cpus, knob->cpu);
+		if (r == 0)
+			groups[n - 1].n++;
+	}
+	for (size_t i = 0; i < n_keys; i++)
+		free(keys[i].key);
+	free(keys);
+	if (r < 0) {
+		free_groups(groups, n);
+		return r;
+	}
+	qsort(groups, n, sizeof(*groups), compare_groups);
+	*ret = groups;
+	*ret_n = n;
+	return 0;
+}
+
+/* Why, for a person: the note, or the error behind the word. malloc'd. */
+static char *explain_knob(const struct knob *knob)
+{
+	if (knob->note)
+		return strdup(knob->note);
+	if (knob->error)
+		return strdup(strerror(knob->error));
+	return strdup("");
+}
+
+static int add_group_row(struct table *table, const struct row_group *group)
+{
+	const struct knob *knob = group->first;
+	_cleanup_free_ char *cpus = NULL, *name = NULL, *why = explain_knob(knob);
+
+	if (group->cpus)
+		cpus = cpumask_format_list(group->cpus);
+	if (!why || (group->cpus && !cpus))
+		return -ENOMEM;
+	if (group->folded) {
+		if (asprintf(&name, "%zu %s", group->n, knob->fold) < 0) {
+			name = NULL;
+			return -ENOMEM;
+		}
+		return table_add(table,
+			(const char *const[]){
+				name, cpus, NULL, NULL, NULL, knob_word_name(knob->word), NULL });
+	}
+	return table_add(table,
+		(const char *const[]){ knob->name, cpus, knob->wanted, knob->now, knob->original,
+			knob_word_name(knob->word), why });
+}
+
+static int print_table(const struct knob_plan *plan, bool verbose)
+{
+	static const struct table_column columns[] = {
+		{ "KNOB", TABLE_WRAP },
+		{ "CPUS", TABLE_WRAP },
+		{ "WANTED", 0 },
+		{ "NOW", TABLE_WRAP },
+		{ "ORIGINAL", TABLE_WRAP },
+		{ "STATE", 0 },
+		{ "WHY", TABLE_WRAP },
+	};
+	_cleanup_(table) struct table *table = NULL;
+	struct row_group *groups;
+	size_t n;
+	int r;
+
+	r = group_rows(plan, verbose, verbose, &groups, &n);
+	if (r < 0)
+		return r;
+	r = table_new("knobs", columns, ARRAY_SIZE(columns), false, stdout, &table);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = add_group_row(table, &groups[i]);
+	free_groups(groups, n);
+	return r < 0 ? r : table_print(table);
+}
+
+static int print_json(const struct knob_plan *plan)
+{
+	static const struct table_column columns[] = {
+		{ "knob", 0 },
+		{ "path", 0 },
+		{ "cpu", TABLE_NUMBER },
+		{ "wanted", 0 },
+		{ "now", 0 },
+		{ "original", 0 },
+		{ "state", 0 },
+		{ "why", 0 },
+	};
+	_cleanup_(table) struct table *table = NULL;
+	int r;
+
+	r = table_new("knobs", columns, ARRAY_SIZE(columns), true, stdout, &table);
+	for (size_t i = 0; r == 0 && i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		_cleanup_free_ char *why = explain_knob(knob);
+		char cpu[16];
+
+		if (!why)
+			return -ENOMEM;
+		snprintf(cpu, sizeof(cpu), "%d", knob->cpu);
+		r = table_add(table,
+			(const char *const[]){ knob->name, knob->path, knob->cpu >= 0 ? cpu : NULL,
+				knob->wanted, knob->now, knob->original,
+				knob->word == KNOB_NONE ? NULL : knob_word_name(knob->word),
+				*why ? why : NULL });
+	}
+	return r < 0 ? r : table_print(table);
+}
+
+static int print_plan(const struct arguments *a, const struct knob_plan *plan)
+{
+	int r;
+
+	r = a->json ? print_json(plan) : print_table(plan, a->verbose);
+	if (r < 0)
+		say_errno(r, "cannot print the table");
+	return r;
+}
+
+/* --- The verbs. --- */
+
+static void say_failure(int error, struct engine_failure *failure)
+{
+	if (failure->path && failure->what)
+		say_errno(error, "%s (%s)", failure->what, failure->path);
+	else if (failure->what && error != -EBADMSG)
+		say_errno(error, "%s", failure->what);
+	else if (failure->what)
+		say("%s", failure->what);
+	else
+		say_errno(error, "failed");
+	engine_failure_clear(failure);
+}
+
+/* Half a change is worse than a late answer to Ctrl-C. */
+static void hold_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static bool is_root(const struct setter *setter, const char *verb)
+{
+	if (geteuid() == 0)
+		return true;
+	say("%s needs root; `%s status` and --dry-run do not", verb, setter->name);
+	return false;
+}
+
+/* Rows for what the journal has and the plan has not: settings of an earlier apply. */
+static int add_journal_rows(const struct setter *setter, struct knob_plan *plan)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	r = journal_load(setter->name, &journal, &why);
+	if (r < 0)
+		return 0; /* engine_inspect() says what there is to say */
+	for (size_t i = 0; i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+
+		if (knob_plan_find(plan, e->path))
+			continue;
+		r = knob_plan_add(plan, e->group, e->kind, e->path, e->new ? e->new : e->old, NULL,
+			"%s", e->name);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int run_status(
+	const struct setter *setter, const struct arguments *a, struct knob_plan *plan)
+{
+	struct engine engine = { .tool = setter->name, .backends = setter->backends };
+	struct engine_failure failure = { 0 };
+	int r;
+
+	if (a->verb == SETTER_STATUS) {
+		r = add_journal_rows(setter, plan);
+		if (r < 0)
+			return EXIT_FAILED;
+	}
+	r = engine_inspect(&engine, plan, &failure);
+	if (r < 0) {
+		say_failure(r, &failure);
+		return EXIT_FAILED;
+	}
+	return print_plan(a, plan) < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Whether a plan changed or found anything at all. */
+static bool did_anything(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		if (plan->knobs[i].wanted && went_well(&plan->knobs[i]))
+			return true;
+	}
+	return false;
+}
+
+static int undo(const struct engine *engine)
+{
+	struct restore_rows rows = { 0 };
+	struct engine_failure failure = { 0 };
+	int r;
+
+	r = engine_restore(engine, &rows, &failure);
+	if (r < 0)
+		say_failure(r, &failure);
+	restore_rows_clear(&rows);
+	return r;
+}
+
+static int run_apply(const struct setter *setter, const struct arguments *a,
+	const struct setter_target *target, struct knob_plan *plan)
+{
+	struct engine engine = {
+		.tool = setter->name,
+		.backends = setter->backends,
+		.strict = a->strict,
+	};
+	struct engine_failure failure = { 0 };
+	int r;
+
+	if (!is_root(setter, "apply"))
+		return EXIT_FAILED;
+	hold_signals();
+	r = engine_apply(&engine, plan, &failure);
+	if (r < 0) {
+		say_failure(r, &failure);
+		return EXIT_FAILED;
+	}
+	if (setter->verify && setter->verify(target, plan, setter->state) < 0) {
+		(void)undo(&engine);
+		return EXIT_FAILED;
+	}
+	if (print_plan(a, plan) < 0)
+		return EXIT_FAILED;
+	if (!did_anything(plan)) {
+		say("nothing to do: this machine has none of these knobs, or does not let us turn them");
+		return a->strict ? EXIT_FAILED : EXIT_DONE;
+	}
+	return EXIT_DONE;
+}
+
+static int print_restored(const struct arguments *a, const struct restore_rows *rows)
+{
+	static const struct table_column columns[] = {
+		{ "KNOB", TABLE_WRAP },
+		{ "ORIGINAL", TABLE_WRAP },
+		{ "NOW", TABLE_WRAP },
+		{ "RESULT", 0 },
+	};
+	_cleanup_(table) struct table *table = NULL;
+	int r;
+
+	r = table_new("knobs", columns, ARRAY_SIZE(columns), a->json, stdout, &table);
+	for (size_t i = 0; r == 0 && i < rows->n; i++) {
+		const struct restore_row *row = &rows->items[i];
+
+		r = table_add(table,
+			(const char *const[]){
+				row->name, row->original, row->now, restore_word_name(row->word) });
+	}
+	return r < 0 ? r : table_print(table);
+}
+
+static int run_restore(const struct setter *setter, const struct arguments *a)
+{
+	struct engine engine = {
+		.tool = setter->name,
+		.backends = setter->backends,
+		.force = a->force,
+	};
+	struct engine_failure failure = { 0 };
+	struct restore_rows rows = { 0 };
+	int r, status = EXIT_DONE;
+
+	if (!is_root(setter, "restore"))
+		return EXIT_FAILED;
+	hold_signals();
+	r = engine_restore(&engine, &rows, &failure);
+	if (r < 0) {
+		say_failure(r, &failure);
+		status = EXIT_FAILED;
+	}
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct restore_row *row = &rows.items[i];
+
+		if (row->word == RESTORE_FOREIGN)
+			say("%s stays at %s: somebody else changed it (--force puts %s back)",
+				row->name, row->now, row->original);
+		else if (row->word == RESTORE_FAILED)
+			say("%s could not be put back to %s%s%s", row->name, row->original,
+				row->error ? ": " : "", row->error ? strerror(row->error) : "");
+	}
+	if ((a->verbose || a->json) && print_restored(a, &rows) < 0)
+		status = EXIT_FAILED;
+	restore_rows_clear(&rows);
+	return status;
+}
+
+static int run_with_plan(const struct setter *setter, const struct arguments *a)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	struct setter_target target = {
+		.verb = a->verb,
+		.strict = a->strict,
+		.verbose = a->verbose,
+	};
+	struct knob_plan plan = { 0 };
+	int r, status;
+
+	r = topology_read(&topology);
+	if (r < 0) {
+		say_errno(r, "cannot read which CPUs this machine has");
+		return EXIT_FAILED;
+	}
+	target.topology = topology;
+	if (a->cpus) {
+		r = cpumask_new(&cpus);
+		if (r == 0)
+			r = parse_cpus(a->cpus, topology, cpus);
+		if (r < 0)
+			return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		target.cpus = cpus;
+	}
+	r = setter->plan(&target, &plan, setter->state);
+	if (r < 0)
+		status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	else if (a->verb == SETTER_STATUS || a->dry_run)
+		status = run_status(setter, a, &plan);
+	else
+		status = run_apply(setter, a, &target, &plan);
+	knob_plan_clear(&plan);
+	return status;
+}
+
+int setter_main(const struct setter *setter, int argc, char *argv[])
+{
+	struct arguments arguments;
+	int r;
+
+	r = parse_arguments(setter, argc, argv, &arguments);
+	if (r < 0)
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	if (r > 0)
+		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+	return arguments.verb == SETTER_RESTORE ? run_restore(setter, &arguments)
+						: run_with_plan(setter, &arguments);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The grammar that all setters share, and their tables:
+ *
+ *	TOOL [apply] [-c CPUS] [OPTIONS] [WHAT]
+ *	TOOL status [...]
+ *	TOOL restore
+ *
+ * A setter brings a description, its own options, and a function that makes the plan.
+ */
+#ifndef QUIESCE_KNOB_SETTER_H
+#define QUIESCE_KNOB_SETTER_H
+
+#include <getopt.h>
+#include <stdbool.h>
+
+#include "knob/engine.h"
+#include "knob/knob.h"
+#include "machine/cpumask.h"
+#include "machine/topology.h"
+
+enum setter_verb {
+	SETTER_APPLY,
+	SETTER_STATUS,
+	SETTER_RESTORE,
+};
+
+/* What a plan is made for. */
+struct setter_target {
+	enum setter_verb verb; /* APPLY or STATUS */
+	/* The CPUs of -c: exist, online or offline. NULL when none were given. */
+	const struct cpumask *cpus;
+	const struct topology *topology;
+	bool strict;
+	bool verbose;
+};
+
+struct setter {
+	const char *name;
+	const char *summary; /* one line for --help */
+	const char *what;    /* "[base|min|max|FREQ]"; NULL for none */
+	const char *help;    /* lines of --help on `what` and the setter's own options; may be "" */
+	/* Long options of its own, ended by { 0 }; their values are 1000 and above. NULL for none.
+	 */
+	const struct option *options;
+	/* -c may not be left out (for apply). */
+	bool needs_cpus;
+	const struct knob_backend *backends;
+
+	/* An option of its own, and the word WHAT. Say what is wrong and return -EINVAL. */
+	int (*parse_option)(int option, const char *value, void *state);
+	int (*parse_what)(const char *what, void *state);
+	/* Makes the plan; says what is wrong: -EINVAL for wrong use, else a failure. */
+	int (*plan)(const struct setter_target *target, struct knob_plan *plan, void *state);
+	/* After a successful apply: whether the machine now is as it was meant to be (the frequency
+	 * that a CPU shows). May add notes to the plan's knobs; says what is wrong and returns a
+	 * negative errno to have everything turned back. NULL for none. */
+	int (*verify)(const struct setter_target *target, struct knob_plan *plan, void *state);
+	void *state;
+};
+
+/* The whole of a setter's main(): its exit status. */
+int setter_main(const struct setter *setter, int argc, char *argv[]);
+
+#endif
