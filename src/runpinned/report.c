@@ -17,6 +17,9 @@
 #include "result/units.h"
 #include "runpinned/report.h"
 
+/* As a part of a run. */
+#define WAITING_WORTH_SAYING 0.01
+
 enum {
 	WIDTH_DEFAULT = 80,
 	WIDTH_MAX = 100, /* longer bars say nothing more */
@@ -134,6 +137,33 @@ static const char *clock_text(enum window_clock clock)
 				      : "from before exec to after wait, stamped by runpinned";
 }
 
+/* How much of the runs went by with the program ready and somebody else on its CPU: the weight of
+ * what `preempted` only counts. */
+static int print_waiting(FILE *stream, const struct series *series)
+{
+	_cleanup_free_ double *shares = NULL;
+	char median[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+	struct stats stats;
+	size_t n = 0;
+
+	if (!series->with_evidence)
+		return 0;
+	shares = calloc(series->n_samples, sizeof(*shares));
+	if (!shares)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		int64_t delay = series->evidence[i].run_delay_ns, ns = series->samples[i].user_ns;
+
+		if (!series->samples[i].warmup && delay >= 0 && ns > 0)
+			shares[n++] = (double)delay / (double)ns;
+	}
+	if (stats_compute(shares, n, &stats) < 0 || stats.max < WAITING_WORTH_SAYING)
+		return 0;
+	fprintf(stream, "waiting for the CPU took %s of a run, %s of the worst\n",
+		units_format_percent(stats.median, median), units_format_percent(stats.max, most));
+	return 0;
+}
+
 /* All that goes to the stream; values are sorted. */
 static int print_summary(FILE *stream, const struct report_input *input, const double *values,
 	const struct stats *stats, const struct stability *stability)
@@ -167,6 +197,11 @@ static int print_summary(FILE *stream, const struct report_input *input, const d
 		return -ENOMEM;
 	if (*disturbed)
 		fprintf(stream, "%s\n", disturbed);
+	if (stability->n_disturbed > 0) {
+		r = print_waiting(stream, input->series);
+		if (r < 0)
+			return r;
+	}
 	for (size_t i = 0; i < stability->n_findings && input->verbose; i++) {
 		if (!stability->findings[i].warning)
 			fprintf(stream, "note: %s\n", stability->findings[i].text);
