@@ -74,10 +74,15 @@ static inline bool fake_machine_unshare(void)
 		fake_machine_write_own("/proc/self/gid_map", map);
 }
 
-static inline bool fake_machine_mount(const char *scratch)
+/* What holds the replacements: below /sys, where mounts do not show to others, and not replaced. */
+#define FAKE_MACHINE_SCRATCH "/sys/fs"
+
+static inline bool fake_machine_mount(void)
 {
-	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		mount("quiesce-test", scratch, "tmpfs", 0, "size=16m") < 0)
+	/* Not of the root directory, which in a chroot is no mount. */
+	if (mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount("quiesce-test", FAKE_MACHINE_SCRATCH, "tmpfs", 0, "size=16m") < 0)
 		return false;
 	for (size_t i = 0; i < FAKE_MACHINE_N_PLACES; i++) {
 		const char *place = fake_machine_places[i];
@@ -86,29 +91,23 @@ static inline bool fake_machine_mount(const char *scratch)
 
 		if (access(place, F_OK) < 0)
 			continue;
-		snprintf(source, sizeof(source), "%s/%zu", scratch, i);
+		snprintf(source, sizeof(source), FAKE_MACHINE_SCRATCH "/%zu", i);
 		if (directory ? mkdir(source, 0755) < 0 : mknod(source, S_IFREG | 0644, 0) < 0)
 			return false;
 		if (mount(source, place, NULL, MS_BIND, NULL) < 0)
 			return false;
 	}
-	return true;
+	return umount2(FAKE_MACHINE_SCRATCH, MNT_DETACH) == 0;
 }
 
 static inline bool fake_machine_enter(void)
 {
-	char scratch[] = "/tmp/quiesce-test-XXXXXX";
-	bool entered;
+	bool entered = fake_machine_unshare() && fake_machine_mount();
 
-	if (!mkdtemp(scratch))
-		return false;
-	entered = fake_machine_unshare() && fake_machine_mount(scratch);
 	/* Where it did not get that far, this says why. */
 	if (!entered)
 		printf("1..0 # SKIP no mount namespace for a made-up machine: %s\n",
 			strerror(errno));
-	umount2(scratch, MNT_DETACH);
-	rmdir(scratch);
 	return entered;
 }
 
