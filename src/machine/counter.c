@@ -457,6 +457,21 @@ static int resolve_raw(const char *name, int cpu, struct perf_event_attr *attr)
 
 #if HAVE_LIBPFM4
 
+/*
+ * Whether the PMUs can be listed. Without that there is nothing to count, and 4.13.0+git99 (Debian
+ * 13) would take the failure for a number of PMUs, and ask malloc() for nearly all of the address
+ * space (pfmlib_perf_event.c).
+ */
+static int probe_pmus(void)
+{
+	DIR *dir = opendir(PMU_ROOT);
+
+	if (!dir)
+		return -errno;
+	closedir(dir);
+	return 0;
+}
+
 /* Whether some CPU that the library knows, though not this one, has an event of that name. */
 static bool is_foreign_event(const char *name, pfm_pmu_info_t *ret_pmu)
 {
@@ -496,6 +511,11 @@ static int resolve_pfm(const char *name, struct perf_event_attr *attr, char **re
 	pfm_pmu_info_t pmu;
 	int r;
 
+	r = probe_pmus();
+	if (r < 0)
+		return fail(-ENOENT, ret_why,
+			"no event '%s' (libpfm4, for more names, needs " PMU_ROOT ": %s)", name,
+			strerror(-r));
 	r = pfm_initialize();
 	if (r != PFM_SUCCESS)
 		return fail(-ENOENT, ret_why, "no event '%s' (libpfm4: %s)", name, pfm_strerror(r));

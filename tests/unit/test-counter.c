@@ -16,11 +16,17 @@
 #define PMU "/sys/bus/event_source/devices/"
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
-/* libpfm4 looks for this file when it is used first, and knows no kernel events without it. */
+/* libpfm4 looks for these files when it is used first. Without the setting it knows no kernel
+ * events; without a PMU, which it tells by its interval, later versions know nothing. */
 static int setup(void **state)
 {
+	bool written;
+
 	fake_machine_setup(state);
-	return fake_machine_write(PARANOID, "2\n") ? 0 : -1;
+	written = fake_machine_write(PARANOID, "2\n") &&
+		fake_machine_write(PMU "software/type", "1\n") &&
+		fake_machine_write(PMU "software/perf_event_mux_interval_ms", "4\n");
+	return written ? 0 : -1;
 }
 
 static void test_split(_unused_ void **state)
@@ -279,6 +285,24 @@ static void test_pfm(_unused_ void **state)
 	check_start("amd64_k7::NO_SUCH_EVENT", -1, "no such: no event");
 #endif
 }
+
+/* As in a container without /sys: libpfm4 of Debian 13 must not be asked then. */
+static void test_pfm_without_pmus(_unused_ void **state)
+{
+	static const char why[] =
+		"no such: no event 'L1-DCACHE-LOAD-MISSES' (libpfm4, for more names, needs "
+		"/sys/bus/event_source/devices: No such file or directory)";
+
+	fake_machine_setup(NULL);
+	check("L1-DCACHE-LOAD-MISSES", -1, why);
+	/* What needs no libpfm4 is as it was. */
+	check("cycles", -1, "0/0");
+	check("r1c2", -1, "4/1c2");
+	check("cpu/cycles/", -1, "not here: this machine has no PMU cpu");
+	/* Nor is the verdict kept. */
+	assert_int_equal(setup(NULL), 0);
+	check_start("L1-DCACHE-LOAD-MISSES", -1, "3/10000");
+}
 #else
 static void test_pfm(_unused_ void **state)
 {
@@ -386,6 +410,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_split),
+#if HAVE_LIBPFM4
+		/* Before libpfm4 has been asked for anything. */
+		cmocka_unit_test_setup(test_pfm_without_pmus, setup),
+#endif
 		cmocka_unit_test_setup(test_generic, setup),
 		cmocka_unit_test_setup(test_unknown, setup),
 		cmocka_unit_test_setup(test_pmu, setup),
