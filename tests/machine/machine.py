@@ -29,6 +29,7 @@ import operator
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -243,11 +244,12 @@ class Machine:
     def remove(self, path):
         (self.root / path).unlink()
 
-    def run(self, *command, allowed=None, env=None, timeout=60):
+    def run(self, *command, allowed=None, env=None, timeout=60, root=False):
         """Runs a command on the machine. `allowed`, a CPU list, is what the scheduler says there
-        (allowed.c); without it the real CPUs show through."""
+        (allowed.c); without it the real CPUs show through. With `root` the command is root there,
+        whoever runs the test."""
         environment = {**os.environ, 'LC_ALL': 'C', **(env or {})}
-        wrapper = [os.environ['SYSROOT'], str(self.root), '--']
+        wrapper = [os.environ['SYSROOT'], *(['--root'] if root else []), str(self.root), '--']
         if allowed is not None:
             cpus = parse_list(allowed)
             digits = ''.join('01'[cpu in cpus] for cpu in range(self.description.width))
@@ -263,6 +265,167 @@ class Machine:
         if result.returncode == 77 and result.stderr.startswith('sysroot: '):
             raise Skip(result.stderr.strip())
         return result
+
+
+class Setter:
+    """A setter on a described machine, which has a /run of its own: what it changes there, and
+    whether it puts that back.
+
+    The machine's files are plain: nothing clamps or refuses, and a choice ("always [madvise] never")
+    that is overwritten by one of its words is shown as the kernel would show it only after the
+    tool has ended. self.box is the machine, to be changed before the first run.
+    """
+
+    CHOICE = re.compile(rb'(?:[\w-]+ )*\[([\w-]+)\](?: [\w-]+)*\n?')
+    BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
+
+    def __init__(self, tool, name, *, allowed=None):
+        self.tool = pathlib.Path(tool)
+        self.allowed = allowed
+        self.box = Machine(name)
+        self.run_directory = self.box.root / 'run'
+        self.run_directory.mkdir()
+        boot_id = 'proc/sys/kernel/random/boot_id'
+        if not (self.box.root / boot_id).exists():
+            self.box.write(boot_id, self.BOOT_ID + '\n')
+        self.choices = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.box.holder.cleanup()
+
+    # --- What there is ---
+
+    def walk(self):
+        for top in ('sys', 'proc'):
+            for directory, names, files in os.walk(self.box.root / top):
+                for name in names + files:
+                    path = pathlib.Path(directory, name)
+                    yield str(path.relative_to(self.box.root)), path
+
+    def snapshot(self):
+        """{path: bytes of a file, text of a link's target, or None of a directory}"""
+        tree = {}
+        for name, path in self.walk():
+            if path.is_symlink():
+                tree[name] = os.readlink(path)
+            else:
+                tree[name] = None if path.is_dir() else path.read_bytes()
+        return tree
+
+    def times(self):
+        """When each file was written last."""
+        return {name: path.lstat().st_mtime_ns for name, path in self.walk()}
+
+    @staticmethod
+    def difference(before, after):
+        """A line for each path whose entries differ; '' for none."""
+        def show(tree, path):
+            content = tree.get(path, 'nothing')
+            if path not in tree:
+                return 'nothing'
+            return 'a directory' if content is None else repr(content)
+
+        return '\n'.join(f'{path}: {show(before, path)} became {show(after, path)}'
+                         for path in sorted({*before, *after})
+                         if path not in before or path not in after or before[path] != after[path])
+
+    def same(self, before, what):
+        """Fails with what differs from an earlier snapshot()."""
+        difference = self.difference(before, self.snapshot())
+        check(not difference, f'{what}:\n{difference}')
+
+    @property
+    def journal_path(self):
+        return self.run_directory / 'quiesce' / f'{self.tool.name}.journal'
+
+    @property
+    def journal(self):
+        """Its bytes; None when there is none."""
+        return self.journal_path.read_bytes() if self.journal_path.exists() else None
+
+    def left_over(self):
+        """What stands in /run/quiesce beside the lock."""
+        if not self.journal_path.parent.exists():
+            return []
+        return sorted(set(os.listdir(self.journal_path.parent)) - {'lock'})
+
+    # --- Running it ---
+
+    def note_choices(self):
+        for name, content in self.snapshot().items():
+            if isinstance(content, bytes) and self.CHOICE.fullmatch(content):
+                self.choices.setdefault(name, re.findall(rb'[\w-]+', content))
+
+    def render_choices(self):
+        for name, words in self.choices.items():
+            path = self.box.root / name
+            word = path.read_bytes().strip() if path.is_file() else None
+            if word in words:
+                path.write_bytes(b' '.join(b'[%b]' % other if other == word else other
+                                           for other in words) + b'\n')
+
+    def run(self, *arguments, user=False, **options):
+        """Runs the tool as root, or as somebody who is not."""
+        self.note_choices()
+        command = [self.tool]
+        if user and os.geteuid() == 0:
+            # A copy, for root's folders are closed to others.
+            copy = self.run_directory / 'bin' / self.tool.name
+            copy.parent.mkdir(exist_ok=True)
+            copy.parent.chmod(0o755)
+            shutil.copy(self.tool, copy)
+            command = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
+                       f'/run/bin/{self.tool.name}']
+        result = self.box.run(*command, *arguments, allowed=self.allowed, root=not user, **options)
+        self.render_choices()
+        return result
+
+    def succeed(self, *arguments, **options):
+        """run() with exit status 0; its standard output."""
+        result = self.run(*arguments, **options)
+        check(result.returncode == 0,
+              f'{arguments}: status {result.returncode}\n{result.stdout}{result.stderr}')
+        return result.stdout
+
+    def cycle(self, *arguments, changes=None):
+        """The whole life of a setting: status, --dry-run, apply, apply, status, restore, restore.
+
+        `changes`, {path: text without its newline}, is all that apply is to change; None: anything,
+        but something. Returns what status, dry-run, apply, again, applied (a status) and
+        restore (with --verbose) printed, by these names."""
+        before, times = self.snapshot(), self.times()
+        out = {'status': self.succeed('status', *arguments, user=True)}
+        out['dry-run'] = self.succeed('apply', '--dry-run', *arguments)
+        self.same(before, 'status and --dry-run changed')
+        equal(self.times(), times, 'status or --dry-run wrote')
+        equal(self.left_over(), [], 'status or --dry-run left in /run/quiesce')
+
+        out['apply'] = self.succeed('apply', *arguments)
+        applied, times, journal = self.snapshot(), self.times(), self.journal
+        if changes is None:
+            check(self.difference(before, applied), 'apply changed nothing')
+        else:
+            wanted = {**before, **{path: f'{text}\n'.encode() for path, text in changes.items()}}
+            self.same(wanted, 'apply (wanted, got)')
+        equal(journal is not None, before != applied, 'there is a journal')
+
+        out['again'] = self.succeed('apply', *arguments)
+        self.same(applied, 'apply changed, the second time')
+        equal(self.times(), times, 'apply wrote, the second time')
+        equal(self.journal, journal, 'journal after the second apply')
+        out['applied'] = self.succeed('status', *arguments, user=True)
+        self.same(applied, 'status changed')
+
+        out['restore'] = self.succeed('restore', '--verbose')
+        self.same(before, 'restore left')
+        equal(self.left_over(), [], 'restore left in /run/quiesce')
+        result = self.run('restore')
+        equal((result.returncode, result.stdout, result.stderr), (0, '', ''), 'restore again')
+        self.same(before, 'the second restore changed')
+        return out
 
 
 def machines():

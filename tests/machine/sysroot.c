@@ -2,21 +2,22 @@
 /*
  * Runs a command on a machine that is described by files:
  *
- *	sysroot DIRECTORY -- COMMAND [ARGUMENT...]
+ *	sysroot [--root] DIRECTORY -- COMMAND [ARGUMENT...]
  *
  * In a mount namespace of its own each entry E of DIRECTORY/sys is bound over /sys/E and each entry
  * of DIRECTORY/proc over /proc/E, then the command is executed. One level down, because the roots
  * must stay what they are: libsensors asks statfs(2) whether /sys is sysfs, and the sanitizers need
  * /proc/self. For the same reason numbers, `self` and `thread-self` below DIRECTORY/proc are left
  * out. /sys/E must exist, as a file for a file and a directory for a directory: sysfs and procfs
- * take no new names.
+ * take no new names. DIRECTORY/run, if there is one, is bound over /run as a whole: what a command
+ * keeps there is the machine's own.
  *
  * Only files follow: the scheduler, perf and the clock are still this machine's.
  *
- * An ordinary user gets a user namespace as well, in which he stays himself. Exit status: that of
- * the command; 77 where the kernel does not allow or does not have what it takes, which a test
- * reports as skipped; 2 for bad usage; 1 when DIRECTORY is not as described above; 127 when the
- * command cannot be executed.
+ * An ordinary user gets a user namespace as well, in which he stays himself, or with --root is
+ *root: over his own files. Exit status: that of the command; 77 where the kernel does not allow or
+ *does not have what it takes, which a test reports as skipped; 2 for bad usage; 1 when DIRECTORY is
+ *not as described above; 127 when the command cannot be executed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -59,7 +60,7 @@ static void write_own(const char *path, const char *text)
 	close(fd);
 }
 
-static void enter_namespaces(void)
+static void enter_namespaces(bool as_root)
 {
 	unsigned uid = geteuid(), gid = getegid();
 	char map[64];
@@ -69,15 +70,31 @@ static void enter_namespaces(void)
 			die(EXIT_SKIP, "no namespaces here: %s", strerror(errno));
 		/* user_namespaces(7): without this an ordinary user may not map his group. */
 		write_own("/proc/self/setgroups", "deny");
-		snprintf(map, sizeof(map), "%u %u 1", uid, uid);
+		snprintf(map, sizeof(map), "%u %u 1", as_root ? 0 : uid, uid);
 		write_own("/proc/self/uid_map", map);
-		snprintf(map, sizeof(map), "%u %u 1", gid, gid);
+		snprintf(map, sizeof(map), "%u %u 1", as_root ? 0 : gid, gid);
 		write_own("/proc/self/gid_map", map);
 	}
 	/* Not of the root directory, which in a chroot is no mount. */
 	if (mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 		mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		die(EXIT_SKIP, "cannot have mounts of our own: %s", strerror(errno));
+}
+
+/* A mount over /run shows to others if the mount that it is put on is shared (mount_namespaces(7)).
+ * That is /run itself, or the root; and where the root is a mere directory of a mount that cannot
+ * be seen from here, in a chroot, it is made one. */
+static void own_run(void)
+{
+	char cwd[PATH_MAX];
+
+	if (mount(NULL, "/run", NULL, MS_PRIVATE, NULL) == 0 ||
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+		return;
+	if (!getcwd(cwd, sizeof(cwd)) || mount("/", "/sys", NULL, MS_BIND | MS_REC, NULL) < 0 ||
+		mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chroot("/sys") < 0 ||
+		chdir(cwd) < 0)
+		die(EXIT_SKIP, "cannot have a /run of our own: %s", strerror(errno));
 }
 
 static bool is_process(const char *name)
@@ -133,13 +150,38 @@ static unsigned bind_all(const char *directory, const char *root)
 	return n;
 }
 
+static bool has_run(const char *directory, char path[PATH_MAX])
+{
+	struct stat st;
+
+	if (snprintf(path, PATH_MAX, "%s/run", directory) >= PATH_MAX)
+		die(EXIT_BAD_MACHINE, "%s: name too long", directory);
+	if (stat(path, &st) == 0)
+		return true;
+	if (errno != ENOENT)
+		die(EXIT_BAD_MACHINE, "%s: %s", path, strerror(errno));
+	return false;
+}
+
 int main(int argc, char *argv[])
 {
+	char run[PATH_MAX];
+	bool as_root = argc > 1 && strcmp(argv[1], "--root") == 0;
+
+	if (as_root) {
+		argv++;
+		argc--;
+	}
 	if (argc < 4 || strcmp(argv[2], "--") != 0)
-		die(EXIT_BAD_USAGE, "usage: sysroot DIRECTORY -- COMMAND [ARGUMENT...]");
-	enter_namespaces();
+		die(EXIT_BAD_USAGE, "usage: sysroot [--root] DIRECTORY -- COMMAND [ARGUMENT...]");
+	enter_namespaces(as_root);
+	if (has_run(argv[1], run))
+		own_run();
 	if (bind_all(argv[1], "/sys") + bind_all(argv[1], "/proc") == 0)
 		die(EXIT_BAD_MACHINE, "%s: neither sys/ nor proc/ has an entry", argv[1]);
+	/* Last, for DIRECTORY itself may lie below /run. */
+	if (has_run(argv[1], run))
+		bind_entry(run, "/run");
 	execvp(argv[3], argv + 3);
 	die(EXIT_NO_COMMAND, "%s: %s", argv[3], strerror(errno));
 }

@@ -152,6 +152,83 @@ def test_status():
         equal((result.returncode, 'one is a directory' in result.stderr), (1, True), 'mismatch')
 
 
+def test_run():
+    """A machine with a run/ has a /run of its own, in which a setter's journals would stand."""
+    with Machine('vm-plain') as box:
+        outside = sorted(os.listdir('/run'))
+        equal(box.run('ls', '/run').stdout.split(), outside, '/run without run/')
+        (box.root / 'run').mkdir()
+        equal(box.run('sh', '-c', 'ls /run; echo x > /run/kept; pwd').stdout, f'{os.getcwd()}\n',
+              '/run at first, and the working directory')
+        equal((box.root / 'run/kept').read_text(), 'x\n', 'what was written to /run')
+        equal(cat(box, '/run/kept'), 'x\n', 'the next command')
+        equal(sorted(os.listdir('/run')), outside, 'outside')
+        equal(box.run('stat', '-f', '-c', '%T', '/sys', '/proc').stdout, 'sysfs\nproc\n', 'roots')
+
+
+def test_root():
+    """--root makes root of anybody, over the files of the machine."""
+    with Machine('vm-plain') as box:
+        (box.root / 'run').mkdir()
+        result = box.run('sh', '-c', 'id -u; echo 1 > /sys/devices/system/cpu/isolated; '
+                         'mkdir /run/new; stat -c %u /run /run/new', root=True)
+        equal((result.stdout, result.stderr), ('0\n0\n0\n', ''), 'as root')
+        equal(cat(box, '/sys/devices/system/cpu/isolated'), '1\n', 'written')
+
+
+# A setter of three lines, for the helper that tests setters must object to what is wrong with it.
+TOY = """#!/bin/sh
+set -eu
+thp=/sys/kernel/mm/transparent_hugepage/enabled journal=/run/quiesce/toy.journal
+case "$1 ${2-}" in
+    "apply --dry-run") %(dry_run)s ;;
+    apply*) [ -e "$journal" ] && { %(again)s; exit; }
+        mkdir -p /run/quiesce; echo always > "$journal"; %(apply)s ;;
+    restore*) [ -e "$journal" ] || exit 0; %(restore)s; rm "$journal" ;;
+    status*) %(status)s ;;
+esac
+"""
+THP = 'sys/kernel/mm/transparent_hugepage/enabled'
+
+
+def toy(**changes):
+    steps = {'dry_run': 'echo dry', 'again': 'echo again', 'status': 'id -u',
+             'apply': 'echo madvise > "$thp"', 'restore': 'cat "$journal" > "$thp"', **changes}
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory) / 'toy'
+        path.write_text(TOY % steps)
+        path.chmod(0o755)
+        with machine.Setter(path, 'vm-plain') as setter:
+            setter.box.write(THP, '[always] madvise never\n')
+            return setter.cycle(changes={THP: 'always [madvise] never'})
+
+
+def test_setter():
+    out = toy()
+    equal((out['dry-run'], out['again']), ('dry\n', 'again\n'), 'output')
+    check(out['status'] != '0\n', 'status ran as root')
+    for changes, what in (
+            ({'dry_run': 'echo never > "$thp"'}, 'status and --dry-run changed'),
+            ({'dry_run': 'echo always > "$thp"'}, 'wrote'),
+            ({'dry_run': 'mkdir -p /run/quiesce; touch "$journal"'}, '--dry-run left'),
+            ({'status': 'exit 1'}, 'status 1'),
+            ({'apply': ':'}, "enabled: b'always [madvise] never\\n' became b'[always]"),
+            ({'apply': 'echo madvise > "$thp"; mkdir /sys/kernel/mm/new'}, 'became a directory'),
+            ({'apply': 'echo madvise > "$thp"; ln -s x /sys/kernel/mm/new'}, "became 'x'"),
+            ({'again': 'echo always > "$thp"'}, 'apply changed, the second time'),
+            ({'again': 'echo >> "$journal"'}, 'journal after the second apply'),
+            ({'restore': ':'}, 'restore left'),
+            ({'restore': 'cat "$journal" > "$thp"; rm "$journal"; exit 0; :'}, None),
+            ({'restore': 'cat "$journal" > "$thp"; exit 0'}, 'restore left in /run/quiesce'),
+            ({'restore': 'rm "$thp"'}, 'became nothing')):
+        try:
+            toy(**changes)
+        except machine.Failed as error:
+            check(what and what in str(error), f'{changes}: {error}')
+        else:
+            check(what is None, f'accepted: {changes}')
+
+
 def test_no_place():
     """Where this kernel has no such entry, 77 says so: that is no failure."""
     with Machine('vm-plain') as box:
@@ -177,6 +254,9 @@ TESTS = [
     ('a test can change its machine', test_changes),
     ('sysroot: exit status', test_status),
     ('sysroot: what cannot be bound', test_no_place),
+    ('sysroot: a /run of its own', test_run),
+    ('sysroot: root for everybody', test_root),
+    ('a setter is held to its cycle', test_setter),
 ]
 
 if __name__ == '__main__':
