@@ -183,6 +183,36 @@ static int refuse(
 	return error;
 }
 
+/*
+ * Kernels before 5.3 refuse a minimum above the maximum, and the order that avoids it depends on
+ * where the limits come from: there and back again it is never the same one. So a limit that was
+ * refused is written once more when the others stand (later kernels take any order:
+ * drivers/cpufreq/cpufreq.c, store_one()).
+ */
+static bool is_to_write_again(enum knob_kind kind, int error)
+{
+	return kind == KNOB_FREQUENCY && error == -EINVAL;
+}
+
+static int write_again(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		int r;
+
+		if (!knob->before || !is_to_write_again(knob->kind, -knob->error))
+			continue;
+		knob->error = 0;
+		r = knob_write(engine->backends, knob->path, knob->wanted);
+		if (r < 0)
+			r = refuse(engine, knob, r, failure);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /* Writes in the plan's order, and stops at the first failure of the whole. */
 static int write_knobs(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
@@ -203,19 +233,25 @@ static int write_knobs(
 		if (r < 0)
 			return r;
 		r = knob_write(engine->backends, knob->path, knob->wanted);
+		if (is_to_write_again(knob->kind, r)) {
+			knob->error = -r;
+			continue;
+		}
 		if (r < 0) {
 			r = refuse(engine, knob, r, failure);
 			if (r < 0)
 				return r;
 		}
 	}
-	return 0;
+	return write_again(engine, plan, failure);
 }
 
 /* Reads everything back that was written or may have moved, and judges. */
 static int read_knobs_back(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
+	int64_t deadline = knob_deadline();
+
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
 		char *now;
@@ -225,7 +261,7 @@ static int read_knobs_back(
 			continue;
 		r = knob->wanted && knob->error == 0
 			? knob_read_back(engine->backends, knob->kind, knob->path, knob->wanted,
-				  knob->before, &now)
+				  deadline, &now)
 			: knob_read(engine->backends, knob->path, &now);
 		if (r < 0) {
 			/* A file that another knob took away, such as that of an offline CPU. */
@@ -289,34 +325,53 @@ static unsigned last_group(const struct knob_plan *plan)
 	return last;
 }
 
+/* Turns one knob back that this call has turned, or that others may have moved. */
+static int roll_back_knob(const struct engine *engine, struct knob *knob)
+{
+	_cleanup_free_ char *now = NULL, *text = NULL;
+
+	if (knob->word == KNOB_APPLIED)
+		knob->word = KNOB_NONE;
+	/* What shows of a limit may be from before it was written just now. */
+	if ((knob->kind != KNOB_FREQUENCY || !knob->wanted) &&
+		knob_read(engine->backends, knob->path, &now) == 0 &&
+		knob_equal(knob->kind, now, knob->before))
+		return 0;
+	text = knob_writable(knob->kind, knob->before);
+	if (!text)
+		return -ENOMEM;
+	(void)replace_text(&knob->now, knob->before);
+	return knob_write(engine->backends, knob->path, text);
+}
+
 /* Turns back what this call has turned, as far as it goes. */
 static int roll_back(const struct engine *engine, struct knob_plan *plan)
 {
 	int result = 0;
 
 	for (unsigned group = last_group(plan) + 1; group-- > 0;) {
+		bool again = false;
+
 		for (size_t i = 0; i < plan->n; i++) {
 			struct knob *knob = &plan->knobs[i];
-			_cleanup_free_ char *now = NULL, *text = NULL;
 			int r;
 
 			if (knob->group != group || !knob->before)
 				continue;
-			if (knob_read(engine->backends, knob->path, &now) == 0 &&
-				knob_equal(knob->kind, now, knob->before)) {
-				if (knob->word == KNOB_APPLIED)
-					knob->word = KNOB_NONE;
-				continue;
-			}
-			text = knob_writable(knob->kind, knob->before);
-			if (!text)
-				return -ENOMEM;
-			r = knob_write(engine->backends, knob->path, text);
+			r = roll_back_knob(engine, knob);
+			if (is_to_write_again(knob->kind, r))
+				again = true;
+			else if (r < 0 && result == 0)
+				result = r;
+		}
+		for (size_t i = 0; again && i < plan->n; i++) {
+			struct knob *knob = &plan->knobs[i];
+			int r = 0;
+
+			if (knob->group == group && knob->before && knob->kind == KNOB_FREQUENCY)
+				r = roll_back_knob(engine, knob);
 			if (r < 0 && result == 0)
 				result = r;
-			if (knob->word == KNOB_APPLIED)
-				knob->word = KNOB_NONE;
-			(void)replace_text(&knob->now, knob->before);
 		}
 	}
 	return result;
@@ -428,42 +483,92 @@ const char *restore_word_name(enum restore_word word)
 	return "?";
 }
 
-/* Puts one knob back. */
-static enum restore_word restore_entry(const struct engine *engine,
-	const struct journal_entry *entry, char **ret_now, int *ret_error)
+/* What restoring has done with an entry so far. */
+struct restore_state {
+	enum restore_word word;
+	int error; /* positive errno */
+	char *now;
+};
+
+static void write_old(
+	const struct engine *engine, const struct journal_entry *entry, struct restore_state *state)
 {
-	_cleanup_free_ char *now = NULL, *text = NULL, *after = NULL;
+	_cleanup_free_ char *text = knob_writable(entry->kind, entry->old);
 	int r;
 
-	r = knob_read(engine->backends, entry->path, &now);
-	if (r < 0) {
-		*ret_error = -r;
-		return knob_error_is_unavailable(-r) ? RESTORE_GONE : RESTORE_FAILED;
-	}
-	if (knob_equal(entry->kind, now, entry->old)) {
-		*ret_now = TAKE_PTR(now);
-		return RESTORE_UNCHANGED;
-	}
-	if (entry->new && !engine->force && !knob_equal(entry->kind, now, entry->new)) {
-		*ret_now = TAKE_PTR(now);
-		return RESTORE_FOREIGN;
-	}
-	text = knob_writable(entry->kind, entry->old);
 	r = text ? knob_write(engine->backends, entry->path, text) : -ENOMEM;
-	if (r == 0)
-		r = knob_read_back(
-			engine->backends, entry->kind, entry->path, entry->old, NULL, &after);
+	state->error = r < 0 ? -r : 0;
+	state->word = r < 0 ? RESTORE_FAILED : RESTORE_DONE;
+}
+
+/* Puts one knob back; it remains to be read back. */
+static void restore_entry(
+	const struct engine *engine, const struct journal_entry *entry, struct restore_state *state)
+{
+	int r;
+
+	r = knob_read(engine->backends, entry->path, &state->now);
 	if (r < 0) {
-		*ret_error = -r;
-		*ret_now = TAKE_PTR(now);
-		return RESTORE_FAILED;
+		state->error = -r;
+		state->word = knob_error_is_unavailable(-r) ? RESTORE_GONE : RESTORE_FAILED;
+		return;
 	}
-	if (!knob_equal(entry->kind, after, entry->old)) {
-		*ret_now = TAKE_PTR(after);
-		return RESTORE_FAILED;
+	/* Where the apply did not live to see what became of a limit, what shows of it may be from
+	 * before it was written. */
+	if (knob_equal(entry->kind, state->now, entry->old) &&
+		(entry->kind != KNOB_FREQUENCY || entry->new)) {
+		state->word = RESTORE_UNCHANGED;
+		return;
 	}
-	*ret_now = TAKE_PTR(after);
-	return RESTORE_DONE;
+	if (entry->new && !engine->force && !knob_equal(entry->kind, state->now, entry->new)) {
+		state->word = RESTORE_FOREIGN;
+		return;
+	}
+	write_old(engine, entry, state);
+}
+
+static void read_entry_back(const struct engine *engine, const struct journal_entry *entry,
+	int64_t deadline, struct restore_state *state)
+{
+	char *after;
+	int r;
+
+	r = knob_read_back(
+		engine->backends, entry->kind, entry->path, entry->old, deadline, &after);
+	if (r < 0) {
+		state->error = -r;
+		state->word = RESTORE_FAILED;
+		return;
+	}
+	free(state->now);
+	state->now = after;
+	if (!knob_equal(entry->kind, after, entry->old))
+		state->word = RESTORE_FAILED;
+}
+
+/* All of a group: first written, each at its turn, then read back, because what comes late comes
+ * for all of them at the same time. */
+static void restore_group(const struct engine *engine, const struct journal *journal,
+	unsigned group, struct restore_state *states)
+{
+	int64_t deadline;
+
+	for (size_t i = 0; i < journal->n; i++) {
+		if (journal->entries[i].group == group)
+			restore_entry(engine, &journal->entries[i], &states[i]);
+	}
+	for (size_t i = 0; i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+
+		if (e->group == group && states[i].word == RESTORE_FAILED &&
+			is_to_write_again(e->kind, -states[i].error))
+			write_old(engine, e, &states[i]);
+	}
+	deadline = knob_deadline();
+	for (size_t i = 0; i < journal->n; i++) {
+		if (journal->entries[i].group == group && states[i].word == RESTORE_DONE)
+			read_entry_back(engine, &journal->entries[i], deadline, &states[i]);
+	}
 }
 
 static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
@@ -499,40 +604,54 @@ static unsigned last_journal_group(const struct journal *journal)
 	return last;
 }
 
+/* The row of an entry, and what is left over into `left`. Takes the state's text over. */
+static int note_restored(const struct journal_entry *e, struct restore_state *state,
+	struct journal *left, struct restore_rows *rows)
+{
+	char *now = TAKE_PTR(state->now);
+	int r;
+
+	if (state->word == RESTORE_FAILED || state->word == RESTORE_FOREIGN) {
+		r = journal_add(left, e->group, e->kind, e->path, e->name, e->old, e->new);
+		if (r < 0) {
+			free(now);
+			return r;
+		}
+	}
+	return add_row(rows, e, state->word, now, state->error);
+}
+
 /* All entries; those that are left over go into `left`. */
 static int restore_entries(const struct engine *engine, const struct journal *journal,
 	struct journal *left, struct restore_rows *rows, struct engine_failure *failure)
 {
+	struct restore_state *states = calloc(journal->n + 1, sizeof(*states));
 	int result = 0;
 
+	if (!states)
+		return -ENOMEM;
 	for (unsigned group = last_journal_group(journal) + 1; group-- > 0;) {
+		restore_group(engine, journal, group, states);
 		for (size_t i = 0; i < journal->n; i++) {
 			const struct journal_entry *e = &journal->entries[i];
-			char *now = NULL;
-			int r, error = 0;
-			enum restore_word word;
+			struct restore_state *state = &states[i];
+			int r;
 
 			if (e->group != group)
 				continue;
-			word = restore_entry(engine, e, &now, &error);
-			if (word == RESTORE_FAILED && result == 0) {
-				result = error ? -error : -EINVAL;
+			if (state->word == RESTORE_FAILED && result == 0) {
+				result = state->error ? -state->error : -EINVAL;
 				set_failure(failure, e->path, "cannot put %s back to %s", e->name,
 					e->old);
 			}
-			if (word == RESTORE_FAILED || word == RESTORE_FOREIGN) {
-				r = journal_add(
-					left, e->group, e->kind, e->path, e->name, e->old, e->new);
-				if (r < 0) {
-					free(now);
-					return r;
-				}
-			}
-			r = add_row(rows, e, word, now, error);
+			r = note_restored(e, state, left, rows);
 			if (r < 0)
-				return r;
+				result = r == -ENOMEM ? r : result;
 		}
 	}
+	for (size_t i = 0; i < journal->n; i++)
+		free(states[i].now);
+	free(states);
 	return result;
 }
 

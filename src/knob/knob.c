@@ -17,8 +17,9 @@ enum {
 	/* The kernel's own "not supported by this driver" (include/linux/errno.h), which has no
 	 * name in user space; nmi_watchdog answers it in virtual machines. */
 	KERNEL_ENOTSUPP = 524,
-	READ_BACK_STEP_NS = 10 * 1000 * 1000,
-	READ_BACK_STEPS = 34,
+	READ_BACK_MS = 340,
+	READ_BACK_FIRST_STEP_NS = 100 * 1000,
+	READ_BACK_LAST_STEP_NS = 10 * 1000 * 1000,
 };
 
 static int plan_grow(struct knob_plan *plan)
@@ -306,26 +307,40 @@ char *knob_writable(enum knob_kind kind, const char *text)
 	return strndup(text, n);
 }
 
-int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, const char *path,
-	const char *wanted, const char *before, char **ret)
+static int64_t now_ns(void)
 {
-	for (int step = 0;; step++) {
-		struct timespec ts = { .tv_nsec = READ_BACK_STEP_NS };
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+int64_t knob_deadline(void)
+{
+	return now_ns() + READ_BACK_MS * NSEC_PER_MSEC;
+}
+
+int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, const char *path,
+	const char *wanted, int64_t deadline, char **ret)
+{
+	/* The kernel's work item mostly runs at once. */
+	struct timespec ts = { .tv_nsec = READ_BACK_FIRST_STEP_NS };
+
+	for (;;) {
+		/* Taken first, so that the last reading is not before the deadline. */
+		bool over = now_ns() >= deadline;
 		_cleanup_free_ char *now = NULL;
 		int r;
 
 		r = knob_read(backends, path, &now);
 		if (r < 0)
 			return r;
-		/* Only limits of a frequency come late. One that moved at all has arrived: it may
-		 * have been rounded. */
-		if (kind != KNOB_FREQUENCY || step == READ_BACK_STEPS ||
-			knob_equal(kind, now, wanted) ||
-			(before && !knob_equal(kind, now, before))) {
+		if (kind != KNOB_FREQUENCY || over || knob_equal(kind, now, wanted)) {
 			*ret = TAKE_PTR(now);
 			return 0;
 		}
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+		ts.tv_nsec = MIN(ts.tv_nsec * 2, READ_BACK_LAST_STEP_NS);
 	}
 }
 

@@ -104,10 +104,16 @@ bool knob_equal(enum knob_kind kind, const char *a, const char *b);
 /* A text as it was read, as it is to be written: the chosen word of a choice, the empty list for
  * "(null)". malloc'd. */
 char *knob_writable(enum knob_kind kind, const char *text);
-/* knob_read() until the value is `wanted` by meaning, or for KNOB_FREQUENCY until it stopped being
- * `before`, or a third of a second is over; what was read last. */
+/* How long what comes late is waited for: the deadline for knobs that were written up to now. */
+int64_t knob_deadline(void);
+/*
+ * knob_read(), for KNOB_FREQUENCY again and again until the value is `wanted` by meaning or the
+ * deadline is over; what was read last. A limit that moved need not have arrived: turning boost
+ * off moves it, too. One deadline serves all knobs that were written before it, so that a
+ * thousand that were rounded do not take a thousand times as long.
+ */
 int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, const char *path,
-	const char *wanted, const char *before, char **ret);
+	const char *wanted, int64_t deadline, char **ret);
 
 /* "applied", ... */
 const char *knob_word_name(enum knob_word word);
