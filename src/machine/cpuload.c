@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "machine/cpuload.h"
+#include "machine/interrupts.h"
 #include "machine/procstat.h"
 
 enum {
@@ -70,44 +72,88 @@ static int watch_busy(const struct cpumask *mask, int64_t ns, struct cpuload *lo
 	return 0;
 }
 
-int cpuload_parse_interrupts(const char *text, size_t n_cpus, uint64_t *counts)
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool ends_word(char c)
+{
+	return is_blank(c) || c == '\n' || c == '\0';
+}
+
+/* "           CPU0       CPU1 ...", of which the columns' CPUs are allocated. */
+static int parse_header(const char *line, int **ret, size_t *ret_n)
 {
 	_cleanup_free_ int *columns = NULL;
-	size_t n = 0, capacity = 0;
-	const char *p = text, *end = strchrnul(text, '\n');
+	const char *end = strchrnul(line, '\n');
+	size_t n = 0;
 
-	/* "           CPU0       CPU1 ..." */
-	while ((p = strstr(p, "CPU")) && p < end) {
+	/* Each takes "CPU" and a digit, at least. */
+	columns = calloc((size_t)(end - line) / 4 + 1, sizeof(*columns));
+	if (!columns)
+		return -ENOMEM;
+	for (const char *at = line;;) {
 		uint64_t cpu;
 
-		p += strlen("CPU");
-		if (parse_next_u64(&p, &cpu) < 0 || cpu >= CPUMASK_CAPACITY)
+		while (is_blank(*at))
+			at++;
+		if (at == end)
+			break;
+		if (strncmp(at, "CPU", 3) != 0 || is_blank(at[3]))
 			return -EBADMSG;
-		if (n == capacity) {
-			int *grown;
-
-			capacity = MAX((size_t)64, capacity * 2);
-			grown = reallocarray(columns, capacity, sizeof(*columns));
-			if (!grown)
-				return -ENOMEM;
-			columns = grown;
-		}
+		at += 3;
+		if (parse_next_u64(&at, &cpu) < 0 || cpu >= CPUMASK_CAPACITY || !ends_word(*at))
+			return -EBADMSG;
 		columns[n++] = (int)cpu;
 	}
 	if (n == 0)
 		return -EBADMSG;
+	*ret = TAKE_PTR(columns);
+	*ret_n = n;
+	return 0;
+}
 
-	for (p = end; *p == '\n'; p = strchrnul(p, '\n')) {
-		uint64_t label, count;
+/* The n numbers of a row, and where they end: NULL when it has fewer. */
+static const char *parse_columns(const char *at, size_t n, uint64_t *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		if (parse_next_u64(&at, &ret[i]) < 0 || !ends_word(*at))
+			return NULL;
+	return at;
+}
 
-		p++;
-		if (parse_next_u64(&p, &label) < 0 || *p != ':')
+int cpuload_parse_interrupts(const char *text, size_t n_cpus, uint64_t *counts)
+{
+	_cleanup_free_ int *columns = NULL;
+	_cleanup_free_ uint64_t *row = NULL;
+	size_t n;
+	int r;
+
+	r = parse_header(text, &columns, &n);
+	if (r < 0)
+		return r;
+	row = calloc(n, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+
+	for (const char *end = strchrnul(text, '\n'); *end == '\n';) {
+		const char *label = end + 1, *colon, *tail;
+
+		end = strchrnul(label, '\n');
+		while (is_blank(*label))
+			label++;
+		colon = memchr(label, ':', (size_t)(end - label));
+		if (!colon || colon == label)
 			continue;
-		p++;
-		for (size_t i = 0; i < n && parse_next_u64(&p, &count) == 0; i++) {
+		tail = parse_columns(colon + 1, n, row);
+		if (!tail ||
+			interrupts_classify(label, (size_t)(colon - label), tail,
+				(size_t)(end - tail)) != INTERRUPT_DEVICE)
+			continue;
+		for (size_t i = 0; i < n; i++)
 			if ((size_t)columns[i] < n_cpus)
-				counts[columns[i]] += count;
-		}
+				counts[columns[i]] += row[i];
 	}
 	return 0;
 }

@@ -15,7 +15,7 @@
 struct cpuload {
 	size_t n_cpus;	      /* entries in both, by CPU number */
 	double *busy;	      /* share of the time watched that the CPU was not idle; -1 unknown */
-	uint64_t *interrupts; /* on the numbered lines of /proc/interrupts; 0 where unknown */
+	uint64_t *interrupts; /* of devices, by /proc/interrupts; 0 where unknown */
 };
 
 /* Watches the CPUs of mask for so long, which it sleeps. What cannot be read is unknown. */
@@ -24,8 +24,11 @@ void cpuload_free(struct cpuload *load);
 
 DEFINE_CLEANUP(cpuload, cpuload_free);
 
-/* Adds up the numbered lines of the text of /proc/interrupts into counts, by CPU number. -EBADMSG
- * when it has no header. */
+/*
+ * Adds up the devices' rows (INTERRUPT_DEVICE, see interrupts.h) of the text of /proc/interrupts
+ * into counts, by CPU number; CPUs from n_cpus on are left out, as are rows that lack a number for
+ * a column. -EBADMSG when the first line is no header, -ENOMEM; counts are untouched then.
+ */
 int cpuload_parse_interrupts(const char *text, size_t n_cpus, uint64_t *counts);
 
 #endif

@@ -184,6 +184,16 @@ static enum interrupt_class classify(
 	return INTERRUPT_OTHER;
 }
 
+enum interrupt_class interrupts_classify(
+	const char *label, size_t label_length, const char *tail, size_t tail_length)
+{
+	const char *action;
+	size_t action_length;
+
+	find_action(tail, tail_length, &action, &action_length);
+	return classify(label, label_length, action, action_length);
+}
+
 /* s390's rows that count what the rows below them count again; they have no text behind them. */
 static bool is_sum(const char *label, size_t label_length, size_t action_length)
 {

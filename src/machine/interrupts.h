@@ -37,6 +37,13 @@ enum interrupt_class {
 	INTERRUPT_OTHER,
 };
 
+/*
+ * The class of a row of /proc/interrupts by its label (without the colon, at least one byte) and
+ * what stands behind its columns. s390's sums of other rows are INTERRUPT_OTHER.
+ */
+enum interrupt_class interrupts_classify(
+	const char *label, size_t label_length, const char *tail, size_t tail_length);
+
 struct interrupts;
 
 /* A line that fired between two readings. */
