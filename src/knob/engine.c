@@ -147,7 +147,8 @@ static bool is_to_keep(const struct knob *knob)
 
 /* All that is going to change, with what it is now; what it will be is not known until it has been
  * read back. What the journal says already of how a knob was before stays. */
-static int note_in_journal(struct journal *journal, const struct knob_plan *plan)
+static int note_in_journal(const struct engine *engine, struct journal *before,
+	struct journal *journal, const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
@@ -156,8 +157,11 @@ static int note_in_journal(struct journal *journal, const struct knob_plan *plan
 
 		if (!is_to_write(knob) && !is_to_keep(knob))
 			continue;
-		entry = journal_find(journal, knob->path);
+		/* The journal begins as a copy of the one before, which need not be sorted anew
+		 * for each addition. */
+		entry = before ? journal_find(before, knob->path) : NULL;
 		if (entry) {
+			entry = &journal->entries[entry - before->entries];
 			free(TAKE_PTR(entry->new));
 			continue;
 		}
@@ -166,7 +170,7 @@ static int note_in_journal(struct journal *journal, const struct knob_plan *plan
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return engine->rank ? journal_sort(journal, engine->rank) : 0;
 }
 
 /* The kernel did not take it. Returns the error when that is a failure of the whole. */
@@ -431,7 +435,7 @@ int engine_apply(
 
 	r = before ? journal_copy(before, &journal) : journal_new(engine->tool, &journal);
 	if (r == 0)
-		r = note_in_journal(journal, plan);
+		r = note_in_journal(engine, before, journal, plan);
 	if (r == 0)
 		r = journal_save(journal);
 	if (r < 0) {

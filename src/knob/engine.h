@@ -14,8 +14,12 @@
 struct engine {
 	const char *tool;
 	const struct knob_backend *backends; /* NULL: files only */
-	bool strict;			     /* a knob that may be refused, must not be */
-	bool force;			     /* restore over what somebody else changed */
+	/* Where a knob stands inside of its group, lower ones first; a plan must be in that order.
+	 * NULL: as they were added. It is needed where settings of several applies come together
+	 * in one journal, and the kernel does not accept every order. */
+	unsigned (*rank)(const char *path);
+	bool strict; /* a knob that may be refused, must not be */
+	bool force;  /* restore over what somebody else changed */
 };
 
 /* Why something failed as a whole, for a person; the knob that did it, if one did. */

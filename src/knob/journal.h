@@ -68,6 +68,8 @@ int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, co
 	const char *name, const char *old, const char *new);
 /* NULL when it has none of that path, and when memory is short. Holds until something is added. */
 struct journal_entry *journal_find(struct journal *journal, const char *path);
+/* Puts the entries in the order of their ranks; those of one rank stay as they stand. */
+int journal_sort(struct journal *journal, unsigned (*rank)(const char *path));
 int journal_copy(const struct journal *journal, struct journal **ret);
 
 /* The journal as text and back; -EBADMSG and a phrase as above, -ESTALE for another boot. */

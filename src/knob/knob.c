@@ -46,6 +46,7 @@ static void knob_clear(struct knob *knob)
 	free(knob->before);
 	free(knob->original);
 	free(knob->note);
+	cpumask_free(knob->cpus);
 	*knob = (struct knob){ 0 };
 }
 

@@ -15,6 +15,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "machine/cpumask.h"
 
 /* How two texts of a knob are compared: by what they mean. The kernel seldom gives back the text
  * that it was given. */
@@ -55,6 +56,9 @@ struct knob {
 	/* The CPU that it belongs to, -1 for none. In the table, knobs of one name that are alike
 	 * in all else become one row for all their CPUs. */
 	int cpu;
+	/* All CPUs, where it belongs to more than one (then `cpu` is one of them); NULL for none.
+	 * The plan frees it. */
+	struct cpumask *cpus;
 	/* In the table, rows of one fold that went well become one row that counts them, such as
 	 * "interrupts"; NULL for none. A static string. */
 	const char *fold;

@@ -29,6 +29,7 @@ struct arguments {
 	bool force;
 	bool strict;
 	bool verbose;
+	bool what; /* WHAT was given */
 };
 
 static void usage(const struct setter *setter, FILE *stream)
@@ -86,8 +87,6 @@ static struct option *option_table(const struct setter *setter)
 
 static int parse_words(const struct setter *setter, char *words[], struct arguments *a)
 {
-	bool given = false;
-
 	if (words[0] && strcmp(words[0], "apply") == 0)
 		words++;
 	else if (words[0] && strcmp(words[0], "status") == 0) {
@@ -100,14 +99,14 @@ static int parse_words(const struct setter *setter, char *words[], struct argume
 	for (; words[0]; words++) {
 		int r;
 
-		if (!setter->parse_what || given || a->verb == SETTER_RESTORE) {
+		if (!setter->parse_what || a->what || a->verb == SETTER_RESTORE) {
 			say("'%s' is one word too many; see %s --help", words[0], setter->name);
 			return -EINVAL;
 		}
 		r = setter->parse_what(words[0], setter->state);
 		if (r < 0)
 			return r;
-		given = true;
+		a->what = true;
 	}
 	return 0;
 }
@@ -316,7 +315,9 @@ static int group_rows(
 		if (i == 0 || strcmp(keys[i].key, keys[i - 1].key) != 0)
 			r = start_group(&groups[n++], knob, keys[i].index,
 				text_starts_with(keys[i].key, "fold"));
-		if (r == 0 && groups[n - 1].cpus)
+		if (r == 0 && groups[n - 1].cpus && knob->cpus)
+			cpumask_or(groups[n - 1].cpus, groups[n - 1].cpus, knob->cpus);
+		else if (r == 0 && groups[n - 1].cpus)
 			r = cpumask_set(groups[n - 1].cpus, knob->cpu);
 		if (r == 0)
 			groups[n - 1].n++;
@@ -471,8 +472,9 @@ static bool is_root(const struct setter *setter, const char *verb)
 	return false;
 }
 
-/* Rows for what the journal has and the plan has not: settings of an earlier apply. */
-static int add_journal_rows(const struct setter *setter, struct knob_plan *plan)
+/* Rows for what the journal has and the plan has not: settings of an earlier apply. `specific`: the
+ * plan is for a WHAT that the user named. */
+static int add_journal_rows(const struct setter *setter, bool specific, struct knob_plan *plan)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
@@ -483,8 +485,18 @@ static int add_journal_rows(const struct setter *setter, struct knob_plan *plan)
 		return 0; /* engine_inspect() says what there is to say */
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
+		struct knob *knob = knob_plan_find(plan, e->path);
 
-		if (knob_plan_find(plan, e->path))
+		/* What was asked for last time, unless it is asked for something else now. */
+		if (knob && knob->wanted && e->new && !specific) {
+			char *wanted = strdup(e->new);
+
+			if (!wanted)
+				return -ENOMEM;
+			free(knob->wanted);
+			knob->wanted = wanted;
+		}
+		if (knob)
 			continue;
 		r = knob_plan_add(plan, e->group, e->kind, e->path, e->new ? e->new : e->old, NULL,
 			"%s", e->name);
@@ -502,7 +514,7 @@ static int run_status(
 	int r;
 
 	if (a->verb == SETTER_STATUS) {
-		r = add_journal_rows(setter, plan);
+		r = add_journal_rows(setter, a->what, plan);
 		if (r < 0)
 			return EXIT_FAILED;
 	}
@@ -543,6 +555,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	struct engine engine = {
 		.tool = setter->name,
 		.backends = setter->backends,
+		.rank = setter->rank,
 		.strict = a->strict,
 	};
 	struct engine_failure failure = { 0 };

@@ -46,6 +46,8 @@ struct setter {
 	/* -c may not be left out (for apply). */
 	bool needs_cpus;
 	const struct knob_backend *backends;
+	/* As in struct engine. */
+	unsigned (*rank)(const char *path);
 
 	/* An option of its own, and the word WHAT. Say what is wrong and return -EINVAL. */
 	int (*parse_option)(int option, const char *value, void *state);
