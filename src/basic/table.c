@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <libsmartcols.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -9,8 +11,16 @@
 
 struct table {
 	struct libscols_table *scols;
+	const struct table_column *columns;
 	size_t n_columns;
+	size_t wrap_at; /* characters of a wrapped cell's line */
 	FILE *stream;
+};
+
+enum {
+	WIDE = 110,
+	WRAP_NARROW = 22,
+	WRAP_WIDE = 48,
 };
 
 static size_t stream_width(FILE *stream)
@@ -34,6 +44,14 @@ static int add_column(struct table *table, const struct table_column *column)
 	c = scols_table_new_column(table->scols, column->name, 0, flags);
 	if (!c)
 		return -ENOMEM;
+	/* By itself it breaks in the middle of words: it is told to break at newlines, and those
+	 * are put between words. */
+	if (column->flags & TABLE_WRAP) {
+		(void)scols_column_set_wrapfunc(
+			c, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
+		/* Or they would be printed as \x0a. */
+		(void)scols_column_set_safechars(c, "\n");
+	}
 	if (column->flags & TABLE_NUMBER)
 		return scols_column_set_json_type(c, SCOLS_JSON_NUMBER);
 	return 0;
@@ -52,7 +70,9 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 	table->scols = scols_new_table();
 	if (!table->scols)
 		return -ENOMEM;
+	table->columns = columns;
 	table->n_columns = n_columns;
+	table->wrap_at = json ? SIZE_MAX : stream_width(stream) > WIDE ? WRAP_WIDE : WRAP_NARROW;
 	table->stream = stream;
 	r = scols_table_set_name(table->scols, name);
 	if (r == 0)
@@ -72,6 +92,26 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 	return 0;
 }
 
+/* Newlines in place of blanks, so that no line is longer than `at` where words allow it. malloc'd.
+ */
+static char *wrap_words(const char *text, size_t at)
+{
+	char *copy = strdup(text), *line = copy, *blank = NULL;
+
+	if (!copy)
+		return NULL;
+	for (char *p = copy; *p; p++) {
+		if (*p == ' ')
+			blank = p;
+		if ((size_t)(p - line) >= at && blank && blank > line) {
+			*blank = '\n';
+			line = blank + 1;
+			blank = NULL;
+		}
+	}
+	return copy;
+}
+
 int table_add(struct table *table, const char *const *cells)
 {
 	struct libscols_line *line = scols_table_new_line(table->scols, NULL);
@@ -79,8 +119,19 @@ int table_add(struct table *table, const char *const *cells)
 	if (!line)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->n_columns; i++) {
-		int r = cells[i] ? scols_line_set_data(line, i, cells[i]) : 0;
+		_cleanup_free_ char *wrapped = NULL;
+		const char *cell = cells[i];
+		int r;
 
+		if (!cell)
+			continue;
+		if (table->columns[i].flags & TABLE_WRAP && table->wrap_at < SIZE_MAX) {
+			wrapped = wrap_words(cell, table->wrap_at);
+			if (!wrapped)
+				return -ENOMEM;
+			cell = wrapped;
+		}
+		r = scols_line_set_data(line, i, cell);
 		if (r < 0)
 			return r;
 	}

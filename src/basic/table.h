@@ -13,7 +13,7 @@
 
 enum table_flag {
 	TABLE_RIGHT = 1 << 0,  /* numbers */
-	TABLE_WRAP = 1 << 1,   /* broken into lines where the terminal is too narrow */
+	TABLE_WRAP = 1 << 1,   /* long texts are broken between words */
 	TABLE_NUMBER = 1 << 2, /* in JSON a number, not a string */
 };
 
@@ -24,8 +24,8 @@ struct table_column {
 
 struct table;
 
-/* json: nothing but one object {"name": [{...}, ...]}. The width is the terminal's, or 80 columns
- * where the stream is none. */
+/* columns are not copied. json: nothing but one object {"name": [{...}, ...]}. The width is the
+ * terminal's, or 80 columns where the stream is none. */
 int table_new(const char *name, const struct table_column *columns, size_t n_columns, bool json,
 	FILE *stream, struct table **ret);
 /* n_columns texts; NULL is an empty cell, and null in JSON. Copied. */

@@ -361,7 +361,7 @@ static int add_group_row(struct table *table, const struct row_group *group)
 		}
 		return table_add(table,
 			(const char *const[]){
-				name, cpus, NULL, NULL, NULL, knob_word_name(knob->word), NULL });
+				name, cpus, NULL, NULL, NULL, knob_word_name(knob->word), why });
 	}
 	return table_add(table,
 		(const char *const[]){ knob->name, cpus, knob->wanted, knob->now, knob->original,
@@ -372,10 +372,10 @@ static int print_table(const struct knob_plan *plan, bool verbose)
 {
 	static const struct table_column columns[] = {
 		{ "KNOB", TABLE_WRAP },
-		{ "CPUS", TABLE_WRAP },
+		{ "CPUS", 0 },
 		{ "WANTED", 0 },
-		{ "NOW", TABLE_WRAP },
-		{ "ORIGINAL", TABLE_WRAP },
+		{ "NOW", 0 },
+		{ "ORIGINAL", 0 },
 		{ "STATE", 0 },
 		{ "WHY", TABLE_WRAP },
 	};
@@ -586,8 +586,8 @@ static int print_restored(const struct arguments *a, const struct restore_rows *
 {
 	static const struct table_column columns[] = {
 		{ "KNOB", TABLE_WRAP },
-		{ "ORIGINAL", TABLE_WRAP },
-		{ "NOW", TABLE_WRAP },
+		{ "ORIGINAL", 0 },
+		{ "NOW", 0 },
 		{ "RESULT", 0 },
 	};
 	_cleanup_(table) struct table *table = NULL;

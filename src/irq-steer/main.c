@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * irq-steer: moves interrupts away from CPUs.
+ *
+ * Kernel contract (Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c
+ * in 6.1, 6.12, 7.2):
+ * - /proc/irq/N/smp_affinity_list is the wish, effective_affinity_list what the chip really uses. A
+ *   move may wait for the line's next interrupt, and shows in the latter only then.
+ * - Interrupts that cannot be moved (per-CPU ones, those that the kernel manages itself) answer EIO
+ * up to 6.11; from 6.12 on the file has no mode bit for writing, and EPERM behind it.
+ * - ENOSPC: no CPU of the mask has a vector left. EINVAL: no CPU of it is online.
+ * - default_smp_affinity is for lines that are set up later, and hexadecimal only.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/say.h"
+#include "basic/text.h"
+#include "irq-steer/irqbalance.h"
+#include "knob/setter.h"
+#include "machine/isolation.h"
+
+enum {
+	/* irqbalance first, so that it does not undo what follows; undone last. */
+	GROUP_IRQBALANCE = 0,
+	GROUP_IRQS = 1,
+	INTERRUPTS_MAX = 64 * 1024 * 1024,
+};
+
+static const struct knob_backend backends[] = {
+	{ IRQBALANCE_SCHEME, irqbalance_read, irqbalance_write },
+	{ 0 },
+};
+
+struct irq_line {
+	unsigned number;
+	const char *action; /* into the text of /proc/interrupts; NULL when unknown */
+};
+
+struct irq_lines {
+	struct irq_line *items;
+	size_t n;
+	char *interrupts; /* the text */
+};
+
+static void lines_clear(struct irq_lines *lines)
+{
+	free(lines->items);
+	free(lines->interrupts);
+	*lines = (struct irq_lines){ 0 };
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct irq_line *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The numbers below /proc/irq, sorted. */
+static int list_lines(struct irq_lines *lines)
+{
+	_cleanup_closedir_ DIR *directory = opendir("/proc/irq");
+	size_t capacity = 0;
+	struct dirent *entry;
+
+	if (!directory)
+		return -errno;
+	while ((entry = readdir(directory))) {
+		unsigned number;
+
+		if (parse_uint(entry->d_name, 0, INT32_MAX, &number) < 0)
+			continue;
+		if (lines->n == capacity) {
+			struct irq_line *items;
+
+			capacity = MAX((size_t)64, capacity * 2);
+			items = reallocarray(lines->items, capacity, sizeof(*items));
+			if (!items)
+				return -ENOMEM;
+			lines->items = items;
+		}
+		lines->items[lines->n++] = (struct irq_line){ .number = number };
+	}
+	if (lines->n > 0)
+		qsort(lines->items, lines->n, sizeof(*lines->items), compare_lines);
+	return 0;
+}
+
+/* Who a line belongs to: the last word of its row in /proc/interrupts, which is cut up. */
+static void name_lines(struct irq_lines *lines)
+{
+	char *save = NULL, *row;
+
+	if (lines->n == 0 ||
+		file_read_all(
+			AT_FDCWD, "/proc/interrupts", INTERRUPTS_MAX, &lines->interrupts, NULL) < 0)
+		return;
+	for (row = strtok_r(lines->interrupts, "\n", &save); row;
+		row = strtok_r(NULL, "\n", &save)) {
+		const char *cursor = row;
+		struct irq_line key = { 0 }, *line;
+		uint64_t number;
+		char *blank;
+
+		if (parse_next_u64(&cursor, &number) < 0 || *cursor != ':' || number > INT32_MAX)
+			continue;
+		key.number = (unsigned)number;
+		line = bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
+		blank = strrchr(row, ' ');
+		/* A line without an action ends in a count or in its trigger, "5-edge". */
+		if (line && blank && blank[1] && !(blank[1] >= '0' && blank[1] <= '9'))
+			line->action = blank + 1;
+	}
+}
+
+struct steering {
+	const struct cpumask *quiet;
+	struct cpumask *housekeeping;
+	struct cpumask *scratch;
+};
+
+/* Where a line shall go that may go to `now`: the same without the quiet CPUs, or to all others
+ * where nothing would be left. NULL without memory. */
+static char *steer_list(const struct steering *s, const struct cpumask *now)
+{
+	cpumask_andnot(s->scratch, now, s->quiet);
+	if (!cpumask_intersects(s->scratch, s->housekeeping))
+		return cpumask_format_list(s->housekeeping);
+	return cpumask_format_list(s->scratch);
+}
+
+/* Whether the line really goes to one of the quiet CPUs, as far as the chip tells; `wish` is what
+ * it may do. */
+static bool touches_quiet(const struct steering *s, unsigned number, const struct cpumask *wish)
+{
+	char path[64], text[FILE_ATTR_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/irq/%u/effective_affinity_list", number);
+	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
+		cpumask_parse_list(text, 0, s->scratch, NULL) < 0 || cpumask_is_empty(s->scratch))
+		return cpumask_intersects(wish, s->quiet);
+	return cpumask_intersects(s->scratch, s->quiet);
+}
+
+static int plan_line(struct knob_plan *plan, const struct steering *s, const struct irq_line *line)
+{
+	_cleanup_(cpumask) struct cpumask *now = NULL;
+	_cleanup_free_ char *wanted = NULL, *name = NULL;
+	char path[64], text[FILE_ATTR_SIZE];
+	struct knob *knob;
+	struct stat st;
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/irq/%u/smp_affinity_list", line->number);
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	/* Lines come and go with drivers. */
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	r = cpumask_new(&now);
+	if (r < 0)
+		return r;
+	if (cpumask_parse_list(text, 0, now, NULL) < 0)
+		return 0;
+	if (asprintf(&name, "irq %u%s%s%s", line->number, line->action ? " (" : "",
+		    line->action ? line->action : "", line->action ? ")" : "") < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	if (cpumask_intersects(now, s->quiet) && stat(path, &st) == 0 && !(st.st_mode & S_IWUSR)) {
+		if (!touches_quiet(s, line->number, now))
+			return 0;
+		return knob_plan_add_word(plan, GROUP_IRQS, KNOB_DENIED, path,
+			"managed by the kernel, or per CPU", "%s", name);
+	}
+	wanted = cpumask_intersects(now, s->quiet) ? steer_list(s, now) : strdup(text);
+	if (!wanted)
+		return -ENOMEM;
+	r = knob_plan_add(plan, GROUP_IRQS, KNOB_LIST, path, wanted, &knob, "%s", name);
+	if (r < 0)
+		return r;
+	knob->fold = "interrupts";
+	knob->may_be_refused = true;
+	return 0;
+}
+
+/* A mask as a hexadecimal text of the kernel's form. malloc'd. */
+static char *format_hex(const struct cpumask *mask)
+{
+	_cleanup_text_ struct text t = { 0 };
+	int last = cpumask_last(mask), top = last < 0 ? 0 : last / 32;
+
+	for (int word = top; word >= 0; word--) {
+		uint32_t bits = 0;
+
+		for (int bit = 0; bit < 32; bit++) {
+			if (cpumask_isset(mask, word * 32 + bit))
+				bits |= (uint32_t)1 << bit;
+		}
+		text_appendf(&t, word == top ? "%x" : ",%08x", bits);
+	}
+	return text_steal(&t);
+}
+
+/* A knob that holds a hexadecimal mask, and is to lose the quiet CPUs (or to gain them). */
+static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned group,
+	const char *path, bool gain, const char *name)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	_cleanup_free_ char *now = NULL, *wanted = NULL;
+	struct knob *knob;
+	int r;
+
+	r = cpumask_new(&mask);
+	if (r < 0)
+		return r;
+	r = knob_read(backends, path, &now);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || cpumask_parse_hex(now, mask, NULL) < 0)
+		return knob_plan_add_word(plan, group,
+			r == -EACCES || r == -EPERM ? KNOB_DENIED : KNOB_UNAVAILABLE, path,
+			r < 0 ? strerror(-r) : "it cannot be understood", "%s", name);
+	if (gain) {
+		cpumask_or(mask, mask, s->quiet);
+	} else {
+		cpumask_andnot(mask, mask, s->quiet);
+		if (!cpumask_intersects(mask, s->housekeeping))
+			cpumask_assign(mask, s->housekeeping);
+	}
+	wanted = format_hex(mask);
+	if (!wanted)
+		return -ENOMEM;
+	r = knob_plan_add(plan, group, KNOB_MASK, path, wanted, &knob, "%s", name);
+	if (r == 0)
+		knob->may_be_refused = group == GROUP_IRQBALANCE;
+	return r;
+}
+
+static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
+{
+	_cleanup_free_ char *now = NULL;
+	int r;
+
+	r = irqbalance_read("", &now);
+	if (r == -ENOMEM)
+		return r;
+	if (r == 0)
+		return plan_mask(plan, s, GROUP_IRQBALANCE, IRQBALANCE_SCHEME ":banned", true,
+			"irqbalance banned CPUs");
+	if (irqbalance_is_running())
+		return knob_plan_add_word(plan, GROUP_IRQBALANCE, KNOB_DENIED,
+			IRQBALANCE_SCHEME ":banned",
+			"irqbalance runs but has no socket: stop it, or it moves interrupts back",
+			"irqbalance banned CPUs");
+	return 0;
+}
+
+static int plan_all(struct knob_plan *plan, const struct steering *s, struct irq_lines *lines)
+{
+	int r;
+
+	r = plan_irqbalance(plan, s);
+	if (r == 0)
+		r = plan_mask(plan, s, GROUP_IRQS, "/proc/irq/default_smp_affinity", false,
+			"default affinity");
+	for (size_t i = 0; r == 0 && i < lines->n; i++)
+		r = plan_line(plan, s, &lines->items[i]);
+	return r;
+}
+
+static int make_plan(
+	const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
+{
+	_cleanup_(cpumask) struct cpumask *none = NULL, *housekeeping = NULL, *scratch = NULL;
+	struct irq_lines lines = { 0 };
+	struct steering s;
+	int r;
+
+	r = cpumask_new(&none);
+	if (r == 0)
+		r = cpumask_new(&scratch);
+	if (r == 0)
+		r = cpumask_copy(target->topology->online, &housekeeping);
+	if (r < 0)
+		return r;
+	/* `status` without -c shows what the journal has. */
+	if (!target->cpus)
+		return 0;
+	cpumask_andnot(housekeeping, housekeeping, target->cpus);
+	if (cpumask_is_empty(housekeeping)) {
+		say("-c names all CPUs that are online: interrupts need one to go to");
+		return -EINVAL;
+	}
+	s = (struct steering){
+		.quiet = target->cpus,
+		.housekeeping = housekeeping,
+		.scratch = scratch,
+	};
+	r = list_lines(&lines);
+	if (r == -ENOENT) {
+		/* A machine, or a container, without /proc/irq. */
+		r = knob_plan_add_word(plan, GROUP_IRQS, KNOB_UNAVAILABLE, "/proc/irq",
+			"this machine shows no interrupts", "interrupts");
+	} else if (r == 0) {
+		name_lines(&lines);
+		r = plan_all(plan, &s, &lines);
+	}
+	if (r < 0)
+		say_errno(r, "cannot look at the interrupts");
+	lines_clear(&lines);
+	return r;
+}
+
+/* What errno means for an interrupt. */
+static const char *explain_refusal(int error)
+{
+	switch (error) {
+	case EIO:
+	case EPERM:
+	case EACCES:
+		return "managed by the kernel, or per CPU";
+	case ENOSPC:
+		return "no interrupt vector is left on the other CPUs";
+	case ENOENT:
+		return "it is gone";
+	default:
+		return NULL;
+	}
+}
+
+/* The wish is not the truth: looks where each moved line really goes. */
+static int verify(const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
+{
+	_cleanup_(cpumask) struct cpumask *scratch = NULL;
+	struct steering s = { .quiet = target->cpus };
+	int r;
+
+	r = cpumask_new(&scratch);
+	if (r < 0)
+		return r;
+	s.scratch = scratch;
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		const char *cursor = knob->path + strlen("/proc/irq/"), *why = NULL;
+		uint64_t number;
+
+		if (!knob->fold || parse_next_u64(&cursor, &number) < 0)
+			continue;
+		if (knob->word == KNOB_DENIED)
+			why = explain_refusal(knob->error);
+		else if (knob->word == KNOB_APPLIED && target->cpus &&
+			touches_quiet(&s, (unsigned)number, scratch))
+			why = "a move shows with the next interrupt of the line";
+		if (!why)
+			continue;
+		free(knob->note);
+		knob->note = strdup(why);
+		/* Not one of those that need no word. */
+		if (knob->word == KNOB_APPLIED)
+			knob->fold = "interrupts, pending";
+	}
+	return 0;
+}
+
+int main(int argc, char *argv[])
+{
+	static const struct setter setter = {
+		.name = "irq-steer",
+		.summary = "Move interrupts away from CPUs, and back again.",
+		.needs_cpus = true,
+		.backends = backends,
+		.plan = make_plan,
+		.verify = verify,
+	};
+
+	return setter_main(&setter, argc, argv);
+}

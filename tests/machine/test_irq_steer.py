@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""irq-steer on described machines, with an irqbalance of the test's own where one is to run."""
+
+import json
+import os
+import re
+import socket
+import struct
+import threading
+import time
+
+import machine
+from machine import Setter, check, equal
+
+IRQ_STEER = os.environ['IRQ_STEER']
+UNWRITABLE = (30, 31)
+
+
+class Irqs(Setter):
+    """The machine `irqs`, with the two files that Linux 6.12 makes unwritable."""
+
+    def __init__(self):
+        super().__init__(IRQ_STEER, 'irqs')
+        for number in UNWRITABLE:
+            (self.box.root / f'proc/irq/{number}/smp_affinity_list').chmod(0o444)
+
+    def affinity(self, number):
+        return (self.box.root / f'proc/irq/{number}/smp_affinity_list').read_text().strip()
+
+    def words(self, *arguments):
+        """{knob: state} as the JSON of status has it."""
+        knobs = json.loads(self.succeed('status', '--json', *arguments))['knobs']
+        return {knob['knob'].split(' (')[0]: knob['state'] for knob in knobs}
+
+
+class Irqbalance(threading.Thread):
+    """As much of irqbalance as its socket shows: it takes a ban at its next pass."""
+
+    def __init__(self, setter, banned, interval=1, deaf=False):
+        super().__init__(daemon=True)
+        self.banned, self.pending, self.heard = banned, None, []
+        self.interval, self.deaf, self.going = interval, deaf, True
+        directory = setter.run_directory / 'irqbalance'
+        directory.mkdir()
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        # Where a dead one's socket lies about, too.
+        dead = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        dead.bind(str(directory / 'irqbalance1.sock'))
+        dead.close()
+        self.socket.bind(str(directory / 'irqbalance77.sock'))
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self.socket.settimeout(0.1)
+        self.socket.listen()
+        self.passed = time.monotonic()
+        self.start()
+
+    def run(self):
+        while self.going:
+            if self.pending is not None and time.monotonic() - self.passed >= self.interval:
+                if not self.deaf:
+                    self.banned = self.pending
+                self.pending, self.passed = None, time.monotonic()
+            try:
+                connection, _ = self.socket.accept()
+            except TimeoutError:
+                continue
+            with connection:
+                data, ancillary, _, _ = connection.recvmsg(500, socket.CMSG_SPACE(12))
+                credentials = [struct.unpack('3i', payload[:12])
+                               for _, kind, payload in ancillary if kind == socket.SCM_CREDENTIALS]
+                text = data.decode()
+                self.heard.append(text)
+                if not credentials:
+                    continue
+                if text == 'setup':
+                    connection.send(f'SLEEP {self.interval} BANNED '
+                                    f'00000000,{self.banned:08x}'.encode())
+                elif text.startswith('settings cpus '):
+                    words = text.removeprefix('settings cpus ')
+                    self.pending = 0 if words == 'NULL' else \
+                        sum(1 << cpu for cpu in machine.parse_list(words))
+        self.socket.close()
+
+    def stop(self):
+        self.going = False
+        self.join()
+
+
+def test_cycle():
+    with Irqs() as setter:
+        out = setter.cycle('-c', '3', changes={
+            'proc/irq/default_smp_affinity': 'f7',
+            'proc/irq/27/smp_affinity_list': '0-2,4-7',
+            'proc/irq/28/smp_affinity_list': '0-2,4-7',
+            'proc/irq/29/smp_affinity_list': '0-2,4-7',
+        })
+        check('irq 30 (nvme1q3)' in out['apply'] and 'denied' in out['apply'], out['apply'])
+        # It fires elsewhere already.
+        check('irq 31' not in out['apply'], out['apply'])
+        check(all(len(line.rstrip()) <= 80 for line in out['apply'].split('\n')),
+              f'wider than 80 columns:\n{out["apply"]}')
+
+
+def test_several_cpus():
+    with Irqs() as setter:
+        setter.succeed('-c', '2-3,7')
+        equal([setter.affinity(number) for number in range(24, 30)],
+              ['0', '1', '0-1,4-6', '0-1,4-6', '0-1,4-6', '0-1,4-6'], 'affinities')
+
+
+def test_nothing_to_do():
+    with Irqs() as setter:
+        setter.box.write('proc/irq/default_smp_affinity', '7f\n')
+        setter.box.write('proc/irq/29/smp_affinity_list', '0-6\n')
+        before = setter.snapshot()
+        out = setter.succeed('-c', '7')
+        setter.same(before, 'changed')
+        equal(setter.journal, None, 'journal')
+        check('already' in out, out)
+
+
+def test_moved_lines_that_wait():
+    """Files are plain here, so the effective affinity stays, as it does for an idle line."""
+    with Irqs() as setter:
+        check('3 interrupts, pending' in setter.succeed('-c', '3'), 'not said')
+        setter.succeed('restore')
+        # A chip that is quicker than the test.
+        for number in (27, 28, 29):
+            setter.box.write(f'proc/irq/{number}/effective_affinity_list', '0\n')
+        check('pending' not in setter.succeed('-c', '3'), 'said of lines that have moved')
+
+
+def test_foreign_change():
+    with Irqs() as setter:
+        setter.succeed('-c', '3')
+        setter.box.write('proc/irq/28/smp_affinity_list', '5\n')
+        result = setter.run('restore')
+        equal(result.returncode, 0, result.stderr)
+        check('irq 28' in result.stderr and '--force' in result.stderr, result.stderr)
+        equal(setter.affinity(28), '5', 'what somebody else set')
+        equal(setter.affinity(27), '3', 'what nobody else set')
+        setter.succeed('restore', '--force')
+        equal(setter.affinity(28), '3', 'forced')
+        equal(setter.journal, None, 'journal')
+
+
+def test_lines_that_vanish():
+    with Irqs() as setter:
+        setter.succeed('-c', '3')
+        for name in ('smp_affinity_list', 'smp_affinity', 'effective_affinity_list'):
+            setter.box.remove(f'proc/irq/28/{name}')
+        setter.succeed('restore')
+        equal(setter.affinity(27), '3', 'the others')
+        equal(setter.journal, None, 'journal')
+
+
+def test_all_cpus():
+    with Irqs() as setter:
+        result = setter.run('-c', '0-7')
+        equal(result.returncode, 2, result.stderr)
+        check('online' in result.stderr, result.stderr)
+
+
+def test_usage():
+    with Irqs() as setter:
+        for arguments, word in (((), '-c'), (('-c', '9'), 'CPU 9'), (('-c', 'x'), "'x'"),
+                                (('-c', '3', 'what'), "'what'")):
+            result = setter.run(*arguments)
+            equal(result.returncode, 2, f'{arguments}: {result.stderr}')
+            check(word in result.stderr and result.stderr.count('\n') == 1, result.stderr)
+
+
+def test_as_an_ordinary_user():
+    with Irqs() as setter:
+        before = setter.snapshot()
+        result = setter.run('-c', '3', user=True)
+        equal(result.returncode, 1, result.stderr)
+        check('root' in result.stderr and result.stderr.count('\n') == 1, result.stderr)
+        setter.same(before, 'changed')
+
+
+def test_no_interrupts_at_all():
+    """A container may have an empty /proc/irq."""
+    with Setter(IRQ_STEER, 'vm-plain') as setter:
+        (setter.box.root / 'proc/irq').mkdir(exist_ok=True)
+        result = setter.run('-c', '1')
+        equal(result.returncode, 0, result.stderr)
+        check('nothing to do' in result.stderr, result.stderr)
+
+
+def test_irqbalance_is_told():
+    with Irqs() as setter:
+        daemon = Irqbalance(setter, 0x80)
+        try:
+            setter.succeed('-c', '3')
+            equal(daemon.banned, 0x88, 'banned')
+            equal(setter.words('-c', '3')['irqbalance banned CPUs'], 'applied', 'word')
+            setter.succeed('restore')
+            equal(daemon.banned, 0x80, 'banned after restore')
+            check('settings cpus 7' in daemon.heard, f'{daemon.heard}')
+        finally:
+            daemon.stop()
+
+
+def test_irqbalance_gets_its_own_judgement_back():
+    with Irqs() as setter:
+        daemon = Irqbalance(setter, 0)
+        try:
+            setter.succeed('-c', '3')
+            equal(daemon.banned, 8, 'banned')
+            setter.succeed('restore')
+            equal(daemon.banned, 0, 'banned after restore')
+            equal([text for text in daemon.heard if text != 'setup'],
+                  ['settings cpus 3', 'settings cpus NULL'], 'what it was told')
+        finally:
+            daemon.stop()
+
+
+def test_irqbalance_that_does_not_listen():
+    """The interrupts are steered all the same, and what went wrong is said."""
+    with Irqs() as setter:
+        daemon = Irqbalance(setter, 0, deaf=True)
+        try:
+            out = setter.succeed('-c', '3')
+            check('irqbalance' in out and 'denied' in out, out)
+            equal(setter.affinity(27), '0-2,4-7', 'interrupt 27')
+            setter.succeed('restore')
+            equal(setter.affinity(27), '3', 'interrupt 27')
+        finally:
+            daemon.stop()
+
+
+def test_4096_interrupts():
+    """Works, and writes each of them once; how long it takes is for the benchmark."""
+    with Irqs() as setter:
+        for number in range(100, 4196):
+            setter.box.write(f'proc/irq/{number}/smp_affinity_list', '0-7\n')
+        before = setter.snapshot()
+        out = setter.succeed('-c', '3')
+        check(re.search(r'409\d interrupts', out), out)
+        equal(setter.affinity(4195), '0-2,4-7', 'the last one')
+        setter.succeed('restore')
+        setter.same(before, 'restore')
+
+
+TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
+         if name.startswith('test_')]
+
+if __name__ == '__main__':
+    machine.run_tests(TESTS)
