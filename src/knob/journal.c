@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -59,6 +60,65 @@ void journal_free(struct journal *journal)
 	free(journal);
 }
 
+static int compare_by_path(const void *a, const void *b, void *entries)
+{
+	const struct journal_entry *e = entries;
+
+	return strcmp(e[*(const size_t *)a].path, e[*(const size_t *)b].path);
+}
+
+static int make_index(struct journal *journal)
+{
+	if (journal->by_path)
+		return 0;
+	journal->by_path = calloc(MAX(journal->capacity, (size_t)1), sizeof(*journal->by_path));
+	if (!journal->by_path)
+		return -ENOMEM;
+	for (size_t i = 0; i < journal->n; i++)
+		journal->by_path[i] = i;
+	qsort_r(journal->by_path, journal->n, sizeof(*journal->by_path), compare_by_path,
+		journal->entries);
+	return 0;
+}
+
+/* Where in the index a path stands, or belongs. */
+static size_t index_position(const struct journal *journal, const char *path)
+{
+	size_t low = 0, high = journal->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(journal->entries[journal->by_path[middle]].path, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int grow(struct journal *journal)
+{
+	size_t capacity = MAX((size_t)32, journal->capacity * 2);
+	struct journal_entry *entries;
+	size_t *by_path;
+
+	if (journal->n < journal->capacity)
+		return 0;
+	entries = reallocarray(journal->entries, capacity, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	journal->entries = entries;
+	if (journal->by_path) {
+		by_path = reallocarray(journal->by_path, capacity, sizeof(*by_path));
+		if (!by_path)
+			return -ENOMEM;
+		journal->by_path = by_path;
+	}
+	journal->capacity = capacity;
+	return 0;
+}
+
 int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
 	const char *name, const char *old, const char *new)
 {
@@ -75,93 +135,33 @@ int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, co
 		entry_clear(&entry);
 		return -ENOMEM;
 	}
-	if (journal->n == journal->capacity) {
-		size_t capacity = MAX((size_t)32, journal->capacity * 2);
-		struct journal_entry *entries =
-			reallocarray(journal->entries, capacity, sizeof(*entries));
+	if (grow(journal) < 0) {
+		entry_clear(&entry);
+		return -ENOMEM;
+	}
+	if (journal->by_path) {
+		size_t at = index_position(journal, path);
 
-		if (!entries) {
-			entry_clear(&entry);
-			return -ENOMEM;
-		}
-		journal->entries = entries;
-		journal->capacity = capacity;
+		memmove(journal->by_path + at + 1, journal->by_path + at,
+			(journal->n - at) * sizeof(*journal->by_path));
+		journal->by_path[at] = journal->n;
 	}
 	journal->entries[journal->n++] = entry;
-	free(TAKE_PTR(journal->by_path));
 	return 0;
-}
-
-static int compare_by_path(const void *a, const void *b, void *entries)
-{
-	const struct journal_entry *e = entries;
-
-	return strcmp(e[*(const size_t *)a].path, e[*(const size_t *)b].path);
 }
 
 struct journal_entry *journal_find(struct journal *journal, const char *path)
 {
-	size_t low = 0, high = journal->n;
+	struct journal_entry *entry;
+	size_t at;
 
-	if (journal->n == 0)
+	if (journal->n == 0 || make_index(journal) < 0)
 		return NULL;
-	if (!journal->by_path) {
-		journal->by_path = calloc(journal->n, sizeof(*journal->by_path));
-		if (!journal->by_path)
-			return NULL;
-		for (size_t i = 0; i < journal->n; i++)
-			journal->by_path[i] = i;
-		qsort_r(journal->by_path, journal->n, sizeof(*journal->by_path), compare_by_path,
-			journal->entries);
-	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		struct journal_entry *entry = &journal->entries[journal->by_path[middle]];
-		int order = strcmp(path, entry->path);
-
-		if (order == 0)
-			return entry;
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
-}
-
-struct ranked {
-	struct journal_entry entry;
-	unsigned rank;
-	size_t index;
-};
-
-static int compare_ranked(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
-}
-
-int journal_sort(struct journal *journal, unsigned (*rank)(const char *path))
-{
-	struct ranked *ranked = calloc(journal->n + 1, sizeof(*ranked));
-
-	if (!ranked)
-		return -ENOMEM;
-	for (size_t i = 0; i < journal->n; i++)
-		ranked[i] = (struct ranked){
-			.entry = journal->entries[i],
-			.rank = rank(journal->entries[i].path),
-			.index = i,
-		};
-	qsort(ranked, journal->n, sizeof(*ranked), compare_ranked);
-	for (size_t i = 0; i < journal->n; i++)
-		journal->entries[i] = ranked[i].entry;
-	free(ranked);
-	free(TAKE_PTR(journal->by_path));
-	return 0;
+	at = index_position(journal, path);
+	if (at == journal->n)
+		return NULL;
+	entry = &journal->entries[journal->by_path[at]];
+	return strcmp(entry->path, path) == 0 ? entry : NULL;
 }
 
 int journal_copy(const struct journal *journal, struct journal **ret)
@@ -309,6 +309,23 @@ static int parse_body(struct journal *journal, char *text, size_t *ret_line, boo
 	return 0;
 }
 
+/* The path that two entries have, into *ret; NULL for none. */
+static int find_duplicate(struct journal *journal, const char **ret)
+{
+	int r = make_index(journal);
+
+	if (r < 0)
+		return r;
+	*ret = NULL;
+	for (size_t i = 1; i < journal->n && !*ret; i++) {
+		const char *path = journal->entries[journal->by_path[i]].path;
+
+		if (strcmp(journal->entries[journal->by_path[i - 1]].path, path) == 0)
+			*ret = path;
+	}
+	return 0;
+}
+
 static int bad_journal(char **ret_why, const char *format, ...) _printf_(2, 3);
 
 static int bad_journal(char **ret_why, const char *format, ...)
@@ -331,7 +348,8 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *copy = strdup(text);
-	char *cursor = copy, *line;
+	char *cursor = copy, *line, *boot;
+	const char *twice;
 	size_t number = 3;
 	bool ended = false;
 	int r;
@@ -343,11 +361,9 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 		return text_starts_with(line, "quiesce journal ")
 			? bad_journal(ret_why, "it is of another version of quiesce (%.60s)", line)
 			: bad_journal(ret_why, "it is no journal of quiesce");
-	line = cursor ? strsep(&cursor, "\n") : NULL;
-	if (!line || !text_starts_with(line, "boot\t"))
+	boot = cursor ? strsep(&cursor, "\n") : NULL;
+	if (!boot || !text_starts_with(boot, "boot\t"))
 		return bad_journal(ret_why, "line 2 is damaged");
-	if (strcmp(line + strlen("boot\t"), boot_id) != 0)
-		return -ESTALE;
 	line = cursor ? strsep(&cursor, "\n") : NULL;
 	if (!line || !text_starts_with(line, "tool\t"))
 		return bad_journal(ret_why, "line 3 is damaged");
@@ -364,6 +380,14 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 		return r;
 	if (!ended)
 		return bad_journal(ret_why, "its end is missing");
+	r = find_duplicate(journal, &twice);
+	if (r < 0)
+		return r;
+	if (twice)
+		return bad_journal(ret_why, "it has %.200s twice", twice);
+	/* Only what is whole may be dropped: half a boot's id is another one, too. */
+	if (strcmp(boot + strlen("boot\t"), boot_id) != 0)
+		return -ESTALE;
 	*ret = TAKE_PTR(journal);
 	return 0;
 }
@@ -372,6 +396,9 @@ static int read_boot_id(char *buf, size_t size)
 {
 	int r = file_read_attr(AT_FDCWD, "/proc/sys/kernel/random/boot_id", buf, size);
 
+	/* Not -ENOENT, which says that there is no journal. */
+	if (r == -ENOENT)
+		return -ENODATA;
 	return r < 0 ? r : 0;
 }
 
@@ -455,6 +482,28 @@ int journal_save(const struct journal *journal)
 	return file_replace_commit(TAKE_PTR(file));
 }
 
+/* What a writer that was killed before its last rename left beside the journal (basic/file.c names
+ * it). Under the lock, nobody is writing one now. */
+static void remove_leavings(const char *tool)
+{
+	_cleanup_free_ char *prefix = NULL;
+	DIR *directory;
+	const struct dirent *entry;
+
+	if (asprintf(&prefix, ".%s.journal.", tool) < 0) {
+		prefix = NULL;
+		return;
+	}
+	directory = opendir(JOURNAL_DIRECTORY);
+	if (!directory)
+		return;
+	while ((entry = readdir(directory))) {
+		if (text_starts_with(entry->d_name, prefix))
+			(void)unlinkat(dirfd(directory), entry->d_name, 0);
+	}
+	closedir(directory);
+}
+
 int journal_remove(const char *tool)
 {
 	_cleanup_free_ char *path = journal_path(tool);
@@ -463,6 +512,7 @@ int journal_remove(const char *tool)
 		return -ENOMEM;
 	if (unlink(path) < 0 && errno != ENOENT)
 		return -errno;
+	remove_leavings(tool);
 	return 0;
 }
 

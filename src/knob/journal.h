@@ -44,7 +44,7 @@ struct journal {
 	struct journal_entry *entries;
 	size_t n;
 	size_t capacity;
-	size_t *by_path; /* indices of entries, sorted by path; NULL when it has to be made again */
+	size_t *by_path; /* indices of entries, sorted by path; NULL until somebody asks for it */
 };
 
 /* An empty one. */
@@ -58,7 +58,7 @@ int journal_load(const char *tool, struct journal **ret, char **ret_why);
 /* Writes it in place of the old one, whole and synced; makes /run/quiesce (0755) if need be. -EPERM
  * when that is not a directory of root's alone. */
 int journal_save(const struct journal *journal);
-/* 0 also when there is none. */
+/* 0 also when there is none. For who holds the lock. */
 int journal_remove(const char *tool);
 void journal_free(struct journal *journal);
 DEFINE_CLEANUP(journal, journal_free);
@@ -72,7 +72,8 @@ struct journal_entry *journal_find(struct journal *journal, const char *path);
 int journal_sort(struct journal *journal, unsigned (*rank)(const char *path));
 int journal_copy(const struct journal *journal, struct journal **ret);
 
-/* The journal as text and back; -EBADMSG and a phrase as above, -ESTALE for another boot. */
+/* The journal as text and back; -EBADMSG and a phrase as above, -ESTALE for one of another boot
+ * that is whole. */
 char *journal_format(const struct journal *journal, const char *boot_id);
 int journal_parse(const char *text, const char *tool, const char *boot_id, struct journal **ret,
 	char **ret_why);
