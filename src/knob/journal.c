@@ -164,6 +164,41 @@ struct journal_entry *journal_find(struct journal *journal, const char *path)
 	return strcmp(entry->path, path) == 0 ? entry : NULL;
 }
 
+struct ranked {
+	struct journal_entry entry;
+	unsigned rank;
+	size_t index;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+int journal_sort(struct journal *journal, unsigned (*rank)(const char *path))
+{
+	struct ranked *ranked = calloc(journal->n + 1, sizeof(*ranked));
+
+	if (!ranked)
+		return -ENOMEM;
+	for (size_t i = 0; i < journal->n; i++)
+		ranked[i] = (struct ranked){
+			.entry = journal->entries[i],
+			.rank = rank(journal->entries[i].path),
+			.index = i,
+		};
+	qsort(ranked, journal->n, sizeof(*ranked), compare_ranked);
+	for (size_t i = 0; i < journal->n; i++)
+		journal->entries[i] = ranked[i].entry;
+	free(ranked);
+	free(TAKE_PTR(journal->by_path));
+	return 0;
+}
+
 int journal_copy(const struct journal *journal, struct journal **ret)
 {
 	_cleanup_(journal) struct journal *copy = NULL;
