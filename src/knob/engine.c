@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,18 @@ static void set_failure(struct engine_failure *failure, const char *path, const 
 		failure->what = NULL;
 	va_end(ap);
 	failure->path = path ? strdup(path) : NULL;
+}
+
+/* The machine is not as it was: that is said, too. */
+static void say_left(struct engine_failure *failure, const char *tool)
+{
+	char *both;
+
+	if (asprintf(&both, "%s%snot everything could be put back, see `%s restore`",
+		    failure->what ? failure->what : "", failure->what ? "; and " : "", tool) < 0)
+		return;
+	free(failure->what);
+	failure->what = both;
 }
 
 static void set_note(struct knob *knob, const char *format, ...) _printf_(2, 3);
@@ -100,7 +113,9 @@ static int inspect_knob(const struct engine *engine, struct journal *journal, st
 		return 0;
 	}
 	if (knob->wanted && knob_equal(knob->kind, knob->now, knob->wanted))
-		knob->word = entry ? KNOB_APPLIED : KNOB_ALREADY;
+		knob->word = entry && !knob_equal(knob->kind, entry->old, knob->wanted)
+			? KNOB_APPLIED
+			: KNOB_ALREADY;
 	else
 		knob->word = KNOB_NONE;
 	if (entry && entry->new && !knob_equal(knob->kind, knob->now, entry->new) &&
@@ -145,6 +160,13 @@ static bool is_to_keep(const struct knob *knob)
 	return !knob->settled && !knob->wanted && knob->now;
 }
 
+/* Whether this one is as wanted, and another knob may move it as a side effect. */
+static bool is_to_guard(const struct knob *knob)
+{
+	return !knob->settled && knob->wanted && knob->now &&
+		(knob->word == KNOB_ALREADY || knob->word == KNOB_APPLIED);
+}
+
 /* All that is going to change, with what it is now; what it will be is not known until it has been
  * read back. What the journal says already of how a knob was before stays. */
 static int note_in_journal(const struct engine *engine, struct journal *before,
@@ -155,7 +177,7 @@ static int note_in_journal(const struct engine *engine, struct journal *before,
 		struct journal_entry *entry;
 		int r;
 
-		if (!is_to_write(knob) && !is_to_keep(knob))
+		if (!is_to_write(knob) && !is_to_keep(knob) && !is_to_guard(knob))
 			continue;
 		/* The journal begins as a copy of the one before, which need not be sorted anew
 		 * for each addition. */
@@ -217,6 +239,30 @@ static int write_again(
 	return 0;
 }
 
+/* Knobs that were as wanted until another one was turned. */
+static int write_moved(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		_cleanup_free_ char *now = NULL;
+		int r;
+
+		if (!knob->before || !is_to_guard(knob))
+			continue;
+		r = knob_read(engine->backends, knob->path, &now);
+		if (r == 0 && knob_equal(knob->kind, now, knob->wanted))
+			continue;
+		if (r == 0)
+			r = knob_write(engine->backends, knob->path, knob->wanted);
+		if (r < 0)
+			r = refuse(engine, knob, r, failure);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /* Writes in the plan's order, and stops at the first failure of the whole. */
 static int write_knobs(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
@@ -225,7 +271,7 @@ static int write_knobs(
 		struct knob *knob = &plan->knobs[i];
 		int r;
 
-		if (is_to_keep(knob)) {
+		if (is_to_keep(knob) || is_to_guard(knob)) {
 			r = replace_text(&knob->before, knob->now);
 			if (r < 0)
 				return r;
@@ -247,7 +293,8 @@ static int write_knobs(
 				return r;
 		}
 	}
-	return write_again(engine, plan, failure);
+	r = write_again(engine, plan, failure);
+	return r < 0 ? r : write_moved(engine, plan, failure);
 }
 
 /* Reads everything back that was written or may have moved, and judges. */
@@ -269,8 +316,10 @@ static int read_knobs_back(
 			: knob_read(engine->backends, knob->path, &now);
 		if (r < 0) {
 			/* A file that another knob took away, such as that of an offline CPU. */
-			if (!knob->wanted)
+			if (!knob->wanted) {
+				free(TAKE_PTR(knob->now));
 				continue;
+			}
 			r = refuse(engine, knob, r, failure);
 			if (r < 0)
 				return r;
@@ -281,7 +330,8 @@ static int read_knobs_back(
 		if (!knob->wanted || knob->error != 0)
 			continue;
 		if (knob_equal(knob->kind, now, knob->wanted)) {
-			knob->word = KNOB_APPLIED;
+			if (knob->word != KNOB_ALREADY)
+				knob->word = KNOB_APPLIED;
 		} else if (knob->kind == KNOB_FREQUENCY &&
 			!knob_equal(knob->kind, now, knob->before)) {
 			knob->word = KNOB_APPLIED;
@@ -300,10 +350,10 @@ static int read_knobs_back(
 }
 
 /* What the knobs have become, into the journal. */
-static int note_outcome(struct journal *journal, const struct knob_plan *plan)
+static int note_outcome(struct journal *journal, struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
-		const struct knob *knob = &plan->knobs[i];
+		struct knob *knob = &plan->knobs[i];
 		struct journal_entry *entry;
 		int r;
 
@@ -312,6 +362,9 @@ static int note_outcome(struct journal *journal, const struct knob_plan *plan)
 		entry = journal_find(journal, knob->path);
 		if (!entry)
 			return -ENOMEM;
+		r = replace_text(&knob->original, entry->old);
+		if (r < 0)
+			return r;
 		r = replace_text(&entry->new, knob->now);
 		if (r < 0)
 			return r;
@@ -319,14 +372,21 @@ static int note_outcome(struct journal *journal, const struct knob_plan *plan)
 	return 0;
 }
 
-/* Groups backwards, inside of a group forwards: calls `visit` for each position in that order. */
-static unsigned last_group(const struct knob_plan *plan)
+/* The last group of the plan before *group, into *group: from UINT_MAX on, all of them backwards.
+ */
+static bool previous_group(const struct knob_plan *plan, unsigned *group)
 {
+	bool found = false;
 	unsigned last = 0;
 
-	for (size_t i = 0; i < plan->n; i++)
-		last = MAX(last, plan->knobs[i].group);
-	return last;
+	for (size_t i = 0; i < plan->n; i++) {
+		if (plan->knobs[i].group < *group) {
+			last = MAX(last, plan->knobs[i].group);
+			found = true;
+		}
+	}
+	*group = last;
+	return found;
 }
 
 /* Turns one knob back that this call has turned, or that others may have moved. */
@@ -348,17 +408,46 @@ static int roll_back_knob(const struct engine *engine, struct knob *knob)
 	return knob_write(engine->backends, knob->path, text);
 }
 
+/* Whether all are as they were; what a knob that came later has moved is written once more. */
+static int verify_rolled_back(const struct engine *engine, const struct knob_plan *plan)
+{
+	int64_t deadline = knob_deadline();
+	int result = 0;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		_cleanup_free_ char *now = NULL, *text = NULL, *after = NULL;
+		int r;
+
+		if (!knob->before)
+			continue;
+		r = knob_read_back(
+			engine->backends, knob->kind, knob->path, knob->before, deadline, &now);
+		if (r == 0 && knob_equal(knob->kind, now, knob->before))
+			continue;
+		text = knob_writable(knob->kind, knob->before);
+		r = text ? knob_write(engine->backends, knob->path, text) : -ENOMEM;
+		if (r == 0)
+			r = knob_read_back(engine->backends, knob->kind, knob->path, knob->before,
+				knob_deadline(), &after);
+		if (r == 0 && !knob_equal(knob->kind, after, knob->before))
+			r = -EINVAL;
+		if (r < 0 && result == 0)
+			result = r;
+	}
+	return result;
+}
+
 /* Turns back what this call has turned, as far as it goes. */
 static int roll_back(const struct engine *engine, struct knob_plan *plan)
 {
-	int result = 0;
+	int result = 0, r;
 
-	for (unsigned group = last_group(plan) + 1; group-- > 0;) {
+	for (unsigned group = UINT_MAX; previous_group(plan, &group);) {
 		bool again = false;
 
 		for (size_t i = 0; i < plan->n; i++) {
 			struct knob *knob = &plan->knobs[i];
-			int r;
 
 			if (knob->group != group || !knob->before)
 				continue;
@@ -370,15 +459,16 @@ static int roll_back(const struct engine *engine, struct knob_plan *plan)
 		}
 		for (size_t i = 0; again && i < plan->n; i++) {
 			struct knob *knob = &plan->knobs[i];
-			int r = 0;
 
+			r = 0;
 			if (knob->group == group && knob->before && knob->kind == KNOB_FREQUENCY)
 				r = roll_back_knob(engine, knob);
 			if (r < 0 && result == 0)
 				result = r;
 		}
 	}
-	return result;
+	r = verify_rolled_back(engine, plan);
+	return result < 0 ? result : r;
 }
 
 /* After a failed apply: knobs and journal as they were before it. */
@@ -387,8 +477,7 @@ static void undo_apply(const struct engine *engine, struct knob_plan *plan,
 {
 	if (roll_back(engine, plan) < 0) {
 		/* The journal knows how it was: `restore` may have more luck. */
-		set_failure(failure, NULL, "not everything could be put back; see `%s restore`",
-			engine->tool);
+		say_left(failure, engine->tool);
 		return;
 	}
 	if (before)
@@ -492,7 +581,57 @@ struct restore_state {
 	enum restore_word word;
 	int error; /* positive errno */
 	char *now;
+	bool known; /* the journal said what the knob had become */
+	bool leave; /* it is not ours to put back */
 };
+
+static int read_now(
+	const struct engine *engine, const struct journal_entry *entry, struct restore_state *state)
+{
+	int r;
+
+	free(TAKE_PTR(state->now));
+	r = knob_read(engine->backends, entry->path, &state->now);
+	state->error = r < 0 ? -r : 0;
+	if (r < 0)
+		state->word = knob_error_is_unavailable(-r) ? RESTORE_GONE : RESTORE_FAILED;
+	return r;
+}
+
+/*
+ * Tells what somebody else changed from what is to be put back, before the first knob is: from then
+ * on a value may also have been moved by another knob that was put back. For the same reason the
+ * journal forgets what the knobs had become, so that whoever goes on after a crash does not take
+ * half of our work for somebody else's. That it cannot be written keeps nobody from restoring.
+ */
+static void judge_entries(
+	const struct engine *engine, struct journal *journal, struct restore_state *states)
+{
+	bool anything = false;
+
+	for (size_t i = 0; i < journal->n; i++) {
+		struct journal_entry *e = &journal->entries[i];
+		bool same;
+
+		states[i].known = e->new != NULL;
+		if (read_now(engine, e, &states[i]) < 0)
+			same = false;
+		else
+			same = knob_equal(e->kind, states[i].now, e->old);
+		if (states[i].now && !same && e->new && !engine->force &&
+			!knob_equal(e->kind, states[i].now, e->new)) {
+			states[i].leave = true;
+			/* What was only looked after, and stayed as it was, nobody has to miss. */
+			states[i].word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED
+									     : RESTORE_FOREIGN;
+			continue;
+		}
+		anything = anything || (!same && e->new);
+		free(TAKE_PTR(e->new));
+	}
+	if (anything)
+		(void)journal_save(journal);
+}
 
 static void write_old(
 	const struct engine *engine, const struct journal_entry *entry, struct restore_state *state)
@@ -509,26 +648,15 @@ static void write_old(
 static void restore_entry(
 	const struct engine *engine, const struct journal_entry *entry, struct restore_state *state)
 {
-	int r;
-
-	r = knob_read(engine->backends, entry->path, &state->now);
-	if (r < 0) {
-		state->error = -r;
-		state->word = knob_error_is_unavailable(-r) ? RESTORE_GONE : RESTORE_FAILED;
+	if (state->leave || read_now(engine, entry, state) < 0)
 		return;
-	}
 	/* Where the apply did not live to see what became of a limit, what shows of it may be from
 	 * before it was written. */
 	if (knob_equal(entry->kind, state->now, entry->old) &&
-		(entry->kind != KNOB_FREQUENCY || entry->new)) {
+		(entry->kind != KNOB_FREQUENCY || state->known))
 		state->word = RESTORE_UNCHANGED;
-		return;
-	}
-	if (entry->new && !engine->force && !knob_equal(entry->kind, state->now, entry->new)) {
-		state->word = RESTORE_FOREIGN;
-		return;
-	}
-	write_old(engine, entry, state);
+	else
+		write_old(engine, entry, state);
 }
 
 static void read_entry_back(const struct engine *engine, const struct journal_entry *entry,
@@ -575,6 +703,33 @@ static void restore_group(const struct engine *engine, const struct journal *jou
 	}
 }
 
+/* What was put back, or had not changed, may have been moved by a knob that came after it: compares
+ * all once more, and writes those once more. */
+static void restore_moved(
+	const struct engine *engine, const struct journal *journal, struct restore_state *states)
+{
+	int64_t deadline;
+
+	for (size_t i = 0; i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+		struct restore_state *state = &states[i];
+		enum restore_word was = state->word;
+
+		if (state->leave || (was != RESTORE_DONE && was != RESTORE_UNCHANGED) ||
+			read_now(engine, e, state) < 0 || knob_equal(e->kind, state->now, e->old))
+			continue;
+		write_old(engine, e, state);
+	}
+	deadline = knob_deadline();
+	for (size_t i = 0; i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+
+		if (!states[i].leave && states[i].word == RESTORE_DONE &&
+			!knob_equal(e->kind, states[i].now, e->old))
+			read_entry_back(engine, e, deadline, &states[i]);
+	}
+}
+
 static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
 	enum restore_word word, char *now, int error)
 {
@@ -599,13 +754,19 @@ static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
 		: -ENOMEM;
 }
 
-static unsigned last_journal_group(const struct journal *journal)
+static bool previous_journal_group(const struct journal *journal, unsigned *group)
 {
+	bool found = false;
 	unsigned last = 0;
 
-	for (size_t i = 0; i < journal->n; i++)
-		last = MAX(last, journal->entries[i].group);
-	return last;
+	for (size_t i = 0; i < journal->n; i++) {
+		if (journal->entries[i].group < *group) {
+			last = MAX(last, journal->entries[i].group);
+			found = true;
+		}
+	}
+	*group = last;
+	return found;
 }
 
 /* The row of an entry, and what is left over into `left`. Takes the state's text over. */
@@ -626,37 +787,36 @@ static int note_restored(const struct journal_entry *e, struct restore_state *st
 }
 
 /* All entries; those that are left over go into `left`. */
-static int restore_entries(const struct engine *engine, const struct journal *journal,
+static int restore_entries(const struct engine *engine, struct journal *journal,
 	struct journal *left, struct restore_rows *rows, struct engine_failure *failure)
 {
 	struct restore_state *states = calloc(journal->n + 1, sizeof(*states));
-	int result = 0;
+	int result = 0, r = 0;
 
 	if (!states)
 		return -ENOMEM;
-	for (unsigned group = last_journal_group(journal) + 1; group-- > 0;) {
+	judge_entries(engine, journal, states);
+	for (unsigned group = UINT_MAX; previous_journal_group(journal, &group);)
 		restore_group(engine, journal, group, states);
-		for (size_t i = 0; i < journal->n; i++) {
+	restore_moved(engine, journal, states);
+	for (unsigned group = UINT_MAX; previous_journal_group(journal, &group);) {
+		for (size_t i = 0; r == 0 && i < journal->n; i++) {
 			const struct journal_entry *e = &journal->entries[i];
-			struct restore_state *state = &states[i];
-			int r;
 
 			if (e->group != group)
 				continue;
-			if (state->word == RESTORE_FAILED && result == 0) {
-				result = state->error ? -state->error : -EINVAL;
+			if (states[i].word == RESTORE_FAILED && result == 0) {
+				result = states[i].error ? -states[i].error : -EINVAL;
 				set_failure(failure, e->path, "cannot put %s back to %s", e->name,
 					e->old);
 			}
-			r = note_restored(e, state, left, rows);
-			if (r < 0)
-				result = r == -ENOMEM ? r : result;
+			r = note_restored(e, &states[i], left, rows);
 		}
 	}
 	for (size_t i = 0; i < journal->n; i++)
 		free(states[i].now);
 	free(states);
-	return result;
+	return r < 0 ? r : result;
 }
 
 int engine_restore(

@@ -49,7 +49,7 @@ int engine_apply(
 /* What restoring did with an entry of the journal. */
 enum restore_word {
 	RESTORE_DONE,	   /* written back */
-	RESTORE_UNCHANGED, /* it was as before already */
+	RESTORE_UNCHANGED, /* it was as before already, or we never changed it */
 	RESTORE_FOREIGN,   /* somebody else changed it since: left as it is */
 	RESTORE_GONE,	   /* there is no such knob any more */
 	RESTORE_FAILED,
