@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdint.h>
@@ -625,6 +626,26 @@ char *cpumask_format_list(const struct cpumask *mask)
 		if (last > cpu)
 			text_appendf(&t, "-%d", last);
 		cpu = cpumask_next(mask, last);
+	}
+	return text_steal(&t);
+}
+
+char *cpumask_format_hex(const struct cpumask *mask, unsigned n_bits)
+{
+	struct text t = { 0 };
+	int bits = MAX(cpumask_last(mask) + 1, (int)MIN(n_bits, (unsigned)CPUMASK_CAPACITY));
+	int top = bits > 0 ? (bits - 1) / 32 : 0;
+
+	for (int word = top; word >= 0; word--) {
+		/* Of the first word as many digits as there are bits. */
+		int digits = word < top ? 8 : MAX(1, (bits - top * 32 + 3) / 4);
+		uint32_t value = 0;
+
+		for (int bit = 0; bit < 32; bit++) {
+			if (cpumask_isset(mask, word * 32 + bit))
+				value |= (uint32_t)1 << bit;
+		}
+		text_appendf(&t, "%s%0*" PRIx32, word == top ? "" : ",", digits, value);
 	}
 	return text_steal(&t);
 }

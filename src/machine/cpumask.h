@@ -104,6 +104,9 @@ char *cpumask_format_error(const struct cpumask_error *error);
 
 /* "0-3,8", "" for the empty set; malloc'd, NULL when memory is short. */
 char *cpumask_format_list(const struct cpumask *mask);
+/* As a mask of at least n_bits bits is written by the kernel: "00,000000ff" for 40. malloc'd, NULL
+ * when memory is short. */
+char *cpumask_format_hex(const struct cpumask *mask, unsigned n_bits);
 
 /*
  * The set in the layout of cpu_set_t, for sched_setaffinity(2) elsewhere. `size` is in bytes and a

@@ -473,6 +473,54 @@ static void test_hex_capacity(void **state)
 	free(text);
 }
 
+static void test_hex_format(void **state)
+{
+	static const struct {
+		const char *list;
+		unsigned n_bits;
+		const char *expected;
+	} cases[] = {
+		{ "", 0, "0" },
+		{ "", 12, "000" },
+		{ "0", 1, "1" },
+		{ "1", 2, "2" },
+		{ "0-11", 12, "fff" },
+		{ "0-3,5-15", 16, "ffef" },
+		{ "0-12", 13, "1fff" },
+		{ "31", 32, "80000000" },
+		{ "0", 32, "00000001" },
+		{ "32", 33, "1,00000000" },
+		{ "0-7", 40, "00,000000ff" },
+		{ "0-3,8-71", 72, "ff,ffffffff,ffffff0f" },
+		{ "64", 0, "1,00000000,00000000" },
+		/* More CPUs than bits: none is lost. */
+		{ "0,40", 8, "100,00000001" },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *hex;
+
+		name_case(cases[i].expected);
+		fill(f->a, cases[i].list);
+		hex = cpumask_format_hex(f->a, cases[i].n_bits);
+		assert_non_null(hex);
+		assert_string_equal(hex, cases[i].expected);
+		assert_int_equal(cpumask_parse_hex(hex, f->b, NULL), 0);
+		assert_true(cpumask_equal(f->a, f->b));
+		free(hex);
+	}
+	/* All that a mask can hold, and what it cannot. */
+	assert_int_equal(cpumask_set(f->a, CPUMASK_CAPACITY - 1), 0);
+	for (unsigned n = CPUMASK_CAPACITY; n != 0; n = n == UINT_MAX ? 0 : UINT_MAX) {
+		char *hex = cpumask_format_hex(f->a, n);
+
+		assert_non_null(hex);
+		assert_int_equal(strlen(hex), CPUMASK_CAPACITY / 4 + CPUMASK_CAPACITY / 32 - 1);
+		free(hex);
+	}
+}
+
 static void test_error_text(void **state)
 {
 	static const struct {
@@ -634,6 +682,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hex_good, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hex_bad, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hex_capacity, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hex_format, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_error_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bind, setup, teardown),
