@@ -104,8 +104,9 @@ struct launch_report {
 	int32_t error; /* positive errno, 0 when the run took place */
 	int32_t step;  /* enum launch_step, of the error */
 	int32_t detail;
-	int32_t window_error; /* positive errno: why there is no kernel window */
-	int32_t status;	      /* as of wait4(2) */
+	uint32_t window_tried; /* LAUNCH_KERNEL_WINDOW was asked for */
+	int32_t window_error;  /* positive errno: why there is no kernel window then */
+	int32_t status;	       /* as of wait4(2) */
 	uint32_t timed_out;
 	uint32_t interrupted; /* SIGTERM ended it */
 	uint32_t leftover;    /* processes of its group were still there */

@@ -314,6 +314,7 @@ static void run_once(
 		return;
 	}
 	if (plan->flags & LAUNCH_KERNEL_WINDOW) {
+		report->window_tried = 1;
 		r = window_attach(l, pid, &map);
 		if (r < 0)
 			report->window_error = -r;

@@ -264,7 +264,8 @@ static void fill_sample(struct work *work, const struct launch_report *report, b
 	};
 	if (verdict != WINDOW_MISSING)
 		ret->kernel_ns = report->window.exit_ns - report->window.exec_ns;
-	if (verdict != WINDOW_SOUND)
+	/* Where the kernel gives no stamps at all, that speaks against no run. */
+	if (verdict != WINDOW_SOUND && report->window_tried && report->window_error == 0)
 		ret->flags |= SAMPLE_WINDOW;
 	if (report->involuntary_switches > 0 && !is_several_tasks(report))
 		ret->flags |= SAMPLE_PREEMPTED;

@@ -271,6 +271,8 @@ def test_without_perf():
     check(min(values(benchmark)) >= 0.02, f'{values(benchmark)}')
     equal(result.stderr.count('perf_event_paranoid'), 1, f'notes in {result.stderr}')
     check('quiesce_window_kernel' not in benchmark['runs'][1]['metadata'], 'a kernel window')
+    check(not any('window' in one.get('quiesce_flags', '') for one in metadata(benchmark)),
+          'what nobody can have speaks against no run')
 
 
 def test_append_with_another_clock():
