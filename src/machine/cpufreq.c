@@ -112,6 +112,55 @@ int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret)
 	return 0;
 }
 
+static void read_table(int cpu, const char *name, struct cpufreq_range *range)
+{
+	char text[FILE_ATTR_SIZE];
+	const char *cursor = text;
+	uint64_t khz;
+
+	if (read_policy_attr(cpu, name, text, sizeof(text)) < 0)
+		return;
+	while (range->n_table < CPUFREQ_TABLE_MAX && parse_next_u64(&cursor, &khz) == 0)
+		range->table_khz[range->n_table++] = khz;
+}
+
+static int compare_descending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+int cpufreq_read_range(int cpu, struct cpufreq_range *ret)
+{
+	struct cpufreq_range range = { 0 };
+	uint64_t highest = 0, mhz;
+	char driver[FILE_ATTR_SIZE], path[128];
+	int r;
+
+	r = read_policy_attr(cpu, "scaling_driver", driver, sizeof(driver));
+	if (r == -ENOENT || r == -EBUSY)
+		return r;
+	read_table(cpu, "scaling_available_frequencies", &range);
+	for (unsigned i = 0; i < range.n_table; i++)
+		highest = MAX(highest, range.table_khz[i]);
+	read_table(cpu, "scaling_boost_frequencies", &range);
+	qsort(range.table_khz, range.n_table, sizeof(range.table_khz[0]), compare_descending);
+	while (range.n_boost < range.n_table && range.table_khz[range.n_boost] > highest)
+		range.n_boost++;
+	if (r >= 0 && strcmp(driver, "acpi-cpufreq") == 0 && range.n_boost == 0 &&
+		range.n_table >= 2 && range.table_khz[0] - range.table_khz[1] == 1000)
+		range.n_boost = 1;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/acpi_cppc/nominal_freq", cpu);
+	if (file_read_attr_u64(AT_FDCWD, path, &mhz) == 0 && mhz < UINT32_MAX)
+		range.nominal_khz = mhz * 1000;
+	range.boost_max_khz = read_policy_khz(cpu, "amd_pstate_max_freq");
+	range.bios_limit_khz = read_policy_khz(cpu, "bios_limit");
+	*ret = range;
+	return 0;
+}
+
 /* A switch file: -errno, or whether its number is not 0. */
 static int read_switch(const char *path)
 {

@@ -45,6 +45,31 @@ struct cpufreq_policy_info {
  */
 int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret);
 
+enum {
+	CPUFREQ_TABLE_MAX = 128,
+};
+
+/* Which frequencies a policy has, as far as its driver tells. */
+struct cpufreq_range {
+	/*
+	 * scaling_available_frequencies and scaling_boost_frequencies, the highest first; the first
+	 * n_boost of n_table are boost. With acpi-cpufreq a first entry 1 MHz above the second is
+	 * the marker by which ACPI tables ask for turbo, and counts as boost.
+	 */
+	uint64_t table_khz[CPUFREQ_TABLE_MAX];
+	unsigned n_table;
+	unsigned n_boost;
+	/* Without boost: cpuN/acpi_cppc/nominal_freq, which is in MHz. */
+	uint64_t nominal_khz;
+	/* With boost, whether it is on or off: amd_pstate_max_freq. */
+	uint64_t boost_max_khz;
+	/* What the firmware allows at present, where acpi-cpufreq tells. */
+	uint64_t bios_limit_khz;
+};
+
+/* -ENOENT and -EBUSY as cpufreq_read_policy(). */
+int cpufreq_read_range(int cpu, struct cpufreq_range *ret);
+
 /*
  * Whether boost (turbo) is allowed on a CPU, wherever the driver keeps it: intel_pstate/no_turbo
  * for intel_pstate and intel_cpufreq, else cpufreq/boost for all, and boost or cpb (acpi-cpufreq on

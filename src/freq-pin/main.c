@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+
+#include "basic/say.h"
+#include "freq-pin/freq-pin.h"
+
+static int parse_what(const char *what, void *state)
+{
+	struct freq_pin *pin = state;
+
+	if (target_parse(what, &pin->request) == 0)
+		return 0;
+	say("'%s' is no frequency: base, min, max, 2.7GHz, 2700MHz, or a number of kHz", what);
+	return -EINVAL;
+}
+
+int main(int argc, char *argv[])
+{
+	struct freq_pin pin = { 0 };
+	struct setter setter = {
+		.name = "freq-pin",
+		.summary = "Holds CPUs at one frequency: boost off, governor performance, "
+			   "minimum = maximum.",
+		.what = "[base|min|max|FREQ]",
+		.help = "  base                      the highest that can be held, without boost "
+			"(default)\n"
+			"  min, max                  the hardware's minimum; its maximum, with boost\n"
+			"  FREQ                      2.7GHz, 2700MHz or 2700000 (kHz)\n",
+		.rank = plan_rank,
+		.parse_what = parse_what,
+		.plan = plan_make,
+		.verify = verify_shown,
+		.state = &pin,
+	};
+	int status;
+
+	status = setter_main(&setter, argc, argv);
+	policies_free(pin.policies);
+	return status;
+}

@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/say.h"
+#include "basic/text.h"
+#include "freq-pin/freq-pin.h"
+#include "knob/journal.h"
+#include "machine/virtualization.h"
+
+#define GLOBAL_BOOST "/sys/devices/system/cpu/cpufreq/boost"
+#define NO_TURBO "/sys/devices/system/cpu/intel_pstate/no_turbo"
+#define DYNAMIC_BOOST "/sys/devices/system/cpu/intel_pstate/hwp_dynamic_boost"
+#define MIN_PERF_PCT "/sys/devices/system/cpu/intel_pstate/min_perf_pct"
+#define MAX_PERF_PCT "/sys/devices/system/cpu/intel_pstate/max_perf_pct"
+
+enum {
+	GROUP = 0,
+};
+
+unsigned plan_rank(const char *path)
+{
+	/* All of a row stand together. The global boost comes before the policies', which the
+	 * kernel lets nobody write while it is off. */
+	static const char *const order[][4] = {
+		{ "scaling_governor" },
+		{ "no_turbo", "hwp_dynamic_boost" },
+		{ "cpufreq/boost" },
+		{ "boost", "cpb" },
+		{ "energy_performance_preference", "energy_perf_bias" },
+		{ "max_perf_pct" },
+		{ "min_perf_pct" },
+		{ "scaling_min_freq", "scaling_max_freq" },
+		{ "scaling_setspeed" },
+	};
+	size_t length = strlen(path);
+
+	for (unsigned rank = 0; rank < ARRAY_SIZE(order); rank++) {
+		for (size_t i = 0; i < ARRAY_SIZE(order[rank]) && order[rank][i]; i++) {
+			size_t n = strlen(order[rank][i]);
+
+			if (length > n && path[length - n - 1] == '/' &&
+				strcmp(path + length - n, order[rank][i]) == 0)
+				return rank;
+		}
+	}
+	return ARRAY_SIZE(order);
+}
+
+static bool exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+static bool is_driver(const struct policy *policy, const char *name)
+{
+	return strcmp(policy->info.driver, name) == 0;
+}
+
+static bool is_intel(const struct policy *policy)
+{
+	return is_driver(policy, "intel_pstate") || is_driver(policy, "intel_cpufreq");
+}
+
+/* Drivers that choose the frequency by themselves and force an EPP of their own. */
+static bool is_active_driver(const struct policy *policy)
+{
+	return is_driver(policy, "intel_pstate") || is_driver(policy, "amd-pstate-epp");
+}
+
+static int set_cpus(struct knob *knob, const struct cpumask *cpus)
+{
+	knob->cpu = cpumask_first(cpus);
+	return cpumask_copy(cpus, &knob->cpus);
+}
+
+/* A knob of a policy, if it has the file. wanted NULL: kept. *ret is NULL when there is none. */
+static int add_policy_knob(struct knob_plan *plan, const struct policy *policy, enum knob_kind kind,
+	const char *file, const char *name, const char *wanted, struct knob **ret)
+{
+	char path[POLICY_PATH_SIZE];
+	struct knob *knob;
+	int r;
+
+	*ret = NULL;
+	if (!exists(policy_path(policy, file, path)))
+		return 0;
+	r = knob_plan_add(plan, GROUP, kind, path, wanted, &knob, "%s", name);
+	if (r == 0)
+		r = set_cpus(knob, policy->cpus);
+	if (r == 0)
+		*ret = knob;
+	return r;
+}
+
+static int add_word(struct knob_plan *plan, enum knob_word word, const struct cpumask *cpus,
+	const char *path, const char *name, const char *note)
+{
+	int r;
+
+	r = knob_plan_add_word(plan, GROUP, word, path, note, "%s", name);
+	if (r == 0 && cpus)
+		r = set_cpus(&plan->knobs[plan->n - 1], cpus);
+	return r;
+}
+
+static int add_governor(struct knob_plan *plan, const struct policy *policy)
+{
+	struct knob *knob;
+	int r;
+
+	r = add_policy_knob(
+		plan, policy, KNOB_WORD, "scaling_governor", "governor", "performance", &knob);
+	/* A kernel may come without it, and with minimum = maximum any other does the same. */
+	if (knob)
+		knob->may_be_refused = true;
+	return r;
+}
+
+/* --- Boost. --- */
+
+/* What all selected policies together ask of a switch that they share. */
+static enum target_boost shared_boost(const struct policies *policies, bool intel)
+{
+	enum target_boost boost = TARGET_BOOST_LEFT;
+
+	for (size_t i = 0; i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+
+		if (policy_is_active(policy) && is_intel(policy) == intel)
+			boost = MAX(boost, policy->target.boost);
+	}
+	return boost;
+}
+
+static int add_no_turbo(struct knob_plan *plan, const struct policies *policies)
+{
+	enum target_boost boost = shared_boost(policies, true);
+	int r = 0;
+
+	if (boost != TARGET_BOOST_LEFT)
+		r = knob_plan_add(plan, GROUP, KNOB_NUMBER, NO_TURBO,
+			boost == TARGET_BOOST_OFF ? "1" : "0", NULL, "no_turbo");
+	/* Raises the limits for a while by itself; only in active mode. */
+	if (r == 0 && exists(DYNAMIC_BOOST))
+		r = knob_plan_add(
+			plan, GROUP, KNOB_NUMBER, DYNAMIC_BOOST, "0", NULL, "hwp_dynamic_boost");
+	return r;
+}
+
+static bool has_file(const struct policy *policy, const char *file)
+{
+	char path[POLICY_PATH_SIZE];
+
+	return exists(policy_path(policy, file, path));
+}
+
+/* Boost can be turned off for the chosen CPUs alone: others are not chosen, and all chosen policies
+ * have a switch, which works while the global one is on. */
+static bool boost_is_per_policy(const struct policies *policies, bool has_global)
+{
+	bool others = false;
+	uint64_t on;
+
+	for (size_t i = 0; i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+
+		if (!policy->selected)
+			others = true;
+		else if (policy->cpu >= 0 && !has_file(policy, "boost"))
+			return false;
+	}
+	if (!has_global)
+		return true;
+	return others && file_read_attr_u64(AT_FDCWD, GLOBAL_BOOST, &on) == 0 && on != 0;
+}
+
+static const char *boost_text(enum target_boost boost)
+{
+	switch (boost) {
+	case TARGET_BOOST_OFF:
+		return "0";
+	case TARGET_BOOST_ON:
+		return "1";
+	case TARGET_BOOST_LEFT:
+		break;
+	}
+	return NULL;
+}
+
+/* The policies' own switches. Those that are only moved along by the global one are kept. */
+static int add_policy_boost(struct knob_plan *plan, const struct policy *policy, bool per_policy,
+	enum target_boost global)
+{
+	const char *wanted = NULL;
+	struct knob *knob;
+	int r;
+
+	if (policy_is_active(policy) && (per_policy || global == TARGET_BOOST_ON))
+		wanted = boost_text(per_policy ? policy->target.boost : global);
+	r = add_policy_knob(plan, policy, KNOB_NUMBER, "boost", "boost", wanted, &knob);
+	/* `cpb` shows the global switch, and writing it changes what it does not show
+	 * (drivers/cpufreq/acpi-cpufreq.c); it counts where there is nothing else. */
+	if (r == 0 && !knob)
+		r = add_policy_knob(plan, policy, KNOB_NUMBER, "cpb", "boost",
+			per_policy ? wanted : NULL, &knob);
+	return r;
+}
+
+static int add_no_boost(struct knob_plan *plan, const struct policies *policies)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+
+		if (!policy_is_active(policy) || is_intel(policy) || has_file(policy, "boost") ||
+			has_file(policy, "cpb"))
+			continue;
+		r = add_word(plan, KNOB_UNAVAILABLE, policy->cpus, GLOBAL_BOOST, "boost",
+			"no switch: the maximum alone holds it");
+	}
+	return r;
+}
+
+static int add_boost(struct knob_plan *plan, const struct policies *policies)
+{
+	enum target_boost global = shared_boost(policies, false);
+	bool has_global = exists(GLOBAL_BOOST), per_policy, intel = false, other = false;
+	int r = 0;
+
+	for (size_t i = 0; i < policies->n; i++) {
+		if (policy_is_active(&policies->items[i]))
+			*(is_intel(&policies->items[i]) ? &intel : &other) = true;
+	}
+	if (intel)
+		r = add_no_turbo(plan, policies);
+	if (r < 0 || !other)
+		return r;
+	per_policy = boost_is_per_policy(policies, has_global);
+	if (has_global && !per_policy && global != TARGET_BOOST_LEFT)
+		r = knob_plan_add(
+			plan, GROUP, KNOB_NUMBER, GLOBAL_BOOST, boost_text(global), NULL, "boost");
+	/* The global switch moves those of CPUs that were not chosen, too. */
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		if (policies->items[i].cpu >= 0)
+			r = add_policy_boost(plan, &policies->items[i], per_policy, global);
+	}
+	return r < 0 || has_global ? r : add_no_boost(plan, policies);
+}
+
+/* --- EPP, EPB and percentages. --- */
+
+static bool offers(const struct policy *policy, const char *word)
+{
+	char path[POLICY_PATH_SIZE], text[FILE_ATTR_SIZE], *state, *one;
+
+	if (file_read_attr(AT_FDCWD,
+		    policy_path(policy, "energy_performance_available_preferences", path), text,
+		    sizeof(text)) < 0)
+		return false;
+	for (one = strtok_r(text, " \t\n", &state); one; one = strtok_r(NULL, " \t\n", &state)) {
+		if (strcmp(one, word) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int add_preference(
+	struct knob_plan *plan, const struct topology *topology, const struct policy *policy)
+{
+	const char *wanted = NULL;
+	struct knob *knob;
+	int r;
+
+	/* Active drivers set it to performance under the governor of that name, and refuse to be
+	 * told. */
+	if (!is_active_driver(policy) && offers(policy, "performance"))
+		wanted = "performance";
+	r = add_policy_knob(
+		plan, policy, KNOB_WORD, "energy_performance_preference", "EPP", wanted, &knob);
+	if (knob)
+		knob->may_be_refused = true;
+	cpumask_for_each (cpu, policy->cpus) {
+		char path[POLICY_PATH_SIZE];
+
+		if (r < 0)
+			break;
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/power/energy_perf_bias",
+			cpu);
+		if (!cpumask_isset(topology->online, cpu) || !exists(path))
+			continue;
+		r = knob_plan_add(plan, GROUP, KNOB_NUMBER, path, "0", &knob, "EPB");
+		if (r < 0)
+			break;
+		knob->cpu = cpu;
+		knob->may_be_refused = true;
+	}
+	return r;
+}
+
+/*
+ * intel_pstate's percentages of the highest turbo frequency bound all policies. They are changed
+ * where a target could not be reached otherwise, and kept in any case: turning turbo off may lower
+ * the minimum.
+ */
+static int add_percentages(struct knob_plan *plan, const struct policies *policies)
+{
+	uint64_t needed = 0, allowed = 100, now;
+	char text[16];
+	int r;
+
+	for (size_t i = 0; i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+		uint64_t max = target_find_max(&policy->info, &policy->range);
+
+		if (!policy_is_active(policy) || !is_intel(policy) || policy->target.khz == 0 ||
+			max == 0)
+			continue;
+		needed = MAX(needed, (policy->target.khz * 100 + max - 1) / max);
+		allowed = MIN(allowed, policy->target.khz * 100 / max);
+	}
+	if (needed == 0 || !exists(MAX_PERF_PCT) || !exists(MIN_PERF_PCT))
+		return 0;
+	if (file_read_attr_u64(AT_FDCWD, MAX_PERF_PCT, &now) < 0)
+		now = 100;
+	r = knob_plan_add(plan, GROUP, KNOB_NUMBER, MAX_PERF_PCT, now < needed ? "100" : NULL, NULL,
+		"max_perf_pct");
+	if (r < 0)
+		return r;
+	if (file_read_attr_u64(AT_FDCWD, MIN_PERF_PCT, &now) < 0)
+		now = 0;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)allowed);
+	return knob_plan_add(plan, GROUP, KNOB_NUMBER, MIN_PERF_PCT, now > allowed ? text : NULL,
+		NULL, "min_perf_pct");
+}
+
+/* --- Limits. --- */
+
+static int add_limit(struct knob_plan *plan, const struct policy *policy, bool maximum)
+{
+	const struct target *target = &policy->target;
+	struct knob *knob;
+	char text[24];
+	int r;
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)target->khz);
+	r = add_policy_knob(plan, policy, KNOB_FREQUENCY,
+		maximum ? "scaling_max_freq" : "scaling_min_freq", maximum ? "maximum" : "minimum",
+		text, &knob);
+	if (r < 0 || !knob)
+		return r;
+	if (target->firmware_limits) {
+		knob->may_be_refused = true;
+		if (maximum) {
+			knob->note = strdup("the firmware allows no more (bios_limit)");
+			if (!knob->note)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* In the order in which the minimum is never above the maximum. */
+static int add_limits(struct knob_plan *plan, const struct policy *policy)
+{
+	bool raise = policy->target.khz > policy->info.max_khz;
+	int r;
+
+	if (policy->target.khz == 0)
+		return add_word(plan, KNOB_UNAVAILABLE, policy->cpus,
+			"/sys/devices/system/cpu/cpufreq", "frequency",
+			"nothing tells one that can be held: only boost is off");
+	r = add_limit(plan, policy, raise);
+	return r < 0 ? r : add_limit(plan, policy, !raise);
+}
+
+/*
+ * The limits of CPUs that an earlier apply has set and this one does not: a switch of boost that is
+ * one for all moves them, which must not look like somebody else's change later.
+ */
+static int keep_earlier_limits(struct knob_plan *plan, const struct policies *policies)
+{
+	static const char *const files[] = { "scaling_min_freq", "scaling_max_freq" };
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_free_ char *why = NULL;
+	int r = 0;
+
+	/* The engine says what there is to say of a journal that cannot be used. */
+	if (journal_load("freq-pin", &journal, &why) < 0)
+		return 0;
+	for (size_t i = 0; i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+
+		for (size_t j = 0; r == 0 && j < ARRAY_SIZE(files); j++) {
+			char path[POLICY_PATH_SIZE];
+			struct knob *knob;
+
+			if (!policy_is_active(policy) && policy->cpu >= 0 &&
+				journal_find(journal, policy_path(policy, files[j], path)))
+				r = add_policy_knob(plan, policy, KNOB_FREQUENCY, files[j],
+					j == 0 ? "minimum" : "maximum", NULL, &knob);
+		}
+	}
+	return r;
+}
+
+static int add_speed(struct knob_plan *plan, const struct policy *policy)
+{
+	struct knob *knob;
+
+	/* Any other governor has none, and to leave this one loses it. */
+	if (strcmp(policy->info.governor, "userspace") != 0)
+		return 0;
+	return add_policy_knob(
+		plan, policy, KNOB_FREQUENCY, "scaling_setspeed", "speed", NULL, &knob);
+}
+
+/* --- The whole. --- */
+
+/* The same for several policies is said once. */
+struct complaint {
+	char *text;
+	struct cpumask *cpus;
+};
+
+struct complaints {
+	struct complaint *items;
+	size_t n;
+};
+
+static void complaints_clear(struct complaints *complaints)
+{
+	for (size_t i = 0; i < complaints->n; i++) {
+		free(complaints->items[i].text);
+		cpumask_free(complaints->items[i].cpus);
+	}
+	free(complaints->items);
+}
+
+/* Takes the text over. */
+static int complain(struct complaints *complaints, char *text, const struct cpumask *cpus)
+{
+	struct complaint *items;
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	for (size_t i = 0; i < complaints->n; i++) {
+		struct complaint *c = &complaints->items[i];
+
+		if (strcmp(c->text, text) == 0) {
+			cpumask_or(c->cpus, c->cpus, cpus);
+			free(text);
+			return 0;
+		}
+	}
+	items = reallocarray(complaints->items, complaints->n + 1, sizeof(*items));
+	if (!items) {
+		free(text);
+		return -ENOMEM;
+	}
+	complaints->items = items;
+	items[complaints->n] = (struct complaint){ .text = text };
+	r = cpumask_copy(cpus, &items[complaints->n].cpus);
+	complaints->n++;
+	return r;
+}
+
+/* -EINVAL when a policy has no such frequency; all of them are told then. */
+static int choose_targets(const struct target_request *request, struct policies *policies)
+{
+	struct complaints complaints = { 0 };
+	char buf[TARGET_TEXT_SIZE];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		struct policy *policy = &policies->items[i];
+
+		if (!policy_is_active(policy))
+			continue;
+		if (target_choose(request, &policy->info, &policy->range, &policy->target) < 0)
+			r = complain(&complaints,
+				target_format_range(&policy->info, &policy->range), policy->cpus);
+	}
+	for (size_t i = 0; r == 0 && i < complaints.n; i++) {
+		_cleanup_free_ char *cpus = cpumask_format_list(complaints.items[i].cpus);
+
+		say("%s is not among the frequencies of CPU%s %s: %s",
+			target_format(request->khz, buf),
+			cpumask_weight(complaints.items[i].cpus) == 1 ? "" : "s", cpus ? cpus : "?",
+			complaints.items[i].text);
+	}
+	if (r == 0 && complaints.n > 0)
+		r = -EINVAL;
+	complaints_clear(&complaints);
+	return r;
+}
+
+/* What is set beyond what was asked for, and what stays open. */
+static int say_scope(const struct setter_target *target, const struct policies *policies)
+{
+	_cleanup_(cpumask) struct cpumask *beside = NULL, *sharing = NULL;
+	_cleanup_free_ char *text = NULL, *domain = NULL;
+	bool boost_for_all = false;
+	int r;
+
+	if (!target->cpus || target->verb != SETTER_APPLY)
+		return 0;
+	r = cpumask_new(&beside);
+	if (r == 0)
+		r = cpumask_new(&sharing);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+
+		if (!policy_is_active(policy))
+			continue;
+		cpumask_or(beside, beside, policy->cpus);
+		/* Without boost nobody can ask for more than the base. */
+		if (policy->domain &&
+			policy->target.khz < target_find_base(&policy->info, &policy->range))
+			cpumask_or(sharing, sharing, policy->domain);
+		boost_for_all = boost_for_all ||
+			(is_intel(policy) && policy->target.boost != TARGET_BOOST_LEFT &&
+				(policy->info.boost == CPUFREQ_BOOST_ON) !=
+					(policy->target.boost == TARGET_BOOST_ON));
+	}
+	cpumask_andnot(sharing, sharing, beside);
+	cpumask_andnot(beside, beside, target->cpus);
+	text = cpumask_format_list(beside);
+	domain = cpumask_format_list(sharing);
+	if (!text || !domain)
+		return -ENOMEM;
+	if (!cpumask_is_empty(beside))
+		say("CPUs %s share a policy with CPUs of -c, and are set together with them", text);
+	if (!cpumask_is_empty(sharing))
+		say("CPUs %s share a clock with CPUs of -c, and may still ask for more", domain);
+	if (boost_for_all)
+		say("turbo is one switch for all CPUs, also for those outside of -c");
+	return 0;
+}
+
+static int say_firmware(const struct setter_target *target, const struct policies *policies)
+{
+	struct complaints complaints = { 0 };
+	char buf[TARGET_TEXT_SIZE];
+	int r = 0;
+
+	if (target->verb != SETTER_APPLY)
+		return 0;
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+		char *text = NULL;
+
+		if (!policy_is_active(policy))
+			continue;
+		if (policy->target.firmware_limits) {
+			if (asprintf(&text, "the firmware allows no more than %s (bios_limit)",
+				    target_format(policy->range.bios_limit_khz, buf)) < 0)
+				text = NULL;
+			r = complain(&complaints, text, policy->cpus);
+		}
+		if (r == 0 && policy->auto_select)
+			r = complain(&complaints,
+				strdup("the firmware picks the frequency by itself (auto_select), "
+				       "so it is not pinned"),
+				policy->cpus);
+	}
+	for (size_t i = 0; r == 0 && i < complaints.n; i++) {
+		_cleanup_free_ char *cpus = cpumask_format_list(complaints.items[i].cpus);
+
+		say("CPU%s %s: %s", cpumask_weight(complaints.items[i].cpus) == 1 ? "" : "s",
+			cpus ? cpus : "?", complaints.items[i].text);
+	}
+	complaints_clear(&complaints);
+	return r;
+}
+
+/* CPUs of which nothing can be set. */
+static int add_others(
+	struct knob_plan *plan, const struct policies *policies, const struct topology *topology)
+{
+	_cleanup_(cpumask) struct cpumask *offline = NULL, *none = NULL;
+	const char *hypervisor = virtualization_read_hypervisor();
+	char note[128] = "no cpufreq driver: the firmware decides, or nobody";
+	bool hosted = hypervisor && strcmp(hypervisor, "lpar") != 0;
+	int r;
+
+	r = cpumask_new(&offline);
+	if (r == 0)
+		r = cpumask_copy(policies->without, &none);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+
+		if (policy->selected && policy->cpu < 0)
+			cpumask_or(offline, offline, policy->cpus);
+	}
+	cpumask_for_each (cpu, policies->without) {
+		if (cpumask_isset(topology->online, cpu))
+			continue;
+		cpumask_clear(none, cpu);
+		(void)cpumask_set(offline, cpu);
+	}
+	if (hosted)
+		snprintf(note, sizeof(note), "the host decides (hypervisor: %s)", hypervisor);
+	if (!cpumask_is_empty(none))
+		r = add_word(plan, hosted ? KNOB_HOST_CONTROLLED : KNOB_UNAVAILABLE, none,
+			"/sys/devices/system/cpu/cpufreq", "frequency", note);
+	if (r == 0 && !cpumask_is_empty(offline))
+		r = add_word(plan, KNOB_UNAVAILABLE, offline, "/sys/devices/system/cpu/cpufreq",
+			"frequency", "offline");
+	return r;
+}
+
+static int add_all(struct knob_plan *plan, const struct policies *policies,
+	const struct topology *topology, enum setter_verb verb)
+{
+	int r = 0;
+
+	/* As plan_rank() has it. */
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		if (policy_is_active(&policies->items[i]))
+			r = add_governor(plan, &policies->items[i]);
+	}
+	if (r == 0)
+		r = add_boost(plan, policies);
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		if (policy_is_active(&policies->items[i]))
+			r = add_preference(plan, topology, &policies->items[i]);
+	}
+	if (r == 0)
+		r = add_percentages(plan, policies);
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		if (policy_is_active(&policies->items[i]))
+			r = add_limits(plan, &policies->items[i]);
+	}
+	if (r == 0 && verb == SETTER_APPLY)
+		r = keep_earlier_limits(plan, policies);
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		if (policy_is_active(&policies->items[i]))
+			r = add_speed(plan, &policies->items[i]);
+	}
+	return r < 0 ? r : add_others(plan, policies, topology);
+}
+
+int plan_make(const struct setter_target *target, struct knob_plan *plan, void *state)
+{
+	struct freq_pin *pin = state;
+	int r;
+
+	r = policies_read(target->topology, target->cpus, &pin->policies);
+	if (r == 0) {
+		r = choose_targets(&pin->request, pin->policies);
+		if (r == -EINVAL)
+			return r;
+	}
+	if (r == 0)
+		r = say_scope(target, pin->policies);
+	if (r == 0)
+		r = say_firmware(target, pin->policies);
+	if (r == 0)
+		r = add_all(plan, pin->policies, target->topology, target->verb);
+	if (r < 0) {
+		say_errno(r, "cannot find out what to set");
+		return r == -EINVAL ? -EIO : r;
+	}
+	return 0;
+}

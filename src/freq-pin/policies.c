@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "freq-pin/policies.h"
+
+const char *policy_path(
+	const struct policy *policy, const char *name, char buf[static POLICY_PATH_SIZE])
+{
+	snprintf(buf, POLICY_PATH_SIZE, "/sys/devices/system/cpu/cpufreq/policy%d/%s", policy->id,
+		name);
+	return buf;
+}
+
+void policies_free(struct policies *policies)
+{
+	if (!policies)
+		return;
+	for (size_t i = 0; i < policies->n; i++) {
+		cpumask_free(policies->items[i].cpus);
+		cpumask_free(policies->items[i].domain);
+	}
+	free(policies->items);
+	cpumask_free(policies->without);
+	free(policies);
+}
+
+/*
+ * Which policy a CPU belongs to, by the link that the kernel keeps also for an offline CPU, whose
+ * policy tells nothing itself (add_cpu_dev_symlink() in drivers/cpufreq/cpufreq.c).
+ */
+static int read_policy_id(int cpu, int *ret)
+{
+	char path[64], target[256];
+	const char *name;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq", cpu);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return -ENOENT;
+	target[n] = '\0';
+	name = strrchr(target, '/');
+	name = name ? name + 1 : target;
+	if (!text_starts_with(name, "policy"))
+		return -ENOENT;
+	return parse_int(name + strlen("policy"), 0, CPUMASK_CAPACITY - 1, ret) < 0 ? -ENOENT : 0;
+}
+
+static int find_or_add(struct policies *policies, int id, struct policy **ret)
+{
+	struct policy *items, *policy;
+	int r;
+
+	/* Mostly it is the one of the CPU before. */
+	for (size_t i = policies->n; i-- > 0;) {
+		if (policies->items[i].id == id) {
+			*ret = &policies->items[i];
+			return 0;
+		}
+	}
+	items = reallocarray(policies->items, policies->n + 1, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	policies->items = items;
+	policy = &items[policies->n];
+	*policy = (struct policy){ .id = id, .cpu = -1 };
+	r = cpumask_new(&policy->cpus);
+	if (r < 0)
+		return r;
+	policies->n++;
+	*ret = policy;
+	return 0;
+}
+
+/* freqdomain_cpus (acpi-cpufreq, cppc_cpufreq): "0 48". */
+static int read_domain(struct policy *policy)
+{
+	char path[POLICY_PATH_SIZE], text[FILE_ATTR_SIZE];
+	_cleanup_(cpumask) struct cpumask *domain = NULL;
+	const char *cursor = text;
+	uint64_t cpu;
+	int r;
+
+	if (file_read_attr(
+		    AT_FDCWD, policy_path(policy, "freqdomain_cpus", path), text, sizeof(text)) < 0)
+		return 0;
+	r = cpumask_new(&domain);
+	while (r == 0 && parse_next_u64(&cursor, &cpu) == 0 && cpu < CPUMASK_CAPACITY)
+		r = cpumask_set(domain, (int)cpu);
+	if (r < 0)
+		return r;
+	cpumask_andnot(domain, domain, policy->cpus);
+	if (!cpumask_is_empty(domain))
+		policy->domain = TAKE_PTR(domain);
+	return 0;
+}
+
+static int read_policy(struct policy *policy)
+{
+	char path[POLICY_PATH_SIZE];
+	uint64_t value;
+	int r;
+
+	r = cpufreq_read_policy(policy->cpu, &policy->info);
+	if (r == 0)
+		r = cpufreq_read_range(policy->cpu, &policy->range);
+	if (r == -EBUSY || r == -ENOENT) {
+		/* It went offline just now. */
+		policy->cpu = -1;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	policy->auto_select = file_read_attr_u64(AT_FDCWD, policy_path(policy, "auto_select", path),
+				      &value) == 0 &&
+		value != 0;
+	return read_domain(policy);
+}
+
+int policies_read(
+	const struct topology *topology, const struct cpumask *wanted, struct policies **ret)
+{
+	_cleanup_(policies) struct policies *policies = calloc(1, sizeof(*policies));
+	int r;
+
+	if (!policies)
+		return -ENOMEM;
+	if (!wanted)
+		wanted = topology->present;
+	r = cpumask_new(&policies->without);
+	if (r < 0)
+		return r;
+	cpumask_for_each (cpu, topology->present) {
+		bool is_wanted = cpumask_isset(wanted, cpu);
+		struct policy *policy;
+		int id;
+
+		if (read_policy_id(cpu, &id) < 0) {
+			if (is_wanted)
+				(void)cpumask_set(policies->without, cpu);
+			continue;
+		}
+		r = find_or_add(policies, id, &policy);
+		if (r == 0)
+			r = cpumask_set(policy->cpus, cpu);
+		if (r < 0)
+			return r;
+		if (cpumask_isset(topology->online, cpu) &&
+			(policy->cpu < 0 || (is_wanted && !cpumask_isset(wanted, policy->cpu))))
+			policy->cpu = cpu;
+		policy->selected = policy->selected || is_wanted;
+	}
+	for (size_t i = 0; i < policies->n; i++) {
+		r = policy_is_active(&policies->items[i]) ? read_policy(&policies->items[i]) : 0;
+		if (r < 0)
+			return r;
+	}
+	*ret = TAKE_PTR(policies);
+	return 0;
+}

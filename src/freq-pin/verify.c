@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the CPUs show after the pinning. It is a note and at most a warning, never a failure: see
+ * cpufreq_open_current() on what a frequency that is shown is worth.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "basic/say.h"
+#include "freq-pin/freq-pin.h"
+
+enum {
+	STEP_MS = 20,
+	/* A CPU that shows less is mostly idle, and waiting will not change that. */
+	WAIT_LESS_MS = 100,
+	WAIT_MORE_MS = 500,
+};
+
+enum shown_word {
+	SHOWN_NOTHING, /* there is no such file */
+	SHOWN_TARGET,  /* within 1 % */
+	SHOWN_LESS,
+	SHOWN_MORE,
+};
+
+struct shown {
+	const struct policy *policy;
+	uint64_t khz;
+	enum shown_word word;
+};
+
+/* cpuinfo_avg_freq (x86 and Arm since 6.16) is measured, and says EAGAIN where the CPU was idle. */
+static uint64_t read_shown(const struct policy *policy)
+{
+	static const char *const names[] = { "cpuinfo_avg_freq", "scaling_cur_freq" };
+	char path[POLICY_PATH_SIZE];
+	uint64_t khz;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (file_read_attr_u64(AT_FDCWD, policy_path(policy, names[i], path), &khz) == 0 &&
+			khz > 0)
+			return khz;
+	}
+	return 0;
+}
+
+static void look(struct shown *shown)
+{
+	uint64_t target = shown->policy->target.khz;
+
+	shown->khz = read_shown(shown->policy);
+	if (shown->khz == 0)
+		shown->word = SHOWN_NOTHING;
+	else if (shown->khz > target + target / 100)
+		shown->word = SHOWN_MORE;
+	else if (shown->khz < target - target / 100)
+		shown->word = SHOWN_LESS;
+	else
+		shown->word = SHOWN_TARGET;
+}
+
+/* Until all show what they should, or it has taken long enough. */
+static void watch(struct shown *shown, size_t n)
+{
+	struct timespec ts = { .tv_nsec = STEP_MS * NSEC_PER_MSEC };
+
+	for (int ms = 0;; ms += STEP_MS) {
+		bool less = false, more = false;
+
+		for (size_t i = 0; i < n; i++) {
+			if (ms == 0 || shown[i].word == SHOWN_LESS || shown[i].word == SHOWN_MORE)
+				look(&shown[i]);
+			less = less || shown[i].word == SHOWN_LESS;
+			more = more || shown[i].word == SHOWN_MORE;
+		}
+		if (!(less && ms < WAIT_LESS_MS) && !(more && ms < WAIT_MORE_MS))
+			return;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	}
+}
+
+static int note(struct knob_plan *plan, const struct shown *shown, bool verbose)
+{
+	char path[POLICY_PATH_SIZE], text[64];
+	struct knob *knob =
+		knob_plan_find(plan, policy_path(shown->policy, "scaling_max_freq", path));
+	char *both;
+
+	if (!knob || shown->word == SHOWN_NOTHING)
+		return 0;
+	/* No row for each CPU because it shows 1 MHz more than the next, or is idle. */
+	if (shown->word == SHOWN_LESS && !verbose)
+		snprintf(text, sizeof(text), "shows less, as idle CPUs do");
+	else
+		snprintf(text, sizeof(text), "shows %.2f GHz",
+			(double)(shown->word == SHOWN_TARGET && !verbose ? shown->policy->target.khz
+									 : shown->khz) /
+				1e6);
+	if (asprintf(&both, "%s%s%s", knob->note ? knob->note : "", knob->note ? "; " : "", text) <
+		0)
+		return -ENOMEM;
+	free(knob->note);
+	knob->note = both;
+	return 0;
+}
+
+/* One line for all CPUs that are too fast. */
+static int warn(const struct shown *shown, size_t n)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	_cleanup_free_ char *list = NULL;
+	const struct shown *worst = NULL;
+	char buf[TARGET_TEXT_SIZE];
+	int r;
+
+	r = cpumask_new(&cpus);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		if (shown[i].word != SHOWN_MORE)
+			continue;
+		cpumask_or(cpus, cpus, shown[i].policy->cpus);
+		if (!worst || shown[i].khz > worst->khz)
+			worst = &shown[i];
+	}
+	if (!worst)
+		return 0;
+	list = cpumask_format_list(cpus);
+	say("CPU%s %s: up to %.2f GHz are shown, where %s were to be held%s",
+		cpumask_weight(cpus) == 1 ? "" : "s", list ? list : "?", (double)worst->khz / 1e6,
+		target_format(worst->policy->target.khz, buf),
+		worst->policy->target.boost == TARGET_BOOST_ON ? "" : "; is boost still on?");
+	return 0;
+}
+
+/* With boost on, a driver may show that there is more than it told before. */
+static int warn_of_more(const struct policies *policies)
+{
+	for (size_t i = 0; i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+		char path[POLICY_PATH_SIZE], buf[TARGET_TEXT_SIZE];
+		uint64_t max;
+
+		if (!policy_is_active(policy) || policy->info.boost != CPUFREQ_BOOST_OFF ||
+			file_read_attr_u64(AT_FDCWD, policy_path(policy, "cpuinfo_max_freq", path),
+				&max) < 0 ||
+			max <= policy->target.khz)
+			continue;
+		say("boost was off, and only now that it is on CPU %d tells that it has %s: "
+		    "`freq-pin max` once more pins it there",
+			policy->cpu, target_format(max, buf));
+		return 0;
+	}
+	return 0;
+}
+
+int verify_shown(const struct setter_target *target, struct knob_plan *plan, void *state)
+{
+	const struct freq_pin *pin = state;
+	const struct policies *policies = pin->policies;
+	_cleanup_free_ struct shown *shown = calloc(policies->n + 1, sizeof(*shown));
+	size_t n = 0;
+	int r = 0;
+
+	if (!shown)
+		return 0;
+	for (size_t i = 0; i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+
+		if (policy_is_active(policy) && policy->target.khz > 0)
+			shown[n++].policy = policy;
+	}
+	watch(shown, n);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = note(plan, &shown[i], target->verbose);
+	if (r == 0)
+		r = warn(shown, n);
+	if (r == 0 && pin->request.kind == TARGET_MAX)
+		r = warn_of_more(policies);
+	if (r < 0)
+		say_errno(r, "cannot look at the frequencies");
+	return 0;
+}
