@@ -267,21 +267,24 @@ static int write_moved(
 static int write_knobs(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
+	int r;
+
+	/* All of them first: one that fails may have moved others, whose turn has not come. */
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
-		int r;
 
-		if (is_to_keep(knob) || is_to_guard(knob)) {
-			r = replace_text(&knob->before, knob->now);
-			if (r < 0)
-				return r;
-			continue;
-		}
-		if (!is_to_write(knob))
+		if (!is_to_keep(knob) && !is_to_guard(knob) && !is_to_write(knob))
 			continue;
 		r = replace_text(&knob->before, knob->now);
 		if (r < 0)
 			return r;
+	}
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+
+		if (!is_to_write(knob))
+			continue;
+		knob->turned = true;
 		r = knob_write(engine->backends, knob->path, knob->wanted);
 		if (is_to_write_again(knob->kind, r)) {
 			knob->error = -r;
@@ -395,17 +398,24 @@ static int roll_back_knob(const struct engine *engine, struct knob *knob)
 	_cleanup_free_ char *now = NULL, *text = NULL;
 
 	if (knob->word == KNOB_APPLIED)
+static bool may_stay(const struct engine *engine, const char *path, int error)
+{
+	return error < 0 && engine->may_stay && engine->may_stay(path, -error);
+}
+
 		knob->word = KNOB_NONE;
 	/* What shows of a limit may be from before it was written just now. */
-	if ((knob->kind != KNOB_FREQUENCY || !knob->wanted) &&
+	if ((knob->kind != KNOB_FREQUENCY || !knob->turned) &&
 		knob_read(engine->backends, knob->path, &now) == 0 &&
+	int r;
 		knob_equal(knob->kind, now, knob->before))
 		return 0;
 	text = knob_writable(knob->kind, knob->before);
 	if (!text)
 		return -ENOMEM;
 	(void)replace_text(&knob->now, knob->before);
-	return knob_write(engine->backends, knob->path, text);
+	r = knob_write(engine->backends, knob->path, text);
+	return may_stay(engine, knob->path, r) ? 0 : r;
 }
 
 /* Whether all are as they were; what a knob that came later has moved is written once more. */
@@ -432,7 +442,7 @@ static int verify_rolled_back(const struct engine *engine, const struct knob_pla
 				knob_deadline(), &after);
 		if (r == 0 && !knob_equal(knob->kind, after, knob->before))
 			r = -EINVAL;
-		if (r < 0 && result == 0)
+		if (r < 0 && result == 0 && !may_stay(engine, knob->path, r))
 			result = r;
 	}
 	return result;
@@ -576,6 +586,8 @@ const char *restore_word_name(enum restore_word word)
 	return "?";
 }
 
+	case RESTORE_REFUSED:
+		return "refused";
 /* What restoring has done with an entry so far. */
 struct restore_state {
 	enum restore_word word;
@@ -641,7 +653,10 @@ static void write_old(
 
 	r = text ? knob_write(engine->backends, entry->path, text) : -ENOMEM;
 	state->error = r < 0 ? -r : 0;
-	state->word = r < 0 ? RESTORE_FAILED : RESTORE_DONE;
+	if (r == 0)
+		state->word = RESTORE_DONE;
+	else
+		state->word = may_stay(engine, entry->path, r) ? RESTORE_REFUSED : RESTORE_FAILED;
 }
 
 /* Puts one knob back; it remains to be read back. */

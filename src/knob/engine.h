@@ -18,6 +18,9 @@ struct engine {
 	 * NULL: as they were added. It is needed where settings of several applies come together
 	 * in one journal, and the kernel does not accept every order. */
 	unsigned (*rank)(const char *path);
+	/* Whether a refusal (positive errno) to put this knob back is how the kernel is, and no
+	 * failure: it is said, and the journal forgets the knob. NULL: never. */
+	bool (*may_stay)(const char *path, int error);
 	bool strict; /* a knob that may be refused, must not be */
 	bool force;  /* restore over what somebody else changed */
 };
@@ -52,6 +55,7 @@ enum restore_word {
 	RESTORE_UNCHANGED, /* it was as before already, or we never changed it */
 	RESTORE_FOREIGN,   /* somebody else changed it since: left as it is */
 	RESTORE_GONE,	   /* there is no such knob any more */
+	RESTORE_REFUSED,   /* may_stay() */
 	RESTORE_FAILED,
 };
 

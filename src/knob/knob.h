@@ -67,8 +67,9 @@ struct knob {
 	bool may_be_refused;
 
 	/* Filled by the engine. */
-	char *now;	/* NULL when it cannot be read */
-	char *before;	/* as `now` before the engine wrote; NULL when it did not */
+	char *now;    /* NULL when it cannot be read */
+	char *before; /* as `now` before the engine wrote anything; NULL if that cannot touch it */
+	bool turned;  /* it was written itself */
 	char *original; /* from the journal; NULL when we never changed it */
 	enum knob_word word;
 	int error;  /* positive errno behind UNAVAILABLE and DENIED, 0 if there is none */

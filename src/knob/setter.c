@@ -635,6 +635,7 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 	}
 	if ((a->verbose || a->json) && print_restored(a, &rows) < 0)
 		status = EXIT_FAILED;
+		.may_stay = setter->may_stay,
 	restore_rows_clear(&rows);
 	return status;
 }
@@ -688,4 +689,8 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	return arguments.verb == SETTER_RESTORE ? run_restore(setter, &arguments)
 						: run_with_plan(setter, &arguments);
+		.may_stay = setter->may_stay,
 }
+		else if (row->word == RESTORE_REFUSED)
+			say("%s stays at %s: the kernel lets nobody set it back to %s", row->name,
+				row->now, row->original);

@@ -65,3 +65,4 @@ struct setter {
 int setter_main(const struct setter *setter, int argc, char *argv[]);
 
 #endif
+	bool (*may_stay)(const char *path, int error);
