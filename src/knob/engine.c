@@ -392,22 +392,22 @@ static bool previous_group(const struct knob_plan *plan, unsigned *group)
 	return found;
 }
 
-/* Turns one knob back that this call has turned, or that others may have moved. */
-static int roll_back_knob(const struct engine *engine, struct knob *knob)
-{
-	_cleanup_free_ char *now = NULL, *text = NULL;
-
-	if (knob->word == KNOB_APPLIED)
 static bool may_stay(const struct engine *engine, const char *path, int error)
 {
 	return error < 0 && engine->may_stay && engine->may_stay(path, -error);
 }
 
+/* Turns one knob back that this call has turned, or that others may have moved. */
+static int roll_back_knob(const struct engine *engine, struct knob *knob)
+{
+	_cleanup_free_ char *now = NULL, *text = NULL;
+	int r;
+
+	if (knob->word == KNOB_APPLIED)
 		knob->word = KNOB_NONE;
 	/* What shows of a limit may be from before it was written just now. */
 	if ((knob->kind != KNOB_FREQUENCY || !knob->turned) &&
 		knob_read(engine->backends, knob->path, &now) == 0 &&
-	int r;
 		knob_equal(knob->kind, now, knob->before))
 		return 0;
 	text = knob_writable(knob->kind, knob->before);
@@ -580,14 +580,14 @@ const char *restore_word_name(enum restore_word word)
 		return "foreign";
 	case RESTORE_GONE:
 		return "gone";
+	case RESTORE_REFUSED:
+		return "refused";
 	case RESTORE_FAILED:
 		return "failed";
 	}
 	return "?";
 }
 
-	case RESTORE_REFUSED:
-		return "refused";
 /* What restoring has done with an entry so far. */
 struct restore_state {
 	enum restore_word word;

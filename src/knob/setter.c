@@ -556,6 +556,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.tool = setter->name,
 		.backends = setter->backends,
 		.rank = setter->rank,
+		.may_stay = setter->may_stay,
 		.strict = a->strict,
 	};
 	struct engine_failure failure = { 0 };
@@ -609,6 +610,7 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 	struct engine engine = {
 		.tool = setter->name,
 		.backends = setter->backends,
+		.may_stay = setter->may_stay,
 		.force = a->force,
 	};
 	struct engine_failure failure = { 0 };
@@ -629,13 +631,15 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 		if (row->word == RESTORE_FOREIGN)
 			say("%s stays at %s: somebody else changed it (--force puts %s back)",
 				row->name, row->now, row->original);
+		else if (row->word == RESTORE_REFUSED)
+			say("%s stays at %s: the kernel lets nobody set it back to %s", row->name,
+				row->now, row->original);
 		else if (row->word == RESTORE_FAILED)
 			say("%s could not be put back to %s%s%s", row->name, row->original,
 				row->error ? ": " : "", row->error ? strerror(row->error) : "");
 	}
 	if ((a->verbose || a->json) && print_restored(a, &rows) < 0)
 		status = EXIT_FAILED;
-		.may_stay = setter->may_stay,
 	restore_rows_clear(&rows);
 	return status;
 }
@@ -689,8 +693,4 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	return arguments.verb == SETTER_RESTORE ? run_restore(setter, &arguments)
 						: run_with_plan(setter, &arguments);
-		.may_stay = setter->may_stay,
 }
-		else if (row->word == RESTORE_REFUSED)
-			say("%s stays at %s: the kernel lets nobody set it back to %s", row->name,
-				row->now, row->original);

@@ -48,6 +48,7 @@ struct setter {
 	const struct knob_backend *backends;
 	/* As in struct engine. */
 	unsigned (*rank)(const char *path);
+	bool (*may_stay)(const char *path, int error);
 
 	/* An option of its own, and the word WHAT. Say what is wrong and return -EINVAL. */
 	int (*parse_option)(int option, const char *value, void *state);
@@ -65,4 +66,3 @@ struct setter {
 int setter_main(const struct setter *setter, int argc, char *argv[]);
 
 #endif
-	bool (*may_stay)(const char *path, int error);
