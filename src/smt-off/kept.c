@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "smt-off/kept.h"
+
+#define IRQ_DIR "/proc/irq"
+#define MOUNTS "/proc/self/mountinfo"
+
+enum {
+	IRQ_MAX = 1 << 30,
+	MOUNTS_MAX = 16 * 1024 * 1024,
+	CPUSET_DEPTH_MAX = 64,
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const unsigned *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The numbers of all interrupts, sorted, malloc'd. -ENOENT where the kernel has no /proc/irq. */
+static int read_interrupts(unsigned **ret, size_t *ret_n)
+{
+	_cleanup_closedir_ DIR *dir = opendir(IRQ_DIR);
+	_cleanup_free_ unsigned *numbers = NULL;
+	const struct dirent *entry;
+	size_t n = 0, capacity = 0;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		unsigned number;
+
+		if (parse_uint(entry->d_name, 0, IRQ_MAX, &number) < 0)
+			continue;
+		if (n == capacity) {
+			unsigned *more;
+
+			capacity = MAX((size_t)64, capacity * 2);
+			more = reallocarray(numbers, capacity, sizeof(*numbers));
+			if (!more)
+				return -ENOMEM;
+			numbers = more;
+		}
+		numbers[n++] = number;
+	}
+	if (n > 0)
+		qsort(numbers, n, sizeof(*numbers), compare_numbers);
+	*ret = TAKE_PTR(numbers);
+	*ret_n = n;
+	return 0;
+}
+
+int kept_add_interrupts(struct knob_plan *plan, unsigned group)
+{
+	_cleanup_free_ unsigned *numbers = NULL;
+	size_t n = 0;
+	int r;
+
+	r = read_interrupts(&numbers, &n);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	for (size_t i = 0; i < n; i++) {
+		char path[sizeof(IRQ_DIR) + 32];
+		struct stat st;
+
+		snprintf(path, sizeof(path), IRQ_DIR "/%u/smp_affinity", numbers[i]);
+		/* Interrupts come and go. */
+		if (stat(path, &st) < 0 || !(st.st_mode & S_IWUSR))
+			continue;
+		r = knob_plan_add(plan, group, KNOB_MASK, path, NULL, NULL, "mask of interrupt %u",
+			numbers[i]);
+		if (r < 0)
+			return r;
+	}
+	if (access(IRQ_DIR "/default_smp_affinity", F_OK) < 0)
+		return 0;
+	return knob_plan_add(plan, group, KNOB_MASK, IRQ_DIR "/default_smp_affinity", NULL, NULL,
+		"mask of new interrupts");
+}
+
+bool kept_may_stay(const char *path, int error)
+{
+	return (error == EIO || error == EPERM) && text_starts_with(path, IRQ_DIR "/");
+}
+
+/* Undoes the escapes of blanks in a field of mountinfo, in place: \040 (proc(5)). */
+static void unescape(char *field)
+{
+	char *out = field;
+
+	while (*field) {
+		bool octal = field[0] == '\\' && field[1] >= '0' && field[1] <= '3' &&
+			field[2] >= '0' && field[2] <= '7' && field[3] >= '0' && field[3] <= '7';
+
+		if (octal) {
+			*out++ = (char)((field[1] - '0') * 64 + (field[2] - '0') * 8 +
+				(field[3] - '0'));
+			field += 4;
+		} else {
+			*out++ = *field++;
+		}
+	}
+	*out = '\0';
+}
+
+static bool has_option(const char *options, const char *option)
+{
+	size_t length = strlen(option);
+
+	for (; options; options = strchr(options, ',')) {
+		if (*options == ',')
+			options++;
+		if (strncmp(options, option, length) == 0 &&
+			(options[length] == ',' || options[length] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* A mounted hierarchy of cpusets. */
+struct mount {
+	char *point;
+	bool whole; /* its directory is the root of the hierarchy, which nobody can write */
+};
+
+/* A line of mountinfo, which is cut up; false when it is no cgroup v1 mount with cpusets. */
+static bool parse_mount(char *line, struct mount *ret)
+{
+	enum {
+		ROOT = 3,
+		POINT = 4,
+		N_FIELDS = 6,
+	};
+	char *fields[N_FIELDS], *separator = strstr(line, " - "), *type, *options;
+
+	if (!separator)
+		return false;
+	*separator = '\0';
+	for (size_t i = 0; i < N_FIELDS; i++) {
+		fields[i] = strsep(&line, " ");
+		if (!fields[i])
+			return false;
+	}
+	line = separator + strlen(" - ");
+	type = strsep(&line, " ");
+	(void)strsep(&line, " ");
+	options = line;
+	if (!options || strcmp(type, "cgroup") != 0 || !has_option(options, "cpuset"))
+		return false;
+	unescape(fields[POINT]);
+	*ret = (struct mount){
+		.point = fields[POINT],
+		.whole = strcmp(fields[ROOT], "/") == 0,
+	};
+	return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_names(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* The paths of the folders in a folder, sorted, malloc'd. */
+static int read_folders(const char *path, char ***ret, size_t *ret_n)
+{
+	_cleanup_closedir_ DIR *dir = opendir(path);
+	const struct dirent *entry;
+	char **names = NULL;
+	size_t n = 0;
+
+	/* Cgroups come and go. */
+	if (!dir) {
+		*ret = NULL;
+		*ret_n = 0;
+		return 0;
+	}
+	while ((entry = readdir(dir))) {
+		char **more;
+
+		/* cgroupfs knows the type of every entry. */
+		if (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 ||
+			strcmp(entry->d_name, "..") == 0)
+			continue;
+		more = reallocarray(names, n + 1, sizeof(*names));
+		if (more)
+			names = more;
+		if (!more || asprintf(&names[n], "%s/%s", path, entry->d_name) < 0) {
+			free_names(names, n);
+			return -ENOMEM;
+		}
+		n++;
+	}
+	if (n > 0)
+		qsort(names, n, sizeof(*names), compare_names);
+	*ret = names;
+	*ret_n = n;
+	return 0;
+}
+
+static int add_cpuset(struct knob_plan *plan, unsigned group, const char *folder, const char *file)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/%s", folder, file) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	if (access(path, F_OK) < 0)
+		return 0;
+	return knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL, "list of cpuset %s", folder);
+}
+
+static int add_cpusets_below(struct knob_plan *plan, unsigned group, const char *folder,
+	const char *file, unsigned depth)
+{
+	char **names;
+	size_t n;
+	int r;
+
+	if (depth == CPUSET_DEPTH_MAX)
+		return 0;
+	r = read_folders(folder, &names, &n);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = add_cpuset(plan, group, names[i], file);
+		if (r == 0)
+			r = add_cpusets_below(plan, group, names[i], file, depth + 1);
+	}
+	free_names(names, n);
+	return r;
+}
+
+/* The name without the controller is that of hierarchies mounted with noprefix. */
+static const char *cpuset_file(const char *folder)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/cpuset.cpus", folder) < 0) {
+		path = NULL;
+		return NULL;
+	}
+	return access(path, F_OK) == 0 ? "cpuset.cpus" : "cpus";
+}
+
+int kept_add_cpusets(struct knob_plan *plan, unsigned group)
+{
+	_cleanup_free_ char *text = NULL;
+	char *cursor, *line;
+	int r;
+
+	r = file_read_all(AT_FDCWD, MOUNTS, MOUNTS_MAX, &text, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	cursor = text;
+	while ((line = strsep(&cursor, "\n"))) {
+		struct mount mount;
+		const char *file;
+
+		if (!parse_mount(line, &mount))
+			continue;
+		file = cpuset_file(mount.point);
+		if (!file)
+			return -ENOMEM;
+		r = mount.whole ? 0 : add_cpuset(plan, group, mount.point, file);
+		/* There is one hierarchy of cpusets: another mount shows the same once more. */
+		return r < 0 ? r : add_cpusets_below(plan, group, mount.point, file, 0);
+	}
+	return 0;
+}

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What Linux does when a CPU goes offline or comes back, on the files of a described machine.
+
+    hotplug.py PATH TEXT
+
+is the write of TEXT to PATH: see kernel.c, which runs this. The exit status is the errno. TEST_HOTPLUG
+is JSON:
+
+    cores    lists of the CPUs of each core; the first of each is its primary thread
+    width    bits of a CPU mask
+    release  [6, 1] or [6, 12]: what an `off` that fails leaves behind, and which errno a managed
+             interrupt answers
+    busy     CPUs that refuse to go
+    managed  interrupts that cannot be moved
+    pinned   interrupts that cannot be moved by users, but are moved by hotplug
+    kill     the CPU at whose turn to go or to come the setter is killed
+
+What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c
+and drivers/base/topology.c.
+"""
+
+import errno
+import json
+import os
+import pathlib
+import re
+import signal
+import sys
+
+CPUS = pathlib.Path('/sys/devices/system/cpu')
+IRQS = pathlib.Path('/proc/irq')
+CPUSETS = pathlib.Path('/sys/fs/cgroup/cpuset')
+
+
+class Refused(Exception):
+    """args[0] is the errno."""
+
+
+def parse_list(text):
+    cpus = set()
+    for part in filter(None, text.strip().split(',')):
+        first, _, last = part.partition('-')
+        cpus |= set(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def format_list(cpus):
+    """As %*pbl prints it."""
+    ranges = []
+    for cpu in sorted(cpus):
+        if ranges and ranges[-1][1] == cpu - 1:
+            ranges[-1][1] = cpu
+        else:
+            ranges.append([cpu, cpu])
+    return ','.join(str(a) if a == b else f'{a}-{b}' for a, b in ranges)
+
+
+def parse_mask(text):
+    bits = int(text.strip().replace(',', ''), 16)
+    return {cpu for cpu in range(bits.bit_length()) if bits >> cpu & 1}
+
+
+class Kernel:
+    def __init__(self):
+        self.config = json.loads(os.environ['TEST_HOTPLUG'])
+        self.cores = self.config['cores']
+        self.cpus = sorted(cpu for core in self.cores for cpu in core)
+        self.primary = {core[0] for core in self.cores}
+
+    def format_mask(self, cpus):
+        bits, width = sum(1 << cpu for cpu in cpus), self.config['width']
+        return ','.join(reversed([f'{bits >> shift & 0xffffffff:0{(min(32, width - shift) + 3) // 4}x}'
+                                  for shift in range(0, width, 32)]))
+
+    # --- State, which is in the files ---
+
+    def online(self):
+        return {cpu for cpu in self.cpus
+                if not (CPUS / f'cpu{cpu}/online').exists()
+                or (CPUS / f'cpu{cpu}/online').read_text().strip() == '1'}
+
+    @property
+    def control(self):
+        path = CPUS / 'smt/control'
+        return path.read_text().strip() if path.exists() else 'on'
+
+    @control.setter
+    def control(self, text):
+        (CPUS / 'smt/control').write_text(text + '\n')
+
+    def die_at(self, cpu):
+        if self.config.get('kill') == cpu:
+            os.kill(os.getppid(), signal.SIGKILL)
+
+    # --- What changes along ---
+
+    def update_topology(self):
+        online = self.online()
+        (CPUS / 'online').write_text(format_list(online) + '\n')
+        (CPUS / 'offline').write_text(format_list(set(self.cpus) - online) + '\n')
+        for core in self.cores:
+            for cpu in core:
+                there, hidden = CPUS / f'cpu{cpu}/topology', CPUS / f'cpu{cpu}/.topology'
+                if cpu not in online:
+                    if there.exists():
+                        there.rename(hidden)
+                    continue
+                if hidden.exists():
+                    hidden.rename(there)
+                for name, cpus in (('thread_siblings', set(core) & online),
+                                   ('core_cpus', set(core) & online),
+                                   ('core_siblings', online), ('package_cpus', online)):
+                    for path, text in ((there / name, self.format_mask(cpus)),
+                                       (there / f'{name}_list', format_list(cpus))):
+                        if path.exists():
+                            path.write_text(text + '\n')
+        active = any(len(set(core) & online) > 1 for core in self.cores)
+        if (CPUS / 'smt/active').exists():
+            (CPUS / 'smt/active').write_text(f'{int(active)}\n')
+
+    def set_interrupt(self, irq, cpus):
+        (irq / 'smp_affinity').write_text(self.format_mask(cpus) + '\n')
+        if (irq / 'smp_affinity_list').exists():
+            (irq / 'smp_affinity_list').write_text(format_list(cpus) + '\n')
+
+    def leave(self, cpu):
+        if cpu in self.config.get('busy', ()) or self.online() == {cpu}:
+            raise Refused(errno.EBUSY)
+        self.die_at(cpu)
+        (CPUS / f'cpu{cpu}/online').write_text('0\n')
+        online = self.online()
+        for irq in sorted(IRQS.glob('[0-9]*')):
+            if int(irq.name) not in self.config.get('managed', ()) and \
+                    not parse_mask((irq / 'smp_affinity').read_text()) & online:
+                self.set_interrupt(irq, online)
+        for path in CPUSETS.rglob('cpuset.cpus'):
+            path.write_text(format_list(parse_list(path.read_text()) & online) + '\n')
+        self.update_topology()
+
+    def enter(self, cpu):
+        self.die_at(cpu)
+        (CPUS / f'cpu{cpu}/online').write_text('1\n')
+        root = CPUSETS / 'cpuset.cpus'
+        if root.exists():
+            root.write_text(format_list(self.online()) + '\n')
+        self.update_topology()
+
+    # --- Writes ---
+
+    def write_control(self, text):
+        control, new = self.control, self.config['release'] >= [6, 12]
+        if control in ('notsupported', 'notimplemented'):
+            raise Refused(errno.ENODEV)
+        if control == 'forceoff':
+            raise Refused(errno.EPERM)
+        if text == 'off':
+            if control in ('off', '1'):
+                return
+            for cpu in sorted(self.online() - self.primary):
+                try:
+                    self.leave(cpu)
+                except Refused:
+                    if new:
+                        self.control = '1'
+                    raise
+            self.control = 'off'
+        elif text == 'on':
+            if control == 'on':
+                return
+            self.control = 'on'
+            for cpu in sorted(set(self.cpus) - self.online()):
+                self.enter(cpu)
+        else:
+            raise Refused(errno.EINVAL)
+
+    def write_online(self, cpu, text):
+        if text == '0' and cpu in self.online():
+            self.leave(cpu)
+        elif text == '1' and cpu not in self.online():
+            if self.control in ('off', 'forceoff') and cpu not in self.primary:
+                raise Refused(errno.EPERM)
+            self.enter(cpu)
+
+    def write_interrupt(self, irq, text):
+        if int(irq.name) in self.config.get('managed', []) + self.config.get('pinned', []):
+            raise Refused(errno.EPERM if self.config['release'] >= [6, 12] else errno.EIO)
+        cpus = parse_mask(text)
+        if not cpus & self.online():
+            raise Refused(errno.EINVAL)
+        self.set_interrupt(irq, cpus)
+
+    def write_cpuset(self, path, text):
+        cpus, parent = parse_list(text), path.parent.parent / path.name
+        if path.parent == CPUSETS or not cpus <= parse_list(parent.read_text()):
+            raise Refused(errno.EACCES)
+        path.write_text(format_list(cpus & self.online()) + '\n')
+
+    def write(self, path, text):
+        cpu = re.fullmatch(rf'{CPUS}/cpu(\d+)/online', str(path))
+        if path == CPUS / 'smt/control':
+            self.write_control(text)
+        elif cpu:
+            self.write_online(int(cpu.group(1)), text)
+        elif path.name == 'smp_affinity':
+            self.write_interrupt(path.parent, text)
+        elif path.name == 'cpuset.cpus':
+            self.write_cpuset(path, text)
+        elif path.name == 'default_smp_affinity':
+            path.write_text(self.format_mask(parse_mask(text)) + '\n')
+        else:
+            raise Refused(errno.EINVAL)
+
+
+def main():
+    try:
+        Kernel().write(pathlib.Path(sys.argv[1]), sys.argv[2].strip())
+    except Refused as refused:
+        return refused.args[0]
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

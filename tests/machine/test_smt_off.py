@@ -1,0 +1,407 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""smt-off on described machines: on plain files, and with what Linux does when CPUs go and come
+(hotplug.py)."""
+
+import json
+import os
+import pathlib
+
+import machine
+from machine import Machine, Setter, check, equal, parse_list
+
+SMT_OFF = os.environ['SMT_OFF']
+HOTPLUG = pathlib.Path(__file__).resolve().parent / 'hotplug.py'
+CPUS = 'sys/devices/system/cpu'
+AMD_CORES = [[cpu, cpu + 8] for cpu in range(8)]
+NEW, OLD = [6, 12], [6, 1]
+
+
+def online(cpus, text):
+    return {f'{CPUS}/cpu{cpu}/online': text for cpu in parse_list(cpus)}
+
+
+def mask(*cpus):
+    return f'{sum(1 << cpu for cpu in cpus):04x}'
+
+
+class Smt(Setter):
+    """The machine `amd-smt` with interrupts, on plain files."""
+
+    IRQS = {
+        10: range(16),  # anywhere
+        11: [3, 11],    # keeps a CPU
+        12: [11],       # loses its last one
+        13: [9, 10],    # loses all
+        14: [3],
+        15: [8],
+        16: [12],
+    }
+
+    def __init__(self, name='amd-smt'):
+        super().__init__(SMT_OFF, name)
+        if name != 'amd-smt':
+            return
+        self.box.write('proc/irq/default_smp_affinity', 'ffff\n')
+        for number, cpus in self.IRQS.items():
+            self.box.write(f'proc/irq/{number}/smp_affinity', mask(*cpus) + '\n')
+
+    def affinity(self, number):
+        return (self.box.root / f'proc/irq/{number}/smp_affinity').read_text().strip()
+
+    def knobs(self, *arguments, **options):
+        """The rows of the JSON that a run prints which are not merely kept: {(knob, cpu): row}."""
+        rows = json.loads(self.succeed(*arguments, '--json', **options))['knobs']
+        return {(row['knob'], row['cpu']): row for row in rows if row['wanted'] or row['state']}
+
+    def states(self, *arguments, **options):
+        return {key: row['state'] for key, row in self.knobs(*arguments, **options).items()}
+
+    def fail(self, status, *arguments, **options):
+        """What a run says that fails, and changes nothing."""
+        before = self.snapshot()
+        result = self.run(*arguments, **options)
+        equal(result.returncode, status, f'status of {arguments}: {result.stderr}')
+        self.same(before, f'{arguments} changed')
+        equal(result.stdout, '', 'output')
+        return result.stderr
+
+
+class Linux(Smt):
+    """`amd-smt` with a kernel behind its files."""
+
+    def __init__(self, release, *, offline=(), **config):
+        super().__init__()
+        self.config = {'cores': AMD_CORES, 'width': 16, 'release': release, **config}
+        self.mountinfo = self.box.root / 'mountinfo'
+        self.mountinfo.write_text('21 1 0:20 / /sys rw - sysfs sysfs rw\n')
+        for cpu in offline:
+            self.write(f'/{CPUS}/cpu{cpu}/online', '0')
+
+    def environment(self, **changes):
+        return {'TEST_HOTPLUG': json.dumps({**self.config, **changes}),
+                'TEST_MOUNTINFO': str(self.mountinfo)}
+
+    def write(self, path, text):
+        """A write by somebody else. Its errno."""
+        return self.box.run(HOTPLUG, path, text, env=self.environment(), root=True).returncode
+
+    def run(self, *arguments, user=False, kernel=None, **options):
+        if user:
+            return super().run(*arguments, user=True, **options)
+        options_asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
+                                              'verify_asan_link_order=0']))
+        return self.box.run('env', f'LD_PRELOAD={os.environ["KERNEL"]}', f'TEST_KERNEL={HOTPLUG}',
+                            f'ASAN_OPTIONS={options_asan}', self.tool, *arguments, root=True,
+                            env=self.environment(**(kernel or {})), **options)
+
+    def snapshot(self):
+        # What the kernel of the test hides until a CPU is back.
+        return {path: content for path, content in super().snapshot().items()
+                if '/.topology' not in path}
+
+    def online(self):
+        return (self.box.root / CPUS / 'online').read_text().strip()
+
+    def read(self, path):
+        return (self.box.root / path).read_text().strip()
+
+    def life(self, *arguments, effect=None):
+        """cycle() does not know all that changes; here it is enough that all comes back."""
+        before = self.snapshot()
+        self.succeed(*arguments)
+        applied = self.snapshot()
+        check(self.difference(before, applied), 'apply changed nothing')
+        if effect:
+            effect()
+        self.succeed(*arguments)
+        self.same(applied, 'the second apply changed')
+        said = self.run('restore')
+        equal((said.returncode, said.stdout, said.stderr), (0, '', ''), 'restore')
+        self.same(before, 'restore left')
+        equal(self.left_over(), [], 'restore left in /run/quiesce')
+
+
+# --- Plain files ---
+
+def test_whole_machine():
+    with Smt() as smt:
+        out = smt.cycle(changes={f'{CPUS}/smt/control': 'off', **online('8-15', 0)})
+        for text in ('dry-run', 'status'):
+            check('smt/control' in out[text] and '8-15' in out[text], f'{text}:\n{out[text]}')
+        check(out['applied'].count('applied') == 2, f'status:\n{out["applied"]}')
+        check('interrupt' not in out['applied'], f'kept knobs in the table:\n{out["applied"]}')
+        smt.cycle('--all', changes={f'{CPUS}/smt/control': 'off', **online('8-15', 0)})
+
+
+def test_threads():
+    for chosen, gone in (('3', '11'), ('11', '3'), ('2-3', '10-11'), ('0', '8'), ('1,12', '4,9')):
+        with Smt() as smt:
+            out = smt.cycle('-c', chosen, changes=online(gone, 0))
+            check('smt/control' not in out['applied'], f'smt/control in\n{out["applied"]}')
+    with Smt() as smt:
+        smt.succeed('-c', '3')
+        equal(smt.states('status'), {('online', 11): 'applied'}, 'status without -c')
+        # A second call goes on from the first, a third knows both.
+        smt.succeed('-c', '4')
+        equal(smt.states('-c', '3'), {('online', 11): 'applied', ('online', 12): 'applied'}, 'both')
+        smt.succeed()
+        equal(smt.states('status'), {('smt/control', None): 'applied',
+                                     **{('online', cpu): 'applied' for cpu in range(8, 16)}}, 'all')
+        smt.succeed('restore')
+
+
+def test_chained_restore():
+    with Smt() as smt:
+        before = smt.snapshot()
+        smt.succeed('-c', '3')
+        smt.succeed('--all')
+        smt.succeed('restore')
+        smt.same(before, 'restore after -c and --all left')
+
+
+def test_wrong_use():
+    with Smt() as smt:
+        for arguments, words in ((('-c', '3,11'), 'CPUs 3 and 11 are threads of one core'),
+                                 (('-c', '8'), 'CPU 0'),
+                                 (('-c', '8', '--dry-run'), 'CPU 0'),
+                                 (('-c', '3', '--all'), '-c and --all'),
+                                 (('-c', '16'), 'does not exist'),
+                                 (('-c', 'x'), 'not a CPU list'),
+                                 (('3',), 'one word too many')):
+            said = smt.fail(2, *arguments)
+            check(words in said and said.count('\n') == 1, f'{arguments}: {said}')
+        smt.succeed('-c', '3')
+        check('smt-off took it' in smt.fail(2, '-c', '11'), 'taken CPU')
+        smt.succeed('restore')
+        smt.box.write(f'{CPUS}/cpu11/online', '0\n')
+        check('CPU 11 is offline\n' in smt.fail(2, '-c', '11'), 'offline CPU')
+
+
+def test_not_root():
+    with Smt() as smt:
+        said = smt.fail(1, 'apply', user=True)
+        check('needs root' in said and said.count('\n') == 1, said)
+        equal(smt.left_over(), [], 'in /run/quiesce')
+
+
+def test_machines():
+    """What each machine's word is, where there is nothing to do."""
+    for name, word, why in (('vm-plain', 'host-controlled', 'kvm'),
+                            ('arm-nosmt', 'unavailable', 'one thread each'),
+                            ('s390-gaps', 'unavailable', 'one thread each'),
+                            ('irqs', 'unavailable', 'one thread each')):
+        with Smt(name) as smt:
+            before = smt.snapshot()
+            result = smt.run()
+            equal(result.returncode, 0, f'{name}: status')
+            check(word in result.stdout and why in ' '.join(result.stdout.split()), f'{name}:\n{result.stdout}')
+            check('nothing to do' in result.stderr, f'{name}: {result.stderr}')
+            smt.same(before, f'{name} changed')
+            equal(smt.run('--strict').returncode, 1, f'{name}: --strict')
+    with Smt('isolated') as smt:
+        equal(smt.states(), {('smt/control', None): 'already'}, 'off at boot')
+        equal(smt.left_over(), [], 'journal of nothing')
+    with Smt('intel-hybrid') as smt:
+        smt.cycle(changes={f'{CPUS}/smt/control': 'off', **online('1,3,5,7', 0)})
+        equal(smt.states('-c', '9'), {('SMT', None): 'already'}, 'efficiency core')
+        smt.cycle('-c', '2,9', changes=online('3', 0))
+    # No smt/control: thread by thread.
+    with Smt('old-kernel') as smt:
+        smt.cycle(changes=online('4,7', 0))
+        smt.cycle('-c', '7', changes=online('3', 0))
+
+
+def test_control_words():
+    for text in ('forceoff', 'notimplemented', 'notsupported', '1', '2', None):
+        with Smt() as smt:
+            if text is None:
+                smt.box.remove(f'{CPUS}/smt/control')
+            else:
+                smt.box.write(f'{CPUS}/smt/control', f'{text}\n')
+            if text == 'forceoff':
+                for path, content in online('8-15', 0).items():
+                    smt.box.write(path, f'{content}\n')
+                equal(smt.states(), {('SMT', None): 'already'}, text)
+                continue
+            changes = online('8-15', 0)
+            if text == '2':
+                changes[f'{CPUS}/smt/control'] = 'off'
+            smt.cycle(changes=changes)
+    # Everything was taken offline by hand: nothing to do, and not ours to bring back.
+    with Smt() as smt:
+        for path, content in online('8-15', 0).items():
+            smt.box.write(path, f'{content}\n')
+        equal(smt.states(), {('SMT', None): 'already'}, 'by hand')
+        equal(smt.left_over(), [], 'journal of nothing')
+
+
+# --- With a kernel ---
+
+def test_effects():
+    """The kernel of the test does what kernel/cpu.c and its neighbours do."""
+    for release in (OLD, NEW):
+        with Linux(release) as linux:
+            def effect():
+                equal(linux.online(), '0-7', 'online')
+                equal(linux.read(f'{CPUS}/smt/active'), '0', 'smt/active')
+                equal([linux.affinity(irq) for irq in (11, 12, 14, 15)],
+                      ['0808', 'f0ff', '0008', 'feff'], 'masks')
+                check(not (linux.box.root / CPUS / 'cpu9/topology').exists(), 'topology of CPU 9')
+                equal(linux.write(f'/{CPUS}/cpu9/online', '1'), 1, 'EPERM for a thread')
+            linux.life(effect=effect)
+            linux.life('--all')
+
+            def one_thread():
+                equal(linux.online(), '0-10,12-15', 'online')
+                equal(linux.affinity(12), 'f7ff', 'mask of 12')
+                equal(linux.read(f'{CPUS}/smt/control'), 'on', 'control')
+            linux.life('-c', '3', effect=one_thread)
+            linux.life('-c', '1,3')
+
+
+def test_offline_by_hand():
+    """`on` brings every CPU back, also those that were offline before: they go again."""
+    for release in (OLD, NEW):
+        with Linux(release, offline=[5, 13, 6, 15]) as linux:
+            linux.life()
+            linux.life('-c', '3')
+            # 14 is alone in its core now, and hotplug takes it too, being no primary thread.
+            before = linux.snapshot()
+            linux.succeed()
+            equal(linux.online(), '0-4,7', 'online')
+            linux.succeed('restore')
+            linux.same(before, 'restore left')
+
+
+def test_busy():
+    """A thread that does not go: all comes back at once, and nothing stays in /run/quiesce."""
+    for release in (OLD, NEW):
+        for arguments in ((), ('-c', '1-4')):
+            with Linux(release, offline=[5], busy=[12]) as linux:
+                said = linux.fail(1, *arguments)
+                check('busy' in said.lower(), said)
+                equal(linux.left_over(), [], 'in /run/quiesce')
+    # Somebody else's `off` failed: 6.12 says "1" from then on.
+    with Linux(NEW, busy=[12]) as linux:
+        equal(linux.write(f'/{CPUS}/smt/control', 'off'), 16, 'EBUSY')
+        equal(linux.read(f'{CPUS}/smt/control'), '1', 'control')
+        linux.config['busy'] = []
+        linux.life(effect=lambda: equal(linux.online(), '0-7', 'online'))
+
+
+def test_killed():
+    """Killed at any CPU, on the way there or back: restore gives everything back."""
+    for release in (OLD, NEW):
+        for arguments in ((), ('-c', '1,2,4')):
+            for cpu in (9, 10, 12):
+                with Linux(release, offline=[5, 13]) as linux:
+                    before = linux.snapshot()
+                    equal(linux.run(*arguments, kernel={'kill': cpu}).returncode, -9, 'apply')
+                    linux.succeed('restore')
+                    linux.same(before, f'{arguments} killed at {cpu}: restore left')
+                    linux.succeed(*arguments)
+                    equal(linux.run('restore', kernel={'kill': cpu}).returncode, -9, 'restore')
+                    linux.succeed('restore')
+                    linux.same(before, f'restore of {arguments} killed at {cpu}: left')
+                    equal(linux.left_over(), [], 'in /run/quiesce')
+
+
+def test_unmovable():
+    for release in (OLD, NEW):
+        # Managed ones keep their mask and need no write. The kernel shows 6.12's by their mode.
+        with Linux(release, managed=[12, 13]) as linux:
+            if release == NEW:
+                for irq in (12, 13):
+                    (linux.box.root / f'proc/irq/{irq}/smp_affinity').chmod(0o444)
+            linux.life()
+        # Moved by hotplug, and refused to everybody else: said, and no failure.
+        with Linux(release, pinned=[12]) as linux:
+            before = linux.snapshot()
+            linux.succeed('-c', '3')
+            result = linux.run('restore')
+            equal(result.returncode, 0, f'status: {result.stderr}')
+            check('interrupt 12' in result.stderr and result.stderr.count('\n') == 1, result.stderr)
+            equal(linux.difference(before, linux.snapshot()).count('\n'), 0, 'differences')
+            equal(linux.left_over(), [], 'in /run/quiesce')
+        # The same when a failed apply is rolled back.
+        with Linux(release, pinned=[13], busy=[12]) as linux:
+            equal(linux.run().returncode, 1, 'status')
+            equal(linux.left_over(), [], 'in /run/quiesce after a roll-back')
+
+
+def test_others_move_interrupts():
+    """An irqbalance that goes on: what we did not change is not ours to put back, nor to report."""
+    with Linux(NEW) as linux:
+        linux.succeed('-c', '3')
+        linux.box.write('proc/irq/14/smp_affinity', '0010\n')
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        equal(linux.affinity(14), '0010', 'mask of 14')
+        equal(linux.affinity(12), mask(11), 'mask of 12')
+        equal(linux.left_over(), [], 'in /run/quiesce')
+    # One that we did change, and then somebody else: it stays, which is said; --force takes it.
+    with Linux(NEW) as linux:
+        linux.succeed('-c', '3')
+        linux.box.write('proc/irq/12/smp_affinity', '0010\n')
+        result = linux.run('restore')
+        equal(result.returncode, 0, 'restore')
+        check('interrupt 12' in result.stderr and 'somebody else' in result.stderr, result.stderr)
+        equal((linux.affinity(12), linux.online()), ('0010', '0-15'), 'mask of 12, online')
+        linux.succeed('restore', '--force')
+        equal((linux.affinity(12), linux.left_over()), (mask(11), []), 'by force')
+
+
+def test_foreign_online():
+    """Somebody brought our thread back and took another one."""
+    with Linux(NEW) as linux:
+        linux.succeed('-c', '3')
+        linux.write(f'/{CPUS}/cpu11/online', '1')
+        linux.write(f'/{CPUS}/cpu4/online', '0')
+        linux.succeed('restore')
+        equal(linux.online(), '0-3,5-15', 'online')
+        equal(linux.affinity(12), mask(11), 'mask of 12')
+        equal(linux.left_over(), [], 'in /run/quiesce')
+
+
+def test_cpusets():
+    """cgroup v1: the kernel takes CPUs out of cpusets and does not put them back."""
+    for release in (OLD, NEW):
+        with Linux(release) as linux:
+            for folder, cpus in (('', '0-15'), ('/bench', '3,11'), ('/bench/inner', '11'),
+                                 ('/a b', '8-15'), ('/empty', '')):
+                linux.box.write(f'sys/fs/cgroup/cpuset{folder}/cpuset.cpus', f'{cpus}\n')
+            linux.mountinfo.write_text(
+                '21 1 0:20 / /sys rw - sysfs sysfs rw\n'
+                '30 21 0:27 / /sys/fs/cgroup/cpu rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n'
+                '31 21 0:28 / /sys/fs/cgroup/cpuset rw shared:10 - cgroup cgroup rw,cpuset\n'
+                '32 21 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw,cpuset\n')
+
+            def effect():
+                equal(linux.read('sys/fs/cgroup/cpuset/bench/cpuset.cpus'), '3', 'cpus of bench')
+                equal(linux.read('sys/fs/cgroup/cpuset/a b/cpuset.cpus'), '', 'cpus of a b')
+            linux.life(effect=effect)
+            linux.life('-c', '3')
+
+
+def test_large():
+    """512 CPUs, 4096 interrupts."""
+    with Smt() as smt:
+        for cpu in range(16, 512):
+            smt.box.write(f'{CPUS}/cpu{cpu}/online', '1\n')
+        for cpu in range(512):
+            smt.box.write(f'{CPUS}/cpu{cpu}/topology/thread_siblings_list',
+                          f'{cpu % 256},{cpu % 256 + 256}\n')
+        for name in ('online', 'present', 'possible'):
+            smt.box.write(f'{CPUS}/{name}', '0-511\n')
+        for number in range(4096):
+            words = ['00000000'] * 16
+            words[15 - number % 512 // 32] = f'{1 << number % 32:08x}'
+            smt.box.write(f'proc/irq/{number}/smp_affinity', ','.join(words) + '\n')
+        smt.cycle(changes={f'{CPUS}/smt/control': 'off', **online('256-511', 0)})
+        smt.cycle('-c', '1-255', changes=online('257-511', 0))
+
+
+if __name__ == '__main__':
+    machine.run_tests((name[5:].replace('_', ' '), function)
+                      for name, function in sorted(globals().items()) if name.startswith('test_'))
