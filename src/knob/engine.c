@@ -118,7 +118,7 @@ static int inspect_knob(const struct engine *engine, struct journal *journal, st
 			: KNOB_ALREADY;
 	else
 		knob->word = KNOB_NONE;
-	if (entry && entry->new && !knob_equal(knob->kind, knob->now, entry->new) &&
+	if (entry && entry->new && knob_is_foreign(knob->kind, knob->now, entry->new) &&
 		!knob_equal(knob->kind, knob->now, entry->old))
 		set_note(knob, "changed by somebody else since: it was set to %s", entry->new);
 	return 0;
@@ -631,7 +631,7 @@ static void judge_entries(
 		else
 			same = knob_equal(e->kind, states[i].now, e->old);
 		if (states[i].now && !same && e->new && !engine->force &&
-			!knob_equal(e->kind, states[i].now, e->new)) {
+			knob_is_foreign(e->kind, states[i].now, e->new)) {
 			states[i].leave = true;
 			/* What was only looked after, and stayed as it was, nobody has to miss. */
 			states[i].word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED

@@ -274,6 +274,7 @@ bool knob_equal(enum knob_kind kind, const char *a, const char *b)
 	switch (kind) {
 	case KNOB_NUMBER:
 	case KNOB_FREQUENCY:
+	case KNOB_RATE:
 		if (parse_attr_s64(a, &m) == 0 && parse_attr_s64(b, &n) == 0)
 			return m == n;
 		break;
@@ -291,6 +292,15 @@ bool knob_equal(enum knob_kind kind, const char *a, const char *b)
 		break;
 	}
 	return equal_words(a, b);
+}
+
+bool knob_is_foreign(enum knob_kind kind, const char *now, const char *set)
+{
+	int64_t m, n;
+
+	if (kind == KNOB_RATE && parse_attr_s64(now, &m) == 0 && parse_attr_s64(set, &n) == 0)
+		return m > n;
+	return !knob_equal(kind, now, set);
 }
 
 char *knob_writable(enum knob_kind kind, const char *text)
@@ -371,6 +381,7 @@ static const char *const kind_names[] = {
 	[KNOB_MASK] = "mask",
 	[KNOB_CHOICE] = "choice",
 	[KNOB_FREQUENCY] = "frequency",
+	[KNOB_RATE] = "rate",
 };
 
 const char *knob_kind_name(enum knob_kind kind)

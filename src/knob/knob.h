@@ -28,6 +28,9 @@ enum knob_kind {
 	/* kHz, as integers. The kernel applies a limit after write(2) has returned and rounds it to
 	 * what the hardware has (drivers/cpufreq/cpufreq.c), so reading back waits a while. */
 	KNOB_FREQUENCY,
+	/* An integer that the kernel lowers by itself when it sees fit
+	 * (kernel.perf_event_max_sample_rate): a lower one than was set is nobody's change. */
+	KNOB_RATE,
 };
 
 /* What became of a knob: the same five words in every tool, table and JSON. */
@@ -106,6 +109,9 @@ int knob_read(const struct knob_backend *backends, const char *path, char **ret)
 int knob_write(const struct knob_backend *backends, const char *path, const char *text);
 /* Whether two texts mean the same. Texts that cannot be understood are compared as words. */
 bool knob_equal(enum knob_kind kind, const char *a, const char *b);
+/* Whether somebody changed what was set to `set`: it is another value, and not one that the kernel
+ * makes of it by itself. */
+bool knob_is_foreign(enum knob_kind kind, const char *now, const char *set);
 /* A text as it was read, as it is to be written: the chosen word of a choice, the empty list for
  * "(null)". malloc'd. */
 char *knob_writable(enum knob_kind kind, const char *text);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/table.h"
 #include "basic/text.h"
@@ -30,14 +31,26 @@ struct arguments {
 	bool strict;
 	bool verbose;
 	bool what; /* WHAT was given */
+	/* A verb of the setter's own, NULL for the common ones, and the words behind it. */
+	const struct setter_verb_own *own;
+	char **words;
 };
 
 static void usage(const struct setter *setter, FILE *stream)
 {
+	const char *without_cpus = setter->no_cpus ? setter->no_cpus : " (default: all)";
+
+	if (setter->needs_cpus)
+		without_cpus = "";
 	fprintf(stream,
 		"Usage: %s [apply] [OPTIONS]%s%s\n"
 		"       %s status [OPTIONS]\n"
-		"       %s restore [--force]\n"
+		"       %s restore [--force]\n",
+		setter->name, setter->what ? " " : "", setter->what ? setter->what : "",
+		setter->name, setter->name);
+	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
+		fprintf(stream, "       %s %s\n", setter->name, own->usage);
+	fprintf(stream,
 		"%s\n"
 		"\n"
 		"%s"
@@ -53,9 +66,7 @@ static void usage(const struct setter *setter, FILE *stream)
 		"apply (the default) writes down what is there and then changes it; status shows\n"
 		"it; restore puts back exactly what was there.\n"
 		"Exit status: 0 done, 1 failed, 2 wrong use. See %s(8).\n",
-		setter->name, setter->what ? " " : "", setter->what ? setter->what : "",
-		setter->name, setter->name, setter->summary, setter->help ? setter->help : "",
-		setter->needs_cpus ? "" : " (default: all)", setter->name);
+		setter->summary, setter->help ? setter->help : "", without_cpus, setter->name);
 }
 
 /* The options of all setters and this one's own, malloc'd. */
@@ -85,8 +96,22 @@ static struct option *option_table(const struct setter *setter)
 	return table;
 }
 
+static const struct setter_verb_own *find_own_verb(const struct setter *setter, const char *word)
+{
+	for (const struct setter_verb_own *own = setter->verbs; word && own && own->name; own++) {
+		if (strcmp(own->name, word) == 0)
+			return own;
+	}
+	return NULL;
+}
+
 static int parse_words(const struct setter *setter, char *words[], struct arguments *a)
 {
+	a->own = find_own_verb(setter, words[0]);
+	if (a->own) {
+		a->words = words + 1;
+		return 0;
+	}
 	if (words[0] && strcmp(words[0], "apply") == 0)
 		words++;
 	else if (words[0] && strcmp(words[0], "status") == 0) {
@@ -169,15 +194,15 @@ static int parse_arguments(
 	r = parse_words(setter, argv + optind, &a);
 	if (r < 0)
 		return r;
-	if (a.force && a.verb != SETTER_RESTORE) {
+	if (a.force && (a.own || a.verb != SETTER_RESTORE)) {
 		say("--force is for restore");
 		return -EINVAL;
 	}
-	if (a.dry_run && a.verb != SETTER_APPLY) {
+	if (a.dry_run && (a.own || a.verb != SETTER_APPLY)) {
 		say("--dry-run is for apply");
 		return -EINVAL;
 	}
-	if (setter->needs_cpus && !a.cpus && a.verb == SETTER_APPLY) {
+	if (setter->needs_cpus && !a.cpus && !a.own && a.verb == SETTER_APPLY) {
 		say("-c LIST is needed: the CPUs that are to be quiet");
 		return -EINVAL;
 	}
@@ -345,10 +370,38 @@ static char *explain_knob(const struct knob *knob)
 	return strdup("");
 }
 
+/* A value as it is short and easy to read: the chosen word of a choice, and a mask as a list. NULL
+ * for NULL; malloc'd. */
+static int show_value(const struct knob *knob, const char *value, char **ret)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	char *shown = NULL;
+	int r;
+
+	if (value && knob->kind == KNOB_MASK) {
+		r = cpumask_new(&mask);
+		if (r < 0)
+			return r;
+		if (cpumask_parse_hex(value, mask, NULL) == 0) {
+			*ret = cpumask_format_list(mask);
+			return *ret ? 0 : -ENOMEM;
+		}
+	}
+	if (value) {
+		shown = knob_writable(knob->kind, value);
+		if (!shown)
+			return -ENOMEM;
+	}
+	*ret = shown;
+	return 0;
+}
+
 static int add_group_row(struct table *table, const struct row_group *group)
 {
 	const struct knob *knob = group->first;
 	_cleanup_free_ char *cpus = NULL, *name = NULL, *why = explain_knob(knob);
+	_cleanup_free_ char *wanted = NULL, *now = NULL, *original = NULL;
+	int r;
 
 	if (group->cpus)
 		cpus = cpumask_format_list(group->cpus);
@@ -363,9 +416,16 @@ static int add_group_row(struct table *table, const struct row_group *group)
 			(const char *const[]){
 				name, cpus, NULL, NULL, NULL, knob_word_name(knob->word), why });
 	}
+	r = show_value(knob, knob->wanted, &wanted);
+	if (r == 0)
+		r = show_value(knob, knob->now, &now);
+	if (r == 0)
+		r = show_value(knob, knob->original, &original);
+	if (r < 0)
+		return r;
 	return table_add(table,
-		(const char *const[]){ knob->name, cpus, knob->wanted, knob->now, knob->original,
-			knob_word_name(knob->word), why });
+		(const char *const[]){
+			knob->name, cpus, wanted, now, original, knob_word_name(knob->word), why });
 }
 
 static int print_table(const struct knob_plan *plan, bool verbose)
@@ -472,6 +532,36 @@ static bool is_root(const struct setter *setter, const char *verb)
 	return false;
 }
 
+/* The CPU that a knob's path tells, -1 for none. */
+static int cpu_of_path(const char *path)
+{
+	static const char prefix[] = "/sys/devices/system/cpu/cpu";
+	const char *cursor = path + sizeof(prefix) - 1;
+	uint64_t cpu;
+
+	if (!text_starts_with(path, prefix) || parse_next_u64(&cursor, &cpu) < 0 ||
+		*cursor != '/' || cpu >= CPUMASK_CAPACITY)
+		return -1;
+	return (int)cpu;
+}
+
+/* A row that was settled beforehand gives way to what an earlier apply did with that knob. */
+static int unsettle(struct knob *knob, const struct journal_entry *entry)
+{
+	char *wanted = strdup(entry->new ? entry->new : entry->old);
+
+	if (!wanted)
+		return -ENOMEM;
+	free(knob->wanted);
+	free(TAKE_PTR(knob->note));
+	knob->wanted = wanted;
+	knob->group = entry->group;
+	knob->kind = entry->kind;
+	knob->word = KNOB_NONE;
+	knob->settled = false;
+	return 0;
+}
+
 /* Rows for what the journal has and the plan has not: settings of an earlier apply. `specific`: the
  * plan is for a WHAT that the user named. */
 static int add_journal_rows(const struct setter *setter, bool specific, struct knob_plan *plan)
@@ -487,6 +577,12 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 		const struct journal_entry *e = &journal->entries[i];
 		struct knob *knob = knob_plan_find(plan, e->path);
 
+		if (knob && knob->settled) {
+			r = unsettle(knob, e);
+			if (r < 0)
+				return r;
+			continue;
+		}
 		/* What was asked for last time, unless it is asked for something else now. */
 		if (knob && knob->wanted && e->new && !specific) {
 			char *wanted = strdup(e->new);
@@ -498,10 +594,11 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 		}
 		if (knob)
 			continue;
-		r = knob_plan_add(plan, e->group, e->kind, e->path, e->new ? e->new : e->old, NULL,
+		r = knob_plan_add(plan, e->group, e->kind, e->path, e->new ? e->new : e->old, &knob,
 			"%s", e->name);
 		if (r < 0)
 			return r;
+		knob->cpu = cpu_of_path(e->path);
 	}
 	return 0;
 }
@@ -691,6 +788,15 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	if (r > 0)
 		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+	if (arguments.own)
+		return arguments.own->run(
+			&(struct setter_verb_use){
+				.cpus = arguments.cpus,
+				.words = arguments.words,
+				.json = arguments.json,
+				.verbose = arguments.verbose,
+			},
+			setter->state);
 	return arguments.verb == SETTER_RESTORE ? run_restore(setter, &arguments)
 						: run_with_plan(setter, &arguments);
 }

@@ -5,6 +5,7 @@
  *	TOOL [apply] [-c CPUS] [OPTIONS] [WHAT]
  *	TOOL status [...]
  *	TOOL restore
+ *	TOOL VERB ...		of its own
  *
  * A setter brings a description, its own options, and a function that makes the plan.
  */
@@ -35,6 +36,22 @@ struct setter_target {
 	bool verbose;
 };
 
+/* How a verb of a setter's own was called. */
+struct setter_verb_use {
+	const char *cpus; /* of -c; NULL when it was not given */
+	char **words;	  /* behind the verb, ended by NULL */
+	bool json;
+	bool verbose;
+};
+
+/* A verb of a setter's own, which is no turning of knobs. */
+struct setter_verb_own {
+	const char *name;
+	const char *usage; /* for --help, without the tool's name: "list [--json]" */
+	/* Says what is wrong, and returns the exit status. */
+	int (*run)(const struct setter_verb_use *use, void *state);
+};
+
 struct setter {
 	const char *name;
 	const char *summary; /* one line for --help */
@@ -43,8 +60,12 @@ struct setter {
 	/* Long options of its own, ended by { 0 }; their values are 1000 and above. NULL for none.
 	 */
 	const struct option *options;
+	/* Ended by one without a name. NULL for none. */
+	const struct setter_verb_own *verbs;
 	/* -c may not be left out (for apply). */
 	bool needs_cpus;
+	/* What --help says of leaving it out: " (default: none)". NULL: all CPUs. */
+	const char *no_cpus;
 	const struct knob_backend *backends;
 	/* As in struct engine. */
 	unsigned (*rank)(const char *path);
