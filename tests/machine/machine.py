@@ -276,7 +276,7 @@ class Setter:
     tool has ended. self.box is the machine, to be changed before the first run.
     """
 
-    CHOICE = re.compile(rb'(?:[\w-]+ )*\[([\w-]+)\](?: [\w-]+)*\n?')
+    CHOICE = re.compile(rb'(?:[\w+-]+ )*\[([\w+-]+)\](?: [\w+-]+)*\n?')
     BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
 
     def __init__(self, tool, name, *, allowed=None):
@@ -357,7 +357,7 @@ class Setter:
     def note_choices(self):
         for name, content in self.snapshot().items():
             if isinstance(content, bytes) and self.CHOICE.fullmatch(content):
-                self.choices.setdefault(name, re.findall(rb'[\w-]+', content))
+                self.choices.setdefault(name, re.findall(rb'[\w+-]+', content))
 
     def render_choices(self):
         for name, words in self.choices.items():

@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "basic/say.h"
+#include "basic/text.h"
+#include "machine/virtualization.h"
+#include "noise-off/knobs.h"
+
+#define WORKQUEUES "/sys/devices/virtual/workqueue"
+#define THP "/sys/kernel/mm/transparent_hugepage"
+#define KSM_RUN "/sys/kernel/mm/ksm/run"
+#define PERF_CPU_PERCENT "/proc/sys/kernel/perf_cpu_time_max_percent"
+#define PERF_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
+#define ASLR "/proc/sys/kernel/randomize_va_space"
+
+enum {
+	/* The kernel checks the one before it lets the other be set, both ways: the sample rate is
+	 * the last to be set and the first to be put back. */
+	GROUP_ALL,
+	GROUP_PERF_RATE,
+
+	STAT_SECONDS = 120,
+	/* The kernel's default (kernel/events/core.c: DEFAULT_CPU_TIME_MAX_PERCENT). */
+	PERF_CPU_DEFAULT_PERCENT = 25,
+	/* No halt state of a machine takes longer to leave; anything deeper does. */
+	HALT_MICROSECONDS = 5,
+	MAX_IDLE_STATES = 16,
+};
+
+const struct noise_knob noise_knobs[] = {
+	[NOISE_WORKQUEUE] = { "workqueue", NOISE_WITH_CPUS, "the others",
+		"unbound kernel work runs on other CPUs" },
+	[NOISE_WRITEBACK] = { "writeback", NOISE_WITH_CPUS, "the others",
+		"dirty pages are written from other CPUs" },
+	[NOISE_WATCHDOG_CPUMASK] = { "watchdog_cpumask", NOISE_WITH_CPUS, "the others",
+		"no lockup checks on the quiet CPUs" },
+	[NOISE_PM_QOS] = { "pm_qos", NOISE_WITH_CPUS, "halt only",
+		"no deep idle, so no slow waking up" },
+	[NOISE_NMI_WATCHDOG] = { "nmi_watchdog", NOISE_ALWAYS, "0",
+		"frees a hardware counter, ends its NMIs" },
+	[NOISE_SOFT_WATCHDOG] = { "soft_watchdog", NOISE_IF_NAMED, "0",
+		"no lockup check every few seconds" },
+	[NOISE_TIMER_MIGRATION] = { "timer_migration", NOISE_ALWAYS, "0",
+		"timers stay on the CPU that armed them" },
+	[NOISE_STAT_INTERVAL] = { "stat_interval", NOISE_ALWAYS, "120",
+		"memory statistics seldom interrupt" },
+	[NOISE_NUMA_BALANCING] = { "numa_balancing", NOISE_ALWAYS, "0",
+		"no page faults made to watch accesses" },
+	[NOISE_KSM] = { "ksm", NOISE_ALWAYS, "0", "no merging of pages, and of cache lines" },
+	[NOISE_THP] = { "thp", NOISE_ALWAYS, "madvise", "huge pages only for who asks for them" },
+	[NOISE_PERF_CPU_PERCENT] = { "perf_cpu_percent", NOISE_ALWAYS, "1-99",
+		"profilers are limited at all" },
+	[NOISE_PERF_SAMPLE_RATE] = { "perf_sample_rate", NOISE_ALWAYS, "1",
+		"other people's profilers hardly sample" },
+	[NOISE_RT_RUNTIME] = { "rt_runtime", NOISE_IF_NAMED, "-1",
+		"real-time programs are not throttled" },
+	[NOISE_ASLR] = { "aslr", NOISE_IF_NAMED, "0", "one memory layout for all runs" },
+	[NOISE_SWAP] = { "swap", NOISE_SHOWN, "", "what was swapped out has to come back" },
+};
+
+static_assert(ARRAY_SIZE(noise_knobs) == NOISE_N, "a knob without its line");
+
+/*
+ * The global mask of unbound workqueues. From 6.12 on `cpumask` shows what is in effect, less the
+ * isolated partitions, while what was asked for, and has to be put back, is in
+ * `cpumask_requested`, which cannot be written (kernel/workqueue.c: wq_unbound_cpumask_show(),
+ * workqueue_set_unbound_cpumask()). Where that does not exist, as in 6.1, both are one.
+ */
+static int read_unbound(const char *rest _unused_, char **ret)
+{
+	int r;
+
+	r = knob_read(NULL, WORKQUEUES "/cpumask_requested", ret);
+	return r == -ENOENT ? knob_read(NULL, WORKQUEUES "/cpumask", ret) : r;
+}
+
+static int write_unbound(const char *rest _unused_, const char *text)
+{
+	return knob_write(NULL, WORKQUEUES "/cpumask", text);
+}
+
+#define UNBOUND "workqueue:cpumask"
+
+const struct knob_backend noise_backends[] = {
+	{ "workqueue", read_unbound, write_unbound },
+	{ 0 },
+};
+
+struct planning {
+	const struct setter_target *target;
+	struct knob_plan *plan;
+	const enum noise_wish *wishes;
+	const char *container;	      /* NULL when in none */
+	struct cpumask *housekeeping; /* online, and not to be quiet; NULL without -c */
+};
+
+static bool is_chosen(const struct planning *p, enum noise_id id)
+{
+	switch (p->wishes[id]) {
+	case NOISE_NAMED:
+		return true;
+	case NOISE_EXCEPTED:
+		return false;
+	case NOISE_DEFAULT:
+		break;
+	}
+	switch (noise_knobs[id].use) {
+	case NOISE_ALWAYS:
+		return true;
+	case NOISE_WITH_CPUS:
+		return p->target->cpus != NULL;
+	case NOISE_IF_NAMED:
+	case NOISE_SHOWN:
+		break;
+	}
+	return false;
+}
+
+/* The file behind a knob. */
+static const char *file_of(const char *path)
+{
+	return strcmp(path, UNBOUND) == 0 ? WORKQUEUES "/cpumask" : path;
+}
+
+/* Whether a container's manager has closed this file: mounted read-only, which anybody can see, or
+ * not to be written by the container's root. */
+static bool is_closed(const struct planning *p, const char *path)
+{
+	struct statvfs st;
+
+	if (!p->container || statvfs(file_of(path), &st) < 0)
+		return false;
+	if (st.f_flag & ST_RDONLY)
+		return true;
+	return geteuid() == 0 && access(file_of(path), W_OK) < 0;
+}
+
+/* A row that shows a value and turns nothing. */
+static int add_shown(struct planning *p, enum knob_word word, const char *path, const char *now,
+	const char *note, const char *name)
+{
+	struct knob *knob;
+	int r;
+
+	r = knob_plan_add_word(p->plan, GROUP_ALL, word, path, note, "%s", name);
+	if (r < 0 || !now)
+		return r;
+	knob = &p->plan->knobs[p->plan->n - 1];
+	knob->now = strdup(now);
+	return knob->now ? 0 : -ENOMEM;
+}
+
+/* A knob, or why it is not ours to turn. cpu is -1 for none. */
+static int add_knob(struct planning *p, enum noise_id id, unsigned group, enum knob_kind kind,
+	const char *path, const char *wanted, int cpu, const char *name)
+{
+	_cleanup_free_ char *now = NULL, *note = NULL;
+	struct knob *knob;
+	int r;
+
+	if (!is_closed(p, path)) {
+		r = knob_plan_add(p->plan, group, kind, path, wanted, &knob, "%s", name);
+		if (r < 0)
+			return r;
+		knob->cpu = cpu;
+		knob->may_be_refused = p->wishes[id] != NOISE_NAMED;
+		return 0;
+	}
+	r = knob_read(noise_backends, path, &now);
+	if (r == -ENOMEM)
+		return r;
+	if (asprintf(&note, "closed by %s", p->container) < 0) {
+		note = NULL;
+		return -ENOMEM;
+	}
+	r = add_shown(p, KNOB_HOST_CONTROLLED, path, now, note, name);
+	if (r < 0)
+		return r;
+	knob = &p->plan->knobs[p->plan->n - 1];
+	knob->kind = kind;
+	knob->cpu = cpu;
+	return 0;
+}
+
+static int add_plain(struct planning *p, enum noise_id id, const char *path, const char *wanted)
+{
+	return add_knob(p, id, GROUP_ALL, KNOB_NUMBER, path, wanted, -1, noise_knobs[id].name);
+}
+
+/* The number that a knob has now; an error where it has none. */
+static int read_number(const char *path, int64_t *ret)
+{
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	return r < 0 ? r : parse_attr_s64(text, ret);
+}
+
+/* --- Masks of CPUs. --- */
+
+/*
+ * Takes the quiet CPUs out of a mask. What others have taken out before stays out: a mask of the
+ * kernel's own defaults may lack the nohz_full CPUs. It is never left without a CPU that is online.
+ */
+static int take_quiet_out(const struct planning *p, struct cpumask *mask)
+{
+	cpumask_andnot(mask, mask, p->target->cpus);
+	if (!cpumask_intersects(mask, p->housekeeping))
+		cpumask_andnot(mask, p->target->topology->possible, p->target->cpus);
+	return cpumask_intersects(mask, p->housekeeping) ? 0 : -EINVAL;
+}
+
+/*
+ * Writing the workqueues' mask puts it into effect as it is, isolated partitions included
+ * (kernel/workqueue.c: workqueue_set_unbound_cpumask()), so these are left out of it.
+ */
+static int take_isolated_out(const struct planning *p, struct cpumask *mask)
+{
+	_cleanup_(cpumask) struct cpumask *isolated = NULL;
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	if (file_read_attr(AT_FDCWD, WORKQUEUES "/cpumask_isolated", text, sizeof(text)) < 0)
+		return 0;
+	r = cpumask_new(&isolated);
+	if (r < 0)
+		return r;
+	if (cpumask_parse_hex(text, isolated, NULL) < 0)
+		return 0;
+	cpumask_andnot(isolated, mask, isolated);
+	if (cpumask_intersects(isolated, p->housekeeping))
+		cpumask_assign(mask, isolated);
+	return 0;
+}
+
+static int parse_mask(enum knob_kind kind, const char *text, struct cpumask *ret)
+{
+	return kind == KNOB_MASK ? cpumask_parse_hex(text, ret, NULL)
+				 : cpumask_parse_list(text, 0, ret, NULL);
+}
+
+static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, const char *path)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	_cleanup_free_ char *now = NULL, *wanted = NULL;
+	int r;
+
+	r = cpumask_copy(p->target->topology->possible, &mask);
+	if (r < 0)
+		return r;
+	r = knob_read(noise_backends, path, &now);
+	if (r == -ENOMEM)
+		return r;
+	/* The engine says so of one that cannot be read. */
+	if (r == 0 && parse_mask(kind, now, mask) == -ENOMEM)
+		return -ENOMEM;
+	r = take_quiet_out(p, mask);
+	if (r == 0 && id == NOISE_WORKQUEUE)
+		r = take_isolated_out(p, mask);
+	if (r < 0)
+		return r;
+	wanted = kind == KNOB_MASK ? cpumask_format_hex(mask, p->target->topology->n_cpus)
+				   : cpumask_format_list(mask);
+	if (!wanted)
+		return -ENOMEM;
+	return add_knob(p, id, GROUP_ALL, kind, path, wanted, -1, noise_knobs[id].name);
+}
+
+/* --- Idle states. --- */
+
+/* The shortest exit latency of an idle state that is not mere polling, in microseconds; -ENOENT
+ * where the CPU has no idle states to choose from. */
+static int read_halt_latency(int cpu, uint64_t *ret)
+{
+	uint64_t least = UINT64_MAX;
+	bool any = false;
+
+	for (int state = 0; state < MAX_IDLE_STATES; state++) {
+		char path[96];
+		uint64_t latency;
+
+		snprintf(path, sizeof(path),
+			"/sys/devices/system/cpu/cpu%d/cpuidle/state%d/latency", cpu, state);
+		if (file_read_attr_u64(AT_FDCWD, path, &latency) < 0)
+			break;
+		any = true;
+		if (latency > 0)
+			least = MIN(least, latency);
+	}
+	if (!any)
+		return -ENOENT;
+	*ret = least;
+	return 0;
+}
+
+/*
+ * The text "0" of pm_qos_resume_latency_us means no limit, "n/a" a limit of zero, that is, polling
+ * (Documentation/ABI/testing/sysfs-devices-power). A polling CPU heats its package and takes issue
+ * slots from its sibling, while a halt is left within a microsecond or two; so the limit is the
+ * latency of the machine's halt, where it has one. A limit that is as tight stays.
+ */
+static const char *limit_latency(uint64_t halt, const char *now, char *buf, size_t size)
+{
+	uint64_t limit;
+
+	if (halt > HALT_MICROSECONDS)
+		return "n/a";
+	if (now && strncmp(now, "n/a", 3) == 0)
+		return now;
+	if (now && parse_attr_u64(now, &limit) == 0 && limit > 0 && limit <= halt)
+		return now;
+	snprintf(buf, size, "%" PRIu64, halt);
+	return buf;
+}
+
+static int plan_pm_qos(struct planning *p)
+{
+	bool guest = virtualization_read_hypervisor() != NULL;
+
+	cpumask_for_each (cpu, p->target->cpus) {
+		_cleanup_free_ char *now = NULL;
+		char path[96], buf[32];
+		uint64_t halt;
+		int r;
+
+		snprintf(path, sizeof(path),
+			"/sys/devices/system/cpu/cpu%d/power/pm_qos_resume_latency_us", cpu);
+		r = knob_read(NULL, path, &now);
+		if (r == -ENOMEM)
+			return r;
+		if (read_halt_latency(cpu, &halt) == 0) {
+			r = add_knob(p, NOISE_PM_QOS, GROUP_ALL, KNOB_WORD, path,
+				limit_latency(halt, now, buf, sizeof(buf)), cpu,
+				noise_knobs[NOISE_PM_QOS].name);
+		} else {
+			r = add_shown(p, guest ? KNOB_HOST_CONTROLLED : KNOB_UNAVAILABLE, path, now,
+				guest ? "the hypervisor puts it to sleep" : "no idle states",
+				noise_knobs[NOISE_PM_QOS].name);
+			if (r == 0)
+				p->plan->knobs[p->plan->n - 1].cpu = cpu;
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- Memory. --- */
+
+/* Whether the chosen word of "always [madvise] never" is this one. */
+static bool is_choice(const char *path, const char *word)
+{
+	_cleanup_free_ char *now = NULL;
+
+	return knob_read(NULL, path, &now) == 0 && knob_equal(KNOB_CHOICE, now, word);
+}
+
+/* `never` is quieter than what we want, and somebody's decision: it stays. */
+static int add_thp(struct planning *p, const char *path, const char *name)
+{
+	return add_knob(p, NOISE_THP, GROUP_ALL, KNOB_CHOICE, path,
+		is_choice(path, "never") ? "never" : "madvise", -1, name);
+}
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_thp_size(const struct dirent *entry)
+{
+	return text_starts_with(entry->d_name, "hugepages-");
+}
+
+/* From 6.8 on each size has a say of its own (Documentation/admin-guide/mm/transhuge.rst): those
+ * that do as the common one does, or nothing, are left alone. */
+static int plan_thp_sizes(struct planning *p)
+{
+	struct dirent **entries;
+	int r = 0, n = scandir(THP, &entries, is_thp_size, compare_names);
+
+	if (n < 0)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	for (int i = 0; i < n; i++) {
+		_cleanup_free_ char *path = NULL, *name = NULL;
+
+		if (r == 0 && asprintf(&path, THP "/%s/enabled", entries[i]->d_name) < 0) {
+			path = NULL;
+			r = -ENOMEM;
+		}
+		if (r == 0 && asprintf(&name, "thp %s", entries[i]->d_name + 10) < 0) {
+			name = NULL;
+			r = -ENOMEM;
+		}
+		if (r == 0 && (is_choice(path, "always") || is_choice(path, "madvise")))
+			r = add_thp(p, path, name);
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+static int plan_thp(struct planning *p)
+{
+	int r;
+
+	r = add_thp(p, THP "/enabled", "thp");
+	if (r == 0)
+		r = add_thp(p, THP "/defrag", "thp defrag");
+	return r < 0 ? r : plan_thp_sizes(p);
+}
+
+/* 2 stops it, too, and takes all merged pages apart; writing 2, also when putting it back, may take
+ * long and fail for want of memory (Documentation/admin-guide/mm/ksm.rst). So it is left alone. */
+static int plan_ksm(struct planning *p)
+{
+	int64_t now;
+
+	if (read_number(KSM_RUN, &now) == 0 && now == 2)
+		return add_shown(p, KNOB_ALREADY, KSM_RUN, "2", "stopped, and nothing is merged",
+			noise_knobs[NOISE_KSM].name);
+	return add_plain(p, NOISE_KSM, KSM_RUN, "0");
+}
+
+static int plan_stat_interval(struct planning *p)
+{
+	static const char path[] = "/proc/sys/vm/stat_interval";
+	int64_t now, wanted = STAT_SECONDS;
+	char text[32];
+
+	if (read_number(path, &now) == 0 && now > wanted)
+		wanted = now;
+	snprintf(text, sizeof(text), "%" PRId64, wanted);
+	return add_plain(p, NOISE_STAT_INTERVAL, path, text);
+}
+
+/* Sums up /proc/swaps (proc(5)): a heading, then file, type, size and used in KiB, priority. 1 when
+ * there is any swap. */
+static int read_swap(uint64_t *ret_size, uint64_t *ret_used)
+{
+	_cleanup_free_ char *text = NULL;
+	char *line, *save = NULL;
+	int r;
+
+	r = file_read_all(AT_FDCWD, "/proc/swaps", 1024 * 1024, &text, NULL);
+	if (r < 0)
+		return r;
+	*ret_size = *ret_used = 0;
+	r = 0;
+	line = strtok_r(text, "\n", &save);
+	while ((line = strtok_r(NULL, "\n", &save))) {
+		char *field_save = NULL, *field = strtok_r(line, " \t", &field_save);
+		uint64_t values[2];
+
+		/* Blanks in a name are written as \040. */
+		field = field ? strtok_r(NULL, " \t", &field_save) : NULL;
+		for (int i = 0; field && i < 2; i++) {
+			field = strtok_r(NULL, " \t", &field_save);
+			if (field && parse_u64(field, 0, UINT64_MAX, &values[i]) < 0)
+				field = NULL;
+		}
+		if (!field)
+			continue;
+		*ret_size += values[0];
+		*ret_used += values[1];
+		r = 1;
+	}
+	return r;
+}
+
+static int show_swap(struct planning *p)
+{
+	uint64_t size, used;
+	char now[80];
+	int r;
+
+	r = read_swap(&size, &used);
+	if (r <= 0)
+		return r == -ENOMEM ? r : 0;
+	snprintf(now, sizeof(now), "%" PRIu64 " of %" PRIu64 " MiB", (used + 1023) / 1024,
+		size / 1024);
+	return add_shown(p, KNOB_NONE, "/proc/swaps", now,
+		used > 0 ? "a run may wait for it" : "not in use", noise_knobs[NOISE_SWAP].name);
+}
+
+/* --- perf. --- */
+
+static bool is_perf_limited(int64_t percent)
+{
+	return percent > 0 && percent < 100;
+}
+
+/*
+ * At 0 and at 100 the kernel neither limits profilers nor lets the sample rate be set. In between
+ * any value will do: with a sample rate of 1 it has no other effect, and without, a lower one would
+ * make the kernel lower the rate for good.
+ */
+static int plan_perf_cpu_percent(struct planning *p)
+{
+	int64_t now, wanted = PERF_CPU_DEFAULT_PERCENT;
+	char text[32];
+	int r;
+
+	if (read_number(PERF_CPU_PERCENT, &now) == 0 && is_perf_limited(now))
+		wanted = now;
+	snprintf(text, sizeof(text), "%" PRId64, wanted);
+	r = add_plain(p, NOISE_PERF_CPU_PERCENT, PERF_CPU_PERCENT, text);
+	if (r < 0 || is_chosen(p, NOISE_PERF_SAMPLE_RATE))
+		return r;
+	/* With the limit on, the kernel lowers the rate by itself (kernel/events/core.c:
+	 * perf_sample_event_took()), and only kept. */
+	return knob_plan_add(p->plan, GROUP_PERF_RATE, KNOB_RATE, PERF_SAMPLE_RATE, NULL, NULL,
+		"%s", noise_knobs[NOISE_PERF_SAMPLE_RATE].name);
+}
+
+static int plan_perf_sample_rate(struct planning *p)
+{
+	const char *name = noise_knobs[NOISE_PERF_SAMPLE_RATE].name;
+	int64_t percent;
+
+	if (!is_chosen(p, NOISE_PERF_CPU_PERCENT) && read_number(PERF_CPU_PERCENT, &percent) == 0 &&
+		!is_perf_limited(percent)) {
+		if (p->wishes[NOISE_PERF_SAMPLE_RATE] == NOISE_NAMED &&
+			p->target->verb == SETTER_APPLY) {
+			say("perf_sample_rate can only be set together with perf_cpu_percent: the "
+			    "kernel refuses it while kernel.perf_cpu_time_max_percent is %" PRId64,
+				percent);
+			return -EINVAL;
+		}
+		return add_shown(p, KNOB_DENIED, PERF_SAMPLE_RATE, NULL,
+			"refused while perf_cpu_percent is 0 or 100", name);
+	}
+	/* At 1 the kernel has no reason to lower it: a sample a second is within any limit. */
+	return add_knob(p, NOISE_PERF_SAMPLE_RATE, GROUP_PERF_RATE, KNOB_RATE, PERF_SAMPLE_RATE,
+		"1", -1, name);
+}
+
+/* --- The plan. --- */
+
+static int show_aslr(struct planning *p)
+{
+	_cleanup_free_ char *now = NULL;
+	int r;
+
+	r = knob_read(NULL, ASLR, &now);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return add_shown(p, KNOB_NONE, ASLR, now,
+		knob_equal(KNOB_NUMBER, now, "0") ? "off" : "left on, see --aslr",
+		noise_knobs[NOISE_ASLR].name);
+}
+
+static int plan_one(struct planning *p, enum noise_id id)
+{
+	switch (id) {
+	case NOISE_WORKQUEUE:
+		return plan_mask(p, id, KNOB_MASK, UNBOUND);
+	case NOISE_WRITEBACK:
+		return plan_mask(p, id, KNOB_MASK, WORKQUEUES "/writeback/cpumask");
+	case NOISE_WATCHDOG_CPUMASK:
+		return plan_mask(p, id, KNOB_LIST, "/proc/sys/kernel/watchdog_cpumask");
+	case NOISE_PM_QOS:
+		return plan_pm_qos(p);
+	case NOISE_NMI_WATCHDOG:
+		return add_plain(p, id, "/proc/sys/kernel/nmi_watchdog", "0");
+	case NOISE_SOFT_WATCHDOG:
+		return add_plain(p, id, "/proc/sys/kernel/soft_watchdog", "0");
+	case NOISE_TIMER_MIGRATION:
+		return add_plain(p, id, "/proc/sys/kernel/timer_migration", "0");
+	case NOISE_STAT_INTERVAL:
+		return plan_stat_interval(p);
+	case NOISE_NUMA_BALANCING:
+		return add_plain(p, id, "/proc/sys/kernel/numa_balancing", "0");
+	case NOISE_KSM:
+		return plan_ksm(p);
+	case NOISE_THP:
+		return plan_thp(p);
+	case NOISE_PERF_CPU_PERCENT:
+		return plan_perf_cpu_percent(p);
+	case NOISE_PERF_SAMPLE_RATE:
+		return plan_perf_sample_rate(p);
+	case NOISE_RT_RUNTIME:
+		return add_plain(p, id, "/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	case NOISE_ASLR:
+		return add_plain(p, id, ASLR, "0");
+	case NOISE_SWAP:
+		return show_swap(p);
+	case NOISE_N:
+		break;
+	}
+	return 0;
+}
+
+/* What a user asked for that cannot be. */
+static int check_wishes(const struct planning *p)
+{
+	bool masks = false;
+
+	for (int id = 0; id < NOISE_N; id++) {
+		bool named = p->wishes[id] == NOISE_NAMED;
+
+		if (named && noise_knobs[id].use == NOISE_WITH_CPUS && !p->target->cpus &&
+			p->target->verb == SETTER_APPLY) {
+			say("%s needs -c LIST: the CPUs that are to be quiet",
+				noise_knobs[id].name);
+			return -EINVAL;
+		}
+		if (named && noise_knobs[id].use == NOISE_SHOWN &&
+			p->target->verb == SETTER_APPLY) {
+			say("%s is shown only: what swapoff(8) does cannot be put back exactly",
+				noise_knobs[id].name);
+			return -EINVAL;
+		}
+		if (noise_knobs[id].use == NOISE_WITH_CPUS && id != NOISE_PM_QOS)
+			masks = masks || is_chosen(p, id);
+	}
+	if (masks && p->housekeeping && cpumask_is_empty(p->housekeeping)) {
+		say("-c names all CPUs that are online: the kernel needs one for its own work");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int plan_all(struct planning *p)
+{
+	int r;
+
+	if (p->target->cpus) {
+		r = cpumask_copy(p->target->topology->online, &p->housekeeping);
+		if (r < 0)
+			return r;
+		cpumask_andnot(p->housekeeping, p->housekeeping, p->target->cpus);
+	}
+	r = check_wishes(p);
+	for (int id = 0; r == 0 && id < NOISE_N; id++) {
+		/* `status` without -c: the journal knows the CPUs. */
+		if (noise_knobs[id].use == NOISE_WITH_CPUS && !p->target->cpus)
+			continue;
+		if (is_chosen(p, id))
+			r = plan_one(p, id);
+		else if (id == NOISE_ASLR && p->wishes[id] != NOISE_EXCEPTED)
+			r = show_aslr(p);
+		else if (id == NOISE_SWAP && p->wishes[id] != NOISE_EXCEPTED)
+			r = show_swap(p);
+	}
+	return r;
+}
+
+int noise_make_plan(
+	const struct setter_target *target, const enum noise_wish *wishes, struct knob_plan *plan)
+{
+	_cleanup_free_ char *container = NULL;
+	struct planning p = { .target = target, .plan = plan, .wishes = wishes };
+	int r;
+
+	r = virtualization_read_container(&container);
+	if (r == 0) {
+		p.container = container;
+		r = plan_all(&p);
+	}
+	cpumask_free(p.housekeeping);
+	if (r < 0 && r != -EINVAL)
+		say_errno(r, "cannot look at the kernel's settings");
+	return r;
+}

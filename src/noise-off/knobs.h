@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's own noise: which knobs there are, and what each is to be on this machine.
+ */
+#ifndef QUIESCE_NOISE_OFF_KNOBS_H
+#define QUIESCE_NOISE_OFF_KNOBS_H
+
+#include <stddef.h>
+
+#include "knob/knob.h"
+#include "knob/setter.h"
+
+/* When a knob is turned. */
+enum noise_use {
+	NOISE_ALWAYS,	 /* unless excepted */
+	NOISE_WITH_CPUS, /* with -c: it is about those CPUs */
+	NOISE_IF_NAMED,	 /* only when asked for by its name: it costs more than noise */
+	NOISE_SHOWN,	 /* never: only shown */
+};
+
+/* In the order in which they are turned and shown. */
+enum noise_id {
+	NOISE_WORKQUEUE,
+	NOISE_WRITEBACK,
+	NOISE_WATCHDOG_CPUMASK,
+	NOISE_PM_QOS,
+	NOISE_NMI_WATCHDOG,
+	NOISE_SOFT_WATCHDOG,
+	NOISE_TIMER_MIGRATION,
+	NOISE_STAT_INTERVAL,
+	NOISE_NUMA_BALANCING,
+	NOISE_KSM,
+	NOISE_THP,
+	NOISE_PERF_CPU_PERCENT,
+	NOISE_PERF_SAMPLE_RATE,
+	NOISE_RT_RUNTIME,
+	NOISE_ASLR,
+	NOISE_SWAP,
+	NOISE_N,
+};
+
+struct noise_knob {
+	const char *name; /* as a user types it */
+	enum noise_use use;
+	const char *sets; /* what it is set to, for a person */
+	const char *why;  /* what it does to a benchmark, in one line */
+};
+
+/* NOISE_N of them. */
+extern const struct noise_knob noise_knobs[];
+
+/* What the user said of a knob. */
+enum noise_wish {
+	NOISE_DEFAULT,
+	NOISE_NAMED,
+	NOISE_EXCEPTED,
+};
+
+/* The backends that the plan's knobs need. */
+extern const struct knob_backend noise_backends[];
+
+/*
+ * Makes the plan; says what is wrong: -EINVAL for wrong use. wishes has NOISE_N entries. A knob
+ * that was named must not be refused, the others may.
+ */
+int noise_make_plan(
+	const struct setter_target *target, const enum noise_wish *wishes, struct knob_plan *plan);
+
+#endif
