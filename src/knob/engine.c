@@ -92,6 +92,15 @@ static int load_journal(
 	return r;
 }
 
+/* Whether somebody else changed it. */
+static bool is_foreign(const struct journal_entry *entry, const char *now)
+{
+	const char *become = entry->new;
+
+	return become && !knob_equal(entry->kind, now, entry->old) &&
+		knob_is_foreign(entry->kind, now, become);
+}
+
 static int inspect_knob(const struct engine *engine, struct journal *journal, struct knob *knob)
 {
 	const struct journal_entry *entry;
@@ -118,8 +127,7 @@ static int inspect_knob(const struct engine *engine, struct journal *journal, st
 			: KNOB_ALREADY;
 	else
 		knob->word = KNOB_NONE;
-	if (entry && entry->new && knob_is_foreign(knob->kind, knob->now, entry->new) &&
-		!knob_equal(knob->kind, knob->now, entry->old))
+	if (entry && is_foreign(entry, knob->now))
 		set_note(knob, "changed by somebody else since: it was set to %s", entry->new);
 	return 0;
 }
@@ -510,6 +518,22 @@ static int take_lock(struct engine_failure *failure)
 	return fd;
 }
 
+/* A knob that is not there, or cannot even be read. What the plan has settled is for whoever made
+ * the plan to refuse. */
+static int refuse_unreadable(
+	const struct engine *engine, const struct knob_plan *plan, struct engine_failure *failure)
+{
+	for (size_t i = 0; engine->strict && i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (knob->settled || !knob->wanted || knob->now)
+			continue;
+		set_failure(failure, knob->path, "cannot read %s", knob->name);
+		return -knob->error;
+	}
+	return 0;
+}
+
 int engine_apply(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
@@ -525,6 +549,8 @@ int engine_apply(
 	if (r < 0 && r != -ENOENT)
 		return r;
 	r = inspect_plan(engine, before, plan);
+	if (r == 0)
+		r = refuse_unreadable(engine, plan, failure);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < plan->n; i++)
@@ -630,8 +656,7 @@ static void judge_entries(
 			same = false;
 		else
 			same = knob_equal(e->kind, states[i].now, e->old);
-		if (states[i].now && !same && e->new && !engine->force &&
-			knob_is_foreign(e->kind, states[i].now, e->new)) {
+		if (states[i].now && !engine->force && is_foreign(e, states[i].now)) {
 			states[i].leave = true;
 			/* What was only looked after, and stayed as it was, nobody has to miss. */
 			states[i].word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED

@@ -439,8 +439,9 @@ def run_tests(tests):
     print(f'1..{len(tests)}')
     for number, (name, function) in enumerate(tests, 1):
         try:
-            function()
-            print(f'ok {number} - {name}')
+            # What a test returns says how much it did.
+            done = function()
+            print(f'ok {number} - {name}{f": {done}" if isinstance(done, str) else ""}')
         except Skip as reason:
             print(f'ok {number} - {name} # SKIP {reason}')
         except Exception as error:  # pylint: disable=broad-except

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A setter as small as one can be, to test what all of them share: the grammar, the tables, the
+ * journal, the lock. It turns one knob of each kind, where the machine has it, and one that is no
+ * file: "gate:" holds the setter up when it is told so, between what it turns before and after.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/say.h"
+#include "knob/setter.h"
+
+enum {
+	OPT_GATE = 1000,
+	OPT_FAIL,
+	GATE_STEP_NS = 5 * 1000 * 1000,
+	GATE_STEPS = 4000,
+};
+
+struct state {
+	const char *word; /* of WHAT */
+	bool gate;
+	bool fail;
+};
+
+/* /run/gate-NAME is what the gate NAME was set to; without it, it is "open". */
+static int gate_read(const char *rest, char **ret)
+{
+	char path[256], text[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/run/gate-%s", rest);
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	if (r < 0 && r != -ENOENT)
+		return r;
+	*ret = strdup(r < 0 ? "open" : text);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int write_text(const char *path, const char *text)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -EIO;
+}
+
+/* Closed: waits for /run/go. The broken one refuses everything. */
+static int gate_write(const char *rest, const char *text)
+{
+	struct timespec ts = { .tv_nsec = GATE_STEP_NS };
+	char path[256];
+	int r;
+
+	if (strcmp(rest, "broken") == 0)
+		return -EIO;
+	snprintf(path, sizeof(path), "/run/gate-%s", rest);
+	if (strcmp(text, "open") == 0)
+		return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+	r = write_text(path, text);
+	for (int i = 0; r == 0 && access("/run/go", F_OK) < 0; i++) {
+		if (i == GATE_STEPS)
+			return -ETIMEDOUT;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	}
+	return r;
+}
+
+static int parse_option(int option, _unused_ const char *value, void *data)
+{
+	struct state *state = data;
+
+	if (option == OPT_GATE)
+		state->gate = true;
+	else
+		state->fail = true;
+	return 0;
+}
+
+static int parse_what(const char *what, void *data)
+{
+	struct state *state = data;
+
+	if (strcmp(what, "never") != 0 && strcmp(what, "madvise") != 0) {
+		say("'%s' is neither never nor madvise", what);
+		return -EINVAL;
+	}
+	state->word = what;
+	return 0;
+}
+
+static int make_plan(const struct setter_target *target, struct knob_plan *plan, void *data)
+{
+	const struct state *state = data;
+	int r;
+
+	r = knob_plan_add(plan, 0, KNOB_CHOICE, "/sys/kernel/mm/transparent_hugepage/enabled",
+		state->word, NULL, "huge pages");
+	if (r == 0)
+		r = knob_plan_add(plan, 0, KNOB_NUMBER, "/proc/sys/kernel/nmi_watchdog", "0", NULL,
+			"NMI watchdog");
+	if (r == 0)
+		r = knob_plan_add(plan, 1, KNOB_LIST, "/proc/sys/kernel/watchdog_cpumask", "0",
+			NULL, "watchdog");
+	if (r == 0)
+		r = knob_plan_add(plan, 1, KNOB_WORD, "/sys/kernel/mm/ksm/run", NULL, NULL, "KSM");
+	if (r == 0 && (state->gate || target->verb == SETTER_STATUS))
+		r = knob_plan_add(plan, 1, KNOB_WORD, "gate:main", "closed", NULL, "gate");
+	cpumask_for_each (cpu, target->cpus ? target->cpus : target->topology->online) {
+		struct knob *knob;
+		char path[128];
+
+		snprintf(path, sizeof(path),
+			"/sys/devices/system/cpu/cpu%d/power/pm_qos_resume_latency_us", cpu);
+		if (r == 0)
+			r = knob_plan_add(plan, 2, KNOB_WORD, path, "n/a", &knob, "latency");
+		if (r == 0)
+			knob->cpu = cpu;
+		snprintf(path, sizeof(path),
+			"/sys/devices/system/cpu/cpu%d/cpufreq/scaling_max_freq", cpu);
+		if (r == 0)
+			r = knob_plan_add(
+				plan, 3, KNOB_FREQUENCY, path, "2000000", &knob, "maximum");
+		if (r == 0)
+			knob->cpu = cpu;
+	}
+	if (r == 0)
+		r = knob_plan_add_word(plan, 4, KNOB_HOST_CONTROLLED, "/sys/nowhere",
+			"it is the host's", "the host's");
+	if (r == 0 && state->fail)
+		r = knob_plan_add(plan, 5, KNOB_WORD, "gate:broken", "closed", NULL, "broken gate");
+	if (r < 0)
+		say_errno(r, "cannot make a plan");
+	return r;
+}
+
+int main(int argc, char *argv[])
+{
+	static const struct option options[] = {
+		{ "gate", no_argument, NULL, OPT_GATE },
+		{ "fail", no_argument, NULL, OPT_FAIL },
+		{ 0 },
+	};
+	static const struct knob_backend backends[] = {
+		{ "gate", gate_read, gate_write },
+		{ 0 },
+	};
+	struct state state = { .word = "madvise" };
+	const struct setter setter = {
+		.name = "mini-setter",
+		.summary = "turns one knob of each kind, for tests",
+		.what = "[never|madvise]",
+		.help = "      --gate                wait for /run/go in the middle\n"
+			"      --fail                fail at the end\n",
+		.options = options,
+		.backends = backends,
+		.parse_option = parse_option,
+		.parse_what = parse_what,
+		.plan = make_plan,
+		.state = &state,
+	};
+
+	return setter_main(&setter, argc, argv);
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A setter is killed at every system call that writes, and restore gives the machine back.
+
+Which setter: $KILLED. What is killed, and what must hold then: crash.c.
+"""
+
+import os
+import pathlib
+
+import machine
+from machine import check, equal
+
+THP = 'sys/kernel/mm/transparent_hugepage/enabled'
+CPU = 'sys/devices/system/cpu'
+
+
+def mini_files(box):
+    """A small machine with all that the mini-setter turns."""
+    box.write(THP, '[always] madvise never\n')
+    box.write('proc/sys/kernel/nmi_watchdog', '1\n')
+    box.write('proc/sys/kernel/watchdog_cpumask', '0-1\n')
+    box.write('sys/kernel/mm/ksm/run', '1\n')
+    for cpu in range(2):
+        box.write(f'{CPU}/cpu{cpu}/power/pm_qos_resume_latency_us', '0\n')
+        box.write(f'{CPU}/cpu{cpu}/cpufreq/scaling_max_freq', '3000000\n')
+
+
+# The tool's machines and arguments: few CPUs, for each call that writes costs a dozen processes.
+CASES = {
+    'mini-setter': [('vm-plain', ['-c', '0-1'], mini_files)],
+    'irq-steer': [('irqs', ['-c', '1'], None)],
+    'smt-off': [('amd-smt', ['-c', '0'], None), ('amd-smt', ['--all'], None)],
+    'noise-off': [('noisy-server', ['-c', '1'], None)],
+    'freq-pin': [('intel-hybrid', ['-c', '0,8'], None), ('arm-nosmt', ['-c', '1'], None)],
+}
+MODES = {
+    'apply': 'apply killed, restored',
+    'again': 'apply killed, applied again, restored',
+    'restore': 'restore killed, restored again',
+}
+
+
+def test_mode(mode, name, arguments, prepare):
+    tool = pathlib.Path(os.environ['KILLED'])
+    with machine.Setter(tool, name) as setter:
+        if prepare:
+            prepare(setter.box)
+        # The leak checker wants to trace, too.
+        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'detect_leaks=0']))
+        result = setter.box.run(os.environ['CRASH'], mode, setter.box.root, tool, *arguments,
+                                root=True, env={'ASAN_OPTIONS': options}, timeout=600)
+        if result.returncode == 77:
+            raise machine.Skip(result.stderr.strip())
+        check(result.returncode == 0, result.stdout + result.stderr)
+        calls, kills, failures = map(int, result.stdout.split())
+        equal((kills, failures), (2 * calls, 0), 'kills and failures')
+        # The journal, the lock, at least one knob: fewer would be a tool that does nothing.
+        check(calls >= (4 if mode == 'restore' else 9), f'only {calls} calls that write')
+        return f'{calls} calls, {kills} kills'
+
+
+def tests():
+    for name, arguments, prepare in CASES[pathlib.Path(os.environ['KILLED']).name]:
+        for mode, title in MODES.items():
+            yield (f'{title}: on {name} {" ".join(arguments)}',
+                   lambda mode=mode, name=name, arguments=arguments, prepare=prepare:
+                   test_mode(mode, name, arguments, prepare))
+
+
+if __name__ == '__main__':
+    machine.run_tests(tests())

@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What all setters share, by a setter of the test's own (programs/mini-setter.c)."""
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import machine
+from machine import check, equal
+from test_crash import CPU, THP, mini_files
+
+NMI = 'proc/sys/kernel/nmi_watchdog'
+APPLIED = {
+    THP: 'always [madvise] never',
+    NMI: '0',
+    'proc/sys/kernel/watchdog_cpumask': '0',
+    f'{CPU}/cpu1/power/pm_qos_resume_latency_us': 'n/a',
+    f'{CPU}/cpu1/cpufreq/scaling_max_freq': '2000000',
+}
+BOOT = 'proc/sys/kernel/random/boot_id'
+
+
+@contextlib.contextmanager
+def mini():
+    with machine.Setter(os.environ['MINI_SETTER'], 'vm-plain') as setter:
+        mini_files(setter.box)
+        yield setter
+
+
+def refused(setter, *arguments, status, says, **options):
+    """Fails with one line that says so, prints nothing else and changes nothing."""
+    before, journal = setter.snapshot(), setter.journal
+    result = setter.run(*arguments, **options)
+    equal((result.returncode, result.stdout), (status, ''), f'{arguments}')
+    lines = result.stderr.splitlines()
+    check(len(lines) == 1 and lines[0].startswith('mini-setter: ') and says in lines[0],
+          f'{arguments}: {says!r} is not in {result.stderr!r}')
+    setter.same(before, f'{arguments} changed')
+    equal(setter.journal, journal, f'journal after {arguments}')
+
+
+def test_cycle():
+    with mini() as setter:
+        out = setter.cycle('-c', 1, changes=APPLIED)
+        check('applied' in out['applied'] and 'host-controlled' in out['applied'], out['applied'])
+        check('applied' not in out['status'] + out['dry-run'], out['status'])
+
+
+def test_usage():
+    with mini() as setter:
+        for words, says in (
+                (['frobnicate'], 'frobnicate'),
+                (['apply', 'never', 'madvise'], 'one word too many'),
+                (['status', 'status'], 'status'),
+                (['restore', 'never'], 'one word too many'),
+                (['-x'], 'option -x'),
+                (['--frob'], '--frob'),
+                (['--json=1'], '--json'),
+                (['-c'], 'needs a value'),
+                (['--cpus'], 'needs a value'),
+                (['-c', ''], 'CPU'),
+                (['-c', '1-'], 'CPU list'),
+                (['-c', 'x'], 'CPU list'),
+                (['-c', '99'], 'CPU'),
+                (['-c', '-1'], 'CPU list'),
+                (['-c', '1\n2'], 'CPU list'),
+                (['--force'], '--force is for restore'),
+                (['status', '--force'], '--force is for restore'),
+                (['restore', '--dry-run'], '--dry-run is for apply'),
+                (['status', '--dry-run'], '--dry-run is for apply')):
+            refused(setter, *words, status=2, says=says)
+        equal(setter.left_over(), [], 'left in /run/quiesce')
+
+
+def test_help():
+    with mini() as setter:
+        text = setter.succeed('--help', user=True)
+        for word in ('Usage: mini-setter', '[never|madvise]', '--gate', '--cpus', '--dry-run',
+                     '--strict', '--force', '--json', '--verbose', '--version', 'restore'):
+            check(word in text, f'--help lacks {word}')
+        check(max(map(len, text.splitlines())) <= 80, 'too wide')
+        check(setter.succeed('-V').startswith('mini-setter (quiesce) '), 'version')
+        equal(setter.succeed('-h'), text, '-h')
+
+
+def rows(text):
+    return {row['path']: row for row in json.loads(text)['knobs']}
+
+
+def test_json():
+    with mini() as setter:
+        setter.box.remove('proc/sys/kernel/watchdog_cpumask')
+        path, gone = '/' + THP, '/proc/sys/kernel/watchdog_cpumask'
+        got = rows(setter.succeed('status', '--json', '-c', 1))
+        equal((got[path]['wanted'], got[path]['now'], got[path]['original'], got[path]['state']),
+              ('madvise', '[always] madvise never', None, None), 'status before')
+        equal(got[gone]['state'], 'unavailable', 'one that is not there')
+        equal(got['/sys/nowhere']['state'], 'host-controlled', "the host's")
+        equal(got[f'/{CPU}/cpu1/power/pm_qos_resume_latency_us']['cpu'], 1, 'CPU')
+        equal(rows(setter.succeed('--dry-run', '--json', '-c', 1))[path]['state'], None, 'dry run')
+        equal(rows(setter.succeed('--json', '-c', 1))[path]['state'], 'applied', 'apply')
+        got = rows(setter.succeed('status', '--json', user=True))
+        equal((got[path]['now'], got[path]['original'], got[path]['state']),
+              ('always [madvise] never', '[always] madvise never', 'applied'), 'status after')
+        check(json.loads(setter.succeed('restore', '--json')), 'restore')
+        equal(rows(setter.succeed('status', '--json'))[path]['state'], None, 'status at the end')
+
+
+def test_user():
+    """Whoever is not root reads, and is told so in one line when he wants more."""
+    with mini() as setter:
+        refused(setter, user=True, status=1, says='needs root')
+        refused(setter, 'restore', user=True, status=1, says='needs root')
+        before = setter.snapshot()
+        check('madvise' in setter.succeed('--dry-run', user=True), 'dry run')
+        setter.same(before, 'changed')
+        equal(setter.left_over(), [], 'left in /run/quiesce')
+
+
+def test_second_apply_keeps_the_first_old():
+    with mini() as setter:
+        before = setter.snapshot()
+        setter.succeed('-c', 1)
+        setter.succeed('never', '-c', 0)
+        row = rows(setter.succeed('status', '--json', 'never', '-c', '0-1'))['/' + THP]
+        equal((row['now'], row['original']), ('always madvise [never]', '[always] madvise never'),
+              'old value')
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+
+
+def test_already():
+    """A machine that is as wanted: no journal, and nothing to put back."""
+    with mini() as setter:
+        for path, text in APPLIED.items():
+            setter.box.write(path, text + '\n')
+        before, times = setter.snapshot(), setter.times()
+        check('already' in setter.succeed('-c', 1), 'word')
+        equal((setter.left_over(), setter.times()), ([], times), 'journal and writes')
+        setter.succeed('restore')
+        setter.same(before, 'changed')
+
+
+def test_strict():
+    with mini() as setter:
+        for path in (NMI, 'proc/sys/kernel/watchdog_cpumask'):
+            setter.box.remove(path)
+        setter.succeed('-c', 1)
+        setter.succeed('restore')
+        refused(setter, '--strict', '-c', 1, status=1, says='NMI watchdog')
+
+
+def test_nothing_there():
+    with machine.Setter(os.environ['MINI_SETTER'], 'vm-plain') as setter:
+        for path in APPLIED:
+            (setter.box.root / path).unlink(missing_ok=True)
+        before = setter.snapshot()
+        result = setter.run('-c', 1)
+        equal(result.returncode, 0, 'status')
+        check('nothing to do' in result.stderr, result.stderr)
+        equal(setter.run('--strict', '-c', 1).returncode, 1, 'strict')
+        setter.same(before, 'changed')
+        equal(setter.left_over(), [], 'left in /run/quiesce')
+
+
+def test_failure():
+    """The last knob fails: all others are turned back, and what stood in the journal stays."""
+    with mini() as setter:
+        refused(setter, '--fail', '-c', 1, status=1, says='cannot set broken gate')
+        equal(setter.left_over(), [], 'journal')
+        before = setter.snapshot()
+        setter.succeed('-c', 1)
+        refused(setter, 'never', '--fail', '-c', '0-1', status=1, says='cannot set broken gate')
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+
+
+def test_foreign():
+    with mini() as setter:
+        before = setter.snapshot()
+        setter.succeed('-c', 1)
+        setter.box.write('proc/sys/kernel/watchdog_cpumask', '2\n')
+        check('somebody else' in setter.succeed('status', '--json', '-c', 1), 'status')
+        result = setter.run('restore')
+        equal(result.returncode, 0, 'status')
+        check('watchdog ' in result.stderr and 'stays at 2' in result.stderr
+              and '--force' in result.stderr, result.stderr)
+        check(setter.journal.count(b'\nknob\t') == 1, 'what is left in the journal')
+        setter.same({**before, 'proc/sys/kernel/watchdog_cpumask': b'2\n'}, 'restore left')
+        setter.succeed('restore', '--force')
+        setter.same(before, 'restore --force left')
+        equal(setter.left_over(), [], 'journal')
+
+
+def test_damaged_journal():
+    """It is refused by every verb, left in place, and nothing is touched."""
+    with mini() as setter:
+        before = setter.snapshot()
+        setter.succeed('-c', 1)
+        whole = setter.journal
+        other = setter.box.root / BOOT
+        for text, says in (
+                (whole[:-1], 'damaged'),
+                (whole[:len(whole) // 2], ''),
+                (whole[:20], 'damaged'),
+                (b'', 'no journal'),
+                (whole.replace(b'madvise', b'mad\0ise', 1), 'NUL'),
+                (whole.replace(b'journal 1', b'journal 2', 1), 'another version'),
+                (whole.replace(b'tool\tmini-setter', b'tool\tsmt-off', 1), 'belongs to smt-off')):
+            check(text != whole, 'not damaged')
+            setter.journal_path.write_bytes(text)
+            for verb in (['apply', 'never'], ['status'], ['restore'], ['restore', '--force']):
+                refused(setter, *verb, status=1, says=says)
+        setter.journal_path.write_bytes(whole)
+        other.write_text('5e77e12f-0000-4000-8000-00000000000f\n')
+        setter.succeed('restore')
+        equal(setter.left_over(), [], 'a journal of another boot')
+        check(setter.difference(before, setter.snapshot()), 'and nothing is put back by it')
+
+
+@contextlib.contextmanager
+def started(setter, *arguments):
+    """A run that waits at its gate; gives the process. The gate opens at the end."""
+    waiting, go = setter.run_directory / 'gate-main', setter.run_directory / 'go'
+    command = [os.environ['SYSROOT'], '--root', setter.box.root, '--', setter.tool, '--gate',
+               *arguments]
+    setter.note_choices()
+    with subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            end = time.monotonic() + 30
+            while not waiting.exists():
+                check(process.poll() is None and time.monotonic() < end, 'never got to its gate')
+                time.sleep(0.005)
+            yield process
+        finally:
+            go.touch()
+            process.communicate(timeout=60)
+            setter.render_choices()
+
+
+def test_signals():
+    """Ctrl-C in the middle: the change is finished, not left half done."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with mini() as setter:
+            before = setter.snapshot()
+            with started(setter, '-c', '1') as process:
+                check(not setter.difference(before, {**setter.snapshot(),
+                                                     THP: before[THP], NMI: before[NMI],
+                                                     'proc/sys/kernel/watchdog_cpumask':
+                                                     b'0-1\n'}), 'beyond the gate')
+                process.send_signal(number)
+                time.sleep(0.05)
+                equal(process.poll(), None, f'{number} ended it')
+            equal(process.returncode, 0, 'status')
+            setter.same({**before, **{path: f'{text}\n'.encode()
+                                      for path, text in APPLIED.items()}}, 'half done')
+            setter.succeed('restore')
+            setter.same(before, 'restore left')
+
+
+def test_killed():
+    """SIGKILL in the middle, and the journal is there."""
+    with mini() as setter:
+        before = setter.snapshot()
+        with started(setter, '-c', '1') as process:
+            process.kill()
+            process.wait()
+        check(setter.difference(before, setter.snapshot()), 'nothing was changed yet')
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+        equal(setter.left_over(), [], 'left in /run/quiesce')
+
+
+def test_lock():
+    """Two at a time: the second waits for the first."""
+    with mini() as setter:
+        before = setter.snapshot()
+        with started(setter, '-c', '1') as process:
+            results = []
+            second = threading.Thread(target=lambda: results.append(setter.run('restore')))
+            second.start()
+            time.sleep(0.3)
+            equal(results, [], 'the second did not wait')
+            check('closed' in setter.succeed('status'), 'status waits for nobody')
+        second.join()
+        equal((process.returncode, results[0].returncode), (0, 0), 'both')
+        setter.same(before, 'restore left')
+        equal(setter.left_over(), [], 'left in /run/quiesce')
+
+        with open(setter.run_directory / 'quiesce/lock', 'w', encoding='ascii') as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            timer = threading.Timer(0.3, lambda: fcntl.flock(file, fcntl.LOCK_UN))
+            timer.start()
+            begin = time.monotonic()
+            setter.succeed('-c', 1)
+            check(time.monotonic() - begin >= 0.25, 'did not wait')
+            timer.join()
+        setter.succeed('restore')
+
+
+def test_directory_of_others():
+    """Journals of whoever may write to /run/quiesce are not believed."""
+    with mini() as setter:
+        (setter.run_directory / 'quiesce').mkdir()
+        (setter.run_directory / 'quiesce').chmod(0o777)
+        refused(setter, '-c', 1, status=1, says="of root's alone")
+        refused(setter, 'restore', status=1, says="of root's alone")
+
+
+def test_full_output():
+    """What cannot be printed is a failure, but none that leaves the machine without a journal."""
+    with mini() as setter:
+        before = setter.snapshot()
+        result = setter.box.run('sh', '-c', f'exec {setter.tool} -c 1 > /dev/full', root=True)
+        equal(result.returncode, 1, result.stderr)
+        check(setter.journal, 'no journal')
+        setter.note_choices()
+        setter.choices[THP] = [b'always', b'madvise', b'never']
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+
+
+TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
+         if name.startswith('test_')]
+
+if __name__ == '__main__':
+    machine.run_tests(TESTS)
