@@ -167,6 +167,8 @@ static bool boost_is_per_policy(const struct policies *policies, bool has_global
 	bool others = false;
 	uint64_t on;
 
+	if (!has_global)
+		return true;
 	for (size_t i = 0; i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
 
@@ -175,8 +177,6 @@ static bool boost_is_per_policy(const struct policies *policies, bool has_global
 		else if (policy->cpu >= 0 && !has_file(policy, "boost"))
 			return false;
 	}
-	if (!has_global)
-		return true;
 	return others && file_read_attr_u64(AT_FDCWD, GLOBAL_BOOST, &on) == 0 && on != 0;
 }
 
@@ -248,8 +248,10 @@ static int add_boost(struct knob_plan *plan, const struct policies *policies)
 			plan, GROUP, KNOB_NUMBER, GLOBAL_BOOST, boost_text(global), NULL, "boost");
 	/* The global switch moves those of CPUs that were not chosen, too. */
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
-		if (policies->items[i].cpu >= 0)
-			r = add_policy_boost(plan, &policies->items[i], per_policy, global);
+		const struct policy *policy = &policies->items[i];
+
+		if (policy_is_active(policy) || (policy->cpu >= 0 && !per_policy))
+			r = add_policy_boost(plan, policy, per_policy, global);
 	}
 	return r < 0 || has_global ? r : add_no_boost(plan, policies);
 }
@@ -271,8 +273,7 @@ static bool offers(const struct policy *policy, const char *word)
 	return false;
 }
 
-static int add_preference(
-	struct knob_plan *plan, const struct topology *topology, const struct policy *policy)
+static int add_epp(struct knob_plan *plan, const struct policy *policy)
 {
 	const char *wanted = NULL;
 	struct knob *knob;
@@ -286,22 +287,28 @@ static int add_preference(
 		plan, policy, KNOB_WORD, "energy_performance_preference", "EPP", wanted, &knob);
 	if (knob)
 		knob->may_be_refused = true;
+	return r;
+}
+
+static int add_epb(
+	struct knob_plan *plan, const struct topology *topology, const struct policy *policy)
+{
 	cpumask_for_each (cpu, policy->cpus) {
 		char path[POLICY_PATH_SIZE];
+		struct knob *knob;
+		int r;
 
-		if (r < 0)
-			break;
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/power/energy_perf_bias",
 			cpu);
 		if (!cpumask_isset(topology->online, cpu) || !exists(path))
 			continue;
 		r = knob_plan_add(plan, GROUP, KNOB_NUMBER, path, "0", &knob, "EPB");
 		if (r < 0)
-			break;
+			return r;
 		knob->cpu = cpu;
 		knob->may_be_refused = true;
 	}
-	return r;
+	return 0;
 }
 
 /*
@@ -366,10 +373,10 @@ static int add_limit(struct knob_plan *plan, const struct policy *policy, bool m
 	return 0;
 }
 
-/* In the order in which the minimum is never above the maximum. */
-static int add_limits(struct knob_plan *plan, const struct policy *policy)
+/* To be turned in the order in which the minimum is never above the maximum. */
+static int add_limits(struct knob_plan *plan, const struct policy *policy, enum setter_verb verb)
 {
-	bool raise = policy->target.khz > policy->info.max_khz;
+	bool raise = verb == SETTER_APPLY && policy->target.khz > policy->info.max_khz;
 	int r;
 
 	if (policy->target.khz == 0)
@@ -410,12 +417,13 @@ static int keep_earlier_limits(struct knob_plan *plan, const struct policies *po
 	return r;
 }
 
-static int add_speed(struct knob_plan *plan, const struct policy *policy)
+static int add_speed(struct knob_plan *plan, const struct policy *policy, enum setter_verb verb)
 {
 	struct knob *knob;
 
-	/* Any other governor has none, and to leave this one loses it. */
-	if (strcmp(policy->info.governor, "userspace") != 0)
+	/* Any other governor has none, and to leave this one loses it. In the status it is what an
+	 * earlier apply has kept. */
+	if (verb == SETTER_APPLY && strcmp(policy->info.governor, "userspace") != 0)
 		return 0;
 	return add_policy_knob(
 		plan, policy, KNOB_FREQUENCY, "scaling_setspeed", "speed", NULL, &knob);
@@ -539,9 +547,12 @@ static int say_scope(const struct setter_target *target, const struct policies *
 	if (!text || !domain)
 		return -ENOMEM;
 	if (!cpumask_is_empty(beside))
-		say("CPUs %s share a policy with CPUs of -c, and are set together with them", text);
+		say("%s of one policy with CPUs of -c, and set together with them: %s",
+			cpumask_weight(beside) == 1 ? "this CPU is" : "these CPUs are", text);
 	if (!cpumask_is_empty(sharing))
-		say("CPUs %s share a clock with CPUs of -c, and may still ask for more", domain);
+		say("%s a clock with CPUs of -c, and may still ask for more: %s",
+			cpumask_weight(sharing) == 1 ? "this CPU shares" : "these CPUs share",
+			domain);
 	if (boost_for_all)
 		say("turbo is one switch for all CPUs, also for those outside of -c");
 	return 0;
@@ -635,19 +646,23 @@ static int add_all(struct knob_plan *plan, const struct policies *policies,
 		r = add_boost(plan, policies);
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		if (policy_is_active(&policies->items[i]))
-			r = add_preference(plan, topology, &policies->items[i]);
+			r = add_epp(plan, &policies->items[i]);
+	}
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		if (policy_is_active(&policies->items[i]))
+			r = add_epb(plan, topology, &policies->items[i]);
 	}
 	if (r == 0)
 		r = add_percentages(plan, policies);
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		if (policy_is_active(&policies->items[i]))
-			r = add_limits(plan, &policies->items[i]);
+			r = add_limits(plan, &policies->items[i], verb);
 	}
 	if (r == 0 && verb == SETTER_APPLY)
 		r = keep_earlier_limits(plan, policies);
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		if (policy_is_active(&policies->items[i]))
-			r = add_speed(plan, &policies->items[i]);
+			r = add_speed(plan, &policies->items[i], verb);
 	}
 	return r < 0 ? r : add_others(plan, policies, topology);
 }

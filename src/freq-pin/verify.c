@@ -112,14 +112,18 @@ static int note(struct knob_plan *plan, const struct shown *shown, bool verbose)
 }
 
 /* One line for all CPUs that are too fast. */
-static int warn(const struct shown *shown, size_t n)
+static int warn(const struct shown *shown, size_t n, const struct target_request *request)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *list = NULL;
 	const struct shown *worst = NULL;
 	char buf[TARGET_TEXT_SIZE];
+	uint64_t base;
 	int r;
 
+	/* Some drivers tell no maximum with boost, and boost goes beyond what they tell. */
+	if (request->kind == TARGET_MAX)
+		return 0;
 	r = cpumask_new(&cpus);
 	if (r < 0)
 		return r;
@@ -133,10 +137,11 @@ static int warn(const struct shown *shown, size_t n)
 	if (!worst)
 		return 0;
 	list = cpumask_format_list(cpus);
+	base = target_find_base(&worst->policy->info, &worst->policy->range);
 	say("CPU%s %s: up to %.2f GHz are shown, where %s were to be held%s",
 		cpumask_weight(cpus) == 1 ? "" : "s", list ? list : "?", (double)worst->khz / 1e6,
 		target_format(worst->policy->target.khz, buf),
-		worst->policy->target.boost == TARGET_BOOST_ON ? "" : "; is boost still on?");
+		base > 0 && worst->khz > base + base / 100 ? "; is boost still on?" : "");
 	return 0;
 }
 
@@ -181,7 +186,7 @@ int verify_shown(const struct setter_target *target, struct knob_plan *plan, voi
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = note(plan, &shown[i], target->verbose);
 	if (r == 0)
-		r = warn(shown, n);
+		r = warn(shown, n, &pin->request);
 	if (r == 0 && pin->request.kind == TARGET_MAX)
 		r = warn_of_more(policies);
 	if (r < 0)

@@ -1,0 +1,498 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""freq-pin on described machines: what it sets, what it says, and that it puts all of it back."""
+
+import json
+import os
+import re
+
+import machine
+from machine import Setter, check, equal
+
+TOOL = os.environ['FREQ_PIN']
+POLICY = 'sys/devices/system/cpu/cpufreq/policy'
+BOOST = 'sys/devices/system/cpu/cpufreq/boost'
+INTEL = 'sys/devices/system/cpu/intel_pstate/'
+EPB = 'sys/devices/system/cpu/cpu{}/power/energy_perf_bias'
+
+
+def pinned(policies, khz, governor='performance'):
+    """{path: text} of policies that are held at a frequency."""
+    return {f'{POLICY}{number}/{name}': str(value) for number in machine.parse_list(policies)
+            for name, value in (('scaling_governor', governor), ('scaling_min_freq', khz),
+                                ('scaling_max_freq', khz))}
+
+
+def table(text, golden, what):
+    """The same but for blanks at the ends of lines, and not wider than a terminal."""
+    text = '\n'.join(line.rstrip() for line in text.strip().split('\n'))
+    check(text == golden.strip(), f'{what}:\n{text}\ninstead of:\n{golden.strip()}')
+    for line in text.split('\n'):
+        check(len(line) <= 80, f'{what}: {len(line)} columns: {line}')
+
+
+def cycle(name, changes, apply, status, *arguments):
+    with Setter(TOOL, name) as setter:
+        out = setter.cycle(*arguments, changes=changes)
+        table(out['apply'], apply, f'apply on {name}')
+        table(out['applied'], status, f'status on {name}')
+
+
+def words(output):
+    """{knob: states} of a --json output."""
+    found = {}
+    for row in json.loads(output)['knobs']:
+        found.setdefault(row['knob'], set()).add(row['state'])
+    return found
+
+
+# --- The whole cycle ---
+
+def test_intel_hybrid():
+    """intel_pstate in active mode: two base frequencies, and turbo by no_turbo."""
+    cycle('intel-hybrid', {**pinned('0-7', 1900000), **pinned('8-11', 1400000),
+                           INTEL + 'no_turbo': 1}, '''
+KNOB              CPUS WANTED      NOW         ORIGINAL  STATE   WHY
+governor          0-11 performance performance powersave applied
+no_turbo               1           1           0         applied
+hwp_dynamic_boost      0           0                     already
+minimum           0-7  1900000     1900000     400000    applied
+maximum           0-3  1900000     1900000     5000000   applied shows 1.90 GHz
+maximum           4-7  1900000     1900000     5200000   applied shows 1.90 GHz
+minimum           8-11 1400000     1400000     400000    applied
+maximum           8-11 1400000     1400000     3900000   applied shows 1.40 GHz
+''', '''
+KNOB              CPUS WANTED      NOW         ORIGINAL  STATE   WHY
+governor          0-11 performance performance powersave applied
+no_turbo               1           1           0         applied
+hwp_dynamic_boost      0           0                     already
+minimum           0-7  1900000     1900000     400000    applied
+maximum           0-3  1900000     1900000     5000000   applied
+maximum           4-7  1900000     1900000     5200000   applied
+minimum           8-11 1400000     1400000     400000    applied
+maximum           8-11 1400000     1400000     3900000   applied
+''')
+
+
+def test_intel_passive():
+    """intel_cpufreq: no two policies are alike (D15), and all get the same."""
+    cycle('intel-passive', {
+        **pinned('0-2', 2100000), INTEL + 'no_turbo': 1, INTEL + 'min_perf_pct': 51,
+        **{f'{POLICY}{cpu}/energy_performance_preference': 'performance' for cpu in range(3)},
+        **{EPB.format(cpu): 0 for cpu in range(3)}}, '''
+KNOB         CPUS WANTED      NOW         ORIGINAL  STATE       WHY
+governor     0    performance performance schedutil applied
+governor     1    performance performance userspace applied
+governor     2    performance performance ondemand  applied
+no_turbo          1           1           0         applied
+EPP          0-1  performance performance power     applied
+EPP          2    performance performance 144       applied
+EPB          0    0           0           6         applied
+EPB          1    0           0           7         applied
+EPB          2    0           0           8         applied
+min_perf_pct      51          51          60        applied
+minimum      0-1  2100000     2100000     400000    applied
+maximum      0-1  2100000     2100000     4100000   applied     shows 2.10 GHz
+minimum      2    2100000     2100000     2300000   applied
+maximum      2    2100000     2100000     2900000   applied     shows 2.10 GHz
+frequency    3                                      unavailable offline
+''', '''
+KNOB      CPUS WANTED      NOW         ORIGINAL  STATE       WHY
+governor  0    performance performance schedutil applied
+governor  1    performance performance userspace applied
+governor  2    performance performance ondemand  applied
+no_turbo       1           1           0         applied
+EPP       0-1  performance performance power     applied
+EPP       2    performance performance 144       applied
+EPB       0    0           0           6         applied
+EPB       1    0           0           7         applied
+EPB       2    0           0           8         applied
+minimum   0-1  2100000     2100000     400000    applied
+maximum   0-1  2100000     2100000     4100000   applied
+minimum   2    2100000     2100000     2300000   applied
+maximum   2    2100000     2100000     2900000   applied
+frequency 3                                      unavailable offline
+''')
+
+
+def test_amd_acpi():
+    """acpi-cpufreq with boost: policies of two CPUs, the highest entry of the table."""
+    cycle('amd-acpi', {**pinned('0,2,4,6', 3600000), BOOST: 0}, '''
+KNOB     CPUS WANTED      NOW         ORIGINAL  STATE   WHY
+governor 0-5  performance performance schedutil applied
+governor 6-7  performance performance ondemand  applied
+boost         0           0           1         applied
+minimum  0-7  3600000     3600000     2200000   applied
+maximum  0-5  3600000     3600000               already shows 3.60 GHz
+maximum  6-7  3600000     3600000     2800000   applied shows 3.60 GHz
+''', '''
+KNOB     CPUS WANTED      NOW         ORIGINAL  STATE   WHY
+governor 0-5  performance performance schedutil applied
+governor 6-7  performance performance ondemand  applied
+boost         0           0           1         applied
+minimum  0-7  3600000     3600000     2200000   applied
+maximum  0-5  3600000     3600000               already
+maximum  6-7  3600000     3600000     2800000   applied
+''')
+
+
+def test_amd_pstate():
+    """amd-pstate-epp: CPPC's nominal frequency, which is given in MHz."""
+    cycle('amd-smt', {**pinned('0-15', 4201000), BOOST: 0}, '''
+KNOB     CPUS WANTED      NOW         ORIGINAL  STATE   WHY
+governor 0-15 performance performance powersave applied
+boost         0           0           1         applied
+minimum  0-15 4201000     4201000     3006000   applied
+maximum  0-15 4201000     4201000     5450000   applied shows 4.20 GHz
+''', '''
+KNOB     CPUS WANTED      NOW         ORIGINAL  STATE   WHY
+governor 0-15 performance performance powersave applied
+boost         0           0           1         applied
+minimum  0-15 4201000     4201000     3006000   applied
+maximum  0-15 4201000     4201000     5450000   applied
+''')
+
+
+def test_arm_cppc():
+    """cppc_cpufreq with boost off, which makes the maximum the base: only the minimum moves."""
+    cycle('arm-nosmt', {**pinned('0-3', 2808000), **pinned('4-7', 3900000)}, '''
+KNOB     CPUS WANTED      NOW         ORIGINAL STATE   WHY
+governor 0-7  performance performance          already
+boost         0           0                    already
+minimum  0-3  2808000     2808000     338000   applied
+maximum  0-3  2808000     2808000              already shows 2.81 GHz
+minimum  4-7  3900000     3900000     338000   applied
+maximum  4-7  3900000     3900000              already shows 3.90 GHz
+''', '''
+KNOB     CPUS WANTED      NOW         ORIGINAL STATE   WHY
+governor 0-7  performance performance          already
+boost         0           0                    already
+minimum  0-3  2808000     2808000     338000   applied
+maximum  0-3  2808000     2808000              already
+minimum  4-7  3900000     3900000     338000   applied
+maximum  4-7  3900000     3900000              already
+''')
+
+
+def nothing(name, golden):
+    """Nothing to turn: it succeeds, says so, and leaves no journal."""
+    with Setter(TOOL, name) as setter:
+        before = setter.snapshot()
+        for verb in ('apply', 'status', 'restore'):
+            result = setter.run(verb)
+            equal(result.returncode, 0, verb)
+            if verb != 'restore':
+                table(result.stdout, golden, verb)
+            equal('nothing to do' in result.stderr, verb == 'apply', result.stderr)
+        equal(setter.run('--strict').returncode, 1, '--strict')
+        setter.same(before, 'changed')
+        equal(setter.left_over(), [], 'left over')
+
+
+def test_vm():
+    nothing('vm-plain', '''
+KNOB      CPUS WANTED NOW ORIGINAL STATE           WHY
+frequency 0-1                      host-controlled the host decides
+                                                   (hypervisor: kvm)
+''')
+
+
+def test_s390():
+    nothing('s390-gaps', '''
+KNOB      CPUS     WANTED NOW ORIGINAL STATE       WHY
+frequency 1-5,8-19                     unavailable no cpufreq driver: the
+                                                   firmware decides, or
+                                                   nobody
+frequency 0,6-7                        unavailable offline
+''')
+
+
+def test_already():
+    """A machine that is as it should be is not written to, and has no journal."""
+    with Setter(TOOL, 'isolated') as setter:
+        times = setter.times()
+        equal(words(setter.succeed('--json')), dict.fromkeys(
+            ('governor', 'boost', 'minimum', 'maximum'), {'already'}), 'words')
+        equal(setter.times(), times, 'written')
+        equal(setter.left_over(), [], 'left over')
+
+
+# --- What is chosen ---
+
+def applies(name, arguments, changes, said=None, prepare=None):
+    """Apply changes exactly this; restore puts it back. What was said on standard error."""
+    with Setter(TOOL, name) as setter:
+        if prepare:
+            prepare(setter.box)
+        before = setter.snapshot()
+        result = setter.run(*arguments)
+        equal(result.returncode, 0, f'{arguments}: {result.stderr}')
+        setter.same({**before, **{path: f'{text}\n'.encode() for path, text in changes.items()}},
+                    f'{arguments} (wanted, got)')
+        if said is not None:
+            check(re.search(said, result.stderr) if said else not result.stderr,
+                  f'{arguments}: {result.stderr}')
+        setter.succeed('restore')
+        setter.same(before, f'{arguments}: restore')
+        return result.stdout
+
+
+def test_frequencies():
+    """min, max and numbers, with boost where they need it."""
+    applies('intel-hybrid', ['max'], {**pinned('0-3', 5000000), **pinned('4-7', 5200000),
+                                      **pinned('8-11', 3900000)}, '')
+    applies('intel-hybrid', ['min'], {**pinned('0-11', 400000), INTEL + 'no_turbo': 1,
+                                      INTEL + 'min_perf_pct': 7}, 'to be held')
+    applies('intel-hybrid', ['1.2GHz'], {**pinned('0-11', 1200000), INTEL + 'no_turbo': 1})
+    # Between the two base frequencies: the efficiency cores need turbo.
+    applies('intel-hybrid', ['1500MHz'], pinned('0-11', 1500000))
+    applies('amd-acpi', ['2800000'], {**pinned('0,2,4,6', 2800000), BOOST: 0})
+    applies('amd-smt', ['5GHz'], pinned('0-15', 5000000))
+    # Boost was off: it is what max needs.
+    applies('amd-smt', ['max'], {**pinned('0-15', 5450000), BOOST: 1},
+            prepare=lambda box: box.write(BOOST, '0\n'))
+
+
+def test_marker():
+    """The first of 2701000 2700000 asks for turbo, and is no frequency to hold."""
+    def prepare(box):
+        for number in (0, 2, 4, 6):
+            box.write(f'{POLICY}{number}/scaling_available_frequencies',
+                      '2701000 2700000 2200000 1200000 \n')
+            for name in ('scaling_max_freq', 'cpuinfo_max_freq', 'bios_limit'):
+                box.write(f'{POLICY}{number}/{name}', '2701000\n')
+            box.write(f'{POLICY}{number}/scaling_cur_freq', '2700000\n')
+            box.remove(f'{POLICY}{number}/cpb')
+
+    applies('amd-acpi', [], {**pinned('0,2,4,6', 2700000), BOOST: 0}, '', prepare)
+    applies('amd-acpi', ['max'], pinned('0,2,4,6', 2701000), '', prepare)
+
+
+def test_boost_table():
+    """scaling_boost_frequencies are no frequencies to hold either, but max is one of them."""
+    def prepare(box):
+        for number in (0, 2, 4, 6):
+            box.write(f'{POLICY}{number}/scaling_boost_frequencies', '4400000 4200000 \n')
+
+    applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000), BOOST: 0}, '', prepare)
+    applies('amd-acpi', ['max'], pinned('0,2,4,6', 4400000), '', prepare)
+    applies('amd-acpi', ['4200MHz'], pinned('0,2,4,6', 4200000), '', prepare)
+
+
+def test_no_base():
+    """Nothing tells what can be held: boost goes off, and limits are left alone."""
+    def prepare(box):
+        for number in range(12):
+            box.remove(f'{POLICY}{number}/base_frequency')
+
+    out = applies('intel-hybrid', [], {
+        **{path: text for path, text in pinned('0-11', 0).items() if 'governor' in path},
+        INTEL + 'no_turbo': 1}, '', prepare)
+    check(re.search(r'frequency +0-11 +unavailable nothing tells', out), out)
+    # By number it is held all the same, and boost stays as it is.
+    applies('intel-hybrid', ['3GHz'], pinned('0-11', 3000000), '', prepare)
+
+
+def test_no_switch():
+    """amd_pstate of some kernels has no switch for boost: the maximum holds it."""
+    def prepare(box):
+        box.remove(BOOST)
+        for number in range(16):
+            box.remove(f'{POLICY}{number}/boost')
+
+    out = applies('amd-smt', [], pinned('0-15', 4201000), '', prepare)
+    check(re.search(r'boost +0-15 +unavailable no switch: the', out), out)
+
+
+def test_policy_switch():
+    """Only the policies have a switch."""
+    def prepare(box):
+        box.remove(BOOST)
+
+    applies('amd-smt', [], {**pinned('0-15', 4201000),
+                            **{f'{POLICY}{number}/boost': 0 for number in range(16)}}, '', prepare)
+    applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000),
+                             **{f'{POLICY}{number}/cpb': 0 for number in (0, 2, 4, 6)}}, '',
+            prepare)
+
+
+def test_percentages():
+    """max_perf_pct would hold the CPUs below the target."""
+    applies('intel-hybrid', [], {**pinned('0-7', 1900000), **pinned('8-11', 1400000),
+                                 INTEL + 'no_turbo': 1, INTEL + 'max_perf_pct': 100}, '',
+            lambda box: box.write(INTEL + 'max_perf_pct', '30\n'))
+
+
+def test_bios_limit():
+    """Firmware that allows less: the highest that it allows, and it is said."""
+    def prepare(box):
+        box.write(POLICY + '2/bios_limit', '2800000\n')
+
+    wanted = {**pinned('0,4,6', 3600000), **pinned('2', 2800000), BOOST: 0}
+    applies('amd-acpi', [], wanted,
+            r'CPUs 2-3: the firmware allows no more than 2\.8 GHz', prepare)
+    applies('amd-acpi', ['3.6GHz'], {**pinned('0,2,4,6', 3600000), BOOST: 0},
+            r'CPUs 2-3: the firmware allows no more than 2\.8 GHz', prepare)
+
+
+def test_auto_select():
+    applies('arm-nosmt', ['-c', '1'], pinned('1', 2808000),
+            r'CPU 1: the firmware picks the frequency by itself',
+            lambda box: box.write(POLICY + '1/auto_select', '1\n'))
+
+
+# --- -c ---
+
+def test_subset():
+    """Policies are set as a whole, others are left alone, and both is said."""
+    applies('amd-acpi', ['-c', '3'], {**pinned('2', 3600000), BOOST: 0},
+            r'this CPU is of one policy with CPUs of -c, and set together with them: 2\n')
+    applies('amd-acpi', ['-c', '2-3', '2.2GHz'], {**pinned('2', 2200000), BOOST: 0},
+            r'these CPUs share a clock with CPUs of -c, and may still ask for more: 0-1\n')
+    applies('intel-hybrid', ['-c', '8,10'], {**pinned('8,10', 1400000), INTEL + 'no_turbo': 1},
+            'turbo is one switch for all CPUs')
+    # Where each policy has a switch, that of the others stays.
+    applies('amd-smt', ['-c', '3,11'], {
+        **pinned('3,11', 4201000), POLICY + '3/boost': 0, POLICY + '11/boost': 0}, '')
+    # It does nothing while the global one is off.
+    applies('amd-smt', ['-c', '3'], pinned('3', 4201000), '',
+            lambda box: box.write(BOOST, '0\n'))
+
+
+def test_offline():
+    """An offline CPU's policy cannot be set, which is no failure."""
+    with Setter(TOOL, 'intel-passive') as setter:
+        before = setter.snapshot()
+        result = setter.run('-c', '3')
+        equal(result.returncode, 0, result.stderr)
+        check(re.search(r'frequency +3 +unavailable offline', result.stdout), result.stdout)
+        setter.same(before, 'changed')
+        equal(setter.run('-c', '3', '--strict').returncode, 1, '--strict')
+        equal(setter.run('-c', '4').returncode, 2, 'a CPU that does not exist')
+
+
+# --- Errors ---
+
+def refuses(name, arguments, status, said):
+    with Setter(TOOL, name) as setter:
+        before = setter.snapshot()
+        result = setter.run(*arguments)
+        equal((result.returncode, result.stdout), (status, ''), f'{arguments}: {result.stderr}')
+        equal(result.stderr, said, f'{arguments}')
+        setter.same(before, f'{arguments} changed')
+        equal(setter.left_over(), [], f'{arguments} left')
+
+
+def test_errors():
+    refuses('intel-hybrid', ['5.1GHz'], 2,
+            'freq-pin: 5.1 GHz is not among the frequencies of CPUs 0-3: 0.4 to 5 GHz\n'
+            'freq-pin: 5.1 GHz is not among the frequencies of CPUs 8-11: 0.4 to 3.9 GHz\n')
+    refuses('intel-hybrid', ['-c', '9', '399999'], 2,
+            'freq-pin: 0.4 GHz is not among the frequencies of CPU 9: 0.4 to 3.9 GHz\n')
+    refuses('amd-acpi', ['2.5GHz'], 2,
+            'freq-pin: 2.5 GHz is not among the frequencies of CPUs 0-7: 3.6, 2.8 or 2.2 GHz\n')
+    for text in ('fast', '2.7', '', '-1GHz', '2.7GHz '):
+        refuses('amd-acpi', ['--', text], 2,
+                f"freq-pin: '{text}' is no frequency: base, min, max, 2.7GHz, 2700MHz, or a number "
+                'of kHz\n')
+    refuses('amd-acpi', ['base', 'max'], 2,
+            "freq-pin: 'max' is one word too many; see freq-pin --help\n")
+
+
+def test_not_root():
+    with Setter(TOOL, 'amd-acpi') as setter:
+        before = setter.snapshot()
+        for verb in ('apply', 'restore'):
+            result = setter.run(verb, user=True)
+            equal((result.returncode, result.stdout), (1, ''), verb)
+            equal(result.stderr.count('\n'), 1, result.stderr)
+        setter.same(before, 'changed')
+
+
+# --- Again, and back ---
+
+def test_again():
+    """Applies of different targets and CPUs: restore gives the very first values."""
+    for name, applies_ in (
+            ('intel-hybrid', (['base'], ['max'], ['-c', '8-9', 'min'], ['1.2GHz'])),
+            ('intel-passive', (['max', '-c', '2'], ['base'], ['min', '-c', '1'], ['3GHz'])),
+            ('amd-acpi', (['-c', '6', 'max'], ['min'], ['base', '-c', '0-3'])),
+            ('amd-smt', (['-c', '3', 'max'], ['-c', '5'], ['base'], ['-c', '3', 'max']))):
+        with Setter(TOOL, name) as setter:
+            before = setter.snapshot()
+            for arguments in applies_:
+                setter.succeed(*arguments)
+            applied = setter.snapshot()
+            check(applied != before, 'nothing was applied')
+            setter.succeed('restore')
+            setter.same(before, f'{name}: restore left')
+            equal(setter.left_over(), [], f'{name}: left over')
+
+
+def test_foreign():
+    """What somebody else changed stays, is named, and is overwritten only with --force."""
+    with Setter(TOOL, 'intel-passive') as setter:
+        before = setter.snapshot()
+        setter.succeed()
+        setter.box.write(POLICY + '1/scaling_max_freq', '3000000\n')
+        setter.box.write(POLICY + '0/scaling_governor', 'powersave\n')
+        status = setter.succeed('status')
+        check(re.search(r'3000000 +4100000 +- +changed by', status), status)
+        result = setter.run('restore')
+        equal(result.returncode, 0, result.stderr)
+        check('3000000' in result.stderr and 'powersave' in result.stderr, result.stderr)
+        setter.same({**before, POLICY + '1/scaling_max_freq': b'3000000\n',
+                     POLICY + '0/scaling_governor': b'powersave\n'}, 'restored (wanted, got)')
+        setter.succeed('restore', '--force')
+        setter.same(before, 'restore --force left')
+
+
+def test_side_effects():
+    """What the kernel does along the way, done here by hand, is put back: EPP is forced under
+    performance, min_perf_pct is clamped, the policies' boost follows the global one, a
+    speed set by hand is lost with its governor."""
+    effects = {
+        'intel-hybrid': {POLICY + '5/energy_performance_preference': 'performance',
+                         INTEL + 'min_perf_pct': '8'},
+        'amd-smt': {**{f'{POLICY}{number}/boost': '0' for number in range(16)},
+                    POLICY + '7/energy_performance_preference': 'performance'},
+        'amd-acpi': {POLICY + '4/cpb': '0'},
+        'intel-passive': {POLICY + '1/scaling_setspeed': '<unsupported>'},
+    }
+    for name, changes in effects.items():
+        with Setter(TOOL, name) as setter:
+            before = setter.snapshot()
+            setter.succeed()
+            # As if they had been there when freq-pin looked at what it had done.
+            journal = setter.journal.decode('utf-8')
+            for path, text in changes.items():
+                setter.box.write(path, text + '\n')
+                journal, found = re.subn(rf'(\t/{re.escape(path)}\t.*\t)[^\t\n]*\n',
+                                         lambda match, text=text: match.group(1) + text + '\n',
+                                         journal)
+                equal(found, 1, f'{path} in the journal')
+            setter.journal_path.write_text(journal, encoding='utf-8')
+            setter.succeed('restore')
+            setter.same(before, f'{name}: restore left')
+
+
+def test_shown():
+    """More than the target is a warning that names boost; less is none."""
+    applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000), BOOST: 0},
+            r'CPUs 4-5: up to 4\.30 GHz are shown, where 3\.6 GHz were to be held; is boost',
+            lambda box: box.write(POLICY + '4/scaling_cur_freq', '4300000\n'))
+    applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000), BOOST: 0}, '',
+            lambda box: box.write(POLICY + '4/scaling_cur_freq', '1800000\n'))
+    # Measured, where there is such a thing.
+    applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000), BOOST: 0}, r'up to 4\.30 GHz',
+            lambda box: box.write(POLICY + '4/cpuinfo_avg_freq', '4300000\n'))
+    applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000), BOOST: 0}, '',
+            lambda box: box.write(POLICY + '4/scaling_cur_freq', '<unknown>\n'))
+    with Setter(TOOL, 'amd-acpi') as setter:
+        rows = json.loads(setter.succeed('--json', '--verbose'))['knobs']
+        shown = [row['why'] for row in rows if row['knob'] == 'maximum']
+        equal(shown, ['shows 3.60 GHz'] * 4, 'shown')
+
+
+machine.run_tests((name[5:], function) for name, function in list(globals().items())
+                  if name.startswith('test_'))
