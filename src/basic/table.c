@@ -7,20 +7,25 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "basic/macro.h"
 #include "basic/table.h"
 
 struct table {
 	struct libscols_table *scols;
 	const struct table_column *columns;
 	size_t n_columns;
-	size_t wrap_at; /* characters of a wrapped cell's line */
+	size_t width;
+	bool json;
 	FILE *stream;
 };
 
 enum {
 	WIDE = 110,
+	/* Characters of a wrapped cell's line: on a narrow terminal and on a wide one, and what
+	 * the last column gets at least. */
 	WRAP_NARROW = 22,
 	WRAP_WIDE = 48,
+	WRAP_LEAST = 16,
 };
 
 static size_t stream_width(FILE *stream)
@@ -72,7 +77,8 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 		return -ENOMEM;
 	table->columns = columns;
 	table->n_columns = n_columns;
-	table->wrap_at = json ? SIZE_MAX : stream_width(stream) > WIDE ? WRAP_WIDE : WRAP_NARROW;
+	table->width = stream_width(stream);
+	table->json = json;
 	table->stream = stream;
 	r = scols_table_set_name(table->scols, name);
 	if (r == 0)
@@ -83,7 +89,7 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 	if (r == 0)
 		r = scols_table_set_termforce(table->scols, SCOLS_TERMFORCE_ALWAYS);
 	if (r == 0)
-		r = scols_table_set_termwidth(table->scols, stream_width(stream));
+		r = scols_table_set_termwidth(table->scols, table->width);
 	for (size_t i = 0; r == 0 && i < n_columns; i++)
 		r = add_column(table, &columns[i]);
 	if (r < 0)
@@ -119,27 +125,120 @@ int table_add(struct table *table, const char *const *cells)
 	if (!line)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->n_columns; i++) {
-		_cleanup_free_ char *wrapped = NULL;
-		const char *cell = cells[i];
-		int r;
+		int r = cells[i] ? scols_line_set_data(line, i, cells[i]) : 0;
 
-		if (!cell)
-			continue;
-		if (table->columns[i].flags & TABLE_WRAP && table->wrap_at < SIZE_MAX) {
-			wrapped = wrap_words(cell, table->wrap_at);
-			if (!wrapped)
-				return -ENOMEM;
-			cell = wrapped;
-		}
-		r = scols_line_set_data(line, i, cell);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
+/* Characters of UTF-8, all taken for one column wide. */
+static size_t count_characters(const char *text, size_t length)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < length; i++)
+		n += (text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* The longest line of a text. */
+static size_t text_width(const char *text)
+{
+	size_t width = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		width = MAX(width, count_characters(text, n));
+		text += n + (text[n] == '\n');
+	}
+	return width;
+}
+
+/* The widest cell of a column, its head included. */
+static size_t column_width(const struct table *table, struct libscols_iter *lines, size_t column)
+{
+	size_t width = text_width(table->columns[column].name);
+	struct libscols_line *line;
+
+	scols_reset_iter(lines, SCOLS_ITER_FORWARD);
+	while (scols_table_next_line(table->scols, lines, &line) == 0) {
+		const char *text = scols_cell_get_data(scols_line_get_cell(line, column));
+
+		if (text)
+			width = MAX(width, text_width(text));
+	}
+	return width;
+}
+
+static int wrap_column(
+	const struct table *table, struct libscols_iter *lines, size_t column, size_t at)
+{
+	struct libscols_line *line;
+	int r = 0;
+
+	scols_reset_iter(lines, SCOLS_ITER_FORWARD);
+	while (r == 0 && scols_table_next_line(table->scols, lines, &line) == 0) {
+		const char *text = scols_cell_get_data(scols_line_get_cell(line, column));
+		char *wrapped;
+
+		if (!text)
+			continue;
+		wrapped = wrap_words(text, at);
+		if (!wrapped)
+			return -ENOMEM;
+		r = scols_line_refer_data(line, column, wrapped);
+		if (r < 0)
+			free(wrapped);
+	}
+	return r;
+}
+
+/* Breaks the cells of the columns that may be: the last of them still more where the others leave
+ * it less room. */
+static int wrap_columns(const struct table *table, struct libscols_iter *lines)
+{
+	size_t at = table->width > WIDE ? WRAP_WIDE : WRAP_NARROW, others = 0;
+	size_t last = table->n_columns;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		if (table->columns[i].flags & TABLE_WRAP)
+			last = i;
+	}
+	if (last == table->n_columns)
+		return 0;
+	for (size_t i = 0; i < table->n_columns; i++) {
+		int r = 0;
+
+		if (i == last)
+			continue;
+		if (table->columns[i].flags & TABLE_WRAP)
+			r = wrap_column(table, lines, i, at);
+		if (r < 0)
+			return r;
+		others += column_width(table, lines, i) + 1;
+	}
+	if (others + at > table->width)
+		at = MAX((size_t)WRAP_LEAST, table->width > others ? table->width - others : 0);
+	return wrap_column(table, lines, last, at);
+}
+
 int table_print(struct table *table)
 {
+	struct libscols_iter *lines;
+	int r;
+
+	if (!table->json) {
+		lines = scols_new_iter(SCOLS_ITER_FORWARD);
+		if (!lines)
+			return -ENOMEM;
+		r = wrap_columns(table, lines);
+		scols_free_iter(lines);
+		if (r < 0)
+			return r;
+	}
 	if (scols_print_table(table->scols) < 0)
 		return -EIO;
 	return fflush(table->stream) == 0 ? 0 : -EIO;
