@@ -15,6 +15,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
+#include "basic/say.h"
 #include "basic/text.h"
 #include "irq-steer/irqbalance.h"
 #include "machine/cpumask.h"
@@ -22,11 +23,14 @@
 
 enum {
 	ANSWER_MAX = 64 * 1024,
-	ANSWER_SECONDS = 2,
+	/* Long, because it answers nobody in the middle of a pass, and because to hang up on it
+	 * then would kill it: it writes its answer into the closed connection, and does not ignore
+	 * SIGPIPE (irqbalance 1.9.5). */
+	ANSWER_SECONDS = 60,
 	POLL_NS = 200 * 1000 * 1000,
 	INTERVAL_DEFAULT = 10,
 	INTERVAL_MAX = 600,
-	INTERVAL_MORE = 3,
+	INTERVAL_MORE = 5,
 };
 
 #define SOCKET_DIRECTORY "/run/irqbalance"
@@ -187,16 +191,28 @@ static int is_its_own_choice(const struct cpumask *mask, bool *ret)
 	return 0;
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* Its next pass begins within an interval. In that pass it takes the ban, looks at the interrupts,
+ * sleeps for an interval and answers nobody meanwhile (irqbalance.c: scan()). */
 static int wait_until_banned(const struct cpumask *wanted)
 {
 	_cleanup_(cpumask) struct cpumask *banned = NULL;
 	unsigned interval = INTERVAL_DEFAULT;
+	int64_t began = now_ns();
+	bool said = false;
 	int r;
 
 	r = cpumask_new(&banned);
-	for (int64_t waited = 0;
-		r == 0 && waited <= ((int64_t)interval + INTERVAL_MORE) * NSEC_PER_SEC;
-		waited += POLL_NS) {
+	if (r < 0)
+		return r;
+	for (;;) {
 		struct timespec ts = { .tv_nsec = POLL_NS };
 		_cleanup_free_ char *text = NULL;
 
@@ -205,9 +221,14 @@ static int wait_until_banned(const struct cpumask *wanted)
 			return r;
 		if (cpumask_parse_hex(text, banned, NULL) == 0 && cpumask_equal(banned, wanted))
 			return 0;
+		if (now_ns() - began > (2 * (int64_t)interval + INTERVAL_MORE) * NSEC_PER_SEC)
+			return -ETIMEDOUT;
+		if (!said)
+			say("waiting for irqbalance to take that in, %u s at most",
+				2 * interval + INTERVAL_MORE);
+		said = true;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
 	}
-	return r < 0 ? r : -ETIMEDOUT;
 }
 
 int irqbalance_write(const char *rest _unused_, const char *mask)

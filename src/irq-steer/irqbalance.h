@@ -16,9 +16,9 @@
 /* The banned CPUs as a hexadecimal mask. -ENOENT when no irqbalance is running that can be spoken
  * to. */
 int irqbalance_read(const char *rest, char **ret);
-/* Bans the CPUs of a hexadecimal mask, and waits until irqbalance says that they are. -ETIMEDOUT
- * when it does not within its interval and a little more. What it bans by itself (isolated and
- * nohz_full CPUs) is handed back to its own judgement. */
+/* Bans the CPUs of a hexadecimal mask, and waits until irqbalance says that they are, which is
+ * said. -ETIMEDOUT when it does not within two of its intervals and a little more. What it bans by
+ * itself (isolated and nohz_full CPUs) is handed back to its own judgement. */
 int irqbalance_write(const char *rest, const char *mask);
 
 /* Whether one is running at all, with or without a socket. */

@@ -35,7 +35,8 @@ class Irqs(Setter):
 
 
 class Irqbalance(threading.Thread):
-    """As much of irqbalance as its socket shows: it takes a ban at its next pass."""
+    """As much of irqbalance as its socket shows: it takes a ban at its next pass, and answers nobody
+    for an interval then."""
 
     def __init__(self, setter, banned, interval=1, deaf=False):
         super().__init__(daemon=True)
@@ -60,7 +61,9 @@ class Irqbalance(threading.Thread):
             if self.pending is not None and time.monotonic() - self.passed >= self.interval:
                 if not self.deaf:
                     self.banned = self.pending
-                self.pending, self.passed = None, time.monotonic()
+                self.pending = None
+                time.sleep(self.interval)
+                self.passed = time.monotonic()
             try:
                 connection, _ = self.socket.accept()
             except TimeoutError:
