@@ -365,7 +365,8 @@ static char *explain_knob(const struct knob *knob)
 {
 	if (knob->note)
 		return strdup(knob->note);
-	if (knob->error)
+	/* "unavailable" says as much as "No such file or directory". */
+	if (knob->error && knob->error != ENOENT)
 		return strdup(strerror(knob->error));
 	return strdup("");
 }
@@ -562,20 +563,61 @@ static int unsettle(struct knob *knob, const struct journal_entry *entry)
 	return 0;
 }
 
+/* A knob of the plan by its path. */
+struct path_index {
+	const char *path;
+	size_t index;
+};
+
+static int compare_paths(const void *a, const void *b)
+{
+	const struct path_index *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+/* malloc'd, with an entry for each knob that the plan has now. */
+static struct path_index *sort_by_path(const struct knob_plan *plan)
+{
+	struct path_index *sorted = calloc(plan->n + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return NULL;
+	for (size_t i = 0; i < plan->n; i++)
+		sorted[i] = (struct path_index){ .path = plan->knobs[i].path, .index = i };
+	qsort(sorted, plan->n, sizeof(*sorted), compare_paths);
+	return sorted;
+}
+
+static struct knob *find_sorted(
+	const struct knob_plan *plan, const struct path_index *sorted, size_t n, const char *path)
+{
+	const struct path_index key = { .path = path };
+	const struct path_index *found = bsearch(&key, sorted, n, sizeof(*sorted), compare_paths);
+
+	return found ? &plan->knobs[found->index] : NULL;
+}
+
 /* Rows for what the journal has and the plan has not: settings of an earlier apply. `specific`: the
  * plan is for a WHAT that the user named. */
 static int add_journal_rows(const struct setter *setter, bool specific, struct knob_plan *plan)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
+	/* A search through all of the plan for each entry would be noticed with 4096 interrupts. */
+	_cleanup_free_ struct path_index *sorted = sort_by_path(plan);
 	_cleanup_free_ char *why = NULL;
+	size_t n_sorted = plan->n;
 	int r;
+
+	if (!sorted)
+		return -ENOMEM;
 
 	r = journal_load(setter->name, &journal, &why);
 	if (r < 0)
 		return 0; /* engine_inspect() says what there is to say */
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
-		struct knob *knob = knob_plan_find(plan, e->path);
+		struct knob *knob = find_sorted(plan, sorted, n_sorted, e->path);
 
 		if (knob && knob->settled) {
 			r = unsettle(knob, e);
@@ -627,7 +669,9 @@ static int run_status(
 static bool did_anything(const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
-		if (plan->knobs[i].wanted && went_well(&plan->knobs[i]))
+		const struct knob *knob = &plan->knobs[i];
+
+		if ((knob->wanted || knob->settled) && went_well(knob))
 			return true;
 	}
 	return false;
@@ -726,14 +770,15 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 		const struct restore_row *row = &rows.items[i];
 
 		if (row->word == RESTORE_FOREIGN)
-			say("%s stays at %s: somebody else changed it (--force puts %s back)",
-				row->name, row->now, row->original);
+			say("%s (%s) stays at %s: somebody else changed it (--force puts %s back)",
+				row->name, row->path, row->now, row->original);
 		else if (row->word == RESTORE_REFUSED)
-			say("%s stays at %s: the kernel lets nobody set it back to %s", row->name,
-				row->now, row->original);
+			say("%s (%s) stays at %s: the kernel lets nobody set it back to %s",
+				row->name, row->path, row->now, row->original);
 		else if (row->word == RESTORE_FAILED)
-			say("%s could not be put back to %s%s%s", row->name, row->original,
-				row->error ? ": " : "", row->error ? strerror(row->error) : "");
+			say("%s (%s) could not be put back to %s%s%s", row->name, row->path,
+				row->original, row->error ? ": " : "",
+				row->error ? strerror(row->error) : "");
 	}
 	if ((a->verbose || a->json) && print_restored(a, &rows) < 0)
 		status = EXIT_FAILED;

@@ -34,7 +34,8 @@ enum {
 enum {
 	GROUP_INTERRUPTS,
 	GROUP_CPUSETS,
-	GROUP_CPU, /* and one for each CPU */
+	GROUP_OTHERS, /* CPUs that are not ours, see add_other_cpus() */
+	GROUP_CPU,    /* and one for each CPU */
 	GROUP_CONTROL = GROUP_CPU + CPUMASK_CAPACITY,
 };
 
@@ -257,8 +258,8 @@ static int add_online(struct knob_plan *plan, int cpu, const char *wanted)
 	int r;
 
 	online_path(cpu, path, sizeof(path));
-	r = knob_plan_add(
-		plan, GROUP_CPU + (unsigned)cpu, KNOB_NUMBER, path, wanted, &knob, "online");
+	r = knob_plan_add(plan, wanted ? GROUP_CPU + (unsigned)cpu : GROUP_OTHERS, KNOB_NUMBER,
+		path, wanted, &knob, "online");
 	if (r < 0)
 		return r;
 	knob->cpu = cpu;
@@ -359,6 +360,8 @@ static int add_knobs(const struct scene *scene, struct knob_plan *plan)
 		by_control = scene->control == CONTROL_ON && !cpumask_is_empty(scene->going);
 	if (by_control)
 		r = add_control(scene, plan);
+	else if (scene->took_control)
+		r = add_other_cpus(scene, plan);
 	else if (nothing)
 		r = add_reason(scene, plan);
 	return r < 0 ? r : add_threads(scene, plan);
@@ -402,6 +405,40 @@ static int plan_smt(const struct setter_target *target, struct knob_plan *plan, 
 	return r;
 }
 
+/* Of a core whose first thread was offline, smt/control takes the others as well: said, since it is
+ * more than what was asked for. */
+static int verify_smt(const struct setter_target *target, struct knob_plan *plan, void *state)
+{
+	_cleanup_(cpumask) struct cpumask *also = NULL;
+	_cleanup_free_ char *list = NULL;
+	struct knob *control = knob_plan_find(plan, CONTROL);
+	int r;
+
+	(void)target;
+	(void)state;
+	r = cpumask_new(&also);
+	for (size_t i = 0; r == 0 && i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (knob->cpu >= 0 && !knob->wanted && knob->before && knob->now &&
+			!knob_equal(KNOB_NUMBER, knob->before, knob->now))
+			r = cpumask_set(also, knob->cpu);
+	}
+	if (r < 0)
+		return r;
+	if (!control || control->note || cpumask_is_empty(also))
+		return 0;
+	list = cpumask_format_list(also);
+	if (!list ||
+		asprintf(&control->note,
+			"took %s as well: the first thread of that core was offline before",
+			list) < 0) {
+		control->note = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
 static int parse_option(int option, const char *value, void *state)
 {
 	struct request *request = state;
@@ -424,10 +461,12 @@ int main(int argc, char *argv[])
 		.name = "smt-off",
 		.summary =
 			"Take the threads beside the chosen CPUs offline, or every second thread.",
-		.help = "      --all                 on the whole machine (the default without -c)\n",
+		.help = "      --all                 on the whole machine (the default without -c)\n"
+			"-c names the CPUs that stay: one of each core, whose other threads go.\n",
 		.options = options,
 		.parse_option = parse_option,
 		.plan = plan_smt,
+		.verify = verify_smt,
 		.may_stay = kept_may_stay,
 		.state = &request,
 	};

@@ -146,6 +146,8 @@ def test_threads():
         smt.succeed('-c', '4')
         equal(smt.states('-c', '3'), {('online', 11): 'applied', ('online', 12): 'applied'}, 'both')
         smt.succeed()
+        equal(smt.states('status', '-c', '3')[('smt/control', None)], 'applied', 'all, of one')
+        check('already' not in smt.succeed('status', '-c', '3'), 'CPUs that were only looked after')
         equal(smt.states('status'), {('smt/control', None): 'applied',
                                      **{('online', cpu): 'applied' for cpu in range(8, 16)}}, 'all')
         smt.succeed('restore')
@@ -201,10 +203,12 @@ def test_machines():
             equal(smt.run('--strict').returncode, 1, f'{name}: --strict')
     with Smt('isolated') as smt:
         equal(smt.states(), {('smt/control', None): 'already'}, 'off at boot')
+        equal(smt.run('--strict').stderr, '', 'said where it is off already')
         equal(smt.left_over(), [], 'journal of nothing')
     with Smt('intel-hybrid') as smt:
         smt.cycle(changes={f'{CPUS}/smt/control': 'off', **online('1,3,5,7', 0)})
         equal(smt.states('-c', '9'), {('SMT', None): 'already'}, 'efficiency core')
+        equal(smt.run('-c', '9', '--strict').stderr, '', 'said of an efficiency core')
         smt.cycle('-c', '2,9', changes=online('3', 0))
     # No smt/control: thread by thread.
     with Smt('old-kernel') as smt:
@@ -268,7 +272,7 @@ def test_offline_by_hand():
             linux.life('-c', '3')
             # 14 is alone in its core now, and hotplug takes it too, being no primary thread.
             before = linux.snapshot()
-            linux.succeed()
+            check('took 14 as well' in ' '.join(linux.succeed().split()), 'CPU 14 is not mentioned')
             equal(linux.online(), '0-4,7', 'online')
             linux.succeed('restore')
             linux.same(before, 'restore left')
