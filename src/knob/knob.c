@@ -251,23 +251,21 @@ static int compare_sets(const char *a, const char *b, bool hex)
 	return cpumask_equal(x, y);
 }
 
-/* The word in brackets, or the text itself: into buf. */
-static void pick_choice(const char *text, char *buf, size_t size)
+/* The word in brackets, or the text itself without blanks around it: start and length. */
+static const char *pick_choice(const char *text, size_t *ret_length)
 {
 	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
-	size_t n;
 
-	if (close)
-		text = open + 1;
-	n = close ? (size_t)(close - text) : strlen(text);
-	n = MIN(n, size - 1);
-	memcpy(buf, text, n);
-	buf[n] = '\0';
+	if (!close)
+		return trim(text, ret_length);
+	*ret_length = (size_t)(close - open - 1);
+	return open + 1;
 }
 
 bool knob_equal(enum knob_kind kind, const char *a, const char *b)
 {
-	char x[128], y[128];
+	const char *x, *y;
+	size_t x_length, y_length;
 	int64_t m, n;
 	int r;
 
@@ -288,9 +286,9 @@ bool knob_equal(enum knob_kind kind, const char *a, const char *b)
 			return r > 0;
 		break;
 	case KNOB_CHOICE:
-		pick_choice(a, x, sizeof(x));
-		pick_choice(b, y, sizeof(y));
-		return equal_words(x, y);
+		x = pick_choice(a, &x_length);
+		y = pick_choice(b, &y_length);
+		return x_length == y_length && strncmp(x, y, x_length) == 0;
 	case KNOB_WORD:
 		break;
 	}
@@ -308,15 +306,10 @@ bool knob_is_foreign(enum knob_kind kind, const char *now, const char *set)
 
 char *knob_writable(enum knob_kind kind, const char *text)
 {
-	char word[128];
 	size_t n;
 
-	if (kind == KNOB_CHOICE) {
-		pick_choice(text, word, sizeof(word));
-		return strdup(word);
-	}
-	text = trim(text, &n);
-	if (kind == KNOB_LIST && strncmp(text, "(null)", n) == 0)
+	text = kind == KNOB_CHOICE ? pick_choice(text, &n) : trim(text, &n);
+	if (kind == KNOB_LIST && n == strlen("(null)") && strncmp(text, "(null)", n) == 0)
 		n = 0;
 	return strndup(text, n);
 }

@@ -1,0 +1,923 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/file.h"
+#include "basic/text.h"
+#include "fake-run.h"
+#include "knob/engine.h"
+
+#define JOURNAL "/run/quiesce/test.journal"
+
+/* --- A machine of variables, which the engine sees as "var:NAME" --- */
+
+enum {
+	N_VARIABLES = 16,
+	SIZE = 256,
+};
+
+struct variable {
+	char name[16];
+	char value[SIZE];
+	int read_error; /* positive */
+	int write_error;
+	int write_errors; /* so many times; 0: always */
+	bool stubborn;	  /* takes every text and keeps its own */
+};
+
+static struct {
+	struct variable variables[N_VARIABLES];
+	size_t n;
+	char log[1024]; /* "name=value " for each write that was tried */
+	size_t writes;
+	/* What a write does beside, after it. */
+	void (*side_effect)(const char *name, const char *value);
+	/* Before the first write: looks at the journal. */
+	void (*at_first_write)(void);
+} machine;
+
+static struct variable *find(const char *name)
+{
+	for (size_t i = 0; i < machine.n; i++) {
+		if (strcmp(machine.variables[i].name, name) == 0)
+			return &machine.variables[i];
+	}
+	return NULL;
+}
+
+static struct variable *set(const char *name, const char *value)
+{
+	struct variable *v = find(name);
+
+	if (!v)
+		v = &machine.variables[machine.n++];
+	snprintf(v->name, sizeof(v->name), "%s", name);
+	snprintf(v->value, sizeof(v->value), "%s", value);
+	return v;
+}
+
+static int read_variable(const char *rest, char **ret)
+{
+	const struct variable *v = find(rest);
+
+	if (!v)
+		return -ENOENT;
+	if (v->read_error)
+		return -v->read_error;
+	*ret = strdup(v->value);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int write_variable(const char *rest, const char *text)
+{
+	struct variable *v = find(rest);
+	size_t length = strlen(machine.log);
+
+	if (machine.at_first_write && machine.writes == 0)
+		machine.at_first_write();
+	machine.writes++;
+	snprintf(machine.log + length, sizeof(machine.log) - length, "%s=%s ", rest, text);
+	if (!v)
+		return -ENOENT;
+	if (v->write_error) {
+		int error = v->write_error;
+
+		if (v->write_errors > 0 && --v->write_errors == 0)
+			v->write_error = 0;
+		return -error;
+	}
+	if (!v->stubborn)
+		snprintf(v->value, sizeof(v->value), "%s", text);
+	if (machine.side_effect)
+		machine.side_effect(rest, text);
+	return 0;
+}
+
+static const struct knob_backend backends[] = {
+	{ "var", read_variable, write_variable },
+	{ 0 },
+};
+
+static int setup(_unused_ void **state)
+{
+	memset(&machine, 0, sizeof(machine));
+	return fake_run_mount("size=256k") ? 0 : -1;
+}
+
+static int teardown(_unused_ void **state)
+{
+	return fake_run_unmount() ? 0 : -1;
+}
+
+static void forget_writes(void)
+{
+	machine.log[0] = '\0';
+	machine.writes = 0;
+}
+
+/* --- What the tests do over and over --- */
+
+static struct engine engine_plain = { .tool = "test", .backends = backends };
+
+static struct knob *add(
+	struct knob_plan *plan, unsigned group, const char *name, const char *wanted)
+{
+	struct knob *knob;
+	char path[64];
+
+	snprintf(path, sizeof(path), "var:%s", name);
+	assert_int_equal(knob_plan_add(plan, group, KNOB_WORD, path, wanted, &knob, "%s", name), 0);
+	return knob;
+}
+
+static int apply_with(const struct engine *engine, struct knob_plan *plan)
+{
+	struct engine_failure failure = { 0 };
+	int r = engine_apply(engine, plan, &failure);
+
+	if (r < 0)
+		assert_non_null(failure.what);
+	else
+		assert_null(failure.what);
+	engine_failure_clear(&failure);
+	return r;
+}
+
+static void assert_apply(int wanted, struct knob_plan *plan)
+{
+	assert_int_equal(apply_with(&engine_plain, plan), wanted);
+}
+
+/* Restores; the words of the rows by name: "a:restored b:gone ". */
+static int restore_with(const struct engine *engine, char *words, size_t size)
+{
+	struct restore_rows rows = { 0 };
+	struct engine_failure failure = { 0 };
+	int r = engine_restore(engine, &rows, &failure);
+
+	*words = '\0';
+	for (size_t i = 0; i < rows.n; i++) {
+		size_t length = strlen(words);
+
+		snprintf(words + length, size - length, "%s:%s ", rows.items[i].name,
+			restore_word_name(rows.items[i].word));
+	}
+	restore_rows_clear(&rows);
+	engine_failure_clear(&failure);
+	return r;
+}
+
+static void assert_restore(int wanted, const char *wanted_words)
+{
+	char words[1024];
+
+	assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), wanted);
+	assert_string_equal(words, wanted_words);
+}
+
+static void assert_value(const char *name, const char *value)
+{
+	assert_string_equal(find(name)->value, value);
+}
+
+static bool has_journal(void)
+{
+	return access(JOURNAL, F_OK) == 0;
+}
+
+static const char *word_of(const struct knob_plan *plan, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "var:%s", name);
+	return knob_word_name(knob_plan_find(plan, path)->word);
+}
+
+static void assert_journal(const char *name, const char *old, const char *new)
+{
+	struct journal *journal = NULL;
+	_cleanup_free_ char *why = NULL;
+	const struct journal_entry *entry;
+	const char *become;
+	char path[64];
+
+	snprintf(path, sizeof(path), "var:%s", name);
+	assert_int_equal(journal_load("test", &journal, &why), 0);
+	entry = journal_find(journal, path);
+	if (!old) {
+		assert_null(entry);
+	} else {
+		assert_non_null(entry);
+		assert_string_equal(entry->old, old);
+		become = entry->new;
+		assert_string_equal(become ? become : "unknown", new ? new : "unknown");
+	}
+	journal_free(journal);
+}
+
+/* --- The tests --- */
+
+static void look_at_first_write(void)
+{
+	assert_journal("a", "1", NULL);
+	assert_journal("b", "2", NULL);
+	assert_value("a", "1");
+}
+
+static void test_apply_and_restore(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "1");
+	set("b", "2");
+	set("c", "3");
+	add(&plan, 0, "a", "10");
+	add(&plan, 1, "b", "20");
+	add(&plan, 1, "c", "3");
+	add(&plan, 1, "none", "4");
+	machine.at_first_write = look_at_first_write;
+	assert_apply(0, &plan);
+	assert_string_equal(machine.log, "a=10 b=20 ");
+	assert_string_equal(word_of(&plan, "a"), "applied");
+	assert_string_equal(word_of(&plan, "c"), "already");
+	assert_string_equal(word_of(&plan, "none"), "unavailable");
+	assert_int_equal(knob_plan_find(&plan, "var:none")->error, ENOENT);
+	assert_journal("a", "1", "10");
+	assert_journal("b", "2", "20");
+	assert_journal("none", NULL, NULL);
+	knob_plan_clear(&plan);
+	machine.at_first_write = NULL;
+
+	/* Once more: nothing is written, and what was there stays known. */
+	forget_writes();
+	add(&plan, 0, "a", "10");
+	add(&plan, 1, "b", "20");
+	assert_apply(0, &plan);
+	assert_int_equal(machine.writes, 0);
+	assert_string_equal(word_of(&plan, "a"), "applied");
+	assert_string_equal(knob_plan_find(&plan, "var:a")->original, "1");
+	assert_journal("a", "1", "10");
+	knob_plan_clear(&plan);
+
+	/* To something else: the old value is still the first. */
+	add(&plan, 0, "a", "100");
+	assert_apply(0, &plan);
+	assert_journal("a", "1", "100");
+	assert_journal("b", "2", "20");
+	knob_plan_clear(&plan);
+
+	forget_writes();
+	{
+		char words[256];
+
+		assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), 0);
+		assert_non_null(strstr(words, "a:restored "));
+		assert_non_null(strstr(words, "b:restored "));
+	}
+	assert_string_equal(machine.log, "b=2 a=1 ");
+	assert_false(has_journal());
+	forget_writes();
+	assert_restore(0, "");
+	assert_int_equal(machine.writes, 0);
+}
+
+static void test_orders(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	for (const char *name = "abcdef"; *name; name++)
+		set((char[]){ *name, '\0' }, "0");
+	add(&plan, 2, "a", "1");
+	add(&plan, 0, "b", "1");
+	add(&plan, 2, "c", "1");
+	add(&plan, 70000, "d", "1");
+	add(&plan, 0, "e", "1");
+	add(&plan, 2, "f", "1");
+	assert_apply(0, &plan);
+	assert_string_equal(machine.log, "a=1 b=1 c=1 d=1 e=1 f=1 ");
+	forget_writes();
+	assert_restore(0, "d:restored a:restored c:restored f:restored b:restored e:restored ");
+	assert_string_equal(machine.log, "d=0 a=0 c=0 f=0 b=0 e=0 ");
+	knob_plan_clear(&plan);
+}
+
+/* The last knob fails: the others are turned back in the order of restoring. */
+static void test_rollback(_unused_ void **state)
+{
+	static const int errors[] = { EPERM, EACCES, EBUSY, EINVAL, EIO, EROFS, ENOSPC };
+
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		struct knob_plan plan = { 0 };
+
+		memset(&machine, 0, sizeof(machine));
+		set("a", "0");
+		set("b", "0");
+		set("c", "0");
+		set("bad", "0")->write_error = errors[i];
+		set("never", "0");
+		add(&plan, 0, "a", "1");
+		add(&plan, 1, "b", "1");
+		add(&plan, 0, "c", "1");
+		add(&plan, 2, "bad", "1");
+		add(&plan, 2, "never", "1");
+		assert_apply(-errors[i], &plan);
+		assert_int_equal(strncmp(machine.log, "a=1 b=1 c=1 bad=1 ", 18), 0);
+		assert_non_null(strstr(machine.log, "b=0 a=0 c=0 "));
+		assert_null(strstr(machine.log, "never"));
+		assert_value("a", "0");
+		assert_value("b", "0");
+		assert_value("c", "0");
+		assert_false(has_journal());
+		knob_plan_clear(&plan);
+	}
+}
+
+/* With a journal from before: it stays as it was, and restore gives back what was first. */
+static void test_rollback_keeps_the_journal(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("b", "0");
+	set("bad", "0")->write_error = EIO;
+	add(&plan, 0, "a", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	add(&plan, 0, "a", "2");
+	add(&plan, 0, "b", "2");
+	add(&plan, 0, "bad", "2");
+	assert_apply(-EIO, &plan);
+	knob_plan_clear(&plan);
+	assert_value("a", "1");
+	assert_value("b", "0");
+	assert_journal("a", "0", "1");
+	assert_journal("b", NULL, NULL);
+	assert_restore(0, "a:restored ");
+	assert_value("a", "0");
+}
+
+/* Turned, and then it jams. */
+static void jam_a(const char *name, _unused_ const char *value)
+{
+	if (strcmp(name, "b") == 0)
+		find("a")->write_error = EIO;
+}
+
+/* What cannot even be turned back stays in the journal, and restore may have more luck. */
+static void test_rollback_fails(_unused_ void **state)
+{
+	struct engine_failure failure = { 0 };
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("b", "0");
+	set("bad", "0")->write_error = EPERM;
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "b", "1");
+	add(&plan, 1, "bad", "1");
+	machine.side_effect = jam_a;
+	assert_int_equal(engine_apply(&engine_plain, &plan, &failure), -EPERM);
+	assert_non_null(strstr(failure.what, "cannot set bad"));
+	assert_non_null(strstr(failure.what, "test restore"));
+	engine_failure_clear(&failure);
+	knob_plan_clear(&plan);
+	assert_value("a", "1");
+	assert_value("b", "0");
+	assert_journal("a", "0", NULL);
+	machine.side_effect = NULL;
+	assert_restore(-EIO, "bad:unchanged a:failed b:unchanged ");
+	assert_journal("a", "0", NULL);
+	assert_journal("b", NULL, NULL);
+	find("a")->write_error = 0;
+	assert_restore(0, "a:restored ");
+	assert_value("a", "0");
+	assert_false(has_journal());
+}
+
+static void test_may_be_refused(_unused_ void **state)
+{
+	struct engine strict = engine_plain;
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("irq", "0")->write_error = EPERM;
+	set("stubborn", "0")->stubborn = true;
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "irq", "1")->may_be_refused = true;
+	add(&plan, 0, "stubborn", "1")->may_be_refused = true;
+	assert_apply(0, &plan);
+	assert_string_equal(word_of(&plan, "a"), "applied");
+	assert_string_equal(word_of(&plan, "irq"), "denied");
+	assert_int_equal(knob_plan_find(&plan, "var:irq")->error, EPERM);
+	assert_string_equal(word_of(&plan, "stubborn"), "denied");
+	knob_plan_clear(&plan);
+	{
+		char words[256];
+
+		assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), 0);
+	}
+	assert_value("a", "0");
+	assert_false(has_journal());
+
+	strict.strict = true;
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "irq", "1")->may_be_refused = true;
+	assert_int_equal(apply_with(&strict, &plan), -EPERM);
+	assert_value("a", "0");
+	assert_false(has_journal());
+	knob_plan_clear(&plan);
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "stubborn", "1")->may_be_refused = true;
+	assert_int_equal(apply_with(&strict, &plan), -EINVAL);
+	assert_value("a", "0");
+	assert_false(has_journal());
+	knob_plan_clear(&plan);
+	/* One that is not there: before anything is written. */
+	forget_writes();
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "none", "1");
+	assert_int_equal(apply_with(&strict, &plan), -ENOENT);
+	assert_int_equal(machine.writes, 0);
+	knob_plan_clear(&plan);
+}
+
+/* That is there to be read and not to be written on this machine: a normal thing. */
+static void test_unavailable(_unused_ void **state)
+{
+	static const int errors[] = { ENOENT, ENODEV, ENXIO, EOPNOTSUPP, 524 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		struct knob_plan plan = { 0 };
+		char words[256];
+
+		memset(&machine, 0, sizeof(machine));
+		set("a", "0");
+		set("none", "0")->write_error = errors[i];
+		add(&plan, 0, "none", "1");
+		add(&plan, 0, "a", "1");
+		assert_apply(0, &plan);
+		assert_string_equal(word_of(&plan, "none"), "unavailable");
+		assert_string_equal(word_of(&plan, "a"), "applied");
+		knob_plan_clear(&plan);
+		assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), 0);
+		assert_value("a", "0");
+		assert_false(has_journal());
+	}
+}
+
+/* One that takes every text and keeps its own, and must not. */
+static void test_stubborn(_unused_ void **state)
+{
+	struct engine_failure failure = { 0 };
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("stubborn", "0")->stubborn = true;
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "stubborn", "1");
+	assert_int_equal(engine_apply(&engine_plain, &plan, &failure), -EINVAL);
+	assert_non_null(strstr(failure.what, "kept 0"));
+	assert_string_equal(failure.path, "var:stubborn");
+	engine_failure_clear(&failure);
+	assert_value("a", "0");
+	assert_false(has_journal());
+	knob_plan_clear(&plan);
+}
+
+/* A limit is rounded to what the hardware has, and that counts as applied. */
+static void round_limit(const char *name, const char *value)
+{
+	if (strcmp(name, "max") == 0 && strcmp(value, "2050000") == 0)
+		set("max", "2000000");
+}
+
+static void test_rounded(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("max", "3000000");
+	machine.side_effect = round_limit;
+	add(&plan, 0, "max", "2050000")->kind = KNOB_FREQUENCY;
+	assert_apply(0, &plan);
+	assert_string_equal(word_of(&plan, "max"), "applied");
+	assert_non_null(knob_plan_find(&plan, "var:max")->note);
+	knob_plan_clear(&plan);
+	assert_journal("max", "3000000", "2000000");
+	assert_restore(0, "max:restored ");
+	assert_value("max", "3000000");
+}
+
+/* SMT: off takes the siblings offline, on brings all of them online, also one that somebody had
+ * taken offline by hand; and an interrupt of a CPU that goes is scattered. */
+static void hotplug(const char *name, const char *value)
+{
+	if (strcmp(name, "control") != 0)
+		return;
+	if (strcmp(value, "off") == 0) {
+		set("cpu2", "0");
+		set("cpu3", "0");
+		set("irq", "0-1");
+		find("epp3")->read_error = EBUSY;
+	} else {
+		set("cpu2", "1");
+		set("cpu3", "1");
+		find("epp3")->read_error = 0;
+		set("epp3", "default");
+	}
+}
+
+static void make_smt(struct knob_plan *plan)
+{
+	add(plan, 0, "irq", NULL);
+	add(plan, 0, "epp3", NULL);
+	add(plan, 1, "cpu2", NULL);
+	add(plan, 1, "cpu3", NULL);
+	add(plan, 2, "control", "off");
+}
+
+static void test_side_effects(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	set("control", "on");
+	set("cpu2", "0"); /* by hand */
+	set("cpu3", "1");
+	set("irq", "3");
+	set("epp3", "power");
+	machine.side_effect = hotplug;
+	make_smt(&plan);
+	assert_apply(0, &plan);
+	assert_string_equal(machine.log, "control=off ");
+	assert_journal("cpu2", "0", "0");
+	assert_journal("cpu3", "1", "0");
+	assert_journal("irq", "3", "0-1");
+	assert_journal("epp3", "power", NULL);
+	knob_plan_clear(&plan);
+
+	make_smt(&plan);
+	forget_writes();
+	assert_apply(0, &plan);
+	assert_int_equal(machine.writes, 0);
+	assert_journal("irq", "3", "0-1");
+	knob_plan_clear(&plan);
+
+	assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), 0);
+	assert_value("control", "on");
+	assert_value("cpu2", "0");
+	assert_value("cpu3", "1");
+	assert_value("irq", "3");
+	assert_value("epp3", "power");
+	assert_false(has_journal());
+}
+
+/* The same, when what comes after SMT fails. */
+static void test_side_effects_rolled_back(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("control", "on");
+	set("cpu2", "0");
+	set("cpu3", "1");
+	set("irq", "3");
+	set("epp3", "power");
+	set("bad", "0")->write_error = EIO;
+	machine.side_effect = hotplug;
+	make_smt(&plan);
+	add(&plan, 3, "bad", "1");
+	assert_apply(-EIO, &plan);
+	knob_plan_clear(&plan);
+	assert_value("control", "on");
+	assert_value("cpu2", "0");
+	assert_value("cpu3", "1");
+	assert_value("irq", "3");
+	assert_value("epp3", "power");
+	assert_false(has_journal());
+}
+
+/* A knob that is as wanted, until another one moves it; and when that is put back, again. */
+static void couple(const char *name, const char *value)
+{
+	if (strcmp(name, "governor") == 0)
+		set("epp", strcmp(value, "performance") == 0 ? "forced" : "balanced");
+}
+
+static void test_moved_by_another(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	set("epp", "performance");
+	set("governor", "powersave");
+	machine.side_effect = couple;
+	add(&plan, 0, "epp", "performance");
+	add(&plan, 0, "governor", "performance");
+	assert_apply(0, &plan);
+	assert_value("epp", "performance");
+	assert_value("governor", "performance");
+	knob_plan_clear(&plan);
+	assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), 0);
+	assert_value("governor", "powersave");
+	assert_value("epp", "performance");
+	assert_false(has_journal());
+}
+
+static void test_foreign(_unused_ void **state)
+{
+	struct engine force = engine_plain;
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	set("a", "0");
+	set("b", "0");
+	set("c", "0");
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "b", "1");
+	add(&plan, 0, "c", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	set("b", "7");
+	set("c", "0"); /* somebody has put it back already */
+
+	add(&plan, 0, "b", "7");
+	{
+		struct engine_failure failure = { 0 };
+
+		assert_int_equal(engine_inspect(&engine_plain, &plan, &failure), 0);
+		assert_non_null(strstr(knob_plan_find(&plan, "var:b")->note, "somebody else"));
+	}
+	knob_plan_clear(&plan);
+
+	assert_restore(0, "a:restored b:foreign c:unchanged ");
+	assert_value("b", "7");
+	assert_journal("a", NULL, NULL);
+	assert_journal("b", "0", "1");
+	assert_restore(0, "b:foreign ");
+	force.force = true;
+	assert_int_equal(restore_with(&force, words, sizeof(words)), 0);
+	assert_string_equal(words, "b:restored ");
+	assert_value("b", "0");
+	assert_false(has_journal());
+}
+
+/* Another apply over what somebody else has changed: it is as asked for again, and the old value is
+ * still that of the beginning. */
+static void test_apply_over_foreign(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	add(&plan, 0, "a", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	set("a", "7");
+	add(&plan, 0, "a", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	assert_value("a", "1");
+	assert_journal("a", "0", "1");
+	assert_restore(0, "a:restored ");
+}
+
+static void test_restore_failures(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("b", "0");
+	set("c", "0");
+	set("d", "0");
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "b", "1");
+	add(&plan, 0, "c", "1");
+	add(&plan, 0, "d", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	find("a")->write_error = EPERM;
+	find("b")->read_error = ENODEV;
+	find("c")->read_error = EIO;
+	assert_restore(-EPERM, "a:failed b:gone c:failed d:restored ");
+	assert_value("d", "0");
+	assert_journal("a", "0", NULL);
+	assert_journal("d", NULL, NULL);
+	find("a")->write_error = 0;
+	find("c")->read_error = 0;
+	assert_restore(0, "a:restored c:restored ");
+	assert_value("a", "0");
+	assert_value("c", "0");
+	assert_false(has_journal());
+	/* One that keeps what it is. */
+	add(&plan, 0, "a", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	find("a")->stubborn = true;
+	assert_restore(-EINVAL, "a:failed ");
+	assert_true(has_journal());
+}
+
+/* Killed somewhere in restore: what it had done already is not somebody else's work. */
+static void test_restore_again(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	set("governor", "powersave");
+	set("epp", "x");
+	add(&plan, 0, "governor", "performance");
+	add(&plan, 0, "epp", "y");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	/* Putting the governor back moves EPP, and then the write of EPP fails. */
+	machine.side_effect = couple;
+	find("epp")->write_error = EIO;
+	assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), -EIO);
+	assert_value("governor", "powersave");
+	assert_value("epp", "balanced");
+	find("epp")->write_error = 0;
+	assert_restore(0, "epp:restored ");
+	assert_value("epp", "x");
+	assert_false(has_journal());
+}
+
+/* --- The journal cannot be written --- */
+
+static void make_pair(struct knob_plan *plan)
+{
+	add(plan, 0, "a", "1");
+	add(plan, 0, "b", "1");
+}
+
+static void test_no_journal_no_write(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("b", "0");
+	make_pair(&plan);
+	assert_true(fake_run_fill());
+	assert_apply(-ENOSPC, &plan);
+	knob_plan_clear(&plan);
+	assert_true(fake_run_drain());
+
+	make_pair(&plan);
+	assert_true(fake_run_read_only(true));
+	assert_apply(-EROFS, &plan);
+	assert_true(fake_run_read_only(false));
+	knob_plan_clear(&plan);
+
+	assert_true(fake_run_mount("nr_inodes=1"));
+	make_pair(&plan);
+	assert_apply(-ENOSPC, &plan);
+	knob_plan_clear(&plan);
+	assert_true(fake_run_unmount());
+
+	assert_int_equal(chmod("/run/quiesce", 0777), 0);
+	make_pair(&plan);
+	assert_apply(-EPERM, &plan);
+	knob_plan_clear(&plan);
+
+	assert_int_equal(machine.writes, 0);
+	assert_value("a", "0");
+	assert_value("b", "0");
+	assert_false(has_journal());
+}
+
+/* Over a journal that stands, and still does afterwards. */
+static void test_no_journal_over_one(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("b", "0");
+	add(&plan, 0, "a", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	forget_writes();
+	add(&plan, 0, "b", "1");
+	assert_true(fake_run_fill());
+	assert_apply(-ENOSPC, &plan);
+	knob_plan_clear(&plan);
+	assert_int_equal(machine.writes, 0);
+	assert_journal("a", "0", "1");
+	assert_journal("b", NULL, NULL);
+	/* To put things back needs no room. */
+	assert_restore(0, "a:restored ");
+	assert_value("a", "0");
+	assert_false(has_journal());
+}
+
+static void fill(_unused_ const char *name, _unused_ const char *value)
+{
+	if (access("/run/ballast", F_OK) < 0)
+		assert_true(fake_run_fill());
+}
+
+/* What the knobs have become cannot be written down: they are turned back. */
+static void test_no_outcome(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	set("a", "0");
+	set("b", "0");
+	make_pair(&plan);
+	machine.side_effect = fill;
+	assert_apply(-ENOSPC, &plan);
+	assert_value("a", "0");
+	assert_value("b", "0");
+	knob_plan_clear(&plan);
+	assert_true(fake_run_drain());
+	machine.side_effect = NULL;
+	assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), 0);
+	assert_value("a", "0");
+	assert_false(has_journal());
+}
+
+static void test_damaged(_unused_ void **state)
+{
+	static const char *const texts[] = { "", "hello\n", "quiesce journal 2\n",
+		"quiesce journal 1\nboot\tx\ntool\ttest\nknob\t0\tword\tvar:a\ta\t5\t1\n" };
+
+	set("a", "0");
+	assert_int_equal(mkdir("/run/quiesce", 0755), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct engine_failure failure = { 0 };
+		struct knob_plan plan = { 0 };
+		_cleanup_free_ char *after = NULL;
+		char words[64];
+		size_t length;
+		FILE *stream = fopen(JOURNAL, "we");
+
+		assert_non_null(stream);
+		assert_true(fputs(texts[i], stream) >= 0);
+		assert_int_equal(fclose(stream), 0);
+		add(&plan, 0, "a", "1");
+		assert_apply(-EBADMSG, &plan);
+		assert_int_equal(engine_inspect(&engine_plain, &plan, &failure), -EBADMSG);
+		assert_non_null(strstr(failure.what, "nothing is touched"));
+		engine_failure_clear(&failure);
+		assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), -EBADMSG);
+		knob_plan_clear(&plan);
+		assert_int_equal(file_read_all(AT_FDCWD, JOURNAL, 4096, &after, &length), 0);
+		assert_string_equal(after, texts[i]);
+	}
+	assert_int_equal(machine.writes, 0);
+	assert_value("a", "0");
+}
+
+static void test_settled_and_empty(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	assert_apply(0, &plan);
+	assert_int_equal(
+		knob_plan_add_word(&plan, 0, KNOB_HOST_CONTROLLED, "var:a", "why", "a"), 0);
+	set("a", "0");
+	assert_apply(0, &plan);
+	assert_string_equal(word_of(&plan, "a"), "host-controlled");
+	assert_string_equal(knob_plan_find(&plan, "var:a")->note, "why");
+	assert_int_equal(machine.writes, 0);
+	assert_false(has_journal());
+	knob_plan_clear(&plan);
+	assert_restore(0, "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_apply_and_restore),
+		TEST(test_orders),
+		TEST(test_rollback),
+		TEST(test_rollback_keeps_the_journal),
+		TEST(test_rollback_fails),
+		TEST(test_may_be_refused),
+		TEST(test_unavailable),
+		TEST(test_stubborn),
+		TEST(test_rounded),
+		TEST(test_side_effects),
+		TEST(test_side_effects_rolled_back),
+		TEST(test_moved_by_another),
+		TEST(test_foreign),
+		TEST(test_apply_over_foreign),
+		TEST(test_restore_failures),
+		TEST(test_restore_again),
+		TEST(test_no_journal_no_write),
+		TEST(test_no_journal_over_one),
+		TEST(test_no_outcome),
+		TEST(test_damaged),
+		TEST(test_settled_and_empty),
+	};
+
+	if (!fake_run_enter())
+		return 0;
+	return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
+}
