@@ -25,7 +25,7 @@ enum {
 	 * the last column gets at least. */
 	WRAP_NARROW = 22,
 	WRAP_WIDE = 48,
-	WRAP_LEAST = 16,
+	WRAP_LEAST = 12,
 };
 
 static size_t stream_width(FILE *stream)

@@ -558,7 +558,7 @@ static int show_aslr(struct planning *p)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	return add_shown(p, KNOB_NONE, ASLR, now,
-		knob_equal(KNOB_NUMBER, now, "0") ? "off" : "left on, see --aslr",
+		knob_equal(KNOB_NUMBER, now, "0") ? "off" : "left on",
 		noise_knobs[NOISE_ASLR].name);
 }
 

@@ -1,0 +1,531 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""noise-off on described machines."""
+
+import json
+import os
+import stat
+
+import machine
+from machine import Setter, Skip, check, equal
+
+NOISE_OFF = os.environ['NOISE_OFF']
+CPU = 'sys/devices/system/cpu'
+KERNEL = 'proc/sys/kernel'
+MM = 'sys/kernel/mm'
+THP = f'{MM}/transparent_hugepage'
+WORKQUEUE = 'sys/devices/virtual/workqueue'
+NAMES = ('workqueue', 'writeback', 'watchdog_cpumask', 'pm_qos', 'nmi_watchdog', 'soft_watchdog',
+         'timer_migration', 'stat_interval', 'numa_balancing', 'ksm', 'thp', 'perf_cpu_percent',
+         'perf_sample_rate', 'rt_runtime', 'aslr', 'swap')
+
+# What apply without -c changes, by machine: the kernel's own noise that concerns no CPU. Choices are
+# as the kernel shows them.
+MACHINE_WIDE = {
+    'intel-hybrid': {
+        f'{KERNEL}/nmi_watchdog': '0',
+        f'{KERNEL}/timer_migration': '0',
+        f'{KERNEL}/perf_cpu_time_max_percent': '25',
+        f'{KERNEL}/perf_event_max_sample_rate': '1',
+        'proc/sys/vm/stat_interval': '120',
+        f'{THP}/enabled': 'always [madvise] never',
+    },
+    'amd-smt': {
+        f'{KERNEL}/nmi_watchdog': '0',
+        f'{KERNEL}/timer_migration': '0',
+        f'{KERNEL}/perf_event_max_sample_rate': '1',
+        'proc/sys/vm/stat_interval': '120',
+        f'{MM}/ksm/run': '0',
+        f'{THP}/enabled': 'always [madvise] never',
+        f'{THP}/defrag': 'always defer defer+madvise [madvise] never',
+        # Not the size that follows `enabled`, nor the one that is off.
+        f'{THP}/hugepages-64kB/enabled': 'always inherit [madvise] never',
+    },
+    'arm-nosmt': {
+        f'{KERNEL}/timer_migration': '0',
+        f'{KERNEL}/perf_event_max_sample_rate': '1',
+        'proc/sys/vm/stat_interval': '120',
+        f'{THP}/defrag': 'always defer defer+madvise [madvise] never',
+    },
+    # All is as quiet as we would make it, or quieter: 300 seconds, `never`, and KSM at 2.
+    'isolated': {},
+    'vm-plain': {
+        f'{KERNEL}/timer_migration': '0',
+        f'{KERNEL}/perf_event_max_sample_rate': '1',
+        'proc/sys/vm/stat_interval': '120',
+    },
+    's390-gaps': {
+        f'{KERNEL}/timer_migration': '0',
+        f'{KERNEL}/perf_event_max_sample_rate': '1',
+        'proc/sys/vm/stat_interval': '120',
+    },
+    'old-kernel': {},
+    'noisy-server': {
+        f'{KERNEL}/nmi_watchdog': '0',
+        f'{KERNEL}/timer_migration': '0',
+        f'{KERNEL}/numa_balancing': '0',
+        f'{KERNEL}/perf_cpu_time_max_percent': '25',
+        f'{KERNEL}/perf_event_max_sample_rate': '1',
+        'proc/sys/vm/stat_interval': '120',
+        f'{MM}/ksm/run': '0',
+        f'{THP}/enabled': 'always [madvise] never',
+        f'{THP}/defrag': 'always defer defer+madvise [madvise] never',
+    },
+}
+
+
+def masks(workqueue, writeback, watchdog):
+    return {
+        f'{WORKQUEUE}/cpumask': workqueue,
+        f'{WORKQUEUE}/writeback/cpumask': writeback,
+        f'{KERNEL}/watchdog_cpumask': watchdog,
+    }
+
+
+def latency(**cpus):
+    return {f'{CPU}/{cpu}/power/pm_qos_resume_latency_us': text for cpu, text in cpus.items()}
+
+
+# And with -c: (machine, LIST): what changes besides.
+WITH_CPUS = {
+    ('intel-hybrid', '3'): masks('ff7', 'ff7', '0-2,4-11') | latency(cpu3='1'),
+    # An efficiency core's halt takes longer to leave.
+    ('intel-hybrid', '7-8'): masks('e7f', 'e7f', '0-6,9-11') | latency(cpu7='1', cpu8='2'),
+    ('intel-hybrid', '1-11'): masks('001', '001', '0') | latency(
+        **{f'cpu{n}': '1' if n < 8 else '2' for n in range(1, 12)}),
+    ('amd-smt', '2,10'): masks('fbfb', 'fbfb', '0-1,3-9,11-15') | latency(cpu2='1', cpu10='1'),
+    ('amd-smt', '15'): masks('7fff', '7fff', '0-14') | latency(cpu15='1'),
+    # No halt that is fast enough on the large cores: they are to poll.
+    ('arm-nosmt', '3-4'): masks('e7', 'e7', '0-2,5-7') | latency(cpu3='1', cpu4='n/a'),
+    # Kept from these CPUs already, by somebody else; and their limits are as tight.
+    ('isolated', '2-3'): {},
+    # What is quiet, is not made to work: CPU 0 is all that remains of 0-1.
+    ('isolated', '1'): masks('1', '1', '0') | latency(cpu1='2'),
+    # The hypervisor puts CPUs to sleep, so there is nothing to limit.
+    ('vm-plain', '1'): masks('1', '1', '0'),
+    # CPUs that are offline stay in the masks.
+    ('s390-gaps', '4,9'): masks('ffffffff,fffffdef', 'ffffffff,fffffdef', '0-3,5-8,10-63'),
+    ('old-kernel', '3'): {},
+    # CPU 1 and node 1 are out already, and stay out.
+    ('noisy-server', '4,40'): masks('ff,fffffeff,ffffffed', '00,003ffef0,0003ffef',
+                                    '0-3,5-39,41-71') | latency(cpu4='2', cpu40='2'),
+    ('noisy-server', '31-32,63-64'): masks('fe,7ffffffe,7ffffffd', '00,003ffff0,0003ffff',
+                                           '0-30,33-62,65-71') | latency(
+        cpu31='2', cpu32='2', cpu63='2', cpu64='2'),
+    # All of writeback's CPUs are to be quiet: it gets the others, rather than none.
+    ('noisy-server', '0-17,36-53'): masks('ff,ffc0000f,fffc0000', 'ff,ffc0000f,fffc0000',
+                                          '18-35,54-71') | latency(
+        **{f'cpu{n}': '2' for n in (*range(18), *range(36, 54))}),
+}
+
+
+def expected(name, cpus):
+    changes = {**MACHINE_WIDE[name], **(WITH_CPUS[name, cpus] if cpus else {})}
+    # A mask that is as it was, is not written.
+    with machine.Machine(name) as box:
+        return {path: text for path, text in changes.items()
+                if (box.root / path).read_text() != f'{text}\n'}
+
+
+def test_cycle(name, cpus):
+    with Setter(NOISE_OFF, name) as setter:
+        out = setter.cycle(*(['-c', cpus] if cpus else []), changes=expected(name, cpus))
+    for line in out['apply'].splitlines():
+        check(len(line) <= 80 or name == 'noisy-server', f'wider than 80 columns: {line}')
+
+
+def test_described():
+    """Each machine that there is goes through its cycle, also one that is added later and that
+    these tests know nothing of."""
+    for name in machine.machines():
+        with Setter(NOISE_OFF, name) as setter:
+            before = setter.snapshot()
+            setter.succeed('apply')
+            setter.succeed('apply', '--except', 'thp')
+            setter.succeed('restore')
+            setter.same(before, f'restore on {name} left')
+
+
+def knobs(setter, *arguments):
+    return json.loads(setter.succeed(*arguments, '--json'))['knobs']
+
+
+def words(setter, *arguments):
+    return {knob['knob']: knob['state'] for knob in knobs(setter, *arguments)}
+
+
+GOLDEN = '''\
+KNOB             CPUS WANTED        NOW           ORIGINAL STATE   WHY
+workqueue             0-1,3-9,11-15 0-1,3-9,11-15 0-15     applied 
+writeback             0-1,3-9,11-15 0-1,3-9,11-15 0-15     applied 
+watchdog_cpumask      0-1,3-9,11-15 0-1,3-9,11-15 0-15     applied 
+pm_qos           2,10 1             1             0        applied 
+nmi_watchdog          0             0             1        applied 
+timer_migration       0             0             1        applied 
+stat_interval         120           120           1        applied 
+numa_balancing        0             0             1        applied 
+ksm                   0             0             1        applied 
+thp                   madvise       madvise       always   applied 
+thp defrag            madvise       madvise       defer    applied 
+perf_cpu_percent      25            25            100      applied 
+perf_sample_rate      1             1             100000   applied 
+aslr                                2                      -       left on
+'''
+
+
+def test_table():
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.box.write(f'{KERNEL}/numa_balancing', '1\n')
+        setter.box.write(f'{KERNEL}/perf_cpu_time_max_percent', '100\n')
+        setter.box.write(f'{THP}/defrag', 'always [defer] defer+madvise madvise never\n')
+        setter.box.write(f'{THP}/hugepages-64kB/enabled', 'always [inherit] madvise never\n')
+        equal(setter.succeed('-c', '2,10'), GOLDEN, 'table')
+
+
+def test_list():
+    with Setter(NOISE_OFF, 'vm-plain') as setter:
+        text = setter.succeed('list', user=True)
+        rows = json.loads(setter.succeed('list', '--json'))['noise']
+        equal(setter.left_over(), [], 'list left in /run/quiesce')
+        equal(setter.run('list', 'thp').returncode, 2, 'list with a word too many')
+    equal(tuple(row['name'] for row in rows), NAMES, 'names in JSON')
+    lines = text.splitlines()
+    equal(tuple(line.split()[0] for line in lines[1:]), NAMES, 'names')
+    check(all(len(line) <= 80 for line in lines), f'wider than 80 columns:\n{text}')
+    for row in rows:
+        check(row['why'] and row['turned'] in ('always', 'with -c', 'if named', 'shown'), row)
+
+
+def test_only():
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.cycle('--only', 'ksm,timer_migration', changes={
+            f'{MM}/ksm/run': '0', f'{KERNEL}/timer_migration': '0'})
+        equal(list(words(setter, 'status', '--only', 'ksm,timer_migration')),
+              ['timer_migration', 'ksm'], 'rows')
+        # With a mask as well, and again with a name that is there twice.
+        setter.cycle('-c', '5', '--only', 'workqueue,ksm,workqueue', changes={
+            f'{MM}/ksm/run': '0', f'{WORKQUEUE}/cpumask': 'ffdf'})
+
+
+def test_except():
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        changes = dict(MACHINE_WIDE['amd-smt'])
+        del changes[f'{MM}/ksm/run'], changes[f'{KERNEL}/nmi_watchdog']
+        out = setter.cycle('--except', 'ksm', '--except', 'nmi_watchdog,aslr', changes=changes)
+        for name in ('ksm', 'nmi_watchdog', 'aslr'):
+            check(name not in out['status'], f'{name} is shown:\n{out["status"]}')
+
+
+def test_if_named():
+    """What costs more than noise is turned when it is asked for, and only then."""
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.cycle('--with', 'rt_runtime,soft_watchdog', changes={
+            **MACHINE_WIDE['amd-smt'],
+            f'{KERNEL}/sched_rt_runtime_us': '-1',
+            f'{KERNEL}/soft_watchdog': '0',
+        })
+        for arguments in (['--only', 'aslr'], ['--aslr=off', '--only', 'aslr']):
+            setter.cycle(*arguments, changes={f'{KERNEL}/randomize_va_space': '0'})
+        setter.cycle('--aslr', 'off', changes={
+            **MACHINE_WIDE['amd-smt'], f'{KERNEL}/randomize_va_space': '0'})
+        setter.cycle('--aslr', 'keep', changes=MACHINE_WIDE['amd-smt'])
+
+
+def test_layouts():
+    """A value of address layouts that is not the default comes back, too, and one that is left alone
+    is shown."""
+    for value in ('0', '1', '2'):
+        with Setter(NOISE_OFF, 'amd-smt') as setter:
+            setter.box.write(f'{KERNEL}/randomize_va_space', f'{value}\n')
+            row = next(k for k in knobs(setter, 'status') if k['knob'] == 'aslr')
+            equal((row['now'], row['wanted'], row['state']), (value, None, None), 'aslr')
+            setter.cycle('--aslr=off', '--only', 'aslr', changes={
+                f'{KERNEL}/randomize_va_space': '0'})
+
+
+def test_status_of_more():
+    """status without options shows what an earlier apply was asked for."""
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.succeed('-c', '2-3', '--aslr=off')
+        shown = {(k['knob'], k['cpu']): k['state'] for k in knobs(setter, 'status')}
+        for key in (('aslr', None), ('workqueue', None), ('pm_qos', 2), ('pm_qos', 3)):
+            equal(shown.get(key), 'applied', f'{key} in the status')
+        check('pm_qos           2-3' in setter.succeed('status', user=True), 'CPUs of pm_qos')
+
+
+def test_wrong_use():
+    cases = (
+        (['--only', 'kms'], "there is no 'kms'"),
+        (['--except', 'ksm,'], "there is no ''"),
+        (['--with', 'KSM'], "there is no 'KSM'"),
+        (['--only', 'ksm', '--except', 'thp'], 'exclude each other'),
+        (['--with', 'ksm', '--except', 'ksm'], 'ksm is both'),
+        (['--aslr=off', '--except', 'aslr'], 'aslr is both'),
+        (['--aslr=on'], "'on' is neither off nor keep"),
+        (['--aslr'], 'needs a value'),
+        (['--only', 'workqueue'], 'workqueue needs -c LIST'),
+        (['--with', 'pm_qos'], 'pm_qos needs -c LIST'),
+        (['--with', 'swap'], 'swap is shown only'),
+        (['-c', '0-15'], 'names all CPUs that are online'),
+        (['-c', '16'], 'CPU 16 does not exist'),
+        (['-c', 'x'], 'is not a CPU list'),
+        (['madvise'], 'one word too many'),
+        (['--force'], '--force is for restore'),
+        (['list', '--dry-run'], '--dry-run is for apply'),
+    )
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        before = setter.snapshot()
+        for arguments, message in cases:
+            for user in (False, True):
+                result = setter.run(*arguments, user=user)
+                equal((result.returncode, result.stdout), (2, ''), f'{arguments}')
+                check(message in result.stderr, f'{arguments}: {result.stderr}')
+                equal(result.stderr.count('\n'), 1, f'lines for {arguments}')
+        result = setter.run('--only', 'ksm,nosuch')
+        check(all(name in result.stderr for name in NAMES), f'names are missing: {result.stderr}')
+        setter.same(before, 'wrong use changed')
+        equal(setter.left_over(), [], 'wrong use left')
+
+
+def test_last_cpus():
+    """A CPU that is offline does no housekeeping; idle CPUs may be limited all the same."""
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.box.write(f'{CPU}/online', '0-13\n')
+        setter.box.write(f'{CPU}/offline', '14-15\n')
+        result = setter.run('-c', '0-13')
+        equal(result.returncode, 2, 'exit status')
+        setter.succeed('-c', '0-13', '--dry-run', '--only', 'pm_qos')
+        # Not to the CPUs that are offline either.
+        for path in ('cpumask', 'writeback/cpumask'):
+            setter.box.write(f'{WORKQUEUE}/{path}', 'c001\n')
+        setter.cycle('-c', '0', '--only', 'workqueue,writeback', changes={
+            f'{WORKQUEUE}/cpumask': 'fffe', f'{WORKQUEUE}/writeback/cpumask': 'fffe'})
+
+
+def test_more_cpus_later():
+    """Further CPUs add to those that are quiet, and all of them come back."""
+    with Setter(NOISE_OFF, 'intel-hybrid') as setter:
+        before = setter.snapshot()
+        setter.succeed('-c', '3')
+        setter.succeed('-c', '7')
+        for path, text in (masks('f77', 'f77', '0-2,4-6,8-11')
+                           | latency(cpu3='1', cpu7='1')).items():
+            equal((setter.box.root / path).read_text(), f'{text}\n', path)
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+
+
+def test_requested():
+    """From 6.12 on the mask that counts is the one that was asked for; and partitions that are
+    isolated stay out of what is written."""
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.box.remove(f'{WORKQUEUE}/cpumask_requested')
+        setter.box.write(f'{WORKQUEUE}/cpumask_requested', '7fff\n')
+        setter.box.write(f'{WORKQUEUE}/cpumask', '7f0f\n')
+        setter.box.write(f'{WORKQUEUE}/cpumask_isolated', '00f0\n')
+        row = knobs(setter, 'apply', '--dry-run', '-c', '2', '--only', 'workqueue')[0]
+        equal((row['now'], row['wanted']), ('7fff', '7f0b'), 'now and wanted')
+        # All that is left is isolated: rather that than none.
+        setter.box.write(f'{WORKQUEUE}/cpumask_isolated', 'fffb\n')
+        row = knobs(setter, 'apply', '--dry-run', '-c', '2', '--only', 'workqueue')[0]
+        equal(row['wanted'], '7ffb', 'wanted')
+
+
+def test_foreign():
+    """What somebody else has changed since stays, is reported, and can be forced."""
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        before = setter.snapshot()
+        setter.succeed('-c', '2')
+        setter.box.write('proc/sys/vm/stat_interval', '30\n')
+        setter.box.write(f'{WORKQUEUE}/cpumask', '000f\n')
+        setter.box.write(f'{THP}/enabled', 'always madvise [never]\n')
+        shown = setter.succeed('status', '-c', '2', '--json')
+        check(shown.count('changed by somebody else') == 3, shown)
+        result = setter.run('restore')
+        for name, text in (('stat_interval', 'stays at 30:'), ('workqueue', 'stays at 000f:'),
+                           ('thp', 'stays at always madvise [never]:')):
+            check(any(line.startswith(f'noise-off: {name} ') and text in line
+                      for line in result.stderr.splitlines()), f'{name}: {result.stderr}')
+        equal(result.stderr.count('\n'), 3, 'lines')
+        left = {**before, 'proc/sys/vm/stat_interval': b'30\n', f'{WORKQUEUE}/cpumask': b'000f\n',
+                f'{THP}/enabled': b'always madvise [never]\n'}
+        setter.same(left, 'restore (wanted, got)')
+        setter.succeed('restore', '--force')
+        setter.same(before, 'restore --force left')
+        equal(setter.left_over(), [], 'in /run/quiesce')
+
+
+def test_lowered():
+    """The kernel lowers perf's sample rate by itself: nobody's change."""
+    with Setter(NOISE_OFF, 'noisy-server') as setter:
+        before = setter.snapshot()
+        rate = f'{KERNEL}/perf_event_max_sample_rate'
+        setter.succeed('--only', 'perf_cpu_percent')
+        equal((setter.box.root / rate).read_text(), '100000\n', 'rate')
+        setter.box.write(rate, '63000\n')
+        check('somebody' not in setter.succeed('status', '--only', 'perf_cpu_percent', '-v'),
+              'status takes it for a foreign change')
+        equal(setter.run('restore').stderr, '', 'restore said')
+        setter.same(before, 'restore left')
+        # A higher one is somebody's, and stays.
+        setter.succeed('--only', 'perf_cpu_percent')
+        setter.box.write(rate, '200000\n')
+        setter.succeed('restore')
+        setter.same({**before, rate: b'200000\n'}, 'restore (wanted, got)')
+        setter.succeed()
+        setter.box.write(rate, '50000\n')
+        check('stays at 50000' in setter.run('restore').stderr, 'not said')
+
+
+def test_perf_order():
+    """The kernel takes a rate only while the percentage is neither 0 nor 100: it is set after that
+    and put back before."""
+    with Setter(NOISE_OFF, 'intel-hybrid') as setter:
+        setter.succeed('--only', 'perf_sample_rate,perf_cpu_percent')
+        order = [line.split('\t')[3] for line in setter.journal.decode().splitlines()
+                 if line.startswith('knob')]
+        equal(order, [f'/{KERNEL}/perf_cpu_time_max_percent',
+                      f'/{KERNEL}/perf_event_max_sample_rate'], 'order')
+        rows = json.loads(setter.succeed('restore', '--json'))['knobs']
+        equal([row['knob'] for row in rows], ['perf_sample_rate', 'perf_cpu_percent'], 'order')
+        result = setter.run('--only', 'perf_sample_rate')
+        equal(result.returncode, 2, 'exit status for the rate alone')
+        check('together with perf_cpu_percent' in result.stderr, result.stderr)
+        equal(words(setter, 'apply', '--except', 'perf_cpu_percent')['perf_sample_rate'], 'denied',
+              'the rate without the percentage')
+        setter.succeed('restore')
+
+
+def test_ksm_2():
+    with Setter(NOISE_OFF, 'isolated') as setter:
+        row = next(k for k in knobs(setter, 'apply') if k['knob'] == 'ksm')
+        equal((row['now'], row['state']), ('2', 'already'), 'KSM at 2')
+        setter.succeed('restore')
+
+
+def test_swap():
+    with Setter(NOISE_OFF, 'noisy-server') as setter:
+        row = next(k for k in knobs(setter, 'status') if k['knob'] == 'swap')
+        equal((row['now'], row['state']), ('13 of 9215 MiB', None), 'swap')
+        setter.box.write('proc/swaps', 'Filename Type Size Used Priority\n')
+        check('swap' not in words(setter, 'status'), 'a machine without swap shows some')
+
+
+# A root directory with all that is in the real one, but not the mark of a container.
+BARE_ROOT = ('root=$(mktemp -d) && mount -t tmpfs none "$root" && for entry in /*; do '
+             'if [ -L "$entry" ]; then cp -P "$entry" "$root$entry"; '
+             'elif [ -d "$entry" ]; then mkdir "$root$entry" && '
+             'mount --rbind "$entry" "$root$entry"; fi || exit 77; done && '
+             'exec chroot "$root" "$@"')
+READ_ONLY = ('mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys && '
+             'exec "$@"')
+
+
+def run_read_only(setter, *arguments, bare=False):
+    """On the machine, but with /proc/sys as a container's manager or a unit's hardening has it;
+    `bare` hides that the test itself runs in a container."""
+    setter.note_choices()
+    command = ['sh', '-c', READ_ONLY, 'sh', NOISE_OFF, *arguments]
+    if bare and os.path.exists('/.dockerenv'):
+        command = ['sh', '-c', BARE_ROOT, 'sh', *command]
+    result = setter.box.run(*command, root=True)
+    setter.render_choices()
+    return result
+
+
+def test_container():
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.box.write('run/systemd/container', 'docker\n')
+        before = setter.snapshot()
+        result = run_read_only(setter, '-c', '2', '--json')
+        equal((result.returncode, result.stderr), (0, ''), 'apply in a container')
+        rows = {k['knob']: k for k in json.loads(result.stdout)['knobs']}
+        for name in ('watchdog_cpumask', 'nmi_watchdog', 'timer_migration', 'stat_interval',
+                     'perf_sample_rate'):
+            equal((rows[name]['state'], rows[name]['why']),
+                  ('host-controlled', 'closed by docker'), name)
+            check(rows[name]['now'] is not None, f'{name} is not shown')
+        # What is open is turned.
+        equal((rows['ksm']['state'], rows['workqueue']['state']), ('applied', 'applied'), 'open')
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+        # Nothing at all to turn is no failure, unless --strict.
+        result = run_read_only(setter, '--only', 'stat_interval')
+        equal(result.returncode, 0, 'nothing to turn')
+        check('nothing to do' in result.stderr, result.stderr)
+        equal(run_read_only(setter, '--only', 'stat_interval', '--strict').returncode, 1,
+              'nothing to turn, strictly')
+
+
+def test_read_only():
+    """Read-only without a container: each knob is refused for itself, and one that was named is a
+    failure, which leaves nothing behind."""
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        before = setter.snapshot()
+        result = run_read_only(setter, '--json', bare=True)
+        equal(result.returncode, 0, 'exit status')
+        if 'closed by' in result.stdout:
+            raise Skip('this machine is a container, and says so')
+        rows = {k['knob']: k for k in json.loads(result.stdout)['knobs']}
+        equal((rows['timer_migration']['state'], rows['timer_migration']['why'],
+               rows['ksm']['state']), ('denied', 'Read-only file system', 'applied'), 'states')
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+        for arguments in (['--with', 'timer_migration'], ['--strict']):
+            result = run_read_only(setter, *arguments, bare=True)
+            equal(result.returncode, 1, f'exit status of {arguments}')
+            check('Read-only file system' in result.stderr, result.stderr)
+            setter.same(before, f'{arguments} left')
+            equal(setter.left_over(), [], f'{arguments} left')
+
+
+def test_not_root():
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        before = setter.snapshot()
+        for verb in ('apply', 'restore'):
+            result = setter.run(verb, user=True)
+            equal((result.returncode, result.stdout, result.stderr.count('\n')), (1, '', 1), verb)
+            check('needs root' in result.stderr, result.stderr)
+        setter.same(before, 'an ordinary user changed')
+
+
+def test_unreadable():
+    """A knob that is there and cannot be read is denied, not unavailable."""
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        path = setter.box.root / KERNEL / 'numa_balancing'
+        path.chmod(stat.S_IWUSR)
+        result = setter.run('status', '--json', user=True)
+        equal(result.returncode, 0, 'exit status')
+        state = {k['knob']: k['state'] for k in json.loads(result.stdout)['knobs']}
+        if os.geteuid() == 0:
+            equal(state['numa_balancing'], 'denied', 'state')
+        path.chmod(0o644)
+        setter.box.remove(f'{KERNEL}/numa_balancing')
+        equal(words(setter, 'status')['numa_balancing'], 'unavailable', 'state')
+
+
+def test_odd_values():
+    """What cannot be understood is not taken for something else."""
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.box.write(f'{CPU}/cpu2/power/pm_qos_resume_latency_us', '100\n')
+        setter.box.write(f'{CPU}/cpu2/cpuidle/state1/latency', 'x\n')
+        setter.box.write('proc/sys/vm/stat_interval', '0\n')
+        setter.box.write(f'{KERNEL}/watchdog_cpumask', '\n')
+        setter.box.write(f'{WORKQUEUE}/cpumask_isolated', 'odd\n')
+        # Only polling can be told of the idle states, so that is what there is.
+        setter.cycle('-c', '2', '--only', 'pm_qos,stat_interval,watchdog_cpumask,workqueue',
+                     changes={
+                         f'{CPU}/cpu2/power/pm_qos_resume_latency_us': 'n/a',
+                         'proc/sys/vm/stat_interval': '120',
+                         f'{KERNEL}/watchdog_cpumask': '0-1,3-15',
+                         f'{WORKQUEUE}/cpumask': 'fffb',
+                     })
+
+
+TESTS = [(f'{name}{f" -c {cpus}" if cpus else ""}',
+          lambda name=name, cpus=cpus: test_cycle(name, cpus))
+         for name, cpus in (*((name, None) for name in MACHINE_WIDE), *WITH_CPUS)]
+TESTS += [(name.removeprefix('test_').replace('_', ' '), function)
+          for name, function in globals().copy().items()
+          if name.startswith('test_') and name != 'test_cycle']
+machine.run_tests(TESTS)
