@@ -379,7 +379,15 @@ static int note_outcome(struct journal *journal, struct knob_plan *plan)
 		r = replace_text(&entry->new, knob->now);
 		if (r < 0)
 			return r;
+		/* One that the kernel refused stands as before: there is nothing to put back. But
+		 * one that was as wanted already may be moved by another that is put back. */
+		entry->drop = knob->wanted && knob->word != KNOB_APPLIED &&
+			knob->word != KNOB_ALREADY &&
+			knob_equal(knob->kind, knob->now, entry->old);
+		if (entry->drop)
+			free(TAKE_PTR(knob->original));
 	}
+	journal_drop(journal);
 	return 0;
 }
 
@@ -413,8 +421,8 @@ static int roll_back_knob(const struct engine *engine, struct knob *knob)
 
 	if (knob->word == KNOB_APPLIED)
 		knob->word = KNOB_NONE;
-	/* What shows of a limit may be from before it was written just now. */
-	if ((knob->kind != KNOB_FREQUENCY || !knob->turned) &&
+	/* What shows of a limit may be from before it was written just now, unless that failed. */
+	if ((knob->kind != KNOB_FREQUENCY || !knob->turned || knob->error != 0) &&
 		knob_read(engine->backends, knob->path, &now) == 0 &&
 		knob_equal(knob->kind, now, knob->before))
 		return 0;
@@ -574,7 +582,7 @@ int engine_apply(
 	if (r == 0) {
 		r = note_outcome(journal, plan);
 		if (r == 0)
-			r = journal_save(journal);
+			r = journal->n > 0 ? journal_save(journal) : journal_remove(engine->tool);
 		if (r < 0)
 			set_failure(failure, NULL, "cannot write the journal");
 	}

@@ -199,6 +199,21 @@ int journal_sort(struct journal *journal, unsigned (*rank)(const char *path))
 	return 0;
 }
 
+void journal_drop(struct journal *journal)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < journal->n; i++) {
+		if (journal->entries[i].drop)
+			entry_clear(&journal->entries[i]);
+		else
+			journal->entries[n++] = journal->entries[i];
+	}
+	if (n < journal->n)
+		free(TAKE_PTR(journal->by_path));
+	journal->n = n;
+}
+
 int journal_copy(const struct journal *journal, struct journal **ret)
 {
 	_cleanup_(journal) struct journal *copy = NULL;

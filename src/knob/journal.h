@@ -36,6 +36,7 @@ struct journal_entry {
 	char *name;
 	char *old;
 	char *new; /* NULL: not known */
+	bool drop; /* see journal_drop() */
 };
 
 /* Entries stand in the order in which their knobs are turned. */
@@ -70,6 +71,8 @@ int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, co
 struct journal_entry *journal_find(struct journal *journal, const char *path);
 /* Puts the entries in the order of their ranks; those of one rank stay as they stand. */
 int journal_sort(struct journal *journal, unsigned (*rank)(const char *path));
+/* Takes out the entries that are marked to be dropped: it turned out that nothing changed. */
+void journal_drop(struct journal *journal);
 int journal_copy(const struct journal *journal, struct journal **ret);
 
 /* The journal as text and back; -EBADMSG and a phrase as above, -ESTALE for one of another boot
