@@ -96,13 +96,14 @@ static int note(struct knob_plan *plan, const struct shown *shown, bool verbose)
 	if (!knob || shown->word == SHOWN_NOTHING)
 		return 0;
 	/* No row for each CPU because it shows 1 MHz more than the next, or is idle. */
-	if (shown->word == SHOWN_LESS && !verbose)
-		snprintf(text, sizeof(text), "shows less, as idle CPUs do");
-	else
+	if (verbose)
+		snprintf(text, sizeof(text), "shows %.2f GHz", (double)shown->khz / 1e6);
+	else if (shown->word == SHOWN_TARGET)
 		snprintf(text, sizeof(text), "shows %.2f GHz",
-			(double)(shown->word == SHOWN_TARGET && !verbose ? shown->policy->target.khz
-									 : shown->khz) /
-				1e6);
+			(double)shown->policy->target.khz / 1e6);
+	else
+		snprintf(text, sizeof(text), "%s",
+			shown->word == SHOWN_LESS ? "shows less (idle?)" : "shows more");
 	if (asprintf(&both, "%s%s%s", knob->note ? knob->note : "", knob->note ? "; " : "", text) <
 		0)
 		return -ENOMEM;

@@ -4,7 +4,9 @@
 
 import json
 import os
+import pathlib
 import re
+import sys
 
 import machine
 from machine import Setter, check, equal
@@ -31,6 +33,11 @@ def table(text, golden, what):
         check(len(line) <= 80, f'{what}: {len(line)} columns: {line}')
 
 
+def unfold(text):
+    """A table whose last column may be broken into lines, as one line."""
+    return ' '.join(text.split())
+
+
 def cycle(name, changes, apply, status, *arguments):
     with Setter(TOOL, name) as setter:
         out = setter.cycle(*arguments, changes=changes)
@@ -55,7 +62,7 @@ def test_intel_hybrid():
 KNOB              CPUS WANTED      NOW         ORIGINAL  STATE   WHY
 governor          0-11 performance performance powersave applied
 no_turbo               1           1           0         applied
-hwp_dynamic_boost      0           0                     already
+hwp_dynamic_boost      0           0           0         already
 minimum           0-7  1900000     1900000     400000    applied
 maximum           0-3  1900000     1900000     5000000   applied shows 1.90 GHz
 maximum           4-7  1900000     1900000     5200000   applied shows 1.90 GHz
@@ -65,7 +72,7 @@ maximum           8-11 1400000     1400000     3900000   applied shows 1.40 GHz
 KNOB              CPUS WANTED      NOW         ORIGINAL  STATE   WHY
 governor          0-11 performance performance powersave applied
 no_turbo               1           1           0         applied
-hwp_dynamic_boost      0           0                     already
+hwp_dynamic_boost      0           0           0         already
 minimum           0-7  1900000     1900000     400000    applied
 maximum           0-3  1900000     1900000     5000000   applied
 maximum           4-7  1900000     1900000     5200000   applied
@@ -123,7 +130,7 @@ governor 0-5  performance performance schedutil applied
 governor 6-7  performance performance ondemand  applied
 boost         0           0           1         applied
 minimum  0-7  3600000     3600000     2200000   applied
-maximum  0-5  3600000     3600000               already shows 3.60 GHz
+maximum  0-5  3600000     3600000     3600000   already shows 3.60 GHz
 maximum  6-7  3600000     3600000     2800000   applied shows 3.60 GHz
 ''', '''
 KNOB     CPUS WANTED      NOW         ORIGINAL  STATE   WHY
@@ -131,7 +138,7 @@ governor 0-5  performance performance schedutil applied
 governor 6-7  performance performance ondemand  applied
 boost         0           0           1         applied
 minimum  0-7  3600000     3600000     2200000   applied
-maximum  0-5  3600000     3600000               already
+maximum  0-5  3600000     3600000     3600000   already
 maximum  6-7  3600000     3600000     2800000   applied
 ''')
 
@@ -156,21 +163,21 @@ maximum  0-15 4201000     4201000     5450000   applied
 def test_arm_cppc():
     """cppc_cpufreq with boost off, which makes the maximum the base: only the minimum moves."""
     cycle('arm-nosmt', {**pinned('0-3', 2808000), **pinned('4-7', 3900000)}, '''
-KNOB     CPUS WANTED      NOW         ORIGINAL STATE   WHY
-governor 0-7  performance performance          already
-boost         0           0                    already
-minimum  0-3  2808000     2808000     338000   applied
-maximum  0-3  2808000     2808000              already shows 2.81 GHz
-minimum  4-7  3900000     3900000     338000   applied
-maximum  4-7  3900000     3900000              already shows 3.90 GHz
+KNOB     CPUS WANTED      NOW         ORIGINAL    STATE   WHY
+governor 0-7  performance performance performance already
+boost         0           0           0           already
+minimum  0-3  2808000     2808000     338000      applied
+maximum  0-3  2808000     2808000     2808000     already shows 2.81 GHz
+minimum  4-7  3900000     3900000     338000      applied
+maximum  4-7  3900000     3900000     3900000     already shows 3.90 GHz
 ''', '''
-KNOB     CPUS WANTED      NOW         ORIGINAL STATE   WHY
-governor 0-7  performance performance          already
-boost         0           0                    already
-minimum  0-3  2808000     2808000     338000   applied
-maximum  0-3  2808000     2808000              already
-minimum  4-7  3900000     3900000     338000   applied
-maximum  4-7  3900000     3900000              already
+KNOB     CPUS WANTED      NOW         ORIGINAL    STATE   WHY
+governor 0-7  performance performance performance already
+boost         0           0           0           already
+minimum  0-3  2808000     2808000     338000      applied
+maximum  0-3  2808000     2808000     2808000     already
+minimum  4-7  3900000     3900000     338000      applied
+maximum  4-7  3900000     3900000     3900000     already
 ''')
 
 
@@ -288,7 +295,7 @@ def test_no_base():
     out = applies('intel-hybrid', [], {
         **{path: text for path, text in pinned('0-11', 0).items() if 'governor' in path},
         INTEL + 'no_turbo': 1}, '', prepare)
-    check(re.search(r'frequency +0-11 +unavailable nothing tells', out), out)
+    check('frequency 0-11 unavailable nothing tells one' in unfold(out), out)
     # By number it is held all the same, and boost stays as it is.
     applies('intel-hybrid', ['3GHz'], pinned('0-11', 3000000), '', prepare)
 
@@ -301,7 +308,7 @@ def test_no_switch():
             box.remove(f'{POLICY}{number}/boost')
 
     out = applies('amd-smt', [], pinned('0-15', 4201000), '', prepare)
-    check(re.search(r'boost +0-15 +unavailable no switch: the', out), out)
+    check('boost 0-15 unavailable no switch: the maximum' in unfold(out), out)
 
 
 def test_policy_switch():
@@ -365,7 +372,7 @@ def test_offline():
         before = setter.snapshot()
         result = setter.run('-c', '3')
         equal(result.returncode, 0, result.stderr)
-        check(re.search(r'frequency +3 +unavailable offline', result.stdout), result.stdout)
+        check('frequency 3 unavailable offline' in unfold(result.stdout), result.stdout)
         setter.same(before, 'changed')
         equal(setter.run('-c', '3', '--strict').returncode, 1, '--strict')
         equal(setter.run('-c', '4').returncode, 2, 'a CPU that does not exist')
@@ -437,7 +444,7 @@ def test_foreign():
         setter.box.write(POLICY + '1/scaling_max_freq', '3000000\n')
         setter.box.write(POLICY + '0/scaling_governor', 'powersave\n')
         status = setter.succeed('status')
-        check(re.search(r'3000000 +4100000 +- +changed by', status), status)
+        check('3000000 4100000 - changed by somebody' in unfold(status), status)
         result = setter.run('restore')
         equal(result.returncode, 0, result.stderr)
         check('3000000' in result.stderr and 'powersave' in result.stderr, result.stderr)
@@ -492,6 +499,110 @@ def test_shown():
         rows = json.loads(setter.succeed('--json', '--verbose'))['knobs']
         shown = [row['why'] for row in rows if row['knob'] == 'maximum']
         equal(shown, ['shows 3.60 GHz'] * 4, 'shown')
+
+
+# --- With a kernel, see cpufreq.py ---
+
+class Linux(Setter):
+    """A machine whose files do what the kernel does. boost and base: {CPU list: kHz}."""
+
+    def __init__(self, name, boost, base, **config):
+        super().__init__(TOOL, name)
+        self.config = {'qos': True, 'floor': 8, **config}
+        for key, speeds in (('boost', boost), ('base', base)):
+            self.config[key] = {f'policy{number}': khz for numbers, khz in speeds.items()
+                                for number in machine.parse_list(numbers)}
+
+    def run(self, *arguments, user=False, **options):
+        if user:
+            return super().run(*arguments, user=True, **options)
+        asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
+        # It runs for each write: as quickly as python can be started.
+        kernel = self.run_directory / 'kernel'
+        source = pathlib.Path(__file__).resolve().parent / 'cpufreq.py'
+        kernel.write_text(f'#!{sys.executable} -SE\n{source.read_text(encoding="utf-8")}',
+                          encoding='utf-8')
+        kernel.chmod(0o755)
+        return self.box.run('env', f'LD_PRELOAD={os.environ["KERNEL"]}', 'TEST_KERNEL=/run/kernel',
+                            f'ASAN_OPTIONS={asan}', self.tool, *arguments, root=True,
+                            env={'TEST_CPUFREQ': json.dumps(self.config)}, **options)
+
+
+def hybrid(**config):
+    return Linux('intel-hybrid', {'0-3': 5000000, '4-7': 5200000, '8-11': 3900000},
+                 {'0-7': 2500000, '8-11': 2000000}, **config)
+
+
+def test_kernel_intel():
+    """Linux 6.12: limits move with turbo, EPP is forced, min_perf_pct clamped."""
+    changes = {
+        **pinned('0-7', 1900000), **pinned('8-11', 1400000),
+        INTEL + 'no_turbo': 1, INTEL + 'min_perf_pct': 8,
+        **{f'{POLICY}{cpu}/energy_performance_preference': 'performance' for cpu in range(12)},
+        **{f'{POLICY}{cpu}/cpuinfo_max_freq': 2500000 if cpu < 8 else 2000000
+           for cpu in range(12)}}
+    with hybrid() as linux:
+        linux.cycle(changes=changes)
+        linux.cycle('-c', '9', '1.1GHz')
+
+
+def test_kernel_late():
+    """What was asked for shows only after a while."""
+    with hybrid(late=0.02) as linux:
+        before = linux.snapshot()
+        out = linux.succeed('-c', '0,8')
+        check(re.search(r'maximum +0 +1900000 +1900000 +5000000 +applied', out), out)
+        check(re.search(r'maximum +8 +1400000 +1400000 +3900000 +applied', out), out)
+        linux.succeed('restore')
+        linux.same(before, 'restore left')
+
+
+def test_kernel_again():
+    """Limits of an earlier apply, which the switch of a later one has moved, are ours."""
+    with hybrid() as linux:
+        before = linux.snapshot()
+        linux.succeed('-c', '0-3', 'max')
+        linux.succeed('-c', '8', 'base')
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        linux.same(before, 'restore left')
+        equal(linux.left_over(), [], 'left over')
+
+
+def test_kernel_amd():
+    """Policies' boost cannot be written while the global one is off."""
+    with Linux('amd-smt', {'0-15': 5450000}, {'0-15': 4201000}) as linux:
+        linux.cycle()
+        linux.cycle('-c', '3')
+        before = linux.snapshot()
+        linux.succeed()
+        linux.succeed('max', '-c', '5')
+        linux.succeed('restore')
+        linux.same(before, 'restore left')
+
+
+def test_kernel_old():
+    """Before 5.3 a minimum above the maximum was refused, on the way there as on the way back."""
+    with Linux('intel-passive', {'0-2': 4100000}, {'0-2': 4100000}, qos=False,
+               floor=60) as linux:
+        for target in ('min', 'max', 'base', '2.6GHz', '4.0GHz'):
+            linux.cycle(target)
+        before = linux.snapshot()
+        for target in ('max', 'min', 'max', 'base'):
+            linux.succeed(target)
+        linux.succeed('restore')
+        linux.same(before, 'restore left')
+
+
+def test_kernel_refuses():
+    """One limit that cannot be set: all is as before, and nothing is left of it."""
+    with hybrid(broken=[f'/{POLICY}11/scaling_max_freq']) as linux:
+        before = linux.snapshot()
+        result = linux.run()
+        equal(result.returncode, 1, result.stderr)
+        check('scaling_max_freq' in result.stderr, result.stderr)
+        linux.same(before, 'failed apply left')
+        equal(linux.left_over(), [], 'left over')
 
 
 machine.run_tests((name[5:], function) for name, function in list(globals().items())

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What Linux does when cpufreq is written to, on the files of a described machine.
+
+    cpufreq.py PATH TEXT
+
+is the write of TEXT to PATH: see kernel.c, which runs this. The exit status is the errno.
+TEST_CPUFREQ is JSON:
+
+    qos     limits are requests, as since 5.3: any is taken, and what shows is what they come to,
+            which also moves with the maximum of the hardware; else a minimum above the
+            maximum is refused
+    late    seconds after which a limit shows, in another process: the kernel's work item
+    boost   {policy: maximum with boost}; without boost it is
+    base    {policy: maximum without boost}
+    floor   what min_perf_pct cannot be above while turbo is off
+    broken  paths whose write fails with EIO
+
+From drivers/cpufreq/cpufreq.c, intel_pstate.c and amd-pstate.c.
+"""
+
+import errno
+import json
+import os
+import pathlib
+import sys
+import time
+
+CPUFREQ = pathlib.Path('/sys/devices/system/cpu/cpufreq')
+INTEL = pathlib.Path('/sys/devices/system/cpu/intel_pstate')
+STATE = pathlib.Path('/run/cpufreq.json')
+CONFIG = json.loads(os.environ['TEST_CPUFREQ'])
+
+
+def put(path, text):
+    """At once, for somebody may be reading it."""
+    new = path.with_name(f'.{path.name}.{os.getpid()}')
+    new.write_text(f'{text}\n', encoding='utf-8')
+    os.replace(new, path)
+
+
+def number(path):
+    return int(path.read_text(encoding='utf-8'))
+
+
+def requests():
+    """{policy: [minimum, maximum] that were asked for}; None is no request."""
+    if STATE.exists():
+        return json.loads(STATE.read_text(encoding='utf-8'))
+    return {policy: [number(CPUFREQ / policy / 'scaling_min_freq'), None]
+            for policy in CONFIG['boost']}
+
+
+def show(policy):
+    """The limits that follow from what was asked for, as cpufreq_set_policy() has them."""
+    directory = CPUFREQ / policy
+    low, high = number(directory / 'cpuinfo_min_freq'), number(directory / 'cpuinfo_max_freq')
+    minimum, maximum = requests()[policy]
+    maximum = max(low, min(high, maximum or high))
+    put(directory / 'scaling_max_freq', maximum)
+    put(directory / 'scaling_min_freq', max(low, min(maximum, minimum)))
+
+
+def set_boost(on):
+    for policy, most in CONFIG['boost'].items():
+        put(CPUFREQ / policy / 'cpuinfo_max_freq', most if on else CONFIG['base'][policy])
+        if (CPUFREQ / policy / 'boost').exists():
+            put(CPUFREQ / policy / 'boost', int(on))
+        show(policy)
+
+
+def write_limit(path, text):
+    policy, high = path.parent.name, path.name == 'scaling_max_freq'
+    asked = requests()
+    if CONFIG['qos']:
+        asked[policy][high] = int(text)
+        put(STATE, json.dumps(asked))
+        if CONFIG.get('late'):
+            if os.fork() == 0:
+                time.sleep(CONFIG['late'])
+                show(policy)
+            return 0
+        show(policy)
+        return 0
+    new = [number(path.parent / name) for name in ('scaling_min_freq', 'scaling_max_freq')]
+    new[high] = int(text)
+    if new[0] > new[1]:
+        return errno.EINVAL
+    put(path, text)
+    return 0
+
+
+def write(path, text):
+    directory = path.parent
+    if str(path) in CONFIG.get('broken', ()):
+        return errno.EIO
+    if path.name in ('scaling_min_freq', 'scaling_max_freq'):
+        return write_limit(path, text)
+    if path.name == 'energy_performance_preference':
+        governor = (directory / 'scaling_governor').read_text(encoding='utf-8')
+        if governor == 'performance\n' and text != 'performance':
+            return errno.EBUSY
+    if path.name == 'boost' and directory != CPUFREQ and number(CPUFREQ / 'boost') == 0:
+        return errno.EINVAL
+    if path == INTEL / 'min_perf_pct' and number(INTEL / 'no_turbo'):
+        text = str(min(int(text), CONFIG['floor']))
+    put(path, text)
+    if path.name == 'scaling_governor' and text == 'performance' and \
+            (directory / 'energy_performance_preference').exists():
+        put(directory / 'energy_performance_preference', 'performance')
+    if path.name == 'no_turbo':
+        if int(text):
+            put(INTEL / 'min_perf_pct', min(number(INTEL / 'min_perf_pct'), CONFIG['floor']))
+        set_boost(not int(text))
+    if path == CPUFREQ / 'boost':
+        set_boost(int(text))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(write(pathlib.Path(sys.argv[1]), sys.argv[2].strip()))
