@@ -169,8 +169,9 @@ static const char *format_ghz(uint64_t khz, char buf[static TARGET_TEXT_SIZE])
 
 const char *target_format(uint64_t khz, char buf[static TARGET_TEXT_SIZE])
 {
-	format_ghz(khz, buf);
-	strcat(buf, " GHz");
+	char number[TARGET_TEXT_SIZE];
+
+	snprintf(buf, TARGET_TEXT_SIZE, "%.26s GHz", format_ghz(khz, number));
 	return buf;
 }
 
