@@ -382,8 +382,7 @@ static int note_outcome(struct journal *journal, struct knob_plan *plan)
 		/* One that the kernel refused stands as before: there is nothing to put back. But
 		 * one that was as wanted already may be moved by another that is put back. */
 		entry->drop = knob->wanted && knob->word != KNOB_APPLIED &&
-			knob->word != KNOB_ALREADY &&
-			knob_equal(knob->kind, knob->now, entry->old);
+			knob->word != KNOB_ALREADY && knob_equal(knob->kind, knob->now, entry->old);
 		if (entry->drop)
 			free(TAKE_PTR(knob->original));
 	}
