@@ -280,28 +280,40 @@ static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, 
 
 /* --- Idle states. --- */
 
-/* The shortest exit latency of an idle state that is not mere polling, in microseconds; -ENOENT
- * where the CPU has no idle states to choose from. */
+/* Whether an idle state is mere polling (drivers/cpuidle/poll_state.c, cpuidle-powernv.c,
+ * cpuidle-pseries.c). Its latency does not tell: some firmware claims 0 of a halt, too. */
+static bool is_polling(int cpu, int state)
+{
+	char path[96], name[FILE_ATTR_SIZE];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/name", cpu,
+		state);
+	if (file_read_attr(AT_FDCWD, path, name, sizeof(name)) < 0)
+		return false;
+	return strcmp(name, "POLL") == 0 || strcmp(name, "snooze") == 0;
+}
+
+/* The exit latency of the shallowest idle state that is not mere polling, in microseconds, at
+ * least 1, UINT64_MAX for none; -ENOENT where the CPU has no idle states to choose from. */
 static int read_halt_latency(int cpu, uint64_t *ret)
 {
-	uint64_t least = UINT64_MAX;
-	bool any = false;
-
 	for (int state = 0; state < MAX_IDLE_STATES; state++) {
 		char path[96];
 		uint64_t latency;
 
 		snprintf(path, sizeof(path),
 			"/sys/devices/system/cpu/cpu%d/cpuidle/state%d/latency", cpu, state);
-		if (file_read_attr_u64(AT_FDCWD, path, &latency) < 0)
+		if (file_read_attr_u64(AT_FDCWD, path, &latency) < 0) {
+			if (state == 0)
+				return -ENOENT;
 			break;
-		any = true;
-		if (latency > 0)
-			least = MIN(least, latency);
+		}
+		if (!is_polling(cpu, state)) {
+			*ret = MAX(latency, (uint64_t)1);
+			return 0;
+		}
 	}
-	if (!any)
-		return -ENOENT;
-	*ret = least;
+	*ret = UINT64_MAX;
 	return 0;
 }
 

@@ -285,6 +285,9 @@ class Setter:
         self.box = Machine(name)
         self.run_directory = self.box.root / 'run'
         self.run_directory.mkdir()
+        # A setter must not find settings of the machine that the test runs on: an empty one hides
+        # those that are not described. proc/sys is there in any case, for the boot id.
+        (self.box.root / 'sys/kernel').mkdir(parents=True, exist_ok=True)
         boot_id = 'proc/sys/kernel/random/boot_id'
         if not (self.box.root / boot_id).exists():
             self.box.write(boot_id, self.BOOT_ID + '\n')
