@@ -511,7 +511,7 @@ static void undo_apply(const struct engine *engine, struct knob_plan *plan,
 		(void)journal_remove(engine->tool);
 }
 
-static int take_lock(struct engine_failure *failure)
+int engine_lock(struct engine_failure *failure)
 {
 	int fd = journal_lock(LOCK_SECONDS);
 
@@ -549,9 +549,11 @@ int engine_apply(
 	bool anything = false;
 	int r;
 
-	lock = take_lock(failure);
-	if (lock < 0)
-		return lock;
+	if (!engine->locked) {
+		lock = engine_lock(failure);
+		if (lock < 0)
+			return lock;
+	}
 	r = load_journal(engine, &before, failure);
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -877,9 +879,11 @@ int engine_restore(
 	/* Without a directory there is no journal, and nothing to lock. */
 	if (access(JOURNAL_DIRECTORY, F_OK) < 0 && errno == ENOENT)
 		return 0;
-	lock = take_lock(failure);
-	if (lock < 0)
-		return lock;
+	if (!engine->locked) {
+		lock = engine_lock(failure);
+		if (lock < 0)
+			return lock;
+	}
 	r = load_journal(engine, &journal, failure);
 	if (r == -ENOENT)
 		return journal_remove(engine->tool); /* one of another boot */

@@ -23,6 +23,7 @@ struct engine {
 	bool (*may_stay)(const char *path, int error);
 	bool strict; /* a knob that may be refused, must not be */
 	bool force;  /* restore over what somebody else changed */
+	bool locked; /* the caller holds engine_lock(): the engine does not take it itself */
 };
 
 /* Why something failed as a whole, for a person; the knob that did it, if one did. */
@@ -31,6 +32,13 @@ struct engine_failure {
 	char *path; /* malloc'd */
 };
 void engine_failure_clear(struct engine_failure *failure);
+
+/*
+ * The lock of the whole machine: taken before a plan is made, so that the plan is not of what
+ * another setter is about to change. A descriptor, to be closed; -EAGAIN when another tool holds it
+ * for long.
+ */
+int engine_lock(struct engine_failure *failure);
 
 /*
  * Reads every knob of the plan, and from the journal what it was: fills now, original, word, error

@@ -699,13 +699,11 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.rank = setter->rank,
 		.may_stay = setter->may_stay,
 		.strict = a->strict,
+		.locked = true,
 	};
 	struct engine_failure failure = { 0 };
 	int r;
 
-	if (!is_root(setter, "apply"))
-		return EXIT_FAILED;
-	hold_signals();
 	r = engine_apply(&engine, plan, &failure);
 	if (r < 0) {
 		say_failure(r, &failure);
@@ -795,9 +793,22 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 		.strict = a->strict,
 		.verbose = a->verbose,
 	};
+	struct engine_failure failure = { 0 };
+	bool turns = a->verb == SETTER_APPLY && !a->dry_run;
+	_cleanup_close_ int lock = -EBADF;
 	struct knob_plan plan = { 0 };
 	int r, status;
 
+	if (turns) {
+		if (!is_root(setter, "apply"))
+			return EXIT_FAILED;
+		hold_signals();
+		lock = engine_lock(&failure);
+		if (lock < 0) {
+			say_failure(lock, &failure);
+			return EXIT_FAILED;
+		}
+	}
 	r = topology_read(&topology);
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");
@@ -815,7 +826,7 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	r = setter->plan(&target, &plan, setter->state);
 	if (r < 0)
 		status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	else if (a->verb == SETTER_STATUS || a->dry_run)
+	else if (!turns)
 		status = run_status(setter, a, &plan);
 	else
 		status = run_apply(setter, a, &target, &plan);
