@@ -24,7 +24,6 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/say.h"
-#include "basic/text.h"
 #include "irq-steer/irqbalance.h"
 #include "knob/setter.h"
 #include "machine/isolation.h"
@@ -195,24 +194,6 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	return 0;
 }
 
-/* A mask as a hexadecimal text of the kernel's form. malloc'd. */
-static char *format_hex(const struct cpumask *mask)
-{
-	_cleanup_text_ struct text t = { 0 };
-	int last = cpumask_last(mask), top = last < 0 ? 0 : last / 32;
-
-	for (int word = top; word >= 0; word--) {
-		uint32_t bits = 0;
-
-		for (int bit = 0; bit < 32; bit++) {
-			if (cpumask_isset(mask, word * 32 + bit))
-				bits |= (uint32_t)1 << bit;
-		}
-		text_appendf(&t, word == top ? "%x" : ",%08x", bits);
-	}
-	return text_steal(&t);
-}
-
 /* A knob that holds a hexadecimal mask, and is to lose the quiet CPUs (or to gain them). */
 static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned group,
 	const char *path, bool gain, const char *name)
@@ -239,7 +220,7 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 		if (!cpumask_intersects(mask, s->housekeeping))
 			cpumask_assign(mask, s->housekeeping);
 	}
-	wanted = format_hex(mask);
+	wanted = cpumask_format_hex(mask, (unsigned)MAX(cpumask_last(mask) + 1, 1));
 	if (!wanted)
 		return -ENOMEM;
 	r = knob_plan_add(plan, group, KNOB_MASK, path, wanted, &knob, "%s", name);
