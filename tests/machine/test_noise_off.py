@@ -278,7 +278,7 @@ def test_wrong_use():
         before = setter.snapshot()
         for arguments, message in cases:
             result = setter.run(*arguments)
-            equal((result.returncode, result.stdout), (2, ''), f'{arguments}')
+            equal((result.returncode, result.stdout), (2, ''), f'{arguments}: {result.stderr}')
             check(message in result.stderr, f'{arguments}: {result.stderr}')
             equal(result.stderr.count('\n'), 1, f'lines for {arguments}')
         result = setter.run('--only', 'ksm,nosuch')
