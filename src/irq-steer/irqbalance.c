@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
@@ -191,21 +192,13 @@ static int is_its_own_choice(const struct cpumask *mask, bool *ret)
 	return 0;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 /* Its next pass begins within an interval. In that pass it takes the ban, looks at the interrupts,
  * sleeps for an interval and answers nobody meanwhile (irqbalance.c: scan()). */
 static int wait_until_banned(const struct cpumask *wanted)
 {
 	_cleanup_(cpumask) struct cpumask *banned = NULL;
 	unsigned interval = INTERVAL_DEFAULT;
-	int64_t began = now_ns();
+	int64_t began = clock_now_ns(CLOCK_MONOTONIC);
 	bool said = false;
 	int r;
 
@@ -221,7 +214,8 @@ static int wait_until_banned(const struct cpumask *wanted)
 			return r;
 		if (cpumask_parse_hex(text, banned, NULL) == 0 && cpumask_equal(banned, wanted))
 			return 0;
-		if (now_ns() - began > (2 * (int64_t)interval + INTERVAL_MORE) * NSEC_PER_SEC)
+		if (clock_now_ns(CLOCK_MONOTONIC) - began >
+			(2 * (int64_t)interval + INTERVAL_MORE) * NSEC_PER_SEC)
 			return -ETIMEDOUT;
 		if (!said)
 			say("waiting for irqbalance to take that in, %u s at most",

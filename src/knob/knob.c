@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/parse.h"
 #include "knob/knob.h"
@@ -314,17 +315,9 @@ char *knob_writable(enum knob_kind kind, const char *text)
 	return strndup(text, n);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 int64_t knob_deadline(void)
 {
-	return now_ns() + READ_BACK_MS * NSEC_PER_MSEC;
+	return clock_now_ns(CLOCK_MONOTONIC) + READ_BACK_MS * NSEC_PER_MSEC;
 }
 
 int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, const char *path,
@@ -335,7 +328,7 @@ int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, con
 
 	for (;;) {
 		/* Taken first, so that the last reading is not before the deadline. */
-		bool over = now_ns() >= deadline;
+		bool over = clock_now_ns(CLOCK_MONOTONIC) >= deadline;
 		_cleanup_free_ char *now = NULL;
 		int r;
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/macro.h"
 #include "machine/cpufreq.h"
 #include "machine/interrupts.h"
@@ -58,14 +59,6 @@ struct evidence_reader {
 	double temperature_before;
 	int64_t temperature_at_ns;
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 static void open_thermal(struct evidence_reader *reader)
 {
@@ -138,12 +131,13 @@ static void take_reading(struct evidence_reader *reader)
 	r->times_valid = procstat_read_times(reader->procstat, &r->times) == 0;
 	r->softirqs_valid = procstat_read_softirqs(reader->procstat, &r->softirqs) == 0;
 	r->throttle_valid = reader->throttle && throttle_read(reader->throttle, &r->throttle) == 0;
-	r->at_ns = now_ns();
+	r->at_ns = clock_now_ns(CLOCK_MONOTONIC);
 }
 
 void evidence_before(struct evidence_reader *reader)
 {
-	if (reader->last.at_ns == 0 || now_ns() - reader->last.at_ns > REUSE_NS)
+	if (reader->last.at_ns == 0 ||
+		clock_now_ns(CLOCK_MONOTONIC) - reader->last.at_ns > REUSE_NS)
 		take_reading(reader);
 	reader->before = reader->last;
 	reader->temperature_before = evidence_temperature(reader);
@@ -294,14 +288,14 @@ double evidence_ask_temperature(struct evidence_reader *reader)
 		return NAN;
 	if (thermal_read(reader->thermal, &reader->temperature) < 0)
 		reader->temperature = NAN;
-	reader->temperature_at_ns = now_ns();
+	reader->temperature_at_ns = clock_now_ns(CLOCK_MONOTONIC);
 	return reader->temperature;
 }
 
 double evidence_temperature(struct evidence_reader *reader)
 {
 	if (reader->temperature_at_ns != 0 &&
-		now_ns() - reader->temperature_at_ns < SENSOR_EVERY_NS)
+		clock_now_ns(CLOCK_MONOTONIC) - reader->temperature_at_ns < SENSOR_EVERY_NS)
 		return reader->temperature;
 	return evidence_ask_temperature(reader);
 }

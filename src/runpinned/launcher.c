@@ -30,6 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "runpinned/launch.h"
@@ -101,14 +102,6 @@ static void block_signals(bool block)
 	sigprocmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 }
 
-static int64_t stamp(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 __attribute__((noreturn)) static void child_fail(struct child *child, enum launch_step step)
 {
 	child->error = errno;
@@ -153,7 +146,7 @@ static int child_main(void *arg)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan->caller_signals, NULL, KERNEL_SIGSET_SIZE);
 
 	getrusage(RUSAGE_SELF, &child->before);
-	child->start_ns = stamp(plan->clockid);
+	child->start_ns = clock_now_ns(plan->clockid);
 	execve(child->program, child->is_floor ? floor_argv : l->argv, l->env);
 	child_fail(child, LAUNCH_STEP_EXEC);
 }
@@ -328,7 +321,7 @@ static void run_once(
 	 * but waiting for one's own child fails for no other reason than a signal. */
 	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
 		;
-	report->end_ns = stamp(plan->clockid);
+	report->end_ns = clock_now_ns(plan->clockid);
 
 	block_signals(true);
 	running_group = 0;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/text.h"
@@ -41,14 +42,6 @@ struct work {
 	double began_temperature;
 	double *events; /* of the newest run */
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /* SplitMix64 (Steele, Lea, Flood 2014): small, and the same for a seed everywhere. */
 static uint64_t random_next(uint64_t *state)
@@ -478,7 +471,7 @@ int measure(const struct options *options, struct session *session, struct stop 
 		.evidence = evidence,
 		.m = m,
 		.random = m->env_pad_seed,
-		.began_ns = now_ns(),
+		.began_ns = clock_now_ns(CLOCK_MONOTONIC_RAW),
 		.began_temperature = evidence ? evidence_temperature(evidence) : NAN,
 		.events = events,
 	};

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/macro.h"
 #include "runpinned/progress.h"
 
@@ -12,14 +13,6 @@ enum {
 	REDRAW_NS = 100 * 1000 * 1000,
 	BAR_MAX = 30,
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 static unsigned terminal_width(void)
 {
@@ -34,7 +27,7 @@ void progress_begin(struct progress *progress, bool wanted)
 {
 	*progress = (struct progress){
 		.shown = wanted && isatty(STDERR_FILENO),
-		.began_ns = now_ns(),
+		.began_ns = clock_now_ns(CLOCK_MONOTONIC),
 	};
 }
 
@@ -59,7 +52,7 @@ void progress_draw(struct progress *progress, uint64_t done, uint64_t total, con
 
 	if (!progress->shown)
 		return;
-	now = now_ns();
+	now = clock_now_ns(CLOCK_MONOTONIC);
 	if (progress->drawn && now - progress->drawn_ns < REDRAW_NS)
 		return;
 	width = terminal_width();

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "config.h"
@@ -261,14 +262,6 @@ static void stderr_empty(struct session *session)
 	(void)ftruncate(session->stderr_fd, 0);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / NSEC_PER_MSEC;
-}
-
 int session_run(struct session *session, struct stop *stop, enum launch_command command,
 	uint32_t env_pad, struct launch_report *ret)
 {
@@ -295,11 +288,12 @@ int session_run(struct session *session, struct stop *stop, enum launch_command 
 			return r < 0 ? r : -ret->error;
 		}
 		stop_check(stop);
-		if (stop->count > seen || (kill_at >= 0 && now_ms() >= kill_at)) {
+		if (stop->count > seen ||
+			(kill_at >= 0 && clock_now_ns(CLOCK_MONOTONIC) >= kill_at)) {
 			/* The launcher sends SIGTERM at its first, SIGKILL at a further one. */
 			kill(session->pid, SIGTERM);
 			seen = stop->count;
-			kill_at = now_ms() + KILL_AFTER_MS;
+			kill_at = clock_now_ns(CLOCK_MONOTONIC) + KILL_AFTER_MS * NSEC_PER_MSEC;
 		}
 		stderr_trim(session);
 	}
