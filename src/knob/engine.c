@@ -390,21 +390,30 @@ static int note_outcome(struct journal *journal, struct knob_plan *plan)
 	return 0;
 }
 
-/* The last group of the plan before *group, into *group: from UINT_MAX on, all of them backwards.
- */
-static bool previous_group(const struct knob_plan *plan, unsigned *group)
-{
-	bool found = false;
-	unsigned last = 0;
+/* An item of a plan or of a journal: its group, and where it stands. */
+struct place {
+	unsigned group;
+	size_t index;
+};
 
-	for (size_t i = 0; i < plan->n; i++) {
-		if (plan->knobs[i].group < *group) {
-			last = MAX(last, plan->knobs[i].group);
-			found = true;
-		}
-	}
-	*group = last;
-	return found;
+/* Groups backwards, and inside of one as they stand. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->group != y->group)
+		return x->group < y->group ? 1 : -1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Behind the last place of the group that begins at places[begin]. */
+static size_t find_group_end(const struct place *places, size_t n, size_t begin)
+{
+	size_t end = begin + 1;
+
+	while (end < n && places[end].group == places[begin].group)
+		end++;
+	return end;
 }
 
 static bool may_stay(const struct engine *engine, const char *path, int error)
@@ -463,34 +472,52 @@ static int verify_rolled_back(const struct engine *engine, const struct knob_pla
 	return result;
 }
 
-/* Turns back what this call has turned, as far as it goes. */
-static int roll_back(const struct engine *engine, struct knob_plan *plan)
+/* All of a group; the first error. */
+static int roll_back_group(const struct engine *engine, const struct knob_plan *plan,
+	const struct place *places, size_t n)
 {
+	bool again = false;
 	int result = 0, r;
 
-	for (unsigned group = UINT_MAX; previous_group(plan, &group);) {
-		bool again = false;
+	for (size_t i = 0; i < n; i++) {
+		struct knob *knob = &plan->knobs[places[i].index];
 
-		for (size_t i = 0; i < plan->n; i++) {
-			struct knob *knob = &plan->knobs[i];
+		if (!knob->before)
+			continue;
+		r = roll_back_knob(engine, knob);
+		if (is_to_write_again(knob->kind, r))
+			again = true;
+		else if (r < 0 && result == 0)
+			result = r;
+	}
+	for (size_t i = 0; again && i < n; i++) {
+		struct knob *knob = &plan->knobs[places[i].index];
 
-			if (knob->group != group || !knob->before)
-				continue;
-			r = roll_back_knob(engine, knob);
-			if (is_to_write_again(knob->kind, r))
-				again = true;
-			else if (r < 0 && result == 0)
-				result = r;
-		}
-		for (size_t i = 0; again && i < plan->n; i++) {
-			struct knob *knob = &plan->knobs[i];
+		if (!knob->before || knob->kind != KNOB_FREQUENCY)
+			continue;
+		r = roll_back_knob(engine, knob);
+		if (r < 0 && result == 0)
+			result = r;
+	}
+	return result;
+}
 
-			r = 0;
-			if (knob->group == group && knob->before && knob->kind == KNOB_FREQUENCY)
-				r = roll_back_knob(engine, knob);
-			if (r < 0 && result == 0)
-				result = r;
-		}
+/* Turns back what this call has turned, as far as it goes. */
+static int roll_back(const struct engine *engine, const struct knob_plan *plan)
+{
+	_cleanup_free_ struct place *places = calloc(plan->n + 1, sizeof(*places));
+	int result = 0, r;
+
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < plan->n; i++)
+		places[i] = (struct place){ .group = plan->knobs[i].group, .index = i };
+	qsort(places, plan->n, sizeof(*places), compare_places);
+	for (size_t i = 0, end; i < plan->n; i = end) {
+		end = find_group_end(places, plan->n, i);
+		r = roll_back_group(engine, plan, &places[i], end - i);
+		if (r < 0 && result == 0)
+			result = r;
 	}
 	r = verify_rolled_back(engine, plan);
 	return result < 0 ? result : r;
@@ -541,12 +568,30 @@ static int refuse_unreadable(
 	return 0;
 }
 
+/* Whether there is a knob to turn, or one of which the journal does not know what it has become:
+ * an apply was killed before it could write that down. */
+static bool is_anything_to_do(struct journal *before, const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		const struct journal_entry *entry;
+
+		if (is_to_write(knob))
+			return true;
+		if (!before || !knob->now)
+			continue;
+		entry = journal_find(before, knob->path);
+		if (entry && !entry->new)
+			return true;
+	}
+	return false;
+}
+
 int engine_apply(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
 	_cleanup_(journal) struct journal *journal = NULL, *before = NULL;
 	_cleanup_close_ int lock = -EBADF;
-	bool anything = false;
 	int r;
 
 	if (!engine->locked) {
@@ -562,10 +607,8 @@ int engine_apply(
 		r = refuse_unreadable(engine, plan, failure);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < plan->n; i++)
-		anything = anything || is_to_write(&plan->knobs[i]);
-	if (!anything)
-		return 0;
+	if (!is_anything_to_do(before, plan))
+		return engine->verify ? engine->verify(plan, engine->context) : 0;
 
 	r = before ? journal_copy(before, &journal) : journal_new(engine->tool, &journal);
 	if (r == 0)
@@ -580,6 +623,8 @@ int engine_apply(
 	r = write_knobs(engine, plan, failure);
 	if (r == 0)
 		r = read_knobs_back(engine, plan, failure);
+	if (r == 0 && engine->verify)
+		r = engine->verify(plan, engine->context);
 	if (r == 0) {
 		r = note_outcome(journal, plan);
 		if (r == 0)
@@ -730,25 +775,26 @@ static void read_entry_back(const struct engine *engine, const struct journal_en
 /* All of a group: first written, each at its turn, then read back, because what comes late comes
  * for all of them at the same time. */
 static void restore_group(const struct engine *engine, const struct journal *journal,
-	unsigned group, struct restore_state *states)
+	const struct place *places, size_t n, struct restore_state *states)
 {
 	int64_t deadline;
 
-	for (size_t i = 0; i < journal->n; i++) {
-		if (journal->entries[i].group == group)
-			restore_entry(engine, &journal->entries[i], &states[i]);
-	}
-	for (size_t i = 0; i < journal->n; i++) {
-		const struct journal_entry *e = &journal->entries[i];
+	for (size_t i = 0; i < n; i++)
+		restore_entry(engine, &journal->entries[places[i].index], &states[places[i].index]);
+	for (size_t i = 0; i < n; i++) {
+		const struct journal_entry *e = &journal->entries[places[i].index];
+		struct restore_state *state = &states[places[i].index];
 
-		if (e->group == group && states[i].word == RESTORE_FAILED &&
-			is_to_write_again(e->kind, -states[i].error))
-			write_old(engine, e, &states[i]);
+		if (state->word == RESTORE_FAILED && is_to_write_again(e->kind, -state->error))
+			write_old(engine, e, state);
 	}
 	deadline = knob_deadline();
-	for (size_t i = 0; i < journal->n; i++) {
-		if (journal->entries[i].group == group && states[i].word == RESTORE_DONE)
-			read_entry_back(engine, &journal->entries[i], deadline, &states[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct restore_state *state = &states[places[i].index];
+
+		if (state->word == RESTORE_DONE)
+			read_entry_back(
+				engine, &journal->entries[places[i].index], deadline, state);
 	}
 }
 
@@ -803,21 +849,6 @@ static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
 		: -ENOMEM;
 }
 
-static bool previous_journal_group(const struct journal *journal, unsigned *group)
-{
-	bool found = false;
-	unsigned last = 0;
-
-	for (size_t i = 0; i < journal->n; i++) {
-		if (journal->entries[i].group < *group) {
-			last = MAX(last, journal->entries[i].group);
-			found = true;
-		}
-	}
-	*group = last;
-	return found;
-}
-
 /* The row of an entry, and what is left over into `left`. Takes the state's text over. */
 static int note_restored(const struct journal_entry *e, struct restore_state *state,
 	struct journal *left, struct restore_rows *rows)
@@ -839,28 +870,32 @@ static int note_restored(const struct journal_entry *e, struct restore_state *st
 static int restore_entries(const struct engine *engine, struct journal *journal,
 	struct journal *left, struct restore_rows *rows, struct engine_failure *failure)
 {
+	_cleanup_free_ struct place *places = calloc(journal->n + 1, sizeof(*places));
 	struct restore_state *states = calloc(journal->n + 1, sizeof(*states));
 	int result = 0, r = 0;
 
-	if (!states)
+	if (!places || !states) {
+		free(states);
 		return -ENOMEM;
+	}
+	for (size_t i = 0; i < journal->n; i++)
+		places[i] = (struct place){ .group = journal->entries[i].group, .index = i };
+	qsort(places, journal->n, sizeof(*places), compare_places);
 	judge_entries(engine, journal, states);
-	for (unsigned group = UINT_MAX; previous_journal_group(journal, &group);)
-		restore_group(engine, journal, group, states);
+	for (size_t i = 0, end; i < journal->n; i = end) {
+		end = find_group_end(places, journal->n, i);
+		restore_group(engine, journal, &places[i], end - i, states);
+	}
 	restore_moved(engine, journal, states);
-	for (unsigned group = UINT_MAX; previous_journal_group(journal, &group);) {
-		for (size_t i = 0; r == 0 && i < journal->n; i++) {
-			const struct journal_entry *e = &journal->entries[i];
+	for (size_t i = 0; r == 0 && i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[places[i].index];
+		struct restore_state *state = &states[places[i].index];
 
-			if (e->group != group)
-				continue;
-			if (states[i].word == RESTORE_FAILED && result == 0) {
-				result = states[i].error ? -states[i].error : -EINVAL;
-				set_failure(failure, e->path, "cannot put %s back to %s", e->name,
-					e->old);
-			}
-			r = note_restored(e, &states[i], left, rows);
+		if (state->word == RESTORE_FAILED && result == 0) {
+			result = state->error ? -state->error : -EINVAL;
+			set_failure(failure, e->path, "cannot put %s back to %s", e->name, e->old);
 		}
+		r = note_restored(e, state, left, rows);
 	}
 	for (size_t i = 0; i < journal->n; i++)
 		free(states[i].now);

@@ -21,9 +21,14 @@ struct engine {
 	/* Whether a refusal (positive errno) to put this knob back is how the kernel is, and no
 	 * failure: it is said, and the journal forgets the knob. NULL: never. */
 	bool (*may_stay)(const char *path, int error);
-	bool strict; /* a knob that may be refused, must not be */
-	bool force;  /* restore over what somebody else changed */
-	bool locked; /* the caller holds engine_lock(): the engine does not take it itself */
+	/* The last question of an apply: whether the machine now is as it was meant to be. A
+	 * negative errno turns back what this apply has turned; saying why is the caller's own.
+	 * May add notes to the plan's knobs. NULL: not asked. */
+	int (*verify)(struct knob_plan *plan, void *context);
+	void *context; /* of verify() */
+	bool strict;   /* a knob that may be refused, must not be */
+	bool force;    /* restore over what somebody else changed */
+	bool locked;   /* the caller holds engine_lock(): the engine does not take it itself */
 };
 
 /* Why something failed as a whole, for a person; the knob that did it, if one did. */
@@ -49,10 +54,10 @@ int engine_inspect(
 
 /*
  * Turns the knobs. In this order: lock, read everything, write the journal, turn the knobs, read
- * them back, write down what they have become. A knob that is as wanted is not written. When one
- * fails that must not, all that was turned in this call is turned back, and the errno of the first
- * is returned. Settings of an earlier call, which the plan may not mention, stay, and so does what
- * the journal says was there before them.
+ * them back, verify(), write down what they have become. A knob that is as wanted is not written.
+ * When one fails that must not, all that was turned in this call is turned back, and the errno of
+ * the first is returned. Settings of an earlier call, which the plan may not mention, stay, and so
+ * does what the journal says was there before them.
  */
 int engine_apply(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure);

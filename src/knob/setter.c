@@ -677,27 +677,33 @@ static bool did_anything(const struct knob_plan *plan)
 	return false;
 }
 
-static int undo(const struct engine *engine)
-{
-	struct restore_rows rows = { 0 };
-	struct engine_failure failure = { 0 };
-	int r;
+/* A setter's own question to a machine that is set, asked by the engine. */
+struct verification {
+	const struct setter *setter;
+	const struct setter_target *target;
+	bool failed; /* and the setter has said why */
+};
 
-	r = engine_restore(engine, &rows, &failure);
-	if (r < 0)
-		say_failure(r, &failure);
-	restore_rows_clear(&rows);
+static int verify(struct knob_plan *plan, void *context)
+{
+	struct verification *v = context;
+	int r = v->setter->verify ? v->setter->verify(v->target, plan, v->setter->state) : 0;
+
+	v->failed = r < 0;
 	return r;
 }
 
 static int run_apply(const struct setter *setter, const struct arguments *a,
 	const struct setter_target *target, struct knob_plan *plan)
 {
+	struct verification verification = { .setter = setter, .target = target };
 	struct engine engine = {
 		.tool = setter->name,
 		.backends = setter->backends,
 		.rank = setter->rank,
 		.may_stay = setter->may_stay,
+		.verify = verify,
+		.context = &verification,
 		.strict = a->strict,
 		.locked = true,
 	};
@@ -706,11 +712,9 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 
 	r = engine_apply(&engine, plan, &failure);
 	if (r < 0) {
-		say_failure(r, &failure);
-		return EXIT_FAILED;
-	}
-	if (setter->verify && setter->verify(target, plan, setter->state) < 0) {
-		(void)undo(&engine);
+		/* What else went wrong then, such as putting it all back, is new. */
+		if (!verification.failed || failure.what)
+			say_failure(r, &failure);
 		return EXIT_FAILED;
 	}
 	if (print_plan(a, plan) < 0)

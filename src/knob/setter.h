@@ -78,7 +78,7 @@ struct setter {
 	int (*plan)(const struct setter_target *target, struct knob_plan *plan, void *state);
 	/* After a successful apply: whether the machine now is as it was meant to be (the frequency
 	 * that a CPU shows). May add notes to the plan's knobs; says what is wrong and returns a
-	 * negative errno to have everything turned back. NULL for none. */
+	 * negative errno to have turned back what this apply has turned. NULL for none. */
 	int (*verify)(const struct setter_target *target, struct knob_plan *plan, void *state);
 	void *state;
 };

@@ -181,6 +181,19 @@ def test_failure():
         setter.same(before, 'restore left')
 
 
+def test_doubt():
+    """A setter that is not content with the machine: this apply is turned back, no earlier one."""
+    with mini() as setter:
+        refused(setter, '--doubt', '-c', 1, status=1, says='did not do what it should')
+        equal(setter.left_over(), [], 'journal')
+        before = setter.snapshot()
+        setter.succeed('-c', 1)
+        refused(setter, 'never', '--doubt', '-c', '0-1', status=1, says='did not do what')
+        refused(setter, '--doubt', '-c', 1, status=1, says='did not do what')
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+
+
 def test_foreign():
     with mini() as setter:
         before = setter.snapshot()

@@ -889,6 +889,79 @@ static void test_settled_and_empty(_unused_ void **state)
 	assert_restore(0, "");
 }
 
+/* A question that the machine does not pass: what was turned in this call is turned back, and no
+ * more than that. */
+static int fail_verify(struct knob_plan *plan, void *context)
+{
+	int *calls = context;
+
+	assert_true(plan->n > 0);
+	(*calls)++;
+	return -EDOM;
+}
+
+static void test_verify(_unused_ void **state)
+{
+	int calls = 0;
+	struct engine engine = engine_plain;
+	struct engine_failure failure = { 0 };
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("b", "0");
+	add(&plan, 0, "a", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+
+	engine.verify = fail_verify;
+	engine.context = &calls;
+	add(&plan, 0, "a", "2");
+	add(&plan, 0, "b", "2");
+	assert_int_equal(engine_apply(&engine, &plan, &failure), -EDOM);
+	assert_null(failure.what);
+	knob_plan_clear(&plan);
+	assert_int_equal(calls, 1);
+	assert_value("a", "1");
+	assert_value("b", "0");
+	assert_journal("a", "0", "1");
+	assert_journal("b", NULL, NULL);
+
+	/* Asked also when there is nothing to turn. */
+	add(&plan, 0, "a", "1");
+	assert_int_equal(engine_apply(&engine, &plan, &failure), -EDOM);
+	knob_plan_clear(&plan);
+	assert_int_equal(calls, 2);
+	assert_value("a", "1");
+	assert_restore(0, "a:restored ");
+}
+
+/* An apply was killed after its last write: the next one finds nothing to turn, and writes down
+ * what the knobs have become, or nobody could tell somebody else's change from ours. */
+static void test_unfinished(_unused_ void **state)
+{
+	struct journal *journal = NULL;
+	struct knob_plan plan = { 0 };
+
+	set("a", "1");
+	set("b", "5");
+	assert_int_equal(journal_new("test", &journal), 0);
+	assert_int_equal(journal_add(journal, 0, KNOB_WORD, "var:a", "a", "0", NULL), 0);
+	assert_int_equal(journal_add(journal, 0, KNOB_WORD, "var:b", "b", "5", NULL), 0);
+	assert_int_equal(journal_save(journal), 0);
+	journal_free(journal);
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "b", NULL);
+	assert_apply(0, &plan);
+	assert_int_equal(machine.writes, 0);
+	assert_string_equal(word_of(&plan, "a"), "applied");
+	assert_journal("a", "0", "1");
+	assert_journal("b", "5", "5");
+	knob_plan_clear(&plan);
+	set("a", "7");
+	assert_restore(0, "a:foreign b:unchanged ");
+	assert_value("a", "7");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -915,6 +988,8 @@ int main(void)
 		TEST(test_no_outcome),
 		TEST(test_damaged),
 		TEST(test_settled_and_empty),
+		TEST(test_verify),
+		TEST(test_unfinished),
 	};
 
 	if (!fake_run_enter())

@@ -20,6 +20,7 @@
 enum {
 	OPT_GATE = 1000,
 	OPT_FAIL,
+	OPT_DOUBT,
 	GATE_STEP_NS = 5 * 1000 * 1000,
 	GATE_STEPS = 4000,
 };
@@ -28,6 +29,7 @@ struct state {
 	const char *word; /* of WHAT */
 	bool gate;
 	bool fail;
+	bool doubt;
 };
 
 /* /run/gate-NAME is what the gate NAME was set to; without it, it is "open". */
@@ -80,8 +82,10 @@ static int parse_option(int option, _unused_ const char *value, void *data)
 
 	if (option == OPT_GATE)
 		state->gate = true;
-	else
+	else if (option == OPT_FAIL)
 		state->fail = true;
+	else
+		state->doubt = true;
 	return 0;
 }
 
@@ -142,11 +146,22 @@ static int make_plan(const struct setter_target *target, struct knob_plan *plan,
 	return r;
 }
 
+static int doubt(const struct setter_target *target, _unused_ struct knob_plan *plan, void *data)
+{
+	const struct state *state = data;
+
+	if (!state->doubt)
+		return 0;
+	say("verb %d did not do what it should", target->verb);
+	return -EINVAL;
+}
+
 int main(int argc, char *argv[])
 {
 	static const struct option options[] = {
 		{ "gate", no_argument, NULL, OPT_GATE },
 		{ "fail", no_argument, NULL, OPT_FAIL },
+		{ "doubt", no_argument, NULL, OPT_DOUBT },
 		{ 0 },
 	};
 	static const struct knob_backend backends[] = {
@@ -159,12 +174,14 @@ int main(int argc, char *argv[])
 		.summary = "turns one knob of each kind, for tests",
 		.what = "[never|madvise]",
 		.help = "      --gate                wait for /run/go in the middle\n"
-			"      --fail                fail at the end\n",
+			"      --fail                fail at the end\n"
+			"      --doubt               be content with nothing that was done\n",
 		.options = options,
 		.backends = backends,
 		.parse_option = parse_option,
 		.parse_what = parse_what,
 		.plan = make_plan,
+		.verify = doubt,
 		.state = &state,
 	};
 
