@@ -442,16 +442,6 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 	return 0;
 }
 
-static int read_boot_id(char *buf, size_t size)
-{
-	int r = file_read_attr(AT_FDCWD, "/proc/sys/kernel/random/boot_id", buf, size);
-
-	/* Not -ENOENT, which says that there is no journal. */
-	if (r == -ENOENT)
-		return -ENODATA;
-	return r < 0 ? r : 0;
-}
-
 static char *journal_path(const char *tool)
 {
 	char *path;
@@ -462,7 +452,7 @@ static char *journal_path(const char *tool)
 int journal_load(const char *tool, struct journal **ret, char **ret_why)
 {
 	_cleanup_free_ char *path = journal_path(tool), *text = NULL;
-	char boot_id[64];
+	char boot_id[FILE_BOOT_ID_SIZE];
 	size_t length;
 	int r;
 
@@ -473,7 +463,7 @@ int journal_load(const char *tool, struct journal **ret, char **ret_why)
 		return r;
 	if (strlen(text) != length)
 		return bad_journal(ret_why, "it holds a NUL byte");
-	r = read_boot_id(boot_id, sizeof(boot_id));
+	r = file_read_boot_id(boot_id);
 	if (r < 0)
 		return r;
 	r = journal_parse(text, tool, boot_id, ret, ret_why);
@@ -507,11 +497,11 @@ int journal_save(const struct journal *journal)
 	_cleanup_free_ char *path = journal_path(journal->tool), *text = NULL;
 	_cleanup_(file_replace) struct file_replace *file = NULL;
 	_cleanup_close_ int directory = -EBADF;
-	char boot_id[64];
+	char boot_id[FILE_BOOT_ID_SIZE];
 	FILE *stream;
 	int r;
 
-	r = read_boot_id(boot_id, sizeof(boot_id));
+	r = file_read_boot_id(boot_id);
 	if (r < 0)
 		return r;
 	text = journal_format(journal, boot_id);
