@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One picture of one or several series: the samples in the order of the runs with flagged ones
+ * marked, their histogram at the side on the same scale, and below them the temperature and the
+ * frequency beside each run where they are known. Series lie over each other in colours that
+ * people with any colour vision can tell apart (Okabe and Ito 2008).
+ *
+ * More samples than there are points across are drawn as what a column holds: from its minimum to
+ * its maximum, and its inner half.
+ */
+#ifndef QUIESCE_RESULT_CHART_H
+#define QUIESCE_RESULT_CHART_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "result/canvas.h"
+#include "result/level.h"
+
+#define CHART_MAX_SERIES 8
+
+struct chart_series {
+	const char *name;
+	/* n entries each, in the order of the runs, the warm-ups in front; all but values may be
+	 * NULL. */
+	const double *values;	   /* seconds */
+	const uint32_t *flags;	   /* enum sample_flag */
+	const double *temperature; /* degrees Celsius; NAN where unknown */
+	const double *frequency;   /* hertz; NAN where unknown */
+	size_t n;
+	size_t n_warmups;
+	/* Of the values without warm-ups, or NULL: the levels are drawn, and where they change. */
+	const struct levels *levels;
+};
+
+struct chart_options {
+	double width; /* of the canvas, in points */
+	double height;
+	const char *title;    /* or NULL */
+	const char *subtitle; /* or NULL */
+};
+
+/* Where a sample was drawn, so that a viewer can say more about it. */
+struct chart_spot {
+	struct point at;
+	size_t series;
+	size_t index;
+};
+
+/* The smallest canvas on which everything has its place, in points. */
+#define CHART_MIN_WIDTH 320
+#define CHART_MIN_HEIGHT 200
+
+/*
+ * Draws them. ret_spots may be NULL; else it is malloc'd: one spot for each sample that was drawn
+ * by itself. -EINVAL without a series, with more than CHART_MAX_SERIES, one without a run that
+ * counts, or a canvas that is too small; -EDOM when a value is not finite.
+ */
+int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t n_series,
+	const struct chart_options *options, struct chart_spot **ret_spots, size_t *ret_n_spots);
+
+#endif
