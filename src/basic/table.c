@@ -4,11 +4,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "basic/macro.h"
 #include "basic/table.h"
+#include "basic/terminal.h"
 
 struct table {
 	struct libscols_table *scols;
@@ -27,15 +26,6 @@ enum {
 	WRAP_WIDE = 48,
 	WRAP_LEAST = 12,
 };
-
-static size_t stream_width(FILE *stream)
-{
-	struct winsize size;
-
-	if (ioctl(fileno(stream), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-		return 80;
-	return size.ws_col;
-}
 
 static int add_column(struct table *table, const struct table_column *column)
 {
@@ -77,7 +67,7 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 		return -ENOMEM;
 	table->columns = columns;
 	table->n_columns = n_columns;
-	table->width = stream_width(stream);
+	table->width = terminal_width(fileno(stream));
 	table->json = json;
 	table->stream = stream;
 	r = scols_table_set_name(table->scols, name);

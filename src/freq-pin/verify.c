@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/parse.h"
 #include "basic/say.h"
+#include "basic/wait.h"
 #include "freq-pin/freq-pin.h"
 
 enum {
@@ -69,21 +70,22 @@ static void look(struct shown *shown)
 /* Until all show what they should, or it has taken long enough. */
 static void watch(struct shown *shown, size_t n)
 {
-	struct timespec ts = { .tv_nsec = STEP_MS * NSEC_PER_MSEC };
+	int64_t began = clock_now_ns(CLOCK_MONOTONIC);
+	struct wait wait = wait_until(began + WAIT_MORE_MS * NSEC_PER_MSEC, STEP_MS * NSEC_PER_MSEC,
+		STEP_MS * NSEC_PER_MSEC);
+	bool first = true, less, more, waited;
 
-	for (int ms = 0;; ms += STEP_MS) {
-		bool less = false, more = false;
-
+	do {
+		less = more = false;
+		waited = clock_now_ns(CLOCK_MONOTONIC) - began >= WAIT_LESS_MS * NSEC_PER_MSEC;
 		for (size_t i = 0; i < n; i++) {
-			if (ms == 0 || shown[i].word == SHOWN_LESS || shown[i].word == SHOWN_MORE)
+			if (first || shown[i].word == SHOWN_LESS || shown[i].word == SHOWN_MORE)
 				look(&shown[i]);
 			less = less || shown[i].word == SHOWN_LESS;
 			more = more || shown[i].word == SHOWN_MORE;
 		}
-		if (!(less && ms < WAIT_LESS_MS) && !(more && ms < WAIT_MORE_MS))
-			return;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
-	}
+		first = false;
+	} while ((more || (less && !waited)) && wait_step(&wait));
 }
 
 static int note(struct knob_plan *plan, const struct shown *shown, bool verbose)

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
@@ -18,6 +17,7 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "basic/wait.h"
 #include "irq-steer/irqbalance.h"
 #include "machine/cpumask.h"
 #include "machine/isolation.h"
@@ -198,31 +198,31 @@ static int wait_until_banned(const struct cpumask *wanted)
 {
 	_cleanup_(cpumask) struct cpumask *banned = NULL;
 	unsigned interval = INTERVAL_DEFAULT;
-	int64_t began = clock_now_ns(CLOCK_MONOTONIC);
-	bool said = false;
+	struct wait wait;
+	bool waiting = false;
 	int r;
 
 	r = cpumask_new(&banned);
 	if (r < 0)
 		return r;
-	for (;;) {
-		struct timespec ts = { .tv_nsec = POLL_NS };
+	do {
 		_cleanup_free_ char *text = NULL;
+		unsigned seconds;
 
 		r = read_setup(&text, &interval);
 		if (r < 0)
 			return r;
 		if (cpumask_parse_hex(text, banned, NULL) == 0 && cpumask_equal(banned, wanted))
 			return 0;
-		if (clock_now_ns(CLOCK_MONOTONIC) - began >
-			(2 * (int64_t)interval + INTERVAL_MORE) * NSEC_PER_SEC)
-			return -ETIMEDOUT;
-		if (!said)
-			say("waiting for irqbalance to take that in, %u s at most",
-				2 * interval + INTERVAL_MORE);
-		said = true;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
-	}
+		if (waiting)
+			continue;
+		seconds = 2 * interval + INTERVAL_MORE;
+		say("waiting for irqbalance to take that in, %u s at most", seconds);
+		wait = wait_until(
+			clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC, POLL_NS, POLL_NS);
+		waiting = true;
+	} while (wait_step(&wait));
+	return -ETIMEDOUT;
 }
 
 int irqbalance_write(const char *rest _unused_, const char *mask)

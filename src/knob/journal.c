@@ -8,12 +8,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/parse.h"
 #include "basic/text.h"
+#include "basic/wait.h"
 #include "knob/journal.h"
 
 enum {
@@ -559,19 +560,19 @@ int journal_remove(const char *tool)
 int journal_lock(unsigned seconds)
 {
 	_cleanup_close_ int directory = open_directory(), fd = -EBADF;
-	struct timespec ts = { .tv_nsec = LOCK_STEP_NS };
+	struct wait wait = wait_until(
+		clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC, LOCK_STEP_NS, LOCK_STEP_NS);
 
 	if (directory < 0)
 		return directory;
 	fd = openat(directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	for (uint64_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LOCK_STEP_NS) {
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
 			return -errno;
-		if (waited >= (uint64_t)seconds * 1000000000)
+		if (!wait_step(&wait))
 			return -EAGAIN;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
 	}
 	return TAKE_FD(fd);
 }

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/parse.h"
+#include "basic/wait.h"
 #include "knob/knob.h"
 #include "machine/cpumask.h"
 
@@ -324,24 +324,18 @@ int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, con
 	const char *wanted, int64_t deadline, char **ret)
 {
 	/* The kernel's work item mostly runs at once. */
-	struct timespec ts = { .tv_nsec = READ_BACK_FIRST_STEP_NS };
+	struct wait wait = wait_until(deadline, READ_BACK_FIRST_STEP_NS, READ_BACK_LAST_STEP_NS);
+	char *now = NULL;
+	int r;
 
-	for (;;) {
-		/* Taken first, so that the last reading is not before the deadline. */
-		bool over = clock_now_ns(CLOCK_MONOTONIC) >= deadline;
-		_cleanup_free_ char *now = NULL;
-		int r;
-
+	do {
+		free(TAKE_PTR(now));
 		r = knob_read(backends, path, &now);
 		if (r < 0)
 			return r;
-		if (kind != KNOB_FREQUENCY || over || knob_equal(kind, now, wanted)) {
-			*ret = TAKE_PTR(now);
-			return 0;
-		}
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
-		ts.tv_nsec = MIN(ts.tv_nsec * 2, READ_BACK_LAST_STEP_NS);
-	}
+	} while (kind == KNOB_FREQUENCY && !knob_equal(kind, now, wanted) && wait_step(&wait));
+	*ret = now;
+	return 0;
 }
 
 const char *knob_word_name(enum knob_word word)

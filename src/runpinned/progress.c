@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
 #include "basic/macro.h"
+#include "basic/terminal.h"
 #include "runpinned/progress.h"
 
 enum {
 	REDRAW_NS = 100 * 1000 * 1000,
 	BAR_MAX = 30,
 };
-
-static unsigned terminal_width(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col < 20)
-		return 80;
-	return size.ws_col;
-}
 
 void progress_begin(struct progress *progress, bool wanted)
 {
@@ -55,7 +46,7 @@ void progress_draw(struct progress *progress, uint64_t done, uint64_t total, con
 	now = clock_now_ns(CLOCK_MONOTONIC);
 	if (progress->drawn && now - progress->drawn_ns < REDRAW_NS)
 		return;
-	width = terminal_width();
+	width = terminal_width(STDERR_FILENO);
 	filled = total > 0 ? (unsigned)((double)done / (double)total * BAR_MAX) : 0;
 	filled = MIN(filled, (unsigned)BAR_MAX);
 	memset(bar, '.', BAR_MAX);

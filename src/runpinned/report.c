@@ -4,11 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/terminal.h"
 #include "basic/text.h"
 #include "result/histogram.h"
 #include "result/level.h"
@@ -21,19 +20,9 @@
 #define WAITING_WORTH_SAYING 0.01
 
 enum {
-	WIDTH_DEFAULT = 80,
 	WIDTH_MAX = 100, /* longer bars say nothing more */
 	HISTOGRAM_MIN = 5,
 };
-
-static int stream_width(FILE *stream)
-{
-	struct winsize size;
-
-	if (ioctl(fileno(stream), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-		return WIDTH_DEFAULT;
-	return MIN((int)size.ws_col, (int)WIDTH_MAX);
-}
 
 /* A figure, and beside it a second one or what it is in relation to the rest. */
 static void print_row(FILE *stream, const char *label, const char *figure, const char *format, ...)
@@ -187,7 +176,8 @@ static int print_summary(FILE *stream, const struct report_input *input, const d
 		r = histogram_new(values, stats->n, 0, &histogram);
 		if (r < 0)
 			return r;
-		bars = histogram_render(histogram, stream_width(stream));
+		bars = histogram_render(
+			histogram, MIN((int)terminal_width(fileno(stream)), (int)WIDTH_MAX));
 		if (!bars)
 			return -ENOMEM;
 		fprintf(stream, "\n%s\n", bars);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <sys/ioctl.h>
+
+#include "basic/terminal.h"
+
+enum {
+	WIDTH_DEFAULT = 80,
+	WIDTH_LEAST = 20,
+};
+
+unsigned terminal_width(int fd)
+{
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col < WIDTH_LEAST)
+		return WIDTH_DEFAULT;
+	return size.ws_col;
+}
