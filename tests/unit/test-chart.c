@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "result/chart.h"
+#include "result/series.h"
+#include "result/ticks.h"
+
+static void test_ticks(void **state)
+{
+	static const struct {
+		double low, high;
+		size_t max_n;
+		double first, step;
+		size_t n;
+		int decimals;
+	} cases[] = {
+		{ 0, 10, 11, 0, 1, 11, 0 },
+		{ 0, 10, 6, 0, 2, 6, 0 },
+		{ 0, 10, 3, 0, 5, 3, 0 },
+		{ 0.3, 9.7, 11, 1, 1, 9, 0 },
+		{ -1, 1, 5, -1, 0.5, 5, 1 },
+		{ 10.5, 20.9, 6, 12, 2, 5, 0 },
+		{ 0.994, 1.006, 13, 0.994, 0.001, 13, 3 },
+		{ 1e-9, 9e-9, 5, 2e-9, 2e-9, 4, 9 },
+		{ 0, 1e6, 3, 0, 5e5, 3, 0 },
+	};
+	struct ticks t;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(ticks_find(cases[i].low, cases[i].high, cases[i].max_n, &t), 0);
+		assert_true(fabs(t.step / cases[i].step - 1) < 1e-9);
+		assert_true(fabs(t.first - cases[i].first) < cases[i].step * 1e-6);
+		assert_int_equal(t.n, cases[i].n);
+		assert_int_equal(t.decimals, cases[i].decimals);
+	}
+	/* What stands in the middle is 0, not 1e-17. */
+	assert_int_equal(ticks_find(-0.3, 0.3, 7, &t), 0);
+	assert_true(ticks_at(&t, 3) == 0);
+}
+
+static void test_ticks_stay_inside(void **state)
+{
+	(void)state;
+	srand48(1);
+	for (int i = 0; i < 20000; i++) {
+		double low = (drand48() - 0.5) * pow(10, drand48() * 24 - 12);
+		double high = low + drand48() * pow(10, drand48() * 24 - 12);
+		size_t max_n = 2 + (size_t)(drand48() * 20);
+		struct ticks t;
+
+		if (ticks_find(low, high, max_n, &t) < 0) {
+			/* Only when doubles cannot part the range. */
+			assert_true(high - low < fabs(low) * 1e-6 || !(low < high));
+			continue;
+		}
+		assert_true(t.n <= max_n);
+		for (size_t j = 0; j < t.n; j++) {
+			assert_true(ticks_at(&t, j) >= low - t.step * 1e-5);
+			assert_true(ticks_at(&t, j) <= high + t.step * 1e-5);
+		}
+	}
+}
+
+static void test_ticks_refuse(void **state)
+{
+	struct ticks t;
+
+	(void)state;
+	assert_int_equal(ticks_find(1, 1, 5, &t), -EINVAL);
+	assert_int_equal(ticks_find(2, 1, 5, &t), -EINVAL);
+	assert_int_equal(ticks_find(NAN, 1, 5, &t), -EINVAL);
+	assert_int_equal(ticks_find(0, INFINITY, 5, &t), -EINVAL);
+	assert_int_equal(ticks_find(-1.7e308, 1.7e308, 5, &t), -EINVAL);
+	assert_int_equal(ticks_find(0, 1, 1, &t), -EINVAL);
+}
+
+static const struct chart_options page = { .width = 1000, .height = 600, .title = "title" };
+
+/* Draws on a sheet of that format and returns chart_draw()'s result; the picture is finished in
+ * any case. */
+static int draw(enum canvas_format format, const struct chart_series *series, size_t n,
+	const struct chart_options *options, struct chart_spot **ret_spots, size_t *ret_n_spots,
+	char **ret_data, size_t *ret_size)
+{
+	_cleanup_(canvas) struct canvas *canvas = NULL;
+	int r;
+
+	assert_int_equal(canvas_new(format, options->width, options->height, 1, &canvas), 0);
+	r = chart_draw(canvas, series, n, options, ret_spots, ret_n_spots);
+	assert_int_equal(canvas_finish(canvas, ret_data, ret_size), 0);
+	return r;
+}
+
+static void test_formats(void **state)
+{
+	const double values[] = { 0.9, 1, 1.1 };
+	const struct chart_series series = { .name = "a", .values = values, .n = 3 };
+	char *data;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(draw(CANVAS_PNG, &series, 1, &page, NULL, NULL, &data, &size), 0);
+	assert_true(size > 1000);
+	assert_memory_equal(data, "\x89PNG\r\n\x1a\n", 8);
+	/* Width and height of the header chunk, big-endian. */
+	assert_memory_equal(data + 16, "\0\0\3\xe8\0\0\2\x58", 8);
+	free(data);
+	assert_int_equal(draw(CANVAS_SVG, &series, 1, &page, NULL, NULL, &data, &size), 0);
+	assert_memory_equal(data, "<?xml", 5);
+	assert_non_null(strstr(data, "</svg>"));
+	free(data);
+}
+
+static void test_spots(void **state)
+{
+	const double values[] = { 5, 1, 2, 3, 2 };
+	const uint32_t flags[] = { 0, 0, SAMPLE_IRQ, 0, 0 };
+	const struct chart_series series = {
+		.name = "a", .values = values, .flags = flags, .n = 5, .n_warmups = 1
+	};
+	_cleanup_free_ struct chart_spot *spots = NULL;
+	_cleanup_free_ char *data = NULL;
+	size_t n, size;
+
+	(void)state;
+	assert_int_equal(draw(CANVAS_SVG, &series, 1, &page, &spots, &n, &data, &size), 0);
+	assert_int_equal(n, 5);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(spots[i].index, i);
+		assert_int_equal(spots[i].series, 0);
+		assert_true(spots[i].at.x > 0 && spots[i].at.x < page.width);
+		/* In the order of the runs, evenly. */
+		if (i > 1)
+			assert_true(fabs(spots[i].at.x - 2 * spots[i - 1].at.x +
+					    spots[i - 2].at.x) < 1e-6);
+	}
+	/* A greater value is higher up, on a straight scale. */
+	assert_true(spots[1].at.y > spots[2].at.y && spots[2].at.y > spots[3].at.y);
+	assert_true(fabs(spots[1].at.y - 2 * spots[2].at.y + spots[3].at.y) < 1e-6);
+	assert_true(spots[2].at.y == spots[4].at.y);
+	/* The warm-up is slower than all of them, and does not stretch the scale. */
+	assert_true(spots[0].at.y < spots[3].at.y);
+	assert_true(spots[1].at.y - spots[3].at.y > page.height / 2);
+}
+
+/* One value a thousand times the others stands at the edge and leaves the scale to the rest. */
+static void test_outlier_does_not_flatten(void **state)
+{
+	double values[100];
+	const struct chart_series series = { .name = "a", .values = values, .n = 100 };
+	_cleanup_free_ struct chart_spot *spots = NULL;
+	_cleanup_free_ char *data = NULL;
+	size_t n, size;
+	double least = INFINITY, greatest = -INFINITY;
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++)
+		values[i] = 1 + (double)(i % 10) / 1000;
+	values[50] = 1000;
+	assert_int_equal(draw(CANVAS_SVG, &series, 1, &page, &spots, &n, &data, &size), 0);
+	for (size_t i = 0; i < n; i++) {
+		if (i == 50)
+			continue;
+		least = fmin(least, spots[i].at.y);
+		greatest = fmax(greatest, spots[i].at.y);
+	}
+	assert_true(greatest - least > page.height / 2);
+	/* A tenth of them is no outlier: all of it is to be seen. */
+	for (size_t i = 0; i < 100; i += 10)
+		values[i] = 1000;
+	free(TAKE_PTR(spots));
+	free(TAKE_PTR(data));
+	assert_int_equal(draw(CANVAS_SVG, &series, 1, &page, &spots, &n, &data, &size), 0);
+	assert_true(spots[0].at.y > 0);
+}
+
+static void test_more_runs_than_points(void **state)
+{
+	enum {
+		N = 100000
+	};
+	double *values = malloc(N * sizeof(*values)), *cool = malloc(N * sizeof(*cool));
+	uint32_t *flags = calloc(N, sizeof(*flags));
+	const struct chart_series series = {
+		.name = "a", .values = values, .flags = flags, .temperature = cool, .n = N
+	};
+	_cleanup_free_ struct chart_spot *spots = NULL;
+	_cleanup_free_ char *data = NULL;
+	size_t n = 1, size;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		values[i] = 1 + (double)(i * 7919 % 1000) / 1000;
+		cool[i] = i % 3 ? 50 : NAN;
+	}
+	flags[N - 1] = SAMPLE_STEAL;
+	assert_int_equal(draw(CANVAS_SVG, &series, 1, &page, &spots, &n, &data, &size), 0);
+	/* Nobody could point at one of them; and the picture does not grow with them. */
+	assert_int_equal(n, 0);
+	assert_true(size < 2 * 1024 * 1024);
+	free(values);
+	free(cool);
+	free(flags);
+}
+
+static void test_odd_series(void **state)
+{
+	const double one[] = { 0.5 }, equal[] = { 2, 2, 2 }, zero[] = { 0, 0 };
+	const double nothing[] = { NAN, NAN, NAN }, some[] = { NAN, 55, NAN };
+	const struct chart_series cases[] = {
+		{ .name = "one", .values = one, .n = 1 },
+		{ .name = NULL, .values = equal, .n = 3, .temperature = nothing },
+		{ .name = "zero", .values = zero, .n = 2 },
+		{ .name = "warm-ups", .values = equal, .n = 3, .n_warmups = 2 },
+		{ .name = "row", .values = equal, .n = 3, .temperature = some, .frequency = some },
+	};
+	const struct chart_options small = { CHART_MIN_WIDTH, CHART_MIN_HEIGHT,
+		"a title that is far too long for so small a sheet of paper, and goes on and on",
+		"" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *data = NULL;
+		size_t size;
+
+		assert_int_equal(
+			draw(CANVAS_PNG, &cases[i], 1, &small, NULL, NULL, &data, &size), 0);
+	}
+}
+
+static void test_refuses(void **state)
+{
+	const double values[] = { 1, 2 }, bad[] = { 1, NAN };
+	const struct chart_series good = { .name = "a", .values = values, .n = 2 };
+	const struct chart_series no_run = { .values = values, .n = 2, .n_warmups = 2 };
+	const struct chart_series not_finite = { .values = bad, .n = 2 };
+	const struct chart_options narrow = { CHART_MIN_WIDTH - 1, 600, NULL, NULL };
+	struct chart_series many[CHART_MAX_SERIES + 1];
+	struct canvas *canvas;
+	char *data;
+	size_t size;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = good;
+	assert_int_equal(draw(CANVAS_SVG, many, 0, &page, NULL, NULL, &data, &size), -EINVAL);
+	free(data);
+	assert_int_equal(
+		draw(CANVAS_SVG, many, ARRAY_SIZE(many), &page, NULL, NULL, &data, &size), -EINVAL);
+	free(data);
+	assert_int_equal(
+		draw(CANVAS_SVG, many, CHART_MAX_SERIES, &page, NULL, NULL, &data, &size), 0);
+	free(data);
+	assert_int_equal(draw(CANVAS_SVG, &no_run, 1, &page, NULL, NULL, &data, &size), -EINVAL);
+	free(data);
+	assert_int_equal(draw(CANVAS_SVG, &not_finite, 1, &page, NULL, NULL, &data, &size), -EDOM);
+	free(data);
+	assert_int_equal(draw(CANVAS_SVG, &good, 1, &narrow, NULL, NULL, &data, &size), -EINVAL);
+	free(data);
+	assert_int_equal(canvas_new(CANVAS_PNG, 0, 10, 1, &canvas), -EINVAL);
+	assert_int_equal(canvas_new(CANVAS_PNG, 40000, 10, 1, &canvas), -EINVAL);
+	assert_int_equal(canvas_new(CANVAS_PNG, 20000, 10, 2, &canvas), -EINVAL);
+	assert_int_equal(canvas_new(CANVAS_SVG, NAN, 10, 1, &canvas), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_ticks_stay_inside),
+		cmocka_unit_test(test_ticks_refuse),
+		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_spots),
+		cmocka_unit_test(test_outlier_does_not_flatten),
+		cmocka_unit_test(test_more_runs_than_points),
+		cmocka_unit_test(test_odd_series),
+		cmocka_unit_test(test_refuses),
+	};
+
+	return cmocka_run_group_tests_name("chart", tests, NULL, NULL);
+}
