@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "config.h"
+#include "unit/unit.h"
+
+#if HAVE_LIBSYSTEMD
+#include <systemd/sd-bus.h>
+#endif
+
+/* sd_booted(3) looks for this folder. */
+bool unit_is_booted(void)
+{
+	return access("/run/systemd/system", F_OK) == 0;
+}
+
+#if HAVE_LIBSYSTEMD
+
+#define SERVICE "org.freedesktop.systemd1"
+#define MANAGER_PATH "/org/freedesktop/systemd1"
+#define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
+#define UNIT_INTERFACE "org.freedesktop.systemd1.Unit"
+#define PRIVATE_SOCKET "unix:path=/run/systemd/private"
+
+enum {
+	/* More than the 90 s that systemd itself gives a unit for starting or stopping. */
+	JOB_SECONDS = 120,
+	/* A reload reads every unit file of the machine before it answers. */
+	RELOAD_SECONDS = 120,
+};
+
+struct unit_manager {
+	sd_bus *bus;
+	char *why;
+};
+
+/* What systemctl does as root, on machines that have no D-Bus daemon. */
+static int open_private(sd_bus **ret)
+{
+	sd_bus *bus;
+	int r;
+
+	r = sd_bus_new(&bus);
+	if (r < 0)
+		return r;
+	r = sd_bus_set_address(bus, PRIVATE_SOCKET);
+	if (r >= 0)
+		r = sd_bus_start(bus);
+	if (r < 0) {
+		sd_bus_unref(bus);
+		return r;
+	}
+	*ret = bus;
+	return 0;
+}
+
+int unit_open(struct unit_manager **ret)
+{
+	struct unit_manager *manager;
+	int r;
+
+	if (!unit_is_booted())
+		return -ESRCH;
+	manager = calloc(1, sizeof(*manager));
+	if (!manager)
+		return -ENOMEM;
+	r = sd_bus_open_system(&manager->bus);
+	if (r < 0 && geteuid() == 0 && open_private(&manager->bus) == 0)
+		r = 0;
+	if (r < 0) {
+		free(manager);
+		return r;
+	}
+	*ret = manager;
+	return 0;
+}
+
+void unit_close(struct unit_manager *manager)
+{
+	if (!manager)
+		return;
+	sd_bus_flush_close_unref(manager->bus);
+	free(manager->why);
+	free(manager);
+}
+
+const char *unit_why(const struct unit_manager *manager)
+{
+	return manager->why;
+}
+
+/* The errno of an answer; keeps what it says, and frees it. */
+static int keep_error(struct unit_manager *manager, int r, sd_bus_error *error)
+{
+	free(TAKE_PTR(manager->why));
+	if (r < 0 && sd_bus_error_is_set(error) && error->message)
+		manager->why = strdup(error->message);
+	if (r < 0 &&
+		(sd_bus_error_has_name(error, "org.freedesktop.systemd1.NoSuchUnit") ||
+			sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_PROPERTY) ||
+			sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_INTERFACE)))
+		r = -ENOENT;
+	else if (r < 0 &&
+		(sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED) ||
+			sd_bus_error_has_name(
+				error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED)))
+		r = -EACCES;
+	sd_bus_error_free(error);
+	return r < 0 ? r : 0;
+}
+
+/* One string property of a unit, malloc'd. Reading a property loads the unit. */
+static int read_string(struct unit_manager *manager, const char *unit, const char *interface,
+	const char *property, char **ret)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_free_ char *path = NULL;
+	char *value = NULL;
+	int r;
+
+	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
+	if (r < 0)
+		return r;
+	r = sd_bus_get_property_string(
+		manager->bus, SERVICE, path, interface, property, &error, &value);
+	r = keep_error(manager, r, &error);
+	if (r == 0)
+		*ret = value;
+	return r;
+}
+
+int unit_read_state(struct unit_manager *manager, const char *unit, char **ret)
+{
+	_cleanup_free_ char *loaded = NULL;
+	int r;
+
+	r = read_string(manager, unit, UNIT_INTERFACE, "LoadState", &loaded);
+	if (r < 0)
+		return r;
+	if (strcmp(loaded, "not-found") == 0)
+		return -ENOENT;
+	return read_string(manager, unit, UNIT_INTERFACE, "ActiveState", ret);
+}
+
+int unit_has_property(struct unit_manager *manager, const char *unit, const char *property)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_free_ char *path = NULL, *interface = NULL;
+	const char *suffix = strrchr(unit, '.');
+	sd_bus_message *reply = NULL;
+	int r;
+
+	if (!suffix || !suffix[1])
+		return -EINVAL;
+	if (asprintf(&interface, SERVICE ".%c%s", suffix[1] - 'a' + 'A', suffix + 2) < 0) {
+		interface = NULL;
+		return -ENOMEM;
+	}
+	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
+	if (r < 0)
+		return r;
+	r = sd_bus_call_method(manager->bus, SERVICE, path, "org.freedesktop.DBus.Properties",
+		"Get", &error, &reply, "ss", interface, property);
+	sd_bus_message_unref(reply);
+	r = keep_error(manager, r, &error);
+	return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+int unit_reload(struct unit_manager *manager)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus_message *call = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(
+		manager->bus, &call, SERVICE, MANAGER_PATH, MANAGER_INTERFACE, "Reload");
+	if (r >= 0)
+		r = sd_bus_call(
+			manager->bus, call, RELOAD_SECONDS * UINT64_C(1000000), &error, NULL);
+	sd_bus_message_unref(call);
+	return keep_error(manager, r, &error);
+}
+
+/* --- Jobs. --- */
+
+/* JobRemoved signals, while one job is waited for. */
+struct waiting {
+	const char *job; /* its object path; NULL while it is not known */
+	bool done;
+	int result;
+};
+
+/* The result of a job, org.freedesktop.systemd1(5). */
+static int job_errno(const char *result)
+{
+	if (strcmp(result, "done") == 0 || strcmp(result, "skipped") == 0)
+		return 0;
+	if (strcmp(result, "canceled") == 0)
+		return -ECANCELED;
+	if (strcmp(result, "timeout") == 0)
+		return -ETIMEDOUT;
+	return -EIO;
+}
+
+static int job_removed(sd_bus_message *message, void *userdata, sd_bus_error *error _unused_)
+{
+	struct waiting *waiting = userdata;
+	const char *job, *unit, *result;
+	uint32_t id;
+
+	if (sd_bus_message_read(message, "uoss", &id, &job, &unit, &result) < 0)
+		return 0;
+	if (waiting->job && strcmp(job, waiting->job) == 0) {
+		waiting->done = true;
+		waiting->result = job_errno(result);
+	}
+	return 0;
+}
+
+static int wait_for_job(struct unit_manager *manager, struct waiting *waiting)
+{
+	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + JOB_SECONDS * NSEC_PER_SEC, left;
+	int r;
+
+	while (!waiting->done) {
+		r = sd_bus_process(manager->bus, NULL);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+		left = end - clock_now_ns(CLOCK_MONOTONIC);
+		if (left <= 0)
+			return -ETIMEDOUT;
+		r = sd_bus_wait(manager->bus, (uint64_t)left / 1000);
+		if (r < 0 && r != -EINTR)
+			return r;
+	}
+	return waiting->result;
+}
+
+/* Makes a call that answers with a job, and waits for the job. systemd tells whoever asked for a
+ * job of its end without having been subscribed to. */
+static int call_and_wait(struct unit_manager *manager, sd_bus_message *call)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	struct waiting waiting = { 0 };
+	sd_bus_message *reply = NULL;
+	sd_bus_slot *slot = NULL;
+	int r;
+
+	/* Before the call: the job may be over before its answer has been read. What comes
+	 * meanwhile is kept in the queue until sd_bus_process(). */
+	r = sd_bus_match_signal(manager->bus, &slot, SERVICE, MANAGER_PATH, MANAGER_INTERFACE,
+		"JobRemoved", job_removed, &waiting);
+	if (r >= 0)
+		r = sd_bus_call(manager->bus, call, 0, &error, &reply);
+	if (r >= 0)
+		r = sd_bus_message_read(reply, "o", &waiting.job);
+	r = keep_error(manager, r, &error);
+	if (r == 0)
+		r = wait_for_job(manager, &waiting);
+	sd_bus_slot_unref(slot);
+	sd_bus_message_unref(reply);
+	return r;
+}
+
+static int start_or_stop(struct unit_manager *manager, const char *method, const char *unit)
+{
+	sd_bus_message *call = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(
+		manager->bus, &call, SERVICE, MANAGER_PATH, MANAGER_INTERFACE, method);
+	if (r >= 0)
+		r = sd_bus_message_append(call, "ss", unit, "replace");
+	if (r >= 0)
+		r = call_and_wait(manager, call);
+	sd_bus_message_unref(call);
+	return r;
+}
+
+int unit_start(struct unit_manager *manager, const char *unit)
+{
+	return start_or_stop(manager, "StartUnit", unit);
+}
+
+int unit_stop(struct unit_manager *manager, const char *unit)
+{
+	return start_or_stop(manager, "StopUnit", unit);
+}
+
+int unit_start_scope(struct unit_manager *manager, const char *scope, const char *slice,
+	const char *description, pid_t pid)
+{
+	sd_bus_message *call = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(manager->bus, &call, SERVICE, MANAGER_PATH,
+		MANAGER_INTERFACE, "StartTransientUnit");
+	if (r >= 0)
+		r = sd_bus_message_append(call, "ssa(sv)a(sa(sv))", scope, "fail", 4, "Description",
+			"s", description, "Slice", "s", slice, "PIDs", "au", 1, (uint32_t)pid,
+			/* Forgotten when it is over, also when it failed. */
+			"CollectMode", "s", "inactive-or-failed", 0);
+	if (r >= 0)
+		r = call_and_wait(manager, call);
+	sd_bus_message_unref(call);
+	return r;
+}
+
+#else /* HAVE_LIBSYSTEMD */
+
+int unit_open(struct unit_manager **ret _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+void unit_close(struct unit_manager *manager _unused_)
+{
+}
+
+const char *unit_why(const struct unit_manager *manager _unused_)
+{
+	return NULL;
+}
+
+int unit_read_state(
+	struct unit_manager *manager _unused_, const char *unit _unused_, char **ret _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_has_property(struct unit_manager *manager _unused_, const char *unit _unused_,
+	const char *property _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_reload(struct unit_manager *manager _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_start(struct unit_manager *manager _unused_, const char *unit _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_stop(struct unit_manager *manager _unused_, const char *unit _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_start_scope(struct unit_manager *manager _unused_, const char *scope _unused_,
+	const char *slice _unused_, const char *description _unused_, pid_t pid _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+#endif

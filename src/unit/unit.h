@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Asking the system's systemd about units, and having it start and stop them, over D-Bus (sd-bus).
+ *
+ * The methods and properties are those of org.freedesktop.systemd1(5). They are called on the
+ * system bus; root can do without one, over the socket that systemctl uses.
+ */
+#ifndef QUIESCE_UNIT_UNIT_H
+#define QUIESCE_UNIT_UNIT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "basic/cleanup.h"
+
+struct unit_manager;
+
+/* Whether systemd is what started this machine (or container), sd_booted(3). Needs no connection,
+ * and no libsystemd. */
+bool unit_is_booted(void);
+
+/*
+ * Connects. -EOPNOTSUPP where this was built without libsystemd, -ESRCH where systemd did not start
+ * the machine, else why there is no connection.
+ */
+int unit_open(struct unit_manager **ret);
+void unit_close(struct unit_manager *manager);
+DEFINE_CLEANUP(unit_manager, unit_close);
+
+/* What systemd said of the call that failed last, for a person: "Unit x.service not found."; NULL
+ * when it said nothing. Holds until the next call. */
+const char *unit_why(const struct unit_manager *manager);
+
+/* ActiveState: "active", "inactive", "activating", "deactivating", "failed", ...; malloc'd. -ENOENT
+ * when there is no such unit. */
+int unit_read_state(struct unit_manager *manager, const char *unit, char **ret);
+/* Whether this systemd knows a property of units of that kind (slice, service, ...), such as
+ * CPUSetPartition from 261 on: 1, 0, or an error. */
+int unit_has_property(struct unit_manager *manager, const char *unit, const char *property);
+
+/* daemon-reload: reads all unit files again, and gives running units what is new in them. */
+int unit_reload(struct unit_manager *manager);
+
+/*
+ * These wait until the job is done. -ENOENT for a unit that is not there, -EACCES when it is not
+ * allowed, -EIO when the job failed (the unit's own log says why), -ECANCELED when another job took
+ * its place, -ETIMEDOUT. A unit that is as wanted already is no error.
+ */
+int unit_start(struct unit_manager *manager, const char *unit);
+int unit_stop(struct unit_manager *manager, const char *unit);
+/* A new scope in that slice, with that process in it. It is gone when its last process is. */
+int unit_start_scope(struct unit_manager *manager, const char *scope, const char *slice,
+	const char *description, pid_t pid);
+
+#endif
