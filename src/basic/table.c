@@ -11,6 +11,7 @@
 
 struct table {
 	struct libscols_table *scols;
+	struct libscols_line *last; /* NULL before the first */
 	const struct table_column *columns;
 	size_t n_columns;
 	size_t width;
@@ -88,8 +89,8 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 	return 0;
 }
 
-/* Newlines in place of blanks, so that no line is longer than `at` where words allow it. malloc'd.
- */
+/* Newlines in place of blanks, so that no line is longer than `at` where words allow it, beside
+ * those that are there. malloc'd. */
 static char *wrap_words(const char *text, size_t at)
 {
 	char *copy = strdup(text), *line = copy, *blank = NULL;
@@ -99,6 +100,10 @@ static char *wrap_words(const char *text, size_t at)
 	for (char *p = copy; *p; p++) {
 		if (*p == ' ')
 			blank = p;
+		if (*p == '\n') {
+			line = p + 1;
+			blank = NULL;
+		}
 		if ((size_t)(p - line) >= at && blank && blank > line) {
 			*blank = '\n';
 			line = blank + 1;
@@ -114,6 +119,7 @@ int table_add(struct table *table, const char *const *cells)
 
 	if (!line)
 		return -ENOMEM;
+	table->last = line;
 	for (size_t i = 0; i < table->n_columns; i++) {
 		int r = cells[i] ? scols_line_set_data(line, i, cells[i]) : 0;
 
@@ -121,6 +127,13 @@ int table_add(struct table *table, const char *const *cells)
 			return r;
 	}
 	return 0;
+}
+
+int table_color(struct table *table, size_t column, const char *color)
+{
+	int r = scols_table_enable_colors(table->scols, true);
+
+	return r < 0 ? r : scols_cell_set_color(scols_line_get_cell(table->last, column), color);
 }
 
 /* Characters of UTF-8, all taken for one column wide. */
@@ -187,15 +200,17 @@ static int wrap_column(
 }
 
 /* Breaks the cells of the columns that may be: the last of them still more where the others leave
- * it less room. */
+ * it less room, and less where there is no other. */
 static int wrap_columns(const struct table *table, struct libscols_iter *lines)
 {
 	size_t at = table->width > WIDE ? WRAP_WIDE : WRAP_NARROW, others = 0;
-	size_t last = table->n_columns;
+	size_t last = table->n_columns, n = 0;
 
 	for (size_t i = 0; i < table->n_columns; i++) {
-		if (table->columns[i].flags & TABLE_WRAP)
+		if (table->columns[i].flags & TABLE_WRAP) {
 			last = i;
+			n++;
+		}
 	}
 	if (last == table->n_columns)
 		return 0;
@@ -210,7 +225,8 @@ static int wrap_columns(const struct table *table, struct libscols_iter *lines)
 			return r;
 		others += column_width(table, lines, i) + 1;
 	}
-	if (others + at > table->width)
+	/* One alone gets all there is. */
+	if (others + at > table->width || n == 1)
 		at = MAX((size_t)WRAP_LEAST, table->width > others ? table->width - others : 0);
 	return wrap_column(table, lines, last, at);
 }

@@ -28,8 +28,12 @@ struct table;
  * terminal's, or 80 columns where the stream is none. */
 int table_new(const char *name, const struct table_column *columns, size_t n_columns, bool json,
 	FILE *stream, struct table **ret);
-/* n_columns texts; NULL is an empty cell, and null in JSON. Copied. */
+/* n_columns texts; NULL is an empty cell, and null in JSON. Copied. A newline in a text of a column
+ * with TABLE_WRAP begins a new line of the cell. */
 int table_add(struct table *table, const char *const *cells);
+/* Gives a cell of the row that was added last a color, by its name in terminal-colors.d(5): "red".
+ * The terminal and the user are the caller's to ask. */
+int table_color(struct table *table, size_t column, const char *color);
 /* -EIO when it cannot be written. */
 int table_print(struct table *table);
 void table_free(struct table *table);

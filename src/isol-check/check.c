@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isol-check/check.h"
+#include "isol-check/subjects.h"
+
+const struct subject check_subjects[] = {
+	{ "target", target_checks, TARGET_N },
+	{ 0 },
+};
+
+const char *verdict_name(enum verdict verdict)
+{
+	static const char *const names[VERDICT_N] = {
+		[VERDICT_OK] = "ok",
+		[VERDICT_INFO] = "info",
+		[VERDICT_UNKNOWN] = "unknown",
+		[VERDICT_RISK] = "risk",
+		[VERDICT_NOISE] = "noise",
+	};
+
+	return names[verdict];
+}
+
+static void append(struct text *text, const char *between, const char *format, va_list ap)
+	__attribute__((format(printf, 3, 0)));
+
+static void append(struct text *text, const char *between, const char *format, va_list ap)
+{
+	_cleanup_free_ char *part = NULL;
+
+	if (vasprintf(&part, format, ap) < 0) {
+		part = NULL;
+		text->failed = true;
+		return;
+	}
+	if (text->length > 0)
+		text_append(text, between);
+	text_append(text, part);
+}
+
+void finding_add(struct finding *finding, enum verdict verdict, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	append(&finding->seen, "; ", format, ap);
+	va_end(ap);
+	finding->verdict = MAX(finding->verdict, verdict);
+}
+
+void finding_add_path(struct finding *finding, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	append(&finding->path, ", ", format, ap);
+	va_end(ap);
+}
+
+void finding_add_fix(struct finding *finding, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	append(&finding->fix, ", or ", format, ap);
+	va_end(ap);
+}
+
+void finding_set_cpus(struct finding *finding, const struct cpumask *cpus)
+{
+	free(finding->cpus);
+	finding->cpus = cpumask_format_list(cpus);
+	finding->failed = finding->failed || !finding->cpus;
+}
+
+void finding_clear(struct finding *finding)
+{
+	text_clear(&finding->seen);
+	text_clear(&finding->path);
+	text_clear(&finding->fix);
+	free(finding->cpus);
+	*finding = (struct finding){ 0 };
+}
+
+int check_run(const struct check *check, struct host *host, struct finding *ret)
+{
+	struct finding finding = { 0 };
+
+	check->look(host, &finding);
+	if (finding.seen.length == 0 && !finding.seen.failed)
+		finding_add(&finding, VERDICT_UNKNOWN, "this machine does not tell");
+	if (finding.failed || finding.seen.failed || finding.path.failed || finding.fix.failed ||
+		host_has_failed(host)) {
+		finding_clear(&finding);
+		return -ENOMEM;
+	}
+	*ret = finding;
+	return 0;
+}
+
+const struct check *check_find(const char *id)
+{
+	for (const struct subject *subject = check_subjects; subject->name; subject++)
+		for (size_t i = 0; i < subject->n; i++)
+			if (strcmp(subject->checks[i].id, id) == 0)
+				return &subject->checks[i];
+	return NULL;
+}

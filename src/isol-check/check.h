@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A check: one question about the machine, and its answer, the finding.
+ *
+ * The checks stand in tables, one for each subject (check_subjects), in the order in which they are
+ * shown. To add one: a function that looks and says what it found, and a line in its subject's
+ * table. It reads the machine through struct host, which keeps what it has read, and must bear
+ * whatever a machine lacks: where nothing can be known, it says nothing and the answer is
+ * `unknown`.
+ */
+#ifndef QUIESCE_ISOL_CHECK_CHECK_H
+#define QUIESCE_ISOL_CHECK_CHECK_H
+
+#include <stddef.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "isol-check/host.h"
+#include "machine/cpumask.h"
+
+/* From good to bad: what is worse, wins. */
+enum verdict {
+	VERDICT_OK,
+	VERDICT_INFO,	 /* worth knowing, and nothing to be done about */
+	VERDICT_UNKNOWN, /* it could not be seen */
+	VERDICT_RISK,	 /* may disturb a run, or make two runs differ, if something happens */
+	VERDICT_NOISE,	 /* disturbs, or makes a difference, as the machine is now */
+	VERDICT_N,
+};
+
+/* "ok", "info", ...: as in the table and in JSON. */
+const char *verdict_name(enum verdict verdict);
+
+/* All zero is an empty one. */
+struct finding {
+	enum verdict verdict;
+	struct text seen; /* what was seen: values */
+	struct text path; /* where; several are separated by ", " */
+	struct text fix;  /* what to do: a command or a boot parameter; empty for nothing */
+	/* The CPUs that it is about, "3,11"; NULL: those that the whole check is about, or none in
+	 * particular. */
+	char *cpus;
+	bool failed; /* no memory */
+};
+
+/* Adds to what was seen, with "; " between, and makes the verdict worse if it is. */
+void finding_add(struct finding *finding, enum verdict verdict, const char *format, ...)
+	_printf_(3, 4);
+void finding_add_path(struct finding *finding, const char *format, ...) _printf_(2, 3);
+/* Several are separated by ", or ". */
+void finding_add_fix(struct finding *finding, const char *format, ...) _printf_(2, 3);
+void finding_set_cpus(struct finding *finding, const struct cpumask *cpus);
+void finding_clear(struct finding *finding);
+
+struct check {
+	const char *id; /* unique, and never changed once it was released */
+	void (*look)(struct host *host, struct finding *finding);
+	/* For --explain: what it does to a benchmark, by how much, and where that is known from. */
+	const char *explain;
+};
+
+struct subject {
+	const char *name;
+	const struct check *checks;
+	size_t n;
+};
+
+/* In the order of the table, ended by one without a name. */
+extern const struct subject check_subjects[];
+
+/* Looks. The verdict is VERDICT_UNKNOWN, and *ret says so, where the check said nothing. -ENOMEM.
+ */
+int check_run(const struct check *check, struct host *host, struct finding *ret);
+/* NULL for an id that there is not. */
+const struct check *check_find(const char *id);
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/say.h"
+#include "basic/text.h"
+#include "isol-check/cmdline.h"
+#include "machine/bootline.h"
+
+struct making {
+	struct text line;
+	struct text reason;
+	const struct cpumask *quiet; /* the CPUs, and their siblings */
+	struct cpumask *scratch;
+};
+
+static void add(
+	struct making *m, const char *parameter, const struct cpumask *cpus, const char *reason)
+{
+	_cleanup_free_ char *list = cpumask_format_list(cpus);
+
+	if (!list) {
+		m->line.failed = true;
+		return;
+	}
+	text_appendf(&m->line, "%s%s%s", m->line.length > 0 ? " " : "", parameter, list);
+	text_appendf(&m->reason, "%s%s%s: %s", m->reason.length > 0 ? "\n" : "", parameter, list,
+		reason);
+}
+
+/* A parameter that must have all of `wanted`; what it has stays. */
+static void add_missing(struct making *m, const char *parameter, const struct bootline_list *list,
+	const struct cpumask *wanted, const char *reason)
+{
+	if (cpumask_subset(wanted, list->cpus))
+		return;
+	cpumask_or(m->scratch, wanted, list->cpus);
+	add(m, parameter, m->scratch, reason);
+}
+
+static void make_isolcpus(struct making *m, const struct bootline *b)
+{
+	if (b->domain && b->managed_irq && cpumask_subset(m->quiet, b->isolcpus.cpus))
+		return;
+	cpumask_or(m->scratch, m->quiet, b->isolcpus.cpus);
+	add(m, b->nohz ? "isolcpus=nohz,managed_irq,domain," : "isolcpus=managed_irq,domain,",
+		m->scratch,
+		"the scheduler puts nothing there, and interrupts that only the kernel can move "
+		"stay away");
+}
+
+/* What keeps the tick and the kernel's belated freeing of memory away. */
+static void make_tickless(struct making *m, const struct bootline *b, struct cpumask *tickless)
+{
+	/* The boot CPU keeps the time for the others: the kernel takes it out of the list. */
+	cpumask_assign(tickless, m->quiet);
+	cpumask_clear(tickless, 0);
+	if (cpumask_is_empty(tickless))
+		return;
+	/* Not there: the kernel was built without it. */
+	if (access("/sys/devices/system/cpu/nohz_full", F_OK) == 0 &&
+		!(b->nohz && cpumask_subset(tickless, b->isolcpus.cpus)))
+		add_missing(m, "nohz_full=", &b->nohz_full, tickless,
+			"no tick while one program runs there");
+	add_missing(m, "rcu_nocbs=", &b->rcu_nocbs, tickless,
+		"what the kernel frees later, it frees on other CPUs");
+}
+
+/* For interrupts that are set up before any tool of ours can run. */
+static void make_irqaffinity(
+	struct making *m, const struct bootline *b, const struct topology *topology)
+{
+	if (!cpumask_is_empty(b->irqaffinity.cpus)) {
+		if (!cpumask_intersects(b->irqaffinity.cpus, m->quiet))
+			return;
+		cpumask_andnot(m->scratch, b->irqaffinity.cpus, m->quiet);
+	}
+	if (cpumask_is_empty(m->scratch))
+		cpumask_andnot(m->scratch, topology->possible, m->quiet);
+	if (!cpumask_is_empty(m->scratch))
+		add(m, "irqaffinity=", m->scratch, "interrupts are set up on the other CPUs");
+}
+
+static int make_all(struct making *m, struct host *host, const struct bootline *b)
+{
+	_cleanup_(cpumask) struct cpumask *quiet = NULL, *scratch = NULL, *tickless = NULL;
+	int r;
+
+	r = cpumask_copy(host_cpus(host), &quiet);
+	if (r == 0)
+		r = cpumask_new(&scratch);
+	if (r == 0)
+		r = cpumask_new(&tickless);
+	if (r < 0)
+		return r;
+	cpumask_for_each (cpu, host_cpus(host)) {
+		topology_get_siblings(host_topology(host), cpu, scratch);
+		cpumask_or(quiet, quiet, scratch);
+	}
+	m->quiet = quiet;
+	m->scratch = scratch;
+	make_isolcpus(m, b);
+	make_tickless(m, b, tickless);
+	cpumask_clear_all(scratch);
+	make_irqaffinity(m, b, host_topology(host));
+	return 0;
+}
+
+int cmdline_make(struct host *host, char **ret, char **ret_reason)
+{
+	_cleanup_free_ char *line = NULL, *reason = NULL;
+	const struct bootline *b = host_bootline(host);
+	struct making m = { 0 };
+	int r;
+
+	if (!b)
+		return -ENODATA;
+	r = make_all(&m, host, b);
+	line = text_steal(&m.line);
+	reason = text_steal(&m.reason);
+	if (r < 0 || !line || !reason)
+		return r < 0 ? r : -ENOMEM;
+	*ret = TAKE_PTR(line);
+	*ret_reason = TAKE_PTR(reason);
+	return 0;
+}
+
+int cmdline_run(struct host *host, bool verbose)
+{
+	_cleanup_free_ char *line = NULL, *reason = NULL;
+	char *save = NULL;
+	int r;
+
+	r = cmdline_make(host, &line, &reason);
+	if (r == -ENODATA)
+		say("/proc/cmdline cannot be read: what the machine was started with is unknown");
+	if (r < 0)
+		return r;
+	for (const char *why = strtok_r(reason, "\n", &save); verbose && why;
+		why = strtok_r(NULL, "\n", &save))
+		say("%s", why);
+	return printf("%s\n", line) < 0 || fflush(stdout) != 0 ? -EIO : 0;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+
+#include "basic/say.h"
+#include "isol-check/pick.h"
+#include "machine/cpuload.h"
+#include "machine/cpupick.h"
+
+enum {
+	/* Long enough for 20 ticks of /proc/stat, short enough not to be noticed. */
+	WATCH_NS = 200 * 1000 * 1000,
+};
+
+int pick_choose(const struct topology *topology, const struct isolation *isolation, unsigned n,
+	struct cpumask *ret, char **ret_reason)
+{
+	_cleanup_(cpumask) struct cpumask *allowed = NULL;
+	_cleanup_(cpuload) struct cpuload *load = NULL;
+	struct cpupick_input input;
+	int r;
+
+	r = cpumask_new(&allowed);
+	if (r < 0)
+		return r;
+	r = isolation_read_allowed(allowed);
+	if (r < 0) {
+		say_errno(r, "cannot find out which CPUs are allowed here");
+		return r;
+	}
+	r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
+	if (r < 0)
+		return r;
+	input = (struct cpupick_input){
+		.allowed = allowed,
+		.isolated = isolation->isolated,
+		.busy = load->busy,
+		.interrupts = load->interrupts,
+		.n_cpus = load->n_cpus,
+	};
+	r = cpupick_choose(topology, &input, n, ret, ret_reason);
+	if (r == -ENODEV) {
+		say("no CPU is both online and allowed here");
+	} else if (r == -ERANGE) {
+		cpumask_and(allowed, allowed, topology->online);
+		say("only %u CPUs are online and allowed here, not %u", cpumask_weight(allowed), n);
+	} else if (r < 0) {
+		say_errno(r, "cannot choose a CPU");
+	}
+	return r;
+}
+
+int pick_run(unsigned n, bool verbose)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+	_cleanup_(isolation) struct isolation *isolation = NULL;
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	_cleanup_free_ char *list = NULL, *reason = NULL;
+	int r;
+
+	r = topology_read(&topology);
+	if (r < 0) {
+		say_errno(r, "cannot read which CPUs this machine has");
+		return r;
+	}
+	r = isolation_read(&isolation);
+	if (r == 0)
+		r = cpumask_new(&cpus);
+	if (r == 0)
+		r = pick_choose(topology, isolation, n, cpus, &reason);
+	if (r < 0)
+		return r;
+	list = cpumask_format_list(cpus);
+	if (!list)
+		return -ENOMEM;
+	if (verbose)
+		say("%s", reason);
+	return printf("%s\n", list) < 0 || fflush(stdout) != 0 ? -EIO : 0;
+}

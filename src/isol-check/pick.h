@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which CPUs would be the best: --pick, and the default of -c. */
+#ifndef QUIESCE_ISOL_CHECK_PICK_H
+#define QUIESCE_ISOL_CHECK_PICK_H
+
+#include "machine/cpumask.h"
+#include "machine/isolation.h"
+#include "machine/topology.h"
+
+/*
+ * cpupick_choose() among the CPUs that this process may use, after watching for a moment how busy
+ * they are. Says what is wrong: -ERANGE where there are fewer than n, another negative errno where
+ * it could not look.
+ */
+int pick_choose(const struct topology *topology, const struct isolation *isolation, unsigned n,
+	struct cpumask *ret, char **ret_reason);
+
+/* --pick[=N]; n is 0 without N. Prints the list, and with `verbose` the reason on standard error.
+ * Says what is wrong; a negative errno. */
+int pick_run(unsigned n, bool verbose);
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "basic/table.h"
+#include "isol-check/report.h"
+
+/* Part of the JSON, and of the man page: none may go, and new ones come last. */
+static const struct table_column json_columns[] = {
+	{ "id", 0 },
+	{ "subject", 0 },
+	{ "verdict", 0 },
+	{ "cpus", 0 },
+	{ "seen", 0 },
+	{ "path", 0 },
+	{ "fix", 0 },
+};
+
+static const struct table_column columns[] = {
+	{ "CHECK", 0 },
+	{ "VERDICT", 0 },
+	{ "SEEN, AND WHAT TO DO", TABLE_WRAP },
+};
+
+static const char *const colors[VERDICT_N] = {
+	[VERDICT_OK] = "green",
+	[VERDICT_UNKNOWN] = "magenta",
+	[VERDICT_RISK] = "yellow",
+	[VERDICT_NOISE] = "red",
+};
+
+/* A terminal, and nobody who asked for none (no-color.org). */
+static bool wants_color(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+}
+
+static int add_json(struct table *table, const struct subject *subject, const struct check *check,
+	const struct finding *finding)
+{
+	const char *const cells[] = { check->id, subject->name, verdict_name(finding->verdict),
+		finding->cpus, finding->seen.data, finding->path.data, finding->fix.data };
+
+	return table_add(table, cells);
+}
+
+/* What was seen, where that is of use, and what to do, a line each or more. */
+static int add_row(struct table *table, const struct check *check, const struct finding *finding,
+	bool verbose, bool color)
+{
+	_cleanup_text_ struct text cell = { 0 };
+	_cleanup_free_ char *id = NULL;
+	const char *cells[3] = { NULL, verdict_name(finding->verdict), NULL };
+	int r;
+
+	text_append(&cell, finding->seen.data);
+	if (finding->path.data && (verbose || finding->verdict >= VERDICT_UNKNOWN))
+		text_appendf(&cell, "\n%s", finding->path.data);
+	if (finding->fix.data)
+		text_appendf(&cell, "\n-> %s", finding->fix.data);
+	if (cell.failed || asprintf(&id, "  %s", check->id) < 0)
+		return -ENOMEM;
+	cells[0] = id;
+	cells[2] = cell.data;
+	r = table_add(table, cells);
+	if (r == 0 && color && colors[finding->verdict])
+		r = table_color(table, 1, colors[finding->verdict]);
+	return r;
+}
+
+int report_run(struct host *host, bool json, bool verbose, unsigned *counts)
+{
+	_cleanup_(table) struct table *table = NULL;
+	bool color = !json && wants_color();
+	int r;
+
+	r = json ? table_new("checks", json_columns, ARRAY_SIZE(json_columns), true, stdout, &table)
+		 : table_new("checks", columns, ARRAY_SIZE(columns), false, stdout, &table);
+	for (const struct subject *subject = check_subjects; r == 0 && subject->name; subject++) {
+		const char *const heading[] = { subject->name, NULL, NULL };
+
+		if (!json)
+			r = table_add(table, heading);
+		for (size_t i = 0; r == 0 && i < subject->n; i++) {
+			const struct check *check = &subject->checks[i];
+			struct finding finding;
+
+			r = check_run(check, host, &finding);
+			if (r < 0)
+				break;
+			counts[finding.verdict]++;
+			r = json ? add_json(table, subject, check, &finding)
+				 : add_row(table, check, &finding, verbose, color);
+			finding_clear(&finding);
+		}
+	}
+	return r < 0 ? r : table_print(table);
+}

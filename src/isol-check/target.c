@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "isol-check/subjects.h"
+
+/* CPU 0 boots, and keeps what the kernel does for the whole machine. */
+static void look_at_cpus(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *offline = NULL;
+	_cleanup_free_ char *list = NULL;
+
+	finding_set_cpus(f, host_cpus(host));
+	finding_add(f, VERDICT_INFO, "%s (%s)", host_cpus_text(host), host_cpus_reason(host));
+	if (cpumask_isset(host_cpus(host), 0)) {
+		finding_add(f, VERDICT_RISK, "CPU 0 does most of the kernel's own work");
+		finding_add_fix(f, "isol-check --pick=%u", cpumask_weight(host_cpus(host)));
+	}
+	if (cpumask_new(&offline) < 0) {
+		host_fail(host);
+		return;
+	}
+	cpumask_andnot(offline, host_cpus(host), host_topology(host)->online);
+	if (cpumask_is_empty(offline))
+		return;
+	list = cpumask_format_list(offline);
+	finding_add(f, VERDICT_RISK, "offline: %s", list ? list : "?");
+	finding_add_path(f, "/sys/devices/system/cpu/online");
+}
+
+const struct check target_checks[TARGET_N] = {
+	{ "cpus", look_at_cpus,
+		"Which CPUs all other checks are about: those of -c, else those of the running\n"
+		"benchmark.target, else those that are isolated, else the one that runpinned(1) would\n"
+		"take. CPU 0 is a bad choice: it boots the machine, and timekeeping, the first\n"
+		"interrupts of most drivers and work that is queued anywhere end up there. It cannot be\n"
+		"tickless (nohz_full takes it out of the list) and on x86 it cannot go offline.\n"
+		"Source: Documentation/timers/no_hz.rst; kernel/time/tick-sched.c." },
+};

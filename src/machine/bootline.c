@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/file.h"
+#include "basic/text.h"
+#include "machine/bootline.h"
+
+enum {
+	/* COMMAND_LINE_SIZE is 2048 on x86 and Arm, 4096 on s390; boot configuration adds some. */
+	CMDLINE_MAX = 64 * 1024,
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* The end of the word at `at`: blanks inside of double quotes belong to it. */
+static const char *end_of_word(const char *at)
+{
+	bool quoted = false;
+
+	for (; *at && (quoted || !is_blank(*at)); at++)
+		quoted ^= *at == '"';
+	return at;
+}
+
+static char unify(char c)
+{
+	return c == '-' ? '_' : c;
+}
+
+/* Behind the name, or NULL when the word has another one. */
+static const char *skip_name(const char *word, const char *end, const char *name)
+{
+	for (; *name; word++, name++)
+		if (word == end || unify(*word) != unify(*name))
+			return NULL;
+	return word == end || *word == '=' ? word : NULL;
+}
+
+/* The text between, without double quotes. */
+static char *copy_value(const char *from, const char *end)
+{
+	char *value = malloc((size_t)(end - from) + 1), *out = value;
+
+	for (; value && from < end; from++)
+		if (*from != '"')
+			*out++ = *from;
+	if (value)
+		*out = '\0';
+	return value;
+}
+
+int bootline_find(const char *text, const char *name, char **ret)
+{
+	const char *found = NULL, *found_end = NULL;
+	char *value;
+
+	for (const char *at = text, *end; *at; at = end) {
+		const char *word, *behind;
+
+		while (is_blank(*at))
+			at++;
+		end = end_of_word(at);
+		/* The whole word may be quoted: "name=a b". */
+		word = at + (*at == '"');
+		behind = skip_name(word, end, name);
+		if (behind) {
+			found = behind < end ? behind + 1 : behind;
+			found_end = end;
+		}
+	}
+	if (!found)
+		return -ENOENT;
+	value = copy_value(found, found_end);
+	if (!value)
+		return -ENOMEM;
+	*ret = value;
+	return 0;
+}
+
+/* Takes the flags in front of the list out of the text. */
+static void take_flags(struct bootline *bootline)
+{
+	static const char *const names[] = { "nohz,", "domain,", "managed_irq," };
+	bool *const flags[] = { &bootline->nohz, &bootline->domain, &bootline->managed_irq };
+	char *at = bootline->isolcpus.text;
+	bool any = false;
+
+	while (*at && !(*at >= '0' && *at <= '9') && strchr(at, ',')) {
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+			if (text_starts_with(at, names[i]))
+				*flags[i] = any = true;
+		}
+		/* `all` and `N` are no flags, although they stand in front of a comma. */
+		if (text_starts_with(at, "all") || *at == 'N')
+			break;
+		at = strchr(at, ',') + 1;
+	}
+	if (!any)
+		bootline->domain = true;
+	memmove(bootline->isolcpus.text, at, strlen(at) + 1);
+}
+
+static int parse_list(const char *text, unsigned n_cpus, struct bootline_list *list)
+{
+	int r = cpumask_parse_list(text, n_cpus, list->cpus, NULL);
+
+	return r == -ENOMEM ? r : 0;
+}
+
+static int find_list(struct bootline *bootline, const char *name, struct bootline_list *ret)
+{
+	int r = cpumask_new(&ret->cpus);
+
+	if (r == 0)
+		r = bootline_find(bootline->text, name, &ret->text);
+	return r == -ENOENT ? 0 : r;
+}
+
+int bootline_parse(const char *text, unsigned n_cpus, struct bootline **ret)
+{
+	_cleanup_(bootline) struct bootline *b = calloc(1, sizeof(*b));
+	int r = 0;
+
+	if (!b)
+		return -ENOMEM;
+	b->text = strdup(text);
+	if (!b->text)
+		return -ENOMEM;
+	struct {
+		const char *name;
+		struct bootline_list *list;
+	} const lists[] = {
+		{ "isolcpus", &b->isolcpus },
+		{ "nohz_full", &b->nohz_full },
+		{ "rcu_nocbs", &b->rcu_nocbs },
+		{ "irqaffinity", &b->irqaffinity },
+	};
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++) {
+		r = find_list(b, lists[i].name, lists[i].list);
+		if (r < 0 || !lists[i].list->text)
+			continue;
+		if (lists[i].list == &b->isolcpus)
+			take_flags(b);
+		r = parse_list(lists[i].list->text, n_cpus, lists[i].list);
+	}
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(b);
+	return 0;
+}
+
+int bootline_read(unsigned n_cpus, struct bootline **ret)
+{
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	r = file_read_all(AT_FDCWD, "/proc/cmdline", CMDLINE_MAX, &text, NULL);
+	return r < 0 ? r : bootline_parse(text, n_cpus, ret);
+}
+
+void bootline_free(struct bootline *b)
+{
+	if (!b)
+		return;
+	free(b->text);
+	free(b->isolcpus.text);
+	free(b->nohz_full.text);
+	free(b->rcu_nocbs.text);
+	free(b->irqaffinity.text);
+	cpumask_free(b->isolcpus.cpus);
+	cpumask_free(b->nohz_full.cpus);
+	cpumask_free(b->rcu_nocbs.cpus);
+	cpumask_free(b->irqaffinity.cpus);
+	free(b);
+}
