@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "sampler/clock.h"
+
+enum {
+	PAIR_TRIES = 16,
+	COST_TRIES = 16,
+};
+
+const char *clock_name(enum qs_clock kind)
+{
+	switch (kind) {
+	case QS_CLOCK_TSC:
+		return "tsc";
+	case QS_CLOCK_CNTVCT:
+		return "cntvct_el0";
+	case QS_CLOCK_MONOTONIC:
+		return "CLOCK_MONOTONIC";
+	default:
+		return "CLOCK_MONOTONIC_RAW";
+	}
+}
+
+uint64_t clock_read_ns(clockid_t clockid)
+{
+	struct timespec now;
+
+	clock_gettime(clockid, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* What a read of the clock costs, in ns: the least of some. */
+static uint64_t clock_cost(clockid_t clockid)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < COST_TRIES; i++) {
+		uint64_t began = clock_read_ns(CLOCK_MONOTONIC), ended;
+
+		for (int j = 0; j < COST_TRIES; j++)
+			(void)clock_read_ns(clockid);
+		ended = clock_read_ns(CLOCK_MONOTONIC);
+		if (ended - began < least)
+			least = ended - began;
+	}
+	return least / COST_TRIES;
+}
+
+/* No NTP in it, unless the kernel answers it by a system call only, which takes ten times as long:
+ * vDSOs had no CLOCK_MONOTONIC_RAW before Linux 5.3 (lib/vdso/gettimeofday.c). */
+static void choose_kernel_clock(const char *why, struct clock *ret)
+{
+	int slow = clock_cost(CLOCK_MONOTONIC_RAW) > 4 * clock_cost(CLOCK_MONOTONIC);
+
+	*ret = (struct clock){
+		.kind = slow ? QS_CLOCK_MONOTONIC : QS_CLOCK_MONOTONIC_RAW,
+		.why_no_counter = why,
+		.clockid = slow ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW,
+		.ticks_per_second = 1e9,
+	};
+}
+
+#if defined(__x86_64__)
+static const char *tsc_objection(void)
+{
+	unsigned eax, ebx, ecx, edx;
+	char text[64];
+	ssize_t n;
+	int fd;
+
+	/* "TscInvariant": Intel SDM volume 3, 18.17.1; AMD APM volume 3, appendix E.4.7. */
+	if (!__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) || !(edx & 1U << 8))
+		return "the CPU does not say that its TSC is invariant";
+	/* The kernel knows more: it compares the CPUs, and watches the TSC while it runs. */
+	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return "the kernel does not tell its clock source";
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n < 0)
+		return "the kernel does not tell its clock source";
+	text[n] = '\0';
+	if (strcmp(text, "tsc\n") != 0)
+		return "the kernel does not keep time by the TSC";
+	return NULL;
+}
+
+static int check_rdtscp(void)
+{
+	unsigned eax, ebx, ecx, edx;
+
+	if (!__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) || !(edx & 1U << 27))
+		return -EOPNOTSUPP;
+	return 0;
+}
+#endif
+
+int clock_choose(int stamps, struct clock *ret)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+	const char *why = NULL;
+	int access = PR_TSC_ENABLE;
+
+	if (!stamps) {
+		choose_kernel_clock("the program was compiled for CLOCK_MONOTONIC_RAW", ret);
+		return 0;
+	}
+	/* On arm64 since Linux 6.12; before, the question fails and the answer is that it may. */
+	if (prctl(PR_GET_TSC, &access, 0, 0, 0) == 0 && access == PR_TSC_SIGSEGV)
+		return -EPERM;
+#if defined(__x86_64__)
+	{
+		int r = check_rdtscp();
+
+		if (r < 0)
+			return r;
+	}
+	why = tsc_objection();
+	if (!why)
+		*ret = (struct clock){ .kind = QS_CLOCK_TSC, .clockid = CLOCK_MONOTONIC_RAW };
+#else
+	{
+		uint64_t hz;
+
+		/* One count for all CPUs at a constant rate, by the architecture (Arm ARM, D12.1).
+		 * Where a CPU has an erratum the kernel emulates the read: slow, but right. */
+		__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+		*ret = (struct clock){ .kind = QS_CLOCK_CNTVCT,
+			.clockid = CLOCK_MONOTONIC_RAW,
+			.ticks_per_second = (double)hz };
+	}
+#endif
+	if (why)
+		choose_kernel_clock(why, ret);
+	return 0;
+#else
+	if (stamps)
+		return -EOPNOTSUPP;
+	choose_kernel_clock("the library knows no counter of this architecture", ret);
+	return 0;
+#endif
+}
+
+int clock_is_sound(const struct clock *clock)
+{
+#if defined(__x86_64__)
+	return clock->kind != QS_CLOCK_TSC || tsc_objection() == NULL;
+#else
+	(void)clock;
+	return 1;
+#endif
+}
+
+void clock_read_pair(struct clock_pair *ret)
+{
+	*ret = (struct clock_pair){ .gap = UINT64_MAX };
+	for (int i = 0; i < PAIR_TRIES; i++) {
+		struct qs_sampler none = { .clockid = CLOCK_MONOTONIC_RAW };
+		uint64_t before = qs_stamp_begin(&none);
+		uint64_t ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
+		uint64_t after = qs_stamp_begin(&none);
+
+		if (after - before < ret->gap)
+			*ret = (struct clock_pair){
+				.ticks = before + (after - before) / 2,
+				.raw_ns = ns,
+				.gap = after - before,
+			};
+	}
+}

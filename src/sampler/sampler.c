@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sampler/ring.h"
+
+enum {
+	DEFAULT_SAMPLES = 4096,
+	EMPTY_REGIONS = 1000,
+	/* Pairs of clocks this far apart make ticks known to some parts in a million; longer
+	 * measurements make them better. */
+	SETTLE_NS = 20 * 1000 * 1000,
+};
+
+_Static_assert(sizeof(struct qs_sample) == 64, "a sample is a cache line");
+_Static_assert(offsetof(struct ring, sampler) == 0, "one is found by the other");
+
+/* glibc registers an rseq area for each thread since 2.35, and says where by these (weak, because
+ * other libraries do not): the kernel keeps the number of the CPU in it, and a load tells it. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+static const volatile uint32_t *find_cpu_word(void)
+{
+	const char *thread = NULL;
+
+	if (!&__rseq_size || !&__rseq_offset || __rseq_size == 0)
+		return NULL;
+#if defined(__x86_64__)
+	__asm__("mov %%fs:0, %0" : "=r"(thread));
+#elif defined(__aarch64__)
+	__asm__("mrs %0, tpidr_el0" : "=r"(thread));
+#endif
+	if (!thread)
+		return NULL;
+	/* struct rseq of <linux/rseq.h>: cpu_id_start, cpu_id. */
+	return (const volatile uint32_t *)(thread + __rseq_offset + sizeof(uint32_t));
+}
+
+void qs_before_begin(struct qs_sampler *sampler)
+{
+	struct ring *ring = ring_of(sampler);
+
+	/* The clock is innermost. */
+	if (sampler->outside & OUTSIDE_COUNTERS)
+		counters_read(&ring->counters, ring->counts_began);
+	if (sampler->outside & OUTSIDE_CLOCK)
+		ring->clock_began = clock_read_ns(sampler->clockid);
+}
+
+void qs_after_end(struct qs_sampler *sampler, struct qs_sample *sample)
+{
+	struct ring *ring = ring_of(sampler);
+	uint64_t counts[QS_MAX_COUNTERS];
+
+	if (sampler->outside & OUTSIDE_CLOCK) {
+		sample->end = clock_read_ns(sampler->clockid);
+		sample->begin = ring->clock_began;
+	}
+	if (sampler->outside & OUTSIDE_COUNTERS) {
+		counters_read(&ring->counters, counts);
+		for (size_t i = 0; i < QS_MAX_COUNTERS; i++)
+			sample->counts[i] = counts[i] - ring->counts_began[i];
+	}
+}
+
+/* A mapping of its own, every page written to, so that no page fault is left. Pages of the usual
+ * size: huge ones may be put together behind our back later on (khugepaged), which would fault. */
+static int map_ring(size_t samples, struct ring **ret)
+{
+	size_t head = (sizeof(struct ring) + sizeof(struct qs_sample) - 1) /
+		sizeof(struct qs_sample) * sizeof(struct qs_sample);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size;
+	struct ring *ring;
+	char *memory;
+
+	if (samples >= (SIZE_MAX - head - page) / sizeof(struct qs_sample))
+		return -ENOMEM;
+	/* One more, which takes what does not fit. */
+	size = head + (samples + 1) * sizeof(struct qs_sample);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	(void)madvise(memory, size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < size; i += page)
+		*(volatile char *)(memory + i) = 0;
+	ring = (struct ring *)memory;
+	*ring = (struct ring){
+		.mapped = size,
+		.first = (struct qs_sample *)(memory + head),
+		.capacity = samples,
+	};
+	if (mlock(memory, size) < 0)
+		ring->lock_error = errno;
+	*ret = ring;
+	return 0;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint64_t median(uint64_t *values, size_t n)
+{
+	qsort(values, n, sizeof(values[0]), compare_u64);
+	return values[n / 2];
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b != 0) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static void sample_nothing(struct qs_sampler *sampler)
+{
+	qs_end(sampler, qs_begin(sampler));
+}
+
+/* Samples nothing, often; which also makes everything warm that qs_begin() and qs_end() use. */
+static void measure_empty(struct ring *ring, void (*sample_nothing_so)(struct qs_sampler *))
+{
+	struct qs_sampler *sampler = &ring->sampler;
+	uint64_t lengths[EMPTY_REGIONS], counts[EMPTY_REGIONS], first = 0, step = 0;
+
+	for (size_t c = 0; c == 0 || c < ring->counters.n; c++) {
+		for (size_t i = 0; i < EMPTY_REGIONS; i++) {
+			const struct qs_sample *sample = ring->first;
+
+			qs_reset(sampler);
+			sample_nothing_so(sampler);
+			if (i == 0)
+				first = sample->begin;
+			lengths[i] = sample->end - sample->begin;
+			counts[i] = sample->counts[c];
+			step = common_divisor(step, sample->begin - first);
+			step = common_divisor(step, lengths[i]);
+		}
+		ring->empty_counts[c] = median(counts, EMPTY_REGIONS);
+	}
+	ring->empty_median = median(lengths, EMPTY_REGIONS);
+	ring->empty_min = lengths[0];
+	ring->resolution = step;
+	qs_reset(sampler);
+}
+
+static void use_clock(struct ring *ring, int stamps)
+{
+	struct qs_sampler *sampler = &ring->sampler;
+
+	sampler->clockid = ring->clock.clockid;
+	if (stamps && ring->clock.why_no_counter)
+		sampler->outside |= OUTSIDE_CLOCK;
+	if (ring->clock.ticks_per_second > 0)
+		ring->ns_per_tick = 1e9 / ring->clock.ticks_per_second;
+}
+
+static void use_cpu_word(struct ring *ring)
+{
+	struct qs_sampler *sampler = &ring->sampler;
+
+	sampler->last_cpu = QS_CPU_UNKNOWN;
+	sampler->cpu = find_cpu_word();
+	/* Not known before an end tells it, which on x86-64 the first does. */
+	if (!sampler->cpu || *sampler->cpu >= QS_CPU_UNKNOWN)
+		sampler->cpu = &sampler->last_cpu;
+}
+
+int qs_open_as(
+	int stamps, const struct qs_options *options, size_t options_size, struct qs_sampler **ret)
+{
+	struct qs_options o = { 0 };
+	struct ring *ring;
+	struct clock clock;
+	int r;
+
+	/* A program that was compiled with an older header knows fewer options: the others are 0.
+	 */
+	if (options)
+		memcpy(&o, options, options_size < sizeof(o) ? options_size : sizeof(o));
+	r = clock_choose(stamps, &clock);
+	if (r < 0)
+		return r;
+	r = map_ring(o.samples ? o.samples : DEFAULT_SAMPLES, &ring);
+	if (r < 0)
+		return r;
+	r = counters_open(o.counters, &ring->counters);
+	if (r < 0) {
+		munmap(ring, ring->mapped);
+		return r;
+	}
+	ring->clock = clock;
+	ring->sampler.spare = ring->first + ring->capacity;
+	use_clock(ring, stamps);
+	use_cpu_word(ring);
+	for (size_t i = 0; i < ring->counters.n; i++)
+		if (ring->counters.list[i].fd >= 0)
+			ring->sampler.outside |= OUTSIDE_COUNTERS;
+	measure_empty(ring, stamps ? sample_nothing : ring_sample_nothing_by_clock);
+	if (ring->clock.ticks_per_second == 0)
+		clock_read_pair(&ring->opened);
+	*ret = &ring->sampler;
+	return 0;
+}
+
+void qs_close(struct qs_sampler *sampler)
+{
+	struct ring *ring = ring_of(sampler);
+
+	if (!sampler)
+		return;
+	counters_close(&ring->counters);
+	munmap(ring, ring->mapped);
+}
+
+void qs_reset(struct qs_sampler *sampler)
+{
+	sampler->next = ring_of(sampler)->first;
+	sampler->dropped = 0;
+}
+
+size_t qs_count(const struct qs_sampler *sampler)
+{
+	return (size_t)(sampler->next - ring_of_const(sampler)->first);
+}
+
+const struct qs_sample *qs_samples(const struct qs_sampler *sampler)
+{
+	return ring_of_const(sampler)->first;
+}
+
+uint64_t qs_dropped(const struct qs_sampler *sampler)
+{
+	return sampler->dropped;
+}
+
+int qs_settle(struct qs_sampler *sampler)
+{
+	struct ring *ring = ring_of(sampler);
+	struct clock_pair now;
+
+	if (!clock_is_sound(&ring->clock))
+		ring->clock_changed = 1;
+	counters_settle(&ring->counters);
+	if (ring->clock.ticks_per_second > 0)
+		return 0;
+	for (;;) {
+		struct timespec rest = { 0 };
+
+		clock_read_pair(&now);
+		if (now.raw_ns - ring->opened.raw_ns >= SETTLE_NS)
+			break;
+		rest.tv_nsec = SETTLE_NS - (long)(now.raw_ns - ring->opened.raw_ns);
+		nanosleep(&rest, NULL);
+	}
+	if (now.ticks <= ring->opened.ticks)
+		return -EIO;
+	ring->ns_per_tick = (double)(now.raw_ns - ring->opened.raw_ns) /
+		(double)(now.ticks - ring->opened.ticks);
+	return 0;
+}
+
+double qs_nanoseconds(const struct qs_sampler *sampler, uint64_t ticks)
+{
+	return (double)ticks * ring_of_const(sampler)->ns_per_tick;
+}
+
+void qs_get_facts(const struct qs_sampler *sampler, struct qs_facts *ret)
+{
+	const struct ring *ring = ring_of_const(sampler);
+
+	*ret = (struct qs_facts){
+		.clock = ring->clock.kind,
+		.clock_name = clock_name(ring->clock.kind),
+		.why_no_counter = ring->clock.why_no_counter,
+		.clock_changed = ring->clock_changed,
+		.ticks_per_second = ring->ns_per_tick > 0 ? 1e9 / ring->ns_per_tick : 0,
+		.resolution_ticks = ring->resolution,
+		.empty_min_ticks = ring->empty_min,
+		.empty_median_ticks = ring->empty_median,
+		.capacity = ring->capacity,
+		.lock_error = ring->lock_error,
+		.n_counters = ring->counters.n,
+	};
+	for (size_t i = 0; i < ring->counters.n; i++) {
+		const struct counter *counter = &ring->counters.list[i];
+
+		ret->counters[i].name = counter->name;
+		ret->counters[i].error = counter->error;
+		ret->counters[i].rdpmc = counter->page != NULL;
+		ret->counters[i].shared = counter->shared;
+		ret->counters[i].empty = ring->empty_counts[i];
+	}
+}
