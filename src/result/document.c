@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -448,21 +449,16 @@ static int open_file(const char *path, FILE **ret, char **ret_why)
 	return 0;
 }
 
-int document_load(const char *path, struct document **ret, char **ret_why)
+static int load_stream(FILE *stream, struct document **ret, char **ret_why)
 {
 	_cleanup_(document) struct document *document = NULL;
-	_cleanup_fclose_ FILE *stream = NULL;
-	struct reader reader = { 0 };
+	struct reader reader = { .stream = stream };
 	json_error_t error;
 	int r;
 
-	r = open_file(path, &stream, ret_why);
-	if (r < 0)
-		return r;
 	document = calloc(1, sizeof(*document));
 	if (!document)
 		return -ENOMEM;
-	reader.stream = stream;
 	document->root = json_load_callback(reader_fill, &reader, JSON_REJECT_DUPLICATES, &error);
 	if (!document->root) {
 		if (reader.error < 0)
@@ -476,6 +472,17 @@ int document_load(const char *path, struct document **ret, char **ret_why)
 		return r;
 	*ret = TAKE_PTR(document);
 	return 0;
+}
+
+int document_load(const char *path, struct document **ret, char **ret_why)
+{
+	_cleanup_fclose_ FILE *stream = NULL;
+	int r;
+
+	r = open_file(path, &stream, ret_why);
+	if (r < 0)
+		return r;
+	return load_stream(stream, ret, ret_why);
 }
 
 void document_free(struct document *document)
@@ -1147,56 +1154,153 @@ static int check_series(const struct series *series)
 	return 0;
 }
 
-static int write_document(struct out *out, const struct document *existing, struct plan *plan)
+static int finish_stream(FILE *stream)
 {
-	_cleanup_json_ json_t *suite_kept = NULL;
+	errno = 0;
+	if (fflush(stream) != 0 || ferror(stream))
+		return errno > 0 ? -errno : -EIO;
+	return 0;
+}
+
+/* Makes what a part needs to be written. */
+static int prepare(const struct document_part *part, struct plan *plan)
+{
+	const struct series *series = part->series;
 	int r;
 
-	if (!existing) {
-		out_text(out, "{\"version\": \"1.0\", \"benchmarks\": [");
-		out_new_benchmark(out, plan);
-		out_text(out, "]}\n");
-		return out->error;
-	}
-	r = make_plan(existing, plan, &suite_kept);
+	*plan = (struct plan){ .series = series, .target = SIZE_MAX };
+	r = check_series(series);
 	if (r < 0)
 		return r;
-	out_object(out, existing->root, suite_kept, "benchmarks", out_benchmarks, plan);
-	out_text(out, "\n");
-	return out->error;
+	for (size_t i = 0; i < series->n_samples; i++)
+		plan->with_env_pad = plan->with_env_pad || series->samples[i].env_pad > 0;
+	r = make_metadata(part->metadata, &plan->metadata);
+	if (r < 0)
+		return r;
+	plan->run_metadata = json_object();
+	if (!plan->run_metadata)
+		return -ENOMEM;
+	return set_string(plan->metadata, CLOCK_KEY, clock_name(series->clock));
+}
+
+static void plan_clear(struct plan *plan)
+{
+	json_decref(plan->metadata);
+	json_decref(plan->run_metadata);
+	json_decref(plan->suite_moved);
+	json_decref(plan->target_moved);
+}
+
+static int write_appended(
+	FILE *stream, const struct document *existing, const struct document_part *part)
+{
+	_cleanup_json_ json_t *suite_kept = NULL;
+	_cleanup_free_ char *why = NULL;
+	struct out out = { .stream = stream };
+	struct plan plan;
+	int r;
+
+	r = prepare(part, &plan);
+	if (r >= 0)
+		r = check_append(existing, plan.metadata, &why);
+	if (r >= 0)
+		r = make_plan(existing, &plan, &suite_kept);
+	if (r >= 0) {
+		out_object(&out, existing->root, suite_kept, "benchmarks", out_benchmarks, &plan);
+		out_text(&out, "\n");
+		r = out.error;
+	}
+	plan_clear(&plan);
+	return r < 0 ? r : finish_stream(stream);
+}
+
+/* One after the other, each to what the last one made. */
+static int append_all(
+	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n)
+{
+	_cleanup_(document) struct document *grown = NULL;
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		_cleanup_free_ char *why = NULL;
+		_cleanup_fclose_ FILE *memory = NULL;
+		_cleanup_(document) struct document *next = NULL;
+		int fd, r;
+
+		fd = memfd_create("result", MFD_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		memory = fdopen(fd, "w+");
+		if (!memory) {
+			r = -errno;
+			close(fd);
+			return r;
+		}
+		r = write_appended(memory, existing, &parts[i]);
+		if (r < 0)
+			return r;
+		rewind(memory);
+		r = load_stream(memory, &next, &why);
+		if (r < 0)
+			return r;
+		document_free(grown);
+		existing = grown = TAKE_PTR(next);
+	}
+	return write_appended(stream, existing, &parts[n - 1]);
+}
+
+static int write_new(FILE *stream, const struct document_part *parts, size_t n)
+{
+	_cleanup_free_ struct plan *plans = calloc(n, sizeof(*plans));
+	struct out out = { .stream = stream };
+	int r = plans ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = prepare(&parts[i], &plans[i]);
+	if (r >= 0) {
+		out_text(&out, "{\"version\": \"1.0\", \"benchmarks\": [");
+		for (size_t i = 0; i < n; i++) {
+			if (i > 0)
+				out_text(&out, ", ");
+			out_new_benchmark(&out, &plans[i]);
+		}
+		out_text(&out, "]}\n");
+		r = out.error;
+	}
+	for (size_t i = 0; plans && i < n; i++)
+		plan_clear(&plans[i]);
+	return r < 0 ? r : finish_stream(stream);
+}
+
+/* A file with one name twice is refused by pyperf. */
+static bool names_differ(const struct document_part *parts, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			const struct fact *a = facts_find(parts[i].metadata, "name");
+			const struct fact *b = facts_find(parts[j].metadata, "name");
+
+			if (a && b && a->type == FACT_STRING && b->type == FACT_STRING &&
+				equal_stripped(a->string, b->string))
+				return false;
+		}
+	}
+	return true;
+}
+
+int document_write_all(
+	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n)
+{
+	if (n == 0 || !names_differ(parts, n))
+		return -EINVAL;
+	if (existing)
+		return append_all(stream, existing, parts, n);
+	return write_new(stream, parts, n);
 }
 
 int document_write(FILE *stream, const struct document *existing, const struct series *series,
 	const struct facts *metadata)
 {
-	struct plan plan = { .series = series, .target = SIZE_MAX };
-	_cleanup_free_ char *why = NULL;
-	struct out out = { .stream = stream };
-	int r;
+	const struct document_part part = { series, metadata };
 
-	r = check_series(series);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < series->n_samples; i++)
-		plan.with_env_pad = plan.with_env_pad || series->samples[i].env_pad > 0;
-	r = make_metadata(metadata, &plan.metadata);
-	if (r < 0)
-		return r;
-	r = set_string(plan.metadata, CLOCK_KEY, clock_name(series->clock));
-	if (r >= 0 && existing)
-		r = check_append(existing, plan.metadata, &why);
-	if (r >= 0) {
-		plan.run_metadata = json_object();
-		r = plan.run_metadata ? write_document(&out, existing, &plan) : -ENOMEM;
-	}
-	json_decref(plan.metadata);
-	json_decref(plan.run_metadata);
-	json_decref(plan.suite_moved);
-	json_decref(plan.target_moved);
-	if (r < 0)
-		return r;
-	errno = 0;
-	if (fflush(stream) != 0 || ferror(stream))
-		return errno > 0 ? -errno : -EIO;
-	return 0;
+	return document_write_all(stream, existing, &part, 1);
 }

@@ -89,4 +89,15 @@ int document_find_clock(const struct document *existing, const char *name, enum 
 int document_write(FILE *stream, const struct document *existing, const struct series *series,
 	const struct facts *metadata);
 
+/* What document_write() takes, for several benchmarks at once. */
+struct document_part {
+	const struct series *series;
+	const struct facts *metadata;
+};
+
+/* The same with n >= 1 benchmarks in one file, whose names differ (else -EINVAL). To append several
+ * costs a temporary file in memory as large as the result. */
+int document_write_all(
+	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n);
+
 #endif

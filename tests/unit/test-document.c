@@ -717,6 +717,60 @@ static void test_clocks(void **state)
 	series_free(series);
 }
 
+/* Two benchmarks in one file, and two more runs of each. */
+static void test_several(void **state)
+{
+	struct place *place = *state;
+	struct series *a = make_series(0, 1), *b = make_series(1, 2);
+	struct facts facts_a = make_facts("a", "command", "./a", NULL);
+	struct facts facts_b = make_facts("b", "command", "./b", NULL);
+	const struct document_part parts[] = { { a, &facts_a }, { b, &facts_b } };
+	const struct document_part twice[] = { { a, &facts_a }, { b, &facts_a } };
+	struct document *document;
+	FILE *stream;
+	char *text, *more;
+	size_t size;
+
+	stream = open_memstream(&text, &size);
+	assert_int_equal(document_write_all(stream, NULL, parts, 2), 0);
+	fclose(stream);
+	assert_non_null(strstr(text, "{\"name\": \"a\", \"command\": \"./a\""));
+	assert_non_null(strstr(text, "]}, {\"metadata\": {\"name\": \"b\", \"command\": \"./b\""));
+
+	document = load_text(place->file, text);
+	assert_non_null(document);
+	stream = open_memstream(&more, &size);
+	assert_int_equal(document_write_all(stream, document, parts, 2), 0);
+	fclose(stream);
+	document_free(document);
+	/* Still two, each with twice the runs. */
+	document = load_text(place->file, more);
+	assert_non_null(document);
+	document_free(document);
+	for (int i = 0; i < 2; i++) {
+		const char *const needles[] = { "\"name\": ", "\"values\": " };
+		const size_t wanted[] = { 2, 6 };
+		size_t n = 0;
+
+		for (const char *at = more; (at = strstr(at, needles[i])); at++)
+			n++;
+		assert_int_equal(n, wanted[i]);
+	}
+	free(text);
+	free(more);
+
+	stream = open_memstream(&text, &size);
+	assert_int_equal(document_write_all(stream, NULL, twice, 2), -EINVAL);
+	assert_int_equal(document_write_all(stream, NULL, parts, 0), -EINVAL);
+	fclose(stream);
+	assert_int_equal(size, 0);
+	free(text);
+	facts_clear(&facts_a);
+	facts_clear(&facts_b);
+	series_free(a);
+	series_free(b);
+}
+
 /* Small files fail at the flush, large ones in the middle. */
 static void test_full_device(void **state)
 {
@@ -792,6 +846,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_append_same, enter, leave),
 		cmocka_unit_test_setup_teardown(test_append_refused, enter, leave),
 		cmocka_unit_test_setup_teardown(test_clocks, enter, leave),
+		cmocka_unit_test_setup_teardown(test_several, enter, leave),
 		cmocka_unit_test(test_full_device),
 		cmocka_unit_test(test_closed_pipe),
 		cmocka_unit_test_setup_teardown(test_no_room, enter, leave),
