@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <linux/magic.h>
+
+#include "basic/cleanup.h"
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/sysroot.h"
+
+enum {
+	CHILD_DONE = 0,
+	CHILD_FAILED = 1,
+	CHILD_SKIPPED = 77,
+};
+
+static char top[] = "/tmp/quiesce-test-XXXXXX";
+
+static void write_file(const char *name, const char *content)
+{
+	char path[256];
+	FILE *stream;
+
+	for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(path, sizeof(path), "%s/%.*s", top, (int)(slash - name), name);
+		assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
+	}
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	stream = fopen(path, "we");
+	assert_non_null(stream);
+	assert_true(fputs(content, stream) >= 0);
+	assert_int_equal(fclose(stream), 0);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(top + strlen(top) - 6, "XXXXXX");
+	return mkdtemp(top) ? 0 : -1;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return nftw(top, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static bool holds(const char *path, const char *content)
+{
+	char text[256];
+
+	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) >= 0 && strcmp(text, content) == 0)
+		return true;
+	fprintf(stderr, "%s is not '%s'\n", path, content);
+	return false;
+}
+
+static bool is_hidden(const char *path)
+{
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return true;
+	fprintf(stderr, "%s is there\n", path);
+	return false;
+}
+
+/* In a process of its own, since there is no way back. */
+static void run_child(
+	bool (*look)(const char *missing), const char *recording, int error, const char *why_part)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		char *missing = NULL, *why = NULL;
+		int r = sysroot_enter(recording, &missing, &why);
+
+		if (r == -EPERM && why && strstr(why, "namespaces"))
+			_exit(CHILD_SKIPPED);
+		if (r != error || (why_part && !strstr(why, why_part))) {
+			fprintf(stderr, "%d: %s\n", r, why);
+			_exit(CHILD_FAILED);
+		}
+		_exit(!look || look(missing) ? CHILD_DONE : CHILD_FAILED);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == CHILD_SKIPPED)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), CHILD_DONE);
+}
+
+static bool look_alone(const char *missing)
+{
+	struct statfs st;
+
+	return holds("/proc/stat", "cpu") && holds("/sys/devices/x", "1") &&
+		holds("/sys/class/link", "1") && holds("/proc/self/cgroup", "0::/") &&
+		holds("/proc/no-such-entry", "new") && holds("/proc/self/comm", "test-sysroot") &&
+		holds("/proc/thread-self/comm", "test-sysroot") && is_hidden("/proc/cmdline") &&
+		is_hidden("/proc/1") && is_hidden("/sys/kernel/mm") && is_hidden("/sys/bus/cpu") &&
+		is_hidden("/run") && is_hidden("/etc") && is_hidden("/proc/7") &&
+		access("/dev/null", W_OK) == 0 && statfs("/sys", &st) == 0 &&
+		st.f_type == SYSFS_MAGIC && missing && strcmp(missing, "/sys/no-such-entry") == 0;
+}
+
+static void write_machine(const char *prefix)
+{
+	static const char *const files[][2] = {
+		{ "proc/stat", "cpu\n" },
+		{ "proc/no-such-entry", "new\n" },
+		{ "proc/7/comm", "no\n" },
+		{ "sys/devices/x", "1\n" },
+		{ "sys/class/y", "2\n" },
+		{ "sys/no-such-entry/x", "3\n" },
+	};
+	char path[256];
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		snprintf(path, sizeof(path), "%s%s", prefix, files[i][0]);
+		write_file(path, files[i][1]);
+	}
+	snprintf(path, sizeof(path), "%s/%ssys/class/link", top, prefix);
+	assert_int_equal(symlink("../devices/x", path), 0);
+}
+
+static void test_alone(void **state)
+{
+	(void)state;
+	write_machine("");
+	run_child(look_alone, top, 0, NULL);
+}
+
+/* As tar(1) packs a directory: its name first. */
+static void test_further_down(void **state)
+{
+	(void)state;
+	write_machine("machine/");
+	run_child(look_alone, top, 0, NULL);
+}
+
+static void test_no_machine(void **state)
+{
+	char path[64];
+
+	(void)state;
+	run_child(NULL, top, -EINVAL, "neither a sys/ nor a proc/");
+	run_child(NULL, "/tmp/quiesce-test-none", -EINVAL, "No such file");
+	run_child(NULL, "/dev/null", -EINVAL, "neither a directory nor an archive");
+	write_file("a/sys/x", "1\n");
+	write_file("b/proc/x", "1\n");
+	run_child(NULL, top, -EINVAL, "several machines");
+	snprintf(path, sizeof(path), "%s/a/sys/x", top);
+	run_child(NULL, path, -EBADMSG, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_further_down, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_machine, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("sysroot", tests, NULL, NULL);
+}
