@@ -8,14 +8,6 @@
 #include "machine/identity.h"
 #include "runpinned/describe.h"
 
-/* The benchmark's name if none is given: what the program's file is called. */
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void describe_how(const struct options *options, struct facts *facts)
 {
 	facts_set_integer(facts, "quiesce_runs_asked_for", options->runs);
@@ -55,17 +47,35 @@ static void describe_how(const struct options *options, struct facts *facts)
 	}
 }
 
-int describe_setup(const struct options *options, const struct place *place, struct facts *facts)
+/* The names of all, the one that the others are compared with in front. */
+static int describe_rivals(const struct options *options, struct facts *facts)
 {
-	_cleanup_free_ char *command = text_quote_argv(options->program);
+	_cleanup_text_ struct text t = { 0 };
+
+	if (options->n_commands < 2)
+		return 0;
+	for (size_t i = 0; i < options->n_commands; i++)
+		text_appendf(&t, "%s%s", i > 0 ? ", " : "", options->commands[i].name);
+	if (t.failed)
+		return -ENOMEM;
+	facts_set_string(facts, "quiesce_interleaved", t.data);
+	return 0;
+}
+
+int describe_setup(const struct options *options, const struct command *command,
+	const struct place *place, struct facts *facts)
+{
+	_cleanup_free_ char *words = text_quote_argv(command->argv);
 	_cleanup_free_ char *housekeeping = cpumask_format_list(place->housekeeping);
 	int r;
 
-	if (!command || !housekeeping)
+	if (!words || !housekeeping)
 		return -ENOMEM;
-	facts_set_string(
-		facts, "name", options->name ? options->name : base_name(options->program[0]));
-	facts_set_string(facts, "command", command);
+	facts_set_string(facts, "name", command->name);
+	facts_set_string(facts, "command", words);
+	r = describe_rivals(options, facts);
+	if (r < 0)
+		return r;
 	facts_set_integer(facts, "loops", 1);
 	facts_set_string(facts, "quiesce_version", QUIESCE_VERSION);
 	facts_set_string(facts, "quiesce_cpus", place->cpus_text);
@@ -133,6 +143,8 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 	if (measurement->env_pad_seeded)
 		facts_set_integer(
 			facts, "quiesce_env_pad_seed", (int64_t)measurement->env_pad_seed);
+	if (facts_find(facts, "quiesce_interleaved"))
+		facts_set_integer(facts, "quiesce_order_seed", (int64_t)measurement->order_seed);
 	if (measurement->window_error)
 		facts_set_string(
 			facts, "quiesce_window_error", strerror(measurement->window_error));

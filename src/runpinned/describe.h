@@ -4,13 +4,15 @@
 #define QUIESCE_RUNPINNED_DESCRIBE_H
 
 #include "basic/facts.h"
+#include "runpinned/command.h"
 #include "runpinned/evidence.h"
 #include "runpinned/measure.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 
 /* What is known before the first run: the machine, the program, how it is run. 0 or -ENOMEM. */
-int describe_setup(const struct options *options, const struct place *place, struct facts *facts);
+int describe_setup(const struct options *options, const struct command *command,
+	const struct place *place, struct facts *facts);
 /* What is known after the last: the floor, what ended it, what moved. */
 int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
 	const struct place *place, struct facts *facts);

@@ -31,17 +31,26 @@ enum {
 /* What lasts for all runs. */
 struct work {
 	const struct options *options;
-	struct session *session;
+	struct commands *commands;
+	struct command *command; /* whose turn it is */
+	struct measurement *m;	 /* its */
 	struct stop *stop;
 	const struct counting *counting;
 	struct evidence_reader *evidence;
-	struct measurement *m;
 	struct progress progress;
-	uint64_t random; /* state of the generator */
+	uint64_t random_pad; /* states of the generators */
+	uint64_t random_order;
+	uint32_t env_pad; /* of this round */
 	int64_t began_ns;
 	double began_temperature;
 	double *events; /* of the newest run */
 };
+
+static void take_turn(struct work *work, size_t index)
+{
+	work->command = &work->commands->items[index];
+	work->m = work->command->measurement;
+}
 
 /* SplitMix64 (Steele, Lea, Flood 2014): small, and the same for a seed everywhere. */
 static uint64_t random_next(uint64_t *state)
@@ -61,7 +70,7 @@ static uint32_t choose_env_pad(struct work *work)
 	case ENV_PAD_FIXED:
 		return work->options->env_pad_bytes;
 	case ENV_PAD_RANDOM:
-		return (uint32_t)(random_next(&work->random) % ENV_PAD_RANDOM_MAX);
+		return (uint32_t)(random_next(&work->random_pad) % ENV_PAD_RANDOM_MAX);
 	default:
 		return 0;
 	}
@@ -88,7 +97,7 @@ static const char *step_text(enum launch_step step)
 /* A run that did not take place: says why. Returns the error. */
 static int say_not_run(const struct work *work, int error, const struct launch_report *report)
 {
-	const char *program = work->options->program[0];
+	const char *program = work->command->argv[0];
 
 	if (report->step == LAUNCH_STEP_EXEC && error == -ENOEXEC)
 		say("cannot execute %s: no program of this machine, and no #! line", program);
@@ -110,7 +119,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Medians of some runs of the empty program. */
+/* Medians of some runs of the empty program, by the launcher whose turn it is. */
 static int measure_floor(struct work *work, struct floor_time *ret)
 {
 	double kernel[FLOOR_RUNS], user[FLOOR_RUNS], reap[FLOOR_RUNS];
@@ -121,7 +130,7 @@ static int measure_floor(struct work *work, struct floor_time *ret)
 		struct launch_report report;
 		int r;
 
-		r = session_run(work->session, work->stop, LAUNCH_FLOOR, 0, &report);
+		r = session_run(work->command->session, work->stop, LAUNCH_FLOOR, 0, &report);
 		if (r < 0)
 			return say_not_run(work, r, &report);
 		if (report.interrupted)
@@ -178,6 +187,22 @@ static int drop_caches(void)
 	return 0;
 }
 
+/* How far all commands together have come. */
+static void draw_progress(struct work *work, const char *note)
+{
+	const struct options *o = work->options;
+	size_t done = 0, total = 0;
+
+	for (size_t i = 0; i < work->commands->n; i++) {
+		const struct measurement *m = work->commands->items[i].measurement;
+		bool beyond = m->n_runs > o->runs; /* --until-rel-error */
+
+		done += m->n_warmups + m->n_runs;
+		total += o->warmups + MAX(o->runs, beyond ? o->max_runs : 0);
+	}
+	progress_draw(&work->progress, done, total, note);
+}
+
 /* Waits until the package is as cool as it was at the start, give or take. */
 static void cool_down(struct work *work)
 {
@@ -191,8 +216,7 @@ static void cool_down(struct work *work)
 			return;
 		snprintf(
 			note, sizeof(note), "cooling down: %.0f C, waiting for %.0f C", now, limit);
-		progress_draw(&work->progress, work->m->n_warmups + work->m->n_runs,
-			work->options->warmups + work->options->runs, note);
+		draw_progress(work, note);
 		if (stop_sleep(work->stop, NSEC_PER_SEC) != 0)
 			return;
 	}
@@ -222,8 +246,8 @@ static void say_failed(struct work *work, const char *run, const char *status)
 	char *line, *save = NULL;
 
 	progress_clear(&work->progress);
-	say("%s: %s failed: %s", work->options->program[0], run, status);
-	if (session_read_stderr(work->session, &tail) < 0 || !*tail)
+	say("%s: %s failed: %s", work->command->argv[0], run, status);
+	if (session_read_stderr(work->command->session, &tail) < 0 || !*tail)
 		return;
 	for (line = strtok_r(tail, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		clean = text_escape_control(line);
@@ -242,8 +266,8 @@ static bool is_several_tasks(const struct launch_report *report)
 }
 
 /* What the report says, as a sample. */
-static void fill_sample(struct work *work, const struct launch_report *report, bool warmup,
-	uint32_t env_pad, struct sample *ret)
+static void fill_sample(
+	struct work *work, const struct launch_report *report, bool warmup, struct sample *ret)
 {
 	enum window_verdict verdict = judge_window(report, work->m->floor_before.reap_ns);
 
@@ -252,7 +276,7 @@ static void fill_sample(struct work *work, const struct launch_report *report, b
 		.start_ns = report->start_ns - work->began_ns,
 		.status = report->status,
 		.max_rss_kib = (uint32_t)MIN(report->max_rss_kib, (int64_t)UINT32_MAX),
-		.env_pad = env_pad,
+		.env_pad = work->env_pad,
 		.warmup = warmup,
 	};
 	if (verdict != WINDOW_MISSING)
@@ -277,7 +301,6 @@ static int run_one(struct work *work, bool warmup)
 	struct evidence evidence;
 	struct sample sample;
 	char run[48], status[96];
-	uint32_t env_pad;
 	int r;
 
 	if (o->cooldown >= 0 && work->evidence)
@@ -291,18 +314,16 @@ static int run_one(struct work *work, bool warmup)
 			return r;
 		}
 	}
-	env_pad = choose_env_pad(work);
-
 	if (work->evidence)
 		evidence_before(work->evidence);
-	r = session_run(work->session, work->stop, LAUNCH_RUN, env_pad, &report);
+	r = session_run(work->command->session, work->stop, LAUNCH_RUN, work->env_pad, &report);
 	if (r < 0) {
 		progress_clear(&work->progress);
 		return say_not_run(work, r, &report);
 	}
 	if (report.interrupted)
 		goto stopped;
-	fill_sample(work, &report, warmup, env_pad, &sample);
+	fill_sample(work, &report, warmup, &sample);
 	if (work->evidence) {
 		sample.flags |= evidence_after(work->evidence, m->series, &report, &evidence);
 		counting_fill_evidence(work->counting, &report, &evidence);
@@ -350,34 +371,60 @@ static void show_newest(struct work *work, bool warmup)
 	const struct series *series = work->m->series;
 	const struct sample *sample = &series->samples[series->n_samples - 1];
 	int64_t ns = sample->kernel_ns > 0 ? sample->kernel_ns : sample->user_ns;
-	size_t done = work->m->n_warmups + work->m->n_runs;
-	bool beyond = work->m->n_runs > work->options->runs; /* --until-rel-error */
+	bool several = work->commands->n > 1;
 	char value[UNITS_TEXT_SIZE];
 
 	units_format_seconds((double)ns / NSEC_PER_SEC, value);
 	if (work->options->verbose >= 2) {
 		_cleanup_free_ char *flags = sample_flags_text(sample->flags);
 
-		say("%s %zu: %s%s%s", warmup ? "warm-up" : "run",
-			warmup ? work->m->n_warmups : work->m->n_runs, value,
-			flags && *flags ? "  " : "", flags ? flags : "");
+		say("%s %zu%s%s: %s%s%s", warmup ? "warm-up" : "run",
+			warmup ? work->m->n_warmups : work->m->n_runs, several ? " of " : "",
+			several ? work->command->name : "", value, flags && *flags ? "  " : "",
+			flags ? flags : "");
 		return;
 	}
-	progress_draw(&work->progress, done,
-		work->options->warmups +
-			MAX(work->options->runs, beyond ? work->options->max_runs : 0),
-		value);
+	draw_progress(work, value);
+}
+
+/* Each command once, in an order of its own (Fisher and Yates). */
+static int run_round(struct work *work, bool warmup)
+{
+	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n;
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	for (size_t i = n; i > 1; i--) {
+		size_t j = (size_t)(random_next(&work->random_order) % i);
+		size_t other = order[j];
+
+		order[j] = order[i - 1];
+		order[i - 1] = other;
+	}
+	/* The same for all: what is compared shall differ in nothing else. */
+	work->env_pad = choose_env_pad(work);
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		take_turn(work, order[i]);
+		r = run_one(work, warmup);
+		if (r != 0)
+			return r;
+		show_newest(work, warmup);
+	}
+	return 0;
 }
 
 /* Whether the median is known as well as --until-rel-error wants it. */
-static int is_precise_enough(const struct work *work, bool *ret)
+static int is_precise_enough(const struct work *work, const struct measurement *m, bool *ret)
 {
 	_cleanup_free_ double *values = NULL;
 	struct stats stats;
 	size_t n;
 	int r;
 
-	r = series_values(work->m->series, &values, &n);
+	series_settle_clock(m->series);
+	r = series_values(m->series, &values, &n);
 	if (r < 0)
 		return r;
 	r = stats_compute(values, n, &stats);
@@ -387,112 +434,187 @@ static int is_precise_enough(const struct work *work, bool *ret)
 	return 0;
 }
 
+static int are_precise_enough(struct work *work, bool *ret)
+{
+	*ret = true;
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+		int r;
+
+		r = is_precise_enough(work, m, &m->reached_rel_error);
+		if (r < 0) {
+			say_errno(r, "cannot compute the interval");
+			return r;
+		}
+		*ret = *ret && m->reached_rel_error;
+	}
+	return 0;
+}
+
 /* The runs beyond -n that --until-rel-error asks for. */
 static int run_until_precise(struct work *work)
 {
-	const struct options *o = work->options;
-	struct measurement *m = work->m;
-	size_t next = m->n_runs;
+	size_t rounds = work->options->runs, next = rounds;
 
 	for (;;) {
 		int r;
 
-		if (m->n_runs >= next) {
-			series_settle_clock(m->series);
-			r = is_precise_enough(work, &m->reached_rel_error);
-			if (r < 0) {
-				say_errno(r, "cannot compute the interval");
+		if (rounds >= next) {
+			bool enough;
+
+			r = are_precise_enough(work, &enough);
+			if (r < 0)
 				return r;
-			}
-			if (m->reached_rel_error)
+			if (enough)
 				return 0;
 			/* Looked at ever more rarely, so that looking stays cheap. */
-			next = m->n_runs + MAX((size_t)1, m->n_runs / 20);
+			next = rounds + MAX((size_t)1, rounds / 20);
 		}
-		if (m->n_runs >= o->max_runs)
+		if (rounds >= work->options->max_runs)
 			return 0;
-		r = run_one(work, false);
+		r = run_round(work, false);
 		if (r != 0)
 			return r;
-		show_newest(work, false);
+		rounds++;
 	}
 }
 
 static int run_all(struct work *work)
 {
 	const struct options *o = work->options;
-	int r;
 
 	for (unsigned i = 0; i < o->warmups + o->runs; i++) {
-		bool warmup = i < o->warmups;
+		int r = run_round(work, i < o->warmups);
 
-		r = run_one(work, warmup);
 		if (r != 0)
 			return r;
-		show_newest(work, warmup);
 	}
 	if (o->rel_error > 0)
 		return run_until_precise(work);
 	return 0;
 }
 
-int measure(const struct options *options, struct session *session, struct stop *stop,
-	const struct counting *counting, struct evidence_reader *evidence, struct measurement **ret)
+static int draw_seed(uint64_t *ret)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), 0) < 0)
+		return -errno;
+	/* As options take it back, and as every JSON reader keeps it exactly. */
+	*ret = seed >> 11;
+	return 0;
+}
+
+static int choose_seeds(const struct options *options, uint64_t *ret_pad, uint64_t *ret_order)
+{
+	int r = 0;
+
+	*ret_pad = options->env_pad_seed;
+	*ret_order = options->seed;
+	if (options->env_pad == ENV_PAD_RANDOM && !options->env_pad_seeded)
+		r = draw_seed(ret_pad);
+	if (r == 0 && options->n_commands > 1 && !options->seeded)
+		r = draw_seed(ret_order);
+	return r;
+}
+
+static int prepare(const struct work *work, struct measurement **ret)
 {
 	_cleanup_(measurement) struct measurement *m = NULL;
-	_cleanup_free_ double *events = NULL;
 	struct timespec realtime;
-	struct work work;
 	int r;
 
 	m = calloc(1, sizeof(*m));
-	events = calloc(counting->n_events + 1, sizeof(*events));
-	if (!m || !events)
+	if (!m)
 		return -ENOMEM;
-	r = series_new(evidence != NULL, (const char *const *)counting->event_names, &m->series);
+	r = series_new(work->evidence != NULL, (const char *const *)work->counting->event_names,
+		&m->series);
 	if (r < 0)
 		return r;
-	m->env_pad_seeded = options->env_pad == ENV_PAD_RANDOM;
-	m->env_pad_seed = options->env_pad_seed;
-	if (m->env_pad_seeded && !options->env_pad_seeded) {
-		if (getrandom(&m->env_pad_seed, sizeof(m->env_pad_seed), 0) < 0)
-			return -errno;
-		/* As --env-pad takes it back, and as every JSON reader keeps it exactly. */
-		m->env_pad_seed >>= 11;
-	}
+	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;
+	m->env_pad_seed = work->random_pad;
+	m->order_seed = work->random_order;
+	m->floor_after = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	m->series->start_realtime_ns = realtime.tv_sec * NSEC_PER_SEC + realtime.tv_nsec;
+	*ret = TAKE_PTR(m);
+	return 0;
+}
 
-	work = (struct work){
+/* What ended the runs of one ended those of all. */
+static void share_end(struct work *work, int error)
+{
+	const struct measurement *last = work->m;
+
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+
+		m->end = error < 0 ? MEASURE_BROKEN : last->end;
+		if (m->end == MEASURE_COMPLETE || m->incomplete)
+			continue;
+		if (error < 0 && m == last) {
+			if (asprintf(&m->incomplete, "run %zu could not be made: %s", m->n_runs + 1,
+				    strerror(-error)) < 0)
+				m->incomplete = NULL;
+		} else if (asprintf(&m->incomplete, "ended with %s after %zu runs",
+				   work->command->name, m->n_runs) < 0) {
+			m->incomplete = NULL;
+		}
+	}
+}
+
+/* By the first launcher: the path is the same for all. */
+static int share_floor(struct work *work, bool after)
+{
+	struct floor_time floor;
+	int r;
+
+	take_turn(work, 0);
+	r = measure_floor(work, &floor);
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+
+		*(after ? &m->floor_after : &m->floor_before) = floor;
+		m->window_error = work->m->window_error;
+	}
+	return r;
+}
+
+int measure(const struct options *options, struct commands *commands, struct stop *stop,
+	const struct counting *counting, struct evidence_reader *evidence)
+{
+	_cleanup_free_ double *events = NULL;
+	struct work work = {
 		.options = options,
-		.session = session,
+		.commands = commands,
 		.stop = stop,
 		.counting = counting,
 		.evidence = evidence,
-		.m = m,
-		.random = m->env_pad_seed,
 		.began_ns = clock_now_ns(CLOCK_MONOTONIC_RAW),
 		.began_temperature = evidence ? evidence_temperature(evidence) : NAN,
-		.events = events,
 	};
+	int r;
+
+	events = calloc(counting->n_events + 1, sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	work.events = events;
+	r = choose_seeds(options, &work.random_pad, &work.random_order);
+	for (size_t i = 0; r == 0 && i < commands->n; i++)
+		r = prepare(&work, &commands->items[i].measurement);
+	if (r < 0)
+		return r;
 	progress_begin(
 		&work.progress, !options->quiet && !options->show_output && options->verbose < 2);
 
-	r = measure_floor(&work, &m->floor_before);
-	say_window_error(m->window_error);
+	r = share_floor(&work, false);
+	say_window_error(work.m->window_error);
 	if (r == 0)
 		r = run_all(&work);
 	progress_clear(&work.progress);
-	if (r < 0) {
-		m->end = MEASURE_BROKEN;
-		if (asprintf(&m->incomplete, "run %zu could not be made: %s", m->n_runs + 1,
-			    strerror(-r)) < 0)
-			m->incomplete = NULL;
-	}
-	m->floor_after = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
-	if (m->end == MEASURE_COMPLETE)
-		(void)measure_floor(&work, &m->floor_after);
-	*ret = TAKE_PTR(m);
+	share_end(&work, r);
+	if (work.m->end == MEASURE_COMPLETE)
+		(void)share_floor(&work, true);
 	return 0;
 }
 

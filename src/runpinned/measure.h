@@ -11,10 +11,10 @@
 
 #include "basic/cleanup.h"
 #include "result/series.h"
+#include "runpinned/command.h"
 #include "runpinned/counting.h"
 #include "runpinned/evidence.h"
 #include "runpinned/options.h"
-#include "runpinned/session.h"
 #include "runpinned/stop.h"
 
 enum measure_end {
@@ -44,16 +44,19 @@ struct measurement {
 	size_t n_runs;
 	uint64_t env_pad_seed; /* --env-pad random */
 	bool env_pad_seeded;
+	uint64_t order_seed;	/* of several commands */
 	bool reached_rel_error; /* --until-rel-error was satisfied */
 };
 
 /*
- * Measures until all runs are done or something ends it, and says what went wrong with the program.
+ * Measures until all runs are done or something ends it, and says what went wrong with a program.
+ * Several commands are run in rounds, each of them once a round, in an order that is drawn anew for
+ * each: what the machine does meanwhile meets all of them alike, and run i of one has run i of the
+ * others beside it. Fills the commands' measurements, with the same `end` in all.
  * evidence may be NULL. 0 (then `end` tells), or a negative errno where there is nothing to show.
  */
-int measure(const struct options *options, struct session *session, struct stop *stop,
-	const struct counting *counting, struct evidence_reader *evidence,
-	struct measurement **ret);
+int measure(const struct options *options, struct commands *commands, struct stop *stop,
+	const struct counting *counting, struct evidence_reader *evidence);
 void measurement_free(struct measurement *measurement);
 
 DEFINE_CLEANUP(measurement, measurement_free);

@@ -2,12 +2,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "basic/words.h"
 #include "config.h"
 #include "runpinned/launch.h"
 #include "runpinned/options.h"
@@ -41,11 +43,18 @@ enum {
 	OPT_EVIDENCE,
 	OPT_NO_SAVE,
 	OPT_DRY_RUN,
+	OPT_BASELINE,
+	OPT_COMMAND,
+	OPT_SEED,
 };
+
+/* Which of several is the one that the others are compared with says its name best. */
+static const char baseline_name[] = "baseline";
 
 static void usage(FILE *stream)
 {
 	fputs("Usage: runpinned [OPTIONS] [--] PROGRAM [ARGUMENT...]\n"
+	      "       runpinned [OPTIONS] --baseline 'PROGRAM [ARGUMENT...]' [--] PROGRAM...\n"
 	      "Run PROGRAM again and again on a CPU of its own, time each run from outside, and\n"
 	      "keep the evidence of what disturbed it.\n"
 	      "\n"
@@ -61,6 +70,13 @@ static void usage(FILE *stream)
 	      "      --ignore-failure      go on when the program fails\n"
 	      "      --show-output         let the program write where runpinned writes\n"
 	      "      --no-wait             fail if another runpinned has the CPU\n"
+	      "\n"
+	      "Several programs, in turn, in an order that is drawn anew for each round:\n"
+	      "      --baseline COMMAND    this one, too, and compare PROGRAM with it\n"
+	      "      --command NAME=COMMAND\n"
+	      "                            this one, too; may be given again. All are compared\n"
+	      "                            with the baseline, or else with the first one\n"
+	      "      --seed N              draw the same orders as a run that recorded N\n"
 	      "\n"
 	      "What the program finds:\n"
 	      "      --no-aslr             the same address layout in every run\n"
@@ -134,6 +150,80 @@ static int parse_env_pad(const char *value, struct options *o)
 		return bad("--env-pad", value, wanted);
 	o->env_pad = ENV_PAD_FIXED;
 	return 0;
+}
+
+static int add_command(struct options *o, struct option_command command)
+{
+	if (o->n_commands == OPTIONS_MAX_COMMANDS) {
+		free(command.name_memory);
+		free(command.words);
+		say("more than %d programs: that is too many", OPTIONS_MAX_COMMANDS);
+		return -EINVAL;
+	}
+	o->commands[o->n_commands++] = command;
+	return 0;
+}
+
+/* The words of a command that was given as one text. */
+static int split_command(const char *option, const char *text, char ***ret)
+{
+	const char *why;
+	int r;
+
+	r = words_split(text, ret, &why);
+	if (r == -EINVAL)
+		say("%s: '%s': %s", option, text, why);
+	else if (r < 0)
+		say_errno(r, "%s", option);
+	if (r < 0)
+		return r;
+	if (**ret && ***ret)
+		return 0;
+	free(*ret);
+	say("%s: '%s' names no program", option, text);
+	return -EINVAL;
+}
+
+/* In front, whatever came before: it is what the others are compared with. */
+static int parse_baseline(const char *value, struct options *o)
+{
+	struct option_command command = { .name = baseline_name };
+	int r;
+
+	if (o->n_commands > 0 && o->commands[0].name == baseline_name) {
+		say("--baseline was given twice: there can be but one; use --command for more");
+		return -EINVAL;
+	}
+	r = split_command("--baseline", value, &command.words);
+	if (r < 0)
+		return r;
+	command.argv = command.words;
+	r = add_command(o, command);
+	if (r < 0)
+		return r;
+	memmove(&o->commands[1], &o->commands[0], (o->n_commands - 1) * sizeof(command));
+	o->commands[0] = command;
+	return 0;
+}
+
+static int parse_command(const char *value, struct options *o)
+{
+	const char *equals = strchr(value, '=');
+	struct option_command command = { 0 };
+	int r;
+
+	if (!equals || equals == value)
+		return bad("--command", value, "NAME=COMMAND");
+	r = split_command("--command", equals + 1, &command.words);
+	if (r < 0)
+		return r;
+	command.argv = command.words;
+	command.name = command.name_memory = strndup(value, (size_t)(equals - value));
+	if (!command.name) {
+		free(command.words);
+		return -ENOMEM;
+	}
+	return add_command(o, command);
 }
 
 static int parse_one(int option, const char *value, struct options *o)
@@ -235,6 +325,15 @@ static int parse_one(int option, const char *value, struct options *o)
 	case OPT_DRY_RUN:
 		o->dry_run = true;
 		return 0;
+	case OPT_BASELINE:
+		return parse_baseline(value, o);
+	case OPT_COMMAND:
+		return parse_command(value, o);
+	case OPT_SEED:
+		if (parse_u64(value, 0, INT64_MAX, &o->seed) < 0)
+			return bad("--seed", value, "a whole number from 0 to 2^63 - 1");
+		o->seeded = true;
+		return 0;
 	default:
 		return -EINVAL;
 	}
@@ -277,7 +376,61 @@ static int check_combinations(struct options *o)
 	return 0;
 }
 
-int options_parse(int argc, char *argv[], struct options *ret)
+/* What stands behind the options is a program, too, and the last. */
+static int take_program(char *argv[], struct options *o)
+{
+	const char *slash, *name;
+
+	if (!argv[0]) {
+		if (o->n_commands == 0) {
+			say("no program to run; see runpinned --help");
+			return -EINVAL;
+		}
+		if (o->commands[0].name == baseline_name && o->n_commands == 1) {
+			say("--baseline needs a PROGRAM to compare with it; see runpinned --help");
+			return -EINVAL;
+		}
+		if (o->name) {
+			say("--name names the PROGRAM, and there is none: --command names its own");
+			return -EINVAL;
+		}
+		return 0;
+	}
+	if (!*argv[0]) {
+		say("the program's name is empty");
+		return -EINVAL;
+	}
+	/* What its file is called. */
+	slash = strrchr(argv[0], '/');
+	name = slash && slash[1] ? slash + 1 : argv[0];
+	return add_command(
+		o, (struct option_command){ .name = o->name ? o->name : name, .argv = argv });
+}
+
+/* What needs all of them to be known. */
+static int check_commands(const struct options *o)
+{
+	for (size_t i = 0; i < o->n_commands; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(o->commands[i].name, o->commands[j].name) != 0)
+				continue;
+			say("two programs are called '%s': name one with --name or --command",
+				o->commands[i].name);
+			return -EINVAL;
+		}
+	}
+	if (o->seeded && o->n_commands < 2) {
+		say("--seed draws the order of several programs, and there is but one");
+		return -EINVAL;
+	}
+	if (o->csv && o->n_commands > 1) {
+		say("--csv holds the runs of one program: use -o FILE for several");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int parse_all(int argc, char *argv[], struct options *o)
 {
 	static const struct option table[] = {
 		{ "cpus", required_argument, NULL, 'c' },
@@ -305,16 +458,14 @@ int options_parse(int argc, char *argv[], struct options *ret)
 		{ "evidence", required_argument, NULL, OPT_EVIDENCE },
 		{ "no-save", no_argument, NULL, OPT_NO_SAVE },
 		{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+		{ "baseline", required_argument, NULL, OPT_BASELINE },
+		{ "command", required_argument, NULL, OPT_COMMAND },
+		{ "seed", required_argument, NULL, OPT_SEED },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
-	};
-	struct options o = {
-		.runs = RUNS_DEFAULT,
-		.warmups = 1,
-		.cooldown = -1,
 	};
 	int option, r;
 
@@ -340,23 +491,42 @@ int options_parse(int argc, char *argv[], struct options *ret)
 					argv[optind - 1]);
 			return -EINVAL;
 		default:
-			r = parse_one(option, optarg, &o);
+			r = parse_one(option, optarg, o);
 			if (r < 0)
 				return r;
 		}
 	}
-	r = check_combinations(&o);
+	r = check_combinations(o);
 	if (r < 0)
 		return r;
-	if (optind >= argc) {
-		say("no program to run; see runpinned --help");
-		return -EINVAL;
+	r = take_program(argv + optind, o);
+	if (r < 0)
+		return r;
+	return check_commands(o);
+}
+
+int options_parse(int argc, char *argv[], struct options *ret)
+{
+	struct options o = {
+		.runs = RUNS_DEFAULT,
+		.warmups = 1,
+		.cooldown = -1,
+	};
+	int r;
+
+	r = parse_all(argc, argv, &o);
+	if (r != 0)
+		options_clear(&o);
+	else
+		*ret = o;
+	return r;
+}
+
+void options_clear(struct options *options)
+{
+	for (size_t i = 0; i < options->n_commands; i++) {
+		free(options->commands[i].name_memory);
+		free(options->commands[i].words);
 	}
-	o.program = argv + optind;
-	if (!*o.program[0]) {
-		say("the program's name is empty");
-		return -EINVAL;
-	}
-	*ret = o;
-	return 0;
+	options->n_commands = 0;
 }

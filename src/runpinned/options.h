@@ -4,6 +4,7 @@
 #define QUIESCE_RUNPINNED_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -13,7 +14,17 @@ enum env_pad_mode {
 	ENV_PAD_RANDOM,
 };
 
-/* Strings are those of argv. */
+#define OPTIONS_MAX_COMMANDS 16
+
+/* A program that is to be measured. */
+struct option_command {
+	const char *name;  /* of its benchmark: given, or the last part of the program's path */
+	char **argv;	   /* NULL-terminated, with at least the program's name */
+	char *name_memory; /* NULL where name is a word of ours or of argv */
+	char **words;	   /* NULL where argv is the end of ours */
+};
+
+/* Strings are those of argv. To be cleared with options_clear(). */
 struct options {
 	const char *cpus; /* NULL: auto */
 	unsigned runs;
@@ -49,11 +60,16 @@ struct options {
 	bool no_wait;
 	bool no_evidence;
 
-	char **program; /* the program and its arguments, NULL-terminated */
+	/* One, or several that are run in turn and compared with the first. Their names differ. */
+	struct option_command commands[OPTIONS_MAX_COMMANDS];
+	size_t n_commands;
+	uint64_t seed; /* of the order in which several are run */
+	bool seeded;
 };
 
 /* Says what is wrong and returns -EINVAL; 0 when the program is to go on, 1 when it is done (after
  * --help or --version). */
 int options_parse(int argc, char *argv[], struct options *ret);
+void options_clear(struct options *options);
 
 #endif

@@ -230,7 +230,8 @@ int report_print(FILE *stream, const struct report_input *input)
 	}
 	for (size_t i = 0; i < stability->n_findings; i++) {
 		if (stability->findings[i].warning)
-			say("warning: %s", stability->findings[i].text);
+			say("warning: %s%s%s", input->one_of_several ? input->name : "",
+				input->one_of_several ? ": " : "", stability->findings[i].text);
 	}
 	return 0;
 }

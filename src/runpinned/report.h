@@ -14,6 +14,7 @@ struct report_input {
 	const char *cpus_reason; /* why these; NULL when they were asked for */
 	const struct series *series;
 	double floor_seconds; /* the empty program by the same clock; NAN when unknown */
+	bool one_of_several;  /* warnings say which benchmark they are about */
 	bool verbose;
 };
 

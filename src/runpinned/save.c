@@ -67,11 +67,31 @@ static char *last_result_path(void)
 	}
 }
 
-static int load_existing(struct save *save, const struct facts *metadata)
+static int check_append(struct save *save, const struct facts *metadata)
 {
 	_cleanup_free_ char *why = NULL;
 	const struct fact *name;
 	enum window_clock clock;
+	int r;
+
+	r = document_check_append(save->existing, metadata, &why);
+	if (r < 0) {
+		if (why)
+			say("cannot append to %s: %s", save->output, why);
+		else
+			say_errno(r, "cannot append to %s", save->output);
+		return r;
+	}
+	name = facts_find(metadata, "name");
+	if (name && document_find_clock(save->existing, name->string, &clock) == 0 &&
+		clock == WINDOW_USER)
+		save->user_clock = true;
+	return 0;
+}
+
+static int load_existing(struct save *save, const struct commands *commands)
+{
+	_cleanup_free_ char *why = NULL;
 	int r;
 
 	r = document_load(save->output, &save->existing, &why);
@@ -85,17 +105,11 @@ static int load_existing(struct save *save, const struct facts *metadata)
 		say_errno(r, "cannot append to %s", save->output);
 		return r;
 	}
-	r = document_check_append(save->existing, metadata, &why);
-	if (r < 0) {
-		if (why)
-			say("cannot append to %s: %s", save->output, why);
-		else
-			say_errno(r, "cannot append to %s", save->output);
-		return r;
+	for (size_t i = 0; i < commands->n; i++) {
+		r = check_append(save, &commands->items[i].facts);
+		if (r < 0)
+			return r;
 	}
-	name = facts_find(metadata, "name");
-	save->user_clock = name && document_find_clock(save->existing, name->string, &clock) == 0 &&
-		clock == WINDOW_USER;
 	return 0;
 }
 
@@ -111,7 +125,7 @@ static int open_one(const char *path, struct file_replace **ret)
 	return r;
 }
 
-int save_open(const struct options *options, const struct facts *metadata, struct save **ret)
+int save_open(const struct options *options, const struct commands *commands, struct save **ret)
 {
 	_cleanup_(save) struct save *save = NULL;
 	int r;
@@ -123,7 +137,7 @@ int save_open(const struct options *options, const struct facts *metadata, struc
 	save->csv_name = options->csv;
 	save->json = options->json;
 	if (options->append) {
-		r = load_existing(save, metadata);
+		r = load_existing(save, commands);
 		if (r < 0)
 			return r;
 	}
@@ -149,7 +163,7 @@ bool save_wants_user_clock(const struct save *save)
 }
 
 /* The result file, the new one alone, in some temporary folder when its own place failed. */
-static int rescue(const struct series *series, const struct facts *metadata, char **ret_place)
+static int rescue(const struct document_part *parts, size_t n, char **ret_place)
 {
 	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
 	int r = -ENOENT;
@@ -176,7 +190,7 @@ static int rescue(const struct series *series, const struct facts *metadata, cha
 			r = -errno;
 			close(fd);
 		} else {
-			r = document_write(stream, NULL, series, metadata);
+			r = document_write_all(stream, NULL, parts, n);
 		}
 		if (r == 0) {
 			*ret_place = TAKE_PTR(path);
@@ -188,31 +202,32 @@ static int rescue(const struct series *series, const struct facts *metadata, cha
 }
 
 /* Whether the runs that the file has are timed by another clock: that shows only in the end. */
-static bool clocks_differ(
-	const struct save *save, const struct series *series, const struct facts *metadata)
+static bool clocks_differ(const struct save *save, const struct document_part *part)
 {
-	const struct fact *name = facts_find(metadata, "name");
+	const struct fact *name = facts_find(part->metadata, "name");
 	enum window_clock clock;
 
 	return save->existing && name &&
 		document_find_clock(save->existing, name->string, &clock) == 0 &&
-		clock != series->clock;
+		clock != part->series->clock;
 }
 
-static int commit_result(struct save *save, const struct series *series,
-	const struct facts *metadata, char **ret_place)
+static int commit_result(
+	struct save *save, const struct document_part *parts, size_t n, char **ret_place)
 {
 	_cleanup_free_ char *place = NULL;
+	bool differ = false;
 	int r;
 
-	if (clocks_differ(save, series, metadata)) {
+	for (size_t i = 0; i < n; i++)
+		differ = differ || clocks_differ(save, &parts[i]);
+	if (differ) {
 		say("cannot append to %s: its runs are stamped by the kernel, these are not",
 			save->output);
 		r = -EINVAL;
 		file_replace_abort(TAKE_PTR(save->result));
 	} else {
-		r = document_write(
-			file_replace_stream(save->result), save->existing, series, metadata);
+		r = document_write_all(file_replace_stream(save->result), save->existing, parts, n);
 		if (r < 0)
 			file_replace_abort(TAKE_PTR(save->result));
 		else
@@ -223,7 +238,7 @@ static int commit_result(struct save *save, const struct series *series,
 		}
 		say_errno(r, "cannot write %s", save->output);
 	}
-	if (rescue(series, metadata, &place) == 0) {
+	if (rescue(parts, n, &place) == 0) {
 		say("the result is in %s instead", place);
 		*ret_place = TAKE_PTR(place);
 	}
@@ -245,43 +260,43 @@ static int commit_csv(struct save *save, const struct series *series)
 }
 
 /* Nobody asked for this file: where it cannot be written, that is no failure of the measurement. */
-static void commit_last(struct save *save, const struct series *series,
-	const struct facts *metadata, char **ret_place)
+static void commit_last(
+	struct save *save, const struct document_part *parts, size_t n, char **ret_place)
 {
 	struct file_replace *file;
 
 	if (file_replace_begin(save->last, &file) < 0)
 		return;
-	if (document_write(file_replace_stream(file), NULL, series, metadata) < 0)
+	if (document_write_all(file_replace_stream(file), NULL, parts, n) < 0)
 		file_replace_abort(file);
 	else if (file_replace_commit(file) == 0)
 		*ret_place = TAKE_PTR(save->last);
 }
 
-int save_commit(struct save *save, const struct series *series, const struct facts *metadata,
-	char **ret_place)
+int save_commit(struct save *save, const struct document_part *parts, size_t n, char **ret_place)
 {
 	_cleanup_free_ char *place = NULL;
 	int result = 0, r;
 
 	if (save->result)
-		result = commit_result(save, series, metadata, &place);
+		result = commit_result(save, parts, n, &place);
 	if (save->csv) {
-		r = commit_csv(save, series);
+		/* The options allow --csv for one program only. */
+		r = commit_csv(save, parts[0].series);
 		if (result == 0)
 			result = r;
 		if (r == 0 && !place)
 			place = strdup(save->csv_name);
 	}
 	if (save->json) {
-		r = document_write(stdout, NULL, series, metadata);
+		r = document_write_all(stdout, NULL, parts, n);
 		if (r < 0)
 			say_errno(r, "cannot write to standard output");
 		if (result == 0)
 			result = r;
 	}
 	if (save->last)
-		commit_last(save, series, metadata, &place);
+		commit_last(save, parts, n, &place);
 	*ret_place = TAKE_PTR(place);
 	return result;
 }

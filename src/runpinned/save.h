@@ -7,27 +7,26 @@
 #define QUIESCE_RUNPINNED_SAVE_H
 
 #include "basic/cleanup.h"
-#include "basic/facts.h"
-#include "result/series.h"
+#include "result/document.h"
+#include "runpinned/command.h"
 #include "runpinned/options.h"
 
 struct save;
 
 /*
  * Opens everything before the first run, so that a place that cannot be written to is known then,
- * and a file that cannot be appended to with these metadata. Says what is wrong, and returns a
- * negative errno.
+ * and a file that cannot be appended to with these commands' metadata. Says what is wrong, and
+ * returns a negative errno.
  */
-int save_open(const struct options *options, const struct facts *metadata, struct save **ret);
-/* The benchmark to which runs are appended has values of our own stamps: so must the new ones. */
+int save_open(const struct options *options, const struct commands *commands, struct save **ret);
+/* A benchmark to which runs are appended has values of our own stamps: so must the new ones. */
 bool save_wants_user_clock(const struct save *save);
 /*
  * Writes everything. A result file that cannot be written in the end (the disk is full) is written
  * to a temporary folder instead, and said so. Says what is wrong; negative errno then.
  * ret_place is where the result stands, malloc'd, NULL if only standard output has it.
  */
-int save_commit(struct save *save, const struct series *series, const struct facts *metadata,
-	char **ret_place);
+int save_commit(struct save *save, const struct document_part *parts, size_t n, char **ret_place);
 /* Leaves all files as they were. */
 void save_free(struct save *save);
 

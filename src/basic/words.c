@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/words.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* Appends the character at *in that a backslash stands before; false at the end of the text. */
+static bool take_escaped(const char **in, char **out)
+{
+	if (!**in)
+		return false;
+	*(*out)++ = *(*in)++;
+	return true;
+}
+
+/* One word from *in to *out; NULL, or what is wrong with it. */
+static const char *take_word(const char **in, char **out)
+{
+	static const char escapable[] = "\"\\$`";
+	static const char for_a_shell[] =
+		"a character in it wants a shell, and there is none: quote it, or use sh -c '...'";
+	const char *began = *in;
+	char quote = '\0';
+
+	for (; **in && (quote || !is_blank(**in));) {
+		char c = *(*in)++;
+
+		if (c == quote) {
+			quote = '\0';
+		} else if (quote == '\'') {
+			*(*out)++ = c;
+		} else if (c == '\\' && (!quote || (**in && strchr(escapable, **in)))) {
+			if (!take_escaped(in, out))
+				return "it ends with a backslash";
+		} else if (c == '$' || c == '`') {
+			return "'$' and '`' want a shell, and there is none: use sh -c '...'";
+		} else if (quote) {
+			*(*out)++ = c;
+		} else if (c == '\'' || c == '"') {
+			quote = c;
+		} else if (strchr("|&;<>(){}*?[]", c) || (strchr("~#", c) && *in == began + 1)) {
+			return for_a_shell;
+		} else {
+			*(*out)++ = c;
+		}
+	}
+	if (quote)
+		return "a quote is not closed";
+	*(*out)++ = '\0';
+	return NULL;
+}
+
+int words_split(const char *text, char ***ret, const char **ret_why)
+{
+	size_t length = strlen(text), n = 0, most = length / 2 + 2;
+	_cleanup_free_ char **words = NULL;
+	const char *in = text;
+	char *out;
+
+	/* A word takes at least a character and a blank of the text, and no more room than there.
+	 */
+	words = malloc(most * sizeof(*words) + length + 2);
+	if (!words)
+		return -ENOMEM;
+	out = (char *)(words + most);
+	for (;;) {
+		const char *why;
+
+		while (is_blank(*in))
+			in++;
+		if (!*in)
+			break;
+		words[n++] = out;
+		why = take_word(&in, &out);
+		if (why) {
+			*ret_why = why;
+			return -EINVAL;
+		}
+	}
+	words[n] = NULL;
+	*ret = TAKE_PTR(words);
+	return 0;
+}

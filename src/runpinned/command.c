@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/say.h"
+#include "runpinned/command.h"
+#include "runpinned/measure.h"
+#include "runpinned/program.h"
+
+static int resolve_one(const char *word, char **ret)
+{
+	int r;
+
+	r = program_resolve(word, ret);
+	if (r == -ENOENT && !strchr(word, '/'))
+		say("cannot run %s: no program of that name in PATH", word);
+	else if (r == -EACCES)
+		say("cannot run %s: it is not executable (or not for you)", word);
+	else if (r < 0)
+		say_errno(r, "cannot run %s", word);
+	return r;
+}
+
+int commands_resolve(const struct options *options, struct commands *ret)
+{
+	struct commands commands = { .n = options->n_commands };
+
+	for (size_t i = 0; i < commands.n; i++) {
+		int r;
+
+		commands.items[i].name = options->commands[i].name;
+		commands.items[i].argv = options->commands[i].argv;
+		r = resolve_one(commands.items[i].argv[0], &commands.items[i].program);
+		if (r < 0) {
+			commands_clear(&commands);
+			return r;
+		}
+	}
+	*ret = commands;
+	return 0;
+}
+
+static void say_start_failure(int error, const struct launch_report *report,
+	const struct counting *counting, const struct place *place)
+{
+	if (report->step == LAUNCH_STEP_AFFINITY)
+		say_errno(error, "cannot bind to CPU %s", place->cpus_text);
+	else if (report->step == LAUNCH_STEP_COUNTER &&
+		(size_t)report->detail >= counting->first_event)
+		say_errno(error, "cannot count %s",
+			counting->event_names[(size_t)report->detail - counting->first_event]);
+	else if (error == -ENOENT)
+		say("cannot start the launcher: runpinned-launcher and runpinned-floor are not "
+		    "installed");
+	else
+		say_errno(error, "cannot start the launcher (runpinned-launcher)");
+}
+
+static uint32_t launch_flags(const struct options *options)
+{
+	uint32_t flags = 0;
+
+	if (options->no_aslr)
+		flags |= LAUNCH_NO_ASLR;
+	if (options->set_nice)
+		flags |= LAUNCH_SET_NICE;
+	if (options->fifo_priority > 0)
+		flags |= LAUNCH_SET_FIFO;
+	if (options->env_pad != ENV_PAD_NONE)
+		flags |= LAUNCH_ENV_PAD;
+	if (!options->no_evidence)
+		flags |= LAUNCH_SCHEDSTAT;
+	return flags;
+}
+
+static int start_one(struct command *command, const struct options *options,
+	const struct place *place, const struct counting *counting, const struct stop *stop)
+{
+	_cleanup_free_ char *path = NULL;
+	char *cleared[] = { NULL, NULL };
+	const char *hidden = program_hides_from_perf(command->program);
+	struct session_plan plan = {
+		.cpus = place->cpus,
+		.program = command->program,
+		.argv = command->argv,
+		.env = environ,
+		.flags = launch_flags(options),
+		.nice = options->nice,
+		.fifo_priority = options->fifo_priority,
+		.clockid = CLOCK_MONOTONIC_RAW,
+		.timeout_ns = options->timeout_ns,
+		.counters = counting->attrs,
+		.n_counters = counting->n,
+		.show_output = options->show_output,
+	};
+	struct launch_report report;
+	int r;
+
+	if (hidden)
+		say("note: %s: %s, so the kernel does not stamp it: runs are timed from before exec to "
+		    "after wait",
+			command->program, hidden);
+	else
+		plan.flags |= LAUNCH_KERNEL_WINDOW;
+	if (options->clear_env) {
+		const char *value = getenv("PATH");
+
+		if (value && asprintf(&path, "PATH=%s", value) < 0) {
+			path = NULL;
+			return -ENOMEM;
+		}
+		cleared[0] = path;
+		plan.env = cleared;
+	}
+	r = session_start(&plan, stop, &command->session, &report);
+	if (r < 0)
+		say_start_failure(r, &report, counting, place);
+	return r;
+}
+
+int commands_start(struct commands *commands, const struct options *options,
+	const struct place *place, const struct counting *counting, const struct stop *stop)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		int r = start_one(&commands->items[i], options, place, counting, stop);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+void commands_clear(struct commands *commands)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		struct command *command = &commands->items[i];
+
+		session_free(command->session);
+		measurement_free(command->measurement);
+		facts_clear(&command->facts);
+		free(command->program);
+	}
+	*commands = (struct commands){ 0 };
+}
