@@ -70,7 +70,7 @@ static int write_entry(
 		break;
 	case TARBALL_FILE:
 		archive_entry_set_filetype(header, AE_IFREG);
-		archive_entry_set_perm(header, 0644);
+		archive_entry_set_perm(header, entry->read_only ? 0444 : 0644);
 		archive_entry_set_size(header, (int64_t)entry->size);
 		break;
 	case TARBALL_LINK:
@@ -195,12 +195,13 @@ static int make_parents(struct unpacking *u, char *path)
 	return 0;
 }
 
-static int unpack_file(struct unpacking *u, const char *path)
+static int unpack_file(struct unpacking *u, const char *path, bool read_only)
 {
 	_cleanup_close_ int fd = -EBADF;
 	char buffer[65536];
 
-	fd = openat(u->directory, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = openat(u->directory, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		read_only ? 0444 : 0644);
 	if (fd < 0)
 		return errno == EEXIST ? refuse(u, path, "is in it twice") : fail(u, path, -errno);
 	for (;;) {
@@ -273,7 +274,7 @@ static int unpack_entry(struct unpacking *u, struct archive_entry *header)
 			? fail(u, path, -errno)
 			: 0;
 	case AE_IFREG:
-		return unpack_file(u, path);
+		return unpack_file(u, path, !(archive_entry_perm(header) & S_IWUSR));
 	case AE_IFLNK:
 		return keep_link(u, path, archive_entry_symlink(header));
 	default:

@@ -22,6 +22,7 @@ struct tarball_entry {
 	enum tarball_type type;
 	char *data;  /* of a file: its bytes; of a link: where it leads, NUL-terminated */
 	size_t size; /* of a file */
+	bool read_only;
 };
 
 enum {
@@ -37,7 +38,7 @@ int tarball_write(FILE *stream, struct tarball_entry *entries, size_t n);
 
 /*
  * Unpacks a .tar or .tar.gz into an empty directory: directories, files and symbolic links, nothing
- * else, within TARBALL_ENTRIES_MAX and TARBALL_BYTES_MAX. Modes and owners are left out.
+ * else, within TARBALL_ENTRIES_MAX and TARBALL_BYTES_MAX. Of modes only read_only is kept.
  * -EOPNOTSUPP in a build without libarchive; else -EBADMSG for what is no such file or not to be
  * trusted (an absolute path, "..", a link that leads out, a device, a name twice, too much of
  * it), or what writing failed with. *ret_why (malloc'd, may be NULL) is one phrase then:

@@ -69,7 +69,8 @@ static int choose_default(struct host *host)
 	cpumask_and(host->cpus, isolation->isolated, host->topology->online);
 	if (!cpumask_is_empty(host->cpus))
 		return set_reason(host, "all that are isolated");
-	return pick_choose(host->topology, isolation, 1, host->cpus, &host->cpus_reason);
+	return pick_choose(host->topology, isolation, host->options.recorded, 1, host->cpus,
+		&host->cpus_reason);
 }
 
 static int choose_cpus(struct host *host)

@@ -9,10 +9,12 @@
 
 #include "basic/parse.h"
 #include "basic/say.h"
+#include "basic/sysroot.h"
 #include "config.h"
 #include "isol-check/cmdline.h"
 #include "isol-check/host.h"
 #include "isol-check/pick.h"
+#include "isol-check/record.h"
 #include "isol-check/report.h"
 
 enum {
@@ -22,6 +24,8 @@ enum {
 	OPT_CMDLINE,
 	OPT_PICK,
 	OPT_WATCH,
+	OPT_RECORD,
+	OPT_SYSROOT,
 };
 
 enum {
@@ -34,6 +38,8 @@ struct arguments {
 	const char *run_option; /* that chose it; NULL for the checks */
 	struct host_options host;
 	const char *explain;
+	const char *record;
+	const char *sysroot;
 	unsigned pick;
 	bool json;
 	bool strict;
@@ -44,6 +50,7 @@ static void usage(FILE *stream)
 {
 	fputs("Usage: isol-check [-c LIST] [OPTIONS]\n"
 	      "       isol-check --explain ID | --cmdline [-c LIST] | --pick[=N]\n"
+	      "       isol-check --record FILE.tar.gz\n"
 	      "Show what would disturb a benchmark on these CPUs, and what to do about it. Changes\n"
 	      "nothing, and needs no root.\n"
 	      "\n"
@@ -57,6 +64,10 @@ static void usage(FILE *stream)
 	      "      --explain ID          what is behind a check, and where that is known from\n"
 	      "      --cmdline             print the kernel parameters that these CPUs still need\n"
 	      "      --pick[=N]            print the N best CPUs (default: the isolated ones, else 1)\n"
+	      "      --record FILE         write down this machine, for somebody to look at; without\n"
+	      "                            serial numbers, addresses and names\n"
+	      "      --sysroot PATH        look at a machine that was recorded so: a .tar.gz or a\n"
+	      "                            directory\n"
 	      "  -v, --verbose             all paths; with --pick and --cmdline the reasons\n"
 	      "  -h, --help                this text\n"
 	      "  -V, --version             the version\n"
@@ -120,9 +131,14 @@ static int run_cmdline(const struct arguments *a)
 
 static int run_pick(const struct arguments *a)
 {
-	int r = pick_run(a->pick, a->verbose);
+	int r = pick_run(a->pick, a->host.recorded, a->verbose);
 
 	return r < 0 ? failed(r) : EXIT_DONE;
+}
+
+static int run_record(const struct arguments *a)
+{
+	return record_run(a->record, a->verbose);
 }
 
 /* --- Options. --- */
@@ -181,6 +197,13 @@ static int parse_option(int option, struct arguments *a)
 		return choose_run(a, run_cmdline, "--cmdline");
 	case OPT_PICK:
 		return parse_pick(a, optarg);
+	case OPT_RECORD:
+		a->record = optarg;
+		return choose_run(a, run_record, "--record");
+	case OPT_SYSROOT:
+		a->sysroot = optarg;
+		a->host.recorded = true;
+		return 0;
 	case 'v':
 		a->verbose = true;
 		return 0;
@@ -194,6 +217,11 @@ static int check_arguments(const struct arguments *a)
 {
 	if ((a->run == run_pick || a->run == run_explain) && a->host.cpus) {
 		say("%s takes no -c", a->run_option);
+		return -EINVAL;
+	}
+	if (a->run == run_record && (a->sysroot || a->host.cpus)) {
+		say("--record is about this machine, and takes no %s",
+			a->sysroot ? "--sysroot" : "-c");
 		return -EINVAL;
 	}
 	if (a->run_option && (a->json || a->strict)) {
@@ -215,6 +243,8 @@ static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 		{ "explain", required_argument, NULL, OPT_EXPLAIN },
 		{ "cmdline", no_argument, NULL, OPT_CMDLINE },
 		{ "pick", optional_argument, NULL, OPT_PICK },
+		{ "record", required_argument, NULL, OPT_RECORD },
+		{ "sysroot", required_argument, NULL, OPT_SYSROOT },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -264,6 +294,25 @@ static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 	return 0;
 }
 
+/* From here on the files are the recorded machine's. Says what is wrong. */
+static int enter_sysroot(const char *path)
+{
+	_cleanup_free_ char *missing = NULL, *why = NULL;
+	int r;
+
+	r = sysroot_enter(path, &missing, &why);
+	if (r < 0) {
+		if (why)
+			say("cannot show %s: %s", path, why);
+		else
+			say_errno(r, "cannot show %s", path);
+		return r;
+	}
+	if (missing)
+		say("warning: this kernel has no place to show %s of %s", missing, path);
+	return 0;
+}
+
 int main(int argc, char *argv[])
 {
 	struct arguments arguments;
@@ -272,5 +321,7 @@ int main(int argc, char *argv[])
 	r = parse_arguments(argc, argv, &arguments);
 	if (r != 0)
 		return r < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (arguments.sysroot && enter_sysroot(arguments.sysroot) < 0)
+		return EXIT_FAILED;
 	return arguments.run(&arguments);
 }

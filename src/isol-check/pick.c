@@ -12,8 +12,8 @@ enum {
 	WATCH_NS = 200 * 1000 * 1000,
 };
 
-int pick_choose(const struct topology *topology, const struct isolation *isolation, unsigned n,
-	struct cpumask *ret, char **ret_reason)
+int pick_choose(const struct topology *topology, const struct isolation *isolation, bool recorded,
+	unsigned n, struct cpumask *ret, char **ret_reason)
 {
 	_cleanup_(cpumask) struct cpumask *allowed = NULL;
 	_cleanup_(cpuload) struct cpuload *load = NULL;
@@ -23,12 +23,15 @@ int pick_choose(const struct topology *topology, const struct isolation *isolati
 	r = cpumask_new(&allowed);
 	if (r < 0)
 		return r;
-	r = isolation_read_allowed(allowed);
+	if (recorded)
+		cpumask_assign(allowed, topology->online);
+	else
+		r = isolation_read_allowed(allowed);
 	if (r < 0) {
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
-	r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
+	r = cpuload_watch(topology->online, topology->n_cpus, recorded ? 0 : WATCH_NS, &load);
 	if (r < 0)
 		return r;
 	input = (struct cpupick_input){
@@ -50,7 +53,7 @@ int pick_choose(const struct topology *topology, const struct isolation *isolati
 	return r;
 }
 
-int pick_run(unsigned n, bool verbose)
+int pick_run(unsigned n, bool recorded, bool verbose)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
 	_cleanup_(isolation) struct isolation *isolation = NULL;
@@ -67,7 +70,7 @@ int pick_run(unsigned n, bool verbose)
 	if (r == 0)
 		r = cpumask_new(&cpus);
 	if (r == 0)
-		r = pick_choose(topology, isolation, n, cpus, &reason);
+		r = pick_choose(topology, isolation, recorded, n, cpus, &reason);
 	if (r < 0)
 		return r;
 	list = cpumask_format_list(cpus);

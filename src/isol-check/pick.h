@@ -11,12 +11,13 @@
  * cpupick_choose() among the CPUs that this process may use, after watching for a moment how busy
  * they are. Says what is wrong: -ERANGE where there are fewer than n, another negative errno where
  * it could not look.
+ * Of a recorded machine all CPUs may be used, and there is nothing to watch.
  */
-int pick_choose(const struct topology *topology, const struct isolation *isolation, unsigned n,
-	struct cpumask *ret, char **ret_reason);
+int pick_choose(const struct topology *topology, const struct isolation *isolation, bool recorded,
+	unsigned n, struct cpumask *ret, char **ret_reason);
 
 /* --pick[=N]; n is 0 without N. Prints the list, and with `verbose` the reason on standard error.
  * Says what is wrong; a negative errno. */
-int pick_run(unsigned n, bool verbose);
+int pick_run(unsigned n, bool recorded, bool verbose);
 
 #endif
