@@ -11,14 +11,11 @@
  * - ENOSPC: no CPU of the mask has a vector left. EINVAL: no CPU of it is online.
  * - default_smp_affinity is for lines that are set up later, and hexadecimal only.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "basic/file.h"
 #include "basic/macro.h"
@@ -26,101 +23,18 @@
 #include "basic/say.h"
 #include "irq-steer/irqbalance.h"
 #include "knob/setter.h"
-#include "machine/isolation.h"
+#include "machine/irqline.h"
 
 enum {
 	/* irqbalance first, so that it does not undo what follows; undone last. */
 	GROUP_IRQBALANCE = 0,
 	GROUP_IRQS = 1,
-	INTERRUPTS_MAX = 64 * 1024 * 1024,
 };
 
 static const struct knob_backend backends[] = {
 	{ IRQBALANCE_SCHEME, irqbalance_read, irqbalance_write },
 	{ 0 },
 };
-
-struct irq_line {
-	unsigned number;
-	const char *action; /* into the text of /proc/interrupts; NULL when unknown */
-};
-
-struct irq_lines {
-	struct irq_line *items;
-	size_t n;
-	char *interrupts; /* the text */
-};
-
-static void lines_clear(struct irq_lines *lines)
-{
-	free(lines->items);
-	free(lines->interrupts);
-	*lines = (struct irq_lines){ 0 };
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-	const struct irq_line *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
-
-/* The numbers below /proc/irq, sorted. */
-static int list_lines(struct irq_lines *lines)
-{
-	_cleanup_closedir_ DIR *directory = opendir("/proc/irq");
-	size_t capacity = 0;
-	struct dirent *entry;
-
-	if (!directory)
-		return -errno;
-	while ((entry = readdir(directory))) {
-		unsigned number;
-
-		if (parse_uint(entry->d_name, 0, INT32_MAX, &number) < 0)
-			continue;
-		if (lines->n == capacity) {
-			struct irq_line *items;
-
-			capacity = MAX((size_t)64, capacity * 2);
-			items = reallocarray(lines->items, capacity, sizeof(*items));
-			if (!items)
-				return -ENOMEM;
-			lines->items = items;
-		}
-		lines->items[lines->n++] = (struct irq_line){ .number = number };
-	}
-	if (lines->n > 0)
-		qsort(lines->items, lines->n, sizeof(*lines->items), compare_lines);
-	return 0;
-}
-
-/* Who a line belongs to: the last word of its row in /proc/interrupts, which is cut up. */
-static void name_lines(struct irq_lines *lines)
-{
-	char *save = NULL, *row;
-
-	if (lines->n == 0 ||
-		file_read_all(
-			AT_FDCWD, "/proc/interrupts", INTERRUPTS_MAX, &lines->interrupts, NULL) < 0)
-		return;
-	for (row = strtok_r(lines->interrupts, "\n", &save); row;
-		row = strtok_r(NULL, "\n", &save)) {
-		const char *cursor = row;
-		struct irq_line key = { 0 }, *line;
-		uint64_t number;
-		char *blank;
-
-		if (parse_next_u64(&cursor, &number) < 0 || *cursor != ':' || number > INT32_MAX)
-			continue;
-		key.number = (unsigned)number;
-		line = bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
-		blank = strrchr(row, ' ');
-		/* A line without an action ends in a count or in its trigger, "5-edge". */
-		if (line && blank && blank[1] && !(blank[1] >= '0' && blank[1] <= '9'))
-			line->action = blank + 1;
-	}
-}
 
 struct steering {
 	const struct cpumask *quiet;
@@ -142,22 +56,17 @@ static char *steer_list(const struct steering *s, const struct cpumask *now)
  * it may do. */
 static bool touches_quiet(const struct steering *s, unsigned number, const struct cpumask *wish)
 {
-	char path[64], text[FILE_ATTR_SIZE];
-
-	snprintf(path, sizeof(path), "/proc/irq/%u/effective_affinity_list", number);
-	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
-		cpumask_parse_list(text, 0, s->scratch, NULL) < 0 || cpumask_is_empty(s->scratch))
+	if (irqline_read_effective(number, s->scratch) < 0)
 		return cpumask_intersects(wish, s->quiet);
 	return cpumask_intersects(s->scratch, s->quiet);
 }
 
-static int plan_line(struct knob_plan *plan, const struct steering *s, const struct irq_line *line)
+static int plan_line(struct knob_plan *plan, const struct steering *s, const struct irqline *line)
 {
 	_cleanup_(cpumask) struct cpumask *now = NULL;
 	_cleanup_free_ char *wanted = NULL, *name = NULL;
 	char path[64], text[FILE_ATTR_SIZE];
 	struct knob *knob;
-	struct stat st;
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/irq/%u/smp_affinity_list", line->number);
@@ -177,7 +86,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		name = NULL;
 		return -ENOMEM;
 	}
-	if (cpumask_intersects(now, s->quiet) && stat(path, &st) == 0 && !(st.st_mode & S_IWUSR)) {
+	if (cpumask_intersects(now, s->quiet) && !irqline_may_move(line->number)) {
 		if (!touches_quiet(s, line->number, now))
 			return 0;
 		return knob_plan_add_word(plan, GROUP_IRQS, KNOB_DENIED, path,
@@ -248,7 +157,7 @@ static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 	return 0;
 }
 
-static int plan_all(struct knob_plan *plan, const struct steering *s, struct irq_lines *lines)
+static int plan_all(struct knob_plan *plan, const struct steering *s, const struct irqlines *lines)
 {
 	int r;
 
@@ -265,7 +174,7 @@ static int make_plan(
 	const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
 {
 	_cleanup_(cpumask) struct cpumask *none = NULL, *housekeeping = NULL, *scratch = NULL;
-	struct irq_lines lines = { 0 };
+	struct irqlines lines = { 0 };
 	struct steering s;
 	int r;
 
@@ -289,18 +198,19 @@ static int make_plan(
 		.housekeeping = housekeeping,
 		.scratch = scratch,
 	};
-	r = list_lines(&lines);
+	r = irqlines_read(&lines);
 	if (r == -ENOENT) {
 		/* A machine, or a container, without /proc/irq. */
 		r = knob_plan_add_word(plan, GROUP_IRQS, KNOB_UNAVAILABLE, "/proc/irq",
 			"this machine shows no interrupts", "interrupts");
 	} else if (r == 0) {
-		name_lines(&lines);
-		r = plan_all(plan, &s, &lines);
+		r = irqlines_name(&lines);
+		if (r == 0)
+			r = plan_all(plan, &s, &lines);
 	}
 	if (r < 0)
 		say_errno(r, "cannot look at the interrupts");
-	lines_clear(&lines);
+	irqlines_clear(&lines);
 	return r;
 }
 

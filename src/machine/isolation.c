@@ -48,35 +48,93 @@ static const char *find_v2_mount(void)
 }
 
 struct partition_walk {
-	struct cpumask *found;
+	struct isolation_partitions found;
+	size_t capacity;
+	struct text path; /* of the cgroup that is looked at */
 	struct cpumask *scratch;
 	unsigned dirs_left;
+	int error;
 };
 
+/* Adds the cgroup that is looked at, with the CPUs in `scratch`. */
+static void add_partition(struct partition_walk *walk, const char *state)
+{
+	struct isolation_partition *item;
+
+	if (walk->found.n == walk->capacity) {
+		size_t capacity = MAX((size_t)8, walk->capacity * 2);
+		struct isolation_partition *items;
+
+		items = reallocarray(walk->found.items, capacity, sizeof(*items));
+		if (!items) {
+			walk->error = -ENOMEM;
+			return;
+		}
+		walk->found.items = items;
+		walk->capacity = capacity;
+	}
+	item = &walk->found.items[walk->found.n++];
+	*item = (struct isolation_partition){
+		.path = strdup(walk->path.length > 0 ? walk->path.data : "/"),
+		.state = strdup(state),
+	};
+	if (!item->path || !item->state || cpumask_copy(walk->scratch, &item->cpus) < 0)
+		walk->error = -ENOMEM;
+}
+
+/* cpuset.cpus.partition, "" where it says nothing of interest; negative where there is none. */
+static int read_v2_state(int fd, char state[FILE_ATTR_SIZE])
+{
+	int r = file_read_attr(fd, "cpuset.cpus.partition", state, FILE_ATTR_SIZE);
+
+	if (r >= 0 && strcmp(state, "member") == 0)
+		*state = '\0';
+	return r;
+}
+
+/* v1 (Documentation/admin-guide/cgroup-v1/cpusets.rst), below a root that does not balance. */
+static int read_v1_state(int fd, char state[FILE_ATTR_SIZE])
+{
+	uint64_t exclusive;
+	int r = file_read_attr_u64(fd, "cpuset.cpu_exclusive", &exclusive);
+
+	snprintf(state, FILE_ATTR_SIZE, "%s", r == 0 && exclusive ? "exclusive" : "");
+	return r;
+}
+
+static void look_at_cgroup(struct partition_walk *walk, int fd, int depth, bool v1)
+{
+	char state[FILE_ATTR_SIZE];
+	int r = v1 ? read_v1_state(fd, state) : read_v2_state(fd, state);
+
+	/* The root has no such file in v2, and says nothing of interest in v1. */
+	if (r < 0 || !*state || depth == 0)
+		return;
+	cpumask_clear_all(walk->scratch);
+	(void)read_list(fd, v1 ? "cpuset.cpus" : "cpuset.cpus.effective", walk->scratch);
+	add_partition(walk, state);
+}
+
 /* Takes fd over. */
-static void walk_partitions(struct partition_walk *walk, int fd, int depth)
+static void walk_cgroups(struct partition_walk *walk, int fd, int depth, bool v1)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
-	char state[FILE_ATTR_SIZE];
 	const struct dirent *entry;
-	int r;
 
 	dir = fdopendir(fd);
 	if (!dir) {
 		close(fd);
 		return;
 	}
-	/* The root has no such file. Where a cgroup has none, those below have none either: the
-	 * controller is handed down level by level. "isolated invalid (reason)" is no partition. */
-	r = file_read_attr(fd, "cpuset.cpus.partition", state, sizeof(state));
-	if (r < 0 && depth > 0)
+	look_at_cgroup(walk, fd, depth, v1);
+	/* Where a cgroup of v2 has no such file, those below have none either: the controller is
+	 * handed down level by level. */
+	if (!v1 && depth > 0 && faccessat(fd, "cpuset.cpus.partition", F_OK, 0) < 0)
 		return;
-	if (r >= 0 && strcmp(state, "isolated") == 0 &&
-		read_list(fd, "cpuset.cpus.effective", walk->scratch) == 0)
-		cpumask_or(walk->found, walk->found, walk->scratch);
 	if (depth == PARTITION_DEPTH)
 		return;
-	while ((entry = readdir(dir))) {
+	while (walk->error == 0 && (entry = readdir(dir))) {
+		size_t length = walk->path.length;
 		int child;
 
 		if (entry->d_name[0] == '.' ||
@@ -88,45 +146,125 @@ static void walk_partitions(struct partition_walk *walk, int fd, int depth)
 		if (child < 0)
 			continue;
 		walk->dirs_left--;
-		walk_partitions(walk, child, depth + 1);
+		text_appendf(&walk->path, "/%s", entry->d_name);
+		if (walk->path.failed) {
+			walk->error = -ENOMEM;
+			close(child);
+			return;
+		}
+		walk_cgroups(walk, child, depth + 1, v1);
+		walk->path.length = length;
+		walk->path.data[length] = '\0';
 	}
 }
 
-static void read_partitions(struct cpumask *ret, struct cpumask *scratch)
+static void walk_mount(struct partition_walk *walk, const char *mount, bool v1)
 {
-	struct partition_walk walk = {
-		.found = ret,
-		.scratch = scratch,
-		.dirs_left = PARTITION_DIRS_MAX,
-	};
+	int fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		walk_cgroups(walk, fd, 0, v1);
+}
+
+/* In v1 the root balances over everything until it is told not to. */
+static int note_balancing(struct isolation_partitions *found, size_t first)
+{
+	uint64_t balance;
+
+	if (file_read_attr_u64(AT_FDCWD, CGROUP_DIR "/cpuset/cpuset.sched_load_balance", &balance) <
+			0 ||
+		balance == 0)
+		return 0;
+	for (size_t i = first; i < found->n; i++) {
+		char *state = strdup("exclusive, balanced");
+
+		if (!state)
+			return -ENOMEM;
+		free(found->items[i].state);
+		found->items[i].state = state;
+	}
+	return 0;
+}
+
+int isolation_read_partitions(struct isolation_partitions *ret)
+{
+	struct partition_walk walk = { .dirs_left = PARTITION_DIRS_MAX };
 	const char *mount = find_v2_mount();
-	int fd;
+	size_t n_v2;
+	int r;
+
+	r = cpumask_new(&walk.scratch);
+	if (r < 0)
+		return r;
+	if (mount)
+		walk_mount(&walk, mount, false);
+	n_v2 = walk.found.n;
+	if (walk.error == 0)
+		walk_mount(&walk, CGROUP_DIR "/cpuset", true);
+	if (walk.error == 0)
+		walk.error = note_balancing(&walk.found, n_v2);
+	text_clear(&walk.path);
+	cpumask_free(walk.scratch);
+	if (walk.error < 0) {
+		isolation_partitions_clear(&walk.found);
+		return walk.error;
+	}
+	*ret = walk.found;
+	return 0;
+}
+
+void isolation_partitions_clear(struct isolation_partitions *partitions)
+{
+	for (size_t i = 0; i < partitions->n; i++) {
+		free(partitions->items[i].path);
+		free(partitions->items[i].state);
+		cpumask_free(partitions->items[i].cpus);
+	}
+	free(partitions->items);
+	*partitions = (struct isolation_partitions){ 0 };
+}
+
+/* The CPUs of all isolated partitions of v2. */
+static int read_isolated_partitions(struct cpumask *ret)
+{
+	struct isolation_partitions partitions = { 0 };
+	_cleanup_free_ char *root = NULL;
+	const char *mount = find_v2_mount();
+	int r;
 
 	if (!mount)
-		return;
-	fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (read_list(fd, "cpuset.cpus.isolated", ret) == 0) {
-		close(fd);
-		return;
+		return 0;
+	if (asprintf(&root, "%s/cpuset.cpus.isolated", mount) < 0) {
+		root = NULL;
+		return -ENOMEM;
 	}
-	walk_partitions(&walk, fd, 0);
+	if (read_list(AT_FDCWD, root, ret) == 0)
+		return 0;
+	r = isolation_read_partitions(&partitions);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < partitions.n; i++) {
+		/* "isolated invalid (reason)" is no partition. */
+		if (strcmp(partitions.items[i].state, "isolated") == 0)
+			cpumask_or(ret, ret, partitions.items[i].cpus);
+	}
+	isolation_partitions_clear(&partitions);
+	return 0;
 }
 
 int isolation_read(struct isolation **ret)
 {
 	_cleanup_(isolation) struct isolation *isolation = NULL;
-	_cleanup_(cpumask) struct cpumask *scratch = NULL;
 
 	isolation = calloc(1, sizeof(*isolation));
 	if (!isolation || cpumask_new(&isolation->boot) < 0 ||
 		cpumask_new(&isolation->nohz_full) < 0 || cpumask_new(&isolation->partitions) < 0 ||
-		cpumask_new(&isolation->isolated) < 0 || cpumask_new(&scratch) < 0)
+		cpumask_new(&isolation->isolated) < 0)
 		return -ENOMEM;
 	(void)read_list(AT_FDCWD, CPU_DIR "/isolated", isolation->boot);
 	(void)read_list(AT_FDCWD, CPU_DIR "/nohz_full", isolation->nohz_full);
-	read_partitions(isolation->partitions, scratch);
+	if (read_isolated_partitions(isolation->partitions) < 0)
+		return -ENOMEM;
 	cpumask_or(isolation->isolated, isolation->boot, isolation->partitions);
 	*ret = TAKE_PTR(isolation);
 	return 0;

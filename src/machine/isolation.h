@@ -30,6 +30,28 @@ void isolation_free(struct isolation *isolation);
 
 DEFINE_CLEANUP(isolation, isolation_free);
 
+/* A cpuset that keeps CPUs to itself, or is meant to. */
+struct isolation_partition {
+	char *path; /* of its cgroup: "/benchmark.slice" */
+	/*
+	 * v2: cpuset.cpus.partition, unless it is "member": "isolated", "root" (its CPUs are for
+	 * its tasks alone, but balanced among them), "isolated invalid (reason)". v1: "exclusive"
+	 * where nothing balances tasks over its CPUs, else "exclusive, balanced": then
+	 * cpuset.cpu_exclusive keeps other cpusets away, but not the tasks of the root.
+	 */
+	char *state;
+	struct cpumask *cpus; /* the effective ones */
+};
+
+struct isolation_partitions {
+	struct isolation_partition *items;
+	size_t n;
+};
+
+/* Those at most two levels down. -ENOMEM is the only failure. */
+int isolation_read_partitions(struct isolation_partitions *ret);
+void isolation_partitions_clear(struct isolation_partitions *partitions);
+
 /* The cpuset of a process. */
 struct isolation_cpuset {
 	bool v1;

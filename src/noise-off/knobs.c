@@ -14,6 +14,8 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "machine/cpuidle.h"
+#include "machine/swap.h"
 #include "machine/virtualization.h"
 #include "noise-off/knobs.h"
 
@@ -35,7 +37,6 @@ enum {
 	PERF_CPU_DEFAULT_PERCENT = 25,
 	/* No halt state of a machine takes longer to leave; anything deeper does. */
 	HALT_MICROSECONDS = 5,
-	MAX_IDLE_STATES = 16,
 };
 
 const struct noise_knob noise_knobs[] = {
@@ -280,40 +281,19 @@ static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, 
 
 /* --- Idle states. --- */
 
-/* Whether an idle state is mere polling (drivers/cpuidle/poll_state.c, cpuidle-powernv.c,
- * cpuidle-pseries.c). Its latency does not tell: some firmware claims 0 of a halt, too. */
-static bool is_polling(int cpu, int state)
-{
-	char path[96], name[FILE_ATTR_SIZE];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/name", cpu,
-		state);
-	if (file_read_attr(AT_FDCWD, path, name, sizeof(name)) < 0)
-		return false;
-	return strcmp(name, "POLL") == 0 || strcmp(name, "snooze") == 0;
-}
-
 /* The exit latency of the shallowest idle state that is not mere polling, in microseconds, at
  * least 1, UINT64_MAX for none; -ENOENT where the CPU has no idle states to choose from. */
 static int read_halt_latency(int cpu, uint64_t *ret)
 {
-	for (int state = 0; state < MAX_IDLE_STATES; state++) {
-		char path[96];
-		uint64_t latency;
+	const struct cpuidle_state *halt;
+	struct cpuidle cpuidle;
+	int r;
 
-		snprintf(path, sizeof(path),
-			"/sys/devices/system/cpu/cpu%d/cpuidle/state%d/latency", cpu, state);
-		if (file_read_attr_u64(AT_FDCWD, path, &latency) < 0) {
-			if (state == 0)
-				return -ENOENT;
-			break;
-		}
-		if (!is_polling(cpu, state)) {
-			*ret = MAX(latency, (uint64_t)1);
-			return 0;
-		}
-	}
-	*ret = UINT64_MAX;
+	r = cpuidle_read(cpu, &cpuidle);
+	if (r < 0)
+		return r;
+	halt = cpuidle_find_halt(&cpuidle);
+	*ret = halt ? MAX(halt->latency_us, (uint64_t)1) : UINT64_MAX;
 	return 0;
 }
 
@@ -458,47 +438,13 @@ static int plan_stat_interval(struct planning *p)
 	return add_plain(p, NOISE_STAT_INTERVAL, path, text);
 }
 
-/* Sums up /proc/swaps (proc(5)): a heading, then file, type, size and used in KiB, priority. 1 when
- * there is any swap. */
-static int read_swap(uint64_t *ret_size, uint64_t *ret_used)
-{
-	_cleanup_free_ char *text = NULL;
-	char *line, *save = NULL;
-	int r;
-
-	r = file_read_all(AT_FDCWD, "/proc/swaps", 1024 * 1024, &text, NULL);
-	if (r < 0)
-		return r;
-	*ret_size = *ret_used = 0;
-	r = 0;
-	line = strtok_r(text, "\n", &save);
-	while ((line = strtok_r(NULL, "\n", &save))) {
-		char *field_save = NULL, *field = strtok_r(line, " \t", &field_save);
-		uint64_t values[2];
-
-		/* Blanks in a name are written as \040. */
-		field = field ? strtok_r(NULL, " \t", &field_save) : NULL;
-		for (int i = 0; field && i < 2; i++) {
-			field = strtok_r(NULL, " \t", &field_save);
-			if (field && parse_u64(field, 0, UINT64_MAX, &values[i]) < 0)
-				field = NULL;
-		}
-		if (!field)
-			continue;
-		*ret_size += values[0];
-		*ret_used += values[1];
-		r = 1;
-	}
-	return r;
-}
-
 static int show_swap(struct planning *p)
 {
 	uint64_t size, used;
 	char now[80];
 	int r;
 
-	r = read_swap(&size, &used);
+	r = swap_read(&size, &used);
 	if (r <= 0)
 		return r == -ENOMEM ? r : 0;
 	snprintf(now, sizeof(now), "%" PRIu64 " of %" PRIu64 " MiB", (used + 1023) / 1024,

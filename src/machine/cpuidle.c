@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "machine/cpuidle.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+
+static int read_number(int cpu, unsigned state, const char *name, uint64_t *ret)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u/%s", cpu, state, name);
+	return file_read_attr_u64(AT_FDCWD, path, ret);
+}
+
+int cpuidle_read(int cpu, struct cpuidle *ret)
+{
+	struct cpuidle cpuidle = { 0 };
+
+	while (cpuidle.n < CPUIDLE_STATES_MAX) {
+		struct cpuidle_state *state = &cpuidle.states[cpuidle.n];
+		uint64_t disabled = 0;
+		char path[96];
+
+		if (read_number(cpu, cpuidle.n, "latency", &state->latency_us) < 0)
+			break;
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u/name", cpu, cpuidle.n);
+		if (file_read_attr(AT_FDCWD, path, state->name, sizeof(state->name)) < 0)
+			state->name[0] = '\0';
+		state->polling =
+			strcmp(state->name, "POLL") == 0 || strcmp(state->name, "snooze") == 0;
+		(void)read_number(cpu, cpuidle.n, "disable", &disabled);
+		state->disabled = disabled != 0;
+		cpuidle.n++;
+	}
+	if (cpuidle.n == 0)
+		return -ENOENT;
+	*ret = cpuidle;
+	return 0;
+}
+
+const struct cpuidle_state *cpuidle_find_halt(const struct cpuidle *cpuidle)
+{
+	for (unsigned i = 0; i < cpuidle->n; i++) {
+		if (!cpuidle->states[i].polling)
+			return &cpuidle->states[i];
+	}
+	return NULL;
+}
+
+int cpuidle_read_limit(int cpu, int64_t *ret_us)
+{
+	char path[96], text[FILE_ATTR_SIZE];
+	uint64_t limit;
+	int r;
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/power/pm_qos_resume_latency_us", cpu);
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	if (r < 0)
+		return r;
+	if (strcmp(text, "n/a") == 0) {
+		*ret_us = 0;
+		return 0;
+	}
+	r = parse_attr_u64(text, &limit);
+	if (r < 0 || limit > INT32_MAX)
+		return -EINVAL;
+	*ret_us = limit > 0 ? (int64_t)limit : CPUIDLE_NO_LIMIT;
+	return 0;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "machine/irqline.h"
+
+enum {
+	INTERRUPTS_MAX = 64 * 1024 * 1024,
+};
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct irqline *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int read_numbers(DIR *directory, struct irqlines *lines)
+{
+	size_t capacity = 0;
+	struct dirent *entry;
+
+	while ((entry = readdir(directory))) {
+		unsigned number;
+
+		if (parse_uint(entry->d_name, 0, INT32_MAX, &number) < 0)
+			continue;
+		if (lines->n == capacity) {
+			struct irqline *items;
+
+			capacity = MAX((size_t)64, capacity * 2);
+			items = reallocarray(lines->items, capacity, sizeof(*items));
+			if (!items)
+				return -ENOMEM;
+			lines->items = items;
+		}
+		lines->items[lines->n++] = (struct irqline){ .number = number };
+	}
+	return 0;
+}
+
+int irqlines_read(struct irqlines *ret)
+{
+	_cleanup_closedir_ DIR *directory = opendir("/proc/irq");
+	struct irqlines lines = { 0 };
+	int r;
+
+	if (!directory)
+		return -errno;
+	r = read_numbers(directory, &lines);
+	if (r < 0) {
+		irqlines_clear(&lines);
+		return r;
+	}
+	if (lines.n > 0)
+		qsort(lines.items, lines.n, sizeof(*lines.items), compare_lines);
+	*ret = lines;
+	return 0;
+}
+
+int irqlines_name(struct irqlines *lines)
+{
+	_cleanup_free_ char *text = NULL;
+	char *save = NULL, *row;
+	int r;
+
+	if (lines->n == 0)
+		return 0;
+	r = file_read_all(AT_FDCWD, "/proc/interrupts", INTERRUPTS_MAX, &text, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	for (row = strtok_r(text, "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
+		const char *cursor = row;
+		struct irqline key = { 0 }, *line;
+		uint64_t number;
+		char *blank;
+
+		if (parse_next_u64(&cursor, &number) < 0 || *cursor != ':' || number > INT32_MAX)
+			continue;
+		key.number = (unsigned)number;
+		line = bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
+		/* The last word. A line without an action ends in a count or in its trigger,
+		 * "5-edge". */
+		blank = strrchr(row, ' ');
+		if (!line || line->action || !blank || !blank[1] ||
+			(blank[1] >= '0' && blank[1] <= '9'))
+			continue;
+		line->action = strdup(blank + 1);
+		if (!line->action)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void irqlines_clear(struct irqlines *lines)
+{
+	for (size_t i = 0; i < lines->n; i++)
+		free(lines->items[i].action);
+	free(lines->items);
+	*lines = (struct irqlines){ 0 };
+}
+
+int irqline_read_action(unsigned number, char **ret)
+{
+	char path[64], text[FILE_ATTR_SIZE];
+	char *action;
+	int r;
+
+	snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", number);
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	action = strdup(text);
+	if (!action)
+		return -ENOMEM;
+	*ret = action;
+	return 0;
+}
+
+static int read_list(unsigned number, const char *name, struct cpumask *ret)
+{
+	char path[64], text[FILE_ATTR_SIZE];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/irq/%u/%s", number, name);
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	if (r < 0)
+		return r;
+	r = cpumask_parse_list(text, 0, ret, NULL);
+	return r == -ERANGE ? -EINVAL : r;
+}
+
+int irqline_read_wish(unsigned number, struct cpumask *ret)
+{
+	return read_list(number, "smp_affinity_list", ret);
+}
+
+int irqline_read_effective(unsigned number, struct cpumask *ret)
+{
+	int r = read_list(number, "effective_affinity_list", ret);
+
+	if (r == -ENOMEM)
+		return r;
+	return r < 0 || cpumask_is_empty(ret) ? -ENODATA : 0;
+}
+
+bool irqline_may_move(unsigned number)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/irq/%u/smp_affinity_list", number);
+	return stat(path, &st) < 0 || (st.st_mode & S_IWUSR);
+}

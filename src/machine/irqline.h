@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The numbered interrupts, and which CPUs they go to: /proc/irq
+ * (Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c in 6.1, 6.12, 7.2).
+ */
+#ifndef QUIESCE_MACHINE_IRQLINE_H
+#define QUIESCE_MACHINE_IRQLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/cleanup.h"
+#include "machine/cpumask.h"
+
+struct irqline {
+	unsigned number;
+	char *action; /* who it belongs to; NULL when unknown */
+};
+
+/* All below /proc/irq, by number. */
+struct irqlines {
+	struct irqline *items;
+	size_t n;
+};
+
+/* -ENOENT on a machine, or in a container, without /proc/irq. Actions are NULL. */
+int irqlines_read(struct irqlines *ret);
+/* Fills in the actions from /proc/interrupts, which is dear on a big machine; those that it does
+ * not tell stay NULL. -ENOMEM. */
+int irqlines_name(struct irqlines *lines);
+void irqlines_clear(struct irqlines *lines);
+
+/* Who a line belongs to, malloc'd, from /sys/kernel/irq/N/actions ("nvme0q3", "i801_smbus,xhci");
+ * -ENOENT where the kernel does not tell there. */
+int irqline_read_action(unsigned number, char **ret);
+
+/* Where a line may go. An errno when it is gone meanwhile, -EINVAL for what is no list. */
+int irqline_read_wish(unsigned number, struct cpumask *ret);
+/* Where it really goes, as far as the chip tells; -ENODATA where it does not: on a machine whose
+ * chip has no say of its own the wish is then the truth. */
+int irqline_read_effective(unsigned number, struct cpumask *ret);
+/* From 6.12 on the wish of a line that cannot be moved (per CPU, or managed by the kernel) has no
+ * mode bit for writing. Before that only an attempt tells, and this says true. */
+bool irqline_may_move(unsigned number);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "machine/tasks.h"
+
+enum {
+	/* include/linux/sched.h, unchanged from 2.6.37 to 7.2. */
+	PF_WQ_WORKER = 0x00000020,
+	PF_KTHREAD = 0x00200000,
+	PF_NO_SETAFFINITY = 0x04000000,
+
+	/* Fields behind the name, counted from the state, which is field 3 of proc(5). */
+	FIELD_FLAGS = 9 - 3,
+	FIELD_START = 22 - 3,
+	FIELD_PROCESSOR = 39 - 3,
+
+	TASKS_MAX = 4 * 1024 * 1024,
+};
+
+/* The number of that field behind the name; signed ones in front of it are skipped. */
+static int parse_field(const char *at, int field, uint64_t *ret)
+{
+	for (int i = 0; i < field; i++) {
+		at = strchr(at, ' ');
+		if (!at)
+			return -EBADMSG;
+		at++;
+	}
+	return parse_next_u64(&at, ret) < 0 ? -EBADMSG : 0;
+}
+
+int tasks_parse_stat(const char *text, struct task *ret)
+{
+	/* The name may hold blanks and parentheses. */
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	const char *tid_at = text;
+	struct task task = *ret;
+	uint64_t tid, flags, start, cpu;
+	size_t length;
+
+	if (!open || !close || close < open || close[1] != ' ' || !close[2] ||
+		parse_next_u64(&tid_at, &tid) < 0 || tid > INT_MAX)
+		return -EBADMSG;
+	length = MIN((size_t)(close - open - 1), sizeof(task.comm) - 1);
+	memcpy(task.comm, open + 1, length);
+	task.comm[length] = '\0';
+	task.state = close[2];
+	if (parse_field(close + 2, FIELD_FLAGS, &flags) < 0 ||
+		parse_field(close + 2, FIELD_START, &start) < 0 ||
+		parse_field(close + 2, FIELD_PROCESSOR, &cpu) < 0 || cpu > INT_MAX)
+		return -EBADMSG;
+	task.tid = (pid_t)tid;
+	task.start = start;
+	task.cpu = (int)cpu;
+	task.kernel = flags & PF_KTHREAD;
+	task.bound = flags & PF_NO_SETAFFINITY;
+	task.worker = flags & PF_WQ_WORKER;
+	*ret = task;
+	return 0;
+}
+
+struct reading {
+	struct tasks *tasks;
+	size_t capacity;
+	unsigned long quiet[CPUMASK_BYTES / sizeof(unsigned long)];
+};
+
+/* Where a thread may run; false when it is gone. */
+static bool read_affinity(const struct reading *reading, pid_t tid, struct task *task)
+{
+	unsigned long mask[CPUMASK_BYTES / sizeof(unsigned long)] = { 0 };
+	unsigned long in = 0, out = 0;
+
+	if (sched_getaffinity(tid, sizeof(mask), (cpu_set_t *)mask) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(mask); i++) {
+		in |= mask[i] & reading->quiet[i];
+		out |= mask[i] & ~reading->quiet[i];
+	}
+	task->may = in != 0;
+	task->only = in != 0 && out == 0;
+	return true;
+}
+
+static int add_task(struct reading *reading, const struct task *task)
+{
+	struct tasks *tasks = reading->tasks;
+
+	if (tasks->n == reading->capacity) {
+		size_t capacity = MAX((size_t)256, reading->capacity * 2);
+		struct task *items;
+
+		items = reallocarray(tasks->items, capacity, sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		tasks->items = items;
+		reading->capacity = capacity;
+	}
+	tasks->items[tasks->n++] = *task;
+	return 0;
+}
+
+/* 1 when it was added, 0 when it is of no interest, -ESRCH when it shows nothing. */
+static int read_task(struct reading *reading, int proc, pid_t pid, pid_t tid)
+{
+	struct task task = { .pid = pid };
+	char path[64], text[FILE_ATTR_SIZE];
+	int r;
+
+	if (!read_affinity(reading, tid, &task))
+		return -ESRCH;
+	if (tid != pid && !task.may)
+		return 0;
+	snprintf(path, sizeof(path), "%d/task/%d/stat", pid, tid);
+	if (file_read_attr(proc, path, text, sizeof(text)) < 0 || tasks_parse_stat(text, &task) < 0)
+		return -ESRCH;
+	r = add_task(reading, &task);
+	return r < 0 ? r : 1;
+}
+
+/* All threads of a process but the first. */
+static int read_threads(struct reading *reading, int proc, pid_t pid)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	const struct dirent *entry;
+	struct stat st;
+	char path[32];
+	int fd, r = 0;
+
+	snprintf(path, sizeof(path), "%d/task", pid);
+	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	/* A directory of threads has as many links as it has entries: most have one. */
+	if (fstat(fd, &st) == 0 && st.st_nlink == 3) {
+		close(fd);
+		return 0;
+	}
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (r != -ENOMEM && (entry = readdir(dir))) {
+		int tid;
+
+		if (parse_int(entry->d_name, 1, INT_MAX, &tid) < 0 || tid == pid)
+			continue;
+		r = read_task(reading, proc, pid, tid);
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+static int read_processes(struct reading *reading, DIR *dir)
+{
+	const struct dirent *entry;
+
+	while ((entry = readdir(dir)) && reading->tasks->n < TASKS_MAX) {
+		const struct task *last;
+		int pid, r;
+
+		if (parse_int(entry->d_name, 1, INT_MAX, &pid) < 0)
+			continue;
+		r = read_task(reading, dirfd(dir), pid, pid);
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0) {
+			reading->tasks->n_hidden++;
+			continue;
+		}
+		last = &reading->tasks->items[reading->tasks->n - 1];
+		/* The kernel's own have one thread each. */
+		if (last->kernel)
+			continue;
+		r = read_threads(reading, dirfd(dir), pid);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int tasks_read(const struct cpumask *mask, struct tasks **ret)
+{
+	_cleanup_(tasks) struct tasks *tasks = NULL;
+	_cleanup_closedir_ DIR *dir = opendir("/proc");
+	struct reading reading = { 0 };
+	int r;
+
+	if (!dir)
+		return -errno;
+	tasks = calloc(1, sizeof(*tasks));
+	if (!tasks)
+		return -ENOMEM;
+	reading.tasks = tasks;
+	r = cpumask_export(mask, reading.quiet, sizeof(reading.quiet));
+	if (r == 0)
+		r = read_processes(&reading, dir);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(tasks);
+	return 0;
+}
+
+void tasks_free(struct tasks *tasks)
+{
+	if (!tasks)
+		return;
+	free(tasks->items);
+	free(tasks);
+}
