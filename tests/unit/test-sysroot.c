@@ -50,7 +50,7 @@ static void write_file(const char *name, const char *content)
 static int setup(void **state)
 {
 	(void)state;
-	strcpy(top + strlen(top) - 6, "XXXXXX");
+	snprintf(top, sizeof(top), "/tmp/quiesce-test-XXXXXX");
 	return mkdtemp(top) ? 0 : -1;
 }
 

@@ -49,7 +49,7 @@ static int setup(void **state)
 
 	if (!directory)
 		return -1;
-	strcpy(directory->path, "/tmp/quiesce-test-XXXXXX");
+	snprintf(directory->path, sizeof(directory->path), "/tmp/quiesce-test-XXXXXX");
 	if (!mkdtemp(directory->path))
 		return -1;
 	directory->fd = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -175,11 +175,11 @@ static void add(struct archive_text *archive, char type, const char *path, const
 
 	memset(header, 0, 512);
 	strncpy(header, path, 99);
-	strcpy(header + 100, "0000644");
-	strcpy(header + 108, "0000000");
-	strcpy(header + 116, "0000000");
+	memcpy(header + 100, "0000644", 8);
+	memcpy(header + 108, "0000000", 8);
+	memcpy(header + 116, "0000000", 8);
 	snprintf(header + 124, 12, "%011o", (unsigned)strlen(content) & 07777);
-	strcpy(header + 136, "00000000000");
+	memcpy(header + 136, "00000000000", 12);
 	memset(header + 148, ' ', 8);
 	header[156] = type;
 	strncpy(header + 157, target, 99);
