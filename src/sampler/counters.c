@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sampler/counters.h"
+#include "sampler/digits.h"
 
 static const struct {
 	const char *name;
@@ -28,31 +29,6 @@ static const struct {
 	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
 };
 
-/* Digits of the base only, at least one; *text moves behind them. */
-static int parse_digits(const char **text, unsigned base, uint64_t max, uint64_t *ret)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *p = *text;
-	uint64_t value = 0;
-
-	for (; *p; p++) {
-		const char *digit = memchr(digits, *p, base);
-		uint64_t d;
-
-		if (!digit)
-			break;
-		d = (uint64_t)(digit - digits);
-		if (value > (max - d) / base)
-			return -EINVAL;
-		value = value * base + d;
-	}
-	if (p == *text)
-		return -EINVAL;
-	*text = p;
-	*ret = value;
-	return 0;
-}
-
 int counter_parse(const char *name, uint32_t *ret_type, uint64_t *ret_config)
 {
 	uint64_t type = PERF_TYPE_RAW, config;
@@ -69,13 +45,13 @@ int counter_parse(const char *name, uint32_t *ret_type, uint64_t *ret_config)
 	if (*p == 'r') {
 		p++;
 	} else {
-		r = parse_digits(&p, 10, UINT32_MAX, &type);
+		r = digits_read(&p, 10, UINT32_MAX, &type);
 		if (r < 0)
 			return r;
 		if (*p++ != ':')
 			return -EINVAL;
 	}
-	r = parse_digits(&p, 16, UINT64_MAX, &config);
+	r = digits_read(&p, 16, UINT64_MAX, &config);
 	if (r < 0)
 		return r;
 	if (*p != '\0')

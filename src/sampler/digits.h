@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Unsigned numbers in text, strictly: no sign, no blank, no prefix. */
+#ifndef QUIESCE_SAMPLER_DIGITS_H
+#define QUIESCE_SAMPLER_DIGITS_H
+
+#include <stdint.h>
+
+/* Digits of the base (10, or 16 with small letters), at least one; *text moves behind them.
+ * -EINVAL where there is none, or the number is above max. */
+int digits_read(const char **text, unsigned base, uint64_t max, uint64_t *ret);
+
+#endif

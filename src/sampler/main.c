@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* qs_main(): a program out of a list of benchmarks. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sampler/counters.h"
+#include "sampler/digits.h"
+#include "sampler/outcome.h"
+#include "sampler/runner.h"
+#include "sampler/values.h"
+
+enum {
+	EXIT_OK = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+
+	/* For benchmarks that begin and end several times in a call. */
+	RING_SAMPLES = 65536,
+	MAX_WORDS = 24,
+	WORD_SIZE = 256,
+	MAX_COUNTERS_TEXT = QS_MAX_COUNTERS * 40,
+};
+
+struct options {
+	uint64_t processes;
+	uint64_t values;
+	uint64_t warmups;
+	uint64_t loops;
+	double min_time;
+	const char *min_time_text;
+	int cpu; /* -1: wherever the kernel puts it */
+	const char *counters_text;
+	char counters_copy[MAX_COUNTERS_TEXT];
+	const char *counters[QS_MAX_COUNTERS + 1];
+	int collect;
+	int list;
+	int quiet;
+	const char *output;
+	const char *worker; /* the one benchmark that this process is for */
+	char **patterns;
+	int n_patterns;
+};
+
+struct program {
+	const char *name;
+	int stamps;
+	const struct qs_benchmark *benchmarks;
+	struct options options;
+};
+
+static void usage(FILE *stream, const char *name)
+{
+	fprintf(stream,
+		"usage: %s [options] [NAME...]\n"
+		"\n"
+		"Measures the benchmarks of these names (wildcards: 'copy/*'), or all of them.\n"
+		"\n"
+		"      --list            names, and nothing else\n"
+		"      --processes=N     processes for each benchmark (25)\n"
+		"      --values=N        values in each process (3)\n"
+		"      --warmups=N       values before these, recorded but not counted (1)\n"
+		"      --min-time=S      seconds that a value takes at least (0.1)\n"
+		"      --loops=N         loops in a value; found out by --min-time otherwise\n"
+		"      --cpu=N           on this CPU\n"
+		"      --counters=LIST   count these, too: instructions,cache-misses,r1a2\n"
+		"      --collect         read interrupts, frequency and temperature between values\n"
+		"  -o, --output=FILE     save the result, as pyperf's JSON\n"
+		"  -q, --quiet           no progress\n"
+		"  -h, --help            this text\n",
+		name);
+}
+
+/* --- The command line. --- */
+
+static int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
+{
+	uint64_t number;
+
+	if (digits_read(&text, 10, max, &number) < 0 || *text != '\0' || number < min)
+		return -EINVAL;
+	*ret = number;
+	return 0;
+}
+
+/* "0.1", "2": above 0, at most an hour. */
+static int parse_seconds(const char *text, double *ret)
+{
+	uint64_t whole = 0, fraction = 0;
+	double scale = 1, seconds;
+
+	if (digits_read(&text, 10, 3600, &whole) < 0)
+		return -EINVAL;
+	if (*text == '.') {
+		const char *digits = ++text;
+
+		if (digits_read(&text, 10, 999999999, &fraction) < 0)
+			return -EINVAL;
+		for (; digits < text; digits++)
+			scale *= 10;
+	}
+	seconds = (double)whole + (double)fraction / scale;
+	if (*text != '\0' || seconds <= 0)
+		return -EINVAL;
+	*ret = seconds;
+	return 0;
+}
+
+static int parse_counters(const char *text, struct options *options)
+{
+	size_t n = 0;
+	char *save, *word;
+
+	if (strlen(text) >= sizeof(options->counters_copy))
+		return -EINVAL;
+	memcpy(options->counters_copy, text, strlen(text) + 1);
+	for (word = strtok_r(options->counters_copy, ",", &save); word;
+		word = strtok_r(NULL, ",", &save)) {
+		uint32_t type;
+		uint64_t config;
+
+		if (n == QS_MAX_COUNTERS || counter_parse(word, &type, &config) < 0)
+			return -EINVAL;
+		options->counters[n++] = word;
+	}
+	options->counters_text = text;
+	return n > 0 ? 0 : -EINVAL;
+}
+
+enum {
+	OPTION_LIST = 256,
+	OPTION_PROCESSES,
+	OPTION_VALUES,
+	OPTION_WARMUPS,
+	OPTION_MIN_TIME,
+	OPTION_LOOPS,
+	OPTION_CPU,
+	OPTION_COUNTERS,
+	OPTION_COLLECT,
+	OPTION_WORKER,
+};
+
+static int parse_option(int option, const char *argument, struct options *o)
+{
+	uint64_t cpu;
+	int r;
+
+	switch (option) {
+	case OPTION_PROCESSES:
+		return parse_number(argument, 1, 100000, &o->processes);
+	case OPTION_VALUES:
+		return parse_number(argument, o->worker ? 0 : 1, 100000, &o->values);
+	case OPTION_WARMUPS:
+		return parse_number(argument, 0, 100000, &o->warmups);
+	case OPTION_LOOPS:
+		return parse_number(argument, 1, VALUES_MAX_LOOPS, &o->loops);
+	case OPTION_MIN_TIME:
+		o->min_time_text = argument;
+		return parse_seconds(argument, &o->min_time);
+	case OPTION_CPU:
+		r = parse_number(argument, 0, CPU_SETSIZE - 1, &cpu);
+		if (r == 0)
+			o->cpu = (int)cpu;
+		return r;
+	case OPTION_COUNTERS:
+		return parse_counters(argument, o);
+	case OPTION_LIST:
+		o->list = 1;
+		return 0;
+	case OPTION_COLLECT:
+		o->collect = 1;
+		return 0;
+	case OPTION_WORKER:
+		o->worker = argument;
+		return 0;
+	case 'o':
+		o->output = argument;
+		return *argument ? 0 : -EINVAL;
+	case 'q':
+		o->quiet = 1;
+		return 0;
+	default:
+		return -ENOENT;
+	}
+}
+
+/* 0 to go on, 1 when it is done, -EINVAL when it has said what is wrong. */
+static int parse_options(struct program *program, int argc, char *argv[])
+{
+	static const struct option table[] = {
+		{ "list", no_argument, NULL, OPTION_LIST },
+		{ "processes", required_argument, NULL, OPTION_PROCESSES },
+		{ "values", required_argument, NULL, OPTION_VALUES },
+		{ "warmups", required_argument, NULL, OPTION_WARMUPS },
+		{ "min-time", required_argument, NULL, OPTION_MIN_TIME },
+		{ "loops", required_argument, NULL, OPTION_LOOPS },
+		{ "cpu", required_argument, NULL, OPTION_CPU },
+		{ "counters", required_argument, NULL, OPTION_COUNTERS },
+		{ "collect", no_argument, NULL, OPTION_COLLECT },
+		{ "worker", required_argument, NULL, OPTION_WORKER },
+		{ "output", required_argument, NULL, 'o' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct options *o = &program->options;
+	int option, index = 0, r;
+
+	*o = (struct options){ .processes = 25, .values = 3, .warmups = 1, .cpu = -1 };
+	while ((option = getopt_long(argc, argv, "o:qh", table, &index)) != -1) {
+		if (option == 'h') {
+			usage(stdout, program->name);
+			return 1;
+		}
+		r = parse_option(option, optarg, o);
+		if (r == -ENOENT) {
+			fprintf(stderr, "Try '%s --help'.\n", program->name);
+			return -EINVAL;
+		}
+		if (r < 0) {
+			fprintf(stderr, "%s: '%s' is no value for %s%s\n", program->name, optarg,
+				option == 'o' ? "-o" : "--",
+				option == 'o' ? "" : table[index].name);
+			return r;
+		}
+	}
+	o->patterns = argv + optind;
+	o->n_patterns = argc - optind;
+	return 0;
+}
+
+/* --- The list. --- */
+
+static int is_chosen(const struct program *program, const char *name)
+{
+	const struct options *o = &program->options;
+
+	if (o->worker)
+		return strcmp(o->worker, name) == 0;
+	for (int i = 0; i < o->n_patterns; i++)
+		if (fnmatch(o->patterns[i], name, 0) == 0)
+			return 1;
+	return o->n_patterns == 0;
+}
+
+/* -EINVAL where the list itself is wrong, or a pattern names nothing. */
+static int check_names(const struct program *program)
+{
+	const struct options *o = &program->options;
+	const struct qs_benchmark *b;
+
+	for (b = program->benchmarks; b->name; b++) {
+		if (!values_is_name(b->name) || !b->run) {
+			fprintf(stderr, "%s: benchmark %td: its name or its function is none\n",
+				program->name, b - program->benchmarks + 1);
+			return -EINVAL;
+		}
+		for (const struct qs_benchmark *other = program->benchmarks; other < b; other++) {
+			if (strcmp(other->name, b->name) == 0) {
+				fprintf(stderr, "%s: two benchmarks have the name %s\n",
+					program->name, b->name);
+				return -EINVAL;
+			}
+		}
+	}
+	for (int i = 0; i < o->n_patterns; i++) {
+		for (b = program->benchmarks; b->name; b++)
+			if (fnmatch(o->patterns[i], b->name, 0) == 0)
+				break;
+		if (!b->name) {
+			fprintf(stderr, "%s: no benchmark is named %s (--list)\n", program->name,
+				o->patterns[i]);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static void say_error(const struct program *program, const char *what, int error)
+{
+	char text[128];
+
+	fprintf(stderr, "%s: %s: %s\n", program->name, what,
+		qs_error_text(error, text, sizeof(text)));
+}
+
+/* --- Measuring in this process: for a parent of ours, or for runpinned. --- */
+
+static int bind_to_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return 0;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
+}
+
+static int measure_chosen(
+	const struct program *program, struct qs_sampler *sampler, const struct qs_plan *plan)
+{
+	int result = EXIT_OK;
+
+	for (const struct qs_benchmark *b = program->benchmarks; b->name; b++) {
+		struct qs_values *values;
+		int r;
+
+		if (!is_chosen(program, b->name))
+			continue;
+		r = qs_measure(sampler, b, plan, &values);
+		if (r < 0) {
+			say_error(program, b->name, r);
+			result = EXIT_FAILED;
+			continue;
+		}
+		r = qs_hand_over(values);
+		if (r < 0) {
+			say_error(program, "cannot hand values over", r);
+			result = EXIT_FAILED;
+		}
+		qs_values_free(values);
+	}
+	return result;
+}
+
+static int measure_here(const struct program *program)
+{
+	const struct options *o = &program->options;
+	const struct qs_options sampler_options = {
+		.samples = RING_SAMPLES,
+		.counters = o->counters_text ? o->counters : NULL,
+	};
+	struct qs_plan plan = {
+		.min_time = o->min_time,
+		.loops = o->loops,
+		.warmups = (uint32_t)o->warmups,
+		.values = (uint32_t)o->values,
+	};
+	struct qs_sampler *sampler;
+	int r;
+
+	r = bind_to_cpu(o->cpu);
+	if (r < 0) {
+		fprintf(stderr, "%s: cannot run on CPU %d: %s\n", program->name, o->cpu,
+			strerror(-r));
+		return EXIT_FAILED;
+	}
+	r = qs_open_as(program->stamps, &sampler_options, sizeof(sampler_options), &sampler);
+	if (r < 0) {
+		say_error(program, "cannot open a sampler", r);
+		return EXIT_FAILED;
+	}
+	if (o->collect) {
+		r = qs_collector_open(o->cpu >= 0 ? o->cpu : sched_getcpu(), &plan.collector);
+		if (r < 0) {
+			say_error(program, "cannot collect", r);
+			qs_close(sampler);
+			return EXIT_FAILED;
+		}
+	}
+	r = measure_chosen(program, sampler, &plan);
+	qs_collector_close(plan.collector);
+	qs_close(sampler);
+	return r;
+}
+
+/* --- Measuring in processes. --- */
+
+struct words {
+	char text[MAX_WORDS][WORD_SIZE];
+	char *argv[MAX_WORDS + 1];
+	size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static void add_word(
+	struct words *words, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words->text[words->n], WORD_SIZE, format, arguments);
+	va_end(arguments);
+	words->argv[words->n] = words->text[words->n];
+	words->argv[++words->n] = NULL;
+}
+
+/* The command line of a process that measures one benchmark; loops 0 has it find them out. */
+static void make_words(
+	const struct program *program, const struct outcome *outcome, struct words *ret)
+{
+	const struct options *o = &program->options;
+
+	ret->n = 0;
+	add_word(ret, "%s", program->name);
+	/* First: the rest is understood by it. */
+	add_word(ret, "--worker=%s", outcome->benchmark->name);
+	if (outcome->loops > 0) {
+		add_word(ret, "--loops=%" PRIu64, outcome->loops);
+		add_word(ret, "--warmups=%" PRIu64, o->warmups);
+		add_word(ret, "--values=%" PRIu64, o->values);
+		if (o->counters_text)
+			add_word(ret, "--counters=%s", o->counters_text);
+		if (o->collect)
+			add_word(ret, "--collect");
+	} else {
+		add_word(ret, "--warmups=0");
+		add_word(ret, "--values=0");
+		if (o->min_time_text)
+			add_word(ret, "--min-time=%s", o->min_time_text);
+	}
+	if (o->cpu >= 0)
+		add_word(ret, "--cpu=%d", o->cpu);
+}
+
+static void draw_progress(
+	const struct program *program, const char *name, uint64_t done, uint64_t total)
+{
+	if (program->options.quiet || !isatty(STDERR_FILENO))
+		return;
+	if (!name)
+		fputs("\r\033[K", stderr);
+	else
+		fprintf(stderr, "\r\033[K%3" PRIu64 " %%  %s", done * 100 / total, name);
+	fflush(stderr);
+}
+
+/* One process. Only what ends everything is a failure. */
+static int run_process(
+	const struct program *program, struct runner *runner, struct outcome *outcome)
+{
+	struct words words;
+	int status = 0, r;
+
+	make_words(program, outcome, &words);
+	r = runner_run(runner, words.argv, &outcome->runs[outcome->n_runs], &status);
+	if (r == 0) {
+		outcome->n_runs++;
+		return 0;
+	}
+	if (r == -EINTR)
+		return r;
+	draw_progress(program, NULL, 0, 0);
+	outcome->failed = 1;
+	if (r == -ECHILD && WIFSIGNALED(status))
+		fprintf(stderr, "%s: %s: killed by signal %d (%s)\n", program->name,
+			outcome->benchmark->name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (r == -ECHILD)
+		fprintf(stderr, "%s: %s: its process ended with status %d\n", program->name,
+			outcome->benchmark->name, WEXITSTATUS(status));
+	else if (r == -EBADMSG)
+		fprintf(stderr, "%s: %s: its process handed over no values\n", program->name,
+			outcome->benchmark->name);
+	else
+		say_error(program, outcome->benchmark->name, r);
+	return 0;
+}
+
+/* In turns, so that what changes in the course of time changes all of them. */
+static int run_processes(
+	const struct program *program, struct runner *runner, struct outcome *outcomes, size_t n)
+{
+	const struct options *o = &program->options;
+	uint64_t rounds = o->processes + (o->loops == 0), done = 0;
+
+	for (uint64_t round = 0; round < rounds; round++) {
+		for (size_t i = 0; i < n; i++, done++) {
+			struct outcome *outcome = &outcomes[i];
+			int r;
+
+			if (outcome->failed)
+				continue;
+			draw_progress(program, outcome->benchmark->name, done, rounds * n);
+			r = run_process(program, runner, outcome);
+			if (r < 0)
+				return r;
+			if (outcome->loops == 0 && outcome->n_runs > 0)
+				outcome->loops = outcome->runs[0].values->loops;
+		}
+	}
+	return 0;
+}
+
+static int conclude(const struct program *program, const struct runner *runner,
+	const struct outcome *outcomes, size_t n)
+{
+	const char *output = program->options.output;
+	int result = EXIT_OK, r;
+
+	draw_progress(program, NULL, 0, 0);
+	for (size_t i = 0; i < n; i++)
+		if (outcomes[i].failed)
+			result = EXIT_FAILED;
+	r = outcome_report(stdout, outcomes, n);
+	if (r == 0 && fflush(stdout) != 0)
+		r = -errno;
+	if (r < 0) {
+		say_error(program, "cannot report", r);
+		result = EXIT_FAILED;
+	}
+	if (output) {
+		r = outcome_save(output, outcomes, n);
+		if (r < 0) {
+			char text[128];
+
+			fprintf(stderr, "%s: cannot save %s: %s\n", program->name, output,
+				r == -ENODATA ? "there is no value"
+					      : qs_error_text(r, text, sizeof(text)));
+			result = EXIT_FAILED;
+		}
+	}
+	if (runner->signal) {
+		fprintf(stderr, "%s: ended early by %s\n", program->name,
+			strsignal(runner->signal));
+		return 128 + runner->signal;
+	}
+	return result;
+}
+
+static int measure_in_processes(const struct program *program)
+{
+	const struct options *o = &program->options;
+	struct outcome *outcomes;
+	struct runner runner;
+	size_t n = 0, i = 0;
+	int r, result = EXIT_FAILED;
+
+	for (const struct qs_benchmark *b = program->benchmarks; b->name; b++)
+		n += is_chosen(program, b->name) != 0;
+	outcomes = calloc(n + 1, sizeof(*outcomes));
+	if (!outcomes) {
+		say_error(program, "cannot begin", -ENOMEM);
+		return EXIT_FAILED;
+	}
+	for (const struct qs_benchmark *b = program->benchmarks; b->name; b++)
+		if (is_chosen(program, b->name))
+			outcomes[i++] = (struct outcome){ .benchmark = b, .loops = o->loops };
+	r = runner_open(&runner);
+	for (i = 0; r == 0 && i < n; i++) {
+		outcomes[i].runs = calloc(o->processes + 1, sizeof(*outcomes[i].runs));
+		if (!outcomes[i].runs)
+			r = -ENOMEM;
+	}
+	if (r < 0) {
+		say_error(program, "cannot begin", r);
+	} else {
+		r = run_processes(program, &runner, outcomes, n);
+		if (r < 0 && r != -EINTR)
+			say_error(program, "cannot go on", r);
+		result = conclude(program, &runner, outcomes, n);
+		runner_close(&runner);
+	}
+	for (i = 0; i < n; i++) {
+		for (size_t j = 0; j < outcomes[i].n_runs; j++)
+			qs_values_free(outcomes[i].runs[j].values);
+		free(outcomes[i].runs);
+	}
+	free(outcomes);
+	return result;
+}
+
+int qs_main_as(int stamps, int argc, char *argv[], const struct qs_benchmark *benchmarks)
+{
+	struct program program = {
+		.name = argc > 0 ? argv[0] : "benchmark",
+		.stamps = stamps,
+		.benchmarks = benchmarks,
+	};
+	int asked, r;
+
+	r = parse_options(&program, argc, argv);
+	if (r != 0)
+		return r < 0 ? EXIT_USAGE : EXIT_OK;
+	if (check_names(&program) < 0)
+		return EXIT_USAGE;
+	if (program.options.list) {
+		for (const struct qs_benchmark *b = benchmarks; b->name; b++)
+			if (is_chosen(&program, b->name))
+				puts(b->name);
+		return fflush(stdout) == 0 ? EXIT_OK : EXIT_FAILED;
+	}
+	asked = values_fd_find();
+	if (asked == -ENOENT)
+		return measure_in_processes(&program);
+	if (asked < 0) {
+		fprintf(stderr, "%s: %s is no descriptor for values\n", program.name,
+			VALUES_FD_VARIABLE);
+		return EXIT_FAILED;
+	}
+	if (program.options.output) {
+		fprintf(stderr, "%s: under runpinned, the values are in its result: no -o here\n",
+			program.name);
+		return EXIT_USAGE;
+	}
+	return measure_here(&program);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampler/outcome.h"
+
+enum {
+	TIME_SIZE = 32,
+	LOOPS_SIZE = 40,
+};
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts. */
+static double median(double *values, size_t n)
+{
+	qsort(values, n, sizeof(values[0]), compare_doubles);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+int outcome_summarize(const struct outcome *outcome, struct summary *ret)
+{
+	struct summary summary = { 0 };
+	double *values;
+	size_t n = 0;
+
+	for (size_t i = 0; i < outcome->n_runs; i++)
+		n += outcome->runs[i].values->n_values;
+	values = calloc(n + 1, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < outcome->n_runs; i++) {
+		const struct qs_values *run = outcome->runs[i].values;
+
+		for (size_t j = 0; j < run->n_values; j++)
+			if (run->values[j].kind == QS_VALUE_COUNTED)
+				values[summary.n++] = qs_value_seconds(run, j);
+	}
+	if (summary.n > 0) {
+		summary.median = median(values, summary.n);
+		summary.min = values[0];
+		summary.max = values[summary.n - 1];
+		for (size_t i = 0; i < summary.n; i++)
+			values[i] = values[i] > summary.median ? values[i] - summary.median
+							       : summary.median - values[i];
+		summary.deviation = median(values, summary.n);
+	}
+	free(values);
+	*ret = summary;
+	return 0;
+}
+
+/* "12.3 ns": four digits that count. */
+static void format_time(double seconds, char buffer[static TIME_SIZE])
+{
+	static const struct {
+		double unit;
+		const char *name;
+	} units[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" }, { 1e-12, "ps" } };
+	size_t i = 0;
+	double number;
+
+	while (i < 4 && seconds < units[i].unit)
+		i++;
+	number = seconds / units[i].unit;
+	snprintf(buffer, TIME_SIZE, "%.*f %s",
+		number < 10	       ? 3
+			: number < 100 ? 2
+				       : 1,
+		number, units[i].name);
+}
+
+/* 5000000 as "5*10^6" where that is shorter. */
+static void format_loops(uint64_t loops, char buffer[static LOOPS_SIZE])
+{
+	uint64_t head = loops;
+	unsigned zeros = 0;
+
+	while (head >= 10 && head % 10 == 0) {
+		head /= 10;
+		zeros++;
+	}
+	if (loops < 10000 || zeros < 3)
+		snprintf(buffer, LOOPS_SIZE, "%" PRIu64, loops);
+	else if (head == 1)
+		snprintf(buffer, LOOPS_SIZE, "10^%u", zeros);
+	else
+		snprintf(buffer, LOOPS_SIZE, "%" PRIu64 "*10^%u", head, zeros);
+}
+
+/* The first process that measured values, NULL where there is none. */
+static const struct qs_values *first_counted(const struct outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->n_runs; i++) {
+		const struct qs_values *values = outcome->runs[i].values;
+
+		if (values->values[values->n_values - 1].kind == QS_VALUE_COUNTED)
+			return values;
+	}
+	return NULL;
+}
+
+static void report_counters(FILE *stream, const struct outcome *outcome)
+{
+	const struct qs_values *first = first_counted(outcome);
+
+	for (size_t c = 0; first && c < first->facts.n_counters; c++) {
+		double count = 0, work = 0;
+
+		if (first->facts.counters[c].error)
+			continue;
+		for (size_t i = 0; i < outcome->n_runs; i++) {
+			const struct qs_values *run = outcome->runs[i].values;
+
+			for (size_t j = 0; j < run->n_values; j++) {
+				if (run->values[j].kind != QS_VALUE_COUNTED)
+					continue;
+				count += (double)run->values[j].counts[c];
+				work += (double)run->values[j].loops * run->inner_loops;
+			}
+		}
+		fprintf(stream, "    %-24s %.4g\n", first->facts.counters[c].name, count / work);
+	}
+}
+
+static int report_one(FILE *stream, const struct outcome *outcome, int width)
+{
+	char middle[TIME_SIZE], deviation[TIME_SIZE], min[TIME_SIZE], max[TIME_SIZE],
+		loops[LOOPS_SIZE];
+	const struct qs_values *first = first_counted(outcome);
+	struct summary summary;
+	size_t processes = 0;
+	int r;
+
+	r = outcome_summarize(outcome, &summary);
+	if (r < 0)
+		return r;
+	if (summary.n == 0) {
+		fprintf(stream, "%-*s  no value\n", width, outcome->benchmark->name);
+		return 0;
+	}
+	for (size_t i = 0; i < outcome->n_runs; i++) {
+		const struct qs_values *run = outcome->runs[i].values;
+
+		processes += run->values[run->n_values - 1].kind == QS_VALUE_COUNTED;
+	}
+	format_time(summary.median, middle);
+	format_time(summary.deviation, deviation);
+	format_time(summary.min, min);
+	format_time(summary.max, max);
+	format_loops(first->loops, loops);
+	fprintf(stream,
+		"%-*s  %9s  MAD %9s  min %9s  max %9s  %zu values of %zu process%s, %s loops\n",
+		width, outcome->benchmark->name, middle, deviation, min, max, summary.n, processes,
+		processes == 1 ? "" : "es", loops);
+	report_counters(stream, outcome);
+	return 0;
+}
+
+static void report_clock(FILE *stream, const struct qs_facts *facts)
+{
+	char empty[TIME_SIZE], resolution[TIME_SIZE];
+
+	format_time((double)facts->empty_median_ticks / facts->ticks_per_second, empty);
+	format_time((double)facts->resolution_ticks / facts->ticks_per_second, resolution);
+	fprintf(stream,
+		"clock: %s, in steps of %s; each value has the %s of an empty region in it\n",
+		facts->clock_name, resolution, empty);
+}
+
+/* Each once, however many processes found so. */
+static void report_missing(FILE *stream, const struct qs_facts *facts)
+{
+	char text[128];
+
+	for (size_t i = 0; i < facts->n_counters; i++)
+		if (facts->counters[i].error)
+			fprintf(stream, "note: %s cannot be counted here: %s\n",
+				facts->counters[i].name,
+				qs_error_text(-facts->counters[i].error, text, sizeof(text)));
+}
+
+int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n)
+{
+	const struct qs_values *first = NULL;
+	size_t migrated = 0;
+	int width = 0, r;
+
+	for (size_t i = 0; i < n; i++) {
+		int length = (int)strlen(outcomes[i].benchmark->name);
+
+		width = length > width ? length : width;
+	}
+	for (size_t i = 0; i < n; i++) {
+		r = report_one(stream, &outcomes[i], width);
+		if (r < 0)
+			return r;
+		if (!first)
+			first = first_counted(&outcomes[i]);
+		for (size_t j = 0; j < outcomes[i].n_runs; j++) {
+			const struct qs_values *run = outcomes[i].runs[j].values;
+
+			for (size_t k = 0; k < run->n_values; k++)
+				migrated += run->values[k].kind == QS_VALUE_COUNTED &&
+					run->values[k].cpu_begin != run->values[k].cpu_end;
+		}
+	}
+	if (!first)
+		return 0;
+	report_clock(stream, &first->facts);
+	report_missing(stream, &first->facts);
+	if (migrated > 0)
+		fprintf(stream, "note: %zu value%s began on one CPU and ended on another: --cpu\n",
+			migrated, migrated == 1 ? "" : "s");
+	return 0;
+}

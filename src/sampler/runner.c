@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sampler/clock.h"
+#include "sampler/runner.h"
+#include "sampler/values.h"
+
+int runner_open(struct runner *ret)
+{
+	struct runner runner = { 0 };
+
+	runner.fd = values_fd_create();
+	if (runner.fd < 0)
+		return runner.fd;
+	sigemptyset(&runner.waited);
+	sigaddset(&runner.waited, SIGCHLD);
+	sigaddset(&runner.waited, SIGHUP);
+	sigaddset(&runner.waited, SIGINT);
+	sigaddset(&runner.waited, SIGTERM);
+	/* Who ignores it has its children waited for by the kernel. */
+	signal(SIGCHLD, SIG_DFL);
+	sigprocmask(SIG_BLOCK, &runner.waited, &runner.before);
+	*ret = runner;
+	return 0;
+}
+
+void runner_close(struct runner *runner)
+{
+	sigprocmask(SIG_SETMASK, &runner->before, NULL);
+	close(runner->fd);
+}
+
+/* In the child: becomes this program again, from its start, with an address space laid out anew. */
+_Noreturn static void become(const struct runner *runner, char *argv[], pid_t parent)
+{
+	char number[16];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	sigprocmask(SIG_SETMASK, &runner->before, NULL);
+	snprintf(number, sizeof(number), "%d", runner->fd);
+	if (fcntl(runner->fd, F_SETFD, 0) == 0 && setenv(VALUES_FD_VARIABLE, number, 1) == 0)
+		execv("/proc/self/exe", argv);
+	_exit(127);
+}
+
+/* Until the process has ended; a signal that is to end it all ends it. */
+static int wait_for(struct runner *runner, pid_t pid, int *ret_status)
+{
+	for (;;) {
+		pid_t ended = waitpid(pid, ret_status, WNOHANG);
+		int signal;
+
+		if (ended == pid)
+			return runner->signal ? -EINTR : 0;
+		if (ended < 0)
+			return -errno;
+		signal = sigwaitinfo(&runner->waited, NULL);
+		if (signal > 0 && signal != SIGCHLD) {
+			runner->signal = signal;
+			kill(pid, SIGKILL);
+		}
+	}
+}
+
+/* The first block of what was handed over. */
+static int take_values(const struct runner *runner, struct qs_values **ret)
+{
+	char *text;
+	size_t size, offset = 0, line;
+	int r;
+
+	r = values_fd_read(runner->fd, &text, &size);
+	if (r < 0)
+		return r;
+	r = values_parse(text, size, &offset, ret, &line);
+	free(text);
+	return r == 1 ? -EBADMSG : r;
+}
+
+int runner_run(struct runner *runner, char *argv[], struct outcome_run *ret, int *ret_status)
+{
+	struct outcome_run run = { .began = time(NULL) };
+	uint64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
+	pid_t parent = getpid(), pid;
+	int r;
+
+	r = values_fd_clear(runner->fd);
+	if (r < 0)
+		return r;
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		become(runner, argv, parent);
+	r = wait_for(runner, pid, ret_status);
+	if (r < 0)
+		return r;
+	if (*ret_status != 0)
+		return -ECHILD;
+	run.seconds = (double)(clock_read_ns(CLOCK_MONOTONIC) - began_ns) / 1e9;
+	r = take_values(runner, &run.values);
+	if (r < 0)
+		return r;
+	*ret = run;
+	return 0;
+}

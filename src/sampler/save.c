@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A writer of JSON for this one kind of file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "sampler/outcome.h"
+
+struct writer {
+	FILE *stream;
+	int first; /* in an object or array: no comma is due */
+};
+
+static void put_string(struct writer *writer, const char *text)
+{
+	fputc('"', writer->stream);
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			fprintf(writer->stream, "\\%c", *p);
+		else if (*p < 0x20 || *p == 0x7f)
+			fprintf(writer->stream, "\\u%04x", *p);
+		else
+			fputc(*p, writer->stream);
+	}
+	fputc('"', writer->stream);
+}
+
+/* The shortest of the texts that are read back as just this number. */
+static void put_number(struct writer *writer, double number)
+{
+	char text[40];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, number);
+		if (strtod(text, NULL) == number)
+			break;
+	}
+	fputs(text, writer->stream);
+}
+
+static void put_comma(struct writer *writer)
+{
+	if (!writer->first)
+		fputs(", ", writer->stream);
+	writer->first = 0;
+}
+
+static void put_key(struct writer *writer, const char *key)
+{
+	put_comma(writer);
+	put_string(writer, key);
+	fputs(": ", writer->stream);
+}
+
+static void put_text_fact(struct writer *writer, const char *key, const char *text)
+{
+	put_key(writer, key);
+	put_string(writer, text);
+}
+
+static void put_number_fact(struct writer *writer, const char *key, double number)
+{
+	put_key(writer, key);
+	put_number(writer, number);
+}
+
+static void put_integer_fact(struct writer *writer, const char *key, int64_t number)
+{
+	put_key(writer, key);
+	fprintf(writer->stream, "%" PRId64, number);
+}
+
+static void put_common_facts(struct writer *writer)
+{
+	struct utsname name;
+	char platform[3 * sizeof(name.sysname)];
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (uname(&name) == 0) {
+		snprintf(platform, sizeof(platform), "%s-%s-%s", name.sysname, name.release,
+			name.machine);
+		put_text_fact(writer, "hostname", name.nodename);
+		put_text_fact(writer, "platform", platform);
+	}
+	if (cpus > 0)
+		put_integer_fact(writer, "cpu_count", cpus);
+	put_text_fact(writer, "unit", "second");
+}
+
+/* Of all counted values of a process, a piece of work. */
+static void put_counters(struct writer *writer, const struct qs_values *values)
+{
+	for (size_t c = 0; c < values->facts.n_counters; c++) {
+		double count = 0, work = 0;
+		char key[80];
+
+		for (size_t i = 0; i < values->n_values; i++) {
+			if (values->values[i].kind != QS_VALUE_COUNTED)
+				continue;
+			count += (double)values->values[i].counts[c];
+			work += (double)values->values[i].loops * values->inner_loops;
+		}
+		if (values->facts.counters[c].error || work <= 0)
+			continue;
+		snprintf(key, sizeof(key), "quiesce_event_%s", values->facts.counters[c].name);
+		put_number_fact(writer, key, count / work);
+	}
+}
+
+/* What the collector saw, over all values of a process. */
+static void put_readings(struct writer *writer, const struct qs_values *values)
+{
+	int64_t interrupts = -1, frequency = -1, temperature = -1;
+
+	for (size_t i = 0; i < values->n_values; i++) {
+		const struct qs_value *value = &values->values[i];
+
+		if (value->kind != QS_VALUE_COUNTED)
+			continue;
+		if (value->interrupts >= 0)
+			interrupts = (interrupts < 0 ? 0 : interrupts) + value->interrupts;
+		if (value->frequency_khz >= 0)
+			frequency = value->frequency_khz;
+		if (value->temperature_mc >= 0)
+			temperature = value->temperature_mc;
+	}
+	if (interrupts >= 0)
+		put_integer_fact(writer, "quiesce_interrupts", interrupts);
+	if (frequency >= 0)
+		put_integer_fact(writer, "quiesce_frequency_khz", frequency);
+	if (temperature >= 0)
+		put_number_fact(writer, "quiesce_temperature_after", (double)temperature / 1000);
+}
+
+static void put_run_facts(struct writer *writer, const struct outcome_run *run)
+{
+	const struct qs_values *values = run->values;
+	const struct qs_value *last = &values->values[values->n_values - 1];
+	int64_t migrated = 0;
+	char date[64];
+	struct tm tm;
+
+	put_key(writer, "metadata");
+	fputc('{', writer->stream);
+	writer->first = 1;
+	if (localtime_r(&run->began, &tm) &&
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm) > 0)
+		put_text_fact(writer, "date", date);
+	put_number_fact(writer, "duration", run->seconds);
+	put_integer_fact(writer, "loops", (int64_t)values->loops);
+	if (last->kind == QS_VALUE_CALIBRATION) {
+		put_integer_fact(writer, "calibrate_loops", (int64_t)values->loops);
+	} else {
+		for (size_t i = 0; i < values->n_values; i++)
+			migrated += values->values[i].kind == QS_VALUE_COUNTED &&
+				values->values[i].cpu_begin != values->values[i].cpu_end;
+		put_integer_fact(writer, "quiesce_migrated_values", migrated);
+		if (last->cpu_end != QS_CPU_UNKNOWN)
+			put_integer_fact(writer, "quiesce_cpu_last", last->cpu_end);
+		put_counters(writer, values);
+		put_readings(writer, values);
+	}
+	fputc('}', writer->stream);
+	writer->first = 0;
+}
+
+static void put_run(struct writer *writer, const struct outcome_run *run)
+{
+	const struct qs_values *values = run->values;
+	size_t n_warmups = 0;
+
+	put_comma(writer);
+	fputs("\n   {", writer->stream);
+	writer->first = 1;
+	put_run_facts(writer, run);
+	for (size_t i = 0; i < values->n_values; i++)
+		n_warmups += values->values[i].kind != QS_VALUE_COUNTED;
+	if (n_warmups > 0) {
+		put_key(writer, "warmups");
+		fputc('[', writer->stream);
+		writer->first = 1;
+		for (size_t i = 0; i < values->n_values; i++) {
+			if (values->values[i].kind == QS_VALUE_COUNTED)
+				continue;
+			put_comma(writer);
+			fprintf(writer->stream, "[%" PRIu64 ", ", values->values[i].loops);
+			put_number(writer, qs_value_seconds(values, i));
+			fputc(']', writer->stream);
+		}
+		fputc(']', writer->stream);
+	}
+	if (n_warmups < values->n_values) {
+		put_key(writer, "values");
+		fputc('[', writer->stream);
+		writer->first = 1;
+		for (size_t i = 0; i < values->n_values; i++) {
+			if (values->values[i].kind != QS_VALUE_COUNTED)
+				continue;
+			put_comma(writer);
+			put_number(writer, qs_value_seconds(values, i));
+		}
+		fputc(']', writer->stream);
+	}
+	fputc('}', writer->stream);
+	writer->first = 0;
+}
+
+static void put_benchmark(struct writer *writer, const struct outcome *outcome)
+{
+	const struct qs_facts *facts = &outcome->runs[0].values->facts;
+
+	put_comma(writer);
+	fputs("\n  {\"metadata\": {", writer->stream);
+	writer->first = 1;
+	put_text_fact(writer, "name", outcome->benchmark->name);
+	put_integer_fact(writer, "inner_loops", outcome->runs[0].values->inner_loops);
+	put_text_fact(writer, "quiesce_stamps", facts->clock_name);
+	put_number_fact(writer, "quiesce_stamps_empty",
+		(double)facts->empty_median_ticks / facts->ticks_per_second);
+	put_number_fact(writer, "quiesce_stamps_resolution",
+		(double)facts->resolution_ticks / facts->ticks_per_second);
+	fputs("},\n  \"runs\": [", writer->stream);
+	writer->first = 1;
+	for (size_t i = 0; i < outcome->n_runs; i++)
+		put_run(writer, &outcome->runs[i]);
+	fputs("]}", writer->stream);
+	writer->first = 0;
+}
+
+static int has_values(const struct outcome *outcome)
+{
+	for (size_t i = 0; i < outcome->n_runs; i++) {
+		const struct qs_values *values = outcome->runs[i].values;
+
+		if (values->values[values->n_values - 1].kind == QS_VALUE_COUNTED)
+			return 1;
+	}
+	return 0;
+}
+
+static int put_file(FILE *stream, const struct outcome *outcomes, size_t n)
+{
+	struct writer writer = { .stream = stream, .first = 1 };
+	/* A decimal point is a point in JSON, whatever the program chose. */
+	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before;
+
+	if (!plain)
+		return -ENOMEM;
+	before = uselocale(plain);
+	fputs("{\"version\": \"1.0\",\n \"metadata\": {", stream);
+	put_common_facts(&writer);
+	fputs("},\n \"benchmarks\": [", stream);
+	writer.first = 1;
+	for (size_t i = 0; i < n; i++)
+		if (has_values(&outcomes[i]))
+			put_benchmark(&writer, &outcomes[i]);
+	fputs("]}\n", stream);
+	uselocale(before);
+	freelocale(plain);
+	if (fflush(stream) != 0)
+		return -errno;
+	return ferror(stream) ? -EIO : 0;
+}
+
+/* The mode that a new file would have, which mkstemp(3) does not give. */
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static int save_beside(const char *path, char *beside, const struct outcome *outcomes, size_t n)
+{
+	FILE *stream;
+	struct stat st;
+	int fd, r;
+
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	stream = fdopen(fd, "w");
+	if (!stream) {
+		r = -errno;
+		close(fd);
+		unlink(beside);
+		return r;
+	}
+	r = put_file(stream, outcomes, n);
+	if (r == 0 && fchmod(fd, stat(path, &st) == 0 ? st.st_mode & 0777 : usual_mode()) < 0)
+		r = -errno;
+	if (r == 0 && fsync(fd) < 0)
+		r = -errno;
+	if (fclose(stream) != 0 && r == 0)
+		r = -errno;
+	if (r == 0 && rename(beside, path) < 0)
+		r = -errno;
+	if (r < 0)
+		unlink(beside);
+	return r;
+}
+
+int outcome_save(const char *path, const struct outcome *outcomes, size_t n)
+{
+	size_t with_values = 0;
+	char *beside;
+	struct stat st;
+	int r;
+
+	for (size_t i = 0; i < n; i++)
+		with_values += has_values(&outcomes[i]) != 0;
+	if (with_values == 0)
+		return -ENODATA;
+	/* Not a device, nor a folder: those are not replaced. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	if (asprintf(&beside, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	r = save_beside(path, beside, outcomes, n);
+	free(beside);
+	return r;
+}

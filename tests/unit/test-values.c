@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "quiesce/benchmark.h"
+#include "sampler/values.h"
+
+#define HEAD "quiesce-values 1\nname a/b\nclock tsc\nempty 9000\nresolution 300\ninner 4\n"
+
+static int parse(const char *text, size_t size, struct qs_values **ret, size_t *ret_line)
+{
+	size_t offset = 0;
+
+	return values_parse(text, size, &offset, ret, ret_line);
+}
+
+static void test_parse(void **state)
+{
+	static const char text[] = HEAD "counter 0 instructions\ncounter 2 r1a2\n"
+					"c 1 100\n"
+					"c 2 200\n"
+					"w 2 210\n"
+					"r 3 - 45000\n"
+					"v 2 220 0 4095 77 0\n"
+					"end 4\n" HEAD "v 1 1 0 0\nend 1\n";
+	struct qs_values *values;
+	size_t offset = 0, line = 0;
+
+	(void)state;
+	assert_int_equal(values_parse(text, sizeof(text), &offset, &values, &line), 0);
+	assert_string_equal(values->name, "a/b");
+	assert_string_equal(values->facts.clock_name, "tsc");
+	assert_int_equal(values->inner_loops, 4);
+	assert_int_equal(values->loops, 2);
+	assert_int_equal(values->facts.n_counters, 2);
+	assert_string_equal(values->facts.counters[1].name, "r1a2");
+	assert_int_equal(values->facts.counters[1].error, 2);
+	assert_int_equal(values->n_values, 4);
+	assert_int_equal(values->values[0].kind, QS_VALUE_CALIBRATION);
+	assert_int_equal(values->values[2].kind, QS_VALUE_WARMUP);
+	assert_int_equal(values->values[2].interrupts, 3);
+	assert_int_equal(values->values[2].frequency_khz, -1);
+	assert_int_equal(values->values[2].temperature_mc, 45000);
+	assert_int_equal(values->values[3].kind, QS_VALUE_COUNTED);
+	assert_int_equal(values->values[3].cpu_begin, 0);
+	assert_int_equal(values->values[3].cpu_end, QS_CPU_UNKNOWN);
+	assert_int_equal(values->values[3].counts[0], 77);
+	assert_true(qs_value_seconds(values, 3) == 220e-12 / 2 / 4);
+	qs_values_free(values);
+
+	assert_int_equal(values_parse(text, sizeof(text), &offset, &values, &line), 0);
+	assert_int_equal(values->n_values, 1);
+	qs_values_free(values);
+	assert_int_equal(values_parse(text, sizeof(text), &offset, &values, &line), 1);
+}
+
+/* A program may write whatever it likes. */
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t line;
+	} wrong[] = {
+		{ "x", 1 },
+		{ "\n", 1 },
+		{ "quiesce-values 2\n", 1 },
+		{ "quiesce-values 1\n", 2 },
+		{ "quiesce-values 1\nname \n", 2 },
+		{ "quiesce-values 1\nname  a\n", 2 },
+		{ "quiesce-values 1\nname a\tb\n", 2 },
+		{ "quiesce-values 1\nname a\033[2Jb\n", 2 },
+		{ "quiesce-values 1\nname \xff\n", 2 },
+		{ "quiesce-values 1\nname a\nclock sundial\n", 3 },
+		{ "quiesce-values 1\nname a\nclock tsc\nempty -1\n", 4 },
+		{ "quiesce-values 1\nname a\nclock tsc\nempty 1 \n", 4 },
+		{ "quiesce-values 1\nname a\nclock tsc\nempty 1\nresolution 0x1\n", 5 },
+		{ "quiesce-values 1\nname a\nclock tsc\nempty 1\nresolution 1\ninner 0\n", 6 },
+		{ "quiesce-values 1\nname a\nclock tsc\nempty 1\nresolution 1\ninner 4294967296\n",
+			6 },
+		{ HEAD, 7 },
+		{ HEAD "end 0\n", 7 },
+		{ HEAD "v 1 1 0 0\n", 8 },
+		{ HEAD "v 1 1 0 0\nend 2\n", 8 },
+		{ HEAD "v 1 1 0 0\nend 1", 8 },
+		{ HEAD "v 1 1 0\nend 1\n", 7 },
+		{ HEAD "v 1 1 0 0 5\nend 1\n", 7 },
+		{ HEAD "v 0 1 0 0\nend 1\n", 7 },
+		{ HEAD "v 1 0 0 0\nend 1\n", 7 },
+		{ HEAD "v 1 1 0 4096\nend 1\n", 7 },
+		{ HEAD "v 9007199254740993 1 0 0\nend 1\n", 7 },
+		{ HEAD "v 1 9223372036854775808 0 0\nend 1\n", 7 },
+		{ HEAD "v 1  1 0 0\nend 1\n", 7 },
+		{ HEAD "V 1 1 0 0\nend 1\n", 7 },
+		{ HEAD "v\nend 1\n", 7 },
+		{ HEAD "c 1 1 1\nend 1\n", 7 },
+		{ HEAD "r 1 2 3\nend 1\n", 7 },
+		{ HEAD "v 1 1 0 0\nr 1 2\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\nr 1 2 --\nend 1\n", 8 },
+		{ HEAD "counter 0 flux\n", 7 },
+		{ HEAD "counter 0 r1\ncounter 0 r2\ncounter 0 r3\ncounter 0 r4\ncounter 0 r5\n"
+		       "counter 0 r6\n",
+			12 },
+		{ HEAD "v 1 1 0 0\ncounter 0 r1\nend 1\n", 8 },
+		{ HEAD "counter 5000 r1\n", 7 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct qs_values *values = (struct qs_values *)1;
+		size_t line = 0;
+
+		print_message("# %zu\n", i);
+		assert_int_equal(
+			parse(wrong[i].text, strlen(wrong[i].text), &values, &line), -EBADMSG);
+		assert_int_equal(line, wrong[i].line);
+		assert_true(values == (struct qs_values *)1);
+	}
+}
+
+/* Cut anywhere, and with any byte changed: refused, or taken, but never beyond its end. */
+static void test_mutilated(void **state)
+{
+	static const char text[] = HEAD "counter 0 r1\nc 1 5\nw 1 9\nr 1 2 3\nv 1 7 0 0 3\nend 3\n";
+	size_t size = sizeof(text) - 1, line, taken = 0;
+	struct qs_values *values;
+	char *copy;
+
+	(void)state;
+	for (size_t cut = 1; cut < size; cut++) {
+		/* Exactly as large: an address sanitizer sees the first byte too far. */
+		copy = malloc(cut);
+		assert_non_null(copy);
+		memcpy(copy, text, cut);
+		assert_int_equal(parse(copy, cut, &values, &line), -EBADMSG);
+		free(copy);
+	}
+	for (size_t at = 0; at < size; at++) {
+		for (int byte = 0; byte < 256; byte++) {
+			int r;
+
+			copy = malloc(size);
+			assert_non_null(copy);
+			memcpy(copy, text, size);
+			copy[at] = (char)byte;
+			r = parse(copy, size, &values, &line);
+			assert_true(r == 0 || r == -EBADMSG || (r == 1 && at == 0 && byte == 0));
+			if (r == 0) {
+				taken++;
+				assert_int_equal(values->n_values, 3);
+				qs_values_free(values);
+			}
+			free(copy);
+		}
+	}
+	assert_true(taken >= size);
+}
+
+static void test_names(void **state)
+{
+	char longest[VALUES_MAX_NAME + 2];
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest));
+	longest[VALUES_MAX_NAME + 1] = '\0';
+	assert_false(values_is_name(longest));
+	longest[VALUES_MAX_NAME] = '\0';
+	assert_true(values_is_name(longest));
+	assert_true(values_is_name("copy/64 bytes"));
+	assert_true(values_is_name("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"));
+	assert_false(values_is_name(NULL));
+	assert_false(values_is_name(""));
+	assert_false(values_is_name(" a"));
+	assert_false(values_is_name("a "));
+	assert_false(values_is_name("a\nb"));
+	assert_false(values_is_name("a\x7f"));
+	assert_false(values_is_name("\xc2\x9b"));
+	assert_false(values_is_name("\xc0\xaf"));
+	assert_false(values_is_name("\xed\xa0\x80"));
+	assert_false(values_is_name("\xf4\x90\x80\x80"));
+	assert_false(values_is_name("\xe2\x82"));
+}
+
+static void spin(struct qs_run *run)
+{
+	uint64_t began = qs_begin(run->sampler), sum = 0;
+
+	for (uint64_t i = 0; i < run->loops; i++) {
+		qs_hide(sum);
+		sum += i;
+	}
+	qs_keep(sum);
+	qs_end(run->sampler, began);
+}
+
+/* Through a descriptor as runpinned makes it, in a locale with another decimal point. */
+static void test_hand_over(void **state)
+{
+	static const struct qs_benchmark benchmark = {
+		.name = "spin", .run = spin, .inner_loops = 3
+	};
+	const struct qs_plan plan = { .loops = 100, .warmups = 1, .values = 2 };
+	struct qs_options options = { .samples = 4 };
+	struct qs_sampler *sampler;
+	struct qs_values *values, *back;
+	size_t size, offset = 0, line;
+	char number[16], *text;
+	int fd;
+
+	(void)state;
+	(void)setlocale(LC_ALL, "de_DE.UTF-8");
+	assert_int_equal(qs_open(&options, &sampler), 0);
+	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), 0);
+	unsetenv(VALUES_FD_VARIABLE);
+	assert_int_equal(qs_hand_over(values), -ENOENT);
+	setenv(VALUES_FD_VARIABLE, "1", 1);
+	assert_int_equal(qs_hand_over(values), -EBADF);
+	setenv(VALUES_FD_VARIABLE, "one", 1);
+	assert_int_equal(qs_hand_over(values), -EBADF);
+
+	fd = values_fd_create();
+	assert_true(fd >= 0);
+	snprintf(number, sizeof(number), "%d", fd);
+	setenv(VALUES_FD_VARIABLE, number, 1);
+	assert_int_equal(qs_hand_over(values), 0);
+	qs_reset(sampler);
+	qs_end(sampler, qs_begin(sampler));
+	qs_end(sampler, qs_begin(sampler));
+	assert_int_equal(qs_hand_over_samples(sampler, "bad\n"), -EINVAL);
+	assert_int_equal(qs_hand_over_samples(sampler, "mine"), 0);
+
+	assert_int_equal(values_fd_read(fd, &text, &size), 0);
+	assert_int_equal(values_parse(text, size, &offset, &back, &line), 0);
+	assert_string_equal(back->name, "spin");
+	assert_int_equal(back->inner_loops, 3);
+	assert_int_equal(back->n_values, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(qs_value_seconds(back, i) == qs_value_seconds(values, i));
+	qs_values_free(back);
+	assert_int_equal(values_parse(text, size, &offset, &back, &line), 0);
+	assert_string_equal(back->name, "mine");
+	assert_int_equal(back->n_values, 2);
+	qs_values_free(back);
+	assert_int_equal(values_parse(text, size, &offset, &back, &line), 1);
+	free(text);
+
+	/* The next program finds it empty. */
+	assert_int_equal(values_fd_clear(fd), 0);
+	assert_int_equal(values_fd_read(fd, &text, &size), 0);
+	assert_int_equal(size, 0);
+	free(text);
+	qs_values_free(values);
+	qs_close(sampler);
+	close(fd);
+	unsetenv(VALUES_FD_VARIABLE);
+	setlocale(LC_ALL, "C");
+}
+
+/* What a program can do with the descriptor: fill it, and no more. */
+static void test_descriptor(void **state)
+{
+	struct qs_options options = { .samples = 100000 };
+	struct qs_sampler *sampler;
+	char number[16], *text;
+	size_t size, before;
+	struct stat st;
+	int fd = values_fd_create(), r;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, VALUES_FD_SIZE);
+	assert_int_equal(ftruncate(fd, 0), -1);
+	assert_int_equal(ftruncate(fd, 2 * VALUES_FD_SIZE), -1);
+	/* Sealed against writing it could not be cleared. */
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
+	assert_true(pwrite(fd, "x", 1, VALUES_FD_SIZE) < 0);
+
+	snprintf(number, sizeof(number), "%d", fd);
+	setenv(VALUES_FD_VARIABLE, number, 1);
+	assert_int_equal(qs_open(&options, &sampler), 0);
+	for (int i = 0; i < 30000; i++)
+		qs_end(sampler, qs_begin(sampler));
+	assert_int_equal(qs_settle(sampler), 0);
+	assert_int_equal(qs_hand_over_samples(sampler, "many"), 0);
+	assert_int_equal(values_fd_read(fd, &text, &before), 0);
+	free(text);
+	for (r = 0; r == 0;)
+		r = qs_hand_over_samples(sampler, "many");
+	assert_int_equal(r, -ENOSPC);
+	/* Whole blocks, or nothing. */
+	assert_int_equal(values_fd_read(fd, &text, &size), 0);
+	assert_int_equal(size % before, 0);
+	free(text);
+	unsetenv(VALUES_FD_VARIABLE);
+	qs_close(sampler);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_mutilated),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_hand_over),
+		cmocka_unit_test(test_descriptor),
+	};
+
+	return cmocka_run_group_tests_name("values", tests, NULL, NULL);
+}
