@@ -8,6 +8,7 @@
 #include "basic/macro.h"
 #include "basic/table.h"
 #include "basic/terminal.h"
+#include "basic/text.h"
 
 struct table {
 	struct libscols_table *scols;
@@ -17,15 +18,6 @@ struct table {
 	size_t width;
 	bool json;
 	FILE *stream;
-};
-
-enum {
-	WIDE = 110,
-	/* Characters of a wrapped cell's line: on a narrow terminal and on a wide one, and what
-	 * the last column gets at least. */
-	WRAP_NARROW = 22,
-	WRAP_WIDE = 48,
-	WRAP_LEAST = 12,
 };
 
 static int add_column(struct table *table, const struct table_column *column)
@@ -89,30 +81,6 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 	return 0;
 }
 
-/* Newlines in place of blanks, so that no line is longer than `at` where words allow it, beside
- * those that are there. malloc'd. */
-static char *wrap_words(const char *text, size_t at)
-{
-	char *copy = strdup(text), *line = copy, *blank = NULL;
-
-	if (!copy)
-		return NULL;
-	for (char *p = copy; *p; p++) {
-		if (*p == ' ')
-			blank = p;
-		if (*p == '\n') {
-			line = p + 1;
-			blank = NULL;
-		}
-		if ((size_t)(p - line) >= at && blank && blank > line) {
-			*blank = '\n';
-			line = blank + 1;
-			blank = NULL;
-		}
-	}
-	return copy;
-}
-
 int table_add(struct table *table, const char *const *cells)
 {
 	struct libscols_line *line = scols_table_new_line(table->scols, NULL);
@@ -160,20 +128,72 @@ static size_t text_width(const char *text)
 	return width;
 }
 
-/* The widest cell of a column, its head included. */
-static size_t column_width(const struct table *table, struct libscols_iter *lines, size_t column)
+/* Up to the next place where a line may be broken: before a blank, or behind a comma. */
+static size_t piece_length(const char *text)
 {
-	size_t width = text_width(table->columns[column].name);
+	size_t n = strcspn(text, " ,");
+
+	return n + (text[n] == ',');
+}
+
+/* Newlines where lines may be broken, so that none is longer than `at` unless a single piece is.
+ * malloc'd. */
+static char *wrap_text(const char *text, size_t at)
+{
+	_cleanup_text_ struct text t = { 0 };
+	size_t line = 0;
+
+	text_append(&t, "");
+	while (*text) {
+		size_t blank = *text == ' ' && line > 0, n = piece_length(text + blank);
+		size_t characters = count_characters(text, blank + n);
+
+		if (line > 0 && line + characters > at) {
+			text_append(&t, "\n");
+			line = 0;
+			text += blank;
+			continue;
+		}
+		/* A blank at the beginning of a line. */
+		if (blank + n == 0)
+			n = 1;
+		text_append_n(&t, text, blank + n);
+		line += count_characters(text, blank + n);
+		text += blank + n;
+	}
+	return text_steal(&t);
+}
+
+/* What a column needs: its widest cell, and the widest piece of any, its head included. */
+struct needs {
+	size_t width;
+	size_t least;
+};
+
+static struct needs find_needs(
+	const struct table *table, struct libscols_iter *lines, size_t column)
+{
+	struct needs needs = { .width = text_width(table->columns[column].name) };
 	struct libscols_line *line;
 
+	needs.least = needs.width;
 	scols_reset_iter(lines, SCOLS_ITER_FORWARD);
 	while (scols_table_next_line(table->scols, lines, &line) == 0) {
 		const char *text = scols_cell_get_data(scols_line_get_cell(line, column));
 
-		if (text)
-			width = MAX(width, text_width(text));
+		if (!text)
+			continue;
+		needs.width = MAX(needs.width, text_width(text));
+		while (*text) {
+			size_t n = piece_length(text);
+
+			needs.least = MAX(needs.least, count_characters(text, n));
+			text += n + (text[n] == ' ');
+		}
 	}
-	return width;
+	if (!(table->columns[column].flags & TABLE_WRAP))
+		needs.least = needs.width;
+	return needs;
 }
 
 static int wrap_column(
@@ -187,9 +207,9 @@ static int wrap_column(
 		const char *text = scols_cell_get_data(scols_line_get_cell(line, column));
 		char *wrapped;
 
-		if (!text)
+		if (!text || text_width(text) <= at)
 			continue;
-		wrapped = wrap_words(text, at);
+		wrapped = wrap_text(text, at);
 		if (!wrapped)
 			return -ENOMEM;
 		r = scols_line_refer_data(line, column, wrapped);
@@ -199,36 +219,42 @@ static int wrap_column(
 	return r;
 }
 
-/* Breaks the cells of the columns that may be: the last of them still more where the others leave
- * it less room, and less where there is no other. */
+/* The widest column that can be narrower; n_columns for none. */
+static size_t find_widest(const struct table *table, const struct needs *needs)
+{
+	size_t widest = table->n_columns;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		if (needs[i].width > needs[i].least &&
+			(widest == table->n_columns || needs[i].width > needs[widest].width))
+			widest = i;
+	}
+	return widest;
+}
+
+/* Breaks the cells of the columns that may be, the widest ones first, until all columns together
+ * are no wider than the terminal. */
 static int wrap_columns(const struct table *table, struct libscols_iter *lines)
 {
-	size_t at = table->width > WIDE ? WRAP_WIDE : WRAP_NARROW, others = 0;
-	size_t last = table->n_columns, n = 0;
+	_cleanup_free_ struct needs *needs = calloc(table->n_columns + 1, sizeof(*needs));
+	size_t total = table->n_columns > 0 ? table->n_columns - 1 : 0, widest;
+	int r = 0;
 
+	if (!needs)
+		return -ENOMEM;
 	for (size_t i = 0; i < table->n_columns; i++) {
-		if (table->columns[i].flags & TABLE_WRAP) {
-			last = i;
-			n++;
-		}
+		needs[i] = find_needs(table, lines, i);
+		total += needs[i].width;
 	}
-	if (last == table->n_columns)
-		return 0;
-	for (size_t i = 0; i < table->n_columns; i++) {
-		int r = 0;
-
-		if (i == last)
-			continue;
-		if (table->columns[i].flags & TABLE_WRAP)
-			r = wrap_column(table, lines, i, at);
-		if (r < 0)
-			return r;
-		others += column_width(table, lines, i) + 1;
+	for (; total > table->width; total--) {
+		widest = find_widest(table, needs);
+		if (widest == table->n_columns)
+			break;
+		needs[widest].width--;
 	}
-	/* One alone gets all there is. */
-	if (others + at > table->width || n == 1)
-		at = MAX((size_t)WRAP_LEAST, table->width > others ? table->width - others : 0);
-	return wrap_column(table, lines, last, at);
+	for (size_t i = 0; r == 0 && i < table->n_columns; i++)
+		r = wrap_column(table, lines, i, needs[i].width);
+	return r;
 }
 
 int table_print(struct table *table)

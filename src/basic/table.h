@@ -13,7 +13,7 @@
 
 enum table_flag {
 	TABLE_RIGHT = 1 << 0,  /* numbers */
-	TABLE_WRAP = 1 << 1,   /* long texts are broken between words */
+	TABLE_WRAP = 1 << 1,   /* may be broken, between words and behind commas, to fit */
 	TABLE_NUMBER = 1 << 2, /* in JSON a number, not a string */
 };
 

@@ -836,6 +836,7 @@ static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
 	}
 	rows->items = items;
 	items[rows->n] = (struct restore_row){
+		.kind = entry->kind,
 		.path = strdup(entry->path),
 		.name = strdup(entry->name),
 		.original = strdup(entry->old),

@@ -73,6 +73,7 @@ enum restore_word {
 };
 
 struct restore_row {
+	enum knob_kind kind;
 	char *path;
 	char *name;
 	char *original;

@@ -10,6 +10,7 @@
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/parse.h"
+#include "basic/text.h"
 #include "basic/wait.h"
 #include "knob/knob.h"
 #include "machine/cpumask.h"
@@ -336,6 +337,69 @@ int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, con
 	} while (kind == KNOB_FREQUENCY && !knob_equal(kind, now, wanted) && wait_step(&wait));
 	*ret = now;
 	return 0;
+}
+
+/* "/sys/devices/system/cpu/NAME7/..." is 7, -1 for another path; *ret_rest is behind the number. */
+static int parse_cpu_path(const char *path, const char *name, const char **ret_rest)
+{
+	static const char directory[] = "/sys/devices/system/cpu/";
+	uint64_t number;
+
+	if (!text_starts_with(path, directory))
+		return -1;
+	path += strlen(directory);
+	if (!text_starts_with(path, name))
+		return -1;
+	path += strlen(name);
+	if (!(*path >= '0' && *path <= '9') || parse_next_u64(&path, &number) < 0 || *path != '/' ||
+		number >= CPUMASK_CAPACITY)
+		return -1;
+	*ret_rest = path;
+	return (int)number;
+}
+
+/* "0 1 2 3"; a policy without an online CPU does not tell (EBUSY). */
+static int read_related_cpus(int policy, struct cpumask **ret)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	char path[96], text[FILE_ATTR_SIZE];
+	const char *cursor = text;
+	uint64_t cpu;
+	int r;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpufreq/policy%d/related_cpus",
+		policy);
+	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return 0;
+	r = cpumask_new(&cpus);
+	while (r == 0 && parse_next_u64(&cursor, &cpu) == 0 && cpu < CPUMASK_CAPACITY)
+		r = cpumask_set(cpus, (int)cpu);
+	if (r == 0 && cpumask_weight(cpus) > 1)
+		*ret = TAKE_PTR(cpus);
+	return r;
+}
+
+int knob_find_cpus(const char *path, int *ret_cpu, struct cpumask **ret_cpus)
+{
+	struct cpumask *cpus = NULL;
+	const char *rest;
+	int cpu = parse_cpu_path(path, "cpu", &rest), r = 0;
+
+	if (cpu < 0) {
+		cpu = parse_cpu_path(path, "cpufreq/policy", &rest);
+		if (cpu >= 0)
+			r = read_related_cpus(cpu, &cpus);
+	}
+	if (r < 0)
+		return r;
+	*ret_cpu = cpu;
+	*ret_cpus = cpus;
+	return 0;
+}
+
+bool knob_went_well(const struct knob *knob)
+{
+	return knob->word == KNOB_APPLIED || knob->word == KNOB_ALREADY;
 }
 
 const char *knob_word_name(enum knob_word word)

@@ -92,6 +92,8 @@ int knob_plan_add(struct knob_plan *plan, unsigned group, enum knob_kind kind, c
 /* Says beforehand that this knob is not there or not ours to turn: a row of the table, no write. */
 int knob_plan_add_word(struct knob_plan *plan, unsigned group, enum knob_word word,
 	const char *path, const char *note, const char *name, ...) _printf_(6, 7);
+/* APPLIED or ALREADY. */
+bool knob_went_well(const struct knob *knob);
 struct knob *knob_plan_find(const struct knob_plan *plan, const char *path);
 void knob_plan_clear(struct knob_plan *plan);
 
@@ -125,6 +127,13 @@ int64_t knob_deadline(void);
  */
 int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, const char *path,
 	const char *wanted, int64_t deadline, char **ret);
+
+/*
+ * The CPUs that a file belongs to, as its path tells: that of .../cpu/cpu3/..., and those of
+ * .../cpu/cpufreq/policy2/... (its related_cpus). *ret_cpu is -1 for none, *ret_cpus NULL unless
+ * they are more than one.
+ */
+int knob_find_cpus(const char *path, int *ret_cpu, struct cpumask **ret_cpus);
 
 /* "applied", ... */
 const char *knob_word_name(enum knob_word word);

@@ -8,11 +8,11 @@
 
 #include "basic/parse.h"
 #include "basic/say.h"
-#include "basic/table.h"
 #include "basic/text.h"
 #include "config.h"
 #include "knob/journal.h"
 #include "knob/setter.h"
+#include "knob/show.h"
 
 enum {
 	OPT_DRY_RUN = 256,
@@ -239,265 +239,6 @@ static int parse_cpus(const char *list, const struct topology *topology, struct 
 	return 0;
 }
 
-/* --- The table. --- */
-
-/* Rows of a plan that are shown as one. */
-struct row_group {
-	const struct knob *first;
-	size_t index; /* of the first */
-	size_t n;
-	struct cpumask *cpus; /* NULL for knobs of no CPU */
-	bool folded;
-};
-
-struct row_key {
-	char *key;
-	size_t index;
-};
-
-static const char *or_empty(const char *text)
-{
-	return text ? text : "";
-}
-
-static bool went_well(const struct knob *knob)
-{
-	return knob->word == KNOB_APPLIED || knob->word == KNOB_ALREADY;
-}
-
-/* Knobs with the same key are shown as one row. */
-static char *row_key(const struct knob *knob, size_t index, bool verbose)
-{
-	char *key;
-	int n;
-
-	if (knob->fold && went_well(knob) && !verbose)
-		n = asprintf(&key, "fold\x1f%s\x1f%d", knob->fold, knob->word);
-	else if (knob->cpu >= 0 && !verbose)
-		n = asprintf(&key, "cpu\x1f%s\x1f%s\x1f%s\x1f%s\x1f%d\x1f%s", knob->name,
-			or_empty(knob->wanted), or_empty(knob->now), or_empty(knob->original),
-			knob->word, or_empty(knob->note));
-	else
-		n = asprintf(&key, "one\x1f%zu", index);
-	return n < 0 ? NULL : key;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-	const struct row_key *x = a, *y = b;
-	int r = strcmp(x->key, y->key);
-
-	return r ? r : (x->index > y->index) - (x->index < y->index);
-}
-
-static int compare_groups(const void *a, const void *b)
-{
-	const struct row_group *x = a, *y = b;
-
-	return (x->index > y->index) - (x->index < y->index);
-}
-
-static void free_groups(struct row_group *groups, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		cpumask_free(groups[i].cpus);
-	free(groups);
-}
-
-static int start_group(struct row_group *group, const struct knob *knob, size_t index, bool folded)
-{
-	*group = (struct row_group){ .first = knob, .index = index, .folded = folded };
-	return knob->cpu >= 0 && !folded ? cpumask_new(&group->cpus) : 0;
-}
-
-/* The plan's rows, put together; groups are malloc'd. */
-static int group_rows(
-	const struct knob_plan *plan, bool verbose, bool all, struct row_group **ret, size_t *ret_n)
-{
-	struct row_key *keys = calloc(plan->n + 1, sizeof(*keys));
-	struct row_group *groups = calloc(plan->n + 1, sizeof(*groups));
-	size_t n_keys = 0, n = 0;
-	int r = keys && groups ? 0 : -ENOMEM;
-
-	for (size_t i = 0; r == 0 && i < plan->n; i++) {
-		const struct knob *knob = &plan->knobs[i];
-
-		/* What is only kept is of no interest, unless everything is. */
-		if (!knob->settled && !knob->wanted && !all)
-			continue;
-		keys[n_keys].index = i;
-		keys[n_keys].key = row_key(knob, i, verbose);
-		if (!keys[n_keys].key)
-			r = -ENOMEM;
-		else
-			n_keys++;
-	}
-	if (r == 0)
-		qsort(keys, n_keys, sizeof(*keys), compare_keys);
-	for (size_t i = 0; r == 0 && i < n_keys; i++) {
-		const struct knob *knob = &plan->knobs[keys[i].index];
-
-		if (i == 0 || strcmp(keys[i].key, keys[i - 1].key) != 0)
-			r = start_group(&groups[n++], knob, keys[i].index,
-				text_starts_with(keys[i].key, "fold"));
-		if (r == 0 && groups[n - 1].cpus && knob->cpus)
-			cpumask_or(groups[n - 1].cpus, groups[n - 1].cpus, knob->cpus);
-		else if (r == 0 && groups[n - 1].cpus)
-			r = cpumask_set(groups[n - 1].cpus, knob->cpu);
-		if (r == 0)
-			groups[n - 1].n++;
-	}
-	for (size_t i = 0; i < n_keys; i++)
-		free(keys[i].key);
-	free(keys);
-	if (r < 0) {
-		free_groups(groups, n);
-		return r;
-	}
-	qsort(groups, n, sizeof(*groups), compare_groups);
-	*ret = groups;
-	*ret_n = n;
-	return 0;
-}
-
-/* Why, for a person: the note, or the error behind the word. malloc'd. */
-static char *explain_knob(const struct knob *knob)
-{
-	if (knob->note)
-		return strdup(knob->note);
-	/* "unavailable" says as much as "No such file or directory". */
-	if (knob->error && knob->error != ENOENT)
-		return strdup(strerror(knob->error));
-	return strdup("");
-}
-
-/* A value as it is short and easy to read: the chosen word of a choice, and a mask as a list. NULL
- * for NULL; malloc'd. */
-static int show_value(const struct knob *knob, const char *value, char **ret)
-{
-	_cleanup_(cpumask) struct cpumask *mask = NULL;
-	char *shown = NULL;
-	int r;
-
-	if (value && knob->kind == KNOB_MASK) {
-		r = cpumask_new(&mask);
-		if (r < 0)
-			return r;
-		if (cpumask_parse_hex(value, mask, NULL) == 0) {
-			*ret = cpumask_format_list(mask);
-			return *ret ? 0 : -ENOMEM;
-		}
-	}
-	if (value) {
-		shown = knob_writable(knob->kind, value);
-		if (!shown)
-			return -ENOMEM;
-	}
-	*ret = shown;
-	return 0;
-}
-
-static int add_group_row(struct table *table, const struct row_group *group)
-{
-	const struct knob *knob = group->first;
-	_cleanup_free_ char *cpus = NULL, *name = NULL, *why = explain_knob(knob);
-	_cleanup_free_ char *wanted = NULL, *now = NULL, *original = NULL;
-	int r;
-
-	if (group->cpus)
-		cpus = cpumask_format_list(group->cpus);
-	if (!why || (group->cpus && !cpus))
-		return -ENOMEM;
-	if (group->folded) {
-		if (asprintf(&name, "%zu %s", group->n, knob->fold) < 0) {
-			name = NULL;
-			return -ENOMEM;
-		}
-		return table_add(table,
-			(const char *const[]){
-				name, cpus, NULL, NULL, NULL, knob_word_name(knob->word), why });
-	}
-	r = show_value(knob, knob->wanted, &wanted);
-	if (r == 0)
-		r = show_value(knob, knob->now, &now);
-	if (r == 0)
-		r = show_value(knob, knob->original, &original);
-	if (r < 0)
-		return r;
-	return table_add(table,
-		(const char *const[]){
-			knob->name, cpus, wanted, now, original, knob_word_name(knob->word), why });
-}
-
-static int print_table(const struct knob_plan *plan, bool verbose)
-{
-	static const struct table_column columns[] = {
-		{ "KNOB", TABLE_WRAP },
-		{ "CPUS", 0 },
-		{ "WANTED", 0 },
-		{ "NOW", 0 },
-		{ "ORIGINAL", 0 },
-		{ "STATE", 0 },
-		{ "WHY", TABLE_WRAP },
-	};
-	_cleanup_(table) struct table *table = NULL;
-	struct row_group *groups;
-	size_t n;
-	int r;
-
-	r = group_rows(plan, verbose, verbose, &groups, &n);
-	if (r < 0)
-		return r;
-	r = table_new("knobs", columns, ARRAY_SIZE(columns), false, stdout, &table);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = add_group_row(table, &groups[i]);
-	free_groups(groups, n);
-	return r < 0 ? r : table_print(table);
-}
-
-static int print_json(const struct knob_plan *plan)
-{
-	static const struct table_column columns[] = {
-		{ "knob", 0 },
-		{ "path", 0 },
-		{ "cpu", TABLE_NUMBER },
-		{ "wanted", 0 },
-		{ "now", 0 },
-		{ "original", 0 },
-		{ "state", 0 },
-		{ "why", 0 },
-	};
-	_cleanup_(table) struct table *table = NULL;
-	int r;
-
-	r = table_new("knobs", columns, ARRAY_SIZE(columns), true, stdout, &table);
-	for (size_t i = 0; r == 0 && i < plan->n; i++) {
-		const struct knob *knob = &plan->knobs[i];
-		_cleanup_free_ char *why = explain_knob(knob);
-		char cpu[16];
-
-		if (!why)
-			return -ENOMEM;
-		snprintf(cpu, sizeof(cpu), "%d", knob->cpu);
-		r = table_add(table,
-			(const char *const[]){ knob->name, knob->path, knob->cpu >= 0 ? cpu : NULL,
-				knob->wanted, knob->now, knob->original,
-				knob->word == KNOB_NONE ? NULL : knob_word_name(knob->word),
-				*why ? why : NULL });
-	}
-	return r < 0 ? r : table_print(table);
-}
-
-static int print_plan(const struct arguments *a, const struct knob_plan *plan)
-{
-	int r;
-
-	r = a->json ? print_json(plan) : print_table(plan, a->verbose);
-	if (r < 0)
-		say_errno(r, "cannot print the table");
-	return r;
-}
-
 /* --- The verbs. --- */
 
 static void say_failure(int error, struct engine_failure *failure)
@@ -531,19 +272,6 @@ static bool is_root(const struct setter *setter, const char *verb)
 		return true;
 	say("%s needs root; `%s status` and --dry-run do not", verb, setter->name);
 	return false;
-}
-
-/* The CPU that a knob's path tells, -1 for none. */
-static int cpu_of_path(const char *path)
-{
-	static const char prefix[] = "/sys/devices/system/cpu/cpu";
-	const char *cursor = path + sizeof(prefix) - 1;
-	uint64_t cpu;
-
-	if (!text_starts_with(path, prefix) || parse_next_u64(&cursor, &cpu) < 0 ||
-		*cursor != '/' || cpu >= CPUMASK_CAPACITY)
-		return -1;
-	return (int)cpu;
 }
 
 /* A row that was settled beforehand gives way to what an earlier apply did with that knob. */
@@ -640,9 +368,20 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 			"%s", e->name);
 		if (r < 0)
 			return r;
-		knob->cpu = cpu_of_path(e->path);
+		r = knob_find_cpus(e->path, &knob->cpu, &knob->cpus);
+		if (r < 0)
+			return r;
 	}
 	return 0;
+}
+
+static int print_plan(const struct arguments *a, const struct knob_plan *plan)
+{
+	int r = show_plan(plan, a->json, a->verbose, stdout);
+
+	if (r < 0)
+		say_errno(r, "cannot print the table");
+	return r;
 }
 
 static int run_status(
@@ -671,7 +410,7 @@ static bool did_anything(const struct knob_plan *plan)
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 
-		if ((knob->wanted || knob->settled) && went_well(knob))
+		if ((knob->wanted || knob->settled) && knob_went_well(knob))
 			return true;
 	}
 	return false;
@@ -726,28 +465,6 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	return EXIT_DONE;
 }
 
-static int print_restored(const struct arguments *a, const struct restore_rows *rows)
-{
-	static const struct table_column columns[] = {
-		{ "KNOB", TABLE_WRAP },
-		{ "ORIGINAL", 0 },
-		{ "NOW", 0 },
-		{ "RESULT", 0 },
-	};
-	_cleanup_(table) struct table *table = NULL;
-	int r;
-
-	r = table_new("knobs", columns, ARRAY_SIZE(columns), a->json, stdout, &table);
-	for (size_t i = 0; r == 0 && i < rows->n; i++) {
-		const struct restore_row *row = &rows->items[i];
-
-		r = table_add(table,
-			(const char *const[]){
-				row->name, row->original, row->now, restore_word_name(row->word) });
-	}
-	return r < 0 ? r : table_print(table);
-}
-
 static int run_restore(const struct setter *setter, const struct arguments *a)
 {
 	struct engine engine = {
@@ -782,8 +499,11 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 				row->original, row->error ? ": " : "",
 				row->error ? strerror(row->error) : "");
 	}
-	if ((a->verbose || a->json) && print_restored(a, &rows) < 0)
+	r = a->verbose || a->json ? show_restored(&rows, a->json, stdout) : 0;
+	if (r < 0) {
+		say_errno(r, "cannot print the table");
 		status = EXIT_FAILED;
+	}
 	restore_rows_clear(&rows);
 	return status;
 }

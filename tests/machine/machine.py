@@ -277,6 +277,7 @@ class Setter:
     """
 
     CHOICE = re.compile(rb'(?:[\w+-]+ )*\[([\w+-]+)\](?: [\w+-]+)*\n?')
+    ANYTHING = object()
     BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
 
     def __init__(self, tool, name, *, allowed=None):
@@ -285,13 +286,18 @@ class Setter:
         self.box = Machine(name)
         self.run_directory = self.box.root / 'run'
         self.run_directory.mkdir()
-        # A setter must not find settings of the machine that the test runs on: an empty one hides
-        # those that are not described. proc/sys is there in any case, for the boot id.
-        (self.box.root / 'sys/kernel').mkdir(parents=True, exist_ok=True)
+        # A setter must not find settings of the machine that the test runs on, let alone write
+        # them: an empty one hides those that are not described. proc/sys is there in any case, for
+        # the boot id.
+        for directory in ('sys/kernel', 'proc/irq'):
+            (self.box.root / directory).mkdir(parents=True, exist_ok=True)
+        if not (self.box.root / 'proc/swaps').exists():
+            self.box.write('proc/swaps', 'Filename\tType\tSize\tUsed\tPriority\n')
         boot_id = 'proc/sys/kernel/random/boot_id'
         if not (self.box.root / boot_id).exists():
             self.box.write(boot_id, self.BOOT_ID + '\n')
         self.choices = {}
+        self.transcript = ''  # what a person would have seen: commands, and what they printed
 
     def __enter__(self):
         return self
@@ -384,6 +390,10 @@ class Setter:
                        f'/run/bin/{self.tool.name}']
         result = self.box.run(*command, *arguments, allowed=self.allowed, root=not user, **options)
         self.render_choices()
+        prompt = '$' if user else '#'
+        self.transcript += '\n' * bool(self.transcript)
+        self.transcript += ' '.join([prompt, self.tool.name, *map(str, arguments)]) + '\n'
+        self.transcript += result.stderr + result.stdout
         return result
 
     def succeed(self, *arguments, **options):
@@ -397,7 +407,7 @@ class Setter:
         """The whole life of a setting: status, --dry-run, apply, apply, status, restore, restore.
 
         `changes`, {path: text without its newline}, is all that apply is to change; None: anything,
-        but something. Returns what status, dry-run, apply, again, applied (a status) and
+        but something; ANYTHING: or nothing. Returns what status, dry-run, apply, again, applied (a status) and
         restore (with --verbose) printed, by these names."""
         before, times = self.snapshot(), self.times()
         out = {'status': self.succeed('status', *arguments, user=True)}
@@ -410,7 +420,7 @@ class Setter:
         applied, times, journal = self.snapshot(), self.times(), self.journal
         if changes is None:
             check(self.difference(before, applied), 'apply changed nothing')
-        else:
+        elif changes is not self.ANYTHING:
             wanted = {**before, **{path: f'{text}\n'.encode() for path, text in changes.items()}}
             self.same(wanted, 'apply (wanted, got)')
         equal(journal is not None, before != applied, 'there is a journal')

@@ -199,8 +199,8 @@ def nothing(name, golden):
 def test_vm():
     nothing('vm-plain', '''
 KNOB      CPUS WANTED NOW ORIGINAL STATE           WHY
-frequency 0-1                      host-controlled the host decides
-                                                   (hypervisor: kvm)
+frequency 0-1                      host-controlled the host decides (hypervisor:
+                                                   kvm)
 ''')
 
 
@@ -208,8 +208,7 @@ def test_s390():
     nothing('s390-gaps', '''
 KNOB      CPUS     WANTED NOW ORIGINAL STATE       WHY
 frequency 1-5,8-19                     unavailable no cpufreq driver: the
-                                                   firmware decides, or
-                                                   nobody
+                                                   firmware decides, or nobody
 frequency 0,6-7                        unavailable offline
 ''')
 

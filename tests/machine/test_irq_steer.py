@@ -126,7 +126,8 @@ def test_nothing_to_do():
 def test_moved_lines_that_wait():
     """Files are plain here, so the effective affinity stays, as it does for an idle line."""
     with Irqs() as setter:
-        check('3 interrupts, pending' in setter.succeed('-c', '3'), 'not said')
+        out = setter.succeed('-c', '3')
+        check('pending' in out and '(3)' in out, out)
         setter.succeed('restore')
         # A chip that is quicker than the test.
         for number in (27, 28, 29):
@@ -185,9 +186,8 @@ def test_as_an_ordinary_user():
 
 def test_no_interrupts_at_all():
     """A container may have an empty /proc/irq."""
-    with Setter(IRQ_STEER, 'vm-plain') as setter:
-        (setter.box.root / 'proc/irq').mkdir(exist_ok=True)
-        result = setter.run('-c', '1')
+    with Setter(IRQ_STEER, 's390-gaps') as setter:
+        result = setter.run('-c', '4')
         equal(result.returncode, 0, result.stderr)
         check('nothing to do' in result.stderr, result.stderr)
 
@@ -241,7 +241,7 @@ def test_4096_interrupts():
             setter.box.write(f'proc/irq/{number}/smp_affinity_list', '0-7\n')
         before = setter.snapshot()
         out = setter.succeed('-c', '3')
-        check(re.search(r'409\d interrupts', out), out)
+        check(re.search(r'\(409\d\)', out), out)
         equal(setter.affinity(4195), '0-2,4-7', 'the last one')
         setter.succeed('restore')
         setter.same(before, 'restore')

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/table.h"
+
+#define LONG_LIST "0-3,5-9,16-23,32-35,37-41,48-55,64-67,69-73,80-87"
+
+static const struct table_column columns[] = {
+	{ "NAME", TABLE_WRAP },
+	{ "CPUS", TABLE_WRAP },
+	{ "NOW", TABLE_WRAP },
+	{ "STATE", 0 },
+	{ "COUNT", TABLE_NUMBER | TABLE_RIGHT },
+	{ "WHY", TABLE_WRAP },
+};
+
+/* What is printed of one row, malloc'd; no stream of ours is a terminal, so 80 columns wide. */
+static char *print(const char *const *cells, bool json)
+{
+	struct table *table;
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	assert_non_null(stream);
+	assert_int_equal(table_new("rows", columns, ARRAY_SIZE(columns), json, stream, &table), 0);
+	assert_int_equal(table_add(table, cells), 0);
+	assert_int_equal(table_print(table), 0);
+	table_free(table);
+	assert_int_equal(fclose(stream), 0);
+	return text;
+}
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		widest = MAX(widest, n);
+		text += n + (text[n] == '\n');
+	}
+	return widest;
+}
+
+/* All pieces of a cell stand in the text, in this order. */
+static void assert_pieces(const char *text, const char *cell)
+{
+	while (*cell) {
+		size_t n = strcspn(cell, ", ");
+		char piece[64];
+
+		n += cell[n] == ',';
+		assert_true(n < sizeof(piece));
+		memcpy(piece, cell, n);
+		piece[n] = '\0';
+		text = strstr(text, piece);
+		assert_non_null(text);
+		text += n;
+		cell += n + (cell[n] == ' ');
+	}
+}
+
+static void test_short(void **state)
+{
+	const char *const cells[] = { "a b", "0-3", NULL, "applied", "3", "" };
+	char *text = print(cells, false);
+
+	(void)state;
+	assert_string_equal(text,
+		"NAME CPUS NOW STATE   COUNT WHY\n"
+		"a b  0-3      applied     3 \n");
+	free(text);
+}
+
+static void test_wrapped(void **state)
+{
+	static const char *const rows[][6] = {
+		{ "workqueue", LONG_LIST, LONG_LIST, "applied", "1", "by nobody" },
+		{ "name", LONG_LIST "," LONG_LIST "," LONG_LIST, "0", "host-controlled", "99999",
+			"the cores of this machine show one thread each, or none of them does" },
+		{ "a name of many words that says all there is to say", LONG_LIST, LONG_LIST,
+			"already", "7", "for no reason that could be given in a few words" },
+		{ "eno1-TxRx-1-of-a-very-long-name", LONG_LIST, LONG_LIST, "-", "1", "  two  " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *text = print(rows[i], false);
+
+		assert_true(widest_line(text) <= 80);
+		for (size_t j = 0; j < 3 && i < 3; j++)
+			assert_pieces(text, rows[i][j]);
+		free(text);
+	}
+}
+
+/* The columns that may be broken share what room there is. */
+static void test_fair(void **state)
+{
+	static const char *const cells[] = { "short", LONG_LIST, "1", "-", "1",
+		"a reason of some length, given in many words" };
+	char *text = print(cells, false);
+
+	(void)state;
+	assert_string_equal(text,
+		"NAME  CPUS                       NOW STATE COUNT WHY\n"
+		"short 0-3,5-9,16-23,32-35,37-41, 1   -         1 a reason of some length,\n"
+		"      48-55,64-67,69-73,80-87                    given in many words\n");
+	free(text);
+}
+
+/* A program gets every value as it is. */
+static void test_json(void **state)
+{
+	static const char *const cells[] = { "a b", LONG_LIST "," LONG_LIST "," LONG_LIST, NULL,
+		"applied", "3", "a reason of some length, given in many words, and more of them" };
+	char *text = print(cells, true);
+
+	(void)state;
+	assert_non_null(strstr(text, "\"cpus\": \"" LONG_LIST "," LONG_LIST "," LONG_LIST "\""));
+	assert_non_null(strstr(text, "\"now\": null"));
+	assert_non_null(strstr(text, "\"count\": 3"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_short),
+		cmocka_unit_test(test_wrapped),
+		cmocka_unit_test(test_fair),
+		cmocka_unit_test(test_json),
+	};
+
+	return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+}
