@@ -32,13 +32,11 @@
 #include <unistd.h>
 
 #include "basic/macro.h"
+#include "result/analysis.h"
 #include "result/csv.h"
 #include "result/document.h"
-#include "result/histogram.h"
-#include "result/level.h"
 #include "result/series.h"
-#include "result/stability.h"
-#include "result/stats.h"
+#include "result/summary.h"
 
 enum {
 	LIMIT = 64, /* bytes a run */
@@ -247,23 +245,21 @@ static struct series *collect(size_t n, bool with_evidence)
 /* As runpinned does it. */
 static size_t summarise(struct series *series)
 {
-	_cleanup_(stability) struct stability *stability = NULL;
-	_cleanup_(histogram) struct histogram *histogram = NULL;
-	_cleanup_(levels) struct levels *levels = NULL;
-	_cleanup_free_ char *bars = NULL;
-	_cleanup_free_ double *values = NULL;
-	struct stats stats;
-	size_t n;
+	_cleanup_(analysis) struct analysis *analysis = NULL;
+	_cleanup_free_ char *text = NULL;
+	struct benchmark benchmark;
+	size_t n_levels;
 
 	series_settle_clock(series);
 	check(series_flag_frequency(series), "series_flag_frequency");
-	check(series_values(series, &values, &n), "series_values");
-	check(levels_find(values, n, &levels), "levels_find");
-	check(stats_compute(values, n, &stats), "stats_compute");
-	check(histogram_new(values, n, 0, &histogram), "histogram_new");
-	bars = histogram_render(histogram, 80);
-	check(stability_assess(series, &stats, levels, &stability), "stability_assess");
-	return levels->n;
+	check(benchmark_view("scale", series, &benchmark), "benchmark_view");
+	check(analysis_new(&benchmark, &analysis), "analysis_new");
+	text = summary_render(&(struct summary_input){
+		.benchmark = &benchmark, .analysis = analysis, .floor_seconds = NAN, .width = 80 });
+	check(text ? 0 : -ENOMEM, "summary_render");
+	n_levels = analysis->levels->n;
+	benchmark_clear_view(&benchmark);
+	return n_levels;
 }
 
 static void measure_summary(size_t n, bool with_evidence, struct row *row)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/macro.h"
@@ -164,6 +167,78 @@ int parse_double(const char *text, double min, double max, double *ret)
 	if (value < min || value > max)
 		return -ERANGE;
 	*ret = value;
+	return 0;
+}
+
+/*
+ * digits * 10^exponent in one rounding of a long double, where that decides how the double is to be
+ * rounded: the true value lies less than one unit of the long double beside the quotient, so when
+ * both ends of that round to the same double, it does too. False where they do not, and always
+ * where a long double is no longer than a double.
+ */
+static bool scale_digits(uint64_t digits, int exponent, double *ret)
+{
+	/* 10^27 = 5^27 * 2^27, and 5^27 is less than 2^64. */
+	static const long double powers[] = { 1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L,
+		1e9L, 1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L,
+		1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L };
+	long double value, low, high;
+
+	if (exponent <= -(int)ARRAY_SIZE(powers) || exponent >= (int)ARRAY_SIZE(powers))
+		return false;
+	value = exponent < 0 ? (long double)digits / powers[-exponent]
+			     : (long double)digits * powers[exponent];
+	low = value - value * LDBL_EPSILON;
+	high = value + value * LDBL_EPSILON;
+	*ret = (double)value;
+	return (double)low == (double)high;
+}
+
+int parse_real(const char *text, double *ret)
+{
+	const char *p = text;
+	bool negative = *p == '-', minus;
+	unsigned exponent = 0;
+	uint64_t digits = 0;
+	int n_digits = 0, scale = 0;
+	double value;
+
+	p += negative;
+	if (!is_digit(*p) || (*p == '0' && is_digit(p[1])))
+		return -EINVAL;
+	for (bool fraction = false;; p++) {
+		if (*p == '.' && !fraction && is_digit(p[1])) {
+			fraction = true;
+			continue;
+		}
+		if (!is_digit(*p))
+			break;
+		/* Not more than fit; those beyond are counted. */
+		if (n_digits < 19)
+			digits = digits * 10 + (uint64_t)(*p - '0');
+		if (digits > 0 && n_digits < INT_MAX)
+			n_digits++;
+		if (fraction && scale > INT_MIN)
+			scale--;
+	}
+	if (*p == 'e' || *p == 'E') {
+		p++;
+		minus = *p == '-';
+		if (*p == '-' || *p == '+')
+			p++;
+		if (!is_digit(*p))
+			return -EINVAL;
+		for (; is_digit(*p); p++)
+			exponent = MIN(exponent * 10 + (unsigned)(*p - '0'), 100000u);
+		scale = MAX(scale, -1000000) + (minus ? -(int)exponent : (int)exponent);
+	}
+	if (*p)
+		return -EINVAL;
+	if (n_digits > 19 || !scale_digits(digits, scale, &value))
+		value = strtod(text + negative, NULL);
+	if (!isfinite(value))
+		return -ERANGE;
+	*ret = negative ? -value : value;
 	return 0;
 }
 

@@ -22,6 +22,9 @@ int parse_int(const char *text, int min, int max, int *ret);
 int parse_hex_u64(const char *text, uint64_t max, uint64_t *ret);
 /* Digits with an optional fraction and an optional '-': "0.5", "3", "-2.25". No exponent. */
 int parse_double(const char *text, double min, double max, double *ret);
+/* A number as JSON has it (RFC 8259, section 6): "-1.25e-3", rounded to the nearest double. -ERANGE
+ * beyond what a double holds; what is nearer to 0 than the smallest one is 0. */
+int parse_real(const char *text, double *ret);
 /* Seconds with an optional unit (ns, us, ms, s, min, h): "1.5", "300ms", "2min". */
 int parse_seconds(const char *text, double min, double max, double *ret);
 

@@ -15,6 +15,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/document.h"
+#include "result/metadata.h"
 
 #define DOCUMENT_SIZE_MAX (4LL * 1024 * 1024 * 1024)
 #define CLOCK_KEY "quiesce_clock"
@@ -28,40 +29,6 @@ static inline void cleanup_json(json_t **json)
 	json_decref(*json);
 }
 #define _cleanup_json_ __attribute__((cleanup(cleanup_json)))
-
-/* What pyperf demands of metadata that it knows (_metadata.py: METADATA). All others are strings or
- * numbers. */
-enum kind {
-	KIND_ANY,
-	KIND_STRING,
-	KIND_UNIT,
-	KIND_TAGS,
-	KIND_NUMBER, /* 0 or more */
-	KIND_COUNT,  /* integer, 1 or more */
-	KIND_COUNT_OR_0,
-};
-
-static const struct {
-	const char *key;
-	enum kind kind;
-} known_keys[] = {
-	{ "boot_time", KIND_STRING },
-	{ "calibrate_loops", KIND_COUNT },
-	{ "calibrate_warmups", KIND_COUNT_OR_0 },
-	{ "command_max_rss", KIND_COUNT },
-	{ "date", KIND_STRING },
-	{ "duration", KIND_NUMBER },
-	{ "inner_loops", KIND_COUNT },
-	{ "load_avg_1min", KIND_NUMBER },
-	{ "loops", KIND_COUNT },
-	{ "mem_max_rss", KIND_COUNT },
-	{ "mem_peak_pagefile_usage", KIND_COUNT },
-	{ "recalibrate_loops", KIND_COUNT },
-	{ "recalibrate_warmups", KIND_COUNT_OR_0 },
-	{ "tags", KIND_TAGS },
-	{ "unit", KIND_UNIT },
-	{ "uptime", KIND_NUMBER },
-};
 
 /* _bench.py: _CHECKED_METADATA. */
 static const char *const agreed_keys[] = {
@@ -106,89 +73,13 @@ static int refuse(char **ret_why, const char *format, ...)
 	return -EINVAL;
 }
 
-/* --- Strings as pyperf sees them: str.strip() of Python. --- */
-
-static const char *const blanks[] = {
-	" ",
-	"\t",
-	"\n",
-	"\v",
-	"\f",
-	"\r",
-	"\x1c",
-	"\x1d",
-	"\x1e",
-	"\x1f",
-	"\xc2\x85",
-	"\xc2\xa0",
-	"\xe1\x9a\x80",
-	"\xe2\x80\x80",
-	"\xe2\x80\x81",
-	"\xe2\x80\x82",
-	"\xe2\x80\x83",
-	"\xe2\x80\x84",
-	"\xe2\x80\x85",
-	"\xe2\x80\x86",
-	"\xe2\x80\x87",
-	"\xe2\x80\x88",
-	"\xe2\x80\x89",
-	"\xe2\x80\x8a",
-	"\xe2\x80\xa8",
-	"\xe2\x80\xa9",
-	"\xe2\x80\xaf",
-	"\xe2\x81\x9f",
-	"\xe3\x80\x80",
-};
-
-static void strip(const char *s, const char **ret, size_t *ret_length)
-{
-	size_t length = strlen(s);
-	bool found;
-
-	do {
-		found = false;
-		for (size_t i = 0; i < ARRAY_SIZE(blanks); i++) {
-			size_t n = strlen(blanks[i]);
-
-			if (length >= n && memcmp(s, blanks[i], n) == 0) {
-				s += n;
-				length -= n;
-				found = true;
-			}
-			if (length >= n && memcmp(s + length - n, blanks[i], n) == 0) {
-				length -= n;
-				found = true;
-			}
-		}
-	} while (found);
-	*ret = s;
-	*ret_length = length;
-}
-
-static bool is_blank(const char *s)
-{
-	size_t n;
-
-	strip(s, &s, &n);
-	return n == 0;
-}
-
-static bool equal_stripped(const char *a, const char *b)
-{
-	size_t n_a, n_b;
-
-	strip(a, &a, &n_a);
-	strip(b, &b, &n_b);
-	return n_a == n_b && memcmp(a, b, n_a) == 0;
-}
-
 /* Python's ==: 1 and 1.0 are equal. NULL is None. */
 static bool equal_values(const json_t *a, const json_t *b)
 {
 	if (!a || !b)
 		return a == b;
 	if (json_is_string(a) && json_is_string(b))
-		return equal_stripped(json_string_value(a), json_string_value(b));
+		return metadata_equal_strings(json_string_value(a), json_string_value(b));
 	if (json_is_integer(a) && json_is_integer(b))
 		return json_integer_value(a) == json_integer_value(b);
 	if (json_is_number(a) && json_is_number(b))
@@ -198,65 +89,37 @@ static bool equal_values(const json_t *a, const json_t *b)
 
 /* --- What pyperf accepts --- */
 
-static enum kind kind_of(const char *key)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(known_keys); i++)
-		if (strcmp(known_keys[i].key, key) == 0)
-			return known_keys[i].kind;
-	return KIND_ANY;
-}
-
 /* NULL, or what is wrong with a value of metadata. */
 static const char *judge_value(const char *key, const json_t *value)
 {
-	const char *s = json_string_value(value);
+	struct fact fact = { 0 };
 	const json_t *tag;
-	size_t i, n;
+	size_t i;
 
-	if (s) {
-		strip(s, &s, &n);
-		if (n == 0)
-			return "is empty";
-		if (memchr(s, '\n', n) || memchr(s, '\r', n))
-			return "has a line break";
-	}
-	switch (kind_of(key)) {
-	case KIND_STRING:
-		return json_is_string(value) ? NULL : "is not a string";
-	case KIND_UNIT:
-		if (json_is_string(value) &&
-			(equal_stripped(json_string_value(value), "second") ||
-				equal_stripped(json_string_value(value), "byte") ||
-				equal_stripped(json_string_value(value), "integer")))
-			return NULL;
-		return "is not one of second, byte, integer";
-	case KIND_TAGS:
-		if (!json_is_array(value))
-			return "is not a list";
+	if (json_is_array(value) && metadata_is_list(key)) {
 		json_array_foreach(value, i, tag)
 		{
-			s = json_string_value(tag);
-			if (!s || !*s || strcmp(s, "all") == 0)
-				return "is not a list of tags";
+			const char *objection = judge_value("tag", tag);
+
+			if (objection)
+				return objection;
 		}
 		return NULL;
-	case KIND_NUMBER:
-		return json_is_number(value) && json_number_value(value) >= 0
-			? NULL
-			: "is not a number of 0 or more";
-	case KIND_COUNT:
-		return json_is_integer(value) && json_integer_value(value) >= 1
-			? NULL
-			: "is not an integer of 1 or more";
-	case KIND_COUNT_OR_0:
-		return json_is_integer(value) && json_integer_value(value) >= 0
-			? NULL
-			: "is not an integer of 0 or more";
-	case KIND_ANY:
-		break;
 	}
-	return json_is_string(value) || json_is_number(value) ? NULL
-							      : "is neither a string nor a number";
+	if (json_is_string(value)) {
+		fact.type = FACT_STRING;
+		/* Looked at only. */
+		fact.string = (char *)json_string_value(value);
+	} else if (json_is_integer(value)) {
+		fact.type = FACT_INTEGER;
+		fact.integer = json_integer_value(value);
+	} else if (json_is_real(value)) {
+		fact.type = FACT_REAL;
+		fact.real = json_real_value(value);
+	} else {
+		return "is neither a string nor a number";
+	}
+	return metadata_judge(key, &fact);
 }
 
 /* The metadata of a suite, benchmark or run: absent (NULL) or an object of good values. */
@@ -366,7 +229,7 @@ static int check_benchmark(json_t *root, size_t at, char **ret_why)
 	if (!name)
 		return refuse(ret_why, "no pyperf result: benchmark %zu has no name", at + 1);
 	for (i = 0; i < at; i++)
-		if (equal_stripped(find_name(root, json_array_get(benchmarks, i)), name))
+		if (metadata_equal_strings(find_name(root, json_array_get(benchmarks, i)), name))
 			return refuse(
 				ret_why, "no pyperf result: two benchmarks are named '%s'", name);
 	return 0;
@@ -507,7 +370,7 @@ static int make_string(const char *s, json_t **ret)
 	if (!valid)
 		return -ENOMEM;
 	*ret = NULL;
-	if (is_blank(valid))
+	if (metadata_is_blank(valid))
 		return 0;
 	*ret = json_string(valid);
 	return *ret ? 0 : -ENOMEM;
@@ -605,7 +468,7 @@ static json_t *find_benchmark(const struct document *document, const char *name,
 
 	json_array_foreach(json_object_get(document->root, "benchmarks"), i, benchmark)
 	{
-		if (equal_stripped(find_name(document->root, benchmark), name)) {
+		if (metadata_equal_strings(find_name(document->root, benchmark), name)) {
 			if (ret_at)
 				*ret_at = i;
 			return benchmark;
@@ -1280,7 +1143,7 @@ static bool names_differ(const struct document_part *parts, size_t n)
 			const struct fact *b = facts_find(parts[j].metadata, "name");
 
 			if (a && b && a->type == FACT_STRING && b->type == FACT_STRING &&
-				equal_stripped(a->string, b->string))
+				metadata_equal_strings(a->string, b->string))
 				return false;
 		}
 	}

@@ -28,10 +28,24 @@ static size_t choose_n_bins(size_t n)
 	return MIN(MAX(bins, (size_t)BINS_AUTO_MIN), (size_t)BINS_AUTO_MAX);
 }
 
+static void count_values(struct histogram *h, const double *sorted, size_t n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		while (at + 1 < h->n_bins &&
+			!(sorted[i] < h->bins[at].high ||
+				(at + 1 == h->n_bins - h->open_high &&
+					sorted[i] <= h->bins[at].high)))
+			at++;
+		h->bins[at].n++;
+	}
+}
+
 int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogram **ret)
 {
 	_cleanup_(histogram) struct histogram *h = NULL;
-	size_t at = 0, first = 0, last = n - 1;
+	size_t first = 0, last = n - 1;
 	double q1, q3, low, high;
 
 	if (n == 0 || n_bins > BINS_MAX)
@@ -89,13 +103,28 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 	}
 	/* By the bounds that were printed, not by a division that may round another way. */
 	h->bins[h->n_bins - 1 - h->open_high].high = high;
-	for (size_t i = 0; i < n; i++) {
-		while (at + 1 < h->n_bins &&
-			!(sorted[i] < h->bins[at].high ||
-				(at + 1 == h->n_bins - h->open_high && sorted[i] <= high)))
-			at++;
-		h->bins[at].n++;
+	count_values(h, sorted, n);
+	*ret = TAKE_PTR(h);
+	return 0;
+}
+
+int histogram_recount(
+	const struct histogram *bins, const double *sorted, size_t n, struct histogram **ret)
+{
+	_cleanup_(histogram) struct histogram *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return -ENOMEM;
+	*h = *bins;
+	h->bins = calloc(h->n_bins, sizeof(*h->bins));
+	if (!h->bins)
+		return -ENOMEM;
+	for (size_t i = 0; i < h->n_bins; i++) {
+		h->bins[i].low = bins->bins[i].low;
+		h->bins[i].high = bins->bins[i].high;
 	}
+	h->n_values = n;
+	count_values(h, sorted, n);
 	*ret = TAKE_PTR(h);
 	return 0;
 }
@@ -109,11 +138,11 @@ void histogram_free(struct histogram *histogram)
 }
 
 /* One unit for all labels, with as many decimals as tell neighbours apart. */
-static struct scale choose_scale(const struct histogram *h)
+static struct scale choose_scale(const struct histogram *h, enum unit unit)
 {
 	const struct histogram_bin *first = &h->bins[h->open_low];
 	const struct histogram_bin *last = &h->bins[h->n_bins - 1 - h->open_high];
-	struct scale scale = scale_choose(MAX(fabs(first->low), fabs(last->high)));
+	struct scale scale = scale_choose_unit(unit, MAX(fabs(first->low), fabs(last->high)));
 	double width = (first->high - first->low) * scale.factor;
 	int decimals = 0;
 
@@ -125,10 +154,10 @@ static struct scale choose_scale(const struct histogram *h)
 	return scale;
 }
 
-char *histogram_render(const struct histogram *histogram, int width)
+char *histogram_render(const struct histogram *histogram, enum unit unit, int width)
 {
 	_cleanup_text_ struct text t = { 0 };
-	struct scale scale = choose_scale(histogram);
+	struct scale scale = choose_scale(histogram, unit);
 	char value[UNITS_TEXT_SIZE], label[UNITS_TEXT_SIZE + 2], count[32];
 	int label_width = 0, count_width = 0, bar_width;
 	size_t largest = 1;

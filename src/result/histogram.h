@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
+#include "result/units.h"
 
 struct histogram_bin {
 	double low;  /* the first value that belongs here; -INFINITY in an open first bin */
@@ -35,8 +36,14 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 void histogram_free(struct histogram *histogram);
 DEFINE_CLEANUP(histogram, histogram_free);
 
+/* The same bins with the counts of other values, which are sorted too: all that lies beyond the
+ * first bin counts there, and the same at the end. For several benchmarks on one scale: the bins of
+ * all of their values, then each counted by itself. */
+int histogram_recount(
+	const struct histogram *bins, const double *sorted, size_t n, struct histogram **ret);
+
 /* A line "label: count bar\n" a bin, none wider than width columns (at least 40 are taken),
- * malloc'd; NULL when memory is short. Values are seconds. */
-char *histogram_render(const struct histogram *histogram, int width);
+ * malloc'd; NULL when memory is short. */
+char *histogram_render(const struct histogram *histogram, enum unit unit, int width);
 
 #endif

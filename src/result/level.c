@@ -484,6 +484,40 @@ static int make_levels(const double *values, size_t n, size_t size, const struct
 	return 0;
 }
 
+static int sign_of(double value)
+{
+	return (value > 0) - (value < 0);
+}
+
+static void find_likeness(const double *values, size_t n, struct levels *levels)
+{
+	double product = 0, pairs = 0, slope = n > 1 ? levels->drift / (double)(n - 1) : 0;
+	int last = 0;
+
+	levels->n_values = n;
+	if (n < LEVEL_MIN_VALUES)
+		return;
+	for (size_t i = 0; i < levels->n; i++) {
+		const struct level *level = &levels->items[i];
+		double center = (double)level->first + (double)(level->n - 1) / 2;
+
+		for (size_t k = level->first; k < level->first + level->n; k++) {
+			int sign =
+				sign_of(values[k] - level->median - slope * ((double)k - center));
+
+			product += sign * last;
+			pairs += sign * sign * last * last;
+			last = sign;
+		}
+		/* Across a jump there are no neighbours. */
+		last = 0;
+	}
+	if (pairs <= 0)
+		return;
+	levels->likeness_z = product / sqrt(pairs);
+	levels->likeness = sin(acos(-1) / 2 * product / pairs);
+}
+
 int levels_find(const double *values, size_t n, struct levels **ret)
 {
 	_cleanup_free_ double *memory = NULL, *scratch = NULL;
@@ -491,6 +525,7 @@ int levels_find(const double *values, size_t n, struct levels **ret)
 	struct work w = { 0 };
 	double slope = 0, *blocks;
 	size_t size;
+	int r;
 
 	if (n == 0)
 		return -EINVAL;
@@ -517,7 +552,10 @@ int levels_find(const double *values, size_t n, struct levels **ret)
 	make_blocks(values, n, size, &w, blocks, scratch);
 	if (n >= LEVEL_MIN_VALUES)
 		slope = explain(&w, blocks, &p);
-	return make_levels(values, n, size, &p, slope, scratch, ret);
+	r = make_levels(values, n, size, &p, slope, scratch, ret);
+	if (r >= 0)
+		find_likeness(values, n, *ret);
+	return r;
 }
 
 void levels_free(struct levels *levels)

@@ -43,6 +43,17 @@ struct levels {
 	/* Where the fitted line begins and ends, when there is a drift and no step (n == 1). */
 	double drift_from;
 	double drift_to;
+
+	/*
+	 * How much alike neighbours are when levels and drift are taken away: the correlation of a
+	 * value with the next one, by their signs around the middle, which neither outliers nor
+	 * skew move (Gaussian values of correlation r have signs of correlation 2 / pi * asin(r)).
+	 * 0 with fewer than LEVEL_MIN_VALUES. likeness_z is in standard deviations of what
+	 * independent values have.
+	 */
+	double likeness;
+	double likeness_z;
+	size_t n_values;
 };
 
 /* values in the order of the runs; they are not changed. -EINVAL when n is 0, -EDOM when a value is

@@ -290,6 +290,39 @@ int series_append(struct series *series, const struct sample *sample,
 	return 0;
 }
 
+int series_add_event(struct series *series, const char *name)
+{
+	size_t old = series->n_events, new = old + 1;
+	double *counters = NULL;
+	char **names, *copy;
+	int r;
+
+	names = reallocarray(series->event_names, new, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	series->event_names = names;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	if (series->capacity > 0) {
+		r = array_grow((void **)&counters, new * sizeof(*counters), 0, series->capacity);
+		if (r < 0) {
+			free(copy);
+			return r;
+		}
+		for (size_t i = 0; i < series->n_samples; i++) {
+			for (size_t k = 0; k < old; k++)
+				counters[i * new + k] = series->counters[i * old + k];
+			counters[i * new + old] = NAN;
+		}
+		array_free(series->counters, old * sizeof(*counters), series->capacity);
+		series->counters = counters;
+	}
+	names[old] = copy;
+	series->n_events = new;
+	return 0;
+}
+
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret)
 {
 	char **names, *copy;
@@ -406,4 +439,19 @@ char *sample_flags_text(uint32_t flags)
 		text_append(&t, flag_names[i]);
 	}
 	return text_steal(&t);
+}
+
+uint32_t sample_flags_parse(const char *text)
+{
+	uint32_t flags = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, ",");
+
+		for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
+			if (strlen(flag_names[i]) == n && memcmp(text, flag_names[i], n) == 0)
+				flags |= 1u << i;
+		text += n + (text[n] == ',');
+	}
+	return flags;
 }

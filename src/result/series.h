@@ -141,6 +141,8 @@ char *series_softirq_text(const struct series *series, size_t index);
  * -EINVAL when an interrupt line of the evidence is not in irq_names. */
 int series_append(struct series *series, const struct sample *sample,
 	const struct evidence *evidence, const double *counters);
+/* One more event to be counted: the runs that are there have none of it. */
+int series_add_event(struct series *series, const char *name);
 /* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names. */
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret);
 
@@ -163,5 +165,7 @@ int series_flag_frequency(struct series *series);
 /* "preempted", ... for one flag; "preempted,irq" for several, malloc'd, "" for none. */
 const char *sample_flag_name(enum sample_flag flag);
 char *sample_flags_text(uint32_t flags);
+/* The way back: words that are no flag are passed over. */
+uint32_t sample_flags_parse(const char *text);
 
 #endif

@@ -17,6 +17,11 @@ enum {
 	LEVELS_SHOWN = 6,
 };
 
+/* Likeness of neighbours that is worth a word, and so sure that 3 of 100000 independent series have
+ * it. */
+#define LEAST_LIKENESS 0.2
+#define LEAST_LIKENESS_Z 4
+
 static const char *const code_names[] = {
 	[FINDING_STDEV] = "STDEV",
 	[FINDING_TOO_FEW] = "TOO_FEW",
@@ -26,6 +31,8 @@ static const char *const code_names[] = {
 	[FINDING_TOO_MANY] = "TOO_MANY",
 	[FINDING_LEVEL] = "LEVEL",
 	[FINDING_DRIFT] = "DRIFT",
+	[FINDING_AUTOCORRELATION] = "AUTOCORRELATION",
+	[FINDING_NOHZ_FULL] = "NOHZ_FULL",
 };
 
 /* What may change beside a level, the likeliest causes first. */
@@ -79,24 +86,53 @@ static int add_findingf(
 	return add_finding(stability, code, warning, n < 0 ? NULL : text);
 }
 
+/* A figure in the benchmark's unit, in a scale of its own. */
+static const char *format_value(
+	const struct benchmark *benchmark, double value, char buf[static UNITS_TEXT_SIZE])
+{
+	return scale_format(scale_choose_unit(benchmark->unit, value), value, buf);
+}
+
+/* Only of times: how short a pass of the loops was, which is what the clock has to resolve. */
+static int check_short(struct stability *stability, const struct benchmark *benchmark)
+{
+	double shortest, longest;
+	char a[UNITS_TEXT_SIZE];
+	int r;
+
+	if (benchmark->unit != UNIT_SECOND)
+		return 0;
+	r = benchmark_raw_range(benchmark, &shortest, &longest);
+	if (r < 0 || shortest >= 1e-3)
+		return r;
+	return add_findingf(stability, FINDING_SHORT, true, "the shortest %s took only %s",
+		benchmark->n_values == benchmark_counted_runs(benchmark) ? "run" : "measurement",
+		units_format_seconds(shortest, a));
+}
+
 /* The rules of format_checks() in pyperf/_cli.py and of required_nprocesses() in pyperf/_bench.py.
  * pyperf counts the runs of a file, warm-ups included; so do we, to say what it says. */
-static int check_as_pyperf(struct stability *stability, const struct stats *stats, size_t n_all)
+static int check_as_pyperf(
+	struct stability *stability, const struct benchmark *benchmark, const struct stats *stats)
 {
+	size_t n_all = benchmark->series->n_samples;
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
-	double percent;
+	double percent, sigma = stats->stdev / stats->mean;
 	int r = 0;
 
-	if (stats->n >= 2) {
-		double sigma = stats->stdev / stats->mean;
-
-		percent = stats->stdev * 100 / stats->mean;
+	if (benchmark->runs)
+		r = benchmark_run_deviation(benchmark, &sigma);
+	if (r < 0)
+		return r;
+	if (isfinite(sigma))
 		stability->runs_needed = ceil(4 * (1.96 * 1.96) * (sigma * sigma) / (0.01 * 0.01));
+	if (stats->n >= 2) {
+		percent = stats->stdev * 100 / stats->mean;
 		if (percent >= 10)
 			r = add_findingf(stability, FINDING_STDEV, true,
 				"the standard deviation (%s) is %.0f %% of the mean (%s)",
-				units_format_seconds(stats->stdev, a), percent,
-				units_format_seconds(stats->mean, b));
+				format_value(benchmark, stats->stdev, a), percent,
+				format_value(benchmark, stats->mean, b));
 		else if (stability->runs_needed > (double)n_all)
 			r = add_findingf(stability, FINDING_TOO_FEW, true,
 				"too few runs for 95 %% certainty of less than 1 %% variation: "
@@ -113,19 +149,16 @@ static int check_as_pyperf(struct stability *stability, const struct stats *stat
 			continue;
 		r = add_findingf(stability, i == 0 ? FINDING_MINIMUM : FINDING_MAXIMUM, true,
 			"the %s (%s) is %.0f %% %s than the mean (%s)",
-			i == 0 ? "minimum" : "maximum", units_format_seconds(value, a),
+			i == 0 ? "minimum" : "maximum", format_value(benchmark, value, a),
 			fabs(percent), percent >= 0 ? "greater" : "smaller",
-			units_format_seconds(stats->mean, b));
+			format_value(benchmark, stats->mean, b));
 		if (r < 0)
 			return r;
 	}
-	if (stats->min < 1e-3) {
-		r = add_findingf(stability, FINDING_SHORT, true, "the shortest run took only %s",
-			units_format_seconds(stats->min, a));
-		if (r < 0)
-			return r;
-	}
-	if (stats->n >= 2 && stability->runs_needed < (double)n_all * 0.75)
+	r = check_short(stability, benchmark);
+	if (r < 0)
+		return r;
+	if (isfinite(sigma) && stability->runs_needed < (double)n_all * 0.75)
 		return add_findingf(stability, FINDING_TOO_MANY, false,
 			"%.0f run%s would have done for 95 %% certainty of less than 1 %% "
 			"variation",
@@ -275,9 +308,22 @@ static int append_beside(struct text *t, const struct series *series, const stru
 	return t->failed ? -ENOMEM : 0;
 }
 
-static int check_levels(
-	struct stability *stability, const struct series *series, const struct levels *levels)
+/* The kernel's nohz_full keeps intel_pstate from seeing that a CPU is busy (Red Hat bug 1378529):
+ * such a CPU changes its frequency for reasons that lie elsewhere. */
+static bool has_nohz_full_with_pstate(const struct benchmark *benchmark)
 {
+	const struct fact *config = facts_find(&benchmark->metadata, "cpu_config");
+	const struct fact *nohz = facts_find(&benchmark->metadata, "quiesce_nohz_full");
+
+	if (!config || config->type != FACT_STRING || !strstr(config->string, "intel_pstate"))
+		return false;
+	return strstr(config->string, "nohz_full") || (nohz && nohz->type == FACT_STRING);
+}
+
+static int check_levels(
+	struct stability *stability, const struct benchmark *benchmark, const struct levels *levels)
+{
+	bool runs = benchmark_units_are_runs(benchmark);
 	_cleanup_text_ struct text t = { 0 };
 	double largest = 0, smallest = INFINITY;
 	size_t shown = MIN(levels->n, (size_t)LEVELS_SHOWN);
@@ -289,11 +335,11 @@ static int check_levels(
 		largest = MAX(largest, fabs(levels->items[i].median));
 		smallest = MIN(smallest, fabs(levels->items[i].median));
 	}
-	scale = scale_choose(largest);
+	scale = scale_choose_unit(benchmark->unit, largest);
 	/* Levels a percent apart must not read alike. */
 	if (largest < 1.1 * smallest)
 		scale = scale_refine(scale, 1);
-	text_append(&t, "the values jump: runs ");
+	text_appendf(&t, "the values jump: %s ", runs ? "runs" : "values");
 	for (size_t i = 0; i < shown; i++) {
 		const struct level *level = &levels->items[i];
 
@@ -302,12 +348,12 @@ static int check_levels(
 	}
 	if (shown < levels->n)
 		text_appendf(&t, " and %zu more levels", levels->n - shown);
-	for (size_t i = 1; i < shown; i++) {
+	for (size_t i = 1; i < shown && runs; i++) {
 		_cleanup_text_ struct text beside = { 0 };
 		int r;
 
-		r = append_beside(
-			&beside, series, &levels->items[i - 1], &levels->items[i], largest);
+		r = append_beside(&beside, benchmark->series, &levels->items[i - 1],
+			&levels->items[i], largest);
 		if (r < 0)
 			return r;
 		if (beside.length == 0)
@@ -318,24 +364,31 @@ static int check_levels(
 		text_appendf(&t, ": %s", beside.data);
 		first = false;
 	}
+	if (has_nohz_full_with_pstate(benchmark))
+		text_append(&t,
+			"; a known cause: the CPU is in nohz_full and has the driver intel_pstate, "
+			"which then does not see its load");
 	return add_finding(stability, FINDING_LEVEL, true, text_steal(&t));
 }
 
-static int check_drift(struct stability *stability, const struct series *series,
+static int check_drift(struct stability *stability, const struct benchmark *benchmark,
 	const struct stats *stats, const struct levels *levels)
 {
 	_cleanup_text_ struct text t = { 0 };
 	_cleanup_text_ struct text beside = { 0 };
-	size_t quarter = MAX(stats->n / 4, (size_t)1);
+	size_t n = levels->items[levels->n - 1].first + levels->items[levels->n - 1].n;
+	size_t quarter = MAX(n / 4, (size_t)1);
 	struct level before = { .first = 0, .n = quarter };
-	struct level after = { .first = stats->n - quarter, .n = quarter };
+	struct level after = { .first = n - quarter, .n = quarter };
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
 	int r;
 
 	if (levels->n == 1) {
 		double base = levels->drift_from > 0 ? levels->drift_from : stats->median;
-		struct scale scale = scale_refine(
-			scale_choose(MAX(fabs(levels->drift_from), fabs(levels->drift_to))), 1);
+		struct scale scale =
+			scale_refine(scale_choose_unit(benchmark->unit,
+					     MAX(fabs(levels->drift_from), fabs(levels->drift_to))),
+				1);
 
 		text_appendf(&t, "the values drift by %s over the series, from %s to %s",
 			units_format_change(levels->drift / base, a),
@@ -345,12 +398,28 @@ static int check_drift(struct stability *stability, const struct series *series,
 		text_appendf(&t, "between the jumps the values drift, by %s over the series",
 			units_format_change(levels->drift / stats->median, a));
 	}
-	r = append_beside(&beside, series, &before, &after, stats->median);
+	r = benchmark_units_are_runs(benchmark)
+		? append_beside(&beside, benchmark->series, &before, &after, stats->median)
+		: 0;
 	if (r < 0)
 		return r;
 	if (beside.length > 0)
 		text_appendf(&t, "; from the first to the last quarter: %s", beside.data);
 	return add_finding(stability, FINDING_DRIFT, true, text_steal(&t));
+}
+
+static int check_autocorrelation(
+	struct stability *stability, const struct benchmark *benchmark, const struct levels *levels)
+{
+	double likeness = levels->likeness;
+
+	if (levels->likeness_z < LEAST_LIKENESS_Z || likeness < LEAST_LIKENESS)
+		return 0;
+	return add_findingf(stability, FINDING_AUTOCORRELATION, true,
+		"neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about as much "
+		"as %.0f independent ones",
+		benchmark_units_are_runs(benchmark) ? "runs" : "values", likeness, levels->n_values,
+		MAX((double)levels->n_values * (1 - likeness) / (1 + likeness), 1));
 }
 
 static void count_disturbed(struct stability *stability, const struct series *series)
@@ -368,7 +437,7 @@ static void count_disturbed(struct stability *stability, const struct series *se
 	}
 }
 
-int stability_assess(const struct series *series, const struct stats *stats,
+int stability_assess(const struct benchmark *benchmark, const struct stats *stats,
 	const struct levels *levels, struct stability **ret)
 {
 	_cleanup_(stability) struct stability *stability = NULL;
@@ -378,23 +447,23 @@ int stability_assess(const struct series *series, const struct stats *stats,
 	if (!stability)
 		return -ENOMEM;
 	stability->stable = true;
-	count_disturbed(stability, series);
-	if (stability->n_runs == 0 || stability->n_runs != stats->n)
+	count_disturbed(stability, benchmark->series);
+	if (stability->n_runs == 0 || benchmark->n_values != stats->n)
 		return -EINVAL;
 
-	r = check_as_pyperf(stability, stats, series->n_samples);
+	r = check_as_pyperf(stability, benchmark, stats);
+	if (r >= 0 && levels->n > 1)
+		r = check_levels(stability, benchmark, levels);
+	if (r >= 0 && levels->drift != 0)
+		r = check_drift(stability, benchmark, stats, levels);
+	if (r >= 0)
+		r = check_autocorrelation(stability, benchmark, levels);
+	if (r >= 0 && levels->n == 1 && has_nohz_full_with_pstate(benchmark))
+		r = add_findingf(stability, FINDING_NOHZ_FULL, false,
+			"the CPU is in nohz_full and has the driver intel_pstate, which then does "
+			"not see its load: its frequency may jump");
 	if (r < 0)
 		return r;
-	if (levels->n > 1) {
-		r = check_levels(stability, series, levels);
-		if (r < 0)
-			return r;
-	}
-	if (levels->drift != 0) {
-		r = check_drift(stability, series, stats, levels);
-		if (r < 0)
-			return r;
-	}
 	*ret = TAKE_PTR(stability);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * May this result be trusted? The rules of `pyperf check` (2.10, _cli.py: format_checks), changes
- * of level and drift with what changed beside them, and how many runs were disturbed by what.
+ * of level and drift with what changed beside them, likeness of neighbours, and how many runs were
+ * disturbed by what. Where a run has several values, levels, drift and likeness are those of runs.
  */
 #ifndef QUIESCE_RESULT_STABILITY_H
 #define QUIESCE_RESULT_STABILITY_H
@@ -10,8 +11,8 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
+#include "result/benchmark.h"
 #include "result/level.h"
-#include "result/series.h"
 #include "result/stats.h"
 
 enum finding_code {
@@ -23,8 +24,10 @@ enum finding_code {
 	FINDING_SHORT,	  /* the shortest value is under 1 ms */
 	FINDING_TOO_MANY, /* less than 75 % of the runs would have done: a hint, no warning */
 	/* ours */
-	FINDING_LEVEL, /* the values jump */
-	FINDING_DRIFT, /* the values drift */
+	FINDING_LEVEL,		 /* the values jump */
+	FINDING_DRIFT,		 /* the values drift */
+	FINDING_AUTOCORRELATION, /* neighbours are alike, levels and drift apart */
+	FINDING_NOHZ_FULL,	 /* nohz_full with intel_pstate: a hint without a change of level */
 };
 
 struct finding {
@@ -49,8 +52,11 @@ struct stability {
 	size_t n_flagged[SAMPLE_N_FLAGS]; /* by number of the flag's bit */
 };
 
-/* stats and levels are those of the series' values. */
-int stability_assess(const struct series *series, const struct stats *stats,
+/*
+ * stats are those of the benchmark's values and levels those of its units (benchmark_units()).
+ * -EINVAL where they are not.
+ */
+int stability_assess(const struct benchmark *benchmark, const struct stats *stats,
 	const struct levels *levels, struct stability **ret);
 void stability_free(struct stability *stability);
 DEFINE_CLEANUP(stability, stability_free);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "basic/macro.h"
 #include "result/units.h"
@@ -36,6 +38,45 @@ struct scale scale_choose(double reference_seconds)
 	return scales[0].scale;
 }
 
+static const char *const unit_names[] = {
+	[UNIT_SECOND] = "second",
+	[UNIT_BYTE] = "byte",
+	[UNIT_INTEGER] = "integer",
+};
+
+int unit_parse(const char *word, enum unit *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unit_names); i++) {
+		if (strcmp(word ? word : "second", unit_names[i]) == 0) {
+			*ret = (enum unit)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const char *unit_name(enum unit unit)
+{
+	return unit_names[unit];
+}
+
+struct scale scale_choose_unit(enum unit unit, double reference)
+{
+	double bytes = fabs(reference);
+
+	if (unit == UNIT_SECOND)
+		return scale_choose(reference);
+	if (unit == UNIT_INTEGER)
+		return (struct scale){ "", 1, 0 };
+	if (bytes < 10 * 1024.0)
+		return (struct scale){ "B", 1, 0 };
+	if (bytes < 10 * 1024.0 * 1024)
+		return (struct scale){ "KiB", 1 / 1024.0, 1 };
+	if (bytes < 10 * 1024.0 * 1024 * 1024)
+		return (struct scale){ "MiB", 1 / 1024.0 / 1024, 1 };
+	return (struct scale){ "GiB", 1 / 1024.0 / 1024 / 1024, 1 };
+}
+
 struct scale scale_refine(struct scale scale, int decimals)
 {
 	scale.decimals += decimals;
@@ -58,7 +99,7 @@ const char *scale_format(struct scale scale, double seconds, char buf[static UNI
 	int n;
 
 	scale_format_bare(scale, seconds, number);
-	n = snprintf(buf, UNITS_TEXT_SIZE, "%s %s", number, scale.unit);
+	n = snprintf(buf, UNITS_TEXT_SIZE, "%s%s%s", number, *scale.unit ? " " : "", scale.unit);
 	if (n >= UNITS_TEXT_SIZE)
 		snprintf(buf, UNITS_TEXT_SIZE, "%.*e %s", scale.decimals, seconds * scale.factor,
 			scale.unit);

@@ -11,10 +11,22 @@
 #define UNITS_TEXT_SIZE 64
 
 struct scale {
-	const char *unit; /* "ns", "us", "ms" or "s" */
+	const char *unit; /* "ns", "us", "ms" or "s"; "" for none */
 	double factor;	  /* seconds * factor = what is printed */
 	int decimals;
 };
+
+/* What pyperf's values may be (metadata `unit`); all else here is of seconds. */
+enum unit {
+	UNIT_SECOND,
+	UNIT_BYTE,
+	UNIT_INTEGER,
+};
+/* "second", "byte", "integer"; NULL is "second". -EINVAL for any other word. */
+int unit_parse(const char *word, enum unit *ret);
+const char *unit_name(enum unit unit);
+/* As scale_choose(), for that unit. Bytes are B, KiB, MiB or GiB; an integer has none. */
+struct scale scale_choose_unit(enum unit unit, double reference);
 
 /* So that the reference has three significant digits: "1.23 ms", "12.3 ms", "123 ms"; more from
  * 1000 s on, and fewer below 1 ns. */

@@ -108,7 +108,7 @@ static void test_outliers(void **state)
 	assert_int_equal(h->bins[h->n_bins - 1].n, 1);
 	for (size_t i = 0; i < h->n_bins; i++)
 		assert_true(h->bins[i].n < 40);
-	text = histogram_render(h, 80);
+	text = histogram_render(h, UNIT_SECOND, 80);
 	assert_non_null(text);
 	assert_non_null(strstr(text, "< "));
 	assert_non_null(strstr(text, "> "));
@@ -194,7 +194,7 @@ static void test_render(void **state)
 	static const double sorted[] = { 0.010, 0.010, 0.010, 0.010, 0.0121, 0.0123, 0.014, 0.0199,
 		0.020 };
 	struct histogram *h = make(sorted, ARRAY_SIZE(sorted), 5);
-	char *text = histogram_render(h, 40);
+	char *text = histogram_render(h, UNIT_SECOND, 40);
 
 	(void)state;
 	assert_string_equal(text,
@@ -205,10 +205,10 @@ static void test_render(void **state)
 		"18.0 ms: 2 ###############\n");
 	free(text);
 	/* Narrower than it can be read is not taken. */
-	text = histogram_render(h, 3);
+	text = histogram_render(h, UNIT_SECOND, 3);
 	assert_int_equal(strcspn(text, "\n"), 40);
 	free(text);
-	text = histogram_render(h, 1 << 30);
+	text = histogram_render(h, UNIT_SECOND, 1 << 30);
 	assert_int_equal(strcspn(text, "\n"), 1000);
 	free(text);
 	histogram_free(h);
@@ -229,7 +229,7 @@ static void test_render_fits(void **state)
 			values[i] = 0.01 + pow(10, -(double)(seed % 9)) * random_unit(&random);
 		stats_sort(values, 500);
 		h = make(values, 500, 0);
-		text = histogram_render(h, 60);
+		text = histogram_render(h, UNIT_SECOND, 60);
 		for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 			assert_true(strlen(line) <= 60);
 			*strchr(line, ':') = '\0';

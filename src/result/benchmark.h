@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One benchmark as it is looked at: its values, the runs that they come from, and what is known of
+ * both. It is made of a series that was just measured, or of a file (result/reader.h).
+ *
+ * A run is one process. Values of one run have much in common (the layout of its memory, above
+ * all), so that ten values of one run tell less than ten runs with a value each. Whatever draws a
+ * conclusion therefore takes each run for one number, the median of its values: see
+ * benchmark_units().
+ */
+#ifndef QUIESCE_RESULT_BENCHMARK_H
+#define QUIESCE_RESULT_BENCHMARK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/cleanup.h"
+#include "basic/facts.h"
+#include "result/series.h"
+#include "result/units.h"
+
+struct benchmark_run {
+	size_t end;	   /* behind its last value */
+	size_t warmup_end; /* behind its last warm-up */
+	uint64_t loops;
+	uint64_t inner_loops;
+};
+
+struct benchmark_warmup {
+	uint64_t loops;
+	double value; /* per iteration of a loop */
+};
+
+struct benchmark {
+	char *name;
+	enum unit unit;
+	struct facts metadata; /* what holds for all of its runs */
+
+	/* A sample a run, in the order of the file; a run without values (a calibration, a warm-up)
+	 * has `warmup` set. start_ns is the run's date, in ns since that of the first run. The
+	 * values are below, not in the samples. */
+	struct series *series;
+
+	double *values; /* that count, in the order of the runs, per iteration of a loop */
+	size_t n_values;
+	struct benchmark_warmup *warmups;
+	size_t n_warmups;
+	/* A record a run; NULL when each run has one value or one warm-up, and no loops. */
+	struct benchmark_run *runs;
+
+	double total_seconds; /* that the runs took; 0 when unknown */
+	/* Seconds since 1970 as if the dates were UTC (files have local time), at the first run's
+	 * start and the last run's end. */
+	bool has_dates;
+	int64_t first_date;
+	int64_t last_date;
+};
+
+void benchmark_free(struct benchmark *benchmark);
+DEFINE_CLEANUP(benchmark, benchmark_free);
+
+/*
+ * The series as a benchmark, for a look: name, metadata and series are borrowed. Release it by
+ * benchmark_clear_view() alone. -ENODATA when no run counts.
+ */
+int benchmark_view(const char *name, const struct series *series, struct benchmark *ret);
+void benchmark_clear_view(struct benchmark *benchmark);
+
+/* The values of a run: their index and number. */
+void benchmark_run_values(
+	const struct benchmark *benchmark, size_t run, size_t *ret_first, size_t *ret_n);
+/* Values that stand for a whole pass of the loops: value * loops * inner_loops. */
+double benchmark_raw_factor(const struct benchmark *benchmark, size_t run);
+/* The smallest and largest of these. -ENODATA without values. */
+int benchmark_raw_range(const struct benchmark *benchmark, double *ret_min, double *ret_max);
+/* Runs that have values. */
+size_t benchmark_counted_runs(const struct benchmark *benchmark);
+/* Is the unit of statistics a run, or, where there is only one, a value? */
+bool benchmark_units_are_runs(const struct benchmark *benchmark);
+/*
+ * The independent numbers that conclusions are drawn from, in their order, malloc'd: the median of
+ * each run's values. Where only one run has any, its values themselves: nothing is known then of
+ * how runs differ. -ENODATA without values.
+ */
+int benchmark_units(const struct benchmark *benchmark, double **ret, size_t *ret_n);
+/* Standard deviation of the runs' means as a part of their mean, which is what pyperf's rule for
+ * the number of runs takes; NAN with fewer than 2 runs. */
+int benchmark_run_deviation(const struct benchmark *benchmark, double *ret);
+
+/* A piece of metadata as a text, malloc'd; NULL in *ret when there is none. */
+int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret);
+
+#endif

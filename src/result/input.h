@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The bytes of a file, piece by piece: as they are, or decompressed where the file is gzip (RFC
+ * 1952), by its first bytes and not by its name. "-" is standard input. By zlib.
+ */
+#ifndef QUIESCE_RESULT_INPUT_H
+#define QUIESCE_RESULT_INPUT_H
+
+#include <stddef.h>
+
+#include "basic/cleanup.h"
+
+struct input;
+
+/* Regular files and, as a shell's <(...) makes them, FIFOs. -EISDIR for a directory, -EINVAL for
+ * other devices, else the error of open(2). */
+int input_open(const char *path, struct input **ret);
+/* The bytes that stand at data, which are not copied. For tests. */
+int input_open_memory(const void *data, size_t size, struct input **ret);
+/* The next piece, which holds until the next call; *ret_size is 0 at the end. -EBADMSG when the
+ * compressed data are damaged or end too early, -EFBIG beyond 16 GiB (decompressed), else the error
+ * of read(2). */
+int input_read(struct input *input, const char **ret, size_t *ret_size);
+void input_free(struct input *input);
+DEFINE_CLEANUP(input, input_free);
+
+#endif

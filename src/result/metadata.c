@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "basic/macro.h"
+#include "result/metadata.h"
+
+/* What pyperf demands of metadata that it knows (_metadata.py: METADATA). All others are strings or
+ * numbers. */
+enum kind {
+	KIND_ANY,
+	KIND_STRING,
+	KIND_UNIT,
+	KIND_LIST,
+	KIND_TAG,
+	KIND_NUMBER, /* 0 or more */
+	KIND_COUNT,  /* integer, 1 or more */
+	KIND_COUNT_OR_0,
+};
+
+static const struct {
+	const char *key;
+	enum kind kind;
+} known_keys[] = {
+	{ "boot_time", KIND_STRING },
+	{ "calibrate_loops", KIND_COUNT },
+	{ "calibrate_warmups", KIND_COUNT_OR_0 },
+	{ "command_max_rss", KIND_COUNT },
+	{ "date", KIND_STRING },
+	{ "duration", KIND_NUMBER },
+	{ "inner_loops", KIND_COUNT },
+	{ "load_avg_1min", KIND_NUMBER },
+	{ "loops", KIND_COUNT },
+	{ "mem_max_rss", KIND_COUNT },
+	{ "mem_peak_pagefile_usage", KIND_COUNT },
+	{ "recalibrate_loops", KIND_COUNT },
+	{ "recalibrate_warmups", KIND_COUNT_OR_0 },
+	{ "tag", KIND_TAG },
+	{ "tags", KIND_LIST },
+	{ "unit", KIND_UNIT },
+	{ "uptime", KIND_NUMBER },
+};
+
+static const char *const blanks[] = {
+	" ",
+	"\t",
+	"\n",
+	"\v",
+	"\f",
+	"\r",
+	"\x1c",
+	"\x1d",
+	"\x1e",
+	"\x1f",
+	"\xc2\x85",
+	"\xc2\xa0",
+	"\xe1\x9a\x80",
+	"\xe2\x80\x80",
+	"\xe2\x80\x81",
+	"\xe2\x80\x82",
+	"\xe2\x80\x83",
+	"\xe2\x80\x84",
+	"\xe2\x80\x85",
+	"\xe2\x80\x86",
+	"\xe2\x80\x87",
+	"\xe2\x80\x88",
+	"\xe2\x80\x89",
+	"\xe2\x80\x8a",
+	"\xe2\x80\xa8",
+	"\xe2\x80\xa9",
+	"\xe2\x80\xaf",
+	"\xe2\x81\x9f",
+	"\xe3\x80\x80",
+};
+
+void metadata_strip(const char *s, const char **ret, size_t *ret_length)
+{
+	size_t length = strlen(s);
+	bool found;
+
+	do {
+		found = false;
+		for (size_t i = 0; i < ARRAY_SIZE(blanks); i++) {
+			size_t n = strlen(blanks[i]);
+
+			if (length >= n && memcmp(s, blanks[i], n) == 0) {
+				s += n;
+				length -= n;
+				found = true;
+			}
+			if (length >= n && memcmp(s + length - n, blanks[i], n) == 0) {
+				length -= n;
+				found = true;
+			}
+		}
+	} while (found);
+	*ret = s;
+	*ret_length = length;
+}
+
+bool metadata_is_blank(const char *s)
+{
+	size_t n;
+
+	metadata_strip(s, &s, &n);
+	return n == 0;
+}
+
+bool metadata_equal_strings(const char *a, const char *b)
+{
+	size_t n_a, n_b;
+
+	metadata_strip(a, &a, &n_a);
+	metadata_strip(b, &b, &n_b);
+	return n_a == n_b && memcmp(a, b, n_a) == 0;
+}
+
+static double number_of(const struct fact *fact)
+{
+	return fact->type == FACT_INTEGER ? (double)fact->integer : fact->real;
+}
+
+bool metadata_equal_facts(const struct fact *a, const struct fact *b)
+{
+	if ((a->type == FACT_STRING) != (b->type == FACT_STRING))
+		return false;
+	if (a->type == FACT_STRING)
+		return metadata_equal_strings(a->string, b->string);
+	if (a->type == FACT_INTEGER && b->type == FACT_INTEGER)
+		return a->integer == b->integer;
+	return number_of(a) == number_of(b);
+}
+
+static enum kind kind_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known_keys); i++)
+		if (strcmp(known_keys[i].key, name) == 0)
+			return known_keys[i].kind;
+	return KIND_ANY;
+}
+
+bool metadata_is_list(const char *name)
+{
+	return kind_of(name) == KIND_LIST;
+}
+
+const char *metadata_judge(const char *name, const struct fact *value)
+{
+	bool is_string = value->type == FACT_STRING, is_integer = value->type == FACT_INTEGER;
+	const char *s;
+	size_t n;
+
+	/* Before the rule for texts, which a tag does not have to follow. */
+	if (kind_of(name) == KIND_TAG)
+		return is_string && *value->string && strcmp(value->string, "all") != 0
+			? NULL
+			: "is not a list of tags";
+	if (is_string) {
+		metadata_strip(value->string, &s, &n);
+		if (n == 0)
+			return "is empty";
+		if (memchr(s, '\n', n) || memchr(s, '\r', n))
+			return "has a line break";
+	}
+	switch (kind_of(name)) {
+	case KIND_STRING:
+		return is_string ? NULL : "is not a string";
+	case KIND_UNIT:
+		if (is_string &&
+			(metadata_equal_strings(value->string, "second") ||
+				metadata_equal_strings(value->string, "byte") ||
+				metadata_equal_strings(value->string, "integer")))
+			return NULL;
+		return "is not one of second, byte, integer";
+	case KIND_LIST:
+		return "is not a list";
+	case KIND_NUMBER:
+		return !is_string && number_of(value) >= 0 ? NULL : "is not a number of 0 or more";
+	case KIND_COUNT:
+		return is_integer && value->integer >= 1 ? NULL : "is not an integer of 1 or more";
+	case KIND_COUNT_OR_0:
+		return is_integer && value->integer >= 0 ? NULL : "is not an integer of 0 or more";
+	default:
+		return NULL;
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads result files: ours, and any of pyperf's format 1.0, plain or compressed by gzip.
+ *
+ * The file is read once from its beginning to its end, and only what is asked for is kept: a value
+ * costs 8 bytes (9 while the array grows), a run 72 and its evidence 240 more. A file that is no
+ * result, or is made to do harm, is refused in bounded memory: with more than 250 million values,
+ * 50 million runs, 1000 names of metadata or 64 MiB of their texts, and by what result/json.h has.
+ */
+#ifndef QUIESCE_RESULT_READER_H
+#define QUIESCE_RESULT_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/cleanup.h"
+#include "result/benchmark.h"
+#include "result/input.h"
+
+struct suite {
+	struct benchmark **benchmarks; /* in the order of the file; no two of one name */
+	size_t n;
+};
+
+/*
+ * -EINVAL when it is no result, and -EBADMSG when compressed data are damaged; *ret_why (malloc'd,
+ * safe for a terminal) is one phrase with the place in front: "3:17: a number above 0 was expected"
+ * (line and column, both from 1). Else the errors of input_open() and input_read(), or -ENOMEM;
+ * *ret_why is not touched then.
+ * with_evidence: keep what the metadata of each run say of it. Without, its flags are kept, and its
+ * date and duration.
+ */
+int suite_read(const char *path, bool with_evidence, struct suite **ret, char **ret_why);
+/* The same from an input that is open; borrowed. */
+int suite_read_input(struct input *input, bool with_evidence, struct suite **ret, char **ret_why);
+void suite_free(struct suite *suite);
+DEFINE_CLEANUP(suite, suite_free);
+
+/* NULL when there is none of that name. */
+struct benchmark *suite_find(const struct suite *suite, const char *name);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the metadata of one run say of it, as the sample and the evidence that they were written
+ * from (result/document.h has their names). Of pyperf's own metadata, cpu_temp and cpu_freq are
+ * taken where they name one package and one frequency.
+ */
+#ifndef QUIESCE_RESULT_RUNDATA_H
+#define QUIESCE_RESULT_RUNDATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/facts.h"
+#include "result/series.h"
+
+/* What a name stands for, so that names are looked up once a file and not once a run. */
+struct run_field {
+	enum {
+		RUN_OTHER, /* nothing that is kept */
+		RUN_LOOPS,
+		RUN_INNER_LOOPS,
+		RUN_DATE,
+		RUN_DURATION,
+		RUN_START,
+		RUN_WINDOW_KERNEL,
+		RUN_WINDOW_USER,
+		RUN_FLAGS,
+		RUN_STATUS,
+		RUN_ENV_PAD,
+		RUN_MAX_RSS,
+		/* Evidence: */
+		RUN_EVIDENCE, /* evidence_fields[index] */
+		RUN_EVENT,    /* event_names[index] of the series */
+		RUN_LOAD,
+		RUN_RUNNABLE,
+		RUN_CPU_TEMP,
+		RUN_CPU_FREQ,
+		RUN_TEMPERATURE_BEFORE,
+		RUN_TEMPERATURE_AFTER,
+		RUN_IRQ_LINES,
+		RUN_SOFTIRQS,
+	} kind;
+	size_t index;
+};
+
+#define RUN_EVENTS_MAX 64
+
+struct run_data {
+	struct sample sample;
+	struct evidence evidence;
+	double counters[RUN_EVENTS_MAX];
+	uint64_t loops; /* 0: they are not in here */
+	uint64_t inner_loops;
+	bool has_date;
+	int64_t date_ns; /* since 1970, as if the date were UTC */
+	bool has_start;
+	int64_t start_ns;
+	int64_t duration_ns; /* negative: unknown */
+};
+
+/* Everything unknown. */
+void run_data_clear(struct run_data *data);
+/* A new event is added to the series, if that has evidence. -ENOMEM. */
+int run_field_find(struct series *series, const char *name, struct run_field *ret);
+/* A value that is none of the kind is passed over: pyperf's tools write what they like there.
+ * -ENOMEM. */
+int run_data_set(struct run_data *data, struct series *series, const struct run_field *field,
+	const struct fact *value);
+
+#endif
