@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 #include "basic/facts.h"
+#include "basic/stop.h"
 #include "runpinned/counting.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 #include "runpinned/session.h"
-#include "runpinned/stop.h"
 
 struct measurement;
 

@@ -14,6 +14,7 @@
 
 #include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/stop.h"
 #include "basic/text.h"
 #include "machine/counter.h"
 #include "runpinned/command.h"
@@ -27,7 +28,6 @@
 #include "runpinned/place.h"
 #include "runpinned/program.h"
 #include "runpinned/save.h"
-#include "runpinned/stop.h"
 
 enum {
 	LOCK_RETRY_NS = 200 * 1000 * 1000,

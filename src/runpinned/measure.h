@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 #include "basic/cleanup.h"
+#include "basic/stop.h"
 #include "result/series.h"
 #include "runpinned/command.h"
 #include "runpinned/counting.h"
 #include "runpinned/evidence.h"
 #include "runpinned/options.h"
-#include "runpinned/stop.h"
 
 enum measure_end {
 	MEASURE_COMPLETE,

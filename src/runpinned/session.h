@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "basic/cleanup.h"
+#include "basic/stop.h"
 #include "machine/cpumask.h"
 #include "runpinned/launch.h"
-#include "runpinned/stop.h"
 
 /* What is the same for all runs. Everything is copied. */
 struct session_plan {

@@ -3,8 +3,8 @@
  * SIGINT, SIGTERM and SIGHUP as a wish to stop, taken in where it is safe: the signals stay
  * blocked and are read from a descriptor. One that the caller had ignored (nohup) stays ignored.
  */
-#ifndef QUIESCE_RUNPINNED_STOP_H
-#define QUIESCE_RUNPINNED_STOP_H
+#ifndef QUIESCE_BASIC_STOP_H
+#define QUIESCE_BASIC_STOP_H
 
 #include <signal.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "basic/macro.h"
-#include "runpinned/stop.h"
+#include "basic/stop.h"
 
 int stop_open(struct stop *ret)
 {
