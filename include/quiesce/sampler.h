@@ -36,7 +36,9 @@
  *is.
  *
  * Threads: a sampler is for the thread that opened it. Any number of threads may have one each; the
- * library has no state but what it hands out.
+ * library has no state but what it hands out. A child of fork(2) does not have it at all: the
+ *memory is not copied, so that a fork in between costs no page faults; not even qs_close() may be
+ *called.
  *
  * Errors: functions return 0 or a negative errno value and leave their outputs untouched when they
  * fail; qs_error_text() says what a value means. The library does not print, exit, or install

@@ -86,6 +86,8 @@ static int map_ring(size_t samples, struct ring **ret)
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	(void)madvise(memory, size, MADV_NOHUGEPAGE);
+	/* Else a fork(2) would make all of it fault again: written pages would be copied. */
+	(void)madvise(memory, size, MADV_DONTFORK);
 	for (size_t i = 0; i < size; i += page)
 		*(volatile char *)(memory + i) = 0;
 	ring = (struct ring *)memory;
