@@ -128,10 +128,11 @@ static size_t text_width(const char *text)
 	return width;
 }
 
-/* Up to the next place where a line may be broken: before a blank, or behind a comma. */
+/* Up to the next place where a line may be broken: before a blank, or behind a comma. A newline
+ * ends a piece, too. */
 static size_t piece_length(const char *text)
 {
-	size_t n = strcspn(text, " ,");
+	size_t n = strcspn(text, " ,\n");
 
 	return n + (text[n] == ',');
 }
@@ -148,6 +149,12 @@ static char *wrap_text(const char *text, size_t at)
 		size_t blank = *text == ' ' && line > 0, n = piece_length(text + blank);
 		size_t characters = count_characters(text, blank + n);
 
+		if (*text == '\n') {
+			text_append(&t, "\n");
+			line = 0;
+			text++;
+			continue;
+		}
 		if (line > 0 && line + characters > at) {
 			text_append(&t, "\n");
 			line = 0;
@@ -188,7 +195,7 @@ static struct needs find_needs(
 			size_t n = piece_length(text);
 
 			needs.least = MAX(needs.least, count_characters(text, n));
-			text += n + (text[n] == ' ');
+			text += n + (text[n] == ' ' || text[n] == '\n');
 		}
 	}
 	if (!(table->columns[column].flags & TABLE_WRAP))

@@ -10,6 +10,14 @@
 
 const struct subject check_subjects[] = {
 	{ "target", target_checks, TARGET_N },
+	{ "isolation", isolation_checks, ISOLATION_N },
+	{ "threads of a core", smt_checks, SMT_N },
+	{ "frequency", frequency_checks, FREQUENCY_N },
+	{ "idle states", idle_checks, IDLE_N },
+	{ "interrupts", interrupts_checks, INTERRUPTS_N },
+	{ "the kernel itself", kernel_checks, KERNEL_N },
+	{ "heat and power", heat_checks, HEAT_N },
+	{ "system", system_checks, SYSTEM_N },
 	{ 0 },
 };
 
@@ -76,6 +84,21 @@ void finding_set_cpus(struct finding *finding, const struct cpumask *cpus)
 	free(finding->cpus);
 	finding->cpus = cpumask_format_list(cpus);
 	finding->failed = finding->failed || !finding->cpus;
+}
+
+void finding_add_no_tasks(struct finding *finding, const struct host *host)
+{
+	finding_add(finding, VERDICT_UNKNOWN, "%s",
+		host_options(host)->recorded ? "a recorded machine has no processes"
+					     : "/proc shows no processes");
+}
+
+void finding_add_not_watched(struct finding *finding, const struct host *host)
+{
+	if (host_options(host)->recorded)
+		finding_add(finding, VERDICT_UNKNOWN, "a recorded machine stands still");
+	else
+		finding_add(finding, VERDICT_INFO, "not watched (--watch 0)");
 }
 
 void finding_clear(struct finding *finding)

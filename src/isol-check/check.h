@@ -50,6 +50,10 @@ void finding_add_path(struct finding *finding, const char *format, ...) _printf_
 /* Several are separated by ", or ". */
 void finding_add_fix(struct finding *finding, const char *format, ...) _printf_(2, 3);
 void finding_set_cpus(struct finding *finding, const struct cpumask *cpus);
+/* Why host_tasks() has none. */
+void finding_add_no_tasks(struct finding *finding, const struct host *host);
+/* Why nothing is known of what happens a second. */
+void finding_add_not_watched(struct finding *finding, const struct host *host);
 void finding_clear(struct finding *finding);
 
 struct check {

@@ -127,6 +127,17 @@ int cmdline_make(struct host *host, char **ret, char **ret_reason)
 	return 0;
 }
 
+void cmdline_advise(struct host *host, struct finding *finding)
+{
+	_cleanup_free_ char *line = NULL, *reason = NULL;
+	int r = cmdline_make(host, &line, &reason);
+
+	if (r == -ENOMEM)
+		host_fail(host);
+	if (r == 0 && *line)
+		finding_add_fix(finding, "boot with %s", line);
+}
+
 int cmdline_run(struct host *host, bool verbose)
 {
 	_cleanup_free_ char *line = NULL, *reason = NULL;

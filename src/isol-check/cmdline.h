@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "isol-check/check.h"
 #include "isol-check/host.h"
 
 /*
@@ -14,6 +15,9 @@
  * of a core disturbs the other. -ENODATA where the boot line cannot be read, -ENOMEM.
  */
 int cmdline_make(struct host *host, char **ret, char **ret_reason);
+
+/* Advises all of them: one boot for all, rather than one for each. */
+void cmdline_advise(struct host *host, struct finding *finding);
 
 /* --cmdline. Prints them, and with `verbose` the reasons on standard error. A negative errno. */
 int cmdline_run(struct host *host, bool verbose);

@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/clock.h"
 #include "basic/say.h"
 #include "isol-check/host.h"
 #include "isol-check/pick.h"
+#include "machine/target.h"
+#include "machine/virtualization.h"
 
 struct host {
 	struct host_options options;
@@ -19,10 +22,38 @@ struct host {
 	struct topology *topology;
 	struct isolation *isolation;
 	struct bootline *bootline;
+	struct isolation_partitions partitions;
+	struct tasks *tasks;
+	/* By CPU number; what the kernel said of each (-EAGAIN: not asked yet). NULL until the
+	 * first is asked for. */
+	struct policy {
+		struct cpufreq_policy_info info;
+		int error;
+	} * policies;
+	const char *hypervisor;
 	/* What was looked for and is not there need not be looked for again. */
 	bool has_read_bootline;
+	bool has_read_partitions;
+	bool has_read_tasks;
+	bool has_read_hypervisor;
+	struct {
+		struct interrupts *interrupts; /* NULL: there is nothing to compare */
+		struct procstat *procstat;
+		struct procstat_times before;
+		struct procstat_times after;
+		bool has_first_times;
+		bool has_times; /* both */
+		int64_t began;
+		int64_t ns; /* 0 until the second reading */
+	} watch;
 	bool failed;
 };
+
+/* Keeps in mind that memory was short. */
+static void note_error(struct host *host, int r)
+{
+	host->failed = host->failed || r == -ENOMEM;
+}
 
 /* Says what is wrong with the text of -c. */
 static int parse_cpus(const char *list, const struct topology *topology, struct cpumask *ret)
@@ -59,11 +90,34 @@ static int set_reason(struct host *host, const char *reason)
 	return host->cpus_reason ? 0 : -ENOMEM;
 }
 
-/* The isolated ones, else those that would be picked. */
+/* -ENOENT when no target runs. */
+static int take_target(struct host *host)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	int r;
+
+	if (host->options.recorded)
+		return -ENOENT;
+	r = target_read_cpus(&cpus);
+	/* Anything else must not be taken for "no target": it would look where nothing is quiet. */
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		say_errno(r, "cannot read " TARGET_FILE);
+	if (r < 0)
+		return r;
+	cpumask_assign(host->cpus, cpus);
+	return set_reason(host, "those of benchmark.target");
+}
+
+/* Those of the running target, else the isolated ones, else those that would be picked. */
 static int choose_default(struct host *host)
 {
-	const struct isolation *isolation = host_isolation(host);
+	const struct isolation *isolation;
+	int r;
 
+	r = take_target(host);
+	if (r != -ENOENT)
+		return r;
+	isolation = host_isolation(host);
 	if (!isolation)
 		return -ENOMEM;
 	cpumask_and(host->cpus, isolation->isolated, host->topology->online);
@@ -90,6 +144,60 @@ static int choose_cpus(struct host *host)
 	return host->cpus_text ? 0 : -ENOMEM;
 }
 
+/* The first readings. */
+static void start_watching(struct host *host)
+{
+	int r;
+
+	r = procstat_open(host->cpus, &host->watch.procstat);
+	if (r == 0)
+		r = procstat_read_times(host->watch.procstat, &host->watch.before);
+	note_error(host, r);
+	host->watch.has_first_times = host->watch.has_times = r == 0;
+	if (host->options.watch_ns == 0)
+		return;
+	r = interrupts_open(host->cpus, &host->watch.interrupts);
+	if (r == 0)
+		r = interrupts_read(host->watch.interrupts);
+	note_error(host, r);
+	if (r < 0) {
+		interrupts_free(host->watch.interrupts);
+		host->watch.interrupts = NULL;
+	}
+	host->watch.began = clock_now_ns(CLOCK_MONOTONIC);
+}
+
+static void finish_watching(struct host *host)
+{
+	int64_t left, now = clock_now_ns(CLOCK_MONOTONIC);
+	int r;
+
+	if (host->options.watch_ns == 0 || host->watch.ns > 0)
+		return;
+	left = host->watch.began + host->options.watch_ns - now;
+	if (left > 0) {
+		struct timespec ts = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
+
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
+	}
+	host->watch.ns = clock_now_ns(CLOCK_MONOTONIC) - host->watch.began;
+	if (host->watch.interrupts) {
+		r = interrupts_read(host->watch.interrupts);
+		note_error(host, r);
+		if (r < 0) {
+			interrupts_free(host->watch.interrupts);
+			host->watch.interrupts = NULL;
+		}
+	}
+	if (host->watch.has_times) {
+		r = procstat_read_times(host->watch.procstat, &host->watch.after);
+		note_error(host, r);
+		/* A CPU that went offline took its counts with it. */
+		host->watch.has_times =
+			r == 0 && host->watch.before.n_cpus == host->watch.after.n_cpus;
+	}
+}
+
 int host_new(const struct host_options *options, struct host **ret)
 {
 	_cleanup_(host) struct host *host = calloc(1, sizeof(*host));
@@ -98,6 +206,8 @@ int host_new(const struct host_options *options, struct host **ret)
 	if (!host)
 		return -ENOMEM;
 	host->options = *options;
+	if (options->recorded)
+		host->options.watch_ns = 0;
 	r = cpumask_new(&host->cpus);
 	if (r < 0)
 		return r;
@@ -109,6 +219,7 @@ int host_new(const struct host_options *options, struct host **ret)
 	r = choose_cpus(host);
 	if (r < 0)
 		return r;
+	start_watching(host);
 	*ret = TAKE_PTR(host);
 	return 0;
 }
@@ -123,6 +234,11 @@ void host_free(struct host *host)
 	topology_free(host->topology);
 	isolation_free(host->isolation);
 	bootline_free(host->bootline);
+	isolation_partitions_clear(&host->partitions);
+	tasks_free(host->tasks);
+	free(host->policies);
+	interrupts_free(host->watch.interrupts);
+	procstat_free(host->watch.procstat);
 	free(host);
 }
 
@@ -168,10 +284,12 @@ const struct isolation *host_isolation(struct host *host)
 	return host->isolation;
 }
 
-/* Keeps in mind that memory was short. */
-static void note_error(struct host *host, int r)
+const struct isolation_partitions *host_partitions(struct host *host)
 {
-	host->failed = host->failed || r == -ENOMEM;
+	if (!host->has_read_partitions)
+		note_error(host, isolation_read_partitions(&host->partitions));
+	host->has_read_partitions = true;
+	return &host->partitions;
 }
 
 const struct bootline *host_bootline(struct host *host)
@@ -180,6 +298,103 @@ const struct bootline *host_bootline(struct host *host)
 		note_error(host, bootline_read(host->topology->n_cpus, &host->bootline));
 	host->has_read_bootline = true;
 	return host->bootline;
+}
+
+const struct tasks *host_tasks(struct host *host)
+{
+	if (!host->has_read_tasks && !host->options.recorded)
+		note_error(host, tasks_read(host->cpus, &host->tasks));
+	host->has_read_tasks = true;
+	return host->tasks;
+}
+
+const struct task *host_find_process(struct host *host, const char *comm)
+{
+	const struct tasks *tasks = host_tasks(host);
+
+	for (size_t i = 0; tasks && i < tasks->n; i++) {
+		const struct task *task = &tasks->items[i];
+
+		if (task->pid == task->tid && strcmp(task->comm, comm) == 0)
+			return task;
+	}
+	return NULL;
+}
+
+const struct cpufreq_policy_info *host_policy(struct host *host, int cpu)
+{
+	size_t n = host->topology->n_cpus;
+	struct policy *policy;
+
+	if (!host->policies) {
+		host->policies = calloc(n, sizeof(*host->policies));
+		if (!host->policies) {
+			host->failed = true;
+			return NULL;
+		}
+		for (size_t i = 0; i < n; i++)
+			host->policies[i].error = -EAGAIN;
+	}
+	if (cpu < 0 || (size_t)cpu >= n)
+		return NULL;
+	policy = &host->policies[cpu];
+	if (policy->error == -EAGAIN)
+		policy->error = cpufreq_read_policy(cpu, &policy->info);
+	return policy->error == 0 ? &policy->info : NULL;
+}
+
+const char *host_hypervisor(struct host *host)
+{
+	if (!host->has_read_hypervisor)
+		host->hypervisor = virtualization_read_hypervisor();
+	host->has_read_hypervisor = true;
+	return host->hypervisor;
+}
+
+const struct interrupts *host_watched_interrupts(struct host *host)
+{
+	finish_watching(host);
+	return host->watch.interrupts;
+}
+
+bool host_watched_times(
+	struct host *host, struct procstat_times *ret_before, struct procstat_times *ret_after)
+{
+	finish_watching(host);
+	if (!host->watch.has_times || host->watch.ns <= 0)
+		return false;
+	*ret_before = host->watch.before;
+	*ret_after = host->watch.after;
+	return true;
+}
+
+bool host_first_times(const struct host *host, struct procstat_times *ret)
+{
+	if (host->watch.has_first_times)
+		*ret = host->watch.before;
+	return host->watch.has_first_times;
+}
+
+int64_t host_watched_ns(struct host *host)
+{
+	finish_watching(host);
+	return host->watch.ns;
+}
+
+struct cpumask *host_new_mask(struct host *host)
+{
+	struct cpumask *mask = NULL;
+
+	note_error(host, cpumask_new(&mask));
+	return mask;
+}
+
+char *host_format(struct host *host, const struct cpumask *mask)
+{
+	char *list = cpumask_format_list(mask);
+
+	host->failed = host->failed || !list;
+	return list;
 }
 
 int host_read(const char *path, char *buf)

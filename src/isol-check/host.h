@@ -16,8 +16,12 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "machine/bootline.h"
+#include "machine/cpufreq.h"
 #include "machine/cpumask.h"
+#include "machine/interrupts.h"
 #include "machine/isolation.h"
+#include "machine/procstat.h"
+#include "machine/tasks.h"
 #include "machine/topology.h"
 
 struct host;
@@ -25,7 +29,8 @@ struct host;
 /* What host_new() needs to know. */
 struct host_options {
 	const char *cpus; /* of -c; NULL: the default */
-	int64_t watch_ns; /* how long it is watched for what happens a second; 0: not at all */
+	/* How long it is watched for what happens a second; 0: not at all, as with `recorded`. */
+	int64_t watch_ns;
 	/* The files are those of another machine (--sysroot): processes, sockets and /run are still
 	 * this one's, and must not be taken for it. */
 	bool recorded;
@@ -56,7 +61,37 @@ const char *host_cpus_reason(const struct host *host);
 const struct topology *host_topology(const struct host *host);
 /* NULL only where memory is short. */
 const struct isolation *host_isolation(struct host *host);
+const struct isolation_partitions *host_partitions(struct host *host);
+/* NULL where it cannot be read. */
 const struct bootline *host_bootline(struct host *host);
+/* NULL where there are none to be seen, as on a recorded machine. */
+const struct tasks *host_tasks(struct host *host);
+/* A process of that name, by /proc/PID/comm; NULL for none. */
+const struct task *host_find_process(struct host *host, const char *comm);
+/* NULL for a CPU without a policy, and for one that is offline. */
+const struct cpufreq_policy_info *host_policy(struct host *host, int cpu);
+/* As virtualization_read_hypervisor(). */
+const char *host_hypervisor(struct host *host);
+
+/*
+ * What happened on the CPUs while they were watched: from host_new() until the first of these is
+ * called, and for options.watch_ns at least. Sleeps for what is missing.
+ */
+/* The reader after its second reading, NULL where there is none to be had. */
+const struct interrupts *host_watched_interrupts(struct host *host);
+/* False where they cannot be compared. */
+bool host_watched_times(
+	struct host *host, struct procstat_times *ret_before, struct procstat_times *ret_after);
+/* What was counted since boot when the watching began, or would have; false where it cannot be
+ * read. */
+bool host_first_times(const struct host *host, struct procstat_times *ret);
+/* How long that was; 0 when nothing was watched. */
+int64_t host_watched_ns(struct host *host);
+
+/* An empty mask of the caller's own, and a mask as a list, malloc'd. NULL, and failed, without
+ * memory. */
+struct cpumask *host_new_mask(struct host *host);
+char *host_format(struct host *host, const struct cpumask *mask);
 
 /* One attribute into buf of FILE_ATTR_SIZE; its length, or a negative errno. */
 int host_read(const char *path, char *buf);

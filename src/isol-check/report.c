@@ -72,6 +72,17 @@ static int add_row(struct table *table, const struct check *check, const struct 
 	return r;
 }
 
+static int print_sum(const struct host *host, const unsigned *counts)
+{
+	if (printf("CPU %s: ", host_cpus_text(host)) < 0)
+		return -EIO;
+	for (int verdict = VERDICT_N - 1; verdict >= 0; verdict--)
+		if (printf("%u %s%s", counts[verdict], verdict_name((enum verdict)verdict),
+			    verdict > 0 ? ", " : ". isol-check --explain CHECK says more.\n") < 0)
+			return -EIO;
+	return fflush(stdout) == 0 ? 0 : -EIO;
+}
+
 int report_run(struct host *host, bool json, bool verbose, unsigned *counts)
 {
 	_cleanup_(table) struct table *table = NULL;
@@ -98,5 +109,7 @@ int report_run(struct host *host, bool json, bool verbose, unsigned *counts)
 			finding_clear(&finding);
 		}
 	}
-	return r < 0 ? r : table_print(table);
+	if (r == 0)
+		r = table_print(table);
+	return r < 0 || json ? r : print_sum(host, counts);
 }

@@ -7,8 +7,24 @@
 
 enum {
 	TARGET_N = 1,
+	ISOLATION_N = 8,
+	SMT_N = 3,
+	FREQUENCY_N = 8,
+	IDLE_N = 2,
+	INTERRUPTS_N = 5,
+	KERNEL_N = 13,
+	HEAT_N = 3,
+	SYSTEM_N = 6,
 };
 
 extern const struct check target_checks[TARGET_N];
+extern const struct check isolation_checks[ISOLATION_N];
+extern const struct check smt_checks[SMT_N];
+extern const struct check frequency_checks[FREQUENCY_N];
+extern const struct check idle_checks[IDLE_N];
+extern const struct check interrupts_checks[INTERRUPTS_N];
+extern const struct check kernel_checks[KERNEL_N];
+extern const struct check heat_checks[HEAT_N];
+extern const struct check system_checks[SYSTEM_N];
 
 #endif

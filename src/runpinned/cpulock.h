@@ -10,27 +10,17 @@
 #ifndef QUIESCE_RUNPINNED_CPULOCK_H
 #define QUIESCE_RUNPINNED_CPULOCK_H
 
-#include <stddef.h>
-#include <sys/types.h>
-
 #include "basic/cleanup.h"
+#include "machine/cpuholder.h"
 #include "machine/cpumask.h"
 
 struct cpulock;
-
-struct cpulock_holder {
-	int cpu;
-	pid_t pid; /* 0 when it cannot be seen from here */
-	uid_t uid;
-	char comm[32];
-};
 
 /*
  * Takes all CPUs of the set, or none. -EAGAIN when one of them is taken, with *ret_holder saying
  * which and by whom.
  */
-int cpulock_try(
-	const struct cpumask *cpus, struct cpulock **ret, struct cpulock_holder *ret_holder);
+int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuholder *ret_holder);
 void cpulock_free(struct cpulock *lock);
 
 DEFINE_CLEANUP(cpulock, cpulock_free);

@@ -34,7 +34,7 @@ enum {
 };
 
 /* Whom a CPU is taken by, for a person. */
-static void describe_holder(const struct cpulock_holder *holder, char *buf, size_t size)
+static void describe_holder(const struct cpuholder *holder, char *buf, size_t size)
 {
 	const struct passwd *user = holder->pid > 0 ? getpwuid(holder->uid) : NULL;
 
@@ -52,7 +52,7 @@ static void describe_holder(const struct cpulock_holder *holder, char *buf, size
 static int lock_cpus(const struct options *options, const struct place *place, struct stop *stop,
 	struct cpulock **ret)
 {
-	struct cpulock_holder holder;
+	struct cpuholder holder;
 	pid_t said = -1;
 	char who[256];
 	int r;

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How fast the CPUs run, and who decides that. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/parse.h"
+#include "isol-check/spread.h"
+#include "isol-check/subjects.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+#define NO_TURBO CPU_DIR "/intel_pstate/no_turbo"
+
+enum {
+	/* What scaling_cur_freq may be off by: it is rounded, and sampled. */
+	NEAR_PERCENT = 5,
+};
+
+/* What all the CPUs show, malloc'd; NULL without memory. `show` leaves its buffer "" where one
+ * shows nothing. */
+static char *show_all(
+	struct host *host, void (*show)(struct host *host, int cpu, char *buf, size_t size))
+{
+	_cleanup_spread_ struct spread spread = { 0 };
+	char *text;
+
+	cpumask_for_each (cpu, host_cpus(host)) {
+		char buf[FILE_ATTR_SIZE] = "";
+
+		show(host, cpu, buf, sizeof(buf));
+		if (*buf)
+			spread_add(&spread, cpu, buf);
+	}
+	text = spread_format(&spread);
+	if (!text)
+		host_fail(host);
+	return text;
+}
+
+static bool is_pinned(const struct cpufreq_policy_info *policy)
+{
+	return policy->min_khz > 0 && policy->min_khz == policy->max_khz;
+}
+
+static void add_policy_path(struct host *host, struct finding *f, const char *file)
+{
+	finding_add_path(f, CPU_DIR "/cpu%d/cpufreq/%s", cpumask_first(host_cpus(host)), file);
+}
+
+static void advise_pin(struct host *host, struct finding *f)
+{
+	finding_add_fix(f, "freq-pin -c %s", host_cpus_text(host));
+}
+
+/* Whether any of the CPUs has a policy that can be read. If not, says so. */
+static bool has_policy(struct host *host, struct finding *f)
+{
+	cpumask_for_each (cpu, host_cpus(host))
+		if (host_policy(host, cpu))
+			return true;
+	if (host_hypervisor(host))
+		finding_add(f, VERDICT_UNKNOWN, "no cpufreq: the hypervisor decides");
+	else
+		finding_add(f, VERDICT_UNKNOWN, "no cpufreq: nothing is known of the frequency");
+	return false;
+}
+
+static void show_driver(struct host *host, int cpu, char *buf, size_t size)
+{
+	const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+
+	snprintf(buf, size, "%s", policy ? policy->driver : "");
+}
+
+static void look_at_driver(struct host *host, struct finding *f)
+{
+	static const char *const files[] = { CPU_DIR "/intel_pstate/status",
+		CPU_DIR "/amd_pstate/status" };
+	_cleanup_free_ char *driver = NULL;
+
+	if (!has_policy(host, f))
+		return;
+	driver = show_all(host, show_driver);
+	if (!driver || !*driver)
+		return;
+	finding_add(f, VERDICT_INFO, "%s", driver);
+	add_policy_path(host, f, "scaling_driver");
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char mode[FILE_ATTR_SIZE];
+
+		if (host_read(files[i], mode) <= 0)
+			continue;
+		finding_add(f, VERDICT_INFO, "mode %s", mode);
+		finding_add_path(f, "%s", files[i]);
+	}
+}
+
+/* What a policy can hold for long, 0 when unknown. */
+static uint64_t sustained_khz(int cpu, const struct cpufreq_policy_info *policy)
+{
+	struct cpufreq_range range;
+
+	if (policy->base_khz > 0)
+		return policy->base_khz;
+	return cpufreq_read_range(cpu, &range) == 0 ? range.nominal_khz : 0;
+}
+
+static void look_at_boost(struct host *host, struct finding *f)
+{
+	bool on = false, off = false, free_to_boost = false, high = false;
+
+	if (!has_policy(host, f))
+		return;
+	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+		uint64_t sustained;
+
+		if (!policy || policy->boost == CPUFREQ_BOOST_UNKNOWN)
+			continue;
+		off = off || policy->boost == CPUFREQ_BOOST_OFF;
+		if (policy->boost != CPUFREQ_BOOST_ON)
+			continue;
+		on = true;
+		sustained = sustained_khz(cpu, policy);
+		free_to_boost = free_to_boost || !is_pinned(policy);
+		high = high || sustained == 0 || policy->max_khz > sustained;
+	}
+	if (!on && !off) {
+		finding_add(f, VERDICT_INFO, "no switch for it");
+		return;
+	}
+	finding_add_path(
+		f, "%s", access(NO_TURBO, F_OK) == 0 ? NO_TURBO : CPU_DIR "/cpufreq/boost");
+	if (!on) {
+		finding_add(f, VERDICT_OK, "off");
+		return;
+	}
+	if (free_to_boost && high)
+		finding_add(f, VERDICT_NOISE, "on: the frequency follows heat and the other cores");
+	else if (high)
+		finding_add(f, VERDICT_RISK, "on, and used: what is pinned may not be held");
+	else
+		finding_add(f, VERDICT_OK, "on, but the limits are below it");
+	if (off)
+		finding_add(f, VERDICT_RISK, "but not on all of these CPUs");
+	if (f->verdict > VERDICT_OK)
+		advise_pin(host, f);
+}
+
+static void show_governor(struct host *host, int cpu, char *buf, size_t size)
+{
+	const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+
+	snprintf(buf, size, "%s", policy ? policy->governor : "");
+}
+
+static void look_at_governor(struct host *host, struct finding *f)
+{
+	_cleanup_free_ char *governors = NULL;
+	bool pinned = true, steady = true;
+
+	if (!has_policy(host, f))
+		return;
+	governors = show_all(host, show_governor);
+	if (!governors || !*governors)
+		return;
+	add_policy_path(host, f, "scaling_governor");
+	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+
+		if (!policy)
+			continue;
+		pinned = pinned && is_pinned(policy);
+		steady = steady &&
+			(strcmp(policy->governor, "performance") == 0 ||
+				strcmp(policy->governor, "userspace") == 0);
+	}
+	if (steady) {
+		finding_add(f, VERDICT_OK, "%s", governors);
+	} else if (pinned) {
+		finding_add(f, VERDICT_OK, "%s, with nothing to choose from", governors);
+	} else {
+		finding_add(f, VERDICT_NOISE, "%s: the frequency follows the load", governors);
+		advise_pin(host, f);
+	}
+}
+
+static void format_khz(uint64_t khz, char *buf, size_t size)
+{
+	snprintf(buf, size, "%" PRIu64 ".%02" PRIu64 " GHz", khz / 1000000, khz % 1000000 / 10000);
+}
+
+static void show_range(struct host *host, int cpu, char *buf, size_t size)
+{
+	const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+	char min[32], max[32];
+
+	if (!policy || policy->max_khz == 0)
+		return;
+	format_khz(policy->min_khz, min, sizeof(min));
+	format_khz(policy->max_khz, max, sizeof(max));
+	if (policy->min_khz == policy->max_khz)
+		snprintf(buf, size, "%s", max);
+	else
+		snprintf(buf, size, "%s to %s", min, max);
+}
+
+static void look_at_range(struct host *host, struct finding *f)
+{
+	_cleanup_free_ char *ranges = NULL;
+	bool pinned = true, limited = false;
+
+	if (!has_policy(host, f))
+		return;
+	ranges = show_all(host, show_range);
+	if (!ranges || !*ranges)
+		return;
+	add_policy_path(host, f, "scaling_min_freq");
+	add_policy_path(host, f, "scaling_max_freq");
+	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+		struct cpufreq_range range;
+
+		if (!policy)
+			continue;
+		pinned = pinned && is_pinned(policy);
+		limited = limited ||
+			(cpufreq_read_range(cpu, &range) == 0 && range.bios_limit_khz > 0 &&
+				range.bios_limit_khz < policy->max_khz);
+	}
+	if (pinned) {
+		finding_add(f, VERDICT_OK, "pinned at %s", ranges);
+	} else {
+		finding_add(f, VERDICT_RISK, "%s: whoever decides may choose", ranges);
+		advise_pin(host, f);
+	}
+	if (limited) {
+		finding_add(f, VERDICT_RISK, "the firmware allows less at present");
+		add_policy_path(host, f, "bios_limit");
+	}
+}
+
+static void show_preference(struct host *host, int cpu, char *buf, size_t size)
+{
+	const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+	char bias[FILE_ATTR_SIZE];
+
+	if (!policy)
+		return;
+	if (policy->epp[0])
+		snprintf(buf, size, "EPP %s", policy->epp);
+	else if (host_readf(bias, CPU_DIR "/cpu%d/power/energy_perf_bias", cpu) > 0)
+		snprintf(buf, size, "EPB %.64s", bias);
+}
+
+/* EPP as a word or 0 to 255, EPB 0 to 15: 0 is all for speed. */
+static bool prefers_speed(const char *text)
+{
+	return strcmp(text, "EPP performance") == 0 || strcmp(text, "EPP 0") == 0 ||
+		strcmp(text, "EPB 0") == 0;
+}
+
+static void look_at_preference(struct host *host, struct finding *f)
+{
+	_cleanup_free_ char *text = NULL;
+	bool pinned = true, speed = true;
+
+	if (!has_policy(host, f))
+		return;
+	text = show_all(host, show_preference);
+	if (!text)
+		return;
+	if (!*text) {
+		finding_add(f, VERDICT_INFO, "no such preference here");
+		return;
+	}
+	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+		char one[FILE_ATTR_SIZE] = "";
+
+		show_preference(host, cpu, one, sizeof(one));
+		speed = speed && prefers_speed(one);
+		pinned = pinned && policy && is_pinned(policy);
+	}
+	if (strncmp(text, "EPB", 3) == 0)
+		finding_add_path(
+			f, CPU_DIR "/cpu%d/power/energy_perf_bias", cpumask_first(host_cpus(host)));
+	else
+		add_policy_path(host, f, "energy_performance_preference");
+	if (speed || pinned) {
+		finding_add(f, VERDICT_OK, "%s", text);
+		return;
+	}
+	finding_add(f, VERDICT_RISK, "%s: the hardware may save energy", text);
+	advise_pin(host, f);
+}
+
+static void look_at_policies(struct host *host, struct finding *f)
+{
+	const struct cpufreq_policy_info *first = NULL;
+	bool differ = false, missing = false;
+
+	if (!has_policy(host, f))
+		return;
+	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+
+		missing = missing || !policy;
+		if (!policy)
+			continue;
+		if (first)
+			differ = differ || policy->min_khz != first->min_khz ||
+				policy->max_khz != first->max_khz ||
+				strcmp(policy->governor, first->governor) != 0 ||
+				strcmp(policy->epp, first->epp) != 0;
+		else
+			first = policy;
+	}
+	if (differ) {
+		finding_add(f, VERDICT_RISK,
+			"limits, governors or preferences differ among these CPUs");
+		add_policy_path(host, f, "*");
+		advise_pin(host, f);
+	} else {
+		finding_add(f, VERDICT_OK, "set alike on all of these CPUs");
+	}
+	if (missing)
+		finding_add(f, VERDICT_UNKNOWN, "some have no policy, or are offline");
+}
+
+static void show_kind(struct host *host, int cpu, char *buf, size_t size)
+{
+	const struct topology_cpu *facts = topology_get_cpu(host_topology(host), cpu);
+
+	switch (facts ? facts->kind : TOPOLOGY_KIND_UNIFORM) {
+	case TOPOLOGY_KIND_PERFORMANCE:
+		snprintf(buf, size, "performance cores");
+		break;
+	case TOPOLOGY_KIND_EFFICIENCY:
+		snprintf(buf, size, "efficiency cores");
+		break;
+	case TOPOLOGY_KIND_UNIFORM:
+		snprintf(buf, size, "all alike");
+	}
+}
+
+static void look_at_kind(struct host *host, struct finding *f)
+{
+	_cleanup_free_ char *kinds = show_all(host, show_kind);
+	bool fast = false, slow = false;
+
+	if (!kinds)
+		return;
+	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct topology_cpu *facts = topology_get_cpu(host_topology(host), cpu);
+
+		fast = fast || (facts && facts->kind == TOPOLOGY_KIND_PERFORMANCE);
+		slow = slow || (facts && facts->kind == TOPOLOGY_KIND_EFFICIENCY);
+	}
+	finding_add(f, slow ? (fast ? VERDICT_RISK : VERDICT_INFO) : VERDICT_OK, "%s%s", kinds,
+		host_topology(host)->kind_source == TOPOLOGY_KIND_FROM_FREQUENCY && (fast || slow)
+			? ", by their maximum frequency"
+			: "");
+	if (fast && slow)
+		finding_add_fix(f, "-c with cores of one kind");
+	else if (slow)
+		finding_add_fix(f, "isol-check --pick=%u", cpumask_weight(host_cpus(host)));
+}
+
+static uint64_t read_current_khz(int cpu)
+{
+	_cleanup_close_ int fd = cpufreq_open_current(cpu);
+	uint64_t khz;
+
+	return fd >= 0 && cpufreq_read_current(fd, &khz) == 0 ? khz : 0;
+}
+
+static void show_current(struct host *host _unused_, int cpu, char *buf, size_t size)
+{
+	uint64_t khz = read_current_khz(cpu);
+
+	if (khz > 0)
+		format_khz(khz, buf, size);
+}
+
+static void look_at_current(struct host *host, struct finding *f)
+{
+	_cleanup_free_ char *text = NULL;
+	bool pinned = true, off = false;
+
+	if (!has_policy(host, f))
+		return;
+	text = show_all(host, show_current);
+	if (!text || !*text)
+		return;
+	add_policy_path(host, f, "scaling_cur_freq");
+	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+		uint64_t khz = read_current_khz(cpu), wanted = policy ? policy->max_khz : 0;
+
+		pinned = pinned && policy && is_pinned(policy);
+		off = off ||
+			(khz > 0 && wanted > 0 &&
+				(khz > wanted + wanted / 100 * NEAR_PERCENT ||
+					khz < wanted - wanted / 100 * NEAR_PERCENT));
+	}
+	if (!pinned)
+		finding_add(f, VERDICT_INFO, "%s at this moment, while nothing pins it", text);
+	else if (off)
+		finding_add(f, VERDICT_RISK, "%s, which is not what it is pinned at", text);
+	else
+		finding_add(f, VERDICT_OK, "%s, as pinned", text);
+}
+
+const struct check frequency_checks[FREQUENCY_N] = {
+	{ "freq-driver", look_at_driver,
+		"Who sets the frequency: intel_pstate and amd-pstate-epp choose by themselves, or let the\n"
+		"hardware choose; intel_cpufreq, amd-pstate, acpi-cpufreq, cppc_cpufreq and cpufreq-dt do\n"
+		"what a governor of the kernel says. No driver at all is normal in a virtual machine, and\n"
+		"where the firmware keeps frequencies to itself.\n"
+		"Source: Documentation/admin-guide/pm/cpufreq.rst, intel_pstate.rst, amd-pstate.rst." },
+	{ "boost", look_at_boost,
+		"Turbo, core performance boost: a core runs faster than it can for long, by as much as\n"
+		"heat, power and the number of busy cores allow. It is the largest source of scatter on\n"
+		"most machines: 10 to 50 per cent between the first run and the tenth, or between a\n"
+		"morning and an afternoon. Off, the same code takes the same time, only longer.\n"
+		"Source: Documentation/admin-guide/pm/cpufreq.rst (frequency boost support)." },
+	{ "governor", look_at_governor,
+		"A governor that follows the load starts each run slow and takes milliseconds to speed\n"
+		"up: short runs are up to several times slower than long ones. `performance` does not\n"
+		"wait. `powersave` of intel_pstate and amd-pstate-epp follows the load, too; with other\n"
+		"drivers it is simply the lowest frequency.\n"
+		"Source: Documentation/admin-guide/pm/cpufreq.rst, intel_pstate.rst." },
+	{ "freq-range", look_at_range,
+		"The limits between which the frequency may move. As long as they differ, the governor,\n"
+		"the hardware (HWP, CPPC) or the firmware may choose another frequency for the next run;\n"
+		"also with the governor `performance`. freq-pin makes both the same, at what the machine\n"
+		"can hold. The firmware may allow less (bios_limit), and wins.\n"
+		"Source: Documentation/admin-guide/pm/cpufreq.rst." },
+	{ "energy-preference", look_at_preference,
+		"What the hardware is told to prefer where it chooses the frequency itself (EPP; on older\n"
+		"Intel EPB): from performance (0) to power (255, 15). Anything but performance lets it\n"
+		"wait before it speeds up, and slow down when it waits for memory.\n"
+		"Source: Documentation/admin-guide/pm/intel_pstate.rst, intel_epb.rst, amd-pstate.rst." },
+	{ "freq-policies", look_at_policies,
+		"Whether all these CPUs are set alike. If not, a program that runs on several of them, or\n"
+		"on one after the other, is timed at several speeds." },
+	{ "core-kind", look_at_kind,
+		"Hybrid processors have fast cores and thrifty ones, which differ by a factor of 1.5 to 3\n"
+		"and in their caches. A result from the one kind says nothing of the other, and a mix of\n"
+		"them says nothing at all.\n"
+		"Source: /sys/devices/cpu_core/cpus against cpu_atom/cpus; cpuN/cpu_capacity (Arm);\n"
+		"else cpuinfo_max_freq." },
+	{ "freq-now", look_at_current,
+		"What the kernel shows as the frequency now, against what it is pinned at. On x86 it\n"
+		"comes from counters that are sampled by the tick: on an idle CPU, and with nohz_full, it\n"
+		"is what was asked for last. So a difference is a finding; no difference proves little.\n"
+		"A count of cycles over a known time does (runpinned -e cycles).\n"
+		"Source: arch/x86/kernel/cpu/aperfmperf.c." },
+};

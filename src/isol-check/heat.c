@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Heat and power. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "isol-check/subjects.h"
+#include "machine/power.h"
+#include "machine/thermal.h"
+#include "machine/throttle.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+
+enum {
+	/* Degrees below the limit from which on the hardware is likely to step in during a run. */
+	HEADROOM = 10,
+};
+
+static void look_at_temperature(struct host *host, struct finding *f)
+{
+	_cleanup_(thermal) struct thermal *thermal = NULL;
+	const struct thermal_info *info;
+	double now, limit;
+	int r;
+
+	r = thermal_open(cpumask_first(host_cpus(host)), &thermal);
+	if (r == -ENOMEM) {
+		host_fail(host);
+		return;
+	}
+	if (r < 0) {
+		finding_add(f, host_hypervisor(host) ? VERDICT_INFO : VERDICT_UNKNOWN,
+			host_hypervisor(host) ? "the host's to know" : "no sensor of the CPU");
+		return;
+	}
+	info = thermal_get_info(thermal);
+	finding_add_path(f, "/sys/class/hwmon (%s, %s)", info->chip, info->label);
+	if (thermal_read(thermal, &now) < 0)
+		return;
+	limit = isnan(info->high) ? info->critical : info->high;
+	if (isnan(limit) || limit <= 0) {
+		finding_add(f, VERDICT_INFO, "%.0f C, and no limit is told", now);
+		return;
+	}
+	if (now > limit - HEADROOM) {
+		finding_add(f, VERDICT_RISK, "%.0f C: the limit of %.0f C is near", now, limit);
+		finding_add_fix(f, "let it cool down; runpinned --cooldown waits for it");
+	} else {
+		finding_add(f, VERDICT_OK, "%.0f C, %.0f below the limit", now, limit - now);
+	}
+}
+
+static void look_at_throttling(struct host *host, struct finding *f)
+{
+	_cleanup_(throttle) struct throttle *throttle = NULL;
+	struct throttle_counts counts;
+	int r;
+
+	r = throttle_open(host_cpus(host), &throttle);
+	if (r == -ENOENT) {
+		finding_add(f, VERDICT_INFO, "this machine does not count that");
+		return;
+	}
+	if (r == 0)
+		r = throttle_read(throttle, &counts);
+	if (r == -ENOMEM)
+		host_fail(host);
+	if (r < 0)
+		return;
+	finding_add_path(f, CPU_DIR "/cpu%d/thermal_throttle", cpumask_first(host_cpus(host)));
+	if (counts.core == 0 && counts.package == 0) {
+		finding_add(f, VERDICT_OK, "never since boot");
+		return;
+	}
+	finding_add(f, VERDICT_RISK,
+		"since boot: the cores %" PRIu64 " times, the package %" PRIu64 " times",
+		counts.core, counts.package);
+	finding_add_fix(f, "freq-pin -c %s", host_cpus_text(host));
+	finding_add_fix(f, "better cooling");
+}
+
+static void look_at_supply(struct host *host _unused_, struct finding *f)
+{
+	finding_add_path(f, "/sys/class/power_supply");
+	switch (power_read_source()) {
+	case POWER_NONE:
+		if (access("/sys/class", F_OK) == 0)
+			finding_add(f, VERDICT_OK, "no battery");
+		break;
+	case POWER_AC:
+		finding_add(f, VERDICT_OK, "on mains");
+		break;
+	case POWER_BATTERY:
+		finding_add(f, VERDICT_NOISE, "on battery: the firmware limits the frequency");
+		finding_add_fix(f, "plug it in");
+	}
+}
+
+const struct check heat_checks[HEAT_N] = {
+	{ "temperature", look_at_temperature,
+		"The package's temperature against the limit at which the hardware slows down by itself.\n"
+		"Near it, the tenth run is slower than the first.\n"
+		"Source: Documentation/hwmon/sysfs-interface.rst; coretemp.rst, k10temp.rst." },
+	{ "throttled", look_at_throttling,
+		"How often these CPUs slowed down because they were hot, since boot (Intel counts it). A\n"
+		"machine that did before will again. Of use is whether the count moves during a run,\n"
+		"which runpinned looks at.\n"
+		"Source: drivers/thermal/intel/therm_throt.c." },
+	{ "power-supply", look_at_supply,
+		"On battery the firmware limits power, and with it the frequency, whatever cpufreq says.\n"
+		"Source: Documentation/ABI/testing/sysfs-class-power." },
+};

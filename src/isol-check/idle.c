@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How deep the CPUs sleep. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "isol-check/spread.h"
+#include "isol-check/subjects.h"
+#include "machine/cpuidle.h"
+
+#define CPUIDLE_DIR "/sys/devices/system/cpu/cpuidle"
+
+enum {
+	/* A halt is left within this; what takes longer is a deeper state. */
+	HALT_US = 5,
+};
+
+static void look_at_driver(struct host *host, struct finding *f)
+{
+	char driver[FILE_ATTR_SIZE], governor[FILE_ATTR_SIZE];
+
+	if (host_read(CPUIDLE_DIR "/current_driver", driver) <= 0) {
+		if (host_hypervisor(host))
+			finding_add(f, VERDICT_INFO, "none: the hypervisor puts CPUs to sleep");
+		return;
+	}
+	finding_add_path(f, CPUIDLE_DIR "/current_driver");
+	if (host_read(CPUIDLE_DIR "/current_governor", governor) > 0 ||
+		host_read(CPUIDLE_DIR "/current_governor_ro", governor) > 0)
+		finding_add(f, VERDICT_INFO, "%s, governor %s", driver, governor);
+	else
+		finding_add(f, VERDICT_INFO, "%s", driver);
+}
+
+/* The deepest state that the CPU may go to; NULL for none but polling. */
+static const struct cpuidle_state *find_deepest(const struct cpuidle *cpuidle, int64_t limit_us)
+{
+	const struct cpuidle_state *deepest = NULL;
+
+	for (unsigned i = 0; i < cpuidle->n; i++) {
+		const struct cpuidle_state *state = &cpuidle->states[i];
+
+		if (state->disabled || state->polling ||
+			(limit_us != CPUIDLE_NO_LIMIT && state->latency_us > (uint64_t)limit_us))
+			continue;
+		deepest = state;
+	}
+	return deepest;
+}
+
+static void look_at_depth(struct host *host, struct finding *f)
+{
+	_cleanup_spread_ struct spread spread = { 0 };
+	_cleanup_free_ char *text = NULL;
+	bool deep = false, any = false;
+	int first = -1;
+
+	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpuidle_state *deepest;
+		int64_t limit = CPUIDLE_NO_LIMIT;
+		struct cpuidle cpuidle;
+		char buf[96];
+
+		if (cpuidle_read(cpu, &cpuidle) < 0)
+			continue;
+		first = any ? first : cpu;
+		any = true;
+		(void)cpuidle_read_limit(cpu, &limit);
+		deepest = find_deepest(&cpuidle, limit);
+		if (deepest)
+			snprintf(buf, sizeof(buf), "%s, %" PRIu64 " us to wake up",
+				deepest->name[0] ? deepest->name : "a state without a name",
+				deepest->latency_us);
+		else
+			snprintf(buf, sizeof(buf), "polling only");
+		deep = deep || (deepest && deepest->latency_us > HALT_US);
+		spread_add(&spread, cpu, buf);
+	}
+	if (!any) {
+		if (host_hypervisor(host))
+			finding_add(f, VERDICT_UNKNOWN, "the hypervisor puts CPUs to sleep");
+		return;
+	}
+	text = spread_format(&spread);
+	if (!text) {
+		host_fail(host);
+		return;
+	}
+	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/cpuidle", first);
+	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/power/pm_qos_resume_latency_us", first);
+	if (deep) {
+		finding_add(f, VERDICT_RISK, "down to %s", text);
+		finding_add_fix(f, "noise-off -c %s --only pm_qos", host_cpus_text(host));
+	} else {
+		finding_add(f, VERDICT_OK, "%s", text);
+	}
+}
+
+const struct check idle_checks[IDLE_N] = {
+	{ "idle-driver", look_at_driver,
+		"Who puts a CPU to sleep that has nothing to do, and by which rule it guesses for how\n"
+		"long.\n"
+		"Source: Documentation/admin-guide/pm/cpuidle.rst." },
+	{ "idle-depth", look_at_depth,
+		"The deepest idle state that a CPU may go to: as the driver and the switches of its states\n"
+		"allow, within the limit of its pm_qos_resume_latency_us. Waking up from a deep one takes\n"
+		"up to some hundred microseconds, and the caches are empty after it: whatever waits (for\n"
+		"a disk, a lock, another program) is timed with it. A benchmark that never waits does\n"
+		"not see it, but for its start.\n"
+		"Not seen here: the limit that a program holds through /dev/cpu_dma_latency, which only\n"
+		"root may read. It can only make the states shallower than shown.\n"
+		"Source: Documentation/admin-guide/pm/cpuidle.rst;\n"
+		"Documentation/ABI/testing/sysfs-devices-power." },
+};

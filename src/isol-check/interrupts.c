@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which interrupts the CPUs take. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isol-check/cmdline.h"
+#include "isol-check/subjects.h"
+#include "machine/interrupts.h"
+#include "machine/irqline.h"
+
+enum {
+	NAMES_MAX = 4,
+	/* Of all kinds together, beside the CPU's own tick: below this nobody can tell it from
+	 * what the measuring itself does. */
+	QUIET_PER_SECOND = 10,
+};
+
+/* The lines that go to the CPUs. */
+struct touching {
+	size_t n_movable;
+	size_t n_fixed;
+	size_t n_wish; /* that may go there, and go elsewhere */
+	struct text movable;
+	struct text fixed;
+	unsigned first_movable;
+	unsigned first_fixed;
+};
+
+static void touching_clear(struct touching *t)
+{
+	text_clear(&t->movable);
+	text_clear(&t->fixed);
+}
+
+/* "27 (nvme0q3)" */
+static int append_line(struct text *text, const struct irqline *line)
+{
+	_cleanup_free_ char *safe = NULL;
+
+	if (text->length > 0)
+		text_append(text, ", ");
+	text_appendf(text, "%u", line->number);
+	if (line->action) {
+		safe = text_escape_utf8(line->action);
+		if (!safe)
+			return -ENOMEM;
+		text_appendf(text, " (%.40s)", safe);
+	}
+	return 0;
+}
+
+static int take_line(struct touching *t, struct irqline *line, bool may_move)
+{
+	struct text *names = may_move ? &t->movable : &t->fixed;
+	size_t *n = may_move ? &t->n_movable : &t->n_fixed;
+	int r = 0;
+
+	if (*n == 0 && may_move)
+		t->first_movable = line->number;
+	else if (*n == 0)
+		t->first_fixed = line->number;
+	++*n;
+	if (*n > NAMES_MAX)
+		return 0;
+	if (!line->action)
+		r = irqline_read_action(line->number, &line->action);
+	if (r == -ENOMEM)
+		return r;
+	return append_line(names, line);
+}
+
+static int sort_lines(struct host *host, struct irqlines *lines, struct touching *t)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	int r;
+
+	r = cpumask_new(&mask);
+	for (size_t i = 0; r == 0 && i < lines->n; i++) {
+		struct irqline *line = &lines->items[i];
+
+		r = irqline_read_wish(line->number, mask);
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0 || !cpumask_intersects(mask, host_cpus(host))) {
+			r = 0;
+			continue;
+		}
+		r = irqline_read_effective(line->number, mask);
+		if (r == -ENOMEM)
+			return r;
+		if (r == 0 && !cpumask_intersects(mask, host_cpus(host))) {
+			t->n_wish++;
+			continue;
+		}
+		r = take_line(t, line, irqline_may_move(line->number));
+	}
+	return r;
+}
+
+/* Says so, and returns false, where there is nothing to look at. */
+static bool read_touching(struct host *host, struct finding *f, struct touching *ret)
+{
+	struct irqlines lines = { 0 };
+	struct touching t = { 0 };
+	int r;
+
+	r = irqlines_read(&lines);
+	if (r == 0)
+		r = sort_lines(host, &lines, &t);
+	irqlines_clear(&lines);
+	if (r < 0) {
+		touching_clear(&t);
+		if (r == -ENOMEM)
+			host_fail(host);
+		else
+			finding_add(
+				f, VERDICT_UNKNOWN, "/proc/irq cannot be read: %s", strerror(-r));
+		return false;
+	}
+	*ret = t;
+	return true;
+}
+
+/* ", ..." behind a list that has not all. */
+static const char *and_more(size_t n)
+{
+	return n > NAMES_MAX ? ", ..." : "";
+}
+
+static void look_at_affinity(struct host *host, struct finding *f)
+{
+	struct touching t;
+
+	if (!read_touching(host, f, &t))
+		return;
+	if (t.n_movable > 0) {
+		finding_add(f, VERDICT_NOISE, "%zu go%s here: %s%s", t.n_movable,
+			t.n_movable == 1 ? "es" : "", t.movable.data, and_more(t.n_movable));
+		finding_add_path(f, "/proc/irq/%u/effective_affinity_list", t.first_movable);
+		finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
+	} else {
+		finding_add(f, VERDICT_OK, "none that can be moved goes here");
+	}
+	if (t.n_wish > 0)
+		finding_add(f, VERDICT_INFO, "%zu may come here, and go elsewhere now", t.n_wish);
+	touching_clear(&t);
+}
+
+static void look_at_managed(struct host *host, struct finding *f)
+{
+	const struct bootline *b = host_bootline(host);
+	struct touching t;
+	bool kept_away;
+
+	if (!read_touching(host, f, &t))
+		return;
+	kept_away = b && b->managed_irq && cpumask_subset(host_cpus(host), b->isolcpus.cpus);
+	if (t.n_fixed == 0) {
+		finding_add(f, VERDICT_OK, "none that cannot be moved goes here");
+	} else if (kept_away) {
+		finding_add(f, VERDICT_OK,
+			"%zu, which come only with what is asked for from here (managed_irq): %s%s",
+			t.n_fixed, t.fixed.data, and_more(t.n_fixed));
+	} else {
+		finding_add(f, VERDICT_RISK, "%zu that cannot be moved go%s here: %s%s", t.n_fixed,
+			t.n_fixed == 1 ? "es" : "", t.fixed.data, and_more(t.n_fixed));
+		cmdline_advise(host, f);
+	}
+	if (t.n_fixed > 0)
+		finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t.first_fixed);
+	touching_clear(&t);
+}
+
+static void look_at_default(struct host *host, struct finding *f)
+{
+	static const char path[] = "/proc/irq/default_smp_affinity";
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	char text[FILE_ATTR_SIZE];
+
+	finding_add_path(f, "%s", path);
+	if (!mask || host_read(path, text) < 0 || cpumask_parse_hex(text, mask, NULL) < 0)
+		return;
+	if (!cpumask_intersects(mask, host_cpus(host))) {
+		finding_add(f, VERDICT_OK, "interrupts that are set up later stay away");
+		return;
+	}
+	finding_add(
+		f, VERDICT_RISK, "interrupts that are set up later may come here (mask %s)", text);
+	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
+}
+
+/* Whether irqbalance keeps its hands off by itself: it leaves out what is isolated at boot and what
+ * has no tick, and knows nothing of partitions (irqbalance 1.9: cputree.c). */
+static bool bans_by_itself(struct host *host, struct cpumask *scratch)
+{
+	const struct isolation *isolation = host_isolation(host);
+
+	if (!isolation)
+		return false;
+	cpumask_or(scratch, isolation->boot, isolation->nohz_full);
+	return cpumask_subset(host_cpus(host), scratch);
+}
+
+static void look_at_irqbalance(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *banned = host_new_mask(host);
+	const struct task *irqbalance = host_find_process(host, "irqbalance");
+
+	if (!banned)
+		return;
+	if (!irqbalance) {
+		if (host_tasks(host))
+			finding_add(f, VERDICT_OK, "does not run");
+		else
+			finding_add_no_tasks(f, host);
+		return;
+	}
+	if (bans_by_itself(host, banned)) {
+		finding_add(f, VERDICT_OK, "runs, and leaves isolated CPUs alone by itself");
+		return;
+	}
+	finding_add_path(f, "/proc/%d", irqbalance->pid);
+	finding_add(f, VERDICT_RISK, "runs (process %d), and may bring interrupts here",
+		irqbalance->pid);
+	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
+}
+
+/* --- How many come. --- */
+
+struct rates {
+	uint64_t of_class[INTERRUPT_OTHER + 1];
+	/* The busiest line that is not the tick. */
+	const char *busiest;
+	uint64_t busiest_delta;
+};
+
+static void sum_up(const struct interrupts *interrupts, struct rates *rates)
+{
+	struct interrupt_delta delta;
+	size_t cursor = 0;
+
+	while (interrupts_diff(interrupts, &cursor, &delta)) {
+		rates->of_class[delta.class] += delta.delta;
+		if (delta.class != INTERRUPT_TIMER && delta.delta > rates->busiest_delta) {
+			rates->busiest = delta.name;
+			rates->busiest_delta = delta.delta;
+		}
+	}
+}
+
+static double per_second(uint64_t n, int64_t ns)
+{
+	return (double)n * NSEC_PER_SEC / (double)ns;
+}
+
+static void look_at_rate(struct host *host, struct finding *f)
+{
+	const struct interrupts *interrupts = host_watched_interrupts(host);
+	int64_t ns = host_watched_ns(host);
+	_cleanup_free_ char *busiest = NULL;
+	struct rates rates = { 0 };
+	double devices, others, n = (double)cpumask_weight(host_cpus(host));
+
+	if (host_options(host)->watch_ns == 0) {
+		finding_add_not_watched(f, host);
+		return;
+	}
+	if (!interrupts || ns <= 0 || !interrupts_comparable(interrupts))
+		return;
+	sum_up(interrupts, &rates);
+	devices = per_second(rates.of_class[INTERRUPT_DEVICE], ns) / n;
+	others = per_second(rates.of_class[INTERRUPT_IPI] + rates.of_class[INTERRUPT_THERMAL] +
+				 rates.of_class[INTERRUPT_OTHER],
+			 ns) /
+		n;
+	finding_add_path(f, "/proc/interrupts");
+	finding_add(f, devices + others >= QUIET_PER_SECOND ? VERDICT_NOISE : VERDICT_OK,
+		"a second and CPU: %.0f of devices, %.0f of the kernel, %.0f ticks", devices,
+		others, per_second(rates.of_class[INTERRUPT_TIMER], ns) / n);
+	if (f->verdict != VERDICT_NOISE)
+		return;
+	if (rates.busiest) {
+		busiest = text_escape_utf8(rates.busiest);
+		finding_add(f, VERDICT_NOISE, "most: %.60s", busiest ? busiest : "?");
+	}
+	if (devices >= 1)
+		finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
+	else
+		finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
+}
+
+const struct check interrupts_checks[INTERRUPTS_N] = {
+	{ "irq-affinity", look_at_affinity,
+		"Interrupts of devices that go to these CPUs and could go elsewhere. Each takes some\n"
+		"microseconds, more with the softirq behind it, and leaves the caches with other\n"
+		"contents; a busy network card or disk sends thousands a second. Judged by where the\n"
+		"chip really sends them (effective_affinity), where it tells that.\n"
+		"Source: Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c." },
+	{ "irq-managed", look_at_managed,
+		"Interrupts that nobody can move: those of a CPU's own, and those that the kernel manages\n"
+		"itself, such as the queues of NVMe disks, one for each CPU. With isolcpus=managed_irq\n"
+		"on the boot line such a queue interrupts an isolated CPU only for work that was given\n"
+		"from there; without, its mask may hold others' work, too. Kernels before 6.12 do not\n"
+		"show which lines these are: there they count as `irq-affinity`, and irq-steer says\n"
+		"which it could not move.\n"
+		"Source: Documentation/admin-guide/kernel-parameters.txt (isolcpus); kernel/irq/proc.c." },
+	{ "irq-default", look_at_default,
+		"Where interrupts go that are set up later: by a driver that is loaded, a network card\n"
+		"that is brought up, a disk that is plugged in.\n"
+		"Source: Documentation/core-api/irq/irq-affinity.rst." },
+	{ "irqbalance", look_at_irqbalance,
+		"irqbalance spreads interrupts over all CPUs, every ten seconds, and undoes what anybody\n"
+		"else has set. By itself it leaves CPUs alone that were isolated at boot or have no tick\n"
+		"(nohz_full); of isolated partitions it knows nothing. irq-steer tells it over its own\n"
+		"socket. What it was told by others (IRQBALANCE_BANNED_CPULIST) cannot be seen here.\n"
+		"Source: irqbalance(1); cputree.c of irqbalance 1.9." },
+	{ "irq-rate", look_at_rate,
+		"How many interrupts a CPU really took, by two readings of /proc/interrupts (--watch). The\n"
+		"tick is shown beside; an idle CPU takes few, a busy one as many as CONFIG_HZ says. Of\n"
+		"the kernel are those that one CPU sends another: to wake a task, to flush a TLB. Ten a\n"
+		"second and more, ticks aside, count as noise.\n"
+		"Source: Documentation/filesystems/proc.rst (interrupts)." },
+};

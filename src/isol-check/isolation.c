@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who may run on the CPUs, and when the kernel itself does. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "isol-check/cmdline.h"
+#include "isol-check/subjects.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+
+/* Takes the CPUs of the cpusets in that state out of `left`. Returns whether there was one. */
+static bool take_kept(struct host *host, struct finding *f, const char *state, const char *words,
+	struct cpumask *left)
+{
+	const struct isolation_partitions *partitions = host_partitions(host);
+	bool found = false;
+
+	for (size_t i = 0; partitions && i < partitions->n; i++) {
+		const struct isolation_partition *p = &partitions->items[i];
+
+		if (strcmp(p->state, state) != 0 || !cpumask_intersects(p->cpus, host_cpus(host)))
+			continue;
+		finding_add(f, VERDICT_OK, "%s %s", words, p->path);
+		cpumask_andnot(left, left, p->cpus);
+		found = true;
+	}
+	return found;
+}
+
+static void look_at_isolated(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host);
+	const struct isolation *isolation = host_isolation(host);
+	_cleanup_free_ char *list = NULL;
+	char text[FILE_ATTR_SIZE];
+
+	if (!left || !isolation)
+		return;
+	cpumask_assign(left, host_cpus(host));
+	if (cpumask_intersects(isolation->boot, left))
+		finding_add(f, VERDICT_OK, "by the boot parameter isolcpus");
+	cpumask_andnot(left, left, isolation->boot);
+	if (!take_kept(host, f, "isolated", "by the isolated partition", left) &&
+		cpumask_intersects(isolation->partitions, left))
+		finding_add(f, VERDICT_OK, "by an isolated partition");
+	cpumask_andnot(left, left, isolation->partitions);
+	(void)take_kept(host, f, "root", "for one cgroup alone:", left);
+	(void)take_kept(host, f, "exclusive", "by the cpuset", left);
+	if (cpumask_is_empty(left))
+		return;
+	list = host_format(host, left);
+	finding_set_cpus(f, left);
+	finding_add_path(f, CPU_DIR "/isolated");
+	/* A kernel that does not say which are isolated does not say that these are not. */
+	if (host_read(CPU_DIR "/isolated", text) < 0) {
+		finding_add(f, VERDICT_UNKNOWN, "CPU %s: the machine does not tell", list);
+		return;
+	}
+	finding_add(f, VERDICT_NOISE, "CPU %s: the scheduler puts any task there", list);
+	finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
+}
+
+static void look_at_isolcpus(struct host *host, struct finding *f)
+{
+	const struct bootline *b = host_bootline(host);
+
+	finding_add_path(f, "/proc/cmdline");
+	if (!b)
+		return;
+	if (!b->isolcpus.text) {
+		finding_add(f, VERDICT_INFO, "not on the boot line");
+		return;
+	}
+	finding_add(f, VERDICT_INFO, "isolcpus=%s%s%s%s", b->nohz ? "nohz," : "",
+		b->domain ? "domain," : "", b->managed_irq ? "managed_irq," : "", b->isolcpus.text);
+	if (cpumask_is_empty(b->isolcpus.cpus)) {
+		finding_add(f, VERDICT_RISK, "that names no CPU");
+		cmdline_advise(host, f);
+	} else if (!b->domain) {
+		finding_add(
+			f, VERDICT_RISK, "with flags, and without `domain`, it keeps no task away");
+		cmdline_advise(host, f);
+	}
+}
+
+static void look_at_partitions(struct host *host, struct finding *f)
+{
+	const struct isolation_partitions *partitions = host_partitions(host);
+
+	if (!partitions)
+		return;
+	for (size_t i = 0; i < partitions->n; i++) {
+		const struct isolation_partition *p = &partitions->items[i];
+		_cleanup_free_ char *list = host_format(host, p->cpus);
+		bool bad = strstr(p->state, "invalid") || strstr(p->state, "balanced");
+
+		finding_add(f, bad ? VERDICT_RISK : VERDICT_INFO, "%s: %s%s%s", p->path, p->state,
+			list && *list ? ", CPUs " : "", list ? list : "");
+		if (strstr(p->state, "invalid"))
+			finding_add_path(f, "/sys/fs/cgroup%s/cpuset.cpus.partition", p->path);
+	}
+	if (partitions->n > 0)
+		return;
+	finding_add_path(f, "/sys/fs/cgroup");
+	if (access("/sys/fs/cgroup/cgroup.procs", F_OK) == 0 ||
+		access("/sys/fs/cgroup/cpuset", F_OK) == 0 ||
+		access("/sys/fs/cgroup/unified", F_OK) == 0)
+		finding_add(f, VERDICT_INFO, "no cpuset keeps CPUs to itself");
+}
+
+/* --- Tasks. --- */
+
+/* A few names, each once, as in "bash, cc1 and 3 more". */
+struct names {
+	const char *items[4];
+	size_t n;
+	size_t n_more;
+};
+
+static void names_add(struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (strcmp(names->items[i], name) == 0)
+			return;
+	if (names->n < ARRAY_SIZE(names->items))
+		names->items[names->n++] = name;
+	else
+		names->n_more++;
+}
+
+static char *names_format(struct host *host, const struct names *names)
+{
+	struct text text = { 0 };
+	char *list;
+
+	for (size_t i = 0; i < names->n; i++) {
+		_cleanup_free_ char *safe = text_escape_utf8(names->items[i]);
+
+		text_appendf(&text, "%s%s", i > 0 ? ", " : "", safe ? safe : "?");
+	}
+	if (names->n_more > 0)
+		text_appendf(&text, " and others");
+	list = text_steal(&text);
+	if (!list)
+		host_fail(host);
+	return list;
+}
+
+static void look_at_tasks(struct host *host, struct finding *f)
+{
+	const struct tasks *tasks = host_tasks(host);
+	struct names names = { 0 };
+	size_t n_may = 0, n_was = 0, n_running = 0;
+	_cleanup_free_ char *list = NULL;
+
+	if (!tasks) {
+		finding_add_no_tasks(f, host);
+		return;
+	}
+	for (size_t i = 0; i < tasks->n; i++) {
+		const struct task *task = &tasks->items[i];
+		bool was = cpumask_isset(host_cpus(host), task->cpu);
+
+		if (task->kernel || !task->may || task->pid == getpid())
+			continue;
+		n_may++;
+		n_was += was;
+		n_running += was && task->state == 'R';
+		if (was)
+			names_add(&names, task->comm);
+	}
+	list = names_format(host, &names);
+	if (!list)
+		return;
+	if (n_may == 0)
+		finding_add(f, VERDICT_OK, "no task of a program may run here");
+	else if (n_was == 0)
+		finding_add(f, VERDICT_RISK, "%zu tasks may run here; none ran here last", n_may);
+	else
+		finding_add(f, VERDICT_NOISE,
+			"%zu tasks may run here, %zu ran here last, %zu now: %s", n_may, n_was,
+			n_running, list);
+	if (tasks->n_hidden > 0)
+		finding_add(f, n_may == 0 ? VERDICT_UNKNOWN : VERDICT_INFO,
+			"%zu processes cannot be seen", tasks->n_hidden);
+	if (n_may > 0)
+		finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
+}
+
+static void look_at_kthreads(struct host *host, struct finding *f)
+{
+	const struct tasks *tasks = host_tasks(host);
+	struct names names = { 0 };
+	size_t n_bound = 0, n_movable = 0;
+	_cleanup_free_ char *list = NULL;
+
+	if (!tasks) {
+		finding_add_no_tasks(f, host);
+		return;
+	}
+	for (size_t i = 0; i < tasks->n; i++) {
+		const struct task *task = &tasks->items[i];
+
+		/* Where unbound workers go is the workqueues' to say. */
+		if (!task->kernel || !task->may || (task->worker && !task->only))
+			continue;
+		if (task->bound) {
+			n_bound++;
+			continue;
+		}
+		n_movable++;
+		names_add(&names, task->comm);
+	}
+	list = names_format(host, &names);
+	if (!list)
+		return;
+	if (n_movable > 0) {
+		finding_add(f, VERDICT_RISK, "%zu that could be elsewhere may run here: %s",
+			n_movable, list);
+		finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
+	}
+	finding_add(f, VERDICT_OK, "%zu belong to these CPUs and cannot be moved", n_bound);
+}
+
+/* --- The tick. --- */
+
+/* Whether all the CPUs are in the mask; which are not. */
+static bool is_covered(struct host *host, const struct cpumask *by, struct cpumask *ret_left)
+{
+	cpumask_andnot(ret_left, host_cpus(host), by);
+	return cpumask_is_empty(ret_left);
+}
+
+static void look_at_nohz_full(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host);
+	const struct isolation *isolation = host_isolation(host);
+	_cleanup_free_ char *list = NULL;
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	if (!left || !isolation)
+		return;
+	r = host_read(CPU_DIR "/nohz_full", text);
+	if (r == -ENOENT) {
+		finding_add(f, VERDICT_INFO, "no such file: this kernel always has its tick");
+		return;
+	}
+	finding_add_path(f, CPU_DIR "/nohz_full");
+	if (r < 0)
+		return;
+	if (is_covered(host, isolation->nohz_full, left)) {
+		finding_add(f, VERDICT_OK, "no tick while one task runs there");
+		return;
+	}
+	if (cpumask_is_empty(isolation->nohz_full)) {
+		finding_add(f, VERDICT_INFO,
+			"the tick runs, 100 to 1000 times a second, as CONFIG_HZ says");
+		return;
+	}
+	list = host_format(host, left);
+	finding_set_cpus(f, left);
+	finding_add(f, VERDICT_RISK, "covers other CPUs, but not %s", list);
+	cmdline_advise(host, f);
+}
+
+/* nohz_full brings rcu_nocbs for the same CPUs (kernel/rcu/tree_nocb.h: rcu_init_nohz()). */
+static void look_at_rcu_nocbs(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host);
+	const struct isolation *isolation = host_isolation(host);
+	const struct bootline *b = host_bootline(host);
+	_cleanup_free_ char *list = NULL;
+
+	finding_add_path(f, "/proc/cmdline");
+	if (!left || !isolation || !b)
+		return;
+	cpumask_or(left, isolation->nohz_full, b->rcu_nocbs.cpus);
+	if (is_covered(host, left, left)) {
+		finding_add(f, VERDICT_OK, "RCU callbacks run on other CPUs (%s)",
+			cpumask_subset(host_cpus(host), b->rcu_nocbs.cpus) ? "rcu_nocbs"
+									   : "by nohz_full");
+		return;
+	}
+	if (!b->rcu_nocbs.text) {
+		finding_add(f, VERDICT_INFO, "RCU callbacks run where they arise");
+		return;
+	}
+	list = host_format(host, left);
+	finding_set_cpus(f, left);
+	finding_add(f, VERDICT_RISK, "rcu_nocbs=%s does not cover %s", b->rcu_nocbs.text, list);
+	cmdline_advise(host, f);
+}
+
+/* intel_pstate alone: intel_cpufreq is its passive mode, where a governor decides, which asks for
+ * the update itself. */
+static void look_at_nohz_pstate(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *at_risk = host_new_mask(host);
+	const struct isolation *isolation = host_isolation(host);
+	const struct bootline *b = host_bootline(host);
+	_cleanup_free_ char *list = NULL;
+	bool intel = false;
+
+	if (!at_risk || !isolation)
+		return;
+	cpumask_and(at_risk, host_cpus(host), isolation->nohz_full);
+	if (cpumask_is_empty(at_risk)) {
+		finding_add(f, VERDICT_OK, "not with nohz_full");
+		return;
+	}
+	cpumask_for_each (cpu, at_risk) {
+		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+
+		if (!policy || strcmp(policy->driver, "intel_pstate") != 0 ||
+			(policy->min_khz > 0 && policy->min_khz == policy->max_khz))
+			cpumask_clear(at_risk, cpu);
+		intel = intel || (policy && strcmp(policy->driver, "intel_pstate") == 0);
+	}
+	if (!intel) {
+		finding_add(f, VERDICT_OK, "not with intel_pstate");
+		return;
+	}
+	if (cpumask_is_empty(at_risk)) {
+		finding_add(f, VERDICT_OK, "the frequency is fixed");
+		return;
+	}
+	if (!b)
+		return;
+	if (cpumask_subset(at_risk, b->rcu_nocbs.cpus)) {
+		finding_add(f, VERDICT_OK, "rcu_nocbs is set, too");
+		return;
+	}
+	list = host_format(host, at_risk);
+	finding_set_cpus(f, at_risk);
+	finding_add(f, VERDICT_RISK,
+		"nohz_full with intel_pstate, a range of frequencies and no rcu_nocbs: runs can "
+		"suddenly be twice as fast or slow");
+	finding_add_path(f, CPU_DIR "/nohz_full");
+	finding_add_path(f, "/proc/cmdline");
+	finding_add_fix(f, "the boot parameter rcu_nocbs=%s", list);
+	finding_add_fix(f, "freq-pin -c %s", list);
+}
+
+const struct check isolation_checks[ISOLATION_N] = {
+	{ "isolated", look_at_isolated,
+		"Whether the scheduler leaves the CPUs alone. On a CPU that is not isolated, any program\n"
+		"that wakes up may be put beside the benchmark, or in its place: a run is then longer by\n"
+		"milliseconds, its caches are cold, and it may be moved to another core.\n"
+		"There are three ways, and one truth: the boot parameter isolcpus (shown in\n"
+		"/sys/devices/system/cpu/isolated), a cgroup v2 partition of type isolated (not shown\n"
+		"there on any kernel), a cgroup v1 cpuset that is exclusive below a root that does not\n"
+		"balance. A partition of type root keeps other tasks away, too, and balances its own.\n"
+		"Kernels from 7.0 on advise partitions rather than isolcpus.\n"
+		"Source: Documentation/admin-guide/cgroup-v2.rst, kernel-parameters.txt (isolcpus),\n"
+		"cpu-isolation.rst, cgroup-v1/cpusets.rst." },
+	{ "isolcpus", look_at_isolcpus,
+		"What the boot line says. isolcpus takes flags in front of its list: domain (no task is\n"
+		"put there), nohz (as nohz_full), managed_irq (interrupts that only the kernel can move\n"
+		"stay away). Without any flag it means domain; with other flags it means only those, so\n"
+		"that isolcpus=managed_irq,3 isolates nothing from tasks.\n"
+		"Source: kernel/sched/isolation.c: housekeeping_isolcpus_setup()." },
+	{ "partitions", look_at_partitions,
+		"All cpusets that keep CPUs to themselves, two levels deep. One that reads `invalid` was\n"
+		"accepted when it was written, and isolates nothing: the reason stands behind it.\n"
+		"In v1, an exclusive cpuset keeps other cpusets out but not the tasks of the root, as\n"
+		"long as the root's cpuset.sched_load_balance is 1.\n"
+		"Source: Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/cpusets.rst." },
+	{ "tasks", look_at_tasks,
+		"Which threads of programs may run on the CPUs, and which of them ran there last: the\n"
+		"test of all isolation. On an isolated CPU there are none but those that were put there\n"
+		"on purpose. Each that gets its turn takes up to some milliseconds (a time slice) and\n"
+		"leaves the caches with its own data.\n"
+		"Source: sched_getaffinity(2), field 39 of /proc/PID/stat (proc(5))." },
+	{ "kthreads", look_at_kthreads,
+		"Threads of the kernel. Some belong to their CPU (migration/3, ksoftirqd/3, cpuhp/3) and\n"
+		"cannot be moved: they sleep unless that CPU gives them work. Others could run anywhere,\n"
+		"and do: kswapd, khugepaged, jbd2, threads of drivers. Isolated partitions move them from\n"
+		"6.12 on, as far as they let themselves be moved.\n"
+		"Source: Documentation/admin-guide/kernel-per-CPU-kthreads.rst." },
+	{ "nohz-full", look_at_nohz_full,
+		"The timer interrupt, 100 to 1000 times a second (CONFIG_HZ), takes some microseconds\n"
+		"each: 0.1 to 0.5 per cent of a run, evenly spread, so it shifts results more than it\n"
+		"scatters them. With nohz_full it stops while one task alone runs, but for one tick a\n"
+		"second that another CPU does; each system call then costs some hundred nanoseconds\n"
+		"more. It can only be had at boot.\n"
+		"Source: Documentation/timers/no_hz.rst." },
+	{ "rcu-nocbs", look_at_rcu_nocbs,
+		"What the kernel frees after all readers are gone (RCU), it frees on the CPU where it was\n"
+		"given up, in a softirq that a benchmark then waits for: microseconds, sometimes\n"
+		"milliseconds after many files were closed. rcu_nocbs hands it to threads on other CPUs.\n"
+		"nohz_full implies it for the same CPUs. It can only be had at boot.\n"
+		"Source: Documentation/admin-guide/kernel-parameters.txt; kernel/rcu/tree_nocb.h." },
+	{ "nohz-pstate", look_at_nohz_pstate,
+		"intel_pstate in active mode looks at a CPU's load and sets its frequency when the\n"
+		"scheduler's clock is updated, which the tick does. With nohz_full there is no tick, so a\n"
+		"CPU can stay at the frequency that it happened to have, until an unrelated event gives\n"
+		"it another: a benchmark is then suddenly twice as fast, or as slow, for minutes. Either\n"
+		"of two things ends it: rcu_nocbs for these CPUs on the boot line, as pyperf advises, or\n"
+		"a fixed frequency (freq-pin), which is what a benchmark wants anyway.\n"
+		"Source: drivers/cpufreq/intel_pstate.c: intel_pstate_update_util(); pyperf's\n"
+		"documentation (Tune the system for benchmarks)." },
+};

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the kernel does by itself. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "basic/parse.h"
+#include "isol-check/subjects.h"
+#include "machine/identity.h"
+#include "machine/swap.h"
+
+#define WORKQUEUES "/sys/devices/virtual/workqueue"
+#define MM "/sys/kernel/mm"
+#define THP MM "/transparent_hugepage"
+#define KSM_RUN MM "/ksm/run"
+#define SYSCTL "/proc/sys/kernel"
+
+/* The number in an attribute; false, with nothing said, where there is none. */
+static bool read_number(struct finding *f, const char *path, int64_t *ret)
+{
+	char text[FILE_ATTR_SIZE];
+
+	finding_add_path(f, "%s", path);
+	return host_read(path, text) >= 0 && parse_attr_s64(text, ret) == 0;
+}
+
+/* A knob that this kernel has not, and says so: where its place is not there either, as in a
+ * recording of something else, nothing is known. */
+static bool is_absent(const char *path, const char *place)
+{
+	char text[FILE_ATTR_SIZE];
+
+	return host_read(path, text) == -ENOENT && access(place, F_OK) == 0;
+}
+
+static void advise_noise_off(struct host *host, struct finding *f, const char *name, bool with_cpus)
+{
+	if (with_cpus)
+		finding_add_fix(f, "noise-off -c %s --only %s", host_cpus_text(host), name);
+	else
+		finding_add_fix(f, "noise-off --only %s", name);
+}
+
+/* --- Masks. --- */
+
+static void look_at_mask(
+	struct host *host, struct finding *f, const char *path, const char *what, const char *name)
+{
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	char text[FILE_ATTR_SIZE];
+
+	finding_add_path(f, "%s", path);
+	if (!mask || host_read(path, text) < 0 || cpumask_parse_hex(text, mask, NULL) < 0)
+		return;
+	if (!cpumask_intersects(mask, host_cpus(host))) {
+		finding_add(f, VERDICT_OK, "%s runs on other CPUs", what);
+		return;
+	}
+	finding_add(f, VERDICT_NOISE, "%s may run here (mask %s)", what, text);
+	advise_noise_off(host, f, name, true);
+}
+
+static void look_at_workqueue(struct host *host, struct finding *f)
+{
+	look_at_mask(host, f, WORKQUEUES "/cpumask", "unbound kernel work", "workqueue");
+}
+
+static void look_at_writeback(struct host *host, struct finding *f)
+{
+	look_at_mask(
+		host, f, WORKQUEUES "/writeback/cpumask", "writing of dirty pages", "writeback");
+}
+
+/* --- Watchdogs and timers. --- */
+
+static void look_at_watchdogs(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	char text[FILE_ATTR_SIZE];
+	int64_t nmi = 0, soft = 0;
+	bool any;
+
+	if (!mask)
+		return;
+	any = read_number(f, SYSCTL "/nmi_watchdog", &nmi);
+	any = read_number(f, SYSCTL "/soft_watchdog", &soft) || any;
+	if (!any)
+		return;
+	if (nmi == 0 && soft == 0) {
+		finding_add(f, VERDICT_OK, "off");
+		return;
+	}
+	if (host_read(SYSCTL "/watchdog_cpumask", text) >= 0 &&
+		cpumask_parse_list(text, host_topology(host)->n_cpus, mask, NULL) == 0 &&
+		!cpumask_intersects(mask, host_cpus(host))) {
+		finding_add(f, VERDICT_OK, "on, but not on these CPUs");
+		return;
+	}
+	finding_add_path(f, SYSCTL "/watchdog_cpumask");
+	if (nmi != 0)
+		finding_add(f, VERDICT_NOISE, "the NMI watchdog takes a hardware counter");
+	if (soft != 0)
+		finding_add(f, VERDICT_NOISE, "the soft one runs every few seconds");
+	advise_noise_off(
+		host, f, nmi != 0 ? "watchdog_cpumask,nmi_watchdog" : "watchdog_cpumask", true);
+}
+
+static void look_at_timers(struct host *host, struct finding *f)
+{
+	static const char path[] = SYSCTL "/timer_migration";
+	int64_t value;
+
+	if (!read_number(f, path, &value))
+		return;
+	if (value == 0) {
+		finding_add(f, VERDICT_OK, "timers stay where they were armed");
+		return;
+	}
+	finding_add(f, VERDICT_RISK, "timers of idle CPUs may be handed to these");
+	advise_noise_off(host, f, "timer_migration", false);
+}
+
+/* "6.12.48-amd64" is at least 6.12. */
+static bool kernel_is_at_least(const char *release, uint64_t major, uint64_t minor)
+{
+	uint64_t a, b;
+
+	if (parse_next_u64(&release, &a) < 0 || *release++ != '.' ||
+		parse_next_u64(&release, &b) < 0)
+		return false;
+	return a > major || (a == major && b >= minor);
+}
+
+/* The kernel's release: a recording has it in proc/sys, uname(2) tells of the real one. */
+static bool read_release(struct host *host, char release[FILE_ATTR_SIZE])
+{
+	struct utsname name;
+
+	if (host_read(SYSCTL "/osrelease", release) > 0)
+		return true;
+	if (host_options(host)->recorded || uname(&name) < 0)
+		return false;
+	snprintf(release, FILE_ATTR_SIZE, "%s", name.release);
+	return true;
+}
+
+static void look_at_statistics(struct host *host, struct finding *f)
+{
+	enum {
+		OFTEN = 10
+	};
+	const struct isolation *isolation = host_isolation(host);
+	char release[FILE_ATTR_SIZE];
+	int64_t seconds;
+
+	if (!isolation || !read_number(f, "/proc/sys/vm/stat_interval", &seconds))
+		return;
+	if (cpumask_subset(host_cpus(host), isolation->isolated) && read_release(host, release) &&
+		kernel_is_at_least(release, 6, 12)) {
+		finding_add(f, VERDICT_OK, "this kernel leaves isolated CPUs out");
+		return;
+	}
+	finding_add(f, seconds < OFTEN ? VERDICT_NOISE : VERDICT_OK,
+		"memory is counted up every %" PRId64 " s", seconds);
+	if (seconds < OFTEN)
+		advise_noise_off(host, f, "stat_interval", false);
+}
+
+static void look_at_realtime(struct host *host _unused_, struct finding *f)
+{
+	int64_t runtime;
+
+	if (!read_number(f, SYSCTL "/sched_rt_runtime_us", &runtime))
+		return;
+	if (runtime < 0)
+		finding_add(f, VERDICT_INFO, "real-time tasks are never held back");
+	else
+		finding_add(f, VERDICT_INFO,
+			"real-time tasks get %" PRId64 " us of a period (runpinned --fifo)",
+			runtime);
+}
+
+/* --- Memory. --- */
+
+static void look_at_thp(struct host *host, struct finding *f)
+{
+	char enabled[FILE_ATTR_SIZE], defrag[FILE_ATTR_SIZE];
+
+	if (is_absent(THP "/enabled", MM)) {
+		finding_add(f, VERDICT_OK, "this kernel has none");
+		return;
+	}
+	finding_add_path(f, THP "/enabled");
+	if (host_read(THP "/enabled", enabled) < 0)
+		return;
+	identity_pick_selected(enabled);
+	if (host_read(THP "/defrag", defrag) < 0)
+		defrag[0] = '\0';
+	identity_pick_selected(defrag);
+	if (strcmp(enabled, "always") == 0) {
+		finding_add(f, VERDICT_RISK, "always: whether a run gets huge pages is luck");
+		advise_noise_off(host, f, "thp", false);
+	} else if (strcmp(enabled, "madvise") == 0 && strcmp(defrag, "always") == 0) {
+		finding_add(f, VERDICT_RISK, "madvise, but defrag always");
+		finding_add_path(f, THP "/defrag");
+		advise_noise_off(host, f, "thp", false);
+	} else {
+		finding_add(f, VERDICT_OK, "%s", enabled);
+	}
+}
+
+static void look_at_ksm(struct host *host, struct finding *f)
+{
+	int64_t run;
+
+	if (is_absent(KSM_RUN, MM)) {
+		finding_add(f, VERDICT_OK, "this kernel has none");
+		return;
+	}
+	if (!read_number(f, KSM_RUN, &run))
+		return;
+	if (run == 1) {
+		finding_add(f, VERDICT_NOISE, "ksmd scans and merges pages");
+		advise_noise_off(host, f, "ksm", false);
+	} else {
+		finding_add(f, VERDICT_OK, run == 0 ? "stopped" : "stopped, nothing is merged");
+	}
+}
+
+static void look_at_numa(struct host *host, struct finding *f)
+{
+	static const char path[] = SYSCTL "/numa_balancing";
+	int64_t value;
+
+	if (is_absent(path, SYSCTL)) {
+		finding_add(f, VERDICT_OK, "this kernel has none");
+		return;
+	}
+	if (!read_number(f, path, &value))
+		return;
+	if (value == 0) {
+		finding_add(f, VERDICT_OK, "off");
+		return;
+	}
+	finding_add(f, VERDICT_NOISE, "on (%" PRId64 "): page faults are made to watch accesses",
+		value);
+	advise_noise_off(host, f, "numa_balancing", false);
+}
+
+static void look_at_swap(struct host *host _unused_, struct finding *f)
+{
+	uint64_t size, used;
+	int r = swap_read(&size, &used);
+
+	finding_add_path(f, "/proc/swaps");
+	if (r < 0)
+		return;
+	if (r == 0) {
+		finding_add(f, VERDICT_OK, "there is none");
+		return;
+	}
+	if (used == 0) {
+		finding_add(f, VERDICT_OK, "not in use");
+		return;
+	}
+	finding_add(f, VERDICT_RISK, "%" PRIu64 " of %" PRIu64 " MiB in use: a run may wait for it",
+		(used + 1023) / 1024, size / 1024);
+	finding_add_fix(f, "swapoff -a && swapon -a, where memory suffices");
+}
+
+static void look_at_aslr(struct host *host _unused_, struct finding *f)
+{
+	int64_t value;
+
+	if (!read_number(f, SYSCTL "/randomize_va_space", &value))
+		return;
+	if (value != 0) {
+		finding_add(
+			f, VERDICT_INFO, "on (%" PRId64 "): another layout in each process", value);
+		return;
+	}
+	finding_add(f, VERDICT_RISK, "off: all runs have one layout, which may be a lucky one");
+	finding_add_fix(f, "sysctl kernel.randomize_va_space=2");
+}
+
+/* --- perf. --- */
+
+static void look_at_sampling(struct host *host _unused_, struct finding *f)
+{
+	int64_t rate, percent = -1;
+
+	if (!read_number(f, SYSCTL "/perf_event_max_sample_rate", &rate))
+		return;
+	finding_add(f, VERDICT_INFO, "a profiler may take %" PRId64 " samples a second", rate);
+	if (read_number(f, SYSCTL "/perf_cpu_time_max_percent", &percent) &&
+		(percent == 0 || percent == 100))
+		finding_add(f, VERDICT_INFO, "however long that takes");
+}
+
+static void look_at_paranoid(struct host *host _unused_, struct finding *f)
+{
+	enum {
+		WITHOUT_KERNEL = 2
+	};
+	int64_t value;
+
+	if (!read_number(f, SYSCTL "/perf_event_paranoid", &value))
+		return;
+	if (value <= WITHOUT_KERNEL) {
+		finding_add(
+			f, VERDICT_OK, "%" PRId64 ": runpinned gets the kernel's stamps", value);
+		return;
+	}
+	finding_add(f, VERDICT_INFO, "%" PRId64 ": only root gets the kernel's time stamps", value);
+	finding_add_fix(f, "sysctl kernel.perf_event_paranoid=2");
+}
+
+const struct check kernel_checks[KERNEL_N] = {
+	{ "workqueue", look_at_workqueue,
+		"Work that the kernel puts off and that belongs to no CPU in particular is done by\n"
+		"threads (kworker/u) on the CPUs of this mask: microseconds to milliseconds each.\n"
+		"Source: Documentation/core-api/workqueue.rst." },
+	{ "writeback", look_at_writeback,
+		"Dirty pages are written to disk by workers with a mask of their own: milliseconds of\n"
+		"work at once, after any program has written much.\n"
+		"Source: Documentation/core-api/workqueue.rst; mm/backing-dev.c." },
+	{ "watchdogs", look_at_watchdogs,
+		"The NMI watchdog keeps one hardware counter busy, which a profiler and `runpinned -e`\n"
+		"then lack, and interrupts every ten seconds or so of work. The soft one wakes a thread\n"
+		"of highest priority on each CPU every four seconds. Both spare the CPUs that are not in\n"
+		"watchdog_cpumask.\n"
+		"Source: Documentation/admin-guide/lockup-watchdogs.rst." },
+	{ "timer-migration", look_at_timers,
+		"A CPU that goes to sleep hands its timers to one that is awake. A benchmark's CPU is, so\n"
+		"it gets them, and runs what others asked for. From 7.0 on isolated CPUs are left out.\n"
+		"Source: kernel/time/timer_migration.c; Documentation/admin-guide/sysctl/kernel.rst." },
+	{ "vmstat", look_at_statistics,
+		"Each CPU counts its memory statistics up every vm.stat_interval seconds: some\n"
+		"microseconds. From 6.12 on isolated CPUs are left out.\n"
+		"Source: Documentation/admin-guide/sysctl/vm.rst (stat_interval); mm/vmstat.c." },
+	{ "rt-throttling", look_at_realtime,
+		"A real-time task may use so much of each second (of sched_rt_period_us). What runs with\n"
+		"runpinned --fifo and never sleeps is held back for the rest: up to 6.11 always, from\n"
+		"6.12 on only where an ordinary task waits for the CPU. Other programs are not touched\n"
+		"by it.\n"
+		"Source: Documentation/scheduler/sched-rt-group.rst; kernel/sched/deadline.c." },
+	{ "thp", look_at_thp,
+		"Transparent huge pages make programs faster by up to 30 per cent where they get any,\n"
+		"which with `always` depends on how fragmented memory happens to be: two runs of one\n"
+		"program differ. Finding and making them (khugepaged, compaction) takes time on top.\n"
+		"With `madvise` only programs get them that ask.\n"
+		"Source: Documentation/admin-guide/mm/transhuge.rst." },
+	{ "ksm", look_at_ksm,
+		"ksmd reads memory and merges pages that are alike. It takes a CPU and memory bandwidth,\n"
+		"and the first write to a merged page costs a fault and a copy.\n"
+		"Source: Documentation/admin-guide/mm/ksm.rst." },
+	{ "numa-balancing", look_at_numa,
+		"The kernel takes pages away from a program for a moment to see who uses them, and moves\n"
+		"them between nodes: faults of some microseconds, and migrations, in the middle of a run.\n"
+		"Source: Documentation/admin-guide/sysctl/kernel.rst (numa_balancing)." },
+	{ "swap", look_at_swap,
+		"What has been swapped out has to come back when it is used: milliseconds of waiting for\n"
+		"a disk, once. runpinned shows major faults, which these are.\n"
+		"Source: proc(5) (/proc/swaps)." },
+	{ "aslr", look_at_aslr,
+		"Each process gets its stack, heap and code at other addresses, and with them other\n"
+		"cache lines and branch predictor entries in conflict: some per cent, for all of a run.\n"
+		"Switching it off does not take that away: it picks one layout of many, which is the same\n"
+		"each time and may be a good or a bad one. Many processes (runpinned -n) sample the\n"
+		"layouts, and their median is of use.\n"
+		"Source: Documentation/admin-guide/sysctl/kernel.rst (randomize_va_space); Mytkowicz and\n"
+		"others, Producing Wrong Data Without Doing Anything Obviously Wrong, ASPLOS 2009." },
+	{ "perf-sampling", look_at_sampling,
+		"How often a profiler (perf record, by anybody) may interrupt. Nothing, as long as none\n"
+		"runs; noise-off limits it to one sample a second.\n"
+		"Source: Documentation/admin-guide/sysctl/kernel.rst (perf_event_max_sample_rate)." },
+	{ "perf-paranoid", look_at_paranoid,
+		"Above 2, which is Debian's default, an ordinary user may use no event of perf at all.\n"
+		"runpinned then takes its own time stamps beside the program's, instead of the kernel's at\n"
+		"its exec and exit, and says so.\n"
+		"Source: Documentation/admin-guide/perf-security.rst." },
+};

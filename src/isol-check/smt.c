@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Threads that share a core. */
+#include <string.h>
+
+#include "isol-check/subjects.h"
+
+#define SMT_DIR "/sys/devices/system/cpu/smt"
+
+/* The first CPU of the list that shares a core with another one of it: -1 for none. */
+static int find_shared(struct host *host, struct cpumask *scratch)
+{
+	cpumask_for_each (cpu, host_cpus(host)) {
+		topology_get_siblings(host_topology(host), cpu, scratch);
+		cpumask_and(scratch, scratch, host_cpus(host));
+		cpumask_and(scratch, scratch, host_topology(host)->online);
+		if (cpumask_weight(scratch) > 1)
+			return cpu;
+	}
+	return -1;
+}
+
+static void look_at_siblings(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *beside = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask(host);
+	const struct isolation *isolation = host_isolation(host);
+	_cleanup_free_ char *list = NULL, *shared = NULL;
+	int cpu;
+
+	if (!beside || !scratch || !isolation)
+		return;
+	cpu = find_shared(host, scratch);
+	if (cpu >= 0) {
+		shared = host_format(host, scratch);
+		finding_add(f, VERDICT_RISK,
+			"%s share a core, and slow each other down: use one of them", shared);
+	}
+	cpumask_for_each (quiet, host_cpus(host)) {
+		topology_get_siblings(host_topology(host), quiet, scratch);
+		cpumask_or(beside, beside, scratch);
+	}
+	cpumask_andnot(beside, beside, host_cpus(host));
+	cpumask_and(beside, beside, host_topology(host)->online);
+	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+		cpumask_first(host_cpus(host)));
+	if (cpumask_is_empty(beside)) {
+		if (cpu < 0)
+			finding_add(f, VERDICT_OK, "no thread beside these CPUs");
+		else
+			finding_add_fix(f, "-c with one CPU of each core");
+		return;
+	}
+	list = host_format(host, beside);
+	if (cpumask_subset(beside, isolation->isolated)) {
+		finding_add(f, VERDICT_OK, "%s beside these CPUs is isolated as well", list);
+		return;
+	}
+	cpumask_andnot(beside, beside, isolation->isolated);
+	finding_set_cpus(f, beside);
+	finding_add(f, VERDICT_NOISE, "CPU %s shares a core with these and takes any task", list);
+	finding_add_fix(f, "smt-off -c %s", host_cpus_text(host));
+}
+
+static void look_at_half_cores(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *half = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask(host);
+	const struct isolation *isolation = host_isolation(host);
+	_cleanup_free_ char *list = NULL;
+
+	if (!half || !scratch || !isolation)
+		return;
+	cpumask_for_each (cpu, isolation->isolated) {
+		topology_get_siblings(host_topology(host), cpu, scratch);
+		cpumask_and(scratch, scratch, host_topology(host)->online);
+		if (!cpumask_subset(scratch, isolation->isolated))
+			(void)cpumask_set(half, cpu);
+	}
+	if (cpumask_is_empty(isolation->isolated)) {
+		finding_add(f, VERDICT_OK, "no core is isolated");
+		return;
+	}
+	if (cpumask_is_empty(half)) {
+		finding_add(f, VERDICT_OK, "isolated cores are isolated with all their threads");
+		return;
+	}
+	list = host_format(host, half);
+	finding_set_cpus(f, half);
+	finding_add(
+		f, VERDICT_RISK, "of the cores of %s one thread is isolated, another is not", list);
+	finding_add_fix(f, "smt-off -c %s", list);
+}
+
+static void look_at_smt(struct host *host _unused_, struct finding *f)
+{
+	char control[FILE_ATTR_SIZE], active[FILE_ATTR_SIZE];
+
+	if (host_read(SMT_DIR "/control", control) < 0) {
+		finding_add(f, VERDICT_INFO, "this kernel has no switch for it");
+		return;
+	}
+	if (host_read(SMT_DIR "/active", active) < 0)
+		active[0] = '\0';
+	finding_add(f, VERDICT_INFO, "control %s%s", control,
+		strcmp(active, "1") == 0	   ? ", cores run several threads"
+			: strcmp(active, "0") == 0 ? ", no core runs several threads"
+						   : "");
+	finding_add_path(f, SMT_DIR "/control");
+}
+
+const struct check smt_checks[SMT_N] = {
+	{ "siblings", look_at_siblings,
+		"Two threads of a core share its execution units, caches and branch predictor. What runs\n"
+		"on the one takes from the other: a benchmark beside a busy sibling is slower by 20 to\n"
+		"50 per cent, and by another amount each time. An idle sibling still takes an interrupt\n"
+		"now and then. The remedy is to take the siblings offline, or to isolate whole cores.\n"
+		"Source: Documentation/admin-guide/hw-vuln/core-scheduling.rst on what is shared;\n"
+		"Documentation/ABI/stable/sysfs-devices-system-cpu (thread_siblings_list)." },
+	{ "half-cores", look_at_half_cores,
+		"Cores of the whole machine of which one thread is isolated and another takes any task:\n"
+		"what is on the isolated one is then disturbed all the same, see `siblings`." },
+	{ "smt", look_at_smt,
+		"The machine's switch for threads: on, off, forceoff (until the next boot), notsupported,\n"
+		"notimplemented, or a number of threads. Single siblings can be offline while it is on.\n"
+		"Source: Documentation/ABI/testing/sysfs-devices-system-cpu (smt/control)." },
+};

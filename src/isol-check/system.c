@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What else is there: the clock, the host below, other programs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "isol-check/subjects.h"
+#include "machine/cpuholder.h"
+#include "machine/procstat.h"
+#include "machine/virtualization.h"
+
+#define CLOCK_DIR "/sys/devices/system/clocksource/clocksource0"
+
+enum {
+	BUSY_PERCENT = 5,
+};
+
+static void look_at_clock(struct host *host _unused_, struct finding *f)
+{
+	/* Read by going out to a chip, or by other detours: a microsecond instead of some 20 ns. */
+	static const char *const slow[] = { "hpet", "acpi_pm", "pit", "jiffies",
+		"refined-jiffies" };
+	char current[FILE_ATTR_SIZE], available[FILE_ATTR_SIZE];
+
+	if (host_read(CLOCK_DIR "/current_clocksource", current) <= 0)
+		return;
+	finding_add_path(f, CLOCK_DIR "/current_clocksource");
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
+		if (strcmp(current, slow[i]) != 0)
+			continue;
+		finding_add(f, VERDICT_NOISE, "%s: slow to read", current);
+		if (host_read(CLOCK_DIR "/available_clocksource", available) > 0 &&
+			!strstr(available, "tsc"))
+			finding_add(f, VERDICT_NOISE, "the kernel has given up the tsc, see dmesg");
+		else
+			finding_add_fix(f, "echo tsc > " CLOCK_DIR "/current_clocksource");
+		return;
+	}
+	finding_add(f, VERDICT_OK, "%s", current);
+}
+
+static void look_at_virtualization(struct host *host, struct finding *f)
+{
+	const char *hypervisor = host_hypervisor(host);
+	_cleanup_free_ char *container = NULL;
+
+	if (!host_options(host)->recorded && virtualization_read_container(&container) < 0) {
+		host_fail(host);
+		return;
+	}
+	/* A partition of the firmware's is as near to the metal as one gets there. */
+	if (hypervisor && strcmp(hypervisor, "lpar") == 0)
+		finding_add(f, VERDICT_INFO, "a logical partition");
+	else if (hypervisor)
+		finding_add(f, VERDICT_RISK, "%s: the host may take the CPUs away", hypervisor);
+	if (container)
+		finding_add(f, VERDICT_INFO, "in a container (%s): some knobs are the host's",
+			container);
+	if (!hypervisor && !container)
+		finding_add(f, VERDICT_OK, "none to be seen");
+	if (f->verdict == VERDICT_RISK)
+		finding_add_fix(f, "measure on a machine of its own");
+}
+
+static void look_at_steal(struct host *host, struct finding *f)
+{
+	struct procstat_times before, after;
+	bool watched = host_watched_times(host, &before, &after);
+
+	finding_add_path(f, "/proc/stat");
+	if (!watched && !host_first_times(host, &after))
+		return;
+	if (watched && after.steal_ns > before.steal_ns)
+		finding_add(f, VERDICT_NOISE, "%.1f %% of the time",
+			100.0 * (double)(after.steal_ns - before.steal_ns) /
+				(double)host_watched_ns(host) / after.n_cpus);
+	else if (after.steal_ns > 0)
+		finding_add(f, VERDICT_RISK, "%s%.1f s since boot",
+			watched ? "none at this moment, " : "",
+			(double)after.steal_ns / NSEC_PER_SEC);
+	else
+		finding_add(f, VERDICT_OK, "none since boot");
+	if (f->verdict > VERDICT_OK)
+		finding_add_fix(f, "measure on a machine of its own");
+}
+
+/* Who is on the CPUs at this moment, ", by cc1 (4711)". */
+static void add_users(struct host *host, struct finding *f)
+{
+	const struct tasks *tasks = host_tasks(host);
+
+	for (size_t i = 0, n = 0; tasks && i < tasks->n && n < 3; i++) {
+		const struct task *task = &tasks->items[i];
+		_cleanup_free_ char *safe = NULL;
+
+		if (task->state != 'R' || task->pid == getpid() ||
+			!cpumask_isset(host_cpus(host), task->cpu))
+			continue;
+		safe = text_escape_utf8(task->comm);
+		finding_add(f, VERDICT_OK, "%s (%d)", safe ? safe : "?", task->tid);
+		n++;
+	}
+}
+
+static void look_at_load(struct host *host, struct finding *f)
+{
+	struct procstat_times before, after;
+	char text[FILE_ATTR_SIZE];
+	struct procstat_load load;
+	double busy;
+
+	if (host_read("/proc/loadavg", text) > 0 && procstat_parse_load(text, &load) == 0)
+		finding_add(f, VERDICT_INFO, "load %.2f on %u CPUs", load.load1,
+			cpumask_weight(host_topology(host)->online));
+	if (!host_watched_times(host, &before, &after)) {
+		if (host_options(host)->watch_ns == 0)
+			finding_add_not_watched(f, host);
+		return;
+	}
+	finding_add_path(f, "/proc/stat");
+	busy = 100.0 * (double)(after.busy_ns - before.busy_ns) / (double)host_watched_ns(host) /
+		after.n_cpus;
+	if (busy < BUSY_PERCENT) {
+		finding_add(f, VERDICT_OK, "these are idle");
+		return;
+	}
+	finding_add(f, VERDICT_NOISE, "these are %.0f %% busy", MIN(busy, 100.0));
+	add_users(host, f);
+	finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
+}
+
+/* Who turns the same knobs. */
+static void look_at_tuners(struct host *host, struct finding *f)
+{
+	/* As /proc/PID/comm has them: 15 bytes. */
+	static const struct {
+		const char *comm;
+		const char *unit;
+	} daemons[] = {
+		{ "tuned", "tuned" },
+		{ "power-profiles-", "power-profiles-daemon" },
+		{ "tuned-ppd", "tuned-ppd" },
+		{ "thermald", "thermald" },
+		{ "intel_lpmd", "intel_lpmd" },
+		{ "gamemoded", "gamemoded" },
+		{ "auto-cpufreq", "auto-cpufreq" },
+		{ "system76-power", "com.system76.PowerDaemon" },
+		{ "cpufreqd", "cpufreqd" },
+	};
+	/* That run once and stay active (systemd's own record of it). */
+	static const char *const services[] = { "cpupower", "tlp" };
+	bool any = false;
+
+	if (!host_tasks(host)) {
+		finding_add_no_tasks(f, host);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(daemons); i++) {
+		if (!host_find_process(host, daemons[i].comm))
+			continue;
+		any = true;
+		finding_add(f, VERDICT_RISK, "%s runs", daemons[i].unit);
+		finding_add_fix(f, "systemctl stop %s", daemons[i].unit);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
+		char path[64], id[64];
+
+		snprintf(path, sizeof(path), "/run/systemd/units/invocation:%s.service",
+			services[i]);
+		if (readlink(path, id, sizeof(id)) < 0)
+			continue;
+		any = true;
+		finding_add(f, VERDICT_RISK, "%s.service has set frequencies", services[i]);
+		finding_add_path(f, "%s", path);
+		finding_add_fix(f, "systemctl disable --now %s", services[i]);
+	}
+	if (!any)
+		finding_add(f, VERDICT_OK, "none of those known runs");
+}
+
+static void look_at_locks(struct host *host, struct finding *f)
+{
+	bool any = false;
+
+	if (host_options(host)->recorded) {
+		finding_add_no_tasks(f, host);
+		return;
+	}
+	cpumask_for_each (cpu, host_cpus(host)) {
+		struct cpuholder holder;
+		int r = cpuholder_find(cpu, &holder);
+
+		if (r == -ENOMEM)
+			host_fail(host);
+		if (r < 0 && r != -ENOENT)
+			return;
+		if (r < 0)
+			continue;
+		any = true;
+		finding_add(f, VERDICT_RISK, "%s (%d) measures on CPU %d",
+			holder.comm[0] ? holder.comm : "a process", holder.pid, cpu);
+		finding_add_path(f, "/sys/devices/system/cpu/cpu%d", cpu);
+	}
+	if (any)
+		finding_add_fix(f, "wait for it: runpinned does by itself");
+	else
+		finding_add(f, VERDICT_OK, "nobody measures here");
+}
+
+const struct check system_checks[SYSTEM_N] = {
+	{ "clocksource", look_at_clock,
+		"What the kernel reads the time from. The CPU's own counter (tsc, arch_sys_counter) takes\n"
+		"20 to 40 ns; hpet and acpi_pm take a microsecond, and a system call besides. A kernel\n"
+		"that has found its tsc to be unreliable goes over to those, also in the middle of a\n"
+		"run.\n"
+		"Source: Documentation/timers/timekeeping.rst; kernel/time/clocksource.c." },
+	{ "virtualization", look_at_virtualization,
+		"In a virtual machine the host decides when a CPU runs, how fast, and what runs beside\n"
+		"it; nothing that is set inside helps against that. Compare only runs that were taken\n"
+		"alternately.\n"
+		"Source: what the CPU, DMI and the clock sources tell; systemd.io/CONTAINER_INTERFACE." },
+	{ "steal", look_at_steal,
+		"Time in which a CPU wanted to run and the host ran somebody else. It counts in steps of\n"
+		"10 ms, and only where the host tells: 0 proves nothing.\n"
+		"Source: proc(5) (/proc/stat)." },
+	{ "load", look_at_load,
+		"How much there is to do on the whole machine, and how busy these CPUs were while they\n"
+		"were watched (--watch). What runs on others takes memory bandwidth, shared cache, heat\n"
+		"and power.\n"
+		"Source: proc(5) (/proc/loadavg, /proc/stat)." },
+	{ "tuners", look_at_tuners,
+		"Programs that turn the same knobs, whenever they think it right: power profiles, thermal\n"
+		"daemons, game mode. They undo what was set for the benchmark, in the middle of it.\n"
+		"Source: processes by their name; /run/systemd/units." },
+	{ "locks", look_at_locks,
+		"Another benchmark on the same CPUs. runpinned holds a lock on each CPU that it measures\n"
+		"on, and waits for one that is taken.\n"
+		"Source: flock(2) on /sys/devices/system/cpu/cpuN; runpinned(1)." },
+};

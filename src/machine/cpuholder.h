@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who measures on a CPU: the holder of a lock (flock(2)) on its directory in sysfs,
+ * /sys/devices/system/cpu/cpuN, which runpinned takes. Found in /proc/locks, without touching the
+ * lock: to try it would make another runpinned wait.
+ */
+#ifndef QUIESCE_MACHINE_CPUHOLDER_H
+#define QUIESCE_MACHINE_CPUHOLDER_H
+
+#include <sys/types.h>
+
+struct cpuholder {
+	int cpu;
+	pid_t pid; /* 0 when it cannot be seen from here */
+	uid_t uid;
+	char comm[32];
+};
+
+/* -ENOENT when nobody holds it, or nobody of this PID namespace; another errno where the kernel
+ * does not tell. */
+int cpuholder_find(int cpu, struct cpuholder *ret);
+
+#endif
