@@ -435,6 +435,7 @@ static void count_disturbed(struct stability *stability, const struct series *se
 		for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
 			stability->n_flagged[bit] += (sample->flags >> bit) & 1;
 	}
+	stability->mostly_disturbed = 2 * stability->n_disturbed > stability->n_runs;
 }
 
 int stability_assess(const struct benchmark *benchmark, const struct stats *stats,

@@ -49,6 +49,7 @@ struct stability {
 	/* Of the runs that count: */
 	size_t n_runs;
 	size_t n_disturbed;		  /* with any flag */
+	bool mostly_disturbed;		  /* more than half: the median is one of them */
 	size_t n_flagged[SAMPLE_N_FLAGS]; /* by number of the flag's bit */
 };
 

@@ -220,9 +220,12 @@ char *summary_render(const struct summary_input *input)
 		text_appendf(&t, "%s\n", disturbed);
 	if (stability->n_disturbed > 0 && append_waiting(&t, series) < 0)
 		return NULL;
-	for (size_t i = 0; i < stability->n_findings && input->notes; i++) {
-		if (!stability->findings[i].warning)
-			text_appendf(&t, "note: %s\n", stability->findings[i].text);
+	for (size_t i = 0; i < stability->n_findings; i++) {
+		const struct finding *finding = &stability->findings[i];
+
+		if (finding->warning ? input->warnings : input->notes)
+			text_appendf(&t, "%s: %s\n", finding->warning ? "warning" : "note",
+				finding->text);
 	}
 	return text_steal(&t);
 }

@@ -14,7 +14,8 @@ struct summary_input {
 	const char *cpus;	 /* "3" or "2-3"; NULL when unknown */
 	const char *cpus_reason; /* why these; NULL when they were asked for or it is unknown */
 	double floor_seconds;	 /* the empty program by the same clock; NAN when unknown */
-	bool notes;		 /* findings that are no warnings, too */
+	bool warnings;		 /* what speaks against it */
+	bool notes;		 /* findings that are no warnings */
 	int width;		 /* of the terminal, in columns */
 };
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bench-report VERB FILE...: what the command line asks for, and the verbs that do it. A verb is
+ * one file and one line of the table in main.c.
+ */
+#ifndef QUIESCE_BENCH_REPORT_H
+#define QUIESCE_BENCH_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/say.h"
+#include "result/analysis.h"
+#include "result/emit.h"
+#include "result/reader.h"
+
+struct request;
+
+struct verb {
+	const char *name;
+	const char *options;   /* the letters of those that it takes, beside --json and -b */
+	const char *arguments; /* for the help: "FILE..." */
+	const char *help;
+	size_t min_files;
+	/* Returns an exit status. */
+	enum exit_status (*run)(const struct request *request);
+};
+
+/* The command line. Options have a letter each; those without a short form are letters too. */
+struct request {
+	const struct verb *verb;
+	char **files; /* "-" is standard input */
+	size_t n_files;
+	const char *benchmark; /* -b: this one alone; NULL for all */
+	bool json;
+	bool metadata;	    /* m */
+	unsigned bins;	    /* B; 0 chooses them */
+	unsigned count;	    /* n; 0 is all */
+	bool table;	    /* t */
+	bool markdown;	    /* M */
+	double fail_slower; /* F: per cent; NAN when it was not asked for */
+	const char *output; /* o */
+};
+
+enum exit_status verb_check(const struct request *request);
+enum exit_status verb_compare(const struct request *request);
+enum exit_status verb_dump(const struct request *request);
+enum exit_status verb_hist(const struct request *request);
+enum exit_status verb_merge(const struct request *request);
+enum exit_status verb_show(const struct request *request);
+enum exit_status verb_slowest(const struct request *request);
+enum exit_status verb_stats(const struct request *request);
+
+/* --- Shared by the verbs (files.c) --- */
+
+/* All files, read one after the other. Says what is wrong and returns a negative errno. */
+struct reports {
+	struct suite **suites; /* one a file of the request */
+	size_t n;
+};
+int reports_read(const struct request *request, bool with_evidence, struct reports *ret);
+void reports_clear(struct reports *reports);
+
+static inline void cleanup_reports(struct reports *reports)
+{
+	reports_clear(reports);
+}
+#define _cleanup_reports_ __attribute__((cleanup(cleanup_reports)))
+
+/* Calls `each` for every benchmark that the request chooses, file by file; stops at the first
+ * failure. Says, and returns -ENOENT, when -b names one that no file has. */
+int reports_each(const struct request *request, const struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context);
+
+/* "FILE: NAME", or what of it tells them apart; malloc'd. */
+char *reports_title(
+	const struct request *request, const char *file, const struct benchmark *benchmark);
+
+/* Figures, as members of an object that is open: the same in every verb. */
+void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats);
+void emit_stability(struct emit *emit, const struct stability *stability);
+
+/* An exit status for what a function returned; says it, unless it is -EINVAL or -EBADMSG, which
+ * were said where they arose. */
+enum exit_status conclude(const struct request *request, int r);
+
+#endif

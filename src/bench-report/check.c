@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* check: is the result stable enough to be used? */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "basic/macro.h"
+#include "bench-report/bench-report.h"
+
+struct check {
+	const struct request *request;
+	struct emit emit;
+	bool found;
+};
+
+static int print_findings(const char *title, const struct stability *stability, bool sound)
+{
+	_cleanup_free_ char *disturbed = stability_disturbed_text(stability);
+
+	if (!disturbed)
+		return -ENOMEM;
+	printf("%s: %s\n", title, sound ? "stable" : "not stable");
+	for (size_t i = 0; i < stability->n_findings; i++)
+		printf("  %s: %s\n", stability->findings[i].warning ? "warning" : "note",
+			stability->findings[i].text);
+	if (*disturbed)
+		printf("  %s: %s%s\n", stability->mostly_disturbed ? "warning" : "note", disturbed,
+			stability->mostly_disturbed ? "; the median is one of them" : "");
+	return 0;
+}
+
+static int check_one(const char *file, const struct benchmark *benchmark, void *context)
+{
+	struct check *check = context;
+	_cleanup_free_ char *title = reports_title(check->request, file, benchmark);
+	_cleanup_(analysis) struct analysis *analysis = NULL;
+	bool sound;
+	int r;
+
+	if (!title)
+		return -ENOMEM;
+	r = analysis_new(benchmark, &analysis);
+	/* As pyperf: one that was only calibrated is no finding. */
+	if (r == -ENODATA) {
+		if (!check->request->json)
+			printf("%s: no values\n", title);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	sound = analysis->stability->stable && !analysis->stability->mostly_disturbed;
+	check->found = check->found || !sound;
+	if (!check->request->json)
+		return print_findings(title, analysis->stability, sound);
+	emit_object(&check->emit, NULL);
+	emit_string(&check->emit, "file", file);
+	emit_string(&check->emit, "name", benchmark->name);
+	emit_bool(&check->emit, "sound", sound);
+	emit_stability(&check->emit, analysis->stability);
+	emit_close(&check->emit, '}');
+	return 0;
+}
+
+enum exit_status verb_check(const struct request *request)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+	struct check check = { .request = request, .emit.stream = stdout };
+	enum exit_status status;
+	int r;
+
+	if (reports_read(request, true, &reports) < 0)
+		return EXIT_FAILED;
+	if (request->json) {
+		emit_object(&check.emit, NULL);
+		emit_array(&check.emit, "benchmarks");
+	}
+	r = reports_each(request, &reports, check_one, &check);
+	if (request->json) {
+		emit_close(&check.emit, ']');
+		emit_close(&check.emit, '}');
+		r = r < 0 ? r : emit_finish(&check.emit);
+	}
+	status = conclude(request, r);
+	return status == EXIT_DONE && check.found ? EXIT_FINDING : status;
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* dump: every value, warm-ups too, with the flags and the evidence of its run. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/table.h"
+#include "basic/text.h"
+#include "bench-report/bench-report.h"
+
+struct dump {
+	const struct request *request;
+	struct emit emit;
+	bool first;
+};
+
+/* The columns; of those of evidence, the ones that something is known of are shown. */
+enum column {
+	COLUMN_RUN,
+	COLUMN_KIND,
+	COLUMN_VALUE,
+	COLUMN_LOOPS,
+	COLUMN_TEMPERATURE,
+	COLUMN_FREQUENCY,
+	COLUMN_LOAD,
+	COLUMN_WAITED,
+	COLUMN_STEAL,
+	COLUMN_SWITCHES,
+	COLUMN_MIGRATIONS,
+	COLUMN_IRQS,
+	COLUMN_FLAGS,
+	N_COLUMNS,
+};
+
+static const struct table_column all_columns[N_COLUMNS] = {
+	[COLUMN_RUN] = { "RUN", TABLE_RIGHT },
+	[COLUMN_KIND] = { "KIND", 0 },
+	[COLUMN_VALUE] = { "VALUE", TABLE_RIGHT },
+	[COLUMN_LOOPS] = { "LOOPS", TABLE_RIGHT },
+	[COLUMN_TEMPERATURE] = { "TEMP", TABLE_RIGHT },
+	[COLUMN_FREQUENCY] = { "MHZ", TABLE_RIGHT },
+	[COLUMN_LOAD] = { "LOAD", TABLE_RIGHT },
+	[COLUMN_WAITED] = { "WAITED", TABLE_RIGHT },
+	[COLUMN_STEAL] = { "STEAL", TABLE_RIGHT },
+	[COLUMN_SWITCHES] = { "SWITCHES", TABLE_RIGHT },
+	[COLUMN_MIGRATIONS] = { "MIGRATIONS", TABLE_RIGHT },
+	[COLUMN_IRQS] = { "IRQS", TABLE_RIGHT },
+	[COLUMN_FLAGS] = { "FLAGS", 0 },
+};
+
+#define CELL_SIZE 96
+
+/* One unit for a column: that of its largest figure. */
+static struct scale choose_wait_scale(const struct series *series)
+{
+	int64_t largest = 0;
+
+	for (size_t i = 0; i < series->n_samples; i++)
+		largest = MAX(largest,
+			MAX(series->evidence[i].run_delay_ns, series->evidence[i].steal_ns));
+	return scale_choose((double)largest / (double)NSEC_PER_SEC);
+}
+
+static void format_ns(int64_t ns, struct scale scale, char cell[static CELL_SIZE])
+{
+	char text[UNITS_TEXT_SIZE];
+
+	if (ns >= 0)
+		snprintf(cell, CELL_SIZE, "%s",
+			scale_format(scale, (double)ns / (double)NSEC_PER_SEC, text));
+}
+
+static void format_count(int64_t count, char cell[static CELL_SIZE])
+{
+	if (count >= 0)
+		snprintf(cell, CELL_SIZE, "%" PRId64, count);
+}
+
+/* One figure of a run; an empty cell where it is unknown. */
+static void format_evidence(const struct series *series, size_t run, enum column column,
+	struct scale wait_scale, char cell[static CELL_SIZE])
+{
+	const struct evidence *evidence = &series->evidence[run];
+	float celsius = isnan(evidence->temperature_before) ? evidence->temperature_after
+							    : evidence->temperature_before;
+
+	cell[0] = '\0';
+	switch (column) {
+	case COLUMN_TEMPERATURE:
+		if (isfinite(celsius))
+			snprintf(cell, CELL_SIZE, "%.0f C", (double)celsius);
+		break;
+	case COLUMN_FREQUENCY:
+		if (evidence->frequency_khz >= 0)
+			snprintf(cell, CELL_SIZE, "%.0f", (double)evidence->frequency_khz / 1000);
+		break;
+	case COLUMN_LOAD:
+		if (isfinite(evidence->load1))
+			snprintf(cell, CELL_SIZE, "%.2f", (double)evidence->load1);
+		break;
+	case COLUMN_WAITED:
+		format_ns(evidence->run_delay_ns, wait_scale, cell);
+		break;
+	case COLUMN_STEAL:
+		format_ns(evidence->steal_ns, wait_scale, cell);
+		break;
+	case COLUMN_SWITCHES:
+		format_count(evidence->involuntary_switches, cell);
+		break;
+	case COLUMN_MIGRATIONS:
+		format_count(evidence->migrations, cell);
+		break;
+	case COLUMN_IRQS:
+		format_count(evidence->irq_device, cell);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool is_evidence(enum column column)
+{
+	return column >= COLUMN_TEMPERATURE && column <= COLUMN_IRQS;
+}
+
+/* Is there something to show in it? */
+static bool is_filled(const struct benchmark *b, enum column column)
+{
+	char cell[CELL_SIZE];
+
+	if (column == COLUMN_LOOPS) {
+		for (size_t i = 0; i < b->series->n_samples; i++)
+			if (b->runs[i].loops != 1)
+				return true;
+		for (size_t i = 0; i < b->n_warmups; i++)
+			if (b->warmups[i].loops != 1)
+				return true;
+		return false;
+	}
+	if (!is_evidence(column))
+		return true;
+	for (size_t i = 0; i < b->series->n_samples; i++) {
+		format_evidence(b->series, i, column, (struct scale){ "s", 1, 0 }, cell);
+		if (*cell)
+			return true;
+	}
+	return false;
+}
+
+/* What a row is made of. */
+struct row {
+	size_t run;
+	bool warmup;
+	double value;
+	uint64_t loops;
+};
+
+static int add_row(struct table *table, const struct benchmark *b, const bool *shown,
+	struct scale scale, struct scale wait_scale, const struct row *row)
+{
+	_cleanup_free_ char *flags = sample_flags_text(b->series->samples[row->run].flags);
+	char cells[N_COLUMNS][CELL_SIZE], value[UNITS_TEXT_SIZE];
+	const char *texts[N_COLUMNS];
+	size_t n = 0;
+
+	if (!flags)
+		return -ENOMEM;
+	for (int c = 0; c < N_COLUMNS; c++) {
+		char *cell = cells[c];
+
+		if (!shown[c])
+			continue;
+		cell[0] = '\0';
+		if (c == COLUMN_RUN)
+			snprintf(cell, CELL_SIZE, "%zu", row->run + 1);
+		else if (c == COLUMN_KIND)
+			snprintf(cell, CELL_SIZE, "%s", row->warmup ? "warm-up" : "value");
+		else if (c == COLUMN_VALUE)
+			snprintf(cell, CELL_SIZE, "%s", scale_format(scale, row->value, value));
+		else if (c == COLUMN_LOOPS)
+			snprintf(cell, CELL_SIZE, "%" PRIu64, row->loops);
+		else if (c == COLUMN_FLAGS)
+			snprintf(cell, CELL_SIZE, "%s", flags);
+		else
+			format_evidence(b->series, row->run, (enum column)c, wait_scale, cell);
+		texts[n++] = cell;
+	}
+	return table_add(table, texts);
+}
+
+/* Once a run: what its values have in common. */
+static int emit_run(struct emit *emit, const struct benchmark *b, size_t run)
+{
+	const struct series *series = b->series;
+	const struct sample *sample = &series->samples[run];
+	const struct evidence *evidence = &series->evidence[run];
+	_cleanup_free_ char *lines = series_irq_text(series, run);
+	_cleanup_free_ char *softirqs = series_softirq_text(series, run);
+
+	if (!lines || !softirqs)
+		return -ENOMEM;
+	emit_integer(emit, "run", (int64_t)run + 1);
+	emit_bool(emit, "calibration", sample->warmup);
+	emit_real(emit, "start", (double)sample->start_ns / (double)NSEC_PER_SEC);
+	emit_integer(emit, "loops", (int64_t)b->runs[run].loops);
+	emit_integer(emit, "inner_loops", (int64_t)b->runs[run].inner_loops);
+	emit_array(emit, "flags");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+		if (sample->flags & 1u << bit)
+			emit_string(emit, NULL, sample_flag_name((enum sample_flag)(1 << bit)));
+	emit_close(emit, ']');
+	emit_object(emit, "evidence");
+	for (size_t i = 0; i < evidence_n_fields; i++) {
+		const struct evidence_field *field = &evidence_fields[i];
+		int64_t value;
+
+		if (!evidence_get(evidence, field, &value))
+			continue;
+		if (field->seconds)
+			emit_real(emit, field->name, (double)value / (double)NSEC_PER_SEC);
+		else
+			emit_integer(emit, field->name, value);
+	}
+	if (evidence->runnable >= 0)
+		emit_integer(emit, "runnable", evidence->runnable);
+	if (isfinite(evidence->load1))
+		emit_real(emit, "load", round((double)evidence->load1 * 100) / 100);
+	if (isfinite(evidence->temperature_before))
+		emit_real(emit, "temperature_before",
+			round((double)evidence->temperature_before * 100) / 100);
+	if (isfinite(evidence->temperature_after))
+		emit_real(emit, "temperature_after",
+			round((double)evidence->temperature_after * 100) / 100);
+	if (*lines)
+		emit_string(emit, "irq_lines", lines);
+	if (*softirqs)
+		emit_string(emit, "softirqs", softirqs);
+	for (size_t i = 0; i < series->n_events; i++) {
+		double count = series->counters[run * series->n_events + i];
+
+		if (isfinite(count))
+			emit_real(emit, series->event_names[i], count);
+	}
+	emit_close(emit, '}');
+	return 0;
+}
+
+/* Calls `each` for the warm-ups and then the values of one run. */
+static int each_row(const struct benchmark *b, size_t run,
+	int (*each)(const struct row *row, void *context), void *context)
+{
+	size_t warmup = run > 0 ? b->runs[run - 1].warmup_end : 0, first, n;
+	int r = 0;
+
+	for (; r >= 0 && warmup < b->runs[run].warmup_end; warmup++)
+		r = each(&(struct row){ run, true, b->warmups[warmup].value,
+				 b->warmups[warmup].loops },
+			context);
+	benchmark_run_values(b, run, &first, &n);
+	for (size_t i = first; r >= 0 && i < first + n; i++)
+		r = each(&(struct row){ run, false, b->values[i], b->runs[run].loops }, context);
+	return r;
+}
+
+struct table_context {
+	struct table *table;
+	const struct benchmark *benchmark;
+	bool shown[N_COLUMNS];
+	struct scale scale;
+	struct scale wait_scale;
+};
+
+static int each_table_row(const struct row *row, void *context)
+{
+	const struct table_context *c = context;
+
+	return add_row(c->table, c->benchmark, c->shown, c->scale, c->wait_scale, row);
+}
+
+static int print_benchmark(const struct benchmark *b, struct scale scale)
+{
+	_cleanup_(table) struct table *table = NULL;
+	struct table_column columns[N_COLUMNS];
+	struct table_context context = {
+		.benchmark = b,
+		.scale = scale,
+		.wait_scale = choose_wait_scale(b->series),
+	};
+	size_t n = 0;
+	int r;
+
+	for (int c = 0; c < N_COLUMNS; c++) {
+		context.shown[c] = is_filled(b, (enum column)c);
+		if (context.shown[c])
+			columns[n++] = all_columns[c];
+	}
+	r = table_new("values", columns, n, false, stdout, &table);
+	context.table = table;
+	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++)
+		r = each_row(b, run, each_table_row, &context);
+	return r < 0 ? r : table_print(table);
+}
+
+struct emit_context {
+	struct emit *emit;
+	bool warmups;
+};
+
+static int each_emit_row(const struct row *row, void *context)
+{
+	const struct emit_context *c = context;
+
+	if (row->warmup != c->warmups)
+		return 0;
+	if (!row->warmup) {
+		emit_real(c->emit, NULL, row->value);
+		return 0;
+	}
+	emit_object(c->emit, NULL);
+	emit_integer(c->emit, "loops", (int64_t)row->loops);
+	emit_real(c->emit, "value", row->value);
+	emit_close(c->emit, '}');
+	return 0;
+}
+
+static int emit_benchmark(struct emit *emit, const char *file, const struct benchmark *b)
+{
+	int r = 0;
+
+	emit_object(emit, NULL);
+	emit_string(emit, "file", file);
+	emit_string(emit, "name", b->name);
+	emit_string(emit, "unit", unit_name(b->unit));
+	emit_array(emit, "runs");
+	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++) {
+		struct emit_context context = { emit, true };
+
+		emit_object(emit, NULL);
+		r = emit_run(emit, b, run);
+		emit_array(emit, "warmups");
+		(void)each_row(b, run, each_emit_row, &context);
+		emit_close(emit, ']');
+		context.warmups = false;
+		emit_array(emit, "values");
+		(void)each_row(b, run, each_emit_row, &context);
+		emit_close(emit, ']');
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+	emit_close(emit, '}');
+	return r;
+}
+
+static int dump_one(const char *file, const struct benchmark *benchmark, void *context)
+{
+	struct dump *dump = context;
+	_cleanup_free_ char *title = reports_title(dump->request, file, benchmark);
+	double reference;
+
+	if (!title)
+		return -ENOMEM;
+	if (dump->request->json)
+		return emit_benchmark(&dump->emit, file, benchmark);
+	reference = benchmark->n_values > 0 ? benchmark->values[0] : benchmark->warmups[0].value;
+	printf("%s%s\n", dump->first ? "" : "\n", title);
+	dump->first = false;
+	/* One unit for the column, with digits to tell neighbours apart. */
+	return print_benchmark(
+		benchmark, scale_refine(scale_choose_unit(benchmark->unit, reference), 2));
+}
+
+enum exit_status verb_dump(const struct request *request)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+	struct dump dump = { .request = request, .emit.stream = stdout, .first = true };
+	int r;
+
+	if (reports_read(request, true, &reports) < 0)
+		return EXIT_FAILED;
+	if (request->json) {
+		emit_object(&dump.emit, NULL);
+		emit_array(&dump.emit, "benchmarks");
+	}
+	r = reports_each(request, &reports, dump_one, &dump);
+	if (request->json) {
+		emit_close(&dump.emit, ']');
+		emit_close(&dump.emit, '}');
+		r = r < 0 ? r : emit_finish(&dump.emit);
+	}
+	return conclude(request, r);
+}

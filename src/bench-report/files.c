@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "bench-report/bench-report.h"
+#include "result/metadata.h"
+
+static const char *file_label(const char *file)
+{
+	return strcmp(file, "-") == 0 ? "standard input" : file;
+}
+
+int reports_read(const struct request *request, bool with_evidence, struct reports *ret)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+
+	reports.suites = calloc(request->n_files, sizeof(struct suite *));
+	if (!reports.suites) {
+		say_errno(ENOMEM, "cannot read");
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < request->n_files; i++) {
+		_cleanup_free_ char *why = NULL;
+		int r;
+
+		r = suite_read(request->files[i], with_evidence, &reports.suites[i], &why);
+		if (r < 0 && why)
+			say("%s:%s", file_label(request->files[i]), why);
+		else if (r < 0)
+			say_errno(r, "cannot read %s", file_label(request->files[i]));
+		if (r < 0)
+			return r;
+		reports.n++;
+	}
+	*ret = reports;
+	reports = (struct reports){ 0 };
+	return 0;
+}
+
+void reports_clear(struct reports *reports)
+{
+	for (size_t i = 0; i < reports->n; i++)
+		suite_free(reports->suites[i]);
+	free(reports->suites);
+	*reports = (struct reports){ 0 };
+}
+
+int reports_each(const struct request *request, const struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < reports->n; i++) {
+		for (size_t k = 0; k < reports->suites[i]->n; k++) {
+			const struct benchmark *benchmark = reports->suites[i]->benchmarks[k];
+			int r;
+
+			if (request->benchmark &&
+				!metadata_equal_strings(benchmark->name, request->benchmark))
+				continue;
+			found = true;
+			r = each(request->files[i], benchmark, context);
+			if (r < 0)
+				return r;
+		}
+	}
+	if (found)
+		return 0;
+	say("no benchmark is named '%s'", request->benchmark);
+	return -ENOENT;
+}
+
+char *reports_title(
+	const struct request *request, const char *file, const struct benchmark *benchmark)
+{
+	_cleanup_text_ struct text t = { 0 };
+	_cleanup_free_ char *plain = NULL;
+
+	if (request->n_files > 1)
+		text_appendf(&t, "%s: ", file_label(file));
+	text_append(&t, benchmark->name);
+	plain = text_steal(&t);
+	return plain ? text_escape_control(plain) : NULL;
+}
+
+void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats)
+{
+	emit_string(emit, "unit", unit_name(benchmark->unit));
+	emit_integer(emit, "values", (int64_t)stats->n);
+	emit_integer(emit, "runs", (int64_t)benchmark_counted_runs(benchmark));
+	emit_integer(emit, "calibrations", (int64_t)benchmark->series->n_warmups);
+	emit_integer(emit, "warmups", (int64_t)benchmark->n_warmups);
+	emit_real(emit, "total_seconds", benchmark->total_seconds);
+	emit_real(emit, "min", stats->min);
+	emit_real(emit, "p5", stats->p5);
+	emit_real(emit, "q1", stats->q1);
+	emit_real(emit, "median", stats->median);
+	emit_real(emit, "q3", stats->q3);
+	emit_real(emit, "p95", stats->p95);
+	emit_real(emit, "max", stats->max);
+	emit_real(emit, "mad", stats->mad);
+	emit_real(emit, "mean", stats->mean);
+	emit_real(emit, "stdev", stats->stdev);
+	emit_real(emit, "spread", stats->spread);
+	emit_real(emit, "fence_low", stats->fence_low);
+	emit_real(emit, "fence_high", stats->fence_high);
+	emit_integer(emit, "outliers_low", (int64_t)stats->n_outliers_low);
+	emit_integer(emit, "outliers_high", (int64_t)stats->n_outliers_high);
+}
+
+void emit_stability(struct emit *emit, const struct stability *stability)
+{
+	emit_bool(emit, "stable", stability->stable);
+	emit_real(emit, "runs_needed", stability->runs_needed);
+	emit_integer(emit, "disturbed", (int64_t)stability->n_disturbed);
+	emit_object(emit, "flags");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+		if (stability->n_flagged[bit] > 0)
+			emit_integer(emit, sample_flag_name((enum sample_flag)(1 << bit)),
+				(int64_t)stability->n_flagged[bit]);
+	emit_close(emit, '}');
+	emit_array(emit, "findings");
+	for (size_t i = 0; i < stability->n_findings; i++) {
+		const struct finding *finding = &stability->findings[i];
+
+		emit_object(emit, NULL);
+		emit_string(emit, "code", finding_code_name(finding->code));
+		emit_bool(emit, "warning", finding->warning);
+		emit_string(emit, "text", finding->text);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
+enum exit_status conclude(const struct request *request, int r)
+{
+	if (r == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+		r = errno > 0 ? -errno : -EIO;
+		/* Whoever reads has enough (| head). */
+		if (r == -EPIPE)
+			return EXIT_FAILED;
+		say_errno(r, "cannot write to standard output");
+		return EXIT_FAILED;
+	}
+	if (r < 0 && r != -ENOENT)
+		say_errno(r, "%s", request->verb->name);
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}

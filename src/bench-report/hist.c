@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* hist: histograms. Benchmarks of one name have one scale, so that files can be held side by side.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/terminal.h"
+#include "basic/text.h"
+#include "bench-report/bench-report.h"
+#include "result/histogram.h"
+#include "result/metadata.h"
+
+struct hist {
+	const struct request *request;
+	const struct reports *reports;
+	struct emit emit;
+	bool first;
+};
+
+static bool has_name(const struct benchmark *benchmark, const struct benchmark *other)
+{
+	return metadata_equal_strings(benchmark->name, other->name) &&
+		benchmark->unit == other->unit;
+}
+
+/* The bins over the values of all benchmarks of that name. */
+static int find_bins(
+	const struct hist *hist, const struct benchmark *benchmark, struct histogram **ret)
+{
+	_cleanup_free_ double *all = NULL;
+	size_t n = 0, at = 0;
+
+	for (size_t pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < hist->reports->n; i++) {
+			const struct suite *suite = hist->reports->suites[i];
+
+			for (size_t k = 0; k < suite->n; k++) {
+				const struct benchmark *b = suite->benchmarks[k];
+
+				if (!has_name(b, benchmark) || b->n_values == 0)
+					continue;
+				if (pass == 0) {
+					n += b->n_values;
+					continue;
+				}
+				memcpy(all + at, b->values, b->n_values * sizeof(*all));
+				at += b->n_values;
+			}
+		}
+		if (pass == 0)
+			all = reallocarray(NULL, n, sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+	}
+	stats_sort(all, n);
+	return histogram_new(all, n, hist->request->bins, ret);
+}
+
+static void emit_bins(struct hist *hist, const char *file, const struct benchmark *benchmark,
+	const struct histogram *histogram)
+{
+	struct emit *emit = &hist->emit;
+
+	emit_object(emit, NULL);
+	emit_string(emit, "file", file);
+	emit_string(emit, "name", benchmark->name);
+	emit_string(emit, "unit", unit_name(benchmark->unit));
+	emit_array(emit, "bins");
+	for (size_t i = 0; i < histogram->n_bins; i++) {
+		emit_object(emit, NULL);
+		emit_real(emit, "low", histogram->bins[i].low);
+		emit_real(emit, "high", histogram->bins[i].high);
+		emit_integer(emit, "count", (int64_t)histogram->bins[i].n);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+	emit_close(emit, '}');
+}
+
+static int hist_one(const char *file, const struct benchmark *benchmark, void *context)
+{
+	struct hist *hist = context;
+	_cleanup_free_ char *title = reports_title(hist->request, file, benchmark);
+	_cleanup_(histogram) struct histogram *bins = NULL, *own = NULL;
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	if (!title)
+		return -ENOMEM;
+	if (benchmark->n_values == 0)
+		return 0;
+	r = find_bins(hist, benchmark, &bins);
+	if (r < 0)
+		return r;
+	/* Sorted in place: their order is no matter here. */
+	stats_sort(benchmark->values, benchmark->n_values);
+	r = histogram_recount(bins, benchmark->values, benchmark->n_values, &own);
+	if (r < 0)
+		return r;
+	if (hist->request->json) {
+		emit_bins(hist, file, benchmark, own);
+		return 0;
+	}
+	text = histogram_render(own, benchmark->unit, (int)terminal_width(fileno(stdout)));
+	if (!text)
+		return -ENOMEM;
+	printf("%s%s\n%s", hist->first ? "" : "\n", title, text);
+	hist->first = false;
+	return 0;
+}
+
+enum exit_status verb_hist(const struct request *request)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+	struct hist hist = { .request = request, .emit.stream = stdout, .first = true };
+	int r;
+
+	if (reports_read(request, false, &reports) < 0)
+		return EXIT_FAILED;
+	hist.reports = &reports;
+	if (request->json) {
+		emit_object(&hist.emit, NULL);
+		emit_array(&hist.emit, "histograms");
+	}
+	r = reports_each(request, &reports, hist_one, &hist);
+	if (request->json) {
+		emit_close(&hist.emit, ']');
+		emit_close(&hist.emit, '}');
+		r = r < 0 ? r : emit_finish(&hist.emit);
+	}
+	return conclude(request, r);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* show: each benchmark in short, as runpinned prints it, and its metadata. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/table.h"
+#include "basic/terminal.h"
+#include "basic/text.h"
+#include "bench-report/bench-report.h"
+#include "result/summary.h"
+
+struct show {
+	const struct request *request;
+	struct emit emit;
+	bool first;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct fact *)a)->name, ((const struct fact *)b)->name);
+}
+
+static int print_metadata(const struct benchmark *benchmark)
+{
+	static const struct table_column columns[] = { { "NAME", 0 }, { "VALUE", TABLE_WRAP } };
+	_cleanup_(table) struct table *table = NULL;
+	int r;
+
+	r = table_new("metadata", columns, ARRAY_SIZE(columns), false, stdout, &table);
+	for (size_t i = 0; r >= 0 && i < benchmark->metadata.n; i++) {
+		const char *name = benchmark->metadata.items[i].name;
+		_cleanup_free_ char *plain_name = NULL, *text = NULL, *plain = NULL;
+
+		r = benchmark_metadata_text(benchmark, name, &text);
+		if (r < 0)
+			break;
+		plain_name = text_escape_control(name);
+		plain = text_escape_control(text);
+		if (!plain_name || !plain)
+			return -ENOMEM;
+		r = table_add(table, (const char *const[]){ plain_name, plain });
+	}
+	return r < 0 ? r : table_print(table);
+}
+
+static void emit_metadata(struct emit *emit, const struct facts *metadata)
+{
+	emit_object(emit, "metadata");
+	for (size_t i = 0; i < metadata->n; i++) {
+		const struct fact *fact = &metadata->items[i];
+
+		switch (fact->type) {
+		case FACT_STRING:
+			emit_string(emit, fact->name, fact->string);
+			break;
+		case FACT_INTEGER:
+			emit_integer(emit, fact->name, fact->integer);
+			break;
+		case FACT_REAL:
+			emit_real(emit, fact->name, fact->real);
+			break;
+		}
+	}
+	emit_close(emit, '}');
+}
+
+static void emit_benchmark(struct show *show, const char *file, const struct benchmark *benchmark,
+	const struct analysis *analysis)
+{
+	struct emit *emit = &show->emit;
+
+	emit_object(emit, NULL);
+	emit_string(emit, "file", file);
+	emit_string(emit, "name", benchmark->name);
+	if (analysis) {
+		emit_figures(emit, benchmark, &analysis->stats);
+		emit_real(emit, "interval_low", analysis->stats.interval_low);
+		emit_real(emit, "interval_high", analysis->stats.interval_high);
+		emit_stability(emit, analysis->stability);
+	} else {
+		emit_integer(emit, "values", 0);
+	}
+	if (show->request->metadata)
+		emit_metadata(emit, &benchmark->metadata);
+	emit_close(emit, '}');
+}
+
+static int print_summary(const char *file, const struct benchmark *benchmark,
+	const struct analysis *analysis, struct show *show)
+{
+	struct summary_input input = {
+		.warnings = true,
+		.notes = true,
+		.width = (int)terminal_width(fileno(stdout)),
+	};
+	_cleanup_free_ char *text = NULL, *title = NULL;
+
+	if (!show->first)
+		putchar('\n');
+	if (show->request->n_files > 1) {
+		title = text_escape_control(file);
+		if (!title)
+			return -ENOMEM;
+		printf("[%s]\n", title);
+	}
+	summary_fill(benchmark, &input);
+	input.analysis = analysis;
+	text = analysis ? summary_render(&input) : summary_render_head(&input);
+	if (!text)
+		return -ENOMEM;
+	fputs(text, stdout);
+	if (!show->request->metadata)
+		return 0;
+	putchar('\n');
+	return print_metadata(benchmark);
+}
+
+static int show_one(const char *file, const struct benchmark *benchmark, void *context)
+{
+	_cleanup_(analysis) struct analysis *analysis = NULL;
+	struct show *show = context;
+	int r;
+
+	/* One that was only calibrated has no values. */
+	r = analysis_new(benchmark, &analysis);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	/* The reader's order is that of several layers. */
+	if (benchmark->metadata.n > 0)
+		qsort(benchmark->metadata.items, benchmark->metadata.n, sizeof(struct fact),
+			compare_names);
+	r = 0;
+	if (show->request->json)
+		emit_benchmark(show, file, benchmark, analysis);
+	else
+		r = print_summary(file, benchmark, analysis, show);
+	show->first = false;
+	return r;
+}
+
+enum exit_status verb_show(const struct request *request)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+	struct show show = { .request = request, .emit.stream = stdout, .first = true };
+	int r;
+
+	if (reports_read(request, true, &reports) < 0)
+		return EXIT_FAILED;
+	if (request->json) {
+		emit_object(&show.emit, NULL);
+		emit_array(&show.emit, "benchmarks");
+	}
+	r = reports_each(request, &reports, show_one, &show);
+	if (request->json) {
+		emit_close(&show.emit, ']');
+		emit_close(&show.emit, '}');
+		r = r < 0 ? r : emit_finish(&show.emit);
+	}
+	return conclude(request, r);
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* stats: all figures of the values. Where pyperf has the same, it is the same to the last digit. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "basic/macro.h"
+#include "bench-report/bench-report.h"
+
+struct stats_verb {
+	const struct request *request;
+	struct emit emit;
+	bool first;
+};
+
+/* What differs between runs: one figure, or the mean of several. */
+struct per_run {
+	double mean;
+	bool same;
+};
+
+enum run_property {
+	RUN_N_VALUES,
+	RUN_N_WARMUPS,
+	RUN_LOOPS,
+	RUN_INNER_LOOPS,
+};
+
+static double get_property(const struct benchmark *b, size_t run, enum run_property property)
+{
+	const struct benchmark_run *before = run > 0 ? &b->runs[run - 1] : NULL;
+
+	switch (property) {
+	case RUN_N_VALUES:
+		return (double)(b->runs[run].end - (before ? before->end : 0));
+	case RUN_N_WARMUPS:
+		return (double)(b->runs[run].warmup_end - (before ? before->warmup_end : 0));
+	case RUN_LOOPS:
+		return (double)b->runs[run].loops;
+	default:
+		return (double)b->runs[run].inner_loops;
+	}
+}
+
+/* Of the runs that count, as pyperf does it. */
+static struct per_run find_property(const struct benchmark *b, enum run_property property)
+{
+	struct per_run found = { .same = true };
+	double first = NAN;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->series->n_samples; i++) {
+		double value;
+
+		if (b->series->samples[i].warmup)
+			continue;
+		value = get_property(b, i, property);
+		if (n++ == 0)
+			first = value;
+		found.same = found.same && value == first;
+		found.mean += (value - found.mean) / (double)n;
+	}
+	return found;
+}
+
+/* "3", or "2.5 on average". */
+static const char *format_per_run(struct per_run figure, char *buf, size_t size)
+{
+	if (figure.same)
+		snprintf(buf, size, "%.0f", figure.mean);
+	else
+		snprintf(buf, size, "%.1f on average", figure.mean);
+	return buf;
+}
+
+static void print_line(const char *label, const char *format, ...) _printf_(2, 3);
+
+static void print_line(const char *label, const char *format, ...)
+{
+	va_list ap;
+
+	printf("  %-18s ", label);
+	va_start(ap, format);
+	vprintf(format, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+static const char *format_date(int64_t seconds, char *buf, size_t size)
+{
+	time_t time = (time_t)seconds;
+	struct tm tm;
+
+	if (!gmtime_r(&time, &tm) || strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		snprintf(buf, size, "?");
+	return buf;
+}
+
+/* "1 h 2 min 3.4 s" */
+static const char *format_duration(double seconds, char buf[static UNITS_TEXT_SIZE])
+{
+	double minutes = floor(seconds / 60), hours = floor(seconds / 3600);
+
+	if (seconds < 60)
+		return units_format_seconds(seconds, buf);
+	if (hours >= 1)
+		snprintf(buf, UNITS_TEXT_SIZE, "%.0f h %.0f min %.0f s", hours,
+			minutes - 60 * hours, seconds - 60 * minutes);
+	else
+		snprintf(buf, UNITS_TEXT_SIZE, "%.0f min %.1f s", minutes, seconds - 60 * minutes);
+	return buf;
+}
+
+static void print_counts(const struct benchmark *b)
+{
+	char first[32], last[32], a[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
+	struct per_run loops = find_property(b, RUN_LOOPS);
+	struct per_run inner = find_property(b, RUN_INNER_LOOPS);
+	size_t n_flagged = 0;
+	double min, max;
+
+	for (size_t i = 0; i < b->series->n_samples; i++)
+		n_flagged += !b->series->samples[i].warmup && b->series->samples[i].flags != 0;
+	if (b->total_seconds > 0)
+		print_line("total time", "%s", format_duration(b->total_seconds, a));
+	if (b->has_dates)
+		print_line("from, to", "%s .. %s", format_date(b->first_date, first, sizeof(first)),
+			format_date(b->last_date, last, sizeof(last)));
+	print_line("runs", "%zu with values, %zu without (calibration, warm-up)",
+		benchmark_counted_runs(b), b->series->n_warmups);
+	if (n_flagged > 0)
+		print_line("disturbed runs", "%zu", n_flagged);
+	print_line("values", "%zu, a run: %s", b->n_values,
+		format_per_run(find_property(b, RUN_N_VALUES), a, sizeof(a)));
+	print_line("warm-ups a run", "%s",
+		format_per_run(find_property(b, RUN_N_WARMUPS), a, sizeof(a)));
+	print_line("loops a value", "%s", format_per_run(loops, a, sizeof(a)));
+	if (!inner.same || inner.mean != 1)
+		print_line("inner loops", "%s", format_per_run(inner, a, sizeof(a)));
+	if (benchmark_raw_range(b, &min, &max) == 0 &&
+		(!loops.same || loops.mean != 1 || !inner.same || inner.mean != 1)) {
+		struct scale scale = scale_refine(scale_choose_unit(b->unit, max), 1);
+
+		print_line("with all loops", "%s .. %s", scale_format_bare(scale, min, a),
+			scale_format(scale, max, c));
+	}
+	putchar('\n');
+}
+
+/* A figure, and how far it is from the median. */
+static void print_figure(
+	const char *label, double value, const struct stats *stats, struct scale scale)
+{
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+
+	print_line(label, "%14s  %s", scale_format(scale, value, a),
+		value == stats->median ? "" : units_format_change(value / stats->median - 1, b));
+}
+
+static void print_figures(const struct stats *s, struct scale scale)
+{
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+
+	print_line("", "%14s  of the median", "");
+	print_figure("minimum", s->min, s, scale);
+	print_figure("5th percentile", s->p5, s, scale);
+	print_figure("25th percentile", s->q1, s, scale);
+	print_line("median", "%14s  MAD    %s", scale_format(scale, s->median, a),
+		scale_format(scale, s->mad, b));
+	print_figure("75th percentile", s->q3, s, scale);
+	print_figure("95th percentile", s->p95, s, scale);
+	print_figure("maximum", s->max, s, scale);
+	if (s->n >= 2)
+		print_line("mean", "%14s  stdev  %s", scale_format(scale, s->mean, a),
+			scale_format(scale, s->stdev, b));
+	else
+		print_line("mean", "%14s", scale_format(scale, s->mean, a));
+	print_line("max - min", "%14s  %s of the mean", scale_format(scale, s->max - s->min, a),
+		units_format_percent(s->spread, b));
+	print_line("outliers", "%zu below %s, %zu above %s", s->n_outliers_low,
+		scale_format(scale, s->fence_low, a), s->n_outliers_high,
+		scale_format(scale, s->fence_high, b));
+}
+
+static void emit_counts(struct emit *emit, const struct benchmark *b)
+{
+	char text[32];
+	double min, max;
+
+	emit_string(emit, "first_date",
+		b->has_dates ? format_date(b->first_date, text, sizeof(text)) : NULL);
+	emit_string(emit, "last_date",
+		b->has_dates ? format_date(b->last_date, text, sizeof(text)) : NULL);
+	emit_real(emit, "values_per_run", find_property(b, RUN_N_VALUES).mean);
+	emit_real(emit, "warmups_per_run", find_property(b, RUN_N_WARMUPS).mean);
+	emit_real(emit, "loops", find_property(b, RUN_LOOPS).mean);
+	emit_real(emit, "inner_loops", find_property(b, RUN_INNER_LOOPS).mean);
+	if (benchmark_raw_range(b, &min, &max) == 0) {
+		emit_real(emit, "raw_min", min);
+		emit_real(emit, "raw_max", max);
+	}
+}
+
+static int stats_one(const char *file, const struct benchmark *b, void *context)
+{
+	struct stats_verb *verb = context;
+	_cleanup_free_ char *title = reports_title(verb->request, file, b);
+	struct stats stats = { 0 };
+	struct scale scale;
+	int r = 0;
+
+	if (!title)
+		return -ENOMEM;
+	if (verb->request->json) {
+		emit_object(&verb->emit, NULL);
+		emit_string(&verb->emit, "file", file);
+		emit_string(&verb->emit, "name", b->name);
+		emit_counts(&verb->emit, b);
+		/* In place: nobody looks at their order any more. */
+		if (b->n_values > 0)
+			r = stats_compute(b->values, b->n_values, &stats);
+		if (r >= 0 && b->n_values > 0)
+			emit_figures(&verb->emit, b, &stats);
+		emit_close(&verb->emit, '}');
+		return r;
+	}
+	printf("%s%s\n", verb->first ? "" : "\n", title);
+	verb->first = false;
+	if (b->n_values == 0) {
+		print_line("values", "none");
+		return 0;
+	}
+	print_counts(b);
+	r = stats_compute(b->values, b->n_values, &stats);
+	if (r < 0)
+		return r;
+	scale = scale_refine(scale_choose_unit(b->unit, stats.median), 1);
+	print_figures(&stats, scale);
+	return 0;
+}
+
+enum exit_status verb_stats(const struct request *request)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+	struct stats_verb verb = { .request = request, .emit.stream = stdout, .first = true };
+	int r;
+
+	if (reports_read(request, false, &reports) < 0)
+		return EXIT_FAILED;
+	if (request->json) {
+		emit_object(&verb.emit, NULL);
+		emit_array(&verb.emit, "benchmarks");
+	}
+	r = reports_each(request, &reports, stats_one, &verb);
+	if (request->json) {
+		emit_close(&verb.emit, ']');
+		emit_close(&verb.emit, '}');
+		r = r < 0 ? r : emit_finish(&verb.emit);
+	}
+	return conclude(request, r);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes JSON to a stream as it comes: nothing is kept, so that a dump of millions of values costs
+ * no memory. Names and strings may hold any bytes: control characters are escaped, and what is no
+ * UTF-8 is written as \xNN. A number that is not finite becomes null. Errors of the stream stick to
+ * it.
+ */
+#ifndef QUIESCE_RESULT_EMIT_H
+#define QUIESCE_RESULT_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define EMIT_DEPTH_MAX 32
+
+struct emit {
+	FILE *stream;
+	bool failed; /* memory was short */
+	unsigned depth;
+	bool filled[EMIT_DEPTH_MAX]; /* has this level an element? */
+};
+
+/* All take the name of a member; NULL inside of an array and at the top. */
+void emit_object(struct emit *emit, const char *name);
+void emit_array(struct emit *emit, const char *name);
+/* The end of the innermost one. '}' or ']'. */
+void emit_close(struct emit *emit, char bracket);
+/* NULL becomes null. */
+void emit_string(struct emit *emit, const char *name, const char *value);
+void emit_integer(struct emit *emit, const char *name, int64_t value);
+/* The fewest digits, from 15 on, that are read back as the same number. */
+void emit_real(struct emit *emit, const char *name, double value);
+void emit_bool(struct emit *emit, const char *name, bool value);
+/* A newline behind the whole, and flushes. 0 or a negative errno. */
+int emit_finish(struct emit *emit);
+
+#endif
