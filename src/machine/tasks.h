@@ -23,8 +23,8 @@ struct task {
 	char comm[64]; /* as the kernel has it: 15 bytes of a program's name, more of a kworker's */
 	char state;    /* 'R' runs or wants to */
 	uint64_t start; /* when it began, in clock ticks since boot: with tid it names one thread */
-	int cpu;       /* where it was last, or is now */
-	bool kernel;   /* a thread of the kernel */
+	int cpu;	/* where it was last, or is now */
+	bool kernel;	/* a thread of the kernel */
 	/* Nobody can move it: PF_NO_SETAFFINITY (include/linux/sched.h). */
 	bool bound;
 	bool worker; /* of a workqueue, whose mask decides where it may go: PF_WQ_WORKER */

@@ -15,6 +15,13 @@
 #include <systemd/sd-bus.h>
 #endif
 
+void unit_names_free(char **names)
+{
+	for (size_t i = 0; names && names[i]; i++)
+		free(names[i]);
+	free(names);
+}
+
 /* sd_booted(3) looks for this folder. */
 bool unit_is_booted(void)
 {
@@ -173,6 +180,45 @@ int unit_has_property(struct unit_manager *manager, const char *unit, const char
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
+int unit_needs_reload(struct unit_manager *manager, const char *unit)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_free_ char *path = NULL;
+	int r, needs;
+
+	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
+	if (r < 0)
+		return r;
+	r = sd_bus_get_property_trivial(manager->bus, SERVICE, path, UNIT_INTERFACE,
+		"NeedDaemonReload", &error, 'b', &needs);
+	r = keep_error(manager, r, &error);
+	return r < 0 ? r : needs != 0;
+}
+
+int unit_read_names(
+	struct unit_manager *manager, const char *unit, const char *property, char ***ret)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_free_ char *path = NULL;
+	char **names = NULL;
+	int r;
+
+	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
+	if (r < 0)
+		return r;
+	r = sd_bus_get_property_strv(
+		manager->bus, SERVICE, path, UNIT_INTERFACE, property, &error, &names);
+	r = keep_error(manager, r, &error);
+	if (r < 0)
+		return r;
+	if (!names)
+		names = calloc(1, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	*ret = names;
+	return 0;
+}
+
 int unit_reload(struct unit_manager *manager)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -296,6 +342,20 @@ int unit_stop(struct unit_manager *manager, const char *unit)
 	return start_or_stop(manager, "StopUnit", unit);
 }
 
+int unit_queue_start(struct unit_manager *manager, const char *unit)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	bool destructive;
+	int r;
+
+	r = sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE, "StartUnit",
+		&error, NULL, "ss", unit, "fail");
+	destructive =
+		sd_bus_error_has_name(&error, "org.freedesktop.systemd1.TransactionIsDestructive");
+	r = keep_error(manager, r, &error);
+	return r < 0 && destructive ? -EBUSY : r;
+}
+
 int unit_start_scope(struct unit_manager *manager, const char *scope, const char *slice,
 	const char *description, pid_t pid)
 {
@@ -339,6 +399,22 @@ int unit_read_state(
 
 int unit_has_property(struct unit_manager *manager _unused_, const char *unit _unused_,
 	const char *property _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_needs_reload(struct unit_manager *manager _unused_, const char *unit _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_read_names(struct unit_manager *manager _unused_, const char *unit _unused_,
+	const char *property _unused_, char ***ret _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_queue_start(struct unit_manager *manager _unused_, const char *unit _unused_)
 {
 	return -EOPNOTSUPP;
 }

@@ -38,6 +38,14 @@ int unit_read_state(struct unit_manager *manager, const char *unit, char **ret);
  * CPUSetPartition from 261 on: 1, 0, or an error. */
 int unit_has_property(struct unit_manager *manager, const char *unit, const char *property);
 
+/* Whether the files of a unit have changed since systemd read them: 1, 0, or an error. */
+int unit_needs_reload(struct unit_manager *manager, const char *unit);
+/* A property of all kinds of units that is a list of units: "Conflicts". An empty list for a unit
+ * that is not there. To be freed by unit_names_free(). */
+int unit_read_names(
+	struct unit_manager *manager, const char *unit, const char *property, char ***ret);
+void unit_names_free(char **names);
+
 /* daemon-reload: reads all unit files again, and gives running units what is new in them. */
 int unit_reload(struct unit_manager *manager);
 
@@ -48,6 +56,9 @@ int unit_reload(struct unit_manager *manager);
  */
 int unit_start(struct unit_manager *manager, const char *unit);
 int unit_stop(struct unit_manager *manager, const char *unit);
+/* As unit_start(), but does not wait, and gives way: -EBUSY where that would undo a job that is
+ * queued, as all do while the machine goes down. */
+int unit_queue_start(struct unit_manager *manager, const char *unit);
 /* A new scope in that slice, with that process in it. It is gone when its last process is. */
 int unit_start_scope(struct unit_manager *manager, const char *scope, const char *slice,
 	const char *description, pid_t pid);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "basic/file.h"
+#include "basic/text.h"
+#include "cpu-shield/cgroup.h"
+#include "cpu-shield/place.h"
+#include "unit/unit.h"
+
+enum {
+	/* systemd gives its units what is new in their files after it has answered. */
+	SYSTEMD_SECONDS = 5,
+	STEP_NS = 10 * 1000 * 1000,
+};
+
+static int copy_text(const char *text, char **ret)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return -ENOMEM;
+	*ret = copy;
+	return 0;
+}
+
+int folder_read(const char *path, char **ret)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0 && errno != ENOENT)
+		return -errno;
+	return copy_text(access(path, F_OK) == 0 ? "present" : "absent", ret);
+}
+
+int folder_write(const char *path, const char *text)
+{
+	if (strcmp(text, "present") == 0)
+		return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
+	return rmdir(path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* The value in a new cgroup. */
+static const char *find_default(const char *path)
+{
+	static const struct {
+		const char *file, *value;
+	} defaults[] = {
+		{ "/cpuset.cpus.partition", "member" },
+		{ "/cpuset.sched_load_balance", "1" },
+		{ "/cpuset.cpu_exclusive", "0" },
+	};
+	const char *file = strrchr(path, '/');
+
+	for (size_t i = 0; file && i < ARRAY_SIZE(defaults); i++) {
+		if (strcmp(file, defaults[i].file) == 0)
+			return defaults[i].value;
+	}
+	return "";
+}
+
+int cgroup_read(const char *path, char **ret)
+{
+	int r = knob_read(NULL, path, ret);
+
+	return r == -ENOENT ? copy_text(find_default(path), ret) : r;
+}
+
+/* Waits until the file is there; whether it is. */
+static bool wait_for_file(const char *path)
+{
+	const struct timespec step = { .tv_nsec = STEP_NS };
+	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + SYSTEMD_SECONDS * NSEC_PER_SEC;
+
+	while (access(path, F_OK) < 0) {
+		if (!unit_is_booted() || clock_now_ns(CLOCK_MONOTONIC) >= end)
+			return false;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL);
+	}
+	return true;
+}
+
+/* Waits until the knob reads so; -EBUSY when it does not come to that. */
+static int wait_for_value(int (*read)(const char *, char **), const char *path, const char *wanted)
+{
+	const struct timespec step = { .tv_nsec = STEP_NS };
+	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + SYSTEMD_SECONDS * NSEC_PER_SEC;
+
+	for (;;) {
+		bool over = clock_now_ns(CLOCK_MONOTONIC) >= end;
+		_cleanup_free_ char *now = NULL;
+		int r;
+
+		r = read(path, &now);
+		if (r < 0)
+			return r;
+		if (strcmp(now, wanted) == 0)
+			return 0;
+		if (over)
+			return -EBUSY;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL);
+	}
+}
+
+int cgroup_write(const char *path, const char *text)
+{
+	_cleanup_free_ char *now = NULL;
+	int r;
+
+	r = cgroup_read(path, &now);
+	if (r < 0)
+		return r;
+	if (strcmp(now, text) == 0)
+		return 0;
+	if (strcmp(text, find_default(path)) != 0 && !wait_for_file(path))
+		return -ENOENT;
+	/* One that was invalid before, with its reason, can only be asked for again. */
+	if (text_starts_with(text, "isolated "))
+		text = "isolated";
+	if (text_starts_with(text, "root "))
+		text = "root";
+	return knob_write(NULL, path, text);
+}
+
+int watched_write(const char *path, const char *text)
+{
+	/* It goes with its slice, which is stopped next. */
+	if (strcmp(text, find_default(path)) == 0)
+		return 0;
+	/* What it is instead, with the kernel's reason, is read back. */
+	(void)wait_for_value(cgroup_read, path, text);
+	return 0;
+}
+
+int controller_read(const char *name, char **ret)
+{
+	char text[FILE_ATTR_SIZE], *save = NULL;
+	int r;
+
+	r = file_read_attr(AT_FDCWD, CGROUP_ROOT "/cgroup.subtree_control", text, sizeof(text));
+	if (r < 0)
+		return r;
+	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		if (strcmp(word, name) == 0)
+			return copy_text("enabled", ret);
+	}
+	return copy_text("disabled", ret);
+}
+
+int controller_write(const char *name, const char *text)
+{
+	char change[64];
+
+	if (unit_is_booted())
+		return wait_for_value(controller_read, name, text);
+	snprintf(change, sizeof(change), "%c%s", strcmp(text, "enabled") == 0 ? '+' : '-', name);
+	return knob_write(NULL, CGROUP_ROOT "/cgroup.subtree_control", change);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cpu-shield: the chosen CPUs for benchmarks alone.
+ *
+ * Kernel contract (Documentation/admin-guide/cgroup-v2.rst, "Cpuset Interface Files";
+ * kernel/cgroup/cpuset.c in 6.1, 6.12, 7.2):
+ * - A cgroup right below the root that is an isolated partition takes its CPUs from all others, and
+ *   nothing balances load over them. From 6.1 on.
+ * - The kernel moves everything else away, its own threads included if they can be moved; from 6.7
+ *   on unbound workqueues as well. When the partition ends, all of them go back by themselves, but
+ *   for affinities that kernels up to 6.1 forget: see threads.h.
+ * - cpuset.cpus.partition takes every word, and says why not when it is read: see cgroup.h.
+ *
+ * systemd keeps the cgroups where it runs: the slice, its CPUs and the controller are asked of it
+ * (slice.h). It never writes cpuset.cpus.partition up to 260; from 261 on it does, if told to.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/say.h"
+#include "basic/text.h"
+#include "cpu-shield/cgroup.h"
+#include "cpu-shield/legacy.h"
+#include "cpu-shield/place.h"
+#include "cpu-shield/run.h"
+#include "cpu-shield/slice.h"
+#include "cpu-shield/threads.h"
+#include "knob/setter.h"
+
+#define CONTROLLER_KNOB CONTROLLER_SCHEME ":cpuset"
+
+enum {
+	OPT_LEGACY = 1000,
+};
+
+/* Restored backwards. What systemd does by itself, when its slice has gone, is waited for after
+ * that; threads come last, for every change of a cpuset may take their affinity. */
+enum {
+	GROUP_THREADS,
+	GROUP_FOLLOWS,
+	GROUP_CONTROLLER,
+	GROUP_DROPIN,
+	GROUP_CGROUP,
+	GROUP_CPUS,
+	GROUP_PARTITION,
+	GROUP_LEGACY,
+};
+
+struct request {
+	bool legacy;
+};
+
+static const struct knob_backend backends[] = {
+	{ FOLDER_SCHEME, folder_read, folder_write },
+	{ CGROUP_SCHEME, cgroup_read, cgroup_write },
+	{ WATCHED_SCHEME, cgroup_read, watched_write },
+	{ CONTROLLER_SCHEME, controller_read, controller_write },
+	{ DROPIN_SCHEME, dropin_read, dropin_write },
+	{ SLICE_SCHEME, slice_read, slice_write },
+	{ TASKS_SCHEME, legacy_read_tasks, legacy_write_tasks },
+	{ THREAD_SCHEME, thread_read, thread_write },
+	{ 0 },
+};
+
+/* A cgroup of our own. */
+static int add_cgroup(struct knob_plan *plan, const char *cpus)
+{
+	int r;
+
+	r = knob_plan_add(plan, GROUP_CONTROLLER, KNOB_WORD, CONTROLLER_KNOB, "enabled", NULL,
+		"controller cpuset");
+	if (r == 0)
+		r = knob_plan_add(plan, GROUP_CGROUP, KNOB_WORD, FOLDER_SCHEME ":" SHIELD_CGROUP,
+			"present", NULL, SHIELD_UNIT);
+	if (r == 0)
+		r = knob_plan_add(plan, GROUP_CPUS, KNOB_LIST, CGROUP_SCHEME ":" SHIELD_CPUS, cpus,
+			NULL, "cpuset.cpus");
+	if (r == 0)
+		r = knob_plan_add(plan, GROUP_PARTITION, KNOB_WORD,
+			CGROUP_SCHEME ":" SHIELD_PARTITION, "isolated", NULL,
+			"cpuset.cpus.partition");
+	return r;
+}
+
+/* A slice of systemd's, which makes the cgroup; and the partition as well if it can. */
+static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
+{
+	_cleanup_free_ char *settings = NULL;
+	int r;
+
+	if (asprintf(&settings, "AllowedCPUs=%s%s", cpus,
+		    partition ? " CPUSetPartition=isolated" : "") < 0) {
+		settings = NULL;
+		return -ENOMEM;
+	}
+	r = knob_plan_add(
+		plan, GROUP_FOLLOWS, KNOB_WORD, CONTROLLER_KNOB, NULL, NULL, "controller cpuset");
+	if (r == 0)
+		r = knob_plan_add(plan, GROUP_DROPIN, KNOB_WORD, DROPIN_SCHEME ":" SHIELD_UNIT,
+			settings, NULL, "settings of " SHIELD_UNIT);
+	if (r == 0)
+		r = knob_plan_add(plan, GROUP_CGROUP, KNOB_WORD, SLICE_SCHEME ":" SHIELD_UNIT,
+			"active", NULL, SHIELD_UNIT);
+	if (r == 0)
+		r = knob_plan_add(plan, GROUP_FOLLOWS, KNOB_LIST, WATCHED_SCHEME ":" SHIELD_CPUS,
+			cpus, NULL, "cpuset.cpus");
+	if (r == 0)
+		r = knob_plan_add(plan, partition ? GROUP_FOLLOWS : GROUP_PARTITION, KNOB_WORD,
+			partition ? WATCHED_SCHEME ":" SHIELD_PARTITION
+				  : CGROUP_SCHEME ":" SHIELD_PARTITION,
+			"isolated", NULL, "cpuset.cpus.partition");
+	return r;
+}
+
+static int add_nothing(struct knob_plan *plan, enum knob_word word, const char *why)
+{
+	return knob_plan_add_word(plan, GROUP_PARTITION, word, "shield", why, "shield");
+}
+
+static int add_shield(struct knob_plan *plan, const struct request *request,
+	const struct place *place, const struct cpumask *online, const struct cpumask *cpus)
+{
+	_cleanup_free_ char *list = cpumask_format_list(cpus);
+	const char *why = NULL;
+	int r = 0;
+
+	if (!list)
+		return -ENOMEM;
+	switch (place->kind) {
+	case PLACE_NONE:
+		return add_nothing(plan, place->word, place->why);
+	case PLACE_LEGACY:
+		/* Where it is done already, nobody has to say it once more. */
+		if (!request->legacy && access(LEGACY_SHIELD, F_OK) < 0)
+			return add_nothing(plan, KNOB_UNAVAILABLE,
+				"cgroup v1, which has no partitions: --legacy does with cpusets");
+		r = legacy_add(plan, GROUP_LEGACY, online, cpus);
+		break;
+	case PLACE_CGROUP:
+		r = add_cgroup(plan, list);
+		break;
+	case PLACE_UNIT:
+		r = slice_can_partition(SHIELD_UNIT, &why);
+		if (r < 0 && why)
+			return add_nothing(
+				plan, r == -EOPNOTSUPP ? KNOB_UNAVAILABLE : KNOB_DENIED, why);
+		if (r >= 0)
+			r = add_slice(plan, list, r > 0);
+		break;
+	}
+	/* Last, when their cpusets are what they will be. */
+	return r < 0 ? r : threads_add(plan, GROUP_THREADS, online, cpus);
+}
+
+/* Whether these CPUs can be taken from the rest of the machine. */
+static int check_cpus(const struct topology *topology, const struct cpumask *cpus)
+{
+	cpumask_for_each (cpu, cpus) {
+		if (cpumask_isset(topology->online, cpu))
+			continue;
+		say("-c: CPU %d is offline", cpu);
+		return -EINVAL;
+	}
+	if (cpumask_subset(topology->online, cpus)) {
+		say("-c names all CPUs that are online: the rest of the system needs one");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int plan_shield(const struct setter_target *target, struct knob_plan *plan, void *state)
+{
+	_cleanup_(cpumask) struct cpumask *shielded = NULL;
+	const struct cpumask *cpus = target->cpus;
+	struct place place;
+	int r;
+
+	if (cpus) {
+		r = check_cpus(target->topology, cpus);
+		if (r < 0)
+			return r;
+	}
+	r = place_find(&place);
+	if (r == 0 && !cpus && place.kind != PLACE_NONE) {
+		/* `status` shows what there is. */
+		r = place_read_shielded(&shielded);
+		if (r == -ENOENT)
+			return add_nothing(plan, KNOB_NONE, "no CPU is shielded");
+		cpus = shielded;
+	}
+	if (r == 0 && !cpus)
+		return add_nothing(plan, place.word, place.why);
+	if (r == 0)
+		r = add_shield(plan, state, &place, target->topology->online, cpus);
+	if (r < 0 && r != -EBUSY)
+		say_errno(r, "cannot make out how these CPUs can be shielded");
+	return r;
+}
+
+/* The kernel says that it is a partition; whether its own threads have really gone, is to be seen.
+ */
+static int verify(const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
+{
+	_cleanup_free_ char *left = NULL;
+	int r;
+
+	if (!target->cpus)
+		return 0;
+	r = threads_name_left(target->cpus, &left);
+	if (r < 0 || !left)
+		return r;
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+
+		if (!knob_went_well(knob) || knob->note ||
+			!text_starts_with(knob->path, CGROUP_SCHEME ":" SHIELD_PARTITION))
+			continue;
+		if (asprintf(&knob->note, "these threads of the kernel did not move: %s", left) <
+			0) {
+			knob->note = NULL;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* Other units may need the controller by now. */
+static bool may_stay(const char *path, int error)
+{
+	return error == EBUSY && strcmp(path, CONTROLLER_KNOB) == 0;
+}
+
+static int parse_option(int option, const char *value _unused_, void *state)
+{
+	struct request *request = state;
+
+	if (option != OPT_LEGACY)
+		return -EINVAL;
+	request->legacy = true;
+	return 0;
+}
+
+int main(int argc, char *argv[])
+{
+	static const struct option options[] = {
+		{ "legacy", no_argument, NULL, OPT_LEGACY },
+		{ 0 },
+	};
+	static const struct setter_verb_own verbs[] = {
+		{ "run", "run [-c LIST] -- PROGRAM [ARGUMENT...]", run_program },
+		{ 0 },
+	};
+	struct request request = { 0 };
+	const struct setter setter = {
+		.name = "cpu-shield",
+		.summary = "Take CPUs from the rest of the system, for benchmarks alone.",
+		.help = "      --legacy              on cgroup v1, with two cpusets\n"
+			"run executes a program on shielded CPUs.\n",
+		.options = options,
+		.verbs = verbs,
+		.needs_cpus = true,
+		.backends = backends,
+		.may_stay = may_stay,
+		.parse_option = parse_option,
+		.plan = plan_shield,
+		.verify = verify,
+		.state = &request,
+	};
+
+	return setter_main(&setter, argc, argv);
+}

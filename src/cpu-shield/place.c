@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/text.h"
+#include "cpu-shield/place.h"
+#include "machine/virtualization.h"
+#include "unit/unit.h"
+
+static struct place nowhere(enum knob_word word, const char *why)
+{
+	return (struct place){ .kind = PLACE_NONE, .word = word, .why = why };
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = text; (at = strstr(at, word)); at += length) {
+		if ((at == text || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static struct place find_v2(const char *controllers)
+{
+	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
+		return nowhere(KNOB_HOST_CONTROLLED,
+			"a container: which CPUs are whose, its host decides");
+	if (!has_word(controllers, "cpuset"))
+		return nowhere(KNOB_UNAVAILABLE,
+			access(LEGACY_ROOT, F_OK) == 0
+				? "cgroup v2 has no cpusets here: cgroup v1 has them"
+				: "this kernel's cgroup v2 has no cpusets");
+	return (struct place){ .kind = unit_is_booted() ? PLACE_UNIT : PLACE_CGROUP };
+}
+
+int place_find(struct place *ret)
+{
+	_cleanup_free_ char *container = NULL;
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	if (file_read_attr(AT_FDCWD, CGROUP_ROOT "/cgroup.controllers", text, sizeof(text)) >= 0) {
+		*ret = find_v2(text);
+		return 0;
+	}
+	r = virtualization_read_container(&container);
+	if (r < 0)
+		return r;
+	if (container)
+		*ret = nowhere(KNOB_HOST_CONTROLLED,
+			"a container: which CPUs are whose, its host decides");
+	else if (access(LEGACY_ROOT "/cpuset.cpus", F_OK) == 0)
+		*ret = (struct place){ .kind = PLACE_LEGACY };
+	else
+		*ret = nowhere(KNOB_UNAVAILABLE, "no cpusets are mounted at " CGROUP_ROOT);
+	return 0;
+}
+
+/* 0 when that cpuset has any CPUs. */
+static int read_cpus(const char *path, struct cpumask **ret)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	if (r < 0)
+		return r;
+	r = cpumask_new(&cpus);
+	if (r == 0)
+		r = cpumask_parse_list(text, 0, cpus, NULL);
+	if (r == 0 && cpumask_is_empty(cpus))
+		r = -ENOENT;
+	if (r == 0)
+		*ret = TAKE_PTR(cpus);
+	return r;
+}
+
+int place_read_shielded(struct cpumask **ret)
+{
+	char text[FILE_ATTR_SIZE];
+	uint64_t balance;
+	int r;
+
+	r = file_read_attr(AT_FDCWD, SHIELD_PARTITION, text, sizeof(text));
+	if (r >= 0)
+		return strcmp(text, "isolated") == 0 ? read_cpus(SHIELD_EFFECTIVE, ret) : -ENOENT;
+	if (r != -ENOENT)
+		return r;
+	r = file_read_attr_u64(AT_FDCWD, LEGACY_SHIELD "/cpuset.sched_load_balance", &balance);
+	if (r < 0)
+		return r;
+	return balance == 0 ? read_cpus(LEGACY_SHIELD "/cpuset.cpus", ret) : -ENOENT;
+}

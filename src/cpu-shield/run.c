@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/say.h"
+#include "cpu-shield/place.h"
+#include "cpu-shield/run.h"
+#include "unit/unit.h"
+
+enum {
+	EXIT_CANNOT_EXECUTE = 126,
+	EXIT_NOT_FOUND = 127,
+};
+
+/* A scope in the slice, by systemd. */
+static int enter_slice(const char *program)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_free_ char *scope = NULL;
+	int r;
+
+	r = unit_open(&manager);
+	if (r < 0) {
+		say_errno(r, "cannot reach systemd, which keeps " SHIELD_UNIT);
+		return r;
+	}
+	if (asprintf(&scope, "quiesce-run-%d.scope", (int)getpid()) < 0) {
+		scope = NULL;
+		return -ENOMEM;
+	}
+	r = unit_start_scope(manager, scope, SHIELD_UNIT, program, getpid());
+	if (r < 0)
+		say_errno(r, "systemd does not start %s in " SHIELD_UNIT "%s%s", scope,
+			unit_why(manager) ? ": " : "", unit_why(manager) ? unit_why(manager) : "");
+	return r;
+}
+
+static int enter_cgroup(const char *cgroup)
+{
+	_cleanup_free_ char *path = NULL;
+	char pid[16];
+	int r;
+
+	if (asprintf(&path, "%s/cgroup.procs", cgroup) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	r = knob_write(NULL, path, pid);
+	if (r < 0)
+		say_errno(r, "cannot enter %s", cgroup);
+	return r;
+}
+
+static int enter_shield(const char *program)
+{
+	if (access(SHIELD_PARTITION, F_OK) < 0)
+		return enter_cgroup(LEGACY_SHIELD);
+	return unit_is_booted() ? enter_slice(program) : enter_cgroup(SHIELD_CGROUP);
+}
+
+/* The CPUs of -c, which are shielded; else all that are. */
+static int choose_cpus(const char *list, const struct cpumask *shielded, struct cpumask *ret)
+{
+	_cleanup_free_ char *have = cpumask_format_list(shielded), *what = NULL;
+	struct cpumask_error error;
+	int r;
+
+	if (!have)
+		return -ENOMEM;
+	cpumask_assign(ret, shielded);
+	if (!list)
+		return 0;
+	r = cpumask_parse_list(list, 0, ret, &error);
+	if (r == -EINVAL || r == -ERANGE) {
+		what = cpumask_format_error(&error);
+		say("-c: '%s' is not a CPU list: %s", list, what ? what : error.reason);
+		return -EINVAL;
+	}
+	if (r < 0)
+		return r;
+	if (cpumask_is_empty(ret) || !cpumask_subset(ret, shielded)) {
+		say("-c: '%s' is not among the shielded CPUs (%s)", list, have);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int run_program(const struct setter_verb_use *use, void *state _unused_)
+{
+	_cleanup_(cpumask) struct cpumask *shielded = NULL, *cpus = NULL;
+	int r;
+
+	if (!use->words[0]) {
+		say("run needs a program: cpu-shield run [-c LIST] -- PROGRAM [ARGUMENT...]");
+		return EXIT_USAGE;
+	}
+	r = place_read_shielded(&shielded);
+	if (r == -ENOENT) {
+		say("no CPU is shielded: `cpu-shield -c LIST` does that");
+		return EXIT_FAILED;
+	}
+	if (r == 0)
+		r = cpumask_new(&cpus);
+	if (r < 0) {
+		say_errno(r, "cannot read which CPUs are shielded");
+		return EXIT_FAILED;
+	}
+	r = choose_cpus(use->cpus, shielded, cpus);
+	if (r < 0)
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	if (enter_shield(use->words[0]) < 0)
+		return EXIT_FAILED;
+	/* Also without -c: an affinity from before would still hold, where the kernel remembers
+	 * it. */
+	r = cpumask_bind_self(cpus);
+	if (r < 0) {
+		say_errno(r, "cannot go to the shielded CPUs");
+		return EXIT_FAILED;
+	}
+	execvp(use->words[0], use->words);
+	r = errno;
+	say_errno(r, "cannot execute %s", use->words[0]);
+	return r == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}

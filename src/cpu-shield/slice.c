@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "cpu-shield/place.h"
+#include "cpu-shield/slice.h"
+#include "unit/unit.h"
+
+#define RUNTIME_UNITS "/run/systemd/system"
+#define NAME "50-quiesce.conf"
+/* systemd reads *.conf only. */
+#define UNFINISHED NAME ".new"
+#define FIRST_LINES                                                    \
+	"# Made by cpu-shield, and removed by `cpu-shield restore`.\n" \
+	"[Slice]\n"
+
+enum {
+	DROPIN_MAX = 64 * 1024,
+};
+
+/* The paths of a unit's drop-in. */
+struct dropin {
+	char *directory;
+	char *file;
+	char *unfinished;
+};
+
+static void dropin_clear(struct dropin *dropin)
+{
+	free(dropin->directory);
+	free(dropin->file);
+	free(dropin->unfinished);
+}
+
+static inline void cleanup_dropin_value(struct dropin *dropin)
+{
+	dropin_clear(dropin);
+}
+
+static int name_dropin(const char *unit, struct dropin *ret)
+{
+	struct dropin dropin = { 0 };
+
+	if (asprintf(&dropin.directory, RUNTIME_UNITS "/%s.d", unit) < 0)
+		dropin.directory = NULL;
+	else if (asprintf(&dropin.file, "%s/" NAME, dropin.directory) < 0)
+		dropin.file = NULL;
+	else if (asprintf(&dropin.unfinished, "%s/" UNFINISHED, dropin.directory) < 0)
+		dropin.unfinished = NULL;
+	if (!dropin.directory || !dropin.file || !dropin.unfinished) {
+		dropin_clear(&dropin);
+		return -ENOMEM;
+	}
+	*ret = dropin;
+	return 0;
+}
+
+/* The settings of the file in one line, malloc'd; NULL where there is no file. */
+static int read_settings(const struct dropin *dropin, char **ret)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_text_ struct text settings = { 0 };
+	char *save = NULL;
+	int r;
+
+	r = file_read_all(AT_FDCWD, dropin->file, DROPIN_MAX, &text, NULL);
+	if (r == -ENOENT) {
+		*ret = NULL;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (*line == '#' || *line == '[')
+			continue;
+		text_appendf(&settings, "%s%s", settings.length > 0 ? " " : "", line);
+	}
+	text_append(&settings, "");
+	*ret = text_steal(&settings);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* Whether systemd has read that the file is there, or gone, and what is in it. */
+static int is_read(
+	struct unit_manager *manager, const char *unit, const struct dropin *dropin, bool there)
+{
+	char **loaded;
+	bool known = false;
+	int r;
+
+	r = unit_read_names(manager, unit, "DropInPaths", &loaded);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; loaded[i]; i++)
+		known = known || strcmp(loaded[i], dropin->file) == 0;
+	unit_names_free(loaded);
+	if (known != there)
+		return 0;
+	if (!there)
+		return 1;
+	r = unit_needs_reload(manager, unit);
+	return r < 0 ? r : !r;
+}
+
+static bool is_empty(const char *directory)
+{
+	_cleanup_closedir_ DIR *dir = opendir(directory);
+	const struct dirent *entry;
+
+	if (!dir)
+		return false;
+	while ((entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			return false;
+	}
+	return true;
+}
+
+int dropin_read(const char *unit, char **ret)
+{
+	__attribute__((cleanup(cleanup_dropin_value))) struct dropin dropin = { 0 };
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_free_ char *settings = NULL;
+	char *value;
+	int r;
+
+	r = name_dropin(unit, &dropin);
+	if (r == 0)
+		r = read_settings(&dropin, &settings);
+	if (r == 0)
+		r = unit_open(&manager);
+	if (r == 0)
+		r = is_read(manager, unit, &dropin, settings != NULL);
+	if (r < 0)
+		return r;
+	if (r == 0 || access(dropin.unfinished, F_OK) == 0 || is_empty(dropin.directory))
+		value = strdup("unfinished");
+	else
+		value = settings ? TAKE_PTR(settings) : strdup("none");
+	if (!value)
+		return -ENOMEM;
+	*ret = value;
+	return 0;
+}
+
+static int make_dropin(const struct dropin *dropin, const char *settings)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	size_t length;
+	ssize_t n;
+
+	if (asprintf(&text, FIRST_LINES "%s\n", settings) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	length = strlen(text);
+	/* A setting for each line. */
+	for (char *blank = strchr(text + strlen(FIRST_LINES), ' '); blank;
+		blank = strchr(blank, ' '))
+		*blank = '\n';
+	if (mkdir(dropin->directory, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(dropin->unfinished,
+		O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0644);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, length);
+	if (n < 0)
+		return -errno;
+	if ((size_t)n != length)
+		return -EIO;
+	/* Whatever the umask is: `status` reads it, too. */
+	if (fchmod(fd, 0644) < 0 || rename(dropin->unfinished, dropin->file) < 0)
+		return -errno;
+	return 0;
+}
+
+static int remove_dropin(const struct dropin *dropin, bool keep_directory)
+{
+	const char *const files[] = { dropin->file, dropin->unfinished };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (unlink(files[i]) < 0 && errno != ENOENT)
+			return -errno;
+	}
+	/* Others may have put files into it. */
+	if (!keep_directory && rmdir(dropin->directory) < 0 && errno != ENOENT &&
+		errno != ENOTEMPTY && errno != EEXIST)
+		return -errno;
+	return 0;
+}
+
+int dropin_write(const char *unit, const char *text)
+{
+	__attribute__((cleanup(cleanup_dropin_value))) struct dropin dropin = { 0 };
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int r;
+
+	r = name_dropin(unit, &dropin);
+	if (r == 0)
+		r = unit_open(&manager);
+	if (r == 0)
+		r = text_starts_with(text, "AllowedCPUs=")
+			? make_dropin(&dropin, text)
+			: remove_dropin(&dropin, strcmp(text, "none") != 0);
+	return r < 0 ? r : unit_reload(manager);
+}
+
+int slice_read(const char *unit, char **ret)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int r;
+
+	r = unit_open(&manager);
+	return r < 0 ? r : unit_read_state(manager, unit, ret);
+}
+
+/* Whether a program runs in the slice, or below it. */
+static bool is_populated(void)
+{
+	char text[FILE_ATTR_SIZE];
+
+	return file_read_attr(AT_FDCWD, SHIELD_CGROUP "/cgroup.events", text, sizeof(text)) >= 0 &&
+		strstr(text, "populated 1");
+}
+
+int slice_write(const char *unit, const char *text)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int r;
+
+	r = unit_open(&manager);
+	if (r < 0)
+		return r;
+	if (strcmp(text, "active") == 0)
+		return unit_start(manager, unit);
+	return is_populated() ? -EBUSY : unit_stop(manager, unit);
+}
+
+int slice_can_partition(const char *unit, const char **ret_why)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int r;
+
+	r = unit_open(&manager);
+	if (r < 0)
+		*ret_why = r == -EOPNOTSUPP
+			? "systemd manages the cgroups, and this was built without libsystemd"
+			: "cannot reach systemd, which manages the cgroups";
+	else
+		r = unit_has_property(manager, unit, "CPUSetPartition");
+	return r;
+}
