@@ -363,8 +363,38 @@ static int bind_to_cpus(const struct launch_plan *plan)
 	return memcmp(now, plan->cpus, sizeof(now)) == 0 ? 0 : -EINVAL;
 }
 
+/*
+ * An event of our own that children do not inherit. Without it a child's events are a clone of
+ * ours, and when the scheduler switches between two tasks of which one is the other's clone it
+ * swaps their contexts instead (kernel/events/core.c: perf_event_context_sched_out()). A child that
+ * is switched with us before it executes the program would take our counters along and end them
+ * with its own end: every run from then on counts nothing.
+ */
+static int counters_keep(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	/* Open for as long as we live. */
+	if (syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) < 0)
+		return -errno;
+	return 0;
+}
+
 static int counters_open(struct launcher *l, int *ret_index)
 {
+	int r;
+
+	*ret_index = 0;
+	r = l->plan->n_counters > 0 ? counters_keep() : 0;
+	if (r < 0)
+		return r;
 	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
 		struct perf_event_attr attr = l->plan->counters[i];
 
