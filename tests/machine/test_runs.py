@@ -735,6 +735,22 @@ def test_counts():
         check(one['quiesce_event_task-clock'] > 0, 'no task-clock')
 
 
+def test_counts_on_a_busy_cpu():
+    """Somebody else on the CPU switches the launcher and its child, which must not cost us the
+    counters: without care the scheduler swaps their perf contexts, and one of them ends."""
+    busy = ['timeout', '60', 'sh', '-c', 'while :; do :; done']
+    hogs = [subprocess.Popen(['taskset', '-c', CPU, *busy]) for _ in range(2)]
+    try:
+        benchmark = measured('-n', 150, '-e', 'minor-faults', '/bin/true')
+    finally:
+        for hog in hogs:
+            hog.terminate()
+            hog.wait()
+    for at, one in enumerate(metadata(benchmark)):
+        check(one.get('quiesce_event_minor-faults', 0) > 0, f'run {at} has no count')
+        check(one.get('quiesce_task_clock', 0) > 0, f'run {at} has no task-clock')
+
+
 def test_what_cannot_be_counted():
     """An event that this machine cannot count is said once and left out."""
     result = run('--json', '-n', 3, '-e', 'cycles,task-clock', '/bin/true')
@@ -743,6 +759,92 @@ def test_what_cannot_be_counted():
     if 'quiesce_event_cycles' in one:
         raise Skip('this machine can count cycles')
     equal(len([line for line in result.stderr.split('\n') if 'cycles' in line]), 1, 'notes')
+
+
+# --- Several programs in turn ---
+
+def several(*arguments, **options):
+    """All benchmarks of the result, by name."""
+    result = run('--json', *arguments, **options)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    return {benchmark['metadata']['name']: benchmark
+            for benchmark in json.loads(result.stdout)['benchmarks']}
+
+
+def order_of_starts(benchmarks):
+    starts = [(one['quiesce_start'], name) for name, benchmark in benchmarks.items()
+              for one in metadata(benchmark)]
+    return [name for _, name in sorted(starts)]
+
+
+def test_baseline():
+    found = several('-n', 6, '-w', 2, '--baseline', "/bin/sh -c 'exit 0'", '--', '/bin/sleep', 0.01)
+    equal(list(found), ['baseline', 'sleep'], 'names')
+    equal(found['baseline']['metadata']['command'], "/bin/sh -c 'exit 0'", 'command')
+    equal(found['sleep']['metadata']['command'], '/bin/sleep 0.01', 'command')
+    for benchmark in found.values():
+        equal(len(values(benchmark)), 6, 'runs')
+        equal(len(benchmark['runs']), 8, 'runs and warm-ups')
+        equal(benchmark['metadata']['quiesce_interleaved'], 'baseline, sleep', 'rivals')
+    check(min(values(found['sleep'])) >= 0.01, 'the programs are mixed up')
+    order = order_of_starts(found)
+    for at in range(0, len(order), 2):
+        equal(sorted(order[at:at + 2]), ['baseline', 'sleep'], f'round {at // 2}')
+
+
+def test_order_by_seed():
+    three = ('--command', 'a=/bin/true', '--command', 'b=/bin/true', '--name', 'c', '/bin/true')
+    first = several('-n', 12, '-w', 0, *three)
+    seed = first['a']['metadata']['quiesce_order_seed']
+    equal(list(first), ['a', 'b', 'c'], 'names')
+    again = several('-n', 12, '-w', 0, '--seed', seed, *three)
+    equal(order_of_starts(again), order_of_starts(first), 'order by the same seed')
+    # Of six orders a round, twelve times the same has a chance of 1 in 10^9.
+    rounds = {tuple(order_of_starts(first)[at:at + 3]) for at in range(0, 36, 3)}
+    check(len(rounds) > 1, f'always {rounds}')
+    other = several('-n', 12, '-w', 0, '--seed', seed + 1, *three)
+    check(order_of_starts(other) != order_of_starts(first), 'the seed has no effect')
+
+
+def test_rounds_share_the_padding():
+    found = several('-n', 5, '--env-pad', 'random:3', '--baseline', '/bin/true', '/bin/echo')
+    pads = [[one['quiesce_env_pad'] for one in metadata(found[name])]
+            for name in ('baseline', 'echo')]
+    equal(pads[0], pads[1], 'padding of the runs of a round')
+    check(len(set(pads[0])) > 1, 'always the same padding')
+
+
+def test_several_appended():
+    path = scratch('several.json')
+    for _ in range(2):
+        result = run('-n', 3, '--append', '-o', path, '--baseline', '/bin/true', '/bin/echo')
+        equal(result.returncode, 0, f'status ({result.stderr})')
+    document = json.loads(path.read_text(encoding='utf-8'))
+    equal([len(values(benchmark)) for benchmark in document['benchmarks']], [6, 6], 'runs')
+
+
+def test_failure_of_one_ends_all():
+    path = scratch('several-failed.json')
+    counter = scratch('several-count')
+    failing = script('fails-third.sh', f'echo >> {counter}; [ $(wc -l < {counter}) -lt 3 ]\n')
+    result = run('-n', 9, '-w', 0, '-o', path, '--baseline', '/bin/true', failing)
+    equal(result.returncode, 1, 'status')
+    check('fails-third.sh: run 3 failed: exit status 1' in result.stderr, result.stderr)
+    found = {benchmark['metadata']['name']: benchmark
+             for benchmark in json.loads(path.read_text(encoding='utf-8'))['benchmarks']}
+    equal(len(values(found['fails-third.sh'])), 2, 'runs of the one that failed')
+    check(len(values(found['baseline'])) in (2, 3), 'runs of the other')
+    check('fails-third.sh' in found['baseline']['metadata']['quiesce_incomplete'],
+          'the other does not say why it ended')
+
+
+def test_report_of_several_names_them():
+    result = run('-n', 3, '--baseline', '/bin/true', '--name', 'new', '/bin/true')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    check('baseline: 3 runs' in result.stdout and 'new: 3 runs' in result.stdout, result.stdout)
+    for line in result.stderr.splitlines():
+        if 'warning: the shortest' in line:
+            check(re.search('warning: (baseline|new): the shortest', line), line)
 
 
 # --- Wrong use ---
@@ -777,6 +879,21 @@ USAGE = (
     (('-e', 'no-such-event-at-all', '/bin/true'), 'no-such-event-at-all'),
     (('-e', ',', '/bin/true'), '-e'),
     (('--name', '', '/bin/true'), '--name'),
+    (('--baseline', '/bin/true'), '--baseline', 'PROGRAM'),
+    (('--baseline', 'a', '--baseline', 'b', '/bin/true'), '--baseline', 'twice'),
+    (('--baseline', '', '/bin/true'), '--baseline', 'no program'),
+    (('--baseline', "''", '/bin/true'), '--baseline', 'no program'),
+    (('--baseline', "a 'b", '/bin/true'), '--baseline', 'quote'),
+    (('--baseline', 'a | b', '/bin/true'), '--baseline', 'shell'),
+    (('--baseline', 'a $HOME', '/bin/true'), '--baseline', 'shell'),
+    (('--command', 'x', '/bin/true'), '--command', 'NAME=COMMAND'),
+    (('--command', '=x', '/bin/true'), '--command', 'NAME=COMMAND'),
+    (('--command', 'true=/bin/echo', '/bin/true'), "'true'", '--name'),
+    (('--command', 'a=/bin/echo', '--name', 'x'), '--name'),
+    (('--seed', '1', '/bin/true'), '--seed'),
+    (('--seed', 'x', '--baseline', 'a', '/bin/true'), '--seed'),
+    (('--csv', 'x', '--baseline', '/bin/true', '/bin/echo'), '--csv'),
+    ((*('--command=%d=/bin/true' % i for i in range(16)), '/bin/true'), '16'),
 )
 
 
