@@ -13,6 +13,7 @@
 #include "config.h"
 #include "isol-check/cmdline.h"
 #include "isol-check/host.h"
+#include "isol-check/measure.h"
 #include "isol-check/pick.h"
 #include "isol-check/record.h"
 #include "isol-check/report.h"
@@ -24,12 +25,14 @@ enum {
 	OPT_CMDLINE,
 	OPT_PICK,
 	OPT_WATCH,
+	OPT_MEASURE,
 	OPT_RECORD,
 	OPT_SYSROOT,
 };
 
 enum {
 	WATCH_SECONDS_MAX = 3600,
+	MEASURE_SECONDS_MAX = 24 * 3600,
 };
 
 struct arguments {
@@ -39,6 +42,7 @@ struct arguments {
 	struct host_options host;
 	const char *explain;
 	const char *record;
+	double measure; /* seconds */
 	const char *sysroot;
 	unsigned pick;
 	bool json;
@@ -50,6 +54,7 @@ static void usage(FILE *stream)
 {
 	fputs("Usage: isol-check [-c LIST] [OPTIONS]\n"
 	      "       isol-check --explain ID | --cmdline [-c LIST] | --pick[=N]\n"
+	      "       isol-check --measure[=SECONDS] [-c LIST] [--json]\n"
 	      "       isol-check --record FILE.tar.gz\n"
 	      "Show what would disturb a benchmark on these CPUs, and what to do about it. Changes\n"
 	      "nothing, and needs no root.\n"
@@ -64,6 +69,8 @@ static void usage(FILE *stream)
 	      "      --explain ID          what is behind a check, and where that is known from\n"
 	      "      --cmdline             print the kernel parameters that these CPUs still need\n"
 	      "      --pick[=N]            print the N best CPUs (default: the isolated ones, else 1)\n"
+	      "      --measure[=SECONDS]   read the clock on these CPUs without a pause, find gaps, and\n"
+	      "                            show how long they are and who it was (default 5)\n"
 	      "      --record FILE         write down this machine, for somebody to look at; without\n"
 	      "                            serial numbers, addresses and names\n"
 	      "      --sysroot PATH        look at a machine that was recorded so: a .tar.gz or a\n"
@@ -136,6 +143,23 @@ static int run_pick(const struct arguments *a)
 	return r < 0 ? failed(r) : EXIT_DONE;
 }
 
+static int run_measure(const struct arguments *a)
+{
+	_cleanup_(measurement) struct measurement *measurement = NULL;
+	_cleanup_(host) struct host *host = NULL;
+	int r;
+
+	r = host_new(&a->host, &host);
+	if (r == 0)
+		r = measure_read(host_cpus(host), host_topology(host),
+			(int64_t)(a->measure * NSEC_PER_SEC), &measurement);
+	if (r == 0)
+		r = measure_show(measurement, a->json, a->verbose);
+	if (r < 0)
+		return failed(r);
+	return measurement->signal ? 128 + measurement->signal : EXIT_DONE;
+}
+
 static int run_record(const struct arguments *a)
 {
 	return record_run(a->record, a->verbose);
@@ -165,6 +189,18 @@ static int parse_watch(const char *text, int64_t *ret)
 	}
 	*ret = (int64_t)(seconds * NSEC_PER_SEC);
 	return 0;
+}
+
+static int parse_measure(struct arguments *a, const char *text)
+{
+	if (text && parse_seconds(text, 0.001, MEASURE_SECONDS_MAX, &a->measure) < 0) {
+		say("--measure: '%s' is not a time of 1 ms to %d seconds", text,
+			MEASURE_SECONDS_MAX);
+		return -EINVAL;
+	}
+	/* Nothing of the machine is to be watched beside. */
+	a->host.watch_ns = 0;
+	return choose_run(a, run_measure, "--measure");
 }
 
 static int parse_pick(struct arguments *a, const char *text)
@@ -197,6 +233,8 @@ static int parse_option(int option, struct arguments *a)
 		return choose_run(a, run_cmdline, "--cmdline");
 	case OPT_PICK:
 		return parse_pick(a, optarg);
+	case OPT_MEASURE:
+		return parse_measure(a, optarg);
 	case OPT_RECORD:
 		a->record = optarg;
 		return choose_run(a, run_record, "--record");
@@ -224,8 +262,12 @@ static int check_arguments(const struct arguments *a)
 			a->sysroot ? "--sysroot" : "-c");
 		return -EINVAL;
 	}
-	if (a->run_option && (a->json || a->strict)) {
-		say("%s is for the checks, not for %s", a->json ? "--json" : "--strict",
+	if (a->run == run_measure && a->sysroot) {
+		say("--measure is about this machine, and takes no --sysroot");
+		return -EINVAL;
+	}
+	if (a->run_option && ((a->json && a->run != run_measure) || a->strict)) {
+		say("%s is for the checks, not for %s", a->strict ? "--strict" : "--json",
 			a->run_option);
 		return -EINVAL;
 	}
@@ -243,6 +285,7 @@ static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 		{ "explain", required_argument, NULL, OPT_EXPLAIN },
 		{ "cmdline", no_argument, NULL, OPT_CMDLINE },
 		{ "pick", optional_argument, NULL, OPT_PICK },
+		{ "measure", optional_argument, NULL, OPT_MEASURE },
 		{ "record", required_argument, NULL, OPT_RECORD },
 		{ "sysroot", required_argument, NULL, OPT_SYSROOT },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -253,6 +296,7 @@ static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 	struct arguments a = {
 		.run = run_checks,
 		.host.watch_ns = NSEC_PER_SEC / 2,
+		.measure = 5,
 	};
 	int option, r;
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isol-check/gaps.h"
+
+int gaps_new(struct gaps **ret)
+{
+	struct gaps *gaps = malloc(sizeof(*gaps));
+	struct gap *kept = malloc(GAPS_KEPT_MAX * sizeof(*kept));
+
+	if (!gaps || !kept) {
+		free(gaps);
+		free(kept);
+		return -ENOMEM;
+	}
+	/* Written, not taken as zeros: a page of zeros is shared until then, and faults. */
+	memset(kept, 0xff, GAPS_KEPT_MAX * sizeof(*kept));
+	*gaps = (struct gaps){ .kept = kept, .threshold = GAPS_SHORTEST_NS };
+	*ret = gaps;
+	return 0;
+}
+
+void gaps_free(struct gaps *gaps)
+{
+	if (!gaps)
+		return;
+	free(gaps->kept);
+	free(gaps);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void gaps_calibrate(struct gaps *gaps, int64_t *differences)
+{
+	qsort(differences, GAPS_CALIBRATION, sizeof(*differences), compare_times);
+	/* A clock that stands still for most readings has a median of 0. */
+	gaps->step = MAX(differences[GAPS_CALIBRATION / 2], (int64_t)1);
+	gaps->threshold = MAX((int64_t)GAPS_SHORTEST_NS, gaps->step * GAPS_STEPS_MIN);
+}
+
+static size_t find_bin(int64_t length)
+{
+	uint64_t us = (uint64_t)length / 1000;
+	size_t bin = 0;
+
+	while (us > 1 && bin < GAPS_BINS - 1) {
+		us /= 2;
+		bin++;
+	}
+	return bin;
+}
+
+void gaps_add(struct gaps *gaps, int64_t now, int64_t length)
+{
+	struct gap gap = { .at = now - length - gaps->began, .length = length };
+
+	gaps->n++;
+	gaps->total += length - gaps->step;
+	gaps->bins[find_bin(length)]++;
+	if (length > gaps->longest.length)
+		gaps->longest = gap;
+	if (gaps->n_kept < GAPS_KEPT_MAX)
+		gaps->kept[gaps->n_kept++] = gap;
+	else
+		gaps->n_dropped++;
+}
+
+double gaps_share(const struct gaps *gaps)
+{
+	int64_t time = gaps->ended - gaps->began;
+
+	return time > 0 ? (double)gaps->total / (double)time : 0;
+}
+
+double gaps_per_second(const struct gaps *gaps)
+{
+	int64_t time = gaps->ended - gaps->began;
+
+	return time > 0 ? (double)gaps->n / ((double)time / NSEC_PER_SEC) : 0;
+}
+
+uint64_t gaps_bin_us(size_t bin)
+{
+	return UINT64_C(1) << bin;
+}

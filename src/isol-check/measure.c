@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/say.h"
+#include "basic/stop.h"
+#include "isol-check/measure.h"
+#include "machine/cpupick.h"
+#include "machine/isolation.h"
+#include "machine/virtualization.h"
+
+enum {
+	/* A reading of the clock by the vDSO takes a tenth of it. */
+	SLOW_STEP_NS = 250,
+};
+
+void measure_take_round(
+	const struct topology *topology, struct cpumask *rest, struct cpumask *ret_round)
+{
+	cpumask_clear_all(ret_round);
+	cpumask_for_each (cpu, rest) {
+		const struct topology_cpu *this = topology_get_cpu(topology, cpu);
+		bool taken = false;
+
+		cpumask_for_each (other, ret_round) {
+			const struct topology_cpu *that = topology_get_cpu(topology, other);
+
+			taken |= this && that && this->core == that->core;
+		}
+		if (!taken)
+			(void)cpumask_set(ret_round, cpu);
+	}
+	cpumask_andnot(rest, rest, ret_round);
+}
+
+static int check_cpus(const struct cpumask *cpus, const struct topology *topology)
+{
+	_cleanup_free_ char *why = NULL;
+	int denied, r;
+
+	cpumask_for_each (cpu, cpus) {
+		if (!cpumask_isset(topology->online, cpu)) {
+			say("CPU %d is offline and cannot be measured", cpu);
+			return -EINVAL;
+		}
+	}
+	r = isolation_find_denied(cpus, &denied);
+	if (r <= 0)
+		return r;
+	if (isolation_explain_denied(denied, &why) == 0)
+		say("CPU %d cannot be measured, it is not allowed here: %s", denied, why);
+	else
+		say("CPU %d cannot be measured, it is not allowed here", denied);
+	return -EINVAL;
+}
+
+/* Away from what is measured, where that is possible: at the end this thread wakes up. */
+static void step_aside(
+	const struct topology *topology, const struct cpumask *allowed, const struct cpumask *round)
+{
+	_cleanup_(cpumask) struct cpumask *aside = NULL;
+
+	if (cpumask_new(&aside) == 0 && cpupick_housekeeping(topology, allowed, round, aside) == 0)
+		(void)cpumask_bind_self(aside);
+}
+
+static char *read_clocksource(void)
+{
+	char text[FILE_ATTR_SIZE];
+
+	if (file_read_attr(AT_FDCWD,
+		    "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
+		    sizeof(text)) <= 0)
+		return NULL;
+	return strdup(text);
+}
+
+/* --- Notes. --- */
+
+static void note_machine(struct measurement *m)
+{
+	static const char *const slow[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies",
+		"pit" };
+	const char *hypervisor = virtualization_read_hypervisor();
+
+	if (hypervisor)
+		text_appendf(&m->notes, "virtual machine (%s): some gaps may be the hypervisor's\n",
+			hypervisor);
+	for (size_t i = 0; m->clocksource && i < ARRAY_SIZE(slow); i++)
+		if (strcmp(m->clocksource, slow[i]) == 0)
+			text_appendf(&m->notes,
+				"clock source %s: the CPU's counter is not trusted, and reading "
+				"the time is slow\n",
+				m->clocksource);
+}
+
+static void note_changes(struct measurement *m)
+{
+	_cleanup_free_ char *now = read_clocksource();
+
+	if (m->clocksource && now && strcmp(m->clocksource, now) != 0)
+		text_appendf(&m->notes,
+			"the clock source changed from %s to %s: do not trust this\n",
+			m->clocksource, now);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct spin_result *spin = &m->cpus[i].spin;
+
+		if (spin->gaps->step >= SLOW_STEP_NS)
+			text_appendf(&m->notes,
+				"CPU %d: reading the clock takes %lld ns, gaps below %lld ns are "
+				"not seen\n",
+				spin->cpu, (long long)spin->gaps->step,
+				(long long)spin->gaps->threshold);
+		if (spin->gaps->n_backwards > 0)
+			text_appendf(&m->notes,
+				"CPU %d: the clock ran backwards %llu times: do not trust this\n",
+				spin->cpu, (unsigned long long)spin->gaps->n_backwards);
+		if (spin->moved)
+			text_appendf(&m->notes,
+				"CPU %d went offline: part of this is of another CPU\n", spin->cpu);
+	}
+}
+
+/* --- Measuring. --- */
+
+static int compare_cpus(const void *a, const void *b)
+{
+	const struct measured_cpu *x = a, *y = b;
+
+	return (x->spin.cpu > y->spin.cpu) - (x->spin.cpu < y->spin.cpu);
+}
+
+/* Adds what came of a round. */
+static int take_results(struct measurement *m, struct spin *spin,
+	const struct suspects_reading *before, const struct suspects_reading *after)
+{
+	for (unsigned i = 0; i < spin_count(spin); i++) {
+		struct measured_cpu *cpu = &m->cpus[m->n];
+		int r;
+
+		spin_take(spin, i, &cpu->spin);
+		m->n++;
+		r = suspects_compare(cpu->spin.cpu, before, after, &cpu->suspects);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int measure_round(
+	struct measurement *m, const struct cpumask *round, int64_t ns, struct stop *stop)
+{
+	_cleanup_(spin) struct spin *spin = NULL;
+	struct suspects_reading before = { 0 }, after = { 0 };
+	int cpu, r;
+
+	r = spin_new(round, ns, &spin, &cpu);
+	if (r < 0) {
+		say_errno(r, "cannot measure CPU %d", cpu);
+		return r;
+	}
+	r = suspects_read_before(&before);
+	if (r < 0)
+		return r;
+	spin_go(spin);
+	m->signal = stop_sleep(stop, ns);
+	if (m->signal)
+		spin_stop(spin);
+	spin_join(spin);
+	r = suspects_read_after(&after);
+	if (r == 0)
+		r = take_results(m, spin, &before, &after);
+	suspects_reading_clear(&before);
+	suspects_reading_clear(&after);
+	return r;
+}
+
+static int measure_rounds(struct measurement *m, const struct cpumask *cpus,
+	const struct topology *topology, int64_t ns, struct stop *stop)
+{
+	_cleanup_(cpumask) struct cpumask *rest = NULL, *round = NULL, *allowed = NULL;
+	int r;
+
+	r = cpumask_copy(cpus, &rest);
+	if (r == 0)
+		r = cpumask_new(&round);
+	if (r == 0)
+		r = cpumask_new(&allowed);
+	if (r == 0)
+		r = isolation_read_allowed(allowed);
+	while (r == 0 && !m->signal && !cpumask_is_empty(rest)) {
+		measure_take_round(topology, rest, round);
+		step_aside(topology, allowed, round);
+		r = measure_round(m, round, ns, stop);
+	}
+	return r;
+}
+
+int measure_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
+	struct measurement **ret)
+{
+	_cleanup_(measurement) struct measurement *m = calloc(1, sizeof(*m));
+	struct stop stop;
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	r = check_cpus(cpus, topology);
+	if (r < 0)
+		return r;
+	m->cpus = calloc(cpumask_weight(cpus), sizeof(*m->cpus));
+	if (!m->cpus)
+		return -ENOMEM;
+	m->clocksource = read_clocksource();
+	note_machine(m);
+	r = stop_open(&stop);
+	if (r < 0) {
+		say_errno(r, "cannot wait for signals");
+		return r;
+	}
+	r = measure_rounds(m, cpus, topology, ns, &stop);
+	stop_close(&stop);
+	if (r < 0)
+		return r;
+	if (m->n > 0)
+		qsort(m->cpus, m->n, sizeof(*m->cpus), compare_cpus);
+	note_changes(m);
+	if (m->notes.failed)
+		return -ENOMEM;
+	*ret = TAKE_PTR(m);
+	return 0;
+}
+
+void measurement_free(struct measurement *measurement)
+{
+	if (!measurement)
+		return;
+	for (size_t i = 0; i < measurement->n; i++) {
+		gaps_free(measurement->cpus[i].spin.gaps);
+		suspects_clear(&measurement->cpus[i].suspects);
+	}
+	free(measurement->cpus);
+	free(measurement->clocksource);
+	text_clear(&measurement->notes);
+	free(measurement);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "basic/clock.h"
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "isol-check/spin.h"
+
+#define SPIN_CLOCK CLOCK_MONOTONIC_RAW
+
+struct spinner {
+	struct spin *spin;
+	struct spin_result result;
+	pthread_t thread;
+	bool started;
+	atomic_int state; /* 0: on its way, 1: ready, negative: what failed */
+};
+
+struct spin {
+	struct spinner *spinners;
+	unsigned n;
+	int64_t ns;
+	atomic_bool go;
+	atomic_bool stop;
+};
+
+/* The loop as it is measured with later, so that its step is the same. */
+static void calibrate(struct gaps *gaps)
+{
+	int64_t differences[GAPS_CALIBRATION];
+	int64_t last = clock_now_ns(SPIN_CLOCK);
+
+	for (size_t i = 0; i < GAPS_CALIBRATION; i++) {
+		int64_t now = clock_now_ns(SPIN_CLOCK);
+
+		gaps_read(gaps, last, last);
+		differences[i] = now - last;
+		last = now;
+	}
+	gaps_calibrate(gaps, differences);
+}
+
+static void read_until(struct gaps *gaps, int64_t ns, const atomic_bool *stop)
+{
+	uint64_t n = 0;
+	int64_t last, end;
+
+	last = clock_now_ns(SPIN_CLOCK);
+	gaps->began = last;
+	end = last + ns;
+	while (last < end && !atomic_load_explicit(stop, memory_order_relaxed)) {
+		int64_t now = clock_now_ns(SPIN_CLOCK);
+
+		gaps_read(gaps, last, now);
+		last = now;
+		n++;
+	}
+	gaps->ended = last;
+	gaps->n_readings = n;
+}
+
+/* How long this thread was ready to run and did not (Documentation/scheduler/sched-stats.rst);
+ * negative where the kernel does not say. */
+static int64_t read_waited(void)
+{
+	char text[128];
+	const char *cursor = text;
+	uint64_t ran, waited;
+
+	if (file_read_attr(AT_FDCWD, "/proc/thread-self/schedstat", text, sizeof(text)) < 0 ||
+		parse_next_u64(&cursor, &ran) < 0 || parse_next_u64(&cursor, &waited) < 0)
+		return -1;
+	return (int64_t)waited;
+}
+
+static void watch(struct spinner *spinner)
+{
+	struct spin_result *result = &spinner->result;
+	struct rusage before, after;
+	int64_t waited;
+
+	/* Code and data of these calls are there before it counts. */
+	getrusage(RUSAGE_THREAD, &after);
+	(void)read_waited();
+	atomic_store(&spinner->state, 1);
+	while (!atomic_load_explicit(&spinner->spin->go, memory_order_acquire) &&
+		!atomic_load_explicit(&spinner->spin->stop, memory_order_relaxed))
+		;
+	waited = read_waited();
+	getrusage(RUSAGE_THREAD, &before);
+	read_until(result->gaps, spinner->spin->ns, &spinner->spin->stop);
+	getrusage(RUSAGE_THREAD, &after);
+	result->waited_ns = waited < 0 ? -1 : read_waited() - waited;
+	result->preempted = (uint64_t)(after.ru_nivcsw - before.ru_nivcsw);
+	result->moved = sched_getcpu() != result->cpu;
+}
+
+static int bind_to(int cpu)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	int r;
+
+	r = cpumask_new(&mask);
+	if (r == 0)
+		r = cpumask_set(mask, cpu);
+	return r < 0 ? r : cpumask_bind_self(mask);
+}
+
+static void *run_spinner(void *data)
+{
+	struct spinner *spinner = data;
+	int r;
+
+	r = bind_to(spinner->result.cpu);
+	if (r < 0) {
+		atomic_store(&spinner->state, r);
+		return NULL;
+	}
+	calibrate(spinner->result.gaps);
+	watch(spinner);
+	return NULL;
+}
+
+/* Sleeps until the threads are ready: on the only CPU there is, they need it as well. */
+static int wait_ready(const struct spin *spin, int *ret_cpu)
+{
+	for (unsigned i = 0; i < spin->n; i++) {
+		const struct spinner *spinner = &spin->spinners[i];
+		int state;
+
+		while ((state = atomic_load(&spinner->state)) == 0) {
+			struct timespec moment = { .tv_nsec = NSEC_PER_MSEC };
+
+			nanosleep(&moment, NULL);
+		}
+		if (state < 0) {
+			*ret_cpu = spinner->result.cpu;
+			return state;
+		}
+	}
+	return 0;
+}
+
+int spin_new(const struct cpumask *cpus, int64_t ns, struct spin **ret, int *ret_cpu)
+{
+	_cleanup_(spin) struct spin *spin = calloc(1, sizeof(*spin));
+	int r;
+
+	*ret_cpu = cpumask_first(cpus);
+	if (!spin)
+		return -ENOMEM;
+	spin->ns = ns;
+	spin->spinners = calloc(cpumask_weight(cpus), sizeof(*spin->spinners));
+	if (!spin->spinners)
+		return -ENOMEM;
+	/* All memory before the first thread: to map some more would interrupt those that spin. */
+	cpumask_for_each (cpu, cpus) {
+		struct spinner *spinner = &spin->spinners[spin->n];
+
+		r = gaps_new(&spinner->result.gaps);
+		if (r < 0)
+			return r;
+		spinner->spin = spin;
+		spinner->result.cpu = cpu;
+		spin->n++;
+	}
+	for (unsigned i = 0; i < spin->n; i++) {
+		struct spinner *spinner = &spin->spinners[i];
+
+		r = pthread_create(&spinner->thread, NULL, run_spinner, spinner);
+		if (r != 0) {
+			*ret_cpu = spinner->result.cpu;
+			return -r;
+		}
+		spinner->started = true;
+	}
+	r = wait_ready(spin, ret_cpu);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(spin);
+	return 0;
+}
+
+void spin_go(struct spin *spin)
+{
+	atomic_store_explicit(&spin->go, true, memory_order_release);
+}
+
+void spin_stop(struct spin *spin)
+{
+	atomic_store_explicit(&spin->stop, true, memory_order_relaxed);
+}
+
+void spin_join(struct spin *spin)
+{
+	for (unsigned i = 0; i < spin->n; i++) {
+		if (spin->spinners[i].started)
+			pthread_join(spin->spinners[i].thread, NULL);
+		spin->spinners[i].started = false;
+	}
+}
+
+unsigned spin_count(const struct spin *spin)
+{
+	return spin->n;
+}
+
+void spin_take(struct spin *spin, unsigned index, struct spin_result *ret)
+{
+	*ret = spin->spinners[index].result;
+	spin->spinners[index].result.gaps = NULL;
+}
+
+void spin_free(struct spin *spin)
+{
+	if (!spin)
+		return;
+	spin_stop(spin);
+	spin_join(spin);
+	for (unsigned i = 0; i < spin->n; i++)
+		gaps_free(spin->spinners[i].result.gaps);
+	free(spin->spinners);
+	free(spin);
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "isol-check/suspects.h"
+#include "machine/interrupts.h"
+
+enum {
+	TABLE_MAX = 64 * 1024 * 1024,
+};
+
+static int read_table(const char *path, char **ret, size_t *ret_length)
+{
+	int r = file_read_all(AT_FDCWD, path, TABLE_MAX, ret, ret_length);
+
+	return r == -ENOMEM ? r : 0;
+}
+
+static int read_interrupts(struct suspects_reading *reading)
+{
+	return read_table("/proc/interrupts", &reading->interrupts, &reading->interrupts_length);
+}
+
+static int read_times(struct suspects_reading *reading)
+{
+	int r;
+
+	r = read_table("/proc/stat", &reading->stat, &reading->stat_length);
+	if (r == 0)
+		r = read_table("/proc/softirqs", &reading->softirqs, &reading->softirqs_length);
+	return r;
+}
+
+int suspects_read_before(struct suspects_reading *ret)
+{
+	struct suspects_reading reading = { 0 };
+	int r;
+
+	r = read_times(&reading);
+	if (r == 0)
+		r = read_interrupts(&reading);
+	if (r < 0) {
+		suspects_reading_clear(&reading);
+		return r;
+	}
+	*ret = reading;
+	return 0;
+}
+
+int suspects_read_after(struct suspects_reading *ret)
+{
+	struct suspects_reading reading = { 0 };
+	int r;
+
+	r = read_interrupts(&reading);
+	if (r == 0)
+		r = read_times(&reading);
+	if (r < 0) {
+		suspects_reading_clear(&reading);
+		return r;
+	}
+	*ret = reading;
+	return 0;
+}
+
+void suspects_reading_clear(struct suspects_reading *reading)
+{
+	free(reading->stat);
+	free(reading->softirqs);
+	free(reading->interrupts);
+	*reading = (struct suspects_reading){ 0 };
+}
+
+static int compare_suspects(const void *a, const void *b)
+{
+	const struct suspect *x = a, *y = b;
+
+	return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
+				    : strcmp(x->name, y->name);
+}
+
+static int add_interrupt(struct suspects *suspects, const struct interrupt_delta *delta)
+{
+	struct suspect *items =
+		reallocarray(suspects->interrupts, suspects->n_interrupts + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	suspects->interrupts = items;
+	items[suspects->n_interrupts] =
+		(struct suspect){ .name = strdup(delta->name), .count = delta->delta };
+	if (!items[suspects->n_interrupts].name)
+		return -ENOMEM;
+	suspects->n_interrupts++;
+	return 0;
+}
+
+static int compare_interrupts(const struct cpumask *cpu, const struct suspects_reading *before,
+	const struct suspects_reading *after, struct suspects *suspects)
+{
+	_cleanup_(interrupts) struct interrupts *interrupts = NULL;
+	struct interrupt_delta delta;
+	size_t cursor = 0;
+	int r;
+
+	if (!before->interrupts || !after->interrupts)
+		return 0;
+	r = interrupts_new(cpu, &interrupts);
+	if (r < 0)
+		return r;
+	r = interrupts_read_text(interrupts, before->interrupts, before->interrupts_length);
+	if (r == 0)
+		r = interrupts_read_text(interrupts, after->interrupts, after->interrupts_length);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	while (interrupts_diff(interrupts, &cursor, &delta)) {
+		r = add_interrupt(suspects, &delta);
+		if (r < 0)
+			return r;
+	}
+	if (suspects->n_interrupts > 0)
+		qsort(suspects->interrupts, suspects->n_interrupts, sizeof(*suspects->interrupts),
+			compare_suspects);
+	return 0;
+}
+
+static void compare_softirqs(const struct cpumask *cpu, const struct suspects_reading *before,
+	const struct suspects_reading *after, struct suspects *suspects)
+{
+	struct procstat_softirqs first, last;
+
+	if (!before->softirqs || !after->softirqs ||
+		procstat_parse_softirqs(cpu, before->softirqs, before->softirqs_length, &first) <
+			0 ||
+		procstat_parse_softirqs(cpu, after->softirqs, after->softirqs_length, &last) < 0)
+		return;
+	for (size_t i = 0; i < PROCSTAT_N_SOFTIRQS; i++)
+		suspects->softirqs[i] = last.counts[i] - first.counts[i];
+}
+
+static void compare_steal(const struct cpumask *cpu, const struct suspects_reading *before,
+	const struct suspects_reading *after, struct suspects *suspects)
+{
+	int64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
+	struct procstat_times first, last;
+
+	suspects->steal_ns = -1;
+	if (!before->stat || !after->stat ||
+		procstat_parse_times(cpu, before->stat, before->stat_length, tick_ns, &first) < 0 ||
+		procstat_parse_times(cpu, after->stat, after->stat_length, tick_ns, &last) < 0)
+		return;
+	/* It can run backwards by a tick (fs/proc/stat.c does not guard it as it does idle). */
+	suspects->steal_ns = MAX(last.steal_ns - first.steal_ns, (int64_t)0);
+}
+
+int suspects_compare(int cpu, const struct suspects_reading *before,
+	const struct suspects_reading *after, struct suspects *ret)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	struct suspects suspects = { 0 };
+	int r;
+
+	r = cpumask_new(&mask);
+	if (r == 0)
+		r = cpumask_set(mask, cpu);
+	if (r < 0)
+		return r;
+	r = compare_interrupts(mask, before, after, &suspects);
+	if (r < 0) {
+		suspects_clear(&suspects);
+		return r;
+	}
+	compare_softirqs(mask, before, after, &suspects);
+	compare_steal(mask, before, after, &suspects);
+	*ret = suspects;
+	return 0;
+}
+
+void suspects_clear(struct suspects *suspects)
+{
+	for (size_t i = 0; i < suspects->n_interrupts; i++)
+		free(suspects->interrupts[i].name);
+	free(suspects->interrupts);
+	*suspects = (struct suspects){ 0 };
+}
