@@ -233,6 +233,15 @@ static bool may_stay(const char *path, int error)
 	return error == EBUSY && strcmp(path, CONTROLLER_KNOB) == 0;
 }
 
+static const char *explain(const char *path, int error)
+{
+	if (error == EBUSY &&
+		(strcmp(path, SLICE_SCHEME ":" SHIELD_UNIT) == 0 ||
+			strcmp(path, FOLDER_SCHEME ":" SHIELD_CGROUP) == 0))
+		return "a program still runs in it; restore once more when it has ended";
+	return NULL;
+}
+
 static int parse_option(int option, const char *value _unused_, void *state)
 {
 	struct request *request = state;
@@ -264,6 +273,7 @@ int main(int argc, char *argv[])
 		.needs_cpus = true,
 		.backends = backends,
 		.may_stay = may_stay,
+		.explain = explain,
 		.parse_option = parse_option,
 		.plan = plan_shield,
 		.verify = verify,

@@ -465,6 +465,16 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	return EXIT_DONE;
 }
 
+static void say_not_restored(const struct setter *setter, const struct restore_row *row)
+{
+	const char *why = row->error ? strerror(row->error) : NULL;
+
+	if (setter->explain && setter->explain(row->path, row->error))
+		why = setter->explain(row->path, row->error);
+	say("%s (%s) could not be put back to %s%s%s", row->name, row->path, row->original,
+		why ? ": " : "", why ? why : "");
+}
+
 static int run_restore(const struct setter *setter, const struct arguments *a)
 {
 	struct engine engine = {
@@ -495,9 +505,7 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 			say("%s (%s) stays at %s: the kernel lets nobody set it back to %s",
 				row->name, row->path, row->now, row->original);
 		else if (row->word == RESTORE_FAILED)
-			say("%s (%s) could not be put back to %s%s%s", row->name, row->path,
-				row->original, row->error ? ": " : "",
-				row->error ? strerror(row->error) : "");
+			say_not_restored(setter, row);
 	}
 	r = a->verbose || a->json ? show_restored(&rows, a->json, stdout) : 0;
 	if (r < 0) {

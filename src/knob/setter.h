@@ -70,6 +70,9 @@ struct setter {
 	/* As in struct engine. */
 	unsigned (*rank)(const char *path);
 	bool (*may_stay)(const char *path, int error);
+	/* What a person can do about a knob that could not be put back for that errno (positive);
+	 * NULL where the errno says enough. The function may be NULL. */
+	const char *(*explain)(const char *path, int error);
 
 	/* An option of its own, and the word WHAT. Say what is wrong and return -EINVAL. */
 	int (*parse_option)(int option, const char *value, void *state);
