@@ -47,14 +47,15 @@ static void test_rounds(void **state)
 	topology_free(topology);
 }
 
-static struct suspects_reading a_reading(char *interrupts, char *softirqs, char *stat)
+static struct suspects_reading a_reading(
+	const char *interrupts, const char *softirqs, const char *stat)
 {
 	return (struct suspects_reading){
-		.interrupts = interrupts,
+		.interrupts = (char *)interrupts,
 		.interrupts_length = interrupts ? strlen(interrupts) : 0,
-		.softirqs = softirqs,
+		.softirqs = (char *)softirqs,
 		.softirqs_length = softirqs ? strlen(softirqs) : 0,
-		.stat = stat,
+		.stat = (char *)stat,
 		.stat_length = stat ? strlen(stat) : 0,
 	};
 }
