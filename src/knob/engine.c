@@ -261,6 +261,7 @@ static int write_moved(
 		r = knob_read(engine->backends, knob->path, &now);
 		if (r == 0 && knob_equal(knob->kind, now, knob->wanted))
 			continue;
+		knob->turned = true;
 		if (r == 0)
 			r = knob_write(engine->backends, knob->path, knob->wanted);
 		if (r < 0)
@@ -308,10 +309,22 @@ static int write_knobs(
 	return r < 0 ? r : write_moved(engine, plan, failure);
 }
 
-/* Reads everything back that was written or may have moved, and judges. */
+/* Whether knobs that were as wanted had to be written after all. */
+static bool any_guarded_turned(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		if (plan->knobs[i].turned && is_to_guard(&plan->knobs[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Reads everything back that was written or may have moved, and judges. What was only guarded, and
+ * found to be in its place after the last write, is not read once more, unless it may come late. */
 static int read_knobs_back(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
+	bool look_at_all = any_guarded_turned(plan);
 	int64_t deadline = knob_deadline();
 
 	for (size_t i = 0; i < plan->n; i++) {
@@ -319,7 +332,8 @@ static int read_knobs_back(
 		char *now;
 		int r;
 
-		if (!knob->before)
+		if (!knob->before ||
+			(!look_at_all && is_to_guard(knob) && knob->kind != KNOB_FREQUENCY))
 			continue;
 		r = knob->wanted && knob->error == 0
 			? knob_read_back(engine->backends, knob->kind, knob->path, knob->wanted,
@@ -673,17 +687,35 @@ struct restore_state {
 	enum restore_word word;
 	int error; /* positive errno */
 	char *now;
-	bool known; /* the journal said what the knob had become */
-	bool leave; /* it is not ours to put back */
+	bool known;  /* the journal said what the knob had become */
+	bool leave;  /* it is not ours to put back */
+	size_t seen; /* how much had been written when it was read last */
 };
 
-static int read_now(
-	const struct engine *engine, const struct journal_entry *entry, struct restore_state *state)
+struct restoring {
+	const struct engine *engine;
+	struct journal *journal;
+	struct restore_state *states; /* of its entries */
+	size_t writes;
+};
+
+/* Nothing was written since it was read last, so that it need not be read again. */
+static bool is_fresh(const struct restoring *restoring, const struct restore_state *state)
 {
+	return state->seen == restoring->writes && state->now;
+}
+
+static int read_now(const struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
 	int r;
 
+	if (is_fresh(restoring, state))
+		return 0;
 	free(TAKE_PTR(state->now));
-	r = knob_read(engine->backends, entry->path, &state->now);
+	r = knob_read(restoring->engine->backends, entry->path, &state->now);
+	state->seen = restoring->writes;
 	state->error = r < 0 ? -r : 0;
 	if (r < 0)
 		state->word = knob_error_is_unavailable(-r) ? RESTORE_GONE : RESTORE_FAILED;
@@ -696,53 +728,58 @@ static int read_now(
  * journal forgets what the knobs had become, so that whoever goes on after a crash does not take
  * half of our work for somebody else's. That it cannot be written keeps nobody from restoring.
  */
-static void judge_entries(
-	const struct engine *engine, struct journal *journal, struct restore_state *states)
+static void judge_entries(const struct restoring *restoring)
 {
 	bool anything = false;
 
-	for (size_t i = 0; i < journal->n; i++) {
-		struct journal_entry *e = &journal->entries[i];
+	for (size_t i = 0; i < restoring->journal->n; i++) {
+		struct journal_entry *e = &restoring->journal->entries[i];
+		struct restore_state *state = &restoring->states[i];
 		bool same;
 
-		states[i].known = e->new != NULL;
-		if (read_now(engine, e, &states[i]) < 0)
+		state->known = e->new != NULL;
+		if (read_now(restoring, i) < 0)
 			same = false;
 		else
-			same = knob_equal(e->kind, states[i].now, e->old);
-		if (states[i].now && !engine->force && is_foreign(e, states[i].now)) {
-			states[i].leave = true;
+			same = knob_equal(e->kind, state->now, e->old);
+		if (state->now && !restoring->engine->force && is_foreign(e, state->now)) {
+			state->leave = true;
 			/* What was only looked after, and stayed as it was, nobody has to miss. */
-			states[i].word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED
-									     : RESTORE_FOREIGN;
+			state->word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED
+									  : RESTORE_FOREIGN;
 			continue;
 		}
 		anything = anything || (!same && e->new);
 		free(TAKE_PTR(e->new));
 	}
 	if (anything)
-		(void)journal_save(journal);
+		(void)journal_save(restoring->journal);
 }
 
-static void write_old(
-	const struct engine *engine, const struct journal_entry *entry, struct restore_state *state)
+static void write_old(struct restoring *restoring, size_t index)
 {
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
 	_cleanup_free_ char *text = knob_writable(entry->kind, entry->old);
 	int r;
 
-	r = text ? knob_write(engine->backends, entry->path, text) : -ENOMEM;
+	restoring->writes++;
+	r = text ? knob_write(restoring->engine->backends, entry->path, text) : -ENOMEM;
 	state->error = r < 0 ? -r : 0;
 	if (r == 0)
 		state->word = RESTORE_DONE;
 	else
-		state->word = may_stay(engine, entry->path, r) ? RESTORE_REFUSED : RESTORE_FAILED;
+		state->word = may_stay(restoring->engine, entry->path, r) ? RESTORE_REFUSED
+									  : RESTORE_FAILED;
 }
 
 /* Puts one knob back; it remains to be read back. */
-static void restore_entry(
-	const struct engine *engine, const struct journal_entry *entry, struct restore_state *state)
+static void restore_entry(struct restoring *restoring, size_t index)
 {
-	if (state->leave || read_now(engine, entry, state) < 0)
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
+
+	if (state->leave || read_now(restoring, index) < 0)
 		return;
 	/* Where the apply did not live to see what became of a limit, what shows of it may be from
 	 * before it was written. */
@@ -750,17 +787,18 @@ static void restore_entry(
 		(entry->kind != KNOB_FREQUENCY || state->known))
 		state->word = RESTORE_UNCHANGED;
 	else
-		write_old(engine, entry, state);
+		write_old(restoring, index);
 }
 
-static void read_entry_back(const struct engine *engine, const struct journal_entry *entry,
-	int64_t deadline, struct restore_state *state)
+static void read_entry_back(const struct restoring *restoring, size_t index, int64_t deadline)
 {
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
 	char *after;
 	int r;
 
-	r = knob_read_back(
-		engine->backends, entry->kind, entry->path, entry->old, deadline, &after);
+	r = knob_read_back(restoring->engine->backends, entry->kind, entry->path, entry->old,
+		deadline, &after);
 	if (r < 0) {
 		state->error = -r;
 		state->word = RESTORE_FAILED;
@@ -768,60 +806,58 @@ static void read_entry_back(const struct engine *engine, const struct journal_en
 	}
 	free(state->now);
 	state->now = after;
+	state->seen = restoring->writes;
 	if (!knob_equal(entry->kind, after, entry->old))
 		state->word = RESTORE_FAILED;
 }
 
 /* All of a group: first written, each at its turn, then read back, because what comes late comes
  * for all of them at the same time. */
-static void restore_group(const struct engine *engine, const struct journal *journal,
-	const struct place *places, size_t n, struct restore_state *states)
+static void restore_group(struct restoring *restoring, const struct place *places, size_t n)
 {
 	int64_t deadline;
 
 	for (size_t i = 0; i < n; i++)
-		restore_entry(engine, &journal->entries[places[i].index], &states[places[i].index]);
+		restore_entry(restoring, places[i].index);
 	for (size_t i = 0; i < n; i++) {
-		const struct journal_entry *e = &journal->entries[places[i].index];
-		struct restore_state *state = &states[places[i].index];
+		size_t index = places[i].index;
+		const struct restore_state *state = &restoring->states[index];
 
-		if (state->word == RESTORE_FAILED && is_to_write_again(e->kind, -state->error))
-			write_old(engine, e, state);
+		if (state->word == RESTORE_FAILED &&
+			is_to_write_again(restoring->journal->entries[index].kind, -state->error))
+			write_old(restoring, index);
 	}
 	deadline = knob_deadline();
 	for (size_t i = 0; i < n; i++) {
-		struct restore_state *state = &states[places[i].index];
-
-		if (state->word == RESTORE_DONE)
-			read_entry_back(
-				engine, &journal->entries[places[i].index], deadline, state);
+		if (restoring->states[places[i].index].word == RESTORE_DONE)
+			read_entry_back(restoring, places[i].index, deadline);
 	}
 }
 
 /* What was put back, or had not changed, may have been moved by a knob that came after it: compares
  * all once more, and writes those once more. */
-static void restore_moved(
-	const struct engine *engine, const struct journal *journal, struct restore_state *states)
+static void restore_moved(struct restoring *restoring)
 {
 	int64_t deadline;
 
-	for (size_t i = 0; i < journal->n; i++) {
-		const struct journal_entry *e = &journal->entries[i];
-		struct restore_state *state = &states[i];
-		enum restore_word was = state->word;
+	for (size_t i = 0; i < restoring->journal->n; i++) {
+		const struct journal_entry *e = &restoring->journal->entries[i];
+		const struct restore_state *state = &restoring->states[i];
 
-		if (state->leave || (was != RESTORE_DONE && was != RESTORE_UNCHANGED) ||
-			read_now(engine, e, state) < 0 || knob_equal(e->kind, state->now, e->old))
+		if (state->leave ||
+			(state->word != RESTORE_DONE && state->word != RESTORE_UNCHANGED) ||
+			read_now(restoring, i) < 0 || knob_equal(e->kind, state->now, e->old))
 			continue;
-		write_old(engine, e, state);
+		write_old(restoring, i);
 	}
 	deadline = knob_deadline();
-	for (size_t i = 0; i < journal->n; i++) {
-		const struct journal_entry *e = &journal->entries[i];
+	for (size_t i = 0; i < restoring->journal->n; i++) {
+		const struct restore_state *state = &restoring->states[i];
 
-		if (!states[i].leave && states[i].word == RESTORE_DONE &&
-			!knob_equal(e->kind, states[i].now, e->old))
-			read_entry_back(engine, e, deadline, &states[i]);
+		if (!state->leave && state->word == RESTORE_DONE &&
+			!knob_equal(restoring->journal->entries[i].kind, state->now,
+				restoring->journal->entries[i].old))
+			read_entry_back(restoring, i, deadline);
 	}
 }
 
@@ -872,25 +908,29 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	struct journal *left, struct restore_rows *rows, struct engine_failure *failure)
 {
 	_cleanup_free_ struct place *places = calloc(journal->n + 1, sizeof(*places));
-	struct restore_state *states = calloc(journal->n + 1, sizeof(*states));
+	struct restoring restoring = {
+		.engine = engine,
+		.journal = journal,
+		.states = calloc(journal->n + 1, sizeof(*restoring.states)),
+	};
 	int result = 0, r = 0;
 
-	if (!places || !states) {
-		free(states);
+	if (!places || !restoring.states) {
+		free(restoring.states);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < journal->n; i++)
 		places[i] = (struct place){ .group = journal->entries[i].group, .index = i };
 	qsort(places, journal->n, sizeof(*places), compare_places);
-	judge_entries(engine, journal, states);
+	judge_entries(&restoring);
 	for (size_t i = 0, end; i < journal->n; i = end) {
 		end = find_group_end(places, journal->n, i);
-		restore_group(engine, journal, &places[i], end - i, states);
+		restore_group(&restoring, &places[i], end - i);
 	}
-	restore_moved(engine, journal, states);
+	restore_moved(&restoring);
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[places[i].index];
-		struct restore_state *state = &states[places[i].index];
+		struct restore_state *state = &restoring.states[places[i].index];
 
 		if (state->word == RESTORE_FAILED && result == 0) {
 			result = state->error ? -state->error : -EINVAL;
@@ -899,8 +939,8 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 		r = note_restored(e, state, left, rows);
 	}
 	for (size_t i = 0; i < journal->n; i++)
-		free(states[i].now);
-	free(states);
+		free(restoring.states[i].now);
+	free(restoring.states);
 	return r < 0 ? r : result;
 }
 

@@ -235,20 +235,15 @@ int journal_copy(const struct journal *journal, struct journal **ret)
 static void append_field(struct text *t, const char *field)
 {
 	text_append(t, "\t");
-	for (; *field; field++) {
-		switch (*field) {
-		case '\t':
-			text_append(t, "\\t");
+	while (*field) {
+		size_t n = strcspn(field, "\t\n\\");
+
+		text_append_n(t, field, n);
+		field += n;
+		if (!*field)
 			break;
-		case '\n':
-			text_append(t, "\\n");
-			break;
-		case '\\':
-			text_append(t, "\\\\");
-			break;
-		default:
-			text_append_n(t, field, 1);
-		}
+		text_append(t, *field == '\t' ? "\\t" : *field == '\n' ? "\\n" : "\\\\");
+		field++;
 	}
 }
 

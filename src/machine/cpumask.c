@@ -55,7 +55,7 @@ int cpumask_new(struct cpumask **ret)
 		free(mask);
 		return -ENOMEM;
 	}
-	bitmask_clearall(mask->bits);
+	cpumask_clear_all(mask);
 	*ret = mask;
 	return 0;
 }
@@ -68,7 +68,7 @@ void cpumask_free(struct cpumask *mask)
 	free(mask);
 }
 
-/* The bits in the kernel's layout. Walks and copies use it: bitmask_next() goes bit by bit. */
+/* The bits in the kernel's layout, for what libbitmask does bit by bit. */
 static unsigned long *mask_words(const struct cpumask *mask)
 {
 	return bitmask_mask(mask->bits);
@@ -77,11 +77,6 @@ static unsigned long *mask_words(const struct cpumask *mask)
 void cpumask_assign(struct cpumask *mask, const struct cpumask *from)
 {
 	bitmask_copy(mask->bits, from->bits);
-}
-
-void cpumask_clear_all(struct cpumask *mask)
-{
-	bitmask_clearall(mask->bits);
 }
 
 int cpumask_set(struct cpumask *mask, int cpu)
@@ -116,26 +111,6 @@ void cpumask_and(struct cpumask *mask, const struct cpumask *a, const struct cpu
 void cpumask_or(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
 {
 	bitmask_or(mask->bits, a->bits, b->bits);
-}
-
-void cpumask_andnot(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
-{
-	bitmask_andnot(mask->bits, a->bits, b->bits);
-}
-
-bool cpumask_equal(const struct cpumask *a, const struct cpumask *b)
-{
-	return bitmask_equal(a->bits, b->bits);
-}
-
-bool cpumask_subset(const struct cpumask *a, const struct cpumask *b)
-{
-	return bitmask_subset(a->bits, b->bits);
-}
-
-bool cpumask_intersects(const struct cpumask *a, const struct cpumask *b)
-{
-	return bitmask_intersects(a->bits, b->bits);
 }
 
 /* cpuset_latestcpu() finds the last ')' before it counts fields, and sets errno. */
@@ -187,11 +162,6 @@ void cpumask_assign(struct cpumask *mask, const struct cpumask *from)
 	*mask = *from;
 }
 
-void cpumask_clear_all(struct cpumask *mask)
-{
-	*mask = (struct cpumask){ 0 };
-}
-
 int cpumask_set(struct cpumask *mask, int cpu)
 {
 	if (!in_capacity(cpu))
@@ -232,35 +202,6 @@ void cpumask_or(struct cpumask *mask, const struct cpumask *a, const struct cpum
 		mask->words[i] = a->words[i] | b->words[i];
 }
 
-void cpumask_andnot(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
-{
-	for (int i = 0; i < WORDS; i++)
-		mask->words[i] = a->words[i] & ~b->words[i];
-}
-
-bool cpumask_equal(const struct cpumask *a, const struct cpumask *b)
-{
-	return memcmp(a->words, b->words, sizeof(a->words)) == 0;
-}
-
-bool cpumask_subset(const struct cpumask *a, const struct cpumask *b)
-{
-	for (int i = 0; i < WORDS; i++) {
-		if (a->words[i] & ~b->words[i])
-			return false;
-	}
-	return true;
-}
-
-bool cpumask_intersects(const struct cpumask *a, const struct cpumask *b)
-{
-	for (int i = 0; i < WORDS; i++) {
-		if (a->words[i] & b->words[i])
-			return true;
-	}
-	return false;
-}
-
 enum {
 	STAT_STATE = 3, /* the first field behind the command name, counted as in proc(5) */
 	STAT_PROCESSOR = 39,
@@ -295,6 +236,47 @@ static int latest_cpu(pid_t pid)
 }
 
 #endif
+
+void cpumask_clear_all(struct cpumask *mask)
+{
+	memset(mask_words(mask), 0, CPUMASK_BYTES);
+}
+
+void cpumask_andnot(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
+{
+	const unsigned long *x = mask_words(a), *y = mask_words(b);
+	unsigned long *words = mask_words(mask);
+
+	for (int i = 0; i < WORDS; i++)
+		words[i] = x[i] & ~y[i];
+}
+
+bool cpumask_equal(const struct cpumask *a, const struct cpumask *b)
+{
+	return memcmp(mask_words(a), mask_words(b), CPUMASK_BYTES) == 0;
+}
+
+bool cpumask_subset(const struct cpumask *a, const struct cpumask *b)
+{
+	const unsigned long *x = mask_words(a), *y = mask_words(b);
+
+	for (int i = 0; i < WORDS; i++) {
+		if (x[i] & ~y[i])
+			return false;
+	}
+	return true;
+}
+
+bool cpumask_intersects(const struct cpumask *a, const struct cpumask *b)
+{
+	const unsigned long *x = mask_words(a), *y = mask_words(b);
+
+	for (int i = 0; i < WORDS; i++) {
+		if (x[i] & y[i])
+			return true;
+	}
+	return false;
+}
 
 int cpumask_copy(const struct cpumask *mask, struct cpumask **ret)
 {

@@ -273,14 +273,46 @@ static void read_core(int dirfd, int number, struct topology_cpu *cpu, struct cp
 		cpu->core = cpumask_first(scratch);
 }
 
+/* A directory below dirfd, to be read; NULL when there is none. */
+static DIR *open_directory(int dirfd, const char *path)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir;
+
+	if (fd < 0)
+		return NULL;
+	dir = fdopendir(fd);
+	if (!dir)
+		close(fd);
+	return dir;
+}
+
+/* Which of cache/index0, cache/index1, ... there are: a bit for each. */
+static unsigned read_cache_indexes(int dirfd)
+{
+	_cleanup_closedir_ DIR *dir = open_directory(dirfd, "cache");
+	const struct dirent *entry;
+	unsigned index, found = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		if (parse_entry(entry->d_name, "index", CACHE_INDEX_MAX - 1, &index) == 0)
+			found |= 1U << index;
+	}
+	return found;
+}
+
 static void read_llc(int dirfd, int number, struct topology_cpu *cpu, struct cpumask *scratch)
 {
+	unsigned found = read_cache_indexes(dirfd);
+
 	/* Downwards, since the kernel lists the largest cache last: the others are skipped after
 	 * it. */
 	for (int i = CACHE_INDEX_MAX - 1; i >= 0; i--) {
 		char level_path[64], list[64], hex[64];
 		int level;
 
+		if (!(found & 1U << i))
+			continue;
 		snprintf(level_path, sizeof(level_path), "cache/index%d/level", i);
 		snprintf(list, sizeof(list), "cache/index%d/shared_cpu_list", i);
 		snprintf(hex, sizeof(hex), "cache/index%d/shared_cpu_map", i);
@@ -296,20 +328,11 @@ static void read_llc(int dirfd, int number, struct topology_cpu *cpu, struct cpu
 
 static int read_node(int dirfd)
 {
-	_cleanup_closedir_ DIR *dir = NULL;
+	_cleanup_closedir_ DIR *dir = open_directory(dirfd, ".");
 	const struct dirent *entry;
 	unsigned node;
-	int fd;
 
-	fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -1;
-	}
-	while ((entry = readdir(dir))) {
+	while (dir && (entry = readdir(dir))) {
 		if (parse_entry(entry->d_name, "node", NODE_MAX - 1, &node) == 0)
 			return (int)node;
 	}
@@ -323,7 +346,7 @@ static int64_t read_rank(int dirfd)
 	return rank >= 0 ? rank : read_number(dirfd, "acpi_cppc/highest_perf");
 }
 
-/* For kernels whose CPUs have no nodeM entry: the nodes' own lists. */
+/* The nodes' own lists: two files, on most machines, where the CPUs' own entries are one each. */
 static void read_nodes(struct topology *topology, struct cpumask *scratch)
 {
 	_cleanup_closedir_ DIR *dir = opendir(NODE_DIR);
@@ -419,7 +442,6 @@ int topology_read(struct topology **ret)
 	_cleanup_(topology) struct topology *topology = NULL;
 	_cleanup_(cpumask) struct cpumask *possible = NULL, *present = NULL, *online = NULL;
 	_cleanup_(cpumask) struct cpumask *scratch = NULL;
-	bool all_nodes = true;
 	int r;
 
 	if (cpumask_new(&possible) < 0 || cpumask_new(&present) < 0 || cpumask_new(&online) < 0 ||
@@ -435,6 +457,7 @@ int topology_read(struct topology **ret)
 	cpumask_assign(topology->present, present);
 	cpumask_assign(topology->online, online);
 
+	read_nodes(topology, scratch);
 	cpumask_for_each (number, present) {
 		struct topology_cpu *cpu = &topology->cpus[number];
 		_cleanup_close_ int fd = -EBADF;
@@ -442,18 +465,15 @@ int topology_read(struct topology **ret)
 
 		snprintf(path, sizeof(path), CPU_DIR "/cpu%d", number);
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0) {
-			all_nodes = false;
+		if (fd < 0)
 			continue;
-		}
 		read_core(fd, number, cpu, scratch);
 		read_llc(fd, number, cpu, scratch);
-		cpu->node = read_node(fd);
+		/* The nodes' lists lack the CPUs that are offline. */
+		if (cpu->node < 0)
+			cpu->node = read_node(fd);
 		cpu->rank = read_rank(fd);
-		all_nodes = all_nodes && cpu->node >= 0;
 	}
-	if (!all_nodes)
-		read_nodes(topology, scratch);
 	r = read_kinds(topology);
 	if (r < 0)
 		return r;
