@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What benchmarks beside other tools share: running commands, and finding pyperf."""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TIMEOUT = 600  # seconds, for one command
+
+
+class Missing(Exception):
+    """Why a tool cannot take part."""
+
+
+def run(command, **options):
+    result = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=TIMEOUT, check=False, **options)
+    if result.returncode != 0:
+        last = (result.stderr.strip() or result.stdout.strip() or 'no message').split('\n')[-1]
+        raise Missing(f'{pathlib.Path(command[0]).name} failed ({result.returncode}): {last}')
+    return result
+
+
+def find(name):
+    path = shutil.which(name)
+    if not path:
+        raise Missing('not installed')
+    return path
+
+
+def find_pyperf():
+    """The command that runs pyperf, installed into a cache directory if need be."""
+    # The second one is what ./bootstrap test keeps.
+    for python in (sys.executable, HERE.parent / 'build-pyperf/bin/python'):
+        command = [python, '-m', 'pyperf']
+        if pathlib.Path(python).exists() and subprocess.run(
+                [*command, '--version'], capture_output=True, check=False).returncode == 0:
+            return command
+    cache = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache')
+    venv = cache / 'quiesce/pyperf'
+    command = [venv / 'bin/python', '-m', 'pyperf']
+    if not (venv / 'complete').exists():
+        print(f'installing pyperf into {venv}', file=sys.stderr)
+        try:
+            run([sys.executable, '-m', 'venv', '--clear', venv])
+            run([venv / 'bin/python', '-m', 'pip', 'install', '--quiet', 'pyperf'])
+            (venv / 'complete').touch()
+        except OSError as error:
+            raise Missing(f'not installed, and no place for it: {error}') from error
+        except Missing as reason:
+            raise Missing(f'not installed, and cannot be: {reason}') from reason
+    return command
+
+
+def progress(text):
+    """On a terminal, what is being done; '' at the end."""
+    if sys.stderr.isatty():
+        print(f'\r\033[K{text}', end='', file=sys.stderr, flush=True)
+
+
+def positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError('must be at least 1')
+    return value
