@@ -28,6 +28,8 @@ static const struct verb verbs[] = {
 	{ "dump", "", "FILE...", "every value with its flags and its evidence", 1, verb_dump },
 	{ "check", "", "FILE...", "is the result stable? Exit status 3 when it is not", 1,
 		verb_check },
+	{ "compare", "tMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 2,
+		verb_compare },
 	{ "slowest", "n", "FILE...", "what took the longest to measure", 1, verb_slowest },
 };
 

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* compare: is NEW faster or slower than OLD? Benchmarks are matched by name. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/table.h"
+#include "basic/text.h"
+#include "bench-report/bench-report.h"
+#include "result/compare.h"
+#include "result/metadata.h"
+
+struct pairs {
+	const struct request *request;
+	const struct reports *reports;
+	struct comparison **comparisons; /* file by file, in the order of OLD */
+	size_t *files;			 /* of which file of the request each is */
+	size_t n;
+};
+
+/* Two programs are compared with each other although they have different names, where each file has
+ * but one benchmark. */
+static bool is_one_each(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->reports->n; i++)
+		if (pairs->reports->suites[i]->n != 1)
+			return false;
+	return !pairs->request->benchmark;
+}
+
+static int add_pair(
+	struct pairs *pairs, const struct benchmark *old, const struct benchmark *new, size_t file)
+{
+	int r;
+
+	if (old->n_values == 0 || new->n_values == 0) {
+		say("warning: %s: not compared, for it has no values in %s", old->name,
+			pairs->request->files[old->n_values == 0 ? 0 : file]);
+		return 0;
+	}
+	if (old->unit != new->unit) {
+		say("warning: %s: not compared, for it is in %ss in %s and in %ss in %s", old->name,
+			unit_name(old->unit), pairs->request->files[0], unit_name(new->unit),
+			pairs->request->files[file]);
+		return 0;
+	}
+	r = comparison_new(old, new, &pairs->comparisons[pairs->n]);
+	if (r < 0)
+		return r;
+	pairs->files[pairs->n++] = file;
+	return 0;
+}
+
+static bool is_chosen(const struct request *request, const struct benchmark *benchmark)
+{
+	return !request->benchmark || metadata_equal_strings(benchmark->name, request->benchmark);
+}
+
+/* All that OLD and one NEW have in common, and what only one has. */
+static int pair_file(struct pairs *pairs, size_t file)
+{
+	const struct suite *old = pairs->reports->suites[0], *new = pairs->reports->suites[file];
+	int r = 0;
+
+	if (is_one_each(pairs))
+		return add_pair(pairs, old->benchmarks[0], new->benchmarks[0], file);
+	for (size_t i = 0; r >= 0 && i < old->n; i++) {
+		const struct benchmark *partner = suite_find(new, old->benchmarks[i]->name);
+
+		if (!is_chosen(pairs->request, old->benchmarks[i]))
+			continue;
+		if (partner)
+			r = add_pair(pairs, old->benchmarks[i], partner, file);
+		else
+			say("warning: %s: only in %s", old->benchmarks[i]->name,
+				pairs->request->files[0]);
+	}
+	for (size_t i = 0; i < new->n; i++)
+		if (is_chosen(pairs->request, new->benchmarks[i]) &&
+			!suite_find(old, new->benchmarks[i]->name))
+			say("warning: %s: only in %s", new->benchmarks[i]->name,
+				pairs->request->files[file]);
+	return r;
+}
+
+static int make_pairs(struct pairs *pairs)
+{
+	size_t most = pairs->reports->suites[0]->n * (pairs->reports->n - 1);
+	int r = 0;
+
+	pairs->comparisons = calloc(most, sizeof(struct comparison *));
+	pairs->files = calloc(most, sizeof(*pairs->files));
+	if (!pairs->comparisons || !pairs->files)
+		return -ENOMEM;
+	for (size_t i = 1; r >= 0 && i < pairs->reports->n; i++)
+		r = pair_file(pairs, i);
+	if (r < 0)
+		return r;
+	if (pairs->n == 0) {
+		say("compare: the files have no benchmark in common");
+		return -ENOENT;
+	}
+	return comparison_settle(pairs->comparisons, pairs->n);
+}
+
+static void clear_pairs(struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->n; i++)
+		comparison_free(pairs->comparisons[i]);
+	free(pairs->comparisons);
+	free(pairs->files);
+}
+
+/* "sort", "sort -> quicksort", malloc'd, safe for a terminal. */
+static char *make_name(const struct comparison *c)
+{
+	_cleanup_text_ struct text t = { 0 };
+	_cleanup_free_ char *plain = NULL;
+
+	text_append(&t, c->old->name);
+	if (!metadata_equal_strings(c->old->name, c->new->name))
+		text_appendf(&t, " -> %s", c->new->name);
+	plain = text_steal(&t);
+	return plain ? text_escape_control(plain) : NULL;
+}
+
+/* Before any verdict: results of two machines compare machines. */
+static int print_differences(const struct pairs *pairs)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		_cleanup_free_ char *name = NULL;
+
+		/* Most often it is the same for all benchmarks of a file. */
+		if (!*c->differences ||
+			(i > 0 && pairs->files[i] == pairs->files[i - 1] &&
+				strcmp(c->differences, pairs->comparisons[i - 1]->differences) ==
+					0))
+			continue;
+		name = make_name(c);
+		if (!name)
+			return -ENOMEM;
+		printf("The machines differ (%s%s%s):\n",
+			pairs->reports->n > 2 ? pairs->request->files[pairs->files[i]] : "",
+			pairs->reports->n > 2 ? ": " : "", name);
+		for (const char *line = c->differences; *line;) {
+			size_t n = strcspn(line, "\n");
+
+			printf("  %.*s\n", (int)n, line);
+			line += n + (line[n] == '\n');
+		}
+		any = true;
+	}
+	if (any)
+		putchar('\n');
+	return 0;
+}
+
+/* One NEW's comparisons are [*first, *first + n). */
+static bool next_file(const struct pairs *pairs, size_t *first, size_t *n)
+{
+	*first += *n;
+	if (*first >= pairs->n)
+		return false;
+	for (*n = 1; *first + *n < pairs->n && pairs->files[*first + *n] == pairs->files[*first];
+		++*n)
+		;
+	return true;
+}
+
+static void print_means(const struct pairs *pairs)
+{
+	size_t first = 0, n = 0;
+	char change[UNITS_TEXT_SIZE];
+
+	while (next_file(pairs, &first, &n)) {
+		if (n < 2)
+			continue;
+		printf("%s%sgeometric mean of %zu: %s\n",
+			pairs->reports->n > 2 ? pairs->request->files[pairs->files[first]] : "",
+			pairs->reports->n > 2 ? ": " : "", n,
+			units_format_change(
+				comparison_geometric_mean(pairs->comparisons + first, n) - 1,
+				change));
+	}
+}
+
+static int print_texts(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->n; i++) {
+		_cleanup_free_ char *name = make_name(pairs->comparisons[i]);
+		_cleanup_free_ char *text = comparison_render(pairs->comparisons[i]);
+
+		if (!name || !text)
+			return -ENOMEM;
+		printf("%s%s", i > 0 ? "\n" : "", name);
+		if (pairs->reports->n > 2)
+			printf(": %s", pairs->request->files[pairs->files[i]]);
+		printf("\n%s", text);
+	}
+	if (pairs->n > 1)
+		putchar('\n');
+	print_means(pairs);
+	return 0;
+}
+
+/* --- Tables --- */
+
+enum {
+	N_CELLS = 7,
+};
+
+static const struct table_column columns[N_CELLS] = {
+	{ "BENCHMARK", 0 },
+	{ "FILE", 0 },
+	{ "OLD", TABLE_RIGHT },
+	{ "NEW", TABLE_RIGHT },
+	{ "CHANGE", TABLE_RIGHT },
+	{ "INTERVAL", TABLE_RIGHT },
+	{ "VERDICT", TABLE_WRAP },
+};
+
+/* The largest median is shown with 4 digits, and all others in its unit. */
+static struct scale choose_scale(const struct pairs *pairs)
+{
+	double largest = 0;
+
+	for (size_t i = 0; i < pairs->n; i++)
+		largest = MAX(largest,
+			MAX(pairs->comparisons[i]->old_stats.median,
+				pairs->comparisons[i]->new_stats.median));
+	return scale_refine(scale_choose_unit(pairs->comparisons[0]->old->unit, largest), 1);
+}
+
+struct cells {
+	char *name;
+	char *verdict;
+	char old[UNITS_TEXT_SIZE];
+	char new[UNITS_TEXT_SIZE];
+	char change[UNITS_TEXT_SIZE];
+	char interval[COMPARISON_INTERVAL_SIZE];
+};
+
+static int fill_cells(const struct comparison *c, struct scale scale, struct cells *ret)
+{
+	if (c->old->unit != UNIT_SECOND)
+		scale = scale_refine(scale_choose_unit(c->old->unit, c->old_stats.median), 1);
+	ret->name = make_name(c);
+	ret->verdict = comparison_verdict_text(c);
+	if (!ret->name || !ret->verdict)
+		return -ENOMEM;
+	scale_format(scale, c->old_stats.median, ret->old);
+	scale_format(scale, c->new_stats.median, ret->new);
+	comparison_format_change(c, ret->change);
+	comparison_format_interval(c, ret->interval);
+	return 0;
+}
+
+/* A bar would end the cell. */
+static void print_markdown_cell(const char *text)
+{
+	fputs(" ", stdout);
+	for (; *text; text++) {
+		if (*text == '|' || *text == '\\')
+			putchar('\\');
+		putchar(*text);
+	}
+	fputs(" |", stdout);
+}
+
+static int print_table(const struct pairs *pairs, bool markdown)
+{
+	_cleanup_(table) struct table *table = NULL;
+	struct table_column used[N_CELLS];
+	struct scale scale = choose_scale(pairs);
+	bool with_file = pairs->reports->n > 2;
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < N_CELLS; i++)
+		if (i != 1 || with_file)
+			used[n++] = columns[i];
+	if (!markdown)
+		r = table_new("comparison", used, n, false, stdout, &table);
+	if (markdown) {
+		fputs("|", stdout);
+		for (size_t i = 0; i < n; i++)
+			print_markdown_cell(used[i].name);
+		fputs("\n|", stdout);
+		for (size_t i = 0; i < n; i++)
+			fputs(used[i].flags & TABLE_RIGHT ? " ---: |" : " --- |", stdout);
+		putchar('\n');
+	}
+	for (size_t i = 0; r >= 0 && i < pairs->n; i++) {
+		struct cells cells = { 0 };
+		const char *texts[N_CELLS];
+		size_t at = 0;
+
+		r = fill_cells(pairs->comparisons[i], scale, &cells);
+		if (r >= 0) {
+			texts[at++] = cells.name;
+			if (with_file)
+				texts[at++] = pairs->request->files[pairs->files[i]];
+			texts[at++] = cells.old;
+			texts[at++] = cells.new;
+			texts[at++] = cells.change;
+			texts[at++] = cells.interval;
+			texts[at++] = cells.verdict;
+			if (table) {
+				r = table_add(table, texts);
+			} else {
+				fputs("|", stdout);
+				for (size_t k = 0; k < at; k++)
+					print_markdown_cell(texts[k]);
+				putchar('\n');
+			}
+		}
+		free(cells.name);
+		free(cells.verdict);
+	}
+	if (r >= 0 && table)
+		r = table_print(table);
+	if (r < 0)
+		return r;
+	putchar('\n');
+	print_means(pairs);
+	return 0;
+}
+
+/* --- JSON --- */
+
+static void emit_side(struct emit *emit, const char *name, const struct benchmark *benchmark,
+	const struct stats *stats)
+{
+	emit_object(emit, name);
+	emit_string(emit, "name", benchmark->name);
+	emit_integer(emit, "runs", (int64_t)benchmark_counted_runs(benchmark));
+	emit_integer(emit, "values", (int64_t)benchmark->n_values);
+	emit_real(emit, "median", stats->median);
+	emit_real(emit, "mad", stats->mad);
+	emit_real(emit, "mean", stats->mean);
+	emit_real(emit, "stdev", stats->stdev);
+	emit_close(emit, '}');
+}
+
+static int emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
+{
+	const struct comparison *c = pairs->comparisons[at];
+
+	emit_object(emit, NULL);
+	emit_string(emit, "old_file", pairs->request->files[0]);
+	emit_string(emit, "new_file", pairs->request->files[pairs->files[at]]);
+	emit_string(emit, "unit", unit_name(c->old->unit));
+	emit_side(emit, "old", c->old, &c->old_stats);
+	emit_side(emit, "new", c->new, &c->new_stats);
+	emit_real(emit, "ratio", c->ratio.ratio);
+	emit_real(emit, "ratio_low", c->ratio.low);
+	emit_real(emit, "ratio_high", c->ratio.high);
+	emit_real(emit, "mann_whitney_u", c->ranks.u);
+	emit_real(emit, "mann_whitney_p", c->ranks.p);
+	emit_real(emit, "adjusted_p", c->adjusted_p);
+	emit_real(emit, "welch_t", c->welch.t);
+	emit_real(emit, "welch_df", c->welch.df);
+	emit_real(emit, "welch_p", c->welch.p);
+	emit_string(emit, "verdict", verdict_name(c->verdict));
+	emit_string(emit, "unclear", c->unclear);
+	emit_array(emit, "differences");
+	for (const char *line = c->differences; *line;) {
+		size_t n = strcspn(line, "\n");
+		_cleanup_free_ char *text = strndup(line, n);
+
+		if (!text)
+			return -ENOMEM;
+		emit_string(emit, NULL, text);
+		line += n + (line[n] == '\n');
+	}
+	emit_close(emit, ']');
+	if (!isnan(pairs->request->fail_slower))
+		emit_bool(emit, "fails", comparison_is_slower_by(c, pairs->request->fail_slower));
+	emit_close(emit, '}');
+	return 0;
+}
+
+static int emit_pairs(const struct pairs *pairs)
+{
+	struct emit emit = { .stream = stdout };
+	size_t first = 0, n = 0;
+	int r = 0;
+
+	emit_object(&emit, NULL);
+	emit_array(&emit, "comparisons");
+	for (size_t i = 0; r >= 0 && i < pairs->n; i++)
+		r = emit_pair(&emit, pairs, i);
+	emit_close(&emit, ']');
+	emit_array(&emit, "geometric_means");
+	while (next_file(pairs, &first, &n)) {
+		emit_object(&emit, NULL);
+		emit_string(&emit, "new_file", pairs->request->files[pairs->files[first]]);
+		emit_integer(&emit, "benchmarks", (int64_t)n);
+		emit_real(&emit, "ratio", comparison_geometric_mean(pairs->comparisons + first, n));
+		emit_close(&emit, '}');
+	}
+	emit_close(&emit, ']');
+	emit_close(&emit, '}');
+	return r < 0 ? r : emit_finish(&emit);
+}
+
+/* --- */
+
+static int print_pairs(const struct pairs *pairs)
+{
+	int r;
+
+	if (pairs->request->json)
+		return emit_pairs(pairs);
+	r = print_differences(pairs);
+	if (r < 0)
+		return r;
+	if (pairs->request->table || pairs->request->markdown)
+		return print_table(pairs, pairs->request->markdown);
+	return print_texts(pairs);
+}
+
+enum exit_status verb_compare(const struct request *request)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+	struct pairs pairs = { .request = request, .reports = &reports };
+	enum exit_status status;
+	int r;
+
+	/* Evidence plays no part in it; the machines' metadata are read in any case. */
+	if (reports_read(request, false, &reports) < 0)
+		return EXIT_FAILED;
+	r = make_pairs(&pairs);
+	if (r >= 0)
+		r = print_pairs(&pairs);
+	status = conclude(request, r);
+	if (status == EXIT_DONE && !isnan(request->fail_slower)) {
+		for (size_t i = 0; i < pairs.n; i++)
+			if (comparison_is_slower_by(pairs.comparisons[i], request->fail_slower))
+				status = EXIT_FINDING;
+	}
+	clear_pairs(&pairs);
+	return status;
+}
