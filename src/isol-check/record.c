@@ -129,6 +129,7 @@ static const struct rule rules[] = {
 	/* Cgroups: the root. What is below has names; see record_cgroups(). */
 	{ "sys/fs/cgroup", "cgroup.controllers cgroup.subtree_control cpuset.cpus.effective "
 		"cpuset.cpus.isolated cpuset.mems.effective" },
+	{ "sys/fs/cgroup", "cgroup.procs", scrub_everything }, /* that there are cgroups */
 	{ "sys/fs/cgroup/unified", "cgroup.controllers cgroup.subtree_control" },
 	{ "sys/fs/cgroup/cpuset", "cpuset.cpus cpuset.effective_cpus cpuset.cpu_exclusive "
 		"cpuset.sched_load_balance" },
@@ -561,10 +562,14 @@ int record_read(const struct scrub_names *names, struct recording **ret)
 {
 	_cleanup_(recording) struct recording *recording = calloc(1, sizeof(*recording));
 	struct recorder recorder = { .recording = recording, .names = names };
-	int r = 0;
+	int r;
 
 	if (!recording)
 		return -ENOMEM;
+	/* What is not in it this kernel does not have. */
+	r = record_directory(&recorder, "/sys/kernel/mm");
+	if (r == 0)
+		r = record_directory(&recorder, "/sys/class");
 	for (size_t i = 0; i < ARRAY_SIZE(rules) && r == 0; i++)
 		r = record_rule(&recorder, &rules[i]);
 	if (r == 0)

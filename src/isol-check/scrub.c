@@ -397,6 +397,7 @@ char *scrub_swaps(const struct scrub_names *names, const char *text)
 
 		length = strcspn(text, "\n");
 		text_appendf(&clean, "swap%u\t", n++);
+		name += strspn(text + name, " \t");
 		text_append_n(&clean, text + name, length - name);
 		text_append(&clean, "\n");
 		text += length + (text[length] == '\n');

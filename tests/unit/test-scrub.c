@@ -117,8 +117,8 @@ static void test_swaps(void **state)
 		"/dev/mapper/jo-swap                     partition\t1048572\t12\t-2\n"
 		"/home/jo\\040x/swap file\t16\t0\t-3\n",
 		"Filename\t\t\t\tType\t\tSize\tUsed\tPriority\n"
-		"swap0\t                     partition\t1048572\t12\t-2\n"
-		"swap1\t file\t16\t0\t-3\n");
+		"swap0\tpartition\t1048572\t12\t-2\n"
+		"swap1\tfile\t16\t0\t-3\n");
 	becomes(state, scrub_everything, "BANK1", "\n");
 }
 

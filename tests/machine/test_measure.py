@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""isol-check --measure on this machine: what is found when somebody else is on the CPU. How much of
+it is found depends on the machine, and is not asked for."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import machine
+from machine import check, equal
+
+ISOL_CHECK = os.environ['ISOL_CHECK']
+SPIN = 'import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass'
+
+
+def isol_check(*arguments):
+    return subprocess.run([ISOL_CHECK, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=120, check=False)
+
+
+@contextlib.contextmanager
+def busy(cpu):
+    with subprocess.Popen([sys.executable, '-c', SPIN, str(cpu)]) as process:
+        try:
+            # It must be there before it can disturb.
+            while os.sched_getaffinity(process.pid) != {cpu}:
+                time.sleep(0.01)
+            yield
+        finally:
+            process.kill()
+
+
+def rows(result):
+    """{(cpu, subject): {name: value}} of the JSON."""
+    equal((result.returncode, result.stderr), (0, ''), 'status and standard error')
+    found = {}
+    for row in json.loads(result.stdout)['measure']:
+        found.setdefault((row['cpu'], row['subject']), {})[row['name']] = row['value']
+    return found
+
+
+def sound(found, cpu):
+    """The numbers of one CPU agree with each other."""
+    gaps, times = found[cpu, 'gaps'], found[cpu, 'time']
+    equal(sum(found[cpu, 'histogram'].values()), gaps['count'], 'gaps in the histogram')
+    check(times['threshold'] >= 1000, times)
+    check(times['readings'] > 0 and times['measured'] > 0, times)
+    check(0 <= gaps['stolen'] <= times['measured'], gaps)
+    if gaps['count']:
+        check(gaps['longest'] >= times['threshold'], gaps)
+
+
+def test_busy():
+    """A task on the same CPU makes gaps, and the scheduler tells of it."""
+    cpu = max(os.sched_getaffinity(0))
+    with busy(cpu):
+        found = rows(isol_check('--measure=0.5', '-c', cpu, '--json'))
+        text = isol_check('--measure=0.5', '-c', cpu)
+    sound(found, cpu)
+    check(found[cpu, 'gaps']['count'] > 0, 'no gap')
+    check(found[cpu, 'gaps']['stolen'] > 0, 'no time was stolen')
+    check(found[cpu, 'scheduler']['preempted'] > 0, 'nobody came first')
+    # Without schedstats the kernel does not say.
+    check(found[cpu, 'scheduler'].get('waited', 1) > 0, 'it did not wait')
+    check(found.get((cpu, 'interrupt')), 'no interrupt')
+    equal((text.returncode, text.stderr), (0, ''), 'as text')
+    for words in (f'CPU {cpu}: ', ' gaps of ', 'us: ', 'another task came first'):
+        check(words in text.stdout, text.stdout)
+    for line in text.stdout.splitlines():
+        check(len(line) <= 80, f'{len(line)} columns: {line}')
+
+
+def test_all():
+    """All CPUs at once, as a table."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise machine.Skip('one CPU')
+    found = rows(isol_check('--measure=0.1', '-c', f'{cpus[0]},{cpus[1]}', '--json'))
+    for cpu in cpus:
+        sound(found, cpu)
+    text = isol_check('--measure=0.1', '-c', f'{cpus[0]},{cpus[1]}')
+    check('STOLEN' in text.stdout, text.stdout)
+
+
+def test_interrupted():
+    """What was found until then is shown, and the status tells."""
+    cpu = max(os.sched_getaffinity(0))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with subprocess.Popen([ISOL_CHECK, '--measure=600', '-c', str(cpu), '--json'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            # From then on the signal is waited for; a thread of its own is the measuring one.
+            while len(os.listdir(f'/proc/{process.pid}/task')) < 2:
+                time.sleep(0.01)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=120)
+        equal((process.returncode, err), (128 + number, ''), 'status and standard error')
+        measured = [row['value'] for row in json.loads(out)['measure'] if row['name'] == 'measured']
+        check(len(measured) == 1 and measured[0] < 600, measured)
+
+
+def test_refused():
+    for arguments, status, text in (
+            (['--measure=0'], 2, 'is not a time'),
+            (['--measure=x'], 2, 'is not a time'),
+            (['--measure', '-c', '8000'], 2, 'does not exist'),
+            (['--measure', '--strict'], 2, '--strict'),
+            (['--measure', '--sysroot', '/'], 2, '--sysroot'),
+            (['--measure', '--pick'], 2, 'exclude each other')):
+        result = isol_check(*arguments)
+        equal(result.returncode, status, f'{arguments}: {result.stderr}')
+        check(text in result.stderr, f'{arguments}: {result.stderr}')
+
+
+def test_denied():
+    """Of two CPUs one is kept from us, by our affinity or our cpuset; the former does not count."""
+    cpus = sorted(os.sched_getaffinity(0))
+    result = subprocess.run(['taskset', '-c', str(cpus[0]), ISOL_CHECK, '--measure=0.05', '-c',
+                             str(cpus[-1]), '--json'], capture_output=True, text=True, check=False)
+    sound(rows(result), cpus[-1])
+
+
+TESTS = [
+    ('a busy task is found', test_busy),
+    ('several CPUs', test_all),
+    ('ended by a signal', test_interrupted),
+    ('wrong use', test_refused),
+    ('bound elsewhere by its caller', test_denied),
+]
+
+if __name__ == '__main__':
+    machine.run_tests(TESTS)
