@@ -103,6 +103,21 @@ void facts_set_real(struct facts *facts, const char *name, double value)
 	fact->real = value;
 }
 
+void facts_set_copy(struct facts *facts, const char *name, const struct fact *value)
+{
+	switch (value->type) {
+	case FACT_STRING:
+		facts_set_string(facts, name, value->string);
+		break;
+	case FACT_INTEGER:
+		facts_set_integer(facts, name, value->integer);
+		break;
+	case FACT_REAL:
+		facts_set_real(facts, name, value->real);
+		break;
+	}
+}
+
 const struct fact *facts_find(const struct facts *facts, const char *name)
 {
 	for (size_t i = 0; i < facts->n; i++) {

@@ -44,6 +44,8 @@ void facts_set_stringf(struct facts *facts, const char *name, const char *format
 void facts_set_integer(struct facts *facts, const char *name, int64_t value);
 /* A value that is not finite sets nothing. */
 void facts_set_real(struct facts *facts, const char *name, double value);
+/* The value of another fact, under that name. */
+void facts_set_copy(struct facts *facts, const char *name, const struct fact *value);
 /* NULL when there is none of that name. The pointer holds until a fact is set. */
 const struct fact *facts_find(const struct facts *facts, const char *name);
 void facts_clear(struct facts *facts);

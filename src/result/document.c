@@ -731,8 +731,9 @@ static void out_object(struct out *out, json_t *object, json_t *metadata, const 
 struct plan {
 	const struct series *series;
 	bool with_env_pad;
-	json_t *metadata;     /* of the new runs */
-	json_t *run_metadata; /* the part of it that each new run has to carry itself */
+	json_t *metadata;		/* of the new runs */
+	const struct benchmark *inside; /* whose values are written; NULL: the series' own */
+	json_t *run_metadata;		/* the part of it that each new run has to carry itself */
 	size_t target;	      /* benchmark that takes the runs, or SIZE_MAX for a new one */
 	json_t *suite_moved;  /* of the existing suite: what does not hold for the new runs */
 	json_t *target_moved; /* the same for the target benchmark, with suite_moved below it */
@@ -870,25 +871,80 @@ static int set_run_metadata(json_t *metadata, const struct plan *plan, size_t in
 	return r;
 }
 
+/* The window as the one value, or the one warm-up. */
+static int set_window_value(json_t *run, const struct plan *plan, size_t index)
+{
+	json_t *value = json_real(series_value(plan->series, index));
+
+	if (!value)
+		return -ENOMEM;
+	if (plan->series->samples[index].warmup)
+		return set_new(run, "warmups", json_pack("[[i,o]]", 1, value));
+	return set_new(run, "values", json_pack("[o]", value));
+}
+
+/* Where the warm-ups of a run begin that was measured inside. */
+static size_t first_warmup(const struct benchmark *inside, size_t index)
+{
+	return index > 0 ? inside->runs[index - 1].warmup_end : 0;
+}
+
+/* A run without a value is worth a line only as a warm-up: that is what pyperf knows. */
+static bool has_inside(const struct benchmark *inside, size_t index)
+{
+	size_t first, n;
+
+	benchmark_run_values(inside, index, &first, &n);
+	if (inside->series->samples[index].warmup)
+		return inside->runs[index].warmup_end > first_warmup(inside, index);
+	return n > 0;
+}
+
+static int set_inside_values(json_t *run, const struct benchmark *inside, size_t index)
+{
+	size_t first, n, warmup = first_warmup(inside, index);
+	json_t *list;
+	int r = 0;
+
+	benchmark_run_values(inside, index, &first, &n);
+	if (inside->runs[index].warmup_end > warmup) {
+		list = json_array();
+		r = set_new(run, "warmups", list);
+		for (; r >= 0 && warmup < inside->runs[index].warmup_end; warmup++)
+			r = json_array_append_new(list,
+				    json_pack("[I,f]", (json_int_t)inside->warmups[warmup].loops,
+					    inside->warmups[warmup].value)) < 0
+				? -ENOMEM
+				: 0;
+	}
+	if (r >= 0 && n > 0) {
+		list = json_array();
+		r = set_new(run, "values", list);
+		for (size_t i = first; r >= 0 && i < first + n; i++)
+			r = json_array_append_new(list, json_real(inside->values[i])) < 0 ? -ENOMEM
+											  : 0;
+	}
+	return r;
+}
+
 static json_t *make_run(const struct plan *plan, size_t index)
 {
-	const struct sample *sample = &plan->series->samples[index];
 	_cleanup_json_ json_t *run = json_object();
-	json_t *value = json_real(series_value(plan->series, index)), *metadata;
+	json_t *metadata;
 	int r;
 
-	if (!run || !value) {
-		json_decref(value);
+	if (!run)
 		return NULL;
-	}
-	if (sample->warmup)
-		r = set_new(run, "warmups", json_pack("[[i,o]]", 1, value));
-	else
-		r = set_new(run, "values", json_pack("[o]", value));
+	r = plan->inside ? set_inside_values(run, plan->inside, index)
+			 : set_window_value(run, plan, index);
 	if (r < 0)
 		return NULL;
 	metadata = json_copy(plan->run_metadata);
 	if (set_new(run, "metadata", metadata) < 0 || set_run_metadata(metadata, plan, index) < 0)
+		return NULL;
+	if (plan->inside &&
+		set_new(metadata, "loops",
+			json_integer((json_int_t)plan->inside->runs[index].loops)) < 0)
 		return NULL;
 	return TAKE_PTR(run);
 }
@@ -897,8 +953,11 @@ static json_t *make_run(const struct plan *plan, size_t index)
 static void out_series(struct out *out, const struct plan *plan, bool first)
 {
 	for (size_t i = 0; i < plan->series->n_samples && out->error == 0; i++) {
-		_cleanup_json_ json_t *run = make_run(plan, i);
+		_cleanup_json_ json_t *run = NULL;
 
+		if (plan->inside && !has_inside(plan->inside, i))
+			continue;
+		run = make_run(plan, i);
 		out_text(out, first ? "\n" : ",\n");
 		first = false;
 		out_json(out, run);
@@ -1007,10 +1066,15 @@ static int make_plan(const struct document *existing, struct plan *plan, json_t 
 }
 
 /* Before the first byte: what would make a file that cannot be loaded? */
-static int check_series(const struct series *series)
+static int check_series(const struct series *series, const struct benchmark *inside)
 {
-	if (series->n_samples == 0)
+	if (series->n_samples == 0 || (inside && inside->n_values == 0))
 		return -ENODATA;
+	for (size_t i = 0; inside && i < inside->n_values; i++)
+		if (!(inside->values[i] > 0))
+			return -EDOM;
+	if (inside)
+		return 0;
 	for (size_t i = 0; i < series->n_samples; i++)
 		if (!(series_value(series, i) > 0))
 			return -EDOM;
@@ -1031,8 +1095,8 @@ static int prepare(const struct document_part *part, struct plan *plan)
 	const struct series *series = part->series;
 	int r;
 
-	*plan = (struct plan){ .series = series, .target = SIZE_MAX };
-	r = check_series(series);
+	*plan = (struct plan){ .series = series, .inside = part->inside, .target = SIZE_MAX };
+	r = check_series(series, part->inside);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < series->n_samples; i++)
@@ -1043,6 +1107,9 @@ static int prepare(const struct document_part *part, struct plan *plan)
 	plan->run_metadata = json_object();
 	if (!plan->run_metadata)
 		return -ENOMEM;
+	/* The clock of the window. What was measured inside has its own (quiesce_stamps). */
+	if (part->inside)
+		return 0;
 	return set_string(plan->metadata, CLOCK_KEY, clock_name(series->clock));
 }
 
@@ -1163,7 +1230,7 @@ int document_write_all(
 int document_write(FILE *stream, const struct document *existing, const struct series *series,
 	const struct facts *metadata)
 {
-	const struct document_part part = { series, metadata };
+	const struct document_part part = { .series = series, .metadata = metadata };
 
 	return document_write_all(stream, existing, &part, 1);
 }

@@ -31,6 +31,11 @@
  *	quiesce_event_NAME				counts
  * and of the benchmark itself unit = "second" and quiesce_clock = "kernel" or "user", the clock of
  * the values.
+ *
+ * What a program measured itself (struct document_part) has as many values a run as there were,
+ * warm-ups beside them, `loops` in each run, and instead of quiesce_clock inner_loops,
+ * quiesce_stamps ("tsc"), quiesce_stamps_empty (seconds that an empty region takes) and
+ * quiesce_stamps_resolution (seconds).
  */
 #ifndef QUIESCE_RESULT_DOCUMENT_H
 #define QUIESCE_RESULT_DOCUMENT_H
@@ -40,6 +45,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/facts.h"
+#include "result/benchmark.h"
 #include "result/series.h"
 
 /* A file that exists already, as a tree in memory. */
@@ -93,6 +99,10 @@ int document_write(FILE *stream, const struct document *existing, const struct s
 struct document_part {
 	const struct series *series;
 	const struct facts *metadata;
+	/* NULL: the values are those of the series. Else those of a benchmark over the same runs,
+	 * which the program measured itself; runs without a value of it are left out,
+	 * quiesce_clock, too. */
+	const struct benchmark *inside;
 };
 
 /* The same with n >= 1 benchmarks in one file, whose names differ (else -EINVAL). To append several

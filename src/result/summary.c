@@ -119,6 +119,8 @@ static int append_events(struct text *t, const struct series *series)
 /* Another tool's file does not say how its values were taken. */
 static const char *clock_text(const struct benchmark *benchmark)
 {
+	if (facts_find(&benchmark->metadata, "quiesce_stamps"))
+		return "measured inside, by libquiesce";
 	if (benchmark->runs && !facts_find(&benchmark->metadata, "quiesce_clock"))
 		return NULL;
 	return benchmark->series->clock == WINDOW_KERNEL

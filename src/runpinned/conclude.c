@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "basic/say.h"
 #include "runpinned/conclude.h"
@@ -55,26 +57,34 @@ static int describe_one(struct command *command, const struct place *place,
 	return 0;
 }
 
-static void report_one(const struct options *options, const struct place *place,
-	const struct command *command, FILE *stream)
+static void report_runs(const struct options *options, const struct place *place,
+	const struct command *command, const struct benchmark *inside, FILE *stream)
 {
 	const struct measurement *m = command->measurement;
 	int r;
 
-	if (m->n_runs > 0) {
-		r = report_print(stream,
-			&(struct report_input){
-				.name = command->name,
-				.cpus = place->cpus_text,
-				.cpus_reason = place->reason,
-				.series = m->series,
-				.floor_seconds = floor_seconds(m),
-				.one_of_several = options->n_commands > 1,
-				.verbose = options->verbose > 0,
-			});
-		if (r < 0)
-			say_errno(r, "cannot report");
-	}
+	r = report_print(stream,
+		&(struct report_input){
+			.name = inside ? inside->name : command->name,
+			.cpus = place->cpus_text,
+			.cpus_reason = place->reason,
+			.series = m->series,
+			.inside = inside,
+			.floor_seconds = inside ? NAN : floor_seconds(m),
+			.one_of_several = inside || options->n_commands > 1,
+			.verbose = options->verbose > 0,
+		});
+	if (r < 0)
+		say_errno(r, "cannot report");
+}
+
+static void report_one(const struct options *options, const struct place *place,
+	const struct command *command, FILE *stream)
+{
+	const struct measurement *m = command->measurement;
+
+	if (m->n_runs > 0)
+		report_runs(options, place, command, NULL, stream);
 	if (options->rel_error > 0 && m->end == MEASURE_COMPLETE && !m->reached_rel_error)
 		say("warning: the median%s%s is not known to %g %% after %zu runs (--max-runs)",
 			options->n_commands > 1 ? " of " : "",
@@ -88,14 +98,73 @@ static bool is_worth_saving(const struct measurement *m)
 	return m->n_runs > 0 || (m->n_warmups > 0 && m->end == MEASURE_COMPLETE);
 }
 
+/* What goes into the result, and what is reported behind its program: growing. */
+struct parts {
+	struct document_part *items;
+	size_t n;
+};
+
+static int parts_add(struct parts *parts, const struct series *series, const struct facts *facts,
+	const struct benchmark *inside)
+{
+	struct document_part *more =
+		reallocarray(parts->items, parts->n + 1, sizeof(parts->items[0]));
+
+	if (!more)
+		return -ENOMEM;
+	parts->items = more;
+	more[parts->n++] = (struct document_part){ series, facts, inside };
+	return 0;
+}
+
+/* Is there a benchmark of that name already? A result file has each name once. */
+static bool is_taken(const struct parts *parts, const char *name)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct fact *fact = facts_find(parts->items[i].metadata, "name");
+
+		if (fact && fact->type == FACT_STRING && strcmp(fact->string, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What the program measured itself, each a benchmark of its own, named after the program, too,
+ * where names would not do otherwise. */
+static int conclude_inside(const struct options *options, const struct place *place,
+	struct command *command, FILE *stream, struct parts *parts)
+{
+	struct measurement *m = command->measurement;
+	bool several = options->n_commands > 1;
+
+	for (size_t i = 0; i < inside_count(m->inside); i++) {
+		const struct benchmark *benchmark = inside_benchmark(
+			m->inside, i, m->series, &command->facts, several ? command->name : NULL);
+		int r;
+
+		if (benchmark && is_taken(parts, benchmark->name))
+			benchmark = inside_benchmark(
+				m->inside, i, m->series, &command->facts, command->name);
+		if (!benchmark || is_taken(parts, benchmark->name))
+			continue;
+		if (stream)
+			fputc('\n', stream);
+		report_runs(options, place, command, benchmark, stream);
+		r = parts_add(parts, m->series, &benchmark->metadata, benchmark);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int conclude(const struct options *options, const struct place *place, struct commands *commands,
 	const struct evidence_reader *evidence, struct save *save)
 {
-	struct document_part parts[OPTIONS_MAX_COMMANDS];
+	struct parts parts = { 0 };
+	_cleanup_free_ struct document_part *items = NULL;
 	_cleanup_free_ char *saved = NULL;
 	/* With --json, standard output is for a program. */
 	FILE *stream = options->json ? stderr : stdout;
-	size_t n = 0;
 	int r = 0;
 
 	settle_clocks(commands, save);
@@ -111,12 +180,19 @@ int conclude(const struct options *options, const struct place *place, struct co
 			fputc('\n', stream);
 		report_one(options, place, command, options->quiet ? NULL : stream);
 		if (is_worth_saving(command->measurement))
-			parts[n++] = (struct document_part){ command->measurement->series,
-				&command->facts };
+			r = parts_add(&parts, command->measurement->series, &command->facts, NULL);
+		if (r == 0 && command->measurement->n_runs > 0)
+			r = conclude_inside(
+				options, place, command, options->quiet ? NULL : stream, &parts);
+		items = parts.items;
+		if (r < 0) {
+			say_errno(r, "cannot put the result together");
+			return r;
+		}
 	}
-	if (n == 0)
+	if (parts.n == 0)
 		return 0;
-	r = save_commit(save, parts, n, &saved);
+	r = save_commit(save, parts.items, parts.n, &saved);
 	if (saved && !options->quiet)
 		fprintf(stream, "saved in %s\n", saved);
 	if (fflush(stream) != 0 && r == 0) {

@@ -108,17 +108,7 @@ static int describe_moved(const struct place *place, struct facts *facts)
 		if (!fact)
 			continue;
 		snprintf(name, sizeof(name), "quiesce_after_%s", names[i]);
-		switch (fact->type) {
-		case FACT_STRING:
-			facts_set_string(facts, name, fact->string);
-			break;
-		case FACT_INTEGER:
-			facts_set_integer(facts, name, fact->integer);
-			break;
-		case FACT_REAL:
-			facts_set_real(facts, name, fact->real);
-			break;
-		}
+		facts_set_copy(facts, name, fact);
 	}
 	facts_clear(&now);
 	return r;
@@ -152,6 +142,8 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 		facts_set_string(facts, "quiesce_sensor", evidence_sensor(evidence));
 	if (measurement->incomplete)
 		facts_set_string(facts, "quiesce_incomplete", measurement->incomplete);
+	if (measurement->n_refused > 0)
+		facts_set_integer(facts, "quiesce_values_refused", (int64_t)measurement->n_refused);
 	r = describe_moved(place, facts);
 	if (r < 0)
 		return r;

@@ -292,6 +292,28 @@ static void fill_sample(
 		ret->flags |= SAMPLE_FAILED;
 }
 
+/* What the program handed over in the run that was recorded last. */
+static int take_inside(struct work *work, bool warmup)
+{
+	_cleanup_free_ char *text = NULL, *why = NULL;
+	struct measurement *m = work->m;
+	size_t size;
+	int r;
+
+	r = session_read_values(work->command->session, &text, &size);
+	if (r == 0)
+		r = inside_take(m->inside, m->series->n_samples - 1, warmup, text, size, &why);
+	if (r != -EBADMSG)
+		return r;
+	/* Nothing of what we measure depends on it. */
+	if (m->n_refused++ == 0) {
+		progress_clear(&work->progress);
+		say("warning: %s: values that it handed over are refused: %s",
+			work->command->argv[0], why);
+	}
+	return 0;
+}
+
 /* One run, recorded. Returns 1 when the runs are to end here (m->end tells why), 0 to go on. */
 static int run_one(struct work *work, bool warmup)
 {
@@ -345,6 +367,8 @@ static int run_one(struct work *work, bool warmup)
 		}
 	}
 	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);
+	if (r == 0)
+		r = take_inside(work, warmup);
 	if (r < 0) {
 		say_errno(r, "cannot keep the sample");
 		return r;
@@ -529,6 +553,8 @@ static int prepare(const struct work *work, struct measurement **ret)
 		return -ENOMEM;
 	r = series_new(work->evidence != NULL, (const char *const *)work->counting->event_names,
 		&m->series);
+	if (r == 0)
+		r = inside_new(&m->inside);
 	if (r < 0)
 		return r;
 	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;
@@ -623,6 +649,7 @@ void measurement_free(struct measurement *measurement)
 	if (!measurement)
 		return;
 	series_free(measurement->series);
+	inside_free(measurement->inside);
 	free(measurement->incomplete);
 	free(measurement);
 }

@@ -15,6 +15,7 @@
 #include "runpinned/command.h"
 #include "runpinned/counting.h"
 #include "runpinned/evidence.h"
+#include "runpinned/inside.h"
 #include "runpinned/options.h"
 
 enum measure_end {
@@ -33,6 +34,8 @@ struct floor_time {
 
 struct measurement {
 	struct series *series;
+	struct inside *inside; /* what the program measured itself */
+	size_t n_refused;      /* runs that handed over what is no values */
 	struct floor_time floor_before;
 	struct floor_time floor_after;
 	enum measure_end end;

@@ -20,6 +20,7 @@
 #include "basic/text.h"
 #include "config.h"
 #include "runpinned/session.h"
+#include "sampler/values.h"
 
 enum {
 	STDERR_TAIL = 4096,
@@ -32,6 +33,7 @@ struct session {
 	pid_t pid;
 	int socket;
 	int stderr_fd; /* a memfd, -1 when the output is shown */
+	int values_fd; /* for programs that measure themselves */
 };
 
 /* Path of one of our helper programs: beside this program in a build tree, else where it was
@@ -92,9 +94,28 @@ static uint32_t append_vector(struct text *t, char *const *vector, uint32_t *ret
 	return offset;
 }
 
+/* The environment of the program: the caller's, and where values can be handed over to. */
+static uint32_t append_environment(struct text *t, char *const *env, int values_fd, uint32_t *ret_n)
+{
+	static const char variable[] = VALUES_FD_VARIABLE "=";
+	uint32_t offset = (uint32_t)t->length, n = 0;
+
+	for (; *env; env++) {
+		/* Of a runpinned that runs us. */
+		if (strncmp(*env, variable, strlen(variable)) == 0)
+			continue;
+		append_string(t, *env);
+		n++;
+	}
+	text_appendf(t, "%s%d", variable, values_fd);
+	text_append_n(t, "", 1);
+	*ret_n = n + 1;
+	return offset;
+}
+
 /* The plan as the launcher reads it, in a memfd. */
-static int plan_write(
-	const struct session_plan *plan, const struct stop *stop, const char *floor, int *ret_fd)
+static int plan_write(const struct session_plan *plan, const struct stop *stop, const char *floor,
+	int values_fd, int *ret_fd)
 {
 	_cleanup_text_ struct text t = { 0 };
 	_cleanup_close_ int fd = -EBADF;
@@ -120,7 +141,7 @@ static int plan_write(
 	p.program = append_string(&t, plan->program);
 	p.floor_program = append_string(&t, floor);
 	p.argv = append_vector(&t, plan->argv, &p.n_argv);
-	p.env = append_vector(&t, plan->env, &p.n_env);
+	p.env = append_environment(&t, plan->env, values_fd, &p.n_env);
 	if (t.failed)
 		return -ENOMEM;
 	if (t.length > UINT32_MAX)
@@ -144,7 +165,7 @@ static int plan_write(
 
 /* In the forked child: the launcher's standard streams are those of all its children. */
 __attribute__((noreturn)) static void become_launcher(
-	const char *path, int socket, int plan, int stderr_fd)
+	const char *path, int socket, int plan, int stderr_fd, int values_fd)
 {
 	char socket_text[16], plan_text[16];
 	char *const argv[] = { (char *)"runpinned-launcher", (char *)"--serve", socket_text,
@@ -160,6 +181,8 @@ __attribute__((noreturn)) static void become_launcher(
 		_exit(127);
 	fcntl(socket, F_SETFD, 0);
 	fcntl(plan, F_SETFD, 0);
+	/* By the number that the plan names, through the launcher to its children. */
+	fcntl(values_fd, F_SETFD, 0);
 	snprintf(socket_text, sizeof(socket_text), "%d", socket);
 	snprintf(plan_text, sizeof(plan_text), "%d", plan);
 	execve(path, argv, env);
@@ -205,14 +228,20 @@ int session_start(const struct session_plan *plan, const struct stop *stop, stru
 	r = helper_find("runpinned-floor", &floor);
 	if (r < 0)
 		return r;
-	r = plan_write(plan, stop, floor, &plan_fd);
-	if (r < 0)
-		return r;
-
 	session = malloc(sizeof(*session));
 	if (!session)
 		return -ENOMEM;
-	*session = (struct session){ .pid = -1, .socket = -EBADF, .stderr_fd = -EBADF };
+	*session = (struct session){
+		.pid = -1,
+		.socket = -EBADF,
+		.stderr_fd = -EBADF,
+		.values_fd = values_fd_create(),
+	};
+	if (session->values_fd < 0)
+		return session->values_fd;
+	r = plan_write(plan, stop, floor, session->values_fd, &plan_fd);
+	if (r < 0)
+		return r;
 	if (!plan->show_output) {
 		session->stderr_fd = stderr_open();
 		if (session->stderr_fd < 0)
@@ -227,7 +256,7 @@ int session_start(const struct session_plan *plan, const struct stop *stop, stru
 	if (session->pid < 0)
 		return -errno;
 	if (session->pid == 0)
-		become_launcher(launcher, theirs, plan_fd, session->stderr_fd);
+		become_launcher(launcher, theirs, plan_fd, session->stderr_fd, session->values_fd);
 	/* Ours must go, or a dead launcher would not be noticed. */
 	close(TAKE_FD(theirs));
 
@@ -268,9 +297,13 @@ int session_run(struct session *session, struct stop *stop, enum launch_command 
 	struct launch_request request = { .command = command, .env_pad = env_pad };
 	unsigned seen = stop->count;
 	int64_t kill_at = -1;
+	int r;
 
 	*ret = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
 	stderr_empty(session);
+	r = values_fd_clear(session->values_fd);
+	if (r < 0)
+		return r;
 	if (send(session->socket, &request, sizeof(request), MSG_NOSIGNAL) < 0)
 		return -EPIPE;
 	for (;;) {
@@ -283,8 +316,7 @@ int session_run(struct session *session, struct stop *stop, enum launch_command 
 		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[0].revents) {
-			int r = receive_report(session->socket, ret);
-
+			r = receive_report(session->socket, ret);
 			return r < 0 ? r : -ret->error;
 		}
 		stop_check(stop);
@@ -328,6 +360,11 @@ int session_read_stderr(struct session *session, char **ret)
 	return 0;
 }
 
+int session_read_values(struct session *session, char **ret, size_t *ret_size)
+{
+	return values_fd_read(session->values_fd, ret, ret_size);
+}
+
 void session_free(struct session *session)
 {
 	if (!session)
@@ -339,5 +376,7 @@ void session_free(struct session *session)
 		(void)TEMP_FAILURE_RETRY(waitpid(session->pid, NULL, 0));
 	if (session->stderr_fd >= 0)
 		close(session->stderr_fd);
+	if (session->values_fd >= 0)
+		close(session->values_fd);
 	free(session);
 }

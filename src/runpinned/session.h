@@ -45,6 +45,9 @@ int session_start(const struct session_plan *plan, const struct stop *stop, stru
  */
 int session_run(struct session *session, struct stop *stop, enum launch_command command,
 	uint32_t env_pad, struct launch_report *ret);
+/* What the newest run's program handed over (sampler/values.h), as it stands there, malloc'd:
+ * nothing in it is checked. "" if it handed over nothing. */
+int session_read_values(struct session *session, char **ret, size_t *ret_size);
 /* The last lines of the newest run's standard error, malloc'd, "" if there is none. */
 int session_read_stderr(struct session *session, char **ret);
 /* Ends the launcher and waits for it. */

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "runpinned/inside.h"
+#include "sampler/values.h"
+
+struct item {
+	char *name;
+	const char *clock; /* static text */
+	double empty;	   /* seconds */
+	double resolution;
+	uint32_t inner_loops;
+	struct benchmark benchmark; /* metadata and series are set in the end */
+	size_t values_room;
+	size_t warmups_room;
+	size_t n_runs;
+	size_t runs_room;
+};
+
+struct inside {
+	struct item *items[INSIDE_MAX_NAMES];
+	size_t n;
+	size_t n_values;
+};
+
+int inside_new(struct inside **ret)
+{
+	struct inside *inside = calloc(1, sizeof(*inside));
+
+	if (!inside)
+		return -ENOMEM;
+	*ret = inside;
+	return 0;
+}
+
+static void item_free(struct item *item)
+{
+	if (!item)
+		return;
+	facts_clear(&item->benchmark.metadata);
+	free(item->benchmark.name);
+	free(item->benchmark.values);
+	free(item->benchmark.warmups);
+	free(item->benchmark.runs);
+	free(item->name);
+	free(item);
+}
+
+void inside_free(struct inside *inside)
+{
+	if (!inside)
+		return;
+	for (size_t i = 0; i < inside->n; i++)
+		item_free(inside->items[i]);
+	free(inside);
+}
+
+size_t inside_count(const struct inside *inside)
+{
+	return inside->n;
+}
+
+/* Room for one more of n records. */
+static int grow(void **list, size_t n, size_t size, size_t *room)
+{
+	size_t more = *room ? 2 * *room : 64;
+	void *grown;
+
+	if (n < *room)
+		return 0;
+	grown = reallocarray(*list, more, size);
+	if (!grown)
+		return -ENOMEM;
+	*list = grown;
+	*room = more;
+	return 0;
+}
+
+static int find_item(struct inside *inside, const struct qs_values *values, struct item **ret)
+{
+	struct item *item;
+
+	for (size_t i = 0; i < inside->n; i++) {
+		if (strcmp(inside->items[i]->name, values->name) == 0) {
+			*ret = inside->items[i];
+			return 0;
+		}
+	}
+	if (inside->n == INSIDE_MAX_NAMES)
+		return -E2BIG;
+	item = calloc(1, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	item->name = strdup(values->name);
+	if (!item->name) {
+		free(item);
+		return -ENOMEM;
+	}
+	item->clock = values->facts.clock_name;
+	/* A reader's ticks are picoseconds. */
+	item->empty = (double)values->facts.empty_median_ticks / 1e12;
+	item->resolution = (double)values->facts.resolution_ticks / 1e12;
+	item->inner_loops = values->inner_loops;
+	inside->items[inside->n++] = item;
+	*ret = item;
+	return 0;
+}
+
+/* Records up to and with that run, empty where nothing was handed over. */
+static int reach_run(struct item *item, size_t run)
+{
+	while (item->n_runs <= run) {
+		int r = grow((void **)&item->benchmark.runs, item->n_runs,
+			sizeof(*item->benchmark.runs), &item->runs_room);
+
+		if (r < 0)
+			return r;
+		item->benchmark.runs[item->n_runs++] = (struct benchmark_run){
+			.end = item->benchmark.n_values,
+			.warmup_end = item->benchmark.n_warmups,
+			.loops = 1,
+			.inner_loops = item->inner_loops,
+		};
+	}
+	return 0;
+}
+
+static int append(struct item *item, const struct qs_values *values, bool warmup)
+{
+	struct benchmark *b = &item->benchmark;
+
+	for (size_t i = 0; i < values->n_values; i++) {
+		const struct qs_value *value = &values->values[i];
+		double seconds = qs_value_seconds(values, i);
+		int r;
+
+		if (warmup || value->kind != QS_VALUE_COUNTED) {
+			r = grow((void **)&b->warmups, b->n_warmups, sizeof(*b->warmups),
+				&item->warmups_room);
+			if (r < 0)
+				return r;
+			b->warmups[b->n_warmups++] =
+				(struct benchmark_warmup){ value->loops, seconds };
+		} else {
+			r = grow((void **)&b->values, b->n_values, sizeof(*b->values),
+				&item->values_room);
+			if (r < 0)
+				return r;
+			b->values[b->n_values++] = seconds;
+		}
+	}
+	return 0;
+}
+
+/* One block. */
+static int take_one(struct inside *inside, size_t run, bool warmup, const struct qs_values *values)
+{
+	struct benchmark_run *record;
+	struct item *item;
+	int r;
+
+	if (values->n_values > INSIDE_MAX_VALUES - inside->n_values)
+		return -E2BIG;
+	r = find_item(inside, values, &item);
+	if (r < 0)
+		return r;
+	/* One benchmark is one kind of work, by one clock. */
+	if (values->inner_loops != item->inner_loops ||
+		strcmp(values->facts.clock_name, item->clock) != 0)
+		return -EXDEV;
+	r = reach_run(item, run);
+	if (r == 0)
+		r = append(item, values, warmup);
+	record = r == 0 ? &item->benchmark.runs[run] : NULL;
+	if (!record)
+		return r;
+	record->end = item->benchmark.n_values;
+	record->warmup_end = item->benchmark.n_warmups;
+	record->loops = values->loops;
+	inside->n_values += values->n_values;
+	return 0;
+}
+
+static int refuse(int error, size_t block, size_t line, char **ret_why)
+{
+	int r;
+
+	if (error == -EBADMSG)
+		r = asprintf(ret_why, "line %zu of block %zu is not as it has to be", line, block);
+	else if (error == -E2BIG)
+		r = asprintf(ret_why, "more than %d values or %d names", (int)INSIDE_MAX_VALUES,
+			(int)INSIDE_MAX_NAMES);
+	else if (error == -EXDEV)
+		r = asprintf(ret_why,
+			"block %zu is of a name that had other inner loops, or another clock",
+			block);
+	else
+		return error;
+	return r < 0 ? -ENOMEM : -EBADMSG;
+}
+
+int inside_take(struct inside *inside, size_t run, bool warmup, const char *text, size_t size,
+	char **ret_why)
+{
+	size_t offset = 0, line = 0;
+
+	for (size_t block = 1;; block++) {
+		struct qs_values *values;
+		int r;
+
+		r = values_parse(text, size, &offset, &values, &line);
+		if (r == 1)
+			return 0;
+		if (r == 0) {
+			r = take_one(inside, run, warmup, values);
+			qs_values_free(values);
+		}
+		if (r < 0)
+			return refuse(r, block, line, ret_why);
+	}
+}
+
+static void copy_facts(const struct facts *from, struct facts *to)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		const struct fact *fact = &from->items[i];
+
+		/* What an empty program takes is in no value that was measured inside. */
+		if (strncmp(fact->name, "quiesce_floor", strlen("quiesce_floor")) == 0)
+			continue;
+		facts_set_copy(to, fact->name, fact);
+	}
+	to->failed = to->failed || from->failed;
+}
+
+const struct benchmark *inside_benchmark(struct inside *inside, size_t i, struct series *series,
+	const struct facts *metadata, const char *prefix)
+{
+	struct item *item = inside->items[i];
+	struct benchmark *b = &item->benchmark;
+
+	if (b->n_values == 0 || reach_run(item, series->n_samples - 1) < 0)
+		return NULL;
+	free(b->name);
+	if (asprintf(&b->name, "%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name) < 0)
+		b->name = NULL;
+	facts_clear(&b->metadata);
+	copy_facts(metadata, &b->metadata);
+	facts_set_string(&b->metadata, "name", b->name);
+	facts_set_integer(&b->metadata, "inner_loops", item->inner_loops);
+	facts_set_string(&b->metadata, "timer", item->clock);
+	facts_set_string(&b->metadata, "quiesce_stamps", item->clock);
+	facts_set_real(&b->metadata, "quiesce_stamps_empty", item->empty);
+	facts_set_real(&b->metadata, "quiesce_stamps_resolution", item->resolution);
+	b->series = series;
+	return b->name && !b->metadata.failed ? b : NULL;
+}

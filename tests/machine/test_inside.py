@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that measure themselves, under runpinned: what they hand over stands in the result with
+the evidence of its run, and whatever else they write there does no harm.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import machine
+from machine import check, equal
+
+RUNPINNED = os.environ['RUNPINNED']
+EXAMPLE = os.environ['LOOKUP']
+SCRATCH = tempfile.TemporaryDirectory(prefix='inside.')
+CPU = str(max(os.sched_getaffinity(0)))
+
+HEAD = '''quiesce-values 1
+name {name}
+clock tsc
+empty 9000
+resolution 300
+inner 2
+'''
+
+
+def block(name='mine', lines=('c 1 50', 'w 10 500', 'v 10 400 3 3', 'v 10 600 3 2'), end=None):
+    text = HEAD.format(name=name) + ''.join(line + '\n' for line in lines)
+    return text + f'end {len(lines) if end is None else end}\n'
+
+
+def program(code):
+    """A program in Python that has the descriptor as `fd`."""
+    path = pathlib.Path(SCRATCH.name, 'program.py')
+    path.write_text(f'#!{sys.executable}\nimport fcntl, os, sys\n'
+                    f'fd = int(os.environ["QUIESCE_VALUES_FD"])\n{code}\n', encoding='utf-8')
+    path.chmod(0o755)
+    return path
+
+
+def run(*arguments, status=0):
+    """What was said, and the benchmarks by name, in their order."""
+    result = subprocess.run([RUNPINNED, '-c', CPU, '--json', '-w', '0', *map(str, arguments)],
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            env={**os.environ, 'LC_ALL': 'C',
+                                 'XDG_STATE_HOME': SCRATCH.name + '/state'},
+                            timeout=120, check=False)
+    equal(result.returncode, status, f'status ({result.stderr})')
+    benchmarks = json.loads(result.stdout)['benchmarks']
+    return result.stderr, {each['metadata']['name']: each for each in benchmarks}
+
+
+def test_example():
+    said, result = run('-n', 3, '-w', 1, EXAMPLE, '--min-time=0.001', 'lookup/small')
+    equal(list(result), ['lookup', 'lookup/small'], 'names')
+    outside, inside = result['lookup'], result['lookup/small']
+    check('refused' not in said, said)
+    equal([len(each.get('values', [])) for each in outside['runs']], [0, 1, 1, 1], 'values outside')
+    equal([len(each.get('values', [])) for each in inside['runs']], [0, 3, 3, 3], 'values inside')
+    equal(inside['metadata']['inner_loops'], 1024, 'inner loops')
+    check('quiesce_clock' not in inside['metadata'], 'the clock of the window is not theirs')
+    check(not any(key.startswith('quiesce_floor') for key in inside['metadata']), 'nor its floor')
+    check(inside['metadata']['quiesce_stamps_empty'] > 0, 'what an empty region costs')
+    equal(inside['metadata']['command'], outside['metadata']['command'], 'command')
+    for ours, theirs in zip(outside['runs'], inside['runs']):
+        evidence = theirs['metadata']
+        loops = evidence.pop('loops')
+        equal(evidence, ours['metadata'], 'the evidence of the run')
+        check('quiesce_window_user' in evidence, 'and there is some')
+        for value in theirs.get('values', []):
+            check(0 < value * loops * 1024 < evidence['quiesce_window_user'],
+                  'a value is shorter than its process')
+
+
+def test_pyperf_reads_it():
+    try:
+        import pyperf
+    except ImportError:
+        raise machine.Skip('no pyperf for ' + sys.executable) from None
+    path = pathlib.Path(SCRATCH.name, 'result.json')
+    text = subprocess.run([RUNPINNED, '-c', CPU, '-n', '3', '-w', '1', '-q', '-o', path, EXAMPLE,
+                           '--min-time=0.001'], capture_output=True, text=True, check=False)
+    equal(text.returncode, 0, text.stderr)
+    suite = pyperf.BenchmarkSuite.load(str(path))
+    equal(suite.get_benchmark_names(), ['lookup', 'lookup/small', 'lookup/large'], 'names')
+    for name in suite.get_benchmark_names()[1:]:
+        equal(suite.get_benchmark(name).get_nvalue(), 9, name)
+    for command in ('show', 'stats', 'hist', 'check', 'dump', 'metadata'):
+        result = subprocess.run([sys.executable, '-m', 'pyperf', command, path],
+                                capture_output=True, text=True, check=False)
+        equal((result.returncode, result.stderr), (0, ''), command)
+
+
+def test_values_are_exact():
+    _, result = run('-n', 2, program(f'os.write(fd, {block()!r}.encode())'))
+    equal(result['mine']['runs'][0]['values'], [400e-12 / 10 / 2, 600e-12 / 10 / 2], 'values')
+    equal(result['mine']['runs'][0]['warmups'], [[1, 50e-12 / 2], [10, 500e-12 / 10 / 2]], 'warm-ups')
+
+
+def test_a_child_may_hand_over():
+    child = f'import os, sys; os.write(int(os.environ["QUIESCE_VALUES_FD"]), {block()!r}.encode())'
+    code = f'os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", {child!r}])'
+    _, result = run('-n', 1, program(code))
+    equal(len(result['mine']['runs']), 1, 'runs')
+
+
+def test_garbage():
+    good = block('good')
+    for name, text in {
+            'noise': 'os.urandom(5000)',
+            'text': 'b"hello\\n"',
+            'unfinished': f'{block(end=5)!r}.encode()',
+            'control characters': f'{block(chr(27) + "[31m")!r}.encode()',
+            'a number too large': f'{block(lines=["v 1 99999999999999999999 0 0"])!r}.encode()',
+            'a line without end': 'b"quiesce-values 1\\nname " + b"x" * 100000',
+            'full': 'b"v 1 1 0 0\\n" * 104857',
+    }.items():
+        said, result = run('-n', 2, program(f'os.write(fd, {good!r}.encode())\nos.write(fd, {text})'
+                                            if name != 'full' else f'os.write(fd, {text})'))
+        equal(said.count('refused'), 1, f'{name}: {said!r}')
+        check('\033' not in said, f'{name}: {said!r}')
+        equal(list(result), ['program.py'] + (['good'] if name != 'full' else []), name)
+        main = result['program.py']
+        equal(main['metadata']['quiesce_values_refused'], 2, name)
+        equal(len(main['runs']), 2, name)
+
+
+def test_the_descriptor_is_ours():
+    """Neither larger, nor smaller, nor sealed against us; and each run finds it empty."""
+    code = f'''
+def refused(call, *arguments):
+    try:
+        call(*arguments)
+    except OSError:
+        return
+    sys.exit(9)
+refused(os.ftruncate, fd, 0)
+refused(os.ftruncate, fd, 1 << 30)
+refused(fcntl.fcntl, fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)
+refused(os.pwrite, fd, b"x", 1 << 20)
+if os.pread(fd, 1, 0) != bytes(1) or os.lseek(fd, 0, os.SEEK_CUR) != 0:
+    sys.exit(8)
+os.write(fd, {block()!r}.encode())
+os.lseek(fd, 12345, os.SEEK_SET)
+'''
+    _, result = run('-n', 3, program(code))
+    equal([len(each['values']) for each in result['mine']['runs']], [2, 2, 2], 'values')
+
+
+def test_only_some_runs():
+    mark = pathlib.Path(SCRATCH.name, 'mark')
+    code = f'''
+if not os.path.exists({str(mark)!r}):
+    open({str(mark)!r}, "w")
+    os.write(fd, {block()!r}.encode())
+'''
+    _, result = run('-n', 3, program(code))
+    equal(len(result['program.py']['runs']), 3, 'runs')
+    equal(len(result['mine']['runs']), 1, 'runs with values')
+
+
+def test_other_work_of_the_same_name():
+    mark = pathlib.Path(SCRATCH.name, 'other')
+    code = f'''
+text = {block()!r}
+if os.path.exists({str(mark)!r}):
+    text = text.replace("inner 2", "inner 3")
+open({str(mark)!r}, "w")
+os.write(fd, text.encode())
+'''
+    said, result = run('-n', 2, program(code))
+    check('inner loops' in said, said)
+    equal(len(result['mine']['runs']), 1, 'runs with values')
+
+
+def test_names_are_unique():
+    _, result = run('-n', 1, program(f'os.write(fd, {block("program.py")!r}.encode())'))
+    equal(list(result), ['program.py', 'program.py: program.py'], 'names')
+
+
+def test_several_programs():
+    _, result = run('-n', 1, '--command', 'first=' + EXAMPLE + ' --min-time=0.001 lookup/small',
+                    program(f'os.write(fd, {block()!r}.encode())'))
+    names = list(result)
+    check('first: lookup/small' in names, names)
+    check('program.py: mine' in names, names)
+
+
+def test_cleared_environment():
+    code = f'''
+if set(os.environ) - {{"PATH", "QUIESCE_VALUES_FD", "LC_CTYPE"}}:
+    sys.exit(7)
+os.write(fd, {block()!r}.encode())
+'''
+    _, result = run('-n', 1, '--clear-env', program(code))
+    check('mine' in result, list(result))
+
+
+if __name__ == '__main__':
+    machine.run_tests((name[5:].replace('_', ' '), function)
+                      for name, function in list(globals().items()) if name.startswith('test_'))
