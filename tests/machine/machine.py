@@ -244,12 +244,15 @@ class Machine:
     def remove(self, path):
         (self.root / path).unlink()
 
-    def run(self, *command, allowed=None, env=None, timeout=60, root=False):
+    def run(self, *command, allowed=None, env=None, timeout=60, root=False, alone=False):
         """Runs a command on the machine. `allowed`, a CPU list, is what the scheduler says there
         (allowed.c); without it the real CPUs show through. With `root` the command is root there,
-        whoever runs the test."""
+        whoever runs the test. `alone`: it sees no processes but its own, and ends with them."""
         environment = {**os.environ, 'LC_ALL': 'C', **(env or {})}
         wrapper = [os.environ['SYSROOT'], *(['--root'] if root else []), str(self.root), '--']
+        if alone:
+            wrapper = ['unshare', *([] if os.geteuid() == 0 else ['--map-root-user']), '--pid',
+                       '--fork', '--kill-child', '--mount-proc', *wrapper]
         if allowed is not None:
             cpus = parse_list(allowed)
             digits = ''.join('01'[cpu in cpus] for cpu in range(self.description.width))
@@ -262,7 +265,8 @@ class Machine:
         result = subprocess.run([*wrapper, *map(str, command)], stdin=subprocess.DEVNULL,
                                 capture_output=True, text=True, errors='backslashreplace',
                                 env=environment, timeout=timeout, check=False)
-        if result.returncode == 77 and result.stderr.startswith('sysroot: '):
+        if (result.returncode == 77 and result.stderr.startswith('sysroot: ')) or \
+                (alone and result.stderr.startswith('unshare: ')):
             raise Skip(result.stderr.strip())
         return result
 
@@ -395,6 +399,18 @@ class Setter:
         self.transcript += ' '.join([prompt, self.tool.name, *map(str, arguments)]) + '\n'
         self.transcript += result.stderr + result.stdout
         return result
+
+    def run_with_kernel(self, source, *arguments, env=None, **options):
+        """Runs the tool as root with a kernel behind the files: kernel.c runs `source`, one of the
+        Python programs here, for each write, as quickly as Python can be started."""
+        kernel = self.run_directory / 'kernel'
+        text = (HERE / source).read_text(encoding='utf-8')
+        kernel.write_text(f'#!{sys.executable} -SE\n{text}', encoding='utf-8')
+        kernel.chmod(0o755)
+        asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
+        return self.box.run('env', f'LD_PRELOAD={os.environ["KERNEL"]}', 'TEST_KERNEL=/run/kernel',
+                            f'ASAN_OPTIONS={asan}', self.tool, *arguments, root=True, env=env,
+                            **options)
 
     def succeed(self, *arguments, **options):
         """run() with exit status 0; its standard output."""

@@ -4,9 +4,7 @@
 
 import json
 import os
-import pathlib
 import re
-import sys
 
 import machine
 from machine import Setter, check, equal
@@ -515,16 +513,8 @@ class Linux(Setter):
     def run(self, *arguments, user=False, **options):
         if user:
             return super().run(*arguments, user=True, **options)
-        asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
-        # It runs for each write: as quickly as python can be started.
-        kernel = self.run_directory / 'kernel'
-        source = pathlib.Path(__file__).resolve().parent / 'cpufreq.py'
-        kernel.write_text(f'#!{sys.executable} -SE\n{source.read_text(encoding="utf-8")}',
-                          encoding='utf-8')
-        kernel.chmod(0o755)
-        return self.box.run('env', f'LD_PRELOAD={os.environ["KERNEL"]}', 'TEST_KERNEL=/run/kernel',
-                            f'ASAN_OPTIONS={asan}', self.tool, *arguments, root=True,
-                            env={'TEST_CPUFREQ': json.dumps(self.config)}, **options)
+        return self.run_with_kernel('cpufreq.py', *arguments,
+                                    env={'TEST_CPUFREQ': json.dumps(self.config)}, **options)
 
 
 def hybrid(**config):

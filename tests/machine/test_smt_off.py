@@ -89,11 +89,8 @@ class Linux(Smt):
     def run(self, *arguments, user=False, kernel=None, **options):
         if user:
             return super().run(*arguments, user=True, **options)
-        options_asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
-                                              'verify_asan_link_order=0']))
-        return self.box.run('env', f'LD_PRELOAD={os.environ["KERNEL"]}', f'TEST_KERNEL={HOTPLUG}',
-                            f'ASAN_OPTIONS={options_asan}', self.tool, *arguments, root=True,
-                            env=self.environment(**(kernel or {})), **options)
+        return self.run_with_kernel('hotplug.py', *arguments,
+                                    env=self.environment(**(kernel or {})), **options)
 
     def snapshot(self):
         # What the kernel of the test hides until a CPU is back.
