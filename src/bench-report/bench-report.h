@@ -40,6 +40,7 @@ struct request {
 	bool markdown;	    /* M */
 	double fail_slower; /* F: per cent; NAN when it was not asked for */
 	const char *output; /* o */
+	const char *size;   /* S; NULL: the default */
 };
 
 enum exit_status verb_check(const struct request *request);
@@ -47,6 +48,7 @@ enum exit_status verb_compare(const struct request *request);
 enum exit_status verb_dump(const struct request *request);
 enum exit_status verb_hist(const struct request *request);
 enum exit_status verb_merge(const struct request *request);
+enum exit_status verb_plot(const struct request *request);
 enum exit_status verb_show(const struct request *request);
 enum exit_status verb_slowest(const struct request *request);
 enum exit_status verb_stats(const struct request *request);

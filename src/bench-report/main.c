@@ -30,6 +30,10 @@ static const struct verb verbs[] = {
 		verb_check },
 	{ "compare", "tMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 2,
 		verb_compare },
+#if HAVE_CAIRO
+	{ "plot", "oS", "FILE...", "a picture: the samples in order, and what was beside them", 1,
+		verb_plot },
+#endif
 	{ "slowest", "n", "FILE...", "what took the longest to measure", 1, verb_slowest },
 };
 
@@ -53,7 +57,10 @@ static void usage(FILE *stream)
 	      "      --markdown            compare: the same as a table in Markdown\n"
 	      "      --fail-slower PCT     compare: exit status 3 when a benchmark is slower and its\n"
 	      "                            interval lies beyond PCT per cent\n"
-	      "  -o, --output FILE         merge: write to FILE\n"
+	      "  -o, --output FILE         merge, plot: write to FILE; a picture is .svg, .png, or\n"
+	      "                            an .html page\n"
+	      "      --size WIDTHxHEIGHT   plot: in points (default 1000x600; a PNG has two pixels\n"
+	      "                            a point)\n"
 	      "  -h, --help                this text\n"
 	      "  -V, --version             the version\n"
 	      "\n"
@@ -101,6 +108,9 @@ static int parse_value(int letter, const char *value, struct request *request)
 	case 'o':
 		request->output = value;
 		return 0;
+	case 'S':
+		request->size = value;
+		return 0;
 	default:
 		return -EINVAL;
 	}
@@ -116,6 +126,7 @@ static const struct option options[] = {
 	{ "markdown", no_argument, NULL, 'M' },
 	{ "fail-slower", required_argument, NULL, 'F' },
 	{ "output", required_argument, NULL, 'o' },
+	{ "size", required_argument, NULL, 'S' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
@@ -160,7 +171,7 @@ static int parse_command_line(int argc, char **argv, struct request *request)
 			given[n_given++] = (char)letter;
 	}
 	if (optind == argc) {
-		say("a verb is missing: show, stats, hist, dump, check, compare, slowest or merge");
+		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest or merge");
 		return -EINVAL;
 	}
 	request->verb = find_verb(argv[optind]);

@@ -60,6 +60,9 @@ int canvas_new(
 	else
 		canvas->surface = cairo_image_surface_create(
 			CAIRO_FORMAT_RGB24, (int)ceil(width * scale), (int)ceil(height * scale));
+	/* A point of ours is a pixel of the browser, which is what a stylesheet's sizes are in. */
+	if (format == CANVAS_SVG)
+		cairo_svg_surface_set_document_unit(canvas->surface, CAIRO_SVG_UNIT_PX);
 	canvas->cairo = cairo_create(canvas->surface);
 	r = status_to_errno(cairo_status(canvas->cairo));
 	if (r < 0)
@@ -154,16 +157,6 @@ void canvas_draw_circle(
 	struct canvas *canvas, struct point center, double radius, double width, struct color color)
 {
 	trace_circle(canvas, center, radius);
-	stroke(canvas, width, color);
-}
-
-void canvas_draw_cross(
-	struct canvas *canvas, struct point center, double radius, double width, struct color color)
-{
-	cairo_move_to(canvas->cairo, center.x - radius, center.y - radius);
-	cairo_line_to(canvas->cairo, center.x + radius, center.y + radius);
-	cairo_move_to(canvas->cairo, center.x - radius, center.y + radius);
-	cairo_line_to(canvas->cairo, center.x + radius, center.y - radius);
 	stroke(canvas, width, color);
 }
 

@@ -53,8 +53,6 @@ void canvas_fill_circle(
 	struct canvas *canvas, struct point center, double radius, struct color color);
 void canvas_draw_circle(struct canvas *canvas, struct point center, double radius, double width,
 	struct color color);
-void canvas_draw_cross(struct canvas *canvas, struct point center, double radius, double width,
-	struct color color);
 
 /* The baseline begins, has its middle, or ends at `at`. Valid UTF-8, or the picture fails. */
 void canvas_draw_text(struct canvas *canvas, struct point at, enum canvas_anchor anchor,

@@ -10,7 +10,6 @@
 #include "result/series.h"
 #include "result/stats.h"
 #include "result/ticks.h"
-#include "result/units.h"
 
 enum {
 	MARGIN = 12,
@@ -227,7 +226,7 @@ static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
 	}
 	if (n_flagged == 0)
 		return false;
-	at = snprintf(buf, size, "%zu of %zu runs disturbed", n_flagged, n);
+	at = snprintf(buf, size, "%zu of %zu %ss disturbed", n_flagged, n, chart->options->what);
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
 		if (counts[bit] == 0 || (size_t)at >= size)
 			continue;
@@ -254,7 +253,7 @@ static void draw_legend_item(
 	if (series >= 0)
 		canvas_fill_circle(chart->canvas, mark, size * 0.36, palette[series]);
 	else
-		canvas_draw_cross(chart->canvas, mark, size * 0.33, 1.6, vermilion);
+		canvas_draw_circle(chart->canvas, mark, size * 0.36, 1.4, vermilion);
 	draw_fitting_text(chart, (struct point){ at->x + size * 1.3, at->y }, size, false, ink,
 		text, right - at->x - size * 1.3);
 	at->x += width + size;
@@ -283,9 +282,10 @@ static double draw_head(struct chart *chart)
 	for (size_t s = 0; s < chart->n_series; s++) {
 		/* As the axis has it, and one digit more: series are often near each other. */
 		scale_format(scale_refine(chart->scale, 1), chart->stats[s].median, median);
-		snprintf(text, sizeof(text), "%s: median %s, %zu run%s",
+		snprintf(text, sizeof(text), "%s: median %s, %zu %s%s",
 			chart->series[s].name ? chart->series[s].name : "runs", median,
-			n_counted(&chart->series[s]), n_counted(&chart->series[s]) == 1 ? "" : "s");
+			n_counted(&chart->series[s]), chart->options->what,
+			n_counted(&chart->series[s]) == 1 ? "" : "s");
 		draw_legend_item(chart, &at, (int)s, text);
 	}
 	if (disturbed_text(chart, text, sizeof(text)))
@@ -343,7 +343,7 @@ static void draw_x_axis(const struct chart *chart, const struct panel *lowest)
 	}
 	canvas_draw_text(chart->canvas,
 		(struct point){ chart->main.x + chart->main.width / 2, bottom + size * 2.7 },
-		CANVAS_CENTER, size, false, ink, "run");
+		CANVAS_CENTER, size, false, ink, chart->options->what);
 }
 
 static void draw_warmup_zone(const struct chart *chart)
@@ -385,7 +385,7 @@ static void draw_each_sample(struct chart *chart, size_t s, double radius)
 			canvas_fill_circle(chart->canvas, at, radius,
 				with_alpha(palette[s], chart->n_series > 1 ? 0.75 : 0.85));
 		if (flagged && i >= series->n_warmups)
-			canvas_draw_cross(chart->canvas, at, radius + 1.6, 1.4, vermilion);
+			canvas_draw_circle(chart->canvas, at, radius + 1.7, 1.3, vermilion);
 		keep_spot(chart, at, s, i);
 	}
 }
@@ -456,7 +456,8 @@ static void draw_levels(const struct chart *chart, size_t s)
 		canvas_draw_line(chart->canvas, (struct point){ from, panel->y },
 			(struct point){ from, panel->y + panel->height }, 1, 3, pale_ink);
 		units_format_change(items[i].median / items[i - 1].median - 1, change);
-		snprintf(label, sizeof(label), "run %zu: %s", items[i].first + 1, change);
+		snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what,
+			items[i].first + 1, change);
 		canvas_draw_text(chart->canvas,
 			(struct point){
 				from + 4, panel->y + chart->text_size * (1.2 + 1.3 * (double)s) },
@@ -715,7 +716,8 @@ int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t 
 	}
 	find_runs_range(&chart);
 	find_value_range(&chart, &chart.main.low, &chart.main.high);
-	chart.scale = scale_choose(MAX(fabs(chart.main.low), fabs(chart.main.high)));
+	chart.scale =
+		scale_choose_unit(options->unit, MAX(fabs(chart.main.low), fabs(chart.main.high)));
 	place_panels(&chart, draw_head(&chart));
 	r = draw_panels(&chart);
 	if (r < 0)

@@ -16,6 +16,7 @@
 
 #include "result/canvas.h"
 #include "result/level.h"
+#include "result/units.h"
 
 #define CHART_MAX_SERIES 8
 
@@ -23,7 +24,7 @@ struct chart_series {
 	const char *name;
 	/* n entries each, in the order of the runs, the warm-ups in front; all but values may be
 	 * NULL. */
-	const double *values;	   /* seconds */
+	const double *values;
 	const uint32_t *flags;	   /* enum sample_flag */
 	const double *temperature; /* degrees Celsius; NAN where unknown */
 	const double *frequency;   /* hertz; NAN where unknown */
@@ -38,6 +39,8 @@ struct chart_options {
 	double height;
 	const char *title;    /* or NULL */
 	const char *subtitle; /* or NULL */
+	enum unit unit;	      /* of all values */
+	const char *what;     /* an entry is: "run" */
 };
 
 /* Where a sample was drawn, so that a viewer can say more about it. */

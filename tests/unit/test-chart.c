@@ -86,7 +86,9 @@ static void test_ticks_refuse(void **state)
 	assert_int_equal(ticks_find(0, 1, 1, &t), -EINVAL);
 }
 
-static const struct chart_options page = { .width = 1000, .height = 600, .title = "title" };
+static const struct chart_options page = {
+	.width = 1000, .height = 600, .title = "title", .what = "run"
+};
 
 /* Draws on a sheet of that format and returns chart_draw()'s result; the picture is finished in
  * any case. */
@@ -228,7 +230,7 @@ static void test_odd_series(void **state)
 	};
 	const struct chart_options small = { CHART_MIN_WIDTH, CHART_MIN_HEIGHT,
 		"a title that is far too long for so small a sheet of paper, and goes on and on",
-		"" };
+		"", UNIT_BYTE, "value" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -246,7 +248,9 @@ static void test_refuses(void **state)
 	const struct chart_series good = { .name = "a", .values = values, .n = 2 };
 	const struct chart_series no_run = { .values = values, .n = 2, .n_warmups = 2 };
 	const struct chart_series not_finite = { .values = bad, .n = 2 };
-	const struct chart_options narrow = { CHART_MIN_WIDTH - 1, 600, NULL, NULL };
+	const struct chart_options narrow = {
+		.width = CHART_MIN_WIDTH - 1, .height = 600, .what = "run"
+	};
 	struct chart_series many[CHART_MAX_SERIES + 1];
 	struct canvas *canvas;
 	char *data;

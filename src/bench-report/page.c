@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "bench-report/page.h"
+#include "result/series.h"
+
+void drawing_clear(struct drawing *drawing)
+{
+	free(drawing->data);
+	free(drawing->spots);
+	*drawing = (struct drawing){ 0 };
+}
+
+/* Text of a file, between tags and in quoted attributes. Control characters were escaped. */
+static void put_text(FILE *stream, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '&':
+			fputs("&amp;", stream);
+			break;
+		case '<':
+			fputs("&lt;", stream);
+			break;
+		case '>':
+			fputs("&gt;", stream);
+			break;
+		case '"':
+			fputs("&quot;", stream);
+			break;
+		case '\'':
+			fputs("&#39;", stream);
+			break;
+		default:
+			fputc(*text, stream);
+		}
+	}
+}
+
+/* RFC 4648. */
+static void put_base64(FILE *stream, const char *data, size_t size)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *in = (const unsigned char *)data;
+
+	for (size_t i = 0; i < size; i += 3) {
+		uint32_t group = (uint32_t)in[i] << 16;
+
+		if (i + 1 < size)
+			group |= (uint32_t)in[i + 1] << 8;
+		if (i + 2 < size)
+			group |= in[i + 2];
+		fputc(digits[group >> 18], stream);
+		fputc(digits[group >> 12 & 63], stream);
+		fputc(i + 1 < size ? digits[group >> 6 & 63] : '=', stream);
+		fputc(i + 2 < size ? digits[group & 63] : '=', stream);
+	}
+}
+
+void page_begin(FILE *stream)
+{
+	fputs("<!DOCTYPE html>\n"
+	      "<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+	      "<title>Benchmarks</title>\n"
+	      "<style>\n"
+	      "body{font:15px/1.45 system-ui,sans-serif;color:#222;max-width:64rem;margin:2rem "
+	      "auto;padding:0 1rem}\n"
+	      "section{margin-bottom:4rem}\n"
+	      "figure{position:relative;margin:0}\n"
+	      "figure img,figure svg{display:block;width:100%;height:auto}\n"
+	      "figure svg{position:absolute;inset:0}\n"
+	      "circle{fill:transparent}\n"
+	      "circle:hover{fill:none;stroke:#222;stroke-width:1.5}\n"
+	      "table{border-collapse:collapse;margin:1rem 0}\n"
+	      "th,td{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid #ddd;"
+	      "font-variant-numeric:tabular-nums}\n"
+	      "th:first-child,td:first-child{text-align:left}\n"
+	      ".facts td{text-align:left;overflow-wrap:anywhere}\n"
+	      "</style></head><body>\n",
+		stream);
+}
+
+void page_end(FILE *stream)
+{
+	fputs("</body></html>\n", stream);
+}
+
+/* What is said when a sample is pointed at. */
+static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curves,
+	const struct chart_spot *spot, const char *what, struct scale scale)
+{
+	const struct page_curve *curve = &curves[spot->series];
+	bool warmup = spot->index < curve->n_warmups;
+	_cleanup_free_ char *flags = sample_flags_text(curve->flags[spot->index]);
+	char value[UNITS_TEXT_SIZE];
+
+	if (!flags)
+		return -ENOMEM;
+	fprintf(stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>", spot->at.x, spot->at.y);
+	if (n_curves > 1) {
+		put_text(stream, curve->name);
+		fputs(", ", stream);
+	}
+	fprintf(stream, "%s %zu: %s", warmup ? "warm-up" : what,
+		warmup ? spot->index + 1 : spot->index - curve->n_warmups + 1,
+		scale_format(scale, curve->values[spot->index], value));
+	if (isfinite(curve->temperature[spot->index]))
+		fprintf(stream, ", %.0f \u00b0C", curve->temperature[spot->index]);
+	if (isfinite(curve->frequency[spot->index]))
+		fprintf(stream, ", %.2f GHz", curve->frequency[spot->index] / 1e9);
+	if (*flags) {
+		fputs(", ", stream);
+		put_text(stream, flags);
+	}
+	fputs("</title></circle>\n", stream);
+	return 0;
+}
+
+static int put_picture(FILE *stream, const struct page_curve *curves, size_t n,
+	const struct drawing *drawing, struct scale scale)
+{
+	fputs("<figure><img alt=\"samples in the order of the runs, and their histogram\" "
+	      "src=\"data:image/svg+xml;base64,",
+		stream);
+	put_base64(stream, drawing->data, drawing->size);
+	fprintf(stream, "\">\n<svg viewBox=\"0 0 %g %g\">\n", drawing->width, drawing->height);
+	for (size_t i = 0; i < drawing->n_spots; i++) {
+		int r = put_spot(stream, curves, n, &drawing->spots[i], drawing->what, scale);
+
+		if (r < 0)
+			return r;
+	}
+	fputs("</svg></figure>\n", stream);
+	return 0;
+}
+
+static void put_figures(FILE *stream, const struct page_curve *curves, size_t n, struct scale scale)
+{
+	fputs("<table><tr><th></th><th>values</th><th>median</th><th>MAD</th><th>mean</th>"
+	      "<th>std dev</th><th>min</th><th>max</th><th>disturbed</th></tr>\n",
+		stream);
+	for (size_t i = 0; i < n; i++) {
+		const struct stats *stats = &curves[i].analysis->stats;
+		const double figures[] = { stats->median, stats->mad, stats->mean, stats->stdev,
+			stats->min, stats->max };
+
+		fputs("<tr><td>", stream);
+		put_text(stream, curves[i].name);
+		fprintf(stream, "</td><td>%zu</td>", stats->n);
+		for (size_t k = 0; k < ARRAY_SIZE(figures); k++) {
+			char text[UNITS_TEXT_SIZE];
+
+			fprintf(stream, "<td>%s</td>",
+				isfinite(figures[k]) ? scale_format(scale, figures[k], text) : "");
+		}
+		fprintf(stream, "<td>%zu</td></tr>\n", curves[i].analysis->stability->n_disturbed);
+	}
+	fputs("</table>\n", stream);
+}
+
+static int put_findings(FILE *stream, const struct page_curve *curve, bool several)
+{
+	const struct stability *stability = curve->analysis->stability;
+
+	for (size_t i = 0; i < stability->n_findings; i++) {
+		_cleanup_free_ char *plain = text_escape_control(stability->findings[i].text);
+
+		if (!plain)
+			return -ENOMEM;
+		fputs(stability->findings[i].warning ? "<p><b>Warning:</b> " : "<p>Note: ", stream);
+		if (several) {
+			put_text(stream, curve->name);
+			fputs(": ", stream);
+		}
+		put_text(stream, plain);
+		fputs(".</p>\n", stream);
+	}
+	return 0;
+}
+
+static int put_metadata(FILE *stream, const struct page_curve *curve)
+{
+	const struct facts *metadata = &curve->benchmark->metadata;
+
+	fputs("<details><summary>", stream);
+	put_text(stream, curve->name);
+	fputs(": the machine and the program</summary><table class=\"facts\">\n", stream);
+	for (size_t i = 0; i < metadata->n; i++) {
+		_cleanup_free_ char *text = NULL, *plain = NULL, *name = NULL;
+		int r;
+
+		r = benchmark_metadata_text(curve->benchmark, metadata->items[i].name, &text);
+		if (r < 0)
+			return r;
+		plain = text_escape_control(text ? text : "");
+		name = text_escape_control(metadata->items[i].name);
+		if (!plain || !name)
+			return -ENOMEM;
+		fputs("<tr><td>", stream);
+		put_text(stream, name);
+		fputs("</td><td>", stream);
+		put_text(stream, plain);
+		fputs("</td></tr>\n", stream);
+	}
+	fputs("</table></details>\n", stream);
+	return 0;
+}
+
+int page_add(FILE *stream, const char *title, const struct page_curve *curves, size_t n,
+	const struct drawing *drawing)
+{
+	struct scale scale = scale_refine(
+		scale_choose_unit(curves[0].benchmark->unit, curves[0].analysis->stats.median), 1);
+	int r;
+
+	fputs("<section><h1>", stream);
+	put_text(stream, title);
+	fputs("</h1>\n", stream);
+	r = put_picture(stream, curves, n, drawing, scale);
+	if (r < 0)
+		return r;
+	put_figures(stream, curves, n, scale);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = put_findings(stream, &curves[i], n > 1);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = put_metadata(stream, &curves[i]);
+	fputs("</section>\n", stream);
+	return r;
+}

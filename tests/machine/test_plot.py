@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bench-report plot: the files that it writes, and what it refuses. How a picture looks is for eyes;
+here is checked that it is one, of the right size, with each sample in it."""
+
+import base64
+import html.parser
+import json
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import tempfile
+import xml.etree.ElementTree
+
+import machine
+from machine import check, equal
+
+REPORT = os.environ['BENCH_REPORT']
+SCRATCH = tempfile.TemporaryDirectory(prefix='plot.')
+HOSTILE = '<script>alert("x")</script> & \'co\''
+
+
+def scratch(name):
+    return pathlib.Path(SCRATCH.name, name)
+
+
+def plot(*arguments, status=0):
+    result = subprocess.run([REPORT, 'plot', *map(str, arguments)], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, env={**os.environ, 'LC_ALL': 'C'},
+                            timeout=60, check=False)
+    equal(result.returncode, status, f'status ({result.stderr!r})')
+    return result.stderr
+
+
+def benchmark(name, values, *, warmup=None, flags=None, temperature=None, **metadata):
+    runs = []
+    if warmup is not None:
+        runs.append({'warmups': [[1, warmup]], 'metadata': {'calibrate_warmups': 1}})
+    for at, value in enumerate(values):
+        more = {}
+        if flags and flags[at]:
+            more['quiesce_flags'] = flags[at]
+        if temperature:
+            more['quiesce_temperature_after'] = temperature[at]
+        runs.append({'values': [value], 'metadata': more})
+    return {'metadata': {'name': name, 'unit': 'second', **metadata}, 'runs': runs}
+
+
+def write(name, *benchmarks):
+    path = scratch(name)
+    path.write_text(json.dumps({'version': '1.0', 'benchmarks': benchmarks}), encoding='utf-8')
+    return path
+
+
+class Page(html.parser.HTMLParser):
+    """What of a page the tests ask for: its tags, the titles of the spots, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.titles, self.text, self.images = [], [], [], []
+        self.open = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in ('meta', 'img', 'br'):
+            self.open.append(tag)
+        if tag == 'img':
+            self.images.append(dict(attrs)['src'])
+
+    def handle_endtag(self, tag):
+        equal(self.open.pop(), tag, 'closed in order')
+
+    def handle_data(self, data):
+        if self.open[-2:] == ['circle', 'title']:
+            self.titles.append(data)
+        self.text.append(data)
+
+
+def test_svg():
+    out = scratch('one.svg')
+    plot('-o', out, write('one.json', benchmark('a', [1, 1.1, 1.2])))
+    root = xml.etree.ElementTree.parse(out).getroot()
+    check(root.tag.endswith('svg'), root.tag)
+    equal([re.sub('px$', '', root.get(key)) for key in ('width', 'height')], ['1000', '600'], 'size')
+
+
+def test_png():
+    out, source = scratch('one.png'), write('one.json', benchmark('a', [1, 1.1, 1.2]))
+    plot('-o', out, source)
+    data = out.read_bytes()
+    check(data.startswith(b'\x89PNG\r\n\x1a\n'), data[:8])
+    equal(struct.unpack('>II', data[16:24]), (2000, 1200), 'two pixels a point')
+    plot('-o', out, '--size', '400x300', source)
+    equal(struct.unpack('>II', out.read_bytes()[16:24]), (800, 600), 'as asked for')
+
+
+def test_page():
+    out = scratch('page.html')
+    source = write('page.json', benchmark('a', [1, 1.1, 1.2, 1.1], warmup=2, temperature=[50, 51, 52, 53],
+                                          flags=['', 'irq', '', ''], cpu_model_name='Model X'))
+    plot('-o', out, source)
+    page = Page(out.read_text(encoding='utf-8'))
+    equal(page.open, [], 'tags left open')
+    equal(len(page.titles), 5, 'spots')
+    equal(page.titles[0], 'warm-up 1: 2.000 s', 'the warm-up')
+    equal(page.titles[2], 'run 2: 1.100 s, 51 \u00b0C, irq', 'a disturbed run')
+    prefix = 'data:image/svg+xml;base64,'
+    check(page.images[0].startswith(prefix), page.images[0][:40])
+    root = xml.etree.ElementTree.fromstring(base64.b64decode(page.images[0][len(prefix):]))
+    check(root.tag.endswith('svg'), root.tag)
+    check('Model X' in ''.join(page.text), 'the machine is missing')
+    check('http' not in re.sub(r'base64,[^"]*', '', out.read_text(encoding='utf-8')),
+          'the page needs other files')
+
+
+def test_hostile_names():
+    out = scratch('hostile.html')
+    source = write('hostile.json', benchmark(HOSTILE, [1, 2], note=HOSTILE),
+                   benchmark('\x1b[31mred', [1, 2]))
+    plot('-o', out, source)
+    text = out.read_text(encoding='utf-8')
+    page = Page(text)
+    check('script' not in page.tags, 'a tag came through')
+    check(HOSTILE in page.text, 'the name is not shown as it is')
+    check('\x1b' not in text, 'control characters came through')
+    plot('-o', scratch('hostile.svg'), '-b', HOSTILE, source)
+    xml.etree.ElementTree.parse(scratch('hostile.svg'))
+
+
+def test_several_files():
+    old, new = write('old.json', benchmark('a', [1, 2])), write('new.json', benchmark('a', [3, 4]))
+    out = scratch('files.html')
+    plot('-o', out, old, new)
+    page = Page(out.read_text(encoding='utf-8'))
+    equal(len(page.images), 1, 'pictures')
+    equal([title.split(',')[0] for title in page.titles], [str(old)] * 2 + [str(new)] * 2, 'files')
+
+
+def test_rivals_are_one_picture():
+    rivals = {'quiesce_interleaved': 'a, b', 'quiesce_order_seed': 1}
+    source = write('rivals.json', benchmark('a', [1, 2], **rivals), benchmark('b', [3, 4], **rivals))
+    plot('-o', scratch('rivals.svg'), source)
+
+
+def test_several_names():
+    out = scratch('names.svg')
+    out.write_text('kept', encoding='utf-8')
+    source = write('names.json', benchmark('a', [1, 2]), benchmark('b', [3, 4]))
+    said = plot('-o', out, source, status=1)
+    check('a, b' in said and '-b' in said and said.count('\n') == 1, said)
+    equal(out.read_text(encoding='utf-8'), 'kept', 'the old file')
+    plot('-o', out, '-b', 'b', source)
+    check(out.read_text(encoding='utf-8') != 'kept', 'not written')
+    plot('-o', scratch('names.html'), source)
+    equal(len(Page(scratch('names.html').read_text(encoding='utf-8')).images), 2, 'pictures')
+
+
+def test_pyperf_runs_of_several_values():
+    """Warm-ups within a run have no place on the axis; a level begins with a run's first value."""
+    runs = [{'warmups': [[1, 9.0]], 'values': [1.0 + run / 1000 + at / 10000 for at in range(3)]}
+            for run in range(10)]
+    runs += [{'values': [2.0 + run / 1000 + at / 10000 for at in range(3)]} for run in range(10)]
+    source = write('pyperf.json', {'metadata': {'name': 'p'}, 'runs': runs})
+    out = scratch('pyperf.html')
+    plot('-o', out, source)
+    page = Page(out.read_text(encoding='utf-8'))
+    equal(len(page.titles), 60, 'spots')
+    equal(page.titles[0], 'value 1: 1.000 s', 'the first')
+    equal(page.titles[59], 'value 60: 2.009 s', 'the last')
+
+
+def test_many_values():
+    values = [0.001 + (at * 7919 % 1000) / 1e7 for at in range(100000)]
+    out = scratch('many.svg')
+    plot('-o', out, write('many.json', {'metadata': {'name': 'm'}, 'runs': [{'values': values}]}))
+    check(out.stat().st_size < 2 << 20, 'the picture grows with the values')
+
+
+def test_refuses():
+    source = write('refuses.json', benchmark('a', [1, 2]))
+    empty = write('empty.json', {'metadata': {'name': 'a'}, 'runs': [
+        {'warmups': [[1, 1.0]], 'metadata': {'calibrate_warmups': 1}}]})
+    for arguments, status, word in (
+            ((source,), 2, '-o'),
+            (('-o', scratch('x.pdf'), source), 2, '.svg'),
+            (('-o', '.svg', source), 2, '.svg'),
+            (('-o', scratch('x.svg'), '--size', '10x10', source), 2, '10x10'),
+            (('-o', scratch('x.svg'), '--size', '1000', source), 2, '1000'),
+            (('-o', scratch('x.svg'), '--size', '1000x99999', source), 2, '99999'),
+            (('-o', scratch('x.svg'), '--json', source), 2, '--json'),
+            (('-o', scratch('x.svg'), '-b', 'nobody', source), 1, 'nobody'),
+            (('-o', scratch('x.svg'), empty), 1, 'no value'),
+            (('-o', '/nowhere/x.svg', source), 1, '/nowhere/x.svg'),
+            (('-o', scratch('x.svg'), scratch('missing.json')), 1, 'missing.json'),
+            (('-o', scratch('x.svg'), *[source] * 9), 1, '8')):
+        said = plot(*arguments, status=status)
+        check(said.count('\n') == 1 and word in said, said)
+        check(not scratch('x.svg').exists(), 'something was written')
+
+
+if __name__ == '__main__':
+    machine.run_tests((name[5:].replace('_', ' '), function)
+                      for name, function in list(globals().items()) if name.startswith('test_'))
