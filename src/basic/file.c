@@ -65,16 +65,6 @@ int file_read_attr_u64(int dirfd, const char *path, uint64_t *ret)
 	return parse_attr_u64(buf, ret);
 }
 
-int file_read_boot_id(char buf[static FILE_BOOT_ID_SIZE])
-{
-	int r;
-
-	r = file_read_attr(AT_FDCWD, "/proc/sys/kernel/random/boot_id", buf, FILE_BOOT_ID_SIZE);
-	if (r == -ENOENT)
-		return -ENODATA;
-	return r < 0 ? r : 0;
-}
-
 /* Appends to buffer from fd until its end; with at >= 0 by pread from there. */
 static int read_to_end(int fd, off_t at, size_t max, struct file_buffer *buffer)
 {

@@ -27,12 +27,6 @@ int file_reread_attr(int fd, char *buf, size_t size);
 /* An attribute that holds one decimal number; -EINVAL when it holds something else. */
 int file_read_attr_u64(int dirfd, const char *path, uint64_t *ret);
 
-/* What tells this boot from every other one. Never -ENOENT: where /proc has none, -ENODATA. */
-enum {
-	FILE_BOOT_ID_SIZE = 64,
-};
-int file_read_boot_id(char buf[static FILE_BOOT_ID_SIZE]);
-
 /* Reads a whole file of at most max bytes into malloc'd, NUL-terminated memory. -EFBIG beyond. */
 int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *ret_length);
 

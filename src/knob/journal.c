@@ -16,6 +16,7 @@
 #include "basic/text.h"
 #include "basic/wait.h"
 #include "knob/journal.h"
+#include "machine/bootid.h"
 
 enum {
 	JOURNAL_MAX = 64 * 1024 * 1024,
@@ -448,7 +449,7 @@ static char *journal_path(const char *tool)
 int journal_load(const char *tool, struct journal **ret, char **ret_why)
 {
 	_cleanup_free_ char *path = journal_path(tool), *text = NULL;
-	char boot_id[FILE_BOOT_ID_SIZE];
+	char boot_id[BOOTID_SIZE];
 	size_t length;
 	int r;
 
@@ -459,7 +460,7 @@ int journal_load(const char *tool, struct journal **ret, char **ret_why)
 		return r;
 	if (strlen(text) != length)
 		return bad_journal(ret_why, "it holds a NUL byte");
-	r = file_read_boot_id(boot_id);
+	r = bootid_read(boot_id);
 	if (r < 0)
 		return r;
 	r = journal_parse(text, tool, boot_id, ret, ret_why);
@@ -468,7 +469,7 @@ int journal_load(const char *tool, struct journal **ret, char **ret_why)
 
 /* /run/quiesce, made if it is not there. Nobody but root may have a hand in it: what stands in the
  * journals is written to the machine by root. */
-static int open_directory(void)
+int journal_open_directory(void)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
@@ -493,17 +494,17 @@ int journal_save(const struct journal *journal)
 	_cleanup_free_ char *path = journal_path(journal->tool), *text = NULL;
 	_cleanup_(file_replace) struct file_replace *file = NULL;
 	_cleanup_close_ int directory = -EBADF;
-	char boot_id[FILE_BOOT_ID_SIZE];
+	char boot_id[BOOTID_SIZE];
 	FILE *stream;
 	int r;
 
-	r = file_read_boot_id(boot_id);
+	r = bootid_read(boot_id);
 	if (r < 0)
 		return r;
 	text = journal_format(journal, boot_id);
 	if (!path || !text)
 		return -ENOMEM;
-	directory = open_directory();
+	directory = journal_open_directory();
 	if (directory < 0)
 		return directory;
 	r = file_replace_begin(path, &file);
@@ -554,7 +555,7 @@ int journal_remove(const char *tool)
 
 int journal_lock(unsigned seconds)
 {
-	_cleanup_close_ int directory = open_directory(), fd = -EBADF;
+	_cleanup_close_ int directory = journal_open_directory(), fd = -EBADF;
 	struct wait wait = wait_until(
 		clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC, LOCK_STEP_NS, LOCK_STEP_NS);
 

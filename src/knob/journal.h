@@ -81,6 +81,10 @@ char *journal_format(const struct journal *journal, const char *boot_id);
 int journal_parse(const char *text, const char *tool, const char *boot_id, struct journal **ret,
 	char **ret_why);
 
+/* A descriptor of /run/quiesce, which is made if it is not there; -EPERM when that is not a
+ * directory of root's alone. */
+int journal_open_directory(void);
+
 /*
  * One lock for all setters on the machine: two never interleave. Waits for at most `seconds`, then
  * -EAGAIN. A descriptor, to be closed.

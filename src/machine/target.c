@@ -7,6 +7,7 @@
 
 #include "basic/file.h"
 #include "basic/text.h"
+#include "machine/bootid.h"
 #include "machine/target.h"
 
 enum {
@@ -63,8 +64,10 @@ int target_parse_value(const char *text, const char *boot_id, const char *key, c
 		return r;
 	if (!boot)
 		return -EBADMSG;
-	if (boot_length != strlen(boot_id) || strncmp(boot, boot_id, boot_length) != 0 || !value)
+	if (boot_length != strlen(boot_id) || strncmp(boot, boot_id, boot_length) != 0)
 		return -ENOENT;
+	if (!value)
+		return -ENODATA;
 	copy = strndup(value, length);
 	if (!copy)
 		return -ENOMEM;
@@ -75,16 +78,12 @@ int target_parse_value(const char *text, const char *boot_id, const char *key, c
 int target_parse_cpus(const char *text, const char *boot_id, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
-	_cleanup_free_ char *ours = NULL, *list = NULL;
+	_cleanup_free_ char *list = NULL;
 	int r;
 
-	/* A file of this boot that names no CPUs is damaged; only one of another boot is none. */
-	r = target_parse_value(text, boot_id, "BOOT_ID", &ours);
-	if (r < 0)
-		return r;
 	r = target_parse_value(text, boot_id, "CPUS", &list);
 	if (r < 0)
-		return r == -ENOENT ? -EBADMSG : r;
+		return r == -ENODATA ? -EBADMSG : r;
 	r = cpumask_new(&cpus);
 	if (r < 0)
 		return r;
@@ -94,10 +93,10 @@ int target_parse_cpus(const char *text, const char *boot_id, struct cpumask **re
 	return 0;
 }
 
-int target_read_cpus(struct cpumask **ret)
+/* The text of the file, malloc'd, and this boot's id. */
+static int read_text(char boot_id[static BOOTID_SIZE], char **ret)
 {
 	struct file_buffer buffer = { 0 };
-	char boot_id[FILE_BOOT_ID_SIZE];
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
 	int r;
@@ -112,14 +111,36 @@ int target_read_cpus(struct cpumask **ret)
 		return -EPERM;
 	if (st.st_size > TARGET_MAX)
 		return -EBADMSG;
-	r = file_read_boot_id(boot_id);
+	r = bootid_read(boot_id);
 	if (r == 0)
 		r = file_reread(fd, &buffer);
 	/* A NUL byte would hide what follows it. */
 	if (r == 0 && strlen(buffer.data) != buffer.length)
 		r = -EBADMSG;
-	if (r == 0)
-		r = target_parse_cpus(buffer.data, boot_id, ret);
-	file_buffer_clear(&buffer);
-	return r;
+	if (r < 0) {
+		file_buffer_clear(&buffer);
+		return r;
+	}
+	*ret = buffer.data;
+	return 0;
+}
+
+int target_read_cpus(struct cpumask **ret)
+{
+	char boot_id[BOOTID_SIZE];
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	r = read_text(boot_id, &text);
+	return r < 0 ? r : target_parse_cpus(text, boot_id, ret);
+}
+
+int target_read_value(const char *key, char **ret)
+{
+	char boot_id[BOOTID_SIZE];
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	r = read_text(boot_id, &text);
+	return r < 0 ? r : target_parse_value(text, boot_id, key, ret);
 }

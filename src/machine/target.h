@@ -31,10 +31,12 @@
  */
 int target_read_cpus(struct cpumask **ret);
 
+/* The value of a key of the file, malloc'd. Errors as above, and -ENODATA when it has no such key.
+ */
+int target_read_value(const char *key, char **ret);
+
 /* As above, for the text of such a file. */
 int target_parse_cpus(const char *text, const char *boot_id, struct cpumask **ret);
-
-/* The value of a key in such a text, malloc'd; -ENOENT when it has none, -EBADMSG as above. */
 int target_parse_value(const char *text, const char *boot_id, const char *key, char **ret);
 
 #endif

@@ -119,6 +119,9 @@ static int keep_error(struct unit_manager *manager, int r, sd_bus_error *error)
 			sd_bus_error_has_name(
 				error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED)))
 		r = -EACCES;
+	else if (r < 0 &&
+		sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive"))
+		r = -EBUSY;
 	sd_bus_error_free(error);
 	return r < 0 ? r : 0;
 }
@@ -317,7 +320,8 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call)
 	return r;
 }
 
-static int start_or_stop(struct unit_manager *manager, const char *method, const char *unit)
+static int start_or_stop(
+	struct unit_manager *manager, const char *method, const char *unit, const char *mode)
 {
 	sd_bus_message *call = NULL;
 	int r;
@@ -325,7 +329,7 @@ static int start_or_stop(struct unit_manager *manager, const char *method, const
 	r = sd_bus_message_new_method_call(
 		manager->bus, &call, SERVICE, MANAGER_PATH, MANAGER_INTERFACE, method);
 	if (r >= 0)
-		r = sd_bus_message_append(call, "ss", unit, "replace");
+		r = sd_bus_message_append(call, "ss", unit, mode);
 	if (r >= 0)
 		r = call_and_wait(manager, call);
 	sd_bus_message_unref(call);
@@ -334,26 +338,17 @@ static int start_or_stop(struct unit_manager *manager, const char *method, const
 
 int unit_start(struct unit_manager *manager, const char *unit)
 {
-	return start_or_stop(manager, "StartUnit", unit);
+	return start_or_stop(manager, "StartUnit", unit, "replace");
+}
+
+int unit_start_gently(struct unit_manager *manager, const char *unit)
+{
+	return start_or_stop(manager, "StartUnit", unit, "fail");
 }
 
 int unit_stop(struct unit_manager *manager, const char *unit)
 {
-	return start_or_stop(manager, "StopUnit", unit);
-}
-
-int unit_queue_start(struct unit_manager *manager, const char *unit)
-{
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	bool destructive;
-	int r;
-
-	r = sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE, "StartUnit",
-		&error, NULL, "ss", unit, "fail");
-	destructive =
-		sd_bus_error_has_name(&error, "org.freedesktop.systemd1.TransactionIsDestructive");
-	r = keep_error(manager, r, &error);
-	return r < 0 && destructive ? -EBUSY : r;
+	return start_or_stop(manager, "StopUnit", unit, "replace");
 }
 
 int unit_start_scope(struct unit_manager *manager, const char *scope, const char *slice,
@@ -414,7 +409,7 @@ int unit_read_names(struct unit_manager *manager _unused_, const char *unit _unu
 	return -EOPNOTSUPP;
 }
 
-int unit_queue_start(struct unit_manager *manager _unused_, const char *unit _unused_)
+int unit_start_gently(struct unit_manager *manager _unused_, const char *unit _unused_)
 {
 	return -EOPNOTSUPP;
 }

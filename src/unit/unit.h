@@ -56,9 +56,9 @@ int unit_reload(struct unit_manager *manager);
  */
 int unit_start(struct unit_manager *manager, const char *unit);
 int unit_stop(struct unit_manager *manager, const char *unit);
-/* As unit_start(), but does not wait, and gives way: -EBUSY where that would undo a job that is
- * queued, as all do while the machine goes down. */
-int unit_queue_start(struct unit_manager *manager, const char *unit);
+/* As unit_start(), but gives way: -EBUSY where that would undo a job that is queued, as all do
+ * while the machine goes down. */
+int unit_start_gently(struct unit_manager *manager, const char *unit);
 /* A new scope in that slice, with that process in it. It is gone when its last process is. */
 int unit_start_scope(struct unit_manager *manager, const char *scope, const char *slice,
 	const char *description, pid_t pid);

@@ -13,6 +13,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "fake-run.h"
+#include "machine/bootid.h"
 #include "machine/target.h"
 
 #define BOOT "1f0c8a52-5d0e-4a57-9f3b-000000000001"
@@ -100,8 +101,8 @@ static void test_parse_value(void **state)
 	assert_string_equal(value, "");
 	free(value);
 	value = NULL;
-	assert_int_equal(target_parse_value(text, BOOT, "NOIS", &value), -ENOENT);
-	assert_int_equal(target_parse_value(text, BOOT, "NOISES", &value), -ENOENT);
+	assert_int_equal(target_parse_value(text, BOOT, "NOIS", &value), -ENODATA);
+	assert_int_equal(target_parse_value(text, BOOT, "NOISES", &value), -ENODATA);
 	assert_int_equal(target_parse_value(text, "other", "NOISE", &value), -ENOENT);
 	assert_int_equal(target_parse_value("NOISE=a\n", BOOT, "NOISE", &value), -EBADMSG);
 	assert_null(value);
@@ -139,11 +140,11 @@ static int read_cpus(void)
 static void test_read(void **state)
 {
 	static const char good[] = "CPUS=2-3\n", nul[] = "CPUS=2-3\n\0CPUS=4\n";
-	char boot_id[FILE_BOOT_ID_SIZE];
+	char boot_id[BOOTID_SIZE];
 	_cleanup_free_ char *large = malloc(100000);
 
 	(void)state;
-	assert_int_equal(file_read_boot_id(boot_id), 0);
+	assert_int_equal(bootid_read(boot_id), 0);
 	assert_int_equal(read_cpus(), -ENOENT);
 	assert_int_equal(mkdir(TARGET_DIRECTORY, 0755), 0);
 	assert_int_equal(read_cpus(), -ENOENT);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/install.h"
+#include "basic/macro.h"
+#include "config.h"
+
+/* 0 with *ret, -EACCES, -ENOENT (also for whatever else is in the way), -ENOMEM. */
+static int try_place(const char *directory, const char *place, const char *name, char **ret)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s%s%s", directory, place, name) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	if (access(path, X_OK) < 0)
+		return errno == EACCES ? -EACCES : -ENOENT;
+	*ret = TAKE_PTR(path);
+	return 0;
+}
+
+/* The folder of this program; empty where it cannot be told. */
+static void find_own_directory(char *buf, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
+	char *slash;
+
+	buf[n < 0 ? 0 : n] = '\0';
+	slash = strrchr(buf, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+int install_find(const char *name, char **ret)
+{
+	static const char *const near[] = {
+		"/",
+		"/../libexec/quiesce/",
+		"/../sbin/",
+		"/../bin/",
+		"/../../sbin/",
+		"/../../bin/",
+	};
+	static const char *const configured[] = { LIBEXECDIR "/", SBINDIR "/", BINDIR "/" };
+	_cleanup_free_ char *own_folder = NULL;
+	char directory[PATH_MAX];
+	bool closed = false;
+	int r = -ENOENT;
+
+	find_own_directory(directory, sizeof(directory));
+	/* In a build tree a program is in a folder of its name, as ours is. */
+	if (asprintf(&own_folder, "/../%s/", name) < 0) {
+		own_folder = NULL;
+		return -ENOMEM;
+	}
+	if (*directory)
+		r = try_place(directory, own_folder, name, ret);
+	for (size_t i = 0; i < ARRAY_SIZE(near) && *directory && r < 0; i++) {
+		closed |= r == -EACCES;
+		r = try_place(directory, near[i], name, ret);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(configured) && r < 0; i++) {
+		closed |= r == -EACCES;
+		r = try_place("", configured[i], name, ret);
+	}
+	return r < 0 && (closed || r == -EACCES) ? -EACCES : r;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "basic/macro.h"
+#include "basic/say.h"
+#include "benchmark-target/choose.h"
+#include "machine/cpuload.h"
+#include "machine/cpupick.h"
+#include "machine/isolation.h"
+#include "machine/topology.h"
+
+enum {
+	/* Long enough for 100 ticks of /proc/stat: what is chosen here stays for hours. */
+	WATCH_NS = 1000 * 1000 * 1000,
+};
+
+/* Whether `cpu` is the thread of its core that stays when SMT goes: the first one, which
+ * smt/control=off keeps (topology_is_primary_thread() in kernel/cpu.c). */
+static bool stays_without_smt(const struct topology *topology, int cpu)
+{
+	return topology->cpus[cpu].core == cpu;
+}
+
+/* The CPUs that may be chosen: online, and allowed to this service or already set apart (by an
+ * earlier cpu-shield, from which services are kept away). */
+static int read_candidates(const struct settings *settings, const struct topology *topology,
+	const struct isolation *isolation, struct cpumask *ret)
+{
+	int r;
+
+	r = isolation_read_allowed(ret);
+	if (r < 0)
+		return r;
+	cpumask_or(ret, ret, isolation->partitions);
+	cpumask_and(ret, ret, topology->online);
+	if (settings->smt != SETTINGS_SMT_ALL)
+		return 0;
+	cpumask_for_each (cpu, ret) {
+		if (!stays_without_smt(topology, cpu))
+			cpumask_clear(ret, cpu);
+	}
+	return 0;
+}
+
+/* One thread of each core: the siblings are going offline. */
+static void keep_one_per_core(const struct topology *topology, struct cpumask *cpus)
+{
+	cpumask_for_each (cpu, cpus) {
+		for (int other = cpumask_next(cpus, cpu); other >= 0;
+			other = cpumask_next(cpus, other)) {
+			if (topology->cpus[other].core == topology->cpus[cpu].core)
+				cpumask_clear(cpus, other);
+		}
+	}
+}
+
+static int choose_auto(const struct settings *settings, const struct topology *topology,
+	const struct isolation *isolation, const struct cpumask *candidates, struct choice *choice)
+{
+	_cleanup_(cpuload) struct cpuload *load = NULL;
+	struct cpupick_input input;
+	unsigned found;
+	int r;
+
+	r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
+	if (r == 0) {
+		input = (struct cpupick_input){
+			.allowed = candidates,
+			.isolated = isolation->isolated,
+			.busy = load->busy,
+			.interrupts = load->interrupts,
+			.n_cpus = load->n_cpus,
+		};
+		r = cpupick_choose(
+			topology, &input, settings->n_cpus, choice->cpus, &choice->reason);
+	}
+	if (r == -ENODEV)
+		say("no CPU is both online and allowed here");
+	else if (r == -ERANGE)
+		say("CPUS=auto:%u: there are only %u CPUs to choose from", settings->n_cpus,
+			cpumask_weight(candidates));
+	else if (r < 0)
+		say_errno(r, "cannot choose CPUs");
+	if (r < 0)
+		return r == -ERANGE ? -EINVAL : r;
+	if (settings->smt == SETTINGS_SMT_LEAVE)
+		return 0;
+	keep_one_per_core(topology, choice->cpus);
+	found = cpumask_weight(choice->cpus);
+	if (found < settings->n_cpus) {
+		say("CPUS=auto:%u: there are only %u cores for them, and SMT=%s leaves one CPU of each",
+			settings->n_cpus, found,
+			settings->smt == SETTINGS_SMT_ALL ? "all" : "siblings");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Two threads of one core, of which SMT= would take one. 0 when there are none. */
+static int check_threads(const struct settings *settings, const struct topology *topology,
+	const struct cpumask *cpus)
+{
+	cpumask_for_each (cpu, cpus) {
+		int core = topology->cpus[cpu].core;
+
+		if (settings->smt == SETTINGS_SMT_ALL && !stays_without_smt(topology, cpu)) {
+			say("CPUS=%s: SMT=all takes CPU %d offline; CPU %d of its core stays",
+				settings->cpus, cpu, core);
+			return -EINVAL;
+		}
+		for (int other = cpumask_next(cpus, cpu); other >= 0;
+			other = cpumask_next(cpus, other)) {
+			if (settings->smt == SETTINGS_SMT_LEAVE ||
+				topology->cpus[other].core != core)
+				continue;
+			say("CPUS=%s: CPUs %d and %d are threads of one core: name one of them, or say SMT=leave",
+				settings->cpus, cpu, other);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int choose_list(
+	const struct settings *settings, const struct topology *topology, struct cpumask *ret)
+{
+	_cleanup_free_ char *what = NULL, *have = NULL;
+	struct cpumask_error error;
+	int r;
+
+	r = cpumask_parse_list(settings->cpus, topology->n_cpus, ret, &error);
+	if (r == -EINVAL || r == -ERANGE) {
+		what = cpumask_format_error(&error);
+		say("CPUS=%s: not a CPU list: %s", settings->cpus, what ? what : error.reason);
+		return -EINVAL;
+	}
+	if (r < 0)
+		return r;
+	if (cpumask_is_empty(ret)) {
+		say("CPUS=%s: this names no CPU", settings->cpus);
+		return -EINVAL;
+	}
+	cpumask_for_each (cpu, ret) {
+		if (cpumask_isset(topology->online, cpu))
+			continue;
+		have = cpumask_format_list(topology->online);
+		say("CPUS=%s: CPU %d %s (online: %s)", settings->cpus, cpu,
+			cpumask_isset(topology->present, cpu) ? "is offline" : "does not exist",
+			have ? have : "?");
+		return -EINVAL;
+	}
+	return check_threads(settings, topology, ret);
+}
+
+static int find_others(const struct topology *topology, struct choice *choice)
+{
+	_cleanup_(cpumask) struct cpumask *others = NULL, *siblings = NULL;
+	int r;
+
+	r = cpumask_new(&others);
+	if (r == 0)
+		r = cpumask_new(&siblings);
+	if (r < 0)
+		return r;
+	cpumask_andnot(others, topology->online, choice->cpus);
+	choice->no_others = cpumask_is_empty(others);
+	cpumask_for_each (cpu, choice->cpus) {
+		topology_get_siblings(topology, cpu, siblings);
+		cpumask_andnot(others, others, siblings);
+	}
+	choice->only_siblings = !choice->no_others && cpumask_is_empty(others);
+	return 0;
+}
+
+static int choose(
+	const struct settings *settings, const struct topology *topology, struct choice *choice)
+{
+	_cleanup_(isolation) struct isolation *isolation = NULL;
+	_cleanup_(cpumask) struct cpumask *candidates = NULL;
+	int r;
+
+	r = isolation_read(&isolation);
+	if (r == 0)
+		r = cpumask_new(&candidates);
+	if (r == 0)
+		r = read_candidates(settings, topology, isolation, candidates);
+	if (r < 0) {
+		say_errno(r, "cannot find out which CPUs there are to choose from");
+		return r;
+	}
+	if (settings->cpus)
+		r = choose_list(settings, topology, choice->cpus);
+	else
+		r = choose_auto(settings, topology, isolation, candidates, choice);
+	if (r < 0)
+		return r;
+	r = find_others(topology, choice);
+	if (r < 0)
+		return r;
+	choice->cpus_text = cpumask_format_list(choice->cpus);
+	return choice->cpus_text ? 0 : -ENOMEM;
+}
+
+int choose_cpus(const struct settings *settings, struct choice **ret)
+{
+	_cleanup_(choice) struct choice *choice = calloc(1, sizeof(*choice));
+	_cleanup_(topology) struct topology *topology = NULL;
+	int r;
+
+	if (!choice)
+		return -ENOMEM;
+	r = cpumask_new(&choice->cpus);
+	if (r < 0)
+		return r;
+	r = topology_read(&topology);
+	if (r < 0) {
+		say_errno(r, "cannot read which CPUs this machine has");
+		return r;
+	}
+	r = choose(settings, topology, choice);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(choice);
+	return 0;
+}
+
+void choice_free(struct choice *choice)
+{
+	if (!choice)
+		return;
+	cpumask_free(choice->cpus);
+	free(choice->cpus_text);
+	free(choice->reason);
+	free(choice);
+}

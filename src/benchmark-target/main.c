@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * benchmark-target: what the units of benchmark.target need done beside the setters. It is for them
+ * and for runpinned --quiesce, not for people.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/macro.h"
+#include "basic/say.h"
+#include "benchmark-target/setters.h"
+#include "benchmark-target/state.h"
+#include "benchmark-target/verbs.h"
+#include "config.h"
+
+static void usage(FILE *stream)
+{
+	fputs("Usage: benchmark-target prepare         read benchmark.conf, choose CPUs, write them down\n"
+	      "       benchmark-target release         forget them\n"
+	      "       benchmark-target wants KEY       whether KEY (SMT, FREQ, ...) is to be turned\n"
+	      "       benchmark-target note-tuners     write down which other tuners are running\n"
+	      "       benchmark-target return-tuners   start those again\n"
+	      "       benchmark-target check           the verdict\n"
+	      "       benchmark-target hold [-c LIST]  be quiet until standard input, a socket, is closed\n"
+	      "       benchmark-target --help | --version\n"
+	      "\n"
+	      "For the units of benchmark.target(7) and for runpinned --quiesce. People use\n"
+	      "`systemctl start benchmark.target`.\n",
+		stream);
+}
+
+static int run(int argc, char *argv[], const char *cpus)
+{
+	const char *verb = argc > 0 ? argv[0] : "";
+	bool holds = strcmp(verb, "hold") == 0, wants = strcmp(verb, "wants") == 0;
+
+	if (argc != (wants ? 2 : 1) || (cpus && !holds)) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (wants) {
+		if (target_find_setter(argv[1]))
+			return verb_wants(argv[1]);
+		say("there is no '%s'", argv[1]);
+		/* Not EXIT_USAGE, by which systemd would skip a service. */
+		return 255;
+	}
+	if (geteuid() != 0) {
+		say("this needs root");
+		return EXIT_FAILED;
+	}
+	if (holds)
+		return verb_hold(cpus);
+	if (strcmp(verb, "prepare") == 0)
+		return verb_prepare(NULL);
+	if (strcmp(verb, "release") == 0)
+		return state_remove() < 0 ? EXIT_FAILED : EXIT_DONE;
+	if (strcmp(verb, "note-tuners") == 0)
+		return verb_note_tuners();
+	if (strcmp(verb, "return-tuners") == 0)
+		return verb_return_tuners();
+	if (strcmp(verb, "check") == 0)
+		return verb_check();
+	usage(stderr);
+	return EXIT_USAGE;
+}
+
+int main(int argc, char *argv[])
+{
+	static const struct option options[] = {
+		{ "cpus", required_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ 0 },
+	};
+	const char *cpus = NULL;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "c:hV", options, NULL)) >= 0) {
+		switch (option) {
+		case 'c':
+			cpus = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		case 'V':
+			printf("benchmark-target (quiesce) %s\n", QUIESCE_VERSION);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	return run(argc - optind, argv + optind, cpus);
+}

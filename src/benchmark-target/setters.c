@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "benchmark-target/setters.h"
+
+static int format_options(char **ret, const char *format, ...) _printf_(2, 3);
+
+static int format_options(char **ret, const char *format, ...)
+{
+	char *options;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&options, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	*ret = options;
+	return 0;
+}
+
+static int make_smt(const struct settings *settings, const struct choice *choice,
+	char **ret_options, const char **ret_why)
+{
+	if (settings->smt == SETTINGS_SMT_LEAVE)
+		return 0;
+	if (choice->only_siblings) {
+		*ret_why = "the other CPUs are all threads of the same cores";
+		return 0;
+	}
+	if (settings->smt == SETTINGS_SMT_ALL)
+		return format_options(ret_options, "--all");
+	return format_options(ret_options, "-c %s", choice->cpus_text);
+}
+
+static int make_shield(const struct settings *settings, const struct choice *choice,
+	char **ret_options, const char **ret_why)
+{
+	if (settings->shield == SETTINGS_SHIELD_LEAVE)
+		return 0;
+	if (choice->no_others) {
+		*ret_why = "there is no other CPU for the rest of the machine";
+		return 0;
+	}
+	return format_options(ret_options, "%s-c %s",
+		settings->shield == SETTINGS_SHIELD_LEGACY ? "--legacy " : "", choice->cpus_text);
+}
+
+static int make_irq(const struct settings *settings, const struct choice *choice,
+	char **ret_options, const char **ret_why)
+{
+	if (settings->irq_leave)
+		return 0;
+	if (choice->no_others) {
+		*ret_why = "there is no other CPU for interrupts";
+		return 0;
+	}
+	return format_options(ret_options, "-c %s", choice->cpus_text);
+}
+
+static int make_freq(const struct settings *settings, const struct choice *choice,
+	char **ret_options, const char **ret_why)
+{
+	(void)ret_why;
+	if (settings->freq_leave)
+		return 0;
+	return format_options(ret_options, "-c %s %s", choice->cpus_text,
+		settings->freq ? settings->freq : "base");
+}
+
+static int make_noise(const struct settings *settings, const struct choice *choice,
+	char **ret_options, const char **ret_why)
+{
+	(void)ret_why;
+	if (settings->noise_leave)
+		return 0;
+	return format_options(ret_options, "-c %s%s%s", choice->cpus_text,
+		settings->noise ? " " : "", settings->noise ? settings->noise : "");
+}
+
+/*
+ * SMT first: hotplug takes the affinities of interrupts with it, and a partition its CPUs. Then the
+ * partition, since interrupts go to the CPUs outside of it, and noise-off's masks follow it in
+ * newer kernels.
+ */
+const struct target_setter target_setters[] = {
+	{ "smt-off", "benchmark-smt.service", "SMT", make_smt },
+	{ "cpu-shield", "benchmark-shield.service", "SHIELD", make_shield },
+	{ "irq-steer", "benchmark-irq.service", "IRQ", make_irq },
+	{ "freq-pin", "benchmark-freq.service", "FREQ", make_freq },
+	{ "noise-off", "benchmark-noise.service", "NOISE", make_noise },
+	{ 0 },
+};
+
+const struct target_setter *target_find_setter(const char *key)
+{
+	for (const struct target_setter *s = target_setters; s->program; s++) {
+		if (strcmp(s->key, key) == 0)
+			return s;
+	}
+	return NULL;
+}

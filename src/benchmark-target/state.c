@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/say.h"
+#include "basic/text.h"
+#include "benchmark-target/setters.h"
+#include "benchmark-target/state.h"
+#include "knob/journal.h"
+#include "machine/bootid.h"
+#include "machine/target.h"
+#include "unit/unit.h"
+
+#define TUNERS_FILE TARGET_DIRECTORY "/tuners"
+
+enum {
+	TUNERS_MAX = 16 * 1024,
+	TUNERS_N_MAX = 256,
+};
+
+/* In /run/quiesce, for everybody to read. */
+static int write_file(const char *path, const char *text)
+{
+	_cleanup_(file_replace) struct file_replace *file = NULL;
+	_cleanup_close_ int directory = journal_open_directory();
+	FILE *stream;
+	int r;
+
+	if (directory < 0)
+		return directory;
+	r = file_replace_begin(path, &file);
+	if (r < 0)
+		return r;
+	stream = file_replace_stream(file);
+	if (fchmod(fileno(stream), 0644) < 0)
+		return -errno;
+	errno = 0;
+	if (fputs(text, stream) == EOF)
+		return errno > 0 ? -errno : -EIO;
+	return file_replace_commit(TAKE_PTR(file));
+}
+
+static int remove_file(const char *path)
+{
+	if (unlink(path) < 0 && errno != ENOENT) {
+		int r = -errno;
+
+		say_errno(r, "cannot remove %s", path);
+		return r;
+	}
+	return 0;
+}
+
+static int add_setter(const struct target_setter *setter, const struct settings *settings,
+	const struct choice *choice, struct text *text)
+{
+	_cleanup_free_ char *options = NULL;
+	const char *why = NULL;
+	int r;
+
+	r = setter->make_options(settings, choice, &options, &why);
+	if (r < 0)
+		return r;
+	if (options)
+		text_appendf(text, "%s_OPTIONS=%s\n", setter->key, options);
+	else if (why)
+		say("%s is left as it is: %s", setter->key, why);
+	return 0;
+}
+
+int state_write(const struct settings *settings, const struct choice *choice)
+{
+	_cleanup_text_ struct text text = { 0 };
+	char boot_id[BOOTID_SIZE];
+	int r;
+
+	r = bootid_read(boot_id);
+	if (r == 0) {
+		text_append(&text, TARGET_MAGIC "\n");
+		text_appendf(&text, "BOOT_ID=%s\n", boot_id);
+		text_appendf(&text, "CPUS=%s\n", choice->cpus_text);
+		text_appendf(&text, "STRICT=%s\n", settings->strict ? "yes" : "no");
+	}
+	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++)
+		r = add_setter(s, settings, choice, &text);
+	if (r == 0 && text.failed)
+		r = -ENOMEM;
+	if (r == 0)
+		r = write_file(TARGET_FILE, text.data);
+	if (r < 0)
+		say_errno(r, "cannot write %s", TARGET_FILE);
+	return r;
+}
+
+int state_remove(void)
+{
+	return remove_file(TARGET_FILE);
+}
+
+/* systemd.unit(5): what a unit's name may hold; and nothing that looks like an option. */
+static bool is_unit_name(const char *name)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@";
+
+	return *name && *name != '-' && strlen(name) < 256 && !name[strspn(name, letters)];
+}
+
+static bool has_name(char *const *names, const char *name)
+{
+	for (; *names; names++) {
+		if (strcmp(*names, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int parse_tuners(char *text, char ***ret)
+{
+	char **names = calloc(TUNERS_N_MAX + 1, sizeof(*names));
+	size_t n = 0;
+	char *line;
+	int r = names ? 0 : -ENOMEM;
+
+	while (r == 0 && (line = strsep(&text, "\n")) && (*line || text)) {
+		if (n == TUNERS_N_MAX || !is_unit_name(line)) {
+			r = -EBADMSG;
+			break;
+		}
+		names[n] = strdup(line);
+		if (!names[n++])
+			r = -ENOMEM;
+	}
+	if (r < 0) {
+		unit_names_free(names);
+		return r;
+	}
+	*ret = names;
+	return 0;
+}
+
+int state_read_tuners(char ***ret)
+{
+	_cleanup_free_ char *text = NULL;
+	char **names;
+	int r;
+
+	r = file_read_all(AT_FDCWD, TUNERS_FILE, TUNERS_MAX, &text, NULL);
+	if (r == -ENOENT) {
+		names = calloc(1, sizeof(*names));
+		if (!names)
+			return -ENOMEM;
+		*ret = names;
+		return 0;
+	}
+	return r < 0 ? r : parse_tuners(text, ret);
+}
+
+int state_add_tuners(char *const *names)
+{
+	_cleanup_text_ struct text text = { 0 };
+	char **known;
+	int r;
+
+	r = state_read_tuners(&known);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; known[i]; i++)
+		text_appendf(&text, "%s\n", known[i]);
+	for (; *names; names++) {
+		if (!has_name(known, *names))
+			text_appendf(&text, "%s\n", *names);
+	}
+	unit_names_free(known);
+	if (text.failed)
+		return -ENOMEM;
+	return text.data ? write_file(TUNERS_FILE, text.data) : 0;
+}
+
+int state_remove_tuners(void)
+{
+	return remove_file(TUNERS_FILE);
+}

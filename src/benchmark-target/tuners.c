@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Services that turn the same knobs as we do. benchmark-tuners.service has Conflicts= with them, so
+ * they are stopped when it is started, and it is stopped when one of them is started. Which of them
+ * were running is written down before that, and those are started again in the end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/say.h"
+#include "basic/text.h"
+#include "benchmark-target/state.h"
+#include "benchmark-target/verbs.h"
+#include "unit/unit.h"
+
+#define TUNERS_UNIT "benchmark-tuners.service"
+
+static bool is_running(const char *state)
+{
+	return strcmp(state, "active") == 0 || strcmp(state, "activating") == 0 ||
+		strcmp(state, "reloading") == 0;
+}
+
+/* Keeps of the names those that are running and no target (every service conflicts with
+ * shutdown.target), in place. */
+static int keep_running(struct unit_manager *manager, char **names)
+{
+	size_t kept = 0;
+	int r = 0;
+
+	for (size_t i = 0; names[i]; i++) {
+		_cleanup_free_ char *state = NULL;
+		const char *suffix = strrchr(names[i], '.');
+		bool running = false;
+
+		if (suffix && strcmp(suffix, ".target") != 0 && r == 0) {
+			r = unit_read_state(manager, names[i], &state);
+			running = r == 0 && is_running(state);
+			if (r == -ENOENT)
+				r = 0;
+		}
+		if (running)
+			names[kept++] = names[i];
+		else
+			free(names[i]);
+	}
+	names[kept] = NULL;
+	return r;
+}
+
+int verb_note_tuners(void)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	char **names = NULL;
+	int r;
+
+	r = unit_open(&manager);
+	if (r == 0)
+		r = unit_read_names(manager, TUNERS_UNIT, "Conflicts", &names);
+	if (r == 0)
+		r = keep_running(manager, names);
+	for (size_t i = 0; r == 0 && names[i]; i++)
+		say("%s makes way, and is started again in the end", names[i]);
+	if (r == 0 && names[0])
+		r = state_add_tuners(names);
+	unit_names_free(names);
+	if (r < 0)
+		say_errno(r, "cannot note which services make way");
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+int verb_return_tuners(void)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int status = EXIT_DONE, r;
+	char **names;
+
+	r = state_read_tuners(&names);
+	if (r < 0) {
+		say_errno(r, "cannot read which services have made way");
+		return EXIT_FAILED;
+	}
+	if (names[0])
+		r = unit_open(&manager);
+	if (r < 0) {
+		say_errno(r, "cannot start again what has made way");
+		unit_names_free(names);
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; names[i]; i++) {
+		const char *why;
+
+		r = unit_start_gently(manager, names[i]);
+		if (r == 0) {
+			say("%s is started again", names[i]);
+			continue;
+		}
+		/* While the machine goes down, that is right. */
+		why = unit_why(manager);
+		say("%s is not started again: %s", names[i], why ? why : strerror(-r));
+		if (r != -EBUSY)
+			status = EXIT_FAILED;
+	}
+	unit_names_free(names);
+	return state_remove_tuners() < 0 ? EXIT_FAILED : status;
+}

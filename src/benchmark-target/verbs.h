@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What benchmark-target can be told to do. All say what is wrong and return an exit status. */
+#ifndef QUIESCE_BENCHMARK_TARGET_VERBS_H
+#define QUIESCE_BENCHMARK_TARGET_VERBS_H
+
+/*
+ * Reads the configuration, chooses the CPUs and writes /run/quiesce/target. cpus is a CPU list
+ * instead of the configured one, NULL for none.
+ */
+int verb_prepare(const char *cpus);
+
+/* Whether the running target turns what that key stands for: 0, or 1, which makes systemd skip a
+ * service (ExecCondition=). */
+int verb_wants(const char *key);
+
+/* Looks at what the services have come to, and has isol-check look at the machine. Fails only with
+ * STRICT=yes. */
+int verb_check(void);
+
+/* Notes which of the units are running that benchmark-tuners.service makes way for itself. */
+int verb_note_tuners(void);
+/* Starts them again. */
+int verb_return_tuners(void);
+
+/*
+ * Makes the machine quiet, says so by one byte on standard input, which is a socket, waits until
+ * its other end is closed, by whatever, and puts everything back. Where the target is up already,
+ * it is left up.
+ */
+int verb_hold(const char *cpus);
+
+#endif
