@@ -29,7 +29,7 @@ static double beta_fraction(double a, double b, double x)
 
 	d = 1 / (fabs(d) < 1e-300 ? 1e-300 : d);
 	h = d;
-	for (int m = 1; m <= 10000; m++) {
+	for (int m = 1; m <= 100000; m++) {
 		for (int half = 0; half < 2; half++) {
 			double step = half == 0
 				? m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
@@ -76,7 +76,7 @@ double student_two_sided(double t, double df)
 		return 0;
 	/* From there on it is the normal distribution, and lgamma() of large numbers loses digits.
 	 */
-	if (df > 1e7)
+	if (df > 1e8)
 		return 2 * normal_upper_tail(fabs(t));
 	return incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
 }

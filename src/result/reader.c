@@ -727,7 +727,43 @@ static const struct fact *first_fact(
 	return fact ? fact : facts_find(&reader->suite_metadata, key);
 }
 
-/* What stands above the runs because it is the same for all, in each of them. */
+/* A run as it was read, and back. */
+static void load_run(const struct benchmark *b, size_t at, struct run_data *ret)
+{
+	const struct series *series = b->series;
+
+	run_data_clear(ret);
+	ret->sample = series->samples[at];
+	ret->loops = b->runs[at].loops;
+	ret->inner_loops = b->runs[at].inner_loops;
+	ret->has_date = ret->sample.start_ns >= 0;
+	ret->date_ns = ret->sample.start_ns;
+	if (ret->sample.user_ns > 0)
+		ret->duration_ns = ret->sample.user_ns;
+	if (series->with_evidence)
+		ret->evidence = series->evidence[at];
+	for (size_t i = 0; i < series->n_events; i++)
+		ret->counters[i] = series->counters[at * series->n_events + i];
+}
+
+static void store_run(struct benchmark *b, size_t at, const struct run_data *data)
+{
+	struct series *series = b->series;
+
+	series->samples[at] = data->sample;
+	series->samples[at].start_ns = data->has_date ? data->date_ns : -1;
+	if (data->duration_ns >= 0)
+		series->samples[at].user_ns = data->duration_ns;
+	b->runs[at].loops = data->loops;
+	b->runs[at].inner_loops = data->inner_loops;
+	if (series->with_evidence)
+		series->evidence[at] = data->evidence;
+	for (size_t i = 0; i < series->n_events; i++)
+		series->counters[at * series->n_events + i] = data->counters[i];
+}
+
+/* What stands above the runs, because it is the same for all or for most, in each that does not say
+ * otherwise. */
 static int spread_common(const struct reader *reader, struct pending *pending)
 {
 	const struct facts *layers[] = { &pending->metadata, &reader->suite_metadata };
@@ -740,8 +776,7 @@ static int spread_common(const struct reader *reader, struct pending *pending)
 			struct run_field field;
 			int r;
 
-			if (find_name(pending, fact->name) ||
-				(layer == 1 && facts_find(layers[0], fact->name)))
+			if (layer == 1 && facts_find(layers[0], fact->name))
 				continue;
 			r = run_field_find(b->series, fact->name, &field);
 			if (r < 0)
@@ -749,29 +784,13 @@ static int spread_common(const struct reader *reader, struct pending *pending)
 			if (field.kind == RUN_OTHER)
 				continue;
 			for (size_t k = 0; k < b->series->n_samples; k++) {
-				struct benchmark_run *run = &b->runs[k];
-
-				run_data_clear(&data);
-				data.sample = b->series->samples[k];
-				data.loops = run->loops;
-				data.inner_loops = run->inner_loops;
-				if (b->series->with_evidence)
-					data.evidence = b->series->evidence[k];
+				load_run(b, k, &data);
+				if (run_data_has(&data, &field))
+					continue;
 				r = run_data_set(&data, b->series, &field, fact);
 				if (r < 0)
 					return r;
-				if (data.has_date)
-					data.sample.start_ns = data.date_ns;
-				if (data.duration_ns >= 0)
-					data.sample.user_ns = data.duration_ns;
-				b->series->samples[k] = data.sample;
-				run->loops = data.loops;
-				run->inner_loops = data.inner_loops;
-				if (b->series->with_evidence)
-					b->series->evidence[k] = data.evidence;
-				if (field.kind == RUN_EVENT)
-					b->series->counters[k * b->series->n_events + field.index] =
-						data.counters[field.index];
+				store_run(b, k, &data);
 			}
 		}
 	}
@@ -911,7 +930,7 @@ int suite_read(const char *path, bool with_evidence, struct suite **ret, char **
 
 	r = input_open(path, &input);
 	if (r == -EINVAL) {
-		*ret_why = strdup("neither a file nor a pipe");
+		*ret_why = strdup(" neither a file nor a pipe");
 		return *ret_why ? r : -ENOMEM;
 	}
 	if (r < 0)

@@ -392,3 +392,55 @@ int run_data_set(struct run_data *data, struct series *series, const struct run_
 	}
 	return 0;
 }
+
+bool run_data_has(const struct run_data *data, const struct run_field *field)
+{
+	const struct evidence *evidence = &data->evidence;
+	int64_t value;
+
+	switch (field->kind) {
+	case RUN_LOOPS:
+		return data->loops > 0;
+	case RUN_INNER_LOOPS:
+		return data->inner_loops > 0;
+	case RUN_DATE:
+		return data->has_date;
+	case RUN_DURATION:
+		return data->duration_ns >= 0;
+	case RUN_START:
+		return data->has_start;
+	case RUN_WINDOW_KERNEL:
+		return data->sample.kernel_ns > 0;
+	case RUN_WINDOW_USER:
+		return data->sample.user_ns > 0;
+	case RUN_FLAGS:
+		return data->sample.flags != 0;
+	case RUN_STATUS:
+		return data->sample.status != 0;
+	case RUN_ENV_PAD:
+		return data->sample.env_pad > 0;
+	case RUN_MAX_RSS:
+		return data->sample.max_rss_kib > 0;
+	case RUN_EVIDENCE:
+		return evidence_get(evidence, &evidence_fields[field->index], &value);
+	case RUN_EVENT:
+		return !isnan(data->counters[field->index]);
+	case RUN_LOAD:
+		return !isnan(evidence->load1);
+	case RUN_RUNNABLE:
+		return evidence->runnable >= 0;
+	case RUN_CPU_TEMP:
+	case RUN_TEMPERATURE_AFTER:
+		return !isnan(evidence->temperature_after);
+	case RUN_CPU_FREQ:
+		return evidence->frequency_khz >= 0;
+	case RUN_TEMPERATURE_BEFORE:
+		return !isnan(evidence->temperature_before);
+	case RUN_IRQ_LINES:
+		return evidence->n_irq_lines > 0;
+	case RUN_SOFTIRQS:
+		return evidence->softirqs[0] >= 0;
+	default:
+		return true;
+	}
+}

@@ -63,6 +63,8 @@ struct run_data {
 void run_data_clear(struct run_data *data);
 /* A new event is added to the series, if that has evidence. -ENOMEM. */
 int run_field_find(struct series *series, const char *name, struct run_field *ret);
+/* Is it known? */
+bool run_data_has(const struct run_data *data, const struct run_field *field);
 /* A value that is none of the kind is passed over: pyperf's tools write what they like there.
  * -ENOMEM. */
 int run_data_set(struct run_data *data, struct series *series, const struct run_field *field,

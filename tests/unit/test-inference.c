@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "basic/macro.h"
+#include "result/inference.h"
+#include "result/stats.h"
+
+#include "inference-figures.h"
+#include "random.h"
+
+/* To so many parts of the larger one, or both NAN. */
+static void assert_close(const char *what, double value, double wish, double tolerance)
+{
+	if (isnan(wish) ? isnan(value) : fabs(value - wish) <= tolerance * fabs(wish))
+		return;
+	fprintf(stderr, "%s: %.17g instead of %.17g\n", what, value, wish);
+	fail();
+}
+
+static void test_against_scipy(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
+		struct welch welch = { NAN, NAN, NAN };
+		struct mann_whitney ranks;
+
+		assert_int_equal(mann_whitney_test(figures[i].old, figures[i].n_old, figures[i].new,
+					 figures[i].n_new, &ranks),
+			0);
+		assert_close(figures[i].name, ranks.u, figures[i].u, 0);
+		assert_close(figures[i].name, ranks.p, figures[i].ranks_p, 1e-11);
+		(void)welch_test(
+			figures[i].old, figures[i].n_old, figures[i].new, figures[i].n_new, &welch);
+		assert_close(figures[i].name, welch.t, figures[i].welch_t, 1e-11);
+		assert_close(figures[i].name, welch.p, figures[i].welch_p, 1e-10);
+	}
+}
+
+static void test_distributions_against_scipy(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(student); i++) {
+		assert_close("Student's t", student_two_sided(student[i][0], student[i][1]),
+			student[i][2], 1e-6 * (student[i][1] > 1e4) + 1e-10);
+		assert_close("Student's t", student_two_sided(-student[i][0], student[i][1]),
+			student[i][2], 1e-6 * (student[i][1] > 1e4) + 1e-10);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(normal); i++)
+		assert_close("normal", normal_upper_tail(normal[i][0]), normal[i][1], 1e-12);
+	assert_true(student_two_sided(INFINITY, 5) == 0);
+}
+
+/* Student's table as it is printed in any textbook: 5 % two-sided. */
+static void test_table_of_student(void **state)
+{
+	static const double table[][2] = { { 1, 12.706 }, { 2, 4.303 }, { 3, 3.182 }, { 4, 2.776 },
+		{ 5, 2.571 }, { 10, 2.228 }, { 20, 2.086 }, { 30, 2.042 }, { 60, 2.000 },
+		{ 120, 1.980 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		assert_true(student_two_sided(table[i][1] - 0.0006, table[i][0]) > 0.05);
+		assert_true(student_two_sided(table[i][1] + 0.0006, table[i][0]) < 0.05);
+	}
+}
+
+/* Two samples without ties in which b is larger in u of all pairs. */
+static void make_u(double *a, size_t n_a, double *b, size_t n_b, size_t u)
+{
+	for (size_t i = 0; i < n_a; i++)
+		a[i] = (double)(i + 1);
+	/* Each of b has as many of a below it as are left to give. */
+	for (size_t k = n_b; k-- > 0;) {
+		size_t below = MIN(u, n_a);
+
+		u -= below;
+		b[k] = (double)below + 0.5 + (double)(k + 1) / 1000;
+	}
+}
+
+/* Critical values of U at 5 % two-sided (Mann and Whitney 1947; Milton 1964; any textbook). */
+static void test_table_of_mann_whitney(void **state)
+{
+	static const size_t table[][3] = { { 4, 4, 0 }, { 5, 5, 2 }, { 6, 6, 5 }, { 7, 7, 8 },
+		{ 8, 8, 13 }, { 10, 10, 23 }, { 5, 10, 8 }, { 12, 15, 49 }, { 20, 20, 127 } };
+	double a[20], b[20];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct mann_whitney ranks;
+
+		make_u(a, table[i][0], b, table[i][1], table[i][2]);
+		assert_int_equal(mann_whitney_test(a, table[i][0], b, table[i][1], &ranks), 0);
+		assert_true(ranks.u == (double)table[i][2]);
+		assert_true(ranks.p <= 0.05);
+		make_u(a, table[i][0], b, table[i][1], table[i][2] + 1);
+		assert_int_equal(mann_whitney_test(a, table[i][0], b, table[i][1], &ranks), 0);
+		assert_true(ranks.p > 0.05);
+	}
+}
+
+/* The example of Benjamini and Hochberg (1995), section 3.2: 4 of 15 are found at 5 %. */
+static void test_false_discoveries(void **state)
+{
+	double p[] = { 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459,
+		0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000 };
+	double odd[] = { 0.04, NAN, 0.01, 0.03 };
+	size_t found = 0;
+
+	(void)state;
+	assert_int_equal(adjust_false_discoveries(p, ARRAY_SIZE(p)), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
+		found += p[i] <= 0.05;
+	assert_int_equal(found, 4);
+	assert_close("first", p[0], 0.0015, 1e-12);
+	assert_close("fourth", p[3], 0.0095 * 15 / 4, 1e-12);
+	assert_int_equal(adjust_false_discoveries(odd, ARRAY_SIZE(odd)), 0);
+	assert_close("of 3", odd[0], 0.04, 1e-12);
+	assert_true(isnan(odd[1]));
+	assert_close("of 3", odd[2], 0.03, 1e-12);
+	assert_close("of 3", odd[3], 0.04, 1e-12);
+	assert_int_equal(adjust_false_discoveries(NULL, 0), 0);
+}
+
+static void test_too_little(void **state)
+{
+	static const double one[] = { 1 }, equal[] = { 2, 2, 2, 2, 2 };
+	static const double zero[] = { 0, 1, 2, 3, 4 };
+	struct mann_whitney ranks;
+	struct welch welch = { 7, 7, 7 };
+	struct ratio ratio = { 7, 7, 7 };
+
+	(void)state;
+	assert_int_equal(mann_whitney_test(one, 0, one, 1, &ranks), -ENODATA);
+	assert_int_equal(welch_test(one, 1, equal, 5, &welch), -ENODATA);
+	assert_int_equal(welch_test(equal, 5, equal, 5, &welch), -EDOM);
+	assert_true(welch.t == 7);
+	assert_int_equal(ratio_of_medians(equal, 4, equal, 5, &ratio), -ENODATA);
+	assert_int_equal(ratio_of_medians(zero, 5, equal, 5, &ratio), -EDOM);
+	assert_true(ratio.ratio == 7);
+	assert_int_equal(ratio_of_medians(equal, 5, equal, 5, &ratio), 0);
+	assert_true(ratio.ratio == 1 && ratio.low == 1 && ratio.high == 1);
+	assert_int_equal(mann_whitney_test(equal, 5, equal, 5, &ranks), 0);
+	assert_true(ranks.p == 1);
+}
+
+/* As in the header: how often the interval holds the true ratio. */
+static double make_normal(uint64_t *random)
+{
+	return 10 + 0.3 * random_normal(random);
+}
+
+static double make_log_normal(uint64_t *random)
+{
+	return exp(0.5 * random_normal(random));
+}
+
+static double make_floor(uint64_t *random)
+{
+	return 10 - 0.03 * log(1 - random_unit(random));
+}
+
+static void test_coverage(void **state)
+{
+	static double (*const make[])(
+		uint64_t * random) = { make_normal, make_log_normal, make_floor };
+	static const size_t sizes[][2] = { { 5, 5 }, { 10, 40 }, { 25, 25 } };
+	double a[40], b[40];
+
+	(void)state;
+	for (size_t d = 0; d < ARRAY_SIZE(make); d++) {
+		for (size_t s = 0; s < ARRAY_SIZE(sizes); s++) {
+			uint64_t random = 100 * d + s;
+			size_t held = 0, trials = 150;
+
+			for (size_t t = 0; t < trials; t++) {
+				struct ratio ratio;
+
+				for (size_t i = 0; i < sizes[s][0]; i++)
+					a[i] = make[d](&random);
+				for (size_t i = 0; i < sizes[s][1]; i++)
+					b[i] = 1.25 * make[d](&random);
+				stats_sort(a, sizes[s][0]);
+				stats_sort(b, sizes[s][1]);
+				assert_int_equal(
+					ratio_of_medians(a, sizes[s][0], b, sizes[s][1], &ratio),
+					0);
+				assert_true(ratio.low <= ratio.ratio && ratio.ratio <= ratio.high);
+				held += ratio.low <= 1.25 && 1.25 <= ratio.high;
+			}
+			/* 95 % less three standard deviations of so many trials, and not all. */
+			assert_true(held >= trials * 90 / 100);
+			assert_true(held < trials);
+		}
+	}
+}
+
+static void test_many_values(void **state)
+{
+	size_t n = 1000000;
+	double *a = calloc(n, sizeof(*a)), *b = calloc(n, sizeof(*b));
+	struct mann_whitney ranks;
+	struct welch welch;
+	struct ratio ratio, again;
+	uint64_t random = 5;
+
+	(void)state;
+	assert_non_null(a);
+	assert_non_null(b);
+	for (size_t i = 0; i < n; i++) {
+		a[i] = make_normal(&random);
+		b[i] = make_normal(&random) * 1.001;
+	}
+	stats_sort(a, n);
+	stats_sort(b, n);
+	assert_int_equal(ratio_of_medians(a, n, b, n, &ratio), 0);
+	assert_true(ratio.low > 1.0007 && ratio.low < 1.001 && ratio.high > 1.001);
+	assert_int_equal(ratio_of_medians(a, n, b, n, &again), 0);
+	assert_true(again.low == ratio.low && again.high == ratio.high);
+	assert_int_equal(mann_whitney_test(a, n, b, n, &ranks), 0);
+	assert_true(ranks.p < 1e-50);
+	assert_int_equal(welch_test(a, n, b, n, &welch), 0);
+	assert_true(welch.t > 15 && welch.p < 1e-50);
+	free(a);
+	free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_against_scipy),
+		cmocka_unit_test(test_distributions_against_scipy),
+		cmocka_unit_test(test_table_of_student),
+		cmocka_unit_test(test_table_of_mann_whitney),
+		cmocka_unit_test(test_false_discoveries),
+		cmocka_unit_test(test_too_little),
+		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_many_values),
+	};
+
+	return cmocka_run_group_tests_name("inference", tests, NULL, NULL);
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "result/document.h"
+#include "result/reader.h"
+
+static int read_memory(const char *text, size_t size, struct suite **ret, char **ret_why)
+{
+	struct input *input;
+	int r;
+
+	assert_int_equal(input_open_memory(text, size, &input), 0);
+	r = suite_read_input(input, true, ret, ret_why);
+	input_free(input);
+	return r;
+}
+
+static struct suite *read_good(const char *text)
+{
+	struct suite *suite = NULL;
+	char *why = NULL;
+
+	if (read_memory(text, strlen(text), &suite, &why) < 0)
+		fprintf(stderr, "%s\n", why);
+	assert_null(why);
+	assert_non_null(suite);
+	return suite;
+}
+
+static void assert_refused(const char *text, size_t size, const char *wish)
+{
+	struct suite *suite = NULL;
+	char *why = NULL;
+
+	assert_int_equal(read_memory(text, size, &suite, &why), -EINVAL);
+	assert_null(suite);
+	assert_string_equal(why, wish);
+	free(why);
+}
+
+#define HEAD "{\"version\": \"1.0\", \"benchmarks\": [{\"metadata\": {\"name\": \"a\"}, \"runs\": ["
+#define TAIL "]}]}"
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *why;
+	} cases[] = {
+		{ "", "1:1: the file ends too early" },
+		{ " \n\n ", "3:2: the file ends too early" },
+		{ "{", "1:2: the file ends too early" },
+		{ "[]", "1:1: no pyperf result: it is not an object" },
+		{ "nonsense", "1:1: a value was expected" },
+		{ "{} {}", "1:2: no pyperf result: 'version' is missing" },
+		{ "{\"version\": 6}",
+			"1:13: pyperf's format version 6 is not 1.0, which is the one that is known "
+			"here" },
+		{ "{\"version\": \"1.0\"}", "1:18: no pyperf result: 'benchmarks' are missing" },
+		{ "{\"version\": \"1.0\", \"benchmarks\": []}",
+			"1:35: no pyperf result: it has no benchmarks" },
+		{ "{\"version\": \"1.0\", \"benchmarks\": [{}]}",
+			"1:36: no pyperf result: a benchmark without 'runs'" },
+		{ "{\"version\": \"1.0\", \"benchmarks\": [{\"runs\": [{\"values\": [1]}]}]}",
+			"1:64: no pyperf result: a benchmark without a name" },
+		{ HEAD TAIL, "1:72: no pyperf result: a benchmark without runs" },
+		{ HEAD "{}" TAIL, "1:73: no pyperf result: a run without values" },
+		{ HEAD "{\"values\": [0]}" TAIL,
+			"1:84: no pyperf result: a value is not a number above 0" },
+		{ HEAD "{\"values\": [-1]}" TAIL,
+			"1:84: no pyperf result: a value is not a number above 0" },
+		{ HEAD "{\"values\": [\"1\"]}" TAIL,
+			"1:84: no pyperf result: a value is not a number above 0" },
+		{ HEAD "{\"values\": [NaN]}" TAIL, "1:84: a value was expected" },
+		{ HEAD "{\"values\": [Infinity]}" TAIL, "1:84: a value was expected" },
+		{ HEAD "{\"values\": [-Infinity]}" TAIL, "1:84: no number that JSON knows" },
+		{ HEAD "{\"values\": [1e999]}" TAIL, "1:84: the number is too large" },
+		{ HEAD "{\"values\": [01]}" TAIL, "1:84: no number that JSON knows" },
+		{ HEAD "{\"values\": [1.]}" TAIL, "1:84: no number that JSON knows" },
+		{ HEAD "{\"values\": [1,]}" TAIL, "1:86: a value was expected" },
+		{ HEAD "{\"values\": [1 2]}" TAIL, "1:86: ',' or ']' was expected" },
+		{ HEAD "{\"values\": [1], \"values\": [2]}" TAIL,
+			"1:88: a name that this object has already" },
+		{ HEAD "{\"values\": [1]}" TAIL " x",
+			"1:92: nothing was expected behind the value" },
+		{ HEAD "{\"values\": [1]", "1:86: the file ends too early" },
+		{ HEAD "{\"warmups\": [[0, 1]]}" TAIL,
+			"1:86: no pyperf result: a warm-up is not [loops, value]" },
+		{ HEAD "{\"warmups\": [[1]]}" TAIL,
+			"1:87: no pyperf result: a warm-up is not [loops, value]" },
+		{ HEAD "{\"warmups\": [[1, 1, 1]]}" TAIL,
+			"1:92: no pyperf result: a warm-up is not [loops, value]" },
+		{ HEAD "{\"values\": [1], \"metadata\": {\"loops\": 0}}" TAIL,
+			"1:110: no pyperf result: metadata 'loops' is not an integer of 1 or more" },
+		{ HEAD "{\"values\": [1], \"metadata\": {\"x\": []}}" TAIL,
+			"1:106: no pyperf result: metadata 'x' is neither a string nor a number" },
+		{ HEAD "{\"values\": [1], \"metadata\": {\"x\": \"\"}}" TAIL,
+			"1:106: no pyperf result: metadata 'x' is empty" },
+		{ HEAD "{\"values\": [1], \"metadata\": 1}" TAIL,
+			"1:100: no pyperf result: the value of 'metadata' is not an object" },
+		{ HEAD "{\"values\": [1], \"x\": \"\\ud800\"}" TAIL,
+			"1:101: half a surrogate pair" },
+		{ HEAD "{\"values\": [1], \"x\": \"\\u0000\"}" TAIL,
+			"1:100: a string with U+0000" },
+		{ HEAD "{\"values\": [1], \"x\": \"\xff\"}" TAIL, "1:95: bytes that are no UTF-8" },
+		{ HEAD "{\"values\": [1], \"x\": \"\n\"}" TAIL,
+			"1:94: a control character in a string" },
+		{ HEAD "{\"values\": [1]}]}, {\"metadata\": {\"name\": \" a \"}, "
+		       "\"runs\": [{\"values\": [1]}]}]}",
+			"1:149: no pyperf result: two benchmarks are named 'a'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct suite *suite = NULL;
+		char *why = NULL;
+		int r = read_memory(cases[i].text, strlen(cases[i].text), &suite, &why);
+
+		if (r != -EINVAL || strcmp(why, cases[i].why) != 0)
+			fprintf(stderr, "%s\n\t%s\n", cases[i].text, why ? why : "accepted");
+		assert_int_equal(r, -EINVAL);
+		assert_string_equal(why, cases[i].why);
+		free(why);
+	}
+}
+
+/* Every beginning of a good file is a bad one. */
+static void test_cut_off(void **state)
+{
+	static const char good[] = HEAD
+		"{\"values\": [1.5e-3, 2], \"warmups\": [[1, 3]], \"metadata\": {\"tags\": [\"x\"], "
+		"\"date\": \"2026-11-20 10:00:00\", \"x\": \"\\u00e9\"}}" TAIL;
+
+	(void)state;
+	suite_free(read_good(good));
+	for (size_t size = 0; size < strlen(good); size++) {
+		/* A copy of that length, so that a sanitizer sees what is read beyond. */
+		char *copy = malloc(size + 1);
+		struct suite *suite = NULL;
+		char *why = NULL;
+
+		memcpy(copy, good, size);
+		copy[size] = '\0';
+		copy = realloc(copy, size > 0 ? size : 1);
+		assert_int_equal(read_memory(copy, size, &suite, &why), -EINVAL);
+		assert_non_null(why);
+		free(why);
+		free(copy);
+	}
+}
+
+static void test_hostile(void **state)
+{
+	struct text t = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < 100000; i++)
+		text_append(&t, "[");
+	assert_refused(t.data, t.length, "1:1: no pyperf result: it is not an object");
+	text_clear(&t);
+
+	text_append(&t, "{\"x\": ");
+	for (size_t i = 0; i < 100000; i++)
+		text_append(&t, "[");
+	assert_refused(t.data, t.length, "1:70: nested deeper than 64 levels");
+	text_clear(&t);
+
+	text_append(&t, HEAD "{\"values\": [");
+	for (size_t i = 0; i < 100000; i++)
+		text_append(&t, "1");
+	text_append(&t, "]}" TAIL);
+	assert_refused(t.data, t.length, "1:84: the number is too long");
+	text_clear(&t);
+
+	text_append(&t, "{\"x\": \"");
+	for (size_t i = 0; i < 1100000; i++)
+		text_append(&t, "x");
+	text_append(&t, "\"}");
+	assert_refused(t.data, t.length, "1:7: the string is longer than 1 MiB");
+	text_clear(&t);
+
+	text_append(&t, "{");
+	for (size_t i = 0; i < 1001; i++)
+		text_appendf(&t, "%s\"%zu\": 1", i > 0 ? ", " : "", i);
+	text_append(&t, "}");
+	assert_int_equal(t.data[t.length - 1], '}');
+	{
+		struct suite *suite = NULL;
+		char *why = NULL;
+
+		assert_int_equal(read_memory(t.data, t.length, &suite, &why), -EINVAL);
+		assert_non_null(strstr(why, "an object of more than 1000 members"));
+		free(why);
+	}
+	text_clear(&t);
+
+	/* Names that never come again, a few in each run. */
+	text_append(&t, HEAD);
+	for (size_t i = 0; i < 1001; i++)
+		text_appendf(&t, "%s{\"values\": [1], \"metadata\": {\"k%zu\": 1}}",
+			i > 0 ? ", " : "", i);
+	text_append(&t, TAIL);
+	{
+		struct suite *suite = NULL;
+		char *why = NULL;
+
+		assert_int_equal(read_memory(t.data, t.length, &suite, &why), -EINVAL);
+		assert_non_null(strstr(why, "more than 1000 different names of metadata"));
+		free(why);
+	}
+	text_clear(&t);
+}
+
+/* A file as pyperf writes it: sorted keys, what is common at the top, behind the runs. */
+static void test_pyperf(void **state)
+{
+	static const char text[] =
+		"{\"benchmarks\":[{\"metadata\":{\"name\":\"one\",\"loops\":8},\"runs\":["
+		"{\"metadata\":{\"calibrate_loops\":8,\"date\":\"2026-11-20 10:00:00.5\"},"
+		"\"warmups\":[[1,0.004],[2,0.003]]},"
+		"{\"metadata\":{\"date\":\"2026-11-20 10:00:02\",\"duration\":1.25,\"loops\":4,"
+		"\"cpu_temp\":\"coretemp:Core 0=57 C, coretemp:Package id 0=58 C\","
+		"\"cpu_freq\":\"3=2300 MHz\",\"load_avg_1min\":0.5},"
+		"\"values\":[0.002,0.001,0.003],\"warmups\":[[8,0.0035]]},"
+		"{\"metadata\":{\"date\":\"2026-11-20 10:00:04\",\"duration\":1.25,"
+		"\"extra\":\"x\"},\"values\":[0.005]}]},"
+		"{\"metadata\":{\"name\":\"two\",\"unit\":\"byte\"},\"runs\":[{\"values\":[12345]}]}],"
+		"\"metadata\":{\"hostname\":\" quiet \",\"inner_loops\":2,\"tags\":[\"a\",\"b\"],"
+		"\"runnable_threads\":3},\"version\":\"1.0\"}";
+	struct suite *suite = read_good(text);
+	const struct benchmark *b = suite->benchmarks[0];
+	double *units, low, high;
+	char *value;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(suite->n, 2);
+	assert_string_equal(b->name, "one");
+	assert_int_equal(b->n_values, 4);
+	assert_true(b->values[2] == 0.003 && b->values[3] == 0.005);
+	assert_int_equal(b->series->n_samples, 3);
+	assert_int_equal(b->series->n_warmups, 1);
+	assert_int_equal(b->n_warmups, 3);
+	assert_int_equal(b->runs[1].loops, 4);
+	assert_int_equal(b->runs[2].loops, 8);
+	assert_int_equal(b->runs[2].inner_loops, 2);
+	assert_int_equal(benchmark_raw_range(b, &low, &high), 0);
+	assert_true(low == 0.008 && high == 0.08);
+	assert_int_equal(benchmark_units(b, &units, &n), 0);
+	assert_int_equal(n, 2);
+	assert_true(units[0] == 0.002 && units[1] == 0.005);
+	free(units);
+	/* 0.004 * 2 + 0.003 * 2 * 2 of the calibration, and what the others say. */
+	assert_true(fabs(b->total_seconds - 2.52) < 1e-12);
+	assert_true(b->has_dates);
+	assert_int_equal(b->last_date - b->first_date, 6);
+	assert_int_equal(b->series->samples[1].start_ns, 1500000000);
+	assert_true(b->series->evidence[1].temperature_after == 58);
+	assert_int_equal(b->series->evidence[1].frequency_khz, 2300000);
+	assert_true(isnan(b->series->evidence[2].load1));
+	assert_int_equal(b->series->evidence[2].runnable, 3);
+	assert_int_equal(benchmark_metadata_text(b, "hostname", &value), 0);
+	assert_string_equal(value, "quiet");
+	free(value);
+	assert_int_equal(benchmark_metadata_text(b, "tags", &value), 0);
+	assert_string_equal(value, "a, b");
+	free(value);
+	/* Not what only some runs say, nor what a run says otherwise. */
+	assert_null(facts_find(&b->metadata, "extra"));
+	assert_null(facts_find(&b->metadata, "loops"));
+	assert_int_equal(suite->benchmarks[1]->unit, UNIT_BYTE);
+	assert_null(suite_find(suite, "three"));
+	assert_true(suite_find(suite, "two") == suite->benchmarks[1]);
+	suite_free(suite);
+}
+
+/* What we write comes back as what it was, with all of its evidence. */
+static void test_own(void **state)
+{
+	static const char *const events[] = { "instructions:u", NULL };
+	char path[] = "/tmp/test-reader-XXXXXX";
+	int fd = mkstemp(path);
+	FILE *stream = fdopen(fd, "w");
+	struct facts metadata = { 0 };
+	struct suite *suite = NULL;
+	const struct series *back;
+	struct series *series;
+	char *why = NULL, *text;
+
+	(void)state;
+	assert_int_equal(series_new(true, events, &series), 0);
+	series->clock = WINDOW_KERNEL;
+	series->start_realtime_ns = 1700000000123456000;
+	series->softirq_names[1] = "TIMER";
+	for (int i = 0; i < 7; i++) {
+		struct sample sample = { .kernel_ns = 12345678 + i,
+			.user_ns = 12445678 + i,
+			.start_ns = i * 20000000,
+			.flags = i == 3 ? SAMPLE_PREEMPTED | SAMPLE_IRQ : 0,
+			.warmup = i == 0,
+			.status = i == 4 ? 256 : 0,
+			.env_pad = (uint32_t)i,
+			.max_rss_kib = 1500 };
+		const double counters[] = { i == 2 ? NAN : 1000.0 + i };
+		struct evidence evidence;
+
+		evidence_clear(&evidence);
+		evidence.run_delay_ns = 1000 * i;
+		evidence.migrations = i;
+		evidence.frequency_khz = 3400000;
+		evidence.softirqs[1] = i;
+		evidence.temperature_before = 58.25f;
+		evidence.load1 = 0.42f;
+		if (i == 5) {
+			evidence.n_irq_lines = 1;
+			evidence.irq_count[0] = 3;
+			assert_int_equal(series_intern_irq(
+						 series, "38: odd, x2 name", &evidence.irq_line[0]),
+				0);
+		}
+		assert_int_equal(series_append(series, &sample, &evidence, counters), 0);
+	}
+	facts_set_string(&metadata, "name", "own");
+	assert_int_equal(document_write(stream, NULL, series, &metadata), 0);
+	fclose(stream);
+
+	assert_int_equal(suite_read(path, true, &suite, &why), 0);
+	back = suite->benchmarks[0]->series;
+	assert_int_equal(back->clock, WINDOW_KERNEL);
+	assert_int_equal(back->n_samples, 7);
+	assert_int_equal(back->n_warmups, 1);
+	assert_int_equal(suite->benchmarks[0]->n_values, 6);
+	for (size_t i = 0; i < 7; i++) {
+		const struct sample *a = &series->samples[i], *b = &back->samples[i];
+
+		assert_int_equal(a->kernel_ns, b->kernel_ns);
+		assert_int_equal(a->user_ns, b->user_ns);
+		assert_int_equal(a->start_ns, b->start_ns);
+		assert_int_equal(a->flags, b->flags);
+		assert_int_equal(a->status, b->status);
+		assert_int_equal(a->warmup, b->warmup);
+		assert_int_equal(a->env_pad, b->env_pad);
+		assert_int_equal(a->max_rss_kib, b->max_rss_kib);
+		assert_int_equal(series->evidence[i].run_delay_ns, back->evidence[i].run_delay_ns);
+		assert_int_equal(series->evidence[i].migrations, back->evidence[i].migrations);
+		assert_int_equal(
+			series->evidence[i].frequency_khz, back->evidence[i].frequency_khz);
+		assert_true(back->evidence[i].temperature_before == 58.25f);
+		assert_true(back->evidence[i].load1 == 0.42f);
+		assert_true(i == 2 ? isnan(back->counters[i]) : back->counters[i] == 1000.0 + i);
+	}
+	text = series_irq_text(back, 5);
+	assert_string_equal(text, "38: odd, x2 name x3");
+	free(text);
+	text = series_softirq_text(back, 6);
+	assert_string_equal(text, "TIMER x6");
+	free(text);
+	suite_free(suite);
+	facts_clear(&metadata);
+	series_free(series);
+	unlink(path);
+}
+
+/* gzip by its first bytes: made by `gzip -9n`. */
+static void test_gzip(void **state)
+{
+	static const unsigned char packed[] = {
+#include "packed-result.h"
+	};
+	char path[] = "/tmp/test-reader-XXXXXX";
+	int fd = mkstemp(path);
+	struct suite *suite = NULL;
+	char *why = NULL;
+
+	(void)state;
+	assert_int_equal(write(fd, packed, sizeof(packed)), (int)sizeof(packed));
+	assert_int_equal(suite_read(path, false, &suite, &why), 0);
+	assert_string_equal(suite->benchmarks[0]->name, "packed");
+	assert_true(suite->benchmarks[0]->values[1] == 0.75);
+	suite_free(suite);
+	suite = NULL;
+	/* Cut off, and damaged. */
+	assert_int_equal(ftruncate(fd, (off_t)sizeof(packed) - 9), 0);
+	assert_int_equal(suite_read(path, false, &suite, &why), -EBADMSG);
+	assert_non_null(strstr(why, "the compressed data are damaged or cut off"));
+	free(why);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, packed, sizeof(packed), 0), (int)sizeof(packed));
+	assert_int_equal(pwrite(fd, "\x55\x55\x55", 3, sizeof(packed) - 12), 3);
+	assert_int_equal(suite_read(path, false, &suite, &why), -EBADMSG);
+	free(why);
+	assert_null(suite);
+	close(fd);
+	unlink(path);
+}
+
+static void test_files(void **state)
+{
+	struct suite *suite = NULL;
+	char *why = NULL;
+
+	(void)state;
+	assert_int_equal(suite_read("/nonexistent", false, &suite, &why), -ENOENT);
+	assert_int_equal(suite_read("/", false, &suite, &why), -EISDIR);
+	assert_null(why);
+	assert_int_equal(suite_read("/dev/zero", false, &suite, &why), -EINVAL);
+	assert_string_equal(why, " neither a file nor a pipe");
+	free(why);
+	assert_null(suite);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_pyperf),
+		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_gzip),
+		cmocka_unit_test(test_files),
+	};
+
+	return cmocka_run_group_tests_name("reader", tests, NULL, NULL);
+}
