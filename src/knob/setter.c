@@ -13,6 +13,7 @@
 #include "knob/journal.h"
 #include "knob/setter.h"
 #include "knob/show.h"
+#include "machine/target.h"
 
 enum {
 	OPT_DRY_RUN = 256,
@@ -38,10 +39,8 @@ struct arguments {
 
 static void usage(const struct setter *setter, FILE *stream)
 {
-	const char *without_cpus = setter->no_cpus ? setter->no_cpus : " (default: all)";
+	const char *no_cpus = setter->no_cpus ? setter->no_cpus : "all";
 
-	if (setter->needs_cpus)
-		without_cpus = "";
 	fprintf(stream,
 		"Usage: %s [apply] [OPTIONS]%s%s\n"
 		"       %s status [OPTIONS]\n"
@@ -54,7 +53,8 @@ static void usage(const struct setter *setter, FILE *stream)
 		"%s\n"
 		"\n"
 		"%s"
-		"  -c, --cpus LIST           for these CPUs, as in 3 or 2-3,8%s\n"
+		"  -c, --cpus LIST           for these CPUs, as in 3 or 2-3,8; default: those of\n"
+		"                            the running benchmark.target%s%s\n"
 		"      --dry-run             show what would be written, and write nothing\n"
 		"      --strict              fail where a knob is not there or refuses\n"
 		"      --force               restore: over what somebody else changed since, too\n"
@@ -66,7 +66,9 @@ static void usage(const struct setter *setter, FILE *stream)
 		"apply (the default) writes down what is there and then changes it; status shows\n"
 		"it; restore puts back exactly what was there.\n"
 		"Exit status: 0 done, 1 failed, 2 wrong use. See %s(8).\n",
-		setter->summary, setter->help ? setter->help : "", without_cpus, setter->name);
+		setter->summary, setter->help ? setter->help : "",
+		setter->needs_cpus ? "" : ", else ", setter->needs_cpus ? "" : no_cpus,
+		setter->name);
 }
 
 /* The options of all setters and this one's own, malloc'd. */
@@ -200,10 +202,6 @@ static int parse_arguments(
 	}
 	if (a.dry_run && (a.own || a.verb != SETTER_APPLY)) {
 		say("--dry-run is for apply");
-		return -EINVAL;
-	}
-	if (setter->needs_cpus && !a.cpus && !a.own && a.verb == SETTER_APPLY) {
-		say("-c LIST is needed: the CPUs that are to be quiet");
 		return -EINVAL;
 	}
 	*ret = a;
@@ -516,6 +514,28 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 	return status;
 }
 
+/* The CPUs of the target that runs, which serve where -c was not given; *ret stays NULL for none. A
+ * file of it that cannot be used is a failure: what is meant to be quiet would be guessed. */
+static int find_target_cpus(
+	const struct setter *setter, const struct arguments *a, struct cpumask **ret)
+{
+	int r;
+
+	if (a->cpus)
+		return 0;
+	r = target_read_cpus(ret);
+	if (r < 0 && r != -ENOENT) {
+		say_errno(r,
+			"cannot find out which CPUs benchmark.target has chosen (" TARGET_FILE ")");
+		return r == -EINVAL ? -EIO : r;
+	}
+	if (r == -ENOENT && setter->needs_cpus && a->verb == SETTER_APPLY) {
+		say("-c LIST is needed, for no benchmark.target runs: the CPUs that are to be quiet");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int run_with_plan(const struct setter *setter, const struct arguments *a)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
@@ -531,6 +551,13 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	struct knob_plan plan = { 0 };
 	int r, status;
 
+	r = find_target_cpus(setter, a, &cpus);
+	if (r < 0)
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	if (cpus) {
+		target.cpus = cpus;
+		target.cpus_of_target = true;
+	}
 	if (turns) {
 		if (!is_root(setter, "apply"))
 			return EXIT_FAILED;

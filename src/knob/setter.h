@@ -29,8 +29,10 @@ enum setter_verb {
 /* What a plan is made for. */
 struct setter_target {
 	enum setter_verb verb; /* APPLY or STATUS */
-	/* The CPUs of -c: exist, online or offline. NULL when none were given. */
+	/* The CPUs of -c, else those of the running benchmark.target: exist, online or offline.
+	 * NULL when none were given and no target runs. */
 	const struct cpumask *cpus;
+	bool cpus_of_target; /* -c was not given */
 	const struct topology *topology;
 	bool strict;
 	bool verbose;
@@ -62,9 +64,9 @@ struct setter {
 	const struct option *options;
 	/* Ended by one without a name. NULL for none. */
 	const struct setter_verb_own *verbs;
-	/* -c may not be left out (for apply). */
+	/* There must be CPUs for apply: of -c, or of a target that runs. */
 	bool needs_cpus;
-	/* What --help says of leaving it out: " (default: none)". NULL: all CPUs. */
+	/* What --help calls the default where there are neither: "none". NULL: "all". */
 	const char *no_cpus;
 	const struct knob_backend *backends;
 	/* As in struct engine. */

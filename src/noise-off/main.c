@@ -172,7 +172,7 @@ int main(int argc, char *argv[])
 			"      --aslr off|keep       keep (the default) leaves address layouts random\n",
 		.options = options,
 		.verbs = verbs,
-		.no_cpus = " (default: none)",
+		.no_cpus = "none",
 		.backends = noise_backends,
 		.parse_option = parse_option,
 		.plan = make_plan,

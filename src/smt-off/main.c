@@ -383,16 +383,22 @@ static int add_done(const struct scene *scene, struct knob_plan *plan)
 static int plan_smt(const struct setter_target *target, struct knob_plan *plan, void *state)
 {
 	const struct request *request = state;
+	struct setter_target whole = *target;
 	struct scene scene;
+	bool asks;
 	int r;
 
-	if (request->all && target->cpus) {
+	if (request->all && target->cpus && !target->cpus_of_target) {
 		say("-c and --all exclude each other");
 		return -EINVAL;
 	}
+	if (request->all) {
+		whole.cpus = NULL;
+		target = &whole;
+	}
+	asks = request->all || (target->cpus && !target->cpus_of_target);
 	r = scene_open(target, &scene);
-	if (r == 0 && target->verb == SETTER_STATUS && scene.has_journal && !request->all &&
-		!target->cpus) {
+	if (r == 0 && target->verb == SETTER_STATUS && scene.has_journal && !asks) {
 		r = add_done(&scene, plan);
 	} else if (r == 0) {
 		r = choose_going(&scene);
@@ -461,7 +467,7 @@ int main(int argc, char *argv[])
 		.name = "smt-off",
 		.summary =
 			"Take the threads beside the chosen CPUs offline, or every second thread.",
-		.help = "      --all                 on the whole machine (the default without -c)\n"
+		.help = "      --all                 on the whole machine (the default without CPUs)\n"
 			"-c names the CPUs that stay: one of each core, whose other threads go.\n",
 		.options = options,
 		.parse_option = parse_option,

@@ -93,6 +93,35 @@ def rows(text):
     return {row['path']: row for row in json.loads(text)['knobs']}
 
 
+def test_target():
+    """The CPUs of a running benchmark.target are the default of -c; what is wrong with its file is a
+    failure, for nobody knows what is meant to be quiet."""
+    latency = {cpu: f'{CPU}/cpu{cpu}/power/pm_qos_resume_latency_us' for cpu in (0, 1)}
+    with mini() as setter:
+        boot = (setter.box.root / BOOT).read_text().strip()
+        target = setter.run_directory / 'quiesce/target'
+        text = f'QUIESCE_TARGET=1\nBOOT_ID={boot}\nCPUS=1\n'
+        target.parent.mkdir()
+        target.write_text(text)
+        before = setter.snapshot()
+        check(latency[0] not in setter.succeed('--dry-run', '--json', user=True), 'CPU 0 in the dry run')
+        setter.succeed()
+        setter.same({**before, **{path: f'{value}\n'.encode() for path, value in APPLIED.items()}},
+                    'not the CPUs of the target')
+        setter.succeed('restore')
+        setter.succeed('-c', '0')
+        equal(setter.snapshot()[latency[0]], b'n/a\n', '-c over the target')
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+        for damaged in (text[:-1], text.replace('=1\n', '=7\n', 1), text.replace('CPUS', 'CPU')):
+            target.write_text(damaged)
+            refused(setter, status=1, says='quiesce/target')
+            refused(setter, 'status', status=1, says='quiesce/target')
+        # Of another boot: it is none, so all CPUs it is.
+        target.write_text(text.replace(boot, boot[::-1]))
+        check(latency[0] in setter.succeed('--dry-run', '--json'), 'a target of another boot')
+
+
 def test_json():
     with mini() as setter:
         setter.box.remove('proc/sys/kernel/watchdog_cpumask')

@@ -159,6 +159,21 @@ def test_chained_restore():
         smt.same(before, 'restore after -c and --all left')
 
 
+def test_running_target():
+    """Its CPUs are the default, --all goes beyond them, and status shows what was done."""
+    with Smt() as smt:
+        boot = (smt.box.root / 'proc/sys/kernel/random/boot_id').read_text().strip()
+        smt.journal_path.parent.mkdir()
+        (smt.journal_path.parent / 'target').write_text(
+            f'QUIESCE_TARGET=1\nBOOT_ID={boot}\nCPUS=3\n')
+        equal(smt.states(), {('online', 11): 'applied'}, 'of the target')
+        equal(smt.states('-c', '4')[('online', 12)], 'applied', '-c')
+        equal(smt.states('status'), {('online', 11): 'applied', ('online', 12): 'applied'}, 'status')
+        smt.succeed('restore')
+        equal(smt.states('--all')[('smt/control', None)], 'applied', '--all')
+        smt.succeed('restore')
+
+
 def test_wrong_use():
     with Smt() as smt:
         for arguments, words in ((('-c', '3,11'), 'CPUs 3 and 11 are threads of one core'),
