@@ -163,7 +163,7 @@ static int measure_round(
 		say_errno(r, "cannot measure CPU %d", cpu);
 		return r;
 	}
-	r = suspects_read_before(&before);
+	r = suspects_read_before(round, &before);
 	if (r < 0)
 		return r;
 	spin_go(spin);
@@ -171,7 +171,7 @@ static int measure_round(
 	if (m->signal)
 		spin_stop(spin);
 	spin_join(spin);
-	r = suspects_read_after(&after);
+	r = suspects_read_after(round, &after);
 	if (r == 0)
 		r = take_results(m, spin, &before, &after);
 	suspects_reading_clear(&before);

@@ -116,6 +116,9 @@ static void add_suspects(struct rows *rows, const struct measured_cpu *cpu)
 	for (size_t i = 0; i < suspects->n_interrupts; i++)
 		add_row(rows, "interrupt", suspects->interrupts[i].name,
 			(double)suspects->interrupts[i].count, "count");
+	for (size_t i = 0; i < suspects->n_tasks; i++)
+		add_row(rows, "task", suspects->tasks[i].name,
+			seconds((int64_t)suspects->tasks[i].count), "s");
 	for (size_t i = 0; i < PROCSTAT_N_SOFTIRQS; i++)
 		if (suspects->softirqs[i] > 0)
 			add_row(rows, "softirq", procstat_softirq_name(i), suspects->softirqs[i],
@@ -304,6 +307,10 @@ static void show_others(const struct measured_cpu *cpu)
 	if (cpu->spin.waited_ns > 0)
 		printf("  %22s    waited while other tasks ran\n",
 			units_format_seconds(seconds(cpu->spin.waited_ns), buf));
+	for (size_t i = 0; i < MIN(suspects->n_tasks, (size_t)NAMED_MAX); i++)
+		printf("  %22s    ran %s\n",
+			units_format_seconds(seconds((int64_t)suspects->tasks[i].count), buf),
+			suspects->tasks[i].name);
 	if (suspects->steal_ns > 0)
 		printf("  %22s    stolen by the hypervisor (counted in ticks)\n",
 			units_format_seconds(seconds(suspects->steal_ns), buf));

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "basic/file.h"
 #include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/text.h"
 #include "isol-check/suspects.h"
 #include "machine/interrupts.h"
+#include "machine/tasks.h"
 
 enum {
 	TABLE_MAX = 64 * 1024 * 1024,
@@ -36,12 +40,62 @@ static int read_times(struct suspects_reading *reading)
 	return r;
 }
 
-int suspects_read_before(struct suspects_reading *ret)
+/* -ENODATA where the kernel does not say, or the task is gone. */
+static int read_ran(const struct task *task, uint64_t *ret)
+{
+	char path[64], text[128];
+	const char *cursor = text;
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", task->pid, task->tid);
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	if (r < 0 || parse_next_u64(&cursor, ret) < 0)
+		return -ENODATA;
+	return 0;
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	const struct suspect_task *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static int read_tasks(const struct cpumask *mask, struct suspects_reading *reading)
+{
+	_cleanup_(tasks) struct tasks *tasks = NULL;
+	int r;
+
+	r = tasks_read(mask, &tasks);
+	if (r < 0 || tasks->n == 0)
+		return r == -ENOMEM ? r : 0;
+	reading->tasks = calloc(tasks->n, sizeof(*reading->tasks));
+	if (!reading->tasks)
+		return -ENOMEM;
+	for (size_t i = 0; i < tasks->n; i++) {
+		const struct task *task = &tasks->items[i];
+		struct suspect_task *suspect = &reading->tasks[reading->n_tasks];
+
+		if (task->pid == getpid() || read_ran(task, &suspect->ran_ns) < 0)
+			continue;
+		suspect->tid = task->tid;
+		suspect->cpu = task->cpu;
+		snprintf(suspect->comm, sizeof(suspect->comm), "%s", task->comm);
+		reading->n_tasks++;
+	}
+	if (reading->n_tasks > 0)
+		qsort(reading->tasks, reading->n_tasks, sizeof(*reading->tasks), compare_tids);
+	return 0;
+}
+
+int suspects_read_before(const struct cpumask *mask, struct suspects_reading *ret)
 {
 	struct suspects_reading reading = { 0 };
 	int r;
 
-	r = read_times(&reading);
+	r = read_tasks(mask, &reading);
+	if (r == 0)
+		r = read_times(&reading);
 	if (r == 0)
 		r = read_interrupts(&reading);
 	if (r < 0) {
@@ -52,7 +106,7 @@ int suspects_read_before(struct suspects_reading *ret)
 	return 0;
 }
 
-int suspects_read_after(struct suspects_reading *ret)
+int suspects_read_after(const struct cpumask *mask, struct suspects_reading *ret)
 {
 	struct suspects_reading reading = { 0 };
 	int r;
@@ -60,6 +114,8 @@ int suspects_read_after(struct suspects_reading *ret)
 	r = read_interrupts(&reading);
 	if (r == 0)
 		r = read_times(&reading);
+	if (r == 0)
+		r = read_tasks(mask, &reading);
 	if (r < 0) {
 		suspects_reading_clear(&reading);
 		return r;
@@ -73,6 +129,7 @@ void suspects_reading_clear(struct suspects_reading *reading)
 	free(reading->stat);
 	free(reading->softirqs);
 	free(reading->interrupts);
+	free(reading->tasks);
 	*reading = (struct suspects_reading){ 0 };
 }
 
@@ -158,6 +215,50 @@ static void compare_steal(const struct cpumask *cpu, const struct suspects_readi
 	suspects->steal_ns = MAX(last.steal_ns - first.steal_ns, (int64_t)0);
 }
 
+static int add_task(struct suspects *suspects, const struct suspect_task *task, uint64_t ran_ns)
+{
+	_cleanup_free_ char *comm = NULL;
+	struct suspect *items =
+		reallocarray(suspects->tasks, suspects->n_tasks + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	suspects->tasks = items;
+	/* A program calls itself what it likes. */
+	comm = text_escape_control(task->comm);
+	if (!comm || asprintf(&items[suspects->n_tasks].name, "%s (%d)", comm, task->tid) < 0)
+		return -ENOMEM;
+	items[suspects->n_tasks].count = ran_ns;
+	suspects->n_tasks++;
+	return 0;
+}
+
+static int compare_tasks(int cpu, const struct suspects_reading *before,
+	const struct suspects_reading *after, struct suspects *suspects)
+{
+	for (size_t i = 0; i < after->n_tasks; i++) {
+		const struct suspect_task *task = &after->tasks[i], *former;
+		uint64_t ran = task->ran_ns;
+		int r;
+
+		former = before->n_tasks > 0
+			? bsearch(task, before->tasks, before->n_tasks, sizeof(*task), compare_tids)
+			: NULL;
+		/* A task of the same number that ran less is another one. */
+		if (former && former->ran_ns <= ran)
+			ran -= former->ran_ns;
+		if (task->cpu != cpu || ran == 0)
+			continue;
+		r = add_task(suspects, task, ran);
+		if (r < 0)
+			return r;
+	}
+	if (suspects->n_tasks > 0)
+		qsort(suspects->tasks, suspects->n_tasks, sizeof(*suspects->tasks),
+			compare_suspects);
+	return 0;
+}
+
 int suspects_compare(int cpu, const struct suspects_reading *before,
 	const struct suspects_reading *after, struct suspects *ret)
 {
@@ -171,6 +272,8 @@ int suspects_compare(int cpu, const struct suspects_reading *before,
 	if (r < 0)
 		return r;
 	r = compare_interrupts(mask, before, after, &suspects);
+	if (r == 0)
+		r = compare_tasks(cpu, before, after, &suspects);
 	if (r < 0) {
 		suspects_clear(&suspects);
 		return r;
@@ -186,5 +289,8 @@ void suspects_clear(struct suspects *suspects)
 	for (size_t i = 0; i < suspects->n_interrupts; i++)
 		free(suspects->interrupts[i].name);
 	free(suspects->interrupts);
+	for (size_t i = 0; i < suspects->n_tasks; i++)
+		free(suspects->tasks[i].name);
+	free(suspects->tasks);
 	*suspects = (struct suspects){ 0 };
 }

@@ -30,7 +30,7 @@ def busy(cpu):
             # It must be there before it can disturb.
             while os.sched_getaffinity(process.pid) != {cpu}:
                 time.sleep(0.01)
-            yield
+            yield process.pid
         finally:
             process.kill()
 
@@ -58,7 +58,7 @@ def sound(found, cpu):
 def test_busy():
     """A task on the same CPU makes gaps, and the scheduler tells of it."""
     cpu = max(os.sched_getaffinity(0))
-    with busy(cpu):
+    with busy(cpu) as pid:
         found = rows(isol_check('--measure=0.5', '-c', cpu, '--json'))
         text = isol_check('--measure=0.5', '-c', cpu)
     sound(found, cpu)
@@ -68,6 +68,9 @@ def test_busy():
     # Without schedstats the kernel does not say.
     check(found[cpu, 'scheduler'].get('waited', 1) > 0, 'it did not wait')
     check(found.get((cpu, 'interrupt')), 'no interrupt')
+    if 'waited' in found[cpu, 'scheduler']:
+        tasks = found[cpu, 'task']
+        check(any(name.endswith(f' ({pid})') and ran > 0 for name, ran in tasks.items()), tasks)
     equal((text.returncode, text.stderr), (0, ''), 'as text')
     for words in (f'CPU {cpu}: ', ' gaps of ', 'us: ', 'another task came first'):
         check(words in text.stdout, text.stdout)

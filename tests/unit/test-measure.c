@@ -107,12 +107,45 @@ static void test_unknown(void **state)
 	suspects_clear(&suspects);
 }
 
+/* Those that have run, and were last seen on the CPU. */
+static void test_tasks(void **state)
+{
+	struct suspect_task former[] = {
+		{ .tid = 3, .cpu = 1, .ran_ns = 100, .comm = "still" },
+		{ .tid = 5, .cpu = 0, .ran_ns = 100, .comm = "came" },
+		{ .tid = 6, .cpu = 1, .ran_ns = 900, .comm = "went" },
+		{ .tid = 8, .cpu = 1, .ran_ns = 900, .comm = "other" },
+	};
+	struct suspect_task latter[] = {
+		{ .tid = 3, .cpu = 1, .ran_ns = 100, .comm = "still" },
+		{ .tid = 5, .cpu = 1, .ran_ns = 150, .comm = "came" },
+		{ .tid = 6, .cpu = 0, .ran_ns = 990, .comm = "went" },
+		{ .tid = 7, .cpu = 1, .ran_ns = 70, .comm = "new\033[1m" },
+		{ .tid = 8, .cpu = 1, .ran_ns = 60, .comm = "reused" },
+	};
+	struct suspects_reading before = { .tasks = former, .n_tasks = 4 };
+	struct suspects_reading after = { .tasks = latter, .n_tasks = 5 };
+	struct suspects suspects;
+
+	(void)state;
+	assert_int_equal(suspects_compare(1, &before, &after, &suspects), 0);
+	assert_int_equal(suspects.n_tasks, 3);
+	assert_string_equal(suspects.tasks[0].name, "new\\x1b[1m (7)");
+	assert_int_equal(suspects.tasks[0].count, 70);
+	assert_string_equal(suspects.tasks[1].name, "reused (8)");
+	assert_int_equal(suspects.tasks[1].count, 60);
+	assert_string_equal(suspects.tasks[2].name, "came (5)");
+	assert_int_equal(suspects.tasks[2].count, 50);
+	suspects_clear(&suspects);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rounds),
 		cmocka_unit_test(test_suspects),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_tasks),
 	};
 
 	return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
