@@ -239,6 +239,7 @@ static void look_at_range(struct host *host, struct finding *f)
 	if (limited) {
 		finding_add(f, VERDICT_RISK, "the firmware allows less at present");
 		add_policy_path(host, f, "bios_limit");
+		finding_add_fix(f, "the firmware's power settings");
 	}
 }
 
@@ -408,10 +409,13 @@ static void look_at_current(struct host *host, struct finding *f)
 	}
 	if (!pinned)
 		finding_add(f, VERDICT_INFO, "%s at this moment, while nothing pins it", text);
-	else if (off)
-		finding_add(f, VERDICT_RISK, "%s, which is not what it is pinned at", text);
-	else
+	else if (!off)
 		finding_add(f, VERDICT_OK, "%s, as pinned", text);
+	else
+		finding_add(f, VERDICT_RISK, "%s, which is not what it is pinned at", text);
+	/* What can be held is lower. */
+	if (pinned && off)
+		advise_pin(host, f);
 }
 
 const struct check frequency_checks[FREQUENCY_N] = {
@@ -439,7 +443,7 @@ const struct check frequency_checks[FREQUENCY_N] = {
 		"also with the governor `performance`. freq-pin makes both the same, at what the machine\n"
 		"can hold. The firmware may allow less (bios_limit), and wins.\n"
 		"Source: Documentation/admin-guide/pm/cpufreq.rst." },
-	{ "energy-preference", look_at_preference,
+	{ "epp", look_at_preference,
 		"What the hardware is told to prefer where it chooses the frequency itself (EPP; on older\n"
 		"Intel EPB): from performance (0) to power (255, 15). Anything but performance lets it\n"
 		"wait before it speeds up, and slow down when it waits for memory.\n"

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "isol-check/cmdline.h"
 #include "isol-check/subjects.h"
@@ -77,6 +78,9 @@ static int sort_lines(struct host *host, struct irqlines *lines, struct touching
 	int r;
 
 	r = cpumask_new(&mask);
+	/* A kernel, or a recording, without the directory that tells them one by one. */
+	if (r == 0 && access("/sys/kernel/irq", F_OK) < 0)
+		r = irqlines_name(lines);
 	for (size_t i = 0; r == 0 && i < lines->n; i++) {
 		struct irqline *line = &lines->items[i];
 
@@ -177,6 +181,7 @@ static void look_at_default(struct host *host, struct finding *f)
 {
 	static const char path[] = "/proc/irq/default_smp_affinity";
 	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	_cleanup_free_ char *list = NULL;
 	char text[FILE_ATTR_SIZE];
 
 	finding_add_path(f, "%s", path);
@@ -186,8 +191,8 @@ static void look_at_default(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "interrupts that are set up later stay away");
 		return;
 	}
-	finding_add(
-		f, VERDICT_RISK, "interrupts that are set up later may come here (mask %s)", text);
+	list = host_format(host, mask);
+	finding_add(f, VERDICT_RISK, "interrupts that are set up later may go to %s", list);
 	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
 }
 

@@ -88,6 +88,7 @@ static void look_at_isolcpus(struct host *host, struct finding *f)
 static void look_at_partitions(struct host *host, struct finding *f)
 {
 	const struct isolation_partitions *partitions = host_partitions(host);
+	bool any_bad = false;
 
 	if (!partitions)
 		return;
@@ -100,7 +101,10 @@ static void look_at_partitions(struct host *host, struct finding *f)
 			list && *list ? ", CPUs " : "", list ? list : "");
 		if (strstr(p->state, "invalid"))
 			finding_add_path(f, "/sys/fs/cgroup%s/cpuset.cpus.partition", p->path);
+		any_bad = any_bad || bad;
 	}
+	if (any_bad)
+		finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
 	if (partitions->n > 0)
 		return;
 	finding_add_path(f, "/sys/fs/cgroup");

@@ -50,6 +50,7 @@ static void look_at_mask(
 	struct host *host, struct finding *f, const char *path, const char *what, const char *name)
 {
 	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	_cleanup_free_ char *list = NULL;
 	char text[FILE_ATTR_SIZE];
 
 	finding_add_path(f, "%s", path);
@@ -59,7 +60,8 @@ static void look_at_mask(
 		finding_add(f, VERDICT_OK, "%s runs on other CPUs", what);
 		return;
 	}
-	finding_add(f, VERDICT_NOISE, "%s may run here (mask %s)", what, text);
+	list = host_format(host, mask);
+	finding_add(f, VERDICT_NOISE, "%s may run on %s", what, list);
 	advise_noise_off(host, f, name, true);
 }
 

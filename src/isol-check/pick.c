@@ -4,20 +4,12 @@
 
 #include "basic/say.h"
 #include "isol-check/pick.h"
-#include "machine/cpuload.h"
 #include "machine/cpupick.h"
-
-enum {
-	/* Long enough for 20 ticks of /proc/stat, short enough not to be noticed. */
-	WATCH_NS = 200 * 1000 * 1000,
-};
 
 int pick_choose(const struct topology *topology, const struct isolation *isolation, bool recorded,
 	unsigned n, struct cpumask *ret, char **ret_reason)
 {
 	_cleanup_(cpumask) struct cpumask *allowed = NULL;
-	_cleanup_(cpuload) struct cpuload *load = NULL;
-	struct cpupick_input input;
 	int r;
 
 	r = cpumask_new(&allowed);
@@ -31,17 +23,7 @@ int pick_choose(const struct topology *topology, const struct isolation *isolati
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
-	r = cpuload_watch(topology->online, topology->n_cpus, recorded ? 0 : WATCH_NS, &load);
-	if (r < 0)
-		return r;
-	input = (struct cpupick_input){
-		.allowed = allowed,
-		.isolated = isolation->isolated,
-		.busy = load->busy,
-		.interrupts = load->interrupts,
-		.n_cpus = load->n_cpus,
-	};
-	r = cpupick_choose(topology, &input, n, ret, ret_reason);
+	r = cpupick_now(topology, allowed, isolation->isolated, n, ret, ret_reason);
 	if (r == -ENODEV) {
 		say("no CPU is both online and allowed here");
 	} else if (r == -ERANGE) {

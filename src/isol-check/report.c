@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "basic/table.h"
@@ -48,6 +49,32 @@ static int add_json(struct table *table, const struct subject *subject, const st
 	return table_add(table, cells);
 }
 
+enum {
+	/* What a path may be wide in 80 columns. */
+	PATH_WIDTH = 52,
+};
+
+/* A line for each path; one that is too long is broken before its last name. */
+static void append_paths(struct text *cell, const char *paths)
+{
+	while (*paths) {
+		size_t n = strcspn(paths, ","), first = n;
+
+		if (n > PATH_WIDTH)
+			while (first > 0 && (first > PATH_WIDTH || paths[first - 1] != '/'))
+				first--;
+		if (first == 0)
+			first = n;
+		text_append(cell, "\n");
+		text_append_n(cell, paths, first);
+		if (first < n) {
+			text_append(cell, "\n  ");
+			text_append_n(cell, paths + first, n - first);
+		}
+		paths += n + strspn(paths + n, ", ");
+	}
+}
+
 /* What was seen, where that is of use, and what to do, a line each or more. */
 static int add_row(struct table *table, const struct check *check, const struct finding *finding,
 	bool verbose, bool color)
@@ -59,7 +86,7 @@ static int add_row(struct table *table, const struct check *check, const struct 
 
 	text_append(&cell, finding->seen.data);
 	if (finding->path.data && (verbose || finding->verdict >= VERDICT_UNKNOWN))
-		text_appendf(&cell, "\n%s", finding->path.data);
+		append_paths(&cell, finding->path.data);
 	if (finding->fix.data)
 		text_appendf(&cell, "\n-> %s", finding->fix.data);
 	if (cell.failed || asprintf(&id, "  %s", check->id) < 0)
@@ -78,7 +105,8 @@ static int print_sum(const struct host *host, const unsigned *counts)
 		return -EIO;
 	for (int verdict = VERDICT_N - 1; verdict >= 0; verdict--)
 		if (printf("%u %s%s", counts[verdict], verdict_name((enum verdict)verdict),
-			    verdict > 0 ? ", " : ". isol-check --explain CHECK says more.\n") < 0)
+			    verdict > 0 ? ", "
+					: ".\nisol-check --explain CHECK says more of each.\n") < 0)
 			return -EIO;
 	return fflush(stdout) == 0 ? 0 : -EIO;
 }

@@ -43,12 +43,12 @@ char *spread_format(const struct spread *spread)
 	for (size_t i = 0; i < spread->n; i++) {
 		_cleanup_free_ char *list = cpumask_format_list(spread->items[i].cpus);
 
-		text_appendf(&text, "%s%s %s", i > 0 ? ", " : "", list ? list : "?",
+		text_appendf(&text, "%sCPU %s: %s", i > 0 ? ", " : "", list ? list : "?",
 			spread->items[i].value);
 		text.failed = text.failed || !list;
 	}
 	if (spread->n_more > 0)
-		text_appendf(&text, ", %zu CPUs others", spread->n_more);
+		text_appendf(&text, ", others: %zu CPUs", spread->n_more);
 	text.failed = text.failed || spread->failed;
 	return text_steal(&text);
 }

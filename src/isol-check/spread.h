@@ -24,8 +24,8 @@ struct spread {
 };
 
 void spread_add(struct spread *spread, int cpu, const char *value);
-/* "performance", or "2-3 performance, 4 powersave"; "" when nothing was added. malloc'd, NULL when
- * memory is or was short. */
+/* "performance", or "CPU 2-3: performance, CPU 4: powersave"; "" when nothing was added. malloc'd,
+ * NULL when memory is or was short. */
 char *spread_format(const struct spread *spread);
 void spread_clear(struct spread *spread);
 

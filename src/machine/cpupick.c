@@ -8,10 +8,13 @@
 
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "machine/cpuload.h"
 #include "machine/cpupick.h"
 
 enum {
 	BUSY_STEPS = 10,
+	/* Long enough for 20 ticks of /proc/stat, short enough not to be noticed. */
+	WATCH_NS = 200 * 1000 * 1000,
 };
 
 /* What one CPU is judged by. */
@@ -512,6 +515,26 @@ int cpupick_choose(const struct topology *topology, const struct cpupick_input *
 	cpumask_assign(ret, usable);
 	*ret_reason = text;
 	return 0;
+}
+
+int cpupick_now(const struct topology *topology, const struct cpumask *allowed,
+	const struct cpumask *isolated, unsigned n, struct cpumask *ret, char **ret_reason)
+{
+	_cleanup_(cpuload) struct cpuload *load = NULL;
+	struct cpupick_input input;
+	int r;
+
+	r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
+	if (r < 0)
+		return r;
+	input = (struct cpupick_input){
+		.allowed = allowed,
+		.isolated = isolated,
+		.busy = load->busy,
+		.interrupts = load->interrupts,
+		.n_cpus = load->n_cpus,
+	};
+	return cpupick_choose(topology, &input, n, ret, ret_reason);
 }
 
 int cpupick_housekeeping(const struct topology *topology, const struct cpumask *allowed,

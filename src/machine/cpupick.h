@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which CPUs to measure on, and which to leave for everything else. Pure logic over facts that the
- * caller has read: the same facts give the same choice.
+ * Which CPUs to measure on, and which to leave for everything else. But for cpupick_now(), pure
+ * logic over facts that the caller has read: the same facts give the same choice.
  */
 #ifndef QUIESCE_MACHINE_CPUPICK_H
 #define QUIESCE_MACHINE_CPUPICK_H
@@ -56,6 +56,11 @@ struct cpupick_input {
  */
 int cpupick_choose(const struct topology *topology, const struct cpupick_input *input, unsigned n,
 	struct cpumask *ret, char **ret_reason);
+
+/* cpupick_choose() by what this machine is and does now, which is watched for a fifth of a second.
+ * Another negative errno where it could not look. */
+int cpupick_now(const struct topology *topology, const struct cpumask *allowed,
+	const struct cpumask *isolated, unsigned n, struct cpumask *ret, char **ret_reason);
 
 /*
  * The CPUs for everything that is not the benchmark: online and allowed, without those of

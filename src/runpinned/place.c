@@ -3,18 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
 #include "basic/say.h"
-#include "machine/cpuload.h"
 #include "machine/cpupick.h"
 #include "machine/isolation.h"
 #include "machine/topology.h"
 #include "runpinned/place.h"
-
-enum {
-	/* Long enough for 20 ticks of /proc/stat, short enough not to be noticed. */
-	WATCH_NS = 200 * 1000 * 1000,
-};
 
 /* Says what is wrong with the text of -c. */
 static void say_bad_list(const char *list, const struct cpumask_error *error)
@@ -63,24 +56,12 @@ static int choose_auto(const struct topology *topology, const struct cpumask *al
 	struct cpumask *cpus, char **ret_reason)
 {
 	_cleanup_(isolation) struct isolation *isolation = NULL;
-	_cleanup_(cpuload) struct cpuload *load = NULL;
-	struct cpupick_input input;
 	int r;
 
 	r = isolation_read(&isolation);
 	if (r < 0)
 		return r;
-	r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
-	if (r < 0)
-		return r;
-	input = (struct cpupick_input){
-		.allowed = allowed,
-		.isolated = isolation->isolated,
-		.busy = load->busy,
-		.interrupts = load->interrupts,
-		.n_cpus = load->n_cpus,
-	};
-	return cpupick_choose(topology, &input, 0, cpus, ret_reason);
+	return cpupick_now(topology, allowed, isolation->isolated, 0, cpus, ret_reason);
 }
 
 static int choose(const char *list, const struct topology *topology, struct place *place)

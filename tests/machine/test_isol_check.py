@@ -1,0 +1,733 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""isol-check on described machines, and beside real processes."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+
+import machine
+from machine import Machine, Skip, check, equal
+
+ISOL_CHECK = os.environ['ISOL_CHECK']
+GOLDEN = machine.HERE / 'golden' / 'isol-check'
+CPU = 'sys/devices/system/cpu'
+POLICY = f'{CPU}/cpufreq/policy'
+KERNEL = 'proc/sys/kernel'
+WORKQUEUE = 'sys/devices/virtual/workqueue'
+SUPPLY = 'sys/class/power_supply'
+CGROUP = 'sys/fs/cgroup'
+CLOCK = 'sys/devices/system/clocksource/clocksource0'
+BOOT = 'BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro quiet '
+VERDICTS = ('ok', 'info', 'unknown', 'risk', 'noise')
+
+
+def cgroups(**partitions):
+    """A cgroup v2 tree with a partition of each name, "state cpus"."""
+    files = {f'{CGROUP}/cgroup.controllers': 'cpuset cpu', f'{CGROUP}/cgroup.procs': ''}
+    for name, partition in partitions.items():
+        state, _, cpus = partition.rpartition(' ')
+        files[f'{CGROUP}/{name}.slice/cpuset.cpus.partition'] = state
+        files[f'{CGROUP}/{name}.slice/cpuset.cpus.effective'] = cpus
+    return files
+
+
+def v1_cpusets(balance):
+    return {
+        f'{CGROUP}/cpuset/cpuset.sched_load_balance': balance,
+        f'{CGROUP}/cpuset/cpuset.cpu_exclusive': '1',
+        f'{CGROUP}/cpuset/shield/cpuset.cpu_exclusive': '1',
+        f'{CGROUP}/cpuset/shield/cpuset.cpus': '3',
+    }
+
+
+def steal(ticks):
+    return {'proc/stat': 'cpu  220 0 110 80000 10 0 5 0 0 0\n' + ''.join(
+        f'cpu{n} 100 0 50 20000 5 0 2 {ticks} 0 0\n' for n in range(4)) + 'intr 1\n'}
+
+
+QUIET = 'nohz-pstate'
+
+# Each check: (machine, CPUs, files that are changed, verdict, and what must be said or advised), where
+# it finds something and where it does not.
+CASES = {
+    'cpus': [
+        (QUIET, '0', {}, 'risk', 'isol-check --pick=1'),
+        (QUIET, '2-3', {}, 'info', '2-3 (as asked)'),
+        ('s390-gaps', '4', {f'{CPU}/online': '0-3,8'}, 'risk', 'offline: 4'),
+    ],
+    'isolated': [
+        ('intel-hybrid', '3', {}, 'noise', 'cpu-shield -c 3'),
+        (QUIET, '1-2', {}, 'noise', 'CPU 1:'),
+        (QUIET, '2-3', {}, 'ok', 'isolcpus'),
+        ('intel-hybrid', '3', cgroups(benchmark='isolated 3'), 'ok', '/benchmark.slice'),
+        ('intel-hybrid', '3', cgroups(benchmark='root 2-3'), 'ok', 'for one cgroup alone'),
+        ('intel-hybrid', '3', cgroups(benchmark='isolated invalid (Parent is not) 3'), 'noise', ''),
+        ('intel-hybrid', '3', {f'{CGROUP}/cgroup.controllers': 'cpuset',
+                               f'{CGROUP}/cpuset.cpus.isolated': '3'}, 'ok', 'partition'),
+        ('intel-hybrid', '3', v1_cpusets('0'), 'ok', 'by the cpuset /shield'),
+        ('intel-hybrid', '3', v1_cpusets('1'), 'noise', ''),
+    ],
+    'isolcpus': [
+        (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=managed_irq,2-3'}, 'risk',
+         'isolcpus=managed_irq,domain,2-3'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=2-x'}, 'risk', 'names no CPU'),
+        (QUIET, '2', {}, 'info', '2-3'),
+        ('intel-hybrid', '3', {}, 'info', 'not on the boot line'),
+    ],
+    'partitions': [
+        (QUIET, '2', cgroups(a='isolated invalid (Cpu list in cpuset.cpus not exclusive) 2'),
+         'risk', 'not exclusive'),
+        (QUIET, '2', cgroups(a='isolated 2'), 'info', '/a.slice: isolated, CPUs 2'),
+        (QUIET, '2', cgroups(a='member 2'), 'info', 'no cpuset'),
+        (QUIET, '2', v1_cpusets('1'), 'risk', 'exclusive, balanced'),
+        (QUIET, '2', v1_cpusets('0'), 'info', '/shield: exclusive, CPUs 3'),
+    ],
+    'nohz-full': [
+        (QUIET, '2-3', {f'{CPU}/nohz_full': '2'}, 'risk', 'but not 3'),
+        (QUIET, '2-3', {}, 'ok', ''),
+        (QUIET, '2-3', {f'{CPU}/nohz_full': ' (null)'}, 'info', 'the tick runs'),
+    ],
+    'rcu-nocbs': [
+        (QUIET, '2-3', {f'{CPU}/nohz_full': '', 'proc/cmdline': BOOT + 'rcu_nocbs=2'}, 'risk',
+         'rcu_nocbs=2-3'),
+        (QUIET, '2-3', {}, 'ok', 'by nohz_full'),
+        ('isolated', '2-3', {}, 'ok', 'rcu_nocbs'),
+        ('intel-hybrid', '3', {}, 'info', ''),
+    ],
+    'nohz-pstate': [
+        (QUIET, '2-3', {}, 'risk', 'rcu_nocbs=2-3, or freq-pin -c 2-3'),
+        (QUIET, '2-3', {'proc/cmdline': BOOT + 'nohz_full=2-3 rcu_nocbs=2-3'}, 'ok', 'rcu_nocbs'),
+        (QUIET, '2-3', {'proc/cmdline': BOOT + 'nohz_full=2-3 rcu_nocbs=2'}, 'risk', 'rcu_nocbs='),
+        (QUIET, '2-3', {f'{POLICY}{n}/scaling_min_freq': '3600000' for n in (2, 3)}, 'ok', 'fixed'),
+        (QUIET, '2-3', {f'{POLICY}3/scaling_min_freq': '3600000'}, 'risk', 'rcu_nocbs=2,'),
+        (QUIET, '0-1', {}, 'ok', ''),
+        (QUIET, '2', {f'{POLICY}2/scaling_driver': 'intel_cpufreq'}, 'ok', 'not with intel_pstate'),
+        ('isolated', '2-3', {}, 'ok', ''),
+    ],
+    'siblings': [
+        ('amd-smt', '2', {}, 'noise', 'smt-off -c 2'),
+        ('amd-smt', '2,10', {}, 'risk', '2,10 share a core'),
+        ('amd-smt', '2', {f'{CPU}/isolated': '2,10'}, 'ok', '10 beside these CPUs is isolated'),
+        (QUIET, '2', {}, 'ok', ''),
+        ('arm-nosmt', '3', {}, 'ok', ''),
+    ],
+    'half-cores': [
+        ('amd-smt', '2', {f'{CPU}/isolated': '2'}, 'risk', 'smt-off -c 2'),
+        ('amd-smt', '2', {f'{CPU}/isolated': '2,10'}, 'ok', ''),
+        (QUIET, '2', {}, 'ok', ''),
+    ],
+    'smt': [
+        ('amd-smt', '2', {}, 'info', 'cores run several threads'),
+        (QUIET, '2', {}, 'info', 'control off'),
+        ('s390-gaps', '2', {}, 'info', ''),
+    ],
+    'freq-driver': [
+        (QUIET, '2', {}, 'info', 'intel_pstate; mode active'),
+        ('vm-plain', '1', {}, 'unknown', 'hypervisor'),
+    ],
+    'boost': [
+        ('intel-hybrid', '3', {}, 'noise', 'freq-pin -c 3'),
+        (QUIET, '2', {}, 'ok', 'off'),
+        (QUIET, '2', {f'{CPU}/intel_pstate/no_turbo': '0', f'{POLICY}2/scaling_min_freq': '3600000'},
+         'ok', 'below'),
+        (QUIET, '2', {f'{CPU}/intel_pstate/no_turbo': '0', f'{POLICY}2/scaling_min_freq': '4200000',
+                      f'{POLICY}2/scaling_max_freq': '4200000'}, 'risk', 'freq-pin'),
+        ('isolated', '2-3', {f'{CPU}/cpufreq/boost': '1'}, 'risk', ''),
+        ('vm-plain', '1', {}, 'unknown', ''),
+    ],
+    'governor': [
+        (QUIET, '2', {}, 'noise', 'powersave'),
+        (QUIET, '2-3', {f'{POLICY}3/scaling_governor': 'performance'}, 'noise',
+         'CPU 2: powersave, CPU 3: performance'),
+        ('isolated', '2-3', {}, 'ok', 'performance'),
+        (QUIET, '2', {f'{POLICY}2/scaling_min_freq': '3600000'}, 'ok', 'nothing to choose'),
+    ],
+    'freq-range': [
+        (QUIET, '2', {}, 'risk', '0.80 GHz to 3.60 GHz'),
+        ('isolated', '2', {f'{POLICY}2/bios_limit': '1800000'}, 'risk', 'firmware'),
+        ('isolated', '2-3', {}, 'ok', 'pinned at 2.30 GHz'),
+    ],
+    'epp': [
+        (QUIET, '2', {}, 'risk', 'EPP balance_performance'),
+        (QUIET, '2', {f'{POLICY}2/energy_performance_preference': 'performance'}, 'ok', ''),
+        ('isolated', '2', {}, 'info', ''),
+        ('isolated', '2', {f'{CPU}/cpu2/power/energy_perf_bias': '6'}, 'ok', 'EPB 6'),
+        ('isolated', '2', {f'{CPU}/cpu2/power/energy_perf_bias': '6',
+                           f'{POLICY}2/scaling_min_freq': '1200000'}, 'risk', 'EPB 6'),
+    ],
+    'freq-policies': [
+        (QUIET, '2-3', {f'{POLICY}3/scaling_max_freq': '3000000'}, 'risk', 'differ'),
+        (QUIET, '2-3', {}, 'ok', ''),
+    ],
+    'core-kind': [
+        ('intel-hybrid', '7-8', {}, 'risk', 'CPU 7: performance cores, CPU 8: efficiency cores'),
+        ('intel-hybrid', '8', {}, 'info', '--pick=1'),
+        ('intel-hybrid', '3', {}, 'ok', ''),
+        (QUIET, '2', {}, 'ok', ''),
+    ],
+    'freq-now': [
+        ('isolated', '2', {f'{POLICY}2/scaling_cur_freq': '1200000'}, 'risk', '1.20 GHz'),
+        ('isolated', '2', {f'{POLICY}2/scaling_cur_freq': '2299999'}, 'ok', ''),
+        (QUIET, '2', {}, 'info', ''),
+    ],
+    'idle-driver': [
+        (QUIET, '2', {}, 'info', 'intel_idle, governor menu'),
+        ('vm-plain', '1', {}, 'info', 'hypervisor'),
+        ('isolated', '2', {}, 'unknown', ''),
+    ],
+    'idle-depth': [
+        ('noisy-server', '4', {}, 'risk', 'C6, 133 us'),
+        ('noisy-server', '4', {f'{CPU}/cpu4/power/pm_qos_resume_latency_us': '2'}, 'ok', 'C1, 2 us'),
+        (QUIET, '2', {}, 'ok', 'C1, 2 us'),
+        (QUIET, '2', {f'{CPU}/cpu2/cpuidle/state2/disable': '0'}, 'risk', '--only pm_qos'),
+        ('isolated', '2', {}, 'ok', 'polling'),
+        ('vm-plain', '1', {}, 'unknown', ''),
+    ],
+    'irq-affinity': [
+        ('irqs', '3', {}, 'noise', '27 (nvme0q4)'),
+        (QUIET, '1', {}, 'noise', '25 (nvme0q1), 26 (nvme0q2)'),
+        (QUIET, '2', {}, 'info', '1 may come here'),
+        (QUIET, '2', {'proc/irq/26/smp_affinity_list': '1'}, 'ok', ''),
+        ('isolated', '2', {}, 'unknown', '/proc/irq'),
+    ],
+    'irq-default': [
+        ('irqs', '3', {}, 'risk', 'irq-steer -c 3'),
+        (QUIET, '2', {}, 'ok', ''),
+    ],
+    'workqueue': [
+        ('noisy-server', '4', {}, 'noise', 'noise-off -c 4 --only workqueue'),
+        (QUIET, '2', {}, 'ok', ''),
+    ],
+    'writeback': [
+        ('noisy-server', '4', {}, 'noise', '--only writeback'),
+        ('noisy-server', '20', {}, 'ok', ''),
+    ],
+    'watchdogs': [
+        ('noisy-server', '4', {}, 'noise', '--only watchdog_cpumask,nmi_watchdog'),
+        (QUIET, '0', {}, 'noise', '--only watchdog_cpumask'),
+        (QUIET, '2', {}, 'ok', 'not on these CPUs'),
+        (QUIET, '0', {f'{KERNEL}/soft_watchdog': '0'}, 'ok', 'off'),
+    ],
+    'timer-migration': [
+        ('noisy-server', '4', {}, 'risk', 'noise-off --only timer_migration'),
+        (QUIET, '2', {}, 'ok', ''),
+    ],
+    'vmstat': [
+        ('noisy-server', '4', {}, 'noise', 'every 1 s'),
+        ('noisy-server', '4', {'proc/sys/vm/stat_interval': '120'}, 'ok', ''),
+        # Isolated CPUs are left out from 6.12 on.
+        (QUIET, '2', {}, 'ok', 'isolated'),
+        (QUIET, '2', {f'{KERNEL}/osrelease': '6.1.0-40-amd64'}, 'noise', ''),
+        (QUIET, '1', {}, 'noise', ''),
+    ],
+    'rt-throttling': [
+        (QUIET, '2', {}, 'info', '950000'),
+        ('isolated', '2', {}, 'info', 'never'),
+        ('irqs', '3', {}, 'unknown', ''),
+    ],
+    'thp': [
+        ('noisy-server', '4', {}, 'risk', 'noise-off --only thp'),
+        ('arm-nosmt', '3', {}, 'risk', 'defrag'),
+        (QUIET, '2', {}, 'ok', 'madvise'),
+        ('isolated', '2', {}, 'ok', 'never'),
+    ],
+    'ksm': [
+        ('noisy-server', '4', {}, 'noise', 'noise-off --only ksm'),
+        (QUIET, '2', {}, 'ok', ''),
+        ('isolated', '2', {}, 'ok', 'nothing is merged'),
+    ],
+    'numa-balancing': [
+        ('noisy-server', '4', {}, 'noise', 'on (2)'),
+        (QUIET, '2', {}, 'ok', ''),
+    ],
+    'swap': [
+        ('noisy-server', '4', {}, 'risk', '13 of 9215 MiB'),
+        (QUIET, '2', {}, 'ok', 'there is none'),
+    ],
+    'aslr': [
+        ('isolated', '2', {}, 'risk', 'randomize_va_space=2'),
+        (QUIET, '2', {}, 'info', ''),
+    ],
+    'perf-sampling': [
+        ('noisy-server', '4', {}, 'info', 'however long'),
+        (QUIET, '2', {}, 'info', ''),
+        ('irqs', '3', {}, 'unknown', ''),
+    ],
+    'perf-paranoid': [
+        (QUIET, '2', {f'{KERNEL}/perf_event_paranoid': '3'}, 'info', 'perf_event_paranoid=2'),
+        (QUIET, '2', {}, 'ok', ''),
+    ],
+    'temperature': [
+        ('intel-hybrid', '3', {'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_input': '97000'},
+         'risk', '97 C'),
+        ('intel-hybrid', '3', {}, 'ok', '39 below'),
+        (QUIET, '2', {}, 'unknown', ''),
+        ('vm-plain', '1', {}, 'info', ''),
+    ],
+    'throttled': [
+        ('intel-hybrid', '3', {}, 'risk', 'the cores 43 times, the package 156 times'),
+        (QUIET, '2', {}, 'ok', 'never'),
+        ('amd-smt', '2', {}, 'info', ''),
+    ],
+    'power-supply': [
+        (QUIET, '2', {f'{SUPPLY}/BAT0/type': 'Battery', f'{SUPPLY}/BAT0/status': 'Discharging',
+                      f'{SUPPLY}/AC/type': 'Mains', f'{SUPPLY}/AC/online': '0'}, 'noise', 'battery'),
+        (QUIET, '2', {f'{SUPPLY}/BAT0/type': 'Battery', f'{SUPPLY}/BAT0/status': 'Charging',
+                      f'{SUPPLY}/AC/type': 'Mains', f'{SUPPLY}/AC/online': '1'}, 'ok', 'mains'),
+        (QUIET, '2', {}, 'ok', 'no battery'),
+    ],
+    'clocksource': [
+        (QUIET, '2', {f'{CLOCK}/current_clocksource': 'hpet'}, 'noise', 'echo tsc'),
+        (QUIET, '2', {f'{CLOCK}/current_clocksource': 'hpet',
+                      f'{CLOCK}/available_clocksource': 'hpet acpi_pm'}, 'noise', 'given up'),
+        (QUIET, '2', {}, 'ok', 'tsc'),
+    ],
+    'virtualization': [
+        ('vm-plain', '1', {}, 'risk', 'a machine of its own'),
+        (QUIET, '2', {}, 'ok', ''),
+    ],
+    'steal': [
+        (QUIET, '2', steal(250), 'risk', '2.5 s since boot'),
+        (QUIET, '2', steal(0), 'ok', ''),
+    ],
+}
+# Those that are about what happens, or who runs, have tests of their own below.
+LIVELY = ('tasks', 'kthreads', 'irq-managed', 'irqbalance', 'irq-rate', 'load', 'tuners', 'locks')
+
+
+def run(box, *arguments, **more):
+    """Without the processes of the machine that the test runs on."""
+    return box.run(ISOL_CHECK, *arguments, **more)
+
+
+def sanitized(result):
+    check('Sanitizer' not in result.stderr, result.stderr)
+    return result
+
+
+def looked(result, allowed=(0, 3)):
+    check(result.returncode in allowed, f'exit status {result.returncode}: {result.stderr}')
+    rows = json.loads(sanitized(result).stdout)['checks']
+    for row in rows:
+        equal(list(row), ['id', 'subject', 'verdict', 'cpus', 'seen', 'path', 'fix'], 'keys')
+        check(row['verdict'] in VERDICTS, row)
+        check(row['id'] and row['subject'] and row['seen'], row)
+    equal(len({row['id'] for row in rows}), len(rows), 'ids')
+    return {row['id']: row for row in rows}
+
+
+def record(box, *arguments):
+    """As a recorded machine: nothing of the one that the test runs on is seen."""
+    result = subprocess.run([ISOL_CHECK, '--sysroot', box.root, *arguments], capture_output=True,
+                            text=True, errors='backslashreplace', timeout=60, check=False)
+    if result.returncode == 1 and 'sysroot' in result.stderr:
+        raise Skip(result.stderr.strip())
+    return result
+
+
+def look(box, cpus):
+    return looked(record(box, '--json', '-c', cpus))
+
+
+def test_check(name):
+    for of, cpus, files, verdict, said in CASES[name]:
+        with Machine(of) as box:
+            for path, text in files.items():
+                box.write(path, text if text.endswith('\n') else text + '\n')
+            row = look(box, cpus)[name]
+        where = f'{name} on {of}, CPUs {cpus}, {files}: {row}'
+        equal(row['verdict'], verdict, where)
+        check(said in f'{row["seen"]} {row["fix"]}', where)
+        # What to do is said of everything that is wrong.
+        check(row['verdict'] not in ('risk', 'noise') or row['fix'] or name in ('cpus', 'clocksource'),
+              where)
+    return f'{len(CASES[name])} machines'
+
+
+def test_all_checks_have_cases():
+    with Machine(QUIET) as box:
+        ids = set(look(box, '2'))
+        equal(ids, set(CASES) | set(LIVELY), 'checks and their cases')
+        for name in ids:
+            result = run(box, '--explain', name)
+            equal(result.returncode, 0, result.stderr)
+            check('Source: ' in result.stdout or name in ('half-cores', 'freq-policies'),
+                  f'{name} without a source: {result.stdout}')
+            check(max(map(len, result.stdout.splitlines())) <= 92, result.stdout)
+    for name, cases in CASES.items():
+        check(len({verdict for _, _, _, verdict, _ in cases} | {said for *_, said in cases}) > 1,
+              f'{name} has one case only')
+    return f'{len(ids)} checks'
+
+
+def test_managed():
+    """A line that the kernel does not let go of has no mode bit for writing, from 6.12 on."""
+    with Machine(QUIET) as box:
+        box.write('proc/irq/26/effective_affinity_list', '2\n')
+        (box.root / 'proc/irq/26/smp_affinity_list').chmod(0o444)
+        row = look(box, '2')['irq-managed']
+        equal(row['verdict'], 'ok', row)
+        check('managed_irq' in row['seen'] and '26 (nvme0q2)' in row['seen'], row)
+        box.write('proc/cmdline', BOOT + 'isolcpus=domain,2-3\n')
+        rows = look(box, '2')
+        equal(rows['irq-managed']['verdict'], 'risk', rows['irq-managed'])
+        check('isolcpus=managed_irq,domain,2-3' in rows['irq-managed']['fix'], rows['irq-managed'])
+        equal(rows['irq-affinity']['verdict'], 'ok', rows['irq-affinity'])
+        (box.root / 'proc/irq/26/smp_affinity_list').chmod(0o644)
+        rows = look(box, '2')
+        equal(rows['irq-managed']['verdict'], 'ok', rows['irq-managed'])
+        equal(rows['irq-affinity']['verdict'], 'noise', rows['irq-affinity'])
+
+
+def test_exit_status():
+    with Machine('isolated') as box:
+        box.write(f'{KERNEL}/randomize_va_space', '2\n')
+        result = record(box, '-c', '2-3')
+        equal(result.returncode, 0, result.stdout + result.stderr)
+        # What could not be seen is a finding only if it is asked for.
+        equal(record(box, '-c', '2-3', '--strict').returncode, 3, '--strict')
+        box.write(f'{KERNEL}/randomize_va_space', '0\n')
+        equal(record(box, '-c', '2-3').returncode, 3, 'a risk')
+
+
+def test_usage():
+    with Machine(QUIET) as box:
+        for arguments in (['-c', 'x'], ['-c', ''], ['-c', '9'], ['--pick=0'], ['--pick=x'],
+                          ['--watch', '-1'], ['--watch', 'x'], ['--explain', 'nothing'],
+                          ['--explain'], ['--unknown'], ['word'], ['--pick', '--cmdline'],
+                          ['--pick', '-c', '2'], ['--cmdline', '--json'],
+                          ['--pick', '--strict'], ['--explain', 'smt', '-c', '2']):
+            result = run(box, *arguments)
+            equal(result.returncode, 2, f'{arguments}: {result.stdout}')
+            equal(len(result.stderr.splitlines()), 1, f'{arguments}: {result.stderr}')
+            equal(result.stdout, '', arguments)
+        for arguments in (['--help'], ['--version']):
+            equal(run(box, *arguments).returncode, 0, arguments)
+        equal(run(box, '--pick=5', allowed='0-3').returncode, 1, 'more than there are')
+        with open('/dev/full', 'wb') as full:
+            result = subprocess.run([os.environ['SYSROOT'], box.root, '--', ISOL_CHECK, '--watch',
+                                     '0', '-c', '2'], stdout=full, stderr=subprocess.PIPE,
+                                    check=False)
+        equal(result.returncode, 1, 'nowhere to write to')
+
+
+def test_pick():
+    for of, arguments, allowed, wanted in (
+            ('isolated', ['--pick'], '0-3', '2-3'),
+            ('isolated', ['--pick=1'], '0-3', '3'),
+            ('isolated', ['--pick=3'], '0-3', '1-3'),
+            ('isolated', ['--pick=1'], '0-1', '1'),
+            ('intel-hybrid', ['--pick'], '0-11', '6'),
+            # Whole cores: no two threads of one, and no efficiency core.
+            ('intel-hybrid', ['--pick=3'], '0-11', '2,5-6'),
+            ('amd-smt', ['--pick=2'], '0-15', '5,15'),
+            ('noisy-server', ['--pick=2'], '0-71', '70-71')):
+        with Machine(of) as box:
+            result = run(box, *arguments, allowed=allowed)
+            equal(result.returncode, 0, result.stderr)
+            equal(result.stdout.strip(), wanted, f'{of} {arguments}')
+            equal(result.stderr, '', 'without -v')
+            result = run(box, '-v', *arguments, allowed=allowed)
+            equal(result.stdout.strip(), wanted, f'{of} {arguments} -v')
+            check('CPU' in result.stderr, result.stderr)
+
+
+def test_cmdline():
+    for of, cpus, files, wanted in (
+            ('isolated', '2-3', {}, ''),
+            ('isolated', '2', {}, ''),
+            ('isolated', '1', {}, 'isolcpus=managed_irq,domain,1-3 nohz_full=1-3 rcu_nocbs=1-3 '
+                                  'irqaffinity=0'),
+            (QUIET, '2-3', {}, 'rcu_nocbs=2-3'),
+            # CPU 0 keeps its tick.
+            (QUIET, '0', {}, 'isolcpus=managed_irq,domain,0,2-3 irqaffinity=1'),
+            (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=nohz,2-3'},
+             'isolcpus=nohz,managed_irq,domain,2-3 rcu_nocbs=2 irqaffinity=0-1,3'),
+            # Both threads of the core; a kernel that has no nohz_full is not asked for it.
+            ('noisy-server', '4', {}, 'isolcpus=managed_irq,domain,4,40 rcu_nocbs=4,40 '
+                                      'irqaffinity=0-3,5-39,41-71'),
+            ('intel-hybrid', '3', {}, 'isolcpus=managed_irq,domain,2-3 nohz_full=2-3 '
+                                      'rcu_nocbs=2-3 irqaffinity=0-1,4-11')):
+        with Machine(of) as box:
+            for path, text in files.items():
+                box.write(path, text + '\n')
+            result = run(box, '--cmdline', '-c', cpus)
+            equal(result.returncode, 0, result.stderr)
+            equal(result.stdout, wanted + '\n', f'{of} {cpus} {files}')
+            equal(result.stderr, '', 'without -v')
+            # It is what a machine needs that was booted with it, so then nothing is missing.
+            box.write('proc/cmdline', BOOT + wanted + '\n')
+            if wanted.startswith('isolcpus'):
+                equal(run(box, '--cmdline', '-c', cpus).stdout, '\n', 'after a boot with it')
+
+
+def test_default_cpus():
+    with Machine('isolated') as box:
+        equal(looked(run(box, '--json', '--watch', '0', allowed='0-3'))['cpus']['cpus'], '2-3', '')
+    with Machine('intel-hybrid') as box:
+        row = looked(run(box, '--json', '--watch', '0', allowed='0-11'))['cpus']
+        equal(row['cpus'], '6', row)
+
+
+# --- What happens while it looks ---
+
+def test_watched():
+    """Counters that move, as on a machine on which something happens."""
+    with Machine('isolated') as box:
+        stop = threading.Event()
+        stat = (box.root / 'proc/stat').read_text()
+        interrupts = (box.root / 'proc/interrupts').read_text()
+
+        def happen():
+            for n in range(1, 1 << 20):
+                if stop.is_set():
+                    return
+                # In place: the file is bound, and must remain the same.
+                busy = stat.replace('cpu2 10 0 5 20000 0 0 0 0 0 0',
+                                    f'cpu2 {10 + 20 * n} 0 5 20000 0 0 0 {10 * n} 0 0')
+                fired = interrupts.replace('0      12000          0',
+                                           f'0      12000 {10 * n:10}')
+                check(busy != stat and fired != interrupts, 'the files are not as expected')
+                for path, text in (('proc/stat', busy), ('proc/interrupts', fired)):
+                    with open(box.root / path, 'r+', encoding='utf-8') as file:
+                        file.write(text)
+                time.sleep(0.02)
+
+        thread = threading.Thread(target=happen)
+        thread.start()
+        try:
+            rows = looked(run(box, '--json', '--watch', '1', '-c', '2'))
+        finally:
+            stop.set()
+            thread.join()
+        for name, said in (('irq-rate', 'most: 26: PCI-MSI'), ('load', '% busy'),
+                           ('steal', '% of the time')):
+            equal(rows[name]['verdict'], 'noise', rows[name])
+            check(said in rows[name]['seen'], rows[name])
+        check('irq-steer -c 2' in rows['irq-rate']['fix'], rows['irq-rate'])
+        # Nothing has happened on the other one.
+        rows = looked(run(box, '--json', '--watch', '0.1', '-c', '3'))
+        equal(rows['irq-rate']['verdict'], 'ok', rows['irq-rate'])
+        check(rows['load']['verdict'] in ('ok', 'info'), rows['load'])
+
+
+class Processes:
+    """A machine with no processes but those that are started on it: a PID namespace."""
+
+    def __init__(self):
+        self.directory = tempfile.TemporaryDirectory()
+        probe = self.shell('true')
+        if probe.returncode != 0:
+            raise Skip(f'no PID namespace with a /proc of its own: {probe.stderr.strip()}')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.directory.cleanup()
+
+    def shell(self, script):
+        script = f'taskset -p -c 0 $$ >/dev/null; {script}'
+        return subprocess.run(['unshare', '--fork', '--pid', '--mount-proc',
+                               *([] if os.geteuid() == 0 else ['--map-root-user']),
+                               'sh', '-c', script], cwd=self.directory.name, capture_output=True,
+                              text=True, timeout=60, check=False)
+
+    def program(self, name):
+        """A process of that name that sleeps, on the CPU that the shell is on."""
+        shutil.copy(shutil.which('sleep'), pathlib.Path(self.directory.name, name))
+        return f'./{name} 60 & '
+
+    def look(self, script, cpus):
+        return looked(self.shell(f'{script} {ISOL_CHECK} --json --watch 0 -c {cpus}'))
+
+
+def need_two_cpus():
+    if not {0, 1} <= os.sched_getaffinity(0):
+        raise Skip('CPUs 0 and 1 are not both allowed')
+
+
+def test_tasks():
+    need_two_cpus()
+    with Processes() as processes:
+        rows = processes.look('', 1)
+        equal(rows['tasks']['verdict'], 'ok', rows['tasks'])
+        equal(rows['kthreads']['verdict'], 'ok', rows['kthreads'])
+        rows = processes.look(f'{processes.program("hog")} taskset -p -c 1 $! >/dev/null;'
+                              ' sleep 0.2;', 1)
+        equal(rows['tasks']['verdict'], 'noise', rows['tasks'])
+        check('1 tasks may run here, 1 ran here last' in rows['tasks']['seen'], rows['tasks'])
+        check('hog' in rows['tasks']['seen'], rows['tasks'])
+        equal(rows['tasks']['fix'], 'cpu-shield -c 1', rows['tasks'])
+
+
+def test_kernel_threads():
+    """Those of the machine that the test runs on: CPU 0 has some of its own."""
+    if not os.path.exists('/proc/2/stat') or '(kthreadd)' not in open('/proc/2/stat').read():
+        raise Skip('no threads of the kernel are to be seen here')
+    result = subprocess.run([ISOL_CHECK, '--json', '--watch', '0', '-c', '0'],
+                            capture_output=True, text=True, check=False)
+    row = looked(result)['kthreads']
+    check(row['verdict'] in ('ok', 'risk'), row)
+    check('belong to these CPUs' in row['seen'], row)
+    count = int(row['seen'].split('; ')[-1].split()[0])
+    check(count >= 1, row)
+
+
+def test_tuners():
+    with Processes() as processes:
+        rows = processes.look('', 0)
+        for name in ('tuners', 'irqbalance'):
+            equal(rows[name]['verdict'], 'ok', rows[name])
+        rows = processes.look(processes.program('tuned') + processes.program('irqbalance') +
+                              'sleep 0.2;', 0)
+        equal(rows['tuners']['verdict'], 'risk', rows['tuners'])
+        equal(rows['tuners']['fix'], 'systemctl stop tuned', rows['tuners'])
+        equal(rows['irqbalance']['verdict'], 'risk', rows['irqbalance'])
+        equal(rows['irqbalance']['fix'], 'irq-steer -c 0', rows['irqbalance'])
+
+
+def test_locks():
+    path = '/sys/devices/system/cpu/cpu0'
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        import fcntl  # pylint: disable=import-outside-toplevel
+        command = [ISOL_CHECK, '--json', '--watch', '0', '-c', '0']
+        try:
+            fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Skip('somebody measures on CPU 0') from error
+        row = looked(subprocess.run(command, capture_output=True, text=True,
+                                    check=False))['locks']
+        if row['verdict'] == 'ok' and 'FLOCK' not in open('/proc/locks').read():
+            raise Skip('/proc/locks does not show locks here')
+        equal(row['verdict'], 'risk', row)
+        check(f'({os.getpid()}) measures on CPU 0' in row['seen'], row)
+        fcntl.flock(directory, fcntl.LOCK_UN)
+        row = looked(subprocess.run(command, capture_output=True, text=True,
+                                    check=False))['locks']
+        check(str(os.getpid()) not in row['seen'], row)
+    finally:
+        os.close(directory)
+
+
+# --- Odd machines ---
+
+ODD = {
+    'empty': b'',
+    'newline': b'\n',
+    'huge': b'7' * 100000,
+    'long list': b','.join(b'%d' % n for n in range(0, 8000, 2)) + b'\n',
+    'garbage': bytes(range(256)) * 16,
+    'minus': b'-1\n',
+    'far': b'4294967295-18446744073709551616\n',
+    'words': b'one two [three] (null) <unsupported>\n' * 3,
+    'null': b' (null)\n',
+}
+
+
+def spoil(box, text, directory=False):
+    """Every file of the machine but those that say which CPUs there are."""
+    for top in ('sys', 'proc'):
+        for where, _, files in os.walk(box.root / top):
+            for name in files:
+                path = pathlib.Path(where, name)
+                if path.is_symlink() or name in ('online', 'possible', 'present'):
+                    continue
+                if directory and path.parent != box.root / 'proc':
+                    path.unlink()
+                    path.mkdir()
+                else:
+                    path.write_bytes(text)
+
+
+def bear(box, cpus):
+    for arguments in (['--json'], ['--cmdline']):
+        result = sanitized(run(box, '-c', cpus, '--watch', '0.001', *arguments))
+        check(result.returncode in (0, 1, 3), f'{result.returncode} {result.stderr}')
+
+
+def test_odd(what):
+    with Machine(QUIET) as box:
+        spoil(box, ODD[what])
+        bear(box, '2')
+
+
+def test_odd_machine(of):
+    cpus = {'noisy-server': '4,40', 's390-gaps': '4,9'}.get(of, '1')
+    with Machine(of) as box:
+        spoil(box, ODD['garbage'])
+        bear(box, cpus)
+    with Machine(of) as box:
+        spoil(box, b'', directory=True)
+        bear(box, cpus)
+
+
+def test_bytes():
+    """Every file cut short, and with one byte changed."""
+    with Machine('nohz-pstate') as box:
+        originals = {path: path.read_bytes() for top in ('sys', 'proc')
+                     for path in (box.root / top).rglob('*')
+                     if path.is_file() and not path.is_symlink()}
+        for turn in range(8):
+            for path, text in originals.items():
+                at = (turn * 7919 + len(path.name) * 31) % max(len(text), 1)
+                path.write_bytes(text[:at] if turn % 2 else
+                                 text[:at] + bytes([turn * 23 % 256]) + text[at + 1:])
+            result = sanitized(run(box, '--json', '--watch', '0', '-c', '2'))
+            check(result.returncode in (0, 1, 2, 3), f'{result.returncode} {result.stderr}')
+
+
+# --- As it looks ---
+
+GOLDENS = {
+    'amd-acpi': '3', 'amd-smt': '2', 'arm-nosmt': '3-4', 'intel-hybrid': '3,9',
+    'intel-passive': '1', 'irqs': '3', 'isolated': '2-3', 'noisy-server': '4',
+    'nohz-pstate': '2-3', 'old-kernel': '3', 's390-gaps': '4,9', 'vm-plain': '1',
+}
+
+
+def test_golden(of):
+    """Written anew with UPDATE_GOLDEN=1, to be read by a person before it is committed."""
+    with Machine(of) as box:
+        result = record(box, '-c', GOLDENS[of])
+    equal(result.returncode, 3, result.stderr)
+    path = GOLDEN / f'{of}.txt'
+    for line in result.stdout.splitlines():
+        check(len(line) <= 80, f'wider than 80 columns: {line}')
+    if os.environ.get('UPDATE_GOLDEN'):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(result.stdout, encoding='utf-8')
+        return 'written'
+    wanted = path.read_text(encoding='utf-8')
+    for got, line in zip(result.stdout.splitlines(), wanted.splitlines()):
+        equal(got, line, f'{of}: a line')
+    equal(result.stdout, wanted, of)
+    return None
+
+
+if __name__ == '__main__':
+    machine.run_tests(
+        [('all checks have cases', test_all_checks_have_cases)]
+        + [(f'check {name}', lambda name=name: test_check(name)) for name in CASES]
+        + [('interrupts that the kernel manages', test_managed),
+           ('exit status', test_exit_status),
+           ('wrong use', test_usage),
+           ('--pick', test_pick),
+           ('--cmdline', test_cmdline),
+           ('default CPUs', test_default_cpus),
+           ('what happens meanwhile', test_watched),
+           ('tasks', test_tasks),
+           ('threads of the kernel', test_kernel_threads),
+           ('tuners', test_tuners),
+           ('locks', test_locks)]
+        + [(f'odd files: {what}', lambda what=what: test_odd(what)) for what in ODD]
+        + [(f'odd files on {of}', lambda of=of: test_odd_machine(of)) for of in machine.machines()]
+        + [('bytes', test_bytes)]
+        + [(f'golden {of}', lambda of=of: test_golden(of)) for of in GOLDENS])
