@@ -84,7 +84,7 @@ static int map_user(unsigned uid, unsigned gid, bool as_root)
 	return write_own("/proc/self/gid_map", map);
 }
 
-static int enter_namespaces(bool as_root, char **ret_why)
+int sysroot_unshare(bool as_root, char **ret_why)
 {
 	unsigned uid = geteuid(), gid = getegid();
 	int r;
@@ -211,7 +211,7 @@ int sysroot_bind(const char *directory, bool as_root, char **ret_why)
 	bool has_run;
 	int r;
 
-	r = enter_namespaces(as_root, ret_why);
+	r = sysroot_unshare(as_root, ret_why);
 	if (r == 0)
 		r = join_path(run, directory, "run", ret_why);
 	if (r < 0)
@@ -442,7 +442,7 @@ int sysroot_enter(const char *recording, char **ret_missing, char **ret_why)
 		return fail(ret_why, -EINVAL, "%s", strerror(errno));
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return fail(ret_why, -EINVAL, "it is neither a directory nor an archive");
-	r = enter_namespaces(false, ret_why);
+	r = sysroot_unshare(false, ret_why);
 	if (r == 0)
 		r = build_root(ret_why);
 	if (r < 0)

@@ -14,6 +14,13 @@
 #include <stdbool.h>
 
 /*
+ * A mount namespace of its own, in which mounts over /sys and /proc do not show to others; for an
+ * ordinary user, who stays himself or is root there with as_root, with a user namespace around it.
+ * -EPERM with one phrase in *ret_why (malloc'd, NULL without memory).
+ */
+int sysroot_unshare(bool as_root, char **ret_why);
+
+/*
  * Each entry E of DIRECTORY/sys is bound over /sys/E and each entry of DIRECTORY/proc over /proc/E;
  * DIRECTORY/run, if there is one, over /run as a whole. One level down, because the roots must
  * stay what they are: libsensors asks statfs(2) whether /sys is sysfs, and the sanitizers need

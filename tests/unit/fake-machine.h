@@ -19,7 +19,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +26,8 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "basic/sysroot.h"
 
 /* What is replaced where it exists; those that end in '/' are directories. */
 static const char *const fake_machine_places[] = {
@@ -47,42 +48,12 @@ static const char *const fake_machine_places[] = {
 };
 #define FAKE_MACHINE_N_PLACES (sizeof(fake_machine_places) / sizeof(fake_machine_places[0]))
 
-static inline bool fake_machine_write_own(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return done;
-}
-
-static inline bool fake_machine_unshare(void)
-{
-	unsigned uid = getuid(), gid = getgid();
-	char map[64];
-
-	if (unshare(CLONE_NEWNS) == 0)
-		return true;
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-		return false;
-	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-	if (!fake_machine_write_own("/proc/self/uid_map", map))
-		return false;
-	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
-	return fake_machine_write_own("/proc/self/setgroups", "deny") &&
-		fake_machine_write_own("/proc/self/gid_map", map);
-}
-
 /* What holds the replacements: below /sys, where mounts do not show to others, and not replaced. */
 #define FAKE_MACHINE_SCRATCH "/sys/fs"
 
 static inline bool fake_machine_mount(void)
 {
-	/* Not of the root directory, which in a chroot is no mount. */
-	if (mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		mount("quiesce-test", FAKE_MACHINE_SCRATCH, "tmpfs", 0, "size=16m") < 0)
+	if (mount("quiesce-test", FAKE_MACHINE_SCRATCH, "tmpfs", 0, "size=16m") < 0)
 		return false;
 	for (size_t i = 0; i < FAKE_MACHINE_N_PLACES; i++) {
 		const char *place = fake_machine_places[i];
@@ -102,13 +73,20 @@ static inline bool fake_machine_mount(void)
 
 static inline bool fake_machine_enter(void)
 {
-	bool entered = fake_machine_unshare() && fake_machine_mount();
+	char *why = NULL;
 
-	/* Where it did not get that far, this says why. */
-	if (!entered)
+	/* Where it does not get that far, this says why. */
+	if (sysroot_unshare(false, &why) < 0) {
 		printf("1..0 # SKIP no mount namespace for a made-up machine: %s\n",
-			strerror(errno));
-	return entered;
+			why ? why : strerror(ENOMEM));
+		free(why);
+		return false;
+	}
+	if (!fake_machine_mount()) {
+		printf("1..0 # SKIP no mounts for a made-up machine: %s\n", strerror(errno));
+		return false;
+	}
+	return true;
 }
 
 /* Whether a place is replaced: /sys/hypervisor and /proc/sysinfo are not on every machine. */
