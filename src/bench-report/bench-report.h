@@ -18,7 +18,7 @@ struct request;
 
 struct verb {
 	const char *name;
-	const char *options;   /* the letters of those that it takes, beside --json and -b */
+	const char *options;   /* the letters of those that it takes */
 	const char *arguments; /* for the help: "FILE..." */
 	const char *help;
 	size_t min_files;

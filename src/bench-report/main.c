@@ -20,21 +20,22 @@ enum {
 };
 
 static const struct verb verbs[] = {
-	{ "show", "m", "FILE...", "each benchmark in short: figures, histogram, what disturbed it",
-		1, verb_show },
-	{ "stats", "", "FILE...", "all figures: counts, extremes, percentiles, outliers", 1,
+	{ "show", "bjm", "FILE...",
+		"each benchmark in short: figures, histogram, what disturbed it", 1, verb_show },
+	{ "stats", "bj", "FILE...", "all figures: counts, extremes, percentiles, outliers", 1,
 		verb_stats },
-	{ "hist", "B", "FILE...", "histograms; of several files on one scale", 1, verb_hist },
-	{ "dump", "", "FILE...", "every value with its flags and its evidence", 1, verb_dump },
-	{ "check", "", "FILE...", "is the result stable? Exit status 3 when it is not", 1,
+	{ "hist", "bjB", "FILE...", "histograms; of several files on one scale", 1, verb_hist },
+	{ "dump", "bj", "FILE...", "every value with its flags and its evidence", 1, verb_dump },
+	{ "check", "bj", "FILE...", "is the result stable? Exit status 3 when it is not", 1,
 		verb_check },
-	{ "compare", "tMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 2,
+	{ "compare", "bjtMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 2,
 		verb_compare },
 #if HAVE_CAIRO
 	{ "plot", "oS", "FILE...", "a picture: the samples in order, and what was beside them", 1,
 		verb_plot },
 #endif
-	{ "slowest", "n", "FILE...", "what took the longest to measure", 1, verb_slowest },
+	{ "slowest", "bjn", "FILE...", "what took the longest to measure", 1, verb_slowest },
+	{ "merge", "o", "FILE...", "several files as one", 1, verb_merge },
 };
 
 static void usage(FILE *stream)
@@ -180,7 +181,7 @@ static int parse_command_line(int argc, char **argv, struct request *request)
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < n_given; i++) {
-		if (!strchr("bj", given[i]) && !strchr(request->verb->options, given[i])) {
+		if (!strchr(request->verb->options, given[i])) {
 			say("%s does not take --%s", request->verb->name, option_name(given[i]));
 			return -EINVAL;
 		}

@@ -110,4 +110,11 @@ struct document_part {
 int document_write_all(
 	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n);
 
+/*
+ * Writes several files as one. Benchmarks of one name become one with the runs of all, in the order
+ * of the documents; what is said of all of its runs stands once. -EINVAL with *ret_why (malloc'd)
+ * where document_check_append() would say no.
+ */
+int document_merge(FILE *stream, struct document *const *documents, size_t n, char **ret_why);
+
 #endif
