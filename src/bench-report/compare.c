@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* compare: is NEW faster or slower than OLD? Benchmarks are matched by name. */
+/* compare: is NEW faster or slower than OLD? Benchmarks are matched by name; in a single file,
+ * those that were run in turn with the first of them. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -86,15 +87,40 @@ static int pair_file(struct pairs *pairs, size_t file)
 	return r;
 }
 
+/* Within one file: programs that were run in turn, with the first of them. */
+static int pair_rivals(struct pairs *pairs)
+{
+	const struct suite *suite = pairs->reports->suites[0];
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < suite->n; i++) {
+		const struct benchmark *new = suite->benchmarks[i];
+		size_t first = 0;
+
+		while (first < i && !comparison_is_in_turn(suite->benchmarks[first], new))
+			first++;
+		if (first < i && is_chosen(pairs->request, new))
+			r = add_pair(pairs, suite->benchmarks[first], new, 0);
+	}
+	if (r >= 0 && pairs->n == 0) {
+		say("compare wants a second file: %s holds no programs that were run in turn",
+			pairs->request->files[0]);
+		return -ENOENT;
+	}
+	return r;
+}
+
 static int make_pairs(struct pairs *pairs)
 {
-	size_t most = pairs->reports->suites[0]->n * (pairs->reports->n - 1);
+	size_t most = pairs->reports->suites[0]->n * pairs->reports->n;
 	int r = 0;
 
 	pairs->comparisons = calloc(most, sizeof(struct comparison *));
 	pairs->files = calloc(most, sizeof(*pairs->files));
 	if (!pairs->comparisons || !pairs->files)
 		return -ENOMEM;
+	if (pairs->reports->n == 1)
+		r = pair_rivals(pairs);
 	for (size_t i = 1; r >= 0 && i < pairs->reports->n; i++)
 		r = pair_file(pairs, i);
 	if (r < 0)
@@ -363,6 +389,9 @@ static int emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_real(emit, "ratio_high", c->ratio.high);
 	emit_real(emit, "mann_whitney_u", c->ranks.u);
 	emit_real(emit, "mann_whitney_p", c->ranks.p);
+	emit_integer(emit, "pairs", (int64_t)c->n_pairs);
+	emit_real(emit, "signed_rank_w", c->n_pairs > 0 ? c->signs.w : NAN);
+	emit_real(emit, "signed_rank_p", c->n_pairs > 0 ? c->signs.p : NAN);
 	emit_real(emit, "adjusted_p", c->adjusted_p);
 	emit_real(emit, "welch_t", c->welch.t);
 	emit_real(emit, "welch_df", c->welch.df);

@@ -28,10 +28,10 @@ static const struct verb verbs[] = {
 	{ "dump", "bj", "FILE...", "every value with its flags and its evidence", 1, verb_dump },
 	{ "check", "bj", "FILE...", "is the result stable? Exit status 3 when it is not", 1,
 		verb_check },
-	{ "compare", "bjtMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 2,
+	{ "compare", "bjtMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 1,
 		verb_compare },
 #if HAVE_CAIRO
-	{ "plot", "oS", "FILE...", "a picture: the samples in order, and what was beside them", 1,
+	{ "plot", "boS", "FILE...", "a picture: the samples in order, and what was beside them", 1,
 		verb_plot },
 #endif
 	{ "slowest", "bjn", "FILE...", "what took the longest to measure", 1, verb_slowest },

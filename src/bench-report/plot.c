@@ -216,7 +216,7 @@ static void curve_append(struct curve *curve, size_t run, double value)
 static int curve_fill(struct curve *curve)
 {
 	const struct benchmark *b = curve->benchmark;
-	size_t n_runs = b->series->n_samples, leading = 0, warmup = 0;
+	size_t n_runs = b->series->n_samples, leading = 0, warmup = 0, value = 0;
 	int r;
 
 	while (leading < n_runs && b->series->samples[leading].warmup)
@@ -232,11 +232,12 @@ static int curve_fill(struct curve *curve)
 	}
 	curve->n_warmups = curve->n;
 	for (size_t run = leading; run < n_runs; run++) {
-		size_t first, n;
+		size_t first = value, n = !b->series->samples[run].warmup;
 
-		benchmark_run_values(b, run, &first, &n);
-		for (size_t i = first; i < first + n; i++)
-			curve_append(curve, run, b->values[i]);
+		if (b->runs)
+			benchmark_run_values(b, run, &first, &n);
+		for (value = first; value < first + n; value++)
+			curve_append(curve, run, b->values[value]);
 	}
 	return 0;
 }
@@ -495,10 +496,6 @@ enum exit_status verb_plot(const struct request *request)
 	if (request->size && parse_size(request->size, &width, &height) < 0) {
 		say("--size: '%s' is not WIDTHxHEIGHT, from %dx%d to 16000x16000", request->size,
 			CHART_MIN_WIDTH, CHART_MIN_HEIGHT);
-		return EXIT_USAGE;
-	}
-	if (request->json) {
-		say("plot does not take --json");
 		return EXIT_USAGE;
 	}
 	if (reports_read(request, true, &reports) < 0)

@@ -171,33 +171,115 @@ static int explain_too_few(const struct comparison *c, char **ret)
 	return 0;
 }
 
-/* Levels before the units are sorted; figures after. */
+bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *new)
+{
+	static const char *const keys[] = { "quiesce_interleaved", "quiesce_order_seed" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const struct fact *a = facts_find(&old->metadata, keys[i]);
+		const struct fact *b = facts_find(&new->metadata, keys[i]);
+
+		if (!a || !b || !metadata_equal_facts(a, b))
+			return false;
+	}
+	return benchmark_units_are_runs(old) && benchmark_units_are_runs(new);
+}
+
+/* In pairs: units in the order of the runs. A round that was not finished leaves one without its
+ * partner. */
+static int compare_pairs(struct comparison *c, const double *old, size_t n_old, const double *new,
+	size_t n_new, char **ret_unclear)
+{
+	size_t n = MIN(n_old, n_new);
+	_cleanup_free_ double *ratios = NULL, *logarithms = NULL;
+	_cleanup_(levels) struct levels *levels = NULL;
+	struct range range;
+	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+	int r;
+
+	ratios = reallocarray(NULL, n, sizeof(*ratios));
+	logarithms = reallocarray(NULL, n, sizeof(*logarithms));
+	if (!ratios || !logarithms)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		ratios[i] = new[i] / old[i];
+		logarithms[i] = log(ratios[i]);
+		/* Values are above 0, but their ratio may be beyond what a double holds. */
+		if (!isfinite(logarithms[i]))
+			return 0;
+	}
+	r = levels_find(ratios, n, &levels);
+	if (r >= 0)
+		r = signed_rank_test(logarithms, n, &c->signs);
+	if (r < 0)
+		return r;
+	stats_sort(ratios, n);
+	c->ratio = (struct ratio){ stats_median(ratios, n), NAN, NAN };
+	r = ratio_of_pairs(ratios, n, &c->ratio);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	c->n_pairs = n;
+	range = find_range(levels);
+	/* As long as all of it is on one side, the verdict does not depend on when one looks. */
+	if (!range.how || range.low > 1 || range.high < 1)
+		return 0;
+	units_format_change(range.low - 1, low);
+	units_format_change(range.high - 1, high);
+	if (asprintf(ret_unclear,
+		    "the data are not stable: the changes of the pairs %s between %s and %s",
+		    range.how, low, high) < 0) {
+		*ret_unclear = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare_medians(struct comparison *c, const double *old, const double *new)
+{
+	int r;
+
+	c->ratio = (struct ratio){ c->new_stats.median / c->old_stats.median, NAN, NAN };
+	r = ratio_of_medians(old, c->old_stats.n, new, c->new_stats.n, &c->ratio);
+	return r == -ENODATA || r == -EDOM ? 0 : r;
+}
+
+/* Levels and pairs before the units are sorted; figures after. */
 static int compute(struct comparison *c)
 {
 	const struct benchmark *sides[] = { c->old, c->new };
 	struct stats *stats[] = { &c->old_stats, &c->new_stats };
 	_cleanup_free_ double *old = NULL, *new = NULL;
 	double **units[] = { &old, &new };
+	_cleanup_free_ char *unstable_pairs = NULL;
 	struct range ranges[2];
+	size_t n[2];
 	int r;
 
 	for (int i = 0; i < 2; i++) {
 		_cleanup_(levels) struct levels *levels = NULL;
-		size_t n;
 
-		r = benchmark_units(sides[i], units[i], &n);
+		r = benchmark_units(sides[i], units[i], &n[i]);
 		if (r >= 0)
-			r = levels_find(*units[i], n, &levels);
-		if (r >= 0)
-			r = stats_compute(*units[i], n, stats[i]);
+			r = levels_find(*units[i], n[i], &levels);
 		if (r < 0)
 			return r;
 		ranges[i] = find_range(levels);
 	}
-	c->ratio = (struct ratio){ c->new_stats.median / c->old_stats.median, NAN, NAN };
-	r = ratio_of_medians(old, c->old_stats.n, new, c->new_stats.n, &c->ratio);
-	if (r < 0 && r != -ENODATA && r != -EDOM)
-		return r;
+	if (comparison_is_in_turn(c->old, c->new)) {
+		r = compare_pairs(c, old, n[0], new, n[1], &unstable_pairs);
+		if (r < 0)
+			return r;
+	}
+	for (int i = 0; i < 2; i++) {
+		r = stats_compute(*units[i], n[i], stats[i]);
+		if (r < 0)
+			return r;
+	}
+	if (c->n_pairs == 0) {
+		r = compare_medians(c, old, new);
+		if (r < 0)
+			return r;
+	}
 	r = mann_whitney_test(old, c->old_stats.n, new, c->new_stats.n, &c->ranks);
 	if (r < 0)
 		return r;
@@ -207,6 +289,10 @@ static int compute(struct comparison *c)
 	r = explain_too_few(c, &c->unclear);
 	if (r < 0 || c->unclear)
 		return r;
+	if (c->n_pairs > 0) {
+		c->unclear = TAKE_PTR(unstable_pairs);
+		return 0;
+	}
 	if ((ranges[0].how || ranges[1].how) && ranges[0].low <= ranges[1].high &&
 		ranges[1].low <= ranges[0].high)
 		return explain_unstable(ranges, c->old->unit, &c->unclear);
@@ -238,6 +324,12 @@ int comparison_new(
 	return 0;
 }
 
+/* Of the test that the verdict goes by. */
+static double deciding_p(const struct comparison *c)
+{
+	return c->n_pairs > 0 ? c->signs.p : c->ranks.p;
+}
+
 int comparison_settle(struct comparison **comparisons, size_t n)
 {
 	_cleanup_free_ double *p = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
@@ -246,7 +338,7 @@ int comparison_settle(struct comparison **comparisons, size_t n)
 	if (!p)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		p[i] = comparisons[i]->unclear ? NAN : comparisons[i]->ranks.p;
+		p[i] = comparisons[i]->unclear ? NAN : deciding_p(comparisons[i]);
 	r = adjust_false_discoveries(p, n);
 	if (r < 0)
 		return r;
@@ -378,20 +470,29 @@ char *comparison_render(const struct comparison *comparison)
 
 	if (!verdict)
 		return NULL;
-	text_appendf(&t, "  median     %s -> %s    %s\n",
-		scale_format(scale, c->old_stats.median, a),
-		scale_format(scale, c->new_stats.median, b), comparison_format_change(c, change));
+	comparison_format_change(c, change);
+	text_appendf(&t, "  median     %s -> %s", scale_format(scale, c->old_stats.median, a),
+		scale_format(scale, c->new_stats.median, b));
+	if (c->n_pairs > 0)
+		text_appendf(
+			&t, "\n  change     %s    the median of %zu pairs\n", change, c->n_pairs);
+	else
+		text_appendf(&t, "    %s\n", change);
 	if (!isnan(c->ratio.low))
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
 			comparison_format_interval(c, interval));
 	text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
 		benchmark_counted_runs(c->new));
-	text_append(&t, "  tests      Mann-Whitney ");
-	append_p(&t, c->ranks.p);
-	if (!isnan(c->adjusted_p) && c->adjusted_p != c->ranks.p) {
+	text_appendf(&t, "  tests      %s ", c->n_pairs > 0 ? "Wilcoxon" : "Mann-Whitney");
+	append_p(&t, deciding_p(c));
+	if (!isnan(c->adjusted_p) && c->adjusted_p != deciding_p(c)) {
 		text_append(&t, " (of all compared: ");
 		append_p(&t, c->adjusted_p);
 		text_append(&t, ")");
+	}
+	if (c->n_pairs > 0) {
+		text_append(&t, ", Mann-Whitney ");
+		append_p(&t, c->ranks.p);
 	}
 	if (!isnan(c->welch.t)) {
 		text_appendf(&t, ", Welch t = %.2f, ", c->welch.t);

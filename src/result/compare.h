@@ -8,9 +8,13 @@
  * the correction for how many benchmarks are compared, and the interval of the ratio does not hold
  * 1: each of them alone errs in at most about 5 % where there is none, both in less.
  *
+ * Programs that runpinned ran in turn are compared in pairs: run i of the one with run i of the
+ * other, between which the machine had no time to change. The effect is the median of the pairs'
+ * ratios then, and the test Wilcoxon's.
+ *
  * Data that jump or drift are not stable: what is faster then depends on when one looks. Nothing is
  * concluded from them, unless every level of the one lies on the same side of every level of the
- * other.
+ * other. Of pairs it is the ratio that must not.
  */
 #ifndef QUIESCE_RESULT_COMPARE_H
 #define QUIESCE_RESULT_COMPARE_H
@@ -38,10 +42,12 @@ struct comparison {
 
 	struct ratio ratio; /* new / old; low and high are NAN where there is no interval */
 	struct mann_whitney ranks;
-	struct welch welch; /* all NAN where it cannot be done */
+	struct welch welch;	  /* all NAN where it cannot be done */
+	size_t n_pairs;		  /* 0: not compared in pairs; then signs is not set */
+	struct signed_rank signs; /* of the logarithms of the pairs' ratios */
 
 	/* Set by comparison_settle(): */
-	double adjusted_p; /* of ranks.p */
+	double adjusted_p; /* of ranks.p, or of signs.p */
 	enum verdict verdict;
 
 	char *unclear; /* why nothing can be concluded, or NULL */
@@ -50,6 +56,9 @@ struct comparison {
 	char *differences;
 };
 
+/* Were they run in turn by one runpinned, so that run i of the one belongs to run i of the other?
+ */
+bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *new);
 /* -ENODATA when one of them has no values, -EINVAL when they are of different units. */
 int comparison_new(
 	const struct benchmark *old, const struct benchmark *new, struct comparison **ret);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@
 
 enum {
 	EXACT_PAIRS_MAX = 1000,
+	EXACT_SIGNS_MAX = 60,
 	RESAMPLES = 10000,
 };
 
@@ -202,6 +204,93 @@ int mann_whitney_test(
 	return 0;
 }
 
+/* --- Wilcoxon --- */
+
+struct difference {
+	double size;
+	bool above;
+};
+
+static int compare_sizes(const void *a, const void *b)
+{
+	double x = ((const struct difference *)a)->size, y = ((const struct difference *)b)->size;
+
+	return (x > y) - (x < y);
+}
+
+/* P(W <= w) of all signs of n ranks, each as likely as the other. NAN when memory is short. */
+static double exact_signed_tail(size_t n, size_t w)
+{
+	size_t most = n * (n + 1) / 2;
+	_cleanup_free_ double *row = calloc(most + 1, sizeof(*row));
+	double tail = 0;
+
+	if (!row)
+		return NAN;
+	row[0] = 1;
+	/* From above, for row[sum - rank] is still that without this rank. */
+	for (size_t rank = 1; rank <= n; rank++)
+		for (size_t sum = rank * (rank + 1) / 2 + 1; sum-- > 0;)
+			row[sum] = (row[sum] + (sum >= rank ? row[sum - rank] : 0)) / 2;
+	for (size_t sum = 0; sum <= w && sum <= most; sum++)
+		tail += row[sum];
+	return tail;
+}
+
+/* W of n sorted differences, and the sum of t^3 - t over the groups of t of one size. */
+static double sum_ranks(const struct difference *sorted, size_t n, double *ret_ties)
+{
+	double w = 0, ties = 0;
+
+	for (size_t from = 0, to; from < n; from = to) {
+		double group;
+
+		for (to = from; to < n && sorted[to].size == sorted[from].size; to++)
+			;
+		group = (double)(to - from);
+		ties += group * (group * group - 1);
+		/* They share the ranks from + 1 to `to`. */
+		for (size_t i = from; i < to; i++)
+			w += sorted[i].above ? ((double)from + 1 + (double)to) / 2 : 0;
+	}
+	*ret_ties = ties;
+	return w;
+}
+
+int signed_rank_test(const double *differences, size_t n, struct signed_rank *ret)
+{
+	_cleanup_free_ struct difference *items = NULL;
+	double ties, count, most, variance, distance;
+	size_t left = 0;
+
+	if (n == 0)
+		return -ENODATA;
+	items = reallocarray(NULL, n, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (differences[i] != 0)
+			items[left++] =
+				(struct difference){ fabs(differences[i]), differences[i] > 0 };
+	qsort(items, left, sizeof(*items), compare_sizes);
+	ret->w = sum_ranks(items, left, &ties);
+	count = (double)left;
+	most = count * (count + 1) / 2;
+	if (ties == 0 && left <= EXACT_SIGNS_MAX) {
+		double tail = exact_signed_tail(left, (size_t)MIN(ret->w, most - ret->w));
+
+		if (isnan(tail))
+			return -ENOMEM;
+		ret->p = MIN(2 * tail, 1);
+		return 0;
+	}
+	variance = count * (count + 1) * (2 * count + 1) / 24 - ties / 48;
+	distance = fabs(ret->w - most / 2) - 0.5;
+	ret->p =
+		variance > 0 && distance > 0 ? 2 * normal_upper_tail(distance / sqrt(variance)) : 1;
+	return 0;
+}
+
 /* --- The bootstrap --- */
 
 /* splitmix64 (Steele, Lea, Flood 2014) */
@@ -276,6 +365,25 @@ int ratio_of_medians(const double *a, size_t n_a, const double *b, size_t n_b, s
 	ret->ratio = stats_median(b, n_b) / stats_median(a, n_a);
 	ret->low = stats_percentile(ratios, RESAMPLES, 0.025);
 	ret->high = stats_percentile(ratios, RESAMPLES, 0.975);
+	return 0;
+}
+
+int ratio_of_pairs(const double *sorted, size_t n, struct ratio *ret)
+{
+	_cleanup_free_ double *medians = NULL;
+	uint64_t state = 20261120;
+
+	if (n < RATIO_LEAST_VALUES)
+		return -ENODATA;
+	medians = reallocarray(NULL, RESAMPLES, sizeof(*medians));
+	if (!medians)
+		return -ENOMEM;
+	for (size_t i = 0; i < RESAMPLES; i++)
+		medians[i] = draw_median(&state, sorted, n);
+	stats_sort(medians, RESAMPLES);
+	ret->ratio = stats_median(sorted, n);
+	ret->low = stats_percentile(medians, RESAMPLES, 0.025);
+	ret->high = stats_percentile(medians, RESAMPLES, 0.975);
 	return 0;
 }
 

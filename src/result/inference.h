@@ -39,6 +39,19 @@ struct mann_whitney {
 int mann_whitney_test(
 	const double *a, size_t n_a, const double *b, size_t n_b, struct mann_whitney *ret);
 
+struct signed_rank {
+	double w; /* the sum of the ranks of the differences above 0 */
+	double p; /* two-sided */
+};
+
+/*
+ * Wilcoxon's signed-rank test (1945) of n differences in pairs, in any order: is a difference above
+ * 0 as likely as the same below 0? Differences of 0 say nothing and are left out; p is exact for up
+ * to 60 others when no two are of one size, else by the normal approximation with the corrections
+ * for ties and for continuity. 1 when none is left. -ENODATA when n is 0, -ENOMEM.
+ */
+int signed_rank_test(const double *differences, size_t n, struct signed_rank *ret);
+
 /* How many values a sample needs for the interval below to hold what it says. */
 #define RATIO_LEAST_VALUES 5
 
@@ -66,6 +79,10 @@ struct ratio {
 	double high;
 };
 int ratio_of_medians(const double *a, size_t n_a, const double *b, size_t n_b, struct ratio *ret);
+
+/* The median of n sorted ratios of pairs, with its interval in the same way: what hits both of a
+ * pair alike is in neither. */
+int ratio_of_pairs(const double *sorted, size_t n, struct ratio *ret);
 
 /*
  * Benjamini and Hochberg (1995), in place: of those questions whose adjusted p is at most 0.05, at

@@ -7,6 +7,7 @@
 
 #include "basic/say.h"
 #include "runpinned/conclude.h"
+#include "runpinned/contest.h"
 #include "runpinned/describe.h"
 #include "runpinned/measure.h"
 #include "runpinned/report.h"
@@ -189,6 +190,11 @@ int conclude(const struct options *options, const struct place *place, struct co
 			say_errno(r, "cannot put the result together");
 			return r;
 		}
+	}
+	if (commands->n > 1 && !options->quiet) {
+		r = contest_print(stream, commands);
+		if (r < 0)
+			say_errno(r, "cannot compare");
 	}
 	if (parts.n == 0)
 		return 0;

@@ -839,6 +839,19 @@ def test_failure_of_one_ends_all():
           'the other does not say why it ended')
 
 
+def test_comparison_at_the_end():
+    """Sleeping 10 ms and 30 ms: whatever the machine does, each pair says the same."""
+    result = run('-n', 8, '--baseline', '/bin/sleep 0.01', '--command', 'same=/bin/sleep 0.01',
+                 '--name', 'longer', '/bin/sleep', 0.03)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    text = result.stdout[result.stdout.index('same, compared with baseline:'):]
+    check('longer, compared with baseline:' in text, text)
+    check('of 8 pairs' in text, text)
+    check(text.count('verdict') == 2 and 'verdict    slower' in text, text)
+    check('compared with' not in run('-q', '-n', 3, '--baseline', '/bin/true', '/bin/echo').stdout,
+          '-q is not quiet')
+
+
 def test_report_of_several_names_them():
     result = run('-n', 3, '--baseline', '/bin/true', '--name', 'new', '/bin/true')
     equal(result.returncode, 0, f'status ({result.stderr})')

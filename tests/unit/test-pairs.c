@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Programs that were run in turn, compared in pairs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "result/compare.h"
+#include "result/inference.h"
+
+/* Figures of scipy 1.17.1: wilcoxon(d, method='exact'), or method='approx', correction=True where
+ * two differences are of one size or there are more than 60. */
+static void test_signed_rank(void **state)
+{
+	static const struct {
+		double differences[72];
+		size_t n;
+		double w, p;
+	} cases[] = {
+		/* Hollander and Wolfe, Nonparametric Statistical Methods, table 3.1 */
+		{ { 0.952, -0.147, 1.022, 0.430, 0.620, 0.590, 0.490, -0.080, 0.010 }, 9, 40,
+			0.0390625 },
+		{ { 1.83, 0.5, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.3 }, 9, 45, 0.00390625 },
+		{ { 1, 2, 3, 4, 5, 6 }, 6, 21, 0.03125 },
+		{ { -1, -2, 3, -4, -5 }, 5, 3, 0.3125 },
+		{ { 1, 1, -1, 2, 2, 3, -3, 0, 0, 4 }, 10, 27.5, 0.2042192702898492 },
+		{ { 0, 0, 5 }, 3, 1, 1 },
+		{ { 0, 0 }, 2, 0, 1 },
+		{ { -7 }, 1, 0, 1 },
+		{ { -0.402, -0.924, 0.152, 0.82, 1.536, 0.51, -0.153, -0.385, 1.149, 2.035, 0.673,
+			  -0.833, -0.558, 2.0, 0.603, -1.332, 0.316, -0.763, -0.229, -0.088, -0.313,
+			  0.953, 0.337, -0.189, 0.81 },
+			25, 201, 0.312333345413208 },
+		{ { 1.0299, -1.443, -0.0567, -0.7807, 0.0268, -1.0894, 0.2207, 0.1621, -0.1043,
+			  -0.8479, -0.1962, -0.8913, -1.1552, 0.4248, -0.9093, 1.3703, 0.9166,
+			  -1.7978, 0.4721, -0.9017, 0.2331, 0.2436, -1.7884, -0.0334, -0.0558,
+			  1.162, -0.9814, 0.938, -0.899, -0.1313, -0.6405, 1.6487, 0.7682, 2.6317,
+			  0.8419, 1.045, 1.0407, -0.4066, 0.13, 1.5504, -0.1966, 0.3888, 0.1788,
+			  0.8092, -0.1649, 0.0476, 0.4424, 0.303, -0.665, 1.0958, -1.0985, -1.0011,
+			  -1.0825, 1.167, -0.1606, -0.771, -0.936, 0.6211, -0.8548, -1.0721, 0.814,
+			  -0.9967, -0.1224, 0.1932, -0.2453, 0.1459, 1.5388, -0.3169, -1.0593,
+			  -1.6367 },
+			70, 1165, 0.6522648466238724 },
+	};
+	struct signed_rank s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(signed_rank_test(cases[i].differences, cases[i].n, &s), 0);
+		assert_true(s.w == cases[i].w);
+		assert_true(fabs(s.p - cases[i].p) < 1e-12);
+	}
+	assert_int_equal(signed_rank_test(cases[0].differences, 0, &s), -ENODATA);
+}
+
+/* The sign of all differences turned round is the same evidence. */
+static void test_signed_rank_is_symmetric(void **state)
+{
+	(void)state;
+	srand48(3);
+	for (int round = 0; round < 500; round++) {
+		double there[80], back[80];
+		size_t n = 1 + (size_t)(drand48() * 79);
+		struct signed_rank a, b;
+
+		for (size_t i = 0; i < n; i++) {
+			there[i] = floor((drand48() - 0.4) * 20);
+			back[n - 1 - i] = -there[i];
+		}
+		assert_int_equal(signed_rank_test(there, n, &a), 0);
+		assert_int_equal(signed_rank_test(back, n, &b), 0);
+		assert_true(fabs(a.p - b.p) < 1e-12);
+		assert_true(a.p >= 0 && a.p <= 1);
+	}
+}
+
+struct side {
+	struct series *series;
+	struct benchmark view;
+};
+
+/* seconds as runs; rivals carry what runpinned writes of programs that it ran in turn. */
+static void make_side(
+	struct side *side, const char *name, const double *values, size_t n, bool rival)
+{
+	assert_int_equal(series_new(false, NULL, &side->series), 0);
+	for (size_t i = 0; i < n; i++) {
+		struct sample sample = { .user_ns = llround(values[i] * 1e9) };
+
+		assert_int_equal(series_append(side->series, &sample, NULL, NULL), 0);
+	}
+	side->series->clock = WINDOW_USER;
+	assert_int_equal(benchmark_view(name, side->series, &side->view), 0);
+	if (rival) {
+		facts_set_string(&side->view.metadata, "quiesce_interleaved", "old, new");
+		facts_set_integer(&side->view.metadata, "quiesce_order_seed", 7);
+	}
+}
+
+static void clear_side(struct side *side)
+{
+	facts_clear(&side->view.metadata);
+	benchmark_clear_view(&side->view);
+	series_free(side->series);
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(1 - drand48())) * cos(2 * acos(-1) * drand48());
+}
+
+/* The verdict on two programs of which the second takes `ratio` times as long, while the machine
+ * becomes `drift` times as slow from the first run to the last. */
+static enum verdict judge(size_t n, double ratio, double noise, double drift, bool rivals,
+	double *ret_ratio, size_t *ret_pairs)
+{
+	double old[256], new[256];
+	struct comparison *c;
+	struct side sides[2];
+	enum verdict verdict;
+
+	assert_true(n <= ARRAY_SIZE(old));
+	for (size_t i = 0; i < n; i++) {
+		double machine = 0.01 * (1 + (drift - 1) * (double)i / (double)(n - 1));
+
+		old[i] = machine * exp(noise * normal());
+		new[i] = machine *ratio *exp(noise * normal());
+	}
+	make_side(&sides[0], "old", old, n, rivals);
+	make_side(&sides[1], "new", new, n, rivals);
+	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	verdict = c->verdict;
+	*ret_ratio = c->ratio.ratio;
+	*ret_pairs = c->n_pairs;
+	comparison_free(c);
+	clear_side(&sides[0]);
+	clear_side(&sides[1]);
+	return verdict;
+}
+
+/* A machine that gets 30 % slower meanwhile hides a change of 1 % from medians, and not from pairs.
+ */
+static void test_drift_hits_both(void **state)
+{
+	size_t n_found = 0, n_pairs;
+	double ratio;
+
+	(void)state;
+	srand48(11);
+	for (int i = 0; i < 100; i++) {
+		n_found += judge(25, 1.01, 0.003, 1.3, true, &ratio, &n_pairs) == VERDICT_SLOWER;
+		assert_int_equal(n_pairs, 25);
+		assert_true(fabs(ratio - 1.01) < 0.01);
+		assert_true(judge(25, 1.01, 0.003, 1.3, false, &ratio, &n_pairs) != VERDICT_FASTER);
+		assert_int_equal(n_pairs, 0);
+	}
+	assert_true(n_found >= 95);
+}
+
+static void test_no_difference(void **state)
+{
+	size_t n_wrong = 0, n_pairs;
+	double ratio;
+
+	(void)state;
+	srand48(12);
+	for (int i = 0; i < 1000; i++)
+		n_wrong +=
+			judge(25, 1, 0.003, 1 + drand48(), true, &ratio, &n_pairs) != VERDICT_SAME;
+	assert_true(n_wrong <= 50);
+}
+
+/* What one of them does alone is no drift of the machine. */
+static void test_unstable_pairs(void **state)
+{
+	double old[40], new[40];
+	struct comparison *c;
+	struct side sides[2];
+
+	(void)state;
+	srand48(13);
+	for (size_t i = 0; i < 40; i++) {
+		old[i] = 0.01 * exp(0.001 * normal());
+		new[i] = (i < 20 ? 0.009 : 0.011) * exp(0.001 * normal());
+	}
+	make_side(&sides[0], "old", old, 40, true);
+	make_side(&sides[1], "new", new, 40, true);
+	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(c->verdict, VERDICT_UNCLEAR);
+	assert_non_null(strstr(c->unclear, "pairs jump"));
+	comparison_free(c);
+	clear_side(&sides[0]);
+	clear_side(&sides[1]);
+}
+
+/* A round that was not finished leaves one run without its partner; other seeds make no pairs. */
+static void test_who_is_paired(void **state)
+{
+	double values[12];
+	struct comparison *c;
+	struct side sides[2];
+
+	(void)state;
+	for (size_t i = 0; i < 12; i++)
+		values[i] = 0.01 + (double)i * 1e-6;
+	make_side(&sides[0], "old", values, 12, true);
+	make_side(&sides[1], "new", values, 11, true);
+	assert_true(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(c->n_pairs, 11);
+	assert_true(c->ratio.ratio == 1);
+	assert_int_equal(c->verdict, VERDICT_SAME);
+	comparison_free(c);
+	facts_set_integer(&sides[1].view.metadata, "quiesce_order_seed", 8);
+	assert_false(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(c->n_pairs, 0);
+	comparison_free(c);
+	clear_side(&sides[0]);
+	clear_side(&sides[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_signed_rank),
+		cmocka_unit_test(test_signed_rank_is_symmetric),
+		cmocka_unit_test(test_drift_hits_both),
+		cmocka_unit_test(test_no_difference),
+		cmocka_unit_test(test_unstable_pairs),
+		cmocka_unit_test(test_who_is_paired),
+	};
+
+	return cmocka_run_group_tests_name("pairs", tests, NULL, NULL);
+}
