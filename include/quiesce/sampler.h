@@ -66,9 +66,10 @@ enum {
 struct qs_sample {
 	uint64_t begin; /* ticks, see qs_nanoseconds() */
 	uint64_t end;
-	/* Where the stamps were taken; different numbers are a migration. QS_CPU_UNKNOWN where it
-	 * cannot be told without a system call. On x86-64 without rseq (glibc before 2.35, other C
-	 * libraries) cpu_begin is where the sample before ended. */
+	/* Where the sample before ended (or qs_reset() was called), and where this one did:
+	 * different numbers are a migration in this sample or since the one before. QS_CPU_UNKNOWN
+	 * where it cannot be told without a system call: off x86-64, with C libraries that do not
+	 * register rseq (glibc does since 2.35). */
 	uint32_t cpu_begin;
 	uint32_t cpu_end;
 	uint64_t counts[QS_MAX_COUNTERS]; /* of this sample, in the order of qs_options.counters */
@@ -210,7 +211,6 @@ void qs_after_end(struct qs_sampler *sampler, struct qs_sample *sample);
  * nest. */
 static inline uint64_t qs_begin(struct qs_sampler *sampler)
 {
-	sampler->next->cpu_begin = *sampler->cpu;
 	if (__builtin_expect(sampler->outside != 0, 0))
 		qs_before_begin(sampler);
 	return qs_stamp_begin(sampler);
@@ -226,6 +226,7 @@ static inline void qs_end(struct qs_sampler *sampler, uint64_t began)
 
 	sample->begin = began;
 	sample->end = ended;
+	sample->cpu_begin = sampler->last_cpu;
 	sample->cpu_end = cpu;
 	sampler->last_cpu = cpu;
 	if (__builtin_expect(sampler->outside != 0, 0))

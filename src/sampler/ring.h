@@ -23,6 +23,8 @@ struct ring {
 	struct qs_sample *first;
 	size_t capacity;
 	int lock_error;
+	int cpu_known;	      /* qs_end() finds out on which CPU it is */
+	uint32_t cpu_unknown; /* what it finds where it cannot */
 
 	struct clock clock;
 	struct clock_pair opened;

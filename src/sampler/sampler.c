@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -169,15 +170,23 @@ static void use_clock(struct ring *ring, int stamps)
 		ring->ns_per_tick = 1e9 / ring->clock.ticks_per_second;
 }
 
-static void use_cpu_word(struct ring *ring)
+/* Where the CPU's number comes from that qs_end() finds: the counter's own on x86-64, else the word
+ * that the kernel keeps, or none. */
+static void use_cpu_word(struct ring *ring, int stamps)
 {
 	struct qs_sampler *sampler = &ring->sampler;
 
-	sampler->last_cpu = QS_CPU_UNKNOWN;
 	sampler->cpu = find_cpu_word();
-	/* Not known before an end tells it, which on x86-64 the first does. */
 	if (!sampler->cpu || *sampler->cpu >= QS_CPU_UNKNOWN)
-		sampler->cpu = &sampler->last_cpu;
+		sampler->cpu = &ring->cpu_unknown;
+	ring->cpu_unknown = QS_CPU_UNKNOWN;
+	ring->cpu_known = sampler->cpu != &ring->cpu_unknown;
+#if defined(__x86_64__)
+	if (stamps)
+		ring->cpu_known = 1;
+#else
+	(void)stamps;
+#endif
 }
 
 int qs_open_as(
@@ -206,7 +215,7 @@ int qs_open_as(
 	ring->clock = clock;
 	ring->sampler.spare = ring->first + ring->capacity;
 	use_clock(ring, stamps);
-	use_cpu_word(ring);
+	use_cpu_word(ring, stamps);
 	for (size_t i = 0; i < ring->counters.n; i++)
 		if (ring->counters.list[i].fd >= 0)
 			ring->sampler.outside |= OUTSIDE_COUNTERS;
@@ -229,8 +238,13 @@ void qs_close(struct qs_sampler *sampler)
 
 void qs_reset(struct qs_sampler *sampler)
 {
-	sampler->next = ring_of(sampler)->first;
+	struct ring *ring = ring_of(sampler);
+	int cpu = ring->cpu_known ? sched_getcpu() : -1;
+
+	sampler->next = ring->first;
 	sampler->dropped = 0;
+	/* As TSC_AUX has it: 12 bits. */
+	sampler->last_cpu = cpu >= 0 ? (uint32_t)cpu & 0xfff : QS_CPU_UNKNOWN;
 }
 
 size_t qs_count(const struct qs_sampler *sampler)

@@ -129,7 +129,7 @@ static void test_cpu(void **state)
 	CPU_ZERO(&one);
 	CPU_SET(first, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	sampler = open_sampler(2);
+	sampler = open_sampler(3);
 	qs_end(sampler, qs_begin(sampler));
 	{
 		uint64_t began = qs_begin(sampler);
@@ -139,11 +139,13 @@ static void test_cpu(void **state)
 		assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 		qs_end(sampler, began);
 	}
+	qs_end(sampler, qs_begin(sampler));
 	if (qs_samples(sampler)[0].cpu_end != QS_CPU_UNKNOWN) {
 		assert_int_equal(qs_samples(sampler)[0].cpu_begin, first);
 		assert_int_equal(qs_samples(sampler)[0].cpu_end, first);
 		assert_int_equal(qs_samples(sampler)[1].cpu_begin, first);
 		assert_int_equal(qs_samples(sampler)[1].cpu_end, last);
+		assert_int_equal(qs_samples(sampler)[2].cpu_begin, last);
 	} else {
 		print_message("# this C library does not tell the CPU\n");
 	}
