@@ -16,12 +16,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "irq-steer/irqbalance.h"
+#include "irq-steer/service.h"
+#include "knob/journal.h"
 #include "knob/setter.h"
 #include "machine/irqline.h"
 
@@ -33,6 +36,7 @@ enum {
 
 static const struct knob_backend backends[] = {
 	{ IRQBALANCE_SCHEME, irqbalance_read, irqbalance_write },
+	{ SERVICE_SCHEME, service_read, service_write },
 	{ 0 },
 };
 
@@ -138,6 +142,55 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 	return r;
 }
 
+#define BANNED IRQBALANCE_SCHEME ":banned"
+#define SERVICE SERVICE_SCHEME ":" SERVICE_IRQBALANCE
+
+/* Whether an earlier apply has stopped it. */
+static bool has_stopped_service(void)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_free_ char *why = NULL;
+	const struct journal_entry *entry;
+
+	/* The engine says what there is to say of a journal that cannot be used. */
+	if (journal_load("irq-steer", &journal, &why) < 0)
+		return false;
+	entry = journal_find(journal, SERVICE);
+	return entry && strcmp(entry->old, "running") == 0;
+}
+
+/* An irqbalance that has no socket, or does not answer there: it is stopped, and started again when
+ * all is put back, by whoever started it. */
+static int plan_service(struct knob_plan *plan)
+{
+	_cleanup_free_ char *now = NULL;
+	bool runs = irqbalance_is_running();
+	struct knob *knob;
+	int r;
+
+	if (!runs && !has_stopped_service())
+		return 0;
+	/* Its socket is closed to others, so they cannot tell whether it would answer. */
+	if (runs && geteuid() != 0)
+		return knob_plan_add_word(plan, GROUP_IRQBALANCE, KNOB_DENIED, BANNED,
+			"only root can ask it which CPUs it leaves alone",
+			"irqbalance banned CPUs");
+	r = service_read(SERVICE_IRQBALANCE, &now);
+	if (r == -ENOMEM)
+		return r;
+	if (runs && (r < 0 || strcmp(now, "running") != 0))
+		return knob_plan_add_word(plan, GROUP_IRQBALANCE, KNOB_DENIED, BANNED,
+			"irqbalance does not answer on a socket, and is no service of systemd's "
+			"that could be stopped: stop it, or it moves interrupts back",
+			"irqbalance banned CPUs");
+	r = knob_plan_add(
+		plan, GROUP_IRQBALANCE, KNOB_WORD, SERVICE, "stopped", &knob, "irqbalance");
+	if (r < 0)
+		return r;
+	knob->may_be_refused = true;
+	return 0;
+}
+
 static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 {
 	_cleanup_free_ char *now = NULL;
@@ -147,14 +200,8 @@ static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 	if (r == -ENOMEM)
 		return r;
 	if (r == 0)
-		return plan_mask(plan, s, GROUP_IRQBALANCE, IRQBALANCE_SCHEME ":banned", true,
-			"irqbalance banned CPUs");
-	if (irqbalance_is_running())
-		return knob_plan_add_word(plan, GROUP_IRQBALANCE, KNOB_DENIED,
-			IRQBALANCE_SCHEME ":banned",
-			"irqbalance runs but has no socket: stop it, or it moves interrupts back",
-			"irqbalance banned CPUs");
-	return 0;
+		return plan_mask(plan, s, GROUP_IRQBALANCE, BANNED, true, "irqbalance banned CPUs");
+	return plan_service(plan);
 }
 
 static int plan_all(struct knob_plan *plan, const struct steering *s, const struct irqlines *lines)
