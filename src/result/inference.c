@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "basic/random.h"
 #include "result/inference.h"
 #include "result/stats.h"
 
@@ -293,20 +294,10 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 
 /* --- The bootstrap --- */
 
-/* splitmix64 (Steele, Lea, Flood 2014) */
-static uint64_t draw_bits(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
 /* (0, 1) */
 static double draw_unit(uint64_t *state)
 {
-	return ((double)(draw_bits(state) >> 11) + 0.5) / 9007199254740992.0;
+	return ((double)(random_next(state) >> 11) + 0.5) / 9007199254740992.0;
 }
 
 /* Box and Muller (1958) */

@@ -12,6 +12,7 @@
 
 #include "basic/clock.h"
 #include "basic/macro.h"
+#include "basic/random.h"
 #include "basic/say.h"
 #include "basic/text.h"
 #include "machine/counter.h"
@@ -50,18 +51,6 @@ static void take_turn(struct work *work, size_t index)
 {
 	work->command = &work->commands->items[index];
 	work->m = work->command->measurement;
-}
-
-/* SplitMix64 (Steele, Lea, Flood 2014): small, and the same for a seed everywhere. */
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t z;
-
-	*state += 0x9e3779b97f4a7c15;
-	z = *state;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
 }
 
 static uint32_t choose_env_pad(struct work *work)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Random numbers that can be had again: the same for a seed on every machine. Not for secrets. */
+#ifndef QUIESCE_BASIC_RANDOM_H
+#define QUIESCE_BASIC_RANDOM_H
+
+#include <stdint.h>
+
+/* SplitMix64 (Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, 2014): small, and
+ * good for any seed, 0 too. *state begins as the seed. */
+static inline uint64_t random_next(uint64_t *state)
+{
+	uint64_t z;
+
+	*state += 0x9e3779b97f4a7c15;
+	z = *state;
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+#endif
