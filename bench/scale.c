@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "basic/macro.h"
+#include "basic/random.h"
 #include "result/analysis.h"
 #include "result/csv.h"
 #include "result/document.h"
@@ -177,15 +178,6 @@ static double peak(void)
 
 	getrusage(RUSAGE_SELF, &usage);
 	return (double)usage.ru_maxrss * 1024;
-}
-
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
 }
 
 static struct evidence make_evidence(uint16_t line, bool second_level, uint64_t *random)
