@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Benchmarks that do what benchmarks do, and some that do not; for test_main.py. */
+#include <errno.h>
+#include <locale.h>
+#include <quiesce/benchmark.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void spin(struct qs_run *run)
+{
+	uint64_t began = qs_begin(run->sampler);
+
+	qs_repeat (run->loops)
+		qs_barrier();
+	qs_end(run->sampler, began);
+}
+
+static void die(struct qs_run *run)
+{
+	(void)run;
+	raise(SIGSEGV);
+}
+
+static void leave(struct qs_run *run)
+{
+	(void)run;
+	_exit(3);
+}
+
+static void take_nothing(struct qs_run *run)
+{
+	(void)run;
+}
+
+static int fail(const struct qs_benchmark *benchmark, void **ret_state)
+{
+	(void)benchmark;
+	(void)ret_state;
+	return -ENOSPC;
+}
+
+/* Where a program's data lie: another place in each process, if each has a layout of its own. */
+static void tell_place(struct qs_run *run)
+{
+	uint64_t began = qs_begin(run->sampler);
+	void *place = malloc(1 << 20);
+	/* Its page's number without what all have in common, as a time. */
+	uint64_t number = (uintptr_t)place >> 12 & 0xfffff;
+
+	qs_end(run->sampler, began);
+	free(place);
+	/* Ticks, whatever they are worth. */
+	((struct qs_sample *)qs_samples(run->sampler))->end =
+		qs_samples(run->sampler)->begin + number + 1;
+}
+
+static const struct qs_benchmark good[] = {
+	{ .name = "spin", .run = spin },
+	{ .name = "group/spin \"1\"", .run = spin, .inner_loops = 10 },
+	{ .name = "group/2", .run = spin },
+	{ .name = "bad/die", .run = die },
+	{ .name = "bad/leave", .run = leave },
+	{ .name = "bad/nothing", .run = take_nothing },
+	{ .name = "bad/setup", .run = spin, .setup = fail },
+	{ .name = "place", .run = tell_place },
+	{ 0 },
+};
+
+static const struct qs_benchmark twice[] = {
+	{ .name = "spin", .run = spin },
+	{ .name = "spin", .run = spin },
+	{ 0 },
+};
+
+static const struct qs_benchmark nameless[] = {
+	{ .name = "a\nb", .run = spin },
+	{ 0 },
+};
+
+int main(int argc, char *argv[])
+{
+	const struct qs_benchmark *benchmarks = good;
+	const char *list = getenv("LIST");
+
+	setlocale(LC_ALL, "");
+	if (list && strcmp(list, "twice") == 0)
+		benchmarks = twice;
+	else if (list && strcmp(list, "nameless") == 0)
+		benchmarks = nameless;
+	return qs_main(argc, argv, benchmarks);
+}

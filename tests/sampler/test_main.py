@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs made by qs_main(), from the command line to the file. A TAP test.
+
+    test_main.py BENCHMARKS EXAMPLE...
+
+Nothing here depends on how fast this machine is.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM, *EXAMPLES = map(os.path.abspath, sys.argv[1:])
+SCRATCH = tempfile.TemporaryDirectory(prefix='main.')
+QUICK = ('--processes=2', '--min-time=0.0001')
+
+
+class Failed(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def check(condition, what):
+    if not condition:
+        raise Failed(what)
+
+
+def equal(got, wanted, what):
+    check(got == wanted, f'{what}: {got!r} instead of {wanted!r}')
+
+
+def run(*arguments, status=0, program=PROGRAM, **environment):
+    result = subprocess.run([program, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=120, check=False,
+                            env={**os.environ, 'LC_ALL': 'C', **environment})
+    equal(result.returncode, status, f'status ({result.stderr})')
+    return result
+
+
+def scratch(name):
+    return pathlib.Path(SCRATCH.name, name)
+
+
+def saved(*arguments, name='result.json', **options):
+    """What was saved, by the names of the benchmarks."""
+    result = run(*QUICK, '-o', scratch(name), *arguments, **options)
+    document = json.loads(scratch(name).read_text(encoding='utf-8'))
+    equal(document['version'], '1.0', 'version')
+    benchmarks = {each['metadata']['name']: each for each in document['benchmarks']}
+    return result, benchmarks
+
+
+def test_list():
+    names = ['spin', 'group/spin "1"', 'group/2', 'bad/die', 'bad/leave', 'bad/nothing',
+             'bad/setup', 'place']
+    equal(run('--list').stdout.splitlines(), names, 'all')
+    equal(run('--list', 'group/*').stdout.splitlines(), names[1:3], 'of a pattern')
+    equal(run('--list', 'place', 'group/?').stdout.splitlines(), ['group/2', 'place'], 'of two')
+
+
+def test_usage():
+    for arguments in (['--values=0'], ['--values=x'], ['--values=-1'], ['--min-time=0'],
+                      ['--min-time=1e3'], ['--min-time='], ['--min-time=1.'], ['--processes=0'],
+                      ['--loops=0'], ['--loops=9007199254740993'], ['--cpu=-1'], ['--counters=flux'],
+                      ['--counters='], ['--counters=r1,r2,r3,r4,r5,r6'], ['-o', ''], ['--flux'],
+                      ['--values'], ['nobody'], ['group/*', 'nobody/*']):
+        result = run(*arguments, status=2)
+        equal(result.stdout, '', f'{arguments}: output')
+        check(result.stderr, f'{arguments}: says nothing')
+    check('usage:' in run('--help').stdout, 'no help')
+    check('two benchmarks' in run(status=2, LIST='twice').stderr, 'a name twice')
+    run(status=2, LIST='nameless')
+
+
+def test_result():
+    result, benchmarks = saved('--values=4', '--warmups=2', 'spin', 'group/*')
+    equal(list(benchmarks), ['spin', 'group/spin "1"', 'group/2'], 'names')
+    for name, benchmark in benchmarks.items():
+        check(name in result.stdout, f'{name} is not in the report')
+        calibration, *runs = benchmark['runs']
+        check('values' not in calibration, 'values in the calibration')
+        loops = calibration['metadata']['calibrate_loops']
+        equal([pair[0] for pair in calibration['warmups']][-2:], [loops, loops], 'loops')
+        equal(len(runs), 2, 'processes')
+        for each in runs:
+            equal(each['metadata']['loops'], loops, 'loops of a process')
+            equal([pair[0] for pair in each['warmups']], [loops] * 2, 'warm-ups')
+            equal(len(each['values']), 4, 'values')
+            check(all(value > 0 for value in each['values']), 'a value')
+            check(each['metadata']['duration'] > 0, 'duration')
+    equal(benchmarks['group/spin "1"']['metadata']['inner_loops'], 10, 'inner loops')
+    check('8 values of 2 processes' in result.stdout, result.stdout)
+
+
+def test_given_loops():
+    _, benchmarks = saved('--loops=7', 'spin')
+    equal([each['metadata']['loops'] for each in benchmarks['spin']['runs']], [7, 7], 'loops')
+
+
+def test_layouts_differ():
+    """Each process has its own address space: what was hidden in a value differs."""
+    if pathlib.Path('/proc/sys/kernel/randomize_va_space').read_text().strip() == '0':
+        raise Skip('this machine has no randomisation')
+    _, benchmarks = saved('--loops=1', '--processes=8', '--warmups=0', '--values=1', 'place')
+    places = {each['values'][0] for each in benchmarks['place']['runs']}
+    check(len(places) > 1, f'all are at {places}')
+
+
+def test_cpu():
+    cpu = max(os.sched_getaffinity(0))
+    _, benchmarks = saved(f'--cpu={cpu}', 'spin')
+    for each in benchmarks['spin']['runs'][1:]:
+        equal(each['metadata'].get('quiesce_cpu_last', cpu), cpu, 'CPU')
+        equal(each['metadata']['quiesce_migrated_values'], 0, 'migrations')
+    result = run('--cpu=1023', 'spin', status=1)
+    check('cannot run on CPU 1023' in result.stderr, result.stderr)
+
+
+def test_counters():
+    result, benchmarks = saved('--counters=task-clock,4294967294:1', 'spin')
+    check(result.stdout.count('4294967294:1 cannot be counted') == 1, result.stdout)
+    runs = benchmarks['spin']['runs'][1:]
+    check(not any('quiesce_event_4294967294:1' in each['metadata'] for each in runs), 'counted')
+    if 'task-clock cannot be counted' not in result.stdout:
+        check(all(each['metadata']['quiesce_event_task-clock'] > 0 for each in runs), 'task-clock')
+
+
+def test_collector():
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip('one CPU')
+    cpu = max(os.sched_getaffinity(0))
+    _, benchmarks = saved('--collect', f'--cpu={cpu}', '--min-time=0.05', 'spin')
+    for each in benchmarks['spin']['runs'][1:]:
+        check(each['metadata']['quiesce_interrupts'] >= 0, 'interrupts')
+
+
+def test_failures():
+    result, benchmarks = saved('spin', 'bad/*', status=1)
+    equal(list(benchmarks), ['spin'], 'saved')
+    for words in ('bad/die: killed by signal 11', 'bad/leave: its process ended with status 3',
+                  'bad/nothing: no sample was taken', 'bad/setup: No space left on device',
+                  'bad/nothing: its process ended with status 1'):
+        check(result.stderr.count(words) == 1, f'{words!r}: {result.stderr}')
+    check('no value' in result.stdout, result.stdout)
+
+
+def test_nothing_to_save():
+    path = scratch('old.json')
+    path.write_text('old', encoding='utf-8')
+    result = run(*QUICK, '-o', path, 'bad/die', status=1)
+    check('there is no value' in result.stderr, result.stderr)
+    equal(path.read_text(encoding='utf-8'), 'old', 'the old file')
+
+
+def test_file():
+    path = scratch('mode.json')
+    saved('spin', name='mode.json')
+    umask = os.umask(0)
+    os.umask(umask)
+    equal(stat.S_IMODE(path.stat().st_mode), 0o666 & ~umask, 'mode of a new file')
+    path.chmod(0o640)
+    saved('spin', name='mode.json')
+    equal(stat.S_IMODE(path.stat().st_mode), 0o640, 'mode of a file that was there')
+    for target in (SCRATCH.name, '/dev/null', '/nowhere/result.json'):
+        result = run(*QUICK, '-o', target, 'spin', status=1)
+        check(f'cannot save {target}' in result.stderr, result.stderr)
+    equal([name for name in os.listdir(SCRATCH.name) if 'mode.json.' in name], [], 'left over')
+
+
+def test_interrupted():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        path = scratch('interrupted.json')
+        path.unlink(missing_ok=True)
+        process = subprocess.Popen([PROGRAM, '--processes=10000', '--loops=1', '-o', path, 'spin',
+                                    'group/2'], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        time.sleep(2)
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=60)
+        equal(process.returncode, 128 + number, f'status ({errors})')
+        check('ended early' in errors, errors)
+        check('spin' in output, output)
+        document = json.loads(path.read_text(encoding='utf-8'))
+        check(document['benchmarks'], 'nothing saved')
+
+
+def test_no_process_is_left():
+    process = subprocess.Popen([PROGRAM, '--processes=1', '--loops=9000000000000000', 'spin'],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    children = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children')
+    for _ in range(100):
+        time.sleep(0.05)
+        if not children.exists():
+            break
+        if children.read_text().split():
+            break
+    child = children.read_text().split() if children.exists() else []
+    process.kill()
+    process.wait()
+    if not child:
+        raise Skip('this kernel does not list children')
+    for _ in range(200):
+        try:
+            if pathlib.Path(f'/proc/{child[0]}/stat').read_text().split()[2] == 'Z':
+                return
+        except OSError:
+            return
+        time.sleep(0.05)
+    raise Failed(f'process {child[0]} goes on')
+
+
+def test_locale():
+    """The program chooses a locale with another decimal point: the file has numbers all the same."""
+    made = subprocess.run(['localedef', '-i', 'de_DE', '-f', 'UTF-8', scratch('de_DE.UTF-8')],
+                          capture_output=True, check=False) if shutil.which('localedef') else None
+    if not made or not scratch('de_DE.UTF-8').exists():
+        raise Skip('no such locale can be made here')
+    result, _ = saved('spin', LC_ALL='de_DE.UTF-8', LOCPATH=SCRATCH.name)
+    check(re.search(r' \d+,\d+ [mun]?s ', result.stdout), f'not in that locale: {result.stdout}')
+
+
+def test_wrong_descriptor():
+    result = run('spin', status=1, QUIESCE_VALUES_FD='1')
+    check('no descriptor' in result.stderr, result.stderr)
+
+
+def test_under_a_reader_of_values():
+    """As runpinned does it."""
+    import fcntl
+    fd = os.memfd_create('values', os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, 1 << 20)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
+    for arguments, status in ((['--min-time=0.0001', 'spin', 'group/2'], 0), (['-o', 'x', 'spin'], 2)):
+        result = subprocess.run([PROGRAM, *arguments], pass_fds=(fd,), capture_output=True,
+                                text=True, check=False, cwd=SCRATCH.name,
+                                env={**os.environ, 'QUIESCE_VALUES_FD': str(fd)})
+        equal((result.returncode, result.stdout), (status, ''), f'{arguments} ({result.stderr})')
+    lines = os.pread(fd, 1 << 20, 0).rstrip(b'\0').decode().splitlines()
+    equal([line for line in lines if line.startswith('name')], ['name spin', 'name group/2'], 'names')
+    equal(sum(line.startswith('v ') for line in lines), 6, 'values')
+
+
+def test_examples():
+    for example in EXAMPLES:
+        names = run('--list', program=example).stdout.splitlines()
+        check(names, f'{example} lists nothing')
+        name = pathlib.Path(example).name + '.json'
+        run('--processes=1', '--values=2', '--min-time=0.0001', '-o', scratch(name), program=example)
+        document = json.loads(scratch(name).read_text(encoding='utf-8'))
+        equal([each['metadata']['name'] for each in document['benchmarks']], names, example)
+
+
+def test_pyperf_reads_it():
+    try:
+        import pyperf
+    except ImportError:
+        raise Skip(f'no pyperf for {sys.executable}') from None
+    _, benchmarks = saved('--values=3', 'spin', 'group/*')
+    suite = pyperf.BenchmarkSuite.load(str(scratch('result.json')))
+    equal(suite.get_benchmark_names(), list(benchmarks), 'names')
+    for name, benchmark in benchmarks.items():
+        values = [value for each in benchmark['runs'] for value in each.get('values', ())]
+        equal(list(suite.get_benchmark(name).get_values()), values, f'values of {name}')
+    for command in ('show', 'stats', 'hist', 'check', 'dump', 'metadata', 'slowest'):
+        result = subprocess.run([sys.executable, '-m', 'pyperf', command, scratch('result.json')],
+                                capture_output=True, text=True, check=False)
+        equal((result.returncode, result.stderr), (0, ''), command)
+
+
+def main():
+    tests = [(name[5:].replace('_', ' '), function) for name, function in globals().items()
+             if name.startswith('test_')]
+    failed = False
+    print(f'1..{len(tests)}')
+    for number, (name, function) in enumerate(tests, 1):
+        try:
+            function()
+            print(f'ok {number} - {name}')
+        except Skip as reason:
+            print(f'ok {number} - {name} # SKIP {reason}')
+        except Exception as error:  # pylint: disable=broad-except
+            failed = True
+            print(f'not ok {number} - {name}')
+            print('#', '\n# '.join(f'{type(error).__name__}: {error}'.splitlines()))
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
