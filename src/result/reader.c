@@ -172,6 +172,12 @@ static int read_fact(struct reader *reader, const char *name, struct text *buffe
 		return r;
 	buffer->length = 0;
 	ret->name = (char *)name;
+	if (token.type == JSON_TOKEN_ARRAY && metadata_is_list(name)) {
+		r = read_tags(reader, buffer);
+		ret->type = FACT_STRING;
+		ret->string = buffer->data;
+		return r;
+	}
 	switch (token.type) {
 	case JSON_TOKEN_STRING:
 		ret->type = FACT_STRING;
@@ -185,14 +191,6 @@ static int read_fact(struct reader *reader, const char *name, struct text *buffe
 		ret->type = FACT_REAL;
 		ret->real = token.real;
 		break;
-	case JSON_TOKEN_ARRAY:
-		if (metadata_is_list(name)) {
-			r = read_tags(reader, buffer);
-			ret->type = FACT_STRING;
-			ret->string = buffer->data;
-			return r;
-		}
-		/* fall through */
 	default:
 		return refuse(reader,
 			"no pyperf result: metadata '%s' is neither a string nor a number", name);
