@@ -131,9 +131,8 @@ int cgroup_write(const char *path, const char *text)
 
 int watched_write(const char *path, const char *text)
 {
-	/* It goes with its slice, which is stopped next. */
 	if (strcmp(text, find_default(path)) == 0)
-		return 0;
+		return place_is_populated() ? -EBUSY : wait_for_value(cgroup_read, path, text);
 	/* What it is instead, with the kernel's reason, is read back. */
 	(void)wait_for_value(cgroup_read, path, text);
 	return 0;
@@ -158,6 +157,8 @@ int controller_write(const char *name, const char *text)
 {
 	char change[64];
 
+	if (unit_is_booted() && strcmp(text, "disabled") == 0 && place_is_populated())
+		return -EBUSY;
 	if (unit_is_booted())
 		return wait_for_value(controller_read, name, text);
 	snprintf(change, sizeof(change), "%c%s", strcmp(text, "enabled") == 0 ? '+' : '-', name);

@@ -28,15 +28,15 @@ int cgroup_write(const char *path, const char *text);
 
 /*
  * "watched:/sys/fs/cgroup/benchmark.slice/cpuset.cpus.partition": as above, but written by systemd
- * (CPUSetPartition=, from 261 on): to write it is to wait until systemd has.
+ * (CPUSetPartition=, from 261 on): to write it is to wait until systemd has. -EBUSY when it is to
+ * go and does not, for a program still runs there.
  */
 #define WATCHED_SCHEME "watched"
 int watched_write(const char *path, const char *text);
 
 /*
  * "controller:cpuset": whether the root hands that controller down, "enabled" or "disabled".
- * systemd does that as its units need it: it is waited for, and -EBUSY when it does not come; see
- * controller_may_stay().
+ * systemd does that as its units need it: it is waited for, and -EBUSY when it does not come.
  */
 #define CONTROLLER_SCHEME "controller"
 int controller_read(const char *name, char **ret);

@@ -6,8 +6,8 @@
  * kernel/cgroup/cpuset.c in 6.1, 6.12, 7.2):
  * - A cgroup right below the root that is an isolated partition takes its CPUs from all others, and
  *   nothing balances load over them. From 6.1 on.
- * - The kernel moves everything else away, its own threads included if they can be moved; from 6.7
- *   on unbound workqueues as well. When the partition ends, all of them go back by themselves, but
+ * - The kernel moves everything else away, its own threads included if they can be moved; in 6.12
+ *   unbound workqueues as well. When the partition ends, all of them go back by themselves, but
  *   for affinities that kernels up to 6.1 forget: see threads.h.
  * - cpuset.cpus.partition takes every word, and says why not when it is read: see cgroup.h.
  *
@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "basic/say.h"
-#include "basic/text.h"
 #include "cpu-shield/cgroup.h"
 #include "cpu-shield/legacy.h"
 #include "cpu-shield/place.h"
@@ -30,6 +29,8 @@
 #include "cpu-shield/threads.h"
 #include "knob/setter.h"
 
+/* The row of a machine that cannot shield. */
+#define NOTHING "shield"
 #define CONTROLLER_KNOB CONTROLLER_SCHEME ":cpuset"
 
 enum {
@@ -117,7 +118,7 @@ static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 
 static int add_nothing(struct knob_plan *plan, enum knob_word word, const char *why)
 {
-	return knob_plan_add_word(plan, GROUP_PARTITION, word, "shield", why, "shield");
+	return knob_plan_add_word(plan, GROUP_PARTITION, word, NOTHING, why, "shield");
 }
 
 static int add_shield(struct knob_plan *plan, const struct request *request,
@@ -200,29 +201,51 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 	return r;
 }
 
-/* The kernel says that it is a partition; whether its own threads have really gone, is to be seen.
+/* Whether these very CPUs are shielded. A kernel or a systemd without all of this takes part of it.
  */
+static int check_shield(const struct cpumask *cpus)
+{
+	_cleanup_(cpumask) struct cpumask *shielded = NULL;
+	int r;
+
+	r = place_read_shielded(&shielded);
+	if (r == 0 && !cpumask_equal(shielded, cpus))
+		r = -ENOENT;
+	if (r == -ENOENT) {
+		say("the CPUs were not taken from the rest of the system: " SHIELD_UNIT
+		    " is no isolated partition of them (the kernel has these from 6.1 on)");
+		return -EINVAL;
+	}
+	if (r < 0)
+		say_errno(r, "cannot read which CPUs are shielded");
+	return r;
+}
+
+static struct knob *find_partition(const struct knob_plan *plan)
+{
+	struct knob *knob = knob_plan_find(plan, CGROUP_SCHEME ":" SHIELD_PARTITION);
+
+	return knob ? knob : knob_plan_find(plan, WATCHED_SCHEME ":" SHIELD_PARTITION);
+}
+
+/* What the files say, and whether the kernel's own threads have really gone. */
 static int verify(const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
 {
+	struct knob *partition = find_partition(plan);
 	_cleanup_free_ char *left = NULL;
 	int r;
 
-	if (!target->cpus)
+	if (knob_plan_find(plan, NOTHING))
 		return 0;
-	r = threads_name_left(target->cpus, &left);
-	if (r < 0 || !left)
+	r = check_shield(target->cpus);
+	if (r < 0)
 		return r;
-	for (size_t i = 0; i < plan->n; i++) {
-		struct knob *knob = &plan->knobs[i];
-
-		if (!knob_went_well(knob) || knob->note ||
-			!text_starts_with(knob->path, CGROUP_SCHEME ":" SHIELD_PARTITION))
-			continue;
-		if (asprintf(&knob->note, "these threads of the kernel did not move: %s", left) <
-			0) {
-			knob->note = NULL;
-			return -ENOMEM;
-		}
+	r = threads_name_left(target->cpus, &left);
+	if (r < 0 || !left || !partition || partition->note)
+		return r;
+	if (asprintf(&partition->note, "these threads of the kernel did not move: %s", left) < 0) {
+		partition->note = NULL;
+		return -ENOMEM;
 	}
 	return 0;
 }
@@ -230,15 +253,15 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 /* Other units may need the controller by now. */
 static bool may_stay(const char *path, int error)
 {
-	return error == EBUSY && strcmp(path, CONTROLLER_KNOB) == 0;
+	return error == EBUSY && strcmp(path, CONTROLLER_KNOB) == 0 &&
+		access(SHIELD_CGROUP, F_OK) < 0;
 }
 
-static const char *explain(const char *path, int error)
+static const char *explain(const char *path _unused_, int error)
 {
-	if (error == EBUSY &&
-		(strcmp(path, SLICE_SCHEME ":" SHIELD_UNIT) == 0 ||
-			strcmp(path, FOLDER_SCHEME ":" SHIELD_CGROUP) == 0))
-		return "a program still runs in it; restore once more when it has ended";
+	if (error == EBUSY && place_is_populated())
+		return "a program still runs in " SHIELD_UNIT
+		       "; restore once more when it has ended";
 	return NULL;
 }
 

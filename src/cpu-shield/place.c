@@ -11,6 +11,8 @@
 #include "machine/virtualization.h"
 #include "unit/unit.h"
 
+#define IN_CONTAINER "a container: which CPUs are whose, its host decides"
+
 static struct place nowhere(enum knob_word word, const char *why)
 {
 	return (struct place){ .kind = PLACE_NONE, .word = word, .why = why };
@@ -30,8 +32,7 @@ static bool has_word(const char *text, const char *word)
 static struct place find_v2(const char *controllers)
 {
 	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
-		return nowhere(KNOB_HOST_CONTROLLED,
-			"a container: which CPUs are whose, its host decides");
+		return nowhere(KNOB_HOST_CONTROLLED, IN_CONTAINER);
 	if (!has_word(controllers, "cpuset"))
 		return nowhere(KNOB_UNAVAILABLE,
 			access(LEGACY_ROOT, F_OK) == 0
@@ -50,16 +51,17 @@ int place_find(struct place *ret)
 		*ret = find_v2(text);
 		return 0;
 	}
+	if (access(LEGACY_ROOT "/cpuset.cpus", F_OK) == 0) {
+		*ret = access(LEGACY_ROOT "/cpuset.memory_pressure_enabled", F_OK) == 0
+			? (struct place){ .kind = PLACE_LEGACY }
+			: nowhere(KNOB_HOST_CONTROLLED, IN_CONTAINER);
+		return 0;
+	}
 	r = virtualization_read_container(&container);
 	if (r < 0)
 		return r;
-	if (container)
-		*ret = nowhere(KNOB_HOST_CONTROLLED,
-			"a container: which CPUs are whose, its host decides");
-	else if (access(LEGACY_ROOT "/cpuset.cpus", F_OK) == 0)
-		*ret = (struct place){ .kind = PLACE_LEGACY };
-	else
-		*ret = nowhere(KNOB_UNAVAILABLE, "no cpusets are mounted at " CGROUP_ROOT);
+	*ret = container ? nowhere(KNOB_HOST_CONTROLLED, IN_CONTAINER)
+			 : nowhere(KNOB_UNAVAILABLE, "no cpusets are mounted at " CGROUP_ROOT);
 	return 0;
 }
 
@@ -98,4 +100,12 @@ int place_read_shielded(struct cpumask **ret)
 	if (r < 0)
 		return r;
 	return balance == 0 ? read_cpus(LEGACY_SHIELD "/cpuset.cpus", ret) : -ENOENT;
+}
+
+bool place_is_populated(void)
+{
+	char text[FILE_ATTR_SIZE];
+
+	return file_read_attr(AT_FDCWD, SHIELD_CGROUP "/cgroup.events", text, sizeof(text)) >= 0 &&
+		strstr(text, "populated 1");
 }

@@ -40,12 +40,16 @@ struct place {
 /*
  * The root of cgroup v2 is at /sys/fs/cgroup where `cgroup.controllers` is there. A container sees
  * a cgroup of its host there instead, which has `cgroup.type` as all but the root have
- * (Documentation/admin-guide/cgroup-v2.rst).
+ * (Documentation/admin-guide/cgroup-v2.rst); in v1 the root alone has
+ * `cpuset.memory_pressure_enabled` (cgroup-v1/cpusets.rst).
  */
 int place_find(struct place *ret);
 
 /* The CPUs that are shielded now, by either means; -ENOENT when there are none, and else the errno
  * of asking. */
 int place_read_shielded(struct cpumask **ret);
+
+/* Whether a program runs in the cgroup of the shield, or below it (v2). */
+bool place_is_populated(void);
 
 #endif

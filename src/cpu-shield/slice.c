@@ -225,15 +225,6 @@ int slice_read(const char *unit, char **ret)
 	return r < 0 ? r : unit_read_state(manager, unit, ret);
 }
 
-/* Whether a program runs in the slice, or below it. */
-static bool is_populated(void)
-{
-	char text[FILE_ATTR_SIZE];
-
-	return file_read_attr(AT_FDCWD, SHIELD_CGROUP "/cgroup.events", text, sizeof(text)) >= 0 &&
-		strstr(text, "populated 1");
-}
-
 int slice_write(const char *unit, const char *text)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
@@ -244,7 +235,7 @@ int slice_write(const char *unit, const char *text)
 		return r;
 	if (strcmp(text, "active") == 0)
 		return unit_start(manager, unit);
-	return is_populated() ? -EBUSY : unit_stop(manager, unit);
+	return place_is_populated() ? -EBUSY : unit_stop(manager, unit);
 }
 
 int slice_can_partition(const char *unit, const char **ret_why)

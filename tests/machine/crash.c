@@ -18,6 +18,9 @@
  * standard error. Exit status: 0 without failures, 1 with some, 2 for bad usage, 77 where the
  *kernel does not let us trace.
  *
+ * A child of the tool is a kernel behind these files (kernel.c): to start it is a call that writes,
+ * which lasts until it has ended, and what it does itself is not counted.
+ *
  * The machine's files are plain, where those of the kernel ignore O_TRUNC and take a write as a
  * whole: so a file that was opened for writing and not written yet gets its text back.
  */
@@ -465,13 +468,49 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
+static bool is_start(int event)
+{
+	return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+		event == PTRACE_EVENT_CLONE;
+}
+
+/* Waits for the tool, and lets its children go on meanwhile. True when one of these has ended. */
+static bool wait_for_tool(pid_t tool_pid, int *ret_status)
+{
+	for (;;) {
+		int status, signal;
+		pid_t pid = waitpid(-1, &status, __WALL);
+
+		if (pid < 0)
+			die(1, "waitpid: %s", strerror(errno));
+		if (pid == tool_pid) {
+			*ret_status = status;
+			return false;
+		}
+		if (!WIFSTOPPED(status))
+			return true;
+		signal = WSTOPSIG(status);
+		if (status >> 16 || signal == SIGSTOP || signal == SIGTRAP)
+			signal = 0;
+		ptrace(PTRACE_CONT, pid, NULL, (long)signal);
+	}
+}
+
+static void kill_child(pid_t tool_pid)
+{
+	unsigned long child;
+
+	if (ptrace(PTRACE_GETEVENTMSG, tool_pid, NULL, &child) == 0)
+		kill((pid_t)child, SIGKILL);
+}
+
 /* Runs the tool and kills it before (or after) its call number kill_at; 0: never. */
 static struct outcome run_traced(
 	const char *verb, bool with_arguments, unsigned kill_at, bool after)
 {
 	struct outcome outcome = { 0 };
 	struct emptied emptied = { .fd = -1 };
-	bool inside = false;
+	bool inside = false, dies_with_child = false, child_ended;
 	pid_t pid = fork();
 	int status;
 
@@ -482,7 +521,8 @@ static struct outcome run_traced(
 	status = wait_for(pid);
 	if (WIFSTOPPED(status) &&
 		ptrace(PTRACE_SETOPTIONS, pid, NULL,
-			PTRACE_O_EXITKILL | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD) < 0)
+			PTRACE_O_EXITKILL | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD |
+				PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE) < 0)
 		die(EXIT_SKIP, "cannot trace: %s", strerror(errno));
 	while (WIFSTOPPED(status)) {
 		int event = status >> 16, signal = WSTOPSIG(status);
@@ -501,6 +541,14 @@ static struct outcome run_traced(
 				outcome.killed = true;
 				break;
 			}
+		} else if (is_start(event)) {
+			outcome.calls++;
+			if (outcome.calls == kill_at && !after) {
+				kill_child(pid);
+				outcome.killed = true;
+				break;
+			}
+			dies_with_child = outcome.calls == kill_at;
 		} else if (signal == (SIGTRAP | 0x80) && inside) {
 			inside = false;
 			/* Only a write fills what an open has emptied. */
@@ -516,13 +564,21 @@ static struct outcome run_traced(
 		}
 		if (ptrace(inside ? PTRACE_SYSCALL : PTRACE_CONT, pid, NULL, next) < 0)
 			die(1, "cannot go on tracing: %s", strerror(errno));
-		status = wait_for(pid);
+		while ((child_ended = wait_for_tool(pid, &status)) && !dies_with_child)
+			;
+		if (child_ended) {
+			outcome.killed = true;
+			break;
+		}
 	}
 	if (outcome.killed) {
 		kill(pid, SIGKILL);
 		do
 			status = wait_for(pid);
 		while (WIFSTOPPED(status));
+		/* Its children, which may be ours by now. */
+		while (waitpid(-1, NULL, __WALL) > 0)
+			;
 		refill_emptied(&emptied);
 	}
 	forget_emptied(&emptied);

@@ -7,9 +7,11 @@
  *write:
  *
  *	TEST_KERNEL PATH TEXT
+ *	TEST_KERNEL PATH "" mkdir|rmdir
  *
- * It changes the machine's files as a kernel would, and its exit status is the errno of the write,
- *0 for none. TEST_MOUNTINFO, if set, is opened for /proc/self/mountinfo.
+ * It changes the machine's files as a kernel would, and its exit status is the errno of the call,
+ * 0 for none. TEST_MOUNTINFO, if set, is opened for /proc/self/mountinfo, and TEST_CGROUP for
+ * /proc/NUMBER/cgroup.
  */
 /* Here open() and open64() are two functions, and both are to be ours. */
 #undef _FILE_OFFSET_BITS
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,13 +38,27 @@ static bool is_kernels(const char *path)
 		(strncmp(path, "/sys/", 5) == 0 || strncmp(path, "/proc/irq/", 10) == 0);
 }
 
+static bool is_cgroup_of_process(const char *path)
+{
+	static const char before[] = "/proc/";
+	size_t digits;
+
+	if (strncmp(path, before, strlen(before)) != 0)
+		return false;
+	path += strlen(before);
+	digits = strspn(path, "0123456789");
+	return digits > 0 && strcmp(path + digits, "/cgroup") == 0;
+}
+
 static int do_openat(int dirfd, const char *path, int flags, va_list ap)
 {
-	const char *mountinfo = getenv("TEST_MOUNTINFO");
+	const char *mountinfo = getenv("TEST_MOUNTINFO"), *cgroup = getenv("TEST_CGROUP");
 	mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
 
 	if (mountinfo && strcmp(path, "/proc/self/mountinfo") == 0)
 		path = mountinfo;
+	if (cgroup && is_cgroup_of_process(path))
+		path = cgroup;
 	/* The kernel's files cannot be cut, and here they hold what a refused write leaves. */
 	if (is_kernels(path))
 		flags &= ~O_TRUNC;
@@ -76,10 +93,10 @@ DEFINE_OPENAT(openat)
 DEFINE_OPENAT(openat64)
 
 /* The errno of the kernel, 0 for none. */
-static int run_kernel(const char *path, const char *text)
+static int run_kernel(const char *path, const char *text, const char *call)
 {
 	char *program = getenv("TEST_KERNEL");
-	char *argv[] = { program, (char *)path, (char *)text, NULL };
+	char *argv[] = { program, (char *)path, (char *)text, (char *)call, NULL };
 	size_t n = 0;
 	char **environment;
 	int status;
@@ -120,11 +137,33 @@ PUBLIC ssize_t write(int fd, const void *data, size_t size)
 	if (!is_kernels(path))
 		return syscall(SYS_write, fd, data, size);
 	text = strndup(data, size);
-	error = text ? run_kernel(path, text) : ENOMEM;
+	error = text ? run_kernel(path, text, NULL) : ENOMEM;
 	free(text);
 	if (error) {
 		errno = error;
 		return -1;
 	}
 	return (ssize_t)size;
+}
+
+static int call_kernel(const char *path, const char *call)
+{
+	int error = run_kernel(path, "", call);
+
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+PUBLIC int mkdir(const char *path, mode_t mode)
+{
+	return is_kernels(path) ? call_kernel(path, "mkdir")
+				: (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+PUBLIC int rmdir(const char *path)
+{
+	return is_kernels(path) ? call_kernel(path, "rmdir")
+				: (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
 }

@@ -5,8 +5,10 @@
 Which setter: $KILLED. What is killed, and what must hold then: crash.c.
 """
 
+import json
 import os
 import pathlib
+import sys
 
 import machine
 from machine import check, equal
@@ -26,12 +28,31 @@ def mini_files(box):
         box.write(f'{CPU}/cpu{cpu}/cpufreq/scaling_max_freq', '3000000\n')
 
 
+def cgroups(box):
+    """A machine with cgroup v2 that nobody manages, and Linux behind its files."""
+    here = pathlib.Path(__file__).resolve().parent
+    config = json.dumps({'version': 2, 'online': '0-15', 'cgroups': ['system']})
+    for source in ('cgroups.py', 'hotplug.py'):
+        (box.root / 'run' / source).write_text((here / source).read_text())
+    kernel = box.root / 'run/kernel'
+    kernel.write_text(f'#!{sys.executable} -SE\nimport sys\nsys.path.insert(0, "/run")\n'
+                      'import cgroups\nsys.exit(cgroups.main())\n')
+    kernel.chmod(0o755)
+    box.write('cgroup', '0::/\n')
+    made = box.run('/run/kernel', 'make', root=True, env={'TEST_CGROUPS': config})
+    equal(made.returncode, 0, f'making cgroups: {made.stderr}')
+    return {'LD_PRELOAD': f'{os.environ["KERNEL"]} {os.environ["ALLOWED"]}',
+            'TEST_ALLOWED_CPUS': 16 * '1', 'TEST_KERNEL': '/run/kernel', 'TEST_CGROUPS': config,
+            'TEST_CGROUP': box.root / 'cgroup'}
+
+
 # The tool's machines and arguments: few CPUs, for each call that writes costs a dozen processes.
 CASES = {
     'mini-setter': [('vm-plain', ['-c', '0-1'], mini_files)],
     'irq-steer': [('irqs', ['-c', '1'], None)],
     'smt-off': [('amd-smt', ['-c', '0'], None), ('amd-smt', ['--all'], None)],
     'noise-off': [('noisy-server', ['-c', '1'], None)],
+    'cpu-shield': [('amd-smt', ['-c', '2-3'], cgroups)],
     'freq-pin': [('intel-hybrid', ['-c', '0,8'], None), ('arm-nosmt', ['-c', '1'], None)],
 }
 MODES = {
@@ -44,12 +65,15 @@ MODES = {
 def test_mode(mode, name, arguments, prepare):
     tool = pathlib.Path(os.environ['KILLED'])
     with machine.Setter(tool, name) as setter:
-        if prepare:
-            prepare(setter.box)
+        environment = (prepare(setter.box) if prepare else None) or {}
         # The leak checker wants to trace, too.
-        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'detect_leaks=0']))
-        result = setter.box.run(os.environ['CRASH'], mode, setter.box.root, tool, *arguments,
-                                root=True, env={'ASAN_OPTIONS': options}, timeout=600)
+        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'detect_leaks=0',
+                                         'verify_asan_link_order=0']))
+        # What binds threads sees none but its own.
+        result = setter.box.run('env', *(f'{name}={value}' for name, value in environment.items()),
+                                os.environ['CRASH'], mode, setter.box.root, tool, *arguments,
+                                root=True, alone=bool(environment),
+                                env={'ASAN_OPTIONS': options}, timeout=600)
         if result.returncode == 77:
             raise machine.Skip(result.stderr.strip())
         check(result.returncode == 0, result.stdout + result.stderr)

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What Linux does with cpusets, on the files of a described machine.
+
+    cgroups.py PATH TEXT
+    cgroups.py PATH "" mkdir|rmdir
+    cgroups.py make
+
+The first is the write of TEXT to PATH, the next two are these calls: see kernel.c, which runs this.
+The exit status is the errno. The last makes the files of a machine that was booted just now.
+TEST_CGROUPS is JSON:
+
+    version  1 or 2
+    online   CPUs, as a list
+    cgroups  those that are there, right below the root
+    refuses  words of cpuset.cpus.partition that this kernel does not know
+    hides    files that this kernel does not have
+    reserved CPUs of which one must stay outside of partitions (housekeeping, from 6.12 on)
+    forgets  as up to 6.1, every change of a cpuset resets the affinity of all its processes: really,
+             of those that can be seen, so that it must run in a namespace of its own
+
+What it does is from kernel/cgroup/cgroup.c and kernel/cgroup/cpuset.c (cpuset-v1.c in 6.12).
+"""
+
+import errno
+import json
+import os
+import pathlib
+import sys
+
+from hotplug import Refused, format_list, parse_list
+
+ROOT = pathlib.Path('/sys/fs/cgroup')
+V1 = ROOT / 'cpuset'
+REASONS = {
+    'empty': 'cpuset.cpus is empty',
+    'exclusive': 'Cpu list in cpuset.cpus not exclusive',
+    'none': 'Parent unable to distribute cpu downstream',
+    'reserved': 'partition config conflicts with housekeeping setup',
+}
+
+
+def cpus_of(path):
+    return parse_list(path.read_text()) if path.exists() else set()
+
+
+def put(path, text):
+    path.write_text(f'{text}\n' if text != '' else '\n')
+
+
+class Tree:
+    """What both versions have."""
+
+    def __init__(self, config, root):
+        self.config = config
+        self.root = root
+        self.online = parse_list(config['online'])
+
+    def children(self, folder):
+        return sorted(path for path in folder.iterdir() if path.is_dir())
+
+    def bind(self, tid, cpus):
+        """The scheduler's part, on real CPUs."""
+        if self.config.get('forgets') and cpus:
+            try:
+                os.sched_setaffinity(int(tid), cpus)
+            except OSError:
+                pass  # gone
+
+    def rmdir(self, path):
+        if self.children(path) or self.members(path):
+            raise Refused(errno.EBUSY)
+        for entry in path.iterdir():
+            entry.unlink()
+        path.rmdir()
+
+
+class V2(Tree):
+    def members(self, path):
+        return (path / 'cgroup.procs').read_text().split()
+
+    def has_cpusets(self):
+        return 'cpuset' in (self.root / 'cgroup.subtree_control').read_text().split()
+
+    def make(self):
+        self.root.mkdir(parents=True, exist_ok=True)
+        put(self.root / 'cgroup.controllers', 'cpuset cpu io memory pids')
+        put(self.root / 'cgroup.subtree_control', 'memory pids')
+        put(self.root / 'cgroup.procs', '')
+        put(self.root / 'cpuset.cpus.effective', format_list(self.online))
+        for name in self.config.get('cgroups', ()):
+            self.mkdir(self.root / name)
+
+    def mkdir(self, path):
+        if path.exists():
+            raise Refused(errno.EEXIST)
+        path.mkdir()
+        for name, text in (('cgroup.type', 'domain'), ('cgroup.procs', ''),
+                           ('cgroup.subtree_control', ''), ('cgroup.controllers', 'memory pids'),
+                           ('cgroup.events', 'populated 0\nfrozen 0')):
+            put(path / name, text)
+        if self.has_cpusets():
+            self.add_cpuset(path)
+
+    def rmdir(self, path):
+        super().rmdir(path)
+        self.settle()
+
+    def add_cpuset(self, path):
+        put(path / 'cpuset.cpus', '')
+        put(path / 'cpuset.cpus.effective', '')
+        if 'cpuset.cpus.partition' not in self.config.get('hides', ()):
+            put(path / 'cpuset.cpus.partition', 'member')
+        self.settle()
+
+    def wish(self, path):
+        return cpus_of(path / 'cpuset.cpus')
+
+    def why_not(self, path):
+        """What keeps it from being a partition; None for nothing."""
+        wish, online = self.wish(path), self.online
+        if not wish:
+            return REASONS['empty']
+        if any(wish & self.wish(other) for other in self.children(self.root) if other != path):
+            return REASONS['exclusive']
+        if online <= wish:
+            return REASONS['none']
+        reserved = parse_list(self.config.get('reserved', ''))
+        if reserved and reserved <= wish:
+            return REASONS['reserved']
+        return None
+
+    def settle(self):
+        """Judges the partitions, and gives each cgroup its CPUs."""
+        taken = set()
+        groups = [path for path in self.children(self.root)
+                  if (path / 'cpuset.cpus.partition').exists()]
+        for path in groups:
+            kind = (path / 'cpuset.cpus.partition').read_text().split()[0]
+            if kind == 'member':
+                continue
+            reason = self.why_not(path)
+            put(path / 'cpuset.cpus.partition', f'{kind} invalid ({reason})' if reason else kind)
+            if not reason:
+                put(path / 'cpuset.cpus.effective', format_list(self.wish(path) & self.online))
+                taken |= self.wish(path)
+        rest = self.online - taken
+        for path in groups:
+            if (path / 'cpuset.cpus.partition').read_text().strip() not in ('isolated', 'root'):
+                put(path / 'cpuset.cpus.effective',
+                    format_list((self.wish(path) & rest) or rest))
+        put(self.root / 'cpuset.cpus.effective', format_list(rest))
+        inside = {tid for path in groups for tid in self.members(path)}
+        for process in os.listdir('/proc'):
+            if process.isdigit() and process not in inside:
+                self.bind(process, rest)
+
+    def write_control(self, text):
+        control = (self.root / 'cgroup.subtree_control').read_text().split()
+        if text == '+cpuset' and 'cpuset' not in control:
+            put(self.root / 'cgroup.subtree_control', ' '.join(['cpuset', *control]))
+            for path in self.children(self.root):
+                self.add_cpuset(path)
+            self.settle()
+        elif text == '-cpuset' and 'cpuset' in control:
+            for path in self.children(self.root):
+                if 'cpuset' in (path / 'cgroup.subtree_control').read_text().split():
+                    raise Refused(errno.EBUSY)
+            control.remove('cpuset')
+            put(self.root / 'cgroup.subtree_control', ' '.join(control))
+            for path in self.children(self.root):
+                for file in path.glob('cpuset.*'):
+                    file.unlink()
+            self.settle()
+        elif text not in ('+cpuset', '-cpuset'):
+            raise Refused(errno.EINVAL)
+
+    def write(self, path, text):
+        if path == self.root / 'cgroup.subtree_control':
+            self.write_control(text)
+        elif path.name == 'cpuset.cpus':
+            put(path, format_list(parse_list(text)))
+            self.settle()
+        elif path.name == 'cpuset.cpus.partition':
+            if text not in ('member', 'root', 'isolated') or text in self.config.get('refuses', ()):
+                raise Refused(errno.EINVAL)
+            put(path, text)
+            self.settle()
+        elif path.name == 'cgroup.procs':
+            path.write_text(path.read_text().lstrip('\n') + text + '\n')
+            put(path.parent / 'cgroup.events', 'populated 1\nfrozen 0')
+            self.bind(text, cpus_of(path.parent / 'cpuset.cpus.effective'))
+        else:
+            raise Refused(errno.EINVAL)
+
+
+class OldTree(Tree):
+    """cgroup v1, the hierarchy of cpusets."""
+
+    def members(self, path):
+        return (path / 'tasks').read_text().split()
+
+    def make(self):
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.fill(self.root, cpus=format_list(self.online), mems='0')
+        put(self.root / 'cpuset.memory_pressure_enabled', '0')
+        put(self.root / 'tasks', '\n'.join(p for p in os.listdir('/proc') if p.isdigit()))
+        for name in self.config.get('cgroups', ()):
+            self.mkdir(self.root / name)
+            for file in ('cpuset.cpus', 'cpuset.effective_cpus'):
+                put(self.root / name / file, format_list(self.online))
+            put(self.root / name / 'cpuset.mems', '0')
+
+    def fill(self, path, cpus='', mems=''):
+        for name, text in (('cpuset.cpus', cpus), ('cpuset.mems', mems), ('tasks', ''),
+                           ('cgroup.procs', ''), ('cpuset.sched_load_balance', '1'),
+                           ('cpuset.cpu_exclusive', '0'), ('cpuset.effective_cpus', cpus)):
+            put(path / name, text)
+
+    def mkdir(self, path):
+        if path.exists():
+            raise Refused(errno.EEXIST)
+        path.mkdir()
+        self.fill(path)
+
+    def siblings(self, path):
+        return [other for other in self.children(path.parent) if other != path]
+
+    def check_exclusive(self, path, cpus, exclusive):
+        for other in self.siblings(path):
+            one = exclusive or (other / 'cpuset.cpu_exclusive').read_text().strip() == '1'
+            if one and cpus & cpus_of(other / 'cpuset.cpus'):
+                raise Refused(errno.EINVAL)
+
+    def write_cpus(self, path, text):
+        cpus, group = parse_list(text), path.parent
+        if group == self.root or not cpus <= cpus_of(group.parent / 'cpuset.cpus'):
+            raise Refused(errno.EACCES)
+        if any(not cpus_of(child / 'cpuset.cpus') <= cpus for child in self.children(group)):
+            raise Refused(errno.EBUSY)
+        if not cpus and self.members(group):
+            raise Refused(errno.ENOSPC)
+        exclusive = (group / 'cpuset.cpu_exclusive').read_text().strip() == '1'
+        self.check_exclusive(group, cpus, exclusive)
+        put(path, format_list(cpus))
+        put(group / 'cpuset.effective_cpus', format_list(cpus))
+        for tid in self.members(group):
+            self.bind(tid, cpus)
+
+    def move(self, group, tid):
+        if not cpus_of(group / 'cpuset.cpus') or not cpus_of(group / 'cpuset.mems'):
+            raise Refused(errno.ENOSPC)
+        if not os.path.exists(f'/proc/{tid}'):
+            raise Refused(errno.ESRCH)
+        for path in [self.root, *(p for p in self.root.rglob('*') if p.is_dir())]:
+            put(path / 'tasks', '\n'.join(t for t in self.members(path) if t != tid))
+        put(group / 'tasks', '\n'.join([*self.members(group), tid]))
+        self.bind(tid, cpus_of(group / 'cpuset.cpus'))
+
+    def write(self, path, text):
+        if path.name == 'cpuset.cpus':
+            self.write_cpus(path, text)
+        elif path.name == 'cpuset.cpu_exclusive':
+            if text == '1':
+                self.check_exclusive(path.parent, cpus_of(path.parent / 'cpuset.cpus'), True)
+            put(path, text)
+        elif path.name in ('cpuset.mems', 'cpuset.sched_load_balance'):
+            put(path, text)
+        elif path.name in ('tasks', 'cgroup.procs'):
+            self.move(path.parent, text)
+        else:
+            raise Refused(errno.EINVAL)
+
+
+def main():
+    config = json.loads(os.environ['TEST_CGROUPS'])
+    tree = OldTree(config, V1) if config['version'] == 1 else V2(config, ROOT)
+    try:
+        if sys.argv[1] == 'make':
+            tree.make()
+        elif len(sys.argv) > 3:
+            getattr(tree, sys.argv[3])(pathlib.Path(sys.argv[1]))
+        else:
+            tree.write(pathlib.Path(sys.argv[1]), sys.argv[2].strip())
+    except Refused as refused:
+        return refused.args[0]
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

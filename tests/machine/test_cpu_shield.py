@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""cpu-shield on described machines, with what Linux does with cpusets (cgroups.py).
+
+Every run sees processes of its own only: this tool binds threads.
+"""
+
+import json
+import os
+import pathlib
+import re
+
+import machine
+from machine import Setter, check, equal
+
+TOOL = os.environ['CPU_SHIELD']
+CGROUPS = pathlib.Path(__file__).resolve().parent / 'cgroups.py'
+CGROUP = 'sys/fs/cgroup'
+SHIELD = f'{CGROUP}/benchmark.slice'
+V1 = f'{CGROUP}/cpuset'
+CPUS = 'sys/devices/system/cpu'
+
+
+class Shield(Setter):
+    """A machine with 16 CPUs, with cgroups below a root that nobody manages."""
+
+    def __init__(self, name='amd-smt', *, cpus='0-15', version=2, fake_threads=True, **config):
+        super().__init__(TOOL, name)
+        self.config = {'version': version, 'online': cpus,
+                       'cgroups': ['system', 'user'] if version == 2 else ['docker', 'docker/a'],
+                       **config}
+        # All threads may run anywhere, for this machine has other CPUs than the real one.
+        self.fake_threads = fake_threads
+        self.cgroup = self.box.root / 'cgroup'
+        self.cgroup.write_text('0::/\n' if version == 2 else '3:cpuset:/\n0::/\n')
+        self.kernel('make')
+
+    def environment(self):
+        libraries = [os.environ['KERNEL']]
+        if self.fake_threads:
+            libraries.append(os.environ['ALLOWED'])
+        online = machine.parse_list(self.config['online'])
+        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
+                                         'verify_asan_link_order=0']))
+        return [f'LD_PRELOAD={" ".join(libraries)}', f'TEST_KERNEL={CGROUPS}',
+                f'TEST_CGROUPS={json.dumps(self.config)}', f'TEST_CGROUP={self.cgroup}',
+                'TEST_ALLOWED_CPUS=' + ''.join('01'[c in online] for c in range(max(online) + 1)),
+                f'ASAN_OPTIONS={options}']
+
+    def kernel(self, *arguments):
+        """A call by somebody else. Its errno."""
+        return self.box.run(CGROUPS, *arguments, root=True, alone=True,
+                            env={'TEST_CGROUPS': json.dumps(self.config)}).returncode
+
+    def run(self, *arguments, user=False, **options):
+        if user:
+            return super().run(*arguments, user=True, alone=os.geteuid() == 0, **options)
+        return self.box.run('env', *self.environment(), self.tool, *arguments, root=True,
+                            alone=True, **options)
+
+    def shell(self, script):
+        """Lines of a shell in which `shield` is the tool, all in one machine; its output."""
+        words = ' '.join(f"'{word}'" for word in self.environment())
+        result = self.box.run('sh', '-c', f'shield() {{ env {words} {self.tool} "$@"; }}\n{script}',
+                              root=True, alone=True)
+        equal(result.returncode, 0, f'status of the shell: {result.stderr}')
+        return result.stdout
+
+    def read(self, path):
+        return (self.box.root / path).read_text().strip()
+
+    def rows(self, *arguments, **options):
+        rows = json.loads(self.succeed(*arguments, '--json', **options))['knobs']
+        return {row['knob']: row for row in rows if row['wanted'] or row['state']}
+
+    def refused(self, status, *arguments):
+        """What an apply says that fails, and leaves the machine and /run as they were."""
+        before = self.snapshot()
+        result = self.run(*arguments)
+        equal(result.returncode, status, f'status of {arguments}: {result.stdout}{result.stderr}')
+        self.same(before, f'{arguments} left')
+        equal(self.left_over(), [], f'{arguments} left in /run/quiesce')
+        return result.stderr
+
+
+# --- cgroup v2 ---
+
+def test_life():
+    with Shield() as shield:
+        out = shield.cycle('-c', '2-3')
+        check('isolated' in out['dry-run'] and 'member' in out['dry-run'], out['dry-run'])
+        states = re.findall(r'(?:applied|already|unavailable|denied)', out['applied'])
+        equal(states, ['applied'] * 4, out['applied'])
+
+
+def test_effect():
+    with Shield() as shield:
+        shield.succeed('-c', '2-3')
+        equal(shield.read(f'{SHIELD}/cpuset.cpus.partition'), 'isolated', 'partition')
+        equal(shield.read(f'{SHIELD}/cpuset.cpus.effective'), '2-3', 'CPUs of the shield')
+        for other in ('', 'system/', 'user/'):
+            equal(shield.read(f'{CGROUP}/{other}cpuset.cpus.effective'), '0-1,4-15', other)
+        rows = shield.rows('status', user=True)
+        equal({row['state'] for row in rows.values()}, {'applied'}, 'states')
+        equal(rows['cpuset.cpus']['now'], '2-3', 'status without -c')
+
+
+def test_controller_was_there():
+    """What was enabled before stays so."""
+    with Shield() as shield:
+        shield.kernel(f'/{CGROUP}/cgroup.subtree_control', '+cpuset')
+        out = shield.cycle('-c', '1,5,9-11')
+        check('already' in out['apply'], out['apply'])
+        equal(shield.read(f'{CGROUP}/cgroup.subtree_control'), 'cpuset memory pids', 'controllers')
+
+
+def test_other_cpus():
+    """Fewer and more CPUs, and back to none: the partition is never given up on the way."""
+    with Shield() as shield:
+        before = shield.snapshot()
+        shield.succeed('-c', '2-3')
+        path = shield.box.root / SHIELD / 'cpuset.cpus.partition'
+        for cpus in ('3', '3,8-9', '4'):
+            shield.succeed('-c', cpus)
+            equal(path.read_text(), 'isolated\n', 'partition')
+            equal(shield.read(f'{SHIELD}/cpuset.cpus.effective'), cpus, 'CPUs')
+        shield.succeed('restore')
+        shield.same(before, 'restore left')
+
+
+def test_never_toggled():
+    """Nothing may be written to a partition that is right, not even the same word."""
+    with Shield() as shield:
+        shield.succeed('-c', '2-3')
+        path = shield.box.root / SHIELD / 'cpuset.cpus.partition'
+        before = path.stat().st_mtime_ns
+        shield.succeed('-c', '2-3')
+        equal(path.stat().st_mtime_ns, before, 'time of the last write')
+
+
+def test_became_invalid():
+    """A partition that the kernel gave up meanwhile is asked for again."""
+    with Shield() as shield:
+        before = shield.snapshot()
+        shield.succeed('-c', '2-3')
+        shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '3-4')
+        row = shield.rows('status')['cpuset.cpus.partition']
+        check('not exclusive' in row['now'] and row['state'] is None, f'{row}')
+        result = shield.run('-c', '2-3')
+        equal(result.returncode, 1, 'status')
+        check('Cpu list in cpuset.cpus not exclusive' in result.stderr, result.stderr)
+        shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '')
+        shield.succeed('-c', '2-3')
+        equal(shield.rows('status')['cpuset.cpus.partition']['state'], 'applied', 'state')
+        shield.succeed('restore')
+        shield.same(before, 'restore left')
+
+
+def test_refused_by_kernel():
+    with Shield(reserved='2-3') as shield:
+        said = shield.refused(1, '-c', '2-3')
+        check('isolated invalid (partition config conflicts with housekeeping setup)' in said, said)
+        check(said.count('\n') == 1, said)
+    with Shield() as shield:
+        shield.kernel(f'/{CGROUP}/cgroup.subtree_control', '+cpuset')
+        shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '3-4')
+        said = shield.refused(1, '-c', '3')
+        check('isolated invalid (Cpu list in cpuset.cpus not exclusive)' in said, said)
+    # Without the file, nothing is shielded, whatever the rest says.
+    with Shield(hides=['cpuset.cpus.partition']) as shield:
+        said = shield.refused(1, '-c', '3')
+        check('were not taken from the rest' in said, said)
+    # Before 6.1.
+    with Shield(refuses=['isolated']) as shield:
+        said = shield.refused(1, '-c', '3')
+        check('cannot set cpuset.cpus.partition to isolated' in said, said)
+
+
+def test_wrong_cpus():
+    with Shield() as shield:
+        check('all CPUs' in shield.refused(2, '-c', '0-15'), 'all CPUs')
+        check('CPU 16 does not exist' in shield.refused(2, '-c', '16'), 'no such CPU')
+        check('-c LIST is needed' in shield.refused(2), 'no -c')
+        shield.box.write(f'{CPUS}/online', '0-4,6-15\n')
+        shield.box.write(f'{CPUS}/cpu5/online', '0\n')
+        check('CPU 5 is offline' in shield.refused(2, '-c', '4-5'), 'offline')
+        check('all CPUs' in shield.refused(2, '-c', '0-4,6-15'), 'all that are online')
+
+
+def nothing_done(shield, word, why):
+    before = shield.snapshot()
+    rows = shield.rows('-c', '3')
+    equal(list(rows), ['shield'], 'knobs')
+    equal(rows['shield']['state'], word, 'word')
+    check(why in rows['shield']['why'], rows['shield']['why'])
+    shield.same(before, 'it changed')
+    equal(shield.left_over(), [], 'left in /run/quiesce')
+    equal(shield.run('-c', '3', '--strict').returncode, 1, 'status of --strict')
+    equal(shield.succeed('restore'), '', 'restore')
+
+
+def test_nothing_to_shield_with():
+    with Shield() as shield:
+        shield.box.write(f'{CGROUP}/cgroup.type', 'domain\n')
+        nothing_done(shield, 'host-controlled', 'container')
+    with Shield() as shield:
+        shield.box.write(f'{CGROUP}/cgroup.controllers', 'cpu io memory\n')
+        nothing_done(shield, 'unavailable', 'no cpusets')
+    with Shield(version=1) as shield:
+        shield.box.remove(f'{V1}/cpuset.memory_pressure_enabled')
+        nothing_done(shield, 'host-controlled', 'container')
+    # The test itself may run in a container.
+    with Setter(TOOL, 'vm-plain') as setter:
+        out = setter.succeed('-c', '1')
+        check('unavailable' in out or 'host-controlled' in out, out)
+
+
+def test_hybrid():
+    """v2 is somewhere else, and the cpusets are v1's."""
+    with Shield(version=1) as shield:
+        shield.box.write(f'{CGROUP}/unified/cgroup.controllers', '\n')
+        nothing_done(shield, 'unavailable', '--legacy')
+
+
+def test_not_root():
+    with Shield() as shield:
+        before = shield.snapshot()
+        if os.geteuid() != 0:
+            raise machine.Skip('somebody else than root is wanted')
+        result = shield.run('-c', '2', user=True)
+        equal((result.returncode, result.stdout, result.stderr.count('\n')), (1, '', 1), 'apply')
+        check('needs root' in result.stderr, result.stderr)
+        shield.same(before, 'it changed')
+
+
+# --- run ---
+
+def test_run():
+    with Shield() as shield:
+        result = shield.run('run', '--', 'true')
+        equal((result.returncode, result.stdout), (1, ''), 'without a shield')
+        check('no CPU is shielded' in result.stderr, result.stderr)
+        shield.succeed('-c', '2-3')
+        out = shield.shell('''
+            echo $(shield run -- sh -c 'echo $$')
+            cat /sys/fs/cgroup/benchmark.slice/cgroup.procs
+            shield run -- sh -c 'exit 7'; echo "status $?"
+            shield run -- sh -c 'kill -TERM $$'; echo "status $?"
+            shield run -c 2 -- /nonexistent; echo "status $?"
+            shield run -c 4 -- true; echo "status $?"
+            shield run; echo "status $?"
+        ''').split('\n')
+        equal(out[0], out[1], 'process in the shield')
+        equal(out[-6:-1], [f'status {n}' for n in (7, 143, 127, 2, 2)], f'{out}')
+
+
+def test_program_still_runs():
+    """Nobody's program is ended: restoring fails, says why, and can be repeated."""
+    with Shield() as shield:
+        before = shield.snapshot()
+        shield.succeed('-c', '2-3')
+        shield.box.write(f'{SHIELD}/cgroup.procs', '4711\n')
+        shield.box.write(f'{SHIELD}/cgroup.events', 'populated 1\nfrozen 0\n')
+        result = shield.run('restore')
+        equal(result.returncode, 1, 'status')
+        check('a program still runs in benchmark.slice' in result.stderr, result.stderr)
+        check(shield.journal is not None, 'the journal went')
+        shield.box.write(f'{SHIELD}/cgroup.procs', '')
+        shield.box.write(f'{SHIELD}/cgroup.events', 'populated 0\nfrozen 0\n')
+        shield.succeed('restore')
+        shield.same(before, 'restore left')
+        equal(shield.left_over(), [], 'restore left in /run/quiesce')
+
+
+# --- Affinities ---
+
+def two_cpus():
+    if not {0, 1} <= os.sched_getaffinity(0):
+        raise machine.Skip('the real CPUs 0 and 1 are wanted')
+
+
+THREADS = '''
+    show() { for p in $a $b $c; do taskset -pc $p | sed 's/.*: //'; done | tr '\\n' ' '; echo; }
+    taskset -c 0 sleep 1000 & a=$!
+    taskset -c 1 sleep 1000 & b=$!
+    sleep 1000 & c=$!
+    sleep 0.2
+    echo 1 $$ $a $b $c | tr ' ' '\\n' >> /sys/fs/cgroup/cpuset/tasks 2> /dev/null
+    show
+'''
+
+
+def test_affinities():
+    """A kernel that forgets: what threads had chosen comes back, and holds meanwhile as far as it
+    can."""
+    two_cpus()
+    with Shield('vm-plain', cpus='0-1', fake_threads=False, forgets=True) as shield:
+        before = shield.snapshot()
+        out = shield.shell(THREADS + '''
+            shield -c 1 > /dev/null || exit 1
+            show
+            shield -c 1 > /dev/null || exit 1
+            show
+            shield restore || exit 1
+            show
+            kill $a $b $c
+        ''').split('\n')
+        equal(out[:4], ['0 1 0,1 ', '0 0 0 ', '0 0 0 ', '0 1 0,1 '], 'affinities')
+        shield.same(before, 'restore left')
+        equal(shield.left_over(), [], 'restore left in /run/quiesce')
+
+
+def test_thread_ends():
+    two_cpus()
+    with Shield('vm-plain', cpus='0-1', fake_threads=False, forgets=True) as shield:
+        shield.shell(THREADS + '''
+            shield -c 1 > /dev/null || exit 1
+            kill $b; wait $b
+            shield status > /dev/null || exit 1
+            shield restore || exit 1
+            kill $a $c
+        ''')
+        equal(shield.left_over(), [], 'restore left in /run/quiesce')
+
+
+# --- cgroup v1 ---
+
+def test_legacy():
+    with Shield(version=1) as shield:
+        shield.box.write(f'{V1}/tasks', '1\n')
+        out = shield.cycle('-c', '2-3', '--legacy')
+        check('sched_load_balance of the root' in ' '.join(out['apply'].split()), out['apply'])
+        shield.succeed('-c', '2-3', '--legacy')
+        for cpuset, cpus in (('benchmark', '2-3'), ('system', '0-1,4-15'), ('docker', '0-1,4-15'),
+                             ('docker/a', '0-1,4-15')):
+            equal(shield.read(f'{V1}/{cpuset}/cpuset.cpus'), cpus, cpuset)
+        equal([shield.read(f'{V1}{cpuset}/cpuset.sched_load_balance')
+               for cpuset in ('', '/benchmark', '/system')], ['0', '0', '1'], 'balancing')
+        equal(shield.read(f'{V1}/benchmark/cpuset.cpu_exclusive'), '1', 'exclusive')
+
+
+def test_legacy_tasks():
+    """Tasks go and come home, those that were born meanwhile as well."""
+    two_cpus()
+    with Shield('vm-plain', cpus='0-1', version=1, fake_threads=False, forgets=True) as shield:
+        out = shield.shell(THREADS + '''
+            shield -c 1 --legacy > /dev/null || exit 1
+            show
+            for p in $a $b $c; do grep -qx $p /sys/fs/cgroup/cpuset/system/tasks || echo lost $p; done
+            sleep 1000 & d=$!
+            echo $d >> /sys/fs/cgroup/cpuset/system/tasks
+            shield run -- sleep 1000 &
+            sleep 1
+            e=$(cat /sys/fs/cgroup/cpuset/benchmark/tasks)
+            shield restore || exit 1
+            show
+            for p in $a $b $c $d ${e:-nobody}; do
+                grep -qx $p /sys/fs/cgroup/cpuset/tasks || echo "$p is not home"
+            done
+            kill $a $b $c $d $e
+        ''').split('\n')
+        equal(out, ['0 1 0,1 ', '0 0 0 ', '0 1 0,1 ', ''], 'affinities, and whoever is lost')
+        check(not (shield.box.root / V1 / 'system').exists(), 'a cpuset stays')
+        equal(shield.left_over(), [], 'restore left in /run/quiesce')
+
+
+def test_legacy_refusals():
+    with Shield(version=1) as shield:
+        shield.box.write(f'{V1}/tasks', '')
+        shield.kernel(f'/{V1}/docker/a/cpuset.cpus', '2')
+        said = shield.refused(1, '-c', '2-3', '--legacy')
+        check('/sys/fs/cgroup/cpuset/docker/a has no other CPUs than 2' in said, said)
+
+
+def main():
+    machine.run_tests([
+        ('the whole life of a shield', test_life),
+        ('CPUs are taken from all others', test_effect),
+        ('a controller that was enabled stays so', test_controller_was_there),
+        ('other CPUs, without giving the partition up', test_other_cpus),
+        ('a partition that is right is not written', test_never_toggled),
+        ('a partition that became invalid', test_became_invalid),
+        ('the kernel refuses, and its reason is told', test_refused_by_kernel),
+        ('CPUs that cannot be shielded', test_wrong_cpus),
+        ('machines that cannot shield', test_nothing_to_shield_with),
+        ('a hybrid of both versions', test_hybrid),
+        ('an ordinary user', test_not_root),
+        ('a program in the shield', test_run),
+        ('a program that still runs', test_program_still_runs),
+        ('affinities that the kernel forgets', test_affinities),
+        ('a thread that ends meanwhile', test_thread_ends),
+        ('cpusets of v1', test_legacy),
+        ('tasks of v1 go and come home', test_legacy_tasks),
+        ('what v1 cannot do', test_legacy_refusals),
+    ])
+
+
+if __name__ == '__main__':
+    main()
