@@ -10,6 +10,7 @@
 #include "isol-check/subjects.h"
 #include "machine/interrupts.h"
 #include "machine/irqline.h"
+#include "machine/journal.h"
 
 enum {
 	NAMES_MAX = 4,
@@ -208,6 +209,25 @@ static bool bans_by_itself(struct host *host, struct cpumask *scratch)
 	return cpumask_subset(host_cpus(host), scratch);
 }
 
+/* Whether irq-steer has told it to leave the CPUs alone, as irq-steer's journal has it. To ask it
+ * takes root, and its answer can take a long time. */
+static bool was_told(struct host *host, struct cpumask *scratch)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_free_ char *why = NULL;
+	const struct journal_entry *entry;
+	int r;
+
+	r = journal_read("irq-steer", &journal, &why);
+	if (r == -ENOMEM)
+		host_fail(host);
+	if (r < 0)
+		return false;
+	entry = journal_find(journal, "irqbalance:banned");
+	return entry && entry->new &&cpumask_parse_hex(entry->new, scratch, NULL) == 0 &&
+		cpumask_subset(host_cpus(host), scratch);
+}
+
 static void look_at_irqbalance(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *banned = host_new_mask(host);
@@ -227,6 +247,10 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 		return;
 	}
 	finding_add_path(f, "/proc/%d", irqbalance->pid);
+	if (was_told(host, banned)) {
+		finding_add(f, VERDICT_OK, "runs, and irq-steer told it to leave these alone");
+		return;
+	}
 	finding_add(f, VERDICT_RISK, "runs (process %d), and may bring interrupts here",
 		irqbalance->pid);
 	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));

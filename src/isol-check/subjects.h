@@ -14,7 +14,7 @@ enum {
 	INTERRUPTS_N = 5,
 	KERNEL_N = 13,
 	HEAT_N = 3,
-	SYSTEM_N = 6,
+	SYSTEM_N = 7,
 };
 
 extern const struct check target_checks[TARGET_N];

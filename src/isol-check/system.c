@@ -8,6 +8,7 @@
 
 #include "isol-check/subjects.h"
 #include "machine/cpuholder.h"
+#include "machine/journal.h"
 #include "machine/procstat.h"
 #include "machine/virtualization.h"
 
@@ -209,6 +210,79 @@ static void look_at_locks(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "nobody measures here");
 }
 
+/* How many knobs of a journal have another value than was set, and the first of them. Those that
+ * are no files, or gone with their CPU or interrupt, are left out. */
+static size_t count_changed(const struct journal *journal, const char **ret_first)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < journal->n; i++) {
+		const struct journal_entry *entry = &journal->entries[i];
+		char now[FILE_ATTR_SIZE];
+
+		if (!entry->new || entry->path[0] != '/' || host_read(entry->path, now) < 0 ||
+			!knob_is_foreign(entry->kind, now, entry->new))
+			continue;
+		if (n++ == 0)
+			*ret_first = entry->path;
+	}
+	return n;
+}
+
+static void look_at_journal(struct host *host, struct finding *f, const char *tool)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_free_ char *why = NULL, *path = journal_format_path(tool);
+	const char *first = NULL;
+	size_t n_changed;
+	int r;
+
+	r = journal_read(tool, &journal, &why);
+	if (r == -ENOMEM || !path) {
+		host_fail(host);
+		return;
+	}
+	if (r == -ENOENT)
+		return;
+	finding_add_path(f, "%s", path);
+	if (r == -ESTALE) {
+		finding_add(f, VERDICT_RISK, "%s: left by an earlier boot", tool);
+		finding_add_fix(f, "%s restore", tool);
+		return;
+	}
+	if (r == -EBADMSG) {
+		finding_add(f, VERDICT_RISK, "%s: damaged: %s", tool, why ? why : "?");
+		finding_add_fix(f, "%s status", tool);
+		return;
+	}
+	if (r < 0) {
+		finding_add(f, VERDICT_UNKNOWN, "%s: %s", tool, strerror(-r));
+		return;
+	}
+	n_changed = count_changed(journal, &first);
+	finding_add(f, VERDICT_INFO, "%s keeps %zu knobs", tool, journal->n);
+	if (n_changed == 0)
+		return;
+	finding_add(f, VERDICT_RISK, "%zu of them not as it set them", n_changed);
+	finding_add_path(f, "%s", first);
+	finding_add_fix(f, "%s status", tool);
+}
+
+static void look_at_journals(struct host *host, struct finding *f)
+{
+	static const char *const tools[] = { "cpu-shield", "freq-pin", "irq-steer", "noise-off",
+		"smt-off" };
+
+	if (host_options(host)->recorded) {
+		finding_add(f, VERDICT_UNKNOWN, "a recorded machine has none");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
+		look_at_journal(host, f, tools[i]);
+	if (f->seen.length == 0)
+		finding_add(f, VERDICT_OK, "no setter has changed anything");
+}
+
 const struct check system_checks[SYSTEM_N] = {
 	{ "clocksource", look_at_clock,
 		"What the kernel reads the time from. The CPU's own counter (tsc, arch_sys_counter) takes\n"
@@ -238,4 +312,10 @@ const struct check system_checks[SYSTEM_N] = {
 		"Another benchmark on the same CPUs. runpinned holds a lock on each CPU that it measures\n"
 		"on, and waits for one that is taken.\n"
 		"Source: flock(2) on /sys/devices/system/cpu/cpuN; runpinned(1)." },
+	{ "journals", look_at_journals,
+		"What our own setters have changed and not put back (/run/quiesce). That is as it should\n"
+		"be while a machine is meant to be quiet. A journal of an earlier boot, or a damaged one,\n"
+		"is not; nor is a knob that has another value than was set: somebody else turned it, and\n"
+		"the machine is not as quiet as it was made.\n"
+		"Source: TOOL status, of each setter." },
 };

@@ -298,7 +298,8 @@ CASES = {
     ],
 }
 # Those that are about what happens, or who runs, have tests of their own below.
-LIVELY = ('tasks', 'kthreads', 'irq-managed', 'irqbalance', 'irq-rate', 'load', 'tuners', 'locks')
+LIVELY = ('tasks', 'kthreads', 'irq-managed', 'irqbalance', 'irq-rate', 'load', 'tuners', 'locks',
+          'journals')
 
 
 def run(box, *arguments, **more):
@@ -617,6 +618,48 @@ def test_locks():
         os.close(directory)
 
 
+BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
+
+
+def journal(*knobs, boot=BOOT_ID, tool='noise-off'):
+    lines = ['quiesce journal 1', f'boot\t{boot}', f'tool\t{tool}']
+    lines += ['\t'.join(('knob', '0', kind, path, 'a knob', old, new))
+              for kind, path, old, new in knobs]
+    return '\n'.join([*lines, f'end\t{len(knobs)}', ''])
+
+
+def test_journals():
+    knob = ('number', f'/{KERNEL}/timer_migration', '1', '0')
+    mask = ('mask', f'/{WORKQUEUE}/cpumask', 'f', '3')
+    with Machine(QUIET) as box:
+        box.write(f'{KERNEL}/random/boot_id', BOOT_ID + '\n')
+        (box.root / 'run').mkdir()
+
+        def row():
+            return looked(run(box, '--json', '--watch', '0', '-c', '2'))['journals']
+
+        equal(row()['verdict'], 'ok', 'without any')
+        for text, verdict, said in (
+                (journal(knob, mask), 'info', 'noise-off keeps 2 knobs'),
+                # Another value than was set, and the one that was there before.
+                (journal((*knob[:3], '5'), mask), 'risk', '1 of them not as it set them'),
+                (journal(knob, (*mask[:2], '3', 'c')), 'risk', '1 of them not as it set them'),
+                # The kernel lowers this one by itself.
+                (journal(('rate', f'/{KERNEL}/perf_event_max_sample_rate', '1', '200000')), 'info', ''),
+                (journal(('word', '/nowhere', 'a', 'b'), ('word', 'irqbalance:banned', '0', 'c')),
+                 'info', '2 knobs'),
+                (journal(knob, boot=BOOT_ID[:-1] + '2'), 'risk', 'an earlier boot'),
+                (journal(knob)[:-9], 'risk', 'damaged'),
+                (journal(knob, tool='freq-pin'), 'risk', 'belongs to freq-pin')):
+            box.write('run/quiesce/noise-off.journal', text)
+            now = row()
+            equal(now['verdict'], verdict, f'{text}: {now}')
+            check(said in now['seen'], now)
+            check('/run/quiesce/noise-off.journal' in now['path'], now)
+            check(verdict == 'info' or now['fix'].startswith('noise-off '), now)
+        equal(looked(record(box, '--json', '-c', '2'))['journals']['verdict'], 'unknown', 'recorded')
+
+
 # --- Odd machines ---
 
 ODD = {
@@ -726,7 +769,8 @@ if __name__ == '__main__':
            ('tasks', test_tasks),
            ('threads of the kernel', test_kernel_threads),
            ('tuners', test_tuners),
-           ('locks', test_locks)]
+           ('locks', test_locks),
+           ('journals', test_journals)]
         + [(f'odd files: {what}', lambda what=what: test_odd(what)) for what in ODD]
         + [(f'odd files on {of}', lambda of=of: test_odd_machine(of)) for of in machine.machines()]
         + [('bytes', test_bytes)]

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "machine/bootid.h"
+#include "machine/journal.h"
+
+enum {
+	JOURNAL_MAX = 64 * 1024 * 1024,
+	GROUP_MAX = 100000, /* smt-off has one for each CPU */
+};
+
+#define MAGIC "quiesce journal 1"
+#define UNKNOWN "\\?"
+
+int journal_new(const char *tool, struct journal **ret)
+{
+	struct journal *journal = calloc(1, sizeof(*journal));
+
+	if (!journal)
+		return -ENOMEM;
+	journal->tool = strdup(tool);
+	if (!journal->tool) {
+		free(journal);
+		return -ENOMEM;
+	}
+	*ret = journal;
+	return 0;
+}
+
+static void entry_clear(struct journal_entry *entry)
+{
+	free(entry->path);
+	free(entry->name);
+	free(entry->old);
+	free(entry->new);
+}
+
+void journal_free(struct journal *journal)
+{
+	if (!journal)
+		return;
+	for (size_t i = 0; i < journal->n; i++)
+		entry_clear(&journal->entries[i]);
+	free(journal->entries);
+	free(journal->by_path);
+	free(journal->tool);
+	free(journal);
+}
+
+static int compare_by_path(const void *a, const void *b, void *entries)
+{
+	const struct journal_entry *e = entries;
+
+	return strcmp(e[*(const size_t *)a].path, e[*(const size_t *)b].path);
+}
+
+static int make_index(struct journal *journal)
+{
+	if (journal->by_path)
+		return 0;
+	journal->by_path = calloc(MAX(journal->capacity, (size_t)1), sizeof(*journal->by_path));
+	if (!journal->by_path)
+		return -ENOMEM;
+	for (size_t i = 0; i < journal->n; i++)
+		journal->by_path[i] = i;
+	qsort_r(journal->by_path, journal->n, sizeof(*journal->by_path), compare_by_path,
+		journal->entries);
+	return 0;
+}
+
+/* Where in the index a path stands, or belongs. */
+static size_t index_position(const struct journal *journal, const char *path)
+{
+	size_t low = 0, high = journal->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(journal->entries[journal->by_path[middle]].path, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int grow(struct journal *journal)
+{
+	size_t capacity = MAX((size_t)32, journal->capacity * 2);
+	struct journal_entry *entries;
+	size_t *by_path;
+
+	if (journal->n < journal->capacity)
+		return 0;
+	entries = reallocarray(journal->entries, capacity, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	journal->entries = entries;
+	if (journal->by_path) {
+		by_path = reallocarray(journal->by_path, capacity, sizeof(*by_path));
+		if (!by_path)
+			return -ENOMEM;
+		journal->by_path = by_path;
+	}
+	journal->capacity = capacity;
+	return 0;
+}
+
+int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
+	const char *name, const char *old, const char *new)
+{
+	struct journal_entry entry = {
+		.group = group,
+		.kind = kind,
+		.path = strdup(path),
+		.name = strdup(name),
+		.old = strdup(old),
+		.new = new ? strdup(new) : NULL,
+	};
+
+	if (!entry.path || !entry.name || !entry.old || (new && !entry.new)) {
+		entry_clear(&entry);
+		return -ENOMEM;
+	}
+	if (grow(journal) < 0) {
+		entry_clear(&entry);
+		return -ENOMEM;
+	}
+	if (journal->by_path) {
+		size_t at = index_position(journal, path);
+
+		memmove(journal->by_path + at + 1, journal->by_path + at,
+			(journal->n - at) * sizeof(*journal->by_path));
+		journal->by_path[at] = journal->n;
+	}
+	journal->entries[journal->n++] = entry;
+	return 0;
+}
+
+struct journal_entry *journal_find(struct journal *journal, const char *path)
+{
+	struct journal_entry *entry;
+	size_t at;
+
+	if (journal->n == 0 || make_index(journal) < 0)
+		return NULL;
+	at = index_position(journal, path);
+	if (at == journal->n)
+		return NULL;
+	entry = &journal->entries[journal->by_path[at]];
+	return strcmp(entry->path, path) == 0 ? entry : NULL;
+}
+
+struct ranked {
+	struct journal_entry entry;
+	unsigned rank;
+	size_t index;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+int journal_sort(struct journal *journal, unsigned (*rank)(const char *path))
+{
+	struct ranked *ranked = calloc(journal->n + 1, sizeof(*ranked));
+
+	if (!ranked)
+		return -ENOMEM;
+	for (size_t i = 0; i < journal->n; i++)
+		ranked[i] = (struct ranked){
+			.entry = journal->entries[i],
+			.rank = rank(journal->entries[i].path),
+			.index = i,
+		};
+	qsort(ranked, journal->n, sizeof(*ranked), compare_ranked);
+	for (size_t i = 0; i < journal->n; i++)
+		journal->entries[i] = ranked[i].entry;
+	free(ranked);
+	free(TAKE_PTR(journal->by_path));
+	return 0;
+}
+
+void journal_drop(struct journal *journal)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < journal->n; i++) {
+		if (journal->entries[i].drop)
+			entry_clear(&journal->entries[i]);
+		else
+			journal->entries[n++] = journal->entries[i];
+	}
+	if (n < journal->n)
+		free(TAKE_PTR(journal->by_path));
+	journal->n = n;
+}
+
+int journal_copy(const struct journal *journal, struct journal **ret)
+{
+	_cleanup_(journal) struct journal *copy = NULL;
+	int r;
+
+	r = journal_new(journal->tool, &copy);
+	for (size_t i = 0; r == 0 && i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+
+		r = journal_add(copy, e->group, e->kind, e->path, e->name, e->old, e->new);
+	}
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(copy);
+	return 0;
+}
+
+static void append_field(struct text *t, const char *field)
+{
+	text_append(t, "\t");
+	while (*field) {
+		size_t n = strcspn(field, "\t\n\\");
+
+		text_append_n(t, field, n);
+		field += n;
+		if (!*field)
+			break;
+		text_append(t, *field == '\t' ? "\\t" : *field == '\n' ? "\\n" : "\\\\");
+		field++;
+	}
+}
+
+char *journal_format(const struct journal *journal, const char *boot_id)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	text_append(&t, MAGIC "\n");
+	text_appendf(&t, "boot\t%s\n", boot_id);
+	text_appendf(&t, "tool\t%s\n", journal->tool);
+	for (size_t i = 0; i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+
+		text_appendf(&t, "knob\t%u\t%s", e->group, knob_kind_name(e->kind));
+		append_field(&t, e->path);
+		append_field(&t, e->name);
+		append_field(&t, e->old);
+		if (e->new)
+			append_field(&t, e->new);
+		else
+			text_append(&t, "\t" UNKNOWN);
+		text_append(&t, "\n");
+	}
+	text_appendf(&t, "end\t%zu\n", journal->n);
+	return text_steal(&t);
+}
+
+/* Undoes append_field() in place. */
+static bool unescape(char *field)
+{
+	char *out = field;
+
+	for (; *field; field++) {
+		if (*field != '\\') {
+			*out++ = *field;
+			continue;
+		}
+		field++;
+		if (*field == 't')
+			*out++ = '\t';
+		else if (*field == 'n')
+			*out++ = '\n';
+		else if (*field == '\\')
+			*out++ = '\\';
+		else
+			return false;
+	}
+	*out = '\0';
+	return true;
+}
+
+/* A line of the body, which is cut up. */
+static int parse_knob_line(struct journal *journal, char *line)
+{
+	enum {
+		WORD,
+		GROUP,
+		KIND,
+		PATH,
+		NAME,
+		OLD,
+		NEW,
+		N_FIELDS
+	};
+	char *fields[N_FIELDS];
+	enum knob_kind kind;
+	unsigned group;
+	bool known;
+
+	for (size_t i = 0; i < N_FIELDS; i++) {
+		fields[i] = strsep(&line, "\t");
+		if (!fields[i])
+			return -EBADMSG;
+	}
+	if (line || strcmp(fields[WORD], "knob") != 0 ||
+		parse_uint(fields[GROUP], 0, GROUP_MAX, &group) < 0 ||
+		knob_kind_parse(fields[KIND], &kind) < 0)
+		return -EBADMSG;
+	known = strcmp(fields[NEW], UNKNOWN) != 0;
+	if (!unescape(fields[PATH]) || !unescape(fields[NAME]) || !unescape(fields[OLD]) ||
+		(known && !unescape(fields[NEW])) || !*fields[PATH])
+		return -EBADMSG;
+	return journal_add(journal, group, kind, fields[PATH], fields[NAME], fields[OLD],
+		known ? fields[NEW] : NULL);
+}
+
+/* Every line but the first three and the last. */
+static int parse_body(struct journal *journal, char *text, size_t *ret_line, bool *ret_ended)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")) && (*line || text)) {
+		uint64_t count;
+		int r;
+
+		++*ret_line;
+		if (text_starts_with(line, "end\t")) {
+			/* The count, the newline behind it, and nothing else. */
+			if (parse_u64(line + strlen("end\t"), 0, UINT64_MAX, &count) < 0 ||
+				count != journal->n || !text || *text)
+				return -EBADMSG;
+			*ret_ended = true;
+			return 0;
+		}
+		r = parse_knob_line(journal, line);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The path that two entries have, into *ret; NULL for none. */
+static int find_duplicate(struct journal *journal, const char **ret)
+{
+	int r = make_index(journal);
+
+	if (r < 0)
+		return r;
+	*ret = NULL;
+	for (size_t i = 1; i < journal->n && !*ret; i++) {
+		const char *path = journal->entries[journal->by_path[i]].path;
+
+		if (strcmp(journal->entries[journal->by_path[i - 1]].path, path) == 0)
+			*ret = path;
+	}
+	return 0;
+}
+
+static int bad_journal(char **ret_why, const char *format, ...) _printf_(2, 3);
+
+static int bad_journal(char **ret_why, const char *format, ...)
+{
+	char *why;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&why, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	*ret_why = why;
+	return -EBADMSG;
+}
+
+int journal_parse(const char *text, const char *tool, const char *boot_id, struct journal **ret,
+	char **ret_why)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_free_ char *copy = strdup(text);
+	char *cursor = copy, *line, *boot;
+	const char *twice;
+	size_t number = 3;
+	bool ended = false;
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	line = strsep(&cursor, "\n");
+	if (strcmp(line, MAGIC) != 0)
+		return text_starts_with(line, "quiesce journal ")
+			? bad_journal(ret_why, "it is of another version of quiesce (%.60s)", line)
+			: bad_journal(ret_why, "it is no journal of quiesce");
+	boot = cursor ? strsep(&cursor, "\n") : NULL;
+	if (!boot || !text_starts_with(boot, "boot\t"))
+		return bad_journal(ret_why, "line 2 is damaged");
+	line = cursor ? strsep(&cursor, "\n") : NULL;
+	if (!line || !text_starts_with(line, "tool\t"))
+		return bad_journal(ret_why, "line 3 is damaged");
+	if (strcmp(line + strlen("tool\t"), tool) != 0)
+		return bad_journal(ret_why, "it belongs to %.60s", line + strlen("tool\t"));
+	r = journal_new(tool, &journal);
+	if (r < 0)
+		return r;
+	if (cursor)
+		r = parse_body(journal, cursor, &number, &ended);
+	if (r == -EBADMSG)
+		return bad_journal(ret_why, "line %zu is damaged", number);
+	if (r < 0)
+		return r;
+	if (!ended)
+		return bad_journal(ret_why, "its end is missing");
+	r = find_duplicate(journal, &twice);
+	if (r < 0)
+		return r;
+	if (twice)
+		return bad_journal(ret_why, "it has %.200s twice", twice);
+	/* Only what is whole may be dropped: half a boot's id is another one, too. */
+	if (strcmp(boot + strlen("boot\t"), boot_id) != 0)
+		return -ESTALE;
+	*ret = TAKE_PTR(journal);
+	return 0;
+}
+
+char *journal_format_path(const char *tool)
+{
+	char *path;
+
+	return asprintf(&path, JOURNAL_DIRECTORY "/%s.journal", tool) < 0 ? NULL : path;
+}
+
+int journal_read(const char *tool, struct journal **ret, char **ret_why)
+{
+	_cleanup_free_ char *path = journal_format_path(tool), *text = NULL;
+	char boot_id[BOOTID_SIZE];
+	size_t length;
+	int r;
+
+	if (!path)
+		return -ENOMEM;
+	r = file_read_all(AT_FDCWD, path, JOURNAL_MAX, &text, &length);
+	if (r < 0)
+		return r;
+	if (strlen(text) != length)
+		return bad_journal(ret_why, "it holds a NUL byte");
+	r = bootid_read(boot_id);
+	if (r < 0)
+		return r;
+	return journal_parse(text, tool, boot_id, ret, ret_why);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The journal: what a setter changed and what stood there before, in /run/quiesce/TOOL.journal.
+ *
+ * It is written, whole and synced, before the first knob is touched, so that whatever ends the
+ * setter, `restore` finds what there is to put back. It lives in /run because the settings die with
+ * the boot, and so must it: it carries the boot's id, and one of another boot is dropped.
+ *
+ *	quiesce journal 1
+ *	boot	c5b5...
+ *	tool	freq-pin
+ *	knob	GROUP	KIND	PATH	NAME	OLD	NEW
+ *	...
+ *	end	COUNT
+ *
+ * Fields are separated by tabs; \t, \n and \\ stand for a tab, a newline and a backslash in a
+ *field. NEW is "\?" where it is not known what a knob will be (another knob's side effect) until it
+ *has been read back. Without its last line, or with anything else unexpected, a journal is damaged:
+ *it is refused and left in place, for it may be all that is known of the machine as it was.
+ */
+#ifndef QUIESCE_MACHINE_JOURNAL_H
+#define QUIESCE_MACHINE_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/cleanup.h"
+#include "machine/knobtext.h"
+
+#define JOURNAL_DIRECTORY "/run/quiesce"
+
+struct journal_entry {
+	unsigned group;
+	enum knob_kind kind;
+	char *path;
+	char *name;
+	char *old;
+	char *new; /* NULL: not known */
+	bool drop; /* see journal_drop() */
+};
+
+/* Entries stand in the order in which their knobs are turned. */
+struct journal {
+	char *tool;
+	struct journal_entry *entries;
+	size_t n;
+	size_t capacity;
+	size_t *by_path; /* indices of entries, sorted by path; NULL until somebody asks for it */
+};
+
+/* An empty one. */
+int journal_new(const char *tool, struct journal **ret);
+void journal_free(struct journal *journal);
+DEFINE_CLEANUP(journal, journal_free);
+
+/* Copies. new may be NULL. The path must be new to the journal. */
+int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
+	const char *name, const char *old, const char *new);
+/* NULL when it has none of that path, and when memory is short. Holds until something is added. */
+struct journal_entry *journal_find(struct journal *journal, const char *path);
+/* Puts the entries in the order of their ranks; those of one rank stay as they stand. */
+int journal_sort(struct journal *journal, unsigned (*rank)(const char *path));
+/* Takes out the entries that are marked to be dropped: it turned out that nothing changed. */
+void journal_drop(struct journal *journal);
+int journal_copy(const struct journal *journal, struct journal **ret);
+
+/* The journal as text and back; -EBADMSG when it is damaged, of another version or another tool's,
+ * with a phrase in *ret_why (malloc'd); -ESTALE for one of another boot that is whole. */
+char *journal_format(const struct journal *journal, const char *boot_id);
+int journal_parse(const char *text, const char *tool, const char *boot_id, struct journal **ret,
+	char **ret_why);
+
+/* The file of a tool, malloc'd; NULL without memory. */
+char *journal_format_path(const char *tool);
+/* That of this machine: as journal_parse(), -ENOENT when there is none, and other errors of reading
+ * it. */
+int journal_read(const char *tool, struct journal **ret, char **ret_why);
+
+#endif
