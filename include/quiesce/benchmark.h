@@ -166,7 +166,7 @@ int qs_main_as(int stamps, int argc, char *argv[], const struct qs_benchmark *be
 
 /*
  * Measures the benchmarks of the list, each in processes of its own, one after the other in turns,
- * prints what came out and saves it if asked to; see --help, and quiesce-benchmark(3). Returns what
+ * prints what came out and saves it if asked to; see --help, and qs_main(3). Returns what
  * main() is to return: 0, 1 when something failed, 2 for a command line that is none, 128 and the
  * signal's number when one ended it (what was measured by then is reported and saved).
  * It is a program rather than a library: it prints, starts processes and blocks signals. Call it

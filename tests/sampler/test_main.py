@@ -69,6 +69,13 @@ def test_list():
     equal(run('--list', 'place', 'group/?').stdout.splitlines(), ['group/2', 'place'], 'of two')
 
 
+def test_manual_page():
+    page = pathlib.Path(__file__).parents[2] / 'man/qs_main.3.scd'
+    described = set(re.findall(r'--[a-z-]+', ''.join(
+        line for line in page.read_text(encoding='utf-8').splitlines() if line.startswith('*-'))))
+    equal(set(re.findall(r' (--[a-z-]+)', run('--help').stdout)), described, 'options')
+
+
 def test_usage():
     for arguments in (['--values=0'], ['--values=x'], ['--values=-1'], ['--min-time=0'],
                       ['--min-time=1e3'], ['--min-time='], ['--min-time=1.'], ['--processes=0'],
