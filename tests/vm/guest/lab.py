@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tests in a guest of the lab have in common.
+
+A test is a function test_NAME in a file test_SUBJECT.py. It calls our programs as a person would, and
+looks at the machine itself, not at what the programs say of it. After each the machine must be as it
+was before: `run` compares every knob (Snapshot), so that a test need not.
+
+The guest has four CPUs; 0 and 1 are threads of a core, 2 and 3 of another. Tests make CPU 2 or 3
+quiet. Its registers are the tests' to write: heat(), plug().
+"""
+
+import contextlib
+import glob
+import json
+import os
+import pathlib
+import pwd
+import random
+import re
+import subprocess
+import time
+
+BOOT = pathlib.Path('/opt/lab/boot.json')
+CONFIG = json.loads(BOOT.read_text(encoding='utf-8')) if BOOT.exists() else {}  # --list, on the host
+CPUS = '/sys/devices/system/cpu'
+SETTERS = ('smt-off', 'cpu-shield', 'irq-steer', 'freq-pin', 'noise-off')  # in the target's order
+ARGUMENTS = {  # as they are called for CPU 2
+    'smt-off': ['-c', '2'],
+    'cpu-shield': ['-c', '2'],
+    'irq-steer': ['-c', '2'],
+    'freq-pin': ['-c', '2', 'min'],
+    'noise-off': ['-c', '2'],
+}
+PF_WQ_WORKER = 0x20  # include/linux/sched.h
+# Seconds after which a program hangs. The machine below may be busy with other things.
+LONG = 120
+
+
+class Skip(Exception):
+    """The test cannot run here; the message says why."""
+
+
+def boots(*names):
+    """The command lines with which a test is run; without this it is `plain` only."""
+    def mark(function):
+        function.boots = names
+        return function
+    return mark
+
+
+def note(text):
+    """For the log: figures that a person wants to see."""
+    for line in str(text).splitlines():
+        print(f'note: {line}', flush=True)
+
+
+def check(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def equal(found, wanted, what):
+    check(found == wanted, f'{what}: found {found!r}, wanted {wanted!r}')
+
+
+def read(path):
+    """A file as text without its newline, or None."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        parts = iter(lambda: os.read(file, 1 << 16), b'')
+        return b''.join(parts).decode(errors='replace').rstrip('\n')
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+
+
+def write(path, text):
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(text)
+
+
+def parse_list(text):
+    """'0-2,5' as a set."""
+    cpus = set()
+    for part in (text or '').split(','):
+        first, _, last = part.strip().partition('-')
+        if first:
+            cpus |= set(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def call(*arguments, user=None, timeout=LONG, **options):
+    """Runs a program to its end, as another user if one is named. Returns the finished process."""
+    if user:
+        arguments = ('setpriv', f'--reuid={user}', f'--regid={pwd.getpwnam(user).pw_gid}',
+                     '--init-groups', *arguments)
+    options.setdefault('env', {**os.environ, 'LC_ALL': 'C.UTF-8', 'HOME': '/tmp',
+                               'PATH': '/usr/bin:/usr/sbin:/bin:/sbin'})
+    return subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=timeout, check=False, **options)
+
+
+def succeed(*arguments, **options):
+    """As call(), of a program that must succeed. Returns its output."""
+    done = call(*arguments, **options)
+    equal(done.returncode, 0, f'{" ".join(arguments)}: {done.stderr.strip()}: status')
+    return done.stdout
+
+
+def fail(status, *arguments, **options):
+    """As call(), of a program that must fail with this status. Returns what it says."""
+    done = call(*arguments, **options)
+    equal(done.returncode, status, f'{" ".join(arguments)}: {done.stderr.strip()}: status')
+    return done.stderr
+
+
+def knobs(tool, *arguments, **options):
+    """The table of a setter: {(knob, CPU): row}."""
+    rows = json.loads(succeed(tool, *arguments, '--json', **options))['knobs']
+    return {(row['knob'], row['cpu']): row for row in rows}
+
+
+@contextlib.contextmanager
+def turned(tool, *arguments):
+    """While a setter's settings hold. Putting them back has nothing to say."""
+    succeed(tool, *arguments)
+    yield
+    done = call(tool, 'restore')
+    equal((done.returncode, done.stderr), (0, ''), f'{tool} restore')
+
+
+def restore_leaves(tool, what):
+    """Restores after somebody else changed `what`: it is left as it is, which is said."""
+    done = call(tool, 'restore')
+    equal(done.returncode, 0, f'{tool} restore: {done.stderr}')
+    check(what in done.stderr and 'somebody else' in done.stderr,
+          f'{tool} restore does not say that it leaves {what}: {done.stderr!r}')
+
+
+def wait_for(condition, what, timeout=LONG):
+    """Waits until condition() is true: the kernel and systemd do some things later."""
+    end = time.monotonic() + timeout
+    while not condition():
+        check(time.monotonic() < end, f'waited {timeout} s for {what}')
+        time.sleep(0.1)
+
+
+def seeded(name):
+    """Random numbers of a test of its own; the seed is told, and `lab --seed` takes it."""
+    note(f'seed {CONFIG["seed"]}')
+    return random.Random(f'{CONFIG["seed"]} {name}')
+
+
+def heat(celsius):
+    """The temperature of the ACPI thermal zone, from now on (a tenth of kelvin)."""
+    succeed('busybox', 'devmem', '0xff000000', '32', str(round(celsius * 10 + 2732)))
+
+
+def plug(plugged):
+    """Whether the AC adapter is plugged in."""
+    succeed('busybox', 'devmem', '0xff000004', '32', '0' if plugged else '1')
+
+
+def programmed(cpu):
+    """The frequency in kHz that the driver has programmed into a CPU, from its register itself:
+    scaling_cur_freq is but what the kernel believes."""
+    port = os.open('/dev/port', os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        state = os.pread(port, 1, 0xe0 + cpu)[0]
+    finally:
+        os.close(port)
+    return {0x1b: 2701000, 0x1a: 2700000, 0x14: 2000000, 0x10: 1600000}.get(state, state)
+
+
+def interrupts():
+    """{number: name} of the interrupts that have a handler."""
+    found = {}
+    for line in (read('/proc/interrupts') or '').splitlines()[1:]:
+        number, _, rest = line.strip().partition(':')
+        if number.isdigit():
+            found[int(number)] = rest.split()[-1]
+    return found
+
+
+class Snapshot:
+    """Every knob that a program of ours may turn, and what depends on them: {what: text}."""
+
+    FILES = (
+        f'{CPUS}/cpu*/online',
+        f'{CPUS}/smt/control',
+        f'{CPUS}/cpufreq/boost',
+        f'{CPUS}/cpufreq/policy*/scaling_*_freq',
+        f'{CPUS}/cpufreq/policy*/scaling_governor',
+        f'{CPUS}/cpufreq/policy*/scaling_setspeed',
+        f'{CPUS}/cpu*/power/pm_qos_resume_latency_us',
+        f'{CPUS}/cpu*/cpuidle/state*/disable',
+        '/sys/devices/virtual/workqueue/cpumask*',
+        '/sys/devices/virtual/workqueue/*/cpumask',
+        '/sys/kernel/mm/ksm/run',
+        '/sys/kernel/mm/transparent_hugepage/*',
+        '/sys/kernel/mm/transparent_hugepage/hugepages-*/enabled',
+        '/sys/kernel/mm/transparent_hugepage/khugepaged/*',
+        '/sys/devices/system/clocksource/clocksource0/current_clocksource',
+        '/proc/irq/default_smp_affinity',
+        '/proc/irq/*/smp_affinity',
+        '/proc/sys/kernel/*',
+        '/proc/sys/vm/*',
+        '/sys/fs/cgroup/cpuset.*',
+        '/sys/fs/cgroup/cgroup.subtree_control',
+        '/sys/fs/cgroup/init.scope/cpuset.*',
+        '/sys/fs/cgroup/*.slice/cpuset.*',
+        '/sys/fs/cgroup/*.slice/cgroup.subtree_control',
+        '/sys/fs/cgroup/cpuset/cpuset.*',
+        '/sys/fs/cgroup/cpuset/**/cpuset.*',
+        '/run/quiesce/**/*.journal',
+        '/run/systemd/system.control/**',
+        '/run/systemd/system/**',
+    )
+    # They change by themselves.
+    MOVING = re.compile(r'/(scaling_cur_freq|khugepaged/(full_scans|pages_collapsed)|ns_last_pid|'
+                        r'cpuset\.memory_pressure|use_zero_page_count)$')
+    # Where new files are of interest. Elsewhere they are of a driver that comes late.
+    OURS = ('/run/', '/sys/fs/cgroup/')
+    UNITS = ('service', 'socket', 'target', 'slice', 'timer')
+
+    def __init__(self):
+        self.texts = {}
+        for pattern in self.FILES:
+            for path in glob.iglob(pattern, recursive=True):
+                if os.path.isfile(path) and not self.MOVING.search(path):
+                    text = read(path)
+                    if text is not None:
+                        self.texts[path] = ' '.join(text.split())
+        self.texts['units'] = self.units()
+        self.tasks = self.affinities()
+
+    def units(self):
+        listed = succeed('systemctl', 'list-units', '--plain', '--no-legend', '--no-pager',
+                         '--state=active,failed', '--type=' + ','.join(self.UNITS))
+        return sorted(line.split()[0] + ' ' + line.split()[2] for line in listed.splitlines())
+
+    @staticmethod
+    def affinities():
+        """{(pid, start): (name, CPUs)} of all tasks but those that work off queues of the kernel (a
+        kworker has the mask of its work, a rescuer that of the work it helped with last), and the
+        tests themselves."""
+        tasks = {}
+        for path in glob.iglob('/proc/[0-9]*'):
+            stat, status = read(path + '/stat'), read(path + '/status')
+            allowed = re.search(r'^Cpus_allowed_list:\s*(\S*)', status or '', re.M)
+            if not stat or not allowed:
+                continue
+            fields = stat[stat.rindex(')') + 2:].split()
+            if not int(fields[6]) & PF_WQ_WORKER and int(path[6:]) != os.getpid():
+                name = stat[stat.index('(') + 1:stat.rindex(')')]
+                tasks[int(path[6:]), fields[19]] = name, allowed.group(1)
+        return tasks
+
+    def differences(self, later):
+        lines = []
+        for what in sorted(self.texts.keys() | later.texts.keys()):
+            before, after = self.texts.get(what), later.texts.get(what)
+            if what == 'units' and before != after:
+                lines += [f'unit gone: {unit}' for unit in before if unit not in after]
+                lines += [f'unit new: {unit}' for unit in after if unit not in before]
+            elif before != after and (before is not None or what.startswith(self.OURS)):
+                lines.append(f'{what}: was {before!r}, is {after!r}')
+        for task, (name, before) in sorted(self.tasks.items()):
+            _, after = later.tasks.get(task, (name, before))
+            if before != after:
+                lines.append(f'CPUs of {name} ({task[0]}): were {before}, are {after}')
+        return lines
+
+
+START = []  # the snapshot that `run` has taken: the machine as it was before the test
+
+
+def changed():
+    """What differs from the start of the test, at this moment."""
+    return START[-1].differences(Snapshot())
+
+
+def same(what, patience=20):
+    """Nothing may differ from the start of the test. Some of what the kernel or systemd do comes a
+    moment later."""
+    end = time.monotonic() + patience
+    while found := changed():
+        check(time.monotonic() < end, f'{what}:\n' + '\n'.join(found))
+        time.sleep(0.5)
+
+
+def put_back():
+    """After a failed test: whatever it takes, so that the next one does not fail for it."""
+    call('systemctl', 'stop', 'benchmark.target')
+    for tool in SETTERS[::-1]:
+        call(tool, 'restore', '--force')
+    call('systemctl', 'reset-failed')
+    heat(45)
+    plug(True)

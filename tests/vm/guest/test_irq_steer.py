@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""irq-steer: MSI interrupts that move, queues of the disk that the kernel manages, and irqbalance."""
+
+import glob
+import os
+
+from lab import (boots, call, check, equal, fail, interrupts, knobs, note, parse_list, read,
+                 restore_leaves, succeed, wait_for, write)
+
+
+def effective(number):
+    return parse_list(read(f'/proc/irq/{number}/effective_affinity_list'))
+
+
+def counts(cpu):
+    """How often each interrupt has fired on a CPU."""
+    lines = read('/proc/interrupts').splitlines()
+    column = lines[0].split().index(f'CPU{cpu}')
+    return {int(line.split(':')[0]): int(line.split()[1 + column]) for line in lines[1:]
+            if line.split(':')[0].strip().isdigit()}
+
+
+def total():
+    return {n: sum(counts(cpu)[n] for cpu in range(4)) for n in counts(0)}
+
+
+def work():
+    """The disk, the serial line and the timer interrupt."""
+    with open('/var/tmp/work', 'wb') as file:
+        for _ in range(16):
+            file.write(os.urandom(65536))
+            file.flush()
+            os.fsync(file.fileno())
+    os.unlink('/var/tmp/work')
+    note('the serial line has something to do, too')
+
+
+def steer(cpu):
+    """Applies, and returns the numbers of the interrupts that the kernel does not let it move."""
+    rows = knobs('irq-steer', '-c', str(cpu), '-v')
+    return {int(name.split()[1]): row for (name, _), row in rows.items()
+            if name.startswith('irq ') and row['state'] == 'denied'}
+
+
+@boots('plain', 'isolated', 'cgroup-v1')
+def test_interrupts_land_elsewhere():
+    """Where they may go, where the chip says that they go, and where they really fire."""
+    for cpu in (2, 3):
+        refused = steer(cpu)
+        movable = [number for number in interrupts() if number not in refused]
+        check(len(movable) > 5, f'only {movable} move')
+        for number in movable:
+            check(cpu not in parse_list(read(f'/proc/irq/{number}/smp_affinity_list')),
+                  f'mask of {number}')
+        check(cpu not in mask('default_smp_affinity'), 'default mask')
+        # An interrupt of some chips moves when it fires next.
+        began = total()
+        work()
+        before = counts(cpu)
+        work()
+        after = counts(cpu)
+        equal({n: after[n] - before.get(n, 0) for n in movable if after[n] != before.get(n, 0)}, {},
+              f'interrupts that fired on CPU {cpu}')
+        fired = [n for n, count in total().items() if n in movable and count != began.get(n)]
+        check(len(fired) > 1, f'only {fired} fired')
+        for number in fired:
+            check(cpu not in effective(number), f'interrupt {number} goes to CPU {cpu}')
+        succeed('irq-steer', 'restore')
+
+
+def mask(name):
+    bits = int(read(f'/proc/irq/{name}').replace(',', ''), 16)
+    return {cpu for cpu in range(64) if bits >> cpu & 1}
+
+
+def test_managed_interrupts_are_told():
+    refused = steer(3)
+    check(any('virtio' in row['knob'] for row in refused.values()),
+          f'a queue of the disk should be managed by the kernel: {refused}')
+    check(all(row['why'] for row in refused.values()), refused)
+    succeed('irq-steer', 'restore')
+    fail(1, 'irq-steer', '-c', '3', '--strict')
+
+
+def test_mask_of_somebody_else_stays():
+    succeed('irq-steer', '-c', '2')
+    path = '/proc/irq/default_smp_affinity'
+    write(path, '3')
+    restore_leaves('irq-steer', path)
+    equal(mask('default_smp_affinity'), {0, 1}, 'default mask')
+    write(path, 'f')
+    succeed('irq-steer', 'restore')
+
+
+def test_irqbalance_keeps_away():
+    """It is told over its own socket, and told back."""
+    was_active = call('systemctl', 'is-active', 'irqbalance').stdout
+    equal(was_active, 'inactive\n', 'irqbalance')
+    masks = {n: read(f'/proc/irq/{n}/smp_affinity') for n in interrupts()}
+    default = read('/proc/irq/default_smp_affinity')
+    succeed('systemctl', 'start', 'irqbalance')
+    try:
+        pid = succeed('pidof', 'irqbalance')
+        wait_for(lambda: glob.glob('/run/irqbalance/*.sock'), 'the socket of irqbalance')
+        succeed('irq-steer', '-c', '3')
+        rows = knobs('irq-steer', 'status', '-c', '3')
+        banned = [row for (name, _), row in rows.items() if 'irqbalance' in name]
+        check(len(banned) == 1 and banned[0]['state'] == 'applied', f'banned CPUs: {banned}')
+        succeed('irq-steer', 'restore')
+        equal(succeed('pidof', 'irqbalance'), pid, 'irqbalance itself')
+    finally:
+        succeed('systemctl', 'stop', 'irqbalance')
+        wait_for(lambda: call('pidof', 'irqbalance').returncode, 'the end of irqbalance')
+        # What irqbalance moved is not ours to put back.
+        write('/proc/irq/default_smp_affinity', default)
+        for number, text in masks.items():
+            try:
+                write(f'/proc/irq/{number}/smp_affinity', text)
+            except OSError:
+                pass

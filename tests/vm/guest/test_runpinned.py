@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""runpinned with a kernel that stamps, and with one that may not."""
+
+import json
+import subprocess
+import time
+
+from lab import (boots, call, check, equal, fail, heat, note, plug, read, succeed, wait_for, write)
+
+PARANOID = '/proc/sys/kernel/perf_event_paranoid'
+
+
+def measure(*arguments, **options):
+    """Metadata of the benchmark, and those of its runs that count."""
+    result = json.loads(succeed('runpinned', '--json', '-q', *arguments, **options))
+    benchmark = result['benchmarks'][0]
+    runs = [run for run in benchmark['runs'] if 'values' in run]
+    return {**result.get('metadata', {}), **benchmark.get('metadata', {})}, runs
+
+
+@boots('plain', 'isolated', 'cgroup-v1')
+def test_root_is_stamped_by_the_kernel():
+    facts, runs = measure('-c', '2', '-n', '3', '/bin/true')
+    equal((facts['quiesce_clock'], len(runs)), ('kernel', 3), 'clock, runs')
+    equal(facts['quiesce_cpus'], '2', 'CPUs')
+
+
+def test_user_and_what_perf_allows():
+    before = read(PARANOID)
+    try:
+        for level, clock in (('3', 'user'), ('2', 'kernel'), ('1', 'kernel')):
+            write(PARANOID, level)
+            facts, runs = measure('-c', '2', '-n', '2', '/bin/true', user='nobody')
+            equal((facts['quiesce_clock'], len(runs)), (clock, 2), f'clock, runs at {level}')
+    finally:
+        write(PARANOID, before)
+
+
+def test_program_stays_on_its_cpu():
+    out = '/tmp/where'
+    succeed('runpinned', '-c', '3', '-n', '2', '--no-save', 'sh', '-c',
+            f'grep Cpus_allowed_list /proc/self/status >{out}')
+    equal(read(out).split()[-1], '3', 'CPU')
+
+
+@boots('isolated')
+def test_takes_an_isolated_cpu_by_itself():
+    facts, _ = measure('-n', '2', '/bin/true')
+    check(facts['quiesce_cpus'] in ('1', '3', '1,3'), facts['quiesce_cpus'])
+
+
+def test_cpu_that_is_not_there():
+    fail(2, 'runpinned', '-c', '9', '-n', '1', '/bin/true')
+    write('/sys/devices/system/cpu/cpu3/online', '0')
+    fail(2, 'runpinned', '-c', '3', '-n', '1', '/bin/true')
+    write('/sys/devices/system/cpu/cpu3/online', '1')
+
+
+def test_power_supply_is_noted():
+    facts, _ = measure('-c', '2', '-n', '1', '/bin/true')
+    equal(facts['quiesce_power_supply'], 'ac', 'plugged in')
+    plug(False)
+    try:
+        wait_for(lambda: measure('-c', '2', '-n', '1', '/bin/true')[0]['quiesce_power_supply']
+                 != 'ac', 'the loss of the AC adapter')
+    finally:
+        plug(True)
+    wait_for(lambda: measure('-c', '2', '-n', '1', '/bin/true')[0]['quiesce_power_supply']
+             == 'ac', 'the AC adapter')
+
+
+def test_cooldown_waits_for_the_package():
+    """Heated in the first run it does not begin the next; cooled again it goes on."""
+    heat(45)
+    counter = '/tmp/runs'
+    write(counter, '')
+    # The first run heats; that it lasts gives the zone time to be read again.
+    program = (f'echo x >>{counter}; [ "$(wc -l <{counter})" -ne 2 ] || '
+               'busybox devmem 0xff000000 32 3500; sleep 3')
+    process = subprocess.Popen(['runpinned', '-c', '2', '-n', '3', '--cooldown', '--no-save',
+                                'sh', '-c', program], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for(lambda: len(read(counter).split()) == 2, 'the run that heats')
+        time.sleep(15)
+        equal(len(read(counter).split()), 2, 'runs while it is hot')
+        check(process.poll() is None, 'it ended while it was hot')
+        heat(45)
+        out, err = process.communicate(timeout=120)
+        equal(process.returncode, 0, err)
+        check(len(read(counter).split()) >= 4, f'runs: {read(counter)!r}')
+        note(out.splitlines()[0])
+    finally:
+        process.kill()
+        heat(45)

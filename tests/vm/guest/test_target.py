@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""benchmark.target: one word to be quiet, one word to be back, whatever happens in between."""
+
+import contextlib
+import glob
+import os
+import subprocess
+import time
+
+from lab import (CPUS, boots, call, changed, check, equal, note, parse_list, programmed, read, same,
+                 seeded, succeed, wait_for, write)
+
+CONF = '/etc/quiesce/benchmark.conf'
+PARTITION = '/sys/fs/cgroup/benchmark.slice/cpuset.cpus.partition'
+SERVICES = ('prepare', 'smt', 'shield', 'irq', 'freq', 'noise', 'check')
+
+
+@contextlib.contextmanager
+def configured(*lines):
+    """With these lines in benchmark.conf."""
+    before = read(CONF)
+    write(CONF, '\n'.join(lines) + '\n')
+    try:
+        yield
+    finally:
+        write(CONF, before + '\n')
+
+
+def start():
+    succeed('systemctl', 'start', 'benchmark.target', timeout=400)
+
+
+def stop():
+    succeed('systemctl', 'stop', 'benchmark.target', timeout=400)
+
+
+def state(unit):
+    return call('systemctl', 'is-active', unit).stdout.strip()
+
+
+def is_quiet():
+    """CPU 2, as configured."""
+    equal(state('benchmark.target'), 'active', 'target')
+    equal(read(f'{CPUS}/online'), '0-2', 'online')
+    equal(read(PARTITION), 'isolated', 'partition')
+    equal(parse_list(read('/sys/fs/cgroup/benchmark.slice/cpuset.cpus.effective')), {2}, 'its CPUs')
+    equal(programmed(2), 2700000, 'frequency')
+    equal(int(read('/proc/irq/default_smp_affinity').replace(',', ''), 16) & 4, 0, 'interrupts')
+    equal(read('/proc/sys/kernel/timer_migration'), '0', 'timers')
+
+
+def said(since, unit='benchmark-*'):
+    return succeed('journalctl', '--no-pager', '-o', 'cat', '-u', unit, f'--since=@{since:.0f}')
+
+
+def test_start_and_stop():
+    with configured('CPUS=2'):
+        since = time.time()
+        start()
+        is_quiet()
+        for service in SERVICES:
+            equal(state(f'benchmark-{service}.service'), 'active', service)
+        check(said(since, 'benchmark-check.service').strip(), 'no verdict in the journal')
+        check(call('taskset', '-c', '2', 'true').returncode != 0, 'an outsider got in')
+        stop()
+        same('start and stop left')
+        note(said(since, 'benchmark-check.service'))
+
+
+def test_cpus_by_itself():
+    start()
+    equal(read(PARTITION), 'isolated', 'partition')
+    chosen = parse_list(read('/sys/fs/cgroup/benchmark.slice/cpuset.cpus.effective'))
+    check(chosen and 0 not in chosen, chosen)
+    stop()
+
+
+def test_twice_and_again():
+    with configured('CPUS=2'):
+        start()
+        start()
+        is_quiet()
+        succeed('systemctl', 'daemon-reload')
+        succeed('systemctl', 'restart', 'benchmark.target', timeout=400)
+        is_quiet()
+        succeed('systemctl', 'daemon-reload')
+        stop()
+        same('restart left')
+        stop()
+
+
+def test_failed_start():
+    """Nothing is left of it."""
+    with configured('CPUS=9'):
+        since = time.time()
+        check(call('systemctl', 'start', 'benchmark.target', timeout=400).returncode != 0, 'started')
+        check('9' in said(since), 'the journal does not say why')
+        wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'its jobs')
+        succeed('systemctl', 'reset-failed')
+        same('a failed start left')
+
+
+def test_failed_setter():
+    """One that does not come up; the rest stays, or goes with STRICT=yes."""
+    folder = '/run/systemd/system/benchmark-freq.service.d'
+    os.makedirs(folder)
+    write(f'{folder}/fail.conf', '[Service]\nExecStart=\nExecStart=false\n')
+    succeed('systemctl', 'daemon-reload')
+    try:
+        with configured('CPUS=2', 'STRICT=no'):
+            start()
+            equal(read(PARTITION), 'isolated', 'partition')
+            equal(state('benchmark-freq.service'), 'failed', 'the one that fails')
+            stop()
+        with configured('CPUS=2', 'STRICT=yes'):
+            check(call('systemctl', 'start', 'benchmark.target', timeout=400).returncode != 0,
+                  'strict, and started')
+            wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'its jobs')
+    finally:
+        os.unlink(f'{folder}/fail.conf')
+        os.rmdir(folder)
+        succeed('systemctl', 'daemon-reload')
+        succeed('systemctl', 'reset-failed')
+    same('a failed setter left')
+
+
+def test_stopped_while_it_starts():
+    random = seeded('stop')
+    with configured('CPUS=2'):
+        began = time.monotonic()
+        start()
+        whole = time.monotonic() - began
+        stop()
+        for number in range(4):
+            succeed('systemctl', 'start', '--no-block', 'benchmark.target')
+            time.sleep(random.uniform(0, whole))
+            stop()
+            wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'its jobs')
+            call('systemctl', 'reset-failed')
+            same(f'stopped while it started for the {number + 1}. time, it left')
+
+
+def test_services_killed():
+    """SIGKILL to whatever runs while it starts."""
+    random = seeded('kill')
+    with configured('CPUS=2'):
+        killed = 0
+        for number in range(4):
+            with subprocess.Popen(['systemctl', 'start', 'benchmark.target'],
+                                  stderr=subprocess.DEVNULL) as starting:
+                end = time.monotonic() + random.uniform(0.2, 4)
+                while starting.poll() is None:
+                    if time.monotonic() > end:
+                        done = call('systemctl', 'kill', '--signal=KILL',
+                                    *(f'benchmark-{name}.service' for name in SERVICES))
+                        killed += done.returncode == 0
+                        end += random.uniform(0.2, 4)
+                    time.sleep(0.05)
+            stop()
+            wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'its jobs')
+            call('systemctl', 'reset-failed')
+            same(f'killed for the {number + 1}. time, it left')
+        note(f'{killed} times killed')
+
+
+def test_change_of_somebody_else_stays():
+    path = '/proc/sys/vm/stat_interval'
+    with configured('CPUS=2'):
+        before, since = read(path), time.time()
+        start()
+        write(path, '77')
+        stop()
+        equal(read(path), '77', 'stat_interval')
+        check('somebody else' in said(since), 'the journal does not say so')
+        write(path, before)
+        succeed('noise-off', 'restore')
+
+
+def test_cpu_unplugged_meanwhile():
+    with configured('CPUS=2'):
+        start()
+        write(f'{CPUS}/cpu1/online', '0')
+        stop()
+        equal(read(f'{CPUS}/online'), '0,2-3', 'online')
+        write(f'{CPUS}/cpu1/online', '1')
+
+
+def test_its_own_cpu_unplugged_meanwhile():
+    with configured('CPUS=2-3', 'SMT=leave'):
+        start()
+        write(f'{CPUS}/cpu3/online', '0')
+        write(f'{CPUS}/cpu3/online', '1')
+        stop()
+
+
+def test_other_tuners_make_way():
+    """And come back. (That the unit is there is what counts, not what it does.)"""
+    unit = '/run/systemd/system/tuned.service'
+    write(unit, '[Service]\nExecStart=sleep infinity\n')
+    succeed('systemctl', 'daemon-reload')
+    try:
+        succeed('systemctl', 'start', 'tuned.service')
+        with configured('CPUS=2'):
+            start()
+            equal(state('tuned.service'), 'inactive', 'tuned while the target is up')
+            stop()
+            equal(state('tuned.service'), 'active', 'tuned after it')
+            start()
+            succeed('systemctl', 'start', 'tuned.service')
+            equal(state('benchmark.target'), 'inactive', 'target after tuned was started')
+    finally:
+        succeed('systemctl', 'stop', 'tuned.service')
+        os.unlink(unit)
+        succeed('systemctl', 'daemon-reload')
+
+
+def test_all_is_left_alone_if_configured_so():
+    with configured('CPUS=2', 'SMT=leave', 'FREQ=leave', 'IRQ=leave', 'SHIELD=leave', 'NOISE=leave'):
+        start()
+        left = [line for line in changed() if not line.startswith(('unit new: benchmark', '/run/'))]
+        equal(left, [], 'changed')
+        stop()
+
+
+@boots('isolated')
+def test_isolated_at_boot():
+    """`auto` takes what was isolated at boot."""
+    start()
+    chosen = parse_list(read('/sys/fs/cgroup/benchmark.slice/cpuset.cpus.effective') or '')
+    note(f'shielded: {sorted(chosen)}; journals: {glob.glob("/run/quiesce/*.journal")}')
+    stop()
+
+
+@boots('cgroup-v1')
+def test_cgroup_v1():
+    with configured('CPUS=2', 'SHIELD=legacy'):
+        start()
+        equal(read(f'{CPUS}/online'), '0-2', 'online')
+        equal(programmed(2), 2700000, 'frequency')
+        stop()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Boots a guest of the lab in QEMU, without KVM, and reads what its tests say."""
+
+import io
+import json
+import os
+import pathlib
+import queue
+import signal
+import subprocess
+import tarfile
+import threading
+import time
+
+from guests import BOOTS, HERE, Broken, need, say, tail
+
+# Seconds without a word from the guest. It says when a test begins, and ends one that takes longer
+# than its own limit (guest/lab.py), which is less than this.
+SILENCE = 700
+BOOT = 600  # the first word; 30 on a machine that does nothing else
+MACHINE = ('-accel tcg,thread=multi -cpu max,vendor=GenuineIntel -M q35 -m 2048 '
+           '-smp 4,sockets=1,cores=2,threads=2 -device pc-testdev '
+           '-display none -monitor none -no-reboot '
+           '-netdev user,id=net,restrict=on -device virtio-net-pci,netdev=net').split()
+# tsc=reliable: under emulation the clock of newer kernels else runs wild. iomem=relaxed: the tests
+# write to the memory behind the thermal zone and the AC adapter (machine.asl).
+COMMAND_LINE = ('console=ttyS0 root=/dev/vda rw init=/usr/sbin/lab-init quiet panic=-1 '
+                'tsc=reliable iomem=relaxed')
+
+
+def add_text(archive, name, text, mode=0o644):
+    info = tarfile.TarInfo(name)
+    data = text.encode()
+    info.size, info.mode = len(data), mode
+    archive.addfile(info, io.BytesIO(data))
+
+
+def as_root(info):
+    info.uid = info.gid = 0
+    info.uname = info.gname = 'root'
+    return info
+
+
+def second_disk(path, installed, config, shell):
+    """What is unpacked over the guest when it boots (image/lab-init)."""
+    with tarfile.open(path, 'w', format=tarfile.GNU_FORMAT) as archive:
+        archive.add(installed, '.', filter=as_root)
+        archive.add(HERE / 'guest/lab.service', 'etc/systemd/system/lab.service', filter=as_root)
+        archive.add(HERE / 'guest', 'opt/lab', filter=lambda info: (
+            None if '__pycache__' in info.name else as_root(info)))
+        add_text(archive, 'opt/lab/boot.json', json.dumps(config))
+        add_text(archive, 'etc/modules-load.d/lab.conf', 'acpi-cpufreq\n')
+        if shell:
+            add_text(archive, 'etc/systemd/system/serial-getty@ttyS0.service.d/lab.conf',
+                     '[Service]\nExecStart=\n'
+                     'ExecStart=-/sbin/agetty --autologin root --noclear --keep-baud '
+                     '115200,38400,9600 %I $TERM\n')
+        else:
+            info = tarfile.TarInfo('etc/systemd/system/multi-user.target.wants/lab.service')
+            info.type, info.linkname = tarfile.SYMTYPE, '../lab.service'
+            archive.addfile(info)
+
+
+def command(cached, boot, folder, serial):
+    """The command line of QEMU. It dies with us, also when we are killed."""
+    tables = folder / 'machine.aml'
+    subprocess.run([need('iasl', 'acpica-tools'), '-p', tables, HERE / 'machine.asl'], check=True,
+                   stdout=subprocess.DEVNULL)
+    return [need('setpriv', 'util-linux'), '--pdeathsig', 'KILL',
+            need('qemu-system-x86_64', 'qemu-system-x86'), *MACHINE, *serial,
+            '-acpitable', f'file={tables}',
+            '-kernel', cached.dir / 'vmlinuz', '-initrd', cached.dir / 'initrd.img',
+            '-drive', f'file={cached.dir}/root.img,if=virtio,format=raw,snapshot=on',
+            '-drive', f'file={folder}/second.tar,if=virtio,format=raw,readonly=on',
+            '-append', f'{COMMAND_LINE} {BOOTS[boot]}']
+
+
+def read_lines(stream, lines):
+    for line in stream:
+        lines.put(line.decode(errors='replace').rstrip('\r\n'))
+    lines.put(None)
+
+
+def boot_and_test(cached, boot, folder, config):
+    """Boots, and yields what the tests say, as pairs: ('begin', name), ('note', text), ('ok', name),
+    ('not ok', name), ('skip', 'name # reason'), ('end', ''). Raises Broken when the guest falls
+    silent, or ends before its tests."""
+    folder = pathlib.Path(folder)
+    with cached.installed() as installed:
+        second_disk(folder / 'second.tar', installed, {'boot': boot, **config}, False)
+    console = folder / 'console.log'
+    serial = ['-serial', f'file:{console}', '-chardev', 'stdio,id=words,signal=off',
+              '-serial', 'chardev:words']
+    say(f'{cached.guest.name}: booting it ({boot})')
+    began = time.monotonic()
+    with subprocess.Popen(command(cached, boot, folder, serial), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as qemu:
+        lines = queue.Queue()
+        reader = threading.Thread(target=read_lines, args=(qemu.stdout, lines))
+        reader.start()
+        said, ended, patience = [], False, BOOT
+        try:
+            while True:
+                try:
+                    line = lines.get(timeout=patience)
+                except queue.Empty:
+                    raise Broken(f'no word for {patience} s, killed; its console:\n'
+                                 + tail(console, 30)) from None
+                if line is None:
+                    break
+                kind, separator, text = line.partition(': ')
+                if not separator or kind not in ('begin', 'note', 'ok', 'not ok', 'skip', 'end'):
+                    said.append(line)
+                    continue
+                ended = ended or kind == 'end'
+                patience = SILENCE
+                yield kind, text
+            if not ended:
+                raise Broken('it ended before its tests:\n' + '\n'.join(said[-15:]) + '\n'
+                             + tail(console, 30))
+        finally:
+            if qemu.poll() is None:
+                qemu.kill()
+            qemu.wait()
+            reader.join()
+    say(f'{cached.guest.name}: done with it ({boot}) after {time.monotonic() - began:.0f} s')
+
+
+def shell(cached, boot, folder):
+    """Boots with the console here: root, no password, Ctrl-A x ends."""
+    folder = pathlib.Path(folder)
+    with cached.installed() as installed:
+        second_disk(folder / 'second.tar', installed, {'boot': boot, 'run': '', 'seed': 0}, True)
+    say(f'{cached.guest.name}: booting it ({boot}); `poweroff` or Ctrl-A x ends it, and it forgets')
+    ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        arguments = command(cached, boot, folder, ['-serial', 'mon:stdio'])
+        return subprocess.run([str(a) for a in arguments], check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, ignored)
