@@ -28,7 +28,7 @@ JUNIT = '''<?xml version='1.0' encoding='utf-8'?>
 JSON = '{{"name": "quiesce:unit / parse", "result": "{result}"}}\n'
 
 
-def sum_up(*directories, broken=(), bad='', result='OK', prefix='', control=''):
+def sum_up(*directories, broken=(), untried=(), bad='', result='OK', prefix='', control=''):
     """Status and output lines of sum-up on directories; 'none' has no log, 'cut' half a one."""
     with tempfile.TemporaryDirectory() as top:
         for name in directories:
@@ -40,6 +40,7 @@ def sum_up(*directories, broken=(), bad='', result='OK', prefix='', control=''):
                 (logs / 'testlog.junit.xml').write_text(text)
                 (logs / 'testlog.json').write_text(JSON.format(result=result))
         done = subprocess.run([sys.executable, SUM_UP, *(f'--broken={what}' for what in broken),
+                               *(f'--skipped={what}' for what in untried),
                                *directories], cwd=top, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout.splitlines() + done.stderr.splitlines()
 
@@ -68,6 +69,8 @@ CASES = [
      (0, [*skipped('a'), '3 passed, 0 failed, 2 skipped'])),
     ('a build that broke', sum_up('a', broken=['build of b']),
      (1, [*skipped('a'), 'FAILED  build of b', '3 passed, 1 failed, 2 skipped'])),
+    ('a build that was not tried', sum_up('a', untried=['build of b (no b)']),
+     (0, ['skipped build of b (no b)', *skipped('a'), '3 passed, 0 failed, 3 skipped'])),
     ('nothing at all', sum_up(), (1, ['0 passed, 0 failed, 0 skipped'])),
 ]
 
