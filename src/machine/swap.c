@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,36 +10,133 @@
 #include "basic/parse.h"
 #include "machine/swap.h"
 
-int swap_read(uint64_t *ret_size, uint64_t *ret_used)
+enum {
+	SWAPS_MAX = 1024 * 1024,
+};
+
+void swap_areas_clear(struct swap_areas *areas)
+{
+	for (size_t i = 0; i < areas->n; i++)
+		free(areas->items[i].path);
+	free(areas->items);
+	*areas = (struct swap_areas){ 0 };
+}
+
+/* Undoes \040 and its like (seq_file_path() in fs/seq_file.c), in place. */
+static void unescape(char *path)
+{
+	char *out = path;
+
+	for (; *path; path++) {
+		bool octal = path[0] == '\\' && path[1] >= '0' && path[1] <= '3' &&
+			path[2] >= '0' && path[2] <= '7' && path[3] >= '0' && path[3] <= '7';
+
+		*out++ = octal ? (char)((path[1] - '0') * 64 + (path[2] - '0') * 8 + path[3] - '0')
+			       : *path;
+		if (octal)
+			path += 3;
+	}
+	*out = '\0';
+}
+
+/* "/dev/dm-1  partition  8388604  13312  -2", cut up; false for anything else, such as the
+ * heading. */
+static bool parse_line(char *line, struct swap_area *ret)
+{
+	enum {
+		PATH,
+		TYPE,
+		SIZE,
+		USED,
+		PRIORITY,
+		N_FIELDS,
+	};
+	char *fields[N_FIELDS], *save = NULL;
+
+	for (size_t i = 0; i < N_FIELDS; i++) {
+		fields[i] = strtok_r(i == 0 ? line : NULL, " \t", &save);
+		if (!fields[i])
+			return false;
+	}
+	if (parse_u64(fields[SIZE], 0, UINT64_MAX, &ret->size_kib) < 0 ||
+		parse_u64(fields[USED], 0, UINT64_MAX, &ret->used_kib) < 0 ||
+		parse_int(fields[PRIORITY], INT_MIN, INT_MAX, &ret->priority) < 0)
+		return false;
+	unescape(fields[PATH]);
+	ret->path = fields[PATH];
+	return true;
+}
+
+static int compare_areas(const void *a, const void *b)
+{
+	const struct swap_area *x = a, *y = b;
+
+	return (x->priority < y->priority) - (x->priority > y->priority);
+}
+
+int swap_areas_read(struct swap_areas *ret)
 {
 	_cleanup_free_ char *text = NULL;
+	struct swap_areas areas = { 0 };
 	char *line, *save = NULL;
-	uint64_t size = 0, used = 0;
 	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/swaps", 1024 * 1024, &text, NULL);
+	r = file_read_all(AT_FDCWD, "/proc/swaps", SWAPS_MAX, &text, NULL);
 	if (r < 0)
 		return r;
-	/* A heading, then file, type, size and used in KiB, priority. */
-	line = strtok_r(text, "\n", &save);
-	while (line && (line = strtok_r(NULL, "\n", &save))) {
-		char *field_save = NULL, *field = strtok_r(line, " \t", &field_save);
-		uint64_t values[2];
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct swap_area area, *items;
 
-		/* Blanks in a name are written as \040. */
-		field = field ? strtok_r(NULL, " \t", &field_save) : NULL;
-		for (int i = 0; field && i < 2; i++) {
-			field = strtok_r(NULL, " \t", &field_save);
-			if (field && parse_u64(field, 0, UINT64_MAX, &values[i]) < 0)
-				field = NULL;
-		}
-		if (!field)
+		if (!parse_line(line, &area))
 			continue;
-		size += values[0];
-		used += values[1];
-		r = 1;
+		items = reallocarray(areas.items, areas.n + 1, sizeof(*items));
+		if (items) {
+			areas.items = items;
+			area.path = strdup(area.path);
+		}
+		if (!items || !area.path) {
+			swap_areas_clear(&areas);
+			return -ENOMEM;
+		}
+		areas.items[areas.n++] = area;
 	}
-	*ret_size = size;
-	*ret_used = used;
+	if (areas.n > 0)
+		qsort(areas.items, areas.n, sizeof(*areas.items), compare_areas);
+	*ret = areas;
+	return 0;
+}
+
+int swap_read(uint64_t *ret_size, uint64_t *ret_used)
+{
+	struct swap_areas areas;
+	int r;
+
+	r = swap_areas_read(&areas);
+	if (r < 0)
+		return r;
+	*ret_size = *ret_used = 0;
+	for (size_t i = 0; i < areas.n; i++) {
+		*ret_size += areas.items[i].size_kib;
+		*ret_used += areas.items[i].used_kib;
+	}
+	r = areas.n > 0;
+	swap_areas_clear(&areas);
 	return r;
+}
+
+int swap_read_available(uint64_t *ret_kib)
+{
+	static const char label[] = "\nMemAvailable:";
+	_cleanup_free_ char *text = NULL;
+	const char *at;
+	int r;
+
+	r = file_read_all(AT_FDCWD, "/proc/meminfo", SWAPS_MAX, &text, NULL);
+	if (r < 0)
+		return r;
+	at = strstr(text, label);
+	if (!at)
+		return -ENODATA;
+	at += strlen(label);
+	return parse_next_u64(&at, ret_kib);
 }

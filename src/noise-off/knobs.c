@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -14,10 +16,12 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "knob/journal.h"
 #include "machine/cpuidle.h"
 #include "machine/swap.h"
 #include "machine/virtualization.h"
 #include "noise-off/knobs.h"
+#include "noise-off/swapping.h"
 
 #define WORKQUEUES "/sys/devices/virtual/workqueue"
 #define THP "/sys/kernel/mm/transparent_hugepage"
@@ -31,12 +35,15 @@ enum {
 	 * the last to be set and the first to be put back. */
 	GROUP_ALL,
 	GROUP_PERF_RATE,
+	GROUP_SWAP, /* and one for each area */
 
 	STAT_SECONDS = 120,
 	/* The kernel's default (kernel/events/core.c: DEFAULT_CPU_TIME_MAX_PERCENT). */
 	PERF_CPU_DEFAULT_PERCENT = 25,
 	/* No halt state of a machine takes longer to leave; anything deeper does. */
 	HALT_MICROSECONDS = 5,
+	/* What must be left when all that is swapped out has come back. */
+	MEMORY_LEFT_KIB = 64 * 1024,
 };
 
 const struct noise_knob noise_knobs[] = {
@@ -67,7 +74,7 @@ const struct noise_knob noise_knobs[] = {
 	[NOISE_RT_RUNTIME] = { "rt_runtime", NOISE_IF_NAMED, "-1",
 		"real-time programs are not throttled" },
 	[NOISE_ASLR] = { "aslr", NOISE_IF_NAMED, "0", "one memory layout for all runs" },
-	[NOISE_SWAP] = { "swap", NOISE_SHOWN, "", "what was swapped out has to come back" },
+	[NOISE_SWAP] = { "swap", NOISE_IF_NAMED, "off", "no run waits for what was swapped out" },
 };
 
 static_assert(ARRAY_SIZE(noise_knobs) == NOISE_N, "a knob without its line");
@@ -95,6 +102,7 @@ static int write_unbound(const char *rest _unused_, const char *text)
 
 const struct knob_backend noise_backends[] = {
 	{ "workqueue", read_unbound, write_unbound },
+	{ SWAPPING_SCHEME, swapping_read, swapping_write },
 	{ 0 },
 };
 
@@ -122,7 +130,6 @@ static bool is_chosen(const struct planning *p, enum noise_id id)
 	case NOISE_WITH_CPUS:
 		return p->target->cpus != NULL;
 	case NOISE_IF_NAMED:
-	case NOISE_SHOWN:
 		break;
 	}
 	return false;
@@ -453,6 +460,93 @@ static int show_swap(struct planning *p)
 		used > 0 ? "a run may wait for it" : "not in use", noise_knobs[NOISE_SWAP].name);
 }
 
+/* Why it cannot all come back into memory, said; -ENOBUFS then. */
+static int check_memory(const struct planning *p, const struct swap_areas *areas)
+{
+	uint64_t used = 0, available;
+
+	for (size_t i = 0; i < areas->n; i++)
+		used += areas->items[i].used_kib;
+	/* A kernel that does not tell (before 3.14) refuses by itself when it comes to it. */
+	if (p->target->verb != SETTER_APPLY || swap_read_available(&available) < 0 ||
+		available >= used + MEMORY_LEFT_KIB)
+		return 0;
+	say("swap: %" PRIu64 " MiB are swapped out, and %" PRIu64
+	    " MiB of memory are available: not enough to take them back and leave %d MiB",
+		(used + 1023) / 1024, available / 1024, MEMORY_LEFT_KIB / 1024);
+	return -ENOBUFS;
+}
+
+static int add_swap(struct planning *p, size_t order, const char *path)
+{
+	_cleanup_free_ char *full = NULL;
+
+	if (asprintf(&full, SWAPPING_SCHEME ":%s", path) < 0) {
+		full = NULL;
+		return -ENOMEM;
+	}
+	return knob_plan_add(p->plan, GROUP_SWAP + (unsigned)order, KNOB_WORD, full, "off", NULL,
+		"swap %s", path);
+}
+
+/* Those that an earlier apply has put off. */
+static int add_swaps_of_journal(struct planning *p)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_free_ char *why = NULL;
+	int r = 0;
+
+	/* The engine says what there is to say of a journal that cannot be used. */
+	if (journal_load("noise-off", &journal, &why) < 0)
+		return 0;
+	for (size_t i = 0; r == 0 && i < journal->n; i++) {
+		const char *path = journal->entries[i].path;
+
+		if (text_starts_with(path, SWAPPING_SCHEME ":") && !knob_plan_find(p->plan, path))
+			r = add_swap(p, 0, path + strlen(SWAPPING_SCHEME ":"));
+	}
+	return r;
+}
+
+/*
+ * The lowest priority goes first and comes back last, each being a group: the kernel's own
+ * priorities are then as they were also when one in between does not go.
+ */
+static int plan_swap(struct planning *p)
+{
+	/* swapon(2) and swapoff(2) ask for this one. */
+	bool closed = p->container && prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN) == 0;
+	struct swap_areas areas = { 0 };
+	size_t before = p->plan->n;
+	int r;
+
+	r = swap_areas_read(&areas);
+	if (r == -ENOMEM)
+		return r;
+	r = check_memory(p, &areas);
+	for (size_t i = areas.n; r == 0 && i-- > 0;) {
+		const char *path = areas.items[i].path, *deleted = strstr(path, " (deleted)");
+
+		if (closed)
+			r = add_shown(p, KNOB_HOST_CONTROLLED, path, "on",
+				"the host's, and this container may not touch it",
+				noise_knobs[NOISE_SWAP].name);
+		else if (deleted && strcmp(deleted, " (deleted)") == 0)
+			r = add_shown(p, KNOB_DENIED, path, "on",
+				"its file was deleted: nobody could put it on again",
+				noise_knobs[NOISE_SWAP].name);
+		else
+			r = add_swap(p, areas.n - i, path);
+	}
+	swap_areas_clear(&areas);
+	if (r == 0)
+		r = add_swaps_of_journal(p);
+	if (r == 0 && p->plan->n == before)
+		r = knob_plan_add_word(p->plan, GROUP_SWAP, KNOB_ALREADY, "/proc/swaps",
+			"there is none", "%s", noise_knobs[NOISE_SWAP].name);
+	return r;
+}
+
 /* --- perf. --- */
 
 static bool is_perf_limited(int64_t percent)
@@ -554,7 +648,7 @@ static int plan_one(struct planning *p, enum noise_id id)
 	case NOISE_ASLR:
 		return add_plain(p, id, ASLR, "0");
 	case NOISE_SWAP:
-		return show_swap(p);
+		return plan_swap(p);
 	case NOISE_N:
 		break;
 	}
@@ -572,12 +666,6 @@ static int check_wishes(const struct planning *p)
 		if (named && noise_knobs[id].use == NOISE_WITH_CPUS && !p->target->cpus &&
 			p->target->verb == SETTER_APPLY) {
 			say("%s needs -c LIST: the CPUs that are to be quiet",
-				noise_knobs[id].name);
-			return -EINVAL;
-		}
-		if (named && noise_knobs[id].use == NOISE_SHOWN &&
-			p->target->verb == SETTER_APPLY) {
-			say("%s is shown only: what swapoff(8) does cannot be put back exactly",
 				noise_knobs[id].name);
 			return -EINVAL;
 		}
@@ -629,7 +717,7 @@ int noise_make_plan(
 		r = plan_all(&p);
 	}
 	cpumask_free(p.housekeeping);
-	if (r < 0 && r != -EINVAL)
+	if (r < 0 && r != -EINVAL && r != -ENOBUFS)
 		say_errno(r, "cannot look at the kernel's settings");
 	return r;
 }

@@ -15,7 +15,6 @@ enum noise_use {
 	NOISE_ALWAYS,	 /* unless excepted */
 	NOISE_WITH_CPUS, /* with -c: it is about those CPUs */
 	NOISE_IF_NAMED,	 /* only when asked for by its name: it costs more than noise */
-	NOISE_SHOWN,	 /* never: only shown */
 };
 
 /* In the order in which they are turned and shown. */

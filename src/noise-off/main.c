@@ -113,8 +113,6 @@ static const char *use_name(enum noise_use use)
 		return "with -c";
 	case NOISE_IF_NAMED:
 		return "if named";
-	case NOISE_SHOWN:
-		return "shown";
 	}
 	return "?";
 }

@@ -146,12 +146,12 @@ def test_described():
             setter.same(before, f'restore on {name} left')
 
 
-def knobs(setter, *arguments):
-    return json.loads(setter.succeed(*arguments, '--json'))['knobs']
+def knobs(setter, *arguments, **options):
+    return json.loads(setter.succeed(*arguments, '--json', **options))['knobs']
 
 
-def words(setter, *arguments):
-    return {knob['knob']: knob['state'] for knob in knobs(setter, *arguments)}
+def words(setter, *arguments, **options):
+    return {knob['knob']: knob['state'] for knob in knobs(setter, *arguments, **options)}
 
 
 GOLDEN = '''\
@@ -266,7 +266,6 @@ def test_wrong_use():
         (['--aslr'], 'needs a value'),
         (['--only', 'workqueue'], 'workqueue needs -c LIST'),
         (['--with', 'pm_qos'], 'pm_qos needs -c LIST'),
-        (['--with', 'swap'], 'swap is shown only'),
         (['-c', '0-15'], 'names all CPUs that are online'),
         (['-c', '16'], 'CPU 16 does not exist'),
         (['-c', 'x'], 'is not a CPU list'),
@@ -408,6 +407,59 @@ def test_ksm_2():
         row = next(k for k in knobs(setter, 'apply') if k['knob'] == 'ksm')
         equal((row['now'], row['state']), ('2', 'already'), 'KSM at 2')
         setter.succeed('restore')
+
+
+def preload():
+    """swapon() and swapoff() of the described machine, see swaps.c."""
+    asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
+    return {'LD_PRELOAD': os.environ['SWAPS'], 'ASAN_OPTIONS': asan}
+
+
+def areas(setter):
+    """[(path, priority)] of /proc/swaps, in its order."""
+    lines = (setter.box.root / 'proc/swaps').read_text().splitlines()[1:]
+    return [(line.split()[0], int(line.split()[4])) for line in lines]
+
+
+def test_swap_off():
+    """Off when asked for by name, and on again as it was: the same order and priorities."""
+    with Setter(NOISE_OFF, 'noisy-server') as setter:
+        swaps = (setter.box.root / 'proc/swaps').read_text() + '/dev/zram0 partition 4194300 0 100\n'
+        setter.box.write('proc/swaps', swaps)
+        setter.box.write('proc/meminfo', 'MemTotal: 9000000 kB\nMemFree: 1 kB\nMemAvailable: 90000 kB\n')
+        before = dict(areas(setter))
+        off = ['--only', 'swap']
+        got = words(setter, '--dry-run', *off, env=preload())
+        equal(set(got), {'swap /dev/zram0', 'swap /dev/dm-1', 'swap /swap file'}, 'dry run')
+        equal(dict(areas(setter)), before, 'after a dry run')
+        got = words(setter, *off, env=preload())
+        equal(got, {'swap /dev/zram0': 'applied', 'swap /dev/dm-1': 'applied',
+                    'swap /swap file': 'applied'}, 'words')
+        equal(areas(setter), [], 'areas')
+        equal(words(setter, *off, env=preload()), got, 'again')
+        equal(words(setter, 'status'), {**words(setter, 'status'), **got}, 'status')
+        setter.succeed('restore', env=preload())
+        equal(dict(areas(setter)), before, 'after restore')
+        equal((setter.run_directory / 'swapon').read_text(),
+              '/dev/zram0 0x8064\n/dev/dm-1 0\n/swap file 0\n', 'what swapon() was told')
+        equal(setter.left_over(), [], 'left over')
+        # One cannot be put off: the others are put on again.
+        for stuck in ('/dev/zram0', '/dev/dm-1', '/swap file'):
+            result = setter.run(*off, env={**preload(), 'TEST_SWAP_STUCK': stuck})
+            equal(result.returncode, 1, result.stderr)
+            check(f'cannot set swap {stuck} to off' in result.stderr, result.stderr)
+            equal(dict(areas(setter)), before, 'after a failure')
+            equal(setter.left_over(), [], 'left over')
+        # Too little memory: said before anything is touched.
+        setter.box.write('proc/swaps', swaps)
+        setter.box.write('proc/meminfo', 'MemTotal: 9000000 kB\nMemFree: 1 kB\nMemAvailable: 70000 kB\n')
+        result = setter.run(*off, env=preload())
+        equal((result.returncode, result.stdout), (1, ''), result.stderr)
+        check('13 MiB are swapped out' in result.stderr and result.stderr.count('\n') == 1,
+              result.stderr)
+        equal(dict(areas(setter)), before, 'without memory')
+    with Setter(NOISE_OFF, 'vm-plain') as setter:
+        equal(words(setter, *off, env=preload()), {'swap': 'already'}, 'none')
 
 
 def test_swap():

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/swap.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "machine/swap.h"
+#include "noise-off/swapping.h"
+
+enum {
+	LINE_MAX_SIZE = 4096,
+	/* include/linux/swap.h; <sys/swap.h> knows the first alone. */
+	FLAG_DISCARD = 0x10000,
+	FLAG_DISCARD_ONCE = 0x20000,
+	FLAG_DISCARD_PAGES = 0x40000,
+};
+
+/* --- How an area discards. --- */
+
+static const struct {
+	const char *option; /* of fstab(5), see swapon(8) */
+	int flags;
+} discards[] = {
+	{ "discard=once", FLAG_DISCARD | FLAG_DISCARD_ONCE },
+	{ "discard=pages", FLAG_DISCARD | FLAG_DISCARD_PAGES },
+	{ "discard", FLAG_DISCARD },
+};
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	while (*words) {
+		size_t length = strcspn(words, ", ");
+
+		if (length == n && strncmp(words, word, n) == 0)
+			return true;
+		words += length + (words[length] != '\0');
+	}
+	return false;
+}
+
+/* Whether the first field of a line in fstab means this path. */
+static bool is_spec_of(const char *spec, const char *path)
+{
+	static const struct {
+		const char *tag, *directory;
+	} tags[] = {
+		{ "UUID=", "/dev/disk/by-uuid/" },
+		{ "LABEL=", "/dev/disk/by-label/" },
+		{ "PARTUUID=", "/dev/disk/by-partuuid/" },
+		{ "PARTLABEL=", "/dev/disk/by-partlabel/" },
+	};
+	char buf[PATH_MAX];
+	_cleanup_free_ char *real = NULL, *wanted = realpath(path, NULL);
+
+	for (size_t i = 0; i < ARRAY_SIZE(tags); i++) {
+		if (!text_starts_with(spec, tags[i].tag))
+			continue;
+		snprintf(buf, sizeof(buf), "%s%s", tags[i].directory, spec + strlen(tags[i].tag));
+		spec = buf;
+		break;
+	}
+	real = realpath(spec, NULL);
+	return real && wanted && strcmp(real, wanted) == 0;
+}
+
+/* The option of fstab, NULL for none. */
+static const char *find_discard(const char *path)
+{
+	FILE *stream = setmntent("/etc/fstab", "re");
+	const char *found = NULL;
+	struct mntent entry;
+	char buf[LINE_MAX_SIZE];
+
+	while (stream && !found && getmntent_r(stream, &entry, buf, sizeof(buf))) {
+		if (strcmp(entry.mnt_type, "swap") != 0 || !is_spec_of(entry.mnt_fsname, path))
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(discards) && !found; i++) {
+			if (has_word(entry.mnt_opts, discards[i].option))
+				found = discards[i].option;
+		}
+	}
+	if (stream)
+		(void)endmntent(stream);
+	return found;
+}
+
+/* --- The knob. --- */
+
+static char *format_area(const struct swap_area *area)
+{
+	_cleanup_text_ struct text t = { 0 };
+	const char *discard = find_discard(area->path);
+
+	text_append(&t, "on");
+	if (area->priority >= 0)
+		text_appendf(&t, " pri=%d", area->priority);
+	if (discard)
+		text_appendf(&t, " %s", discard);
+	return text_steal(&t);
+}
+
+int swapping_read(const char *path, char **ret)
+{
+	struct swap_areas areas;
+	char *text = NULL;
+	bool on = false;
+	int r;
+
+	r = swap_areas_read(&areas);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < areas.n && !on; i++) {
+		on = strcmp(areas.items[i].path, path) == 0;
+		if (on)
+			text = format_area(&areas.items[i]);
+	}
+	swap_areas_clear(&areas);
+	if (!on)
+		text = strdup("off");
+	if (!text)
+		return -ENOMEM;
+	*ret = text;
+	return 0;
+}
+
+/* The flags of swapon(2) for "on pri=5 discard". */
+static int parse_flags(const char *text, int *ret)
+{
+	const char *pri = strstr(text, " pri=");
+	uint64_t priority;
+	int flags = 0;
+
+	if (!has_word(text, "on"))
+		return -EINVAL;
+	if (pri) {
+		pri += strlen(" pri=");
+		if (parse_next_u64(&pri, &priority) < 0 || priority > SWAP_FLAG_PRIO_MASK)
+			return -EINVAL;
+		flags |= SWAP_FLAG_PREFER | (int)priority << SWAP_FLAG_PRIO_SHIFT;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(discards); i++) {
+		if (has_word(text, discards[i].option))
+			flags |= discards[i].flags;
+	}
+	*ret = flags;
+	return 0;
+}
+
+int swapping_write(const char *path, const char *text)
+{
+	int flags, r;
+
+	if (strcmp(text, "off") == 0)
+		return swapoff(path) < 0 ? -errno : 0;
+	r = parse_flags(text, &flags);
+	if (r < 0)
+		return r;
+	return swapon(path, flags) < 0 ? -errno : 0;
+}
