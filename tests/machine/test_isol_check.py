@@ -744,14 +744,16 @@ def test_golden(of):
     path = GOLDEN / f'{of}.txt'
     for line in result.stdout.splitlines():
         check(len(line) <= 80, f'wider than 80 columns: {line}')
+    # The subjects' lines have empty cells.
+    shown = ''.join(line.rstrip() + '\n' for line in result.stdout.splitlines())
     if os.environ.get('UPDATE_GOLDEN'):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(result.stdout, encoding='utf-8')
+        path.write_text(shown, encoding='utf-8')
         return 'written'
     wanted = path.read_text(encoding='utf-8')
-    for got, line in zip(result.stdout.splitlines(), wanted.splitlines()):
+    for got, line in zip(shown.splitlines(), wanted.splitlines()):
         equal(got, line, f'{of}: a line')
-    equal(result.stdout, wanted, of)
+    equal(shown, wanted, of)
     return None
 
 
