@@ -126,7 +126,9 @@ int cgroup_write(const char *path, const char *text)
 		text = "isolated";
 	if (text_starts_with(text, "root "))
 		text = "root";
-	return knob_write(NULL, path, text);
+	r = knob_write(NULL, path, text);
+	/* The kernel takes no CPU from the last programs of a cgroup. */
+	return r == -ENOSPC && place_is_populated() ? -EBUSY : r;
 }
 
 int watched_write(const char *path, const char *text)
