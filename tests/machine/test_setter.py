@@ -356,6 +356,22 @@ def test_directory_of_others():
         refused(setter, 'restore', status=1, says="of root's alone")
 
 
+def test_no_place_for_the_journal():
+    """/run is full, or cannot be written to: said in one line, and nothing is touched."""
+    for options, says in (('ro', 'Read-only file system'),
+                          ('nr_inodes=3', 'No space left on device')):
+        with mini() as setter:
+            before, times = setter.snapshot(), setter.times()
+            result = setter.box.run('sh', '-c', f'mount -t tmpfs -o {options} none /run && '
+                                    f'exec {setter.tool} -c 1', root=True)
+            equal((result.returncode, result.stdout), (1, ''), f'{options}: {result.stderr}')
+            lines = result.stderr.splitlines()
+            check(len(lines) == 1 and lines[0].startswith('mini-setter: ') and says in lines[0],
+                  f'{options}: {result.stderr}')
+            setter.same(before, f'{options}: changed')
+            equal(setter.times(), times, f'{options}: written')
+
+
 def test_full_output():
     """What cannot be printed is a failure, but none that leaves the machine without a journal."""
     with mini() as setter:
