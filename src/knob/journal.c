@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 
 #include "basic/clock.h"
 #include "basic/file.h"
-#include "basic/parse.h"
 #include "basic/text.h"
 #include "basic/wait.h"
 #include "knob/journal.h"
