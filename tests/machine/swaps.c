@@ -6,11 +6,15 @@
  * that there is not enough memory for. What swapon() was told is noted in /run/swapon.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/swap.h>
+
+#include "basic/parse.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 #define SWAPS "/proc/swaps"
@@ -23,7 +27,7 @@ enum {
 struct area {
 	char path[PATH_SIZE]; /* as /proc/swaps has it */
 	char type[16];
-	unsigned long long size, used;
+	uint64_t size, used;
 	int priority;
 };
 
@@ -34,10 +38,20 @@ static size_t load(struct area *areas)
 	char line[512];
 
 	while (stream && n < N_AREAS && fgets(line, sizeof(line), stream)) {
+		char *save = NULL, *path = strtok_r(line, " \t\n", &save);
+		const char *type = strtok_r(NULL, " \t\n", &save);
+		const char *size = strtok_r(NULL, " \t\n", &save);
+		const char *used = strtok_r(NULL, " \t\n", &save);
+		const char *priority = strtok_r(NULL, " \t\n", &save);
 		struct area *a = &areas[n];
 
-		n += sscanf(line, "%255s %15s %llu %llu %d", a->path, a->type, &a->size, &a->used,
-			     &a->priority) == 5;
+		if (!priority || parse_u64(size, 0, UINT64_MAX, &a->size) < 0 ||
+			parse_u64(used, 0, UINT64_MAX, &a->used) < 0 ||
+			parse_int(priority, INT_MIN, INT_MAX, &a->priority) < 0)
+			continue;
+		snprintf(a->path, sizeof(a->path), "%s", path);
+		snprintf(a->type, sizeof(a->type), "%s", type);
+		n++;
 	}
 	if (stream)
 		fclose(stream);
@@ -52,8 +66,8 @@ static void store(const struct area *areas, size_t n)
 		abort();
 	fputs("Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n", stream);
 	for (size_t i = 0; i < n; i++)
-		fprintf(stream, "%-40s%s\t%llu\t\t%llu\t\t%d\n", areas[i].path, areas[i].type,
-			areas[i].size, areas[i].used, areas[i].priority);
+		fprintf(stream, "%-40s%s\t%" PRIu64 "\t\t%" PRIu64 "\t\t%d\n", areas[i].path,
+			areas[i].type, areas[i].size, areas[i].used, areas[i].priority);
 	fclose(stream);
 }
 
