@@ -2,18 +2,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "basic/macro.h"
 #include "basic/say.h"
 #include "benchmark-target/choose.h"
-#include "machine/cpuload.h"
 #include "machine/cpupick.h"
 #include "machine/isolation.h"
 #include "machine/topology.h"
-
-enum {
-	/* Long enough for 100 ticks of /proc/stat: what is chosen here stays for hours. */
-	WATCH_NS = 1000 * 1000 * 1000,
-};
 
 /* Whether `cpu` is the thread of its core that stays when SMT goes: the first one, which
  * smt/control=off keeps (topology_is_primary_thread() in kernel/cpu.c). */
@@ -58,23 +51,11 @@ static void keep_one_per_core(const struct topology *topology, struct cpumask *c
 static int choose_auto(const struct settings *settings, const struct topology *topology,
 	const struct isolation *isolation, const struct cpumask *candidates, struct choice *choice)
 {
-	_cleanup_(cpuload) struct cpuload *load = NULL;
-	struct cpupick_input input;
 	unsigned found;
 	int r;
 
-	r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
-	if (r == 0) {
-		input = (struct cpupick_input){
-			.allowed = candidates,
-			.isolated = isolation->isolated,
-			.busy = load->busy,
-			.interrupts = load->interrupts,
-			.n_cpus = load->n_cpus,
-		};
-		r = cpupick_choose(
-			topology, &input, settings->n_cpus, choice->cpus, &choice->reason);
-	}
+	r = cpupick_now(topology, candidates, isolation->isolated, settings->n_cpus, choice->cpus,
+		&choice->reason);
 	if (r == -ENODEV)
 		say("no CPU is both online and allowed here");
 	else if (r == -ERANGE)

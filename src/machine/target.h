@@ -19,6 +19,8 @@
 
 #define TARGET_DIRECTORY "/run/quiesce"
 #define TARGET_FILE TARGET_DIRECTORY "/target"
+/* Where a process asks to be moved onto those CPUs, see benchmark.target(7). */
+#define TARGET_JOIN_SOCKET TARGET_DIRECTORY "/join"
 #define TARGET_MAGIC "QUIESCE_TARGET=1"
 
 /*

@@ -46,6 +46,8 @@ int commands_resolve(const struct options *options, struct commands *ret)
 static void say_start_failure(int error, const struct launch_report *report,
 	const struct counting *counting, const struct place *place)
 {
+	if (report->step == LAUNCH_STEP_JOIN)
+		return;
 	if (report->step == LAUNCH_STEP_AFFINITY)
 		say_errno(error, "cannot bind to CPU %s", place->cpus_text);
 	else if (report->step == LAUNCH_STEP_COUNTER &&
@@ -94,6 +96,7 @@ static int start_one(struct command *command, const struct options *options,
 		.timeout_ns = options->timeout_ns,
 		.counters = counting->attrs,
 		.n_counters = counting->n,
+		.join = place->join,
 		.show_output = options->show_output,
 	};
 	struct launch_report report;

@@ -79,6 +79,7 @@ enum launch_step {
 	LAUNCH_STEP_FIFO,
 	LAUNCH_STEP_EXEC,
 	LAUNCH_STEP_WAIT,
+	LAUNCH_STEP_JOIN, /* said already */
 };
 
 struct launch_counter {

@@ -27,6 +27,7 @@
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 #include "runpinned/program.h"
+#include "runpinned/quiesce.h"
 #include "runpinned/save.h"
 
 enum {
@@ -115,6 +116,10 @@ static int print_plan(const struct options *options, const struct place *place,
 			return r;
 	}
 	printf("cpus: %s (%s)\n", place->cpus_text, place->reason ? place->reason : "as asked for");
+	if (options->quiesce)
+		printf("quiesce: benchmark.target is started before, and stopped after\n");
+	if (place->join)
+		printf("joins: benchmark.slice\n");
 	printf("housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
 	printf("runs: %u after %u warm-up%s\n", options->runs, options->warmups,
 		commands->n > 1 ? ", of each in turn" : "");
@@ -195,19 +200,18 @@ static int measure_commands(const struct options *options, const struct place *p
 	return exit_status(first, stop, r);
 }
 
-static int run_commands(const struct options *options, struct commands *commands)
+/* On the machine as it is now. */
+static int run_here(const struct options *options, struct commands *commands, struct stop *stop)
 {
 	_cleanup_(place) struct place *place = NULL;
 	_cleanup_(counting) struct counting *counting = NULL;
-	struct stop stop;
 	int r, status;
 
-	r = commands_resolve(options, commands);
-	if (r < 0)
-		return EXIT_FAILED;
 	r = place_choose(options->cpus, &place);
 	if (r < 0)
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	if (options->quiesce && !options->dry_run && quiesce_check(place->cpus) < 0)
+		return EXIT_FAILED;
 	r = counting_open(
 		options->events, cpumask_first(place->cpus), !options->no_evidence, &counting);
 	if (r < 0)
@@ -220,14 +224,42 @@ static int run_commands(const struct options *options, struct commands *commands
 		r = print_plan(options, place, commands, counting);
 		return r < 0 || fflush(stdout) != 0 ? EXIT_FAILED : EXIT_DONE;
 	}
+	status = measure_commands(options, place, commands, counting, stop);
+	/* The launchers end while signals still wait, and while the CPUs are still ours. */
+	commands_clear(commands);
+	return status;
+}
+
+static int run_quietly(const struct options *options, struct commands *commands, struct stop *stop)
+{
+	struct quiesce *quiesce = NULL;
+	int r, status;
+
+	r = quiesce_begin(options->cpus, stop, &quiesce);
+	if (r < 0)
+		return r == -EINTR ? 128 + stop->signal : EXIT_FAILED;
+	status = run_here(options, commands, stop);
+	r = quiesce_end(quiesce);
+	return r < 0 && status == EXIT_DONE ? EXIT_FAILED : status;
+}
+
+static int run_commands(const struct options *options, struct commands *commands)
+{
+	struct stop stop;
+	int r, status;
+
+	r = commands_resolve(options, commands);
+	if (r < 0)
+		return EXIT_FAILED;
 	r = stop_open(&stop);
 	if (r < 0) {
 		say_errno(r, "cannot take signals");
 		return EXIT_FAILED;
 	}
-	status = measure_commands(options, place, commands, counting, &stop);
-	/* The launchers end while signals still wait. */
-	commands_clear(commands);
+	if (options->quiesce && !options->dry_run)
+		status = run_quietly(options, commands, &stop);
+	else
+		status = run_here(options, commands, &stop);
 	stop_close(&stop);
 	return status;
 }

@@ -46,6 +46,7 @@ enum {
 	OPT_BASELINE,
 	OPT_COMMAND,
 	OPT_SEED,
+	OPT_QUIESCE,
 };
 
 /* Which of several is the one that the others are compared with says its name best. */
@@ -61,6 +62,8 @@ static void usage(FILE *stream)
 	      "What is run:\n"
 	      "  -c, --cpus LIST           on these CPUs, as in 3 or 2-3,8; auto (the default)\n"
 	      "                            takes the isolated ones, else the best one\n"
+	      "      --quiesce             make the machine quiet before, and put it back after\n"
+	      "                            (root), see benchmark.target(7)\n"
 	      "  -n, --runs N              this many runs (default 25)\n"
 	      "  -w, --warmup N            this many before, recorded, not counted (default 1)\n"
 	      "      --until-rel-error PCT go on until the 95 % interval of the median lies\n"
@@ -322,6 +325,9 @@ static int parse_one(int option, const char *value, struct options *o)
 	case OPT_NO_SAVE:
 		o->no_save = true;
 		return 0;
+	case OPT_QUIESCE:
+		o->quiesce = true;
+		return 0;
 	case OPT_DRY_RUN:
 		o->dry_run = true;
 		return 0;
@@ -458,6 +464,7 @@ static int parse_all(int argc, char *argv[], struct options *o)
 		{ "evidence", required_argument, NULL, OPT_EVIDENCE },
 		{ "no-save", no_argument, NULL, OPT_NO_SAVE },
 		{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+		{ "quiesce", no_argument, NULL, OPT_QUIESCE },
 		{ "baseline", required_argument, NULL, OPT_BASELINE },
 		{ "command", required_argument, NULL, OPT_COMMAND },
 		{ "seed", required_argument, NULL, OPT_SEED },

@@ -42,6 +42,7 @@ struct options {
 	bool quiet;
 	unsigned verbose;
 	bool dry_run;
+	bool quiesce;
 
 	int64_t timeout_ns; /* 0: none */
 	bool no_aslr;

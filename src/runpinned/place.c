@@ -6,6 +6,7 @@
 #include "basic/say.h"
 #include "machine/cpupick.h"
 #include "machine/isolation.h"
+#include "machine/target.h"
 #include "machine/topology.h"
 #include "runpinned/place.h"
 
@@ -17,24 +18,42 @@ static void say_bad_list(const char *list, const struct cpumask_error *error)
 	say("-c: '%s' is not a CPU list: %s", list, what ? what : error->reason);
 }
 
-/* The CPUs that were asked for exist, are online and may be used. */
-static int check_cpus(const char *list, const struct topology *topology, const struct cpumask *cpus)
+/* A CPU that is denied here: whether it is of benchmark.target, as all the others, which lets us
+ * join. Says why not. */
+static int check_denied(const struct cpumask *cpus, int denied, const struct cpumask *target)
 {
-	_cleanup_free_ char *have = NULL, *why = NULL;
-	int denied, r;
+	_cleanup_free_ char *why = NULL;
 
-	if (cpumask_is_empty(cpus)) {
-		say("-c: '%s' names no CPU", list);
+	if (target && cpumask_subset(cpus, target))
+		return 0;
+	if (target && cpumask_isset(target, denied)) {
+		say("-c: CPU %d is kept apart by benchmark.target, and not all of the others are",
+			denied);
 		return -EINVAL;
 	}
+	if (isolation_explain_denied(denied, &why) == 0)
+		say("-c: CPU %d is not allowed here: %s", denied, why);
+	else
+		say("-c: CPU %d is not allowed here", denied);
+	return -EINVAL;
+}
+
+/* The CPUs that were chosen, by whom a message says, exist, are online and may be used. */
+static int check_cpus(const char *whose, const struct topology *topology,
+	const struct cpumask *cpus, const struct cpumask *target, bool *ret_join)
+{
+	_cleanup_free_ char *have = NULL;
+	int denied, r;
+
 	cpumask_for_each (cpu, cpus) {
 		if (cpumask_isset(topology->online, cpu))
 			continue;
 		have = cpumask_format_list(topology->online);
 		if (cpumask_isset(topology->present, cpu))
-			say("-c: CPU %d is offline (online: %s)", cpu, have ? have : "?");
+			say("%s: CPU %d is offline (online: %s)", whose, cpu, have ? have : "?");
 		else
-			say("-c: CPU %d does not exist (online: %s)", cpu, have ? have : "?");
+			say("%s: CPU %d does not exist (online: %s)", whose, cpu,
+				have ? have : "?");
 		return -EINVAL;
 	}
 	r = isolation_find_denied(cpus, &denied);
@@ -42,14 +61,25 @@ static int check_cpus(const char *list, const struct topology *topology, const s
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
-	if (r > 0) {
-		if (isolation_explain_denied(denied, &why) == 0)
-			say("-c: CPU %d is not allowed here: %s", denied, why);
-		else
-			say("-c: CPU %d is not allowed here", denied);
+	*ret_join = r > 0;
+	return r > 0 ? check_denied(cpus, denied, target) : 0;
+}
+
+static int parse_list(const char *list, const struct topology *topology, struct cpumask *ret)
+{
+	struct cpumask_error error;
+	int r;
+
+	r = cpumask_parse_list(list, topology->n_cpus, ret, &error);
+	if (r == -EINVAL || r == -ERANGE) {
+		say_bad_list(list, &error);
 		return -EINVAL;
 	}
-	return 0;
+	if (r == 0 && cpumask_is_empty(ret)) {
+		say("-c: '%s' names no CPU", list);
+		return -EINVAL;
+	}
+	return r;
 }
 
 static int choose_auto(const struct topology *topology, const struct cpumask *allowed,
@@ -59,15 +89,30 @@ static int choose_auto(const struct topology *topology, const struct cpumask *al
 	int r;
 
 	r = isolation_read(&isolation);
-	if (r < 0)
-		return r;
-	return cpupick_now(topology, allowed, isolation->isolated, 0, cpus, ret_reason);
+	if (r == 0)
+		r = cpupick_now(topology, allowed, isolation->isolated, 0, cpus, ret_reason);
+	if (r == -ENODEV)
+		say("no CPU is both online and allowed here");
+	else if (r < 0)
+		say_errno(r, "cannot choose a CPU");
+	return r;
+}
+
+/* NULL where no target is up. */
+static int read_target(struct cpumask **ret)
+{
+	int r;
+
+	r = target_read_cpus(ret);
+	if (r == 0 || r == -ENOENT)
+		return 0;
+	say_errno(r, "cannot read which CPUs benchmark.target chose (%s)", TARGET_FILE);
+	return r;
 }
 
 static int choose(const char *list, const struct topology *topology, struct place *place)
 {
-	_cleanup_(cpumask) struct cpumask *allowed = NULL;
-	struct cpumask_error error;
+	_cleanup_(cpumask) struct cpumask *allowed = NULL, *target = NULL;
 	int r;
 
 	r = cpumask_new(&allowed);
@@ -78,28 +123,23 @@ static int choose(const char *list, const struct topology *topology, struct plac
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
-	if (list) {
-		r = cpumask_parse_list(list, topology->n_cpus, place->cpus, &error);
-		if (r == -EINVAL || r == -ERANGE) {
-			say_bad_list(list, &error);
-			return -EINVAL;
-		}
-		if (r < 0)
-			return r;
-		r = check_cpus(list, topology, place->cpus);
-		if (r < 0)
-			return r;
-	} else {
+	r = read_target(&target);
+	if (r < 0)
+		return r;
+	if (!list && !target) {
 		r = choose_auto(topology, allowed, place->cpus, &place->reason);
-		if (r == -ENODEV) {
-			say("no CPU is both online and allowed here");
-			return -ENODEV;
-		}
-		if (r < 0) {
-			say_errno(r, "cannot choose a CPU");
-			return r;
-		}
+	} else if (list) {
+		r = parse_list(list, topology, place->cpus);
+	} else {
+		cpumask_assign(place->cpus, target);
+		place->reason = strdup("benchmark.target chose that");
+		r = place->reason ? 0 : -ENOMEM;
 	}
+	if (r == 0 && (list || target))
+		r = check_cpus(list ? "-c" : "benchmark.target", topology, place->cpus, target,
+			&place->join);
+	if (r < 0)
+		return r;
 	place->cpus_text = cpumask_format_list(place->cpus);
 	if (!place->cpus_text)
 		return -ENOMEM;

@@ -14,6 +14,8 @@ struct place {
 	struct cpumask *cpus;
 	char *cpus_text; /* "3" */
 	char *reason;	 /* why these, for `auto`; NULL when they were asked for */
+	/* benchmark.target keeps them apart: who is to run there has to join first (join.h). */
+	bool join;
 	/* The CPUs for runpinned itself: others than the benchmark's, and not their siblings if
 	 * there is a choice. Empty when the benchmark has all. */
 	struct cpumask *housekeeping;

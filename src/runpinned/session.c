@@ -19,6 +19,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "config.h"
+#include "runpinned/join.h"
 #include "runpinned/session.h"
 #include "sampler/values.h"
 
@@ -163,6 +164,20 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 	return 0;
 }
 
+/* In the forked child, while its standard error is still ours. */
+static void join_or_exit(int socket)
+{
+	struct launch_report report = { .step = LAUNCH_STEP_JOIN };
+	int r;
+
+	r = join_target();
+	if (r == 0)
+		return;
+	report.error = -r;
+	(void)send(socket, &report, sizeof(report), MSG_NOSIGNAL);
+	_exit(127);
+}
+
 /* In the forked child: the launcher's standard streams are those of all its children. */
 __attribute__((noreturn)) static void become_launcher(
 	const char *path, int socket, int plan, int stderr_fd, int values_fd)
@@ -255,6 +270,8 @@ int session_start(const struct session_plan *plan, const struct stop *stop, stru
 	session->pid = fork();
 	if (session->pid < 0)
 		return -errno;
+	if (session->pid == 0 && plan->join)
+		join_or_exit(theirs);
 	if (session->pid == 0)
 		become_launcher(launcher, theirs, plan_fd, session->stderr_fd, session->values_fd);
 	/* Ours must go, or a dead launcher would not be noticed. */

@@ -27,6 +27,7 @@ struct session_plan {
 	int64_t timeout_ns; /* 0 for none */
 	const struct perf_event_attr *counters;
 	size_t n_counters; /* at most LAUNCH_MAX_COUNTERS */
+	bool join;	   /* move the launcher onto the CPUs of benchmark.target first */
 	bool show_output;  /* else standard output goes to /dev/null, standard error is kept */
 };
 

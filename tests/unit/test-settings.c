@@ -12,6 +12,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "benchmark-target/setters.h"
 #include "benchmark-target/settings.h"
 
@@ -172,7 +173,7 @@ static void test_installed(void **state)
 	_cleanup_free_ char *defaults = options_of("", false, false);
 	struct settings settings = { 0 };
 	struct settings_error error;
-	char text[8192] = "";
+	_cleanup_text_ struct text text = { 0 };
 	unsigned n = 0;
 	FILE *stream;
 
@@ -187,17 +188,17 @@ static void test_installed(void **state)
 		if (line[0] != '#' || line[1] < 'A' || line[1] > 'Z' || !strchr(line, '='))
 			continue;
 		n++;
-		assert_true(strlen(text) + strlen(line) < sizeof(text));
-		strcat(text, line + 1);
+		text_append(&text, line + 1);
 	}
 	assert_int_equal(fclose(stream), 0);
 	assert_int_equal(n, 7);
+	assert_false(text.failed);
 	{
-		_cleanup_free_ char *written = options_of(text, false, false);
+		_cleanup_free_ char *written = options_of(text.data, false, false);
 
 		assert_string_equal(written, defaults);
 	}
-	assert_int_equal(settings_parse(text, &settings, &error), 0);
+	assert_int_equal(settings_parse(text.data, &settings, &error), 0);
 	assert_null(settings.cpus);
 	assert_int_equal(settings.n_cpus, 0);
 	assert_false(settings.strict);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "benchmark-join/peer.h"
+
+/* include/uapi/asm-generic/socket.h; parisc and sparc count otherwise. */
+#if !defined(SO_PEERPIDFD) && !defined(__hppa__) && !defined(__sparc__)
+#define SO_PEERPIDFD 77
+#endif
+
+enum {
+	STATUS_MAX = 64 * 1024,
+};
+
+bool peer_status_is_of(const char *status, uid_t uid)
+{
+	const char *cursor = strstr(status, "\nUid:");
+
+	if (!cursor)
+		return false;
+	cursor += strlen("\nUid:");
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t id;
+
+		cursor += strspn(cursor, "\t");
+		if (parse_next_u64(&cursor, &id) < 0 || id != uid)
+			return false;
+	}
+	return true;
+}
+
+bool peer_is_alive(const struct peer *peer)
+{
+	struct pollfd fd = { .fd = peer->pidfd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) == 0;
+}
+
+/* By the number, where the kernel keeps no pidfd. The process is held before its user is asked for,
+ * and is still there after: so it was its user. */
+static int open_by_number(struct peer *peer)
+{
+	_cleanup_free_ char *path = NULL, *status = NULL;
+	int r;
+
+	peer->pidfd = (int)syscall(SYS_pidfd_open, peer->pid, 0);
+	if (peer->pidfd < 0)
+		return -errno;
+	if (asprintf(&path, "/proc/%d/status", peer->pid) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &status, NULL);
+	if (r < 0)
+		return r == -ENOENT ? -ESRCH : r;
+	return peer_status_is_of(status, peer->uid) && peer_is_alive(peer) ? 0 : -ESRCH;
+}
+
+static int open_pidfd(int socket, struct peer *peer)
+{
+#ifdef SO_PEERPIDFD
+	socklen_t size = sizeof(peer->pidfd);
+
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &peer->pidfd, &size) == 0)
+		return peer_is_alive(peer) ? 0 : -ESRCH;
+	peer->pidfd = -EBADF;
+	/* A kernel that has it says EINVAL or ESRCH of a process that has ended (net/core/sock.c,
+	 * pidfd_prepare() in kernel/fork.c). */
+	if (errno != ENOPROTOOPT)
+		return errno == EINVAL ? -ESRCH : -errno;
+#endif
+	return open_by_number(peer);
+}
+
+int peer_open(int socket, struct peer *ret)
+{
+	struct ucred credentials;
+	socklen_t size = sizeof(credentials);
+	struct peer peer = { .pidfd = -EBADF };
+	int r;
+
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
+		return -errno;
+	if (size != sizeof(credentials) || credentials.pid <= 0)
+		return -ENODATA;
+	peer.pid = credentials.pid;
+	peer.uid = credentials.uid;
+	r = open_pidfd(socket, &peer);
+	if (r < 0) {
+		peer_close(&peer);
+		return r;
+	}
+	*ret = peer;
+	return 0;
+}
+
+void peer_close(struct peer *peer)
+{
+	if (peer->pidfd >= 0)
+		close(peer->pidfd);
+	peer->pidfd = -EBADF;
+}

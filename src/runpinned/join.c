@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/say.h"
+#include "machine/target.h"
+#include "runpinned/join.h"
+
+enum {
+	/* The server is started for us, and has 30. */
+	ANSWER_SECONDS = 40,
+};
+
+static void say_closed(int error)
+{
+	const struct passwd *user = getpwuid(getuid());
+
+	if (error == -EACCES)
+		say("only members of the group benchmark may use the CPUs of benchmark.target: "
+		    "`sudo usermod -aG benchmark %s`, and log in again",
+			user ? user->pw_name : "USER");
+	else if (error == -ENOENT || error == -ECONNREFUSED)
+		say("benchmark.target keeps these CPUs apart, and nobody lets us in: "
+		    "is benchmark-join.socket up?");
+	else
+		say_errno(error, "cannot ask to be let onto the CPUs of benchmark.target (%s)",
+			TARGET_JOIN_SOCKET);
+}
+
+static int open_door(void)
+{
+	const struct timeval timeout = { .tv_sec = ANSWER_SECONDS };
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = TARGET_JOIN_SOCKET };
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0 ||
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0 ||
+		connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* The first line that comes, without its newline; what is there where no more comes. */
+static int read_answer(int fd, char *buf, size_t size)
+{
+	size_t length = 0;
+	char *end;
+
+	do {
+		ssize_t n = TEMP_FAILURE_RETRY(read(fd, buf + length, size - 1 - length));
+
+		/* Turned away, since there are too many. */
+		if (n < 0 && errno == ECONNRESET)
+			n = 0;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		length += (size_t)n;
+		buf[length] = '\0';
+	} while (!strchr(buf, '\n') && length < size - 1);
+	buf[length] = '\0';
+	end = strchr(buf, '\n');
+	if (end)
+		*end = '\0';
+	return 0;
+}
+
+int join_target(void)
+{
+	_cleanup_close_ int fd = open_door();
+	char line[256];
+	int r;
+
+	if (fd < 0) {
+		say_closed(fd);
+		return fd;
+	}
+	r = read_answer(fd, line, sizeof(line));
+	if (r < 0) {
+		say_errno(r, "no answer from %s", TARGET_JOIN_SOCKET);
+		return r;
+	}
+	if (strcmp(line, "ok") == 0)
+		return 0;
+	if (*line)
+		say("not let onto the CPUs of benchmark.target: %s", line);
+	else
+		say("not let onto the CPUs of benchmark.target: too many ask at once, or "
+		    "`journalctl -u 'benchmark-join*'` says more");
+	return -EPERM;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef QUIESCE_RUNPINNED_JOIN_H
+#define QUIESCE_RUNPINNED_JOIN_H
+
+/*
+ * Has the calling process moved onto the CPUs that benchmark.target keeps apart, by the server
+ * behind /run/quiesce/join. Its affinity is all of them then. Says what is wrong, and what to do.
+ */
+int join_target(void);
+
+#endif

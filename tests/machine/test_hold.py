@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The target without systemd: benchmark-target hold, the guardian of runpinned --quiesce, on a
+described machine, with the real setters."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from machine import Setter, check, equal, parse_list, run_tests
+
+PROGRAM = os.environ['BENCHMARK_TARGET']
+# amd-pstate, SMT: CPU 5 has a sibling, 13.
+MACHINE = 'amd-smt'
+
+
+class Guardian:
+    """A running one, and our end of its socket."""
+
+    def __init__(self, setter, *arguments):
+        self.setter = setter
+        setter.note_choices()
+        self.ours, theirs = socket.socketpair()
+        self.ours.settimeout(120)
+        width = setter.box.description.width
+        online = parse_list(setter.allowed)
+        environment = {
+            **os.environ, 'LC_ALL': 'C', 'LD_PRELOAD': os.environ['ALLOWED'],
+            'TEST_ALLOWED_CPUS': ''.join('01'[cpu in online] for cpu in range(width)),
+            'ASAN_OPTIONS': 'verify_asan_link_order=0',
+        }
+        command = ['env', *(f'{key}={environment.pop(key)}' for key in
+                            ('LD_PRELOAD', 'TEST_ALLOWED_CPUS', 'ASAN_OPTIONS'))]
+        self.process = subprocess.Popen(
+            [os.environ['SYSROOT'], '--root', setter.box.root, '--', *command, PROGRAM, 'hold',
+             *arguments],
+            stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=environment)
+        theirs.close()
+
+    def wait_until_quiet(self):
+        answer = self.ours.recv(1)
+        if answer != b'\0':
+            raise AssertionError(f'no answer: {self.process.communicate()[0]}')
+        self.setter.render_choices()
+
+    def leave(self):
+        self.ours.close()
+        return self.end()
+
+    def end(self):
+        output = self.process.communicate(timeout=120)[0]
+        self.setter.render_choices()
+        return self.process.returncode, output
+
+
+def machine():
+    setter = Setter(PROGRAM, MACHINE, allowed='0-15')
+    return setter
+
+
+def read_target(setter):
+    text = (setter.run_directory / 'quiesce/target').read_text(encoding='utf-8')
+    return dict(line.split('=', 1) for line in text.splitlines())
+
+
+def left_over(setter):
+    """What stands in /run/quiesce, but for locks."""
+    return {path.name for path in (setter.run_directory / 'quiesce').iterdir()} - {
+        'lock', 'turn', 'holders'}
+
+
+def check_restored(setter, before, guardian_result):
+    equal(guardian_result[0], 0, f'exit status ({guardian_result[1]})')
+    setter.same(before, 'what was there before')
+    equal(left_over(setter), set(), 'left in /run/quiesce')
+
+
+def test_whole_life():
+    """Quiet while somebody is there, and as before when he is not"""
+    with machine() as setter:
+        before = setter.snapshot()
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        target = read_target(setter)
+        equal(target['CPUS'], '5', 'CPUS')
+        equal(target['FREQ_OPTIONS'], '-c 5 base', 'FREQ_OPTIONS')
+        now = setter.snapshot()
+        equal(now['sys/devices/system/cpu/cpu13/online'].strip(), b'0', 'the sibling is offline')
+        changed = {path for path in now if now[path] != before.get(path)}
+        for part in ('cpufreq', '/irq/', 'proc/sys/kernel/timer_migration'):
+            check(any(part in path for path in changed), f'nothing of {part} was changed')
+        check_restored(setter, before, guardian.leave())
+
+
+def test_auto():
+    """CPUs are chosen where none are named"""
+    with machine() as setter:
+        before = setter.snapshot()
+        guardian = Guardian(setter)
+        guardian.wait_until_quiet()
+        cpus = parse_list(read_target(setter)['CPUS'])
+        equal(len(cpus), 1, 'how many CPUs')
+        check(0 not in cpus, 'CPU 0 is chosen')
+        check_restored(setter, before, guardian.leave())
+
+
+def test_signals():
+    """A signal for whom it guards does not make it leave"""
+    with machine() as setter:
+        before = setter.snapshot()
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        quiet = setter.snapshot()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            guardian.process.send_signal(number)
+        time.sleep(0.5)
+        equal(guardian.process.poll(), None, 'it has ended')
+        setter.same(quiet, 'a signal changed')
+        check_restored(setter, before, guardian.leave())
+
+
+def test_killed():
+    """SIGKILL of whom it guards is an end like others"""
+    with machine() as setter:
+        before = setter.snapshot()
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        # The socket is the child's alone, then.
+        holder = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'],
+                                  pass_fds=[guardian.ours.fileno()])
+        guardian.ours.close()
+        time.sleep(0.5)
+        equal(guardian.process.poll(), None, 'it has ended')
+        holder.kill()
+        holder.wait()
+        check_restored(setter, before, guardian.end())
+
+
+def test_leaving_early():
+    """Who leaves before it is quiet finds the machine as it was"""
+    with machine() as setter:
+        before = setter.snapshot()
+        guardian = Guardian(setter, '-c', '5')
+        check_restored(setter, before, guardian.leave())
+
+
+def test_two():
+    """The last to leave puts everything back"""
+    with machine() as setter:
+        before = setter.snapshot()
+        first = Guardian(setter, '-c', '5')
+        first.wait_until_quiet()
+        quiet = setter.snapshot()
+        second = Guardian(setter, '-c', '5')
+        second.wait_until_quiet()
+        setter.same(quiet, 'the second changed')
+        equal(first.leave()[0], 0, 'the first')
+        setter.same(quiet, 'the first, leaving, changed')
+        check_restored(setter, before, second.leave())
+
+
+def test_left_by_another():
+    """What was quiet before stays so"""
+    with machine() as setter:
+        first = Guardian(setter, '-c', '5')
+        first.wait_until_quiet()
+        quiet = setter.snapshot()
+        # As if somebody had done it by hand.
+        (setter.run_directory / 'quiesce/held').unlink()
+        second = Guardian(setter, '-c', '5')
+        second.wait_until_quiet()
+        equal(second.leave()[0], 0, 'the second')
+        setter.same(quiet, 'the second, leaving, changed')
+        equal(first.leave()[0], 0, 'the first')
+        setter.same(quiet, 'the first, leaving, changed')
+
+
+def test_refused():
+    """Wrong CPUs are said, and nothing is changed"""
+    for cpus, what in (('99', 'CPU 99 does not exist'), ('5,13', 'threads of one core'),
+                       ('x', "'x' is no CPU list")):
+        with machine() as setter:
+            before = setter.snapshot()
+            guardian = Guardian(setter, '-c', cpus)
+            equal(guardian.ours.recv(1), b'', 'an answer')
+            status, output = guardian.leave()
+            equal(status, 1, 'exit status')
+            check(what in output, f'-c {cpus}: {output}')
+            setter.same(before, 'what was there before')
+            equal(left_over(setter), set(), 'left in /run/quiesce')
+
+
+def test_not_root():
+    """Only root may"""
+    with machine() as setter:
+        before = setter.snapshot()
+        result = setter.run('hold', user=True)
+        equal((result.returncode, result.stderr), (1, 'benchmark-target: this needs root\n'), 'hold')
+        setter.same(before, 'what was there before')
+
+
+TESTS = (test_whole_life, test_auto, test_signals, test_killed, test_leaving_early, test_two,
+         test_left_by_another, test_refused, test_not_root)
+run_tests((test.__doc__, test) for test in TESTS)

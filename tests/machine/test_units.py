@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The units of benchmark.target, as they are installed: what systemd-analyze says of them, and what
+must hold between them.
+
+    test_units.py UNIT...
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from machine import Skip, check, equal, run_tests
+
+UNITS = [pathlib.Path(path) for path in sys.argv[1:]]
+MAN = pathlib.Path(__file__).resolve().parents[2] / 'man'
+
+# What the units are pulled into by default, and is systemd's.
+SYSTEM_UNITS = ('basic.target', 'shutdown.target', 'sockets.target', 'sysinit.target')
+# The greatest exposure, times 10, that systemd-analyze may find.
+EXPOSURE = 20
+SETTERS = ('smt', 'shield', 'irq', 'freq', 'noise')
+
+
+def settings(path):
+    """The settings of a unit: section.key to the list of its values, in their order."""
+    found, section = {}, ''
+    for line in path.read_text(encoding='utf-8').splitlines():
+        if line.startswith('['):
+            section = line.strip('[]')
+        elif line and not line.startswith('#'):
+            key, value = line.split('=', 1)
+            found.setdefault(f'{section}.{key}', []).append(value)
+    return found
+
+
+def words(unit, key):
+    return [word for value in unit.get(key, []) for word in value.split()]
+
+
+def load():
+    return {path.name: settings(path) for path in UNITS}
+
+
+class Root:
+    """A system that has our units, what they start, and nothing else."""
+
+    def __enter__(self):
+        if not shutil.which('systemd-analyze'):
+            raise Skip('systemd-analyze is not installed')
+        self.directory = tempfile.TemporaryDirectory(prefix='units.')
+        self.root = pathlib.Path(self.directory.name)
+        self.units = self.root / 'usr/lib/systemd/system'
+        self.units.mkdir(parents=True)
+        for name in SYSTEM_UNITS:
+            (self.units / name).write_text('[Unit]\nDescription=A stub\n', encoding='utf-8')
+        for path in UNITS:
+            self.add(path.name, path.read_text(encoding='utf-8'))
+        return self
+
+    def __exit__(self, *_):
+        self.directory.cleanup()
+
+    def add(self, name, text):
+        (self.units / name).write_text(text, encoding='utf-8')
+        for match in re.finditer(r'^Exec\w+=[-+!:@]*(\S+)', text, re.M):
+            program = match[1] if match[1].startswith('/') else f'/usr/bin/{match[1]}'
+            stub = self.root / program[1:]
+            stub.parent.mkdir(parents=True, exist_ok=True)
+            stub.write_text('#!/bin/sh\n', encoding='utf-8')
+            stub.chmod(0o755)
+
+    def analyze(self, *arguments):
+        done = subprocess.run(['systemd-analyze', *arguments], capture_output=True, text=True,
+                              env={**os.environ, 'LC_ALL': 'C', 'SYSTEMD_COLORS': '0'},
+                              timeout=120, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def verify(self):
+        # Man pages are in the build, not in this root.
+        paths = [f'/usr/lib/systemd/system/{path.name}' for path in UNITS]
+        return self.analyze('verify', '--man=no', f'--root={self.root}',
+                            *(str(self.root / path[1:]) for path in paths))
+
+    def exposure(self, name):
+        return self.analyze('security', '--offline=yes', f'--root={self.root}',
+                            f'--threshold={EXPOSURE}', name)
+
+
+def test_verify():
+    """systemd-analyze verify has nothing to say."""
+    with Root() as root:
+        status, output = root.verify()
+        equal((status, output), (0, ''), 'systemd-analyze verify')
+
+
+def test_verify_can_fail():
+    """It would say something of a key that there is not."""
+    with Root() as root:
+        name = 'benchmark-freq.service'
+        text = (root.units / name).read_text(encoding='utf-8')
+        root.add(name, text.replace('RemainAfterExit=', 'RemainAfterExits='))
+        check('RemainAfterExits' in root.verify()[1], 'an unknown key goes unseen')
+
+
+def test_security():
+    """systemd-analyze security finds each service locked up."""
+    with Root() as root:
+        for path in UNITS:
+            if path.suffix != '.service':
+                continue
+            name = path.name.replace('@.', '@1.')
+            status, output = root.exposure(name)
+            check('Overall exposure level' in output, f'{name}: {output}')
+            check(status == 0, f'{name} is too exposed:\n{output}')
+
+
+def test_security_can_fail():
+    """It would not do so with one that is not."""
+    with Root() as root:
+        root.add('loose.service', '[Service]\nExecStart=/usr/bin/true\n')
+        status, output = root.exposure('loose.service')
+        check('Overall exposure level' in output and status != 0, output)
+
+
+def test_never_by_accident():
+    """Nothing starts at boot, and nobody is logged out by `systemctl isolate`."""
+    for name, unit in load().items():
+        for key in unit:
+            check(not key.startswith('Install.'), f'{name}: {key}')
+        check('Unit.AllowIsolate' not in unit, f'{name}: AllowIsolate=')
+
+
+def test_order():
+    """Each after all that it needs: so they are also undone in the right order."""
+    units = load()
+
+    def before(name, seen):
+        for other in words(units[name], 'Unit.After'):
+            if other in units and other not in seen:
+                seen.add(other)
+                before(other, seen)
+        return seen
+
+    chain = [f'benchmark-{name}.service' for name in ('prepare', *SETTERS, 'check')]
+    for i, name in enumerate(chain):
+        missing = set(chain[:i]) - before(name, set())
+        check(not missing, f'{name} is not after {missing}')
+        if i > 0:
+            check('benchmark-tuners.service' in before(name, set()), f'{name} before tuners')
+            check('benchmark-prepare.service' in words(units[name], 'Unit.Requires'),
+                  f'{name} does not stop with benchmark-prepare.service')
+            check('benchmark-tuners.service' in words(units[name], 'Unit.StopPropagatedFrom'),
+                  f'{name} does not stop before a tuner starts')
+    # systemd stops in the reverse order: who is to be down last is not after the others.
+    target = units['benchmark.target']
+    equal(words(target, 'Unit.Before'), ['benchmark-end.service'], 'what stops first')
+    for name in chain:
+        check(name not in before('benchmark.target', set()), f'{name} stops after the target')
+
+
+def test_setters():
+    """Every setter is restored by whatever ended it, and the one as the other."""
+    units = load()
+    for name in SETTERS:
+        unit = units[f'benchmark-{name}.service']
+        key = name.upper()
+        start, = unit['Service.ExecStart']
+        tool = start.split()[0]
+        equal(start, f'{tool} apply ${key}_OPTIONS', 'ExecStart=')
+        equal(unit['Service.ExecStop'], [f'{tool} restore'], 'ExecStop=')
+        equal(unit['Service.ExecStopPost'], [f'{tool} restore'], 'ExecStopPost=')
+        check(unit['Service.ExecCondition'][0].endswith(f' wants {key}'), 'ExecCondition=')
+        # A file that is gone would keep ExecStopPost= from running.
+        check(words(unit, 'Service.EnvironmentFile')[0].startswith('-'), 'EnvironmentFile=')
+        check(f'benchmark-{name}.service' in words(units['benchmark-check.service'], 'Unit.Wants'),
+              f'nobody wants {name}')
+
+
+def test_tuners():
+    """Whoever makes way is stopped, and not started before all is restored."""
+    unit = load()['benchmark-tuners.service']
+    equal(words(unit, 'Unit.Conflicts'), words(unit, 'Unit.Before'), 'Conflicts= and Before=')
+    check('tuned.service' in words(unit, 'Unit.Conflicts'), 'tuned.service')
+
+
+def test_documentation():
+    """Every man page that a unit names is ours, and is there."""
+    for name, unit in load().items():
+        pages = words(unit, 'Unit.Documentation')
+        check(pages, f'{name} has no Documentation=')
+        for page in pages:
+            match = re.fullmatch(r'man:([-.\w]+)\((\d)\)', page)
+            check(match, f'{name}: {page}')
+            check((MAN / f'{match[1]}.{match[2]}.scd').exists(), f'{name}: {page} is not there')
+
+
+TESTS = (test_verify, test_verify_can_fail, test_security, test_security_can_fail,
+         test_never_by_accident, test_order, test_setters, test_tuners, test_documentation)
+run_tests((test.__doc__.split('.')[0], test) for test in TESTS)
