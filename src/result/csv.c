@@ -10,9 +10,8 @@
 #include "result/csv.h"
 
 /* RFC 4180: a field with a comma, a quote or a line end is quoted, and quotes in it are doubled. */
-static void put_text(FILE *stream, const char *s)
+static void put_field(FILE *stream, const char *s)
 {
-	putc(',', stream);
 	if (!s[strcspn(s, ",\"\r\n")]) {
 		fputs(s, stream);
 		return;
@@ -24,6 +23,12 @@ static void put_text(FILE *stream, const char *s)
 		putc(*s, stream);
 	}
 	putc('"', stream);
+}
+
+static void put_text(FILE *stream, const char *s)
+{
+	putc(',', stream);
+	put_field(stream, s);
 }
 
 static void put_integer(FILE *stream, int64_t value, bool known)
@@ -129,22 +134,55 @@ static int write_row(FILE *stream, const struct series *series, size_t index, si
 	return 0;
 }
 
-int csv_write(FILE *stream, const struct series *series)
+/* name: NULL where there is no column for it. */
+static int write_rows(FILE *stream, const char *name, const struct series *series)
 {
 	size_t numbers[2] = { 0 };
 
-	errno = 0;
-	write_header(stream, series);
 	for (size_t i = 0; i < series->n_samples; i++) {
-		int r = write_row(stream, series, i, ++numbers[series->samples[i].warmup]);
+		int r;
 
+		if (name) {
+			put_field(stream, name);
+			putc(',', stream);
+		}
+		r = write_row(stream, series, i, ++numbers[series->samples[i].warmup]);
 		if (r < 0)
 			return r;
 		/* A full disk does not get fuller by a million rows. */
 		if (ferror(stream))
 			break;
 	}
+	return 0;
+}
+
+static int finish(FILE *stream)
+{
 	if (fflush(stream) != 0 || ferror(stream))
 		return errno > 0 ? -errno : -EIO;
 	return 0;
+}
+
+int csv_write(FILE *stream, const struct series *series)
+{
+	int r;
+
+	errno = 0;
+	write_header(stream, series);
+	r = write_rows(stream, NULL, series);
+	return r < 0 ? r : finish(stream);
+}
+
+int csv_write_all(FILE *stream, const struct csv_part *parts, size_t n)
+{
+	errno = 0;
+	fputs("name,", stream);
+	write_header(stream, parts[0].series);
+	for (size_t i = 0; i < n; i++) {
+		int r = write_rows(stream, parts[i].name, parts[i].series);
+
+		if (r < 0)
+			return r;
+	}
+	return finish(stream);
 }

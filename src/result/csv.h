@@ -8,11 +8,21 @@
 #ifndef QUIESCE_RESULT_CSV_H
 #define QUIESCE_RESULT_CSV_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "result/series.h"
 
 /* Writes and flushes. Needs no memory that grows with the series. */
 int csv_write(FILE *stream, const struct series *series);
+
+struct csv_part {
+	const char *name;
+	const struct series *series;
+};
+
+/* Several series of one kind (evidence and events alike), one after the other below one header,
+ * with their names in a first column "name". */
+int csv_write_all(FILE *stream, const struct csv_part *parts, size_t n);
 
 #endif

@@ -429,10 +429,6 @@ static int check_commands(const struct options *o)
 		say("--seed draws the order of several programs, and there is but one");
 		return -EINVAL;
 	}
-	if (o->csv && o->n_commands > 1) {
-		say("--csv holds the runs of one program: use -o FILE for several");
-		return -EINVAL;
-	}
 	return 0;
 }
 

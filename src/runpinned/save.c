@@ -245,11 +245,29 @@ static int commit_result(
 	return r;
 }
 
-static int commit_csv(struct save *save, const struct series *series)
+/* The runs as we timed them: what programs measured inside has no place in a row of one. */
+static int write_csv(FILE *stream, const struct document_part *parts, size_t n)
+{
+	struct csv_part runs[OPTIONS_MAX_COMMANDS];
+	size_t n_runs = 0;
+
+	for (size_t i = 0; i < n && n_runs < ARRAY_SIZE(runs); i++) {
+		const struct fact *name = facts_find(parts[i].metadata, "name");
+
+		if (!parts[i].inside)
+			runs[n_runs++] =
+				(struct csv_part){ name ? name->string : "", parts[i].series };
+	}
+	if (n_runs == 1)
+		return csv_write(stream, runs[0].series);
+	return csv_write_all(stream, runs, n_runs);
+}
+
+static int commit_csv(struct save *save, const struct document_part *parts, size_t n)
 {
 	int r;
 
-	r = csv_write(file_replace_stream(save->csv), series);
+	r = write_csv(file_replace_stream(save->csv), parts, n);
 	if (r < 0)
 		file_replace_abort(TAKE_PTR(save->csv));
 	else
@@ -281,8 +299,7 @@ int save_commit(struct save *save, const struct document_part *parts, size_t n, 
 	if (save->result)
 		result = commit_result(save, parts, n, &place);
 	if (save->csv) {
-		/* The options allow --csv for one program only. */
-		r = commit_csv(save, parts[0].series);
+		r = commit_csv(save, parts, n);
 		if (result == 0)
 			result = r;
 		if (r == 0 && !place)

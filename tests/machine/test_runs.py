@@ -824,6 +824,16 @@ def test_several_appended():
     equal([len(values(benchmark)) for benchmark in document['benchmarks']], [6, 6], 'runs')
 
 
+def test_csv_of_several():
+    path = scratch('several.csv')
+    result = run('-n', 3, '--csv', path, '--baseline', '/bin/true', '--name', 'a,b', '/bin/echo')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    with path.open(newline='', encoding='utf-8') as stream:
+        rows = list(csv.DictReader(stream))
+    equal([row['name'] for row in rows], ['baseline'] * 4 + ['a,b'] * 4, 'names')
+    equal([row['run'] for row in rows], ['1', '1', '2', '3'] * 2, 'runs')
+
+
 def test_failure_of_one_ends_all():
     path = scratch('several-failed.json')
     counter = scratch('several-count')
@@ -906,7 +916,6 @@ USAGE = (
     (('--command', 'a=/bin/echo', '--name', 'x'), '--name'),
     (('--seed', '1', '/bin/true'), '--seed'),
     (('--seed', 'x', '--baseline', 'a', '/bin/true'), '--seed'),
-    (('--csv', 'x', '--baseline', '/bin/true', '/bin/echo'), '--csv'),
     ((*('--command=%d=/bin/true' % i for i in range(16)), '/bin/true'), '16'),
 )
 
