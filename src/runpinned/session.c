@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/falloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,9 +15,9 @@
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/install.h"
 #include "basic/macro.h"
 #include "basic/text.h"
-#include "config.h"
 #include "runpinned/join.h"
 #include "runpinned/session.h"
 #include "sampler/values.h"
@@ -36,46 +35,6 @@ struct session {
 	int stderr_fd; /* a memfd, -1 when the output is shown */
 	int values_fd; /* for programs that measure themselves */
 };
-
-/* Path of one of our helper programs: beside this program in a build tree, else where it was
- * installed, seen from this program and then as configured. */
-static int helper_find(const char *name, char **ret)
-{
-	char exe[PATH_MAX];
-	ssize_t n;
-	char *slash;
-	const char *const places[] = { "", "/../libexec/quiesce", NULL };
-	int r = -ENOENT;
-
-	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	if (n < 0)
-		n = 0;
-	exe[n] = '\0';
-	slash = strrchr(exe, '/');
-	for (size_t i = 0; slash && places[i]; i++) {
-		_cleanup_free_ char *path = NULL;
-
-		if (asprintf(&path, "%.*s%s/%s", (int)(slash - exe), exe, places[i], name) < 0)
-			return -ENOMEM;
-		if (access(path, X_OK) == 0) {
-			*ret = TAKE_PTR(path);
-			return 0;
-		}
-		/* There, but closed to this user: that is what to say in the end. */
-		if (errno == EACCES)
-			r = -EACCES;
-	}
-	if (asprintf(ret, "%s/%s", LIBEXECDIR, name) < 0)
-		return -ENOMEM;
-	if (access(*ret, X_OK) < 0) {
-		if (errno != ENOENT)
-			r = -errno;
-		free(*ret);
-		*ret = NULL;
-		return r;
-	}
-	return 0;
-}
 
 static uint32_t append_string(struct text *t, const char *s)
 {
@@ -237,10 +196,10 @@ int session_start(const struct session_plan *plan, const struct stop *stop, stru
 	int sockets[2], r;
 
 	*ret_report = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
-	r = helper_find("runpinned-launcher", &launcher);
+	r = install_find("runpinned-launcher", &launcher);
 	if (r < 0)
 		return r;
-	r = helper_find("runpinned-floor", &floor);
+	r = install_find("runpinned-floor", &floor);
 	if (r < 0)
 		return r;
 	session = malloc(sizeof(*session));
