@@ -132,7 +132,7 @@ static int choose(const char *list, const struct topology *topology, struct plac
 		r = parse_list(list, topology, place->cpus);
 	} else {
 		cpumask_assign(place->cpus, target);
-		place->reason = strdup("benchmark.target chose that");
+		place->reason = strdup("by benchmark.target");
 		r = place->reason ? 0 : -ENOMEM;
 	}
 	if (r == 0 && (list || target))

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a running benchmark.target has chosen, /run/quiesce/target, as runpinned and the units find
+it."""
+
+import os
+
+from machine import Setter, check, equal, run_tests
+
+RUNPINNED = os.environ['RUNPINNED']
+TARGET = os.environ['BENCHMARK_TARGET']
+GOOD = 'QUIESCE_TARGET=1\nBOOT_ID=' + Setter.BOOT_ID + '\nCPUS={}\n'
+
+
+class Box:
+    """A machine with 16 CPUs on which a target is up."""
+
+    def __init__(self, tool, text, allowed='0-15'):
+        self.setter = Setter(tool, 'amd-smt', allowed=allowed)
+        path = self.setter.run_directory / 'quiesce/target'
+        path.parent.mkdir()
+        path.write_text(text, encoding='utf-8')
+        path.chmod(0o644)
+
+    def __enter__(self):
+        return self.setter
+
+    def __exit__(self, *_):
+        self.setter.box.holder.cleanup()
+
+
+def plan(text, *arguments, allowed='0-15'):
+    """The lines of runpinned --dry-run by their first word, and its status and messages."""
+    with Box(RUNPINNED, text, allowed) as setter:
+        result = setter.run('--dry-run', *arguments, 'true')
+    lines = dict(line.split(': ', 1) for line in result.stdout.splitlines())
+    return lines, result.returncode, result.stderr
+
+
+def test_chosen():
+    """runpinned takes the target's CPUs"""
+    for cpus in ('5', '5,7'):
+        lines, status, messages = plan(GOOD.format(cpus))
+        equal((status, messages), (0, ''), 'status')
+        equal(lines['cpus'], f'{cpus} (by benchmark.target)', 'CPUs')
+        check('joins' not in lines, 'it need not join')
+
+
+def test_asked_for():
+    """Those that are asked for come first"""
+    lines, status, _ = plan(GOOD.format('5'), '-c', '4')
+    equal((status, lines['cpus']), (0, '4 (as asked for)'), 'CPUs')
+
+
+def test_join():
+    """It joins where the target keeps its CPUs apart"""
+    for arguments in ((), ('-c', '5'), ('-c', '5,7')):
+        lines, status, messages = plan(GOOD.format('5,7'), *arguments, allowed='0-4')
+        equal((status, messages), (0, ''), 'status')
+        equal(lines['joins'], 'benchmark.slice', 'joins')
+        # runpinned itself stays outside.
+        check(not {'5', '7'} & set(lines['housekeeping'].split(',')), lines['housekeeping'])
+
+
+def test_not_all_apart():
+    """CPUs inside and outside are refused together, and those of somebody else, too"""
+    lines, status, messages = plan(GOOD.format('5'), '-c', '4-5', allowed='0-4')
+    equal((lines, status), ({}, 2), '-c 4-5')
+    check('CPU 5 is kept apart by benchmark.target, and not all' in messages, messages)
+    lines, status, messages = plan(GOOD.format('5'), '-c', '6', allowed='0-4')
+    equal((lines, status), ({}, 2), '-c 6')
+    check('CPU 6 is not allowed here' in messages, messages)
+
+
+def test_another_boot():
+    """A target of another boot is none"""
+    text = GOOD.format('5').replace(Setter.BOOT_ID, Setter.BOOT_ID.replace('1', '2'))
+    lines, status, _ = plan(text)
+    equal(status, 0, 'status')
+    check('benchmark.target' not in lines['cpus'], lines['cpus'])
+
+
+def test_damaged():
+    """A damaged one is not taken for none"""
+    for text in ('', 'CPUS=5\n', GOOD.format(''), GOOD.format('5') + 'CPUS=6\n',
+                 GOOD.format('99999'), 'QUIESCE_TARGET=2\nCPUS=5\n'):
+        lines, status, messages = plan(text)
+        equal((lines, status), ({}, 1), repr(text))
+        check('cannot read which CPUs benchmark.target chose (/run/quiesce/target)' in messages,
+              messages)
+
+
+def test_gone():
+    """CPUs of the target that went offline are said to be the target's"""
+    lines, status, messages = plan(GOOD.format('40'))
+    equal((lines, status), ({}, 2), 'status')
+    check(messages.startswith('runpinned: benchmark.target: CPU 40 does not exist'), messages)
+
+
+def test_wants():
+    """Services ask whether there is something to do, and fail where that cannot be told"""
+    text = GOOD.format('5') + 'SMT_OPTIONS=-c 5\n'
+    for key, content, status, message in (
+            ('SMT', text, 0, ''),
+            ('FREQ', text, 1, 'FREQ is left as it is'),
+            ('NONSENSE', text, 255, "there is no 'NONSENSE'"),
+            ('SMT', 'SMT_OPTIONS=-c 5\n', 255, 'cannot read what the target chose')):
+        with Box(TARGET, content) as setter:
+            result = setter.run('wants', key)
+        equal(result.returncode, status, f'wants {key}')
+        check(message in result.stderr, result.stderr)
+
+
+TESTS = (test_chosen, test_asked_for, test_join, test_not_all_apart, test_another_boot, test_damaged,
+         test_gone, test_wants)
+run_tests((test.__doc__, test) for test in TESTS)
