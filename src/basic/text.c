@@ -220,6 +220,17 @@ char *text_quote_argv(char *const argv[])
 	return text_steal(&t);
 }
 
+int text_replace(char **text, const char *by)
+{
+	char *copy = by ? strdup(by) : NULL;
+
+	if (by && !copy)
+		return -ENOMEM;
+	free(*text);
+	*text = copy;
+	return 0;
+}
+
 bool text_starts_with(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -40,6 +40,9 @@ char *text_escape_utf8(const char *s);
 /* The vector as one line that a shell reads back as the same words. A word with control characters
  * is written as $'...' (POSIX.1-2024; bash, ksh and zsh before). */
 char *text_quote_argv(char *const argv[]);
+/* Frees *text and puts a copy of `by` in its place; NULL for NULL. On failure (-ENOMEM) *text
+ * stays. */
+int text_replace(char **text, const char *by);
 bool text_starts_with(const char *s, const char *prefix);
 
 #endif

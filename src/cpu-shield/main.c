@@ -243,11 +243,7 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 	r = threads_name_left(target->cpus, &left);
 	if (r < 0 || !left || !partition || partition->note)
 		return r;
-	if (asprintf(&partition->note, "these threads of the kernel did not move: %s", left) < 0) {
-		partition->note = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	return knob_set_note(partition, "these threads of the kernel did not move: %s", left);
 }
 
 /* Other units may need the controller by now. */

@@ -303,8 +303,9 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 			why = "a move shows with the next interrupt of the line";
 		if (!why)
 			continue;
-		free(knob->note);
-		knob->note = strdup(why);
+		r = knob_set_note(knob, "%s", why);
+		if (r < 0)
+			return r;
 		/* Not one of those that need no word. */
 		if (knob->word == KNOB_APPLIED)
 			knob->fold = "interrupts, pending";

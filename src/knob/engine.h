@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Turning the knobs of a plan, and turning them back.
+ * What inspecting, applying and restoring (inspect.h, apply.h, restore.h) have in common: how the
+ * knobs of a setter are reached, the lock of the machine, and why something failed.
  */
 #ifndef QUIESCE_KNOB_ENGINE_H
 #define QUIESCE_KNOB_ENGINE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
+#include "basic/macro.h"
 #include "knob/journal.h"
 #include "knob/knob.h"
 
@@ -28,7 +29,7 @@ struct engine {
 	void *context; /* of verify() */
 	bool strict;   /* a knob that may be refused, must not be */
 	bool force;    /* restore over what somebody else changed */
-	bool locked;   /* the caller holds engine_lock(): the engine does not take it itself */
+	bool locked;   /* the caller holds engine_lock(): it is not taken once more */
 };
 
 /* Why something failed as a whole, for a person; the knob that did it, if one did. */
@@ -37,6 +38,9 @@ struct engine_failure {
 	char *path; /* malloc'd */
 };
 void engine_failure_clear(struct engine_failure *failure);
+/* Unless one is set already: the first is the one that explains the rest. The path may be NULL. */
+void engine_failure_set(struct engine_failure *failure, const char *path, const char *format, ...)
+	_printf_(3, 4);
 
 /*
  * The lock of the whole machine: taken before a plan is made, so that the plan is not of what
@@ -45,57 +49,12 @@ void engine_failure_clear(struct engine_failure *failure);
  */
 int engine_lock(struct engine_failure *failure);
 
-/*
- * Reads every knob of the plan, and from the journal what it was: fills now, original, word, error
- * and note. Without write access to anything. -EBADMSG for a damaged journal.
- */
-int engine_inspect(
-	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure);
+/* As journal_load(); sets the failure, but for -ENOENT, which is none: there is nothing to put
+ * back. */
+int engine_load_journal(
+	const struct engine *engine, struct journal **ret, struct engine_failure *failure);
 
-/*
- * Turns the knobs. In this order: lock, read everything, write the journal, turn the knobs, read
- * them back, verify(), write down what they have become. A knob that is as wanted is not written.
- * When one fails that must not, all that was turned in this call is turned back, and the errno of
- * the first is returned. Settings of an earlier call, which the plan may not mention, stay, and so
- * does what the journal says was there before them.
- */
-int engine_apply(
-	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure);
-
-/* What restoring did with an entry of the journal. */
-enum restore_word {
-	RESTORE_DONE,	   /* written back */
-	RESTORE_UNCHANGED, /* it was as before already, or we never changed it */
-	RESTORE_FOREIGN,   /* somebody else changed it since: left as it is */
-	RESTORE_GONE,	   /* there is no such knob any more */
-	RESTORE_REFUSED,   /* may_stay() */
-	RESTORE_FAILED,
-};
-
-struct restore_row {
-	enum knob_kind kind;
-	char *path;
-	char *name;
-	char *original;
-	char *now; /* NULL when it cannot be read */
-	enum restore_word word;
-	int error;
-};
-
-struct restore_rows {
-	struct restore_row *items;
-	size_t n;
-};
-void restore_rows_clear(struct restore_rows *rows);
-const char *restore_word_name(enum restore_word word);
-
-/*
- * Puts back what the journal says, groups backwards. Values that somebody else changed since stay,
- * unless forced; what is left over (foreign or failed) stays in the journal, else the journal goes.
- * 0 also when there is none. An errno when the journal cannot be used, or for the first knob that
- * failed; the others are restored all the same.
- */
-int engine_restore(
-	const struct engine *engine, struct restore_rows *ret, struct engine_failure *failure);
+/* engine->may_stay() for the answer (0 or a negative errno) to putting that knob back. */
+bool engine_may_stay(const struct engine *engine, const char *path, int error);
 
 #endif

@@ -52,12 +52,17 @@ static void knob_clear(struct knob *knob)
 	*knob = (struct knob){ 0 };
 }
 
-/* Takes the parts over, also when it fails. */
-static int plan_append(struct knob_plan *plan, struct knob *knob, struct knob **ret)
+/* Gives it its name, a printf format, and its path, and adds it. Takes the parts over that it has,
+ * also when it fails. */
+static int plan_append(struct knob_plan *plan, struct knob *knob, const char *path,
+	struct knob **ret, const char *name, va_list ap)
 {
 	int r;
 
-	r = plan_grow(plan);
+	if (vasprintf(&knob->name, name, ap) < 0)
+		knob->name = NULL;
+	knob->path = strdup(path);
+	r = knob->name && knob->path ? plan_grow(plan) : -ENOMEM;
 	if (r < 0) {
 		knob_clear(knob);
 		return r;
@@ -74,20 +79,15 @@ int knob_plan_add(struct knob_plan *plan, unsigned group, enum knob_kind kind, c
 {
 	struct knob knob = { .group = group, .kind = kind, .cpu = -1 };
 	va_list ap;
-	int n;
+	int r;
 
+	r = text_replace(&knob.wanted, wanted);
+	if (r < 0)
+		return r;
 	va_start(ap, name);
-	n = vasprintf(&knob.name, name, ap);
+	r = plan_append(plan, &knob, path, ret, name, ap);
 	va_end(ap);
-	if (n < 0)
-		knob.name = NULL;
-	knob.path = strdup(path);
-	knob.wanted = wanted ? strdup(wanted) : NULL;
-	if (!knob.name || !knob.path || (wanted && !knob.wanted)) {
-		knob_clear(&knob);
-		return -ENOMEM;
-	}
-	return plan_append(plan, &knob, ret);
+	return r;
 }
 
 int knob_plan_add_word(struct knob_plan *plan, unsigned group, enum knob_word word,
@@ -95,20 +95,29 @@ int knob_plan_add_word(struct knob_plan *plan, unsigned group, enum knob_word wo
 {
 	struct knob knob = { .group = group, .cpu = -1, .word = word, .settled = true };
 	va_list ap;
+	int r;
+
+	r = text_replace(&knob.note, note);
+	if (r < 0)
+		return r;
+	va_start(ap, name);
+	r = plan_append(plan, &knob, path, NULL, name, ap);
+	va_end(ap);
+	return r;
+}
+
+int knob_set_note(struct knob *knob, const char *format, ...)
+{
+	va_list ap;
 	int n;
 
-	va_start(ap, name);
-	n = vasprintf(&knob.name, name, ap);
+	free(TAKE_PTR(knob->note));
+	va_start(ap, format);
+	n = vasprintf(&knob->note, format, ap);
 	va_end(ap);
 	if (n < 0)
-		knob.name = NULL;
-	knob.path = strdup(path);
-	knob.note = strdup(note);
-	if (!knob.name || !knob.path || !knob.note) {
-		knob_clear(&knob);
-		return -ENOMEM;
-	}
-	return plan_append(plan, &knob, NULL);
+		knob->note = NULL;
+	return n < 0 ? -ENOMEM : 0;
 }
 
 struct knob *knob_plan_find(const struct knob_plan *plan, const char *path)

@@ -77,6 +77,8 @@ int knob_plan_add(struct knob_plan *plan, unsigned group, enum knob_kind kind, c
 /* Says beforehand that this knob is not there or not ours to turn: a row of the table, no write. */
 int knob_plan_add_word(struct knob_plan *plan, unsigned group, enum knob_word word,
 	const char *path, const char *note, const char *name, ...) _printf_(6, 7);
+/* In place of the note that it has. -ENOMEM leaves it without one. */
+int knob_set_note(struct knob *knob, const char *format, ...) _printf_(2, 3);
 /* APPLIED or ALREADY. */
 bool knob_went_well(const struct knob *knob);
 struct knob *knob_plan_find(const struct knob_plan *plan, const char *path);

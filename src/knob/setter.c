@@ -10,7 +10,10 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "config.h"
+#include "knob/apply.h"
+#include "knob/inspect.h"
 #include "knob/journal.h"
+#include "knob/restore.h"
 #include "knob/setter.h"
 #include "knob/show.h"
 #include "machine/target.h"
@@ -275,13 +278,11 @@ static bool is_root(const struct setter *setter, const char *verb)
 /* A row that was settled beforehand gives way to what an earlier apply did with that knob. */
 static int unsettle(struct knob *knob, const struct journal_entry *entry)
 {
-	char *wanted = strdup(entry->new ? entry->new : entry->old);
+	int r = text_replace(&knob->wanted, entry->new ? entry->new : entry->old);
 
-	if (!wanted)
-		return -ENOMEM;
-	free(knob->wanted);
+	if (r < 0)
+		return r;
 	free(TAKE_PTR(knob->note));
-	knob->wanted = wanted;
 	knob->group = entry->group;
 	knob->kind = entry->kind;
 	knob->word = KNOB_NONE;
@@ -340,7 +341,7 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 
 	r = journal_load(setter->name, &journal, &why);
 	if (r < 0)
-		return 0; /* engine_inspect() says what there is to say */
+		return 0; /* inspect_plan() says what there is to say */
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 		struct knob *knob = find_sorted(plan, sorted, n_sorted, e->path);
@@ -353,12 +354,9 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 		}
 		/* What was asked for last time, unless it is asked for something else now. */
 		if (knob && knob->wanted && e->new && !specific) {
-			char *wanted = strdup(e->new);
-
-			if (!wanted)
-				return -ENOMEM;
-			free(knob->wanted);
-			knob->wanted = wanted;
+			r = text_replace(&knob->wanted, e->new);
+			if (r < 0)
+				return r;
 		}
 		if (knob)
 			continue;
@@ -394,7 +392,7 @@ static int run_status(
 		if (r < 0)
 			return EXIT_FAILED;
 	}
-	r = engine_inspect(&engine, plan, &failure);
+	r = inspect_plan(&engine, plan, &failure);
 	if (r < 0) {
 		say_failure(r, &failure);
 		return EXIT_FAILED;
@@ -447,7 +445,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	struct engine_failure failure = { 0 };
 	int r;
 
-	r = engine_apply(&engine, plan, &failure);
+	r = apply_plan(&engine, plan, &failure);
 	if (r < 0) {
 		/* What else went wrong then, such as putting it all back, is new. */
 		if (!verification.failed || failure.what)
@@ -488,7 +486,7 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 	if (!is_root(setter, "restore"))
 		return EXIT_FAILED;
 	hold_signals();
-	r = engine_restore(&engine, &rows, &failure);
+	r = restore_journal(&engine, &rows, &failure);
 	if (r < 0) {
 		say_failure(r, &failure);
 		status = EXIT_FAILED;

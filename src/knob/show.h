@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "knob/engine.h"
 #include "knob/knob.h"
+#include "knob/restore.h"
 
 /* verbose: also the knobs that are merely kept, and each in a row of its own. */
 int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *stream);

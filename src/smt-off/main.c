@@ -435,14 +435,10 @@ static int verify_smt(const struct setter_target *target, struct knob_plan *plan
 	if (!control || control->note || cpumask_is_empty(also))
 		return 0;
 	list = cpumask_format_list(also);
-	if (!list ||
-		asprintf(&control->note,
-			"took %s as well: the first thread of that core was offline before",
-			list) < 0) {
-		control->note = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	return list
+		? knob_set_note(control,
+			  "took %s as well: the first thread of that core was offline before", list)
+		: -ENOMEM;
 }
 
 static int parse_option(int option, const char *value, void *state)

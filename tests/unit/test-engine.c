@@ -12,7 +12,9 @@
 #include "basic/file.h"
 #include "basic/text.h"
 #include "fake-run.h"
-#include "knob/engine.h"
+#include "knob/apply.h"
+#include "knob/inspect.h"
+#include "knob/restore.h"
 
 #define JOURNAL "/run/quiesce/test.journal"
 
@@ -140,7 +142,7 @@ static struct knob *add(
 static int apply_with(const struct engine *engine, struct knob_plan *plan)
 {
 	struct engine_failure failure = { 0 };
-	int r = engine_apply(engine, plan, &failure);
+	int r = apply_plan(engine, plan, &failure);
 
 	if (r < 0)
 		assert_non_null(failure.what);
@@ -160,7 +162,7 @@ static int restore_with(const struct engine *engine, char *words, size_t size)
 {
 	struct restore_rows rows = { 0 };
 	struct engine_failure failure = { 0 };
-	int r = engine_restore(engine, &rows, &failure);
+	int r = restore_journal(engine, &rows, &failure);
 
 	*words = '\0';
 	for (size_t i = 0; i < rows.n; i++) {
@@ -383,7 +385,7 @@ static void test_rollback_fails(_unused_ void **state)
 	add(&plan, 0, "b", "1");
 	add(&plan, 1, "bad", "1");
 	machine.side_effect = jam_a;
-	assert_int_equal(engine_apply(&engine_plain, &plan, &failure), -EPERM);
+	assert_int_equal(apply_plan(&engine_plain, &plan, &failure), -EPERM);
 	assert_non_null(strstr(failure.what, "cannot set bad"));
 	assert_non_null(strstr(failure.what, "test restore"));
 	engine_failure_clear(&failure);
@@ -482,7 +484,7 @@ static void test_stubborn(_unused_ void **state)
 	set("stubborn", "0")->stubborn = true;
 	add(&plan, 0, "a", "1");
 	add(&plan, 0, "stubborn", "1");
-	assert_int_equal(engine_apply(&engine_plain, &plan, &failure), -EINVAL);
+	assert_int_equal(apply_plan(&engine_plain, &plan, &failure), -EINVAL);
 	assert_non_null(strstr(failure.what, "kept 0"));
 	assert_string_equal(failure.path, "var:stubborn");
 	engine_failure_clear(&failure);
@@ -650,7 +652,7 @@ static void test_foreign(_unused_ void **state)
 	{
 		struct engine_failure failure = { 0 };
 
-		assert_int_equal(engine_inspect(&engine_plain, &plan, &failure), 0);
+		assert_int_equal(inspect_plan(&engine_plain, &plan, &failure), 0);
 		assert_non_null(strstr(knob_plan_find(&plan, "var:b")->note, "somebody else"));
 	}
 	knob_plan_clear(&plan);
@@ -860,7 +862,7 @@ static void test_damaged(_unused_ void **state)
 		assert_int_equal(fclose(stream), 0);
 		add(&plan, 0, "a", "1");
 		assert_apply(-EBADMSG, &plan);
-		assert_int_equal(engine_inspect(&engine_plain, &plan, &failure), -EBADMSG);
+		assert_int_equal(inspect_plan(&engine_plain, &plan, &failure), -EBADMSG);
 		assert_non_null(strstr(failure.what, "nothing is touched"));
 		engine_failure_clear(&failure);
 		assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), -EBADMSG);
@@ -917,7 +919,7 @@ static void test_verify(_unused_ void **state)
 	engine.context = &calls;
 	add(&plan, 0, "a", "2");
 	add(&plan, 0, "b", "2");
-	assert_int_equal(engine_apply(&engine, &plan, &failure), -EDOM);
+	assert_int_equal(apply_plan(&engine, &plan, &failure), -EDOM);
 	assert_null(failure.what);
 	knob_plan_clear(&plan);
 	assert_int_equal(calls, 1);
@@ -928,7 +930,7 @@ static void test_verify(_unused_ void **state)
 
 	/* Asked also when there is nothing to turn. */
 	add(&plan, 0, "a", "1");
-	assert_int_equal(engine_apply(&engine, &plan, &failure), -EDOM);
+	assert_int_equal(apply_plan(&engine, &plan, &failure), -EDOM);
 	knob_plan_clear(&plan);
 	assert_int_equal(calls, 2);
 	assert_value("a", "1");

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "basic/text.h"
+#include "knob/apply.h"
+#include "knob/inspect.h"
+#include "knob/order.h"
+#include "knob/rollback.h"
+
+/* Whether this one is to be written. */
+static bool is_to_write(const struct knob *knob)
+{
+	return !knob->settled && knob->wanted && knob->now && knob->word == KNOB_NONE;
+}
+
+/* Whether another knob may change this one as a side effect. */
+static bool is_to_keep(const struct knob *knob)
+{
+	return !knob->settled && !knob->wanted && knob->now;
+}
+
+/* Whether this one is as wanted, and another knob may move it as a side effect. */
+static bool is_to_guard(const struct knob *knob)
+{
+	return !knob->settled && knob->wanted && knob->now &&
+		(knob->word == KNOB_ALREADY || knob->word == KNOB_APPLIED);
+}
+
+/* All that is going to change, with what it is now; what it will be is not known until it has been
+ * read back. What the journal says already of how a knob was before stays. */
+static int note_in_journal(const struct engine *engine, struct journal *before,
+	struct journal *journal, const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		struct journal_entry *entry;
+		int r;
+
+		if (!is_to_write(knob) && !is_to_keep(knob) && !is_to_guard(knob))
+			continue;
+		/* The journal begins as a copy of the one before, which need not be sorted anew
+		 * for each addition. */
+		entry = before ? journal_find(before, knob->path) : NULL;
+		if (entry) {
+			entry = &journal->entries[entry - before->entries];
+			free(TAKE_PTR(entry->new));
+			continue;
+		}
+		r = journal_add(
+			journal, knob->group, knob->kind, knob->path, knob->name, knob->now, NULL);
+		if (r < 0)
+			return r;
+	}
+	return engine->rank ? journal_sort(journal, engine->rank) : 0;
+}
+
+/* The kernel did not take it. Returns the error when that is a failure of the whole. */
+static int refuse(
+	const struct engine *engine, struct knob *knob, int error, struct engine_failure *failure)
+{
+	knob->error = -error;
+	knob->word = knob_error_is_unavailable(-error) ? KNOB_UNAVAILABLE : KNOB_DENIED;
+	if (knob->word == KNOB_UNAVAILABLE && !engine->strict)
+		return 0;
+	if (knob->may_be_refused && !engine->strict)
+		return 0;
+	engine_failure_set(failure, knob->path, "cannot set %s to %s", knob->name, knob->wanted);
+	return error;
+}
+
+/* Limits that were refused, now that the others stand. */
+static int write_again(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		int r;
+
+		if (!knob->before || !order_is_to_write_again(knob->kind, -knob->error))
+			continue;
+		knob->error = 0;
+		r = knob_write(engine->backends, knob->path, knob->wanted);
+		if (r < 0)
+			r = refuse(engine, knob, r, failure);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Knobs that were as wanted until another one was turned. */
+static int write_moved(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		_cleanup_free_ char *now = NULL;
+		int r;
+
+		if (!knob->before || !is_to_guard(knob))
+			continue;
+		r = knob_read(engine->backends, knob->path, &now);
+		if (r == 0 && knob_equal(knob->kind, now, knob->wanted))
+			continue;
+		knob->turned = true;
+		if (r == 0)
+			r = knob_write(engine->backends, knob->path, knob->wanted);
+		if (r < 0)
+			r = refuse(engine, knob, r, failure);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Writes in the plan's order, and stops at the first failure of the whole. */
+static int write_knobs(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	int r;
+
+	/* All of them first: one that fails may have moved others, whose turn has not come. */
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+
+		if (!is_to_keep(knob) && !is_to_guard(knob) && !is_to_write(knob))
+			continue;
+		r = text_replace(&knob->before, knob->now);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+
+		if (!is_to_write(knob))
+			continue;
+		knob->turned = true;
+		r = knob_write(engine->backends, knob->path, knob->wanted);
+		if (order_is_to_write_again(knob->kind, r)) {
+			knob->error = -r;
+			continue;
+		}
+		if (r < 0) {
+			r = refuse(engine, knob, r, failure);
+			if (r < 0)
+				return r;
+		}
+	}
+	r = write_again(engine, plan, failure);
+	return r < 0 ? r : write_moved(engine, plan, failure);
+}
+
+/* Whether knobs that were as wanted had to be written after all. */
+static bool any_guarded_turned(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		if (plan->knobs[i].turned && is_to_guard(&plan->knobs[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a knob that took its value has it. Returns an error when it has not, and that is a
+ * failure of the whole. */
+static int judge_knob(
+	const struct engine *engine, struct knob *knob, struct engine_failure *failure)
+{
+	if (knob_equal(knob->kind, knob->now, knob->wanted)) {
+		if (knob->word != KNOB_ALREADY)
+			knob->word = KNOB_APPLIED;
+		return 0;
+	}
+	if (knob->kind == KNOB_FREQUENCY && !knob_equal(knob->kind, knob->now, knob->before)) {
+		knob->word = KNOB_APPLIED;
+		(void)knob_set_note(knob, "the driver made it %s", knob->now);
+		return 0;
+	}
+	knob->word = KNOB_DENIED;
+	(void)knob_set_note(knob, "the kernel kept %s", knob->now);
+	if (knob->may_be_refused && !engine->strict)
+		return 0;
+	engine_failure_set(failure, knob->path, "%s was set to %s, but the kernel kept %s",
+		knob->name, knob->wanted, knob->now);
+	return -EINVAL;
+}
+
+/* Reads everything back that was written or may have moved, and judges. What was only guarded, and
+ * found to be in its place after the last write, is not read once more, unless it may come late. */
+static int read_knobs_back(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	bool look_at_all = any_guarded_turned(plan);
+	int64_t deadline = knob_deadline();
+
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		char *now;
+		int r;
+
+		if (!knob->before ||
+			(!look_at_all && is_to_guard(knob) && knob->kind != KNOB_FREQUENCY))
+			continue;
+		r = knob->wanted && knob->error == 0
+			? knob_read_back(engine->backends, knob->kind, knob->path, knob->wanted,
+				  deadline, &now)
+			: knob_read(engine->backends, knob->path, &now);
+		if (r < 0 && !knob->wanted) {
+			/* A file that another knob took away, such as that of an offline CPU. */
+			free(TAKE_PTR(knob->now));
+			continue;
+		}
+		if (r < 0) {
+			r = refuse(engine, knob, r, failure);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		free(knob->now);
+		knob->now = now;
+		if (!knob->wanted || knob->error != 0)
+			continue;
+		r = judge_knob(engine, knob, failure);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* What the knobs have become, into the journal. */
+static int note_outcome(struct journal *journal, struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		struct journal_entry *entry;
+		int r;
+
+		if (!knob->before || !knob->now)
+			continue;
+		entry = journal_find(journal, knob->path);
+		if (!entry)
+			return -ENOMEM;
+		r = text_replace(&knob->original, entry->old);
+		if (r < 0)
+			return r;
+		r = text_replace(&entry->new, knob->now);
+		if (r < 0)
+			return r;
+		/* One that the kernel refused stands as before: there is nothing to put back. But
+		 * one that was as wanted already may be moved by another that is put back. */
+		entry->drop = knob->wanted && knob->word != KNOB_APPLIED &&
+			knob->word != KNOB_ALREADY && knob_equal(knob->kind, knob->now, entry->old);
+		if (entry->drop)
+			free(TAKE_PTR(knob->original));
+	}
+	journal_drop(journal);
+	return 0;
+}
+
+/* The machine is not as it was: that is said, too. */
+static void say_left(struct engine_failure *failure, const char *tool)
+{
+	char *both;
+
+	if (asprintf(&both, "%s%snot everything could be put back, see `%s restore`",
+		    failure->what ? failure->what : "", failure->what ? "; and " : "", tool) < 0)
+		return;
+	free(failure->what);
+	failure->what = both;
+}
+
+/* After a failed apply: knobs and journal as they were before it. */
+static void undo_apply(const struct engine *engine, struct knob_plan *plan,
+	const struct journal *before, struct engine_failure *failure)
+{
+	if (rollback_plan(engine, plan) < 0) {
+		/* The journal knows how it was: `restore` may have more luck. */
+		say_left(failure, engine->tool);
+		return;
+	}
+	if (before)
+		(void)journal_save(before);
+	else
+		(void)journal_remove(engine->tool);
+}
+
+/* A knob that is not there, or cannot even be read. What the plan has settled is for whoever made
+ * the plan to refuse. */
+static int refuse_unreadable(
+	const struct engine *engine, const struct knob_plan *plan, struct engine_failure *failure)
+{
+	for (size_t i = 0; engine->strict && i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (knob->settled || !knob->wanted || knob->now)
+			continue;
+		engine_failure_set(failure, knob->path, "cannot read %s", knob->name);
+		return -knob->error;
+	}
+	return 0;
+}
+
+/* Whether there is a knob to turn, or one of which the journal does not know what it has become:
+ * an apply was killed before it could write that down. */
+static bool is_anything_to_do(struct journal *before, const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		const struct journal_entry *entry;
+
+		if (is_to_write(knob))
+			return true;
+		if (!before || !knob->now)
+			continue;
+		entry = journal_find(before, knob->path);
+		if (entry && !entry->new)
+			return true;
+	}
+	return false;
+}
+
+/* Writes the journal that may be needed to turn the knobs back. */
+static int write_journal(const struct engine *engine, struct journal *before,
+	const struct knob_plan *plan, struct journal **ret)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	int r;
+
+	r = before ? journal_copy(before, &journal) : journal_new(engine->tool, &journal);
+	if (r == 0)
+		r = note_in_journal(engine, before, journal, plan);
+	if (r == 0)
+		r = journal_save(journal);
+	if (r == 0)
+		*ret = TAKE_PTR(journal);
+	return r;
+}
+
+/* From the first knob to the journal of what they have become. */
+static int turn_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
+	struct engine_failure *failure)
+{
+	int r;
+
+	r = write_knobs(engine, plan, failure);
+	if (r == 0)
+		r = read_knobs_back(engine, plan, failure);
+	if (r == 0 && engine->verify)
+		r = engine->verify(plan, engine->context);
+	if (r < 0)
+		return r;
+	r = note_outcome(journal, plan);
+	if (r == 0)
+		r = journal->n > 0 ? journal_save(journal) : journal_remove(engine->tool);
+	if (r < 0)
+		engine_failure_set(failure, NULL, "cannot write the journal");
+	return r;
+}
+
+int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	_cleanup_(journal) struct journal *journal = NULL, *before = NULL;
+	_cleanup_close_ int lock = -EBADF;
+	int r;
+
+	if (!engine->locked) {
+		lock = engine_lock(failure);
+		if (lock < 0)
+			return lock;
+	}
+	r = engine_load_journal(engine, &before, failure);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = inspect_knobs(engine, before, plan);
+	if (r == 0)
+		r = refuse_unreadable(engine, plan, failure);
+	if (r < 0)
+		return r;
+	if (!is_anything_to_do(before, plan))
+		return engine->verify ? engine->verify(plan, engine->context) : 0;
+
+	r = write_journal(engine, before, plan, &journal);
+	if (r < 0) {
+		engine_failure_set(
+			failure, NULL, "cannot write the journal, so nothing is touched");
+		return r;
+	}
+	r = turn_knobs(engine, journal, plan, failure);
+	if (r < 0)
+		undo_apply(engine, plan, before, failure);
+	return r;
+}

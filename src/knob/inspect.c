@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "basic/text.h"
+#include "knob/inspect.h"
+
+bool inspect_is_foreign(const struct journal_entry *entry, const char *now)
+{
+	const char *become = entry->new;
+
+	return become && !knob_equal(entry->kind, now, entry->old) &&
+		knob_is_foreign(entry->kind, now, become);
+}
+
+static int inspect_knob(const struct engine *engine, struct journal *journal, struct knob *knob)
+{
+	const struct journal_entry *entry;
+	int r;
+
+	if (knob->settled)
+		return 0;
+	entry = journal ? journal_find(journal, knob->path) : NULL;
+	r = text_replace(&knob->original, entry ? entry->old : NULL);
+	if (r < 0)
+		return r;
+	free(TAKE_PTR(knob->now));
+	r = knob_read(engine->backends, knob->path, &knob->now);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		knob->error = -r;
+		knob->word = knob_error_is_unavailable(-r) ? KNOB_UNAVAILABLE : KNOB_DENIED;
+		return 0;
+	}
+	if (knob->wanted && knob_equal(knob->kind, knob->now, knob->wanted))
+		knob->word = entry && !knob_equal(knob->kind, entry->old, knob->wanted)
+			? KNOB_APPLIED
+			: KNOB_ALREADY;
+	else
+		knob->word = KNOB_NONE;
+	if (entry && inspect_is_foreign(entry, knob->now))
+		(void)knob_set_note(
+			knob, "changed by somebody else since: it was set to %s", entry->new);
+	return 0;
+}
+
+int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		int r = inspect_knob(engine, journal, &plan->knobs[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int inspect_plan(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	int r;
+
+	r = engine_load_journal(engine, &journal, failure);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	return inspect_knobs(engine, journal, plan);
+}

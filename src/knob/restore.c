@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "knob/inspect.h"
+#include "knob/order.h"
+#include "knob/restore.h"
+
+void restore_rows_clear(struct restore_rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		free(rows->items[i].path);
+		free(rows->items[i].name);
+		free(rows->items[i].original);
+		free(rows->items[i].now);
+	}
+	free(rows->items);
+	*rows = (struct restore_rows){ 0 };
+}
+
+const char *restore_word_name(enum restore_word word)
+{
+	switch (word) {
+	case RESTORE_DONE:
+		return "restored";
+	case RESTORE_UNCHANGED:
+		return "unchanged";
+	case RESTORE_FOREIGN:
+		return "foreign";
+	case RESTORE_GONE:
+		return "gone";
+	case RESTORE_REFUSED:
+		return "refused";
+	case RESTORE_FAILED:
+		return "failed";
+	}
+	return "?";
+}
+
+/* What restoring has done with an entry so far. */
+struct restore_state {
+	enum restore_word word;
+	int error; /* positive errno */
+	char *now;
+	bool known;  /* the journal said what the knob had become */
+	bool leave;  /* it is not ours to put back */
+	size_t seen; /* how much had been written when it was read last */
+};
+
+struct restoring {
+	const struct engine *engine;
+	struct journal *journal;
+	struct restore_state *states; /* of its entries */
+	size_t writes;
+};
+
+/* Nothing was written since it was read last, so that it need not be read again. */
+static bool is_fresh(const struct restoring *restoring, const struct restore_state *state)
+{
+	return state->seen == restoring->writes && state->now;
+}
+
+static int read_now(const struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
+	int r;
+
+	if (is_fresh(restoring, state))
+		return 0;
+	free(TAKE_PTR(state->now));
+	r = knob_read(restoring->engine->backends, entry->path, &state->now);
+	state->seen = restoring->writes;
+	state->error = r < 0 ? -r : 0;
+	if (r < 0)
+		state->word = knob_error_is_unavailable(-r) ? RESTORE_GONE : RESTORE_FAILED;
+	return r;
+}
+
+/*
+ * Tells what somebody else changed from what is to be put back, before the first knob is: from then
+ * on a value may also have been moved by another knob that was put back. For the same reason the
+ * journal forgets what the knobs had become, so that whoever goes on after a crash does not take
+ * half of our work for somebody else's. That it cannot be written keeps nobody from restoring.
+ */
+static void judge_entries(const struct restoring *restoring)
+{
+	bool anything = false;
+
+	for (size_t i = 0; i < restoring->journal->n; i++) {
+		struct journal_entry *e = &restoring->journal->entries[i];
+		struct restore_state *state = &restoring->states[i];
+		bool same;
+
+		state->known = e->new != NULL;
+		if (read_now(restoring, i) < 0)
+			same = false;
+		else
+			same = knob_equal(e->kind, state->now, e->old);
+		if (state->now && !restoring->engine->force && inspect_is_foreign(e, state->now)) {
+			state->leave = true;
+			/* What was only looked after, and stayed as it was, nobody has to miss. */
+			state->word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED
+									  : RESTORE_FOREIGN;
+			continue;
+		}
+		anything = anything || (!same && e->new);
+		free(TAKE_PTR(e->new));
+	}
+	if (anything)
+		(void)journal_save(restoring->journal);
+}
+
+static void write_old(struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
+	_cleanup_free_ char *text = knob_writable(entry->kind, entry->old);
+	int r;
+
+	restoring->writes++;
+	r = text ? knob_write(restoring->engine->backends, entry->path, text) : -ENOMEM;
+	state->error = r < 0 ? -r : 0;
+	if (r == 0)
+		state->word = RESTORE_DONE;
+	else
+		state->word = engine_may_stay(restoring->engine, entry->path, r) ? RESTORE_REFUSED
+										 : RESTORE_FAILED;
+}
+
+/* Puts one knob back; it remains to be read back. */
+static void restore_entry(struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
+
+	if (state->leave || read_now(restoring, index) < 0)
+		return;
+	/* Where the apply did not live to see what became of a limit, what shows of it may be from
+	 * before it was written. */
+	if (knob_equal(entry->kind, state->now, entry->old) &&
+		(entry->kind != KNOB_FREQUENCY || state->known))
+		state->word = RESTORE_UNCHANGED;
+	else
+		write_old(restoring, index);
+}
+
+static void read_entry_back(const struct restoring *restoring, size_t index, int64_t deadline)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
+	char *after;
+	int r;
+
+	r = knob_read_back(restoring->engine->backends, entry->kind, entry->path, entry->old,
+		deadline, &after);
+	if (r < 0) {
+		state->error = -r;
+		state->word = RESTORE_FAILED;
+		return;
+	}
+	free(state->now);
+	state->now = after;
+	state->seen = restoring->writes;
+	if (!knob_equal(entry->kind, after, entry->old))
+		state->word = RESTORE_FAILED;
+}
+
+/* All of a group: first written, each at its turn, then read back, because what comes late comes
+ * for all of them at the same time. */
+static void restore_group(struct restoring *restoring, const struct order_place *places, size_t n)
+{
+	int64_t deadline;
+
+	for (size_t i = 0; i < n; i++)
+		restore_entry(restoring, places[i].index);
+	for (size_t i = 0; i < n; i++) {
+		size_t index = places[i].index;
+		const struct restore_state *state = &restoring->states[index];
+
+		if (state->word == RESTORE_FAILED &&
+			order_is_to_write_again(
+				restoring->journal->entries[index].kind, -state->error))
+			write_old(restoring, index);
+	}
+	deadline = knob_deadline();
+	for (size_t i = 0; i < n; i++) {
+		if (restoring->states[places[i].index].word == RESTORE_DONE)
+			read_entry_back(restoring, places[i].index, deadline);
+	}
+}
+
+/* What was put back, or had not changed, may have been moved by a knob that came after it: compares
+ * all once more, and writes those once more. */
+static void restore_moved(struct restoring *restoring)
+{
+	int64_t deadline;
+
+	for (size_t i = 0; i < restoring->journal->n; i++) {
+		const struct journal_entry *e = &restoring->journal->entries[i];
+		const struct restore_state *state = &restoring->states[i];
+
+		if (state->leave ||
+			(state->word != RESTORE_DONE && state->word != RESTORE_UNCHANGED) ||
+			read_now(restoring, i) < 0 || knob_equal(e->kind, state->now, e->old))
+			continue;
+		write_old(restoring, i);
+	}
+	deadline = knob_deadline();
+	for (size_t i = 0; i < restoring->journal->n; i++) {
+		const struct restore_state *state = &restoring->states[i];
+
+		if (!state->leave && state->word == RESTORE_DONE &&
+			!knob_equal(restoring->journal->entries[i].kind, state->now,
+				restoring->journal->entries[i].old))
+			read_entry_back(restoring, i, deadline);
+	}
+}
+
+static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
+	enum restore_word word, char *now, int error)
+{
+	struct restore_row *items = reallocarray(rows->items, rows->n + 1, sizeof(*items));
+
+	if (!items) {
+		free(now);
+		return -ENOMEM;
+	}
+	rows->items = items;
+	items[rows->n] = (struct restore_row){
+		.kind = entry->kind,
+		.path = strdup(entry->path),
+		.name = strdup(entry->name),
+		.original = strdup(entry->old),
+		.now = now,
+		.word = word,
+		.error = error,
+	};
+	rows->n++;
+	return items[rows->n - 1].path && items[rows->n - 1].name && items[rows->n - 1].original
+		? 0
+		: -ENOMEM;
+}
+
+/* The row of an entry, and what is left over into `left`. Takes the state's text over. */
+static int note_restored(const struct journal_entry *e, struct restore_state *state,
+	struct journal *left, struct restore_rows *rows)
+{
+	char *now = TAKE_PTR(state->now);
+	int r;
+
+	if (state->word == RESTORE_FAILED || state->word == RESTORE_FOREIGN) {
+		r = journal_add(left, e->group, e->kind, e->path, e->name, e->old, e->new);
+		if (r < 0) {
+			free(now);
+			return r;
+		}
+	}
+	return add_row(rows, e, state->word, now, state->error);
+}
+
+/* All entries; those that are left over go into `left`. */
+static int restore_entries(const struct engine *engine, struct journal *journal,
+	struct journal *left, struct restore_rows *rows, struct engine_failure *failure)
+{
+	_cleanup_free_ struct order_place *places = calloc(journal->n + 1, sizeof(*places));
+	struct restoring restoring = {
+		.engine = engine,
+		.journal = journal,
+		.states = calloc(journal->n + 1, sizeof(*restoring.states)),
+	};
+	int result = 0, r = 0;
+
+	if (!places || !restoring.states) {
+		free(restoring.states);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < journal->n; i++)
+		places[i] = (struct order_place){ .group = journal->entries[i].group, .index = i };
+	order_sort_backwards(places, journal->n);
+	judge_entries(&restoring);
+	for (size_t i = 0, end; i < journal->n; i = end) {
+		end = order_find_group_end(places, journal->n, i);
+		restore_group(&restoring, &places[i], end - i);
+	}
+	restore_moved(&restoring);
+	for (size_t i = 0; r == 0 && i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[places[i].index];
+		struct restore_state *state = &restoring.states[places[i].index];
+
+		if (state->word == RESTORE_FAILED && result == 0) {
+			result = state->error ? -state->error : -EINVAL;
+			engine_failure_set(
+				failure, e->path, "cannot put %s back to %s", e->name, e->old);
+		}
+		r = note_restored(e, state, left, rows);
+	}
+	for (size_t i = 0; i < journal->n; i++)
+		free(restoring.states[i].now);
+	free(restoring.states);
+	return r < 0 ? r : result;
+}
+
+int restore_journal(
+	const struct engine *engine, struct restore_rows *ret, struct engine_failure *failure)
+{
+	_cleanup_(journal) struct journal *journal = NULL, *left = NULL;
+	struct restore_rows rows = { 0 };
+	_cleanup_close_ int lock = -EBADF;
+	int result, r;
+
+	/* Without a directory there is no journal, and nothing to lock. */
+	if (access(JOURNAL_DIRECTORY, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	if (!engine->locked) {
+		lock = engine_lock(failure);
+		if (lock < 0)
+			return lock;
+	}
+	r = engine_load_journal(engine, &journal, failure);
+	if (r == -ENOENT)
+		return journal_remove(engine->tool); /* one of another boot */
+	if (r < 0)
+		return r;
+	r = journal_new(engine->tool, &left);
+	if (r < 0)
+		return r;
+	result = restore_entries(engine, journal, left, &rows, failure);
+	/* Memory that ran out half-way: the journal stays, and restoring can be repeated. */
+	if (result == -ENOMEM) {
+		restore_rows_clear(&rows);
+		return result;
+	}
+	r = left->n > 0 ? journal_save(left) : journal_remove(engine->tool);
+	if (r < 0 && result == 0) {
+		engine_failure_set(failure, NULL, "cannot write the journal");
+		result = r;
+	}
+	*ret = rows;
+	return result;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Putting back what a journal says.
+ */
+#ifndef QUIESCE_KNOB_RESTORE_H
+#define QUIESCE_KNOB_RESTORE_H
+
+#include <stddef.h>
+
+#include "knob/engine.h"
+
+/* What restoring did with an entry of the journal. */
+enum restore_word {
+	RESTORE_DONE,	   /* written back */
+	RESTORE_UNCHANGED, /* it was as before already, or we never changed it */
+	RESTORE_FOREIGN,   /* somebody else changed it since: left as it is */
+	RESTORE_GONE,	   /* there is no such knob any more */
+	RESTORE_REFUSED,   /* engine->may_stay() */
+	RESTORE_FAILED,
+};
+
+struct restore_row {
+	enum knob_kind kind;
+	char *path;
+	char *name;
+	char *original;
+	char *now; /* NULL when it cannot be read */
+	enum restore_word word;
+	int error; /* positive errno behind REFUSED and FAILED, 0 if there is none */
+};
+
+struct restore_rows {
+	struct restore_row *items;
+	size_t n;
+};
+void restore_rows_clear(struct restore_rows *rows);
+const char *restore_word_name(enum restore_word word);
+
+/*
+ * Puts back what the journal says, groups backwards. Values that somebody else changed since stay,
+ * unless forced; what is left over (foreign or failed) stays in the journal, else the journal goes.
+ * 0 also when there is none. The errno of the first knob that failed, with its row in *ret as well;
+ * the others are restored all the same. Another errno, with *ret untouched and the failure set,
+ * when the journal cannot be used.
+ */
+int restore_journal(
+	const struct engine *engine, struct restore_rows *ret, struct engine_failure *failure);
+
+#endif
