@@ -144,7 +144,7 @@ static int begin(const struct hold *hold, const char *cpus)
 		say_errno(up, "cannot find out whether %s is up", TARGET_UNIT);
 		r = up;
 	} else if (!up) {
-		int fd = open_lock(hold, "held");
+		int fd = open_lock(hold, STATE_HELD);
 
 		r = fd;
 		if (fd >= 0) {
@@ -152,7 +152,7 @@ static int begin(const struct hold *hold, const char *cpus)
 			r = start(hold, cpus);
 		}
 		if (r < 0)
-			(void)unlinkat(hold->directory, "held", 0);
+			(void)unlinkat(hold->directory, STATE_HELD, 0);
 	}
 	(void)flock(hold->turn, LOCK_UN);
 	return r;
@@ -166,10 +166,10 @@ static int end(const struct hold *hold)
 		return -errno;
 	/* Not made exclusive while others hold it. */
 	if (flock(hold->here, LOCK_EX | LOCK_NB) == 0 &&
-		faccessat(hold->directory, "held", F_OK, 0) == 0) {
+		faccessat(hold->directory, STATE_HELD, F_OK, 0) == 0) {
 		r = stop(hold);
 		if (r == 0)
-			(void)unlinkat(hold->directory, "held", 0);
+			(void)unlinkat(hold->directory, STATE_HELD, 0);
 	}
 	(void)flock(hold->turn, LOCK_UN);
 	return r;

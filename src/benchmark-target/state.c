@@ -99,7 +99,10 @@ int state_write(const struct settings *settings, const struct choice *choice)
 
 int state_remove(void)
 {
-	return remove_file(TARGET_FILE);
+	int held = remove_file(TARGET_DIRECTORY "/" STATE_HELD);
+	int target = remove_file(TARGET_FILE);
+
+	return held < 0 ? held : target;
 }
 
 /* systemd.unit(5): what a unit's name may hold; and nothing that looks like an option. */

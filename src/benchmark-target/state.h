@@ -12,7 +12,10 @@
 /* Works out the options of all setters, and writes /run/quiesce/target, whole and in place of an
  * old one. Says what is left as it is, and what is wrong. */
 int state_write(const struct settings *settings, const struct choice *choice);
-/* 0 also when there is none. */
+/* The file, in /run/quiesce, that says that the target is up for runpinned --quiesce alone
+ * (hold.c). Whoever starts it later must not have it stopped by that. */
+#define STATE_HELD "held"
+/* Removes both. 0 also when there is none. */
 int state_remove(void);
 
 /*
