@@ -361,14 +361,8 @@ static int turn_knobs(const struct engine *engine, struct journal *journal, stru
 int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
 	_cleanup_(journal) struct journal *journal = NULL, *before = NULL;
-	_cleanup_close_ int lock = -EBADF;
 	int r;
 
-	if (!engine->locked) {
-		lock = engine_lock(failure);
-		if (lock < 0)
-			return lock;
-	}
 	r = engine_load_journal(engine, &before, failure);
 	if (r < 0 && r != -ENOENT)
 		return r;

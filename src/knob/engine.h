@@ -29,7 +29,6 @@ struct engine {
 	void *context; /* of verify() */
 	bool strict;   /* a knob that may be refused, must not be */
 	bool force;    /* restore over what somebody else changed */
-	bool locked;   /* the caller holds engine_lock(): it is not taken once more */
 };
 
 /* Why something failed as a whole, for a person; the knob that did it, if one did. */
@@ -43,9 +42,9 @@ void engine_failure_set(struct engine_failure *failure, const char *path, const 
 	_printf_(3, 4);
 
 /*
- * The lock of the whole machine: taken before a plan is made, so that the plan is not of what
- * another setter is about to change. A descriptor, to be closed; -EAGAIN when another tool holds it
- * for long.
+ * The lock of the whole machine, which whoever applies or restores holds: taken before a plan is
+ * made, so that the plan is not of what another setter is about to change. A descriptor, to be
+ * closed; -EAGAIN when another tool holds it for long.
  */
 int engine_lock(struct engine_failure *failure);
 

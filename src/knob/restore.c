@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "knob/inspect.h"
 #include "knob/order.h"
@@ -263,7 +262,7 @@ static int note_restored(const struct journal_entry *e, struct restore_state *st
 
 /* All entries; those that are left over go into `left`. */
 static int restore_entries(const struct engine *engine, struct journal *journal,
-	struct journal *left, struct restore_rows *rows, struct engine_failure *failure)
+	struct journal *left, struct restore_rows *rows)
 {
 	_cleanup_free_ struct order_place *places = calloc(journal->n + 1, sizeof(*places));
 	struct restoring restoring = {
@@ -290,11 +289,8 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 		const struct journal_entry *e = &journal->entries[places[i].index];
 		struct restore_state *state = &restoring.states[places[i].index];
 
-		if (state->word == RESTORE_FAILED && result == 0) {
+		if (state->word == RESTORE_FAILED && result == 0)
 			result = state->error ? -state->error : -EINVAL;
-			engine_failure_set(
-				failure, e->path, "cannot put %s back to %s", e->name, e->old);
-		}
 		r = note_restored(e, state, left, rows);
 	}
 	for (size_t i = 0; i < journal->n; i++)
@@ -308,17 +304,8 @@ int restore_journal(
 {
 	_cleanup_(journal) struct journal *journal = NULL, *left = NULL;
 	struct restore_rows rows = { 0 };
-	_cleanup_close_ int lock = -EBADF;
 	int result, r;
 
-	/* Without a directory there is no journal, and nothing to lock. */
-	if (access(JOURNAL_DIRECTORY, F_OK) < 0 && errno == ENOENT)
-		return 0;
-	if (!engine->locked) {
-		lock = engine_lock(failure);
-		if (lock < 0)
-			return lock;
-	}
 	r = engine_load_journal(engine, &journal, failure);
 	if (r == -ENOENT)
 		return journal_remove(engine->tool); /* one of another boot */
@@ -327,17 +314,15 @@ int restore_journal(
 	r = journal_new(engine->tool, &left);
 	if (r < 0)
 		return r;
-	result = restore_entries(engine, journal, left, &rows, failure);
+	result = restore_entries(engine, journal, left, &rows);
 	/* Memory that ran out half-way: the journal stays, and restoring can be repeated. */
 	if (result == -ENOMEM) {
 		restore_rows_clear(&rows);
 		return result;
 	}
 	r = left->n > 0 ? journal_save(left) : journal_remove(engine->tool);
-	if (r < 0 && result == 0) {
-		engine_failure_set(failure, NULL, "cannot write the journal");
-		result = r;
-	}
 	*ret = rows;
-	return result;
+	if (r < 0)
+		engine_failure_set(failure, NULL, "cannot write the journal");
+	return r < 0 ? r : result;
 }

@@ -37,11 +37,12 @@ void restore_rows_clear(struct restore_rows *rows);
 const char *restore_word_name(enum restore_word word);
 
 /*
- * Puts back what the journal says, groups backwards. Values that somebody else changed since stay,
- * unless forced; what is left over (foreign or failed) stays in the journal, else the journal goes.
- * 0 also when there is none. The errno of the first knob that failed, with its row in *ret as well;
- * the others are restored all the same. Another errno, with *ret untouched and the failure set,
- * when the journal cannot be used.
+ * Puts back what the journal says, groups backwards, under engine_lock(). Values that somebody else
+ * changed since stay, unless forced; what is left over (foreign or failed) stays in the journal,
+ * else the journal goes. 0 also when there is none.
+ * The errno of the first knob that failed, of which its row tells and `failure` does not; the
+ * others are restored all the same. The failure is set when the journal cannot be used, with *ret
+ * untouched then, or not be written.
  */
 int restore_journal(
 	const struct engine *engine, struct restore_rows *ret, struct engine_failure *failure);

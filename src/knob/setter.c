@@ -255,7 +255,8 @@ static void say_failure(int error, struct engine_failure *failure)
 	engine_failure_clear(failure);
 }
 
-/* Half a change is worse than a late answer to Ctrl-C. */
+/* Half a change is worse than a late answer to Ctrl-C, and so is one that ended because nobody read
+ * what was said of it any more. */
 static void hold_signals(void)
 {
 	sigset_t set;
@@ -264,7 +265,22 @@ static void hold_signals(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* A descriptor, to be closed, after which nothing interrupts us: who waits for another tool may
+ * still be. Says what is wrong. */
+static int lock_machine(void)
+{
+	struct engine_failure failure = { 0 };
+	int fd = engine_lock(&failure);
+
+	if (fd < 0)
+		say_failure(fd, &failure);
+	else
+		hold_signals();
+	return fd;
 }
 
 static bool is_root(const struct setter *setter, const char *verb)
@@ -440,7 +456,6 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.verify = verify,
 		.context = &verification,
 		.strict = a->strict,
-		.locked = true,
 	};
 	struct engine_failure failure = { 0 };
 	int r;
@@ -471,28 +486,11 @@ static void say_not_restored(const struct setter *setter, const struct restore_r
 		why ? ": " : "", why ? why : "");
 }
 
-static int run_restore(const struct setter *setter, const struct arguments *a)
+/* What did not become as it was, and why. */
+static void say_left_over(const struct setter *setter, const struct restore_rows *rows)
 {
-	struct engine engine = {
-		.tool = setter->name,
-		.backends = setter->backends,
-		.may_stay = setter->may_stay,
-		.force = a->force,
-	};
-	struct engine_failure failure = { 0 };
-	struct restore_rows rows = { 0 };
-	int r, status = EXIT_DONE;
-
-	if (!is_root(setter, "restore"))
-		return EXIT_FAILED;
-	hold_signals();
-	r = restore_journal(&engine, &rows, &failure);
-	if (r < 0) {
-		say_failure(r, &failure);
-		status = EXIT_FAILED;
-	}
-	for (size_t i = 0; i < rows.n; i++) {
-		const struct restore_row *row = &rows.items[i];
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct restore_row *row = &rows->items[i];
 
 		if (row->word == RESTORE_FOREIGN)
 			say("%s (%s) stays at %s: somebody else changed it (--force puts %s back)",
@@ -503,6 +501,45 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 		else if (row->word == RESTORE_FAILED)
 			say_not_restored(setter, row);
 	}
+}
+
+/* Under the lock; says what is wrong. */
+static int restore(const struct setter *setter, const struct arguments *a, struct restore_rows *ret)
+{
+	const struct engine engine = {
+		.tool = setter->name,
+		.backends = setter->backends,
+		.may_stay = setter->may_stay,
+		.force = a->force,
+	};
+	struct engine_failure failure = { 0 };
+	_cleanup_close_ int lock = -EBADF;
+	int r;
+
+	/* Without a directory there is no journal, and nothing to lock. */
+	if (access(JOURNAL_DIRECTORY, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	lock = lock_machine();
+	if (lock < 0)
+		return lock;
+	r = restore_journal(&engine, ret, &failure);
+	say_left_over(setter, ret);
+	/* Of knobs that failed their rows told already. */
+	if (r < 0 && (failure.what || ret->n == 0))
+		say_failure(r, &failure);
+	return r;
+}
+
+static int run_restore(const struct setter *setter, const struct arguments *a)
+{
+	struct restore_rows rows = { 0 };
+	int r, status = EXIT_DONE;
+
+	if (!is_root(setter, "restore"))
+		return EXIT_FAILED;
+	r = restore(setter, a, &rows);
+	if (r < 0)
+		status = EXIT_FAILED;
 	r = a->verbose || a->json ? show_restored(&rows, a->json, stdout) : 0;
 	if (r < 0) {
 		say_errno(r, "cannot print the table");
@@ -543,7 +580,6 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 		.strict = a->strict,
 		.verbose = a->verbose,
 	};
-	struct engine_failure failure = { 0 };
 	bool turns = a->verb == SETTER_APPLY && !a->dry_run;
 	_cleanup_close_ int lock = -EBADF;
 	struct knob_plan plan = { 0 };
@@ -559,12 +595,9 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	if (turns) {
 		if (!is_root(setter, "apply"))
 			return EXIT_FAILED;
-		hold_signals();
-		lock = engine_lock(&failure);
-		if (lock < 0) {
-			say_failure(lock, &failure);
+		lock = lock_machine();
+		if (lock < 0)
 			return EXIT_FAILED;
-		}
 	}
 	r = topology_read(&topology);
 	if (r < 0) {

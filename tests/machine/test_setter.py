@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import threading
@@ -269,9 +270,10 @@ def test_damaged_journal():
 @contextlib.contextmanager
 def started(setter, *arguments):
     """A run that waits at its gate; gives the process. The gate opens at the end."""
-    waiting, go = setter.run_directory / 'gate-main', setter.run_directory / 'go'
-    command = [os.environ['SYSROOT'], '--root', setter.box.root, '--', setter.tool, '--gate',
-               *arguments]
+    waiting, go = setter.run_directory / 'at-gate', setter.run_directory / 'go'
+    for path in (waiting, go):
+        path.unlink(missing_ok=True)
+    command = [os.environ['SYSROOT'], '--root', setter.box.root, '--', setter.tool, *arguments]
     setter.note_choices()
     with subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -288,11 +290,11 @@ def started(setter, *arguments):
 
 
 def test_signals():
-    """Ctrl-C in the middle: the change is finished, not left half done."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    """Ctrl-C in the middle: the change is finished, not left half done, and so is putting it back."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         with mini() as setter:
             before = setter.snapshot()
-            with started(setter, '-c', '1') as process:
+            with started(setter, '--gate', '-c', '1') as process:
                 check(not setter.difference(before, {**setter.snapshot(),
                                                      THP: before[THP], NMI: before[NMI],
                                                      'proc/sys/kernel/watchdog_cpumask':
@@ -301,22 +303,84 @@ def test_signals():
                 time.sleep(0.05)
                 equal(process.poll(), None, f'{number} ended it')
             equal(process.returncode, 0, 'status')
-            setter.same({**before, **{path: f'{text}\n'.encode()
-                                      for path, text in APPLIED.items()}}, 'half done')
-            setter.succeed('restore')
-            setter.same(before, 'restore left')
+            applied = {**before, **{path: f'{text}\n'.encode() for path, text in APPLIED.items()}}
+            setter.same(applied, 'half done')
+
+            with started(setter, 'restore') as process:
+                check(setter.difference(applied, setter.snapshot()), 'nothing was put back yet')
+                check(setter.difference(before, setter.snapshot()), 'beyond the gate')
+                check(setter.journal, 'no journal')
+                process.send_signal(number)
+                time.sleep(0.05)
+                equal(process.poll(), None, f'{number} ended restore')
+            equal(process.returncode, 0, 'status of restore')
+            setter.same(before, 'half restored')
+            equal(setter.left_over(), [], 'left in /run/quiesce')
 
 
 def test_killed():
-    """SIGKILL in the middle, and the journal is there."""
+    """SIGKILL in the middle, and the journal is there. Also when that happens to restore."""
     with mini() as setter:
         before = setter.snapshot()
-        with started(setter, '-c', '1') as process:
-            process.kill()
-            process.wait()
-        check(setter.difference(before, setter.snapshot()), 'nothing was changed yet')
+        for arguments in (['--gate', '-c', '1'], ['restore']):
+            with started(setter, *arguments) as process:
+                process.kill()
+                process.wait()
+            check(setter.difference(before, setter.snapshot()), 'nothing was changed yet')
+            check(setter.journal, 'no journal')
         setter.succeed('restore')
         setter.same(before, 'restore left')
+        equal(setter.left_over(), [], 'left in /run/quiesce')
+
+
+def test_signals_while_waiting():
+    """Who waits for another tool has not begun: Ctrl-C ends that at once."""
+    with mini() as setter:
+        setter.succeed('-c', 1)
+        applied, journal = setter.snapshot(), setter.journal
+        with open(setter.run_directory / 'quiesce/lock', 'w', encoding='ascii') as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            for arguments in (['restore'], ['never', '-c', '0']):
+                command = [os.environ['SYSROOT'], '--root', setter.box.root, '--', setter.tool]
+                with subprocess.Popen(list(map(str, [*command, *arguments]))) as process:
+                    end = time.monotonic() + 30
+                    # It has the lock's file open when it waits.
+                    while not any(os.path.realpath(path).endswith('quiesce/lock')
+                                  for path in open_files(process.pid)):
+                        check(process.poll() is None and time.monotonic() < end, 'never waited')
+                        time.sleep(0.005)
+                    process.send_signal(signal.SIGINT)
+                    equal(process.wait(timeout=20), -signal.SIGINT, f'{arguments}')
+        setter.same(applied, 'changed')
+        equal(setter.journal, journal, 'journal')
+
+
+def open_files(pid):
+    return list(pathlib.Path(f'/proc/{pid}/fd').iterdir())
+
+
+def test_restore_fails():
+    """What could not be put back is said once, stays in the journal, and is put back later."""
+    with mini() as setter:
+        before = setter.snapshot()
+        setter.succeed('-c', 1)
+        gate = setter.run_directory / 'gate-main'
+        (setter.run_directory / 'go').touch()
+        setter.succeed('--gate', '-c', 1)
+        # A directory: the gate can neither be read nor opened.
+        gate.unlink()
+        gate.mkdir()
+        result = setter.run('restore')
+        lines = result.stderr.splitlines()
+        equal((result.returncode, len(lines)), (1, 1), result.stderr)
+        check(lines[0].startswith('mini-setter: gate (gate:main) could not be put back to open: '),
+              lines[0])
+        equal(setter.journal.count(b'\nknob\t'), 1, 'what is left in the journal')
+        setter.same(before, 'restore left')
+        gate.rmdir()
+        gate.write_text('closed')
+        equal(setter.run('restore').returncode, 0, 'restore again')
+        check(not gate.exists(), 'the gate stays closed')
         equal(setter.left_over(), [], 'left in /run/quiesce')
 
 
@@ -324,7 +388,7 @@ def test_lock():
     """Two at a time: the second waits for the first."""
     with mini() as setter:
         before = setter.snapshot()
-        with started(setter, '-c', '1') as process:
+        with started(setter, '--gate', '-c', '1') as process:
             results = []
             second = threading.Thread(target=lambda: results.append(setter.run('restore')))
             second.start()

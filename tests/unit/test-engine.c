@@ -171,6 +171,11 @@ static int restore_with(const struct engine *engine, char *words, size_t size)
 		snprintf(words + length, size - length, "%s:%s ", rows.items[i].name,
 			restore_word_name(rows.items[i].word));
 	}
+	/* Of a knob its row tells, and nothing else. */
+	if (r == 0 || rows.n > 0)
+		assert_null(failure.what);
+	else
+		assert_non_null(failure.what);
 	restore_rows_clear(&rows);
 	engine_failure_clear(&failure);
 	return r;

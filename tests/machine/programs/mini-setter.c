@@ -2,7 +2,8 @@
 /*
  * A setter as small as one can be, to test what all of them share: the grammar, the tables, the
  * journal, the lock. It turns one knob of each kind, where the machine has it, and one that is no
- * file: "gate:" holds the setter up when it is told so, between what it turns before and after.
+ * file: "gate:" holds the setter up when it is told so, between what it turns before and after, and
+ * what it puts back before and after.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,25 +56,35 @@ static int write_text(const char *path, const char *text)
 	return write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -EIO;
 }
 
-/* Closed: waits for /run/go. The broken one refuses everything. */
-static int gate_write(const char *rest, const char *text)
+/* Says in /run/at-gate what it is to be, and waits for /run/go. */
+static int wait_at_gate(const char *text)
 {
 	struct timespec ts = { .tv_nsec = GATE_STEP_NS };
-	char path[256];
 	int r;
 
-	if (strcmp(rest, "broken") == 0)
-		return -EIO;
-	snprintf(path, sizeof(path), "/run/gate-%s", rest);
-	if (strcmp(text, "open") == 0)
-		return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
-	r = write_text(path, text);
+	r = write_text("/run/at-gate", text);
 	for (int i = 0; r == 0 && access("/run/go", F_OK) < 0; i++) {
 		if (i == GATE_STEPS)
 			return -ETIMEDOUT;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
 	}
 	return r;
+}
+
+/* The broken one refuses everything. */
+static int gate_write(const char *rest, const char *text)
+{
+	char path[256];
+	int r;
+
+	if (strcmp(rest, "broken") == 0)
+		return -EIO;
+	snprintf(path, sizeof(path), "/run/gate-%s", rest);
+	if (strcmp(text, "open") != 0)
+		r = write_text(path, text);
+	else
+		r = unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+	return r < 0 ? r : wait_at_gate(text);
 }
 
 static int parse_option(int option, _unused_ const char *value, void *data)
@@ -173,7 +184,7 @@ int main(int argc, char *argv[])
 		.name = "mini-setter",
 		.summary = "turns one knob of each kind, for tests",
 		.what = "[never|madvise]",
-		.help = "      --gate                wait for /run/go in the middle\n"
+		.help = "      --gate                wait for /run/go in the middle, then and at restore\n"
 			"      --fail                fail at the end\n"
 			"      --doubt               be content with nothing that was done\n",
 		.options = options,
