@@ -4,6 +4,7 @@
 
 #include "basic/say.h"
 #include "benchmark-target/choose.h"
+#include "machine/cpuchoice.h"
 #include "machine/cpupick.h"
 #include "machine/isolation.h"
 #include "machine/topology.h"
@@ -106,31 +107,16 @@ static int check_threads(const struct settings *settings, const struct topology 
 static int choose_list(
 	const struct settings *settings, const struct topology *topology, struct cpumask *ret)
 {
-	_cleanup_free_ char *what = NULL, *have = NULL;
-	struct cpumask_error error;
+	_cleanup_free_ char *why = NULL;
 	int r;
 
-	r = cpumask_parse_list(settings->cpus, topology->n_cpus, ret, &error);
-	if (r == -EINVAL || r == -ERANGE) {
-		what = cpumask_format_error(&error);
-		say("CPUS=%s: not a CPU list: %s", settings->cpus, what ? what : error.reason);
-		return -EINVAL;
-	}
+	r = cpuchoice_parse(settings->cpus, topology, ret, &why);
+	if (r == 0)
+		r = cpuchoice_check_online(topology, ret, &why);
+	if (r == -EINVAL)
+		say("CPUS=%s: %s", settings->cpus, why);
 	if (r < 0)
 		return r;
-	if (cpumask_is_empty(ret)) {
-		say("CPUS=%s: this names no CPU", settings->cpus);
-		return -EINVAL;
-	}
-	cpumask_for_each (cpu, ret) {
-		if (cpumask_isset(topology->online, cpu))
-			continue;
-		have = cpumask_format_list(topology->online);
-		say("CPUS=%s: CPU %d %s (online: %s)", settings->cpus, cpu,
-			cpumask_isset(topology->present, cpu) ? "is offline" : "does not exist",
-			have ? have : "?");
-		return -EINVAL;
-	}
 	return check_threads(settings, topology, ret);
 }
 

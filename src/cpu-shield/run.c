@@ -8,6 +8,7 @@
 #include "basic/say.h"
 #include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
+#include "machine/cpuchoice.h"
 #include "unit/unit.h"
 
 enum {
@@ -65,8 +66,7 @@ static int enter_shield(const char *program)
 /* The CPUs of -c, which are shielded; else all that are. */
 static int choose_cpus(const char *list, const struct cpumask *shielded, struct cpumask *ret)
 {
-	_cleanup_free_ char *have = cpumask_format_list(shielded), *what = NULL;
-	struct cpumask_error error;
+	_cleanup_free_ char *have = cpumask_format_list(shielded), *why = NULL;
 	int r;
 
 	if (!have)
@@ -74,15 +74,12 @@ static int choose_cpus(const char *list, const struct cpumask *shielded, struct 
 	cpumask_assign(ret, shielded);
 	if (!list)
 		return 0;
-	r = cpumask_parse_list(list, 0, ret, &error);
-	if (r == -EINVAL || r == -ERANGE) {
-		what = cpumask_format_error(&error);
-		say("-c: '%s' is not a CPU list: %s", list, what ? what : error.reason);
-		return -EINVAL;
-	}
+	r = cpuchoice_parse_list(list, 0, ret, &why);
+	if (r == -EINVAL)
+		say("-c: %s", why);
 	if (r < 0)
 		return r;
-	if (cpumask_is_empty(ret) || !cpumask_subset(ret, shielded)) {
+	if (!cpumask_subset(ret, shielded)) {
 		say("-c: '%s' is not among the shielded CPUs (%s)", list, have);
 		return -EINVAL;
 	}

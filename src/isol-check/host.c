@@ -11,6 +11,7 @@
 #include "basic/say.h"
 #include "isol-check/host.h"
 #include "isol-check/pick.h"
+#include "machine/cpuchoice.h"
 #include "machine/target.h"
 #include "machine/virtualization.h"
 
@@ -58,30 +59,13 @@ static void note_error(struct host *host, int r)
 /* Says what is wrong with the text of -c. */
 static int parse_cpus(const char *list, const struct topology *topology, struct cpumask *ret)
 {
-	_cleanup_free_ char *what = NULL, *have = NULL;
-	struct cpumask_error error;
+	_cleanup_free_ char *why = NULL;
 	int r;
 
-	r = cpumask_parse_list(list, topology->n_cpus, ret, &error);
-	if (r == -EINVAL || r == -ERANGE) {
-		what = cpumask_format_error(&error);
-		say("-c: '%s' is not a CPU list: %s", list, what ? what : error.reason);
-		return -EINVAL;
-	}
-	if (r < 0)
-		return r;
-	if (cpumask_is_empty(ret)) {
-		say("-c: '%s' names no CPU", list);
-		return -EINVAL;
-	}
-	cpumask_for_each (cpu, ret) {
-		if (cpumask_isset(topology->present, cpu))
-			continue;
-		have = cpumask_format_list(topology->present);
-		say("-c: CPU %d does not exist (present: %s)", cpu, have ? have : "?");
-		return -EINVAL;
-	}
-	return 0;
+	r = cpuchoice_parse(list, topology, ret, &why);
+	if (r == -EINVAL)
+		say("-c: %s", why);
+	return r;
 }
 
 static int set_reason(struct host *host, const char *reason)

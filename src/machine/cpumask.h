@@ -83,9 +83,10 @@ struct cpumask_error {
  * One trailing newline is allowed. Everything else is an error, with *ret untouched and *ret_error
  * (may be NULL) saying what and where:
  *	-EINVAL	not such a list: foreign character, blank inside, comma at either end, reversed
- *		range, a pattern that uses nothing or more than its group; `all` or `N` with n_cpus
- *0 -ERANGE	a number that no mask can hold Numbers need not be below n_cpus: whether a CPU
- *exists is for the caller to say.
+ *		range, a pattern that uses nothing or more than its group; `all` or `N` with
+ *		n_cpus 0
+ *	-ERANGE	a number that no mask can hold
+ * Numbers need not be below n_cpus: whether a CPU exists is for the caller to say.
  */
 int cpumask_parse_list(
 	const char *text, unsigned n_cpus, struct cpumask *ret, struct cpumask_error *ret_error);

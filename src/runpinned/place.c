@@ -4,19 +4,12 @@
 #include <string.h>
 
 #include "basic/say.h"
+#include "machine/cpuchoice.h"
 #include "machine/cpupick.h"
 #include "machine/isolation.h"
 #include "machine/target.h"
 #include "machine/topology.h"
 #include "runpinned/place.h"
-
-/* Says what is wrong with the text of -c. */
-static void say_bad_list(const char *list, const struct cpumask_error *error)
-{
-	_cleanup_free_ char *what = cpumask_format_error(error);
-
-	say("-c: '%s' is not a CPU list: %s", list, what ? what : error->reason);
-}
 
 /* A CPU that is denied here: whether it is of benchmark.target, as all the others, which lets us
  * join. Says why not. */
@@ -42,20 +35,14 @@ static int check_denied(const struct cpumask *cpus, int denied, const struct cpu
 static int check_cpus(const char *whose, const struct topology *topology,
 	const struct cpumask *cpus, const struct cpumask *target, bool *ret_join)
 {
-	_cleanup_free_ char *have = NULL;
+	_cleanup_free_ char *why = NULL;
 	int denied, r;
 
-	cpumask_for_each (cpu, cpus) {
-		if (cpumask_isset(topology->online, cpu))
-			continue;
-		have = cpumask_format_list(topology->online);
-		if (cpumask_isset(topology->present, cpu))
-			say("%s: CPU %d is offline (online: %s)", whose, cpu, have ? have : "?");
-		else
-			say("%s: CPU %d does not exist (online: %s)", whose, cpu,
-				have ? have : "?");
-		return -EINVAL;
-	}
+	r = cpuchoice_check_online(topology, cpus, &why);
+	if (r == -EINVAL)
+		say("%s: %s", whose, why);
+	if (r < 0)
+		return r;
 	r = isolation_find_denied(cpus, &denied);
 	if (r < 0) {
 		say_errno(r, "cannot find out which CPUs are allowed here");
@@ -65,20 +52,15 @@ static int check_cpus(const char *whose, const struct topology *topology,
 	return r > 0 ? check_denied(cpus, denied, target) : 0;
 }
 
+/* Says what is wrong with the text of -c. */
 static int parse_list(const char *list, const struct topology *topology, struct cpumask *ret)
 {
-	struct cpumask_error error;
+	_cleanup_free_ char *why = NULL;
 	int r;
 
-	r = cpumask_parse_list(list, topology->n_cpus, ret, &error);
-	if (r == -EINVAL || r == -ERANGE) {
-		say_bad_list(list, &error);
-		return -EINVAL;
-	}
-	if (r == 0 && cpumask_is_empty(ret)) {
-		say("-c: '%s' names no CPU", list);
-		return -EINVAL;
-	}
+	r = cpuchoice_parse(list, topology, ret, &why);
+	if (r == -EINVAL)
+		say("-c: %s", why);
 	return r;
 }
 
