@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lab machine tables for QEMU q35: P-states, a thermal zone and an AC adapter,
-// so that the guest's stock acpi-cpufreq, acpi thermal and ac drivers bind.
+// Lab machine tables for QEMU q35: P-states, a thermal zone, an AC adapter and
+// a battery, so that the guest's stock acpi-cpufreq, thermal, ac and battery drivers bind.
+// Without AC the battery is being discharged.
 // Registers: P-state of CPU n at I/O port 0xE0+n (pc-testdev), temperature
 // (tenths of kelvin) and AC state in pc-testdev's memory at 0xFF000000.
 DefinitionBlock ("ssdt.aml", "SSDT", 2, "QUIESC", "BENCHLAB", 0x1)
@@ -32,6 +33,17 @@ DefinitionBlock ("ssdt.aml", "SSDT", 2, "QUIESC", "BENCHLAB", 0x1)
             Method (_PSR) { If (NOAC) { Return (Zero) } Return (One) }
             Method (_STA) { Return (0x0F) }
             Name (_PCL, Package () { \_SB })
+        }
+        Device (BAT0) {
+            Name (_HID, EisaId ("PNP0C0A"))
+            Name (_UID, 0)
+            Method (_STA) { Return (0x1F) }
+            Name (_PCL, Package () { \_SB })
+            Name (_BIF, Package () { 1, 5000, 5000, 1, 12000, 500, 100, 1, 1, "LAB", "1", "LION", "QUIESC" })
+            Method (_BST) {
+                If (NOAC) { Return (Package () { 1, 1000, 2500, 12000 }) }
+                Return (Package () { 0, 0, 5000, 12000 })
+            }
         }
     }
     Scope (\)

@@ -11,6 +11,7 @@ quiet. Its registers are the tests' to write: heat(), plug().
 
 import contextlib
 import glob
+import grp
 import json
 import os
 import pathlib
@@ -93,13 +94,23 @@ def parse_list(text):
     return cpus
 
 
-def call(*arguments, user=None, timeout=LONG, **options):
+ENVIRONMENT = {**os.environ, 'LC_ALL': 'C.UTF-8', 'HOME': '/tmp',
+               'PATH': '/usr/bin:/usr/sbin:/bin:/sbin'}
+
+
+def become(user, group=None):
+    """The words before a command that make it one of this user's, who is in no group but his own
+    and, if one is named, that."""
+    own = pwd.getpwnam(user).pw_gid
+    return ('setpriv', f'--reuid={user}', f'--regid={own}',
+            f'--groups={grp.getgrnam(group).gr_gid}' if group else '--clear-groups')
+
+
+def call(*arguments, user=None, group=None, timeout=LONG, **options):
     """Runs a program to its end, as another user if one is named. Returns the finished process."""
     if user:
-        arguments = ('setpriv', f'--reuid={user}', f'--regid={pwd.getpwnam(user).pw_gid}',
-                     '--init-groups', *arguments)
-    options.setdefault('env', {**os.environ, 'LC_ALL': 'C.UTF-8', 'HOME': '/tmp',
-                               'PATH': '/usr/bin:/usr/sbin:/bin:/sbin'})
+        arguments = (*become(user, group), *arguments)
+    options.setdefault('env', ENVIRONMENT)
     return subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=timeout, check=False, **options)
 
@@ -222,7 +233,7 @@ class Snapshot:
     )
     # They change by themselves.
     MOVING = re.compile(r'/(scaling_cur_freq|khugepaged/(full_scans|pages_collapsed)|ns_last_pid|'
-                        r'cpuset\.memory_pressure|use_zero_page_count)$')
+                        r'stat_refresh|cpuset\.memory_pressure|use_zero_page_count)$')
     # Where new files are of interest. Elsewhere they are of a driver that comes late.
     OURS = ('/run/', '/sys/fs/cgroup/')
     UNITS = ('service', 'socket', 'target', 'slice', 'timer')

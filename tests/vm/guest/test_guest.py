@@ -46,8 +46,9 @@ def test_temperature_follows():
 
 def test_power_follows():
     online = glob.glob('/sys/class/power_supply/*/online')[0]
+    battery = glob.glob('/sys/class/power_supply/BAT*/status')[0]
     plug(False)
-    wait_for(lambda: read(online) == '0', 'AC gone')
+    wait_for(lambda: (read(online), read(battery)) == ('0', 'Discharging'), 'AC gone')
     plug(True)
     wait_for(lambda: read(online) == '1', 'AC back')
 

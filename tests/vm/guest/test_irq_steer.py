@@ -53,13 +53,12 @@ def test_interrupts_land_elsewhere():
             check(cpu not in parse_list(read(f'/proc/irq/{number}/smp_affinity_list')),
                   f'mask of {number}')
         check(cpu not in mask('default_smp_affinity'), 'default mask')
-        # An interrupt of some chips moves when it fires next.
-        began = total()
+        # Some chips move a line with its next interrupt, which still fires where it was.
+        began, before = total(), counts(cpu)
         work()
-        before = counts(cpu)
         work()
         after = counts(cpu)
-        equal({n: after[n] - before.get(n, 0) for n in movable if after[n] != before.get(n, 0)}, {},
+        equal({n: after[n] - before[n] for n in movable if after[n] > before[n] + 1}, {},
               f'interrupts that fired on CPU {cpu}')
         fired = [n for n, count in total().items() if n in movable and count != began.get(n)]
         check(len(fired) > 1, f'only {fired} fired')

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """benchmark.target: one word to be quiet, one word to be back, whatever happens in between."""
 
-import contextlib
 import glob
 import os
 import subprocess
@@ -9,45 +8,7 @@ import time
 
 from lab import (CPUS, boots, call, changed, check, equal, note, parse_list, programmed, read, same,
                  seeded, succeed, wait_for, write)
-
-CONF = '/etc/quiesce/benchmark.conf'
-PARTITION = '/sys/fs/cgroup/benchmark.slice/cpuset.cpus.partition'
-SERVICES = ('prepare', 'smt', 'shield', 'irq', 'freq', 'noise', 'check')
-
-
-@contextlib.contextmanager
-def configured(*lines):
-    """With these lines in benchmark.conf."""
-    before = read(CONF)
-    write(CONF, '\n'.join(lines) + '\n')
-    try:
-        yield
-    finally:
-        write(CONF, before + '\n')
-
-
-def start():
-    succeed('systemctl', 'start', 'benchmark.target', timeout=400)
-
-
-def stop():
-    succeed('systemctl', 'stop', 'benchmark.target', timeout=400)
-
-
-def state(unit):
-    return call('systemctl', 'is-active', unit).stdout.strip()
-
-
-def is_quiet():
-    """CPU 2, as configured."""
-    equal(state('benchmark.target'), 'active', 'target')
-    equal(read(f'{CPUS}/online'), '0-2', 'online')
-    equal(read(PARTITION), 'isolated', 'partition')
-    equal(parse_list(read('/sys/fs/cgroup/benchmark.slice/cpuset.cpus.effective')), {2}, 'its CPUs')
-    equal(programmed(2), 2700000, 'frequency')
-    equal(int(read('/proc/irq/default_smp_affinity').replace(',', ''), 16) & 4, 0, 'interrupts')
-    equal(read('/proc/sys/kernel/timer_migration'), '0', 'timers')
-
+from target import PARTITION, SERVICES, configured, is_quiet, jobs_done, start, state, stop
 
 def said(since, unit='benchmark-*'):
     return succeed('journalctl', '--no-pager', '-o', 'cat', '-u', unit, f'--since=@{since:.0f}')
@@ -95,7 +56,7 @@ def test_failed_start():
         since = time.time()
         check(call('systemctl', 'start', 'benchmark.target', timeout=400).returncode != 0, 'started')
         check('9' in said(since), 'the journal does not say why')
-        wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'its jobs')
+        jobs_done()
         succeed('systemctl', 'reset-failed')
         same('a failed start left')
 
@@ -115,7 +76,7 @@ def test_failed_setter():
         with configured('CPUS=2', 'STRICT=yes'):
             check(call('systemctl', 'start', 'benchmark.target', timeout=400).returncode != 0,
                   'strict, and started')
-            wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'its jobs')
+            jobs_done()
     finally:
         os.unlink(f'{folder}/fail.conf')
         os.rmdir(folder)
@@ -135,7 +96,7 @@ def test_stopped_while_it_starts():
             succeed('systemctl', 'start', '--no-block', 'benchmark.target')
             time.sleep(random.uniform(0, whole))
             stop()
-            wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'its jobs')
+            jobs_done()
             call('systemctl', 'reset-failed')
             same(f'stopped while it started for the {number + 1}. time, it left')
 
@@ -157,7 +118,7 @@ def test_services_killed():
                         end += random.uniform(0.2, 4)
                     time.sleep(0.05)
             stop()
-            wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'its jobs')
+            jobs_done()
             call('systemctl', 'reset-failed')
             same(f'killed for the {number + 1}. time, it left')
         note(f'{killed} times killed')
