@@ -394,11 +394,15 @@ class Setter:
                        f'/run/bin/{self.tool.name}']
         result = self.box.run(*command, *arguments, allowed=self.allowed, root=not user, **options)
         self.render_choices()
+        self.note_run(arguments, result, user=user)
+        return result
+
+    def note_run(self, arguments, result, user=False):
+        """What a person would have seen of a run, into the transcript."""
         prompt = '$' if user else '#'
         self.transcript += '\n' * bool(self.transcript)
         self.transcript += ' '.join([prompt, self.tool.name, *map(str, arguments)]) + '\n'
         self.transcript += result.stderr + result.stdout
-        return result
 
     def run_with_kernel(self, source, *arguments, env=None, **options):
         """Runs the tool as root with a kernel behind the files: kernel.c runs `source`, one of the

@@ -55,8 +55,10 @@ class Shield(Setter):
     def run(self, *arguments, user=False, **options):
         if user:
             return super().run(*arguments, user=True, alone=os.geteuid() == 0, **options)
-        return self.box.run('env', *self.environment(), self.tool, *arguments, root=True,
-                            alone=True, **options)
+        result = self.box.run('env', *self.environment(), self.tool, *arguments, root=True,
+                              alone=True, **options)
+        self.note_run(arguments, result)
+        return result
 
     def shell(self, script):
         """Lines of a shell in which `shield` is the tool, all in one machine; its output."""

@@ -13,6 +13,7 @@ import sys
 
 import machine
 from machine import Setter, check
+from test_cpu_shield import Shield
 
 GOLDEN = pathlib.Path(__file__).resolve().parent / 'golden'
 
@@ -32,13 +33,26 @@ TOOLS = {
     'smt-off': ['-c', '{}'],
     'irq-steer': ['-c', '{}'],
     'noise-off': ['-c', '{}'],
+    'cpu-shield': ['-c', '{}'],
 }
+# Where cpu-shield finds the cpusets of cgroup v1.
+OLD_CGROUPS = {'amd-acpi'}
+
+
+def setter_on(tool, name):
+    if tool != 'cpu-shield':
+        return Setter(os.environ[tool.replace('-', '_').upper()], name)
+    with machine.Machine(name) as box:
+        online = (box.root / 'sys/devices/system/cpu/online').read_text(encoding='ascii').strip()
+    return Shield(name, cpus=online, version=1 if name in OLD_CGROUPS else 2)
 
 
 def transcript(tool, name):
     """What apply and all that belongs to it print; and the machine is as before."""
     arguments = [word.format(MACHINES[name]) for word in TOOLS[tool]]
-    with Setter(os.environ[tool.replace('-', '_').upper()], name) as setter:
+    if tool == 'cpu-shield':
+        arguments += ['--legacy'] * (name in OLD_CGROUPS)
+    with setter_on(tool, name) as setter:
         setter.cycle(*arguments, changes=Setter.ANYTHING)
         lines = [line.rstrip() for line in setter.transcript.splitlines()]
     for line in lines:
