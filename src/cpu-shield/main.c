@@ -284,9 +284,9 @@ int main(int argc, char *argv[])
 	struct request request = { 0 };
 	const struct setter setter = {
 		.name = "cpu-shield",
-		.summary = "Take CPUs from the rest of the system, for benchmarks alone.",
-		.help = "      --legacy              on cgroup v1, with two cpusets\n"
-			"run executes a program on shielded CPUs.\n",
+		.summary =
+			"Take CPUs from the rest of the system for benchmarks, and run these there.",
+		.help = "      --legacy              also on cgroup v1, with two cpusets\n",
 		.options = options,
 		.verbs = verbs,
 		.needs_cpus = true,

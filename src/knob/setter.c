@@ -44,13 +44,13 @@ struct arguments {
 static void usage(const struct setter *setter, FILE *stream)
 {
 	const char *no_cpus = setter->no_cpus ? setter->no_cpus : "all";
+	const char *what = setter->what ? setter->what : "", *space = setter->what ? " " : "";
 
 	fprintf(stream,
 		"Usage: %s [apply] [OPTIONS]%s%s\n"
-		"       %s status [OPTIONS]\n"
-		"       %s restore [--force]\n",
-		setter->name, setter->what ? " " : "", setter->what ? setter->what : "",
-		setter->name, setter->name);
+		"       %s status [OPTIONS]%s%s\n"
+		"       %s restore [--force] [-v] [--json]\n",
+		setter->name, space, what, setter->name, space, what, setter->name);
 	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
 		fprintf(stream, "       %s %s\n", setter->name, own->usage);
 	fprintf(stream,

@@ -462,9 +462,8 @@ int main(int argc, char *argv[])
 	const struct setter setter = {
 		.name = "smt-off",
 		.summary =
-			"Take the threads beside the chosen CPUs offline, or every second thread.",
-		.help = "      --all                 on the whole machine (the default without CPUs)\n"
-			"-c names the CPUs that stay: one of each core, whose other threads go.\n",
+			"Take the other threads of the cores of -c offline, or every second thread.",
+		.help = "      --all                 on the whole machine (the default without CPUs)\n",
 		.options = options,
 		.parse_option = parse_option,
 		.plan = plan_smt,
