@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/file.h"
@@ -22,28 +21,6 @@ enum {
 	TUNERS_MAX = 16 * 1024,
 	TUNERS_N_MAX = 256,
 };
-
-/* In /run/quiesce, for everybody to read. */
-static int write_file(const char *path, const char *text)
-{
-	_cleanup_(file_replace) struct file_replace *file = NULL;
-	_cleanup_close_ int directory = journal_open_directory();
-	FILE *stream;
-	int r;
-
-	if (directory < 0)
-		return directory;
-	r = file_replace_begin(path, &file);
-	if (r < 0)
-		return r;
-	stream = file_replace_stream(file);
-	if (fchmod(fileno(stream), 0644) < 0)
-		return -errno;
-	errno = 0;
-	if (fputs(text, stream) == EOF)
-		return errno > 0 ? -errno : -EIO;
-	return file_replace_commit(TAKE_PTR(file));
-}
 
 static int remove_file(const char *path)
 {
@@ -91,7 +68,7 @@ int state_write(const struct settings *settings, const struct choice *choice)
 	if (r == 0 && text.failed)
 		r = -ENOMEM;
 	if (r == 0)
-		r = write_file(TARGET_FILE, text.data);
+		r = journal_write_file(TARGET_FILE, text.data);
 	if (r < 0)
 		say_errno(r, "cannot write %s", TARGET_FILE);
 	return r;
@@ -182,7 +159,7 @@ int state_add_tuners(char *const *names)
 	unit_names_free(known);
 	if (text.failed)
 		return -ENOMEM;
-	return text.data ? write_file(TUNERS_FILE, text.data) : 0;
+	return text.data ? journal_write_file(TUNERS_FILE, text.data) : 0;
 }
 
 int state_remove_tuners(void)

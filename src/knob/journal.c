@@ -49,22 +49,13 @@ int journal_open_directory(void)
 	return TAKE_FD(fd);
 }
 
-int journal_save(const struct journal *journal)
+int journal_write_file(const char *path, const char *text)
 {
-	_cleanup_free_ char *path = journal_format_path(journal->tool), *text = NULL;
 	_cleanup_(file_replace) struct file_replace *file = NULL;
-	_cleanup_close_ int directory = -EBADF;
-	char boot_id[BOOTID_SIZE];
+	_cleanup_close_ int directory = journal_open_directory();
 	FILE *stream;
 	int r;
 
-	r = bootid_read(boot_id);
-	if (r < 0)
-		return r;
-	text = journal_format(journal, boot_id);
-	if (!path || !text)
-		return -ENOMEM;
-	directory = journal_open_directory();
 	if (directory < 0)
 		return directory;
 	r = file_replace_begin(path, &file);
@@ -77,6 +68,19 @@ int journal_save(const struct journal *journal)
 	if (fputs(text, stream) == EOF)
 		return errno > 0 ? -errno : -EIO;
 	return file_replace_commit(TAKE_PTR(file));
+}
+
+int journal_save(const struct journal *journal)
+{
+	_cleanup_free_ char *path = journal_format_path(journal->tool), *text = NULL;
+	char boot_id[BOOTID_SIZE];
+	int r;
+
+	r = bootid_read(boot_id);
+	if (r < 0)
+		return r;
+	text = journal_format(journal, boot_id);
+	return path && text ? journal_write_file(path, text) : -ENOMEM;
 }
 
 /* What a writer that was killed before its last rename left beside the journal (basic/file.c names

@@ -14,15 +14,16 @@
  * (malloc'd); other errors of reading it.
  */
 int journal_load(const char *tool, struct journal **ret, char **ret_why);
-/* Writes it in place of the old one, whole and synced; makes /run/quiesce (0755) if need be. -EPERM
- * when that is not a directory of root's alone. */
+/* Writes it in place of the old one, as journal_write_file(). */
 int journal_save(const struct journal *journal);
 /* 0 also when there is none. For who holds the lock. */
 int journal_remove(const char *tool);
 
-/* A descriptor of /run/quiesce, which is made if it is not there; -EPERM when that is not a
+/* A descriptor of /run/quiesce (0755), which is made if it is not there; -EPERM when that is not a
  * directory of root's alone. */
 int journal_open_directory(void);
+/* A file in there, for everybody to read; in place of the old one, whole and synced. */
+int journal_write_file(const char *path, const char *text);
 
 /*
  * One lock for all setters on the machine: two never interleave. Waits for at most `seconds`, then
