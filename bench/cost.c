@@ -5,9 +5,9 @@
  *	cost FILE PROGRAM [ARGUMENT...]
  *
  * writes "NANOSECONDS KIB\n" to FILE: the time from before its start to behind its end, and the
- *most memory that it had resident at any time. The kernel counts what a child had before its
- *execve(2), so whoever asks must be small: this is a static program that allocates nothing. Exit
- *status: the program's; 127 when it cannot be run.
+ * most memory that it had resident at any time. The kernel counts what a child had before its
+ * execve(2), so whoever asks must be small: this is a static program that allocates nothing. Exit
+ * status: the program's; 127 when it cannot be run.
  */
 #include <inttypes.h>
 #include <stdio.h>

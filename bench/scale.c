@@ -5,7 +5,7 @@
  *	meson compile -C build scale && build/bench/scale
  *
  * Makes synthetic samples (a jump, noise and outliers, so that everything that can be found is
- *looked for), without and with evidence, 10^4 to 10^6 of them, and shows
+ * looked for), without and with evidence, 10^4 to 10^6 of them, and shows
  * - the bytes a run, at the peak of collecting and summarising: what was resident, and what was
  *   allocated (malloc and mmap of our own code; at the sizes asked for). Summarising is what
  *   runpinned does: values, levels, statistics, histogram, stability. More than 64 bytes a run

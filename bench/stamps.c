@@ -2,11 +2,14 @@
 /*
  * What libquiesce's stamps cost, for bench/sampler:
  *
- *	stamps pair	qs_begin() and qs_end() beside a bare fenced pair of reads, block by block
- *in turns: "BARE PAIR REPORTED_BARE REPORTED_PAIR", nanoseconds, a line a block stamps ring N N
- *samples of nothing, one after the other: bytes a sample, and median, 99th and 99.9th percentile of
- *the distance from one to the next, nanoseconds stamps truth	how long body_chain() takes, without
- *what is around it: two in a loop less one in a loop; a line
+ *	stamps pair	qs_begin() and qs_end() beside a bare fenced pair of reads, block by
+ *			block in turns: "BARE PAIR REPORTED_BARE REPORTED_PAIR", nanoseconds,
+ *			a line a block
+ *	stamps ring N	N samples of nothing, one after the other: bytes a sample, and median,
+ *			99th and 99.9th percentile of the distance from one to the next,
+ *			nanoseconds
+ *	stamps truth	how long body_chain() takes, without what is around it: two in a loop
+ *			less one in a loop; a line
  */
 #include <errno.h>
 #include <quiesce/sampler.h>

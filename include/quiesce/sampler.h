@@ -23,26 +23,30 @@
  * register for it, the compiler keeps it on the stack.
  *
  * The clock. Both stamps are always reads of the CPU's counter, chosen when this header is
- *compiled: x86-64	lfence; rdtsc; lfence  ...  rdtscp; lfence LFENCE waits for all earlier
- *instructions, and lets no later one begin (Intel SDM volume 2, LFENCE, RDTSC, RDTSCP; on AMD since
- *Linux 4.15 sets the bit that makes it so). arm64	isb; mrs cntvct_el0; isb  ...  isb; mrs
- *cntvct_el0 others	clock_gettime(CLOCK_MONOTONIC_RAW), and everywhere with QS_NO_COUNTER
- *defined qs_open() finds out whether the counter is sound on this machine: on x86-64 when CPUID
- * 0x80000007 says that it is invariant and the kernel itself keeps time by it (current_clocksource
- * is tsc); on arm64 by its architecture. Where it is not, CLOCK_MONOTONIC_RAW is read before the
- * begin stamp and after the end stamp, and its readings are the sample. So which clock it is never
- * makes a branch between the counter's stamps; with the clock, the counter's two reads lie between
- * the clock's, and are part of what an empty region is said to cost. qs_get_facts() tells which it
- *is.
+ * compiled:
+ *
+ *	x86-64	lfence; rdtsc; lfence  ...  rdtscp; lfence
+ *		LFENCE waits for all earlier instructions, and lets no later one begin (Intel
+ *		SDM volume 2, LFENCE, RDTSC, RDTSCP; on AMD since Linux 4.15 sets the bit that
+ *		makes it so).
+ *	arm64	isb; mrs cntvct_el0; isb  ...  isb; mrs cntvct_el0
+ *	others	clock_gettime(CLOCK_MONOTONIC_RAW), and everywhere with QS_NO_COUNTER defined
+ *
+ * qs_open() finds out whether the counter is sound on this machine: on x86-64 when CPUID 0x80000007
+ * says that it is invariant and the kernel itself keeps time by it (current_clocksource is tsc); on
+ * arm64 by its architecture. Where it is not, CLOCK_MONOTONIC_RAW is read before the begin stamp
+ * and after the end stamp, and its readings are the sample. So which clock it is never makes a
+ * branch between the counter's stamps; with the clock, the counter's two reads lie between the
+ * clock's, and are part of what an empty region is said to cost. qs_get_facts() tells which it is.
  *
  * Threads: a sampler is for the thread that opened it. Any number of threads may have one each; the
  * library has no state but what it hands out. A child of fork(2) does not have it at all: the
- *memory is not copied, so that a fork in between costs no page faults; not even qs_close() may be
- *called.
+ * memory is not copied, so that a fork in between costs no page faults; not even qs_close() may be
+ * called.
  *
  * Errors: functions return 0 or a negative errno value and leave their outputs untouched when they
  * fail; qs_error_text() says what a value means. The library does not print, exit, or install
- *signal handlers; only qs_main() does what a main() does.
+ * signal handlers; only qs_main() does what a main() does.
  *
  * C11 or later with the GNU extensions, C++11 or later; gcc or clang.
  */

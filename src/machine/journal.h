@@ -14,9 +14,10 @@
  *	end	COUNT
  *
  * Fields are separated by tabs; \t, \n and \\ stand for a tab, a newline and a backslash in a
- *field. NEW is "\?" where it is not known what a knob will be (another knob's side effect) until it
- *has been read back. Without its last line, or with anything else unexpected, a journal is damaged:
- *it is refused and left in place, for it may be all that is known of the machine as it was.
+ * field. NEW is "\?" where it is not known what a knob will be (another knob's side effect) until
+ * it has been read back. Without its last line, or with anything else unexpected, a journal is
+ * damaged: it is refused and left in place, for it may be all that is known of the machine as it
+ * was.
  */
 #ifndef QUIESCE_MACHINE_JOURNAL_H
 #define QUIESCE_MACHINE_JOURNAL_H

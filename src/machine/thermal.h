@@ -32,8 +32,10 @@ struct thermal_info {
  * A reader for the package of a CPU. Taken is the first that there is of:
  *	coretemp "Package id N"		Intel; N is the CPU's physical_package_id
  *	k10temp, zenpower "Tdie"	AMD: the temperature itself
- *	k10temp, zenpower "Tctl"	AMD: what the fan is controlled by, on some parts with an
- *offset coretemp "Core N"		Intel before there was a package sensor: the first core's
+ *	k10temp, zenpower "Tctl"	AMD: what the fan is controlled by, on some parts with
+ *					an offset
+ *	coretemp "Core N"		Intel before there was a package sensor: the first
+ *					core's
  *	cpu*thermal			Arm and others (drivers/thermal/thermal_hwmon.c)
  *	soc*thermal
  *	acpitz				some zone of the firmware's, often not the CPU at all

@@ -8,8 +8,8 @@
  *
  * A run of ours is a run of pyperf with one value in seconds and loops = 1. A warm-up is a run
  * without values, {"warmups": [[1, 0.0130]], "metadata": {"calibrate_warmups": 1, ...}}: pyperf
- *takes it for a calibration run, which all of its commands show or count as such and none mixes
- *with the values. calibrate_warmups is the number of warm-ups.
+ * takes it for a calibration run, which all of its commands show or count as such and none mixes
+ * with the values. calibrate_warmups is the number of warm-ups.
  *
  * Metadata of a benchmark hold for all of its runs; a run's own come on top. In a run stand, where
  * they are known:

@@ -17,11 +17,10 @@
  *	counter 0 instructions		errno (0: it counts) and name, for each that was asked for
  *	c 1 23000			a value: calibration, loops, picoseconds,
  *	w 5000000 100123456789		warm-up,
- *	v 5000000 100123456000 3 3 17	counted; CPU of the first and the last stamp, 4095 for
- *unknown; a count for each counter
- *	r 25 3000000 48000		of the value before: interrupts, kHz, thousandths of a
- *degree;
- *					"-" where it is not known
+ *	v 5000000 100123456000 3 3 17	counted; CPU of the first and the last stamp, 4095
+ *					where it is not known; a count for each counter
+ *	r 25 3000000 48000		of the value before: interrupts, kHz, thousandths of
+ *					a degree; "-" where it is not known
  *	end 3				the number of values
  *
  * All numbers are unsigned decimal integers, so that no locale and no rounding comes between.

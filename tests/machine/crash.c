@@ -16,7 +16,7 @@
  * Afterwards DIRECTORY/sys and DIRECTORY/proc must be as at the beginning, byte for byte, and
  * /run/quiesce hold nothing but the lock. Prints "N KILLS FAILURES", and a line for each failure on
  * standard error. Exit status: 0 without failures, 1 with some, 2 for bad usage, 77 where the
- *kernel does not let us trace.
+ * kernel does not let us trace.
  *
  * A child of the tool is a kernel behind these files (kernel.c): to start it is a call that writes,
  * which lasts until it has ended, and what it does itself is not counted.

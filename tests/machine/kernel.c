@@ -3,8 +3,8 @@
  * A library to preload: what is written to a described machine goes through a kernel.
  *
  * The machine's files are plain: they take every text, and nothing else changes with them. With
- *this, TEST_KERNEL is a program that is run for each write below /sys and /proc/irq instead of the
- *write:
+ * this, TEST_KERNEL is a program that is run for each write below /sys and /proc/irq instead of the
+ * write:
  *
  *	TEST_KERNEL PATH TEXT
  *	TEST_KERNEL PATH "" mkdir|rmdir
