@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What Linux does with cpusets, on the files of a described machine.
 
-    cgroups.py PATH TEXT
-    cgroups.py PATH "" mkdir|rmdir
+How to run it: see server.py; the calls are mkdir and rmdir, and
+
     cgroups.py make
 
-The first is the write of TEXT to PATH, the next two are these calls: see kernel.c, which runs this.
-The exit status is the errno. The last makes the files of a machine that was booted just now.
-TEST_CGROUPS is JSON:
+makes the files of a machine that was booted just now. TEST_CGROUPS is JSON:
 
     version  1 or 2
     online   CPUs, as a list
@@ -28,7 +26,9 @@ import os
 import pathlib
 import sys
 
-from hotplug import Refused, format_list, parse_list
+import server
+from hotplug import format_list, parse_list
+from server import Refused
 
 ROOT = pathlib.Path('/sys/fs/cgroup')
 V1 = ROOT / 'cpuset'
@@ -272,19 +272,26 @@ class OldTree(Tree):
             raise Refused(errno.EINVAL)
 
 
-def main():
+def make_tree():
     config = json.loads(os.environ['TEST_CGROUPS'])
-    tree = OldTree(config, V1) if config['version'] == 1 else V2(config, ROOT)
-    try:
-        if sys.argv[1] == 'make':
-            tree.make()
-        elif len(sys.argv) > 3:
-            getattr(tree, sys.argv[3])(pathlib.Path(sys.argv[1]))
-        else:
-            tree.write(pathlib.Path(sys.argv[1]), sys.argv[2].strip())
-    except Refused as refused:
-        return refused.args[0]
-    return 0
+    return OldTree(config, V1) if config['version'] == 1 else V2(config, ROOT)
+
+
+def do(path, text, call, _writer):
+    tree = make_tree()
+    if call == 'mkdir':
+        tree.mkdir(path)
+    elif call == 'rmdir':
+        tree.rmdir(path)
+    else:
+        tree.write(path, text)
+
+
+def main():
+    if sys.argv[1:] == ['make']:
+        make_tree().make()
+        return 0
+    return server.main(do)
 
 
 if __name__ == '__main__':

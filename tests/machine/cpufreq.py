@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What Linux does when cpufreq is written to, on the files of a described machine.
 
-    cpufreq.py PATH TEXT
-
-is the write of TEXT to PATH: see kernel.c, which runs this. The exit status is the errno.
-TEST_CPUFREQ is JSON:
+How to run it: see server.py. TEST_CPUFREQ is JSON:
 
     qos     limits are requests, as since 5.3: any is taken, and what shows is what they come to,
             which also moves with the maximum of the hardware; else a minimum above the
             maximum is refused
-    late    seconds after which a limit shows, in another process: the kernel's work item
+    late    seconds after which a limit shows: the kernel's work item
     boost   {policy: maximum with boost}; without boost it is
     base    {policy: maximum without boost}
     floor   what min_perf_pct cannot be above while turbo is off
@@ -24,12 +21,16 @@ import json
 import os
 import pathlib
 import sys
-import time
+import threading
+
+import server
+from server import Refused
 
 CPUFREQ = pathlib.Path('/sys/devices/system/cpu/cpufreq')
 INTEL = pathlib.Path('/sys/devices/system/cpu/intel_pstate')
 STATE = pathlib.Path('/run/cpufreq.json')
 CONFIG = json.loads(os.environ['TEST_CPUFREQ'])
+LOCK = threading.RLock()  # limits that show late, and everything else
 
 
 def put(path, text):
@@ -49,6 +50,11 @@ def requests():
         return json.loads(STATE.read_text(encoding='utf-8'))
     return {policy: [number(CPUFREQ / policy / 'scaling_min_freq'), None]
             for policy in CONFIG['boost']}
+
+
+def show_late(policy):
+    with LOCK:
+        show(policy)
 
 
 def show(policy):
@@ -76,32 +82,30 @@ def write_limit(path, text):
         asked[policy][high] = int(text)
         put(STATE, json.dumps(asked))
         if CONFIG.get('late'):
-            if os.fork() == 0:
-                time.sleep(CONFIG['late'])
-                show(policy)
-            return 0
-        show(policy)
-        return 0
+            threading.Timer(CONFIG['late'], show_late, [policy]).start()
+        else:
+            show(policy)
+        return
     new = [number(path.parent / name) for name in ('scaling_min_freq', 'scaling_max_freq')]
     new[high] = int(text)
     if new[0] > new[1]:
-        return errno.EINVAL
+        raise Refused(errno.EINVAL)
     put(path, text)
-    return 0
 
 
 def write(path, text):
     directory = path.parent
     if str(path) in CONFIG.get('broken', ()):
-        return errno.EIO
+        raise Refused(errno.EIO)
     if path.name in ('scaling_min_freq', 'scaling_max_freq'):
-        return write_limit(path, text)
+        write_limit(path, text)
+        return
     if path.name == 'energy_performance_preference':
         governor = (directory / 'scaling_governor').read_text(encoding='utf-8')
         if governor == 'performance\n' and text != 'performance':
-            return errno.EBUSY
+            raise Refused(errno.EBUSY)
     if path.name == 'boost' and directory != CPUFREQ and number(CPUFREQ / 'boost') == 0:
-        return errno.EINVAL
+        raise Refused(errno.EINVAL)
     if path == INTEL / 'min_perf_pct' and number(INTEL / 'no_turbo'):
         text = str(min(int(text), CONFIG['floor']))
     put(path, text)
@@ -114,8 +118,12 @@ def write(path, text):
         set_boost(not int(text))
     if path == CPUFREQ / 'boost':
         set_boost(int(text))
-    return 0
+
+
+def do(path, text, _call, _writer):
+    with LOCK:
+        write(path, text)
 
 
 if __name__ == '__main__':
-    sys.exit(write(pathlib.Path(sys.argv[1]), sys.argv[2].strip()))
+    sys.exit(server.main(do))

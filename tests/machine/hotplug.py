@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What Linux does when a CPU goes offline or comes back, on the files of a described machine.
 
-    hotplug.py PATH TEXT
-
-is the write of TEXT to PATH: see kernel.c, which runs this. The exit status is the errno. TEST_HOTPLUG
-is JSON:
+How to run it: see server.py. TEST_HOTPLUG is JSON:
 
     cores    lists of the CPUs of each core; the first of each is its primary thread
     width    bits of a CPU mask
@@ -28,13 +25,12 @@ import re
 import signal
 import sys
 
+import server
+from server import Refused
+
 CPUS = pathlib.Path('/sys/devices/system/cpu')
 IRQS = pathlib.Path('/proc/irq')
 CPUSETS = pathlib.Path('/sys/fs/cgroup/cpuset')
-
-
-class Refused(Exception):
-    """args[0] is the errno."""
 
 
 def parse_list(text):
@@ -62,7 +58,8 @@ def parse_mask(text):
 
 
 class Kernel:
-    def __init__(self):
+    def __init__(self, writer):
+        self.writer = writer
         self.config = json.loads(os.environ['TEST_HOTPLUG'])
         self.cores = self.config['cores']
         self.cpus = sorted(cpu for core in self.cores for cpu in core)
@@ -91,7 +88,7 @@ class Kernel:
 
     def die_at(self, cpu):
         if self.config.get('kill') == cpu:
-            os.kill(os.getppid(), signal.SIGKILL)
+            os.kill(self.writer, signal.SIGKILL)
 
     # --- What changes along ---
 
@@ -212,13 +209,5 @@ class Kernel:
             raise Refused(errno.EINVAL)
 
 
-def main():
-    try:
-        Kernel().write(pathlib.Path(sys.argv[1]), sys.argv[2].strip())
-    except Refused as refused:
-        return refused.args[0]
-    return 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(server.main(lambda path, text, call, writer: Kernel(writer).write(path, text)))

@@ -3,15 +3,10 @@
  * A library to preload: what is written to a described machine goes through a kernel.
  *
  * The machine's files are plain: they take every text, and nothing else changes with them. With
- * this, TEST_KERNEL is a program that is run for each write below /sys and /proc/irq instead of the
- * write:
- *
- *	TEST_KERNEL PATH TEXT
- *	TEST_KERNEL PATH "" mkdir|rmdir
- *
- * It changes the machine's files as a kernel would, and its exit status is the errno of the call,
- * 0 for none. TEST_MOUNTINFO, if set, is opened for /proc/self/mountinfo, and TEST_CGROUP for
- * /proc/NUMBER/cgroup.
+ * this, what would be written below /sys and /proc/irq, and a mkdir() or rmdir() there, is asked of
+ * server.py instead, at the socket TEST_KERNEL. It changes the machine's files as a kernel would,
+ * and answers with the errno of the call, 0 for none. TEST_MOUNTINFO, if set, is opened for
+ * /proc/self/mountinfo, and TEST_CGROUP for /proc/NUMBER/cgroup.
  */
 /* Here open() and open64() are two functions, and both are to be ours. */
 #undef _FILE_OFFSET_BITS
@@ -19,15 +14,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -92,40 +87,46 @@ DEFINE_OPEN(open64)
 DEFINE_OPENAT(openat)
 DEFINE_OPENAT(openat64)
 
-/* The errno of the kernel, 0 for none. */
-static int run_kernel(const char *path, const char *text, const char *call)
+/* A connection to server.py, or -1. */
+static int connect_to_kernel(void)
 {
-	char *program = getenv("TEST_KERNEL");
-	char *argv[] = { program, (char *)path, (char *)text, (char *)call, NULL };
-	size_t n = 0;
-	char **environment;
-	int status;
-	pid_t pid;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	for (char **e = environ; *e; e++)
-		n++;
-	environment = calloc(n + 1, sizeof(*environment));
-	if (!environment)
-		return ENOMEM;
-	n = 0;
-	for (char **e = environ; *e; e++) {
-		if (strncmp(*e, "LD_PRELOAD=", 11) != 0)
-			environment[n++] = *e;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", getenv("TEST_KERNEL"));
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		close(fd);
+		return -1;
 	}
-	status = posix_spawn(&pid, program, NULL, NULL, argv, environment);
-	free(environment);
-	if (status != 0)
-		return status;
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return errno;
+	return fd;
+}
+
+/* The errno of the kernel, 0 for none. To crash.c, send() and recv() are one call. */
+static int ask_kernel(const char *path, const char *text, size_t length, const char *call)
+{
+	size_t before = strlen(path) + 1, behind = strlen(call),
+	       size = before + length + 1 + behind;
+	char *packet = malloc(size);
+	int fd = connect_to_kernel(), answer, error = EFAULT;
+
+	if (packet && fd >= 0) {
+		memcpy(packet, path, before);
+		memcpy(packet + before, text, length);
+		packet[before + length] = '\0';
+		memcpy(packet + before + length + 1, call, behind);
+		if (send(fd, packet, size, MSG_NOSIGNAL) == (ssize_t)size &&
+			recv(fd, &answer, sizeof(answer), 0) == (ssize_t)sizeof(answer))
+			error = answer;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EFAULT;
+	free(packet);
+	if (fd >= 0)
+		close(fd);
+	return error;
 }
 
 PUBLIC ssize_t write(int fd, const void *data, size_t size)
 {
-	char link[64], path[PATH_MAX], *text;
+	char link[64], path[PATH_MAX];
 	ssize_t n;
 	int error;
 
@@ -136,9 +137,7 @@ PUBLIC ssize_t write(int fd, const void *data, size_t size)
 	path[n] = '\0';
 	if (!is_kernels(path))
 		return syscall(SYS_write, fd, data, size);
-	text = strndup(data, size);
-	error = text ? run_kernel(path, text, NULL) : ENOMEM;
-	free(text);
+	error = ask_kernel(path, data, size, "");
 	if (error) {
 		errno = error;
 		return -1;
@@ -148,7 +147,7 @@ PUBLIC ssize_t write(int fd, const void *data, size_t size)
 
 static int call_kernel(const char *path, const char *call)
 {
-	int error = run_kernel(path, "", call);
+	int error = ask_kernel(path, "", 0, call);
 
 	if (!error)
 		return 0;

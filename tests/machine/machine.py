@@ -200,6 +200,11 @@ class Description:
 
 # --- Tests ---
 
+def simulator(source):
+    """How to start one of the Python programs here, as quickly as Python can be started."""
+    return [sys.executable, '-SE', HERE / source]
+
+
 class Skip(Exception):
     """What this machine lacks for a test."""
 
@@ -405,14 +410,10 @@ class Setter:
         self.transcript += result.stderr + result.stdout
 
     def run_with_kernel(self, source, *arguments, env=None, **options):
-        """Runs the tool as root with a kernel behind the files: kernel.c runs `source`, one of the
-        Python programs here, for each write, as quickly as Python can be started."""
-        kernel = self.run_directory / 'kernel'
-        text = (HERE / source).read_text(encoding='utf-8')
-        kernel.write_text(f'#!{sys.executable} -SE\n{text}', encoding='utf-8')
-        kernel.chmod(0o755)
+        """Runs the tool as root with a kernel behind the files: `source`, one of the Python programs
+        here, see server.py."""
         asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
-        return self.box.run('env', f'LD_PRELOAD={os.environ["KERNEL"]}', 'TEST_KERNEL=/run/kernel',
+        return self.box.run(*simulator(source), 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]}',
                             f'ASAN_OPTIONS={asan}', self.tool, *arguments, root=True, env=env,
                             **options)
 

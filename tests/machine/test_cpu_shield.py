@@ -7,14 +7,12 @@ Every run sees processes of its own only: this tool binds threads.
 
 import json
 import os
-import pathlib
 import re
 
 import machine
-from machine import Setter, check, equal
+from machine import Setter, check, equal, simulator
 
 TOOL = os.environ['CPU_SHIELD']
-CGROUPS = pathlib.Path(__file__).resolve().parent / 'cgroups.py'
 CGROUP = 'sys/fs/cgroup'
 SHIELD = f'{CGROUP}/benchmark.slice'
 V1 = f'{CGROUP}/cpuset'
@@ -42,29 +40,31 @@ class Shield(Setter):
         online = machine.parse_list(self.config['online'])
         options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
                                          'verify_asan_link_order=0']))
-        return [f'LD_PRELOAD={" ".join(libraries)}', f'TEST_KERNEL={CGROUPS}',
-                f'TEST_CGROUPS={json.dumps(self.config)}', f'TEST_CGROUP={self.cgroup}',
+        return [f'LD_PRELOAD={" ".join(libraries)}', f'TEST_CGROUP={self.cgroup}',
                 'TEST_ALLOWED_CPUS=' + ''.join('01'[c in online] for c in range(max(online) + 1)),
                 f'ASAN_OPTIONS={options}']
 
     def kernel(self, *arguments):
         """A call by somebody else. Its errno."""
-        return self.box.run(CGROUPS, *arguments, root=True, alone=True,
-                            env={'TEST_CGROUPS': json.dumps(self.config)}).returncode
+        return self.run_with_cgroups(*arguments).returncode
+
+    def run_with_cgroups(self, *arguments, **options):
+        return self.box.run(*simulator('cgroups.py'), *arguments, root=True, alone=True,
+                            env={'TEST_CGROUPS': json.dumps(self.config)}, **options)
 
     def run(self, *arguments, user=False, **options):
         if user:
             return super().run(*arguments, user=True, alone=os.geteuid() == 0, **options)
-        result = self.box.run('env', *self.environment(), self.tool, *arguments, root=True,
-                              alone=True, **options)
+        result = self.run_with_cgroups('run', 'env', *self.environment(), self.tool, *arguments,
+                                       **options)
         self.note_run(arguments, result)
         return result
 
     def shell(self, script):
         """Lines of a shell in which `shield` is the tool, all in one machine; its output."""
         words = ' '.join(f"'{word}'" for word in self.environment())
-        result = self.box.run('sh', '-c', f'shield() {{ env {words} {self.tool} "$@"; }}\n{script}',
-                              root=True, alone=True)
+        result = self.run_with_cgroups(
+            'run', 'sh', '-c', f'shield() {{ env {words} {self.tool} "$@"; }}\n{script}')
         equal(result.returncode, 0, f'status of the shell: {result.stderr}')
         return result.stdout
 

@@ -8,7 +8,6 @@ Which setter: $KILLED. What is killed, and what must hold then: crash.c.
 import json
 import os
 import pathlib
-import sys
 
 import machine
 from machine import check, equal
@@ -30,20 +29,13 @@ def mini_files(box):
 
 def cgroups(box):
     """A machine with cgroup v2 that nobody manages, and Linux behind its files."""
-    here = pathlib.Path(__file__).resolve().parent
     config = json.dumps({'version': 2, 'online': '0-15', 'cgroups': ['system']})
-    for source in ('cgroups.py', 'hotplug.py'):
-        (box.root / 'run' / source).write_text((here / source).read_text())
-    kernel = box.root / 'run/kernel'
-    kernel.write_text(f'#!{sys.executable} -SE\nimport sys\nsys.path.insert(0, "/run")\n'
-                      'import cgroups\nsys.exit(cgroups.main())\n')
-    kernel.chmod(0o755)
+    kernel = ['env', f'TEST_CGROUPS={config}', *machine.simulator('cgroups.py')]
     box.write('cgroup', '0::/\n')
-    made = box.run('/run/kernel', 'make', root=True, env={'TEST_CGROUPS': config})
+    made = box.run(*kernel, 'make', root=True)
     equal(made.returncode, 0, f'making cgroups: {made.stderr}')
-    return {'LD_PRELOAD': f'{os.environ["KERNEL"]} {os.environ["ALLOWED"]}',
-            'TEST_ALLOWED_CPUS': 16 * '1', 'TEST_KERNEL': '/run/kernel', 'TEST_CGROUPS': config,
-            'TEST_CGROUP': box.root / 'cgroup'}
+    return [*kernel, 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]} {os.environ["ALLOWED"]}',
+            f'TEST_ALLOWED_CPUS={16 * "1"}', f'TEST_CGROUP={box.root / "cgroup"}']
 
 
 # The tool's machines and arguments: few CPUs, for each call that writes costs a dozen processes.
@@ -65,14 +57,13 @@ MODES = {
 def test_mode(mode, name, arguments, prepare):
     tool = pathlib.Path(os.environ['KILLED'])
     with machine.Setter(tool, name) as setter:
-        environment = (prepare(setter.box) if prepare else None) or {}
+        kernel = (prepare(setter.box) if prepare else None) or []
         # The leak checker wants to trace, too.
         options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'detect_leaks=0',
                                          'verify_asan_link_order=0']))
         # What binds threads sees none but its own.
-        result = setter.box.run('env', *(f'{name}={value}' for name, value in environment.items()),
-                                os.environ['CRASH'], mode, setter.box.root, tool, *arguments,
-                                root=True, alone=bool(environment),
+        result = setter.box.run(*kernel, os.environ['CRASH'], mode, setter.box.root, tool,
+                                *arguments, root=True, alone=bool(kernel),
                                 env={'ASAN_OPTIONS': options}, timeout=600)
         if result.returncode == 77:
             raise machine.Skip(result.stderr.strip())

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A kernel behind the files of a described machine, for as long as a command runs there.
+
+    PROGRAM run COMMAND [ARGUMENT...]   on the machine; kernel.c, preloaded to what runs inside of
+                                        the command, sends here what it would write
+    PROGRAM PATH TEXT [CALL]            one write, or call, by somebody else
+
+where PROGRAM is one of those that call main() (hotplug.py, cpufreq.py, cgroups.py). The exit status
+is that of the command, or the errno of the write.
+
+A request is a packet, PATH\\0TEXT\\0CALL, on a connection of its own to $TEST_KERNEL; the answer is
+the errno, an int. One after the other, as if the kernel had one lock for all.
+"""
+
+import os
+import pathlib
+import select
+import socket
+import struct
+import subprocess
+import sys
+
+SOCKET = '/run/kernel'
+PACKET = 1 << 17  # more than a path and any attribute
+BACKLOG = 64
+
+
+class Refused(Exception):
+    """args[0] is the errno."""
+
+
+def answer(do, writer, path, text, call=''):
+    try:
+        do(pathlib.Path(path), text.strip(), call, writer)
+    except Refused as refused:
+        return refused.args[0]
+    return 0
+
+
+def serve_one(listener, do):
+    with listener.accept()[0] as connection:
+        packet = connection.recv(PACKET)
+        if not packet:
+            return  # killed before it asked
+        writer = struct.unpack('3i', connection.getsockopt(
+            socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize('3i')))[0]
+        error = answer(do, writer, *packet.decode().split('\0'))
+        try:
+            connection.send(struct.pack('i', error), socket.MSG_NOSIGNAL)
+        except BrokenPipeError:
+            pass  # killed meanwhile
+
+
+def run(do, command):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        pathlib.Path(SOCKET).unlink(missing_ok=True)
+        listener.bind(SOCKET)
+        listener.listen(BACKLOG)
+        with subprocess.Popen(command, env={**os.environ, 'TEST_KERNEL': SOCKET}) as process:
+            ended = os.pidfd_open(process.pid)
+            # What was asked is done, also when who asked is gone.
+            while listener in select.select([listener, ended], [], [])[0]:
+                serve_one(listener, do)
+            os.close(ended)
+    pathlib.Path(SOCKET).unlink()
+    # As a shell would end.
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def main(do):
+    """do(path, text, call, writer) is a write, or the call if that is not empty, by this process, or
+    0 for somebody else. It raises Refused."""
+    if sys.argv[1] == 'run':
+        return run(do, sys.argv[2:])
+    return answer(do, 0, *sys.argv[1:])
