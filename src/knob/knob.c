@@ -52,6 +52,9 @@ static void knob_clear(struct knob *knob)
 	*knob = (struct knob){ 0 };
 }
 
+static int plan_append(struct knob_plan *plan, struct knob *knob, const char *path,
+	struct knob **ret, const char *name, va_list ap) _printf_(5, 0);
+
 /* Gives it its name, a printf format, and its path, and adds it. Takes the parts over that it has,
  * also when it fails. */
 static int plan_append(struct knob_plan *plan, struct knob *knob, const char *path,
