@@ -186,16 +186,18 @@ class Description:
         return '\n'.join(rows) + '\n'
 
     def write(self, directory):
+        made = set()
         for path, content in self.files.items():
-            target = pathlib.Path(directory, path)
-            if content is None:
-                target.mkdir(parents=True, exist_ok=True)
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
+            target = os.path.join(directory, path)
+            folder = target if content is None else os.path.dirname(target)
+            if folder not in made:
+                os.makedirs(folder, exist_ok=True)
+                made.add(folder)
             if isinstance(content, str):
-                target.symlink_to(content)
-            else:
-                target.write_bytes(content)
+                os.symlink(content, target)
+            elif content is not None:
+                with open(target, 'wb', buffering=0) as file:
+                    file.write(content)
 
 
 # --- Tests ---
@@ -317,25 +319,33 @@ class Setter:
     # --- What there is ---
 
     def walk(self):
-        for top in ('sys', 'proc'):
-            for directory, names, files in os.walk(self.box.root / top):
-                for name in names + files:
-                    path = pathlib.Path(directory, name)
-                    yield str(path.relative_to(self.box.root)), path
+        """(path, os.DirEntry) of all that there is."""
+        folders = ['sys', 'proc']
+        while folders:
+            folder = folders.pop()
+            with os.scandir(self.box.root / folder) as entries:
+                for entry in entries:
+                    path = f'{folder}/{entry.name}'
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(path)
+                    yield path, entry
 
     def snapshot(self):
         """{path: bytes of a file, text of a link's target, or None of a directory}"""
         tree = {}
-        for name, path in self.walk():
-            if path.is_symlink():
-                tree[name] = os.readlink(path)
+        for name, entry in self.walk():
+            if entry.is_symlink():
+                tree[name] = os.readlink(entry)
+            elif entry.is_dir():
+                tree[name] = None
             else:
-                tree[name] = None if path.is_dir() else path.read_bytes()
+                with open(entry, 'rb', buffering=0) as file:
+                    tree[name] = file.read()
         return tree
 
     def times(self):
         """When each file was written last."""
-        return {name: path.lstat().st_mtime_ns for name, path in self.walk()}
+        return {name: os.lstat(entry).st_mtime_ns for name, entry in self.walk()}
 
     @staticmethod
     def difference(before, after):
