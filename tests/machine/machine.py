@@ -224,12 +224,25 @@ def equal(got, wanted, what):
     check(got == wanted, f'{what}: {got!r} instead of {wanted!r}')
 
 
+def memory_directory():
+    """Where files are in memory: machines are thousands of them, and disks take their time. None,
+    which is the usual place, where there is none that takes a few machines, or programs."""
+    try:
+        shm = os.statvfs('/dev/shm')
+    except OSError:
+        return None
+    if not os.access('/dev/shm', os.W_OK | os.X_OK) or shm.f_flag & os.ST_NOEXEC or \
+            shm.f_bavail * shm.f_frsize < 256 << 20:
+        return None
+    return '/dev/shm'
+
+
 class Machine:
     """A described machine, as files in a directory of its own until it is closed."""
 
     def __init__(self, name):
         self.name = name
-        self.holder = tempfile.TemporaryDirectory(prefix=f'{name}.')
+        self.holder = tempfile.TemporaryDirectory(prefix=f'{name}.', dir=memory_directory())
         self.root = pathlib.Path(self.holder.name)
         self.description = Description(HERE / 'machines' / f'{name}.machine')
         self.description.write(self.root)
