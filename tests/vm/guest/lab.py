@@ -257,8 +257,8 @@ class Snapshot:
     @staticmethod
     def affinities():
         """{(pid, start): (name, CPUs)} of all tasks but those that work off queues of the kernel (a
-        kworker has the mask of its work, a rescuer that of the work it helped with last), and the
-        tests themselves."""
+        kworker has the mask of its work, a rescuer that of the work it helped with last), those
+        of interrupts, which go where these go, and the tests themselves."""
         tasks = {}
         for path in glob.iglob('/proc/[0-9]*'):
             stat, status = read(path + '/stat'), read(path + '/status')
@@ -268,6 +268,8 @@ class Snapshot:
             fields = stat[stat.rindex(')') + 2:].split()
             if not int(fields[6]) & PF_WQ_WORKER and int(path[6:]) != os.getpid():
                 name = stat[stat.index('(') + 1:stat.rindex(')')]
+                if name.startswith('irq/'):
+                    continue
                 tasks[int(path[6:]), fields[19]] = name, allowed.group(1)
         return tasks
 
