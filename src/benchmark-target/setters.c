@@ -84,13 +84,15 @@ static int make_noise(const struct settings *settings, const struct choice *choi
 }
 
 /*
- * SMT first: hotplug takes the affinities of interrupts with it, and a partition its CPUs. Then the
- * partition, since interrupts go to the CPUs outside of it, and noise-off's masks follow it in
- * newer kernels.
+ * The partition first, since interrupts go to the CPUs outside of it, and noise-off's masks follow
+ * it in newer kernels. SMT behind it, and so back before it: a partition that ends while CPUs are
+ * offline leaves the programs outside of it without them for good (kernel/cgroup/cpuset.c gives
+ * them the CPUs that are online then). SMT before interrupts, since hotplug takes their affinities
+ * along.
  */
 const struct target_setter target_setters[] = {
-	{ "smt-off", "benchmark-smt.service", "SMT", make_smt },
 	{ "cpu-shield", "benchmark-shield.service", "SHIELD", make_shield },
+	{ "smt-off", "benchmark-smt.service", "SMT", make_smt },
 	{ "irq-steer", "benchmark-irq.service", "IRQ", make_irq },
 	{ "freq-pin", "benchmark-freq.service", "FREQ", make_freq },
 	{ "noise-off", "benchmark-noise.service", "NOISE", make_noise },

@@ -428,6 +428,16 @@ static int verify(struct knob_plan *plan, void *context)
 	return r;
 }
 
+/* For --strict: a knob of which the plan knows that it would refuse, as newer kernels tell of
+ * interrupts. NULL when there is none. */
+static const struct knob *find_refused(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->knobs[i].settled && plan->knobs[i].word == KNOB_DENIED)
+			return &plan->knobs[i];
+	return NULL;
+}
+
 static int run_apply(const struct setter *setter, const struct arguments *a,
 	const struct setter_target *target, struct knob_plan *plan)
 {
@@ -441,9 +451,15 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.context = &verification,
 		.strict = a->strict,
 	};
+	const struct knob *refused = a->strict ? find_refused(plan) : NULL;
 	struct engine_failure failure = { 0 };
 	int r;
 
+	if (refused) {
+		say("%s (%s): %s", refused->name, refused->path,
+			refused->note ? refused->note : "it would be refused");
+		return EXIT_FAILED;
+	}
 	r = apply_plan(&engine, plan, &failure);
 	if (r < 0) {
 		/* What else went wrong then, such as putting it all back, is new. */

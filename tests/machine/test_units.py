@@ -23,7 +23,7 @@ MAN = pathlib.Path(__file__).resolve().parents[2] / 'man'
 SYSTEM_UNITS = ('basic.target', 'shutdown.target', 'sockets.target', 'sysinit.target')
 # The greatest exposure, times 10, that systemd-analyze may find.
 EXPOSURE = 20
-SETTERS = ('smt', 'shield', 'irq', 'freq', 'noise')
+SETTERS = ('shield', 'smt', 'irq', 'freq', 'noise')
 
 
 def settings(path):

@@ -116,25 +116,25 @@ static void test_options(void **state)
 		const char *options;
 	} cases[] = {
 		{ "", false, false,
-			"SMT -c 2-3\nSHIELD -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 base\nNOISE -c 2-3\n" },
+			"SHIELD -c 2-3\nSMT -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 base\nNOISE -c 2-3\n" },
 		{ "  SMT = all\t\n#SMT=leave\n\nFREQ=2.7GHz\nSHIELD=legacy\nNOISE=thp,ksm", false,
 			false,
-			"SMT --all\nSHIELD --legacy -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 2.7GHz\n"
+			"SHIELD --legacy -c 2-3\nSMT --all\nIRQ -c 2-3\nFREQ -c 2-3 2.7GHz\n"
 			"NOISE -c 2-3 --only thp,ksm\n" },
 		{ "SMT=leave\nSHIELD=leave\nIRQ=leave\nFREQ=leave\nNOISE=leave\n", false, false,
-			"SMT leave\nSHIELD leave\nIRQ leave\nFREQ leave\nNOISE leave\n" },
+			"SHIELD leave\nSMT leave\nIRQ leave\nFREQ leave\nNOISE leave\n" },
 		{ "SMT=siblings\nSHIELD=partition\nIRQ=steer\nFREQ=base\nNOISE=default\nCPUS=auto\n"
 		  "STRICT=no\n",
 			false, false,
-			"SMT -c 2-3\nSHIELD -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 base\nNOISE -c 2-3\n" },
+			"SHIELD -c 2-3\nSMT -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 base\nNOISE -c 2-3\n" },
 		{ "NOISE=-thp,+rt_runtime,-ksm\nFREQ=1200000\n", false, false,
-			"SMT -c 2-3\nSHIELD -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 1200000\n"
+			"SHIELD -c 2-3\nSMT -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 1200000\n"
 			"NOISE -c 2-3 --except thp,ksm --with rt_runtime\n" },
 		{ "NOISE=-thp\n", true, false,
-			"SMT -c 2-3\nSHIELD cannot\nIRQ cannot\nFREQ -c 2-3 base\n"
+			"SHIELD cannot\nSMT -c 2-3\nIRQ cannot\nFREQ -c 2-3 base\n"
 			"NOISE -c 2-3 --except thp\n" },
 		{ "", false, true,
-			"SMT cannot\nSHIELD -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 base\nNOISE -c 2-3\n" },
+			"SHIELD -c 2-3\nSMT cannot\nIRQ -c 2-3\nFREQ -c 2-3 base\nNOISE -c 2-3\n" },
 	};
 
 	(void)state;

@@ -24,7 +24,7 @@ import time
 BOOT = pathlib.Path('/opt/lab/boot.json')
 CONFIG = json.loads(BOOT.read_text(encoding='utf-8')) if BOOT.exists() else {}  # --list, on the host
 CPUS = '/sys/devices/system/cpu'
-SETTERS = ('smt-off', 'cpu-shield', 'irq-steer', 'freq-pin', 'noise-off')  # in the target's order
+SETTERS = ('cpu-shield', 'smt-off', 'irq-steer', 'freq-pin', 'noise-off')  # in the target's order
 ARGUMENTS = {  # as they are called for CPU 2
     'smt-off': ['-c', '2'],
     'cpu-shield': ['-c', '2'],
