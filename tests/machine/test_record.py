@@ -222,7 +222,9 @@ def test_refused():
                 (['--record', 'x', '-c', '1'], 2, '-c'),
                 (['--record', 'x', '--sysroot', '/'], 2, '--sysroot'),
                 (['--record'], 2, 'needs a value')):
-            result = needs(isol_check(*arguments))
+            # LeakSanitizer does not find itself where /proc is of a recording already.
+            result = needs(isol_check(*arguments,
+                                      env={**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'}))
             equal(result.returncode, status, f'{arguments}: {result.stderr}')
             check(text in result.stderr, f'{arguments}: {result.stderr}')
             equal(result.stderr.count('\n'), 1, f'lines of {result.stderr}')
