@@ -132,7 +132,7 @@ def shell(cached, boot, folder):
     """Boots with the console here: root, no password, Ctrl-A x ends."""
     folder = pathlib.Path(folder)
     with cached.installed() as installed:
-        second_disk(folder / 'second.tar', installed, {'boot': boot, 'run': '', 'seed': 0}, True)
+        second_disk(folder / 'second.tar', installed, {'boot': boot, 'run': [''], 'seed': 0}, True)
     say(f'{cached.guest.name}: booting it ({boot}); `poweroff` or Ctrl-A x ends it, and it forgets')
     ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
