@@ -210,9 +210,35 @@ static void look_at_locks(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "nobody measures here");
 }
 
+static const char *const setters[] = { "cpu-shield", "freq-pin", "irq-steer", "noise-off",
+	"smt-off" };
+
+/* Their journals, NULL where there is none that can be read. */
+struct journals {
+	struct journal *items[ARRAY_SIZE(setters)];
+};
+
+/* Is it what another setter made of it afterwards? smt-off keeps the masks of interrupts, which
+ * irq-steer then sets. */
+static bool is_set_by_another(const struct journals *journals, const struct journal *own,
+	const char *path, const char *now)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(setters); i++) {
+		const struct journal_entry *entry;
+
+		if (!journals->items[i] || journals->items[i] == own)
+			continue;
+		entry = journal_find(journals->items[i], path);
+		if (entry && (!entry->new || !knob_is_foreign(entry->kind, now, entry->new)))
+			return true;
+	}
+	return false;
+}
+
 /* How many knobs of a journal have another value than was set, and the first of them. Those that
  * are no files, or gone with their CPU or interrupt, are left out. */
-static size_t count_changed(const struct journal *journal, const char **ret_first)
+static size_t count_changed(
+	const struct journals *journals, const struct journal *journal, const char **ret_first)
 {
 	size_t n = 0;
 
@@ -221,7 +247,8 @@ static size_t count_changed(const struct journal *journal, const char **ret_firs
 		char now[FILE_ATTR_SIZE];
 
 		if (!entry->new || entry->path[0] != '/' || host_read(entry->path, now) < 0 ||
-			!knob_is_foreign(entry->kind, now, entry->new))
+			!knob_is_foreign(entry->kind, now, entry->new) ||
+			is_set_by_another(journals, journal, entry->path, now))
 			continue;
 		if (n++ == 0)
 			*ret_first = entry->path;
@@ -229,56 +256,69 @@ static size_t count_changed(const struct journal *journal, const char **ret_firs
 	return n;
 }
 
-static void look_at_journal(struct host *host, struct finding *f, const char *tool)
+/* NULL where there is none, or none that can be read, which is a finding. */
+static struct journal *read_journal(struct host *host, struct finding *f, const char *tool)
 {
-	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL, *path = journal_format_path(tool);
-	const char *first = NULL;
-	size_t n_changed;
+	struct journal *journal;
 	int r;
 
 	r = journal_read(tool, &journal, &why);
+	if (r == 0 && path) {
+		finding_add_path(f, "%s", path);
+		return journal;
+	}
+	if (r == 0)
+		journal_free(journal);
+	if (r == -ENOENT)
+		return NULL;
 	if (r == -ENOMEM || !path) {
 		host_fail(host);
-		return;
+		return NULL;
 	}
-	if (r == -ENOENT)
-		return;
 	finding_add_path(f, "%s", path);
 	if (r == -ESTALE) {
 		finding_add(f, VERDICT_RISK, "%s: left by an earlier boot", tool);
 		finding_add_fix(f, "%s restore", tool);
-		return;
-	}
-	if (r == -EBADMSG) {
+	} else if (r == -EBADMSG) {
 		finding_add(f, VERDICT_RISK, "%s: damaged: %s", tool, why ? why : "?");
 		finding_add_fix(f, "%s status", tool);
-		return;
-	}
-	if (r < 0) {
+	} else {
 		finding_add(f, VERDICT_UNKNOWN, "%s: %s", tool, strerror(-r));
-		return;
 	}
-	n_changed = count_changed(journal, &first);
-	finding_add(f, VERDICT_INFO, "%s keeps %zu knobs", tool, journal->n);
+	return NULL;
+}
+
+static void look_at_journal(const struct journals *journals, size_t which, struct finding *f)
+{
+	const struct journal *journal = journals->items[which];
+	const char *first = NULL;
+	size_t n_changed;
+
+	finding_add(f, VERDICT_INFO, "%s keeps %zu knobs", setters[which], journal->n);
+	n_changed = count_changed(journals, journal, &first);
 	if (n_changed == 0)
 		return;
 	finding_add(f, VERDICT_RISK, "%zu of them not as it set them", n_changed);
 	finding_add_path(f, "%s", first);
-	finding_add_fix(f, "%s status", tool);
+	finding_add_fix(f, "%s status", setters[which]);
 }
 
 static void look_at_journals(struct host *host, struct finding *f)
 {
-	static const char *const tools[] = { "cpu-shield", "freq-pin", "irq-steer", "noise-off",
-		"smt-off" };
+	struct journals journals = { 0 };
 
 	if (host_options(host)->recorded) {
 		finding_add(f, VERDICT_UNKNOWN, "a recorded machine has none");
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
-		look_at_journal(host, f, tools[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(setters); i++)
+		journals.items[i] = read_journal(host, f, setters[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(setters); i++)
+		if (journals.items[i])
+			look_at_journal(&journals, i, f);
+	for (size_t i = 0; i < ARRAY_SIZE(setters); i++)
+		journal_free(journals.items[i]);
 	if (f->seen.length == 0)
 		finding_add(f, VERDICT_OK, "no setter has changed anything");
 }

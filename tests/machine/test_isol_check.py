@@ -657,6 +657,13 @@ def test_journals():
             check(said in now['seen'], now)
             check('/run/quiesce/noise-off.journal' in now['path'], now)
             check(verdict == 'info' or now['fix'].startswith('noise-off '), now)
+        # What one kept and another has set since is in good hands, and what somebody else set is not.
+        box.write('run/quiesce/noise-off.journal', journal(knob, (*mask[:2], 'f', 'b')))
+        equal(row()['verdict'], 'risk', 'set by nobody that is known')
+        box.write('run/quiesce/irq-steer.journal', journal(mask, tool='irq-steer'))
+        equal(row()['verdict'], 'info', 'set by irq-steer')
+        box.write('run/quiesce/irq-steer.journal', journal((*mask[:3], '1'), tool='irq-steer'))
+        equal(row()['verdict'], 'risk', 'set by irq-steer, and changed since')
         equal(looked(record(box, '--json', '-c', '2'))['journals']['verdict'], 'unknown', 'recorded')
 
 
