@@ -81,7 +81,13 @@ int unit_open(struct unit_manager **ret)
 	r = sd_bus_open_system(&manager->bus);
 	if (r < 0 && geteuid() == 0 && open_private(&manager->bus) == 0)
 		r = 0;
+	/* The default of 25 s is less than a busy or emulated machine's systemd can take to answer
+	 * while it reloads. */
+	if (r >= 0)
+		r = sd_bus_set_method_call_timeout(
+			manager->bus, RELOAD_SECONDS * UINT64_C(1000000));
 	if (r < 0) {
+		sd_bus_unref(manager->bus);
 		free(manager);
 		return r;
 	}
