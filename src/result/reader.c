@@ -492,26 +492,50 @@ static int read_run(
 	}
 }
 
-static int read_runs(struct reader *reader, struct pending *pending)
+/* A list of objects: `of` says whose value it is, `item` what each of them is. */
+static int read_list(struct reader *reader, const char *of, const char *item,
+	int (*each)(struct reader *reader, void *context), void *context)
 {
-	_cleanup_text_ struct text buffer = { 0 };
 	struct json_token token;
-	struct run_data data;
 	int r;
 
 	r = next(reader, &token);
 	if (r >= 0)
-		r = expect_array(reader, &token, "the value of 'runs'");
+		r = expect_array(reader, &token, of);
 	while (r >= 0) {
 		r = next(reader, &token);
 		if (r < 0)
 			return r;
 		if (token.type == JSON_TOKEN_ARRAY_END)
 			break;
-		r = expect_object(reader, &token, "a run");
+		r = expect_object(reader, &token, item);
 		if (r >= 0)
-			r = read_run(reader, pending, &buffer, &data);
+			r = each(reader, context);
 	}
+	return r;
+}
+
+/* What is used again for each run of a benchmark. */
+struct runs {
+	struct pending *pending;
+	struct text buffer;
+	struct run_data data;
+};
+
+static int read_one_run(struct reader *reader, void *context)
+{
+	struct runs *runs = context;
+
+	return read_run(reader, runs->pending, &runs->buffer, &runs->data);
+}
+
+static int read_runs(struct reader *reader, struct pending *pending)
+{
+	struct runs runs = { .pending = pending };
+	int r;
+
+	r = read_list(reader, "the value of 'runs'", "a run", read_one_run, &runs);
+	text_clear(&runs.buffer);
 	if (r >= 0 && pending->benchmark->series->n_samples == 0)
 		return refuse(reader, "no pyperf result: a benchmark without runs");
 	return r;
@@ -552,7 +576,7 @@ static int pending_new(bool with_evidence, struct pending **ret)
 }
 
 /* Behind '{'. */
-static int read_benchmark(struct reader *reader)
+static int read_benchmark(struct reader *reader, void *context _unused_)
 {
 	_cleanup_(pending) struct pending *pending = NULL;
 	struct pending **all;
@@ -590,22 +614,9 @@ static int read_benchmark(struct reader *reader)
 
 static int read_benchmarks(struct reader *reader)
 {
-	struct json_token token;
 	int r;
 
-	r = next(reader, &token);
-	if (r >= 0)
-		r = expect_array(reader, &token, "the value of 'benchmarks'");
-	while (r >= 0) {
-		r = next(reader, &token);
-		if (r < 0)
-			return r;
-		if (token.type == JSON_TOKEN_ARRAY_END)
-			break;
-		r = expect_object(reader, &token, "a benchmark");
-		if (r >= 0)
-			r = read_benchmark(reader);
-	}
+	r = read_list(reader, "the value of 'benchmarks'", "a benchmark", read_benchmark, NULL);
 	if (r >= 0 && reader->n_pending == 0)
 		return refuse(reader, "no pyperf result: it has no benchmarks");
 	return r;

@@ -101,13 +101,6 @@ static int say_not_run(const struct work *work, int error, const struct launch_r
 	return error;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Medians of some runs of the empty program, by the launcher whose turn it is. */
 static int measure_floor(struct work *work, struct floor_time *ret)
 {
@@ -134,12 +127,12 @@ static int measure_floor(struct work *work, struct floor_time *ret)
 		reap[n_kernel++] = (double)(report.end_ns - report.window.exit_ns);
 	}
 	if (n > 0) {
-		qsort(user, n, sizeof(user[0]), compare_doubles);
+		stats_sort(user, n);
 		ret->user_seconds = user[n / 2];
 	}
 	if (n_kernel > 0) {
-		qsort(kernel, n_kernel, sizeof(kernel[0]), compare_doubles);
-		qsort(reap, n_kernel, sizeof(reap[0]), compare_doubles);
+		stats_sort(kernel, n_kernel);
+		stats_sort(reap, n_kernel);
 		ret->kernel_seconds = kernel[n_kernel / 2];
 		ret->reap_ns = (int64_t)reap[n_kernel / 2];
 	}
