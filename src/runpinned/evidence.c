@@ -244,14 +244,18 @@ static void fill_frequency(struct evidence_reader *reader, const struct launch_r
 		evidence->frequency_khz = (int64_t)khz;
 }
 
-uint16_t evidence_after(struct evidence_reader *reader, struct series *series,
+void evidence_after(struct evidence_reader *reader)
+{
+	take_reading(reader);
+}
+
+uint16_t evidence_fill(struct evidence_reader *reader, struct series *series,
 	const struct launch_report *report, struct evidence *ret)
 {
 	struct procstat_load load;
 	uint16_t flags = 0;
 
 	evidence_clear(ret);
-	take_reading(reader);
 	fill_frequency(reader, report, ret);
 	ret->temperature_before = (float)reader->temperature_before;
 	ret->temperature_after = (float)evidence_temperature(reader);

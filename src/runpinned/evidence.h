@@ -25,12 +25,14 @@ DEFINE_CLEANUP(evidence_reader, evidence_free);
  * nothing else can have come between (short programs, one after the other).
  */
 void evidence_before(struct evidence_reader *reader);
+/* Takes the reading after a run, as soon as it has ended. */
+void evidence_after(struct evidence_reader *reader);
 /*
- * Takes the reading after a run and writes down what changed, and what the launcher reports beside
- * it. Interrupt lines are named in `series`. Returns the flags that speak against the run (enum
+ * Writes down what changed between the two readings, and what the launcher reports beside it.
+ * Interrupt lines are named in `series`. Returns the flags that speak against the run (enum
  * sample_flag), but for SAMPLE_FREQ, which needs all runs.
  */
-uint16_t evidence_after(struct evidence_reader *reader, struct series *series,
+uint16_t evidence_fill(struct evidence_reader *reader, struct series *series,
 	const struct launch_report *report, struct evidence *ret);
 
 /* The CPU package's temperature, NAN where the machine does not tell. A sensor is asked at most

@@ -109,10 +109,12 @@ static int measure_floor(struct work *work, struct floor_time *ret)
 
 	*ret = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
 	for (size_t i = 0; i < FLOOR_RUNS && stop_check(work->stop) == 0; i++) {
-		struct launch_report report;
+		struct launch_report report = { .step = LAUNCH_STEP_SETUP };
 		int r;
 
-		r = session_run(work->command->session, work->stop, LAUNCH_FLOOR, 0, &report);
+		r = session_run(work->command->session, work->stop, LAUNCH_FLOOR, 0);
+		if (r == 0)
+			r = session_report(work->command->session, &report);
 		if (r < 0)
 			return say_not_run(work, r, &report);
 		if (report.interrupted)
@@ -301,7 +303,7 @@ static int run_one(struct work *work, bool warmup)
 {
 	const struct options *o = work->options;
 	struct measurement *m = work->m;
-	struct launch_report report;
+	struct launch_report report = { .step = LAUNCH_STEP_SETUP };
 	struct evidence evidence;
 	struct sample sample;
 	char run[48], status[96];
@@ -320,7 +322,12 @@ static int run_one(struct work *work, bool warmup)
 	}
 	if (work->evidence)
 		evidence_before(work->evidence);
-	r = session_run(work->command->session, work->stop, LAUNCH_RUN, work->env_pad, &report);
+	r = session_run(work->command->session, work->stop, LAUNCH_RUN, work->env_pad);
+	if (r == 0) {
+		if (work->evidence)
+			evidence_after(work->evidence);
+		r = session_report(work->command->session, &report);
+	}
 	if (r < 0) {
 		progress_clear(&work->progress);
 		return say_not_run(work, r, &report);
@@ -329,7 +336,7 @@ static int run_one(struct work *work, bool warmup)
 		goto stopped;
 	fill_sample(work, &report, warmup, &sample);
 	if (work->evidence) {
-		sample.flags |= evidence_after(work->evidence, m->series, &report, &evidence);
+		sample.flags |= evidence_fill(work->evidence, m->series, &report, &evidence);
 		counting_fill_evidence(work->counting, &report, &evidence);
 		if (evidence.migrations > 0)
 			sample.flags |= SAMPLE_MIGRATED;

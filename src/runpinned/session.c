@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ enum {
 	STDERR_MAX = 64 * 1024 * 1024,
 	STDERR_CHECK_MS = 1000,
 	KILL_AFTER_MS = 2000,
+	/* The launcher is at work on the report. */
+	LOOK_FOR_REPORT_NS = 1000 * 1000,
 };
 
 struct session {
@@ -34,6 +37,8 @@ struct session {
 	int socket;
 	int stderr_fd; /* a memfd, -1 when the output is shown */
 	int values_fd; /* for programs that measure themselves */
+	bool reported; /* the report came instead of the end: nothing was started */
+	struct launch_report report;
 };
 
 static uint32_t append_string(struct text *t, const char *s)
@@ -267,15 +272,33 @@ static void stderr_empty(struct session *session)
 	(void)ftruncate(session->stderr_fd, 0);
 }
 
-int session_run(struct session *session, struct stop *stop, enum launch_command command,
-	uint32_t env_pad, struct launch_report *ret)
+/* The end of the run, or the report of one that did not begin. */
+static int receive_end(struct session *session)
+{
+	union {
+		struct launch_end end;
+		struct launch_report report;
+	} message;
+	ssize_t n = TEMP_FAILURE_RETRY(recv(session->socket, &message, sizeof(message), 0));
+
+	if (n == (ssize_t)sizeof(message.end))
+		return 0;
+	if (n != (ssize_t)sizeof(message.report))
+		return -EPIPE;
+	session->reported = true;
+	session->report = message.report;
+	return 0;
+}
+
+int session_run(
+	struct session *session, struct stop *stop, enum launch_command command, uint32_t env_pad)
 {
 	struct launch_request request = { .command = command, .env_pad = env_pad };
 	unsigned seen = stop->count;
 	int64_t kill_at = -1;
 	int r;
 
-	*ret = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
+	session->reported = false;
 	stderr_empty(session);
 	r = values_fd_clear(session->values_fd);
 	if (r < 0)
@@ -291,10 +314,8 @@ int session_run(struct session *session, struct stop *stop, enum launch_command 
 
 		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR)
 			return -errno;
-		if (fds[0].revents) {
-			r = receive_report(session->socket, ret);
-			return r < 0 ? r : -ret->error;
-		}
+		if (fds[0].revents)
+			return receive_end(session);
 		stop_check(stop);
 		if (stop->count > seen ||
 			(kill_at >= 0 && clock_now_ns(CLOCK_MONOTONIC) >= kill_at)) {
@@ -305,6 +326,24 @@ int session_run(struct session *session, struct stop *stop, enum launch_command 
 		}
 		stderr_trim(session);
 	}
+}
+
+int session_report(struct session *session, struct launch_report *ret)
+{
+	int64_t until = clock_now_ns(CLOCK_MONOTONIC) + LOOK_FOR_REPORT_NS;
+	int r;
+
+	*ret = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
+	if (session->reported) {
+		*ret = session->report;
+		return -ret->error;
+	}
+	/* To sleep would take longer. The launcher may want this very CPU. */
+	while (recv(session->socket, ret, sizeof(*ret), MSG_DONTWAIT | MSG_PEEK) < 0 &&
+		errno == EAGAIN && clock_now_ns(CLOCK_MONOTONIC) < until)
+		sched_yield();
+	r = receive_report(session->socket, ret);
+	return r < 0 ? r : -ret->error;
 }
 
 int session_read_stderr(struct session *session, char **ret)

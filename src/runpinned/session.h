@@ -40,12 +40,17 @@ struct session;
 int session_start(const struct session_plan *plan, const struct stop *stop, struct session **ret,
 	struct launch_report *ret_report);
 /*
- * One run. A wish to stop ends the child's process group: SIGTERM first, SIGKILL at the second
- * signal or after two seconds; the report then says `interrupted`. -EPIPE: the launcher is gone.
- * A run that took place returns 0; one that did not, the negative errno, with its step in *ret.
+ * One run, until its end. A wish to stop ends the child's process group: SIGTERM first, SIGKILL at
+ * the second signal or after two seconds; the report then says `interrupted`. 0, or the negative
+ * errno of what kept it from being asked for. -EPIPE: the launcher is gone.
  */
-int session_run(struct session *session, struct stop *stop, enum launch_command command,
-	uint32_t env_pad, struct launch_report *ret);
+int session_run(
+	struct session *session, struct stop *stop, enum launch_command command, uint32_t env_pad);
+/*
+ * The report of the run that was just asked for, which follows its end by some microseconds. A run
+ * that took place returns 0; one that did not, the negative errno, with its step in *ret.
+ */
+int session_report(struct session *session, struct launch_report *ret);
 /* What the newest run's program handed over (sampler/values.h), as it stands there, malloc'd:
  * nothing in it is checked. "" if it handed over nothing. */
 int session_read_values(struct session *session, char **ret, size_t *ret_size);
