@@ -129,6 +129,7 @@ CASES = {
     ],
     'freq-driver': [
         (QUIET, '2', {}, 'info', 'intel_pstate; mode active'),
+        ('isolated', '2', {}, 'info', 'acpi-cpufreq'),
         ('vm-plain', '1', {}, 'unknown', 'hypervisor'),
     ],
     'boost': [
@@ -300,6 +301,19 @@ CASES = {
 # Those that are about what happens, or who runs, have tests of their own below.
 LIVELY = ('tasks', 'kthreads', 'irq-managed', 'irqbalance', 'irq-rate', 'load', 'tuners', 'locks',
           'journals')
+# Those that only inform: nothing is ever wrong with what they show.
+INFORMATIVE = ('smt', 'freq-driver', 'idle-driver', 'rt-throttling', 'perf-sampling')
+# The answers that tests wanted and got: {check: [row]}, for test_both_ways().
+ANSWERS = {}
+SKIPPED = []
+
+
+def expect(row, verdict, said='', where=None):
+    """The row of a check has this verdict, and says this or advises it."""
+    where = f'{row["id"]}{where or ""}: {row}'
+    equal(row['verdict'], verdict, where)
+    check(said in f'{row["seen"]} {row["fix"]}', where)
+    ANSWERS.setdefault(row['id'], []).append(row)
 
 
 def run(box, *arguments, **more):
@@ -342,12 +356,11 @@ def test_check(name):
             for path, text in files.items():
                 box.write(path, text if text.endswith('\n') else text + '\n')
             row = look(box, cpus)[name]
-        where = f'{name} on {of}, CPUs {cpus}, {files}: {row}'
-        equal(row['verdict'], verdict, where)
-        check(said in f'{row["seen"]} {row["fix"]}', where)
+        where = f' on {of}, CPUs {cpus}, {files}'
+        expect(row, verdict, said, where)
         # What to do is said of everything that is wrong.
         check(row['verdict'] not in ('risk', 'noise') or row['fix'] or name in ('cpus', 'clocksource'),
-              where)
+              f'{where}: {row}')
     return f'{len(CASES[name])} machines'
 
 
@@ -361,10 +374,46 @@ def test_all_checks_have_cases():
             check('Source: ' in result.stdout or name in ('half-cores', 'freq-policies'),
                   f'{name} without a source: {result.stdout}')
             check(max(map(len, result.stdout.splitlines())) <= 92, result.stdout)
-    for name, cases in CASES.items():
-        check(len({verdict for _, _, _, verdict, _ in cases} | {said for *_, said in cases}) > 1,
-              f'{name} has one case only')
     return f'{len(ids)} checks'
+
+
+def lacking(ids, answers):
+    """The checks that no test has seen both ways: {check: what is lacking}. A check fires when it
+    finds something wrong, or something to do; one that only informs must have said two things."""
+    found = {}
+    for name in ids:
+        rows = answers.get(name, [])
+        fires = [row for row in rows if row['verdict'] in ('risk', 'noise')]
+        if name in INFORMATIVE:
+            if fires:
+                found[name] = 'is no check that only informs'
+            elif len({row['seen'] for row in rows if row['verdict'] == 'info'}) < 2:
+                found[name] = 'never says another thing'
+        elif not fires and not any(row['fix'] for row in rows):
+            found[name] = 'never fires'
+        elif not any(row['verdict'] in ('ok', 'info') and not row['fix'] for row in rows):
+            found[name] = 'always fires'
+    return found
+
+
+def test_both_ways():
+    """Every check there is has been seen to fire and not to, by a test that wanted just that."""
+    with Machine(QUIET) as box:
+        ids = set(look(box, '2'))
+    found = lacking(ids, ANSWERS)
+    if SKIPPED and set(found) <= set(LIVELY):
+        raise Skip(f'without these tests: {", ".join(SKIPPED)}')
+    equal(found, {}, 'checks that were not seen both ways')
+    # A new one without tests does not get by, nor one that lost a test.
+    equal(lacking({*ids, 'new'}, ANSWERS), {'new': 'never fires'}, 'a new check')
+    for name in ids - set(INFORMATIVE):
+        for fired, what in ((True, 'never fires'), (False, 'always fires')):
+            left = [row for row in ANSWERS[name] if fired != bool(
+                row['verdict'] in ('risk', 'noise') or row['fix'])]
+            equal(lacking({name}, {name: left}), {name: what}, f'{name} without its cases')
+    for name in INFORMATIVE:
+        equal(lacking({name}, {name: ANSWERS[name][:1]}), {name: 'never says another thing'}, name)
+    return f'{len(ids)} checks, {sum(map(len, ANSWERS.values()))} answers'
 
 
 def test_managed():
@@ -373,17 +422,16 @@ def test_managed():
         box.write('proc/irq/26/effective_affinity_list', '2\n')
         (box.root / 'proc/irq/26/smp_affinity_list').chmod(0o444)
         row = look(box, '2')['irq-managed']
-        equal(row['verdict'], 'ok', row)
-        check('managed_irq' in row['seen'] and '26 (nvme0q2)' in row['seen'], row)
+        expect(row, 'ok', '26 (nvme0q2)')
+        check('managed_irq' in row['seen'], row)
         box.write('proc/cmdline', BOOT + 'isolcpus=domain,2-3\n')
         rows = look(box, '2')
-        equal(rows['irq-managed']['verdict'], 'risk', rows['irq-managed'])
-        check('isolcpus=managed_irq,domain,2-3' in rows['irq-managed']['fix'], rows['irq-managed'])
-        equal(rows['irq-affinity']['verdict'], 'ok', rows['irq-affinity'])
+        expect(rows['irq-managed'], 'risk', 'isolcpus=managed_irq,domain,2-3')
+        expect(rows['irq-affinity'], 'ok')
         (box.root / 'proc/irq/26/smp_affinity_list').chmod(0o644)
         rows = look(box, '2')
-        equal(rows['irq-managed']['verdict'], 'ok', rows['irq-managed'])
-        equal(rows['irq-affinity']['verdict'], 'noise', rows['irq-affinity'])
+        expect(rows['irq-managed'], 'ok')
+        expect(rows['irq-affinity'], 'noise')
 
 
 def test_exit_status():
@@ -509,13 +557,12 @@ def test_watched():
             thread.join()
         for name, said in (('irq-rate', 'most: 26: PCI-MSI'), ('load', '% busy'),
                            ('steal', '% of the time')):
-            equal(rows[name]['verdict'], 'noise', rows[name])
-            check(said in rows[name]['seen'], rows[name])
+            expect(rows[name], 'noise', said)
         check('irq-steer -c 2' in rows['irq-rate']['fix'], rows['irq-rate'])
         # Nothing has happened on the other one.
         rows = looked(run(box, '--json', '--watch', '0.1', '-c', '3'))
-        equal(rows['irq-rate']['verdict'], 'ok', rows['irq-rate'])
-        check(rows['load']['verdict'] in ('ok', 'info'), rows['load'])
+        expect(rows['irq-rate'], 'ok')
+        expect(rows['load'], 'info', 'these are idle')
 
 
 class Processes:
@@ -545,8 +592,19 @@ class Processes:
         shutil.copy(shutil.which('sleep'), pathlib.Path(self.directory.name, name))
         return f'./{name} 60 & '
 
+    def disguise(self, name, flags):
+        """The process that was started last as a thread of the kernel: $thread, in its own line of
+        /proc. The scheduler knows better, and where it may run is real."""
+        stat = '/proc/$thread/task/$thread/stat'
+        # It shall have become what it is to be: until its exec it is a part of the shell.
+        return (f'thread=$!; sleep 0.2; awk \'{{ $2 = "({name})"; $9 = {flags}; print }}\' {stat} '
+                f'>stat && mount --bind stat {stat} || exit 99; ')
+
     def look(self, script, cpus):
-        return looked(self.shell(f'{script} {ISOL_CHECK} --json --watch 0 -c {cpus}'))
+        result = self.shell(f'{script} {ISOL_CHECK} --json --watch 0 -c {cpus}')
+        if result.returncode == 99:
+            raise Skip(f'nothing can be mounted over /proc here: {result.stderr.strip()}')
+        return looked(result)
 
 
 def need_two_cpus():
@@ -558,17 +616,38 @@ def test_tasks():
     need_two_cpus()
     with Processes() as processes:
         rows = processes.look('', 1)
-        equal(rows['tasks']['verdict'], 'ok', rows['tasks'])
-        equal(rows['kthreads']['verdict'], 'ok', rows['kthreads'])
+        expect(rows['tasks'], 'ok')
+        # It may run on both, and is on the other one as long as it sleeps.
+        rows = processes.look(f'{processes.program("hog")} taskset -p -c 0 $! >/dev/null; sleep 0.2;'
+                              ' taskset -p -c 0,1 $! >/dev/null;', 1)
+        expect(rows['tasks'], 'risk', '1 tasks may run here; none ran here last')
         rows = processes.look(f'{processes.program("hog")} taskset -p -c 1 $! >/dev/null;'
                               ' sleep 0.2;', 1)
-        equal(rows['tasks']['verdict'], 'noise', rows['tasks'])
-        check('1 tasks may run here, 1 ran here last' in rows['tasks']['seen'], rows['tasks'])
+        expect(rows['tasks'], 'noise', '1 tasks may run here, 1 ran here last')
         check('hog' in rows['tasks']['seen'], rows['tasks'])
         equal(rows['tasks']['fix'], 'cpu-shield -c 1', rows['tasks'])
 
 
 def test_kernel_threads():
+    """Those that may be moved and are here; those that cannot; workers, which belong to their queue."""
+    need_two_cpus()
+    with Processes() as processes:
+        kthread, bound, worker = 0x00200000, 0x04000000, 0x00000020
+        for flags, cpus, verdict, said in (
+                (kthread, '0,1', 'risk', '1 that could be elsewhere may run here: kswapd0'),
+                (kthread, '1', 'risk', 'cpu-shield -c 1'),
+                (kthread, '0', 'ok', '0 belong to these CPUs'),
+                (kthread | bound, '1', 'ok', '1 belong to these CPUs and cannot be moved'),
+                (kthread | worker, '0,1', 'ok', '0 belong to these CPUs'),
+                (kthread | worker, '1', 'risk', 'kswapd0')):
+            script = processes.program('hog') + processes.disguise('kswapd0', flags)
+            rows = processes.look(f'{script} taskset -p -c {cpus} $thread >/dev/null;', 1)
+            expect(rows['kthreads'], verdict, said, f' with {flags:#x} on {cpus}')
+            # It is none of the programs'.
+            expect(rows['tasks'], 'ok')
+
+
+def test_real_kernel_threads():
     """Those of the machine that the test runs on: CPU 0 has some of its own."""
     if not os.path.exists('/proc/2/stat') or '(kthreadd)' not in open('/proc/2/stat').read():
         raise Skip('no threads of the kernel are to be seen here')
@@ -585,37 +664,26 @@ def test_tuners():
     with Processes() as processes:
         rows = processes.look('', 0)
         for name in ('tuners', 'irqbalance'):
-            equal(rows[name]['verdict'], 'ok', rows[name])
+            expect(rows[name], 'ok')
         rows = processes.look(processes.program('tuned') + processes.program('irqbalance') +
                               'sleep 0.2;', 0)
-        equal(rows['tuners']['verdict'], 'risk', rows['tuners'])
+        expect(rows['tuners'], 'risk')
         equal(rows['tuners']['fix'], 'systemctl stop tuned', rows['tuners'])
-        equal(rows['irqbalance']['verdict'], 'risk', rows['irqbalance'])
+        expect(rows['irqbalance'], 'risk')
         equal(rows['irqbalance']['fix'], 'irq-steer -c 0', rows['irqbalance'])
 
 
 def test_locks():
-    path = '/sys/devices/system/cpu/cpu0'
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        import fcntl  # pylint: disable=import-outside-toplevel
-        command = [ISOL_CHECK, '--json', '--watch', '0', '-c', '0']
-        try:
-            fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise Skip('somebody measures on CPU 0') from error
-        row = looked(subprocess.run(command, capture_output=True, text=True,
-                                    check=False))['locks']
-        if row['verdict'] == 'ok' and 'FLOCK' not in open('/proc/locks').read():
-            raise Skip('/proc/locks does not show locks here')
-        equal(row['verdict'], 'risk', row)
-        check(f'({os.getpid()}) measures on CPU 0' in row['seen'], row)
-        fcntl.flock(directory, fcntl.LOCK_UN)
-        row = looked(subprocess.run(command, capture_output=True, text=True,
-                                    check=False))['locks']
-        check(str(os.getpid()) not in row['seen'], row)
-    finally:
-        os.close(directory)
+    """Of a process that measures, or of nobody that is to be seen."""
+    lock = 'flock -n -E 77 /sys/devices/system/cpu/cpu0'
+    with Processes() as processes:
+        if processes.shell(f'{lock} true').returncode == 77:
+            raise Skip('somebody measures on CPU 0')
+        expect(processes.look('', 0)['locks'], 'ok')
+        shown = processes.shell(f'{lock} cat /proc/locks').stdout
+        if 'FLOCK' not in shown:
+            raise Skip(f'/proc/locks does not show locks here: {shown!r}')
+        expect(processes.look(lock, 0)['locks'], 'risk', 'flock (')
 
 
 BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
@@ -638,7 +706,7 @@ def test_journals():
         def row():
             return looked(run(box, '--json', '--watch', '0', '-c', '2'))['journals']
 
-        equal(row()['verdict'], 'ok', 'without any')
+        expect(row(), 'ok', where=' without any')
         for text, verdict, said in (
                 (journal(knob, mask), 'info', 'noise-off keeps 2 knobs'),
                 # Another value than was set, and the one that was there before.
@@ -653,8 +721,7 @@ def test_journals():
                 (journal(knob, tool='freq-pin'), 'risk', 'belongs to freq-pin')):
             box.write('run/quiesce/noise-off.journal', text)
             now = row()
-            equal(now['verdict'], verdict, f'{text}: {now}')
-            check(said in now['seen'], now)
+            expect(now, verdict, said, f' with {text}')
             check('/run/quiesce/noise-off.journal' in now['path'], now)
             check(verdict == 'info' or now['fix'].startswith('noise-off '), now)
         # What one kept and another has set since is in good hands, and what somebody else set is not.
@@ -764,6 +831,17 @@ def test_golden(of):
     return None
 
 
+def noting(test):
+    """A test whose skipping is told to test_both_ways()."""
+    def run_test():
+        try:
+            return test()
+        except Skip:
+            SKIPPED.append(test.__name__)
+            raise
+    return run_test
+
+
 if __name__ == '__main__':
     machine.run_tests(
         [('all checks have cases', test_all_checks_have_cases)]
@@ -774,12 +852,14 @@ if __name__ == '__main__':
            ('--pick', test_pick),
            ('--cmdline', test_cmdline),
            ('default CPUs', test_default_cpus),
-           ('what happens meanwhile', test_watched),
-           ('tasks', test_tasks),
-           ('threads of the kernel', test_kernel_threads),
-           ('tuners', test_tuners),
-           ('locks', test_locks),
-           ('journals', test_journals)]
+           ('what happens meanwhile', noting(test_watched)),
+           ('tasks', noting(test_tasks)),
+           ('threads of the kernel', noting(test_kernel_threads)),
+           ('threads of this kernel', test_real_kernel_threads),
+           ('tuners', noting(test_tuners)),
+           ('locks', noting(test_locks)),
+           ('journals', noting(test_journals)),
+           ('every check fires, and does not', test_both_ways)]
         + [(f'odd files: {what}', lambda what=what: test_odd(what)) for what in ODD]
         + [(f'odd files on {of}', lambda of=of: test_odd_machine(of)) for of in machine.machines()]
         + [('bytes', test_bytes)]
