@@ -12,6 +12,7 @@
 #include "basic/say.h"
 #include "result/analysis.h"
 #include "result/emit.h"
+#include "result/histogram.h"
 #include "result/reader.h"
 
 struct request;
@@ -79,8 +80,14 @@ int reports_each(const struct request *request, const struct reports *reports,
 char *reports_title(
 	const struct request *request, const char *file, const struct benchmark *benchmark);
 
-/* Figures, as members of an object that is open: the same in every verb. */
+/* Members of an object that is open: the same in every verb. How much there is of it, also where
+ * there is no value; */
+void emit_counts(struct emit *emit, const struct benchmark *benchmark);
+/* that and the figures; */
 void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats);
+/* the list "bins"; */
+void emit_bins(struct emit *emit, const struct histogram *histogram);
+/* and what speaks against it. */
 void emit_stability(struct emit *emit, const struct stability *stability);
 
 /* An exit status for what a function returned; says it, unless it is -EINVAL or -EBADMSG, which

@@ -29,6 +29,20 @@ static int print_findings(const char *title, const struct stability *stability, 
 	return 0;
 }
 
+/* stability: NULL where there is no value. */
+static void emit_check(struct emit *emit, const char *file, const struct benchmark *benchmark,
+	const struct stability *stability, bool sound)
+{
+	emit_object(emit, NULL);
+	emit_string(emit, "file", file);
+	emit_string(emit, "name", benchmark->name);
+	emit_counts(emit, benchmark);
+	emit_bool(emit, "sound", sound);
+	if (stability)
+		emit_stability(emit, stability);
+	emit_close(emit, '}');
+}
+
 static int check_one(const char *file, const struct benchmark *benchmark, void *context)
 {
 	struct check *check = context;
@@ -42,7 +56,9 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	r = analysis_new(benchmark, &analysis);
 	/* As pyperf: one that was only calibrated is no finding. */
 	if (r == -ENODATA) {
-		if (!check->request->json)
+		if (check->request->json)
+			emit_check(&check->emit, file, benchmark, NULL, true);
+		else
 			printf("%s: no values\n", title);
 		return 0;
 	}
@@ -52,12 +68,7 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	check->found = check->found || !sound;
 	if (!check->request->json)
 		return print_findings(title, analysis->stability, sound);
-	emit_object(&check->emit, NULL);
-	emit_string(&check->emit, "file", file);
-	emit_string(&check->emit, "name", benchmark->name);
-	emit_bool(&check->emit, "sound", sound);
-	emit_stability(&check->emit, analysis->stability);
-	emit_close(&check->emit, '}');
+	emit_check(&check->emit, file, benchmark, analysis->stability, sound);
 	return 0;
 }
 

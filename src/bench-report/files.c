@@ -88,14 +88,19 @@ char *reports_title(
 	return plain ? text_escape_control(plain) : NULL;
 }
 
-void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats)
+void emit_counts(struct emit *emit, const struct benchmark *benchmark)
 {
 	emit_string(emit, "unit", unit_name(benchmark->unit));
-	emit_integer(emit, "values", (int64_t)stats->n);
+	emit_integer(emit, "values", (int64_t)benchmark->n_values);
 	emit_integer(emit, "runs", (int64_t)benchmark_counted_runs(benchmark));
 	emit_integer(emit, "calibrations", (int64_t)benchmark->series->n_warmups);
 	emit_integer(emit, "warmups", (int64_t)benchmark->n_warmups);
 	emit_real(emit, "total_seconds", benchmark->total_seconds);
+}
+
+void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats)
+{
+	emit_counts(emit, benchmark);
 	emit_real(emit, "min", stats->min);
 	emit_real(emit, "p5", stats->p5);
 	emit_real(emit, "q1", stats->q1);
@@ -113,11 +118,25 @@ void emit_figures(struct emit *emit, const struct benchmark *benchmark, const st
 	emit_integer(emit, "outliers_high", (int64_t)stats->n_outliers_high);
 }
 
+void emit_bins(struct emit *emit, const struct histogram *histogram)
+{
+	emit_array(emit, "bins");
+	for (size_t i = 0; i < histogram->n_bins; i++) {
+		emit_object(emit, NULL);
+		emit_real(emit, "low", histogram->bins[i].low);
+		emit_real(emit, "high", histogram->bins[i].high);
+		emit_integer(emit, "count", (int64_t)histogram->bins[i].n);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
 void emit_stability(struct emit *emit, const struct stability *stability)
 {
 	emit_bool(emit, "stable", stability->stable);
 	emit_real(emit, "runs_needed", stability->runs_needed);
 	emit_integer(emit, "disturbed", (int64_t)stability->n_disturbed);
+	emit_bool(emit, "mostly_disturbed", stability->mostly_disturbed);
 	emit_object(emit, "flags");
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
 		if (stability->n_flagged[bit] > 0)

@@ -10,7 +10,6 @@
 #include "basic/terminal.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
-#include "result/histogram.h"
 #include "result/metadata.h"
 
 struct hist {
@@ -59,7 +58,8 @@ static int find_bins(
 	return histogram_new(all, n, hist->request->bins, ret);
 }
 
-static void emit_bins(struct hist *hist, const char *file, const struct benchmark *benchmark,
+/* histogram: NULL where there is no value. */
+static void emit_histogram(struct hist *hist, const char *file, const struct benchmark *benchmark,
 	const struct histogram *histogram)
 {
 	struct emit *emit = &hist->emit;
@@ -67,16 +67,13 @@ static void emit_bins(struct hist *hist, const char *file, const struct benchmar
 	emit_object(emit, NULL);
 	emit_string(emit, "file", file);
 	emit_string(emit, "name", benchmark->name);
-	emit_string(emit, "unit", unit_name(benchmark->unit));
-	emit_array(emit, "bins");
-	for (size_t i = 0; i < histogram->n_bins; i++) {
-		emit_object(emit, NULL);
-		emit_real(emit, "low", histogram->bins[i].low);
-		emit_real(emit, "high", histogram->bins[i].high);
-		emit_integer(emit, "count", (int64_t)histogram->bins[i].n);
-		emit_close(emit, '}');
+	emit_counts(emit, benchmark);
+	if (histogram) {
+		emit_bins(emit, histogram);
+	} else {
+		emit_array(emit, "bins");
+		emit_close(emit, ']');
 	}
-	emit_close(emit, ']');
 	emit_close(emit, '}');
 }
 
@@ -90,8 +87,14 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 
 	if (!title)
 		return -ENOMEM;
-	if (benchmark->n_values == 0)
+	if (benchmark->n_values == 0) {
+		if (hist->request->json)
+			emit_histogram(hist, file, benchmark, NULL);
+		else
+			printf("%s%s: no values\n", hist->first ? "" : "\n", title);
+		hist->first = false;
 		return 0;
+	}
 	r = find_bins(hist, benchmark, &bins);
 	if (r < 0)
 		return r;
@@ -101,7 +104,7 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 	if (r < 0)
 		return r;
 	if (hist->request->json) {
-		emit_bins(hist, file, benchmark, own);
+		emit_histogram(hist, file, benchmark, own);
 		return 0;
 	}
 	text = histogram_render(own, benchmark->unit, (int)terminal_width(fileno(stdout)));

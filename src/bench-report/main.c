@@ -31,11 +31,11 @@ static const struct verb verbs[] = {
 	{ "compare", "bjtMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 1,
 		verb_compare },
 #if HAVE_CAIRO
-	{ "plot", "boS", "FILE...", "a picture: the samples in order, and what was beside them", 1,
+	{ "plot", "bjoS", "FILE...", "a picture: the samples in order, and what was beside them", 1,
 		verb_plot },
 #endif
 	{ "slowest", "bjn", "FILE...", "what took the longest to measure", 1, verb_slowest },
-	{ "merge", "o", "FILE...", "several files as one", 1, verb_merge },
+	{ "merge", "jo", "FILE...", "several files as one", 1, verb_merge },
 };
 
 static void usage(FILE *stream)
@@ -50,7 +50,7 @@ static void usage(FILE *stream)
 			verbs[i].help);
 	fputs("\n"
 	      "  -b, --benchmark NAME      of the benchmark NAME alone\n"
-	      "      --json                as JSON, with all digits\n"
+	      "      --json                as JSON, with all digits; plot, merge -o: what was written\n"
 	      "      --metadata            show: what is known of the machine and the program\n"
 	      "      --bins N              hist: N bins (default: by the number of values)\n"
 	      "  -n, --count N             slowest: the first N\n"
@@ -188,6 +188,10 @@ static int parse_command_line(int argc, char **argv, struct request *request)
 	}
 	request->files = argv + optind + 1;
 	request->n_files = (size_t)(argc - optind - 1);
+	if (request->json + request->table + request->markdown > 1) {
+		say("--json, --table and --markdown are three forms of one thing: give one of them");
+		return -EINVAL;
+	}
 	if (request->n_files < request->verb->min_files) {
 		say("%s wants %s", request->verb->name, request->verb->arguments);
 		return -EINVAL;

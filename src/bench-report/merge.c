@@ -60,6 +60,36 @@ static int write_merged(const struct request *request, const struct inputs *inpu
 	return r;
 }
 
+/* What stands in the file now, by the file itself. */
+static int emit_written(const char *path)
+{
+	_cleanup_(suite) struct suite *suite = NULL;
+	_cleanup_free_ char *why = NULL;
+	struct emit emit = { .stream = stdout };
+	int r;
+
+	r = suite_read(path, false, &suite, &why);
+	if (r < 0) {
+		say("cannot read %s again: %s", path, why ? why : strerror(-r));
+		return -EINVAL;
+	}
+	emit_object(&emit, NULL);
+	emit_string(&emit, "output", path);
+	emit_array(&emit, "benchmarks");
+	for (size_t i = 0; i < suite->n; i++) {
+		emit_object(&emit, NULL);
+		emit_string(&emit, "name", suite->benchmarks[i]->name);
+		emit_counts(&emit, suite->benchmarks[i]);
+		emit_close(&emit, '}');
+	}
+	emit_close(&emit, ']');
+	emit_close(&emit, '}');
+	r = emit_finish(&emit);
+	if (r < 0)
+		say_errno(r, "cannot write to standard output");
+	return r;
+}
+
 enum exit_status verb_merge(const struct request *request)
 {
 	struct inputs inputs = { 0 };
@@ -68,6 +98,9 @@ enum exit_status verb_merge(const struct request *request)
 	r = load_all(request, &inputs);
 	if (r >= 0)
 		r = write_merged(request, &inputs);
+	/* Without -o the result itself is the JSON. */
+	if (r >= 0 && request->json && request->output)
+		r = emit_written(request->output);
 	for (size_t i = 0; i < inputs.n; i++)
 		document_free(inputs.documents[i]);
 	free(inputs.documents);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* show: each benchmark in short, as runpinned prints it, and its metadata. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,25 +68,81 @@ static void emit_metadata(struct emit *emit, const struct facts *metadata)
 	emit_close(emit, '}');
 }
 
-static void emit_benchmark(struct show *show, const char *file, const struct benchmark *benchmark,
+/* What the runs counted of each event of -e. */
+static int emit_events(struct emit *emit, const struct series *series)
+{
+	emit_array(emit, "events");
+	for (size_t i = 0; i < series->n_events; i++) {
+		struct stats stats;
+		int r = summary_count_event(series, i, &stats);
+
+		if (r == -ENOMEM)
+			return r;
+		emit_object(emit, NULL);
+		emit_string(emit, "name", series->event_names[i]);
+		emit_real(emit, "median", r < 0 ? NAN : stats.median);
+		emit_real(emit, "mad", r < 0 ? NAN : stats.mad);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+	return 0;
+}
+
+/* The shares of the runs that the program waited for its CPU. */
+static int emit_waiting(struct emit *emit, const struct series *series)
+{
+	struct stats stats;
+	int r = summary_find_waiting(series, &stats);
+
+	if (r == -ENOMEM)
+		return r;
+	emit_real(emit, "waiting_median", r < 0 ? NAN : stats.median);
+	emit_real(emit, "waiting_max", r < 0 ? NAN : stats.max);
+	return 0;
+}
+
+static int emit_histogram(struct emit *emit, const struct analysis *analysis)
+{
+	_cleanup_(histogram) struct histogram *histogram = NULL;
+	int r = histogram_new(analysis->sorted, analysis->n, 0, &histogram);
+
+	if (r >= 0)
+		emit_bins(emit, histogram);
+	return r;
+}
+
+static int emit_benchmark(struct show *show, const char *file, const struct benchmark *benchmark,
 	const struct analysis *analysis)
 {
 	struct emit *emit = &show->emit;
+	struct summary_input about;
+	int r = 0;
 
+	summary_fill(benchmark, &about);
 	emit_object(emit, NULL);
 	emit_string(emit, "file", file);
 	emit_string(emit, "name", benchmark->name);
+	emit_string(emit, "cpus", about.cpus);
+	emit_string(emit, "cpus_reason", about.cpus_reason);
+	emit_string(emit, "stamps", summary_clock_text(benchmark));
+	emit_real(emit, "floor", about.floor_seconds);
 	if (analysis) {
 		emit_figures(emit, benchmark, &analysis->stats);
 		emit_real(emit, "interval_low", analysis->stats.interval_low);
 		emit_real(emit, "interval_high", analysis->stats.interval_high);
 		emit_stability(emit, analysis->stability);
+		r = emit_events(emit, benchmark->series);
+		if (r >= 0)
+			r = emit_waiting(emit, benchmark->series);
+		if (r >= 0)
+			r = emit_histogram(emit, analysis);
 	} else {
-		emit_integer(emit, "values", 0);
+		emit_counts(emit, benchmark);
 	}
 	if (show->request->metadata)
 		emit_metadata(emit, &benchmark->metadata);
 	emit_close(emit, '}');
+	return r;
 }
 
 static int print_summary(const char *file, const struct benchmark *benchmark,
@@ -134,7 +191,7 @@ static int show_one(const char *file, const struct benchmark *benchmark, void *c
 			compare_names);
 	r = 0;
 	if (show->request->json)
-		emit_benchmark(show, file, benchmark, analysis);
+		r = emit_benchmark(show, file, benchmark, analysis);
 	else
 		r = print_summary(file, benchmark, analysis, show);
 	show->first = false;

@@ -86,6 +86,9 @@ static int emit_entries(const struct slowest *slowest)
 		emit_string(&emit, "file", slowest->entries[i].file);
 		emit_string(&emit, "name", slowest->entries[i].benchmark->name);
 		emit_real(&emit, "seconds", slowest->entries[i].benchmark->total_seconds);
+		emit_integer(
+			&emit, "runs", (int64_t)slowest->entries[i].benchmark->series->n_samples);
+		emit_integer(&emit, "values", (int64_t)slowest->entries[i].benchmark->n_values);
 		emit_close(&emit, '}');
 	}
 	emit_close(&emit, ']');

@@ -115,16 +115,23 @@ static const char *format_duration(double seconds, char buf[static UNITS_TEXT_SI
 	return buf;
 }
 
+static size_t count_flagged(const struct benchmark *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->series->n_samples; i++)
+		n += !b->series->samples[i].warmup && b->series->samples[i].flags != 0;
+	return n;
+}
+
 static void print_counts(const struct benchmark *b)
 {
 	char first[32], last[32], a[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
 	struct per_run loops = find_property(b, RUN_LOOPS);
 	struct per_run inner = find_property(b, RUN_INNER_LOOPS);
-	size_t n_flagged = 0;
+	size_t n_flagged = count_flagged(b);
 	double min, max;
 
-	for (size_t i = 0; i < b->series->n_samples; i++)
-		n_flagged += !b->series->samples[i].warmup && b->series->samples[i].flags != 0;
 	if (b->total_seconds > 0)
 		print_line("total time", "%s", format_duration(b->total_seconds, a));
 	if (b->has_dates)
@@ -186,7 +193,7 @@ static void print_figures(const struct stats *s, struct scale scale)
 		scale_format(scale, s->fence_high, b));
 }
 
-static void emit_counts(struct emit *emit, const struct benchmark *b)
+static void emit_runs(struct emit *emit, const struct benchmark *b)
 {
 	char text[32];
 	double min, max;
@@ -195,6 +202,7 @@ static void emit_counts(struct emit *emit, const struct benchmark *b)
 		b->has_dates ? format_date(b->first_date, text, sizeof(text)) : NULL);
 	emit_string(emit, "last_date",
 		b->has_dates ? format_date(b->last_date, text, sizeof(text)) : NULL);
+	emit_integer(emit, "disturbed", (int64_t)count_flagged(b));
 	emit_real(emit, "values_per_run", find_property(b, RUN_N_VALUES).mean);
 	emit_real(emit, "warmups_per_run", find_property(b, RUN_N_WARMUPS).mean);
 	emit_real(emit, "loops", find_property(b, RUN_LOOPS).mean);
@@ -219,12 +227,14 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 		emit_object(&verb->emit, NULL);
 		emit_string(&verb->emit, "file", file);
 		emit_string(&verb->emit, "name", b->name);
-		emit_counts(&verb->emit, b);
+		emit_runs(&verb->emit, b);
 		/* In place: nobody looks at their order any more. */
 		if (b->n_values > 0)
 			r = stats_compute(b->values, b->n_values, &stats);
 		if (r >= 0 && b->n_values > 0)
 			emit_figures(&verb->emit, b, &stats);
+		else
+			emit_counts(&verb->emit, b);
 		emit_close(&verb->emit, '}');
 		return r;
 	}

@@ -59,7 +59,22 @@ struct chart {
 
 	struct chart_spot *spots; /* or NULL */
 	size_t n_spots;
+	size_t n_beyond[2]; /* samples below the main panel, and above it */
 };
+
+static unsigned color_byte(double part)
+{
+	return (unsigned)lround(part * 255);
+}
+
+const char *chart_color(size_t series, char buf[static CHART_COLOR_SIZE])
+{
+	const struct color *color = &palette[series % CHART_MAX_SERIES];
+
+	snprintf(buf, CHART_COLOR_SIZE, "#%02x%02x%02x", color_byte(color->r) & 0xff,
+		color_byte(color->g) & 0xff, color_byte(color->b) & 0xff);
+	return buf;
+}
 
 static struct color with_alpha(struct color color, double alpha)
 {
@@ -466,10 +481,10 @@ static void draw_levels(const struct chart *chart, size_t s)
 }
 
 /* What lies beyond the panel's edges: marks there, and how many and how far. */
-static void draw_beyond(const struct chart *chart)
+static void draw_beyond(struct chart *chart)
 {
 	const struct panel *panel = &chart->main;
-	size_t n[2] = { 0 };
+	size_t *n = chart->n_beyond;
 	double extreme[2] = { INFINITY, -INFINITY };
 
 	for (size_t s = 0; s < chart->n_series; s++) {
@@ -685,8 +700,28 @@ static int draw_panels(struct chart *chart)
 	return 0;
 }
 
+/* A panel that did not fit, or had nothing to show, has no height. */
+static struct chart_axis panel_axis(const struct panel *panel)
+{
+	return panel->height > 0 ? (struct chart_axis){ panel->low, panel->high }
+				 : (struct chart_axis){ 0 };
+}
+
+static struct chart_axes find_axes(const struct chart *chart)
+{
+	return (struct chart_axes){
+		.order = { chart->first_x, chart->last_x },
+		.value = panel_axis(&chart->main),
+		.temperature = panel_axis(&chart->temperature),
+		.frequency = panel_axis(&chart->frequency),
+		.n_below = chart->n_beyond[0],
+		.n_above = chart->n_beyond[1],
+	};
+}
+
 int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t n_series,
-	const struct chart_options *options, struct chart_spot **ret_spots, size_t *ret_n_spots)
+	const struct chart_options *options, struct chart_axes *ret_axes,
+	struct chart_spot **ret_spots, size_t *ret_n_spots)
 {
 	bool small = options->width < 560 || options->height < 340;
 	_cleanup_free_ struct chart_spot *spots = NULL;
@@ -722,6 +757,8 @@ int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t 
 	r = draw_panels(&chart);
 	if (r < 0)
 		return r;
+	if (ret_axes)
+		*ret_axes = find_axes(&chart);
 	if (ret_spots) {
 		*ret_spots = TAKE_PTR(spots);
 		*ret_n_spots = chart.n_spots;

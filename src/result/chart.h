@@ -43,6 +43,23 @@ struct chart_options {
 	const char *what;     /* an entry is: "run" */
 };
 
+/* What an axis reaches over; low == high: it is not there. */
+struct chart_axis {
+	double low;
+	double high;
+};
+
+/* What the axes of a picture show. */
+struct chart_axes {
+	/* In entries: the first that counts is 1, and warm-ups end at 0. */
+	struct chart_axis order;
+	struct chart_axis value; /* entries beyond it are marked at its edge */
+	struct chart_axis temperature;
+	struct chart_axis frequency;
+	size_t n_below; /* entries that count and lie beyond the value's axis */
+	size_t n_above;
+};
+
 /* Where a sample was drawn, so that a viewer can say more about it. */
 struct chart_spot {
 	struct point at;
@@ -55,11 +72,16 @@ struct chart_spot {
 #define CHART_MIN_HEIGHT 200
 
 /*
- * Draws them. ret_spots may be NULL; else it is malloc'd: one spot for each sample that was drawn
- * by itself. -EINVAL without a series, with more than CHART_MAX_SERIES, one without a run that
- * counts, or a canvas that is too small; -EDOM when a value is not finite.
+ * Draws them. ret_axes and ret_spots may be NULL; ret_spots is malloc'd: one spot for each sample
+ * that was drawn by itself. -EINVAL without a series, with more than CHART_MAX_SERIES, one without
+ * a run that counts, or a canvas that is too small; -EDOM when a value is not finite.
  */
 int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t n_series,
-	const struct chart_options *options, struct chart_spot **ret_spots, size_t *ret_n_spots);
+	const struct chart_options *options, struct chart_axes *ret_axes,
+	struct chart_spot **ret_spots, size_t *ret_n_spots);
+
+/* The colour of the series of that index, as SVG and CSS write it: "#0073b3". */
+#define CHART_COLOR_SIZE 8
+const char *chart_color(size_t series, char buf[static CHART_COLOR_SIZE]);
 
 #endif

@@ -81,29 +81,35 @@ static void format_count(double count, char *buf, size_t size)
 	buf[at] = '\0';
 }
 
+int summary_count_event(const struct series *series, size_t event, struct stats *ret)
+{
+	_cleanup_free_ double *counts = calloc(MAX(series->n_samples, (size_t)1), sizeof(*counts));
+	size_t n = 0;
+
+	if (!counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		double count = series->counters[i * series->n_events + event];
+
+		if (!series->samples[i].warmup && isfinite(count))
+			counts[n++] = count;
+	}
+	return n > 0 ? stats_compute(counts, n, ret) : -ENODATA;
+}
+
 /* What the counted runs counted of each event of -e. */
 static int append_events(struct text *t, const struct series *series)
 {
-	_cleanup_free_ double *counts = NULL;
-
-	if (series->n_events == 0)
-		return 0;
-	counts = calloc(series->n_samples, sizeof(*counts));
-	if (!counts)
-		return -ENOMEM;
-	text_appendf(t, "\n");
+	if (series->n_events > 0)
+		text_appendf(t, "\n");
 	for (size_t event = 0; event < series->n_events; event++) {
 		char median[48], spread[UNITS_TEXT_SIZE];
 		struct stats stats;
-		size_t n = 0;
+		int r = summary_count_event(series, event, &stats);
 
-		for (size_t i = 0; i < series->n_samples; i++) {
-			double count = series->counters[i * series->n_events + event];
-
-			if (!series->samples[i].warmup && isfinite(count))
-				counts[n++] = count;
-		}
-		if (stats_compute(counts, n, &stats) < 0) {
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0) {
 			text_appendf(
 				t, "  %-24s %16s\n", series->event_names[event], "not counted");
 			continue;
@@ -117,7 +123,7 @@ static int append_events(struct text *t, const struct series *series)
 }
 
 /* Another tool's file does not say how its values were taken. */
-static const char *clock_text(const struct benchmark *benchmark)
+const char *summary_clock_text(const struct benchmark *benchmark)
 {
 	if (facts_find(&benchmark->metadata, "quiesce_stamps"))
 		return "measured inside, by libquiesce";
@@ -128,18 +134,14 @@ static const char *clock_text(const struct benchmark *benchmark)
 		: "from before exec to after wait, stamped by runpinned";
 }
 
-/* How much of the runs went by with the program ready and somebody else on its CPU: the weight of
- * what `preempted` only counts. */
-static int append_waiting(struct text *t, const struct series *series)
+int summary_find_waiting(const struct series *series, struct stats *ret)
 {
 	_cleanup_free_ double *shares = NULL;
-	char median[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
-	struct stats stats;
 	size_t n = 0;
 
 	if (!series->with_evidence)
-		return 0;
-	shares = calloc(series->n_samples, sizeof(*shares));
+		return -ENODATA;
+	shares = calloc(MAX(series->n_samples, (size_t)1), sizeof(*shares));
 	if (!shares)
 		return -ENOMEM;
 	for (size_t i = 0; i < series->n_samples; i++) {
@@ -148,7 +150,19 @@ static int append_waiting(struct text *t, const struct series *series)
 		if (!series->samples[i].warmup && delay >= 0 && ns > 0)
 			shares[n++] = (double)delay / (double)ns;
 	}
-	if (stats_compute(shares, n, &stats) < 0 || stats.max < WAITING_WORTH_SAYING)
+	return n > 0 ? stats_compute(shares, n, ret) : -ENODATA;
+}
+
+/* The weight of what `preempted` only counts. */
+static int append_waiting(struct text *t, const struct series *series)
+{
+	char median[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+	struct stats stats;
+	int r = summary_find_waiting(series, &stats);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || stats.max < WAITING_WORTH_SAYING)
 		return 0;
 	text_appendf(t, "waiting for the CPU took %s of a run, %s of the worst\n",
 		units_format_percent(stats.median, median), units_format_percent(stats.max, most));
@@ -160,7 +174,7 @@ static void append_head(struct text *t, const struct summary_input *input)
 	const struct benchmark *benchmark = input->benchmark;
 	_cleanup_free_ char *name = text_escape_control(benchmark->name);
 	size_t n_runs = benchmark_counted_runs(benchmark);
-	const char *clock = clock_text(benchmark);
+	const char *clock = summary_clock_text(benchmark);
 
 	if (!name) {
 		t->failed = true;

@@ -26,12 +26,23 @@ def scratch(name):
     return pathlib.Path(SCRATCH.name, name)
 
 
-def plot(*arguments, status=0):
+def plot(*arguments, status=0, said=False):
+    """What it said on standard error; said: and on standard output."""
     result = subprocess.run([REPORT, 'plot', *map(str, arguments)], stdin=subprocess.DEVNULL,
                             capture_output=True, text=True, env={**os.environ, 'LC_ALL': 'C'},
                             timeout=60, check=False)
     equal(result.returncode, status, f'status ({result.stderr!r})')
+    if said:
+        return result.stderr, result.stdout
+    equal(result.stdout, '', 'nobody asked for it')
     return result.stderr
+
+
+def drawn(*arguments):
+    """What --json says was drawn."""
+    errors, output = plot('--json', *arguments, said=True)
+    equal(errors, '', 'errors')
+    return json.loads(output)
 
 
 def benchmark(name, values, *, warmup=None, flags=None, temperature=None, **metadata):
@@ -179,6 +190,84 @@ def test_many_values():
     check(out.stat().st_size < 2 << 20, 'the picture grows with the values')
 
 
+def test_json():
+    source = write('json.json', benchmark('a', [1, 1.1, 1.2, 1.1], warmup=2, cpu_model_name='Model X',
+                                          temperature=[50, 51, 52.25, 53],
+                                          flags=['', 'preempted,irq', '', '']))
+    out = scratch('json.png')
+    result = drawn('-o', out, '--size', '800x500', source)
+    check(out.read_bytes().startswith(b'\x89PNG'), 'the picture is there, too')
+    picture, = result.pop('pictures')
+    equal(result, {'output': str(out), 'format': 'png', 'width': 800, 'height': 500,
+                   'pixels_per_point': 2}, 'the sheet')
+    series, = picture.pop('series')
+    axes = picture.pop('axes')
+    equal(picture, {'title': 'a', 'subtitle': 'Model X', 'unit': 'second', 'entry': 'run', 'below': 0,
+                    'above': 0}, 'the picture')
+    equal(axes['order'], {'low': -0.5, 'high': 4.5, 'unit': 'run'}, 'the order')
+    equal(axes['value']['unit'], 'second', 'unit of the values')
+    check(0.9 < axes['value']['low'] < 1 and 1.2 < axes['value']['high'] < 1.3, axes)
+    equal(axes['temperature']['unit'], 'degree Celsius', 'unit of the temperature')
+    check(axes['temperature']['low'] < 50 and axes['temperature']['high'] > 53, axes)
+    equal(axes['frequency'], None, 'nothing is known of it')
+    samples = series.pop('samples')
+    equal(series, {'file': str(source), 'name': 'a', 'label': 'a', 'color': '#0073b3', 'values': 4,
+                   'warmups': 1, 'disturbed': 1, 'median': 1.1,
+                   'levels': [{'first': 1, 'last': 4, 'median': 1.1}]}, 'the series')
+    equal([(each['number'], each['warmup'], each['value']) for each in samples],
+          [(0, True, 2), (1, False, 1), (2, False, 1.1), (3, False, 1.2), (4, False, 1.1)], 'samples')
+    equal([each['flags'] for each in samples], [[], [], ['preempted', 'irq'], [], []], 'flags')
+    equal([each['temperature'] for each in samples], [None, 50, 51, 52.25, 53], 'temperatures')
+    equal({each['frequency'] for each in samples}, {None}, 'frequencies')
+
+
+def test_json_is_what_is_drawn():
+    """Outliers at the edge, steps of runs with several values, a row that had no room."""
+    values = [1 + at % 10 / 1000 for at in range(100)]
+    values[50] = 1000
+    edge = benchmark('a', values, temperature=[50.0] * 100)
+    for run in edge['runs']:
+        run['metadata']['quiesce_frequency_khz'] = 2000000
+    source = write('edge.json', edge)
+    picture, = drawn('-o', scratch('edge.svg'), source)['pictures']
+    equal((picture['below'], picture['above']), (0, 1), 'beyond the edges')
+    check(picture['axes']['value']['high'] < 2, 'the axis')
+    check(picture['axes']['temperature'] and picture['axes']['frequency'], 'both rows')
+    equal({each['frequency'] for each in picture['series'][0]['samples']}, {2e9}, 'hertz')
+    small, = drawn('-o', scratch('edge.svg'), '--size', '320x200', source)['pictures']
+    equal(small['axes']['temperature'], None, 'a row that had no room')
+    equal(small['axes']['frequency']['unit'], 'hertz', 'one that had')
+    runs = [{'values': [level + run / 1000 + at / 10000 for at in range(3)]}
+            for level in (1, 2) for run in range(10)]
+    source = write('steps.json', {'metadata': {'name': 'p', 'unit': 'byte'}, 'runs': runs})
+    picture, = drawn('-o', scratch('steps.svg'), source)['pictures']
+    equal((picture['unit'], picture['entry']), ('byte', 'value'), 'what it shows')
+    levels = picture['series'][0]['levels']
+    equal([(each['first'], each['last']) for each in levels], [(1, 30), (31, 60)], 'levels')
+    check(levels[0]['median'] < 1.1 and levels[1]['median'] > 1.9, levels)
+
+
+def test_json_of_several():
+    old, new = (write(name, benchmark('a', [1, 2]), benchmark(HOSTILE, [3, 4]))
+                for name in ('old.json', 'new.json'))
+    result = drawn('-o', scratch('several.html'), old, new)
+    equal(result['format'], 'html', 'format')
+    equal([picture['title'] for picture in result['pictures']], ['a', HOSTILE], 'titles')
+    for picture in result['pictures']:
+        equal([series['label'] for series in picture['series']], [str(old), str(new)], 'labels')
+        equal(len({series['color'] for series in picture['series']}), 2, 'colours')
+
+
+def test_json_that_cannot_be_written():
+    source = write('full.json', benchmark('a', [1, 2]))
+    with open('/dev/full', 'w', encoding='utf-8') as full:
+        result = subprocess.run([REPORT, 'plot', '--json', '-o', scratch('full.svg'), source],
+                                stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    equal(result.returncode, 1, 'status')
+    check('No space left on device' in result.stderr and result.stderr.count('\n') == 1,
+          result.stderr)
+
+
 def test_refuses():
     source = write('refuses.json', benchmark('a', [1, 2]))
     empty = write('empty.json', {'metadata': {'name': 'a'}, 'runs': [
@@ -190,7 +279,8 @@ def test_refuses():
             (('-o', scratch('x.svg'), '--size', '10x10', source), 2, '10x10'),
             (('-o', scratch('x.svg'), '--size', '1000', source), 2, '1000'),
             (('-o', scratch('x.svg'), '--size', '1000x99999', source), 2, '99999'),
-            (('-o', scratch('x.svg'), '--json', source), 2, '--json'),
+            (('-o', scratch('x.svg'), '--table', source), 2, '--table'),
+            (('--json', source), 2, '-o'),
             (('-o', scratch('x.svg'), '-b', 'nobody', source), 1, 'nobody'),
             (('-o', scratch('x.svg'), empty), 1, 'no value'),
             (('-o', '/nowhere/x.svg', source), 1, '/nowhere/x.svg'),

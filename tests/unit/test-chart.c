@@ -100,7 +100,7 @@ static int draw(enum canvas_format format, const struct chart_series *series, si
 	int r;
 
 	assert_int_equal(canvas_new(format, options->width, options->height, 1, &canvas), 0);
-	r = chart_draw(canvas, series, n, options, ret_spots, ret_n_spots);
+	r = chart_draw(canvas, series, n, options, NULL, ret_spots, ret_n_spots);
 	assert_int_equal(canvas_finish(canvas, ret_data, ret_size), 0);
 	return r;
 }
@@ -155,6 +155,46 @@ static void test_spots(void **state)
 	/* The warm-up is slower than all of them, and does not stretch the scale. */
 	assert_true(spots[0].at.y < spots[3].at.y);
 	assert_true(spots[1].at.y - spots[3].at.y > page.height / 2);
+}
+
+static void test_axes(void **state)
+{
+	double values[102], cool[102];
+	struct chart_series series = {
+		.name = "a", .values = values, .temperature = cool, .n = 102, .n_warmups = 2
+	};
+	const struct chart_options flat = { .width = 1000, .height = 200, .what = "run" };
+	_cleanup_(canvas) struct canvas *canvas = NULL, *low_canvas = NULL;
+	struct chart_axes axes;
+	char color[CHART_COLOR_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < 102; i++) {
+		values[i] = 1 + (double)(i % 10) / 1000;
+		cool[i] = 50;
+	}
+	values[0] = 7; /* a warm-up does not count */
+	values[50] = 1000;
+	values[60] = 2000;
+	values[70] = 0.001;
+	assert_int_equal(canvas_new(CANVAS_SVG, page.width, page.height, 1, &canvas), 0);
+	assert_int_equal(chart_draw(canvas, &series, 1, &page, &axes, NULL, NULL), 0);
+	assert_true(axes.order.low == -1.5 && axes.order.high == 100.5);
+	assert_true(axes.value.low < 1 && axes.value.low > 0.99);
+	assert_true(axes.value.high > 1.009 && axes.value.high < 1.02);
+	assert_int_equal(axes.n_above, 2);
+	assert_int_equal(axes.n_below, 1);
+	assert_true(axes.temperature.low == 49.5 && axes.temperature.high == 50.5);
+	assert_true(axes.frequency.low == axes.frequency.high);
+	/* Where there is no room for it, it is not drawn. */
+	assert_int_equal(canvas_new(CANVAS_SVG, flat.width, flat.height, 1, &low_canvas), 0);
+	series.frequency = cool;
+	assert_int_equal(chart_draw(low_canvas, &series, 1, &flat, &axes, NULL, NULL), 0);
+	assert_true(axes.value.low < axes.value.high);
+	assert_true(axes.temperature.low == axes.temperature.high);
+	assert_true(axes.frequency.low < axes.frequency.high);
+	assert_string_equal(chart_color(0, color), "#0073b3");
+	assert_string_equal(chart_color(1, color), "#e69e00");
 }
 
 /* One value a thousand times the others stands at the edge and leaves the scale to the rest. */
@@ -287,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_ticks_refuse),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_spots),
+		cmocka_unit_test(test_axes),
 		cmocka_unit_test(test_outlier_does_not_flatten),
 		cmocka_unit_test(test_more_runs_than_points),
 		cmocka_unit_test(test_odd_series),

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* plot --json: what was drawn, for a program that checks it or draws it anew. */
+#include <math.h>
+
+#include "bench-report/picture.h"
+#include "result/emit.h"
+#include "result/series.h"
+#include "result/units.h"
+
+/* null where there is no such axis. */
+static void emit_axis(
+	struct emit *emit, const char *name, const struct chart_axis *axis, const char *unit)
+{
+	if (!(axis->low < axis->high)) {
+		emit_string(emit, name, NULL);
+		return;
+	}
+	emit_object(emit, name);
+	emit_real(emit, "low", axis->low);
+	emit_real(emit, "high", axis->high);
+	emit_string(emit, "unit", unit);
+	emit_close(emit, '}');
+}
+
+static void emit_axes(struct emit *emit, const struct picture *picture)
+{
+	const struct chart_axes *axes = &picture->axes;
+
+	emit_object(emit, "axes");
+	emit_axis(emit, "order", &axes->order, picture->what);
+	emit_axis(emit, "value", &axes->value, unit_name(picture->curves[0].benchmark->unit));
+	emit_axis(emit, "temperature", &axes->temperature, "degree Celsius");
+	emit_axis(emit, "frequency", &axes->frequency, "hertz");
+	emit_close(emit, '}');
+	emit_integer(emit, "below", (int64_t)axes->n_below);
+	emit_integer(emit, "above", (int64_t)axes->n_above);
+}
+
+/* As they are drawn: a series without a change has one line, at the median of all values. */
+static void emit_levels(struct emit *emit, const struct curve *curve)
+{
+	const struct levels *levels = &curve->levels;
+	bool steady = levels->n == 1;
+
+	emit_array(emit, "levels");
+	for (size_t i = 0; i < levels->n; i++) {
+		const struct level *level = &levels->items[i];
+
+		emit_object(emit, NULL);
+		emit_integer(emit, "first", (int64_t)level->first + 1);
+		emit_integer(emit, "last", (int64_t)(level->first + level->n));
+		emit_real(emit, "median", steady ? curve->analysis->stats.median : level->median);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
+static void emit_sample(struct emit *emit, const struct curve *curve, size_t at)
+{
+	emit_object(emit, NULL);
+	emit_integer(emit, "number", (int64_t)at - (int64_t)curve->n_warmups + 1);
+	emit_bool(emit, "warmup", at < curve->n_warmups);
+	emit_real(emit, "value", curve->values[at]);
+	emit_array(emit, "flags");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+		if (curve->flags[at] & 1u << bit)
+			emit_string(emit, NULL, sample_flag_name((enum sample_flag)(1 << bit)));
+	emit_close(emit, ']');
+	/* Kept as a float: more decimals than this are not the sensor's. */
+	emit_real(emit, "temperature", round(curve->temperature[at] * 100) / 100);
+	emit_real(emit, "frequency", curve->frequency[at]);
+	emit_close(emit, '}');
+}
+
+static void emit_curve(struct emit *emit, const struct curve *curve, size_t index)
+{
+	char color[CHART_COLOR_SIZE];
+
+	emit_object(emit, NULL);
+	emit_string(emit, "file", curve->file);
+	emit_string(emit, "name", curve->benchmark->name);
+	emit_string(emit, "label", curve->name);
+	emit_string(emit, "color", chart_color(index, color));
+	emit_integer(emit, "values", (int64_t)(curve->n - curve->n_warmups));
+	emit_integer(emit, "warmups", (int64_t)curve->n_warmups);
+	emit_integer(emit, "disturbed", (int64_t)curve->analysis->stability->n_disturbed);
+	emit_real(emit, "median", curve->analysis->stats.median);
+	emit_levels(emit, curve);
+	emit_array(emit, "samples");
+	for (size_t i = 0; i < curve->n; i++)
+		emit_sample(emit, curve, i);
+	emit_close(emit, ']');
+	emit_close(emit, '}');
+}
+
+int pictures_emit(FILE *stream, const struct pictures *pictures, const struct picture_sheet *sheet)
+{
+	struct emit emit = { .stream = stream };
+
+	emit_object(&emit, NULL);
+	emit_string(&emit, "output", sheet->output);
+	emit_string(&emit, "format", sheet->format->suffix + 1);
+	emit_real(&emit, "width", sheet->width);
+	emit_real(&emit, "height", sheet->height);
+	emit_integer(&emit, "pixels_per_point", sheet->format->scale);
+	emit_array(&emit, "pictures");
+	for (size_t i = 0; i < pictures->n; i++) {
+		const struct picture *picture = &pictures->items[i];
+
+		emit_object(&emit, NULL);
+		emit_string(&emit, "title", picture->title);
+		emit_string(&emit, "subtitle", picture->subtitle);
+		emit_string(&emit, "unit", unit_name(picture->curves[0].benchmark->unit));
+		emit_string(&emit, "entry", picture->what);
+		emit_axes(&emit, picture);
+		emit_array(&emit, "series");
+		for (size_t k = 0; k < picture->n; k++)
+			emit_curve(&emit, &picture->curves[k], k);
+		emit_close(&emit, ']');
+		emit_close(&emit, '}');
+	}
+	emit_close(&emit, ']');
+	emit_close(&emit, '}');
+	return emit_finish(&emit);
+}
