@@ -40,6 +40,8 @@ enum {
 	CHILD_STACK_SIZE = 64 * 1024,
 	KERNEL_SIGSET_SIZE = 8,
 	LOOK_FOR_REQUEST_NS = 300 * 1000,
+	/* As long as runpinned itself gives a program between SIGTERM and SIGKILL. */
+	KILL_AFTER_SECONDS = 2,
 };
 
 static const char pad_variable[] = "QUIESCE_PAD=";
@@ -76,6 +78,7 @@ struct child {
 static volatile sig_atomic_t running_group; /* process group of the child, 0 when there is none */
 static volatile sig_atomic_t terminations;
 static volatile sig_atomic_t timed_out;
+static pid_t runpinned;
 
 static void on_signal(int signal)
 {
@@ -86,6 +89,9 @@ static void on_signal(int signal)
 		timed_out = 1;
 	else
 		terminations = terminations + 1;
+	/* Nobody is left to send a second one. */
+	if (signal == SIGTERM && getppid() != runpinned)
+		alarm(KILL_AFTER_SECONDS);
 	/* The group's leader is not reaped before running_group is 0 again (signals are blocked
 	 * then), so the number cannot have passed to somebody else. */
 	if (group > 0)
@@ -555,6 +561,7 @@ int main(int argc, char *argv[])
 			program_invocation_short_name);
 		return 2;
 	}
+	runpinned = getppid();
 	setup_signals(&launcher);
 	/* Whoever kills runpinned does not want its child to go on. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -558,6 +558,12 @@ def test_killed_runpinned():
     process.communicate(timeout=30)
     check(gone(mark), 'the program lives on without runpinned')
     check(not scratch('killed.json').exists(), 'a result of nothing')
+    # Also one that ignores SIGTERM: nobody is left to send more than one.
+    process = start('-n', 10, 'sh', '-c', f'trap "" TERM; sleep {mark} & wait; sleep {mark}')
+    await_running(mark)
+    process.kill()
+    process.communicate(timeout=30)
+    check(gone(mark), 'a stubborn program lives on without runpinned')
 
 
 def test_killed_launcher():
