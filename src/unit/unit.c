@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "basic/clock.h"
 #include "config.h"
@@ -20,12 +19,6 @@ void unit_names_free(char **names)
 	for (size_t i = 0; names && names[i]; i++)
 		free(names[i]);
 	free(names);
-}
-
-/* sd_booted(3) looks for this folder. */
-bool unit_is_booted(void)
-{
-	return access("/run/systemd/system", F_OK) == 0;
 }
 
 #if HAVE_LIBSYSTEMD

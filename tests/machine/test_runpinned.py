@@ -80,12 +80,36 @@ def test_given(name, allowed, cpus):
         equal(line.split(' ')[0], cpus, 'CPUs')
 
 
+def test_enters_the_shield(cgroup):
+    """Where there is no server that moves it: no systemd, or cgroup v1."""
+    if not {0, 1} <= os.sched_getaffinity(0):
+        raise machine.Skip('CPU 0 and 1 are needed')
+    with Machine('vm-plain') as box:
+        boot_id = '5e77e12f-0000-4000-8000-000000000001'
+        box.write('proc/sys/kernel/random/boot_id', boot_id + '\n')
+        box.write('run/quiesce/target', f'QUIESCE_TARGET=1\nBOOT_ID={boot_id}\nCPUS=1\n')
+        procs = f'sys/fs/cgroup/{cgroup}/cgroup.procs'
+        box.write(procs, '')
+        command = (RUNPINNED, '-c', '1', '-n', '1', '-w', '0', '--no-save',
+                   'sleep', '0.1')
+        result = box.run(*command, allowed='0', root=True)
+        equal((result.returncode, result.stderr), (0, ''), 'status, errors')
+        equal((box.root / procs).read_text(encoding='utf-8'), '0', 'who was moved')
+        box.remove(procs)
+        result = box.run(*command, allowed='0', root=True)
+        equal(result.returncode, 1, 'status')
+        check(re.fullmatch(r'runpinned: [^\n]+\n', result.stderr), f'one line: {result.stderr!r}')
+        check('benchmark.slice/cgroup.procs' in result.stderr, result.stderr)
+
+
 TESTS = [
     *((f'{name}: chooses {cpus} of {allowed}', lambda name=name, allowed=allowed, cpus=cpus, word=word:
        test_choice(name, allowed, cpus, word)) for name, allowed, cpus, word in CHOICES),
     *((f"{name}: refuses -c '{cpus}'", lambda name=name, allowed=allowed, cpus=cpus, word=word:
        test_refusal(name, allowed, cpus, word)) for name, allowed, cpus, word in REFUSALS),
     ('intel-hybrid: takes -c 9-10', lambda: test_given('intel-hybrid', '0-11', '9-10')),
+    ('vm-plain: enters a shield without systemd', lambda: test_enters_the_shield('benchmark.slice')),
+    ('vm-plain: enters a shield of cgroup v1', lambda: test_enters_the_shield('cpuset/benchmark')),
     ('s390-gaps: takes -c 5,8', lambda: test_given('s390-gaps', '1-5,8-19', '5,8')),
 ]
 
