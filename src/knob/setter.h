@@ -33,6 +33,7 @@ struct setter_target {
 	 * NULL when none were given and no target runs. */
 	const struct cpumask *cpus;
 	bool cpus_of_target; /* -c was not given */
+	/* Of setters that do not ask for its cores only the masks and n_cpus. */
 	const struct topology *topology;
 	bool strict;
 	bool verbose;
@@ -66,6 +67,7 @@ struct setter {
 	const struct setter_verb_own *verbs;
 	/* There must be CPUs for apply: of -c, or of a target that runs. */
 	bool needs_cpus;
+	bool needs_cores; /* its plan looks at what the CPUs are, not only at which there are */
 	/* What --help calls the default where there are neither: "none". NULL: "all". */
 	const char *no_cpus;
 	const struct knob_backend *backends;

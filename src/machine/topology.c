@@ -437,15 +437,13 @@ static int read_kinds(struct topology *topology)
 	return MIN(r, 0);
 }
 
-int topology_read(struct topology **ret)
+int topology_read_masks(struct topology **ret)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
 	_cleanup_(cpumask) struct cpumask *possible = NULL, *present = NULL, *online = NULL;
-	_cleanup_(cpumask) struct cpumask *scratch = NULL;
 	int r;
 
-	if (cpumask_new(&possible) < 0 || cpumask_new(&present) < 0 || cpumask_new(&online) < 0 ||
-		cpumask_new(&scratch) < 0)
+	if (cpumask_new(&possible) < 0 || cpumask_new(&present) < 0 || cpumask_new(&online) < 0)
 		return -ENOMEM;
 	r = read_masks(possible, present, online);
 	if (r < 0)
@@ -456,9 +454,24 @@ int topology_read(struct topology **ret)
 	cpumask_assign(topology->possible, possible);
 	cpumask_assign(topology->present, present);
 	cpumask_assign(topology->online, online);
+	*ret = TAKE_PTR(topology);
+	return 0;
+}
 
+int topology_read(struct topology **ret)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+	_cleanup_(cpumask) struct cpumask *scratch = NULL;
+	int r;
+
+	r = topology_read_masks(&topology);
+	if (r < 0)
+		return r;
+	r = cpumask_new(&scratch);
+	if (r < 0)
+		return r;
 	read_nodes(topology, scratch);
-	cpumask_for_each (number, present) {
+	cpumask_for_each (number, topology->present) {
 		struct topology_cpu *cpu = &topology->cpus[number];
 		_cleanup_close_ int fd = -EBADF;
 		char path[sizeof(CPU_DIR) + 32];

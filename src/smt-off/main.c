@@ -465,6 +465,7 @@ int main(int argc, char *argv[])
 			"Take the other threads of the cores of -c offline, or every second thread.",
 		.help = "      --all                 on the whole machine (the default without CPUs)\n",
 		.options = options,
+		.needs_cores = true,
 		.parse_option = parse_option,
 		.plan = plan_smt,
 		.verify = verify_smt,
