@@ -164,7 +164,7 @@ static size_t find_name(const struct scrub_names *names, const char *at, const c
 }
 
 /* Groups of hexadecimal digits, of these lengths, with that character between: an Ethernet address,
- * a UUID. */
+ * a UUID. What goes on like that belongs to it: InfiniBand has 20 groups. */
 static size_t match_groups(const char *at, char between, const unsigned *lengths, size_t n)
 {
 	const char *p = at;
@@ -176,7 +176,9 @@ static size_t match_groups(const char *at, char between, const unsigned *lengths
 			if (!isxdigit((unsigned char)*p++))
 				return 0;
 	}
-	return isxdigit((unsigned char)*p) ? 0 : (size_t)(p - at);
+	while (isxdigit((unsigned char)*p) || (*p == between && isxdigit((unsigned char)p[1])))
+		p++;
+	return (size_t)(p - at);
 }
 
 static size_t match_ipv4(const char *at)
@@ -193,10 +195,14 @@ static size_t match_ipv4(const char *at)
 			return 0;
 		p += digits;
 	}
-	return *p == '.' && isdigit((unsigned char)p[1]) ? 0 : (size_t)(p - at);
+	return isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]))
+		? 0
+		: (size_t)(p - at);
 }
 
-static size_t find_address(const char *at, const char **ret)
+/* `before` is the character in front of it: an address may begin within a word, "enx001122334455",
+ * "mac00:11:22:33:44:55", but a number does not begin within a number. */
+static size_t find_address(char before, const char *at, const char **ret)
 {
 	static const unsigned ethernet[] = { 2, 2, 2, 2, 2, 2 };
 	static const unsigned uuid[] = { 8, 4, 4, 4, 12 };
@@ -208,7 +214,7 @@ static size_t find_address(const char *at, const char **ret)
 		length = match_groups(at, '-', ethernet, ARRAY_SIZE(ethernet));
 	if (length == 0)
 		length = match_groups(at, '_', ethernet, ARRAY_SIZE(ethernet));
-	if (length == 0)
+	if (length == 0 && !isdigit((unsigned char)before))
 		length = match_ipv4(at);
 	if (length > 0)
 		return length;
@@ -232,9 +238,8 @@ static char *replace(const struct scrub_names *names, const char *text, bool add
 
 		if (!isalnum((unsigned char)before))
 			length = find_name(names, text, &substitute);
-		/* "enx001122334455": the address begins within a word. */
-		if (length == 0 && addresses && !isxdigit((unsigned char)before))
-			length = find_address(text, &substitute);
+		if (length == 0 && addresses)
+			length = find_address(before, text, &substitute);
 		if (length > 0) {
 			text_append(&clean, substitute);
 			before = text[length - 1];
@@ -388,9 +393,11 @@ char *scrub_swaps(const struct scrub_names *names, const char *text)
 	unsigned n = 0;
 
 	(void)names;
-	text_append_n(&clean, text, length);
-	text_append(&clean, "\n");
-	text += length + (text[length] == '\n');
+	if (strncmp(text, "Filename", strlen("Filename")) == 0) {
+		text_append_n(&clean, text, length);
+		text_append(&clean, "\n");
+		text += length + (text[length] == '\n');
+	}
 	/* "/dev/sda2   partition\t1048572\t\t0\t\t-2"; blanks in the name are \040. */
 	while (*text) {
 		size_t name = strcspn(text, " \t\n");

@@ -43,11 +43,22 @@ static pid_t lock_line_holder(char *line, const struct stat *st)
 	return (pid_t)pid;
 }
 
+pid_t cpuholder_parse_locks(char *text, const struct stat *st)
+{
+	pid_t pid = 0;
+	char *save = NULL;
+
+	for (char *line = strtok_r(text, "\n", &save); line && pid <= 0;
+		line = strtok_r(NULL, "\n", &save))
+		pid = lock_line_holder(line, st);
+	return pid;
+}
+
 int cpuholder_find(int cpu, struct cpuholder *ret)
 {
 	struct cpuholder holder = { .cpu = cpu };
 	_cleanup_free_ char *locks = NULL;
-	char path[64], *save = NULL;
+	char path[64];
 	struct stat st;
 	int r;
 
@@ -57,9 +68,7 @@ int cpuholder_find(int cpu, struct cpuholder *ret)
 	r = file_read_all(AT_FDCWD, "/proc/locks", LOCKS_MAX, &locks, NULL);
 	if (r < 0)
 		return r;
-	for (char *line = strtok_r(locks, "\n", &save); line && holder.pid <= 0;
-		line = strtok_r(NULL, "\n", &save))
-		holder.pid = lock_line_holder(line, &st);
+	holder.pid = cpuholder_parse_locks(locks, &st);
 	if (holder.pid <= 0)
 		return -ENOENT;
 	snprintf(path, sizeof(path), "/proc/%d", holder.pid);

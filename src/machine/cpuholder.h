@@ -7,6 +7,7 @@
 #ifndef QUIESCE_MACHINE_CPUHOLDER_H
 #define QUIESCE_MACHINE_CPUHOLDER_H
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 struct cpuholder {
@@ -19,5 +20,9 @@ struct cpuholder {
 /* -ENOENT when nobody holds it, or nobody of this PID namespace; another errno where the kernel
  * does not tell. */
 int cpuholder_find(int cpu, struct cpuholder *ret);
+
+/* The process that has a lock on that file, 0 for none, by the text of /proc/locks, which is cut
+ * up. */
+pid_t cpuholder_parse_locks(char *text, const struct stat *st);
 
 #endif

@@ -67,17 +67,12 @@ int irqlines_read(struct irqlines *ret)
 	return 0;
 }
 
-int irqlines_name(struct irqlines *lines)
+int irqlines_take_names(struct irqlines *lines, char *text)
 {
-	_cleanup_free_ char *text = NULL;
 	char *save = NULL, *row;
-	int r;
 
 	if (lines->n == 0)
 		return 0;
-	r = file_read_all(AT_FDCWD, "/proc/interrupts", INTERRUPTS_MAX, &text, NULL);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
 	for (row = strtok_r(text, "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
 		const char *cursor = row;
 		struct irqline key = { 0 }, *line;
@@ -99,6 +94,19 @@ int irqlines_name(struct irqlines *lines)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+int irqlines_name(struct irqlines *lines)
+{
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	if (lines->n == 0)
+		return 0;
+	r = file_read_all(AT_FDCWD, "/proc/interrupts", INTERRUPTS_MAX, &text, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return irqlines_take_names(lines, text);
 }
 
 void irqlines_clear(struct irqlines *lines)

@@ -74,16 +74,11 @@ static int compare_areas(const void *a, const void *b)
 	return (x->priority < y->priority) - (x->priority > y->priority);
 }
 
-int swap_areas_read(struct swap_areas *ret)
+int swap_areas_parse(char *text, struct swap_areas *ret)
 {
-	_cleanup_free_ char *text = NULL;
 	struct swap_areas areas = { 0 };
 	char *line, *save = NULL;
-	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/swaps", SWAPS_MAX, &text, NULL);
-	if (r < 0)
-		return r;
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		struct swap_area area, *items;
 
@@ -106,6 +101,15 @@ int swap_areas_read(struct swap_areas *ret)
 	return 0;
 }
 
+int swap_areas_read(struct swap_areas *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	r = file_read_all(AT_FDCWD, "/proc/swaps", SWAPS_MAX, &text, NULL);
+	return r < 0 ? r : swap_areas_parse(text, ret);
+}
+
 int swap_read(uint64_t *ret_size, uint64_t *ret_used)
 {
 	struct swap_areas areas;
@@ -124,19 +128,22 @@ int swap_read(uint64_t *ret_size, uint64_t *ret_used)
 	return r;
 }
 
-int swap_read_available(uint64_t *ret_kib)
+int swap_parse_available(const char *text, uint64_t *ret_kib)
 {
 	static const char label[] = "\nMemAvailable:";
-	_cleanup_free_ char *text = NULL;
-	const char *at;
-	int r;
+	const char *at = strstr(text, label);
 
-	r = file_read_all(AT_FDCWD, "/proc/meminfo", SWAPS_MAX, &text, NULL);
-	if (r < 0)
-		return r;
-	at = strstr(text, label);
 	if (!at)
 		return -ENODATA;
 	at += strlen(label);
 	return parse_next_u64(&at, ret_kib);
+}
+
+int swap_read_available(uint64_t *ret_kib)
+{
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	r = file_read_all(AT_FDCWD, "/proc/meminfo", SWAPS_MAX, &text, NULL);
+	return r < 0 ? r : swap_parse_available(text, ret_kib);
 }

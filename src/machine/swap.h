@@ -21,6 +21,8 @@ struct swap_areas {
 
 /* An errno of reading the file. Lines that cannot be understood are left out. */
 int swap_areas_read(struct swap_areas *ret);
+/* From the text of /proc/swaps, which is cut up. -ENOMEM. */
+int swap_areas_parse(char *text, struct swap_areas *ret);
 void swap_areas_clear(struct swap_areas *areas);
 
 /* KiB of all swap together. 1 when there is any, 0 when there is none; an errno as above. */
@@ -29,5 +31,7 @@ int swap_read(uint64_t *ret_size, uint64_t *ret_used);
 /* What could be taken into memory without pushing anything else out: MemAvailable. -ENODATA on
  * kernels that do not tell (before 3.14). */
 int swap_read_available(uint64_t *ret_kib);
+/* The same of the text of /proc/meminfo. */
+int swap_parse_available(const char *text, uint64_t *ret_kib);
 
 #endif

@@ -49,6 +49,10 @@ static void test_text(void **state)
 		{ "kitchen-pc:office lan", "host:net1" },
 		{ "hid-b8:27:eb:01:02:03-battery", "hid-address-battery" },
 		{ "b8_27_eb_01_02_03", "address" },
+		/* Beside other hexadecimal digits, and with more than six bytes. */
+		{ "macb8:27:eb:01:02:03 b8:27:eb:01:02:03a", "macaddress address" },
+		{ "80:00:02:08:fe:80:00:00:00:00:00:00:b8:27:eb:03:00:01:02:03", "address" },
+		{ "data10.0.0.5 10.0.0.1234", "dataaddress 10.0.0.1234" },
 		{ "enxb827eb010203", "enxnumber" },
 		{ "10.0.0.5-manager, 1.2.3, 1.2.3.4.5", "address-manager, 1.2.3, 1.address" },
 		{ "luks-0f3a2b1c-aaaa-bbbb-cccc-0123456789ab", "luks-uuid" },
