@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/parse.h"
 #include "basic/text.h"
 
 static bool text_reserve(struct text *t, size_t more)
@@ -234,4 +235,30 @@ int text_replace(char **text, const char *by)
 bool text_starts_with(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* The decimal point of a locale is whatever is neither a digit nor part of an exponent. */
+static void make_point_plain(char *number)
+{
+	size_t at = strcspn(number + (*number == '-'), "0123456789") + (*number == '-');
+	size_t point = at + strspn(number + at, "0123456789");
+	size_t rest = point + strcspn(number + point, "0123456789e");
+
+	if (rest == point)
+		return;
+	number[point] = '.';
+	memmove(number + point + 1, number + rest, strlen(number + rest) + 1);
+}
+
+const char *text_format_real(double value, char buf[static TEXT_REAL_SIZE])
+{
+	double back;
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(buf, TEXT_REAL_SIZE, "%.*g", digits, value);
+		make_point_plain(buf);
+		if (parse_real(buf, &back) == 0 && back == value)
+			break;
+	}
+	return buf;
 }

@@ -45,4 +45,9 @@ char *text_quote_argv(char *const argv[]);
 int text_replace(char **text, const char *by);
 bool text_starts_with(const char *s, const char *prefix);
 
+#define TEXT_REAL_SIZE 40
+/* A finite number in the fewest digits, from 15 on, that are read back as the same one, with '.' in
+ * any locale: "0.1", "1e-09". */
+const char *text_format_real(double value, char buf[static TEXT_REAL_SIZE]);
+
 #endif

@@ -59,10 +59,10 @@ static void put_hundredths(FILE *stream, double value)
 	}
 }
 
-static void write_header(FILE *stream, const struct series *series)
+static void write_header(FILE *stream, const struct series *series, bool with_inside)
 {
-	fputs("run,warmup,value,window_kernel,window_user,start,status,flags,max_rss_bytes,env_pad",
-		stream);
+	fputs(with_inside ? "run,warmup,index,counted,loops,inner_loops," : "run,warmup,", stream);
+	fputs("value,window_kernel,window_user,start,status,flags,max_rss_bytes,env_pad", stream);
 	if (series->with_evidence) {
 		for (size_t i = 0; i < evidence_n_fields; i++)
 			put_text(stream, evidence_fields[i].name);
@@ -100,17 +100,60 @@ static int write_evidence(FILE *stream, const struct series *series, size_t inde
 	return 0;
 }
 
-static int write_row(FILE *stream, const struct series *series, size_t index, size_t number)
+/* A value that was measured inside of a run. */
+struct inside_value {
+	size_t index; /* from 1 */
+	bool counted;
+	uint64_t loops;
+	uint64_t inner_loops;
+	double seconds;
+};
+
+/* The rows of one table. */
+struct rows {
+	FILE *stream;
+	const char *name; /* NULL where there is no column for it */
+	bool with_inside; /* are there columns for it? */
+};
+
+static void put_window_value(const struct rows *rows, const struct series *series, size_t index)
 {
 	const struct sample *sample = &series->samples[index];
 	bool by_kernel = series->clock == WINDOW_KERNEL;
+
+	if (rows->with_inside)
+		fprintf(rows->stream, ",,%d,,", !sample->warmup);
+	put_seconds(rows->stream, by_kernel ? sample->kernel_ns : sample->user_ns,
+		!by_kernel || sample->kernel_ns > 0);
+}
+
+static void put_inside_value(const struct rows *rows, const struct inside_value *value)
+{
+	char seconds[TEXT_REAL_SIZE];
+
+	fprintf(rows->stream, ",%zu,%d,%" PRIu64 ",%" PRIu64 ",%s", value->index, value->counted,
+		value->loops, value->inner_loops, text_format_real(value->seconds, seconds));
+}
+
+/* inside: NULL for the run as a whole. */
+static int write_row(const struct rows *rows, const struct series *series, size_t index,
+	size_t number, const struct inside_value *inside)
+{
+	const struct sample *sample = &series->samples[index];
 	_cleanup_free_ char *flags = sample_flags_text(sample->flags);
+	FILE *stream = rows->stream;
 
 	if (!flags)
 		return -ENOMEM;
+	if (rows->name) {
+		put_field(stream, rows->name);
+		putc(',', stream);
+	}
 	fprintf(stream, "%zu,%d", number, sample->warmup);
-	put_seconds(stream, by_kernel ? sample->kernel_ns : sample->user_ns,
-		!by_kernel || sample->kernel_ns > 0);
+	if (inside)
+		put_inside_value(rows, inside);
+	else
+		put_window_value(rows, series, index);
 	put_seconds(stream, sample->kernel_ns, sample->kernel_ns > 0);
 	put_seconds(stream, sample->user_ns, true);
 	put_seconds(stream, sample->start_ns, true);
@@ -134,23 +177,45 @@ static int write_row(FILE *stream, const struct series *series, size_t index, si
 	return 0;
 }
 
-/* name: NULL where there is no column for it. */
-static int write_rows(FILE *stream, const char *name, const struct series *series)
+/* The values of one run that were measured inside. */
+static int write_inside(const struct rows *rows, const struct series *series,
+	const struct benchmark *inside, size_t run, size_t number)
+{
+	size_t warmup = run > 0 ? inside->runs[run - 1].warmup_end : 0, first, n;
+	struct inside_value value = { .inner_loops = inside->runs[run].inner_loops };
+	int r = 0;
+
+	for (; r == 0 && warmup < inside->runs[run].warmup_end; warmup++) {
+		value.index++;
+		value.loops = inside->warmups[warmup].loops;
+		value.seconds = inside->warmups[warmup].value;
+		r = write_row(rows, series, run, number, &value);
+	}
+	benchmark_run_values(inside, run, &first, &n);
+	value.counted = true;
+	value.loops = inside->runs[run].loops;
+	for (size_t i = first; r == 0 && i < first + n; i++) {
+		value.index++;
+		value.seconds = inside->values[i];
+		r = write_row(rows, series, run, number, &value);
+	}
+	return r;
+}
+
+static int write_rows(
+	const struct rows *rows, const struct series *series, const struct benchmark *inside)
 {
 	size_t numbers[2] = { 0 };
 
 	for (size_t i = 0; i < series->n_samples; i++) {
-		int r;
+		size_t number = ++numbers[series->samples[i].warmup];
+		int r = inside ? write_inside(rows, series, inside, i, number)
+			       : write_row(rows, series, i, number, NULL);
 
-		if (name) {
-			put_field(stream, name);
-			putc(',', stream);
-		}
-		r = write_row(stream, series, i, ++numbers[series->samples[i].warmup]);
 		if (r < 0)
 			return r;
 		/* A full disk does not get fuller by a million rows. */
-		if (ferror(stream))
+		if (ferror(rows->stream))
 			break;
 	}
 	return 0;
@@ -165,22 +230,29 @@ static int finish(FILE *stream)
 
 int csv_write(FILE *stream, const struct series *series)
 {
+	const struct rows rows = { .stream = stream };
 	int r;
 
 	errno = 0;
-	write_header(stream, series);
-	r = write_rows(stream, NULL, series);
+	write_header(stream, series, false);
+	r = write_rows(&rows, series, NULL);
 	return r < 0 ? r : finish(stream);
 }
 
 int csv_write_all(FILE *stream, const struct csv_part *parts, size_t n)
 {
-	errno = 0;
-	fputs("name,", stream);
-	write_header(stream, parts[0].series);
-	for (size_t i = 0; i < n; i++) {
-		int r = write_rows(stream, parts[i].name, parts[i].series);
+	struct rows rows = { .stream = stream };
 
+	errno = 0;
+	for (size_t i = 0; i < n; i++)
+		rows.with_inside = rows.with_inside || parts[i].inside;
+	fputs("name,", stream);
+	write_header(stream, parts[0].series, rows.with_inside);
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		rows.name = parts[i].name;
+		r = write_rows(&rows, parts[i].series, parts[i].inside);
 		if (r < 0)
 			return r;
 	}

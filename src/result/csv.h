@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "result/benchmark.h"
 #include "result/series.h"
 
 /* Writes and flushes. Needs no memory that grows with the series. */
@@ -19,10 +20,20 @@ int csv_write(FILE *stream, const struct series *series);
 struct csv_part {
 	const char *name;
 	const struct series *series;
+	/* NULL: a row a run. Else a row for each value of a benchmark over the same runs, which the
+	 * program measured itself, with all that the row of its run has. */
+	const struct benchmark *inside;
 };
 
-/* Several series of one kind (evidence and events alike), one after the other below one header,
- * with their names in a first column "name". */
+/*
+ * Several series of one kind (evidence and events alike), one after the other below one header,
+ * with their names in a first column "name".
+ *
+ * Where one of them was measured inside, four columns stand behind "run,warmup", which tell the
+ * process as before: "index", from 1, of the value among those of its run, warm-ups and
+ * calibrations first, and empty in a row of a whole run; "counted", 1 for what counts and 0 for
+ * what was only to warm up; "loops" and "inner_loops" of the value.
+ */
 int csv_write_all(FILE *stream, const struct csv_part *parts, size_t n);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "basic/cleanup.h"
-#include "basic/parse.h"
 #include "basic/text.h"
 #include "result/emit.h"
 
@@ -100,20 +99,14 @@ void emit_integer(struct emit *emit, const char *name, int64_t value)
 
 void emit_real(struct emit *emit, const char *name, double value)
 {
-	char text[40];
-	double back;
+	char text[TEXT_REAL_SIZE];
 
 	begin_value(emit, name);
 	if (!isfinite(value)) {
 		fputs("null", emit->stream);
 		return;
 	}
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (parse_real(text, &back) == 0 && back == value)
-			break;
-	}
-	fputs(text, emit->stream);
+	fputs(text_format_real(value, text), emit->stream);
 }
 
 void emit_bool(struct emit *emit, const char *name, bool value)

@@ -245,22 +245,22 @@ static int commit_result(
 	return r;
 }
 
-/* The runs as we timed them: what programs measured inside has no place in a row of one. */
 static int write_csv(FILE *stream, const struct document_part *parts, size_t n)
 {
-	struct csv_part runs[OPTIONS_MAX_COMMANDS];
-	size_t n_runs = 0;
+	_cleanup_free_ struct csv_part *tables = NULL;
 
-	for (size_t i = 0; i < n && n_runs < ARRAY_SIZE(runs); i++) {
+	if (n == 1 && !parts[0].inside)
+		return csv_write(stream, parts[0].series);
+	tables = calloc(n, sizeof(*tables));
+	if (!tables)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
 		const struct fact *name = facts_find(parts[i].metadata, "name");
 
-		if (!parts[i].inside)
-			runs[n_runs++] =
-				(struct csv_part){ name ? name->string : "", parts[i].series };
+		tables[i] = (struct csv_part){ name ? name->string : "", parts[i].series,
+			parts[i].inside };
 	}
-	if (n_runs == 1)
-		return csv_write(stream, runs[0].series);
-	return csv_write_all(stream, runs, n_runs);
+	return csv_write_all(stream, tables, n);
 }
 
 static int commit_csv(struct save *save, const struct document_part *parts, size_t n)

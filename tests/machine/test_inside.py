@@ -4,6 +4,7 @@
 the evidence of its run, and whatever else they write there does no harm.
 """
 
+import csv
 import json
 import os
 import pathlib
@@ -74,6 +75,43 @@ def test_example():
         for value in theirs.get('values', []):
             check(0 < value * loops * 1024 < evidence['quiesce_window_user'],
                   'a value is shorter than its process')
+
+
+def test_csv():
+    """A line for each value, with the evidence of its run; the same values as in the result."""
+    path, result = (pathlib.Path(SCRATCH.name, name) for name in ('values.csv', 'values.json'))
+    ended = subprocess.run([RUNPINNED, '-c', CPU, '-n', '3', '-w', '1', '-q', '-o', result, '--csv', path,
+                            EXAMPLE, '--min-time=0.001'], capture_output=True, text=True, check=False)
+    equal(ended.returncode, 0, ended.stderr)
+    with path.open(newline='', encoding='utf-8') as stream:
+        rows = list(csv.DictReader(stream))
+    check(all(None not in row and None not in row.values() for row in rows), 'ragged')
+    names = ['lookup', 'lookup/small', 'lookup/large']
+    equal(list(dict.fromkeys(row['name'] for row in rows)), names, 'names')
+    outside = {(row['run'], row['warmup']): row for row in rows if row['name'] == 'lookup'}
+    equal([(row['run'], row['warmup'], row['index'], row['counted'], row['loops'])
+           for row in outside.values()],
+          [('1', '1', '', '0', ''), ('1', '0', '', '1', ''), ('2', '0', '', '1', ''),
+           ('3', '0', '', '1', '')], 'the runs')
+    own = ('name', 'index', 'counted', 'loops', 'inner_loops', 'value')
+    for benchmark in json.loads(result.read_text(encoding='utf-8'))['benchmarks'][1:]:
+        mine = [row for row in rows if row['name'] == benchmark['metadata']['name']]
+        equal([float(row['value']) for row in mine if row['counted'] == '1'],
+              [value for run in benchmark['runs'] for value in run.get('values', [])], 'values')
+        equal([(int(row['loops']), float(row['value'])) for row in mine if row['counted'] == '0'],
+              [(loops, value) for run in benchmark['runs'] for loops, value in run.get('warmups', [])],
+              'warm-ups')
+        equal([int(row['loops']) for row in mine if row['counted'] == '1'],
+              [run['metadata']['loops'] for run in benchmark['runs'] for _ in run.get('values', [])],
+              'loops')
+        equal({row['inner_loops'] for row in mine}, {'1024'}, 'inner loops')
+        for row in mine:
+            whole = outside[row['run'], row['warmup']]
+            equal([(key, row[key]) for key in row if key not in own],
+                  [(key, whole[key]) for key in row if key not in own], 'evidence')
+        for run in outside:
+            equal([int(row['index']) for row in mine if (row['run'], row['warmup']) == run],
+                  list(range(1, 1 + sum((row['run'], row['warmup']) == run for row in mine))), 'index')
 
 
 def test_pyperf_reads_it():

@@ -173,6 +173,56 @@ static void test_evidence(void **state)
 	series_free(series);
 }
 
+/* Two runs of a program that measured itself, and a warm-up before them. */
+static void test_inside(void **state)
+{
+	const struct sample samples[] = {
+		{ .kernel_ns = 5, .user_ns = 7, .warmup = true },
+		{ .kernel_ns = 1000000000, .user_ns = 7, .flags = SAMPLE_IRQ },
+		{ .kernel_ns = 5, .user_ns = 7 },
+		{ .kernel_ns = 5, .user_ns = 7 },
+	};
+	struct benchmark_warmup warmups[] = { { 1, 0.25 }, { 8, 2e-9 } };
+	double values[] = { 1.1e-9, 0.1, 3 };
+	/* Nothing was handed over in the second of the counted runs. */
+	struct benchmark_run runs[] = { { 0, 1, 8, 1 }, { 2, 2, 16, 2 }, { 2, 2, 1, 2 },
+		{ 3, 2, 32, 2 } };
+	struct benchmark inside = {
+		.values = values, .n_values = 3, .warmups = warmups, .n_warmups = 2, .runs = runs
+	};
+	struct csv_part parts[] = { { .name = "prog" }, { .name = "a,b", .inside = &inside } };
+	struct series *series;
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(series_new(false, NULL, &series), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		append(series, &samples[i], NULL, NULL);
+	parts[0].series = parts[1].series = inside.series = series;
+	assert_int_equal(csv_write_all(stream, parts, 2), 0);
+	fclose(stream);
+#define REST ",0.000000005,0.000000007,0.000000000,0,,,0\r\n"
+#define REST_OF_FLAGGED ",1.000000000,0.000000007,0.000000000,0,irq,,0\r\n"
+	assert_string_equal(text,
+		"name,run,warmup,index,counted,loops,inner_loops,value,window_kernel,window_user,"
+		"start,status,flags,max_rss_bytes,env_pad\r\n"
+		"prog,1,1,,0,,,0.000000005" REST "prog,1,0,,1,,,1.000000000" REST_OF_FLAGGED
+		"prog,2,0,,1,,,0.000000005" REST "prog,3,0,,1,,,0.000000005" REST
+		"\"a,b\",1,1,1,0,1,1,0.25" REST "\"a,b\",1,0,1,0,8,2,2e-09" REST_OF_FLAGGED
+		"\"a,b\",1,0,2,1,16,2,1.1e-09" REST_OF_FLAGGED
+		"\"a,b\",1,0,3,1,16,2,0.1" REST_OF_FLAGGED "\"a,b\",3,0,1,1,32,2,3" REST);
+	free(text);
+	/* Without such a program the columns are those of several programs. */
+	stream = open_memstream(&text, &size);
+	assert_int_equal(csv_write_all(stream, parts, 1), 0);
+	fclose(stream);
+	assert_true(strncmp(text, "name," HEADER "\r\n", strlen("name," HEADER "\r\n")) == 0);
+	free(text);
+	series_free(series);
+}
+
 static void test_empty(void **state)
 {
 	struct series *series;
@@ -211,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_full_device),
 	};

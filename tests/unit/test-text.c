@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,36 @@ static void test_starts_with(void **state)
 	assert_false(text_starts_with("xrandom", "random"));
 }
 
+static void test_format_real(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" },
+		{ 0.1, "0.1" },
+		{ -2.5, "-2.5" },
+		{ 25, "25" },
+		{ 1e-9, "1e-09" },
+		{ 1.1e-9, "1.1e-09" },
+		{ 1e300, "1e+300" },
+		{ 0.1 + 0.2, "0.30000000000000004" },
+		{ 1.0 / 3, "0.3333333333333333" },
+		{ 123456789012345678, "1.2345678901234568e+17" },
+	};
+	/* Decimal commas, where they are installed. */
+	static const char *const locales[] = { "C", "de_DE.UTF-8" };
+	char text[TEXT_REAL_SIZE];
+
+	(void)state;
+	for (size_t l = 0; l < ARRAY_SIZE(locales); l++) {
+		(void)setlocale(LC_NUMERIC, locales[l]);
+		for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+			assert_string_equal(text_format_real(cases[i].value, text), cases[i].text);
+	}
+	(void)setlocale(LC_NUMERIC, "C");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_quote_argv),
 		cmocka_unit_test(test_quote_for_shell),
 		cmocka_unit_test(test_starts_with),
+		cmocka_unit_test(test_format_real),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
