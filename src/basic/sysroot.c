@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +17,6 @@
 #include "basic/sysroot.h"
 #include "basic/tarball.h"
 #include "basic/text.h"
-
-static int fail(char **ret_why, int error, const char *format, ...) _printf_(3, 4);
-
-static int fail(char **ret_why, int error, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	if (vasprintf(ret_why, format, ap) < 0)
-		*ret_why = NULL;
-	va_end(ap);
-	return error;
-}
 
 /* --- Namespaces. --- */
 
@@ -54,8 +40,8 @@ static int explain_denied(int error, char **ret_why)
 	else if (attr_is("/proc/sys/user/max_user_namespaces", "0"))
 		why = "there may be no user namespaces (user.max_user_namespaces is 0)";
 	if (why)
-		return fail(ret_why, -EPERM, "%s", why);
-	return fail(ret_why, -EPERM, "no namespaces here: %s", strerror(error));
+		return text_refuse(ret_why, -EPERM, "%s", why);
+	return text_refuse(ret_why, -EPERM, "no namespaces here: %s", strerror(error));
 }
 
 static int write_own(const char *path, const char *text)
@@ -116,13 +102,14 @@ static int bind_entry(const char *from, const char *over, char **ret_why)
 	struct stat from_st, over_st;
 
 	if (stat(from, &from_st) < 0)
-		return fail(ret_why, -EINVAL, "%s: %s", from, strerror(errno));
+		return text_refuse(ret_why, -EINVAL, "%s: %s", from, strerror(errno));
 	if (stat(over, &over_st) < 0)
-		return fail(ret_why, -EPERM, "nothing to bind over: %s: %s", over, strerror(errno));
+		return text_refuse(
+			ret_why, -EPERM, "nothing to bind over: %s: %s", over, strerror(errno));
 	if (S_ISDIR(from_st.st_mode) != S_ISDIR(over_st.st_mode))
-		return fail(ret_why, -EINVAL, "%s and %s: one is a directory", from, over);
+		return text_refuse(ret_why, -EINVAL, "%s and %s: one is a directory", from, over);
 	if (mount(from, over, NULL, MS_BIND, NULL) < 0)
-		return fail(
+		return text_refuse(
 			ret_why, -EPERM, "cannot bind %s over %s: %s", from, over, strerror(errno));
 	return 0;
 }
@@ -139,7 +126,7 @@ static int for_each_name(const char *path, name_function act, void *data, char *
 	if (!dir && errno == ENOENT)
 		return 0;
 	if (!dir)
-		return fail(ret_why, -EINVAL, "%s: %s", path, strerror(errno));
+		return text_refuse(ret_why, -EINVAL, "%s: %s", path, strerror(errno));
 	while (errno = 0, (entry = readdir(dir))) {
 		int r;
 
@@ -149,14 +136,14 @@ static int for_each_name(const char *path, name_function act, void *data, char *
 		if (r < 0)
 			return r;
 	}
-	return errno ? fail(ret_why, -EINVAL, "%s: %s", path, strerror(errno)) : 0;
+	return errno ? text_refuse(ret_why, -EINVAL, "%s: %s", path, strerror(errno)) : 0;
 }
 
 static int join_path(
 	char path[static PATH_MAX], const char *directory, const char *name, char **ret_why)
 {
 	if ((size_t)snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
-		return fail(ret_why, -EINVAL, "%s: name too long", directory);
+		return text_refuse(ret_why, -EINVAL, "%s: name too long", directory);
 	return 0;
 }
 
@@ -199,7 +186,8 @@ static int own_run(char **ret_why)
 	if (!getcwd(cwd, sizeof(cwd)) || mount("/", "/sys", NULL, MS_BIND | MS_REC, NULL) < 0 ||
 		mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chroot("/sys") < 0 ||
 		chdir(cwd) < 0)
-		return fail(ret_why, -EPERM, "cannot have a /run of our own: %s", strerror(errno));
+		return text_refuse(
+			ret_why, -EPERM, "cannot have a /run of our own: %s", strerror(errno));
 	return 0;
 }
 
@@ -230,7 +218,8 @@ int sysroot_bind(const char *directory, bool as_root, char **ret_why)
 	if (r < 0)
 		return r;
 	if (sys.n + proc.n == 0)
-		return fail(ret_why, -EINVAL, "%s: neither sys/ nor proc/ has an entry", directory);
+		return text_refuse(
+			ret_why, -EINVAL, "%s: neither sys/ nor proc/ has an entry", directory);
 	/* Last, for the directory itself may lie below /run. */
 	return has_run ? bind_entry(run, "/run", ret_why) : 0;
 }
@@ -244,7 +233,7 @@ int sysroot_bind(const char *directory, bool as_root, char **ret_why)
 
 static int build_failed(const char *what, char **ret_why)
 {
-	return fail(ret_why, -EPERM, "cannot build a view of the recording: %s: %s", what,
+	return text_refuse(ret_why, -EPERM, "cannot build a view of the recording: %s: %s", what,
 		strerror(errno));
 }
 
@@ -316,7 +305,7 @@ static int look_below(const char *name, void *data, char **ret_why)
 	if (r < 0 || !is_machine(path))
 		return r;
 	if (recording->found)
-		return fail(ret_why, -EINVAL, "there are several machines in it");
+		return text_refuse(ret_why, -EINVAL, "there are several machines in it");
 	memcpy(recording->path, path, sizeof(path));
 	recording->found = true;
 	return 0;
@@ -333,7 +322,7 @@ static int find_machine(struct recording *ret, char **ret_why)
 	*ret = (struct recording){ 0 };
 	r = for_each_name(RECORDING, look_below, ret, ret_why);
 	if (r == 0 && !ret->found)
-		return fail(ret_why, -EINVAL, "there is neither a sys/ nor a proc/ in it");
+		return text_refuse(ret_why, -EINVAL, "there is neither a sys/ nor a proc/ in it");
 	return r;
 }
 
@@ -387,7 +376,7 @@ static int link_proc(const char *name, void *data, char **ret_why)
 	if ((size_t)snprintf(target, sizeof(target), "%s/proc/%s", hiding->machine + strlen(ROOT),
 		    name) >= sizeof(target) ||
 		(size_t)snprintf(path, sizeof(path), ROOT "/proc/%s", name) >= sizeof(path))
-		return fail(ret_why, -EINVAL, "%s: name too long", name);
+		return text_refuse(ret_why, -EINVAL, "%s: name too long", name);
 	if (symlink(target, path) < 0)
 		return build_failed(path, ret_why);
 	return 0;
@@ -439,9 +428,9 @@ int sysroot_enter(const char *recording, char **ret_missing, char **ret_why)
 	int r;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return fail(ret_why, -EINVAL, "%s", strerror(errno));
+		return text_refuse(ret_why, -EINVAL, "%s", strerror(errno));
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-		return fail(ret_why, -EINVAL, "it is neither a directory nor an archive");
+		return text_refuse(ret_why, -EINVAL, "it is neither a directory nor an archive");
 	r = sysroot_unshare(false, ret_why);
 	if (r == 0)
 		r = build_root(ret_why);

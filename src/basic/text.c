@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "basic/text.h"
 
@@ -235,6 +236,33 @@ int text_replace(char **text, const char *by)
 bool text_starts_with(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+int text_vrefuse(char **ret_why, int error, const char *format, va_list ap)
+{
+	_cleanup_free_ char *raw = NULL;
+	char *plain;
+
+	if (vasprintf(&raw, format, ap) < 0) {
+		raw = NULL;
+		return -ENOMEM;
+	}
+	plain = text_escape_control(raw);
+	if (!plain)
+		return -ENOMEM;
+	*ret_why = plain;
+	return error;
+}
+
+int text_refuse(char **ret_why, int error, const char *format, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, format);
+	r = text_vrefuse(ret_why, error, format, ap);
+	va_end(ap);
+	return r;
 }
 
 /* The decimal point of a locale is whatever is neither a digit nor part of an exponent. */

@@ -6,6 +6,7 @@
 #ifndef QUIESCE_BASIC_TEXT_H
 #define QUIESCE_BASIC_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -43,6 +44,10 @@ char *text_quote_argv(char *const argv[]);
 /* Frees *text and puts a copy of `by` in its place; NULL for NULL. On failure (-ENOMEM) *text
  * stays. */
 int text_replace(char **text, const char *by);
+/* Why something is refused: the words, safe for a terminal and malloc'd, in *ret_why, and `error`
+ * as the result; -ENOMEM, and *ret_why as it was, when memory is short. */
+int text_refuse(char **ret_why, int error, const char *format, ...) _printf_(3, 4);
+int text_vrefuse(char **ret_why, int error, const char *format, va_list ap) _printf_(3, 0);
 bool text_starts_with(const char *s, const char *prefix);
 
 #define TEXT_REAL_SIZE 40

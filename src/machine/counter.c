@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,18 +35,6 @@ enum {
 	/* As struct dirent has it. */
 	NAME_SIZE = 256,
 };
-
-/* Sets *ret_why and returns error. */
-static int _printf_(3, 4) fail(int error, char **ret_why, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	if (vasprintf(ret_why, format, ap) < 0)
-		*ret_why = NULL;
-	va_end(ap);
-	return error;
-}
 
 int perf_paranoid_read(int *ret)
 {
@@ -282,7 +269,7 @@ static int fail_term(const char *pmu, const char *word, bool is_event, char **re
 
 	append_names(&known, pmu, "events");
 	append_names(&known, pmu, "format");
-	return fail(is_event ? -EOPNOTSUPP : -ENOENT, ret_why,
+	return text_refuse(ret_why, is_event ? -EOPNOTSUPP : -ENOENT,
 		"PMU %s has no %s '%s' here; it has %s", pmu, is_event ? "event" : "field", word,
 		known.data ? known.data : "none");
 }
@@ -303,15 +290,15 @@ static int apply_term(
 	if (value_text)
 		*value_text++ = '\0';
 	if (!is_file_name(term))
-		return fail(-ENOENT, ret_why, "'%s' is no name of a field", term);
+		return text_refuse(ret_why, -ENOENT, "'%s' is no name of a field", term);
 	/* An event is a list of fields itself; it has none in it. */
 	snprintf(path, sizeof(path), PMU_ROOT "/%s/events/%s", pmu, term);
 	if (!value_text && !in_alias && file_read_attr(AT_FDCWD, path, text, sizeof(text)) >= 0)
 		return apply_terms(pmu, text, true, attr, ret_why);
 
 	if (value_text && take_number(value_text, &value) < 0)
-		return fail(-ENOENT, ret_why, "'%s' is no number for %s of PMU %s", value_text,
-			term, pmu);
+		return text_refuse(ret_why, -ENOENT, "'%s' is no number for %s of PMU %s",
+			value_text, term, pmu);
 	config = config_of(term, attr);
 	if (config && value_text) {
 		*config = value;
@@ -323,11 +310,11 @@ static int apply_term(
 		return fail_term(pmu, term, !value_text, ret_why);
 	r = apply_format(text, value, attr);
 	if (r == -ERANGE)
-		return fail(-ENOENT, ret_why, "%s of PMU %s is too small for %s (%s)", term, pmu,
-			value_text, text);
+		return text_refuse(ret_why, -ENOENT, "%s of PMU %s is too small for %s (%s)", term,
+			pmu, value_text, text);
 	if (r < 0)
-		return fail(-EOPNOTSUPP, ret_why, "%s of PMU %s has a format of its own (%s)", term,
-			pmu, text);
+		return text_refuse(ret_why, -EOPNOTSUPP,
+			"%s of PMU %s has a format of its own (%s)", term, pmu, text);
 	return 0;
 }
 
@@ -363,15 +350,16 @@ static int resolve_pmu(const char *name, struct perf_event_attr *attr, char **re
 	*terms++ = '\0';
 	modifiers = strchr(terms, '/');
 	if (!modifiers)
-		return fail(-ENOENT, ret_why, "'%s' lacks its second slash", name);
+		return text_refuse(ret_why, -ENOENT, "'%s' lacks its second slash", name);
 	*modifiers++ = '\0';
 	if (!is_file_name(copy))
-		return fail(-ENOENT, ret_why, "'%s' is no name of a PMU", copy);
+		return text_refuse(ret_why, -ENOENT, "'%s' is no name of a PMU", copy);
 	if (*modifiers && !take_modifiers(modifiers + (*modifiers == ':'), attr))
-		return fail(-ENOENT, ret_why, "'%s': only u, k and h may stand there", modifiers);
+		return text_refuse(
+			ret_why, -ENOENT, "'%s': only u, k and h may stand there", modifiers);
 	r = read_pmu_type(copy, &attr->type);
 	if (r < 0)
-		return fail(-EOPNOTSUPP, ret_why, "this machine has no PMU %s", copy);
+		return text_refuse(ret_why, -EOPNOTSUPP, "this machine has no PMU %s", copy);
 	return apply_terms(copy, terms, false, attr, ret_why);
 }
 
@@ -513,32 +501,33 @@ static int resolve_pfm(const char *name, struct perf_event_attr *attr, char **re
 
 	r = probe_pmus();
 	if (r < 0)
-		return fail(-ENOENT, ret_why,
+		return text_refuse(ret_why, -ENOENT,
 			"no event '%s' (libpfm4, for more names, needs " PMU_ROOT ": %s)", name,
 			strerror(-r));
 	r = pfm_initialize();
 	if (r != PFM_SUCCESS)
-		return fail(-ENOENT, ret_why, "no event '%s' (libpfm4: %s)", name, pfm_strerror(r));
+		return text_refuse(
+			ret_why, -ENOENT, "no event '%s' (libpfm4: %s)", name, pfm_strerror(r));
 	r = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &encoding);
 	if (r == PFM_SUCCESS)
 		return 0;
 	if (r == PFM_ERR_NOMEM)
 		return -ENOMEM;
 	if (r != PFM_ERR_NOTFOUND)
-		return fail(-ENOENT, ret_why, "'%s': %s", name, pfm_strerror(r));
+		return text_refuse(ret_why, -ENOENT, "'%s': %s", name, pfm_strerror(r));
 	if (is_foreign_event(name, &pmu))
-		return fail(-EOPNOTSUPP, ret_why,
+		return text_refuse(ret_why, -EOPNOTSUPP,
 			"'%s' is an event of other CPUs (one is %s), or this one is hidden from us",
 			name, pmu.desc);
-	return fail(-ENOENT, ret_why, "no event '%s'", name);
+	return text_refuse(ret_why, -ENOENT, "no event '%s'", name);
 }
 
 #else
 
 static int resolve_pfm(const char *name, _unused_ struct perf_event_attr *attr, char **ret_why)
 {
-	return fail(
-		-ENOENT, ret_why, "no event '%s' (this build has no libpfm4 for more names)", name);
+	return text_refuse(
+		ret_why, -ENOENT, "no event '%s' (this build has no libpfm4 for more names)", name);
 }
 
 #endif
@@ -604,15 +593,15 @@ static int fail_open(int error, char **ret_why)
 	case -ENODEV:
 	case -ENXIO:
 	case -EOPNOTSUPP:
-		return fail(-EOPNOTSUPP, ret_why, "this machine does not count it");
+		return text_refuse(ret_why, -EOPNOTSUPP, "this machine does not count it");
 	case -ENOSYS:
-		return fail(-EOPNOTSUPP, ret_why, "this kernel has no perf events");
+		return text_refuse(ret_why, -EOPNOTSUPP, "this kernel has no perf events");
 	case -EINVAL:
 		/* An uncore PMU refuses processes, a core PMU codes that it does not know. */
-		return fail(-EOPNOTSUPP, ret_why,
+		return text_refuse(ret_why, -EOPNOTSUPP,
 			"the kernel does not count it for a process, or does not know its code");
 	default:
-		return fail(error, ret_why, "cannot be opened: %s", strerror(-error));
+		return text_refuse(ret_why, error, "cannot be opened: %s", strerror(-error));
 	}
 }
 
@@ -623,15 +612,16 @@ static int fail_denied(int error, bool user_space, char **ret_why)
 	int level;
 
 	if (perf_paranoid_read(&level) < 0)
-		return fail(-EACCES, ret_why, "not permitted (%s)", strerror(-error));
+		return text_refuse(ret_why, -EACCES, "not permitted (%s)", strerror(-error));
 	if (user_space && level > 1)
-		return fail(-EACCES, ret_why,
+		return text_refuse(ret_why, -EACCES,
 			"only user space may be counted, which is not what this counts: %s is "
 			"%d, 1 would do",
 			path, level);
 	if (level > 2)
-		return fail(-EACCES, ret_why, "not permitted: %s is %d, 2 would do", path, level);
-	return fail(-EACCES, ret_why,
+		return text_refuse(
+			ret_why, -EACCES, "not permitted: %s is %d, 2 would do", path, level);
+	return text_refuse(ret_why, -EACCES,
 		"not permitted although %s is %d: a container's or a security module's doing", path,
 		level);
 }

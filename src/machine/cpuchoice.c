@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "machine/cpuchoice.h"
-
-/* -EINVAL with the words, or -ENOMEM. */
-static int refuse(char **ret_why, const char *format, ...) _printf_(2, 3);
-
-static int refuse(char **ret_why, const char *format, ...)
-{
-	va_list ap;
-	char *why;
-	int n;
-
-	va_start(ap, format);
-	n = vasprintf(&why, format, ap);
-	va_end(ap);
-	if (n < 0)
-		return -ENOMEM;
-	*ret_why = why;
-	return -EINVAL;
-}
 
 int cpuchoice_parse_list(const char *list, unsigned n_cpus, struct cpumask *ret, char **ret_why)
 {
@@ -38,13 +20,13 @@ int cpuchoice_parse_list(const char *list, unsigned n_cpus, struct cpumask *ret,
 	r = cpumask_parse_list(list, n_cpus, cpus, &error);
 	if (r == -EINVAL || r == -ERANGE) {
 		what = cpumask_format_error(&error);
-		return refuse(
-			ret_why, "'%s' is not a CPU list: %s", list, what ? what : error.reason);
+		return text_refuse(ret_why, -EINVAL, "'%s' is not a CPU list: %s", list,
+			what ? what : error.reason);
 	}
 	if (r < 0)
 		return r;
 	if (cpumask_is_empty(cpus))
-		return refuse(ret_why, "'%s' names no CPU", list);
+		return text_refuse(ret_why, -EINVAL, "'%s' names no CPU", list);
 	cpumask_assign(ret, cpus);
 	return 0;
 }
@@ -58,8 +40,8 @@ static int check_present(
 		if (cpumask_isset(topology->present, cpu))
 			continue;
 		have = cpumask_format_list(topology->present);
-		return refuse(
-			ret_why, "CPU %d does not exist (present: %s)", cpu, have ? have : "?");
+		return text_refuse(ret_why, -EINVAL, "CPU %d does not exist (present: %s)", cpu,
+			have ? have : "?");
 	}
 	return 0;
 }
@@ -94,7 +76,8 @@ int cpuchoice_check_online(
 		if (cpumask_isset(topology->online, cpu))
 			continue;
 		have = cpumask_format_list(topology->online);
-		return refuse(ret_why, "CPU %d is offline (online: %s)", cpu, have ? have : "?");
+		return text_refuse(
+			ret_why, -EINVAL, "CPU %d is offline (online: %s)", cpu, have ? have : "?");
 	}
 	return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -367,23 +366,6 @@ static int find_duplicate(struct journal *journal, const char **ret)
 	return 0;
 }
 
-static int bad_journal(char **ret_why, const char *format, ...) _printf_(2, 3);
-
-static int bad_journal(char **ret_why, const char *format, ...)
-{
-	char *why;
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vasprintf(&why, format, ap);
-	va_end(ap);
-	if (n < 0)
-		return -ENOMEM;
-	*ret_why = why;
-	return -EBADMSG;
-}
-
 int journal_parse(const char *text, const char *tool, const char *boot_id, struct journal **ret,
 	char **ret_why)
 {
@@ -400,32 +382,34 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 	line = strsep(&cursor, "\n");
 	if (strcmp(line, MAGIC) != 0)
 		return text_starts_with(line, "quiesce journal ")
-			? bad_journal(ret_why, "it is of another version of quiesce (%.60s)", line)
-			: bad_journal(ret_why, "it is no journal of quiesce");
+			? text_refuse(ret_why, -EBADMSG,
+				  "it is of another version of quiesce (%.60s)", line)
+			: text_refuse(ret_why, -EBADMSG, "it is no journal of quiesce");
 	boot = cursor ? strsep(&cursor, "\n") : NULL;
 	if (!boot || !text_starts_with(boot, "boot\t"))
-		return bad_journal(ret_why, "line 2 is damaged");
+		return text_refuse(ret_why, -EBADMSG, "line 2 is damaged");
 	line = cursor ? strsep(&cursor, "\n") : NULL;
 	if (!line || !text_starts_with(line, "tool\t"))
-		return bad_journal(ret_why, "line 3 is damaged");
+		return text_refuse(ret_why, -EBADMSG, "line 3 is damaged");
 	if (strcmp(line + strlen("tool\t"), tool) != 0)
-		return bad_journal(ret_why, "it belongs to %.60s", line + strlen("tool\t"));
+		return text_refuse(
+			ret_why, -EBADMSG, "it belongs to %.60s", line + strlen("tool\t"));
 	r = journal_new(tool, &journal);
 	if (r < 0)
 		return r;
 	if (cursor)
 		r = parse_body(journal, cursor, &number, &ended);
 	if (r == -EBADMSG)
-		return bad_journal(ret_why, "line %zu is damaged", number);
+		return text_refuse(ret_why, -EBADMSG, "line %zu is damaged", number);
 	if (r < 0)
 		return r;
 	if (!ended)
-		return bad_journal(ret_why, "its end is missing");
+		return text_refuse(ret_why, -EBADMSG, "its end is missing");
 	r = find_duplicate(journal, &twice);
 	if (r < 0)
 		return r;
 	if (twice)
-		return bad_journal(ret_why, "it has %.200s twice", twice);
+		return text_refuse(ret_why, -EBADMSG, "it has %.200s twice", twice);
 	/* Only what is whole may be dropped: half a boot's id is another one, too. */
 	if (strcmp(boot + strlen("boot\t"), boot_id) != 0)
 		return -ESTALE;
@@ -453,7 +437,7 @@ int journal_read(const char *tool, struct journal **ret, char **ret_why)
 	if (r < 0)
 		return r;
 	if (strlen(text) != length)
-		return bad_journal(ret_why, "it holds a NUL byte");
+		return text_refuse(ret_why, -EBADMSG, "it holds a NUL byte");
 	r = bootid_read(boot_id);
 	if (r < 0)
 		return r;

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -45,33 +44,6 @@ static const char *const agreed_keys[] = {
 	"python_version",
 	"unit",
 };
-
-static int refuse(char **ret_why, const char *format, ...) _printf_(2, 3);
-
-/* -EINVAL with a reason that is safe for a terminal: it may quote the file. */
-static int refuse(char **ret_why, const char *format, ...)
-{
-	_cleanup_free_ char *raw = NULL, *plain = NULL;
-	char *why;
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vasprintf(&raw, format, ap);
-	va_end(ap);
-	if (n < 0) {
-		raw = NULL;
-		return -ENOMEM;
-	}
-	plain = text_escape_utf8(raw);
-	if (!plain)
-		return -ENOMEM;
-	why = text_escape_control(plain);
-	if (!why)
-		return -ENOMEM;
-	*ret_why = why;
-	return -EINVAL;
-}
 
 /* Python's ==: 1 and 1.0 are equal. NULL is None. */
 static bool equal_values(const json_t *a, const json_t *b)
@@ -132,13 +104,14 @@ static int check_metadata(const char *of, json_t *owner, char **ret_why)
 	if (!metadata)
 		return 0;
 	if (!json_is_object(metadata))
-		return refuse(ret_why, "no pyperf result: metadata of %s are not an object", of);
+		return text_refuse(
+			ret_why, -EINVAL, "no pyperf result: metadata of %s are not an object", of);
 	json_object_foreach(metadata, key, value)
 	{
 		objection = judge_value(key, value);
 		if (objection)
-			return refuse(ret_why, "no pyperf result: metadata '%s' of %s %s", key, of,
-				objection);
+			return text_refuse(ret_why, -EINVAL,
+				"no pyperf result: metadata '%s' of %s %s", key, of, objection);
 	}
 	return 0;
 }
@@ -172,15 +145,16 @@ static int check_run(json_t *run, const char *of, char **ret_why)
 	size_t i;
 
 	if (!json_is_object(run))
-		return refuse(ret_why, "no pyperf result: %s is not an object", of);
+		return text_refuse(ret_why, -EINVAL, "no pyperf result: %s is not an object", of);
 	if ((values && !json_is_array(values)) || (warmups && !json_is_array(warmups)))
-		return refuse(ret_why, "no pyperf result: values of %s are not a list", of);
+		return text_refuse(
+			ret_why, -EINVAL, "no pyperf result: values of %s are not a list", of);
 	if (json_array_size(values) + json_array_size(warmups) == 0)
-		return refuse(ret_why, "no pyperf result: %s has no values", of);
+		return text_refuse(ret_why, -EINVAL, "no pyperf result: %s has no values", of);
 	json_array_foreach(values, i, value)
 	{
 		if (!json_is_number(value) || !(json_number_value(value) > 0))
-			return refuse(ret_why,
+			return text_refuse(ret_why, -EINVAL,
 				"no pyperf result: a value of %s is not a number "
 				"above 0",
 				of);
@@ -192,7 +166,7 @@ static int check_run(json_t *run, const char *of, char **ret_why)
 		if (json_array_size(value) != 2 || !json_is_integer(loops) ||
 			json_integer_value(loops) < 1 || !json_is_number(time) ||
 			!(json_number_value(time) >= 0))
-			return refuse(ret_why,
+			return text_refuse(ret_why, -EINVAL,
 				"no pyperf result: a warm-up of %s is not [loops, value]", of);
 	}
 	return check_metadata(of, run, ret_why);
@@ -209,12 +183,14 @@ static int check_benchmark(json_t *root, size_t at, char **ret_why)
 
 	snprintf(of, sizeof(of), "benchmark %zu", at + 1);
 	if (!json_is_object(benchmark))
-		return refuse(ret_why, "no pyperf result: %s is not an object", of);
+		return text_refuse(ret_why, -EINVAL, "no pyperf result: %s is not an object", of);
 	runs = json_object_get(benchmark, "runs");
 	if (!runs)
-		return refuse(ret_why, "no pyperf result: key 'runs' of %s is missing", of);
+		return text_refuse(
+			ret_why, -EINVAL, "no pyperf result: key 'runs' of %s is missing", of);
 	if (!json_is_array(runs) || json_array_size(runs) == 0)
-		return refuse(ret_why, "no pyperf result: runs of %s are not a filled list", of);
+		return text_refuse(
+			ret_why, -EINVAL, "no pyperf result: runs of %s are not a filled list", of);
 	r = check_metadata(of, benchmark, ret_why);
 	if (r < 0)
 		return r;
@@ -227,11 +203,12 @@ static int check_benchmark(json_t *root, size_t at, char **ret_why)
 	}
 	name = find_name(root, benchmark);
 	if (!name)
-		return refuse(ret_why, "no pyperf result: benchmark %zu has no name", at + 1);
+		return text_refuse(
+			ret_why, -EINVAL, "no pyperf result: benchmark %zu has no name", at + 1);
 	for (i = 0; i < at; i++)
 		if (metadata_equal_strings(find_name(root, json_array_get(benchmarks, i)), name))
-			return refuse(
-				ret_why, "no pyperf result: two benchmarks are named '%s'", name);
+			return text_refuse(ret_why, -EINVAL,
+				"no pyperf result: two benchmarks are named '%s'", name);
 	return 0;
 }
 
@@ -242,21 +219,24 @@ static int check_root(json_t *root, char **ret_why)
 	int r;
 
 	if (!json_is_object(root))
-		return refuse(ret_why, "no pyperf result: not an object");
+		return text_refuse(ret_why, -EINVAL, "no pyperf result: not an object");
 	if (!version)
-		return refuse(ret_why, "no pyperf result: key 'version' is missing");
+		return text_refuse(ret_why, -EINVAL, "no pyperf result: key 'version' is missing");
 	/* Older ones are integers. */
 	if (json_is_integer(version))
-		return refuse(ret_why,
+		return text_refuse(ret_why, -EINVAL,
 			"pyperf's format version %" JSON_INTEGER_FORMAT
 			" is not 1.0, which is the one that is known here",
 			json_integer_value(version));
 	if (!json_is_string(version) || strcmp(json_string_value(version), "1.0") != 0)
-		return refuse(ret_why, "no pyperf result: key 'version' is not \"1.0\"");
+		return text_refuse(
+			ret_why, -EINVAL, "no pyperf result: key 'version' is not \"1.0\"");
 	if (!benchmarks)
-		return refuse(ret_why, "no pyperf result: key 'benchmarks' is missing");
+		return text_refuse(
+			ret_why, -EINVAL, "no pyperf result: key 'benchmarks' is missing");
 	if (!json_is_array(benchmarks) || json_array_size(benchmarks) == 0)
-		return refuse(ret_why, "no pyperf result: benchmarks are not a filled list");
+		return text_refuse(
+			ret_why, -EINVAL, "no pyperf result: benchmarks are not a filled list");
 	r = check_metadata("the suite", root, ret_why);
 	for (size_t i = 0; r >= 0 && i < json_array_size(benchmarks); i++)
 		r = check_benchmark(root, i, ret_why);
@@ -299,12 +279,12 @@ static int open_file(const char *path, FILE **ret, char **ret_why)
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode))
-		return refuse(ret_why, "not a regular file");
+		return text_refuse(ret_why, -EINVAL, "not a regular file");
 	if (st.st_size > DOCUMENT_SIZE_MAX)
 		return -EFBIG;
 	if (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && magic[0] == 0x1f &&
 		magic[1] == 0x8b)
-		return refuse(ret_why, "compressed by gzip: decompress it first");
+		return text_refuse(ret_why, -EINVAL, "compressed by gzip: decompress it first");
 	*ret = fdopen(fd, "r");
 	if (!*ret)
 		return -errno;
@@ -328,7 +308,8 @@ static int load_stream(FILE *stream, struct document **ret, char **ret_why)
 			return reader.error;
 		if (json_error_code(&error) == json_error_out_of_memory)
 			return -ENOMEM;
-		return refuse(ret_why, "not JSON: %s at line %d", error.text, error.line);
+		return text_refuse(
+			ret_why, -EINVAL, "not JSON: %s at line %d", error.text, error.line);
 	}
 	r = check_root(document->root, ret_why);
 	if (r < 0)
@@ -528,8 +509,8 @@ static int check_append(const struct document *existing, const json_t *metadata,
 		new_text = describe_value(new);
 		if (!old_text || !new_text)
 			return -ENOMEM;
-		return refuse(ret_why, "metadata '%s' differ: %s in the file, %s now", key,
-			old_text, new_text);
+		return text_refuse(ret_why, -EINVAL, "metadata '%s' differ: %s in the file, %s now",
+			key, old_text, new_text);
 	}
 	return 0;
 }
@@ -542,7 +523,8 @@ int document_check_append(
 
 	r = make_metadata(metadata, &object);
 	if (r == -EINVAL)
-		return refuse(ret_why, "the metadata of the new runs are no pyperf metadata");
+		return text_refuse(
+			ret_why, -EINVAL, "the metadata of the new runs are no pyperf metadata");
 	if (r < 0)
 		return r;
 	return check_append(existing, object, ret_why);
@@ -1271,8 +1253,9 @@ static int check_agreement(const char *name, json_t *old, json_t *new, char **re
 		new_text = describe_value(b);
 		if (!old_text || !new_text)
 			return -ENOMEM;
-		return refuse(ret_why, "benchmark '%s': metadata '%s' differ: %s and %s", name, key,
-			old_text, new_text);
+		return text_refuse(ret_why, -EINVAL,
+			"benchmark '%s': metadata '%s' differ: %s and %s", name, key, old_text,
+			new_text);
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,6 +267,16 @@ static void test_format_real(void **state)
 	(void)setlocale(LC_NUMERIC, "C");
 }
 
+static void test_refuse(void **state)
+{
+	char *why = NULL;
+
+	(void)state;
+	assert_int_equal(
+		text_refuse(&why, -EBADMSG, "line %d of '%s'", 3, "a\x1b[31m\xff"), -EBADMSG);
+	check_text(why, "line 3 of 'a\\x1b[31m\\xff'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_quote_for_shell),
 		cmocka_unit_test(test_starts_with),
 		cmocka_unit_test(test_format_real),
+		cmocka_unit_test(test_refuse),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/metadata.h"
+#include "result/reading.h"
+
+static const struct run_name *find_name(const struct pending *pending, const char *name)
+{
+	for (size_t i = 0; i < pending->n_names; i++)
+		if (strcmp(pending->names[i].name, name) == 0)
+			return &pending->names[i];
+	return NULL;
+}
+
+/* Does what the suite or the benchmark says hold for each run? One may say something else. */
+static bool holds_for_all(const struct pending *pending, const struct fact *fact)
+{
+	const struct run_name *name = find_name(pending, fact->name);
+
+	if (!name)
+		return true;
+	if (name->varies)
+		return false;
+	return metadata_equal_facts(&name->first.items[0], fact);
+}
+
+static int merge_metadata(struct reader *reader, struct pending *pending)
+{
+	const struct facts *layers[] = { &reader->suite_metadata, &pending->metadata };
+	struct benchmark *b = pending->benchmark;
+	int r = 0;
+
+	/* These are copies of what was counted, one a benchmark. */
+	for (size_t layer = 0; layer < ARRAY_SIZE(layers); layer++) {
+		for (size_t i = 0; r >= 0 && i < layers[layer]->n; i++) {
+			const struct fact *fact = &layers[layer]->items[i];
+
+			if (layer == 0 && facts_find(layers[1], fact->name))
+				continue;
+			if (holds_for_all(pending, fact))
+				r = reader_keep_fact(reader, &b->metadata, fact);
+		}
+	}
+	for (size_t i = 0; r >= 0 && i < pending->n_names; i++) {
+		const struct run_name *name = &pending->names[i];
+
+		if (name->n_seen == b->series->n_samples && !name->varies)
+			r = reader_keep_fact(reader, &b->metadata, &name->first.items[0]);
+	}
+	return r;
+}
+
+/* What the first run says, by itself or by what holds for all. */
+static const struct fact *first_fact(
+	const struct reader *reader, const struct pending *pending, const char *key)
+{
+	const struct run_name *name = find_name(pending, key);
+	const struct fact *fact;
+
+	if (name && name->in_first_run)
+		return &name->first.items[0];
+	fact = facts_find(&pending->metadata, key);
+	return fact ? fact : facts_find(&reader->suite_metadata, key);
+}
+
+/* A run as it was read, and back. */
+static void load_run(const struct benchmark *b, size_t at, struct run_data *ret)
+{
+	const struct series *series = b->series;
+
+	run_data_clear(ret);
+	ret->sample = series->samples[at];
+	ret->loops = b->runs[at].loops;
+	ret->inner_loops = b->runs[at].inner_loops;
+	ret->has_date = ret->sample.start_ns >= 0;
+	ret->date_ns = ret->sample.start_ns;
+	if (ret->sample.user_ns > 0)
+		ret->duration_ns = ret->sample.user_ns;
+	if (series->with_evidence)
+		ret->evidence = series->evidence[at];
+	for (size_t i = 0; i < series->n_events; i++)
+		ret->counters[i] = series->counters[at * series->n_events + i];
+}
+
+static void store_run(struct benchmark *b, size_t at, const struct run_data *data)
+{
+	struct series *series = b->series;
+
+	series->samples[at] = data->sample;
+	series->samples[at].start_ns = data->has_date ? data->date_ns : -1;
+	if (data->duration_ns >= 0)
+		series->samples[at].user_ns = data->duration_ns;
+	b->runs[at].loops = data->loops;
+	b->runs[at].inner_loops = data->inner_loops;
+	if (series->with_evidence)
+		series->evidence[at] = data->evidence;
+	for (size_t i = 0; i < series->n_events; i++)
+		series->counters[at * series->n_events + i] = data->counters[i];
+}
+
+/* What stands above the runs, because it is the same for all or for most, in each that does not say
+ * otherwise. */
+static int spread_common(const struct reader *reader, struct pending *pending)
+{
+	const struct facts *layers[] = { &pending->metadata, &reader->suite_metadata };
+	struct benchmark *b = pending->benchmark;
+	struct run_data data;
+
+	for (size_t layer = 0; layer < ARRAY_SIZE(layers); layer++) {
+		for (size_t i = 0; i < layers[layer]->n; i++) {
+			const struct fact *fact = &layers[layer]->items[i];
+			struct run_field field;
+			int r;
+
+			if (layer == 1 && facts_find(layers[0], fact->name))
+				continue;
+			r = run_field_find(b->series, fact->name, &field);
+			if (r < 0)
+				return r;
+			if (field.kind == RUN_OTHER)
+				continue;
+			for (size_t k = 0; k < b->series->n_samples; k++) {
+				load_run(b, k, &data);
+				if (run_data_has(&data, &field))
+					continue;
+				r = run_data_set(&data, b->series, &field, fact);
+				if (r < 0)
+					return r;
+				store_run(b, k, &data);
+			}
+		}
+	}
+	return 0;
+}
+
+/* As pyperf has it (_bench.py: Run._get_duration): what the run says, or the sum of its values. */
+static double run_seconds(const struct benchmark *b, size_t at)
+{
+	size_t warmup = at > 0 ? b->runs[at - 1].warmup_end : 0, first, n;
+	double sum = 0;
+
+	if (b->series->samples[at].user_ns > 0)
+		return (double)b->series->samples[at].user_ns / (double)NSEC_PER_SEC;
+	benchmark_run_values(b, at, &first, &n);
+	for (size_t i = first; i < first + n; i++)
+		sum += b->values[i] * benchmark_raw_factor(b, at);
+	for (; warmup < b->runs[at].warmup_end; warmup++)
+		sum += b->warmups[warmup].value * (double)b->warmups[warmup].loops *
+			(double)b->runs[at].inner_loops;
+	return sum;
+}
+
+static void settle_times(struct benchmark *b)
+{
+	int64_t first_ns = INT64_MAX, last = INT64_MIN;
+
+	for (size_t i = 0; i < b->series->n_samples; i++) {
+		struct sample *sample = &b->series->samples[i];
+		double seconds;
+
+		if (b->runs[i].loops == 0)
+			b->runs[i].loops = 1;
+		if (b->runs[i].inner_loops == 0)
+			b->runs[i].inner_loops = 1;
+		seconds = run_seconds(b, i);
+		if (b->unit == UNIT_SECOND || sample->user_ns > 0)
+			b->total_seconds += seconds;
+		if (sample->start_ns < 0)
+			continue;
+		first_ns = MIN(first_ns, sample->start_ns);
+		last = MAX(
+			last, sample->start_ns / NSEC_PER_SEC + (int64_t)ceil(MIN(seconds, 9e9)));
+	}
+	b->has_dates = first_ns != INT64_MAX;
+	if (b->has_dates) {
+		b->first_date = first_ns / NSEC_PER_SEC;
+		b->last_date = last;
+	}
+	for (size_t i = 0; i < b->series->n_samples; i++) {
+		struct sample *sample = &b->series->samples[i];
+
+		sample->start_ns = sample->start_ns < 0 ? 0 : sample->start_ns - first_ns;
+	}
+}
+
+int reader_finish_benchmark(struct reader *reader, struct pending *pending)
+{
+	struct benchmark *b = pending->benchmark;
+	const struct fact *name = first_fact(reader, pending, "name");
+	const struct fact *unit = first_fact(reader, pending, "unit");
+	const struct fact *clock = first_fact(reader, pending, "quiesce_clock");
+	int r;
+
+	if (!name || name->type != FACT_STRING)
+		return reader_refuse(reader, "no pyperf result: a benchmark without a name");
+	b->name = strdup(name->string);
+	if (!b->name)
+		return -ENOMEM;
+	/* Known to be one of the three, if it is there. */
+	r = unit_parse(unit ? unit->string : NULL, &b->unit);
+	if (r < 0)
+		return r;
+	b->series->clock =
+		clock && clock->type == FACT_STRING && strcmp(clock->string, "kernel") == 0
+		? WINDOW_KERNEL
+		: WINDOW_USER;
+	r = merge_metadata(reader, pending);
+	if (r >= 0)
+		r = spread_common(reader, pending);
+	if (r < 0)
+		return r;
+	settle_times(b);
+	return 0;
+}

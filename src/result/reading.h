@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the reader share (reader.c, readmetadata.c, readruns.c, inherit.c); for them
+ * alone. Functions return 0 or a negative errno, with what is wrong written down in `why`.
+ */
+#ifndef QUIESCE_RESULT_READING_H
+#define QUIESCE_RESULT_READING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/facts.h"
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "result/benchmark.h"
+#include "result/json.h"
+#include "result/rundata.h"
+
+enum {
+	NAME_SLOTS = 2048, /* a power of 2, at least twice as many as there may be names */
+};
+
+/* A name of metadata that some run has. */
+struct run_name {
+	char *name;
+	uint64_t hash;
+	struct run_field field;
+	struct facts first; /* its value in the first run that has it */
+	size_t n_seen;	    /* in so many runs */
+	bool varies;
+	bool in_first_run;
+};
+
+/* A benchmark whose suite's metadata are not known yet: they stand behind it in pyperf's files. */
+struct pending {
+	struct benchmark *benchmark;
+	struct facts metadata;
+	struct run_name *names;
+	size_t n_names;
+	uint16_t slots[NAME_SLOTS]; /* by hash: index into names, plus 1 */
+	size_t values_capacity;
+	size_t warmups_capacity;
+	size_t runs_capacity;
+};
+
+struct reader {
+	struct json_reader *json;
+	bool with_evidence;
+	char *why;
+	struct pending **pending;
+	size_t n_pending;
+	struct facts suite_metadata;
+	size_t text_size; /* of the metadata that are kept */
+};
+
+/* --- Tokens (reader.c) --- */
+
+/* -EINVAL, with the place in front of the words. */
+int reader_refuse(struct reader *reader, const char *format, ...) _printf_(2, 3);
+/* Writes down what json_next() or json_skip() objected to; any other error passes through. */
+int reader_explain(struct reader *reader, int error);
+
+/* The next token. */
+static inline int reader_next(struct reader *reader, struct json_token *ret)
+{
+	int r = json_next(reader->json, ret);
+
+	return r < 0 ? reader_explain(reader, r) : r;
+}
+
+/* On to the end of the value that began with this token. */
+int reader_skip(struct reader *reader, const struct json_token *token);
+/* `of` says whose value it is. */
+int reader_expect_object(struct reader *reader, const struct json_token *token, const char *of);
+int reader_expect_array(struct reader *reader, const struct json_token *token, const char *of);
+/* A list of objects: `of` says whose value it is, `item` what each of them is. `each` begins behind
+ * the '{'. */
+int reader_read_list(struct reader *reader, const char *of, const char *item,
+	int (*each)(struct reader *reader, void *context), void *context);
+
+/* --- Metadata (readmetadata.c) --- */
+
+/* Of the suite or of a benchmark. */
+int reader_read_metadata(struct reader *reader, struct facts *facts);
+/* Of a run: into its data, and into the names of its benchmark. The buffer is used again for each.
+ */
+int reader_read_run_metadata(
+	struct reader *reader, struct pending *pending, struct text *buffer, struct run_data *data);
+/* A copy, within the bounds of all metadata together. */
+int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fact *fact);
+
+/* --- Runs (readruns.c) --- */
+
+/* The value of 'runs'. */
+int reader_read_runs(struct reader *reader, struct pending *pending);
+
+/* --- When all is read (inherit.c) --- */
+
+/* What the suite says holds for the benchmark, and what both say for its runs; its name, unit and
+ * times. */
+int reader_finish_benchmark(struct reader *reader, struct pending *pending);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/metadata.h"
+#include "result/reading.h"
+
+enum {
+	NAMES_MAX = 1000,
+	TEXT_MAX = 64 * 1024 * 1024,
+};
+_Static_assert(NAME_SLOTS >= 2 * NAMES_MAX, "a name is found in a few steps");
+
+/* "tags": their list, as one text. */
+static int read_tags(struct reader *reader, struct text *t)
+{
+	struct json_token token;
+	int r;
+
+	for (;;) {
+		struct fact tag = { .type = FACT_STRING };
+		const char *objection = "is not a list of tags";
+
+		r = reader_next(reader, &token);
+		if (r < 0)
+			return r;
+		if (token.type == JSON_TOKEN_ARRAY_END)
+			break;
+		if (token.type == JSON_TOKEN_STRING) {
+			tag.string = (char *)token.string;
+			objection = metadata_judge("tag", &tag);
+		}
+		if (objection)
+			return reader_refuse(
+				reader, "no pyperf result: metadata 'tags' %s", objection);
+		if (t->length + strlen(token.string) > TEXT_MAX)
+			return reader_refuse(reader, "more than 64 MiB of metadata");
+		text_append(t, t->length > 0 ? ", " : "");
+		text_append(t, token.string);
+	}
+	text_append(t, "");
+	return t->failed ? -ENOMEM : 0;
+}
+
+/*
+ * The value behind a name of metadata, borrowed from the token or from `buffer`. Texts lose the
+ * blanks around them, as in pyperf.
+ */
+static int read_fact(struct reader *reader, const char *name, struct text *buffer, struct fact *ret)
+{
+	const char *objection, *begin;
+	struct json_token token;
+	size_t n;
+	int r;
+
+	r = reader_next(reader, &token);
+	if (r < 0)
+		return r;
+	buffer->length = 0;
+	ret->name = (char *)name;
+	if (token.type == JSON_TOKEN_ARRAY && metadata_is_list(name)) {
+		r = read_tags(reader, buffer);
+		ret->type = FACT_STRING;
+		ret->string = buffer->data;
+		return r;
+	}
+	switch (token.type) {
+	case JSON_TOKEN_STRING:
+		ret->type = FACT_STRING;
+		ret->string = (char *)token.string;
+		break;
+	case JSON_TOKEN_INTEGER:
+		ret->type = FACT_INTEGER;
+		ret->integer = token.integer;
+		break;
+	case JSON_TOKEN_REAL:
+		ret->type = FACT_REAL;
+		ret->real = token.real;
+		break;
+	default:
+		return reader_refuse(reader,
+			"no pyperf result: metadata '%s' is neither a string nor a number", name);
+	}
+	objection = metadata_judge(name, ret);
+	if (objection)
+		return reader_refuse(reader, "no pyperf result: metadata '%s' %s", name, objection);
+	if (ret->type == FACT_STRING) {
+		metadata_strip(ret->string, &begin, &n);
+		if (begin != ret->string || begin[n]) {
+			text_append_n(buffer, begin, n);
+			if (buffer->failed)
+				return -ENOMEM;
+			ret->string = buffer->data;
+		}
+	}
+	return 0;
+}
+
+int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fact *fact)
+{
+	reader->text_size +=
+		strlen(fact->name) + (fact->type == FACT_STRING ? strlen(fact->string) : 0);
+	if (reader->text_size > TEXT_MAX)
+		return reader_refuse(reader, "more than 64 MiB of metadata");
+	switch (fact->type) {
+	case FACT_STRING:
+		facts_set_string(facts, fact->name, fact->string);
+		break;
+	case FACT_INTEGER:
+		facts_set_integer(facts, fact->name, fact->integer);
+		break;
+	case FACT_REAL:
+		facts_set_real(facts, fact->name, fact->real);
+		break;
+	}
+	return facts->failed ? -ENOMEM : 0;
+}
+
+int reader_read_metadata(struct reader *reader, struct facts *facts)
+{
+	_cleanup_text_ struct text buffer = { 0 };
+	struct json_token token;
+	int r;
+
+	r = reader_next(reader, &token);
+	if (r >= 0)
+		r = reader_expect_object(reader, &token, "the value of 'metadata'");
+	while (r >= 0) {
+		_cleanup_free_ char *name = NULL;
+		struct fact fact;
+
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
+			break;
+		name = strdup(token.string);
+		if (!name)
+			return -ENOMEM;
+		r = read_fact(reader, name, &buffer, &fact);
+		if (r >= 0)
+			r = reader_keep_fact(reader, facts, &fact);
+	}
+	return r;
+}
+
+/* The record of a name, made where it is new. */
+static int find_run_name(struct reader *reader, struct pending *pending,
+	const struct json_token *token, struct run_name **ret)
+{
+	size_t slot = token->hash % NAME_SLOTS;
+	struct run_name *names;
+	int r;
+
+	for (; pending->slots[slot] > 0; slot = (slot + 1) % NAME_SLOTS) {
+		struct run_name *name = &pending->names[pending->slots[slot] - 1];
+
+		if (name->hash == token->hash && strcmp(name->name, token->string) == 0) {
+			*ret = name;
+			return 0;
+		}
+	}
+	if (pending->n_names == NAMES_MAX)
+		return reader_refuse(reader, "more than 1000 different names of metadata");
+	names = reallocarray(pending->names, pending->n_names + 1, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	pending->names = names;
+	names[pending->n_names] =
+		(struct run_name){ .name = strdup(token->string), .hash = token->hash };
+	if (!names[pending->n_names].name)
+		return -ENOMEM;
+	*ret = &names[pending->n_names++];
+	pending->slots[slot] = (uint16_t)pending->n_names;
+	r = run_field_find(pending->benchmark->series, (*ret)->name, &(*ret)->field);
+	return r;
+}
+
+int reader_read_run_metadata(
+	struct reader *reader, struct pending *pending, struct text *buffer, struct run_data *data)
+{
+	bool first_run = pending->benchmark->series->n_samples == 0;
+	struct json_token token;
+	int r;
+
+	r = reader_next(reader, &token);
+	if (r >= 0)
+		r = reader_expect_object(reader, &token, "the value of 'metadata'");
+	while (r >= 0) {
+		struct run_name *name = NULL;
+		struct fact fact;
+
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
+			break;
+		r = find_run_name(reader, pending, &token, &name);
+		if (r >= 0)
+			r = read_fact(reader, name->name, buffer, &fact);
+		if (r < 0)
+			break;
+		if (name->n_seen++ == 0) {
+			name->in_first_run = first_run;
+			r = reader_keep_fact(reader, &name->first, &fact);
+		} else if (!name->varies) {
+			name->varies = !metadata_equal_facts(&name->first.items[0], &fact);
+		}
+		if (r >= 0)
+			r = run_data_set(data, pending->benchmark->series, &name->field, &fact);
+	}
+	return r;
+}
