@@ -149,14 +149,14 @@ struct scene {
 	struct cpumask *wanted;
 };
 
-/* Fills scene->own: 1, or 0 for a thread that goes where its cpuset says. What an earlier call has
+/* Fills scene->own: 1, or 0 for a thread that goes where its cpuset says. What an earlier apply has
  * written down of it was its choice, whatever came of that since. */
 static int read_choice(const struct scene *s, pid_t tid, const char *path)
 {
 	const struct journal_entry *entry = s->journal ? journal_find(s->journal, path) : NULL;
 	int r;
 
-	if (entry)
+	if (entry && !entry->left)
 		return cpumask_parse_list(entry->old, 0, s->own, NULL) == 0;
 	if (read_affinity(tid, s->own) < 0 || cpumask_equal(s->own, s->online))
 		return 0;

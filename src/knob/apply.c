@@ -28,8 +28,11 @@ static bool is_to_guard(const struct knob *knob)
 		(knob->word == KNOB_ALREADY || knob->word == KNOB_APPLIED);
 }
 
-/* All that is going to change, with what it is now; what it will be is not known until it has been
- * read back. What the journal says already of how a knob was before stays. */
+/*
+ * All that is going to change, with what it is now; what it will be is not known until it has been
+ * read back. What the journal says already of how a knob was before stays, but for those that a
+ * restore has left to somebody else: what they are now is how the machine is without us.
+ */
 static int note_in_journal(const struct engine *engine, struct journal *before,
 	struct journal *journal, const struct knob_plan *plan)
 {
@@ -46,6 +49,10 @@ static int note_in_journal(const struct engine *engine, struct journal *before,
 		if (entry) {
 			entry = &journal->entries[entry - before->entries];
 			free(TAKE_PTR(entry->new));
+			r = entry->left ? text_replace(&entry->old, knob->now) : 0;
+			if (r < 0)
+				return r;
+			entry->left = false;
 			continue;
 		}
 		r = journal_add(

@@ -219,7 +219,7 @@ static void restore_moved(struct restoring *restoring)
 }
 
 static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
-	enum restore_word word, char *now, int error)
+	enum restore_word word, bool again, char *now, int error)
 {
 	struct restore_row *items = reallocarray(rows->items, rows->n + 1, sizeof(*items));
 
@@ -235,6 +235,7 @@ static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
 		.original = strdup(entry->old),
 		.now = now,
 		.word = word,
+		.again = again && word == RESTORE_FOREIGN,
 		.error = error,
 	};
 	rows->n++;
@@ -256,8 +257,9 @@ static int note_restored(const struct journal_entry *e, struct restore_state *st
 			free(now);
 			return r;
 		}
+		left->entries[left->n - 1].left = state->word == RESTORE_FOREIGN;
 	}
-	return add_row(rows, e, state->word, now, state->error);
+	return add_row(rows, e, state->word, e->left, now, state->error);
 }
 
 /* All entries; those that are left over go into `left`. */

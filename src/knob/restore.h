@@ -26,7 +26,8 @@ struct restore_row {
 	char *original;
 	char *now; /* NULL when it cannot be read */
 	enum restore_word word;
-	int error; /* positive errno behind REFUSED and FAILED, 0 if there is none */
+	bool again; /* FOREIGN, as an earlier restore has found it, too */
+	int error;  /* positive errno behind REFUSED and FAILED, 0 if there is none */
 };
 
 struct restore_rows {

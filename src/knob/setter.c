@@ -23,6 +23,7 @@ enum {
 	OPT_DRY_RUN = 256,
 	OPT_JSON,
 	OPT_FORCE,
+	OPT_ONCE,
 	OPT_STRICT,
 	OPT_OWN = 1000, /* a setter's own options begin here */
 };
@@ -33,6 +34,7 @@ struct arguments {
 	bool dry_run;
 	bool json;
 	bool force;
+	bool once;
 	bool strict;
 	bool verbose;
 	bool what; /* WHAT was given */
@@ -49,7 +51,7 @@ static void usage(const struct setter *setter, FILE *stream)
 	fprintf(stream,
 		"Usage: %s [apply] [OPTIONS]%s%s\n"
 		"       %s status [OPTIONS]%s%s\n"
-		"       %s restore [--force] [-v] [--json]\n",
+		"       %s restore [--force] [--once] [-v] [--json]\n",
 		setter->name, space, what, setter->name, space, what, setter->name);
 	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
 		fprintf(stream, "       %s %s\n", setter->name, own->usage);
@@ -62,6 +64,7 @@ static void usage(const struct setter *setter, FILE *stream)
 		"      --dry-run             show what would be written, and write nothing\n"
 		"      --strict              fail where a knob is not there or refuses\n"
 		"      --force               restore: over what somebody else changed since, too\n"
+		"      --once                restore: what an earlier one left is not said again\n"
 		"      --json                print the table as JSON\n"
 		"  -v, --verbose             show every knob\n"
 		"  -h, --help                this text\n"
@@ -83,6 +86,7 @@ static struct option *option_table(const struct setter *setter)
 		{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
 		{ "json", no_argument, NULL, OPT_JSON },
 		{ "force", no_argument, NULL, OPT_FORCE },
+		{ "once", no_argument, NULL, OPT_ONCE },
 		{ "strict", no_argument, NULL, OPT_STRICT },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -167,6 +171,9 @@ static int parse_arguments(
 		case OPT_FORCE:
 			a.force = true;
 			break;
+		case OPT_ONCE:
+			a.once = true;
+			break;
 		case OPT_STRICT:
 			a.strict = true;
 			break;
@@ -202,6 +209,10 @@ static int parse_arguments(
 		return r;
 	if (a.force && (a.own || a.verb != SETTER_RESTORE)) {
 		say("--force is for restore");
+		return -EINVAL;
+	}
+	if (a.once && (a.own || a.verb != SETTER_RESTORE)) {
+		say("--once is for restore");
 		return -EINVAL;
 	}
 	if (a.dry_run && (a.own || a.verb != SETTER_APPLY)) {
@@ -487,11 +498,13 @@ static void say_not_restored(const struct setter *setter, const struct restore_r
 }
 
 /* What did not become as it was, and why. */
-static void say_left_over(const struct setter *setter, const struct restore_rows *rows)
+static void say_left_over(const struct setter *setter, const struct restore_rows *rows, bool once)
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct restore_row *row = &rows->items[i];
 
+		if (once && row->again)
+			continue;
 		if (row->word == RESTORE_FOREIGN)
 			say("%s (%s) stays at %s: somebody else changed it (--force puts %s back)",
 				row->name, row->path, row->now, row->original);
@@ -523,7 +536,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 	if (lock < 0)
 		return lock;
 	r = restore_journal(&engine, ret, &failure);
-	say_left_over(setter, ret);
+	say_left_over(setter, ret, a->once);
 	/* Of knobs that failed their rows told already. */
 	if (r < 0 && (failure.what || ret->n == 0))
 		say_failure(r, &failure);

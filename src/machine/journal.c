@@ -19,6 +19,7 @@ enum {
 
 #define MAGIC "quiesce journal 1"
 #define UNKNOWN "\\?"
+#define LEFT "left"
 
 int journal_new(const char *tool, struct journal **ret)
 {
@@ -219,6 +220,8 @@ int journal_copy(const struct journal *journal, struct journal **ret)
 		const struct journal_entry *e = &journal->entries[i];
 
 		r = journal_add(copy, e->group, e->kind, e->path, e->name, e->old, e->new);
+		if (r == 0)
+			copy->entries[i].left = e->left;
 	}
 	if (r < 0)
 		return r;
@@ -259,7 +262,7 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 			append_field(&t, e->new);
 		else
 			text_append(&t, "\t" UNKNOWN);
-		text_append(&t, "\n");
+		text_append(&t, e->left ? "\t" LEFT "\n" : "\n");
 	}
 	text_appendf(&t, "end\t%zu\n", journal->n);
 	return text_steal(&t);
@@ -306,13 +309,14 @@ static int parse_knob_line(struct journal *journal, char *line)
 	enum knob_kind kind;
 	unsigned group;
 	bool known;
+	int r;
 
 	for (size_t i = 0; i < N_FIELDS; i++) {
 		fields[i] = strsep(&line, "\t");
 		if (!fields[i])
 			return -EBADMSG;
 	}
-	if (line || strcmp(fields[WORD], "knob") != 0 ||
+	if ((line && strcmp(line, LEFT) != 0) || strcmp(fields[WORD], "knob") != 0 ||
 		parse_uint(fields[GROUP], 0, GROUP_MAX, &group) < 0 ||
 		knob_kind_parse(fields[KIND], &kind) < 0)
 		return -EBADMSG;
@@ -320,8 +324,11 @@ static int parse_knob_line(struct journal *journal, char *line)
 	if (!unescape(fields[PATH]) || !unescape(fields[NAME]) || !unescape(fields[OLD]) ||
 		(known && !unescape(fields[NEW])) || !*fields[PATH])
 		return -EBADMSG;
-	return journal_add(journal, group, kind, fields[PATH], fields[NAME], fields[OLD],
+	r = journal_add(journal, group, kind, fields[PATH], fields[NAME], fields[OLD],
 		known ? fields[NEW] : NULL);
+	if (r == 0)
+		journal->entries[journal->n - 1].left = line != NULL;
+	return r;
 }
 
 /* Every line but the first three and the last. */

@@ -15,7 +15,8 @@
  *
  * Fields are separated by tabs; \t, \n and \\ stand for a tab, a newline and a backslash in a
  * field. NEW is "\?" where it is not known what a knob will be (another knob's side effect) until
- * it has been read back. Without its last line, or with anything else unexpected, a journal is
+ * it has been read back. One more field, "left", says that a restore has left the knob to somebody
+ * else. Without its last line, or with anything else unexpected, a journal is
  * damaged: it is refused and left in place, for it may be all that is known of the machine as it
  * was.
  */
@@ -37,6 +38,7 @@ struct journal_entry {
 	char *name;
 	char *old;
 	char *new; /* NULL: not known */
+	bool left; /* a restore found it changed by somebody else, and said so */
 	bool drop; /* see journal_drop() */
 };
 

@@ -73,6 +73,7 @@ def test_usage():
                 (['-c', '1\n2'], 'CPU list'),
                 (['--force'], '--force is for restore'),
                 (['status', '--force'], '--force is for restore'),
+                (['--once'], '--once is for restore'),
                 (['restore', '--dry-run'], '--dry-run is for apply'),
                 (['status', '--dry-run'], '--dry-run is for apply')):
             refused(setter, *words, status=2, says=says)
@@ -83,7 +84,7 @@ def test_help():
     with mini() as setter:
         text = setter.succeed('--help', user=True)
         for word in ('Usage: mini-setter', '[never|madvise]', '--gate', '--cpus', '--dry-run',
-                     '--strict', '--force', '--json', '--verbose', '--version', 'restore'):
+                     '--strict', '--force', '--once', '--json', '--verbose', '--version', 'restore'):
             check(word in text, f'--help lacks {word}')
         check(max(map(len, text.splitlines())) <= 80, 'too wide')
         check(setter.succeed('-V').startswith('mini-setter (quiesce) '), 'version')
@@ -235,9 +236,34 @@ def test_foreign():
         check('watchdog ' in result.stderr and 'stays at 2' in result.stderr
               and '--force' in result.stderr, result.stderr)
         check(setter.journal.count(b'\nknob\t') == 1, 'what is left in the journal')
-        setter.same({**before, 'proc/sys/kernel/watchdog_cpumask': b'2\n'}, 'restore left')
+        changed = {**before, 'proc/sys/kernel/watchdog_cpumask': b'2\n'}
+        setter.same(changed, 'restore left')
+        check('stays at 2' in setter.run('restore').stderr, 'asked again, it does not say it again')
+        equal(setter.run('restore', '--once').stderr, '', 'what --once says of it')
         setter.succeed('restore', '--force')
         setter.same(before, 'restore --force left')
+        equal(setter.left_over(), [], 'journal')
+
+
+def test_foreign_once():
+    """What no restore has said yet, --once says, too."""
+    with mini() as setter:
+        setter.succeed('-c', 1)
+        setter.box.write('proc/sys/kernel/watchdog_cpumask', '2\n')
+        check('stays at 2' in setter.run('restore', '--once').stderr, 'the first does not say it')
+        equal(setter.run('restore', '--once').stderr, '', 'the second')
+
+
+def test_foreign_is_kept():
+    """What a restore has left is how the machine is from then on: the next one brings it back."""
+    with mini() as setter:
+        before = setter.snapshot()
+        setter.succeed('-c', 1)
+        setter.box.write('proc/sys/kernel/watchdog_cpumask', '2\n')
+        setter.run('restore')
+        setter.succeed('-c', 1)
+        equal(setter.run('restore').stderr, '', 'of what is put back')
+        setter.same({**before, 'proc/sys/kernel/watchdog_cpumask': b'2\n'}, 'restore left')
         equal(setter.left_over(), [], 'journal')
 
 

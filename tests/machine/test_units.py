@@ -173,7 +173,7 @@ def test_setters():
         tool = start.split()[0]
         equal(start, f'{tool} apply ${key}_OPTIONS', 'ExecStart=')
         equal(unit['Service.ExecStop'], [f'{tool} restore'], 'ExecStop=')
-        equal(unit['Service.ExecStopPost'], [f'{tool} restore'], 'ExecStopPost=')
+        equal(unit['Service.ExecStopPost'], [f'{tool} restore --once'], 'ExecStopPost=')
         check(unit['Service.ExecCondition'][0].endswith(f' wants {key}'), 'ExecCondition=')
         # A file that is gone would keep ExecStopPost= from running.
         check(words(unit, 'Service.EnvironmentFile')[0].startswith('-'), 'EnvironmentFile=')

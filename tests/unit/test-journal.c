@@ -45,6 +45,7 @@ static void assert_same(const struct journal *a, const struct journal *b)
 		assert_true(!x->new == !y->new);
 		if (x->new)
 			assert_string_equal(x->new, y->new);
+		assert_int_equal(x->left, y->left);
 	}
 }
 
@@ -68,9 +69,12 @@ static void test_format(_unused_ void **state)
 	assert_string_equal(empty, HEAD "end\t0\n");
 	assert_int_equal(journal_add(journal, 2, KNOB_NUMBER, "/sys/a", "cpu0 a", "1", "0"), 0);
 	assert_int_equal(journal_add(journal, 0, KNOB_CHOICE, "x:b\tc", "", "a\nb\\t", NULL), 0);
+	assert_int_equal(journal_add(journal, 1, KNOB_NUMBER, "/sys/b", "b", "1", "0"), 0);
+	journal->entries[2].left = true;
 	text = journal_format(journal, BOOT);
-	assert_string_equal(
-		text, HEAD KNOB "knob\t0\tchoice\tx:b\\tc\t\ta\\nb\\\\t\t\\?\nend\t2\n");
+	assert_string_equal(text,
+		HEAD KNOB "knob\t0\tchoice\tx:b\\tc\t\ta\\nb\\\\t\t\\?\n"
+			  "knob\t1\tnumber\t/sys/b\tb\t1\t0\tleft\nend\t3\n");
 }
 
 static void test_round_trip(_unused_ void **state)
@@ -93,6 +97,7 @@ static void test_round_trip(_unused_ void **state)
 			assert_int_equal(journal_add(journal, (unsigned)(i * 50), kind, path,
 						 odd[i], odd[j], (i + j) % 5 ? odd[i] : NULL),
 				0);
+			journal->entries[journal->n - 1].left = (i + j) % 3 == 0;
 			kind = kind == KNOB_FREQUENCY ? KNOB_WORD : (enum knob_kind)(kind + 1);
 		}
 	}
@@ -119,6 +124,7 @@ static void test_many(_unused_ void **state)
 					 i % 2 ? "f" : NULL),
 			0);
 		assert_string_equal(journal_find(journal, path)->path, path);
+		journal_find(journal, path)->left = i % 5 == 0;
 	}
 	text = journal_format(journal, BOOT);
 	back = parse(text);
@@ -179,6 +185,8 @@ static void test_damaged(_unused_ void **state)
 		{ HEAD "knob\nend\t1\n", "line 4" },
 		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\nend\t1\n", "line 4" },
 		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\tleft\t\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\t\nend\t1\n", "line 4" },
 		{ HEAD "know\t2\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
 		{ HEAD "knob\t\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
 		{ HEAD "knob\t-1\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
