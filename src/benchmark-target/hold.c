@@ -15,8 +15,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
+#include "basic/file.h"
 #include "basic/say.h"
 #include "benchmark-target/alone.h"
 #include "benchmark-target/request.h"
@@ -27,6 +30,13 @@
 #include "unit/unit.h"
 
 #define TARGET_UNIT "benchmark.target"
+#define CGROUP_EVENTS "/sys/fs/cgroup/benchmark.slice/cgroup.events"
+
+enum {
+	/* A launcher whose runpinned was killed gives its program two seconds to end. */
+	LEAVE_SECONDS = 10,
+	STEP_NS = 50 * 1000 * 1000,
+};
 
 struct hold {
 	int directory;
@@ -158,6 +168,19 @@ static int begin(const struct hold *hold, const char *cpus)
 	return r;
 }
 
+/* What was measured ends a moment later than whom we hold for, when that one was killed, and a
+ * shield does not end before. */
+static void wait_until_empty(void)
+{
+	const struct timespec step = { .tv_nsec = STEP_NS };
+	int64_t over = clock_now_ns(CLOCK_MONOTONIC) + LEAVE_SECONDS * NSEC_PER_SEC;
+	char text[FILE_ATTR_SIZE];
+
+	while (file_read_attr(AT_FDCWD, CGROUP_EVENTS, text, sizeof(text)) >= 0 &&
+		strstr(text, "populated 1") && clock_now_ns(CLOCK_MONOTONIC) < over)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL);
+}
+
 static int end(const struct hold *hold)
 {
 	int r = 0;
@@ -167,6 +190,7 @@ static int end(const struct hold *hold)
 	/* Not made exclusive while others hold it. */
 	if (flock(hold->here, LOCK_EX | LOCK_NB) == 0 &&
 		faccessat(hold->directory, STATE_HELD, F_OK, 0) == 0) {
+		wait_until_empty();
 		r = stop(hold);
 		if (r == 0)
 			(void)unlinkat(hold->directory, STATE_HELD, 0);

@@ -140,6 +140,24 @@ def test_killed():
         check_restored(setter, before, guardian.end())
 
 
+def test_programs_end_first():
+    """Nothing is put back while a program that was measured still ends"""
+    with machine() as setter:
+        events = 'sys/fs/cgroup/benchmark.slice/cgroup.events'
+        setter.box.write(events, 'populated 0\nfrozen 0\n')
+        before = setter.snapshot()
+        setter.box.write(events, 'populated 1\nfrozen 0\n')
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        quiet = setter.snapshot()
+        guardian.ours.close()
+        time.sleep(0.5)
+        equal(guardian.process.poll(), None, 'it has ended')
+        setter.same(quiet, 'too early it changed')
+        setter.box.write(events, 'populated 0\nfrozen 0\n')
+        check_restored(setter, before, guardian.end())
+
+
 def test_leaving_early():
     """Who leaves before it is quiet finds the machine as it was"""
     with machine() as setter:
@@ -203,6 +221,7 @@ def test_not_root():
         setter.same(before, 'what was there before')
 
 
-TESTS = (test_whole_life, test_auto, test_signals, test_killed, test_leaving_early, test_two,
+TESTS = (test_whole_life, test_auto, test_signals, test_killed, test_programs_end_first,
+         test_leaving_early, test_two,
          test_left_by_another, test_refused, test_not_root)
 run_tests((test.__doc__, test) for test in TESTS)
