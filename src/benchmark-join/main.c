@@ -66,6 +66,9 @@ static int move(const struct peer *peer)
 		(long long)clock_now_ns(CLOCK_MONOTONIC));
 	snprintf(description, sizeof(description), "Benchmark of user %u, process %d",
 		(unsigned)peer->uid, peer->pid);
+	/* systemd is told a number, which nothing keeps for it: as late as can be. */
+	if (!peer_is_alive(peer))
+		return refuse(peer, "it has ended");
 	r = unit_start_scope(manager, scope, SLICE, description, peer->pid);
 	if (r == 0)
 		return EXIT_DONE;
