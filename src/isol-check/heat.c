@@ -59,7 +59,8 @@ static void look_at_throttling(struct host *host, struct finding *f)
 
 	r = throttle_open(host_cpus(host), &throttle);
 	if (r == -ENOENT) {
-		finding_add(f, VERDICT_INFO, "this machine does not count that");
+		if (host_is_whole(host))
+			finding_add(f, VERDICT_INFO, "this machine does not count that");
 		return;
 	}
 	if (r == 0)
@@ -80,12 +81,12 @@ static void look_at_throttling(struct host *host, struct finding *f)
 	finding_add_fix(f, "better cooling");
 }
 
-static void look_at_supply(struct host *host _unused_, struct finding *f)
+static void look_at_supply(struct host *host, struct finding *f)
 {
 	finding_add_path(f, "/sys/class/power_supply");
 	switch (power_read_source()) {
 	case POWER_NONE:
-		if (access("/sys/class", F_OK) == 0)
+		if (host_is_whole(host) && access("/sys/class", F_OK) == 0)
 			finding_add(f, VERDICT_OK, "no battery");
 		break;
 	case POWER_AC:

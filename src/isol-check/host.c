@@ -231,6 +231,11 @@ const struct host_options *host_options(const struct host *host)
 	return &host->options;
 }
 
+bool host_is_whole(const struct host *host)
+{
+	return !host->options.recorded || access("/proc/sys/kernel", F_OK) == 0;
+}
+
 bool host_has_failed(const struct host *host)
 {
 	return host->failed;

@@ -49,6 +49,9 @@ DEFINE_CLEANUP(host, host_free);
 
 /* What was asked for. */
 const struct host_options *host_options(const struct host *host);
+/* What is not there, the machine has not. Not so in a recording that is not ours (--record): others
+ * choose other files, and none of the kernel's settings. */
+bool host_is_whole(const struct host *host);
 bool host_has_failed(const struct host *host);
 /* As if memory had been short: for what a check cannot allocate. */
 void host_fail(struct host *host);

@@ -248,7 +248,7 @@ static void look_at_nohz_full(struct host *host, struct finding *f)
 	if (!left || !isolation)
 		return;
 	r = host_read(CPU_DIR "/nohz_full", text);
-	if (r == -ENOENT) {
+	if (r == -ENOENT && host_is_whole(host)) {
 		finding_add(f, VERDICT_INFO, "no such file: this kernel always has its tick");
 		return;
 	}
@@ -306,13 +306,14 @@ static void look_at_nohz_pstate(struct host *host, struct finding *f)
 	const struct isolation *isolation = host_isolation(host);
 	const struct bootline *b = host_bootline(host);
 	_cleanup_free_ char *list = NULL;
-	bool intel = false;
+	bool intel = false, known = false;
 
 	if (!at_risk || !isolation)
 		return;
 	cpumask_and(at_risk, host_cpus(host), isolation->nohz_full);
 	if (cpumask_is_empty(at_risk)) {
-		finding_add(f, VERDICT_OK, "not with nohz_full");
+		if (host_is_whole(host) || access(CPU_DIR "/nohz_full", F_OK) == 0)
+			finding_add(f, VERDICT_OK, "not with nohz_full");
 		return;
 	}
 	cpumask_for_each (cpu, at_risk) {
@@ -321,10 +322,12 @@ static void look_at_nohz_pstate(struct host *host, struct finding *f)
 		if (!policy || strcmp(policy->driver, "intel_pstate") != 0 ||
 			(policy->min_khz > 0 && policy->min_khz == policy->max_khz))
 			cpumask_clear(at_risk, cpu);
+		known = known || policy;
 		intel = intel || (policy && strcmp(policy->driver, "intel_pstate") == 0);
 	}
 	if (!intel) {
-		finding_add(f, VERDICT_OK, "not with intel_pstate");
+		if (known || host_is_whole(host))
+			finding_add(f, VERDICT_OK, "not with intel_pstate");
 		return;
 	}
 	if (cpumask_is_empty(at_risk)) {

@@ -27,13 +27,12 @@ static bool read_number(struct finding *f, const char *path, int64_t *ret)
 	return host_read(path, text) >= 0 && parse_attr_s64(text, ret) == 0;
 }
 
-/* A knob that this kernel has not, and says so: where its place is not there either, as in a
- * recording of something else, nothing is known. */
-static bool is_absent(const char *path, const char *place)
+/* A knob that this kernel has not: where its place is not there either, nothing is known. */
+static bool is_absent(const struct host *host, const char *path, const char *place)
 {
 	char text[FILE_ATTR_SIZE];
 
-	return host_read(path, text) == -ENOENT && access(place, F_OK) == 0;
+	return host_is_whole(host) && host_read(path, text) == -ENOENT && access(place, F_OK) == 0;
 }
 
 static void advise_noise_off(struct host *host, struct finding *f, const char *name, bool with_cpus)
@@ -191,7 +190,7 @@ static void look_at_thp(struct host *host, struct finding *f)
 {
 	char enabled[FILE_ATTR_SIZE], defrag[FILE_ATTR_SIZE];
 
-	if (is_absent(THP "/enabled", MM)) {
+	if (is_absent(host, THP "/enabled", MM)) {
 		finding_add(f, VERDICT_OK, "this kernel has none");
 		return;
 	}
@@ -218,7 +217,7 @@ static void look_at_ksm(struct host *host, struct finding *f)
 {
 	int64_t run;
 
-	if (is_absent(KSM_RUN, MM)) {
+	if (is_absent(host, KSM_RUN, MM)) {
 		finding_add(f, VERDICT_OK, "this kernel has none");
 		return;
 	}
@@ -237,7 +236,7 @@ static void look_at_numa(struct host *host, struct finding *f)
 	static const char path[] = SYSCTL "/numa_balancing";
 	int64_t value;
 
-	if (is_absent(path, SYSCTL)) {
+	if (is_absent(host, path, SYSCTL)) {
 		finding_add(f, VERDICT_OK, "this kernel has none");
 		return;
 	}

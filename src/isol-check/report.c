@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "basic/table.h"
+#include "basic/terminal.h"
 #include "isol-check/report.h"
 
 /* Part of the JSON, and of the man page: none may go, and new ones come last. */
@@ -50,18 +51,18 @@ static int add_json(struct table *table, const struct subject *subject, const st
 }
 
 enum {
-	/* What a path may be wide in 80 columns. */
-	PATH_WIDTH = 52,
+	/* What the two other columns take. */
+	OTHERS_WIDTH = 28,
 };
 
-/* A line for each path; one that is too long is broken before its last name. */
-static void append_paths(struct text *cell, const char *paths)
+/* A line for each path; one that is wider than that is broken before its last name. */
+static void append_paths(struct text *cell, const char *paths, size_t width)
 {
 	while (*paths) {
 		size_t n = strcspn(paths, ","), first = n;
 
-		if (n > PATH_WIDTH)
-			while (first > 0 && (first > PATH_WIDTH || paths[first - 1] != '/'))
+		if (n > width)
+			while (first > 0 && (first > width || paths[first - 1] != '/'))
 				first--;
 		if (first == 0)
 			first = n;
@@ -86,7 +87,8 @@ static int add_row(struct table *table, const struct check *check, const struct 
 
 	text_append(&cell, finding->seen.data);
 	if (finding->path.data && (verbose || finding->verdict >= VERDICT_UNKNOWN))
-		append_paths(&cell, finding->path.data);
+		append_paths(&cell, finding->path.data,
+			MAX(terminal_width(STDOUT_FILENO), OTHERS_WIDTH * 2U) - OTHERS_WIDTH);
 	if (finding->fix.data)
 		text_appendf(&cell, "\n-> %s", finding->fix.data);
 	if (cell.failed || asprintf(&id, "  %s", check->id) < 0)

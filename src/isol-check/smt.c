@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Threads that share a core. */
 #include <string.h>
+#include <unistd.h>
 
 #include "isol-check/subjects.h"
 
-#define SMT_DIR "/sys/devices/system/cpu/smt"
+#define CPU_DIR "/sys/devices/system/cpu"
+#define SMT_DIR CPU_DIR "/smt"
 
 /* The first CPU of the list that shares a core with another one of it: -1 for none. */
 static int find_shared(struct host *host, struct cpumask *scratch)
@@ -77,7 +79,9 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 			(void)cpumask_set(half, cpu);
 	}
 	if (cpumask_is_empty(isolation->isolated)) {
-		finding_add(f, VERDICT_OK, "no core is isolated");
+		/* Neither is known where the kernel does not say which are isolated. */
+		if (access(CPU_DIR "/isolated", F_OK) == 0)
+			finding_add(f, VERDICT_OK, "no core is isolated");
 		return;
 	}
 	if (cpumask_is_empty(half)) {
@@ -91,12 +95,13 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 	finding_add_fix(f, "smt-off -c %s", list);
 }
 
-static void look_at_smt(struct host *host _unused_, struct finding *f)
+static void look_at_smt(struct host *host, struct finding *f)
 {
 	char control[FILE_ATTR_SIZE], active[FILE_ATTR_SIZE];
 
 	if (host_read(SMT_DIR "/control", control) < 0) {
-		finding_add(f, VERDICT_INFO, "this kernel has no switch for it");
+		if (host_is_whole(host))
+			finding_add(f, VERDICT_INFO, "this kernel has no switch for it");
 		return;
 	}
 	if (host_read(SMT_DIR "/active", active) < 0)

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """isol-check on described machines, and beside real processes."""
 
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 
@@ -414,6 +418,61 @@ def test_both_ways():
     for name in INFORMATIVE:
         equal(lacking({name}, {name: ANSWERS[name][:1]}), {name: 'never says another thing'}, name)
     return f'{len(ids)} checks, {sum(map(len, ANSWERS.values()))} answers'
+
+
+def test_other_recordings():
+    """Recordings that others made have what they chose: what is not there is not known."""
+    left = ('online', 'possible', 'present', 'core_id', 'physical_package_id', 'thread_siblings_list')
+    known = {'cpus', 'siblings', 'core-kind', 'isolated', 'freq-driver'}
+    for of, cpus, more, wanted in (
+            (QUIET, '2', (), {'siblings': 'ok', 'isolated': 'unknown'}),
+            (QUIET, '2', ('isolated',), {'isolated': 'ok', 'half-cores': 'ok'}),
+            (QUIET, '2', ('isolated', 'nohz_full'),
+             {'isolated': 'ok', 'half-cores': 'ok', 'nohz-full': 'ok', 'rcu-nocbs': 'unknown'}),
+            ('amd-smt', '2', (), {'siblings': 'noise', 'half-cores': 'unknown'})):
+        with Machine(of) as box:
+            for top in ('sys', 'proc'):
+                for where, _, files in os.walk(box.root / top):
+                    for name in files:
+                        if name not in left + more:
+                            os.unlink(os.path.join(where, name))
+            for gone in ('proc/sys', 'proc/irq'):
+                shutil.rmtree(box.root / gone, ignore_errors=True)
+            (box.root / 'sys/class/dmi').mkdir(parents=True, exist_ok=True)
+            (box.root / 'sys/kernel/mm/hugepages').mkdir(parents=True, exist_ok=True)
+            rows = look(box, cpus)
+        for name, row in rows.items():
+            if name in wanted:
+                expect(row, wanted[name], where=f' on {of} with {more}')
+            else:
+                check(name in known or row['verdict'] == 'unknown', f'{of} with {more}: {row}')
+
+
+def test_width():
+    """On a wide terminal paths stay whole, on one of 80 columns they are broken."""
+    with Machine(QUIET) as box:
+        for columns, whole in ((80, False), (132, True)):
+            shown = record_on_terminal(box, columns, '-c', '2')
+            path = '/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor'
+            equal(path in shown, whole, f'{columns} columns: {shown}')
+            check(max(map(len, shown.splitlines())) <= columns, f'{columns} columns: {shown}')
+
+
+def record_on_terminal(box, columns, *arguments):
+    """What is shown on a terminal so wide, without colors."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
+    shown = []
+    with subprocess.Popen([ISOL_CHECK, '--sysroot', box.root, *arguments], stdout=theirs,
+                          stdin=subprocess.DEVNULL, env={**os.environ, 'NO_COLOR': '1'}) as process:
+        os.close(theirs)
+        # A terminal whose other end is closed is an error, not an end.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 65536):
+                shown.append(part)
+        process.wait(60)
+    os.close(ours)
+    return b''.join(shown).decode().replace('\r\n', '\n')
 
 
 def test_managed():
@@ -844,7 +903,9 @@ def noting(test):
 
 if __name__ == '__main__':
     machine.run_tests(
-        [('all checks have cases', test_all_checks_have_cases)]
+        [('all checks have cases', test_all_checks_have_cases),
+         ('recordings of others', test_other_recordings),
+         ('as wide as the terminal', test_width)]
         + [(f'check {name}', lambda name=name: test_check(name)) for name in CASES]
         + [('interrupts that the kernel manages', test_managed),
            ('exit status', test_exit_status),
