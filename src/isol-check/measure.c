@@ -151,9 +151,38 @@ static int take_results(struct measurement *m, struct spin *spin,
 	return 0;
 }
 
+/* Not to be had is normal, and said once. */
+static int start_tracer(
+	struct measurement *m, const struct cpumask *round, struct osnoise_tracer **ret)
+{
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	r = osnoise_start(round, ret, &why);
+	if (r == 0)
+		m->traced = true;
+	if (r != -EOPNOTSUPP)
+		return r;
+	if (m->n == 0)
+		text_appendf(&m->notes, "the osnoise tracer was not used: %s\n", why);
+	return 0;
+}
+
+static int stop_tracer(struct measurement *m, struct osnoise_tracer *tracer)
+{
+	int r = tracer ? osnoise_stop(tracer, &m->osnoise) : 0;
+
+	if (r < 0 && r != -ENOMEM) {
+		text_appendf(&m->notes, "the osnoise tracer failed: %s\n", strerror(-r));
+		r = 0;
+	}
+	return r;
+}
+
 static int measure_round(
 	struct measurement *m, const struct cpumask *round, int64_t ns, struct stop *stop)
 {
+	_cleanup_(osnoise_tracer) struct osnoise_tracer *tracer = NULL;
 	_cleanup_(spin) struct spin *spin = NULL;
 	struct suspects_reading before = { 0 }, after = { 0 };
 	int cpu, r;
@@ -163,7 +192,9 @@ static int measure_round(
 		say_errno(r, "cannot measure CPU %d", cpu);
 		return r;
 	}
-	r = suspects_read_before(round, &before);
+	r = start_tracer(m, round, &tracer);
+	if (r == 0)
+		r = suspects_read_before(round, &before);
 	if (r < 0)
 		return r;
 	spin_go(spin);
@@ -172,6 +203,8 @@ static int measure_round(
 		spin_stop(spin);
 	spin_join(spin);
 	r = suspects_read_after(round, &after);
+	if (r == 0)
+		r = stop_tracer(m, tracer);
 	if (r == 0)
 		r = take_results(m, spin, &before, &after);
 	suspects_reading_clear(&before);
@@ -246,5 +279,6 @@ void measurement_free(struct measurement *measurement)
 	free(measurement->cpus);
 	free(measurement->clocksource);
 	text_clear(&measurement->notes);
+	osnoise_clear(&measurement->osnoise);
 	free(measurement);
 }

@@ -14,6 +14,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/text.h"
+#include "isol-check/osnoise.h"
 #include "isol-check/spin.h"
 #include "isol-check/suspects.h"
 #include "machine/cpumask.h"
@@ -30,6 +31,9 @@ struct measurement {
 	char *clocksource; /* the kernel's; NULL when unknown */
 	/* What speaks against the numbers, a line each. */
 	struct text notes;
+	/* What the kernel's own tracer saw; `traced` is false where it was not used. */
+	struct osnoise osnoise;
+	bool traced;
 	int signal; /* that ended it early; 0: none did */
 };
 

@@ -125,6 +125,18 @@ static void add_suspects(struct rows *rows, const struct measured_cpu *cpu)
 				"count");
 }
 
+static void add_osnoise(struct rows *rows, const struct osnoise *osnoise)
+{
+	for (size_t i = 0; i < osnoise->n; i++) {
+		const struct osnoise_source *source = &osnoise->items[i];
+
+		if (source->cpu != rows->cpu)
+			continue;
+		add_row(rows, "osnoise", source->name, seconds((int64_t)source->total_ns), "s");
+		add_row(rows, "osnoise longest", source->name, (double)source->longest_ns, "ns");
+	}
+}
+
 /* One call for each line of the notes. */
 static int for_each_note(const struct text *notes, void (*act)(struct rows *rows, const char *note),
 	struct rows *rows)
@@ -159,6 +171,7 @@ static int show_json(const struct measurement *m)
 		rows.cpu = m->cpus[i].spin.cpu;
 		add_gaps(&rows, m->cpus[i].spin.gaps);
 		add_suspects(&rows, &m->cpus[i]);
+		add_osnoise(&rows, &m->osnoise);
 	}
 	return rows.r < 0 ? rows.r : table_print(table);
 }
@@ -316,7 +329,28 @@ static void show_others(const struct measured_cpu *cpu)
 			units_format_seconds(seconds(suspects->steal_ns), buf));
 }
 
-static int show_cpu(const struct measured_cpu *cpu, int width)
+/* The longest in all first: each with its share of the time, how often, and its longest. */
+static void show_osnoise(const struct osnoise *osnoise, int cpu, int width)
+{
+	char total[UNITS_TEXT_SIZE], longest[UNITS_TEXT_SIZE];
+	size_t n = 0;
+
+	for (size_t i = 0; i < osnoise->n; i++) {
+		const struct osnoise_source *source = &osnoise->items[i];
+
+		if (source->cpu != cpu || n >= NAMED_MAX)
+			continue;
+		if (n++ == 0)
+			printf("  who took it, by the kernel's osnoise tracer:\n");
+		printf("  %12s in %8llu times, the longest %s: %.*s\n",
+			units_format_seconds(seconds((int64_t)source->total_ns), total),
+			(unsigned long long)source->count,
+			units_format_seconds(seconds((int64_t)source->longest_ns), longest),
+			MAX(width - 56, 10), source->name);
+	}
+}
+
+static int show_cpu(const struct measured_cpu *cpu, const struct osnoise *osnoise, int width)
 {
 	const struct gaps *gaps = cpu->spin.gaps;
 	char share[UNITS_TEXT_SIZE], total[UNITS_TEXT_SIZE], longest[UNITS_TEXT_SIZE];
@@ -342,6 +376,7 @@ static int show_cpu(const struct measured_cpu *cpu, int width)
 		printf("  what happened on the CPU meanwhile:\n");
 	show_interrupts(cpu, width);
 	show_others(cpu);
+	show_osnoise(osnoise, cpu->spin.cpu, width);
 	return r;
 }
 
@@ -366,7 +401,7 @@ int measure_show(const struct measurement *m, bool json, bool verbose)
 	for (size_t i = 0; r == 0 && i < m->n && (m->n <= FULL_CPUS_MAX || verbose); i++) {
 		if (i > 0 || m->n > 1)
 			putchar('\n');
-		r = show_cpu(&m->cpus[i], width);
+		r = show_cpu(&m->cpus[i], &m->osnoise, width);
 	}
 	if (r < 0)
 		return r;

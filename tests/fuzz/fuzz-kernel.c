@@ -16,6 +16,7 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "benchmark-join/peer.h"
+#include "isol-check/osnoise.h"
 #include "isol-check/scrub.h"
 #include "machine/bootline.h"
 #include "machine/cpuholder.h"
@@ -250,6 +251,19 @@ static void fuzz_cgroup(char *text, const char *second _unused_, size_t length _
 	isolation_cpuset_clear(&cpuset);
 }
 
+static void fuzz_osnoise(char *text, const char *second _unused_, size_t length _unused_)
+{
+	struct osnoise osnoise = { 0 };
+
+	must(osnoise_parse(text, "isol-check", UINT64_MAX / 4096, &osnoise) == 0);
+	for (size_t i = 0; i < osnoise.n; i++)
+		must(osnoise.items[i].cpu >= 0 && osnoise.items[i].count > 0 &&
+			osnoise.items[i].longest_ns <= osnoise.items[i].total_ns &&
+			!strchr(osnoise.items[i].name, '\n') &&
+			(i == 0 || osnoise.items[i].cpu >= osnoise.items[i - 1].cpu));
+	osnoise_clear(&osnoise);
+}
+
 /* --- The kernel command line, and files of our own. --- */
 
 static void fuzz_cmdline(char *text, const char *second _unused_, size_t length _unused_)
@@ -403,6 +417,7 @@ static const struct target {
 	{ "cpuinfo", fuzz_cpuinfo },
 	{ "swaps", fuzz_swaps },
 	{ "locks", fuzz_locks },
+	{ "osnoise", fuzz_osnoise },
 	{ "pid-stat", fuzz_pid_stat },
 	{ "pid-status", fuzz_pid_status },
 	{ "cgroup", fuzz_cgroup },

@@ -78,6 +78,26 @@ def test_busy():
         check(len(line) <= 80, f'{len(line)} columns: {line}')
 
 
+def test_tracer():
+    """The kernel's own tracer is used, or it is said why not; without root it never is."""
+    cpu = max(os.sched_getaffinity(0))
+    users = [[]]
+    if os.geteuid() == 0:
+        users.append(['setpriv', '--reuid=65534', '--clear-groups'])
+    for user in users:
+        result = subprocess.run([*user, ISOL_CHECK, '--measure=0.05', '-c', str(cpu), '--json'],
+                                capture_output=True, text=True, check=False)
+        if user and result.returncode == 126:
+            raise machine.Skip('the program cannot be read by others')
+        found = rows(result)
+        notes = [name for name in found.get((None, 'note'), ()) if 'osnoise' in name]
+        if user or os.geteuid() != 0:
+            equal(notes, ['the osnoise tracer was not used: only root may use it'], 'as a user')
+        else:
+            check(len(notes) == (0 if (cpu, 'osnoise') in found else 1), f'{notes} {found}')
+            check(not notes or notes[0].startswith('the osnoise tracer was not used: '), notes)
+
+
 def test_all():
     """All CPUs at once, as a table."""
     cpus = sorted(os.sched_getaffinity(0))[:2]
@@ -130,6 +150,7 @@ def test_denied():
 TESTS = [
     ('a busy task is found', test_busy),
     ('several CPUs', test_all),
+    ('the tracer, or why not', test_tracer),
     ('ended by a signal', test_interrupted),
     ('wrong use', test_refused),
     ('bound elsewhere by its caller', test_denied),

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "isol-check/osnoise.h"
+
+enum {
+	TRACE_MAX = 256 * 1024 * 1024,
+	PATH_SIZE = 256,
+	COMM_SIZE = 16, /* TASK_COMM_LEN */
+	/* Of a CPU's ring of events, of some 50 bytes each. */
+	BUFFER_KIB = 4096,
+};
+
+/* --- What it wrote. --- */
+
+void osnoise_clear(struct osnoise *osnoise)
+{
+	for (size_t i = 0; i < osnoise->n; i++)
+		free(osnoise->items[i].name);
+	free(osnoise->items);
+	*osnoise = (struct osnoise){ 0 };
+}
+
+static struct osnoise_source *find_source(struct osnoise *osnoise, int cpu, const char *name)
+{
+	for (size_t i = 0; i < osnoise->n; i++)
+		if (osnoise->items[i].cpu == cpu && strcmp(osnoise->items[i].name, name) == 0)
+			return &osnoise->items[i];
+	return NULL;
+}
+
+static int add(struct osnoise *osnoise, int cpu, const char *name, uint64_t ns)
+{
+	struct osnoise_source *source = find_source(osnoise, cpu, name);
+
+	if (!source && osnoise->n == osnoise->capacity) {
+		size_t capacity = MAX((size_t)16, osnoise->capacity * 2);
+		struct osnoise_source *items =
+			reallocarray(osnoise->items, capacity, sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		osnoise->items = items;
+		osnoise->capacity = capacity;
+	}
+	if (!source) {
+		source = &osnoise->items[osnoise->n];
+		*source = (struct osnoise_source){ .cpu = cpu, .name = strdup(name) };
+		if (!source->name)
+			return -ENOMEM;
+		osnoise->n++;
+	}
+	source->count++;
+	source->total_ns += ns;
+	source->longest_ns = MAX(source->longest_ns, ns);
+	return 0;
+}
+
+/* "[008] d.h.  5789.857532" in front of the event: the last of them, for a task may be called
+ * anything. */
+static int parse_cpu(const char *line, const char *end, int *ret)
+{
+	for (const char *at = end; at > line; at--) {
+		const char *cursor = at + 1;
+		uint64_t cpu;
+
+		if (at[0] == '[' && parse_next_u64(&cursor, &cpu) == 0 && *cursor == ']' &&
+			cpu < CPUMASK_CAPACITY) {
+			*ret = (int)cpu;
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}
+
+/* A thread as "comm:pid". */
+static bool is_ours_or_idle(const char *thread, const char *own)
+{
+	const char *colon = strrchr(thread, ':');
+
+	if (!colon || strcmp(colon, ":0") == 0)
+		return true;
+	return strlen(own) == (size_t)(colon - thread) &&
+		strncmp(thread, own, (size_t)(colon - thread)) == 0;
+}
+
+static int parse_line(char *line, const char *own, uint64_t limit_ns, struct osnoise *osnoise)
+{
+	static const struct {
+		const char *event;
+		const char *kind;
+	} events[] = {
+		{ ": irq_noise: ", "irq" },
+		{ ": softirq_noise: ", "softirq" },
+		{ ": thread_noise: ", "thread" },
+		{ ": nmi_noise: ", "nmi" },
+	};
+	static const char start[] = "start ", duration[] = " duration ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		_cleanup_free_ char *safe = NULL, *name = NULL;
+		char *at = strstr(line, events[i].event), *who, *rest, *last = NULL;
+		const char *cursor;
+		uint64_t ns;
+		int cpu;
+
+		if (!at || parse_cpu(line, at, &cpu) < 0)
+			continue;
+		who = at + strlen(events[i].event);
+		who += strspn(who, " "); /* "%8s:%d" */
+		/* A thread may be called " start "; what counts stands last. */
+		for (rest = who; (rest = strstr(rest, start)); rest++)
+			last = rest;
+		rest = last ? strstr(last, duration) : NULL;
+		if (!rest)
+			continue;
+		cursor = rest + strlen(duration);
+		if (parse_next_u64(&cursor, &ns) < 0 || strcmp(cursor, " ns") != 0)
+			continue;
+		/* Of what was there before it began it does not know the beginning. */
+		if (ns > limit_ns)
+			return 0;
+		while (last > who && last[-1] == ' ')
+			last--;
+		*last = '\0';
+		if (strcmp(events[i].kind, "thread") == 0 && is_ours_or_idle(who, own))
+			return 0;
+		safe = text_escape_control(who);
+		if (!safe ||
+			asprintf(&name, "%s%s%s", events[i].kind, *safe ? " " : "", safe) < 0) {
+			name = NULL;
+			return -ENOMEM;
+		}
+		return add(osnoise, cpu, name, ns);
+	}
+	return 0;
+}
+
+static int compare_sources(const void *a, const void *b)
+{
+	const struct osnoise_source *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+	if (x->total_ns != y->total_ns)
+		return (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
+	return strcmp(x->name, y->name);
+}
+
+int osnoise_parse(const char *text, const char *own, uint64_t limit_ns, struct osnoise *osnoise)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		_cleanup_free_ char *line = strndup(text, length);
+		int r = line ? parse_line(line, own, limit_ns, osnoise) : -ENOMEM;
+
+		if (r < 0)
+			return r;
+		text += length + (text[length] == '\n');
+	}
+	if (osnoise->n > 0)
+		qsort(osnoise->items, osnoise->n, sizeof(*osnoise->items), compare_sources);
+	return 0;
+}
+
+/* --- The tracer. --- */
+
+struct osnoise_tracer {
+	const char *tracefs;
+	char instance[PATH_SIZE]; /* our directory; empty when it is gone */
+	int64_t began_ns;
+	bool workload; /* the option was set, and is to be again */
+};
+
+static const char *find_tracefs(void)
+{
+	static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[PATH_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
+		snprintf(path, sizeof(path), "%s/available_tracers", mounts[i]);
+		if (access(path, R_OK) == 0)
+			return mounts[i];
+	}
+	return NULL;
+}
+
+static int read_word(const char *directory, const char *name, char text[FILE_ATTR_SIZE])
+{
+	char path[PATH_SIZE];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+		return -ENAMETOOLONG;
+	return file_read_attr(AT_FDCWD, path, text, FILE_ATTR_SIZE);
+}
+
+static int write_word(const char *directory, const char *name, const char *text)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char path[PATH_SIZE];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+/* Among words that are separated by blanks. */
+static bool has_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (; *text; text += strcspn(text, " \n"), text += strspn(text, " \n"))
+		if (strcspn(text, " \n") == length && strncmp(text, word, length) == 0)
+			return true;
+	return false;
+}
+
+static bool traces_noise(const char *directory)
+{
+	char text[FILE_ATTR_SIZE];
+
+	return read_word(directory, "current_tracer", text) > 0 &&
+		(strcmp(text, "osnoise") == 0 || strcmp(text, "timerlat") == 0);
+}
+
+/* Its options are the same for all who use it. */
+static bool is_in_use(const char *tracefs)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	const struct dirent *entry;
+	char path[PATH_SIZE];
+
+	if (traces_noise(tracefs))
+		return true;
+	snprintf(path, sizeof(path), "%s/instances", tracefs);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' ||
+			(size_t)snprintf(path, sizeof(path), "%s/instances/%s", tracefs,
+				entry->d_name) >= sizeof(path))
+			continue;
+		if (traces_noise(path))
+			return true;
+	}
+	return false;
+}
+
+/* NULL when it can be used. */
+static const char *find_obstacle(const char *tracefs, bool *ret_workload)
+{
+	char text[FILE_ATTR_SIZE];
+
+	if (!tracefs)
+		return geteuid() == 0 ? "tracefs is not mounted" : "only root may use it";
+	if (read_word(tracefs, "available_tracers", text) < 0)
+		return "tracefs cannot be read";
+	if (!has_word(text, "osnoise"))
+		return "the kernel was built without it";
+	if (read_word(tracefs, "osnoise/options", text) < 0)
+		return "before 6.1 it brings threads that spin";
+	*ret_workload = has_word(text, "OSNOISE_WORKLOAD");
+	return is_in_use(tracefs) ? "somebody else uses it" : NULL;
+}
+
+static int set_up(struct osnoise_tracer *tracer, const struct cpumask *cpus)
+{
+	static const char *const events[] = { "irq_noise", "softirq_noise", "thread_noise",
+		"nmi_noise" };
+	_cleanup_free_ char *mask = cpumask_format_hex(cpus, 1);
+	char text[32];
+	int r;
+
+	if (!mask)
+		return -ENOMEM;
+	snprintf(tracer->instance, sizeof(tracer->instance), "%s/instances/isol-check-%d",
+		tracer->tracefs, getpid());
+	if (mkdir(tracer->instance, 0700) < 0) {
+		tracer->instance[0] = '\0';
+		return -errno;
+	}
+	snprintf(text, sizeof(text), "%d", BUFFER_KIB);
+	r = write_word(tracer->instance, "tracing_cpumask", mask);
+	if (r == 0)
+		r = write_word(tracer->instance, "buffer_size_kb", text);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(events); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "events/osnoise/%s/enable", events[i]);
+		r = write_word(tracer->instance, name, "1");
+	}
+	if (r == 0 && tracer->workload)
+		r = write_word(tracer->tracefs, "osnoise/options", "NO_OSNOISE_WORKLOAD");
+	tracer->began_ns = clock_now_ns(CLOCK_MONOTONIC);
+	if (r == 0)
+		r = write_word(tracer->instance, "current_tracer", "osnoise");
+	return r;
+}
+
+/* Everything as it was; what fails is tried no further. */
+static int put_back(struct osnoise_tracer *tracer)
+{
+	int r, first;
+
+	if (!tracer->instance[0])
+		return 0;
+	first = write_word(tracer->instance, "current_tracer", "nop");
+	/* An option can only be set while nobody traces. */
+	if (tracer->workload) {
+		r = write_word(tracer->tracefs, "osnoise/options", "OSNOISE_WORKLOAD");
+		first = first < 0 ? first : r;
+	}
+	r = rmdir(tracer->instance) < 0 ? -errno : 0;
+	tracer->instance[0] = '\0';
+	return first < 0 ? first : r;
+}
+
+int osnoise_start(const struct cpumask *cpus, struct osnoise_tracer **ret, char **ret_why)
+{
+	_cleanup_(osnoise_tracer) struct osnoise_tracer *tracer = calloc(1, sizeof(*tracer));
+	_cleanup_free_ char *why = NULL;
+	const char *obstacle;
+	int r;
+
+	if (!tracer)
+		return -ENOMEM;
+	tracer->tracefs = find_tracefs();
+	obstacle = find_obstacle(tracer->tracefs, &tracer->workload);
+	if (obstacle) {
+		why = strdup(obstacle);
+	} else {
+		r = set_up(tracer, cpus);
+		if (r == -ENOMEM)
+			return r;
+		if (r == 0) {
+			*ret = TAKE_PTR(tracer);
+			return 0;
+		}
+		if (asprintf(&why, "it cannot be set up: %s", strerror(-r)) < 0)
+			why = NULL;
+	}
+	if (!why)
+		return -ENOMEM;
+	*ret_why = TAKE_PTR(why);
+	return -EOPNOTSUPP;
+}
+
+int osnoise_stop(struct osnoise_tracer *tracer, struct osnoise *osnoise)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[PATH_SIZE + 16], own[COMM_SIZE] = "";
+	int64_t ended_ns;
+	int r, back;
+
+	r = write_word(tracer->instance, "tracing_on", "0");
+	ended_ns = clock_now_ns(CLOCK_MONOTONIC);
+	if (r == 0) {
+		snprintf(path, sizeof(path), "%s/trace", tracer->instance);
+		r = file_read_all(AT_FDCWD, path, TRACE_MAX, &text, NULL);
+	}
+	back = put_back(tracer);
+	if (r == 0 && prctl(PR_GET_NAME, own) < 0)
+		r = -errno;
+	if (r == 0)
+		r = osnoise_parse(text, own, (uint64_t)(ended_ns - tracer->began_ns), osnoise);
+	return r < 0 ? r : back;
+}
+
+void osnoise_tracer_free(struct osnoise_tracer *tracer)
+{
+	if (!tracer)
+		return;
+	(void)put_back(tracer);
+	free(tracer);
+}
