@@ -195,23 +195,34 @@ static bool find_row_range(
 
 /* --- Words around the panels. */
 
-/* `text` as far as it fits, with dots where it was cut. */
+#define FITTING_SIZE 260
+
+/* `text` as far as it fits into that width, with dots where it was cut; whole characters only. */
+static const char *fit_text(const struct chart *chart, double size, bool bold, const char *text,
+	double width, char buf[static FITTING_SIZE])
+{
+	size_t n = strlen(text);
+
+	if (n < FITTING_SIZE && canvas_text_width(chart->canvas, size, bold, text) <= width) {
+		snprintf(buf, FITTING_SIZE, "%s", text);
+		return buf;
+	}
+	for (n = MIN(n, (size_t)FITTING_SIZE - 4);; n--) {
+		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--;
+		snprintf(buf, FITTING_SIZE, "%.*s...", (int)n, text);
+		if (n == 0 || canvas_text_width(chart->canvas, size, bold, buf) <= width)
+			return buf;
+	}
+}
+
 static void draw_fitting_text(const struct chart *chart, struct point at, double size, bool bold,
 	struct color color, const char *text, double width)
 {
-	char buf[256];
-	size_t n = strlen(text);
+	char buf[FITTING_SIZE];
 
-	snprintf(buf, sizeof(buf), "%s", text);
-	n = MIN(n, sizeof(buf) - 4);
-	while (n > 0 && canvas_text_width(chart->canvas, size, bold, buf) > width) {
-		/* Whole characters only. */
-		do
-			n--;
-		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80);
-		snprintf(buf, sizeof(buf), "%.*s...", (int)n, text);
-	}
-	canvas_draw_text(chart->canvas, at, CANVAS_LEFT, size, bold, color, buf);
+	canvas_draw_text(chart->canvas, at, CANVAS_LEFT, size, bold, color,
+		fit_text(chart, size, bold, text, width, buf));
 }
 
 static size_t count_flagged(const struct chart_series *series)
@@ -252,60 +263,109 @@ static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
 	return true;
 }
 
-/* A mark and its meaning, on the next line where this one is full. Moves *at behind it. */
-static void draw_legend_item(
-	const struct chart *chart, struct point *at, int series, const char *text)
+/* How much is said above the panels, of which something has to be left on a small sheet. */
+enum brevity {
+	HEAD_FULL,
+	HEAD_NO_SUBTITLE,
+	HEAD_NAMES,	  /* of the series without their figures */
+	HEAD_SHORT_NAMES, /* three in a line */
+	N_BREVITIES,
+};
+
+/* Where the next one of the head's words stands. */
+struct head {
+	const struct chart *chart;
+	enum brevity brevity;
+	bool drawn; /* else it is measured only */
+	struct point at;
+};
+
+/* A mark and its meaning, on the next line where this one is full. The name is cut where it has to
+ * be, not the figures. series: -1 for what is disturbed. */
+static void add_legend_item(
+	struct head *head, int series, const char *name, const char *figures, double room)
 {
-	double right = chart->options->width - MARGIN, size = chart->text_size;
-	double width = 2 * size + canvas_text_width(chart->canvas, size, false, text);
+	const struct chart *chart = head->chart;
+	double right = chart->options->width - MARGIN, size = chart->text_size, width;
+	double beside = 1.3 * size + canvas_text_width(chart->canvas, size, false, figures);
+	char fitting[FITTING_SIZE], text[FITTING_SIZE + 128];
 	struct point mark;
 
-	if (at->x > MARGIN && at->x + width > right) {
-		at->x = MARGIN;
-		at->y += size * 1.5;
+	fit_text(chart, size, false, name, room - beside, fitting);
+	snprintf(text, sizeof(text), "%s%s", fitting, figures);
+	width = 1.3 * size + canvas_text_width(chart->canvas, size, false, text);
+	if (head->at.x > MARGIN && head->at.x + width > right) {
+		head->at.x = MARGIN;
+		head->at.y += size * 1.5;
 	}
-	mark = (struct point){ at->x + size / 2, at->y - size * 0.35 };
-	if (series >= 0)
+	mark = (struct point){ head->at.x + size / 2, head->at.y - size * 0.35 };
+	if (head->drawn && series >= 0)
 		canvas_fill_circle(chart->canvas, mark, size * 0.36, palette[series]);
-	else
+	else if (head->drawn)
 		canvas_draw_circle(chart->canvas, mark, size * 0.36, 1.4, vermilion);
-	draw_fitting_text(chart, (struct point){ at->x + size * 1.3, at->y }, size, false, ink,
-		text, right - at->x - size * 1.3);
-	at->x += width + size;
+	if (head->drawn)
+		canvas_draw_text(chart->canvas,
+			(struct point){ head->at.x + 1.3 * size, head->at.y }, CANVAS_LEFT, size,
+			false, ink, text);
+	head->at.x += width + 1.7 * size;
+}
+
+static void add_legend(struct head *head)
+{
+	const struct chart *chart = head->chart;
+	double width = chart->options->width - 2 * MARGIN;
+	double room = head->brevity < HEAD_SHORT_NAMES ? width : width / 3 - 1.7 * chart->text_size;
+	char text[512], median[UNITS_TEXT_SIZE];
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const char *name = chart->series[s].name;
+
+		/* As the axis has it, and one digit more: series are often near each other. */
+		scale_format(scale_refine(chart->scale, 1), chart->stats[s].median, median);
+		snprintf(text, sizeof(text), ": median %s, %zu %s%s", median,
+			n_counted(&chart->series[s]), chart->options->what,
+			n_counted(&chart->series[s]) == 1 ? "" : "s");
+		add_legend_item(head, (int)s, name ? name : "runs",
+			head->brevity < HEAD_NAMES ? text : "", room);
+	}
+	if (disturbed_text(chart, text, sizeof(text)))
+		add_legend_item(head, -1, text, "", width);
+}
+
+static void add_line(
+	struct head *head, double size, bool bold, struct color color, const char *text)
+{
+	head->at.y += size * (bold ? 1 : 1.1);
+	if (head->drawn)
+		draw_fitting_text(head->chart, head->at, size, bold, color, text,
+			head->chart->options->width - 2 * MARGIN);
+	head->at.y += size * (bold ? 0.3 : 0.4);
 }
 
 /* Returns where the panels may begin. */
-static double draw_head(struct chart *chart)
+static double add_head(const struct chart *chart, enum brevity brevity, bool drawn)
 {
 	const struct chart_options *options = chart->options;
-	double width = options->width - 2 * MARGIN;
-	struct point at = { MARGIN, MARGIN };
-	char text[512], median[UNITS_TEXT_SIZE];
+	struct head head = { chart, brevity, drawn, { MARGIN, MARGIN } };
 
-	if (options->title) {
-		at.y += chart->title_size;
-		draw_fitting_text(chart, at, chart->title_size, true, ink, options->title, width);
-		at.y += chart->title_size * 0.3;
-	}
-	if (options->subtitle && options->subtitle[0]) {
-		at.y += chart->text_size * 1.1;
-		draw_fitting_text(
-			chart, at, chart->text_size, false, pale_ink, options->subtitle, width);
-		at.y += chart->text_size * 0.4;
-	}
-	at.y += chart->text_size * 1.3;
-	for (size_t s = 0; s < chart->n_series; s++) {
-		/* As the axis has it, and one digit more: series are often near each other. */
-		scale_format(scale_refine(chart->scale, 1), chart->stats[s].median, median);
-		snprintf(text, sizeof(text), "%s: median %s, %zu %s%s",
-			chart->series[s].name ? chart->series[s].name : "runs", median,
-			n_counted(&chart->series[s]), chart->options->what,
-			n_counted(&chart->series[s]) == 1 ? "" : "s");
-		draw_legend_item(chart, &at, (int)s, text);
-	}
-	if (disturbed_text(chart, text, sizeof(text)))
-		draw_legend_item(chart, &at, -1, text);
-	return at.y + chart->text_size;
+	if (options->title)
+		add_line(&head, chart->title_size, true, ink, options->title);
+	if (options->subtitle && options->subtitle[0] && brevity < HEAD_NO_SUBTITLE)
+		add_line(&head, chart->text_size, false, pale_ink, options->subtitle);
+	head.at.y += chart->text_size * 1.3;
+	add_legend(&head);
+	return head.at.y + chart->text_size;
+}
+
+/* All that is to be said, or so much that the panels keep half of the sheet. */
+static double draw_head(const struct chart *chart)
+{
+	enum brevity brevity = HEAD_FULL;
+
+	while (brevity + 1 < N_BREVITIES &&
+		add_head(chart, brevity, false) > chart->options->height / 2)
+		brevity++;
+	return add_head(chart, brevity, true);
 }
 
 /* --- Axes. */
@@ -445,6 +505,31 @@ static int draw_columns(struct chart *chart, size_t s)
 	return 0;
 }
 
+/* What a step is, beside it: behind it, or where the next one is too near, in front of it; shorter,
+ * or not at all, where there is no room. *end is where the label before it ends. */
+static void draw_step_label(const struct chart *chart, double y, double step, double next,
+	double *end, struct color color, const char *const texts[2])
+{
+	double size = chart->text_size;
+
+	for (size_t i = 0; i < 2; i++) {
+		double width = canvas_text_width(chart->canvas, size, true, texts[i]), x;
+
+		if (step + 4 + width + 2 <= next)
+			x = step + 4;
+		else if (*end + 6 <= step - 4 - width)
+			x = step - 4 - width;
+		else
+			continue;
+		canvas_fill_rectangle(chart->canvas, x - 1, y - size, width + 2, size * 1.3,
+			with_alpha(shade, 0.8));
+		canvas_draw_text(chart->canvas, (struct point){ x, y }, CANVAS_LEFT, size, true,
+			color, texts[i]);
+		*end = x + width;
+		return;
+	}
+}
+
 /* Medians: one for a steady series, else that of each level, with what each step is. */
 static void draw_levels(const struct chart *chart, size_t s)
 {
@@ -452,6 +537,8 @@ static void draw_levels(const struct chart *chart, size_t s)
 	const struct panel *panel = &chart->main;
 	const struct level whole = { 0, n_counted(series), chart->stats[s].median };
 	const struct level *items = &whole;
+	struct color color = chart->n_series > 1 ? palette[s] : ink;
+	double end = panel->x;
 	size_t n = 1;
 
 	if (series->levels && series->levels->n > 1) {
@@ -473,10 +560,10 @@ static void draw_levels(const struct chart *chart, size_t s)
 		units_format_change(items[i].median / items[i - 1].median - 1, change);
 		snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what,
 			items[i].first + 1, change);
-		canvas_draw_text(chart->canvas,
-			(struct point){
-				from + 4, panel->y + chart->text_size * (1.2 + 1.3 * (double)s) },
-			CANVAS_LEFT, chart->text_size, true, ink, label);
+		draw_step_label(chart, panel->y + chart->text_size * (1.2 + 1.3 * (double)s), from,
+			to, &end, color, (const char *const[2]){ label, change });
+		/* None reaches beyond a step. */
+		end = MAX(end, from);
 	}
 }
 

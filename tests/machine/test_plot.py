@@ -268,6 +268,37 @@ def test_json_that_cannot_be_written():
           result.stderr)
 
 
+def letters(path):
+    """Where each letter of a picture stands, by line."""
+    lines = {}
+    for glyph in re.findall(r'<use xlink:href="#glyph[^"]*" x="([\d.-]+)" y="([\d.-]+)"/>',
+                            path.read_text(encoding='utf-8')):
+        lines.setdefault(glyph[1], []).append(float(glyph[0]))
+    check(lines, 'cairo writes letters otherwise')
+    return lines
+
+
+def test_labels_of_steps_do_not_overlap():
+    rivals = {'quiesce_interleaved': 'a, b, c', 'quiesce_order_seed': 1}
+    for period in (20, 50, 150, 290):
+        source = write('steps.json', *(
+            benchmark(name, [(1 + factor / 50) * (1.1 if at // period % 2 else 1) * (1 + at % 7 / 1000)
+                             for at in range(300)], **rivals)
+            for factor, name in enumerate('abc')))
+        for size in ('320x200', '480x320', '1000x600'):
+            out = scratch('steps.svg')
+            plot('-o', out, '--size', size, source)
+            for line, places in letters(out).items():
+                places.sort()
+                # The narrowest letter of all is wider than that.
+                near = [pair for pair in zip(places, places[1:]) if pair[1] - pair[0] < 2]
+                check(not near, f'{size}, steps of {period}, line {line}: {near}')
+    # One that is near the end is named in front of its step.
+    root = letters(out)
+    check(any(len(places) > 12 and max(places) < 900 for line, places in root.items()
+              if float(line) > 60), 'no label')
+
+
 def test_refuses():
     source = write('refuses.json', benchmark('a', [1, 2]))
     empty = write('empty.json', {'metadata': {'name': 'a'}, 'runs': [

@@ -282,6 +282,61 @@ static void test_odd_series(void **state)
 	}
 }
 
+/* However much there is to say above them, the samples keep half of the sheet. */
+static void test_small_sheet(void **state)
+{
+	const struct chart_options small = { .width = CHART_MIN_WIDTH,
+		.height = CHART_MIN_HEIGHT,
+		.title = "a, b",
+		.subtitle = "a machine",
+		.what = "run" };
+	const double values[] = { 1, 2, 3 };
+	const uint32_t flags[] = { SAMPLE_IRQ, SAMPLE_STEAL, SAMPLE_PREEMPTED };
+	struct chart_series many[CHART_MAX_SERIES];
+	_cleanup_free_ struct chart_spot *spots = NULL;
+	_cleanup_free_ char *data = NULL;
+	size_t n, size;
+
+	(void)state;
+	for (size_t i = 0; i < CHART_MAX_SERIES; i++)
+		many[i] = (struct chart_series){ .name = "a benchmark whose name is long enough",
+			.values = values,
+			.flags = flags,
+			.n = 3 };
+	assert_int_equal(
+		draw(CANVAS_SVG, many, CHART_MAX_SERIES, &small, &spots, &n, &data, &size), 0);
+	assert_true(spots[0].at.y - spots[2].at.y > 50);
+	assert_true(spots[2].at.y > small.height / 3);
+}
+
+/* A name of many bytes is cut between characters, wherever there is an end to the room for it. */
+static void test_long_names(void **state)
+{
+	static const double widths[] = { CHART_MIN_WIDTH, 1000, 1001, 16000 };
+	const double values[] = { 1, 2, 3 };
+	char name[3 * 1000 + 2];
+
+	(void)state;
+	for (size_t shift = 0; shift < 3; shift++) {
+		struct chart_series series = { .name = name, .values = values, .n = 3 };
+
+		memset(name, 'a', shift);
+		for (size_t i = shift; i + 3 < sizeof(name); i += 3)
+			memcpy(name + i, "\u8a9e", 4);
+		for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+			const struct chart_options options = {
+				.width = widths[i], .height = 600, .title = name, .what = "run"
+			};
+			_cleanup_free_ char *data = NULL;
+			size_t size;
+
+			assert_int_equal(
+				draw(CANVAS_SVG, &series, 1, &options, NULL, NULL, &data, &size),
+				0);
+		}
+	}
+}
+
 static void test_refuses(void **state)
 {
 	const double values[] = { 1, 2 }, bad[] = { 1, NAN };
@@ -331,6 +386,8 @@ int main(void)
 		cmocka_unit_test(test_outlier_does_not_flatten),
 		cmocka_unit_test(test_more_runs_than_points),
 		cmocka_unit_test(test_odd_series),
+		cmocka_unit_test(test_small_sheet),
+		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_refuses),
 	};
 
