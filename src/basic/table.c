@@ -280,7 +280,10 @@ int table_print(struct table *table)
 	}
 	if (scols_print_table(table->scols) < 0)
 		return -EIO;
-	return fflush(table->stream) == 0 ? 0 : -EIO;
+	errno = 0;
+	if (fflush(table->stream) == 0)
+		return 0;
+	return errno > 0 ? -errno : -EIO;
 }
 
 void table_free(struct table *table)

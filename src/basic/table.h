@@ -34,7 +34,7 @@ int table_add(struct table *table, const char *const *cells);
 /* Gives a cell of the row that was added last a color, by its name in terminal-colors.d(5): "red".
  * The terminal and the user are the caller's to ask. */
 int table_color(struct table *table, size_t column, const char *color);
-/* -EIO when it cannot be written. */
+/* Flushes. The error of the stream, or -EIO, when it cannot be written. */
 int table_print(struct table *table);
 void table_free(struct table *table);
 

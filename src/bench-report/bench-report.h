@@ -56,6 +56,9 @@ enum exit_status verb_stats(const struct request *request);
 
 /* --- Shared by the verbs (files.c) --- */
 
+/* A file as it is called in messages: "standard input" for "-". */
+const char *file_label(const char *file);
+
 /* All files, read one after the other. Says what is wrong and returns a negative errno. */
 struct reports {
 	struct suite **suites; /* one a file of the request */

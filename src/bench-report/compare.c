@@ -251,7 +251,8 @@ static const struct table_column columns[N_CELLS] = {
 	{ "VERDICT", TABLE_WRAP },
 };
 
-/* The largest median is shown with 4 digits, and all others in its unit. */
+/* The largest median is shown with 4 digits, and all others in its unit, but for those of which
+ * nothing would be left. */
 static struct scale choose_scale(const struct pairs *pairs)
 {
 	double largest = 0;
@@ -274,7 +275,8 @@ struct cells {
 
 static int fill_cells(const struct comparison *c, struct scale scale, struct cells *ret)
 {
-	if (c->old->unit != UNIT_SECOND)
+	if (c->old->unit != UNIT_SECOND ||
+		!scale_shows(scale, MIN(c->old_stats.median, c->new_stats.median)))
 		scale = scale_refine(scale_choose_unit(c->old->unit, c->old_stats.median), 1);
 	ret->name = make_name(c);
 	ret->verdict = comparison_verdict_text(c);

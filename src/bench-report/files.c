@@ -9,7 +9,7 @@
 #include "bench-report/bench-report.h"
 #include "result/metadata.h"
 
-static const char *file_label(const char *file)
+const char *file_label(const char *file)
 {
 	return strcmp(file, "-") == 0 ? "standard input" : file;
 }
@@ -158,8 +158,13 @@ void emit_stability(struct emit *emit, const struct stability *stability)
 
 enum exit_status conclude(const struct request *request, int r)
 {
-	if (r == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
-		r = errno > 0 ? -errno : -EIO;
+	errno = 0;
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		/* A verb that noticed it may know why; what was noticed first is lost by now. */
+		if (errno > 0)
+			r = -errno;
+		else if (r == 0)
+			r = -EIO;
 		/* Whoever reads has enough (| head). */
 		if (r == -EPIPE)
 			return EXIT_FAILED;

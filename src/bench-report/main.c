@@ -188,12 +188,20 @@ static int parse_command_line(int argc, char **argv, struct request *request)
 	}
 	request->files = argv + optind + 1;
 	request->n_files = (size_t)(argc - optind - 1);
+	for (size_t i = 0, n_stdin = 0; i < request->n_files; i++) {
+		n_stdin += strcmp(request->files[i], "-") == 0;
+		if (n_stdin > 1) {
+			say("standard input can be read only once");
+			return -EINVAL;
+		}
+	}
 	if (request->json + request->table + request->markdown > 1) {
 		say("--json, --table and --markdown are three forms of one thing: give one of them");
 		return -EINVAL;
 	}
 	if (request->n_files < request->verb->min_files) {
-		say("%s wants %s", request->verb->name, request->verb->arguments);
+		say("no file is named: bench-report %s [OPTIONS] %s", request->verb->name,
+			request->verb->arguments);
 		return -EINVAL;
 	}
 	return 1;
@@ -209,6 +217,6 @@ int main(int argc, char **argv)
 	if (r < 0)
 		return EXIT_USAGE;
 	if (r == 0)
-		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+		return conclude(&request, 0);
 	return request.verb->run(&request);
 }

@@ -22,12 +22,12 @@ static int load_all(const struct request *request, struct inputs *inputs)
 		return -ENOMEM;
 	for (size_t i = 0; i < request->n_files; i++) {
 		_cleanup_free_ char *why = NULL;
-		int r = document_load(request->files[i], &inputs->documents[i], &why);
+		int r = document_read(request->files[i], &inputs->documents[i], &why);
 
 		if (r < 0 && why)
-			say("cannot read %s: %s", request->files[i], why);
+			say("cannot read %s: %s", file_label(request->files[i]), why);
 		else if (r < 0)
-			say_errno(r, "cannot read %s", request->files[i]);
+			say_errno(r, "cannot read %s", file_label(request->files[i]));
 		if (r < 0)
 			return r;
 		inputs->n++;

@@ -64,13 +64,16 @@ static int print_entries(const struct slowest *slowest)
 	r = table_new("slowest", columns, ARRAY_SIZE(columns), false, stdout, &table);
 	for (size_t i = 0; r >= 0 && i < slowest->n; i++) {
 		const struct benchmark *b = slowest->entries[i].benchmark;
+		struct scale own = scale_shows(scale, b->total_seconds)
+			? scale
+			: scale_choose(b->total_seconds);
 		char time[UNITS_TEXT_SIZE], runs[32], values[32];
 
 		snprintf(runs, sizeof(runs), "%zu", b->series->n_samples);
 		snprintf(values, sizeof(values), "%zu", b->n_values);
 		r = table_add(table,
 			(const char *const[]){ slowest->entries[i].title,
-				scale_format(scale, b->total_seconds, time), runs, values });
+				scale_format(own, b->total_seconds, time), runs, values });
 	}
 	return r < 0 ? r : table_print(table);
 }

@@ -9,6 +9,7 @@
 
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "result/input.h"
 #include "result/metadata.h"
 #include "result/tree.h"
 
@@ -226,20 +227,21 @@ static int open_file(const char *path, FILE **ret, char **ret_why)
 	return 0;
 }
 
-int document_load_stream(FILE *stream, struct document **ret, char **ret_why)
+/* *failure: the error that made `fill` end. */
+static int load(json_load_callback_t fill, void *data, const int *failure, struct document **ret,
+	char **ret_why)
 {
 	_cleanup_(document) struct document *document = NULL;
-	struct reader reader = { .stream = stream };
 	json_error_t error;
 	int r;
 
 	document = calloc(1, sizeof(*document));
 	if (!document)
 		return -ENOMEM;
-	document->root = json_load_callback(reader_fill, &reader, JSON_REJECT_DUPLICATES, &error);
+	document->root = json_load_callback(fill, data, JSON_REJECT_DUPLICATES, &error);
 	if (!document->root) {
-		if (reader.error < 0)
-			return reader.error;
+		if (*failure < 0)
+			return *failure;
 		if (json_error_code(&error) == json_error_out_of_memory)
 			return -ENOMEM;
 		return text_refuse(
@@ -250,6 +252,61 @@ int document_load_stream(FILE *stream, struct document **ret, char **ret_why)
 		return r;
 	*ret = TAKE_PTR(document);
 	return 0;
+}
+
+int document_load_stream(FILE *stream, struct document **ret, char **ret_why)
+{
+	struct reader reader = { .stream = stream };
+
+	return load(reader_fill, &reader, &reader.error, ret, ret_why);
+}
+
+/* An input as jansson wants it: pieces of its own sizes. */
+struct unpacker {
+	struct input *input;
+	const char *piece; /* what is left of the last one */
+	size_t left;
+	int64_t total;
+	int error;
+};
+
+static size_t unpacker_fill(void *buffer, size_t length, void *data)
+{
+	struct unpacker *unpacker = data;
+	size_t n;
+
+	if (unpacker->left == 0)
+		unpacker->error = input_read(unpacker->input, &unpacker->piece, &unpacker->left);
+	if (unpacker->error < 0)
+		return (size_t)-1;
+	n = MIN(length, unpacker->left);
+	memcpy(buffer, unpacker->piece, n);
+	unpacker->piece += n;
+	unpacker->left -= n;
+	unpacker->total += (int64_t)n;
+	if (unpacker->total > DOCUMENT_SIZE_MAX) {
+		unpacker->error = -EFBIG;
+		return (size_t)-1;
+	}
+	return n;
+}
+
+int document_read(const char *path, struct document **ret, char **ret_why)
+{
+	_cleanup_(input) struct input *input = NULL;
+	struct unpacker unpacker = { 0 };
+	int r;
+
+	r = input_open(path, &input);
+	if (r == -EINVAL)
+		return text_refuse(ret_why, r, "neither a file nor a pipe");
+	if (r < 0)
+		return r;
+	unpacker.input = input;
+	r = load(unpacker_fill, &unpacker, &unpacker.error, ret, ret_why);
+	if (r == -EBADMSG)
+		return text_refuse(ret_why, -EINVAL, "the compressed data are damaged or cut off");
+	return r;
 }
 
 int document_load(const char *path, struct document **ret, char **ret_why)

@@ -59,6 +59,9 @@ struct document;
  * failures are errors of open(2) or read(2), -EFBIG above 4 GiB, -ENOMEM; *ret_why is not touched.
  */
 int document_load(const char *path, struct document **ret, char **ret_why);
+/* The same, to look at or to merge: compressed files, FIFOs and "-" for standard input, too (as
+ * result/input.h has them). */
+int document_read(const char *path, struct document **ret, char **ret_why);
 void document_free(struct document *document);
 DEFINE_CLEANUP(document, document_free);
 

@@ -77,6 +77,11 @@ struct scale scale_choose_unit(enum unit unit, double reference)
 	return (struct scale){ "GiB", 1 / 1024.0 / 1024 / 1024, 1 };
 }
 
+bool scale_shows(struct scale scale, double value)
+{
+	return value == 0 || fabs(value) * scale.factor * pow(10, scale.decimals) >= 9.5;
+}
+
 struct scale scale_refine(struct scale scale, int decimals)
 {
 	scale.decimals += decimals;

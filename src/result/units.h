@@ -6,6 +6,7 @@
 #ifndef QUIESCE_RESULT_UNITS_H
 #define QUIESCE_RESULT_UNITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define UNITS_TEXT_SIZE 64
@@ -33,6 +34,9 @@ struct scale scale_choose_unit(enum unit unit, double reference);
 struct scale scale_choose(double reference_seconds);
 /* The same unit with that many decimals more, for differences that three digits do not show. */
 struct scale scale_refine(struct scale scale, int decimals);
+
+/* Does it show at least two digits of that value? "0.00 s" tells nothing of 12 ns. */
+bool scale_shows(struct scale scale, double value);
 
 /* "12.3 ms" into buf, which is returned. */
 const char *scale_format(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE]);

@@ -115,6 +115,20 @@ static void test_percents(void **state)
 	}
 }
 
+static void test_shows(void **state)
+{
+	const struct scale seconds = { "s", 1, 3 };
+
+	(void)state;
+	assert_true(scale_shows(seconds, 0.010));
+	assert_true(scale_shows(seconds, -2));
+	assert_true(scale_shows(seconds, 0));
+	assert_false(scale_shows(seconds, 0.009));
+	assert_false(scale_shows(seconds, -1e-9));
+	assert_true(scale_shows((struct scale){ "ms", 1e3, 1 }, 0.001));
+	assert_false(scale_shows((struct scale){ "ms", 1e3, 1 }, 0.0009));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +136,7 @@ int main(void)
 		cmocka_unit_test(test_one_scale),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_percents),
+		cmocka_unit_test(test_shows),
 	};
 
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
