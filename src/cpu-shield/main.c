@@ -8,7 +8,7 @@
  *   nothing balances load over them. From 6.1 on.
  * - The kernel moves everything else away, its own threads included if they can be moved; in 6.12
  *   unbound workqueues as well. When the partition ends, all of them go back by themselves, but
- *   for affinities that kernels up to 6.1 forget: see threads.h.
+ *   for affinities that kernels up to 6.1 forget: see knob/threads.h.
  * - cpuset.cpus.partition takes every word, and says why not when it is read: see cgroup.h.
  *
  * systemd keeps the cgroups where it runs: the slice, its CPUs and the controller are asked of it
@@ -22,12 +22,13 @@
 
 #include "basic/say.h"
 #include "cpu-shield/cgroup.h"
+#include "cpu-shield/left.h"
 #include "cpu-shield/legacy.h"
 #include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
 #include "cpu-shield/slice.h"
-#include "cpu-shield/threads.h"
 #include "knob/setter.h"
+#include "knob/threads.h"
 
 /* The row of a machine that cannot shield. */
 #define NOTHING "shield"
@@ -62,7 +63,7 @@ static const struct knob_backend backends[] = {
 	{ DROPIN_SCHEME, dropin_read, dropin_write },
 	{ SLICE_SCHEME, slice_read, slice_write },
 	{ TASKS_SCHEME, legacy_read_tasks, legacy_write_tasks },
-	{ THREAD_SCHEME, thread_read, thread_write },
+	{ THREAD_SCHEME, thread_read, thread_write, thread_is_kernels, THREADS_FOLD },
 	{ 0 },
 };
 
@@ -153,7 +154,7 @@ static int add_shield(struct knob_plan *plan, const struct request *request,
 		break;
 	}
 	/* Last, when their cpusets are what they will be. */
-	return r < 0 ? r : threads_add(plan, GROUP_THREADS, online, cpus);
+	return r < 0 ? r : threads_add(plan, GROUP_THREADS, "cpu-shield", online, cpus);
 }
 
 /* Whether these CPUs can be taken from the rest of the machine. */
@@ -240,7 +241,7 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 	r = check_shield(target->cpus);
 	if (r < 0)
 		return r;
-	r = threads_name_left(target->cpus, &left);
+	r = left_name_threads(target->cpus, &left);
 	if (r < 0 || !left || !partition || partition->note)
 		return r;
 	return knob_set_note(partition, "these threads of the kernel did not move: %s", left);

@@ -5,12 +5,18 @@
 #include "basic/text.h"
 #include "knob/inspect.h"
 
-bool inspect_is_foreign(const struct journal_entry *entry, const char *now)
+bool inspect_is_foreign(
+	const struct engine *engine, const struct journal_entry *entry, const char *now)
 {
-	const char *become = entry->new;
+	const struct knob_backend *backend;
+	const char *become = entry->new, *rest;
 
-	return become && !knob_equal(entry->kind, now, entry->old) &&
-		knob_is_foreign(entry->kind, now, become);
+	if (!become || knob_equal(entry->kind, now, entry->old) ||
+		!knob_is_foreign(entry->kind, now, become))
+		return false;
+	backend = knob_find_backend(engine->backends, entry->path, &rest);
+	return !backend || !backend->is_kernels ||
+		!backend->is_kernels(rest, entry->old, become, now);
 }
 
 static int inspect_knob(const struct engine *engine, struct journal *journal, struct knob *knob)
@@ -39,7 +45,7 @@ static int inspect_knob(const struct engine *engine, struct journal *journal, st
 			: KNOB_ALREADY;
 	else
 		knob->word = KNOB_NONE;
-	if (entry && inspect_is_foreign(entry, knob->now))
+	if (entry && inspect_is_foreign(engine, entry, knob->now))
 		(void)knob_set_note(
 			knob, "changed by somebody else since: it was set to %s", entry->new);
 	return 0;

@@ -17,7 +17,8 @@ int inspect_plan(
 int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan);
 
 /* Whether somebody else changed what the journal says that we have set: it is neither that nor what
- * was there before. */
-bool inspect_is_foreign(const struct journal_entry *entry, const char *now);
+ * was there before, and not what the kernel has made of it. */
+bool inspect_is_foreign(
+	const struct engine *engine, const struct journal_entry *entry, const char *now);
 
 #endif

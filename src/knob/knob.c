@@ -140,8 +140,7 @@ void knob_plan_clear(struct knob_plan *plan)
 	*plan = (struct knob_plan){ 0 };
 }
 
-/* The backend of a "scheme:rest" and the rest; NULL for a file. */
-static const struct knob_backend *find_backend(
+const struct knob_backend *knob_find_backend(
 	const struct knob_backend *backends, const char *path, const char **ret_rest)
 {
 	const char *colon = strchr(path, ':');
@@ -167,7 +166,7 @@ int knob_read(const struct knob_backend *backends, const char *path, char **ret)
 	char *text;
 	int r;
 
-	backend = find_backend(backends, path, &rest);
+	backend = knob_find_backend(backends, path, &rest);
 	if (backend)
 		return backend->read(rest, ret);
 	if (path[0] != '/')
@@ -211,7 +210,7 @@ int knob_write(const struct knob_backend *backends, const char *path, const char
 	const char *rest;
 	int r;
 
-	backend = find_backend(backends, path, &rest);
+	backend = knob_find_backend(backends, path, &rest);
 	if (backend)
 		return backend->write(rest, text);
 	if (path[0] != '/')

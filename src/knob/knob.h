@@ -90,6 +90,13 @@ struct knob_backend {
 	const char *scheme;
 	int (*read)(const char *rest, char **ret); /* malloc'd, one line */
 	int (*write)(const char *rest, const char *text);
+	/* Whether `now` may be what the kernel alone has made of a knob that was `old` at first,
+	 * and was found to be `set` when all had been turned: then nobody changed it. May be NULL.
+	 */
+	bool (*is_kernels)(const char *rest, const char *old, const char *set, const char *now);
+	/* They end by themselves all the time, so that one that is gone is no news. What they are
+	 * together (the `fold` of struct knob); NULL for others. */
+	const char *fleeting;
 };
 
 /* The backends of a setter, ended by one with scheme NULL; NULL for none but files. */
@@ -113,6 +120,10 @@ int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, con
  * they are more than one.
  */
 int knob_find_cpus(const char *path, int *ret_cpu, struct cpumask **ret_cpus);
+
+/* The backend of a knob that is no file, and what it calls the knob; NULL for a file. */
+const struct knob_backend *knob_find_backend(
+	const struct knob_backend *backends, const char *path, const char **ret_rest);
 
 /* "applied", ... */
 const char *knob_word_name(enum knob_word word);

@@ -98,7 +98,8 @@ static void judge_entries(const struct restoring *restoring)
 			same = false;
 		else
 			same = knob_equal(e->kind, state->now, e->old);
-		if (state->now && !restoring->engine->force && inspect_is_foreign(e, state->now)) {
+		if (state->now && !restoring->engine->force &&
+			inspect_is_foreign(restoring->engine, e, state->now)) {
 			state->leave = true;
 			/* What was only looked after, and stayed as it was, nobody has to miss. */
 			state->word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED
@@ -218,15 +219,18 @@ static void restore_moved(struct restoring *restoring)
 	}
 }
 
-static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
-	enum restore_word word, bool again, char *now, int error)
+static int add_row(const struct engine *engine, struct restore_rows *rows,
+	const struct journal_entry *entry, enum restore_word word, char *now, int error)
 {
+	const struct knob_backend *backend;
+	const char *rest;
 	struct restore_row *items = reallocarray(rows->items, rows->n + 1, sizeof(*items));
 
 	if (!items) {
 		free(now);
 		return -ENOMEM;
 	}
+	backend = knob_find_backend(engine->backends, entry->path, &rest);
 	rows->items = items;
 	items[rows->n] = (struct restore_row){
 		.kind = entry->kind,
@@ -235,8 +239,9 @@ static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
 		.original = strdup(entry->old),
 		.now = now,
 		.word = word,
-		.again = again && word == RESTORE_FOREIGN,
+		.again = entry->left && word == RESTORE_FOREIGN,
 		.error = error,
+		.fleeting = backend && backend->fleeting != NULL,
 	};
 	rows->n++;
 	return items[rows->n - 1].path && items[rows->n - 1].name && items[rows->n - 1].original
@@ -245,8 +250,8 @@ static int add_row(struct restore_rows *rows, const struct journal_entry *entry,
 }
 
 /* The row of an entry, and what is left over into `left`. Takes the state's text over. */
-static int note_restored(const struct journal_entry *e, struct restore_state *state,
-	struct journal *left, struct restore_rows *rows)
+static int note_restored(const struct engine *engine, const struct journal_entry *e,
+	struct restore_state *state, struct journal *left, struct restore_rows *rows)
 {
 	char *now = TAKE_PTR(state->now);
 	int r;
@@ -259,7 +264,7 @@ static int note_restored(const struct journal_entry *e, struct restore_state *st
 		}
 		left->entries[left->n - 1].left = state->word == RESTORE_FOREIGN;
 	}
-	return add_row(rows, e, state->word, e->left, now, state->error);
+	return add_row(engine, rows, e, state->word, now, state->error);
 }
 
 /* All entries; those that are left over go into `left`. */
@@ -293,7 +298,7 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 
 		if (state->word == RESTORE_FAILED && result == 0)
 			result = state->error ? -state->error : -EINVAL;
-		r = note_restored(e, state, left, rows);
+		r = note_restored(engine, e, state, left, rows);
 	}
 	for (size_t i = 0; i < journal->n; i++)
 		free(restoring.states[i].now);

@@ -5,6 +5,7 @@
 #ifndef QUIESCE_KNOB_RESTORE_H
 #define QUIESCE_KNOB_RESTORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "knob/engine.h"
@@ -26,8 +27,9 @@ struct restore_row {
 	char *original;
 	char *now; /* NULL when it cannot be read */
 	enum restore_word word;
-	bool again; /* FOREIGN, as an earlier restore has found it, too */
-	int error;  /* positive errno behind REFUSED and FAILED, 0 if there is none */
+	bool again;    /* FOREIGN, as an earlier restore has found it, too */
+	int error;     /* positive errno behind REFUSED and FAILED, 0 if there is none */
+	bool fleeting; /* as its backend says: one that is gone is no news */
 };
 
 struct restore_rows {

@@ -26,6 +26,8 @@ enum {
 	OPT_ONCE,
 	OPT_STRICT,
 	OPT_OWN = 1000, /* a setter's own options begin here */
+
+	FLEETING_SHOWN = 3,
 };
 
 struct arguments {
@@ -336,6 +338,18 @@ static struct knob *find_sorted(
 	return found ? &plan->knobs[found->index] : NULL;
 }
 
+/* Whether it has ended, as such things do. */
+static bool is_past(const struct setter *setter, const char *path, const char **ret_fold)
+{
+	_cleanup_free_ char *now = NULL;
+	const struct knob_backend *backend;
+	const char *rest;
+
+	backend = knob_find_backend(setter->backends, path, &rest);
+	*ret_fold = backend ? backend->fleeting : NULL;
+	return *ret_fold && knob_read(setter->backends, path, &now) == -ENOENT;
+}
+
 /* Rows for what the journal has and the plan has not: settings of an earlier apply. `specific`: the
  * plan is for a WHAT that the user named. */
 static int add_journal_rows(const struct setter *setter, bool specific, struct knob_plan *plan)
@@ -355,6 +369,7 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 		return 0; /* inspect_plan() says what there is to say */
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
+		const char *fold;
 		struct knob *knob = find_sorted(plan, sorted, n_sorted, e->path);
 
 		if (knob && knob->settled) {
@@ -369,12 +384,13 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 			if (r < 0)
 				return r;
 		}
-		if (knob)
+		if (knob || is_past(setter, e->path, &fold))
 			continue;
 		r = knob_plan_add(plan, e->group, e->kind, e->path, e->new ? e->new : e->old, &knob,
 			"%s", e->name);
 		if (r < 0)
 			return r;
+		knob->fold = fold;
 		r = knob_find_cpus(e->path, &knob->cpu, &knob->cpus);
 		if (r < 0)
 			return r;
@@ -497,13 +513,21 @@ static void say_not_restored(const struct setter *setter, const struct restore_r
 		why ? ": " : "", why ? why : "");
 }
 
-/* What did not become as it was, and why. */
+/* What did not become as it was, and why. Of threads, which may be thousands, only some are named.
+ */
 static void say_left_over(const struct setter *setter, const struct restore_rows *rows, bool once)
 {
+	size_t n_fleeting = 0;
+
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct restore_row *row = &rows->items[i];
 
 		if (once && row->again)
+			continue;
+		if (row->fleeting &&
+			(row->word == RESTORE_FOREIGN || row->word == RESTORE_REFUSED ||
+				row->word == RESTORE_FAILED) &&
+			n_fleeting++ >= FLEETING_SHOWN)
 			continue;
 		if (row->word == RESTORE_FOREIGN)
 			say("%s (%s) stays at %s: somebody else changed it (--force puts %s back)",
@@ -514,6 +538,9 @@ static void say_left_over(const struct setter *setter, const struct restore_rows
 		else if (row->word == RESTORE_FAILED)
 			say_not_restored(setter, row);
 	}
+	if (n_fleeting > FLEETING_SHOWN)
+		say("and so do %zu more threads (--verbose shows all)",
+			n_fleeting - FLEETING_SHOWN);
 }
 
 /* Under the lock; says what is wrong. */

@@ -6,6 +6,9 @@
 #include "basic/table.h"
 #include "knob/show.h"
 
+/* Why a row of what is only kept is there. */
+#define KEPT "kept for restore"
+
 /* What is to be shown. Items with the same key become one row for all their CPUs. */
 struct item {
 	char *key;
@@ -132,9 +135,15 @@ static int show_value(enum knob_kind kind, const char *value, char **ret)
 
 /* --- A plan. --- */
 
+/* Another knob may change it as a side effect: it is looked after, and no more. */
+static bool is_kept(const struct knob *knob)
+{
+	return !knob->settled && !knob->wanted;
+}
+
 static bool is_folded(const struct knob *knob, bool verbose)
 {
-	return knob->fold && knob_went_well(knob) && !verbose;
+	return knob->fold && (knob_went_well(knob) || is_kept(knob)) && !verbose;
 }
 
 static char *plan_key(const struct knob *knob, size_t index, bool verbose)
@@ -143,7 +152,8 @@ static char *plan_key(const struct knob *knob, size_t index, bool verbose)
 	int n;
 
 	if (is_folded(knob, verbose))
-		n = asprintf(&key, "fold\x1f%s\x1f%d", knob->fold, knob->word);
+		n = asprintf(&key, "fold\x1f%s\x1f%d", knob->fold,
+			is_kept(knob) ? KNOB_NONE : knob->word);
 	else if (knob->cpu >= 0 && !verbose)
 		n = asprintf(&key, "cpu\x1f%s\x1f%s\x1f%s\x1f%s\x1f%d\x1f%s", knob->name,
 			or_empty(knob->wanted), or_empty(knob->now), or_empty(knob->original),
@@ -162,8 +172,8 @@ static int make_plan_rows(const struct knob_plan *plan, bool verbose, struct row
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 
-		/* What is only kept is of no interest, unless everything is. */
-		if (!knob->settled && !knob->wanted && !verbose)
+		/* What is only kept is of no interest, unless everything is, but for how many. */
+		if (is_kept(knob) && !knob->fold && !verbose)
 			continue;
 		items[n] = (struct item){
 			.key = plan_key(knob, i, verbose),
@@ -193,17 +203,24 @@ static char *explain_knob(const struct knob *knob)
 	return strdup("");
 }
 
+/* malloc'd; NULL without memory. */
+static char *format_fold(const struct knob *knob, size_t n)
+{
+	char *name;
+
+	return asprintf(&name, "%s (%zu)", knob->fold, n) < 0 ? NULL : name;
+}
+
 static int add_fold(struct table *table, const struct knob *knob, size_t n, const char *why)
 {
-	_cleanup_free_ char *name = NULL;
+	_cleanup_free_ char *name = format_fold(knob, n);
 
-	if (asprintf(&name, "%s (%zu)", knob->fold, n) < 0) {
-		name = NULL;
+	if (!name)
 		return -ENOMEM;
-	}
 	return table_add(table,
-		(const char *const[]){
-			name, NULL, NULL, NULL, NULL, knob_word_name(knob->word), why });
+		(const char *const[]){ name, NULL, NULL, NULL, NULL,
+			knob_word_name(is_kept(knob) ? KNOB_NONE : knob->word),
+			is_kept(knob) ? KEPT : why });
 }
 
 static int add_plan_row(
@@ -263,7 +280,32 @@ static const char *format_cpu(int cpu, char *buf, size_t size)
 	return cpu >= 0 ? buf : NULL;
 }
 
-static int show_plan_json(const struct knob_plan *plan, FILE *stream)
+/* What is kept of a fold, in one row. */
+static int add_kept_folds_json(struct table *table, const struct knob_plan *plan)
+{
+	struct rows rows;
+	int r;
+
+	r = make_plan_rows(plan, false, &rows);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < rows.n; i++) {
+		const struct knob *knob = &plan->knobs[rows.rows[i].index];
+		_cleanup_free_ char *name = NULL;
+
+		if (!is_kept(knob))
+			continue;
+		name = format_fold(knob, rows.rows[i].n);
+		r = name ? table_add(table,
+				   (const char *const[]){
+					   name, NULL, NULL, NULL, NULL, NULL, NULL, KEPT })
+			 : -ENOMEM;
+	}
+	free_rows(&rows);
+	return r;
+}
+
+static int show_plan_json(const struct knob_plan *plan, bool verbose, FILE *stream)
 {
 	static const struct table_column columns[] = {
 		{ "knob", 0 },
@@ -281,9 +323,12 @@ static int show_plan_json(const struct knob_plan *plan, FILE *stream)
 	r = table_new("knobs", columns, ARRAY_SIZE(columns), true, stream, &table);
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
-		_cleanup_free_ char *why = explain_knob(knob);
+		_cleanup_free_ char *why = NULL;
 		char cpu[16];
 
+		if (is_kept(knob) && is_folded(knob, verbose))
+			continue;
+		why = explain_knob(knob);
 		if (!why)
 			return -ENOMEM;
 		r = table_add(table,
@@ -293,12 +338,15 @@ static int show_plan_json(const struct knob_plan *plan, FILE *stream)
 				knob->word == KNOB_NONE ? NULL : knob_word_name(knob->word),
 				*why ? why : NULL });
 	}
+	if (r == 0 && !verbose)
+		r = add_kept_folds_json(table, plan);
 	return r < 0 ? r : table_print(table);
 }
 
 int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *stream)
 {
-	return json ? show_plan_json(plan, stream) : show_plan_table(plan, verbose, stream);
+	return json ? show_plan_json(plan, verbose, stream)
+		    : show_plan_table(plan, verbose, stream);
 }
 
 /* --- What was restored. --- */

@@ -393,16 +393,17 @@ static int read_effective(
 	}
 }
 
-/* The effective CPUs of our cpuset, and which cgroup says so. */
-static int read_cpuset(struct cpumask *ret, char **ret_path)
+int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path)
 {
 	static const char *const v1_files[] = { "cpuset.effective_cpus", "cpuset.cpus", NULL };
 	static const char *const v2_files[] = { "cpuset.cpus.effective", NULL };
 	struct isolation_cpuset cpuset = { 0 };
 	_cleanup_free_ char *text = NULL, *mount = NULL;
+	char proc[64];
 	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/self/cgroup", PROC_CGROUP_MAX, &text, NULL);
+	snprintf(proc, sizeof(proc), "/proc/%d/cgroup", (int)pid);
+	r = file_read_all(AT_FDCWD, pid ? proc : "/proc/self/cgroup", PROC_CGROUP_MAX, &text, NULL);
 	if (r < 0)
 		return r;
 	r = isolation_parse_cgroup(text, &cpuset);
@@ -425,7 +426,7 @@ static int read_cpuset(struct cpumask *ret, char **ret_path)
 		goto out;
 	}
 	r = read_effective(mount, cpuset.path, cpuset.v1 ? v1_files : v2_files, ret);
-	if (r == 0) {
+	if (r == 0 && ret_path) {
 		*ret_path = *cpuset.path ? TAKE_PTR(cpuset.path) : strdup("/");
 		if (!*ret_path)
 			r = -ENOMEM;
@@ -468,7 +469,7 @@ static int read_own_cpuset(struct cpumask *ret, char **ret_path)
 	r = cpumask_get_self(self);
 	if (r < 0)
 		return r;
-	r = read_cpuset(ret, &path);
+	r = isolation_read_cpuset(0, ret, &path);
 	if (r < 0)
 		return r;
 	if (!cpumask_subset(self, ret))

@@ -70,9 +70,16 @@ int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret);
 void isolation_cpuset_clear(struct isolation_cpuset *cpuset);
 
 /*
- * The CPUs that sched_setaffinity(2) can give to this process, whatever its affinity is now: the
- * effective CPUs of its cpuset, read from its cgroup or the first ancestor that has the file
- * (cpuset.cpus.effective; v1: cpuset.effective_cpus or cpuset.cpus).
+ * The effective CPUs of the cpuset of a thread, 0 for the calling process, read from its cgroup or
+ * the first ancestor that has the file (cpuset.cpus.effective; v1: cpuset.effective_cpus or
+ * cpuset.cpus). *ret_path, which may be NULL, is the cgroup that says so, malloc'd.
+ * -ENODATA where that cannot be seen; the errno of /proc/PID/cgroup.
+ */
+int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path);
+
+/*
+ * The CPUs that sched_setaffinity(2) can give to this process, whatever its affinity is now: those
+ * of isolation_read_cpuset().
  * Where that cannot be seen, or lacks CPUs that the thread has, the calling thread asks the kernel
  * for all CPUs, looks what it got and takes its former affinity back; it has an affinity of its own
  * from then on (from 6.2: user_cpus_ptr in kernel/sched/core.c), which a cpuset that grows later

@@ -73,6 +73,7 @@ int tasks_parse_stat(const char *text, struct task *ret)
 struct reading {
 	struct tasks *tasks;
 	size_t capacity;
+	bool whole; /* all threads */
 	unsigned long quiet[CPUMASK_BYTES / sizeof(unsigned long)];
 };
 
@@ -120,7 +121,7 @@ static int read_task(struct reading *reading, int proc, pid_t pid, pid_t tid)
 
 	if (!read_affinity(reading, tid, &task))
 		return -ESRCH;
-	if (tid != pid && !task.may)
+	if (tid != pid && !task.may && !reading->whole)
 		return 0;
 	snprintf(path, sizeof(path), "%d/task/%d/stat", pid, tid);
 	if (file_read_attr(proc, path, text, sizeof(text)) < 0 || tasks_parse_stat(text, &task) < 0)
@@ -203,7 +204,8 @@ int tasks_read(const struct cpumask *mask, struct tasks **ret)
 	if (!tasks)
 		return -ENOMEM;
 	reading.tasks = tasks;
-	r = cpumask_export(mask, reading.quiet, sizeof(reading.quiet));
+	reading.whole = !mask;
+	r = mask ? cpumask_export(mask, reading.quiet, sizeof(reading.quiet)) : 0;
 	if (r == 0)
 		r = read_processes(&reading, dir);
 	if (r < 0)

@@ -39,7 +39,8 @@ struct tasks {
 	size_t n_hidden;
 };
 
-/* All processes (their first threads), and all other threads that may run on a CPU of mask.
+/* All processes (their first threads), and all other threads that may run on a CPU of mask; without
+ * a mask (NULL) all threads, and `may` and `only` are false.
  * -ENOMEM; the errno of opening /proc. */
 int tasks_read(const struct cpumask *mask, struct tasks **ret);
 void tasks_free(struct tasks *tasks);

@@ -6,6 +6,7 @@
  *   (migrate_one_irq() in kernel/irq/cpuhotplug.c; seen on 6.1, 6.12 and 7.2).
  * - A cpuset of cgroup v1 loses the CPU from its mask (hotplug_update_tasks_legacy() in
  *   kernel/cgroup/cpuset.c, in 6.12 cpuset-v1.c); of v2 it does not.
+ * - A thread loses what it had chosen, or stays without the CPU: see knob/threads.h.
  */
 #ifndef QUIESCE_SMT_OFF_KEPT_H
 #define QUIESCE_SMT_OFF_KEPT_H

@@ -19,6 +19,7 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "knob/setter.h"
+#include "knob/threads.h"
 #include "machine/virtualization.h"
 #include "smt-off/kept.h"
 
@@ -32,6 +33,7 @@ enum {
 /* Restored backwards: CPUs come back in the reverse of the order in which they went, and what they
  * took along is put back when all are there. */
 enum {
+	GROUP_THREADS, /* when their cpusets are what they were */
 	GROUP_INTERRUPTS,
 	GROUP_CPUSETS,
 	GROUP_OTHERS, /* CPUs that are not ours, see add_other_cpus() */
@@ -41,6 +43,12 @@ enum {
 
 struct request {
 	bool all;
+};
+
+static const struct knob_backend backends[] = {
+	{ THREAD_SCHEME, thread_read, thread_write, thread_is_kernels, THREADS_FOLD },
+	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, THREADS_FOLD },
+	{ 0 },
 };
 
 /* Documentation/ABI/testing/sysfs-devices-system-cpu */
@@ -340,6 +348,18 @@ static int add_reason(const struct scene *scene, struct knob_plan *plan)
 	return knob_plan_add_word(plan, GROUP_CONTROL, KNOB_HOST_CONTROLLED, CONTROL, note, "SMT");
 }
 
+static int add_kept(const struct scene *scene, struct knob_plan *plan)
+{
+	int r;
+
+	r = threads_add(plan, GROUP_THREADS, "smt-off", scene->online, NULL);
+	if (r == 0)
+		r = kept_add_interrupts(plan, GROUP_INTERRUPTS);
+	if (r == 0)
+		r = kept_add_cpusets(plan, GROUP_CPUSETS);
+	return r;
+}
+
 /* What turns in the order of turning; what is kept comes before. */
 static int add_knobs(const struct scene *scene, struct knob_plan *plan)
 {
@@ -347,9 +367,7 @@ static int add_knobs(const struct scene *scene, struct knob_plan *plan)
 	bool by_control;
 	int r;
 
-	r = kept_add_interrupts(plan, GROUP_INTERRUPTS);
-	if (r == 0)
-		r = kept_add_cpusets(plan, GROUP_CPUSETS);
+	r = nothing && !scene->has_journal ? 0 : add_kept(scene, plan);
 	if (r < 0)
 		return r;
 	if (scene->target->cpus)
@@ -370,11 +388,9 @@ static int add_knobs(const struct scene *scene, struct knob_plan *plan)
 /* What an earlier call has done, for a status that asks for nothing else. */
 static int add_done(const struct scene *scene, struct knob_plan *plan)
 {
-	int r = 0;
+	int r;
 
-	r = kept_add_interrupts(plan, GROUP_INTERRUPTS);
-	if (r == 0)
-		r = kept_add_cpusets(plan, GROUP_CPUSETS);
+	r = add_kept(scene, plan);
 	if (r == 0 && scene->took_control)
 		r = add_control(scene, plan);
 	return r < 0 ? r : add_threads(scene, plan);
@@ -467,6 +483,7 @@ int main(int argc, char *argv[])
 		.options = options,
 		.needs_cores = true,
 		.parse_option = parse_option,
+		.backends = backends,
 		.plan = plan_smt,
 		.verify = verify_smt,
 		.may_stay = kept_may_stay,

@@ -13,10 +13,10 @@
  *		had not been killed, then `TOOL restore`;
  *	restore	`TOOL apply ARGUMENT...` runs, `TOOL restore` is killed, and runs again.
  *
- * Afterwards DIRECTORY/sys and DIRECTORY/proc must be as at the beginning, byte for byte, and
- * /run/quiesce hold nothing but the lock. Prints "N KILLS FAILURES", and a line for each failure on
- * standard error. Exit status: 0 without failures, 1 with some, 2 for bad usage, 77 where the
- * kernel does not let us trace.
+ * Afterwards DIRECTORY/sys and DIRECTORY/proc must be as at the beginning, byte for byte,
+ * /run/quiesce hold nothing but the lock, and this program have the CPUs that it had. Prints
+ * "N KILLS FAILURES", and a line for each failure on standard error. Exit status: 0 without
+ * failures, 1 with some, 2 for bad usage, 77 where the kernel does not let us trace.
  *
  * With a kernel behind these files (kernel.c), to ask it by sendto(2) is a call that writes, which
  * lasts until recvfrom(2) has its answer.
@@ -30,6 +30,7 @@
 #include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -561,6 +562,20 @@ static int visit_left(const char *path, const struct stat *st, int type, struct 
 	return 1;
 }
 
+static cpu_set_t own_cpus;
+
+static bool has_own_cpus(void)
+{
+	cpu_set_t now;
+
+	if (sched_getaffinity(0, sizeof(now), &now) < 0)
+		die(1, "cannot read which CPUs are our own: %s", strerror(errno));
+	if (CPU_EQUAL(&now, &own_cpus))
+		return true;
+	sched_setaffinity(0, sizeof(own_cpus), &own_cpus);
+	return false;
+}
+
 static void check_tree(const char *directory, const struct tree *wanted, bool end, const char *what)
 {
 	struct tree tree;
@@ -573,6 +588,8 @@ static void check_tree(const char *directory, const struct tree *wanted, bool en
 		fail(what, "files differ", (int)n);
 	if (!end)
 		return;
+	if (!has_own_cpus())
+		fail(what, "the CPUs of this program changed", 0);
 	n = 0;
 	while (nftw("/run/quiesce", visit_left, 4, FTW_PHYS | FTW_DEPTH) == 1)
 		n++;
@@ -612,6 +629,8 @@ int main(int argc, char *argv[])
 	/* A run that nobody kills: how many calls there are, and what it comes to. */
 	read_tree(directory, &before);
 	known = &before;
+	if (sched_getaffinity(0, sizeof(own_cpus), &own_cpus) < 0)
+		die(1, "cannot read which CPUs are our own: %s", strerror(errno));
 	whole = run_traced("apply", true, 0, false);
 	if (whole.status != 0) {
 		show_stderr();

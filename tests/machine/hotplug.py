@@ -12,9 +12,12 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
     managed  interrupts that cannot be moved
     pinned   interrupts that cannot be moved by users, but are moved by hotplug
     kill     the CPU at whose turn to go or to come the setter is killed
+    threads  what becomes of the affinities of all processes there, on real CPUs: "root", as in the
+             root cpuset, "cpuset", as in another one up to 6.1, or "late", as in the root cpuset
+             for those that came there while the CPU was offline; without it they are left alone
 
-What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c
-and drivers/base/topology.c.
+What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
+kernel/sched/core.c and drivers/base/topology.c.
 """
 
 import errno
@@ -31,6 +34,7 @@ from server import Refused
 CPUS = pathlib.Path('/sys/devices/system/cpu')
 IRQS = pathlib.Path('/proc/irq')
 CPUSETS = pathlib.Path('/sys/fs/cgroup/cpuset')
+REMEMBERED = pathlib.Path('/run/affinities')  # {process: CPUs} of those that have offline ones
 
 
 def parse_list(text):
@@ -121,6 +125,25 @@ class Kernel:
         if (irq / 'smp_affinity_list').exists():
             (irq / 'smp_affinity_list').write_text(format_list(cpus) + '\n')
 
+    def bind_threads(self):
+        """Each is shown the CPUs of its affinity that are online. One without any gets all, and what
+        it had is forgotten."""
+        kind, online = self.config.get('threads'), self.online()
+        if not kind:
+            return
+        remembered = json.loads(REMEMBERED.read_text()) if REMEMBERED.exists() else {}
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                now = os.sched_getaffinity(int(pid))
+                whole = set(remembered.get(pid, ())) | now
+                if kind == 'cpuset' or not whole & online:
+                    whole = set(self.cpus)
+                os.sched_setaffinity(int(pid), whole & online)
+                remembered[pid] = sorted(whole & online if kind == 'late' else whole)
+            except OSError:
+                pass  # gone
+        REMEMBERED.write_text(json.dumps(remembered))
+
     def leave(self, cpu):
         if cpu in self.config.get('busy', ()) or self.online() == {cpu}:
             raise Refused(errno.EBUSY)
@@ -134,6 +157,7 @@ class Kernel:
         for path in CPUSETS.rglob('cpuset.cpus'):
             path.write_text(format_list(parse_list(path.read_text()) & online) + '\n')
         self.update_topology()
+        self.bind_threads()
 
     def enter(self, cpu):
         self.die_at(cpu)
@@ -142,6 +166,7 @@ class Kernel:
         if root.exists():
             root.write_text(format_list(self.online()) + '\n')
         self.update_topology()
+        self.bind_threads()
 
     # --- Writes ---
 

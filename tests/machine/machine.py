@@ -303,9 +303,12 @@ class Setter:
     CHOICE = re.compile(rb'(?:[\w+-]+ )*\[([\w+-]+)\](?: [\w+-]+)*\n?')
     ANYTHING = object()
     BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
+    # What looks after threads sees none but its own.
+    BINDERS = ('smt-off', 'cpu-shield')
 
     def __init__(self, tool, name, *, allowed=None):
         self.tool = pathlib.Path(tool)
+        self.binds = self.tool.name in self.BINDERS
         self.allowed = allowed
         self.box = Machine(name)
         self.run_directory = self.box.root / 'run'
@@ -420,7 +423,9 @@ class Setter:
             shutil.copy(self.tool, copy)
             command = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
                        f'/run/bin/{self.tool.name}']
-        result = self.box.run(*command, *arguments, allowed=self.allowed, root=not user, **options)
+        alone = self.binds and (not user or os.geteuid() == 0)
+        result = self.box.run(*command, *arguments, allowed=self.allowed, root=not user,
+                              **{'alone': alone, **options})
         self.render_choices()
         self.note_run(arguments, result, user=user)
         return result
@@ -438,7 +443,7 @@ class Setter:
         asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
         return self.box.run(*simulator(source), 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]}',
                             f'ASAN_OPTIONS={asan}', self.tool, *arguments, root=True, env=env,
-                            **options)
+                            alone=self.binds, **options)
 
     def succeed(self, *arguments, **options):
         """run() with exit status 0; its standard output."""
@@ -483,6 +488,25 @@ class Setter:
         equal((result.returncode, result.stdout, result.stderr), (0, '', ''), 'restore again')
         self.same(before, 'the second restore changed')
         return out
+
+
+def two_cpus():
+    """Skips a test that binds threads, unless it has the real CPUs for it."""
+    if not {0, 1} <= os.sched_getaffinity(0):
+        raise Skip('the real CPUs 0 and 1 are wanted')
+
+
+def make_core(box):
+    """Has the two CPUs of `vm-plain` be threads of a core, which can go offline. What hotplug.py is
+    to know of them."""
+    cpus = 'sys/devices/system/cpu'
+    box.write(f'{cpus}/smt/control', 'on\n')
+    box.write(f'{cpus}/smt/active', '1\n')
+    for cpu in (0, 1):
+        for name in ('thread_siblings', 'core_cpus'):
+            box.write(f'{cpus}/cpu{cpu}/topology/{name}', '3\n')
+            box.write(f'{cpus}/cpu{cpu}/topology/{name}_list', '0-1\n')
+    return {'cores': [[0, 1]], 'width': 2, 'release': [6, 12]}
 
 
 def machines():

@@ -276,11 +276,6 @@ def test_program_still_runs():
 
 # --- Affinities ---
 
-def two_cpus():
-    if not {0, 1} <= os.sched_getaffinity(0):
-        raise machine.Skip('the real CPUs 0 and 1 are wanted')
-
-
 THREADS = '''
     show() { for p in $a $b $c; do taskset -pc $p | sed 's/.*: //'; done | tr '\\n' ' '; echo; }
     taskset -c 0 sleep 1000 & a=$!
@@ -295,7 +290,7 @@ THREADS = '''
 def test_affinities():
     """A kernel that forgets: what threads had chosen comes back, and holds meanwhile as far as it
     can."""
-    two_cpus()
+    machine.two_cpus()
     with Shield('vm-plain', cpus='0-1', fake_threads=False, forgets=True) as shield:
         before = shield.snapshot()
         out = shield.shell(THREADS + '''
@@ -313,7 +308,7 @@ def test_affinities():
 
 
 def test_thread_ends():
-    two_cpus()
+    machine.two_cpus()
     with Shield('vm-plain', cpus='0-1', fake_threads=False, forgets=True) as shield:
         shield.shell(THREADS + '''
             shield -c 1 > /dev/null || exit 1
@@ -343,7 +338,7 @@ def test_legacy():
 
 def test_legacy_tasks():
     """Tasks go and come home, those that were born meanwhile as well."""
-    two_cpus()
+    machine.two_cpus()
     with Shield('vm-plain', cpus='0-1', version=1, fake_threads=False, forgets=True) as shield:
         out = shield.shell(THREADS + '''
             shield -c 1 --legacy > /dev/null || exit 1

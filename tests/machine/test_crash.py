@@ -38,11 +38,21 @@ def cgroups(box):
             f'TEST_ALLOWED_CPUS={16 * "1"}', f'TEST_CGROUP={box.root / "cgroup"}']
 
 
+def threads(box):
+    """A core whose second thread goes offline, which threads do not get over by themselves."""
+    machine.two_cpus()
+    config = json.dumps({**machine.make_core(box), 'threads': 'late'})
+    (box.root / 'mountinfo').write_text('21 1 0:20 / /sys rw - sysfs sysfs rw\n')
+    return ['env', f'TEST_HOTPLUG={config}', *machine.simulator('hotplug.py'), 'run', 'env',
+            f'LD_PRELOAD={os.environ["KERNEL"]}', f'TEST_MOUNTINFO={box.root / "mountinfo"}']
+
+
 # The tool's machines and arguments: few CPUs, for each call that writes costs a dozen processes.
 CASES = {
     'mini-setter': [('vm-plain', ['-c', '0-1'], mini_files)],
     'irq-steer': [('irqs', ['-c', '1'], None)],
-    'smt-off': [('amd-smt', ['-c', '0'], None), ('amd-smt', ['--all'], None)],
+    'smt-off': [('amd-smt', ['-c', '0'], None), ('amd-smt', ['--all'], None),
+                ('vm-plain', ['-c', '0'], threads)],
     'noise-off': [('noisy-server', ['-c', '1'], None)],
     'cpu-shield': [('amd-smt', ['-c', '2-3'], cgroups)],
     'freq-pin': [('intel-hybrid', ['-c', '0,8'], None), ('arm-nosmt', ['-c', '1'], None)],
@@ -63,7 +73,7 @@ def test_mode(mode, name, arguments, prepare):
                                          'verify_asan_link_order=0']))
         # What binds threads sees none but its own.
         result = setter.box.run(*kernel, os.environ['CRASH'], mode, setter.box.root, tool,
-                                *arguments, root=True, alone=bool(kernel),
+                                *arguments, root=True, alone=setter.binds,
                                 env={'ASAN_OPTIONS': options}, timeout=600)
         if result.returncode == 77:
             raise machine.Skip(result.stderr.strip())

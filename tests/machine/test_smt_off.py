@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 
 import machine
 from machine import Machine, Setter, check, equal, parse_list, simulator
@@ -396,6 +397,105 @@ def test_cpusets():
                 equal(linux.read('sys/fs/cgroup/cpuset/a b/cpuset.cpus'), '', 'cpus of a b')
             linux.life(effect=effect)
             linux.life('-c', '3')
+
+
+# --- Threads ---
+
+class Threads(Linux):
+    """A core with two threads, which the machine of the test has as well."""
+
+    SHOW = '''
+        show() { for p in $a $b $c; do taskset -pc $p | sed 's/.*: //'; done | tr '\\n' ' '; echo; }
+        taskset -c 0 sleep 1000 & a=$!
+        taskset -c 1 sleep 1000 & b=$!
+        sleep 1000 & c=$!
+        sleep 0.2
+        show
+    '''
+
+    def __init__(self, threads):
+        machine.two_cpus()
+        Smt.__init__(self, 'vm-plain')
+        self.config = {**machine.make_core(self.box), 'threads': threads}
+        self.mountinfo = self.box.root / 'mountinfo'
+        self.mountinfo.write_text('21 1 0:20 / /sys rw - sysfs sysfs rw\n')
+
+    def shell(self, script):
+        """What lines of a shell print in which `smt` is the tool, all in one machine."""
+        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
+                                         'verify_asan_link_order=0']))
+        words = f"LD_PRELOAD={os.environ['KERNEL']} ASAN_OPTIONS={options}"
+        result = self.box.run(
+            *simulator('hotplug.py'), 'run', 'sh', '-c',
+            f'smt() {{ env {words} {self.tool} "$@"; }}\n{self.SHOW}\n{script}',
+            env=self.environment(), root=True, alone=True)
+        equal(result.returncode, 0, f'status of the shell: {result.stderr}')
+        return result.stdout.split('\n')
+
+
+def test_affinities():
+    """Whatever a kernel makes of them: they come back."""
+    for kind, meanwhile in (('root', '0 0 0 '), ('cpuset', '0 0 0 '), ('late', '0 0 0 ')):
+        with Threads(kind) as smt:
+            before = smt.snapshot()
+            out = smt.shell('''
+                smt > /dev/null || exit 1
+                show
+                smt > /dev/null || exit 1
+                smt restore || exit 1
+                show
+                kill $a $b $c
+            ''')
+            equal(out[:3], ['0 1 0,1 ', meanwhile, '0 1 0,1 '], f'affinities ({kind})')
+            smt.same(before, 'restore left')
+            equal(smt.left_over(), [], 'restore left in /run/quiesce')
+
+
+def test_affinity_of_somebody_else():
+    """Who was given another affinity meanwhile keeps it, which is said."""
+    with Threads('cpuset') as smt:
+        out = smt.shell('''
+            smt > /dev/null || exit 1
+            taskset -pc 0,1 $b > /dev/null
+            smt restore 2>&1 | sed "s/$b/B/g"
+            show
+            smt restore --force || exit 1
+            show
+            kill $a $b $c
+        ''')
+        check('affinity of sleep (B)' in out[1] and 'stays at 0-1: somebody else' in out[1], out[1])
+        equal(out[2:4], ['0 0,1 0,1 ', '0 1 0,1 '], 'affinities')
+        equal(smt.left_over(), [], 'in /run/quiesce')
+
+
+def test_threads_that_end():
+    """Nothing is to be said of them, and nothing to be kept."""
+    with Threads('root') as smt:
+        out = smt.shell('''
+            smt > /dev/null || exit 1
+            kill $b; wait $b
+            smt status --json | grep -c sleep
+            smt restore 2>&1
+            kill $a $c
+        ''')
+        equal(out[1:], ['0', ''], 'rows of single threads, and what restore says')
+        equal(smt.left_over(), [], 'in /run/quiesce')
+
+
+def test_many_threads():
+    """They are one row, but for --verbose."""
+    with Threads('root') as smt:
+        out = '\n'.join(smt.shell('''
+            smt --dry-run | grep threads
+            smt --json | grep -c 'affinities of threads'
+            smt status -v | grep -c '^affinity of sleep'
+            smt restore || exit 1
+            kill $a $b $c
+        '''))
+        # The shell, its parent, the three and sed.
+        rows = re.findall(r'^affinities of threads \((\d+)\) +- +kept for restore$', out, re.M)
+        check(len(rows) == 1 and int(rows[0]) >= 5, out)
+        check('\n1\n3\n' in out, out)
 
 
 def test_large():

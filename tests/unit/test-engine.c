@@ -102,8 +102,16 @@ static int write_variable(const char *rest, const char *text)
 	return 0;
 }
 
+/* The kernel makes "drift" of everything, if it was "loose". */
+static bool is_kernels(const char *rest, const char *old, const char *set_to, const char *now)
+{
+	assert_non_null(find(rest));
+	assert_non_null(set_to);
+	return strcmp(old, "loose") == 0 && strcmp(now, "drift") == 0;
+}
+
 static const struct knob_backend backends[] = {
-	{ "var", read_variable, write_variable },
+	{ "var", read_variable, write_variable, is_kernels, NULL },
 	{ 0 },
 };
 
@@ -729,6 +737,24 @@ static void test_restore_failures(_unused_ void **state)
 	assert_true(has_journal());
 }
 
+/* What the kernel has made of it by itself is nobody's change. */
+static void test_kernels_change(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "loose");
+	set("b", "tight");
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "b", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	set("a", "drift");
+	set("b", "drift");
+	assert_restore(0, "a:restored b:foreign ");
+	assert_value("a", "loose");
+	assert_value("b", "drift");
+}
+
 /* Killed somewhere in restore: what it had done already is not somebody else's work. */
 static void test_restore_again(_unused_ void **state)
 {
@@ -989,6 +1015,7 @@ int main(void)
 		TEST(test_foreign),
 		TEST(test_apply_over_foreign),
 		TEST(test_restore_failures),
+		TEST(test_kernels_change),
 		TEST(test_restore_again),
 		TEST(test_no_journal_no_write),
 		TEST(test_no_journal_over_one),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 // clang-format on
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -100,12 +101,50 @@ static void test_read(void **state _unused_)
 		assert_false(tasks->items[i].may || tasks->items[i].only);
 }
 
+static void *wait_for_end(void *end)
+{
+	char byte;
+
+	assert_int_equal(read(*(int *)end, &byte, 1), 0);
+	return NULL;
+}
+
+static size_t count_own(const struct tasks *tasks)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < tasks->n; i++)
+		n += tasks->items[i].pid == getpid();
+	return n;
+}
+
+/* Threads beside the first of a process, which are left out where they may not run. */
+static void test_read_threads(void **state _unused_)
+{
+	_cleanup_(cpumask) struct cpumask *none = NULL;
+	_cleanup_(tasks) struct tasks *some = NULL, *all = NULL;
+	pthread_t thread;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_end, &ends[0]), 0);
+	assert_int_equal(cpumask_new(&none), 0);
+	assert_int_equal(tasks_read(none, &some), 0);
+	assert_int_equal(tasks_read(NULL, &all), 0);
+	assert_int_equal(count_own(some), 1);
+	assert_int_equal(count_own(all), 2);
+	close(ends[1]);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	close(ends[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_read_threads),
 	};
 
 	return cmocka_run_group_tests_name("tasks", tests, NULL, NULL);

@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """smt-off: threads 0 and 1 are a core, 2 and 3 another."""
 
-from lab import (CPUS, boots, check, equal, fail, interrupts, read, restore_leaves, succeed, turned,
-                 write)
+import contextlib
+import os
+import pathlib
+import subprocess
+import time
+
+from lab import (CPUS, boots, check, equal, fail, interrupts, read, restore_leaves, same, succeed,
+                 turned, wait_for, write)
+
+CGROUPS = pathlib.Path('/sys/fs/cgroup')
+# The CPUs of programs, and whether they are busy.
+CHOICES = {'bound': ({3}, False), 'busy': ({3}, True), 'both threads': ({2, 3}, False),
+           'another core': ({0, 1}, False), 'mixed': ({1, 3}, True), 'anywhere': (None, False)}
 
 
 def online():
@@ -90,3 +101,94 @@ def test_mask_of_somebody_else_stays():
     write(path, '8')
     succeed('smt-off', 'restore')
     write(path, before)
+
+
+# --- Affinities ---
+
+@contextlib.contextmanager
+def programs(group=None):
+    """Those of CHOICES, in a cgroup if one is named: {name: process}"""
+    running = {}
+    try:
+        for name, (cpus, busy) in CHOICES.items():
+            running[name] = subprocess.Popen(['sh', '-c', 'while :; do :; done'] if busy
+                                             else ['sleep', '10000'])
+            if group:
+                write(group / 'cgroup.procs', str(running[name].pid))
+            if cpus:
+                os.sched_setaffinity(running[name].pid, cpus)
+        yield running
+    finally:
+        for process in running.values():
+            process.kill()
+            process.wait()
+
+
+def affinities(running):
+    return {name: os.sched_getaffinity(process.pid) for name, process in running.items()}
+
+
+@contextlib.contextmanager
+def cpuset():
+    """A cpuset that is not the root's."""
+    old = CGROUPS / 'cpuset'
+    group = (old if old.exists() else CGROUPS) / 'lab'
+    if old.exists():
+        group.mkdir()
+        write(group / 'cpuset.mems', '0')
+        write(group / 'cpuset.cpus', '0-3')
+    else:
+        write(CGROUPS / 'cgroup.subtree_control', '+cpuset')
+        group.mkdir()
+    yield group
+    wait_for(lambda: not read(group / 'cgroup.procs'), 'programs to end')
+    group.rmdir()
+    if not old.exists():
+        write(CGROUPS / 'cgroup.subtree_control', '-cpuset')
+
+
+def check_affinities(running, before):
+    with turned('smt-off', '-c', '2'):
+        # Some lose their binding, which the kernel sees when they run.
+        time.sleep(1)
+        check(not any(3 in cpus for cpus in affinities(running).values()), 'CPU 3 is in use')
+    equal(affinities(running), before, 'affinities')
+
+
+@boots('plain', 'cgroup-v1')
+def test_affinities_come_back():
+    with programs() as running:
+        before = affinities(running)
+        equal(before['mixed'], {1, 3}, 'affinity before')
+        check_affinities(running, before)
+        with turned('smt-off'):
+            equal(online(), '0,2', 'online')
+        equal(affinities(running), before, 'affinities after all threads')
+
+
+@boots('plain', 'cgroup-v1')
+def test_affinities_in_a_cpuset_come_back():
+    with cpuset() as group, programs(group) as running:
+        check_affinities(running, affinities(running))
+
+
+def test_affinity_that_somebody_sets():
+    with programs() as running:
+        succeed('smt-off', '-c', '2')
+        pid = running['busy'].pid
+        os.sched_setaffinity(pid, {1})
+        restore_leaves('smt-off', f'({pid})')
+        equal(affinities(running)['busy'], {1}, 'affinity')
+        succeed('smt-off', 'restore', '--force')
+        equal(affinities(running)['busy'], {3}, 'affinity by force')
+
+
+@boots('plain', 'cgroup-v1')
+def test_shield_that_ends_first():
+    """In the wrong order: the kernel gives everybody the CPUs that are online at that moment."""
+    legacy = ['--legacy'] if (CGROUPS / 'cpuset').exists() else []
+    succeed('cpu-shield', '-c', '2-3', *legacy)
+    succeed('smt-off', '-c', '2')
+    succeed('cpu-shield', 'restore')
+    succeed('smt-off', 'restore')
+    same('shield and SMT')

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "knob/journal.h"
+#include "knob/threads.h"
+#include "machine/isolation.h"
+#include "machine/tasks.h"
+
+#define ONLINE "/sys/devices/system/cpu/online"
+/* Of a thread that follows its cpuset. */
+#define EVERYWHERE "all"
+
+struct affinity {
+	unsigned long bits[CPUMASK_BYTES / sizeof(unsigned long)];
+};
+
+static int read_affinity(pid_t tid, struct cpumask *ret)
+{
+	struct affinity affinity = { 0 };
+
+	if (sched_getaffinity(tid, sizeof(affinity), (cpu_set_t *)&affinity) < 0)
+		return errno == ESRCH ? -ENOENT : -errno;
+	return cpumask_import(ret, &affinity, sizeof(affinity));
+}
+
+static int write_affinity(pid_t tid, const struct affinity *affinity)
+{
+	if (sched_setaffinity(tid, sizeof(*affinity), (const cpu_set_t *)affinity) < 0)
+		return errno == ESRCH ? -ENOENT : -errno;
+	return 0;
+}
+
+static int read_online(struct cpumask *ret)
+{
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	r = file_read_attr(AT_FDCWD, ONLINE, text, sizeof(text));
+	return r < 0 ? r : cpumask_parse_list(text, 0, ret, NULL);
+}
+
+/* The thread of "TID@START"; -ENOENT when it is gone. */
+static int find_thread(const char *which, pid_t *ret)
+{
+	char path[64], text[FILE_ATTR_SIZE];
+	const char *cursor = which;
+	struct task task = { 0 };
+	uint64_t tid, start;
+
+	if (parse_next_u64(&cursor, &tid) < 0 || tid > INT_MAX || *cursor++ != '@' ||
+		parse_u64(cursor, 0, UINT64_MAX, &start) < 0)
+		return -ENOENT;
+	/* /proc/TID/stat would add up all threads of its process. */
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)tid, (int)tid);
+	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
+		tasks_parse_stat(text, &task) < 0 || task.start != start)
+		return -ENOENT;
+	*ret = (pid_t)tid;
+	return 0;
+}
+
+int thread_read(const char *which, char **ret)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	char *list;
+	pid_t tid;
+	int r;
+
+	r = find_thread(which, &tid);
+	if (r == 0)
+		r = cpumask_new(&cpus);
+	if (r == 0)
+		r = read_affinity(tid, cpus);
+	if (r < 0)
+		return r;
+	list = cpumask_format_list(cpus);
+	if (!list)
+		return -ENOMEM;
+	*ret = list;
+	return 0;
+}
+
+int thread_write(const char *which, const char *text)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL, *now = NULL;
+	struct affinity affinity;
+	pid_t tid;
+	int r;
+
+	r = find_thread(which, &tid);
+	if (r == 0)
+		r = cpumask_new(&cpus);
+	if (r == 0)
+		r = cpumask_new(&now);
+	if (r == 0)
+		r = cpumask_parse_list(text, 0, cpus, NULL);
+	if (r == 0)
+		r = cpumask_export(cpus, &affinity, sizeof(affinity));
+	if (r == 0)
+		r = read_affinity(tid, now);
+	/* Kernels that remember what was asked for would forget it for what it is now. */
+	if (r < 0 || cpumask_equal(cpus, now))
+		return r;
+	return write_affinity(tid, &affinity);
+}
+
+/* Whether these CPUs are all that its cpuset allows: 1, 0, -ENOMEM. No where that cannot be seen,
+ * unless they are all that are online. */
+static int is_everywhere(pid_t tid, const struct cpumask *cpus)
+{
+	_cleanup_(cpumask) struct cpumask *most = NULL;
+	int r;
+
+	r = cpumask_new(&most);
+	if (r < 0)
+		return r;
+	if (read_online(most) == 0 && cpumask_equal(cpus, most))
+		return 1;
+	r = isolation_read_cpuset(tid, most, NULL);
+	if (r == -ENOMEM)
+		return r;
+	return r == 0 && cpumask_subset(most, cpus);
+}
+
+/* Whether that is what `cpus` are: those that are online, which alone remain in `of`. */
+static bool are_online_of(
+	const struct cpumask *cpus, struct cpumask *of, const struct cpumask *online)
+{
+	cpumask_and(of, of, online);
+	return cpumask_equal(cpus, of);
+}
+
+static bool was_moved_by_kernel(pid_t tid, struct cpumask *old, struct cpumask *set,
+	const struct cpumask *now, const struct cpumask *online)
+{
+	bool forgotten = cpumask_is_empty(set) || !cpumask_subset(set, old);
+
+	if (are_online_of(now, old, online) || are_online_of(now, set, online))
+		return true;
+	return forgotten && is_everywhere(tid, now) > 0;
+}
+
+/*
+ * What hotplug makes of an affinity: the CPUs of it that are online now, of what it was and of what
+ * it had become; and where that had been forgotten, or was to be as soon as the thread ran, all
+ * that its cpuset allows now.
+ */
+bool thread_is_kernels(const char *which, const char *old, const char *set, const char *now)
+{
+	_cleanup_(cpumask) struct cpumask *o = NULL, *s = NULL, *n = NULL, *online = NULL;
+	pid_t tid;
+	int r;
+
+	r = find_thread(which, &tid);
+	if (r == 0)
+		r = cpumask_new(&o);
+	if (r == 0)
+		r = cpumask_new(&s);
+	if (r == 0)
+		r = cpumask_new(&n);
+	if (r == 0)
+		r = cpumask_new(&online);
+	if (r == 0)
+		r = cpumask_parse_list(old, 0, o, NULL);
+	if (r == 0)
+		r = cpumask_parse_list(set, 0, s, NULL);
+	if (r == 0)
+		r = cpumask_parse_list(now, 0, n, NULL);
+	if (r == 0)
+		r = read_online(online);
+	return r == 0 && was_moved_by_kernel(tid, o, s, n, online);
+}
+
+int follower_read(const char *which, char **ret)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	char *text;
+	pid_t tid;
+	int r;
+
+	r = find_thread(which, &tid);
+	if (r == 0)
+		r = cpumask_new(&cpus);
+	if (r == 0)
+		r = read_affinity(tid, cpus);
+	if (r == 0)
+		r = is_everywhere(tid, cpus);
+	if (r < 0)
+		return r;
+	text = r > 0 ? strdup(EVERYWHERE) : cpumask_format_list(cpus);
+	if (!text)
+		return -ENOMEM;
+	*ret = text;
+	return 0;
+}
+
+int follower_write(const char *which, const char *text)
+{
+	struct affinity affinity;
+	pid_t tid;
+	int r;
+
+	if (strcmp(text, EVERYWHERE) != 0)
+		return thread_write(which, text);
+	r = find_thread(which, &tid);
+	if (r < 0)
+		return r;
+	/* The kernel takes of these what the cpuset allows. */
+	memset(&affinity, 0xff, sizeof(affinity));
+	return write_affinity(tid, &affinity);
+}
+
+struct scene {
+	const struct cpumask *online;
+	const struct cpumask *quiet; /* NULL: all are kept */
+	struct journal *journal;     /* NULL for none */
+	struct cpumask *own;	     /* where the thread may run by its own choice */
+	struct cpumask *cpuset;
+	struct cpumask *wanted;
+};
+
+enum choice {
+	CHOICE_NONE, /* it goes where its cpuset says */
+	CHOICE_OWN,  /* it is in scene->own */
+	CHOICE_GONE, /* there is nothing to write down */
+};
+
+/* Negative for an error. */
+static int read_choice(const struct scene *s, pid_t tid, const char *path)
+{
+	const struct journal_entry *entry = s->journal ? journal_find(s->journal, path) : NULL;
+	int r;
+
+	if (entry && !entry->left)
+		return cpumask_parse_list(entry->old, 0, s->own, NULL) == 0 ? CHOICE_OWN
+									    : CHOICE_NONE;
+	if (read_affinity(tid, s->own) < 0)
+		return CHOICE_GONE;
+	if (cpumask_equal(s->own, s->online))
+		return CHOICE_NONE;
+	/* It waits for a CPU that is offline. Nothing can be written for that. */
+	if (cpumask_is_empty(s->own))
+		return CHOICE_GONE;
+	r = isolation_read_cpuset(tid, s->cpuset, NULL);
+	if (r == -ENOMEM)
+		return r;
+	return r < 0 || !cpumask_subset(s->cpuset, s->own) ? CHOICE_OWN : CHOICE_NONE;
+}
+
+static int add_knob(struct knob_plan *plan, unsigned group, enum knob_kind kind,
+	const struct task *task, const char *path, const char *wanted)
+{
+	struct knob *knob;
+	int r;
+
+	r = knob_plan_add(plan, group, kind, path, wanted, &knob, "affinity of %s (%d)", task->comm,
+		(int)task->tid);
+	if (r < 0)
+		return r;
+	knob->fold = THREADS_FOLD;
+	/* It may end at any moment, or be put into a cpuset without these CPUs. */
+	knob->may_be_refused = true;
+	return 0;
+}
+
+static int add_chosen(struct knob_plan *plan, unsigned group, const struct task *task,
+	const char *path, const struct scene *s)
+{
+	_cleanup_free_ char *wanted = NULL;
+
+	if (s->quiet) {
+		cpumask_andnot(s->wanted, s->own, s->quiet);
+		if (!cpumask_is_empty(s->wanted)) {
+			wanted = cpumask_format_list(s->wanted);
+			if (!wanted)
+				return -ENOMEM;
+		}
+	}
+	return add_knob(plan, group, KNOB_LIST, task, path, wanted);
+}
+
+static bool is_in_journal(const struct scene *s, const char *path)
+{
+	const struct journal_entry *entry = s->journal ? journal_find(s->journal, path) : NULL;
+
+	return entry && !entry->left;
+}
+
+static bool is_of_interrupt(const struct task *task)
+{
+	return task->kernel && text_starts_with(task->comm, "irq/");
+}
+
+static int add_thread(
+	struct knob_plan *plan, unsigned group, const struct task *task, const struct scene *s)
+{
+	char follower[64], chooser[64];
+	int r;
+
+	if (task->bound || task->pid == getpid() || (!s->quiet && is_of_interrupt(task)))
+		return 0;
+	snprintf(follower, sizeof(follower), FOLLOWER_SCHEME ":%d@%llu", (int)task->tid,
+		(unsigned long long)task->start);
+	snprintf(chooser, sizeof(chooser), THREAD_SCHEME ":%d@%llu", (int)task->tid,
+		(unsigned long long)task->start);
+	r = is_in_journal(s, follower) ? CHOICE_NONE : read_choice(s, task->tid, chooser);
+	if (r == CHOICE_OWN)
+		return add_chosen(plan, group, task, chooser, s);
+	if (r != CHOICE_NONE || s->quiet)
+		return r < 0 ? r : 0;
+	return add_knob(plan, group, KNOB_WORD, task, follower, NULL);
+}
+
+int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
+	const struct cpumask *online, const struct cpumask *quiet)
+{
+	_cleanup_(cpumask) struct cpumask *own = NULL, *cpuset = NULL, *wanted = NULL;
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_(tasks) struct tasks *tasks = NULL;
+	_cleanup_free_ char *why = NULL;
+	struct scene scene;
+	int r;
+
+	r = cpumask_new(&own);
+	if (r == 0)
+		r = cpumask_new(&cpuset);
+	if (r == 0)
+		r = cpumask_new(&wanted);
+	if (r == 0)
+		/* One that waits for an offline CPU may be in the journal. */
+		r = tasks_read(quiet ? online : NULL, &tasks);
+	if (r < 0)
+		return r;
+	/* What is wrong with a journal, the engine says. */
+	(void)journal_load(tool, &journal, &why);
+	scene = (struct scene){
+		.online = online,
+		.quiet = quiet,
+		.journal = journal,
+		.own = own,
+		.cpuset = cpuset,
+		.wanted = wanted,
+	};
+	for (size_t i = 0; r == 0 && i < tasks->n; i++)
+		r = add_thread(plan, group, &tasks->items[i], &scene);
+	return r;
+}
