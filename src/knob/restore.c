@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/file.h"
 #include "knob/inspect.h"
 #include "knob/order.h"
 #include "knob/restore.h"
+
+#define PRESENT "/sys/devices/system/cpu/present"
 
 void restore_rows_clear(struct restore_rows *rows)
 {
@@ -46,14 +50,78 @@ struct restore_state {
 	bool known;  /* the journal said what the knob had become */
 	bool leave;  /* it is not ours to put back */
 	size_t seen; /* how much had been written when it was read last */
+	char *rest;  /* what was there before without CPUs that are no more; NULL for all of it */
 };
 
 struct restoring {
 	const struct engine *engine;
 	struct journal *journal;
 	struct restore_state *states; /* of its entries */
+	struct cpumask *present;      /* NULL until somebody asks for it */
 	size_t writes;
 };
+
+/* Whether a text means what was there before, as far as that is still to be had. */
+static bool is_as_before(const struct restoring *restoring, size_t index, const char *text)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	const struct restore_state *state = &restoring->states[index];
+
+	return knob_equal(entry->kind, text, entry->old) ||
+		(state->rest && knob_equal(entry->kind, text, state->rest));
+}
+
+/* The CPUs that are plugged in, online or not (Documentation/admin-guide/cputopology.rst). */
+static int read_present(struct restoring *restoring)
+{
+	_cleanup_(cpumask) struct cpumask *present = NULL;
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	if (restoring->present)
+		return 0;
+	r = file_read_attr(AT_FDCWD, PRESENT, text, sizeof(text));
+	if (r >= 0)
+		r = cpumask_new(&present);
+	if (r >= 0)
+		r = cpumask_parse_list(text, 0, present, NULL);
+	if (r < 0)
+		return r;
+	restoring->present = TAKE_PTR(present);
+	return 0;
+}
+
+/*
+ * Takes CPUs that were unplugged since out of what is to be put back: 1, 0 when there are none, and
+ * -ENODATA when no other is left. For what the kernel did not take, only: most masks have bits of
+ * CPUs that never were.
+ */
+static int forget_lost_cpus(struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	bool is_mask = entry->kind == KNOB_MASK;
+	char *rest;
+	int r;
+
+	if ((!is_mask && entry->kind != KNOB_LIST) || restoring->states[index].rest)
+		return 0;
+	r = cpumask_new(&cpus);
+	if (r < 0)
+		return r;
+	r = is_mask ? cpumask_parse_hex(entry->old, cpus, NULL)
+		    : cpumask_parse_list(entry->old, 0, cpus, NULL);
+	if (r < 0 || read_present(restoring) < 0 || cpumask_subset(cpus, restoring->present))
+		return 0;
+	cpumask_and(cpus, cpus, restoring->present);
+	if (cpumask_is_empty(cpus))
+		return -ENODATA;
+	rest = is_mask ? cpumask_format_hex(cpus, 1) : cpumask_format_list(cpus);
+	if (!rest)
+		return -ENOMEM;
+	restoring->states[index].rest = rest;
+	return 1;
+}
 
 /* Nothing was written since it was read last, so that it need not be read again. */
 static bool is_fresh(const struct restoring *restoring, const struct restore_state *state)
@@ -113,18 +181,31 @@ static void judge_entries(const struct restoring *restoring)
 		(void)journal_save(restoring->journal);
 }
 
+static int write_text(
+	struct restoring *restoring, const struct journal_entry *entry, const char *value)
+{
+	_cleanup_free_ char *text = knob_writable(entry->kind, value);
+
+	restoring->writes++;
+	return text ? knob_write(restoring->engine->backends, entry->path, text) : -ENOMEM;
+}
+
 static void write_old(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
-	_cleanup_free_ char *text = knob_writable(entry->kind, entry->old);
-	int r;
+	int r, lost = 0;
 
-	restoring->writes++;
-	r = text ? knob_write(restoring->engine->backends, entry->path, text) : -ENOMEM;
-	state->error = r < 0 ? -r : 0;
+	r = write_text(restoring, entry, state->rest ? state->rest : entry->old);
+	if (r < 0 && r != -ENOENT)
+		lost = forget_lost_cpus(restoring, index);
+	if (lost > 0)
+		r = write_text(restoring, entry, state->rest);
+	state->error = r < 0 && lost != -ENODATA ? -r : 0;
 	if (r == 0)
 		state->word = RESTORE_DONE;
+	else if (r == -ENOENT || lost == -ENODATA)
+		state->word = RESTORE_GONE;
 	else
 		state->word = engine_may_stay(restoring->engine, entry->path, r) ? RESTORE_REFUSED
 										 : RESTORE_FAILED;
@@ -147,7 +228,7 @@ static void restore_entry(struct restoring *restoring, size_t index)
 		write_old(restoring, index);
 }
 
-static void read_entry_back(const struct restoring *restoring, size_t index, int64_t deadline)
+static void read_entry_back(struct restoring *restoring, size_t index, int64_t deadline)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
@@ -157,14 +238,15 @@ static void read_entry_back(const struct restoring *restoring, size_t index, int
 	r = knob_read_back(restoring->engine->backends, entry->kind, entry->path, entry->old,
 		deadline, &after);
 	if (r < 0) {
-		state->error = -r;
-		state->word = RESTORE_FAILED;
+		state->error = r == -ENOENT ? 0 : -r;
+		state->word = r == -ENOENT ? RESTORE_GONE : RESTORE_FAILED;
 		return;
 	}
 	free(state->now);
 	state->now = after;
 	state->seen = restoring->writes;
-	if (!knob_equal(entry->kind, after, entry->old))
+	if (!is_as_before(restoring, index, after) &&
+		(forget_lost_cpus(restoring, index) <= 0 || !is_as_before(restoring, index, after)))
 		state->word = RESTORE_FAILED;
 }
 
@@ -199,12 +281,11 @@ static void restore_moved(struct restoring *restoring)
 	int64_t deadline;
 
 	for (size_t i = 0; i < restoring->journal->n; i++) {
-		const struct journal_entry *e = &restoring->journal->entries[i];
 		const struct restore_state *state = &restoring->states[i];
 
 		if (state->leave ||
 			(state->word != RESTORE_DONE && state->word != RESTORE_UNCHANGED) ||
-			read_now(restoring, i) < 0 || knob_equal(e->kind, state->now, e->old))
+			read_now(restoring, i) < 0 || is_as_before(restoring, i, state->now))
 			continue;
 		write_old(restoring, i);
 	}
@@ -213,8 +294,7 @@ static void restore_moved(struct restoring *restoring)
 		const struct restore_state *state = &restoring->states[i];
 
 		if (!state->leave && state->word == RESTORE_DONE &&
-			!knob_equal(restoring->journal->entries[i].kind, state->now,
-				restoring->journal->entries[i].old))
+			!is_as_before(restoring, i, state->now))
 			read_entry_back(restoring, i, deadline);
 	}
 }
@@ -300,9 +380,12 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 			result = state->error ? -state->error : -EINVAL;
 		r = note_restored(engine, e, state, left, rows);
 	}
-	for (size_t i = 0; i < journal->n; i++)
+	for (size_t i = 0; i < journal->n; i++) {
 		free(restoring.states[i].now);
+		free(restoring.states[i].rest);
+	}
 	free(restoring.states);
+	cpumask_free(restoring.present);
 	return r < 0 ? r : result;
 }
 

@@ -15,7 +15,7 @@ enum restore_word {
 	RESTORE_DONE,	   /* written back */
 	RESTORE_UNCHANGED, /* it was as before already, or we never changed it */
 	RESTORE_FOREIGN,   /* somebody else changed it since: left as it is */
-	RESTORE_GONE,	   /* there is no such knob any more */
+	RESTORE_GONE,	   /* there is no such knob any more, or none of the CPUs that it named */
 	RESTORE_REFUSED,   /* engine->may_stay() */
 	RESTORE_FAILED,
 };
@@ -42,7 +42,8 @@ const char *restore_word_name(enum restore_word word);
 /*
  * Puts back what the journal says, groups backwards, under engine_lock(). Values that somebody else
  * changed since stay, unless forced; what is left over (foreign or failed) stays in the journal,
- * else the journal goes. 0 also when there is none.
+ * else the journal goes: it forgets what is gone, and of lists of CPUs those that were unplugged. 0
+ * also when there is none.
  * The errno of the first knob that failed, of which its row tells and `failure` does not; the
  * others are restored all the same. The failure is set when the journal cannot be used, with *ret
  * untouched then, or not be written.

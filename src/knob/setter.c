@@ -513,12 +513,36 @@ static void say_not_restored(const struct setter *setter, const struct restore_r
 		why ? ": " : "", why ? why : "");
 }
 
+/* In one line, for a device that is unplugged takes all of its own along. */
+static void say_gone(const struct restore_rows *rows)
+{
+	const struct restore_row *first = NULL;
+	char more[32] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct restore_row *row = &rows->items[i];
+
+		if (row->word != RESTORE_GONE || row->fleeting)
+			continue;
+		if (n++ == 0)
+			first = row;
+	}
+	if (!first)
+		return;
+	if (n > 1)
+		snprintf(more, sizeof(more), " and %zu more", n - 1);
+	say("%s (%s)%s: gone, or all its CPUs are, so that nothing is put back", first->name,
+		first->path, more);
+}
+
 /* What did not become as it was, and why. Of threads, which may be thousands, only some are named.
  */
 static void say_left_over(const struct setter *setter, const struct restore_rows *rows, bool once)
 {
 	size_t n_fleeting = 0;
 
+	say_gone(rows);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct restore_row *row = &rows->items[i];
 

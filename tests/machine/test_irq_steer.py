@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import shutil
 import socket
 import struct
 import threading
@@ -157,6 +158,19 @@ def test_lines_that_vanish():
         setter.succeed('restore')
         equal(setter.affinity(27), '3', 'the others')
         equal(setter.journal, None, 'journal')
+
+
+def test_device_that_goes():
+    """With all of its interrupts, for good: said in one line, and forgotten."""
+    with Irqs() as setter:
+        setter.succeed('-c', '3')
+        for number in (27, 28):
+            shutil.rmtree(setter.box.root / f'proc/irq/{number}')
+        result = setter.run('restore')
+        equal((result.returncode, result.stderr.count('\n')), (0, 1), f'said: {result.stderr}')
+        check(result.stderr.startswith('irq-steer: irq 27') and ' and 1 more: gone' in result.stderr,
+              result.stderr)
+        equal(setter.left_over(), [], 'in /run/quiesce')
 
 
 def test_all_cpus():

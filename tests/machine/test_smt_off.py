@@ -6,6 +6,7 @@
 import json
 import os
 import re
+import shutil
 
 import machine
 from machine import Machine, Setter, check, equal, parse_list, simulator
@@ -496,6 +497,31 @@ def test_many_threads():
         rows = re.findall(r'^affinities of threads \((\d+)\) +- +kept for restore$', out, re.M)
         check(len(rows) == 1 and int(rows[0]) >= 5, out)
         check('\n1\n3\n' in out, out)
+
+
+# --- Hardware that goes ---
+
+def test_unplugged():
+    """What was to be put back is there no more: said in one line, and forgotten."""
+    with Linux(NEW) as linux:
+        for folder, cpus in (('', '0-15'), ('/bench', '3,11')):
+            linux.box.write(f'sys/fs/cgroup/cpuset{folder}/cpuset.cpus', f'{cpus}\n')
+        linux.mountinfo.write_text(
+            '31 21 0:28 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n')
+        linux.succeed('-c', '3')
+        shutil.rmtree(linux.box.root / f'{CPUS}/cpu11')
+        shutil.rmtree(linux.box.root / 'proc/irq/14')
+        linux.box.write(f'{CPUS}/present', '0-10,12-15\n')
+        linux.config['cores'] = [core for core in AMD_CORES if 11 not in core] + [[3]]
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr.count('\n')), (0, 1), f'said: {result.stderr}')
+        # The CPU, interrupt 14, and the mask of interrupt 12, which had no other CPU.
+        check(result.stderr.startswith('smt-off: ') and ' and 2 more: gone' in result.stderr,
+              result.stderr)
+        equal((linux.read('sys/fs/cgroup/cpuset/bench/cpuset.cpus'), linux.affinity(12)),
+              ('3', 'f7ff'), 'what is left of cpusets and masks')
+        equal(linux.left_over(), [], 'in /run/quiesce')
+        equal(linux.run('restore').stderr, '', 'said once more')
 
 
 def test_large():

@@ -30,8 +30,10 @@ struct variable {
 	char value[SIZE];
 	int read_error; /* positive */
 	int write_error;
-	int write_errors; /* so many times; 0: always */
-	bool stubborn;	  /* takes every text and keeps its own */
+	int write_errors;    /* so many times; 0: always */
+	const char *refused; /* it is EINVAL to write this */
+	const char *clipped; /* and this instead of everything else is what it takes */
+	bool stubborn;	     /* takes every text and keeps its own */
 };
 
 static struct {
@@ -95,8 +97,10 @@ static int write_variable(const char *rest, const char *text)
 			v->write_error = 0;
 		return -error;
 	}
+	if (v->refused && strcmp(text, v->refused) == 0)
+		return -EINVAL;
 	if (!v->stubborn)
-		snprintf(v->value, sizeof(v->value), "%s", text);
+		snprintf(v->value, sizeof(v->value), "%s", v->clipped ? v->clipped : text);
 	if (machine.side_effect)
 		machine.side_effect(rest, text);
 	return 0;
@@ -755,6 +759,60 @@ static void test_kernels_change(_unused_ void **state)
 	assert_value("b", "drift");
 }
 
+/* It goes between being read and being written. */
+static void test_goes_meanwhile(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	add(&plan, 0, "a", "1");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	find("a")->write_error = ENOENT;
+	assert_restore(0, "a:gone ");
+	assert_false(has_journal());
+}
+
+static void add_cpus(struct knob_plan *plan, enum knob_kind kind, const char *name, const char *old,
+	const char *wanted)
+{
+	char path[64];
+
+	set(name, old);
+	snprintf(path, sizeof(path), "var:%s", name);
+	assert_int_equal(knob_plan_add(plan, 0, kind, path, wanted, NULL, "%s", name), 0);
+}
+
+/* CPU 0 is on this machine, and CPU 8000, let us say, was. */
+static void test_unplugged_cpus(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	add_cpus(&plan, KNOB_LIST, "refused", "0,8000", "7");
+	add_cpus(&plan, KNOB_LIST, "clipped", "0,8000", "7");
+	add_cpus(&plan, KNOB_LIST, "all", "8000", "7");
+	add_cpus(&plan, KNOB_LIST, "other", "0,8000", "7");
+	add_cpus(&plan, KNOB_LIST, "kept", "0,8000", "7");
+	add_cpus(&plan, KNOB_WORD, "word", "8000", "7");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	find("refused")->refused = "0,8000";
+	find("clipped")->clipped = "0";
+	find("all")->refused = "8000";
+	find("other")->write_error = EPERM;
+	find("word")->refused = "8000";
+	assert_restore(-EPERM,
+		"refused:restored clipped:restored all:gone other:failed kept:restored "
+		"word:failed ");
+	assert_value("refused", "0");
+	assert_value("clipped", "0");
+	assert_value("all", "7");
+	/* Where the kernel takes CPUs that are not there, it gets them. */
+	assert_value("kept", "0,8000");
+	assert_journal("all", NULL, NULL);
+	assert_journal("other", "0,8000", NULL);
+}
+
 /* Killed somewhere in restore: what it had done already is not somebody else's work. */
 static void test_restore_again(_unused_ void **state)
 {
@@ -1016,6 +1074,8 @@ int main(void)
 		TEST(test_apply_over_foreign),
 		TEST(test_restore_failures),
 		TEST(test_kernels_change),
+		TEST(test_goes_meanwhile),
+		TEST(test_unplugged_cpus),
 		TEST(test_restore_again),
 		TEST(test_no_journal_no_write),
 		TEST(test_no_journal_over_one),
