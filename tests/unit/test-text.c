@@ -252,7 +252,7 @@ static void test_format_real(void **state)
 		{ 1e300, "1e+300" },
 		{ 0.1 + 0.2, "0.30000000000000004" },
 		{ 1.0 / 3, "0.3333333333333333" },
-		{ 123456789012345678, "1.2345678901234568e+17" },
+		{ 1.2345678901234568e17, "1.2345678901234568e+17" },
 	};
 	/* Decimal commas, where they are installed. */
 	static const char *const locales[] = { "C", "de_DE.UTF-8" };
