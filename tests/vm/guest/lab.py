@@ -311,6 +311,8 @@ def put_back():
     call('systemctl', 'stop', 'benchmark.target')
     for tool in SETTERS[::-1]:
         call(tool, 'restore', '--force')
+    for name in ('target', 'held'):
+        pathlib.Path('/run/quiesce', name).unlink(missing_ok=True)
     call('systemctl', 'reset-failed')
     heat(45)
     plug(True)

@@ -2,11 +2,13 @@
 """Starting and stopping benchmark.target."""
 
 import contextlib
+import os
 
 from lab import CPUS, call, equal, parse_list, programmed, read, succeed, wait_for, write
 
 CONF = '/etc/quiesce/benchmark.conf'
-PARTITION = '/sys/fs/cgroup/benchmark.slice/cpuset.cpus.partition'
+SLICE = '/sys/fs/cgroup/benchmark.slice'
+PARTITION = f'{SLICE}/cpuset.cpus.partition'
 SERVICES = ('prepare', 'smt', 'shield', 'irq', 'freq', 'noise', 'check')
 
 
@@ -29,6 +31,16 @@ def stop():
     succeed('systemctl', 'stop', 'benchmark.target', timeout=400)
 
 
+@contextlib.contextmanager
+def up(*lines):
+    """While the target is up with these lines in benchmark.conf; one that ends in failure is left to
+    lab.put_back()."""
+    with configured(*lines):
+        start()
+        yield
+        stop()
+
+
 def state(unit):
     return call('systemctl', 'is-active', unit).stdout.strip()
 
@@ -38,10 +50,34 @@ def is_quiet():
     equal(state('benchmark.target'), 'active', 'target')
     equal(read(f'{CPUS}/online'), '0-2', 'online')
     equal(read(PARTITION), 'isolated', 'partition')
-    equal(parse_list(read('/sys/fs/cgroup/benchmark.slice/cpuset.cpus.effective')), {2}, 'its CPUs')
+    equal(parse_list(read(f'{SLICE}/cpuset.cpus.effective')), {2}, 'its CPUs')
     equal(programmed(2), 2700000, 'frequency')
     equal(int(read('/proc/irq/default_smp_affinity').replace(',', ''), 16) & 4, 0, 'interrupts')
     equal(read('/proc/sys/kernel/timer_migration'), '0', 'timers')
+
+
+def cgroups():
+    """{(pid, start): cgroup} of all processes: what a move would change."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        stat, cgroup = read(f'/proc/{pid}/stat'), read(f'/proc/{pid}/cgroup')
+        if stat and cgroup:
+            name = cgroup.split('0::', 1)[-1].splitlines()[0]
+            found[int(pid), stat[stat.rindex(')') + 2:].split()[19]] = name
+    return found
+
+
+def moved(before):
+    """The processes that are in another cgroup than they were."""
+    now = cgroups()
+    return [f'process {key[0]}: was in {old}, is in {now[key]}'
+            for key, old in sorted(before.items()) if now.get(key, old) != old]
+
+
+def inside():
+    """The processes on the quiet CPUs."""
+    return [key[0] for key, name in sorted(cgroups().items())
+            if name.startswith('/benchmark.slice')]
 
 
 def jobs_done():

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""runpinned --quiesce: quiet for one measurement, and back however that ends; with systemd, and
+without."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+
+from lab import CPUS, ENVIRONMENT, check, equal, fail, read, same, succeed, wait_for
+from target import PARTITION, configured, inside
+
+# Seconds for a start and a stop of the target, where the machine below is busy.
+SLOW = 400
+TARGET = '/run/quiesce/target'
+HELD = '/run/quiesce/held'
+RUN = ('runpinned', '--quiesce', '-n', '1', '-w', '0', '--no-save')
+# Hides systemd where everybody looks for it (sd_booted(3)), in a mount namespace of its own.
+ALONE = ('unshare', '--mount', 'sh', '-euc',
+         'mount -t tmpfs none /run/systemd; exec "$@"', 'sh')
+LOOK = ('--show-output', '--', 'sh', '-c',
+        f'cat /proc/self/status /proc/self/cgroup; echo partition: $(cat {PARTITION}); '
+        f'echo online: $(cat {CPUS}/online); '
+        f'echo frequency: $(cat {CPUS}/cpu2/cpufreq/scaling_cur_freq)')
+SLEEP = ('--', 'sleep', '1000')
+STUBBORN = ('--', 'sh', '-c', 'trap "" TERM; while :; do sleep 1; done')
+
+
+def look(*arguments):
+    """What a program sees that is measured so: {word: text}."""
+    text = succeed(*arguments, *LOOK, timeout=SLOW)
+    return dict(re.findall(r'^(Cpus_allowed_list|0:|partition|online|frequency):\s*(.*)', text, re.M))
+
+
+def was_quiet(seen, cpu=2):
+    equal(seen['Cpus_allowed_list'], str(cpu), 'its CPUs')
+    check(seen['0:'].startswith('/benchmark.slice'), seen['0:'])
+    equal(seen['partition'], 'isolated', 'partition')
+    equal(seen['online'], {2: '0-2', 3: '0-1,3'}[cpu], 'online')
+    if cpu == 2:
+        equal(seen['frequency'], '2700000', 'frequency')
+
+
+def comm(pid):
+    return read(f'/proc/{pid}/comm')
+
+
+@contextlib.contextmanager
+def running(*arguments):
+    """A runpinned (the process itself, whatever stands before it in `arguments`)."""
+    with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def wait_for_program(name='sleep'):
+    """Until it runs on the quiet CPU."""
+    wait_for(lambda: any(comm(pid) == name for pid in inside()), f'{name} on the quiet CPU', SLOW)
+
+
+def guardian():
+    """The process that will put everything back."""
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        words = (read(f'/proc/{pid}/cmdline') or '').split('\0')
+        if words[0].endswith('benchmark-target') and words[1:2] == ['hold']:
+            return int(pid)
+    return None
+
+
+def back(what):
+    """The guardian ends last, and everything is as it was."""
+    wait_for(lambda: guardian() is None, 'the guardian to end', SLOW)
+    check(not os.path.exists(TARGET) and not os.path.exists(HELD), 'the target is still there')
+    same(what)
+
+
+def end_by(number, status, prefix=(), program=SLEEP):
+    """A signal to runpinned while its program runs. (SIGKILL leaves it to the guardian.)"""
+    with running(*prefix, *RUN, *program) as process:
+        wait_for_program()
+        process.send_signal(number)
+        _, said = process.communicate(timeout=SLOW)
+        equal(process.returncode, status, f'{said}: status')
+        if number != signal.SIGKILL:
+            equal(guardian(), None, 'the guardian when runpinned has ended')
+    back(f'after signal {number} it left')
+
+
+def test_without_systemd():
+    with configured('CPUS=2'):
+        was_quiet(look(*ALONE, *RUN))
+        back('it left')
+        fail(1, *ALONE, *RUN, '--', 'false', timeout=SLOW)
+        back('a failure left')
+
+
+def test_without_systemd_interrupted():
+    with configured('CPUS=2'):
+        end_by(signal.SIGINT, 128 + signal.SIGINT, ALONE)
+
+
+def test_without_systemd_killed():
+    with configured('CPUS=2'):
+        end_by(signal.SIGKILL, -signal.SIGKILL, ALONE)
+
+
+def test_without_systemd_killed_with_a_stubborn_program():
+    """One that does not take SIGTERM, and would keep its cgroup from going."""
+    with configured('CPUS=2'):
+        end_by(signal.SIGKILL, -signal.SIGKILL, ALONE, STUBBORN)
