@@ -118,9 +118,12 @@ static int fill(struct json_reader *reader)
 		mark_place(reader);
 		return r;
 	}
-	reader->at = reader->piece;
-	reader->end = reader->piece + size;
-	return size > 0;
+	reader->at = reader->end = reader->piece;
+	/* At the end there may be no piece, and nothing may be added to no pointer, not even 0. */
+	if (size == 0)
+		return 0;
+	reader->end += size;
+	return 1;
 }
 
 /* The next character is taken; the end of the input is refused. */
