@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""isol-check: its verdicts follow what the machine really is, and --measure what really happens."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from lab import (CONFIG, CPUS, ENVIRONMENT, boots, call, check, equal, fail, note, parse_list, read,
+                 succeed, turned, wait_for, write)
+
+# Here a row must not hang on what the machine happens to do at the moment.
+STILL = ('--json', '--watch', '0')
+MEASURED = 2    # seconds
+ATTEMPTS = 3
+SPINNERS = 9    # they leave a tenth of the CPU to the one who measures
+
+
+def look(*arguments, user=None):
+    """{check: row}"""
+    done = call('isol-check', *STILL, *arguments, user=user)
+    check(done.returncode in (0, 3), f'status {done.returncode}: {done.stderr}')
+    equal(done.stderr, '', 'standard error')
+    return {row['id']: row for row in json.loads(done.stdout)['checks']}
+
+
+def verdicts(rows, wanted):
+    for name, (verdict, said) in wanted.items():
+        row = rows[name]
+        equal(row['verdict'], verdict, f'verdict of {name}: {row}')
+        check(said in f'{row["seen"]} {row["fix"]}', f'{name} does not say {said!r}: {row}')
+
+
+def test_a_machine_as_it_comes():
+    verdicts(look('-c', '3'), {
+        'cpus': ('info', '3 (as asked)'),
+        'isolated': ('noise', 'cpu-shield -c 3'),
+        'isolcpus': ('info', 'not on the boot line'),
+        'nohz-full': ('info', 'the tick runs'),
+        'rcu-nocbs': ('info', 'where they arise'),
+        'siblings': ('noise', 'CPU 2 shares a core'),
+        'half-cores': ('ok', 'no core is isolated'),
+        'kthreads': ('risk', 'cpu-shield -c 3'),
+        'irq-default': ('risk', 'irq-steer -c 3'),
+        'freq-driver': ('info', 'acpi-cpufreq'),
+        'freq-range': ('risk', '1.60 GHz to 2.70 GHz'),
+        'virtualization': ('risk', 'a machine of its own'),
+        'journals': ('ok', ''),
+    })
+    check(look('-c', '3')['tasks']['verdict'] in ('risk', 'noise'), 'programs may run there')
+
+
+@boots('isolated')
+def test_booted_with_isolated_cpus():
+    rows = look()
+    verdicts(rows, {
+        'cpus': ('info', '1,3 '),
+        'isolated': ('ok', 'isolcpus'),
+        'isolcpus': ('info', 'isolcpus=domain,1,3'),
+        'tasks': ('ok', 'no task of a program'),
+        'nohz-full': ('ok', 'no tick'),
+        'rcu-nocbs': ('ok', 'rcu_nocbs'),
+        'siblings': ('noise', 'CPU 0,2 shares a core'),
+        'half-cores': ('risk', 'smt-off -c 1,3'),
+        'irqbalance': ('ok', ''),
+    })
+    # On the others nothing of that holds.
+    verdicts(look('-c', '2'), {
+        'isolated': ('noise', 'CPU 2'),
+        'nohz-full': ('risk', 'but not 2'),
+        'rcu-nocbs': ('risk', 'does not cover 2'),
+        'siblings': ('ok', '3 beside these CPUs is isolated'),
+    })
+    # CPU 0, the other thread of CPU 1's core, cannot go offline.
+    with turned('smt-off', '-c', '3'):
+        verdicts(look('-c', '3'), {'siblings': ('ok', ''), 'half-cores': ('risk', 'smt-off -c 1')})
+
+
+@boots('plain', 'isolated')
+def test_what_to_boot_with():
+    """Whole cores; and what the machine was booted with is not asked for again, but kept."""
+    isolated = CONFIG['boot'] == 'isolated'
+    line = succeed('isol-check', '--cmdline', '-c', '3')
+    cpus = '1-3' if isolated else '2-3'
+    equal(line, f'isolcpus=managed_irq,domain,{cpus} nohz_full={cpus} rcu_nocbs={cpus} '
+                f'irqaffinity={"0" if isolated else "0-1"}\n', 'for CPU 3')
+    if isolated:
+        booted = dict(word.split('=', 1) for word in read('/proc/cmdline').split() if '=' in word)
+        for name in ('isolcpus', 'nohz_full', 'rcu_nocbs'):
+            wanted = dict(word.split('=', 1) for word in line.split())[name].split(',')[-1]
+            check(parse_list(booted[name]) < parse_list(wanted), f'{name}: {booted[name]}, {wanted}')
+        # With its sibling offline there is nothing left but where interrupts go.
+        with turned('smt-off', '-c', '3'):
+            line = succeed('isol-check', '--cmdline', '-c', '3')
+            check('nohz_full' not in line and 'rcu_nocbs' not in line, line)
+
+
+def test_a_partition_is_seen():
+    with turned('cpu-shield', '-c', '2-3'):
+        rows = look('-c', '3')
+        verdicts(rows, {
+            'isolated': ('ok', 'by the isolated partition /benchmark.slice'),
+            'partitions': ('info', '/benchmark.slice: isolated, CPUs 2-3'),
+            'tasks': ('ok', 'no task of a program'),
+            'kthreads': ('ok', 'cannot be moved'),
+            'siblings': ('ok', '2 beside these CPUs is isolated'),
+            'half-cores': ('ok', 'with all their threads'),
+            'journals': ('info', 'cpu-shield keeps'),
+        })
+        # Not known to the boot line, and not to the tick.
+        verdicts(rows, {'isolcpus': ('info', 'not on the boot line'), 'nohz-full': ('info', '')})
+        verdicts(look('-c', '1'), {'isolated': ('noise', 'CPU 1')})
+        # Nobody gets in from outside; from inside it is what there is.
+        equal(parse_list(succeed('isol-check', '--pick').strip()) & {2, 3}, set(), 'from outside')
+        equal(succeed('cpu-shield', 'run', '--', 'isol-check', '--pick'), '2-3\n', 'from inside')
+        with turned('smt-off', '-c', '3'):
+            verdicts(look('-c', '3'), {'isolated': ('ok', ''), 'siblings': ('ok', 'no thread')})
+    verdicts(look('-c', '3'), {'isolated': ('noise', ''), 'journals': ('ok', '')})
+
+
+def test_half_a_core_in_a_partition():
+    with turned('cpu-shield', '-c', '3'):
+        verdicts(look('-c', '3'), {
+            'isolated': ('ok', '/benchmark.slice'),
+            'siblings': ('noise', 'CPU 2 shares a core'),
+            'half-cores': ('risk', 'smt-off -c 3'),
+        })
+
+
+def test_knobs_are_seen():
+    """What a setter turns turns the verdict, and back."""
+    before = {name: row['verdict'] for name, row in look('-c', '3').items()}
+    for tool, arguments, names in (
+            ('freq-pin', ('-c', '3', 'min'), ('freq-range',)),
+            ('irq-steer', ('-c', '3'), ('irq-default',)),
+            ('noise-off', ('-c', '3'), ('workqueue', 'timer-migration', 'vmstat')),
+            ('smt-off', ('-c', '3'), ('siblings',))):
+        with turned(tool, *arguments):
+            rows = look('-c', '3')
+            for name in names:
+                check(before[name] in ('risk', 'noise'), f'{name} was {before[name]}')
+                check(rows[name]['verdict'] in ('ok', 'info'), f'{tool}: {rows[name]}')
+            verdicts(rows, {'journals': ('info', tool)})
+    after = look('-c', '3')
+    equal({name: after[name]['verdict'] for name in ('freq-range', 'irq-default', 'siblings')},
+          {name: before[name] for name in ('freq-range', 'irq-default', 'siblings')}, 'afterwards')
+
+
+@boots('plain', 'isolated')
+def test_exit_status():
+    equal(call('isol-check', '-c', '3', '--watch', '0').returncode, 3, 'with findings')
+    equal(call('isol-check', '-c', '3', '--watch', '0', '--strict').returncode, 3, '--strict')
+    fail(2, 'isol-check', '-c', '9')
+    write(f'{CPUS}/cpu2/online', '0')
+    try:
+        verdicts(look('-c', '2'), {'cpus': ('risk', 'offline: 2')})
+        check('offline' in fail(2, 'isol-check', '--measure=0.1', '-c', '2'), 'why')
+    finally:
+        write(f'{CPUS}/cpu2/online', '1')
+
+
+def test_recorded_here_is_the_same_elsewhere():
+    """What --record writes is this machine, and whether anything is unknown decides with --strict."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'machine.tar.gz')
+        succeed('isol-check', '--record', path)
+        live, recorded = look('-c', '3'), look('--sysroot', path, '-c', '3')
+        for name, row in live.items():
+            if recorded[name]['verdict'] != 'unknown':
+                equal(recorded[name]['verdict'], row['verdict'], f'{name}: {row}, {recorded[name]}')
+        unknown = sorted(name for name, row in recorded.items() if row['verdict'] == 'unknown' and
+                         live[name]['verdict'] != 'unknown')
+        equal(unknown, ['irq-rate', 'irqbalance', 'journals', 'kthreads', 'load', 'locks', 'tasks',
+                        'tuners'], 'what a recording cannot know')
+        # A quiet machine, but for what cannot be seen: only --strict minds that.
+        quiet = unpack_and_calm(path, folder)
+        arguments = ('isol-check', '--sysroot', quiet, '--watch', '0', '-c', '3')
+        equal(call(*arguments).returncode, 0, f'a calm machine: {call(*arguments).stdout}')
+        equal(call(*arguments, '--strict').returncode, 3, 'a calm machine with --strict')
+
+
+def unpack_and_calm(path, folder):
+    """The recording as a directory in which nothing is left to be found."""
+    root = os.path.join(folder, 'calm')
+    os.mkdir(root)
+    succeed('tar', 'xzf', path, '-C', root)
+    if 'sys' not in os.listdir(root):
+        root = os.path.join(root, os.listdir(root)[0])
+    for where, _, files in os.walk(root):
+        for name in files:
+            os.chmod(os.path.join(where, name), 0o644)
+    cpuinfo = os.path.join(root, 'proc/cpuinfo')
+    write(cpuinfo, open(cpuinfo, encoding='utf-8').read().replace(' hypervisor', ''))
+    policy = os.path.join(root, 'sys/devices/system/cpu/cpufreq/policy3')
+    for name, text in (('scaling_min_freq', '1600000'), ('scaling_max_freq', '1600000'),
+                       ('scaling_cur_freq', '1600000')):
+        write(os.path.join(policy, name), text + '\n')
+    for name, text in (
+            ('sys/devices/system/cpu/isolated', '2-3'),
+            ('sys/devices/virtual/workqueue/cpumask', '3'),
+            ('sys/devices/virtual/workqueue/writeback/cpumask', '3'),
+            ('sys/kernel/mm/transparent_hugepage/enabled', 'always madvise [never]'),
+            ('proc/irq/default_smp_affinity', '3'),
+            ('proc/sys/kernel/nmi_watchdog', '0'),
+            ('proc/sys/kernel/soft_watchdog', '0'),
+            ('proc/sys/kernel/timer_migration', '0'),
+            ('proc/sys/kernel/numa_balancing', '0'),
+            ('proc/sys/vm/stat_interval', '120'),
+            ('sys/devices/system/clocksource/clocksource0/current_clocksource', 'tsc'),
+            ('sys/devices/system/cpu/cpufreq/boost', '0')):
+        if os.path.exists(os.path.join(root, name)):
+            write(os.path.join(root, name), text + '\n')
+    numbers = os.path.join(root, 'proc/irq')
+    for number in filter(str.isdigit, os.listdir(numbers)):
+        for name in ('smp_affinity', 'smp_affinity_list', 'effective_affinity',
+                     'effective_affinity_list'):
+            file = os.path.join(numbers, number, name)
+            if os.path.exists(file):
+                write(file, ('0' if name.endswith('list') else '1') + '\n')
+    return root
+
+
+@contextlib.contextmanager
+def busy(cpu):
+    """Programs that do nothing but run on this CPU."""
+    spin = 'import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass'
+    spinners = [subprocess.Popen([sys.executable, '-c', spin, str(cpu)], env=ENVIRONMENT)
+                for _ in range(SPINNERS)]
+    try:
+        for spinner in spinners:
+            wait_for(lambda pid=spinner.pid: os.sched_getaffinity(pid) == {cpu}, 'the spinner')
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+
+
+def measured(cpu, *before):
+    """Of the time, in per cent: what was stolen, and what other tasks had; and who they were."""
+    text = succeed(*before, 'isol-check', f'--measure={MEASURED}', '-c', str(cpu), '--json')
+    found = {}
+    for row in json.loads(text)['measure']:
+        if row['cpu'] == cpu:
+            found.setdefault(row['subject'], {})[row['name']] = row['value']
+    whole = found['time']['measured']
+    return (100 * found['gaps']['stolen'] / whole,
+            100 * found['scheduler'].get('waited', 0) / whole, found.get('task', {}))
+
+
+@boots('plain', 'isolated')
+def test_measure_tells_busy_from_quiet():
+    """A CPU with programs on it loses most of its time. The same CPU shielded loses it to the
+    emulation at most, which the machine below may keep waiting: so what is compared is the time that
+    is left, of which the emulation takes the same share from both, and what the kernel here says that
+    other tasks had, which is nothing."""
+    with busy(3):
+        stolen, waited, tasks = measured(3)
+    note(f'busy: {stolen:.2f} % stolen, {waited:.2f} % by other tasks')
+    check(stolen > 80 and waited > 80, f'{stolen} % stolen, {waited} % by other tasks')
+    check(len([name for name, ran in tasks.items() if ran > 0]) >= SPINNERS, tasks)
+
+    shield = CONFIG['boot'] == 'plain'
+    with turned('cpu-shield', '-c', '2-3') if shield else contextlib.nullcontext():
+        quiet = [measured(3, *(('cpu-shield', 'run', '-c', '3', '--') if shield else ()))
+                 for _ in range(ATTEMPTS)]
+    least = min(row[0] for row in quiet)
+    idle = min(row[1] for row in quiet)
+    note('quiet: ' + ', '.join(f'{row[0]:.2f} %' for row in quiet) +
+         f' stolen; {idle:.3f} % by other tasks')
+    check(100 - least > 3 * (100 - stolen), f'{stolen} % stolen when busy, {least} % when quiet')
+    check(waited > 50 * idle, f'{waited} % by other tasks when busy, {idle} % when quiet')
