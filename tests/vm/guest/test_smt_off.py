@@ -183,11 +183,9 @@ def test_affinity_that_somebody_sets():
         equal(affinities(running)['busy'], {3}, 'affinity by force')
 
 
-@boots('plain', 'cgroup-v1')
 def test_shield_that_ends_first():
     """In the wrong order: the kernel gives everybody the CPUs that are online at that moment."""
-    legacy = ['--legacy'] if (CGROUPS / 'cpuset').exists() else []
-    succeed('cpu-shield', '-c', '2-3', *legacy)
+    succeed('cpu-shield', '-c', '2-3')
     succeed('smt-off', '-c', '2')
     succeed('cpu-shield', 'restore')
     succeed('smt-off', 'restore')
