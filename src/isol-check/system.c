@@ -218,9 +218,8 @@ struct journals {
 	struct journal *items[ARRAY_SIZE(setters)];
 };
 
-/* Is it what another setter made of it afterwards? smt-off keeps the masks of interrupts, which
- * irq-steer then sets. */
-static bool is_set_by_another(const struct journals *journals, const struct journal *own,
+/* Whether another setter has that knob, and has set it to what it is now. */
+static bool is_set_in_others(const struct journals *journals, const struct journal *own,
 	const char *path, const char *now)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(setters); i++) {
@@ -233,6 +232,35 @@ static bool is_set_by_another(const struct journals *journals, const struct jour
 			return true;
 	}
 	return false;
+}
+
+/* The other file of an interrupt's CPUs: they are a mask in one and a list in the other. malloc'd;
+ * NULL for any other knob. */
+static char *find_twin(const char *path)
+{
+	static const char mask[] = "/smp_affinity", list[] = "/smp_affinity_list";
+	const char *name = strrchr(path, '/');
+	char *twin;
+
+	if (!name || (strcmp(name, mask) != 0 && strcmp(name, list) != 0) ||
+		asprintf(&twin, "%.*s%s", (int)(name - path), path,
+			strcmp(name, mask) == 0 ? list : mask) < 0)
+		return NULL;
+	return twin;
+}
+
+/* Is it what another setter made of it afterwards? smt-off keeps the masks of interrupts, which
+ * irq-steer then sets. */
+static bool is_set_by_another(const struct journals *journals, const struct journal *own,
+	const char *path, const char *now)
+{
+	_cleanup_free_ char *twin = NULL;
+	char text[FILE_ATTR_SIZE];
+
+	if (is_set_in_others(journals, own, path, now))
+		return true;
+	twin = find_twin(path);
+	return twin && host_read(twin, text) >= 0 && is_set_in_others(journals, own, twin, text);
 }
 
 /* How many knobs of a journal have another value than was set, and the first of them. Those that

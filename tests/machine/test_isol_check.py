@@ -790,6 +790,18 @@ def test_journals():
         equal(row()['verdict'], 'info', 'set by irq-steer')
         box.write('run/quiesce/irq-steer.journal', journal((*mask[:3], '1'), tool='irq-steer'))
         equal(row()['verdict'], 'risk', 'set by irq-steer, and changed since')
+        # smt-off keeps the mask of an interrupt, irq-steer sets the list of the same CPUs.
+        (box.root / 'run/quiesce/noise-off.journal').unlink()
+        irq = '/proc/irq/26/smp_affinity'
+        box.write(irq[1:], '2\n')
+        box.write(irq[1:] + '_list', '1\n')
+        box.write('run/quiesce/smt-off.journal', journal(('mask', irq, 'f', 'f'), tool='smt-off'))
+        box.write('run/quiesce/irq-steer.journal', journal(knob, tool='irq-steer'))
+        equal(row()['verdict'], 'risk', 'a mask set by nobody that is known')
+        for cpus, verdict in (('1', 'info'), ('0-1', 'risk')):
+            box.write('run/quiesce/irq-steer.journal',
+                      journal(('list', irq + '_list', '0-3', cpus), tool='irq-steer'))
+            equal(row()['verdict'], verdict, f'irq-steer has set {cpus}')
         equal(looked(record(box, '--json', '-c', '2'))['journals']['verdict'], 'unknown', 'recorded')
 
 
