@@ -16,7 +16,7 @@ from guests import BOOTS, HERE, Broken, need, say, tail
 
 # Seconds without a word from the guest. It says when a test begins, and ends one that takes longer
 # than its own limit (guest/lab.py), which is less than this.
-SILENCE = 700
+SILENCE = 2000
 BOOT = 600  # the first word; 30 on a machine that does nothing else
 # One thread for all CPUs: with several, a CPU of the emulator may run into code that another has just
 # patched (the kernel does that for perf events), and the kernel panics.

@@ -35,6 +35,9 @@ ARGUMENTS = {  # as they are called for CPU 2
 PF_WQ_WORKER = 0x20  # include/linux/sched.h
 # Seconds after which a program hangs. The machine below may be busy with other things.
 LONG = 120
+# Seconds that a start or a stop of the target may take. Seven minutes have been seen without KVM, on a
+# host that was busy.
+PATIENCE = 900
 
 
 class Skip(Exception):
@@ -308,7 +311,8 @@ def same(what, patience=20):
 
 def put_back():
     """After a failed test: whatever it takes, so that the next one does not fail for it."""
-    call('systemctl', 'stop', 'benchmark.target')
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        call('systemctl', 'stop', 'benchmark.target', timeout=PATIENCE)
     for tool in SETTERS[::-1]:
         call(tool, 'restore', '--force')
     for name in ('target', 'held'):

@@ -4,7 +4,7 @@
 import contextlib
 import os
 
-from lab import CPUS, call, equal, parse_list, programmed, read, succeed, wait_for, write
+from lab import CPUS, PATIENCE, call, equal, parse_list, programmed, read, succeed, wait_for, write
 
 CONF = '/etc/quiesce/benchmark.conf'
 SLICE = '/sys/fs/cgroup/benchmark.slice'
@@ -24,11 +24,11 @@ def configured(*lines):
 
 
 def start():
-    succeed('systemctl', 'start', 'benchmark.target', timeout=400)
+    succeed('systemctl', 'start', 'benchmark.target', timeout=PATIENCE)
 
 
 def stop():
-    succeed('systemctl', 'stop', 'benchmark.target', timeout=400)
+    succeed('systemctl', 'stop', 'benchmark.target', timeout=PATIENCE)
 
 
 @contextlib.contextmanager
@@ -82,4 +82,5 @@ def inside():
 
 def jobs_done():
     """systemd has done all that it was asked for."""
-    wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'jobs of systemd')
+    wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'jobs of systemd',
+             PATIENCE)
