@@ -9,7 +9,7 @@ import signal
 import subprocess
 
 from lab import CPUS, ENVIRONMENT, check, equal, fail, read, same, succeed, wait_for
-from target import PARTITION, configured, inside
+from target import PARTITION, configured, inside, state
 
 # Seconds for a start and a stop of the target, where the machine below is busy.
 SLOW = 400
@@ -89,6 +89,16 @@ def end_by(number, status, prefix=(), program=SLEEP):
         if number != signal.SIGKILL:
             equal(guardian(), None, 'the guardian when runpinned has ended')
     back(f'after signal {number} it left')
+
+
+def test_target_for_its_own_duration():
+    with configured('CPUS=2'):
+        was_quiet(look(*RUN))
+        equal(state('benchmark.target'), 'inactive', 'target')
+        back('it left')
+        # What -c says is for this once.
+        was_quiet(look(*RUN, '-c', '3'), 3)
+        back('with -c it left')
 
 
 def test_without_systemd():
