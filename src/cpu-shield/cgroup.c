@@ -16,8 +16,11 @@
 #include "unit/unit.h"
 
 enum {
-	/* systemd gives its units what is new in their files after it has answered. */
-	SYSTEMD_SECONDS = 5,
+	/* systemd gives its units what is new in their files after it has answered, which on a busy
+	 * machine is many seconds later. */
+	SYSTEMD_SECONDS = 60,
+	/* A partition that has not come about by then was refused. */
+	PARTITION_SECONDS = 5,
 	STEP_NS = 10 * 1000 * 1000,
 };
 
@@ -88,10 +91,11 @@ static bool wait_for_file(const char *path)
 }
 
 /* Waits until the knob reads so; -EBUSY when it does not come to that. */
-static int wait_for_value(int (*read)(const char *, char **), const char *path, const char *wanted)
+static int wait_for_value(
+	int (*read)(const char *, char **), const char *path, const char *wanted, int seconds)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
-	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + SYSTEMD_SECONDS * NSEC_PER_SEC;
+	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC;
 
 	for (;;) {
 		bool over = clock_now_ns(CLOCK_MONOTONIC) >= end;
@@ -119,8 +123,10 @@ int cgroup_write(const char *path, const char *text)
 		return r;
 	if (strcmp(now, text) == 0)
 		return 0;
+	/* Without systemd somebody took it away. With it this is no host that has no such file, but
+	 * a shield that did not come about. */
 	if (strcmp(text, find_default(path)) != 0 && !wait_for_file(path))
-		return -ENOENT;
+		return unit_is_booted() ? -ETIMEDOUT : -ENOENT;
 	/* One that was invalid before, with its reason, can only be asked for again. */
 	if (text_starts_with(text, "isolated "))
 		text = "isolated";
@@ -134,9 +140,11 @@ int cgroup_write(const char *path, const char *text)
 int watched_write(const char *path, const char *text)
 {
 	if (strcmp(text, find_default(path)) == 0)
-		return place_is_populated() ? -EBUSY : wait_for_value(cgroup_read, path, text);
+		return place_is_populated()
+			? -EBUSY
+			: wait_for_value(cgroup_read, path, text, SYSTEMD_SECONDS);
 	/* What it is instead, with the kernel's reason, is read back. */
-	(void)wait_for_value(cgroup_read, path, text);
+	(void)wait_for_value(cgroup_read, path, text, PARTITION_SECONDS);
 	return 0;
 }
 
@@ -162,7 +170,7 @@ int controller_write(const char *name, const char *text)
 	if (unit_is_booted() && strcmp(text, "disabled") == 0 && place_is_populated())
 		return -EBUSY;
 	if (unit_is_booted())
-		return wait_for_value(controller_read, name, text);
+		return wait_for_value(controller_read, name, text, SYSTEMD_SECONDS);
 	snprintf(change, sizeof(change), "%c%s", strcmp(text, "enabled") == 0 ? '+' : '-', name);
 	return knob_write(NULL, CGROUP_ROOT "/cgroup.subtree_control", change);
 }

@@ -85,4 +85,6 @@ def test_cgroup_v1():
     check('--legacy' in succeed('cpu-shield', '-c', '2-3'), 'that there is --legacy')
     check(call('taskset', '-c', '2', 'true').returncode == 0, 'it did something')
     with turned('cpu-shield', '--legacy', '-c', '2-3'):
-        check(not movable_tasks_on({2, 3}), movable_tasks_on({2, 3}))
+        # kthreadd only starts others, and the kernel lets nobody move it between cpusets.
+        left = [task for task in movable_tasks_on({2, 3}) if not task.startswith('kthreadd (2):')]
+        check(not left, left)
