@@ -200,6 +200,7 @@ def test_isolated_at_boot():
 def test_cgroup_v1():
     with configured('CPUS=2', 'SHIELD=legacy'):
         start()
+        equal(read('/sys/fs/cgroup/cpuset/benchmark/cpuset.cpus'), '2', 'CPUs of the shield')
         equal(read(f'{CPUS}/online'), '0-2', 'online')
         equal(programmed(2), 2700000, 'frequency')
         stop()
