@@ -33,6 +33,8 @@ ARGUMENTS = {  # as they are called for CPU 2
     'noise-off': ['-c', '2'],
 }
 PF_WQ_WORKER = 0x20  # include/linux/sched.h
+# A CPU of the emulation had no turn for long (Documentation/admin-guide/tainted-kernels.rst).
+TAINT_SOFTLOCKUP = 1 << 14
 # Seconds after which a program hangs. The machine below may be busy with other things.
 LONG = 120
 # Seconds that a start or a stop of the target may take. Seven minutes have been seen without KVM, on a
@@ -247,6 +249,8 @@ class Snapshot:
             for path in glob.iglob(pattern, recursive=True):
                 if os.path.isfile(path) and not self.MOVING.search(path):
                     text = read(path)
+                    if text is not None and path.endswith('/tainted'):
+                        text = str(int(text) & ~TAINT_SOFTLOCKUP)
                     if text is not None:
                         self.texts[path] = ' '.join(text.split())
         self.texts['units'] = self.units()

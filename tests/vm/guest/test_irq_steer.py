@@ -63,10 +63,13 @@ def test_interrupts_land_elsewhere():
         equal({n: after[n] - before.get(n, 0) for n in movable
                if after.get(n, 0) > before.get(n, 0) + 1}, {},
               f'interrupts that fired on CPU {cpu}')
-        fired = [n for n, count in total().items() if n in movable and count != began.get(n)]
-        check(len(fired) > 1, f'only {fired} fired')
-        for number in fired:
-            check(cpu not in effective(number), f'interrupt {number} goes to CPU {cpu}')
+        fired = {n: count - began.get(n, 0) for n, count in total().items() if n in movable}
+        check(sum(count > 0 for count in fired.values()) > 1, f'only {fired} fired')
+        for number, count in fired.items():
+            # A line whose last move the chip has not finished waits for one interrupt more
+            # (kernel/irq/migration.c: -EBUSY), and the round before has just moved them twice.
+            check(count < 4 or cpu not in effective(number),
+                  f'interrupt {number} goes to CPU {cpu} after {count} more')
         succeed('irq-steer', 'restore')
 
 
