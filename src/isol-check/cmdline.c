@@ -77,6 +77,11 @@ static void make_irqaffinity(
 			return;
 		cpumask_andnot(m->scratch, b->irqaffinity.cpus, m->quiet);
 	}
+	/* Nor on those that are isolated for something else, if any are left then. */
+	if (cpumask_is_empty(m->scratch)) {
+		cpumask_andnot(m->scratch, topology->possible, m->quiet);
+		cpumask_andnot(m->scratch, m->scratch, b->isolcpus.cpus);
+	}
 	if (cpumask_is_empty(m->scratch))
 		cpumask_andnot(m->scratch, topology->possible, m->quiet);
 	if (!cpumask_is_empty(m->scratch))

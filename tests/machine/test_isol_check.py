@@ -556,7 +556,7 @@ def test_cmdline():
             # CPU 0 keeps its tick.
             (QUIET, '0', {}, 'isolcpus=managed_irq,domain,0,2-3 irqaffinity=1'),
             (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=nohz,2-3'},
-             'isolcpus=nohz,managed_irq,domain,2-3 rcu_nocbs=2 irqaffinity=0-1,3'),
+             'isolcpus=nohz,managed_irq,domain,2-3 rcu_nocbs=2 irqaffinity=0-1'),
             # Both threads of the core; a kernel that has no nohz_full is not asked for it.
             ('noisy-server', '4', {}, 'isolcpus=managed_irq,domain,4,40 rcu_nocbs=4,40 '
                                       'irqaffinity=0-3,5-39,41-71'),
