@@ -515,6 +515,10 @@ char *identity_pick_parameters(const char *cmdline)
 		name = word + (*word == '"');
 		if (!is_known_parameter(name, strcspn(name, "= \t\n\"")))
 			continue;
+		/* None of them has blanks in its value. Behind a quote that is never closed there
+		 * may be anything. */
+		if (strcspn(word, " \t\n") < length)
+			continue;
 		if (picked.length > 0)
 			text_append(&picked, " ");
 		text_append_n(&picked, word, length);

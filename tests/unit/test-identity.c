@@ -42,8 +42,10 @@ static void test_parameters(_unused_ void **state)
 		{ "=isolcpus = isolcpus=", "isolcpus=" },
 		/* Quotes. */
 		{ "dyndbg=\"file a.c +p; nosmt +p\" nosmt", "nosmt" },
-		{ "\"mce=a b\" idle=\"x y\" ro", "\"mce=a b\" idle=\"x y\"" },
-		{ "idle=\"open nosmt", "idle=\"open nosmt" },
+		{ "\"mce=a\" idle=\"x\" ro", "\"mce=a\" idle=\"x\"" },
+		/* What is behind a blank in them may be a secret. */
+		{ "\"mce=a root=b\" nosmt idle=\"x y\" ro", "nosmt" },
+		{ "nosmt idle=\"open root=b", "nosmt" },
 		/* What is for init. */
 		{ "nosmt -- isolcpus=1", "nosmt" },
 		{ "nosmt --x isolcpus=1", "nosmt isolcpus=1" },
