@@ -227,9 +227,11 @@ static size_t find_address(char before, const char *at, const char **ret)
 	return length >= HEX_RUN_MIN ? length : 0;
 }
 
-static char *replace(const struct scrub_names *names, const char *text, bool addresses)
+/* ret_addresses: whether there was one; NULL: they may stay. */
+static char *replace(const struct scrub_names *names, const char *text, bool *ret_addresses)
 {
 	_cleanup_text_ struct text clean = { 0 };
+	bool addresses = false;
 	char before = '\0';
 
 	while (*text) {
@@ -238,8 +240,10 @@ static char *replace(const struct scrub_names *names, const char *text, bool add
 
 		if (!isalnum((unsigned char)before))
 			length = find_name(names, text, &substitute);
-		if (length == 0 && addresses)
+		if (length == 0 && ret_addresses) {
 			length = find_address(before, text, &substitute);
+			addresses = addresses || length > 0;
+		}
 		if (length > 0) {
 			text_append(&clean, substitute);
 			before = text[length - 1];
@@ -249,17 +253,32 @@ static char *replace(const struct scrub_names *names, const char *text, bool add
 			text_append_n(&clean, text++, 1);
 		}
 	}
+	if (ret_addresses)
+		*ret_addresses = addresses;
 	return text_steal(&clean);
 }
 
 char *scrub_text(const struct scrub_names *names, const char *text)
 {
-	return replace(names, text, true);
+	static const struct scrub_names none = { 0 };
+	bool addresses;
+	char *clean = replace(names, text, &addresses);
+
+	/* Beside one that has gone, what looked like a part of it may be one,
+	 * too: 10.0.0.1.10.0.0.2. None of the substitutes has a digit, nor are they longer, so that
+	 * this ends. */
+	while (clean && addresses) {
+		char *again = replace(&none, clean, &addresses);
+
+		free(clean);
+		clean = again;
+	}
+	return clean;
 }
 
 char *scrub_own_names(const struct scrub_names *names, const char *text)
 {
-	return replace(names, text, false);
+	return replace(names, text, NULL);
 }
 
 /* --- Kinds of text. --- */

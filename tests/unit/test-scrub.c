@@ -55,6 +55,7 @@ static void test_text(void **state)
 		{ "data10.0.0.5 10.0.0.1234", "dataaddress 10.0.0.1234" },
 		{ "enxb827eb010203", "enxnumber" },
 		{ "10.0.0.5-manager, 1.2.3, 1.2.3.4.5", "address-manager, 1.2.3, 1.address" },
+		{ "10.0.0.1.10.0.0.2 10.0.0.10.0.0.0.5", "address.address address.address" },
 		{ "luks-0f3a2b1c-aaaa-bbbb-cccc-0123456789ab", "luks-uuid" },
 		{ "ffffffff,00000000 4294967295", "ffffffff,00000000 4294967295" },
 		{ "0000:00:17.0 mlx5_comp0@pci:0000:01:00.0",
