@@ -69,15 +69,11 @@ int place_find(struct place *ret)
 static int read_cpus(const char *path, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
-	char text[FILE_ATTR_SIZE];
 	int r;
 
-	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
-	if (r < 0)
-		return r;
 	r = cpumask_new(&cpus);
 	if (r == 0)
-		r = cpumask_parse_list(text, 0, cpus, NULL);
+		r = cpumask_read_list(AT_FDCWD, path, cpus);
 	if (r == 0 && cpumask_is_empty(cpus))
 		r = -ENOENT;
 	if (r == 0)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/file.h"
 #include "knob/inspect.h"
 #include "knob/order.h"
 #include "knob/restore.h"
@@ -75,16 +74,13 @@ static bool is_as_before(const struct restoring *restoring, size_t index, const 
 static int read_present(struct restoring *restoring)
 {
 	_cleanup_(cpumask) struct cpumask *present = NULL;
-	char text[FILE_ATTR_SIZE];
 	int r;
 
 	if (restoring->present)
 		return 0;
-	r = file_read_attr(AT_FDCWD, PRESENT, text, sizeof(text));
-	if (r >= 0)
-		r = cpumask_new(&present);
-	if (r >= 0)
-		r = cpumask_parse_list(text, 0, present, NULL);
+	r = cpumask_new(&present);
+	if (r == 0)
+		r = cpumask_read_list(AT_FDCWD, PRESENT, present);
 	if (r < 0)
 		return r;
 	restoring->present = TAKE_PTR(present);
@@ -109,8 +105,7 @@ static int forget_lost_cpus(struct restoring *restoring, size_t index)
 	r = cpumask_new(&cpus);
 	if (r < 0)
 		return r;
-	r = is_mask ? cpumask_parse_hex(entry->old, cpus, NULL)
-		    : cpumask_parse_list(entry->old, 0, cpus, NULL);
+	r = knob_parse_cpus(entry->kind, entry->old, cpus);
 	if (r < 0 || read_present(restoring) < 0 || cpumask_subset(cpus, restoring->present))
 		return 0;
 	cpumask_and(cpus, cpus, restoring->present);

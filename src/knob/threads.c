@@ -40,15 +40,6 @@ static int write_affinity(pid_t tid, const struct affinity *affinity)
 	return 0;
 }
 
-static int read_online(struct cpumask *ret)
-{
-	char text[FILE_ATTR_SIZE];
-	int r;
-
-	r = file_read_attr(AT_FDCWD, ONLINE, text, sizeof(text));
-	return r < 0 ? r : cpumask_parse_list(text, 0, ret, NULL);
-}
-
 /* The thread of "TID@START"; -ENOENT when it is gone. */
 static int find_thread(const char *which, pid_t *ret)
 {
@@ -69,10 +60,10 @@ static int find_thread(const char *which, pid_t *ret)
 	return 0;
 }
 
-int thread_read(const char *which, char **ret)
+/* The thread, and where it may run. */
+static int read_thread(const char *which, pid_t *ret_tid, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
-	char *list;
 	pid_t tid;
 	int r;
 
@@ -83,11 +74,39 @@ int thread_read(const char *which, char **ret)
 		r = read_affinity(tid, cpus);
 	if (r < 0)
 		return r;
+	*ret_tid = tid;
+	*ret = TAKE_PTR(cpus);
+	return 0;
+}
+
+int thread_read(const char *which, char **ret)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	char *list;
+	pid_t tid;
+	int r;
+
+	r = read_thread(which, &tid, &cpus);
+	if (r < 0)
+		return r;
 	list = cpumask_format_list(cpus);
 	if (!list)
 		return -ENOMEM;
 	*ret = list;
 	return 0;
+}
+
+static int parse_list(const char *text, struct cpumask **ret)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	int r;
+
+	r = cpumask_new(&cpus);
+	if (r == 0)
+		r = cpumask_parse_list(text, 0, cpus, NULL);
+	if (r == 0)
+		*ret = TAKE_PTR(cpus);
+	return r;
 }
 
 int thread_write(const char *which, const char *text)
@@ -97,17 +116,11 @@ int thread_write(const char *which, const char *text)
 	pid_t tid;
 	int r;
 
-	r = find_thread(which, &tid);
+	r = read_thread(which, &tid, &now);
 	if (r == 0)
-		r = cpumask_new(&cpus);
-	if (r == 0)
-		r = cpumask_new(&now);
-	if (r == 0)
-		r = cpumask_parse_list(text, 0, cpus, NULL);
+		r = parse_list(text, &cpus);
 	if (r == 0)
 		r = cpumask_export(cpus, &affinity, sizeof(affinity));
-	if (r == 0)
-		r = read_affinity(tid, now);
 	/* Kernels that remember what was asked for would forget it for what it is now. */
 	if (r < 0 || cpumask_equal(cpus, now))
 		return r;
@@ -124,7 +137,7 @@ static int is_everywhere(pid_t tid, const struct cpumask *cpus)
 	r = cpumask_new(&most);
 	if (r < 0)
 		return r;
-	if (read_online(most) == 0 && cpumask_equal(cpus, most))
+	if (cpumask_read_list(AT_FDCWD, ONLINE, most) == 0 && cpumask_equal(cpus, most))
 		return 1;
 	r = isolation_read_cpuset(tid, most, NULL);
 	if (r == -ENOMEM)
@@ -163,21 +176,15 @@ bool thread_is_kernels(const char *which, const char *old, const char *set, cons
 
 	r = find_thread(which, &tid);
 	if (r == 0)
-		r = cpumask_new(&o);
+		r = parse_list(old, &o);
 	if (r == 0)
-		r = cpumask_new(&s);
+		r = parse_list(set, &s);
 	if (r == 0)
-		r = cpumask_new(&n);
+		r = parse_list(now, &n);
 	if (r == 0)
 		r = cpumask_new(&online);
 	if (r == 0)
-		r = cpumask_parse_list(old, 0, o, NULL);
-	if (r == 0)
-		r = cpumask_parse_list(set, 0, s, NULL);
-	if (r == 0)
-		r = cpumask_parse_list(now, 0, n, NULL);
-	if (r == 0)
-		r = read_online(online);
+		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
 	return r == 0 && was_moved_by_kernel(tid, o, s, n, online);
 }
 
@@ -188,11 +195,7 @@ int follower_read(const char *which, char **ret)
 	pid_t tid;
 	int r;
 
-	r = find_thread(which, &tid);
-	if (r == 0)
-		r = cpumask_new(&cpus);
-	if (r == 0)
-		r = read_affinity(tid, cpus);
+	r = read_thread(which, &tid, &cpus);
 	if (r == 0)
 		r = is_everywhere(tid, cpus);
 	if (r < 0)
@@ -235,13 +238,21 @@ enum choice {
 	CHOICE_GONE, /* there is nothing to write down */
 };
 
+/* What an earlier apply wrote down; NULL where it wrote nothing, or a restore has let go of it. */
+static const struct journal_entry *find_entry(const struct scene *s, const char *path)
+{
+	const struct journal_entry *entry = s->journal ? journal_find(s->journal, path) : NULL;
+
+	return entry && !entry->left ? entry : NULL;
+}
+
 /* Negative for an error. */
 static int read_choice(const struct scene *s, pid_t tid, const char *path)
 {
-	const struct journal_entry *entry = s->journal ? journal_find(s->journal, path) : NULL;
+	const struct journal_entry *entry = find_entry(s, path);
 	int r;
 
-	if (entry && !entry->left)
+	if (entry)
 		return cpumask_parse_list(entry->old, 0, s->own, NULL) == 0 ? CHOICE_OWN
 									    : CHOICE_NONE;
 	if (read_affinity(tid, s->own) < 0)
@@ -289,13 +300,6 @@ static int add_chosen(struct knob_plan *plan, unsigned group, const struct task 
 	return add_knob(plan, group, KNOB_LIST, task, path, wanted);
 }
 
-static bool is_in_journal(const struct scene *s, const char *path)
-{
-	const struct journal_entry *entry = s->journal ? journal_find(s->journal, path) : NULL;
-
-	return entry && !entry->left;
-}
-
 static bool is_of_interrupt(const struct task *task)
 {
 	return task->kernel && text_starts_with(task->comm, "irq/");
@@ -313,7 +317,7 @@ static int add_thread(
 		(unsigned long long)task->start);
 	snprintf(chooser, sizeof(chooser), THREAD_SCHEME ":%d@%llu", (int)task->tid,
 		(unsigned long long)task->start);
-	r = is_in_journal(s, follower) ? CHOICE_NONE : read_choice(s, task->tid, chooser);
+	r = find_entry(s, follower) ? CHOICE_NONE : read_choice(s, task->tid, chooser);
 	if (r == CHOICE_OWN)
 		return add_chosen(plan, group, task, chooser, s);
 	if (r != CHOICE_NONE || s->quiet)

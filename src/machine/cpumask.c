@@ -572,6 +572,15 @@ static int read_hex(struct reader *reader, struct cpumask *mask)
 	return 0;
 }
 
+int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret)
+{
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	r = file_read_attr(dirfd, path, text, sizeof(text));
+	return r < 0 ? r : cpumask_parse_list(text, 0, ret, NULL);
+}
+
 int cpumask_parse_hex(const char *text, struct cpumask *ret, struct cpumask_error *ret_error)
 {
 	return read_twice(text, 0, ret, ret_error, read_hex);

@@ -91,6 +91,10 @@ struct cpumask_error {
 int cpumask_parse_list(
 	const char *text, unsigned n_cpus, struct cpumask *ret, struct cpumask_error *ret_error);
 
+/* A kernel attribute that holds such a list, but for `N` and `all`. dirfd as for openat(2). Errors
+ * as above, or of reading it. */
+int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret);
+
 /*
  * A mask as in /proc/irq/N/smp_affinity and topology/thread_siblings: groups of 32 bits in
  * hexadecimal, highest first, separated by commas; the first may be shorter than 8 digits, the

@@ -136,14 +136,11 @@ int irqline_read_action(unsigned number, char **ret)
 
 static int read_list(unsigned number, const char *name, struct cpumask *ret)
 {
-	char path[64], text[FILE_ATTR_SIZE];
+	char path[64];
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/irq/%u/%s", number, name);
-	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
-	if (r < 0)
-		return r;
-	r = cpumask_parse_list(text, 0, ret, NULL);
+	r = cpumask_read_list(AT_FDCWD, path, ret);
 	return r == -ERANGE ? -EINVAL : r;
 }
 

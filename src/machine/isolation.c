@@ -25,18 +25,6 @@ enum {
 	PROC_CGROUP_MAX = 256 * 1024,
 };
 
-/* 0, or a negative errno with *ret untouched. */
-static int read_list(int dirfd, const char *path, struct cpumask *ret)
-{
-	char buf[FILE_ATTR_SIZE];
-	int r;
-
-	r = file_read_attr(dirfd, path, buf, sizeof(buf));
-	if (r < 0)
-		return r;
-	return cpumask_parse_list(buf, 0, ret, NULL);
-}
-
 /* Where cgroup v2 is mounted; only its root has this file on hybrids too. */
 static const char *find_v2_mount(void)
 {
@@ -111,7 +99,7 @@ static void look_at_cgroup(struct partition_walk *walk, int fd, int depth, bool 
 	if (r < 0 || !*state || depth == 0)
 		return;
 	cpumask_clear_all(walk->scratch);
-	(void)read_list(fd, v1 ? "cpuset.cpus" : "cpuset.cpus.effective", walk->scratch);
+	(void)cpumask_read_list(fd, v1 ? "cpuset.cpus" : "cpuset.cpus.effective", walk->scratch);
 	add_partition(walk, state);
 }
 
@@ -238,7 +226,7 @@ static int read_isolated_partitions(struct cpumask *ret)
 		root = NULL;
 		return -ENOMEM;
 	}
-	if (read_list(AT_FDCWD, root, ret) == 0)
+	if (cpumask_read_list(AT_FDCWD, root, ret) == 0)
 		return 0;
 	r = isolation_read_partitions(&partitions);
 	if (r < 0)
@@ -261,8 +249,8 @@ int isolation_read(struct isolation **ret)
 		cpumask_new(&isolation->nohz_full) < 0 || cpumask_new(&isolation->partitions) < 0 ||
 		cpumask_new(&isolation->isolated) < 0)
 		return -ENOMEM;
-	(void)read_list(AT_FDCWD, CPU_DIR "/isolated", isolation->boot);
-	(void)read_list(AT_FDCWD, CPU_DIR "/nohz_full", isolation->nohz_full);
+	(void)cpumask_read_list(AT_FDCWD, CPU_DIR "/isolated", isolation->boot);
+	(void)cpumask_read_list(AT_FDCWD, CPU_DIR "/nohz_full", isolation->nohz_full);
 	if (read_isolated_partitions(isolation->partitions) < 0)
 		return -ENOMEM;
 	cpumask_or(isolation->isolated, isolation->boot, isolation->partitions);
@@ -382,7 +370,7 @@ static int read_effective(
 				file = NULL;
 				return -ENOMEM;
 			}
-			r = read_list(AT_FDCWD, file, ret);
+			r = cpumask_read_list(AT_FDCWD, file, ret);
 			if (r == 0)
 				return cpumask_is_empty(ret) ? -ENODATA : 0;
 		}

@@ -31,8 +31,14 @@ static bool equal_words(const char *a, const char *b)
 	return na == nb && strncmp(a, b, na) == 0;
 }
 
+int knob_parse_cpus(enum knob_kind kind, const char *text, struct cpumask *ret)
+{
+	return kind == KNOB_MASK ? cpumask_parse_hex(text, ret, NULL)
+				 : cpumask_parse_list(text, 0, ret, NULL);
+}
+
 /* Both as sets: 1 equal, 0 different, negative when one is no set. */
-static int compare_sets(const char *a, const char *b, bool hex)
+static int compare_sets(enum knob_kind kind, const char *a, const char *b)
 {
 	_cleanup_(cpumask) struct cpumask *x = NULL, *y = NULL;
 	int r;
@@ -43,10 +49,10 @@ static int compare_sets(const char *a, const char *b, bool hex)
 	r = cpumask_new(&y);
 	if (r < 0)
 		return r;
-	r = hex ? cpumask_parse_hex(a, x, NULL) : cpumask_parse_list(a, 0, x, NULL);
+	r = knob_parse_cpus(kind, a, x);
 	if (r < 0)
 		return r;
-	r = hex ? cpumask_parse_hex(b, y, NULL) : cpumask_parse_list(b, 0, y, NULL);
+	r = knob_parse_cpus(kind, b, y);
 	if (r < 0)
 		return r;
 	return cpumask_equal(x, y);
@@ -82,7 +88,7 @@ bool knob_equal(enum knob_kind kind, const char *a, const char *b)
 		/* The most of thousands of interrupts did not change, and sets take their time. */
 		if (equal_words(a, b))
 			return true;
-		r = compare_sets(a, b, kind == KNOB_MASK);
+		r = compare_sets(kind, a, b);
 		if (r >= 0)
 			return r > 0;
 		break;

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "machine/cpumask.h"
+
 /* How two texts of a knob are compared: by what they mean. The kernel seldom gives back the text
  * that it was given. */
 enum knob_kind {
@@ -24,6 +26,8 @@ enum knob_kind {
 	KNOB_RATE,
 };
 
+/* The CPUs of a KNOB_LIST or KNOB_MASK; errors as of cpumask_parse_list(). */
+int knob_parse_cpus(enum knob_kind kind, const char *text, struct cpumask *ret);
 /* Whether two texts mean the same. Texts that cannot be understood are compared as words. */
 bool knob_equal(enum knob_kind kind, const char *a, const char *b);
 /* Whether somebody changed what was set to `set`: it is another value, and not one that the kernel

@@ -142,11 +142,8 @@ static int read_mask(int dirfd, const char *list, const char *hex, struct cpumas
 	char buf[FILE_ATTR_SIZE];
 	int r = -ENOENT;
 
-	if (list) {
-		r = file_read_attr(dirfd, list, buf, sizeof(buf));
-		if (r >= 0)
-			r = cpumask_parse_list(buf, 0, ret, NULL);
-	}
+	if (list)
+		r = cpumask_read_list(dirfd, list, ret);
 	if (r < 0 && hex) {
 		r = file_read_attr(dirfd, hex, buf, sizeof(buf));
 		if (r >= 0)

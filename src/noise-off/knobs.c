@@ -253,12 +253,6 @@ static int take_isolated_out(const struct planning *p, struct cpumask *mask)
 	return 0;
 }
 
-static int parse_mask(enum knob_kind kind, const char *text, struct cpumask *ret)
-{
-	return kind == KNOB_MASK ? cpumask_parse_hex(text, ret, NULL)
-				 : cpumask_parse_list(text, 0, ret, NULL);
-}
-
 static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, const char *path)
 {
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
@@ -272,7 +266,7 @@ static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, 
 	if (r == -ENOMEM)
 		return r;
 	/* The engine says so of one that cannot be read. */
-	if (r == 0 && parse_mask(kind, now, mask) == -ENOMEM)
+	if (r == 0 && knob_parse_cpus(kind, now, mask) == -ENOMEM)
 		return -ENOMEM;
 	r = take_quiet_out(p, mask);
 	if (r == 0 && id == NOISE_WORKQUEUE)
