@@ -7,10 +7,10 @@
  * whatever runpinned itself holds.
  *
  * runpinned writes one struct launch_plan into a memfd, then sends one struct launch_request for
- * each run over a SOCK_SEQPACKET pair. It gets one struct launch_end back as soon as the program
- * has ended (not if it was never started), and then one struct launch_report. The first report,
- * without a request, says whether the launcher is ready. Both programs come from one build; there
- * is no versioning beyond `magic`.
+ * each run over a SOCK_SEQPACKET pair. It gets one byte back as soon as the program has ended (not
+ * if it was never started), and then one struct launch_report. The first report, without a request,
+ * says whether the launcher is ready. Both programs come from one build; there is no versioning
+ * beyond `magic`.
  *
  * A message that wakes a sleeping CPU takes tens of microseconds, in virtual machines more than a
  * short program. So the launcher looks for the next request for a moment before it sleeps, and the
@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 enum {
-	LAUNCH_MAGIC = 0x71756904,
+	LAUNCH_MAGIC = 0x71756905,
 	LAUNCH_MAX_COUNTERS = 32,
 	/* A CPU mask as sched_setaffinity(2) takes it: 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
@@ -74,8 +74,8 @@ struct launch_request {
 	uint32_t env_pad; /* bytes of padding, with LAUNCH_ENV_PAD */
 };
 
-struct launch_end {
-	int64_t end_ns; /* as in the report */
+enum {
+	LAUNCH_END_SIZE = 1,
 };
 
 /* Where it failed when launch_report.error is not 0. */

@@ -34,6 +34,7 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "runpinned/launch.h"
+#include "runpinned/message.h"
 #include "runpinned/window.h"
 
 enum {
@@ -330,8 +331,7 @@ static void run_once(
 		;
 	report->end_ns = clock_now_ns(plan->clockid);
 	/* Whoever is gone is noticed when the report is sent. */
-	(void)send(l->socket, &(struct launch_end){ .end_ns = report->end_ns },
-		sizeof(struct launch_end), MSG_NOSIGNAL);
+	(void)send(l->socket, "", LAUNCH_END_SIZE, MSG_NOSIGNAL);
 
 	block_signals(true);
 	running_group = 0;
@@ -485,22 +485,6 @@ static bool send_report(const struct launcher *l, const struct launch_report *re
 	return send(l->socket, report, sizeof(*report), MSG_NOSIGNAL) == (ssize_t)sizeof(*report);
 }
 
-/* The next request, or -1. Runs of short programs follow each other closely: whoever sleeps in
- * between is woken late, and on a CPU that slept. Anybody else who wants this CPU gets it. */
-static ssize_t receive_request(const struct launcher *l, struct launch_request *ret)
-{
-	int64_t until = clock_now_ns(CLOCK_MONOTONIC) + LOOK_FOR_REQUEST_NS;
-	ssize_t n;
-
-	do {
-		n = recv(l->socket, ret, sizeof(*ret), MSG_DONTWAIT);
-		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
-			return n;
-		sched_yield();
-	} while (clock_now_ns(CLOCK_MONOTONIC) < until);
-	return TEMP_FAILURE_RETRY(recv(l->socket, ret, sizeof(*ret), 0));
-}
-
 static void take_signal(int number, void (*handler)(int), void (**ret_caller)(int))
 {
 	struct sigaction action = { .sa_handler = handler }, old;
@@ -594,7 +578,9 @@ int main(int argc, char *argv[])
 		struct launch_request request;
 		ssize_t n;
 
-		n = receive_request(&launcher, &request);
+		/* Runs of short programs follow each other closely. */
+		n = message_receive(
+			launcher.socket, &request, sizeof(request), LOOK_FOR_REQUEST_NS);
 		/* 0: runpinned is done, or dead. */
 		if (n != (ssize_t)sizeof(request) || request.env_pad > LAUNCH_MAX_ENV_PAD)
 			return n == 0 ? 0 : 1;

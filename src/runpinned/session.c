@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "runpinned/join.h"
+#include "runpinned/message.h"
 #include "runpinned/session.h"
 #include "sampler/values.h"
 
@@ -37,8 +37,6 @@ struct session {
 	int socket;
 	int stderr_fd; /* a memfd, -1 when the output is shown */
 	int values_fd; /* for programs that measure themselves */
-	bool reported; /* the report came instead of the end: nothing was started */
-	struct launch_report report;
 };
 
 static uint32_t append_string(struct text *t, const char *s)
@@ -185,9 +183,9 @@ static int stderr_open(void)
 	return fd;
 }
 
-static int receive_report(int socket, struct launch_report *ret)
+static int receive_report(int socket, int64_t look_ns, struct launch_report *ret)
 {
-	ssize_t n = TEMP_FAILURE_RETRY(recv(socket, ret, sizeof(*ret), 0));
+	ssize_t n = message_receive(socket, ret, sizeof(*ret), look_ns);
 
 	return n == (ssize_t)sizeof(*ret) ? 0 : -EPIPE;
 }
@@ -241,7 +239,7 @@ int session_start(const struct session_plan *plan, const struct stop *stop, stru
 	/* Ours must go, or a dead launcher would not be noticed. */
 	close(TAKE_FD(theirs));
 
-	r = receive_report(session->socket, ret_report);
+	r = receive_report(session->socket, 0, ret_report);
 	if (r < 0)
 		return r;
 	if (ret_report->error)
@@ -272,22 +270,16 @@ static void stderr_empty(struct session *session)
 	(void)ftruncate(session->stderr_fd, 0);
 }
 
-/* The end of the run, or the report of one that did not begin. */
-static int receive_end(struct session *session)
+/* Takes the end of the run from the socket. The report of one that did not begin comes without it,
+ * and stays there. */
+static int receive_end(int socket)
 {
-	union {
-		struct launch_end end;
-		struct launch_report report;
-	} message;
-	ssize_t n = TEMP_FAILURE_RETRY(recv(session->socket, &message, sizeof(message), 0));
+	char end[LAUNCH_END_SIZE];
+	ssize_t n = TEMP_FAILURE_RETRY(recv(socket, end, sizeof(end), MSG_PEEK | MSG_TRUNC));
 
-	if (n == (ssize_t)sizeof(message.end))
-		return 0;
-	if (n != (ssize_t)sizeof(message.report))
-		return -EPIPE;
-	session->reported = true;
-	session->report = message.report;
-	return 0;
+	if (n == LAUNCH_END_SIZE)
+		n = TEMP_FAILURE_RETRY(recv(socket, end, sizeof(end), 0));
+	return n > 0 ? 0 : -EPIPE;
 }
 
 int session_run(
@@ -298,7 +290,6 @@ int session_run(
 	int64_t kill_at = -1;
 	int r;
 
-	session->reported = false;
 	stderr_empty(session);
 	r = values_fd_clear(session->values_fd);
 	if (r < 0)
@@ -315,7 +306,7 @@ int session_run(
 		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[0].revents)
-			return receive_end(session);
+			return receive_end(session->socket);
 		stop_check(stop);
 		if (stop->count > seen ||
 			(kill_at >= 0 && clock_now_ns(CLOCK_MONOTONIC) >= kill_at)) {
@@ -330,19 +321,10 @@ int session_run(
 
 int session_report(struct session *session, struct launch_report *ret)
 {
-	int64_t until = clock_now_ns(CLOCK_MONOTONIC) + LOOK_FOR_REPORT_NS;
 	int r;
 
 	*ret = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
-	if (session->reported) {
-		*ret = session->report;
-		return -ret->error;
-	}
-	/* To sleep would take longer. The launcher may want this very CPU. */
-	while (recv(session->socket, ret, sizeof(*ret), MSG_DONTWAIT | MSG_PEEK) < 0 &&
-		errno == EAGAIN && clock_now_ns(CLOCK_MONOTONIC) < until)
-		sched_yield();
-	r = receive_report(session->socket, ret);
+	r = receive_report(session->socket, LOOK_FOR_REPORT_NS, ret);
 	return r < 0 ? r : -ret->error;
 }
 
