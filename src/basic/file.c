@@ -102,6 +102,21 @@ static int read_to_end(int fd, off_t at, size_t max, struct file_buffer *buffer)
 	return 0;
 }
 
+int file_write_attr(const char *path, const char *text)
+{
+	_cleanup_close_ int fd = -EBADF;
+	size_t length = strlen(text);
+	ssize_t n;
+
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, length);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == length ? 0 : -EIO;
+}
+
 int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *ret_length)
 {
 	_cleanup_close_ int fd = -EBADF;

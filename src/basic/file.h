@@ -27,6 +27,10 @@ int file_reread_attr(int fd, char *buf, size_t size);
 /* An attribute that holds one decimal number; -EINVAL when it holds something else. */
 int file_read_attr_u64(int dirfd, const char *path, uint64_t *ret);
 
+/* A kernel attribute by a single write(2), as the text stands. A plain file, as recorded machines
+ * have them, is emptied before. -EIO when not all of it was taken. */
+int file_write_attr(const char *path, const char *text);
+
 /* Reads a whole file of at most max bytes into malloc'd, NUL-terminated memory. -EFBIG beyond. */
 int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *ret_length);
 

@@ -44,30 +44,21 @@ static int explain_denied(int error, char **ret_why)
 	return text_refuse(ret_why, -EPERM, "no namespaces here: %s", strerror(error));
 }
 
-static int write_own(const char *path, const char *text)
-{
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		return -errno;
-	return 0;
-}
-
 static int map_user(unsigned uid, unsigned gid, bool as_root)
 {
 	char map[64];
 	int r;
 
 	/* Without this an ordinary user may not map his group. */
-	r = write_own("/proc/self/setgroups", "deny");
+	r = file_write_attr("/proc/self/setgroups", "deny");
 	if (r < 0)
 		return r;
 	snprintf(map, sizeof(map), "%u %u 1", as_root ? 0 : uid, uid);
-	r = write_own("/proc/self/uid_map", map);
+	r = file_write_attr("/proc/self/uid_map", map);
 	if (r < 0)
 		return r;
 	snprintf(map, sizeof(map), "%u %u 1", as_root ? 0 : gid, gid);
-	return write_own("/proc/self/gid_map", map);
+	return file_write_attr("/proc/self/gid_map", map);
 }
 
 int sysroot_unshare(bool as_root, char **ret_why)

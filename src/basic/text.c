@@ -238,6 +238,20 @@ bool text_starts_with(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+bool text_has_word(const char *s, const char *word, const char *separators)
+{
+	size_t wanted = strlen(word);
+
+	while (*s) {
+		size_t length = strcspn(s, separators);
+
+		if (length == wanted && strncmp(s, word, length) == 0)
+			return true;
+		s += length + (s[length] != '\0');
+	}
+	return false;
+}
+
 int text_vrefuse(char **ret_why, int error, const char *format, va_list ap)
 {
 	_cleanup_free_ char *raw = NULL;

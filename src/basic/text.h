@@ -49,6 +49,8 @@ int text_replace(char **text, const char *by);
 int text_refuse(char **ret_why, int error, const char *format, ...) _printf_(3, 4);
 int text_vrefuse(char **ret_why, int error, const char *format, va_list ap) _printf_(3, 0);
 bool text_starts_with(const char *s, const char *prefix);
+/* Whether a word is one of those that stand between any of these characters. */
+bool text_has_word(const char *s, const char *word, const char *separators);
 
 #define TEXT_REAL_SIZE 40
 /* A finite number in the fewest digits, from 15 on, that are read back as the same one, with '.' in

@@ -19,8 +19,6 @@
 #include "machine/target.h"
 #include "unit/unit.h"
 
-#define SLICE "benchmark.slice"
-
 /* A line, whether or not somebody is there to read it. */
 static void answer(const char *line)
 {
@@ -43,8 +41,8 @@ static bool is_target_up(struct unit_manager *manager)
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *state = NULL;
 
-	return target_read_cpus(&cpus) == 0 && unit_read_state(manager, SLICE, &state) == 0 &&
-		strcmp(state, "active") == 0;
+	return target_read_cpus(&cpus) == 0 &&
+		unit_read_state(manager, TARGET_SLICE, &state) == 0 && strcmp(state, "active") == 0;
 }
 
 static int move(const struct peer *peer)
@@ -69,7 +67,7 @@ static int move(const struct peer *peer)
 	/* systemd is told a number, which nothing keeps for it: as late as can be. */
 	if (!peer_is_alive(peer))
 		return refuse(peer, "it has ended");
-	r = unit_start_scope(manager, scope, SLICE, description, peer->pid);
+	r = unit_start_scope(manager, scope, TARGET_SLICE, description, peer->pid);
 	if (r == 0)
 		return EXIT_DONE;
 	why = unit_why(manager);

@@ -30,7 +30,7 @@
 #include "unit/unit.h"
 
 #define TARGET_UNIT "benchmark.target"
-#define CGROUP_EVENTS "/sys/fs/cgroup/benchmark.slice/cgroup.events"
+#define CGROUP_EVENTS TARGET_CGROUP "/cgroup.events"
 
 enum {
 	/* A launcher whose runpinned was killed gives its program two seconds to end. */

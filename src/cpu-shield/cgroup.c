@@ -150,17 +150,13 @@ int watched_write(const char *path, const char *text)
 
 int controller_read(const char *name, char **ret)
 {
-	char text[FILE_ATTR_SIZE], *save = NULL;
+	char text[FILE_ATTR_SIZE];
 	int r;
 
 	r = file_read_attr(AT_FDCWD, CGROUP_ROOT "/cgroup.subtree_control", text, sizeof(text));
 	if (r < 0)
 		return r;
-	for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		if (strcmp(word, name) == 0)
-			return copy_text("enabled", ret);
-	}
-	return copy_text("disabled", ret);
+	return copy_text(text_has_word(text, name, " ") ? "enabled" : "disabled", ret);
 }
 
 int controller_write(const char *name, const char *text)

@@ -18,22 +18,11 @@ static struct place nowhere(enum knob_word word, const char *why)
 	return (struct place){ .kind = PLACE_NONE, .word = word, .why = why };
 }
 
-static bool has_word(const char *text, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *at = text; (at = strstr(at, word)); at += length) {
-		if ((at == text || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-			return true;
-	}
-	return false;
-}
-
 static struct place find_v2(const char *controllers)
 {
 	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
 		return nowhere(KNOB_HOST_CONTROLLED, IN_CONTAINER);
-	if (!has_word(controllers, "cpuset"))
+	if (!text_has_word(controllers, "cpuset", " "))
 		return nowhere(KNOB_UNAVAILABLE,
 			access(LEGACY_ROOT, F_OK) == 0
 				? "cgroup v2 has no cpusets here: cgroup v1 has them"

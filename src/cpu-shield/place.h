@@ -10,10 +10,11 @@
 #include "basic/cleanup.h"
 #include "knob/knob.h"
 #include "machine/cpumask.h"
+#include "machine/target.h"
 
-#define SHIELD_UNIT "benchmark.slice"
+#define SHIELD_UNIT TARGET_SLICE
 #define CGROUP_ROOT "/sys/fs/cgroup"
-#define SHIELD_CGROUP CGROUP_ROOT "/" SHIELD_UNIT
+#define SHIELD_CGROUP TARGET_CGROUP
 #define SHIELD_CPUS SHIELD_CGROUP "/cpuset.cpus"
 #define SHIELD_EFFECTIVE SHIELD_CGROUP "/cpuset.cpus.effective"
 #define SHIELD_PARTITION SHIELD_CGROUP "/cpuset.cpus.partition"
@@ -21,7 +22,7 @@
 /* cgroup v1, where systemd and Debian mount it; the same on hybrids. */
 #define LEGACY_ROOT CGROUP_ROOT "/cpuset"
 #define LEGACY_SYSTEM LEGACY_ROOT "/system"
-#define LEGACY_SHIELD LEGACY_ROOT "/benchmark"
+#define LEGACY_SHIELD TARGET_CPUSET
 
 enum place_kind {
 	PLACE_UNIT,   /* cgroup v2, and systemd manages it */

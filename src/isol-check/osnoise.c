@@ -211,26 +211,11 @@ static int read_word(const char *directory, const char *name, char text[FILE_ATT
 
 static int write_word(const char *directory, const char *name, const char *text)
 {
-	_cleanup_close_ int fd = -EBADF;
 	char path[PATH_SIZE];
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >= sizeof(path))
 		return -ENAMETOOLONG;
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
-}
-
-/* Among words that are separated by blanks. */
-static bool has_word(const char *text, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (; *text; text += strcspn(text, " \n"), text += strspn(text, " \n"))
-		if (strcspn(text, " \n") == length && strncmp(text, word, length) == 0)
-			return true;
-	return false;
+	return file_write_attr(path, text);
 }
 
 static bool traces_noise(const char *directory)
@@ -272,11 +257,11 @@ static const char *find_obstacle(const char *tracefs, bool *ret_workload)
 		return geteuid() == 0 ? "tracefs is not mounted" : "only root may use it";
 	if (read_word(tracefs, "available_tracers", text) < 0)
 		return "tracefs cannot be read";
-	if (!has_word(text, "osnoise"))
+	if (!text_has_word(text, "osnoise", " \n"))
 		return "the kernel was built without it";
 	if (read_word(tracefs, "osnoise/options", text) < 0)
 		return "before 6.1 it brings threads that spin";
-	*ret_workload = has_word(text, "OSNOISE_WORKLOAD");
+	*ret_workload = text_has_word(text, "OSNOISE_WORKLOAD", " \n");
 	return is_in_use(tracefs) ? "somebody else uses it" : NULL;
 }
 

@@ -184,24 +184,13 @@ int knob_read(const struct knob_backend *backends, const char *path, char **ret)
 static int write_file(const char *path, const char *text)
 {
 	_cleanup_free_ char *line = NULL;
-	_cleanup_close_ int fd = -EBADF;
-	ssize_t n;
-	int length;
 
 	/* With its newline, as echo(1) writes it: a write of nothing would not reach the kernel. */
-	length = asprintf(&line, "%s\n", text);
-	if (length < 0) {
+	if (asprintf(&line, "%s\n", text) < 0) {
 		line = NULL;
 		return -ENOMEM;
 	}
-	/* The kernel's files ignore O_TRUNC; it is for recorded machines, whose files are plain. */
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	n = write(fd, line, (size_t)length);
-	if (n < 0)
-		return -errno;
-	return n == length ? 0 : -EIO;
+	return file_write_attr(path, line);
 }
 
 int knob_write(const struct knob_backend *backends, const char *path, const char *text)

@@ -21,6 +21,11 @@
 #define TARGET_FILE TARGET_DIRECTORY "/target"
 /* Where a process asks to be moved onto those CPUs, see benchmark.target(7). */
 #define TARGET_JOIN_SOCKET TARGET_DIRECTORY "/join"
+/* The cgroup of those CPUs, and the cpuset where cpusets are those of cgroup v1 (where systemd and
+ * Debian mount them). */
+#define TARGET_SLICE "benchmark.slice"
+#define TARGET_CGROUP "/sys/fs/cgroup/" TARGET_SLICE
+#define TARGET_CPUSET "/sys/fs/cgroup/cpuset/benchmark"
 #define TARGET_MAGIC "QUIESCE_TARGET=1"
 
 /*

@@ -34,20 +34,6 @@ static const struct {
 	{ "discard", FLAG_DISCARD },
 };
 
-static bool has_word(const char *words, const char *word)
-{
-	size_t n = strlen(word);
-
-	while (*words) {
-		size_t length = strcspn(words, ", ");
-
-		if (length == n && strncmp(words, word, n) == 0)
-			return true;
-		words += length + (words[length] != '\0');
-	}
-	return false;
-}
-
 /* Whether the first field of a line in fstab means this path. */
 static bool is_spec_of(const char *spec, const char *path)
 {
@@ -85,7 +71,7 @@ static const char *find_discard(const char *path)
 		if (strcmp(entry.mnt_type, "swap") != 0 || !is_spec_of(entry.mnt_fsname, path))
 			continue;
 		for (size_t i = 0; i < ARRAY_SIZE(discards) && !found; i++) {
-			if (has_word(entry.mnt_opts, discards[i].option))
+			if (text_has_word(entry.mnt_opts, discards[i].option, ", "))
 				found = discards[i].option;
 		}
 	}
@@ -140,7 +126,7 @@ static int parse_flags(const char *text, int *ret)
 	uint64_t priority;
 	int flags = 0;
 
-	if (!has_word(text, "on"))
+	if (!text_has_word(text, "on", ", "))
 		return -EINVAL;
 	if (pri) {
 		pri += strlen(" pri=");
@@ -149,7 +135,7 @@ static int parse_flags(const char *text, int *ret)
 		flags |= SWAP_FLAG_PREFER | (int)priority << SWAP_FLAG_PRIO_SHIFT;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(discards); i++) {
-		if (has_word(text, discards[i].option))
+		if (text_has_word(text, discards[i].option, ", "))
 			flags |= discards[i].flags;
 	}
 	*ret = flags;

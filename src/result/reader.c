@@ -77,15 +77,40 @@ int reader_expect_array(struct reader *reader, const struct json_token *token, c
 	return expect(reader, token, JSON_TOKEN_ARRAY, "is not a list", of);
 }
 
+int reader_skip_value(struct reader *reader)
+{
+	struct json_token token;
+	int r;
+
+	r = reader_next(reader, &token);
+	return r < 0 ? r : reader_skip(reader, &token);
+}
+
+int reader_enter_object(struct reader *reader, const char *of)
+{
+	struct json_token token;
+	int r;
+
+	r = reader_next(reader, &token);
+	return r < 0 ? r : reader_expect_object(reader, &token, of);
+}
+
+int reader_enter_array(struct reader *reader, const char *of)
+{
+	struct json_token token;
+	int r;
+
+	r = reader_next(reader, &token);
+	return r < 0 ? r : reader_expect_array(reader, &token, of);
+}
+
 int reader_read_list(struct reader *reader, const char *of, const char *item,
 	int (*each)(struct reader *reader, void *context), void *context)
 {
 	struct json_token token;
 	int r;
 
-	r = reader_next(reader, &token);
-	if (r >= 0)
-		r = reader_expect_array(reader, &token, of);
+	r = reader_enter_array(reader, of);
 	while (r >= 0) {
 		r = reader_next(reader, &token);
 		if (r < 0)
@@ -151,9 +176,7 @@ static int read_benchmark(struct reader *reader, void *context _unused_)
 		} else if (strcmp(token.string, "runs") == 0) {
 			r = reader_read_runs(reader, pending);
 		} else {
-			r = reader_next(reader, &token);
-			if (r >= 0)
-				r = reader_skip(reader, &token);
+			r = reader_skip_value(reader);
 		}
 	}
 	if (r < 0)
@@ -206,9 +229,7 @@ static int read_root(struct reader *reader)
 	struct json_token token;
 	int r;
 
-	r = reader_next(reader, &token);
-	if (r >= 0)
-		r = reader_expect_object(reader, &token, "it");
+	r = reader_enter_object(reader, "it");
 	while (r >= 0) {
 		r = reader_next(reader, &token);
 		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
@@ -222,9 +243,7 @@ static int read_root(struct reader *reader)
 		} else if (strcmp(token.string, "metadata") == 0) {
 			r = reader_read_metadata(reader, &reader->suite_metadata);
 		} else {
-			r = reader_next(reader, &token);
-			if (r >= 0)
-				r = reader_skip(reader, &token);
+			r = reader_skip_value(reader);
 		}
 	}
 	if (r >= 0 && !has_version)

@@ -71,9 +71,14 @@ static inline int reader_next(struct reader *reader, struct json_token *ret)
 
 /* On to the end of the value that began with this token. */
 int reader_skip(struct reader *reader, const struct json_token *token);
+/* Past the next value, whatever it is. */
+int reader_skip_value(struct reader *reader);
 /* `of` says whose value it is. */
 int reader_expect_object(struct reader *reader, const struct json_token *token, const char *of);
 int reader_expect_array(struct reader *reader, const struct json_token *token, const char *of);
+/* The same of the next token, which it takes. */
+int reader_enter_object(struct reader *reader, const char *of);
+int reader_enter_array(struct reader *reader, const char *of);
 /* A list of objects: `of` says whose value it is, `item` what each of them is. `each` begins behind
  * the '{'. */
 int reader_read_list(struct reader *reader, const char *of, const char *item,

@@ -123,9 +123,7 @@ int reader_read_metadata(struct reader *reader, struct facts *facts)
 	struct json_token token;
 	int r;
 
-	r = reader_next(reader, &token);
-	if (r >= 0)
-		r = reader_expect_object(reader, &token, "the value of 'metadata'");
+	r = reader_enter_object(reader, "the value of 'metadata'");
 	while (r >= 0) {
 		_cleanup_free_ char *name = NULL;
 		struct fact fact;
@@ -182,9 +180,7 @@ int reader_read_run_metadata(
 	struct json_token token;
 	int r;
 
-	r = reader_next(reader, &token);
-	if (r >= 0)
-		r = reader_expect_object(reader, &token, "the value of 'metadata'");
+	r = reader_enter_object(reader, "the value of 'metadata'");
 	while (r >= 0) {
 		struct run_name *name = NULL;
 		struct fact fact;

@@ -154,9 +154,7 @@ static int read_run(
 		if (strcmp(token.string, "metadata") == 0) {
 			r = reader_read_run_metadata(reader, pending, buffer, data);
 		} else if (strcmp(token.string, "values") == 0) {
-			r = reader_next(reader, &token);
-			if (r >= 0)
-				r = reader_expect_array(reader, &token, "the value of 'values'");
+			r = reader_enter_array(reader, "the value of 'values'");
 			if (r >= 0)
 				r = read_values(reader, pending);
 		} else if (strcmp(token.string, "warmups") == 0) {
@@ -169,9 +167,7 @@ static int read_run(
 			if (r >= 0)
 				r = read_warmups(reader, pending);
 		} else {
-			r = reader_next(reader, &token);
-			if (r >= 0)
-				r = reader_skip(reader, &token);
+			r = reader_skip_value(reader);
 		}
 		if (r < 0)
 			return r;

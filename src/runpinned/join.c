@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,12 +8,11 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "basic/say.h"
 #include "machine/target.h"
 #include "runpinned/join.h"
 #include "unit/unit.h"
-
-#define CGROUPS "/sys/fs/cgroup"
 
 enum {
 	/* The server is started for us, and has 30. */
@@ -80,21 +78,19 @@ static int read_answer(int fd, char *buf, size_t size)
  * cgroup v1, or there is no systemd. NULL where systemd has it. */
 static const char *find_cgroup(void)
 {
-	static const char legacy[] = CGROUPS "/cpuset/benchmark/cgroup.procs";
+	static const char legacy[] = TARGET_CPUSET "/cgroup.procs";
 
 	if (access(legacy, F_OK) == 0)
 		return legacy;
-	return unit_is_booted() ? NULL : CGROUPS "/benchmark.slice/cgroup.procs";
+	return unit_is_booted() ? NULL : TARGET_CGROUP "/cgroup.procs";
 }
 
 static int enter_cgroup(const char *path)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	int r = 0;
+	int r;
 
 	/* 0 is who writes it (kernel/cgroup/cgroup.c, cgroup_procs_write_start()). */
-	if (fd < 0 || write(fd, "0", 1) < 0)
-		r = -errno;
+	r = file_write_attr(path, "0");
 	if (r == -EACCES)
 		say("only root may use the CPUs of benchmark.target on this machine (%s)", path);
 	else if (r < 0)

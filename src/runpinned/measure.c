@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/random.h"
 #include "basic/say.h"
@@ -162,13 +162,8 @@ static void say_window_error(int error)
  * written first. */
 static int drop_caches(void)
 {
-	_cleanup_close_ int fd = -EBADF;
-
 	sync();
-	fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, "3", 1) != 1)
-		return -errno;
-	return 0;
+	return file_write_attr("/proc/sys/vm/drop_caches", "3");
 }
 
 /* How far all commands together have come. */

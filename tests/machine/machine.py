@@ -496,6 +496,16 @@ def two_cpus():
         raise Skip('the real CPUs 0 and 1 are wanted')
 
 
+# In a shell: three threads, of which two have chosen a CPU, and what shows where they may run.
+THREE_THREADS = '''
+    show() { for p in $a $b $c; do taskset -pc $p | sed 's/.*: //'; done | tr '\\n' ' '; echo; }
+    taskset -c 0 sleep 1000 & a=$!
+    taskset -c 1 sleep 1000 & b=$!
+    sleep 1000 & c=$!
+    sleep 0.2
+'''
+
+
 def make_core(box):
     """Has the two CPUs of `vm-plain` be threads of a core, which can go offline. What hotplug.py is
     to know of them."""

@@ -276,12 +276,7 @@ def test_program_still_runs():
 
 # --- Affinities ---
 
-THREADS = '''
-    show() { for p in $a $b $c; do taskset -pc $p | sed 's/.*: //'; done | tr '\\n' ' '; echo; }
-    taskset -c 0 sleep 1000 & a=$!
-    taskset -c 1 sleep 1000 & b=$!
-    sleep 1000 & c=$!
-    sleep 0.2
+THREADS = machine.THREE_THREADS + '''
     echo 1 $$ $a $b $c | tr ' ' '\\n' >> /sys/fs/cgroup/cpuset/tasks 2> /dev/null
     show
 '''

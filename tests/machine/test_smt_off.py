@@ -405,15 +405,6 @@ def test_cpusets():
 class Threads(Linux):
     """A core with two threads, which the machine of the test has as well."""
 
-    SHOW = '''
-        show() { for p in $a $b $c; do taskset -pc $p | sed 's/.*: //'; done | tr '\\n' ' '; echo; }
-        taskset -c 0 sleep 1000 & a=$!
-        taskset -c 1 sleep 1000 & b=$!
-        sleep 1000 & c=$!
-        sleep 0.2
-        show
-    '''
-
     def __init__(self, threads):
         machine.two_cpus()
         Smt.__init__(self, 'vm-plain')
@@ -428,7 +419,7 @@ class Threads(Linux):
         words = f"LD_PRELOAD={os.environ['KERNEL']} ASAN_OPTIONS={options}"
         result = self.box.run(
             *simulator('hotplug.py'), 'run', 'sh', '-c',
-            f'smt() {{ env {words} {self.tool} "$@"; }}\n{self.SHOW}\n{script}',
+            f'smt() {{ env {words} {self.tool} "$@"; }}\n{machine.THREE_THREADS}\nshow\n{script}',
             env=self.environment(), root=True, alone=True)
         equal(result.returncode, 0, f'status of the shell: {result.stderr}')
         return result.stdout.split('\n')

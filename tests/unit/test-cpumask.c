@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -366,6 +367,25 @@ static void test_list_bad(void **state)
 	}
 }
 
+static void test_list_file(void **state)
+{
+	struct fixture *f = *state;
+	char path[] = "/tmp/test-cpumask.XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "0-2,5\n", 6), 6);
+	assert_int_equal(cpumask_read_list(AT_FDCWD, path, f->a), 0);
+	expect_list(f->a, "0-2,5");
+	/* What cannot be understood, or read, changes nothing. */
+	assert_int_equal(write(fd, "x\n", 2), 2);
+	assert_int_equal(cpumask_read_list(AT_FDCWD, path, f->a), -EINVAL);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(cpumask_read_list(AT_FDCWD, path, f->a), -ENOENT);
+	expect_list(f->a, "0-2,5");
+	close(fd);
+}
+
 static void test_list_long(void **state)
 {
 	struct fixture *f = *state;
@@ -678,6 +698,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_copies, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_good, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_bad, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_list_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hex_good, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hex_bad, setup, teardown),

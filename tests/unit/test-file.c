@@ -207,6 +207,21 @@ static void test_reread_attr(void **state)
 	close(fd);
 }
 
+static void test_write_attr(void **state)
+{
+	(void)state;
+	put_text("attr", "a longer text\n", 0644);
+	assert_int_equal(file_write_attr("attr", "5\n"), 0);
+	check_file("attr", "5\n");
+	assert_int_equal(file_write_attr("attr", ""), 0);
+	check_file("attr", "");
+	/* It makes no files, and no room where there is none. */
+	assert_int_equal(file_write_attr("absent", "5"), -ENOENT);
+	assert_int_equal(count_files("."), 1);
+	assert_int_equal(file_write_attr(".", "5"), -EISDIR);
+	assert_int_equal(file_write_attr("/dev/full", "5"), -ENOSPC);
+}
+
 /* --- Whole files --- */
 
 static void test_read_all_sizes(void **state)
@@ -583,6 +598,7 @@ int main(void)
 		IN_TOP(test_attr_sizes),
 		IN_TOP(test_attr_errors),
 		IN_TOP(test_reread_attr),
+		IN_TOP(test_write_attr),
 		IN_TOP(test_read_all_sizes),
 		IN_TOP(test_read_all_errors),
 		IN_TOP(test_reread),

@@ -277,6 +277,21 @@ static void test_refuse(void **state)
 	check_text(why, "line 3 of 'a\\x1b[31m\\xff'");
 }
 
+static void test_has_word(void **state)
+{
+	(void)state;
+	assert_true(text_has_word("cpuset cpu io", "cpuset", " "));
+	assert_true(text_has_word("cpuset cpu io", "io", " "));
+	assert_true(text_has_word("rw,discard, pri=5", "discard", ", "));
+	assert_true(text_has_word("nop\n", "nop", " \n"));
+	assert_false(text_has_word("cpuset cpu io", "cpus", " "));
+	assert_false(text_has_word("cpuset cpu io", "set", " "));
+	assert_false(text_has_word("NO_OSNOISE", "OSNOISE", " "));
+	assert_false(text_has_word("a,b", "a", " "));
+	assert_false(text_has_word("", "a", " "));
+	assert_false(text_has_word("  ", "a", " "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +303,7 @@ int main(void)
 		cmocka_unit_test(test_quote_argv),
 		cmocka_unit_test(test_quote_for_shell),
 		cmocka_unit_test(test_starts_with),
+		cmocka_unit_test(test_has_word),
 		cmocka_unit_test(test_format_real),
 		cmocka_unit_test(test_refuse),
 	};
