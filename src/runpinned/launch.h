@@ -13,9 +13,10 @@
  * beyond `magic`.
  *
  * A message that wakes a sleeping CPU takes tens of microseconds, in virtual machines more than a
- * short program. So the launcher looks for the next request for a moment before it sleeps, and the
- * end is told before the launcher has gathered what to report, so that runpinned, awake by then,
- * reads its evidence meanwhile. Neither is inside a window.
+ * short program. So the end is told before the launcher has gathered what to report, so that
+ * runpinned, awake by then, reads its evidence meanwhile; and a launcher that is told that its next
+ * request follows at once starts the child for it and looks for it for a moment before it sleeps.
+ * Neither is inside a window: where several launchers take turns on one CPU, none is told so.
  *
  * Signals to the launcher: SIGTERM ends the running child's process group (a second one kills it),
  * SIGKILL of runpinned arrives as SIGTERM, too.
@@ -27,7 +28,7 @@
 #include <stdint.h>
 
 enum {
-	LAUNCH_MAGIC = 0x71756905,
+	LAUNCH_MAGIC = 0x71756906,
 	LAUNCH_MAX_COUNTERS = 32,
 	/* A CPU mask as sched_setaffinity(2) takes it: 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
@@ -72,6 +73,7 @@ enum launch_command {
 struct launch_request {
 	uint32_t command;
 	uint32_t env_pad; /* bytes of padding, with LAUNCH_ENV_PAD */
+	uint32_t soon;	  /* this launcher's next request follows this one's report at once */
 };
 
 enum {

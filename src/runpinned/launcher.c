@@ -8,6 +8,11 @@
  * CPU. Instead the child yields until the parent is about to sleep, and the parent is woken only
  * by the exit. While the child waits, the parent does for it whatever can be done from outside
  * (process group, perf event); what is left happens in the child just before execve(2).
+ *
+ * Where the next request is to follow at once, its child is there before it: runpinned reads its
+ * evidence meanwhile, on another CPU. Waiting for a request, too, the child yields, as its parent
+ * does; when none comes it is ended, so that nothing of ours wants the CPU between two runs that
+ * are far apart, or while the program of another launcher has it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,6 +52,35 @@ enum {
 
 static const char pad_variable[] = "QUIESCE_PAD=";
 
+struct launcher;
+
+enum order {
+	ORDER_WAIT,
+	ORDER_GO, /* the parent is about to sleep */
+	ORDER_END,
+};
+
+/* Shared with the child, which lives in our memory until it executes the program. */
+struct child {
+	const struct launcher *launcher;
+	pid_t parent;
+	enum order order;
+	/* What it is to execute. */
+	const char *program;
+	bool is_floor;
+	/* Set by the child. */
+	int64_t start_ns;
+	struct rusage before; /* what the child had used up until then, without the program */
+	int error;
+	int step;
+	/* The parent's. */
+	pid_t pid; /* 0: there is none */
+	void *map; /* of the perf event's records, NULL: there is none */
+	int window_error;
+	int schedstat_fd;
+	int64_t delay_before_ns; /* its run delay before it was given the order, -1 unknown */
+};
+
 struct launcher {
 	const struct launch_plan *plan;
 	char **argv;
@@ -58,21 +92,10 @@ struct launcher {
 	void (*caller_term)(int); /* SIG_DFL or SIG_IGN: what a child starts with */
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
+	struct child child; /* the one that runs, or waits */
+	bool is_followed;   /* the last request that was to follow at once did */
 	int counter_fds[LAUNCH_MAX_COUNTERS];
 	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* as last read */
-};
-
-/* Shared with the child, which lives in our memory until it executes the program. */
-struct child {
-	const struct launcher *launcher;
-	const char *program;
-	bool is_floor;
-	pid_t parent;
-	bool go;	      /* set by the parent when it is about to sleep */
-	int64_t start_ns;     /* set by the child */
-	struct rusage before; /* what the child had used up until then, without the program */
-	int error;
-	int step;
 };
 
 /* What the signal handler needs to know. */
@@ -125,10 +148,14 @@ static int child_main(void *arg)
 	const struct launch_plan *plan = l->plan;
 	char *const floor_argv[] = { (char *)child->program, NULL };
 
-	while (!__atomic_load_n(&child->go, __ATOMIC_ACQUIRE)) {
-		sched_yield();
-		if (getppid() != child->parent)
+	for (;;) {
+		enum order order = __atomic_load_n(&child->order, __ATOMIC_ACQUIRE);
+
+		if (order == ORDER_GO)
+			break;
+		if (order == ORDER_END || getppid() != child->parent)
 			_exit(127);
+		sched_yield();
 	}
 
 	if (plan->flags & LAUNCH_NO_ASLR) {
@@ -202,22 +229,28 @@ static void counters_read(struct launcher *l, struct launch_report *report)
 	report->n_counters = l->plan->n_counters;
 }
 
-/* Field 2 of /proc/PID/schedstat: ns spent runnable but waiting (Documentation/scheduler/
- * sched-stats.rst). A zombie still has the file. */
-static int64_t read_run_delay(pid_t pid)
+static int schedstat_open(pid_t pid)
 {
-	char path[64], buf[128];
-	const char *cursor = buf;
-	uint64_t ran, delay;
-	ssize_t n;
+	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Field 2 of /proc/PID/schedstat: ns spent runnable but waiting (Documentation/scheduler/
+ * sched-stats.rst). A zombie still has the file. -1 when unknown. */
+static int64_t read_run_delay(int fd)
+{
+	char buf[128];
+	const char *cursor = buf;
+	uint64_t ran, delay;
+	ssize_t n;
+
 	if (fd < 0)
 		return -1;
-	n = read(fd, buf, sizeof(buf) - 1);
-	close(fd);
+	n = pread(fd, buf, sizeof(buf) - 1, 0);
 	if (n <= 0)
 		return -1;
 	buf[n] = '\0';
@@ -265,95 +298,141 @@ static void fill_usage(
 	report->involuntary_switches = after->ru_nivcsw - before->ru_nivcsw;
 }
 
-/* Starts the waiting child; signals are blocked before and after. */
-static pid_t child_start(struct launcher *l, struct child *child)
+/* Starts a child that waits for its order; signals are blocked before and after. */
+static int child_start(struct launcher *l)
 {
-	pid_t pid;
-
-	pid = clone(
-		child_main, (char *)l->child_stack + CHILD_STACK_SIZE, CLONE_VM | SIGCHLD, child);
-	if (pid < 0)
-		return -errno;
-	/* From out here, so that the group exists before a signal can be meant for it. It fails
-	 * only if the child is gone, which the wait tells. */
-	(void)setpgid(pid, pid);
-	return pid;
-}
-
-static void run_once(
-	struct launcher *l, const struct launch_request *request, struct launch_report *report)
-{
-	const struct launch_plan *plan = l->plan;
-	struct child child = {
-		.launcher = l,
-		.is_floor = request->command == LAUNCH_FLOOR,
-		.parent = getpid(),
-	};
-	void *map = NULL;
-	struct rusage usage;
-	siginfo_t info;
-	pid_t pid;
+	struct child *child = &l->child;
 	int r;
 
-	*report = (struct launch_report){
-		.run_delay_ns = -1,
-		.window = { .cpu_exec = -1, .cpu_exit = -1 },
+	*child = (struct child){
+		.launcher = l,
+		.parent = getpid(),
+		.schedstat_fd = -EBADF,
+		.delay_before_ns = -1,
 	};
-	child.program = (const char *)plan + (child.is_floor ? plan->floor_program : plan->program);
-	if (l->pad) {
-		char *end = l->pad + strlen(pad_variable);
-
-		memset(end, 'x', request->env_pad);
-		end[request->env_pad] = '\0';
+	child->pid = clone(
+		child_main, (char *)l->child_stack + CHILD_STACK_SIZE, CLONE_VM | SIGCHLD, child);
+	if (child->pid < 0) {
+		r = -errno;
+		child->pid = 0;
+		return r;
 	}
-	timed_out = 0;
-
-	pid = child_start(l, &child);
-	if (pid < 0) {
-		report->error = -pid;
-		report->step = LAUNCH_STEP_CLONE;
-		return;
-	}
-	if (plan->flags & LAUNCH_KERNEL_WINDOW) {
-		report->window_tried = 1;
-		r = window_attach(l, pid, &map);
+	/* From out here, so that the group exists before a signal can be meant for it. It fails
+	 * only if the child is gone, which the wait tells. */
+	(void)setpgid(child->pid, child->pid);
+	if (l->plan->flags & LAUNCH_KERNEL_WINDOW) {
+		r = window_attach(l, child->pid, &child->map);
 		if (r < 0)
-			report->window_error = -r;
+			child->window_error = -r;
 	}
-	running_group = pid;
-	timer_arm(l, plan->timeout_ns);
+	if (l->plan->flags & LAUNCH_SCHEDSTAT)
+		child->schedstat_fd = schedstat_open(child->pid);
+	return 0;
+}
+
+/* What we had of the child beside itself. */
+static void child_drop(struct child *child)
+{
+	if (child->map)
+		munmap(child->map, window_map_size());
+	if (child->schedstat_fd >= 0)
+		close(child->schedstat_fd);
+	child->map = NULL;
+	child->schedstat_fd = -EBADF;
+	child->pid = 0;
+}
+
+/* Ends the child that waits, if there is one. */
+static void child_end(struct child *child)
+{
+	if (child->pid == 0)
+		return;
+	__atomic_store_n(&child->order, ORDER_END, __ATOMIC_RELEASE);
+	while (waitpid(child->pid, NULL, 0) < 0 && errno != ECHILD)
+		;
+	child_drop(child);
+}
+
+/* Has the waiting child execute the program, and waits for its end. Signals are blocked before and
+ * after. */
+static void child_run(struct launcher *l, struct launch_report *report)
+{
+	struct child *child = &l->child;
+	siginfo_t info;
+
+	timed_out = 0;
+	running_group = child->pid;
+	child->delay_before_ns = read_run_delay(child->schedstat_fd);
+	timer_arm(l, l->plan->timeout_ns);
 	block_signals(false);
 
-	__atomic_store_n(&child.go, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&child->order, ORDER_GO, __ATOMIC_RELEASE);
 	/* errno is shared with the child until it executes the program, so it proves nothing here;
 	 * but waiting for one's own child fails for no other reason than a signal. */
-	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
+	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0)
 		;
-	report->end_ns = clock_now_ns(plan->clockid);
+	report->end_ns = clock_now_ns(l->plan->clockid);
 	/* Whoever is gone is noticed when the report is sent. */
 	(void)send(l->socket, "", LAUNCH_END_SIZE, MSG_NOSIGNAL);
 
 	block_signals(true);
 	running_group = 0;
 	timer_arm(l, 0);
-	report->start_ns = child.start_ns;
-	if (plan->flags & LAUNCH_SCHEDSTAT && !child.error)
-		report->run_delay_ns = read_run_delay(pid);
-	if (map) {
-		window_read(map, pid, &report->window);
-		munmap(map, window_map_size());
+}
+
+static void run_once(
+	struct launcher *l, const struct launch_request *request, struct launch_report *report)
+{
+	const struct launch_plan *plan = l->plan;
+	struct child *child = &l->child;
+	struct rusage usage;
+	pid_t pid;
+	int r;
+
+	*report = (struct launch_report){
+		.run_delay_ns = -1,
+		.window = { .cpu_exec = -1, .cpu_exit = -1 },
+		.window_tried = plan->flags & LAUNCH_KERNEL_WINDOW ? 1 : 0,
+	};
+	r = child->pid == 0 ? child_start(l) : 0;
+	if (r < 0) {
+		report->error = -r;
+		report->step = LAUNCH_STEP_CLONE;
+		return;
 	}
+	pid = child->pid;
+	report->window_error = child->window_error;
+	child->is_floor = request->command == LAUNCH_FLOOR;
+	child->program =
+		(const char *)plan + (child->is_floor ? plan->floor_program : plan->program);
+	if (l->pad) {
+		char *end = l->pad + strlen(pad_variable);
+
+		memset(end, 'x', request->env_pad);
+		end[request->env_pad] = '\0';
+	}
+
+	child_run(l, report);
+	report->start_ns = child->start_ns;
+	if (child->delay_before_ns >= 0 && !child->error) {
+		int64_t delay = read_run_delay(child->schedstat_fd);
+
+		report->run_delay_ns = delay < 0 ? -1 : delay - child->delay_before_ns;
+	}
+	if (child->map)
+		window_read(child->map, pid, &report->window);
+	child_drop(child);
 	if (wait4(pid, &report->status, 0, &usage) != pid) {
 		report->error = errno;
 		report->step = LAUNCH_STEP_WAIT;
 		return;
 	}
-	if (child.error) {
-		report->error = child.error;
-		report->step = child.step;
+	if (child->error) {
+		report->error = child->error;
+		report->step = child->step;
 		return;
 	}
-	fill_usage(&child.before, &usage, report);
+	fill_usage(&child->before, &usage, report);
 	report->timed_out = timed_out != 0;
 	report->interrupted = terminations > 0;
 	/* The group outlives its leader as long as it has members. */
@@ -534,6 +613,49 @@ static bool parse_arguments(int argc, char *argv[], int *ret_socket, int *ret_pl
 	return true;
 }
 
+/*
+ * The next request. One that is to follow closely is looked for: by then its child waits for it, if
+ * the last such one was in time. Signals are blocked before and after.
+ */
+static ssize_t request_receive(struct launcher *l, bool soon, struct launch_request *ret)
+{
+	ssize_t n;
+
+	if (soon) {
+		/* A failure is met again, and told, when the child is needed. */
+		if (l->is_followed)
+			(void)child_start(l);
+		n = message_look(l->socket, ret, sizeof(*ret), LOOK_FOR_REQUEST_NS);
+		l->is_followed = n != -EAGAIN;
+		if (l->is_followed)
+			return n;
+		child_end(&l->child);
+	}
+	return message_receive(l->socket, ret, sizeof(*ret), 0);
+}
+
+/* Until runpinned is done, or dead. */
+static int serve(struct launcher *l)
+{
+	bool soon = false;
+
+	for (;;) {
+		struct launch_request request;
+		struct launch_report report;
+		ssize_t n;
+
+		n = request_receive(l, soon, &request);
+		if (n != (ssize_t)sizeof(request) || request.env_pad > LAUNCH_MAX_ENV_PAD) {
+			child_end(&l->child);
+			return n == 0 ? 0 : -EPROTO;
+		}
+		run_once(l, &request, &report);
+		if (!send_report(l, &report))
+			return -EPIPE;
+		soon = request.soon;
+	}
+}
+
 int main(int argc, char *argv[])
 {
 	struct launcher launcher = { 0 };
@@ -574,18 +696,5 @@ int main(int argc, char *argv[])
 	if (!send_report(&launcher, &report) || r < 0)
 		return 1;
 
-	for (;;) {
-		struct launch_request request;
-		ssize_t n;
-
-		/* Runs of short programs follow each other closely. */
-		n = message_receive(
-			launcher.socket, &request, sizeof(request), LOOK_FOR_REQUEST_NS);
-		/* 0: runpinned is done, or dead. */
-		if (n != (ssize_t)sizeof(request) || request.env_pad > LAUNCH_MAX_ENV_PAD)
-			return n == 0 ? 0 : 1;
-		run_once(&launcher, &request, &report);
-		if (!send_report(&launcher, &report))
-			return 1;
-	}
+	return serve(&launcher) < 0 ? 1 : 0;
 }

@@ -109,10 +109,14 @@ static int measure_floor(struct work *work, struct floor_time *ret)
 
 	*ret = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
 	for (size_t i = 0; i < FLOOR_RUNS && stop_check(work->stop) == 0; i++) {
+		struct launch_request request = {
+			.command = LAUNCH_FLOOR,
+			.soon = i + 1 < FLOOR_RUNS,
+		};
 		struct launch_report report = { .step = LAUNCH_STEP_SETUP };
 		int r;
 
-		r = session_run(work->command->session, work->stop, LAUNCH_FLOOR, 0);
+		r = session_run(work->command->session, work->stop, &request);
 		if (r == 0)
 			r = session_report(work->command->session, &report);
 		if (r < 0)
@@ -298,6 +302,12 @@ static int run_one(struct work *work, bool warmup)
 {
 	const struct options *o = work->options;
 	struct measurement *m = work->m;
+	struct launch_request request = {
+		.command = LAUNCH_RUN,
+		.env_pad = work->env_pad,
+		/* With several commands another launcher's program has the CPU before. */
+		.soon = work->commands->n == 1,
+	};
 	struct launch_report report = { .step = LAUNCH_STEP_SETUP };
 	struct evidence evidence;
 	struct sample sample;
@@ -317,7 +327,7 @@ static int run_one(struct work *work, bool warmup)
 	}
 	if (work->evidence)
 		evidence_before(work->evidence);
-	r = session_run(work->command->session, work->stop, LAUNCH_RUN, work->env_pad);
+	r = session_run(work->command->session, work->stop, &request);
 	if (r == 0) {
 		if (work->evidence)
 			evidence_after(work->evidence);

@@ -8,16 +8,28 @@
 #include "basic/clock.h"
 #include "runpinned/message.h"
 
-ssize_t message_receive(int socket, void *buf, size_t size, int64_t look_ns)
+ssize_t message_look(int socket, void *buf, size_t size, int64_t look_ns)
 {
 	int64_t until = clock_now_ns(CLOCK_MONOTONIC) + look_ns;
-	ssize_t n;
 
 	do {
-		n = recv(socket, buf, size, MSG_DONTWAIT);
-		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+		ssize_t n = recv(socket, buf, size, MSG_DONTWAIT);
+
+		if (n >= 0)
 			return n;
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
 		sched_yield();
 	} while (clock_now_ns(CLOCK_MONOTONIC) < until);
-	return TEMP_FAILURE_RETRY(recv(socket, buf, size, 0));
+	return -EAGAIN;
+}
+
+ssize_t message_receive(int socket, void *buf, size_t size, int64_t look_ns)
+{
+	ssize_t n = message_look(socket, buf, size, look_ns);
+
+	if (n != -EAGAIN)
+		return n;
+	n = TEMP_FAILURE_RETRY(recv(socket, buf, size, 0));
+	return n < 0 ? -errno : n;
 }

@@ -11,10 +11,13 @@
 #include <sys/types.h>
 
 /*
- * The next message, as recv(2): looks for it for so many nanoseconds before it sleeps. What follows
- * closely is worth that: whoever sleeps is woken late, and on a CPU that slept. Anybody else who
- * wants this CPU gets it. Signals do not end the wait.
+ * Looks for the next message for so many nanoseconds, without sleeping. What follows closely is
+ * worth that: whoever sleeps is woken late, and on a CPU that slept. Anybody else who wants this
+ * CPU gets it. The size of the message, 0 at the end of the conversation, or a negative errno;
+ * -EAGAIN: there was none in that time.
  */
+ssize_t message_look(int socket, void *buf, size_t size, int64_t look_ns);
+/* The same, but sleeps then. Signals do not end the wait. */
 ssize_t message_receive(int socket, void *buf, size_t size, int64_t look_ns);
 
 #endif

@@ -282,10 +282,8 @@ static int receive_end(int socket)
 	return n > 0 ? 0 : -EPIPE;
 }
 
-int session_run(
-	struct session *session, struct stop *stop, enum launch_command command, uint32_t env_pad)
+int session_run(struct session *session, struct stop *stop, const struct launch_request *request)
 {
-	struct launch_request request = { .command = command, .env_pad = env_pad };
 	unsigned seen = stop->count;
 	int64_t kill_at = -1;
 	int r;
@@ -294,7 +292,7 @@ int session_run(
 	r = values_fd_clear(session->values_fd);
 	if (r < 0)
 		return r;
-	if (send(session->socket, &request, sizeof(request), MSG_NOSIGNAL) < 0)
+	if (send(session->socket, request, sizeof(*request), MSG_NOSIGNAL) < 0)
 		return -EPIPE;
 	for (;;) {
 		struct pollfd fds[] = {

@@ -44,8 +44,7 @@ int session_start(const struct session_plan *plan, const struct stop *stop, stru
  * the second signal or after two seconds; the report then says `interrupted`. 0, or the negative
  * errno of what kept it from being asked for. -EPIPE: the launcher is gone.
  */
-int session_run(
-	struct session *session, struct stop *stop, enum launch_command command, uint32_t env_pad);
+int session_run(struct session *session, struct stop *stop, const struct launch_request *request);
 /*
  * The report of the run that was just asked for, which follows its end by some microseconds. A run
  * that took place returns 0; one that did not, the negative errno, with its step in *ret.

@@ -821,6 +821,18 @@ def test_rounds_share_the_padding():
     check(len(set(pads[0])) > 1, 'always the same padding')
 
 
+def test_launchers_leave_the_cpu_to_each_other():
+    alone = str(PROGRAMS / 'alone')
+    if subprocess.run([alone], check=False).returncode == 77:
+        raise Skip('the kernel does not name the children of a process')
+    found = several('-n', 40, '--ignore-failure', '--command', f'a={alone}',
+                    '--command', f'b={alone}', '--command', f'c={alone}')
+    in_the_way = [name for name in found for one in metadata(found[name])
+                  if 'failed' in one.get('quiesce_flags', '')]
+    # One that somebody kept from falling asleep is not ours.
+    check(len(in_the_way) < 3 * 40 / 5, f'other launchers ran in {len(in_the_way)} of 120 runs')
+
+
 def test_several_appended():
     path = scratch('several.json')
     for _ in range(2):
