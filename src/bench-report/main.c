@@ -30,10 +30,8 @@ static const struct verb verbs[] = {
 		verb_check },
 	{ "compare", "bjtMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 1,
 		verb_compare },
-#if HAVE_CAIRO
 	{ "plot", "bjoS", "FILE...", "a picture: the samples in order, and what was beside them", 1,
 		verb_plot },
-#endif
 	{ "slowest", "bjn", "FILE...", "what took the longest to measure", 1, verb_slowest },
 	{ "merge", "jo", "FILE...", "several files as one", 1, verb_merge },
 };
