@@ -30,8 +30,13 @@ static int read_stat(long pid, char *ret_state, long *ret_parent)
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
 	if (read_text(path, buf, sizeof(buf)) < 0)
 		return -1;
+	/* "PID (NAME) STATE PARENT ...", and a name may have any character. */
 	after = strrchr(buf, ')');
-	return after && sscanf(after, ") %c %ld", ret_state, ret_parent) == 2 ? 0 : -1;
+	if (!after || strlen(after) < sizeof(") R 1") - 1)
+		return -1;
+	*ret_state = after[2];
+	*ret_parent = strtol(after + 4, NULL, 10);
+	return 0;
 }
 
 int main(void)
