@@ -319,7 +319,7 @@ static int add_epb(
 static int add_percentages(struct knob_plan *plan, const struct policies *policies)
 {
 	uint64_t needed = 0, allowed = 100, now;
-	char text[16];
+	char text[24];
 	int r;
 
 	for (size_t i = 0; i < policies->n; i++) {
