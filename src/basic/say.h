@@ -8,6 +8,8 @@
 #ifndef QUIESCE_BASIC_SAY_H
 #define QUIESCE_BASIC_SAY_H
 
+#include <getopt.h>
+
 #include "basic/macro.h"
 
 /* Exit statuses of every tool here. */
@@ -22,5 +24,8 @@ enum exit_status {
 void say(const char *format, ...) _printf_(1, 2);
 /* As say(), with ": strerror(error)" behind it; error is positive or negative. */
 void say_errno(int error, const char *format, ...) _printf_(2, 3);
+/* What getopt_long(3) has just refused, and where the help is: ':' is an option without its value,
+ * '?' anything else. For tools that set opterr to 0, as its own messages name no help. */
+void say_option(int refused, char *const argv[], const struct option *table);
 
 #endif

@@ -20,8 +20,8 @@ enum {
 };
 
 static const struct verb verbs[] = {
-	{ "show", "bjm", "FILE...",
-		"each benchmark in short: figures, histogram, what disturbed it", 1, verb_show },
+	{ "show", "bjm", "FILE...", "each in short: figures, histogram, what disturbed it", 1,
+		verb_show },
 	{ "stats", "bj", "FILE...", "all figures: counts, extremes, percentiles, outliers", 1,
 		verb_stats },
 	{ "hist", "bjB", "FILE...", "histograms; of several files on one scale", 1, verb_hist },
@@ -30,7 +30,7 @@ static const struct verb verbs[] = {
 		verb_check },
 	{ "compare", "bjtMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 1,
 		verb_compare },
-	{ "plot", "bjoS", "FILE...", "a picture: the samples in order, and what was beside them", 1,
+	{ "plot", "bjoS", "FILE...", "a picture: the samples in order, what was beside them", 1,
 		verb_plot },
 	{ "slowest", "bjn", "FILE...", "what took the longest to measure", 1, verb_slowest },
 	{ "merge", "jo", "FILE...", "several files as one", 1, verb_merge },
@@ -39,8 +39,8 @@ static const struct verb verbs[] = {
 static void usage(FILE *stream)
 {
 	fputs("Usage: bench-report VERB [OPTIONS] FILE...\n"
-	      "Show, check and compare results: those of runpinned, and any of pyperf's, plain or\n"
-	      "compressed by gzip. FILE is - for standard input.\n"
+	      "Show, check and compare results: those of runpinned, and any of pyperf's, plain\n"
+	      "or compressed by gzip. FILE is - for standard input.\n"
 	      "\n",
 		stream);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
@@ -48,22 +48,24 @@ static void usage(FILE *stream)
 			verbs[i].help);
 	fputs("\n"
 	      "  -b, --benchmark NAME      of the benchmark NAME alone\n"
-	      "      --json                as JSON, with all digits; plot, merge -o: what was written\n"
+	      "      --json                as JSON, with all digits; of plot and merge -o: what\n"
+	      "                            was written\n"
 	      "      --metadata            show: what is known of the machine and the program\n"
 	      "      --bins N              hist: N bins (default: by the number of values)\n"
 	      "  -n, --count N             slowest: the first N\n"
 	      "      --table               compare: a line per benchmark\n"
 	      "      --markdown            compare: the same as a table in Markdown\n"
-	      "      --fail-slower PCT     compare: exit status 3 when a benchmark is slower and its\n"
-	      "                            interval lies beyond PCT per cent\n"
-	      "  -o, --output FILE         merge, plot: write to FILE; a picture is .svg, .png, or\n"
-	      "                            an .html page\n"
-	      "      --size WIDTHxHEIGHT   plot: in points (default 1000x600; a PNG has two pixels\n"
-	      "                            a point)\n"
+	      "      --fail-slower PCT     compare: exit status 3 when a benchmark is slower by\n"
+	      "                            more than PCT per cent, interval and all\n"
+	      "  -o, --output FILE         merge, plot: write to FILE; a picture is .svg, .png,\n"
+	      "                            or an .html page\n"
+	      "      --size WIDTHxHEIGHT   plot: in points (default 1000x600; a PNG has two\n"
+	      "                            pixels a point)\n"
 	      "  -h, --help                this text\n"
 	      "  -V, --version             the version\n"
 	      "\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check or --fail-slower.\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check or\n"
+	      "--fail-slower.\n"
 	      "See bench-report(1).\n",
 		stream);
 }
@@ -155,7 +157,12 @@ static int parse_command_line(int argc, char **argv, struct request *request)
 	size_t n_given = 0;
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "b:n:o:hV", options, NULL)) >= 0) {
+	opterr = 0;
+	while ((letter = getopt_long(argc, argv, ":b:n:o:hV", options, NULL)) >= 0) {
+		if (letter == ':' || letter == '?') {
+			say_option(letter, argv, options);
+			return -EINVAL;
+		}
 		if (letter == 'h') {
 			usage(stdout);
 			return 0;

@@ -17,14 +17,18 @@
 
 static void usage(FILE *stream)
 {
-	fputs("Usage: benchmark-target prepare         read benchmark.conf, choose CPUs, write them down\n"
-	      "       benchmark-target release         forget them\n"
-	      "       benchmark-target wants KEY       whether KEY (SMT, FREQ, ...) is to be turned\n"
-	      "       benchmark-target note-tuners     write down which other tuners are running\n"
-	      "       benchmark-target return-tuners   start those again\n"
-	      "       benchmark-target check           the verdict\n"
-	      "       benchmark-target hold [-c LIST]  be quiet until standard input, a socket, is closed\n"
-	      "       benchmark-target --help | --version\n"
+	fputs("Usage: benchmark-target [OPTIONS] VERB\n"
+	      "\n"
+	      "  prepare                   read benchmark.conf, choose CPUs, write them down\n"
+	      "  release                   forget them\n"
+	      "  wants KEY                 whether KEY (SMT, FREQ, ...) is to be turned\n"
+	      "  note-tuners               write down which other tuners are running\n"
+	      "  return-tuners             start those again\n"
+	      "  check                     the verdict\n"
+	      "  hold                      be quiet until standard input, a socket, is closed\n"
+	      "  -c, --cpus LIST           hold: these CPUs, not those of benchmark.conf\n"
+	      "  -h, --help                this text\n"
+	      "  -V, --version             the version\n"
 	      "\n"
 	      "For the units of benchmark.target(7) and for runpinned --quiesce. People use\n"
 	      "`systemctl start benchmark.target`.\n",
@@ -78,7 +82,8 @@ int main(int argc, char *argv[])
 	const char *cpus = NULL;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "c:hV", options, NULL)) >= 0) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":c:hV", options, NULL)) >= 0) {
 		switch (option) {
 		case 'c':
 			cpus = optarg;
@@ -90,6 +95,7 @@ int main(int argc, char *argv[])
 			printf("benchmark-target (quiesce) %s\n", QUIESCE_VERSION);
 			return EXIT_DONE;
 		default:
+			say_option(option, argv, options);
 			return EXIT_USAGE;
 		}
 	}

@@ -22,8 +22,8 @@ int main(int argc, char *argv[])
 		.summary = "Holds CPUs at one frequency: boost off, governor performance, "
 			   "minimum = maximum.",
 		.what = "[base|min|max|FREQ]",
-		.help = "  base                      the highest that can be held, without boost "
-			"(default)\n"
+		.help = "  base                      the highest that can be held without boost;\n"
+			"                            the default\n"
 			"  min, max                  the hardware's minimum; its maximum, with boost\n"
 			"  FREQ                      2.7GHz, 2700MHz or 2700000 (kHz)\n",
 		.rank = plan_rank,

@@ -56,25 +56,28 @@ static void usage(FILE *stream)
 	      "       isol-check --explain ID | --cmdline [-c LIST] | --pick[=N]\n"
 	      "       isol-check --measure[=SECONDS] [-c LIST] [--json]\n"
 	      "       isol-check --record FILE.tar.gz\n"
-	      "Show what would disturb a benchmark on these CPUs, and what to do about it. Changes\n"
-	      "nothing, and needs no root.\n"
+	      "Show what would disturb a benchmark on these CPUs, and what to do about it.\n"
+	      "Changes nothing, and needs no root.\n"
 	      "\n"
-	      "  -c, --cpus LIST           the CPUs that are to be quiet, as in 3 or 2-3,8 (default:\n"
-	      "                            those of the running target, else the isolated ones,\n"
-	      "                            else the one that --pick picks)\n"
+	      "  -c, --cpus LIST           the CPUs that are to be quiet, as in 3 or 2-3,8\n"
+	      "                            (default: those of the running target, else the\n"
+	      "                            isolated ones, else the one that --pick picks)\n"
 	      "      --json                print the findings as JSON\n"
 	      "      --strict              what could not be seen is a finding, too\n"
-	      "      --watch SECONDS       how long to watch for interrupts, stolen time and load\n"
-	      "                            (default 0.5; 0: not at all)\n"
+	      "      --watch SECONDS       how long to watch for interrupts, stolen time and\n"
+	      "                            load (default 0.5; 0: not at all)\n"
 	      "      --explain ID          what is behind a check, and where that is known from\n"
-	      "      --cmdline             print the kernel parameters that these CPUs still need\n"
-	      "      --pick[=N]            print the N best CPUs (default: the isolated ones, else 1)\n"
-	      "      --measure[=SECONDS]   read the clock on these CPUs without a pause, find gaps, and\n"
-	      "                            show how long they are and who it was (default 5)\n"
-	      "      --record FILE         write down this machine, for somebody to look at; without\n"
-	      "                            serial numbers, addresses and names\n"
-	      "      --sysroot PATH        look at a machine that was recorded so: a .tar.gz or a\n"
-	      "                            directory\n"
+	      "      --cmdline             print the kernel parameters that these CPUs still\n"
+	      "                            need\n"
+	      "      --pick[=N]            print the N best CPUs (default: the isolated ones,\n"
+	      "                            else 1)\n"
+	      "      --measure[=SECONDS]   read the clock on these CPUs without a pause, find\n"
+	      "                            gaps, and show how long they are and who it was\n"
+	      "                            (default 5)\n"
+	      "      --record FILE         write down this machine, for somebody to look at;\n"
+	      "                            without serial numbers, addresses and names\n"
+	      "      --sysroot PATH        look at a machine that was recorded so: a .tar.gz\n"
+	      "                            or a directory\n"
 	      "  -v, --verbose             all paths; with --pick and --cmdline the reasons\n"
 	      "  -h, --help                this text\n"
 	      "  -V, --version             the version\n"
@@ -310,15 +313,8 @@ static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 			printf("isol-check (quiesce) %s\n", QUIESCE_VERSION);
 			return 1;
 		case ':':
-			say("%s needs a value; see isol-check --help", argv[optind - 1]);
-			return -EINVAL;
 		case '?':
-			if (optopt > 0 && optopt < 256)
-				say("unknown option -%c; see isol-check --help", optopt);
-			else
-				say("unknown, ambiguous or wrongly used option %s; see isol-check "
-				    "--help",
-					argv[optind - 1]);
+			say_option(option, argv, table);
 			return -EINVAL;
 		default:
 			r = parse_option(option, &a);

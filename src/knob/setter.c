@@ -189,14 +189,8 @@ static int parse_arguments(
 			printf("%s (quiesce) %s\n", setter->name, QUIESCE_VERSION);
 			return 1;
 		case ':':
-			say("%s needs a value; see %s --help", argv[optind - 1], setter->name);
-			return -EINVAL;
 		case '?':
-			if (optopt > 0 && optopt < 256)
-				say("unknown option -%c; see %s --help", optopt, setter->name);
-			else
-				say("unknown, ambiguous or wrongly used option %s; see %s --help",
-					argv[optind - 1], setter->name);
+			say_option(option, argv, table);
 			return -EINVAL;
 		default:
 			if (option < OPT_OWN)

@@ -473,7 +473,6 @@ static int parse_all(int argc, char *argv[], struct options *o)
 	};
 	int option, r;
 
-	/* getopt's own messages do not name the way to the help. */
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+:c:n:w:o:e:qvhV", table, NULL)) >= 0) {
 		switch (option) {
@@ -484,15 +483,8 @@ static int parse_all(int argc, char *argv[], struct options *o)
 			printf("runpinned (quiesce) %s\n", QUIESCE_VERSION);
 			return 1;
 		case ':':
-			say("%s needs a value; see runpinned --help", argv[optind - 1]);
-			return -EINVAL;
 		case '?':
-			/* A short option in a cluster is in optopt, a long one only in argv. */
-			if (optopt > 0 && optopt < 256)
-				say("unknown option -%c; see runpinned --help", optopt);
-			else
-				say("unknown, ambiguous or wrongly used option %s; see runpinned --help",
-					argv[optind - 1]);
+			say_option(option, argv, table);
 			return -EINVAL;
 		default:
 			r = parse_one(option, optarg, o);

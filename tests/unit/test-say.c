@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,6 +51,45 @@ static void check_said(const char *wanted)
 	assert_string_equal(got, wanted);
 }
 
+/* What getopt_long(3) says to one word, and then ours. */
+static void check_option(const char *word, const char *wanted)
+{
+	static const struct option table[] = {
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "version", no_argument, NULL, 'V' },
+		{ "cpus", required_argument, NULL, 'c' },
+		{ "json", no_argument, NULL, 1000 },
+		{ 0 },
+	};
+	char *argv[] = { (char *)"tool", (char *)word, NULL };
+	int option;
+
+	/* 0: also forgets where in a cluster it was (getopt(3)). */
+	optind = 0;
+	opterr = 0;
+	do
+		option = getopt_long(2, argv, ":vVc:", table, NULL);
+	while (option != ':' && option != '?' && option != -1);
+	assert_int_not_equal(option, -1);
+	say_option(option, argv, table);
+	check_said(wanted);
+}
+
+static void test_option(void **state)
+{
+	(void)state;
+	check_option("--nope", "tool: there is no option --nope; see tool --help\n");
+	check_option("--nope=3", "tool: there is no option --nope=3; see tool --help\n");
+	check_option("-x", "tool: there is no option -x; see tool --help\n");
+	check_option("-vvx", "tool: there is no option -x; see tool --help\n");
+	check_option("--ver", "tool: --ver could be --verbose or --version; see tool --help\n");
+	check_option("--ver=1", "tool: --ver=1 could be --verbose or --version; see tool --help\n");
+	check_option("--json=1", "tool: --json takes no value; see tool --help\n");
+	check_option("--verbose=1", "tool: --verbose takes no value; see tool --help\n");
+	check_option("-c", "tool: -c needs a value; see tool --help\n");
+	check_option("--cpus", "tool: --cpus needs a value; see tool --help\n");
+}
+
 static void test_say(void **state)
 {
 	(void)state;
@@ -74,6 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_say, catch_stderr, release_stderr),
+		cmocka_unit_test_setup_teardown(test_option, catch_stderr, release_stderr),
 		cmocka_unit_test_setup_teardown(test_say_errno, catch_stderr, release_stderr),
 	};
 

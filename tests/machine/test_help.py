@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How every tool answers whoever does not know it yet: its help, and what it says of options that
+there are not. usage: test_help.py TOOL..."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import machine
+from machine import check, equal
+
+
+def run(tool, *arguments):
+    return subprocess.run([tool, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False)
+
+
+def read_help(tool):
+    result = run(tool, '--help')
+    equal((result.returncode, result.stderr), (0, ''), '--help')
+    return result.stdout
+
+
+def check_tool(tool):
+    name = pathlib.Path(tool).name
+    text = read_help(tool)
+    check(text.startswith(f'Usage: {name} '), 'it does not begin with the usage')
+    for line in text.splitlines():
+        check(len(line) <= 80, f'too wide: {line}')
+        equal(line, line.rstrip(), 'blanks at the end')
+    equal(run(tool, '-h').stdout, text, '-h')
+    equal(run(tool, '--version').returncode, 0, '--version')
+    check(run(tool, '--version').stdout.startswith(name), '--version does not name the tool')
+    for arguments, says in ((['--no-such-option'], 'there is no option --no-such-option'),
+                            (['-Z'], 'there is no option -Z'),
+                            (['--help=now'], '--help takes no value'),
+                            (['--version', '-Z'], None)):
+        result = run(tool, *arguments)
+        if says is None:
+            equal(result.returncode, 0, 'the first of two that end it')
+            continue
+        equal((result.returncode, result.stdout), (2, ''), f'{arguments}')
+        equal(result.stderr, f'{name}: {says}; see {name} --help\n', f'{arguments}')
+    # What the help lists is there.
+    listed = re.findall(r'^  (?:-\w, |    )(--[a-z-]+)', text, re.MULTILINE)
+    check('--version' in listed, 'the help does not list --version')
+    for option in listed:
+        said = run(tool, f'{option}=').stderr
+        check('there is no option' not in said, f'{option}: {said}')
+
+
+machine.run_tests((f'help of {pathlib.Path(tool).name}', lambda tool=tool: check_tool(tool))
+                  for tool in sys.argv[1:])
