@@ -167,7 +167,7 @@ static void look_at_tasks(struct host *host, struct finding *f)
 		const struct task *task = &tasks->items[i];
 		bool was = cpumask_isset(host_cpus(host), task->cpu);
 
-		if (task->kernel || !task->may || task->pid == getpid())
+		if (task->kernel || task->dead || !task->may || task->pid == getpid())
 			continue;
 		n_may++;
 		n_was += was;

@@ -40,7 +40,8 @@ static int write_affinity(pid_t tid, const struct affinity *affinity)
 	return 0;
 }
 
-/* The thread of "TID@START"; -ENOENT when it is gone. */
+/* The thread of "TID@START"; -ENOENT when it is gone. So is one that has ended and is still listed:
+ * its affinity can be written, but stays as it is when its cpuset gets its CPUs back. */
 static int find_thread(const char *which, pid_t *ret)
 {
 	char path[64], text[FILE_ATTR_SIZE];
@@ -54,7 +55,7 @@ static int find_thread(const char *which, pid_t *ret)
 	/* /proc/TID/stat would add up all threads of its process. */
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)tid, (int)tid);
 	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
-		tasks_parse_stat(text, &task) < 0 || task.start != start)
+		tasks_parse_stat(text, &task) < 0 || task.start != start || task.dead)
 		return -ENOENT;
 	*ret = (pid_t)tid;
 	return 0;
@@ -311,7 +312,8 @@ static int add_thread(
 	char follower[64], chooser[64];
 	int r;
 
-	if (task->bound || task->pid == getpid() || (!s->quiet && is_of_interrupt(task)))
+	if (task->dead || task->bound || task->pid == getpid() ||
+		(!s->quiet && is_of_interrupt(task)))
 		return 0;
 	snprintf(follower, sizeof(follower), FOLLOWER_SCHEME ":%d@%llu", (int)task->tid,
 		(unsigned long long)task->start);

@@ -27,7 +27,7 @@
 /*
  * "thread:TID@START": the CPUs that it may run on, as a list, without those that are offline; START
  * is when it began (field 22 of /proc/PID/stat), because numbers are used again. -ENOENT when it is
- * gone.
+ * gone, or has ended and waits for its parent to ask.
  */
 #define THREAD_SCHEME "thread"
 int thread_read(const char *which, char **ret);

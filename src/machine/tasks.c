@@ -63,6 +63,8 @@ int tasks_parse_stat(const char *text, struct task *ret)
 	task.tid = (pid_t)tid;
 	task.start = start;
 	task.cpu = (int)cpu;
+	/* proc(5); 'x' until 3.13. */
+	task.dead = strchr("ZXx", task.state) != NULL;
 	task.kernel = flags & PF_KTHREAD;
 	task.bound = flags & PF_NO_SETAFFINITY;
 	task.worker = flags & PF_WQ_WORKER;

@@ -25,6 +25,9 @@ struct task {
 	uint64_t start; /* when it began, in clock ticks since boot: with tid it names one thread */
 	int cpu;	/* where it was last, or is now */
 	bool kernel;	/* a thread of the kernel */
+	/* It has ended, and is listed until its parent asks for its status. Cpusets leave it alone.
+	 */
+	bool dead;
 	/* Nobody can move it: PF_NO_SETAFFINITY (include/linux/sched.h). */
 	bool bound;
 	bool worker; /* of a workqueue, whose mask decides where it may go: PF_WQ_WORKER */

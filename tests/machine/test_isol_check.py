@@ -676,6 +676,10 @@ def test_tasks():
     with Processes() as processes:
         rows = processes.look('', 1)
         expect(rows['tasks'], 'ok')
+        # It ran there and has ended, and its parent does not ask for it.
+        rows = processes.look(f'(taskset -c 1 true & exec {processes.program("hog")[:-2]}) &'
+                              ' sleep 0.5;', 1)
+        expect(rows['tasks'], 'ok')
         # It may run on both, and is on the other one as long as it sleeps.
         rows = processes.look(f'{processes.program("hog")} taskset -p -c 0 $! >/dev/null; sleep 0.2;'
                               ' taskset -p -c 0,1 $! >/dev/null;', 1)

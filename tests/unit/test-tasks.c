@@ -38,9 +38,15 @@ static void test_parse(void **state _unused_)
 	assert_string_equal(task.comm, "kworker/3:1H-kblockd");
 	assert_true(task.kernel && task.bound && task.worker);
 
+	/* Ended, and not asked for yet. */
+	assert_false(task.dead);
+	assert_int_equal(tasks_parse_stat(STAT("15 (sleep) Z", "4227148", "3"), &task), 0);
+	assert_true(task.dead);
+
 	/* A name may hold anything but a NUL byte. */
-	assert_int_equal(tasks_parse_stat(STAT("13 (a) R 1 (b c) R", "0", "0"), &task), 0);
-	assert_string_equal(task.comm, "a) R 1 (b c");
+	assert_int_equal(tasks_parse_stat(STAT("13 (a) Z 1 (b c) R", "0", "0"), &task), 0);
+	assert_false(task.dead);
+	assert_string_equal(task.comm, "a) Z 1 (b c");
 	assert_int_equal(task.state, 'R');
 	assert_int_equal(tasks_parse_stat(STAT("14 () R", "0", "0"), &task), 0);
 	assert_string_equal(task.comm, "");
