@@ -10,6 +10,11 @@
 #include "basic/terminal.h"
 #include "basic/text.h"
 
+enum {
+	/* Of a word that may be broken stands at least so much in a line. */
+	BREAK_LEAST = 16,
+};
+
 struct table {
 	struct libscols_table *scols;
 	struct libscols_line *last; /* NULL before the first */
@@ -137,9 +142,22 @@ static size_t piece_length(const char *text)
 	return n + (text[n] == ',');
 }
 
-/* Newlines where lines may be broken, so that none is longer than `at` unless a single piece is.
- * malloc'd. */
-static char *wrap_text(const char *text, size_t at)
+/* The length of the first n characters, or of all. */
+static size_t prefix_length(const char *text, size_t n)
+{
+	size_t length = 0;
+
+	while (text[length]) {
+		if ((text[length] & 0xc0) != 0x80 && n-- == 0)
+			break;
+		length++;
+	}
+	return length;
+}
+
+/* Newlines where lines may be broken, so that none is longer than `at` unless a single piece is,
+ * which is broken only if `anywhere`. malloc'd. */
+static char *wrap_text(const char *text, size_t at, bool anywhere)
 {
 	_cleanup_text_ struct text t = { 0 };
 	size_t line = 0;
@@ -153,6 +171,13 @@ static char *wrap_text(const char *text, size_t at)
 			text_append(&t, "\n");
 			line = 0;
 			text++;
+			continue;
+		}
+		if (anywhere && line == 0 && characters > at) {
+			n = prefix_length(text, at);
+			text_append_n(&t, text, n);
+			text_append(&t, "\n");
+			text += n;
 			continue;
 		}
 		if (line > 0 && line + characters > at) {
@@ -200,6 +225,9 @@ static struct needs find_needs(
 	}
 	if (!(table->columns[column].flags & TABLE_WRAP))
 		needs.least = needs.width;
+	else if (table->columns[column].flags & TABLE_BREAK)
+		needs.least = MIN(needs.least,
+			MAX(text_width(table->columns[column].name), (size_t)BREAK_LEAST));
 	return needs;
 }
 
@@ -216,7 +244,7 @@ static int wrap_column(
 
 		if (!text || text_width(text) <= at)
 			continue;
-		wrapped = wrap_text(text, at);
+		wrapped = wrap_text(text, at, table->columns[column].flags & TABLE_BREAK);
 		if (!wrapped)
 			return -ENOMEM;
 		r = scols_line_refer_data(line, column, wrapped);

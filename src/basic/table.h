@@ -15,6 +15,8 @@ enum table_flag {
 	TABLE_RIGHT = 1 << 0,  /* numbers */
 	TABLE_WRAP = 1 << 1,   /* may be broken, between words and behind commas, to fit */
 	TABLE_NUMBER = 1 << 2, /* in JSON a number, not a string */
+	TABLE_BREAK = 1 << 3, /* with TABLE_WRAP: a word that does not fit may be broken, too: names
+			       * that others chose */
 };
 
 struct table_column {

@@ -242,8 +242,8 @@ enum {
 };
 
 static const struct table_column columns[N_CELLS] = {
-	{ "BENCHMARK", 0 },
-	{ "FILE", 0 },
+	{ "BENCHMARK", TABLE_WRAP | TABLE_BREAK },
+	{ "FILE", TABLE_WRAP | TABLE_BREAK },
 	{ "OLD", TABLE_RIGHT },
 	{ "NEW", TABLE_RIGHT },
 	{ "CHANGE", TABLE_RIGHT },

@@ -26,7 +26,8 @@ static int compare_names(const void *a, const void *b)
 
 static int print_metadata(const struct benchmark *benchmark)
 {
-	static const struct table_column columns[] = { { "NAME", 0 }, { "VALUE", TABLE_WRAP } };
+	static const struct table_column columns[] = { { "NAME", 0 },
+		{ "VALUE", TABLE_WRAP | TABLE_BREAK } };
 	_cleanup_(table) struct table *table = NULL;
 	int r;
 

@@ -51,7 +51,7 @@ static int compare_entries(const void *a, const void *b)
 static int print_entries(const struct slowest *slowest)
 {
 	static const struct table_column columns[] = {
-		{ "BENCHMARK", 0 },
+		{ "BENCHMARK", TABLE_WRAP | TABLE_BREAK },
 		{ "TIME", TABLE_RIGHT },
 		{ "RUNS", TABLE_RIGHT },
 		{ "VALUES", TABLE_RIGHT },

@@ -24,7 +24,8 @@ static const struct table_column columns[] = {
 };
 
 /* What is printed of one row, malloc'd; no stream of ours is a terminal, so 80 columns wide. */
-static char *print(const char *const *cells, bool json)
+static char *print_columns(
+	const struct table_column *used, size_t n, const char *const *cells, bool json)
 {
 	struct table *table;
 	char *text = NULL;
@@ -32,12 +33,17 @@ static char *print(const char *const *cells, bool json)
 	FILE *stream = open_memstream(&text, &size);
 
 	assert_non_null(stream);
-	assert_int_equal(table_new("rows", columns, ARRAY_SIZE(columns), json, stream, &table), 0);
+	assert_int_equal(table_new("rows", used, n, json, stream, &table), 0);
 	assert_int_equal(table_add(table, cells), 0);
 	assert_int_equal(table_print(table), 0);
 	table_free(table);
 	assert_int_equal(fclose(stream), 0);
 	return text;
+}
+
+static char *print(const char *const *cells, bool json)
+{
+	return print_columns(columns, ARRAY_SIZE(columns), cells, json);
 }
 
 static size_t widest_line(const char *text)
@@ -120,6 +126,29 @@ static void test_fair(void **state)
 	free(text);
 }
 
+/* Names without a blank. */
+static void test_broken(void **state)
+{
+	static const struct table_column names[] = {
+		{ "BENCHMARK", TABLE_WRAP | TABLE_BREAK },
+		{ "FILE", TABLE_WRAP | TABLE_BREAK },
+		{ "TIME", TABLE_RIGHT },
+	};
+	static const char *const cells[] = {
+		"one-of-seventy-characters-and-without-any-place-where-it-could-be-cut-1",
+		"/home/somebody/results/of-last-week.json and more",
+		"1.5 ms",
+	};
+	char *text = print_columns(names, ARRAY_SIZE(names), cells, false);
+
+	(void)state;
+	assert_string_equal(text,
+		"BENCHMARK                            FILE                                   TIME\n"
+		"one-of-seventy-characters-and-withou /home/somebody/results/of-last-week. 1.5 ms\n"
+		"t-any-place-where-it-could-be-cut-1  json and more                        \n");
+	free(text);
+}
+
 /* A program gets every value as it is. */
 static void test_json(void **state)
 {
@@ -140,6 +169,7 @@ int main(void)
 		cmocka_unit_test(test_short),
 		cmocka_unit_test(test_wrapped),
 		cmocka_unit_test(test_fair),
+		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_json),
 	};
 
