@@ -35,6 +35,7 @@ ARGUMENTS = {  # as they are called for CPU 2
 PF_WQ_WORKER = 0x20  # include/linux/sched.h
 # A CPU of the emulation had no turn for long (Documentation/admin-guide/tainted-kernels.rst).
 TAINT_SOFTLOCKUP = 1 << 14
+PARANOID = '/proc/sys/kernel/perf_event_paranoid'
 # Seconds after which a program hangs. The machine below may be busy with other things.
 LONG = 120
 # Seconds that a start or a stop of the target may take. Seven minutes have been seen without KVM, on a
@@ -138,6 +139,14 @@ def knobs(tool, *arguments, **options):
     """The table of a setter: {(knob, CPU): row}."""
     rows = json.loads(succeed(tool, *arguments, '--json', **options))['knobs']
     return {(row['knob'], row['cpu']): row for row in rows}
+
+
+def measure(*arguments, **options):
+    """A measurement of runpinned's: metadata of the benchmark, and those of its runs that count."""
+    result = json.loads(succeed('runpinned', '--json', '-q', *arguments, **options))
+    benchmark = result['benchmarks'][0]
+    runs = [run for run in benchmark['runs'] if 'values' in run]
+    return {**result.get('metadata', {}), **benchmark.get('metadata', {})}, runs
 
 
 @contextlib.contextmanager

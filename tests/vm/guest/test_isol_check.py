@@ -8,8 +8,9 @@ import subprocess
 import sys
 import tempfile
 
-from lab import (CONFIG, CPUS, ENVIRONMENT, boots, call, check, equal, fail, note, parse_list, read,
-                 succeed, turned, wait_for, write)
+from lab import (CONFIG, CPUS, ENVIRONMENT, boots, call, check, equal, fail, heat, note, parse_list,
+                 plug, read, succeed, turned, wait_for, write)
+from target import up
 
 # Here a row must not hang on what the machine happens to do at the moment.
 STILL = ('--json', '--watch', '0')
@@ -146,6 +147,24 @@ def test_knobs_are_seen():
     after = look('-c', '3')
     equal({name: after[name]['verdict'] for name in ('freq-range', 'irq-default', 'siblings')},
           {name: before[name] for name in ('freq-range', 'irq-default', 'siblings')}, 'afterwards')
+
+
+def test_heat_and_power_are_seen():
+    """Also of a machine that the target keeps quiet."""
+    cool = {'temperature': ('ok', '45 C'), 'power-supply': ('ok', 'on mains')}
+    with up('CPUS=2'):
+        verdicts(look(), {'cpus': ('info', '2 (those of benchmark.target)'), **cool})
+        for change, back, name, wanted in (
+                (lambda: heat(115), lambda: heat(45), 'temperature',
+                 ('risk', '115 C: the limit of 120 C is near')),
+                (lambda: plug(False), lambda: plug(True), 'power-supply', ('noise', 'plug it in'))):
+            change()
+            try:
+                wait_for(lambda: look()[name]['verdict'] != 'ok', name)
+                verdicts(look(), {**cool, name: wanted})
+            finally:
+                back()
+            wait_for(lambda: look()[name]['verdict'] == 'ok', f'{name} as before')
 
 
 @boots('plain', 'isolated')

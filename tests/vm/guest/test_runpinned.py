@@ -1,21 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """runpinned with a kernel that stamps, and with one that may not."""
 
-import json
 import subprocess
 import time
 
-from lab import (boots, call, check, equal, fail, heat, note, plug, read, succeed, wait_for, write)
-
-PARANOID = '/proc/sys/kernel/perf_event_paranoid'
-
-
-def measure(*arguments, **options):
-    """Metadata of the benchmark, and those of its runs that count."""
-    result = json.loads(succeed('runpinned', '--json', '-q', *arguments, **options))
-    benchmark = result['benchmarks'][0]
-    runs = [run for run in benchmark['runs'] if 'values' in run]
-    return {**result.get('metadata', {}), **benchmark.get('metadata', {})}, runs
+from lab import (PARANOID, boots, check, equal, fail, heat, measure, note, plug, read, succeed,
+                 wait_for, write)
 
 
 @boots('plain', 'isolated', 'cgroup-v1')
