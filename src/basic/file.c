@@ -30,18 +30,28 @@ static int attr_finish(char *buf, size_t size, ssize_t n)
 	return (int)n;
 }
 
-int file_reread_attr(int fd, char *buf, size_t size)
+static int read_attr(int fd, bool whole, char *buf, size_t size)
 {
 	char page[FILE_ATTR_SIZE + 1];
+	ssize_t length = TEMP_FAILURE_RETRY(pread(fd, page, sizeof(page), 0));
 	int n;
 
-	n = attr_finish(page, sizeof(page), TEMP_FAILURE_RETRY(pread(fd, page, sizeof(page), 0)));
+	if (whole && length == 0)
+		return -ENODATA;
+	if (whole && length > 0 && length <= FILE_ATTR_SIZE && page[length - 1] != '\n')
+		return -EBADMSG;
+	n = attr_finish(page, sizeof(page), length);
 	if (n < 0)
 		return n;
 	if ((size_t)n >= size)
 		return -EFBIG;
 	memcpy(buf, page, (size_t)n + 1);
 	return n;
+}
+
+int file_reread_attr(int fd, char *buf, size_t size)
+{
+	return read_attr(fd, false, buf, size);
 }
 
 int file_read_attr(int dirfd, const char *path, char *buf, size_t size)
@@ -52,6 +62,16 @@ int file_read_attr(int dirfd, const char *path, char *buf, size_t size)
 	if (fd < 0)
 		return -errno;
 	return file_reread_attr(fd, buf, size);
+}
+
+int file_read_line(int dirfd, const char *path, char *buf, size_t size)
+{
+	_cleanup_close_ int fd = -EBADF;
+
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	return read_attr(fd, true, buf, size);
 }
 
 int file_read_attr_u64(int dirfd, const char *path, uint64_t *ret)

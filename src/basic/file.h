@@ -22,6 +22,10 @@
  * Returns the length; -EFBIG when the value does not fit into size - 1 bytes.
  */
 int file_read_attr(int dirfd, const char *path, char *buf, size_t size);
+/* As file_read_attr(), of what ends in a newline also where it has nothing to say: -ENODATA for a
+ * file without any byte, as one is recorded that nobody might read, -EBADMSG for one that was cut
+ * off. */
+int file_read_line(int dirfd, const char *path, char *buf, size_t size);
 /* As file_read_attr() on a kept descriptor: pread(2) at offset 0. */
 int file_reread_attr(int fd, char *buf, size_t size);
 /* An attribute that holds one decimal number; -EINVAL when it holds something else. */

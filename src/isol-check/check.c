@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,16 +40,19 @@ static void append(struct text *text, const char *between, const char *format, v
 
 static void append(struct text *text, const char *between, const char *format, va_list ap)
 {
-	_cleanup_free_ char *part = NULL;
+	_cleanup_free_ char *part = NULL, *safe = NULL;
 
-	if (vasprintf(&part, format, ap) < 0) {
+	if (vasprintf(&part, format, ap) < 0)
 		part = NULL;
+	/* A file may hold anything, and what is shown goes to a terminal, or is JSON. */
+	safe = part ? text_escape_control(part) : NULL;
+	if (!safe) {
 		text->failed = true;
 		return;
 	}
 	if (text->length > 0)
 		text_append(text, between);
-	text_append(text, part);
+	text_append(text, safe);
 }
 
 void finding_add(struct finding *finding, enum verdict verdict, const char *format, ...)
@@ -93,6 +97,24 @@ void finding_add_no_tasks(struct finding *finding, const struct host *host)
 					     : "/proc shows no processes");
 }
 
+void finding_add_few_tasks(struct finding *finding)
+{
+	finding_add(finding, VERDICT_UNKNOWN,
+		"others may be hidden: no thread of the kernel is to be seen");
+}
+
+void finding_add_unseen(
+	struct finding *finding, struct host *host, const struct cpumask *unseen, const char *what)
+{
+	_cleanup_free_ char *list = NULL;
+
+	if (cpumask_is_empty(unseen))
+		return;
+	list = host_format(host, unseen);
+	finding_add(
+		finding, VERDICT_UNKNOWN, "%s of CPU %s cannot be seen", what, list ? list : "?");
+}
+
 void finding_add_not_watched(struct finding *finding, const struct host *host)
 {
 	if (host_options(host)->recorded)
@@ -110,13 +132,34 @@ void finding_clear(struct finding *finding)
 	*finding = (struct finding){ 0 };
 }
 
+/* What there is of the first path, where a check could make nothing of it. */
+static void add_why(struct finding *finding)
+{
+	const char *paths = finding->path.data ? finding->path.data : "";
+	char path[PATH_MAX], text[FILE_ATTR_SIZE];
+	int r;
+
+	r = snprintf(path, sizeof(path), "%.*s", (int)strcspn(paths, ","), paths);
+	r = path[0] == '/' && (size_t)r < sizeof(path) ? host_read(path, text) : -ENOENT;
+	if (r == -ENOENT || r == -EISDIR)
+		finding_add(finding, VERDICT_UNKNOWN, "this machine does not tell");
+	else if (r == -EBADMSG)
+		finding_add(finding, VERDICT_UNKNOWN, "that file was cut off");
+	else if (r == -ENODATA)
+		finding_add(finding, VERDICT_UNKNOWN, "there is nothing in that file");
+	else if (r < 0)
+		finding_add(finding, VERDICT_UNKNOWN, "cannot be read: %s", strerror(-r));
+	else
+		finding_add(finding, VERDICT_UNKNOWN, "what that file says is not understood");
+}
+
 int check_run(const struct check *check, struct host *host, struct finding *ret)
 {
 	struct finding finding = { 0 };
 
 	check->look(host, &finding);
 	if (finding.seen.length == 0 && !finding.seen.failed)
-		finding_add(&finding, VERDICT_UNKNOWN, "this machine does not tell");
+		add_why(&finding);
 	if (finding.failed || finding.seen.failed || finding.path.failed || finding.fix.failed ||
 		host_has_failed(host)) {
 		finding_clear(&finding);

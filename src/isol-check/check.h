@@ -6,7 +6,8 @@
  * shown. To add one: a function that looks and says what it found, and a line in its subject's
  * table. It reads the machine through struct host, which keeps what it has read, and must bear
  * whatever a machine lacks: where nothing can be known, it says nothing and the answer is
- * `unknown`.
+ * `unknown`, with the reason why its first path could not be read. So the path is added before the
+ * file is read; and a file that is empty, or makes no sense, is no evidence of anything.
  */
 #ifndef QUIESCE_ISOL_CHECK_CHECK_H
 #define QUIESCE_ISOL_CHECK_CHECK_H
@@ -52,6 +53,11 @@ void finding_add_fix(struct finding *finding, const char *format, ...) _printf_(
 void finding_set_cpus(struct finding *finding, const struct cpumask *cpus);
 /* Why host_tasks() has none. */
 void finding_add_no_tasks(struct finding *finding, const struct host *host);
+/* That others than those in host_tasks() may be there (host_sees_all_tasks()). */
+void finding_add_few_tasks(struct finding *finding);
+/* Of which CPUs nothing was seen, if any: what the others show says nothing of them. */
+void finding_add_unseen(
+	struct finding *finding, struct host *host, const struct cpumask *unseen, const char *what);
 /* Why nothing is known of what happens a second. */
 void finding_add_not_watched(struct finding *finding, const struct host *host);
 void finding_clear(struct finding *finding);

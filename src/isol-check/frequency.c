@@ -12,6 +12,7 @@
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define NO_TURBO CPU_DIR "/intel_pstate/no_turbo"
+#define BOOST CPU_DIR "/cpufreq/boost"
 
 enum {
 	/* What scaling_cur_freq may be off by: it is rounded, and sampled. */
@@ -19,9 +20,9 @@ enum {
 };
 
 /* What all the CPUs show, malloc'd; NULL without memory. `show` leaves its buffer "" where one
- * shows nothing. */
-static char *show_all(
-	struct host *host, void (*show)(struct host *host, int cpu, char *buf, size_t size))
+ * shows nothing, which goes into `unseen`. */
+static char *show_all(struct host *host,
+	void (*show)(struct host *host, int cpu, char *buf, size_t size), struct cpumask *unseen)
 {
 	_cleanup_spread_ struct spread spread = { 0 };
 	char *text;
@@ -32,6 +33,8 @@ static char *show_all(
 		show(host, cpu, buf, sizeof(buf));
 		if (*buf)
 			spread_add(&spread, cpu, buf);
+		else
+			(void)cpumask_set(unseen, cpu);
 	}
 	text = spread_format(&spread);
 	if (!text)
@@ -78,19 +81,21 @@ static void look_at_driver(struct host *host, struct finding *f)
 {
 	static const char *const files[] = { CPU_DIR "/intel_pstate/status",
 		CPU_DIR "/amd_pstate/status" };
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_free_ char *driver = NULL;
 
-	if (!has_policy(host, f))
+	if (!unseen || !has_policy(host, f))
 		return;
-	driver = show_all(host, show_driver);
+	add_policy_path(host, f, "scaling_driver");
+	driver = show_all(host, show_driver, unseen);
 	if (!driver || !*driver)
 		return;
 	finding_add(f, VERDICT_INFO, "%s", driver);
-	add_policy_path(host, f, "scaling_driver");
+	finding_add_unseen(f, host, unseen, "the driver");
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		char mode[FILE_ATTR_SIZE];
 
-		if (host_read(files[i], mode) <= 0)
+		if (host_read_word(files[i], mode) < 0)
 			continue;
 		finding_add(f, VERDICT_INFO, "mode %s", mode);
 		finding_add_path(f, "%s", files[i]);
@@ -107,37 +112,65 @@ static uint64_t sustained_khz(int cpu, const struct cpufreq_policy_info *policy)
 	return cpufreq_read_range(cpu, &range) == 0 ? range.nominal_khz : 0;
 }
 
+/* A switch that is there, whatever it says; NULL for none. */
+static const char *find_boost_switch(int cpu, char *buf, size_t size)
+{
+	static const char *const common[] = { NO_TURBO, BOOST };
+	static const char *const own[] = { "boost", "cpb" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		if (access(common[i], F_OK) == 0)
+			return common[i];
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		snprintf(buf, size, CPU_DIR "/cpu%d/cpufreq/%s", cpu, own[i]);
+		if (access(buf, F_OK) == 0)
+			return buf;
+	}
+	return NULL;
+}
+
 static void look_at_boost(struct host *host, struct finding *f)
 {
-	bool on = false, off = false, free_to_boost = false, high = false;
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	bool on = false, off = false, free_to_boost = false, high = false, blind = false;
+	const char *path;
+	char buf[96];
 
-	if (!has_policy(host, f))
+	if (!unseen || !has_policy(host, f))
 		return;
+	path = find_boost_switch(cpumask_first(host_cpus(host)), buf, sizeof(buf));
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 		uint64_t sustained;
 
-		if (!policy || policy->boost == CPUFREQ_BOOST_UNKNOWN)
+		if (!policy || policy->boost == CPUFREQ_BOOST_UNKNOWN) {
+			(void)cpumask_set(unseen, cpu);
 			continue;
+		}
 		off = off || policy->boost == CPUFREQ_BOOST_OFF;
 		if (policy->boost != CPUFREQ_BOOST_ON)
 			continue;
 		on = true;
+		blind = blind || policy->max_khz == 0;
 		sustained = sustained_khz(cpu, policy);
 		free_to_boost = free_to_boost || !is_pinned(policy);
 		high = high || sustained == 0 || policy->max_khz > sustained;
 	}
+	if (path)
+		finding_add_path(f, "%s", path);
 	if (!on && !off) {
-		finding_add(f, VERDICT_INFO, "no switch for it");
+		if (!path && host_is_whole(host))
+			finding_add(f, VERDICT_INFO, "no switch for it");
 		return;
 	}
-	finding_add_path(
-		f, "%s", access(NO_TURBO, F_OK) == 0 ? NO_TURBO : CPU_DIR "/cpufreq/boost");
+	finding_add_unseen(f, host, unseen, "the switch");
 	if (!on) {
 		finding_add(f, VERDICT_OK, "off");
 		return;
 	}
-	if (free_to_boost && high)
+	if (blind)
+		finding_add(f, VERDICT_UNKNOWN, "on; whether the limits allow it cannot be seen");
+	else if (free_to_boost && high)
 		finding_add(f, VERDICT_NOISE, "on: the frequency follows heat and the other cores");
 	else if (high)
 		finding_add(f, VERDICT_RISK, "on, and used: what is pinned may not be held");
@@ -145,7 +178,7 @@ static void look_at_boost(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "on, but the limits are below it");
 	if (off)
 		finding_add(f, VERDICT_RISK, "but not on all of these CPUs");
-	if (f->verdict > VERDICT_OK)
+	if (f->verdict > VERDICT_UNKNOWN)
 		advise_pin(host, f);
 }
 
@@ -158,19 +191,20 @@ static void show_governor(struct host *host, int cpu, char *buf, size_t size)
 
 static void look_at_governor(struct host *host, struct finding *f)
 {
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_free_ char *governors = NULL;
 	bool pinned = true, steady = true;
 
-	if (!has_policy(host, f))
-		return;
-	governors = show_all(host, show_governor);
-	if (!governors || !*governors)
+	if (!unseen || !has_policy(host, f))
 		return;
 	add_policy_path(host, f, "scaling_governor");
+	governors = show_all(host, show_governor, unseen);
+	if (!governors || !*governors)
+		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 
-		if (!policy)
+		if (cpumask_isset(unseen, cpu))
 			continue;
 		pinned = pinned && is_pinned(policy);
 		steady = steady &&
@@ -185,6 +219,7 @@ static void look_at_governor(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_NOISE, "%s: the frequency follows the load", governors);
 		advise_pin(host, f);
 	}
+	finding_add_unseen(f, host, unseen, "that");
 }
 
 static void format_khz(uint64_t khz, char *buf, size_t size)
@@ -197,7 +232,7 @@ static void show_range(struct host *host, int cpu, char *buf, size_t size)
 	const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 	char min[32], max[32];
 
-	if (!policy || policy->max_khz == 0)
+	if (!policy || policy->max_khz == 0 || policy->min_khz == 0)
 		return;
 	format_khz(policy->min_khz, min, sizeof(min));
 	format_khz(policy->max_khz, max, sizeof(max));
@@ -209,21 +244,22 @@ static void show_range(struct host *host, int cpu, char *buf, size_t size)
 
 static void look_at_range(struct host *host, struct finding *f)
 {
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_free_ char *ranges = NULL;
 	bool pinned = true, limited = false;
 
-	if (!has_policy(host, f))
-		return;
-	ranges = show_all(host, show_range);
-	if (!ranges || !*ranges)
+	if (!unseen || !has_policy(host, f))
 		return;
 	add_policy_path(host, f, "scaling_min_freq");
 	add_policy_path(host, f, "scaling_max_freq");
+	ranges = show_all(host, show_range, unseen);
+	if (!ranges || !*ranges)
+		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 		struct cpufreq_range range;
 
-		if (!policy)
+		if (cpumask_isset(unseen, cpu))
 			continue;
 		pinned = pinned && is_pinned(policy);
 		limited = limited ||
@@ -236,6 +272,7 @@ static void look_at_range(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_RISK, "%s: whoever decides may choose", ranges);
 		advise_pin(host, f);
 	}
+	finding_add_unseen(f, host, unseen, "that");
 	if (limited) {
 		finding_add(f, VERDICT_RISK, "the firmware allows less at present");
 		add_policy_path(host, f, "bios_limit");
@@ -263,24 +300,48 @@ static bool prefers_speed(const char *text)
 		strcmp(text, "EPB 0") == 0;
 }
 
+/* Whether a CPU that shows no preference has none. */
+static bool has_no_preference(struct host *host, int cpu)
+{
+	static const char *const files[] = { "cpufreq/energy_performance_preference",
+		"power/energy_perf_bias" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char path[96];
+
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpu, files[i]);
+		if (access(path, F_OK) == 0)
+			return false;
+	}
+	return host_is_whole(host);
+}
+
 static void look_at_preference(struct host *host, struct finding *f)
 {
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_free_ char *text = NULL;
-	bool pinned = true, speed = true;
+	bool pinned = true, speed = true, none = true;
 
-	if (!has_policy(host, f))
+	if (!unseen || !has_policy(host, f))
 		return;
-	text = show_all(host, show_preference);
+	text = show_all(host, show_preference, unseen);
 	if (!text)
 		return;
 	if (!*text) {
-		finding_add(f, VERDICT_INFO, "no such preference here");
+		cpumask_for_each (cpu, host_cpus(host))
+			none = none && has_no_preference(host, cpu);
+		if (none)
+			finding_add(f, VERDICT_INFO, "no such preference here");
+		else
+			add_policy_path(host, f, "energy_performance_preference");
 		return;
 	}
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 		char one[FILE_ATTR_SIZE] = "";
 
+		if (cpumask_isset(unseen, cpu))
+			continue;
 		show_preference(host, cpu, one, sizeof(one));
 		speed = speed && prefers_speed(one);
 		pinned = pinned && policy && is_pinned(policy);
@@ -290,6 +351,7 @@ static void look_at_preference(struct host *host, struct finding *f)
 			f, CPU_DIR "/cpu%d/power/energy_perf_bias", cpumask_first(host_cpus(host)));
 	else
 		add_policy_path(host, f, "energy_performance_preference");
+	finding_add_unseen(f, host, unseen, "that");
 	if (speed || pinned) {
 		finding_add(f, VERDICT_OK, "%s", text);
 		return;
@@ -300,17 +362,27 @@ static void look_at_preference(struct host *host, struct finding *f)
 
 static void look_at_policies(struct host *host, struct finding *f)
 {
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	const struct cpufreq_policy_info *first = NULL;
-	bool differ = false, missing = false;
+	bool differ = false, preferring = false;
 
-	if (!has_policy(host, f))
+	if (!unseen || !has_policy(host, f))
 		return;
+	add_policy_path(host, f, "*");
+	/* Where some have a preference, those that show none do not tell. */
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 
-		missing = missing || !policy;
-		if (!policy)
+		preferring = preferring || (policy && policy->epp[0]);
+	}
+	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+
+		if (!policy || !policy->governor[0] || policy->max_khz == 0 ||
+			(preferring && !policy->epp[0])) {
+			(void)cpumask_set(unseen, cpu);
 			continue;
+		}
 		if (first)
 			differ = differ || policy->min_khz != first->min_khz ||
 				policy->max_khz != first->max_khz ||
@@ -322,13 +394,23 @@ static void look_at_policies(struct host *host, struct finding *f)
 	if (differ) {
 		finding_add(f, VERDICT_RISK,
 			"limits, governors or preferences differ among these CPUs");
-		add_policy_path(host, f, "*");
 		advise_pin(host, f);
-	} else {
+	} else if (cpumask_is_empty(unseen)) {
 		finding_add(f, VERDICT_OK, "set alike on all of these CPUs");
 	}
-	if (missing)
-		finding_add(f, VERDICT_UNKNOWN, "some have no policy, or are offline");
+	finding_add_unseen(f, host, unseen, "all that is set");
+}
+
+/* Whether there is a number by which cores of another kind would have been seen. */
+static bool has_speed(struct host *host, int cpu)
+{
+	const struct cpufreq_policy_info *policy = host_policy(host, cpu);
+	char text[FILE_ATTR_SIZE];
+	uint64_t capacity;
+
+	return (policy && policy->hardware_max_khz > 0) ||
+		(host_readf(text, CPU_DIR "/cpu%d/cpu_capacity", cpu) > 0 &&
+			parse_attr_u64(text, &capacity) == 0);
 }
 
 static void show_kind(struct host *host, int cpu, char *buf, size_t size)
@@ -343,17 +425,25 @@ static void show_kind(struct host *host, int cpu, char *buf, size_t size)
 		snprintf(buf, size, "efficiency cores");
 		break;
 	case TOPOLOGY_KIND_UNIFORM:
-		snprintf(buf, size, "all alike");
+		/* Where others are of a kind, it is one that was not seen. */
+		if (host_topology(host)->kind_source == TOPOLOGY_KIND_FROM_NOTHING &&
+			has_speed(host, cpu))
+			snprintf(buf, size, "all alike");
 	}
 }
 
 static void look_at_kind(struct host *host, struct finding *f)
 {
-	_cleanup_free_ char *kinds = show_all(host, show_kind);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_free_ char *kinds = unseen ? show_all(host, show_kind, unseen) : NULL;
 	bool fast = false, slow = false;
 
 	if (!kinds)
 		return;
+	if (!*kinds) {
+		finding_add(f, VERDICT_UNKNOWN, "nothing tells the cores apart, if they differ");
+		return;
+	}
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct topology_cpu *facts = topology_get_cpu(host_topology(host), cpu);
 
@@ -364,6 +454,7 @@ static void look_at_kind(struct host *host, struct finding *f)
 		host_topology(host)->kind_source == TOPOLOGY_KIND_FROM_FREQUENCY && (fast || slow)
 			? ", by their maximum frequency"
 			: "");
+	finding_add_unseen(f, host, unseen, "the kind");
 	if (fast && slow)
 		finding_add_fix(f, "-c with cores of one kind");
 	else if (slow)
@@ -388,15 +479,16 @@ static void show_current(struct host *host _unused_, int cpu, char *buf, size_t 
 
 static void look_at_current(struct host *host, struct finding *f)
 {
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_free_ char *text = NULL;
 	bool pinned = true, off = false;
 
-	if (!has_policy(host, f))
-		return;
-	text = show_all(host, show_current);
-	if (!text || !*text)
+	if (!unseen || !has_policy(host, f))
 		return;
 	add_policy_path(host, f, "scaling_cur_freq");
+	text = show_all(host, show_current, unseen);
+	if (!text || !*text)
+		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 		uint64_t khz = read_current_khz(cpu), wanted = policy ? policy->max_khz : 0;
@@ -413,6 +505,7 @@ static void look_at_current(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "%s, as pinned", text);
 	else
 		finding_add(f, VERDICT_RISK, "%s, which is not what it is pinned at", text);
+	finding_add_unseen(f, host, unseen, "that");
 	/* What can be held is lower. */
 	if (pinned && off)
 		advise_pin(host, f);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "isol-check/subjects.h"
@@ -51,12 +52,23 @@ static void look_at_temperature(struct host *host, struct finding *f)
 	}
 }
 
+static bool has_count(int cpu)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/thermal_throttle/core_throttle_count", cpu);
+	return access(path, F_OK) == 0;
+}
+
 static void look_at_throttling(struct host *host, struct finding *f)
 {
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_(throttle) struct throttle *throttle = NULL;
 	struct throttle_counts counts;
 	int r;
 
+	if (!unseen)
+		return;
 	r = throttle_open(host_cpus(host), &throttle);
 	if (r == -ENOENT) {
 		if (host_is_whole(host))
@@ -67,11 +79,17 @@ static void look_at_throttling(struct host *host, struct finding *f)
 		r = throttle_read(throttle, &counts);
 	if (r == -ENOMEM)
 		host_fail(host);
+	finding_add_path(f, CPU_DIR "/cpu%d/thermal_throttle", cpumask_first(host_cpus(host)));
 	if (r < 0)
 		return;
-	finding_add_path(f, CPU_DIR "/cpu%d/thermal_throttle", cpumask_first(host_cpus(host)));
+	/* Old processors count no package's, and all count the core's. */
+	cpumask_for_each (cpu, host_cpus(host))
+		if (!has_count(cpu))
+			(void)cpumask_set(unseen, cpu);
+	finding_add_unseen(f, host, unseen, "the count");
 	if (counts.core == 0 && counts.package == 0) {
-		finding_add(f, VERDICT_OK, "never since boot");
+		if (cpumask_is_empty(unseen))
+			finding_add(f, VERDICT_OK, "never since boot");
 		return;
 	}
 	finding_add(f, VERDICT_RISK,
@@ -95,6 +113,9 @@ static void look_at_supply(struct host *host, struct finding *f)
 	case POWER_BATTERY:
 		finding_add(f, VERDICT_NOISE, "on battery: the firmware limits the frequency");
 		finding_add_fix(f, "plug it in");
+		break;
+	case POWER_UNKNOWN:
+		finding_add(f, VERDICT_UNKNOWN, "a supply does not say whether it supplies");
 	}
 }
 

@@ -273,6 +273,15 @@ const struct isolation *host_isolation(struct host *host)
 	return host->isolation;
 }
 
+bool host_knows_nohz_full(struct host *host)
+{
+	const struct isolation *isolation = host_isolation(host);
+
+	return isolation &&
+		(isolation->nohz_full_error == 0 ||
+			(isolation->nohz_full_error == -ENOENT && host_is_whole(host)));
+}
+
 const struct isolation_partitions *host_partitions(struct host *host)
 {
 	if (!host->has_read_partitions)
@@ -295,6 +304,16 @@ const struct tasks *host_tasks(struct host *host)
 		note_error(host, tasks_read(host->cpus, &host->tasks));
 	host->has_read_tasks = true;
 	return host->tasks;
+}
+
+bool host_sees_all_tasks(struct host *host)
+{
+	const struct tasks *tasks = host_tasks(host);
+
+	for (size_t i = 0; tasks && i < tasks->n; i++)
+		if (tasks->items[i].kernel)
+			return true;
+	return false;
 }
 
 const struct task *host_find_process(struct host *host, const char *comm)
@@ -388,7 +407,23 @@ char *host_format(struct host *host, const struct cpumask *mask)
 
 int host_read(const char *path, char *buf)
 {
-	return file_read_attr(AT_FDCWD, path, buf, FILE_ATTR_SIZE);
+	return file_read_line(AT_FDCWD, path, buf, FILE_ATTR_SIZE);
+}
+
+int host_read_word(const char *path, char *buf)
+{
+	char text[FILE_ATTR_SIZE];
+	int r = host_read(path, text);
+
+	if (r < 0)
+		return r;
+	for (const char *c = text; *c; c++)
+		if (*c <= ' ' || *c > '~')
+			return -EINVAL;
+	if (r == 0)
+		return -EINVAL;
+	memcpy(buf, text, (size_t)r + 1);
+	return r;
 }
 
 int host_readf(char *buf, const char *format, ...)

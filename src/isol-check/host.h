@@ -64,11 +64,16 @@ const char *host_cpus_reason(const struct host *host);
 const struct topology *host_topology(const struct host *host);
 /* NULL only where memory is short. */
 const struct isolation *host_isolation(struct host *host);
+/* Whether the kernel has told which CPUs have no tick; a kernel that cannot do that has none. */
+bool host_knows_nohz_full(struct host *host);
 const struct isolation_partitions *host_partitions(struct host *host);
 /* NULL where it cannot be read. */
 const struct bootline *host_bootline(struct host *host);
 /* NULL where there are none to be seen, as on a recorded machine. */
 const struct tasks *host_tasks(struct host *host);
+/* Whether the tasks are all that there are: threads of the kernel among them. A container has only
+ * its own, and /proc may be mounted to hide what is others' (hidepid in proc(5)). */
+bool host_sees_all_tasks(struct host *host);
 /* A process of that name, by /proc/PID/comm; NULL for none. */
 const struct task *host_find_process(struct host *host, const char *comm);
 /* NULL for a CPU without a policy, and for one that is offline. */
@@ -96,8 +101,10 @@ int64_t host_watched_ns(struct host *host);
 struct cpumask *host_new_mask(struct host *host);
 char *host_format(struct host *host, const struct cpumask *mask);
 
-/* One attribute into buf of FILE_ATTR_SIZE; its length, or a negative errno. */
+/* One attribute into buf of FILE_ATTR_SIZE; its length, or a negative errno (file_read_line()). */
 int host_read(const char *path, char *buf);
+/* One that is a word, "intel_idle": -EINVAL for anything else. */
+int host_read_word(const char *path, char *buf);
 int host_readf(char *buf, const char *format, ...) _printf_(2, 3);
 
 #endif

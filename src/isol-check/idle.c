@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How deep the CPUs sleep. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,15 +18,18 @@ enum {
 static void look_at_driver(struct host *host, struct finding *f)
 {
 	char driver[FILE_ATTR_SIZE], governor[FILE_ATTR_SIZE];
+	int r;
 
-	if (host_read(CPUIDLE_DIR "/current_driver", driver) <= 0) {
-		if (host_hypervisor(host))
-			finding_add(f, VERDICT_INFO, "none: the hypervisor puts CPUs to sleep");
+	r = host_read_word(CPUIDLE_DIR "/current_driver", driver);
+	if (r == -ENOENT && host_hypervisor(host)) {
+		finding_add(f, VERDICT_INFO, "none: the hypervisor puts CPUs to sleep");
 		return;
 	}
 	finding_add_path(f, CPUIDLE_DIR "/current_driver");
-	if (host_read(CPUIDLE_DIR "/current_governor", governor) > 0 ||
-		host_read(CPUIDLE_DIR "/current_governor_ro", governor) > 0)
+	if (r < 0)
+		return;
+	if (host_read_word(CPUIDLE_DIR "/current_governor", governor) > 0 ||
+		host_read_word(CPUIDLE_DIR "/current_governor_ro", governor) > 0)
 		finding_add(f, VERDICT_INFO, "%s, governor %s", driver, governor);
 	else
 		finding_add(f, VERDICT_INFO, "%s", driver);
@@ -49,19 +53,26 @@ static const struct cpuidle_state *find_deepest(const struct cpuidle *cpuidle, i
 
 static void look_at_depth(struct host *host, struct finding *f)
 {
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_spread_ struct spread spread = { 0 };
 	_cleanup_free_ char *text = NULL;
-	bool deep = false, any = false;
-	int first = -1;
+	bool deep = false, any = false, broken = false;
+	int first = -1, r;
 
+	if (!unseen)
+		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpuidle_state *deepest;
 		int64_t limit = CPUIDLE_NO_LIMIT;
 		struct cpuidle cpuidle;
 		char buf[96];
 
-		if (cpuidle_read(cpu, &cpuidle) < 0)
+		r = cpuidle_read(cpu, &cpuidle);
+		if (r < 0 || cpuidle.unread) {
+			broken = broken || r != -ENOENT;
+			(void)cpumask_set(unseen, cpu);
 			continue;
+		}
 		first = any ? first : cpu;
 		any = true;
 		(void)cpuidle_read_limit(cpu, &limit);
@@ -76,7 +87,7 @@ static void look_at_depth(struct host *host, struct finding *f)
 		spread_add(&spread, cpu, buf);
 	}
 	if (!any) {
-		if (host_hypervisor(host))
+		if (host_hypervisor(host) && !broken)
 			finding_add(f, VERDICT_UNKNOWN, "the hypervisor puts CPUs to sleep");
 		return;
 	}
@@ -87,6 +98,7 @@ static void look_at_depth(struct host *host, struct finding *f)
 	}
 	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/cpuidle", first);
 	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/power/pm_qos_resume_latency_us", first);
+	finding_add_unseen(f, host, unseen, "the idle states");
 	if (deep) {
 		finding_add(f, VERDICT_RISK, "down to %s", text);
 		finding_add_fix(f, "noise-off -c %s --only pm_qos", host_cpus_text(host));

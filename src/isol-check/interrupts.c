@@ -23,7 +23,10 @@ enum {
 struct touching {
 	size_t n_movable;
 	size_t n_fixed;
-	size_t n_wish; /* that may go there, and go elsewhere */
+	size_t n_wish;	 /* that may go there, and go elsewhere */
+	size_t n_unread; /* of which nobody knows where they go */
+	size_t n_lines;
+	unsigned first_unread;
 	struct text movable;
 	struct text fixed;
 	unsigned first_movable;
@@ -73,6 +76,35 @@ static int take_line(struct touching *t, struct irqline *line, bool may_move)
 	return append_line(names, line);
 }
 
+static int sort_line(
+	struct host *host, struct irqline *line, struct cpumask *scratch, struct touching *t)
+{
+	int r;
+
+	r = irqline_read_wish(line->number, scratch);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -ENOENT)
+		return 0;
+	t->n_lines++;
+	if (r == 0 && !cpumask_intersects(scratch, host_cpus(host)))
+		return 0;
+	if (r == 0)
+		r = irqline_read_effective(line->number, scratch);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 && r != -ENOENT) {
+		if (t->n_unread++ == 0)
+			t->first_unread = line->number;
+		return 0;
+	}
+	if (r == 0 && !cpumask_intersects(scratch, host_cpus(host))) {
+		t->n_wish++;
+		return 0;
+	}
+	return take_line(t, line, irqline_may_move(line->number));
+}
+
 static int sort_lines(struct host *host, struct irqlines *lines, struct touching *t)
 {
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
@@ -85,21 +117,7 @@ static int sort_lines(struct host *host, struct irqlines *lines, struct touching
 	for (size_t i = 0; r == 0 && i < lines->n; i++) {
 		struct irqline *line = &lines->items[i];
 
-		r = irqline_read_wish(line->number, mask);
-		if (r == -ENOMEM)
-			return r;
-		if (r < 0 || !cpumask_intersects(mask, host_cpus(host))) {
-			r = 0;
-			continue;
-		}
-		r = irqline_read_effective(line->number, mask);
-		if (r == -ENOMEM)
-			return r;
-		if (r == 0 && !cpumask_intersects(mask, host_cpus(host))) {
-			t->n_wish++;
-			continue;
-		}
-		r = take_line(t, line, irqline_may_move(line->number));
+		r = sort_line(host, line, mask, t);
 	}
 	return r;
 }
@@ -115,6 +133,10 @@ static bool read_touching(struct host *host, struct finding *f, struct touching 
 	if (r == 0)
 		r = sort_lines(host, &lines, &t);
 	irqlines_clear(&lines);
+	if (r == 0 && t.n_lines == 0) {
+		finding_add(f, VERDICT_UNKNOWN, "/proc/irq has no interrupts");
+		return false;
+	}
 	if (r < 0) {
 		touching_clear(&t);
 		if (r == -ENOMEM)
@@ -134,6 +156,15 @@ static const char *and_more(size_t n)
 	return n > NAMES_MAX ? ", ..." : "";
 }
 
+static void add_unread(struct finding *f, const struct touching *t)
+{
+	if (t->n_unread == 0)
+		return;
+	finding_add(f, VERDICT_UNKNOWN, "where %zu of %zu go%s cannot be seen", t->n_unread,
+		t->n_lines, t->n_unread == 1 ? "es" : "");
+	finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t->first_unread);
+}
+
 static void look_at_affinity(struct host *host, struct finding *f)
 {
 	struct touching t;
@@ -145,11 +176,12 @@ static void look_at_affinity(struct host *host, struct finding *f)
 			t.n_movable == 1 ? "es" : "", t.movable.data, and_more(t.n_movable));
 		finding_add_path(f, "/proc/irq/%u/effective_affinity_list", t.first_movable);
 		finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
-	} else {
+	} else if (t.n_unread < t.n_lines) {
 		finding_add(f, VERDICT_OK, "none that can be moved goes here");
 	}
 	if (t.n_wish > 0)
 		finding_add(f, VERDICT_INFO, "%zu may come here, and go elsewhere now", t.n_wish);
+	add_unread(f, &t);
 	touching_clear(&t);
 }
 
@@ -162,7 +194,9 @@ static void look_at_managed(struct host *host, struct finding *f)
 	if (!read_touching(host, f, &t))
 		return;
 	kept_away = b && b->managed_irq && cpumask_subset(host_cpus(host), b->isolcpus.cpus);
-	if (t.n_fixed == 0) {
+	if (t.n_fixed == 0 && t.n_unread == t.n_lines) {
+		/* That is all there is to say. */
+	} else if (t.n_fixed == 0) {
 		finding_add(f, VERDICT_OK, "none that cannot be moved goes here");
 	} else if (kept_away) {
 		finding_add(f, VERDICT_OK,
@@ -175,6 +209,7 @@ static void look_at_managed(struct host *host, struct finding *f)
 	}
 	if (t.n_fixed > 0)
 		finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t.first_fixed);
+	add_unread(f, &t);
 	touching_clear(&t);
 }
 
@@ -236,10 +271,12 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 	if (!banned)
 		return;
 	if (!irqbalance) {
-		if (host_tasks(host))
-			finding_add(f, VERDICT_OK, "does not run");
-		else
+		if (!host_tasks(host))
 			finding_add_no_tasks(f, host);
+		else if (!host_sees_all_tasks(host))
+			finding_add_few_tasks(f);
+		else
+			finding_add(f, VERDICT_OK, "does not run");
 		return;
 	}
 	if (bans_by_itself(host, banned)) {

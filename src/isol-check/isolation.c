@@ -33,8 +33,8 @@ static void look_at_isolated(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host);
 	const struct isolation *isolation = host_isolation(host);
+	const struct isolation_partitions *partitions = host_partitions(host);
 	_cleanup_free_ char *list = NULL;
-	char text[FILE_ATTR_SIZE];
 
 	if (!left || !isolation)
 		return;
@@ -54,8 +54,14 @@ static void look_at_isolated(struct host *host, struct finding *f)
 	finding_set_cpus(f, left);
 	finding_add_path(f, CPU_DIR "/isolated");
 	/* A kernel that does not say which are isolated does not say that these are not. */
-	if (host_read(CPU_DIR "/isolated", text) < 0) {
+	if (isolation->boot_error < 0) {
 		finding_add(f, VERDICT_UNKNOWN, "CPU %s: the machine does not tell", list);
+		return;
+	}
+	if (partitions->n_unread > 0) {
+		finding_add_path(f, "/sys/fs/cgroup");
+		finding_add(
+			f, VERDICT_UNKNOWN, "CPU %s: there are cgroups that cannot be read", list);
 		return;
 	}
 	finding_add(f, VERDICT_NOISE, "CPU %s: the scheduler puts any task there", list);
@@ -95,7 +101,7 @@ static void look_at_partitions(struct host *host, struct finding *f)
 	for (size_t i = 0; i < partitions->n; i++) {
 		const struct isolation_partition *p = &partitions->items[i];
 		_cleanup_free_ char *list = host_format(host, p->cpus);
-		bool bad = strstr(p->state, "invalid") || strstr(p->state, "balanced");
+		bool bad = strstr(p->state, "invalid") || strstr(p->state, ", balanced");
 
 		finding_add(f, bad ? VERDICT_RISK : VERDICT_INFO, "%s: %s%s%s", p->path, p->state,
 			list && *list ? ", CPUs " : "", list ? list : "");
@@ -105,9 +111,14 @@ static void look_at_partitions(struct host *host, struct finding *f)
 	}
 	if (any_bad)
 		finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
+	if (partitions->n_unread > 0)
+		finding_add(f, VERDICT_UNKNOWN, "files of cgroups that cannot be read: %zu",
+			partitions->n_unread);
 	if (partitions->n > 0)
 		return;
 	finding_add_path(f, "/sys/fs/cgroup");
+	if (partitions->n_unread > 0)
+		return;
 	if (access("/sys/fs/cgroup/cgroup.procs", F_OK) == 0 ||
 		access("/sys/fs/cgroup/cpuset", F_OK) == 0 ||
 		access("/sys/fs/cgroup/unified", F_OK) == 0)
@@ -178,7 +189,9 @@ static void look_at_tasks(struct host *host, struct finding *f)
 	list = names_format(host, &names);
 	if (!list)
 		return;
-	if (n_may == 0)
+	if (n_may == 0 && !host_sees_all_tasks(host))
+		finding_add_few_tasks(f);
+	else if (n_may == 0)
 		finding_add(f, VERDICT_OK, "no task of a program may run here");
 	else if (n_was == 0)
 		finding_add(f, VERDICT_RISK, "%zu tasks may run here; none ran here last", n_may);
@@ -220,6 +233,11 @@ static void look_at_kthreads(struct host *host, struct finding *f)
 	list = names_format(host, &names);
 	if (!list)
 		return;
+	if (!host_sees_all_tasks(host)) {
+		finding_add(
+			f, VERDICT_UNKNOWN, "none is to be seen here, and there are always some");
+		return;
+	}
 	if (n_movable > 0) {
 		finding_add(f, VERDICT_RISK, "%zu that could be elsewhere may run here: %s",
 			n_movable, list);
@@ -242,18 +260,15 @@ static void look_at_nohz_full(struct host *host, struct finding *f)
 	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host);
 	const struct isolation *isolation = host_isolation(host);
 	_cleanup_free_ char *list = NULL;
-	char text[FILE_ATTR_SIZE];
-	int r;
 
 	if (!left || !isolation)
 		return;
-	r = host_read(CPU_DIR "/nohz_full", text);
-	if (r == -ENOENT && host_is_whole(host)) {
+	if (isolation->nohz_full_error == -ENOENT && host_is_whole(host)) {
 		finding_add(f, VERDICT_INFO, "no such file: this kernel always has its tick");
 		return;
 	}
 	finding_add_path(f, CPU_DIR "/nohz_full");
-	if (r < 0)
+	if (isolation->nohz_full_error < 0)
 		return;
 	if (is_covered(host, isolation->nohz_full, left)) {
 		finding_add(f, VERDICT_OK, "no tick while one task runs there");
@@ -288,6 +303,12 @@ static void look_at_rcu_nocbs(struct host *host, struct finding *f)
 									   : "by nohz_full");
 		return;
 	}
+	if (!host_knows_nohz_full(host)) {
+		finding_add_path(f, CPU_DIR "/nohz_full");
+		finding_add(f, VERDICT_UNKNOWN,
+			"not by rcu_nocbs; whether by nohz_full cannot be seen");
+		return;
+	}
 	if (!b->rcu_nocbs.text) {
 		finding_add(f, VERDICT_INFO, "RCU callbacks run where they arise");
 		return;
@@ -312,13 +333,21 @@ static void look_at_nohz_pstate(struct host *host, struct finding *f)
 		return;
 	cpumask_and(at_risk, host_cpus(host), isolation->nohz_full);
 	if (cpumask_is_empty(at_risk)) {
-		if (host_is_whole(host) || access(CPU_DIR "/nohz_full", F_OK) == 0)
+		if (host_knows_nohz_full(host))
 			finding_add(f, VERDICT_OK, "not with nohz_full");
+		else
+			finding_add_path(f, CPU_DIR "/nohz_full");
 		return;
 	}
 	cpumask_for_each (cpu, at_risk) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 
+		/* Who sets the frequency, and between what, is the question. */
+		if (policy && (!policy->driver[0] || policy->max_khz == 0)) {
+			finding_add_path(f, CPU_DIR "/cpu%d/cpufreq/%s", cpu,
+				policy->driver[0] ? "scaling_max_freq" : "scaling_driver");
+			return;
+		}
 		if (!policy || strcmp(policy->driver, "intel_pstate") != 0 ||
 			(policy->min_khz > 0 && policy->min_khz == policy->max_khz))
 			cpumask_clear(at_risk, cpu);

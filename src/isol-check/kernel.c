@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the kernel does by itself. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "basic/parse.h"
+#include "basic/text.h"
 #include "isol-check/subjects.h"
 #include "machine/identity.h"
 #include "machine/swap.h"
@@ -17,6 +19,7 @@
 #define THP MM "/transparent_hugepage"
 #define KSM_RUN MM "/ksm/run"
 #define SYSCTL "/proc/sys/kernel"
+#define CPU_DIR "/sys/devices/system/cpu"
 
 /* The number in an attribute; false, with nothing said, where there is none. */
 static bool read_number(struct finding *f, const char *path, int64_t *ret)
@@ -79,28 +82,37 @@ static void look_at_writeback(struct host *host, struct finding *f)
 
 static void look_at_watchdogs(struct host *host, struct finding *f)
 {
+	static const char nmi_path[] = SYSCTL "/nmi_watchdog",
+			  soft_path[] = SYSCTL "/soft_watchdog";
+	static const char mask_path[] = SYSCTL "/watchdog_cpumask";
 	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
-	char text[FILE_ATTR_SIZE];
 	int64_t nmi = 0, soft = 0;
-	bool any;
+	int r;
 
 	if (!mask)
 		return;
-	any = read_number(f, SYSCTL "/nmi_watchdog", &nmi);
-	any = read_number(f, SYSCTL "/soft_watchdog", &soft) || any;
-	if (!any)
+	/* A kernel may be built without the one or the other. */
+	if (!is_absent(host, nmi_path, SYSCTL) && !read_number(f, nmi_path, &nmi))
 		return;
+	if (!is_absent(host, soft_path, SYSCTL) && !read_number(f, soft_path, &soft)) {
+		finding_add(f, VERDICT_UNKNOWN, "whether the soft one runs cannot be seen");
+		return;
+	}
 	if (nmi == 0 && soft == 0) {
 		finding_add(f, VERDICT_OK, "off");
 		return;
 	}
-	if (host_read(SYSCTL "/watchdog_cpumask", text) >= 0 &&
-		cpumask_parse_list(text, host_topology(host)->n_cpus, mask, NULL) == 0 &&
-		!cpumask_intersects(mask, host_cpus(host))) {
+	/* Before Linux 4.3 there was no such file, and they ran everywhere. */
+	r = cpumask_read_list(AT_FDCWD, mask_path, mask);
+	finding_add_path(f, "%s", mask_path);
+	if (r == 0 && !cpumask_intersects(mask, host_cpus(host))) {
 		finding_add(f, VERDICT_OK, "on, but not on these CPUs");
 		return;
 	}
-	finding_add_path(f, SYSCTL "/watchdog_cpumask");
+	if (r < 0 && !is_absent(host, mask_path, SYSCTL)) {
+		finding_add(f, VERDICT_UNKNOWN, "on; on which CPUs cannot be seen");
+		return;
+	}
 	if (nmi != 0)
 		finding_add(f, VERDICT_NOISE, "the NMI watchdog takes a hardware counter");
 	if (soft != 0)
@@ -124,28 +136,20 @@ static void look_at_timers(struct host *host, struct finding *f)
 	advise_noise_off(host, f, "timer_migration", false);
 }
 
-/* "6.12.48-amd64" is at least 6.12. */
-static bool kernel_is_at_least(const char *release, uint64_t major, uint64_t minor)
+/* The kernel's release, "6.12": a recording has it in proc/sys, uname(2) tells of the real one. */
+static bool read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_minor)
 {
-	uint64_t a, b;
-
-	if (parse_next_u64(&release, &a) < 0 || *release++ != '.' ||
-		parse_next_u64(&release, &b) < 0)
-		return false;
-	return a > major || (a == major && b >= minor);
-}
-
-/* The kernel's release: a recording has it in proc/sys, uname(2) tells of the real one. */
-static bool read_release(struct host *host, char release[FILE_ATTR_SIZE])
-{
+	char text[FILE_ATTR_SIZE];
+	const char *at = text;
 	struct utsname name;
 
-	if (host_read(SYSCTL "/osrelease", release) > 0)
-		return true;
-	if (host_options(host)->recorded || uname(&name) < 0)
-		return false;
-	snprintf(release, FILE_ATTR_SIZE, "%s", name.release);
-	return true;
+	if (host_read(SYSCTL "/osrelease", text) <= 0) {
+		if (host_options(host)->recorded || uname(&name) < 0)
+			return false;
+		snprintf(text, sizeof(text), "%s", name.release);
+	}
+	return parse_next_u64(&at, ret_major) == 0 && *at++ == '.' &&
+		parse_next_u64(&at, ret_minor) == 0;
 }
 
 static void look_at_statistics(struct host *host, struct finding *f)
@@ -154,14 +158,26 @@ static void look_at_statistics(struct host *host, struct finding *f)
 		OFTEN = 10
 	};
 	const struct isolation *isolation = host_isolation(host);
-	char release[FILE_ATTR_SIZE];
+	uint64_t major, minor;
 	int64_t seconds;
+	bool told, isolated, spares;
 
 	if (!isolation || !read_number(f, "/proc/sys/vm/stat_interval", &seconds))
 		return;
-	if (cpumask_subset(host_cpus(host), isolation->isolated) && read_release(host, release) &&
-		kernel_is_at_least(release, 6, 12)) {
+	isolated = cpumask_subset(host_cpus(host), isolation->isolated);
+	told = read_release(host, &major, &minor);
+	spares = told && (major > 6 || (major == 6 && minor >= 12));
+	if (isolated && spares) {
 		finding_add(f, VERDICT_OK, "this kernel leaves isolated CPUs out");
+		return;
+	}
+	if (seconds < OFTEN && (isolated || isolation->boot_error < 0) && (spares || !told)) {
+		finding_add(f, VERDICT_UNKNOWN,
+			"every %" PRId64
+			" s, unless these CPUs are isolated and the kernel is 6.12 "
+			"or newer, which is not told",
+			seconds);
+		finding_add_path(f, "%s", told ? CPU_DIR "/isolated" : SYSCTL "/osrelease");
 		return;
 	}
 	finding_add(f, seconds < OFTEN ? VERDICT_NOISE : VERDICT_OK,
@@ -186,8 +202,19 @@ static void look_at_realtime(struct host *host _unused_, struct finding *f)
 
 /* --- Memory. --- */
 
+/* The chosen word of "always [madvise] never"; false where it is none of these. */
+static bool read_choice(const char *path, const char *words, char choice[FILE_ATTR_SIZE])
+{
+	if (host_read(path, choice) < 0)
+		return false;
+	identity_pick_selected(choice);
+	return text_has_word(words, choice, " ");
+}
+
 static void look_at_thp(struct host *host, struct finding *f)
 {
+	static const char thp_words[] = "always madvise never";
+	static const char defrag_words[] = "always defer defer+madvise madvise never";
 	char enabled[FILE_ATTR_SIZE], defrag[FILE_ATTR_SIZE];
 
 	if (is_absent(host, THP "/enabled", MM)) {
@@ -195,12 +222,13 @@ static void look_at_thp(struct host *host, struct finding *f)
 		return;
 	}
 	finding_add_path(f, THP "/enabled");
-	if (host_read(THP "/enabled", enabled) < 0)
+	if (!read_choice(THP "/enabled", thp_words, enabled))
 		return;
-	identity_pick_selected(enabled);
-	if (host_read(THP "/defrag", defrag) < 0)
-		defrag[0] = '\0';
-	identity_pick_selected(defrag);
+	if (strcmp(enabled, "madvise") == 0 && !read_choice(THP "/defrag", defrag_words, defrag)) {
+		finding_add(f, VERDICT_UNKNOWN, "madvise; what that costs cannot be seen");
+		finding_add_path(f, THP "/defrag");
+		return;
+	}
 	if (strcmp(enabled, "always") == 0) {
 		finding_add(f, VERDICT_RISK, "always: whether a run gets huge pages is luck");
 		advise_noise_off(host, f, "thp", false);

@@ -193,7 +193,8 @@ static int add_entry(struct recording *recording, enum tarball_type type, const 
 }
 
 /* The text of a file, as it is to be recorded. NULL in *ret for a file that cannot be read, which
- * is left out. */
+ * is left out. One that may not be read is there, and has no byte: its absence would say that the
+ * kernel has not got it. */
 static int read_text(const char *path, char **ret, size_t *ret_size)
 {
 	char buf[FILE_ATTR_SIZE];
@@ -210,8 +211,13 @@ static int read_text(const char *path, char **ret, size_t *ret_size)
 			r = r < 0 ? -ENOMEM : 0;
 		}
 	}
-	if (r < 0 && r != -ENOMEM)
+	if (r == -EACCES || r == -EPERM) {
+		*ret = strdup("");
+		*ret_size = 0;
+		r = *ret ? 0 : -ENOMEM;
+	} else if (r < 0 && r != -ENOMEM) {
 		*ret = NULL;
+	}
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -234,7 +240,7 @@ static int record_file_as(
 	r = read_text(path, &text, &size);
 	if (r < 0 || !text)
 		return r;
-	if (scrub) {
+	if (scrub && size > 0) {
 		char *clean = scrub(recorder->names, text);
 
 		if (!clean)

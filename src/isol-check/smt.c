@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Threads that share a core. */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,6 +8,16 @@
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define SMT_DIR CPU_DIR "/smt"
+
+/* A CPU that is offline shares its core with nobody, and has no files; nor need an only one tell.
+ */
+static bool tells_siblings(struct host *host, int cpu)
+{
+	const struct topology *topology = host_topology(host);
+
+	return topology->cpus[cpu].core_told || !cpumask_isset(topology->online, cpu) ||
+		cpumask_weight(topology->possible) == 1;
+}
 
 /* The first CPU of the list that shares a core with another one of it: -1 for none. */
 static int find_shared(struct host *host, struct cpumask *scratch)
@@ -24,12 +35,13 @@ static int find_shared(struct host *host, struct cpumask *scratch)
 static void look_at_siblings(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *beside = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask(host);
 	const struct isolation *isolation = host_isolation(host);
 	_cleanup_free_ char *list = NULL, *shared = NULL;
 	int cpu;
 
-	if (!beside || !scratch || !isolation)
+	if (!beside || !unseen || !scratch || !isolation)
 		return;
 	cpu = find_shared(host, scratch);
 	if (cpu >= 0) {
@@ -40,15 +52,18 @@ static void look_at_siblings(struct host *host, struct finding *f)
 	cpumask_for_each (quiet, host_cpus(host)) {
 		topology_get_siblings(host_topology(host), quiet, scratch);
 		cpumask_or(beside, beside, scratch);
+		if (!tells_siblings(host, quiet))
+			(void)cpumask_set(unseen, quiet);
 	}
 	cpumask_andnot(beside, beside, host_cpus(host));
 	cpumask_and(beside, beside, host_topology(host)->online);
 	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
 		cpumask_first(host_cpus(host)));
+	finding_add_unseen(f, host, unseen, "who shares the core");
 	if (cpumask_is_empty(beside)) {
-		if (cpu < 0)
+		if (cpu < 0 && cpumask_is_empty(unseen))
 			finding_add(f, VERDICT_OK, "no thread beside these CPUs");
-		else
+		else if (cpu >= 0)
 			finding_add_fix(f, "-c with one CPU of each core");
 		return;
 	}
@@ -66,13 +81,19 @@ static void look_at_siblings(struct host *host, struct finding *f)
 static void look_at_half_cores(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *half = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask(host);
 	const struct isolation *isolation = host_isolation(host);
 	_cleanup_free_ char *list = NULL;
 
-	if (!half || !scratch || !isolation)
+	if (!half || !unseen || !scratch || !isolation)
 		return;
+	finding_add_path(f, CPU_DIR "/isolated");
 	cpumask_for_each (cpu, isolation->isolated) {
+		if (!topology_get_cpu(host_topology(host), cpu))
+			continue;
+		if (!tells_siblings(host, cpu))
+			(void)cpumask_set(unseen, cpu);
 		topology_get_siblings(host_topology(host), cpu, scratch);
 		cpumask_and(scratch, scratch, host_topology(host)->online);
 		if (!cpumask_subset(scratch, isolation->isolated))
@@ -80,10 +101,13 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 	}
 	if (cpumask_is_empty(isolation->isolated)) {
 		/* Neither is known where the kernel does not say which are isolated. */
-		if (access(CPU_DIR "/isolated", F_OK) == 0)
+		if (isolation->boot_error == 0)
 			finding_add(f, VERDICT_OK, "no core is isolated");
 		return;
 	}
+	finding_add_unseen(f, host, unseen, "who shares the core");
+	if (cpumask_is_empty(half) && !cpumask_is_empty(unseen))
+		return;
 	if (cpumask_is_empty(half)) {
 		finding_add(f, VERDICT_OK, "isolated cores are isolated with all their threads");
 		return;
@@ -98,19 +122,22 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 static void look_at_smt(struct host *host, struct finding *f)
 {
 	char control[FILE_ATTR_SIZE], active[FILE_ATTR_SIZE];
+	int r;
 
-	if (host_read(SMT_DIR "/control", control) < 0) {
-		if (host_is_whole(host))
-			finding_add(f, VERDICT_INFO, "this kernel has no switch for it");
+	r = host_read_word(SMT_DIR "/control", control);
+	if (r == -ENOENT && host_is_whole(host)) {
+		finding_add(f, VERDICT_INFO, "this kernel has no switch for it");
 		return;
 	}
+	finding_add_path(f, SMT_DIR "/control");
+	if (r < 0)
+		return;
 	if (host_read(SMT_DIR "/active", active) < 0)
 		active[0] = '\0';
 	finding_add(f, VERDICT_INFO, "control %s%s", control,
 		strcmp(active, "1") == 0	   ? ", cores run several threads"
 			: strcmp(active, "0") == 0 ? ", no core runs several threads"
 						   : "");
-	finding_add_path(f, SMT_DIR "/control");
 }
 
 const struct check smt_checks[SMT_N] = {

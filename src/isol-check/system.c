@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/text.h"
 #include "isol-check/subjects.h"
 #include "machine/cpuholder.h"
 #include "machine/journal.h"
@@ -25,9 +26,12 @@ static void look_at_clock(struct host *host _unused_, struct finding *f)
 		"refined-jiffies" };
 	char current[FILE_ATTR_SIZE], available[FILE_ATTR_SIZE];
 
-	if (host_read(CLOCK_DIR "/current_clocksource", current) <= 0)
-		return;
 	finding_add_path(f, CLOCK_DIR "/current_clocksource");
+	if (host_read_word(CLOCK_DIR "/current_clocksource", current) < 0)
+		return;
+	if (host_read(CLOCK_DIR "/available_clocksource", available) > 0 &&
+		!text_has_word(available, current, " "))
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
 		if (strcmp(current, slow[i]) != 0)
 			continue;
@@ -59,7 +63,7 @@ static void look_at_virtualization(struct host *host, struct finding *f)
 	if (container)
 		finding_add(f, VERDICT_INFO, "in a container (%s): some knobs are the host's",
 			container);
-	if (!hypervisor && !container && access("/proc/cpuinfo", R_OK) == 0)
+	if (!hypervisor && !container && virtualization_is_told())
 		finding_add(f, VERDICT_OK, "none to be seen");
 	if (f->verdict == VERDICT_RISK)
 		finding_add_fix(f, "measure on a machine of its own");
@@ -67,12 +71,20 @@ static void look_at_virtualization(struct host *host, struct finding *f)
 
 static void look_at_steal(struct host *host, struct finding *f)
 {
+	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask(host);
 	struct procstat_times before, after;
 	bool watched = host_watched_times(host, &before, &after);
 
 	finding_add_path(f, "/proc/stat");
 	if (!watched && !host_first_times(host, &after))
 		return;
+	if (!scratch)
+		return;
+	/* A CPU that is offline has no line, and one that has none shows nothing. */
+	cpumask_and(scratch, host_cpus(host), host_topology(host)->online);
+	if (after.n_cpus < cpumask_weight(scratch))
+		finding_add(f, VERDICT_UNKNOWN, "only %zu of these CPUs are counted",
+			(size_t)after.n_cpus);
 	if (watched && after.steal_ns > before.steal_ns)
 		finding_add(f, VERDICT_NOISE, "%.1f %% of the time",
 			100.0 * (double)(after.steal_ns - before.steal_ns) /
@@ -177,7 +189,9 @@ static void look_at_tuners(struct host *host, struct finding *f)
 		finding_add_path(f, "%s", path);
 		finding_add_fix(f, "systemctl disable --now %s", services[i]);
 	}
-	if (!any)
+	if (!any && !host_sees_all_tasks(host))
+		finding_add_few_tasks(f);
+	else if (!any)
 		finding_add(f, VERDICT_OK, "none of those known runs");
 }
 

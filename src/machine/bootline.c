@@ -156,13 +156,31 @@ int bootline_parse(const char *text, unsigned n_cpus, struct bootline **ret)
 	return 0;
 }
 
+/* Whole, and with nothing in it that no boot loader takes. */
+static bool is_line(const char *text)
+{
+	size_t length = strlen(text);
+
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' && !is_blank(*c))
+			return false;
+	return length > 0 && text[length - 1] == '\n';
+}
+
 int bootline_read(unsigned n_cpus, struct bootline **ret)
 {
 	_cleanup_free_ char *text = NULL;
 	int r;
 
 	r = file_read_all(AT_FDCWD, "/proc/cmdline", CMDLINE_MAX, &text, NULL);
-	return r < 0 ? r : bootline_parse(text, n_cpus, ret);
+	if (r < 0)
+		return r;
+	/* An empty line is one (fs/proc/cmdline.c). */
+	if (!*text)
+		return -ENODATA;
+	if (!is_line(text))
+		return -EBADMSG;
+	return bootline_parse(text, n_cpus, ret);
 }
 
 void bootline_free(struct bootline *b)

@@ -33,7 +33,8 @@ struct bootline {
 	struct bootline_list irqaffinity;
 };
 
-/* n_cpus: how many the machine can have, for `N` and `all` in lists. */
+/* n_cpus: how many the machine can have, for `N` and `all` in lists. An errno of reading the file;
+ * -ENODATA where it has no byte, -EBADMSG where it was cut off or is no text. */
 int bootline_read(unsigned n_cpus, struct bootline **ret);
 int bootline_parse(const char *text, unsigned n_cpus, struct bootline **ret);
 void bootline_free(struct bootline *bootline);

@@ -26,12 +26,20 @@ static int read_policy_attr(int cpu, const char *name, char *buf, size_t size)
 	return file_read_attr(AT_FDCWD, path, buf, size);
 }
 
+/* Neither "<unknown>" and "<unsupported>" nor anything that is no word at all. */
+static bool is_word(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if (*c <= ' ' || *c > '~')
+			return false;
+	return text[0] != '<';
+}
+
 static void read_policy_word(int cpu, const char *name, char ret[CPUFREQ_NAME_SIZE])
 {
 	char word[CPUFREQ_NAME_SIZE];
 
-	/* "<unknown>", "<unsupported>" */
-	if (read_policy_attr(cpu, name, word, sizeof(word)) <= 0 || word[0] == '<')
+	if (read_policy_attr(cpu, name, word, sizeof(word)) <= 0 || !is_word(word))
 		word[0] = '\0';
 	memcpy(ret, word, sizeof(word));
 }
@@ -49,7 +57,7 @@ static uint64_t read_policy_khz(int cpu, const char *name)
 #if HAVE_LIBCPUPOWER
 static void copy_word(char ret[CPUFREQ_NAME_SIZE], const char *word)
 {
-	if (word && word[0] != '<')
+	if (word && is_word(word))
 		snprintf(ret, CPUFREQ_NAME_SIZE, "%s", word);
 }
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/file.h"
 #include "basic/parse.h"
@@ -28,19 +29,27 @@ int cpuidle_read(int cpu, struct cpuidle *ret)
 		uint64_t disabled = 0;
 		char path[96];
 
-		if (read_number(cpu, cpuidle.n, "latency", &state->latency_us) < 0)
+		int r;
+
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u", cpu, cpuidle.n);
+		if (access(path, F_OK) < 0)
 			break;
+		if (read_number(cpu, cpuidle.n, "latency", &state->latency_us) < 0) {
+			cpuidle.unread = true;
+			break;
+		}
 		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u/name", cpu, cpuidle.n);
 		if (file_read_attr(AT_FDCWD, path, state->name, sizeof(state->name)) < 0)
 			state->name[0] = '\0';
 		state->polling =
 			strcmp(state->name, "POLL") == 0 || strcmp(state->name, "snooze") == 0;
-		(void)read_number(cpu, cpuidle.n, "disable", &disabled);
+		r = read_number(cpu, cpuidle.n, "disable", &disabled);
+		cpuidle.unread = cpuidle.unread || (r < 0 && r != -ENOENT);
 		state->disabled = disabled != 0;
 		cpuidle.n++;
 	}
 	if (cpuidle.n == 0)
-		return -ENOENT;
+		return cpuidle.unread ? -EBADMSG : -ENOENT;
 	*ret = cpuidle;
 	return 0;
 }

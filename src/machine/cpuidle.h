@@ -27,10 +27,14 @@ struct cpuidle_state {
 struct cpuidle {
 	struct cpuidle_state states[CPUIDLE_STATES_MAX]; /* the shallowest first */
 	unsigned n;
+	/* One is there that cannot be read, or whether it is disabled cannot: it may be allowed,
+	 * and those behind it are not known. */
+	bool unread;
 };
 
 /* -ENOENT where the CPU has no idle states to choose from: a virtual machine, a kernel that was
- * told idle=poll, firmware that decides alone. */
+ * told idle=poll, firmware that decides alone. -EBADMSG where there are some, and not
+ * even the first can be read. */
 int cpuidle_read(int cpu, struct cpuidle *ret);
 /* The shallowest state that is more than polling; NULL for none. */
 const struct cpuidle_state *cpuidle_find_halt(const struct cpuidle *cpuidle);

@@ -577,7 +577,7 @@ int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret)
 	char text[FILE_ATTR_SIZE];
 	int r;
 
-	r = file_read_attr(dirfd, path, text, sizeof(text));
+	r = file_read_line(dirfd, path, text, sizeof(text));
 	return r < 0 ? r : cpumask_parse_list(text, 0, ret, NULL);
 }
 

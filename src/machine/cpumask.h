@@ -92,7 +92,7 @@ int cpumask_parse_list(
 	const char *text, unsigned n_cpus, struct cpumask *ret, struct cpumask_error *ret_error);
 
 /* A kernel attribute that holds such a list, but for `N` and `all`. dirfd as for openat(2). Errors
- * as above, or of reading it. */
+ * as above, or of reading it (file_read_line()). */
 int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret);
 
 /*

@@ -641,7 +641,10 @@ static void set_power(struct facts *facts)
 		[POWER_BATTERY] = "battery",
 	};
 
-	facts_set_string(facts, "quiesce_power_supply", words[power_read_source()]);
+	enum power_source source = power_read_source();
+
+	if (source != POWER_UNKNOWN)
+		facts_set_string(facts, "quiesce_power_supply", words[source]);
 }
 
 int identity_read(const struct cpumask *mask, struct facts *facts)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "basic/file.h"
 #include "basic/macro.h"
@@ -146,16 +147,18 @@ static int read_list(unsigned number, const char *name, struct cpumask *ret)
 
 int irqline_read_wish(unsigned number, struct cpumask *ret)
 {
-	return read_list(number, "smp_affinity_list", ret);
+	char path[64];
+	int r = read_list(number, "smp_affinity_list", ret);
+
+	snprintf(path, sizeof(path), "/proc/irq/%u", number);
+	return r == -ENOENT && access(path, F_OK) == 0 ? -ENODATA : r;
 }
 
 int irqline_read_effective(unsigned number, struct cpumask *ret)
 {
 	int r = read_list(number, "effective_affinity_list", ret);
 
-	if (r == -ENOMEM)
-		return r;
-	return r < 0 || cpumask_is_empty(ret) ? -ENODATA : 0;
+	return r == 0 && cpumask_is_empty(ret) ? -ENOENT : r;
 }
 
 bool irqline_may_move(unsigned number)

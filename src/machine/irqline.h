@@ -36,10 +36,11 @@ void irqlines_clear(struct irqlines *lines);
  * -ENOENT where the kernel does not tell there. */
 int irqline_read_action(unsigned number, char **ret);
 
-/* Where a line may go. An errno when it is gone meanwhile, -EINVAL for what is no list. */
+/* Where a line may go. -ENOENT when it is gone meanwhile; -ENODATA where it is there, and its file
+ * is not, or is empty; -EINVAL for what is no list; the errno of reading it. */
 int irqline_read_wish(unsigned number, struct cpumask *ret);
-/* Where it really goes, as far as the chip tells; -ENODATA where it does not: on a machine whose
- * chip has no say of its own the wish is then the truth. */
+/* Where it really goes, as far as the chip tells; -ENOENT where it does not: on a machine whose
+ * chip has no say of its own the wish is then the truth. Else as above. */
 int irqline_read_effective(unsigned number, struct cpumask *ret);
 /* From 6.12 on the wish of a line that cannot be moved (per CPU, or managed by the kernel) has no
  * mode bit for writing. Before that only an attempt tells, and this says true. */

@@ -73,10 +73,12 @@ static void add_partition(struct partition_walk *walk, const char *state)
 /* cpuset.cpus.partition, "" where it says nothing of interest; negative where there is none. */
 static int read_v2_state(int fd, char state[FILE_ATTR_SIZE])
 {
-	int r = file_read_attr(fd, "cpuset.cpus.partition", state, FILE_ATTR_SIZE);
+	int r = file_read_line(fd, "cpuset.cpus.partition", state, FILE_ATTR_SIZE);
 
 	if (r >= 0 && strcmp(state, "member") == 0)
 		*state = '\0';
+	else if (r >= 0 && !text_starts_with(state, "root") && !text_starts_with(state, "isolated"))
+		return -EBADMSG;
 	return r;
 }
 
@@ -95,11 +97,16 @@ static void look_at_cgroup(struct partition_walk *walk, int fd, int depth, bool 
 	char state[FILE_ATTR_SIZE];
 	int r = v1 ? read_v1_state(fd, state) : read_v2_state(fd, state);
 
-	/* The root has no such file in v2, and says nothing of interest in v1. */
+	/* The root has no such file in v2, and says nothing of interest in v1. -ENODEV: the cgroup
+	 * has gone (fs/kernfs/file.c). */
+	if (r < 0 && r != -ENOENT && r != -ENODEV && depth > 0)
+		walk->found.n_unread++;
 	if (r < 0 || !*state || depth == 0)
 		return;
 	cpumask_clear_all(walk->scratch);
-	(void)cpumask_read_list(fd, v1 ? "cpuset.cpus" : "cpuset.cpus.effective", walk->scratch);
+	r = cpumask_read_list(fd, v1 ? "cpuset.cpus" : "cpuset.cpus.effective", walk->scratch);
+	if (r < 0 && r != -ENODEV)
+		walk->found.n_unread++;
 	add_partition(walk, state);
 }
 
@@ -131,8 +138,10 @@ static void walk_cgroups(struct partition_walk *walk, int fd, int depth, bool v1
 		if (walk->dirs_left == 0)
 			return;
 		child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (child < 0)
+		if (child < 0) {
+			walk->found.n_unread += errno != ENOENT;
 			continue;
+		}
 		walk->dirs_left--;
 		text_appendf(&walk->path, "/%s", entry->d_name);
 		if (walk->path.failed) {
@@ -158,13 +167,16 @@ static void walk_mount(struct partition_walk *walk, const char *mount, bool v1)
 static int note_balancing(struct isolation_partitions *found, size_t first)
 {
 	uint64_t balance;
+	int r;
 
-	if (file_read_attr_u64(AT_FDCWD, CGROUP_DIR "/cpuset/cpuset.sched_load_balance", &balance) <
-			0 ||
-		balance == 0)
+	if (found->n == first)
 		return 0;
+	r = file_read_attr_u64(AT_FDCWD, CGROUP_DIR "/cpuset/cpuset.sched_load_balance", &balance);
+	if (r == 0 && balance == 0)
+		return 0;
+	found->n_unread += r < 0;
 	for (size_t i = first; i < found->n; i++) {
-		char *state = strdup("exclusive, balanced");
+		char *state = strdup(r < 0 ? "exclusive, perhaps balanced" : "exclusive, balanced");
 
 		if (!state)
 			return -ENOMEM;
@@ -249,8 +261,9 @@ int isolation_read(struct isolation **ret)
 		cpumask_new(&isolation->nohz_full) < 0 || cpumask_new(&isolation->partitions) < 0 ||
 		cpumask_new(&isolation->isolated) < 0)
 		return -ENOMEM;
-	(void)cpumask_read_list(AT_FDCWD, CPU_DIR "/isolated", isolation->boot);
-	(void)cpumask_read_list(AT_FDCWD, CPU_DIR "/nohz_full", isolation->nohz_full);
+	isolation->boot_error = cpumask_read_list(AT_FDCWD, CPU_DIR "/isolated", isolation->boot);
+	isolation->nohz_full_error =
+		cpumask_read_list(AT_FDCWD, CPU_DIR "/nohz_full", isolation->nohz_full);
 	if (read_isolated_partitions(isolation->partitions) < 0)
 		return -ENOMEM;
 	cpumask_or(isolation->isolated, isolation->boot, isolation->partitions);

@@ -12,9 +12,11 @@ struct isolation {
 	/* isolcpus=domain of the boot line: /sys/devices/system/cpu/isolated. Live partitions
 	 * never show there. */
 	struct cpumask *boot;
+	int boot_error; /* 0, or why `boot` is empty without proof: what reading that file gave */
 	/* /sys/devices/system/cpu/nohz_full. Such a CPU has no tick under a single task; that
 	 * alone does not keep other tasks away. */
 	struct cpumask *nohz_full;
+	int nohz_full_error; /* the same; -ENOENT is a kernel without CONFIG_NO_HZ_FULL */
 	/* Isolated cgroup v2 partitions: cpuset.cpus.isolated of the root cgroup (in 6.12, not in
 	 * 6.1; holds the boot set as well), else the cgroups at most two levels down whose
 	 * cpuset.cpus.partition is `isolated` and valid (Documentation/admin-guide/cgroup-v2.rst).
@@ -24,7 +26,8 @@ struct isolation {
 	struct cpumask *isolated;
 };
 
-/* -ENOMEM is the only failure: where nothing can be read, nothing is isolated. */
+/* -ENOMEM is the only failure: where nothing can be read, nothing is isolated, and the errors say
+ * that nobody knows. */
 int isolation_read(struct isolation **ret);
 void isolation_free(struct isolation *isolation);
 
@@ -37,7 +40,8 @@ struct isolation_partition {
 	 * v2: cpuset.cpus.partition, unless it is "member": "isolated", "root" (its CPUs are for
 	 * its tasks alone, but balanced among them), "isolated invalid (reason)". v1: "exclusive"
 	 * where nothing balances tasks over its CPUs, else "exclusive, balanced": then
-	 * cpuset.cpu_exclusive keeps other cpusets away, but not the tasks of the root.
+	 * cpuset.cpu_exclusive keeps other cpusets away, but not the tasks of the root. "exclusive,
+	 * perhaps balanced" where the root does not tell.
 	 */
 	char *state;
 	struct cpumask *cpus; /* the effective ones */
@@ -46,6 +50,9 @@ struct isolation_partition {
 struct isolation_partitions {
 	struct isolation_partition *items;
 	size_t n;
+	/* Files of cgroups that are there and cannot be read, or make no sense: what they would
+	 * have said is unknown. */
+	size_t n_unread;
 };
 
 /* Those at most two levels down. -ENOMEM is the only failure. */

@@ -1,56 +1,90 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <dirent.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/file.h"
+#include "basic/text.h"
 #include "machine/power.h"
 
 enum {
 	WORD_SIZE = 64,
 };
 
-static bool read_word(int dirfd, const char *supply, const char *name, char word[WORD_SIZE])
+/* The length; 0 for an empty one. */
+static int read_word(int dirfd, const char *supply, const char *name, char word[WORD_SIZE])
 {
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s", supply, name);
-	return file_read_attr(dirfd, path, word, WORD_SIZE) > 0;
+	return file_read_attr(dirfd, path, word, WORD_SIZE);
+}
+
+/* What the supplies say together. */
+struct supplies {
+	bool seen;
+	bool online;
+	bool discharging;
+	bool unread; /* what one would have said */
+};
+
+static void look_at_supply(int dirfd, const char *supply, struct supplies *supplies)
+{
+	char word[WORD_SIZE], path[512];
+	uint64_t value;
+	int r;
+
+	if (read_word(dirfd, supply, "scope", word) > 0 && strcmp(word, "Device") == 0)
+		return;
+	r = read_word(dirfd, supply, "type", word);
+	if (r <= 0) {
+		/* Every supply has its type, and may be gone meanwhile. */
+		supplies->unread = supplies->unread || r != -ENOENT;
+		return;
+	}
+	supplies->seen = true;
+	if (strcmp(word, "Battery") == 0 || strcmp(word, "UPS") == 0) {
+		bool told = read_word(dirfd, supply, "status", word) > 0 &&
+			text_has_word("Unknown,Charging,Discharging,Not charging,Full", word, ",");
+
+		supplies->unread = supplies->unread || !told;
+		supplies->discharging =
+			supplies->discharging || (told && strcmp(word, "Discharging") == 0);
+		return;
+	}
+	/* power_supply_type_text[] in drivers/power/supply/power_supply_sysfs.c. */
+	if (!text_starts_with(word, "USB") &&
+		!text_has_word("Mains,Wireless,BrickID,Unknown", word, ",")) {
+		supplies->unread = true;
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/online", supply);
+	r = file_read_attr_u64(dirfd, path, &value);
+	/* Those that are there to be charged have none. */
+	supplies->unread = supplies->unread || (r < 0 && r != -ENOENT);
+	supplies->online = supplies->online || (r == 0 && value > 0);
 }
 
 enum power_source power_read_source(void)
 {
 	_cleanup_closedir_ DIR *dir = opendir("/sys/class/power_supply");
-	bool seen = false, online = false, discharging = false;
+	struct supplies supplies = { 0 };
 	struct dirent *entry;
-	char word[WORD_SIZE];
 
 	if (!dir)
-		return POWER_NONE;
+		return errno == ENOENT ? POWER_NONE : POWER_UNKNOWN;
 	while ((entry = readdir(dir))) {
-		const char *supply = entry->d_name;
-		int fd = dirfd(dir);
-		uint64_t value;
-		char path[512];
-
-		if (supply[0] == '.')
-			continue;
-		if (read_word(fd, supply, "scope", word) && strcmp(word, "Device") == 0)
-			continue;
-		if (!read_word(fd, supply, "type", word))
-			continue;
-		seen = true;
-		if (strcmp(word, "Battery") == 0 || strcmp(word, "UPS") == 0) {
-			discharging |= read_word(fd, supply, "status", word) &&
-				strcmp(word, "Discharging") == 0;
-			continue;
-		}
-		snprintf(path, sizeof(path), "%s/online", supply);
-		online |= file_read_attr_u64(fd, path, &value) == 0 && value > 0;
+		if (entry->d_name[0] != '.')
+			look_at_supply(dirfd(dir), entry->d_name, &supplies);
 	}
-	if (!seen)
+	if (supplies.online)
+		return POWER_AC;
+	if (supplies.unread)
+		return POWER_UNKNOWN;
+	if (!supplies.seen)
 		return POWER_NONE;
-	return discharging && !online ? POWER_BATTERY : POWER_AC;
+	return supplies.discharging ? POWER_BATTERY : POWER_AC;
 }

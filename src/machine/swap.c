@@ -8,6 +8,7 @@
 
 #include "basic/file.h"
 #include "basic/parse.h"
+#include "basic/text.h"
 #include "machine/swap.h"
 
 enum {
@@ -112,12 +113,26 @@ int swap_areas_read(struct swap_areas *ret)
 
 int swap_read(uint64_t *ret_size, uint64_t *ret_used)
 {
+	_cleanup_free_ char *text = NULL;
 	struct swap_areas areas;
+	size_t n_lines = 0, length;
 	int r;
 
-	r = swap_areas_read(&areas);
+	r = file_read_all(AT_FDCWD, "/proc/swaps", SWAPS_MAX, &text, &length);
 	if (r < 0)
 		return r;
+	if (!text_starts_with(text, "Filename") || text[length - 1] != '\n')
+		return -EBADMSG;
+	for (const char *end = text; (end = strchr(end, '\n')); end++)
+		n_lines++;
+	r = swap_areas_parse(text, &areas);
+	if (r < 0)
+		return r;
+	/* The heading is no area. */
+	if (areas.n + 1 != n_lines) {
+		swap_areas_clear(&areas);
+		return -EBADMSG;
+	}
 	*ret_size = *ret_used = 0;
 	for (size_t i = 0; i < areas.n; i++) {
 		*ret_size += areas.items[i].size_kib;

@@ -25,7 +25,8 @@ int swap_areas_read(struct swap_areas *ret);
 int swap_areas_parse(char *text, struct swap_areas *ret);
 void swap_areas_clear(struct swap_areas *areas);
 
-/* KiB of all swap together. 1 when there is any, 0 when there is none; an errno as above. */
+/* KiB of all swap together. 1 when there is any, 0 when there is none; an errno as above, -EBADMSG
+ * where it is no such table, or a line of it cannot be understood. */
 int swap_read(uint64_t *ret_size, uint64_t *ret_used);
 
 /* What could be taken into memory without pushing anything else out: MemAvailable. -ENODATA on

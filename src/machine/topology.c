@@ -266,8 +266,10 @@ static void read_core(int dirfd, int number, struct topology_cpu *cpu, struct cp
 	cpu->core_id = read_id(dirfd, "topology/core_id");
 	if (read_mask(dirfd, "topology/thread_siblings_list", "topology/thread_siblings",
 		    scratch) == 0 &&
-		cpumask_isset(scratch, number))
+		cpumask_isset(scratch, number)) {
 		cpu->core = cpumask_first(scratch);
+		cpu->core_told = true;
+	}
 }
 
 /* A directory below dirfd, to be read; NULL when there is none. */

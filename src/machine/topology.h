@@ -9,6 +9,7 @@
 #ifndef QUIESCE_MACHINE_TOPOLOGY_H
 #define QUIESCE_MACHINE_TOPOLOGY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "basic/cleanup.h"
@@ -53,6 +54,7 @@ struct topology_cpu {
 	/* The lowest CPU of its physical core, which names the core; the CPU itself where the
 	 * machine says nothing. The kernel shows no siblings that are offline. */
 	int core;
+	bool core_told; /* it says with whom it shares one */
 	/* The lowest CPU that shares its last-level cache, and that cache's level. */
 	int llc;
 	int llc_level;

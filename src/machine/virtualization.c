@@ -169,6 +169,25 @@ const char *virtualization_read_hypervisor(void)
 	return name;
 }
 
+bool virtualization_is_told(void)
+{
+	static const char *const files[] = { "/sys/hypervisor/type",
+		"/sys/class/dmi/id/product_name", "/sys/class/dmi/id/sys_vendor",
+		"/proc/device-tree/compatible", "/proc/sysinfo" };
+	_cleanup_free_ char *cpuinfo_text = NULL;
+	char text[FILE_ATTR_SIZE];
+
+	if (cpuinfo_read(&cpuinfo_text) < 0 || !*cpuinfo_text)
+		return false;
+	/* On x86 the CPU's flags are enough. */
+	if (strstr(cpuinfo_text, "\nflags"))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (file_read_attr(AT_FDCWD, files[i], text, sizeof(text)) > 0)
+			return true;
+	return false;
+}
+
 /* The value of container= in a block of environment; NULL when there is none. */
 static const char *find_container_variable(const char *environment, size_t length)
 {

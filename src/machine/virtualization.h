@@ -6,6 +6,8 @@
 #ifndef QUIESCE_MACHINE_VIRTUALIZATION_H
 #define QUIESCE_MACHINE_VIRTUALIZATION_H
 
+#include <stdbool.h>
+
 /*
  * "kvm", "xen", "vmware", "microsoft", "qemu", "oracle", "amazon", ...; "vm" for a hypervisor
  * without a name; "lpar" for a logical partition, which on s390 and POWER is as near to the metal
@@ -15,6 +17,9 @@
  * /sys/hypervisor/type, /proc/device-tree (Arm, RISC-V, POWER) and /proc/sysinfo (s390).
  */
 const char *virtualization_read_hypervisor(void);
+/* Whether this machine would have told: without a hypervisor's name that says that there is none.
+ */
+bool virtualization_is_told(void);
 /* The same of the text of /proc/sysinfo alone ("VM00 Control Program: KVM/Linux"; stsi_3_2_2() in
  * arch/s390/kernel/sysinfo.c). */
 const char *virtualization_parse_sysinfo(const char *text);

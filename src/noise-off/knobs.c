@@ -283,7 +283,7 @@ static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, 
 /* --- Idle states. --- */
 
 /* The exit latency of the shallowest idle state that is not mere polling, in microseconds, at
- * least 1, UINT64_MAX for none; -ENOENT where the CPU has no idle states to choose from. */
+ * least 1, UINT64_MAX for none; errors as cpuidle_read(). */
 static int read_halt_latency(int cpu, uint64_t *ret)
 {
 	const struct cpuidle_state *halt;
@@ -333,13 +333,16 @@ static int plan_pm_qos(struct planning *p)
 		r = knob_read(NULL, path, &now);
 		if (r == -ENOMEM)
 			return r;
-		if (read_halt_latency(cpu, &halt) == 0) {
+		r = read_halt_latency(cpu, &halt);
+		if (r == 0) {
 			r = add_knob(p, NOISE_PM_QOS, GROUP_ALL, KNOB_WORD, path,
 				limit_latency(halt, now, buf, sizeof(buf)), cpu,
 				noise_knobs[NOISE_PM_QOS].name);
 		} else {
 			r = add_shown(p, guest ? KNOB_HOST_CONTROLLED : KNOB_UNAVAILABLE, path, now,
-				guest ? "the hypervisor puts it to sleep" : "no idle states",
+				r != -ENOENT	? "its idle states cannot be read"
+					: guest ? "the hypervisor puts it to sleep"
+						: "no idle states",
 				noise_knobs[NOISE_PM_QOS].name);
 			if (r == 0)
 				p->plan->knobs[p->plan->n - 1].cpu = cpu;

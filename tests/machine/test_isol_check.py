@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -651,6 +652,10 @@ class Processes:
         shutil.copy(shutil.which('sleep'), pathlib.Path(self.directory.name, name))
         return f'./{name} 60 & '
 
+    def kernel_thread(self):
+        """One that says nothing but that such are to be seen. It stays on CPU 0."""
+        return self.program('hog') + self.disguise('kthreadd', 0x04200000)
+
     def disguise(self, name, flags):
         """The process that was started last as a thread of the kernel: $thread, in its own line of
         /proc. The scheduler knows better, and where it may run is real."""
@@ -674,12 +679,17 @@ def need_two_cpus():
 def test_tasks():
     need_two_cpus()
     with Processes() as processes:
-        rows = processes.look('', 1)
+        kernel = processes.kernel_thread()
+        rows = processes.look(kernel, 1)
         expect(rows['tasks'], 'ok')
         # It ran there and has ended, and its parent does not ask for it.
-        rows = processes.look(f'(taskset -c 1 true & exec {processes.program("hog")[:-2]}) &'
+        rows = processes.look(f'{kernel} (taskset -c 1 true & exec {processes.program("hog")[:-2]}) &'
                               ' sleep 0.5;', 1)
         expect(rows['tasks'], 'ok')
+        # Among processes that are only a container's, or the user's own, none is proof of nothing.
+        rows = processes.look('', 1)
+        for name in ('tasks', 'kthreads', 'irqbalance', 'tuners'):
+            expect(rows[name], 'unknown')
         # It may run on both, and is on the other one as long as it sleeps.
         rows = processes.look(f'{processes.program("hog")} taskset -p -c 0 $! >/dev/null; sleep 0.2;'
                               ' taskset -p -c 0,1 $! >/dev/null;', 1)
@@ -725,7 +735,7 @@ def test_real_kernel_threads():
 
 def test_tuners():
     with Processes() as processes:
-        rows = processes.look('', 0)
+        rows = processes.look(processes.kernel_thread(), 0)
         for name in ('tuners', 'irqbalance'):
             expect(rows[name], 'ok')
         rows = processes.look(processes.program('tuned') + processes.program('irqbalance') +
@@ -876,6 +886,210 @@ def test_bytes():
             check(result.returncode in (0, 1, 2, 3), f'{result.returncode} {result.stderr}')
 
 
+# --- What cannot be seen ---
+
+# What a check's answer rests on: {check: [(machine, CPUs, files that are changed, the file)]}. Where
+# that file is empty, cut off, garbage or cannot be read, nothing is known, nor where it is gone. With
+# words behind it, its absence says that the kernel has not got it, and they are what is said then.
+# CUT: what is left where it is cut off cannot be told from a whole one, or says enough.
+CUT = object()
+NOHZ = f'{CPU}/nohz_full'
+EVIDENCE = {
+    'isolated': [(QUIET, '2', {}, f'{CPU}/isolated'),
+                 ('intel-hybrid', '3', cgroups(a='isolated 3'),
+                  f'{CGROUP}/a.slice/cpuset.cpus.partition', 'noise'),
+                 ('intel-hybrid', '3', v1_cpusets('0'),
+                  f'{CGROUP}/cpuset/cpuset.sched_load_balance', CUT)],
+    'isolcpus': [(QUIET, '2', {}, 'proc/cmdline')],
+    'partitions': [(QUIET, '2', cgroups(a='isolated 2'), f'{CGROUP}/a.slice/cpuset.cpus.effective'),
+                   (QUIET, '2', cgroups(a='isolated 2'), f'{CGROUP}/a.slice/cpuset.cpus.partition',
+                    'no cpuset')],
+    'nohz-full': [(QUIET, '2', {}, NOHZ, 'always has its tick')],
+    'rcu-nocbs': [(QUIET, '2', {}, NOHZ, 'where they arise'), (QUIET, '2', {}, 'proc/cmdline')],
+    'nohz-pstate': [(QUIET, '2', {}, NOHZ, 'not with nohz_full'), (QUIET, '2', {}, 'proc/cmdline'),
+                    (QUIET, '2', {}, f'{POLICY}2/scaling_driver', 'not with intel_pstate', CUT),
+                    (QUIET, '2', {}, f'{POLICY}2/scaling_max_freq', CUT)],
+    'siblings': [(QUIET, '2', {f'{CPU}/cpu2/topology/thread_siblings': None},
+                  f'{CPU}/cpu2/topology/thread_siblings_list')],
+    'half-cores': [(QUIET, '2', {}, f'{CPU}/isolated'),
+                   ('amd-smt', '2', {f'{CPU}/isolated': '3,11',
+                                     f'{CPU}/cpu3/topology/thread_siblings': None},
+                    f'{CPU}/cpu3/topology/thread_siblings_list')],
+    'smt': [(QUIET, '2', {}, f'{CPU}/smt/control', 'no switch')],
+    'freq-driver': [(QUIET, '2', {}, f'{POLICY}2/scaling_driver', 'nothing is known', CUT)],
+    'boost': [(QUIET, '2', {}, f'{CPU}/intel_pstate/no_turbo', 'no switch', CUT),
+              ('isolated', '2', {}, f'{CPU}/cpufreq/boost', 'no switch', CUT),
+              ('intel-hybrid', '3', {}, f'{POLICY}3/scaling_max_freq', CUT)],
+    'governor': [(QUIET, '2', {}, f'{POLICY}2/scaling_governor', CUT),
+                 ('isolated', '2-3', {}, f'{POLICY}2/scaling_governor', CUT)],
+    'freq-range': [('isolated', '2', {}, f'{POLICY}2/scaling_min_freq', CUT),
+                   ('isolated', '2-3', {}, f'{POLICY}2/scaling_max_freq', CUT)],
+    'epp': [(QUIET, '2', {}, f'{POLICY}2/energy_performance_preference', 'no such', CUT)],
+    'freq-policies': [(QUIET, '2-3', {}, f'{POLICY}{cpu}/{name}', CUT)
+                      for cpu in (2, 3) for name in ('scaling_governor', 'scaling_max_freq',
+                                                     'energy_performance_preference')],
+    'core-kind': [(QUIET, '2', {}, f'{POLICY}2/cpuinfo_max_freq', CUT),
+                  ('arm-nosmt', '3', {}, f'{CPU}/cpu3/cpu_capacity', CUT)],
+    'freq-now': [('isolated', '2', {}, f'{POLICY}2/scaling_cur_freq', CUT),
+                 ('isolated', '2-3', {}, f'{POLICY}3/scaling_cur_freq', CUT)],
+    'idle-driver': [(QUIET, '2', {}, f'{CPU}/cpuidle/current_driver')],
+    'idle-depth': [(QUIET, '2', {}, f'{CPU}/cpu2/cpuidle/state1/latency', CUT),
+                   (QUIET, '2', {}, f'{CPU}/cpu2/cpuidle/state2/latency', CUT),
+                   # Kernels that cannot disable one have no such file.
+                   (QUIET, '2', {}, f'{CPU}/cpu2/cpuidle/state2/disable', 'C6', CUT)],
+    'irq-affinity': [(QUIET, '2', {}, 'proc/irq/24/smp_affinity_list'),
+                     (QUIET, '2', {}, 'proc/irq/26/effective_affinity_list', '1 goes here')],
+    'irq-managed': [(QUIET, '2', {}, 'proc/irq/25/smp_affinity_list')],
+    'irq-default': [(QUIET, '2', {}, 'proc/irq/default_smp_affinity')],
+    'workqueue': [(QUIET, '2', {}, f'{WORKQUEUE}/cpumask')],
+    'writeback': [(QUIET, '2', {}, f'{WORKQUEUE}/writeback/cpumask')],
+    'watchdogs': [(QUIET, '0', {f'{KERNEL}/soft_watchdog': '0'}, f'{KERNEL}/nmi_watchdog', 'off'),
+                  (QUIET, '2', {}, f'{KERNEL}/soft_watchdog', 'off'),
+                  (QUIET, '2', {}, f'{KERNEL}/watchdog_cpumask', 'every few seconds')],
+    'timer-migration': [(QUIET, '2', {}, f'{KERNEL}/timer_migration')],
+    'vmstat': [(QUIET, '2', {}, 'proc/sys/vm/stat_interval'), (QUIET, '2', {}, f'{CPU}/isolated'),
+               (QUIET, '2', {}, f'{KERNEL}/osrelease')],
+    'rt-throttling': [(QUIET, '2', {}, f'{KERNEL}/sched_rt_runtime_us')],
+    'thp': [(QUIET, '2', {}, 'sys/kernel/mm/transparent_hugepage/enabled', 'this kernel has none'),
+            (QUIET, '2', {}, 'sys/kernel/mm/transparent_hugepage/defrag')],
+    'ksm': [(QUIET, '2', {}, 'sys/kernel/mm/ksm/run', 'this kernel has none')],
+    'numa-balancing': [(QUIET, '2', {}, f'{KERNEL}/numa_balancing', 'this kernel has none')],
+    'swap': [(QUIET, '2', {}, 'proc/swaps'), ('noisy-server', '4', {}, 'proc/swaps')],
+    'aslr': [(QUIET, '2', {}, f'{KERNEL}/randomize_va_space')],
+    'perf-sampling': [(QUIET, '2', {}, f'{KERNEL}/perf_event_max_sample_rate')],
+    'perf-paranoid': [(QUIET, '2', {}, f'{KERNEL}/perf_event_paranoid')],
+    'temperature': [('intel-hybrid', '3', {},
+                     'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_input', CUT)],
+    'throttled': [(QUIET, '2-3', {}, f'{CPU}/cpu{cpu}/thermal_throttle/core_throttle_count', CUT)
+                  for cpu in (2, 3)],
+    # One without a type is none.
+    'power-supply': [(QUIET, '2', {f'{SUPPLY}/BAT0/type': 'Battery',
+                                   f'{SUPPLY}/BAT0/status': 'Charging'}, *path)
+                     for path in ((f'{SUPPLY}/BAT0/status',),
+                                  (f'{SUPPLY}/BAT0/type', 'no battery', CUT))],
+    'clocksource': [(QUIET, '2', {}, f'{CLOCK}/current_clocksource')],
+    'virtualization': [(QUIET, '2', {}, 'proc/cpuinfo', CUT)],
+    'steal': [(QUIET, '2', {}, 'proc/stat', CUT)],
+}
+# Of the target's CPUs nothing is ever fine, and which there are several files say.
+NO_EVIDENCE = ('cpus',)
+
+
+def spoilt(box, path, how):
+    """Has the file be no evidence."""
+    target = box.root / path
+    text = target.read_bytes()
+    if how == 'gone':
+        target.unlink()
+    elif how == 'unreadable':
+        target.unlink()
+        target.mkdir()
+    else:
+        target.write_bytes({'empty': b'', 'cut': text.rstrip(b'\n')[:(len(text) + 1) // 2],
+                            'garbage': b'\x01\xff-[ ?,,\n'}[how])
+    return text
+
+
+def respoil(box, path, text):
+    """Back as it was."""
+    target = box.root / path
+    if target.is_dir():
+        target.rmdir()
+    target.write_bytes(text)
+
+
+def test_evidence(name):
+    """Without what it rests on, a check says that it does not know."""
+    done = 0
+    for of, cpus, files, path, *more in EVIDENCE[name]:
+        words = [word for word in more if word is not CUT]
+        with Machine(of) as box:
+            for changed, text in files.items():
+                if text is None:
+                    box.remove(changed)
+                else:
+                    box.write(changed, text + '\n')
+            before = look(box, cpus)
+            for how in ('gone', 'empty', 'cut', 'garbage', 'unreadable'):
+                if how == 'cut' and CUT in more:
+                    continue
+                where = f' on {of}, CPUs {cpus}, {path} {how}'
+                text = spoilt(box, path, how)
+                row = look(box, cpus)[name]
+                if how == 'gone' and words:
+                    check(words[0] in f'{row["verdict"]} {row["seen"]}', f'{where}: {row}')
+                else:
+                    equal(row['verdict'], 'unknown', f'{where}: {row}')
+                respoil(box, path, text)
+                done += 1
+            equal(look(box, cpus)[name], before[name], f'{name}, as it was')
+    return f'{done} times'
+
+
+def test_evidence_is_whole():
+    equal(set(EVIDENCE) | set(NO_EVIDENCE), set(CASES) | {'irq-managed'}, 'checks and their evidence')
+
+
+def test_denied():
+    """The same for somebody who may not read it, and he is told so."""
+    with Machine(QUIET) as box:
+        command, user = box.prepare_user(ISOL_CHECK)
+        paths = {f'{KERNEL}/numa_balancing': 'numa-balancing', 'proc/swaps': 'swap',
+                 'sys/kernel/mm/ksm/run': 'ksm', f'{CPU}/smt/control': 'smt', NOHZ: 'nohz-full',
+                 f'{POLICY}2/scaling_governor': 'governor', 'proc/irq/default_smp_affinity':
+                 'irq-default', 'proc/stat': 'steal', f'{KERNEL}/soft_watchdog': 'watchdogs',
+                 f'{CPU}/isolated': 'half-cores'}
+        for path, name in paths.items():
+            mode = (box.root / path).stat().st_mode
+            (box.root / path).chmod(0)
+            result = box.run(*user, command, '--json', '--watch', '0', '-c', '2')
+            row = looked(result)[name]
+            equal(row['verdict'], 'unknown', f'{path}: {row}')
+            check('ermission' in row['seen'] or name in ('governor', 'watchdogs'), f'{path}: {row}')
+            (box.root / path).chmod(mode)
+    return f'{len(paths)} files'
+
+
+def test_no_affinities():
+    """Folders of interrupts without a word on where those go."""
+    with Machine(QUIET) as box:
+        for path in (box.root / 'proc/irq').glob('*/*'):
+            path.unlink()
+        rows = look(box, '2')
+        for name in ('irq-affinity', 'irq-managed'):
+            expect(rows[name], 'unknown', 'where 3 of 3 go cannot be seen')
+        for path in (box.root / 'proc/irq').glob('[0-9]*'):
+            path.rmdir()
+        rows = look(box, '2')
+        for name in ('irq-affinity', 'irq-managed'):
+            expect(rows[name], 'unknown', 'no interrupts')
+
+
+def test_never_better(of, cpus):
+    """Each file in turn, whatever it is: no check that was not content before is content now, but
+    where the kernel has not got what would be wrong."""
+    known = {('nohz-pstate', 'not with nohz_full'), ('nohz-pstate', 'not with intel_pstate'),
+             ('thp', 'this kernel has none'), ('ksm', 'this kernel has none'),
+             ('numa-balancing', 'this kernel has none'), ('watchdogs', 'off')}
+    done = 0
+    with Machine(of) as box:
+        before = look(box, cpus)
+        quiet = machine.parse_list(cpus)
+        for path, content in box.description.files.items():
+            number = re.search(r'/(?:cpu|policy)(\d+)/', path)
+            if not isinstance(content, bytes) or (number and int(number.group(1)) not in quiet):
+                continue
+            for how in ('gone', 'empty', 'garbage', 'unreadable'):
+                text = spoilt(box, path, how)
+                for name, row in look(box, cpus).items():
+                    check(row['verdict'] != 'ok' or before[name]['verdict'] == 'ok' or
+                          (how == 'gone' and (name, row['seen']) in known),
+                          f'{path} {how}: {before[name]} is now {row}')
+                respoil(box, path, text)
+                done += 1
+    return f'{done} times'
+
+
 # --- As it looks ---
 
 GOLDENS = {
@@ -939,5 +1153,11 @@ if __name__ == '__main__':
            ('every check fires, and does not', test_both_ways)]
         + [(f'odd files: {what}', lambda what=what: test_odd(what)) for what in ODD]
         + [(f'odd files on {of}', lambda of=of: test_odd_machine(of)) for of in machine.machines()]
-        + [('bytes', test_bytes)]
+        + [('bytes', test_bytes),
+           ('evidence of every check', test_evidence_is_whole)]
+        + [(f'evidence of {name}', lambda name=name: test_evidence(name)) for name in EVIDENCE]
+        + [('evidence that may not be read', test_denied),
+           ('interrupts without affinities', test_no_affinities)]
+        + [(f'never better on {of}', lambda of=of, cpus=cpus: test_never_better(of, cpus))
+           for of, cpus in ((QUIET, '2'), ('intel-hybrid', '3'))]
         + [(f'golden {of}', lambda of=of: test_golden(of)) for of in GOLDENS])

@@ -202,6 +202,30 @@ def test_mode():
                 equal(entry.mode, 0o644 if index else 0o444, entry.name)
 
 
+def test_unreadable():
+    """What may not be read is not what the machine has not got."""
+    denied = {'sys/kernel/mm/ksm/run': 'ksm', 'proc/sys/kernel/numa_balancing': 'numa-balancing',
+              'proc/swaps': 'swap', 'sys/devices/system/cpu/isolated': 'half-cores',
+              'proc/cmdline': 'isolcpus'}
+    with Machine('nohz-pstate') as box, tempfile.TemporaryDirectory() as directory:
+        command, user = box.prepare_user(ISOL_CHECK)
+        for path in denied:
+            (box.root / path).chmod(0)
+        os.chmod(directory, 0o777)
+        path = f'{directory}/machine.tar.gz'
+        result = needs(box.run(*user, command, '--record', path))
+        equal(result.returncode, 0, result.stderr)
+        found = contents(pathlib.Path(path).read_bytes())
+        for name in denied:
+            equal(found[name], b'', name)
+        rows = checks(path)
+        for name, row in denied.items():
+            equal(rows[row]['verdict'], 'unknown', f'{name}: {rows[row]}')
+        box.remove('sys/kernel/mm/ksm/run')
+        record(box, path)
+        equal(checks(path)['ksm']['seen'], 'this kernel has none', 'ksm')
+
+
 def test_refused():
     with tempfile.TemporaryDirectory() as directory:
         good = pathlib.Path(directory, 'sys')
@@ -281,6 +305,7 @@ TESTS = [
     ('the same machine makes the same file', test_reproducible),
     ('nothing private is recorded', test_privacy),
     ('what cannot be written stays so', test_mode),
+    ('what may not be read stays so', test_unreadable),
     ('what is wrong is said in a line', test_refused),
     ('no mounts are left', test_mounts),
     ('an ordinary user', test_user),

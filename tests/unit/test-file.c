@@ -192,6 +192,27 @@ static void test_attr_errors(void **state)
 	assert_int_equal(value, 42);
 }
 
+static void test_line(void **state)
+{
+	char buf[16] = "untouched";
+
+	(void)state;
+	put_text("attr", "", 0644);
+	assert_int_equal(file_read_line(AT_FDCWD, "attr", buf, sizeof(buf)), -ENODATA);
+	put_text("attr", "2-", 0644);
+	assert_int_equal(file_read_line(AT_FDCWD, "attr", buf, sizeof(buf)), -EBADMSG);
+	assert_int_equal(file_read_line(AT_FDCWD, "none", buf, sizeof(buf)), -ENOENT);
+	assert_int_equal(file_read_line(AT_FDCWD, ".", buf, sizeof(buf)), -EISDIR);
+	assert_string_equal(buf, "untouched");
+	put_text("attr", "2-3\n", 0644);
+	assert_int_equal(file_read_line(AT_FDCWD, "attr", buf, 3), -EFBIG);
+	assert_int_equal(file_read_line(AT_FDCWD, "attr", buf, sizeof(buf)), 3);
+	assert_string_equal(buf, "2-3");
+	put_text("attr", "\n", 0644);
+	assert_int_equal(file_read_line(AT_FDCWD, "attr", buf, sizeof(buf)), 0);
+	assert_string_equal(buf, "");
+}
+
 static void test_reread_attr(void **state)
 {
 	char buf[16];
@@ -597,6 +618,7 @@ int main(void)
 		IN_TOP(test_read_attr),
 		IN_TOP(test_attr_sizes),
 		IN_TOP(test_attr_errors),
+		IN_TOP(test_line),
 		IN_TOP(test_reread_attr),
 		IN_TOP(test_write_attr),
 		IN_TOP(test_read_all_sizes),

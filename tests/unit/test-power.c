@@ -56,7 +56,14 @@ static void test_sources(_unused_ void **state)
 		{ { { "odd", NULL, "1\n", NULL, NULL } }, POWER_NONE },
 		{ { { "odd", "Mains\n", "x\n", NULL, NULL },
 			  { "BAT0", "Battery\n", NULL, "Discharging\n", NULL } },
-			POWER_BATTERY },
+			POWER_UNKNOWN },
+		{ { { "BAT0", "Battery\n", NULL, NULL, NULL } }, POWER_UNKNOWN },
+		{ { { "BAT0", "Battery\n", NULL, "Disch\n", NULL } }, POWER_UNKNOWN },
+		{ { { "AC", "\n", "0\n", NULL, NULL } }, POWER_UNKNOWN },
+		/* What one knows is enough. */
+		{ { { "AC", "Mains\n", "1\n", NULL, NULL },
+			  { "BAT0", "Battery\n", NULL, "\n", NULL } },
+			POWER_AC },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
