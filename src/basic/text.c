@@ -233,6 +233,21 @@ int text_replace(char **text, const char *by)
 	return 0;
 }
 
+void text_unescape_octal(char *s)
+{
+	char *out = s;
+
+	for (; *s; s++) {
+		bool octal = s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' &&
+			s[2] <= '7' && s[3] >= '0' && s[3] <= '7';
+
+		*out++ = octal ? (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + s[3] - '0') : *s;
+		if (octal)
+			s += 3;
+	}
+	*out = '\0';
+}
+
 bool text_starts_with(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -48,6 +48,9 @@ int text_replace(char **text, const char *by);
  * as the result; -ENOMEM, and *ret_why as it was, when memory is short. */
 int text_refuse(char **ret_why, int error, const char *format, ...) _printf_(3, 4);
 int text_vrefuse(char **ret_why, int error, const char *format, va_list ap) _printf_(3, 0);
+/* Undoes the escapes of a path in a table of /proc, in place: \040 (seq_path() in fs/seq_file.c).
+ */
+void text_unescape_octal(char *s);
 bool text_starts_with(const char *s, const char *prefix);
 /* Whether a word is one of those that stand between any of these characters. */
 bool text_has_word(const char *s, const char *word, const char *separators);

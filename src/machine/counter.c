@@ -205,12 +205,11 @@ static __u64 *config_of(const char *word, struct perf_event_attr *attr)
 	return NULL;
 }
 
-/* A format says where the bits of a value go, the lowest first: "config:0-7,32-35".
- * -EBADMSG for a format of another kind, -ERANGE for a value that has more bits. */
-static int apply_format(const char *format, uint64_t value, struct perf_event_attr *attr)
+int counter_apply_format(const char *format, uint64_t value, struct perf_event_attr *attr)
 {
 	char word[NAME_SIZE];
 	size_t length = strcspn(format, ":");
+	uint64_t taken = 0;
 	const char *at = format + length;
 	__u64 *config;
 
@@ -236,6 +235,9 @@ static int apply_format(const char *format, uint64_t value, struct perf_event_at
 		if (last > 63 || first > last)
 			return -EBADMSG;
 		for (uint64_t bit = first; bit <= last; bit++) {
+			if (taken & UINT64_C(1) << bit)
+				return -EBADMSG;
+			taken |= UINT64_C(1) << bit;
 			*config &= ~(UINT64_C(1) << bit);
 			*config |= (value & 1) << bit;
 			value >>= 1;
@@ -308,7 +310,7 @@ static int apply_term(
 	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
 	if (r < 0)
 		return fail_term(pmu, term, !value_text, ret_why);
-	r = apply_format(text, value, attr);
+	r = counter_apply_format(text, value, attr);
 	if (r == -ERANGE)
 		return text_refuse(ret_why, -ENOENT, "%s of PMU %s is too small for %s (%s)", term,
 			pmu, value_text, text);

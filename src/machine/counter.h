@@ -27,6 +27,7 @@
 #define QUIESCE_MACHINE_COUNTER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <linux/perf_event.h>
 
@@ -53,6 +54,13 @@ void counter_free_list(char **names);
  * *ret and, on success, *ret_why are untouched.
  */
 int counter_resolve(const char *name, int cpu, struct perf_event_attr *ret, char **ret_why);
+
+/*
+ * Puts a value where a PMU's format says, the lowest bits first: "config:0-7,32-35". 0 when all of
+ * it fits; -EBADMSG for a format of another kind, or with a bit in it twice, -ERANGE for a value
+ * that has more bits: config to config2 are then of no use.
+ */
+int counter_apply_format(const char *format, uint64_t value, struct perf_event_attr *attr);
 
 /*
  * Opens the event once, on the calling thread, and closes it.

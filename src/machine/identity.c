@@ -246,15 +246,19 @@ static void set_aslr(struct facts *facts)
 		facts_set_string(facts, "aslr", words[value]);
 }
 
-/* The boot time in seconds since 1970; false when the kernel does not say. */
 static bool read_boot_time(time_t *ret)
 {
 	_cleanup_free_ char *text = NULL;
+
+	return file_read_all(AT_FDCWD, "/proc/stat", STAT_MAX_SIZE, &text, NULL) == 0 &&
+		identity_parse_boot_time(text, ret);
+}
+
+bool identity_parse_boot_time(const char *text, time_t *ret)
+{
 	const char *at;
 	uint64_t seconds;
 
-	if (file_read_all(AT_FDCWD, "/proc/stat", STAT_MAX_SIZE, &text, NULL) < 0)
-		return false;
 	at = text_starts_with(text, "btime ") ? text : strstr(text, "\nbtime ");
 	if (!at)
 		return false;

@@ -13,6 +13,7 @@
 #define QUIESCE_MACHINE_IDENTITY_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #include "basic/facts.h"
 #include "machine/cpumask.h"
@@ -82,5 +83,8 @@ void identity_pick_selected(char *text);
  * libc is "glibc 2.36", or NULL where it has no name. */
 char *identity_format_platform(
 	const char *system, const char *release, const char *machine, const char *libc);
+
+/* The boot time in seconds since 1970 in the text of /proc/stat; false when it is not in there. */
+bool identity_parse_boot_time(const char *text, time_t *ret);
 
 #endif

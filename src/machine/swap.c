@@ -23,23 +23,6 @@ void swap_areas_clear(struct swap_areas *areas)
 	*areas = (struct swap_areas){ 0 };
 }
 
-/* Undoes \040 and its like (seq_file_path() in fs/seq_file.c), in place. */
-static void unescape(char *path)
-{
-	char *out = path;
-
-	for (; *path; path++) {
-		bool octal = path[0] == '\\' && path[1] >= '0' && path[1] <= '3' &&
-			path[2] >= '0' && path[2] <= '7' && path[3] >= '0' && path[3] <= '7';
-
-		*out++ = octal ? (char)((path[1] - '0') * 64 + (path[2] - '0') * 8 + path[3] - '0')
-			       : *path;
-		if (octal)
-			path += 3;
-	}
-	*out = '\0';
-}
-
 /* "/dev/dm-1  partition  8388604  13312  -2", cut up; false for anything else, such as the
  * heading. */
 static bool parse_line(char *line, struct swap_area *ret)
@@ -63,7 +46,7 @@ static bool parse_line(char *line, struct swap_area *ret)
 		parse_u64(fields[USED], 0, UINT64_MAX, &ret->used_kib) < 0 ||
 		parse_int(fields[PRIORITY], INT_MIN, INT_MAX, &ret->priority) < 0)
 		return false;
-	unescape(fields[PATH]);
+	text_unescape_octal(fields[PATH]);
 	ret->path = fields[PATH];
 	return true;
 }

@@ -205,6 +205,12 @@ static int read_proc_stat(struct cpumask *ret)
 	r = file_read_all(AT_FDCWD, "/proc/stat", PROC_STAT_MAX, &text, NULL);
 	if (r < 0)
 		return r;
+	topology_parse_stat(text, ret);
+	return 0;
+}
+
+void topology_parse_stat(const char *text, struct cpumask *ret)
+{
 	cpumask_clear_all(ret);
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		uint64_t cpu;
@@ -218,7 +224,6 @@ static int read_proc_stat(struct cpumask *ret)
 		if (parse_next_u64(&line, &cpu) == 0 && cpu < CPUMASK_CAPACITY)
 			(void)cpumask_set(ret, (int)cpu);
 	}
-	return 0;
 }
 
 /* For kernels without the file `online`: each CPU's own word, and where it has none (the boot CPU

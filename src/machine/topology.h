@@ -85,6 +85,8 @@ int topology_read(struct topology **ret);
 /* Only which CPUs there are: the masks and n_cpus; the rest is as topology_new() leaves it. Three
  * files instead of ten for each CPU. Errors as above. */
 int topology_read_masks(struct topology **ret);
+/* The CPUs that have a line in the text of /proc/stat. */
+void topology_parse_stat(const char *text, struct cpumask *ret);
 void topology_free(struct topology *topology);
 
 DEFINE_CLEANUP(topology, topology_free);

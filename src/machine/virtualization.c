@@ -188,8 +188,7 @@ bool virtualization_is_told(void)
 	return false;
 }
 
-/* The value of container= in a block of environment; NULL when there is none. */
-static const char *find_container_variable(const char *environment, size_t length)
+const char *virtualization_find_container(const char *environment, size_t length)
 {
 	const char *at = environment, *end = environment + length;
 
@@ -218,7 +217,7 @@ int virtualization_read_container(char **ret)
 		name = "wsl";
 	else if (file_read_all(AT_FDCWD, "/proc/1/environ", 1024 * 1024, &environment, &length) ==
 		0)
-		name = find_container_variable(environment, length);
+		name = virtualization_find_container(environment, length);
 	if (!name) {
 		*ret = NULL;
 		return 0;

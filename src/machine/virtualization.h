@@ -7,6 +7,7 @@
 #define QUIESCE_MACHINE_VIRTUALIZATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * "kvm", "xen", "vmware", "microsoft", "qemu", "oracle", "amazon", ...; "vm" for a hypervisor
@@ -31,5 +32,8 @@ const char *virtualization_parse_sysinfo(const char *text);
  * and the environment of process 1, which mostly only root may read.
  */
 int virtualization_read_container(char **ret);
+/* The value of container= in a block of environment, as /proc/1/environ is one, with a NUL behind
+ * its `length` bytes; NULL when there is none. */
+const char *virtualization_find_container(const char *environment, size_t length);
 
 #endif

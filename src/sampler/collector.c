@@ -15,6 +15,7 @@
 
 #include "quiesce/benchmark.h"
 #include "sampler/clock.h"
+#include "sampler/columns.h"
 #include "sampler/digits.h"
 
 enum {
@@ -171,49 +172,6 @@ static int read_table(struct qs_collector *collector)
 	return 0;
 }
 
-/* The next number of a line; 0 where there is none. */
-static int next_number(const char **p, uint64_t *ret)
-{
-	*p += strspn(*p, " ");
-	return digits_read(p, 10, INT64_MAX, ret) == 0;
-}
-
-/* The CPU's column, summed up. Columns are named "CPU0 CPU2 ..." in the first line: offline CPUs
- * have none. A line without a number for the CPU has none for anybody (ERR, MIS). */
-static int64_t sum_interrupts(const char *table, int cpu)
-{
-	const char *p = table;
-	size_t column = 0, wanted = SIZE_MAX;
-	uint64_t sum = 0, number;
-
-	for (;;) {
-		p += strspn(p, " ");
-		if (strncmp(p, "CPU", 3) != 0)
-			break;
-		p += 3;
-		if (digits_read(&p, 10, MAX_CPUS, &number) < 0)
-			return -1;
-		if (number == (uint64_t)cpu)
-			wanted = column;
-		column++;
-	}
-	if (wanted == SIZE_MAX)
-		return -1;
-	for (p = strchr(p, '\n'); p; p = strchr(p, '\n')) {
-		const char *cell = strpbrk(++p, ":\n");
-		size_t i;
-
-		if (!cell || *cell == '\n')
-			continue;
-		cell++;
-		for (i = 0; i <= wanted && next_number(&cell, &number); i++)
-			;
-		if (i == wanted + 1)
-			sum += number;
-	}
-	return sum <= INT64_MAX ? (int64_t)sum : -1;
-}
-
 static void take_reading(struct qs_collector *collector)
 {
 	struct qs_reading *reading = &collector->reading;
@@ -227,7 +185,7 @@ static void take_reading(struct qs_collector *collector)
 	}
 	reading->interrupts = -1;
 	if (collector->interrupts_fd >= 0 && read_table(collector) == 0)
-		reading->interrupts = sum_interrupts(collector->table, collector->cpu);
+		reading->interrupts = columns_sum(collector->table, collector->cpu);
 }
 
 /* On any CPU that this process may have, but not on that one. */

@@ -11,6 +11,7 @@
 #include "basic/file.h"
 #include "basic/parse.h"
 #include "basic/text.h"
+#include "machine/mountinfo.h"
 #include "smt-off/kept.h"
 
 #define IRQ_DIR "/proc/irq"
@@ -93,78 +94,6 @@ int kept_add_interrupts(struct knob_plan *plan, unsigned group)
 bool kept_may_stay(const char *path, int error)
 {
 	return (error == EIO || error == EPERM) && text_starts_with(path, IRQ_DIR "/");
-}
-
-/* Undoes the escapes of blanks in a field of mountinfo, in place: \040 (proc(5)). */
-static void unescape(char *field)
-{
-	char *out = field;
-
-	while (*field) {
-		bool octal = field[0] == '\\' && field[1] >= '0' && field[1] <= '3' &&
-			field[2] >= '0' && field[2] <= '7' && field[3] >= '0' && field[3] <= '7';
-
-		if (octal) {
-			*out++ = (char)((field[1] - '0') * 64 + (field[2] - '0') * 8 +
-				(field[3] - '0'));
-			field += 4;
-		} else {
-			*out++ = *field++;
-		}
-	}
-	*out = '\0';
-}
-
-static bool has_option(const char *options, const char *option)
-{
-	size_t length = strlen(option);
-
-	for (; options; options = strchr(options, ',')) {
-		if (*options == ',')
-			options++;
-		if (strncmp(options, option, length) == 0 &&
-			(options[length] == ',' || options[length] == '\0'))
-			return true;
-	}
-	return false;
-}
-
-/* A mounted hierarchy of cpusets. */
-struct mount {
-	char *point;
-	bool whole; /* its directory is the root of the hierarchy, which nobody can write */
-};
-
-/* A line of mountinfo, which is cut up; false when it is no cgroup v1 mount with cpusets. */
-static bool parse_mount(char *line, struct mount *ret)
-{
-	enum {
-		ROOT = 3,
-		POINT = 4,
-		N_FIELDS = 6,
-	};
-	char *fields[N_FIELDS], *separator = strstr(line, " - "), *type, *options;
-
-	if (!separator)
-		return false;
-	*separator = '\0';
-	for (size_t i = 0; i < N_FIELDS; i++) {
-		fields[i] = strsep(&line, " ");
-		if (!fields[i])
-			return false;
-	}
-	line = separator + strlen(" - ");
-	type = strsep(&line, " ");
-	(void)strsep(&line, " ");
-	options = line;
-	if (!options || strcmp(type, "cgroup") != 0 || !has_option(options, "cpuset"))
-		return false;
-	unescape(fields[POINT]);
-	*ret = (struct mount){
-		.point = fields[POINT],
-		.whole = strcmp(fields[ROOT], "/") == 0,
-	};
-	return true;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -273,10 +202,10 @@ int kept_add_cpusets(struct knob_plan *plan, unsigned group)
 		return r == -ENOMEM ? r : 0;
 	cursor = text;
 	while ((line = strsep(&cursor, "\n"))) {
-		struct mount mount;
+		struct mountinfo_cpuset mount;
 		const char *file;
 
-		if (!parse_mount(line, &mount))
+		if (!mountinfo_parse_cpuset(line, &mount))
 			continue;
 		file = cpuset_file(mount.point);
 		if (!file)

@@ -5,6 +5,7 @@
  * sanitizers see, each is held to what its header promises.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "isol-check/osnoise.h"
 #include "isol-check/scrub.h"
 #include "machine/bootline.h"
+#include "machine/counter.h"
 #include "machine/cpuholder.h"
 #include "machine/cpuinfo.h"
 #include "machine/cpuload.h"
@@ -28,11 +30,15 @@
 #include "machine/irqline.h"
 #include "machine/isolation.h"
 #include "machine/journal.h"
+#include "machine/mountinfo.h"
 #include "machine/procstat.h"
 #include "machine/swap.h"
 #include "machine/target.h"
 #include "machine/tasks.h"
+#include "machine/thermal.h"
+#include "machine/topology.h"
 #include "machine/virtualization.h"
+#include "sampler/columns.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -97,9 +103,10 @@ static void fuzz_lists(char *text, const char *second _unused_, size_t length _u
 
 /* --- Attributes. --- */
 
-static void fuzz_attributes(char *text, const char *second, size_t length _unused_)
+static void fuzz_attributes(char *text, const char *second, size_t size _unused_)
 {
 	const char *cursor = text;
+	size_t length = strlen(text);
 	uint64_t number, before = 0;
 	int64_t value;
 	double real;
@@ -125,6 +132,47 @@ static void fuzz_attributes(char *text, const char *second, size_t length _unuse
 		must(writable != NULL);
 	}
 	identity_pick_selected(text);
+	must(strlen(text) <= length);
+}
+
+/* Where a value goes in an event of a PMU, and which events a list asks for. */
+static void fuzz_pmu(char *text, const char *second, size_t length _unused_)
+{
+	static const uint64_t values[] = { 0, 1, 0x5a, UINT64_MAX };
+	char **names = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		struct perf_event_attr attr = { .config = UINT64_MAX, .config1 = 7 };
+		struct perf_event_attr again = attr;
+		int r = counter_apply_format(text, values[i], &attr);
+
+		must(r == 0 || r == -EBADMSG || r == -ERANGE);
+		/* No bits lie about in others than those that it has. */
+		must(counter_apply_format(text, values[i], &again) == r);
+		must(memcmp(&attr, &again, sizeof(attr)) == 0);
+		if (r == 0)
+			must(attr.type == 0 && attr.size == 0 && !attr.disabled);
+		if (r == 0 && values[i] == 0)
+			must(counter_apply_format(text, 1, &attr) == 0);
+		if (r == 0 && values[i] == UINT64_MAX)
+			must(attr.config == UINT64_MAX);
+	}
+	if (counter_split_list(second, &names) < 0)
+		return;
+	for (size_t i = 0; names[i]; i++)
+		must(names[i][0]);
+	counter_free_list(names);
+}
+
+/* Labels of sensors. */
+static void fuzz_sensors(char *text, const char *second, size_t length _unused_)
+{
+	static const char *const chips[] = { "coretemp", "k10temp", "acpitz" };
+	bool foreign;
+
+	for (size_t i = 0; i < ARRAY_SIZE(chips); i++)
+		must(thermal_rank(chips[i], text, 0, &foreign) >= 0);
+	must(thermal_rank(text, second, -1, &foreign) >= 0);
 }
 
 /* --- Tables of /proc. --- */
@@ -155,6 +203,7 @@ static void fuzz_interrupts(char *text, const char *second, size_t length)
 		while (interrupts_diff(interrupts, &cursor, &delta))
 			must(delta.delta > 0 && delta.name && !strchr(delta.name, '\n'));
 	(void)cpuload_parse_interrupts(text, N_CPUS, counts);
+	must(columns_sum(text, 0) >= -1 && columns_sum(second, 3) >= -1);
 	read_lines(text);
 }
 
@@ -163,12 +212,17 @@ static void fuzz_stat(char *text, const char *second _unused_, size_t length _un
 	_cleanup_(cpumask) struct cpumask *mask = new_mask();
 	struct procstat_times times;
 	struct procstat_load load;
+	time_t boot;
 
 	must(cpumask_set(mask, 0) == 0 && cpumask_set(mask, 3) == 0);
 	if (procstat_parse_times(mask, text, strlen(text), 10 * 1000 * 1000, &times) == 0)
 		must(times.n_cpus <= strlen(text) / strlen("cpu0 1\n"));
 	if (procstat_parse_load(text, &load) == 0)
 		must(load.load1 >= 0);
+	if (identity_parse_boot_time(text, &boot))
+		must(boot >= 0);
+	topology_parse_stat(text, mask);
+	must(cpumask_weight(mask) <= strlen(text) / strlen("cpu0"));
 }
 
 static void fuzz_softirqs(char *text, const char *second _unused_, size_t length _unused_)
@@ -209,6 +263,25 @@ static void fuzz_swaps(char *text, const char *second _unused_, size_t length _u
 		must(areas.items[i].path &&
 			(i == 0 || areas.items[i].priority <= areas.items[i - 1].priority));
 	swap_areas_clear(&areas);
+}
+
+/* Of a process: where its cpusets are mounted, and its environment. */
+static void fuzz_mounts(char *text, const char *second, size_t length)
+{
+	const char *container = virtualization_find_container(second, length);
+	char *cursor = text, *line;
+
+	if (container)
+		must(*container && container > second && container < second + length);
+	while ((line = strsep(&cursor, "\n"))) {
+		struct mountinfo_cpuset mount;
+		size_t size = strlen(line);
+
+		if (!mountinfo_parse_cpuset(line, &mount))
+			continue;
+		must(mount.point >= line && mount.point < line + size);
+		must(strlen(mount.point) < size);
+	}
 }
 
 static void fuzz_locks(char *text, const char *second _unused_, size_t length _unused_)
@@ -411,6 +484,9 @@ static const struct target {
 } targets[] = {
 	{ "lists", fuzz_lists },
 	{ "attributes", fuzz_attributes },
+	{ "pmu", fuzz_pmu },
+	{ "sensors", fuzz_sensors },
+	{ "mounts", fuzz_mounts },
 	{ "interrupts", fuzz_interrupts },
 	{ "stat", fuzz_stat },
 	{ "softirqs", fuzz_softirqs },

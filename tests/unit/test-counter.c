@@ -201,6 +201,7 @@ static void test_pmu(_unused_ void **state)
 	write_pmu("cpu/format/odd", "config9:0-7\n");
 	write_pmu("cpu/format/odder", "config:0-64\n");
 	write_pmu("cpu/format/oddest", "config:7-0x\n");
+	write_pmu("cpu/format/twice", "config:0-7,7\n");
 	write_pmu("cpu/events/cycles", "event=0x3c\n");
 	write_pmu("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
 	write_pmu("cpu/events/loop", "loop\n");
@@ -240,6 +241,7 @@ static void test_pmu(_unused_ void **state)
 	check_start("cpu/odd=1/", -1, "not here: odd of PMU cpu has a format of its own");
 	check_start("cpu/odder=1/", -1, "not here: odder of PMU cpu has a format of its own");
 	check_start("cpu/oddest=1/", -1, "not here: oddest of PMU cpu has a format of its own");
+	check_start("cpu/twice=1/", -1, "not here: twice of PMU cpu has a format of its own");
 	check("cpu/cycles", -1, "no such: 'cpu/cycles' lacks its second slash");
 	check("cpu/cycles/x", -1, "no such: 'x': only u, k and h may stand there");
 	/* No way out of the directory. */

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "basic/text.h"
+#include "machine/mountinfo.h"
+
+static bool has_option(const char *options, const char *option)
+{
+	size_t length = strlen(option);
+
+	for (; options; options = strchr(options, ',')) {
+		if (*options == ',')
+			options++;
+		if (strncmp(options, option, length) == 0 &&
+			(options[length] == ',' || options[length] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret)
+{
+	enum {
+		ROOT = 3,
+		POINT = 4,
+		N_FIELDS = 6,
+	};
+	char *fields[N_FIELDS], *separator = strstr(line, " - "), *type, *options;
+
+	if (!separator)
+		return false;
+	*separator = '\0';
+	for (size_t i = 0; i < N_FIELDS; i++) {
+		fields[i] = strsep(&line, " ");
+		if (!fields[i])
+			return false;
+	}
+	line = separator + strlen(" - ");
+	type = strsep(&line, " ");
+	(void)strsep(&line, " ");
+	options = line;
+	if (!options || strcmp(type, "cgroup") != 0 || !has_option(options, "cpuset"))
+		return false;
+	text_unescape_octal(fields[POINT]);
+	*ret = (struct mountinfo_cpuset){
+		.point = fields[POINT],
+		.whole = strcmp(fields[ROOT], "/") == 0,
+	};
+	return true;
+}
