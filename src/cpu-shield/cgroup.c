@@ -19,8 +19,8 @@ enum {
 	/* systemd gives its units what is new in their files after it has answered, which on a busy
 	 * machine is many seconds later. */
 	SYSTEMD_SECONDS = 60,
-	/* A partition that has not come about by then was refused. */
-	PARTITION_SECONDS = 5,
+	/* On most machines by then. */
+	SOON_SECONDS = 5,
 	STEP_NS = 10 * 1000 * 1000,
 };
 
@@ -137,15 +137,48 @@ int cgroup_write(const char *path, const char *text)
 	return r == -ENOSPC && place_is_populated() ? -EBUSY : r;
 }
 
+/* Has systemd write all that it knows of the cgroup once more. */
+static int ask_again(void)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int r;
+
+	r = unit_open(&manager);
+	return r < 0 ? r : unit_reload(manager);
+}
+
+/* What it is in the end, with the kernel's reason, is read back. */
+static int wait_for_systemd(const char *path, const char *text)
+{
+	_cleanup_free_ char *now = NULL;
+	int r;
+
+	r = cgroup_read(path, &now);
+	if (r < 0)
+		return r;
+	if (!strstr(now, " invalid")) {
+		r = wait_for_value(cgroup_read, path, text, SOON_SECONDS);
+		if (r != -EBUSY)
+			return r;
+	}
+	r = ask_again();
+	if (r < 0)
+		return r;
+	/* The partition comes right after the CPUs, which have been waited for. */
+	r = wait_for_value(cgroup_read, path, text,
+		strcmp(path, SHIELD_PARTITION) == 0 ? SOON_SECONDS : SYSTEMD_SECONDS);
+	return r == -EBUSY ? 0 : r;
+}
+
 int watched_write(const char *path, const char *text)
 {
-	if (strcmp(text, find_default(path)) == 0)
-		return place_is_populated()
-			? -EBUSY
-			: wait_for_value(cgroup_read, path, text, SYSTEMD_SECONDS);
-	/* What it is instead, with the kernel's reason, is read back. */
-	(void)wait_for_value(cgroup_read, path, text, PARTITION_SECONDS);
-	return 0;
+	if (strcmp(text, find_default(path)) != 0)
+		return wait_for_systemd(path, text);
+	/* Told nothing any more, systemd leaves a partition as it is (src/core/cgroup.c in 262). */
+	if (strcmp(path, SHIELD_PARTITION) == 0)
+		return cgroup_write(path, text);
+	return place_is_populated() ? -EBUSY
+				    : wait_for_value(cgroup_read, path, text, SYSTEMD_SECONDS);
 }
 
 int controller_read(const char *name, char **ret)

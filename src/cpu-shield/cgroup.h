@@ -28,8 +28,10 @@ int cgroup_write(const char *path, const char *text);
 
 /*
  * "watched:/sys/fs/cgroup/benchmark.slice/cpuset.cpus.partition": as above, but written by systemd
- * (CPUSetPartition=, from 261 on): to write it is to wait until systemd has. -EBUSY when it is to
- * go and does not, for a program still runs there.
+ * (CPUSetPartition=, from 261 on): to write it is to wait until systemd has, and has again where
+ * the kernel had given a partition up. Only the end of a partition is written here: systemd does
+ * not write that when it is no longer told anything. -EBUSY when CPUs are to go and do not, for a
+ * program still runs there.
  */
 #define WATCHED_SCHEME "watched"
 int watched_write(const char *path, const char *text);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "basic/say.h"
+#include "basic/text.h"
 #include "cpu-shield/cgroup.h"
 #include "cpu-shield/left.h"
 #include "cpu-shield/legacy.h"
@@ -29,6 +30,7 @@
 #include "cpu-shield/slice.h"
 #include "knob/setter.h"
 #include "knob/threads.h"
+#include "machine/isolation.h"
 
 /* The row of a machine that cannot shield. */
 #define NOTHING "shield"
@@ -173,6 +175,33 @@ static int check_cpus(const struct topology *topology, const struct cpumask *cpu
 	return 0;
 }
 
+/* Whether another partition has one of the CPUs. Linux would then, by its release, end that one or
+ * give us the others. */
+static int check_partitions(const struct cpumask *cpus)
+{
+	struct isolation_partitions partitions;
+	int r;
+
+	r = isolation_read_partitions(&partitions);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < partitions.n; i++) {
+		const struct isolation_partition *other = &partitions.items[i];
+		_cleanup_free_ char *list = NULL;
+
+		if (text_starts_with(other->path, "/" SHIELD_UNIT) ||
+			strstr(other->state, " invalid") || !cpumask_intersects(other->cpus, cpus))
+			continue;
+		list = cpumask_format_list(other->cpus);
+		say("the cgroup %s has CPUs %s to itself (cpuset.cpus.partition is %s): take that "
+		    "away, or choose others",
+			other->path, list ? list : "of these", other->state);
+		r = -EBUSY;
+	}
+	isolation_partitions_clear(&partitions);
+	return r;
+}
+
 static int plan_shield(const struct setter_target *target, struct knob_plan *plan, void *state)
 {
 	_cleanup_(cpumask) struct cpumask *shielded = NULL;
@@ -195,6 +224,8 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 	}
 	if (r == 0 && !cpus)
 		return add_nothing(plan, place.word, place.why);
+	if (r == 0 && (place.kind == PLACE_UNIT || place.kind == PLACE_CGROUP))
+		r = check_partitions(cpus);
 	if (r == 0)
 		r = add_shield(plan, state, &place, target->topology->online, cpus);
 	if (r < 0 && r != -EBUSY)

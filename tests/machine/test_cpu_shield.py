@@ -168,6 +168,9 @@ def test_refused_by_kernel():
         shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '3-4')
         said = shield.refused(1, '-c', '3')
         check('isolated invalid (Cpu list in cpuset.cpus not exclusive)' in said, said)
+        shield.kernel(f'/{CGROUP}/user/cpuset.cpus.partition', 'root')
+        said = shield.refused(1, '-c', '2-3')
+        check('the cgroup /user has CPUs 3-4 to itself' in said and said.count('\n') == 1, said)
     # Without the file, nothing is shielded, whatever the rest says.
     with Shield(hides=['cpuset.cpus.partition']) as shield:
         said = shield.refused(1, '-c', '3')

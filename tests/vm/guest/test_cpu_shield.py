@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """cpu-shield with a real systemd: an isolated partition where there is cgroup v2, else cpusets."""
 
+import contextlib
 import os
 import subprocess
 
-from lab import (PF_WQ_WORKER, boots, call, check, equal, fail, parse_list, read, succeed, turned, wait_for)
+from lab import (PF_WQ_WORKER, Skip, Snapshot, boots, call, check, equal, fail, knobs, note, parse_list, read, succeed,
+                 turned, wait_for, write)
 
 SLICE = '/sys/fs/cgroup/benchmark.slice'
+PARTITION = f'{SLICE}/cpuset.cpus.partition'
+DROPIN = '/run/systemd/system/benchmark.slice.d/50-quiesce.conf'
+SYSTEMD_MAKES_PARTITIONS = 261  # the first release of systemd with CPUSetPartition=
 PF_NO_SETAFFINITY = 0x04000000  # include/linux/sched.h
 
 
 def effective(unit):
     return parse_list(read(f'/sys/fs/cgroup/{unit}/cpuset.cpus.effective'))
+
+
+def shown(prop):
+    """A property of the slice, as systemd has it."""
+    return succeed('systemctl', 'show', '--value', '-p', prop, 'benchmark.slice').strip()
 
 
 def movable_tasks_on(cpus):
@@ -35,24 +45,17 @@ def where(*command):
     return parse_list(cpus[0]), text[text.rindex('0::') + 3:].strip()
 
 
-def test_nobody_else_is_there():
+def test_who_is_there():
+    """Nobody, from outside, and a program that was sent there."""
     with turned('cpu-shield', '-c', '2-3'):
-        equal(read(f'{SLICE}/cpuset.cpus.partition'), 'isolated', 'partition')
+        equal(read(PARTITION), 'isolated', 'partition')
         equal(effective('benchmark.slice'), {2, 3}, 'its CPUs')
         equal((effective('system.slice'), effective('init.scope')), ({0, 1}, {0, 1}), 'the others')
         check(not movable_tasks_on({2, 3}), movable_tasks_on({2, 3}))
-
-
-def test_outsider_does_not_get_in():
-    with turned('cpu-shield', '-c', '2-3'):
         check(call('taskset', '-c', '2', 'true').returncode != 0, 'taskset got in')
         equal(where('taskset', '-c', '0,2')[0], {0}, 'CPUs of a mask that has both')
-
-
-def test_a_program_gets_in():
-    with turned('cpu-shield', '-c', '2-3'):
         cpus, cgroup = where('cpu-shield', 'run', '-c', '3', '--')
-        equal(cpus, {3}, 'CPUs')
+        equal(cpus, {3}, 'CPUs of a program inside')
         check(cgroup.startswith('/benchmark.slice/'), cgroup)
 
 
@@ -60,8 +63,78 @@ def test_it_survives_systemd():
     with turned('cpu-shield', '-c', '3'):
         for verb in ('daemon-reload', 'daemon-reexec'):
             succeed('systemctl', verb)
-            equal(read(f'{SLICE}/cpuset.cpus.partition'), 'isolated', f'partition after {verb}')
+            equal(read(PARTITION), 'isolated', f'partition after {verb}')
             equal(effective('benchmark.slice'), {3}, f'CPUs after {verb}')
+
+
+def test_who_makes_the_partition():
+    """systemd if it can, which then has it as a property of the slice; else the program itself."""
+    version = int(succeed('systemctl', '--version').split()[1])
+    if version < SYSTEMD_MAKES_PARTITIONS:
+        raise Skip(f'CPUSetPartition= is of systemd {SYSTEMD_MAKES_PARTITIONS}, and this is {version}')
+    with turned('cpu-shield', '-c', '2-3'):
+        check('CPUSetPartition=isolated' in read(DROPIN), f'drop-in: {read(DROPIN)}')
+        equal(shown('CPUSetPartition'), 'isolated', 'property')
+        equal(read(PARTITION), 'isolated', 'partition')
+        row = knobs('cpu-shield', 'status')['cpuset.cpus.partition', None]
+        equal((row['path'], row['now'], row['state']), (f'watched:{PARTITION}', 'isolated', 'applied'), row)
+        # It is systemd that would mend it, too: nobody else writes there.
+        succeed('systemctl', 'daemon-reload')
+        equal((shown('CPUSetPartition'), read(PARTITION)), ('isolated', 'isolated'), 'after a reload')
+    check(not os.path.exists(SLICE), 'the slice is still there')
+    check(shown('CPUSetPartition') != 'isolated', 'the property is still there')
+
+
+@contextlib.contextmanager
+def another_slice(cpus):
+    """While a slice of somebody else's has these CPUs. Its folder."""
+    unit, group = '/run/systemd/system/lab.slice', '/sys/fs/cgroup/lab.slice'
+    write(unit, f'[Slice]\nAllowedCPUs={cpus}\n')
+    succeed('systemctl', 'daemon-reload')
+    succeed('systemctl', 'start', 'lab.slice')
+    try:
+        wait_for(lambda: read(f'{group}/cpuset.cpus') == cpus, 'CPUs of the other slice')
+        yield group
+    finally:
+        succeed('systemctl', 'stop', 'lab.slice')
+        os.unlink(unit)
+        succeed('systemctl', 'daemon-reload')
+
+
+def test_partition_of_somebody_else_stays():
+    with another_slice('3') as group:
+        write(f'{group}/cpuset.cpus.partition', 'root')
+        equal(read(f'{group}/cpuset.cpus.partition'), 'root', 'partition of the other slice')
+        said = fail(1, 'cpu-shield', '-c', '2-3')
+        check('/lab.slice has CPUs 3 to itself' in said, said)
+        equal(read(f'{group}/cpuset.cpus.partition'), 'root', 'partition of the other slice, later')
+
+
+def test_partition_that_was_given_up():
+    """Older kernels make it invalid when somebody else wants the same CPU. It is asked for again."""
+    with turned('cpu-shield', '-c', '2-3'):
+        os.mkdir('/sys/fs/cgroup/lab')
+        try:
+            write('/sys/fs/cgroup/lab/cpuset.cpus', '3')
+            note(f'with another cpuset: {read(PARTITION)}')
+        finally:
+            os.rmdir('/sys/fs/cgroup/lab')
+        succeed('cpu-shield', '-c', '2-3')
+        equal(read(PARTITION), 'isolated', 'partition')
+        equal(effective('benchmark.slice'), {2, 3}, 'its CPUs')
+
+
+def test_slice_that_was_there():
+    """It stays, and is nobody's partition any more, also where others keep its files there."""
+    with another_slice('0-3'):
+        succeed('systemctl', 'start', 'benchmark.slice')
+        try:
+            before = Snapshot()
+            with turned('cpu-shield', '-c', '2-3'):
+                equal(read(PARTITION), 'isolated', 'partition')
+            wait_for(lambda: not before.differences(Snapshot()), 'the slice as it was', 20)
+        finally:
+            succeed('systemctl', 'stop', 'benchmark.slice')
 
 
 def test_not_while_a_program_is_in_it():
@@ -70,6 +143,7 @@ def test_not_while_a_program_is_in_it():
         try:
             wait_for(lambda: 'benchmark.slice' in read(f'/proc/{process.pid}/cgroup'), 'the program')
             check('still runs' in fail(1, 'cpu-shield', 'restore'), 'why')
+            equal(where('taskset', '-c', '3')[0], {3}, 'CPUs of an outsider after that')
         finally:
             process.kill()
     wait_for(lambda: call('cpu-shield', 'restore').returncode == 0, 'restore')
