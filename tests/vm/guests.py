@@ -196,8 +196,9 @@ class Cached:
                     guest.suite, part / 'root.tar'], self.log):
             said = tail(self.log)
             remove(part)
-            if re.search(NO_NETWORK, said):
-                raise Unavailable(f'{guest.name}: no network: {said.splitlines()[-1]}')
+            network = [line for line in said.splitlines() if re.search(NO_NETWORK, line)]
+            if network:
+                raise Unavailable(f'{guest.name}: no network: {network[0].strip()}')
             if not guest.must:
                 raise Unavailable(f'{guest.name}: cannot be installed today, see {self.log}')
             raise Broken(f'{guest.name}: mmdebstrap failed:\n{said}')

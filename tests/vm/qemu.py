@@ -17,17 +17,29 @@ from guests import BOOTS, HERE, Broken, need, say, tail
 # Seconds without a word from the guest. It says when a test begins, and ends one that takes longer
 # than its own limit (guest/lab.py), which is less than this.
 SILENCE = 2000
-BOOT = 600  # the first word; 30 on a machine that does nothing else
+BOOT = 600  # the first word; one to three minutes on a machine that does nothing else
 # One thread for all CPUs: with several, a CPU of the emulator may run into code that another has just
 # patched (the kernel does that for perf events), and the kernel panics.
 MACHINE = ('-accel tcg,thread=single -cpu max,vendor=GenuineIntel -M q35 -m 2048 '
            '-smp 4,sockets=1,cores=2,threads=2 -device pc-testdev '
-           '-display none -monitor none -no-reboot '
+           '-nodefaults -display none -monitor none -no-reboot '
            '-netdev user,id=net,restrict=on -device virtio-net-pci,netdev=net').split()
 # tsc=reliable: under emulation the clock of newer kernels else runs wild. iomem=relaxed: the tests
-# write to the memory behind the thermal zone and the AC adapter (machine.asl).
+# write to the memory behind the thermal zone and the AC adapter (machine.asl). mitigations=off: what
+# the emulation makes of page table isolation costs more than everything else that a guest does.
 COMMAND_LINE = ('console=ttyS0 root=/dev/vda rw init=/usr/sbin/lab-init quiet panic=-1 '
-                'tsc=reliable iomem=relaxed')
+                'tsc=reliable iomem=relaxed mitigations=off '
+                'modprobe.blacklist=kvm_amd,kvm_intel,psmouse')
+# What a boot would take its time for, and no test asks for.
+MASKED = ('dev-hugepages.mount dev-mqueue.mount sys-fs-fuse-connections.mount '
+          'proc-sys-fs-binfmt_misc.automount systemd-binfmt.service systemd-journal-flush.service '
+          'systemd-random-seed.service systemd-update-utmp.service systemd-pstore.service '
+          'systemd-logind.service modprobe@drm.service modprobe@efi_pstore.service '
+          'modprobe@fuse.service e2scrub_reap.service ldconfig.service '
+          'systemd-journal-catalog-update.service systemd-hwdb-update.service').split()
+# Nobody logs in; and a busy udev may be too late with the terminal, for which systemd then waits a
+# minute and a half.
+TERMINALS = ('serial-getty@ttyS0.service', 'getty@tty1.service')
 
 
 def add_text(archive, name, text, mode=0o644):
@@ -35,6 +47,12 @@ def add_text(archive, name, text, mode=0o644):
     data = text.encode()
     info.size, info.mode = len(data), mode
     archive.addfile(info, io.BytesIO(data))
+
+
+def add_link(archive, name, target):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = tarfile.SYMTYPE, target
+    archive.addfile(info)
 
 
 def as_root(info):
@@ -58,9 +76,10 @@ def second_disk(path, installed, config, shell):
                      'ExecStart=-/sbin/agetty --autologin root --noclear --keep-baud '
                      '115200,38400,9600 %I $TERM\n')
         else:
-            info = tarfile.TarInfo('etc/systemd/system/multi-user.target.wants/lab.service')
-            info.type, info.linkname = tarfile.SYMTYPE, '../lab.service'
-            archive.addfile(info)
+            add_link(archive, 'etc/systemd/system/multi-user.target.wants/lab.service',
+                     '../lab.service')
+        for unit in (*MASKED, *(() if shell else TERMINALS)):
+            add_link(archive, f'etc/systemd/system/{unit}', '/dev/null')
 
 
 def command(cached, boot, folder, serial):
@@ -83,10 +102,13 @@ def read_lines(stream, lines):
     lines.put(None)
 
 
+KINDS = ('up', 'begin', 'note', 'ok', 'not ok', 'skip', 'end')
+
+
 def boot_and_test(cached, boot, folder, config):
-    """Boots, and yields what the tests say, as pairs: ('begin', name), ('note', text), ('ok', name),
-    ('not ok', name), ('skip', 'name # reason'), ('end', ''). Raises Broken when the guest falls
-    silent, or ends before its tests."""
+    """Boots, and yields what the tests say, as pairs: ('up', ''), ('begin', name), ('note', text),
+    ('ok', name), ('not ok', name), ('skip', 'name # reason'), ('end', ''). Raises Broken when the
+    guest falls silent, or ends before its tests."""
     folder = pathlib.Path(folder)
     with cached.installed() as installed:
         second_disk(folder / 'second.tar', installed, {'boot': boot, **config}, False)
@@ -94,7 +116,7 @@ def boot_and_test(cached, boot, folder, config):
     serial = ['-serial', f'file:{console}', '-chardev', 'stdio,id=words,signal=off',
               '-serial', 'chardev:words']
     say(f'{cached.guest.name}: booting it ({boot})')
-    began = time.monotonic()
+    began, before = time.monotonic(), os.times()
     with subprocess.Popen(command(cached, boot, folder, serial), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as qemu:
         lines = queue.Queue()
@@ -111,7 +133,7 @@ def boot_and_test(cached, boot, folder, config):
                 if line is None:
                     break
                 kind, separator, text = line.partition(': ')
-                if not separator or kind not in ('begin', 'note', 'ok', 'not ok', 'skip', 'end'):
+                if not separator or kind not in KINDS:
                     said.append(line)
                     continue
                 ended = ended or kind == 'end'
@@ -125,7 +147,10 @@ def boot_and_test(cached, boot, folder, config):
                 qemu.kill()
             qemu.wait()
             reader.join()
-    say(f'{cached.guest.name}: done with it ({boot}) after {time.monotonic() - began:.0f} s')
+    after = os.times()
+    cpu = sum(after[2:4]) - sum(before[2:4])  # of children that have ended
+    say(f'{cached.guest.name}: done with it ({boot}) after {time.monotonic() - began:.0f} s, of which '
+        f'it ran {cpu:.0f} s')
 
 
 def shell(cached, boot, folder):
