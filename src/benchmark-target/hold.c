@@ -86,6 +86,9 @@ static int start(const struct hold *hold, const char *cpus)
 
 		say("%s does not start: %s; `journalctl -b -u 'benchmark-*'` says more",
 			TARGET_UNIT, why ? why : strerror(-r));
+		/* It may still come up, and nobody else would stop it. */
+		if (r == -ETIMEDOUT)
+			(void)unit_stop(hold->manager, TARGET_UNIT);
 	}
 	return r;
 }

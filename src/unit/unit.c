@@ -32,6 +32,9 @@ void unit_names_free(char **names)
 enum {
 	/* More than the 90 s that systemd itself gives a unit for starting or stopping. */
 	JOB_SECONDS = 120,
+	/* A target is up when all that it starts is, one after the other, each with a limit of its
+	 * own. */
+	TARGET_SECONDS = 1800,
 	/* A reload reads every unit file of the machine before it answers. */
 	RELOAD_SECONDS = 120,
 };
@@ -272,9 +275,9 @@ static int job_removed(sd_bus_message *message, void *userdata, sd_bus_error *er
 	return 0;
 }
 
-static int wait_for_job(struct unit_manager *manager, struct waiting *waiting)
+static int wait_for_job(struct unit_manager *manager, struct waiting *waiting, int64_t seconds)
 {
-	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + JOB_SECONDS * NSEC_PER_SEC, left;
+	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC, left;
 	int r;
 
 	while (!waiting->done) {
@@ -295,7 +298,7 @@ static int wait_for_job(struct unit_manager *manager, struct waiting *waiting)
 
 /* Makes a call that answers with a job, and waits for the job. systemd tells whoever asked for a
  * job of its end without having been subscribed to. */
-static int call_and_wait(struct unit_manager *manager, sd_bus_message *call)
+static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int64_t seconds)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	struct waiting waiting = { 0 };
@@ -313,7 +316,7 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call)
 		r = sd_bus_message_read(reply, "o", &waiting.job);
 	r = keep_error(manager, r, &error);
 	if (r == 0)
-		r = wait_for_job(manager, &waiting);
+		r = wait_for_job(manager, &waiting, seconds);
 	sd_bus_slot_unref(slot);
 	sd_bus_message_unref(reply);
 	return r;
@@ -322,6 +325,8 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call)
 static int start_or_stop(
 	struct unit_manager *manager, const char *method, const char *unit, const char *mode)
 {
+	const char *suffix = strrchr(unit, '.');
+	bool target = suffix && strcmp(suffix, ".target") == 0;
 	sd_bus_message *call = NULL;
 	int r;
 
@@ -330,7 +335,7 @@ static int start_or_stop(
 	if (r >= 0)
 		r = sd_bus_message_append(call, "ss", unit, mode);
 	if (r >= 0)
-		r = call_and_wait(manager, call);
+		r = call_and_wait(manager, call, target ? TARGET_SECONDS : JOB_SECONDS);
 	sd_bus_message_unref(call);
 	return r;
 }
@@ -364,7 +369,7 @@ int unit_start_scope(struct unit_manager *manager, const char *scope, const char
 			/* Forgotten when it is over, also when it failed. */
 			"CollectMode", "s", "inactive-or-failed", 0);
 	if (r >= 0)
-		r = call_and_wait(manager, call);
+		r = call_and_wait(manager, call, JOB_SECONDS);
 	sd_bus_message_unref(call);
 	return r;
 }
