@@ -31,6 +31,7 @@ struct host {
 		struct cpufreq_policy_info info;
 		int error;
 	} * policies;
+	struct irq_touching *irq_touching;
 	const char *hypervisor;
 	/* What was looked for and is not there need not be looked for again. */
 	bool has_read_bootline;
@@ -221,6 +222,7 @@ void host_free(struct host *host)
 	isolation_partitions_clear(&host->partitions);
 	tasks_free(host->tasks);
 	free(host->policies);
+	irq_touching_free(host->irq_touching);
 	interrupts_free(host->watch.interrupts);
 	procstat_free(host->watch.procstat);
 	free(host);
@@ -349,6 +351,11 @@ const struct cpufreq_policy_info *host_policy(struct host *host, int cpu)
 	if (policy->error == -EAGAIN)
 		policy->error = cpufreq_read_policy(cpu, &policy->info);
 	return policy->error == 0 ? &policy->info : NULL;
+}
+
+struct irq_touching **host_irq_touching(struct host *host)
+{
+	return &host->irq_touching;
 }
 
 const char *host_hypervisor(struct host *host)

@@ -78,6 +78,10 @@ bool host_sees_all_tasks(struct host *host);
 const struct task *host_find_process(struct host *host, const char *comm);
 /* NULL for a CPU without a policy, and for one that is offline. */
 const struct cpufreq_policy_info *host_policy(struct host *host, int cpu);
+/* The interrupts that go to the CPUs: NULL at first, and then what interrupts.c keeps there. */
+struct irq_touching;
+struct irq_touching **host_irq_touching(struct host *host);
+void irq_touching_free(struct irq_touching *touching);
 /* As virtualization_read_hypervisor(). */
 const char *host_hypervisor(struct host *host);
 

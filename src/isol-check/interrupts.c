@@ -19,8 +19,7 @@ enum {
 	QUIET_PER_SECOND = 10,
 };
 
-/* The lines that go to the CPUs. */
-struct touching {
+struct irq_touching {
 	size_t n_movable;
 	size_t n_fixed;
 	size_t n_wish;	 /* that may go there, and go elsewhere */
@@ -29,14 +28,18 @@ struct touching {
 	unsigned first_unread;
 	struct text movable;
 	struct text fixed;
+	int error; /* of reading them */
 	unsigned first_movable;
 	unsigned first_fixed;
 };
 
-static void touching_clear(struct touching *t)
+void irq_touching_free(struct irq_touching *t)
 {
+	if (!t)
+		return;
 	text_clear(&t->movable);
 	text_clear(&t->fixed);
+	free(t);
 }
 
 /* "27 (nvme0q3)" */
@@ -56,7 +59,7 @@ static int append_line(struct text *text, const struct irqline *line)
 	return 0;
 }
 
-static int take_line(struct touching *t, struct irqline *line, bool may_move)
+static int take_line(struct irq_touching *t, struct irqline *line, bool may_move)
 {
 	struct text *names = may_move ? &t->movable : &t->fixed;
 	size_t *n = may_move ? &t->n_movable : &t->n_fixed;
@@ -77,7 +80,7 @@ static int take_line(struct touching *t, struct irqline *line, bool may_move)
 }
 
 static int sort_line(
-	struct host *host, struct irqline *line, struct cpumask *scratch, struct touching *t)
+	struct host *host, struct irqline *line, struct cpumask *scratch, struct irq_touching *t)
 {
 	int r;
 
@@ -105,7 +108,7 @@ static int sort_line(
 	return take_line(t, line, irqline_may_move(line->number));
 }
 
-static int sort_lines(struct host *host, struct irqlines *lines, struct touching *t)
+static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touching *t)
 {
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
 	int r;
@@ -122,32 +125,44 @@ static int sort_lines(struct host *host, struct irqlines *lines, struct touching
 	return r;
 }
 
-/* Says so, and returns false, where there is nothing to look at. */
-static bool read_touching(struct host *host, struct finding *f, struct touching *ret)
+static int read_touching(struct host *host, struct irq_touching **ret)
 {
+	struct irq_touching *t = calloc(1, sizeof(*t));
 	struct irqlines lines = { 0 };
-	struct touching t = { 0 };
 	int r;
 
+	if (!t)
+		return -ENOMEM;
 	r = irqlines_read(&lines);
 	if (r == 0)
-		r = sort_lines(host, &lines, &t);
+		r = sort_lines(host, &lines, t);
 	irqlines_clear(&lines);
-	if (r == 0 && t.n_lines == 0) {
-		finding_add(f, VERDICT_UNKNOWN, "/proc/irq has no interrupts");
-		return false;
+	if (r == -ENOMEM) {
+		irq_touching_free(t);
+		return r;
 	}
-	if (r < 0) {
-		touching_clear(&t);
-		if (r == -ENOMEM)
-			host_fail(host);
-		else
-			finding_add(
-				f, VERDICT_UNKNOWN, "/proc/irq cannot be read: %s", strerror(-r));
-		return false;
-	}
+	t->error = r;
 	*ret = t;
-	return true;
+	return 0;
+}
+
+/* Looked for once. Says so, and returns NULL, where there is nothing to look at. */
+static const struct irq_touching *find_touching(struct host *host, struct finding *f)
+{
+	struct irq_touching **t = host_irq_touching(host);
+
+	if (!*t && read_touching(host, t) < 0) {
+		host_fail(host);
+		return NULL;
+	}
+	if ((*t)->error < 0)
+		finding_add(
+			f, VERDICT_UNKNOWN, "/proc/irq cannot be read: %s", strerror(-(*t)->error));
+	else if ((*t)->n_lines == 0)
+		finding_add(f, VERDICT_UNKNOWN, "/proc/irq has no interrupts");
+	else
+		return *t;
+	return NULL;
 }
 
 /* ", ..." behind a list that has not all. */
@@ -156,7 +171,7 @@ static const char *and_more(size_t n)
 	return n > NAMES_MAX ? ", ..." : "";
 }
 
-static void add_unread(struct finding *f, const struct touching *t)
+static void add_unread(struct finding *f, const struct irq_touching *t)
 {
 	if (t->n_unread == 0)
 		return;
@@ -167,50 +182,48 @@ static void add_unread(struct finding *f, const struct touching *t)
 
 static void look_at_affinity(struct host *host, struct finding *f)
 {
-	struct touching t;
+	const struct irq_touching *t = find_touching(host, f);
 
-	if (!read_touching(host, f, &t))
+	if (!t)
 		return;
-	if (t.n_movable > 0) {
-		finding_add(f, VERDICT_NOISE, "%zu go%s here: %s%s", t.n_movable,
-			t.n_movable == 1 ? "es" : "", t.movable.data, and_more(t.n_movable));
-		finding_add_path(f, "/proc/irq/%u/effective_affinity_list", t.first_movable);
+	if (t->n_movable > 0) {
+		finding_add(f, VERDICT_NOISE, "%zu go%s here: %s%s", t->n_movable,
+			t->n_movable == 1 ? "es" : "", t->movable.data, and_more(t->n_movable));
+		finding_add_path(f, "/proc/irq/%u/effective_affinity_list", t->first_movable);
 		finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
-	} else if (t.n_unread < t.n_lines) {
+	} else if (t->n_unread < t->n_lines) {
 		finding_add(f, VERDICT_OK, "none that can be moved goes here");
 	}
-	if (t.n_wish > 0)
-		finding_add(f, VERDICT_INFO, "%zu may come here, and go elsewhere now", t.n_wish);
-	add_unread(f, &t);
-	touching_clear(&t);
+	if (t->n_wish > 0)
+		finding_add(f, VERDICT_INFO, "%zu may come here, and go elsewhere now", t->n_wish);
+	add_unread(f, t);
 }
 
 static void look_at_managed(struct host *host, struct finding *f)
 {
 	const struct bootline *b = host_bootline(host);
-	struct touching t;
+	const struct irq_touching *t = find_touching(host, f);
 	bool kept_away;
 
-	if (!read_touching(host, f, &t))
+	if (!t)
 		return;
 	kept_away = b && b->managed_irq && cpumask_subset(host_cpus(host), b->isolcpus.cpus);
-	if (t.n_fixed == 0 && t.n_unread == t.n_lines) {
+	if (t->n_fixed == 0 && t->n_unread == t->n_lines) {
 		/* That is all there is to say. */
-	} else if (t.n_fixed == 0) {
+	} else if (t->n_fixed == 0) {
 		finding_add(f, VERDICT_OK, "none that cannot be moved goes here");
 	} else if (kept_away) {
 		finding_add(f, VERDICT_OK,
 			"%zu, which come only with what is asked for from here (managed_irq): %s%s",
-			t.n_fixed, t.fixed.data, and_more(t.n_fixed));
+			t->n_fixed, t->fixed.data, and_more(t->n_fixed));
 	} else {
-		finding_add(f, VERDICT_RISK, "%zu that cannot be moved go%s here: %s%s", t.n_fixed,
-			t.n_fixed == 1 ? "es" : "", t.fixed.data, and_more(t.n_fixed));
+		finding_add(f, VERDICT_RISK, "%zu that cannot be moved go%s here: %s%s", t->n_fixed,
+			t->n_fixed == 1 ? "es" : "", t->fixed.data, and_more(t->n_fixed));
 		cmdline_advise(host, f);
 	}
-	if (t.n_fixed > 0)
-		finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t.first_fixed);
-	add_unread(f, &t);
-	touching_clear(&t);
+	if (t->n_fixed > 0)
+		finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t->first_fixed);
+	add_unread(f, t);
 }
 
 static void look_at_default(struct host *host, struct finding *f)

@@ -168,6 +168,7 @@ static void look_at_tasks(struct host *host, struct finding *f)
 	const struct tasks *tasks = host_tasks(host);
 	struct names names = { 0 };
 	size_t n_may = 0, n_was = 0, n_running = 0;
+	pid_t self = getpid();
 	_cleanup_free_ char *list = NULL;
 
 	if (!tasks) {
@@ -178,7 +179,7 @@ static void look_at_tasks(struct host *host, struct finding *f)
 		const struct task *task = &tasks->items[i];
 		bool was = cpumask_isset(host_cpus(host), task->cpu);
 
-		if (task->kernel || task->dead || !task->may || task->pid == getpid())
+		if (task->kernel || task->dead || !task->may || task->pid == self)
 			continue;
 		n_may++;
 		n_was += was;

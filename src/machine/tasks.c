@@ -142,14 +142,12 @@ static int read_threads(struct reading *reading, int proc, pid_t pid)
 	int fd, r = 0;
 
 	snprintf(path, sizeof(path), "%d/task", pid);
+	/* A directory of threads has as many links as it has entries: most have one. */
+	if (fstatat(proc, path, &st, 0) == 0 && st.st_nlink == 3)
+		return 0;
 	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	/* A directory of threads has as many links as it has entries: most have one. */
-	if (fstat(fd, &st) == 0 && st.st_nlink == 3) {
-		close(fd);
-		return 0;
-	}
 	dir = fdopendir(fd);
 	if (!dir) {
 		close(fd);
