@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """benchmark.target: one word to be quiet, one word to be back, whatever happens in between."""
 
+import contextlib
 import glob
 import os
 import subprocess
 import time
 
-from lab import (CPUS, PATIENCE, boots, call, changed, check, equal, note, parse_list, programmed,
-                 read, same, seeded, succeed, wait_for, write)
+from lab import (CPUS, PATIENCE, become, boots, call, changed, check, equal, note, parse_list,
+                 programmed, read, same, seeded, succeed, wait_for, write)
 from target import PARTITION, SERVICES, configured, is_quiet, jobs_done, start, state, stop
 
 
@@ -15,16 +16,36 @@ def said(since, unit='benchmark-*'):
     return succeed('journalctl', '--no-pager', '-o', 'cat', '-u', unit, f'--since=@{since:.0f}')
 
 
+@contextlib.contextmanager
+def bound():
+    """Programs that have chosen CPUs, of root's and of somebody else's. Yields what tells their CPUs."""
+    running = []
+    try:
+        for words in (), become('nobody'):
+            for cpus in '1', '3', '1,3':
+                running.append(subprocess.Popen([*words, 'taskset', '-c', cpus, 'sleep', '10000']))
+        wait_for(lambda: all(read(f'/proc/{process.pid}/comm') == 'sleep' for process in running),
+                 'programs')
+        yield lambda: [os.sched_getaffinity(process.pid) for process in running]
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
 def test_start_and_stop():
-    with configured('CPUS=2'):
+    with configured('CPUS=2'), bound() as chosen:
+        before = chosen()
         since = time.time()
         start()
         is_quiet()
+        check(not any(3 in cpus for cpus in chosen()), f'programs on an offline CPU: {chosen()}')
         for service in SERVICES:
             equal(state(f'benchmark-{service}.service'), 'active', service)
         check(said(since, 'benchmark-check.service').strip(), 'no verdict in the journal')
         check(call('taskset', '-c', '2', 'true').returncode != 0, 'an outsider got in')
         stop()
+        equal(chosen(), before, 'CPUs of programs that had chosen')
         same('start and stop left')
         note(said(since, 'benchmark-check.service'))
 
