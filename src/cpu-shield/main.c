@@ -65,7 +65,9 @@ static const struct knob_backend backends[] = {
 	{ DROPIN_SCHEME, dropin_read, dropin_write },
 	{ SLICE_SCHEME, slice_read, slice_write },
 	{ TASKS_SCHEME, legacy_read_tasks, legacy_write_tasks },
-	{ THREAD_SCHEME, thread_read, thread_write, thread_is_kernels, THREADS_FOLD },
+	{ THREAD_SCHEME, thread_read, thread_write, thread_is_kernels, thread_read_whole,
+		THREADS_FOLD },
+	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, NULL, THREADS_FOLD },
 	{ 0 },
 };
 
@@ -324,6 +326,7 @@ int main(int argc, char *argv[])
 		.needs_cpus = true,
 		.backends = backends,
 		.may_stay = may_stay,
+		.find_cut = threads_find_cut,
 		.explain = explain,
 		.parse_option = parse_option,
 		.plan = plan_shield,

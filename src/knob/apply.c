@@ -5,6 +5,7 @@
 
 #include "basic/text.h"
 #include "knob/apply.h"
+#include "knob/hotplug.h"
 #include "knob/inspect.h"
 #include "knob/order.h"
 #include "knob/rollback.h"
@@ -53,6 +54,7 @@ static int note_in_journal(const struct engine *engine, struct journal *before,
 			if (r < 0)
 				return r;
 			entry->left = false;
+			entry->waits = false;
 			continue;
 		}
 		r = journal_add(
@@ -335,6 +337,8 @@ static int write_journal(const struct engine *engine, struct journal *before,
 	int r;
 
 	r = before ? journal_copy(before, &journal) : journal_new(engine->tool, &journal);
+	if (r == 0)
+		r = hotplug_note_online(journal);
 	if (r == 0)
 		r = note_in_journal(engine, before, journal, plan);
 	if (r == 0)

@@ -5,21 +5,27 @@
 #include "basic/text.h"
 #include "knob/inspect.h"
 
-bool inspect_is_foreign(
-	const struct engine *engine, const struct journal_entry *entry, const char *now)
+bool inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplug,
+	const struct journal_entry *entry, const char *now)
 {
 	const struct knob_backend *backend;
 	const char *become = entry->new, *rest;
 
 	if (!become || knob_equal(entry->kind, now, entry->old) ||
-		!knob_is_foreign(entry->kind, now, become))
+		!knob_is_foreign(entry->kind, now, become) || hotplug_made(hotplug, entry, now))
 		return false;
 	backend = knob_find_backend(engine->backends, entry->path, &rest);
-	return !backend || !backend->is_kernels ||
-		!backend->is_kernels(rest, entry->old, become, now);
+	if (!backend || !backend->is_kernels)
+		return true;
+	if (backend->is_kernels(rest, entry->old, become, now))
+		return false;
+	/* When CPUs went, it may have forgotten what was set. */
+	return cpumask_is_empty(hotplug->missing) ||
+		!backend->is_kernels(rest, entry->old, "", now);
 }
 
-static int inspect_knob(const struct engine *engine, struct journal *journal, struct knob *knob)
+static int inspect_knob(const struct engine *engine, struct journal *journal,
+	const struct hotplug *hotplug, struct knob *knob)
 {
 	const struct journal_entry *entry;
 	int r;
@@ -45,7 +51,7 @@ static int inspect_knob(const struct engine *engine, struct journal *journal, st
 			: KNOB_ALREADY;
 	else
 		knob->word = KNOB_NONE;
-	if (entry && inspect_is_foreign(engine, entry, knob->now))
+	if (entry && inspect_is_foreign(engine, hotplug, entry, knob->now))
 		(void)knob_set_note(
 			knob, "changed by somebody else since: it was set to %s", entry->new);
 	return 0;
@@ -53,13 +59,13 @@ static int inspect_knob(const struct engine *engine, struct journal *journal, st
 
 int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan)
 {
-	for (size_t i = 0; i < plan->n; i++) {
-		int r = inspect_knob(engine, journal, &plan->knobs[i]);
+	_cleanup_(hotplug) struct hotplug *hotplug = NULL;
+	int r;
 
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	r = hotplug_read(journal, &hotplug);
+	for (size_t i = 0; r == 0 && i < plan->n; i++)
+		r = inspect_knob(engine, journal, hotplug, &plan->knobs[i]);
+	return r;
 }
 
 int inspect_plan(
@@ -71,5 +77,13 @@ int inspect_plan(
 	r = engine_load_journal(engine, &journal, failure);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return inspect_knobs(engine, journal, plan);
+	r = inspect_knobs(engine, journal, plan);
+	for (size_t i = 0; r == 0 && journal && i < plan->n; i++) {
+		const struct journal_entry *entry = journal_find(journal, plan->knobs[i].path);
+
+		if (entry && entry->waits && !plan->knobs[i].note)
+			r = knob_set_note(&plan->knobs[i],
+				"was not put back for want of a CPU that was offline");
+	}
+	return r;
 }

@@ -6,6 +6,7 @@
 #define QUIESCE_KNOB_INSPECT_H
 
 #include "knob/engine.h"
+#include "knob/hotplug.h"
 
 /*
  * Reads every knob of the plan, and from the journal what it was: fills now, original, word, error
@@ -18,7 +19,7 @@ int inspect_knobs(const struct engine *engine, struct journal *journal, struct k
 
 /* Whether somebody else changed what the journal says that we have set: it is neither that nor what
  * was there before, and not what the kernel has made of it. */
-bool inspect_is_foreign(
-	const struct engine *engine, const struct journal_entry *entry, const char *now);
+bool inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplug,
+	const struct journal_entry *entry, const char *now);
 
 #endif

@@ -91,9 +91,12 @@ struct knob_backend {
 	int (*read)(const char *rest, char **ret); /* malloc'd, one line */
 	int (*write)(const char *rest, const char *text);
 	/* Whether `now` may be what the kernel alone has made of a knob that was `old` at first,
-	 * and was found to be `set` when all had been turned: then nobody changed it. May be NULL.
-	 */
+	 * and was found to be `set` when all had been turned, or "" if that may have been lost
+	 * since: then nobody changed it. May be NULL. */
 	bool (*is_kernels)(const char *rest, const char *old, const char *set, const char *now);
+	/* As read, but with CPUs that are offline as well, which read leaves out. NULL where read
+	 * leaves nothing out. */
+	int (*read_whole)(const char *rest, char **ret);
 	/* They end by themselves all the time, so that one that is gone is no news. What they are
 	 * together (the `fold` of struct knob); NULL for others. */
 	const char *fleeting;

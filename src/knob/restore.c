@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/text.h"
+#include "knob/hotplug.h"
 #include "knob/inspect.h"
 #include "knob/order.h"
 #include "knob/restore.h"
-
-#define PRESENT "/sys/devices/system/cpu/present"
 
 void restore_rows_clear(struct restore_rows *rows)
 {
@@ -19,6 +18,7 @@ void restore_rows_clear(struct restore_rows *rows)
 		free(rows->items[i].now);
 	}
 	free(rows->items);
+	free(rows->waits_for);
 	*rows = (struct restore_rows){ 0 };
 }
 
@@ -35,6 +35,8 @@ const char *restore_word_name(enum restore_word word)
 		return "gone";
 	case RESTORE_REFUSED:
 		return "refused";
+	case RESTORE_WAITING:
+		return "waiting";
 	case RESTORE_FAILED:
 		return "failed";
 	}
@@ -49,66 +51,88 @@ struct restore_state {
 	bool known;  /* the journal said what the knob had become */
 	bool leave;  /* it is not ours to put back */
 	size_t seen; /* how much had been written when it was read last */
-	char *rest;  /* what was there before without CPUs that are no more; NULL for all of it */
+	char *rest;  /* what was there before without CPUs that are not there; NULL for all of it */
+	bool waits;  /* some of these are offline, and may come back */
 };
 
 struct restoring {
 	const struct engine *engine;
 	struct journal *journal;
 	struct restore_state *states; /* of its entries */
-	struct cpumask *present;      /* NULL until somebody asks for it */
+	struct hotplug *hotplug;      /* as it is since the last group was put back */
+	struct cpumask *waited;	      /* all CPUs that are waited for */
 	size_t writes;
 };
 
-/* Whether a text means what was there before, as far as that is still to be had. */
+/* Whether it is as it was before when CPUs that are offline are counted as well, of which the text
+ * of some knobs does not tell. */
+static bool is_whole(const struct restoring *restoring, const struct journal_entry *entry)
+{
+	_cleanup_free_ char *whole = NULL;
+	const struct knob_backend *backend;
+	const char *rest;
+
+	backend = knob_find_backend(restoring->engine->backends, entry->path, &rest);
+	return backend && backend->read_whole && backend->read_whole(rest, &whole) == 0 &&
+		knob_equal(entry->kind, whole, entry->old);
+}
+
+/* Whether a text of the knob, which was read just now, means what was there before, as far as that
+ * is still to be had. */
 static bool is_as_before(const struct restoring *restoring, size_t index, const char *text)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	const struct restore_state *state = &restoring->states[index];
 
-	return knob_equal(entry->kind, text, entry->old) ||
+	return knob_equal(entry->kind, text, entry->old) || is_whole(restoring, entry) ||
 		(state->rest && knob_equal(entry->kind, text, state->rest));
 }
 
-/* The CPUs that are plugged in, online or not (Documentation/admin-guide/cputopology.rst). */
-static int read_present(struct restoring *restoring)
+/* Has it wait for those CPUs of the set that are offline, if there are any. */
+static void wait_for_cpus(struct restoring *restoring, size_t index, const struct cpumask *cpus)
 {
-	_cleanup_(cpumask) struct cpumask *present = NULL;
-	int r;
+	const struct cpumask *const offline[] = { restoring->hotplug->missing,
+		restoring->hotplug->taken };
 
-	if (restoring->present)
-		return 0;
-	r = cpumask_new(&present);
-	if (r == 0)
-		r = cpumask_read_list(AT_FDCWD, PRESENT, present);
-	if (r < 0)
-		return r;
-	restoring->present = TAKE_PTR(present);
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(offline); i++) {
+		cpumask_for_each (cpu, offline[i]) {
+			if (cpumask_isset(cpus, cpu)) {
+				restoring->states[index].waits = true;
+				(void)cpumask_set(restoring->waited, cpu);
+			}
+		}
+	}
 }
 
 /*
- * Takes CPUs that were unplugged since out of what is to be put back: 1, 0 when there are none, and
- * -ENODATA when no other is left. For what the kernel did not take, only: most masks have bits of
- * CPUs that never were.
+ * Takes CPUs that are not there out of what is to be put back: those that were unplugged since, and
+ * those that went offline. 1, 0 when there are none, and -ENODATA when no other is left. For what
+ * the kernel did not take, only: most masks have bits of CPUs that never were, and many files take
+ * those that are offline.
  */
-static int forget_lost_cpus(struct restoring *restoring, size_t index)
+static int do_without_cpus(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
-	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	const struct hotplug *hotplug = restoring->hotplug;
+	_cleanup_(cpumask) struct cpumask *cpus = NULL, *there = NULL;
 	bool is_mask = entry->kind == KNOB_MASK;
 	char *rest;
 	int r;
 
-	if ((!is_mask && entry->kind != KNOB_LIST) || restoring->states[index].rest)
+	if ((!is_mask && entry->kind != KNOB_LIST) || restoring->states[index].rest ||
+		cpumask_is_empty(hotplug->present))
 		return 0;
 	r = cpumask_new(&cpus);
+	if (r == 0)
+		r = cpumask_new(&there);
 	if (r < 0)
 		return r;
-	r = knob_parse_cpus(entry->kind, entry->old, cpus);
-	if (r < 0 || read_present(restoring) < 0 || cpumask_subset(cpus, restoring->present))
+	cpumask_andnot(there, hotplug->present, hotplug->missing);
+	cpumask_andnot(there, there, hotplug->taken);
+	if (knob_parse_cpus(entry->kind, entry->old, cpus) < 0 || cpumask_subset(cpus, there))
 		return 0;
-	cpumask_and(cpus, cpus, restoring->present);
+	wait_for_cpus(restoring, index, cpus);
+	cpumask_and(cpus, cpus, there);
 	if (cpumask_is_empty(cpus))
 		return -ENODATA;
 	rest = is_mask ? cpumask_format_hex(cpus, 1) : cpumask_format_list(cpus);
@@ -162,7 +186,7 @@ static void judge_entries(const struct restoring *restoring)
 		else
 			same = knob_equal(e->kind, state->now, e->old);
 		if (state->now && !restoring->engine->force &&
-			inspect_is_foreign(restoring->engine, e, state->now)) {
+			inspect_is_foreign(restoring->engine, restoring->hotplug, e, state->now)) {
 			state->leave = true;
 			/* What was only looked after, and stayed as it was, nobody has to miss. */
 			state->word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED
@@ -193,12 +217,14 @@ static void write_old(struct restoring *restoring, size_t index)
 
 	r = write_text(restoring, entry, state->rest ? state->rest : entry->old);
 	if (r < 0 && r != -ENOENT)
-		lost = forget_lost_cpus(restoring, index);
+		lost = do_without_cpus(restoring, index);
 	if (lost > 0)
 		r = write_text(restoring, entry, state->rest);
 	state->error = r < 0 && lost != -ENODATA ? -r : 0;
 	if (r == 0)
 		state->word = RESTORE_DONE;
+	else if (lost == -ENODATA && state->waits)
+		state->word = RESTORE_WAITING;
 	else if (r == -ENOENT || lost == -ENODATA)
 		state->word = RESTORE_GONE;
 	else
@@ -216,7 +242,7 @@ static void restore_entry(struct restoring *restoring, size_t index)
 		return;
 	/* Where the apply did not live to see what became of a limit, what shows of it may be from
 	 * before it was written. */
-	if (knob_equal(entry->kind, state->now, entry->old) &&
+	if (is_as_before(restoring, index, state->now) &&
 		(entry->kind != KNOB_FREQUENCY || state->known))
 		state->word = RESTORE_UNCHANGED;
 	else
@@ -241,16 +267,37 @@ static void read_entry_back(struct restoring *restoring, size_t index, int64_t d
 	state->now = after;
 	state->seen = restoring->writes;
 	if (!is_as_before(restoring, index, after) &&
-		(forget_lost_cpus(restoring, index) <= 0 || !is_as_before(restoring, index, after)))
+		(do_without_cpus(restoring, index) <= 0 || !is_as_before(restoring, index, after)))
 		state->word = RESTORE_FAILED;
+}
+
+/* What could not be reached, for it goes and comes with a CPU. */
+static void find_hidden(struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+
+	if ((state->word != RESTORE_FAILED && state->word != RESTORE_GONE) ||
+		hotplug_find_hidden(restoring->hotplug, entry->path, &cpus) <= 0)
+		return;
+	wait_for_cpus(restoring, index, cpus);
+	state->word = RESTORE_WAITING;
+	state->error = 0;
 }
 
 /* All of a group: first written, each at its turn, then read back, because what comes late comes
  * for all of them at the same time. */
 static void restore_group(struct restoring *restoring, const struct order_place *places, size_t n)
 {
+	struct hotplug *hotplug;
 	int64_t deadline;
 
+	/* The group before may have brought CPUs back. */
+	if (hotplug_read(restoring->journal, &hotplug) == 0) {
+		hotplug_free(restoring->hotplug);
+		restoring->hotplug = hotplug;
+	}
 	for (size_t i = 0; i < n; i++)
 		restore_entry(restoring, places[i].index);
 	for (size_t i = 0; i < n; i++) {
@@ -266,6 +313,7 @@ static void restore_group(struct restoring *restoring, const struct order_place 
 	for (size_t i = 0; i < n; i++) {
 		if (restoring->states[places[i].index].word == RESTORE_DONE)
 			read_entry_back(restoring, places[i].index, deadline);
+		find_hidden(restoring, places[i].index);
 	}
 }
 
@@ -314,7 +362,8 @@ static int add_row(const struct engine *engine, struct restore_rows *rows,
 		.original = strdup(entry->old),
 		.now = now,
 		.word = word,
-		.again = entry->left && word == RESTORE_FOREIGN,
+		.again = (entry->left && word == RESTORE_FOREIGN) ||
+			(entry->waits && word == RESTORE_WAITING),
 		.error = error,
 		.fleeting = backend && backend->fleeting != NULL,
 	};
@@ -331,15 +380,65 @@ static int note_restored(const struct engine *engine, const struct journal_entry
 	char *now = TAKE_PTR(state->now);
 	int r;
 
-	if (state->word == RESTORE_FAILED || state->word == RESTORE_FOREIGN) {
+	if (state->waits && state->word == RESTORE_DONE)
+		state->word = RESTORE_WAITING;
+	if (state->word == RESTORE_FAILED || state->word == RESTORE_FOREIGN ||
+		state->word == RESTORE_WAITING) {
 		r = journal_add(left, e->group, e->kind, e->path, e->name, e->old, e->new);
 		if (r < 0) {
 			free(now);
 			return r;
 		}
 		left->entries[left->n - 1].left = state->word == RESTORE_FOREIGN;
+		left->entries[left->n - 1].waits = state->word == RESTORE_WAITING;
 	}
 	return add_row(engine, rows, e, state->word, now, state->error);
+}
+
+/* What waits for CPUs beside what the journal says, or because of what was put back. */
+static int find_cut(struct restoring *restoring, struct knob_plan *plan)
+{
+	const struct engine *engine = restoring->engine;
+	const struct cpumask *missing = restoring->hotplug->missing;
+	int r;
+
+	if (!engine->find_cut || cpumask_is_empty(missing))
+		return 0;
+	r = engine->find_cut(missing, restoring->journal, plan);
+	if (r == 0 && plan->n > 0)
+		cpumask_or(restoring->waited, restoring->waited, missing);
+	for (size_t i = 0; r == 0 && i < plan->n; i++) {
+		const struct journal_entry *entry =
+			journal_find(restoring->journal, plan->knobs[i].path);
+
+		if (entry)
+			restoring->states[entry - restoring->journal->entries].word =
+				RESTORE_WAITING;
+	}
+	return r;
+}
+
+/* Those of them that are not in the journal. */
+static int note_cut(const struct restoring *restoring, const struct knob_plan *plan,
+	struct journal *left, struct restore_rows *rows)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		const struct journal_entry entry = {
+			.group = knob->group,
+			.kind = knob->kind,
+			.path = knob->path,
+			.name = knob->name,
+			.old = knob->wanted,
+		};
+		struct restore_state state = { .word = RESTORE_WAITING };
+
+		if (!journal_find(restoring->journal, knob->path))
+			r = note_restored(restoring->engine, &entry, &state, left, rows);
+	}
+	return r;
 }
 
 /* All entries; those that are left over go into `left`. */
@@ -352,6 +451,7 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 		.journal = journal,
 		.states = calloc(journal->n + 1, sizeof(*restoring.states)),
 	};
+	struct knob_plan cut = { 0 };
 	int result = 0, r = 0;
 
 	if (!places || !restoring.states) {
@@ -361,12 +461,18 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	for (size_t i = 0; i < journal->n; i++)
 		places[i] = (struct order_place){ .group = journal->entries[i].group, .index = i };
 	order_sort_backwards(places, journal->n);
+	r = hotplug_read(journal, &restoring.hotplug);
+	if (r == 0)
+		r = cpumask_new(&restoring.waited);
+	if (r < 0)
+		goto out;
 	judge_entries(&restoring);
 	for (size_t i = 0, end; i < journal->n; i = end) {
 		end = order_find_group_end(places, journal->n, i);
 		restore_group(&restoring, &places[i], end - i);
 	}
 	restore_moved(&restoring);
+	r = find_cut(&restoring, &cut);
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[places[i].index];
 		struct restore_state *state = &restoring.states[places[i].index];
@@ -375,12 +481,21 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 			result = state->error ? -state->error : -EINVAL;
 		r = note_restored(engine, e, state, left, rows);
 	}
+	if (r == 0)
+		r = note_cut(&restoring, &cut, left, rows);
+	if (r == 0 && !cpumask_is_empty(restoring.waited)) {
+		rows->waits_for = cpumask_format_list(restoring.waited);
+		r = rows->waits_for ? 0 : -ENOMEM;
+	}
+out:
 	for (size_t i = 0; i < journal->n; i++) {
 		free(restoring.states[i].now);
 		free(restoring.states[i].rest);
 	}
 	free(restoring.states);
-	cpumask_free(restoring.present);
+	knob_plan_clear(&cut);
+	hotplug_free(restoring.hotplug);
+	cpumask_free(restoring.waited);
 	return r < 0 ? r : result;
 }
 
@@ -397,6 +512,8 @@ int restore_journal(
 	if (r < 0)
 		return r;
 	r = journal_new(engine->tool, &left);
+	if (r == 0)
+		r = text_replace(&left->online, journal->online);
 	if (r < 0)
 		return r;
 	result = restore_entries(engine, journal, left, &rows);

@@ -17,6 +17,7 @@ enum restore_word {
 	RESTORE_FOREIGN,   /* somebody else changed it since: left as it is */
 	RESTORE_GONE,	   /* there is no such knob any more, or none of the CPUs that it named */
 	RESTORE_REFUSED,   /* engine->may_stay() */
+	RESTORE_WAITING,   /* for a CPU that is offline; the rest is as it was */
 	RESTORE_FAILED,
 };
 
@@ -27,7 +28,7 @@ struct restore_row {
 	char *original;
 	char *now; /* NULL when it cannot be read */
 	enum restore_word word;
-	bool again;    /* FOREIGN, as an earlier restore has found it, too */
+	bool again;    /* FOREIGN or WAITING, as an earlier restore has found it, too */
 	int error;     /* positive errno behind REFUSED and FAILED, 0 if there is none */
 	bool fleeting; /* as its backend says: one that is gone is no news */
 };
@@ -35,18 +36,19 @@ struct restore_row {
 struct restore_rows {
 	struct restore_row *items;
 	size_t n;
+	char *waits_for; /* list of the CPUs for which knobs wait; NULL for none */
 };
 void restore_rows_clear(struct restore_rows *rows);
 const char *restore_word_name(enum restore_word word);
 
 /*
  * Puts back what the journal says, groups backwards, under engine_lock(). Values that somebody else
- * changed since stay, unless forced; what is left over (foreign or failed) stays in the journal,
- * else the journal goes: it forgets what is gone, and of lists of CPUs those that were unplugged. 0
- * also when there is none.
- * The errno of the first knob that failed, of which its row tells and `failure` does not; the
- * others are restored all the same. The failure is set when the journal cannot be used, with *ret
- * untouched then, or not be written.
+ * changed since stay, unless forced; what needs a CPU that went offline since is put back as far as
+ * it can be. What is left over (foreign, waiting or failed) stays in the journal, else the journal
+ * goes: it forgets what is gone, and of lists of CPUs those that the machine has no more. 0 also
+ * when there is none. The errno of the first knob that failed, of which its row tells and `failure`
+ * does not; the others are restored all the same. The failure is set when the journal cannot be
+ * used, with *ret untouched then, or not be written.
  */
 int restore_journal(
 	const struct engine *engine, struct restore_rows *ret, struct engine_failure *failure);

@@ -530,6 +530,35 @@ static void say_gone(const struct restore_rows *rows)
 		first->path, more);
 }
 
+/* In one line, for a CPU that is offline keeps many. Whoever took it offline knows of it; what he
+ * need not know is that it is wanted. */
+static void say_waiting(const struct setter *setter, const struct restore_rows *rows, bool once)
+{
+	const struct restore_row *first = NULL;
+	char more[32] = "";
+	bool news = !once, many;
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct restore_row *row = &rows->items[i];
+
+		if (row->word != RESTORE_WAITING)
+			continue;
+		news = news || !row->again;
+		if (n++ == 0)
+			first = row;
+	}
+	if (!first || !news || !rows->waits_for)
+		return;
+	if (n > 1)
+		snprintf(more, sizeof(more), " and %zu more", n - 1);
+	many = strpbrk(rows->waits_for, ",-");
+	say("%s (%s)%s: not as before, for CPU%s %s %s offline; `%s restore` puts back the rest when %s "
+	    "online again",
+		first->name, first->path, more, many ? "s" : "", rows->waits_for,
+		many ? "are" : "is", setter->name, many ? "they are" : "it is");
+}
+
 /* What did not become as it was, and why. Of threads, which may be thousands, only some are named.
  */
 static void say_left_over(const struct setter *setter, const struct restore_rows *rows, bool once)
@@ -537,6 +566,7 @@ static void say_left_over(const struct setter *setter, const struct restore_rows
 	size_t n_fleeting = 0;
 
 	say_gone(rows);
+	say_waiting(setter, rows, once);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct restore_row *row = &rows->items[i];
 
@@ -568,6 +598,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 		.tool = setter->name,
 		.backends = setter->backends,
 		.may_stay = setter->may_stay,
+		.find_cut = setter->find_cut,
 		.force = a->force,
 	};
 	struct engine_failure failure = { 0 };

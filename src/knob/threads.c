@@ -20,6 +20,10 @@
 /* Of a thread that follows its cpuset. */
 #define EVERYWHERE "all"
 
+enum {
+	STATUS_MAX = 64 * 1024,
+};
+
 struct affinity {
 	unsigned long bits[CPUMASK_BYTES / sizeof(unsigned long)];
 };
@@ -88,6 +92,48 @@ int thread_read(const char *which, char **ret)
 	int r;
 
 	r = read_thread(which, &tid, &cpus);
+	if (r < 0)
+		return r;
+	list = cpumask_format_list(cpus);
+	if (!list)
+		return -ENOMEM;
+	*ret = list;
+	return 0;
+}
+
+/* The CPUs that a thread may run on, and those that are offline now as well. */
+static int read_whole_affinity(pid_t tid, struct cpumask *ret)
+{
+	static const char key[] = "\nCpus_allowed_list:";
+	_cleanup_free_ char *text = NULL;
+	char path[64], *list;
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)tid, (int)tid);
+	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &text, NULL);
+	if (r < 0)
+		return r == -ESRCH ? -ENOENT : r;
+	list = strstr(text, key);
+	if (!list)
+		return -ENOENT;
+	list += strlen(key);
+	list += strspn(list, " \t");
+	list[strcspn(list, "\n")] = '\0';
+	return cpumask_parse_list(list, 0, ret, NULL);
+}
+
+int thread_read_whole(const char *which, char **ret)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	char *list;
+	pid_t tid;
+	int r;
+
+	r = find_thread(which, &tid);
+	if (r == 0)
+		r = cpumask_new(&cpus);
+	if (r == 0)
+		r = read_whole_affinity(tid, cpus);
 	if (r < 0)
 		return r;
 	list = cpumask_format_list(cpus);
@@ -359,5 +405,63 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	};
 	for (size_t i = 0; r == 0 && i < tasks->n; i++)
 		r = add_thread(plan, group, &tasks->items[i], &scene);
+	return r;
+}
+
+/* Whether a thread of the root cpuset may run on all CPUs, but not on those that are missing: 1, 0,
+ * -ENOMEM. */
+static int is_cut(pid_t tid, const struct cpumask *missing)
+{
+	_cleanup_(cpumask) struct cpumask *whole = NULL, *now = NULL;
+	_cleanup_free_ char *cpuset = NULL;
+	int r;
+
+	r = cpumask_new(&whole);
+	if (r == 0)
+		r = cpumask_new(&now);
+	if (r < 0)
+		return r;
+	if (read_whole_affinity(tid, whole) < 0 || cpumask_subset(missing, whole) ||
+		read_affinity(tid, now) < 0)
+		return 0;
+	r = is_everywhere(tid, now);
+	if (r <= 0)
+		return r;
+	/* A thread of another one gets them back with its cpuset. */
+	r = isolation_read_cpuset(tid, now, &cpuset);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return strcmp(cpuset, "/") == 0;
+}
+
+static int widen_thread(const struct cpumask *missing, struct journal *journal,
+	struct knob_plan *plan, const struct task *task)
+{
+	char chooser[64], follower[64];
+	int r;
+
+	snprintf(chooser, sizeof(chooser), THREAD_SCHEME ":%d@%llu", (int)task->tid,
+		(unsigned long long)task->start);
+	snprintf(follower, sizeof(follower), FOLLOWER_SCHEME ":%d@%llu", (int)task->tid,
+		(unsigned long long)task->start);
+	if (task->dead || task->bound || task->pid == getpid() || is_of_interrupt(task) ||
+		journal_find(journal, chooser))
+		return 0;
+	r = is_cut(task->tid, missing);
+	if (r > 0 && follower_write(strchr(follower, ':') + 1, EVERYWHERE) == 0)
+		r = is_cut(task->tid, missing);
+	if (r <= 0)
+		return r;
+	return add_knob(plan, 0, KNOB_WORD, task, follower, EVERYWHERE);
+}
+
+int threads_find_cut(const struct cpumask *missing, struct journal *journal, struct knob_plan *plan)
+{
+	_cleanup_(tasks) struct tasks *tasks = NULL;
+	int r;
+
+	r = tasks_read(NULL, &tasks);
+	for (size_t i = 0; r == 0 && i < tasks->n; i++)
+		r = widen_thread(missing, journal, plan, &tasks->items[i]);
 	return r;
 }

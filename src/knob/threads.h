@@ -16,6 +16,9 @@
  *   while a CPU was offline stay without it: they are moved there when the controller is no longer
  *   handed down, and what they had in the cpuset before is not widened (cpuset_attach() in 6.12),
  *   or they were in the root and a partition ended (update_tasks_cpumask() in 6.1).
+ * - Of what is asked for, kernels up to 6.1 take the CPUs that are online
+ * (guarantee_online_cpus()). Later ones take the others as well for a thread of the root cpuset
+ * (cpuset_cpus_allowed() in 6.12).
  */
 #ifndef QUIESCE_KNOB_THREADS_H
 #define QUIESCE_KNOB_THREADS_H
@@ -23,6 +26,7 @@
 #include <stdbool.h>
 
 #include "knob/knob.h"
+#include "machine/journal.h"
 
 /*
  * "thread:TID@START": the CPUs that it may run on, as a list, without those that are offline; START
@@ -33,6 +37,8 @@
 int thread_read(const char *which, char **ret);
 int thread_write(const char *which, const char *text);
 bool thread_is_kernels(const char *which, const char *old, const char *set, const char *now);
+/* With those that are offline. */
+int thread_read_whole(const char *which, char **ret);
 
 /* What they are together, in tables. */
 #define THREADS_FOLD "affinities of threads"
@@ -55,5 +61,14 @@ int follower_write(const char *which, const char *text);
  */
 int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet);
+
+/*
+ * Threads of the root cpuset that may run on all CPUs that are online, and on none of those that
+ * are `missing`, which they lost as told above: they are given all. Adds those with which the
+ * kernel does not do that before these are online to the plan, as followers. Whose choice is in the
+ * journal is left alone.
+ */
+int threads_find_cut(
+	const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 
 #endif

@@ -20,6 +20,7 @@ enum {
 #define MAGIC "quiesce journal 1"
 #define UNKNOWN "\\?"
 #define LEFT "left"
+#define WAITS "waits"
 
 int journal_new(const char *tool, struct journal **ret)
 {
@@ -53,6 +54,7 @@ void journal_free(struct journal *journal)
 	free(journal->entries);
 	free(journal->by_path);
 	free(journal->tool);
+	free(journal->online);
 	free(journal);
 }
 
@@ -216,12 +218,16 @@ int journal_copy(const struct journal *journal, struct journal **ret)
 	int r;
 
 	r = journal_new(journal->tool, &copy);
+	if (r == 0)
+		r = text_replace(&copy->online, journal->online);
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 
 		r = journal_add(copy, e->group, e->kind, e->path, e->name, e->old, e->new);
-		if (r == 0)
+		if (r == 0) {
 			copy->entries[i].left = e->left;
+			copy->entries[i].waits = e->waits;
+		}
 	}
 	if (r < 0)
 		return r;
@@ -251,6 +257,8 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 	text_append(&t, MAGIC "\n");
 	text_appendf(&t, "boot\t%s\n", boot_id);
 	text_appendf(&t, "tool\t%s\n", journal->tool);
+	if (journal->online)
+		text_appendf(&t, "online\t%s\n", journal->online);
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 
@@ -262,7 +270,9 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 			append_field(&t, e->new);
 		else
 			text_append(&t, "\t" UNKNOWN);
-		text_append(&t, e->left ? "\t" LEFT "\n" : "\n");
+		if (e->left || e->waits)
+			text_append(&t, e->left ? "\t" LEFT : "\t" WAITS);
+		text_append(&t, "\n");
 	}
 	text_appendf(&t, "end\t%zu\n", journal->n);
 	return text_steal(&t);
@@ -308,7 +318,7 @@ static int parse_knob_line(struct journal *journal, char *line)
 	char *fields[N_FIELDS];
 	enum knob_kind kind;
 	unsigned group;
-	bool known;
+	bool known, left, waits;
 	int r;
 
 	for (size_t i = 0; i < N_FIELDS; i++) {
@@ -316,7 +326,9 @@ static int parse_knob_line(struct journal *journal, char *line)
 		if (!fields[i])
 			return -EBADMSG;
 	}
-	if ((line && strcmp(line, LEFT) != 0) || strcmp(fields[WORD], "knob") != 0 ||
+	left = line && strcmp(line, LEFT) == 0;
+	waits = line && strcmp(line, WAITS) == 0;
+	if ((line && !left && !waits) || strcmp(fields[WORD], "knob") != 0 ||
 		parse_uint(fields[GROUP], 0, GROUP_MAX, &group) < 0 ||
 		knob_kind_parse(fields[KIND], &kind) < 0)
 		return -EBADMSG;
@@ -326,9 +338,30 @@ static int parse_knob_line(struct journal *journal, char *line)
 		return -EBADMSG;
 	r = journal_add(journal, group, kind, fields[PATH], fields[NAME], fields[OLD],
 		known ? fields[NEW] : NULL);
-	if (r == 0)
-		journal->entries[journal->n - 1].left = line != NULL;
+	if (r == 0) {
+		journal->entries[journal->n - 1].left = left;
+		journal->entries[journal->n - 1].waits = waits;
+	}
 	return r;
+}
+
+/* The CPUs that were online, if the text begins with that line, which is cut off it. */
+static int parse_online_line(struct journal *journal, char **text, size_t *ret_line)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	const char *list;
+	int r;
+
+	if (!text_starts_with(*text, "online\t"))
+		return 0;
+	++*ret_line;
+	list = strsep(text, "\n") + strlen("online\t");
+	r = cpumask_new(&cpus);
+	if (r < 0)
+		return r;
+	if (!*text || cpumask_parse_list(list, 0, cpus, NULL) < 0 || cpumask_is_empty(cpus))
+		return -EBADMSG;
+	return text_replace(&journal->online, list);
 }
 
 /* Every line but the first three and the last. */
@@ -405,6 +438,8 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 	if (r < 0)
 		return r;
 	if (cursor)
+		r = parse_online_line(journal, &cursor, &number);
+	if (r == 0 && cursor)
 		r = parse_body(journal, cursor, &number, &ended);
 	if (r == -EBADMSG)
 		return text_refuse(ret_why, -EBADMSG, "line %zu is damaged", number);

@@ -9,16 +9,18 @@
  *	quiesce journal 1
  *	boot	c5b5...
  *	tool	freq-pin
+ *	online	CPUS
  *	knob	GROUP	KIND	PATH	NAME	OLD	NEW
  *	...
  *	end	COUNT
  *
  * Fields are separated by tabs; \t, \n and \\ stand for a tab, a newline and a backslash in a
  * field. NEW is "\?" where it is not known what a knob will be (another knob's side effect) until
- * it has been read back. One more field, "left", says that a restore has left the knob to somebody
- * else. Without its last line, or with anything else unexpected, a journal is
- * damaged: it is refused and left in place, for it may be all that is known of the machine as it
- * was.
+ * it has been read back. One more field says what a restore did not put back: "left", that it has
+ * left the knob to somebody else, and "waits", that the knob needs a CPU that is offline. The line
+ * with the CPUs that were online when the journal was begun may be absent.
+ * Without its last line, or with anything else unexpected, a journal is damaged: it is refused and
+ * left in place, for it may be all that is known of the machine as it was.
  */
 #ifndef QUIESCE_MACHINE_JOURNAL_H
 #define QUIESCE_MACHINE_JOURNAL_H
@@ -37,14 +39,16 @@ struct journal_entry {
 	char *path;
 	char *name;
 	char *old;
-	char *new; /* NULL: not known */
-	bool left; /* a restore found it changed by somebody else, and said so */
-	bool drop; /* see journal_drop() */
+	char *new;  /* NULL: not known */
+	bool left;  /* a restore found it changed by somebody else, and said so */
+	bool waits; /* a restore could not put it back, for a CPU was offline, and said so */
+	bool drop;  /* see journal_drop() */
 };
 
 /* Entries stand in the order in which their knobs are turned. */
 struct journal {
 	char *tool;
+	char *online; /* list of the CPUs that were online when it was begun; NULL: not known */
 	struct journal_entry *entries;
 	size_t n;
 	size_t capacity;

@@ -46,8 +46,9 @@ struct request {
 };
 
 static const struct knob_backend backends[] = {
-	{ THREAD_SCHEME, thread_read, thread_write, thread_is_kernels, THREADS_FOLD },
-	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, THREADS_FOLD },
+	{ THREAD_SCHEME, thread_read, thread_write, thread_is_kernels, thread_read_whole,
+		THREADS_FOLD },
+	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, NULL, THREADS_FOLD },
 	{ 0 },
 };
 

@@ -451,6 +451,30 @@ def test_foreign():
         setter.same(before, 'restore --force left')
 
 
+def test_offline_meanwhile():
+    """What belongs to a CPU that went offline is kept until it is back, and all else put back."""
+    with Setter(TOOL, 'intel-passive') as setter:
+        before = setter.snapshot()
+        setter.succeed()
+        policy, hidden = (setter.box.root / POLICY.removesuffix('/policy') / name
+                          for name in ('policy1', 'hidden'))
+        online = setter.box.root / 'sys/devices/system/cpu/online'
+        cpus = online.read_text()
+        policy.rename(hidden)
+        online.write_text('0,2\n')
+        result = setter.run('restore')
+        equal(result.returncode, 0, result.stderr)
+        check(result.stderr.count('\n') == 1 and 'CPU 1 is offline' in result.stderr and
+              ' more: not as before' in result.stderr, result.stderr)
+        equal(setter.run('restore', '--once').stderr, '', 'said once more')
+        hidden.rename(policy)
+        online.write_text(cpus)
+        result = setter.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        setter.same(before, 'restore left')
+        equal(setter.left_over(), [], 'in /run/quiesce')
+
+
 def test_side_effects():
     """What the kernel does along the way, done here by hand, is put back: EPP is forced under
     performance, min_perf_pct is clamped, the policies' boost follows the global one, a

@@ -150,6 +150,30 @@ def test_foreign_change():
         equal(setter.journal, None, 'journal')
 
 
+def test_hotplug():
+    """A driver that spreads its line over all CPUs when one goes, and a line that had lost all of its
+    own: nobody wanted that, and it is put back."""
+    with Irqs() as setter:
+        before = setter.snapshot()
+        setter.succeed('-c', '3')
+        setter.box.write('sys/devices/system/cpu/online', '0,2-7\n')
+        setter.box.write('proc/irq/29/smp_affinity_list', '0,2-7\n')
+        setter.box.write('proc/irq/26/smp_affinity_list', '0-1,3-7\n')
+        result = setter.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        setter.box.write('sys/devices/system/cpu/online', '0-7\n')
+        setter.same(before, 'restore left')
+    # But to all where none has gone, and away from one that cannot go, is a wish.
+    for line, cpus in ((29, '0-7'), (24, '1-7'), (26, '0-1,3-6')):
+        with Irqs() as setter:
+            if line == 29:
+                setter.box.write('proc/irq/29/smp_affinity_list', '3-4\n')
+            setter.succeed('-c', '3')
+            setter.box.write(f'proc/irq/{line}/smp_affinity_list', f'{cpus}\n')
+            equal(setter.run('restore').returncode, 0, 'status')
+            equal(setter.affinity(line), cpus, f'line {line}')
+
+
 def test_lines_that_vanish():
     with Irqs() as setter:
         setter.succeed('-c', '3')

@@ -380,6 +380,47 @@ def test_foreign_online():
         equal(linux.left_over(), [], 'in /run/quiesce')
 
 
+def test_offline_meanwhile():
+    """Somebody takes CPUs offline, and they stay so. What needs them comes back when they do."""
+    for release in (OLD, NEW):
+        with Linux(release) as linux:
+            before = linux.snapshot()
+            linux.succeed('-c', '3')
+            linux.write(f'/{CPUS}/cpu12/online', '0')
+            equal(linux.affinity(16), 'e7ff', 'mask of 16, all of whose CPUs are offline')
+            status = ' '.join(linux.succeed('status', '-c', '3', '-v').split())
+            check('somebody else' not in status, f'status of what hotplug has changed:\n{status}')
+            said = linux.run('restore')
+            equal((said.returncode, said.stderr),
+                  (0, 'smt-off: mask of interrupt 16 (/proc/irq/16/smp_affinity): not as before, for '
+                      'CPU 12 is offline; `smt-off restore` puts back the rest when it is online '
+                      'again\n'), 'restore')
+            equal((linux.online(), linux.affinity(12)), ('0-11,13-15', mask(11)), 'what is back')
+            check('for want of a CPU' in ' '.join(linux.succeed('status', '-v').split()), 'status')
+            said = linux.run('restore', '--once')
+            equal((said.returncode, said.stderr), (0, ''), 'said once more')
+            linux.write(f'/{CPUS}/cpu12/online', '1')
+            said = linux.run('restore')
+            equal((said.returncode, said.stderr), (0, ''), 'restore with all CPUs')
+            linux.same(before, 'restore left')
+            equal(linux.left_over(), [], 'in /run/quiesce')
+
+
+def test_offline_for_a_while():
+    """Where an interrupt went when its CPU was offline is not what somebody wants."""
+    for release in (OLD, NEW):
+        with Linux(release) as linux:
+            def effect():
+                linux.write(f'/{CPUS}/cpu12/online', '0')
+                linux.write(f'/{CPUS}/cpu12/online', '1')
+                equal(linux.affinity(16), 'e7ff', 'mask of 16')
+            before = linux.snapshot()
+            linux.succeed('-c', '3')
+            effect()
+            equal(linux.run('restore').stderr, '', 'said')
+            linux.same(before, 'restore left')
+
+
 def test_cpusets():
     """cgroup v1: the kernel takes CPUs out of cpusets and does not put them back."""
     for release in (OLD, NEW):

@@ -34,6 +34,7 @@ struct variable {
 	const char *refused; /* it is EINVAL to write this */
 	const char *clipped; /* and this instead of everything else is what it takes */
 	bool stubborn;	     /* takes every text and keeps its own */
+	const char *whole;   /* what it is with CPUs that are offline; NULL: nobody tells */
 };
 
 static struct {
@@ -114,8 +115,18 @@ static bool is_kernels(const char *rest, const char *old, const char *set_to, co
 	return strcmp(old, "loose") == 0 && strcmp(now, "drift") == 0;
 }
 
+static int read_whole_variable(const char *rest, char **ret)
+{
+	const struct variable *v = find(rest);
+
+	if (!v || !v->whole)
+		return -ENOENT;
+	*ret = strdup(v->whole);
+	return *ret ? 0 : -ENOMEM;
+}
+
 static const struct knob_backend backends[] = {
-	{ "var", read_variable, write_variable, is_kernels, NULL },
+	{ "var", read_variable, write_variable, is_kernels, read_whole_variable, NULL },
 	{ 0 },
 };
 
@@ -813,6 +824,194 @@ static void test_unplugged_cpus(_unused_ void **state)
 	assert_journal("other", "0,8000", NULL);
 }
 
+/* --- CPUs that are offline --- */
+
+#define ONLINE "/sys/devices/system/cpu/online"
+#define PRESENT "/sys/devices/system/cpu/present"
+
+static void write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+/* CPUs 0-3, all online. */
+static void plug_cpus(void)
+{
+	write_text("/run/present", "0-3\n");
+	write_text("/run/online", "0-3\n");
+	assert_int_equal(mount("/run/present", PRESENT, NULL, MS_BIND, NULL), 0);
+	assert_int_equal(mount("/run/online", ONLINE, NULL, MS_BIND, NULL), 0);
+}
+
+static int setup_cpus(void **state)
+{
+	if (setup(state) < 0)
+		return -1;
+	plug_cpus();
+	return 0;
+}
+
+static int teardown_cpus(void **state)
+{
+	(void)umount2(PRESENT, MNT_DETACH);
+	(void)umount2(ONLINE, MNT_DETACH);
+	return teardown(state);
+}
+
+static void assert_waits_for(const char *cpus)
+{
+	struct restore_rows rows = { 0 };
+	struct engine_failure failure = { 0 };
+
+	assert_int_equal(restore_journal(&engine_plain, &rows, &failure), 0);
+	assert_string_equal(rows.waits_for ? rows.waits_for : "none", cpus);
+	for (size_t i = 0; i < rows.n; i++)
+		assert_int_equal(rows.items[i].again, rows.items[i].word == RESTORE_WAITING);
+	restore_rows_clear(&rows);
+}
+
+/* Whatever the kernel makes of a set with a CPU that is offline: what can be had is put back now,
+ * and the rest when it is online again. */
+static void test_offline_cpus(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	add_cpus(&plan, KNOB_LIST, "clipped", "1-2", "0");
+	add_cpus(&plan, KNOB_LIST, "refused", "1-2", "0");
+	add_cpus(&plan, KNOB_MASK, "all", "2", "1");
+	add_cpus(&plan, KNOB_LIST, "whole", "1-2", "0");
+	add_cpus(&plan, KNOB_LIST, "kept", "1-2", "0");
+	add_cpus(&plan, KNOB_LIST, "elsewhere", "2-3", "0");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	write_text("/run/online", "0,2-3\n");
+	find("clipped")->clipped = "2";
+	find("refused")->refused = "1-2";
+	find("all")->refused = "2";
+	find("whole")->clipped = "2";
+	find("whole")->whole = "1-2";
+	assert_restore(0,
+		"clipped:waiting refused:waiting all:waiting whole:unchanged kept:restored "
+		"elsewhere:restored ");
+	assert_value("clipped", "2");
+	assert_value("refused", "2");
+	assert_value("all", "1");
+	assert_value("kept", "1-2");
+	assert_value("elsewhere", "2-3");
+	assert_journal("clipped", "1-2", NULL);
+	assert_journal("refused", "1-2", NULL);
+	assert_journal("all", "2", NULL);
+	assert_journal("kept", NULL, NULL);
+	/* Once more makes no difference, and its CPU does. */
+	assert_waits_for("1");
+	assert_true(has_journal());
+	find("clipped")->clipped = NULL;
+	find("refused")->refused = NULL;
+	find("all")->refused = NULL;
+	write_text("/run/online", "0-3\n");
+	assert_restore(0, "clipped:restored refused:restored all:restored ");
+	assert_value("clipped", "1-2");
+	assert_value("refused", "1-2");
+	assert_value("all", "2");
+	assert_false(has_journal());
+}
+
+/* What is not for want of that CPU is a failure as ever. */
+static void test_offline_cpus_excuse_nothing(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	add_cpus(&plan, KNOB_LIST, "other", "2-3", "0");
+	add_cpus(&plan, KNOB_LIST, "less", "1-3", "0");
+	add_cpus(&plan, KNOB_LIST, "error", "1-2", "0");
+	add_cpus(&plan, KNOB_WORD, "word", "1", "0");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	write_text("/run/online", "0,2-3\n");
+	find("other")->refused = "2-3";
+	find("less")->clipped = "2";
+	find("error")->write_error = EPERM;
+	find("word")->refused = "1";
+	assert_restore(-EINVAL, "other:failed less:failed error:failed word:failed ");
+}
+
+/* One that was offline before is not missed. */
+static void test_offline_before(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	write_text("/run/online", "0,2-3\n");
+	add_cpus(&plan, KNOB_LIST, "clipped", "1-2", "0");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	find("clipped")->clipped = "2";
+	assert_restore(-EINVAL, "clipped:failed ");
+}
+
+/* Settings that come on top of what waits forget nothing of it. */
+static void test_apply_over_waiting(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	add_cpus(&plan, KNOB_LIST, "a", "1-2", "0");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	write_text("/run/online", "0,2-3\n");
+	find("a")->clipped = "2";
+	assert_restore(0, "a:waiting ");
+	find("a")->clipped = NULL;
+	add_cpus(&plan, KNOB_LIST, "a", "2", "3");
+	add_cpus(&plan, KNOB_LIST, "b", "2", "3");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	assert_journal("a", "1-2", "3");
+	write_text("/run/online", "0-3\n");
+	assert_restore(0, "a:restored b:restored ");
+	assert_value("a", "1-2");
+	assert_value("b", "2");
+	assert_false(has_journal());
+}
+
+/* As the kernel cuts threads that nobody has written down: it is found while CPU 1 is offline. */
+static int find_cut(
+	const struct cpumask *missing, _unused_ struct journal *journal, struct knob_plan *plan)
+{
+	assert_int_equal(cpumask_weight(missing), 1);
+	assert_true(cpumask_isset(missing, 1));
+	return knob_plan_add(plan, 0, KNOB_WORD, "var:thread", "all", NULL, "thread");
+}
+
+static void test_cut_by_kernel(_unused_ void **state)
+{
+	struct engine engine = engine_plain;
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	engine.find_cut = find_cut;
+	set("a", "1");
+	set("thread", "all");
+	add(&plan, 0, "a", "0");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	write_text("/run/online", "0,2-3\n");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
+		assert_string_equal(
+			words, i == 0 ? "a:restored thread:waiting " : "thread:waiting ");
+		assert_journal("thread", "all", NULL);
+	}
+	write_text("/run/online", "0-3\n");
+	set("thread", "0,2-3");
+	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
+	assert_string_equal(words, "thread:restored ");
+	assert_value("thread", "all");
+	assert_false(has_journal());
+}
+
 /* Killed somewhere in restore: what it had done already is not somebody else's work. */
 static void test_restore_again(_unused_ void **state)
 {
@@ -1054,6 +1253,7 @@ static void test_unfinished(_unused_ void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST_CPUS(name) cmocka_unit_test_setup_teardown(name, setup_cpus, teardown_cpus)
 
 int main(void)
 {
@@ -1076,6 +1276,11 @@ int main(void)
 		TEST(test_kernels_change),
 		TEST(test_goes_meanwhile),
 		TEST(test_unplugged_cpus),
+		TEST_CPUS(test_offline_cpus),
+		TEST_CPUS(test_offline_cpus_excuse_nothing),
+		TEST_CPUS(test_offline_before),
+		TEST_CPUS(test_apply_over_waiting),
+		TEST_CPUS(test_cut_by_kernel),
 		TEST(test_restore_again),
 		TEST(test_no_journal_no_write),
 		TEST(test_no_journal_over_one),

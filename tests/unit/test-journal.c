@@ -33,6 +33,9 @@ static struct journal *new_journal(void)
 static void assert_same(const struct journal *a, const struct journal *b)
 {
 	assert_string_equal(a->tool, b->tool);
+	assert_true(!a->online == !b->online);
+	if (a->online)
+		assert_string_equal(a->online, b->online);
 	assert_int_equal(a->n, b->n);
 	for (size_t i = 0; i < a->n; i++) {
 		const struct journal_entry *x = &a->entries[i], *y = &b->entries[i];
@@ -46,6 +49,7 @@ static void assert_same(const struct journal *a, const struct journal *b)
 		if (x->new)
 			assert_string_equal(x->new, y->new);
 		assert_int_equal(x->left, y->left);
+		assert_int_equal(x->waits, y->waits);
 	}
 }
 
@@ -70,11 +74,15 @@ static void test_format(_unused_ void **state)
 	assert_int_equal(journal_add(journal, 2, KNOB_NUMBER, "/sys/a", "cpu0 a", "1", "0"), 0);
 	assert_int_equal(journal_add(journal, 0, KNOB_CHOICE, "x:b\tc", "", "a\nb\\t", NULL), 0);
 	assert_int_equal(journal_add(journal, 1, KNOB_NUMBER, "/sys/b", "b", "1", "0"), 0);
+	assert_int_equal(journal_add(journal, 1, KNOB_LIST, "/sys/c", "c", "1", NULL), 0);
 	journal->entries[2].left = true;
+	journal->entries[3].waits = true;
+	assert_int_equal(text_replace(&journal->online, "0-3,8"), 0);
 	text = journal_format(journal, BOOT);
 	assert_string_equal(text,
-		HEAD KNOB "knob\t0\tchoice\tx:b\\tc\t\ta\\nb\\\\t\t\\?\n"
-			  "knob\t1\tnumber\t/sys/b\tb\t1\t0\tleft\nend\t3\n");
+		HEAD "online\t0-3,8\n" KNOB "knob\t0\tchoice\tx:b\\tc\t\ta\\nb\\\\t\t\\?\n"
+		     "knob\t1\tnumber\t/sys/b\tb\t1\t0\tleft\n"
+		     "knob\t1\tlist\t/sys/c\tc\t1\t\\?\twaits\nend\t4\n");
 }
 
 static void test_round_trip(_unused_ void **state)
@@ -98,10 +106,12 @@ static void test_round_trip(_unused_ void **state)
 						 odd[i], odd[j], (i + j) % 5 ? odd[i] : NULL),
 				0);
 			journal->entries[journal->n - 1].left = (i + j) % 3 == 0;
+			journal->entries[journal->n - 1].waits = (i + j) % 3 == 1;
 			kind = kind == KNOB_FREQUENCY ? KNOB_WORD : (enum knob_kind)(kind + 1);
 		}
 	}
 	assert_int_equal(journal_add(journal, 1000, KNOB_MASK, "/huge", huge, huge, huge), 0);
+	assert_int_equal(text_replace(&journal->online, "0-511"), 0);
 	text = journal_format(journal, BOOT);
 	back = parse(text);
 	assert_same(journal, back);
@@ -125,6 +135,7 @@ static void test_many(_unused_ void **state)
 			0);
 		assert_string_equal(journal_find(journal, path)->path, path);
 		journal_find(journal, path)->left = i % 5 == 0;
+		journal_find(journal, path)->waits = i % 5 == 1;
 	}
 	text = journal_format(journal, BOOT);
 	back = parse(text);
@@ -187,6 +198,14 @@ static void test_damaged(_unused_ void **state)
 		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\t0\nend\t1\n", "line 4" },
 		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\tleft\t\nend\t1\n", "line 4" },
 		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\t\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\twaits\tleft\nend\t1\n", "line 4" },
+		{ HEAD "online\t\nend\t0\n", "line 4" },
+		{ HEAD "online\t0-\nend\t0\n", "line 4" },
+		{ HEAD "online\t0-3", "line 4" },
+		{ HEAD "online 0-3\nend\t0\n", "line 4" },
+		{ HEAD "online\t0-3\n", "end is missing" },
+		{ HEAD "online\t0-3\nonline\t0-3\nend\t0\n", "line 5" },
+		{ HEAD KNOB "online\t0-3\nend\t1\n", "line 5" },
 		{ HEAD "know\t2\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
 		{ HEAD "knob\t\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
 		{ HEAD "knob\t-1\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
@@ -235,6 +254,7 @@ static void test_cut(_unused_ void **state)
 					 i % 2 ? "n\\ew" : NULL),
 			0);
 	}
+	assert_int_equal(text_replace(&journal->online, "0-7"), 0);
 	text = journal_format(journal, BOOT);
 	length = strlen(text);
 	for (size_t b = 0; b < ARRAY_SIZE(boots); b++) {

@@ -7,7 +7,7 @@ import os
 import subprocess
 import time
 
-from lab import (CPUS, PATIENCE, become, boots, call, changed, check, equal, note, parse_list,
+from lab import (CPUS, PATIENCE, SETTERS, become, boots, call, changed, check, equal, note, parse_list,
                  programmed, read, same, seeded, succeed, wait_for, write)
 from target import PARTITION, SERVICES, configured, is_quiet, jobs_done, start, state, stop
 
@@ -22,7 +22,7 @@ def bound():
     running = []
     try:
         for words in (), become('nobody'):
-            for cpus in '1', '3', '1,3':
+            for cpus in '0', '1', '3', '1,3':
                 running.append(subprocess.Popen([*words, 'taskset', '-c', cpus, 'sleep', '10000']))
         wait_for(lambda: all(read(f'/proc/{process.pid}/comm') == 'sleep' for process in running),
                  'programs')
@@ -162,13 +162,61 @@ def test_change_of_somebody_else_stays():
         succeed('noise-off', 'restore')
 
 
+def waiting(since):
+    """What the setters have said since then of CPUs that are offline, at most a line each. Nothing
+    has failed, and nobody else is said to have done anything."""
+    lines = said(since).splitlines()
+    found = [line for line in lines if 'offline' in line and 'put' in line]
+    note('\n'.join(found))
+    equal([line for line in lines if 'somebody else' in line or 'could not' in line], [], 'said')
+    equal(len({line.split(':')[0] for line in found}), len(found), f'tools that said: {found}')
+    equal(succeed('systemctl', 'list-units', '--failed', '--plain', '--no-legend'), '', 'failed units')
+    return found
+
+
+def put_back_the_rest():
+    """When the CPUs are there again: nobody has anything more to say."""
+    for tool in SETTERS[::-1]:
+        done = call(tool, 'restore')
+        equal((done.returncode, done.stderr), (0, ''), f'{tool} restore')
+
+
 def test_cpu_unplugged_meanwhile():
-    with configured('CPUS=2'):
+    """It stays so, that is what somebody wants. The rest of what was before comes when it is back."""
+    with configured('CPUS=2'), bound() as chosen:
+        before = chosen()
         start()
+        since = time.time()
         write(f'{CPUS}/cpu1/online', '0')
         stop()
         equal(read(f'{CPUS}/online'), '0,2-3', 'online')
+        check(waiting(since), 'not a word of a program that is bound to CPU 1')
         write(f'{CPUS}/cpu1/online', '1')
+        put_back_the_rest()
+        equal(chosen(), before, 'CPUs of programs that had chosen')
+        same('a CPU that was offline when the target stopped')
+
+
+def test_its_own_cpu_stays_unplugged():
+    """And the target starts once more without it."""
+    with bound() as chosen:
+        before = chosen()
+        with configured('CPUS=2-3', 'SMT=leave'):
+            start()
+            since = time.time()
+            write(f'{CPUS}/cpu3/online', '0')
+            stop()
+            check(any(line.startswith('freq-pin') for line in waiting(since)),
+                  'not a word of the frequency of CPU 3')
+        with configured('CPUS=2', 'SMT=leave'):
+            start()
+            is_quiet()
+            stop()
+        equal(read(f'{CPUS}/online'), '0-2', 'online')
+        write(f'{CPUS}/cpu3/online', '1')
+        put_back_the_rest()
+        equal(chosen(), before, 'CPUs of programs that had chosen')
+        same('its own CPU that was offline when the target stopped')
 
 
 def test_its_own_cpu_unplugged_meanwhile():

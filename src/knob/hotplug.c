@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/text.h"
+#include "knob/hotplug.h"
+#include "knob/journal.h"
+#include "knob/knob.h"
+
+#define CPU_DIR "/sys/devices/system/cpu"
+#define SMT_OFF "smt-off"
+
+void hotplug_free(struct hotplug *hotplug)
+{
+	if (!hotplug)
+		return;
+	cpumask_free(hotplug->present);
+	cpumask_free(hotplug->online);
+	cpumask_free(hotplug->missing);
+	cpumask_free(hotplug->taken);
+	free(hotplug);
+}
+
+static bool is_online_file(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return text_starts_with(path, CPU_DIR "/cpu") && name && strcmp(name, "/online") == 0;
+}
+
+/* Those that smt-off has taken offline, or may have when it was killed. */
+static int find_taken(const struct journal *own, struct hotplug *hotplug)
+{
+	_cleanup_(journal) struct journal *other = NULL;
+	const struct journal *journal = own;
+	_cleanup_free_ char *why = NULL;
+	int r = 0;
+
+	if (strcmp(own->tool, SMT_OFF) != 0) {
+		if (journal_load(SMT_OFF, &other, &why) < 0)
+			return 0;
+		journal = other;
+	}
+	for (size_t i = 0; r == 0 && i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+		struct cpumask *cpus = NULL;
+		int cpu;
+
+		if (!is_online_file(e->path) || (e->new &&knob_equal(e->kind, e->old, e->new)))
+			continue;
+		r = knob_find_cpus(e->path, &cpu, &cpus);
+		cpumask_free(cpus);
+		if (r == 0 && cpumask_isset(hotplug->missing, cpu))
+			r = cpumask_set(hotplug->taken, cpu);
+	}
+	cpumask_andnot(hotplug->missing, hotplug->missing, hotplug->taken);
+	return r;
+}
+
+int hotplug_read(const struct journal *journal, struct hotplug **ret)
+{
+	_cleanup_(hotplug) struct hotplug *hotplug = calloc(1, sizeof(*hotplug));
+	int r;
+
+	if (!hotplug)
+		return -ENOMEM;
+	r = cpumask_new(&hotplug->present);
+	if (r == 0)
+		r = cpumask_new(&hotplug->online);
+	if (r == 0)
+		r = cpumask_new(&hotplug->missing);
+	if (r == 0)
+		r = cpumask_new(&hotplug->taken);
+	if (r < 0)
+		return r;
+	if (cpumask_read_list(AT_FDCWD, CPU_DIR "/present", hotplug->present) == 0 &&
+		cpumask_read_list(AT_FDCWD, CPU_DIR "/online", hotplug->online) == 0 && journal &&
+		journal->online &&
+		cpumask_parse_list(journal->online, 0, hotplug->missing, NULL) == 0) {
+		cpumask_and(hotplug->missing, hotplug->missing, hotplug->present);
+		cpumask_andnot(hotplug->missing, hotplug->missing, hotplug->online);
+		if (!cpumask_is_empty(hotplug->missing))
+			r = find_taken(journal, hotplug);
+	}
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(hotplug);
+	return 0;
+}
+
+int hotplug_note_online(struct journal *journal)
+{
+	_cleanup_(cpumask) struct cpumask *online = NULL, *before = NULL;
+	_cleanup_free_ char *list = NULL;
+	int r;
+
+	r = cpumask_new(&online);
+	if (r == 0)
+		r = cpumask_new(&before);
+	if (r < 0)
+		return r;
+	if (cpumask_read_list(AT_FDCWD, CPU_DIR "/online", online) < 0 || cpumask_is_empty(online))
+		return 0;
+	if (journal->online && cpumask_parse_list(journal->online, 0, before, NULL) == 0)
+		cpumask_or(online, online, before);
+	list = cpumask_format_list(online);
+	return list ? text_replace(&journal->online, list) : -ENOMEM;
+}
+
+/* CPU 0 of most machines, for one, never goes. */
+static bool may_all_go(const struct cpumask *cpus)
+{
+	cpumask_for_each (cpu, cpus) {
+		char path[sizeof(CPU_DIR) + 32];
+
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", cpu);
+		if (access(path, F_OK) < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool is_of_interrupt(const char *path)
+{
+	static const char directory[] = "/proc/irq/";
+	const char *number = path + strlen(directory);
+
+	/* default_smp_affinity nobody changes but who writes it. */
+	return text_starts_with(path, directory) && *number >= '0' && *number <= '9';
+}
+
+static bool made_mask(const struct hotplug *hotplug, const struct cpumask *set,
+	const struct cpumask *now, struct cpumask *rest)
+{
+	if (!cpumask_is_empty(hotplug->missing) && cpumask_equal(now, hotplug->online))
+		return true;
+	/* They are back, and all had gone: it stays where it was sent then. */
+	if (cpumask_is_empty(set) || cpumask_intersects(now, set) || !may_all_go(set))
+		return false;
+	cpumask_andnot(rest, hotplug->online, set);
+	return !cpumask_is_empty(rest) && cpumask_subset(rest, now);
+}
+
+bool hotplug_made(const struct hotplug *hotplug, const struct journal_entry *entry, const char *now)
+{
+	_cleanup_(cpumask) struct cpumask *set = NULL, *n = NULL, *rest = NULL;
+	bool is_set = entry->kind == KNOB_MASK || entry->kind == KNOB_LIST;
+
+	if (!is_set || !entry->new || !is_of_interrupt(entry->path) ||
+		cpumask_is_empty(hotplug->online))
+		return false;
+	return cpumask_new(&set) == 0 && cpumask_new(&n) == 0 && cpumask_new(&rest) == 0 &&
+		knob_parse_cpus(entry->kind, entry->new, set) == 0 &&
+		knob_parse_cpus(entry->kind, now, n) == 0 && made_mask(hotplug, set, n, rest);
+}
+
+int hotplug_find_hidden(const struct hotplug *hotplug, const char *path, struct cpumask **ret)
+{
+	_cleanup_(cpumask) struct cpumask *all = NULL, *cpus = NULL;
+	int cpu, r;
+
+	/* That file is there to bring it back. */
+	if (is_online_file(path))
+		return 0;
+	r = knob_find_cpus(path, &cpu, &all);
+	if (r < 0)
+		return r;
+	if (!cpumask_isset(hotplug->missing, cpu) && !cpumask_isset(hotplug->taken, cpu))
+		return 0;
+	r = cpumask_new(&cpus);
+	if (r == 0)
+		r = cpumask_set(cpus, cpu);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(cpus);
+	return 1;
+}
