@@ -232,12 +232,28 @@ static void write_old(struct restoring *restoring, size_t index)
 										 : RESTORE_FAILED;
 }
 
+/* What somebody else has set, and another knob that was put back has moved: smt/control=on brings
+ * also those CPUs online that he has taken offline. */
+static void keep_foreign(struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
+	_cleanup_free_ char *now = NULL;
+
+	if (entry->kind == KNOB_NUMBER && !is_fresh(restoring, state) &&
+		knob_read(restoring->engine->backends, entry->path, &now) == 0 &&
+		!knob_equal(entry->kind, now, state->now))
+		(void)write_text(restoring, entry, state->now);
+}
+
 /* Puts one knob back; it remains to be read back. */
 static void restore_entry(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
 
+	if (state->leave)
+		keep_foreign(restoring, index);
 	if (state->leave || read_now(restoring, index) < 0)
 		return;
 	/* Where the apply did not live to see what became of a limit, what shows of it may be from

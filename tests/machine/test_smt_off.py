@@ -421,6 +421,18 @@ def test_offline_for_a_while():
             linux.same(before, 'restore left')
 
 
+def test_offline_stays():
+    """Also where smt/control brings it back with all others."""
+    for release in (OLD, NEW):
+        with Linux(release) as linux:
+            linux.succeed('--all')
+            linux.write(f'/{CPUS}/cpu5/online', '0')
+            said = linux.run('restore')
+            equal((said.returncode, said.stderr), (0, ''), 'restore')
+            equal(linux.online(), '0-4,6-15', 'online')
+            equal(linux.left_over(), [], 'in /run/quiesce')
+
+
 def test_cpusets():
     """cgroup v1: the kernel takes CPUs out of cpusets and does not put them back."""
     for release in (OLD, NEW):
