@@ -12,7 +12,7 @@ from lab import CPUS, ENVIRONMENT, check, equal, fail, read, same, succeed, wait
 from target import PARTITION, configured, inside, state
 
 # Seconds for a start and a stop of the target, where the machine below is busy.
-SLOW = 400
+SLOW = 900
 TARGET = '/run/quiesce/target'
 HELD = '/run/quiesce/held'
 RUN = ('runpinned', '--quiesce', '-n', '1', '-w', '0', '--no-save')
@@ -99,6 +99,17 @@ def test_target_for_its_own_duration():
         # What -c says is for this once.
         was_quiet(look(*RUN, '-c', '3'), 3)
         back('with -c it left')
+
+
+def test_interrupted():
+    with configured('CPUS=2'):
+        end_by(signal.SIGINT, 128 + signal.SIGINT)
+
+
+def test_killed():
+    with configured('CPUS=2'):
+        end_by(signal.SIGKILL, -signal.SIGKILL)
+        equal(state('benchmark.target'), 'inactive', 'target')
 
 
 def test_without_systemd():
