@@ -5,10 +5,11 @@
  */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "basic/parse.h"
 
 static int run(char *argv[])
 {
@@ -26,13 +27,13 @@ static int run(char *argv[])
 
 int main(int argc, char *argv[])
 {
-	long n = argc > 2 ? strtol(argv[1], NULL, 10) : -1;
+	unsigned n;
 
-	if (n < 0 || n > 100000) {
+	if (argc < 3 || parse_uint(argv[1], 0, 100000, &n) < 0) {
 		fprintf(stderr, "usage: tasks N COMMAND [ARGUMENT...]\n");
 		return 125;
 	}
-	for (long i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		pid_t pid = fork();
 
 		if (pid < 0) {
