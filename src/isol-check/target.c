@@ -4,18 +4,21 @@
 /* CPU 0 boots, and keeps what the kernel does for the whole machine. */
 static void look_at_cpus(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *offline = NULL;
+	_cleanup_(cpumask) struct cpumask *offline = host_new_mask(host);
 	_cleanup_free_ char *list = NULL;
+	unsigned n;
 
+	if (!offline)
+		return;
 	finding_set_cpus(f, host_cpus(host));
 	finding_add(f, VERDICT_INFO, "%s (%s)", host_cpus_text(host), host_cpus_reason(host));
 	if (cpumask_isset(host_cpus(host), 0)) {
 		finding_add(f, VERDICT_RISK, "CPU 0 does most of the kernel's own work");
-		finding_add_fix(f, "isol-check --pick=%u", cpumask_weight(host_cpus(host)));
-	}
-	if (cpumask_new(&offline) < 0) {
-		host_fail(host);
-		return;
+		/* Where all are wanted there is no choice. */
+		cpumask_and(offline, host_cpus(host), host_topology(host)->online);
+		n = cpumask_weight(offline);
+		if (n > 0 && n < cpumask_weight(host_topology(host)->online))
+			finding_add_fix(f, "isol-check --pick=%u", n);
 	}
 	cpumask_andnot(offline, host_cpus(host), host_topology(host)->online);
 	if (cpumask_is_empty(offline))

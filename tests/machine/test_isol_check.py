@@ -476,6 +476,16 @@ def record_on_terminal(box, columns, *arguments):
     return b''.join(shown).decode().replace('\r\n', '\n')
 
 
+def test_all_cpus():
+    """Advice that cannot be followed is none: there are no others to be had."""
+    with Machine(QUIET) as box:
+        equal(look(box, '0-2')['cpus']['fix'], 'isol-check --pick=3', 'one is left')
+        row = look(box, '0-3')['cpus']
+        equal((row['verdict'], row['fix']), ('risk', None), f'{row}')
+        box.write(f'{CPU}/online', '0-1\n')
+        equal(look(box, '0-3')['cpus']['fix'], None, 'two of them offline')
+
+
 def test_managed():
     """A line that the kernel does not let go of has no mode bit for writing, from 6.12 on."""
     with Machine(QUIET) as box:
@@ -1137,7 +1147,8 @@ if __name__ == '__main__':
          ('recordings of others', test_other_recordings),
          ('as wide as the terminal', test_width)]
         + [(f'check {name}', lambda name=name: test_check(name)) for name in CASES]
-        + [('interrupts that the kernel manages', test_managed),
+        + [('all CPUs', test_all_cpus),
+           ('interrupts that the kernel manages', test_managed),
            ('exit status', test_exit_status),
            ('wrong use', test_usage),
            ('--pick', test_pick),
