@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 
-from lab import CPUS, ENVIRONMENT, check, equal, fail, read, same, succeed, wait_for
+from lab import CPUS, ENVIRONMENT, check, equal, fail, read, same, succeed, wait_for, write
 from target import PARTITION, configured, inside, state
 
 # Seconds for a start and a stop of the target, where the machine below is busy.
@@ -110,6 +110,25 @@ def test_killed():
     with configured('CPUS=2'):
         end_by(signal.SIGKILL, -signal.SIGKILL)
         equal(state('benchmark.target'), 'inactive', 'target')
+
+
+def test_start_that_takes_long():
+    """Longer than any of its services may."""
+    drop_ins = [f'/run/systemd/system/benchmark-{name}.service.d' for name in ('irq', 'freq', 'noise')]
+    for folder in drop_ins:
+        os.makedirs(folder)
+        write(f'{folder}/slow.conf', '[Service]\nExecStartPre=sleep 45\n')
+    try:
+        succeed('systemctl', 'daemon-reload')
+        with configured('CPUS=2'):
+            was_quiet(look(*RUN))
+            equal(state('benchmark.target'), 'inactive', 'target')
+    finally:
+        for folder in drop_ins:
+            os.unlink(f'{folder}/slow.conf')
+            os.rmdir(folder)
+        succeed('systemctl', 'daemon-reload')
+    back('it left')
 
 
 def test_without_systemd():
