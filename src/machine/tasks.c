@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "basic/file.h"
 #include "basic/macro.h"
@@ -22,6 +21,7 @@ enum {
 
 	/* Fields behind the name, counted from the state, which is field 3 of proc(5). */
 	FIELD_FLAGS = 9 - 3,
+	FIELD_THREADS = 20 - 3,
 	FIELD_START = 22 - 3,
 	FIELD_PROCESSOR = 39 - 3,
 
@@ -46,7 +46,7 @@ int tasks_parse_stat(const char *text, struct task *ret)
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	const char *tid_at = text;
 	struct task task = *ret;
-	uint64_t tid, flags, start, cpu;
+	uint64_t tid, flags, threads, start, cpu;
 	size_t length;
 
 	if (!open || !close || close < open || close[1] != ' ' || !close[2] ||
@@ -57,10 +57,12 @@ int tasks_parse_stat(const char *text, struct task *ret)
 	task.comm[length] = '\0';
 	task.state = close[2];
 	if (parse_field(close + 2, FIELD_FLAGS, &flags) < 0 ||
+		parse_field(close + 2, FIELD_THREADS, &threads) < 0 ||
 		parse_field(close + 2, FIELD_START, &start) < 0 ||
 		parse_field(close + 2, FIELD_PROCESSOR, &cpu) < 0 || cpu > INT_MAX)
 		return -EBADMSG;
 	task.tid = (pid_t)tid;
+	task.is_single = threads == 1;
 	task.start = start;
 	task.cpu = (int)cpu;
 	/* proc(5); 'x' until 3.13. */
@@ -125,7 +127,12 @@ static int read_task(struct reading *reading, int proc, pid_t pid, pid_t tid)
 		return -ESRCH;
 	if (tid != pid && !task.may && !reading->whole)
 		return 0;
-	snprintf(path, sizeof(path), "%d/task/%d/stat", pid, tid);
+	/* Of the first thread the process's own file says the same, in what is read here, and the
+	 * kernel has half of the directories to make up for it. */
+	if (tid == pid)
+		snprintf(path, sizeof(path), "%d/stat", pid);
+	else
+		snprintf(path, sizeof(path), "%d/task/%d/stat", pid, tid);
 	if (file_read_attr(proc, path, text, sizeof(text)) < 0 || tasks_parse_stat(text, &task) < 0)
 		return -ESRCH;
 	r = add_task(reading, &task);
@@ -137,14 +144,10 @@ static int read_threads(struct reading *reading, int proc, pid_t pid)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
 	const struct dirent *entry;
-	struct stat st;
 	char path[32];
 	int fd, r = 0;
 
 	snprintf(path, sizeof(path), "%d/task", pid);
-	/* A directory of threads has as many links as it has entries: most have one. */
-	if (fstatat(proc, path, &st, 0) == 0 && st.st_nlink == 3)
-		return 0;
 	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
@@ -181,8 +184,7 @@ static int read_processes(struct reading *reading, DIR *dir)
 			continue;
 		}
 		last = &reading->tasks->items[reading->tasks->n - 1];
-		/* The kernel's own have one thread each. */
-		if (last->kernel)
+		if (last->is_single)
 			continue;
 		r = read_threads(reading, dirfd(dir), pid);
 		if (r < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which tasks (threads, of programs and of the kernel) there are, from /proc/PID/task/TID/stat
- * (proc(5)) and sched_getaffinity(2): who may run on a set of CPUs, and who was there last. Needs
- * no root, unless /proc is mounted with hidepid.
+ * Which tasks (threads, of programs and of the kernel) there are, from /proc/PID/stat and
+ * /proc/PID/task/TID/stat (proc(5)) and sched_getaffinity(2): who may run on a set of CPUs, and who
+ * was there last. Needs no root, unless /proc is mounted with hidepid.
  *
  * For a look at a machine, not for evidence: tasks come and go while it lasts.
  */
@@ -25,6 +25,7 @@ struct task {
 	uint64_t start; /* when it began, in clock ticks since boot: with tid it names one thread */
 	int cpu;	/* where it was last, or is now */
 	bool kernel;	/* a thread of the kernel */
+	bool is_single; /* the only thread of its process */
 	/* It has ended, and is listed until its parent asks for its status. Cpusets leave it alone.
 	 */
 	bool dead;

@@ -669,7 +669,7 @@ class Processes:
     def disguise(self, name, flags):
         """The process that was started last as a thread of the kernel: $thread, in its own line of
         /proc. The scheduler knows better, and where it may run is real."""
-        stat = '/proc/$thread/task/$thread/stat'
+        stat = '/proc/$thread/stat'
         # It shall have become what it is to be: until its exec it is a part of the shell.
         return (f'thread=$!; sleep 0.2; awk \'{{ $2 = "({name})"; $9 = {flags}; print }}\' {stat} '
                 f'>stat && mount --bind stat {stat} || exit 99; ')

@@ -30,6 +30,7 @@ static void test_parse(void **state _unused_)
 	assert_string_equal(task.comm, "bash");
 	assert_int_equal(task.state, 'S');
 	assert_int_equal(task.cpu, 5);
+	assert_true(task.is_single);
 	assert_false(task.kernel || task.bound || task.worker);
 
 	/* PF_KTHREAD, PF_NO_SETAFFINITY and PF_WQ_WORKER. */
@@ -115,6 +116,14 @@ static void *wait_for_end(void *end)
 	return NULL;
 }
 
+static bool is_single(const struct tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->n; i++)
+		if (tasks->items[i].tid == getpid())
+			return tasks->items[i].is_single;
+	return false;
+}
+
 static size_t count_own(const struct tasks *tasks)
 {
 	size_t n = 0;
@@ -139,6 +148,7 @@ static void test_read_threads(void **state _unused_)
 	assert_int_equal(tasks_read(NULL, &all), 0);
 	assert_int_equal(count_own(some), 1);
 	assert_int_equal(count_own(all), 2);
+	assert_false(is_single(all));
 	close(ends[1]);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	close(ends[0]);
