@@ -2,14 +2,15 @@
 """benchmark.target: one word to be quiet, one word to be back, whatever happens in between."""
 
 import contextlib
-import glob
+import json
 import os
+import re
 import subprocess
 import time
 
 from lab import (CPUS, PATIENCE, SETTERS, become, boots, call, changed, check, equal, note, parse_list,
                  programmed, read, same, seeded, succeed, wait_for, write)
-from target import PARTITION, SERVICES, configured, is_quiet, jobs_done, start, state, stop
+from target import PARTITION, SERVICES, SLICE, configured, is_quiet, jobs_done, start, state, stop
 
 
 def said(since, unit='benchmark-*'):
@@ -263,10 +264,31 @@ def test_all_is_left_alone_if_configured_so():
 @boots('isolated')
 def test_isolated_at_boot():
     """`auto` takes what was isolated at boot."""
+    isolated = {1, 3}
+    equal(parse_list(read(f'{CPUS}/isolated')), isolated, 'isolated at boot')
     start()
-    chosen = parse_list(read('/sys/fs/cgroup/benchmark.slice/cpuset.cpus.effective') or '')
-    note(f'shielded: {sorted(chosen)}; journals: {glob.glob("/run/quiesce/*.journal")}')
+    equal(read(PARTITION), 'isolated', 'partition')
+    equal(parse_list(read(f'{SLICE}/cpuset.cpus.effective')), isolated, 'shielded')
+    # The other CPUs are all threads of the same cores: taken offline they would leave nothing.
+    equal(read(f'{CPUS}/online'), '0-3', 'online')
+    equal({cpu: programmed(cpu) for cpu in isolated}, {1: 2700000, 3: 2700000}, 'frequency')
+
+    rows = {row['id']: row for row in
+            json.loads(call('isol-check', '--json', '--watch', '0').stdout)['checks']}
+    check('1,3 (those of benchmark.target)' in rows['cpus']['seen'], rows['cpus'])
+    for name in ('isolated', 'tasks', 'nohz-full', 'rcu-nocbs', 'freq-range', 'irq-default'):
+        equal(rows[name]['verdict'], 'ok', f'verdict: {rows[name]}')
+
+    for arguments, wanted in (((), isolated), (('-c', '3'), {3})):
+        text = succeed('runpinned', *arguments, '--no-save', '--show-output', '-n', '1', '-w', '0',
+                       '--', 'cat', '/proc/self/status', '/proc/self/cgroup')
+        lines = dict(re.findall(r'^(Cpus_allowed_list|0:):\s*(\S+)', text, re.M))
+        equal(parse_list(lines['Cpus_allowed_list']), wanted, f'CPUs of a program with {arguments}')
+        check(lines['0:'].startswith('/benchmark.slice/'), lines['0:'])
+    check('Invalid argument' in call('taskset', '-c', '3', 'true').stderr, 'an outsider got in')
     stop()
+    equal(parse_list(read(f'{CPUS}/isolated')), isolated, 'isolated after it')
+    same('start and stop left')
 
 
 @boots('cgroup-v1')
