@@ -117,8 +117,10 @@ def call(*arguments, user=None, group=None, timeout=LONG, **options):
     if user:
         arguments = (*become(user, group), *arguments)
     options.setdefault('env', ENVIRONMENT)
-    return subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=timeout, check=False, **options)
+    if 'input' not in options:
+        options['stdin'] = subprocess.DEVNULL
+    return subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=timeout, check=False, **options)
 
 
 def succeed(*arguments, **options):
