@@ -84,8 +84,9 @@ static bool is_as_before(const struct restoring *restoring, size_t index, const 
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	const struct restore_state *state = &restoring->states[index];
 
-	return knob_equal(entry->kind, text, entry->old) || is_whole(restoring, entry) ||
-		(state->rest && knob_equal(entry->kind, text, state->rest));
+	return knob_equal(entry->kind, text, entry->old) ||
+		(state->rest && knob_equal(entry->kind, text, state->rest)) ||
+		is_whole(restoring, entry);
 }
 
 /* Has it wait for those CPUs of the set that are offline, if there are any. */

@@ -84,21 +84,24 @@ static int read_thread(const char *which, pid_t *ret_tid, struct cpumask **ret)
 	return 0;
 }
 
-int thread_read(const char *which, char **ret)
+static int format_list(const struct cpumask *cpus, char **ret)
 {
-	_cleanup_(cpumask) struct cpumask *cpus = NULL;
-	char *list;
-	pid_t tid;
-	int r;
+	char *list = cpumask_format_list(cpus);
 
-	r = read_thread(which, &tid, &cpus);
-	if (r < 0)
-		return r;
-	list = cpumask_format_list(cpus);
 	if (!list)
 		return -ENOMEM;
 	*ret = list;
 	return 0;
+}
+
+int thread_read(const char *which, char **ret)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	pid_t tid;
+	int r;
+
+	r = read_thread(which, &tid, &cpus);
+	return r < 0 ? r : format_list(cpus, ret);
 }
 
 /* The CPUs that a thread may run on, and those that are offline now as well. */
@@ -125,7 +128,6 @@ static int read_whole_affinity(pid_t tid, struct cpumask *ret)
 int thread_read_whole(const char *which, char **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
-	char *list;
 	pid_t tid;
 	int r;
 
@@ -134,13 +136,7 @@ int thread_read_whole(const char *which, char **ret)
 		r = cpumask_new(&cpus);
 	if (r == 0)
 		r = read_whole_affinity(tid, cpus);
-	if (r < 0)
-		return r;
-	list = cpumask_format_list(cpus);
-	if (!list)
-		return -ENOMEM;
-	*ret = list;
-	return 0;
+	return r < 0 ? r : format_list(cpus, ret);
 }
 
 static int parse_list(const char *text, struct cpumask **ret)
@@ -352,25 +348,45 @@ static bool is_of_interrupt(const struct task *task)
 	return task->kernel && text_starts_with(task->comm, "irq/");
 }
 
+/* One that is there, and not ours, and that somebody can move. */
+static bool is_movable(const struct task *task)
+{
+	return !task->dead && !task->bound && task->pid != getpid();
+}
+
+/* The paths of a thread's two knobs. */
+struct thread_paths {
+	char follower[64];
+	char chooser[64];
+};
+
+static struct thread_paths name_thread(const struct task *task)
+{
+	unsigned long long start = task->start;
+	struct thread_paths paths;
+
+	snprintf(paths.follower, sizeof(paths.follower), FOLLOWER_SCHEME ":%d@%llu", (int)task->tid,
+		start);
+	snprintf(paths.chooser, sizeof(paths.chooser), THREAD_SCHEME ":%d@%llu", (int)task->tid,
+		start);
+	return paths;
+}
+
 static int add_thread(
 	struct knob_plan *plan, unsigned group, const struct task *task, const struct scene *s)
 {
-	char follower[64], chooser[64];
+	struct thread_paths paths;
 	int r;
 
-	if (task->dead || task->bound || task->pid == getpid() ||
-		(!s->quiet && is_of_interrupt(task)))
+	if (!is_movable(task) || (!s->quiet && is_of_interrupt(task)))
 		return 0;
-	snprintf(follower, sizeof(follower), FOLLOWER_SCHEME ":%d@%llu", (int)task->tid,
-		(unsigned long long)task->start);
-	snprintf(chooser, sizeof(chooser), THREAD_SCHEME ":%d@%llu", (int)task->tid,
-		(unsigned long long)task->start);
-	r = find_entry(s, follower) ? CHOICE_NONE : read_choice(s, task->tid, chooser);
+	paths = name_thread(task);
+	r = find_entry(s, paths.follower) ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
 	if (r == CHOICE_OWN)
-		return add_chosen(plan, group, task, chooser, s);
+		return add_chosen(plan, group, task, paths.chooser, s);
 	if (r != CHOICE_NONE || s->quiet)
 		return r < 0 ? r : 0;
-	return add_knob(plan, group, KNOB_WORD, task, follower, NULL);
+	return add_knob(plan, group, KNOB_WORD, task, paths.follower, NULL);
 }
 
 int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
@@ -437,22 +453,17 @@ static int is_cut(pid_t tid, const struct cpumask *missing)
 static int widen_thread(const struct cpumask *missing, struct journal *journal,
 	struct knob_plan *plan, const struct task *task)
 {
-	char chooser[64], follower[64];
+	struct thread_paths paths = name_thread(task);
 	int r;
 
-	snprintf(chooser, sizeof(chooser), THREAD_SCHEME ":%d@%llu", (int)task->tid,
-		(unsigned long long)task->start);
-	snprintf(follower, sizeof(follower), FOLLOWER_SCHEME ":%d@%llu", (int)task->tid,
-		(unsigned long long)task->start);
-	if (task->dead || task->bound || task->pid == getpid() || is_of_interrupt(task) ||
-		journal_find(journal, chooser))
+	if (!is_movable(task) || is_of_interrupt(task) || journal_find(journal, paths.chooser))
 		return 0;
 	r = is_cut(task->tid, missing);
-	if (r > 0 && follower_write(strchr(follower, ':') + 1, EVERYWHERE) == 0)
+	if (r > 0 && follower_write(strchr(paths.follower, ':') + 1, EVERYWHERE) == 0)
 		r = is_cut(task->tid, missing);
 	if (r <= 0)
 		return r;
-	return add_knob(plan, 0, KNOB_WORD, task, follower, EVERYWHERE);
+	return add_knob(plan, 0, KNOB_WORD, task, paths.follower, EVERYWHERE);
 }
 
 int threads_find_cut(const struct cpumask *missing, struct journal *journal, struct knob_plan *plan)

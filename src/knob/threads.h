@@ -17,8 +17,8 @@
  *   handed down, and what they had in the cpuset before is not widened (cpuset_attach() in 6.12),
  *   or they were in the root and a partition ended (update_tasks_cpumask() in 6.1).
  * - Of what is asked for, kernels up to 6.1 take the CPUs that are online
- * (guarantee_online_cpus()). Later ones take the others as well for a thread of the root cpuset
- * (cpuset_cpus_allowed() in 6.12).
+ *   (guarantee_online_cpus()). Later ones take the others as well for a thread of the root cpuset
+ *   (cpuset_cpus_allowed() in 6.12).
  */
 #ifndef QUIESCE_KNOB_THREADS_H
 #define QUIESCE_KNOB_THREADS_H

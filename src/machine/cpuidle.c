@@ -28,7 +28,6 @@ int cpuidle_read(int cpu, struct cpuidle *ret)
 		struct cpuidle_state *state = &cpuidle.states[cpuidle.n];
 		uint64_t disabled = 0;
 		char path[96];
-
 		int r;
 
 		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u", cpu, cpuidle.n);

@@ -4,20 +4,6 @@
 #include "basic/text.h"
 #include "machine/mountinfo.h"
 
-static bool has_option(const char *options, const char *option)
-{
-	size_t length = strlen(option);
-
-	for (; options; options = strchr(options, ',')) {
-		if (*options == ',')
-			options++;
-		if (strncmp(options, option, length) == 0 &&
-			(options[length] == ',' || options[length] == '\0'))
-			return true;
-	}
-	return false;
-}
-
 bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret)
 {
 	enum {
@@ -39,7 +25,7 @@ bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret)
 	type = strsep(&line, " ");
 	(void)strsep(&line, " ");
 	options = line;
-	if (!options || strcmp(type, "cgroup") != 0 || !has_option(options, "cpuset"))
+	if (!options || strcmp(type, "cgroup") != 0 || !text_has_word(options, "cpuset", ","))
 		return false;
 	text_unescape_octal(fields[POINT]);
 	*ret = (struct mountinfo_cpuset){
