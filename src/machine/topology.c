@@ -26,9 +26,6 @@ enum {
 
 static const struct topology_cpu unknown_cpu = {
 	.package = -1,
-	.die = -1,
-	.cluster = -1,
-	.core_id = -1,
 	.node = -1,
 	.core = -1,
 	.llc = -1,
@@ -266,9 +263,6 @@ static int read_masks(struct cpumask *possible, struct cpumask *present, struct 
 static void read_core(int dirfd, int number, struct topology_cpu *cpu, struct cpumask *scratch)
 {
 	cpu->package = read_id(dirfd, "topology/physical_package_id");
-	cpu->die = read_id(dirfd, "topology/die_id");
-	cpu->cluster = read_id(dirfd, "topology/cluster_id");
-	cpu->core_id = read_id(dirfd, "topology/core_id");
 	if (read_mask(dirfd, "topology/thread_siblings_list", "topology/thread_siblings",
 		    scratch) == 0 &&
 		cpumask_isset(scratch, number)) {
@@ -305,9 +299,12 @@ static unsigned read_cache_indexes(int dirfd)
 	return found;
 }
 
-static void read_llc(int dirfd, int number, struct topology_cpu *cpu, struct cpumask *scratch)
+/* Its level and the CPUs that share it; -1 where the machine does not tell. */
+static int read_last_cache(
+	int dirfd, int number, struct cpumask *ret_sharing, struct cpumask *scratch)
 {
 	unsigned found = read_cache_indexes(dirfd);
+	int highest = -1;
 
 	/* Downwards, since the kernel lists the largest cache last: the others are skipped after
 	 * it. */
@@ -321,12 +318,33 @@ static void read_llc(int dirfd, int number, struct topology_cpu *cpu, struct cpu
 		snprintf(list, sizeof(list), "cache/index%d/shared_cpu_list", i);
 		snprintf(hex, sizeof(hex), "cache/index%d/shared_cpu_map", i);
 		level = read_id(dirfd, level_path);
-		if (level <= cpu->llc_level)
+		if (level <= highest)
 			continue;
 		if (read_mask(dirfd, list, hex, scratch) < 0 || !cpumask_isset(scratch, number))
 			continue;
-		cpu->llc_level = level;
-		cpu->llc = cpumask_first(scratch);
+		highest = level;
+		cpumask_assign(ret_sharing, scratch);
+	}
+	return highest;
+}
+
+/* What one CPU says holds for all that share its cache, and they are not asked: on a big machine
+ * that would be most of what there is to read. */
+static void read_llc(struct topology *topology, int dirfd, int number, struct cpumask *sharing,
+	struct cpumask *scratch)
+{
+	int level;
+
+	if (topology->cpus[number].llc >= 0)
+		return;
+	level = read_last_cache(dirfd, number, sharing, scratch);
+	if (level < 0)
+		return;
+	cpumask_for_each (other, sharing) {
+		if ((unsigned)other >= topology->n_cpus || topology->cpus[other].llc >= 0)
+			continue;
+		topology->cpus[other].llc = cpumask_first(sharing);
+		topology->cpus[other].llc_level = level;
 	}
 }
 
@@ -341,13 +359,6 @@ static int read_node(int dirfd)
 			return (int)node;
 	}
 	return -1;
-}
-
-static int64_t read_rank(int dirfd)
-{
-	int64_t rank = read_number(dirfd, "cpufreq/amd_pstate_prefcore_ranking");
-
-	return rank >= 0 ? rank : read_number(dirfd, "acpi_cppc/highest_perf");
 }
 
 /* The nodes' own lists: two files, on most machines, where the CPUs' own entries are one each. */
@@ -403,42 +414,14 @@ static int read_kinds_pmu(struct topology *topology)
 	return 1;
 }
 
-/* Rates by one number per CPU. Returns whether any CPU has it. */
-static int read_kinds_speed(
-	struct topology *topology, const char *name, enum topology_kind_source source)
+/* Whether there is such a file, for files that a kernel has for each CPU that is online or for
+ * none: a driver's attributes, what the firmware or the device tree tells of all. */
+static bool has_number(const struct topology *topology, const char *name)
 {
-	_cleanup_free_ uint64_t *speeds = NULL;
-	bool any = false;
+	char path[sizeof(CPU_DIR) + 64];
 
-	speeds = calloc(topology->n_cpus, sizeof(*speeds));
-	if (!speeds)
-		return -ENOMEM;
-	cpumask_for_each (cpu, topology->online) {
-		char path[sizeof(CPU_DIR) + 64];
-		int64_t speed;
-
-		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpu, name);
-		speed = read_number(AT_FDCWD, path);
-		if (speed <= 0)
-			continue;
-		speeds[cpu] = (uint64_t)speed;
-		any = true;
-	}
-	topology_rate_kinds(topology, speeds, source);
-	return any;
-}
-
-static int read_kinds(struct topology *topology)
-{
-	int r;
-
-	r = read_kinds_pmu(topology);
-	if (r == 0)
-		r = read_kinds_speed(topology, "cpu_capacity", TOPOLOGY_KIND_FROM_CAPACITY);
-	if (r == 0)
-		r = read_kinds_speed(
-			topology, "cpufreq/cpuinfo_max_freq", TOPOLOGY_KIND_FROM_FREQUENCY);
-	return MIN(r, 0);
+	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/%s", cpumask_first(topology->online), name);
+	return read_number(AT_FDCWD, path) >= 0;
 }
 
 int topology_read_masks(struct topology **ret)
@@ -462,16 +445,51 @@ int topology_read_masks(struct topology **ret)
 	return 0;
 }
 
+/* What is read of each CPU beside its core and cache. */
+struct sources {
+	const char *rank; /* NULL: nothing tells */
+	const char *speed;
+	enum topology_kind_source kind;
+};
+
+static int choose_sources(struct topology *topology, struct sources *ret)
+{
+	struct sources sources = { 0 };
+	int r;
+
+	if (has_number(topology, "cpufreq/amd_pstate_prefcore_ranking"))
+		sources.rank = "cpufreq/amd_pstate_prefcore_ranking";
+	else if (has_number(topology, "acpi_cppc/highest_perf"))
+		sources.rank = "acpi_cppc/highest_perf";
+	r = read_kinds_pmu(topology);
+	if (r < 0)
+		return r;
+	if (r == 0 && has_number(topology, "cpu_capacity")) {
+		sources.speed = "cpu_capacity";
+		sources.kind = TOPOLOGY_KIND_FROM_CAPACITY;
+	} else if (r == 0 && has_number(topology, "cpufreq/cpuinfo_max_freq")) {
+		sources.speed = "cpufreq/cpuinfo_max_freq";
+		sources.kind = TOPOLOGY_KIND_FROM_FREQUENCY;
+	}
+	*ret = sources;
+	return 0;
+}
+
 int topology_read(struct topology **ret)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
-	_cleanup_(cpumask) struct cpumask *scratch = NULL;
+	_cleanup_(cpumask) struct cpumask *sharing = NULL, *scratch = NULL;
+	_cleanup_free_ uint64_t *speeds = NULL;
+	struct sources sources;
 	int r;
 
 	r = topology_read_masks(&topology);
 	if (r < 0)
 		return r;
-	r = cpumask_new(&scratch);
+	speeds = calloc(topology->n_cpus, sizeof(*speeds));
+	if (!speeds || cpumask_new(&sharing) < 0 || cpumask_new(&scratch) < 0)
+		return -ENOMEM;
+	r = choose_sources(topology, &sources);
 	if (r < 0)
 		return r;
 	read_nodes(topology, scratch);
@@ -485,15 +503,20 @@ int topology_read(struct topology **ret)
 		if (fd < 0)
 			continue;
 		read_core(fd, number, cpu, scratch);
-		read_llc(fd, number, cpu, scratch);
+		read_llc(topology, fd, number, sharing, scratch);
 		/* The nodes' lists lack the CPUs that are offline. */
 		if (cpu->node < 0)
 			cpu->node = read_node(fd);
-		cpu->rank = read_rank(fd);
+		if (sources.rank)
+			cpu->rank = read_number(fd, sources.rank);
+		if (sources.speed && cpumask_isset(topology->online, number)) {
+			int64_t speed = read_number(fd, sources.speed);
+
+			speeds[number] = speed > 0 ? (uint64_t)speed : 0;
+		}
 	}
-	r = read_kinds(topology);
-	if (r < 0)
-		return r;
+	if (sources.speed)
+		topology_rate_kinds(topology, speeds, sources.kind);
 	*ret = TAKE_PTR(topology);
 	return 0;
 }

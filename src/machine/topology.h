@@ -43,12 +43,9 @@ enum {
 
 /* One CPU, a hardware thread. A number that the machine does not tell is -1. */
 struct topology_cpu {
-	/* As the kernel numbers them. Unique only together, and on some machines not even then:
-	 * compare `core` to know whether two CPUs share one. */
+	/* Physical package, as the kernel numbers it. (Its numbers of cores are not unique: compare
+	 * `core` to know whether two CPUs share one.) */
 	int package;
-	int die;
-	int cluster;
-	int core_id;
 	/* NUMA node. */
 	int node;
 	/* The lowest CPU of its physical core, which names the core; the CPU itself where the
@@ -60,8 +57,8 @@ struct topology_cpu {
 	int llc_level;
 	enum topology_kind kind;
 	/* How good the firmware says that it is among its like, more is better:
-	 * cpufreq/amd_pstate_prefcore_ranking (in 6.12, not in 6.1), else acpi_cppc/highest_perf.
-	 */
+	 * cpufreq/amd_pstate_prefcore_ranking (in 6.12, not in 6.1), else acpi_cppc/highest_perf,
+	 * the same one for all CPUs. */
 	int64_t rank;
 };
 
@@ -83,7 +80,7 @@ int topology_new(unsigned n_cpus, struct topology **ret);
 /* This machine. -ENODATA when neither /sys nor /proc/stat names a CPU. */
 int topology_read(struct topology **ret);
 /* Only which CPUs there are: the masks and n_cpus; the rest is as topology_new() leaves it. Three
- * files instead of ten for each CPU. Errors as above. */
+ * files instead of several for each CPU. Errors as above. */
 int topology_read_masks(struct topology **ret);
 /* The CPUs that have a line in the text of /proc/stat. */
 void topology_parse_stat(const char *text, struct cpumask *ret);

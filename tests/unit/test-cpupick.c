@@ -42,7 +42,6 @@ static int setup(void **state)
 		struct topology_cpu *c = &f->topology->cpus[cpu];
 
 		c->core = cpu % 8;
-		c->core_id = cpu % 8;
 		c->package = 0;
 		c->node = 0;
 		c->llc = c->core / 4 * 4;
