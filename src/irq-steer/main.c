@@ -41,6 +41,7 @@ static const struct knob_backend backends[] = {
 };
 
 struct steering {
+	const struct irqlines *lines;
 	const struct cpumask *quiet;
 	struct cpumask *housekeeping;
 	struct cpumask *scratch;
@@ -60,7 +61,7 @@ static char *steer_list(const struct steering *s, const struct cpumask *now)
  * it may do. */
 static bool touches_quiet(const struct steering *s, unsigned number, const struct cpumask *wish)
 {
-	if (irqline_read_effective(number, s->scratch) < 0)
+	if (irqline_read_effective(s->lines, number, s->scratch) < 0)
 		return cpumask_intersects(wish, s->quiet);
 	return cpumask_intersects(s->scratch, s->quiet);
 }
@@ -90,7 +91,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		name = NULL;
 		return -ENOMEM;
 	}
-	if (cpumask_intersects(now, s->quiet) && !irqline_may_move(line->number)) {
+	if (cpumask_intersects(now, s->quiet) && !irqline_may_move(s->lines, line->number)) {
 		if (!touches_quiet(s, line->number, now))
 			return 0;
 		return knob_plan_add_word(plan, GROUP_IRQS, KNOB_DENIED, path,
@@ -204,7 +205,7 @@ static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 	return plan_service(plan);
 }
 
-static int plan_all(struct knob_plan *plan, const struct steering *s, const struct irqlines *lines)
+static int plan_all(struct knob_plan *plan, const struct steering *s)
 {
 	int r;
 
@@ -212,8 +213,8 @@ static int plan_all(struct knob_plan *plan, const struct steering *s, const stru
 	if (r == 0)
 		r = plan_mask(plan, s, GROUP_IRQS, "/proc/irq/default_smp_affinity", false,
 			"default affinity");
-	for (size_t i = 0; r == 0 && i < lines->n; i++)
-		r = plan_line(plan, s, &lines->items[i]);
+	for (size_t i = 0; r == 0 && i < s->lines->n; i++)
+		r = plan_line(plan, s, &s->lines->items[i]);
 	return r;
 }
 
@@ -241,6 +242,7 @@ static int make_plan(
 		return -EINVAL;
 	}
 	s = (struct steering){
+		.lines = &lines,
 		.quiet = target->cpus,
 		.housekeeping = housekeeping,
 		.scratch = scratch,
@@ -253,7 +255,7 @@ static int make_plan(
 	} else if (r == 0) {
 		r = irqlines_name(&lines);
 		if (r == 0)
-			r = plan_all(plan, &s, &lines);
+			r = plan_all(plan, &s);
 	}
 	if (r < 0)
 		say_errno(r, "cannot look at the interrupts");
@@ -278,29 +280,31 @@ static const char *explain_refusal(int error)
 	}
 }
 
-/* The wish is not the truth: looks where each moved line really goes. */
-static int verify(const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
+/* Why a line is not where it shall be, as far as that has a reason to be told; NULL: there is
+ * none. */
+static const char *explain(const struct steering *s, const struct knob *knob, unsigned number)
 {
-	_cleanup_(cpumask) struct cpumask *scratch = NULL;
-	struct steering s = { .quiet = target->cpus };
-	int r;
+	if (knob->word == KNOB_DENIED)
+		return explain_refusal(knob->error);
+	/* Where the chip does not tell, the line is where it was sent. */
+	if (knob->word == KNOB_APPLIED && s->quiet &&
+		irqline_read_effective(s->lines, number, s->scratch) == 0 &&
+		cpumask_intersects(s->scratch, s->quiet))
+		return "a move shows with the next interrupt of the line";
+	return NULL;
+}
 
-	r = cpumask_new(&scratch);
-	if (r < 0)
-		return r;
-	s.scratch = scratch;
+static int verify_lines(struct knob_plan *plan, const struct steering *s)
+{
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
-		const char *cursor = knob->path + strlen("/proc/irq/"), *why = NULL;
+		const char *cursor = knob->path + strlen("/proc/irq/"), *why;
 		uint64_t number;
+		int r;
 
 		if (!knob->fold || parse_next_u64(&cursor, &number) < 0)
 			continue;
-		if (knob->word == KNOB_DENIED)
-			why = explain_refusal(knob->error);
-		else if (knob->word == KNOB_APPLIED && target->cpus &&
-			touches_quiet(&s, (unsigned)number, scratch))
-			why = "a move shows with the next interrupt of the line";
+		why = explain(s, knob, (unsigned)number);
 		if (!why)
 			continue;
 		r = knob_set_note(knob, "%s", why);
@@ -311,6 +315,26 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 			knob->fold = "interrupts, pending";
 	}
 	return 0;
+}
+
+/* The wish is not the truth: looks where each moved line really goes. */
+static int verify(const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
+{
+	_cleanup_(cpumask) struct cpumask *scratch = NULL;
+	struct irqlines lines = { 0 };
+	struct steering s;
+	int r;
+
+	r = cpumask_new(&scratch);
+	if (r == 0)
+		r = irqlines_open(&lines);
+	/* Then no line was moved. */
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	s = (struct steering){ .lines = &lines, .quiet = target->cpus, .scratch = scratch };
+	r = verify_lines(plan, &s);
+	irqlines_clear(&lines);
+	return r;
 }
 
 int main(int argc, char *argv[])

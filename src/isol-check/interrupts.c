@@ -79,12 +79,12 @@ static int take_line(struct irq_touching *t, struct irqline *line, bool may_move
 	return append_line(names, line);
 }
 
-static int sort_line(
-	struct host *host, struct irqline *line, struct cpumask *scratch, struct irq_touching *t)
+static int sort_line(struct host *host, const struct irqlines *lines, struct irqline *line,
+	struct cpumask *scratch, struct irq_touching *t)
 {
 	int r;
 
-	r = irqline_read_wish(line->number, scratch);
+	r = irqline_read_wish(lines, line->number, scratch);
 	if (r == -ENOMEM)
 		return r;
 	if (r == -ENOENT)
@@ -93,7 +93,7 @@ static int sort_line(
 	if (r == 0 && !cpumask_intersects(scratch, host_cpus(host)))
 		return 0;
 	if (r == 0)
-		r = irqline_read_effective(line->number, scratch);
+		r = irqline_read_effective(lines, line->number, scratch);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 && r != -ENOENT) {
@@ -105,7 +105,7 @@ static int sort_line(
 		t->n_wish++;
 		return 0;
 	}
-	return take_line(t, line, irqline_may_move(line->number));
+	return take_line(t, line, irqline_may_move(lines, line->number));
 }
 
 static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touching *t)
@@ -120,7 +120,7 @@ static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touc
 	for (size_t i = 0; r == 0 && i < lines->n; i++) {
 		struct irqline *line = &lines->items[i];
 
-		r = sort_line(host, line, mask, t);
+		r = sort_line(host, lines, line, mask, t);
 	}
 	return r;
 }

@@ -25,12 +25,12 @@ static int compare_lines(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int read_numbers(DIR *directory, struct irqlines *lines)
+static int read_numbers(struct irqlines *lines)
 {
 	size_t capacity = 0;
 	struct dirent *entry;
 
-	while ((entry = readdir(directory))) {
+	while ((entry = readdir(lines->directory))) {
 		unsigned number;
 
 		if (parse_uint(entry->d_name, 0, INT32_MAX, &number) < 0)
@@ -49,15 +49,25 @@ static int read_numbers(DIR *directory, struct irqlines *lines)
 	return 0;
 }
 
+int irqlines_open(struct irqlines *ret)
+{
+	struct irqlines lines = { .directory = opendir("/proc/irq") };
+
+	if (!lines.directory)
+		return -errno;
+	*ret = lines;
+	return 0;
+}
+
 int irqlines_read(struct irqlines *ret)
 {
-	_cleanup_closedir_ DIR *directory = opendir("/proc/irq");
 	struct irqlines lines = { 0 };
 	int r;
 
-	if (!directory)
-		return -errno;
-	r = read_numbers(directory, &lines);
+	r = irqlines_open(&lines);
+	if (r < 0)
+		return r;
+	r = read_numbers(&lines);
 	if (r < 0) {
 		irqlines_clear(&lines);
 		return r;
@@ -115,6 +125,8 @@ void irqlines_clear(struct irqlines *lines)
 	for (size_t i = 0; i < lines->n; i++)
 		free(lines->items[i].action);
 	free(lines->items);
+	if (lines->directory)
+		closedir(lines->directory);
 	*lines = (struct irqlines){ 0 };
 }
 
@@ -135,37 +147,39 @@ int irqline_read_action(unsigned number, char **ret)
 	return 0;
 }
 
-static int read_list(unsigned number, const char *name, struct cpumask *ret)
+static int read_list(
+	const struct irqlines *lines, unsigned number, const char *name, struct cpumask *ret)
 {
 	char path[64];
 	int r;
 
-	snprintf(path, sizeof(path), "/proc/irq/%u/%s", number, name);
-	r = cpumask_read_list(AT_FDCWD, path, ret);
+	snprintf(path, sizeof(path), "%u/%s", number, name);
+	r = cpumask_read_list(dirfd(lines->directory), path, ret);
 	return r == -ERANGE ? -EINVAL : r;
 }
 
-int irqline_read_wish(unsigned number, struct cpumask *ret)
+int irqline_read_wish(const struct irqlines *lines, unsigned number, struct cpumask *ret)
 {
-	char path[64];
-	int r = read_list(number, "smp_affinity_list", ret);
+	char path[32];
+	int r = read_list(lines, number, "smp_affinity_list", ret);
 
-	snprintf(path, sizeof(path), "/proc/irq/%u", number);
-	return r == -ENOENT && access(path, F_OK) == 0 ? -ENODATA : r;
+	snprintf(path, sizeof(path), "%u", number);
+	return r == -ENOENT && faccessat(dirfd(lines->directory), path, F_OK, 0) == 0 ? -ENODATA
+										      : r;
 }
 
-int irqline_read_effective(unsigned number, struct cpumask *ret)
+int irqline_read_effective(const struct irqlines *lines, unsigned number, struct cpumask *ret)
 {
-	int r = read_list(number, "effective_affinity_list", ret);
+	int r = read_list(lines, number, "effective_affinity_list", ret);
 
 	return r == 0 && cpumask_is_empty(ret) ? -ENOENT : r;
 }
 
-bool irqline_may_move(unsigned number)
+bool irqline_may_move(const struct irqlines *lines, unsigned number)
 {
 	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/irq/%u/smp_affinity_list", number);
-	return stat(path, &st) < 0 || (st.st_mode & S_IWUSR);
+	snprintf(path, sizeof(path), "%u/smp_affinity_list", number);
+	return fstatat(dirfd(lines->directory), path, &st, 0) < 0 || (st.st_mode & S_IWUSR);
 }

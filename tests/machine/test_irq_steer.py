@@ -134,6 +134,12 @@ def test_moved_lines_that_wait():
         for number in (27, 28, 29):
             setter.box.write(f'proc/irq/{number}/effective_affinity_list', '0\n')
         check('pending' not in setter.succeed('-c', '3'), 'said of lines that have moved')
+        setter.succeed('restore')
+        # One that still waits, and one of a chip that does not tell.
+        setter.box.write('proc/irq/27/effective_affinity_list', '3\n')
+        setter.box.remove('proc/irq/28/effective_affinity_list')
+        out = setter.succeed('-c', '3')
+        check(re.search(r'pending .*\n\(1\) ', out), out)
 
 
 def test_foreign_change():
