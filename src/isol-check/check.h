@@ -12,6 +12,7 @@
 #ifndef QUIESCE_ISOL_CHECK_CHECK_H
 #define QUIESCE_ISOL_CHECK_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "basic/macro.h"
@@ -67,6 +68,8 @@ struct check {
 	void (*look)(struct host *host, struct finding *finding);
 	/* For --explain: what it does to a benchmark, by how much, and where that is known from. */
 	const char *explain;
+	/* It asks for host_tasks(), and so comes after those that have not to wait for them. */
+	bool of_tasks;
 };
 
 struct subject {

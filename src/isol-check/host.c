@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,14 @@ struct host {
 	struct isolation *isolation;
 	struct bootline *bootline;
 	struct isolation_partitions partitions;
-	struct tasks *tasks;
+	/* Of all that is read they take the longest, so they are read beside the rest. */
+	struct {
+		pthread_t thread;
+		bool has_thread; /* which is to be joined */
+		bool has_read;
+		struct tasks *tasks;
+		int error;
+	} tasks;
 	/* By CPU number; what the kernel said of each (-EAGAIN: not asked yet). NULL until the
 	 * first is asked for. */
 	struct policy {
@@ -36,7 +44,6 @@ struct host {
 	/* What was looked for and is not there need not be looked for again. */
 	bool has_read_bootline;
 	bool has_read_partitions;
-	bool has_read_tasks;
 	bool has_read_hypervisor;
 	struct {
 		struct interrupts *interrupts; /* NULL: there is nothing to compare */
@@ -129,29 +136,6 @@ static int choose_cpus(struct host *host)
 	return host->cpus_text ? 0 : -ENOMEM;
 }
 
-/* The first readings. */
-static void start_watching(struct host *host)
-{
-	int r;
-
-	r = procstat_open(host->cpus, &host->watch.procstat);
-	if (r == 0)
-		r = procstat_read_times(host->watch.procstat, &host->watch.before);
-	note_error(host, r);
-	host->watch.has_first_times = host->watch.has_times = r == 0;
-	if (host->options.watch_ns == 0)
-		return;
-	r = interrupts_open(host->cpus, &host->watch.interrupts);
-	if (r == 0)
-		r = interrupts_read(host->watch.interrupts);
-	note_error(host, r);
-	if (r < 0) {
-		interrupts_free(host->watch.interrupts);
-		host->watch.interrupts = NULL;
-	}
-	host->watch.began = clock_now_ns(CLOCK_MONOTONIC);
-}
-
 static void finish_watching(struct host *host)
 {
 	int64_t left, now = clock_now_ns(CLOCK_MONOTONIC);
@@ -204,7 +188,6 @@ int host_new(const struct host_options *options, struct host **ret)
 	r = choose_cpus(host);
 	if (r < 0)
 		return r;
-	start_watching(host);
 	*ret = TAKE_PTR(host);
 	return 0;
 }
@@ -213,6 +196,9 @@ void host_free(struct host *host)
 {
 	if (!host)
 		return;
+	if (host->tasks.has_thread)
+		(void)pthread_join(host->tasks.thread, NULL);
+	tasks_free(host->tasks.tasks);
 	cpumask_free(host->cpus);
 	free(host->cpus_text);
 	free(host->cpus_reason);
@@ -220,12 +206,68 @@ void host_free(struct host *host)
 	isolation_free(host->isolation);
 	bootline_free(host->bootline);
 	isolation_partitions_clear(&host->partitions);
-	tasks_free(host->tasks);
 	free(host->policies);
 	irq_touching_free(host->irq_touching);
 	interrupts_free(host->watch.interrupts);
 	procstat_free(host->watch.procstat);
 	free(host);
+}
+
+static void *read_tasks(void *arg)
+{
+	struct host *host = arg;
+
+	host->tasks.error = tasks_read(host->cpus, &host->tasks.tasks);
+	return NULL;
+}
+
+/* What is looked at is not to be ourselves. Where there is no other CPU, so it is. */
+static void keep_away(struct host *host)
+{
+	_cleanup_(cpumask) struct cpumask *others = NULL;
+
+	if (cpumask_new(&others) < 0 || cpumask_get_self(others) < 0)
+		return;
+	cpumask_andnot(others, others, host->cpus);
+	(void)cpumask_bind_self(others);
+}
+
+void host_watch(struct host *host)
+{
+	int r;
+
+	keep_away(host);
+	/* Where no thread can be had they are read when they are asked for. */
+	host->tasks.has_thread = !host->options.recorded &&
+		pthread_create(&host->tasks.thread, NULL, read_tasks, host) == 0;
+	host->tasks.has_read = host->tasks.has_thread;
+
+	r = procstat_open(host->cpus, &host->watch.procstat);
+	if (r == 0)
+		r = procstat_read_times(host->watch.procstat, &host->watch.before);
+	note_error(host, r);
+	host->watch.has_first_times = host->watch.has_times = r == 0;
+	if (host->options.watch_ns == 0)
+		return;
+	r = interrupts_open(host->cpus, &host->watch.interrupts);
+	if (r == 0)
+		r = interrupts_read(host->watch.interrupts);
+	note_error(host, r);
+	if (r < 0) {
+		interrupts_free(host->watch.interrupts);
+		host->watch.interrupts = NULL;
+	}
+	host->watch.began = clock_now_ns(CLOCK_MONOTONIC);
+}
+
+static void finish_reading_tasks(struct host *host)
+{
+	if (host->tasks.has_thread)
+		(void)pthread_join(host->tasks.thread, NULL);
+	else if (!host->tasks.has_read && !host->options.recorded)
+		(void)read_tasks(host);
+	host->tasks.has_thread = false;
+	host->tasks.has_read = true;
 }
 
 const struct host_options *host_options(const struct host *host)
@@ -302,10 +344,9 @@ const struct bootline *host_bootline(struct host *host)
 
 const struct tasks *host_tasks(struct host *host)
 {
-	if (!host->has_read_tasks && !host->options.recorded)
-		note_error(host, tasks_read(host->cpus, &host->tasks));
-	host->has_read_tasks = true;
-	return host->tasks;
+	finish_reading_tasks(host);
+	note_error(host, host->tasks.error);
+	return host->tasks.tasks;
 }
 
 bool host_sees_all_tasks(struct host *host)

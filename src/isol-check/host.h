@@ -39,13 +39,17 @@ struct host_options {
 
 /*
  * Says what is wrong: -EINVAL for a list that is none, or names a CPU that there is not; another
- * negative errno where it could not look. The first of the two readings for what happens a second
- * is taken here.
+ * negative errno where it could not look.
  */
 int host_new(const struct host_options *options, struct host **ret);
 void host_free(struct host *host);
 
 DEFINE_CLEANUP(host, host_free);
+
+/* To be called once, before a look at what the machine does: goes off the CPUs that are looked at,
+ * takes the first of the two readings for what happens a second, and begins to read which tasks
+ * there are. They take the longest of all, and are read by a thread beside the rest. */
+void host_watch(struct host *host);
 
 /* What was asked for. */
 const struct host_options *host_options(const struct host *host);
@@ -69,7 +73,7 @@ bool host_knows_nohz_full(struct host *host);
 const struct isolation_partitions *host_partitions(struct host *host);
 /* NULL where it cannot be read. */
 const struct bootline *host_bootline(struct host *host);
-/* NULL where there are none to be seen, as on a recorded machine. */
+/* NULL where there are none to be seen, as on a recorded machine. Waits for them. */
 const struct tasks *host_tasks(struct host *host);
 /* Whether the tasks are all that there are: threads of the kernel among them. A container has only
  * its own, and /proc may be mounted to hide what is others' (hidepid in proc(5)). */
@@ -86,7 +90,7 @@ void irq_touching_free(struct irq_touching *touching);
 const char *host_hypervisor(struct host *host);
 
 /*
- * What happened on the CPUs while they were watched: from host_new() until the first of these is
+ * What happened on the CPUs while they were watched: from host_watch() until the first of these is
  * called, and for options.watch_ns at least. Sleeps for what is missing.
  */
 /* The reader after its second reading, NULL where there is none to be had. */

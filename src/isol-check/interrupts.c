@@ -394,7 +394,8 @@ const struct check interrupts_checks[INTERRUPTS_N] = {
 		"else has set. By itself it leaves CPUs alone that were isolated at boot or have no tick\n"
 		"(nohz_full); of isolated partitions it knows nothing. irq-steer tells it over its own\n"
 		"socket. What it was told by others (IRQBALANCE_BANNED_CPULIST) cannot be seen here.\n"
-		"Source: irqbalance(1); cputree.c of irqbalance 1.9." },
+		"Source: irqbalance(1); cputree.c of irqbalance 1.9.",
+		.of_tasks = true },
 	{ "irq-rate", look_at_rate,
 		"How many interrupts a CPU really took, by two readings of /proc/interrupts (--watch). The\n"
 		"tick is shown beside; an idle CPU takes few, a busy one as many as CONFIG_HZ says. Of\n"

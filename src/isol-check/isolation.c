@@ -410,13 +410,15 @@ const struct check isolation_checks[ISOLATION_N] = {
 		"test of all isolation. On an isolated CPU there are none but those that were put there\n"
 		"on purpose. Each that gets its turn takes up to some milliseconds (a time slice) and\n"
 		"leaves the caches with its own data.\n"
-		"Source: sched_getaffinity(2), field 39 of /proc/PID/stat (proc(5))." },
+		"Source: sched_getaffinity(2), field 39 of /proc/PID/stat (proc(5)).",
+		.of_tasks = true },
 	{ "kthreads", look_at_kthreads,
 		"Threads of the kernel. Some belong to their CPU (migration/3, ksoftirqd/3, cpuhp/3) and\n"
 		"cannot be moved: they sleep unless that CPU gives them work. Others could run anywhere,\n"
 		"and do: kswapd, khugepaged, jbd2, threads of drivers. Isolated partitions move them from\n"
 		"6.12 on, as far as they let themselves be moved.\n"
-		"Source: Documentation/admin-guide/kernel-per-CPU-kthreads.rst." },
+		"Source: Documentation/admin-guide/kernel-per-CPU-kthreads.rst.",
+		.of_tasks = true },
 	{ "nohz-full", look_at_nohz_full,
 		"The timer interrupt, 100 to 1000 times a second (CONFIG_HZ), takes some microseconds\n"
 		"each: 0.1 to 0.5 per cent of a run, evenly spread, so it shifts results more than it\n"

@@ -113,32 +113,72 @@ static int print_sum(const struct host *host, const unsigned *counts)
 	return fflush(stdout) == 0 ? 0 : -EIO;
 }
 
-int report_run(struct host *host, bool json, bool verbose, unsigned *counts)
+static size_t count_checks(void)
 {
-	_cleanup_(table) struct table *table = NULL;
-	bool color = !json && wants_color();
-	int r;
+	size_t n = 0;
 
-	r = json ? table_new("checks", json_columns, ARRAY_SIZE(json_columns), true, stdout, &table)
-		 : table_new("checks", columns, ARRAY_SIZE(columns), false, stdout, &table);
+	for (const struct subject *subject = check_subjects; subject->name; subject++)
+		n += subject->n;
+	return n;
+}
+
+/* Runs the checks that ask for tasks, or the others. There is a finding for each of all. */
+static int run_some(struct host *host, bool of_tasks, struct finding *findings)
+{
+	int r = 0;
+
+	for (const struct subject *subject = check_subjects; subject->name; subject++)
+		for (size_t i = 0; r == 0 && i < subject->n; i++, findings++)
+			if (subject->checks[i].of_tasks == of_tasks)
+				r = check_run(&subject->checks[i], host, findings);
+	return r;
+}
+
+static int add_all(struct table *table, const struct finding *findings, bool json, bool verbose,
+	unsigned *counts)
+{
+	bool color = !json && wants_color();
+	int r = 0;
+
 	for (const struct subject *subject = check_subjects; r == 0 && subject->name; subject++) {
 		const char *const heading[] = { subject->name, NULL, NULL };
 
 		if (!json)
 			r = table_add(table, heading);
-		for (size_t i = 0; r == 0 && i < subject->n; i++) {
+		for (size_t i = 0; r == 0 && i < subject->n; i++, findings++) {
 			const struct check *check = &subject->checks[i];
-			struct finding finding;
 
-			r = check_run(check, host, &finding);
-			if (r < 0)
-				break;
-			counts[finding.verdict]++;
-			r = json ? add_json(table, subject, check, &finding)
-				 : add_row(table, check, &finding, verbose, color);
-			finding_clear(&finding);
+			counts[findings->verdict]++;
+			r = json ? add_json(table, subject, check, findings)
+				 : add_row(table, check, findings, verbose, color);
 		}
 	}
+	return r;
+}
+
+int report_run(struct host *host, bool json, bool verbose, unsigned *counts)
+{
+	_cleanup_(table) struct table *table = NULL;
+	size_t n = count_checks();
+	struct finding *findings;
+	int r;
+
+	findings = calloc(n, sizeof(*findings));
+	if (!findings)
+		return -ENOMEM;
+	host_watch(host);
+	r = run_some(host, false, findings);
+	if (r == 0)
+		r = run_some(host, true, findings);
+	if (r == 0)
+		r = json ? table_new("checks", json_columns, ARRAY_SIZE(json_columns), true, stdout,
+				   &table)
+			 : table_new("checks", columns, ARRAY_SIZE(columns), false, stdout, &table);
+	if (r == 0)
+		r = add_all(table, findings, json, verbose, counts);
+	for (size_t i = 0; i < n; i++)
+		finding_clear(&findings[i]);
+	free(findings);
 	if (r == 0)
 		r = table_print(table);
 	return r < 0 || json ? r : print_sum(host, counts);

@@ -385,11 +385,13 @@ const struct check system_checks[SYSTEM_N] = {
 		"How much there is to do on the whole machine, and how busy these CPUs were while they\n"
 		"were watched (--watch). What runs on others takes memory bandwidth, shared cache, heat\n"
 		"and power.\n"
-		"Source: proc(5) (/proc/loadavg, /proc/stat)." },
+		"Source: proc(5) (/proc/loadavg, /proc/stat).",
+		.of_tasks = true },
 	{ "tuners", look_at_tuners,
 		"Programs that turn the same knobs, whenever they think it right: power profiles, thermal\n"
 		"daemons, game mode. They undo what was set for the benchmark, in the middle of it.\n"
-		"Source: processes by their name; /run/systemd/units." },
+		"Source: processes by their name; /run/systemd/units.",
+		.of_tasks = true },
 	{ "locks", look_at_locks,
 		"Another benchmark on the same CPUs. runpinned holds a lock on each CPU that it measures\n"
 		"on, and waits for one that is taken.\n"

@@ -12,7 +12,7 @@ import sys
 import time
 
 import machine
-from machine import check, equal
+from machine import Skip, check, equal
 
 ISOL_CHECK = os.environ['ISOL_CHECK']
 SPIN = 'import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass'
@@ -147,6 +147,28 @@ def test_denied():
     sound(rows(result), cpus[-1])
 
 
+def test_keeps_away():
+    """While it watches CPUs it runs elsewhere itself, with all its threads."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) == 1:
+        raise Skip('there is no other CPU')
+    with subprocess.Popen([ISOL_CHECK, '--watch', '60', '-c', str(cpus[-1])],
+                          stdout=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(1000):
+                if os.sched_getaffinity(process.pid) == set(cpus[:-1]):
+                    break
+                time.sleep(0.01)
+            for task in os.listdir(f'/proc/{process.pid}/task'):
+                with contextlib.suppress(ProcessLookupError):
+                    equal(os.sched_getaffinity(int(task)), set(cpus[:-1]), 'CPUs of a thread')
+        finally:
+            process.kill()
+    # All of them, and it has to be on one.
+    result = isol_check('--watch', '0', '-c', ','.join(map(str, cpus)))
+    check(result.returncode in (0, 3), result.stderr)
+
+
 TESTS = [
     ('a busy task is found', test_busy),
     ('several CPUs', test_all),
@@ -154,6 +176,7 @@ TESTS = [
     ('ended by a signal', test_interrupted),
     ('wrong use', test_refused),
     ('bound elsewhere by its caller', test_denied),
+    ('stays off the CPUs that it watches', test_keeps_away),
 ]
 
 if __name__ == '__main__':
