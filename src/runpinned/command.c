@@ -79,7 +79,7 @@ static uint32_t launch_flags(const struct options *options)
 }
 
 static int start_one(struct command *command, const struct options *options,
-	const struct place *place, const struct counting *counting, const struct stop *stop)
+	const struct place *place, const struct counting *counting, struct stop *stop)
 {
 	_cleanup_free_ char *path = NULL;
 	char *cleared[] = { NULL, NULL };
@@ -119,13 +119,13 @@ static int start_one(struct command *command, const struct options *options,
 		plan.env = cleared;
 	}
 	r = session_start(&plan, stop, &command->session, &report);
-	if (r < 0)
+	if (r < 0 && r != -EINTR)
 		say_start_failure(r, &report, counting, place);
 	return r;
 }
 
 int commands_start(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting, const struct stop *stop)
+	const struct place *place, const struct counting *counting, struct stop *stop)
 {
 	for (size_t i = 0; i < commands->n; i++) {
 		int r = start_one(&commands->items[i], options, place, counting, stop);

@@ -35,7 +35,7 @@ struct commands {
 int commands_resolve(const struct options *options, struct commands *ret);
 /* Starts a launcher for each. Says what is wrong and returns a negative errno. */
 int commands_start(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting, const struct stop *stop);
+	const struct place *place, const struct counting *counting, struct stop *stop);
 void commands_clear(struct commands *commands);
 
 #endif

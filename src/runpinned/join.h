@@ -5,7 +5,8 @@
 /*
  * Has the calling process moved onto the CPUs that benchmark.target keeps apart, by the server
  * behind /run/quiesce/join; without systemd, and in cgroup v1, it goes there itself if it is
- * root's. Its affinity is all of them then. Says what is wrong, and what to do.
+ * root's. Its affinity is all of them then. Waits for its turn where many ask at once. Says what is
+ * wrong, and what to do.
  */
 int join_target(void);
 

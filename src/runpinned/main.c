@@ -172,7 +172,7 @@ static int measure_commands(const struct options *options, const struct place *p
 		return r == -EINTR ? 128 + stop->signal : EXIT_FAILED;
 	r = commands_start(commands, options, place, counting, stop);
 	if (r < 0)
-		return EXIT_FAILED;
+		return r == -EINTR ? 128 + stop->signal : EXIT_FAILED;
 	/* Out of the way, if there is somewhere to go. */
 	if (!cpumask_is_empty(place->housekeeping))
 		(void)cpumask_bind_self(place->housekeeping);

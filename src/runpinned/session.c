@@ -190,7 +190,29 @@ static int receive_report(int socket, int64_t look_ns, struct launch_report *ret
 	return n == (ssize_t)sizeof(*ret) ? 0 : -EPIPE;
 }
 
-int session_start(const struct session_plan *plan, const struct stop *stop, struct session **ret,
+/* The first report, which may have to wait until we are let onto the CPUs. -EINTR when somebody
+ * wishes to stop before. */
+static int receive_first_report(
+	struct session *session, struct stop *stop, struct launch_report *ret)
+{
+	struct pollfd fds[] = {
+		{ .fd = session->socket, .events = POLLIN },
+		{ .fd = stop->fd, .events = POLLIN },
+	};
+
+	while (!fds[0].revents) {
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+			return -errno;
+		if (fds[1].revents && stop_check(stop)) {
+			/* It may be asleep, with the signals blocked as they are here. */
+			kill(session->pid, SIGKILL);
+			return -EINTR;
+		}
+	}
+	return receive_report(session->socket, 0, ret);
+}
+
+int session_start(const struct session_plan *plan, struct stop *stop, struct session **ret,
 	struct launch_report *ret_report)
 {
 	_cleanup_free_ char *launcher = NULL, *floor = NULL;
@@ -239,7 +261,7 @@ int session_start(const struct session_plan *plan, const struct stop *stop, stru
 	/* Ours must go, or a dead launcher would not be noticed. */
 	close(TAKE_FD(theirs));
 
-	r = receive_report(session->socket, 0, ret_report);
+	r = receive_first_report(session, stop, ret_report);
 	if (r < 0)
 		return r;
 	if (ret_report->error)

@@ -35,9 +35,10 @@ struct session;
 
 /*
  * Starts the launcher. When it starts but refuses, the result is the negative errno and *ret_report
- * tells the step; when it cannot even be started, the step is LAUNCH_STEP_SETUP.
+ * tells the step; when it cannot even be started, the step is LAUNCH_STEP_SETUP. -EINTR when
+ * somebody wishes to stop meanwhile.
  */
-int session_start(const struct session_plan *plan, const struct stop *stop, struct session **ret,
+int session_start(const struct session_plan *plan, struct stop *stop, struct session **ret,
 	struct launch_report *ret_report);
 /*
  * One run, until its end. A wish to stop ends the child's process group: SIGTERM first, SIGKILL at

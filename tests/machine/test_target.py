@@ -3,7 +3,10 @@
 """What a running benchmark.target has chosen, /run/quiesce/target, as runpinned and the units find
 it."""
 
+import contextlib
 import os
+import socket
+import threading
 
 from machine import Setter, check, equal, run_tests
 
@@ -62,6 +65,58 @@ def test_join():
         check(not {'5', '7'} & set(lines['housekeeping'].split(',')), lines['housekeeping'])
 
 
+@contextlib.contextmanager
+def door(setter, answers):
+    """In the place of systemd and benchmark-join: what each who asks is told, None for no answer in
+    this world. A list of those who came."""
+    came, held = [], []
+    path = setter.run_directory / 'quiesce/join'
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+
+    def serve():
+        for answer in answers:
+            connection, _ = listener.accept()
+            came.append(answer)
+            if answer is None:
+                held.append(connection)
+                continue
+            connection.sendall(answer)
+            connection.close()
+
+    (setter.run_directory / 'systemd/system').mkdir(parents=True)
+    listener.bind(str(path))
+    path.chmod(0o666)
+    listener.listen()
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield came
+    finally:
+        listener.close()
+        for connection in held:
+            connection.close()
+
+
+def test_waits_for_its_turn():
+    """Turned away without a word, it asks again; a word is final"""
+    with Box(RUNPINNED, GOOD.format('5'), '0-4') as setter:
+        with door(setter, (b'', b'', b'', b'no cake left\n')) as came:
+            result = setter.run('-q', 'true')
+        equal((result.returncode, result.stderr),
+              (1, 'runpinned: not let onto the CPUs of benchmark.target: no cake left\n'), 'told')
+        equal(len(came), 4, 'times that it asked')
+
+
+def test_stopped_while_it_asks():
+    """Somebody who has enough of waiting to be let in"""
+    with Box(RUNPINNED, GOOD.format('5'), '0-4') as setter:
+        with door(setter, (b'', None)) as came:
+            result = setter.box.run('timeout', '--preserve-status', '--signal=INT', '2', RUNPINNED,
+                                    '-q', 'true', allowed='0-4')
+        equal((result.returncode, result.stderr), (130, ''), 'status')
+        equal(len(came), 2, 'times that it asked')
+
+
 def test_not_all_apart():
     """CPUs inside and outside are refused together, and those of somebody else, too"""
     lines, status, messages = plan(GOOD.format('5'), '-c', '4-5', allowed='0-4')
@@ -111,6 +166,6 @@ def test_wants():
         check(message in result.stderr, result.stderr)
 
 
-TESTS = (test_chosen, test_asked_for, test_join, test_not_all_apart, test_another_boot, test_damaged,
-         test_gone, test_wants)
+TESTS = (test_chosen, test_asked_for, test_join, test_waits_for_its_turn, test_stopped_while_it_asks,
+         test_not_all_apart, test_another_boot, test_damaged, test_gone, test_wants)
 run_tests((test.__doc__, test) for test in TESTS)
