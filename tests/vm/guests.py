@@ -31,7 +31,8 @@ CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '
 ROOT = os.geteuid() == 0
 
 # What the tests and the boot need; what the build needs is said by ./bootstrap.
-PACKAGES = ('systemd systemd-sysv dbus linux-image-amd64 initramfs-tools kmod udev procps util-linux '
+KERNEL = 'linux-image-amd64'
+PACKAGES = ('systemd systemd-sysv dbus ' + KERNEL + ' initramfs-tools kmod udev procps util-linux '
             'busybox zstd python3 irqbalance').split()
 # Drivers of things that the guest has not: half of the tree, and most of the time it takes.
 UNUSED = ('drivers/gpu', 'drivers/media', 'drivers/net/wireless', 'drivers/infiniband', 'sound')
@@ -56,9 +57,11 @@ class Guest:
     name: str
     suite: str
     boots: tuple
+    kernel: str = KERNEL   # another one in its place
     without: tuple = ()    # packages that this release has not
     options: tuple = ()    # for mmdebstrap
     must: bool = True      # a release in development may be impossible to install today
+    spare: bool = False    # made when it is asked for
 
 
 # What a boot adds to the kernel's command line.
@@ -71,6 +74,8 @@ BOOTS = {
 GUESTS = {guest.name: guest for guest in (
     Guest('debian12', 'bookworm', ('plain', 'isolated', 'cgroup-v1')),
     Guest('debian13', 'trixie', ('plain', 'isolated')),
+    # Of Debian's kernels the one with the osnoise tracer.
+    Guest('realtime', 'trixie', ('plain',), kernel='linux-image-rt-amd64', spare=True),
     # No libcpuset any more. The clock of a machine may be behind that of the archive.
     Guest('newest', 'testing', ('plain',), without=('libbitmask-dev', 'libcpuset-dev'),
           options=('--aptopt=Acquire::Check-Valid-Until "false"',), must=False),
@@ -127,7 +132,8 @@ def build_packages():
 
 def recipe(guest):
     """The arguments of mmdebstrap, without those that depend on where files are."""
-    packages = [p for p in PACKAGES + build_packages() if p not in guest.without]
+    packages = [guest.kernel if p == KERNEL else p for p in PACKAGES + build_packages()
+                if p not in guest.without]
     arguments = ['--variant=minbase', '--include=' + ','.join(packages), *guest.options]
     for folder in ('man', 'doc', 'locale', 'info'):
         arguments.append(f'--dpkgopt=path-exclude=/usr/share/{folder}/*')

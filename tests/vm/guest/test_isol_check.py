@@ -4,11 +4,12 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 
-from lab import (CONFIG, CPUS, ENVIRONMENT, boots, call, check, equal, fail, heat, note, parse_list,
+from lab import (CONFIG, CPUS, ENVIRONMENT, Skip, boots, call, check, equal, fail, heat, note, parse_list,
                  plug, read, succeed, turned, wait_for, write)
 from target import up
 
@@ -291,3 +292,47 @@ def test_measure_tells_busy_from_quiet():
          f' stolen; {idle:.3f} % by other tasks')
     check(100 - least > 3 * (100 - stolen), f'{stolen} % stolen when busy, {least} % when quiet')
     check(waited > 50 * idle, f'{waited} % by other tasks when busy, {idle} % when quiet')
+
+
+def tracing():
+    """All that --measure touches, as text."""
+    base = '/sys/kernel/tracing'
+    return {name: read(f'{base}/{name}') for name in
+            ('current_tracer', 'osnoise/options', 'osnoise/cpus', 'set_event', 'tracing_on',
+             'tracing_cpumask', 'buffer_size_kb')} | {'instances': os.listdir(f'{base}/instances')}
+
+
+def traced(found, what):
+    """{name: seconds} of CPU 3 by the tracer."""
+    return {row['name']: row['value'] for row in found if row['cpu'] == 3 and row['subject'] == what}
+
+
+def test_who_took_it_by_the_tracer():
+    """Where the kernel has it: it names who was there, not who measures; and is given back."""
+    if 'osnoise' not in read('/sys/kernel/tracing/available_tracers').split():
+        said = json.loads(succeed('isol-check', '--measure=0.2', '-c', '3', '--json'))['measure']
+        notes = [row['name'] for row in said if row['subject'] == 'note']
+        check(any(name.endswith('the kernel was built without it') for name in notes), notes)
+        raise Skip('this kernel has no osnoise tracer, and isol-check says so')
+    before = tracing()
+    with busy(3):
+        found = json.loads(succeed('isol-check', f'--measure={MEASURED}', '-c', '3',
+                                   '--json'))['measure']
+        text = succeed('isol-check', '--measure=1', '-c', '3')
+        equal(tracing(), before, 'tracing, after it')
+        with subprocess.Popen(['isol-check', '--measure=60', '-c', '3'], env=ENVIRONMENT,
+                              stdout=subprocess.DEVNULL) as process:
+            wait_for(lambda: len(os.listdir('/sys/kernel/tracing/instances')) > len(before['instances']),
+                     'the tracer')
+            process.send_signal(signal.SIGINT)
+        equal(tracing(), before, 'tracing, after it was interrupted')
+    by = traced(found, 'osnoise')
+    note(', '.join(f'{name} {took:.3f} s' for name, took in
+                   sorted(by.items(), key=lambda item: -item[1])[:5]))
+    check(not [name for name in by if 'isol-check' in name], by)
+    programs = {name: took for name, took in by.items() if name.startswith('thread ')}
+    check(sum(programs.values()) > MEASURED / 2, by)
+    check(any(name.startswith('irq ') for name in by), by)
+    for name, longest in traced(found, 'osnoise longest').items():
+        check(0 < longest <= by[name] * 1e9 * 1.001, f'{name}: {longest} ns of {by[name]} s')
+    check("who took it, by the kernel's osnoise tracer:" in text, text)
