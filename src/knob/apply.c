@@ -29,6 +29,12 @@ static bool is_to_guard(const struct knob *knob)
 		(knob->word == KNOB_ALREADY || knob->word == KNOB_APPLIED);
 }
 
+/* How it is without us. */
+static const char *find_old(const struct knob *knob)
+{
+	return knob->whole ? knob->whole : knob->now;
+}
+
 /*
  * All that is going to change, with what it is now; what it will be is not known until it has been
  * read back. What the journal says already of how a knob was before stays, but for those that a
@@ -50,15 +56,15 @@ static int note_in_journal(const struct engine *engine, struct journal *before,
 		if (entry) {
 			entry = &journal->entries[entry - before->entries];
 			free(TAKE_PTR(entry->new));
-			r = entry->left ? text_replace(&entry->old, knob->now) : 0;
+			r = entry->left ? text_replace(&entry->old, find_old(knob)) : 0;
 			if (r < 0)
 				return r;
 			entry->left = false;
 			entry->waits = false;
 			continue;
 		}
-		r = journal_add(
-			journal, knob->group, knob->kind, knob->path, knob->name, knob->now, NULL);
+		r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
+			find_old(knob), NULL);
 		if (r < 0)
 			return r;
 	}

@@ -22,9 +22,9 @@ struct engine {
 	/* Whether a refusal (positive errno) to put this knob back is how the kernel is, and no
 	 * failure: it is said, and the journal forgets the knob. NULL: never. */
 	bool (*may_stay)(const char *path, int error);
-	/* After a restore while CPUs are offline that were not: adds knobs that are not in the
-	 * journal, and lost these CPUs for good; they are put back when these are online again.
-	 * NULL: there are none. */
+	/* After a restore while CPUs are offline, but for those that smt-off took before: adds
+	 * knobs that are not in the journal, and lost these CPUs for good; they are put back when
+	 * these are online again. NULL: there are none. */
 	int (*find_cut)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 	/* The last question of an apply: whether the machine now is as it was meant to be. A

@@ -22,6 +22,7 @@ void hotplug_free(struct hotplug *hotplug)
 	cpumask_free(hotplug->online);
 	cpumask_free(hotplug->missing);
 	cpumask_free(hotplug->taken);
+	cpumask_free(hotplug->before);
 	free(hotplug);
 }
 
@@ -32,19 +33,22 @@ static bool is_online_file(const char *path)
 	return text_starts_with(path, CPU_DIR "/cpu") && name && strcmp(name, "/online") == 0;
 }
 
-/* Those that smt-off has taken offline, or may have when it was killed. */
+/* Those that smt-off has taken offline, or may have when it was killed. It brings them back, and
+ * gives threads back what they had of those that had gone before. */
 static int find_taken(const struct journal *own, struct hotplug *hotplug)
 {
+	_cleanup_(cpumask) struct cpumask *all = NULL;
 	_cleanup_(journal) struct journal *other = NULL;
 	const struct journal *journal = own;
 	_cleanup_free_ char *why = NULL;
-	int r = 0;
+	int r;
 
 	if (strcmp(own->tool, SMT_OFF) != 0) {
 		if (journal_load(SMT_OFF, &other, &why) < 0)
 			return 0;
 		journal = other;
 	}
+	r = cpumask_new(&all);
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 		struct cpumask *cpus = NULL;
@@ -54,11 +58,15 @@ static int find_taken(const struct journal *own, struct hotplug *hotplug)
 			continue;
 		r = knob_find_cpus(e->path, &cpu, &cpus);
 		cpumask_free(cpus);
-		if (r == 0 && cpumask_isset(hotplug->missing, cpu))
-			r = cpumask_set(hotplug->taken, cpu);
+		if (r == 0)
+			r = cpumask_set(all, cpu);
 	}
-	cpumask_andnot(hotplug->missing, hotplug->missing, hotplug->taken);
-	return r;
+	if (r < 0)
+		return r;
+	cpumask_and(hotplug->taken, hotplug->missing, all);
+	cpumask_andnot(hotplug->missing, hotplug->missing, all);
+	cpumask_andnot(hotplug->before, hotplug->before, all);
+	return 0;
 }
 
 int hotplug_read(const struct journal *journal, struct hotplug **ret)
@@ -75,15 +83,18 @@ int hotplug_read(const struct journal *journal, struct hotplug **ret)
 		r = cpumask_new(&hotplug->missing);
 	if (r == 0)
 		r = cpumask_new(&hotplug->taken);
+	if (r == 0)
+		r = cpumask_new(&hotplug->before);
 	if (r < 0)
 		return r;
 	if (cpumask_read_list(AT_FDCWD, CPU_DIR "/present", hotplug->present) == 0 &&
 		cpumask_read_list(AT_FDCWD, CPU_DIR "/online", hotplug->online) == 0 && journal &&
 		journal->online &&
 		cpumask_parse_list(journal->online, 0, hotplug->missing, NULL) == 0) {
-		cpumask_and(hotplug->missing, hotplug->missing, hotplug->present);
-		cpumask_andnot(hotplug->missing, hotplug->missing, hotplug->online);
-		if (!cpumask_is_empty(hotplug->missing))
+		cpumask_andnot(hotplug->before, hotplug->present, hotplug->online);
+		cpumask_and(hotplug->missing, hotplug->missing, hotplug->before);
+		cpumask_andnot(hotplug->before, hotplug->before, hotplug->missing);
+		if (!cpumask_is_empty(hotplug->missing) || !cpumask_is_empty(hotplug->before))
 			r = find_taken(journal, hotplug);
 	}
 	if (r < 0)

@@ -26,6 +26,9 @@ struct hotplug {
 	 * smt-off has taken offline, and will bring back, are `taken`, the others `missing`. */
 	struct cpumask *missing;
 	struct cpumask *taken;
+	/* Plugged in and offline, and they were so when the journal was begun, but not because of
+	 * smt-off. */
+	struct cpumask *before;
 };
 
 /* How it stands now; the journal may be NULL, then nothing is missing. Where the machine does not

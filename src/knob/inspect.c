@@ -24,6 +24,19 @@ bool inspect_is_foreign(const struct engine *engine, const struct hotplug *hotpl
 		!backend->is_kernels(rest, entry->old, "", now);
 }
 
+/* Of CPUs that are offline, which may be back when it is put back. */
+static int inspect_whole(const struct engine *engine, struct knob *knob)
+{
+	_cleanup_free_ char *whole = NULL;
+	int r;
+
+	free(TAKE_PTR(knob->whole));
+	r = knob_read_whole(engine->backends, knob->path, &whole);
+	if (r == 0 && !knob_equal(knob->kind, knob->now, whole))
+		knob->whole = TAKE_PTR(whole);
+	return r == -ENOMEM ? r : 0;
+}
+
 static int inspect_knob(const struct engine *engine, struct journal *journal,
 	const struct hotplug *hotplug, struct knob *knob)
 {
@@ -54,7 +67,7 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 	if (entry && inspect_is_foreign(engine, hotplug, entry, knob->now))
 		(void)knob_set_note(
 			knob, "changed by somebody else since: it was set to %s", entry->new);
-	return 0;
+	return inspect_whole(engine, knob);
 }
 
 int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan)

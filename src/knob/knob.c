@@ -45,6 +45,7 @@ static void knob_clear(struct knob *knob)
 	free(knob->name);
 	free(knob->wanted);
 	free(knob->now);
+	free(knob->whole);
 	free(knob->before);
 	free(knob->original);
 	free(knob->note);
@@ -179,6 +180,15 @@ int knob_read(const struct knob_backend *backends, const char *path, char **ret)
 		return -ENOMEM;
 	*ret = text;
 	return 0;
+}
+
+int knob_read_whole(const struct knob_backend *backends, const char *path, char **ret)
+{
+	const struct knob_backend *backend;
+	const char *rest;
+
+	backend = knob_find_backend(backends, path, &rest);
+	return backend && backend->read_whole ? backend->read_whole(rest, ret) : -ENOENT;
 }
 
 static int write_file(const char *path, const char *text)

@@ -55,7 +55,10 @@ struct knob {
 	bool may_be_refused;
 
 	/* Filled by the engine. */
-	char *now;    /* NULL when it cannot be read */
+	char *now; /* NULL when it cannot be read */
+	/* As `now` before the engine wrote anything, with CPUs that are offline as well; NULL where
+	 * there are none of which `now` does not tell. */
+	char *whole;
 	char *before; /* as `now` before the engine wrote anything; NULL if that cannot touch it */
 	bool turned;  /* it was written itself */
 	char *original; /* from the journal; NULL when we never changed it */
@@ -104,6 +107,9 @@ struct knob_backend {
 
 /* The backends of a setter, ended by one with scheme NULL; NULL for none but files. */
 int knob_read(const struct knob_backend *backends, const char *path, char **ret);
+/* As knob_read(), with CPUs that are offline as well, of which that does not tell; -ENOENT for
+ * knobs of which it tells all. */
+int knob_read_whole(const struct knob_backend *backends, const char *path, char **ret);
 /* One write(2) of the whole text; once more when the answer is EBUSY. */
 int knob_write(const struct knob_backend *backends, const char *path, const char *text);
 /* How long what comes late is waited for: the deadline for knobs that were written up to now. */

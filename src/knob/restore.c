@@ -69,12 +69,25 @@ struct restoring {
 static bool is_whole(const struct restoring *restoring, const struct journal_entry *entry)
 {
 	_cleanup_free_ char *whole = NULL;
-	const struct knob_backend *backend;
-	const char *rest;
 
-	backend = knob_find_backend(restoring->engine->backends, entry->path, &rest);
-	return backend && backend->read_whole && backend->read_whole(rest, &whole) == 0 &&
+	return knob_read_whole(restoring->engine->backends, entry->path, &whole) == 0 &&
 		knob_equal(entry->kind, whole, entry->old);
+}
+
+/* Whether it has every CPU, if those that are offline are counted as well, and had not before: then
+ * that is no choice any more, though nothing shows of it until they are back. */
+static bool is_everything(const struct restoring *restoring, const struct journal_entry *entry)
+{
+	const struct hotplug *hotplug = restoring->hotplug;
+	_cleanup_(cpumask) struct cpumask *now = NULL, *old = NULL;
+	_cleanup_free_ char *whole = NULL;
+
+	return !cpumask_subset(hotplug->present, hotplug->online) &&
+		knob_read_whole(restoring->engine->backends, entry->path, &whole) == 0 &&
+		cpumask_new(&now) == 0 && cpumask_new(&old) == 0 &&
+		knob_parse_cpus(entry->kind, whole, now) == 0 &&
+		knob_parse_cpus(entry->kind, entry->old, old) == 0 &&
+		cpumask_subset(hotplug->present, now) && !cpumask_subset(hotplug->present, old);
 }
 
 /* Whether a text of the knob, which was read just now, means what was there before, as far as that
@@ -84,18 +97,30 @@ static bool is_as_before(const struct restoring *restoring, size_t index, const 
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	const struct restore_state *state = &restoring->states[index];
 
-	return knob_equal(entry->kind, text, entry->old) ||
-		(state->rest && knob_equal(entry->kind, text, state->rest)) ||
-		is_whole(restoring, entry);
+	if (knob_equal(entry->kind, text, entry->old) ||
+		(state->rest && knob_equal(entry->kind, text, state->rest)))
+		return !is_everything(restoring, entry);
+	return is_whole(restoring, entry);
+}
+
+/* Whether what was written down of a knob may have CPUs that were offline then already, which
+ * others take from it all the same. */
+static bool has_whole(const struct restoring *restoring, const struct journal_entry *entry)
+{
+	_cleanup_free_ char *whole = NULL;
+
+	return knob_read_whole(restoring->engine->backends, entry->path, &whole) == 0;
 }
 
 /* Has it wait for those CPUs of the set that are offline, if there are any. */
 static void wait_for_cpus(struct restoring *restoring, size_t index, const struct cpumask *cpus)
 {
-	const struct cpumask *const offline[] = { restoring->hotplug->missing,
-		restoring->hotplug->taken };
+	const struct hotplug *hotplug = restoring->hotplug;
+	const struct cpumask *const offline[] = { hotplug->missing, hotplug->taken,
+		hotplug->before };
+	size_t n = has_whole(restoring, &restoring->journal->entries[index]) ? 3 : 2;
 
-	for (size_t i = 0; i < ARRAY_SIZE(offline); i++) {
+	for (size_t i = 0; i < n; i++) {
 		cpumask_for_each (cpu, offline[i]) {
 			if (cpumask_isset(cpus, cpu)) {
 				restoring->states[index].waits = true;
@@ -130,6 +155,8 @@ static int do_without_cpus(struct restoring *restoring, size_t index)
 		return r;
 	cpumask_andnot(there, hotplug->present, hotplug->missing);
 	cpumask_andnot(there, there, hotplug->taken);
+	if (has_whole(restoring, entry) && !cpumask_is_empty(hotplug->online))
+		cpumask_and(there, there, hotplug->online);
 	if (knob_parse_cpus(entry->kind, entry->old, cpus) < 0 || cpumask_subset(cpus, there))
 		return 0;
 	wait_for_cpus(restoring, index, cpus);
@@ -247,6 +274,23 @@ static void keep_foreign(struct restoring *restoring, size_t index)
 		(void)write_text(restoring, entry, state->now);
 }
 
+/* Whether what it waited for has come without us, and more: another tool knew more of it, or
+ * somebody has chosen. What the kernel gives to one that has lost its choice is neither. */
+static bool has_come(const struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	const char *now = restoring->states[index].now, *rest;
+	_cleanup_(cpumask) struct cpumask *n = NULL, *old = NULL;
+	const struct knob_backend *backend;
+
+	backend = knob_find_backend(restoring->engine->backends, entry->path, &rest);
+	return entry->waits && entry->kind == KNOB_LIST && backend && backend->is_kernels &&
+		cpumask_new(&n) == 0 && cpumask_new(&old) == 0 &&
+		knob_parse_cpus(entry->kind, now, n) == 0 &&
+		knob_parse_cpus(entry->kind, entry->old, old) == 0 && cpumask_subset(old, n) &&
+		!backend->is_kernels(rest, entry->old, "", now);
+}
+
 /* Puts one knob back; it remains to be read back. */
 static void restore_entry(struct restoring *restoring, size_t index)
 {
@@ -257,6 +301,11 @@ static void restore_entry(struct restoring *restoring, size_t index)
 		keep_foreign(restoring, index);
 	if (state->leave || read_now(restoring, index) < 0)
 		return;
+	if (has_come(restoring, index)) {
+		state->leave = true;
+		state->word = RESTORE_UNCHANGED;
+		return;
+	}
 	/* Where the apply did not live to see what became of a limit, what shows of it may be from
 	 * before it was written. */
 	if (is_as_before(restoring, index, state->now) &&
@@ -416,10 +465,16 @@ static int note_restored(const struct engine *engine, const struct journal_entry
 static int find_cut(struct restoring *restoring, struct knob_plan *plan)
 {
 	const struct engine *engine = restoring->engine;
-	const struct cpumask *missing = restoring->hotplug->missing;
+	_cleanup_(cpumask) struct cpumask *missing = NULL;
 	int r;
 
-	if (!engine->find_cut || cpumask_is_empty(missing))
+	if (!engine->find_cut)
+		return 0;
+	r = cpumask_new(&missing);
+	if (r < 0)
+		return r;
+	cpumask_or(missing, restoring->hotplug->missing, restoring->hotplug->before);
+	if (cpumask_is_empty(missing))
 		return 0;
 	r = engine->find_cut(missing, restoring->journal, plan);
 	if (r == 0 && plan->n > 0)

@@ -6,20 +6,32 @@
 #include "knob/order.h"
 #include "knob/rollback.h"
 
+/* Whether it is as it was, with CPUs that are offline as well where it was known. */
+static bool is_back(const struct engine *engine, const struct knob *knob)
+{
+	_cleanup_free_ char *now = NULL, *whole = NULL;
+
+	if (knob_read(engine->backends, knob->path, &now) < 0 ||
+		!knob_equal(knob->kind, now, knob->before))
+		return false;
+	return !knob->whole ||
+		(knob_read_whole(engine->backends, knob->path, &whole) == 0 &&
+			knob_equal(knob->kind, whole, knob->whole));
+}
+
 /* Turns one knob back that this call has turned, or that others may have moved. */
 static int roll_back_knob(const struct engine *engine, struct knob *knob)
 {
-	_cleanup_free_ char *now = NULL, *text = NULL;
+	_cleanup_free_ char *text = NULL;
 	int r;
 
 	if (knob->word == KNOB_APPLIED)
 		knob->word = KNOB_NONE;
 	/* What shows of a limit may be from before it was written just now, unless that failed. */
 	if ((knob->kind != KNOB_FREQUENCY || !knob->turned || knob->error != 0) &&
-		knob_read(engine->backends, knob->path, &now) == 0 &&
-		knob_equal(knob->kind, now, knob->before))
+		is_back(engine, knob))
 		return 0;
-	text = knob_writable(knob->kind, knob->before);
+	text = knob_writable(knob->kind, knob->whole ? knob->whole : knob->before);
 	if (!text)
 		return -ENOMEM;
 	(void)text_replace(&knob->now, knob->before);

@@ -17,6 +17,7 @@
 #include "machine/tasks.h"
 
 #define ONLINE "/sys/devices/system/cpu/online"
+#define PRESENT "/sys/devices/system/cpu/present"
 /* Of a thread that follows its cpuset. */
 #define EVERYWHERE "all"
 
@@ -154,7 +155,7 @@ static int parse_list(const char *text, struct cpumask **ret)
 
 int thread_write(const char *which, const char *text)
 {
-	_cleanup_(cpumask) struct cpumask *cpus = NULL, *now = NULL;
+	_cleanup_(cpumask) struct cpumask *cpus = NULL, *now = NULL, *whole = NULL;
 	struct affinity affinity;
 	pid_t tid;
 	int r;
@@ -164,9 +165,14 @@ int thread_write(const char *which, const char *text)
 		r = parse_list(text, &cpus);
 	if (r == 0)
 		r = cpumask_export(cpus, &affinity, sizeof(affinity));
-	/* Kernels that remember what was asked for would forget it for what it is now. */
-	if (r < 0 || cpumask_equal(cpus, now))
+	if (r == 0)
+		r = cpumask_new(&whole);
+	if (r < 0)
 		return r;
+	/* Kernels that remember what was asked for would forget it for what it is now. */
+	if (cpumask_equal(cpus, now) &&
+		(read_whole_affinity(tid, whole) < 0 || cpumask_equal(whole, now)))
+		return 0;
 	return write_affinity(tid, &affinity);
 }
 
@@ -268,9 +274,10 @@ int follower_write(const char *which, const char *text)
 
 struct scene {
 	const struct cpumask *online;
-	const struct cpumask *quiet; /* NULL: all are kept */
-	struct journal *journal;     /* NULL for none */
-	struct cpumask *own;	     /* where the thread may run by its own choice */
+	const struct cpumask *offline; /* plugged in */
+	const struct cpumask *quiet;   /* NULL: all are kept */
+	struct journal *journal;       /* NULL for none */
+	struct cpumask *own;	       /* where the thread may run by its own choice */
 	struct cpumask *cpuset;
 	struct cpumask *wanted;
 };
@@ -289,22 +296,42 @@ static const struct journal_entry *find_entry(const struct scene *s, const char 
 	return entry && !entry->left ? entry : NULL;
 }
 
+/* Of a thread that may run on all CPUs that are online: whether it has chosen that. Only in the
+ * root cpuset its status has the others as well, if it has not. */
+static int read_choice_of_online(const struct scene *s, pid_t tid)
+{
+	_cleanup_free_ char *cpuset = NULL;
+	int r;
+
+	if (read_whole_affinity(tid, s->cpuset) < 0 || cpumask_subset(s->offline, s->cpuset) ||
+		!cpumask_subset(s->own, s->cpuset)) /* it has changed meanwhile */
+		return CHOICE_NONE;
+	r = isolation_read_cpuset(tid, s->cpuset, &cpuset);
+	if (r < 0)
+		return r == -ENOMEM ? r : CHOICE_NONE;
+	return strcmp(cpuset, "/") == 0 ? CHOICE_OWN : CHOICE_NONE;
+}
+
 /* Negative for an error. */
 static int read_choice(const struct scene *s, pid_t tid, const char *path)
 {
 	const struct journal_entry *entry = find_entry(s, path);
 	int r;
 
-	if (entry)
-		return cpumask_parse_list(entry->old, 0, s->own, NULL) == 0 ? CHOICE_OWN
-									    : CHOICE_NONE;
+	if (entry) {
+		if (cpumask_parse_list(entry->old, 0, s->own, NULL) < 0)
+			return CHOICE_NONE;
+		/* The others cannot be given to it now. */
+		cpumask_and(s->own, s->own, s->online);
+		return CHOICE_OWN;
+	}
 	if (read_affinity(tid, s->own) < 0)
 		return CHOICE_GONE;
 	if (cpumask_equal(s->own, s->online))
-		return CHOICE_NONE;
-	/* It waits for a CPU that is offline. Nothing can be written for that. */
+		return cpumask_is_empty(s->offline) ? CHOICE_NONE : read_choice_of_online(s, tid);
+	/* It waits for a CPU that is offline, and is given others as soon as its cpuset changes. */
 	if (cpumask_is_empty(s->own))
-		return CHOICE_GONE;
+		return CHOICE_OWN;
 	r = isolation_read_cpuset(tid, s->cpuset, NULL);
 	if (r == -ENOMEM)
 		return r;
@@ -389,10 +416,26 @@ static int add_thread(
 	return add_knob(plan, group, KNOB_WORD, task, paths.follower, NULL);
 }
 
+/* -ENOMEM. */
+static int read_offline(const struct cpumask *online, struct cpumask **ret)
+{
+	_cleanup_(cpumask) struct cpumask *offline = NULL;
+	int r;
+
+	r = cpumask_new(&offline);
+	if (r < 0)
+		return r;
+	if (cpumask_read_list(AT_FDCWD, PRESENT, offline) == 0)
+		cpumask_andnot(offline, offline, online);
+	*ret = TAKE_PTR(offline);
+	return 0;
+}
+
 int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet)
 {
-	_cleanup_(cpumask) struct cpumask *own = NULL, *cpuset = NULL, *wanted = NULL;
+	_cleanup_(cpumask) struct cpumask *own = NULL, *cpuset = NULL, *wanted = NULL,
+					  *offline = NULL;
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_(tasks) struct tasks *tasks = NULL;
 	_cleanup_free_ char *why = NULL;
@@ -405,14 +448,17 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	if (r == 0)
 		r = cpumask_new(&wanted);
 	if (r == 0)
-		/* One that waits for an offline CPU may be in the journal. */
-		r = tasks_read(quiet ? online : NULL, &tasks);
+		r = read_offline(online, &offline);
+	/* Also those that wait for an offline CPU, which may be in the journal. */
+	if (r == 0)
+		r = tasks_read(quiet && cpumask_is_empty(offline) ? online : NULL, &tasks);
 	if (r < 0)
 		return r;
 	/* What is wrong with a journal, the engine says. */
 	(void)journal_load(tool, &journal, &why);
 	scene = (struct scene){
 		.online = online,
+		.offline = offline,
 		.quiet = quiet,
 		.journal = journal,
 		.own = own,
@@ -438,7 +484,7 @@ static int is_cut(pid_t tid, const struct cpumask *missing)
 	if (r < 0)
 		return r;
 	if (read_whole_affinity(tid, whole) < 0 || cpumask_subset(missing, whole) ||
-		read_affinity(tid, now) < 0)
+		read_affinity(tid, now) < 0 || !cpumask_subset(now, whole))
 		return 0;
 	r = is_everywhere(tid, now);
 	if (r <= 0)
@@ -450,13 +496,25 @@ static int is_cut(pid_t tid, const struct cpumask *missing)
 	return strcmp(cpuset, "/") == 0;
 }
 
-static int widen_thread(const struct cpumask *missing, struct journal *journal,
+/* Whether an earlier restore has left this over. It found all that were cut, and the journal has
+ * forgotten the choice of those that it could put back. */
+static bool is_left_over(const struct journal *journal)
+{
+	for (size_t i = 0; i < journal->n; i++) {
+		if (!journal->entries[i].left && !journal->entries[i].waits)
+			return false;
+	}
+	return true;
+}
+
+static int widen_thread(const struct cpumask *missing, struct journal *journal, bool left_over,
 	struct knob_plan *plan, const struct task *task)
 {
 	struct thread_paths paths = name_thread(task);
 	int r;
 
-	if (!is_movable(task) || is_of_interrupt(task) || journal_find(journal, paths.chooser))
+	if (!is_movable(task) || is_of_interrupt(task) || journal_find(journal, paths.chooser) ||
+		(left_over && !journal_find(journal, paths.follower)))
 		return 0;
 	r = is_cut(task->tid, missing);
 	if (r > 0 && follower_write(strchr(paths.follower, ':') + 1, EVERYWHERE) == 0)
@@ -469,10 +527,11 @@ static int widen_thread(const struct cpumask *missing, struct journal *journal,
 int threads_find_cut(const struct cpumask *missing, struct journal *journal, struct knob_plan *plan)
 {
 	_cleanup_(tasks) struct tasks *tasks = NULL;
+	bool left_over = is_left_over(journal);
 	int r;
 
 	r = tasks_read(NULL, &tasks);
 	for (size_t i = 0; r == 0 && i < tasks->n; i++)
-		r = widen_thread(missing, journal, plan, &tasks->items[i]);
+		r = widen_thread(missing, journal, left_over, plan, &tasks->items[i]);
 	return r;
 }

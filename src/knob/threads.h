@@ -19,6 +19,11 @@
  * - Of what is asked for, kernels up to 6.1 take the CPUs that are online
  *   (guarantee_online_cpus()). Later ones take the others as well for a thread of the root cpuset
  *   (cpuset_cpus_allowed() in 6.12).
+ * - A thread of the root cpuset keeps those that are offline, which only its status tells, until it
+ *   comes into another cpuset (cpuset_attach()). When it leaves that with the controller, it goes
+ *   without them even on kernels that remember what was asked for, and those that look at that once
+ *   more when a CPU comes back do not do so in the root cpuset (cpuset_handle_hotplug() in 6.12).
+ * So they have to be known, and asked for again.
  */
 #ifndef QUIESCE_KNOB_THREADS_H
 #define QUIESCE_KNOB_THREADS_H
@@ -37,7 +42,7 @@
 int thread_read(const char *which, char **ret);
 int thread_write(const char *which, const char *text);
 bool thread_is_kernels(const char *which, const char *old, const char *set, const char *now);
-/* With those that are offline. */
+/* With those that are offline: what is put back. */
 int thread_read_whole(const char *which, char **ret);
 
 /* What they are together, in tables. */
@@ -50,8 +55,10 @@ int follower_read(const char *which, char **ret);
 int follower_write(const char *which, const char *text);
 
 /*
- * A knob for each thread that may be moved and that may run on fewer CPUs than its cpuset allows:
- * without the quiet CPUs, and merely kept where nothing would be left. Not the caller's.
+ * A knob for each thread that may be moved and that may run on fewer CPUs than its cpuset allows,
+ * or may not run on one that is offline although it is in the root cpuset: without the quiet CPUs,
+ * and merely kept where nothing would be left, or where all that it has is offline. Not the
+ * caller's.
  *
  * Without quiet CPUs (NULL) all of them are merely kept, those that follow their cpusets as well;
  * but not the threads of interrupts, which go where these go.
@@ -66,7 +73,7 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
  * Threads of the root cpuset that may run on all CPUs that are online, and on none of those that
  * are `missing`, which they lost as told above: they are given all. Adds those with which the
  * kernel does not do that before these are online to the plan, as followers. Whose choice is in the
- * journal is left alone.
+ * journal is left alone; so are all that are not in one that an earlier restore has left over.
  */
 int threads_find_cut(
 	const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);

@@ -952,6 +952,126 @@ static void test_offline_before(_unused_ void **state)
 	assert_restore(-EINVAL, "clipped:failed ");
 }
 
+static void add_whole(const char *name, const char *value, const char *whole)
+{
+	struct knob_plan plan = { 0 };
+
+	add_cpus(&plan, KNOB_LIST, name, value, "0");
+	find(name)->whole = whole;
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	find(name)->whole = "0";
+}
+
+/* As later kernels do with threads of the root cpuset. */
+static void remember(const char *name, const char *value)
+{
+	if (strcmp(name, "remembered") == 0 && strcmp(value, "1-2") == 0)
+		find(name)->whole = "1-2";
+}
+
+/* Of which the knob does not tell when it is read, as a thread: it is put back as well, now or
+ * later. */
+static void test_hidden_offline_cpu(_unused_ void **state)
+{
+	write_text("/run/online", "0,2-3\n");
+	add_whole("remembered", "2", "1-2");
+	add_whole("cut", "2", "1-2");
+	add_whole("none", "", "1");
+	assert_journal("remembered", "1-2", "0");
+	assert_journal("cut", "1-2", "0");
+	assert_journal("none", "1", "0");
+	machine.side_effect = remember;
+	find("remembered")->clipped = find("cut")->clipped = "2";
+	find("none")->refused = "1";
+	assert_restore(0, "remembered:restored cut:waiting none:waiting ");
+	assert_journal("remembered", NULL, NULL);
+	assert_journal("cut", "1-2", NULL);
+	assert_journal("none", "1", NULL);
+	assert_waits_for("1");
+	write_text("/run/online", "0-3\n");
+	find("cut")->clipped = find("none")->refused = NULL;
+	assert_restore(0, "cut:restored none:restored ");
+	assert_value("cut", "1-2");
+	assert_value("none", "1");
+	assert_false(has_journal());
+}
+
+static void remember_choice(const char *name, _unused_ const char *value)
+{
+	find(name)->whole = "0,2-3";
+}
+
+/* A choice that was forgotten shows only when that CPU is back. */
+static void test_choice_of_all_online(_unused_ void **state)
+{
+	write_text("/run/online", "0,2-3\n");
+	add_whole("chosen", "0,2-3", "0,2-3");
+	assert_journal("chosen", "0,2-3", "0");
+	set("chosen", "0,2-3")->whole = "0-3";
+	forget_writes();
+	machine.side_effect = remember_choice;
+	assert_restore(0, "chosen:restored ");
+	assert_string_equal(machine.log, "chosen=0,2-3 ");
+	assert_false(has_journal());
+	/* One that the kernel still knows. */
+	machine.side_effect = NULL;
+	add_whole("known", "0,2-3", "0,2-3");
+	set("known", "0,2-3")->whole = "0,2-3";
+	forget_writes();
+	assert_restore(0, "known:unchanged ");
+	assert_int_equal(machine.writes, 0);
+}
+
+/* smt-off, which has taken it, gives it back to whoever had it. */
+static void test_hidden_cpu_of_smt_off(_unused_ void **state)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+
+	assert_int_equal(journal_new("smt-off", &journal), 0);
+	assert_int_equal(journal_add(journal, 0, KNOB_NUMBER, "/sys/devices/system/cpu/cpu1/online",
+				 "cpu1", "1", "0"),
+		0);
+	assert_int_equal(journal_save(journal), 0);
+	write_text("/run/online", "0,2-3\n");
+	add_whole("cut", "2", "1-2");
+	add_whole("none", "", "1");
+	find("cut")->clipped = "2";
+	find("none")->refused = "1";
+	assert_restore(0, "cut:restored none:gone ");
+	assert_value("cut", "2");
+	assert_false(has_journal());
+	assert_int_equal(journal_remove("smt-off"), 0);
+}
+
+static void forget(const char *name, const char *value)
+{
+	if (strcmp(name, "cpuset") == 0 && strcmp(value, "1") == 0)
+		find("remembered")->whole = "2";
+	remember(name, value);
+}
+
+/* Nor is it lost where the apply fails, though nothing shows of it. */
+static void test_hidden_offline_cpu_rolled_back(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	write_text("/run/online", "0,2-3\n");
+	set("cpuset", "0");
+	add(&plan, 1, "cpuset", "1");
+	set("refused", "0")->refused = "1";
+	add(&plan, 1, "refused", "1");
+	add_cpus(&plan, KNOB_LIST, "remembered", "2", "2");
+	find("remembered")->whole = "1-2";
+	find("remembered")->clipped = "2";
+	machine.side_effect = forget;
+	assert_apply(-EINVAL, &plan);
+	knob_plan_clear(&plan);
+	assert_string_equal(machine.log, "cpuset=1 refused=1 cpuset=0 remembered=1-2 ");
+	assert_string_equal(find("remembered")->whole, "1-2");
+	assert_false(has_journal());
+}
+
 /* Settings that come on top of what waits forget nothing of it. */
 static void test_apply_over_waiting(_unused_ void **state)
 {
@@ -973,6 +1093,27 @@ static void test_apply_over_waiting(_unused_ void **state)
 	assert_restore(0, "a:restored b:restored ");
 	assert_value("a", "1-2");
 	assert_value("b", "2");
+	assert_false(has_journal());
+}
+
+/* Another tool knew more of it than was written down here. */
+static void test_waiting_is_over(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	add_cpus(&plan, KNOB_LIST, "more", "0-1", "0");
+	add_cpus(&plan, KNOB_LIST, "less", "0-1", "0");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	write_text("/run/online", "0,2-3\n");
+	find("more")->clipped = find("less")->clipped = "0";
+	assert_restore(0, "more:waiting less:waiting ");
+	write_text("/run/online", "0-3\n");
+	set("more", "0-2")->clipped = set("less", "0,2")->clipped = NULL;
+	forget_writes();
+	assert_restore(0, "more:unchanged less:restored ");
+	assert_string_equal(machine.log, "less=0-1 ");
+	assert_value("more", "0-2");
 	assert_false(has_journal());
 }
 
@@ -1279,7 +1420,12 @@ int main(void)
 		TEST_CPUS(test_offline_cpus),
 		TEST_CPUS(test_offline_cpus_excuse_nothing),
 		TEST_CPUS(test_offline_before),
+		TEST_CPUS(test_hidden_offline_cpu),
+		TEST_CPUS(test_choice_of_all_online),
+		TEST_CPUS(test_hidden_cpu_of_smt_off),
+		TEST_CPUS(test_hidden_offline_cpu_rolled_back),
 		TEST_CPUS(test_apply_over_waiting),
+		TEST_CPUS(test_waiting_is_over),
 		TEST_CPUS(test_cut_by_kernel),
 		TEST(test_restore_again),
 		TEST(test_no_journal_no_write),

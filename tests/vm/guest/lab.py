@@ -176,6 +176,24 @@ def wait_for(condition, what, timeout=LONG):
         time.sleep(0.1)
 
 
+@contextlib.contextmanager
+def bound():
+    """Programs that have chosen CPUs, of root's and of somebody else's. Yields what tells their CPUs."""
+    running = []
+    try:
+        for words in (), become('nobody'):
+            for cpus in '0', '1', '3', '1,3', '0-2':
+                running.append(subprocess.Popen([*words, 'taskset', '-c', cpus, 'sleep', '10000']))
+        # One that wants to run when its CPU goes is given others.
+        wait_for(lambda: all('(sleep) S' in read(f'/proc/{process.pid}/stat') for process in running),
+                 'programs')
+        yield lambda: [os.sched_getaffinity(process.pid) for process in running]
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
 def seeded(name):
     """Random numbers of a test of its own; the seed is told, and `lab --seed` takes it."""
     note(f'seed {CONFIG["seed"]}')
@@ -310,16 +328,16 @@ class Snapshot:
 START = []  # the snapshot that `run` has taken: the machine as it was before the test
 
 
-def changed():
-    """What differs from the start of the test, at this moment."""
-    return START[-1].differences(Snapshot())
+def changed(before=None):
+    """What differs from that snapshot, or from the start of the test, at this moment."""
+    return (before or START[-1]).differences(Snapshot())
 
 
-def same(what, patience=20):
-    """Nothing may differ from the start of the test. Some of what the kernel or systemd do comes a
-    moment later."""
+def same(what, patience=20, before=None):
+    """Nothing may differ from that snapshot, or from the start of the test. Some of what the kernel or
+    systemd do comes a moment later."""
     end = time.monotonic() + patience
-    while found := changed():
+    while found := changed(before):
         check(time.monotonic() < end, f'{what}:\n' + '\n'.join(found))
         time.sleep(0.5)
 

@@ -5,8 +5,8 @@ import contextlib
 import os
 import subprocess
 
-from lab import (PF_WQ_WORKER, Skip, Snapshot, boots, call, check, equal, fail, knobs, note, parse_list, read, succeed,
-                 turned, wait_for, write)
+from lab import (CPUS, PF_WQ_WORKER, Skip, Snapshot, bound, boots, call, check, equal, fail, knobs, note,
+                 parse_list, read, succeed, turned, wait_for, write)
 
 SLICE = '/sys/fs/cgroup/benchmark.slice'
 PARTITION = f'{SLICE}/cpuset.cpus.partition'
@@ -135,6 +135,24 @@ def test_slice_that_was_there():
             wait_for(lambda: not before.differences(Snapshot()), 'the slice as it was', 20)
         finally:
             succeed('systemctl', 'stop', 'benchmark.slice')
+
+
+def test_cpu_that_was_offline():
+    """Whoever had chosen it has it when it is back."""
+    with bound() as chosen:
+        before = chosen()
+        write(f'{CPUS}/cpu3/online', '0')
+        try:
+            succeed('cpu-shield', '-c', '2')
+            equal(read(PARTITION), 'isolated', 'partition')
+            done = call('cpu-shield', 'restore')
+            equal(done.returncode, 0, f'restore: {done.stderr}')
+            note(done.stderr)
+        finally:
+            write(f'{CPUS}/cpu3/online', '1')
+        done = call('cpu-shield', 'restore')
+        equal((done.returncode, done.stderr), (0, ''), 'restore when it is back')
+        equal(chosen(), before, 'CPUs of programs that had chosen')
 
 
 def test_not_while_a_program_is_in_it():

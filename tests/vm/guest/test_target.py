@@ -1,37 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """benchmark.target: one word to be quiet, one word to be back, whatever happens in between."""
 
-import contextlib
 import json
 import os
 import re
-import subprocess
 import time
 
-from lab import (CPUS, PATIENCE, SETTERS, become, boots, call, changed, check, equal, note, parse_list,
+from lab import (CPUS, PATIENCE, SETTERS, bound, boots, call, changed, check, equal, note, parse_list,
                  programmed, read, same, seeded, succeed, wait_for, write)
 from target import PARTITION, SERVICES, SLICE, configured, is_quiet, jobs_done, start, state, stop
 
 
 def said(since, unit='benchmark-*'):
     return succeed('journalctl', '--no-pager', '-o', 'cat', '-u', unit, f'--since=@{since:.0f}')
-
-
-@contextlib.contextmanager
-def bound():
-    """Programs that have chosen CPUs, of root's and of somebody else's. Yields what tells their CPUs."""
-    running = []
-    try:
-        for words in (), become('nobody'):
-            for cpus in '0', '1', '3', '1,3':
-                running.append(subprocess.Popen([*words, 'taskset', '-c', cpus, 'sleep', '10000']))
-        wait_for(lambda: all(read(f'/proc/{process.pid}/comm') == 'sleep' for process in running),
-                 'programs')
-        yield lambda: [os.sched_getaffinity(process.pid) for process in running]
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
 
 
 def test_start_and_stop():
