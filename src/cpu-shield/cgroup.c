@@ -15,6 +15,9 @@
 #include "cpu-shield/place.h"
 #include "unit/unit.h"
 
+/* A slice below the shield's, for a moment. */
+#define CHILD_UNIT "benchmark-ask.slice"
+
 enum {
 	/* systemd gives its units what is new in their files after it has answered, which on a busy
 	 * machine is many seconds later. */
@@ -113,8 +116,39 @@ static int wait_for_value(
 	}
 }
 
+/*
+ * Has the kernel take a partition that it has refused because another cgroup's cpuset.cpus has some
+ * of the CPUs, which that one would do without.
+ *
+ * cpuset.cpus.exclusive, which there is from 6.7 on, need not be exclusive to these: no other may
+ * be left without any CPU, nor have them in its own cpuset.cpus.exclusive, or it is EINVAL. And a
+ * change of it makes a partition valid that was not (update_exclusive_cpumask() in 6.12). Asked for
+ * in the other order, the partition is refused all the same (cpusets_are_exclusive()).
+ */
+static int claim_cpus(void)
+{
+	_cleanup_free_ char *state = NULL, *cpus = NULL, *claimed = NULL;
+	int r;
+
+	r = cgroup_read(SHIELD_PARTITION, &state);
+	if (r < 0 || !strstr(state, " invalid") || !strstr(state, "not exclusive") ||
+		access(SHIELD_EXCLUSIVE, F_OK) < 0)
+		return r;
+	r = cgroup_read(SHIELD_CPUS, &cpus);
+	if (r == 0)
+		r = cgroup_read(SHIELD_EXCLUSIVE, &claimed);
+	/* What it is already is no change. */
+	if (r == 0 && strcmp(claimed, cpus) == 0)
+		r = knob_write(NULL, SHIELD_EXCLUSIVE, "");
+	if (r == 0)
+		r = knob_write(NULL, SHIELD_EXCLUSIVE, cpus);
+	/* The partition goes on telling why. */
+	return r == -EINVAL ? 0 : r;
+}
+
 int cgroup_write(const char *path, const char *text)
 {
+	bool partition = strcmp(path, SHIELD_PARTITION) == 0 && strcmp(text, "isolated") == 0;
 	_cleanup_free_ char *now = NULL;
 	int r;
 
@@ -127,24 +161,55 @@ int cgroup_write(const char *path, const char *text)
 	 * a shield that did not come about. */
 	if (strcmp(text, find_default(path)) != 0 && !wait_for_file(path))
 		return unit_is_booted() ? -ETIMEDOUT : -ENOENT;
-	/* One that was invalid before, with its reason, can only be asked for again. */
+	/* One that was invalid before, with its reason, can only be asked for again. What it is
+	 * already is not judged anew, and up to 6.1 one that is invalid is not, either
+	 * (update_prstate()). */
+	if (strstr(text, " invalid") || (strstr(now, " invalid") && strcmp(text, "member") != 0))
+		r = knob_write(NULL, path, "member");
 	if (text_starts_with(text, "isolated "))
 		text = "isolated";
 	if (text_starts_with(text, "root "))
 		text = "root";
-	r = knob_write(NULL, path, text);
+	if (r == 0)
+		r = knob_write(NULL, path, text);
+	if (r == 0 && partition)
+		return claim_cpus();
 	/* The kernel takes no CPU from the last programs of a cgroup. */
 	return r == -ENOSPC && place_is_populated() ? -EBUSY : r;
 }
 
-/* Has systemd write all that it knows of the cgroup once more. */
+/*
+ * Has systemd write all that it knows of the cgroup once more. On a reload 257 writes nothing of a
+ * slice that was there before, and keeps that for when something in the slice is started (seen).
+ */
 static int ask_again(void)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
 	int r;
 
 	r = unit_open(&manager);
-	return r < 0 ? r : unit_reload(manager);
+	if (r == 0)
+		r = unit_reload(manager);
+	if (r == 0)
+		r = unit_start_gently(manager, CHILD_UNIT);
+	return r == 0 ? unit_stop(manager, CHILD_UNIT) : r;
+}
+
+/* Waits until systemd has done by itself what it was told. It is asked again where its slice is
+ * there, for to ask would start it. */
+static int wait_for_slice(int (*read)(const char *, char **), const char *path, const char *wanted)
+{
+	int r;
+
+	r = wait_for_value(read, path, wanted, SOON_SECONDS);
+	if (r != -EBUSY)
+		return r;
+	if (access(SHIELD_CGROUP, F_OK) == 0) {
+		r = ask_again();
+		if (r < 0)
+			return r;
+	}
+	return wait_for_value(read, path, wanted, SYSTEMD_SECONDS);
 }
 
 /* What it is in the end, with the kernel's reason, is read back. */
@@ -167,6 +232,8 @@ static int wait_for_systemd(const char *path, const char *text)
 	/* The partition comes right after the CPUs, which have been waited for. */
 	r = wait_for_value(cgroup_read, path, text,
 		strcmp(path, SHIELD_PARTITION) == 0 ? SOON_SECONDS : SYSTEMD_SECONDS);
+	if (r == -EBUSY && strcmp(path, SHIELD_PARTITION) == 0 && strcmp(text, "isolated") == 0)
+		return claim_cpus();
 	return r == -EBUSY ? 0 : r;
 }
 
@@ -177,8 +244,7 @@ int watched_write(const char *path, const char *text)
 	/* Told nothing any more, systemd leaves a partition as it is (src/core/cgroup.c in 262). */
 	if (strcmp(path, SHIELD_PARTITION) == 0)
 		return cgroup_write(path, text);
-	return place_is_populated() ? -EBUSY
-				    : wait_for_value(cgroup_read, path, text, SYSTEMD_SECONDS);
+	return place_is_populated() ? -EBUSY : wait_for_slice(cgroup_read, path, text);
 }
 
 int controller_read(const char *name, char **ret)
@@ -199,7 +265,7 @@ int controller_write(const char *name, const char *text)
 	if (unit_is_booted() && strcmp(text, "disabled") == 0 && place_is_populated())
 		return -EBUSY;
 	if (unit_is_booted())
-		return wait_for_value(controller_read, name, text, SYSTEMD_SECONDS);
+		return wait_for_slice(controller_read, name, text);
 	snprintf(change, sizeof(change), "%c%s", strcmp(text, "enabled") == 0 ? '+' : '-', name);
 	return knob_write(NULL, CGROUP_ROOT "/cgroup.subtree_control", change);
 }

@@ -20,7 +20,9 @@ int folder_write(const char *path, const char *text);
  *
  * cpuset.cpus.partition (Documentation/admin-guide/cgroup-v2.rst): a write succeeds even when the
  * kernel refuses, and then reads "isolated invalid (reason)". Written while it is right, it would
- * be checked anew, and the CPUs be everybody's meanwhile: it is not written then.
+ * be checked anew, and the CPUs be everybody's meanwhile: it is not written then. Where it was
+ * refused because another cgroup may use these CPUs, cpuset.cpus.exclusive is written as well, if
+ * that helps.
  */
 #define CGROUP_SCHEME "cgroup"
 int cgroup_read(const char *path, char **ret);
@@ -28,10 +30,10 @@ int cgroup_write(const char *path, const char *text);
 
 /*
  * "watched:/sys/fs/cgroup/benchmark.slice/cpuset.cpus.partition": as above, but written by systemd
- * (CPUSetPartition=, from 261 on): to write it is to wait until systemd has, and has again where
- * the kernel had given a partition up. Only the end of a partition is written here: systemd does
- * not write that when it is no longer told anything. -EBUSY when CPUs are to go and do not, for a
- * program still runs there.
+ * (CPUSetPartition=, from 261 on): to write it is to wait until systemd has, which is asked once
+ * more where it does not, or where the kernel had given a partition up. Only the end of a partition
+ * is written here: systemd does not write that when it is no longer told anything. -EBUSY when CPUs
+ * are to go and do not, for a program still runs there.
  */
 #define WATCHED_SCHEME "watched"
 int watched_write(const char *path, const char *text);

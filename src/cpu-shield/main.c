@@ -15,11 +15,13 @@
  * (slice.h). It never writes cpuset.cpus.partition up to 260; from 261 on it does, if told to.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/file.h"
 #include "basic/say.h"
 #include "basic/text.h"
 #include "cpu-shield/cgroup.h"
@@ -71,6 +73,19 @@ static const struct knob_backend backends[] = {
 	{ 0 },
 };
 
+/*
+ * Written along with the partition, where that is needed (see cgroup.h), and put back. Once it
+ * holds any CPUs it is these that the partition has, whatever cpuset.cpus says.
+ */
+static int add_claim(struct knob_plan *plan, const char *cpus)
+{
+	char claimed[FILE_ATTR_SIZE];
+	bool any = file_read_attr(AT_FDCWD, SHIELD_EXCLUSIVE, claimed, sizeof(claimed)) > 0;
+
+	return knob_plan_add(plan, GROUP_CPUS, KNOB_LIST, CGROUP_SCHEME ":" SHIELD_EXCLUSIVE,
+		any ? cpus : NULL, NULL, "cpuset.cpus.exclusive");
+}
+
 /* A cgroup of our own. */
 static int add_cgroup(struct knob_plan *plan, const char *cpus)
 {
@@ -84,6 +99,8 @@ static int add_cgroup(struct knob_plan *plan, const char *cpus)
 	if (r == 0)
 		r = knob_plan_add(plan, GROUP_CPUS, KNOB_LIST, CGROUP_SCHEME ":" SHIELD_CPUS, cpus,
 			NULL, "cpuset.cpus");
+	if (r == 0)
+		r = add_claim(plan, cpus);
 	if (r == 0)
 		r = knob_plan_add(plan, GROUP_PARTITION, KNOB_WORD,
 			CGROUP_SCHEME ":" SHIELD_PARTITION, "isolated", NULL,
@@ -113,6 +130,8 @@ static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 	if (r == 0)
 		r = knob_plan_add(plan, GROUP_FOLLOWS, KNOB_LIST, WATCHED_SCHEME ":" SHIELD_CPUS,
 			cpus, NULL, "cpuset.cpus");
+	if (r == 0)
+		r = add_claim(plan, cpus);
 	if (r == 0)
 		r = knob_plan_add(plan, partition ? GROUP_FOLLOWS : GROUP_PARTITION, KNOB_WORD,
 			partition ? WATCHED_SCHEME ":" SHIELD_PARTITION

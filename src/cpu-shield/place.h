@@ -16,6 +16,7 @@
 #define CGROUP_ROOT "/sys/fs/cgroup"
 #define SHIELD_CGROUP TARGET_CGROUP
 #define SHIELD_CPUS SHIELD_CGROUP "/cpuset.cpus"
+#define SHIELD_EXCLUSIVE SHIELD_CGROUP "/cpuset.cpus.exclusive"
 #define SHIELD_EFFECTIVE SHIELD_CGROUP "/cpuset.cpus.effective"
 #define SHIELD_PARTITION SHIELD_CGROUP "/cpuset.cpus.partition"
 

@@ -13,6 +13,9 @@ makes the files of a machine that was booted just now. TEST_CGROUPS is JSON:
     cgroups  those that are there, right below the root
     refuses  words of cpuset.cpus.partition that this kernel does not know
     hides    files that this kernel does not have
+    shares   as in 7.2, a partition may have CPUs that others may use: only partitions must be
+             exclusive to each other
+    stays    as up to 6.1, a partition that is invalid remains so until it is made a member
     reserved CPUs of which one must stay outside of partitions (housekeeping, from 6.12 on)
     forgets  as up to 6.1, every change of a cpuset resets the affinity of all its processes: really,
              of those that can be seen, so that it must run in a namespace of its own
@@ -111,17 +114,31 @@ class V2(Tree):
         put(path / 'cpuset.cpus.effective', '')
         if 'cpuset.cpus.partition' not in self.config.get('hides', ()):
             put(path / 'cpuset.cpus.partition', 'member')
+        if 'cpuset.cpus.exclusive' not in self.config.get('hides', ()):
+            put(path / 'cpuset.cpus.exclusive', '')
         self.settle()
 
-    def wish(self, path):
-        return cpus_of(path / 'cpuset.cpus')
+    def claim(self, path):
+        return cpus_of(path / 'cpuset.cpus.exclusive')
 
-    def why_not(self, path):
-        """What keeps it from being a partition; None for nothing."""
+    def wish(self, path):
+        return self.claim(path) or cpus_of(path / 'cpuset.cpus')
+
+    def others(self, path):
+        return [other for other in self.children(self.root) if other != path]
+
+    def is_partition(self, path):
+        file = path / 'cpuset.cpus.partition'
+        return file.exists() and file.read_text().strip() in ('isolated', 'root')
+
+    def why_not(self, path, claimed):
+        """What keeps it from being a partition; None for nothing. One that has claimed its CPUs for
+        itself, and is one, need not mind who else may use them."""
         wish, online = self.wish(path), self.online
         if not wish:
             return REASONS['empty']
-        if any(wish & self.wish(other) for other in self.children(self.root) if other != path):
+        if not claimed and any(wish & self.wish(other) for other in self.others(path)
+                               if not self.config.get('shares') or self.is_partition(other)):
             return REASONS['exclusive']
         if online <= wish:
             return REASONS['none']
@@ -136,10 +153,10 @@ class V2(Tree):
         groups = [path for path in self.children(self.root)
                   if (path / 'cpuset.cpus.partition').exists()]
         for path in groups:
-            kind = (path / 'cpuset.cpus.partition').read_text().split()[0]
-            if kind == 'member':
+            kind, *invalid = (path / 'cpuset.cpus.partition').read_text().split()
+            if kind == 'member' or (invalid and self.config.get('stays')):
                 continue
-            reason = self.why_not(path)
+            reason = self.why_not(path, self.is_partition(path) and self.claim(path))
             put(path / 'cpuset.cpus.partition', f'{kind} invalid ({reason})' if reason else kind)
             if not reason:
                 put(path / 'cpuset.cpus.effective', format_list(self.wish(path) & self.online))
@@ -175,16 +192,39 @@ class V2(Tree):
         elif text not in ('+cpuset', '-cpuset'):
             raise Refused(errno.EINVAL)
 
+    def write_claim(self, path, cpus):
+        """One that is no partition for want of CPUs of its own becomes one, seen with 6.12."""
+        group, file = path.parent, path.parent / 'cpuset.cpus.partition'
+        if cpus == self.claim(group):
+            return
+        for other in self.others(group):
+            theirs = cpus_of(other / 'cpuset.cpus')
+            if cpus & self.claim(other) or (theirs and theirs <= cpus):
+                raise Refused(errno.EINVAL)
+        put(path, format_list(cpus))
+        if cpus and 'not exclusive' in file.read_text():
+            put(file, file.read_text().split()[0])
+        self.settle()
+
     def write(self, path, text):
         if path == self.root / 'cgroup.subtree_control':
             self.write_control(text)
         elif path.name == 'cpuset.cpus':
             put(path, format_list(parse_list(text)))
             self.settle()
+        elif path.name == 'cpuset.cpus.exclusive':
+            self.write_claim(path, parse_list(text))
         elif path.name == 'cpuset.cpus.partition':
             if text not in ('member', 'root', 'isolated') or text in self.config.get('refuses', ()):
                 raise Refused(errno.EINVAL)
-            put(path, text)
+            before = path.read_text().strip()
+            if before == text:
+                return
+            if 'invalid' in before and text != 'member' and self.config.get('stays'):
+                put(path, f'{text} invalid')
+                return
+            reason = None if text == 'member' else self.why_not(path.parent, False)
+            put(path, f'{text} invalid ({reason})' if reason else text)
             self.settle()
         elif path.name == 'cgroup.procs':
             path.write_text(path.read_text().lstrip('\n') + text + '\n')

@@ -145,13 +145,24 @@ def test_became_invalid():
     with Shield() as shield:
         before = shield.snapshot()
         shield.succeed('-c', '2-3')
-        shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '3-4')
+        shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '3')
         row = shield.rows('status')['cpuset.cpus.partition']
         check('not exclusive' in row['now'] and row['state'] is None, f'{row}')
         result = shield.run('-c', '2-3')
         equal(result.returncode, 1, 'status')
         check('Cpu list in cpuset.cpus not exclusive' in result.stderr, result.stderr)
         shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '')
+        shield.succeed('-c', '2-3')
+        equal(shield.rows('status')['cpuset.cpus.partition']['state'], 'applied', 'state')
+        shield.succeed('restore')
+        shield.same(before, 'restore left')
+    with Shield(stays=True, hides=['cpuset.cpus.exclusive']) as shield:
+        before = shield.snapshot()
+        shield.succeed('-c', '2-3')
+        shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '3-4')
+        shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '')
+        row = shield.rows('status')['cpuset.cpus.partition']
+        check('invalid' in row['now'] and row['state'] is None, f'{row}')
         shield.succeed('-c', '2-3')
         equal(shield.rows('status')['cpuset.cpus.partition']['state'], 'applied', 'state')
         shield.succeed('restore')
@@ -166,8 +177,10 @@ def test_refused_by_kernel():
     with Shield() as shield:
         shield.kernel(f'/{CGROUP}/cgroup.subtree_control', '+cpuset')
         shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '3-4')
-        said = shield.refused(1, '-c', '3')
+        # Nothing would be left for that one.
+        said = shield.refused(1, '-c', '2-4')
         check('isolated invalid (Cpu list in cpuset.cpus not exclusive)' in said, said)
+        check(said.count('\n') == 1, said)
         shield.kernel(f'/{CGROUP}/user/cpuset.cpus.partition', 'root')
         said = shield.refused(1, '-c', '2-3')
         check('the cgroup /user has CPUs 3-4 to itself' in said and said.count('\n') == 1, said)
@@ -179,6 +192,47 @@ def test_refused_by_kernel():
     with Shield(refuses=['isolated']) as shield:
         said = shield.refused(1, '-c', '3')
         check('cannot set cpuset.cpus.partition to isolated' in said, said)
+
+
+def test_others_may_use_them():
+    """Another cgroup has some of the CPUs in its cpuset.cpus, and others."""
+    def meet(**config):
+        shield = Shield(**config)
+        shield.kernel(f'/{CGROUP}/cgroup.subtree_control', '+cpuset')
+        shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '0-5')
+        return shield
+    with meet() as shield:
+        shield.cycle('-c', '2-3')
+        before = shield.snapshot()
+        for cpus, left in (('2-3', '0-1,4-5'), ('3', '0-2,4-5'), ('3-4,8', '0-2,5')):
+            for _ in range(2):
+                shield.succeed('-c', cpus)
+                equal(shield.read(f'{SHIELD}/cpuset.cpus.partition'), 'isolated', cpus)
+                equal(shield.read(f'{SHIELD}/cpuset.cpus.effective'), cpus, 'CPUs of the shield')
+                equal(shield.read(f'{CGROUP}/user/cpuset.cpus.effective'), left, 'CPUs of the other')
+        # Given up, and asked for again.
+        shield.box.write(f'{SHIELD}/cpuset.cpus.partition', 'isolated invalid\n')
+        shield.succeed('-c', '3-4,8')
+        equal(shield.read(f'{SHIELD}/cpuset.cpus.partition'), 'isolated', 'once more')
+        shield.succeed('restore')
+        shield.same(before, 'restore left')
+    # A shield that was there stays, without what was added.
+    with meet() as shield:
+        shield.kernel(f'/{SHIELD}', '', 'mkdir')
+        shield.cycle('-c', '2-3')
+        # One that was refused before is so again.
+        shield.kernel(f'/{SHIELD}/cpuset.cpus', '2-3')
+        shield.kernel(f'/{SHIELD}/cpuset.cpus.partition', 'isolated')
+        check('not exclusive' in shield.read(f'{SHIELD}/cpuset.cpus.partition'), 'it is a partition')
+        shield.cycle('-c', '2-3')
+    # Up to 6.6.
+    with meet(hides=['cpuset.cpus.exclusive']) as shield:
+        said = shield.refused(1, '-c', '2-3')
+        check('isolated invalid (Cpu list in cpuset.cpus not exclusive)' in said, said)
+    with meet(shares=True) as shield:
+        shield.succeed('-c', '2-3')
+        equal(shield.read(f'{SHIELD}/cpuset.cpus.partition'), 'isolated', 'partition')
+        equal(shield.read(f'{SHIELD}/cpuset.cpus.exclusive'), '', 'what is not needed')
 
 
 def test_wrong_cpus():
@@ -376,6 +430,7 @@ def main():
         ('a partition that is right is not written', test_never_toggled),
         ('a partition that became invalid', test_became_invalid),
         ('the kernel refuses, and its reason is told', test_refused_by_kernel),
+        ('CPUs that others may use as well', test_others_may_use_them),
         ('CPUs that cannot be shielded', test_wrong_cpus),
         ('machines that cannot shield', test_nothing_to_shield_with),
         ('a hybrid of both versions', test_hybrid),
