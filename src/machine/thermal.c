@@ -113,6 +113,11 @@ int thermal_read(const struct thermal *thermal, double *ret_celsius)
 
 #if HAVE_LIBSENSORS
 
+enum {
+	/* A zone has a handful; the kernel's own limit was 31 (6.1). */
+	TRIP_POINTS_MAX = 64,
+};
+
 static int read_package(int cpu)
 {
 	char path[128], text[32];
@@ -183,6 +188,31 @@ static double read_limit(const struct choice *choice, sensors_subfeature_type ty
 	return value > 0 ? value : NAN;
 }
 
+/*
+ * A chip that stands for a zone of the kernel's thermal framework lies in that zone. Its critical
+ * trip point is what hwmon shows as the limit, but not of every zone: of acpitz 6.1 shows it, 6.12
+ * does not (drivers/thermal/thermal_hwmon.c asks for get_crit_temp(), which acpi/thermal.c lost).
+ */
+static double read_trip_point(const struct choice *choice)
+{
+	for (unsigned i = 0; i < TRIP_POINTS_MAX; i++) {
+		char path[PATH_MAX], text[FILE_ATTR_SIZE];
+		int64_t millidegrees;
+
+		snprintf(path, sizeof(path), "%s/device/trip_point_%u_type", choice->chip->path, i);
+		if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0)
+			break;
+		if (strcmp(text, "critical") != 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/device/trip_point_%u_temp", choice->chip->path, i);
+		if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
+			parse_attr_s64(text, &millidegrees) < 0 || millidegrees <= 0)
+			break;
+		return (double)millidegrees / 1000;
+	}
+	return NAN;
+}
+
 static int take_choice(const struct choice *choice, struct thermal *thermal)
 {
 	const sensors_subfeature *input = sensors_get_subfeature(
@@ -203,6 +233,8 @@ static int take_choice(const struct choice *choice, struct thermal *thermal)
 		.label = thermal->label,
 		.high = read_limit(choice, SENSORS_SUBFEATURE_TEMP_MAX),
 		.critical = read_limit(choice, SENSORS_SUBFEATURE_TEMP_CRIT) };
+	if (isnan(thermal->info.critical))
+		thermal->info.critical = read_trip_point(choice);
 	return 0;
 }
 

@@ -25,6 +25,7 @@ CPU = 'sys/devices/system/cpu'
 POLICY = f'{CPU}/cpufreq/policy'
 KERNEL = 'proc/sys/kernel'
 WORKQUEUE = 'sys/devices/virtual/workqueue'
+ZONE = 'sys/devices/virtual/thermal/thermal_zone0/hwmon0/device'
 SUPPLY = 'sys/class/power_supply'
 CGROUP = 'sys/fs/cgroup'
 CLOCK = 'sys/devices/system/clocksource/clocksource0'
@@ -273,6 +274,15 @@ CASES = {
         ('intel-hybrid', '3', {'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_input': '97000'},
          'risk', '97 C'),
         ('intel-hybrid', '3', {}, 'ok', '39 below'),
+        # A zone whose limit hwmon does not show.
+        ('arm-nosmt', '3', {f'{ZONE}/trip_point_0_type': 'passive',
+                            f'{ZONE}/trip_point_0_temp': '70000',
+                            f'{ZONE}/trip_point_1_type': 'critical',
+                            f'{ZONE}/trip_point_1_temp': '110500'}, 'ok', '46 C, 65 below'),
+        ('arm-nosmt', '3', {f'{ZONE}/trip_point_0_type': 'critical',
+                            f'{ZONE}/trip_point_0_temp': '49000'}, 'risk', 'the limit of 49 C'),
+        ('arm-nosmt', '3', {f'{ZONE}/trip_point_0_type': 'passive',
+                            f'{ZONE}/trip_point_0_temp': '49000'}, 'info', 'no limit is told'),
         (QUIET, '2', {}, 'unknown', ''),
         ('vm-plain', '1', {}, 'info', ''),
     ],

@@ -202,6 +202,20 @@ def test_mode():
                 equal(entry.mode, 0o644 if index else 0o444, entry.name)
 
 
+def test_limit_of_a_zone():
+    """Where hwmon does not show it: the same verdict from the recording."""
+    zone = 'sys/devices/virtual/thermal/thermal_zone0/hwmon0/device'
+    trips = {'trip_point_0_type': 'critical', 'trip_point_0_temp': '49000'}
+    with Machine('arm-nosmt') as box, tempfile.TemporaryDirectory() as directory:
+        for name, text in trips.items():
+            box.write(f'{zone}/{name}', text + '\n')
+        box.write(f'{zone}/policy', 'secret\n')
+        found = contents(record(box, f'{directory}/machine.tar.gz'))
+    kept = {path: text for path, text in found.items() if '/device/' in path and 'hwmon' in path}
+    equal(kept, {f'sys/class/hwmon/hwmon0/device/{name}': f'{text}\n'.encode()
+                 for name, text in trips.items()}, 'of the zone')
+
+
 def test_unreadable():
     """What may not be read is not what the machine has not got."""
     denied = {'sys/kernel/mm/ksm/run': 'ksm', 'proc/sys/kernel/numa_balancing': 'numa-balancing',
@@ -305,6 +319,7 @@ TESTS = [
     ('the same machine makes the same file', test_reproducible),
     ('nothing private is recorded', test_privacy),
     ('what cannot be written stays so', test_mode),
+    ('the limit of a thermal zone', test_limit_of_a_zone),
     ('what may not be read stays so', test_unreadable),
     ('what is wrong is said in a line', test_refused),
     ('no mounts are left', test_mounts),
