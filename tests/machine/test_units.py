@@ -154,11 +154,14 @@ def test_order():
             check('benchmark-tuners.service' in before(name, set()), f'{name} before tuners')
             check('benchmark-prepare.service' in words(units[name], 'Unit.Requires'),
                   f'{name} does not stop with benchmark-prepare.service')
-            check('benchmark-tuners.service' in words(units[name], 'Unit.StopPropagatedFrom'),
+            check('benchmark-tuners.service' in words(units[name], 'Unit.PartOf'),
                   f'{name} does not stop before a tuner starts')
     # systemd stops in the reverse order: who is to be down last is not after the others.
     target = units['benchmark.target']
     equal(words(target, 'Unit.Before'), ['benchmark-end.service'], 'what stops first')
+    for name in ('benchmark.target', 'benchmark-join.socket'):
+        check('benchmark-tuners.service' in words(units[name], 'Unit.PartOf'),
+              f'{name} stays up when a tuner starts')
     for name in chain:
         check(name not in before('benchmark.target', set()), f'{name} stops after the target')
 
