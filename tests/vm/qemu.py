@@ -22,7 +22,7 @@ BOOT = 600  # the first word; one to three minutes on a machine that does nothin
 # patched (the kernel does that for perf events), and the kernel panics.
 MACHINE = ('-accel tcg,thread=single -cpu max,vendor=GenuineIntel -M q35 -m 2048 '
            '-smp 4,sockets=1,cores=2,threads=2 -device pc-testdev '
-           '-nodefaults -display none -monitor none -no-reboot '
+           '-nodefaults -display none -monitor none '
            '-netdev user,id=net,restrict=on -device virtio-net-pci,netdev=net').split()
 # tsc=reliable: under emulation the clock of newer kernels else runs wild. iomem=relaxed: the tests
 # write to the memory behind the thermal zone and the AC adapter (machine.asl). mitigations=off: what

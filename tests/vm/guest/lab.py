@@ -32,6 +32,8 @@ ARGUMENTS = {  # as they are called for CPU 2
     'freq-pin': ['-c', '2', 'min'],
     'noise-off': ['-c', '2'],
 }
+# On the disk, which outlives a reboot, and goes with the guest: what a test hands to its second half.
+REBOOT = pathlib.Path('/var/lib/lab-reboot.json')
 PF_WQ_WORKER = 0x20  # include/linux/sched.h
 # A CPU of the emulation had no turn for long (Documentation/admin-guide/tainted-kernels.rst).
 TAINT_SOFTLOCKUP = 1 << 14
@@ -51,6 +53,14 @@ def boots(*names):
     """The command lines with which a test is run; without this it is `plain` only."""
     def mark(function):
         function.boots = names
+        return function
+    return mark
+
+
+def reboots(then):
+    """After the test the machine reboots, and it ends with `then`, which is given what it returned."""
+    def mark(function):
+        function.then = then
         return function
     return mark
 

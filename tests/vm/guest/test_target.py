@@ -6,8 +6,8 @@ import os
 import re
 import time
 
-from lab import (CPUS, PATIENCE, SETTERS, bound, boots, call, changed, check, equal, note, parse_list,
-                 programmed, read, same, seeded, succeed, wait_for, write)
+from lab import (CPUS, PATIENCE, SETTERS, START, Snapshot, bound, boots, call, changed, check, equal,
+                 note, parse_list, programmed, read, reboots, same, seeded, succeed, wait_for, write)
 from target import PARTITION, SERVICES, SLICE, configured, is_quiet, jobs_done, start, state, stop
 
 
@@ -207,6 +207,31 @@ def test_its_own_cpu_unplugged_meanwhile():
         write(f'{CPUS}/cpu3/online', '0')
         write(f'{CPUS}/cpu3/online', '1')
         stop()
+
+
+def after_the_reboot(was):
+    """Nothing of it is left, and all is as if it had never been."""
+    equal(state('benchmark.target'), 'inactive', 'target')
+    for tool in SETTERS:
+        check(not os.path.exists(f'/run/quiesce/{tool}.journal'), f'a journal of {tool}')
+    for path, text in was.items():
+        equal(' '.join((read(path) or '').split()), text, path)
+    equal(succeed('systemctl', 'list-units', '--failed', '--no-legend', 'benchmark*'), '', 'failed')
+    with configured('CPUS=2'):
+        start()
+        is_quiet()
+        stop()
+
+
+@reboots(after_the_reboot)
+def test_reboot_in_between():
+    """In the middle of a benchmark somebody reboots, and systemd stops what is up."""
+    with configured('CPUS=2'):
+        start()
+    is_quiet()
+    before, now = START[-1].texts, Snapshot().texts
+    return {path: text for path, text in before.items()
+            if path.startswith(('/sys/devices/', '/sys/kernel/', '/proc/')) and now.get(path) != text}
 
 
 def test_other_tuners_make_way():
