@@ -57,12 +57,11 @@ static char *steer_list(const struct steering *s, const struct cpumask *now)
 	return cpumask_format_list(s->scratch);
 }
 
-/* Whether the line really goes to one of the quiet CPUs, as far as the chip tells; `wish` is what
- * it may do. */
-static bool touches_quiet(const struct steering *s, unsigned number, const struct cpumask *wish)
+/* Whether the line really goes to one of the quiet CPUs; `untold` where the chip does not tell. */
+static bool touches_quiet(const struct steering *s, unsigned number, bool untold)
 {
 	if (irqline_read_effective(s->lines, number, s->scratch) < 0)
-		return cpumask_intersects(wish, s->quiet);
+		return untold;
 	return cpumask_intersects(s->scratch, s->quiet);
 }
 
@@ -92,7 +91,8 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		return -ENOMEM;
 	}
 	if (cpumask_intersects(now, s->quiet) && !irqline_may_move(s->lines, line->number)) {
-		if (!touches_quiet(s, line->number, now))
+		/* It may go there, so it does for all that is known. */
+		if (!touches_quiet(s, line->number, true))
 			return 0;
 		return knob_plan_add_word(plan, GROUP_IRQS, KNOB_DENIED, path,
 			"managed by the kernel, or per CPU", "%s", name);
@@ -287,9 +287,7 @@ static const char *explain(const struct steering *s, const struct knob *knob, un
 	if (knob->word == KNOB_DENIED)
 		return explain_refusal(knob->error);
 	/* Where the chip does not tell, the line is where it was sent. */
-	if (knob->word == KNOB_APPLIED && s->quiet &&
-		irqline_read_effective(s->lines, number, s->scratch) == 0 &&
-		cpumask_intersects(s->scratch, s->quiet))
+	if (knob->word == KNOB_APPLIED && s->quiet && touches_quiet(s, number, false))
 		return "a move shows with the next interrupt of the line";
 	return NULL;
 }

@@ -29,7 +29,6 @@ struct host {
 	struct {
 		pthread_t thread;
 		bool has_thread; /* which is to be joined */
-		bool has_read;
 		struct tasks *tasks;
 		int error;
 	} tasks;
@@ -167,6 +166,31 @@ static void finish_watching(struct host *host)
 	}
 }
 
+static void *read_tasks(void *arg)
+{
+	struct host *host = arg;
+
+	host->tasks.error = tasks_read(host->cpus, &host->tasks.tasks);
+	return NULL;
+}
+
+/* A recording has none. */
+static void start_reading_tasks(struct host *host)
+{
+	if (host->options.recorded)
+		return;
+	host->tasks.has_thread = pthread_create(&host->tasks.thread, NULL, read_tasks, host) == 0;
+	if (!host->tasks.has_thread)
+		(void)read_tasks(host);
+}
+
+static void finish_reading_tasks(struct host *host)
+{
+	if (host->tasks.has_thread)
+		(void)pthread_join(host->tasks.thread, NULL);
+	host->tasks.has_thread = false;
+}
+
 int host_new(const struct host_options *options, struct host **ret)
 {
 	_cleanup_(host) struct host *host = calloc(1, sizeof(*host));
@@ -196,8 +220,7 @@ void host_free(struct host *host)
 {
 	if (!host)
 		return;
-	if (host->tasks.has_thread)
-		(void)pthread_join(host->tasks.thread, NULL);
+	finish_reading_tasks(host);
 	tasks_free(host->tasks.tasks);
 	cpumask_free(host->cpus);
 	free(host->cpus_text);
@@ -211,14 +234,6 @@ void host_free(struct host *host)
 	interrupts_free(host->watch.interrupts);
 	procstat_free(host->watch.procstat);
 	free(host);
-}
-
-static void *read_tasks(void *arg)
-{
-	struct host *host = arg;
-
-	host->tasks.error = tasks_read(host->cpus, &host->tasks.tasks);
-	return NULL;
 }
 
 /* What is looked at is not to be ourselves. Where there is no other CPU, so it is. */
@@ -237,11 +252,7 @@ void host_watch(struct host *host)
 	int r;
 
 	keep_away(host);
-	/* Where no thread can be had they are read when they are asked for. */
-	host->tasks.has_thread = !host->options.recorded &&
-		pthread_create(&host->tasks.thread, NULL, read_tasks, host) == 0;
-	host->tasks.has_read = host->tasks.has_thread;
-
+	start_reading_tasks(host);
 	r = procstat_open(host->cpus, &host->watch.procstat);
 	if (r == 0)
 		r = procstat_read_times(host->watch.procstat, &host->watch.before);
@@ -258,16 +269,6 @@ void host_watch(struct host *host)
 		host->watch.interrupts = NULL;
 	}
 	host->watch.began = clock_now_ns(CLOCK_MONOTONIC);
-}
-
-static void finish_reading_tasks(struct host *host)
-{
-	if (host->tasks.has_thread)
-		(void)pthread_join(host->tasks.thread, NULL);
-	else if (!host->tasks.has_read && !host->options.recorded)
-		(void)read_tasks(host);
-	host->tasks.has_thread = false;
-	host->tasks.has_read = true;
 }
 
 const struct host_options *host_options(const struct host *host)

@@ -490,21 +490,16 @@ static int record_sensors(const struct recorder *recorder)
 		return r;
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		struct rule rule = { from + 1,
-			"temp*_input temp*_label temp*_max temp*_crit temp*_crit_alarm", scrub_text,
-			RULE_FOLLOW };
-		char zone[PATH_MAX];
-		struct rule trips = { zone, "trip_point_*_type trip_point_*_temp", scrub_text,
-			RULE_FOLLOW };
+			"temp*_input temp*_label temp*_max temp*_crit temp*_crit_alarm "
+			"device/trip_point_*_type device/trip_point_*_temp",
+			scrub_text, RULE_FOLLOW };
 
 		snprintf(from, sizeof(from), "%s/%s", top, names[i]);
-		if (!is_cpu_sensor(from) ||
-			(size_t)snprintf(zone, sizeof(zone), "%s/device", from + 1) >= sizeof(zone))
+		if (!is_cpu_sensor(from))
 			continue;
 		r = record_files(recorder, from, from + 1, files, ARRAY_SIZE(files), scrub_text);
 		if (r == 0)
 			r = record_rule(recorder, &rule);
-		if (r == 0)
-			r = record_rule(recorder, &trips);
 	}
 	free_words(names, n);
 	return r;

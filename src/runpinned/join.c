@@ -5,14 +5,13 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/file.h"
-#include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/wait.h"
 #include "machine/target.h"
 #include "runpinned/join.h"
 #include "unit/unit.h"
@@ -124,25 +123,19 @@ static int ask(char *line, size_t size)
 
 int join_target(void)
 {
-	int64_t until = clock_now_ns(CLOCK_MONOTONIC) + TURN_SECONDS * NSEC_PER_SEC;
-	int64_t pause = FIRST_PAUSE_MS * NSEC_PER_MSEC;
+	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + TURN_SECONDS * NSEC_PER_SEC,
+		FIRST_PAUSE_MS * NSEC_PER_MSEC, LONGEST_PAUSE_MS * NSEC_PER_MSEC);
 	const char *cgroup = find_cgroup();
 	char line[256];
 	int r;
 
 	if (cgroup)
 		return enter_cgroup(cgroup);
-	for (;;) {
-		const struct timespec ts = { pause / NSEC_PER_SEC, pause % NSEC_PER_SEC };
-
+	do {
 		r = ask(line, sizeof(line));
 		if (r < 0)
 			return r;
-		if (*line || clock_now_ns(CLOCK_MONOTONIC) + pause > until)
-			break;
-		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
-		pause = MIN(pause * 2, LONGEST_PAUSE_MS * NSEC_PER_MSEC);
-	}
+	} while (!*line && wait_step(&wait));
 	if (strcmp(line, "ok") == 0)
 		return 0;
 	if (*line)
