@@ -134,15 +134,18 @@ char *text_escape_control(const char *s)
 	_cleanup_text_ struct text t = { 0 };
 
 	while (*s) {
-		size_t n = utf8_length((const unsigned char *)s);
+		size_t plain = 0, n;
 
-		if (n == 0 || is_control((const unsigned char *)s)) {
-			n = MAX(n, (size_t)1);
-			for (size_t i = 0; i < n; i++)
-				text_appendf(&t, "\\x%02x", (unsigned char)s[i]);
-		} else {
-			text_append_n(&t, s, n);
-		}
+		while (s[plain] && (n = utf8_length((const unsigned char *)s + plain)) > 0 &&
+			!is_control((const unsigned char *)s + plain))
+			plain += n;
+		text_append_n(&t, s, plain);
+		s += plain;
+		if (!*s)
+			break;
+		n = MAX(utf8_length((const unsigned char *)s), (size_t)1);
+		for (size_t i = 0; i < n; i++)
+			text_appendf(&t, "\\x%02x", (unsigned char)s[i]);
 		s += n;
 	}
 	return text_steal(&t);
@@ -153,14 +156,14 @@ char *text_escape_utf8(const char *s)
 	_cleanup_text_ struct text t = { 0 };
 
 	while (*s) {
-		size_t n = utf8_length((const unsigned char *)s);
+		size_t valid = 0, n;
 
-		if (n == 0)
+		while (s[valid] && (n = utf8_length((const unsigned char *)s + valid)) > 0)
+			valid += n;
+		text_append_n(&t, s, valid);
+		s += valid;
+		if (*s)
 			text_appendf(&t, "\\x%02x", (unsigned char)*s++);
-		else {
-			text_append_n(&t, s, n);
-			s += n;
-		}
 	}
 	return text_steal(&t);
 }

@@ -214,12 +214,17 @@ enum cpufreq_boost cpufreq_read_boost(int cpu)
 	return boost;
 }
 
+void cpufreq_current_path(int cpu, char *buf, size_t size)
+{
+	snprintf(buf, size, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
+}
+
 int cpufreq_open_current(int cpu)
 {
 	char path[128];
 	int fd;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
+	cpufreq_current_path(cpu, path, sizeof(path));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

@@ -9,6 +9,7 @@
 #ifndef QUIESCE_MACHINE_CPUFREQ_H
 #define QUIESCE_MACHINE_CPUFREQ_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -91,6 +92,7 @@ enum cpufreq_boost cpufreq_read_boost(int cpu);
  * measured.
  */
 int cpufreq_open_current(int cpu);
+void cpufreq_current_path(int cpu, char *buf, size_t size);
 int cpufreq_read_current(int fd, uint64_t *ret_khz);
 
 #endif

@@ -459,7 +459,7 @@ int interrupts_open(const struct cpumask *mask, struct interrupts **ret)
 	r = interrupts_new(mask, &in);
 	if (r < 0)
 		return r;
-	in->fd = open("/proc/interrupts", O_RDONLY | O_CLOEXEC);
+	in->fd = open(INTERRUPTS_PATH, O_RDONLY | O_CLOEXEC);
 	if (in->fd < 0)
 		return -errno;
 	*ret = TAKE_PTR(in);
@@ -544,6 +544,24 @@ int interrupts_read(struct interrupts *in)
 	if (r < 0)
 		return r;
 	return interrupts_read_text(in, in->buffer.data, in->buffer.length);
+}
+
+int interrupts_repeat(struct interrupts *in)
+{
+	if (in->n_readings == 0)
+		return -ENODATA;
+	memcpy(in->previous, in->current, in->n_lines * sizeof(*in->current));
+	in->n_readings = 2;
+	return 0;
+}
+
+bool interrupts_have_total(void)
+{
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
+	return true;
+#else
+	return false;
+#endif
 }
 
 bool interrupts_comparable(const struct interrupts *in)

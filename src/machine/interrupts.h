@@ -58,6 +58,8 @@ struct interrupt_delta {
 	uint64_t delta; /* at least 1 */
 };
 
+#define INTERRUPTS_PATH "/proc/interrupts"
+
 /*
  * A reader for the CPUs of mask, which is copied, with /proc/interrupts kept open. Nothing is read
  * yet. -ENOENT where the kernel has no such file.
@@ -104,5 +106,16 @@ bool interrupts_diff(
  * `length` says and need not end with NUL. */
 int interrupts_new(const struct cpumask *mask, struct interrupts **ret);
 int interrupts_read_text(struct interrupts *interrupts, const char *text, size_t length);
+/* The same for a text that is known to say what the one before it said. */
+int interrupts_repeat(struct interrupts *interrupts);
+
+/*
+ * Whether the total of /proc/stat moves with each interrupt that a line for each CPU counts
+ * (fs/proc/stat.c: show_stat()). Arm64 counts all of them in one place. On x86 some are missing in
+ * it (arch/x86/kernel/irq.c: arch_irq_stat_cpu()): TLB shootdowns, which come with a function call,
+ * and the hardly ever alone posted interrupts of guests and deferred errors, all of which are no
+ * evidence against anybody. Of others nobody has looked.
+ */
+bool interrupts_have_total(void);
 
 #endif

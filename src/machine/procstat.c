@@ -122,6 +122,15 @@ finish:
 	return 0;
 }
 
+int procstat_take_times(
+	const struct procstat *p, const char *text, size_t length, struct procstat_times *ret)
+{
+	int r = procstat_parse_times(p->mask, text, length, p->tick_ns, ret);
+
+	/* Nothing follows. */
+	return r == -EAGAIN ? -EBADMSG : r;
+}
+
 int procstat_read_times(struct procstat *p, struct procstat_times *ret)
 {
 	for (;;) {
@@ -219,6 +228,12 @@ int procstat_parse_softirqs(
 	return r;
 }
 
+int procstat_take_softirqs(
+	struct procstat *p, const char *text, size_t length, struct procstat_softirqs *ret)
+{
+	return parse_softirqs(&p->table, p->mask, text, length, ret);
+}
+
 int procstat_read_softirqs(struct procstat *p, struct procstat_softirqs *ret)
 {
 	int r;
@@ -228,7 +243,7 @@ int procstat_read_softirqs(struct procstat *p, struct procstat_softirqs *ret)
 	r = file_reread(p->softirqs, &p->buffer);
 	if (r < 0)
 		return r;
-	return parse_softirqs(&p->table, p->mask, p->buffer.data, p->buffer.length, ret);
+	return procstat_take_softirqs(p, p->buffer.data, p->buffer.length, ret);
 }
 
 /* --- /proc/loadavg */
@@ -280,7 +295,7 @@ static int open_file(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-int procstat_open(const struct cpumask *mask, struct procstat **ret)
+int procstat_new(const struct cpumask *mask, struct procstat **ret)
 {
 	_cleanup_(procstat) struct procstat *p = NULL;
 	long ticks = sysconf(_SC_CLK_TCK);
@@ -293,14 +308,26 @@ int procstat_open(const struct cpumask *mask, struct procstat **ret)
 	r = cpumask_copy(mask, &p->mask);
 	if (r < 0)
 		return r;
+	p->tick_ns = NSEC_PER_SEC / (ticks > 0 ? ticks : 100);
+	*ret = TAKE_PTR(p);
+	return 0;
+}
+
+int procstat_open(const struct cpumask *mask, struct procstat **ret)
+{
+	_cleanup_(procstat) struct procstat *p = NULL;
+	int r;
+
+	r = procstat_new(mask, &p);
+	if (r < 0)
+		return r;
 	p->text_size = STAT_FIRST_SIZE;
 	p->text = malloc(p->text_size + 1);
 	if (!p->text)
 		return -ENOMEM;
-	p->tick_ns = NSEC_PER_SEC / (ticks > 0 ? ticks : 100);
-	p->stat = open_file("/proc/stat");
-	p->softirqs = open_file("/proc/softirqs");
-	p->load = open_file("/proc/loadavg");
+	p->stat = open_file(PROCSTAT_STAT);
+	p->softirqs = open_file(PROCSTAT_SOFTIRQS);
+	p->load = open_file(PROCSTAT_LOADAVG);
 	*ret = TAKE_PTR(p);
 	return 0;
 }

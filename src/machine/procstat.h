@@ -20,6 +20,10 @@
 
 struct procstat;
 
+#define PROCSTAT_STAT "/proc/stat"
+#define PROCSTAT_SOFTIRQS "/proc/softirqs"
+#define PROCSTAT_LOADAVG "/proc/loadavg"
+
 /* Sums over the mask's CPUs. /proc/stat counts in ticks of 1/sysconf(_SC_CLK_TCK) s, which is 10 ms
  * on all architectures but alpha and ia64, so a difference can be off by one tick per CPU. */
 struct procstat_times {
@@ -66,9 +70,17 @@ int procstat_read_load(struct procstat *procstat, struct procstat_load *ret);
  * PROCSTAT_N_SOFTIRQS on. */
 const char *procstat_softirq_name(size_t kind);
 
+/* As procstat_open() and what reads, on texts instead of the files; `text` is as long as `length`
+ * says. */
+int procstat_new(const struct cpumask *mask, struct procstat **ret);
+int procstat_take_times(const struct procstat *procstat, const char *text, size_t length,
+	struct procstat_times *ret);
+int procstat_take_softirqs(
+	struct procstat *procstat, const char *text, size_t length, struct procstat_softirqs *ret);
+
 /*
- * The same on text. `text` may be the beginning of /proc/stat: -EAGAIN when rows of the mask may
- * follow behind its end. tick_ns is the length of a tick.
+ * The same without a reader. `text` may be the beginning of /proc/stat: -EAGAIN when rows of the
+ * mask may follow behind its end. tick_ns is the length of a tick.
  */
 int procstat_parse_times(const struct cpumask *mask, const char *text, size_t length,
 	int64_t tick_ns, struct procstat_times *ret);

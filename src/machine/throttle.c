@@ -77,23 +77,47 @@ void throttle_free(struct throttle *throttle)
 	free(throttle);
 }
 
-static int read_counter(const struct counter *counter, uint64_t *ret)
+size_t throttle_count(const struct throttle *throttle)
 {
-	char path[128], text[32];
+	return throttle->n_counters;
+}
+
+void throttle_path(const struct throttle *throttle, size_t index, char *buf, size_t size)
+{
+	counter_path(&throttle->counters[index], buf, size);
+}
+
+int throttle_add(const struct throttle *throttle, size_t index, const char *text,
+	struct throttle_counts *counts)
+{
+	uint64_t value;
+	int r;
+
+	/* An offline CPU's file is empty at first, then gone. */
+	if (!*text)
+		return -ENODATA;
+	r = parse_attr_u64(text, &value);
+	if (r < 0)
+		return r;
+	if (throttle->counters[index].package)
+		counts->package += value;
+	else
+		counts->core += value;
+	return 0;
+}
+
+static int read_counter(const struct counter *counter, char *text, size_t size)
+{
+	char path[128];
 	int r;
 
 	if (counter->fd >= 0) {
-		r = file_reread_attr(counter->fd, text, sizeof(text));
+		r = file_reread_attr(counter->fd, text, size);
 	} else {
 		counter_path(counter, path, sizeof(path));
-		r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+		r = file_read_attr(AT_FDCWD, path, text, size);
 	}
-	/* An offline CPU's file is empty at first, then gone. */
-	if (r == 0 || r == -ENOENT || r == -ENODEV)
-		return -ENODATA;
-	if (r < 0)
-		return r;
-	return parse_attr_u64(text, ret);
+	return r == -ENOENT || r == -ENODEV ? -ENODATA : r;
 }
 
 int throttle_read(struct throttle *throttle, struct throttle_counts *ret)
@@ -101,17 +125,14 @@ int throttle_read(struct throttle *throttle, struct throttle_counts *ret)
 	struct throttle_counts counts = { 0 };
 
 	for (size_t i = 0; i < throttle->n_counters; i++) {
-		const struct counter *counter = &throttle->counters[i];
-		uint64_t value;
+		char text[32];
 		int r;
 
-		r = read_counter(counter, &value);
+		r = read_counter(&throttle->counters[i], text, sizeof(text));
+		if (r >= 0)
+			r = throttle_add(throttle, i, text, &counts);
 		if (r < 0)
 			return r;
-		if (counter->package)
-			counts.package += value;
-		else
-			counts.core += value;
 	}
 	*ret = counts;
 	return 0;

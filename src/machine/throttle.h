@@ -11,6 +11,7 @@
 #ifndef QUIESCE_MACHINE_THROTTLE_H
 #define QUIESCE_MACHINE_THROTTLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "basic/cleanup.h"
@@ -29,6 +30,14 @@ int throttle_open(const struct cpumask *mask, struct throttle **ret);
 void throttle_free(struct throttle *throttle);
 
 DEFINE_CLEANUP(throttle, throttle_free);
+
+/* For who reads the counters' files: how many there are, */
+size_t throttle_count(const struct throttle *throttle);
+/* the path of each, */
+void throttle_path(const struct throttle *throttle, size_t index, char *buf, size_t size);
+/* and what to do with its text: it is added to *counts. Errors as below. */
+int throttle_add(const struct throttle *throttle, size_t index, const char *text,
+	struct throttle_counts *counts);
 
 /* -ENODATA when a CPU that had counters has none now: it is offline, and so is its count. */
 int throttle_read(struct throttle *throttle, struct throttle_counts *ret);

@@ -79,7 +79,8 @@ static uint32_t launch_flags(const struct options *options)
 }
 
 static int start_one(struct command *command, const struct options *options,
-	const struct place *place, const struct counting *counting, struct stop *stop)
+	const struct place *place, const struct counting *counting,
+	const struct evidence_reader *evidence, struct stop *stop)
 {
 	_cleanup_free_ char *path = NULL;
 	char *cleared[] = { NULL, NULL };
@@ -108,6 +109,8 @@ static int start_one(struct command *command, const struct options *options,
 			command->program, hidden);
 	else
 		plan.flags |= LAUNCH_KERNEL_WINDOW;
+	if (evidence)
+		plan.files = evidence_files(evidence, &plan.n_files);
 	if (options->clear_env) {
 		const char *value = getenv("PATH");
 
@@ -125,10 +128,11 @@ static int start_one(struct command *command, const struct options *options,
 }
 
 int commands_start(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting, struct stop *stop)
+	const struct place *place, const struct counting *counting,
+	const struct evidence_reader *evidence, struct stop *stop)
 {
 	for (size_t i = 0; i < commands->n; i++) {
-		int r = start_one(&commands->items[i], options, place, counting, stop);
+		int r = start_one(&commands->items[i], options, place, counting, evidence, stop);
 
 		if (r < 0)
 			return r;

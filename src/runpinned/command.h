@@ -11,6 +11,7 @@
 #include "basic/facts.h"
 #include "basic/stop.h"
 #include "runpinned/counting.h"
+#include "runpinned/evidence.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 #include "runpinned/session.h"
@@ -33,9 +34,11 @@ struct commands {
 
 /* Finds the programs. Says what is wrong and returns a negative errno. */
 int commands_resolve(const struct options *options, struct commands *ret);
-/* Starts a launcher for each. Says what is wrong and returns a negative errno. */
+/* Starts a launcher for each, which reads what `evidence` wants; that may be NULL. Says what is
+ * wrong and returns a negative errno. */
 int commands_start(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting, struct stop *stop);
+	const struct place *place, const struct counting *counting,
+	const struct evidence_reader *evidence, struct stop *stop);
 void commands_clear(struct commands *commands);
 
 #endif

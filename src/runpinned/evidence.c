@@ -10,6 +10,7 @@
 
 #include "basic/clock.h"
 #include "basic/macro.h"
+#include "basic/parse.h"
 #include "machine/cpufreq.h"
 #include "machine/interrupts.h"
 #include "machine/procstat.h"
@@ -21,7 +22,7 @@ _Static_assert(EVIDENCE_N_SOFTIRQS == PROCSTAT_N_SOFTIRQS, "one place for each k
 
 enum {
 	/* A reading younger than this serves as the one before the next run: what a person's
-	 * machine does to a CPU in that time is less than what the reading itself would cost. */
+	 * machine does to a CPU in that time is less than what another reading would cost. */
 	REUSE_NS = 1000 * 1000,
 	SENSOR_EVERY_NS = 1000 * 1000 * 1000,
 	/* For sensors without limits of their own: where desktop and server CPUs begin to throttle,
@@ -42,19 +43,30 @@ struct reading {
 	struct throttle_counts throttle;
 };
 
+/* The files of a reading. Those of throttle counts and frequencies follow these. */
+enum {
+	FILE_STAT,
+	FILE_INTERRUPTS,
+	FILE_SOFTIRQS,
+	FILE_LOADAVG,
+	N_FIXED_FILES,
+};
+
 struct evidence_reader {
 	struct interrupts *interrupts;
 	struct procstat *procstat;
-	struct throttle *throttle;
+	struct throttle *throttle; /* NULL where there are no such counters */
 	struct thermal *thermal;
-	char *sensor;	    /* chip and label of the temperature */
-	double hot;	    /* from this on a run is flagged */
-	int *frequency_fds; /* by CPU number up to n_frequency_fds, -1 where there is none */
-	size_t n_frequency_fds;
+	char *sensor; /* chip and label of the temperature */
+	double hot;   /* from this on a run is flagged */
 	int first_cpu;
 
+	struct session_file *files; /* their paths are ours */
+	size_t n_files;
+	size_t first_throttle; /* among the files */
+	size_t first_frequency;
+
 	struct reading last;
-	struct reading before; /* of the present run */
 	double temperature;
 	double temperature_before;
 	int64_t temperature_at_ns;
@@ -75,22 +87,77 @@ static void open_thermal(struct evidence_reader *reader)
 		reader->hot = info->critical - HOT_BELOW_CRITICAL;
 }
 
-static int open_frequencies(struct evidence_reader *reader, const struct cpumask *cpus)
+static int add_file(
+	struct evidence_reader *reader, const char *path, enum launch_file_kind kind, int cpu)
 {
-	size_t n = (size_t)cpumask_last(cpus) + 1;
+	struct session_file *files =
+		reallocarray(reader->files, reader->n_files + 1, sizeof(*files));
+	char *copy;
 
-	reader->frequency_fds = calloc(n, sizeof(*reader->frequency_fds));
-	if (!reader->frequency_fds)
+	if (!files)
 		return -ENOMEM;
-	reader->n_frequency_fds = n;
-	for (size_t i = 0; i < n; i++)
-		reader->frequency_fds[i] = -1;
+	reader->files = files;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	files[reader->n_files++] = (struct session_file){ .path = copy, .kind = kind, .cpu = cpu };
+	return 0;
+}
+
+static int add_fixed_files(struct evidence_reader *reader)
+{
+	bool total = interrupts_have_total();
+	const struct {
+		const char *path;
+		enum launch_file_kind kind;
+	} files[N_FIXED_FILES] = {
+		[FILE_STAT] = { PROCSTAT_STAT, total ? LAUNCH_FILE_TOTAL : LAUNCH_FILE_PLAIN },
+		[FILE_INTERRUPTS] = { INTERRUPTS_PATH,
+			total ? LAUNCH_FILE_INTERRUPTS : LAUNCH_FILE_PLAIN },
+		[FILE_SOFTIRQS] = { PROCSTAT_SOFTIRQS, LAUNCH_FILE_PLAIN },
+		[FILE_LOADAVG] = { PROCSTAT_LOADAVG, LAUNCH_FILE_PLAIN },
+	};
+
+	for (size_t i = 0; i < N_FIXED_FILES; i++) {
+		int r = add_file(reader, files[i].path, files[i].kind, -1);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_throttle(struct evidence_reader *reader, const struct cpumask *cpus)
+{
+	char path[128];
+	int r;
+
+	reader->first_throttle = reader->n_files;
+	r = throttle_open(cpus, &reader->throttle);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	for (size_t i = 0; r == 0 && i < throttle_count(reader->throttle); i++) {
+		throttle_path(reader->throttle, i, path, sizeof(path));
+		r = add_file(reader, path, LAUNCH_FILE_PLAIN, -1);
+	}
+	return r;
+}
+
+static int add_frequencies(struct evidence_reader *reader, const struct cpumask *cpus)
+{
+	char path[128];
+	int r;
+
+	reader->first_frequency = reader->n_files;
 	cpumask_for_each (cpu, cpus) {
-		reader->frequency_fds[cpu] = cpufreq_open_current(cpu);
+		cpufreq_current_path(cpu, path, sizeof(path));
 		/* One that has none speaks for all: a virtual machine with hundreds of CPUs shall
 		 * not be asked for each of them. */
-		if (reader->frequency_fds[cpu] < 0)
+		if (access(path, R_OK) < 0)
 			break;
+		r = add_file(reader, path, LAUNCH_FILE_PLAIN, cpu);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -106,16 +173,15 @@ int evidence_open(const struct cpumask *cpus, struct evidence_reader **ret)
 	reader->first_cpu = cpumask_first(cpus);
 	reader->hot = HOT_DEFAULT;
 	reader->temperature = NAN;
-	r = interrupts_open(cpus, &reader->interrupts);
-	if (r == -ENOMEM)
-		return r;
-	r = procstat_open(cpus, &reader->procstat);
-	if (r < 0)
-		return r;
-	r = throttle_open(cpus, &reader->throttle);
-	if (r == -ENOMEM)
-		return r;
-	r = open_frequencies(reader, cpus);
+	r = interrupts_new(cpus, &reader->interrupts);
+	if (r == 0)
+		r = procstat_new(cpus, &reader->procstat);
+	if (r == 0)
+		r = add_fixed_files(reader);
+	if (r == 0)
+		r = add_throttle(reader, cpus);
+	if (r == 0)
+		r = add_frequencies(reader, cpus);
 	if (r < 0)
 		return r;
 	open_thermal(reader);
@@ -123,24 +189,59 @@ int evidence_open(const struct cpumask *cpus, struct evidence_reader **ret)
 	return 0;
 }
 
-static void take_reading(struct evidence_reader *reader)
+const struct session_file *evidence_files(const struct evidence_reader *reader, size_t *ret_n)
 {
-	struct reading *r = &reader->last;
-
-	r->interrupts_valid = reader->interrupts && interrupts_read(reader->interrupts) == 0;
-	r->times_valid = procstat_read_times(reader->procstat, &r->times) == 0;
-	r->softirqs_valid = procstat_read_softirqs(reader->procstat, &r->softirqs) == 0;
-	r->throttle_valid = reader->throttle && throttle_read(reader->throttle, &r->throttle) == 0;
-	r->at_ns = clock_now_ns(CLOCK_MONOTONIC);
+	*ret_n = reader->n_files;
+	return reader->files;
 }
 
-void evidence_before(struct evidence_reader *reader)
+static bool take_throttle(struct evidence_reader *reader, const struct ledger_reading *reading,
+	struct throttle_counts *ret)
 {
-	if (reader->last.at_ns == 0 ||
-		clock_now_ns(CLOCK_MONOTONIC) - reader->last.at_ns > REUSE_NS)
-		take_reading(reader);
-	reader->before = reader->last;
+	*ret = (struct throttle_counts){ 0 };
+	if (!reader->throttle)
+		return false;
+	for (size_t i = 0; i < throttle_count(reader->throttle); i++) {
+		const struct ledger_text *text = &reading->texts[reader->first_throttle + i];
+
+		if (text->size < 0 || throttle_add(reader->throttle, i, text->data, ret) < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool take_interrupts(struct evidence_reader *reader, const struct ledger_text *text)
+{
+	/* What the launcher's last reading said, the last one here said, too: in between there was
+	 * at most one of another launcher's, and no interrupt. */
+	if (text->size == -EALREADY)
+		return reader->last.interrupts_valid && interrupts_repeat(reader->interrupts) == 0;
+	return text->size > 0 &&
+		interrupts_read_text(reader->interrupts, text->data, (size_t)text->size) == 0;
+}
+
+static void take_reading(struct evidence_reader *reader, const struct ledger_reading *reading)
+{
+	const struct ledger_text *stat = &reading->texts[FILE_STAT];
+	const struct ledger_text *softirqs = &reading->texts[FILE_SOFTIRQS];
+	struct reading *r = &reader->last;
+
+	r->interrupts_valid = take_interrupts(reader, &reading->texts[FILE_INTERRUPTS]);
+	r->times_valid = stat->size > 0 &&
+		procstat_take_times(reader->procstat, stat->data, (size_t)stat->size, &r->times) ==
+			0;
+	r->softirqs_valid = softirqs->size > 0 &&
+		procstat_take_softirqs(reader->procstat, softirqs->data, (size_t)softirqs->size,
+			&r->softirqs) == 0;
+	r->throttle_valid = take_throttle(reader, reading, &r->throttle);
+	r->at_ns = reading->at_ns;
+}
+
+bool evidence_begin(struct evidence_reader *reader)
+{
 	reader->temperature_before = evidence_temperature(reader);
+	return reader->last.at_ns == 0 ||
+		clock_now_ns(CLOCK_MONOTONIC) - reader->last.at_ns > REUSE_NS;
 }
 
 static int32_t clamp(int64_t value)
@@ -167,14 +268,14 @@ static void keep_line(struct evidence *evidence, uint16_t line, int32_t count)
 	evidence->n_irq_lines = (uint32_t)n + 1;
 }
 
-static uint16_t fill_interrupts(
-	struct evidence_reader *reader, struct series *series, struct evidence *evidence)
+static uint16_t fill_interrupts(struct evidence_reader *reader, const struct reading *before,
+	struct series *series, struct evidence *evidence)
 {
 	struct interrupt_delta delta;
 	size_t cursor = 0;
 	uint16_t flags = 0;
 
-	if (!reader->before.interrupts_valid || !reader->last.interrupts_valid ||
+	if (!before->interrupts_valid || !reader->last.interrupts_valid ||
 		!interrupts_comparable(reader->interrupts))
 		return 0;
 	evidence->irq_device = evidence->irq_timer = evidence->irq_ipi = evidence->irq_other = 0;
@@ -207,9 +308,9 @@ static uint16_t fill_interrupts(
 	return flags;
 }
 
-static uint16_t fill_counters(struct evidence_reader *reader, struct evidence *evidence)
+static uint16_t fill_counters(
+	const struct reading *before, const struct reading *after, struct evidence *evidence)
 {
-	const struct reading *before = &reader->before, *after = &reader->last;
 	uint16_t flags = 0;
 
 	if (before->times_valid && after->times_valid &&
@@ -232,42 +333,32 @@ static uint16_t fill_counters(struct evidence_reader *reader, struct evidence *e
 	return flags;
 }
 
-static void fill_frequency(struct evidence_reader *reader, const struct launch_report *report,
-	struct evidence *evidence)
+/* Of all CPUs only that where the run ended was read. */
+static void fill_frequency(const struct evidence_reader *reader,
+	const struct ledger_reading *reading, struct evidence *evidence)
 {
-	int cpu = report->window.cpu_exit >= 0 ? report->window.cpu_exit : reader->first_cpu;
-	uint64_t khz;
+	for (size_t i = reader->first_frequency; i < reader->n_files; i++) {
+		uint64_t khz;
 
-	if ((size_t)cpu >= reader->n_frequency_fds || reader->frequency_fds[cpu] < 0)
-		return;
-	if (cpufreq_read_current(reader->frequency_fds[cpu], &khz) == 0)
-		evidence->frequency_khz = (int64_t)khz;
-}
-
-void evidence_after(struct evidence_reader *reader)
-{
-	take_reading(reader);
-}
-
-uint16_t evidence_fill(struct evidence_reader *reader, struct series *series,
-	const struct launch_report *report, struct evidence *ret)
-{
-	struct procstat_load load;
-	uint16_t flags = 0;
-
-	evidence_clear(ret);
-	fill_frequency(reader, report, ret);
-	ret->temperature_before = (float)reader->temperature_before;
-	ret->temperature_after = (float)evidence_temperature(reader);
-	if (procstat_read_load(reader->procstat, &load) == 0) {
-		ret->load1 = (float)load.load1;
-		ret->runnable = (int32_t)load.runnable;
+		if (reading->texts[i].size >= 0 &&
+			parse_attr_u64(reading->texts[i].data, &khz) == 0)
+			evidence->frequency_khz = (int64_t)khz;
 	}
-	flags |= fill_interrupts(reader, series, ret);
-	flags |= fill_counters(reader, ret);
-	if (ret->temperature_after >= (float)reader->hot)
-		flags |= SAMPLE_HOT;
+}
 
+static void fill_load(const struct ledger_reading *reading, struct evidence *evidence)
+{
+	const struct ledger_text *text = &reading->texts[FILE_LOADAVG];
+	struct procstat_load load;
+
+	if (text->size < 0 || procstat_parse_load(text->data, &load) < 0)
+		return;
+	evidence->load1 = (float)load.load1;
+	evidence->runnable = (int32_t)load.runnable;
+}
+
+static void fill_report(const struct launch_report *report, struct evidence *ret)
+{
 	ret->user_cpu_ns = report->user_cpu_ns;
 	ret->system_cpu_ns = report->system_cpu_ns;
 	ret->run_delay_ns = report->run_delay_ns;
@@ -279,10 +370,37 @@ uint16_t evidence_fill(struct evidence_reader *reader, struct series *series,
 	ret->cpu_last = report->window.cpu_exit;
 	if (report->window.exit_ns > 0)
 		ret->reap_ns = report->end_ns - report->window.exit_ns;
+}
+
+uint16_t evidence_take(struct evidence_reader *reader, const struct ledger_run *run,
+	struct series *series, struct evidence *ret)
+{
+	struct reading before;
+	uint16_t flags = 0;
+
+	evidence_clear(ret);
+	fill_report(&run->report, ret);
 	if (ret->cpu_first >= 0 && ret->cpu_last >= 0 && ret->cpu_first != ret->cpu_last)
 		flags |= SAMPLE_MIGRATED;
 	for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
 		series->softirq_names[i] = procstat_softirq_name(i);
+	ret->temperature_before = (float)reader->temperature_before;
+	/* What it is by now is the doing of the last one: the others were over before. */
+	ret->temperature_after =
+		(float)(run->is_last ? evidence_temperature(reader) : reader->temperature_before);
+	if (ret->temperature_after >= (float)reader->hot)
+		flags |= SAMPLE_HOT;
+
+	if (run->before)
+		take_reading(reader, run->before);
+	before = reader->last;
+	if (!run->after)
+		return flags;
+	take_reading(reader, run->after);
+	fill_frequency(reader, run->after, ret);
+	fill_load(run->after, ret);
+	flags |= fill_interrupts(reader, &before, series, ret);
+	flags |= fill_counters(&before, &reader->last, ret);
 	return flags;
 }
 
@@ -318,10 +436,8 @@ void evidence_free(struct evidence_reader *reader)
 	throttle_free(reader->throttle);
 	thermal_free(reader->thermal);
 	free(reader->sensor);
-	for (size_t i = 0; i < reader->n_frequency_fds; i++) {
-		if (reader->frequency_fds[i] >= 0)
-			close(reader->frequency_fds[i]);
-	}
-	free(reader->frequency_fds);
+	for (size_t i = 0; i < reader->n_files; i++)
+		free((char *)reader->files[i].path);
+	free(reader->files);
 	free(reader);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the machine did on the benchmark's CPUs while a run lasted: readings before and after it, in
- * the same order, by runpinned on a housekeeping CPU, never inside the window.
+ * What the machine did on the benchmark's CPUs while a run lasted: what changed from the reading
+ * before it to the one after it. The launcher reads, between the runs (ledger.h); what it read is
+ * taken apart here.
  */
 #ifndef QUIESCE_RUNPINNED_EVIDENCE_H
 #define QUIESCE_RUNPINNED_EVIDENCE_H
@@ -11,7 +12,8 @@
 #include "basic/cleanup.h"
 #include "machine/cpumask.h"
 #include "result/series.h"
-#include "runpinned/launch.h"
+#include "runpinned/ledger.h"
+#include "runpinned/session.h"
 
 struct evidence_reader;
 
@@ -20,20 +22,22 @@ int evidence_open(const struct cpumask *cpus, struct evidence_reader **ret);
 void evidence_free(struct evidence_reader *reader);
 DEFINE_CLEANUP(evidence_reader, evidence_free);
 
+/* What the launcher is to read; lives as long as the reader. */
+const struct session_file *evidence_files(const struct evidence_reader *reader, size_t *ret_n);
 /*
- * Takes the reading before a run. The reading after the last run serves where it is so new that
- * nothing else can have come between (short programs, one after the other).
+ * Before some runs: looks at what is not the launcher's to read. Whether the reading before the
+ * first of them is to be taken: the one after the last run serves where it is so new that nothing
+ * else can have come between (short programs, one after the other).
  */
-void evidence_before(struct evidence_reader *reader);
-/* Takes the reading after a run, as soon as it has ended. */
-void evidence_after(struct evidence_reader *reader);
+bool evidence_begin(struct evidence_reader *reader);
 /*
- * Writes down what changed between the two readings, and what the launcher reports beside it.
- * Interrupt lines are named in `series`. Returns the flags that speak against the run (enum
- * sample_flag), but for SAMPLE_FREQ, which needs all runs.
+ * Writes down what changed between the readings before and after a run, and what the launcher
+ * reports beside it. The runs come in the order in which they were made. Interrupt lines are named
+ * in `series`. Returns the flags that speak against the run (enum sample_flag), but for
+ * SAMPLE_FREQ, which needs all runs.
  */
-uint16_t evidence_fill(struct evidence_reader *reader, struct series *series,
-	const struct launch_report *report, struct evidence *ret);
+uint16_t evidence_take(struct evidence_reader *reader, const struct ledger_run *run,
+	struct series *series, struct evidence *ret);
 
 /* The CPU package's temperature, NAN where the machine does not tell. A sensor is asked at most
  * once a second, because the question interrupts the CPU and the driver keeps its answer as long.

@@ -6,17 +6,18 @@
  * memory figure and pays for its parent's address space: started from here, a run costs the same
  * whatever runpinned itself holds.
  *
- * runpinned writes one struct launch_plan into a memfd, then sends one struct launch_request for
- * each run over a SOCK_SEQPACKET pair. It gets one byte back as soon as the program has ended (not
- * if it was never started), and then one struct launch_report. The first report, without a request,
- * says whether the launcher is ready. Both programs come from one build; there is no versioning
- * beyond `magic`.
+ * runpinned writes one struct launch_plan into a memfd, then sends a struct launch_request over a
+ * SOCK_SEQPACKET pair for as many runs as may follow one another at once, and gets one struct
+ * launch_answer when they are over. What they were like is in the ledger (ledger.h). The first
+ * message, without a request, is a struct launch_report, which says whether the launcher is ready.
+ * Both programs come from one build; there is no versioning beyond `magic`.
  *
- * A message that wakes a sleeping CPU takes tens of microseconds, in virtual machines more than a
- * short program. So the end is told before the launcher has gathered what to report, so that
- * runpinned, awake by then, reads its evidence meanwhile; and a launcher that is told that its next
- * request follows at once starts the child for it and looks for it for a moment before it sleeps.
- * Neither is inside a window: where several launchers take turns on one CPU, none is told so.
+ * A message that wakes a sleeping CPU takes tens of microseconds, in virtual machines hundreds,
+ * more than a short program. So nobody is woken between the runs of a request: runpinned sleeps
+ * until the last one, and the launcher reads the evidence itself, on the CPU that it has anyway.
+ * It ends a request early, after any run, when a person would wait too long for the next sign of
+ * life, and when runpinned has something to look at: a run that failed, values that the program
+ * handed over. So the runs of a long program are requests of their own.
  *
  * Signals to the launcher: SIGTERM ends the running child's process group (a second one kills it),
  * SIGKILL of runpinned arrives as SIGTERM, too.
@@ -28,11 +29,12 @@
 #include <stdint.h>
 
 enum {
-	LAUNCH_MAGIC = 0x71756906,
+	LAUNCH_MAGIC = 0x71756907,
 	LAUNCH_MAX_COUNTERS = 32,
 	/* A CPU mask as sched_setaffinity(2) takes it: 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
 	LAUNCH_MAX_ENV_PAD = 65536,
+	LAUNCH_MAX_RUNS = 64, /* in one request */
 };
 
 enum launch_flag {
@@ -42,6 +44,24 @@ enum launch_flag {
 	LAUNCH_ENV_PAD = 1 << 3,
 	LAUNCH_KERNEL_WINDOW = 1 << 4, /* attach the perf event whose records stamp the window */
 	LAUNCH_SCHEDSTAT = 1 << 5,     /* read the run delay after each run */
+	LAUNCH_KEEP_STDERR = 1 << 6,   /* standard error is a file, and of one run at a time */
+};
+
+enum launch_file_kind {
+	LAUNCH_FILE_PLAIN,
+	/* The first number of its row "intr" counts all interrupts of the machine (/proc/stat). */
+	LAUNCH_FILE_TOTAL,
+	/* The same one by one (/proc/interrupts, which takes several times as long to read). Left
+	 * out of a reading while the total of the file above, which comes before it, stands still.
+	 */
+	LAUNCH_FILE_INTERRUPTS,
+};
+
+/* A file whose text is part of a reading. */
+struct launch_file {
+	uint32_t path; /* offset */
+	uint32_t kind; /* enum launch_file_kind */
+	int32_t cpu;   /* read after a run that ended on this CPU; -1: in each reading */
 };
 
 /* Offsets are in bytes from the start of the plan; strings are NUL-terminated. */
@@ -60,6 +80,9 @@ struct launch_plan {
 	uint32_t n_argv;
 	uint32_t env;
 	uint32_t n_env;
+	uint32_t files; /* offset of n_files struct launch_file */
+	uint32_t n_files;
+	int32_t values_fd; /* what programs hand over to (sampler/values.h) */
 	uint32_t n_counters;
 	uint8_t cpus[LAUNCH_CPU_BYTES];
 	struct perf_event_attr counters[LAUNCH_MAX_COUNTERS];
@@ -72,12 +95,16 @@ enum launch_command {
 
 struct launch_request {
 	uint32_t command;
-	uint32_t env_pad; /* bytes of padding, with LAUNCH_ENV_PAD */
-	uint32_t soon;	  /* this launcher's next request follows this one's report at once */
+	uint32_t n_runs;
+	uint32_t read_before; /* the evidence before the first run, too */
+	uint32_t reserved;
+	uint32_t env_pads[LAUNCH_MAX_RUNS]; /* bytes of padding of each, with LAUNCH_ENV_PAD */
 };
 
-enum {
-	LAUNCH_END_SIZE = 1,
+struct launch_answer {
+	int32_t error; /* positive errno: the ledger could not be written */
+	uint32_t reserved;
+	uint64_t written; /* bytes in the ledger, of at least one run */
 };
 
 /* Where it failed when launch_report.error is not 0. */

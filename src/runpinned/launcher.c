@@ -9,10 +9,8 @@
  * by the exit. While the child waits, the parent does for it whatever can be done from outside
  * (process group, perf event); what is left happens in the child just before execve(2).
  *
- * Where the next request is to follow at once, its child is there before it: runpinned reads its
- * evidence meanwhile, on another CPU. Waiting for a request, too, the child yields, as its parent
- * does; when none comes it is ended, so that nothing of ours wants the CPU between two runs that
- * are far apart, or while the program of another launcher has it.
+ * Between the runs of a request it reads the evidence, and waits for nobody. Between requests it
+ * sleeps: the CPU may be another launcher's then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,13 +37,17 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "runpinned/launch.h"
-#include "runpinned/message.h"
+#include "runpinned/ledger.h"
 #include "runpinned/window.h"
+#include "sampler/values.h"
 
 enum {
 	CHILD_STACK_SIZE = 64 * 1024,
 	KERNEL_SIGSET_SIZE = 8,
-	LOOK_FOR_REQUEST_NS = 300 * 1000,
+	/* So long may a request's runs take together: a person sees progress by then, and what is
+	 * known of them takes up little memory. One run that takes longer is a request. */
+	REQUEST_MAX_NS = 50 * 1000 * 1000,
+	LEDGER_MAX_SIZE = 8 * 1024 * 1024,
 	/* As long as runpinned itself gives a program between SIGTERM and SIGKILL. */
 	KILL_AFTER_SECONDS = 2,
 };
@@ -54,31 +56,24 @@ static const char pad_variable[] = "QUIESCE_PAD=";
 
 struct launcher;
 
-enum order {
-	ORDER_WAIT,
-	ORDER_GO, /* the parent is about to sleep */
-	ORDER_END,
-};
-
 /* Shared with the child, which lives in our memory until it executes the program. */
 struct child {
 	const struct launcher *launcher;
 	pid_t parent;
-	enum order order;
+	bool go; /* the parent is about to sleep */
 	/* What it is to execute. */
 	const char *program;
 	bool is_floor;
 	/* Set by the child. */
 	int64_t start_ns;
-	struct rusage before; /* what the child had used up until then, without the program */
+	struct rusage before;	 /* what the child had used up until then, without the program */
+	int64_t delay_before_ns; /* how long it had waited for the CPU until then, -1 unknown */
 	int error;
 	int step;
 	/* The parent's. */
-	pid_t pid; /* 0: there is none */
+	pid_t pid;
 	void *map; /* of the perf event's records, NULL: there is none */
 	int window_error;
-	int schedstat_fd;
-	int64_t delay_before_ns; /* its run delay before it was given the order, -1 unknown */
 };
 
 struct launcher {
@@ -92,8 +87,8 @@ struct launcher {
 	void (*caller_term)(int); /* SIG_DFL or SIG_IGN: what a child starts with */
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
-	struct child child; /* the one that runs, or waits */
-	bool is_followed;   /* the last request that was to follow at once did */
+	struct child child;
+	struct ledger_writer *ledger;
 	int counter_fds[LAUNCH_MAX_COUNTERS];
 	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* as last read */
 };
@@ -133,6 +128,29 @@ static void block_signals(bool block)
 	sigprocmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 }
 
+/* Field 2 of /proc/PID/schedstat: ns spent runnable but waiting (Documentation/scheduler/
+ * sched-stats.rst). A zombie still has the file. -1 when unknown. Also called in the child. */
+static int64_t read_run_delay(const char *path)
+{
+	char buf[128];
+	const char *cursor = buf;
+	uint64_t ran, delay;
+	ssize_t n;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (n <= 0)
+		return -1;
+	buf[n] = '\0';
+	if (parse_next_u64(&cursor, &ran) < 0 || parse_next_u64(&cursor, &delay) < 0)
+		return -1;
+	return (int64_t)delay;
+}
+
 __attribute__((noreturn)) static void child_fail(struct child *child, enum launch_step step)
 {
 	child->error = errno;
@@ -148,12 +166,8 @@ static int child_main(void *arg)
 	const struct launch_plan *plan = l->plan;
 	char *const floor_argv[] = { (char *)child->program, NULL };
 
-	for (;;) {
-		enum order order = __atomic_load_n(&child->order, __ATOMIC_ACQUIRE);
-
-		if (order == ORDER_GO)
-			break;
-		if (order == ORDER_END || getppid() != child->parent)
+	while (!__atomic_load_n(&child->go, __ATOMIC_ACQUIRE)) {
+		if (getppid() != child->parent)
 			_exit(127);
 		sched_yield();
 	}
@@ -180,6 +194,9 @@ static int child_main(void *arg)
 	signal(SIGCHLD, l->caller_chld);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan->caller_signals, NULL, KERNEL_SIGSET_SIZE);
 
+	/* Only here: the time until now was spent waiting for the parent to sleep. */
+	if (plan->flags & LAUNCH_SCHEDSTAT)
+		child->delay_before_ns = read_run_delay("/proc/self/schedstat");
 	getrusage(RUSAGE_SELF, &child->before);
 	child->start_ns = clock_now_ns(plan->clockid);
 	execve(child->program, child->is_floor ? floor_argv : l->argv, l->env);
@@ -227,36 +244,6 @@ static void counters_read(struct launcher *l, struct launch_report *report)
 		l->counted[i] = now;
 	}
 	report->n_counters = l->plan->n_counters;
-}
-
-static int schedstat_open(pid_t pid)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Field 2 of /proc/PID/schedstat: ns spent runnable but waiting (Documentation/scheduler/
- * sched-stats.rst). A zombie still has the file. -1 when unknown. */
-static int64_t read_run_delay(int fd)
-{
-	char buf[128];
-	const char *cursor = buf;
-	uint64_t ran, delay;
-	ssize_t n;
-
-	if (fd < 0)
-		return -1;
-	n = pread(fd, buf, sizeof(buf) - 1, 0);
-	if (n <= 0)
-		return -1;
-	buf[n] = '\0';
-	if (parse_next_u64(&cursor, &ran) < 0 || parse_next_u64(&cursor, &delay) < 0)
-		return -1;
-	return (int64_t)delay;
 }
 
 /* 0 stops the timer; signals are blocked then. */
@@ -307,16 +294,12 @@ static int child_start(struct launcher *l)
 	*child = (struct child){
 		.launcher = l,
 		.parent = getpid(),
-		.schedstat_fd = -EBADF,
 		.delay_before_ns = -1,
 	};
 	child->pid = clone(
 		child_main, (char *)l->child_stack + CHILD_STACK_SIZE, CLONE_VM | SIGCHLD, child);
-	if (child->pid < 0) {
-		r = -errno;
-		child->pid = 0;
-		return r;
-	}
+	if (child->pid < 0)
+		return -errno;
 	/* From out here, so that the group exists before a signal can be meant for it. It fails
 	 * only if the child is gone, which the wait tells. */
 	(void)setpgid(child->pid, child->pid);
@@ -325,32 +308,7 @@ static int child_start(struct launcher *l)
 		if (r < 0)
 			child->window_error = -r;
 	}
-	if (l->plan->flags & LAUNCH_SCHEDSTAT)
-		child->schedstat_fd = schedstat_open(child->pid);
 	return 0;
-}
-
-/* What we had of the child beside itself. */
-static void child_drop(struct child *child)
-{
-	if (child->map)
-		munmap(child->map, window_map_size());
-	if (child->schedstat_fd >= 0)
-		close(child->schedstat_fd);
-	child->map = NULL;
-	child->schedstat_fd = -EBADF;
-	child->pid = 0;
-}
-
-/* Ends the child that waits, if there is one. */
-static void child_end(struct child *child)
-{
-	if (child->pid == 0)
-		return;
-	__atomic_store_n(&child->order, ORDER_END, __ATOMIC_RELEASE);
-	while (waitpid(child->pid, NULL, 0) < 0 && errno != ECHILD)
-		;
-	child_drop(child);
 }
 
 /* Has the waiting child execute the program, and waits for its end. Signals are blocked before and
@@ -362,26 +320,31 @@ static void child_run(struct launcher *l, struct launch_report *report)
 
 	timed_out = 0;
 	running_group = child->pid;
-	child->delay_before_ns = read_run_delay(child->schedstat_fd);
 	timer_arm(l, l->plan->timeout_ns);
 	block_signals(false);
 
-	__atomic_store_n(&child->order, ORDER_GO, __ATOMIC_RELEASE);
+	__atomic_store_n(&child->go, true, __ATOMIC_RELEASE);
 	/* errno is shared with the child until it executes the program, so it proves nothing here;
 	 * but waiting for one's own child fails for no other reason than a signal. */
 	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0)
 		;
 	report->end_ns = clock_now_ns(l->plan->clockid);
-	/* Whoever is gone is noticed when the report is sent. */
-	(void)send(l->socket, "", LAUNCH_END_SIZE, MSG_NOSIGNAL);
-
 	block_signals(true);
 	running_group = 0;
 	timer_arm(l, 0);
 }
 
+/* What the runs before wrote is of no use any more. */
+static void stderr_empty(const struct launcher *l)
+{
+	struct stat st;
+
+	if (l->plan->flags & LAUNCH_KEEP_STDERR && fstat(STDERR_FILENO, &st) == 0 && st.st_size > 0)
+		(void)ftruncate(STDERR_FILENO, 0);
+}
+
 static void run_once(
-	struct launcher *l, const struct launch_request *request, struct launch_report *report)
+	struct launcher *l, bool is_floor, uint32_t env_pad, struct launch_report *report)
 {
 	const struct launch_plan *plan = l->plan;
 	struct child *child = &l->child;
@@ -394,7 +357,8 @@ static void run_once(
 		.window = { .cpu_exec = -1, .cpu_exit = -1 },
 		.window_tried = plan->flags & LAUNCH_KERNEL_WINDOW ? 1 : 0,
 	};
-	r = child->pid == 0 ? child_start(l) : 0;
+	stderr_empty(l);
+	r = child_start(l);
 	if (r < 0) {
 		report->error = -r;
 		report->step = LAUNCH_STEP_CLONE;
@@ -402,26 +366,30 @@ static void run_once(
 	}
 	pid = child->pid;
 	report->window_error = child->window_error;
-	child->is_floor = request->command == LAUNCH_FLOOR;
+	child->is_floor = is_floor;
 	child->program =
 		(const char *)plan + (child->is_floor ? plan->floor_program : plan->program);
 	if (l->pad) {
 		char *end = l->pad + strlen(pad_variable);
 
-		memset(end, 'x', request->env_pad);
-		end[request->env_pad] = '\0';
+		memset(end, 'x', env_pad);
+		end[env_pad] = '\0';
 	}
 
 	child_run(l, report);
 	report->start_ns = child->start_ns;
 	if (child->delay_before_ns >= 0 && !child->error) {
-		int64_t delay = read_run_delay(child->schedstat_fd);
+		char path[64];
+		int64_t delay;
 
+		snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+		delay = read_run_delay(path);
 		report->run_delay_ns = delay < 0 ? -1 : delay - child->delay_before_ns;
 	}
-	if (child->map)
+	if (child->map) {
 		window_read(child->map, pid, &report->window);
-	child_drop(child);
+		munmap(child->map, window_map_size());
+	}
 	if (wait4(pid, &report->status, 0, &usage) != pid) {
 		report->error = errno;
 		report->step = LAUNCH_STEP_WAIT;
@@ -594,65 +562,103 @@ static void setup_signals(struct launcher *l)
 	take_signal(SIGCHLD, SIG_DFL, &l->caller_chld);
 }
 
-/* --serve SOCKET PLAN, both descriptors. */
-static bool parse_arguments(int argc, char *argv[], int *ret_socket, int *ret_plan)
+/* --serve SOCKET PLAN LEDGER, all descriptors. */
+static bool parse_arguments(int argc, char *argv[], int *ret_socket, int *ret_plan, int *ret_ledger)
 {
-	unsigned fd, plan_fd;
+	unsigned fd, plan_fd, ledger_fd;
 	socklen_t length;
 	int type = 0;
 
 	length = sizeof(type);
-	if (argc != 4 || strcmp(argv[1], "--serve") != 0 ||
+	if (argc != 5 || strcmp(argv[1], "--serve") != 0 ||
 		parse_uint(argv[2], 3, INT_MAX, &fd) < 0 ||
 		parse_uint(argv[3], 3, INT_MAX, &plan_fd) < 0 ||
+		parse_uint(argv[4], 3, INT_MAX, &ledger_fd) < 0 ||
 		getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &type, &length) < 0 ||
 		type != SOCK_SEQPACKET)
 		return false;
 	*ret_socket = (int)fd;
 	*ret_plan = (int)plan_fd;
+	*ret_ledger = (int)ledger_fd;
 	return true;
 }
 
-/*
- * The next request. One that is to follow closely is looked for: by then its child waits for it, if
- * the last such one was in time. Signals are blocked before and after.
- */
-static ssize_t request_receive(struct launcher *l, bool soon, struct launch_request *ret)
+/* One run, as the ledger has it. Returns 1 when the request ends with it, 0 to go on, or the
+ * negative errno of what kept the ledger from being written. */
+static int serve_run(struct launcher *l, bool is_floor, uint32_t env_pad)
 {
-	ssize_t n;
+	struct launch_report report;
+	int cpu, r;
 
-	if (soon) {
-		/* A failure is met again, and told, when the child is needed. */
-		if (l->is_followed)
-			(void)child_start(l);
-		n = message_look(l->socket, ret, sizeof(*ret), LOOK_FOR_REQUEST_NS);
-		l->is_followed = n != -EAGAIN;
-		if (l->is_followed)
-			return n;
-		child_end(&l->child);
+	run_once(l, is_floor, env_pad, &report);
+	r = ledger_write_report(l->ledger, &report);
+	if (r < 0)
+		return r;
+	if (report.error)
+		return 1;
+	cpu = report.window.cpu_exit >= 0 ? report.window.cpu_exit : sched_getcpu();
+	r = ledger_write_reading(l->ledger, LEDGER_AFTER, cpu);
+	if (r < 0)
+		return r;
+	return report.status != 0 || report.interrupted ||
+		!values_fd_is_untouched(l->plan->values_fd);
+}
+
+/* Signals are blocked before and after. */
+static void serve_request(
+	struct launcher *l, const struct launch_request *request, struct launch_answer *ret)
+{
+	int64_t until = clock_now_ns(CLOCK_MONOTONIC) + REQUEST_MAX_NS;
+	uint32_t n = 0;
+	int r = 0;
+
+	ledger_rewind(l->ledger);
+	if (request->read_before)
+		r = ledger_write_reading(l->ledger, LEDGER_BEFORE, -1);
+	while (r == 0 && n < request->n_runs) {
+		r = serve_run(l, request->command == LAUNCH_FLOOR, request->env_pads[n]);
+		n++;
+		if (clock_now_ns(CLOCK_MONOTONIC) >= until ||
+			ledger_size(l->ledger) >= LEDGER_MAX_SIZE)
+			break;
 	}
-	return message_receive(l->socket, ret, sizeof(*ret), 0);
+	if (r >= 0)
+		r = ledger_flush(l->ledger);
+	*ret = (struct launch_answer){
+		.error = r < 0 ? -r : 0,
+		.written = ledger_size(l->ledger),
+	};
+}
+
+static bool is_request(const struct launch_request *request, ssize_t size)
+{
+	if (size != (ssize_t)sizeof(*request) || request->n_runs == 0 ||
+		request->n_runs > LAUNCH_MAX_RUNS)
+		return false;
+	for (uint32_t i = 0; i < request->n_runs; i++) {
+		if (request->env_pads[i] > LAUNCH_MAX_ENV_PAD)
+			return false;
+	}
+	return true;
 }
 
 /* Until runpinned is done, or dead. */
 static int serve(struct launcher *l)
 {
-	bool soon = false;
-
 	for (;;) {
 		struct launch_request request;
-		struct launch_report report;
+		struct launch_answer answer;
 		ssize_t n;
 
-		n = request_receive(l, soon, &request);
-		if (n != (ssize_t)sizeof(request) || request.env_pad > LAUNCH_MAX_ENV_PAD) {
-			child_end(&l->child);
-			return n == 0 ? 0 : -EPROTO;
-		}
-		run_once(l, &request, &report);
-		if (!send_report(l, &report))
+		n = TEMP_FAILURE_RETRY(recv(l->socket, &request, sizeof(request), 0));
+		if (n == 0)
+			return 0;
+		if (!is_request(&request, n))
+			return -EPROTO;
+		serve_request(l, &request, &answer);
+		if (send(l->socket, &answer, sizeof(answer), MSG_NOSIGNAL) !=
+			(ssize_t)sizeof(answer))
 			return -EPIPE;
-		soon = request.soon;
 	}
 }
 
@@ -660,9 +666,9 @@ int main(int argc, char *argv[])
 {
 	struct launcher launcher = { 0 };
 	struct launch_report report = { 0 };
-	int r, plan_fd, index = 0;
+	int r, plan_fd, ledger_fd, index = 0;
 
-	if (!parse_arguments(argc, argv, &launcher.socket, &plan_fd)) {
+	if (!parse_arguments(argc, argv, &launcher.socket, &plan_fd, &ledger_fd)) {
 		fprintf(stderr, "%s: started by runpinned, not by hand\n",
 			program_invocation_short_name);
 		return 2;
@@ -672,6 +678,7 @@ int main(int argc, char *argv[])
 	/* Whoever kills runpinned does not want its child to go on. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	fcntl(launcher.socket, F_SETFD, FD_CLOEXEC);
+	fcntl(ledger_fd, F_SETFD, FD_CLOEXEC);
 
 	launcher.plan = plan_map(plan_fd);
 	close(plan_fd);
@@ -682,6 +689,8 @@ int main(int argc, char *argv[])
 		return 1;
 	}
 	r = launcher_setup(&launcher);
+	if (r == 0)
+		r = ledger_writer_new(launcher.plan, ledger_fd, &launcher.ledger);
 	report.step = LAUNCH_STEP_SETUP;
 	if (r == 0) {
 		r = bind_to_cpus(launcher.plan);

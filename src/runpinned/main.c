@@ -170,12 +170,6 @@ static int measure_commands(const struct options *options, const struct place *p
 	r = lock_cpus(options, place, stop, &lock);
 	if (r < 0)
 		return r == -EINTR ? 128 + stop->signal : EXIT_FAILED;
-	r = commands_start(commands, options, place, counting, stop);
-	if (r < 0)
-		return r == -EINTR ? 128 + stop->signal : EXIT_FAILED;
-	/* Out of the way, if there is somewhere to go. */
-	if (!cpumask_is_empty(place->housekeeping))
-		(void)cpumask_bind_self(place->housekeeping);
 	if (!options->no_evidence) {
 		r = evidence_open(place->cpus, &evidence);
 		if (r < 0) {
@@ -185,6 +179,12 @@ static int measure_commands(const struct options *options, const struct place *p
 		if (options->cooldown >= 0 && !isfinite(evidence_temperature(evidence)))
 			say("note: no CPU temperature can be read here: --cooldown has no effect");
 	}
+	r = commands_start(commands, options, place, counting, evidence, stop);
+	if (r < 0)
+		return r == -EINTR ? 128 + stop->signal : EXIT_FAILED;
+	/* Out of the way, if there is somewhere to go. */
+	if (!cpumask_is_empty(place->housekeeping))
+		(void)cpumask_bind_self(place->housekeeping);
 	r = measure(options, commands, stop, counting, evidence);
 	if (r < 0) {
 		say_errno(r, "cannot measure");

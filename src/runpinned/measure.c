@@ -41,10 +41,17 @@ struct work {
 	struct progress progress;
 	uint64_t random_pad; /* states of the generators */
 	uint64_t random_order;
-	uint32_t env_pad; /* of this round */
+	uint32_t env_pads[LAUNCH_MAX_RUNS]; /* of the next rounds */
 	int64_t began_ns;
 	double began_temperature;
 	double *events; /* of the newest run */
+};
+
+/* What some runs of the empty program took. */
+struct floor {
+	double kernel[FLOOR_RUNS], user[FLOOR_RUNS], reap[FLOOR_RUNS];
+	size_t n;
+	size_t n_kernel; /* of the first and the last */
 };
 
 static void take_turn(struct work *work, size_t index)
@@ -101,46 +108,65 @@ static int say_not_run(const struct work *work, int error, const struct launch_r
 	return error;
 }
 
+/* One of the runs of the empty program, among those of its time. */
+static void add_floor_run(
+	struct work *work, const struct launch_report *report, struct floor *floor)
+{
+	if (report->window_error)
+		work->m->window_error = report->window_error;
+	floor->user[floor->n++] = (double)(report->end_ns - report->start_ns) / NSEC_PER_SEC;
+	if (judge_window(report, INT32_MAX) != WINDOW_SOUND)
+		return;
+	floor->kernel[floor->n_kernel] =
+		(double)(report->window.exit_ns - report->window.exec_ns) / NSEC_PER_SEC;
+	floor->reap[floor->n_kernel++] = (double)(report->end_ns - report->window.exit_ns);
+}
+
+static int run_floor(struct work *work, struct floor *floor)
+{
+	struct session *session = work->command->session;
+
+	while (floor->n < FLOOR_RUNS && stop_check(work->stop) == 0) {
+		struct launch_request request = {
+			.command = LAUNCH_FLOOR,
+			.n_runs = (uint32_t)(FLOOR_RUNS - floor->n),
+		};
+		struct ledger_run run = { .report.step = LAUNCH_STEP_SETUP };
+		int r;
+
+		r = session_run(session, work->stop, &request);
+		while (r == 0 && (r = session_next(session, &run)) > 0) {
+			r = -run.report.error;
+			if (r == 0 && run.report.interrupted)
+				return 0;
+			if (r == 0)
+				add_floor_run(work, &run.report, floor);
+		}
+		if (r < 0)
+			return say_not_run(work, r, &run.report);
+	}
+	return 0;
+}
+
 /* Medians of some runs of the empty program, by the launcher whose turn it is. */
 static int measure_floor(struct work *work, struct floor_time *ret)
 {
-	double kernel[FLOOR_RUNS], user[FLOOR_RUNS], reap[FLOOR_RUNS];
-	size_t n = 0, n_kernel = 0;
+	struct floor floor = { 0 };
+	int r;
 
 	*ret = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
-	for (size_t i = 0; i < FLOOR_RUNS && stop_check(work->stop) == 0; i++) {
-		struct launch_request request = {
-			.command = LAUNCH_FLOOR,
-			.soon = i + 1 < FLOOR_RUNS,
-		};
-		struct launch_report report = { .step = LAUNCH_STEP_SETUP };
-		int r;
-
-		r = session_run(work->command->session, work->stop, &request);
-		if (r == 0)
-			r = session_report(work->command->session, &report);
-		if (r < 0)
-			return say_not_run(work, r, &report);
-		if (report.interrupted)
-			break;
-		if (report.window_error)
-			work->m->window_error = report.window_error;
-		user[n++] = (double)(report.end_ns - report.start_ns) / NSEC_PER_SEC;
-		if (judge_window(&report, INT32_MAX) != WINDOW_SOUND)
-			continue;
-		kernel[n_kernel] =
-			(double)(report.window.exit_ns - report.window.exec_ns) / NSEC_PER_SEC;
-		reap[n_kernel++] = (double)(report.end_ns - report.window.exit_ns);
+	r = run_floor(work, &floor);
+	if (r < 0)
+		return r;
+	if (floor.n > 0) {
+		stats_sort(floor.user, floor.n);
+		ret->user_seconds = floor.user[floor.n / 2];
 	}
-	if (n > 0) {
-		stats_sort(user, n);
-		ret->user_seconds = user[n / 2];
-	}
-	if (n_kernel > 0) {
-		stats_sort(kernel, n_kernel);
-		stats_sort(reap, n_kernel);
-		ret->kernel_seconds = kernel[n_kernel / 2];
-		ret->reap_ns = (int64_t)reap[n_kernel / 2];
+	if (floor.n_kernel > 0) {
+		stats_sort(floor.kernel, floor.n_kernel);
+		stats_sort(floor.reap, floor.n_kernel);
+		ret->kernel_seconds = floor.kernel[floor.n_kernel / 2];
+		ret->reap_ns = (int64_t)floor.reap[floor.n_kernel / 2];
 	}
 	return 0;
 }
@@ -249,8 +275,8 @@ static bool is_several_tasks(const struct launch_report *report)
 }
 
 /* What the report says, as a sample. */
-static void fill_sample(
-	struct work *work, const struct launch_report *report, bool warmup, struct sample *ret)
+static void fill_sample(struct work *work, const struct launch_report *report, uint32_t env_pad,
+	bool warmup, struct sample *ret)
 {
 	enum window_verdict verdict = judge_window(report, work->m->floor_before.reap_ns);
 
@@ -259,7 +285,7 @@ static void fill_sample(
 		.start_ns = report->start_ns - work->began_ns,
 		.status = report->status,
 		.max_rss_kib = (uint32_t)MIN(report->max_rss_kib, (int64_t)UINT32_MAX),
-		.env_pad = work->env_pad,
+		.env_pad = env_pad,
 		.warmup = warmup,
 	};
 	if (verdict != WINDOW_MISSING)
@@ -297,92 +323,6 @@ static int take_inside(struct work *work, bool warmup)
 	return 0;
 }
 
-/* One run, recorded. Returns 1 when the runs are to end here (m->end tells why), 0 to go on. */
-static int run_one(struct work *work, bool warmup)
-{
-	const struct options *o = work->options;
-	struct measurement *m = work->m;
-	struct launch_request request = {
-		.command = LAUNCH_RUN,
-		.env_pad = work->env_pad,
-		/* With several commands another launcher's program has the CPU before. */
-		.soon = work->commands->n == 1,
-	};
-	struct launch_report report = { .step = LAUNCH_STEP_SETUP };
-	struct evidence evidence;
-	struct sample sample;
-	char run[48], status[96];
-	int r;
-
-	if (o->cooldown >= 0 && work->evidence)
-		cool_down(work);
-	if (stop_check(work->stop) != 0)
-		goto stopped;
-	if (o->drop_caches) {
-		r = drop_caches();
-		if (r < 0) {
-			say_errno(r, "cannot drop the page cache");
-			return r;
-		}
-	}
-	if (work->evidence)
-		evidence_before(work->evidence);
-	r = session_run(work->command->session, work->stop, &request);
-	if (r == 0) {
-		if (work->evidence)
-			evidence_after(work->evidence);
-		r = session_report(work->command->session, &report);
-	}
-	if (r < 0) {
-		progress_clear(&work->progress);
-		return say_not_run(work, r, &report);
-	}
-	if (report.interrupted)
-		goto stopped;
-	fill_sample(work, &report, warmup, &sample);
-	if (work->evidence) {
-		sample.flags |= evidence_fill(work->evidence, m->series, &report, &evidence);
-		counting_fill_evidence(work->counting, &report, &evidence);
-		if (evidence.migrations > 0)
-			sample.flags |= SAMPLE_MIGRATED;
-	}
-	counting_read_events(work->counting, &report, work->events);
-
-	if (report.status != 0) {
-		snprintf(run, sizeof(run), "%s %zu", warmup ? "warm-up run" : "run",
-			(warmup ? m->n_warmups : m->n_runs) + 1);
-		describe_status(&report, o->timeout_ns, status, sizeof(status));
-		if (!o->ignore_failure) {
-			say_failed(work, run, status);
-			m->end = MEASURE_FAILED;
-			if (asprintf(&m->incomplete, "%s failed: %s", run, status) < 0)
-				m->incomplete = NULL;
-			return 1;
-		}
-	}
-	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);
-	if (r == 0)
-		r = take_inside(work, warmup);
-	if (r < 0) {
-		say_errno(r, "cannot keep the sample");
-		return r;
-	}
-	if (warmup)
-		m->n_warmups++;
-	else
-		m->n_runs++;
-	return 0;
-stopped:
-	m->end = MEASURE_STOPPED;
-	if (asprintf(&m->incomplete, "stopped by %s after %zu of %u runs",
-		    work->stop->signal == SIGINT	   ? "SIGINT"
-			    : work->stop->signal == SIGHUP ? "SIGHUP"
-							   : "SIGTERM",
-		    m->n_runs, o->runs) < 0)
-		m->incomplete = NULL;
-	return 1;
-}
-
 /* The newest run as a line of -vv, or on the progress bar. */
 static void show_newest(struct work *work, bool warmup)
 {
@@ -405,10 +345,146 @@ static void show_newest(struct work *work, bool warmup)
 	draw_progress(work, value);
 }
 
-/* Each command once, in an order of its own (Fisher and Yates). */
-static int run_round(struct work *work, bool warmup)
+static void end_stopped(struct work *work)
 {
-	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n;
+	struct measurement *m = work->m;
+
+	m->end = MEASURE_STOPPED;
+	if (asprintf(&m->incomplete, "stopped by %s after %zu of %u runs",
+		    work->stop->signal == SIGINT	   ? "SIGINT"
+			    : work->stop->signal == SIGHUP ? "SIGHUP"
+							   : "SIGTERM",
+		    m->n_runs, work->options->runs) < 0)
+		m->incomplete = NULL;
+}
+
+static void end_failed(struct work *work, const struct launch_report *report, bool warmup)
+{
+	struct measurement *m = work->m;
+	char run[48], status[96];
+
+	snprintf(run, sizeof(run), "%s %zu", warmup ? "warm-up run" : "run",
+		(warmup ? m->n_warmups : m->n_runs) + 1);
+	describe_status(report, work->options->timeout_ns, status, sizeof(status));
+	say_failed(work, run, status);
+	m->end = MEASURE_FAILED;
+	if (asprintf(&m->incomplete, "%s failed: %s", run, status) < 0)
+		m->incomplete = NULL;
+}
+
+/* Records a run that took place. Returns 1 when the runs are to end here (m->end tells why), 0 to
+ * go on. */
+static int record_run(
+	struct work *work, const struct ledger_run *run, uint32_t env_pad, bool warmup)
+{
+	const struct launch_report *report = &run->report;
+	struct measurement *m = work->m;
+	struct evidence evidence;
+	struct sample sample;
+	int r;
+
+	if (report->interrupted) {
+		end_stopped(work);
+		return 1;
+	}
+	fill_sample(work, report, env_pad, warmup, &sample);
+	if (work->evidence) {
+		sample.flags |= evidence_take(work->evidence, run, m->series, &evidence);
+		counting_fill_evidence(work->counting, report, &evidence);
+		if (evidence.migrations > 0)
+			sample.flags |= SAMPLE_MIGRATED;
+	}
+	counting_read_events(work->counting, report, work->events);
+
+	if (report->status != 0 && !work->options->ignore_failure) {
+		end_failed(work, report, warmup);
+		return 1;
+	}
+	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);
+	if (r < 0) {
+		say_errno(r, "cannot keep the sample");
+		return r;
+	}
+	if (warmup)
+		m->n_warmups++;
+	else
+		m->n_runs++;
+	show_newest(work, warmup);
+	return 0;
+}
+
+/* What has to be done before a run. Returns 1 when the runs are to end here, 0 to go on. */
+static int prepare_run(struct work *work)
+{
+	const struct options *o = work->options;
+	int r;
+
+	if (o->cooldown >= 0 && work->evidence)
+		cool_down(work);
+	if (stop_check(work->stop) != 0) {
+		end_stopped(work);
+		return 1;
+	}
+	if (!o->drop_caches)
+		return 0;
+	r = drop_caches();
+	if (r < 0)
+		say_errno(r, "cannot drop the page cache");
+	return r;
+}
+
+/* Some runs, recorded: as many as the launcher makes without us, and at most so many. Returns 1
+ * when the runs are to end here (m->end tells why), 0 to go on. */
+static int run_some(struct work *work, bool warmup, size_t at_most)
+{
+	struct session *session = work->command->session;
+	struct ledger_run run = { .report.step = LAUNCH_STEP_SETUP };
+	struct launch_request request = { .command = LAUNCH_RUN };
+	size_t n = 0;
+	int r;
+
+	r = prepare_run(work);
+	if (r != 0)
+		return r;
+	/* What is prepared is prepared for one. */
+	if (work->options->cooldown >= 0 || work->options->drop_caches)
+		at_most = 1;
+	request.n_runs = (uint32_t)MIN(at_most, (size_t)LAUNCH_MAX_RUNS);
+	memcpy(request.env_pads, work->env_pads, sizeof(request.env_pads));
+	request.read_before = work->evidence && evidence_begin(work->evidence);
+
+	r = session_run(session, work->stop, &request);
+	while (r == 0 && (r = session_next(session, &run)) > 0) {
+		r = -run.report.error;
+		if (r < 0)
+			break;
+		r = record_run(work, &run, work->env_pads[n++], warmup);
+		if (r != 0)
+			return r;
+	}
+	if (r < 0) {
+		progress_clear(&work->progress);
+		return say_not_run(work, r, &run.report);
+	}
+	/* Handed over by the last one: the launcher goes on only while there is nothing. */
+	r = take_inside(work, warmup);
+	if (r < 0)
+		say_errno(r, "cannot keep the values that the program handed over");
+	return r;
+}
+
+/* How often each command was run, warm-ups included. */
+static size_t rounds_done(const struct work *work)
+{
+	const struct measurement *m = work->commands->items[0].measurement;
+
+	return m->n_warmups + m->n_runs;
+}
+
+/* The order of the commands in a round is one of its own (Fisher and Yates). */
+static void shuffle(struct work *work, size_t order[])
+{
+	size_t n = work->commands->n;
 
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
@@ -419,16 +495,42 @@ static int run_round(struct work *work, bool warmup)
 		order[j] = order[i - 1];
 		order[i - 1] = other;
 	}
+}
+
+/* Each command once; one that is alone as often as it goes without us, and at most so many times.
+ * Returns 1 when the runs are to end here, 0 to go on. */
+static int run_rounds(struct work *work, bool warmup, size_t at_most)
+{
+	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n, before = rounds_done(work);
+	uint64_t random_pad = work->random_pad;
+
+	shuffle(work, order);
 	/* The same for all: what is compared shall differ in nothing else. */
-	work->env_pad = choose_env_pad(work);
+	for (size_t i = 0; i < LAUNCH_MAX_RUNS; i++)
+		work->env_pads[i] = choose_env_pad(work);
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
 		take_turn(work, order[i]);
-		r = run_one(work, warmup);
+		r = run_some(work, warmup, n == 1 ? at_most : 1);
 		if (r != 0)
 			return r;
-		show_newest(work, warmup);
+	}
+	/* Those that were not used are the next ones'. */
+	work->random_pad = random_pad;
+	for (size_t i = before; i < rounds_done(work); i++)
+		(void)choose_env_pad(work);
+	return 0;
+}
+
+/* Until each command was run so often. */
+static int run_until(struct work *work, bool warmup, size_t rounds)
+{
+	while (rounds_done(work) < rounds) {
+		int r = run_rounds(work, warmup, rounds - rounds_done(work));
+
+		if (r != 0)
+			return r;
 	}
 	return 0;
 }
@@ -472,44 +574,37 @@ static int are_precise_enough(struct work *work, bool *ret)
 /* The runs beyond -n that --until-rel-error asks for. */
 static int run_until_precise(struct work *work)
 {
-	size_t rounds = work->options->runs, next = rounds;
+	const struct options *o = work->options;
 
 	for (;;) {
+		size_t runs = rounds_done(work) - o->warmups, next;
+		bool enough;
 		int r;
 
-		if (rounds >= next) {
-			bool enough;
-
-			r = are_precise_enough(work, &enough);
-			if (r < 0)
-				return r;
-			if (enough)
-				return 0;
-			/* Looked at ever more rarely, so that looking stays cheap. */
-			next = rounds + MAX((size_t)1, rounds / 20);
-		}
-		if (rounds >= work->options->max_runs)
+		r = are_precise_enough(work, &enough);
+		if (r < 0)
+			return r;
+		if (enough || runs >= o->max_runs)
 			return 0;
-		r = run_round(work, false);
+		/* Looked at ever more rarely, so that looking stays cheap. */
+		next = MIN(runs + MAX((size_t)1, runs / 20), (size_t)o->max_runs);
+		r = run_until(work, false, o->warmups + next);
 		if (r != 0)
 			return r;
-		rounds++;
 	}
 }
 
 static int run_all(struct work *work)
 {
 	const struct options *o = work->options;
+	int r;
 
-	for (unsigned i = 0; i < o->warmups + o->runs; i++) {
-		int r = run_round(work, i < o->warmups);
-
-		if (r != 0)
-			return r;
-	}
-	if (o->rel_error > 0)
-		return run_until_precise(work);
-	return 0;
+	r = run_until(work, true, o->warmups);
+	if (r == 0)
+		r = run_until(work, false, (size_t)o->warmups + o->runs);
+	if (r == 0 && o->rel_error > 0)
+		r = run_until_precise(work);
+	return r;
 }
 
 static int draw_seed(uint64_t *ret)

@@ -19,7 +19,6 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "runpinned/join.h"
-#include "runpinned/message.h"
 #include "runpinned/session.h"
 #include "sampler/values.h"
 
@@ -28,8 +27,6 @@ enum {
 	STDERR_MAX = 64 * 1024 * 1024,
 	STDERR_CHECK_MS = 1000,
 	KILL_AFTER_MS = 2000,
-	/* The launcher is at work on the report. */
-	LOOK_FOR_REPORT_NS = 1000 * 1000,
 };
 
 struct session {
@@ -37,6 +34,8 @@ struct session {
 	int socket;
 	int stderr_fd; /* a memfd, -1 when the output is shown */
 	int values_fd; /* for programs that measure themselves */
+	int ledger_fd;
+	struct ledger *ledger;
 };
 
 static uint32_t append_string(struct text *t, const char *s)
@@ -76,6 +75,31 @@ static uint32_t append_environment(struct text *t, char *const *env, int values_
 	return offset;
 }
 
+/* The files' paths, and behind them what points to them. */
+static uint32_t append_files(struct text *t, const struct session_file *files, size_t n)
+{
+	static const char zeros[sizeof(uint64_t)];
+	_cleanup_free_ struct launch_file *entries = calloc(n + 1, sizeof(*entries));
+	uint32_t offset;
+
+	if (!entries) {
+		t->failed = true;
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		entries[i] = (struct launch_file){
+			.path = append_string(t, files[i].path),
+			.kind = files[i].kind,
+			.cpu = files[i].cpu,
+		};
+	/* Read in place. */
+	if (t->length % sizeof(zeros) != 0)
+		text_append_n(t, zeros, sizeof(zeros) - t->length % sizeof(zeros));
+	offset = (uint32_t)t->length;
+	text_append_n(t, (const char *)entries, n * sizeof(*entries));
+	return offset;
+}
+
 /* The plan as the launcher reads it, in a memfd. */
 static int plan_write(const struct session_plan *plan, const struct stop *stop, const char *floor,
 	int values_fd, int *ret_fd)
@@ -90,11 +114,15 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		.clockid = plan->clockid,
 		.timeout_ns = plan->timeout_ns,
 		.n_counters = (uint32_t)plan->n_counters,
+		.n_files = (uint32_t)plan->n_files,
+		.values_fd = values_fd,
 	};
 	size_t written = 0;
 
 	if (plan->n_counters > LAUNCH_MAX_COUNTERS)
 		return -E2BIG;
+	if (!plan->show_output)
+		p.flags |= LAUNCH_KEEP_STDERR;
 	cpumask_export(plan->cpus, p.cpus, sizeof(p.cpus));
 	memcpy(p.counters, plan->counters, plan->n_counters * sizeof(p.counters[0]));
 	/* The kernel's set is the first 64 signals, which is how glibc's begins. */
@@ -105,6 +133,7 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 	p.floor_program = append_string(&t, floor);
 	p.argv = append_vector(&t, plan->argv, &p.n_argv);
 	p.env = append_environment(&t, plan->env, values_fd, &p.n_env);
+	p.files = append_files(&t, plan->files, plan->n_files);
 	if (t.failed)
 		return -ENOMEM;
 	if (t.length > UINT32_MAX)
@@ -142,26 +171,28 @@ static void join_or_exit(int socket)
 
 /* In the forked child: the launcher's standard streams are those of all its children. */
 __attribute__((noreturn)) static void become_launcher(
-	const char *path, int socket, int plan, int stderr_fd, int values_fd)
+	const char *path, int plan, int socket, const struct session *session)
 {
-	char socket_text[16], plan_text[16];
+	char socket_text[16], plan_text[16], ledger_text[16];
 	char *const argv[] = { (char *)"runpinned-launcher", (char *)"--serve", socket_text,
-		plan_text, NULL };
+		plan_text, ledger_text, NULL };
 	char *const env[] = { NULL };
 	int null_fd;
 
 	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0)
 		_exit(127);
-	if (stderr_fd >= 0 &&
-		(dup2(null_fd, STDOUT_FILENO) < 0 || dup2(stderr_fd, STDERR_FILENO) < 0))
+	if (session->stderr_fd >= 0 &&
+		(dup2(null_fd, STDOUT_FILENO) < 0 || dup2(session->stderr_fd, STDERR_FILENO) < 0))
 		_exit(127);
 	fcntl(socket, F_SETFD, 0);
 	fcntl(plan, F_SETFD, 0);
+	fcntl(session->ledger_fd, F_SETFD, 0);
 	/* By the number that the plan names, through the launcher to its children. */
-	fcntl(values_fd, F_SETFD, 0);
+	fcntl(session->values_fd, F_SETFD, 0);
 	snprintf(socket_text, sizeof(socket_text), "%d", socket);
 	snprintf(plan_text, sizeof(plan_text), "%d", plan);
+	snprintf(ledger_text, sizeof(ledger_text), "%d", session->ledger_fd);
 	execve(path, argv, env);
 	_exit(127);
 }
@@ -183,11 +214,12 @@ static int stderr_open(void)
 	return fd;
 }
 
-static int receive_report(int socket, int64_t look_ns, struct launch_report *ret)
+/* Of this size; anything else is none of the launcher's. */
+static int receive(int socket, void *ret, size_t size)
 {
-	ssize_t n = message_receive(socket, ret, sizeof(*ret), look_ns);
+	ssize_t n = TEMP_FAILURE_RETRY(recv(socket, ret, size, 0));
 
-	return n == (ssize_t)sizeof(*ret) ? 0 : -EPIPE;
+	return n == (ssize_t)size ? 0 : -EPIPE;
 }
 
 /* The first report, which may have to wait until we are let onto the CPUs. -EINTR when somebody
@@ -209,7 +241,7 @@ static int receive_first_report(
 			return -EINTR;
 		}
 	}
-	return receive_report(session->socket, 0, ret);
+	return receive(session->socket, ret, sizeof(*ret));
 }
 
 int session_start(const struct session_plan *plan, struct stop *stop, struct session **ret,
@@ -235,9 +267,15 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 		.socket = -EBADF,
 		.stderr_fd = -EBADF,
 		.values_fd = values_fd_create(),
+		.ledger_fd = memfd_create("ledger", MFD_CLOEXEC),
 	};
 	if (session->values_fd < 0)
 		return session->values_fd;
+	if (session->ledger_fd < 0)
+		return -errno;
+	r = ledger_new(session->ledger_fd, plan->n_files, &session->ledger);
+	if (r < 0)
+		return r;
 	r = plan_write(plan, stop, floor, session->values_fd, &plan_fd);
 	if (r < 0)
 		return r;
@@ -257,7 +295,7 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	if (session->pid == 0 && plan->join)
 		join_or_exit(theirs);
 	if (session->pid == 0)
-		become_launcher(launcher, theirs, plan_fd, session->stderr_fd, session->values_fd);
+		become_launcher(launcher, plan_fd, theirs, session);
 	/* Ours must go, or a dead launcher would not be noticed. */
 	close(TAKE_FD(theirs));
 
@@ -283,25 +321,19 @@ static void stderr_trim(struct session *session)
 		st.st_size - STDERR_TAIL);
 }
 
-static void stderr_empty(struct session *session)
+static int receive_answer(struct session *session)
 {
-	struct stat st;
+	struct launch_answer answer;
+	int r;
 
-	if (session->stderr_fd < 0 || fstat(session->stderr_fd, &st) < 0 || st.st_size == 0)
-		return;
-	(void)ftruncate(session->stderr_fd, 0);
-}
-
-/* Takes the end of the run from the socket. The report of one that did not begin comes without it,
- * and stays there. */
-static int receive_end(int socket)
-{
-	char end[LAUNCH_END_SIZE];
-	ssize_t n = TEMP_FAILURE_RETRY(recv(socket, end, sizeof(end), MSG_PEEK | MSG_TRUNC));
-
-	if (n == LAUNCH_END_SIZE)
-		n = TEMP_FAILURE_RETRY(recv(socket, end, sizeof(end), 0));
-	return n > 0 ? 0 : -EPIPE;
+	r = receive(session->socket, &answer, sizeof(answer));
+	if (r < 0)
+		return r;
+	if (answer.error)
+		return -answer.error;
+	if (answer.written == 0)
+		return -EBADMSG;
+	return ledger_load(session->ledger, answer.written);
 }
 
 int session_run(struct session *session, struct stop *stop, const struct launch_request *request)
@@ -310,7 +342,6 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 	int64_t kill_at = -1;
 	int r;
 
-	stderr_empty(session);
 	r = values_fd_clear(session->values_fd);
 	if (r < 0)
 		return r;
@@ -326,7 +357,7 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[0].revents)
-			return receive_end(session->socket);
+			return receive_answer(session);
 		stop_check(stop);
 		if (stop->count > seen ||
 			(kill_at >= 0 && clock_now_ns(CLOCK_MONOTONIC) >= kill_at)) {
@@ -339,13 +370,9 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 	}
 }
 
-int session_report(struct session *session, struct launch_report *ret)
+int session_next(struct session *session, struct ledger_run *ret)
 {
-	int r;
-
-	*ret = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
-	r = receive_report(session->socket, LOOK_FOR_REPORT_NS, ret);
-	return r < 0 ? r : -ret->error;
+	return ledger_next(session->ledger, ret);
 }
 
 int session_read_stderr(struct session *session, char **ret)
@@ -395,5 +422,8 @@ void session_free(struct session *session)
 		close(session->stderr_fd);
 	if (session->values_fd >= 0)
 		close(session->values_fd);
+	if (session->ledger_fd >= 0)
+		close(session->ledger_fd);
+	ledger_free(session->ledger);
 	free(session);
 }

@@ -13,6 +13,14 @@
 #include "basic/stop.h"
 #include "machine/cpumask.h"
 #include "runpinned/launch.h"
+#include "runpinned/ledger.h"
+
+/* A file whose text is evidence. */
+struct session_file {
+	const char *path;
+	enum launch_file_kind kind;
+	int cpu; /* read after a run that ended on this CPU; -1: in each reading */
+};
 
 /* What is the same for all runs. Everything is copied. */
 struct session_plan {
@@ -27,8 +35,10 @@ struct session_plan {
 	int64_t timeout_ns; /* 0 for none */
 	const struct perf_event_attr *counters;
 	size_t n_counters; /* at most LAUNCH_MAX_COUNTERS */
-	bool join;	   /* move the launcher onto the CPUs of benchmark.target first */
-	bool show_output;  /* else standard output goes to /dev/null, standard error is kept */
+	const struct session_file *files;
+	size_t n_files;
+	bool join;	  /* move the launcher onto the CPUs of benchmark.target first */
+	bool show_output; /* else standard output goes to /dev/null, standard error is kept */
 };
 
 struct session;
@@ -41,20 +51,24 @@ struct session;
 int session_start(const struct session_plan *plan, struct stop *stop, struct session **ret,
 	struct launch_report *ret_report);
 /*
- * One run, until its end. A wish to stop ends the child's process group: SIGTERM first, SIGKILL at
- * the second signal or after two seconds; the report then says `interrupted`. 0, or the negative
- * errno of what kept it from being asked for. -EPIPE: the launcher is gone.
+ * Some runs, until the last one's end: as many as the launcher makes before it answers, which are
+ * at least one and at most those that are asked for. A wish to stop ends the child's process group:
+ * SIGTERM first, SIGKILL at the second signal or after two seconds; the last report then says
+ * `interrupted`. 0, or the negative errno of what kept them from being made. -EPIPE: the launcher
+ * is gone.
  */
 int session_run(struct session *session, struct stop *stop, const struct launch_request *request);
 /*
- * The report of the run that was just asked for, which follows its end by some microseconds. A run
- * that took place returns 0; one that did not, the negative errno, with its step in *ret.
+ * The next one of those runs, in their order: 1, or 0 when there is none. One that did not take
+ * place has report.error, and is the last. What *ret points to lives until the next call. -EBADMSG:
+ * the launcher does not tell what it should.
  */
-int session_report(struct session *session, struct launch_report *ret);
-/* What the newest run's program handed over (sampler/values.h), as it stands there, malloc'd:
- * nothing in it is checked. "" if it handed over nothing. */
+int session_next(struct session *session, struct ledger_run *ret);
+/* What the program of the last of those runs handed over (sampler/values.h), as it stands there,
+ * malloc'd: nothing in it is checked. No run before it handed anything over. "" if it handed over
+ * nothing. */
 int session_read_values(struct session *session, char **ret, size_t *ret_size);
-/* The last lines of the newest run's standard error, malloc'd, "" if there is none. */
+/* The last lines of the standard error of the last of those runs, malloc'd, "" if there is none. */
 int session_read_stderr(struct session *session, char **ret);
 /* Ends the launcher and waits for it. */
 void session_free(struct session *session);

@@ -408,18 +408,9 @@ int values_fd_create(void)
 	return fd;
 }
 
-/* Whether anybody wrote there: until then a memfd has no pages (shmem counts them in st_blocks).
- * Most programs know nothing of it, and reading a megabyte of nothing takes longer than they do. */
-static int is_untouched(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_blocks == 0;
-}
-
 int values_fd_clear(int fd)
 {
-	if (!is_untouched(fd) &&
+	if (!values_fd_is_untouched(fd) &&
 		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, VALUES_FD_SIZE) < 0)
 		return -errno;
 	/* The offset is the program's, too. */
@@ -430,7 +421,9 @@ int values_fd_clear(int fd)
 
 int values_fd_read(int fd, char **ret, size_t *ret_size)
 {
-	size_t wanted = is_untouched(fd) ? 0 : VALUES_FD_SIZE, size = 0;
+	/* Most programs know nothing of it, and reading a megabyte of nothing takes longer than
+	 * they do. */
+	size_t wanted = values_fd_is_untouched(fd) ? 0 : VALUES_FD_SIZE, size = 0;
 	char *text = malloc(wanted + 1);
 
 	if (!text)

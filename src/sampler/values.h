@@ -34,6 +34,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "quiesce/benchmark.h"
 
@@ -61,6 +62,13 @@ int values_parse(
 
 /* For who asks: a memfd as above, with O_CLOEXEC still set, or a negative errno. */
 int values_fd_create(void);
+/* Whether anybody wrote there: until then a memfd has no pages (shmem counts them in st_blocks). */
+static inline int values_fd_is_untouched(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_blocks == 0;
+}
 /* Makes it empty again for the next program. */
 int values_fd_clear(int fd);
 /* Copies what it holds, malloc'd, and NUL-terminated behind *ret_size. */

@@ -415,6 +415,19 @@ def test_env_pad_random():
     check(isinstance(seed, int) and 0 <= seed < 2 ** 53, f'{seed}')
 
 
+def test_env_pad_as_recorded():
+    """Of short programs many runs are asked for at once, and fewer may be made: each has the padding
+    that was drawn for it, and stands beside it."""
+    path = scratch('pads')
+    program = script('pad', f'echo ${{#QUIESCE_PAD}} >> {path}\n')
+    recorded = [one['quiesce_env_pad'] for one in metadata(
+        measured('--env-pad', 'random:7', '-n', 150, '-w', 2, program))]
+    equal(recorded, [int(line) for line in path.read_text(encoding='utf-8').split()], 'padding')
+    again = [one['quiesce_env_pad'] for one in metadata(
+        measured('--env-pad', 'random:7', '-n', 150, '-w', 2, '/bin/true'))]
+    equal(recorded, again, 'padding of another program')
+
+
 def test_nice():
     equal(shown('--nice', '5', 'sh', '-c', 'nice').strip(), '5', 'niceness')
 
@@ -452,6 +465,25 @@ def test_failing_program():
     check('exit status 3' in result.stderr, result.stderr)
     check('it hurts' in result.stderr, result.stderr)
     check(not scratch('failing.json').exists(), 'a file without a counted run')
+
+
+def test_failure_shows_its_own_run():
+    """What the runs before wrote is gone, also where they followed one another at once."""
+    counter = scratch('talkers')
+    talks = script('talks', f'echo x >> {counter}\necho "this is $(wc -l < {counter})" >&2\n'
+                   f'[ $(wc -l < {counter}) -lt 9 ]\n')
+    result = run('-n', 20, talks)
+    equal(result.returncode, 1, 'status')
+    equal(re.findall('this is [0-9]+', result.stderr), ['this is 9'], 'what is shown')
+
+
+def test_failures_that_are_ignored():
+    counter = scratch('sometimes')
+    fails = script('sometimes-fails', f'echo x >> {counter}\n'
+                   f'exit $(($(wc -l < {counter}) % 3 == 0))\n')
+    status = [one.get('quiesce_status', 0) for one in metadata(
+        measured('-w', 0, '-n', 12, '--ignore-failure', fails))]
+    equal(status, [0, 0, 256] * 4, 'statuses')
 
 
 def test_failure_later_keeps_the_runs():
@@ -535,6 +567,24 @@ def stopped_by(number, status):
     benchmark = json.loads(output.read_text())['benchmarks'][0]
     equal(len(values(benchmark)), 2, 'values')
     check('after 2 of 10' in benchmark['metadata']['quiesce_incomplete'], 'not said in the file')
+
+
+def test_stopped_between_short_runs():
+    output, path = scratch('short.json'), scratch('short-runs')
+    process = start('-n', 1000000, '-o', output, script('short', f'echo >> {path}\n'))
+    until = time.monotonic() + 30
+    while not path.exists() or path.stat().st_size < 150:
+        check(time.monotonic() < until, 'it makes no runs')
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    equal(process.returncode, 130, f'status ({stderr})')
+    said = re.search(r'stopped by SIGINT after ([0-9]+) of 1000000 runs', stderr)
+    check(said, stderr)
+    benchmark = json.loads(output.read_text())['benchmarks'][0]
+    equal(len(values(benchmark)), int(said[1]), 'values')
+    # Those that were made, the warm-up among them, but for one that was ended with us.
+    check(0 < path.stat().st_size - int(said[1]) <= 2, f'{path.stat().st_size} runs, {said[1]} kept')
 
 
 def test_stubborn_program():
@@ -822,8 +872,8 @@ def test_rounds_share_the_padding():
 
 
 def test_launchers_leave_the_cpu_to_each_other():
-    """Of several commands' launchers none looks again and again for its next request while the CPU
-    is another one's: each looks once, and sleeps."""
+    """Of several commands' launchers none looks for its next request while the CPU is another one's:
+    each sleeps."""
     path, program = scratch('yields'), PROGRAMS / 'yield'
     result = run('-q', '-n', 40, '--command', f'a={program}', '--command', f'b={program}',
                  '--command', f'c={program}', prefix=(PROGRAMS / 'yields', path))
@@ -838,7 +888,7 @@ def test_launchers_leave_the_cpu_to_each_other():
     # a child may come to run before its launcher has told it to go on.
     looks = [pid for pid, name in calls[programs[0]:programs[-1]]
              if name.startswith('runpinned-') and pid not in children]
-    check(0 < len(looks) <= len(programs), f'{len(looks)} looks for {len(programs)} requests')
+    equal(looks, [], 'launchers that look')
 
 
 def test_several_appended():

@@ -405,6 +405,28 @@ static void test_big_table(_unused_ void **state)
 	}
 }
 
+/* A reading that is known to say what the last one said. */
+static void test_repeated(_unused_ void **state)
+{
+	struct interrupts *in = reader_new("0");
+
+	assert_int_equal(interrupts_repeat(in), -ENODATA);
+	read_text(in, "    CPU0\n 1: 5 x  y\n");
+	assert_false(interrupts_comparable(in));
+	assert_int_equal(interrupts_repeat(in), 0);
+	assert_true(interrupts_comparable(in));
+	check_diff(in, "");
+	read_text(in, "    CPU0\n 1: 7 x  y\n");
+	check_diff(in, "1: y +2 device\n");
+	assert_int_equal(interrupts_repeat(in), 0);
+	check_diff(in, "");
+	assert_int_equal(interrupts_repeat(in), 0);
+	/* What comes after it is compared with what was before it. */
+	read_text(in, "    CPU0\n 1: 8 x  y\n 2: 3 x  z\n");
+	check_diff(in, "1: y +1 device\n2: z +3 device\n");
+	interrupts_free(in);
+}
+
 static void test_this_machine(_unused_ void **state)
 {
 	struct interrupts *in = NULL;
@@ -440,6 +462,7 @@ int main(void)
 		cmocka_unit_test(test_hotplug),
 		cmocka_unit_test(test_no_table),
 		cmocka_unit_test(test_big_table),
+		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_this_machine),
 	};
 

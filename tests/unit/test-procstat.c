@@ -191,6 +191,36 @@ static void test_load(_unused_ void **state)
 }
 
 /* This machine's own files: readings do not go backwards, and an own burst of work shows. */
+/* A reader that is given the texts. */
+static void test_texts(_unused_ void **state)
+{
+	static const char softirqs[] = "      CPU0 CPU1 CPU2\n  RCU:    1    2    4\n";
+	struct procstat *procstat = NULL;
+	struct procstat_times times = { -1, -1, 77 };
+	struct procstat_softirqs counts;
+	struct procstat_load load;
+	struct cpumask *mask = mask_new("0,2");
+
+	assert_int_equal(procstat_new(mask, &procstat), 0);
+	cpumask_free(mask);
+	assert_int_equal(procstat_take_times(procstat, STAT, strlen(STAT), &times), 0);
+	assert_int_equal(times.n_cpus, 2);
+	/* Nothing follows it, and rows of ours might. */
+	times.n_cpus = 77;
+	assert_int_equal(procstat_take_times(procstat, "cpu0 1 2 3 4\n", 13, &times), -EBADMSG);
+	assert_int_equal(times.n_cpus, 77);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			procstat_take_softirqs(procstat, softirqs, strlen(softirqs), &counts), 0);
+		assert_int_equal(counts.counts[PROCSTAT_N_SOFTIRQS - 1], 5);
+	}
+	/* It has no files of its own. */
+	assert_int_equal(procstat_read_times(procstat, &times), -EBADF);
+	assert_int_equal(procstat_read_softirqs(procstat, &counts), -EBADF);
+	assert_int_equal(procstat_read_load(procstat, &load), -EBADF);
+	procstat_free(procstat);
+}
+
 static void test_this_machine(_unused_ void **state)
 {
 	struct procstat_times before, after;
@@ -224,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_softirqs),
 		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_this_machine),
 	};
 

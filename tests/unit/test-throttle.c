@@ -44,6 +44,28 @@ static void check(struct throttle *throttle, uint64_t core, uint64_t package)
 	assert_int_equal(counts.package, package);
 }
 
+/* Somebody else read the files of CPUs 0 and 12. */
+static void check_texts(const struct throttle *throttle)
+{
+	struct throttle_counts counts = { .core = 1000, .package = 2000 };
+	char path[128], wanted[128];
+
+	assert_int_equal(throttle_count(throttle), 4);
+	for (size_t i = 0; i < 4; i++) {
+		throttle_path(throttle, i, path, sizeof(path));
+		snprintf(wanted, sizeof(wanted),
+			"/sys/devices/system/cpu/cpu%d/thermal_throttle/%s_throttle_count",
+			i < 2 ? 0 : 12, i % 2 == 0 ? "core" : "package");
+		assert_string_equal(path, wanted);
+		assert_int_equal(
+			throttle_add(throttle, i, i % 2 == 0 ? "3\n" : "40\n", &counts), 0);
+	}
+	assert_int_equal(throttle_add(throttle, 0, "", &counts), -ENODATA);
+	assert_int_equal(throttle_add(throttle, 0, "x\n", &counts), -EINVAL);
+	assert_int_equal(counts.core, 1006);
+	assert_int_equal(counts.package, 2080);
+}
+
 static void test_sums(_unused_ void **state)
 {
 	struct throttle *throttle = NULL;
@@ -53,6 +75,7 @@ static void test_sums(_unused_ void **state)
 	write_counts(12, "4\n", "400\n");
 	assert_int_equal(throttle_open_list("0,12", &throttle), 0);
 	check(throttle, 5, 500);
+	check_texts(throttle);
 	write_counts(12, "6\n", "18446744073709551000\n");
 	check(throttle, 7, 18446744073709551100u);
 	throttle_free(throttle);

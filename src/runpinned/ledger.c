@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "runpinned/ledger.h"
+
+enum {
+	/* Descriptors that are kept; beyond that, files are opened at each reading. Otherwise a set
+	 * of 512 CPUs would use up the usual limit of 1024. */
+	KEPT_MAX = 64,
+	/* What is gathered before it is written, and all that the launcher needs to copy a text of
+	 * any length. */
+	STAGE_SIZE = 32 * 1024,
+	/* A read into less could be a short one. */
+	READ_MIN = 8 * 1024,
+	/* As file_reread() has it. */
+	TEXT_MAX = 64 * 1024 * 1024,
+	/* A total that stands still for longer than a timer does is none. */
+	TOTAL_HOLDS_NS = 10 * 1000 * 1000,
+	TOTAL_MAX_LENGTH = 24,
+};
+
+/* In front of each part. A reading has a size for each file behind it, then their texts, each with
+ * NUL behind it. */
+struct part {
+	uint32_t kind; /* enum ledger_kind */
+	uint32_t reserved;
+	int64_t at_ns; /* of a reading */
+};
+
+/* How many interrupts there were, as the kernel writes it; "" where it does not tell. */
+struct total {
+	char text[TOTAL_MAX_LENGTH];
+};
+
+struct ledger_writer {
+	int fd;
+	size_t at;	  /* of the ledger's next byte */
+	size_t staged_at; /* of the stage's first byte, in the ledger */
+	const struct launch_plan *plan;
+	const struct launch_file *files;
+	int *fds; /* the first KEPT_MAX of the files; or the negative errno */
+	int32_t *sizes;
+	struct total total;    /* as last read */
+	struct total counted;  /* before the interrupts were last read one by one */
+	int64_t counted_at_ns; /* when that was; 0: never */
+	char stage[STAGE_SIZE];
+};
+
+static size_t n_kept(const struct launch_plan *plan)
+{
+	return plan->n_files < KEPT_MAX ? plan->n_files : KEPT_MAX;
+}
+
+static int open_file(const struct ledger_writer *w, size_t index)
+{
+	const char *path = (const char *)w->plan + w->files[index].path;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int ledger_writer_new(const struct launch_plan *plan, int fd, struct ledger_writer **ret)
+{
+	struct ledger_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->fd = fd;
+	w->plan = plan;
+	w->files = (const struct launch_file *)((const char *)plan + plan->files);
+	w->fds = calloc(n_kept(plan) + 1, sizeof(*w->fds));
+	w->sizes = calloc(plan->n_files + 1, sizeof(*w->sizes));
+	if (!w->fds || !w->sizes) {
+		free(w->fds);
+		free(w->sizes);
+		free(w);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n_kept(plan); i++)
+		w->fds[i] = open_file(w, i);
+	*ret = w;
+	return 0;
+}
+
+void ledger_writer_free(struct ledger_writer *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < n_kept(w->plan); i++) {
+		if (w->fds[i] >= 0)
+			close(w->fds[i]);
+	}
+	free(w->fds);
+	free(w->sizes);
+	free(w);
+}
+
+void ledger_rewind(struct ledger_writer *w)
+{
+	w->at = w->staged_at = 0;
+}
+
+size_t ledger_size(const struct ledger_writer *w)
+{
+	return w->at;
+}
+
+static int write_at(const struct ledger_writer *w, const void *data, size_t size, size_t at)
+{
+	const char *bytes = data;
+
+	while (size > 0) {
+		ssize_t n = TEMP_FAILURE_RETRY(pwrite(w->fd, bytes, size, (off_t)at));
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		bytes += n;
+		size -= (size_t)n;
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+int ledger_flush(struct ledger_writer *w)
+{
+	int r = write_at(w, w->stage, w->at - w->staged_at, w->staged_at);
+
+	if (r == 0)
+		w->staged_at = w->at;
+	return r;
+}
+
+/* Makes room on the stage for so many bytes, at most READ_MIN, from w->at on. */
+static int make_room(struct ledger_writer *w, size_t size)
+{
+	return STAGE_SIZE - (w->at - w->staged_at) < size ? ledger_flush(w) : 0;
+}
+
+static int append(struct ledger_writer *w, const void *data, size_t size)
+{
+	const char *bytes = data;
+
+	while (size > 0) {
+		size_t n = size < READ_MIN ? size : (size_t)READ_MIN;
+		int r = make_room(w, n);
+
+		if (r < 0)
+			return r;
+		memcpy(w->stage + (w->at - w->staged_at), bytes, n);
+		w->at += n;
+		bytes += n;
+		size -= n;
+	}
+	return 0;
+}
+
+/* Over what is there. */
+static int overwrite(struct ledger_writer *w, const void *data, size_t size, size_t at)
+{
+	if (at < w->staged_at) {
+		int r = ledger_flush(w);
+
+		return r < 0 ? r : write_at(w, data, size, at);
+	}
+	memcpy(w->stage + (at - w->staged_at), data, size);
+	return 0;
+}
+
+/* Takes back what was appended from there on. */
+static void drop_from(struct ledger_writer *w, size_t at)
+{
+	w->at = at;
+	if (w->staged_at > at)
+		w->staged_at = at;
+}
+
+/* The kernel renders an attribute at the first read, a table piece by piece: nothing follows only
+ * where a read says so. *ret_size is the text's, or the negative errno of what kept us from it. */
+static int append_text(struct ledger_writer *w, int fd, int32_t *ret_size)
+{
+	size_t begin = w->at;
+	int error = 0;
+
+	for (;;) {
+		size_t room;
+		ssize_t n;
+		int r;
+
+		r = make_room(w, READ_MIN);
+		if (r < 0)
+			return r;
+		room = STAGE_SIZE - (w->at - w->staged_at);
+		n = TEMP_FAILURE_RETRY(
+			pread(fd, w->stage + (w->at - w->staged_at), room, (off_t)(w->at - begin)));
+		if (n < 0)
+			error = -errno;
+		else if (w->at - begin > (size_t)(TEXT_MAX - n))
+			error = -EFBIG;
+		if (error < 0) {
+			drop_from(w, begin);
+			*ret_size = error;
+			return 0;
+		}
+		if (n == 0)
+			break;
+		w->at += (size_t)n;
+	}
+	*ret_size = (int32_t)(w->at - begin);
+	return append(w, "", 1);
+}
+
+/* The number behind "intr" in the text that was appended last, where it is on the stage. */
+static void take_total(struct ledger_writer *w, int32_t size)
+{
+	static const char row[] = "\nintr ";
+	const char *at;
+	size_t length;
+
+	w->total = (struct total){ 0 };
+	/* Where the machine is so large that it is not, something always happens. */
+	if (size < 0 || w->at - w->staged_at <= (size_t)size)
+		return;
+	at = strstr(w->stage + (w->at - w->staged_at) - size - 1, row);
+	if (!at)
+		return;
+	at += strlen(row);
+	length = strspn(at, "0123456789");
+	if (length > 0 && length < TOTAL_MAX_LENGTH)
+		memcpy(w->total.text, at, length);
+}
+
+/* Whether no interrupt was counted since they were last read one by one. */
+static bool stands_still(const struct ledger_writer *w)
+{
+	return w->total.text[0] && strcmp(w->total.text, w->counted.text) == 0 &&
+		clock_now_ns(CLOCK_MONOTONIC) - w->counted_at_ns < TOTAL_HOLDS_NS;
+}
+
+static int append_file(struct ledger_writer *w, size_t index, int32_t *ret_size)
+{
+	bool kept = index < KEPT_MAX;
+	int fd = kept ? w->fds[index] : open_file(w, index);
+	int r;
+
+	if (fd < 0) {
+		*ret_size = fd;
+		return 0;
+	}
+	r = append_text(w, fd, ret_size);
+	if (!kept)
+		close(fd);
+	return r;
+}
+
+int ledger_write_report(struct ledger_writer *w, const struct launch_report *report)
+{
+	struct part part = { .kind = LEDGER_REPORT };
+	int r;
+
+	r = append(w, &part, sizeof(part));
+	return r < 0 ? r : append(w, report, sizeof(*report));
+}
+
+static int append_by_kind(struct ledger_writer *w, size_t index)
+{
+	int32_t *size = &w->sizes[index];
+	int r;
+
+	switch (w->files[index].kind) {
+	case LAUNCH_FILE_TOTAL:
+		r = append_file(w, index, size);
+		if (r == 0)
+			take_total(w, *size);
+		return r;
+	case LAUNCH_FILE_INTERRUPTS:
+		if (stands_still(w)) {
+			*size = -EALREADY;
+			return 0;
+		}
+		w->counted = w->total;
+		w->counted_at_ns = clock_now_ns(CLOCK_MONOTONIC);
+		r = append_file(w, index, size);
+		/* Next time, then. */
+		if (*size < 0)
+			w->counted = (struct total){ 0 };
+		return r;
+	default:
+		return append_file(w, index, size);
+	}
+}
+
+int ledger_write_reading(struct ledger_writer *w, enum ledger_kind kind, int cpu)
+{
+	struct part part = { .kind = kind };
+	size_t sizes_size = w->plan->n_files * sizeof(*w->sizes), begin = w->at;
+	int r;
+
+	for (size_t i = 0; i < w->plan->n_files; i++)
+		w->sizes[i] = -ENODATA;
+	/* Room for what is known at the end. */
+	r = append(w, &part, sizeof(part));
+	if (r == 0)
+		r = append(w, w->sizes, sizes_size);
+	for (size_t i = 0; r == 0 && i < w->plan->n_files; i++) {
+		if (w->files[i].cpu < 0 || w->files[i].cpu == cpu)
+			r = append_by_kind(w, i);
+	}
+	if (r < 0)
+		return r;
+	part.at_ns = clock_now_ns(CLOCK_MONOTONIC);
+	r = overwrite(w, &part, sizeof(part), begin);
+	if (r < 0)
+		return r;
+	return overwrite(w, w->sizes, sizes_size, begin + sizeof(part));
+}
+
+/* --- */
+
+struct ledger {
+	int fd;
+	size_t n_files;
+	char *data;
+	size_t capacity;
+	size_t size;
+	size_t at;
+	struct ledger_reading before;
+	struct ledger_reading after;
+};
+
+int ledger_new(int fd, size_t n_files, struct ledger **ret)
+{
+	_cleanup_(ledger) struct ledger *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	l->fd = fd;
+	l->n_files = n_files;
+	l->before.texts = calloc(n_files + 1, sizeof(*l->before.texts));
+	l->after.texts = calloc(n_files + 1, sizeof(*l->after.texts));
+	if (!l->before.texts || !l->after.texts)
+		return -ENOMEM;
+	*ret = TAKE_PTR(l);
+	return 0;
+}
+
+void ledger_free(struct ledger *l)
+{
+	if (!l)
+		return;
+	free(l->before.texts);
+	free(l->after.texts);
+	free(l->data);
+	free(l);
+}
+
+int ledger_load(struct ledger *l, size_t size)
+{
+	size_t done = 0;
+
+	if (size > l->capacity) {
+		char *data = realloc(l->data, size);
+
+		if (!data)
+			return -ENOMEM;
+		l->data = data;
+		l->capacity = size;
+	}
+	while (done < size) {
+		ssize_t n =
+			TEMP_FAILURE_RETRY(pread(l->fd, l->data + done, size - done, (off_t)done));
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EBADMSG;
+		done += (size_t)n;
+	}
+	l->size = size;
+	l->at = 0;
+	return 0;
+}
+
+/* So many bytes further on; NULL where there are not as many. */
+static const char *take(struct ledger *l, size_t size)
+{
+	const char *data = l->data + l->at;
+
+	if (size > l->size - l->at)
+		return NULL;
+	l->at += size;
+	return data;
+}
+
+static bool take_part(struct ledger *l, struct part *ret)
+{
+	const char *data = take(l, sizeof(*ret));
+
+	if (data)
+		memcpy(ret, data, sizeof(*ret));
+	return data != NULL;
+}
+
+static int take_reading(struct ledger *l, const struct part *part, struct ledger_reading *ret)
+{
+	const char *sizes = take(l, l->n_files * sizeof(int32_t));
+
+	if (!sizes)
+		return -EBADMSG;
+	for (size_t i = 0; i < l->n_files; i++) {
+		struct ledger_text *text = &ret->texts[i];
+		const char *data;
+		int32_t size;
+
+		memcpy(&size, sizes + i * sizeof(size), sizeof(size));
+		*text = (struct ledger_text){ .size = size };
+		if (size < 0)
+			continue;
+		data = take(l, (size_t)size + 1);
+		if (!data || data[size] != '\0')
+			return -EBADMSG;
+		text->data = data;
+	}
+	ret->at_ns = part->at_ns;
+	return 0;
+}
+
+int ledger_next(struct ledger *l, struct ledger_run *ret)
+{
+	struct ledger_run run = { 0 };
+	struct part part;
+	const char *data;
+	size_t at;
+	int r;
+
+	if (l->at == l->size)
+		return 0;
+	if (!take_part(l, &part))
+		return -EBADMSG;
+	if (part.kind == LEDGER_BEFORE) {
+		r = take_reading(l, &part, &l->before);
+		if (r < 0)
+			return r;
+		run.before = &l->before;
+		if (!take_part(l, &part))
+			return -EBADMSG;
+	}
+	data = part.kind == LEDGER_REPORT ? take(l, sizeof(run.report)) : NULL;
+	if (!data)
+		return -EBADMSG;
+	memcpy(&run.report, data, sizeof(run.report));
+
+	at = l->at;
+	if (take_part(l, &part) && part.kind == LEDGER_AFTER) {
+		r = take_reading(l, &part, &l->after);
+		if (r < 0)
+			return r;
+		run.after = &l->after;
+	} else {
+		l->at = at;
+	}
+	run.is_last = l->at == l->size;
+	*ret = run;
+	return 1;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the launcher finds out in the runs of a request, in a file in memory, written in the order
+ * in which it happened:
+ *
+ *	[reading before]	where the request asks for it
+ *	report, [reading after]	for each run; no reading after one that did not take place
+ *
+ * A reading is the text of the plan's files as the kernel renders it. The launcher, which has the
+ * benchmark's CPU between two runs anyway, only copies them: it needs no memory for that, nobody
+ * has to be woken, and nothing else lies between the readings than the run. What they mean
+ * runpinned finds out when no program runs.
+ *
+ * The writer is libc only: it is linked into the launcher.
+ */
+#ifndef QUIESCE_RUNPINNED_LEDGER_H
+#define QUIESCE_RUNPINNED_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "basic/cleanup.h"
+#include "runpinned/launch.h"
+
+enum ledger_kind {
+	LEDGER_BEFORE = 1,
+	LEDGER_REPORT = 2,
+	LEDGER_AFTER = 3,
+};
+
+/* --- The launcher's side. */
+
+struct ledger_writer;
+
+/* Opens the plan's files, whose texts a reading is, and writes to fd. -ENOMEM. */
+int ledger_writer_new(const struct launch_plan *plan, int fd, struct ledger_writer **ret);
+void ledger_writer_free(struct ledger_writer *writer);
+/* From the beginning again, for the next request. */
+void ledger_rewind(struct ledger_writer *writer);
+/* How many bytes were written since. */
+size_t ledger_size(const struct ledger_writer *writer);
+int ledger_write_report(struct ledger_writer *writer, const struct launch_report *report);
+/* Reads the files and writes their texts; those of one CPU only where it is `cpu`. A file that
+ * cannot be read is no failure: the error takes the place of its text. kind: LEDGER_BEFORE or
+ * LEDGER_AFTER. */
+int ledger_write_reading(struct ledger_writer *writer, enum ledger_kind kind, int cpu);
+/* Before the other side is told that there is something. */
+int ledger_flush(struct ledger_writer *writer);
+
+/* --- runpinned's side. */
+
+/* One file's text; NUL stands behind it. Without a text, size is the negative errno: -ENODATA for
+ * one that was not to be read, -EALREADY for one that has nothing new since the same launcher's
+ * last reading. */
+struct ledger_text {
+	const char *data;
+	ssize_t size;
+};
+
+struct ledger_reading {
+	int64_t at_ns;		   /* CLOCK_MONOTONIC, when the last file had been read */
+	struct ledger_text *texts; /* in the order of the plan's files */
+};
+
+struct ledger_run {
+	struct launch_report report;
+	/* NULL: there is none. */
+	const struct ledger_reading *before;
+	const struct ledger_reading *after;
+	bool is_last; /* of its request */
+};
+
+struct ledger;
+
+/* A reader of what is written to fd, which stays the caller's. n_files is the plan's. */
+int ledger_new(int fd, size_t n_files, struct ledger **ret);
+void ledger_free(struct ledger *ledger);
+
+DEFINE_CLEANUP(ledger, ledger_free);
+
+/* Takes in what the launcher wrote, `size` bytes. */
+int ledger_load(struct ledger *ledger, size_t size);
+/* The next run; what it points to lives until the next call. 1, or 0 when there is none. -EBADMSG
+ * for what no launcher writes. */
+int ledger_next(struct ledger *ledger, struct ledger_run *ret);
+
+#endif
