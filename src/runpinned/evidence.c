@@ -33,7 +33,7 @@ enum {
 
 /* Counters since boot. What could not be read is not valid, and so no evidence. */
 struct reading {
-	int64_t at_ns;
+	int64_t at_ns; /* when it had been taken apart, which for a large machine takes a while */
 	bool interrupts_valid;
 	bool times_valid;
 	bool softirqs_valid;
@@ -234,7 +234,7 @@ static void take_reading(struct evidence_reader *reader, const struct ledger_rea
 		procstat_take_softirqs(reader->procstat, softirqs->data, (size_t)softirqs->size,
 			&r->softirqs) == 0;
 	r->throttle_valid = take_throttle(reader, reading, &r->throttle);
-	r->at_ns = reading->at_ns;
+	r->at_ns = clock_now_ns(CLOCK_MONOTONIC);
 }
 
 bool evidence_begin(struct evidence_reader *reader)

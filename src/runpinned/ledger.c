@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,7 +33,6 @@ enum {
 struct part {
 	uint32_t kind; /* enum ledger_kind */
 	uint32_t reserved;
-	int64_t at_ns; /* of a reading */
 };
 
 /* How many interrupts there were, as the kernel writes it; "" where it does not tell. */
@@ -316,10 +317,6 @@ int ledger_write_reading(struct ledger_writer *w, enum ledger_kind kind, int cpu
 	}
 	if (r < 0)
 		return r;
-	part.at_ns = clock_now_ns(CLOCK_MONOTONIC);
-	r = overwrite(w, &part, sizeof(part), begin);
-	if (r < 0)
-		return r;
 	return overwrite(w, w->sizes, sizes_size, begin + sizeof(part));
 }
 
@@ -328,13 +325,28 @@ int ledger_write_reading(struct ledger_writer *w, enum ledger_kind kind, int cpu
 struct ledger {
 	int fd;
 	size_t n_files;
-	char *data;
-	size_t capacity;
+	const char *data; /* mapped */
+	size_t mapped;
 	size_t size;
 	size_t at;
 	struct ledger_reading before;
 	struct ledger_reading after;
 };
+
+int ledger_fd_create(void)
+{
+	int fd = memfd_create("ledger", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -errno;
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) < 0) {
+		int r = -errno;
+
+		close(fd);
+		return r;
+	}
+	return fd;
+}
 
 int ledger_new(int fd, size_t n_files, struct ledger **ret)
 {
@@ -352,37 +364,42 @@ int ledger_new(int fd, size_t n_files, struct ledger **ret)
 	return 0;
 }
 
+static void unmap(struct ledger *l)
+{
+	if (l->mapped > 0)
+		munmap((void *)l->data, l->mapped);
+	l->data = NULL;
+	l->mapped = l->size = l->at = 0;
+}
+
 void ledger_free(struct ledger *l)
 {
 	if (!l)
 		return;
+	unmap(l);
 	free(l->before.texts);
 	free(l->after.texts);
-	free(l->data);
 	free(l);
 }
 
 int ledger_load(struct ledger *l, size_t size)
 {
-	size_t done = 0;
+	struct stat st;
 
-	if (size > l->capacity) {
-		char *data = realloc(l->data, size);
+	/* Behind its end there is nothing to read, not even zeros. */
+	if (fstat(l->fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size < size)
+		return -EBADMSG;
+	if (size > l->mapped) {
+		void *data;
 
-		if (!data)
-			return -ENOMEM;
-		l->data = data;
-		l->capacity = size;
-	}
-	while (done < size) {
-		ssize_t n =
-			TEMP_FAILURE_RETRY(pread(l->fd, l->data + done, size - done, (off_t)done));
-
-		if (n < 0)
+		unmap(l);
+		data = mmap(NULL, size, PROT_READ, MAP_SHARED, l->fd, 0);
+		if (data == MAP_FAILED)
 			return -errno;
-		if (n == 0)
-			return -EBADMSG;
-		done += (size_t)n;
+		l->data = data;
+		l->mapped = size;
 	}
 	l->size = size;
 	l->at = 0;
@@ -409,7 +426,7 @@ static bool take_part(struct ledger *l, struct part *ret)
 	return data != NULL;
 }
 
-static int take_reading(struct ledger *l, const struct part *part, struct ledger_reading *ret)
+static int take_reading(struct ledger *l, struct ledger_reading *ret)
 {
 	const char *sizes = take(l, l->n_files * sizeof(int32_t));
 
@@ -429,7 +446,6 @@ static int take_reading(struct ledger *l, const struct part *part, struct ledger
 			return -EBADMSG;
 		text->data = data;
 	}
-	ret->at_ns = part->at_ns;
 	return 0;
 }
 
@@ -446,7 +462,7 @@ int ledger_next(struct ledger *l, struct ledger_run *ret)
 	if (!take_part(l, &part))
 		return -EBADMSG;
 	if (part.kind == LEDGER_BEFORE) {
-		r = take_reading(l, &part, &l->before);
+		r = take_reading(l, &l->before);
 		if (r < 0)
 			return r;
 		run.before = &l->before;
@@ -460,7 +476,7 @@ int ledger_next(struct ledger *l, struct ledger_run *ret)
 
 	at = l->at;
 	if (take_part(l, &part) && part.kind == LEDGER_AFTER) {
-		r = take_reading(l, &part, &l->after);
+		r = take_reading(l, &l->after);
 		if (r < 0)
 			return r;
 		run.after = &l->after;

@@ -60,7 +60,6 @@ struct ledger_text {
 };
 
 struct ledger_reading {
-	int64_t at_ns;		   /* CLOCK_MONOTONIC, when the last file had been read */
 	struct ledger_text *texts; /* in the order of the plan's files */
 };
 
@@ -74,13 +73,15 @@ struct ledger_run {
 
 struct ledger;
 
+/* The file for both sides: a memfd that cannot shrink, for it is read in place. */
+int ledger_fd_create(void);
 /* A reader of what is written to fd, which stays the caller's. n_files is the plan's. */
 int ledger_new(int fd, size_t n_files, struct ledger **ret);
 void ledger_free(struct ledger *ledger);
 
 DEFINE_CLEANUP(ledger, ledger_free);
 
-/* Takes in what the launcher wrote, `size` bytes. */
+/* What the launcher wrote, `size` bytes. It must not write while they are read. */
 int ledger_load(struct ledger *ledger, size_t size);
 /* The next run; what it points to lives until the next call. 1, or 0 when there is none. -EBADMSG
  * for what no launcher writes. */

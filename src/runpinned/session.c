@@ -267,12 +267,12 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 		.socket = -EBADF,
 		.stderr_fd = -EBADF,
 		.values_fd = values_fd_create(),
-		.ledger_fd = memfd_create("ledger", MFD_CLOEXEC),
+		.ledger_fd = ledger_fd_create(),
 	};
 	if (session->values_fd < 0)
 		return session->values_fd;
 	if (session->ledger_fd < 0)
-		return -errno;
+		return session->ledger_fd;
 	r = ledger_new(session->ledger_fd, plan->n_files, &session->ledger);
 	if (r < 0)
 		return r;

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,7 +69,7 @@ static void desk_open(struct desk *desk, const struct launch_file *files, size_t
 		snprintf(desk->memory->paths[i], PATH_SIZE, "%s/%zu", desk->directory, i);
 		file_say(desk, i, "");
 	}
-	desk->fd = memfd_create("ledger", MFD_CLOEXEC);
+	desk->fd = ledger_fd_create();
 	assert_true(desk->fd >= 0);
 	assert_int_equal(ledger_new(desk->fd, n_files, &desk->ledger), 0);
 }
@@ -135,8 +134,6 @@ static void test_runs_and_readings(_unused_ void **state)
 	file_say(&desk, 0, "a 1\n");
 	desk_begin(&desk);
 	for (int round = 0; round < 3; round++) {
-		int64_t before_ns;
-
 		ledger_rewind(desk.writer);
 		file_say(&desk, 0, "a 1\n");
 		assert_int_equal(ledger_write_reading(desk.writer, LEDGER_BEFORE, -1), 0);
@@ -156,8 +153,6 @@ static void test_runs_and_readings(_unused_ void **state)
 		assert_text(run.before, 1, "");
 		assert_text(run.after, 0, "a 22\n");
 		assert_text(run.after, 1, "b");
-		before_ns = run.before->at_ns;
-		assert_true(before_ns > 0 && run.after->at_ns > before_ns);
 		assert_false(run.is_last);
 		assert_run(&desk, 8, &run);
 		assert_false(run.is_last);
