@@ -260,6 +260,24 @@ static size_t collect_beside(
 	return k;
 }
 
+/* Whether the figure is known, and not the same in all runs: otherwise it is not beside anything,
+ * and needs no memory to find that out. */
+static bool varies(const struct series *series, enum beside what)
+{
+	double first = NAN;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		double value = get_beside(series, i, what);
+
+		if (!isfinite(value))
+			continue;
+		if (isfinite(first) && (value < first || value > first))
+			return true;
+		first = value;
+	}
+	return false;
+}
+
 /*
  * Appends what changed between two stretches of runs, as "temperature 69 -> 58 C, load ...". A
  * difference of medians is named when it is large enough to matter and the middle between them has
@@ -271,14 +289,19 @@ static int append_beside(struct text *t, const struct series *series, const stru
 	_cleanup_free_ double *memory = NULL;
 	size_t start = t->length;
 
-	memory = reallocarray(NULL, before->n + after->n, sizeof(*memory));
-	if (!memory)
-		return -ENOMEM;
 	for (int what = 0; what < BESIDE_N; what++) {
-		double *figures[2] = { memory, memory + before->n };
-		double medians[2], middle;
+		double *figures[2], medians[2], middle;
 		size_t n[2];
 		bool parted = true;
+
+		if (!varies(series, (enum beside)what))
+			continue;
+		if (!memory)
+			memory = reallocarray(NULL, before->n + after->n, sizeof(*memory));
+		if (!memory)
+			return -ENOMEM;
+		figures[0] = memory;
+		figures[1] = memory + before->n;
 
 		n[0] = collect_beside(
 			series, before->first, before->n, (enum beside)what, figures[0]);
