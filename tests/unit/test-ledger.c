@@ -24,14 +24,17 @@ enum {
 	LARGE = 300 * 1000,
 };
 
+/* What the launcher gets in one piece. */
+struct memory {
+	struct launch_plan plan;
+	struct launch_file files[MAX_FILES];
+	char paths[MAX_FILES][PATH_SIZE];
+};
+
 /* A plan with some files in a directory of their own, and both ends of the ledger. */
 struct desk {
 	char directory[32];
-	struct {
-		struct launch_plan plan;
-		struct launch_file files[MAX_FILES];
-		char paths[MAX_FILES][PATH_SIZE];
-	} * memory;
+	struct memory *memory;
 	size_t n_files;
 	int fd;
 	struct ledger_writer *writer;
@@ -60,7 +63,7 @@ static void desk_open(struct desk *desk, const struct launch_file *files, size_t
 	desk->memory = calloc(1, sizeof(*desk->memory));
 	assert_non_null(desk->memory);
 	desk->memory->plan.n_files = (uint32_t)n_files;
-	desk->memory->plan.files = offsetof(typeof(*desk->memory), files);
+	desk->memory->plan.files = offsetof(struct memory, files);
 	for (size_t i = 0; i < n_files; i++) {
 		struct launch_file *file = &desk->memory->files[i];
 
