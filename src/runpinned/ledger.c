@@ -18,9 +18,9 @@ enum {
 	KEPT_MAX = 64,
 	/* What is gathered before it is written, and all that the launcher needs to copy a text of
 	 * any length. */
-	STAGE_SIZE = 32 * 1024,
+	STAGE_SIZE = 16 * 1024,
 	/* A read into less could be a short one. */
-	READ_MIN = 8 * 1024,
+	READ_MIN = 4 * 1024,
 	/* As file_reread() has it. */
 	TEXT_MAX = 64 * 1024 * 1024,
 	/* A total that stands still for longer than a timer does is none. */
