@@ -5,17 +5,27 @@
 
 #include <stdint.h>
 
+#define RANDOM_STEP 0x9e3779b97f4a7c15
+
 /* SplitMix64 (Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, 2014): small, and
  * good for any seed, 0 too. *state begins as the seed. */
 static inline uint64_t random_next(uint64_t *state)
 {
 	uint64_t z;
 
-	*state += 0x9e3779b97f4a7c15;
+	*state += RANDOM_STEP;
 	z = *state;
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
 	return z ^ (z >> 31);
+}
+
+/* What random_next() gives for a seed after so many others. */
+static inline uint64_t random_at(uint64_t seed, uint64_t index)
+{
+	uint64_t state = seed + index * RANDOM_STEP;
+
+	return random_next(&state);
 }
 
 #endif

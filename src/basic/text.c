@@ -129,15 +129,17 @@ static bool is_control(const unsigned char *s)
 	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0);
 }
 
-char *text_escape_control(const char *s)
+/* What is no UTF-8, and control characters if they are refused, too, as \xNN. */
+static char *escape(const char *s, bool controls)
 {
 	_cleanup_text_ struct text t = { 0 };
 
 	while (*s) {
+		const unsigned char *rest = (const unsigned char *)s;
 		size_t plain = 0, n;
 
-		while (s[plain] && (n = utf8_length((const unsigned char *)s + plain)) > 0 &&
-			!is_control((const unsigned char *)s + plain))
+		while (rest[plain] && (n = utf8_length(rest + plain)) > 0 &&
+			!(controls && is_control(rest + plain)))
 			plain += n;
 		text_append_n(&t, s, plain);
 		s += plain;
@@ -151,21 +153,14 @@ char *text_escape_control(const char *s)
 	return text_steal(&t);
 }
 
+char *text_escape_control(const char *s)
+{
+	return escape(s, true);
+}
+
 char *text_escape_utf8(const char *s)
 {
-	_cleanup_text_ struct text t = { 0 };
-
-	while (*s) {
-		size_t valid = 0, n;
-
-		while (s[valid] && (n = utf8_length((const unsigned char *)s + valid)) > 0)
-			valid += n;
-		text_append_n(&t, s, valid);
-		s += valid;
-		if (*s)
-			text_appendf(&t, "\\x%02x", (unsigned char)*s++);
-	}
-	return text_steal(&t);
+	return escape(s, false);
 }
 
 static bool is_plain_word(const char *s)

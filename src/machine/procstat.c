@@ -34,13 +34,9 @@ static const char *const softirq_names[PROCSTAT_N_SOFTIRQS] = {
 struct procstat {
 	struct cpumask *mask;
 	int64_t tick_ns;
-	/* File descriptors, or the negative errno of their open. */
-	int stat;
-	int softirqs;
-	int load;
+	int stat;   /* file descriptor, or the negative errno of its open */
 	char *text; /* the beginning of /proc/stat */
 	size_t text_size;
-	struct file_buffer buffer;
 	struct cputable table; /* columns of /proc/softirqs */
 };
 
@@ -234,18 +230,6 @@ int procstat_take_softirqs(
 	return parse_softirqs(&p->table, p->mask, text, length, ret);
 }
 
-int procstat_read_softirqs(struct procstat *p, struct procstat_softirqs *ret)
-{
-	int r;
-
-	if (p->softirqs < 0)
-		return p->softirqs;
-	r = file_reread(p->softirqs, &p->buffer);
-	if (r < 0)
-		return r;
-	return procstat_take_softirqs(p, p->buffer.data, p->buffer.length, ret);
-}
-
 /* --- /proc/loadavg */
 
 /* "0.15 0.04 0.01 3/91 5347" (proc(5)) */
@@ -273,19 +257,6 @@ int procstat_parse_load(const char *text, struct procstat_load *ret)
 	return 0;
 }
 
-int procstat_read_load(struct procstat *p, struct procstat_load *ret)
-{
-	char text[128];
-	int r;
-
-	if (p->load < 0)
-		return p->load;
-	r = file_reread_attr(p->load, text, sizeof(text));
-	if (r < 0)
-		return r;
-	return procstat_parse_load(text, ret);
-}
-
 /* --- */
 
 static int open_file(const char *path)
@@ -304,7 +275,7 @@ int procstat_new(const struct cpumask *mask, struct procstat **ret)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	p->stat = p->softirqs = p->load = -EBADF;
+	p->stat = -EBADF;
 	r = cpumask_copy(mask, &p->mask);
 	if (r < 0)
 		return r;
@@ -326,8 +297,6 @@ int procstat_open(const struct cpumask *mask, struct procstat **ret)
 	if (!p->text)
 		return -ENOMEM;
 	p->stat = open_file(PROCSTAT_STAT);
-	p->softirqs = open_file(PROCSTAT_SOFTIRQS);
-	p->load = open_file(PROCSTAT_LOADAVG);
 	*ret = TAKE_PTR(p);
 	return 0;
 }
@@ -338,12 +307,7 @@ void procstat_free(struct procstat *p)
 		return;
 	if (p->stat >= 0)
 		close(p->stat);
-	if (p->softirqs >= 0)
-		close(p->softirqs);
-	if (p->load >= 0)
-		close(p->load);
 	free(p->text);
-	file_buffer_clear(&p->buffer);
 	cputable_clear(&p->table);
 	cpumask_free(p->mask);
 	free(p);

@@ -4,10 +4,11 @@
  * softirqs from /proc/softirqs; and the load of the whole machine from /proc/loadavg. Take a
  * reading before and one after, and subtract.
  *
- * All three files are kept open and read by one pread(2) each in the steady state, without
- * allocation. The kernel renders /proc/stat whole at the first byte (fs/proc/stat.c is a
- * single_open() file), so a short read does not save it the `intr` line; it saves the copy, and
- * us the parsing: only as many bytes are asked for as hold the rows of the mask's CPUs.
+ * Two readers: one that keeps /proc/stat open and reads it by one pread(2) in the steady state, and
+ * one that is given the texts. The kernel renders /proc/stat whole at the first byte
+ * (fs/proc/stat.c is a single_open() file), so a short read does not save it the `intr` line; it
+ * saves the copy, and us the parsing: only as many bytes are asked for as hold the rows of the
+ * mask's CPUs.
  */
 #ifndef QUIESCE_MACHINE_PROCSTAT_H
 #define QUIESCE_MACHINE_PROCSTAT_H
@@ -53,8 +54,8 @@ struct procstat_load {
 	unsigned runnable;
 };
 
-/* A reader for the CPUs of mask, which is copied. A file that is not there makes its own function
- * fail with the open's errno, not this one. */
+/* A reader of /proc/stat for the CPUs of mask, which is copied. A file that is not there makes
+ * procstat_read_times() fail with the open's errno, not this one. */
 int procstat_open(const struct cpumask *mask, struct procstat **ret);
 void procstat_free(struct procstat *procstat);
 
@@ -62,16 +63,13 @@ DEFINE_CLEANUP(procstat, procstat_free);
 
 /* -ENODEV when no CPU of the mask is online, -EBADMSG when the file is not what it should be. */
 int procstat_read_times(struct procstat *procstat, struct procstat_times *ret);
-/* Softirqs of kinds that procstat_softirq_name() does not know are left out. Errors as above. */
-int procstat_read_softirqs(struct procstat *procstat, struct procstat_softirqs *ret);
-int procstat_read_load(struct procstat *procstat, struct procstat_load *ret);
 
 /* "HI", "TIMER", ...: the kernel's name of a kind, a static string; NULL from
  * PROCSTAT_N_SOFTIRQS on. */
 const char *procstat_softirq_name(size_t kind);
 
-/* As procstat_open() and what reads, on texts instead of the files; `text` is as long as `length`
- * says. */
+/* A reader that is given the texts of /proc/stat and /proc/softirqs, each as long as `length` says.
+ * Softirqs of kinds that procstat_softirq_name() does not know are left out. Errors as above. */
 int procstat_new(const struct cpumask *mask, struct procstat **ret);
 int procstat_take_times(const struct procstat *procstat, const char *text, size_t length,
 	struct procstat_times *ret);

@@ -3,22 +3,16 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "machine/throttle.h"
 
-enum {
-	/* Descriptors that are kept; beyond that, files are opened at each reading. Otherwise a set
-	 * of 512 CPUs would use up the usual limit of 1024. */
-	KEPT_MAX = 64,
-};
-
 struct counter {
 	int cpu;
 	bool package;
-	int fd; /* negative when it is not kept */
 };
 
 struct throttle {
@@ -48,14 +42,10 @@ int throttle_open(const struct cpumask *mask, struct throttle **ret)
 			char path[128];
 
 			counter_path(&counter, path, sizeof(path));
-			counter.fd = open(path, O_RDONLY | O_CLOEXEC);
-			if (counter.fd < 0 && errno == ENOENT)
-				continue;
-			if (counter.fd < 0)
+			if (access(path, R_OK) < 0) {
+				if (errno == ENOENT)
+					continue;
 				return -errno;
-			if (throttle->n_counters >= KEPT_MAX) {
-				close(counter.fd);
-				counter.fd = -EBADF;
 			}
 			throttle->counters[throttle->n_counters++] = counter;
 		}
@@ -70,9 +60,6 @@ void throttle_free(struct throttle *throttle)
 {
 	if (!throttle)
 		return;
-	for (size_t i = 0; i < throttle->n_counters; i++)
-		if (throttle->counters[i].fd >= 0)
-			close(throttle->counters[i].fd);
 	free(throttle->counters);
 	free(throttle);
 }
@@ -106,29 +93,18 @@ int throttle_add(const struct throttle *throttle, size_t index, const char *text
 	return 0;
 }
 
-static int read_counter(const struct counter *counter, char *text, size_t size)
-{
-	char path[128];
-	int r;
-
-	if (counter->fd >= 0) {
-		r = file_reread_attr(counter->fd, text, size);
-	} else {
-		counter_path(counter, path, sizeof(path));
-		r = file_read_attr(AT_FDCWD, path, text, size);
-	}
-	return r == -ENOENT || r == -ENODEV ? -ENODATA : r;
-}
-
 int throttle_read(struct throttle *throttle, struct throttle_counts *ret)
 {
 	struct throttle_counts counts = { 0 };
 
 	for (size_t i = 0; i < throttle->n_counters; i++) {
-		char text[32];
+		char path[128], text[32];
 		int r;
 
-		r = read_counter(&throttle->counters[i], text, sizeof(text));
+		throttle_path(throttle, i, path, sizeof(path));
+		r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+		if (r == -ENOENT || r == -ENODEV)
+			return -ENODATA;
 		if (r >= 0)
 			r = throttle_add(throttle, i, text, &counts);
 		if (r < 0)

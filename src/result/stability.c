@@ -264,16 +264,16 @@ static size_t collect_beside(
  * and needs no memory to find that out. */
 static bool varies(const struct series *series, enum beside what)
 {
-	double first = NAN;
+	double known = NAN;
 
 	for (size_t i = 0; i < series->n_samples; i++) {
 		double value = get_beside(series, i, what);
 
 		if (!isfinite(value))
 			continue;
-		if (isfinite(first) && (value < first || value > first))
+		if (isfinite(known) && (value < known || value > known))
 			return true;
-		first = value;
+		known = value;
 	}
 	return false;
 }

@@ -28,13 +28,6 @@ enum {
 	TOTAL_MAX_LENGTH = 24,
 };
 
-/* In front of each part. A reading has a size for each file behind it, then their texts, each with
- * NUL behind it. */
-struct part {
-	uint32_t kind; /* enum ledger_kind */
-	uint32_t reserved;
-};
-
 /* How many interrupts there were, as the kernel writes it; "" where it does not tell. */
 struct total {
 	char text[TOTAL_MAX_LENGTH];
@@ -264,10 +257,10 @@ static int append_file(struct ledger_writer *w, size_t index, int32_t *ret_size)
 
 int ledger_write_report(struct ledger_writer *w, const struct launch_report *report)
 {
-	struct part part = { .kind = LEDGER_REPORT };
+	uint32_t kind = LEDGER_REPORT;
 	int r;
 
-	r = append(w, &part, sizeof(part));
+	r = append(w, &kind, sizeof(kind));
 	return r < 0 ? r : append(w, report, sizeof(*report));
 }
 
@@ -299,16 +292,18 @@ static int append_by_kind(struct ledger_writer *w, size_t index)
 	}
 }
 
+/* The kind, the size of each file's text, and the texts, each with NUL behind it. */
 int ledger_write_reading(struct ledger_writer *w, enum ledger_kind kind, int cpu)
 {
-	struct part part = { .kind = kind };
-	size_t sizes_size = w->plan->n_files * sizeof(*w->sizes), begin = w->at;
+	uint32_t number = kind;
+	size_t sizes_size = w->plan->n_files * sizeof(*w->sizes), sizes_at;
 	int r;
 
 	for (size_t i = 0; i < w->plan->n_files; i++)
 		w->sizes[i] = -ENODATA;
+	r = append(w, &number, sizeof(number));
 	/* Room for what is known at the end. */
-	r = append(w, &part, sizeof(part));
+	sizes_at = w->at;
 	if (r == 0)
 		r = append(w, w->sizes, sizes_size);
 	for (size_t i = 0; r == 0 && i < w->plan->n_files; i++) {
@@ -317,7 +312,7 @@ int ledger_write_reading(struct ledger_writer *w, enum ledger_kind kind, int cpu
 	}
 	if (r < 0)
 		return r;
-	return overwrite(w, w->sizes, sizes_size, begin + sizeof(part));
+	return overwrite(w, w->sizes, sizes_size, sizes_at);
 }
 
 /* --- */
@@ -335,17 +330,11 @@ struct ledger {
 
 int ledger_fd_create(void)
 {
-	int fd = memfd_create("ledger", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	_cleanup_close_ int fd = memfd_create("ledger", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd < 0)
+	if (fd < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
 		return -errno;
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) < 0) {
-		int r = -errno;
-
-		close(fd);
-		return r;
-	}
-	return fd;
+	return TAKE_FD(fd);
 }
 
 int ledger_new(int fd, size_t n_files, struct ledger **ret)
@@ -417,7 +406,7 @@ static const char *take(struct ledger *l, size_t size)
 	return data;
 }
 
-static bool take_part(struct ledger *l, struct part *ret)
+static bool take_kind(struct ledger *l, uint32_t *ret)
 {
 	const char *data = take(l, sizeof(*ret));
 
@@ -452,30 +441,30 @@ static int take_reading(struct ledger *l, struct ledger_reading *ret)
 int ledger_next(struct ledger *l, struct ledger_run *ret)
 {
 	struct ledger_run run = { 0 };
-	struct part part;
+	uint32_t kind;
 	const char *data;
 	size_t at;
 	int r;
 
 	if (l->at == l->size)
 		return 0;
-	if (!take_part(l, &part))
+	if (!take_kind(l, &kind))
 		return -EBADMSG;
-	if (part.kind == LEDGER_BEFORE) {
+	if (kind == LEDGER_BEFORE) {
 		r = take_reading(l, &l->before);
 		if (r < 0)
 			return r;
 		run.before = &l->before;
-		if (!take_part(l, &part))
+		if (!take_kind(l, &kind))
 			return -EBADMSG;
 	}
-	data = part.kind == LEDGER_REPORT ? take(l, sizeof(run.report)) : NULL;
+	data = kind == LEDGER_REPORT ? take(l, sizeof(run.report)) : NULL;
 	if (!data)
 		return -EBADMSG;
 	memcpy(&run.report, data, sizeof(run.report));
 
 	at = l->at;
-	if (take_part(l, &part) && part.kind == LEDGER_AFTER) {
+	if (take_kind(l, &kind) && kind == LEDGER_AFTER) {
 		r = take_reading(l, &l->after);
 		if (r < 0)
 			return r;

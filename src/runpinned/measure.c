@@ -39,9 +39,8 @@ struct work {
 	const struct counting *counting;
 	struct evidence_reader *evidence;
 	struct progress progress;
-	uint64_t random_pad; /* states of the generators */
-	uint64_t random_order;
-	uint32_t env_pads[LAUNCH_MAX_RUNS]; /* of the next rounds */
+	uint64_t env_pad_seed;
+	uint64_t random_order; /* state of the generator */
 	int64_t began_ns;
 	double began_temperature;
 	double *events; /* of the newest run */
@@ -54,19 +53,27 @@ struct floor {
 	size_t n_kernel; /* of the first and the last */
 };
 
+/* Warm-ups included. */
+static size_t runs_made(const struct measurement *m)
+{
+	return m->n_warmups + m->n_runs;
+}
+
 static void take_turn(struct work *work, size_t index)
 {
 	work->command = &work->commands->items[index];
 	work->m = work->command->measurement;
 }
 
-static uint32_t choose_env_pad(struct work *work)
+/* The padding of a command's run, warm-ups included. It is the same for all commands: what is
+ * compared shall differ in nothing else. */
+static uint32_t choose_env_pad(const struct work *work, size_t index)
 {
 	switch (work->options->env_pad) {
 	case ENV_PAD_FIXED:
 		return work->options->env_pad_bytes;
 	case ENV_PAD_RANDOM:
-		return (uint32_t)(random_next(&work->random_pad) % ENV_PAD_RANDOM_MAX);
+		return (uint32_t)(random_at(work->env_pad_seed, index) % ENV_PAD_RANDOM_MAX);
 	default:
 		return 0;
 	}
@@ -136,11 +143,10 @@ static int run_floor(struct work *work, struct floor *floor)
 
 		r = session_run(session, work->stop, &request);
 		while (r == 0 && (r = session_next(session, &run)) > 0) {
-			r = -run.report.error;
-			if (r == 0 && run.report.interrupted)
+			if (run.report.interrupted)
 				return 0;
-			if (r == 0)
-				add_floor_run(work, &run.report, floor);
+			add_floor_run(work, &run.report, floor);
+			r = 0;
 		}
 		if (r < 0)
 			return say_not_run(work, r, &run.report);
@@ -206,7 +212,7 @@ static void draw_progress(struct work *work, const char *note)
 		const struct measurement *m = work->commands->items[i].measurement;
 		bool beyond = m->n_runs > o->runs; /* --until-rel-error */
 
-		done += m->n_warmups + m->n_runs;
+		done += runs_made(m);
 		total += o->warmups + MAX(o->runs, beyond ? o->max_runs : 0);
 	}
 	progress_draw(&work->progress, done, total, note);
@@ -450,15 +456,13 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 	if (work->options->cooldown >= 0 || work->options->drop_caches)
 		at_most = 1;
 	request.n_runs = (uint32_t)MIN(at_most, (size_t)LAUNCH_MAX_RUNS);
-	memcpy(request.env_pads, work->env_pads, sizeof(request.env_pads));
+	for (uint32_t i = 0; i < request.n_runs; i++)
+		request.env_pads[i] = choose_env_pad(work, runs_made(work->m) + i);
 	request.read_before = work->evidence && evidence_begin(work->evidence);
 
 	r = session_run(session, work->stop, &request);
 	while (r == 0 && (r = session_next(session, &run)) > 0) {
-		r = -run.report.error;
-		if (r < 0)
-			break;
-		r = record_run(work, &run, work->env_pads[n++], warmup);
+		r = record_run(work, &run, request.env_pads[n++], warmup);
 		if (r != 0)
 			return r;
 	}
@@ -473,12 +477,10 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 	return r;
 }
 
-/* How often each command was run, warm-ups included. */
+/* How often each command was run. */
 static size_t rounds_done(const struct work *work)
 {
-	const struct measurement *m = work->commands->items[0].measurement;
-
-	return m->n_warmups + m->n_runs;
+	return runs_made(work->commands->items[0].measurement);
 }
 
 /* The order of the commands in a round is one of its own (Fisher and Yates). */
@@ -501,13 +503,9 @@ static void shuffle(struct work *work, size_t order[])
  * Returns 1 when the runs are to end here, 0 to go on. */
 static int run_rounds(struct work *work, bool warmup, size_t at_most)
 {
-	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n, before = rounds_done(work);
-	uint64_t random_pad = work->random_pad;
+	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n;
 
 	shuffle(work, order);
-	/* The same for all: what is compared shall differ in nothing else. */
-	for (size_t i = 0; i < LAUNCH_MAX_RUNS; i++)
-		work->env_pads[i] = choose_env_pad(work);
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
@@ -516,10 +514,6 @@ static int run_rounds(struct work *work, bool warmup, size_t at_most)
 		if (r != 0)
 			return r;
 	}
-	/* Those that were not used are the next ones'. */
-	work->random_pad = random_pad;
-	for (size_t i = before; i < rounds_done(work); i++)
-		(void)choose_env_pad(work);
 	return 0;
 }
 
@@ -647,7 +641,7 @@ static int prepare(const struct work *work, struct measurement **ret)
 	if (r < 0)
 		return r;
 	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;
-	m->env_pad_seed = work->random_pad;
+	m->env_pad_seed = work->env_pad_seed;
 	m->order_seed = work->random_order;
 	m->floor_after = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
 	clock_gettime(CLOCK_REALTIME, &realtime);
@@ -714,7 +708,7 @@ int measure(const struct options *options, struct commands *commands, struct sto
 	if (!events)
 		return -ENOMEM;
 	work.events = events;
-	r = choose_seeds(options, &work.random_pad, &work.random_order);
+	r = choose_seeds(options, &work.env_pad_seed, &work.random_order);
 	for (size_t i = 0; r == 0 && i < commands->n; i++)
 		r = prepare(&work, &commands->items[i].measurement);
 	if (r < 0)

@@ -200,18 +200,12 @@ __attribute__((noreturn)) static void become_launcher(
 /* The child's standard error: a file in memory, which costs the child no reader that wakes up. */
 static int stderr_open(void)
 {
-	int fd = memfd_create("stderr", MFD_CLOEXEC);
+	_cleanup_close_ int fd = memfd_create("stderr", MFD_CLOEXEC);
 
-	if (fd < 0)
-		return -errno;
 	/* Appending, so that emptying it between runs is enough. */
-	if (fcntl(fd, F_SETFL, O_RDWR | O_APPEND) < 0) {
-		int r = -errno;
-
-		close(fd);
-		return r;
-	}
-	return fd;
+	if (fd < 0 || fcntl(fd, F_SETFL, O_RDWR | O_APPEND) < 0)
+		return -errno;
+	return TAKE_FD(fd);
 }
 
 /* Of this size; anything else is none of the launcher's. */
@@ -372,7 +366,9 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 
 int session_next(struct session *session, struct ledger_run *ret)
 {
-	return ledger_next(session->ledger, ret);
+	int r = ledger_next(session->ledger, ret);
+
+	return r > 0 && ret->report.error ? -ret->report.error : r;
 }
 
 int session_read_stderr(struct session *session, char **ret)

@@ -59,9 +59,9 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
  */
 int session_run(struct session *session, struct stop *stop, const struct launch_request *request);
 /*
- * The next one of those runs, in their order: 1, or 0 when there is none. One that did not take
- * place has report.error, and is the last. What *ret points to lives until the next call. -EBADMSG:
- * the launcher does not tell what it should.
+ * The next one of those runs, in their order: 1, or 0 when there is none. For one that did not take
+ * place, which is the last, the negative errno, with its step in *ret. -EBADMSG: the launcher does
+ * not tell what it should. What *ret points to lives until the next call.
  */
 int session_next(struct session *session, struct ledger_run *ret);
 /* What the program of the last of those runs handed over (sampler/values.h), as it stands there,

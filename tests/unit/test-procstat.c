@@ -7,15 +7,18 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "machine/procstat.h"
 
 #define TICK_NS 10000000LL
+#define MAX_TEXT (64 * 1024 * 1024)
 
 static struct cpumask *mask_new(const char *cpus)
 {
@@ -198,7 +201,6 @@ static void test_texts(_unused_ void **state)
 	struct procstat *procstat = NULL;
 	struct procstat_times times = { -1, -1, 77 };
 	struct procstat_softirqs counts;
-	struct procstat_load load;
 	struct cpumask *mask = mask_new("0,2");
 
 	assert_int_equal(procstat_new(mask, &procstat), 0);
@@ -214,10 +216,8 @@ static void test_texts(_unused_ void **state)
 			procstat_take_softirqs(procstat, softirqs, strlen(softirqs), &counts), 0);
 		assert_int_equal(counts.counts[PROCSTAT_N_SOFTIRQS - 1], 5);
 	}
-	/* It has no files of its own. */
+	/* It has no file of its own. */
 	assert_int_equal(procstat_read_times(procstat, &times), -EBADF);
-	assert_int_equal(procstat_read_softirqs(procstat, &counts), -EBADF);
-	assert_int_equal(procstat_read_load(procstat, &load), -EBADF);
 	procstat_free(procstat);
 }
 
@@ -229,6 +229,9 @@ static void test_this_machine(_unused_ void **state)
 	struct procstat_load load;
 	struct cpumask *mask = NULL;
 	int64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
+	char *text = NULL;
+	size_t length;
+	int r;
 
 	assert_int_equal(cpumask_new(&mask), 0);
 	assert_int_equal(cpumask_get_self(mask), 0);
@@ -239,10 +242,15 @@ static void test_this_machine(_unused_ void **state)
 		assert_int_equal(procstat_read_times(procstat, &after), 0);
 	} while (after.busy_ns < before.busy_ns + 2 * tick_ns);
 	assert_int_equal(after.busy_ns % tick_ns, 0);
-	assert_int_equal(procstat_read_softirqs(procstat, &softirqs),
-		access("/proc/softirqs", R_OK) ? -ENOENT : 0);
-	assert_int_equal(procstat_read_load(procstat, &load), 0);
+	r = file_read_all(AT_FDCWD, PROCSTAT_SOFTIRQS, MAX_TEXT, &text, &length);
+	assert_int_equal(r, access("/proc/softirqs", R_OK) ? -ENOENT : 0);
+	if (r == 0)
+		assert_int_equal(procstat_take_softirqs(procstat, text, length, &softirqs), 0);
+	free(text);
+	assert_int_equal(file_read_all(AT_FDCWD, PROCSTAT_LOADAVG, MAX_TEXT, &text, &length), 0);
+	assert_int_equal(procstat_parse_load(text, &load), 0);
 	assert_true(load.runnable >= 1);
+	free(text);
 	procstat_free(procstat);
 	cpumask_free(mask);
 	procstat_free(NULL);
