@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "scene.h"
+
+enum {
+	MAX_FAILURES_SHOWN = 10,
+};
+
+void die(int status, const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(status);
+}
+
+/* --- The machine's files --- */
+
+static struct tree *walked; /* nftw(3) has no argument to pass on */
+const struct tree *known;
+
+char *read_file(const char *path, size_t *ret_length)
+{
+	size_t capacity = 4096, length = 0;
+	char *text = malloc(capacity + 1);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0 || !text)
+		die(1, "cannot read %s: %s", path, strerror(errno));
+	while ((n = read(fd, text + length, capacity - length)) > 0) {
+		length += (size_t)n;
+		if (length == capacity) {
+			capacity *= 2;
+			text = realloc(text, capacity + 1);
+			if (!text)
+				die(1, "no memory");
+		}
+	}
+	close(fd);
+	text[length] = '\0';
+	*ret_length = length;
+	return text;
+}
+
+void write_file(const char *path, const char *text, size_t length)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0 || write(fd, text, length) != (ssize_t)length)
+		die(1, "cannot write %s: %s", path, strerror(errno));
+	close(fd);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
+}
+
+/* The file as the first walk found it, if nobody has touched it since: that one was long after the
+ * files were made, so that their times tell. */
+static const struct entry *find_untouched(const struct entry *entry, const struct stat *st)
+{
+	const struct entry *old;
+
+	if (!known)
+		return NULL;
+	old = bsearch(entry, known->entries, known->n, sizeof(*entry), compare_entries);
+	if (!old || old->inode != st->st_ino || old->length != (size_t)st->st_size ||
+		old->changed.tv_sec != st->st_ctim.tv_sec ||
+		old->changed.tv_nsec != st->st_ctim.tv_nsec)
+		return NULL;
+	return old;
+}
+
+static int visit(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	struct tree *tree = walked;
+	const struct entry *untouched;
+	struct entry *entry;
+	char target[PATH_MAX];
+	ssize_t n;
+
+	(void)type;
+	(void)where;
+	if (tree->n == tree->capacity) {
+		tree->capacity = tree->capacity ? tree->capacity * 2 : 1024;
+		tree->entries = realloc(tree->entries, tree->capacity * sizeof(*tree->entries));
+	}
+	entry = &tree->entries[tree->n++];
+	*entry = (struct entry){
+		.path = strdup(path),
+		.type = st->st_mode & S_IFMT,
+		.inode = st->st_ino,
+		.changed = st->st_ctim,
+	};
+	if (S_ISREG(st->st_mode)) {
+		untouched = find_untouched(entry, st);
+		if (untouched) {
+			entry->length = untouched->length;
+			entry->text = memcpy(
+				malloc(entry->length + 1), untouched->text, entry->length + 1);
+		} else {
+			entry->text = read_file(path, &entry->length);
+		}
+	} else if (S_ISLNK(st->st_mode)) {
+		n = readlink(path, target, sizeof(target));
+		if (n < 0)
+			die(1, "%s: %s", path, strerror(errno));
+		entry->text = strndup(target, (size_t)n);
+		entry->length = (size_t)n;
+	}
+	return 0;
+}
+
+void read_tree(const char *directory, struct tree *tree)
+{
+	static const char *const tops[] = { "sys", "proc" };
+	char path[PATH_MAX];
+
+	*tree = (struct tree){ 0 };
+	walked = tree;
+	for (size_t i = 0; i < N_ELEMENTS(tops); i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, tops[i]);
+		if (nftw(path, visit, 16, FTW_PHYS) != 0 && errno != ENOENT)
+			die(1, "cannot walk %s: %s", path, strerror(errno));
+	}
+	qsort(tree->entries, tree->n, sizeof(*tree->entries), compare_entries);
+}
+
+void free_tree(struct tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++) {
+		free(tree->entries[i].path);
+		free(tree->entries[i].text);
+	}
+	free(tree->entries);
+}
+
+/* "always [madvise] never" and what it says: as a knob's file that shows a choice is overwritten by
+ * a bare word, and only the kernel would show all of them again. */
+static bool chosen(const struct entry *entry, const char **ret, size_t *ret_length)
+{
+	const char *open = strchr(entry->text, '['), *close = open ? strchr(open, ']') : NULL;
+
+	if (!close || strchr(entry->text, '\n') < close)
+		return false;
+	*ret = open + 1;
+	*ret_length = (size_t)(close - open - 1);
+	return true;
+}
+
+static bool same_entry(const struct entry *before, const struct entry *after)
+{
+	const char *word;
+	size_t length;
+
+	if (before->type != after->type)
+		return false;
+	if (!before->text)
+		return true;
+	if (before->length == after->length &&
+		memcmp(before->text, after->text, before->length) == 0)
+		return true;
+	return before->type == S_IFREG && chosen(before, &word, &length) &&
+		after->length == length + 1 && memcmp(after->text, word, length) == 0 &&
+		after->text[length] == '\n';
+}
+
+static const char *shown(const struct entry *entry)
+{
+	static char buf[2][80];
+	static int which;
+	char *text = buf[which = !which];
+
+	if (!entry)
+		return "nothing";
+	snprintf(text, sizeof(buf[0]), "\"%.60s\"", entry->text ? entry->text : "directory");
+	for (; *text; text++) {
+		if (*text == '\n')
+			*text = '$';
+	}
+	return buf[which];
+}
+
+/* Says how they differ, up to a few lines, and sets the files back to `before`. */
+unsigned compare_trees(
+	const struct tree *before, const struct tree *after, bool repair, const char *what)
+{
+	unsigned differences = 0;
+
+	for (size_t i = 0, j = 0; i < before->n || j < after->n;) {
+		const struct entry *x = i < before->n ? &before->entries[i] : NULL;
+		const struct entry *y = j < after->n ? &after->entries[j] : NULL;
+		int order = !x ? 1 : !y ? -1 : strcmp(x->path, y->path);
+
+		if (order > 0)
+			x = NULL;
+		if (order < 0)
+			y = NULL;
+		i += x != NULL;
+		j += y != NULL;
+		if (x && y && same_entry(x, y))
+			continue;
+		if (differences++ < 4)
+			fprintf(stderr, "%s: %s: %s became %s\n", what, x ? x->path : y->path,
+				shown(x), shown(y));
+		if (repair && x && x->type == S_IFREG)
+			write_file(x->path, x->text, x->length);
+		else if (repair && !x)
+			remove(y->path);
+	}
+	return differences;
+}
+
+/* --- Running the tool --- */
+
+const char *tool;
+char **arguments;
+
+char **command(const char *verb, bool with_arguments)
+{
+	static char *words[64];
+	size_t n = 0;
+
+	words[n++] = (char *)(uintptr_t)tool;
+	words[n++] = (char *)(uintptr_t)verb;
+	for (size_t i = 0; with_arguments && arguments[i] && n < N_ELEMENTS(words) - 1; i++)
+		words[n++] = arguments[i];
+	words[n] = NULL;
+	return words;
+}
+
+void redirect(void)
+{
+	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
+
+	dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+	dup2(open(OUTPUT_FILE, flags, 0644), STDOUT_FILENO);
+	dup2(open(ERROR_FILE, flags, 0644), STDERR_FILENO);
+}
+
+static void show_stderr(void)
+{
+	size_t length;
+	char *text = read_file(ERROR_FILE, &length);
+
+	fwrite(text, 1, length, stderr);
+	free(text);
+}
+
+/* Without being traced; the status. */
+int run(const char *verb, bool with_arguments)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die(1, "fork: %s", strerror(errno));
+	if (pid == 0) {
+		redirect();
+		execv(tool, command(verb, with_arguments));
+		_exit(127);
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		die(1, "waitpid: %s", strerror(errno));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* --- What is wrong --- */
+
+unsigned failures;
+
+void fail(const char *what, const char *why, int number)
+{
+	if (failures++ < MAX_FAILURES_SHOWN) {
+		fprintf(stderr, "%s: %s (%d)\n", what, why, number);
+		show_stderr();
+	}
+}
+
+static int visit_left(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	if (where->level == 0 || strcmp(path, "/run/quiesce/lock") == 0)
+		return 0;
+	fprintf(stderr, "left over: %s\n", path);
+	remove(path);
+	return 1;
+}
+
+static cpu_set_t own_cpus;
+
+void note_own_cpus(void)
+{
+	if (sched_getaffinity(0, sizeof(own_cpus), &own_cpus) < 0)
+		die(1, "cannot read which CPUs are our own: %s", strerror(errno));
+}
+
+static bool has_own_cpus(void)
+{
+	cpu_set_t now;
+
+	if (sched_getaffinity(0, sizeof(now), &now) < 0)
+		die(1, "cannot read which CPUs are our own: %s", strerror(errno));
+	if (CPU_EQUAL(&now, &own_cpus))
+		return true;
+	sched_setaffinity(0, sizeof(own_cpus), &own_cpus);
+	return false;
+}
+
+void check_tree(const char *directory, const struct tree *wanted, bool end, const char *what)
+{
+	struct tree tree;
+	unsigned n;
+
+	read_tree(directory, &tree);
+	n = compare_trees(wanted, &tree, end, what);
+	free_tree(&tree);
+	if (n > 0)
+		fail(what, "files differ", (int)n);
+	if (!end)
+		return;
+	if (!has_own_cpus())
+		fail(what, "the CPUs of this program changed", 0);
+	n = 0;
+	while (nftw("/run/quiesce", visit_left, 4, FTW_PHYS | FTW_DEPTH) == 1)
+		n++;
+	if (n > 0)
+		fail(what, "something is left over in /run/quiesce", (int)n);
+}
+
+void run_well(const char *verb, bool with_arguments, const char *what)
+{
+	int status = run(verb, with_arguments);
+
+	if (status != 0)
+		fail(what, verb, status);
+}
