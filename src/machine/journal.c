@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
@@ -15,9 +17,10 @@
 enum {
 	JOURNAL_MAX = 64 * 1024 * 1024,
 	GROUP_MAX = 100000, /* smt-off has one for each CPU */
+	CHECKSUM_DIGITS = 16,
 };
 
-#define MAGIC "quiesce journal 1"
+#define MAGIC "quiesce journal 2"
 #define UNKNOWN "\\?"
 #define LEFT "left"
 #define WAITS "waits"
@@ -65,18 +68,15 @@ static int compare_by_path(const void *a, const void *b, void *entries)
 	return strcmp(e[*(const size_t *)a].path, e[*(const size_t *)b].path);
 }
 
-static int make_index(struct journal *journal)
+static void sort_by_path(struct journal *journal)
 {
-	if (journal->by_path)
-		return 0;
-	journal->by_path = calloc(MAX(journal->capacity, (size_t)1), sizeof(*journal->by_path));
-	if (!journal->by_path)
-		return -ENOMEM;
+	if (journal->is_sorted)
+		return;
 	for (size_t i = 0; i < journal->n; i++)
 		journal->by_path[i] = i;
 	qsort_r(journal->by_path, journal->n, sizeof(*journal->by_path), compare_by_path,
 		journal->entries);
-	return 0;
+	journal->is_sorted = true;
 }
 
 /* Where in the index a path stands, or belongs. */
@@ -107,12 +107,10 @@ static int grow(struct journal *journal)
 	if (!entries)
 		return -ENOMEM;
 	journal->entries = entries;
-	if (journal->by_path) {
-		by_path = reallocarray(journal->by_path, capacity, sizeof(*by_path));
-		if (!by_path)
-			return -ENOMEM;
-		journal->by_path = by_path;
-	}
+	by_path = reallocarray(journal->by_path, capacity, sizeof(*by_path));
+	if (!by_path)
+		return -ENOMEM;
+	journal->by_path = by_path;
 	journal->capacity = capacity;
 	return 0;
 }
@@ -122,6 +120,7 @@ int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, co
 {
 	struct journal_entry entry = {
 		.group = group,
+		.since = (uint64_t)clock_now_ns(CLOCK_BOOTTIME),
 		.kind = kind,
 		.path = strdup(path),
 		.name = strdup(name),
@@ -137,7 +136,7 @@ int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, co
 		entry_clear(&entry);
 		return -ENOMEM;
 	}
-	if (journal->by_path) {
+	if (journal->is_sorted) {
 		size_t at = index_position(journal, path);
 
 		memmove(journal->by_path + at + 1, journal->by_path + at,
@@ -153,8 +152,7 @@ struct journal_entry *journal_find(struct journal *journal, const char *path)
 	struct journal_entry *entry;
 	size_t at;
 
-	if (journal->n == 0 || make_index(journal) < 0)
-		return NULL;
+	sort_by_path(journal);
 	at = index_position(journal, path);
 	if (at == journal->n)
 		return NULL;
@@ -193,7 +191,7 @@ int journal_sort(struct journal *journal, unsigned (*rank)(const char *path))
 	for (size_t i = 0; i < journal->n; i++)
 		journal->entries[i] = ranked[i].entry;
 	free(ranked);
-	free(TAKE_PTR(journal->by_path));
+	journal->is_sorted = false;
 	return 0;
 }
 
@@ -208,7 +206,7 @@ void journal_drop(struct journal *journal)
 			journal->entries[n++] = journal->entries[i];
 	}
 	if (n < journal->n)
-		free(TAKE_PTR(journal->by_path));
+		journal->is_sorted = false;
 	journal->n = n;
 }
 
@@ -225,6 +223,7 @@ int journal_copy(const struct journal *journal, struct journal **ret)
 
 		r = journal_add(copy, e->group, e->kind, e->path, e->name, e->old, e->new);
 		if (r == 0) {
+			copy->entries[i].since = e->since;
 			copy->entries[i].left = e->left;
 			copy->entries[i].waits = e->waits;
 		}
@@ -233,6 +232,43 @@ int journal_copy(const struct journal *journal, struct journal **ret)
 		return r;
 	*ret = TAKE_PTR(copy);
 	return 0;
+}
+
+/* FNV-1a: each step is reversible, so that two texts that differ in one byte never meet again. */
+static uint64_t compute_checksum(const char *text, size_t length)
+{
+	uint64_t sum = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < length; i++)
+		sum = (sum ^ (unsigned char)text[i]) * 0x100000001b3u;
+	return sum;
+}
+
+static bool has_dot_dot(const char *path)
+{
+	for (const char *found = strstr(path, "/.."); found; found = strstr(found + 1, "/.."))
+		if (found[3] == '/' || found[3] == '\0')
+			return true;
+	return false;
+}
+
+bool journal_path_is_ours(const char *path)
+{
+	static const char *const places[] = { "/sys/", "/proc/sys/", "/proc/irq/" };
+	static const char *const cpusets[] = { "/cpuset.cpus", "/cpus" };
+	size_t scheme = strspn(path, "abcdefghijklmnopqrstuvwxyz-");
+
+	if (path[0] != '/')
+		return scheme > 0 && path[scheme] == ':' && path[scheme + 1] != '\0';
+	if (has_dot_dot(path))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (text_starts_with(path, places[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(cpusets); i++)
+		if (strcmp(strrchr(path, '/'), cpusets[i]) == 0)
+			return true;
+	return false;
 }
 
 static void append_field(struct text *t, const char *field)
@@ -262,7 +298,8 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 
-		text_appendf(&t, "knob\t%u\t%s", e->group, knob_kind_name(e->kind));
+		text_appendf(&t, "knob\t%u\t%" PRIu64 "\t%s", e->group, e->since,
+			knob_kind_name(e->kind));
 		append_field(&t, e->path);
 		append_field(&t, e->name);
 		append_field(&t, e->old);
@@ -274,7 +311,10 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 			text_append(&t, e->left ? "\t" LEFT : "\t" WAITS);
 		text_append(&t, "\n");
 	}
-	text_appendf(&t, "end\t%zu\n", journal->n);
+	text_appendf(&t, "end\t%zu\t", journal->n);
+	if (t.data)
+		text_appendf(
+			&t, "%0*" PRIx64 "\n", CHECKSUM_DIGITS, compute_checksum(t.data, t.length));
 	return text_steal(&t);
 }
 
@@ -308,6 +348,7 @@ static int parse_knob_line(struct journal *journal, char *line)
 	enum {
 		WORD,
 		GROUP,
+		SINCE,
 		KIND,
 		PATH,
 		NAME,
@@ -319,6 +360,7 @@ static int parse_knob_line(struct journal *journal, char *line)
 	enum knob_kind kind;
 	unsigned group;
 	bool known, left, waits;
+	uint64_t since;
 	int r;
 
 	for (size_t i = 0; i < N_FIELDS; i++) {
@@ -330,15 +372,17 @@ static int parse_knob_line(struct journal *journal, char *line)
 	waits = line && strcmp(line, WAITS) == 0;
 	if ((line && !left && !waits) || strcmp(fields[WORD], "knob") != 0 ||
 		parse_uint(fields[GROUP], 0, GROUP_MAX, &group) < 0 ||
+		parse_u64(fields[SINCE], 0, UINT64_MAX, &since) < 0 ||
 		knob_kind_parse(fields[KIND], &kind) < 0)
 		return -EBADMSG;
 	known = strcmp(fields[NEW], UNKNOWN) != 0;
 	if (!unescape(fields[PATH]) || !unescape(fields[NAME]) || !unescape(fields[OLD]) ||
-		(known && !unescape(fields[NEW])) || !*fields[PATH])
+		(known && !unescape(fields[NEW])) || !journal_path_is_ours(fields[PATH]))
 		return -EBADMSG;
 	r = journal_add(journal, group, kind, fields[PATH], fields[NAME], fields[OLD],
 		known ? fields[NEW] : NULL);
 	if (r == 0) {
+		journal->entries[journal->n - 1].since = since;
 		journal->entries[journal->n - 1].left = left;
 		journal->entries[journal->n - 1].waits = waits;
 	}
@@ -364,23 +408,28 @@ static int parse_online_line(struct journal *journal, char **text, size_t *ret_l
 	return text_replace(&journal->online, list);
 }
 
+/* "COUNT\tCHECKSUM", the newline behind it, and nothing else. */
+static bool is_end(const char *count_and_sum, const char *behind, size_t n, uint64_t checksum)
+{
+	char wanted[64];
+
+	snprintf(wanted, sizeof(wanted), "%zu\t%0*" PRIx64, n, CHECKSUM_DIGITS, checksum);
+	return behind && !*behind && strcmp(count_and_sum, wanted) == 0;
+}
+
 /* Every line but the first three and the last. */
-static int parse_body(struct journal *journal, char *text, size_t *ret_line, bool *ret_ended)
+static int parse_body(
+	struct journal *journal, char *text, uint64_t checksum, size_t *ret_line, bool *ret_ended)
 {
 	char *line;
 
 	while ((line = strsep(&text, "\n")) && (*line || text)) {
-		uint64_t count;
 		int r;
 
 		++*ret_line;
 		if (text_starts_with(line, "end\t")) {
-			/* The count, the newline behind it, and nothing else. */
-			if (parse_u64(line + strlen("end\t"), 0, UINT64_MAX, &count) < 0 ||
-				count != journal->n || !text || *text)
-				return -EBADMSG;
-			*ret_ended = true;
-			return 0;
+			*ret_ended = is_end(line + strlen("end\t"), text, journal->n, checksum);
+			return *ret_ended ? 0 : -EBADMSG;
 		}
 		r = parse_knob_line(journal, line);
 		if (r < 0)
@@ -389,21 +438,25 @@ static int parse_body(struct journal *journal, char *text, size_t *ret_line, boo
 	return 0;
 }
 
-/* The path that two entries have, into *ret; NULL for none. */
-static int find_duplicate(struct journal *journal, const char **ret)
+/* The path that two entries have; NULL for none. */
+static const char *find_duplicate(struct journal *journal)
 {
-	int r = make_index(journal);
-
-	if (r < 0)
-		return r;
-	*ret = NULL;
-	for (size_t i = 1; i < journal->n && !*ret; i++) {
+	sort_by_path(journal);
+	for (size_t i = 1; i < journal->n; i++) {
 		const char *path = journal->entries[journal->by_path[i]].path;
 
 		if (strcmp(journal->entries[journal->by_path[i - 1]].path, path) == 0)
-			*ret = path;
+			return path;
 	}
-	return 0;
+	return NULL;
+}
+
+/* Of all before the last field; 0 for a text without one. */
+static uint64_t find_checksum(const char *text)
+{
+	const char *tab = strrchr(text, '\t');
+
+	return tab ? compute_checksum(text, (size_t)(tab + 1 - text)) : 0;
 }
 
 int journal_parse(const char *text, const char *tool, const char *boot_id, struct journal **ret,
@@ -440,16 +493,14 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 	if (cursor)
 		r = parse_online_line(journal, &cursor, &number);
 	if (r == 0 && cursor)
-		r = parse_body(journal, cursor, &number, &ended);
+		r = parse_body(journal, cursor, find_checksum(text), &number, &ended);
 	if (r == -EBADMSG)
 		return text_refuse(ret_why, -EBADMSG, "line %zu is damaged", number);
 	if (r < 0)
 		return r;
 	if (!ended)
 		return text_refuse(ret_why, -EBADMSG, "its end is missing");
-	r = find_duplicate(journal, &twice);
-	if (r < 0)
-		return r;
+	twice = find_duplicate(journal);
 	if (twice)
 		return text_refuse(ret_why, -EBADMSG, "it has %.200s twice", twice);
 	/* Only what is whole may be dropped: half a boot's id is another one, too. */

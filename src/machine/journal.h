@@ -6,27 +6,35 @@
  * setter, `restore` finds what there is to put back. It lives in /run because the settings die with
  * the boot, and so must it: it carries the boot's id, and one of another boot is dropped.
  *
- *	quiesce journal 1
+ *	quiesce journal 2
  *	boot	c5b5...
  *	tool	freq-pin
  *	online	CPUS
- *	knob	GROUP	KIND	PATH	NAME	OLD	NEW
+ *	knob	GROUP	SINCE	KIND	PATH	NAME	OLD	NEW
  *	...
- *	end	COUNT
+ *	end	COUNT	CHECKSUM
  *
  * Fields are separated by tabs; \t, \n and \\ stand for a tab, a newline and a backslash in a
- * field. NEW is "\?" where it is not known what a knob will be (another knob's side effect) until
- * it has been read back. One more field says what a restore did not put back: "left", that it has
- * left the knob to somebody else, and "waits", that the knob needs a CPU that is offline. The line
- * with the CPUs that were online when the journal was begun may be absent.
- * Without its last line, or with anything else unexpected, a journal is damaged: it is refused and
- * left in place, for it may be all that is known of the machine as it was.
+ * field. SINCE is when OLD was read (CLOCK_BOOTTIME, nanoseconds): where several setters have
+ * turned one knob, it tells which value lies over which. NEW is "\?" where it is not known what a
+ * knob will be (another knob's side effect), or has become, until it has been read back. One more
+ * field says what a restore did not put back: "left", that it has left the knob to somebody else,
+ * and "waits", that the knob needs a CPU that is offline. The line with the CPUs that were online
+ * when the journal was begun may be absent.
+ *
+ * The checksum, 16 hexadecimal digits, is the 64-bit FNV-1a of all bytes before it: no single byte
+ * can change without changing the checksum.
+ *
+ * Without its last line, with another checksum, or with anything else unexpected, a journal is
+ * damaged: it is refused and left in place, for it may be all that is known of the machine as it
+ * was. So is one with a path that no setter writes, see journal_path_is_ours(): root writes there.
  */
 #ifndef QUIESCE_MACHINE_JOURNAL_H
 #define QUIESCE_MACHINE_JOURNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "basic/cleanup.h"
 #include "machine/knobtext.h"
@@ -35,6 +43,7 @@
 
 struct journal_entry {
 	unsigned group;
+	uint64_t since; /* when `old` was read: CLOCK_BOOTTIME, nanoseconds */
 	enum knob_kind kind;
 	char *path;
 	char *name;
@@ -52,7 +61,8 @@ struct journal {
 	struct journal_entry *entries;
 	size_t n;
 	size_t capacity;
-	size_t *by_path; /* indices of entries, sorted by path; NULL until somebody asks for it */
+	size_t *by_path; /* `capacity` of them: indices of entries, sorted by path if `is_sorted` */
+	bool is_sorted;
 };
 
 /* An empty one. */
@@ -60,10 +70,15 @@ int journal_new(const char *tool, struct journal **ret);
 void journal_free(struct journal *journal);
 DEFINE_CLEANUP(journal, journal_free);
 
-/* Copies. new may be NULL. The path must be new to the journal. */
+/* Whether a setter may have a knob of that path: a file below /sys, /proc/sys or /proc/irq, or one
+ * with the CPUs of a cpuset of cgroup v1, which may be mounted anywhere, without ".." in it; or
+ * "scheme:rest", whose rest the setter's own backends judge. */
+bool journal_path_is_ours(const char *path);
+
+/* Copies; the entry is as of now. new may be NULL. The path must be new to the journal. */
 int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
 	const char *name, const char *old, const char *new);
-/* NULL when it has none of that path, and when memory is short. Holds until something is added. */
+/* NULL when it has none of that path. Holds until something is added. */
 struct journal_entry *journal_find(struct journal *journal, const char *path);
 /* Puts the entries in the order of their ranks; those of one rank stay as they stand. */
 int journal_sort(struct journal *journal, unsigned (*rank)(const char *path));

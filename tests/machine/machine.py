@@ -33,6 +33,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIST = r'\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*'
@@ -501,6 +502,23 @@ class Setter:
         return out
 
 
+def seal_journal(text):
+    """The bytes of a journal that was changed, with the checksum that it should have."""
+    body = text[:text.rindex(b'\t') + 1]
+    checksum = 0xcbf29ce484222325
+    for byte in body:
+        checksum = (checksum ^ byte) * 0x100000001b3 % 2 ** 64
+    return body + b'%016x\n' % checksum
+
+
+def wait_for(state, what, seconds=60):
+    """Waits until state() is true; a failure that says what, when that takes too long."""
+    deadline = time.monotonic() + seconds
+    while not state():
+        check(time.monotonic() < deadline, f'not within {seconds} s: {what}')
+        time.sleep(0.02)
+
+
 def two_cpus():
     """Skips a test that binds threads, unless it has the real CPUs for it."""
     if not {0, 1} <= os.sched_getaffinity(0):
@@ -513,7 +531,7 @@ THREE_THREADS = '''
     taskset -c 0 sleep 1000 & a=$!
     taskset -c 1 sleep 1000 & b=$!
     sleep 1000 & c=$!
-    sleep 0.2
+    until taskset -pc $a | grep -q ': 0$' && taskset -pc $b | grep -q ': 1$'; do sleep 0.05; done
 '''
 
 

@@ -499,7 +499,7 @@ def test_side_effects():
                                          lambda match, text=text: match.group(1) + text + '\n',
                                          journal)
                 equal(found, 1, f'{path} in the journal')
-            setter.journal_path.write_text(journal, encoding='utf-8')
+            setter.journal_path.write_bytes(machine.seal_journal(journal.encode()))
             setter.succeed('restore')
             setter.same(before, f'{name}: restore left')
 

@@ -17,7 +17,7 @@ import threading
 import time
 
 import machine
-from machine import Machine, Skip, check, equal
+from machine import Machine, Skip, check, equal, seal_journal
 
 ISOL_CHECK = os.environ['ISOL_CHECK']
 GOLDEN = machine.HERE / 'golden' / 'isol-check'
@@ -783,10 +783,10 @@ BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
 
 
 def journal(*knobs, boot=BOOT_ID, tool='noise-off'):
-    lines = ['quiesce journal 1', f'boot\t{boot}', f'tool\t{tool}']
-    lines += ['\t'.join(('knob', '0', kind, path, 'a knob', old, new))
+    lines = ['quiesce journal 2', f'boot\t{boot}', f'tool\t{tool}']
+    lines += ['\t'.join(('knob', '0', '1', kind, path, 'a knob', old, new))
               for kind, path, old, new in knobs]
-    return '\n'.join([*lines, f'end\t{len(knobs)}', ''])
+    return seal_journal('\n'.join([*lines, f'end\t{len(knobs)}\t']).encode()).decode()
 
 
 def test_journals():
@@ -807,7 +807,7 @@ def test_journals():
                 (journal(knob, (*mask[:2], '3', 'c')), 'risk', '1 of them not as it set them'),
                 # The kernel lowers this one by itself.
                 (journal(('rate', f'/{KERNEL}/perf_event_max_sample_rate', '1', '200000')), 'info', ''),
-                (journal(('word', '/nowhere', 'a', 'b'), ('word', 'irqbalance:banned', '0', 'c')),
+                (journal(('word', '/sys/nowhere', 'a', 'b'), ('word', 'irqbalance:banned', '0', 'c')),
                  'info', '2 knobs'),
                 (journal(knob, boot=BOOT_ID[:-1] + '2'), 'risk', 'an earlier boot'),
                 (journal(knob)[:-9], 'risk', 'damaged'),

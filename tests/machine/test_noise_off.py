@@ -388,7 +388,7 @@ def test_perf_order():
     and put back before."""
     with Setter(NOISE_OFF, 'intel-hybrid') as setter:
         setter.succeed('--only', 'perf_sample_rate,perf_cpu_percent')
-        order = [line.split('\t')[3] for line in setter.journal.decode().splitlines()
+        order = [line.split('\t')[4] for line in setter.journal.decode().splitlines()
                  if line.startswith('knob')]
         equal(order, [f'/{KERNEL}/perf_cpu_time_max_percent',
                       f'/{KERNEL}/perf_event_max_sample_rate'], 'order')

@@ -280,7 +280,7 @@ def test_damaged_journal():
                 (whole[:20], 'damaged'),
                 (b'', 'no journal'),
                 (whole.replace(b'madvise', b'mad\0ise', 1), 'NUL'),
-                (whole.replace(b'journal 1', b'journal 2', 1), 'another version'),
+                (whole.replace(b'journal 2', b'journal 1', 1), 'another version'),
                 (whole.replace(b'tool\tmini-setter', b'tool\tsmt-off', 1), 'belongs to smt-off')):
             check(text != whole, 'not damaged')
             setter.journal_path.write_bytes(text)

@@ -1273,8 +1273,8 @@ static void test_no_outcome(_unused_ void **state)
 
 static void test_damaged(_unused_ void **state)
 {
-	static const char *const texts[] = { "", "hello\n", "quiesce journal 2\n",
-		"quiesce journal 1\nboot\tx\ntool\ttest\nknob\t0\tword\tvar:a\ta\t5\t1\n" };
+	static const char *const texts[] = { "", "hello\n", "quiesce journal 1\n",
+		"quiesce journal 2\nboot\tx\ntool\ttest\nknob\t0\t1\tword\tvar:a\ta\t5\t1\n" };
 
 	set("a", "0");
 	assert_int_equal(mkdir("/run/quiesce", 0755), 0);

@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,8 +21,28 @@
 #include "knob/journal.h"
 
 #define BOOT "1f0c8a52-5d0e-4a57-9f3b-000000000001"
-#define HEAD "quiesce journal 1\nboot\t" BOOT "\ntool\tfreq-pin\n"
-#define KNOB "knob\t2\tnumber\t/sys/a\tcpu0 a\t1\t0\n"
+#define HEAD "quiesce journal 2\nboot\t" BOOT "\ntool\tfreq-pin\n"
+#define KNOB "knob\t2\t7\tnumber\t/sys/a\tcpu0 a\t1\t0\n"
+
+/* A text with the checksum behind its last "end\tCOUNT", where that is a line: malloc'd. */
+static char *seal(const char *text)
+{
+	const char *end = NULL, *newline;
+	uint64_t sum = 0xcbf29ce484222325u;
+	char *sealed;
+
+	for (const char *found = strstr(text, "\nend\t"); found;
+		found = strstr(found + 1, "\nend\t"))
+		end = found + 1;
+	newline = end ? strchr(end, '\n') : NULL;
+	if (!newline)
+		return strdup(text);
+	for (const char *byte = text; byte <= newline; byte++)
+		sum = (sum ^ (unsigned char)(byte < newline ? *byte : '\t')) * 0x100000001b3u;
+	assert_true(asprintf(&sealed, "%.*s\t%016" PRIx64 "%s", (int)(newline - text), text, sum,
+			    newline) > 0);
+	return sealed;
+}
 
 static struct journal *new_journal(void)
 {
@@ -41,6 +63,7 @@ static void assert_same(const struct journal *a, const struct journal *b)
 		const struct journal_entry *x = &a->entries[i], *y = &b->entries[i];
 
 		assert_int_equal(x->group, y->group);
+		assert_true(x->since == y->since);
 		assert_int_equal(x->kind, y->kind);
 		assert_string_equal(x->path, y->path);
 		assert_string_equal(x->name, y->name);
@@ -69,20 +92,23 @@ static void test_format(_unused_ void **state)
 {
 	_cleanup_(journal) struct journal *journal = new_journal();
 	_cleanup_free_ char *empty = journal_format(journal, BOOT), *text = NULL;
+	_cleanup_free_ char *wanted_empty = seal(HEAD "end\t0\n"), *wanted = NULL;
 
-	assert_string_equal(empty, HEAD "end\t0\n");
+	assert_string_equal(empty, wanted_empty);
 	assert_int_equal(journal_add(journal, 2, KNOB_NUMBER, "/sys/a", "cpu0 a", "1", "0"), 0);
 	assert_int_equal(journal_add(journal, 0, KNOB_CHOICE, "x:b\tc", "", "a\nb\\t", NULL), 0);
 	assert_int_equal(journal_add(journal, 1, KNOB_NUMBER, "/sys/b", "b", "1", "0"), 0);
 	assert_int_equal(journal_add(journal, 1, KNOB_LIST, "/sys/c", "c", "1", NULL), 0);
 	journal->entries[2].left = true;
 	journal->entries[3].waits = true;
+	for (size_t i = 0; i < journal->n; i++)
+		journal->entries[i].since = 7;
 	assert_int_equal(text_replace(&journal->online, "0-3,8"), 0);
 	text = journal_format(journal, BOOT);
-	assert_string_equal(text,
-		HEAD "online\t0-3,8\n" KNOB "knob\t0\tchoice\tx:b\\tc\t\ta\\nb\\\\t\t\\?\n"
-		     "knob\t1\tnumber\t/sys/b\tb\t1\t0\tleft\n"
-		     "knob\t1\tlist\t/sys/c\tc\t1\t\\?\twaits\nend\t4\n");
+	wanted = seal(HEAD "online\t0-3,8\n" KNOB "knob\t0\t7\tchoice\tx:b\\tc\t\ta\\nb\\\\t\t\\?\n"
+			   "knob\t1\t7\tnumber\t/sys/b\tb\t1\t0\tleft\n"
+			   "knob\t1\t7\tlist\t/sys/c\tc\t1\t\\?\twaits\nend\t4\n");
+	assert_string_equal(text, wanted);
 }
 
 static void test_round_trip(_unused_ void **state)
@@ -101,7 +127,7 @@ static void test_round_trip(_unused_ void **state)
 		for (size_t j = 0; j < ARRAY_SIZE(odd); j++) {
 			char path[128];
 
-			snprintf(path, sizeof(path), "/%zu/%s", i, odd[j]);
+			snprintf(path, sizeof(path), "/sys/%zu/%s", i, odd[j]);
 			assert_int_equal(journal_add(journal, (unsigned)(i * 50), kind, path,
 						 odd[i], odd[j], (i + j) % 5 ? odd[i] : NULL),
 				0);
@@ -110,7 +136,7 @@ static void test_round_trip(_unused_ void **state)
 			kind = kind == KNOB_FREQUENCY ? KNOB_WORD : (enum knob_kind)(kind + 1);
 		}
 	}
-	assert_int_equal(journal_add(journal, 1000, KNOB_MASK, "/huge", huge, huge, huge), 0);
+	assert_int_equal(journal_add(journal, 1000, KNOB_MASK, "/sys/huge", huge, huge, huge), 0);
 	assert_int_equal(text_replace(&journal->online, "0-511"), 0);
 	text = journal_format(journal, BOOT);
 	back = parse(text);
@@ -162,22 +188,22 @@ static void test_damaged(_unused_ void **state)
 		{ "hello\n", "no journal of quiesce" },
 		{ "quiesce journal", "no journal of quiesce" },
 		{ "Quiesce journal 1\n", "no journal of quiesce" },
-		{ "quiesce journal 2\nboot\t" BOOT "\ntool\tfreq-pin\nend\t0\n",
+		{ "quiesce journal 1\nboot\t" BOOT "\ntool\tfreq-pin\nend\t0\n",
 			"another version" },
-		{ "quiesce journal 10\n", "another version" },
-		{ "quiesce journal 1 \n", "another version" },
-		{ "quiesce journal 1\r\n", "another version" },
-		{ "quiesce journal 1", "line 2" },
-		{ "quiesce journal 1\n", "line 2" },
-		{ "quiesce journal 1\nboot " BOOT "\ntool\tfreq-pin\nend\t0\n", "line 2" },
-		{ "quiesce journal 1\ntool\tfreq-pin\nboot\t" BOOT "\nend\t0\n", "line 2" },
-		{ "quiesce journal 1\nboot\t" BOOT "\n", "line 3" },
-		{ "quiesce journal 1\nboot\t" BOOT "\ntool freq-pin\nend\t0\n", "line 3" },
-		{ "quiesce journal 1\nboot\t" BOOT "\ntool\tsmt-off\nend\t0\n",
+		{ "quiesce journal 20\n", "another version" },
+		{ "quiesce journal 2 \n", "another version" },
+		{ "quiesce journal 2\r\n", "another version" },
+		{ "quiesce journal 2", "line 2" },
+		{ "quiesce journal 2\n", "line 2" },
+		{ "quiesce journal 2\nboot " BOOT "\ntool\tfreq-pin\nend\t0\n", "line 2" },
+		{ "quiesce journal 2\ntool\tfreq-pin\nboot\t" BOOT "\nend\t0\n", "line 2" },
+		{ "quiesce journal 2\nboot\t" BOOT "\n", "line 3" },
+		{ "quiesce journal 2\nboot\t" BOOT "\ntool freq-pin\nend\t0\n", "line 3" },
+		{ "quiesce journal 2\nboot\t" BOOT "\ntool\tsmt-off\nend\t0\n",
 			"belongs to smt-off" },
-		{ "quiesce journal 1\nboot\t" BOOT "\ntool\tfreq-pi\nend\t0\n",
+		{ "quiesce journal 2\nboot\t" BOOT "\ntool\tfreq-pi\nend\t0\n",
 			"belongs to freq-pi" },
-		{ "quiesce journal 1\nboot\t" BOOT "\ntool\t\nend\t0\n", "belongs to" },
+		{ "quiesce journal 2\nboot\t" BOOT "\ntool\t\nend\t0\n", "belongs to" },
 		{ HEAD, "end is missing" },
 		{ HEAD KNOB, "end is missing" },
 		{ HEAD KNOB "end\t1", "line 5" },
@@ -194,11 +220,11 @@ static void test_damaged(_unused_ void **state)
 		{ HEAD "\n" KNOB "end\t1\n", "line 4" },
 		{ HEAD KNOB "\nend\t1\n", "line 5" },
 		{ HEAD "knob\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\tleft\t\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\t\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\twaits\tleft\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\tleft\t\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\t\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\twaits\tleft\nend\t1\n", "line 4" },
 		{ HEAD "online\t\nend\t0\n", "line 4" },
 		{ HEAD "online\t0-\nend\t0\n", "line 4" },
 		{ HEAD "online\t0-3", "line 4" },
@@ -207,33 +233,79 @@ static void test_damaged(_unused_ void **state)
 		{ HEAD "online\t0-3\nonline\t0-3\nend\t0\n", "line 5" },
 		{ HEAD KNOB "online\t0-3\nend\t1\n", "line 5" },
 		{ HEAD "know\t2\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t-1\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t4294967296\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumbers\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\t\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t\tname\t1\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/\\a\tname\t1\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/a\tname\\\t1\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t\\?\t0\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t0\\\nend\t1\n", "line 4" },
-		{ HEAD "knob\t2\tnumber\t/sys/a\tname\t1\t\\?x\nend\t1\n", "line 4" },
+		{ HEAD "knob\t\t7\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t-1\t7\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t4294967296\t7\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumbers\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\t\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t\tname\t1\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/\\a\tname\t1\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\\\t1\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t\\?\t0\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\\\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t\\?x\nend\t1\n", "line 4" },
 		{ HEAD KNOB KNOB "end\t2\n", "/sys/a twice" },
 		{ HEAD KNOB
-			"knob\t3\tword\t/sys/b\tb\t1\t0\nknob\t3\tword\t/sys/a\tc\t5\t6\nend\t3\n",
+			"knob\t3\t7\tword\t/sys/b\tb\t1\t0\nknob\t3\t7\tword\t/sys/a\tc\t5\t6\nend\t3\n",
 			"/sys/a twice" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		_cleanup_free_ char *why = NULL;
+		_cleanup_free_ char *why = NULL, *text = seal(cases[i].text);
 		struct journal *journal = NULL;
 
-		assert_int_equal(
-			journal_parse(cases[i].text, "freq-pin", BOOT, &journal, &why), -EBADMSG);
+		assert_int_equal(journal_parse(text, "freq-pin", BOOT, &journal, &why), -EBADMSG);
 		assert_null(journal);
 		assert_non_null(why);
 		if (!strstr(why, cases[i].why))
 			assert_string_equal(why, cases[i].why);
+	}
+}
+
+/* No bit can flip: neither the values that are put back, nor anything else. */
+static void test_flipped(_unused_ void **state)
+{
+	_cleanup_(journal) struct journal *journal = new_journal();
+	_cleanup_free_ char *text = NULL;
+
+	assert_int_equal(journal_add(journal, 2, KNOB_NUMBER, "/sys/a", "cpu0 a", "1", "0"), 0);
+	assert_int_equal(journal_add(journal, 2, KNOB_MASK, "/proc/irq/1/b", "b", "f", NULL), 0);
+	assert_int_equal(text_replace(&journal->online, "0-7"), 0);
+	text = journal_format(journal, BOOT);
+	for (size_t i = 0; i < 8 * strlen(text); i++) {
+		_cleanup_free_ char *why = NULL;
+		struct journal *back = NULL;
+
+		text[i / 8] ^= (char)(1 << i % 8);
+		assert_int_equal(journal_parse(text, "freq-pin", BOOT, &back, &why), -EBADMSG);
+		assert_non_null(why);
+		text[i / 8] ^= (char)(1 << i % 8);
+	}
+}
+
+/* Root writes what the journal says where the journal says: only where a setter would. */
+static void test_paths(_unused_ void **state)
+{
+	static const char *const ours[] = { "/sys/a", "/proc/sys/kernel/x",
+		"/proc/irq/1/smp_affinity", "/sys/..a/b..", "/dev/cpuset/a/cpuset.cpus",
+		"/dev/cpuset/cpus", "thread:1@2", "cgroup:/sys/fs/cgroup/x" };
+	static const char *const not_ours[] = { "", "/", "/etc/passwd", "/proc/1/mem", "/sys",
+		"/sys/../etc/passwd", "/sys/a/..", "/proc/sys/../1/mem", "etc/passwd", ":a",
+		"a:", "thread", "A:b", "../cpus", "/dev/../cpus", "/cpu" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		if (!journal_path_is_ours(ours[i]))
+			fail_msg("%s is refused", ours[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(not_ours); i++) {
+		_cleanup_(journal) struct journal *journal = new_journal(), *back = NULL;
+		_cleanup_free_ char *text = NULL, *why = NULL;
+
+		if (journal_path_is_ours(not_ours[i]))
+			fail_msg("%s is taken", not_ours[i]);
+		assert_int_equal(journal_add(journal, 0, KNOB_WORD, not_ours[i], "a", "1", "2"), 0);
+		text = journal_format(journal, BOOT);
+		assert_int_equal(journal_parse(text, "freq-pin", BOOT, &back, &why), -EBADMSG);
+		assert_non_null(strstr(why, "line 4"));
 	}
 }
 
@@ -349,7 +421,7 @@ static void test_save_and_load(_unused_ void **state)
 static void test_load_damaged(_unused_ void **state)
 {
 	_cleanup_(journal) struct journal *journal = two_entries();
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = NULL, *other_boot = NULL;
 	size_t length;
 
 	assert_int_equal(journal_save(journal), 0);
@@ -367,7 +439,8 @@ static void test_load_damaged(_unused_ void **state)
 	assert_load(-EBADMSG, "NUL");
 	write_file("/run/quiesce/freq-pin.journal", "\0", 1);
 	assert_load(-EBADMSG, "NUL");
-	write_file("/run/quiesce/freq-pin.journal", HEAD "end\t0\n", strlen(HEAD "end\t0\n"));
+	other_boot = seal(HEAD "end\t0\n");
+	write_file("/run/quiesce/freq-pin.journal", other_boot, strlen(other_boot));
 	assert_load(-ENOENT, NULL); /* of another boot */
 	assert_int_equal(unlink("/run/quiesce/freq-pin.journal"), 0);
 	assert_int_equal(mkdir("/run/quiesce/freq-pin.journal", 0755), 0);
@@ -512,6 +585,8 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test_setup_teardown(test_save_and_load, setup_run, teardown_run),
 		cmocka_unit_test_setup_teardown(test_load_damaged, setup_run, teardown_run),
