@@ -13,6 +13,7 @@
 #include "basic/text.h"
 #include "cpu-shield/cgroup.h"
 #include "cpu-shield/place.h"
+#include "machine/journal.h"
 #include "unit/unit.h"
 
 /* A slice below the shield's, for a moment. */
@@ -41,9 +42,11 @@ int folder_read(const char *path, char **ret)
 {
 	struct stat st;
 
-	if (lstat(path, &st) < 0 && errno != ENOENT)
+	bool is_there = lstat(path, &st) == 0;
+
+	if (!is_there && errno != ENOENT)
 		return -errno;
-	return copy_text(access(path, F_OK) == 0 ? "present" : "absent", ret);
+	return copy_text(is_there ? "present" : "absent", ret);
 }
 
 int folder_write(const char *path, const char *text)
@@ -70,6 +73,16 @@ static const char *find_default(const char *path)
 			return defaults[i].value;
 	}
 	return "";
+}
+
+bool cgroup_is_ours(const char *path)
+{
+	return text_starts_with(path, CGROUP_ROOT "/") && journal_path_is_ours(path);
+}
+
+bool controller_is_ours(const char *name)
+{
+	return strcmp(name, "cpuset") == 0;
 }
 
 int cgroup_read(const char *path, char **ret)

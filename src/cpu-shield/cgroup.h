@@ -6,6 +6,8 @@
 #ifndef QUIESCE_CPU_SHIELD_CGROUP_H
 #define QUIESCE_CPU_SHIELD_CGROUP_H
 
+#include <stdbool.h>
+
 /* "folder:/sys/fs/cgroup/benchmark.slice": "present" or "absent". Written, it is made or removed,
  * which only works while nothing runs in it (-EBUSY). */
 #define FOLDER_SCHEME "folder"
@@ -27,6 +29,8 @@ int folder_write(const char *path, const char *text);
 #define CGROUP_SCHEME "cgroup"
 int cgroup_read(const char *path, char **ret);
 int cgroup_write(const char *path, const char *text);
+/* Also of folders, and of what is watched. */
+bool cgroup_is_ours(const char *path);
 
 /*
  * "watched:/sys/fs/cgroup/benchmark.slice/cpuset.cpus.partition": as above, but written by systemd
@@ -45,5 +49,6 @@ int watched_write(const char *path, const char *text);
 #define CONTROLLER_SCHEME "controller"
 int controller_read(const char *name, char **ret);
 int controller_write(const char *name, const char *text);
+bool controller_is_ours(const char *name);
 
 #endif

@@ -88,6 +88,11 @@ static int has_programs(const char *cpuset)
 	return 0;
 }
 
+bool legacy_is_ours(const char *root)
+{
+	return strcmp(root, LEGACY_ROOT) == 0;
+}
+
 int legacy_read_tasks(const char *root, char **ret)
 {
 	int in_root, in_system;

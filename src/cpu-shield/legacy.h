@@ -7,6 +7,8 @@
 #ifndef QUIESCE_CPU_SHIELD_LEGACY_H
 #define QUIESCE_CPU_SHIELD_LEGACY_H
 
+#include <stdbool.h>
+
 #include "knob/knob.h"
 
 /* Groups, of which LEGACY_GROUPS are used from `first` on. */
@@ -23,6 +25,7 @@ enum {
 #define TASKS_SCHEME "tasks"
 int legacy_read_tasks(const char *root, char **ret);
 int legacy_write_tasks(const char *root, const char *text);
+bool legacy_is_ours(const char *root);
 
 /* The knobs, in the order of turning. Says what keeps it from being done, and then returns -EBUSY.
  */

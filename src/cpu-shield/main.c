@@ -60,13 +60,13 @@ struct request {
 };
 
 static const struct knob_backend backends[] = {
-	{ FOLDER_SCHEME, folder_read, folder_write },
-	{ CGROUP_SCHEME, cgroup_read, cgroup_write },
-	{ WATCHED_SCHEME, cgroup_read, watched_write },
-	{ CONTROLLER_SCHEME, controller_read, controller_write },
-	{ DROPIN_SCHEME, dropin_read, dropin_write },
-	{ SLICE_SCHEME, slice_read, slice_write },
-	{ TASKS_SCHEME, legacy_read_tasks, legacy_write_tasks },
+	{ FOLDER_SCHEME, folder_read, folder_write, .is_ours = cgroup_is_ours },
+	{ CGROUP_SCHEME, cgroup_read, cgroup_write, .is_ours = cgroup_is_ours },
+	{ WATCHED_SCHEME, cgroup_read, watched_write, .is_ours = cgroup_is_ours },
+	{ CONTROLLER_SCHEME, controller_read, controller_write, .is_ours = controller_is_ours },
+	{ DROPIN_SCHEME, dropin_read, dropin_write, .is_ours = slice_is_ours },
+	{ SLICE_SCHEME, slice_read, slice_write, .late = true, .is_ours = slice_is_ours },
+	{ TASKS_SCHEME, legacy_read_tasks, legacy_write_tasks, .is_ours = legacy_is_ours },
 	{ THREAD_SCHEME, thread_read, thread_write, thread_is_kernels, thread_read_whole,
 		THREADS_FOLD },
 	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, NULL, THREADS_FOLD },
@@ -249,7 +249,7 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 		r = check_partitions(cpus);
 	if (r == 0)
 		r = add_shield(plan, state, &place, target->topology->online, cpus);
-	if (r < 0 && r != -EBUSY)
+	if (r < 0 && r != -EBUSY && r != -ENOMEM)
 		say_errno(r, "cannot make out how these CPUs can be shielded");
 	return r;
 }
@@ -269,7 +269,7 @@ static int check_shield(const struct cpumask *cpus)
 		    " is no isolated partition of them (the kernel has these from 6.1 on)");
 		return -EINVAL;
 	}
-	if (r < 0)
+	if (r < 0 && r != -ENOMEM)
 		say_errno(r, "cannot read which CPUs are shielded");
 	return r;
 }

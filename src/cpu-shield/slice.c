@@ -238,6 +238,11 @@ int slice_write(const char *unit, const char *text)
 	return place_is_populated() ? -EBUSY : unit_stop(manager, unit);
 }
 
+bool slice_is_ours(const char *unit)
+{
+	return strcmp(unit, SHIELD_UNIT) == 0;
+}
+
 int slice_can_partition(const char *unit, const char **ret_why)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;

@@ -5,6 +5,8 @@
 #ifndef QUIESCE_CPU_SHIELD_SLICE_H
 #define QUIESCE_CPU_SHIELD_SLICE_H
 
+#include <stdbool.h>
+
 /*
  * "dropin:benchmark.slice": what stands in a file of ours in /run/systemd/system, which systemd has
  * read: "AllowedCPUs=2-3", "AllowedCPUs=2-3 CPUSetPartition=isolated", or "none". "unfinished" when
@@ -22,6 +24,8 @@ int dropin_write(const char *unit, const char *text);
 #define SLICE_SCHEME "slice"
 int slice_read(const char *unit, char **ret);
 int slice_write(const char *unit, const char *text);
+/* Also of the drop-in. */
+bool slice_is_ours(const char *unit);
 
 /* Whether systemd can make it a partition itself (CPUSetPartition=): 1, 0, or an error with a
  * phrase of what failed in *ret_why (never freed). */

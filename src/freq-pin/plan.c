@@ -684,9 +684,7 @@ int plan_make(const struct setter_target *target, struct knob_plan *plan, void *
 		r = say_firmware(target, pin->policies);
 	if (r == 0)
 		r = add_all(plan, pin->policies, target->topology, target->verb);
-	if (r < 0) {
+	if (r < 0 && r != -ENOMEM)
 		say_errno(r, "cannot find out what to set");
-		return r == -EINVAL ? -EIO : r;
-	}
-	return 0;
+	return r == -EINVAL ? -EIO : r;
 }

@@ -56,7 +56,7 @@ static int connect_to(const char *name)
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0)
 		return -errno;
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return -ENOENT;
+		return errno == ECONNREFUSED ? -ENOENT : -errno;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
 		return -errno;
 	return peer.uid == 0 ? TAKE_FD(fd) : -ENOENT;
@@ -69,7 +69,7 @@ static int connect_any(void)
 	struct dirent *entry;
 
 	if (!directory)
-		return -ENOENT;
+		return -errno;
 	while ((entry = readdir(directory))) {
 		const char *name = entry->d_name;
 		size_t n = strlen(name);
@@ -251,6 +251,11 @@ int irqbalance_write(const char *rest _unused_, const char *mask)
 	}
 	r = ask(command, &answer);
 	return r < 0 ? r : wait_until_banned(wanted);
+}
+
+bool irqbalance_is_ours(const char *rest)
+{
+	return strcmp(rest, "banned") == 0;
 }
 
 bool irqbalance_is_running(void)

@@ -17,9 +17,12 @@
  * to. */
 int irqbalance_read(const char *rest, char **ret);
 /* Bans the CPUs of a hexadecimal mask, and waits until irqbalance says that they are, which is
- * said. -ETIMEDOUT when it does not within two of its intervals and a little more. What it bans by
+ * said. -ETIMEDOUT when it does not within two of its intervals and a little more: it may take it
+ * later all the same, and the last that was written of several. What it bans by
  * itself (isolated and nohz_full CPUs) is handed back to its own judgement. */
 int irqbalance_write(const char *rest, const char *mask);
+
+bool irqbalance_is_ours(const char *rest);
 
 /* Whether one is running at all, with or without a socket. */
 bool irqbalance_is_running(void);

@@ -35,8 +35,9 @@ enum {
 };
 
 static const struct knob_backend backends[] = {
-	{ IRQBALANCE_SCHEME, irqbalance_read, irqbalance_write },
-	{ SERVICE_SCHEME, service_read, service_write },
+	{ IRQBALANCE_SCHEME, irqbalance_read, irqbalance_write, .late = true,
+		.is_ours = irqbalance_is_ours },
+	{ SERVICE_SCHEME, service_read, service_write, .late = true, .is_ours = service_is_ours },
 	{ 0 },
 };
 
@@ -257,7 +258,7 @@ static int make_plan(
 		if (r == 0)
 			r = plan_all(plan, &s);
 	}
-	if (r < 0)
+	if (r < 0 && r != -ENOMEM)
 		say_errno(r, "cannot look at the interrupts");
 	irqlines_clear(&lines);
 	return r;
@@ -327,8 +328,13 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 	if (r == 0)
 		r = irqlines_open(&lines);
 	/* Then no line was moved. */
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0) {
+		if (r != -ENOMEM)
+			say_errno(r, "cannot look where the interrupts go");
+		return r;
+	}
 	s = (struct steering){ .lines = &lines, .quiet = target->cpus, .scratch = scratch };
 	r = verify_lines(plan, &s);
 	irqlines_clear(&lines);

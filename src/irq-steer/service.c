@@ -21,7 +21,7 @@ int service_read(const char *unit, char **ret)
 	if (r == 0)
 		r = unit_read_state(manager, unit, &state);
 	if (r < 0)
-		return r == -ENOMEM ? r : -ENOENT;
+		return r == -ESRCH || r == -EOPNOTSUPP ? -ENOENT : r;
 	for (size_t i = 0; i < ARRAY_SIZE(running); i++)
 		runs = runs || strcmp(state, running[i]) == 0;
 	text = strdup(runs ? "running" : "stopped");
@@ -42,4 +42,9 @@ int service_write(const char *unit, const char *text)
 	if (strcmp(text, "running") == 0)
 		return unit_start(manager, unit);
 	return strcmp(text, "stopped") == 0 ? unit_stop(manager, unit) : -EINVAL;
+}
+
+bool service_is_ours(const char *unit)
+{
+	return strcmp(unit, SERVICE_IRQBALANCE) == 0;
 }

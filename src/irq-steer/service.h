@@ -6,14 +6,17 @@
 #ifndef QUIESCE_IRQ_STEER_SERVICE_H
 #define QUIESCE_IRQ_STEER_SERVICE_H
 
+#include <stdbool.h>
+
 /* The scheme of the knob's path: "service:irqbalance.service". */
 #define SERVICE_SCHEME "service"
 #define SERVICE_IRQBALANCE "irqbalance.service"
 
-/* "running" also while it starts or reloads, "stopped" in all other states. -ENOENT where systemd
- * cannot be asked, or has no such service. */
+/* "running" also while it starts or reloads, "stopped" in all other states. -ENOENT where there is
+ * no systemd, or it has no such service; other errors of asking it. */
 int service_read(const char *unit, char **ret);
 /* "running" or "stopped", and waits until it is. Errors as of unit_start(). */
 int service_write(const char *unit, const char *text);
+bool service_is_ours(const char *unit);
 
 #endif

@@ -7,6 +7,7 @@
 #include "knob/apply.h"
 #include "knob/hotplug.h"
 #include "knob/inspect.h"
+#include "knob/layers.h"
 #include "knob/order.h"
 #include "knob/rollback.h"
 
@@ -71,17 +72,37 @@ static int note_in_journal(const struct engine *engine, struct journal *before,
 	return engine->rank ? journal_sort(journal, engine->rank) : 0;
 }
 
-/* The kernel did not take it. Returns the error when that is a failure of the whole. */
+/* It was not taken. Returns the error when that is a failure of the whole: it always is where what
+ * was asked for may come all the same, later. */
 static int refuse(
 	const struct engine *engine, struct knob *knob, int error, struct engine_failure *failure)
 {
+	bool late = knob->kind != KNOB_FREQUENCY &&
+		knob_comes_late(engine->backends, knob->kind, knob->path);
+
 	knob->error = -error;
 	knob->word = knob_error_is_unavailable(-error) ? KNOB_UNAVAILABLE : KNOB_DENIED;
 	if (knob->word == KNOB_UNAVAILABLE && !engine->strict)
 		return 0;
-	if (knob->may_be_refused && !engine->strict)
+	if (knob->may_be_refused && !engine->strict && !late)
 		return 0;
 	engine_failure_set(failure, knob->path, "cannot set %s to %s", knob->name, knob->wanted);
+	return error;
+}
+
+/*
+ * What it is now cannot be read, and so is not known. The journal keeps what it was. Returns the
+ * error when that is a failure of the whole: not where it has gone, and its setting with it.
+ */
+static int lose(
+	const struct engine *engine, struct knob *knob, int error, struct engine_failure *failure)
+{
+	free(TAKE_PTR(knob->now));
+	knob->error = -error;
+	knob->word = knob_error_is_unavailable(-error) ? KNOB_UNAVAILABLE : KNOB_DENIED;
+	if (knob->word == KNOB_UNAVAILABLE && !engine->strict)
+		return 0;
+	engine_failure_set(failure, knob->path, "cannot read %s back", knob->name);
 	return error;
 }
 
@@ -120,9 +141,11 @@ static int write_moved(
 		if (r == 0 && knob_equal(knob->kind, now, knob->wanted))
 			continue;
 		knob->turned = true;
-		if (r == 0)
-			r = knob_write(engine->backends, knob->path, knob->wanted);
 		if (r < 0)
+			r = lose(engine, knob, r, failure);
+		else
+			r = knob_write(engine->backends, knob->path, knob->wanted);
+		if (r < 0 && knob->now)
 			r = refuse(engine, knob, r, failure);
 		if (r < 0)
 			return r;
@@ -227,7 +250,7 @@ static int read_knobs_back(
 			continue;
 		}
 		if (r < 0) {
-			r = refuse(engine, knob, r, failure);
+			r = lose(engine, knob, r, failure);
 			if (r < 0)
 				return r;
 			continue;
@@ -243,29 +266,37 @@ static int read_knobs_back(
 	return 0;
 }
 
-/* What the knobs have become, into the journal. */
-static int note_outcome(struct journal *journal, struct knob_plan *plan)
+/* Whether a knob that was read is as it was before us, and nothing of ours may come to it yet. One
+ * that was as wanted already may be moved by another that is put back. */
+static bool is_untouched(const struct engine *engine, const struct knob *knob, const char *old)
+{
+	return knob->wanted && !knob_went_well(knob) && knob_equal(knob->kind, knob->now, old) &&
+		(knob->error != 0 || !knob_comes_late(engine->backends, knob->kind, knob->path));
+}
+
+/* What the knobs have become, into the journal. What is not known stays so there. */
+static int note_outcome(const struct engine *engine, const struct layers *layers,
+	struct journal *journal, struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
+		const struct journal_entry *above;
 		struct journal_entry *entry;
+		const char *now;
 		int r;
 
-		if (!knob->before || !knob->now)
-			continue;
-		entry = journal_find(journal, knob->path);
+		entry = knob->before ? journal_find(journal, knob->path) : NULL;
 		if (!entry)
-			return -ENOMEM;
+			continue;
+		/* What shows where another setter has turned it since, is that one's. */
+		above = layers_find_above(layers, entry);
+		now = above ? above->old : knob->now;
 		r = text_replace(&knob->original, entry->old);
+		if (r == 0 && now)
+			r = text_replace(&entry->new, now);
 		if (r < 0)
 			return r;
-		r = text_replace(&entry->new, knob->now);
-		if (r < 0)
-			return r;
-		/* One that the kernel refused stands as before: there is nothing to put back. But
-		 * one that was as wanted already may be moved by another that is put back. */
-		entry->drop = knob->wanted && knob->word != KNOB_APPLIED &&
-			knob->word != KNOB_ALREADY && knob_equal(knob->kind, knob->now, entry->old);
+		entry->drop = knob->now && is_untouched(engine, knob, entry->old);
 		if (entry->drop)
 			free(TAKE_PTR(knob->original));
 	}
@@ -355,8 +386,8 @@ static int write_journal(const struct engine *engine, struct journal *before,
 }
 
 /* From the first knob to the journal of what they have become. */
-static int turn_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
-	struct engine_failure *failure)
+static int turn_knobs(const struct engine *engine, const struct layers *layers,
+	struct journal *journal, struct knob_plan *plan, struct engine_failure *failure)
 {
 	int r;
 
@@ -367,7 +398,7 @@ static int turn_knobs(const struct engine *engine, struct journal *journal, stru
 		r = engine->verify(plan, engine->context);
 	if (r < 0)
 		return r;
-	r = note_outcome(journal, plan);
+	r = note_outcome(engine, layers, journal, plan);
 	if (r == 0)
 		r = journal->n > 0 ? journal_save(journal) : journal_remove(engine->tool);
 	if (r < 0)
@@ -378,12 +409,13 @@ static int turn_knobs(const struct engine *engine, struct journal *journal, stru
 int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
 	_cleanup_(journal) struct journal *journal = NULL, *before = NULL;
+	_cleanup_(layers) struct layers *layers = NULL;
 	int r;
 
 	r = engine_load_journal(engine, &before, failure);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	r = inspect_knobs(engine, before, plan);
+	r = inspect_knobs(engine, before, plan, failure);
 	if (r == 0)
 		r = refuse_unreadable(engine, plan, failure);
 	if (r < 0)
@@ -397,7 +429,9 @@ int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engin
 			failure, NULL, "cannot write the journal, so nothing is touched");
 		return r;
 	}
-	r = turn_knobs(engine, journal, plan, failure);
+	r = layers_read(engine->tool, &layers);
+	if (r == 0)
+		r = turn_knobs(engine, layers, journal, plan, failure);
 	if (r < 0)
 		undo_apply(engine, plan, before, failure);
 	return r;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/text.h"
 #include "knob/engine.h"
+#include "machine/cpuholder.h"
 
 enum {
 	LOCK_SECONDS = 30,
@@ -31,28 +33,63 @@ void engine_failure_set(struct engine_failure *failure, const char *path, const 
 	failure->path = path ? strdup(path) : NULL;
 }
 
+static void say_holder(struct engine_failure *failure)
+{
+	struct cpuholder holder;
+
+	if (cpuholder_find_file(JOURNAL_LOCK, &holder) == 0)
+		engine_failure_set(failure, NULL,
+			"another tool of quiesce is at work: %s (process %d) holds " JOURNAL_LOCK,
+			*holder.comm ? holder.comm : "one that has no name", (int)holder.pid);
+	else
+		engine_failure_set(failure, NULL,
+			"another tool of quiesce is at work (it holds " JOURNAL_LOCK ")");
+}
+
 int engine_lock(struct engine_failure *failure)
 {
 	int fd = journal_lock(LOCK_SECONDS);
 
 	if (fd == -EAGAIN)
-		engine_failure_set(failure, NULL,
-			"another tool of quiesce is at work (it holds " JOURNAL_DIRECTORY "/lock)");
+		say_holder(failure);
 	else if (fd == -EPERM)
 		engine_failure_set(
 			failure, NULL, JOURNAL_DIRECTORY " is not a directory of root's alone");
 	else if (fd < 0)
-		engine_failure_set(failure, NULL, "cannot lock " JOURNAL_DIRECTORY "/lock");
+		engine_failure_set(failure, NULL, "cannot lock " JOURNAL_LOCK);
 	return fd;
+}
+
+/* The first path of a journal that this setter never writes; NULL for none. */
+static const char *find_strange(const struct engine *engine, const struct journal *journal)
+{
+	for (size_t i = 0; i < journal->n; i++) {
+		const char *path = journal->entries[i].path, *rest;
+		const struct knob_backend *backend;
+
+		if (path[0] == '/')
+			continue;
+		backend = knob_find_backend(engine->backends, path, &rest);
+		if (!backend || (backend->is_ours && !backend->is_ours(rest)))
+			return path;
+	}
+	return NULL;
 }
 
 int engine_load_journal(
 	const struct engine *engine, struct journal **ret, struct engine_failure *failure)
 {
+	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
+	const char *strange;
 	int r;
 
-	r = journal_load(engine->tool, ret, &why);
+	r = journal_load(engine->tool, &journal, &why);
+	strange = r == 0 ? find_strange(engine, journal) : NULL;
+	if (strange)
+		r = text_refuse(&why, -EBADMSG, "%s never writes %.200s", engine->tool, strange);
+	if (r == 0)
+		*ret = TAKE_PTR(journal);
 	if (r == -EBADMSG)
 		engine_failure_set(failure, NULL,
 			"the journal " JOURNAL_DIRECTORY "/%s.journal cannot be used, "

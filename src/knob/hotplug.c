@@ -44,8 +44,9 @@ static int find_taken(const struct journal *own, struct hotplug *hotplug)
 	int r;
 
 	if (strcmp(own->tool, SMT_OFF) != 0) {
-		if (journal_load(SMT_OFF, &other, &why) < 0)
-			return 0;
+		r = journal_load(SMT_OFF, &other, &why);
+		if (r < 0)
+			return r == -ENOENT || r == -EBADMSG ? 0 : r;
 		journal = other;
 	}
 	r = cpumask_new(&all);
@@ -69,6 +70,14 @@ static int find_taken(const struct journal *own, struct hotplug *hotplug)
 	return 0;
 }
 
+/* A list of CPUs; empty where the machine has no such file. */
+static int read_cpus(const char *path, struct cpumask *ret)
+{
+	int r = cpumask_read_list(AT_FDCWD, path, ret);
+
+	return r == -ENOENT ? 0 : r;
+}
+
 int hotplug_read(const struct journal *journal, struct hotplug **ret)
 {
 	_cleanup_(hotplug) struct hotplug *hotplug = calloc(1, sizeof(*hotplug));
@@ -85,10 +94,13 @@ int hotplug_read(const struct journal *journal, struct hotplug **ret)
 		r = cpumask_new(&hotplug->taken);
 	if (r == 0)
 		r = cpumask_new(&hotplug->before);
+	if (r == 0)
+		r = read_cpus(CPU_DIR "/present", hotplug->present);
+	if (r == 0)
+		r = read_cpus(CPU_DIR "/online", hotplug->online);
 	if (r < 0)
 		return r;
-	if (cpumask_read_list(AT_FDCWD, CPU_DIR "/present", hotplug->present) == 0 &&
-		cpumask_read_list(AT_FDCWD, CPU_DIR "/online", hotplug->online) == 0 && journal &&
+	if (!cpumask_is_empty(hotplug->present) && !cpumask_is_empty(hotplug->online) && journal &&
 		journal->online &&
 		cpumask_parse_list(journal->online, 0, hotplug->missing, NULL) == 0) {
 		cpumask_andnot(hotplug->before, hotplug->present, hotplug->online);
@@ -114,8 +126,9 @@ int hotplug_note_online(struct journal *journal)
 		r = cpumask_new(&before);
 	if (r < 0)
 		return r;
-	if (cpumask_read_list(AT_FDCWD, CPU_DIR "/online", online) < 0 || cpumask_is_empty(online))
-		return 0;
+	r = read_cpus(CPU_DIR "/online", online);
+	if (r < 0 || cpumask_is_empty(online))
+		return r;
 	if (journal->online && cpumask_parse_list(journal->online, 0, before, NULL) == 0)
 		cpumask_or(online, online, before);
 	list = cpumask_format_list(online);
@@ -156,16 +169,23 @@ static bool made_mask(const struct hotplug *hotplug, const struct cpumask *set,
 	return !cpumask_is_empty(rest) && cpumask_subset(rest, now);
 }
 
-bool hotplug_made(const struct hotplug *hotplug, const struct journal_entry *entry, const char *now)
+int hotplug_made(const struct hotplug *hotplug, const struct journal_entry *entry, const char *now)
 {
 	_cleanup_(cpumask) struct cpumask *set = NULL, *n = NULL, *rest = NULL;
+	int r;
 	bool is_set = entry->kind == KNOB_MASK || entry->kind == KNOB_LIST;
 
 	if (!is_set || !entry->new || !is_of_interrupt(entry->path) ||
 		cpumask_is_empty(hotplug->online))
-		return false;
-	return cpumask_new(&set) == 0 && cpumask_new(&n) == 0 && cpumask_new(&rest) == 0 &&
-		knob_parse_cpus(entry->kind, entry->new, set) == 0 &&
+		return 0;
+	r = cpumask_new(&set);
+	if (r == 0)
+		r = cpumask_new(&n);
+	if (r == 0)
+		r = cpumask_new(&rest);
+	if (r < 0)
+		return r;
+	return knob_parse_cpus(entry->kind, entry->new, set) == 0 &&
 		knob_parse_cpus(entry->kind, now, n) == 0 && made_mask(hotplug, set, n, rest);
 }
 

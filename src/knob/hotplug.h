@@ -31,20 +31,19 @@ struct hotplug {
 	struct cpumask *before;
 };
 
-/* How it stands now; the journal may be NULL, then nothing is missing. Where the machine does not
- * tell, nothing is, either. -ENOMEM. */
+/* How it stands now; the journal may be NULL, then nothing is missing. Where the machine has no
+ * files that tell, nothing is, either. Errors of reading them, and smt-off's journal. */
 int hotplug_read(const struct journal *journal, struct hotplug **ret);
 void hotplug_free(struct hotplug *hotplug);
 DEFINE_CLEANUP(hotplug, hotplug_free);
 
 /* Writes down in the journal that the CPUs that are online now are online, beside those of which it
- * says that already. -ENOMEM. */
+ * says that already. Errors of reading them. */
 int hotplug_note_online(struct journal *journal);
 
 /* Whether what a knob is now may be what CPUs that went offline, or a driver at that moment, have
- * made of it: then nobody changed it. For entries that say what it had become. */
-bool hotplug_made(
-	const struct hotplug *hotplug, const struct journal_entry *entry, const char *now);
+ * made of it: then nobody changed it. For entries that say what it had become. 1, 0, -ENOMEM. */
+int hotplug_made(const struct hotplug *hotplug, const struct journal_entry *entry, const char *now);
 
 /* The CPU with which a file is gone for now, if it is one of a CPU that is missing or taken: 1,
  * else 0. -ENOMEM. */

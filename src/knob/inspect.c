@@ -5,23 +5,27 @@
 #include "basic/text.h"
 #include "knob/inspect.h"
 
-bool inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplug,
+int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplug,
 	const struct journal_entry *entry, const char *now)
 {
 	const struct knob_backend *backend;
 	const char *become = entry->new, *rest;
+	int r;
 
 	if (!become || knob_equal(entry->kind, now, entry->old) ||
-		!knob_is_foreign(entry->kind, now, become) || hotplug_made(hotplug, entry, now))
-		return false;
+		!knob_is_foreign(entry->kind, now, become))
+		return 0;
+	r = hotplug_made(hotplug, entry, now);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	backend = knob_find_backend(engine->backends, entry->path, &rest);
 	if (!backend || !backend->is_kernels)
-		return true;
-	if (backend->is_kernels(rest, entry->old, become, now))
-		return false;
+		return 1;
+	r = backend->is_kernels(rest, entry->old, become, now);
 	/* When CPUs went, it may have forgotten what was set. */
-	return cpumask_is_empty(hotplug->missing) ||
-		!backend->is_kernels(rest, entry->old, "", now);
+	if (r == 0 && !cpumask_is_empty(hotplug->missing))
+		r = backend->is_kernels(rest, entry->old, "", now);
+	return r < 0 ? r : !r;
 }
 
 /* Of CPUs that are offline, which may be back when it is put back. */
@@ -34,7 +38,7 @@ static int inspect_whole(const struct engine *engine, struct knob *knob)
 	r = knob_read_whole(engine->backends, knob->path, &whole);
 	if (r == 0 && !knob_equal(knob->kind, knob->now, whole))
 		knob->whole = TAKE_PTR(whole);
-	return r == -ENOMEM ? r : 0;
+	return knob_error_is_ours(-r) ? r : 0;
 }
 
 static int inspect_knob(const struct engine *engine, struct journal *journal,
@@ -51,7 +55,9 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 		return r;
 	free(TAKE_PTR(knob->now));
 	r = knob_read(engine->backends, knob->path, &knob->now);
-	if (r == -ENOMEM)
+	/* Nothing may be turned that could not be put back: neither this knob, nor another one that
+	 * changes this one as a side effect. */
+	if (r < 0 && (knob_error_is_ours(-r) || (!knob->wanted && r == -EIO)))
 		return r;
 	if (r < 0) {
 		knob->error = -r;
@@ -64,20 +70,30 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 			: KNOB_ALREADY;
 	else
 		knob->word = KNOB_NONE;
-	if (entry && inspect_is_foreign(engine, hotplug, entry, knob->now))
+	r = entry ? inspect_is_foreign(engine, hotplug, entry, knob->now) : 0;
+	if (r < 0)
+		return r;
+	if (r > 0)
 		(void)knob_set_note(
 			knob, "changed by somebody else since: it was set to %s", entry->new);
 	return inspect_whole(engine, knob);
 }
 
-int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan)
+int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
+	struct engine_failure *failure)
 {
 	_cleanup_(hotplug) struct hotplug *hotplug = NULL;
 	int r;
 
 	r = hotplug_read(journal, &hotplug);
-	for (size_t i = 0; r == 0 && i < plan->n; i++)
+	if (r < 0)
+		engine_failure_set(failure, NULL, "cannot read which CPUs are online");
+	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		r = inspect_knob(engine, journal, hotplug, &plan->knobs[i]);
+		if (r < 0)
+			engine_failure_set(failure, plan->knobs[i].path, "cannot read %s",
+				plan->knobs[i].name);
+	}
 	return r;
 }
 
@@ -90,7 +106,7 @@ int inspect_plan(
 	r = engine_load_journal(engine, &journal, failure);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	r = inspect_knobs(engine, journal, plan);
+	r = inspect_knobs(engine, journal, plan, failure);
 	for (size_t i = 0; r == 0 && journal && i < plan->n; i++) {
 		const struct journal_entry *entry = journal_find(journal, plan->knobs[i].path);
 

@@ -125,8 +125,12 @@ int journal_lock(unsigned seconds)
 
 	if (directory < 0)
 		return directory;
-	fd = openat(directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = openat(directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
+		return -errno;
+	/* Whoever can open it can hold it, by flock(2): nobody but root, also where an earlier
+	 * version has made it for all to read. */
+	if (fchmod(fd, 0600) < 0)
 		return -errno;
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)

@@ -25,9 +25,11 @@ int journal_open_directory(void);
 /* A file in there, for everybody to read; in place of the old one, whole and synced. */
 int journal_write_file(const char *path, const char *text);
 
+#define JOURNAL_LOCK JOURNAL_DIRECTORY "/lock"
+
 /*
  * One lock for all setters on the machine: two never interleave. Waits for at most `seconds`, then
- * -EAGAIN. A descriptor, to be closed.
+ * -EAGAIN. A descriptor, to be closed. Nobody but root can open the file, and so hold the lock.
  */
 int journal_lock(unsigned seconds);
 

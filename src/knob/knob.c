@@ -220,6 +220,15 @@ int knob_write(const struct knob_backend *backends, const char *path, const char
 	return r;
 }
 
+bool knob_comes_late(const struct knob_backend *backends, enum knob_kind kind, const char *path)
+{
+	const struct knob_backend *backend;
+	const char *rest;
+
+	backend = knob_find_backend(backends, path, &rest);
+	return kind == KNOB_FREQUENCY || (backend && backend->late);
+}
+
 int64_t knob_deadline(void)
 {
 	return clock_now_ns(CLOCK_MONOTONIC) + READ_BACK_MS * NSEC_PER_MSEC;
@@ -329,4 +338,9 @@ bool knob_error_is_unavailable(int error)
 {
 	return error == ENOENT || error == ENODEV || error == ENXIO || error == EOPNOTSUPP ||
 		error == ENOTDIR || error == KERNEL_ENOTSUPP;
+}
+
+bool knob_error_is_ours(int error)
+{
+	return error == ENOMEM || error == EMFILE || error == ENFILE || error == EINTR;
 }

@@ -55,7 +55,7 @@ struct knob {
 	bool may_be_refused;
 
 	/* Filled by the engine. */
-	char *now; /* NULL when it cannot be read */
+	char *now; /* NULL when it cannot be read, or could not be read back: it is not known */
 	/* As `now` before the engine wrote anything, with CPUs that are offline as well; NULL where
 	 * there are none of which `now` does not tell. */
 	char *whole;
@@ -93,17 +93,27 @@ struct knob_backend {
 	const char *scheme;
 	int (*read)(const char *rest, char **ret); /* malloc'd, one line */
 	int (*write)(const char *rest, const char *text);
-	/* Whether `now` may be what the kernel alone has made of a knob that was `old` at first,
-	 * and was found to be `set` when all had been turned, or "" if that may have been lost
-	 * since: then nobody changed it. May be NULL. */
-	bool (*is_kernels)(const char *rest, const char *old, const char *set, const char *now);
+	/* 1 or 0, or an error: whether `now` may be what the kernel alone has made of a knob that
+	 * was `old` at first, and was found to be `set` when all had been turned, or "" if that may
+	 * have been lost since: then nobody changed it. May be NULL. */
+	int (*is_kernels)(const char *rest, const char *old, const char *set, const char *now);
 	/* As read, but with CPUs that are offline as well, which read leaves out. NULL where read
 	 * leaves nothing out. */
 	int (*read_whole)(const char *rest, char **ret);
 	/* They end by themselves all the time, so that one that is gone is no news. What they are
 	 * together (the `fold` of struct knob); NULL for others. */
 	const char *fleeting;
+	/* Somebody else does what is written, and may do it after the write has failed, or after
+	 * the writer was killed: a read that still shows the old value proves nothing then. */
+	bool late;
+	/* Whether this setter may have a knob of that rest: what a journal says is written by root.
+	 * NULL where read and write refuse all that does not exist (a thread). */
+	bool (*is_ours)(const char *rest);
 };
+
+/* Whether what was written may show later than the write returned: KNOB_FREQUENCY, or a backend
+ * that is late. */
+bool knob_comes_late(const struct knob_backend *backends, enum knob_kind kind, const char *path);
 
 /* The backends of a setter, ended by one with scheme NULL; NULL for none but files. */
 int knob_read(const struct knob_backend *backends, const char *path, char **ret);
@@ -138,5 +148,8 @@ const struct knob_backend *knob_find_backend(
 const char *knob_word_name(enum knob_word word);
 /* Whether an errno (positive) says that there is no such knob here, rather than that it refused. */
 bool knob_error_is_unavailable(int error);
+/* Whether an errno (positive) is about this process, and says nothing of the knob: no memory, no
+ * descriptor left, a signal. */
+bool knob_error_is_ours(int error);
 
 #endif

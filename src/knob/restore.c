@@ -6,8 +6,13 @@
 #include "basic/text.h"
 #include "knob/hotplug.h"
 #include "knob/inspect.h"
+#include "knob/layers.h"
 #include "knob/order.h"
 #include "knob/restore.h"
+
+enum {
+	NOTHING_FAILED = -1, /* in place of a group */
+};
 
 void restore_rows_clear(struct restore_rows *rows)
 {
@@ -31,6 +36,8 @@ const char *restore_word_name(enum restore_word word)
 		return "unchanged";
 	case RESTORE_FOREIGN:
 		return "foreign";
+	case RESTORE_HANDED:
+		return "handed-over";
 	case RESTORE_GONE:
 		return "gone";
 	case RESTORE_REFUSED:
@@ -50,6 +57,7 @@ struct restore_state {
 	char *now;
 	bool known;  /* the journal said what the knob had become */
 	bool leave;  /* it is not ours to put back */
+	bool below;  /* another setter has turned it since */
 	size_t seen; /* how much had been written when it was read last */
 	char *rest;  /* what was there before without CPUs that are not there; NULL for all of it */
 	bool waits;  /* some of these are offline, and may come back */
@@ -59,48 +67,57 @@ struct restoring {
 	const struct engine *engine;
 	struct journal *journal;
 	struct restore_state *states; /* of its entries */
+	struct layers *layers;	      /* of the other setters */
 	struct hotplug *hotplug;      /* as it is since the last group was put back */
 	struct cpumask *waited;	      /* all CPUs that are waited for */
 	size_t writes;
 };
 
-/* Whether it is as it was before when CPUs that are offline are counted as well, of which the text
- * of some knobs does not tell. */
-static bool is_whole(const struct restoring *restoring, const struct journal_entry *entry)
+static void fail_entry(struct restore_state *state, int r)
 {
-	_cleanup_free_ char *whole = NULL;
-
-	return knob_read_whole(restoring->engine->backends, entry->path, &whole) == 0 &&
-		knob_equal(entry->kind, whole, entry->old);
+	state->word = RESTORE_FAILED;
+	state->error = -r;
 }
 
-/* Whether it has every CPU, if those that are offline are counted as well, and had not before: then
- * that is no choice any more, though nothing shows of it until they are back. */
-static bool is_everything(const struct restoring *restoring, const struct journal_entry *entry)
+/* Whether a knob whose whole text that is has every CPU, and had not before: then that is no choice
+ * any more, though nothing shows of it until the CPUs that are offline are back. */
+static int lost_its_choice(
+	const struct restoring *restoring, const struct journal_entry *entry, const char *whole)
 {
 	const struct hotplug *hotplug = restoring->hotplug;
 	_cleanup_(cpumask) struct cpumask *now = NULL, *old = NULL;
-	_cleanup_free_ char *whole = NULL;
+	int r;
 
-	return !cpumask_subset(hotplug->present, hotplug->online) &&
-		knob_read_whole(restoring->engine->backends, entry->path, &whole) == 0 &&
-		cpumask_new(&now) == 0 && cpumask_new(&old) == 0 &&
-		knob_parse_cpus(entry->kind, whole, now) == 0 &&
+	if (cpumask_subset(hotplug->present, hotplug->online))
+		return false;
+	r = cpumask_new(&now);
+	if (r == 0)
+		r = cpumask_new(&old);
+	if (r < 0)
+		return r;
+	return knob_parse_cpus(entry->kind, whole, now) == 0 &&
 		knob_parse_cpus(entry->kind, entry->old, old) == 0 &&
 		cpumask_subset(hotplug->present, now) && !cpumask_subset(hotplug->present, old);
 }
 
 /* Whether a text of the knob, which was read just now, means what was there before, as far as that
- * is still to be had. */
-static bool is_as_before(const struct restoring *restoring, size_t index, const char *text)
+ * is still to be had: 1 or 0, and an errno when that cannot be told. */
+static int is_as_before(const struct restoring *restoring, size_t index, const char *text)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	const struct restore_state *state = &restoring->states[index];
+	_cleanup_free_ char *whole = NULL;
+	int r;
 
-	if (knob_equal(entry->kind, text, entry->old) ||
-		(state->rest && knob_equal(entry->kind, text, state->rest)))
-		return !is_everything(restoring, entry);
-	return is_whole(restoring, entry);
+	/* With CPUs that are offline, of which the text of some knobs does not tell. */
+	r = knob_read_whole(restoring->engine->backends, entry->path, &whole);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (!knob_equal(entry->kind, text, entry->old) &&
+		!(state->rest && knob_equal(entry->kind, text, state->rest)))
+		return whole && knob_equal(entry->kind, whole, entry->old);
+	r = whole ? lost_its_choice(restoring, entry, whole) : 0;
+	return r < 0 ? r : !r;
 }
 
 /* Whether what was written down of a knob may have CPUs that were offline then already, which
@@ -193,15 +210,58 @@ static int read_now(const struct restoring *restoring, size_t index)
 	return r;
 }
 
+/* Whether another setter has turned the knob since, 1 or 0: then it is that one's to put back, and
+ * this is to be judged by what that one has found. */
+static int judge_layer(struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *e = &restoring->journal->entries[index];
+	struct restore_state *state = &restoring->states[index];
+	const struct journal_entry *above = layers_find_above(restoring->layers, e);
+	int r = 0;
+
+	if (!above)
+		return 0;
+	if (!restoring->engine->force)
+		r = inspect_is_foreign(restoring->engine, restoring->hotplug, e, above->old);
+	if (r < 0 && knob_error_is_ours(-r))
+		return r;
+	state->leave = true;
+	state->below = true;
+	state->word = r > 0 ? RESTORE_FOREIGN : RESTORE_HANDED;
+	if (state->word == RESTORE_FOREIGN)
+		r = text_replace(&state->now, above->old);
+	else
+		r = text_replace(&state->now, above->new);
+	if (r == 0 && state->word == RESTORE_HANDED)
+		r = layers_hand_over(restoring->layers, e);
+	return r < 0 ? r : 1;
+}
+
+/* Whether somebody else changed what was read just now: 1 or 0, and an errno that is ours when that
+ * cannot be told. Of a knob that itself refuses to tell, nobody can say that it is another's. */
+static int judge_value(const struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *e = &restoring->journal->entries[index];
+	const char *now = restoring->states[index].now;
+	int r;
+
+	if (!now || restoring->engine->force)
+		return 0;
+	r = inspect_is_foreign(restoring->engine, restoring->hotplug, e, now);
+	return r < 0 && !knob_error_is_ours(-r) ? 0 : r;
+}
+
 /*
  * Tells what somebody else changed from what is to be put back, before the first knob is: from then
  * on a value may also have been moved by another knob that was put back. For the same reason the
  * journal forgets what the knobs had become, so that whoever goes on after a crash does not take
- * half of our work for somebody else's. That it cannot be written keeps nobody from restoring.
+ * half of our work for somebody else's. That it cannot be written keeps nobody from restoring. An
+ * error, before anything is touched, for want of what this process needs to look.
  */
-static void judge_entries(const struct restoring *restoring)
+static int judge_entries(struct restoring *restoring)
 {
 	bool anything = false;
+	int r;
 
 	for (size_t i = 0; i < restoring->journal->n; i++) {
 		struct journal_entry *e = &restoring->journal->entries[i];
@@ -209,12 +269,19 @@ static void judge_entries(const struct restoring *restoring)
 		bool same;
 
 		state->known = e->new != NULL;
-		if (read_now(restoring, i) < 0)
-			same = false;
-		else
-			same = knob_equal(e->kind, state->now, e->old);
-		if (state->now && !restoring->engine->force &&
-			inspect_is_foreign(restoring->engine, restoring->hotplug, e, state->now)) {
+		r = judge_layer(restoring, i);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+		r = read_now(restoring, i);
+		if (r < 0 && knob_error_is_ours(-r))
+			return r;
+		same = r == 0 && knob_equal(e->kind, state->now, e->old);
+		r = judge_value(restoring, i);
+		if (r < 0)
+			return r;
+		if (r > 0) {
 			state->leave = true;
 			/* What was only looked after, and stayed as it was, nobody has to miss. */
 			state->word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED
@@ -226,6 +293,7 @@ static void judge_entries(const struct restoring *restoring)
 	}
 	if (anything)
 		(void)journal_save(restoring->journal);
+	return 0;
 }
 
 static int write_text(
@@ -237,6 +305,18 @@ static int write_text(
 	return text ? knob_write(restoring->engine->backends, entry->path, text) : -ENOMEM;
 }
 
+/*
+ * Whether that may be the kernel's answer (0 or a negative errno) to CPUs that are not there:
+ * without one that is online, beyond those that it knows, or, in a cpuset of cgroup v1, beyond
+ * those of its parent (validate_change() in kernel/cgroup/cpuset.c). Any other error would come for
+ * CPUs that are there as well.
+ */
+static bool is_about_cpus(const char *path, int r)
+{
+	return r == -EINVAL || r == -ERANGE || r == -EOVERFLOW ||
+		(r == -EACCES && path[0] == '/' && strcmp(strrchr(path, '/'), "/cpuset.cpus") == 0);
+}
+
 static void write_old(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
@@ -244,7 +324,7 @@ static void write_old(struct restoring *restoring, size_t index)
 	int r, lost = 0;
 
 	r = write_text(restoring, entry, state->rest ? state->rest : entry->old);
-	if (r < 0 && r != -ENOENT)
+	if (is_about_cpus(entry->path, r))
 		lost = do_without_cpus(restoring, index);
 	if (lost > 0)
 		r = write_text(restoring, entry, state->rest);
@@ -276,19 +356,27 @@ static void keep_foreign(struct restoring *restoring, size_t index)
 
 /* Whether what it waited for has come without us, and more: another tool knew more of it, or
  * somebody has chosen. What the kernel gives to one that has lost its choice is neither. */
-static bool has_come(const struct restoring *restoring, size_t index)
+static int has_come(const struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	const char *now = restoring->states[index].now, *rest;
 	_cleanup_(cpumask) struct cpumask *n = NULL, *old = NULL;
 	const struct knob_backend *backend;
+	int r;
 
 	backend = knob_find_backend(restoring->engine->backends, entry->path, &rest);
-	return entry->waits && entry->kind == KNOB_LIST && backend && backend->is_kernels &&
-		cpumask_new(&n) == 0 && cpumask_new(&old) == 0 &&
-		knob_parse_cpus(entry->kind, now, n) == 0 &&
-		knob_parse_cpus(entry->kind, entry->old, old) == 0 && cpumask_subset(old, n) &&
-		!backend->is_kernels(rest, entry->old, "", now);
+	if (!entry->waits || entry->kind != KNOB_LIST || !backend || !backend->is_kernels)
+		return 0;
+	r = cpumask_new(&n);
+	if (r == 0)
+		r = cpumask_new(&old);
+	if (r < 0)
+		return r;
+	if (knob_parse_cpus(entry->kind, now, n) < 0 ||
+		knob_parse_cpus(entry->kind, entry->old, old) < 0 || !cpumask_subset(old, n))
+		return 0;
+	r = backend->is_kernels(rest, entry->old, "", now);
+	return r < 0 ? r : !r;
 }
 
 /* Puts one knob back; it remains to be read back. */
@@ -296,20 +384,28 @@ static void restore_entry(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
+	int r;
 
-	if (state->leave)
+	if (state->leave && !state->below)
 		keep_foreign(restoring, index);
 	if (state->leave || read_now(restoring, index) < 0)
 		return;
-	if (has_come(restoring, index)) {
+	r = has_come(restoring, index);
+	if (r != 0) {
 		state->leave = true;
 		state->word = RESTORE_UNCHANGED;
+		if (r < 0)
+			fail_entry(state, r);
 		return;
 	}
-	/* Where the apply did not live to see what became of a limit, what shows of it may be from
-	 * before it was written. */
-	if (is_as_before(restoring, index, state->now) &&
-		(entry->kind != KNOB_FREQUENCY || state->known))
+	r = is_as_before(restoring, index, state->now);
+	if (r < 0)
+		fail_entry(state, r);
+	/* Where the apply did not live to see what became of what comes late, what shows of it may
+	 * be from before that. */
+	else if (r > 0 &&
+		(state->known ||
+			!knob_comes_late(restoring->engine->backends, entry->kind, entry->path)))
 		state->word = RESTORE_UNCHANGED;
 	else
 		write_old(restoring, index);
@@ -325,16 +421,24 @@ static void read_entry_back(struct restoring *restoring, size_t index, int64_t d
 	r = knob_read_back(restoring->engine->backends, entry->kind, entry->path, entry->old,
 		deadline, &after);
 	if (r < 0) {
-		state->error = r == -ENOENT ? 0 : -r;
-		state->word = r == -ENOENT ? RESTORE_GONE : RESTORE_FAILED;
+		fail_entry(state, r);
+		if (r == -ENOENT) {
+			state->word = RESTORE_GONE;
+			state->error = 0;
+		}
 		return;
 	}
 	free(state->now);
 	state->now = after;
 	state->seen = restoring->writes;
-	if (!is_as_before(restoring, index, after) &&
-		(do_without_cpus(restoring, index) <= 0 || !is_as_before(restoring, index, after)))
-		state->word = RESTORE_FAILED;
+	r = is_as_before(restoring, index, after);
+	if (r == 0) {
+		r = do_without_cpus(restoring, index);
+		if (r > 0)
+			r = is_as_before(restoring, index, after);
+	}
+	if (r <= 0)
+		fail_entry(state, r == -ENODATA ? 0 : r);
 }
 
 /* What could not be reached, for it goes and comes with a CPU. */
@@ -352,18 +456,36 @@ static void find_hidden(struct restoring *restoring, size_t index)
 	state->error = 0;
 }
 
+/* Nothing of a group is put back, for a reason that is none of its knobs'. */
+static void fail_group(
+	struct restoring *restoring, const struct order_place *places, size_t n, int r)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct restore_state *state = &restoring->states[places[i].index];
+
+		if (state->leave)
+			continue;
+		state->leave = true;
+		fail_entry(state, r);
+	}
+}
+
 /* All of a group: first written, each at its turn, then read back, because what comes late comes
  * for all of them at the same time. */
 static void restore_group(struct restoring *restoring, const struct order_place *places, size_t n)
 {
 	struct hotplug *hotplug;
 	int64_t deadline;
+	int r;
 
 	/* The group before may have brought CPUs back. */
-	if (hotplug_read(restoring->journal, &hotplug) == 0) {
-		hotplug_free(restoring->hotplug);
-		restoring->hotplug = hotplug;
+	r = hotplug_read(restoring->journal, &hotplug);
+	if (r < 0) {
+		fail_group(restoring, places, n, r);
+		return;
 	}
+	hotplug_free(restoring->hotplug);
+	restoring->hotplug = hotplug;
 	for (size_t i = 0; i < n; i++)
 		restore_entry(restoring, places[i].index);
 	for (size_t i = 0; i < n; i++) {
@@ -390,20 +512,25 @@ static void restore_moved(struct restoring *restoring)
 	int64_t deadline;
 
 	for (size_t i = 0; i < restoring->journal->n; i++) {
-		const struct restore_state *state = &restoring->states[i];
+		struct restore_state *state = &restoring->states[i];
+		int r;
 
 		if (state->leave ||
 			(state->word != RESTORE_DONE && state->word != RESTORE_UNCHANGED) ||
-			read_now(restoring, i) < 0 || is_as_before(restoring, i, state->now))
+			read_now(restoring, i) < 0)
 			continue;
-		write_old(restoring, i);
+		r = is_as_before(restoring, i, state->now);
+		if (r < 0)
+			fail_entry(state, r);
+		else if (r == 0)
+			write_old(restoring, i);
 	}
 	deadline = knob_deadline();
 	for (size_t i = 0; i < restoring->journal->n; i++) {
 		const struct restore_state *state = &restoring->states[i];
 
 		if (!state->leave && state->word == RESTORE_DONE &&
-			!is_as_before(restoring, i, state->now))
+			is_as_before(restoring, i, state->now) <= 0)
 			read_entry_back(restoring, i, deadline);
 	}
 }
@@ -439,22 +566,40 @@ static int add_row(const struct engine *engine, struct restore_rows *rows,
 		: -ENOMEM;
 }
 
+/*
+ * Whether an entry stays in the journal. So does one that was put back, or had not changed, while a
+ * knob of a group that is undone before its own has failed: it may be moved when that is put back,
+ * as it was when that was turned.
+ */
+static bool stays_in_journal(
+	const struct journal_entry *e, const struct restore_state *state, int64_t failed_group)
+{
+	if (state->word == RESTORE_DONE || state->word == RESTORE_UNCHANGED)
+		return !state->leave && e->group < failed_group;
+	return state->word == RESTORE_FAILED || state->word == RESTORE_FOREIGN ||
+		state->word == RESTORE_WAITING;
+}
+
 /* The row of an entry, and what is left over into `left`. Takes the state's text over. */
 static int note_restored(const struct engine *engine, const struct journal_entry *e,
-	struct restore_state *state, struct journal *left, struct restore_rows *rows)
+	struct restore_state *state, int64_t failed_group, struct journal *left,
+	struct restore_rows *rows)
 {
 	char *now = TAKE_PTR(state->now);
 	int r;
 
 	if (state->waits && state->word == RESTORE_DONE)
 		state->word = RESTORE_WAITING;
-	if (state->word == RESTORE_FAILED || state->word == RESTORE_FOREIGN ||
-		state->word == RESTORE_WAITING) {
-		r = journal_add(left, e->group, e->kind, e->path, e->name, e->old, e->new);
+	if (stays_in_journal(e, state, failed_group)) {
+		bool well = state->word == RESTORE_DONE || state->word == RESTORE_UNCHANGED;
+
+		r = journal_add(
+			left, e->group, e->kind, e->path, e->name, e->old, well ? now : e->new);
 		if (r < 0) {
 			free(now);
 			return r;
 		}
+		left->entries[left->n - 1].since = e->since;
 		left->entries[left->n - 1].left = state->word == RESTORE_FOREIGN;
 		left->entries[left->n - 1].waits = state->word == RESTORE_WAITING;
 	}
@@ -508,14 +653,16 @@ static int note_cut(const struct restoring *restoring, const struct knob_plan *p
 		struct restore_state state = { .word = RESTORE_WAITING };
 
 		if (!journal_find(restoring->journal, knob->path))
-			r = note_restored(restoring->engine, &entry, &state, left, rows);
+			r = note_restored(
+				restoring->engine, &entry, &state, NOTHING_FAILED, left, rows);
 	}
 	return r;
 }
 
-/* All entries; those that are left over go into `left`. */
+/* All entries; those that are left over go into `left`. *ret_result is the error of the first that
+ * failed. An error of the whole, such as memory that ran out, says nothing of the entries. */
 static int restore_entries(const struct engine *engine, struct journal *journal,
-	struct journal *left, struct restore_rows *rows)
+	struct journal *left, struct restore_rows *rows, int *ret_result)
 {
 	_cleanup_free_ struct order_place *places = calloc(journal->n + 1, sizeof(*places));
 	struct restoring restoring = {
@@ -524,6 +671,7 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 		.states = calloc(journal->n + 1, sizeof(*restoring.states)),
 	};
 	struct knob_plan cut = { 0 };
+	int64_t failed_group = NOTHING_FAILED;
 	int result = 0, r = 0;
 
 	if (!places || !restoring.states) {
@@ -535,23 +683,36 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	order_sort_backwards(places, journal->n);
 	r = hotplug_read(journal, &restoring.hotplug);
 	if (r == 0)
+		r = layers_read(engine->tool, &restoring.layers);
+	if (r == 0)
 		r = cpumask_new(&restoring.waited);
 	if (r < 0)
 		goto out;
-	judge_entries(&restoring);
+	r = judge_entries(&restoring);
+	if (r == 0)
+		r = layers_save(restoring.layers);
+	if (r < 0)
+		goto out;
 	for (size_t i = 0, end; i < journal->n; i = end) {
 		end = order_find_group_end(places, journal->n, i);
 		restore_group(&restoring, &places[i], end - i);
 	}
 	restore_moved(&restoring);
 	r = find_cut(&restoring, &cut);
-	for (size_t i = 0; r == 0 && i < journal->n; i++) {
-		const struct journal_entry *e = &journal->entries[places[i].index];
-		struct restore_state *state = &restoring.states[places[i].index];
+	for (size_t i = 0; i < journal->n; i++) {
+		const struct restore_state *state = &restoring.states[places[i].index];
 
-		if (state->word == RESTORE_FAILED && result == 0)
-			result = state->error ? -state->error : -EINVAL;
-		r = note_restored(engine, e, state, left, rows);
+		/* Backwards: the first one has the highest group. */
+		if (state->word != RESTORE_FAILED || result < 0)
+			continue;
+		result = state->error ? -state->error : -EINVAL;
+		failed_group = journal->entries[places[i].index].group;
+	}
+	for (size_t i = 0; r == 0 && i < journal->n; i++) {
+		size_t index = places[i].index;
+
+		r = note_restored(engine, &journal->entries[index], &restoring.states[index],
+			failed_group, left, rows);
 	}
 	if (r == 0)
 		r = note_cut(&restoring, &cut, left, rows);
@@ -566,9 +727,12 @@ out:
 	}
 	free(restoring.states);
 	knob_plan_clear(&cut);
+	layers_free(restoring.layers);
 	hotplug_free(restoring.hotplug);
 	cpumask_free(restoring.waited);
-	return r < 0 ? r : result;
+	if (r == 0)
+		*ret_result = result;
+	return r;
 }
 
 int restore_journal(
@@ -576,7 +740,7 @@ int restore_journal(
 {
 	_cleanup_(journal) struct journal *journal = NULL, *left = NULL;
 	struct restore_rows rows = { 0 };
-	int result, r;
+	int result = 0, r;
 
 	r = engine_load_journal(engine, &journal, failure);
 	if (r == -ENOENT)
@@ -586,13 +750,15 @@ int restore_journal(
 	r = journal_new(engine->tool, &left);
 	if (r == 0)
 		r = text_replace(&left->online, journal->online);
-	if (r < 0)
-		return r;
-	result = restore_entries(engine, journal, left, &rows);
-	/* Memory that ran out half-way: the journal stays, and restoring can be repeated. */
-	if (result == -ENOMEM) {
+	if (r == 0)
+		r = restore_entries(engine, journal, left, &rows, &result);
+	/* The journal stays, and restoring can be repeated. */
+	if (r < 0) {
 		restore_rows_clear(&rows);
-		return result;
+		engine_failure_set(failure, NULL,
+			"cannot restore what the journal " JOURNAL_DIRECTORY "/%s.journal says",
+			engine->tool);
+		return r;
 	}
 	r = left->n > 0 ? journal_save(left) : journal_remove(engine->tool);
 	*ret = rows;

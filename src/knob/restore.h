@@ -15,6 +15,7 @@ enum restore_word {
 	RESTORE_DONE,	   /* written back */
 	RESTORE_UNCHANGED, /* it was as before already, or we never changed it */
 	RESTORE_FOREIGN,   /* somebody else changed it since: left as it is */
+	RESTORE_HANDED,	   /* another setter has turned it since, and will put it back (layers.h) */
 	RESTORE_GONE,	   /* there is no such knob any more, or none of the CPUs that it named */
 	RESTORE_REFUSED,   /* engine->may_stay() */
 	RESTORE_WAITING,   /* for a CPU that is offline; the rest is as it was */
@@ -44,11 +45,12 @@ const char *restore_word_name(enum restore_word word);
 /*
  * Puts back what the journal says, groups backwards, under engine_lock(). Values that somebody else
  * changed since stay, unless forced; what needs a CPU that went offline since is put back as far as
- * it can be. What is left over (foreign, waiting or failed) stays in the journal, else the journal
- * goes: it forgets what is gone, and of lists of CPUs those that the machine has no more. 0 also
- * when there is none. The errno of the first knob that failed, of which its row tells and `failure`
- * does not; the others are restored all the same. The failure is set when the journal cannot be
- * used, with *ret untouched then, or not be written.
+ * it can be; what another setter has turned since is handed over to it. What is left over (foreign,
+ * waiting or failed) stays in the journal, else the journal
+ * goes: it forgets what is gone, and of lists of CPUs those that the machine has no more. What
+ * cannot be read has failed. 0 also when there is no journal. The errno of the first knob that
+ * failed, of which its row tells and `failure` does not; the others are restored all the same. The
+ * failure is set when the journal cannot be used, with *ret untouched then, or not be written.
  */
 int restore_journal(
 	const struct engine *engine, struct restore_rows *ret, struct engine_failure *failure);

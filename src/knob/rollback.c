@@ -19,6 +19,14 @@ static bool is_back(const struct engine *engine, const struct knob *knob)
 			knob_equal(knob->kind, whole, knob->whole));
 }
 
+/* Whether what shows of it may be from before it was written just now. The kernel has refused a
+ * frequency for good. */
+static bool may_come_yet(const struct engine *engine, const struct knob *knob)
+{
+	return knob->turned && knob_comes_late(engine->backends, knob->kind, knob->path) &&
+		(knob->kind != KNOB_FREQUENCY || knob->error == 0);
+}
+
 /* Turns one knob back that this call has turned, or that others may have moved. */
 static int roll_back_knob(const struct engine *engine, struct knob *knob)
 {
@@ -27,9 +35,7 @@ static int roll_back_knob(const struct engine *engine, struct knob *knob)
 
 	if (knob->word == KNOB_APPLIED)
 		knob->word = KNOB_NONE;
-	/* What shows of a limit may be from before it was written just now, unless that failed. */
-	if ((knob->kind != KNOB_FREQUENCY || !knob->turned || knob->error != 0) &&
-		is_back(engine, knob))
+	if (!may_come_yet(engine, knob) && is_back(engine, knob))
 		return 0;
 	text = knob_writable(knob->kind, knob->whole ? knob->whole : knob->before);
 	if (!text)

@@ -410,8 +410,10 @@ static int run_status(
 
 	if (a->verb == SETTER_STATUS) {
 		r = add_journal_rows(setter, a->what, plan);
-		if (r < 0)
+		if (r < 0) {
+			say_errno(r, "cannot show what the journal has");
 			return EXIT_FAILED;
+		}
 	}
 	r = inspect_plan(&engine, plan, &failure);
 	if (r < 0) {
@@ -484,7 +486,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	r = apply_plan(&engine, plan, &failure);
 	if (r < 0) {
 		/* What else went wrong then, such as putting it all back, is new. */
-		if (!verification.failed || failure.what)
+		if (!verification.failed || failure.what || r == -ENOMEM)
 			say_failure(r, &failure);
 		return EXIT_FAILED;
 	}
@@ -591,6 +593,14 @@ static void say_left_over(const struct setter *setter, const struct restore_rows
 			n_fleeting - FLEETING_SHOWN);
 }
 
+static bool any_failed(const struct restore_rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->items[i].word == RESTORE_FAILED)
+			return true;
+	return false;
+}
+
 /* Under the lock; says what is wrong. */
 static int restore(const struct setter *setter, const struct arguments *a, struct restore_rows *ret)
 {
@@ -614,7 +624,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 	r = restore_journal(&engine, ret, &failure);
 	say_left_over(setter, ret, a->once);
 	/* Of knobs that failed their rows told already. */
-	if (r < 0 && (failure.what || ret->n == 0))
+	if (r < 0 && (failure.what || !any_failed(ret)))
 		say_failure(r, &failure);
 	return r;
 }
@@ -660,6 +670,14 @@ static int find_target_cpus(
 	return 0;
 }
 
+/* The exit status for what has been said already, but for memory that ran out. */
+static int end_badly(int r)
+{
+	if (r == -ENOMEM)
+		say_errno(r, "failed");
+	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
 static int run_with_plan(const struct setter *setter, const struct arguments *a)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
@@ -699,12 +717,12 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 		if (r == 0)
 			r = parse_cpus(a->cpus, topology, cpus);
 		if (r < 0)
-			return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+			return end_badly(r);
 		target.cpus = cpus;
 	}
 	r = setter->plan(&target, &plan, setter->state);
 	if (r < 0)
-		status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		status = end_badly(r);
 	else if (!turns)
 		status = run_status(setter, a, &plan);
 	else
@@ -720,7 +738,7 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 
 	r = parse_arguments(setter, argc, argv, &arguments);
 	if (r < 0)
-		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		return end_badly(r);
 	if (r > 0)
 		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	if (arguments.own)

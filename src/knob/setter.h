@@ -83,11 +83,13 @@ struct setter {
 	/* An option of its own, and the word WHAT. Say what is wrong and return -EINVAL. */
 	int (*parse_option)(int option, const char *value, void *state);
 	int (*parse_what)(const char *what, void *state);
-	/* Makes the plan; says what is wrong: -EINVAL for wrong use, else a failure. */
+	/* Makes the plan; says what is wrong, but for -ENOMEM: -EINVAL for wrong use, else a
+	 * failure. */
 	int (*plan)(const struct setter_target *target, struct knob_plan *plan, void *state);
 	/* After a successful apply: whether the machine now is as it was meant to be (the frequency
-	 * that a CPU shows). May add notes to the plan's knobs; says what is wrong and returns a
-	 * negative errno to have turned back what this apply has turned. NULL for none. */
+	 * that a CPU shows). May add notes to the plan's knobs; says what is wrong, but for
+	 * -ENOMEM, and returns a negative errno to have turned back what this apply has turned.
+	 * NULL for none. */
 	int (*verify)(const struct setter_target *target, struct knob_plan *plan, void *state);
 	void *state;
 };

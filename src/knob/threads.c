@@ -29,6 +29,13 @@ struct affinity {
 	unsigned long bits[CPUMASK_BYTES / sizeof(unsigned long)];
 };
 
+/* Whether an error (negative) only says that a thread is gone, or that there are no cpusets. Any
+ * other would leave unknown what is to be known. */
+static bool is_hidden(int r)
+{
+	return r == -ENOENT || r == -ESRCH || r == -ENODATA;
+}
+
 static int read_affinity(pid_t tid, struct cpumask *ret)
 {
 	struct affinity affinity = { 0 };
@@ -53,14 +60,17 @@ static int find_thread(const char *which, pid_t *ret)
 	const char *cursor = which;
 	struct task task = { 0 };
 	uint64_t tid, start;
+	int r;
 
 	if (parse_next_u64(&cursor, &tid) < 0 || tid > INT_MAX || *cursor++ != '@' ||
 		parse_u64(cursor, 0, UINT64_MAX, &start) < 0)
 		return -ENOENT;
 	/* /proc/TID/stat would add up all threads of its process. */
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)tid, (int)tid);
-	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
-		tasks_parse_stat(text, &task) < 0 || task.start != start || task.dead)
+	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	if (r < 0)
+		return is_hidden(r) ? -ENOENT : r;
+	if (tasks_parse_stat(text, &task) < 0 || task.start != start || task.dead)
 		return -ENOENT;
 	*ret = (pid_t)tid;
 	return 0;
@@ -169,14 +179,16 @@ int thread_write(const char *which, const char *text)
 		r = cpumask_new(&whole);
 	if (r < 0)
 		return r;
+	if (!cpumask_equal(cpus, now))
+		return write_affinity(tid, &affinity);
 	/* Kernels that remember what was asked for would forget it for what it is now. */
-	if (cpumask_equal(cpus, now) &&
-		(read_whole_affinity(tid, whole) < 0 || cpumask_equal(whole, now)))
-		return 0;
-	return write_affinity(tid, &affinity);
+	r = read_whole_affinity(tid, whole);
+	if (r < 0)
+		return is_hidden(r) ? 0 : r;
+	return cpumask_equal(whole, now) ? 0 : write_affinity(tid, &affinity);
 }
 
-/* Whether these CPUs are all that its cpuset allows: 1, 0, -ENOMEM. No where that cannot be seen,
+/* Whether these CPUs are all that its cpuset allows: 1, 0, an error. 0 where the cpuset is hidden,
  * unless they are all that are online. */
 static int is_everywhere(pid_t tid, const struct cpumask *cpus)
 {
@@ -186,12 +198,14 @@ static int is_everywhere(pid_t tid, const struct cpumask *cpus)
 	r = cpumask_new(&most);
 	if (r < 0)
 		return r;
-	if (cpumask_read_list(AT_FDCWD, ONLINE, most) == 0 && cpumask_equal(cpus, most))
+	r = cpumask_read_list(AT_FDCWD, ONLINE, most);
+	if (r == 0 && cpumask_equal(cpus, most))
 		return 1;
-	r = isolation_read_cpuset(tid, most, NULL);
-	if (r == -ENOMEM)
-		return r;
-	return r == 0 && cpumask_subset(most, cpus);
+	if (r == 0 || r == -ENOENT)
+		r = isolation_read_cpuset(tid, most, NULL);
+	if (r < 0)
+		return is_hidden(r) ? 0 : r;
+	return cpumask_subset(most, cpus);
 }
 
 /* Whether that is what `cpus` are: those that are online, which alone remain in `of`. */
@@ -202,14 +216,14 @@ static bool are_online_of(
 	return cpumask_equal(cpus, of);
 }
 
-static bool was_moved_by_kernel(pid_t tid, struct cpumask *old, struct cpumask *set,
+static int was_moved_by_kernel(pid_t tid, struct cpumask *old, struct cpumask *set,
 	const struct cpumask *now, const struct cpumask *online)
 {
 	bool forgotten = cpumask_is_empty(set) || !cpumask_subset(set, old);
 
 	if (are_online_of(now, old, online) || are_online_of(now, set, online))
-		return true;
-	return forgotten && is_everywhere(tid, now) > 0;
+		return 1;
+	return forgotten ? is_everywhere(tid, now) : 0;
 }
 
 /*
@@ -217,7 +231,7 @@ static bool was_moved_by_kernel(pid_t tid, struct cpumask *old, struct cpumask *
  * it had become; and where that had been forgotten, or was to be as soon as the thread ran, all
  * that its cpuset allows now.
  */
-bool thread_is_kernels(const char *which, const char *old, const char *set, const char *now)
+int thread_is_kernels(const char *which, const char *old, const char *set, const char *now)
 {
 	_cleanup_(cpumask) struct cpumask *o = NULL, *s = NULL, *n = NULL, *online = NULL;
 	pid_t tid;
@@ -234,7 +248,9 @@ bool thread_is_kernels(const char *which, const char *old, const char *set, cons
 		r = cpumask_new(&online);
 	if (r == 0)
 		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
-	return r == 0 && was_moved_by_kernel(tid, o, s, n, online);
+	if (r < 0)
+		return r == -ENOENT || r == -EINVAL ? 0 : r;
+	return was_moved_by_kernel(tid, o, s, n, online);
 }
 
 int follower_read(const char *which, char **ret)
@@ -303,12 +319,15 @@ static int read_choice_of_online(const struct scene *s, pid_t tid)
 	_cleanup_free_ char *cpuset = NULL;
 	int r;
 
-	if (read_whole_affinity(tid, s->cpuset) < 0 || cpumask_subset(s->offline, s->cpuset) ||
+	r = read_whole_affinity(tid, s->cpuset);
+	if (r < 0)
+		return is_hidden(r) ? CHOICE_NONE : r;
+	if (cpumask_subset(s->offline, s->cpuset) ||
 		!cpumask_subset(s->own, s->cpuset)) /* it has changed meanwhile */
 		return CHOICE_NONE;
 	r = isolation_read_cpuset(tid, s->cpuset, &cpuset);
 	if (r < 0)
-		return r == -ENOMEM ? r : CHOICE_NONE;
+		return is_hidden(r) ? CHOICE_NONE : r;
 	return strcmp(cpuset, "/") == 0 ? CHOICE_OWN : CHOICE_NONE;
 }
 
@@ -325,17 +344,18 @@ static int read_choice(const struct scene *s, pid_t tid, const char *path)
 		cpumask_and(s->own, s->own, s->online);
 		return CHOICE_OWN;
 	}
-	if (read_affinity(tid, s->own) < 0)
-		return CHOICE_GONE;
+	r = read_affinity(tid, s->own);
+	if (r < 0)
+		return is_hidden(r) ? CHOICE_GONE : r;
 	if (cpumask_equal(s->own, s->online))
 		return cpumask_is_empty(s->offline) ? CHOICE_NONE : read_choice_of_online(s, tid);
 	/* It waits for a CPU that is offline, and is given others as soon as its cpuset changes. */
 	if (cpumask_is_empty(s->own))
 		return CHOICE_OWN;
 	r = isolation_read_cpuset(tid, s->cpuset, NULL);
-	if (r == -ENOMEM)
-		return r;
-	return r < 0 || !cpumask_subset(s->cpuset, s->own) ? CHOICE_OWN : CHOICE_NONE;
+	if (r < 0)
+		return is_hidden(r) ? CHOICE_OWN : r;
+	return cpumask_subset(s->cpuset, s->own) ? CHOICE_NONE : CHOICE_OWN;
 }
 
 static int add_knob(struct knob_plan *plan, unsigned group, enum knob_kind kind,
@@ -416,7 +436,6 @@ static int add_thread(
 	return add_knob(plan, group, KNOB_WORD, task, paths.follower, NULL);
 }
 
-/* -ENOMEM. */
 static int read_offline(const struct cpumask *online, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *offline = NULL;
@@ -425,7 +444,10 @@ static int read_offline(const struct cpumask *online, struct cpumask **ret)
 	r = cpumask_new(&offline);
 	if (r < 0)
 		return r;
-	if (cpumask_read_list(AT_FDCWD, PRESENT, offline) == 0)
+	r = cpumask_read_list(AT_FDCWD, PRESENT, offline);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r == 0)
 		cpumask_andnot(offline, offline, online);
 	*ret = TAKE_PTR(offline);
 	return 0;
@@ -454,8 +476,11 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 		r = tasks_read(quiet && cpumask_is_empty(offline) ? online : NULL, &tasks);
 	if (r < 0)
 		return r;
-	/* What is wrong with a journal, the engine says. */
-	(void)journal_load(tool, &journal, &why);
+	/* What is wrong with a damaged journal, the engine says. */
+	r = journal_load(tool, &journal, &why);
+	if (r < 0 && r != -ENOENT && r != -EBADMSG)
+		return r;
+	r = 0;
 	scene = (struct scene){
 		.online = online,
 		.offline = offline,
@@ -471,7 +496,7 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 }
 
 /* Whether a thread of the root cpuset may run on all CPUs, but not on those that are missing: 1, 0,
- * -ENOMEM. */
+ * an error. */
 static int is_cut(pid_t tid, const struct cpumask *missing)
 {
 	_cleanup_(cpumask) struct cpumask *whole = NULL, *now = NULL;
@@ -483,8 +508,12 @@ static int is_cut(pid_t tid, const struct cpumask *missing)
 		r = cpumask_new(&now);
 	if (r < 0)
 		return r;
-	if (read_whole_affinity(tid, whole) < 0 || cpumask_subset(missing, whole) ||
-		read_affinity(tid, now) < 0 || !cpumask_subset(now, whole))
+	r = read_whole_affinity(tid, whole);
+	if (r == 0)
+		r = read_affinity(tid, now);
+	if (r < 0)
+		return is_hidden(r) ? 0 : r;
+	if (cpumask_subset(missing, whole) || !cpumask_subset(now, whole))
 		return 0;
 	r = is_everywhere(tid, now);
 	if (r <= 0)
@@ -492,7 +521,7 @@ static int is_cut(pid_t tid, const struct cpumask *missing)
 	/* A thread of another one gets them back with its cpuset. */
 	r = isolation_read_cpuset(tid, now, &cpuset);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return is_hidden(r) ? 0 : r;
 	return strcmp(cpuset, "/") == 0;
 }
 

@@ -41,7 +41,7 @@
 #define THREAD_SCHEME "thread"
 int thread_read(const char *which, char **ret);
 int thread_write(const char *which, const char *text);
-bool thread_is_kernels(const char *which, const char *old, const char *set, const char *now);
+int thread_is_kernels(const char *which, const char *old, const char *set, const char *now);
 /* With those that are offline: what is put back. */
 int thread_read_whole(const char *which, char **ret);
 

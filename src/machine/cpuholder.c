@@ -54,16 +54,15 @@ pid_t cpuholder_parse_locks(char *text, const struct stat *st)
 	return pid;
 }
 
-int cpuholder_find(int cpu, struct cpuholder *ret)
+int cpuholder_find_file(const char *file, struct cpuholder *ret)
 {
-	struct cpuholder holder = { .cpu = cpu };
+	struct cpuholder holder = { .cpu = -1 };
 	_cleanup_free_ char *locks = NULL;
 	char path[64];
 	struct stat st;
 	int r;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpu);
-	if (stat(path, &st) < 0)
+	if (stat(file, &st) < 0)
 		return -errno;
 	r = file_read_all(AT_FDCWD, "/proc/locks", LOCKS_MAX, &locks, NULL);
 	if (r < 0)
@@ -79,4 +78,16 @@ int cpuholder_find(int cpu, struct cpuholder *ret)
 		holder.comm[0] = '\0';
 	*ret = holder;
 	return 0;
+}
+
+int cpuholder_find(int cpu, struct cpuholder *ret)
+{
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpu);
+	r = cpuholder_find_file(path, ret);
+	if (r == 0)
+		ret->cpu = cpu;
+	return r;
 }

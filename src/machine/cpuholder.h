@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct cpuholder {
-	int cpu;
+	int cpu;   /* -1: the file that is locked is none of a CPU */
 	pid_t pid; /* 0 when it cannot be seen from here */
 	uid_t uid;
 	char comm[32];
@@ -20,6 +20,8 @@ struct cpuholder {
 /* -ENOENT when nobody holds it, or nobody of this PID namespace; another errno where the kernel
  * does not tell. */
 int cpuholder_find(int cpu, struct cpuholder *ret);
+/* The same of such a lock on any other file; cpu is -1. */
+int cpuholder_find_file(const char *file, struct cpuholder *ret);
 
 /* The process that has a lock on that file, 0 for none, by the text of /proc/locks, which is cut
  * up. */

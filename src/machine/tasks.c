@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/file.h"
 #include "basic/macro.h"
@@ -81,21 +82,30 @@ struct reading {
 	unsigned long quiet[CPUMASK_BYTES / sizeof(unsigned long)];
 };
 
-/* Where a thread may run; false when it is gone. */
-static bool read_affinity(const struct reading *reading, pid_t tid, struct task *task)
+/* -ESRCH for what is gone, or closed to us where we are not root, which is how processes are; else
+ * the error itself, which says nothing of them. */
+static int hide(int r)
+{
+	bool closed = (r == -EACCES || r == -EPERM) && geteuid() != 0;
+
+	return r == -ENOENT || r == -EINVAL || closed ? -ESRCH : r;
+}
+
+/* Where a thread may run; -ESRCH when it is gone. */
+static int read_affinity(const struct reading *reading, pid_t tid, struct task *task)
 {
 	unsigned long mask[CPUMASK_BYTES / sizeof(unsigned long)] = { 0 };
 	unsigned long in = 0, out = 0;
 
 	if (sched_getaffinity(tid, sizeof(mask), (cpu_set_t *)mask) < 0)
-		return false;
+		return hide(-errno);
 	for (size_t i = 0; i < ARRAY_SIZE(mask); i++) {
 		in |= mask[i] & reading->quiet[i];
 		out |= mask[i] & ~reading->quiet[i];
 	}
 	task->may = in != 0;
 	task->only = in != 0 && out == 0;
-	return true;
+	return 0;
 }
 
 static int add_task(struct reading *reading, const struct task *task)
@@ -123,8 +133,9 @@ static int read_task(struct reading *reading, int proc, pid_t pid, pid_t tid)
 	char path[64], text[FILE_ATTR_SIZE];
 	int r;
 
-	if (!read_affinity(reading, tid, &task))
-		return -ESRCH;
+	r = read_affinity(reading, tid, &task);
+	if (r < 0)
+		return r;
 	if (tid != pid && !task.may && !reading->whole)
 		return 0;
 	/* Of the first thread the process's own file says the same, in what is read here, and the
@@ -133,7 +144,10 @@ static int read_task(struct reading *reading, int proc, pid_t pid, pid_t tid)
 		snprintf(path, sizeof(path), "%d/stat", pid);
 	else
 		snprintf(path, sizeof(path), "%d/task/%d/stat", pid, tid);
-	if (file_read_attr(proc, path, text, sizeof(text)) < 0 || tasks_parse_stat(text, &task) < 0)
+	r = file_read_attr(proc, path, text, sizeof(text));
+	if (r < 0)
+		return hide(r);
+	if (tasks_parse_stat(text, &task) < 0)
 		return -ESRCH;
 	r = add_task(reading, &task);
 	return r < 0 ? r : 1;
@@ -149,35 +163,41 @@ static int read_threads(struct reading *reading, int proc, pid_t pid)
 
 	snprintf(path, sizeof(path), "%d/task", pid);
 	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
+	if (fd < 0) {
+		r = hide(-errno);
+		return r == -ESRCH ? 0 : r;
+	}
 	dir = fdopendir(fd);
 	if (!dir) {
 		close(fd);
 		return -ENOMEM;
 	}
-	while (r != -ENOMEM && (entry = readdir(dir))) {
+	while (errno = 0, (entry = readdir(dir))) {
 		int tid;
 
 		if (parse_int(entry->d_name, 1, INT_MAX, &tid) < 0 || tid == pid)
 			continue;
 		r = read_task(reading, proc, pid, tid);
+		if (r < 0 && r != -ESRCH)
+			return r;
 	}
-	return r == -ENOMEM ? r : 0;
+	/* A process that ends while its threads are read has none. */
+	r = hide(-errno);
+	return r == -ESRCH ? 0 : r;
 }
 
 static int read_processes(struct reading *reading, DIR *dir)
 {
 	const struct dirent *entry;
 
-	while ((entry = readdir(dir)) && reading->tasks->n < TASKS_MAX) {
+	while (errno = 0, (entry = readdir(dir)) && reading->tasks->n < TASKS_MAX) {
 		const struct task *last;
 		int pid, r;
 
 		if (parse_int(entry->d_name, 1, INT_MAX, &pid) < 0)
 			continue;
 		r = read_task(reading, dirfd(dir), pid, pid);
-		if (r == -ENOMEM)
+		if (r < 0 && r != -ESRCH)
 			return r;
 		if (r < 0) {
 			reading->tasks->n_hidden++;
@@ -190,7 +210,7 @@ static int read_processes(struct reading *reading, DIR *dir)
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return -errno;
 }
 
 int tasks_read(const struct cpumask *mask, struct tasks **ret)

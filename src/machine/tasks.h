@@ -45,7 +45,7 @@ struct tasks {
 
 /* All processes (their first threads), and all other threads that may run on a CPU of mask; without
  * a mask (NULL) all threads, and `may` and `only` are false.
- * -ENOMEM; the errno of opening /proc. */
+ * Errors are those of this process, such as -EMFILE, and never of a process that is looked at. */
 int tasks_read(const struct cpumask *mask, struct tasks **ret);
 void tasks_free(struct tasks *tasks);
 

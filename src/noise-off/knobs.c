@@ -714,7 +714,7 @@ int noise_make_plan(
 		r = plan_all(&p);
 	}
 	cpumask_free(p.housekeeping);
-	if (r < 0 && r != -EINVAL && r != -ENOBUFS)
+	if (r < 0 && r != -EINVAL && r != -ENOBUFS && r != -ENOMEM)
 		say_errno(r, "cannot look at the kernel's settings");
 	return r;
 }

@@ -40,7 +40,7 @@ static int read_interrupts(unsigned **ret, size_t *ret_n)
 
 	if (!dir)
 		return -errno;
-	while ((entry = readdir(dir))) {
+	while (errno = 0, (entry = readdir(dir))) {
 		unsigned number;
 
 		if (parse_uint(entry->d_name, 0, IRQ_MAX, &number) < 0)
@@ -56,6 +56,8 @@ static int read_interrupts(unsigned **ret, size_t *ret_n)
 		}
 		numbers[n++] = number;
 	}
+	if (errno > 0)
+		return -errno;
 	if (n > 0)
 		qsort(numbers, n, sizeof(*numbers), compare_numbers);
 	*ret = TAKE_PTR(numbers);
@@ -71,14 +73,19 @@ int kept_add_interrupts(struct knob_plan *plan, unsigned group)
 
 	r = read_interrupts(&numbers, &n);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return r == -ENOENT ? 0 : r;
 	for (size_t i = 0; i < n; i++) {
 		char path[sizeof(IRQ_DIR) + 32];
 		struct stat st;
 
 		snprintf(path, sizeof(path), IRQ_DIR "/%u/smp_affinity", numbers[i]);
 		/* Interrupts come and go. */
-		if (stat(path, &st) < 0 || !(st.st_mode & S_IWUSR))
+		if (stat(path, &st) < 0) {
+			if (errno == ENOENT)
+				continue;
+			return -errno;
+		}
+		if (!(st.st_mode & S_IWUSR))
 			continue;
 		r = knob_plan_add(plan, group, KNOB_MASK, path, NULL, NULL, "mask of interrupt %u",
 			numbers[i]);
@@ -86,7 +93,7 @@ int kept_add_interrupts(struct knob_plan *plan, unsigned group)
 			return r;
 	}
 	if (access(IRQ_DIR "/default_smp_affinity", F_OK) < 0)
-		return 0;
+		return errno == ENOENT ? 0 : -errno;
 	return knob_plan_add(plan, group, KNOB_MASK, IRQ_DIR "/default_smp_affinity", NULL, NULL,
 		"mask of new interrupts");
 }
@@ -118,11 +125,13 @@ static int read_folders(const char *path, char ***ret, size_t *ret_n)
 
 	/* Cgroups come and go. */
 	if (!dir) {
+		if (errno != ENOENT)
+			return -errno;
 		*ret = NULL;
 		*ret_n = 0;
 		return 0;
 	}
-	while ((entry = readdir(dir))) {
+	while (errno = 0, (entry = readdir(dir))) {
 		char **more;
 
 		/* cgroupfs knows the type of every entry. */
@@ -137,6 +146,12 @@ static int read_folders(const char *path, char ***ret, size_t *ret_n)
 			return -ENOMEM;
 		}
 		n++;
+	}
+	if (errno > 0 && errno != ENOENT) {
+		int r = -errno;
+
+		free_names(names, n);
+		return r;
 	}
 	if (n > 0)
 		qsort(names, n, sizeof(*names), compare_names);
@@ -154,15 +169,15 @@ static int add_cpuset(struct knob_plan *plan, unsigned group, const char *folder
 		return -ENOMEM;
 	}
 	if (access(path, F_OK) < 0)
-		return 0;
+		return errno == ENOENT ? 0 : -errno;
 	return knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL, "list of cpuset %s", folder);
 }
 
 static int add_cpusets_below(struct knob_plan *plan, unsigned group, const char *folder,
 	const char *file, unsigned depth)
 {
-	char **names;
-	size_t n;
+	char **names = NULL;
+	size_t n = 0;
 	int r;
 
 	if (depth == CPUSET_DEPTH_MAX)
@@ -199,7 +214,7 @@ int kept_add_cpusets(struct knob_plan *plan, unsigned group)
 
 	r = file_read_all(AT_FDCWD, MOUNTS, MOUNTS_MAX, &text, NULL);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return r == -ENOENT ? 0 : r;
 	cursor = text;
 	while ((line = strsep(&cursor, "\n"))) {
 		struct mountinfo_cpuset mount;

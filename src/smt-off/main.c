@@ -422,7 +422,7 @@ static int plan_smt(const struct setter_target *target, struct knob_plan *plan, 
 		if (r == 0)
 			r = add_knobs(&scene, plan);
 	}
-	if (r < 0 && r != -EINVAL)
+	if (r < 0 && r != -EINVAL && r != -ENOMEM)
 		say_errno(r, "cannot make out what is to go offline");
 	scene_close(&scene);
 	return r;

@@ -25,7 +25,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "marks.h"
+
 #define PUBLIC __attribute__((visibility("default")))
+
+enum {
+	PACKET_MAX = 1 << 17, /* as in server.py */
+};
 
 static bool is_kernels(const char *path)
 {
@@ -101,15 +107,22 @@ static int connect_to_kernel(void)
 	return fd;
 }
 
-/* The errno of the kernel, 0 for none. To crash.c, send() and recv() are one call. */
-static int ask_kernel(const char *path, const char *text, size_t length, const char *call)
+/* The errno of the kernel for the system call of that number, 0 for none. To crash.c, send() and
+ * recv() are one call; to faults.c, all is one call of that number. */
+static int ask_kernel(
+	const char *path, const char *text, size_t length, const char *call, long number)
 {
 	size_t before = strlen(path) + 1, behind = strlen(call),
 	       size = before + length + 1 + behind;
-	char *packet = malloc(size);
-	int fd = connect_to_kernel(), answer, error = EFAULT;
+	/* Not malloc(), which is the setter's to fail. */
+	char packet[PACKET_MAX];
+	int fd, answer, error = mark(MARK_KERNEL, number);
 
-	if (packet && fd >= 0) {
+	if (error)
+		return error;
+	error = size <= sizeof(packet) ? EFAULT : EFBIG;
+	fd = size <= sizeof(packet) ? connect_to_kernel() : -1;
+	if (fd >= 0) {
 		memcpy(packet, path, before);
 		memcpy(packet + before, text, length);
 		packet[before + length] = '\0';
@@ -118,9 +131,9 @@ static int ask_kernel(const char *path, const char *text, size_t length, const c
 			recv(fd, &answer, sizeof(answer), 0) == (ssize_t)sizeof(answer))
 			error = answer;
 	}
-	free(packet);
 	if (fd >= 0)
 		close(fd);
+	(void)mark(MARK_BACK, 0);
 	return error;
 }
 
@@ -131,13 +144,15 @@ PUBLIC ssize_t write(int fd, const void *data, size_t size)
 	int error;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	(void)mark(MARK_PAUSE, 0);
 	n = readlink(link, path, sizeof(path) - 1);
+	(void)mark(MARK_BACK, 0);
 	if (n <= 0)
 		return syscall(SYS_write, fd, data, size);
 	path[n] = '\0';
 	if (!is_kernels(path))
 		return syscall(SYS_write, fd, data, size);
-	error = ask_kernel(path, data, size, "");
+	error = ask_kernel(path, data, size, "", SYS_write);
 	if (error) {
 		errno = error;
 		return -1;
@@ -145,9 +160,9 @@ PUBLIC ssize_t write(int fd, const void *data, size_t size)
 	return (ssize_t)size;
 }
 
-static int call_kernel(const char *path, const char *call)
+static int call_kernel(const char *path, const char *call, long number)
 {
-	int error = ask_kernel(path, "", 0, call);
+	int error = ask_kernel(path, "", 0, call, number);
 
 	if (!error)
 		return 0;
@@ -157,12 +172,12 @@ static int call_kernel(const char *path, const char *call)
 
 PUBLIC int mkdir(const char *path, mode_t mode)
 {
-	return is_kernels(path) ? call_kernel(path, "mkdir")
+	return is_kernels(path) ? call_kernel(path, "mkdir", SYS_mkdirat)
 				: (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 PUBLIC int rmdir(const char *path)
 {
-	return is_kernels(path) ? call_kernel(path, "rmdir")
+	return is_kernels(path) ? call_kernel(path, "rmdir", SYS_unlinkat)
 				: (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
 }

@@ -59,10 +59,9 @@ class Irqbalance(threading.Thread):
 
     def run(self):
         while self.going:
-            if self.pending is not None and time.monotonic() - self.passed >= self.interval:
-                if not self.deaf:
-                    self.banned = self.pending
-                self.pending = None
+            if self.pending is not None and not self.deaf and \
+                    time.monotonic() - self.passed >= self.interval:
+                self.banned, self.pending = self.pending, None
                 time.sleep(self.interval)
                 self.passed = time.monotonic()
             try:
@@ -264,16 +263,43 @@ def test_irqbalance_gets_its_own_judgement_back():
             daemon.stop()
 
 
+def listen_at_last(daemon):
+    """The daemon takes what it was told meanwhile; what it bans then."""
+    daemon.deaf = False
+    machine.wait_for(lambda: daemon.pending is None, 'irqbalance takes what it was told')
+    return daemon.banned
+
+
 def test_irqbalance_that_does_not_listen():
-    """The interrupts are steered all the same, and what went wrong is said."""
+    """It would move back what is steered, and may still take the ban when nobody waits for it any
+    more: that is a failure, after which it has been told what it banned before."""
     with Irqs() as setter:
-        daemon = Irqbalance(setter, 0, deaf=True)
+        daemon = Irqbalance(setter, 0x80, deaf=True)
+        before = setter.snapshot()
         try:
-            out = setter.succeed('-c', '3')
-            check('irqbalance' in out and 'denied' in out, out)
-            equal(setter.affinity(27), '0-2,4-7', 'interrupt 27')
+            result = setter.run('-c', '3')
+            equal(result.returncode, 1, 'status')
+            check('cannot set irqbalance banned CPUs' in result.stderr, result.stderr)
+            setter.same(before, 'the failed apply left')
+            equal(setter.left_over(), [], 'left in /run/quiesce')
+            equal(listen_at_last(daemon), 0x80, 'banned')
+            check('settings cpus 3,7' in daemon.heard, f'{daemon.heard}')
+        finally:
+            daemon.stop()
+
+
+def test_irqbalance_that_listens_after_a_kill():
+    """A setter that was killed while it waited for the ban has written down that it may come."""
+    with Irqs() as setter:
+        daemon = Irqbalance(setter, 0x80, interval=5, deaf=True)
+        before = setter.snapshot()
+        try:
+            setter.box.run('timeout', '--signal=KILL', '8', setter.tool, '-c', '3', root=True)
+            check('settings cpus 3,7' in daemon.heard, f'{daemon.heard}')
+            check(setter.journal, 'no journal')
             setter.succeed('restore')
-            equal(setter.affinity(27), '3', 'interrupt 27')
+            setter.same(before, 'restore left')
+            equal(listen_at_last(daemon), 0x80, 'banned')
         finally:
             daemon.stop()
 

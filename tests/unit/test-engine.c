@@ -108,7 +108,7 @@ static int write_variable(const char *rest, const char *text)
 }
 
 /* The kernel makes "drift" of everything, if it was "loose". */
-static bool is_kernels(const char *rest, const char *old, const char *set_to, const char *now)
+static int is_kernels(const char *rest, const char *old, const char *set_to, const char *now)
 {
 	assert_non_null(find(rest));
 	assert_non_null(set_to);
@@ -1393,6 +1393,222 @@ static void test_unfinished(_unused_ void **state)
 	assert_value("a", "7");
 }
 
+/* --- What is not known is not unchanged --- */
+
+/* From the first write on nobody can read it. */
+static void blind(const char *name, const char *value _unused_)
+{
+	find(name)->read_error = EIO;
+}
+
+/* Written and not read back, though it may be refused: a failure, and its original is kept. */
+static void test_not_read_back(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("b", "0");
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "b", "1")->may_be_refused = true;
+	machine.side_effect = blind;
+	assert_apply(-EIO, &plan);
+	knob_plan_clear(&plan);
+	machine.side_effect = NULL;
+	/* Turned back as far as can be seen, which is not at all. */
+	assert_journal("a", "0", NULL);
+	assert_journal("b", "0", NULL);
+	assert_restore(-EIO, "a:failed b:failed ");
+	assert_true(has_journal());
+	find("a")->read_error = find("b")->read_error = 0;
+	assert_restore(0, "a:unchanged b:unchanged ");
+	assert_value("a", "0");
+	assert_value("b", "0");
+	assert_false(has_journal());
+}
+
+/* Nothing is turned that could not be put back for want of a descriptor. */
+static void test_cannot_look(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "0");
+	set("b", "0")->read_error = EMFILE;
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "b", NULL);
+	assert_apply(-EMFILE, &plan);
+	knob_plan_clear(&plan);
+	assert_int_equal(machine.writes, 0);
+	assert_false(has_journal());
+
+	find("b")->read_error = 0;
+	add(&plan, 0, "a", "1");
+	add(&plan, 0, "b", NULL);
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	find("b")->read_error = EMFILE;
+	machine.writes = 0;
+	assert_restore(-EMFILE, "");
+	assert_int_equal(machine.writes, 0);
+	assert_journal("a", "0", "1");
+	find("b")->read_error = 0;
+	assert_restore(0, "a:restored b:unchanged ");
+	assert_false(has_journal());
+}
+
+/* Knobs that somebody else turns, late. */
+static const struct knob_backend late_backends[] = {
+	{ "var", read_variable, write_variable, .late = true },
+	{ 0 },
+};
+
+/* A write that failed may come to it all the same: what shows of it proves nothing. */
+static void test_late(_unused_ void **state)
+{
+	struct engine engine = { .tool = "test", .backends = late_backends };
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	set("ban", "0");
+	find("ban")->write_error = ETIMEDOUT;
+	find("ban")->write_errors = 1;
+	add(&plan, 0, "ban", "1")->may_be_refused = true;
+	assert_int_equal(apply_with(&engine, &plan), -ETIMEDOUT);
+	knob_plan_clear(&plan);
+	/* Told to be what it was, though it still was. */
+	assert_string_equal(machine.log, "ban=1 ban=0 ");
+	assert_false(has_journal());
+
+	/* Killed while it waited. */
+	{
+		struct journal *journal = NULL;
+
+		assert_int_equal(journal_new("test", &journal), 0);
+		assert_int_equal(
+			journal_add(journal, 0, KNOB_WORD, "var:ban", "ban", "0", NULL), 0);
+		assert_int_equal(journal_save(journal), 0);
+		journal_free(journal);
+	}
+	machine.log[0] = '\0';
+	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
+	assert_string_equal(words, "ban:restored ");
+	assert_string_equal(machine.log, "ban=0 ");
+	assert_false(has_journal());
+}
+
+/* What the kernel says about something else than CPUs that are not there narrows no mask. */
+static void test_not_narrowed(_unused_ void **state)
+{
+	static const int errors[] = { EINTR, EIO, ENOSPC, EBUSY, EPERM };
+
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		struct knob_plan plan = { 0 };
+
+		/* CPU 8000 is not there: masks often have bits of CPUs that never were. */
+		set("mask", "0-8000");
+		add_cpus(&plan, KNOB_LIST, "mask", "0-8000", "1");
+		assert_apply(0, &plan);
+		knob_plan_clear(&plan);
+		find("mask")->write_error = errors[i];
+		find("mask")->write_errors = 1;
+		assert_restore(-errors[i], "mask:failed ");
+		assert_value("mask", "1");
+		assert_restore(0, "mask:restored ");
+		assert_value("mask", "0-8000");
+	}
+}
+
+/* --- Several setters on one knob --- */
+
+static const char *const layer_tools[] = { "one", "two", "three" };
+
+static void apply_layer(size_t which, bool killed)
+{
+	struct engine engine = { .tool = layer_tools[which], .backends = backends };
+	struct knob_plan plan = { 0 };
+	struct journal *journal = NULL;
+	struct journal_entry *entry;
+	char value[16], *why = NULL;
+
+	snprintf(value, sizeof(value), "%s", layer_tools[which]);
+	add(&plan, 0, "shared", value);
+	assert_int_equal(apply_with(&engine, &plan), 0);
+	knob_plan_clear(&plan);
+	if (!killed)
+		return;
+	/* Killed before it could write down what it made of the knob. */
+	assert_int_equal(journal_load(engine.tool, &journal, &why), 0);
+	entry = journal_find(journal, "var:shared");
+	free(TAKE_PTR(entry->new));
+	assert_int_equal(journal_save(journal), 0);
+	journal_free(journal);
+}
+
+/* Three setters, of which any may have been killed, restored in every order. */
+static void test_layers(_unused_ void **state)
+{
+	static const size_t orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 },
+		{ 2, 0, 1 }, { 2, 1, 0 } };
+
+	for (unsigned killed = 0; killed < 8; killed++) {
+		for (size_t o = 0; o < ARRAY_SIZE(orders); o++) {
+			set("shared", "original");
+			for (size_t i = 0; i < 3; i++)
+				apply_layer(i, killed & 1u << i);
+			for (size_t i = 0; i < 3; i++) {
+				struct engine engine = { .tool = layer_tools[orders[o][i]],
+					.backends = backends };
+				char words[256];
+
+				assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
+				assert_null(strstr(words, "foreign"));
+			}
+			assert_value("shared", "original");
+			for (size_t i = 0; i < 3; i++) {
+				struct journal *journal = NULL;
+				char *why = NULL;
+
+				assert_int_equal(
+					journal_load(layer_tools[i], &journal, &why), -ENOENT);
+			}
+		}
+	}
+}
+
+/* What somebody else set in between is what the upper setter gives back, and the lower one says. */
+static void test_foreign_between_layers(_unused_ void **state)
+{
+	struct engine one = { .tool = "one", .backends = backends };
+	struct engine two = { .tool = "two", .backends = backends };
+	char words[256];
+
+	set("shared", "original");
+	apply_layer(0, false);
+	set("shared", "foreign");
+	apply_layer(1, false);
+	assert_int_equal(restore_with(&one, words, sizeof(words)), 0);
+	assert_string_equal(words, "shared:foreign ");
+	assert_value("shared", "two");
+	assert_int_equal(restore_with(&two, words, sizeof(words)), 0);
+	assert_value("shared", "foreign");
+	one.force = true;
+	assert_int_equal(restore_with(&one, words, sizeof(words)), 0);
+	assert_value("shared", "original");
+}
+
+/* A journal that names what this setter never writes is refused. */
+static void test_strange_path(_unused_ void **state)
+{
+	struct journal *journal = NULL;
+	char words[256];
+
+	assert_int_equal(journal_new("test", &journal), 0);
+	assert_int_equal(journal_add(journal, 0, KNOB_WORD, "service:sshd", "a", "0", "1"), 0);
+	assert_int_equal(journal_save(journal), 0);
+	journal_free(journal);
+	assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), -EBADMSG);
+	assert_true(has_journal());
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define TEST_CPUS(name) cmocka_unit_test_setup_teardown(name, setup_cpus, teardown_cpus)
 
@@ -1400,6 +1616,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_apply_and_restore),
+		TEST(test_not_read_back),
+		TEST(test_cannot_look),
+		TEST(test_late),
+		TEST_CPUS(test_not_narrowed),
+		TEST(test_layers),
+		TEST(test_foreign_between_layers),
+		TEST(test_strange_path),
 		TEST(test_orders),
 		TEST(test_rollback),
 		TEST(test_rollback_keeps_the_journal),

@@ -545,10 +545,13 @@ static void test_lock(_unused_ void **state)
 {
 	struct timespec hold = { .tv_nsec = 200 * 1000 * 1000 };
 	int first = journal_lock(0), second, ready[2], status;
+	const mode_t mode = S_IFREG | 0600;
 	char byte;
 	pid_t pid;
 
 	assert_true(first >= 0);
+	/* Whoever can open it can hold it. */
+	assert_mode("/run/quiesce/lock", mode);
 	assert_int_equal(journal_lock(0), -EAGAIN);
 	close(first);
 	second = journal_lock(0);

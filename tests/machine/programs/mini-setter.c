@@ -152,7 +152,7 @@ static int make_plan(const struct setter_target *target, struct knob_plan *plan,
 			"it is the host's", "the host's");
 	if (r == 0 && state->fail)
 		r = knob_plan_add(plan, 5, KNOB_WORD, "gate:broken", "closed", NULL, "broken gate");
-	if (r < 0)
+	if (r < 0 && r != -ENOMEM)
 		say_errno(r, "cannot make a plan");
 	return r;
 }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/text.h"
+#include "knob/journal.h"
+#include "knob/layers.h"
+
+#define SUFFIX ".journal"
+
+void layers_free(struct layers *layers)
+{
+	if (!layers)
+		return;
+	for (size_t i = 0; i < layers->n; i++)
+		journal_free(layers->journals[i]);
+	free(layers->journals);
+	free(layers->is_changed);
+	free(layers);
+}
+
+static int add_journal(struct layers *layers, const char *tool)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_free_ char *why = NULL;
+	struct journal **journals;
+	bool *is_changed;
+	int r;
+
+	r = journal_load(tool, &journal, &why);
+	if (r < 0)
+		return r == -ENOENT || r == -EBADMSG ? 0 : r;
+	journals = reallocarray(layers->journals, layers->n + 1, sizeof(*journals));
+	if (!journals)
+		return -ENOMEM;
+	layers->journals = journals;
+	is_changed = reallocarray(layers->is_changed, layers->n + 1, sizeof(*is_changed));
+	if (!is_changed)
+		return -ENOMEM;
+	layers->is_changed = is_changed;
+	layers->is_changed[layers->n] = false;
+	layers->journals[layers->n++] = TAKE_PTR(journal);
+	return 0;
+}
+
+/* "smt-off" of "smt-off.journal", malloc'd; NULL for other files, and those that are being made. */
+static int parse_name(const char *name, char **ret)
+{
+	size_t length = strlen(name);
+	char *tool = NULL;
+
+	if (name[0] != '.' && length > strlen(SUFFIX) &&
+		strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0) {
+		tool = strndup(name, length - strlen(SUFFIX));
+		if (!tool)
+			return -ENOMEM;
+	}
+	*ret = tool;
+	return 0;
+}
+
+int layers_read(const char *tool, struct layers **ret)
+{
+	_cleanup_(layers) struct layers *layers = calloc(1, sizeof(*layers));
+	_cleanup_closedir_ DIR *directory = NULL;
+	const struct dirent *entry;
+	int r = 0;
+
+	if (!layers)
+		return -ENOMEM;
+	directory = opendir(JOURNAL_DIRECTORY);
+	if (!directory)
+		return -errno;
+	while (errno = 0, r == 0 && (entry = readdir(directory))) {
+		_cleanup_free_ char *other = NULL;
+
+		r = parse_name(entry->d_name, &other);
+		if (r == 0 && other && strcmp(other, tool) != 0)
+			r = add_journal(layers, other);
+	}
+	if (r == 0)
+		r = -errno;
+	if (r == 0)
+		*ret = TAKE_PTR(layers);
+	return r;
+}
+
+/* The lowest layer above the entry, and whose it is. */
+static struct journal_entry *find_above(
+	const struct layers *layers, const struct journal_entry *entry, size_t *ret_journal)
+{
+	struct journal_entry *above = NULL;
+
+	for (size_t i = 0; i < layers->n; i++) {
+		struct journal_entry *other = journal_find(layers->journals[i], entry->path);
+
+		if (!other || other->kind != entry->kind || other->since <= entry->since ||
+			(above && other->since > above->since))
+			continue;
+		above = other;
+		*ret_journal = i;
+	}
+	return above;
+}
+
+struct journal_entry *layers_find_above(
+	const struct layers *layers, const struct journal_entry *entry)
+{
+	size_t journal;
+
+	return find_above(layers, entry, &journal);
+}
+
+int layers_hand_over(struct layers *layers, const struct journal_entry *entry)
+{
+	size_t journal;
+	struct journal_entry *above = find_above(layers, entry, &journal);
+	int r = above ? text_replace(&above->old, entry->old) : -ENOENT;
+
+	if (r == 0)
+		layers->is_changed[journal] = true;
+	return r;
+}
+
+int layers_save(const struct layers *layers)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < layers->n; i++) {
+		if (layers->is_changed[i])
+			r = journal_save(layers->journals[i]);
+	}
+	return r;
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every system call and every allocation of a setter fails, and the machine is not lost.
+
+Which setter: $KILLED. What fails, and what must hold then: faults.c. Of all cases one in $ONE_IN is
+taken, chosen by $SEED.
+"""
+
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine'))
+
+import machine  # noqa: E402
+from machine import check, equal  # noqa: E402
+from test_crash import CASES  # noqa: E402
+
+MODES = ('apply', 'again', 'restore')
+
+
+def test_mode(mode, name, arguments, prepare):
+    tool = pathlib.Path(os.environ['KILLED'])
+    with machine.Setter(tool, name) as setter:
+        kernel = (prepare(setter.box) if prepare else None) or []
+        # What binds threads sees none but its own.
+        result = setter.box.run(*kernel, os.environ['FAULTS'], mode, os.environ['ONE_IN'],
+                                os.environ['SEED'], os.environ['PRELOAD'], setter.box.root, tool,
+                                *arguments, root=True, alone=setter.binds, timeout=None)
+        if result.returncode == 77:
+            raise machine.Skip(result.stderr.strip())
+        check(result.stdout, result.stderr)
+        calls, allocations, cases, failures = map(int, result.stdout.split())
+        check(failures == 0, f'{failures} of {cases} cases violated\n{result.stderr}')
+        equal(result.returncode, 0, result.stderr)
+        check(calls >= 20 and allocations >= 20, f'only {calls} calls, {allocations} allocations')
+        return f'{calls} calls, {allocations} allocations, {cases} injected, 0 violated'
+
+
+def tests():
+    for name, arguments, prepare in CASES[pathlib.Path(os.environ['KILLED']).name]:
+        for mode in MODES:
+            yield (f'{mode} with faults on {name} {" ".join(arguments)}',
+                   lambda mode=mode, name=name, arguments=arguments, prepare=prepare:
+                   test_mode(mode, name, arguments, prepare))
+
+
+if __name__ == '__main__':
+    machine.run_tests(tests())
