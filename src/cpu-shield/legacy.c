@@ -194,7 +194,7 @@ static int shrink_cpuset(const struct legacy *l, const char *path, unsigned dept
 	if (cpumask_subset(cpus, l->quiet)) {
 		say("the cpuset %s has no other CPUs than %s: take it away, or choose others", path,
 			text);
-		return -EBUSY;
+		return -ECANCELED;
 	}
 	cpumask_andnot(cpus, cpus, l->quiet);
 	wanted = cpumask_format_list(cpus);
@@ -303,7 +303,7 @@ static int check_names(void)
 		return 0;
 	say("somebody else has a cpuset " LEGACY_SYSTEM " or " LEGACY_SHIELD
 	    " with programs in it: take it away first");
-	return -EBUSY;
+	return -ECANCELED;
 }
 
 int legacy_add(struct knob_plan *plan, unsigned first, const struct cpumask *online,

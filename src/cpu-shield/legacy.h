@@ -27,7 +27,8 @@ int legacy_read_tasks(const char *root, char **ret);
 int legacy_write_tasks(const char *root, const char *text);
 bool legacy_is_ours(const char *root);
 
-/* The knobs, in the order of turning. Says what keeps it from being done, and then returns -EBUSY.
+/* The knobs, in the order of turning. Says what keeps it from being done, and then returns
+ * -ECANCELED.
  */
 int legacy_add(struct knob_plan *plan, unsigned first, const struct cpumask *online,
 	const struct cpumask *quiet);

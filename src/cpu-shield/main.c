@@ -196,8 +196,8 @@ static int check_cpus(const struct topology *topology, const struct cpumask *cpu
 	return 0;
 }
 
-/* Whether another partition has one of the CPUs. Linux would then, by its release, end that one or
- * give us the others. */
+/* Whether another partition has one of the CPUs: -ECANCELED, after saying so. Linux would then, by
+ * its release, end that one or give us the others. */
 static int check_partitions(const struct cpumask *cpus)
 {
 	struct isolation_partitions partitions;
@@ -217,7 +217,7 @@ static int check_partitions(const struct cpumask *cpus)
 		say("the cgroup %s has CPUs %s to itself (cpuset.cpus.partition is %s): take that "
 		    "away, or choose others",
 			other->path, list ? list : "of these", other->state);
-		r = -EBUSY;
+		r = -ECANCELED;
 	}
 	isolation_partitions_clear(&partitions);
 	return r;
@@ -249,7 +249,7 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 		r = check_partitions(cpus);
 	if (r == 0)
 		r = add_shield(plan, state, &place, target->topology->online, cpus);
-	if (r < 0 && r != -EBUSY && r != -ENOMEM)
+	if (r < 0 && r != -ECANCELED && r != -ENOMEM)
 		say_errno(r, "cannot make out how these CPUs can be shielded");
 	return r;
 }
@@ -294,6 +294,8 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 	if (r < 0)
 		return r;
 	r = left_name_threads(target->cpus, &left);
+	if (r < 0 && r != -ENOMEM)
+		say_errno(r, "cannot look which threads of the kernel did not move");
 	if (r < 0 || !left || !partition || partition->note)
 		return r;
 	return knob_set_note(partition, "these threads of the kernel did not move: %s", left);

@@ -34,6 +34,8 @@ def answer(do, writer, path, text, call=''):
         do(pathlib.Path(path), text.strip(), call, writer)
     except Refused as refused:
         return refused.args[0]
+    except OSError as error:
+        return error.errno  # what is not there, as the kernel says it
     return 0
 
 
