@@ -5,13 +5,19 @@
  * - it tells when the program begins and how often it has allocated memory at the end (marks.h);
  * - with FAULT_ALLOCATION=N in the environment, allocation N fails, and with FAULT_FOREVER as well
  *   all that come after it;
+ * - with KILL_AFTER_WRITE=N, the program is killed right after its write(2) number N to a file of
+ *   the machine, through its own call of the C library;
  * - waiting takes no time: a sleep moves the clocks on instead, so that what waits for a state in
  *   vain comes to its deadline at once.
  */
 #include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +37,7 @@ extern void *__libc_realloc(void *old, size_t size);
 static atomic_long allocations;
 static long fail_at; /* 0: none */
 static bool fail_forever;
+static long kill_after; /* 0: never */
 static bool begun;
 
 __attribute__((constructor)) static void begin(void)
@@ -38,6 +45,8 @@ __attribute__((constructor)) static void begin(void)
 	const char *at = getenv("FAULT_ALLOCATION");
 
 	fail_at = at ? atol(at) : 0;
+	at = getenv("KILL_AFTER_WRITE");
+	kill_after = at ? atol(at) : 0;
 	fail_forever = getenv("FAULT_FOREVER");
 	(void)mark(MARK_BEGIN, 0);
 	begun = true;
@@ -85,6 +94,22 @@ PUBLIC void *reallocarray(void *old, size_t n, size_t size)
 		return NULL;
 	}
 	return realloc(old, bytes);
+}
+
+PUBLIC ssize_t write(int fd, const void *data, size_t size)
+{
+	static atomic_long writes;
+	char link[64], path[PATH_MAX] = "";
+	ssize_t n = syscall(SYS_write, fd, data, size);
+
+	if (kill_after == 0)
+		return n;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (readlink(link, path, sizeof(path) - 1) > 0 &&
+		(strncmp(path, "/sys/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) &&
+		++writes == kill_after)
+		kill(getpid(), SIGKILL);
+	return n;
 }
 
 /* How far the clocks have been moved on. */
