@@ -49,14 +49,36 @@ static void keep_one_per_core(const struct topology *topology, struct cpumask *c
 	}
 }
 
-static int choose_auto(const struct settings *settings, const struct topology *topology,
+static int find_others(const struct topology *topology, struct choice *choice)
+{
+	_cleanup_(cpumask) struct cpumask *others = NULL, *siblings = NULL;
+	int r;
+
+	r = cpumask_new(&others);
+	if (r == 0)
+		r = cpumask_new(&siblings);
+	if (r < 0)
+		return r;
+	cpumask_andnot(others, topology->online, choice->cpus);
+	choice->no_others = cpumask_is_empty(others);
+	cpumask_for_each (cpu, choice->cpus) {
+		topology_get_siblings(topology, cpu, siblings);
+		cpumask_andnot(others, others, siblings);
+	}
+	choice->only_siblings = !choice->no_others && cpumask_is_empty(others);
+	return 0;
+}
+
+static int pick(const struct settings *settings, const struct topology *topology,
 	const struct isolation *isolation, const struct cpumask *candidates, struct choice *choice)
 {
+	_cleanup_free_ char *reason = NULL;
 	unsigned found;
 	int r;
 
-	r = cpupick_now(topology, candidates, isolation->isolated, settings->n_cpus, choice->cpus,
-		&choice->reason);
+	/* Whatever makes a CPU busy now, the shield sends elsewhere. */
+	r = cpupick_now(topology, candidates, isolation->isolated, true, settings->n_cpus,
+		choice->cpus, &reason);
 	if (r == -ENODEV)
 		say("no CPU is both online and allowed here");
 	else if (r == -ERANGE)
@@ -66,6 +88,8 @@ static int choose_auto(const struct settings *settings, const struct topology *t
 		say_errno(r, "cannot choose CPUs");
 	if (r < 0)
 		return r == -ERANGE ? -EINVAL : r;
+	free(choice->reason);
+	choice->reason = TAKE_PTR(reason);
 	if (settings->smt == SETTINGS_SMT_LEAVE)
 		return 0;
 	keep_one_per_core(topology, choice->cpus);
@@ -77,6 +101,46 @@ static int choose_auto(const struct settings *settings, const struct topology *t
 		return -EINVAL;
 	}
 	return 0;
+}
+
+/* The chosen CPU for which CPU 0, a thread of its core, would have to go offline, which it never
+ * does (smt-off(8)). -1 for none. */
+static int find_beside_zero(const struct settings *settings, const struct topology *topology,
+	const struct choice *choice)
+{
+	if (settings->smt == SETTINGS_SMT_LEAVE || choice->only_siblings ||
+		cpumask_isset(choice->cpus, 0) || !cpumask_isset(topology->online, 0))
+		return -1;
+	cpumask_for_each (cpu, choice->cpus) {
+		if (topology->cpus[cpu].core == topology->cpus[0].core)
+			return cpu;
+	}
+	return -1;
+}
+
+static int choose_auto(const struct settings *settings, const struct topology *topology,
+	const struct isolation *isolation, struct cpumask *candidates, struct choice *choice)
+{
+	int r, beside;
+
+	r = pick(settings, topology, isolation, candidates, choice);
+	if (r == 0)
+		r = find_others(topology, choice);
+	if (r < 0)
+		return r;
+	beside = find_beside_zero(settings, topology, choice);
+	if (beside < 0)
+		return 0;
+	/* It is isolated, or of the few that are allowed here. */
+	say("CPU %d is not chosen: CPU 0 is a thread of the same core, and never goes offline "
+	    "(SMT=leave would take it)",
+		beside);
+	cpumask_for_each (cpu, candidates) {
+		if (cpu != 0 && topology->cpus[cpu].core == topology->cpus[0].core)
+			cpumask_clear(candidates, cpu);
+	}
+	r = pick(settings, topology, isolation, candidates, choice);
+	return r < 0 ? r : find_others(topology, choice);
 }
 
 /* Two threads of one core, of which SMT= would take one. 0 when there are none. */
@@ -105,39 +169,29 @@ static int check_threads(const struct settings *settings, const struct topology 
 }
 
 static int choose_list(
-	const struct settings *settings, const struct topology *topology, struct cpumask *ret)
+	const struct settings *settings, const struct topology *topology, struct choice *choice)
 {
 	_cleanup_free_ char *why = NULL;
-	int r;
+	int r, beside;
 
-	r = cpuchoice_parse(settings->cpus, topology, ret, &why);
+	r = cpuchoice_parse(settings->cpus, topology, choice->cpus, &why);
 	if (r == 0)
-		r = cpuchoice_check_online(topology, ret, &why);
+		r = cpuchoice_check_online(topology, choice->cpus, &why);
 	if (r == -EINVAL)
 		say("CPUS=%s: %s", settings->cpus, why);
-	if (r < 0)
-		return r;
-	return check_threads(settings, topology, ret);
-}
-
-static int find_others(const struct topology *topology, struct choice *choice)
-{
-	_cleanup_(cpumask) struct cpumask *others = NULL, *siblings = NULL;
-	int r;
-
-	r = cpumask_new(&others);
 	if (r == 0)
-		r = cpumask_new(&siblings);
+		r = check_threads(settings, topology, choice->cpus);
+	if (r == 0)
+		r = find_others(topology, choice);
 	if (r < 0)
 		return r;
-	cpumask_andnot(others, topology->online, choice->cpus);
-	choice->no_others = cpumask_is_empty(others);
-	cpumask_for_each (cpu, choice->cpus) {
-		topology_get_siblings(topology, cpu, siblings);
-		cpumask_andnot(others, others, siblings);
-	}
-	choice->only_siblings = !choice->no_others && cpumask_is_empty(others);
-	return 0;
+	beside = find_beside_zero(settings, topology, choice);
+	if (beside < 0)
+		return 0;
+	say("CPUS=%s: CPU 0 is a thread of CPU %d's core, and never goes offline: name a CPU of "
+	    "another core, or say SMT=leave",
+		settings->cpus, beside);
+	return -EINVAL;
 }
 
 static int choose(
@@ -157,12 +211,9 @@ static int choose(
 		return r;
 	}
 	if (settings->cpus)
-		r = choose_list(settings, topology, choice->cpus);
+		r = choose_list(settings, topology, choice);
 	else
 		r = choose_auto(settings, topology, isolation, candidates, choice);
-	if (r < 0)
-		return r;
-	r = find_others(topology, choice);
 	if (r < 0)
 		return r;
 	choice->cpus_text = cpumask_format_list(choice->cpus);

@@ -23,7 +23,7 @@ int pick_choose(const struct topology *topology, const struct isolation *isolati
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
-	r = cpupick_now(topology, allowed, isolation->isolated, n, ret, ret_reason);
+	r = cpupick_now(topology, allowed, isolation->isolated, false, n, ret, ret_reason);
 	if (r == -ENODEV) {
 		say("no CPU is both online and allowed here");
 	} else if (r == -ERANGE) {

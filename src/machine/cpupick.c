@@ -42,6 +42,7 @@ struct choice {
 	size_t n_candidates;
 	bool *chosen; /* by index of the candidate */
 	size_t n;
+	bool spared; /* there are more candidates, on CPU 0's core */
 	enum spread spread;
 	bool performance_only; /* pass over CPU 0 and other kinds of cores */
 };
@@ -234,6 +235,31 @@ static bool choose_one_group(
 	return false;
 }
 
+static bool is_on_zero(const struct candidate *candidate)
+{
+	return candidate->cpu == 0 || candidate->beside_zero;
+}
+
+/* Leaves out the candidates on CPU 0's core, if there are enough other cores. */
+static void spare_zero(struct choice *choice, struct cpumask *cores)
+{
+	size_t n = 0;
+
+	cpumask_clear_all(cores);
+	for (size_t i = 0; i < choice->n_candidates; i++) {
+		if (!is_on_zero(&choice->candidates[i]))
+			(void)cpumask_set(cores, choice->candidates[i].facts->core);
+	}
+	if (cpumask_weight(cores) < choice->n)
+		return;
+	for (size_t i = 0; i < choice->n_candidates; i++) {
+		if (!is_on_zero(&choice->candidates[i]))
+			choice->candidates[n++] = choice->candidates[i];
+	}
+	choice->spared = n < choice->n_candidates;
+	choice->n_candidates = n;
+}
+
 static int choose(struct choice *choice)
 {
 	_cleanup_(cpumask) struct cpumask *cores = NULL;
@@ -296,7 +322,7 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 	const struct choice *choice, struct cpumask *scratch)
 {
 	const struct candidate *best = &choice->candidates[0];
-	bool alone = choice->n_candidates == 1;
+	bool alone = choice->n_candidates == 1 && !choice->spared;
 	bool counted = false, fewest = true, fewer = false, ranked = false;
 	size_t alike = 1;
 
@@ -487,6 +513,8 @@ int cpupick_choose(const struct topology *topology, const struct cpupick_input *
 	cpumask_for_each (cpu, usable)
 		candidates[choice.n_candidates++] = judge(topology, input, cpu, scratch);
 	qsort(candidates, choice.n_candidates, sizeof(*candidates), compare_candidates);
+	if (input->spare_zero)
+		spare_zero(&choice, scratch);
 	r = choose(&choice);
 	if (r < 0)
 		return r;
@@ -498,7 +526,7 @@ int cpupick_choose(const struct topology *topology, const struct cpupick_input *
 			(void)cpumask_set(usable, candidates[i].cpu);
 	}
 	reason_begin(&reason, usable);
-	if (choice.n_candidates == choice.n)
+	if (choice.n_candidates == choice.n && !choice.spared)
 		reason_add(&reason, "the only %sCPU%s allowed here",
 			n_isolated >= choice.n ? "isolated " : "", choice.n > 1 ? "s" : "");
 	else if (n_isolated >= choice.n)
@@ -518,7 +546,8 @@ int cpupick_choose(const struct topology *topology, const struct cpupick_input *
 }
 
 int cpupick_now(const struct topology *topology, const struct cpumask *allowed,
-	const struct cpumask *isolated, unsigned n, struct cpumask *ret, char **ret_reason)
+	const struct cpumask *isolated, bool spare_zero, unsigned n, struct cpumask *ret,
+	char **ret_reason)
 {
 	_cleanup_(cpuload) struct cpuload *load = NULL;
 	struct cpupick_input input;
@@ -533,6 +562,7 @@ int cpupick_now(const struct topology *topology, const struct cpumask *allowed,
 		.busy = load->busy,
 		.interrupts = load->interrupts,
 		.n_cpus = load->n_cpus,
+		.spare_zero = spare_zero,
 	};
 	return cpupick_choose(topology, &input, n, ret, ret_reason);
 }

@@ -6,6 +6,7 @@
 #ifndef QUIESCE_MACHINE_CPUPICK_H
 #define QUIESCE_MACHINE_CPUPICK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ struct cpupick_input {
 	const uint64_t *interrupts;
 	/* Entries in busy and interrupts; CPUs beyond are unknown. */
 	size_t n_cpus;
+	/* CPU 0 and the threads of its core are candidates only where there are fewer other cores
+	 * than are wanted, however busy those are: for who will send the load elsewhere. */
+	bool spare_zero;
 };
 
 /*
@@ -60,7 +64,8 @@ int cpupick_choose(const struct topology *topology, const struct cpupick_input *
 /* cpupick_choose() by what this machine is and does now, which is watched for a fifth of a second.
  * Another negative errno where it could not look. */
 int cpupick_now(const struct topology *topology, const struct cpumask *allowed,
-	const struct cpumask *isolated, unsigned n, struct cpumask *ret, char **ret_reason);
+	const struct cpumask *isolated, bool spare_zero, unsigned n, struct cpumask *ret,
+	char **ret_reason);
 
 /*
  * The CPUs for everything that is not the benchmark: online and allowed, without those of

@@ -72,7 +72,7 @@ static int choose_auto(const struct topology *topology, const struct cpumask *al
 
 	r = isolation_read(&isolation);
 	if (r == 0)
-		r = cpupick_now(topology, allowed, isolation->isolated, 0, cpus, ret_reason);
+		r = cpupick_now(topology, allowed, isolation->isolated, false, 0, cpus, ret_reason);
 	if (r == -ENODEV)
 		say("no CPU is both online and allowed here");
 	else if (r < 0)

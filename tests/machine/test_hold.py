@@ -3,11 +3,13 @@
 """The target without systemd: benchmark-target hold, the guardian of runpinned --quiesce, on a
 described machine, with the real setters."""
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 from machine import Setter, check, equal, parse_list, run_tests
@@ -57,9 +59,8 @@ class Guardian:
         return self.process.returncode, output
 
 
-def machine():
-    setter = Setter(PROGRAM, MACHINE, allowed='0-15')
-    return setter
+def machine(name=MACHINE, allowed='0-15'):
+    return Setter(PROGRAM, name, allowed=allowed)
 
 
 def read_target(setter):
@@ -106,6 +107,50 @@ def test_auto():
         equal(len(cpus), 1, 'how many CPUs')
         check(0 not in cpus, 'CPU 0 is chosen')
         check_restored(setter, before, guardian.leave())
+
+
+@contextlib.contextmanager
+def busy(setter, cpus):
+    """While these CPUs have no time to be idle, and the others nothing else to do."""
+    path, done = setter.box.root / 'proc/stat', threading.Event()
+
+    def write():
+        ticks = int(time.monotonic() * 100)
+        lines = [f'cpu{cpu} {ticks if cpu in cpus else 0:12} 0 0 '
+                 f'{0 if cpu in cpus else ticks:12} 0 0 0 0 0 0\n' for cpu in range(16)]
+        with open(path, 'r+b', buffering=0) as file:
+            file.write(''.join(lines).encode())
+
+    def work():
+        while not done.wait(0.01):
+            write()
+
+    path.write_bytes(b'')
+    write()
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_auto_under_load():
+    """Load on all other cores does not make it choose the thread beside CPU 0"""
+    with machine() as setter, busy(setter, set(range(16)) - {0, 8}):
+        # Where the thread that is the load gets no turn, none is seen.
+        end, seen = time.monotonic() + 60, False
+        while not seen and time.monotonic() < end:
+            guardian = Guardian(setter)
+            guardian.wait_until_quiet()
+            cpus = parse_list(read_target(setter)['CPUS'])
+            status, output = guardian.leave()
+            equal(status, 0, f'exit status ({output})')
+            check(not {0, 8} & set(cpus), f'CPUs on CPU 0\'s core: {cpus}')
+            equal(left_over(setter), set(), 'left in /run/quiesce')
+            seen = '% busy' in output
+        check(seen, f'the load was not seen: {output}')
 
 
 def test_signals():
@@ -200,6 +245,7 @@ def test_left_by_another():
 def test_refused():
     """Wrong CPUs are said, and nothing is changed"""
     for cpus, what in (('99', 'CPU 99 does not exist'), ('5,13', 'threads of one core'),
+                       ('8', "CPU 0 is a thread of CPU 8's core, and never goes offline"),
                        ('x', "'x' is no CPU list")):
         with machine() as setter:
             before = setter.snapshot()
@@ -221,7 +267,7 @@ def test_not_root():
         setter.same(before, 'what was there before')
 
 
-TESTS = (test_whole_life, test_auto, test_signals, test_killed, test_programs_end_first,
-         test_leaving_early, test_two,
-         test_left_by_another, test_refused, test_not_root)
+TESTS = (test_whole_life, test_auto, test_auto_under_load, test_signals, test_killed,
+         test_programs_end_first, test_leaving_early, test_two, test_left_by_another, test_refused,
+         test_not_root)
 run_tests((test.__doc__, test) for test in TESTS)

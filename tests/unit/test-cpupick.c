@@ -392,6 +392,35 @@ static void expect_housekeeping(struct fixture *f, const char *benchmark, const 
 	cpumask_free(cpus);
 }
 
+/* Who sends the load elsewhere spares CPU 0's core, whatever the others have to do now. */
+static void test_spare_zero(void **state)
+{
+	struct fixture *f = *state;
+
+	f->input.busy = f->busy;
+	f->input.spare_zero = true;
+	for (int cpu = 0; cpu < N_CPUS; cpu++)
+		f->busy[cpu] = cpu % 8 == 0 ? 0 : cpu == 3 || cpu == 11 ? 0.8 : 1;
+	expect_choice(f, 0, "11",
+		"CPU 11: not CPU 0, 80 % busy, its sibling CPU 3 up to 80 % busy, the last of 2 alike");
+	expect_choice(f, 7, "9-15", NULL);
+	/* Until there is no other. */
+	expect_choice(f, 8, "8-15", NULL);
+	fill(f->allowed, "0,5,8");
+	expect_choice(
+		f, 1, "5", "CPU 5: not CPU 0, 100 % busy, its sibling CPU 13 up to 100 % busy");
+	fill(f->allowed, "0,8");
+	expect_choice(f, 1, "8", NULL);
+	fill(f->allowed, "0-15");
+	/* Of isolated ones, too, if they are not all wanted. */
+	fill(f->isolated, "3,8");
+	expect_choice(f, 1, "3",
+		"CPU 3: isolated, not CPU 0, 80 % busy, its sibling CPU 11 up to 80 % busy");
+	expect_choice(f, 0, "3,8", NULL);
+	f->input.spare_zero = false;
+	expect_choice(f, 1, "8", NULL);
+}
+
 static void test_housekeeping(void **state)
 {
 	struct fixture *f = *state;
@@ -430,6 +459,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_several_packages, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_several_performance, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_several_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_spare_zero, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_housekeeping, setup, teardown),
 	};
 
