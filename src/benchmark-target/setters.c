@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "benchmark-target/setters.h"
 
 static int format_options(char **ret, const char *format, ...) _printf_(2, 3);
@@ -30,7 +31,7 @@ static int make_smt(const struct settings *settings, const struct choice *choice
 	if (settings->smt == SETTINGS_SMT_LEAVE)
 		return 0;
 	if (choice->only_siblings) {
-		*ret_why = "the other CPUs are all threads of the same cores";
+		*ret_why = "left as it is: the other CPUs are all threads of the same cores";
 		return 0;
 	}
 	if (settings->smt == SETTINGS_SMT_ALL)
@@ -44,7 +45,7 @@ static int make_shield(const struct settings *settings, const struct choice *cho
 	if (settings->shield == SETTINGS_SHIELD_LEAVE)
 		return 0;
 	if (choice->no_others) {
-		*ret_why = "there is no other CPU for the rest of the machine";
+		*ret_why = "left as it is: there is no other CPU for the rest of the machine";
 		return 0;
 	}
 	return format_options(ret_options, "%s-c %s",
@@ -57,7 +58,7 @@ static int make_irq(const struct settings *settings, const struct choice *choice
 	if (settings->irq_leave)
 		return 0;
 	if (choice->no_others) {
-		*ret_why = "there is no other CPU for interrupts";
+		*ret_why = "left as it is: there is no other CPU for interrupts";
 		return 0;
 	}
 	return format_options(ret_options, "-c %s", choice->cpus_text);
@@ -76,11 +77,18 @@ static int make_freq(const struct settings *settings, const struct choice *choic
 static int make_noise(const struct settings *settings, const struct choice *choice,
 	char **ret_options, const char **ret_why)
 {
-	(void)ret_why;
+	const char *noise = settings->noise ? settings->noise : "";
+	bool no_masks;
+
 	if (settings->noise_leave)
 		return 0;
-	return format_options(ret_options, "-c %s%s%s", choice->cpus_text,
-		settings->noise ? " " : "", settings->noise ? settings->noise : "");
+	/* Masks that were asked for by name are for noise-off to refuse. */
+	no_masks = choice->no_others && !text_starts_with(noise, "--only ");
+	if (no_masks)
+		*ret_why =
+			"masks are left as they are: there is no other CPU for the kernel's work";
+	return format_options(ret_options, "-c %s%s%s%s", choice->cpus_text, *noise ? " " : "",
+		noise, no_masks ? " --except workqueue,writeback,watchdog_cpumask" : "");
 }
 
 /*

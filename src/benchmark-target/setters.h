@@ -15,7 +15,8 @@ struct target_setter {
 	/* "SMT", of which the options are SMT_OPTIONS; a key that is absent: left as it is. */
 	const char *key;
 	/* The options behind `apply`, malloc'd; words without blanks, one blank between. NULL in
-	 * *ret_options to leave it as it is, with *ret_why where that is not what was asked for. */
+	 * *ret_options to leave it as it is. *ret_why, for a person, where less is done than was
+	 * asked for. */
 	int (*make_options)(const struct settings *settings, const struct choice *choice,
 		char **ret_options, const char **ret_why);
 };

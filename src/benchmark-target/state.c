@@ -45,8 +45,8 @@ static int add_setter(const struct target_setter *setter, const struct settings 
 		return r;
 	if (options)
 		text_appendf(text, "%s_OPTIONS=%s\n", setter->key, options);
-	else if (why)
-		say("%s is left as it is: %s", setter->key, why);
+	if (why)
+		say("%s: %s", setter->key, why);
 	return 0;
 }
 

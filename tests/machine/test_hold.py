@@ -153,6 +153,39 @@ def test_auto_under_load():
         check(seen, f'the load was not seen: {output}')
 
 
+def test_isolated_beside_zero():
+    """A thread of CPU 0's core is passed over even where it was isolated, and that is said"""
+    for isolated, chosen in (('5,8', lambda cpus: cpus == [5]),
+                             ('8', lambda cpus: not {0, 8} & set(cpus))):
+        with machine() as setter:
+            setter.box.write('sys/devices/system/cpu/isolated', isolated + '\n')
+            guardian = Guardian(setter)
+            guardian.wait_until_quiet()
+            cpus = parse_list(read_target(setter)['CPUS'])
+            status, output = guardian.leave()
+            equal(status, 0, f'exit status ({output})')
+            check(chosen(cpus), f'CPUs {cpus} with {isolated} isolated')
+            check('CPU 8 is not chosen' in output, output)
+
+
+def test_all_cpus():
+    """All CPUs there are: what needs another one is left out and said, the rest is done"""
+    with machine('arm-nosmt', '0-7') as setter:
+        before = setter.snapshot()
+        guardian = Guardian(setter, '-c', '0-7')
+        guardian.wait_until_quiet()
+        now = setter.snapshot()
+        target = read_target(setter)
+        check('SHIELD_OPTIONS' not in target and 'IRQ_OPTIONS' not in target, target)
+        path = 'proc/sys/kernel/timer_migration'
+        equal(now[path].strip(), b'0', path)
+        status, output = guardian.leave()
+        check_restored(setter, before, (status, output))
+        for part in 'SHIELD', 'IRQ', 'NOISE':
+            check(f'{part}: ' in output, output)
+        check('failed' not in output, output)
+
+
 def test_signals():
     """A signal for whom it guards does not make it leave"""
     with machine() as setter:
@@ -267,7 +300,7 @@ def test_not_root():
         setter.same(before, 'what was there before')
 
 
-TESTS = (test_whole_life, test_auto, test_auto_under_load, test_signals, test_killed,
-         test_programs_end_first, test_leaving_early, test_two, test_left_by_another, test_refused,
-         test_not_root)
+TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_all_cpus,
+         test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
+         test_left_by_another, test_refused, test_not_root)
 run_tests((test.__doc__, test) for test in TESTS)

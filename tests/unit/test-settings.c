@@ -132,7 +132,10 @@ static void test_options(void **state)
 			"NOISE -c 2-3 --except thp,ksm --with rt_runtime\n" },
 		{ "NOISE=-thp\n", true, false,
 			"SHIELD cannot\nSMT -c 2-3\nIRQ cannot\nFREQ -c 2-3 base\n"
-			"NOISE -c 2-3 --except thp\n" },
+			"NOISE -c 2-3 --except thp --except workqueue,writeback,watchdog_cpumask\n" },
+		{ "NOISE=thp,writeback\n", true, false,
+			"SHIELD cannot\nSMT -c 2-3\nIRQ cannot\nFREQ -c 2-3 base\n"
+			"NOISE -c 2-3 --only thp,writeback\n" },
 		{ "", false, true,
 			"SHIELD -c 2-3\nSMT cannot\nIRQ -c 2-3\nFREQ -c 2-3 base\nNOISE -c 2-3\n" },
 	};
