@@ -10,13 +10,23 @@
 #include "basic/say.h"
 #include "basic/text.h"
 
+static char *last; /* what was said last */
+
 static void say_line(const char *text, const char *reason)
 {
 	_cleanup_free_ char *clean = text_escape_control(text);
 
+	free(last);
+	if (asprintf(&last, "%s%s%s", clean ? clean : text, reason ? ": " : "",
+		    reason ? reason : "") < 0)
+		last = NULL;
 	/* One call, so that lines of several processes do not mix. */
-	fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, clean ? clean : text,
-		reason ? ": " : "", reason ? reason : "");
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, last ? last : text);
+}
+
+const char *say_last(void)
+{
+	return last;
 }
 
 void say(const char *format, ...)

@@ -24,6 +24,8 @@ enum exit_status {
 void say(const char *format, ...) _printf_(1, 2);
 /* As say(), with ": strerror(error)" behind it; error is positive or negative. */
 void say_errno(int error, const char *format, ...) _printf_(2, 3);
+/* What was said last, without the program's name; NULL for nothing. Until the next word. */
+const char *say_last(void);
 /* What getopt_long(3) has just refused, and where the help is: ':' is an option without its value,
  * '?' anything else. For tools that set opterr to 0, as its own messages name no help. */
 void say_option(int refused, char *const argv[], const struct option *table);

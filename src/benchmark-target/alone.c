@@ -14,34 +14,57 @@ enum {
 	WORDS_MAX = 32,
 };
 
-static int read_options(const struct target_setter *setter, char **ret)
+/* What a setter is called with: `first`, `second` (may be NULL) and its options. The words point
+ * into *ret_options and are ended by NULL. -ENODATA where it is to be left as it is. */
+static int read_words(const struct target_setter *setter, const char *first, const char *second,
+	char **ret_options, char *words[static WORDS_MAX + 3])
 {
-	_cleanup_free_ char *key = NULL;
+	char *options, *cursor;
+	size_t n = 0;
+	int r;
 
-	if (asprintf(&key, "%s_OPTIONS", setter->key) < 0) {
-		key = NULL;
-		return -ENOMEM;
-	}
-	return target_read_value(key, ret);
+	r = target_read_options(setter, &options);
+	if (r < 0)
+		return r;
+	*ret_options = options;
+	words[n++] = (char *)first;
+	if (second)
+		words[n++] = (char *)second;
+	cursor = options;
+	while (cursor && n < WORDS_MAX + 2)
+		words[n++] = strsep(&cursor, " ");
+	words[n] = NULL;
+	return cursor ? -E2BIG : 0;
 }
 
+int alone_try(const struct target_setter *setter)
+{
+	_cleanup_free_ char *options = NULL, *said = NULL;
+	char *words[WORDS_MAX + 3];
+	int r;
+
+	r = read_words(setter, "apply", "--dry-run", &options, words);
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	r = run_and_listen(setter->program, words, &said);
+	if (r <= 0)
+		return r;
+	say("%s: %s; nothing has been changed", setter->key,
+		*said ? said : "it cannot be done, and nobody says why");
+	return -EINVAL;
+}
+
+/* The exit status, or a negative errno. */
 static int apply(const struct target_setter *setter)
 {
 	_cleanup_free_ char *options = NULL;
-	char *words[WORDS_MAX + 2] = { (char[]){ "apply" } }, *cursor;
-	size_t n = 1;
+	char *words[WORDS_MAX + 3];
 	int r;
 
-	r = read_options(setter, &options);
+	r = read_words(setter, "apply", NULL, &options, words);
 	if (r < 0)
-		return r == -ENODATA ? 0 : r;
-	cursor = options;
-	while (cursor && n <= WORDS_MAX)
-		words[n++] = strsep(&cursor, " ");
-	if (cursor)
-		return -E2BIG;
-	r = run_program(setter->program, words, true);
-	return r > 0 ? -EIO : r;
+		return r == -ENODATA ? EXIT_DONE : r;
+	return run_program(setter->program, words, true);
 }
 
 int alone_apply(void)
@@ -52,11 +75,13 @@ int alone_apply(void)
 	r = target_read_value("STRICT", &strict);
 	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++) {
 		r = apply(s);
-		if (r < 0 && strcmp(strict, "yes") != 0) {
-			say("%s failed: going on without it (STRICT=no)", s->program);
+		if (r == EXIT_FINDING && strcmp(strict, "yes") != 0) {
+			say("%s: the machine refuses: going on without it (STRICT=no)", s->program);
 			r = 0;
-		} else if (r < 0) {
-			say("%s failed: everything is put back (STRICT=yes)", s->program);
+		} else if (r != EXIT_DONE) {
+			say("%s failed: everything is put back%s", s->program,
+				r == EXIT_FINDING ? " (STRICT=yes)" : "");
+			r = r < 0 ? r : -EIO;
 		}
 	}
 	return r;

@@ -3,74 +3,119 @@
 #include <string.h>
 
 #include "basic/say.h"
+#include "basic/text.h"
 #include "benchmark-target/run.h"
 #include "benchmark-target/setters.h"
 #include "benchmark-target/verbs.h"
+#include "benchmark-target/verdict.h"
 #include "machine/target.h"
-#include "unit/unit.h"
 
-/* How many of the setters' services have failed; a negative errno where that cannot be told. */
-static int count_failed(void)
+/* What the services of the setters have come to. */
+struct parts {
+	unsigned n; /* that are wanted */
+	unsigned n_done;
+	bool broken;	     /* one failed for another reason than that the machine refuses */
+	struct text missing; /* "; without FREQ: why; ..." */
+};
+
+/* Whether a service has ended because the machine refused a knob, which the setters tell by their
+ * exit status. */
+static int is_refused(struct unit_manager *manager, const char *service)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
-	int r, n = 0;
-
-	r = unit_open(&manager);
-	if (r < 0) {
-		say_errno(r, "cannot ask systemd which services failed");
-		return r;
-	}
-	for (const struct target_setter *s = target_setters; s->program; s++) {
-		_cleanup_free_ char *state = NULL;
-
-		r = unit_read_state(manager, s->unit, &state);
-		if (r < 0) {
-			say_errno(r, "cannot ask systemd about %s", s->unit);
-			return r;
-		}
-		if (strcmp(state, "failed") != 0)
-			continue;
-		say("%s failed, and what it had changed is put back: see `journalctl -b -u %s`",
-			s->unit, s->unit);
-		n++;
-	}
-	return n;
-}
-
-static int read_strict(bool *ret)
-{
-	_cleanup_free_ char *value = NULL;
+	struct unit_outcome outcome;
 	int r;
 
-	r = target_read_value("STRICT", &value);
-	if (r < 0) {
-		say_errno(r, "cannot read what the target chose (%s)", TARGET_FILE);
+	r = unit_read_outcome(manager, service, &outcome);
+	if (r < 0)
 		return r;
+	r = strcmp(outcome.result, "exit-code") == 0 && outcome.exit_status == EXIT_FINDING;
+	unit_outcome_clear(&outcome);
+	return r;
+}
+
+static int look_at(
+	struct unit_manager *manager, const struct target_setter *setter, struct parts *parts)
+{
+	_cleanup_free_ char *options = NULL, *state = NULL, *why = NULL;
+	int r;
+
+	r = target_read_options(setter, &options);
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	parts->n++;
+	r = unit_read_state(manager, setter->unit, &state);
+	if (r == 0 && strcmp(state, "active") == 0) {
+		parts->n_done++;
+		return 0;
 	}
-	*ret = strcmp(value, "yes") == 0;
-	return 0;
+	if (r == 0)
+		r = is_refused(manager, setter->unit);
+	if (r >= 0) {
+		parts->broken = parts->broken || r == 0;
+		r = verdict_explain(manager, setter->unit, &why);
+	}
+	if (r == 0)
+		text_appendf(&parts->missing, "; without %s: %s", setter->key, why);
+	return r;
+}
+
+static int look_at_all(struct parts *parts)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int r;
+
+	r = unit_open(&manager);
+	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++)
+		r = look_at(manager, s, parts);
+	/* Refused everything, it is not quiet in part. */
+	parts->broken = parts->broken || (parts->n > 0 && parts->n_done == 0);
+	text_append(&parts->missing, "");
+	return r == 0 && parts->missing.failed ? -ENOMEM : r;
+}
+
+/* Says the verdict, in one line, for those who look at the target. */
+static int judge(const struct parts *parts, const char *cpus, bool strict)
+{
+	const char *missing = parts->missing.data, *seen = "";
+	int status;
+
+	if (parts->broken) {
+		say("%s; everything is put back", missing + strlen("; "));
+		return EXIT_FAILED;
+	}
+	status = run_program("isol-check", (char *const[]){ NULL }, false);
+	if (status == EXIT_FINDING)
+		seen = "; isol-check sees what may disturb: `journalctl -b -u benchmark-check`";
+	else if (status != EXIT_DONE)
+		seen = "; isol-check could not look";
+	if (strict && (*missing || *seen)) {
+		say("STRICT=yes%s%s; everything is put back", missing, seen);
+		return EXIT_FAILED;
+	}
+	say("%s%s, CPU %s, %u of %u parts%s%s", *missing ? "degraded" : "quiet",
+		!*missing && *seen ? ", but not as quiet as it could be" : "", cpus, parts->n_done,
+		parts->n, missing, seen);
+	return EXIT_DONE;
 }
 
 int verb_check(void)
 {
-	bool strict, good;
-	int failed, status;
+	_cleanup_free_ char *cpus = NULL, *strict = NULL;
+	struct parts parts = { 0 };
+	int r, status = EXIT_FAILED;
 
-	if (read_strict(&strict) < 0)
+	r = target_read_value("CPUS", &cpus);
+	if (r == 0)
+		r = target_read_value("STRICT", &strict);
+	if (r < 0) {
+		say_errno(r, "cannot read what the target chose (%s)", TARGET_FILE);
 		return EXIT_FAILED;
-	failed = count_failed();
-	status = run_program("isol-check", (char *const[]){ NULL }, false);
-	good = failed == 0 && status == EXIT_DONE;
-	if (good)
-		say("verdict: quiet");
-	else if (status == EXIT_FINDING)
-		say("verdict: not as quiet as it could be, see above (`isol-check --explain ID` says more)");
-	else if (status != EXIT_DONE)
-		say("verdict: none, isol-check could not look");
+	}
+	r = look_at_all(&parts);
+	if (r < 0)
+		say_errno(r, "cannot find out what the services have done");
 	else
-		say("verdict: quiet, but for what failed");
-	if (good || !strict)
-		return EXIT_DONE;
-	say("STRICT=yes: everything is put back");
-	return EXIT_FAILED;
+		status = judge(&parts, cpus, strcmp(strict, "yes") == 0);
+	text_clear(&parts.missing);
+	return status;
 }

@@ -25,11 +25,11 @@
 #include "benchmark-target/request.h"
 #include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
+#include "benchmark-target/verdict.h"
 #include "knob/journal.h"
 #include "machine/target.h"
 #include "unit/unit.h"
 
-#define TARGET_UNIT "benchmark.target"
 #define CGROUP_EVENTS TARGET_CGROUP "/cgroup.events"
 
 enum {
@@ -82,10 +82,12 @@ static int start(const struct hold *hold, const char *cpus)
 	}
 	r = unit_start(hold->manager, TARGET_UNIT);
 	if (r < 0) {
+		_cleanup_free_ char *verdict = NULL;
 		const char *why = unit_why(hold->manager);
 
-		say("%s does not start: %s; `journalctl -b -u 'benchmark-*'` says more",
-			TARGET_UNIT, why ? why : strerror(-r));
+		if (!why && verdict_read(hold->manager, &verdict) == 0)
+			why = verdict;
+		say("%s does not start: %s", TARGET_UNIT, why ? why : strerror(-r));
 		/* It may still come up, and nobody else would stop it. */
 		if (r == -ETIMEDOUT)
 			(void)unit_stop(hold->manager, TARGET_UNIT);

@@ -10,6 +10,7 @@
 
 #include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/tell.h"
 #include "benchmark-target/setters.h"
 #include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
@@ -25,6 +26,7 @@ static void usage(FILE *stream)
 	      "  note-tuners               write down which other tuners are running\n"
 	      "  return-tuners             start those again\n"
 	      "  check                     the verdict\n"
+	      "  tell                      add the verdict to the journal of the target\n"
 	      "  hold                      be quiet until standard input, a socket, is closed\n"
 	      "  -c, --cpus LIST           hold: these CPUs, not those of benchmark.conf\n"
 	      "  -h, --help                this text\n"
@@ -44,13 +46,8 @@ static int run(int argc, char *argv[], const char *cpus)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (wants) {
-		if (target_find_setter(argv[1]))
-			return verb_wants(argv[1]);
-		say("there is no '%s'", argv[1]);
-		/* Not EXIT_USAGE, by which systemd would skip a service. */
-		return 255;
-	}
+	if (wants)
+		return verb_wants(argv[1]);
 	if (geteuid() != 0) {
 		say("this needs root");
 		return EXIT_FAILED;
@@ -67,6 +64,8 @@ static int run(int argc, char *argv[], const char *cpus)
 		return verb_return_tuners();
 	if (strcmp(verb, "check") == 0)
 		return verb_check();
+	if (strcmp(verb, "tell") == 0)
+		return verb_tell();
 	usage(stderr);
 	return EXIT_USAGE;
 }
@@ -80,7 +79,7 @@ int main(int argc, char *argv[])
 		{ 0 },
 	};
 	const char *cpus = NULL;
-	int option;
+	int option, status;
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":c:hV", options, NULL)) >= 0) {
@@ -99,5 +98,7 @@ int main(int argc, char *argv[])
 			return EXIT_USAGE;
 		}
 	}
-	return run(argc - optind, argv + optind, cpus);
+	status = run(argc - optind, argv + optind, cpus);
+	tell_status(say_last());
+	return status;
 }

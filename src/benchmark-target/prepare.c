@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "basic/say.h"
+#include "benchmark-target/alone.h"
 #include "benchmark-target/choose.h"
 #include "benchmark-target/request.h"
 #include "benchmark-target/settings.h"
@@ -48,6 +49,17 @@ static int override_cpus(struct settings *settings, const char *cpus)
 	return r;
 }
 
+/* Before anything is changed: what only the machine can tell of the configuration, by those who
+ * would do it. */
+static int try_setters(void)
+{
+	int r = 0;
+
+	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++)
+		r = alone_try(s);
+	return r;
+}
+
 static int prepare(const char *cpus)
 {
 	_cleanup_(choice) struct choice *choice = NULL;
@@ -61,11 +73,16 @@ static int prepare(const char *cpus)
 		r = choose_cpus(&settings, &choice);
 	if (r == 0)
 		r = state_write(&settings, choice);
-	if (r == 0 && choice->reason)
-		say("%s", choice->reason);
-	else if (r == 0)
-		say("CPU %s, as asked for", choice->cpus_text);
 	settings_clear(&settings);
+	if (r < 0)
+		return r;
+	if (choice->reason)
+		say("%s", choice->reason);
+	else
+		say("CPU %s, as asked for", choice->cpus_text);
+	r = try_setters();
+	if (r < 0)
+		(void)state_remove();
 	return r;
 }
 
@@ -87,18 +104,19 @@ int verb_prepare(const char *cpus)
 
 int verb_wants(const char *key)
 {
-	_cleanup_free_ char *name = NULL, *options = NULL;
+	const struct target_setter *setter = target_find_setter(key);
+	_cleanup_free_ char *options = NULL;
 	int r;
 
-	if (asprintf(&name, "%s_OPTIONS", key) < 0) {
-		name = NULL;
-		return EXIT_FAILED;
+	/* systemd takes 255 for a failure, everything between for a reason to skip. */
+	if (!setter) {
+		say("there is no '%s'", key);
+		return 255;
 	}
-	r = target_read_value(name, &options);
+	r = target_read_options(setter, &options);
 	if (r == -ENODATA)
 		say("%s is left as it is", key);
 	else if (r < 0)
 		say_errno(r, "cannot read what the target chose (%s)", TARGET_FILE);
-	/* systemd takes 255 for a failure, everything between for a reason to skip. */
 	return r == 0 ? 0 : r == -ENODATA ? 1 : 255;
 }

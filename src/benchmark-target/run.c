@@ -11,13 +11,39 @@
 #include "basic/cleanup.h"
 #include "basic/install.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "benchmark-target/run.h"
 
-static int spawn(const char *path, char *const *argv, bool quiet, pid_t *ret)
+enum {
+	SAID_MAX = 64 * 1024,
+};
+
+/* Our environment, but that what they tell of themselves is not told of us; malloc'd, the texts are
+ * ours. */
+static char **copy_environment(void)
 {
+	size_t n = 0, kept = 0;
+	char **copy;
+
+	while (environ[n])
+		n++;
+	copy = calloc(n + 1, sizeof(*copy));
+	for (size_t i = 0; copy && i < n; i++) {
+		if (!text_starts_with(environ[i], "NOTIFY_SOCKET="))
+			copy[kept++] = environ[i];
+	}
+	return copy;
+}
+
+/* said: a descriptor in place of standard error; negative for none. */
+static int spawn(const char *path, char *const *argv, bool quiet, int said, pid_t *ret)
+{
+	_cleanup_free_ char **environment = copy_environment();
 	posix_spawn_file_actions_t actions;
 	int r;
 
+	if (!environment)
+		return -ENOMEM;
 	r = posix_spawn_file_actions_init(&actions);
 	if (r != 0)
 		return -r;
@@ -26,19 +52,20 @@ static int spawn(const char *path, char *const *argv, bool quiet, pid_t *ret)
 	if (r == 0 && quiet)
 		r = posix_spawn_file_actions_addopen(
 			&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	if (r == 0 && said >= 0)
+		r = posix_spawn_file_actions_adddup2(&actions, said, STDERR_FILENO);
 	if (r == 0)
-		r = posix_spawn(ret, path, &actions, NULL, argv, environ);
+		r = posix_spawn(ret, path, &actions, NULL, argv, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;
 }
 
-int run_program(const char *name, char *const *words, bool quiet)
+static int start(const char *name, char *const *words, bool quiet, int said, pid_t *ret)
 {
 	_cleanup_free_ char *path = NULL, *own_name = strdup(name);
 	_cleanup_free_ char **argv = NULL;
-	int status, r;
 	size_t n = 0;
-	pid_t pid;
+	int r;
 
 	while (words[n])
 		n++;
@@ -50,11 +77,16 @@ int run_program(const char *name, char *const *words, bool quiet)
 		argv[i + 1] = words[i];
 	r = install_find(name, &path);
 	if (r == 0)
-		r = spawn(path, argv, quiet, &pid);
-	if (r < 0) {
+		r = spawn(path, argv, quiet, said, ret);
+	if (r < 0)
 		say_errno(r, "cannot run %s", name);
-		return r;
-	}
+	return r;
+}
+
+static int wait_for(const char *name, pid_t pid)
+{
+	int status;
+
 	while (waitpid(pid, &status, 0) < 0) {
 		if (errno != EINTR)
 			return -errno;
@@ -63,4 +95,55 @@ int run_program(const char *name, char *const *words, bool quiet)
 		return WEXITSTATUS(status);
 	say("%s was killed by signal %d (%s)", name, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return -EINTR;
+}
+
+int run_program(const char *name, char *const *words, bool quiet)
+{
+	pid_t pid;
+	int r;
+
+	r = start(name, words, quiet, -1, &pid);
+	return r < 0 ? r : wait_for(name, pid);
+}
+
+/* All that comes until the other end is closed, of which what is too much is lost. */
+static void listen_to(int fd, struct text *said)
+{
+	char buf[4096];
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)) {
+		if (n > 0 && said->length < SAID_MAX)
+			text_append_n(said, buf, (size_t)n);
+	}
+}
+
+int run_and_listen(const char *name, char *const *words, char **ret_said)
+{
+	_cleanup_text_ struct text said = { 0 };
+	_cleanup_close_ int ear = -EBADF, mouth = -EBADF;
+	int fds[2], r;
+	pid_t pid;
+	char *line;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	ear = fds[0];
+	mouth = fds[1];
+	r = start(name, words, true, mouth, &pid);
+	if (r < 0)
+		return r;
+	close(TAKE_FD(mouth));
+	listen_to(ear, &said);
+	r = wait_for(name, pid);
+	if (r < 0)
+		return r;
+	text_append(&said, "");
+	if (said.failed)
+		return -ENOMEM;
+	while (said.length > 0 && said.data[said.length - 1] == '\n')
+		said.data[--said.length] = '\0';
+	line = strrchr(said.data, '\n');
+	*ret_said = strdup(line ? line + 1 : said.data);
+	return *ret_said ? r : -ENOMEM;
 }

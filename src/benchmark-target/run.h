@@ -12,4 +12,8 @@
  */
 int run_program(const char *name, char *const *words, bool quiet);
 
+/* As run_program(), quiet, and nobody sees what it says; the last line of that, malloc'd, "" for
+ * none. */
+int run_and_listen(const char *name, char *const *words, char **ret_said);
+
 #endif

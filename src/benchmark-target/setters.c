@@ -7,6 +7,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "benchmark-target/setters.h"
+#include "machine/target.h"
 
 static int format_options(char **ret, const char *format, ...) _printf_(2, 3);
 
@@ -114,4 +115,15 @@ const struct target_setter *target_find_setter(const char *key)
 			return s;
 	}
 	return NULL;
+}
+
+int target_read_options(const struct target_setter *setter, char **ret)
+{
+	_cleanup_free_ char *name = NULL;
+
+	if (asprintf(&name, "%s_OPTIONS", setter->key) < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	return target_read_value(name, ret);
 }

@@ -28,4 +28,8 @@ extern const struct target_setter target_setters[];
 /* By key; NULL when there is none. */
 const struct target_setter *target_find_setter(const char *key);
 
+/* What the running target calls it with, malloc'd: -ENODATA where it is left as it is, else the
+ * errors of target_read_value(). */
+int target_read_options(const struct target_setter *setter, char **ret);
+
 #endif

@@ -44,7 +44,8 @@ static int add_setter(const struct target_setter *setter, const struct settings 
 	if (r < 0)
 		return r;
 	if (options)
-		text_appendf(text, "%s_OPTIONS=%s\n", setter->key, options);
+		text_appendf(text, "%s_OPTIONS=%s%s\n", setter->key,
+			settings->strict ? "--strict=refused " : "", options);
 	if (why)
 		say("%s: %s", setter->key, why);
 	return 0;

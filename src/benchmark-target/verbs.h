@@ -9,13 +9,15 @@
  */
 int verb_prepare(const char *cpus);
 
-/* Whether the running target turns what that key stands for: 0, or 1, which makes systemd skip a
- * service (ExecCondition=). */
+/* Whether the running target turns what that key stands for: 0, 1, which makes systemd skip a
+ * service (ExecCondition=), or 255 where that cannot be told. */
 int verb_wants(const char *key);
 
-/* Looks at what the services have come to, and has isol-check look at the machine. Fails only with
- * STRICT=yes. */
+/* Looks at what the services have come to, and has isol-check look at the machine: whether the
+ * target may come up, see benchmark.target(7). */
 int verb_check(void);
+/* Tells those who look at the target what has come of its start. */
+int verb_tell(void);
 
 /* Notes which of the units are running that benchmark-tuners.service makes way for itself. */
 int verb_note_tuners(void);

@@ -309,6 +309,7 @@ static void say_left(struct engine_failure *failure, const char *tool)
 {
 	char *both;
 
+	failure->left = true;
 	if (asprintf(&both, "%s%snot everything could be put back, see `%s restore`",
 		    failure->what ? failure->what : "", failure->what ? "; and " : "", tool) < 0)
 		return;

@@ -40,6 +40,7 @@ struct engine {
 struct engine_failure {
 	char *what; /* malloc'd; NULL when there is nothing to add to the errno */
 	char *path; /* malloc'd */
+	bool left;  /* and not everything could be put back */
 };
 void engine_failure_clear(struct engine_failure *failure);
 /* Unless one is set already: the first is the one that explains the rest. The path may be NULL. */

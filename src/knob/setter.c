@@ -8,6 +8,7 @@
 
 #include "basic/parse.h"
 #include "basic/say.h"
+#include "basic/tell.h"
 #include "basic/text.h"
 #include "config.h"
 #include "knob/apply.h"
@@ -38,6 +39,7 @@ struct arguments {
 	bool force;
 	bool once;
 	bool strict;
+	bool strict_refused; /* --strict=refused */
 	bool verbose;
 	bool what; /* WHAT was given */
 	/* A verb of the setter's own, NULL for the common ones, and the words behind it. */
@@ -64,7 +66,8 @@ static void usage(const struct setter *setter, FILE *stream)
 		"  -c, --cpus LIST           for these CPUs, as in 3 or 2-3,8; default: those of\n"
 		"                            the running benchmark.target%s%s\n"
 		"      --dry-run             show what would be written, and write nothing\n"
-		"      --strict              fail where a knob is not there or refuses\n"
+		"      --strict[=refused]    fail where a knob is not there or refuses; or only\n"
+		"                            where one that is there refuses\n"
 		"      --force               restore: over what somebody else changed since, too\n"
 		"      --once                restore: what an earlier one left is not said again\n"
 		"      --json                print the table as JSON\n"
@@ -74,7 +77,7 @@ static void usage(const struct setter *setter, FILE *stream)
 		"\n"
 		"apply (the default) writes down what is there and then changes it; status shows\n"
 		"it; restore puts back exactly what was there.\n"
-		"Exit status: 0 done, 1 failed, 2 wrong use. See %s(8).\n",
+		"Exit status: 0 done, 1 failed, 2 wrong use, 3 refused. See %s(8).\n",
 		setter->summary, setter->help ? setter->help : "",
 		setter->needs_cpus ? "" : ", else ", setter->needs_cpus ? "" : no_cpus,
 		setter->name);
@@ -89,7 +92,7 @@ static struct option *option_table(const struct setter *setter)
 		{ "json", no_argument, NULL, OPT_JSON },
 		{ "force", no_argument, NULL, OPT_FORCE },
 		{ "once", no_argument, NULL, OPT_ONCE },
-		{ "strict", no_argument, NULL, OPT_STRICT },
+		{ "strict", optional_argument, NULL, OPT_STRICT },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -177,7 +180,12 @@ static int parse_arguments(
 			a.once = true;
 			break;
 		case OPT_STRICT:
-			a.strict = true;
+			if (optarg && strcmp(optarg, "refused") != 0) {
+				say("--strict: '%s' is not refused", optarg);
+				return -EINVAL;
+			}
+			a.strict = a.strict || !optarg;
+			a.strict_refused = a.strict_refused || optarg;
 			break;
 		case 'v':
 			a.verbose = true;
@@ -439,16 +447,45 @@ static bool did_anything(const struct knob_plan *plan)
 struct verification {
 	const struct setter *setter;
 	const struct setter_target *target;
-	bool failed; /* and the setter has said why */
+	bool strict_refused;
+	bool failed; /* and it has been said why */
 };
+
+/* For --strict=refused: a knob that refused. Not an interrupt: that one which cannot be moved
+ * disturbs is for isol-check to find, which knows whether it comes at all. */
+static int check_refused(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (knob->word != KNOB_DENIED || text_starts_with(knob->path, "/proc/irq/"))
+			continue;
+		say("%s (%s): %s", knob->name, knob->path,
+			knob->note	      ? knob->note
+				: knob->error ? strerror(knob->error)
+					      : "it refuses");
+		return -EPERM;
+	}
+	return 0;
+}
 
 static int verify(struct knob_plan *plan, void *context)
 {
 	struct verification *v = context;
 	int r = v->setter->verify ? v->setter->verify(v->target, plan, v->setter->state) : 0;
 
+	if (r == 0 && v->strict_refused)
+		r = check_refused(plan);
 	v->failed = r < 0;
 	return r;
+}
+
+/* Whether an apply failed because of what the machine is, and not because we could not do our work.
+ */
+static bool is_refusal(
+	int error, const struct verification *v, const struct engine_failure *failure)
+{
+	return !knob_error_is_ours(-error) && !failure->left && (v->failed || failure->path);
 }
 
 /* For --strict: a knob of which the plan knows that it would refuse, as newer kernels tell of
@@ -464,7 +501,11 @@ static const struct knob *find_refused(const struct knob_plan *plan)
 static int run_apply(const struct setter *setter, const struct arguments *a,
 	const struct setter_target *target, struct knob_plan *plan)
 {
-	struct verification verification = { .setter = setter, .target = target };
+	struct verification verification = {
+		.setter = setter,
+		.target = target,
+		.strict_refused = a->strict_refused,
+	};
 	struct engine engine = {
 		.tool = setter->name,
 		.backends = setter->backends,
@@ -485,10 +526,13 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	}
 	r = apply_plan(&engine, plan, &failure);
 	if (r < 0) {
+		int status = !a->strict && is_refusal(r, &verification, &failure) ? EXIT_FINDING
+										  : EXIT_FAILED;
+
 		/* What else went wrong then, such as putting it all back, is new. */
 		if (!verification.failed || failure.what || r == -ENOMEM)
 			say_failure(r, &failure);
-		return EXIT_FAILED;
+		return status;
 	}
 	if (print_plan(a, plan) < 0)
 		return EXIT_FAILED;
@@ -731,7 +775,7 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	return status;
 }
 
-int setter_main(const struct setter *setter, int argc, char *argv[])
+static int run(const struct setter *setter, int argc, char *argv[])
 {
 	struct arguments arguments;
 	int r;
@@ -752,4 +796,13 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 			setter->state);
 	return arguments.verb == SETTER_RESTORE ? run_restore(setter, &arguments)
 						: run_with_plan(setter, &arguments);
+}
+
+int setter_main(const struct setter *setter, int argc, char *argv[])
+{
+	int status = run(setter, argc, argv);
+
+	/* The target tells why a part of it is missing. */
+	tell_status(say_last());
+	return status;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +22,20 @@ void unit_names_free(char **names)
 	free(names);
 }
 
+void unit_outcome_clear(struct unit_outcome *outcome)
+{
+	free(outcome->result);
+	free(outcome->status_text);
+	*outcome = (struct unit_outcome){ 0 };
+}
+
 #if HAVE_LIBSYSTEMD
 
 #define SERVICE "org.freedesktop.systemd1"
 #define MANAGER_PATH "/org/freedesktop/systemd1"
 #define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
 #define UNIT_INTERFACE "org.freedesktop.systemd1.Unit"
+#define SERVICE_INTERFACE "org.freedesktop.systemd1.Service"
 #define PRIVATE_SOCKET "unix:path=/run/systemd/private"
 
 enum {
@@ -159,6 +168,43 @@ int unit_read_state(struct unit_manager *manager, const char *unit, char **ret)
 	if (strcmp(loaded, "not-found") == 0)
 		return -ENOENT;
 	return read_string(manager, unit, UNIT_INTERFACE, "ActiveState", ret);
+}
+
+static int read_int(struct unit_manager *manager, const char *unit, const char *property, int *ret)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
+	if (r < 0)
+		return r;
+	r = sd_bus_get_property_trivial(
+		manager->bus, SERVICE, path, SERVICE_INTERFACE, property, &error, 'i', ret);
+	return keep_error(manager, r, &error);
+}
+
+int unit_read_outcome(struct unit_manager *manager, const char *service, struct unit_outcome *ret)
+{
+	struct unit_outcome outcome = { 0 };
+	int code, r;
+
+	r = read_string(manager, service, SERVICE_INTERFACE, "Result", &outcome.result);
+	if (r == 0)
+		r = read_string(
+			manager, service, SERVICE_INTERFACE, "StatusText", &outcome.status_text);
+	if (r == 0)
+		r = read_int(manager, service, "ExecMainCode", &code);
+	if (r == 0)
+		r = read_int(manager, service, "ExecMainStatus", &outcome.exit_status);
+	if (r < 0) {
+		unit_outcome_clear(&outcome);
+		return r;
+	}
+	if (code != CLD_EXITED)
+		outcome.exit_status = -1;
+	*ret = outcome;
+	return 0;
 }
 
 int unit_has_property(struct unit_manager *manager, const char *unit, const char *property)
@@ -392,6 +438,12 @@ const char *unit_why(const struct unit_manager *manager _unused_)
 
 int unit_read_state(
 	struct unit_manager *manager _unused_, const char *unit _unused_, char **ret _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_read_outcome(struct unit_manager *manager _unused_, const char *service _unused_,
+	struct unit_outcome *ret _unused_)
 {
 	return -EOPNOTSUPP;
 }

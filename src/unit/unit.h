@@ -34,6 +34,16 @@ const char *unit_why(const struct unit_manager *manager);
 /* ActiveState: "active", "inactive", "activating", "deactivating", "failed", ...; malloc'd. -ENOENT
  * when there is no such unit. */
 int unit_read_state(struct unit_manager *manager, const char *unit, char **ret);
+/* What a service has come to. */
+struct unit_outcome {
+	char *result; /* "success", "exit-code", "signal", "timeout", ... (systemd.exec(5)) */
+	/* The exit status of what it ran last; -1 where that did not exit. */
+	int exit_status;
+	char *status_text; /* what that has told by tell_status(); "" for nothing */
+};
+int unit_read_outcome(struct unit_manager *manager, const char *service, struct unit_outcome *ret);
+void unit_outcome_clear(struct unit_outcome *outcome);
+
 /* Whether this systemd knows a property of units of that kind (slice, service, ...), such as
  * CPUSetPartition from 261 on: 1, 0, or an error. */
 int unit_has_property(struct unit_manager *manager, const char *unit, const char *property);

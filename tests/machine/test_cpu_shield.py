@@ -149,7 +149,7 @@ def test_became_invalid():
         row = shield.rows('status')['cpuset.cpus.partition']
         check('not exclusive' in row['now'] and row['state'] is None, f'{row}')
         result = shield.run('-c', '2-3')
-        equal(result.returncode, 1, 'status')
+        equal(result.returncode, 3, 'status')
         check('Cpu list in cpuset.cpus not exclusive' in result.stderr, result.stderr)
         shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '')
         shield.succeed('-c', '2-3')
@@ -171,14 +171,14 @@ def test_became_invalid():
 
 def test_refused_by_kernel():
     with Shield(reserved='2-3') as shield:
-        said = shield.refused(1, '-c', '2-3')
+        said = shield.refused(3, '-c', '2-3')
         check('isolated invalid (partition config conflicts with housekeeping setup)' in said, said)
         check(said.count('\n') == 1, said)
     with Shield() as shield:
         shield.kernel(f'/{CGROUP}/cgroup.subtree_control', '+cpuset')
         shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '3-4')
         # Nothing would be left for that one.
-        said = shield.refused(1, '-c', '2-4')
+        said = shield.refused(3, '-c', '2-4')
         check('isolated invalid (Cpu list in cpuset.cpus not exclusive)' in said, said)
         check(said.count('\n') == 1, said)
         shield.kernel(f'/{CGROUP}/user/cpuset.cpus.partition', 'root')
@@ -186,11 +186,11 @@ def test_refused_by_kernel():
         check('the cgroup /user has CPUs 3-4 to itself' in said and said.count('\n') == 1, said)
     # Without the file, nothing is shielded, whatever the rest says.
     with Shield(hides=['cpuset.cpus.partition']) as shield:
-        said = shield.refused(1, '-c', '3')
+        said = shield.refused(3, '-c', '3')
         check('were not taken from the rest' in said, said)
     # Before 6.1.
     with Shield(refuses=['isolated']) as shield:
-        said = shield.refused(1, '-c', '3')
+        said = shield.refused(3, '-c', '3')
         check('cannot set cpuset.cpus.partition to isolated' in said, said)
 
 
@@ -227,7 +227,7 @@ def test_others_may_use_them():
         shield.cycle('-c', '2-3')
     # Up to 6.6.
     with meet(hides=['cpuset.cpus.exclusive']) as shield:
-        said = shield.refused(1, '-c', '2-3')
+        said = shield.refused(3, '-c', '2-3')
         check('isolated invalid (Cpu list in cpuset.cpus not exclusive)' in said, said)
     with meet(shares=True) as shield:
         shield.succeed('-c', '2-3')

@@ -612,7 +612,7 @@ def test_kernel_refuses():
     with hybrid(broken=[f'/{POLICY}11/scaling_max_freq']) as linux:
         before = linux.snapshot()
         result = linux.run()
-        equal(result.returncode, 1, result.stderr)
+        equal(result.returncode, 3, result.stderr)
         check('scaling_max_freq' in result.stderr, result.stderr)
         linux.same(before, 'failed apply left')
         equal(linux.left_over(), [], 'left over')

@@ -530,9 +530,10 @@ def test_read_only():
                rows['ksm']['state']), ('denied', 'Read-only file system', 'applied'), 'states')
         setter.succeed('restore')
         setter.same(before, 'restore left')
-        for arguments in (['--with', 'timer_migration'], ['--strict']):
+        for status, *arguments in ((3, '--with', 'timer_migration'), (3, '--strict=refused'),
+                                   (1, '--strict')):
             result = run_read_only(setter, *arguments, bare=True)
-            equal(result.returncode, 1, f'exit status of {arguments}')
+            equal(result.returncode, status, f'exit status of {arguments}')
             check('Read-only file system' in result.stderr, result.stderr)
             setter.same(before, f'{arguments} left')
             equal(setter.left_over(), [], f'{arguments} left')

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -187,6 +188,23 @@ def test_strict():
         refused(setter, '--strict', '-c', 1, status=1, says='NMI watchdog')
 
 
+def test_refused():
+    """A knob that refuses has a status of its own, and systemd is told why. One that is not there does
+    not refuse."""
+    with mini() as setter, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(setter.run_directory / 'notify'))
+        systemd.settimeout(60)
+        refused(setter, '--fail', '-c', 1, status=3, says='cannot set broken gate',
+                env={'NOTIFY_SOCKET': '/run/notify'})
+        told = systemd.recv(4096).decode()
+        check(told.startswith('STATUS=cannot set broken gate') and told.count('\n') == 1, told)
+        for path in (NMI, 'proc/sys/kernel/watchdog_cpumask'):
+            setter.box.remove(path)
+        setter.succeed('--strict=refused', '-c', 1)
+        setter.succeed('restore')
+        refused(setter, '--strict=nonsense', '-c', 1, status=2, says="'nonsense' is not refused")
+
+
 def test_nothing_there():
     with machine.Setter(os.environ['MINI_SETTER'], 'vm-plain') as setter:
         for path in APPLIED:
@@ -203,11 +221,11 @@ def test_nothing_there():
 def test_failure():
     """The last knob fails: all others are turned back, and what stood in the journal stays."""
     with mini() as setter:
-        refused(setter, '--fail', '-c', 1, status=1, says='cannot set broken gate')
+        refused(setter, '--fail', '-c', 1, status=3, says='cannot set broken gate')
         equal(setter.left_over(), [], 'journal')
         before = setter.snapshot()
         setter.succeed('-c', 1)
-        refused(setter, 'never', '--fail', '-c', '0-1', status=1, says='cannot set broken gate')
+        refused(setter, 'never', '--fail', '-c', '0-1', status=3, says='cannot set broken gate')
         setter.succeed('restore')
         setter.same(before, 'restore left')
 
@@ -215,12 +233,12 @@ def test_failure():
 def test_doubt():
     """A setter that is not content with the machine: this apply is turned back, no earlier one."""
     with mini() as setter:
-        refused(setter, '--doubt', '-c', 1, status=1, says='did not do what it should')
+        refused(setter, '--doubt', '-c', 1, status=3, says='did not do what it should')
         equal(setter.left_over(), [], 'journal')
         before = setter.snapshot()
         setter.succeed('-c', 1)
-        refused(setter, 'never', '--doubt', '-c', '0-1', status=1, says='did not do what')
-        refused(setter, '--doubt', '-c', 1, status=1, says='did not do what')
+        refused(setter, 'never', '--doubt', '-c', '0-1', status=3, says='did not do what')
+        refused(setter, '--doubt', '-c', 1, status=3, says='did not do what')
         setter.succeed('restore')
         setter.same(before, 'restore left')
 

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """benchmark.target: one word to be quiet, one word to be back, whatever happens in between."""
 
+import contextlib
 import json
 import os
 import re
+import shutil
+import subprocess
 import time
 
-from lab import (CPUS, PATIENCE, SETTERS, START, Snapshot, bound, boots, call, changed, check, equal,
-                 note, parse_list, programmed, read, reboots, same, seeded, succeed, wait_for, write)
+from lab import (CPUS, ENVIRONMENT, PATIENCE, SETTERS, START, Snapshot, bound, boots, call, changed,
+                 check, equal, note, parse_list, programmed, read, reboots, same, seeded, succeed,
+                 wait_for, write)
 from target import PARTITION, SERVICES, SLICE, configured, is_quiet, jobs_done, start, state, stop
 
 
@@ -40,6 +44,24 @@ def test_cpus_by_itself():
     stop()
 
 
+def test_cpus_by_itself_under_load():
+    """Load on all other cores does not make it choose a thread of CPU 0's core."""
+    with contextlib.ExitStack() as stack:
+        for cpu in '2', '3':
+            loop = stack.enter_context(subprocess.Popen(
+                ['taskset', '-c', cpu, 'sh', '-c', 'while :; do :; done']))
+            stack.callback(loop.kill)
+        succeed('systemctl', 'start', '--no-block', 'benchmark.target')
+        # The rest would take minutes under load.
+        wait_for(lambda: os.path.exists('/run/quiesce/target'), 'the choice', PATIENCE)
+    start()
+    chosen = parse_list(read(f'{SLICE}/cpuset.cpus.effective'))
+    check(len(chosen) == 1 and chosen < {2, 3}, chosen)
+    equal(parse_list(read(f'{CPUS}/online')), {0, 1} | chosen, 'online')
+    tells(' 5 of 5 parts', 'how quiet it is')
+    stop()
+
+
 def test_twice_and_again():
     with configured('CPUS=2'):
         start()
@@ -66,28 +88,120 @@ def test_failed_start():
         same('a failed start left')
 
 
-def test_failed_setter():
-    """One that does not come up; the rest stays, or goes with STRICT=yes."""
-    folder = '/run/systemd/system/benchmark-freq.service.d'
-    os.makedirs(folder)
-    write(f'{folder}/fail.conf', '[Service]\nExecStart=\nExecStart=false\n')
-    succeed('systemctl', 'daemon-reload')
+def told():
+    """The last line below the target in `systemctl status`: what a person sees."""
+    return call('systemctl', 'status', '--full', 'benchmark.target').stdout.rstrip().splitlines()[-1]
+
+
+def tells(text, what):
+    """It comes a moment after the target."""
     try:
-        with configured('CPUS=2', 'STRICT=no'):
-            start()
-            equal(read(PARTITION), 'isolated', 'partition')
-            equal(state('benchmark-freq.service'), 'failed', 'the one that fails')
-            stop()
-        with configured('CPUS=2', 'STRICT=yes'):
-            check(call('systemctl', 'start', 'benchmark.target', timeout=PATIENCE).returncode != 0,
-                  'strict, and started')
-            jobs_done()
+        wait_for(lambda: text in told(), what)
     finally:
-        os.unlink(f'{folder}/fail.conf')
+        note(told())
+
+
+def does_not_start(text):
+    """And says why, and leaves nothing."""
+    check(call('systemctl', 'start', 'benchmark.target', timeout=PATIENCE).returncode != 0, 'started')
+    jobs_done()
+    tells(text, 'why it does not start')
+    check('not started' in told(), told())
+    succeed('systemctl', 'reset-failed')
+    same(f'a start that failed ({text}) left')
+
+
+@contextlib.contextmanager
+def dropin(service, *lines):
+    """While a service has these lines as well."""
+    folder = f'/run/systemd/system/benchmark-{service}.service.d'
+    os.makedirs(folder)
+    write(f'{folder}/test.conf', '\n'.join(['[Service]', *lines]) + '\n')
+    succeed('systemctl', 'daemon-reload')
+    before = Snapshot()
+    try:
+        yield before
+    finally:
+        os.unlink(f'{folder}/test.conf')
         os.rmdir(folder)
         succeed('systemctl', 'daemon-reload')
-        succeed('systemctl', 'reset-failed')
-    same('a failed setter left')
+        call('systemctl', 'reset-failed')
+
+
+def test_wrong_values():
+    """What only the machine can tell of the configuration: nothing is begun."""
+    since = time.time()
+    for line, why in (('NOISE=foo', "NOISE: noise-off: --only: there is no 'foo'"),
+                      ('FREQ=99GHz', 'FREQ: freq-pin: '),
+                      ('CPUS=1', "CPU 0 is a thread of CPU 1's core")):
+        with configured(*{'CPUS': 'CPUS=2', line.split('=')[0]: line}.values()):
+            does_not_start(why)
+    check('WANTED' not in said(since), 'a setter has begun')
+
+
+def test_tool_that_cannot_work():
+    """It is missing, it was killed, it cannot write down what was there: whatever STRICT= is."""
+    with configured('CPUS=2'):
+        tool = shutil.which('freq-pin', path=ENVIRONMENT['PATH'])
+        os.rename(tool, tool + '.away')
+        try:
+            does_not_start('cannot run freq-pin')
+        finally:
+            os.rename(tool + '.away', tool)
+        for service, lines, why in (
+                ('freq', ['ExecStart=', 'ExecStart=sh -c "kill -KILL $$$$"'],
+                 'without FREQ: benchmark-freq.service did not do its work (signal)'),
+                ('noise', ['ReadOnlyPaths=/run/quiesce'], 'without NOISE: ')):
+            with dropin(service, *lines) as before:
+                check(call('systemctl', 'start', 'benchmark.target',
+                           timeout=PATIENCE).returncode != 0, 'started')
+                jobs_done()
+                tells(why, 'why it does not start')
+                call('systemctl', 'reset-failed')
+                same(f'a start that failed ({why}) left', before=before)
+
+
+def test_machine_refuses():
+    """A knob that is there: the rest stays, and it is said, or all goes with STRICT=yes."""
+    governor = f'{CPUS}/cpufreq/policy2/scaling_governor'
+    # One that its part cannot do without, and one that it can.
+    for service, path, verdict in (
+            ('freq', governor, 'up: degraded, CPU 2, 4 of 5 parts; without FREQ: '),
+            ('noise', '/proc/sys/kernel/timer_migration', ' 5 of 5 parts')):
+        with dropin(service, f'ReadOnlyPaths={path}') as before:
+            with configured('CPUS=2'):
+                start()
+                equal(read(PARTITION), 'isolated', 'partition')
+                tells(verdict, 'how quiet it is')
+                if service == 'freq':
+                    check(path in told() and 'Read-only file system' in told(), told())
+                stop()
+                call('systemctl', 'reset-failed')
+                same('a target without a part left', before=before)
+            with configured('CPUS=2', 'STRICT=yes'):
+                check(call('systemctl', 'start', 'benchmark.target',
+                           timeout=PATIENCE).returncode != 0, 'strict, and started')
+                jobs_done()
+                tells(path.rsplit('/', maxsplit=1)[1], 'why it does not start')
+                call('systemctl', 'reset-failed')
+                same('a strict target left', before=before)
+
+
+def test_full_run():
+    """Without a place for the journals nothing is changed."""
+    with configured('CPUS=2'):
+        with open('/run/filler', 'wb', buffering=0) as filler:
+            with contextlib.suppress(OSError):
+                while True:
+                    filler.write(bytes(1 << 12))
+        try:
+            check(call('systemctl', 'start', 'benchmark.target', timeout=PATIENCE).returncode != 0,
+                  'started')
+            jobs_done()
+        finally:
+            os.unlink('/run/filler')
+        call('systemctl', 'reset-failed')
+        same('a start with /run full left')
 
 
 def test_stopped_while_it_starts():

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/say.h"
+#include "basic/tell.h"
+#include "benchmark-target/verbs.h"
+#include "benchmark-target/verdict.h"
+
+#define CHECK_UNIT "benchmark-check.service"
+
+static int has_failed(struct unit_manager *manager, const char *service)
+{
+	_cleanup_free_ char *state = NULL;
+	int r = unit_read_state(manager, service, &state);
+
+	return r < 0 ? r : strcmp(state, "failed") == 0;
+}
+
+int verdict_explain(struct unit_manager *manager, const char *service, char **ret)
+{
+	struct unit_outcome outcome;
+	char *text;
+	int r;
+
+	r = unit_read_outcome(manager, service, &outcome);
+	if (r < 0)
+		return r;
+	if (*outcome.status_text)
+		text = TAKE_PTR(outcome.status_text);
+	else if (asprintf(&text, "%s did not do its work (%s): see `journalctl -b -u %s`", service,
+			 outcome.result, service) < 0)
+		text = NULL;
+	unit_outcome_clear(&outcome);
+	if (!text)
+		return -ENOMEM;
+	*ret = text;
+	return 0;
+}
+
+int verdict_read(struct unit_manager *manager, char **ret)
+{
+	/* In the order in which one fails because of the other. */
+	static const char *const services[] = {
+		"benchmark-prepare.service",
+		CHECK_UNIT,
+		"benchmark-begin.service",
+	};
+	_cleanup_free_ char *state = NULL;
+	int r;
+
+	r = unit_read_state(manager, CHECK_UNIT, &state);
+	if (r < 0)
+		return r;
+	if (strcmp(state, "active") == 0)
+		return verdict_explain(manager, CHECK_UNIT, ret);
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
+		r = has_failed(manager, services[i]);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			return verdict_explain(manager, services[i], ret);
+	}
+	return -ENODATA;
+}
+
+int verb_tell(void)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_free_ char *state = NULL, *verdict = NULL, *line = NULL;
+	int r;
+
+	r = unit_open(&manager);
+	if (r == 0)
+		r = unit_read_state(manager, TARGET_UNIT, &state);
+	if (r == 0)
+		r = verdict_read(manager, &verdict);
+	if (r == -ENODATA)
+		return EXIT_DONE;
+	if (r == 0 &&
+		asprintf(&line, "%s: %s", strcmp(state, "active") == 0 ? "up" : "not started",
+			verdict) < 0) {
+		line = NULL;
+		r = -ENOMEM;
+	}
+	if (r < 0) {
+		say_errno(r, "cannot find out what has come of " TARGET_UNIT);
+		return EXIT_FAILED;
+	}
+	tell_unit(TARGET_UNIT, line);
+	return EXIT_DONE;
+}
