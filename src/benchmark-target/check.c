@@ -18,25 +18,12 @@ struct parts {
 	struct text missing; /* "; without FREQ: why; ..." */
 };
 
-/* Whether a service has ended because the machine refused a knob, which the setters tell by their
- * exit status. */
-static int is_refused(struct unit_manager *manager, const char *service)
-{
-	struct unit_outcome outcome;
-	int r;
-
-	r = unit_read_outcome(manager, service, &outcome);
-	if (r < 0)
-		return r;
-	r = strcmp(outcome.result, "exit-code") == 0 && outcome.exit_status == EXIT_FINDING;
-	unit_outcome_clear(&outcome);
-	return r;
-}
-
 static int look_at(
 	struct unit_manager *manager, const struct target_setter *setter, struct parts *parts)
 {
 	_cleanup_free_ char *options = NULL, *state = NULL, *why = NULL;
+	struct unit_outcome outcome;
+	bool done, refused;
 	int r;
 
 	r = target_read_options(setter, &options);
@@ -44,16 +31,21 @@ static int look_at(
 		return r == -ENODATA ? 0 : r;
 	parts->n++;
 	r = unit_read_state(manager, setter->unit, &state);
-	if (r == 0 && strcmp(state, "active") == 0) {
+	if (r == 0)
+		r = unit_read_outcome(manager, setter->unit, &outcome);
+	if (r < 0)
+		return r;
+	/* systemd takes one that was asked to end (SIGTERM) for one that was done. */
+	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
+	/* The setters tell that by their exit status. */
+	refused = strcmp(outcome.result, "exit-code") == 0 && outcome.exit_status == EXIT_FINDING;
+	unit_outcome_clear(&outcome);
+	if (done) {
 		parts->n_done++;
 		return 0;
 	}
-	if (r == 0)
-		r = is_refused(manager, setter->unit);
-	if (r >= 0) {
-		parts->broken = parts->broken || r == 0;
-		r = verdict_explain(manager, setter->unit, &why);
-	}
+	parts->broken = parts->broken || !refused;
+	r = verdict_explain(manager, setter->unit, &why);
 	if (r == 0)
 		text_appendf(&parts->missing, "; without %s: %s", setter->key, why);
 	return r;

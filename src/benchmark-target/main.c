@@ -11,7 +11,6 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/tell.h"
-#include "benchmark-target/setters.h"
 #include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
 #include "config.h"
@@ -25,6 +24,7 @@ static void usage(FILE *stream)
 	      "  wants KEY                 whether KEY (SMT, FREQ, ...) is to be turned\n"
 	      "  note-tuners               write down which other tuners are running\n"
 	      "  return-tuners             start those again\n"
+	      "  begun                     whether the start is done\n"
 	      "  check                     the verdict\n"
 	      "  tell                      add the verdict to the journal of the target\n"
 	      "  hold                      be quiet until standard input, a socket, is closed\n"
@@ -62,6 +62,8 @@ static int run(int argc, char *argv[], const char *cpus)
 		return verb_note_tuners();
 	if (strcmp(verb, "return-tuners") == 0)
 		return verb_return_tuners();
+	if (strcmp(verb, "begun") == 0)
+		return verb_begun();
 	if (strcmp(verb, "check") == 0)
 		return verb_check();
 	if (strcmp(verb, "tell") == 0)

@@ -16,6 +16,8 @@ int verb_wants(const char *key);
 /* Looks at what the services have come to, and has isol-check look at the machine: whether the
  * target may come up, see benchmark.target(7). */
 int verb_check(void);
+/* For the unit that starts the check: whether that is done, or the target is being stopped. */
+int verb_begun(void);
 /* Tells those who look at the target what has come of its start. */
 int verb_tell(void);
 

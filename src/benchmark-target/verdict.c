@@ -4,13 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/tell.h"
+#include "basic/wait.h"
 #include "benchmark-target/verbs.h"
 #include "benchmark-target/verdict.h"
 
 #define CHECK_UNIT "benchmark-check.service"
+#define END_UNIT "benchmark-end.service"
+
+enum {
+	STOP_SECONDS = 10,
+	STEP_NS = 100 * 1000 * 1000,
+};
 
 static int has_failed(struct unit_manager *manager, const char *service)
 {
@@ -92,4 +100,43 @@ int verb_tell(void)
 	}
 	tell_unit(TARGET_UNIT, line);
 	return EXIT_DONE;
+}
+
+/* Whether the target is being stopped: whoever stops it has systemd stop the service that ends it
+ * before all others, but need not be noticed at once. */
+static bool is_ending(struct unit_manager *manager)
+{
+	struct wait wait = wait_until(
+		clock_now_ns(CLOCK_MONOTONIC) + STOP_SECONDS * NSEC_PER_SEC, STEP_NS, STEP_NS);
+
+	do {
+		_cleanup_free_ char *state = NULL;
+
+		if (unit_read_state(manager, END_UNIT, &state) == 0 && strcmp(state, "active") != 0)
+			return true;
+	} while (wait_step(&wait));
+	return false;
+}
+
+int verb_begun(void)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_free_ char *state = NULL;
+	struct unit_outcome outcome = { 0 };
+	bool done, failed;
+	int r;
+
+	r = unit_open(&manager);
+	if (r == 0)
+		r = unit_read_state(manager, CHECK_UNIT, &state);
+	if (r == 0)
+		r = unit_read_outcome(manager, CHECK_UNIT, &outcome);
+	if (r < 0) {
+		say_errno(r, "cannot ask systemd what has come of the start");
+		return EXIT_FAILED;
+	}
+	failed = strcmp(state, "failed") == 0;
+	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
+	unit_outcome_clear(&outcome);
+	return done || (!failed && is_ending(manager)) ? EXIT_DONE : EXIT_FAILED;
 }
