@@ -22,6 +22,7 @@
 #include "basic/file.h"
 #include "basic/say.h"
 #include "benchmark-target/alone.h"
+#include "benchmark-target/evict.h"
 #include "benchmark-target/request.h"
 #include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
@@ -30,12 +31,9 @@
 #include "machine/target.h"
 #include "unit/unit.h"
 
-#define CGROUP_EVENTS TARGET_CGROUP "/cgroup.events"
-
 enum {
 	/* A launcher whose runpinned was killed gives its program two seconds to end. */
 	LEAVE_SECONDS = 10,
-	STEP_NS = 50 * 1000 * 1000,
 };
 
 struct hold {
@@ -105,6 +103,8 @@ static int stop(const struct hold *hold)
 			say_errno(r, "%s does not stop", TARGET_UNIT);
 		return r;
 	}
+	/* What does not end, the shield tells. */
+	(void)evict_all(NULL);
 	r = alone_restore();
 	/* What is left over stays in the journals, and the target with it. */
 	return r < 0 ? r : state_remove();
@@ -173,19 +173,6 @@ static int begin(const struct hold *hold, const char *cpus)
 	return r;
 }
 
-/* What was measured ends a moment later than whom we hold for, when that one was killed, and a
- * shield does not end before. */
-static void wait_until_empty(void)
-{
-	const struct timespec step = { .tv_nsec = STEP_NS };
-	int64_t over = clock_now_ns(CLOCK_MONOTONIC) + LEAVE_SECONDS * NSEC_PER_SEC;
-	char text[FILE_ATTR_SIZE];
-
-	while (file_read_attr(AT_FDCWD, CGROUP_EVENTS, text, sizeof(text)) >= 0 &&
-		strstr(text, "populated 1") && clock_now_ns(CLOCK_MONOTONIC) < over)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL);
-}
-
 static int end(const struct hold *hold)
 {
 	int r = 0;
@@ -195,7 +182,9 @@ static int end(const struct hold *hold)
 	/* Not made exclusive while others hold it. */
 	if (flock(hold->here, LOCK_EX | LOCK_NB) == 0 &&
 		faccessat(hold->directory, STATE_HELD, F_OK, 0) == 0) {
-		wait_until_empty();
+		/* What was measured ends a moment later than whom we hold for, when that one was
+		 * killed. */
+		(void)evict_wait(LEAVE_SECONDS);
 		r = stop(hold);
 		if (r == 0)
 			(void)unlinkat(hold->directory, STATE_HELD, 0);

@@ -4,6 +4,7 @@
  * and for runpinned --quiesce, not for people.
  */
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,6 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/tell.h"
-#include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
 #include "config.h"
 
@@ -25,6 +25,7 @@ static void usage(FILE *stream)
 	      "  note-tuners               write down which other tuners are running\n"
 	      "  return-tuners             start those again\n"
 	      "  begun                     whether the start is done\n"
+	      "  evict                     end what still runs on the quiet CPUs\n"
 	      "  check                     the verdict\n"
 	      "  tell                      add the verdict to the journal of the target\n"
 	      "  hold                      be quiet until standard input, a socket, is closed\n"
@@ -57,13 +58,15 @@ static int run(int argc, char *argv[], const char *cpus)
 	if (strcmp(verb, "prepare") == 0)
 		return verb_prepare(NULL);
 	if (strcmp(verb, "release") == 0)
-		return state_remove() < 0 ? EXIT_FAILED : EXIT_DONE;
+		return verb_release();
 	if (strcmp(verb, "note-tuners") == 0)
 		return verb_note_tuners();
 	if (strcmp(verb, "return-tuners") == 0)
 		return verb_return_tuners();
 	if (strcmp(verb, "begun") == 0)
 		return verb_begun();
+	if (strcmp(verb, "evict") == 0)
+		return verb_evict();
 	if (strcmp(verb, "check") == 0)
 		return verb_check();
 	if (strcmp(verb, "tell") == 0)

@@ -18,6 +18,10 @@ int verb_wants(const char *key);
 int verb_check(void);
 /* For the unit that starts the check: whether that is done, or the target is being stopped. */
 int verb_begun(void);
+/* Ends what still runs on the quiet CPUs. */
+int verb_evict(void);
+/* Forgets what was chosen, and tells those who look at the target what was not put back. */
+int verb_release(void);
 /* Tells those who look at the target what has come of its start. */
 int verb_tell(void);
 

@@ -3,14 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/tell.h"
+#include "basic/text.h"
 #include "basic/wait.h"
+#include "benchmark-target/setters.h"
+#include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
 #include "benchmark-target/verdict.h"
+#include "knob/journal.h"
 
 #define CHECK_UNIT "benchmark-check.service"
 #define END_UNIT "benchmark-end.service"
@@ -139,4 +144,65 @@ int verb_begun(void)
 	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
 	unit_outcome_clear(&outcome);
 	return done || (!failed && is_ending(manager)) ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Whether a setter has something written down that is to be put back. */
+static bool has_journal(const struct target_setter *setter)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, JOURNAL_DIRECTORY "/%s.journal", setter->program) < 0) {
+		path = NULL;
+		return false;
+	}
+	return access(path, F_OK) == 0;
+}
+
+/* What the services of the setters could not put back: they have begun well, and failed in the end.
+ */
+static int find_left(struct unit_manager *manager, struct text *left)
+{
+	int r = 0;
+
+	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++) {
+		_cleanup_free_ char *why = NULL;
+		struct unit_outcome outcome;
+		bool begun;
+
+		r = has_failed(manager, s->unit);
+		if (r <= 0)
+			continue;
+		r = unit_read_outcome(manager, s->unit, &outcome);
+		if (r < 0)
+			break;
+		begun = outcome.exit_status == EXIT_DONE;
+		unit_outcome_clear(&outcome);
+		/* What was only left to somebody else, or waits for a CPU, is no failure. */
+		if (!begun || !has_journal(s))
+			continue;
+		r = verdict_explain(manager, s->unit, &why);
+		if (r == 0)
+			text_appendf(left, "; %s: %s", s->key, why);
+	}
+	return r == 0 && left->failed ? -ENOMEM : r;
+}
+
+int verb_release(void)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_text_ struct text left = { 0 };
+	int r;
+
+	r = unit_open(&manager);
+	if (r == 0)
+		r = find_left(manager, &left);
+	if (r == 0 && left.length > 0) {
+		_cleanup_free_ char *line = NULL;
+
+		if (asprintf(&line, "not everything is put back%s", left.data) < 0)
+			line = NULL;
+		if (line)
+			tell_unit(TARGET_UNIT, line);
+	}
+	return state_remove() < 0 ? EXIT_FAILED : EXIT_DONE;
 }

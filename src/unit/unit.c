@@ -401,6 +401,16 @@ int unit_stop(struct unit_manager *manager, const char *unit)
 	return start_or_stop(manager, "StopUnit", unit, "replace");
 }
 
+int unit_stop_soon(struct unit_manager *manager, const char *unit)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r;
+
+	r = sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE, "StopUnit",
+		&error, NULL, "ss", unit, "replace");
+	return keep_error(manager, r, &error);
+}
+
 int unit_start_scope(struct unit_manager *manager, const char *scope, const char *slice,
 	const char *description, pid_t pid)
 {
@@ -487,6 +497,11 @@ int unit_stop(struct unit_manager *manager _unused_, const char *unit _unused_)
 
 int unit_start_scope(struct unit_manager *manager _unused_, const char *scope _unused_,
 	const char *slice _unused_, const char *description _unused_, pid_t pid _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_stop_soon(struct unit_manager *manager _unused_, const char *unit _unused_)
 {
 	return -EOPNOTSUPP;
 }

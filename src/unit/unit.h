@@ -66,6 +66,8 @@ int unit_reload(struct unit_manager *manager);
  */
 int unit_start(struct unit_manager *manager, const char *unit);
 int unit_stop(struct unit_manager *manager, const char *unit);
+/* Has it stopped, and does not wait for that. */
+int unit_stop_soon(struct unit_manager *manager, const char *unit);
 /* As unit_start(), but gives way: -EBUSY where that would undo a job that is queued, as all do
  * while the machine goes down. */
 int unit_start_gently(struct unit_manager *manager, const char *unit);

@@ -12,7 +12,8 @@ import time
 from lab import (CPUS, ENVIRONMENT, PATIENCE, SETTERS, START, Snapshot, bound, boots, call, changed,
                  check, equal, note, parse_list, programmed, read, reboots, same, seeded, succeed,
                  wait_for, write)
-from target import PARTITION, SERVICES, SLICE, configured, is_quiet, jobs_done, start, state, stop
+from target import (PARTITION, SERVICES, SLICE, configured, inside, is_quiet, jobs_done, start,
+                    state, stop)
 
 
 def said(since, unit='benchmark-*'):
@@ -202,6 +203,43 @@ def test_full_run():
             os.unlink('/run/filler')
         call('systemctl', 'reset-failed')
         same('a start with /run full left')
+
+
+def test_left_behind():
+    """Programs that do not leave by themselves, one of which does not want to: ended, and all is put
+    back."""
+    program = ('import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); '
+               'print("here", flush=True); time.sleep(10000)')
+    with configured('CPUS=2'):
+        start()
+        running = []
+        try:
+            for words in (['sleep', '10000'], ['setsid', '--fork', 'sleep', '10000'],
+                          ['python3', '-c', program]):
+                running.append(subprocess.Popen(
+                    ['systemd-run', '--quiet', '--scope', '--slice=benchmark.slice', *words],
+                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
+            equal(running[2].stdout.readline(), b'here\n', 'the one that does not want to')
+            # The one that goes its own way leaves its parent to us.
+            running[1].wait(PATIENCE)
+            wait_for(lambda: len(inside()) == 3, 'programs on the quiet CPU')
+            check('33%' in succeed('systemctl', 'cat', 'benchmark.slice'), 'TasksMax=')
+            check(succeed('systemctl', 'show', '-P', 'TasksMax', 'benchmark.slice').strip()
+                  != 'infinity', 'TasksMax=')
+            since = time.time()
+            stop()
+            for process in running:
+                process.wait(PATIENCE)
+            equal(inside(), [], 'on the quiet CPU')
+            equal(state('benchmark-shield.service'), 'inactive', 'shield')
+            check('what still runs on the quiet CPUs is ended' in said(since), said(since))
+            check('not everything' not in told(), told())
+        finally:
+            for process in running:
+                process.kill()
+                process.wait()
+                process.stdout.close()
+    same('programs that were left behind left')
 
 
 def test_stopped_while_it_starts():

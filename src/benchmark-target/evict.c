@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "basic/file.h"
+#include "basic/say.h"
+#include "basic/wait.h"
+#include "benchmark-target/evict.h"
+#include "benchmark-target/verbs.h"
+#include "machine/target.h"
+
+#define EVENTS TARGET_CGROUP "/cgroup.events"
+/* From Linux 5.14 on; isolated partitions are from 6.1 on. */
+#define KILL TARGET_CGROUP "/cgroup.kill"
+
+enum {
+	GRACE_SECONDS = 10,
+	/* What is killed ends when its system call does. */
+	KILL_SECONDS = 30,
+	FIRST_STEP_NS = 10 * 1000 * 1000,
+	LAST_STEP_NS = 100 * 1000 * 1000,
+};
+
+bool evict_wait(unsigned seconds)
+{
+	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC,
+		FIRST_STEP_NS, LAST_STEP_NS);
+	char text[FILE_ATTR_SIZE];
+
+	do {
+		if (file_read_attr(AT_FDCWD, EVENTS, text, sizeof(text)) < 0 ||
+			!strstr(text, "populated 1"))
+			return true;
+	} while (wait_step(&wait));
+	return false;
+}
+
+static int kill_all(void)
+{
+	_cleanup_close_ int fd = open(KILL, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 || write(fd, "1", 1) != 1 ? -errno : 0;
+}
+
+int evict_all(struct unit_manager *manager)
+{
+	int r;
+
+	if (evict_wait(0))
+		return 0;
+	say("what still runs on the quiet CPUs is ended");
+	/* systemd sends SIGTERM to all of it, and keeps others out. Whatever it answers, SIGKILL
+	 * needs nobody. */
+	if (!manager || unit_stop_soon(manager, TARGET_SLICE) < 0 || !evict_wait(GRACE_SECONDS)) {
+		r = kill_all();
+		if (r < 0 && !evict_wait(0)) {
+			say_errno(r, "cannot kill what runs on the quiet CPUs (%s)", KILL);
+			return r;
+		}
+	}
+	if (!evict_wait(KILL_SECONDS)) {
+		say("what runs on the quiet CPUs does not end, though it was killed");
+		return -EBUSY;
+	}
+	/* A slice that is about to stop is neither as the shield has left it nor as it was before.
+	 */
+	r = manager ? unit_stop(manager, TARGET_SLICE) : 0;
+	if (r < 0)
+		say_errno(r, "cannot stop %s", TARGET_SLICE);
+	return r;
+}
+
+int verb_evict(void)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+
+	(void)unit_open(&manager);
+	return evict_all(manager) < 0 ? EXIT_FAILED : EXIT_DONE;
+}
