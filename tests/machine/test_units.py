@@ -20,7 +20,8 @@ UNITS = [pathlib.Path(path) for path in sys.argv[1:]]
 MAN = pathlib.Path(__file__).resolve().parents[2] / 'man'
 
 # What the units are pulled into by default, and is systemd's.
-SYSTEM_UNITS = ('basic.target', 'shutdown.target', 'sockets.target', 'sysinit.target')
+SYSTEM_UNITS = ('basic.target', 'multi-user.target', 'shutdown.target', 'sockets.target',
+                'sysinit.target')
 # The greatest exposure, times 10, that systemd-analyze may find.
 EXPOSURE = 20
 SETTERS = ('shield', 'smt', 'irq', 'freq', 'noise')
@@ -128,11 +129,19 @@ def test_security_can_fail():
 
 
 def test_never_by_accident():
-    """Nothing starts at boot, and nobody is logged out by `systemctl isolate`."""
-    for name, unit in load().items():
-        for key in unit:
-            check(not key.startswith('Install.'), f'{name}: {key}')
+    """Only the target can be enabled, and delays nothing; `systemctl isolate` is refused."""
+    units = load()
+    for name, unit in units.items():
+        if name != 'benchmark.target':
+            check(not any(key.startswith('Install.') for key in unit), f'{name}: [Install]')
         check('Unit.AllowIsolate' not in unit, f'{name}: AllowIsolate=')
+    wanted = words(units['benchmark.target'], 'Install.WantedBy')
+    equal(wanted, ['multi-user.target'], 'who wants it when it is enabled')
+    # The one would wait for us, the other is what takes its time.
+    for name in ('benchmark.target', 'benchmark-begin.service'):
+        check(set(wanted) <= set(words(units[name], 'Unit.After')), f'{name} delays {wanted}')
+    preset = pathlib.Path(__file__).resolve().parents[2] / 'systemd/quiesce.preset'
+    check('\ndisable benchmark.target\n' in preset.read_text(encoding='utf-8'), 'preset')
 
 
 def test_order():

@@ -12,7 +12,7 @@ import time
 from lab import (CPUS, ENVIRONMENT, PATIENCE, SETTERS, START, Snapshot, bound, boots, call, changed,
                  check, equal, note, parse_list, programmed, read, reboots, same, seeded, succeed,
                  wait_for, write)
-from target import (PARTITION, SERVICES, SLICE, configured, inside, is_quiet, jobs_done, start,
+from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet, jobs_done, start,
                     state, stop)
 
 
@@ -383,6 +383,36 @@ def test_reboot_in_between():
     before, now = START[-1].texts, Snapshot().texts
     return {path: text for path, text in before.items()
             if path.startswith(('/sys/devices/', '/sys/kernel/', '/proc/')) and now.get(path) != text}
+
+
+def after_the_boot(_):
+    """It is up, and nobody has waited for it."""
+    try:
+        wait_for(lambda: state('benchmark.target') == 'active', 'the target', PATIENCE)
+        is_quiet()
+        reached, began = (
+            int(succeed('systemctl', 'show', '-P', name, unit)) for name, unit in (
+                ('ActiveEnterTimestampMonotonic', 'multi-user.target'),
+                ('InactiveExitTimestampMonotonic', 'benchmark-begin.service')))
+        check(0 < reached <= began, f'multi-user.target at {reached}, we began at {began}')
+        equal(succeed('systemctl', 'is-enabled', 'benchmark.target').strip(), 'enabled', 'state')
+        stop()
+    finally:
+        call('systemctl', 'disable', 'benchmark.target')
+        os.rename(CONF + '.before', CONF)
+
+
+@reboots(after_the_boot)
+def test_enabled():
+    """Up from the boot on."""
+    equal(call('systemctl', 'is-enabled', 'benchmark.target').stdout.strip(), 'disabled', 'state')
+    succeed('systemctl', 'preset', 'benchmark.target')
+    equal(call('systemctl', 'is-enabled', 'benchmark.target').stdout.strip(), 'disabled', 'preset')
+    shutil.copy(CONF, CONF + '.before')
+    write(CONF, 'CPUS=2\n')
+    succeed('systemctl', 'enable', 'benchmark.target')
+    os.sync()
+    equal(state('benchmark.target'), 'inactive', 'it needs a boot')
 
 
 def test_other_tuners_make_way():
