@@ -22,11 +22,14 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "irq-steer/irqbalance.h"
 #include "irq-steer/service.h"
 #include "knob/journal.h"
 #include "knob/setter.h"
 #include "machine/irqline.h"
+
+#define IRQ_DIRECTORY "/proc/irq/"
 
 enum {
 	/* irqbalance first, so that it does not undo what follows; undone last. */
@@ -147,18 +150,50 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 #define BANNED IRQBALANCE_SCHEME ":banned"
 #define SERVICE SERVICE_SCHEME ":" SERVICE_IRQBALANCE
 
-/* Whether an earlier apply has stopped it. */
-static bool has_stopped_service(void)
+/* What an earlier apply found of it, malloc'd; NULL where it did nothing with it. */
+static int find_noted(const char *path, char **ret)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
-	const struct journal_entry *entry;
+	const struct journal_entry *entry = NULL;
+	int r;
 
+	r = journal_load("irq-steer", &journal, &why);
+	if (r == 0)
+		entry = journal_find(journal, path);
 	/* The engine says what there is to say of a journal that cannot be used. */
-	if (journal_load("irq-steer", &journal, &why) < 0)
-		return false;
-	entry = journal_find(journal, SERVICE);
-	return entry && strcmp(entry->old, "running") == 0;
+	if (r < 0 && knob_error_is_ours(-r))
+		return r;
+	*ret = entry ? strdup(entry->old) : NULL;
+	return entry && !*ret ? -ENOMEM : 0;
+}
+
+/* Whether an earlier apply has stopped it: 1, 0, or an error. */
+static int has_stopped_service(void)
+{
+	_cleanup_free_ char *old = NULL;
+	int r = find_noted(SERVICE, &old);
+
+	return r < 0 ? r : old && strcmp(old, "running") == 0;
+}
+
+/* Interrupts are where irqbalance sends them, while it runs beside us: among the other CPUs. */
+static int is_moved(const char *path)
+{
+	/* A machine may have thousands. */
+	static int is_told = -1;
+
+	if (!text_starts_with(path, IRQ_DIRECTORY) || !strchr(path + strlen(IRQ_DIRECTORY), '/'))
+		return 0;
+	if (is_told < 0) {
+		_cleanup_free_ char *old = NULL;
+		int r = find_noted(BANNED, &old);
+
+		if (r < 0)
+			return r;
+		is_told = old != NULL;
+	}
+	return is_told;
 }
 
 /* An irqbalance that has no socket, or does not answer there: it is stopped, and started again when
@@ -170,8 +205,9 @@ static int plan_service(struct knob_plan *plan)
 	struct knob *knob;
 	int r;
 
-	if (!runs && !has_stopped_service())
-		return 0;
+	r = runs ? 1 : has_stopped_service();
+	if (r <= 0)
+		return r;
 	/* Its socket is closed to others, so they cannot tell whether it would answer. */
 	if (runs && geteuid() != 0)
 		return knob_plan_add_word(plan, GROUP_IRQBALANCE, KNOB_DENIED, BANNED,
@@ -297,7 +333,7 @@ static int verify_lines(struct knob_plan *plan, const struct steering *s)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
-		const char *cursor = knob->path + strlen("/proc/irq/"), *why;
+		const char *cursor = knob->path + strlen(IRQ_DIRECTORY), *why;
 		uint64_t number;
 		int r;
 
@@ -350,6 +386,7 @@ int main(int argc, char *argv[])
 		.backends = backends,
 		.plan = make_plan,
 		.verify = verify,
+		.is_moved = is_moved,
 	};
 
 	return setter_main(&setter, argc, argv);

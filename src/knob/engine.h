@@ -27,6 +27,11 @@ struct engine {
 	 * these are online again. NULL: there are none. */
 	int (*find_cut)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
+	/* Whether a daemon that the setter has told to stay away moves this knob all the same,
+	 * where it may: then what it is now is nobody's choice, and it is put back. 1, 0, or a
+	 * negative errno. NULL: never.
+	 */
+	int (*is_moved)(const char *path);
 	/* The last question of an apply: whether the machine now is as it was meant to be. A
 	 * negative errno turns back what this apply has turned; saying why is the caller's own.
 	 * May add notes to the plan's knobs. NULL: not asked. */

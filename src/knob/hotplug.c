@@ -162,6 +162,13 @@ static bool made_mask(const struct hotplug *hotplug, const struct cpumask *set,
 {
 	if (!cpumask_is_empty(hotplug->missing) && cpumask_equal(now, hotplug->online))
 		return true;
+	/* A driver has asked for it since then: those that are offline are taken out. */
+	cpumask_and(rest, set, hotplug->present);
+	if (!cpumask_subset(rest, hotplug->online)) {
+		cpumask_and(rest, rest, hotplug->online);
+		if (cpumask_equal(now, rest))
+			return true;
+	}
 	/* They are back, and all had gone: it stays where it was sent then. */
 	if (cpumask_is_empty(set) || cpumask_intersects(now, set) || !may_all_go(set))
 		return false;

@@ -5,6 +5,8 @@
  * - An interrupt whose CPUs are all gone goes to all that are online, and stays so
  *   (migrate_one_irq() in kernel/irq/cpuhotplug.c). Some drivers spread theirs anew over all online
  *   CPUs whenever one comes or goes (virtnet_set_affinity() in drivers/net/virtio_net.c).
+ * - An interrupt that a driver asks for first while CPUs are offline loses these from its mask
+ *   (irq_setup_affinity() in kernel/irq/manage.c).
  * - A mask of an interrupt may have CPUs that are offline, as long as one is online; without one,
  *   it is EINVAL (write_irq_affinity() in kernel/irq/proc.c).
  * - Files of an offline CPU are gone, or answer EBUSY as those of its frequency policy do.

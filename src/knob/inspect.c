@@ -16,6 +16,8 @@ int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplu
 		!knob_is_foreign(entry->kind, now, become))
 		return 0;
 	r = hotplug_made(hotplug, entry, now);
+	if (r == 0 && engine->is_moved)
+		r = engine->is_moved(entry->path);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	backend = knob_find_backend(engine->backends, entry->path, &rest);

@@ -412,7 +412,11 @@ static int print_plan(const struct arguments *a, const struct knob_plan *plan)
 static int run_status(
 	const struct setter *setter, const struct arguments *a, struct knob_plan *plan)
 {
-	struct engine engine = { .tool = setter->name, .backends = setter->backends };
+	struct engine engine = {
+		.tool = setter->name,
+		.backends = setter->backends,
+		.is_moved = setter->is_moved,
+	};
 	struct engine_failure failure = { 0 };
 	int r;
 
@@ -511,6 +515,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.backends = setter->backends,
 		.rank = setter->rank,
 		.may_stay = setter->may_stay,
+		.is_moved = setter->is_moved,
 		.verify = verify,
 		.context = &verification,
 		.strict = a->strict,
@@ -653,6 +658,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 		.backends = setter->backends,
 		.may_stay = setter->may_stay,
 		.find_cut = setter->find_cut,
+		.is_moved = setter->is_moved,
 		.force = a->force,
 	};
 	struct engine_failure failure = { 0 };

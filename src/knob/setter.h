@@ -76,6 +76,7 @@ struct setter {
 	bool (*may_stay)(const char *path, int error);
 	int (*find_cut)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
+	int (*is_moved)(const char *path);
 	/* What a person can do about a knob that could not be put back for that errno (positive);
 	 * NULL where the errno says enough. The function may be NULL. */
 	const char *(*explain)(const char *path, int error);

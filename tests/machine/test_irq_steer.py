@@ -270,6 +270,43 @@ def listen_at_last(daemon):
     return daemon.banned
 
 
+def test_irqbalance_goes_on():
+    """Where it sends interrupts meanwhile, nobody has chosen: all are put back, without a word."""
+    with Irqs() as setter:
+        before = setter.snapshot()
+        daemon = Irqbalance(setter, 0)
+        try:
+            setter.succeed('-c', '3')
+            setter.box.write('proc/irq/27/smp_affinity_list', '5\n')
+            check('somebody else' not in setter.succeed('status'), 'status')
+            result = setter.run('restore')
+            equal((result.returncode, 'somebody' in result.stderr), (0, False), result.stderr)
+            setter.same(before, 'restore left')
+            equal(setter.left_over(), [], 'in /run/quiesce')
+        finally:
+            daemon.stop()
+    # Without one, somebody did.
+    with Irqs() as setter:
+        setter.succeed('-c', '3')
+        setter.box.write('proc/irq/27/smp_affinity_list', '5\n')
+        check('somebody else' in setter.run('restore').stderr, 'not said')
+        equal(setter.affinity(27), '5', 'interrupt 27')
+
+
+def test_asked_for_while_a_cpu_is_offline():
+    """Linux takes that CPU out of the mask: nobody did, and it is put back."""
+    with Irqs() as setter:
+        before = setter.snapshot()
+        setter.succeed('-c', '3')
+        equal(setter.affinity(27), '0-2,4-7', 'interrupt 27')
+        setter.box.write('sys/devices/system/cpu/online', '0-6\n')
+        setter.box.write('proc/irq/27/smp_affinity_list', '0-2,4-6\n')
+        result = setter.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        setter.box.write('sys/devices/system/cpu/online', '0-7\n')
+        setter.same(before, 'restore left')
+
+
 def test_irqbalance_that_does_not_listen():
     """It would move back what is steered, and may still take the ban when nobody waits for it any
     more: that is a failure, after which it has been told what it banned before."""

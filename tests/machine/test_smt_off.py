@@ -368,6 +368,20 @@ def test_others_move_interrupts():
         equal((linux.affinity(12), linux.left_over()), (mask(11), []), 'by force')
 
 
+def test_interrupt_that_comes_meanwhile():
+    """A driver asks for one first while threads are offline: Linux takes them out of its mask."""
+    with Linux(NEW) as linux:
+        linux.box.write('proc/irq/14/smp_affinity', mask(*range(16)) + '\n')
+        before = linux.snapshot()
+        linux.succeed('-c', '3')
+        equal(linux.affinity(14), mask(*range(16)), 'mask of 14')
+        online = set(range(16)) - {11}
+        linux.box.write('proc/irq/14/smp_affinity', mask(*online) + '\n')
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        linux.same(before, 'restore left')
+
+
 def test_foreign_online():
     """Somebody brought our thread back and took another one."""
     with Linux(NEW) as linux:

@@ -10,8 +10,8 @@ import subprocess
 import time
 
 from lab import (CPUS, ENVIRONMENT, PATIENCE, SETTERS, START, Snapshot, bound, boots, call, changed,
-                 check, equal, note, parse_list, programmed, read, reboots, same, seeded, succeed,
-                 wait_for, write)
+                 check, equal, interrupts, note, parse_list, programmed, read, reboots, same, seeded,
+                 succeed, wait_for, write)
 from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet, jobs_done, start,
                     state, stop)
 
@@ -350,6 +350,29 @@ def test_its_own_cpu_stays_unplugged():
         put_back_the_rest()
         equal(chosen(), before, 'CPUs of programs that had chosen')
         same('its own CPU that was offline when the target stopped')
+
+
+def test_interrupt_that_comes_meanwhile():
+    """A driver asks for it first while the sibling is offline, and it loses that one."""
+    driver, mask = '/sys/bus/pnp/drivers/rtc_cmos', '/proc/irq/8/smp_affinity_list'
+    device, = (name for name in os.listdir(driver) if name.startswith('00:'))
+    check(8 in interrupts(), 'the clock has no interrupt')
+    write(f'{driver}/unbind', device)
+    try:
+        check(8 not in interrupts(), 'the clock keeps its interrupt')
+        with configured('CPUS=2'):
+            before = read(mask)
+            start()
+            since = time.time()
+            write(f'{driver}/bind', device)
+            check(8 in interrupts(), 'the clock has no interrupt again')
+            check('3' not in read(mask), f'it may go to the sibling: {read(mask)}')
+            stop()
+            equal(read(mask), before, 'mask of the interrupt')
+            check('somebody else' not in said(since), said(since))
+    finally:
+        if 8 not in interrupts():
+            write(f'{driver}/bind', device)
 
 
 def test_its_own_cpu_unplugged_meanwhile():
