@@ -8,8 +8,8 @@
 #define QUIESCE_BASIC_TELL_H
 
 /* What has come of this service, for its unit's StatusText (sd_notify(3), STATUS=; the unit needs a
- * NotifyAccess=). systemd has it before it learns of this process's end, and keeps it until the unit
- * starts again. Nothing for NULL. */
+ * NotifyAccess=). systemd has it before it learns of this process's end, and keeps it until the
+ * unit starts again. Nothing for NULL. */
 void tell_status(const char *text);
 
 /* A line for the journal that `systemctl status` and `journalctl -u` show among those of another

@@ -15,7 +15,7 @@ struct parts {
 	unsigned n; /* that are wanted */
 	unsigned n_done;
 	bool broken;	     /* one failed for another reason than that the machine refuses */
-	struct text missing; /* "; without FREQ: why; ..." */
+	struct text missing; /* "; without FREQ: why; NOISE in part: why..." */
 };
 
 static int look_at(
@@ -39,6 +39,9 @@ static int look_at(
 	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
 	/* The setters tell that by their exit status. */
 	refused = strcmp(outcome.result, "exit-code") == 0 && outcome.exit_status == EXIT_FINDING;
+	/* One that is done tells of knobs that refused all the same. */
+	if (done && *outcome.status_text)
+		text_appendf(&parts->missing, "; %s in part: %s", setter->key, outcome.status_text);
 	unit_outcome_clear(&outcome);
 	if (done) {
 		parts->n_done++;

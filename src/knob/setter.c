@@ -455,22 +455,50 @@ struct verification {
 	bool failed; /* and it has been said why */
 };
 
-/* For --strict=refused: a knob that refused. Not an interrupt: that one which cannot be moved
- * disturbs is for isol-check to find, which knows whether it comes at all. */
-static int check_refused(const struct knob_plan *plan)
+/* The first knob that refused, of those that the others can do without; NULL for none. Not an
+ * interrupt: that one which cannot be moved disturbs is for isol-check to find, which knows whether
+ * it comes at all. */
+static const struct knob *find_denied(const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 
-		if (knob->word != KNOB_DENIED || text_starts_with(knob->path, "/proc/irq/"))
-			continue;
-		say("%s (%s): %s", knob->name, knob->path,
-			knob->note	      ? knob->note
-				: knob->error ? strerror(knob->error)
-					      : "it refuses");
-		return -EPERM;
+		if (knob->word == KNOB_DENIED && !text_starts_with(knob->path, "/proc/irq/"))
+			return knob;
 	}
-	return 0;
+	return NULL;
+}
+
+/* "governor (/sys/...): Read-only file system", malloc'd; NULL without memory. */
+static char *explain_denied(const struct knob *knob)
+{
+	const char *why = knob->note ? knob->note
+		: knob->error	     ? strerror(knob->error)
+				     : "it refuses";
+	char *text;
+
+	return asprintf(&text, "%s (%s): %s", knob->name, knob->path, why) < 0 ? NULL : text;
+}
+
+/* For --strict=refused. */
+static int check_refused(const struct knob_plan *plan)
+{
+	const struct knob *knob = find_denied(plan);
+	_cleanup_free_ char *text = knob ? explain_denied(knob) : NULL;
+
+	if (!knob)
+		return 0;
+	say("%s", text ? text : knob->name);
+	return -EPERM;
+}
+
+/* The target tells what a part of it lacks. */
+static void tell_refused(const struct knob_plan *plan)
+{
+	const struct knob *knob = find_denied(plan);
+	_cleanup_free_ char *text = knob ? explain_denied(knob) : NULL;
+
+	tell_status(text);
 }
 
 static int verify(struct knob_plan *plan, void *context)
@@ -541,6 +569,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	}
 	if (print_plan(a, plan) < 0)
 		return EXIT_FAILED;
+	tell_refused(plan);
 	if (!did_anything(plan)) {
 		say("nothing to do: this machine has none of these knobs, or does not let us turn them");
 		return a->strict ? EXIT_FAILED : EXIT_DONE;
@@ -809,6 +838,7 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 	int status = run(setter, argc, argv);
 
 	/* The target tells why a part of it is missing. */
-	tell_status(say_last());
+	if (status != EXIT_DONE)
+		tell_status(say_last());
 	return status;
 }
