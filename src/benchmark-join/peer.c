@@ -40,6 +40,16 @@ bool peer_status_is_of(const char *status, uid_t uid)
 	return true;
 }
 
+int peer_parse_threads(const char *status, uint64_t *ret)
+{
+	const char *cursor = strstr(status, "\nThreads:\t");
+
+	if (!cursor)
+		return -EBADMSG;
+	cursor += strlen("\nThreads:\t");
+	return parse_next_u64(&cursor, ret) < 0 ? -EBADMSG : 0;
+}
+
 bool peer_is_alive(const struct peer *peer)
 {
 	struct pollfd fd = { .fd = peer->pidfd, .events = POLLIN };

@@ -7,6 +7,7 @@
 #define QUIESCE_BENCHMARK_JOIN_PEER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct peer {
@@ -30,5 +31,7 @@ void peer_close(struct peer *peer);
 
 /* The real, effective and saved user of the text of /proc/PID/status are all that one. */
 bool peer_status_is_of(const char *status, uid_t uid);
+/* How many threads it has, by that text; -EBADMSG. */
+int peer_parse_threads(const char *status, uint64_t *ret);
 
 #endif

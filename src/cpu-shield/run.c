@@ -20,7 +20,8 @@ enum {
 static int enter_slice(const char *program)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
-	_cleanup_free_ char *scope = NULL;
+	_cleanup_free_ char *name = NULL;
+	struct unit_new scope = { .description = program, .slice = SHIELD_UNIT };
 	int r;
 
 	r = unit_open(&manager);
@@ -28,13 +29,14 @@ static int enter_slice(const char *program)
 		say_errno(r, "cannot reach systemd, which keeps " SHIELD_UNIT);
 		return r;
 	}
-	if (asprintf(&scope, "quiesce-run-%d.scope", (int)getpid()) < 0) {
-		scope = NULL;
+	if (asprintf(&name, "quiesce-run-%d.scope", (int)getpid()) < 0) {
+		name = NULL;
 		return -ENOMEM;
 	}
-	r = unit_start_scope(manager, scope, SHIELD_UNIT, program, getpid());
+	scope.name = name;
+	r = unit_start_scope(manager, &scope, getpid());
 	if (r < 0)
-		say_errno(r, "systemd does not start %s in " SHIELD_UNIT "%s%s", scope,
+		say_errno(r, "systemd does not start %s in " SHIELD_UNIT "%s%s", name,
 			unit_why(manager) ? ": " : "", unit_why(manager) ? unit_why(manager) : "");
 	return r;
 }

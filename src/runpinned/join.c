@@ -17,9 +17,10 @@
 #include "unit/unit.h"
 
 enum {
-	/* The server is started for us, and has 60: a busy or emulated machine takes that long. */
+	/* The server may have to be started, and others of our user's may be before us: a busy or
+	 * emulated machine takes that long. */
 	ANSWER_SECONDS = 70,
-	/* How long to wait for our turn, where others ask at once. */
+	/* How long to ask again, where as many of our user's wait already as may. */
 	TURN_SECONDS = 30,
 	FIRST_PAUSE_MS = 100,
 	LONGEST_PAUSE_MS = 2000,
@@ -104,8 +105,8 @@ static int enter_cgroup(const char *path)
 	return r;
 }
 
-/* The server's answer; empty when it was closed without one, which is what systemd does where as
- * many are asking as may (MaxConnections= of benchmark-join.socket). */
+/* The server's answer; empty when it was closed without one, which is what the server does where as
+ * many of a user's wait as may (benchmark-join(8)), and what a server that was killed leaves. */
 static int ask(char *line, size_t size)
 {
 	_cleanup_close_ int fd = open_door();
@@ -142,6 +143,6 @@ int join_target(void)
 		say("not let onto the CPUs of benchmark.target: %s", line);
 	else
 		say("not let onto the CPUs of benchmark.target: too many ask at once, or "
-		    "`journalctl -u 'benchmark-join*'` says more");
+		    "`journalctl -u benchmark-join` says more");
 	return -EPERM;
 }

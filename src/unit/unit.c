@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,8 @@ static int keep_error(struct unit_manager *manager, int r, sd_bus_error *error)
 	else if (r < 0 &&
 		sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive"))
 		r = -EBUSY;
+	else if (r < 0 && sd_bus_error_has_name(error, "org.freedesktop.systemd1.UnitExists"))
+		r = -EEXIST;
 	sd_bus_error_free(error);
 	return r < 0 ? r : 0;
 }
@@ -207,19 +210,27 @@ int unit_read_outcome(struct unit_manager *manager, const char *service, struct 
 	return 0;
 }
 
+/* The interface for units of that kind, malloc'd: "org.freedesktop.systemd1.Slice". */
+static int name_interface(const char *unit, char **ret)
+{
+	const char *suffix = strrchr(unit, '.');
+
+	if (!suffix || !suffix[1])
+		return -EINVAL;
+	return asprintf(ret, SERVICE ".%c%s", suffix[1] - 'a' + 'A', suffix + 2) < 0 ? -ENOMEM : 0;
+}
+
 int unit_has_property(struct unit_manager *manager, const char *unit, const char *property)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	_cleanup_free_ char *path = NULL, *interface = NULL;
-	const char *suffix = strrchr(unit, '.');
 	sd_bus_message *reply = NULL;
 	int r;
 
-	if (!suffix || !suffix[1])
-		return -EINVAL;
-	if (asprintf(&interface, SERVICE ".%c%s", suffix[1] - 'a' + 'A', suffix + 2) < 0) {
+	r = name_interface(unit, &interface);
+	if (r < 0) {
 		interface = NULL;
-		return -ENOMEM;
+		return r;
 	}
 	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
 	if (r < 0)
@@ -229,6 +240,30 @@ int unit_has_property(struct unit_manager *manager, const char *unit, const char
 	sd_bus_message_unref(reply);
 	r = keep_error(manager, r, &error);
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+int unit_read_number(
+	struct unit_manager *manager, const char *unit, const char *property, uint64_t *ret)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_free_ char *path = NULL, *interface = NULL;
+	uint64_t value;
+	int r;
+
+	r = name_interface(unit, &interface);
+	if (r < 0) {
+		interface = NULL;
+		return r;
+	}
+	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
+	if (r < 0)
+		return r;
+	r = sd_bus_get_property_trivial(
+		manager->bus, SERVICE, path, interface, property, &error, 't', &value);
+	r = keep_error(manager, r, &error);
+	if (r == 0)
+		*ret = value;
+	return r;
 }
 
 int unit_needs_reload(struct unit_manager *manager, const char *unit)
@@ -411,23 +446,64 @@ int unit_stop_soon(struct unit_manager *manager, const char *unit)
 	return keep_error(manager, r, &error);
 }
 
-int unit_start_scope(struct unit_manager *manager, const char *scope, const char *slice,
-	const char *description, pid_t pid)
+/* As call_and_wait(), of a unit with these properties and those that are numbers. */
+static int start_new(
+	struct unit_manager *manager, const struct unit_new *unit, const char *types, ...)
 {
 	sd_bus_message *call = NULL;
+	va_list ap;
 	int r;
 
 	r = sd_bus_message_new_method_call(manager->bus, &call, SERVICE, MANAGER_PATH,
 		MANAGER_INTERFACE, "StartTransientUnit");
 	if (r >= 0)
-		r = sd_bus_message_append(call, "ssa(sv)a(sa(sv))", scope, "fail", 4, "Description",
-			"s", description, "Slice", "s", slice, "PIDs", "au", 1, (uint32_t)pid,
-			/* Forgotten when it is over, also when it failed. */
-			"CollectMode", "s", "inactive-or-failed", 0);
+		r = sd_bus_message_append(call, "ss", unit->name, "fail");
+	if (r >= 0)
+		r = sd_bus_message_open_container(call, 'a', "(sv)");
+	va_start(ap, types);
+	if (r >= 0)
+		r = sd_bus_message_appendv(call, types, ap);
+	va_end(ap);
+	for (size_t i = 0; i < unit->n_numbers && r >= 0; i++)
+		r = sd_bus_message_append(
+			call, "(sv)", unit->numbers[i].property, "t", unit->numbers[i].value);
+	if (r >= 0)
+		r = sd_bus_message_close_container(call);
+	if (r >= 0)
+		r = sd_bus_message_append(call, "a(sa(sv))", 0);
 	if (r >= 0)
 		r = call_and_wait(manager, call, JOB_SECONDS);
 	sd_bus_message_unref(call);
 	return r;
+}
+
+int unit_start_scope(struct unit_manager *manager, const struct unit_new *scope, pid_t pid)
+{
+	static const char common[] = "(sv)(sv)(sv)(sv)", with_others[] = "(sv)(sv)(sv)(sv)(sv)";
+
+	return start_new(manager, scope, scope->shared ? with_others : common, "Description", "s",
+		scope->description, "Slice", "s", scope->slice, "PIDs", "au", 1, (uint32_t)pid,
+		/* Forgotten when it is over, also when it failed. */
+		"CollectMode", "s", "inactive-or-failed",
+		/* Which is what systemd asks for before it moves a process into a unit that runs.
+		 * To nobody: the files stay root's, and no controller comes with it. */
+		"DelegateControllers", "as", 0);
+}
+
+int unit_start_slice(struct unit_manager *manager, const struct unit_new *slice)
+{
+	return start_new(manager, slice, "(sv)(sv)", "Description", "s", slice->description,
+		"CollectMode", "s", "inactive-or-failed");
+}
+
+int unit_attach(struct unit_manager *manager, const char *scope, pid_t pid)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r;
+
+	r = sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE,
+		"AttachProcessesToUnit", &error, NULL, "ssau", scope, "", 1, (uint32_t)pid);
+	return keep_error(manager, r, &error);
 }
 
 #else /* HAVE_LIBSYSTEMD */
@@ -495,8 +571,25 @@ int unit_stop(struct unit_manager *manager _unused_, const char *unit _unused_)
 	return -EOPNOTSUPP;
 }
 
-int unit_start_scope(struct unit_manager *manager _unused_, const char *scope _unused_,
-	const char *slice _unused_, const char *description _unused_, pid_t pid _unused_)
+int unit_read_number(struct unit_manager *manager _unused_, const char *unit _unused_,
+	const char *property _unused_, uint64_t *ret _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_start_scope(struct unit_manager *manager _unused_, const struct unit_new *scope _unused_,
+	pid_t pid _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_start_slice(struct unit_manager *manager _unused_, const struct unit_new *slice _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_attach(
+	struct unit_manager *manager _unused_, const char *scope _unused_, pid_t pid _unused_)
 {
 	return -EOPNOTSUPP;
 }

@@ -9,6 +9,8 @@
 #define QUIESCE_UNIT_UNIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "basic/cleanup.h"
@@ -48,6 +50,11 @@ void unit_outcome_clear(struct unit_outcome *outcome);
  * CPUSetPartition from 261 on: 1, 0, or an error. */
 int unit_has_property(struct unit_manager *manager, const char *unit, const char *property);
 
+/* A property of units of that kind that is a number or a limit (TasksMax), UINT64_MAX for no limit.
+ * systemd tells it also of units that are not up. */
+int unit_read_number(
+	struct unit_manager *manager, const char *unit, const char *property, uint64_t *ret);
+
 /* Whether the files of a unit have changed since systemd read them: 1, 0, or an error. */
 int unit_needs_reload(struct unit_manager *manager, const char *unit);
 /* A property of all kinds of units that is a list of units: "Conflicts". An empty list for a unit
@@ -71,8 +78,26 @@ int unit_stop_soon(struct unit_manager *manager, const char *unit);
 /* As unit_start(), but gives way: -EBUSY where that would undo a job that is queued, as all do
  * while the machine goes down. */
 int unit_start_gently(struct unit_manager *manager, const char *unit);
-/* A new scope in that slice, with that process in it. It is gone when its last process is. */
-int unit_start_scope(struct unit_manager *manager, const char *scope, const char *slice,
-	const char *description, pid_t pid);
+
+/* A unit that has no file, and is forgotten when it ends. */
+struct unit_new {
+	const char *name;
+	const char *description;
+	const char *slice; /* of a scope: which it is to be in */
+	/* Properties of it that are numbers: TasksMax and the like. */
+	const struct unit_number {
+		const char *property;
+		uint64_t value;
+	} * numbers;
+	size_t n_numbers;
+	bool shared; /* of a scope: others can be moved into it, by unit_attach() */
+};
+
+/* As above, and -EEXIST when there is such a unit already (a slice: when it has a file). A scope
+ * has that process in it, and ends with its last process; a slice stays until it is stopped. */
+int unit_start_scope(struct unit_manager *manager, const struct unit_new *scope, pid_t pid);
+int unit_start_slice(struct unit_manager *manager, const struct unit_new *slice);
+/* Moves one more process into a shared scope. */
+int unit_attach(struct unit_manager *manager, const char *scope, pid_t pid);
 
 #endif

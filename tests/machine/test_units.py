@@ -174,6 +174,10 @@ def test_order():
               f'{name} stays up when a tuner starts')
     for name in chain:
         check(name not in before('benchmark.target', set()), f'{name} stops after the target')
+    # Nobody is let in once the shield begins to end.
+    server = units['benchmark-join.service']
+    equal(words(server, 'Unit.Requires'), ['benchmark-join.socket'], 'what the server stops with')
+    check('benchmark-shield.service' in words(server, 'Unit.After'), 'the shield ends before the server')
 
 
 def test_setters():

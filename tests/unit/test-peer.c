@@ -42,6 +42,19 @@ static void test_status(void **state)
 		assert_int_equal(peer_status_is_of(cases[i].status, 1000), cases[i].is_ours);
 }
 
+static void test_threads(void **state)
+{
+	uint64_t n = 0;
+
+	(void)state;
+	assert_int_equal(peer_parse_threads("Name:\tcat\nThreads:\t12\nSigQ:\t1/2\n", &n), 0);
+	assert_int_equal(n, 12);
+	assert_int_equal(peer_parse_threads("Name:\tcat\n", &n), -EBADMSG);
+	assert_int_equal(peer_parse_threads("Name:\tThreads:\t3\n", &n), -EBADMSG);
+	assert_int_equal(peer_parse_threads("Name:\tcat\nThreads:\t\n", &n), -EBADMSG);
+	assert_int_equal(n, 12);
+}
+
 static void test_self(void **state)
 {
 	struct peer peer;
@@ -134,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status),
+		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_no_peer),

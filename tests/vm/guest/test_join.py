@@ -5,9 +5,11 @@
 import contextlib
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 from lab import (ENVIRONMENT, LONG, PARANOID, become, call, check, equal, fail, measure, note,
                  parse_list, read, succeed, wait_for, write)
@@ -15,8 +17,11 @@ from target import cgroups, inside, is_quiet, moved, state, up
 
 SOCKET = '/run/quiesce/join'
 DOOR = 'benchmark-join.socket'
+SERVER = 'benchmark-join.service'
 MEMBER = {'user': 'nobody', 'group': 'benchmark'}
 STRANGER = {'user': 'nobody'}
+# Of another user's: any that a system has.
+OTHER_MEMBER = {'user': 'daemon', 'group': 'benchmark'}
 WHERE = ('--no-save', '--show-output', '-n', '1', '-w', '0', '--',
          'cat', '/proc/self/status', '/proc/self/cgroup')
 OTHERS = 'only members of the group benchmark may use the CPUs of benchmark.target'
@@ -42,6 +47,46 @@ except ConnectionResetError:
     print('answer: none')
 print('cgroup:', open('/proc/self/cgroup').read().strip())
 '''
+
+# Joins, and looks at its limits, at what in its cgroup is its user's, and how many processes it can
+# start; and then another one, which has stayed where it was, wants to join as well.
+LIMITED = '''
+import os, signal, socket, time
+def join():
+    door = socket.socket(socket.AF_UNIX)
+    door.connect('/run/quiesce/join')
+    return door.recv(4096).decode().strip()
+reader, writer = os.pipe()
+go, begin = os.pipe()
+started = [os.fork()]
+if started == [0]:
+    os.read(go, 1)
+    os.write(writer, join().encode())
+    os._exit(0)
+print('answer:', join())
+cgroup = open('/proc/self/cgroup').read().split('0::')[1].strip()
+print('cgroup:', cgroup)
+place = '/sys/fs/cgroup' + cgroup
+for name in ('pids.max', 'memory.max', 'memory.high', 'memory.swap.max', 'cpu.max'):
+    print(f'{name}:', open(f'{place}/{name}').read().strip())
+print('mine:', [name for name in ('.', *os.listdir(place))
+                if os.stat(f'{place}/{name}').st_uid == os.getuid()
+                or os.access(f'{place}/{name}', os.W_OK)])
+try:
+    while len(started) < 100:
+        started.append(os.fork())
+        if not started[-1]:
+            time.sleep(1000)
+except OSError as error:
+    print('not started:', error.strerror)
+print('started:', len(started) - 1)
+os.write(begin, b'x')
+print('one more:', os.read(reader, 4096).decode())
+for pid in started:
+    os.kill(pid, signal.SIGKILL)
+'''
+
+LIMITS = ('pids.max', 'memory.max', 'memory.high', 'memory.swap.max', 'cpu.max')
 
 # Its maker ends at once; who is left with the connection reads the answer.
 ORPHAN = '''
@@ -86,6 +131,25 @@ for _ in range(number):
         pass
 '''
 CROWD = 300
+# So many connections at any time, until it is killed: each of them a process that asks, and holds its
+# connection when it has been answered, or asks again when it has been turned away.
+SIEGE = '''
+import os, socket, sys, time
+for _ in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        while True:
+            door = socket.socket(socket.AF_UNIX)
+            try:
+                door.connect('/run/quiesce/join')
+                if door.recv(4096):
+                    time.sleep(1000)
+            except OSError:
+                pass
+            time.sleep(0.2)
+print('all there', flush=True)
+time.sleep(1000)
+'''
+BESIEGERS = 64
 
 
 def where(*arguments, **who):
@@ -157,7 +221,8 @@ def test_who_gets_in():
                                        ({}, ('-c', '2'), '0')):
             cpus, cgroup, uid = where(*arguments, **who)
             equal((cpus, uid), ({2}, number), 'CPUs, user')
-            check(re.fullmatch(r'/benchmark\.slice/benchmark-\d+-\d+\.scope', cgroup), cgroup)
+            check(re.fullmatch(rf'/benchmark\.slice/benchmark-{uid}\.slice/'
+                               rf'benchmark-{uid}-\d+\.scope', cgroup), cgroup)
         said = fail(1, 'runpinned', '-c', '2', *WHERE, **STRANGER)
         one_line(said, OTHERS, '`sudo usermod -aG benchmark nobody`')
         clock_is_told()
@@ -201,29 +266,17 @@ def test_who_cannot_ask():
         equal(inside(), [], 'inside')
 
 
-def told_of_socket():
-    """(connections at this moment, connections ever)"""
-    lines = succeed('systemctl', 'show', '-p', 'NConnections', '-p', 'NAccepted', DOOR)
-    told = dict(line.split('=') for line in lines.splitlines())
-    return int(told['NConnections']), int(told['NAccepted'])
-
-
 def flood(**who):
-    """[(answer, cgroup)] of each in the crowd, and how many had a server at the same time."""
-    words = become(who['user'], who.get('group'))
-    most = 0
-    with subprocess.Popen([*words, sys.executable, '-c', FLOOD, str(CROWD)], env=ENVIRONMENT,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
-        while process.poll() is None:
-            most = max(most, told_of_socket()[0])
-        lines = process.stdout.read().splitlines()
-    equal((process.returncode, len(lines)), (0, CROWD), 'status and answers of the flood')
-    return [tuple(line.split(': ', 1)) for line in lines], most
+    """[(answer, cgroup)] of each in the crowd."""
+    text = succeed(sys.executable, '-c', FLOOD, str(CROWD), timeout=3 * LONG, **who)
+    lines = text.splitlines()
+    equal(len(lines), CROWD, 'answers of the flood')
+    return [tuple(line.split(': ', 1)) for line in lines]
 
 
-def joins():
+def joins(**who):
     """A member, in the orderly way."""
-    done = call('runpinned', '-c', '2', *WHERE, **MEMBER)
+    done = call('runpinned', '-c', '2', *WHERE, **who)
     if done.returncode != 0:
         one_line(done.stderr, 'too many ask at once')
     return done.returncode == 0
@@ -233,27 +286,125 @@ def test_flood():
     """Some are let in, most turned away, and those only who asked; and the door stays open."""
     with up('CPUS=2'):
         before = cgroups()
-        began = told_of_socket()
-        answers, most = flood(**STRANGER)
-        equal({answer for answer, _ in answers}, {'Permission denied'}, 'answers to a stranger')
-        equal((told_of_socket(), most), (began, 0), 'servers for a stranger')
+        equal({answer for answer, _ in flood(**STRANGER)}, {'Permission denied'},
+              'answers to a stranger')
+        equal(state(SERVER), 'inactive', 'server after a stranger')
 
-        answers, most = flood(**MEMBER)
+        answers = flood(**MEMBER)
         served = [cgroup for answer, cgroup in answers if answer == 'ok']
         refused = [cgroup for answer, cgroup in answers if answer != 'ok']
-        note(f'{len(served)} let in, {len(refused)} turned away, at most {most} servers at a time: '
+        note(f'{len(served)} let in, {len(refused)} turned away: '
              f'{sorted({answer for answer, _ in answers})}')
-        check(served and refused and most <= 16, 'all or none of them')
-        for cgroup in served:
-            check(cgroup.startswith('/benchmark.slice/benchmark-'), f'let in, and in {cgroup}')
+        check(served and refused, 'all or none of them')
+        equal(len(set(served)), 1, f'scopes of those who come from one place: {set(served)}')
+        check(served[0].startswith('/benchmark.slice/benchmark-65534.slice/'), served[0])
         check(not [cgroup for cgroup in refused if 'benchmark' in cgroup], f'turned away: {refused}')
         equal(moved(before), [], 'moved')
 
-        equal(state(DOOR), 'active', 'socket')
-        wait_for(joins, 'one who comes after the flood')
-        wait_for(lambda: told_of_socket()[0] == 0 and not inside(), 'all to have gone', 3 * LONG)
+        equal((state(DOOR), state(SERVER)), ('active', 'active'), 'socket and server')
+        wait_for(lambda: joins(**MEMBER), 'one who comes after the flood')
+        wait_for(lambda: not inside(), 'all to have gone', 3 * LONG)
         equal(succeed('systemctl', 'list-units', '--failed', '--no-legend', 'benchmark*'), '', 'failed')
         is_quiet()
+
+
+def cpu_seconds(pid):
+    """The CPU time of a process."""
+    stat = read(f'/proc/{pid}/stat')
+    user, system = stat[stat.rindex(')') + 2:].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
+
+
+@contextlib.contextmanager
+def siege(**who):
+    """While as many connections as that are held or tried by one user."""
+    words = become(who['user'], who.get('group'))
+    with subprocess.Popen([*words, sys.executable, '-c', SIEGE, str(BESIEGERS)], env=ENVIRONMENT,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as process:
+        try:
+            equal(process.stdout.readline().strip(), 'all there', 'siege')
+            yield
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_one_member_keeps_nobody_out():
+    """64 connections of one user, and another one gets in, soon, and each time."""
+    with up('CPUS=2'):
+        check(joins(**OTHER_MEMBER), 'nobody else there')
+        with siege(**MEMBER):
+            # Until those are in who can be.
+            time.sleep(5)
+            seconds, began, load = [], time.monotonic(), cpu_seconds(1)
+            for _ in range(5):
+                asked = time.monotonic()
+                check(joins(**OTHER_MEMBER), 'not let in beside another one')
+                seconds.append(time.monotonic() - asked)
+            share = (cpu_seconds(1) - load) / (time.monotonic() - began)
+            note(f'let in after {", ".join(f"{s:.1f}" for s in seconds)} s; systemd took '
+                 f'{100 * share:.0f} % of a CPU')
+        wait_for(lambda: not inside(), 'all to have gone', 3 * LONG)
+
+
+@contextlib.contextmanager
+def written(*files):
+    """With these files for systemd: (name, text)."""
+    folders = set()
+    try:
+        for name, text in files:
+            path = f'/run/systemd/system/{name}'
+            if not os.path.isdir(os.path.dirname(path)):
+                folders.add(os.path.dirname(path))
+                os.makedirs(os.path.dirname(path))
+            write(path, text)
+        succeed('systemctl', 'daemon-reload')
+        yield
+    finally:
+        for name, _ in files:
+            os.unlink(f'/run/systemd/system/{name}')
+        for folder in folders:
+            os.rmdir(folder)
+        succeed('systemctl', 'daemon-reload')
+
+
+def test_limits_come_along():
+    """Those of the place where it was, and of its user; what root says of the quiet CPUs is added; and
+    whatever is in the cgroups is root's."""
+    with written(('user-65534.slice.d/lab.conf', '[Slice]\nTasksMax=40\nMemoryMax=300M\n'),
+                 ('benchmark-.slice.d/lab.conf', '[Slice]\nMemoryHigh=250M\n'),
+                 ('benchmark-1.slice', '[Slice]\nTasksMax=50\n')), up('CPUS=2'):
+        place = ('systemd-run', '--scope', '-q', '-p', 'TasksMax=20', '-p', 'MemoryMax=200M',
+                 '-p', 'MemoryHigh=150M', '-p', 'MemorySwapMax=0', '-p', 'CPUQuota=50%', '--')
+        text = succeed(*place, *become(**MEMBER), sys.executable, '-c', LIMITED)
+        said = dict(line.split(': ', 1) for line in text.splitlines())
+        equal(said['answer'], 'ok', 'answer')
+        check(said['cgroup'].startswith('/benchmark.slice/benchmark-65534.slice/'), said)
+        equal({name: said[name] for name in LIMITS},
+              {'pids.max': '20', 'memory.max': str(200 << 20), 'memory.high': str(150 << 20),
+               'memory.swap.max': '0', 'cpu.max': '50000 100000'}, 'limits of its scope')
+        equal({name: read(f'/sys/fs/cgroup/benchmark.slice/benchmark-65534.slice/{name}')
+               for name in LIMITS[:3]},
+              {'pids.max': '40', 'memory.max': str(300 << 20), 'memory.high': str(250 << 20)},
+              'limits of its user')
+        equal(said['mine'], '[]', "what is its user's in its cgroup")
+        equal((said['started'], said['not started']),
+              ('19', 'Resource temporarily unavailable'), 'processes that it could start')
+        one_line(said['one more'], 'TasksMax')
+        check(joins(**OTHER_MEMBER), 'let in')
+        equal(read('/sys/fs/cgroup/benchmark.slice/benchmark-1.slice/pids.max'), '50',
+              'limit of one whose slice has a file')
+        wait_for(lambda: not inside(), 'all to have gone')
+
+
+def test_server_killed():
+    """The next who asks is let in all the same."""
+    with up('CPUS=2'):
+        for _ in range(3):
+            check(joins(**MEMBER), 'let in')
+            call('systemctl', 'kill', '--signal=KILL', SERVER)
+        check(joins(**MEMBER), 'let in')
+        equal(state(DOOR), 'active', 'socket')
 
 
 def test_without_the_target():

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "basic/wait.h"
+#include "benchmark-join/limits.h"
+#include "benchmark-join/place.h"
+#include "machine/isolation.h"
+#include "machine/target.h"
+
+#define CGROUP_ROOT "/sys/fs/cgroup"
+
+enum {
+	PROC_MAX = 64 * 1024,
+	/* A scope whose last process has just ended is in the way until systemd has seen that. The
+	 * caller waits longer for its answer. */
+	SCOPE_SECONDS = 30,
+	STEP_MS = 10,
+	LONGEST_STEP_MS = 500,
+};
+
+struct place {
+	char slice[64], scope[128], description[64];
+	char slice_path[128], scope_path[256]; /* their cgroups */
+	struct limits limits;		       /* of where the process comes from */
+};
+
+static int read_proc(const struct peer *peer, const char *file, char **ret)
+{
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", peer->pid, file);
+	r = file_read_all(AT_FDCWD, path, PROC_MAX, ret, NULL);
+	return r == -ENOENT ? -ESRCH : r;
+}
+
+/* The path of its cgroup as /proc has it, malloc'd. */
+static int read_cgroup(const struct peer *peer, char **ret)
+{
+	struct isolation_cpuset cpuset = { 0 };
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	r = read_proc(peer, "cgroup", &text);
+	if (r < 0)
+		return r;
+	r = isolation_parse_cgroup(text, &cpuset);
+	if (r == 0 && cpuset.v1)
+		r = -EOPNOTSUPP;
+	if (r == 0)
+		*ret = TAKE_PTR(cpuset.path);
+	isolation_cpuset_clear(&cpuset);
+	return r;
+}
+
+/* 1 with the names and limits of where it is to go, 0 when it is there already. */
+static int find(const struct peer *peer, struct place *ret)
+{
+	_cleanup_free_ char *origin = NULL, *path = NULL;
+	struct place place;
+	struct stat st;
+	int r;
+
+	r = read_cgroup(peer, &origin);
+	if (r < 0)
+		return r;
+	if (text_starts_with(origin, "/" TARGET_SLICE "/"))
+		return 0;
+	r = limits_read(CGROUP_ROOT, origin, &place.limits);
+	if (r < 0)
+		return r;
+	if (asprintf(&path, CGROUP_ROOT "%s", origin) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	if (stat(path, &st) < 0)
+		return -errno;
+	snprintf(place.slice, sizeof(place.slice), "benchmark-%u.slice", (unsigned)peer->uid);
+	snprintf(place.scope, sizeof(place.scope), "benchmark-%u-%llu.scope", (unsigned)peer->uid,
+		(unsigned long long)st.st_ino);
+	snprintf(place.description, sizeof(place.description), "Benchmarks of user %u",
+		(unsigned)peer->uid);
+	snprintf(place.slice_path, sizeof(place.slice_path), TARGET_CGROUP "/%s", place.slice);
+	snprintf(
+		place.scope_path, sizeof(place.scope_path), "%s/%s", place.slice_path, place.scope);
+	*ret = place;
+	return 1;
+}
+
+/* Of limits, those that there are. */
+static size_t list_numbers(const struct limits *limits, struct unit_number ret[static LIMIT_COUNT])
+{
+	size_t n = 0;
+
+	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+		if (limits->values[limit] != LIMIT_NONE)
+			ret[n++] = (struct unit_number){ limits_property(limit),
+				limits->values[limit] };
+	}
+	return n;
+}
+
+/* What its user may use altogether, wherever he has logged in. systemd tells it also of one who has
+ * not. */
+static int read_limits_of_user(
+	struct unit_manager *manager, const struct peer *peer, struct limits *ret)
+{
+	struct limits limits = limits_none;
+	char slice[64];
+	const char *const units[] = { "user.slice", slice };
+	int r;
+
+	snprintf(slice, sizeof(slice), "user-%u.slice", (unsigned)peer->uid);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
+			uint64_t value;
+
+			r = unit_read_number(manager, units[i], limits_property(limit), &value);
+			if (r < 0)
+				return r;
+			limits_narrow(&limits, limit, value);
+		}
+	}
+	*ret = limits;
+	return 0;
+}
+
+/* It stays until benchmark.slice ends. */
+static int start_slice(
+	struct unit_manager *manager, const struct peer *peer, const struct place *place)
+{
+	struct unit_number numbers[LIMIT_COUNT];
+	struct unit_new slice = {
+		.name = place->slice,
+		.description = place->description,
+		.numbers = numbers,
+	};
+	struct limits limits;
+	int r;
+
+	if (access(place->slice_path, F_OK) == 0)
+		return 0;
+	r = read_limits_of_user(manager, peer, &limits);
+	if (r < 0)
+		return r;
+	slice.n_numbers = list_numbers(&limits, numbers);
+	r = unit_start_slice(manager, &slice);
+	/* It has a file of its own, in which somebody has written what holds. */
+	return r == -EEXIST ? unit_start(manager, place->slice) : r;
+}
+
+/* A limit of tasks stops no process from being moved in (Documentation/admin-guide/cgroup-v2.rst),
+ * which would then leave room for as many more where it was. */
+static int check_room(const char *cgroup, uint64_t threads)
+{
+	struct limits limits;
+	char path[320];
+	uint64_t now;
+	int r;
+
+	snprintf(path, sizeof(path), "%s/pids.current", cgroup);
+	r = limits_read(cgroup, "", &limits);
+	if (r == 0)
+		r = file_read_attr_u64(AT_FDCWD, path, &now);
+	/* No such cgroup yet, or nothing counts its tasks, and so nothing limits them. */
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r;
+	return now + threads > limits.values[LIMIT_TASKS] ? -EDQUOT : 0;
+}
+
+static int enter_scope(
+	struct unit_manager *manager, const struct peer *peer, const struct place *place)
+{
+	struct unit_number numbers[LIMIT_COUNT];
+	const struct unit_new scope = {
+		.name = place->scope,
+		.slice = place->slice,
+		.description = place->description,
+		.numbers = numbers,
+		.n_numbers = list_numbers(&place->limits, numbers),
+		.shared = true,
+	};
+	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + SCOPE_SECONDS * NSEC_PER_SEC,
+		STEP_MS * NSEC_PER_MSEC, LONGEST_STEP_MS * NSEC_PER_MSEC);
+	int r;
+
+	do {
+		/* systemd is told a number, which nothing keeps for it: as late as can be. */
+		if (!peer_is_alive(peer))
+			return -ESRCH;
+		if (access(place->scope_path, F_OK) == 0) {
+			r = unit_attach(manager, place->scope, peer->pid);
+		} else {
+			r = unit_start_scope(manager, &scope, peer->pid);
+			if (r != -EEXIST)
+				return r;
+		}
+	} while (r < 0 && wait_step(&wait));
+	return r;
+}
+
+int place_move(struct unit_manager *manager, const struct peer *peer)
+{
+	_cleanup_free_ char *status = NULL;
+	struct place place;
+	uint64_t threads;
+	int r;
+
+	r = find(peer, &place);
+	if (r <= 0)
+		return r;
+	r = read_proc(peer, "status", &status);
+	if (r == 0)
+		r = peer_parse_threads(status, &threads);
+	if (r == 0)
+		r = start_slice(manager, peer, &place);
+	if (r == 0)
+		r = check_room(place.slice_path, threads);
+	if (r == 0)
+		r = check_room(place.scope_path, threads);
+	return r == 0 ? enter_scope(manager, peer, &place) : r;
+}
