@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Boots a guest of the lab in QEMU, without KVM, and reads what its tests say."""
 
+import contextlib
 import io
 import json
 import os
 import pathlib
 import queue
 import signal
+import socket
 import subprocess
 import tarfile
 import threading
@@ -102,7 +104,22 @@ def read_lines(stream, lines):
     lines.put(None)
 
 
-KINDS = ('up', 'begin', 'note', 'ok', 'not ok', 'skip', 'end')
+KINDS = ('up', 'begin', 'note', 'ok', 'not ok', 'skip', 'cut', 'end')
+
+
+def cut_power(monitor):
+    """Resets the machine as the button does: whatever its memory and its disk's cache hold is lost.
+    By QMP (docs/interop/qmp-spec in QEMU)."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as control:
+        control.settimeout(60)
+        control.connect(str(monitor))
+        with control.makefile('rw', encoding='utf-8') as stream:
+            stream.readline()  # its greeting
+            for name in ('qmp_capabilities', 'system_reset'):
+                stream.write(json.dumps({'execute': name}) + '\n')
+                stream.flush()
+                while 'return' not in json.loads(stream.readline() or '{"return": {}}'):
+                    pass
 
 
 def boot_and_test(cached, boot, folder, config):
@@ -113,8 +130,9 @@ def boot_and_test(cached, boot, folder, config):
     with cached.installed() as installed:
         second_disk(folder / 'second.tar', installed, {'boot': boot, **config}, False)
     console = folder / 'console.log'
+    monitor = folder / 'monitor'
     serial = ['-serial', f'file:{console}', '-chardev', 'stdio,id=words,signal=off',
-              '-serial', 'chardev:words']
+              '-serial', 'chardev:words', '-qmp', f'unix:{monitor},server=on,wait=off']
     say(f'{cached.guest.name}: booting it ({boot})')
     began, before = time.monotonic(), os.times()
     with subprocess.Popen(command(cached, boot, folder, serial), stdin=subprocess.DEVNULL,
@@ -138,7 +156,11 @@ def boot_and_test(cached, boot, folder, config):
                     continue
                 ended = ended or kind == 'end'
                 patience = SILENCE
-                yield kind, text
+                if kind == 'cut':
+                    time.sleep(float(text))
+                    cut_power(monitor)
+                else:
+                    yield kind, text
             if not ended:
                 raise Broken('it ended before its tests:\n' + '\n'.join(said[-15:]) + '\n'
                              + tail(console, 30))

@@ -32,6 +32,8 @@ ARGUMENTS = {  # as they are called for CPU 2
     'freq-pin': ['-c', '2', 'min'],
     'noise-off': ['-c', '2'],
 }
+# How often the power is cut in the test of that.
+RESETS = CONFIG.get('resets', 0)
 # On the disk, which outlives a reboot, and goes with the guest: what a test hands to its second half.
 REBOOT = pathlib.Path('/var/lib/lab-reboot.json')
 PF_WQ_WORKER = 0x20  # include/linux/sched.h
@@ -63,6 +65,15 @@ def reboots(then):
         function.then = then
         return function
     return mark
+
+
+class Cut:
+    """What a test returns that wants the power cut: `handed` goes to what comes after it (`reboots`),
+    as with an orderly reboot, and may be cut again. Meanwhile `work` is done, over and over; what it
+    raises is the test's failure. The host cuts the power that many seconds after the work began."""
+
+    def __init__(self, seconds, work, handed):
+        self.seconds, self.work, self.handed = seconds, work, handed
 
 
 def note(text):

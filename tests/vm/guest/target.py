@@ -4,7 +4,8 @@
 import contextlib
 import os
 
-from lab import CPUS, PATIENCE, call, equal, parse_list, programmed, read, succeed, wait_for, write
+from lab import (CPUS, PATIENCE, SETTERS, START, Snapshot, call, check, equal, parse_list, programmed,
+                 read, succeed, wait_for, write)
 
 CONF = '/etc/quiesce/benchmark.conf'
 SLICE = '/sys/fs/cgroup/benchmark.slice'
@@ -54,6 +55,24 @@ def is_quiet():
     equal(programmed(2), 2700000, 'frequency')
     equal(int(read('/proc/irq/default_smp_affinity').replace(',', ''), 16) & 4, 0, 'interrupts')
     equal(read('/proc/sys/kernel/timer_migration'), '0', 'timers')
+
+
+def turned_by_target():
+    """{path: text before} of what the target, which is up, has turned since the test began, and a boot
+    sets anew."""
+    before, now = START[-1].texts, Snapshot().texts
+    return {path: text for path, text in before.items()
+            if path.startswith(('/sys/devices/', '/sys/kernel/', '/proc/')) and now.get(path) != text}
+
+
+def nothing_left(was):
+    """After a boot: nothing of a target that was up before, and all is as if it had never been."""
+    equal(state('benchmark.target'), 'inactive', 'target')
+    for tool in SETTERS:
+        check(not os.path.exists(f'/run/quiesce/{tool}.journal'), f'a journal of {tool}')
+    for path, text in was.items():
+        equal(' '.join((read(path) or '').split()), text, path)
+    equal(succeed('systemctl', 'list-units', '--failed', '--no-legend', 'benchmark*'), '', 'failed')
 
 
 def cgroups():

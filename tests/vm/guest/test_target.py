@@ -12,8 +12,8 @@ import time
 from lab import (CPUS, ENVIRONMENT, PATIENCE, SETTERS, START, Snapshot, bound, boots, call, changed,
                  check, equal, interrupts, note, parse_list, programmed, read, reboots, same, seeded,
                  succeed, wait_for, write)
-from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet, jobs_done, start,
-                    state, stop)
+from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet, jobs_done,
+                    nothing_left, start, state, stop, turned_by_target)
 
 
 def said(since, unit='benchmark-*'):
@@ -385,13 +385,7 @@ def test_its_own_cpu_unplugged_meanwhile():
 
 
 def after_the_reboot(was):
-    """Nothing of it is left, and all is as if it had never been."""
-    equal(state('benchmark.target'), 'inactive', 'target')
-    for tool in SETTERS:
-        check(not os.path.exists(f'/run/quiesce/{tool}.journal'), f'a journal of {tool}')
-    for path, text in was.items():
-        equal(' '.join((read(path) or '').split()), text, path)
-    equal(succeed('systemctl', 'list-units', '--failed', '--no-legend', 'benchmark*'), '', 'failed')
+    nothing_left(was)
     with configured('CPUS=2'):
         start()
         is_quiet()
@@ -404,9 +398,7 @@ def test_reboot_in_between():
     with configured('CPUS=2'):
         start()
     is_quiet()
-    before, now = START[-1].texts, Snapshot().texts
-    return {path: text for path, text in before.items()
-            if path.startswith(('/sys/devices/', '/sys/kernel/', '/proc/')) and now.get(path) != text}
+    return turned_by_target()
 
 
 def after_the_boot(_):
