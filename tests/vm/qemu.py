@@ -19,7 +19,7 @@ from guests import BOOTS, HERE, Broken, need, say, tail
 # Seconds without a word from the guest. It says when a test begins, and ends one that takes longer
 # than its own limit (guest/lab.py), which is less than this.
 SILENCE = 2000
-BOOT = 600  # the first word; one to three minutes on a machine that does nothing else
+BOOT = 1800  # the first word: one to three minutes, and many more on a machine that is busy
 # One thread for all CPUs: with several, a CPU of the emulator may run into code that another has just
 # patched (the kernel does that for perf events), and the kernel panics.
 MACHINE = ('-accel tcg,thread=single -cpu max,vendor=GenuineIntel -M q35 -m 2048 '

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 
-from lab import (CPUS, ENVIRONMENT, PATIENCE, SETTERS, START, Snapshot, bound, boots, call, changed,
+from lab import (CPUS, ENVIRONMENT, PATIENCE, SETTERS, Snapshot, bound, boots, call, changed,
                  check, equal, interrupts, note, parse_list, programmed, read, reboots, same, seeded,
                  succeed, wait_for, write)
 from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet, jobs_done,
