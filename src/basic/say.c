@@ -17,16 +17,32 @@ static void say_line(const char *text, const char *reason)
 	_cleanup_free_ char *clean = text_escape_control(text);
 
 	free(last);
-	if (asprintf(&last, "%s%s%s", clean ? clean : text, reason ? ": " : "",
+	if (asprintf(&last, "%s%s%s", clean ? clean : "out of memory", reason ? ": " : "",
 		    reason ? reason : "") < 0)
 		last = NULL;
 	/* One call, so that lines of several processes do not mix. */
-	fprintf(stderr, "%s: %s\n", program_invocation_short_name, last ? last : text);
+	fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name,
+		clean ? clean : "out of memory", reason ? ": " : "", reason ? reason : "");
 }
 
 const char *say_last(void)
 {
 	return last;
+}
+
+int print(FILE *stream, const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL, *clean = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	clean = text ? text_escape_lines(text) : NULL;
+	if (!clean)
+		return -ENOMEM;
+	return fputs(clean, stream) == EOF ? -EIO : 0;
 }
 
 void say(const char *format, ...)

@@ -42,8 +42,6 @@ static int add_column(struct table *table, const struct table_column *column)
 	if (column->flags & TABLE_WRAP) {
 		(void)scols_column_set_wrapfunc(
 			c, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
-		/* Or they would be printed as \x0a. */
-		(void)scols_column_set_safechars(c, "\n");
 	}
 	if (column->flags & TABLE_NUMBER)
 		return scols_column_set_json_type(c, SCOLS_JSON_NUMBER);
@@ -78,6 +76,9 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 		r = scols_table_set_termforce(table->scols, SCOLS_TERMFORCE_ALWAYS);
 	if (r == 0)
 		r = scols_table_set_termwidth(table->scols, table->width);
+	/* Cells are escaped when they come in, for JSON as well. */
+	if (r == 0)
+		r = scols_table_enable_noencoding(table->scols, true);
 	for (size_t i = 0; r == 0 && i < n_columns; i++)
 		r = add_column(table, &columns[i]);
 	if (r < 0)
@@ -94,10 +95,20 @@ int table_add(struct table *table, const char *const *cells)
 		return -ENOMEM;
 	table->last = line;
 	for (size_t i = 0; i < table->n_columns; i++) {
-		int r = cells[i] ? scols_line_set_data(line, i, cells[i]) : 0;
+		char *text;
+		int r;
 
-		if (r < 0)
+		if (!cells[i])
+			continue;
+		text = table->columns[i].flags & TABLE_WRAP ? text_escape_lines(cells[i])
+							    : text_escape_control(cells[i]);
+		if (!text)
+			return -ENOMEM;
+		r = scols_line_refer_data(line, i, text);
+		if (r < 0) {
+			free(text);
 			return r;
+		}
 	}
 	return 0;
 }

@@ -30,8 +30,9 @@ struct table;
  * terminal's, or 80 columns where the stream is none. */
 int table_new(const char *name, const struct table_column *columns, size_t n_columns, bool json,
 	FILE *stream, struct table **ret);
-/* n_columns texts; NULL is an empty cell, and null in JSON. Copied. A newline in a text of a column
- * with TABLE_WRAP begins a new line of the cell. */
+/* n_columns texts; NULL is an empty cell, and null in JSON. Copied, with control characters and
+ * what is no UTF-8 as \xNN (text_escape_control()); but a newline in a text of a column with
+ * TABLE_WRAP begins a new line of the cell. */
 int table_add(struct table *table, const char *const *cells);
 /* Gives a cell of the row that was added last a color, by its name in terminal-colors.d(5): "red".
  * The terminal and the user are the caller's to ask. */

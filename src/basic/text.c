@@ -123,14 +123,50 @@ static size_t utf8_length(const unsigned char *s)
 	return n;
 }
 
-/* U+0001 to U+001F, U+007F to U+009F. Terminals obey the upper ones, too: U+009B is "ESC [". */
-static bool is_control(const unsigned char *s)
+size_t text_control_length(const char *s, size_t n, unsigned *ret_code)
 {
-	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0);
+	const unsigned char *c = (const unsigned char *)s;
+	unsigned code = 0;
+	size_t length = 0;
+
+	if (n >= 1 && (c[0] < 0x20 || c[0] == 0x7f)) {
+		code = c[0];
+		length = 1;
+	} else if (n >= 2 && c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) {
+		code = c[1];
+		length = 2;
+	} else if (n >= 3 && c[0] == 0xe2 &&
+		((c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) ||
+			(c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9))) {
+		code = 0x2000u | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
+		length = 3;
+	}
+	if (length > 0)
+		*ret_code = code;
+	return length;
 }
 
-/* What is no UTF-8, and control characters if they are refused, too, as \xNN. */
-static char *escape(const char *s, bool controls)
+/* Of a text that ends in NUL: that is no part of a character, so nothing behind it is looked at. */
+static bool is_control(const char *s)
+{
+	unsigned code;
+
+	return text_control_length(s, 3, &code) > 0;
+}
+
+size_t text_plain_length(const char *s)
+{
+	size_t plain = 0, n;
+
+	while (s[plain] && (n = utf8_length((const unsigned char *)s + plain)) > 0 &&
+		!is_control(s + plain))
+		plain += n;
+	return plain;
+}
+
+/* What is no UTF-8, and control characters if they are refused, too, as \xNN. `kept` stays: one
+ * ASCII character, or 0 for none. */
+static char *escape(const char *s, bool controls, char kept)
 {
 	_cleanup_text_ struct text t = { 0 };
 
@@ -139,7 +175,7 @@ static char *escape(const char *s, bool controls)
 		size_t plain = 0, n;
 
 		while (rest[plain] && (n = utf8_length(rest + plain)) > 0 &&
-			!(controls && is_control(rest + plain)))
+			(!controls || s[plain] == kept || !is_control(s + plain)))
 			plain += n;
 		text_append_n(&t, s, plain);
 		s += plain;
@@ -155,12 +191,17 @@ static char *escape(const char *s, bool controls)
 
 char *text_escape_control(const char *s)
 {
-	return escape(s, true);
+	return escape(s, true, 0);
+}
+
+char *text_escape_lines(const char *s)
+{
+	return escape(s, true, '\n');
 }
 
 char *text_escape_utf8(const char *s)
 {
-	return escape(s, false);
+	return escape(s, false, 0);
 }
 
 static bool is_plain_word(const char *s)
@@ -174,7 +215,7 @@ static bool is_plain_word(const char *s)
 static bool has_control(const char *s)
 {
 	for (; *s; s++) {
-		if (is_control((const unsigned char *)s))
+		if (is_control(s))
 			return true;
 	}
 	return false;
@@ -189,7 +230,7 @@ static void append_quoted(struct text *t, const char *word)
 	while (*word) {
 		size_t n = MAX(utf8_length((const unsigned char *)word), (size_t)1);
 
-		if (is_control((const unsigned char *)word)) {
+		if (is_control(word)) {
 			for (size_t i = 0; i < n; i++)
 				text_appendf(t, "\\%03o", (unsigned char)word[i]);
 		} else if (ansi && (*word == '\'' || *word == '\\')) {

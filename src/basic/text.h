@@ -34,8 +34,20 @@ static inline void cleanup_text(struct text *t)
 }
 #define _cleanup_text_ __attribute__((cleanup(cleanup_text)))
 
-/* Control characters, and bytes that are not valid UTF-8, as \xNN; everything else as it is. */
+/* Control characters (those that turn the direction of text count as such), and bytes that are not
+ * valid UTF-8, as \xNN; everything else as it is, so that doing it twice changes nothing. */
 char *text_escape_control(const char *s);
+/* The same, but newlines stay. */
+char *text_escape_lines(const char *s);
+/* The bytes of the control character that these n bytes begin with, and its code; 0, and *ret_code
+ * as it was, when it is none. That are U+0000 to U+001F, U+007F to U+009F (terminals obey the upper
+ * ones, too: U+009B is "ESC ["), U+2028 to U+202E and U+2066 to U+2069: ends of lines and
+ * paragraphs, and what turns the direction of the text behind it, so that a line shows other words
+ * than it holds.
+ */
+size_t text_control_length(const char *s, size_t n, unsigned *ret_code);
+/* How many bytes at the beginning need no such escape. */
+size_t text_plain_length(const char *s);
 /* Bytes that are not valid UTF-8 as \xNN (a JSON string must be UTF-8); valid text as it is. */
 char *text_escape_utf8(const char *s);
 /* The vector as one line that a shell reads back as the same words. A word with control characters

@@ -19,12 +19,13 @@ static int print_findings(const char *title, const struct stability *stability, 
 
 	if (!disturbed)
 		return -ENOMEM;
-	printf("%s: %s\n", title, sound ? "stable" : "not stable");
+	print(stdout, "%s: %s\n", title, sound ? "stable" : "not stable");
 	for (size_t i = 0; i < stability->n_findings; i++)
-		printf("  %s: %s\n", stability->findings[i].warning ? "warning" : "note",
+		print(stdout, "  %s: %s\n", stability->findings[i].warning ? "warning" : "note",
 			stability->findings[i].text);
 	if (*disturbed)
-		printf("  %s: %s%s\n", stability->mostly_disturbed ? "warning" : "note", disturbed,
+		print(stdout, "  %s: %s%s\n", stability->mostly_disturbed ? "warning" : "note",
+			disturbed,
 			stability->mostly_disturbed ? "; the median is one of them" : "");
 	return 0;
 }
@@ -59,7 +60,7 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 		if (check->request->json)
 			emit_check(&check->emit, file, benchmark, NULL, true);
 		else
-			printf("%s: no values\n", title);
+			print(stdout, "%s: no values\n", title);
 		return 0;
 	}
 	if (r < 0)

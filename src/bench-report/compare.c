@@ -19,6 +19,7 @@ struct pairs {
 	const struct reports *reports;
 	struct comparison **comparisons; /* file by file, in the order of OLD */
 	size_t *files;			 /* of which file of the request each is */
+	char **labels;			 /* what the files of the request are called in a line */
 	size_t n;
 };
 
@@ -117,8 +118,14 @@ static int make_pairs(struct pairs *pairs)
 
 	pairs->comparisons = calloc(most, sizeof(struct comparison *));
 	pairs->files = calloc(most, sizeof(*pairs->files));
-	if (!pairs->comparisons || !pairs->files)
+	pairs->labels = calloc(pairs->reports->n, sizeof(char *));
+	if (!pairs->comparisons || !pairs->files || !pairs->labels)
 		return -ENOMEM;
+	for (size_t i = 0; i < pairs->reports->n; i++) {
+		pairs->labels[i] = text_escape_control(pairs->request->files[i]);
+		if (!pairs->labels[i])
+			return -ENOMEM;
+	}
 	if (pairs->reports->n == 1)
 		r = pair_rivals(pairs);
 	for (size_t i = 1; r >= 0 && i < pairs->reports->n; i++)
@@ -136,21 +143,22 @@ static void clear_pairs(struct pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->n; i++)
 		comparison_free(pairs->comparisons[i]);
+	for (size_t i = 0; pairs->labels && i < pairs->reports->n; i++)
+		free(pairs->labels[i]);
+	free(pairs->labels);
 	free(pairs->comparisons);
 	free(pairs->files);
 }
 
-/* "sort", "sort -> quicksort", malloc'd, safe for a terminal. */
+/* "sort", "sort -> quicksort", malloc'd. */
 static char *make_name(const struct comparison *c)
 {
 	_cleanup_text_ struct text t = { 0 };
-	_cleanup_free_ char *plain = NULL;
 
 	text_append(&t, c->old->name);
 	if (!metadata_equal_strings(c->old->name, c->new->name))
 		text_appendf(&t, " -> %s", c->new->name);
-	plain = text_steal(&t);
-	return plain ? text_escape_control(plain) : NULL;
+	return text_steal(&t);
 }
 
 /* Before any verdict: results of two machines compare machines. */
@@ -171,19 +179,19 @@ static int print_differences(const struct pairs *pairs)
 		name = make_name(c);
 		if (!name)
 			return -ENOMEM;
-		printf("The machines differ (%s%s%s):\n",
-			pairs->reports->n > 2 ? pairs->request->files[pairs->files[i]] : "",
+		print(stdout, "The machines differ (%s%s%s):\n",
+			pairs->reports->n > 2 ? pairs->labels[pairs->files[i]] : "",
 			pairs->reports->n > 2 ? ": " : "", name);
 		for (const char *line = c->differences; *line;) {
 			size_t n = strcspn(line, "\n");
 
-			printf("  %.*s\n", (int)n, line);
+			print(stdout, "  %.*s\n", (int)n, line);
 			line += n + (line[n] == '\n');
 		}
 		any = true;
 	}
 	if (any)
-		putchar('\n');
+		print(stdout, "\n");
 	return 0;
 }
 
@@ -207,8 +215,8 @@ static void print_means(const struct pairs *pairs)
 	while (next_file(pairs, &first, &n)) {
 		if (n < 2)
 			continue;
-		printf("%s%sgeometric mean of %zu: %s\n",
-			pairs->reports->n > 2 ? pairs->request->files[pairs->files[first]] : "",
+		print(stdout, "%s%sgeometric mean of %zu: %s\n",
+			pairs->reports->n > 2 ? pairs->labels[pairs->files[first]] : "",
 			pairs->reports->n > 2 ? ": " : "", n,
 			units_format_change(
 				comparison_geometric_mean(pairs->comparisons + first, n) - 1,
@@ -224,13 +232,13 @@ static int print_texts(const struct pairs *pairs)
 
 		if (!name || !text)
 			return -ENOMEM;
-		printf("%s%s", i > 0 ? "\n" : "", name);
+		print(stdout, "%s%s", i > 0 ? "\n" : "", name);
 		if (pairs->reports->n > 2)
-			printf(": %s", pairs->request->files[pairs->files[i]]);
-		printf("\n%s", text);
+			print(stdout, ": %s", pairs->labels[pairs->files[i]]);
+		print(stdout, "\n%s", text);
 	}
 	if (pairs->n > 1)
-		putchar('\n');
+		print(stdout, "\n");
 	print_means(pairs);
 	return 0;
 }
@@ -290,15 +298,41 @@ static int fill_cells(const struct comparison *c, struct scale scale, struct cel
 }
 
 /* A bar would end the cell. */
-static void print_markdown_cell(const char *text)
+static void append_markdown_cell(struct text *row, const char *text)
 {
-	fputs(" ", stdout);
+	text_append(row, " ");
 	for (; *text; text++) {
 		if (*text == '|' || *text == '\\')
-			putchar('\\');
-		putchar(*text);
+			text_append(row, "\\");
+		text_append_n(row, text, 1);
 	}
-	fputs(" |", stdout);
+	text_append(row, " |");
+}
+
+static int print_markdown_row(const char *const *cells, size_t n)
+{
+	_cleanup_text_ struct text row = { 0 };
+
+	text_append(&row, "|");
+	for (size_t i = 0; i < n; i++)
+		append_markdown_cell(&row, cells[i]);
+	return row.failed ? -ENOMEM : print(stdout, "%s\n", row.data);
+}
+
+static int print_markdown_head(const struct table_column *used, size_t n)
+{
+	const char *names[N_CELLS] = { 0 };
+	int r;
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = used[i].name;
+	r = print_markdown_row(names, n);
+	if (r < 0)
+		return r;
+	print(stdout, "|");
+	for (size_t i = 0; i < n; i++)
+		print(stdout, used[i].flags & TABLE_RIGHT ? " ---: |" : " --- |");
+	return print(stdout, "\n");
 }
 
 static int print_table(const struct pairs *pairs, bool markdown)
@@ -308,22 +342,13 @@ static int print_table(const struct pairs *pairs, bool markdown)
 	struct scale scale = choose_scale(pairs);
 	bool with_file = pairs->reports->n > 2;
 	size_t n = 0;
-	int r = 0;
+	int r;
 
 	for (size_t i = 0; i < N_CELLS; i++)
 		if (i != 1 || with_file)
 			used[n++] = columns[i];
-	if (!markdown)
-		r = table_new("comparison", used, n, false, stdout, &table);
-	if (markdown) {
-		fputs("|", stdout);
-		for (size_t i = 0; i < n; i++)
-			print_markdown_cell(used[i].name);
-		fputs("\n|", stdout);
-		for (size_t i = 0; i < n; i++)
-			fputs(used[i].flags & TABLE_RIGHT ? " ---: |" : " --- |", stdout);
-		putchar('\n');
-	}
+	r = markdown ? print_markdown_head(used, n)
+		     : table_new("comparison", used, n, false, stdout, &table);
 	for (size_t i = 0; r >= 0 && i < pairs->n; i++) {
 		struct cells cells = { 0 };
 		const char *texts[N_CELLS];
@@ -333,20 +358,13 @@ static int print_table(const struct pairs *pairs, bool markdown)
 		if (r >= 0) {
 			texts[at++] = cells.name;
 			if (with_file)
-				texts[at++] = pairs->request->files[pairs->files[i]];
+				texts[at++] = pairs->labels[pairs->files[i]];
 			texts[at++] = cells.old;
 			texts[at++] = cells.new;
 			texts[at++] = cells.change;
 			texts[at++] = cells.interval;
 			texts[at++] = cells.verdict;
-			if (table) {
-				r = table_add(table, texts);
-			} else {
-				fputs("|", stdout);
-				for (size_t k = 0; k < at; k++)
-					print_markdown_cell(texts[k]);
-				putchar('\n');
-			}
+			r = table ? table_add(table, texts) : print_markdown_row(texts, at);
 		}
 		free(cells.name);
 		free(cells.verdict);
@@ -355,7 +373,7 @@ static int print_table(const struct pairs *pairs, bool markdown)
 		r = table_print(table);
 	if (r < 0)
 		return r;
-	putchar('\n');
+	print(stdout, "\n");
 	print_means(pairs);
 	return 0;
 }

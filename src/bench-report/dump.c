@@ -366,7 +366,7 @@ static int dump_one(const char *file, const struct benchmark *benchmark, void *c
 	if (dump->request->json)
 		return emit_benchmark(&dump->emit, file, benchmark);
 	reference = benchmark->n_values > 0 ? benchmark->values[0] : benchmark->warmups[0].value;
-	printf("%s%s\n", dump->first ? "" : "\n", title);
+	print(stdout, "%s%s\n", dump->first ? "" : "\n", title);
 	dump->first = false;
 	/* One unit for the column, with digits to tell neighbours apart. */
 	return print_benchmark(

@@ -44,7 +44,7 @@ static void usage(FILE *stream)
 	      "\n",
 		stream);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		fprintf(stream, "  %-8s %-11s %s\n", verbs[i].name, verbs[i].arguments,
+		print(stream, "  %-8s %-11s %s\n", verbs[i].name, verbs[i].arguments,
 			verbs[i].help);
 	fputs("\n"
 	      "  -b, --benchmark NAME      of the benchmark NAME alone\n"
@@ -168,7 +168,7 @@ static int parse_command_line(int argc, char **argv, struct request *request)
 			return 0;
 		}
 		if (letter == 'V') {
-			printf("bench-report %s\n", QUIESCE_VERSION);
+			print(stdout, "bench-report %s\n", QUIESCE_VERSION);
 			return 0;
 		}
 		if (parse_value(letter, optarg, request) < 0)

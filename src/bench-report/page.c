@@ -16,7 +16,8 @@ void drawing_clear(struct drawing *drawing)
 	*drawing = (struct drawing){ 0 };
 }
 
-/* Text of a file, between tags and in quoted attributes. Control characters were escaped. */
+/* Text of a file, between tags and in quoted attributes. The reader has escaped control characters.
+ */
 static void put_text(FILE *stream, const char *text)
 {
 	for (; *text; text++) {
@@ -165,24 +166,19 @@ static void put_figures(FILE *stream, const struct page_curve *curves, size_t n,
 	fputs("</table>\n", stream);
 }
 
-static int put_findings(FILE *stream, const struct page_curve *curve, bool several)
+static void put_findings(FILE *stream, const struct page_curve *curve, bool several)
 {
 	const struct stability *stability = curve->analysis->stability;
 
 	for (size_t i = 0; i < stability->n_findings; i++) {
-		_cleanup_free_ char *plain = text_escape_control(stability->findings[i].text);
-
-		if (!plain)
-			return -ENOMEM;
 		fputs(stability->findings[i].warning ? "<p><b>Warning:</b> " : "<p>Note: ", stream);
 		if (several) {
 			put_text(stream, curve->name);
 			fputs(": ", stream);
 		}
-		put_text(stream, plain);
+		put_text(stream, stability->findings[i].text);
 		fputs(".</p>\n", stream);
 	}
-	return 0;
 }
 
 static int put_metadata(FILE *stream, const struct page_curve *curve)
@@ -193,20 +189,16 @@ static int put_metadata(FILE *stream, const struct page_curve *curve)
 	put_text(stream, curve->name);
 	fputs(": the machine and the program</summary><table class=\"facts\">\n", stream);
 	for (size_t i = 0; i < metadata->n; i++) {
-		_cleanup_free_ char *text = NULL, *plain = NULL, *name = NULL;
+		_cleanup_free_ char *text = NULL;
 		int r;
 
 		r = benchmark_metadata_text(curve->benchmark, metadata->items[i].name, &text);
 		if (r < 0)
 			return r;
-		plain = text_escape_control(text ? text : "");
-		name = text_escape_control(metadata->items[i].name);
-		if (!plain || !name)
-			return -ENOMEM;
 		fputs("<tr><td>", stream);
-		put_text(stream, name);
+		put_text(stream, metadata->items[i].name);
 		fputs("</td><td>", stream);
-		put_text(stream, plain);
+		put_text(stream, text ? text : "");
 		fputs("</td></tr>\n", stream);
 	}
 	fputs("</table></details>\n", stream);
@@ -227,8 +219,8 @@ int page_add(FILE *stream, const char *title, const struct page_curve *curves, s
 	if (r < 0)
 		return r;
 	put_figures(stream, curves, n, scale);
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = put_findings(stream, &curves[i], n > 1);
+	for (size_t i = 0; i < n; i++)
+		put_findings(stream, &curves[i], n > 1);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = put_metadata(stream, &curves[i]);
 	fputs("</section>\n", stream);

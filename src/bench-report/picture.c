@@ -109,7 +109,7 @@ static char *picture_title(const struct picture *picture)
 	const struct benchmark *first = picture->curves[0].benchmark;
 	const char *rivals = find_string(first, "quiesce_interleaved");
 
-	return text_escape_control(picture->n > 1 && rivals ? rivals : first->name);
+	return strdup(picture->n > 1 && rivals ? rivals : first->name);
 }
 
 /* The machine, of which the first file tells. */
@@ -123,7 +123,6 @@ static char *picture_subtitle(const struct picture *picture)
 		{ "platform", "" },
 	};
 	_cleanup_text_ struct text t = { 0 };
-	_cleanup_free_ char *plain = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
 		const char *value = find_string(picture->curves[0].benchmark, facts[i].key);
@@ -134,8 +133,7 @@ static char *picture_subtitle(const struct picture *picture)
 		text_append(&t, facts[i].before);
 		text_append(&t, value);
 	}
-	plain = text_steal(&t);
-	return plain ? text_escape_control(plain) : NULL;
+	return text_steal(&t);
 }
 
 /* --- Its data. --- */

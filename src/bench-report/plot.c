@@ -150,7 +150,6 @@ static int write_picture(FILE *stream, struct picture *picture, const struct pic
 static int check_number(const struct pictures *pictures, const struct picture_format *format)
 {
 	_cleanup_text_ struct text names = { 0 };
-	_cleanup_free_ char *plain = NULL;
 
 	if (pictures->n == 0) {
 		say("there is no value to draw");
@@ -161,10 +160,9 @@ static int check_number(const struct pictures *pictures, const struct picture_fo
 	for (size_t i = 0; i < pictures->n; i++)
 		text_appendf(&names, "%s%s", i > 0 ? ", " : "",
 			pictures->items[i].curves[0].benchmark->name);
-	plain = names.failed ? NULL : text_escape_control(names.data);
 	say("a %s file holds one picture, and these make several: %s: choose one with -b, or write "
 	    "an .html file",
-		format->suffix + 1, plain ? plain : "");
+		format->suffix + 1, names.failed ? "" : names.data);
 	return -EINVAL;
 }
 

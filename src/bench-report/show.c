@@ -34,16 +34,11 @@ static int print_metadata(const struct benchmark *benchmark)
 	r = table_new("metadata", columns, ARRAY_SIZE(columns), false, stdout, &table);
 	for (size_t i = 0; r >= 0 && i < benchmark->metadata.n; i++) {
 		const char *name = benchmark->metadata.items[i].name;
-		_cleanup_free_ char *plain_name = NULL, *text = NULL, *plain = NULL;
+		_cleanup_free_ char *text = NULL;
 
 		r = benchmark_metadata_text(benchmark, name, &text);
-		if (r < 0)
-			break;
-		plain_name = text_escape_control(name);
-		plain = text_escape_control(text);
-		if (!plain_name || !plain)
-			return -ENOMEM;
-		r = table_add(table, (const char *const[]){ plain_name, plain });
+		if (r >= 0)
+			r = table_add(table, (const char *const[]){ name, text });
 	}
 	return r < 0 ? r : table_print(table);
 }
@@ -157,22 +152,22 @@ static int print_summary(const char *file, const struct benchmark *benchmark,
 	_cleanup_free_ char *text = NULL, *title = NULL;
 
 	if (!show->first)
-		putchar('\n');
+		print(stdout, "\n");
 	if (show->request->n_files > 1) {
 		title = text_escape_control(file);
 		if (!title)
 			return -ENOMEM;
-		printf("[%s]\n", title);
+		print(stdout, "[%s]\n", title);
 	}
 	summary_fill(benchmark, &input);
 	input.analysis = analysis;
 	text = analysis ? summary_render(&input) : summary_render_head(&input);
 	if (!text)
 		return -ENOMEM;
-	fputs(text, stdout);
+	print(stdout, "%s", text);
 	if (!show->request->metadata)
 		return 0;
-	putchar('\n');
+	print(stdout, "\n");
 	return print_metadata(benchmark);
 }
 

@@ -81,13 +81,13 @@ static void print_line(const char *label, const char *format, ...) _printf_(2, 3
 
 static void print_line(const char *label, const char *format, ...)
 {
+	char text[256];
 	va_list ap;
 
-	printf("  %-18s ", label);
 	va_start(ap, format);
-	vprintf(format, ap);
+	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	putchar('\n');
+	print(stdout, "  %-18s %s\n", label, text);
 }
 
 static const char *format_date(int64_t seconds, char *buf, size_t size)
@@ -155,7 +155,7 @@ static void print_counts(const struct benchmark *b)
 		print_line("with all loops", "%s .. %s", scale_format_bare(scale, min, a),
 			scale_format(scale, max, c));
 	}
-	putchar('\n');
+	print(stdout, "\n");
 }
 
 /* A figure, and how far it is from the median. */
@@ -238,7 +238,7 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 		emit_close(&verb->emit, '}');
 		return r;
 	}
-	printf("%s%s\n", verb->first ? "" : "\n", title);
+	print(stdout, "%s%s\n", verb->first ? "" : "\n", title);
 	verb->first = false;
 	if (b->n_values == 0) {
 		print_line("values", "none");

@@ -189,7 +189,7 @@ static int serve(void)
 int main(int argc, char *argv[])
 {
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		printf("benchmark-join (quiesce) %s\n", QUIESCE_VERSION);
+		print(stdout, "benchmark-join (quiesce) %s\n", QUIESCE_VERSION);
 		return EXIT_DONE;
 	}
 	if (argc != 1) {

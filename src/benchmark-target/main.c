@@ -96,7 +96,7 @@ int main(int argc, char *argv[])
 			usage(stdout);
 			return EXIT_DONE;
 		case 'V':
-			printf("benchmark-target (quiesce) %s\n", QUIESCE_VERSION);
+			print(stdout, "benchmark-target (quiesce) %s\n", QUIESCE_VERSION);
 			return EXIT_DONE;
 		default:
 			say_option(option, argv, options);

@@ -43,20 +43,13 @@ void irq_touching_free(struct irq_touching *t)
 }
 
 /* "27 (nvme0q3)" */
-static int append_line(struct text *text, const struct irqline *line)
+static void append_line(struct text *text, const struct irqline *line)
 {
-	_cleanup_free_ char *safe = NULL;
-
 	if (text->length > 0)
 		text_append(text, ", ");
 	text_appendf(text, "%u", line->number);
-	if (line->action) {
-		safe = text_escape_utf8(line->action);
-		if (!safe)
-			return -ENOMEM;
-		text_appendf(text, " (%.40s)", safe);
-	}
-	return 0;
+	if (line->action)
+		text_appendf(text, " (%.40s)", line->action);
 }
 
 static int take_line(struct irq_touching *t, struct irqline *line, bool may_move)
@@ -76,7 +69,8 @@ static int take_line(struct irq_touching *t, struct irqline *line, bool may_move
 		r = irqline_read_action(line->number, &line->action);
 	if (r == -ENOMEM)
 		return r;
-	return append_line(names, line);
+	append_line(names, line);
+	return 0;
 }
 
 static int sort_line(struct host *host, const struct irqlines *lines, struct irqline *line,
@@ -338,7 +332,6 @@ static void look_at_rate(struct host *host, struct finding *f)
 {
 	const struct interrupts *interrupts = host_watched_interrupts(host);
 	int64_t ns = host_watched_ns(host);
-	_cleanup_free_ char *busiest = NULL;
 	struct rates rates = { 0 };
 	double devices, others, n = (double)cpumask_weight(host_cpus(host));
 
@@ -360,10 +353,8 @@ static void look_at_rate(struct host *host, struct finding *f)
 		others, per_second(rates.of_class[INTERRUPT_TIMER], ns) / n);
 	if (f->verdict != VERDICT_NOISE)
 		return;
-	if (rates.busiest) {
-		busiest = text_escape_utf8(rates.busiest);
-		finding_add(f, VERDICT_NOISE, "most: %.60s", busiest ? busiest : "?");
-	}
+	if (rates.busiest)
+		finding_add(f, VERDICT_NOISE, "most: %.60s", rates.busiest);
 	if (devices >= 1)
 		finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
 	else

@@ -150,11 +150,8 @@ static char *names_format(struct host *host, const struct names *names)
 	struct text text = { 0 };
 	char *list;
 
-	for (size_t i = 0; i < names->n; i++) {
-		_cleanup_free_ char *safe = text_escape_utf8(names->items[i]);
-
-		text_appendf(&text, "%s%s", i > 0 ? ", " : "", safe ? safe : "?");
-	}
+	for (size_t i = 0; i < names->n; i++)
+		text_appendf(&text, "%s%s", i > 0 ? ", " : "", names->items[i]);
 	if (names->n_more > 0)
 		text_appendf(&text, " and others");
 	list = text_steal(&text);

@@ -123,7 +123,7 @@ static int run_explain(const struct arguments *a)
 		say("--explain: there is no check '%s'; isol-check shows all", a->explain);
 		return EXIT_USAGE;
 	}
-	if (printf("%s\n", check->explain) < 0 || fflush(stdout) != 0)
+	if (print(stdout, "%s\n", check->explain) < 0 || fflush(stdout) != 0)
 		return failed(-EIO);
 	return EXIT_DONE;
 }
@@ -310,7 +310,7 @@ static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 			usage(stdout);
 			return 1;
 		case 'V':
-			printf("isol-check (quiesce) %s\n", QUIESCE_VERSION);
+			print(stdout, "isol-check (quiesce) %s\n", QUIESCE_VERSION);
 			return 1;
 		case ':':
 		case '?':

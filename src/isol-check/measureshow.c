@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "basic/macro.h"
+#include "basic/say.h"
 #include "basic/table.h"
 #include "basic/terminal.h"
 #include "isol-check/measure.h"
@@ -225,8 +226,10 @@ static int show_table(const struct measurement *m)
 static void show_histogram(const struct gaps *gaps, int width)
 {
 	size_t first = 0, last = GAPS_BINS - 1;
+	char hashes[WIDTH_MAX];
 	uint64_t most = 0;
 
+	memset(hashes, '#', sizeof(hashes));
 	while (first < last && gaps->bins[first] == 0)
 		first++;
 	while (last > first && gaps->bins[last] == 0)
@@ -238,17 +241,14 @@ static void show_histogram(const struct gaps *gaps, int width)
 		int bar = (int)((double)gaps->bins[i] / (double)most * (width - 24) + 0.5);
 
 		if (us < 1024)
-			printf("  %6llu us: ", (unsigned long long)us);
+			print(stdout, "  %6llu us: ", (unsigned long long)us);
 		else if (i < GAPS_BINS - 1)
-			printf("  %6llu ms: ", (unsigned long long)(us / 1024));
+			print(stdout, "  %6llu ms: ", (unsigned long long)(us / 1024));
 		else
-			printf("  %6s s:  ", ">= 1");
-		printf("%10llu", (unsigned long long)gaps->bins[i]);
-		if (gaps->bins[i] > 0)
-			putchar(' ');
-		for (int k = 0; k < MAX(bar, gaps->bins[i] > 0 ? 1 : 0); k++)
-			putchar('#');
-		putchar('\n');
+			print(stdout, "  %6s s:  ", ">= 1");
+		print(stdout, "%10llu", (unsigned long long)gaps->bins[i]);
+		print(stdout, "%s%.*s\n", gaps->bins[i] > 0 ? " " : "",
+			MAX(bar, gaps->bins[i] > 0 ? 1 : 0), hashes);
 	}
 }
 
@@ -272,10 +272,10 @@ static int show_longest(const struct gaps *gaps)
 		return -ENOMEM;
 	memcpy(sorted, gaps->kept, gaps->n_kept * sizeof(*sorted));
 	qsort(sorted, gaps->n_kept, sizeof(*sorted), compare_gaps);
-	printf("  the longest%s:\n",
+	print(stdout, "  the longest%s:\n",
 		gaps->n_dropped > 0 ? " of those that there was room to keep" : "");
 	for (size_t i = 0; i < MIN(gaps->n_kept, (size_t)LONGEST_MAX); i++)
-		printf("  %12s at %.6f s\n",
+		print(stdout, "  %12s at %.6f s\n",
 			units_format_seconds(seconds(sorted[i].length), length),
 			seconds(sorted[i].at));
 	free(sorted);
@@ -295,11 +295,11 @@ static void show_interrupts(const struct measured_cpu *cpu, int width)
 			others += suspect->count;
 			continue;
 		}
-		printf("  %10llu %10.1f/s  %.*s\n", (unsigned long long)suspect->count,
+		print(stdout, "  %10llu %10.1f/s  %.*s\n", (unsigned long long)suspect->count,
 			rate(cpu->spin.gaps, suspect->count), MAX(width - 27, 10), suspect->name);
 	}
 	if (others > 0)
-		printf("  %10llu %10.1f/s  of %zu other lines\n", (unsigned long long)others,
+		print(stdout, "  %10llu %10.1f/s  of %zu other lines\n", (unsigned long long)others,
 			rate(cpu->spin.gaps, others), suspects->n_interrupts - shown);
 }
 
@@ -310,22 +310,22 @@ static void show_others(const struct measured_cpu *cpu)
 
 	for (size_t i = 0; i < PROCSTAT_N_SOFTIRQS; i++)
 		if (suspects->softirqs[i] > 0)
-			printf("  %10u %10.1f/s  softirq %s\n", suspects->softirqs[i],
+			print(stdout, "  %10u %10.1f/s  softirq %s\n", suspects->softirqs[i],
 				rate(cpu->spin.gaps, suspects->softirqs[i]),
 				procstat_softirq_name(i));
 	if (cpu->spin.preempted > 0)
-		printf("  %10llu %10.1f/s  times another task came first\n",
+		print(stdout, "  %10llu %10.1f/s  times another task came first\n",
 			(unsigned long long)cpu->spin.preempted,
 			rate(cpu->spin.gaps, cpu->spin.preempted));
 	if (cpu->spin.waited_ns > 0)
-		printf("  %22s    waited while other tasks ran\n",
+		print(stdout, "  %22s    waited while other tasks ran\n",
 			units_format_seconds(seconds(cpu->spin.waited_ns), buf));
 	for (size_t i = 0; i < MIN(suspects->n_tasks, (size_t)NAMED_MAX); i++)
-		printf("  %22s    ran %s\n",
+		print(stdout, "  %22s    ran %s\n",
 			units_format_seconds(seconds((int64_t)suspects->tasks[i].count), buf),
 			suspects->tasks[i].name);
 	if (suspects->steal_ns > 0)
-		printf("  %22s    stolen by the hypervisor (counted in ticks)\n",
+		print(stdout, "  %22s    stolen by the hypervisor (counted in ticks)\n",
 			units_format_seconds(seconds(suspects->steal_ns), buf));
 }
 
@@ -341,8 +341,8 @@ static void show_osnoise(const struct osnoise *osnoise, int cpu, int width)
 		if (source->cpu != cpu || n >= NAMED_MAX)
 			continue;
 		if (n++ == 0)
-			printf("  who took it, by the kernel's osnoise tracer:\n");
-		printf("  %12s in %8llu times, the longest %s: %.*s\n",
+			print(stdout, "  who took it, by the kernel's osnoise tracer:\n");
+		print(stdout, "  %12s in %8llu times, the longest %s: %.*s\n",
 			units_format_seconds(seconds((int64_t)source->total_ns), total),
 			(unsigned long long)source->count,
 			units_format_seconds(seconds((int64_t)source->longest_ns), longest),
@@ -357,14 +357,15 @@ static int show_cpu(const struct measured_cpu *cpu, const struct osnoise *osnois
 	char shortest[UNITS_TEXT_SIZE];
 	int r = 0;
 
-	printf("CPU %d: %.2f s, the clock read every %lld ns\n", cpu->spin.cpu,
+	print(stdout, "CPU %d: %.2f s, the clock read every %lld ns\n", cpu->spin.cpu,
 		seconds(duration(gaps)), (long long)gaps->step);
 	units_format_seconds(seconds(gaps->threshold), shortest);
 	if (gaps->n == 0) {
-		printf("  no gap of %s or longer\n", shortest);
+		print(stdout, "  no gap of %s or longer\n", shortest);
 	} else {
-		printf("  %llu gaps of %s or longer, %.1f a second, the longest %s\n"
-		       "  %s of the time was gone (%s)\n\n",
+		print(stdout,
+			"  %llu gaps of %s or longer, %.1f a second, the longest %s\n"
+			"  %s of the time was gone (%s)\n\n",
 			(unsigned long long)gaps->n, shortest, gaps_per_second(gaps),
 			units_format_seconds(seconds(gaps->longest.length), longest),
 			share_text(gaps, share), units_format_seconds(seconds(gaps->total), total));
@@ -373,7 +374,7 @@ static int show_cpu(const struct measured_cpu *cpu, const struct osnoise *osnois
 	}
 	if (cpu->suspects.n_interrupts > 0 || count_softirqs(&cpu->suspects) > 0 ||
 		cpu->spin.preempted > 0)
-		printf("  what happened on the CPU meanwhile:\n");
+		print(stdout, "  what happened on the CPU meanwhile:\n");
 	show_interrupts(cpu, width);
 	show_others(cpu);
 	show_osnoise(osnoise, cpu->spin.cpu, width);
@@ -383,7 +384,7 @@ static int show_cpu(const struct measured_cpu *cpu, const struct osnoise *osnois
 static void print_note(struct rows *rows, const char *note)
 {
 	(void)rows;
-	printf("note: %s\n", note);
+	print(stdout, "note: %s\n", note);
 }
 
 int measure_show(const struct measurement *m, bool json, bool verbose)
@@ -395,12 +396,12 @@ int measure_show(const struct measurement *m, bool json, bool verbose)
 		return show_json(m);
 	r = for_each_note(&m->notes, print_note, NULL);
 	if (m->notes.length > 0)
-		putchar('\n');
+		print(stdout, "\n");
 	if (r == 0 && m->n > 1)
 		r = show_table(m);
 	for (size_t i = 0; r == 0 && i < m->n && (m->n <= FULL_CPUS_MAX || verbose); i++) {
 		if (i > 0 || m->n > 1)
-			putchar('\n');
+			print(stdout, "\n");
 		r = show_cpu(&m->cpus[i], &m->osnoise, width);
 	}
 	if (r < 0)

@@ -60,5 +60,5 @@ int pick_run(unsigned n, bool recorded, bool verbose)
 		return -ENOMEM;
 	if (verbose)
 		say("%s", reason);
-	return printf("%s\n", list) < 0 || fflush(stdout) != 0 ? -EIO : 0;
+	return print(stdout, "%s\n", list) < 0 || fflush(stdout) != 0 ? -EIO : 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/say.h"
 #include "basic/table.h"
 #include "basic/terminal.h"
 #include "isol-check/report.h"
@@ -103,10 +104,10 @@ static int add_row(struct table *table, const struct check *check, const struct 
 
 static int print_sum(const struct host *host, const unsigned *counts)
 {
-	if (printf("CPU %s: ", host_cpus_text(host)) < 0)
+	if (print(stdout, "CPU %s: ", host_cpus_text(host)) < 0)
 		return -EIO;
 	for (int verdict = VERDICT_N - 1; verdict >= 0; verdict--)
-		if (printf("%u %s%s", counts[verdict], verdict_name((enum verdict)verdict),
+		if (print(stdout, "%u %s%s", counts[verdict], verdict_name((enum verdict)verdict),
 			    verdict > 0 ? ", "
 					: ".\nisol-check --explain CHECK says more of each.\n") < 0)
 			return -EIO;

@@ -106,13 +106,11 @@ static void add_users(struct host *host, struct finding *f)
 
 	for (size_t i = 0, n = 0; tasks && i < tasks->n && n < 3; i++) {
 		const struct task *task = &tasks->items[i];
-		_cleanup_free_ char *safe = NULL;
 
 		if (task->state != 'R' || task->pid == getpid() ||
 			!cpumask_isset(host_cpus(host), task->cpu))
 			continue;
-		safe = text_escape_utf8(task->comm);
-		finding_add(f, VERDICT_OK, "%s (%d)", safe ? safe : "?", task->tid);
+		finding_add(f, VERDICT_OK, "%s (%d)", task->comm, task->tid);
 		n++;
 	}
 }

@@ -52,14 +52,14 @@ static void usage(const struct setter *setter, FILE *stream)
 	const char *no_cpus = setter->no_cpus ? setter->no_cpus : "all";
 	const char *what = setter->what ? setter->what : "", *space = setter->what ? " " : "";
 
-	fprintf(stream,
+	print(stream,
 		"Usage: %s [apply] [OPTIONS]%s%s\n"
 		"       %s status [OPTIONS]%s%s\n"
 		"       %s restore [--force] [--once] [-v] [--json]\n",
 		setter->name, space, what, setter->name, space, what, setter->name);
 	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
-		fprintf(stream, "       %s %s\n", setter->name, own->usage);
-	fprintf(stream,
+		print(stream, "       %s %s\n", setter->name, own->usage);
+	print(stream,
 		"%s\n"
 		"\n"
 		"%s"
@@ -194,7 +194,7 @@ static int parse_arguments(
 			usage(setter, stdout);
 			return 1;
 		case 'V':
-			printf("%s (quiesce) %s\n", setter->name, QUIESCE_VERSION);
+			print(stdout, "%s (quiesce) %s\n", setter->name, QUIESCE_VERSION);
 			return 1;
 		case ':':
 		case '?':

@@ -9,20 +9,26 @@
 #include "basic/text.h"
 #include "result/csv.h"
 
-/* RFC 4180: a field with a comma, a quote or a line end is quoted, and quotes in it are doubled. */
+/* RFC 4180: a field with a comma or a quote is quoted, and quotes in it are doubled. A row is a
+ * line, so that line ends, as all control characters, are written as \xNN. */
 static void put_field(FILE *stream, const char *s)
 {
-	if (!s[strcspn(s, ",\"\r\n")]) {
-		fputs(s, stream);
-		return;
-	}
-	putc('"', stream);
+	bool quoted = s[strcspn(s, ",\"")];
+	size_t plain = text_plain_length(s);
+
+	if (quoted)
+		putc('"', stream);
 	for (; *s; s++) {
-		if (*s == '"')
-			putc('"', stream);
-		putc(*s, stream);
+		if (plain == 0)
+			fprintf(stream, "\\x%02x", (unsigned char)*s);
+		else if (*s == '"')
+			fputs("\"\"", stream);
+		else
+			putc(*s, stream);
+		plain = plain > 1 ? plain - 1 : text_plain_length(s + 1);
 	}
-	putc('"', stream);
+	if (quoted)
+		putc('"', stream);
 }
 
 static void put_text(FILE *stream, const char *s)

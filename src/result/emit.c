@@ -3,13 +3,42 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/text.h"
 #include "result/emit.h"
 
+/* The stream is no other thread's, and there are dozens of pieces to a run. */
+bool emit_text(FILE *stream, const char *text, size_t n)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char *s = (const unsigned char *)text + i;
+		unsigned code;
+		size_t length;
+
+		if (*s != 0x7f && *s != 0xc2 && *s != 0xe2)
+			continue;
+		length = text_control_length(text + i, n - i, &code);
+		if (length == 0)
+			continue;
+		if (fwrite_unlocked(text + done, 1, i - done, stream) != i - done ||
+			fprintf(stream, "\\u%04x", code) < 0)
+			return false;
+		done = i + length;
+		i = done - 1;
+	}
+	return fwrite_unlocked(text + done, 1, n - done, stream) == n - done;
+}
+
 static void put_string(struct emit *emit, const char *value)
 {
+	/* What JSON itself wants escaped: U+0001 to U+001F, the quote and the backslash. */
+	static const char odd[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"
+				  "\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d"
+				  "\x1e\x1f\"\\";
 	_cleanup_free_ char *valid = text_escape_utf8(value);
 
 	if (!valid) {
@@ -17,16 +46,15 @@ static void put_string(struct emit *emit, const char *value)
 		return;
 	}
 	putc('"', emit->stream);
-	for (const char *p = valid; *p; p++) {
-		unsigned char c = (unsigned char)*p;
+	for (const char *p = valid; *p;) {
+		size_t plain = strcspn(p, odd);
 
-		if (c < 0x20 || c == 0x7f) {
-			fprintf(emit->stream, "\\u%04x", c);
-			continue;
-		}
-		if (c == '"' || c == '\\')
-			putc('\\', emit->stream);
-		putc(c, emit->stream);
+		(void)emit_text(emit->stream, p, plain);
+		p += plain;
+		if ((unsigned char)*p >= 0x20)
+			fprintf(emit->stream, "\\%c", *p++);
+		else if (*p)
+			fprintf(emit->stream, "\\u%04x", (unsigned)*p++);
 	}
 	putc('"', emit->stream);
 }

@@ -22,6 +22,13 @@ struct emit {
 	bool filled[EMIT_DEPTH_MAX]; /* has this level an element? */
 };
 
+/*
+ * A piece of a JSON text, of whole characters, as it stands, but for those that JSON lets stand and
+ * a terminal obeys (text_control_length()): as \uNNNN. They can be in a string only. False when the
+ * stream fails.
+ */
+bool emit_text(FILE *stream, const char *text, size_t n);
+
 /* All take the name of a member; NULL inside of an array and at the top. */
 void emit_object(struct emit *emit, const char *name);
 void emit_array(struct emit *emit, const char *name);

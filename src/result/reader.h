@@ -6,6 +6,9 @@
  * costs 8 bytes (9 while the array grows), a run 72 and its evidence 240 more. A file that is no
  * result, or is made to do harm, is refused in bounded memory: with more than 250 million values,
  * 50 million runs, 1000 names of metadata or 64 MiB of their texts, and by what result/json.h has.
+ *
+ * Names and texts are kept as they can be shown: with control characters as \xNN, as runpinned
+ * writes them.
  */
 #ifndef QUIESCE_RESULT_READER_H
 #define QUIESCE_RESULT_READER_H

@@ -12,6 +12,27 @@ enum {
 };
 _Static_assert(NAME_SLOTS >= 2 * NAMES_MAX, "a name is found in a few steps");
 
+/*
+ * A text as it is kept: control characters and such as \xNN (text_escape_control()), so that
+ * whoever shows it, in a table, a picture or a message, need not think of them. It is `s` itself
+ * where there are none, else it is in `buffer`, which may hold `s` as well.
+ */
+static int make_plain(struct text *buffer, const char *s, const char **ret)
+{
+	_cleanup_free_ char *plain = NULL;
+
+	*ret = s;
+	if (!s[text_plain_length(s)])
+		return 0;
+	plain = text_escape_control(s);
+	if (!plain)
+		return -ENOMEM;
+	buffer->length = 0;
+	text_append(buffer, plain);
+	*ret = buffer->data;
+	return buffer->failed ? -ENOMEM : 0;
+}
+
 /* "tags": their list, as one text. */
 static int read_tags(struct reader *reader, struct text *t)
 {
@@ -62,8 +83,7 @@ static int read_fact(struct reader *reader, const char *name, struct text *buffe
 	if (token.type == JSON_TOKEN_ARRAY && metadata_is_list(name)) {
 		r = read_tags(reader, buffer);
 		ret->type = FACT_STRING;
-		ret->string = buffer->data;
-		return r;
+		return r < 0 ? r : make_plain(buffer, buffer->data, (const char **)&ret->string);
 	}
 	switch (token.type) {
 	case JSON_TOKEN_STRING:
@@ -93,8 +113,9 @@ static int read_fact(struct reader *reader, const char *name, struct text *buffe
 				return -ENOMEM;
 			ret->string = buffer->data;
 		}
+		r = make_plain(buffer, ret->string, (const char **)&ret->string);
 	}
-	return 0;
+	return r;
 }
 
 int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fact *fact)
@@ -121,6 +142,7 @@ int reader_read_metadata(struct reader *reader, struct facts *facts)
 {
 	_cleanup_text_ struct text buffer = { 0 };
 	struct json_token token;
+	const char *plain;
 	int r;
 
 	r = reader_enter_object(reader, "the value of 'metadata'");
@@ -131,7 +153,10 @@ int reader_read_metadata(struct reader *reader, struct facts *facts)
 		r = reader_next(reader, &token);
 		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
 			break;
-		name = strdup(token.string);
+		r = make_plain(&buffer, token.string, &plain);
+		if (r < 0)
+			return r;
+		name = strdup(plain);
 		if (!name)
 			return -ENOMEM;
 		r = read_fact(reader, name, &buffer, &fact);
@@ -142,17 +167,21 @@ int reader_read_metadata(struct reader *reader, struct facts *facts)
 }
 
 /* The record of a name, made where it is new. */
-static int find_run_name(struct reader *reader, struct pending *pending,
+static int find_run_name(struct reader *reader, struct pending *pending, struct text *buffer,
 	const struct json_token *token, struct run_name **ret)
 {
 	size_t slot = token->hash % NAME_SLOTS;
 	struct run_name *names;
+	const char *plain;
 	int r;
 
+	r = make_plain(buffer, token->string, &plain);
+	if (r < 0)
+		return r;
 	for (; pending->slots[slot] > 0; slot = (slot + 1) % NAME_SLOTS) {
 		struct run_name *name = &pending->names[pending->slots[slot] - 1];
 
-		if (name->hash == token->hash && strcmp(name->name, token->string) == 0) {
+		if (name->hash == token->hash && strcmp(name->name, plain) == 0) {
 			*ret = name;
 			return 0;
 		}
@@ -163,8 +192,7 @@ static int find_run_name(struct reader *reader, struct pending *pending,
 	if (!names)
 		return -ENOMEM;
 	pending->names = names;
-	names[pending->n_names] =
-		(struct run_name){ .name = strdup(token->string), .hash = token->hash };
+	names[pending->n_names] = (struct run_name){ .name = strdup(plain), .hash = token->hash };
 	if (!names[pending->n_names].name)
 		return -ENOMEM;
 	*ret = &names[pending->n_names++];
@@ -188,7 +216,7 @@ int reader_read_run_metadata(
 		r = reader_next(reader, &token);
 		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
 			break;
-		r = find_run_name(reader, pending, &token, &name);
+		r = find_run_name(reader, pending, buffer, &token, &name);
 		if (r >= 0)
 			r = read_fact(reader, name->name, buffer, &fact);
 		if (r < 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "result/emit.h"
 #include "result/tree.h"
 
 static int out_bytes(const char *buffer, size_t size, void *data)
@@ -13,8 +14,7 @@ static int out_bytes(const char *buffer, size_t size, void *data)
 	if (out->error < 0)
 		return -1;
 	errno = 0;
-	/* The stream is no other thread's, and there are dozens of pieces to a run. */
-	if (fwrite_unlocked(buffer, 1, size, out->stream) == size)
+	if (emit_text(out->stream, buffer, size))
 		return 0;
 	out->error = errno > 0 ? -errno : -EIO;
 	return -1;

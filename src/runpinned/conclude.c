@@ -149,7 +149,7 @@ static int conclude_inside(const struct options *options, const struct place *pl
 		if (!benchmark || is_taken(parts, benchmark->name))
 			continue;
 		if (stream)
-			fputc('\n', stream);
+			print(stream, "\n");
 		report_runs(options, place, command, benchmark, stream);
 		r = parts_add(parts, m->series, &benchmark->metadata, benchmark);
 		if (r < 0)
@@ -178,7 +178,7 @@ int conclude(const struct options *options, const struct place *place, struct co
 			return r;
 		}
 		if (i > 0 && !options->quiet)
-			fputc('\n', stream);
+			print(stream, "\n");
 		report_one(options, place, command, options->quiet ? NULL : stream);
 		if (is_worth_saving(command->measurement))
 			r = parts_add(&parts, command->measurement->series, &command->facts, NULL);
@@ -200,7 +200,7 @@ int conclude(const struct options *options, const struct place *place, struct co
 		return 0;
 	r = save_commit(save, parts.items, parts.n, &saved);
 	if (saved && !options->quiet)
-		fprintf(stream, "saved in %s\n", saved);
+		print(stream, "saved in %s\n", saved);
 	if (fflush(stream) != 0 && r == 0) {
 		r = -errno;
 		say_errno(r, "cannot write to standard output");

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "basic/macro.h"
+#include "basic/say.h"
 #include "basic/text.h"
 #include "result/benchmark.h"
 #include "result/compare.h"
@@ -50,13 +51,14 @@ static int contest_write(FILE *stream, const struct contest *contest)
 {
 	for (size_t i = 0; i < contest->n; i++) {
 		const struct comparison *c = contest->comparisons[i];
+		/* A name that the user gave may hold newlines. */
 		_cleanup_free_ char *old = text_escape_control(c->old->name);
 		_cleanup_free_ char *new = text_escape_control(c->new->name);
 		_cleanup_free_ char *text = comparison_render(c);
 
 		if (!old || !new || !text)
 			return -ENOMEM;
-		fprintf(stream, "\n%s, compared with %s:\n%s", new, old, text);
+		print(stream, "\n%s, compared with %s:\n%s", new, old, text);
 	}
 	return 0;
 }

@@ -88,12 +88,12 @@ static int print_command(const struct command *command)
 
 	if (!words || !path)
 		return -ENOMEM;
-	printf("command: %s\n", words);
-	printf("program: %s\n", path);
+	print(stdout, "command: %s\n", words);
+	print(stdout, "program: %s\n", path);
 	if (hidden)
-		printf("window: stamps of the launcher (%s)\n", hidden);
+		print(stdout, "window: stamps of the launcher (%s)\n", hidden);
 	else
-		printf("window: records of the kernel, where it allows them\n");
+		print(stdout, "window: records of the kernel, where it allows them\n");
 	return 0;
 }
 
@@ -110,26 +110,28 @@ static int print_plan(const struct options *options, const struct place *place,
 		int r;
 
 		if (commands->n > 1)
-			printf("name: %s\n", commands->items[i].name);
+			print(stdout, "name: %s\n", commands->items[i].name);
 		r = print_command(&commands->items[i]);
 		if (r < 0)
 			return r;
 	}
-	printf("cpus: %s (%s)\n", place->cpus_text, place->reason ? place->reason : "as asked for");
+	print(stdout, "cpus: %s (%s)\n", place->cpus_text,
+		place->reason ? place->reason : "as asked for");
 	if (options->quiesce)
-		printf("quiesce: benchmark.target is started before, and stopped after\n");
+		print(stdout, "quiesce: benchmark.target is started before, and stopped after\n");
 	if (place->join)
-		printf("joins: benchmark.slice\n");
-	printf("housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
-	printf("runs: %u after %u warm-up%s\n", options->runs, options->warmups,
+		print(stdout, "joins: benchmark.slice\n");
+	print(stdout, "housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
+	print(stdout, "runs: %u after %u warm-up%s\n", options->runs, options->warmups,
 		commands->n > 1 ? ", of each in turn" : "");
 	if (perf_paranoid_read(&paranoid) == 0)
-		printf("perf_event_paranoid: %d\n", paranoid);
+		print(stdout, "perf_event_paranoid: %d\n", paranoid);
 	for (size_t i = 0; i < counting->n_events; i++)
-		printf("event: %s\n", counting->event_names[i]);
-	printf("evidence: %s\n", options->no_evidence ? "none" : "full");
+		print(stdout, "event: %s\n", counting->event_names[i]);
+	print(stdout, "evidence: %s\n", options->no_evidence ? "none" : "full");
 	if (options->output)
-		printf("output: %s%s\n", options->output, options->append ? " (appended)" : "");
+		print(stdout, "output: %s%s\n", options->output,
+			options->append ? " (appended)" : "");
 	return 0;
 }
 

@@ -257,19 +257,15 @@ static void describe_status(
 /* The program failed in a run: says so, with the last it wrote to standard error. */
 static void say_failed(struct work *work, const char *run, const char *status)
 {
-	_cleanup_free_ char *tail = NULL, *clean = NULL;
+	_cleanup_free_ char *tail = NULL;
 	char *line, *save = NULL;
 
 	progress_clear(&work->progress);
 	say("%s: %s failed: %s", work->command->argv[0], run, status);
 	if (session_read_stderr(work->command->session, &tail) < 0 || !*tail)
 		return;
-	for (line = strtok_r(tail, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		clean = text_escape_control(line);
-		if (clean)
-			fprintf(stderr, "  | %s\n", clean);
-		free(TAKE_PTR(clean));
-	}
+	for (line = strtok_r(tail, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		print(stderr, "  | %s\n", line);
 }
 
 /* Threads and processes of the program take the CPU from each other, which is nobody's fault, and

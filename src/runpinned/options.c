@@ -480,7 +480,7 @@ static int parse_all(int argc, char *argv[], struct options *o)
 			usage(stdout);
 			return 1;
 		case 'V':
-			printf("runpinned (quiesce) %s\n", QUIESCE_VERSION);
+			print(stdout, "runpinned (quiesce) %s\n", QUIESCE_VERSION);
 			return 1;
 		case ':':
 		case '?':

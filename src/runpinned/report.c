@@ -26,7 +26,7 @@ static int print_summary(FILE *stream, const struct report_input *input,
 
 	if (!text)
 		return -ENOMEM;
-	fputs(text, stream);
+	print(stream, "%s", text);
 	/* What comes on standard error, perhaps to the same terminal, belongs behind this. */
 	fflush(stream);
 	return 0;

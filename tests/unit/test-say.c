@@ -101,6 +101,13 @@ static void test_say(void **state)
 	check_said("tool: no \\x1b[2J\\x0asecond line\n");
 }
 
+static void test_print(void **state)
+{
+	(void)state;
+	assert_int_equal(print(stderr, "%s: two\nlines, \033[2J\n", "a\xff"), 0);
+	check_said("a\\xff: two\nlines, \\x1b[2J\n");
+}
+
 static void test_say_errno(void **state)
 {
 	(void)state;
@@ -114,6 +121,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_say, catch_stderr, release_stderr),
+		cmocka_unit_test_setup_teardown(test_print, catch_stderr, release_stderr),
 		cmocka_unit_test_setup_teardown(test_option, catch_stderr, release_stderr),
 		cmocka_unit_test_setup_teardown(test_say_errno, catch_stderr, release_stderr),
 	};

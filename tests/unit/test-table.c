@@ -111,6 +111,25 @@ static void test_wrapped(void **state)
 	}
 }
 
+/* Whatever a cell holds: as text, where only a column that wraps has lines, and as JSON. */
+static void test_escaped(void **state)
+{
+	static const char *const cells[] = { "a\x1b[2Jb\nc", "\xff", NULL, "x\ny\x9b", "3",
+		"\xc2\x9b" };
+	char *text = print(cells, false), *json = print(cells, true);
+
+	(void)state;
+	assert_string_equal(text,
+		"NAME      CPUS NOW STATE      COUNT WHY\n"
+		"a\\x1b[2Jb \\xff     x\\x0ay\\x9b     3 \\xc2\\x9b\n"
+		"c                                   \n");
+	assert_non_null(strstr(json, "\"a\\\\x1b[2Jb\\nc\""));
+	assert_non_null(strstr(json, "\"\\\\xff\""));
+	assert_non_null(strstr(json, "\"\\\\xc2\\\\x9b\""));
+	free(text);
+	free(json);
+}
+
 /* The columns that may be broken share what room there is. */
 static void test_fair(void **state)
 {
@@ -167,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_short),
+		cmocka_unit_test(test_escaped),
 		cmocka_unit_test(test_wrapped),
 		cmocka_unit_test(test_fair),
 		cmocka_unit_test(test_broken),

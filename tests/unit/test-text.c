@@ -105,6 +105,11 @@ static void test_escape_control(void **state)
 		  "31m",
 			"\\xc2\\x9b31m" },
 		{ "\xc2\x80\xc2\x9f\xc2\xa0", "\\xc2\\x80\\xc2\\x9f\xc2\xa0" },
+		/* What turns the direction of text, and ends of lines; not their neighbours. */
+		{ "\xe2\x80\xa8\xe2\x80\xae", "\\xe2\\x80\\xa8\\xe2\\x80\\xae" },
+		{ "\xe2\x81\xa6\xe2\x81\xa9", "\\xe2\\x81\\xa6\\xe2\\x81\\xa9" },
+		{ "\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa",
+			"\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa" },
 		/* The same in Latin-1, and a sequence that is cut. */
 		{ "\x9b"
 		  "31m",
@@ -115,6 +120,46 @@ static void test_escape_control(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		check_text(text_escape_control(rows[i].text), rows[i].wanted);
+}
+
+static void test_escape_lines(void **state)
+{
+	(void)state;
+	check_text(text_escape_lines("a\nb\tc\x1b\n"), "a\nb\\x09c\\x1b\n");
+	check_text(text_escape_lines(""), "");
+	assert_int_equal(text_plain_length("a\nb"), 1);
+	assert_int_equal(text_plain_length("gr\xc3\xbc\xc2\x9b"), 4);
+	assert_int_equal(text_plain_length("gr\xc3"), 2);
+	assert_int_equal(text_plain_length(""), 0);
+}
+
+static void test_control_length(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n, length;
+		unsigned code;
+	} rows[] = {
+		{ "\x1b", 1, 1, 0x1b },
+		{ "\x7f", 1, 1, 0x7f },
+		{ "\xc2\x9b", 2, 2, 0x9b },
+		/* As much as there is of it. */
+		{ "\xc2\x9b", 1, 0, 1 },
+		{ "\xe2\x80\xae", 3, 3, 0x202e },
+		{ "\xe2\x81\xa9", 3, 3, 0x2069 },
+		{ "\xe2\x81\xa9", 2, 0, 1 },
+		{ "a", 1, 0, 1 },
+		{ "", 0, 0, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		unsigned code = 1;
+
+		assert_int_equal(
+			text_control_length(rows[i].text, rows[i].n, &code), rows[i].length);
+		assert_int_equal(code, rows[i].code);
+	}
 }
 
 static void test_escape_utf8(void **state)
@@ -299,6 +344,8 @@ int main(void)
 		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_failure_sticks),
 		cmocka_unit_test(test_escape_control),
+		cmocka_unit_test(test_escape_lines),
+		cmocka_unit_test(test_control_length),
 		cmocka_unit_test(test_escape_utf8),
 		cmocka_unit_test(test_quote_argv),
 		cmocka_unit_test(test_quote_for_shell),
