@@ -334,13 +334,15 @@ static void child_run(struct launcher *l, struct launch_report *report)
 	timer_arm(l, 0);
 }
 
-/* What the runs before wrote is of no use any more. */
+/* What the runs before wrote is of no use any more. Only its end is looked at, so that it does no
+ * harm where it stays. */
 static void stderr_empty(const struct launcher *l)
 {
 	struct stat st;
 
-	if (l->plan->flags & LAUNCH_KEEP_STDERR && fstat(STDERR_FILENO, &st) == 0 && st.st_size > 0)
-		(void)ftruncate(STDERR_FILENO, 0);
+	if (l->plan->flags & LAUNCH_KEEP_STDERR && fstat(STDERR_FILENO, &st) == 0 &&
+		st.st_size > 0 && ftruncate(STDERR_FILENO, 0) < 0)
+		return;
 }
 
 static void run_once(
