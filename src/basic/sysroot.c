@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -276,14 +278,24 @@ struct recording {
 	bool found;
 };
 
+/* Not a link to one: that may lead to this machine's. */
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static bool is_machine(const char *path)
 {
+	static const char *const tops[] = { "/sys", "/proc" };
 	char below[PATH_MAX];
 
-	return (snprintf(below, sizeof(below), "%s/sys", path) < (int)sizeof(below) &&
-		       access(below, F_OK) == 0) ||
-		(snprintf(below, sizeof(below), "%s/proc", path) < (int)sizeof(below) &&
-			access(below, F_OK) == 0);
+	for (size_t i = 0; is_directory(path) && i < ARRAY_SIZE(tops); i++)
+		if ((size_t)snprintf(below, sizeof(below), "%s%s", path, tops[i]) < sizeof(below) &&
+			is_directory(below))
+			return true;
+	return false;
 }
 
 static int look_below(const char *name, void *data, char **ret_why)
@@ -315,6 +327,153 @@ static int find_machine(struct recording *ret, char **ret_why)
 	if (r == 0 && !ret->found)
 		return text_refuse(ret_why, -EINVAL, "there is neither a sys/ nor a proc/ in it");
 	return r;
+}
+
+/* --- Whether it can be trusted. --- */
+
+enum {
+	/* Directories in each other; what is deeper is none of the kernel's. */
+	DEPTH_MAX = 64,
+	ATTEMPTS_MAX = 100 * 1000,
+};
+
+/* One of the two trees, sys or proc. */
+struct inspection {
+	int top;
+	const char *top_name;
+	char path[PATH_MAX]; /* below the top, of the entry that is looked at */
+	size_t n_entries;
+	unsigned depth;
+};
+
+static int refuse_entry(const struct inspection *i, const char *what, char **ret_why)
+{
+	return text_refuse(
+		ret_why, -EINVAL, "%s%s%s %s", i->top_name, *i->path ? "/" : "", i->path, what);
+}
+
+/*
+ * Whether a link stays inside of its tree, and all links on its way: only the kernel can tell, for
+ * each of them may look harmless by its letters. A link that leads nowhere does no harm.
+ * RESOLVE_BENEATH is of Linux 5.6 (openat2(2)); a filter for system calls may not know it either.
+ */
+static int inspect_link(const struct inspection *i, char **ret_why)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	_cleanup_close_ int fd = -EBADF;
+
+	/* The kernel gives up on ".." where anything on the system was renamed or mounted at that
+	 * moment: then once more. */
+	for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+		fd = (int)syscall(SYS_openat2, i->top, i->path, &how, sizeof(how));
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES)
+		return 0;
+	if (errno == EXDEV)
+		return refuse_entry(i, "is a link that leads out", ret_why);
+	if (errno == ENOSYS || errno == EPERM)
+		return text_refuse(ret_why, -EPERM,
+			"this system cannot tell where its links lead: openat2: %s",
+			strerror(errno));
+	return text_refuse(ret_why, -EINVAL, "%s/%s: %s", i->top_name, i->path, strerror(errno));
+}
+
+static int inspect_directory(int parent, const char *name, struct inspection *i, char **ret_why);
+
+/* The entry i->path, `name` in that directory. What is no file could block whoever opens it, or be
+ * a device. */
+static int inspect_entry(
+	int directory, const char *name, unsigned char type, struct inspection *i, char **ret_why)
+{
+	struct stat st;
+
+	if (++i->n_entries > TARBALL_ENTRIES_MAX)
+		return text_refuse(ret_why, -EINVAL, "it has more than 500000 entries");
+	if (type == DT_UNKNOWN) {
+		if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return refuse_entry(i, strerror(errno), ret_why);
+		type = IFTODT(st.st_mode);
+	}
+	switch (type) {
+	case DT_REG:
+		return 0;
+	case DT_DIR:
+		return inspect_directory(directory, name, i, ret_why);
+	case DT_LNK:
+		return inspect_link(i, ret_why);
+	default:
+		return refuse_entry(
+			i, "is neither a file, a directory nor a symbolic link", ret_why);
+	}
+}
+
+static int inspect_directory(int parent, const char *name, struct inspection *i, char **ret_why)
+{
+	_cleanup_close_ int fd =
+		openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_closedir_ DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	size_t length = strlen(i->path);
+	const struct dirent *entry;
+	int r = 0;
+
+	/* What cannot be opened here cannot be read later either. */
+	if (!dir && errno == EACCES)
+		return 0;
+	if (!dir)
+		return text_refuse(ret_why, -EINVAL, "%s%s%s: %s", i->top_name,
+			length > 0 ? "/" : "", i->path, strerror(errno));
+	(void)TAKE_FD(fd);
+	if (++i->depth > DEPTH_MAX)
+		return refuse_entry(i, "is too deep", ret_why);
+	while (r == 0 && (errno = 0, entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if ((size_t)snprintf(i->path + length, sizeof(i->path) - length, "%s%s",
+			    length > 0 ? "/" : "", entry->d_name) >= sizeof(i->path) - length)
+			r = refuse_entry(i, "is too long", ret_why);
+		else
+			r = inspect_entry(dirfd(dir), entry->d_name, entry->d_type, i, ret_why);
+		i->path[length] = '\0';
+	}
+	i->depth--;
+	if (r == 0 && errno > 0)
+		return text_refuse(ret_why, -EINVAL, "%s: %s", i->top_name, strerror(errno));
+	return r;
+}
+
+/*
+ * Files, directories, and links that stay in their tree: in each of the two as in the recording,
+ * since what is beside it here is of this machine, such as /proc/self. It is a look at one moment:
+ * whoever may write there meanwhile can change it behind our back.
+ */
+static int inspect_machine(const char *machine, char **ret_why)
+{
+	static const char *const tops[] = { "sys", "proc" };
+
+	for (size_t k = 0; k < ARRAY_SIZE(tops); k++) {
+		struct inspection inspection = { .top_name = tops[k] };
+		char path[PATH_MAX];
+		int r;
+
+		r = join_path(path, machine, tops[k], ret_why);
+		if (r < 0)
+			return r;
+		inspection.top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (inspection.top < 0 && errno == ENOENT)
+			continue;
+		if (inspection.top < 0)
+			return text_refuse(ret_why, -EINVAL, "%s: %s", tops[k], strerror(errno));
+		r = inspect_directory(inspection.top, ".", &inspection, ret_why);
+		close(inspection.top);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 struct hiding {
@@ -381,6 +540,8 @@ static int show_machine(char **ret_missing, char **ret_why)
 	int r;
 
 	r = find_machine(&recording, ret_why);
+	if (r == 0)
+		r = inspect_machine(recording.path, ret_why);
 	if (r == 0)
 		r = for_each_name(ROOT "/sys", show_or_hide, &hiding, ret_why);
 	if (r == 0)

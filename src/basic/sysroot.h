@@ -27,6 +27,7 @@ int sysroot_unshare(bool as_root, char **ret_why);
  * /proc/self. For the same reason numbers, `self` and `thread-self` below DIRECTORY/proc are left
  * out. /sys/E must exist, as a file for a file and a directory for a directory: sysfs and procfs
  * take no new names. What DIRECTORY lacks is seen of this machine, beside it.
+ * The directory is trusted: links in it lead where they lead.
  *
  * An ordinary user stays himself, or is root over his own files with as_root.
  *
@@ -42,7 +43,10 @@ int sysroot_bind(const char *directory, bool as_root, char **ret_why);
  * root of its cgroups, and /dev/null. The working directory is "/".
  *
  * `recording` is such a DIRECTORY, or a .tar or .tar.gz with one (tarball.h), which is unpacked
- * into memory. The two may be one directory further down, as tar(1) packs them.
+ * into memory. The two may be one directory further down, as tar(1) packs them. It may be made to
+ * harm: anything but files, directories and links, and a link that leads out of sys/ or proc/, be
+ * it through others, is refused. A directory is looked at where it is: nobody else should be able
+ * to write there meanwhile.
  *
  * Entries of the recording that this kernel's /sys has no place for are listed ("/sys/hypervisor")
  * in *ret_missing (malloc'd), NULL when there is none. Errors as above, and -EOPNOTSUPP for an

@@ -183,12 +183,91 @@ static void test_no_machine(void **state)
 		run_child(NULL, path, -EOPNOTSUPP, "libarchive");
 }
 
+static void make_link(const char *target, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", top, name);
+	(void)unlink(path);
+	/* Its directories. */
+	write_file(name, "");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+/* Each of them looks as if it stayed inside, by its letters; what it leads to is this machine's. */
+static void test_links_out(void **state)
+{
+	(void)state;
+	write_machine("");
+	make_link("../..", "a/b/up");
+	make_link("../../a/b/up/../proc/self/environ", "sys/devices/way");
+	run_child(NULL, top, -EINVAL, "sys/devices/way is a link that leads out");
+	/* Inside of the recording, but beside it is another /proc/self here. */
+	make_link("../../proc/self/environ", "sys/devices/way");
+	run_child(NULL, top, -EINVAL, "sys/devices/way is a link that leads out");
+	make_link("/proc/self/environ", "sys/devices/way");
+	run_child(NULL, top, -EINVAL, "sys/devices/way is a link that leads out");
+	make_link("y", "sys/devices/way");
+	make_link("way", "sys/devices/y");
+	run_child(NULL, top, -EINVAL, "sys/devices/");
+	/* Through another one in the same tree. */
+	make_link("..", "sys/devices/y");
+	make_link("y/../../proc/self", "sys/devices/way");
+	run_child(NULL, top, -EINVAL, "sys/devices/way is a link that leads out");
+	/* And one that stays. */
+	make_link("y/class/y", "sys/devices/way");
+	run_child(NULL, top, 0, NULL);
+	make_link("../sys/class/y", "proc/way");
+	run_child(NULL, top, -EINVAL, "proc/way is a link that leads out");
+}
+
+/* The trees themselves, in whose place this machine's would be shown. */
+static void test_top_is_link(void **state)
+{
+	char from[256], to[256];
+
+	(void)state;
+	write_machine("");
+	make_link("../..", "a/b/up");
+	snprintf(from, sizeof(from), "%s/sys", top);
+	snprintf(to, sizeof(to), "%s/real", top);
+	assert_int_equal(rename(from, to), 0);
+	make_link("a/b/up/../../sys", "sys");
+	run_child(NULL, top, -EINVAL, "sys: ");
+	assert_int_equal(unlink(from), 0);
+	assert_int_equal(rename(to, from), 0);
+	run_child(look_alone, top, 0, NULL);
+}
+
+/* Whoever opened them would wait for ever. */
+static void test_odd_files(void **state)
+{
+	char path[256];
+
+	(void)state;
+	write_machine("");
+	snprintf(path, sizeof(path), "%s/sys/class/pipe", top);
+	assert_int_equal(mkfifo(path, 0644), 0);
+	run_child(NULL, top, -EINVAL,
+		"sys/class/pipe is neither a file, a directory nor a symbolic link");
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/proc/cmdline", top);
+	assert_int_equal(mkfifo(path, 0644), 0);
+	run_child(NULL, top, -EINVAL, "proc/cmdline is neither a file");
+	assert_int_equal(unlink(path), 0);
+	run_child(look_alone, top, 0, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_further_down, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_machine, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_links_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_top_is_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_odd_files, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("sysroot", tests, NULL, NULL);
