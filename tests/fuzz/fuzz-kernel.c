@@ -6,6 +6,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,9 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
+#include "basic/text.h"
 #include "benchmark-join/peer.h"
+#include "benchmark-target/settings.h"
 #include "isol-check/osnoise.h"
 #include "isol-check/scrub.h"
 #include "machine/bootline.h"
@@ -356,18 +359,68 @@ static void fuzz_cmdline(char *text, const char *second _unused_, size_t length 
 	must(again && strcmp(picked, again) == 0);
 }
 
-static void fuzz_own_files(char *text, const char *second _unused_, size_t length _unused_)
+static const char boot_id[] = "5e77e12f-0000-4000-8000-000000000001";
+
+static void fuzz_target_file(char *text, const char *second _unused_, size_t length _unused_)
 {
-	static const char boot_id[] = "5e77e12f-0000-4000-8000-000000000001";
-	_cleanup_(journal) struct journal *journal = NULL, *again = NULL;
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
-	_cleanup_free_ char *why = NULL, *value = NULL, *written = NULL;
+	_cleanup_free_ char *value = NULL;
 
 	if (target_parse_cpus(text, boot_id, &cpus) == 0)
 		must(cpus != NULL);
 	(void)target_parse_value(text, boot_id, "CPUS", &value);
-	if (journal_parse(text, "noise-off", boot_id, &journal, &why) < 0)
+}
+
+static void fuzz_settings(char *text, const char *second _unused_, size_t length _unused_)
+{
+	struct settings settings = { 0 };
+	struct settings_error error = { 0 };
+
+	if (settings_parse(text, &settings, &error) == -EINVAL)
+		must(error.line > 0 && error.reason);
+	settings_clear(&settings);
+}
+
+/* The text up to its last line, and in the place of that one the line that would stand there: its
+ * checksum is no secret, so that whoever makes up a journal can have the right one. */
+static char *seal_journal(const char *text)
+{
+	_cleanup_text_ struct text sealed = { 0 };
+	uint64_t sum = 0xcbf29ce484222325;
+	const char *last = NULL;
+	size_t n = 0;
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, "end\t", 4) == 0)
+			last = line;
+		n += !last && strncmp(line, "knob\t", 5) == 0;
+	}
+	text_append_n(&sealed, text, last ? (size_t)(last - text) : strlen(text));
+	if (!last && sealed.length > 0 && sealed.data[sealed.length - 1] != '\n')
+		text_append(&sealed, "\n");
+	text_appendf(&sealed, "end\t%zu\t", n);
+	/* FNV-1a, see machine/journal.h. */
+	for (size_t i = 0; !sealed.failed && i < sealed.length; i++)
+		sum = (sum ^ (unsigned char)sealed.data[i]) * 0x100000001b3;
+	text_appendf(&sealed, "%016" PRIx64 "\n", sum);
+	return text_steal(&sealed);
+}
+
+static void fuzz_journal(char *text, const char *second _unused_, size_t length _unused_)
+{
+	_cleanup_(journal) struct journal *journal = NULL, *again = NULL;
+	_cleanup_free_ char *why = NULL, *written = NULL, *sealed = seal_journal(text);
+
+	must(sealed != NULL);
+	if (journal_parse(text, "noise-off", boot_id, &journal, &why) == 0)
+		must(!why);
+	free(TAKE_PTR(why));
+	journal_free(TAKE_PTR(journal));
+	if (journal_parse(sealed, "noise-off", boot_id, &journal, &why) < 0)
 		return;
+	for (size_t i = 0; i < journal->n; i++)
+		must(journal_path_is_ours(journal->entries[i].path));
 	written = journal_format(journal, boot_id);
 	must(written && journal_parse(written, "noise-off", boot_id, &again, &why) == 0);
 	must(again->n == journal->n);
@@ -498,7 +551,9 @@ static const struct target {
 	{ "pid-status", fuzz_pid_status },
 	{ "cgroup", fuzz_cgroup },
 	{ "cmdline", fuzz_cmdline },
-	{ "own-files", fuzz_own_files },
+	{ "journal", fuzz_journal },
+	{ "settings", fuzz_settings },
+	{ "target-file", fuzz_target_file },
 	{ "scrub-text", fuzz_scrub_text },
 	{ "scrub-tables", fuzz_scrub_tables },
 };

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What reads bytes that others hand over, under libFuzzer: an archive of a recorded machine, a
+ * result that is merged or appended to, what a measured program says of itself, and what the
+ * launcher writes. FUZZ_TARGET names one of them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/macro.h"
+#include "basic/tarball.h"
+#include "result/document.h"
+#include "runpinned/inside.h"
+#include "runpinned/ledger.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool is)
+{
+	if (!is)
+		abort();
+}
+
+/* A file in memory. */
+static int hold(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	must(fd >= 0 && write(fd, data, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0);
+	return fd;
+}
+
+/* --- An archive --- */
+
+static char scratch[] = "/dev/shm/quiesce-fuzz-XXXXXX";
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)type;
+	must(S_ISDIR(st->st_mode) || S_ISREG(st->st_mode) || S_ISLNK(st->st_mode));
+	must((st->st_mode & (S_ISUID | S_ISGID)) == 0);
+	return where->level == 0 ? 0 : remove(path);
+}
+
+static void fuzz_tarball(const uint8_t *data, size_t size)
+{
+	int fd = hold(data, size), directory = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *why = NULL;
+	int r;
+
+	must(directory >= 0);
+	r = tarball_unpack(fd, directory, &why);
+	must(r == 0 ? !why : r == -EBADMSG ? !!why : true);
+	/* Each input begins with an empty directory. */
+	must(nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS) == 0);
+	free(why);
+	close(directory);
+	close(fd);
+}
+
+/* --- A result that is kept as it is --- */
+
+static void fuzz_document(const uint8_t *data, size_t size)
+{
+	int fd = hold(data, size);
+	struct document *documents[2] = { 0 };
+	char path[64], *why = NULL, *text = NULL;
+	size_t text_size;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (document_read(path, &documents[0], &why) == 0) {
+		must(!why && document_read(path, &documents[1], &why) == 0);
+		stream = open_memstream(&text, &text_size);
+		must(stream != NULL);
+		(void)document_merge(stream, documents, 2, &why);
+		must(fclose(stream) == 0);
+		/* What goes to a terminal, if nobody says where else to. */
+		for (size_t i = 0; i < text_size; i++)
+			must(((unsigned char)text[i] >= 0x20 || text[i] == '\n') &&
+				text[i] != 0x7f);
+		free(text);
+	}
+	must(!why || !strchr(why, '\n'));
+	free(why);
+	document_free(documents[0]);
+	document_free(documents[1]);
+	close(fd);
+}
+
+/* --- Of a run --- */
+
+static void fuzz_values(const uint8_t *data, size_t size)
+{
+	char *copy = malloc(size + 1), *why = NULL;
+	struct inside *inside = NULL;
+	int r;
+
+	must(copy && inside_new(&inside) == 0);
+	memcpy(copy, data, size);
+	copy[size] = '\0';
+	r = inside_take(inside, 0, size % 2 == 0, copy, size, &why);
+	must(r == 0 || r == -ENOMEM || (r == -EBADMSG && why));
+	free(why);
+	inside_free(inside);
+	free(copy);
+}
+
+static void fuzz_ledger(const uint8_t *data, size_t size)
+{
+	size_t n_files = size > 0 ? data[0] % 4 : 0;
+	struct ledger *ledger = NULL;
+	struct ledger_run run;
+	int fd = ledger_fd_create();
+
+	must(fd >= 0 && ledger_new(fd, n_files, &ledger) == 0);
+	if (size > 1)
+		must(pwrite(fd, data + 1, size - 1, 0) == (ssize_t)size - 1);
+	if (ledger_load(ledger, size > 1 ? size - 1 : 0) == 0) {
+		while (ledger_next(ledger, &run) == 1) {
+			for (size_t i = 0; run.after && i < n_files; i++) {
+				const struct ledger_text *text = &run.after->texts[i];
+
+				must(text->size < 0 || text->data[text->size] == '\0');
+			}
+		}
+	}
+	ledger_free(ledger);
+	close(fd);
+}
+
+/* --- */
+
+static const struct target {
+	const char *name;
+	void (*run)(const uint8_t *data, size_t size);
+} targets[] = {
+	{ "document", fuzz_document },
+	{ "ledger", fuzz_ledger },
+	{ "tarball", fuzz_tarball },
+	{ "values", fuzz_values },
+};
+
+static const struct target *target;
+
+static void remove_scratch(void)
+{
+	(void)rmdir(scratch);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const char *name = getenv("FUZZ_TARGET");
+
+	(void)argc;
+	(void)argv;
+	for (size_t i = 0; name && i < ARRAY_SIZE(targets); i++)
+		if (strcmp(targets[i].name, name) == 0)
+			target = &targets[i];
+	if (!target) {
+		fprintf(stderr, "fuzz-bytes: FUZZ_TARGET is none of:");
+		for (size_t i = 0; i < ARRAY_SIZE(targets); i++)
+			fprintf(stderr, " %s", targets[i].name);
+		fprintf(stderr, "\n");
+		exit(2);
+	}
+	must(mkdtemp(scratch) != NULL);
+	atexit(remove_scratch);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	target->run(data, size);
+	return 0;
+}
