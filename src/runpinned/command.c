@@ -57,6 +57,8 @@ static void say_start_failure(int error, const struct launch_report *report,
 	else if (error == -ENOENT)
 		say("cannot start the launcher: runpinned-launcher and runpinned-floor are not "
 		    "installed");
+	else if (error == -EPIPE)
+		say("cannot start the launcher (runpinned-launcher): it died");
 	else
 		say_errno(error, "cannot start the launcher (runpinned-launcher)");
 }
@@ -87,6 +89,7 @@ static int start_one(struct command *command, const struct options *options,
 	const char *hidden = program_hides_from_perf(command->program);
 	struct session_plan plan = {
 		.cpus = place->cpus,
+		.housekeeping = place->housekeeping,
 		.program = command->program,
 		.argv = command->argv,
 		.env = environ,

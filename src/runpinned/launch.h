@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What runpinned and its launcher say to each other.
+ * What runpinned, its launcher and the keeper between them (keeper.h) say to each other.
  *
  * The launcher is a small static program of its own, because a child inherits its parent's peak
  * memory figure and pays for its parent's address space: started from here, a run costs the same
@@ -19,8 +19,9 @@
  * life, and when runpinned has something to look at: a run that failed, values that the program
  * handed over. So the runs of a long program are requests of their own.
  *
- * Signals to the launcher: SIGTERM ends the running child's process group (a second one kills it),
- * SIGKILL of runpinned arrives as SIGTERM, too.
+ * Signals to the launcher: SIGTERM ends the running child's process group (a second one kills it).
+ * They come by way of the keeper, which also ends what the program leaves behind: after a run the
+ * launcher sends it one byte, and gets a struct keeper_answer.
  */
 #ifndef QUIESCE_RUNPINNED_LAUNCH_H
 #define QUIESCE_RUNPINNED_LAUNCH_H
@@ -119,6 +120,12 @@ enum launch_step {
 	LAUNCH_STEP_EXEC,
 	LAUNCH_STEP_WAIT,
 	LAUNCH_STEP_JOIN, /* said already */
+	LAUNCH_STEP_KEEPER,
+};
+
+struct keeper_answer {
+	int32_t error;	   /* positive errno: what was left behind cannot be found */
+	uint32_t leftover; /* there was something; it has ended, if it could be */
 };
 
 struct launch_counter {
@@ -149,7 +156,7 @@ struct launch_report {
 	int32_t status;	       /* as of wait4(2) */
 	uint32_t timed_out;
 	uint32_t interrupted; /* SIGTERM ended it */
-	uint32_t leftover;    /* processes of its group were still there */
+	uint32_t leftover;    /* processes that it had started were still there */
 	int64_t start_ns;     /* just before execve(2) */
 	int64_t end_ns;	      /* just after the wait */
 	int64_t user_cpu_ns;

@@ -38,6 +38,7 @@
 #include "basic/parse.h"
 #include "runpinned/launch.h"
 #include "runpinned/ledger.h"
+#include "runpinned/orphans.h"
 #include "runpinned/window.h"
 #include "sampler/values.h"
 
@@ -84,6 +85,9 @@ struct launcher {
 	void *child_stack; /* its lowest address */
 	timer_t timer;	   /* only with a timeout */
 	int socket;
+	int keeper;		  /* the socket to it */
+	int orphans;		  /* the kernel's list of its children; -1 where there is none */
+	char self[16];		  /* that list while nobody but this launcher is in it */
 	void (*caller_term)(int); /* SIG_DFL or SIG_IGN: what a child starts with */
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
@@ -94,27 +98,36 @@ struct launcher {
 };
 
 /* What the signal handler needs to know. */
-static volatile sig_atomic_t running_group; /* process group of the child, 0 when there is none */
+static volatile sig_atomic_t running_child; /* which leads a process group, 0 when there is none */
 static volatile sig_atomic_t terminations;
 static volatile sig_atomic_t timed_out;
-static pid_t runpinned;
+static pid_t keeper;
+
+/* The child and its group, which it may have left for another one. */
+static void signal_child(pid_t child, int signal)
+{
+	if (kill(-child, signal) < 0 || getpgid(child) != child)
+		kill(child, signal);
+}
 
 static void on_signal(int signal)
 {
 	int saved = errno;
-	pid_t group = running_group;
+	pid_t child = running_child;
 
 	if (signal == SIGALRM)
 		timed_out = 1;
 	else
 		terminations = terminations + 1;
-	/* Nobody is left to send a second one. */
-	if (signal == SIGTERM && getppid() != runpinned)
+	/* Nobody is left to send a second one, nor to end what is left behind. */
+	if (signal == SIGTERM && getppid() != keeper) {
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 		alarm(KILL_AFTER_SECONDS);
-	/* The group's leader is not reaped before running_group is 0 again (signals are blocked
-	 * then), so the number cannot have passed to somebody else. */
-	if (group > 0)
-		kill(-group, signal == SIGTERM && terminations == 1 ? SIGTERM : SIGKILL);
+	}
+	/* The child is not reaped before running_child is 0 again (signals are blocked then), so
+	 * the number cannot have passed to somebody else. */
+	if (child > 0)
+		signal_child(child, signal == SIGTERM && terminations == 1 ? SIGTERM : SIGKILL);
 	errno = saved;
 }
 
@@ -188,6 +201,10 @@ static int child_main(void *arg)
 		if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
 			child_fail(child, LAUNCH_STEP_FIFO);
 	}
+	/* A launcher that is killed does not leave the program behind. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != child->parent)
+		_exit(127);
 	/* The parent's handlers end with execve(2), but must not run in here before. */
 	signal(SIGTERM, l->caller_term);
 	signal(SIGALRM, l->caller_alarm);
@@ -319,7 +336,7 @@ static void child_run(struct launcher *l, struct launch_report *report)
 	siginfo_t info;
 
 	timed_out = 0;
-	running_group = child->pid;
+	running_child = child->pid;
 	timer_arm(l, l->plan->timeout_ns);
 	block_signals(false);
 
@@ -330,8 +347,41 @@ static void child_run(struct launcher *l, struct launch_report *report)
 		;
 	report->end_ns = clock_now_ns(l->plan->clockid);
 	block_signals(true);
-	running_group = 0;
+	running_child = 0;
 	timer_arm(l, 0);
+}
+
+/* Whether nobody can have been left behind, so that the keeper, which sleeps on another CPU, need
+ * not be woken to look. */
+static bool is_nobody_left(const struct launcher *l, const struct window *w)
+{
+	char list[sizeof(l->self)];
+	ssize_t n;
+
+	if (l->orphans < 0)
+		return w->n_exec == 1 && w->n_exit == 1 && w->n_lost == 0 && w->n_threads == 0 &&
+			w->n_children == 0;
+	n = pread(l->orphans, list, sizeof(list), 0);
+	return n == (ssize_t)strlen(l->self) && memcmp(list, l->self, (size_t)n) == 0;
+}
+
+/* Has the keeper end what the program left behind. */
+static int end_leftover(const struct launcher *l, struct launch_report *report)
+{
+	struct keeper_answer answer;
+	ssize_t n;
+
+	if (is_nobody_left(l, &report->window))
+		return 0;
+	if (send(l->keeper, "", 1, MSG_NOSIGNAL) != 1)
+		return -EPIPE;
+	n = TEMP_FAILURE_RETRY(recv(l->keeper, &answer, sizeof(answer), 0));
+	if (n != (ssize_t)sizeof(answer))
+		return -EPIPE;
+	if (answer.error)
+		return -answer.error;
+	report->leftover = answer.leftover;
+	return 0;
 }
 
 /* What the runs before wrote is of no use any more. Only its end is looked at, so that it does no
@@ -405,8 +455,13 @@ static void run_once(
 	fill_usage(&child->before, &usage, report);
 	report->timed_out = timed_out != 0;
 	report->interrupted = terminations > 0;
-	/* The group outlives its leader as long as it has members. */
-	report->leftover = kill(-pid, 0) == 0;
+	/* What they count until they have ended is counted for this run. */
+	r = end_leftover(l, report);
+	if (r < 0) {
+		report->error = -r;
+		report->step = LAUNCH_STEP_KEEPER;
+		return;
+	}
 	counters_read(l, report);
 }
 
@@ -516,17 +571,42 @@ static int launcher_setup(struct launcher *l)
 	return 0;
 }
 
-static const struct launch_plan *plan_map(int fd)
+/* The keeper's list of children (CONFIG_PROC_CHILDREN), to which orphans of the program come. It is
+ * there to save time: a kernel that lacks it is asked otherwise. */
+static void open_orphans(struct launcher *l)
+{
+	char path[64], list[sizeof(l->self)];
+	ssize_t n;
+
+	snprintf(l->self, sizeof(l->self), "%d ", getpid());
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", keeper, keeper);
+	l->orphans = open(path, O_RDONLY | O_CLOEXEC);
+	if (l->orphans < 0)
+		return;
+	n = pread(l->orphans, list, sizeof(list), 0);
+	if (n == (ssize_t)strlen(l->self) && memcmp(list, l->self, (size_t)n) == 0)
+		return;
+	/* Another namespace's /proc. */
+	close(l->orphans);
+	l->orphans = -1;
+}
+
+static int plan_map(int fd, const struct launch_plan **ret)
 {
 	const struct launch_plan *plan;
 	struct stat st;
 
-	if (fstat(fd, &st) < 0 || (size_t)st.st_size < sizeof(struct launch_plan))
-		return NULL;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((size_t)st.st_size < sizeof(struct launch_plan))
+		return -EPROTO;
 	plan = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-	if (plan == MAP_FAILED || plan->magic != LAUNCH_MAGIC)
-		return NULL;
-	return plan;
+	if (plan == MAP_FAILED)
+		return -errno;
+	if (plan->magic != LAUNCH_MAGIC)
+		return -EPROTO;
+	*ret = plan;
+	return 0;
 }
 
 static bool send_report(const struct launcher *l, const struct launch_report *report)
@@ -564,25 +644,32 @@ static void setup_signals(struct launcher *l)
 	take_signal(SIGCHLD, SIG_DFL, &l->caller_chld);
 }
 
-/* --serve SOCKET PLAN LEDGER, all descriptors. */
-static bool parse_arguments(int argc, char *argv[], int *ret_socket, int *ret_plan, int *ret_ledger)
+enum {
+	ARGUMENT_SOCKET = 2,
+	ARGUMENT_PLAN,
+	ARGUMENT_LEDGER,
+	ARGUMENT_KEEPER,
+	N_ARGUMENTS,
+};
+
+/* --serve SOCKET PLAN LEDGER KEEPER, all descriptors. */
+static bool parse_arguments(int argc, char *argv[], int ret[N_ARGUMENTS])
 {
-	unsigned fd, plan_fd, ledger_fd;
 	socklen_t length;
 	int type = 0;
 
-	length = sizeof(type);
-	if (argc != 5 || strcmp(argv[1], "--serve") != 0 ||
-		parse_uint(argv[2], 3, INT_MAX, &fd) < 0 ||
-		parse_uint(argv[3], 3, INT_MAX, &plan_fd) < 0 ||
-		parse_uint(argv[4], 3, INT_MAX, &ledger_fd) < 0 ||
-		getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &type, &length) < 0 ||
-		type != SOCK_SEQPACKET)
+	if (argc != N_ARGUMENTS || strcmp(argv[1], "--serve") != 0)
 		return false;
-	*ret_socket = (int)fd;
-	*ret_plan = (int)plan_fd;
-	*ret_ledger = (int)ledger_fd;
-	return true;
+	for (int i = ARGUMENT_SOCKET; i < N_ARGUMENTS; i++) {
+		unsigned fd;
+
+		if (parse_uint(argv[i], 3, INT_MAX, &fd) < 0)
+			return false;
+		ret[i] = (int)fd;
+	}
+	length = sizeof(type);
+	return getsockopt(ret[ARGUMENT_SOCKET], SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
+		type == SOCK_SEQPACKET;
 }
 
 /* One run, as the ledger has it. Returns 1 when the request ends with it, 0 to go on, or the
@@ -658,6 +745,8 @@ static int serve(struct launcher *l)
 		if (!is_request(&request, n))
 			return -EPROTO;
 		serve_request(l, &request, &answer);
+		if (getppid() != keeper)
+			return orphans_end(0);
 		if (send(l->socket, &answer, sizeof(answer), MSG_NOSIGNAL) !=
 			(ssize_t)sizeof(answer))
 			return -EPIPE;
@@ -668,32 +757,30 @@ int main(int argc, char *argv[])
 {
 	struct launcher launcher = { 0 };
 	struct launch_report report = { 0 };
-	int r, plan_fd, ledger_fd, index = 0;
+	int fds[N_ARGUMENTS], r, index = 0;
 
-	if (!parse_arguments(argc, argv, &launcher.socket, &plan_fd, &ledger_fd)) {
+	if (!parse_arguments(argc, argv, fds)) {
 		fprintf(stderr, "%s: started by runpinned, not by hand\n",
 			program_invocation_short_name);
 		return 2;
 	}
-	runpinned = getppid();
+	keeper = getppid();
 	setup_signals(&launcher);
-	/* Whoever kills runpinned does not want its child to go on. */
+	/* Without a keeper, whose death killed us until here, the program is to end. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	fcntl(launcher.socket, F_SETFD, FD_CLOEXEC);
-	fcntl(ledger_fd, F_SETFD, FD_CLOEXEC);
+	for (int i = ARGUMENT_SOCKET; i < N_ARGUMENTS; i++)
+		fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+	launcher.socket = fds[ARGUMENT_SOCKET];
+	launcher.keeper = fds[ARGUMENT_KEEPER];
+	open_orphans(&launcher);
 
-	launcher.plan = plan_map(plan_fd);
-	close(plan_fd);
-	if (!launcher.plan) {
-		report.error = EPROTO;
-		report.step = LAUNCH_STEP_SETUP;
-		send_report(&launcher, &report);
-		return 1;
-	}
-	r = launcher_setup(&launcher);
-	if (r == 0)
-		r = ledger_writer_new(launcher.plan, ledger_fd, &launcher.ledger);
 	report.step = LAUNCH_STEP_SETUP;
+	r = plan_map(fds[ARGUMENT_PLAN], &launcher.plan);
+	close(fds[ARGUMENT_PLAN]);
+	if (r == 0)
+		r = launcher_setup(&launcher);
+	if (r == 0)
+		r = ledger_writer_new(launcher.plan, fds[ARGUMENT_LEDGER], &launcher.ledger);
 	if (r == 0) {
 		r = bind_to_cpus(launcher.plan);
 		report.step = LAUNCH_STEP_AFFINITY;

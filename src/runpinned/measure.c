@@ -92,6 +92,8 @@ static const char *step_text(enum launch_step step)
 		return "cannot start a process";
 	case LAUNCH_STEP_WAIT:
 		return "cannot wait for the program";
+	case LAUNCH_STEP_KEEPER:
+		return "cannot find what the program left running";
 	default:
 		return "the launcher failed";
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "runpinned/join.h"
+#include "runpinned/keeper.h"
 #include "runpinned/session.h"
 #include "sampler/values.h"
 
@@ -30,7 +32,7 @@ enum {
 };
 
 struct session {
-	pid_t pid;
+	pid_t keeper;
 	int socket;
 	int stderr_fd; /* a memfd, -1 when the output is shown */
 	int values_fd; /* for programs that measure themselves */
@@ -155,27 +157,32 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 	return 0;
 }
 
-/* In the forked child, while its standard error is still ours. */
-static void join_or_exit(int socket)
+/* In a forked child, in the place of the launcher's first report. */
+__attribute__((noreturn)) static void exit_with(int socket, enum launch_step step, int error)
 {
-	struct launch_report report = { .step = LAUNCH_STEP_JOIN };
-	int r;
+	struct launch_report report = { .error = -error, .step = step };
 
-	r = join_target();
-	if (r == 0)
-		return;
-	report.error = -r;
 	(void)send(socket, &report, sizeof(report), MSG_NOSIGNAL);
 	_exit(127);
 }
 
+/* What the two processes of a session are made with. */
+struct birth {
+	const char *launcher; /* path */
+	const struct session_plan *plan;
+	const struct session *session;
+	int plan_fd;
+	int socket;
+};
+
 /* In the forked child: the launcher's standard streams are those of all its children. */
 __attribute__((noreturn)) static void become_launcher(
-	const char *path, int plan, int socket, const struct session *session)
+	const struct birth *birth, const struct keeper *keeper)
 {
-	char socket_text[16], plan_text[16], ledger_text[16];
+	const struct session *session = birth->session;
+	char socket_text[16], plan_text[16], ledger_text[16], keeper_text[16];
 	char *const argv[] = { (char *)"runpinned-launcher", (char *)"--serve", socket_text,
-		plan_text, ledger_text, NULL };
+		plan_text, ledger_text, keeper_text, NULL };
 	char *const env[] = { NULL };
 	int null_fd;
 
@@ -185,16 +192,43 @@ __attribute__((noreturn)) static void become_launcher(
 	if (session->stderr_fd >= 0 &&
 		(dup2(null_fd, STDOUT_FILENO) < 0 || dup2(session->stderr_fd, STDERR_FILENO) < 0))
 		_exit(127);
-	fcntl(socket, F_SETFD, 0);
-	fcntl(plan, F_SETFD, 0);
+	fcntl(birth->socket, F_SETFD, 0);
+	fcntl(birth->plan_fd, F_SETFD, 0);
 	fcntl(session->ledger_fd, F_SETFD, 0);
+	fcntl(keeper->launcher, F_SETFD, 0);
 	/* By the number that the plan names, through the launcher to its children. */
 	fcntl(session->values_fd, F_SETFD, 0);
-	snprintf(socket_text, sizeof(socket_text), "%d", socket);
-	snprintf(plan_text, sizeof(plan_text), "%d", plan);
+	snprintf(socket_text, sizeof(socket_text), "%d", birth->socket);
+	snprintf(plan_text, sizeof(plan_text), "%d", birth->plan_fd);
 	snprintf(ledger_text, sizeof(ledger_text), "%d", session->ledger_fd);
-	execve(path, argv, env);
+	snprintf(keeper_text, sizeof(keeper_text), "%d", keeper->launcher);
+	execve(birth->launcher, argv, env);
 	_exit(127);
+}
+
+/* In the forked child: the keeper forks the launcher in turn. */
+__attribute__((noreturn)) static void become_keeper(const struct birth *birth, pid_t runpinned)
+{
+	pid_t self = getpid(), launcher;
+	struct keeper keeper;
+	int r;
+
+	r = keeper_prepare(runpinned, &keeper);
+	if (r < 0)
+		exit_with(birth->socket, LAUNCH_STEP_SETUP, r);
+	launcher = fork();
+	if (launcher < 0)
+		exit_with(birth->socket, LAUNCH_STEP_SETUP, -errno);
+	if (launcher > 0)
+		keeper_live(&keeper, launcher, birth->plan->housekeeping);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != self)
+		_exit(127);
+	/* While standard error is still ours. */
+	r = birth->plan->join ? join_target() : 0;
+	if (r < 0)
+		exit_with(birth->socket, LAUNCH_STEP_JOIN, r);
+	become_launcher(birth, &keeper);
 }
 
 /* The child's standard error: a file in memory, which costs the child no reader that wakes up. */
@@ -230,8 +264,8 @@ static int receive_first_report(
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[1].revents && stop_check(stop)) {
-			/* It may be asleep, with the signals blocked as they are here. */
-			kill(session->pid, SIGKILL);
+			/* The launcher may be asleep, with the signals blocked as they are here. */
+			kill(session->keeper, SIGUSR1);
 			return -EINTR;
 		}
 	}
@@ -244,6 +278,8 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	_cleanup_free_ char *launcher = NULL, *floor = NULL;
 	_cleanup_close_ int plan_fd = -EBADF, theirs = -EBADF;
 	_cleanup_(session) struct session *session = NULL;
+	struct birth birth = { .plan = plan };
+	pid_t self = getpid();
 	int sockets[2], r;
 
 	*ret_report = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
@@ -257,7 +293,7 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	if (!session)
 		return -ENOMEM;
 	*session = (struct session){
-		.pid = -1,
+		.keeper = -1,
 		.socket = -EBADF,
 		.stderr_fd = -EBADF,
 		.values_fd = values_fd_create(),
@@ -283,13 +319,15 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	session->socket = sockets[0];
 	theirs = sockets[1];
 
-	session->pid = fork();
-	if (session->pid < 0)
+	birth.launcher = launcher;
+	birth.session = session;
+	birth.plan_fd = plan_fd;
+	birth.socket = theirs;
+	session->keeper = fork();
+	if (session->keeper < 0)
 		return -errno;
-	if (session->pid == 0 && plan->join)
-		join_or_exit(theirs);
-	if (session->pid == 0)
-		become_launcher(launcher, plan_fd, theirs, session);
+	if (session->keeper == 0)
+		become_keeper(&birth, self);
 	/* Ours must go, or a dead launcher would not be noticed. */
 	close(TAKE_FD(theirs));
 
@@ -355,8 +393,8 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 		stop_check(stop);
 		if (stop->count > seen ||
 			(kill_at >= 0 && clock_now_ns(CLOCK_MONOTONIC) >= kill_at)) {
-			/* The launcher sends SIGTERM at its first, SIGKILL at a further one. */
-			kill(session->pid, SIGTERM);
+			/* The launcher sends SIGTERM at the first, SIGKILL at a further one. */
+			kill(session->keeper, SIGTERM);
 			seen = stop->count;
 			kill_at = clock_now_ns(CLOCK_MONOTONIC) + KILL_AFTER_MS * NSEC_PER_MSEC;
 		}
@@ -409,11 +447,11 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	/* The end of the conversation is what ends the launcher. */
+	/* The end of the conversation is what ends the launcher, and with it the keeper. */
 	if (session->socket >= 0)
 		close(session->socket);
-	if (session->pid > 0)
-		(void)TEMP_FAILURE_RETRY(waitpid(session->pid, NULL, 0));
+	if (session->keeper > 0)
+		(void)TEMP_FAILURE_RETRY(waitpid(session->keeper, NULL, 0));
 	if (session->stderr_fd >= 0)
 		close(session->stderr_fd);
 	if (session->values_fd >= 0)

@@ -25,7 +25,8 @@ struct session_file {
 /* What is the same for all runs. Everything is copied. */
 struct session_plan {
 	const struct cpumask *cpus;
-	const char *program; /* path; argv[0] is what the program sees */
+	const struct cpumask *housekeeping; /* for what may not disturb; may be empty */
+	const char *program;		    /* path; argv[0] is what the program sees */
 	char *const *argv;
 	char *const *env;
 	uint32_t flags; /* enum launch_flag */

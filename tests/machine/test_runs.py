@@ -525,11 +525,54 @@ def test_timeout_kills_the_group():
     check(gone(mark), 'a process of the group lives')
 
 
+# Far from the program's process group and session, and no child of anything that it waits for.
+ASIDE = 'setsid sh -c "setsid sleep {mark} & sleep {mark}" &'
+
+
+def test_timeout_kills_what_left_the_group():
+    mark = f'{os.getpid()}.4712'
+    result = run('--timeout', '300ms', 'sh', '-c', ASIDE.format(mark=mark) + f' sleep {mark}')
+    equal(result.returncode, 1, 'status')
+    check('--timeout' in result.stderr, result.stderr)
+    equal(processes_with(mark), [], 'processes that live')
+
+
+def test_timeout_kills_who_left_the_group():
+    """The program itself may go to another group of its session."""
+    mark = f'{os.getpid()}.4713'
+    leaver = ('import os, sys; os.setpgid(0, os.getpgid(os.getppid())); '
+              'os.execvp(sys.argv[1], sys.argv[1:])')
+    began = time.monotonic()
+    result = run('--timeout', '300ms', sys.executable, '-c', leaver, 'sleep', mark)
+    equal(result.returncode, 1, 'status')
+    check('--timeout' in result.stderr, result.stderr)
+    check(time.monotonic() - began < 30, 'it was not killed')
+    equal(processes_with(mark), [], 'processes that live')
+
+
 def test_leftover_process():
-    mark = f'1.{os.getpid()}'
-    benchmark = measured('-n', 1, '-w', 0, 'sh', '-c', f'sleep {mark} & exit 0')
-    check('leftover' in metadata(benchmark)[0]['quiesce_flags'], 'not flagged')
-    check(gone(mark), 'it did not end')
+    """Wherever it went, it is told, and ended before the next run."""
+    for command in ('sleep {mark} &', ASIDE, f'{sys.executable} -c "{DAEMON}" sleep {{mark}} &&'):
+        mark = f'1000.{os.getpid()}'
+        benchmark = measured('-n', 2, '-w', 0, 'sh', '-c',
+                             command.format(mark=mark) + ' exit 0')
+        for one in metadata(benchmark):
+            check('leftover' in one.get('quiesce_flags', ''), f'{command}: not flagged')
+        equal(processes_with(mark), [], f'{command}: processes that live')
+
+
+# As daemon(3), and a little more.
+DAEMON = ('import os, sys; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); '
+          'os.execvp(sys.argv[1], sys.argv[1:])')
+
+
+def test_nothing_is_left():
+    """What ends by itself is no leftover, and its end is seen at once, as init would see to it."""
+    wait = 'while kill -0 $pid 2>/dev/null; do sleep 0.01; done'
+    benchmark = measured('-n', 3, '--timeout', '20s', 'sh', '-c',
+                         f'pid=$(sleep 0.05 >/dev/null & echo $!); {wait}')
+    for one in metadata(benchmark):
+        check('leftover' not in one.get('quiesce_flags', ''), 'flagged')
 
 
 def test_not_a_program():
@@ -616,17 +659,40 @@ def test_killed_runpinned():
     check(gone(mark), 'a stubborn program lives on without runpinned')
 
 
-def test_killed_launcher():
+def children_of(parent):
+    found = []
+    for entry in pathlib.Path('/proc').iterdir():
+        try:
+            if entry.name.isdigit():
+                state = (entry / 'stat').read_text(errors='replace').rpartition(')')[2].split()
+                if int(state[1]) == parent:
+                    found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def killed_helper(choose):
+    """Without one of its helpers runpinned gives up, and nothing of the program goes on."""
     mark = f'{os.getpid()}.15'
-    process = start('-n', 10, 'sleep', mark)
-    await_running(mark)
-    children = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
-    os.kill(int(children[0]), signal.SIGKILL)
+    process = start('-n', 10, 'sh', '-c', ASIDE.format(mark=mark) + f' sleep {mark}')
+    for _ in range(200):
+        if len(processes_with(mark)) >= 4:
+            break
+        time.sleep(0.05)
+    os.kill(choose(process.pid), signal.SIGKILL)
     stderr = process.communicate(timeout=30)[1]
     equal(process.returncode, 1, 'status')
     check('launcher' in stderr, stderr)
-    for pid in processes_with(mark):
-        os.kill(pid, signal.SIGKILL)
+    check(gone(mark), 'the program lives on')
+
+
+def test_killed_keeper():
+    killed_helper(lambda runpinned: children_of(runpinned)[0])
+
+
+def test_killed_launcher():
+    killed_helper(lambda runpinned: children_of(children_of(runpinned)[0])[0])
 
 
 # --- One benchmark a CPU ---

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "basic/macro.h"
+#include "runpinned/keeper.h"
+#include "runpinned/launch.h"
+#include "runpinned/orphans.h"
+
+enum {
+	/* As long as runpinned itself gives a program between SIGTERM and SIGKILL. */
+	KILL_AFTER_SECONDS = 2,
+};
+
+int keeper_prepare(pid_t runpinned, struct keeper *ret)
+{
+	struct keeper keeper = { .runpinned = runpinned };
+	int sockets[2];
+	sigset_t set;
+
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+		return -errno;
+	if (getppid() != runpinned)
+		return -ESRCH;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR1);
+	keeper.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (keeper.signals < 0)
+		return -errno;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return -errno;
+	keeper.socket = sockets[0];
+	keeper.launcher = sockets[1];
+	*ret = keeper;
+	return 0;
+}
+
+/* What is open in runpinned must not stay open in here: an end of a socket would not be seen by who
+ * waits for it. */
+static int close_others(struct keeper *k)
+{
+	enum {
+		SOCKET = STDERR_FILENO + 1,
+		SIGNALS,
+		FIRST_OTHER,
+	};
+	int socket = fcntl(k->socket, F_DUPFD_CLOEXEC, FIRST_OTHER);
+	int signals = fcntl(k->signals, F_DUPFD_CLOEXEC, FIRST_OTHER);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (socket < 0 || signals < 0 || null < 0)
+		return -errno;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (dup2(null, fd) < 0)
+			return -errno;
+	}
+	if (dup2(socket, SOCKET) < 0 || dup2(signals, SIGNALS) < 0)
+		return -errno;
+	closefrom(FIRST_OTHER);
+	k->socket = SOCKET;
+	k->signals = SIGNALS;
+	return 0;
+}
+
+/* Returns false once the launcher asks no more. */
+static bool answer(const struct keeper *k, pid_t launcher)
+{
+	struct keeper_answer answer = { 0 };
+	char byte;
+	int r;
+
+	if (TEMP_FAILURE_RETRY(recv(k->socket, &byte, 1, 0)) != 1)
+		return false;
+	r = orphans_end(launcher);
+	if (r < 0)
+		answer.error = -r;
+	else
+		answer.leftover = (uint32_t)r;
+	return send(k->socket, &answer, sizeof(answer), MSG_NOSIGNAL) == (ssize_t)sizeof(answer);
+}
+
+/* *kill_at_ns is when the launcher is to be killed, INT64_MAX: never. */
+static void take_signals(const struct keeper *k, pid_t launcher, int64_t *kill_at_ns)
+{
+	struct signalfd_siginfo info;
+
+	while (read(k->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1)
+			*kill_at_ns = 0;
+		if (info.ssi_signo != SIGTERM)
+			continue;
+		kill(launcher, SIGTERM);
+		if (getppid() != k->runpinned)
+			*kill_at_ns = MIN(*kill_at_ns,
+				clock_now_ns(CLOCK_MONOTONIC) + KILL_AFTER_SECONDS * NSEC_PER_SEC);
+	}
+}
+
+/* Until the launcher has ended, or waiting for that is not possible. */
+static void keep(const struct keeper *k, pid_t launcher)
+{
+	struct pollfd fds[] = {
+		{ .fd = k->signals, .events = POLLIN },
+		{ .fd = k->socket, .events = POLLIN },
+	};
+	int64_t kill_at_ns = INT64_MAX;
+
+	while (!orphans_reap(launcher)) {
+		int timeout = kill_at_ns == INT64_MAX ? -1 : 100;
+
+		if (clock_now_ns(CLOCK_MONOTONIC) >= kill_at_ns)
+			kill(launcher, SIGKILL);
+		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0) {
+			if (errno != EINTR)
+				return;
+			fds[1].revents = 0;
+		}
+		take_signals(k, launcher, &kill_at_ns);
+		if (fds[1].revents && !answer(k, launcher))
+			fds[1].fd = -1;
+	}
+}
+
+void keeper_live(const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping)
+{
+	struct keeper k = *keeper;
+	sigset_t all;
+
+	/* What is typed at the terminal is for runpinned. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	/* `pkill runpinned` is to leave somebody who cleans up. */
+	(void)prctl(PR_SET_NAME, "quiesce-keeper");
+	if (!cpumask_is_empty(housekeeping))
+		(void)cpumask_bind_self(housekeeping);
+	if (close_others(&k) < 0)
+		kill(launcher, SIGKILL);
+	keep(&k, launcher);
+	/* The launcher, too, where it lives. */
+	_exit(orphans_end(0) < 0 ? 127 : 0);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/parse.h"
+#include "basic/wait.h"
+#include "runpinned/orphans.h"
+
+enum {
+	/* What cannot be killed in that time hangs in the kernel. */
+	END_SECONDS = 2,
+	FIRST_STEP_NS = 100 * 1000,
+	LAST_STEP_NS = 10 * 1000 * 1000,
+};
+
+bool orphans_reap(pid_t pid)
+{
+	bool gone = false;
+	pid_t ended;
+
+	while ((ended = TEMP_FAILURE_RETRY(waitpid(-1, NULL, WNOHANG | __WALL))) > 0)
+		gone = gone || ended == pid;
+	return gone || (ended < 0 && errno == ECHILD);
+}
+
+/* The parent of a process as /proc/PID/stat has it, behind the name, in which anything may stand:
+ * "7 (a) b) S 1 ..." (proc(5)). 0 where the process is gone. */
+static pid_t read_parent(int proc, const char *name)
+{
+	char path[32], text[512];
+	const char *cursor;
+	uint64_t parent;
+	ssize_t n;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/stat", name) >= (int)sizeof(path))
+		return 0;
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH ? 0 : -errno;
+	n = TEMP_FAILURE_RETRY(read(fd, text, sizeof(text) - 1));
+	if (n < 0) {
+		int r = errno == ESRCH ? 0 : -errno;
+
+		close(fd);
+		return r;
+	}
+	close(fd);
+	text[n] = '\0';
+	cursor = strrchr(text, ')');
+	if (!cursor || strlen(cursor) < sizeof(") S "))
+		return -EBADMSG;
+	cursor += strlen(") S ");
+	return parse_next_u64(&cursor, &parent) < 0 ? -EBADMSG : (pid_t)parent;
+}
+
+/* One look at all processes. How many children were killed, or found dead: what those left behind
+ * may have come to us behind the look's back. *ret_found says whether any was alive. */
+static int kill_children(pid_t except, bool *ret_found)
+{
+	_cleanup_closedir_ DIR *proc = opendir("/proc");
+	pid_t self = getpid();
+	int n = 0;
+
+	if (!proc)
+		return -errno;
+	for (;;) {
+		const struct dirent *entry;
+		unsigned pid;
+		pid_t parent;
+
+		errno = 0;
+		entry = readdir(proc);
+		if (!entry)
+			return errno ? -errno : n;
+		if (parse_uint(entry->d_name, 1, INT_MAX, &pid) < 0 || (pid_t)pid == except)
+			continue;
+		parent = read_parent(dirfd(proc), entry->d_name);
+		if (parent < 0)
+			return parent;
+		/* A child's number is not given to another process before we wait for it. */
+		if (parent != self)
+			continue;
+		if (waitpid((pid_t)pid, NULL, WNOHANG | __WALL) == (pid_t)pid) {
+			n++;
+			continue;
+		}
+		*ret_found = true;
+		if (kill((pid_t)pid, SIGKILL) == 0)
+			n++;
+	}
+}
+
+int orphans_end(pid_t except)
+{
+	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + END_SECONDS * NSEC_PER_SEC,
+		FIRST_STEP_NS, LAST_STEP_NS);
+	bool found = false;
+
+	do {
+		int n;
+
+		/* Where it can be told without a look. */
+		if (except == 0 && orphans_reap(0))
+			break;
+		n = kill_children(except, &found);
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+	} while (wait_step(&wait));
+	return found;
+}
