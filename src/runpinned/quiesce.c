@@ -16,22 +16,22 @@
 #include "runpinned/quiesce.h"
 
 struct quiesce {
-	pid_t pid; /* -1: nothing was changed on our behalf */
+	char *list;	 /* of CPUs, as of -c; NULL for the configuration's */
+	sigset_t caller; /* the mask of blocked signals that a guardian starts with */
+	pid_t pid;	 /* -1: nothing was changed on our behalf */
 	int socket;
 };
 
 /* The socket is its standard input. */
-static int spawn_guardian(const char *list, const sigset_t *mask, int socket, pid_t *ret)
+static int spawn_guardian(const struct quiesce *quiesce, int socket, pid_t *ret)
 {
-	_cleanup_free_ char *path = NULL, *cpus = strdup(list ? list : "");
+	_cleanup_free_ char *path = NULL;
 	char name[] = "benchmark-target", verb[] = "hold", option[] = "-c";
-	char *const argv[] = { name, verb, list ? option : NULL, cpus, NULL };
+	char *const argv[] = { name, verb, quiesce->list ? option : NULL, quiesce->list, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int r;
 
-	if (!cpus)
-		return -ENOMEM;
 	r = install_find(name, &path);
 	if (r < 0)
 		return r;
@@ -45,7 +45,7 @@ static int spawn_guardian(const char *list, const sigset_t *mask, int socket, pi
 	}
 	r = posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
 	if (r == 0)
-		r = posix_spawnattr_setsigmask(&attributes, mask);
+		r = posix_spawnattr_setsigmask(&attributes, &quiesce->caller);
 	if (r == 0)
 		r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
 	if (r == 0)
@@ -77,21 +77,47 @@ static int wait_until_quiet(const struct quiesce *quiesce, struct stop *stop)
 	}
 }
 
-static int start_guardian(const char *list, struct stop *stop, struct quiesce *quiesce)
+static int start_guardian(struct quiesce *quiesce)
 {
 	int sockets[2], r;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
-		return -errno;
-	quiesce->socket = sockets[0];
-	r = spawn_guardian(list, &stop->caller, sockets[1], &quiesce->pid);
-	close(sockets[1]);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0) {
+		r = -errno;
+	} else {
+		quiesce->socket = sockets[0];
+		r = spawn_guardian(quiesce, sockets[1], &quiesce->pid);
+		close(sockets[1]);
+	}
 	if (r < 0) {
 		say_errno(r, "cannot start the guardian (benchmark-target) that --quiesce needs");
 		quiesce->pid = -1;
+	}
+	return r;
+}
+
+/* Until the guardian has ended, which it does when it sees the end of the socket. What went wrong
+ * it says itself, except that it was killed: -EINTR then. */
+static int end_guardian(struct quiesce *quiesce)
+{
+	int status = 0;
+
+	if (quiesce->socket >= 0)
+		close(TAKE_FD(quiesce->socket));
+	if (quiesce->pid <= 0)
+		return 0;
+	if (TEMP_FAILURE_RETRY(waitpid(quiesce->pid, &status, 0)) < 0) {
+		int r = -errno;
+
+		say_errno(r, "cannot wait for the guardian (benchmark-target)");
 		return r;
 	}
-	return wait_until_quiet(quiesce, stop);
+	quiesce->pid = -1;
+	if (WIFSIGNALED(status)) {
+		say("the guardian (benchmark-target) was killed by signal %d (%s)",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
+		return -EINTR;
+	}
+	return status == 0 ? 0 : -EIO;
 }
 
 /* For who may not change anything: whether it is quiet already. */
@@ -112,8 +138,21 @@ int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
 
 	if (!quiesce)
 		return -ENOMEM;
-	*quiesce = (struct quiesce){ .pid = -1, .socket = -EBADF };
-	r = geteuid() == 0 ? start_guardian(list, stop, quiesce) : check_target_is_up();
+	*quiesce = (struct quiesce){ .caller = stop->caller, .pid = -1, .socket = -EBADF };
+	if (list) {
+		quiesce->list = strdup(list);
+		if (!quiesce->list) {
+			free(quiesce);
+			return -ENOMEM;
+		}
+	}
+	if (geteuid() != 0) {
+		r = check_target_is_up();
+	} else {
+		r = start_guardian(quiesce);
+		if (r == 0)
+			r = wait_until_quiet(quiesce, stop);
+	}
 	if (r < 0) {
 		(void)quiesce_end(quiesce);
 		return r;
@@ -140,19 +179,34 @@ int quiesce_check(const struct cpumask *cpus)
 	return -EINVAL;
 }
 
+/* Whoever killed the guardian did not mean the machine to stay as it is. Another one finds what the
+ * first one changed, as one of several holders would, and leaves as the last of them. */
+static int put_back(struct quiesce *quiesce)
+{
+	int r;
+
+	say("another guardian puts the machine back");
+	r = start_guardian(quiesce);
+	if (r == 0)
+		r = end_guardian(quiesce);
+	if (r < 0)
+		say("the machine is not as it was before: `systemctl stop benchmark.target`, or "
+		    "without systemd another `runpinned --quiesce`, puts it back");
+	return r;
+}
+
 int quiesce_end(struct quiesce *quiesce)
 {
-	int status = 0, r = 0;
+	int r;
 
 	if (!quiesce)
 		return 0;
+	r = end_guardian(quiesce);
+	if (r == -EINTR)
+		r = put_back(quiesce);
 	if (quiesce->socket >= 0)
 		close(quiesce->socket);
-	/* It says itself what went wrong. */
-	if (quiesce->pid > 0 && TEMP_FAILURE_RETRY(waitpid(quiesce->pid, &status, 0)) < 0)
-		r = -errno;
-	else if (status != 0)
-		r = -EIO;
+	free(quiesce->list);
 	free(quiesce);
 	return r;
 }

@@ -23,7 +23,8 @@ int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret);
 /* Whether it is those CPUs that are quiet, which they are not when the target was up for others.
  * Says so; -EINVAL. */
 int quiesce_check(const struct cpumask *cpus);
-/* Waits until everything is back. Says what is wrong; NULL is allowed. */
+/* Waits until everything is back, and has another guardian see to that where the first one was
+ * killed. Says what is wrong; NULL is allowed. */
 int quiesce_end(struct quiesce *quiesce);
 
 #endif
