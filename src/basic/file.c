@@ -4,16 +4,24 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
+#include "basic/wait.h"
 
 enum {
 	FILE_REREAD_MAX = 64 * 1024 * 1024,
 	TEMPORARY_ATTEMPTS = 100,
+	/* Replacing takes milliseconds, of the largest results a second. */
+	LOCK_SECONDS = 30,
+	LOCK_FIRST_STEP_NS = 1000 * 1000,
+	LOCK_LAST_STEP_NS = 100 * 1000 * 1000,
 };
 
 /* Ends the text of an attribute: length without the trailing newline. */
@@ -390,6 +398,22 @@ fail:
 FILE *file_replace_stream(struct file_replace *replace)
 {
 	return replace->stream;
+}
+
+int file_replace_lock(struct file_replace *replace)
+{
+	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + LOCK_SECONDS * NSEC_PER_SEC,
+		LOCK_FIRST_STEP_NS, LOCK_LAST_STEP_NS);
+
+	if (!replace->name)
+		return 0;
+	do {
+		if (flock(replace->dirfd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+	} while (wait_step(&wait));
+	return -EAGAIN;
 }
 
 int file_replace_commit(struct file_replace *replace)

@@ -62,6 +62,14 @@ struct file_replace;
 /* Opens the temporary file, so that an unwritable place is known before the work begins. */
 int file_replace_begin(const char *path, struct file_replace **ret);
 FILE *file_replace_stream(struct file_replace *replace);
+/*
+ * Until the file is replaced, or left as it is, keeps others out who ask for the same: so nobody
+ * loses what came between reading the old file and replacing it. Waits for its turn. The lock is
+ * flock(2) on the file's directory, for a lock on the file would be one on the old file: it needs
+ * no file beside, and is gone with its owner. -EAGAIN after half a minute; nothing to do for a
+ * device.
+ */
+int file_replace_lock(struct file_replace *replace);
 /* Flushes, syncs, renames and frees. On failure the old file stands and the temporary is gone. */
 int file_replace_commit(struct file_replace *replace);
 /* Leaves the old file as it is, removes the temporary one. NULL is allowed. */

@@ -17,7 +17,8 @@
 struct save {
 	const char *output; /* the name to say */
 	struct file_replace *result;
-	struct document *existing;
+	bool append;
+	struct document *existing; /* to append to, as it stands while nobody else may write it */
 	bool user_clock;
 	const char *csv_name;
 	struct file_replace *csv;
@@ -67,50 +68,56 @@ static char *last_result_path(void)
 	}
 }
 
-static int check_append(struct save *save, const struct facts *metadata)
+static int check_append(
+	const struct save *save, const struct document *existing, const struct facts *metadata)
 {
 	_cleanup_free_ char *why = NULL;
-	const struct fact *name;
-	enum window_clock clock;
 	int r;
 
-	r = document_check_append(save->existing, metadata, &why);
-	if (r < 0) {
-		if (why)
-			say("cannot append to %s: %s", save->output, why);
-		else
-			say_errno(r, "cannot append to %s", save->output);
-		return r;
-	}
-	name = facts_find(metadata, "name");
-	if (name && document_find_clock(save->existing, name->string, &clock) == 0 &&
-		clock == WINDOW_USER)
-		save->user_clock = true;
-	return 0;
+	r = document_check_append(existing, metadata, &why);
+	if (r < 0 && why)
+		say("cannot append to %s: %s", save->output, why);
+	else if (r < 0)
+		say_errno(r, "cannot append to %s", save->output);
+	return r;
 }
 
-static int load_existing(struct save *save, const struct commands *commands)
+/* NULL where there is no file yet. */
+static int load_existing(const struct save *save, struct document **ret)
 {
 	_cleanup_free_ char *why = NULL;
 	int r;
 
-	r = document_load(save->output, &save->existing, &why);
-	if (r == -ENOENT)
+	r = document_load(save->output, ret, &why);
+	if (r == -ENOENT) {
+		*ret = NULL;
 		return 0;
-	if (r < 0 && why) {
+	}
+	if (r < 0 && why)
 		say("cannot append to %s: %s", save->output, why);
-		return r;
-	}
-	if (r < 0) {
+	else if (r < 0)
 		say_errno(r, "cannot append to %s", save->output);
-		return r;
+	return r;
+}
+
+/* Whether the commands can be appended to what is there before the runs. */
+static int check_existing(struct save *save, const struct commands *commands)
+{
+	_cleanup_(document) struct document *existing = NULL;
+	int r;
+
+	r = load_existing(save, &existing);
+	for (size_t i = 0; r == 0 && existing && i < commands->n; i++) {
+		const struct facts *metadata = &commands->items[i].facts;
+		const struct fact *name = facts_find(metadata, "name");
+		enum window_clock clock;
+
+		r = check_append(save, existing, metadata);
+		if (name && document_find_clock(existing, name->string, &clock) == 0 &&
+			clock == WINDOW_USER)
+			save->user_clock = true;
 	}
-	for (size_t i = 0; i < commands->n; i++) {
-		r = check_append(save, &commands->items[i].facts);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return r;
 }
 
 static int open_one(const char *path, struct file_replace **ret)
@@ -136,8 +143,9 @@ int save_open(const struct options *options, const struct commands *commands, st
 	save->output = options->output;
 	save->csv_name = options->csv;
 	save->json = options->json;
+	save->append = options->append;
 	if (options->append) {
-		r = load_existing(save, commands);
+		r = check_existing(save, commands);
 		if (r < 0)
 			return r;
 	}
@@ -212,32 +220,59 @@ static bool clocks_differ(const struct save *save, const struct document_part *p
 		clock != part->series->clock;
 }
 
+/* Others may have appended while the runs were made, or do so right now: from here on to the end of
+ * the writing nobody does. */
+static int reload_existing(struct save *save, const struct document_part *parts, size_t n)
+{
+	int r;
+
+	r = file_replace_lock(save->result);
+	if (r == -EAGAIN) {
+		say("cannot append to %s: another process keeps its folder locked", save->output);
+		return r;
+	}
+	if (r < 0) {
+		say_errno(r, "cannot append to %s: its folder cannot be locked", save->output);
+		return r;
+	}
+	r = load_existing(save, &save->existing);
+	for (size_t i = 0; r == 0 && save->existing && i < n; i++) {
+		r = check_append(save, save->existing, parts[i].metadata);
+		if (r == 0 && clocks_differ(save, &parts[i])) {
+			say("cannot append to %s: its runs and these are stamped by different clocks",
+				save->output);
+			r = -EINVAL;
+		}
+	}
+	return r;
+}
+
+static int write_result(struct save *save, const struct document_part *parts, size_t n)
+{
+	int r;
+
+	r = document_write_all(file_replace_stream(save->result), save->existing, parts, n);
+	if (r == 0)
+		r = file_replace_commit(TAKE_PTR(save->result));
+	if (r < 0)
+		say_errno(r, "cannot write %s", save->output);
+	return r;
+}
+
 static int commit_result(
 	struct save *save, const struct document_part *parts, size_t n, char **ret_place)
 {
 	_cleanup_free_ char *place = NULL;
-	bool differ = false;
 	int r;
 
-	for (size_t i = 0; i < n; i++)
-		differ = differ || clocks_differ(save, &parts[i]);
-	if (differ) {
-		say("cannot append to %s: its runs are stamped by the kernel, these are not",
-			save->output);
-		r = -EINVAL;
-		file_replace_abort(TAKE_PTR(save->result));
-	} else {
-		r = document_write_all(file_replace_stream(save->result), save->existing, parts, n);
-		if (r < 0)
-			file_replace_abort(TAKE_PTR(save->result));
-		else
-			r = file_replace_commit(TAKE_PTR(save->result));
-		if (r == 0) {
-			*ret_place = strdup(save->output);
-			return 0;
-		}
-		say_errno(r, "cannot write %s", save->output);
+	r = save->append ? reload_existing(save, parts, n) : 0;
+	if (r == 0)
+		r = write_result(save, parts, n);
+	if (r == 0) {
+		*ret_place = strdup(save->output);
+		return 0;
 	}
+	file_replace_abort(TAKE_PTR(save->result));
 	if (rescue(parts, n, &place) == 0) {
 		say("the result is in %s instead", place);
 		*ret_place = TAKE_PTR(place);

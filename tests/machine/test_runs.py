@@ -735,6 +735,24 @@ def test_append():
     equal([len(values(one)) for one in benchmarks], [6, 3], 'values of the benchmarks')
 
 
+def test_append_at_once():
+    """Each has found the file as it was before the others: none loses what they add."""
+    for there in (False, True):
+        path = scratch(f'at-once-{there}.json')
+        if there:
+            equal(run('-q', '-n', 1, '-o', path, '--name', 'old', '/bin/true').returncode, 0, 'status')
+        names = [f'n{number}' for number in range(6)]
+        # All but one wait for the CPU, with the file looked at already.
+        processes = [start('-q', '-n', 1, '-w', 0, '-o', path, '--append', '--name', name, 'sleep', '0.3')
+                     for name in names]
+        for process in processes:
+            stderr = process.communicate(timeout=60)[1]
+            equal(process.returncode, 0, f'status ({stderr})')
+        found = [benchmark['runs'][0].get('metadata', {}).get('name') or benchmark['metadata']['name']
+                 for benchmark in json.loads(path.read_text())['benchmarks']]
+        equal(sorted(found), sorted(names + ['old'] * there), 'benchmarks')
+
+
 def test_append_to_something_else():
     for name, content in (('empty', ''), ('text', 'not JSON\n'), ('other', '{"version": "2.0"}'),
                           ('list', '[]'), ('cut', '{"version": "1.0", "benchmarks": [')):
