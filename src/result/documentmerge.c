@@ -11,7 +11,7 @@
 static json_t *make_whole_run(json_t *root, json_t *benchmark, json_t *run)
 {
 	json_t *layers[] = { root, benchmark, run };
-	_cleanup_json_ json_t *whole = json_copy(run);
+	_cleanup_json_ json_t *whole = tree_make_merged(run, NULL);
 	json_t *metadata = json_object();
 
 	if (!whole || tree_set_new(whole, "metadata", metadata) < 0)
@@ -94,7 +94,7 @@ static int hoist_metadata(json_t *benchmark)
 {
 	json_t *runs = json_object_get(benchmark, "runs"), *run, *value;
 	json_t *first = json_object_get(json_array_get(runs, 0), "metadata");
-	_cleanup_json_ json_t *common = json_copy(first);
+	_cleanup_json_ json_t *common = tree_make_merged(first, NULL);
 	const char *key;
 	void *next;
 	size_t i;

@@ -72,9 +72,10 @@ int tree_set_string(json_t *object, const char *key, const char *s)
 
 json_t *tree_make_merged(json_t *under, json_t *over)
 {
-	_cleanup_json_ json_t *merged = json_copy(under);
+	_cleanup_json_ json_t *merged = json_object();
 
-	if (!merged || (over && json_object_update(merged, over) < 0))
+	if (!merged || json_object_update(merged, under) < 0 ||
+		(over && json_object_update(merged, over) < 0))
 		return NULL;
 	return TAKE_PTR(merged);
 }

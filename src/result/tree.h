@@ -37,8 +37,9 @@ int tree_make_string(const char *s, json_t **ret);
 /* Takes the value, which may be NULL when memory was short. */
 int tree_set_new(json_t *object, const char *key, json_t *value);
 int tree_set_string(json_t *object, const char *key, const char *s);
-/* A copy of `over` below whose keys those of `under` lie: the keys of `over` win. NULL when memory
- * is short. */
+/* A copy of `under`, an object, to which the keys of `over` come, and win; `over` may be NULL. Its
+ * values are the same ones. NULL when memory is short, where json_copy() leaves keys out without a
+ * word (jansson 2.14: json_object_copy()). */
 json_t *tree_make_merged(json_t *under, json_t *over);
 /* What is in metadata and has no key in `keys` (or has one, if has is true), as a new object. */
 json_t *tree_make_part(json_t *metadata, const json_t *keys, bool has);

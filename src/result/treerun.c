@@ -213,7 +213,7 @@ json_t *new_runs_make(const struct new_runs *runs, size_t index)
 			 : set_window_value(run, runs, index);
 	if (r < 0)
 		return NULL;
-	metadata = json_copy(runs->run_metadata);
+	metadata = tree_make_merged(runs->run_metadata, NULL);
 	if (tree_set_new(run, "metadata", metadata) < 0 ||
 		set_run_metadata(metadata, runs, index) < 0)
 		return NULL;
