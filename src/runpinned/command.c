@@ -125,7 +125,7 @@ static int start_one(struct command *command, const struct options *options,
 		plan.env = cleared;
 	}
 	r = session_start(&plan, stop, &command->session, &report);
-	if (r < 0 && r != -EINTR)
+	if (r < 0 && r != -ECANCELED)
 		say_start_failure(r, &report, counting, place);
 	return r;
 }

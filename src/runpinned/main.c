@@ -49,7 +49,7 @@ static void describe_holder(const struct cpuholder *holder, char *buf, size_t si
 			(unsigned)holder->uid);
 }
 
-/* -EINTR when a signal ended the waiting. */
+/* -ECANCELED when a signal ended the waiting. */
 static int lock_cpus(const struct options *options, const struct place *place, struct stop *stop,
 	struct cpulock **ret)
 {
@@ -75,7 +75,7 @@ static int lock_cpus(const struct options *options, const struct place *place, s
 			say("CPU %d is taken by %s: waiting", holder.cpu, who);
 		said = holder.pid;
 		if (stop_sleep(stop, LOCK_RETRY_NS) != 0)
-			return -EINTR;
+			return -ECANCELED;
 	}
 }
 
@@ -171,7 +171,7 @@ static int measure_commands(const struct options *options, const struct place *p
 		return EXIT_FAILED;
 	r = lock_cpus(options, place, stop, &lock);
 	if (r < 0)
-		return r == -EINTR ? 128 + stop->signal : EXIT_FAILED;
+		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
 	if (!options->no_evidence) {
 		r = evidence_open(place->cpus, &evidence);
 		if (r < 0) {
@@ -183,7 +183,7 @@ static int measure_commands(const struct options *options, const struct place *p
 	}
 	r = commands_start(commands, options, place, counting, evidence, stop);
 	if (r < 0)
-		return r == -EINTR ? 128 + stop->signal : EXIT_FAILED;
+		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
 	/* Out of the way, if there is somewhere to go. */
 	if (!cpumask_is_empty(place->housekeeping))
 		(void)cpumask_bind_self(place->housekeeping);
@@ -239,7 +239,7 @@ static int run_quietly(const struct options *options, struct commands *commands,
 
 	r = quiesce_begin(options->cpus, stop, &quiesce);
 	if (r < 0)
-		return r == -EINTR ? 128 + stop->signal : EXIT_FAILED;
+		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
 	status = run_here(options, commands, stop);
 	r = quiesce_end(quiesce);
 	return r < 0 && status == EXIT_DONE ? EXIT_FAILED : status;

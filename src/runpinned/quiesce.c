@@ -71,7 +71,7 @@ static int wait_until_quiet(const struct quiesce *quiesce, struct stop *stop)
 			return -errno;
 		}
 		if (stop_check(stop) != 0)
-			return -EINTR;
+			return -ECANCELED;
 		if (fds[0].revents)
 			return recv(quiesce->socket, &byte, 1, 0) == 1 ? 0 : -EIO;
 	}
@@ -96,7 +96,7 @@ static int start_guardian(struct quiesce *quiesce)
 }
 
 /* Until the guardian has ended, which it does when it sees the end of the socket. What went wrong
- * it says itself, except that it was killed: -EINTR then. */
+ * it says itself, except that it was killed: -EOWNERDEAD then. */
 static int end_guardian(struct quiesce *quiesce)
 {
 	int status = 0;
@@ -115,7 +115,7 @@ static int end_guardian(struct quiesce *quiesce)
 	if (WIFSIGNALED(status)) {
 		say("the guardian (benchmark-target) was killed by signal %d (%s)",
 			WTERMSIG(status), strsignal(WTERMSIG(status)));
-		return -EINTR;
+		return -EOWNERDEAD;
 	}
 	return status == 0 ? 0 : -EIO;
 }
@@ -202,7 +202,7 @@ int quiesce_end(struct quiesce *quiesce)
 	if (!quiesce)
 		return 0;
 	r = end_guardian(quiesce);
-	if (r == -EINTR)
+	if (r == -EOWNERDEAD)
 		r = put_back(quiesce);
 	if (quiesce->socket >= 0)
 		close(quiesce->socket);

@@ -17,7 +17,7 @@ struct quiesce;
 /*
  * Waits until the machine is quiet. list is as of -c, NULL for what the target's configuration
  * says. An ordinary user can have it only where the target is up already. Says what is wrong;
- * -EINTR after a wish to stop.
+ * -ECANCELED after a wish to stop.
  */
 int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret);
 /* Whether it is those CPUs that are quiet, which they are not when the target was up for others.

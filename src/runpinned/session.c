@@ -250,8 +250,8 @@ static int receive(int socket, void *ret, size_t size)
 	return n == (ssize_t)size ? 0 : -EPIPE;
 }
 
-/* The first report, which may have to wait until we are let onto the CPUs. -EINTR when somebody
- * wishes to stop before. */
+/* The first report, which may have to wait until we are let onto the CPUs. -ECANCELED when
+ * somebody wishes to stop before. */
 static int receive_first_report(
 	struct session *session, struct stop *stop, struct launch_report *ret)
 {
@@ -266,7 +266,7 @@ static int receive_first_report(
 		if (fds[1].revents && stop_check(stop)) {
 			/* The launcher may be asleep, with the signals blocked as they are here. */
 			kill(session->keeper, SIGUSR1);
-			return -EINTR;
+			return -ECANCELED;
 		}
 	}
 	return receive(session->socket, ret, sizeof(*ret));

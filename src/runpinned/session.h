@@ -46,8 +46,8 @@ struct session;
 
 /*
  * Starts the launcher. When it starts but refuses, the result is the negative errno and *ret_report
- * tells the step; when it cannot even be started, the step is LAUNCH_STEP_SETUP. -EINTR when
- * somebody wishes to stop meanwhile.
+ * tells the step; when it cannot even be started, the step is LAUNCH_STEP_SETUP. -ECANCELED
+ * when somebody wishes to stop meanwhile.
  */
 int session_start(const struct session_plan *plan, struct stop *stop, struct session **ret,
 	struct launch_report *ret_report);
