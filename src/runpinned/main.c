@@ -270,8 +270,10 @@ static int run_commands(const struct options *options, struct commands *commands
 static bool have_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd) {
+			say_errno(errno, "cannot open /dev/null for a stream that is closed");
 			return false;
+		}
 	}
 	return true;
 }
