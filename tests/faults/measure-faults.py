@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""runpinned and bench-report while something fails: each system call of theirs once, and from there
+on for ever, with the errors that it can give, and each allocation.
+
+    measure-faults.py [--all|--sample N] [--seed N] [--only WORD] [--at ROLE,NUMBER,ERRNO,once|forever]
+
+Allowed ends: exit status 0, and the whole result; or another one with a message, and nothing that is
+not whole: a file is the old one, or the new one, or none, and what stands in another place was named.
+No end by a signal, no process that outlives the command, and no waiting for ever. Without --all, a
+sample is drawn, of sorts of failures first (process, call, error).
+
+Of `bench-report plot` less is asked: without memory, fontconfig and cairo may end the program by a
+signal, and with none at all wait for some for ever, so that one allocation fails there, and not all
+that follow. But the picture must be whole, or not there.
+"""
+
+import argparse
+import csv
+import errno
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine'))
+from machine import Failed, Skip, check, run_tests  # noqa: E402
+
+RUNPINNED = os.environ['RUNPINNED']
+BENCH_REPORT = os.environ['BENCH_REPORT']
+FAULT = os.environ['MEASURE_FAULT']
+MALLOC = os.environ['FAILING_MALLOC']
+EMPTY = os.environ['EMPTY']
+CPUS = sorted(os.sched_getaffinity(0))
+RUNS = 2
+EXIT_SKIP = 77
+# What fails for good may be waited for: a CPU that is taken, and what is asked again after a signal.
+NEVER_FOREVER = (errno.EINTR, errno.EWOULDBLOCK)
+SHOWN = 12
+
+
+class Violation(Exception):
+    pass
+
+
+def wanted(condition, what):
+    if not condition:
+        raise Violation(what)
+
+
+def load_result(path):
+    """A result that was written in one of our runs; pyperf's rules are held by other tests."""
+    try:
+        return json.loads(path.read_text(encoding='utf-8'))
+    except ValueError as error:
+        raise Violation(f'{path.name} is no JSON: {error}') from error
+
+
+def values(benchmark):
+    return [value for run in benchmark['runs'] for value in run.get('values', ())]
+
+
+def check_result(path, benchmarks, status):
+    """The new runs are all there, and what was there before, by the benchmark's name. What fails in
+    the middle of the runs has those until then saved, and said to be not all."""
+    result = load_result(path)
+    found = {}
+    for one in result['benchmarks']:
+        said = {**one['runs'][-1].get('metadata', {}), **one.get('metadata', {})}
+        name, n = said['name'], len(values(one))
+        found[name] = n
+        if status != 0 and 0 < n < benchmarks.get(name, 0) and 'quiesce_incomplete' in said:
+            found[name] = benchmarks[name]
+    wanted(found == benchmarks, f'{path.name} has {found}')
+
+
+class Place:
+    """Where one command works: a folder that is filled anew for each failure."""
+
+    def __init__(self, root, cpu):
+        self.cpu = str(cpu)
+        self.root = pathlib.Path(tempfile.mkdtemp(dir=root))
+        self.out = self.root / 'out'
+        self.tmp = self.root / 'tmp'
+        self.state = self.root / 'state'
+
+    def prepare(self, scenario):
+        for folder in (self.out, self.tmp, self.state):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+        for name, content in scenario.before.items():
+            (self.out / name).write_bytes(content)
+
+    def environment(self, **more):
+        return {'PATH': os.environ['PATH'], 'LC_ALL': 'C', 'HOME': str(self.root),
+                'TMPDIR': str(self.tmp), 'XDG_STATE_HOME': str(self.state), 'COLUMNS': '80', **more}
+
+
+class Scenario:
+    """A command, and what it is to make."""
+
+    program = 'runpinned'
+    may_crash = False  # for lack of memory
+
+    def __init__(self, name, arguments, before=None):
+        self.name = name
+        self.arguments = arguments
+        self.before = before or {}
+
+    def command(self, place):
+        return [RUNPINNED, '-q', '-c', place.cpu, '-n', str(RUNS), '-w', '0',
+                *(word.format(out=place.out) for word in self.arguments), EMPTY]
+
+    def check_file(self, path, status):
+        if path.suffix == '.csv':
+            with path.open(newline='', encoding='utf-8') as file:
+                rows = list(csv.DictReader(file))
+            whole = len(rows) == RUNS if status == 0 else 0 < len(rows) <= RUNS
+            wanted(whole and all(row['value'] for row in rows), f'{path.name}: {rows}')
+            return
+        there = {'old': 1} if self.name == 'append' and path.name == 'result.json' else {}
+        check_result(path, {**there, 'empty': RUNS}, status)
+
+    def check_end(self, place, status, stdout, stderr):
+        files = {'-o': 'result.json', '--csv': 'runs.csv'}
+        for option, name in files.items():
+            if option not in self.arguments:
+                continue
+            path = place.out / name
+            if status == 0:
+                wanted(path.exists(), f'status 0 without {name}')
+            if not path.exists():
+                wanted(name not in self.before, f'the old {name} is gone')
+            elif status == 0 or path.read_bytes() != self.before.get(name):
+                self.check_file(path, status)
+        others = [path.name for path in place.out.iterdir()
+                  if path.name not in (*files.values(), *self.before)]
+        wanted(not others, f'left in the folder: {others}')
+        for path in place.tmp.iterdir():
+            wanted(str(path) in stderr, f'{path} was not named')
+            check_result(path, {'empty': RUNS}, status)
+        for path in place.state.rglob('*.*'):
+            wanted(path.name == 'last.json', f'left in the state folder: {path.name}')
+            check_result(path, {'empty': RUNS}, status)
+
+
+class Report(Scenario):
+    """bench-report: its output is as it was without a failure, or it says that it is not."""
+
+    program = 'bench-report'
+
+    def __init__(self, name, arguments, before, output=None):
+        super().__init__(name, arguments, before)
+        self.output = output
+        self.may_crash = name == 'plot'
+        self.whole = None  # standard output, and the file, of a run in which nothing fails
+
+    def command(self, place):
+        return [BENCH_REPORT, *(word.format(out=place.out) for word in self.arguments)]
+
+    def outcome(self, place, stdout):
+        path = place.out / self.output if self.output else None
+        text = stdout.replace(str(place.out), 'OUT')
+        return text, path.read_bytes() if path and path.exists() else None
+
+    def check_end(self, place, status, stdout, stderr):
+        text, content = self.outcome(place, stdout)
+        # Where no font can be read there is another one in the picture.
+        if self.name == 'plot' and content and content.rstrip().endswith(b'</svg>'):
+            content = self.whole[1]
+        if status == 0:
+            wanted((text, content) == self.whole, f'status 0, and another outcome: {text[-300:]!r}')
+        if self.output:
+            wanted(content in (None, self.whole[1]), f'{self.output} is neither whole nor missing')
+        others = {path.name for path in place.out.iterdir()} - {*self.before, self.output}
+        wanted(not others, f'left in the folder: {others}')
+        for name, before in self.before.items():
+            wanted((place.out / name).read_bytes() == before, f'{name} was changed')
+
+
+def run(command, place, **environment):
+    # A disk that is full of a program's messages is none of our business: they go to a file in memory.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        result = subprocess.run(command, cwd=place.root, stdin=subprocess.DEVNULL, stdout=out,
+                                stderr=err, env=place.environment(**environment), check=False,
+                                timeout=300)
+        out.seek(0)
+        err.seek(0)
+        return (result.returncode, out.read().decode(errors='replace'),
+                err.read().decode(errors='replace'))
+
+
+def injector(command, place, *arguments):
+    """What measure-fault reports, and the output of the command."""
+    report = place.root / 'report'
+    status, stdout, stderr = run([FAULT, report, *arguments, '--', *command], place)
+    return status, report.read_text(), stdout, stderr
+
+
+def judge(scenario, place, status, outlived, stdout, stderr):
+    wanted(status >= 0, 'it did not end')
+    wanted(status < 128 or scenario.may_crash, f'it ended by signal {status - 128}')
+    wanted(outlived == 0, f'{outlived} processes outlived it')
+    said = re.search(rf'^{scenario.program}: .', stderr, re.MULTILINE)
+    # The dynamic loader, of which not all messages have a name before them, and the reader of
+    # libsensors' configuration, which ends the program by itself.
+    others = (status == 127 and stderr) or 'flex scanner failed' in stderr
+    wanted(status in (0, 128 + 6, 128 + 11) or said or others,
+           f'status {status} without a message ({stderr!r})')
+    scenario.check_end(place, status, stdout, stderr)
+
+
+# --- System calls ---
+
+def list_calls(scenario, place):
+    place.prepare(scenario)
+    status, said, _, stderr = injector(scenario.command(place), place, '--count')
+    if status == EXIT_SKIP:
+        raise Skip(stderr.strip())
+    check(status == 0, f'nothing fails, and yet: {status} {stderr}')
+    return [line.split() for line in said.splitlines()]
+
+
+def list_cases(calls):
+    """(role, number, call, errno, "once" or "forever"), all of them."""
+    cases = []
+    for role, number, name, *numbers in calls:
+        for error in map(int, numbers):
+            cases.append((role, number, name, error, 'once'))
+            if error not in NEVER_FOREVER:
+                cases.append((role, number, name, error, 'forever'))
+    return cases
+
+
+def sample(cases, draw, further):
+    """One of each sort, drawn anew each time, and some more."""
+    sorts = {}
+    for case in cases:
+        sorts.setdefault((case[0], *case[2:]), []).append(case)
+    chosen = [draw.choice(group) for group in sorts.values()]
+    if len(chosen) > further:
+        return draw.sample(chosen, further)
+    rest = [case for case in cases if case not in set(chosen)]
+    return chosen + draw.sample(rest, min(further - len(chosen), len(rest)))
+
+
+def try_call(scenario, place, case):
+    """Whether the call came; the violation, or None."""
+    role, number, _, error, how = case
+    place.prepare(scenario)
+    status, said, stdout, stderr = injector(scenario.command(place), place, role, number, str(error), how)
+    if status != 0:
+        return False, f'measure-fault: {status} {stderr}'
+    failed, status, outlived = said.split()
+    try:
+        judge(scenario, place, int(status), int(outlived), stdout, stderr)
+    except Violation as violation:
+        return failed != '-', f'{failed}: {violation}\n  {stderr.strip()[-400:]}'
+    return failed != '-', None
+
+
+# --- Allocations ---
+
+def try_allocation(scenario, place, case):
+    number, how = case
+    place.prepare(scenario)
+    status, stdout, stderr = run(scenario.command(place), place, LD_PRELOAD=MALLOC,
+                                 FAIL_ALLOC_AT=str(number),
+                                 FAIL_ALLOC_FOREVER='1' if how == 'forever' else '0')
+    try:
+        judge(scenario, place, status if status >= 0 else 128 - status, 0, stdout, stderr)
+    except Violation as violation:
+        return True, f'{violation}\n  {stderr.strip()[-400:]}'
+    return True, None
+
+
+def list_allocations(scenario, place):
+    place.prepare(scenario)
+    count = place.root / 'allocations'
+    status, _, stderr = run(scenario.command(place), place, LD_PRELOAD=MALLOC,
+                            FAIL_ALLOC_COUNT=str(count))
+    check(status == 0, f'nothing fails, and yet: {status} {stderr}')
+    return [(number, how) for number in range(1, int(count.read_text()) + 1)
+            for how in (('once',) if scenario.may_crash else ('once', 'forever'))]
+
+
+# --- All of it ---
+
+class Campaign:
+    def __init__(self, options):
+        self.options = options
+        self.draw = random.Random(options.seed)
+        self.holder = tempfile.TemporaryDirectory(prefix='faults.')
+        self.places = [Place(self.holder.name, cpu) for cpu in CPUS]
+
+    def run_all(self, scenario, cases, attempt):
+        """Each CPU has its own queue's worth of commands: they would wait for each other on one."""
+        left, lock = list(reversed(cases)), threading.Lock()
+        counts = {'injected': 0, 'missed': 0}
+        violations = []
+
+        def work(place):
+            while True:
+                with lock:
+                    if not left:
+                        return
+                    case = left.pop()
+                try:
+                    came, violation = attempt(scenario, place, case)
+                except Exception as error:  # pylint: disable=broad-except
+                    came, violation = False, repr(error)
+                with lock:
+                    counts['injected' if came else 'missed'] += 1
+                    if sum(counts.values()) % 500 == 0:
+                        print(f'# {scenario.name}: {sum(counts.values())} of {len(cases)}', flush=True)
+                    if violation:
+                        violations.append((case, violation))
+                        print(f'# violated: {" ".join(map(str, case))}', flush=True)
+
+        threads = [threading.Thread(target=work, args=(place,)) for place in self.places]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print(f'# {scenario.name}: {counts["injected"]} injected, {len(violations)} violated'
+              + (f', {counts["missed"]} did not come' if counts['missed'] else ''))
+        text = '\n'.join(f'{" ".join(map(str, case))}: {what}' for case, what in violations[:SHOWN])
+        check(not violations, f'{len(violations)} violations, --seed {self.options.seed}:\n{text}')
+
+    def learn(self, scenario):
+        """What bench-report says when nothing fails."""
+        if isinstance(scenario, Report) and not scenario.whole:
+            place = self.places[0]
+            place.prepare(scenario)
+            status, stdout, stderr = run(scenario.command(place), place)
+            check(status == 0, f'nothing fails, and yet: {status} {stderr}')
+            scenario.whole = scenario.outcome(place, stdout)
+
+    def fail_calls(self, scenario, further):
+        self.learn(scenario)
+        if self.options.at:
+            role, number, error, how = self.options.at.split(',')
+            cases = [(role, number, '?', int(error), how)]
+        else:
+            cases = list_cases(list_calls(scenario, self.places[0]))
+            if not self.options.all:
+                cases = sample(cases, self.draw, further)
+        self.run_all(scenario, cases, try_call)
+
+    def fail_allocations(self, scenario, further):
+        self.learn(scenario)
+        cases = list_allocations(scenario, self.places[0])
+        if not self.options.all:
+            cases = self.draw.sample(cases, min(further, len(cases)))
+        self.run_all(scenario, cases, try_allocation)
+
+
+def make_result(*arguments):
+    """Some result, to be appended to, and to be reported."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, 'result.json')
+        command = [RUNPINNED, '-q', '-c', str(CPUS[-1]), '-w', '0', '-o', path, *arguments, EMPTY]
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                check=False)
+        check(result.returncode == 0, result.stderr)
+        return path.read_bytes()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--all', action='store_true')
+    parser.add_argument('--sample', type=int)
+    parser.add_argument('--seed', type=int, default=random.randrange(10 ** 6))
+    parser.add_argument('--only', default='')
+    parser.add_argument('--at')
+    options = parser.parse_args()
+    campaign = Campaign(options)
+    old, new = make_result('-n', '1', '--name', 'old'), make_result('-n', '30', '--name', 'new')
+    other = make_result('-n', '30', '--name', 'new')
+    # With how many failures of each kind in a sample.
+    scenarios = (
+        (Scenario('new', ['-o', '{out}/result.json', '--csv', '{out}/runs.csv']), 80, 20),
+        (Scenario('append', ['--append', '-o', '{out}/result.json'], {'result.json': old}), 30, 10),
+        (Scenario('newest', []), 10, 5),
+        (Report('show', ['show', '{out}/new.json'], {'new.json': new}), 15, 10),
+        (Report('compare', ['compare', '{out}/new.json', '{out}/other.json'],
+                {'new.json': new, 'other.json': other}), 15, 10),
+        (Report('dump', ['dump', '{out}/new.json'], {'new.json': new}), 5, 5),
+        (Report('merge', ['merge', '-o', '{out}/merged.json', '{out}/new.json', '{out}/old.json'],
+                {'new.json': new, 'old.json': old}, 'merged.json'), 20, 15),
+        (Report('plot', ['plot', '-o', '{out}/picture.svg', '{out}/new.json'], {'new.json': new},
+                'picture.svg'), 10, 10),
+    )
+    tests = []
+    for scenario, calls, allocations in scenarios:
+        if options.sample:
+            calls = allocations = options.sample
+        tests.append((f'{scenario.program} {scenario.name}: system calls',
+                      lambda s=scenario, n=calls: campaign.fail_calls(s, n)))
+        if not options.at:
+            tests.append((f'{scenario.program} {scenario.name}: allocations',
+                          lambda s=scenario, n=allocations: campaign.fail_allocations(s, n)))
+    print(f'# --seed {options.seed}')
+    run_tests([test for test in tests if options.only in test[0]])
+
+
+main()
