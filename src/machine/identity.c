@@ -588,6 +588,10 @@ static void set_mitigations(struct facts *facts)
 				text_appendf(&mitigations, "%s%s: %s",
 					mitigations.length > 0 ? " | " : "", entries[i]->d_name,
 					value);
+		} else {
+			/* Left out, it would be "not affected". */
+			text_appendf(&mitigations, "%s%s: unknown",
+				mitigations.length > 0 ? " | " : "", entries[i]->d_name);
 		}
 		free(entries[i]);
 	}
@@ -601,11 +605,15 @@ static void set_smt(struct facts *facts)
 {
 	char control[FILE_ATTR_SIZE];
 	uint64_t active;
+	int r;
 
 	if (!read_word(CPU_ROOT "smt/control", control))
 		return;
-	if (file_read_attr_u64(AT_FDCWD, CPU_ROOT "smt/active", &active) < 0)
+	r = file_read_attr_u64(AT_FDCWD, CPU_ROOT "smt/active", &active);
+	if (r == -ENOENT)
 		facts_set_string(facts, "quiesce_smt", control);
+	else if (r < 0)
+		facts_set_stringf(facts, "quiesce_smt", "%s, unknown", control);
 	else
 		facts_set_stringf(
 			facts, "quiesce_smt", "%s, %s", control, active ? "active" : "inactive");

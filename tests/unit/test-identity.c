@@ -160,6 +160,8 @@ static void write_machine(void)
 	assert_true(fake_machine_write(CPU "vulnerabilities/meltdown", "Not affected\n"));
 	assert_true(
 		fake_machine_write(CPU "vulnerabilities/mds", "Mitigation: Clear buffers; SMT\n"));
+	/* A folder, which nobody can read as a file. */
+	assert_true(fake_machine_write(CPU "vulnerabilities/srso/x", "\n"));
 	assert_true(fake_machine_write(
 		"/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"));
 	assert_true(fake_machine_write("/sys/kernel/mm/transparent_hugepage/defrag",
@@ -209,7 +211,7 @@ static void test_read(_unused_ void **state)
 	assert_string_equal(string_of(&facts, "quiesce_power_supply"), "battery");
 	assert_string_equal(string_of(&facts, "quiesce_cmdline"), "isolcpus=2-3 nohz_full=3");
 	assert_string_equal(string_of(&facts, "quiesce_mitigations"),
-		"mds: Clear buffers; SMT | retbleed: Vulnerable");
+		"mds: Clear buffers; SMT | retbleed: Vulnerable | srso: unknown");
 	assert_int_equal(uname(&uts), 0);
 	snprintf(text, sizeof(text), "%s %s", uts.release, uts.version);
 	assert_string_equal(string_of(&facts, "quiesce_kernel"), text);
