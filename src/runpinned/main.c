@@ -147,6 +147,13 @@ static int exit_status(const struct measurement *m, const struct stop *stop, int
 	}
 }
 
+/* What a step does not say itself where memory is short. */
+static void say_if_no_memory(int error)
+{
+	if (error == -ENOMEM)
+		say_errno(error, "cannot prepare the runs");
+}
+
 /* Everything from the chosen CPUs on; the CPUs are locked and runs are made in here. */
 static int measure_commands(const struct options *options, const struct place *place,
 	struct commands *commands, const struct counting *counting, struct stop *stop)
@@ -167,6 +174,7 @@ static int measure_commands(const struct options *options, const struct place *p
 		}
 	}
 	r = save_open(options, commands, &save);
+	say_if_no_memory(r);
 	if (r < 0)
 		return EXIT_FAILED;
 	r = lock_cpus(options, place, stop, &lock);
@@ -210,12 +218,14 @@ static int run_here(const struct options *options, struct commands *commands, st
 	int r, status;
 
 	r = place_choose(options->cpus, &place);
+	say_if_no_memory(r);
 	if (r < 0)
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	if (options->quiesce && !options->dry_run && quiesce_check(place->cpus) < 0)
 		return EXIT_FAILED;
 	r = counting_open(
 		options->events, cpumask_first(place->cpus), !options->no_evidence, &counting);
+	say_if_no_memory(r);
 	if (r < 0)
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	if (options->drop_caches && access("/proc/sys/vm/drop_caches", W_OK) < 0) {
@@ -224,7 +234,12 @@ static int run_here(const struct options *options, struct commands *commands, st
 	}
 	if (options->dry_run) {
 		r = print_plan(options, place, commands, counting);
-		return r < 0 || fflush(stdout) != 0 ? EXIT_FAILED : EXIT_DONE;
+		say_if_no_memory(r);
+		if (r == 0 && fflush(stdout) != 0) {
+			r = -errno;
+			say_errno(r, "cannot write to standard output");
+		}
+		return r < 0 ? EXIT_FAILED : EXIT_DONE;
 	}
 	status = measure_commands(options, place, commands, counting, stop);
 	/* The launchers end while signals still wait, and while the CPUs are still ours. */
@@ -238,6 +253,7 @@ static int run_quietly(const struct options *options, struct commands *commands,
 	int r, status;
 
 	r = quiesce_begin(options->cpus, stop, &quiesce);
+	say_if_no_memory(r);
 	if (r < 0)
 		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
 	status = run_here(options, commands, stop);
