@@ -55,6 +55,7 @@
 
 #include "../machine/marks.h"
 #include "../machine/scene.h"
+#include "basic/parse.h"
 
 enum {
 	CALLS_MAX = 1 << 16,
@@ -641,10 +642,9 @@ static void try_call(struct campaign *campaign, unsigned at, struct known_call c
 
 static uint64_t parse_number(const char *text)
 {
-	char *end;
-	uint64_t number = strtoull(text, &end, 10);
+	uint64_t number;
 
-	if (!*text || *end)
+	if (parse_u64(text, 0, UINT64_MAX, &number) < 0)
 		die(EXIT_BAD_USAGE, "'%s' is no number", text);
 	return number;
 }

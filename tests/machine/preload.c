@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A library to preload to a program whose calls are to fail (faults.c):
+ * A library to preload to a program whose calls are to fail (../faults/faults.c):
  *
  * - it tells when the program begins and how often it has allocated memory at the end (marks.h);
  * - with FAULT_ALLOCATION=N in the environment, allocation N fails, and with FAULT_FOREVER as well
@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../machine/marks.h"
+#include "basic/parse.h"
+#include "marks.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -40,14 +42,20 @@ static bool fail_forever;
 static long kill_after; /* 0: never */
 static bool begun;
 
+/* The number in the environment; 0 for none. */
+static long read_number(const char *name)
+{
+	const char *text = getenv(name);
+	uint64_t number;
+
+	return text && parse_u64(text, 0, LONG_MAX, &number) == 0 ? (long)number : 0;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
-	const char *at = getenv("FAULT_ALLOCATION");
-
-	fail_at = at ? atol(at) : 0;
-	at = getenv("KILL_AFTER_WRITE");
-	kill_after = at ? atol(at) : 0;
+	fail_at = read_number("FAULT_ALLOCATION");
 	fail_forever = getenv("FAULT_FOREVER");
+	kill_after = read_number("KILL_AFTER_WRITE");
 	(void)mark(MARK_BEGIN, 0);
 	begun = true;
 }
