@@ -40,8 +40,12 @@ int print(FILE *stream, const char *format, ...)
 		text = NULL;
 	va_end(ap);
 	clean = text ? text_escape_lines(text) : NULL;
-	if (!clean)
+	if (!clean) {
+		/* Not a line must be missing that nobody notices: to read from a stream that is
+		 * open for writing is an error, and errors stick (POSIX, fgetc()). */
+		(void)getc(stream);
 		return -ENOMEM;
+	}
 	return fputs(clean, stream) == EOF ? -EIO : 0;
 }
 

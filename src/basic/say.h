@@ -31,8 +31,8 @@ void say_errno(int error, const char *format, ...) _printf_(2, 3);
 const char *say_last(void);
 /*
  * The text as it stands, newlines included: whoever puts a name into it that may hold a newline
- * escapes that name before. 0, -ENOMEM, or -EIO; the stream's own error sticks to the stream, for
- * those who look at it once, at the end.
+ * escapes that name before. 0, -ENOMEM, or -EIO; either sticks to the stream (ferror(3)), for those
+ * who look at it once, at the end.
  */
 int print(FILE *stream, const char *format, ...) _printf_(2, 3);
 /* What getopt_long(3) has just refused, and where the help is: ':' is an option without its value,

@@ -201,8 +201,9 @@ int conclude(const struct options *options, const struct place *place, struct co
 	r = save_commit(save, parts.items, parts.n, &saved);
 	if (saved && !options->quiet)
 		print(stream, "saved in %s\n", saved);
-	if (fflush(stream) != 0 && r == 0) {
-		r = -errno;
+	errno = 0;
+	if ((fflush(stream) != 0 || ferror(stream)) && r == 0) {
+		r = errno > 0 ? -errno : -EIO;
 		say_errno(r, "cannot write to standard output");
 	}
 	return r;

@@ -235,8 +235,9 @@ static int run_here(const struct options *options, struct commands *commands, st
 	if (options->dry_run) {
 		r = print_plan(options, place, commands, counting);
 		say_if_no_memory(r);
-		if (r == 0 && fflush(stdout) != 0) {
-			r = -errno;
+		errno = 0;
+		if (r == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+			r = errno > 0 ? -errno : -EIO;
 			say_errno(r, "cannot write to standard output");
 		}
 		return r < 0 ? EXIT_FAILED : EXIT_DONE;

@@ -115,22 +115,64 @@ static void fuzz_values(const uint8_t *data, size_t size)
 	free(copy);
 }
 
+/* The next bytes of the input, as many as there are of them; the rest is zero. */
+static void take(const uint8_t **data, size_t *size, void *ret, size_t wanted)
+{
+	size_t n = MIN(*size, wanted);
+
+	memset(ret, 0, wanted);
+	memcpy(ret, *data, n);
+	*data += n;
+	*size -= n;
+}
+
+static void put(int fd, const void *bytes, size_t size)
+{
+	must(write(fd, bytes, size) == (ssize_t)size);
+}
+
+/* What a launcher could write that has lost its mind: records of any kind in any order, of which
+ * the input gives the kinds, the sizes of texts and some of the bytes. */
 static void fuzz_ledger(const uint8_t *data, size_t size)
 {
-	size_t n_files = size > 0 ? data[0] % 4 : 0;
+	uint8_t n_files;
 	struct ledger *ledger = NULL;
 	struct ledger_run run;
 	int fd = ledger_fd_create();
+	struct stat st;
 
+	take(&data, &size, &n_files, 1);
+	n_files %= 4;
 	must(fd >= 0 && ledger_new(fd, n_files, &ledger) == 0);
-	if (size > 1)
-		must(pwrite(fd, data + 1, size - 1, 0) == (ssize_t)size - 1);
-	if (ledger_load(ledger, size > 1 ? size - 1 : 0) == 0) {
+	while (size > 0) {
+		struct launch_report report = { 0 };
+		uint8_t choice, text[64];
+		uint32_t kind;
+		int16_t length;
+
+		take(&data, &size, &choice, 1);
+		kind = choice % 5;
+		put(fd, &kind, sizeof(kind));
+		if (kind == LEDGER_REPORT) {
+			take(&data, &size, &report, MIN((size_t)choice, sizeof(report)));
+			put(fd, &report, sizeof(report));
+			continue;
+		}
+		for (unsigned i = 0; i < n_files; i++) {
+			take(&data, &size, &length, sizeof(length));
+			put(fd, &(int32_t){ length }, sizeof(int32_t));
+		}
+		take(&data, &size, &choice, 1);
+		take(&data, &size, text, choice % sizeof(text));
+		put(fd, text, choice % sizeof(text));
+	}
+	must(fstat(fd, &st) == 0);
+	if (ledger_load(ledger, (size_t)st.st_size) == 0) {
 		while (ledger_next(ledger, &run) == 1) {
 			for (size_t i = 0; run.after && i < n_files; i++) {
-				const struct ledger_text *text = &run.after->texts[i];
+				const struct ledger_text *reading = &run.after->texts[i];
 
-				must(text->size < 0 || text->data[text->size] == '\0');
+				must(reading->size < 0 || reading->data[reading->size] == '\0');
 			}
 		}
 	}
