@@ -210,7 +210,8 @@ def judge(scenario, place, status, outlived, stdout, stderr):
     said = re.search(rf'^{scenario.program}: .', stderr, re.MULTILINE)
     # The dynamic loader, of which not all messages have a name before them, and the reader of
     # libsensors' configuration, which ends the program by itself.
-    others = (status == 127 and stderr) or 'flex scanner failed' in stderr
+    others = (status == 127 and stderr) or 'flex scanner failed' in stderr \
+        or stderr.startswith('out of dynamic memory in yy')
     wanted(status in (0, 128 + 6, 128 + 11) or said or others,
            f'status {status} without a message ({stderr!r})')
     scenario.check_end(place, status, stdout, stderr)
