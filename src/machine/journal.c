@@ -70,7 +70,7 @@ static int compare_by_path(const void *a, const void *b, void *entries)
 
 static void sort_by_path(struct journal *journal)
 {
-	if (journal->is_sorted)
+	if (journal->is_sorted || journal->n == 0)
 		return;
 	for (size_t i = 0; i < journal->n; i++)
 		journal->by_path[i] = i;
