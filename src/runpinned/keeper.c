@@ -32,6 +32,10 @@ int keeper_prepare(pid_t runpinned, struct keeper *ret)
 		return -errno;
 	if (getppid() != runpinned)
 		return -ESRCH;
+	/* While SIGCHLD is ignored, the kernel tells nobody that a child has ended (wait(2)). */
+	keeper.caller_chld = signal(SIGCHLD, SIG_DFL);
+	if (keeper.caller_chld == SIG_ERR)
+		return -errno;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);

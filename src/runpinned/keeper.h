@@ -24,9 +24,10 @@
 
 struct keeper {
 	pid_t runpinned;
-	int signals;  /* a signalfd */
-	int socket;   /* a SOCK_SEQPACKET, for the launcher's questions */
-	int launcher; /* its end of that */
+	int signals;		  /* a signalfd */
+	int socket;		  /* a SOCK_SEQPACKET, for the launcher's questions */
+	int launcher;		  /* the launcher's end of that socket */
+	void (*caller_chld)(int); /* for the launcher: SIG_IGN where the caller ignores SIGCHLD */
 };
 
 /* In the forked child of `runpinned` that is to be the keeper. Nothing has to be undone after a

@@ -221,6 +221,7 @@ __attribute__((noreturn)) static void become_keeper(const struct birth *birth, p
 		exit_with(birth->socket, LAUNCH_STEP_SETUP, -errno);
 	if (launcher > 0)
 		keeper_live(&keeper, launcher, birth->plan->housekeeping);
+	signal(SIGCHLD, keeper.caller_chld);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		_exit(127);
