@@ -7,6 +7,8 @@
  *	FAIL_ALLOC_COUNT=FILE	how many were asked for, written to the file when the process ends
  *				by exit(3); of several processes the last one's count stands
  *
+ * An injector of system calls (faults.c) is told when main() is about to begin, and the count.
+ *
  * A forked child goes on with its parent's count, a program that is executed begins anew. Reserved
  * memory that is given back is no allocation, nor is what the dynamic loader takes before main().
  */
@@ -22,6 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../machine/marks.h"
 #include "basic/parse.h"
 
 /* Of the C library, which has them for those who stand before it. */
@@ -105,6 +108,7 @@ __attribute__((constructor)) static void begin(void)
 	if (at && parse_uint(at, 1, UINT_MAX, &fail_at) < 0)
 		abort();
 	forever = all && strcmp(all, "1") == 0;
+	(void)mark(MARK_BEGIN, 0);
 	begun = true;
 }
 
@@ -115,6 +119,7 @@ __attribute__((destructor)) static void end(void)
 	int fd;
 
 	begun = false;
+	(void)mark(MARK_ALLOCATIONS, n_asked);
 	if (!path)
 		return;
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

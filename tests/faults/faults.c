@@ -405,9 +405,9 @@ static void become_watched(
 	setenv("LD_PRELOAD", text, 1);
 	if (fault.way > DONE) {
 		snprintf(text, sizeof(text), "%u", fault.at);
-		setenv("FAULT_ALLOCATION", text, 1);
+		setenv("FAIL_ALLOC_AT", text, 1);
 		if (fault.way == MEMORY_EVER)
-			setenv("FAULT_FOREVER", "1", 1);
+			setenv("FAIL_ALLOC_FOREVER", "1", 1);
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	listener = install_filter();

@@ -25,8 +25,9 @@ def test_mode(mode, name, arguments, prepare):
         kernel = (prepare(setter.box) if prepare else None) or []
         # What binds threads sees none but its own.
         result = setter.box.run(*kernel, os.environ['FAULTS'], mode, os.environ['ONE_IN'],
-                                os.environ['SEED'], os.environ['PRELOAD'], setter.box.root, tool,
-                                *arguments, root=True, alone=setter.binds, timeout=None)
+                                os.environ['SEED'],
+                                f'{os.environ["TIMELESS"]} {os.environ["FAILING_MALLOC"]}',
+                                setter.box.root, tool, *arguments, root=True, alone=setter.binds, timeout=None)
         if result.returncode == 77:
             raise machine.Skip(result.stderr.strip())
         check(result.stdout, result.stderr)

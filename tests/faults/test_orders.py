@@ -48,7 +48,7 @@ class Setters:
         """Whether it was killed, right after its write number `at` to a knob."""
         # A shell in between, for nobody can kill the first process of a namespace from inside.
         return self.box.box.run('sh', '-c', '"$@"; exit $?', 'sh', 'env',
-                                f'LD_PRELOAD={os.environ["PRELOAD"]}', f'KILL_AFTER_WRITE={at}',
+                                f'LD_PRELOAD={os.environ["TIMELESS"]}', f'KILL_AFTER_WRITE={at}',
                                 *self.tools[name], root=True, alone=True).returncode == 137
 
 

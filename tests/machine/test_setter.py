@@ -442,7 +442,7 @@ def test_lock_held():
             # The half minute that it waits for takes no time.
             asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
                                           'verify_asan_link_order=0']))
-            result = setter.box.run('env', f'LD_PRELOAD={os.environ["PRELOAD"]}',
+            result = setter.box.run('env', f'LD_PRELOAD={os.environ["TIMELESS"]}',
                                     f'ASAN_OPTIONS={asan}', setter.tool, 'restore', root=True)
             equal(result.returncode, 1, 'status')
             check(f'(process {os.getpid()}) holds /run/quiesce/lock' in result.stderr,
