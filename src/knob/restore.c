@@ -70,6 +70,7 @@ struct restoring {
 	struct layers *layers;	      /* of the other setters */
 	struct hotplug *hotplug;      /* as it is since the last group was put back */
 	struct cpumask *waited;	      /* all CPUs that are waited for */
+	struct cpumask *absent;	      /* offline at some time since restoring began */
 	size_t writes;
 };
 
@@ -470,22 +471,35 @@ static void fail_group(
 	}
 }
 
+/* Looks at the CPUs again, which come and go while knobs are put back. */
+static int read_hotplug(struct restoring *restoring)
+{
+	struct hotplug *hotplug;
+	int r;
+
+	r = hotplug_read(restoring->journal, &hotplug);
+	if (r < 0)
+		return r;
+	cpumask_or(restoring->absent, restoring->absent, hotplug->missing);
+	cpumask_or(restoring->absent, restoring->absent, hotplug->before);
+	hotplug_free(restoring->hotplug);
+	restoring->hotplug = hotplug;
+	return 0;
+}
+
 /* All of a group: first written, each at its turn, then read back, because what comes late comes
  * for all of them at the same time. */
 static void restore_group(struct restoring *restoring, const struct order_place *places, size_t n)
 {
-	struct hotplug *hotplug;
 	int64_t deadline;
 	int r;
 
 	/* The group before may have brought CPUs back. */
-	r = hotplug_read(restoring->journal, &hotplug);
+	r = read_hotplug(restoring);
 	if (r < 0) {
 		fail_group(restoring, places, n, r);
 		return;
 	}
-	hotplug_free(restoring->hotplug);
-	restoring->hotplug = hotplug;
 	for (size_t i = 0; i < n; i++)
 		restore_entry(restoring, places[i].index);
 	for (size_t i = 0; i < n; i++) {
@@ -606,24 +620,22 @@ static int note_restored(const struct engine *engine, const struct journal_entry
 	return add_row(engine, rows, e, state->word, now, state->error);
 }
 
-/* What waits for CPUs beside what the journal says, or because of what was put back. */
+/* What lost CPUs, though the journal does not say so, or because of what was put back. Also to CPUs
+ * that have come back in the meantime, which the kernel does not give back either: what can be
+ * widened at once is, and the plan has what waits. */
 static int find_cut(struct restoring *restoring, struct knob_plan *plan)
 {
 	const struct engine *engine = restoring->engine;
-	_cleanup_(cpumask) struct cpumask *missing = NULL;
 	int r;
 
 	if (!engine->find_cut)
 		return 0;
-	r = cpumask_new(&missing);
-	if (r < 0)
+	r = read_hotplug(restoring);
+	if (r < 0 || cpumask_is_empty(restoring->absent))
 		return r;
-	cpumask_or(missing, restoring->hotplug->missing, restoring->hotplug->before);
-	if (cpumask_is_empty(missing))
-		return 0;
-	r = engine->find_cut(missing, restoring->journal, plan);
+	r = engine->find_cut(restoring->absent, restoring->journal, plan);
 	if (r == 0 && plan->n > 0)
-		cpumask_or(restoring->waited, restoring->waited, missing);
+		cpumask_or(restoring->waited, restoring->waited, restoring->absent);
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		const struct journal_entry *entry =
 			journal_find(restoring->journal, plan->knobs[i].path);
@@ -681,11 +693,13 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	for (size_t i = 0; i < journal->n; i++)
 		places[i] = (struct order_place){ .group = journal->entries[i].group, .index = i };
 	order_sort_backwards(places, journal->n);
-	r = hotplug_read(journal, &restoring.hotplug);
-	if (r == 0)
-		r = layers_read(engine->tool, &restoring.layers);
+	r = cpumask_new(&restoring.absent);
 	if (r == 0)
 		r = cpumask_new(&restoring.waited);
+	if (r == 0)
+		r = read_hotplug(&restoring);
+	if (r == 0)
+		r = layers_read(engine->tool, &restoring.layers);
 	if (r < 0)
 		goto out;
 	r = judge_entries(&restoring);
@@ -730,6 +744,7 @@ out:
 	layers_free(restoring.layers);
 	hotplug_free(restoring.hotplug);
 	cpumask_free(restoring.waited);
+	cpumask_free(restoring.absent);
 	if (r == 0)
 		*ret_result = result;
 	return r;

@@ -495,17 +495,21 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	return r;
 }
 
-/* Whether a thread of the root cpuset may run on all CPUs, but not on those that are missing: 1, 0,
- * an error. */
+/* Whether a thread of the root cpuset may run on all CPUs that are online, but not on all of those
+ * that are or were missing: 1, 0, an error. */
 static int is_cut(pid_t tid, const struct cpumask *missing)
 {
-	_cleanup_(cpumask) struct cpumask *whole = NULL, *now = NULL;
+	_cleanup_(cpumask) struct cpumask *whole = NULL, *now = NULL, *online = NULL;
 	_cleanup_free_ char *cpuset = NULL;
 	int r;
 
 	r = cpumask_new(&whole);
 	if (r == 0)
 		r = cpumask_new(&now);
+	if (r == 0)
+		r = cpumask_new(&online);
+	if (r == 0)
+		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
 	if (r < 0)
 		return r;
 	r = read_whole_affinity(tid, whole);
@@ -515,6 +519,9 @@ static int is_cut(pid_t tid, const struct cpumask *missing)
 		return is_hidden(r) ? 0 : r;
 	if (cpumask_subset(missing, whole) || !cpumask_subset(now, whole))
 		return 0;
+	/* That a thread is not on a CPU which has come back just now is not the thread's choice. */
+	cpumask_or(now, now, missing);
+	cpumask_and(now, now, online);
 	r = is_everywhere(tid, now);
 	if (r <= 0)
 		return r;

@@ -70,10 +70,11 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet);
 
 /*
- * Threads of the root cpuset that may run on all CPUs that are online, and on none of those that
- * are `missing`, which they lost as told above: they are given all. Adds those with which the
- * kernel does not do that before these are online to the plan, as followers. Whose choice is in the
- * journal is left alone; so are all that are not in one that an earlier restore has left over.
+ * Threads of the root cpuset that may run on all CPUs that are online, but not on all of those that
+ * are `missing`, or were and are back: these CPUs they have lost as told above, and they are given
+ * all. Adds those with which the kernel does not do that before the CPUs are online to the plan, as
+ * followers. Whose choice is in the journal is left alone; so are all that are not in one that an
+ * earlier restore has left over.
  */
 int threads_find_cut(
 	const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);

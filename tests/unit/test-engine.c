@@ -1153,6 +1153,37 @@ static void test_cut_by_kernel(_unused_ void **state)
 	assert_false(has_journal());
 }
 
+static void come_back(_unused_ const char *name, _unused_ const char *value)
+{
+	write_text("/run/online", "0-3\n");
+}
+
+/* A CPU that comes back in the middle of restore has been missed by threads all the same. */
+static void test_cut_and_back(_unused_ void **state)
+{
+	struct engine engine = engine_plain;
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	engine.find_cut = find_cut;
+	set("a", "1");
+	set("b", "1");
+	set("thread", "all");
+	add(&plan, 0, "a", "0");
+	add(&plan, 1, "b", "0");
+	assert_apply(0, &plan);
+	knob_plan_clear(&plan);
+	write_text("/run/online", "0,2-3\n");
+	machine.side_effect = come_back;
+	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
+	machine.side_effect = NULL;
+	assert_string_equal(words, "b:restored a:restored thread:waiting ");
+	set("thread", "0,2-3");
+	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
+	assert_string_equal(words, "thread:restored ");
+	assert_false(has_journal());
+}
+
 /* Killed somewhere in restore: what it had done already is not somebody else's work. */
 static void test_restore_again(_unused_ void **state)
 {
@@ -1650,6 +1681,7 @@ int main(void)
 		TEST_CPUS(test_apply_over_waiting),
 		TEST_CPUS(test_waiting_is_over),
 		TEST_CPUS(test_cut_by_kernel),
+		TEST_CPUS(test_cut_and_back),
 		TEST(test_restore_again),
 		TEST(test_no_journal_no_write),
 		TEST(test_no_journal_over_one),
