@@ -530,6 +530,35 @@ static const struct knob *find_refused(const struct knob_plan *plan)
 	return NULL;
 }
 
+/* Knobs that were there when the apply began, and then not any more: their CPU or device was taken
+ * away. In one line. Returns how many; threads and the like, which end all the time, are none. */
+static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_plan *plan)
+{
+	const struct knob *first = NULL;
+	char more[32] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		const struct knob_backend *backend;
+		const char *rest;
+
+		if (knob->word != KNOB_UNAVAILABLE || !knob->before || !knob->wanted)
+			continue;
+		backend = knob_find_backend(setter->backends, knob->path, &rest);
+		if (backend && backend->fleeting)
+			continue;
+		if (n++ == 0)
+			first = knob;
+	}
+	if (n > 1)
+		snprintf(more, sizeof(more), " and %zu more", n - 1);
+	if (first)
+		say("%s (%s)%s: gone since %s began to set it", first->name, first->path, more,
+			setter->name);
+	return n;
+}
+
 static int run_apply(const struct setter *setter, const struct arguments *a,
 	const struct setter_target *target, struct knob_plan *plan)
 {
@@ -550,6 +579,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	};
 	const struct knob *refused = a->strict ? find_refused(plan) : NULL;
 	struct engine_failure failure = { 0 };
+	size_t n_gone;
 	int r;
 
 	if (refused) {
@@ -570,6 +600,9 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	if (print_plan(a, plan) < 0)
 		return EXIT_FAILED;
 	tell_refused(plan);
+	n_gone = say_gone_meanwhile(setter, plan);
+	if (!did_anything(plan) && n_gone > 0)
+		return EXIT_FAILED;
 	if (!did_anything(plan)) {
 		say("nothing to do: this machine has none of these knobs, or does not let us turn them");
 		return a->strict ? EXIT_FAILED : EXIT_DONE;

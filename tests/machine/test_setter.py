@@ -329,7 +329,7 @@ def started(setter, *arguments):
             yield process
         finally:
             go.touch()
-            process.communicate(timeout=60)
+            process.said = process.communicate(timeout=60)[1]
             setter.render_choices()
 
 
@@ -477,6 +477,23 @@ def test_lock():
             check(time.monotonic() - begin >= 0.25, 'did not wait')
             timer.join()
         setter.succeed('restore')
+
+
+def test_gone_meanwhile():
+    """A CPU that is taken away in the middle: said, and what the others have is put back."""
+    with mini() as setter:
+        before = setter.snapshot()
+        cpufreq = setter.box.root / 'sys/devices/system/cpu/cpu1/cpufreq'
+        hidden = cpufreq.with_name('hidden')
+        with started(setter, '--gate', '-c', '0-1') as process:
+            cpufreq.rename(hidden)
+        equal(process.returncode, 0, process.said)
+        equal(process.said, 'mini-setter: maximum (/sys/devices/system/cpu/cpu1/cpufreq/'
+              'scaling_max_freq): gone since mini-setter began to set it\n', 'what is said')
+        hidden.rename(cpufreq)
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+        equal(setter.left_over(), [], 'left in /run/quiesce')
 
 
 def test_directory_of_others():
