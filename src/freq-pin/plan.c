@@ -599,7 +599,7 @@ static int add_others(
 	struct knob_plan *plan, const struct policies *policies, const struct topology *topology)
 {
 	_cleanup_(cpumask) struct cpumask *offline = NULL, *none = NULL;
-	const char *hypervisor = virtualization_read_hypervisor();
+	const char *hypervisor = virtualization_read_hypervisor(NULL);
 	char note[128] = "no cpufreq driver: the firmware decides, or nobody";
 	bool hosted = hypervisor && strcmp(hypervisor, "lpar") != 0;
 	int r;

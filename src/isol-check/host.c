@@ -44,6 +44,7 @@ struct host {
 	bool has_read_bootline;
 	bool has_read_partitions;
 	bool has_read_hypervisor;
+	bool hypervisor_is_told;
 	struct {
 		struct interrupts *interrupts; /* NULL: there is nothing to compare */
 		struct procstat *procstat;
@@ -403,9 +404,15 @@ struct irq_touching **host_irq_touching(struct host *host)
 const char *host_hypervisor(struct host *host)
 {
 	if (!host->has_read_hypervisor)
-		host->hypervisor = virtualization_read_hypervisor();
+		host->hypervisor = virtualization_read_hypervisor(&host->hypervisor_is_told);
 	host->has_read_hypervisor = true;
 	return host->hypervisor;
+}
+
+bool host_hypervisor_is_told(struct host *host)
+{
+	(void)host_hypervisor(host);
+	return host->hypervisor_is_told;
 }
 
 const struct interrupts *host_watched_interrupts(struct host *host)

@@ -88,6 +88,7 @@ struct irq_touching **host_irq_touching(struct host *host);
 void irq_touching_free(struct irq_touching *touching);
 /* As virtualization_read_hypervisor(). */
 const char *host_hypervisor(struct host *host);
+bool host_hypervisor_is_told(struct host *host);
 
 /*
  * What happened on the CPUs while they were watched: from host_watch() until the first of these is

@@ -85,7 +85,7 @@ static void note_machine(struct measurement *m)
 {
 	static const char *const slow[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies",
 		"pit" };
-	const char *hypervisor = virtualization_read_hypervisor();
+	const char *hypervisor = virtualization_read_hypervisor(NULL);
 
 	if (hypervisor)
 		text_appendf(&m->notes, "virtual machine (%s): some gaps may be the hypervisor's\n",

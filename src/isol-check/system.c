@@ -63,7 +63,7 @@ static void look_at_virtualization(struct host *host, struct finding *f)
 	if (container)
 		finding_add(f, VERDICT_INFO, "in a container (%s): some knobs are the host's",
 			container);
-	if (!hypervisor && !container && virtualization_is_told())
+	if (!hypervisor && !container && host_hypervisor_is_told(host))
 		finding_add(f, VERDICT_OK, "none to be seen");
 	if (f->verdict == VERDICT_RISK)
 		finding_add_fix(f, "measure on a machine of its own");

@@ -544,15 +544,16 @@ static void set_cmdline(struct facts *facts)
 
 static void set_virtualization(struct facts *facts)
 {
-	const char *hypervisor = virtualization_read_hypervisor();
 	_cleanup_free_ char *container = NULL;
+	bool told;
+	const char *hypervisor = virtualization_read_hypervisor(&told);
 
 	if (virtualization_read_container(&container) < 0)
 		facts->failed = true;
 	if (container)
 		facts_set_stringf(facts, "quiesce_virtualization", "%s%scontainer %s",
 			hypervisor ? hypervisor : "", hypervisor ? ", " : "", container);
-	else
+	else if (told)
 		facts_set_string(facts, "quiesce_virtualization", hypervisor ? hypervisor : "none");
 }
 

@@ -136,7 +136,21 @@ static const char *read_sysinfo(void)
 	return virtualization_parse_sysinfo(text);
 }
 
-const char *virtualization_read_hypervisor(void)
+/* On other machines than x86, whose CPUs' flags are enough. */
+static bool has_source(void)
+{
+	static const char *const files[] = { "/sys/hypervisor/type",
+		"/sys/class/dmi/id/product_name", "/sys/class/dmi/id/sys_vendor",
+		"/proc/device-tree/compatible", "/proc/sysinfo" };
+	char text[FILE_ATTR_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (file_read_attr(AT_FDCWD, files[i], text, sizeof(text)) > 0)
+			return true;
+	return false;
+}
+
+static const char *find_hypervisor(bool *ret_told)
 {
 	_cleanup_free_ char *cpuinfo_text = NULL;
 	struct cpuinfo info = { 0 };
@@ -148,11 +162,13 @@ const char *virtualization_read_hypervisor(void)
 	if (file_read_attr(AT_FDCWD, "/sys/hypervisor/type", text, sizeof(text)) > 0)
 		return strstr(text, "xen") ? "xen" : "vm";
 
-	if (cpuinfo_read(&cpuinfo_text) < 0 || cpuinfo_parse(cpuinfo_text, 0, &info) < 0)
+	if (cpuinfo_read(&cpuinfo_text) < 0 || !*cpuinfo_text ||
+		cpuinfo_parse(cpuinfo_text, 0, &info) < 0)
 		return NULL;
 	flagged = info.hypervisor;
 	cpuinfo_clear(&info);
 	x86 = strstr(cpuinfo_text, "\nflags") != NULL;
+	*ret_told = x86 || has_source();
 	/* DMI alone is no proof on x86, where the CPU itself says it. */
 	if (x86 && !flagged)
 		return NULL;
@@ -169,23 +185,14 @@ const char *virtualization_read_hypervisor(void)
 	return name;
 }
 
-bool virtualization_is_told(void)
+const char *virtualization_read_hypervisor(bool *ret_told)
 {
-	static const char *const files[] = { "/sys/hypervisor/type",
-		"/sys/class/dmi/id/product_name", "/sys/class/dmi/id/sys_vendor",
-		"/proc/device-tree/compatible", "/proc/sysinfo" };
-	_cleanup_free_ char *cpuinfo_text = NULL;
-	char text[FILE_ATTR_SIZE];
+	bool told = false;
+	const char *name = find_hypervisor(&told);
 
-	if (cpuinfo_read(&cpuinfo_text) < 0 || !*cpuinfo_text)
-		return false;
-	/* On x86 the CPU's flags are enough. */
-	if (strstr(cpuinfo_text, "\nflags"))
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (file_read_attr(AT_FDCWD, files[i], text, sizeof(text)) > 0)
-			return true;
-	return false;
+	if (ret_told)
+		*ret_told = told || name;
+	return name;
 }
 
 const char *virtualization_find_container(const char *environment, size_t length)

@@ -12,15 +12,13 @@
 /*
  * "kvm", "xen", "vmware", "microsoft", "qemu", "oracle", "amazon", ...; "vm" for a hypervisor
  * without a name; "lpar" for a logical partition, which on s390 and POWER is as near to the metal
- * as one gets; NULL when there is none to be seen. A static string.
+ * as one gets; NULL when there is none to be seen. A static string. *ret_told, which may be NULL,
+ * says whether the machine would have told: NULL without that is no proof that there is none.
  *
  * From cpuinfo's `hypervisor` flag and DMI (arch/x86), the clock sources that the kernel offers,
  * /sys/hypervisor/type, /proc/device-tree (Arm, RISC-V, POWER) and /proc/sysinfo (s390).
  */
-const char *virtualization_read_hypervisor(void);
-/* Whether this machine would have told: without a hypervisor's name that says that there is none.
- */
-bool virtualization_is_told(void);
+const char *virtualization_read_hypervisor(bool *ret_told);
 /* The same of the text of /proc/sysinfo alone ("VM00 Control Program: KVM/Linux"; stsi_3_2_2() in
  * arch/s390/kernel/sysinfo.c). */
 const char *virtualization_parse_sysinfo(const char *text);

@@ -320,7 +320,7 @@ static const char *limit_latency(uint64_t halt, const char *now, char *buf, size
 
 static int plan_pm_qos(struct planning *p)
 {
-	bool guest = virtualization_read_hypervisor() != NULL;
+	bool guest = virtualization_read_hypervisor(NULL) != NULL;
 
 	cpumask_for_each (cpu, p->target->cpus) {
 		_cleanup_free_ char *now = NULL;

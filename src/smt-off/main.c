@@ -319,7 +319,7 @@ static int add_control(const struct scene *scene, struct knob_plan *plan)
 /* No thread is to go: why. */
 static int add_reason(const struct scene *scene, struct knob_plan *plan)
 {
-	const char *hypervisor = virtualization_read_hypervisor();
+	const char *hypervisor = virtualization_read_hypervisor(NULL);
 	_cleanup_free_ char *note = NULL;
 
 	switch (scene->control) {

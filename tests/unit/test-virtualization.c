@@ -64,7 +64,7 @@ static void test_hypervisor(_unused_ void **state)
 						   "available_clocksource",
 					cases[i].clocks));
 		fprintf(stderr, "case %zu, %s\n", i, cases[i].vendor ? cases[i].vendor : "none");
-		hypervisor = virtualization_read_hypervisor();
+		hypervisor = virtualization_read_hypervisor(NULL);
 		if (cases[i].hypervisor) {
 			assert_non_null(hypervisor);
 			assert_string_equal(hypervisor, cases[i].hypervisor);
