@@ -676,18 +676,27 @@ class Processes:
         """One that says nothing but that such are to be seen. It stays on CPU 0."""
         return self.program('hog') + self.disguise('kthreadd', 0x04200000)
 
+    @staticmethod
+    def asleep(cpu, pid='$!'):
+        """Waits until the process has become its program and sleeps on that CPU, half a minute at most."""
+        return ('n=0; until awk \'{ exit !($2 != "(sh)" && $3 == "S" && $39 == '
+                f'{cpu}) }}\' /proc/{pid}/stat; do '
+                f'n=$((n + 1)); [ $n -lt 600 ] || {{ cat /proc/{pid}/stat >&2; exit 98; }}; '
+                'sleep 0.05; done; ')
+
     def disguise(self, name, flags):
         """The process that was started last as a thread of the kernel: $thread, in its own line of
         /proc. The scheduler knows better, and where it may run is real."""
         stat = '/proc/$thread/stat'
-        # It shall have become what it is to be: until its exec it is a part of the shell.
-        return (f'thread=$!; sleep 0.2; awk \'{{ $2 = "({name})"; $9 = {flags}; print }}\' {stat} '
+        # Until its exec it is a part of the shell.
+        return (f'thread=$!; {self.asleep(0)} awk \'{{ $2 = "({name})"; $9 = {flags}; print }}\' {stat} '
                 f'>stat && mount --bind stat {stat} || exit 99; ')
 
     def look(self, script, cpus):
         result = self.shell(f'{script} {ISOL_CHECK} --json --watch 0 -c {cpus}')
         if result.returncode == 99:
             raise Skip(f'nothing can be mounted over /proc here: {result.stderr.strip()}')
+        check(result.returncode != 98, f'did not come to sleep there in time: {result.stderr}')
         return looked(result)
 
 
@@ -704,18 +713,18 @@ def test_tasks():
         expect(rows['tasks'], 'ok')
         # It ran there and has ended, and its parent does not ask for it.
         rows = processes.look(f'{kernel} (taskset -c 1 true & exec {processes.program("hog")[:-2]}) &'
-                              ' sleep 0.5;', 1)
+                              f'{processes.asleep(0)}', 1)
         expect(rows['tasks'], 'ok')
         # Among processes that are only a container's, or the user's own, none is proof of nothing.
         rows = processes.look('', 1)
         for name in ('tasks', 'kthreads', 'irqbalance', 'tuners'):
             expect(rows[name], 'unknown')
         # It may run on both, and is on the other one as long as it sleeps.
-        rows = processes.look(f'{processes.program("hog")} taskset -p -c 0 $! >/dev/null; sleep 0.2;'
-                              ' taskset -p -c 0,1 $! >/dev/null;', 1)
+        rows = processes.look(f'{processes.program("hog")} taskset -p -c 0 $! >/dev/null;'
+                              f'{processes.asleep(0)} taskset -p -c 0,1 $! >/dev/null;', 1)
         expect(rows['tasks'], 'risk', '1 tasks may run here; none ran here last')
         rows = processes.look(f'{processes.program("hog")} taskset -p -c 1 $! >/dev/null;'
-                              ' sleep 0.2;', 1)
+                              f'{processes.asleep(1)}', 1)
         expect(rows['tasks'], 'noise', '1 tasks may run here, 1 ran here last')
         check('hog' in rows['tasks']['seen'], rows['tasks'])
         equal(rows['tasks']['fix'], 'cpu-shield -c 1', rows['tasks'])
@@ -758,8 +767,8 @@ def test_tuners():
         rows = processes.look(processes.kernel_thread(), 0)
         for name in ('tuners', 'irqbalance'):
             expect(rows[name], 'ok')
-        rows = processes.look(processes.program('tuned') + processes.program('irqbalance') +
-                              'sleep 0.2;', 0)
+        rows = processes.look(processes.program('tuned') + processes.asleep(0) +
+                              processes.program('irqbalance') + processes.asleep(0), 0)
         expect(rows['tuners'], 'risk')
         equal(rows['tuners']['fix'], 'systemctl stop tuned', rows['tuners'])
         expect(rows['irqbalance'], 'risk')
