@@ -9,7 +9,7 @@
 #include "knob/inspect.h"
 #include "knob/layers.h"
 #include "knob/order.h"
-#include "knob/rollback.h"
+#include "knob/restore.h"
 
 /* Whether this one is to be written. */
 static bool is_to_write(const struct knob *knob)
@@ -317,12 +317,21 @@ static void say_left(struct engine_failure *failure, const char *tool)
 	failure->what = both;
 }
 
-/* After a failed apply: knobs and journal as they were before it. */
+/* After a failed apply: knobs and journal as they were before it. Where that cannot be, the journal
+ * knows how it was, and `restore` may have more luck. */
 static void undo_apply(const struct engine *engine, struct knob_plan *plan,
-	const struct journal *before, struct engine_failure *failure)
+	const struct journal *journal, const struct journal *before, struct engine_failure *failure)
 {
-	if (rollback_plan(engine, plan) < 0) {
-		/* The journal knows how it was: `restore` may have more luck. */
+	_cleanup_(journal) struct journal *left = NULL;
+	int r;
+
+	r = journal_new(engine->tool, &left);
+	if (r == 0)
+		r = restore_turned(engine, plan, journal->online, left);
+	if (r < 0 || left->n > 0) {
+		/* Without a journal before it, what waits is all that is left to do. */
+		if (r == 0 && !before)
+			(void)journal_save(left);
 		say_left(failure, engine->tool);
 		return;
 	}
@@ -434,6 +443,6 @@ int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engin
 	if (r == 0)
 		r = turn_knobs(engine, layers, journal, plan, failure);
 	if (r < 0)
-		undo_apply(engine, plan, before, failure);
+		undo_apply(engine, plan, journal, before, failure);
 	return r;
 }

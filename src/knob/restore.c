@@ -56,6 +56,7 @@ struct restore_state {
 	int error; /* positive errno */
 	char *now;
 	bool known;  /* the journal said what the knob had become */
+	bool turned; /* by this process, which wants it back also where it cannot be read */
 	bool leave;  /* it is not ours to put back */
 	bool below;  /* another setter has turned it since */
 	size_t seen; /* how much had been written when it was read last */
@@ -71,8 +72,25 @@ struct restoring {
 	struct hotplug *hotplug;      /* as it is since the last group was put back */
 	struct cpumask *waited;	      /* all CPUs that are waited for */
 	struct cpumask *absent;	      /* offline at some time since restoring began */
+	struct order_place *places;   /* of the journal's entries, in the order of the walk */
+	struct knob_plan cut;	      /* find_cut() */
 	size_t writes;
 };
+
+static void cleanup_restoring(struct restoring *restoring)
+{
+	for (size_t i = 0; restoring->states && i < restoring->journal->n; i++) {
+		free(restoring->states[i].now);
+		free(restoring->states[i].rest);
+	}
+	free(restoring->states);
+	free(restoring->places);
+	knob_plan_clear(&restoring->cut);
+	layers_free(restoring->layers);
+	hotplug_free(restoring->hotplug);
+	cpumask_free(restoring->waited);
+	cpumask_free(restoring->absent);
+}
 
 static void fail_entry(struct restore_state *state, int r)
 {
@@ -389,8 +407,13 @@ static void restore_entry(struct restoring *restoring, size_t index)
 
 	if (state->leave && !state->below)
 		keep_foreign(restoring, index);
-	if (state->leave || read_now(restoring, index) < 0)
+	if (state->leave)
 		return;
+	if (read_now(restoring, index) < 0) {
+		if (state->turned && state->word == RESTORE_FAILED)
+			(void)write_text(restoring, entry, entry->old);
+		return;
+	}
 	r = has_come(restoring, index);
 	if (r != 0) {
 		state->leave = true;
@@ -594,12 +617,13 @@ static bool stays_in_journal(
 		state->word == RESTORE_WAITING;
 }
 
-/* The row of an entry, and what is left over into `left`. Takes the state's text over. */
+/* What is left over of an entry goes into `left`, and its row to the rows, if these are wanted.
+ * Takes the state's text over. */
 static int note_restored(const struct engine *engine, const struct journal_entry *e,
 	struct restore_state *state, int64_t failed_group, struct journal *left,
 	struct restore_rows *rows)
 {
-	char *now = TAKE_PTR(state->now);
+	_cleanup_free_ char *now = TAKE_PTR(state->now);
 	int r;
 
 	if (state->waits && state->word == RESTORE_DONE)
@@ -609,23 +633,22 @@ static int note_restored(const struct engine *engine, const struct journal_entry
 
 		r = journal_add(
 			left, e->group, e->kind, e->path, e->name, e->old, well ? now : e->new);
-		if (r < 0) {
-			free(now);
+		if (r < 0)
 			return r;
-		}
 		left->entries[left->n - 1].since = e->since;
 		left->entries[left->n - 1].left = state->word == RESTORE_FOREIGN;
 		left->entries[left->n - 1].waits = state->word == RESTORE_WAITING;
 	}
-	return add_row(engine, rows, e, state->word, now, state->error);
+	return rows ? add_row(engine, rows, e, state->word, TAKE_PTR(now), state->error) : 0;
 }
 
 /* What lost CPUs, though the journal does not say so, or because of what was put back. Also to CPUs
  * that have come back in the meantime, which the kernel does not give back either: what can be
  * widened at once is, and the plan has what waits. */
-static int find_cut(struct restoring *restoring, struct knob_plan *plan)
+static int find_cut(struct restoring *restoring)
 {
 	const struct engine *engine = restoring->engine;
+	struct knob_plan *plan = &restoring->cut;
 	int r;
 
 	if (!engine->find_cut)
@@ -648,9 +671,10 @@ static int find_cut(struct restoring *restoring, struct knob_plan *plan)
 }
 
 /* Those of them that are not in the journal. */
-static int note_cut(const struct restoring *restoring, const struct knob_plan *plan,
-	struct journal *left, struct restore_rows *rows)
+static int note_cut(
+	const struct restoring *restoring, struct journal *left, struct restore_rows *rows)
 {
+	const struct knob_plan *plan = &restoring->cut;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
@@ -671,83 +695,151 @@ static int note_cut(const struct restoring *restoring, const struct knob_plan *p
 	return r;
 }
 
+static int restoring_begin(
+	const struct engine *engine, struct journal *journal, struct restoring *ret)
+{
+	int r = 0;
+
+	*ret = (struct restoring){
+		.engine = engine,
+		.journal = journal,
+		.states = calloc(journal->n + 1, sizeof(*ret->states)),
+		.places = calloc(journal->n + 1, sizeof(*ret->places)),
+	};
+	if (!ret->places || !ret->states)
+		return -ENOMEM;
+	for (size_t i = 0; i < journal->n; i++)
+		ret->places[i] =
+			(struct order_place){ .group = journal->entries[i].group, .index = i };
+	order_sort_backwards(ret->places, journal->n);
+	r = cpumask_new(&ret->absent);
+	if (r == 0)
+		r = cpumask_new(&ret->waited);
+	return r < 0 ? r : read_hotplug(ret);
+}
+
+/* Puts back all entries that are not to be left as they are. What cannot be put back, its state
+ * says; an error is one of the whole. */
+static int walk(struct restoring *restoring)
+{
+	const struct order_place *places = restoring->places;
+	size_t n = restoring->journal->n;
+
+	for (size_t i = 0, end; i < n; i = end) {
+		end = order_find_group_end(places, n, i);
+		restore_group(restoring, &places[i], end - i);
+	}
+	restore_moved(restoring);
+	return find_cut(restoring);
+}
+
+/* What has become of the entries: rows, unless these are NULL, and in `left` what is left over.
+ * *ret_result is the error of the first entry that failed, else 0. */
+static int collect(struct restoring *restoring, struct journal *left, struct restore_rows *rows,
+	int *ret_result)
+{
+	const struct journal *journal = restoring->journal;
+	int64_t failed_group = NOTHING_FAILED;
+	int result = 0, r = 0;
+
+	for (size_t i = 0; i < journal->n && result == 0; i++) {
+		size_t index = restoring->places[i].index;
+		const struct restore_state *state = &restoring->states[index];
+
+		if (state->word != RESTORE_FAILED)
+			continue;
+		result = state->error ? -state->error : -EINVAL;
+		/* Backwards: the first one has the highest group. */
+		failed_group = journal->entries[index].group;
+	}
+	for (size_t i = 0; r == 0 && i < journal->n; i++) {
+		size_t index = restoring->places[i].index;
+
+		r = note_restored(restoring->engine, &journal->entries[index],
+			&restoring->states[index], failed_group, left, rows);
+	}
+	if (r == 0)
+		r = note_cut(restoring, left, rows);
+	if (r == 0 && rows && !cpumask_is_empty(restoring->waited)) {
+		rows->waits_for = cpumask_format_list(restoring->waited);
+		r = rows->waits_for ? 0 : -ENOMEM;
+	}
+	if (r == 0)
+		*ret_result = result;
+	return r;
+}
+
 /* All entries; those that are left over go into `left`. *ret_result is the error of the first that
  * failed. An error of the whole, such as memory that ran out, says nothing of the entries. */
 static int restore_entries(const struct engine *engine, struct journal *journal,
 	struct journal *left, struct restore_rows *rows, int *ret_result)
 {
-	_cleanup_free_ struct order_place *places = calloc(journal->n + 1, sizeof(*places));
-	struct restoring restoring = {
-		.engine = engine,
-		.journal = journal,
-		.states = calloc(journal->n + 1, sizeof(*restoring.states)),
-	};
-	struct knob_plan cut = { 0 };
-	int64_t failed_group = NOTHING_FAILED;
-	int result = 0, r = 0;
+	_cleanup_(restoring) struct restoring restoring = { 0 };
+	int r;
 
-	if (!places || !restoring.states) {
-		free(restoring.states);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < journal->n; i++)
-		places[i] = (struct order_place){ .group = journal->entries[i].group, .index = i };
-	order_sort_backwards(places, journal->n);
-	r = cpumask_new(&restoring.absent);
-	if (r == 0)
-		r = cpumask_new(&restoring.waited);
-	if (r == 0)
-		r = read_hotplug(&restoring);
+	r = restoring_begin(engine, journal, &restoring);
 	if (r == 0)
 		r = layers_read(engine->tool, &restoring.layers);
-	if (r < 0)
-		goto out;
-	r = judge_entries(&restoring);
+	if (r == 0)
+		r = judge_entries(&restoring);
 	if (r == 0)
 		r = layers_save(restoring.layers);
-	if (r < 0)
-		goto out;
-	for (size_t i = 0, end; i < journal->n; i = end) {
-		end = order_find_group_end(places, journal->n, i);
-		restore_group(&restoring, &places[i], end - i);
-	}
-	restore_moved(&restoring);
-	r = find_cut(&restoring, &cut);
-	for (size_t i = 0; i < journal->n; i++) {
-		const struct restore_state *state = &restoring.states[places[i].index];
-
-		/* Backwards: the first one has the highest group. */
-		if (state->word != RESTORE_FAILED || result < 0)
-			continue;
-		result = state->error ? -state->error : -EINVAL;
-		failed_group = journal->entries[places[i].index].group;
-	}
-	for (size_t i = 0; r == 0 && i < journal->n; i++) {
-		size_t index = places[i].index;
-
-		r = note_restored(engine, &journal->entries[index], &restoring.states[index],
-			failed_group, left, rows);
-	}
 	if (r == 0)
-		r = note_cut(&restoring, &cut, left, rows);
-	if (r == 0 && !cpumask_is_empty(restoring.waited)) {
-		rows->waits_for = cpumask_format_list(restoring.waited);
-		r = rows->waits_for ? 0 : -ENOMEM;
+		r = walk(&restoring);
+	return r < 0 ? r : collect(&restoring, left, rows, ret_result);
+}
+
+/* What an apply has turned, or may have moved, as the entries of a journal. */
+static int add_turned(struct journal *journal, const struct knob_plan *plan)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (knob->before)
+			r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
+				knob->whole ? knob->whole : knob->before, NULL);
 	}
-out:
-	for (size_t i = 0; i < journal->n; i++) {
-		free(restoring.states[i].now);
-		free(restoring.states[i].rest);
-	}
-	free(restoring.states);
-	knob_plan_clear(&cut);
-	layers_free(restoring.layers);
-	hotplug_free(restoring.hotplug);
-	cpumask_free(restoring.waited);
-	cpumask_free(restoring.absent);
-	if (r == 0)
-		*ret_result = result;
 	return r;
+}
+
+/* Whether what shows of a knob may be from before it was written just now. The kernel has refused a
+ * frequency for good. */
+static bool may_come_yet(const struct knob *knob)
+{
+	return knob->turned && (knob->kind != KNOB_FREQUENCY || knob->error == 0);
+}
+
+int restore_turned(const struct engine *engine, const struct knob_plan *plan, const char *online,
+	struct journal *left)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_(restoring) struct restoring restoring = { 0 };
+	int result = 0, r;
+
+	r = journal_new(engine->tool, &journal);
+	if (r == 0)
+		r = text_replace(&journal->online, online);
+	if (r == 0)
+		r = add_turned(journal, plan);
+	if (r == 0)
+		r = restoring_begin(engine, journal, &restoring);
+	for (size_t i = 0, n = 0; r == 0 && i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (!knob->before)
+			continue;
+		restoring.states[n].turned = knob->turned;
+		restoring.states[n++].known = !may_come_yet(knob);
+	}
+	if (r == 0)
+		r = text_replace(&left->online, online);
+	if (r == 0)
+		r = walk(&restoring);
+	if (r == 0)
+		r = collect(&restoring, left, NULL, &result);
+	return r < 0 ? r : result;
 }
 
 int restore_journal(

@@ -55,4 +55,13 @@ const char *restore_word_name(enum restore_word word);
 int restore_journal(
 	const struct engine *engine, struct restore_rows *ret, struct engine_failure *failure);
 
+/*
+ * Puts back what an apply that failed has turned, or may have moved: the knobs that have a
+ * `before`. What of it could not be put back, or has to wait for a CPU, is added to the journal
+ * `left`, whose `online` becomes that of the apply's journal. The errno of the first knob that
+ * failed. What `left` has after an error of the whole is no answer.
+ */
+int restore_turned(const struct engine *engine, const struct knob_plan *plan, const char *online,
+	struct journal *left);
+
 #endif

@@ -1184,6 +1184,38 @@ static void test_cut_and_back(_unused_ void **state)
 	assert_false(has_journal());
 }
 
+static void go_away(_unused_ const char *name, _unused_ const char *value)
+{
+	write_text("/run/online", "0,2-3\n");
+}
+
+/* A CPU goes offline in the middle of an apply that fails, and threads lose it while that is
+ * undone. */
+static void test_cut_by_undoing(_unused_ void **state)
+{
+	struct engine engine = engine_plain;
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	engine.find_cut = find_cut;
+	set("a", "1");
+	set("bad", "1")->write_error = EIO;
+	set("thread", "all");
+	add(&plan, 0, "a", "0");
+	add(&plan, 0, "bad", "0");
+	machine.side_effect = go_away;
+	assert_int_equal(apply_with(&engine, &plan), -EIO);
+	knob_plan_clear(&plan);
+	machine.side_effect = NULL;
+	assert_value("a", "1");
+	assert_journal("thread", "all", NULL);
+	write_text("/run/online", "0-3\n");
+	set("thread", "0,2-3");
+	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
+	assert_string_equal(words, "thread:restored ");
+	assert_false(has_journal());
+}
+
 /* Killed somewhere in restore: what it had done already is not somebody else's work. */
 static void test_restore_again(_unused_ void **state)
 {
@@ -1682,6 +1714,7 @@ int main(void)
 		TEST_CPUS(test_waiting_is_over),
 		TEST_CPUS(test_cut_by_kernel),
 		TEST_CPUS(test_cut_and_back),
+		TEST_CPUS(test_cut_by_undoing),
 		TEST(test_restore_again),
 		TEST(test_no_journal_no_write),
 		TEST(test_no_journal_over_one),
