@@ -78,7 +78,8 @@ int kept_add_interrupts(struct knob_plan *plan, unsigned group)
 		char path[sizeof(IRQ_DIR) + 32];
 		struct stat st;
 
-		snprintf(path, sizeof(path), IRQ_DIR "/%u/smp_affinity", numbers[i]);
+		/* The file that irq-steer turns: of two, neither would know of the other's journal. */
+		snprintf(path, sizeof(path), IRQ_DIR "/%u/smp_affinity_list", numbers[i]);
 		/* Interrupts come and go. */
 		if (stat(path, &st) < 0) {
 			if (errno == ENOENT)
@@ -87,7 +88,7 @@ int kept_add_interrupts(struct knob_plan *plan, unsigned group)
 		}
 		if (!(st.st_mode & S_IWUSR))
 			continue;
-		r = knob_plan_add(plan, group, KNOB_MASK, path, NULL, NULL, "mask of interrupt %u",
+		r = knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL, "CPUs of interrupt %u",
 			numbers[i]);
 		if (r < 0)
 			return r;

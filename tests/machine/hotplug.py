@@ -121,9 +121,9 @@ class Kernel:
             (CPUS / 'smt/active').write_text(f'{int(active)}\n')
 
     def set_interrupt(self, irq, cpus):
-        (irq / 'smp_affinity').write_text(self.format_mask(cpus) + '\n')
-        if (irq / 'smp_affinity_list').exists():
-            (irq / 'smp_affinity_list').write_text(format_list(cpus) + '\n')
+        (irq / 'smp_affinity_list').write_text(format_list(cpus) + '\n')
+        if (irq / 'smp_affinity').exists():
+            (irq / 'smp_affinity').write_text(self.format_mask(cpus) + '\n')
 
     def bind_threads(self):
         """Each is shown the CPUs of its affinity that are online. One without any gets all, and what
@@ -152,7 +152,7 @@ class Kernel:
         online = self.online()
         for irq in sorted(IRQS.glob('[0-9]*')):
             if int(irq.name) not in self.config.get('managed', ()) and \
-                    not parse_mask((irq / 'smp_affinity').read_text()) & online:
+                    not parse_list((irq / 'smp_affinity_list').read_text()) & online:
                 self.set_interrupt(irq, online)
         for path in CPUSETS.rglob('cpuset.cpus'):
             path.write_text(format_list(parse_list(path.read_text()) & online) + '\n')
@@ -207,7 +207,7 @@ class Kernel:
     def write_interrupt(self, irq, text):
         if int(irq.name) in self.config.get('managed', []) + self.config.get('pinned', []):
             raise Refused(errno.EPERM if self.config['release'] >= [6, 12] else errno.EIO)
-        cpus = parse_mask(text)
+        cpus = parse_list(text)
         if not cpus & self.online():
             raise Refused(errno.EINVAL)
         self.set_interrupt(irq, cpus)
@@ -224,7 +224,7 @@ class Kernel:
             self.write_control(text)
         elif cpu:
             self.write_online(int(cpu.group(1)), text)
-        elif path.name == 'smp_affinity':
+        elif path.name == 'smp_affinity_list':
             self.write_interrupt(path.parent, text)
         elif path.name == 'cpuset.cpus':
             self.write_cpuset(path, text)

@@ -9,6 +9,7 @@ import re
 import shutil
 
 import machine
+from hotplug import format_list
 from machine import Machine, Setter, check, equal, parse_list, simulator
 
 SMT_OFF = os.environ['SMT_OFF']
@@ -21,8 +22,8 @@ def online(cpus, text):
     return {f'{CPUS}/cpu{cpu}/online': text for cpu in parse_list(cpus)}
 
 
-def mask(*cpus):
-    return f'{sum(1 << cpu for cpu in cpus):04x}'
+def listed(*cpus):
+    return format_list(cpus)
 
 
 class Smt(Setter):
@@ -44,10 +45,10 @@ class Smt(Setter):
             return
         self.box.write('proc/irq/default_smp_affinity', 'ffff\n')
         for number, cpus in self.IRQS.items():
-            self.box.write(f'proc/irq/{number}/smp_affinity', mask(*cpus) + '\n')
+            self.box.write(f'proc/irq/{number}/smp_affinity_list', listed(*cpus) + '\n')
 
     def affinity(self, number):
-        return (self.box.root / f'proc/irq/{number}/smp_affinity').read_text().strip()
+        return (self.box.root / f'proc/irq/{number}/smp_affinity_list').read_text().strip()
 
     def knobs(self, *arguments, **options):
         """The rows of the JSON that a run prints which are not merely kept: {(knob, cpu): row}."""
@@ -262,7 +263,7 @@ def test_effects():
                 equal(linux.online(), '0-7', 'online')
                 equal(linux.read(f'{CPUS}/smt/active'), '0', 'smt/active')
                 equal([linux.affinity(irq) for irq in (11, 12, 14, 15)],
-                      ['0808', 'f0ff', '0008', 'feff'], 'masks')
+                      ['3,11', '0-7,12-15', '3', '0-7,9-15'], 'lists')
                 check(not (linux.box.root / CPUS / 'cpu9/topology').exists(), 'topology of CPU 9')
                 equal(linux.write(f'/{CPUS}/cpu9/online', '1'), 1, 'EPERM for a thread')
             linux.life(effect=effect)
@@ -270,7 +271,7 @@ def test_effects():
 
             def one_thread():
                 equal(linux.online(), '0-10,12-15', 'online')
-                equal(linux.affinity(12), 'f7ff', 'mask of 12')
+                equal(linux.affinity(12), '0-10,12-15', 'CPUs of 12')
                 equal(linux.read(f'{CPUS}/smt/control'), 'on', 'control')
             linux.life('-c', '3', effect=one_thread)
             linux.life('-c', '1,3')
@@ -329,7 +330,7 @@ def test_unmovable():
         with Linux(release, managed=[12, 13]) as linux:
             if release == NEW:
                 for irq in (12, 13):
-                    (linux.box.root / f'proc/irq/{irq}/smp_affinity').chmod(0o444)
+                    (linux.box.root / f'proc/irq/{irq}/smp_affinity_list').chmod(0o444)
             linux.life()
         # Moved by hotplug, and refused to everybody else: said, and no failure.
         with Linux(release, pinned=[12]) as linux:
@@ -350,33 +351,33 @@ def test_others_move_interrupts():
     """An irqbalance that goes on: what we did not change is not ours to put back, nor to report."""
     with Linux(NEW) as linux:
         linux.succeed('-c', '3')
-        linux.box.write('proc/irq/14/smp_affinity', '0010\n')
+        linux.box.write('proc/irq/14/smp_affinity_list', '4\n')
         result = linux.run('restore')
         equal((result.returncode, result.stderr), (0, ''), 'restore')
-        equal(linux.affinity(14), '0010', 'mask of 14')
-        equal(linux.affinity(12), mask(11), 'mask of 12')
+        equal(linux.affinity(14), '4', 'CPUs of 14')
+        equal(linux.affinity(12), listed(11), 'CPUs of 12')
         equal(linux.left_over(), [], 'in /run/quiesce')
     # One that we did change, and then somebody else: it stays, which is said; --force takes it.
     with Linux(NEW) as linux:
         linux.succeed('-c', '3')
-        linux.box.write('proc/irq/12/smp_affinity', '0010\n')
+        linux.box.write('proc/irq/12/smp_affinity_list', '4\n')
         result = linux.run('restore')
         equal(result.returncode, 0, 'restore')
         check('interrupt 12' in result.stderr and 'somebody else' in result.stderr, result.stderr)
-        equal((linux.affinity(12), linux.online()), ('0010', '0-15'), 'mask of 12, online')
+        equal((linux.affinity(12), linux.online()), ('4', '0-15'), 'CPUs of 12, online')
         linux.succeed('restore', '--force')
-        equal((linux.affinity(12), linux.left_over()), (mask(11), []), 'by force')
+        equal((linux.affinity(12), linux.left_over()), (listed(11), []), 'by force')
 
 
 def test_interrupt_that_comes_meanwhile():
     """A driver asks for one first while threads are offline: Linux takes them out of its mask."""
     with Linux(NEW) as linux:
-        linux.box.write('proc/irq/14/smp_affinity', mask(*range(16)) + '\n')
+        linux.box.write('proc/irq/14/smp_affinity_list', listed(*range(16)) + '\n')
         before = linux.snapshot()
         linux.succeed('-c', '3')
-        equal(linux.affinity(14), mask(*range(16)), 'mask of 14')
+        equal(linux.affinity(14), listed(*range(16)), 'CPUs of 14')
         online = set(range(16)) - {11}
-        linux.box.write('proc/irq/14/smp_affinity', mask(*online) + '\n')
+        linux.box.write('proc/irq/14/smp_affinity_list', listed(*online) + '\n')
         result = linux.run('restore')
         equal((result.returncode, result.stderr), (0, ''), 'restore')
         linux.same(before, 'restore left')
@@ -390,7 +391,7 @@ def test_foreign_online():
         linux.write(f'/{CPUS}/cpu4/online', '0')
         linux.succeed('restore')
         equal(linux.online(), '0-3,5-15', 'online')
-        equal(linux.affinity(12), mask(11), 'mask of 12')
+        equal(linux.affinity(12), listed(11), 'CPUs of 12')
         equal(linux.left_over(), [], 'in /run/quiesce')
 
 
@@ -401,15 +402,15 @@ def test_offline_meanwhile():
             before = linux.snapshot()
             linux.succeed('-c', '3')
             linux.write(f'/{CPUS}/cpu12/online', '0')
-            equal(linux.affinity(16), 'e7ff', 'mask of 16, all of whose CPUs are offline')
+            equal(linux.affinity(16), '0-10,13-15', 'CPUs of 16, all of whose CPUs are offline')
             status = ' '.join(linux.succeed('status', '-c', '3', '-v').split())
             check('somebody else' not in status, f'status of what hotplug has changed:\n{status}')
             said = linux.run('restore')
             equal((said.returncode, said.stderr),
-                  (0, 'smt-off: mask of interrupt 16 (/proc/irq/16/smp_affinity): not as before, for '
+                  (0, 'smt-off: CPUs of interrupt 16 (/proc/irq/16/smp_affinity_list): not as before, for '
                       'CPU 12 is offline; `smt-off restore` puts back the rest when it is online '
                       'again\n'), 'restore')
-            equal((linux.online(), linux.affinity(12)), ('0-11,13-15', mask(11)), 'what is back')
+            equal((linux.online(), linux.affinity(12)), ('0-11,13-15', listed(11)), 'what is back')
             check('for want of a CPU' in ' '.join(linux.succeed('status', '-v').split()), 'status')
             said = linux.run('restore', '--once')
             equal((said.returncode, said.stderr), (0, ''), 'said once more')
@@ -427,7 +428,7 @@ def test_offline_for_a_while():
             def effect():
                 linux.write(f'/{CPUS}/cpu12/online', '0')
                 linux.write(f'/{CPUS}/cpu12/online', '1')
-                equal(linux.affinity(16), 'e7ff', 'mask of 16')
+                equal(linux.affinity(16), '0-10,13-15', 'CPUs of 16')
             before = linux.snapshot()
             linux.succeed('-c', '3')
             effect()
@@ -577,7 +578,7 @@ def test_unplugged():
         check(result.stderr.startswith('smt-off: ') and ' and 2 more: gone' in result.stderr,
               result.stderr)
         equal((linux.read('sys/fs/cgroup/cpuset/bench/cpuset.cpus'), linux.affinity(12)),
-              ('3', 'f7ff'), 'what is left of cpusets and masks')
+              ('3', '0-10,12-15'), 'what is left of cpusets and interrupts')
         equal(linux.left_over(), [], 'in /run/quiesce')
         equal(linux.run('restore').stderr, '', 'said once more')
 
@@ -593,9 +594,7 @@ def test_large():
         for name in ('online', 'present', 'possible'):
             smt.box.write(f'{CPUS}/{name}', '0-511\n')
         for number in range(4096):
-            words = ['00000000'] * 16
-            words[15 - number % 512 // 32] = f'{1 << number % 32:08x}'
-            smt.box.write(f'proc/irq/{number}/smp_affinity', ','.join(words) + '\n')
+            smt.box.write(f'proc/irq/{number}/smp_affinity_list', f'{number % 512}\n')
         smt.cycle(changes={f'{CPUS}/smt/control': 'off', **online('256-511', 0)})
         smt.cycle('-c', '1-255', changes=online('257-511', 0))
 
