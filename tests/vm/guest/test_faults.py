@@ -205,12 +205,13 @@ def test_cpus_unplugged_at_random():
 
 def at_random(random, whole, *command):
     """Has systemd execute itself anew in the middle of a command, which ends as it may."""
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as process:
         time.sleep(random.uniform(0, whole))
         succeed('systemctl', 'daemon-reexec', timeout=PATIENCE)
-        process.wait(PATIENCE)
+        said = process.communicate(timeout=PATIENCE)[1].strip()
     jobs_done()
-    return process.returncode
+    return process.returncode, said.replace('\n', ' / ')
 
 
 def test_systemd_reexecuted_at_random():
@@ -224,14 +225,18 @@ def test_systemd_reexecuted_at_random():
         starting, stopping = middle - began, time.monotonic() - middle
         for _ in range(REEXECUTIONS):
             started = at_random(random, starting, 'systemctl', 'start', 'benchmark.target')
-            if started == 0:
+            is_up = state('benchmark.target') == 'active'
+            if started[0] == 0:
+                check(is_up, 'started, and not up')
+            if is_up:
                 is_quiet()
                 succeed('systemctl', 'daemon-reexec', timeout=PATIENCE)
                 is_quiet()
             stopped = at_random(random, stopping, 'systemctl', 'stop', 'benchmark.target')
-            note(f'systemd executed anew: start {started}, stop {stopped}')
+            note(f'systemd executed anew: start {started}, {"up" if is_up else "not up"}, '
+                 f'stop {stopped}')
             # A systemctl that has lost its systemd says so, and the job may be lost with it.
-            if stopped != 0:
+            if stopped[0] != 0:
                 stop()
             end_of_target('systemd executed anew')
 
