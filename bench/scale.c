@@ -33,11 +33,11 @@
 
 #include "basic/macro.h"
 #include "basic/random.h"
-#include "result/analysis.h"
+#include "report/analysis.h"
 #include "result/csv.h"
 #include "result/document.h"
 #include "result/series.h"
-#include "result/summary.h"
+#include "report/summary.h"
 
 enum {
 	LIMIT = 64, /* bytes a run */

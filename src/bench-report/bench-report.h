@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 #include "basic/say.h"
-#include "result/analysis.h"
+#include "report/analysis.h"
 #include "result/emit.h"
-#include "result/histogram.h"
 #include "result/reader.h"
+#include "stats/histogram.h"
 
 struct request;
 
@@ -95,6 +95,6 @@ void emit_stability(struct emit *emit, const struct stability *stability);
 
 /* An exit status for what a function returned; says it, unless it is -EINVAL or -EBADMSG, which
  * were said where they arose. */
-enum exit_status conclude(const struct request *request, int r);
+enum exit_status request_conclude(const struct request *request, int r);
 
 #endif

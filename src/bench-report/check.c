@@ -92,6 +92,6 @@ enum exit_status verb_check(const struct request *request)
 		emit_close(&check.emit, '}');
 		r = r < 0 ? r : emit_finish(&check.emit);
 	}
-	status = conclude(request, r);
+	status = request_conclude(request, r);
 	return status == EXIT_DONE && check.found ? EXIT_FINDING : status;
 }

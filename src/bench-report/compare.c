@@ -11,7 +11,7 @@
 #include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
-#include "result/compare.h"
+#include "report/compare.h"
 #include "result/metadata.h"
 
 struct pairs {
@@ -416,7 +416,7 @@ static int emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_real(emit, "welch_t", c->welch.t);
 	emit_real(emit, "welch_df", c->welch.df);
 	emit_real(emit, "welch_p", c->welch.p);
-	emit_string(emit, "verdict", verdict_name(c->verdict));
+	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
 	emit_string(emit, "unclear", c->unclear);
 	emit_array(emit, "differences");
 	for (const char *line = c->differences; *line;) {
@@ -488,7 +488,7 @@ enum exit_status verb_compare(const struct request *request)
 	r = make_pairs(&pairs);
 	if (r >= 0)
 		r = print_pairs(&pairs);
-	status = conclude(request, r);
+	status = request_conclude(request, r);
 	if (status == EXIT_DONE && !isnan(request->fail_slower)) {
 		for (size_t i = 0; i < pairs.n; i++)
 			if (comparison_is_slower_by(pairs.comparisons[i], request->fail_slower))

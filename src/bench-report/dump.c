@@ -391,5 +391,5 @@ enum exit_status verb_dump(const struct request *request)
 		emit_close(&dump.emit, '}');
 		r = r < 0 ? r : emit_finish(&dump.emit);
 	}
-	return conclude(request, r);
+	return request_conclude(request, r);
 }

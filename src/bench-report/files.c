@@ -156,7 +156,7 @@ void emit_stability(struct emit *emit, const struct stability *stability)
 	emit_close(emit, ']');
 }
 
-enum exit_status conclude(const struct request *request, int r)
+enum exit_status request_conclude(const struct request *request, int r)
 {
 	errno = 0;
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -134,5 +134,5 @@ enum exit_status verb_hist(const struct request *request)
 		emit_close(&hist.emit, '}');
 		r = r < 0 ? r : emit_finish(&hist.emit);
 	}
-	return conclude(request, r);
+	return request_conclude(request, r);
 }

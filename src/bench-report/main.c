@@ -222,6 +222,6 @@ int main(int argc, char **argv)
 	if (r < 0)
 		return EXIT_USAGE;
 	if (r == 0)
-		return conclude(&request, 0);
+		return request_conclude(&request, 0);
 	return request.verb->run(&request);
 }

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "result/analysis.h"
-#include "result/chart.h"
+#include "bench-report/chart.h"
+#include "report/analysis.h"
 
 struct drawing {
 	double width; /* in points */

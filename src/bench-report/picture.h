@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "result/analysis.h"
-#include "result/canvas.h"
-#include "result/chart.h"
+#include "bench-report/canvas.h"
+#include "bench-report/chart.h"
+#include "report/analysis.h"
 
 /* A benchmark as it is drawn: an entry for each warm-up in front, then one for each value. */
 struct curve {

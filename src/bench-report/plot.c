@@ -10,9 +10,9 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/chart.h"
 #include "bench-report/page.h"
 #include "bench-report/picture.h"
-#include "result/chart.h"
 
 enum {
 	WIDTH_DEFAULT = 1000,
@@ -235,10 +235,10 @@ enum exit_status verb_plot(const struct request *request)
 		/* What is in the request's hands was said. */
 		if (r == -EINVAL || r == -E2BIG || r == -ENOENT)
 			return EXIT_FAILED;
-		return conclude(request, r);
+		return request_conclude(request, r);
 	}
 	if (request->json)
 		r = pictures_emit(stdout, &pictures, &sheet);
 	pictures_clear(&pictures);
-	return conclude(request, r);
+	return request_conclude(request, r);
 }

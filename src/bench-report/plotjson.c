@@ -2,10 +2,10 @@
 /* plot --json: what was drawn, for a program that checks it or draws it anew. */
 #include <math.h>
 
+#include "basic/units.h"
 #include "bench-report/picture.h"
 #include "result/emit.h"
 #include "result/series.h"
-#include "result/units.h"
 
 /* null where there is no such axis. */
 static void emit_axis(

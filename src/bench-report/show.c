@@ -11,7 +11,7 @@
 #include "basic/terminal.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
-#include "result/summary.h"
+#include "report/summary.h"
 
 struct show {
 	const struct request *request;
@@ -212,5 +212,5 @@ enum exit_status verb_show(const struct request *request)
 		emit_close(&show.emit, '}');
 		r = r < 0 ? r : emit_finish(&show.emit);
 	}
-	return conclude(request, r);
+	return request_conclude(request, r);
 }

@@ -119,5 +119,5 @@ enum exit_status verb_slowest(const struct request *request)
 	for (size_t i = 0; i < n_all; i++)
 		free(slowest.entries[i].title);
 	free(slowest.entries);
-	return conclude(request, r);
+	return request_conclude(request, r);
 }

@@ -271,5 +271,5 @@ enum exit_status verb_stats(const struct request *request)
 		emit_close(&verb.emit, '}');
 		r = r < 0 ? r : emit_finish(&verb.emit);
 	}
-	return conclude(request, r);
+	return request_conclude(request, r);
 }

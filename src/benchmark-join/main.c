@@ -23,7 +23,7 @@
 #include "benchmark-join/place.h"
 #include "benchmark-join/turns.h"
 #include "config.h"
-#include "machine/target.h"
+#include "state/running.h"
 #include "unit/unit.h"
 
 enum {
@@ -46,7 +46,7 @@ static bool is_target_up(struct unit_manager *manager)
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *state = NULL;
 
-	return target_read_cpus(&cpus) == 0 &&
+	return running_read_cpus(&cpus) == 0 &&
 		unit_read_state(manager, TARGET_SLICE, &state) == 0 && strcmp(state, "active") == 0;
 }
 

@@ -14,7 +14,7 @@
 #include "benchmark-join/limits.h"
 #include "benchmark-join/place.h"
 #include "machine/isolation.h"
-#include "machine/target.h"
+#include "state/running.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 

@@ -8,7 +8,7 @@
 #include "benchmark-target/alone.h"
 #include "benchmark-target/run.h"
 #include "benchmark-target/setters.h"
-#include "machine/target.h"
+#include "state/running.h"
 
 enum {
 	WORDS_MAX = 32,
@@ -72,7 +72,7 @@ int alone_apply(void)
 	_cleanup_free_ char *strict = NULL;
 	int r;
 
-	r = target_read_value("STRICT", &strict);
+	r = running_read_value("STRICT", &strict);
 	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++) {
 		r = apply(s);
 		if (r == EXIT_FINDING && strcmp(strict, "yes") != 0) {

@@ -8,7 +8,7 @@
 #include "benchmark-target/setters.h"
 #include "benchmark-target/verbs.h"
 #include "benchmark-target/verdict.h"
-#include "machine/target.h"
+#include "state/running.h"
 
 /* What the services of the setters have come to. */
 struct parts {
@@ -99,9 +99,9 @@ int verb_check(void)
 	struct parts parts = { 0 };
 	int r, status = EXIT_FAILED;
 
-	r = target_read_value("CPUS", &cpus);
+	r = running_read_value("CPUS", &cpus);
 	if (r == 0)
-		r = target_read_value("STRICT", &strict);
+		r = running_read_value("STRICT", &strict);
 	if (r < 0) {
 		say_errno(r, "cannot read what the target chose (%s)", TARGET_FILE);
 		return EXIT_FAILED;

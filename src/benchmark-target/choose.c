@@ -4,8 +4,8 @@
 
 #include "basic/say.h"
 #include "benchmark-target/choose.h"
-#include "machine/cpuchoice.h"
-#include "machine/cpupick.h"
+#include "choice/autochoice.h"
+#include "choice/cpulist.h"
 #include "machine/isolation.h"
 #include "machine/topology.h"
 
@@ -77,7 +77,7 @@ static int pick(const struct settings *settings, const struct topology *topology
 	int r;
 
 	/* Whatever makes a CPU busy now, the shield sends elsewhere. */
-	r = cpupick_now(topology, candidates, isolation->isolated, true, settings->n_cpus,
+	r = autochoice_now(topology, candidates, isolation->isolated, true, settings->n_cpus,
 		choice->cpus, &reason);
 	if (r == -ENODEV)
 		say("no CPU is both online and allowed here");
@@ -174,9 +174,9 @@ static int choose_list(
 	_cleanup_free_ char *why = NULL;
 	int r, beside;
 
-	r = cpuchoice_parse(settings->cpus, topology, choice->cpus, &why);
+	r = cpulist_parse(settings->cpus, topology, choice->cpus, &why);
 	if (r == 0)
-		r = cpuchoice_check_online(topology, choice->cpus, &why);
+		r = cpulist_check_online(topology, choice->cpus, &why);
 	if (r == -EINVAL)
 		say("CPUS=%s: %s", settings->cpus, why);
 	if (r == 0)

@@ -10,7 +10,7 @@
 #include "basic/wait.h"
 #include "benchmark-target/evict.h"
 #include "benchmark-target/verbs.h"
-#include "machine/target.h"
+#include "state/running.h"
 
 #define EVENTS TARGET_CGROUP "/cgroup.events"
 /* From Linux 5.14 on; isolated partitions are from 6.1 on. */

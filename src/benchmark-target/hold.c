@@ -27,8 +27,8 @@
 #include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
 #include "benchmark-target/verdict.h"
-#include "knob/journal.h"
-#include "machine/target.h"
+#include "state/journal.h"
+#include "state/running.h"
 #include "unit/unit.h"
 
 enum {
@@ -54,7 +54,7 @@ static int is_up(const struct hold *hold)
 		r = unit_read_state(hold->manager, TARGET_UNIT, &state);
 		return r < 0 ? r : strcmp(state, "active") == 0;
 	}
-	r = target_read_cpus(&cpus);
+	r = running_read_cpus(&cpus);
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 

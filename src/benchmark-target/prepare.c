@@ -11,7 +11,7 @@
 #include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
 #include "config.h"
-#include "machine/target.h"
+#include "state/running.h"
 
 #define CONFIG_FILE CONFIGDIR "/benchmark.conf"
 

@@ -7,7 +7,7 @@
 
 #include "basic/file.h"
 #include "benchmark-target/request.h"
-#include "knob/journal.h"
+#include "state/journal.h"
 
 enum {
 	REQUEST_MAX = 16 * 1024,

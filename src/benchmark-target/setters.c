@@ -7,7 +7,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "benchmark-target/setters.h"
-#include "machine/target.h"
+#include "state/running.h"
 
 static int format_options(char **ret, const char *format, ...) _printf_(2, 3);
 
@@ -125,5 +125,5 @@ int target_read_options(const struct target_setter *setter, char **ret)
 		name = NULL;
 		return -ENOMEM;
 	}
-	return target_read_value(name, ret);
+	return running_read_value(name, ret);
 }

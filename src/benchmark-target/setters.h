@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The setters that the target runs. Their options are worked out once per start and stand in
- * /run/quiesce/target (machine/target.h), each under a key of its own, for the units and for us.
+ * /run/quiesce/target (state/running.h), each under a key of its own, for the units and for us.
  */
 #ifndef QUIESCE_BENCHMARK_TARGET_SETTERS_H
 #define QUIESCE_BENCHMARK_TARGET_SETTERS_H
@@ -29,7 +29,7 @@ extern const struct target_setter target_setters[];
 const struct target_setter *target_find_setter(const char *key);
 
 /* What the running target calls it with, malloc'd: -ENODATA where it is left as it is, else the
- * errors of target_read_value(). */
+ * errors of running_read_value(). */
 int target_read_options(const struct target_setter *setter, char **ret);
 
 #endif

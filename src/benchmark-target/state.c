@@ -10,9 +10,9 @@
 #include "basic/text.h"
 #include "benchmark-target/setters.h"
 #include "benchmark-target/state.h"
-#include "knob/journal.h"
-#include "machine/bootid.h"
-#include "machine/target.h"
+#include "state/bootid.h"
+#include "state/journal.h"
+#include "state/running.h"
 #include "unit/unit.h"
 
 #define TUNERS_FILE TARGET_DIRECTORY "/tuners"

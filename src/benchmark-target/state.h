@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the running target writes down: /run/quiesce/target (machine/target.h), and
+ * What the running target writes down: /run/quiesce/target (state/running.h), and
  * /run/quiesce/tuners, the units that were running and had to make way, one in a line.
  */
 #ifndef QUIESCE_BENCHMARK_TARGET_STATE_H

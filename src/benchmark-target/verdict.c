@@ -15,7 +15,7 @@
 #include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
 #include "benchmark-target/verdict.h"
-#include "knob/journal.h"
+#include "state/journal.h"
 
 #define CHECK_UNIT "benchmark-check.service"
 #define END_UNIT "benchmark-end.service"

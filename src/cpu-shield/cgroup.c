@@ -13,7 +13,7 @@
 #include "basic/text.h"
 #include "cpu-shield/cgroup.h"
 #include "cpu-shield/place.h"
-#include "machine/journal.h"
+#include "state/journal.h"
 #include "unit/unit.h"
 
 /* A slice below the shield's, for a moment. */

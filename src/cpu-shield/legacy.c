@@ -13,8 +13,8 @@
 #include "cpu-shield/cgroup.h"
 #include "cpu-shield/legacy.h"
 #include "cpu-shield/place.h"
-#include "knob/journal.h"
 #include "machine/tasks.h"
+#include "state/journal.h"
 
 #define TASKS_KNOB TASKS_SCHEME ":" LEGACY_ROOT
 

@@ -30,9 +30,9 @@
 #include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
 #include "cpu-shield/slice.h"
-#include "knob/setter.h"
 #include "knob/threads.h"
 #include "machine/isolation.h"
+#include "setter/setter.h"
 
 /* The row of a machine that cannot shield. */
 #define NOTHING "shield"

@@ -10,7 +10,7 @@
 #include "basic/cleanup.h"
 #include "knob/knob.h"
 #include "machine/cpumask.h"
-#include "machine/target.h"
+#include "state/running.h"
 
 #define SHIELD_UNIT TARGET_SLICE
 #define CGROUP_ROOT "/sys/fs/cgroup"

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "basic/say.h"
+#include "choice/cpulist.h"
 #include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
-#include "machine/cpuchoice.h"
 #include "unit/unit.h"
 
 enum {
@@ -76,7 +76,7 @@ static int choose_cpus(const char *list, const struct cpumask *shielded, struct 
 	cpumask_assign(ret, shielded);
 	if (!list)
 		return 0;
-	r = cpuchoice_parse_list(list, 0, ret, &why);
+	r = cpulist_parse_list(list, 0, ret, &why);
 	if (r == -EINVAL)
 		say("-c: %s", why);
 	if (r < 0)

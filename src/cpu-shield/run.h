@@ -5,7 +5,7 @@
 #ifndef QUIESCE_CPU_SHIELD_RUN_H
 #define QUIESCE_CPU_SHIELD_RUN_H
 
-#include "knob/setter.h"
+#include "setter/setter.h"
 
 /* Goes into the shield and becomes the program, so that its exit status and its signals are its
  * own. Returns only when that fails: 1, 2; 126 for a program that cannot be executed, and 127 for

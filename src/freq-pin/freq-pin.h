@@ -6,11 +6,11 @@
 #define QUIESCE_FREQ_PIN_FREQ_PIN_H
 
 #include "freq-pin/policies.h"
-#include "freq-pin/target.h"
-#include "knob/setter.h"
+#include "freq-pin/wanted.h"
+#include "setter/setter.h"
 
 struct freq_pin {
-	struct target_request request;
+	struct wanted_request request;
 	struct policies *policies; /* filled by the plan */
 };
 

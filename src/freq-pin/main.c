@@ -8,7 +8,7 @@ static int parse_what(const char *what, void *state)
 {
 	struct freq_pin *pin = state;
 
-	if (target_parse(what, &pin->request) == 0)
+	if (wanted_parse(what, &pin->request) == 0)
 		return 0;
 	say("'%s' is no frequency: base, min, max, 2.7GHz, 2700MHz, or a number of kHz", what);
 	return -EINVAL;

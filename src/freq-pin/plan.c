@@ -10,8 +10,8 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "freq-pin/freq-pin.h"
-#include "knob/journal.h"
 #include "machine/virtualization.h"
+#include "state/journal.h"
 
 #define GLOBAL_BOOST "/sys/devices/system/cpu/cpufreq/boost"
 #define NO_TURBO "/sys/devices/system/cpu/intel_pstate/no_turbo"
@@ -125,9 +125,9 @@ static int add_governor(struct knob_plan *plan, const struct policy *policy)
 /* --- Boost. --- */
 
 /* What all selected policies together ask of a switch that they share. */
-static enum target_boost shared_boost(const struct policies *policies, bool intel)
+static enum wanted_boost shared_boost(const struct policies *policies, bool intel)
 {
-	enum target_boost boost = TARGET_BOOST_LEFT;
+	enum wanted_boost boost = WANTED_BOOST_LEFT;
 
 	for (size_t i = 0; i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
@@ -140,12 +140,12 @@ static enum target_boost shared_boost(const struct policies *policies, bool inte
 
 static int add_no_turbo(struct knob_plan *plan, const struct policies *policies)
 {
-	enum target_boost boost = shared_boost(policies, true);
+	enum wanted_boost boost = shared_boost(policies, true);
 	int r = 0;
 
-	if (boost != TARGET_BOOST_LEFT)
+	if (boost != WANTED_BOOST_LEFT)
 		r = knob_plan_add(plan, GROUP, KNOB_NUMBER, NO_TURBO,
-			boost == TARGET_BOOST_OFF ? "1" : "0", NULL, "no_turbo");
+			boost == WANTED_BOOST_OFF ? "1" : "0", NULL, "no_turbo");
 	/* Raises the limits for a while by itself; only in active mode. */
 	if (r == 0 && exists(DYNAMIC_BOOST))
 		r = knob_plan_add(
@@ -180,14 +180,14 @@ static bool boost_is_per_policy(const struct policies *policies, bool has_global
 	return others && file_read_attr_u64(AT_FDCWD, GLOBAL_BOOST, &on) == 0 && on != 0;
 }
 
-static const char *boost_text(enum target_boost boost)
+static const char *boost_text(enum wanted_boost boost)
 {
 	switch (boost) {
-	case TARGET_BOOST_OFF:
+	case WANTED_BOOST_OFF:
 		return "0";
-	case TARGET_BOOST_ON:
+	case WANTED_BOOST_ON:
 		return "1";
-	case TARGET_BOOST_LEFT:
+	case WANTED_BOOST_LEFT:
 		break;
 	}
 	return NULL;
@@ -195,13 +195,13 @@ static const char *boost_text(enum target_boost boost)
 
 /* The policies' own switches. Those that are only moved along by the global one are kept. */
 static int add_policy_boost(struct knob_plan *plan, const struct policy *policy, bool per_policy,
-	enum target_boost global)
+	enum wanted_boost global)
 {
 	const char *wanted = NULL;
 	struct knob *knob;
 	int r;
 
-	if (policy_is_active(policy) && (per_policy || global == TARGET_BOOST_ON))
+	if (policy_is_active(policy) && (per_policy || global == WANTED_BOOST_ON))
 		wanted = boost_text(per_policy ? policy->target.boost : global);
 	r = add_policy_knob(plan, policy, KNOB_NUMBER, "boost", "boost", wanted, &knob);
 	/* `cpb` shows the global switch, and writing it changes what it does not show
@@ -230,7 +230,7 @@ static int add_no_boost(struct knob_plan *plan, const struct policies *policies)
 
 static int add_boost(struct knob_plan *plan, const struct policies *policies)
 {
-	enum target_boost global = shared_boost(policies, false);
+	enum wanted_boost global = shared_boost(policies, false);
 	bool has_global = exists(GLOBAL_BOOST), per_policy, intel = false, other = false;
 	int r = 0;
 
@@ -243,7 +243,7 @@ static int add_boost(struct knob_plan *plan, const struct policies *policies)
 	if (r < 0 || !other)
 		return r;
 	per_policy = boost_is_per_policy(policies, has_global);
-	if (has_global && !per_policy && global != TARGET_BOOST_LEFT)
+	if (has_global && !per_policy && global != WANTED_BOOST_LEFT)
 		r = knob_plan_add(
 			plan, GROUP, KNOB_NUMBER, GLOBAL_BOOST, boost_text(global), NULL, "boost");
 	/* The global switch moves those of CPUs that were not chosen, too. */
@@ -324,7 +324,7 @@ static int add_percentages(struct knob_plan *plan, const struct policies *polici
 
 	for (size_t i = 0; i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
-		uint64_t max = target_find_max(&policy->info, &policy->range);
+		uint64_t max = wanted_find_max(&policy->info, &policy->range);
 
 		if (!policy_is_active(policy) || !is_intel(policy) || policy->target.khz == 0 ||
 			max == 0)
@@ -351,7 +351,7 @@ static int add_percentages(struct knob_plan *plan, const struct policies *polici
 
 static int add_limit(struct knob_plan *plan, const struct policy *policy, bool maximum)
 {
-	const struct target *target = &policy->target;
+	const struct wanted *target = &policy->target;
 	struct knob *knob;
 	char text[24];
 	int r;
@@ -481,10 +481,10 @@ static int complain(struct complaints *complaints, char *text, const struct cpum
 }
 
 /* -EINVAL when a policy has no such frequency; all of them are told then. */
-static int choose_targets(const struct target_request *request, struct policies *policies)
+static int choose_targets(const struct wanted_request *request, struct policies *policies)
 {
 	struct complaints complaints = { 0 };
-	char buf[TARGET_TEXT_SIZE];
+	char buf[WANTED_TEXT_SIZE];
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
@@ -492,15 +492,15 @@ static int choose_targets(const struct target_request *request, struct policies 
 
 		if (!policy_is_active(policy))
 			continue;
-		if (target_choose(request, &policy->info, &policy->range, &policy->target) < 0)
+		if (wanted_choose(request, &policy->info, &policy->range, &policy->target) < 0)
 			r = complain(&complaints,
-				target_format_range(&policy->info, &policy->range), policy->cpus);
+				wanted_format_range(&policy->info, &policy->range), policy->cpus);
 	}
 	for (size_t i = 0; r == 0 && i < complaints.n; i++) {
 		_cleanup_free_ char *cpus = cpumask_format_list(complaints.items[i].cpus);
 
 		say("%s is not among the frequencies of CPU%s %s: %s",
-			target_format(request->khz, buf),
+			wanted_format(request->khz, buf),
 			cpumask_weight(complaints.items[i].cpus) == 1 ? "" : "s", cpus ? cpus : "?",
 			complaints.items[i].text);
 	}
@@ -533,12 +533,12 @@ static int say_scope(const struct setter_target *target, const struct policies *
 		cpumask_or(beside, beside, policy->cpus);
 		/* Without boost nobody can ask for more than the base. */
 		if (policy->domain &&
-			policy->target.khz < target_find_base(&policy->info, &policy->range))
+			policy->target.khz < wanted_find_base(&policy->info, &policy->range))
 			cpumask_or(sharing, sharing, policy->domain);
 		boost_for_all = boost_for_all ||
-			(is_intel(policy) && policy->target.boost != TARGET_BOOST_LEFT &&
+			(is_intel(policy) && policy->target.boost != WANTED_BOOST_LEFT &&
 				(policy->info.boost == CPUFREQ_BOOST_ON) !=
-					(policy->target.boost == TARGET_BOOST_ON));
+					(policy->target.boost == WANTED_BOOST_ON));
 	}
 	cpumask_andnot(sharing, sharing, beside);
 	cpumask_andnot(beside, beside, target->cpus);
@@ -561,7 +561,7 @@ static int say_scope(const struct setter_target *target, const struct policies *
 static int say_firmware(const struct setter_target *target, const struct policies *policies)
 {
 	struct complaints complaints = { 0 };
-	char buf[TARGET_TEXT_SIZE];
+	char buf[WANTED_TEXT_SIZE];
 	int r = 0;
 
 	if (target->verb != SETTER_APPLY)
@@ -574,7 +574,7 @@ static int say_firmware(const struct setter_target *target, const struct policie
 			continue;
 		if (policy->target.firmware_limits) {
 			if (asprintf(&text, "the firmware allows no more than %s (bios_limit)",
-				    target_format(policy->range.bios_limit_khz, buf)) < 0)
+				    wanted_format(policy->range.bios_limit_khz, buf)) < 0)
 				text = NULL;
 			r = complain(&complaints, text, policy->cpus);
 		}

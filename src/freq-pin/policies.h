@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "basic/cleanup.h"
-#include "freq-pin/target.h"
+#include "freq-pin/wanted.h"
 #include "machine/cpufreq.h"
 #include "machine/cpumask.h"
 #include "machine/topology.h"
@@ -30,7 +30,7 @@ struct policy {
 	/* CPUs beyond the policy that the hardware runs at the same speed. NULL for none. */
 	struct cpumask *domain;
 	bool auto_select; /* firmware picks the frequency by itself */
-	struct target target;
+	struct wanted target;
 };
 
 struct policies {

@@ -115,17 +115,17 @@ static int note(struct knob_plan *plan, const struct shown *shown, bool verbose)
 }
 
 /* One line for all CPUs that are too fast. */
-static int warn(const struct shown *shown, size_t n, const struct target_request *request)
+static int warn(const struct shown *shown, size_t n, const struct wanted_request *request)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *list = NULL;
 	const struct shown *worst = NULL;
-	char buf[TARGET_TEXT_SIZE];
+	char buf[WANTED_TEXT_SIZE];
 	uint64_t base;
 	int r;
 
 	/* Some drivers tell no maximum with boost, and boost goes beyond what they tell. */
-	if (request->kind == TARGET_MAX)
+	if (request->kind == WANTED_MAX)
 		return 0;
 	r = cpumask_new(&cpus);
 	if (r < 0)
@@ -140,10 +140,10 @@ static int warn(const struct shown *shown, size_t n, const struct target_request
 	if (!worst)
 		return 0;
 	list = cpumask_format_list(cpus);
-	base = target_find_base(&worst->policy->info, &worst->policy->range);
+	base = wanted_find_base(&worst->policy->info, &worst->policy->range);
 	say("CPU%s %s: up to %.2f GHz are shown, where %s were to be held%s",
 		cpumask_weight(cpus) == 1 ? "" : "s", list ? list : "?", (double)worst->khz / 1e6,
-		target_format(worst->policy->target.khz, buf),
+		wanted_format(worst->policy->target.khz, buf),
 		base > 0 && worst->khz > base + base / 100 ? "; is boost still on?" : "");
 	return 0;
 }
@@ -153,7 +153,7 @@ static int warn_of_more(const struct policies *policies)
 {
 	for (size_t i = 0; i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
-		char path[POLICY_PATH_SIZE], buf[TARGET_TEXT_SIZE];
+		char path[POLICY_PATH_SIZE], buf[WANTED_TEXT_SIZE];
 		uint64_t max;
 
 		if (!policy_is_active(policy) || policy->info.boost != CPUFREQ_BOOST_OFF ||
@@ -163,7 +163,7 @@ static int warn_of_more(const struct policies *policies)
 			continue;
 		say("boost was off, and only now that it is on CPU %d tells that it has %s: "
 		    "`freq-pin max` once more pins it there",
-			policy->cpu, target_format(max, buf));
+			policy->cpu, wanted_format(max, buf));
 		return 0;
 	}
 	return 0;
@@ -190,7 +190,7 @@ int verify_shown(const struct setter_target *target, struct knob_plan *plan, voi
 		r = note(plan, &shown[i], target->verbose);
 	if (r == 0)
 		r = warn(shown, n, &pin->request);
-	if (r == 0 && pin->request.kind == TARGET_MAX)
+	if (r == 0 && pin->request.kind == WANTED_MAX)
 		r = warn_of_more(policies);
 	if (r < 0)
 		say_errno(r, "cannot look at the frequencies");

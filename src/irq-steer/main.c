@@ -25,9 +25,9 @@
 #include "basic/text.h"
 #include "irq-steer/irqbalance.h"
 #include "irq-steer/service.h"
-#include "knob/journal.h"
-#include "knob/setter.h"
 #include "machine/irqline.h"
+#include "setter/setter.h"
+#include "state/journal.h"
 
 #define IRQ_DIRECTORY "/proc/irq/"
 

@@ -2,7 +2,7 @@
 /*
  * A check: one question about the machine, and its answer, the finding.
  *
- * The checks stand in tables, one for each subject (check_subjects), in the order in which they are
+ * The checks stand in tables, one for each subject (subjects.h), in the order in which they are
  * shown. To add one: a function that looks and says what it found, and a line in its subject's
  * table. It reads the machine through struct host, which keeps what it has read, and must bear
  * whatever a machine lacks: where nothing can be known, it says nothing and the answer is
@@ -31,7 +31,7 @@ enum verdict {
 };
 
 /* "ok", "info", ...: as in the table and in JSON. */
-const char *verdict_name(enum verdict verdict);
+const char *finding_verdict_name(enum verdict verdict);
 
 /* All zero is an empty one. */
 struct finding {
@@ -78,13 +78,8 @@ struct subject {
 	size_t n;
 };
 
-/* In the order of the table, ended by one without a name. */
-extern const struct subject check_subjects[];
-
 /* Looks. The verdict is VERDICT_UNKNOWN, and *ret says so, where the check said nothing. -ENOMEM.
  */
 int check_run(const struct check *check, struct host *host, struct finding *ret);
-/* NULL for an id that there is not. */
-const struct check *check_find(const char *id);
 
 #endif

@@ -10,11 +10,11 @@
 
 #include "basic/clock.h"
 #include "basic/say.h"
+#include "choice/cpulist.h"
 #include "isol-check/host.h"
 #include "isol-check/pick.h"
-#include "machine/cpuchoice.h"
-#include "machine/target.h"
 #include "machine/virtualization.h"
+#include "state/running.h"
 
 struct host {
 	struct host_options options;
@@ -70,7 +70,7 @@ static int parse_cpus(const char *list, const struct topology *topology, struct 
 	_cleanup_free_ char *why = NULL;
 	int r;
 
-	r = cpuchoice_parse(list, topology, ret, &why);
+	r = cpulist_parse(list, topology, ret, &why);
 	if (r == -EINVAL)
 		say("-c: %s", why);
 	return r;
@@ -90,7 +90,7 @@ static int take_target(struct host *host)
 
 	if (host->options.recorded)
 		return -ENOENT;
-	r = target_read_cpus(&cpus);
+	r = running_read_cpus(&cpus);
 	/* Anything else must not be taken for "no target": it would look where nothing is quiet. */
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
 		say_errno(r, "cannot read " TARGET_FILE);

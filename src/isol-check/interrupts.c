@@ -10,7 +10,7 @@
 #include "isol-check/subjects.h"
 #include "machine/interrupts.h"
 #include "machine/irqline.h"
-#include "machine/journal.h"
+#include "state/journal.h"
 
 enum {
 	NAMES_MAX = 4,

@@ -9,14 +9,15 @@
 
 #include "basic/parse.h"
 #include "basic/say.h"
-#include "basic/sysroot.h"
 #include "config.h"
 #include "isol-check/cmdline.h"
 #include "isol-check/host.h"
 #include "isol-check/measure.h"
 #include "isol-check/pick.h"
-#include "isol-check/record.h"
 #include "isol-check/report.h"
+#include "isol-check/subjects.h"
+#include "recording/record.h"
+#include "recording/sysroot.h"
 
 enum {
 	OPT_JSON = 256,

@@ -8,8 +8,8 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/stop.h"
+#include "choice/autochoice.h"
 #include "isol-check/measure.h"
-#include "machine/cpupick.h"
 #include "machine/isolation.h"
 #include "machine/virtualization.h"
 
@@ -64,7 +64,8 @@ static void step_aside(
 {
 	_cleanup_(cpumask) struct cpumask *aside = NULL;
 
-	if (cpumask_new(&aside) == 0 && cpupick_housekeeping(topology, allowed, round, aside) == 0)
+	if (cpumask_new(&aside) == 0 &&
+		autochoice_housekeeping(topology, allowed, round, aside) == 0)
 		(void)cpumask_bind_self(aside);
 }
 

@@ -9,8 +9,8 @@
 #include "basic/say.h"
 #include "basic/table.h"
 #include "basic/terminal.h"
+#include "basic/units.h"
 #include "isol-check/measure.h"
-#include "result/units.h"
 
 enum {
 	/* Of so many CPUs each is shown in full; of more, with --verbose. */

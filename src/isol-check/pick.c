@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "basic/say.h"
+#include "choice/autochoice.h"
 #include "isol-check/pick.h"
-#include "machine/cpupick.h"
 
 int pick_choose(const struct topology *topology, const struct isolation *isolation, bool recorded,
 	unsigned n, struct cpumask *ret, char **ret_reason)
@@ -23,7 +23,7 @@ int pick_choose(const struct topology *topology, const struct isolation *isolati
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
-	r = cpupick_now(topology, allowed, isolation->isolated, false, n, ret, ret_reason);
+	r = autochoice_now(topology, allowed, isolation->isolated, false, n, ret, ret_reason);
 	if (r == -ENODEV) {
 		say("no CPU is both online and allowed here");
 	} else if (r == -ERANGE) {

@@ -8,10 +8,10 @@
 #include "machine/topology.h"
 
 /*
- * cpupick_choose() among the CPUs that this process may use, after watching for a moment how busy
- * they are. Says what is wrong: -ERANGE where there are fewer than n, another negative errno where
- * it could not look.
- * Of a recorded machine all CPUs may be used, and there is nothing to watch.
+ * autochoice_choose() among the CPUs that this process may use, after watching for a moment how
+ * busy they are. Says what is wrong: -ERANGE where there are fewer than n, another negative errno
+ * where it could not look. Of a recorded machine all CPUs may be used, and there is nothing to
+ * watch.
  */
 int pick_choose(const struct topology *topology, const struct isolation *isolation, bool recorded,
 	unsigned n, struct cpumask *ret, char **ret_reason);

@@ -9,6 +9,7 @@
 #include "basic/table.h"
 #include "basic/terminal.h"
 #include "isol-check/report.h"
+#include "isol-check/subjects.h"
 
 /* Part of the JSON, and of the man page: none may go, and new ones come last. */
 static const struct table_column json_columns[] = {
@@ -45,8 +46,9 @@ static bool wants_color(void)
 static int add_json(struct table *table, const struct subject *subject, const struct check *check,
 	const struct finding *finding)
 {
-	const char *const cells[] = { check->id, subject->name, verdict_name(finding->verdict),
-		finding->cpus, finding->seen.data, finding->path.data, finding->fix.data };
+	const char *const cells[] = { check->id, subject->name,
+		finding_verdict_name(finding->verdict), finding->cpus, finding->seen.data,
+		finding->path.data, finding->fix.data };
 
 	return table_add(table, cells);
 }
@@ -83,7 +85,7 @@ static int add_row(struct table *table, const struct check *check, const struct 
 {
 	_cleanup_text_ struct text cell = { 0 };
 	_cleanup_free_ char *id = NULL;
-	const char *cells[3] = { NULL, verdict_name(finding->verdict), NULL };
+	const char *cells[3] = { NULL, finding_verdict_name(finding->verdict), NULL };
 	int r;
 
 	text_append(&cell, finding->seen.data);
@@ -107,7 +109,8 @@ static int print_sum(const struct host *host, const unsigned *counts)
 	if (print(stdout, "CPU %s: ", host_cpus_text(host)) < 0)
 		return -EIO;
 	for (int verdict = VERDICT_N - 1; verdict >= 0; verdict--)
-		if (print(stdout, "%u %s%s", counts[verdict], verdict_name((enum verdict)verdict),
+		if (print(stdout, "%u %s%s", counts[verdict],
+			    finding_verdict_name((enum verdict)verdict),
 			    verdict > 0 ? ", "
 					: ".\nisol-check --explain CHECK says more of each.\n") < 0)
 			return -EIO;

@@ -27,4 +27,10 @@ extern const struct check kernel_checks[KERNEL_N];
 extern const struct check heat_checks[HEAT_N];
 extern const struct check system_checks[SYSTEM_N];
 
+/* In the order of the table, ended by one without a name. */
+extern const struct subject check_subjects[];
+
+/* NULL for an id that there is not. */
+const struct check *check_find(const char *id);
+
 #endif

@@ -8,10 +8,10 @@
 
 #include "basic/text.h"
 #include "isol-check/subjects.h"
-#include "machine/cpuholder.h"
-#include "machine/journal.h"
 #include "machine/procstat.h"
 #include "machine/virtualization.h"
+#include "state/cpuholder.h"
+#include "state/journal.h"
 
 #define CLOCK_DIR "/sys/devices/system/clocksource/clocksource0"
 

@@ -7,7 +7,7 @@
 
 #include "basic/text.h"
 #include "knob/engine.h"
-#include "machine/cpuholder.h"
+#include "state/cpuholder.h"
 
 enum {
 	LOCK_SECONDS = 30,

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 #include "basic/macro.h"
-#include "knob/journal.h"
 #include "knob/knob.h"
+#include "state/journal.h"
 
 struct engine {
 	const char *tool;

@@ -8,8 +8,8 @@
 
 #include "basic/text.h"
 #include "knob/hotplug.h"
-#include "knob/journal.h"
 #include "knob/knob.h"
+#include "state/journal.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define SMT_OFF "smt-off"

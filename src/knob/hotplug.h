@@ -19,7 +19,7 @@
 
 #include "basic/cleanup.h"
 #include "machine/cpumask.h"
-#include "machine/journal.h"
+#include "state/journal.h"
 
 struct hotplug {
 	struct cpumask *present; /* plugged in, online or not */

@@ -58,8 +58,12 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 	free(TAKE_PTR(knob->now));
 	r = knob_read(engine->backends, knob->path, &knob->now);
 	/* Nothing may be turned that could not be put back: neither this knob, nor another one that
-	 * changes this one as a side effect. */
-	if (r < 0 && (knob_error_is_ours(-r) || (!knob->wanted && r == -EIO)))
+	 * changes this one as a side effect. What the journal has, can be: the file of a CPU that
+	 * is offline since answers EBUSY. */
+	if (r < 0 &&
+		(knob_error_is_ours(-r) ||
+			(!knob->wanted &&
+				(r == -EIO || (!entry && !knob_error_is_unavailable(-r))))))
 		return r;
 	if (r < 0) {
 		knob->error = -r;

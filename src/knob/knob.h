@@ -16,7 +16,7 @@
 #include "basic/cleanup.h"
 #include "basic/macro.h"
 #include "machine/cpumask.h"
-#include "machine/knobtext.h"
+#include "state/knobtext.h"
 
 /* What became of a knob: the same five words in every tool, table and JSON. */
 enum knob_word {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "basic/text.h"
-#include "knob/journal.h"
 #include "knob/layers.h"
+#include "state/journal.h"
 
 #define SUFFIX ".journal"
 

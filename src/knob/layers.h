@@ -14,7 +14,7 @@
 #define QUIESCE_KNOB_LAYERS_H
 
 #include "basic/cleanup.h"
-#include "machine/journal.h"
+#include "state/journal.h"
 
 /* The journals of the other setters. */
 struct layers {

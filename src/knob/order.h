@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "machine/knobtext.h"
+#include "state/knobtext.h"
 
 /* An item of a plan or of a journal: its group, and where it stands. */
 struct order_place {

@@ -11,10 +11,10 @@
 #include "basic/file.h"
 #include "basic/parse.h"
 #include "basic/text.h"
-#include "knob/journal.h"
 #include "knob/threads.h"
 #include "machine/isolation.h"
 #include "machine/tasks.h"
+#include "state/journal.h"
 
 #define ONLINE "/sys/devices/system/cpu/online"
 #define PRESENT "/sys/devices/system/cpu/present"

@@ -31,7 +31,7 @@
 #include <stdbool.h>
 
 #include "knob/knob.h"
-#include "machine/journal.h"
+#include "state/journal.h"
 
 /*
  * "thread:TID@START": the CPUs that it may run on, as a list, without those that are offline; START

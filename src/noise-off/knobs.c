@@ -16,12 +16,12 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
-#include "knob/journal.h"
 #include "machine/cpuidle.h"
 #include "machine/swap.h"
 #include "machine/virtualization.h"
 #include "noise-off/knobs.h"
 #include "noise-off/swapping.h"
+#include "state/journal.h"
 
 #define WORKQUEUES "/sys/devices/virtual/workqueue"
 #define THP "/sys/kernel/mm/transparent_hugepage"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "knob/knob.h"
-#include "knob/setter.h"
+#include "setter/setter.h"
 
 /* When a knob is turned. */
 enum noise_use {

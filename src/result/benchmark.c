@@ -7,7 +7,7 @@
 
 #include "basic/macro.h"
 #include "result/benchmark.h"
-#include "result/stats.h"
+#include "stats/stats.h"
 
 void benchmark_free(struct benchmark *benchmark)
 {

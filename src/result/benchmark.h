@@ -17,8 +17,8 @@
 
 #include "basic/cleanup.h"
 #include "basic/facts.h"
+#include "basic/units.h"
 #include "result/series.h"
-#include "result/units.h"
 
 struct benchmark_run {
 	size_t end;	   /* behind its last value */

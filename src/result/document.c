@@ -9,6 +9,7 @@
 
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "result/document.h"
 #include "result/input.h"
 #include "result/metadata.h"
 #include "result/tree.h"

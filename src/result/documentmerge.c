@@ -4,6 +4,7 @@
 
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "result/document.h"
 #include "result/metadata.h"
 #include "result/tree.h"
 

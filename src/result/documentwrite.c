@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "basic/macro.h"
+#include "result/document.h"
 #include "result/metadata.h"
 #include "result/tree.h"
 

@@ -11,7 +11,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/series.h"
-#include "result/stats.h"
+#include "stats/stats.h"
 
 enum {
 	SERIES_FIRST_CAPACITY = 64,

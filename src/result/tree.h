@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "result/document.h"
+#include "basic/facts.h"
+#include "result/benchmark.h"
+#include "result/series.h"
 
 #define TREE_CLOCK_KEY "quiesce_clock"
 

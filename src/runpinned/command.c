@@ -7,7 +7,6 @@
 
 #include "basic/say.h"
 #include "runpinned/command.h"
-#include "runpinned/measure.h"
 #include "runpinned/program.h"
 
 static int resolve_one(const char *word, char **ret)

@@ -12,11 +12,10 @@
 #include "basic/stop.h"
 #include "runpinned/counting.h"
 #include "runpinned/evidence.h"
+#include "runpinned/measurement.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 #include "runpinned/session.h"
-
-struct measurement;
 
 struct command {
 	const char *name;  /* of the benchmark */

@@ -4,8 +4,8 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "report/compare.h"
 #include "result/benchmark.h"
-#include "result/compare.h"
 #include "runpinned/contest.h"
 #include "runpinned/measure.h"
 

@@ -11,8 +11,8 @@
 #define QUIESCE_RUNPINNED_CPULOCK_H
 
 #include "basic/cleanup.h"
-#include "machine/cpuholder.h"
 #include "machine/cpumask.h"
+#include "state/cpuholder.h"
 
 struct cpulock;
 

@@ -5,7 +5,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "config.h"
-#include "machine/identity.h"
+#include "result/identity.h"
 #include "runpinned/describe.h"
 
 static void describe_how(const struct options *options, struct facts *facts)

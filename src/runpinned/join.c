@@ -12,8 +12,8 @@
 #include "basic/file.h"
 #include "basic/say.h"
 #include "basic/wait.h"
-#include "machine/target.h"
 #include "runpinned/join.h"
+#include "state/running.h"
 #include "unit/unit.h"
 
 enum {

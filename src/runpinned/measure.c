@@ -15,12 +15,12 @@
 #include "basic/random.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "basic/units.h"
 #include "machine/counter.h"
-#include "result/stats.h"
-#include "result/units.h"
 #include "runpinned/judge.h"
 #include "runpinned/measure.h"
 #include "runpinned/progress.h"
+#include "stats/stats.h"
 
 enum {
 	FLOOR_RUNS = 11,
@@ -723,14 +723,4 @@ int measure(const struct options *options, struct commands *commands, struct sto
 	if (work.m->end == MEASURE_COMPLETE)
 		(void)share_floor(&work, true);
 	return 0;
-}
-
-void measurement_free(struct measurement *measurement)
-{
-	if (!measurement)
-		return;
-	series_free(measurement->series);
-	inside_free(measurement->inside);
-	free(measurement->incomplete);
-	free(measurement);
 }

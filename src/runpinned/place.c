@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "basic/say.h"
-#include "machine/cpuchoice.h"
-#include "machine/cpupick.h"
+#include "choice/autochoice.h"
+#include "choice/cpulist.h"
 #include "machine/isolation.h"
-#include "machine/target.h"
 #include "machine/topology.h"
 #include "runpinned/place.h"
+#include "state/running.h"
 
 /* A CPU that is denied here: whether it is of benchmark.target, as all the others, which lets us
  * join. Says why not. */
@@ -38,7 +38,7 @@ static int check_cpus(const char *whose, const struct topology *topology,
 	_cleanup_free_ char *why = NULL;
 	int denied, r;
 
-	r = cpuchoice_check_online(topology, cpus, &why);
+	r = cpulist_check_online(topology, cpus, &why);
 	if (r == -EINVAL)
 		say("%s: %s", whose, why);
 	if (r < 0)
@@ -58,7 +58,7 @@ static int parse_list(const char *list, const struct topology *topology, struct 
 	_cleanup_free_ char *why = NULL;
 	int r;
 
-	r = cpuchoice_parse(list, topology, ret, &why);
+	r = cpulist_parse(list, topology, ret, &why);
 	if (r == -EINVAL)
 		say("-c: %s", why);
 	return r;
@@ -72,7 +72,8 @@ static int choose_auto(const struct topology *topology, const struct cpumask *al
 
 	r = isolation_read(&isolation);
 	if (r == 0)
-		r = cpupick_now(topology, allowed, isolation->isolated, false, 0, cpus, ret_reason);
+		r = autochoice_now(
+			topology, allowed, isolation->isolated, false, 0, cpus, ret_reason);
 	if (r == -ENODEV)
 		say("no CPU is both online and allowed here");
 	else if (r < 0)
@@ -85,7 +86,7 @@ static int read_target(struct cpumask **ret)
 {
 	int r;
 
-	r = target_read_cpus(ret);
+	r = running_read_cpus(ret);
 	if (r == 0 || r == -ENOENT)
 		return 0;
 	say_errno(r, "cannot read which CPUs benchmark.target chose (%s)", TARGET_FILE);
@@ -125,7 +126,7 @@ static int choose(const char *list, const struct topology *topology, struct plac
 	place->cpus_text = cpumask_format_list(place->cpus);
 	if (!place->cpus_text)
 		return -ENOMEM;
-	r = cpupick_housekeeping(topology, allowed, place->cpus, place->housekeeping);
+	r = autochoice_housekeeping(topology, allowed, place->cpus, place->housekeeping);
 	return r == -ENODATA ? 0 : r;
 }
 

@@ -12,8 +12,8 @@
 #include "basic/install.h"
 #include "basic/macro.h"
 #include "basic/say.h"
-#include "machine/target.h"
 #include "runpinned/quiesce.h"
+#include "state/running.h"
 
 struct quiesce {
 	char *list;	 /* of CPUs, as of -c; NULL for the configuration's */
@@ -125,7 +125,7 @@ static int check_target_is_up(void)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 
-	if (target_read_cpus(&cpus) == 0)
+	if (running_read_cpus(&cpus) == 0)
 		return 0;
 	say("--quiesce needs root, unless benchmark.target is up: `sudo systemctl start benchmark.target`");
 	return -EPERM;
@@ -167,7 +167,7 @@ int quiesce_check(const struct cpumask *cpus)
 	_cleanup_free_ char *list = NULL;
 	int r;
 
-	r = target_read_cpus(&quiet);
+	r = running_read_cpus(&quiet);
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs are quiet (%s)", TARGET_FILE);
 		return r;

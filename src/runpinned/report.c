@@ -6,9 +6,9 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/terminal.h"
-#include "result/analysis.h"
+#include "report/analysis.h"
+#include "report/summary.h"
 #include "result/benchmark.h"
-#include "result/summary.h"
 #include "runpinned/report.h"
 
 static int print_summary(FILE *stream, const struct report_input *input,

@@ -78,7 +78,8 @@ int kept_add_interrupts(struct knob_plan *plan, unsigned group)
 		char path[sizeof(IRQ_DIR) + 32];
 		struct stat st;
 
-		/* The file that irq-steer turns: of two, neither would know of the other's journal. */
+		/* The file that irq-steer turns: of two, neither would know of the other's journal.
+		 */
 		snprintf(path, sizeof(path), IRQ_DIR "/%u/smp_affinity_list", numbers[i]);
 		/* Interrupts come and go. */
 		if (stat(path, &st) < 0) {

@@ -18,9 +18,9 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
-#include "knob/setter.h"
 #include "knob/threads.h"
 #include "machine/virtualization.h"
+#include "setter/setter.h"
 #include "smt-off/kept.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"

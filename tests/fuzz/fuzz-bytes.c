@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "basic/macro.h"
-#include "basic/tarball.h"
+#include "recording/tarball.h"
 #include "result/document.h"
 #include "runpinned/inside.h"
 #include "runpinned/ledger.h"

@@ -20,28 +20,28 @@
 #include "basic/text.h"
 #include "benchmark-join/peer.h"
 #include "benchmark-target/settings.h"
+#include "choice/cpuload.h"
 #include "isol-check/osnoise.h"
-#include "isol-check/scrub.h"
 #include "machine/bootline.h"
 #include "machine/counter.h"
-#include "machine/cpuholder.h"
 #include "machine/cpuinfo.h"
-#include "machine/cpuload.h"
 #include "machine/cpumask.h"
-#include "machine/identity.h"
 #include "machine/interrupts.h"
 #include "machine/irqline.h"
 #include "machine/isolation.h"
-#include "machine/journal.h"
 #include "machine/mountinfo.h"
 #include "machine/procstat.h"
 #include "machine/swap.h"
-#include "machine/target.h"
 #include "machine/tasks.h"
 #include "machine/thermal.h"
 #include "machine/topology.h"
 #include "machine/virtualization.h"
+#include "recording/scrub.h"
+#include "result/identity.h"
 #include "sampler/columns.h"
+#include "state/cpuholder.h"
+#include "state/journal.h"
+#include "state/running.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -366,9 +366,9 @@ static void fuzz_target_file(char *text, const char *second _unused_, size_t len
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *value = NULL;
 
-	if (target_parse_cpus(text, boot_id, &cpus) == 0)
+	if (running_parse_cpus(text, boot_id, &cpus) == 0)
 		must(cpus != NULL);
-	(void)target_parse_value(text, boot_id, "CPUS", &value);
+	(void)running_parse_value(text, boot_id, "CPUS", &value);
 }
 
 static void fuzz_settings(char *text, const char *second _unused_, size_t length _unused_)
@@ -400,7 +400,7 @@ static char *seal_journal(const char *text)
 	if (!last && sealed.length > 0 && sealed.data[sealed.length - 1] != '\n')
 		text_append(&sealed, "\n");
 	text_appendf(&sealed, "end\t%zu\t", n);
-	/* FNV-1a, see machine/journal.h. */
+	/* FNV-1a, see state/journal.h. */
 	for (size_t i = 0; !sealed.failed && i < sealed.length; i++)
 		sum = (sum ^ (unsigned char)sealed.data[i]) * 0x100000001b3;
 	text_appendf(&sealed, "%016" PRIx64 "\n", sum);

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result/analysis.h"
-#include "result/compare.h"
+#include "report/analysis.h"
+#include "report/compare.h"
+#include "report/summary.h"
 #include "result/reader.h"
-#include "result/summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,9 +4,9 @@
  *
  *	sysroot [--root] DIRECTORY -- COMMAND [ARGUMENT...]
  *
- * as src/basic/sysroot.h says of sysroot_bind(): DIRECTORY/sys, DIRECTORY/proc and DIRECTORY/run in
- * the place of this machine's, name by name. An ordinary user stays himself, or with --root is root
- * over his own files.
+ * as src/recording/sysroot.h says of sysroot_bind(): DIRECTORY/sys, DIRECTORY/proc and
+ * DIRECTORY/run in the place of this machine's, name by name. An ordinary user stays himself, or
+ * is root over his own files with --root.
  *
  * Exit status: that of the command; 77 where the kernel does not allow or does not have what it
  * takes, which a test reports as skipped; 2 for bad usage; 1 when DIRECTORY is not as described
@@ -20,7 +20,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/say.h"
-#include "basic/sysroot.h"
+#include "recording/sysroot.h"
 
 enum {
 	EXIT_BAD_MACHINE = 1,

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "result/chart.h"
+#include "bench-report/chart.h"
+#include "bench-report/ticks.h"
 #include "result/series.h"
-#include "result/ticks.h"
 
 static void test_ticks(void **state)
 {

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "result/analysis.h"
-#include "result/compare.h"
+#include "report/analysis.h"
+#include "report/compare.h"
 
 #include "random.h"
 

@@ -12,7 +12,7 @@
 
 #include "basic/macro.h"
 #include "basic/text.h"
-#include "machine/cpuload.h"
+#include "choice/cpuload.h"
 
 enum {
 	N_CPUS = 4,

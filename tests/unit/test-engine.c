@@ -1499,6 +1499,11 @@ static void test_cannot_look(_unused_ void **state)
 	add(&plan, 0, "a", "1");
 	add(&plan, 0, "b", NULL);
 	assert_apply(-EMFILE, &plan);
+	assert_int_equal(machine.writes, 0);
+	assert_false(has_journal());
+	/* Nor for any other reason, while it is there: turning "a" may change it. */
+	find("b")->read_error = EACCES;
+	assert_apply(-EACCES, &plan);
 	knob_plan_clear(&plan);
 	assert_int_equal(machine.writes, 0);
 	assert_false(has_journal());

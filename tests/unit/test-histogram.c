@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "result/histogram.h"
-#include "result/stats.h"
+#include "stats/histogram.h"
+#include "stats/stats.h"
 
 #include "random.h"
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "basic/macro.h"
-#include "result/inference.h"
-#include "result/stats.h"
+#include "stats/inference.h"
+#include "stats/stats.h"
 
 #include "inference-figures.h"
 #include "random.h"

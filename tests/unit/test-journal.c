@@ -18,7 +18,7 @@
 #include "basic/file.h"
 #include "basic/text.h"
 #include "fake-run.h"
-#include "knob/journal.h"
+#include "state/journal.h"
 
 #define BOOT "1f0c8a52-5d0e-4a57-9f3b-000000000001"
 #define HEAD "quiesce journal 2\nboot\t" BOOT "\ntool\tfreq-pin\n"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "result/level.h"
+#include "stats/level.h"
 
 #include "random.h"
 

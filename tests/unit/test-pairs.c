@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "result/compare.h"
-#include "result/inference.h"
+#include "report/compare.h"
+#include "stats/inference.h"
 
 /* Figures of scipy 1.17.1: wilcoxon(d, method='exact'), or method='approx', correction=True where
  * two differences are of one size or there are more than 60. */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "basic/macro.h"
-#include "isol-check/scrub.h"
+#include "recording/scrub.h"
 
 static int setup(void **state)
 {

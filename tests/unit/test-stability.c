@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "result/stability.h"
+#include "report/stability.h"
 
 #include "random.h"
 

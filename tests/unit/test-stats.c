@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "basic/macro.h"
-#include "result/stats.h"
+#include "stats/stats.h"
 
 #include "random.h"
 

@@ -23,7 +23,7 @@
 #include "basic/cleanup.h"
 #include "basic/file.h"
 #include "basic/macro.h"
-#include "basic/sysroot.h"
+#include "recording/sysroot.h"
 
 enum {
 	CHILD_DONE = 0,

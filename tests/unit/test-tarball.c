@@ -20,7 +20,7 @@
 #include "basic/cleanup.h"
 #include "basic/file.h"
 #include "basic/macro.h"
-#include "basic/tarball.h"
+#include "recording/tarball.h"
 
 static void test_links(void **state)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "result/units.h"
+#include "basic/units.h"
 
 /* As pyperf 2.10 prints them (format_timedelta), but for "s" instead of "sec". */
 static void test_seconds(void **state)

@@ -16,10 +16,10 @@
 
 #include "basic/macro.h"
 #include "basic/parse.h"
+#include "basic/units.h"
 #include "result/document.h"
 #include "result/series.h"
-#include "result/stats.h"
-#include "result/units.h"
+#include "stats/stats.h"
 
 #include "random.h"
 

@@ -16,7 +16,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/say.h"
-#include "knob/setter.h"
+#include "setter/setter.h"
 
 enum {
 	OPT_GATE = 1000,

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/units.h"
+
+/* pyperf's rule (_formatter.py: format_timedeltas): by the power of ten of the reference. */
+struct scale scale_choose(double reference_seconds)
+{
+	static const struct {
+		double least;
+		struct scale scale;
+	} scales[] = {
+		{ 1e2, { "s", 1, 0 } },
+		{ 1e1, { "s", 1, 1 } },
+		{ 1e0, { "s", 1, 2 } },
+		{ 1e-1, { "ms", 1e3, 0 } },
+		{ 1e-2, { "ms", 1e3, 1 } },
+		{ 1e-3, { "ms", 1e3, 2 } },
+		{ 1e-4, { "us", 1e6, 0 } },
+		{ 1e-5, { "us", 1e6, 1 } },
+		{ 1e-6, { "us", 1e6, 2 } },
+		{ 1e-7, { "ns", 1e9, 0 } },
+		{ 1e-8, { "ns", 1e9, 1 } },
+		{ 0, { "ns", 1e9, 2 } },
+	};
+	double reference = fabs(reference_seconds);
+
+	for (size_t i = 0; i < ARRAY_SIZE(scales); i++)
+		if (reference >= scales[i].least)
+			return scales[i].scale;
+	/* Not a number. */
+	return scales[0].scale;
+}
+
+static const char *const unit_names[] = {
+	[UNIT_SECOND] = "second",
+	[UNIT_BYTE] = "byte",
+	[UNIT_INTEGER] = "integer",
+};
+
+int unit_parse(const char *word, enum unit *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unit_names); i++) {
+		if (strcmp(word ? word : "second", unit_names[i]) == 0) {
+			*ret = (enum unit)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const char *unit_name(enum unit unit)
+{
+	return unit_names[unit];
+}
+
+struct scale scale_choose_unit(enum unit unit, double reference)
+{
+	double bytes = fabs(reference);
+
+	if (unit == UNIT_SECOND)
+		return scale_choose(reference);
+	if (unit == UNIT_INTEGER)
+		return (struct scale){ "", 1, 0 };
+	if (bytes < 10 * 1024.0)
+		return (struct scale){ "B", 1, 0 };
+	if (bytes < 10 * 1024.0 * 1024)
+		return (struct scale){ "KiB", 1 / 1024.0, 1 };
+	if (bytes < 10 * 1024.0 * 1024 * 1024)
+		return (struct scale){ "MiB", 1 / 1024.0 / 1024, 1 };
+	return (struct scale){ "GiB", 1 / 1024.0 / 1024 / 1024, 1 };
+}
+
+bool scale_shows(struct scale scale, double value)
+{
+	return value == 0 || fabs(value) * scale.factor * pow(10, scale.decimals) >= 9.5;
+}
+
+struct scale scale_refine(struct scale scale, int decimals)
+{
+	scale.decimals += decimals;
+	return scale;
+}
+
+const char *scale_format_bare(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE])
+{
+	int n = snprintf(buf, UNITS_TEXT_SIZE, "%.*f", scale.decimals, seconds * scale.factor);
+
+	/* Ages of the universe: no duration, but not a cut number either. */
+	if (n >= UNITS_TEXT_SIZE)
+		snprintf(buf, UNITS_TEXT_SIZE, "%.*e", scale.decimals, seconds * scale.factor);
+	return buf;
+}
+
+const char *scale_format(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE])
+{
+	char number[UNITS_TEXT_SIZE];
+	int n;
+
+	scale_format_bare(scale, seconds, number);
+	n = snprintf(buf, UNITS_TEXT_SIZE, "%s%s%s", number, *scale.unit ? " " : "", scale.unit);
+	if (n >= UNITS_TEXT_SIZE)
+		snprintf(buf, UNITS_TEXT_SIZE, "%.*e %s", scale.decimals, seconds * scale.factor,
+			scale.unit);
+	return buf;
+}
+
+const char *units_format_seconds(double seconds, char buf[static UNITS_TEXT_SIZE])
+{
+	return scale_format(scale_choose(seconds), seconds, buf);
+}
+
+static const char *format_percent(double proportion, bool sign, char *buf)
+{
+	double percent = fabs(proportion) * 100;
+	int decimals = 0;
+
+	/* 9.95 would be rounded to "10.0" with one decimal. */
+	for (double least = 9.95; percent < least && decimals < 9 && percent > 0; least /= 10)
+		decimals++;
+	if (!isfinite(percent) || percent > 1e12)
+		snprintf(buf, UNITS_TEXT_SIZE, "%g %%", proportion * 100);
+	else if (sign)
+		snprintf(buf, UNITS_TEXT_SIZE, "%+.*f %%", decimals, proportion * 100);
+	else
+		snprintf(buf, UNITS_TEXT_SIZE, "%.*f %%", decimals, proportion * 100);
+	return buf;
+}
+
+const char *units_format_percent(double proportion, char buf[static UNITS_TEXT_SIZE])
+{
+	return format_percent(proportion, false, buf);
+}
+
+const char *units_format_change(double proportion, char buf[static UNITS_TEXT_SIZE])
+{
+	return format_percent(proportion, true, buf);
+}

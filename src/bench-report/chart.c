@@ -1,0 +1,854 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "bench-report/chart.h"
+#include "bench-report/ticks.h"
+#include "result/series.h"
+#include "stats/stats.h"
+
+enum {
+	MARGIN = 12,
+	GAP = 10,
+	LABEL_ROOM = 56,   /* left of the panels, for the numbers of their axes */
+	X_LABEL_ROOM = 34, /* below the last one */
+	MIN_BIN = 5,	   /* points that a bar of the histogram is high */
+	MAX_BINS = 60,
+	RUG = 7, /* marks of flagged runs where single samples have no room */
+};
+
+/* Okabe and Ito's palette without its yellow, which white swallows. */
+static const struct color palette[CHART_MAX_SERIES] = {
+	{ 0.00, 0.45, 0.70, 1 },
+	{ 0.90, 0.62, 0.00, 1 },
+	{ 0.00, 0.62, 0.45, 1 },
+	{ 0.80, 0.47, 0.65, 1 },
+	{ 0.34, 0.71, 0.91, 1 },
+	{ 0.45, 0.35, 0.20, 1 },
+	{ 0.35, 0.35, 0.75, 1 },
+	{ 0.40, 0.40, 0.40, 1 },
+};
+/* Its red, for what speaks against a run and for nothing else. */
+static const struct color vermilion = { 0.84, 0.25, 0.00, 1 };
+static const struct color ink = { 0.13, 0.13, 0.13, 1 };
+static const struct color pale_ink = { 0.42, 0.42, 0.42, 1 };
+static const struct color grid = { 0.90, 0.90, 0.90, 1 };
+static const struct color shade = { 0.965, 0.965, 0.965, 1 };
+
+struct panel {
+	double x, y, width, height;
+	double low, high; /* what its lower and upper edge stand for */
+};
+
+struct chart {
+	struct canvas *canvas;
+	const struct chart_series *series;
+	size_t n_series;
+	const struct chart_options *options;
+	struct stats stats[CHART_MAX_SERIES];
+	double low[CHART_MAX_SERIES], high[CHART_MAX_SERIES]; /* of what is to be seen */
+
+	double title_size, text_size;
+	struct scale scale;
+	double first_x, last_x; /* in runs: 1 is the first that counts, a warm-up is 0 or less */
+	struct panel main, histogram, temperature, frequency; /* height 0: not there */
+
+	struct chart_spot *spots; /* or NULL */
+	size_t n_spots;
+	size_t n_beyond[2]; /* samples below the main panel, and above it */
+};
+
+static unsigned color_byte(double part)
+{
+	return (unsigned)lround(part * 255);
+}
+
+const char *chart_color(size_t series, char buf[static CHART_COLOR_SIZE])
+{
+	const struct color *color = &palette[series % CHART_MAX_SERIES];
+
+	snprintf(buf, CHART_COLOR_SIZE, "#%02x%02x%02x", color_byte(color->r) & 0xff,
+		color_byte(color->g) & 0xff, color_byte(color->b) & 0xff);
+	return buf;
+}
+
+static struct color with_alpha(struct color color, double alpha)
+{
+	color.alpha = alpha;
+	return color;
+}
+
+static double x_of_run(const struct chart *chart, double run)
+{
+	return chart->main.x +
+		(run - chart->first_x) / (chart->last_x - chart->first_x) * chart->main.width;
+}
+
+static double y_of(const struct panel *panel, double value)
+{
+	return panel->y + panel->height -
+		(value - panel->low) / (panel->high - panel->low) * panel->height;
+}
+
+static size_t n_counted(const struct chart_series *series)
+{
+	return series->n - series->n_warmups;
+}
+
+/* The run's number as it is printed: the first that counts is 1. */
+static double run_number(const struct chart_series *series, size_t index)
+{
+	return (double)index - (double)series->n_warmups + 1;
+}
+
+/* --- What the axes reach over. */
+
+/* From the least to the greatest of n sorted values, but for a few (5 % a side at most) that lie so
+ * far outside that everything else would be a flat line: beyond the fences by more than twice their
+ * distance. */
+static void find_visible(
+	const double *sorted, const struct stats *stats, double *ret_low, double *ret_high)
+{
+	double far = 2 * (stats->fence_high - stats->fence_low);
+	size_t spare = stats->n / 20, first = 0, last = stats->n - 1;
+
+	while (far > 0 && first < spare && sorted[first] < stats->fence_low - far)
+		first++;
+	while (far > 0 && stats->n - 1 - last < spare && sorted[last] > stats->fence_high + far)
+		last--;
+	*ret_low = sorted[first];
+	*ret_high = sorted[last];
+	/* More than a few are no outliers. */
+	if (sorted[first] < stats->fence_low - far)
+		*ret_low = stats->min;
+	if (sorted[last] > stats->fence_high + far)
+		*ret_high = stats->max;
+}
+
+static int find_statistics(struct chart *chart)
+{
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const struct chart_series *series = &chart->series[s];
+		_cleanup_free_ double *sorted = NULL;
+		int r;
+
+		if (series->n <= series->n_warmups)
+			return -EINVAL;
+		sorted = malloc(n_counted(series) * sizeof(*sorted));
+		if (!sorted)
+			return -ENOMEM;
+		memcpy(sorted, series->values + series->n_warmups,
+			n_counted(series) * sizeof(*sorted));
+		r = stats_compute(sorted, n_counted(series), &chart->stats[s]);
+		if (r < 0)
+			return r;
+		find_visible(sorted, &chart->stats[s], &chart->low[s], &chart->high[s]);
+	}
+	return 0;
+}
+
+static void find_value_range(const struct chart *chart, double *ret_low, double *ret_high)
+{
+	double low = INFINITY, high = -INFINITY, room;
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		low = MIN(low, chart->low[s]);
+		high = MAX(high, chart->high[s]);
+	}
+	room = (high - low) * 0.05;
+	/* All equal, or next to it: a range in which the line is a line. */
+	if (!(room > fabs(high) * 1e-6))
+		room = high != 0 ? fabs(high) * 0.01 : 1e-9;
+	*ret_low = low - room;
+	*ret_high = high + room;
+}
+
+/* The range of an optional row of figures; false when none of the series has any. */
+static bool find_row_range(
+	const struct chart *chart, bool temperature, double *ret_low, double *ret_high)
+{
+	double low = INFINITY, high = -INFINITY, room;
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const struct chart_series *series = &chart->series[s];
+		const double *row = temperature ? series->temperature : series->frequency;
+
+		for (size_t i = 0; row && i < series->n; i++) {
+			if (!isfinite(row[i]))
+				continue;
+			low = MIN(low, row[i]);
+			high = MAX(high, row[i]);
+		}
+	}
+	if (!(low <= high))
+		return false;
+	/* No narrower than 1 degree, or 1 % of a frequency: the noise of a sensor is no news. */
+	room = MAX((high - low) * 0.1, temperature ? 0.5 : MAX(fabs(high) * 0.005, 1.0));
+	*ret_low = low - room;
+	*ret_high = high + room;
+	return true;
+}
+
+/* --- Words around the panels. */
+
+#define FITTING_SIZE 260
+
+/* `text` as far as it fits into that width, with dots where it was cut; whole characters only. */
+static const char *fit_text(const struct chart *chart, double size, bool bold, const char *text,
+	double width, char buf[static FITTING_SIZE])
+{
+	size_t n = strlen(text);
+
+	if (n < FITTING_SIZE && canvas_text_width(chart->canvas, size, bold, text) <= width) {
+		snprintf(buf, FITTING_SIZE, "%s", text);
+		return buf;
+	}
+	for (n = MIN(n, (size_t)FITTING_SIZE - 4);; n--) {
+		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--;
+		snprintf(buf, FITTING_SIZE, "%.*s...", (int)n, text);
+		if (n == 0 || canvas_text_width(chart->canvas, size, bold, buf) <= width)
+			return buf;
+	}
+}
+
+static void draw_fitting_text(const struct chart *chart, struct point at, double size, bool bold,
+	struct color color, const char *text, double width)
+{
+	char buf[FITTING_SIZE];
+
+	canvas_draw_text(chart->canvas, at, CANVAS_LEFT, size, bold, color,
+		fit_text(chart, size, bold, text, width, buf));
+}
+
+static size_t count_flagged(const struct chart_series *series)
+{
+	size_t n = 0;
+
+	for (size_t i = series->n_warmups; series->flags && i < series->n; i++)
+		n += series->flags[i] != 0;
+	return n;
+}
+
+/* "3 of 25 runs disturbed: irq 2, steal 1" over all series; false when none is. */
+static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
+{
+	size_t counts[SAMPLE_N_FLAGS] = { 0 }, n_flagged = 0, n = 0;
+	const char *before = ":";
+	int at;
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const struct chart_series *series = &chart->series[s];
+
+		n += n_counted(series);
+		n_flagged += count_flagged(series);
+		for (size_t i = series->n_warmups; series->flags && i < series->n; i++)
+			for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+				counts[bit] += series->flags[i] >> bit & 1;
+	}
+	if (n_flagged == 0)
+		return false;
+	at = snprintf(buf, size, "%zu of %zu %ss disturbed", n_flagged, n, chart->options->what);
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
+		if (counts[bit] == 0 || (size_t)at >= size)
+			continue;
+		at += snprintf(buf + at, size - (size_t)at, "%s %s %zu", before,
+			sample_flag_name((enum sample_flag)(1 << bit)), counts[bit]);
+		before = ",";
+	}
+	return true;
+}
+
+/* How much is said above the panels, of which something has to be left on a small sheet. */
+enum brevity {
+	HEAD_FULL,
+	HEAD_NO_SUBTITLE,
+	HEAD_NAMES,	  /* of the series without their figures */
+	HEAD_SHORT_NAMES, /* three in a line */
+	N_BREVITIES,
+};
+
+/* Where the next one of the head's words stands. */
+struct head {
+	const struct chart *chart;
+	enum brevity brevity;
+	bool drawn; /* else it is measured only */
+	struct point at;
+};
+
+/* A mark and its meaning, on the next line where this one is full. The name is cut where it has to
+ * be, not the figures. series: -1 for what is disturbed. */
+static void add_legend_item(
+	struct head *head, int series, const char *name, const char *figures, double room)
+{
+	const struct chart *chart = head->chart;
+	double right = chart->options->width - MARGIN, size = chart->text_size, width;
+	double beside = 1.3 * size + canvas_text_width(chart->canvas, size, false, figures);
+	char fitting[FITTING_SIZE], text[FITTING_SIZE + 128];
+	struct point mark;
+
+	fit_text(chart, size, false, name, room - beside, fitting);
+	snprintf(text, sizeof(text), "%s%s", fitting, figures);
+	width = 1.3 * size + canvas_text_width(chart->canvas, size, false, text);
+	if (head->at.x > MARGIN && head->at.x + width > right) {
+		head->at.x = MARGIN;
+		head->at.y += size * 1.5;
+	}
+	mark = (struct point){ head->at.x + size / 2, head->at.y - size * 0.35 };
+	if (head->drawn && series >= 0)
+		canvas_fill_circle(chart->canvas, mark, size * 0.36, palette[series]);
+	else if (head->drawn)
+		canvas_draw_circle(chart->canvas, mark, size * 0.36, 1.4, vermilion);
+	if (head->drawn)
+		canvas_draw_text(chart->canvas,
+			(struct point){ head->at.x + 1.3 * size, head->at.y }, CANVAS_LEFT, size,
+			false, ink, text);
+	head->at.x += width + 1.7 * size;
+}
+
+static void add_legend(struct head *head)
+{
+	const struct chart *chart = head->chart;
+	double width = chart->options->width - 2 * MARGIN;
+	double room = head->brevity < HEAD_SHORT_NAMES ? width : width / 3 - 1.7 * chart->text_size;
+	char text[512], median[UNITS_TEXT_SIZE];
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const char *name = chart->series[s].name;
+
+		/* As the axis has it, and one digit more: series are often near each other. */
+		scale_format(scale_refine(chart->scale, 1), chart->stats[s].median, median);
+		snprintf(text, sizeof(text), ": median %s, %zu %s%s", median,
+			n_counted(&chart->series[s]), chart->options->what,
+			n_counted(&chart->series[s]) == 1 ? "" : "s");
+		add_legend_item(head, (int)s, name ? name : "runs",
+			head->brevity < HEAD_NAMES ? text : "", room);
+	}
+	if (disturbed_text(chart, text, sizeof(text)))
+		add_legend_item(head, -1, text, "", width);
+}
+
+static void add_line(
+	struct head *head, double size, bool bold, struct color color, const char *text)
+{
+	head->at.y += size * (bold ? 1 : 1.1);
+	if (head->drawn)
+		draw_fitting_text(head->chart, head->at, size, bold, color, text,
+			head->chart->options->width - 2 * MARGIN);
+	head->at.y += size * (bold ? 0.3 : 0.4);
+}
+
+/* Returns where the panels may begin. */
+static double add_head(const struct chart *chart, enum brevity brevity, bool drawn)
+{
+	const struct chart_options *options = chart->options;
+	struct head head = { chart, brevity, drawn, { MARGIN, MARGIN } };
+
+	if (options->title)
+		add_line(&head, chart->title_size, true, ink, options->title);
+	if (options->subtitle && options->subtitle[0] && brevity < HEAD_NO_SUBTITLE)
+		add_line(&head, chart->text_size, false, pale_ink, options->subtitle);
+	head.at.y += chart->text_size * 1.3;
+	add_legend(&head);
+	return head.at.y + chart->text_size;
+}
+
+/* All that is to be said, or so much that the panels keep half of the sheet. */
+static double draw_head(const struct chart *chart)
+{
+	enum brevity brevity = HEAD_FULL;
+
+	while (brevity + 1 < N_BREVITIES &&
+		add_head(chart, brevity, false) > chart->options->height / 2)
+		brevity++;
+	return add_head(chart, brevity, true);
+}
+
+/* --- Axes. */
+
+static void draw_y_axis(
+	const struct chart *chart, const struct panel *panel, double factor, const char *unit)
+{
+	size_t max_ticks = (size_t)MAX(2.0, panel->height / (chart->text_size * 2.6));
+	struct ticks ticks;
+	char label[64];
+
+	canvas_fill_rectangle(
+		chart->canvas, panel->x, panel->y, panel->width, panel->height, shade);
+	if (ticks_find(panel->low * factor, panel->high * factor, max_ticks, &ticks) == 0) {
+		for (size_t i = 0; i < ticks.n; i++) {
+			double value = ticks_at(&ticks, i), y = y_of(panel, value / factor);
+			struct point from = { panel->x, y }, to = { panel->x + panel->width, y };
+
+			canvas_draw_line(chart->canvas, from, to, 0.8, 0, grid);
+			snprintf(label, sizeof(label), "%.*f", ticks.decimals, value);
+			canvas_draw_text(chart->canvas,
+				(struct point){ panel->x - 5, y + chart->text_size * 0.35 },
+				CANVAS_RIGHT, chart->text_size, false, pale_ink, label);
+		}
+	}
+	canvas_draw_text_upwards(chart->canvas,
+		(struct point){ MARGIN + chart->text_size * 0.6, panel->y + panel->height / 2 },
+		CANVAS_CENTER, chart->text_size, ink, unit);
+}
+
+static void draw_x_axis(const struct chart *chart, const struct panel *lowest)
+{
+	double bottom = lowest->y + lowest->height, size = chart->text_size;
+	struct ticks ticks;
+	char label[64];
+
+	if (ticks_find(chart->first_x, chart->last_x,
+		    (size_t)MAX(2.0, chart->main.width / (size * 6)), &ticks) == 0) {
+		for (size_t i = 0; i < ticks.n; i++) {
+			double run = ticks_at(&ticks, i);
+
+			/* There is no run 0, and none between two. */
+			if (run < 1 || run != floor(run))
+				continue;
+			snprintf(label, sizeof(label), "%.0f", run);
+			canvas_draw_text(chart->canvas,
+				(struct point){ x_of_run(chart, run), bottom + size * 1.3 },
+				CANVAS_CENTER, size, false, pale_ink, label);
+		}
+	}
+	canvas_draw_text(chart->canvas,
+		(struct point){ chart->main.x + chart->main.width / 2, bottom + size * 2.7 },
+		CANVAS_CENTER, size, false, ink, chart->options->what);
+}
+
+static void draw_warmup_zone(const struct chart *chart)
+{
+	const struct panel *panel = &chart->main;
+	double x = x_of_run(chart, 0.5);
+
+	if (chart->first_x > 0)
+		return;
+	canvas_fill_rectangle(chart->canvas, panel->x, panel->y, x - panel->x, panel->height, grid);
+	if (x - panel->x > chart->text_size * 6)
+		canvas_draw_text(chart->canvas,
+			(struct point){ (panel->x + x) / 2, panel->y + chart->text_size * 1.2 },
+			CANVAS_CENTER, chart->text_size, false, pale_ink, "warm-up");
+}
+
+/* --- Samples. */
+
+static void keep_spot(struct chart *chart, struct point at, size_t series, size_t index)
+{
+	if (chart->spots)
+		chart->spots[chart->n_spots++] =
+			(struct chart_spot){ .at = at, .series = series, .index = index };
+}
+
+static void draw_each_sample(struct chart *chart, size_t s, double radius)
+{
+	const struct chart_series *series = &chart->series[s];
+
+	for (size_t i = 0; i < series->n; i++) {
+		struct point at = { x_of_run(chart, run_number(series, i)),
+			y_of(&chart->main, series->values[i]) };
+		bool flagged = series->flags && series->flags[i];
+
+		if (i < series->n_warmups)
+			canvas_draw_circle(
+				chart->canvas, at, radius, 1, with_alpha(palette[s], 0.7));
+		else
+			canvas_fill_circle(chart->canvas, at, radius,
+				with_alpha(palette[s], chart->n_series > 1 ? 0.75 : 0.85));
+		if (flagged && i >= series->n_warmups)
+			canvas_draw_circle(chart->canvas, at, radius + 1.7, 1.3, vermilion);
+		keep_spot(chart, at, s, i);
+	}
+}
+
+/* Of a column: the range of its values and of the inner half of them. */
+static int draw_columns(struct chart *chart, size_t s)
+{
+	const struct chart_series *series = &chart->series[s];
+	size_t n = n_counted(series), n_columns = (size_t)chart->main.width;
+	double width = x_of_run(chart, 1 + (double)n / (double)n_columns) - x_of_run(chart, 1);
+	_cleanup_free_ double *column = NULL;
+
+	column = malloc((n / n_columns + 2) * sizeof(*column));
+	if (!column)
+		return -ENOMEM;
+	for (size_t c = 0; c < n_columns; c++) {
+		size_t from = series->n_warmups + c * n / n_columns;
+		size_t count = series->n_warmups + (c + 1) * n / n_columns - from;
+		double x = x_of_run(chart, run_number(series, from));
+		double top, bottom;
+		bool flagged = false;
+
+		if (count == 0)
+			continue;
+		memcpy(column, series->values + from, count * sizeof(*column));
+		stats_sort(column, count);
+		top = y_of(&chart->main, column[count - 1]);
+		bottom = y_of(&chart->main, column[0]);
+		canvas_fill_rectangle(chart->canvas, x, top, width, MAX(bottom - top, 1.0),
+			with_alpha(palette[s], 0.28));
+		top = y_of(&chart->main, stats_percentile(column, count, 0.75));
+		bottom = y_of(&chart->main, stats_percentile(column, count, 0.25));
+		canvas_fill_rectangle(chart->canvas, x, top, width, MAX(bottom - top, 1.0),
+			with_alpha(palette[s], 0.85));
+		for (size_t i = from; series->flags && !flagged && i < from + count; i++)
+			flagged = series->flags[i] != 0;
+		if (flagged)
+			canvas_fill_rectangle(chart->canvas, x,
+				chart->main.y + chart->main.height - RUG, MAX(width, 1.0), RUG,
+				vermilion);
+	}
+	return 0;
+}
+
+/* What a step is, beside it: behind it, or where the next one is too near, in front of it; shorter,
+ * or not at all, where there is no room. *end is where the label before it ends. */
+static void draw_step_label(const struct chart *chart, double y, double step, double next,
+	double *end, struct color color, const char *const texts[2])
+{
+	double size = chart->text_size;
+
+	for (size_t i = 0; i < 2; i++) {
+		double width = canvas_text_width(chart->canvas, size, true, texts[i]), x;
+
+		if (step + 4 + width + 2 <= next)
+			x = step + 4;
+		else if (*end + 6 <= step - 4 - width)
+			x = step - 4 - width;
+		else
+			continue;
+		canvas_fill_rectangle(chart->canvas, x - 1, y - size, width + 2, size * 1.3,
+			with_alpha(shade, 0.8));
+		canvas_draw_text(chart->canvas, (struct point){ x, y }, CANVAS_LEFT, size, true,
+			color, texts[i]);
+		*end = x + width;
+		return;
+	}
+}
+
+/* Medians: one for a steady series, else that of each level, with what each step is. */
+static void draw_levels(const struct chart *chart, size_t s)
+{
+	const struct chart_series *series = &chart->series[s];
+	const struct panel *panel = &chart->main;
+	const struct level whole = { 0, n_counted(series), chart->stats[s].median };
+	const struct level *items = &whole;
+	struct color color = chart->n_series > 1 ? palette[s] : ink;
+	double end = panel->x;
+	size_t n = 1;
+
+	if (series->levels && series->levels->n > 1) {
+		items = series->levels->items;
+		n = series->levels->n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		double from = x_of_run(chart, (double)items[i].first + 0.5);
+		double to = x_of_run(chart, (double)(items[i].first + items[i].n) + 0.5);
+		double y = y_of(panel, items[i].median);
+		char change[UNITS_TEXT_SIZE], label[128];
+
+		canvas_draw_line(chart->canvas, (struct point){ from, y }, (struct point){ to, y },
+			1.2, n > 1 ? 0 : 4, with_alpha(ink, 0.75));
+		if (i == 0)
+			continue;
+		canvas_draw_line(chart->canvas, (struct point){ from, panel->y },
+			(struct point){ from, panel->y + panel->height }, 1, 3, pale_ink);
+		units_format_change(items[i].median / items[i - 1].median - 1, change);
+		snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what,
+			items[i].first + 1, change);
+		draw_step_label(chart, panel->y + chart->text_size * (1.2 + 1.3 * (double)s), from,
+			to, &end, color, (const char *const[2]){ label, change });
+		/* None reaches beyond a step. */
+		end = MAX(end, from);
+	}
+}
+
+/* What lies beyond the panel's edges: marks there, and how many and how far. */
+static void draw_beyond(struct chart *chart)
+{
+	const struct panel *panel = &chart->main;
+	size_t *n = chart->n_beyond;
+	double extreme[2] = { INFINITY, -INFINITY };
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const struct chart_series *series = &chart->series[s];
+
+		for (size_t i = series->n_warmups; i < series->n; i++) {
+			double value = series->values[i], x, y;
+			bool above = value > panel->high;
+
+			if (!above && value >= panel->low)
+				continue;
+			n[above]++;
+			extreme[above] =
+				above ? MAX(extreme[above], value) : MIN(extreme[above], value);
+			x = x_of_run(chart, run_number(series, i));
+			y = above ? panel->y : panel->y + panel->height;
+			canvas_draw_line(chart->canvas, (struct point){ x, y },
+				(struct point){ x, above ? y + RUG : y - RUG }, 1.6, 0, palette[s]);
+		}
+	}
+	for (size_t above = 0; above < 2; above++) {
+		char value[UNITS_TEXT_SIZE], label[160];
+
+		if (n[above] == 0)
+			continue;
+		scale_format(chart->scale, extreme[above], value);
+		snprintf(label, sizeof(label), "%zu %s, %s to %s", n[above],
+			above ? "above" : "below", above ? "up" : "down", value);
+		canvas_draw_text(chart->canvas,
+			(struct point){ panel->x + panel->width - 6,
+				above ? panel->y + RUG + chart->text_size
+				      : panel->y + panel->height - RUG - 3 },
+			CANVAS_RIGHT, chart->text_size, false, ink, label);
+	}
+}
+
+static int draw_samples(struct chart *chart)
+{
+	double runs = chart->last_x - chart->first_x;
+	bool each = runs * 1.5 <= chart->main.width;
+	double radius = MAX(1.3, MIN(3.4, chart->main.width / runs * 0.4));
+
+	canvas_clip(
+		chart->canvas, chart->main.x, chart->main.y, chart->main.width, chart->main.height);
+	draw_warmup_zone(chart);
+	for (size_t s = 0; s < chart->n_series; s++) {
+		if (each) {
+			draw_each_sample(chart, s, radius);
+		} else {
+			int r = draw_columns(chart, s);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	for (size_t s = 0; s < chart->n_series; s++)
+		draw_levels(chart, s);
+	draw_beyond(chart);
+	canvas_unclip(chart->canvas);
+	return 0;
+}
+
+/* On the samples' scale, each series' bars by its own number of runs. */
+static void draw_histogram(const struct chart *chart)
+{
+	const struct panel *panel = &chart->histogram, *main = &chart->main;
+	/* As many as the runs fill, and as the panel has room for. */
+	double most = MIN((double)MAX_BINS, panel->height / MIN_BIN);
+	size_t n_bins = (size_t)MAX(4.0, MIN(most, 2 * sqrt(chart->last_x)));
+	double shares[CHART_MAX_SERIES][MAX_BINS] = { 0 }, greatest = 0;
+	double height = panel->height / (double)n_bins;
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const struct chart_series *series = &chart->series[s];
+
+		for (size_t i = series->n_warmups; i < series->n; i++) {
+			double at = (series->values[i] - main->low) / (main->high - main->low);
+
+			if (!(at >= 0 && at < 1))
+				continue;
+			shares[s][(size_t)(at * (double)n_bins)] += 1.0 / (double)n_counted(series);
+		}
+		for (size_t bin = 0; bin < n_bins; bin++)
+			greatest = MAX(greatest, shares[s][bin]);
+	}
+	canvas_fill_rectangle(
+		chart->canvas, panel->x, panel->y, panel->width, panel->height, shade);
+	for (size_t s = 0; greatest > 0 && s < chart->n_series; s++) {
+		for (size_t bin = 0; bin < n_bins; bin++) {
+			double width = shares[s][bin] / greatest * (panel->width - 4);
+
+			if (width > 0)
+				canvas_fill_rectangle(chart->canvas, panel->x,
+					panel->y + panel->height - (double)(bin + 1) * height + 0.5,
+					width, height - 1,
+					with_alpha(palette[s], chart->n_series > 1 ? 0.5 : 0.8));
+		}
+	}
+}
+
+/* A row of figures beside the runs, as means of as many runs as share a point. */
+static int draw_row(const struct chart *chart, const struct panel *panel, bool temperature)
+{
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const struct chart_series *series = &chart->series[s];
+		const double *row = temperature ? series->temperature : series->frequency;
+		size_t step = series->n / (size_t)panel->width + 1, n = 0;
+		_cleanup_free_ struct point *points = NULL;
+
+		if (!row)
+			continue;
+		points = malloc((series->n / step + 1) * sizeof(*points));
+		if (!points)
+			return -ENOMEM;
+		for (size_t i = 0; i < series->n; i += step) {
+			double sum = 0;
+			size_t count = 0;
+
+			for (size_t j = i; j < MIN(i + step, series->n); j++) {
+				if (!isfinite(row[j]))
+					continue;
+				sum += row[j];
+				count++;
+			}
+			points[n++] = (struct point){ x_of_run(chart, run_number(series, i)),
+				count > 0 ? y_of(panel, sum / (double)count) : NAN };
+		}
+		canvas_draw_path(chart->canvas, points, n, 1.4, palette[s]);
+		/* A single figure between unknown ones is no line. */
+		for (size_t i = 0; i < n; i++)
+			if (isfinite(points[i].y) && n <= (size_t)panel->width / 4)
+				canvas_fill_circle(chart->canvas, points[i], 1.3, palette[s]);
+	}
+	return 0;
+}
+
+/* --- All of it. */
+
+static void place_panels(struct chart *chart, double top)
+{
+	const struct chart_options *options = chart->options;
+	double left = MARGIN + LABEL_ROOM, bottom = options->height - X_LABEL_ROOM - MARGIN / 2.0;
+	double side = MAX(40.0, MIN(150.0, options->width * 0.16));
+	double width = options->width - left - GAP - side - MARGIN;
+	struct panel *rows[] = { &chart->temperature, &chart->frequency };
+	double row_height = MAX(24.0, (bottom - top) * 0.16);
+	double y = bottom;
+
+	/* From below, so that what is left is the samples'. */
+	for (size_t i = ARRAY_SIZE(rows); i-- > 0;) {
+		bool is_temperature = rows[i] == &chart->temperature;
+
+		if (!find_row_range(chart, is_temperature, &rows[i]->low, &rows[i]->high))
+			continue;
+		/* On a small sheet the samples come first. */
+		if (y - row_height - GAP - top < 3 * row_height)
+			continue;
+		y -= row_height;
+		rows[i]->x = left;
+		rows[i]->y = y;
+		rows[i]->width = width;
+		rows[i]->height = row_height;
+		y -= GAP;
+	}
+	chart->main.x = left;
+	chart->main.y = top;
+	chart->main.width = width;
+	chart->main.height = y - top;
+	if (y == bottom)
+		chart->main.height = bottom - top;
+	chart->histogram = chart->main;
+	chart->histogram.x = left + width + GAP;
+	chart->histogram.width = side;
+}
+
+static void find_runs_range(struct chart *chart)
+{
+	size_t longest = 0, warmups = 0;
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		longest = MAX(longest, n_counted(&chart->series[s]));
+		warmups = MAX(warmups, chart->series[s].n_warmups);
+	}
+	chart->first_x = 0.5 - (double)warmups;
+	chart->last_x = (double)longest + 0.5;
+}
+
+static int draw_panels(struct chart *chart)
+{
+	const struct panel *lowest = &chart->main;
+	int r;
+
+	draw_y_axis(chart, &chart->main, chart->scale.factor, chart->scale.unit);
+	r = draw_samples(chart);
+	if (r < 0)
+		return r;
+	draw_histogram(chart);
+	if (chart->temperature.height > 0) {
+		draw_y_axis(chart, &chart->temperature, 1, "\u00b0C");
+		r = draw_row(chart, &chart->temperature, true);
+		if (r < 0)
+			return r;
+		lowest = &chart->temperature;
+	}
+	if (chart->frequency.height > 0) {
+		draw_y_axis(chart, &chart->frequency, 1e-9, "GHz");
+		r = draw_row(chart, &chart->frequency, false);
+		if (r < 0)
+			return r;
+		lowest = &chart->frequency;
+	}
+	draw_x_axis(chart, lowest);
+	return 0;
+}
+
+/* A panel that did not fit, or had nothing to show, has no height. */
+static struct chart_axis panel_axis(const struct panel *panel)
+{
+	return panel->height > 0 ? (struct chart_axis){ panel->low, panel->high }
+				 : (struct chart_axis){ 0 };
+}
+
+static struct chart_axes find_axes(const struct chart *chart)
+{
+	return (struct chart_axes){
+		.order = { chart->first_x, chart->last_x },
+		.value = panel_axis(&chart->main),
+		.temperature = panel_axis(&chart->temperature),
+		.frequency = panel_axis(&chart->frequency),
+		.n_below = chart->n_beyond[0],
+		.n_above = chart->n_beyond[1],
+	};
+}
+
+int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t n_series,
+	const struct chart_options *options, struct chart_axes *ret_axes,
+	struct chart_spot **ret_spots, size_t *ret_n_spots)
+{
+	bool small = options->width < 560 || options->height < 340;
+	_cleanup_free_ struct chart_spot *spots = NULL;
+	struct chart chart = {
+		.canvas = canvas,
+		.series = series,
+		.n_series = n_series,
+		.options = options,
+		.title_size = small ? 12 : 15,
+		.text_size = small ? 8.5 : 10.5,
+	};
+	size_t n = 0;
+	int r;
+
+	if (n_series == 0 || n_series > CHART_MAX_SERIES || options->width < CHART_MIN_WIDTH ||
+		options->height < CHART_MIN_HEIGHT)
+		return -EINVAL;
+	r = find_statistics(&chart);
+	if (r < 0)
+		return r;
+	if (ret_spots) {
+		for (size_t s = 0; s < n_series; s++)
+			n += series[s].n;
+		spots = chart.spots = calloc(n, sizeof(*spots));
+		if (!spots)
+			return -ENOMEM;
+	}
+	find_runs_range(&chart);
+	find_value_range(&chart, &chart.main.low, &chart.main.high);
+	chart.scale =
+		scale_choose_unit(options->unit, MAX(fabs(chart.main.low), fabs(chart.main.high)));
+	place_panels(&chart, draw_head(&chart));
+	r = draw_panels(&chart);
+	if (r < 0)
+		return r;
+	if (ret_axes)
+		*ret_axes = find_axes(&chart);
+	if (ret_spots) {
+		*ret_spots = TAKE_PTR(spots);
+		*ret_n_spots = chart.n_spots;
+	}
+	return 0;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+
+#include "basic/macro.h"
+#include "bench-report/ticks.h"
+
+/* In steps: a hair's breadth of rounding must not lose a mark at an end. */
+#define SLACK 1e-6
+/* Marks that only the tenth digit tells apart are no help, and rounding would move them. */
+#define MOST_STEPS_FROM_ZERO 1e9
+
+int ticks_find(double low, double high, size_t max_n, struct ticks *ret)
+{
+	static const double factors[] = { 1, 2, 5, 10 };
+	double power, step = 0, first;
+	size_t n = 0;
+
+	if (!isfinite(low) || !isfinite(high) || !(low < high) || !isfinite(high - low) ||
+		max_n < 2)
+		return -EINVAL;
+	/* The step that leaves at most max_n - 1 gaps lies within a decade above this power. */
+	power = pow(10, floor(log10((high - low) / (double)(max_n - 1))));
+	for (size_t i = 0; i < ARRAY_SIZE(factors); i++) {
+		step = power * factors[i];
+		first = ceil(low / step - SLACK) * step;
+		n = high < first ? 0 : (size_t)floor((high - first) / step + SLACK) + 1;
+		if (n <= max_n)
+			break;
+	}
+	if (MAX(fabs(low), fabs(high)) / step > MOST_STEPS_FROM_ZERO)
+		return -EINVAL;
+	*ret = (struct ticks){
+		.first = first,
+		.step = step,
+		.n = n,
+		.decimals = MAX(0, (int)-floor(log10(step) + 1e-9)),
+	};
+	return 0;
+}
+
+double ticks_at(const struct ticks *ticks, size_t index)
+{
+	double at = ticks->first + (double)index * ticks->step;
+
+	/* 0 as such, not as what rounding left of it. */
+	return fabs(at) < ticks->step * SLACK ? 0 : at;
+}

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "choice/autochoice.h"
+#include "choice/cpuload.h"
+
+enum {
+	BUSY_STEPS = 10,
+	/* Long enough for 20 ticks of /proc/stat, short enough not to be noticed. */
+	WATCH_NS = 200 * 1000 * 1000,
+};
+
+/* What one CPU is judged by. */
+struct candidate {
+	int cpu;
+	const struct topology_cpu *facts;
+	bool beside_zero; /* on CPU 0's core, but not CPU 0 */
+	double busy;	  /* negative: unknown */
+	double sibling_busy;
+	unsigned n_siblings; /* online ones, itself not counted */
+	uint64_t interrupts;
+};
+
+/* How far apart the chosen CPUs are. */
+enum spread {
+	SPREAD_LLC,
+	SPREAD_NODE,
+	SPREAD_PACKAGE,
+	SPREAD_MACHINE,
+	SPREAD_SHARED, /* there are not even enough cores */
+};
+
+struct choice {
+	struct candidate *candidates; /* best first */
+	size_t n_candidates;
+	bool *chosen; /* by index of the candidate */
+	size_t n;
+	bool spared; /* there are more candidates, on CPU 0's core */
+	enum spread spread;
+	bool performance_only; /* pass over CPU 0 and other kinds of cores */
+};
+
+static double busy_of(const struct autochoice_input *input, int cpu)
+{
+	double busy;
+
+	if (!input->busy || (size_t)cpu >= input->n_cpus)
+		return -1;
+	busy = input->busy[cpu];
+	return busy >= 0 ? MIN(busy, 1.0) : -1;
+}
+
+static uint64_t interrupts_of(const struct autochoice_input *input, int cpu)
+{
+	return input->interrupts && (size_t)cpu < input->n_cpus ? input->interrupts[cpu] : 0;
+}
+
+/* 0 is idle, up to and including one step; unknown counts as idle, since nothing speaks against it.
+ * The small number keeps 0.1 * 10, which may be a little more than 1, in its step. */
+static int busy_step(double busy)
+{
+	return busy < 0 ? 0 : (int)(busy * BUSY_STEPS - 1e-6);
+}
+
+static int kind_order(enum topology_kind kind)
+{
+	switch (kind) {
+	case TOPOLOGY_KIND_PERFORMANCE:
+		return 0;
+	case TOPOLOGY_KIND_UNIFORM:
+		return 1;
+	case TOPOLOGY_KIND_EFFICIENCY:
+		break;
+	}
+	return 2;
+}
+
+#define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
+
+/* CPU 0, or one that somebody else uses more than half of the time: worse than any other. */
+static bool is_last_resort(const struct candidate *candidate)
+{
+	return candidate->cpu == 0 || candidate->busy > 0.5;
+}
+
+/* Negative when a is better by its place or its load. */
+static int compare_load(const struct candidate *a, const struct candidate *b)
+{
+	int r;
+
+	r = COMPARE(is_last_resort(a), is_last_resort(b));
+	if (r == 0)
+		r = COMPARE(kind_order(a->facts->kind), kind_order(b->facts->kind));
+	if (r == 0)
+		r = COMPARE(busy_step(a->sibling_busy), busy_step(b->sibling_busy));
+	if (r == 0)
+		r = COMPARE(busy_step(a->busy), busy_step(b->busy));
+	if (r == 0)
+		r = COMPARE(a->cpu == 0, b->cpu == 0);
+	if (r == 0)
+		r = COMPARE(a->beside_zero, b->beside_zero);
+	return r;
+}
+
+/* Negative when a is better, 0 when only the number could decide. */
+static int compare_quality(const struct candidate *a, const struct candidate *b)
+{
+	int r = compare_load(a, b);
+
+	if (r == 0)
+		r = COMPARE(a->interrupts, b->interrupts);
+	if (r == 0)
+		r = COMPARE(b->facts->rank, a->facts->rank);
+	return r;
+}
+
+static int compare_candidates(const void *pa, const void *pb)
+{
+	const struct candidate *a = pa, *b = pb;
+	int r = compare_quality(a, b);
+
+	return r != 0 ? r : COMPARE(b->cpu, a->cpu);
+}
+
+static struct candidate judge(const struct topology *topology, const struct autochoice_input *input,
+	int cpu, struct cpumask *scratch)
+{
+	struct candidate candidate = {
+		.cpu = cpu,
+		.facts = topology_get_cpu(topology, cpu),
+		.busy = busy_of(input, cpu),
+		.sibling_busy = -1,
+		.interrupts = interrupts_of(input, cpu),
+	};
+
+	topology_get_siblings(topology, cpu, scratch);
+	candidate.beside_zero = cpu != 0 && cpumask_isset(scratch, 0);
+	cpumask_and(scratch, scratch, topology->online);
+	cpumask_clear(scratch, cpu);
+	candidate.n_siblings = cpumask_weight(scratch);
+	cpumask_for_each (sibling, scratch) {
+		double busy = busy_of(input, sibling);
+
+		candidate.sibling_busy = MAX(candidate.sibling_busy, busy);
+	}
+	return candidate;
+}
+
+static bool same_group(
+	const struct topology_cpu *a, const struct topology_cpu *b, enum spread spread)
+{
+	switch (spread) {
+	case SPREAD_LLC:
+		return a->node == b->node && a->package == b->package && a->llc == b->llc &&
+			a->llc_level == b->llc_level;
+	case SPREAD_NODE:
+		return a->node == b->node && a->package == b->package;
+	case SPREAD_PACKAGE:
+		return a->package == b->package;
+	case SPREAD_MACHINE:
+	case SPREAD_SHARED:
+		break;
+	}
+	return true;
+}
+
+static bool passed_over(const struct choice *choice, const struct candidate *candidate)
+{
+	return choice->performance_only &&
+		(candidate->cpu == 0 || candidate->facts->kind != TOPOLOGY_KIND_PERFORMANCE);
+}
+
+/* Marks the best candidate of each core of the group that `like` is in, at most n of them. Returns
+ * how many there were. */
+static size_t choose_in_group(struct choice *choice, const struct candidate *like,
+	enum spread spread, struct cpumask *cores)
+{
+	size_t n = 0;
+
+	cpumask_clear_all(cores);
+	for (size_t i = 0; i < choice->n_candidates; i++) {
+		const struct topology_cpu *facts = choice->candidates[i].facts;
+
+		choice->chosen[i] = n < choice->n && same_group(facts, like->facts, spread) &&
+			!cpumask_isset(cores, facts->core);
+		if (choice->chosen[i]) {
+			(void)cpumask_set(cores, facts->core);
+			n++;
+		}
+	}
+	return n;
+}
+
+/*
+ * The candidates stand best first, so the group that is the first to have n cores in that order is
+ * the one whose worst chosen CPU is the best. group_of has room for two numbers per candidate.
+ */
+static bool choose_one_group(
+	struct choice *choice, enum spread spread, size_t *group_of, struct cpumask *cores)
+{
+	size_t *counts = group_of + choice->n_candidates;
+
+	/* A group is named by its best candidate. */
+	for (size_t i = 0; i < choice->n_candidates; i++) {
+		counts[i] = 0;
+		for (group_of[i] = 0; group_of[i] < i; group_of[i]++) {
+			size_t first = group_of[i];
+
+			if (group_of[first] == first &&
+				same_group(choice->candidates[first].facts,
+					choice->candidates[i].facts, spread))
+				break;
+		}
+	}
+	cpumask_clear_all(cores);
+	for (size_t i = 0; i < choice->n_candidates; i++) {
+		const struct candidate *candidate = &choice->candidates[i];
+
+		if (passed_over(choice, candidate) || cpumask_isset(cores, candidate->facts->core))
+			continue;
+		(void)cpumask_set(cores, candidate->facts->core);
+		if (++counts[group_of[i]] == choice->n) {
+			choice->spread = spread;
+			(void)choose_in_group(choice, candidate, spread, cores);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_on_zero(const struct candidate *candidate)
+{
+	return candidate->cpu == 0 || candidate->beside_zero;
+}
+
+/* Leaves out the candidates on CPU 0's core, if there are enough other cores. */
+static void spare_zero(struct choice *choice, struct cpumask *cores)
+{
+	size_t n = 0;
+
+	cpumask_clear_all(cores);
+	for (size_t i = 0; i < choice->n_candidates; i++) {
+		if (!is_on_zero(&choice->candidates[i]))
+			(void)cpumask_set(cores, choice->candidates[i].facts->core);
+	}
+	if (cpumask_weight(cores) < choice->n)
+		return;
+	for (size_t i = 0; i < choice->n_candidates; i++) {
+		if (!is_on_zero(&choice->candidates[i]))
+			choice->candidates[n++] = choice->candidates[i];
+	}
+	choice->spared = n < choice->n_candidates;
+	choice->n_candidates = n;
+}
+
+static int choose(struct choice *choice)
+{
+	_cleanup_(cpumask) struct cpumask *cores = NULL;
+	_cleanup_free_ size_t *group_of = NULL;
+	size_t n;
+
+	group_of = calloc(choice->n_candidates, 2 * sizeof(*group_of));
+	if (!group_of || cpumask_new(&cores) < 0)
+		return -ENOMEM;
+	/* Cores of two kinds differ more than two caches do. */
+	for (int mixed = 0; mixed <= 1; mixed++) {
+		choice->performance_only = !mixed;
+		for (enum spread spread = SPREAD_LLC; spread <= SPREAD_MACHINE; spread++) {
+			if (choose_one_group(choice, spread, group_of, cores))
+				return 0;
+		}
+	}
+	choice->spread = SPREAD_SHARED;
+	n = choose_in_group(choice, &choice->candidates[0], SPREAD_MACHINE, cores);
+	for (size_t i = 0; n < choice->n; i++) {
+		n += !choice->chosen[i];
+		choice->chosen[i] = true;
+	}
+	return 0;
+}
+
+/* The parts of a reason, with commas between them. */
+struct reason {
+	struct text text;
+	bool begun;
+};
+
+static void reason_add(struct reason *reason, const char *format, ...) _printf_(2, 3);
+
+static void reason_add(struct reason *reason, const char *format, ...)
+{
+	_cleanup_free_ char *part = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&part, format, ap);
+	va_end(ap);
+	if (n < 0) {
+		part = NULL;
+		reason->text.failed = true;
+		return;
+	}
+	text_append(&reason->text, reason->begun ? ", " : " ");
+	text_append(&reason->text, part);
+	reason->begun = true;
+}
+
+static int percent(double busy)
+{
+	return (int)(busy * 100 + 0.5);
+}
+
+static void explain_one(struct reason *reason, const struct topology *topology,
+	const struct choice *choice, struct cpumask *scratch)
+{
+	const struct candidate *best = &choice->candidates[0];
+	bool alone = choice->n_candidates == 1 && !choice->spared;
+	bool counted = false, fewest = true, fewer = false, ranked = false;
+	size_t alike = 1;
+
+	if (!alone && best->cpu != 0)
+		reason_add(reason, "not CPU 0");
+	if (!alone && best->cpu == 0)
+		reason_add(reason, "the others are busy");
+	if (best->facts->kind == TOPOLOGY_KIND_PERFORMANCE)
+		reason_add(reason, "a performance core%s",
+			topology->kind_source == TOPOLOGY_KIND_FROM_FREQUENCY
+				? " by its maximum frequency"
+				: "");
+	if (best->facts->kind == TOPOLOGY_KIND_EFFICIENCY)
+		reason_add(reason, "an efficiency core");
+	if (best->busy >= 0 && busy_step(best->busy) == 0)
+		reason_add(reason, "idle");
+	else if (best->busy >= 0)
+		reason_add(reason, "%d %% busy", percent(best->busy));
+	if (best->n_siblings == 0)
+		reason_add(reason, "no sibling beside it");
+	if (best->n_siblings > 0 && best->sibling_busy >= 0) {
+		_cleanup_free_ char *list = NULL;
+
+		topology_get_siblings(topology, best->cpu, scratch);
+		cpumask_and(scratch, scratch, topology->online);
+		cpumask_clear(scratch, best->cpu);
+		list = cpumask_format_list(scratch);
+		if (!list) {
+			reason->text.failed = true;
+			return;
+		}
+		if (busy_step(best->sibling_busy) == 0)
+			reason_add(reason, "its sibling%s CPU %s %s idle",
+				best->n_siblings > 1 ? "s" : "", list,
+				best->n_siblings > 1 ? "are" : "is");
+		else
+			reason_add(reason, "its sibling%s CPU %s up to %d %% busy",
+				best->n_siblings > 1 ? "s" : "", list, percent(best->sibling_busy));
+	}
+	for (size_t i = 1; i < choice->n_candidates; i++) {
+		const struct candidate *other = &choice->candidates[i];
+		bool like = compare_load(best, other) == 0;
+
+		counted = counted || best->interrupts != other->interrupts;
+		fewest = fewest && best->interrupts <= other->interrupts;
+		fewer = fewer || (like && best->interrupts < other->interrupts);
+		ranked = ranked ||
+			(like && best->interrupts == other->interrupts &&
+				best->facts->rank > other->facts->rank);
+		alike += compare_quality(best, other) == 0;
+	}
+	if (counted && fewest)
+		reason_add(reason, "fewest interrupts (%" PRIu64 ")", best->interrupts);
+	else if (fewer)
+		reason_add(reason, "fewest interrupts of its like (%" PRIu64 ")", best->interrupts);
+	if (ranked)
+		reason_add(reason, "ranked best by the firmware (%" PRIi64 ")", best->facts->rank);
+	if (alike > 1)
+		reason_add(reason, "the last of %zu alike", alike);
+}
+
+static void explain_many(struct reason *reason, const struct choice *choice)
+{
+	const struct topology_cpu *facts = NULL;
+	size_t n_performance = 0, n_efficiency = 0, n_siblings = 0, n_cores;
+	double busy = -1, sibling_busy = -1;
+	bool zero = false, counted = false, packages = false;
+	uint64_t interrupts = 0;
+
+	n_cores = choice->n;
+	for (size_t i = 0; i < choice->n_candidates; i++) {
+		const struct candidate *candidate = &choice->candidates[i];
+
+		counted = counted || candidate->interrupts > 0;
+		if (!choice->chosen[i])
+			continue;
+		packages = packages || (facts && facts->package != candidate->facts->package);
+		facts = candidate->facts;
+		zero = zero || candidate->cpu == 0;
+		n_performance += facts->kind == TOPOLOGY_KIND_PERFORMANCE;
+		n_efficiency += facts->kind == TOPOLOGY_KIND_EFFICIENCY;
+		n_siblings += candidate->n_siblings;
+		busy = MAX(busy, candidate->busy);
+		sibling_busy = MAX(sibling_busy, candidate->sibling_busy);
+		interrupts = MAX(interrupts, candidate->interrupts);
+		for (size_t j = 0; j < i; j++) {
+			if (choice->chosen[j] && choice->candidates[j].facts->core == facts->core) {
+				n_cores--;
+				break;
+			}
+		}
+	}
+	if (choice->spread == SPREAD_LLC && facts->llc >= 0)
+		reason_add(reason, "%zu cores of one last-level cache", n_cores);
+	else if (choice->spread <= SPREAD_NODE && facts->node >= 0)
+		reason_add(reason, "%zu cores of node %d", n_cores, facts->node);
+	else if (choice->spread <= SPREAD_PACKAGE && facts->package >= 0)
+		reason_add(reason, "%zu cores of package %d", n_cores, facts->package);
+	else if (choice->spread == SPREAD_SHARED)
+		reason_add(reason, "sharing %zu cores, for want of more", n_cores);
+	else
+		reason_add(reason, "%zu cores%s", n_cores, packages ? " of several packages" : "");
+	reason_add(reason, zero ? "CPU 0 among them" : "not CPU 0");
+	if (n_performance > 0 && n_efficiency > 0)
+		reason_add(reason, "%zu on performance and %zu on efficiency cores", n_performance,
+			n_efficiency);
+	else if (n_performance > 0)
+		reason_add(reason, "performance cores");
+	else if (n_efficiency > 0)
+		reason_add(reason, "efficiency cores");
+	if (busy >= 0 && busy_step(busy) == 0)
+		reason_add(reason, "idle");
+	else if (busy >= 0)
+		reason_add(reason, "up to %d %% busy", percent(busy));
+	if (n_siblings > 0 && choice->spread != SPREAD_SHARED && sibling_busy >= 0) {
+		if (busy_step(sibling_busy) == 0)
+			reason_add(reason, "siblings idle");
+		else
+			reason_add(reason, "siblings up to %d %% busy", percent(sibling_busy));
+	}
+	if (counted)
+		reason_add(reason, "interrupts up to %" PRIu64, interrupts);
+}
+
+/* "CPU 5:" or "CPUs 2-3:" */
+static void reason_begin(struct reason *reason, const struct cpumask *mask)
+{
+	_cleanup_free_ char *list = cpumask_format_list(mask);
+
+	if (!list) {
+		reason->text.failed = true;
+		return;
+	}
+	text_appendf(&reason->text, "CPU%s %s:", cpumask_weight(mask) > 1 ? "s" : "", list);
+}
+
+/* All of them: nothing is to be chosen. */
+static int take_isolated(const struct cpumask *isolated, struct cpumask *ret, char **ret_reason)
+{
+	struct reason reason = { 0 };
+	char *text;
+
+	reason_begin(&reason, isolated);
+	reason_add(&reason,
+		cpumask_weight(isolated) > 1 ? "all isolated CPUs that are allowed here"
+					     : "the isolated CPU that is allowed here");
+	text = text_steal(&reason.text);
+	if (!text)
+		return -ENOMEM;
+	cpumask_assign(ret, isolated);
+	*ret_reason = text;
+	return 0;
+}
+
+int autochoice_choose(const struct topology *topology, const struct autochoice_input *input,
+	unsigned n, struct cpumask *ret, char **ret_reason)
+{
+	_cleanup_(cpumask) struct cpumask *usable = NULL, *isolated = NULL, *scratch = NULL;
+	_cleanup_free_ struct candidate *candidates = NULL;
+	_cleanup_free_ bool *chosen = NULL;
+	struct choice choice = { .n = MAX(n, 1u) };
+	struct reason reason = { 0 };
+	unsigned n_isolated;
+	char *text;
+	int r;
+
+	if (cpumask_new(&usable) < 0 || cpumask_new(&isolated) < 0 || cpumask_new(&scratch) < 0)
+		return -ENOMEM;
+	cpumask_and(usable, topology->online, input->allowed);
+	if (cpumask_is_empty(usable))
+		return -ENODEV;
+	if (choice.n > cpumask_weight(usable))
+		return -ERANGE;
+	if (input->isolated)
+		cpumask_and(isolated, usable, input->isolated);
+	n_isolated = cpumask_weight(isolated);
+	if (n == 0 && n_isolated > 0)
+		return take_isolated(isolated, ret, ret_reason);
+	if (n_isolated >= choice.n)
+		cpumask_assign(usable, isolated);
+
+	candidates = calloc(cpumask_weight(usable), sizeof(*candidates));
+	chosen = calloc(cpumask_weight(usable), sizeof(*chosen));
+	if (!candidates || !chosen)
+		return -ENOMEM;
+	choice.candidates = candidates;
+	choice.chosen = chosen;
+	cpumask_for_each (cpu, usable)
+		candidates[choice.n_candidates++] = judge(topology, input, cpu, scratch);
+	qsort(candidates, choice.n_candidates, sizeof(*candidates), compare_candidates);
+	if (input->spare_zero)
+		spare_zero(&choice, scratch);
+	r = choose(&choice);
+	if (r < 0)
+		return r;
+
+	/* What may be used is known to the candidates; the mask becomes the answer. */
+	cpumask_clear_all(usable);
+	for (size_t i = 0; i < choice.n_candidates; i++) {
+		if (chosen[i])
+			(void)cpumask_set(usable, candidates[i].cpu);
+	}
+	reason_begin(&reason, usable);
+	if (choice.n_candidates == choice.n && !choice.spared)
+		reason_add(&reason, "the only %sCPU%s allowed here",
+			n_isolated >= choice.n ? "isolated " : "", choice.n > 1 ? "s" : "");
+	else if (n_isolated >= choice.n)
+		reason_add(&reason, "isolated");
+	else if (n_isolated > 0)
+		reason_add(&reason, "%u isolated ones are too few", n_isolated);
+	if (choice.n == 1)
+		explain_one(&reason, topology, &choice, scratch);
+	else
+		explain_many(&reason, &choice);
+	text = text_steal(&reason.text);
+	if (!text)
+		return -ENOMEM;
+	cpumask_assign(ret, usable);
+	*ret_reason = text;
+	return 0;
+}
+
+int autochoice_now(const struct topology *topology, const struct cpumask *allowed,
+	const struct cpumask *isolated, bool spare_zero, unsigned n, struct cpumask *ret,
+	char **ret_reason)
+{
+	_cleanup_(cpuload) struct cpuload *load = NULL;
+	struct autochoice_input input;
+	int r;
+
+	r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
+	if (r < 0)
+		return r;
+	input = (struct autochoice_input){
+		.allowed = allowed,
+		.isolated = isolated,
+		.busy = load->busy,
+		.interrupts = load->interrupts,
+		.n_cpus = load->n_cpus,
+		.spare_zero = spare_zero,
+	};
+	return autochoice_choose(topology, &input, n, ret, ret_reason);
+}
+
+int autochoice_housekeeping(const struct topology *topology, const struct cpumask *allowed,
+	const struct cpumask *benchmark, struct cpumask *ret)
+{
+	_cleanup_(cpumask) struct cpumask *rest = NULL, *siblings = NULL, *quiet = NULL;
+
+	if (cpumask_new(&rest) < 0 || cpumask_new(&siblings) < 0)
+		return -ENOMEM;
+	cpumask_and(rest, topology->online, allowed);
+	cpumask_andnot(rest, rest, benchmark);
+	if (cpumask_is_empty(rest))
+		return -ENODATA;
+	if (cpumask_copy(rest, &quiet) < 0)
+		return -ENOMEM;
+	cpumask_for_each (cpu, benchmark) {
+		topology_get_siblings(topology, cpu, siblings);
+		cpumask_andnot(quiet, quiet, siblings);
+	}
+	cpumask_assign(ret, cpumask_is_empty(quiet) ? rest : quiet);
+	return 0;
+}

@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/say.h"
+#include "basic/text.h"
+#include "config.h"
+#include "recording/record.h"
+
+enum {
+	/* /proc/interrupts of 512 CPUs and 4096 lines has 23 MiB. */
+	TABLE_MAX = 64 * 1024 * 1024,
+	CGROUP_DEPTH = 2,
+	CGROUPS_MAX = 4096,
+};
+
+typedef char *(*scrub_function)(const struct scrub_names *names, const char *text);
+
+enum rule_flag {
+	RULE_FOLLOW = 1 << 0, /* a link on the way becomes the directory that it leads to */
+	RULE_LINK = 1 << 1,   /* links, recorded as such; all others are left out */
+};
+
+/* A directory, in which wildcards take no links unless RULE_FOLLOW says so, and what of it. */
+struct rule {
+	const char *directory;
+	const char *names; /* separated by blanks; wildcards are allowed */
+	scrub_function scrub;
+	unsigned flags;
+};
+
+#define CPU "sys/devices/system/cpu"
+#define ONE_CPU CPU "/cpu[0-9]*"
+#define FREQUENCIES                                                                              \
+	"affected_cpus related_cpus freqdomain_cpus cpuinfo_max_freq cpuinfo_min_freq "          \
+	"cpuinfo_transition_latency scaling_available_frequencies "                              \
+	"scaling_boost_frequencies scaling_available_governors scaling_cur_freq scaling_driver " \
+	"scaling_governor scaling_max_freq scaling_min_freq scaling_setspeed base_frequency "    \
+	"bios_limit boost energy_performance_preference "                                        \
+	"energy_performance_available_preferences amd_pstate_*"
+
+/* clang-format off */
+static const struct rule rules[] = {
+	/* CPUs. Not topology/ppin, which is the processor's serial number. */
+	{ CPU, "online possible present offline isolated nohz_full housekeeping kernel_max" },
+	{ CPU "/smt", "active control" },
+	{ CPU "/vulnerabilities", "*" },
+	{ ONE_CPU, "online cpu_capacity" },
+	{ ONE_CPU, "cpufreq node[0-9]*", NULL, RULE_LINK },
+	{ ONE_CPU "/topology", "core_id physical_package_id die_id cluster_id book_id drawer_id "
+		"*_list core_cpus core_siblings die_cpus cluster_cpus package_cpus thread_siblings" },
+	{ ONE_CPU "/cache/index[0-9]*", "level type size id shared_cpu_list shared_cpu_map" },
+	{ ONE_CPU "/acpi_cppc", "highest_perf nominal_perf lowest_perf lowest_nonlinear_perf "
+		"nominal_freq lowest_freq" },
+	{ ONE_CPU "/power", "energy_perf_bias pm_qos_resume_latency_us" },
+	{ ONE_CPU "/thermal_throttle", "*_throttle_count" },
+	{ "sys/devices", "cpu_core/cpus cpu_atom/cpus cpu_lowpower/cpus" },
+	{ "sys/devices/system/node", "online possible has_cpu" },
+	{ "sys/devices/system/node/node[0-9]*", "cpulist cpumap distance" },
+	{ "sys/devices/system/node/node[0-9]*", "cpu[0-9]*", NULL, RULE_LINK },
+
+	/* Frequency and idle states. */
+	{ CPU "/cpufreq", "boost" },
+	{ CPU "/cpufreq/policy[0-9]*", FREQUENCIES },
+	{ ONE_CPU "/cpufreq", FREQUENCIES }, /* where it is no link, before Linux 4.3 */
+	{ CPU "/intel_pstate", "status no_turbo turbo_pct num_pstates max_perf_pct min_perf_pct "
+		"hwp_dynamic_boost" },
+	{ CPU "/amd_pstate", "status prefcore dynamic_epp" },
+	{ CPU "/cpuidle", "current_driver current_governor current_governor_ro "
+		"available_governors" },
+	{ ONE_CPU "/cpuidle/state[0-9]*", "name desc latency residency disable default_status" },
+
+	/* Clocks, interrupts, and the kernel's own work. */
+	{ "sys/devices/system/clocksource/clocksource0", "current_clocksource "
+		"available_clocksource" },
+	{ "sys/devices/system/machinecheck/machinecheck0", "check_interval ignore_ce" },
+	{ "sys/devices/virtual/workqueue", "cpumask cpumask_requested cpumask_isolated" },
+	{ "sys/devices/virtual/workqueue/writeback", "cpumask nice numa affinity_scope "
+		"affinity_strict" },
+	{ "sys/kernel/irq/[0-9]*", "actions", scrub_text },
+	{ "proc/irq", "default_smp_affinity" },
+	{ "proc/irq/[0-9]*", "smp_affinity smp_affinity_list effective_affinity "
+		"effective_affinity_list affinity_hint node" },
+	{ "sys/kernel/mm/transparent_hugepage", "enabled defrag shmem_enabled" },
+	{ "sys/kernel/mm/transparent_hugepage/hugepages-*", "enabled" },
+	{ "sys/kernel/mm/transparent_hugepage/khugepaged", "defrag pages_to_scan "
+		"scan_sleep_millisecs" },
+	{ "sys/kernel/mm/ksm", "run merge_across_nodes pages_to_scan sleep_millisecs" },
+	{ "sys/kernel", "realtime" },
+	{ "sys/module/*/parameters", "max_cstate power_efficient kthread_prio", NULL },
+	{ "proc/sys/kernel", "nmi_watchdog soft_watchdog watchdog watchdog_thresh watchdog_cpumask "
+		"numa_balancing perf_cpu_time_max_percent perf_event_max_sample_rate "
+		"perf_event_paranoid randomize_va_space sched_rt_period_us sched_rt_runtime_us "
+		"sched_autogroup_enabled timer_migration kptr_restrict" },
+	{ "proc/sys/kernel", "osrelease version", scrub_own_names },
+	{ "proc/sys/vm", "stat_interval swappiness compaction_proactiveness dirty_ratio "
+		"dirty_background_ratio dirty_writeback_centisecs zone_reclaim_mode" },
+
+	/* The machine as a whole. */
+	{ "proc", "stat loadavg softirqs uptime" },
+	{ "proc", "interrupts", scrub_text },
+	{ "proc", "cmdline", scrub_cmdline },
+	{ "proc", "version", scrub_version },
+	{ "proc", "cpuinfo", scrub_cpuinfo },
+	{ "proc", "sysinfo", scrub_sysinfo },
+	{ "proc", "swaps", scrub_swaps },
+	{ "proc/device-tree", "compatible hypervisor/compatible", NULL, RULE_FOLLOW },
+	{ "proc/device-tree", "ibm,partition-name", scrub_everything, RULE_FOLLOW },
+	{ "sys/hypervisor", "type" },
+	/* The maker and the model; not serial numbers, asset tags and UUIDs, which stand beside. */
+	{ "sys/class/dmi/id", "sys_vendor product_name board_vendor bios_vendor", scrub_text,
+		RULE_FOLLOW },
+	{ "sys/bus/event_source/devices/cpu*", "type cpus cpumask format/* events/*", NULL,
+		RULE_FOLLOW },
+	{ "sys/bus/event_source/devices/armv*", "type cpus cpumask format/* events/*", NULL,
+		RULE_FOLLOW },
+	{ "sys/bus/event_source/devices/msr", "type format/* events/*", NULL, RULE_FOLLOW },
+
+	/* Cgroups: the root. What is below has names; see record_cgroups(). */
+	{ "sys/fs/cgroup", "cgroup.controllers cgroup.subtree_control cpuset.cpus.effective "
+		"cpuset.cpus.isolated cpuset.mems.effective" },
+	{ "sys/fs/cgroup", "cgroup.procs", scrub_everything }, /* that there are cgroups */
+	{ "sys/fs/cgroup/unified", "cgroup.controllers cgroup.subtree_control" },
+	{ "sys/fs/cgroup/cpuset", "cpuset.cpus cpuset.effective_cpus cpuset.cpu_exclusive "
+		"cpuset.sched_load_balance" },
+};
+/* clang-format on */
+
+/* What counts as a temperature of the CPU (machine/thermal.h), and not as one of a disk. */
+static const char *const sensor_chips[] = { "coretemp", "k10temp", "zenpower", "cpu*thermal",
+	"soc*thermal", "acpitz" };
+
+/* --- The recording. --- */
+
+void recording_free(struct recording *recording)
+{
+	if (!recording)
+		return;
+	for (size_t i = 0; i < recording->n; i++) {
+		free(recording->entries[i].path);
+		free(recording->entries[i].data);
+	}
+	free(recording->entries);
+	free(recording);
+}
+
+/* Takes data over, also when it fails. */
+static int add_entry(struct recording *recording, enum tarball_type type, const char *path,
+	char *data, size_t size)
+{
+	struct tarball_entry *entry;
+
+	if (recording->n == recording->capacity) {
+		size_t capacity = MAX((size_t)1024, recording->capacity * 2);
+		struct tarball_entry *entries =
+			reallocarray(recording->entries, capacity, sizeof(*entries));
+
+		if (!entries) {
+			free(data);
+			return -ENOMEM;
+		}
+		recording->entries = entries;
+		recording->capacity = capacity;
+	}
+	if (recording->n >= TARBALL_ENTRIES_MAX || size > TARBALL_BYTES_MAX - recording->bytes) {
+		free(data);
+		return -E2BIG;
+	}
+	entry = &recording->entries[recording->n];
+	*entry = (struct tarball_entry){
+		.type = type,
+		.path = strdup(path),
+		.data = data,
+		.size = size,
+	};
+	if (!entry->path) {
+		free(data);
+		return -ENOMEM;
+	}
+	recording->bytes += size;
+	recording->n++;
+	return 0;
+}
+
+/* The text of a file, as it is to be recorded. NULL in *ret for a file that cannot be read, which
+ * is left out. One that may not be read is there, and has no byte: its absence would say that the
+ * kernel has not got it. */
+static int read_text(const char *path, char **ret, size_t *ret_size)
+{
+	char buf[FILE_ATTR_SIZE];
+	int r;
+
+	/* Below /proc are tables of any length. What follows a NUL of the device tree is kept. */
+	if (strncmp(path, "/proc/", strlen("/proc/")) == 0) {
+		r = file_read_all(AT_FDCWD, path, TABLE_MAX, ret, ret_size);
+	} else {
+		r = file_read_attr(AT_FDCWD, path, buf, sizeof(buf));
+		if (r >= 0) {
+			r = asprintf(ret, "%s\n", buf);
+			*ret_size = r < 0 ? 0 : (size_t)r;
+			r = r < 0 ? -ENOMEM : 0;
+		}
+	}
+	if (r == -EACCES || r == -EPERM) {
+		*ret = strdup("");
+		*ret_size = 0;
+		r = *ret ? 0 : -ENOMEM;
+	} else if (r < 0 && r != -ENOMEM) {
+		*ret = NULL;
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+struct recorder {
+	struct recording *recording;
+	const struct scrub_names *names;
+};
+
+/* `path` as it is on this machine, with the slash in front; `name` as it is to be called. */
+static int record_file_as(
+	const struct recorder *recorder, const char *path, const char *name, scrub_function scrub)
+{
+	_cleanup_free_ char *text = NULL;
+	struct stat st;
+	size_t size;
+	int r;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	r = read_text(path, &text, &size);
+	if (r < 0 || !text)
+		return r;
+	if (scrub && size > 0) {
+		char *clean = scrub(recorder->names, text);
+
+		if (!clean)
+			return -ENOMEM;
+		free(text);
+		text = clean;
+		size = strlen(text);
+	}
+	r = add_entry(recorder->recording, TARBALL_FILE, name, TAKE_PTR(text), size);
+	if (r == 0)
+		/* From Linux 6.12 on the mode tells which interrupts can be moved. */
+		recorder->recording->entries[recorder->recording->n - 1].read_only =
+			!(st.st_mode & S_IWUSR);
+	return r;
+}
+
+static int record_link(const struct recorder *recorder, const char *path)
+{
+	char target[PATH_MAX];
+	char *copy;
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return 0;
+	target[n] = '\0';
+	if (!tarball_link_stays_inside(path + 1, target))
+		return 0;
+	copy = strdup(target);
+	return copy ? add_entry(recorder->recording, TARBALL_LINK, path + 1, copy, 0) : -ENOMEM;
+}
+
+/* --- Rules. --- */
+
+struct walk {
+	const struct recorder *recorder;
+	const struct rule *rule;
+	char path[PATH_MAX]; /* "/sys/devices" */
+};
+
+static int record_leaf(const struct walk *walk)
+{
+	if (walk->rule->flags & RULE_LINK)
+		return record_link(walk->recorder, walk->path);
+	return record_file_as(walk->recorder, walk->path, walk->path + 1, walk->rule->scrub);
+}
+
+static int walk_pattern(struct walk *walk, const char *pattern);
+
+/* Goes on below, or ends, with one more part of the path. A path that is too long is none of ours.
+ */
+static int walk_part(struct walk *walk, const char *part, size_t part_length, const char *rest)
+{
+	size_t length = strlen(walk->path);
+	struct stat st;
+	int r = 0;
+
+	if (length + 1 + part_length >= sizeof(walk->path))
+		return 0;
+	walk->path[length] = '/';
+	memcpy(walk->path + length + 1, part, part_length);
+	walk->path[length + 1 + part_length] = '\0';
+	if (*rest == '\0')
+		r = record_leaf(walk);
+	else if ((walk->rule->flags & RULE_FOLLOW) ||
+		(lstat(walk->path, &st) == 0 && S_ISDIR(st.st_mode)))
+		r = walk_pattern(walk, rest + 1);
+	walk->path[length] = '\0';
+	return r;
+}
+
+/* The pattern is relative to the path: "cpu[0-9]*" "/topology/core_id". */
+static int walk_pattern(struct walk *walk, const char *pattern)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	size_t length = strcspn(pattern, "/");
+	const struct dirent *entry;
+	char part[NAME_MAX + 1];
+	int r = 0;
+
+	if (memchr(pattern, '*', length) == NULL)
+		return walk_part(walk, pattern, length, pattern + length);
+	snprintf(part, sizeof(part), "%.*s", (int)length, pattern);
+	dir = opendir(walk->path);
+	while (dir && r == 0 && (entry = readdir(dir)))
+		if (fnmatch(part, entry->d_name, FNM_PERIOD) == 0)
+			r = walk_part(walk, entry->d_name, strlen(entry->d_name), pattern + length);
+	return r;
+}
+
+static int record_rule(const struct recorder *recorder, const struct rule *rule)
+{
+	struct walk walk = { .recorder = recorder, .rule = rule };
+	const char *name = rule->names;
+	char pattern[PATH_MAX];
+
+	while (*name) {
+		size_t length = strcspn(name, " ");
+		int r;
+
+		snprintf(pattern, sizeof(pattern), "%s/%.*s", rule->directory, (int)length, name);
+		r = walk_pattern(&walk, pattern);
+		if (r < 0)
+			return r;
+		name += length;
+		name += strspn(name, " ");
+	}
+	return 0;
+}
+
+/* --- What has names of its own. --- */
+
+static int compare_words(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_words(char **words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(words[i]);
+	free(words);
+}
+
+/* The names in a directory, sorted: what gets a number gets the same one every time. */
+static int list_names(const char *path, size_t max, char ***ret, size_t *ret_n)
+{
+	_cleanup_closedir_ DIR *dir = opendir(path);
+	const struct dirent *entry;
+	char **names = NULL;
+	size_t n = 0;
+
+	while (dir && n < max && (entry = readdir(dir))) {
+		char **more;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		more = reallocarray(names, n + 1, sizeof(*names));
+		if (more)
+			names = more;
+		if (!more || !(names[n] = strdup(entry->d_name))) {
+			free_words(names, n);
+			return -ENOMEM;
+		}
+		n++;
+	}
+	if (n > 0)
+		qsort(names, n, sizeof(*names), compare_words);
+	*ret = names;
+	*ret_n = n;
+	return 0;
+}
+
+/* Each file of the list `files` in directory `from`, as in directory `to`. */
+static int record_files(const struct recorder *recorder, const char *from, const char *to,
+	const char *const *files, size_t n, scrub_function scrub)
+{
+	char path[PATH_MAX], name[PATH_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s", from, files[i]) >= sizeof(path) ||
+			(size_t)snprintf(name, sizeof(name), "%s/%s", to, files[i]) >= sizeof(name))
+			continue;
+		r = record_file_as(recorder, path, name, scrub);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* A directory that says something by being there and empty. */
+static int record_directory(const struct recorder *recorder, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	return add_entry(recorder->recording, TARBALL_DIRECTORY, path + 1, NULL, 0);
+}
+
+/* AC, ADP1, BAT0 and the like are the firmware's; a mouse's battery has its address in its name. */
+static bool is_common_supply(const char *name)
+{
+	size_t letters = 0;
+
+	while (isupper((unsigned char)name[letters]))
+		letters++;
+	return letters >= 2 && letters <= 4 &&
+		strspn(name + letters, "0123456789") == strlen(name + letters) &&
+		strlen(name) <= letters + 2;
+}
+
+static int record_supplies(const struct recorder *recorder)
+{
+	static const char *const files[] = { "type", "online", "status", "scope", "present" };
+	static const char top[] = "/sys/class/power_supply";
+	char from[PATH_MAX], to[PATH_MAX];
+	char **names = NULL;
+	size_t n = 0;
+	int r;
+
+	r = record_directory(recorder, top);
+	if (r == 0)
+		r = list_names(top, CGROUPS_MAX, &names, &n);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		snprintf(from, sizeof(from), "%s/%s", top, names[i]);
+		if (is_common_supply(names[i]))
+			snprintf(to, sizeof(to), "%s/%s", top + 1, names[i]);
+		else
+			snprintf(to, sizeof(to), "%s/supply%zu", top + 1, i);
+		r = record_files(recorder, from, to, files, ARRAY_SIZE(files), NULL);
+	}
+	free_words(names, n);
+	return r;
+}
+
+static bool is_cpu_sensor(const char *directory)
+{
+	char path[PATH_MAX], chip[FILE_ATTR_SIZE];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/name", directory) >= sizeof(path) ||
+		file_read_attr(AT_FDCWD, path, chip, sizeof(chip)) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(sensor_chips); i++)
+		if (fnmatch(sensor_chips[i], chip, 0) == 0)
+			return true;
+	return false;
+}
+
+/* What libsensors reads of a chip that has no device, and the CPUs that are near it. */
+static int record_sensors(const struct recorder *recorder)
+{
+	static const char *const files[] = { "name", "device/local_cpulist" };
+	static const char top[] = "/sys/class/hwmon";
+	char from[PATH_MAX];
+	char **names = NULL;
+	size_t n = 0;
+	int r;
+
+	r = record_directory(recorder, top);
+	if (r == 0)
+		r = list_names(top, CGROUPS_MAX, &names, &n);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		struct rule rule = { from + 1,
+			"temp*_input temp*_label temp*_max temp*_crit temp*_crit_alarm "
+			"device/trip_point_*_type device/trip_point_*_temp",
+			scrub_text, RULE_FOLLOW };
+
+		snprintf(from, sizeof(from), "%s/%s", top, names[i]);
+		if (!is_cpu_sensor(from))
+			continue;
+		r = record_files(recorder, from, from + 1, files, ARRAY_SIZE(files), scrub_text);
+		if (r == 0)
+			r = record_rule(recorder, &rule);
+	}
+	free_words(names, n);
+	return r;
+}
+
+/* Whether a cgroup has CPUs of its own, by its partition (v2) or its set. */
+static bool has_own_cpus(const char *directory)
+{
+	_cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char text[FILE_ATTR_SIZE];
+
+	if (file_read_attr(fd, "cpuset.cpus.partition", text, sizeof(text)) > 0 &&
+		strcmp(text, "member") != 0)
+		return true;
+	return file_read_attr(fd, "cpuset.cpus", text, sizeof(text)) > 0;
+}
+
+/* Those that systemd and we make; what others are called may be a user, a guest or a job. */
+static bool is_common_cgroup(const char *name)
+{
+	static const char *const common[] = { "system.slice", "user.slice", "machine.slice",
+		"init.scope", "benchmark.slice" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		if (strcmp(name, common[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Cgroups below that have CPUs of their own, with those above them. `to` is the name of `from` in
+ * the recording. */
+static int record_cgroups(
+	const struct recorder *recorder, const char *from, const char *to, int depth)
+{
+	static const char *const files[] = { "cpuset.cpus", "cpuset.cpus.effective",
+		"cpuset.cpus.exclusive", "cpuset.cpus.exclusive.effective", "cpuset.cpus.partition",
+		"cpuset.effective_cpus", "cpuset.cpu_exclusive", "cpuset.sched_load_balance" };
+	char below[PATH_MAX], name[PATH_MAX];
+	struct stat st;
+	char **names = NULL;
+	size_t n = 0;
+	int r;
+
+	r = list_names(from, CGROUPS_MAX, &names, &n);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		if ((size_t)snprintf(below, sizeof(below), "%s/%s", from, names[i]) >=
+				PATH_MAX - 64 ||
+			lstat(below, &st) < 0 || !S_ISDIR(st.st_mode))
+			continue;
+		if (is_common_cgroup(names[i]))
+			r = snprintf(name, sizeof(name), "%s/%s", to, names[i]);
+		else
+			r = snprintf(name, sizeof(name), "%s/group%zu", to, i);
+		r = r >= PATH_MAX - 64 ? -E2BIG : 0;
+		/* A partition's parents are partitions, or have the CPUs in their own set. */
+		if (r < 0 || (!has_own_cpus(below) && !is_common_cgroup(names[i])))
+			continue;
+		r = record_files(recorder, below, name, files, ARRAY_SIZE(files), NULL);
+		if (r == 0 && depth > 1)
+			r = record_cgroups(recorder, below, name, depth - 1);
+	}
+	free_words(names, n);
+	return r;
+}
+
+int record_read(const struct scrub_names *names, struct recording **ret)
+{
+	_cleanup_(recording) struct recording *recording = calloc(1, sizeof(*recording));
+	struct recorder recorder = { .recording = recording, .names = names };
+	int r;
+
+	if (!recording)
+		return -ENOMEM;
+	/* What is not in it this kernel does not have. */
+	r = record_directory(&recorder, "/sys/kernel/mm");
+	if (r == 0)
+		r = record_directory(&recorder, "/sys/class");
+	for (size_t i = 0; i < ARRAY_SIZE(rules) && r == 0; i++)
+		r = record_rule(&recorder, &rules[i]);
+	if (r == 0)
+		r = record_supplies(&recorder);
+	if (r == 0)
+		r = record_sensors(&recorder);
+	/* v2, else v1, where that is a directory of hierarchies. */
+	if (r == 0 && access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0)
+		r = record_cgroups(&recorder, "/sys/fs/cgroup", "sys/fs/cgroup", CGROUP_DEPTH);
+	else if (r == 0)
+		r = record_cgroups(
+			&recorder, "/sys/fs/cgroup/cpuset", "sys/fs/cgroup/cpuset", CGROUP_DEPTH);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(recording);
+	return 0;
+}
+
+int record_run(const char *path, bool verbose)
+{
+	_cleanup_(file_replace) struct file_replace *file = NULL;
+	_cleanup_(scrub_names) struct scrub_names *names = NULL;
+	_cleanup_(recording) struct recording *recording = NULL;
+	int r;
+
+	r = file_replace_begin(path, &file);
+	if (r < 0) {
+		say_errno(r, "cannot write %s", path);
+		return EXIT_FAILED;
+	}
+	r = scrub_names_read(&names);
+	if (r == 0)
+		r = record_read(names, &recording);
+	if (r < 0) {
+		say_errno(r, "cannot record this machine");
+		return EXIT_FAILED;
+	}
+	r = tarball_write(file_replace_stream(file), recording->entries, recording->n);
+	if (r == -EOPNOTSUPP) {
+		say("cannot write %s: this build cannot write archives (it has no libarchive)",
+			path);
+		return EXIT_FAILED;
+	}
+	if (r == 0)
+		r = file_replace_commit(TAKE_PTR(file));
+	if (r < 0) {
+		say_errno(r, "cannot write %s", path);
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; verbose && i < recording->n; i++)
+		say("recorded /%s", recording->entries[i].path);
+	say("%zu files of this machine are in %s; look at it before you send it", recording->n,
+		path);
+	return EXIT_DONE;
+}

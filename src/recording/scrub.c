@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "recording/scrub.h"
+#include "result/identity.h"
+
+enum {
+	NAMES_MAX = 4096,
+	HEX_RUN_MIN = 12, /* an Ethernet address without colons */
+};
+
+struct name {
+	char *name;
+	char *substitute;
+};
+
+struct scrub_names {
+	struct name *items;
+	size_t n;
+};
+
+int scrub_names_new(struct scrub_names **ret)
+{
+	struct scrub_names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return -ENOMEM;
+	*ret = names;
+	return 0;
+}
+
+void scrub_names_free(struct scrub_names *names)
+{
+	if (!names)
+		return;
+	for (size_t i = 0; i < names->n; i++) {
+		free(names->items[i].name);
+		free(names->items[i].substitute);
+	}
+	free(names->items);
+	free(names);
+}
+
+int scrub_names_add(struct scrub_names *names, const char *name, const char *substitute)
+{
+	struct name *items, item;
+
+	/* One letter is not a name but a part of everything. */
+	if (strlen(name) < 2 || names->n >= NAMES_MAX)
+		return 0;
+	items = reallocarray(names->items, names->n + 1, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	names->items = items;
+	item = (struct name){ .name = strdup(name), .substitute = strdup(substitute) };
+	if (!item.name || !item.substitute) {
+		free(item.name);
+		free(item.substitute);
+		return -ENOMEM;
+	}
+	items[names->n++] = item;
+	return 0;
+}
+
+/* By length, the longest first: "eth1-backup" is replaced before "eth1" is looked for. */
+static int compare_names(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+	size_t m = strlen(x->name), n = strlen(y->name);
+
+	return m != n ? (m < n) - (m > n) : strcmp(x->name, y->name);
+}
+
+static int read_host(struct scrub_names *names)
+{
+	struct utsname uts;
+	int r;
+
+	if (uname(&uts) < 0 || strcmp(uts.nodename, "localhost") == 0)
+		return 0;
+	r = scrub_names_add(names, uts.nodename, "host");
+	if (r == 0 && strchr(uts.nodename, '.')) {
+		*strchr(uts.nodename, '.') = '\0';
+		r = scrub_names_add(names, uts.nodename, "host");
+	}
+	return r;
+}
+
+/* "eth0" and the like say nothing; what somebody has chosen may. */
+static bool is_common_interface(const char *name)
+{
+	static const char *const common[] = { "lo", "eth", "wlan" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++) {
+		size_t length = strlen(common[i]);
+
+		if (strncmp(name, common[i], length) == 0 &&
+			strspn(name + length, "0123456789") == strlen(name + length))
+			return true;
+	}
+	return false;
+}
+
+static int read_interfaces(struct scrub_names *names)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/sys/class/net");
+	const struct dirent *entry;
+	unsigned n = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		char substitute[32];
+		int r;
+
+		if (entry->d_name[0] == '.' || is_common_interface(entry->d_name))
+			continue;
+		snprintf(substitute, sizeof(substitute), "net%u", n++);
+		r = scrub_names_add(names, entry->d_name, substitute);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int scrub_names_read(struct scrub_names **ret)
+{
+	_cleanup_(scrub_names) struct scrub_names *names = NULL;
+	int r;
+
+	r = scrub_names_new(&names);
+	if (r == 0)
+		r = read_host(names);
+	if (r == 0)
+		r = read_interfaces(names);
+	if (r < 0)
+		return r;
+	if (names->n > 0)
+		qsort(names->items, names->n, sizeof(*names->items), compare_names);
+	*ret = TAKE_PTR(names);
+	return 0;
+}
+
+/* --- What is replaced wherever it stands. Each returns how many bytes of the text it is. --- */
+
+static size_t find_name(const struct scrub_names *names, const char *at, const char **ret)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		size_t length = strlen(names->items[i].name);
+
+		if (strncmp(at, names->items[i].name, length) == 0 &&
+			!isalnum((unsigned char)at[length])) {
+			*ret = names->items[i].substitute;
+			return length;
+		}
+	}
+	return 0;
+}
+
+/* Groups of hexadecimal digits, of these lengths, with that character between: an Ethernet address,
+ * a UUID. What goes on like that belongs to it: InfiniBand has 20 groups. */
+static size_t match_groups(const char *at, char between, const unsigned *lengths, size_t n)
+{
+	const char *p = at;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && *p++ != between)
+			return 0;
+		for (unsigned k = 0; k < lengths[i]; k++)
+			if (!isxdigit((unsigned char)*p++))
+				return 0;
+	}
+	while (isxdigit((unsigned char)*p) || (*p == between && isxdigit((unsigned char)p[1])))
+		p++;
+	return (size_t)(p - at);
+}
+
+static size_t match_ipv4(const char *at)
+{
+	const char *p = at;
+
+	for (int i = 0; i < 4; i++) {
+		size_t digits;
+
+		if (i > 0 && *p++ != '.')
+			return 0;
+		digits = strspn(p, "0123456789");
+		if (digits == 0 || digits > 3)
+			return 0;
+		p += digits;
+	}
+	return isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]))
+		? 0
+		: (size_t)(p - at);
+}
+
+/* `before` is the character in front of it: an address may begin within a word, "enx001122334455",
+ * "mac00:11:22:33:44:55", but a number does not begin within a number. */
+static size_t find_address(char before, const char *at, const char **ret)
+{
+	static const unsigned ethernet[] = { 2, 2, 2, 2, 2, 2 };
+	static const unsigned uuid[] = { 8, 4, 4, 4, 12 };
+	size_t length;
+
+	*ret = "address";
+	length = match_groups(at, ':', ethernet, ARRAY_SIZE(ethernet));
+	if (length == 0)
+		length = match_groups(at, '-', ethernet, ARRAY_SIZE(ethernet));
+	if (length == 0)
+		length = match_groups(at, '_', ethernet, ARRAY_SIZE(ethernet));
+	if (length == 0 && !isdigit((unsigned char)before))
+		length = match_ipv4(at);
+	if (length > 0)
+		return length;
+	*ret = "uuid";
+	length = match_groups(at, '-', uuid, ARRAY_SIZE(uuid));
+	if (length > 0)
+		return length;
+	*ret = "number";
+	length = strspn(at, "0123456789abcdefABCDEF");
+	return length >= HEX_RUN_MIN ? length : 0;
+}
+
+/* ret_addresses: whether there was one; NULL: they may stay. */
+static char *replace(const struct scrub_names *names, const char *text, bool *ret_addresses)
+{
+	_cleanup_text_ struct text clean = { 0 };
+	bool addresses = false;
+	char before = '\0';
+
+	while (*text) {
+		const char *substitute = NULL;
+		size_t length = 0;
+
+		if (!isalnum((unsigned char)before))
+			length = find_name(names, text, &substitute);
+		if (length == 0 && ret_addresses) {
+			length = find_address(before, text, &substitute);
+			addresses = addresses || length > 0;
+		}
+		if (length > 0) {
+			text_append(&clean, substitute);
+			before = text[length - 1];
+			text += length;
+		} else {
+			before = *text;
+			text_append_n(&clean, text++, 1);
+		}
+	}
+	if (ret_addresses)
+		*ret_addresses = addresses;
+	return text_steal(&clean);
+}
+
+char *scrub_text(const struct scrub_names *names, const char *text)
+{
+	static const struct scrub_names none = { 0 };
+	bool addresses;
+	char *clean = replace(names, text, &addresses);
+
+	/* Beside one that has gone, what looked like a part of it may be one,
+	 * too: 10.0.0.1.10.0.0.2. None of the substitutes has a digit, nor are they longer, so that
+	 * this ends. */
+	while (clean && addresses) {
+		char *again = replace(&none, clean, &addresses);
+
+		free(clean);
+		clean = again;
+	}
+	return clean;
+}
+
+char *scrub_own_names(const struct scrub_names *names, const char *text)
+{
+	return replace(names, text, NULL);
+}
+
+/* --- Kinds of text. --- */
+
+char *scrub_cmdline(const struct scrub_names *names, const char *text)
+{
+	_cleanup_free_ char *picked = identity_pick_parameters(text);
+	_cleanup_free_ char *clean = picked ? scrub_text(names, picked) : NULL;
+	char *line;
+
+	if (!clean || asprintf(&line, "%s\n", clean) < 0)
+		return NULL;
+	return line;
+}
+
+/* "Linux version 6.1.0-18-amd64 (who@where) (gcc ...) #1 SMP ...": without the parentheses. */
+char *scrub_version(const struct scrub_names *names, const char *text)
+{
+	_cleanup_text_ struct text clean = { 0 };
+	_cleanup_free_ char *outside = NULL;
+	unsigned depth = 0;
+
+	for (; *text; text++) {
+		if (*text == '(')
+			depth++;
+		else if (*text == ')' && depth > 0)
+			depth--;
+		else if (depth == 0 && !(*text == ' ' && text[1] == '('))
+			text_append_n(&clean, text, 1);
+	}
+	outside = text_steal(&clean);
+	return outside ? scrub_own_names(names, outside) : NULL;
+}
+
+/* Whether the line begins with that key: "model name\t: ...". */
+static bool has_key(const char *line, const char *key)
+{
+	size_t length = strlen(key);
+
+	return strncmp(line, key, length) == 0 &&
+		line[length + strspn(line + length, " \t")] == ':';
+}
+
+/* The lines that begin with one of these keys, and empty ones. */
+static void keep_lines(struct text *kept, const char *text, const char *const *keys, size_t n)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		bool keep = length == 0;
+
+		for (size_t i = 0; i < n && !keep; i++)
+			keep = has_key(text, keys[i]);
+		if (keep) {
+			text_append_n(kept, text, length);
+			text_append(kept, "\n");
+		}
+		text += length + (text[length] == '\n');
+	}
+}
+
+/* s390: "processor 0: version = FF,  identification = 279F25,  machine = 2817". */
+static void hide_identification(char *text)
+{
+	static const char key[] = "identification = ";
+
+	while ((text = strstr(text, key)))
+		for (text += strlen(key); isxdigit((unsigned char)*text); text++)
+			*text = '0';
+}
+
+/* s390's "processor 7: ..." has its number within the key. */
+static void keep_numbered(struct text *kept, const char *text)
+{
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, "processor ", 10) != 0 || !isdigit((unsigned char)line[10]))
+			continue;
+		text_append_n(kept, line, strcspn(line, "\n"));
+		text_append(kept, "\n");
+	}
+}
+
+char *scrub_cpuinfo(const struct scrub_names *names, const char *text)
+{
+	static const char *const keys[] = { /* x86, LoongArch */
+		"processor", "vendor_id", "cpu family", "CPU Family", "model", "model name",
+		"Model Name", "stepping", "CPU Revision", "microcode", "cpu MHz", "CPU MHz",
+		"cache size", "physical id", "package", "siblings", "core id", "core", "cpu cores",
+		"apicid", "initial apicid", "fpu", "cpuid level", "flags", "vmx flags", "bugs",
+		"bogomips", "TLB size", "clflush size", "cache_alignment", "address sizes",
+		"power management", "system type", "global_id",
+		/* Arm */
+		"BogoMIPS", "Features", "CPU implementer", "CPU architecture", "CPU variant",
+		"CPU part", "CPU revision",
+		/* power */
+		"cpu", "clock", "revision", "timebase", "platform", "machine", "MMU",
+		/* s390 */
+		"# processors", "bogomips per cpu", "max thread id", "features", "facilities",
+		"cpu number", "cpu MHz dynamic", "cpu MHz static",
+		/* RISC-V */
+		"hart", "isa", "hart isa", "mmu", "uarch", "mvendorid", "marchid", "mimpid"
+	};
+	_cleanup_text_ struct text kept = { 0 };
+	_cleanup_free_ char *clean = NULL;
+
+	keep_lines(&kept, text, keys, ARRAY_SIZE(keys));
+	keep_numbered(&kept, text);
+	clean = text_steal(&kept);
+	if (!clean)
+		return NULL;
+	hide_identification(clean);
+	return scrub_own_names(names, clean);
+}
+
+char *scrub_sysinfo(const struct scrub_names *names, const char *text)
+{
+	static const char *const keys[] = { "Manufacturer", "Type", "LPAR Number",
+		"VM00 Control Program" };
+	_cleanup_text_ struct text kept = { 0 };
+	_cleanup_free_ char *clean = NULL;
+
+	keep_lines(&kept, text, keys, ARRAY_SIZE(keys));
+	clean = text_steal(&kept);
+	return clean ? scrub_own_names(names, clean) : NULL;
+}
+
+char *scrub_swaps(const struct scrub_names *names, const char *text)
+{
+	_cleanup_text_ struct text clean = { 0 };
+	size_t length = strcspn(text, "\n");
+	unsigned n = 0;
+
+	(void)names;
+	if (strncmp(text, "Filename", strlen("Filename")) == 0) {
+		text_append_n(&clean, text, length);
+		text_append(&clean, "\n");
+		text += length + (text[length] == '\n');
+	}
+	/* "/dev/sda2   partition\t1048572\t\t0\t\t-2"; blanks in the name are \040. */
+	while (*text) {
+		size_t name = strcspn(text, " \t\n");
+
+		length = strcspn(text, "\n");
+		text_appendf(&clean, "swap%u\t", n++);
+		name += strspn(text + name, " \t");
+		text_append_n(&clean, text + name, length - name);
+		text_append(&clean, "\n");
+		text += length + (text[length] == '\n');
+	}
+	return text_steal(&clean);
+}
+
+char *scrub_everything(const struct scrub_names *names, const char *text)
+{
+	(void)names;
+	(void)text;
+	return strdup("\n");
+}

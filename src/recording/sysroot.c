@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "recording/sysroot.h"
+#include "recording/tarball.h"
+
+/* --- Namespaces. --- */
+
+static bool attr_is(const char *path, const char *value)
+{
+	char text[32];
+
+	return file_read_attr(AT_FDCWD, path, text, sizeof(text)) >= 0 && strcmp(text, value) == 0;
+}
+
+/* Why an ordinary user gets none. The first two are patches of distributions. */
+static int explain_denied(int error, char **ret_why)
+{
+	const char *why = NULL;
+
+	if (attr_is("/proc/sys/kernel/unprivileged_userns_clone", "0"))
+		why = "only root may make user namespaces (kernel.unprivileged_userns_clone is 0)";
+	else if (attr_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"))
+		why = "AppArmor lets only root use user namespaces "
+		      "(kernel.apparmor_restrict_unprivileged_userns is 1)";
+	else if (attr_is("/proc/sys/user/max_user_namespaces", "0"))
+		why = "there may be no user namespaces (user.max_user_namespaces is 0)";
+	if (why)
+		return text_refuse(ret_why, -EPERM, "%s", why);
+	return text_refuse(ret_why, -EPERM, "no namespaces here: %s", strerror(error));
+}
+
+static int map_user(unsigned uid, unsigned gid, bool as_root)
+{
+	char map[64];
+	int r;
+
+	/* Without this an ordinary user may not map his group. */
+	r = file_write_attr("/proc/self/setgroups", "deny");
+	if (r < 0)
+		return r;
+	snprintf(map, sizeof(map), "%u %u 1", as_root ? 0 : uid, uid);
+	r = file_write_attr("/proc/self/uid_map", map);
+	if (r < 0)
+		return r;
+	snprintf(map, sizeof(map), "%u %u 1", as_root ? 0 : gid, gid);
+	return file_write_attr("/proc/self/gid_map", map);
+}
+
+int sysroot_unshare(bool as_root, char **ret_why)
+{
+	unsigned uid = geteuid(), gid = getegid();
+	int r;
+
+	if (unshare(CLONE_NEWNS) < 0) {
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+			return explain_denied(errno, ret_why);
+		r = map_user(uid, gid, as_root);
+		if (r < 0)
+			return explain_denied(-r, ret_why);
+	}
+	/* Not of the root directory, which in a chroot is no mount. */
+	if (mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return explain_denied(errno, ret_why);
+	return 0;
+}
+
+/* --- What is bound over what. --- */
+
+static bool is_process(const char *name)
+{
+	return strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0 ||
+		strspn(name, "0123456789") == strlen(name);
+}
+
+static int bind_entry(const char *from, const char *over, char **ret_why)
+{
+	struct stat from_st, over_st;
+
+	if (stat(from, &from_st) < 0)
+		return text_refuse(ret_why, -EINVAL, "%s: %s", from, strerror(errno));
+	if (stat(over, &over_st) < 0)
+		return text_refuse(
+			ret_why, -EPERM, "nothing to bind over: %s: %s", over, strerror(errno));
+	if (S_ISDIR(from_st.st_mode) != S_ISDIR(over_st.st_mode))
+		return text_refuse(ret_why, -EINVAL, "%s and %s: one is a directory", from, over);
+	if (mount(from, over, NULL, MS_BIND, NULL) < 0)
+		return text_refuse(
+			ret_why, -EPERM, "cannot bind %s over %s: %s", from, over, strerror(errno));
+	return 0;
+}
+
+/* Calls `act` for each name in the directory, until one fails. A directory that is not there is an
+ * empty one. */
+typedef int (*name_function)(const char *name, void *data, char **ret_why);
+
+static int for_each_name(const char *path, name_function act, void *data, char **ret_why)
+{
+	_cleanup_closedir_ DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	if (!dir && errno == ENOENT)
+		return 0;
+	if (!dir)
+		return text_refuse(ret_why, -EINVAL, "%s: %s", path, strerror(errno));
+	while (errno = 0, (entry = readdir(dir))) {
+		int r;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		r = act(entry->d_name, data, ret_why);
+		if (r < 0)
+			return r;
+	}
+	return errno ? text_refuse(ret_why, -EINVAL, "%s: %s", path, strerror(errno)) : 0;
+}
+
+static int join_path(
+	char path[static PATH_MAX], const char *directory, const char *name, char **ret_why)
+{
+	if ((size_t)snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
+		return text_refuse(ret_why, -EINVAL, "%s: name too long", directory);
+	return 0;
+}
+
+/* --- Beside this machine. --- */
+
+struct binding {
+	const char *root; /* "/sys" */
+	const char *from;
+	unsigned n;
+};
+
+static int bind_name(const char *name, void *data, char **ret_why)
+{
+	struct binding *binding = data;
+	char from[PATH_MAX], over[PATH_MAX];
+	int r;
+
+	if (strcmp(binding->root, "/proc") == 0 && is_process(name))
+		return 0;
+	r = join_path(from, binding->from, name, ret_why);
+	if (r < 0)
+		return r;
+	snprintf(over, sizeof(over), "%s/%s", binding->root, name);
+	r = bind_entry(from, over, ret_why);
+	if (r == 0)
+		binding->n++;
+	return r;
+}
+
+/* A mount over /run shows to others if the mount that it is put on is shared (mount_namespaces(7)).
+ * That is /run itself, or the root; and where the root is a mere directory of a mount that cannot
+ * be seen from here, in a chroot, it is made one. */
+static int own_run(char **ret_why)
+{
+	char cwd[PATH_MAX];
+
+	if (mount(NULL, "/run", NULL, MS_PRIVATE, NULL) == 0 ||
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+		return 0;
+	if (!getcwd(cwd, sizeof(cwd)) || mount("/", "/sys", NULL, MS_BIND | MS_REC, NULL) < 0 ||
+		mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chroot("/sys") < 0 ||
+		chdir(cwd) < 0)
+		return text_refuse(
+			ret_why, -EPERM, "cannot have a /run of our own: %s", strerror(errno));
+	return 0;
+}
+
+int sysroot_bind(const char *directory, bool as_root, char **ret_why)
+{
+	char path[PATH_MAX], run[PATH_MAX];
+	struct binding sys = { .root = "/sys", .from = path };
+	struct binding proc = { .root = "/proc", .from = path };
+	bool has_run;
+	int r;
+
+	r = sysroot_unshare(as_root, ret_why);
+	if (r == 0)
+		r = join_path(run, directory, "run", ret_why);
+	if (r < 0)
+		return r;
+	has_run = access(run, F_OK) == 0;
+	if (has_run)
+		r = own_run(ret_why);
+	if (r == 0)
+		r = join_path(path, directory, "sys", ret_why);
+	if (r == 0)
+		r = for_each_name(path, bind_name, &sys, ret_why);
+	if (r == 0)
+		r = join_path(path, directory, "proc", ret_why);
+	if (r == 0)
+		r = for_each_name(path, bind_name, &proc, ret_why);
+	if (r < 0)
+		return r;
+	if (sys.n + proc.n == 0)
+		return text_refuse(
+			ret_why, -EINVAL, "%s: neither sys/ nor proc/ has an entry", directory);
+	/* Last, for the directory itself may lie below /run. */
+	return has_run ? bind_entry(run, "/run", ret_why) : 0;
+}
+
+/* --- Alone. --- */
+
+/* The new root is built over /proc, of which only one entry is needed again. */
+#define ROOT "/proc"
+#define EMPTY ROOT "/empty"
+#define RECORDING ROOT "/recording"
+
+static int build_failed(const char *what, char **ret_why)
+{
+	return text_refuse(ret_why, -EPERM, "cannot build a view of the recording: %s: %s", what,
+		strerror(errno));
+}
+
+static int make_file(const char *path, const char *content)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0 || write(fd, content, strlen(content)) != (ssize_t)strlen(content))
+		return -1;
+	return 0;
+}
+
+/* In ROOT: the kernel's own sysfs, the process itself, /dev/null, and room for the recording. */
+static int build_root(char **ret_why)
+{
+	char self[32], over[64], thread[80], cgroup[80];
+
+	snprintf(self, sizeof(self), "%d", getpid());
+	snprintf(over, sizeof(over), ROOT "/proc/%s", self);
+	snprintf(thread, sizeof(thread), "%s/task/%s", self, self);
+	snprintf(cgroup, sizeof(cgroup), "%s/cgroup", over);
+	/* From here the old /proc is the working directory. */
+	if (chdir("/proc") < 0 ||
+		mount("quiesce", ROOT, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755") < 0)
+		return build_failed("tmpfs", ret_why);
+	if (mkdir(ROOT "/sys", 0755) < 0 || mkdir(ROOT "/proc", 0755) < 0 ||
+		mkdir(ROOT "/dev", 0755) < 0 || mkdir(EMPTY, 0755) < 0 ||
+		mkdir(RECORDING, 0755) < 0 || mkdir(over, 0755) < 0 ||
+		make_file(ROOT "/dev/null", "") < 0 ||
+		/* Whatever cgroup this process is in, the recording has its own. */
+		make_file(ROOT "/cgroup", "0::/\n") < 0)
+		return build_failed("directories", ret_why);
+	if (mount("/sys", ROOT "/sys", NULL, MS_BIND | MS_REC, NULL) < 0)
+		return build_failed("/sys", ret_why);
+	if (mount(self, over, NULL, MS_BIND | MS_REC, NULL) < 0 ||
+		symlink(self, ROOT "/proc/self") < 0 ||
+		symlink(thread, ROOT "/proc/thread-self") < 0)
+		return build_failed("/proc/self", ret_why);
+	if (access(cgroup, F_OK) == 0 && mount(ROOT "/cgroup", cgroup, NULL, MS_BIND, NULL) < 0)
+		return build_failed("/proc/self/cgroup", ret_why);
+	if (mount("/dev/null", ROOT "/dev/null", NULL, MS_BIND, NULL) < 0)
+		return build_failed("/dev/null", ret_why);
+	return 0;
+}
+
+/* What is at RECORDING, or in the only directory there that has sys/ or proc/. */
+struct recording {
+	char path[PATH_MAX];
+	bool found;
+};
+
+/* Not a link to one: that may lead to this machine's. */
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_machine(const char *path)
+{
+	static const char *const tops[] = { "/sys", "/proc" };
+	char below[PATH_MAX];
+
+	for (size_t i = 0; is_directory(path) && i < ARRAY_SIZE(tops); i++)
+		if ((size_t)snprintf(below, sizeof(below), "%s%s", path, tops[i]) < sizeof(below) &&
+			is_directory(below))
+			return true;
+	return false;
+}
+
+static int look_below(const char *name, void *data, char **ret_why)
+{
+	struct recording *recording = data;
+	char path[PATH_MAX];
+	int r;
+
+	r = join_path(path, RECORDING, name, ret_why);
+	if (r < 0 || !is_machine(path))
+		return r;
+	if (recording->found)
+		return text_refuse(ret_why, -EINVAL, "there are several machines in it");
+	memcpy(recording->path, path, sizeof(path));
+	recording->found = true;
+	return 0;
+}
+
+static int find_machine(struct recording *ret, char **ret_why)
+{
+	int r;
+
+	if (is_machine(RECORDING)) {
+		*ret = (struct recording){ .path = RECORDING, .found = true };
+		return 0;
+	}
+	*ret = (struct recording){ 0 };
+	r = for_each_name(RECORDING, look_below, ret, ret_why);
+	if (r == 0 && !ret->found)
+		return text_refuse(ret_why, -EINVAL, "there is neither a sys/ nor a proc/ in it");
+	return r;
+}
+
+/* --- Whether it can be trusted. --- */
+
+enum {
+	/* Directories in each other; what is deeper is none of the kernel's. */
+	DEPTH_MAX = 64,
+	ATTEMPTS_MAX = 100 * 1000,
+};
+
+/* One of the two trees, sys or proc. */
+struct inspection {
+	int top;
+	const char *top_name;
+	char path[PATH_MAX]; /* below the top, of the entry that is looked at */
+	size_t n_entries;
+	unsigned depth;
+};
+
+static int refuse_entry(const struct inspection *i, const char *what, char **ret_why)
+{
+	return text_refuse(
+		ret_why, -EINVAL, "%s%s%s %s", i->top_name, *i->path ? "/" : "", i->path, what);
+}
+
+/*
+ * Whether a link stays inside of its tree, and all links on its way: only the kernel can tell, for
+ * each of them may look harmless by its letters. A link that leads nowhere does no harm.
+ * RESOLVE_BENEATH is of Linux 5.6 (openat2(2)); a filter for system calls may not know it either.
+ */
+static int inspect_link(const struct inspection *i, char **ret_why)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	_cleanup_close_ int fd = -EBADF;
+
+	/* The kernel gives up on ".." where anything on the system was renamed or mounted at that
+	 * moment: then once more. */
+	for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+		fd = (int)syscall(SYS_openat2, i->top, i->path, &how, sizeof(how));
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
+	if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES)
+		return 0;
+	if (errno == EXDEV)
+		return refuse_entry(i, "is a link that leads out", ret_why);
+	if (errno == ENOSYS || errno == EPERM)
+		return text_refuse(ret_why, -EPERM,
+			"this system cannot tell where its links lead: openat2: %s",
+			strerror(errno));
+	return text_refuse(ret_why, -EINVAL, "%s/%s: %s", i->top_name, i->path, strerror(errno));
+}
+
+static int inspect_directory(int parent, const char *name, struct inspection *i, char **ret_why);
+
+/* The entry i->path, `name` in that directory. What is no file could block whoever opens it, or be
+ * a device. */
+static int inspect_entry(
+	int directory, const char *name, unsigned char type, struct inspection *i, char **ret_why)
+{
+	struct stat st;
+
+	if (++i->n_entries > TARBALL_ENTRIES_MAX)
+		return text_refuse(ret_why, -EINVAL, "it has more than 500000 entries");
+	if (type == DT_UNKNOWN) {
+		if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return refuse_entry(i, strerror(errno), ret_why);
+		type = IFTODT(st.st_mode);
+	}
+	switch (type) {
+	case DT_REG:
+		return 0;
+	case DT_DIR:
+		return inspect_directory(directory, name, i, ret_why);
+	case DT_LNK:
+		return inspect_link(i, ret_why);
+	default:
+		return refuse_entry(
+			i, "is neither a file, a directory nor a symbolic link", ret_why);
+	}
+}
+
+static int inspect_directory(int parent, const char *name, struct inspection *i, char **ret_why)
+{
+	_cleanup_close_ int fd =
+		openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_closedir_ DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	size_t length = strlen(i->path);
+	const struct dirent *entry;
+	int r = 0;
+
+	/* What cannot be opened here cannot be read later either. */
+	if (!dir && errno == EACCES)
+		return 0;
+	if (!dir)
+		return text_refuse(ret_why, -EINVAL, "%s%s%s: %s", i->top_name,
+			length > 0 ? "/" : "", i->path, strerror(errno));
+	(void)TAKE_FD(fd);
+	if (++i->depth > DEPTH_MAX)
+		return refuse_entry(i, "is too deep", ret_why);
+	while (r == 0 && (errno = 0, entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if ((size_t)snprintf(i->path + length, sizeof(i->path) - length, "%s%s",
+			    length > 0 ? "/" : "", entry->d_name) >= sizeof(i->path) - length)
+			r = refuse_entry(i, "is too long", ret_why);
+		else
+			r = inspect_entry(dirfd(dir), entry->d_name, entry->d_type, i, ret_why);
+		i->path[length] = '\0';
+	}
+	i->depth--;
+	if (r == 0 && errno > 0)
+		return text_refuse(ret_why, -EINVAL, "%s: %s", i->top_name, strerror(errno));
+	return r;
+}
+
+/*
+ * Files, directories, and links that stay in their tree: in each of the two as in the recording,
+ * since what is beside it here is of this machine, such as /proc/self. It is a look at one moment:
+ * whoever may write there meanwhile can change it behind our back.
+ */
+static int inspect_machine(const char *machine, char **ret_why)
+{
+	static const char *const tops[] = { "sys", "proc" };
+
+	for (size_t k = 0; k < ARRAY_SIZE(tops); k++) {
+		struct inspection inspection = { .top_name = tops[k] };
+		char path[PATH_MAX];
+		int r;
+
+		r = join_path(path, machine, tops[k], ret_why);
+		if (r < 0)
+			return r;
+		inspection.top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (inspection.top < 0 && errno == ENOENT)
+			continue;
+		if (inspection.top < 0)
+			return text_refuse(ret_why, -EINVAL, "%s: %s", tops[k], strerror(errno));
+		r = inspect_directory(inspection.top, ".", &inspection, ret_why);
+		close(inspection.top);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+struct hiding {
+	const char *machine;
+	struct text missing;
+};
+
+/* An entry of this machine's /sys: the recording's, or an empty directory. */
+static int show_or_hide(const char *name, void *data, char **ret_why)
+{
+	const struct hiding *hiding = data;
+	char from[PATH_MAX], over[PATH_MAX];
+	struct stat st;
+	int r;
+
+	r = join_path(over, ROOT "/sys", name, ret_why);
+	if (r < 0)
+		return r;
+	if ((size_t)snprintf(from, sizeof(from), "%s/sys/%s", hiding->machine, name) >=
+			sizeof(from) ||
+		lstat(from, &st) < 0 || !S_ISDIR(st.st_mode))
+		snprintf(from, sizeof(from), EMPTY);
+	return bind_entry(from, over, ret_why);
+}
+
+static int note_missing(const char *name, void *data, char **ret_why)
+{
+	struct hiding *hiding = data;
+	char over[PATH_MAX];
+	int r;
+
+	r = join_path(over, ROOT "/sys", name, ret_why);
+	if (r < 0)
+		return r;
+	if (access(over, F_OK) < 0)
+		text_appendf(&hiding->missing, "%s/sys/%s", hiding->missing.length > 0 ? ", " : "",
+			name);
+	return 0;
+}
+
+/* /proc of the new root is a mere directory, so that names can be had that this machine has not. */
+static int link_proc(const char *name, void *data, char **ret_why)
+{
+	const struct hiding *hiding = data;
+	char target[PATH_MAX], path[PATH_MAX];
+
+	if (is_process(name))
+		return 0;
+	/* As it is named inside. */
+	if ((size_t)snprintf(target, sizeof(target), "%s/proc/%s", hiding->machine + strlen(ROOT),
+		    name) >= sizeof(target) ||
+		(size_t)snprintf(path, sizeof(path), ROOT "/proc/%s", name) >= sizeof(path))
+		return text_refuse(ret_why, -EINVAL, "%s: name too long", name);
+	if (symlink(target, path) < 0)
+		return build_failed(path, ret_why);
+	return 0;
+}
+
+static int show_machine(char **ret_missing, char **ret_why)
+{
+	struct recording recording;
+	struct hiding hiding = { .machine = recording.path };
+	char path[PATH_MAX];
+	int r;
+
+	r = find_machine(&recording, ret_why);
+	if (r == 0)
+		r = inspect_machine(recording.path, ret_why);
+	if (r == 0)
+		r = for_each_name(ROOT "/sys", show_or_hide, &hiding, ret_why);
+	if (r == 0)
+		r = join_path(path, recording.path, "proc", ret_why);
+	if (r == 0)
+		r = for_each_name(path, link_proc, &hiding, ret_why);
+	if (r == 0)
+		r = join_path(path, recording.path, "sys", ret_why);
+	if (r == 0)
+		r = for_each_name(path, note_missing, &hiding, ret_why);
+	if (r == 0 && hiding.missing.failed)
+		r = -ENOMEM;
+	if (r == 0 && (chroot(ROOT) < 0 || chdir("/") < 0))
+		r = build_failed("chroot", ret_why);
+	if (r == 0)
+		*ret_missing = hiding.missing.length > 0 ? text_steal(&hiding.missing) : NULL;
+	text_clear(&hiding.missing);
+	return r;
+}
+
+static int unpack_recording(int fd, char **ret_why)
+{
+	_cleanup_close_ int directory = open(RECORDING, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (directory < 0)
+		return build_failed(RECORDING, ret_why);
+	return tarball_unpack(fd, directory, ret_why);
+}
+
+int sysroot_enter(const char *recording, char **ret_missing, char **ret_why)
+{
+	/* The working directory changes on the way. */
+	_cleanup_free_ char *path = realpath(recording, NULL);
+	_cleanup_close_ int fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return text_refuse(ret_why, -EINVAL, "%s", strerror(errno));
+	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+		return text_refuse(ret_why, -EINVAL, "it is neither a directory nor an archive");
+	r = sysroot_unshare(false, ret_why);
+	if (r == 0)
+		r = build_root(ret_why);
+	if (r < 0)
+		return r;
+	if (S_ISREG(st.st_mode))
+		r = unpack_recording(fd, ret_why);
+	else if (mount(path, RECORDING, NULL, MS_BIND | MS_REC, NULL) < 0)
+		r = build_failed(path, ret_why);
+	return r < 0 ? r : show_machine(ret_missing, ret_why);
+}

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "report/compare.h"
+#include "result/metadata.h"
+#include "stats/level.h"
+
+/* The error that is allowed where there is no difference. */
+#define SIGNIFICANCE 0.05
+
+/* What has to agree for two results to be of one machine in one state; the gravest first. */
+static const char *const machine_keys[] = {
+	"hostname",
+	"cpu_model_name",
+	"cpu_machine",
+	"cpu_count",
+	"platform",
+	"quiesce_kernel",
+	"quiesce_virtualization",
+	"quiesce_clock",
+	"quiesce_clocksource",
+	"quiesce_governor",
+	"quiesce_boost",
+	"quiesce_epp",
+	"cpu_config",
+	"cpu_freq",
+	"cpu_affinity",
+	"quiesce_cpus",
+	"quiesce_isolated",
+	"quiesce_partitions",
+	"quiesce_nohz_full",
+	"quiesce_smt",
+	"quiesce_thp",
+	"quiesce_mitigations",
+	"quiesce_cmdline",
+	"quiesce_power_supply",
+	"aslr",
+	"quiesce_env_padding",
+	"quiesce_nice",
+	"quiesce_fifo",
+	"quiesce_environment",
+	"inner_loops",
+	"python_implementation",
+	"python_version",
+};
+
+static const char *const verdict_names[] = {
+	[VERDICT_SAME] = "same",
+	[VERDICT_FASTER] = "faster",
+	[VERDICT_SLOWER] = "slower",
+	[VERDICT_UNCLEAR] = "unclear",
+};
+
+/* Settings that a file of ours names only where they are set. */
+static bool is_set_or_not(const char *key)
+{
+	static const char *const keys[] = { "quiesce_isolated", "quiesce_partitions",
+		"quiesce_nohz_full", "quiesce_nice", "quiesce_fifo", "quiesce_environment" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* One that is unknown on one side says nothing, but for what is left out because it is not set. */
+static int find_differences(const struct benchmark *old, const struct benchmark *new, char **ret)
+{
+	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
+		facts_find(&new->metadata, "quiesce_version");
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++) {
+		const char *key = machine_keys[i];
+		const struct fact *a = facts_find(&old->metadata, key);
+		const struct fact *b = facts_find(&new->metadata, key);
+		_cleanup_free_ char *from = NULL, *to = NULL, *line = NULL, *plain = NULL;
+		int r;
+
+		if (a && b ? metadata_equal_facts(a, b)
+			   : (a == b || !both_ours || !is_set_or_not(key)))
+			continue;
+		r = benchmark_metadata_text(old, key, &from);
+		if (r >= 0)
+			r = benchmark_metadata_text(new, key, &to);
+		if (r < 0)
+			return r;
+		if (asprintf(&line, "%s: %s -> %s", key, from ? from : "none", to ? to : "none") <
+			0) {
+			line = NULL;
+			return -ENOMEM;
+		}
+		plain = text_escape_control(line);
+		if (!plain)
+			return -ENOMEM;
+		text_appendf(&t, "%s\n", plain);
+	}
+	*ret = text_steal(&t);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* From the lowest to the highest of what the series was at. */
+struct range {
+	double low;
+	double high;
+	const char *how; /* "jump", "drift"; NULL where it is one level */
+};
+
+static struct range find_range(const struct levels *levels)
+{
+	struct range range = { INFINITY, -INFINITY, NULL };
+
+	for (size_t i = 0; i < levels->n; i++) {
+		range.low = MIN(range.low, levels->items[i].median);
+		range.high = MAX(range.high, levels->items[i].median);
+	}
+	if (levels->n > 1)
+		range.how = "jump";
+	if (levels->drift != 0) {
+		range.how = levels->n > 1 ? "jump and drift" : "drift";
+		range.low -= fabs(levels->drift) / 2;
+		range.high += fabs(levels->drift) / 2;
+	}
+	return range;
+}
+
+/* "the data are not stable: the old ones jump between 11.0 ms and 20.3 ms" */
+static int explain_unstable(const struct range ranges[2], enum unit unit, char **ret)
+{
+	static const char *const sides[] = { "old", "new" };
+	_cleanup_text_ struct text t = { 0 };
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+
+	text_append(&t, "the data are not stable:");
+	for (int i = 0; i < 2; i++) {
+		struct scale scale;
+
+		if (!ranges[i].how)
+			continue;
+		scale = scale_refine(scale_choose_unit(unit, ranges[i].high), 1);
+		text_appendf(&t, "%s the %s ones %s between %s and %s",
+			i == 1 && ranges[0].how ? ", and" : "", sides[i], ranges[i].how,
+			scale_format(scale, ranges[i].low, a),
+			scale_format(scale, ranges[i].high, b));
+	}
+	*ret = text_steal(&t);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int explain_too_few(const struct comparison *c, char **ret)
+{
+	bool single[2] = { !benchmark_units_are_runs(c->old) || c->old_stats.n == 1,
+		!benchmark_units_are_runs(c->new) || c->new_stats.n == 1 };
+
+	if (single[0] || single[1]) {
+		*ret = strdup("how much runs differ is not known from a single one");
+		return *ret ? 0 : -ENOMEM;
+	}
+	if (c->old_stats.n >= RATIO_LEAST_VALUES && c->new_stats.n >= RATIO_LEAST_VALUES)
+		return 0;
+	if (asprintf(ret, "too few runs: %zu and %zu, at least %d each are needed", c->old_stats.n,
+		    c->new_stats.n, RATIO_LEAST_VALUES) < 0) {
+		*ret = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *new)
+{
+	static const char *const keys[] = { "quiesce_interleaved", "quiesce_order_seed" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const struct fact *a = facts_find(&old->metadata, keys[i]);
+		const struct fact *b = facts_find(&new->metadata, keys[i]);
+
+		if (!a || !b || !metadata_equal_facts(a, b))
+			return false;
+	}
+	return benchmark_units_are_runs(old) && benchmark_units_are_runs(new);
+}
+
+/* In pairs: units in the order of the runs. A round that was not finished leaves one without its
+ * partner. */
+static int compare_pairs(struct comparison *c, const double *old, size_t n_old, const double *new,
+	size_t n_new, char **ret_unclear)
+{
+	size_t n = MIN(n_old, n_new);
+	_cleanup_free_ double *ratios = NULL, *logarithms = NULL;
+	_cleanup_(levels) struct levels *levels = NULL;
+	struct range range;
+	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+	int r;
+
+	ratios = reallocarray(NULL, n, sizeof(*ratios));
+	logarithms = reallocarray(NULL, n, sizeof(*logarithms));
+	if (!ratios || !logarithms)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		ratios[i] = new[i] / old[i];
+		logarithms[i] = log(ratios[i]);
+		/* Values are above 0, but their ratio may be beyond what a double holds. */
+		if (!isfinite(logarithms[i]))
+			return 0;
+	}
+	r = levels_find(ratios, n, &levels);
+	if (r >= 0)
+		r = signed_rank_test(logarithms, n, &c->signs);
+	if (r < 0)
+		return r;
+	stats_sort(ratios, n);
+	c->ratio = (struct ratio){ stats_median(ratios, n), NAN, NAN };
+	r = ratio_of_pairs(ratios, n, &c->ratio);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	c->n_pairs = n;
+	range = find_range(levels);
+	/* As long as all of it is on one side, the verdict does not depend on when one looks. */
+	if (!range.how || range.low > 1 || range.high < 1)
+		return 0;
+	units_format_change(range.low - 1, low);
+	units_format_change(range.high - 1, high);
+	if (asprintf(ret_unclear,
+		    "the data are not stable: the changes of the pairs %s between %s and %s",
+		    range.how, low, high) < 0) {
+		*ret_unclear = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare_medians(struct comparison *c, const double *old, const double *new)
+{
+	int r;
+
+	c->ratio = (struct ratio){ c->new_stats.median / c->old_stats.median, NAN, NAN };
+	r = ratio_of_medians(old, c->old_stats.n, new, c->new_stats.n, &c->ratio);
+	return r == -ENODATA || r == -EDOM ? 0 : r;
+}
+
+/* Levels and pairs before the units are sorted; figures after. */
+static int compute(struct comparison *c)
+{
+	const struct benchmark *sides[] = { c->old, c->new };
+	struct stats *stats[] = { &c->old_stats, &c->new_stats };
+	_cleanup_free_ double *old = NULL, *new = NULL;
+	double **units[] = { &old, &new };
+	_cleanup_free_ char *unstable_pairs = NULL;
+	struct range ranges[2];
+	size_t n[2];
+	int r;
+
+	for (int i = 0; i < 2; i++) {
+		_cleanup_(levels) struct levels *levels = NULL;
+
+		r = benchmark_units(sides[i], units[i], &n[i]);
+		if (r >= 0)
+			r = levels_find(*units[i], n[i], &levels);
+		if (r < 0)
+			return r;
+		ranges[i] = find_range(levels);
+	}
+	if (comparison_is_in_turn(c->old, c->new)) {
+		r = compare_pairs(c, old, n[0], new, n[1], &unstable_pairs);
+		if (r < 0)
+			return r;
+	}
+	for (int i = 0; i < 2; i++) {
+		r = stats_compute(*units[i], n[i], stats[i]);
+		if (r < 0)
+			return r;
+	}
+	if (c->n_pairs == 0) {
+		r = compare_medians(c, old, new);
+		if (r < 0)
+			return r;
+	}
+	r = mann_whitney_test(old, c->old_stats.n, new, c->new_stats.n, &c->ranks);
+	if (r < 0)
+		return r;
+	c->welch = (struct welch){ NAN, NAN, NAN };
+	(void)welch_test(old, c->old_stats.n, new, c->new_stats.n, &c->welch);
+
+	r = explain_too_few(c, &c->unclear);
+	if (r < 0 || c->unclear)
+		return r;
+	if (c->n_pairs > 0) {
+		c->unclear = TAKE_PTR(unstable_pairs);
+		return 0;
+	}
+	if ((ranges[0].how || ranges[1].how) && ranges[0].low <= ranges[1].high &&
+		ranges[1].low <= ranges[0].high)
+		return explain_unstable(ranges, c->old->unit, &c->unclear);
+	return 0;
+}
+
+int comparison_new(
+	const struct benchmark *old, const struct benchmark *new, struct comparison **ret)
+{
+	_cleanup_(comparison) struct comparison *c = NULL;
+	int r;
+
+	if (old->unit != new->unit)
+		return -EINVAL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->old = old;
+	c->new = new;
+	r = compute(c);
+	if (r >= 0)
+		r = find_differences(old, new, &c->differences);
+	if (r < 0)
+		return r;
+	r = comparison_settle(&c, 1);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(c);
+	return 0;
+}
+
+/* Of the test that the verdict goes by. */
+static double deciding_p(const struct comparison *c)
+{
+	return c->n_pairs > 0 ? c->signs.p : c->ranks.p;
+}
+
+int comparison_settle(struct comparison **comparisons, size_t n)
+{
+	_cleanup_free_ double *p = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		p[i] = comparisons[i]->unclear ? NAN : deciding_p(comparisons[i]);
+	r = adjust_false_discoveries(p, n);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		struct comparison *c = comparisons[i];
+
+		c->adjusted_p = p[i];
+		if (c->unclear)
+			c->verdict = VERDICT_UNCLEAR;
+		else if (p[i] > SIGNIFICANCE || !(c->ratio.low > 1 || c->ratio.high < 1))
+			c->verdict = VERDICT_SAME;
+		else
+			c->verdict = c->ratio.ratio < 1 ? VERDICT_FASTER : VERDICT_SLOWER;
+	}
+	return 0;
+}
+
+void comparison_free(struct comparison *comparison)
+{
+	if (!comparison)
+		return;
+	free(comparison->unclear);
+	free(comparison->differences);
+	free(comparison);
+}
+
+bool comparison_is_slower_by(const struct comparison *comparison, double percent)
+{
+	return comparison->verdict == VERDICT_SLOWER && comparison->ratio.low > 1 + percent / 100;
+}
+
+double comparison_geometric_mean(struct comparison *const *comparisons, size_t n)
+{
+	double sum = 0;
+
+	if (n == 0)
+		return NAN;
+	for (size_t i = 0; i < n; i++)
+		sum += log(comparisons[i]->ratio.ratio);
+	return exp(sum / (double)n);
+}
+
+const char *comparison_verdict_name(enum verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+/* Bytes and counts are neither fast nor slow. */
+static const char *verdict_word(const struct comparison *c)
+{
+	bool time = c->old->unit == UNIT_SECOND;
+
+	switch (c->verdict) {
+	case VERDICT_FASTER:
+		return time ? "faster" : "less";
+	case VERDICT_SLOWER:
+		return time ? "slower" : "more";
+	case VERDICT_UNCLEAR:
+		return "unclear";
+	default:
+		return "no difference found";
+	}
+}
+
+char *comparison_verdict_text(const struct comparison *comparison)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	text_append(&t, verdict_word(comparison));
+	if (comparison->verdict == VERDICT_UNCLEAR)
+		text_appendf(&t, ": %s", comparison->unclear);
+	return text_steal(&t);
+}
+
+/* With so many decimals that the ends of the interval are told apart. */
+static const char *format_change(
+	const struct comparison *c, double ratio, char buf[static UNITS_TEXT_SIZE])
+{
+	double width = (c->ratio.high - c->ratio.low) * 100, percent = (ratio - 1) * 100;
+	int decimals = 0;
+
+	if (!(width > 0) || fabs(percent) > 1e6)
+		return units_format_change(ratio - 1, buf);
+	while (decimals < 6 && width < 2) {
+		decimals++;
+		width *= 10;
+	}
+	snprintf(buf, UNITS_TEXT_SIZE, "%+.*f %%", decimals, percent);
+	return buf;
+}
+
+const char *comparison_format_change(
+	const struct comparison *comparison, char buf[static UNITS_TEXT_SIZE])
+{
+	return format_change(comparison, comparison->ratio.ratio, buf);
+}
+
+const char *comparison_format_interval(
+	const struct comparison *comparison, char buf[static COMPARISON_INTERVAL_SIZE])
+{
+	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+
+	if (isnan(comparison->ratio.low))
+		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s", "");
+	else
+		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s .. %s",
+			format_change(comparison, comparison->ratio.low, low),
+			format_change(comparison, comparison->ratio.high, high));
+	return buf;
+}
+
+static void append_p(struct text *t, double p)
+{
+	if (p < 0.0001)
+		text_append(t, "p < 0.0001");
+	else
+		text_appendf(t, "p = %.2g", p);
+}
+
+char *comparison_render(const struct comparison *comparison)
+{
+	const struct comparison *c = comparison;
+	_cleanup_free_ char *verdict = comparison_verdict_text(c);
+	_cleanup_text_ struct text t = { 0 };
+	struct scale scale = scale_refine(
+		scale_choose_unit(c->old->unit, MAX(c->old_stats.median, c->new_stats.median)), 1);
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
+	char interval[COMPARISON_INTERVAL_SIZE];
+
+	if (!verdict)
+		return NULL;
+	comparison_format_change(c, change);
+	text_appendf(&t, "  median     %s -> %s", scale_format(scale, c->old_stats.median, a),
+		scale_format(scale, c->new_stats.median, b));
+	if (c->n_pairs > 0)
+		text_appendf(
+			&t, "\n  change     %s    the median of %zu pairs\n", change, c->n_pairs);
+	else
+		text_appendf(&t, "    %s\n", change);
+	if (!isnan(c->ratio.low))
+		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
+			comparison_format_interval(c, interval));
+	text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
+		benchmark_counted_runs(c->new));
+	text_appendf(&t, "  tests      %s ", c->n_pairs > 0 ? "Wilcoxon" : "Mann-Whitney");
+	append_p(&t, deciding_p(c));
+	if (!isnan(c->adjusted_p) && c->adjusted_p != deciding_p(c)) {
+		text_append(&t, " (of all compared: ");
+		append_p(&t, c->adjusted_p);
+		text_append(&t, ")");
+	}
+	if (c->n_pairs > 0) {
+		text_append(&t, ", Mann-Whitney ");
+		append_p(&t, c->ranks.p);
+	}
+	if (!isnan(c->welch.t)) {
+		text_appendf(&t, ", Welch t = %.2f, ", c->welch.t);
+		append_p(&t, c->welch.p);
+	}
+	text_appendf(&t, "\n  verdict    %s\n", verdict);
+	return text_steal(&t);
+}

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "basic/units.h"
+#include "report/stability.h"
+
+enum {
+	/* A text names so many levels; a series that wanders has dozens. */
+	LEVELS_SHOWN = 6,
+};
+
+/* Likeness of neighbours that is worth a word, and so sure that 3 of 100000 independent series have
+ * it. */
+#define LEAST_LIKENESS 0.2
+#define LEAST_LIKENESS_Z 4
+
+static const char *const code_names[] = {
+	[FINDING_STDEV] = "STDEV",
+	[FINDING_TOO_FEW] = "TOO_FEW",
+	[FINDING_MINIMUM] = "MINIMUM",
+	[FINDING_MAXIMUM] = "MAXIMUM",
+	[FINDING_SHORT] = "SHORT",
+	[FINDING_TOO_MANY] = "TOO_MANY",
+	[FINDING_LEVEL] = "LEVEL",
+	[FINDING_DRIFT] = "DRIFT",
+	[FINDING_AUTOCORRELATION] = "AUTOCORRELATION",
+	[FINDING_NOHZ_FULL] = "NOHZ_FULL",
+};
+
+/* What may change beside a level, the likeliest causes first. */
+enum beside {
+	BESIDE_TEMPERATURE,
+	BESIDE_FREQUENCY,
+	BESIDE_LOAD,
+	BESIDE_INTERRUPTS,
+	BESIDE_STEAL,
+	BESIDE_ENV_PAD,
+	BESIDE_N,
+};
+
+/* Takes the text, which may be NULL when memory was short. */
+static int add_finding(
+	struct stability *stability, enum finding_code code, bool warning, char *text)
+{
+	struct finding *findings;
+
+	if (!text)
+		return -ENOMEM;
+	findings = reallocarray(stability->findings, stability->n_findings + 1, sizeof(*findings));
+	if (!findings) {
+		free(text);
+		return -ENOMEM;
+	}
+	stability->findings = findings;
+	findings[stability->n_findings++] = (struct finding){
+		.code = code,
+		.warning = warning,
+		.text = text,
+	};
+	if (warning)
+		stability->stable = false;
+	return 0;
+}
+
+static int add_findingf(struct stability *stability, enum finding_code code, bool warning,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static int add_findingf(
+	struct stability *stability, enum finding_code code, bool warning, const char *format, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	return add_finding(stability, code, warning, n < 0 ? NULL : text);
+}
+
+/* A figure in the benchmark's unit, in a scale of its own. */
+static const char *format_value(
+	const struct benchmark *benchmark, double value, char buf[static UNITS_TEXT_SIZE])
+{
+	return scale_format(scale_choose_unit(benchmark->unit, value), value, buf);
+}
+
+/* Only of times: how short a pass of the loops was, which is what the clock has to resolve. */
+static int check_short(struct stability *stability, const struct benchmark *benchmark)
+{
+	double shortest, longest;
+	char a[UNITS_TEXT_SIZE];
+	int r;
+
+	if (benchmark->unit != UNIT_SECOND)
+		return 0;
+	r = benchmark_raw_range(benchmark, &shortest, &longest);
+	if (r < 0 || shortest >= 1e-3)
+		return r;
+	return add_findingf(stability, FINDING_SHORT, true, "the shortest %s took only %s",
+		benchmark->n_values == benchmark_counted_runs(benchmark) ? "run" : "measurement",
+		units_format_seconds(shortest, a));
+}
+
+/* The rules of format_checks() in pyperf/_cli.py and of required_nprocesses() in pyperf/_bench.py.
+ * pyperf counts the runs of a file, warm-ups included; so do we, to say what it says. */
+static int check_as_pyperf(
+	struct stability *stability, const struct benchmark *benchmark, const struct stats *stats)
+{
+	size_t n_all = benchmark->series->n_samples;
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+	double percent, sigma = stats->stdev / stats->mean;
+	int r = 0;
+
+	if (benchmark->runs)
+		r = benchmark_run_deviation(benchmark, &sigma);
+	if (r < 0)
+		return r;
+	if (isfinite(sigma))
+		stability->runs_needed = ceil(4 * (1.96 * 1.96) * (sigma * sigma) / (0.01 * 0.01));
+	if (stats->n >= 2) {
+		percent = stats->stdev * 100 / stats->mean;
+		if (percent >= 10)
+			r = add_findingf(stability, FINDING_STDEV, true,
+				"the standard deviation (%s) is %.0f %% of the mean (%s)",
+				format_value(benchmark, stats->stdev, a), percent,
+				format_value(benchmark, stats->mean, b));
+		else if (stability->runs_needed > (double)n_all)
+			r = add_findingf(stability, FINDING_TOO_FEW, true,
+				"too few runs for 95 %% certainty of less than 1 %% variation: "
+				"about %.0f would do",
+				stability->runs_needed);
+		if (r < 0)
+			return r;
+	}
+	for (int i = 0; i < 2; i++) {
+		double value = i == 0 ? stats->min : stats->max;
+
+		percent = (value - stats->mean) * 100 / stats->mean;
+		if (fabs(percent) < 50)
+			continue;
+		r = add_findingf(stability, i == 0 ? FINDING_MINIMUM : FINDING_MAXIMUM, true,
+			"the %s (%s) is %.0f %% %s than the mean (%s)",
+			i == 0 ? "minimum" : "maximum", format_value(benchmark, value, a),
+			fabs(percent), percent >= 0 ? "greater" : "smaller",
+			format_value(benchmark, stats->mean, b));
+		if (r < 0)
+			return r;
+	}
+	r = check_short(stability, benchmark);
+	if (r < 0)
+		return r;
+	if (isfinite(sigma) && stability->runs_needed < (double)n_all * 0.75)
+		return add_findingf(stability, FINDING_TOO_MANY, false,
+			"%.0f run%s would have done for 95 %% certainty of less than 1 %% "
+			"variation",
+			MAX(stability->runs_needed, 1), stability->runs_needed > 1 ? "s" : "");
+	return 0;
+}
+
+/* One figure of one run; NAN when it is not known. */
+static double get_beside(const struct series *series, size_t index, enum beside what)
+{
+	const struct evidence *evidence = series->with_evidence ? &series->evidence[index] : NULL;
+
+	if (what == BESIDE_ENV_PAD)
+		return (double)series->samples[index].env_pad;
+	if (!evidence)
+		return NAN;
+	switch (what) {
+	case BESIDE_TEMPERATURE:
+		return (double)(isnan(evidence->temperature_before) ? evidence->temperature_after
+								    : evidence->temperature_before);
+	case BESIDE_FREQUENCY:
+		return evidence->frequency_khz > 0 ? (double)evidence->frequency_khz : NAN;
+	case BESIDE_LOAD:
+		return (double)evidence->load1;
+	case BESIDE_INTERRUPTS:
+		return evidence->irq_device >= 0 ? evidence->irq_device : NAN;
+	case BESIDE_STEAL:
+		return evidence->steal_ns >= 0 ? (double)evidence->steal_ns : NAN;
+	default:
+		return NAN;
+	}
+}
+
+/* The least difference of medians that can matter, in the figure's own unit. */
+static double least_difference(enum beside what, double a, double b, double typical_seconds)
+{
+	switch (what) {
+	case BESIDE_TEMPERATURE:
+		return 2;
+	case BESIDE_FREQUENCY:
+		return 0.01 * MIN(a, b);
+	case BESIDE_LOAD:
+		return 0.5;
+	case BESIDE_INTERRUPTS:
+		return MAX(1, 0.5 * MIN(a, b));
+	case BESIDE_STEAL:
+		return 0.005 * typical_seconds * (double)NSEC_PER_SEC;
+	default:
+		return 1;
+	}
+}
+
+static void describe_beside(struct text *t, enum beside what, double a, double b)
+{
+	char from[UNITS_TEXT_SIZE], to[UNITS_TEXT_SIZE];
+	struct scale scale = scale_choose(MAX(a, b) / (double)NSEC_PER_SEC);
+
+	switch (what) {
+	case BESIDE_TEMPERATURE:
+		text_appendf(t, "temperature %.0f -> %.0f C", a, b);
+		break;
+	case BESIDE_FREQUENCY:
+		text_appendf(t, "frequency %.0f -> %.0f MHz", a / 1000, b / 1000);
+		break;
+	case BESIDE_LOAD:
+		text_appendf(t, "load %.2f -> %.2f", a, b);
+		break;
+	case BESIDE_INTERRUPTS:
+		text_appendf(t, "device interrupts %.0f -> %.0f a run", a, b);
+		break;
+	case BESIDE_STEAL:
+		text_appendf(t, "steal %s -> %s a run",
+			scale_format_bare(scale, a / (double)NSEC_PER_SEC, from),
+			scale_format(scale, b / (double)NSEC_PER_SEC, to));
+		break;
+	default:
+		text_appendf(t, "padding of the environment %.0f -> %.0f bytes", a, b);
+		break;
+	}
+}
+
+/* Known figures of the runs [first, first + n), numbered without the warm-ups, sorted; returns how
+ * many there are. */
+static size_t collect_beside(
+	const struct series *series, size_t first, size_t n, enum beside what, double *ret)
+{
+	size_t k = 0, run = 0;
+
+	for (size_t i = 0; i < series->n_samples && run < first + n; i++) {
+		double value;
+
+		if (series->samples[i].warmup || run++ < first)
+			continue;
+		value = get_beside(series, i, what);
+		if (isfinite(value))
+			ret[k++] = value;
+	}
+	stats_sort(ret, k);
+	return k;
+}
+
+/* Whether the figure is known, and not the same in all runs: otherwise it is not beside anything,
+ * and needs no memory to find that out. */
+static bool varies(const struct series *series, enum beside what)
+{
+	double known = NAN;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		double value = get_beside(series, i, what);
+
+		if (!isfinite(value))
+			continue;
+		if (isfinite(known) && (value < known || value > known))
+			return true;
+		known = value;
+	}
+	return false;
+}
+
+/*
+ * Appends what changed between two stretches of runs, as "temperature 69 -> 58 C, load ...". A
+ * difference of medians is named when it is large enough to matter and the middle between them has
+ * three quarters of both stretches on its sides: figures that just vary are not blamed.
+ */
+static int append_beside(struct text *t, const struct series *series, const struct level *before,
+	const struct level *after, double typical_seconds)
+{
+	_cleanup_free_ double *memory = NULL;
+	size_t start = t->length;
+
+	for (int what = 0; what < BESIDE_N; what++) {
+		double *figures[2], medians[2], middle;
+		size_t n[2];
+		bool parted = true;
+
+		if (!varies(series, (enum beside)what))
+			continue;
+		if (!memory)
+			memory = reallocarray(NULL, before->n + after->n, sizeof(*memory));
+		if (!memory)
+			return -ENOMEM;
+		figures[0] = memory;
+		figures[1] = memory + before->n;
+
+		n[0] = collect_beside(
+			series, before->first, before->n, (enum beside)what, figures[0]);
+		n[1] = collect_beside(
+			series, after->first, after->n, (enum beside)what, figures[1]);
+		if (n[0] == 0 || n[1] == 0)
+			continue;
+		medians[0] = stats_median(figures[0], n[0]);
+		medians[1] = stats_median(figures[1], n[1]);
+		if (fabs(medians[1] - medians[0]) < least_difference((enum beside)what, medians[0],
+							    medians[1], typical_seconds))
+			continue;
+		middle = medians[0] + (medians[1] - medians[0]) / 2;
+		for (int side = 0; side < 2; side++) {
+			size_t right = 0;
+
+			for (size_t i = 0; i < n[side]; i++)
+				right += (figures[side][i] > middle) == (medians[side] > middle);
+			parted = parted && 4 * right >= 3 * n[side];
+		}
+		if (!parted)
+			continue;
+		if (t->length > start)
+			text_append(t, ", ");
+		describe_beside(t, (enum beside)what, medians[0], medians[1]);
+	}
+	return t->failed ? -ENOMEM : 0;
+}
+
+/* The kernel's nohz_full keeps intel_pstate from seeing that a CPU is busy (Red Hat bug 1378529):
+ * such a CPU changes its frequency for reasons that lie elsewhere. */
+static bool has_nohz_full_with_pstate(const struct benchmark *benchmark)
+{
+	const struct fact *config = facts_find(&benchmark->metadata, "cpu_config");
+	const struct fact *nohz = facts_find(&benchmark->metadata, "quiesce_nohz_full");
+
+	if (!config || config->type != FACT_STRING || !strstr(config->string, "intel_pstate"))
+		return false;
+	return strstr(config->string, "nohz_full") || (nohz && nohz->type == FACT_STRING);
+}
+
+static int check_levels(
+	struct stability *stability, const struct benchmark *benchmark, const struct levels *levels)
+{
+	bool runs = benchmark_units_are_runs(benchmark);
+	_cleanup_text_ struct text t = { 0 };
+	double largest = 0, smallest = INFINITY;
+	size_t shown = MIN(levels->n, (size_t)LEVELS_SHOWN);
+	char value[UNITS_TEXT_SIZE];
+	struct scale scale;
+	bool first = true;
+
+	for (size_t i = 0; i < levels->n; i++) {
+		largest = MAX(largest, fabs(levels->items[i].median));
+		smallest = MIN(smallest, fabs(levels->items[i].median));
+	}
+	scale = scale_choose_unit(benchmark->unit, largest);
+	/* Levels a percent apart must not read alike. */
+	if (largest < 1.1 * smallest)
+		scale = scale_refine(scale, 1);
+	text_appendf(&t, "the values jump: %s ", runs ? "runs" : "values");
+	for (size_t i = 0; i < shown; i++) {
+		const struct level *level = &levels->items[i];
+
+		text_appendf(&t, "%s%zu-%zu at %s", i > 0 ? ", " : "", level->first + 1,
+			level->first + level->n, scale_format(scale, level->median, value));
+	}
+	if (shown < levels->n)
+		text_appendf(&t, " and %zu more levels", levels->n - shown);
+	for (size_t i = 1; i < shown && runs; i++) {
+		_cleanup_text_ struct text beside = { 0 };
+		int r;
+
+		r = append_beside(&beside, benchmark->series, &levels->items[i - 1],
+			&levels->items[i], largest);
+		if (r < 0)
+			return r;
+		if (beside.length == 0)
+			continue;
+		text_append(&t, first ? "; with the change" : ";");
+		if (levels->n > 2)
+			text_appendf(&t, " at run %zu", levels->items[i].first + 1);
+		text_appendf(&t, ": %s", beside.data);
+		first = false;
+	}
+	if (has_nohz_full_with_pstate(benchmark))
+		text_append(&t,
+			"; a known cause: the CPU is in nohz_full and has the driver intel_pstate, "
+			"which then does not see its load");
+	return add_finding(stability, FINDING_LEVEL, true, text_steal(&t));
+}
+
+static int check_drift(struct stability *stability, const struct benchmark *benchmark,
+	const struct stats *stats, const struct levels *levels)
+{
+	_cleanup_text_ struct text t = { 0 };
+	_cleanup_text_ struct text beside = { 0 };
+	size_t n = levels->items[levels->n - 1].first + levels->items[levels->n - 1].n;
+	size_t quarter = MAX(n / 4, (size_t)1);
+	struct level before = { .first = 0, .n = quarter };
+	struct level after = { .first = n - quarter, .n = quarter };
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
+	int r;
+
+	if (levels->n == 1) {
+		double base = levels->drift_from > 0 ? levels->drift_from : stats->median;
+		struct scale scale =
+			scale_refine(scale_choose_unit(benchmark->unit,
+					     MAX(fabs(levels->drift_from), fabs(levels->drift_to))),
+				1);
+
+		text_appendf(&t, "the values drift by %s over the series, from %s to %s",
+			units_format_change(levels->drift / base, a),
+			scale_format(scale, levels->drift_from, b),
+			scale_format(scale, levels->drift_to, c));
+	} else {
+		text_appendf(&t, "between the jumps the values drift, by %s over the series",
+			units_format_change(levels->drift / stats->median, a));
+	}
+	r = benchmark_units_are_runs(benchmark)
+		? append_beside(&beside, benchmark->series, &before, &after, stats->median)
+		: 0;
+	if (r < 0)
+		return r;
+	if (beside.length > 0)
+		text_appendf(&t, "; from the first to the last quarter: %s", beside.data);
+	return add_finding(stability, FINDING_DRIFT, true, text_steal(&t));
+}
+
+static int check_autocorrelation(
+	struct stability *stability, const struct benchmark *benchmark, const struct levels *levels)
+{
+	double likeness = levels->likeness;
+
+	if (levels->likeness_z < LEAST_LIKENESS_Z || likeness < LEAST_LIKENESS)
+		return 0;
+	return add_findingf(stability, FINDING_AUTOCORRELATION, true,
+		"neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about as much "
+		"as %.0f independent ones",
+		benchmark_units_are_runs(benchmark) ? "runs" : "values", likeness, levels->n_values,
+		MAX((double)levels->n_values * (1 - likeness) / (1 + likeness), 1));
+}
+
+static void count_disturbed(struct stability *stability, const struct series *series)
+{
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct sample *sample = &series->samples[i];
+
+		if (sample->warmup)
+			continue;
+		stability->n_runs++;
+		if (sample->flags != 0)
+			stability->n_disturbed++;
+		for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+			stability->n_flagged[bit] += (sample->flags >> bit) & 1;
+	}
+	stability->mostly_disturbed = 2 * stability->n_disturbed > stability->n_runs;
+}
+
+int stability_assess(const struct benchmark *benchmark, const struct stats *stats,
+	const struct levels *levels, struct stability **ret)
+{
+	_cleanup_(stability) struct stability *stability = NULL;
+	int r;
+
+	stability = calloc(1, sizeof(*stability));
+	if (!stability)
+		return -ENOMEM;
+	stability->stable = true;
+	count_disturbed(stability, benchmark->series);
+	if (stability->n_runs == 0 || benchmark->n_values != stats->n)
+		return -EINVAL;
+
+	r = check_as_pyperf(stability, benchmark, stats);
+	if (r >= 0 && levels->n > 1)
+		r = check_levels(stability, benchmark, levels);
+	if (r >= 0 && levels->drift != 0)
+		r = check_drift(stability, benchmark, stats, levels);
+	if (r >= 0)
+		r = check_autocorrelation(stability, benchmark, levels);
+	if (r >= 0 && levels->n == 1 && has_nohz_full_with_pstate(benchmark))
+		r = add_findingf(stability, FINDING_NOHZ_FULL, false,
+			"the CPU is in nohz_full and has the driver intel_pstate, which then does "
+			"not see its load: its frequency may jump");
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(stability);
+	return 0;
+}
+
+void stability_free(struct stability *stability)
+{
+	if (!stability)
+		return;
+	for (size_t i = 0; i < stability->n_findings; i++)
+		free(stability->findings[i].text);
+	free(stability->findings);
+	free(stability);
+}
+
+const char *finding_code_name(enum finding_code code)
+{
+	return (size_t)code < ARRAY_SIZE(code_names) ? code_names[code] : NULL;
+}
+
+char *stability_disturbed_text(const struct stability *stability)
+{
+	_cleanup_text_ struct text t = { 0 };
+	bool shown[SAMPLE_N_FLAGS] = { false };
+
+	if (stability->n_disturbed == 0)
+		return text_steal(&t);
+	text_appendf(&t, "%zu of %zu runs %s disturbed", stability->n_disturbed, stability->n_runs,
+		stability->n_disturbed == 1 ? "was" : "were");
+	/* The commonest first. */
+	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++) {
+		size_t most = 0, bit = SAMPLE_N_FLAGS;
+
+		for (size_t k = 0; k < SAMPLE_N_FLAGS; k++) {
+			if (!shown[k] && stability->n_flagged[k] > most) {
+				most = stability->n_flagged[k];
+				bit = k;
+			}
+		}
+		if (bit == SAMPLE_N_FLAGS)
+			break;
+		shown[bit] = true;
+		text_appendf(&t, "%s%s %zu", i == 0 ? ": " : ", ",
+			sample_flag_name((enum sample_flag)(1 << bit)), most);
+	}
+	return text_steal(&t);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "report/summary.h"
+#include "stats/histogram.h"
+
+/* As a part of a run. */
+#define WAITING_WORTH_SAYING 0.01
+
+enum {
+	WIDTH_MAX = 100, /* longer bars say nothing more */
+	HISTOGRAM_MIN = 5,
+};
+
+/* A figure, and beside it a second one or what it is in relation to the rest. */
+static void append_row(struct text *t, const char *label, const char *figure, const char *format,
+	...) _printf_(4, 5);
+
+static void append_row(
+	struct text *t, const char *label, const char *figure, const char *format, ...)
+{
+	char beside[2 * UNITS_TEXT_SIZE];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(beside, sizeof(beside), format, ap);
+	va_end(ap);
+	text_appendf(t, "  %-10s %12s    %s\n", label, figure, beside);
+}
+
+static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)
+{
+	struct scale scale = scale_refine(scale_choose_unit(input->benchmark->unit, s->median), 1);
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+
+	if (s->n == 1) {
+		append_row(t, "value", scale_format(scale, s->median, a),
+			"one run tells nothing of the next");
+	} else {
+		append_row(t, "median", scale_format(scale, s->median, a), "MAD    %12s",
+			scale_format(scale, s->mad, b));
+		append_row(t, "mean", scale_format(scale, s->mean, a), "stdev  %12s",
+			scale_format(scale, s->stdev, b));
+		append_row(t, "min", scale_format(scale, s->min, a), "%s of the median",
+			units_format_change(s->min / s->median - 1, b));
+		append_row(t, "max", scale_format(scale, s->max, a), "%s of the median",
+			units_format_change(s->max / s->median - 1, b));
+		append_row(t, "max - min", scale_format(scale, s->max - s->min, a),
+			"%s of the mean", units_format_percent(s->spread, b));
+	}
+	if (s->has_interval) {
+		scale_format_bare(scale, s->interval_low, a);
+		scale_format(scale, s->interval_high, b);
+		text_appendf(t, "  %-10s %s .. %s    holds the median with 95 %% certainty\n",
+			"interval", a, b);
+	}
+	if (isfinite(input->floor_seconds))
+		append_row(t, "floor", scale_format(scale, input->floor_seconds, a),
+			"an empty program, measured the same way");
+}
+
+/* A count with its digits in threes, as it is read aloud: "12 345 678". */
+static void format_count(double count, char *buf, size_t size)
+{
+	char digits[32];
+	size_t n, at = 0;
+
+	n = (size_t)snprintf(digits, sizeof(digits), "%.0f", count);
+	for (size_t i = 0; i < n && at + 2 < size; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			buf[at++] = ' ';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+}
+
+int summary_count_event(const struct series *series, size_t event, struct stats *ret)
+{
+	_cleanup_free_ double *counts = calloc(MAX(series->n_samples, (size_t)1), sizeof(*counts));
+	size_t n = 0;
+
+	if (!counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		double count = series->counters[i * series->n_events + event];
+
+		if (!series->samples[i].warmup && isfinite(count))
+			counts[n++] = count;
+	}
+	return n > 0 ? stats_compute(counts, n, ret) : -ENODATA;
+}
+
+/* What the counted runs counted of each event of -e. */
+static int append_events(struct text *t, const struct series *series)
+{
+	if (series->n_events > 0)
+		text_appendf(t, "\n");
+	for (size_t event = 0; event < series->n_events; event++) {
+		char median[48], spread[UNITS_TEXT_SIZE];
+		struct stats stats;
+		int r = summary_count_event(series, event, &stats);
+
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0) {
+			text_appendf(
+				t, "  %-24s %16s\n", series->event_names[event], "not counted");
+			continue;
+		}
+		format_count(stats.median, median, sizeof(median));
+		units_format_percent(stats.median > 0 ? stats.mad / stats.median : 0, spread);
+		text_appendf(t, "  %-24s %16s    MAD %s of it\n", series->event_names[event],
+			median, spread);
+	}
+	return 0;
+}
+
+/* Another tool's file does not say how its values were taken. */
+const char *summary_clock_text(const struct benchmark *benchmark)
+{
+	if (facts_find(&benchmark->metadata, "quiesce_stamps"))
+		return "measured inside, by libquiesce";
+	if (benchmark->runs && !facts_find(&benchmark->metadata, "quiesce_clock"))
+		return NULL;
+	return benchmark->series->clock == WINDOW_KERNEL
+		? "from exec to exit, stamped by the kernel"
+		: "from before exec to after wait, stamped by runpinned";
+}
+
+int summary_find_waiting(const struct series *series, struct stats *ret)
+{
+	_cleanup_free_ double *shares = NULL;
+	size_t n = 0;
+
+	if (!series->with_evidence)
+		return -ENODATA;
+	shares = calloc(MAX(series->n_samples, (size_t)1), sizeof(*shares));
+	if (!shares)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		int64_t delay = series->evidence[i].run_delay_ns, ns = series->samples[i].user_ns;
+
+		if (!series->samples[i].warmup && delay >= 0 && ns > 0)
+			shares[n++] = (double)delay / (double)ns;
+	}
+	return n > 0 ? stats_compute(shares, n, ret) : -ENODATA;
+}
+
+/* The weight of what `preempted` only counts. */
+static int append_waiting(struct text *t, const struct series *series)
+{
+	char median[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+	struct stats stats;
+	int r = summary_find_waiting(series, &stats);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || stats.max < WAITING_WORTH_SAYING)
+		return 0;
+	text_appendf(t, "waiting for the CPU took %s of a run, %s of the worst\n",
+		units_format_percent(stats.median, median), units_format_percent(stats.max, most));
+	return 0;
+}
+
+static void append_head(struct text *t, const struct summary_input *input)
+{
+	const struct benchmark *benchmark = input->benchmark;
+	_cleanup_free_ char *name = text_escape_control(benchmark->name);
+	size_t n_runs = benchmark_counted_runs(benchmark);
+	const char *clock = summary_clock_text(benchmark);
+
+	if (!name) {
+		t->failed = true;
+		return;
+	}
+	text_appendf(t, "%s: ", name);
+	if (benchmark->n_values != n_runs)
+		text_appendf(t, "%zu value%s in ", benchmark->n_values,
+			benchmark->n_values == 1 ? "" : "s");
+	text_appendf(t, "%zu run%s", n_runs, n_runs == 1 ? "" : "s");
+	if (input->cpus)
+		text_appendf(t, " on CPU %s", input->cpus);
+	if (clock)
+		text_appendf(t, ", %s", clock);
+	text_append(t, "\n");
+}
+
+char *summary_render_head(const struct summary_input *input)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	append_head(&t, input);
+	return text_steal(&t);
+}
+
+static int append_histogram(struct text *t, const struct summary_input *input)
+{
+	_cleanup_(histogram) struct histogram *histogram = NULL;
+	_cleanup_free_ char *bars = NULL;
+	int r;
+
+	if (input->analysis->n < HISTOGRAM_MIN)
+		return 0;
+	r = histogram_new(input->analysis->sorted, input->analysis->n, 0, &histogram);
+	if (r < 0)
+		return r;
+	bars = histogram_render(
+		histogram, input->benchmark->unit, MIN(input->width, (int)WIDTH_MAX));
+	if (!bars)
+		return -ENOMEM;
+	text_appendf(t, "\n%s\n", bars);
+	return 0;
+}
+
+char *summary_render(const struct summary_input *input)
+{
+	const struct stability *stability = input->analysis->stability;
+	const struct series *series = input->benchmark->series;
+	_cleanup_free_ char *disturbed = stability_disturbed_text(stability);
+	_cleanup_text_ struct text t = { 0 };
+
+	append_head(&t, input);
+	if (input->cpus_reason)
+		text_appendf(&t, "  chosen: %s\n", input->cpus_reason);
+	append_figures(&t, input, &input->analysis->stats);
+	if (!disturbed || append_events(&t, series) < 0 || append_histogram(&t, input) < 0)
+		return NULL;
+	if (*disturbed)
+		text_appendf(&t, "%s\n", disturbed);
+	if (stability->n_disturbed > 0 && append_waiting(&t, series) < 0)
+		return NULL;
+	for (size_t i = 0; i < stability->n_findings; i++) {
+		const struct finding *finding = &stability->findings[i];
+
+		if (finding->warning ? input->warnings : input->notes)
+			text_appendf(&t, "%s: %s\n", finding->warning ? "warning" : "note",
+				finding->text);
+	}
+	return text_steal(&t);
+}
+
+static const char *find_text(const struct benchmark *benchmark, const char *name)
+{
+	const struct fact *fact = facts_find(&benchmark->metadata, name);
+
+	return fact && fact->type == FACT_STRING ? fact->string : NULL;
+}
+
+void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)
+{
+	const char *name = benchmark->series->clock == WINDOW_KERNEL ? "quiesce_floor_kernel_before"
+								     : "quiesce_floor_user_before";
+	const struct fact *before = facts_find(&benchmark->metadata, name), *after;
+	double floors[2] = { NAN, NAN };
+
+	after = facts_find(&benchmark->metadata,
+		benchmark->series->clock == WINDOW_KERNEL ? "quiesce_floor_kernel_after"
+							  : "quiesce_floor_user_after");
+	if (before && before->type == FACT_REAL)
+		floors[0] = before->real;
+	if (after && after->type == FACT_REAL)
+		floors[1] = after->real;
+	ret->benchmark = benchmark;
+	ret->cpus = find_text(benchmark, "quiesce_cpus");
+	ret->cpus_reason = find_text(benchmark, "quiesce_cpus_reason");
+	ret->floor_seconds = isfinite(floors[1]) ? (floors[0] + floors[1]) / 2 : floors[0];
+}

@@ -1,0 +1,878 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/parse.h"
+#include "basic/say.h"
+#include "basic/tell.h"
+#include "basic/text.h"
+#include "choice/cpulist.h"
+#include "config.h"
+#include "knob/apply.h"
+#include "knob/inspect.h"
+#include "knob/restore.h"
+#include "setter/setter.h"
+#include "setter/show.h"
+#include "state/journal.h"
+#include "state/running.h"
+
+enum {
+	OPT_DRY_RUN = 256,
+	OPT_JSON,
+	OPT_FORCE,
+	OPT_ONCE,
+	OPT_STRICT,
+	OPT_OWN = 1000, /* a setter's own options begin here */
+
+	FLEETING_SHOWN = 3,
+};
+
+struct arguments {
+	enum setter_verb verb;
+	const char *cpus;
+	bool dry_run;
+	bool json;
+	bool force;
+	bool once;
+	bool strict;
+	bool strict_refused; /* --strict=refused */
+	bool verbose;
+	bool what; /* WHAT was given */
+	/* A verb of the setter's own, NULL for the common ones, and the words behind it. */
+	const struct setter_verb_own *own;
+	char **words;
+};
+
+static void usage(const struct setter *setter, FILE *stream)
+{
+	const char *no_cpus = setter->no_cpus ? setter->no_cpus : "all";
+	const char *what = setter->what ? setter->what : "", *space = setter->what ? " " : "";
+
+	print(stream,
+		"Usage: %s [apply] [OPTIONS]%s%s\n"
+		"       %s status [OPTIONS]%s%s\n"
+		"       %s restore [--force] [--once] [-v] [--json]\n",
+		setter->name, space, what, setter->name, space, what, setter->name);
+	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
+		print(stream, "       %s %s\n", setter->name, own->usage);
+	print(stream,
+		"%s\n"
+		"\n"
+		"%s"
+		"  -c, --cpus LIST           for these CPUs, as in 3 or 2-3,8; default: those of\n"
+		"                            the running benchmark.target%s%s\n"
+		"      --dry-run             show what would be written, and write nothing\n"
+		"      --strict[=refused]    fail where a knob is not there or refuses; or only\n"
+		"                            where one that is there refuses\n"
+		"      --force               restore: over what somebody else changed since, too\n"
+		"      --once                restore: what an earlier one left is not said again\n"
+		"      --json                print the table as JSON\n"
+		"  -v, --verbose             show every knob\n"
+		"  -h, --help                this text\n"
+		"  -V, --version             the version\n"
+		"\n"
+		"apply (the default) writes down what is there and then changes it; status shows\n"
+		"it; restore puts back exactly what was there.\n"
+		"Exit status: 0 done, 1 failed, 2 wrong use, 3 refused. See %s(8).\n",
+		setter->summary, setter->help ? setter->help : "",
+		setter->needs_cpus ? "" : ", else ", setter->needs_cpus ? "" : no_cpus,
+		setter->name);
+}
+
+/* The options of all setters and this one's own, malloc'd. */
+static struct option *option_table(const struct setter *setter)
+{
+	static const struct option common[] = {
+		{ "cpus", required_argument, NULL, 'c' },
+		{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+		{ "json", no_argument, NULL, OPT_JSON },
+		{ "force", no_argument, NULL, OPT_FORCE },
+		{ "once", no_argument, NULL, OPT_ONCE },
+		{ "strict", optional_argument, NULL, OPT_STRICT },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+	};
+	size_t own = 0;
+	struct option *table;
+
+	while (setter->options && setter->options[own].name)
+		own++;
+	table = calloc(ARRAY_SIZE(common) + own + 1, sizeof(*table));
+	if (!table)
+		return NULL;
+	memcpy(table, common, sizeof(common));
+	if (own > 0)
+		memcpy(table + ARRAY_SIZE(common), setter->options, own * sizeof(*table));
+	return table;
+}
+
+static const struct setter_verb_own *find_own_verb(const struct setter *setter, const char *word)
+{
+	for (const struct setter_verb_own *own = setter->verbs; word && own && own->name; own++) {
+		if (strcmp(own->name, word) == 0)
+			return own;
+	}
+	return NULL;
+}
+
+static int parse_words(const struct setter *setter, char *words[], struct arguments *a)
+{
+	a->own = find_own_verb(setter, words[0]);
+	if (a->own) {
+		a->words = words + 1;
+		return 0;
+	}
+	if (words[0] && strcmp(words[0], "apply") == 0)
+		words++;
+	else if (words[0] && strcmp(words[0], "status") == 0) {
+		a->verb = SETTER_STATUS;
+		words++;
+	} else if (words[0] && strcmp(words[0], "restore") == 0) {
+		a->verb = SETTER_RESTORE;
+		words++;
+	}
+	for (; words[0]; words++) {
+		int r;
+
+		if (!setter->parse_what || a->what || a->verb == SETTER_RESTORE) {
+			say("'%s' is one word too many; see %s --help", words[0], setter->name);
+			return -EINVAL;
+		}
+		r = setter->parse_what(words[0], setter->state);
+		if (r < 0)
+			return r;
+		a->what = true;
+	}
+	return 0;
+}
+
+/* 0 to go on, 1 when all is done, -EINVAL after saying what is wrong. */
+static int parse_arguments(
+	const struct setter *setter, int argc, char *argv[], struct arguments *ret)
+{
+	_cleanup_free_ struct option *table = option_table(setter);
+	struct arguments a = { 0 };
+	int option, r;
+
+	if (!table)
+		return -ENOMEM;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":c:vhV", table, NULL)) >= 0) {
+		switch (option) {
+		case 'c':
+			a.cpus = optarg;
+			break;
+		case OPT_DRY_RUN:
+			a.dry_run = true;
+			break;
+		case OPT_JSON:
+			a.json = true;
+			break;
+		case OPT_FORCE:
+			a.force = true;
+			break;
+		case OPT_ONCE:
+			a.once = true;
+			break;
+		case OPT_STRICT:
+			if (optarg && strcmp(optarg, "refused") != 0) {
+				say("--strict: '%s' is not refused", optarg);
+				return -EINVAL;
+			}
+			a.strict = a.strict || !optarg;
+			a.strict_refused = a.strict_refused || optarg;
+			break;
+		case 'v':
+			a.verbose = true;
+			break;
+		case 'h':
+			usage(setter, stdout);
+			return 1;
+		case 'V':
+			print(stdout, "%s (quiesce) %s\n", setter->name, QUIESCE_VERSION);
+			return 1;
+		case ':':
+		case '?':
+			say_option(option, argv, table);
+			return -EINVAL;
+		default:
+			if (option < OPT_OWN)
+				return -EINVAL;
+			r = setter->parse_option(option, optarg, setter->state);
+			if (r < 0)
+				return r;
+		}
+	}
+	r = parse_words(setter, argv + optind, &a);
+	if (r < 0)
+		return r;
+	if (a.force && (a.own || a.verb != SETTER_RESTORE)) {
+		say("--force is for restore");
+		return -EINVAL;
+	}
+	if (a.once && (a.own || a.verb != SETTER_RESTORE)) {
+		say("--once is for restore");
+		return -EINVAL;
+	}
+	if (a.dry_run && (a.own || a.verb != SETTER_APPLY)) {
+		say("--dry-run is for apply");
+		return -EINVAL;
+	}
+	*ret = a;
+	return 0;
+}
+
+/* Says what is wrong with the text of -c. */
+static int parse_cpus(const char *list, const struct topology *topology, struct cpumask *ret)
+{
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	r = cpulist_parse(list, topology, ret, &why);
+	if (r == -EINVAL)
+		say("-c: %s", why);
+	return r;
+}
+
+/* --- The verbs. --- */
+
+static void say_failure(int error, struct engine_failure *failure)
+{
+	if (failure->path && failure->what)
+		say_errno(error, "%s (%s)", failure->what, failure->path);
+	else if (failure->what && error != -EBADMSG)
+		say_errno(error, "%s", failure->what);
+	else if (failure->what)
+		say("%s", failure->what);
+	else
+		say_errno(error, "failed");
+	engine_failure_clear(failure);
+}
+
+/* Half a change is worse than a late answer to Ctrl-C, and so is one that ended because nobody read
+ * what was said of it any more. */
+static void hold_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* A descriptor, to be closed, after which nothing interrupts us: who waits for another tool may
+ * still be. Says what is wrong. */
+static int lock_machine(void)
+{
+	struct engine_failure failure = { 0 };
+	int fd = engine_lock(&failure);
+
+	if (fd < 0)
+		say_failure(fd, &failure);
+	else
+		hold_signals();
+	return fd;
+}
+
+static bool is_root(const struct setter *setter, const char *verb)
+{
+	if (geteuid() == 0)
+		return true;
+	say("%s needs root; `%s status` and --dry-run do not", verb, setter->name);
+	return false;
+}
+
+/* A row that was settled beforehand gives way to what an earlier apply did with that knob. */
+static int unsettle(struct knob *knob, const struct journal_entry *entry)
+{
+	int r = text_replace(&knob->wanted, entry->new ? entry->new : entry->old);
+
+	if (r < 0)
+		return r;
+	free(TAKE_PTR(knob->note));
+	knob->group = entry->group;
+	knob->kind = entry->kind;
+	knob->word = KNOB_NONE;
+	knob->settled = false;
+	return 0;
+}
+
+/* A knob of the plan by its path. */
+struct path_index {
+	const char *path;
+	size_t index;
+};
+
+static int compare_paths(const void *a, const void *b)
+{
+	const struct path_index *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+/* malloc'd, with an entry for each knob that the plan has now. */
+static struct path_index *sort_by_path(const struct knob_plan *plan)
+{
+	struct path_index *sorted = calloc(plan->n + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return NULL;
+	for (size_t i = 0; i < plan->n; i++)
+		sorted[i] = (struct path_index){ .path = plan->knobs[i].path, .index = i };
+	qsort(sorted, plan->n, sizeof(*sorted), compare_paths);
+	return sorted;
+}
+
+static struct knob *find_sorted(
+	const struct knob_plan *plan, const struct path_index *sorted, size_t n, const char *path)
+{
+	const struct path_index key = { .path = path };
+	const struct path_index *found = bsearch(&key, sorted, n, sizeof(*sorted), compare_paths);
+
+	return found ? &plan->knobs[found->index] : NULL;
+}
+
+/* Whether it has ended, as such things do. */
+static bool is_past(const struct setter *setter, const char *path, const char **ret_fold)
+{
+	_cleanup_free_ char *now = NULL;
+	const struct knob_backend *backend;
+	const char *rest;
+
+	backend = knob_find_backend(setter->backends, path, &rest);
+	*ret_fold = backend ? backend->fleeting : NULL;
+	return *ret_fold && knob_read(setter->backends, path, &now) == -ENOENT;
+}
+
+/* Rows for what the journal has and the plan has not: settings of an earlier apply. `specific`: the
+ * plan is for a WHAT that the user named. */
+static int add_journal_rows(const struct setter *setter, bool specific, struct knob_plan *plan)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	/* A search through all of the plan for each entry would be noticed with 4096 interrupts. */
+	_cleanup_free_ struct path_index *sorted = sort_by_path(plan);
+	_cleanup_free_ char *why = NULL;
+	size_t n_sorted = plan->n;
+	int r;
+
+	if (!sorted)
+		return -ENOMEM;
+
+	r = journal_load(setter->name, &journal, &why);
+	if (r < 0)
+		return 0; /* inspect_plan() says what there is to say */
+	for (size_t i = 0; i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+		const char *fold;
+		struct knob *knob = find_sorted(plan, sorted, n_sorted, e->path);
+
+		if (knob && knob->settled) {
+			r = unsettle(knob, e);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		/* What was asked for last time, unless it is asked for something else now. */
+		if (knob && knob->wanted && e->new && !specific) {
+			r = text_replace(&knob->wanted, e->new);
+			if (r < 0)
+				return r;
+		}
+		if (knob || is_past(setter, e->path, &fold))
+			continue;
+		r = knob_plan_add(plan, e->group, e->kind, e->path, e->new ? e->new : e->old, &knob,
+			"%s", e->name);
+		if (r < 0)
+			return r;
+		knob->fold = fold;
+		r = knob_find_cpus(e->path, &knob->cpu, &knob->cpus);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int print_plan(const struct arguments *a, const struct knob_plan *plan)
+{
+	int r = show_plan(plan, a->json, a->verbose, stdout);
+
+	if (r < 0)
+		say_errno(r, "cannot print the table");
+	return r;
+}
+
+static int run_status(
+	const struct setter *setter, const struct arguments *a, struct knob_plan *plan)
+{
+	struct engine engine = {
+		.tool = setter->name,
+		.backends = setter->backends,
+		.is_moved = setter->is_moved,
+	};
+	struct engine_failure failure = { 0 };
+	int r;
+
+	if (a->verb == SETTER_STATUS) {
+		r = add_journal_rows(setter, a->what, plan);
+		if (r < 0) {
+			say_errno(r, "cannot show what the journal has");
+			return EXIT_FAILED;
+		}
+	}
+	r = inspect_plan(&engine, plan, &failure);
+	if (r < 0) {
+		say_failure(r, &failure);
+		return EXIT_FAILED;
+	}
+	return print_plan(a, plan) < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Whether a plan changed or found anything at all. */
+static bool did_anything(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if ((knob->wanted || knob->settled) && knob_went_well(knob))
+			return true;
+	}
+	return false;
+}
+
+/* A setter's own question to a machine that is set, asked by the engine. */
+struct verification {
+	const struct setter *setter;
+	const struct setter_target *target;
+	bool strict_refused;
+	bool failed; /* and it has been said why */
+};
+
+/* The first knob that refused, of those that the others can do without; NULL for none. Not an
+ * interrupt: that one which cannot be moved disturbs is for isol-check to find, which knows whether
+ * it comes at all. */
+static const struct knob *find_denied(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (knob->word == KNOB_DENIED && !text_starts_with(knob->path, "/proc/irq/"))
+			return knob;
+	}
+	return NULL;
+}
+
+/* "governor (/sys/...): Read-only file system", malloc'd; NULL without memory. */
+static char *explain_denied(const struct knob *knob)
+{
+	const char *why = knob->note ? knob->note
+		: knob->error	     ? strerror(knob->error)
+				     : "it refuses";
+	char *text;
+
+	return asprintf(&text, "%s (%s): %s", knob->name, knob->path, why) < 0 ? NULL : text;
+}
+
+/* For --strict=refused. */
+static int check_refused(const struct knob_plan *plan)
+{
+	const struct knob *knob = find_denied(plan);
+	_cleanup_free_ char *text = knob ? explain_denied(knob) : NULL;
+
+	if (!knob)
+		return 0;
+	say("%s", text ? text : knob->name);
+	return -EPERM;
+}
+
+/* The target tells what a part of it lacks. */
+static void tell_refused(const struct knob_plan *plan)
+{
+	const struct knob *knob = find_denied(plan);
+	_cleanup_free_ char *text = knob ? explain_denied(knob) : NULL;
+
+	tell_status(text);
+}
+
+static int verify(struct knob_plan *plan, void *context)
+{
+	struct verification *v = context;
+	int r = v->setter->verify ? v->setter->verify(v->target, plan, v->setter->state) : 0;
+
+	if (r == 0 && v->strict_refused)
+		r = check_refused(plan);
+	v->failed = r < 0;
+	return r;
+}
+
+/* Whether an apply failed because of what the machine is, and not because we could not do our work.
+ */
+static bool is_refusal(
+	int error, const struct verification *v, const struct engine_failure *failure)
+{
+	return !knob_error_is_ours(-error) && !failure->left && (v->failed || failure->path);
+}
+
+/* For --strict: a knob of which the plan knows that it would refuse, as newer kernels tell of
+ * interrupts. NULL when there is none. */
+static const struct knob *find_refused(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->knobs[i].settled && plan->knobs[i].word == KNOB_DENIED)
+			return &plan->knobs[i];
+	return NULL;
+}
+
+/* Knobs that were there when the apply began, and then not any more: their CPU or device was taken
+ * away. In one line. Returns how many; threads and the like, which end all the time, are none. */
+static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_plan *plan)
+{
+	const struct knob *first = NULL;
+	char more[32] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+		const struct knob_backend *backend;
+		const char *rest;
+
+		if (knob->word != KNOB_UNAVAILABLE || !knob->before || !knob->wanted)
+			continue;
+		backend = knob_find_backend(setter->backends, knob->path, &rest);
+		if (backend && backend->fleeting)
+			continue;
+		if (n++ == 0)
+			first = knob;
+	}
+	if (n > 1)
+		snprintf(more, sizeof(more), " and %zu more", n - 1);
+	if (first)
+		say("%s (%s)%s: gone since %s began to set it", first->name, first->path, more,
+			setter->name);
+	return n;
+}
+
+static int run_apply(const struct setter *setter, const struct arguments *a,
+	const struct setter_target *target, struct knob_plan *plan)
+{
+	struct verification verification = {
+		.setter = setter,
+		.target = target,
+		.strict_refused = a->strict_refused,
+	};
+	struct engine engine = {
+		.tool = setter->name,
+		.backends = setter->backends,
+		.rank = setter->rank,
+		.may_stay = setter->may_stay,
+		.find_cut = setter->find_cut,
+		.is_moved = setter->is_moved,
+		.verify = verify,
+		.context = &verification,
+		.strict = a->strict,
+	};
+	const struct knob *refused = a->strict ? find_refused(plan) : NULL;
+	struct engine_failure failure = { 0 };
+	size_t n_gone;
+	int r;
+
+	if (refused) {
+		say("%s (%s): %s", refused->name, refused->path,
+			refused->note ? refused->note : "it would be refused");
+		return EXIT_FAILED;
+	}
+	r = apply_plan(&engine, plan, &failure);
+	if (r < 0) {
+		int status = !a->strict && is_refusal(r, &verification, &failure) ? EXIT_FINDING
+										  : EXIT_FAILED;
+
+		/* What else went wrong then, such as putting it all back, is new. */
+		if (!verification.failed || failure.what || r == -ENOMEM)
+			say_failure(r, &failure);
+		return status;
+	}
+	if (print_plan(a, plan) < 0)
+		return EXIT_FAILED;
+	tell_refused(plan);
+	n_gone = say_gone_meanwhile(setter, plan);
+	if (!did_anything(plan) && n_gone > 0)
+		return EXIT_FAILED;
+	if (!did_anything(plan)) {
+		say("nothing to do: this machine has none of these knobs, or does not let us turn them");
+		return a->strict ? EXIT_FAILED : EXIT_DONE;
+	}
+	return EXIT_DONE;
+}
+
+static void say_not_restored(const struct setter *setter, const struct restore_row *row)
+{
+	const char *why = row->error ? strerror(row->error) : NULL;
+
+	if (setter->explain && setter->explain(row->path, row->error))
+		why = setter->explain(row->path, row->error);
+	say("%s (%s) could not be put back to %s%s%s", row->name, row->path, row->original,
+		why ? ": " : "", why ? why : "");
+}
+
+/* In one line, for a device that is unplugged takes all of its own along. */
+static void say_gone(const struct restore_rows *rows)
+{
+	const struct restore_row *first = NULL;
+	char more[32] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct restore_row *row = &rows->items[i];
+
+		if (row->word != RESTORE_GONE || row->fleeting)
+			continue;
+		if (n++ == 0)
+			first = row;
+	}
+	if (!first)
+		return;
+	if (n > 1)
+		snprintf(more, sizeof(more), " and %zu more", n - 1);
+	say("%s (%s)%s: gone, or all its CPUs are, so that nothing is put back", first->name,
+		first->path, more);
+}
+
+/* In one line, for a CPU that is offline keeps many. Whoever took it offline knows of it; what he
+ * need not know is that it is wanted. */
+static void say_waiting(const struct setter *setter, const struct restore_rows *rows, bool once)
+{
+	const struct restore_row *first = NULL;
+	char more[32] = "";
+	bool news = !once, many;
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct restore_row *row = &rows->items[i];
+
+		if (row->word != RESTORE_WAITING)
+			continue;
+		news = news || !row->again;
+		if (n++ == 0)
+			first = row;
+	}
+	if (!first || !news || !rows->waits_for)
+		return;
+	if (n > 1)
+		snprintf(more, sizeof(more), " and %zu more", n - 1);
+	many = strpbrk(rows->waits_for, ",-");
+	say("%s (%s)%s: not as before, for CPU%s %s %s offline; `%s restore` puts back the rest when %s "
+	    "online again",
+		first->name, first->path, more, many ? "s" : "", rows->waits_for,
+		many ? "are" : "is", setter->name, many ? "they are" : "it is");
+}
+
+/* What did not become as it was, and why. Of threads, which may be thousands, only some are named.
+ */
+static void say_left_over(const struct setter *setter, const struct restore_rows *rows, bool once)
+{
+	size_t n_fleeting = 0;
+
+	say_gone(rows);
+	say_waiting(setter, rows, once);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct restore_row *row = &rows->items[i];
+
+		if (once && row->again)
+			continue;
+		if (row->fleeting &&
+			(row->word == RESTORE_FOREIGN || row->word == RESTORE_REFUSED ||
+				row->word == RESTORE_FAILED) &&
+			n_fleeting++ >= FLEETING_SHOWN)
+			continue;
+		if (row->word == RESTORE_FOREIGN)
+			say("%s (%s) stays at %s: somebody else changed it (--force puts %s back)",
+				row->name, row->path, row->now, row->original);
+		else if (row->word == RESTORE_REFUSED)
+			say("%s (%s) stays at %s: the kernel lets nobody set it back to %s",
+				row->name, row->path, row->now, row->original);
+		else if (row->word == RESTORE_FAILED)
+			say_not_restored(setter, row);
+	}
+	if (n_fleeting > FLEETING_SHOWN)
+		say("and so do %zu more threads (--verbose shows all)",
+			n_fleeting - FLEETING_SHOWN);
+}
+
+static bool any_failed(const struct restore_rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->items[i].word == RESTORE_FAILED)
+			return true;
+	return false;
+}
+
+/* Under the lock; says what is wrong. */
+static int restore(const struct setter *setter, const struct arguments *a, struct restore_rows *ret)
+{
+	const struct engine engine = {
+		.tool = setter->name,
+		.backends = setter->backends,
+		.may_stay = setter->may_stay,
+		.find_cut = setter->find_cut,
+		.is_moved = setter->is_moved,
+		.force = a->force,
+	};
+	struct engine_failure failure = { 0 };
+	_cleanup_close_ int lock = -EBADF;
+	int r;
+
+	/* Without a directory there is no journal, and nothing to lock. */
+	if (access(JOURNAL_DIRECTORY, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	lock = lock_machine();
+	if (lock < 0)
+		return lock;
+	r = restore_journal(&engine, ret, &failure);
+	say_left_over(setter, ret, a->once);
+	/* Of knobs that failed their rows told already. */
+	if (r < 0 && (failure.what || !any_failed(ret)))
+		say_failure(r, &failure);
+	return r;
+}
+
+static int run_restore(const struct setter *setter, const struct arguments *a)
+{
+	struct restore_rows rows = { 0 };
+	int r, status = EXIT_DONE;
+
+	if (!is_root(setter, "restore"))
+		return EXIT_FAILED;
+	r = restore(setter, a, &rows);
+	if (r < 0)
+		status = EXIT_FAILED;
+	r = a->verbose || a->json ? show_restored(&rows, a->json, stdout) : 0;
+	if (r < 0) {
+		say_errno(r, "cannot print the table");
+		status = EXIT_FAILED;
+	}
+	restore_rows_clear(&rows);
+	return status;
+}
+
+/* The CPUs of the target that runs, which serve where -c was not given; *ret stays NULL for none. A
+ * file of it that cannot be used is a failure: what is meant to be quiet would be guessed. */
+static int find_target_cpus(
+	const struct setter *setter, const struct arguments *a, struct cpumask **ret)
+{
+	int r;
+
+	if (a->cpus)
+		return 0;
+	r = running_read_cpus(ret);
+	if (r < 0 && r != -ENOENT) {
+		say_errno(r,
+			"cannot find out which CPUs benchmark.target has chosen (" TARGET_FILE ")");
+		return r == -EINVAL ? -EIO : r;
+	}
+	if (r == -ENOENT && setter->needs_cpus && a->verb == SETTER_APPLY) {
+		say("-c LIST is needed, for no benchmark.target runs: the CPUs that are to be quiet");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The exit status for what has been said already, but for memory that ran out. */
+static int end_badly(int r)
+{
+	if (r == -ENOMEM)
+		say_errno(r, "failed");
+	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int run_with_plan(const struct setter *setter, const struct arguments *a)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	struct setter_target target = {
+		.verb = a->verb,
+		.strict = a->strict,
+		.verbose = a->verbose,
+	};
+	bool turns = a->verb == SETTER_APPLY && !a->dry_run;
+	_cleanup_close_ int lock = -EBADF;
+	struct knob_plan plan = { 0 };
+	int r, status;
+
+	r = find_target_cpus(setter, a, &cpus);
+	if (r < 0)
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	if (cpus) {
+		target.cpus = cpus;
+		target.cpus_of_target = true;
+	}
+	if (turns) {
+		if (!is_root(setter, "apply"))
+			return EXIT_FAILED;
+		lock = lock_machine();
+		if (lock < 0)
+			return EXIT_FAILED;
+	}
+	r = setter->needs_cores ? topology_read(&topology) : topology_read_masks(&topology);
+	if (r < 0) {
+		say_errno(r, "cannot read which CPUs this machine has");
+		return EXIT_FAILED;
+	}
+	target.topology = topology;
+	if (a->cpus) {
+		r = cpumask_new(&cpus);
+		if (r == 0)
+			r = parse_cpus(a->cpus, topology, cpus);
+		if (r < 0)
+			return end_badly(r);
+		target.cpus = cpus;
+	}
+	r = setter->plan(&target, &plan, setter->state);
+	if (r < 0)
+		status = end_badly(r);
+	else if (!turns)
+		status = run_status(setter, a, &plan);
+	else
+		status = run_apply(setter, a, &target, &plan);
+	knob_plan_clear(&plan);
+	return status;
+}
+
+static int run(const struct setter *setter, int argc, char *argv[])
+{
+	struct arguments arguments;
+	int r;
+
+	r = parse_arguments(setter, argc, argv, &arguments);
+	if (r < 0)
+		return end_badly(r);
+	if (r > 0)
+		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+	if (arguments.own)
+		return arguments.own->run(
+			&(struct setter_verb_use){
+				.cpus = arguments.cpus,
+				.words = arguments.words,
+				.json = arguments.json,
+				.verbose = arguments.verbose,
+			},
+			setter->state);
+	return arguments.verb == SETTER_RESTORE ? run_restore(setter, &arguments)
+						: run_with_plan(setter, &arguments);
+}
+
+int setter_main(const struct setter *setter, int argc, char *argv[])
+{
+	int status = run(setter, argc, argv);
+
+	/* The target tells why a part of it is missing. */
+	if (status != EXIT_DONE)
+		tell_status(say_last());
+	return status;
+}

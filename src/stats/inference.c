@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+#include "basic/random.h"
+#include "stats/inference.h"
+#include "stats/stats.h"
+
+enum {
+	EXACT_PAIRS_MAX = 1000,
+	EXACT_SIGNS_MAX = 60,
+	RESAMPLES = 10000,
+};
+
+double normal_upper_tail(double z)
+{
+	return erfc(z / sqrt(2)) / 2;
+}
+
+/* --- Student's t --- */
+
+/* The continued fraction of the incomplete beta function, by Lentz's method (Press et al.,
+ * Numerical Recipes, 6.4). */
+static double beta_fraction(double a, double b, double x)
+{
+	double c = 1, d = 1 - (a + b) * x / (a + 1), h;
+
+	d = 1 / (fabs(d) < 1e-300 ? 1e-300 : d);
+	h = d;
+	for (int m = 1; m <= 100000; m++) {
+		for (int half = 0; half < 2; half++) {
+			double step = half == 0
+				? m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+				: -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+
+			d = 1 + step * d;
+			d = 1 / (fabs(d) < 1e-300 ? 1e-300 : d);
+			c = 1 + step / c;
+			c = fabs(c) < 1e-300 ? 1e-300 : c;
+			h *= c * d;
+		}
+		if (fabs(c * d - 1) < 1e-15)
+			break;
+	}
+	return h;
+}
+
+static double log_gamma(double x)
+{
+	int sign;
+
+	return lgamma_r(x, &sign);
+}
+
+/* I_x(a, b), with y = 1 - x given apart so that nothing of a small one is lost. */
+static double incomplete_beta(double a, double b, double x, double y)
+{
+	double front;
+
+	if (x <= 0 || y <= 0)
+		return x <= 0 ? 0 : 1;
+	front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log(y));
+	/* Where it converges fast. */
+	if (x < (a + 1) / (a + b + 2))
+		return front * beta_fraction(a, b, x) / a;
+	return 1 - front * beta_fraction(b, a, y) / b;
+}
+
+double student_two_sided(double t, double df)
+{
+	double square = t * t;
+
+	if (isinf(t))
+		return 0;
+	/* From there on it is the normal distribution, and lgamma() of large numbers loses digits.
+	 */
+	if (df > 1e8)
+		return 2 * normal_upper_tail(fabs(t));
+	return incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
+}
+
+struct moments {
+	double mean;
+	double variance; /* of the mean */
+};
+
+static void find_moments(const double *values, size_t n, struct moments *ret)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += values[i] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		squares += (values[i] - sum) * (values[i] - sum);
+	ret->mean = sum;
+	ret->variance = squares / (double)(n - 1) / (double)n;
+}
+
+int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct welch *ret)
+{
+	struct moments x, y;
+	double variance;
+
+	if (n_a < 2 || n_b < 2)
+		return -ENODATA;
+	find_moments(a, n_a, &x);
+	find_moments(b, n_b, &y);
+	variance = x.variance + y.variance;
+	if (!(variance > 0))
+		return -EDOM;
+	ret->t = (y.mean - x.mean) / sqrt(variance);
+	/* Welch and Satterthwaite; by proportions, for squares of small variances vanish. */
+	ret->df = 1 /
+		(x.variance / variance * (x.variance / variance) / (double)(n_a - 1) +
+			y.variance / variance * (y.variance / variance) / (double)(n_b - 1));
+	ret->p = student_two_sided(ret->t, ret->df);
+	return 0;
+}
+
+/* --- Mann and Whitney --- */
+
+/*
+ * P(U <= u) of all orders of n and m different values. The orders with a given U are counted by
+ * which sample the largest value is of: f(n, m, u) = f(n - 1, m, u - m) + f(n, m - 1, u). Counted
+ * as probabilities, so that nothing overflows. NAN when memory is short.
+ */
+static double exact_lower_tail(size_t n, size_t m, size_t u)
+{
+	size_t width = n * m + 1;
+	_cleanup_free_ double *table = calloc((m + 1) * width, sizeof(*table));
+	double tail = 0;
+
+	if (!table)
+		return NAN;
+	/* Row j holds f(i, j, .), over the one of i - 1. */
+	for (size_t j = 0; j <= m; j++)
+		table[j * width] = 1;
+	for (size_t i = 1; i <= n; i++) {
+		for (size_t j = 1; j <= m; j++) {
+			double *row = table + j * width, *left = row - width;
+			double from_n = (double)i / (double)(i + j);
+
+			/* From above, for row[k - j] is still that of i - 1. */
+			for (size_t k = i * j + 1; k-- > 0;)
+				row[k] =
+					(k >= j ? row[k - j] * from_n : 0) + left[k] * (1 - from_n);
+		}
+	}
+	for (size_t k = 0; k <= u && k < width; k++)
+		tail += table[m * width + k];
+	return tail;
+}
+
+/* U, and the sum of t^3 - t over the groups of t equal values. Both samples are sorted. */
+static double count_pairs(
+	const double *a, size_t n_a, const double *b, size_t n_b, double *ret_ties)
+{
+	size_t i = 0, k = 0;
+	double u = 0, ties = 0;
+
+	while (i < n_a || k < n_b) {
+		double value = i < n_a && (k >= n_b || a[i] <= b[k]) ? a[i] : b[k];
+		size_t from_a = i, from_b = k;
+		double in_a, in_b;
+
+		while (i < n_a && a[i] == value)
+			i++;
+		while (k < n_b && b[k] == value)
+			k++;
+		in_a = (double)(i - from_a);
+		in_b = (double)(k - from_b);
+		u += in_b * ((double)from_a + in_a / 2);
+		ties += (in_a + in_b) * ((in_a + in_b) * (in_a + in_b) - 1);
+	}
+	*ret_ties = ties;
+	return u;
+}
+
+int mann_whitney_test(
+	const double *a, size_t n_a, const double *b, size_t n_b, struct mann_whitney *ret)
+{
+	double n = (double)n_a, m = (double)n_b, ties, u, variance, distance;
+
+	if (n_a == 0 || n_b == 0)
+		return -ENODATA;
+	u = count_pairs(a, n_a, b, n_b, &ties);
+	ret->u = u;
+	if (ties == 0 && n * m <= EXACT_PAIRS_MAX) {
+		double tail = exact_lower_tail(n_a, n_b, (size_t)MIN(u, n * m - u));
+
+		if (isnan(tail))
+			return -ENOMEM;
+		ret->p = MIN(2 * tail, 1);
+		return 0;
+	}
+	variance = n * m / 12 * (n + m + 1 - ties / ((n + m) * (n + m - 1)));
+	distance = fabs(u - n * m / 2) - 0.5;
+	ret->p =
+		variance > 0 && distance > 0 ? 2 * normal_upper_tail(distance / sqrt(variance)) : 1;
+	return 0;
+}
+
+/* --- Wilcoxon --- */
+
+struct difference {
+	double size;
+	bool above;
+};
+
+static int compare_sizes(const void *a, const void *b)
+{
+	double x = ((const struct difference *)a)->size, y = ((const struct difference *)b)->size;
+
+	return (x > y) - (x < y);
+}
+
+/* P(W <= w) of all signs of n ranks, each as likely as the other. NAN when memory is short. */
+static double exact_signed_tail(size_t n, size_t w)
+{
+	size_t most = n * (n + 1) / 2;
+	_cleanup_free_ double *row = calloc(most + 1, sizeof(*row));
+	double tail = 0;
+
+	if (!row)
+		return NAN;
+	row[0] = 1;
+	/* From above, for row[sum - rank] is still that without this rank. */
+	for (size_t rank = 1; rank <= n; rank++)
+		for (size_t sum = rank * (rank + 1) / 2 + 1; sum-- > 0;)
+			row[sum] = (row[sum] + (sum >= rank ? row[sum - rank] : 0)) / 2;
+	for (size_t sum = 0; sum <= w && sum <= most; sum++)
+		tail += row[sum];
+	return tail;
+}
+
+/* W of n sorted differences, and the sum of t^3 - t over the groups of t of one size. */
+static double sum_ranks(const struct difference *sorted, size_t n, double *ret_ties)
+{
+	double w = 0, ties = 0;
+
+	for (size_t from = 0, to; from < n; from = to) {
+		double group;
+
+		for (to = from; to < n && sorted[to].size == sorted[from].size; to++)
+			;
+		group = (double)(to - from);
+		ties += group * (group * group - 1);
+		/* They share the ranks from + 1 to `to`. */
+		for (size_t i = from; i < to; i++)
+			w += sorted[i].above ? ((double)from + 1 + (double)to) / 2 : 0;
+	}
+	*ret_ties = ties;
+	return w;
+}
+
+int signed_rank_test(const double *differences, size_t n, struct signed_rank *ret)
+{
+	_cleanup_free_ struct difference *items = NULL;
+	double ties, count, most, variance, distance;
+	size_t left = 0;
+
+	if (n == 0)
+		return -ENODATA;
+	items = reallocarray(NULL, n, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (differences[i] != 0)
+			items[left++] =
+				(struct difference){ fabs(differences[i]), differences[i] > 0 };
+	qsort(items, left, sizeof(*items), compare_sizes);
+	ret->w = sum_ranks(items, left, &ties);
+	count = (double)left;
+	most = count * (count + 1) / 2;
+	if (ties == 0 && left <= EXACT_SIGNS_MAX) {
+		double tail = exact_signed_tail(left, (size_t)MIN(ret->w, most - ret->w));
+
+		if (isnan(tail))
+			return -ENOMEM;
+		ret->p = MIN(2 * tail, 1);
+		return 0;
+	}
+	variance = count * (count + 1) * (2 * count + 1) / 24 - ties / 48;
+	distance = fabs(ret->w - most / 2) - 0.5;
+	ret->p =
+		variance > 0 && distance > 0 ? 2 * normal_upper_tail(distance / sqrt(variance)) : 1;
+	return 0;
+}
+
+/* --- The bootstrap --- */
+
+/* (0, 1) */
+static double draw_unit(uint64_t *state)
+{
+	return ((double)(random_next(state) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Box and Muller (1958) */
+static double draw_normal(uint64_t *state)
+{
+	double radius = sqrt(-2 * log(draw_unit(state)));
+
+	return radius * cos(2 * acos(-1) * draw_unit(state));
+}
+
+/* Marsaglia and Tsang (2000), for shapes from 1 on. */
+static double draw_gamma(uint64_t *state, double shape)
+{
+	double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+
+	for (;;) {
+		double x = draw_normal(state), v = 1 + c * x;
+
+		if (v <= 0)
+			continue;
+		v = v * v * v;
+		if (log(draw_unit(state)) < x * x / 2 + d - d * v + d * log(v))
+			return d * v;
+	}
+}
+
+/* The median of a resample. */
+static double draw_median(uint64_t *state, const double *sorted, size_t n)
+{
+	double shape = ((double)n + 1) / 2, x = draw_gamma(state, shape);
+	double u = x / (x + draw_gamma(state, shape));
+	double at = MIN(MAX(u * (double)n - 0.5, 0), (double)(n - 1));
+	size_t below = (size_t)at, above = MIN(below + 1, n - 1);
+
+	return sorted[below] + (sorted[above] - sorted[below]) * (at - (double)below);
+}
+
+int ratio_of_medians(const double *a, size_t n_a, const double *b, size_t n_b, struct ratio *ret)
+{
+	_cleanup_free_ double *ratios = NULL;
+	uint64_t state = 20261120;
+
+	if (n_a < RATIO_LEAST_VALUES || n_b < RATIO_LEAST_VALUES)
+		return -ENODATA;
+	if (!(a[0] > 0) || !(b[0] > 0))
+		return -EDOM;
+	ratios = reallocarray(NULL, RESAMPLES, sizeof(*ratios));
+	if (!ratios)
+		return -ENOMEM;
+	for (size_t i = 0; i < RESAMPLES; i++) {
+		double old = draw_median(&state, a, n_a);
+
+		ratios[i] = draw_median(&state, b, n_b) / old;
+	}
+	stats_sort(ratios, RESAMPLES);
+	ret->ratio = stats_median(b, n_b) / stats_median(a, n_a);
+	ret->low = stats_percentile(ratios, RESAMPLES, 0.025);
+	ret->high = stats_percentile(ratios, RESAMPLES, 0.975);
+	return 0;
+}
+
+int ratio_of_pairs(const double *sorted, size_t n, struct ratio *ret)
+{
+	_cleanup_free_ double *medians = NULL;
+	uint64_t state = 20261120;
+
+	if (n < RATIO_LEAST_VALUES)
+		return -ENODATA;
+	medians = reallocarray(NULL, RESAMPLES, sizeof(*medians));
+	if (!medians)
+		return -ENOMEM;
+	for (size_t i = 0; i < RESAMPLES; i++)
+		medians[i] = draw_median(&state, sorted, n);
+	stats_sort(medians, RESAMPLES);
+	ret->ratio = stats_median(sorted, n);
+	ret->low = stats_percentile(medians, RESAMPLES, 0.025);
+	ret->high = stats_percentile(medians, RESAMPLES, 0.975);
+	return 0;
+}
+
+/* --- Many questions --- */
+
+int adjust_false_discoveries(double *p, size_t n)
+{
+	_cleanup_free_ double *sorted = NULL;
+	size_t n_asked = 0;
+
+	if (n == 0)
+		return 0;
+	sorted = reallocarray(NULL, n, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(p[i]))
+			sorted[n_asked++] = p[i];
+	stats_sort(sorted, n_asked);
+	for (size_t i = 0; i < n; i++) {
+		double adjusted = 1;
+
+		if (isnan(p[i]))
+			continue;
+		/* The least of p * n / rank from this rank on. */
+		for (size_t rank = n_asked; rank > 0 && sorted[rank - 1] >= p[i]; rank--)
+			adjusted = MIN(adjusted, sorted[rank - 1] * (double)n_asked / (double)rank);
+		p[i] = adjusted;
+	}
+	return 0;
+}

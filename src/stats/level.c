@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "stats/level.h"
+#include "stats/stats.h"
+
+/*
+ * How it works, in four steps:
+ *
+ * 1. A long series is cut into at most 1024 blocks, each represented by its median: the work is
+ *    bounded, and a level that is shorter than five of them is not worth a word.
+ * 2. Optimal partitioning of the ranks (Jackson et al. 2005) proposes changes: the partition with
+ *    the least sum of squares of the ranks around the means of the pieces, plus a price for each
+ *    piece. Ranks, because neither outliers nor skew move them. The price is low on purpose: it
+ *    proposes too many changes.
+ * 3. The weakest proposal is dropped until all that remain are significant and large enough. What
+ * is asked of each is whether the middle between the medians of its two pieces parts them: the
+ *    likelihood ratio of that 2 x 2 table (G). Unlike the rank sum it is right for heavily tied
+ *    values too, where a short burst of the rarer value has a huge rank sum and no meaning.
+ * 4. The same is done to the series without its slope. Whichever explains the series better, steps
+ *    or a line (with or without steps), is what is reported.
+ */
+enum {
+	BLOCKS_MAX = 1024,
+	PIECE_MIN = 5, /* blocks */
+	REFITS = 4,
+};
+
+/* The price of a piece in step 2, in variances of the ranks. */
+static const double price_of_piece = 4;
+/* Effects that matter. */
+static const double least_relative = 0.01;
+static const double least_deviations = 2;
+/* |z| of Spearman's rank correlation with the run number: 0.3 % of all series without a drift. */
+static const double drift_z = 3.0;
+/* How much better a line has to be than steps, in log likelihood. */
+static const double line_margin = 5;
+
+/*
+ * What G has to reach in a series of m blocks, so that less than 1 % of all series without a change
+ * have a proposal that does. Found by simulation (tests/unit/test-level.c repeats it); the form is
+ * that of a union bound over the places at which a piece may begin.
+ */
+static double significant_g(size_t m)
+{
+	return 8 + 2.4 * log((double)m);
+}
+
+/* What the steps work on. All arrays hold m elements unless said otherwise. */
+struct work {
+	size_t m;
+	double *y;     /* medians of blocks, perhaps without a slope */
+	double *noise; /* median absolute deviation inside each block; NULL when blocks are runs */
+	double *scratch;  /* 2 * m: for sorting */
+	double *prefix;	  /* m + 1: sums of the ranks less their mean */
+	double *inverse;  /* m + 1: 1 / i; a division for each pair of blocks would take twice as
+			     long */
+	double *best;	  /* m + 1: value of the best partition of the first i */
+	uint16_t *before; /* m + 1: where its last piece begins */
+};
+
+/* A partition of the m blocks: piece i is [first[i], first[i + 1]), first[n] is m. */
+struct pieces {
+	size_t n;
+	uint16_t first[BLOCKS_MAX / PIECE_MIN + 1];
+	double median[BLOCKS_MAX / PIECE_MIN];
+};
+
+static double median_of(double *scratch, const double *values, size_t n)
+{
+	memcpy(scratch, values, n * sizeof(*values));
+	stats_sort(scratch, n);
+	return stats_median(scratch, n);
+}
+
+/* How many of n sorted values are below value; with `equal` those that are equal count too. */
+static size_t count_below(const double *sorted, size_t n, double value, bool equal)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sorted[middle] < value || (equal && sorted[middle] == value))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Ranks of n values less their mean, into ret; equal values share the mean of their ranks. Returns
+ * the sum of their squares. */
+static double compute_ranks(double *scratch, const double *values, size_t n, double *ret)
+{
+	double mean = (double)(n - 1) / 2, squares = 0;
+
+	memcpy(scratch, values, n * sizeof(*values));
+	stats_sort(scratch, n);
+	for (size_t i = 0; i < n; i++) {
+		size_t first = count_below(scratch, n, values[i], false);
+		size_t end = count_below(scratch, n, values[i], true);
+
+		ret[i] = (double)(first + end - 1) / 2 - mean;
+		squares += ret[i] * ret[i];
+	}
+	return squares;
+}
+
+/* Sums of the ranks in units of their standard deviation. False when all values are equal. */
+static bool compute_prefix(struct work *w)
+{
+	double squares = compute_ranks(w->scratch, w->y, w->m, w->prefix + 1);
+	double deviation = sqrt(squares / (double)w->m);
+
+	if (squares <= 0)
+		return false;
+	w->prefix[0] = 0;
+	for (size_t i = 1; i <= w->m; i++)
+		w->prefix[i] = w->prefix[i - 1] + w->prefix[i] / deviation;
+	return true;
+}
+
+/* Step 2. The sum of squares within pieces is the total less sum^2 / length of each piece. */
+static void propose(struct work *w, struct pieces *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 1; i <= w->m; i++)
+		w->inverse[i] = 1 / (double)i;
+	w->best[0] = 0;
+	for (size_t t = 1; t <= w->m; t++) {
+		double best = -INFINITY;
+		size_t before = 0;
+
+		for (size_t s = 0; s + PIECE_MIN <= t; s++) {
+			double sum = w->prefix[t] - w->prefix[s];
+			double value = w->best[s] + sum * sum * w->inverse[t - s] - price_of_piece;
+
+			if (value > best) {
+				best = value;
+				before = s;
+			}
+		}
+		w->best[t] = best;
+		w->before[t] = (uint16_t)before;
+	}
+	for (size_t t = w->m; t > 0; t = w->before[t])
+		n++;
+	ret->n = n;
+	ret->first[n] = (uint16_t)w->m;
+	for (size_t t = w->m; t > 0; t = w->before[t])
+		ret->first[--n] = w->before[t];
+}
+
+static double entropy_term(double part, double whole)
+{
+	return part > 0 ? part * log(part / whole) : 0;
+}
+
+/* How well the middle between the medians of piece i - 1 and piece i parts these two. */
+static double compute_g(const struct work *w, const struct pieces *p, size_t i)
+{
+	double middle = (p->median[i - 1] + p->median[i]) / 2;
+	double above[2] = { 0 }, n[2], all;
+
+	for (size_t side = 0; side < 2; side++) {
+		size_t first = p->first[i - 1 + side], end = p->first[i + side];
+
+		n[side] = (double)(end - first);
+		for (size_t k = first; k < end; k++)
+			above[side] += w->y[k] > middle;
+	}
+	all = n[0] + n[1];
+	return 2 *
+		(entropy_term(above[0], n[0]) + entropy_term(n[0] - above[0], n[0]) +
+			entropy_term(above[1], n[1]) + entropy_term(n[1] - above[1], n[1]) -
+			entropy_term(above[0] + above[1], all) -
+			entropy_term(all - above[0] - above[1], all));
+}
+
+/* The noise of single runs in pieces [first, last]. */
+static double compute_noise(const struct work *w, const struct pieces *p, size_t first, size_t last)
+{
+	size_t begin = p->first[first], end = p->first[last + 1];
+
+	if (w->noise)
+		return median_of(w->scratch, w->noise + begin, end - begin);
+	for (size_t i = first; i <= last; i++)
+		for (size_t k = p->first[i]; k < p->first[i + 1]; k++)
+			w->scratch[w->m + k - begin] = fabs(w->y[k] - p->median[i]);
+	return median_of(w->scratch, w->scratch + w->m, end - begin);
+}
+
+/* The size of a change from a to b, in units of the least that matters. */
+static double compute_effect(double a, double b, double noise, double base)
+{
+	double least = MAX(least_relative * base, least_deviations * noise);
+
+	if (least <= 0)
+		return a == b ? 0 : INFINITY;
+	return fabs(a - b) / least;
+}
+
+static void drop_piece(struct work *w, struct pieces *p, size_t i)
+{
+	memmove(&p->first[i], &p->first[i + 1], (p->n - i) * sizeof(p->first[0]));
+	memmove(&p->median[i], &p->median[i + 1], (p->n - i - 1) * sizeof(p->median[0]));
+	p->n--;
+	p->median[i - 1] = median_of(
+		w->scratch, w->y + p->first[i - 1], (size_t)(p->first[i] - p->first[i - 1]));
+}
+
+/* Step 3, first half. */
+static void drop_insignificant(struct work *w, struct pieces *p)
+{
+	double least_g = significant_g(w->m);
+
+	while (p->n > 1) {
+		size_t weakest = 0;
+		double weakest_g = least_g;
+
+		for (size_t i = 1; i < p->n; i++) {
+			double g = compute_g(w, p, i);
+
+			if (g < weakest_g) {
+				weakest_g = g;
+				weakest = i;
+			}
+		}
+		if (weakest == 0)
+			return;
+		drop_piece(w, p, weakest);
+	}
+}
+
+/* Step 3, second half. Merging changes what is beside it, so significance is asked again. */
+static void drop_small(struct work *w, struct pieces *p)
+{
+	while (p->n > 1) {
+		size_t smallest = 0;
+		double smallest_effect = 1;
+
+		for (size_t i = 1; i < p->n; i++) {
+			double a = p->median[i - 1], b = p->median[i];
+			double effect = compute_effect(
+				a, b, compute_noise(w, p, i - 1, i), MIN(fabs(a), fabs(b)));
+
+			if (effect < smallest_effect) {
+				smallest_effect = effect;
+				smallest = i;
+			}
+		}
+		if (smallest == 0)
+			return;
+		drop_piece(w, p, smallest);
+		drop_insignificant(w, p);
+	}
+}
+
+/* All significant changes, small ones too. */
+static void segment(struct work *w, struct pieces *ret)
+{
+	if (compute_prefix(w)) {
+		propose(w, ret);
+	} else {
+		ret->n = 1;
+		ret->first[0] = 0;
+		ret->first[1] = (uint16_t)w->m;
+	}
+	for (size_t i = 0; i < ret->n; i++)
+		ret->median[i] = median_of(w->scratch, w->y + ret->first[i],
+			(size_t)(ret->first[i + 1] - ret->first[i]));
+	drop_insignificant(w, ret);
+}
+
+struct slope {
+	double value;
+	double weight;
+};
+
+static int compare_slopes(const void *a, const void *b)
+{
+	double x = ((const struct slope *)a)->value, y = ((const struct slope *)b)->value;
+
+	return (x > y) - (x < y);
+}
+
+/* The slope inside the pieces: a weighted median of slopes between values that are half a piece
+ * apart. Steps between pieces do not touch it, outliers move it little. */
+static double compute_slope(struct work *w, const double *values, const struct pieces *p)
+{
+	struct slope *slopes = (struct slope *)w->scratch;
+	double total = 0, sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		size_t half = (size_t)(p->first[i + 1] - p->first[i]) / 2;
+
+		for (size_t k = p->first[i]; k + half < p->first[i + 1]; k++) {
+			slopes[n].value = (values[k + half] - values[k]) / (double)half;
+			slopes[n].weight = (double)half;
+			total += slopes[n++].weight;
+		}
+	}
+	qsort(slopes, n, sizeof(*slopes), compare_slopes);
+	for (size_t i = 0; i < n; i++) {
+		sum += slopes[i].weight;
+		if (sum >= total / 2)
+			return slopes[i].value;
+	}
+	return 0;
+}
+
+/* Sets w->y to the values less a line of that slope through the middle of the series. */
+static void remove_slope(struct work *w, const double *values, double slope)
+{
+	double middle = (double)(w->m - 1) / 2;
+
+	for (size_t i = 0; i < w->m; i++)
+		w->y[i] = values[i] - slope * ((double)i - middle);
+}
+
+/* Twice the negative log likelihood of w->y around the medians of the pieces, for errors that have
+ * a Laplace distribution (robust), with the price of the parameters (Schwarz 1978). */
+static double compute_misfit(const struct work *w, const struct pieces *p, size_t n_parameters)
+{
+	double sum = 0, size = 0, m = (double)w->m;
+
+	for (size_t i = 0; i < p->n; i++) {
+		for (size_t k = p->first[i]; k < p->first[i + 1]; k++) {
+			sum += fabs(w->y[k] - p->median[i]);
+			size += fabs(p->median[i]);
+		}
+	}
+	/* A perfect fit is only as good as the numbers are exact. */
+	sum = MAX(sum, size * 1e-9);
+	if (sum <= 0)
+		return -INFINITY;
+	return 2 * m * log(sum / m) + (double)n_parameters * log(m);
+}
+
+/* Do the values go up or down with the run number inside the pieces, by more than chance? With one
+ * piece this is Spearman's correlation. */
+static bool is_ordered(struct work *w, const double *values, const struct pieces *p)
+{
+	double *ranks = w->scratch + w->m;
+	double sum = 0, variance = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		size_t first = p->first[i], n = (size_t)(p->first[i + 1] - p->first[i]);
+		double squares = compute_ranks(w->scratch, values + first, n, ranks);
+		double middle = (double)(n - 1) / 2;
+
+		for (size_t k = 0; k < n; k++)
+			sum += ranks[k] * ((double)k - middle);
+		/* Of all orders of these ranks: squares * sum((k - middle)^2) / (n - 1). */
+		variance += squares * (double)n * (double)(n + 1) / 12;
+	}
+	return variance > 0 && fabs(sum) / sqrt(variance) >= drift_z;
+}
+
+static bool is_drift_large(const struct work *w, const struct pieces *p, double slope)
+{
+	double from = p->median[0] - slope * (double)(w->m - 1) / 2;
+	double to = p->median[p->n - 1] + slope * (double)(w->m - 1) / 2;
+	double base = p->n == 1 ? MIN(fabs(from), fabs(to)) : fabs(p->median[0]);
+
+	return compute_effect(
+		       0, slope * (double)(w->m - 1), compute_noise(w, p, 0, p->n - 1), base) >= 1;
+}
+
+/* Step 4: steps, or a line, or steps on a line. Returns the slope a block. The line has to beat all
+ * significant steps, also those that are too small to be told: a small step is no drift. */
+static double explain(struct work *w, const double *values, struct pieces *ret)
+{
+	struct pieces steps, line;
+	double slope = 0, misfit;
+
+	remove_slope(w, values, 0);
+	segment(w, &steps);
+	misfit = compute_misfit(w, &steps, 2 * steps.n - 1);
+	*ret = line = steps;
+	/* By far the most series end here. */
+	if (steps.n == 1 && !is_ordered(w, values, &steps))
+		return 0;
+	drop_small(w, ret);
+
+	for (int i = 0; i < REFITS; i++) {
+		slope = compute_slope(w, values, &line);
+		remove_slope(w, values, slope);
+		segment(w, &line);
+		drop_small(w, &line);
+	}
+	if (compute_misfit(w, &line, 2 * line.n) + line_margin >= misfit ||
+		!is_ordered(w, values, &line) || !is_drift_large(w, &line, slope))
+		return 0;
+	*ret = line;
+	return slope;
+}
+
+/* Step 1: blocks of `size` values, the last one longer. */
+static void make_blocks(const double *values, size_t n, size_t size, struct work *w, double *blocks,
+	double *scratch)
+{
+	if (size == 1) {
+		memcpy(blocks, values, n * sizeof(*values));
+		return;
+	}
+	for (size_t i = 0; i < w->m; i++) {
+		size_t length = i + 1 < w->m ? size : n - i * size;
+
+		memcpy(scratch, values + i * size, length * sizeof(*values));
+		stats_sort(scratch, length);
+		blocks[i] = stats_median(scratch, length);
+		w->noise[i] = stats_deviation(scratch, length, blocks[i]);
+	}
+}
+
+/* Where between the middles of two pieces the values go over from the one level to the other. A
+ * value that is far from both says nothing, so that an outlier beside the place does not move it.
+ */
+static size_t locate(const double *values, size_t begin, size_t end, double a, double b,
+	double slope, double middle)
+{
+	double sum = 0, least = INFINITY;
+	size_t best = begin + 1;
+
+	/* Strictly inside, so that the level between two places is never empty. */
+	for (size_t k = begin; k + 1 < end; k++) {
+		double value = values[k] - slope * ((double)k - middle);
+		double from_a = fabs(value - a), from_b = fabs(value - b);
+
+		if (MIN(from_a, from_b) <= fabs(a - b))
+			sum += from_a - from_b;
+		if (sum < least) {
+			least = sum;
+			best = k + 1;
+		}
+	}
+	return best;
+}
+
+static int make_levels(const double *values, size_t n, size_t size, const struct pieces *p,
+	double slope, double *scratch, struct levels **ret)
+{
+	_cleanup_(levels) struct levels *levels = NULL;
+	double middle = ((double)(p->first[p->n]) - 1) / 2 * (double)size + (double)(size - 1) / 2;
+	double run_slope = slope / (double)size;
+
+	levels = calloc(1, sizeof(*levels));
+	if (!levels)
+		return -ENOMEM;
+	levels->items = calloc(p->n, sizeof(*levels->items));
+	if (!levels->items)
+		return -ENOMEM;
+	levels->n = p->n;
+	for (size_t i = 1; i < p->n; i++) {
+		size_t begin = (size_t)(p->first[i - 1] + p->first[i]) / 2 * size;
+		size_t end = (size_t)(p->first[i] + p->first[i + 1]) / 2 * size;
+
+		levels->items[i].first = locate(
+			values, begin, end, p->median[i - 1], p->median[i], run_slope, middle);
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		struct level *level = &levels->items[i];
+
+		level->n = (i + 1 < p->n ? level[1].first : n) - level->first;
+		level->median = median_of(scratch, values + level->first, level->n);
+	}
+	if (slope != 0) {
+		levels->drift = run_slope * (double)(n - 1);
+		if (p->n == 1) {
+			levels->drift_from = p->median[0] - levels->drift / 2;
+			levels->drift_to = p->median[0] + levels->drift / 2;
+		}
+	}
+	*ret = TAKE_PTR(levels);
+	return 0;
+}
+
+static int sign_of(double value)
+{
+	return (value > 0) - (value < 0);
+}
+
+static void find_likeness(const double *values, size_t n, struct levels *levels)
+{
+	double product = 0, pairs = 0, slope = n > 1 ? levels->drift / (double)(n - 1) : 0;
+	int last = 0;
+
+	levels->n_values = n;
+	if (n < LEVEL_MIN_VALUES)
+		return;
+	for (size_t i = 0; i < levels->n; i++) {
+		const struct level *level = &levels->items[i];
+		double center = (double)level->first + (double)(level->n - 1) / 2;
+
+		for (size_t k = level->first; k < level->first + level->n; k++) {
+			int sign =
+				sign_of(values[k] - level->median - slope * ((double)k - center));
+
+			product += sign * last;
+			pairs += sign * sign * last * last;
+			last = sign;
+		}
+		/* Across a jump there are no neighbours. */
+		last = 0;
+	}
+	if (pairs <= 0)
+		return;
+	levels->likeness_z = product / sqrt(pairs);
+	levels->likeness = sin(acos(-1) / 2 * product / pairs);
+}
+
+int levels_find(const double *values, size_t n, struct levels **ret)
+{
+	_cleanup_free_ double *memory = NULL, *scratch = NULL;
+	struct pieces p = { .n = 1 };
+	struct work w = { 0 };
+	double slope = 0, *blocks;
+	size_t size;
+	int r;
+
+	if (n == 0)
+		return -EINVAL;
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(values[i]))
+			return -EDOM;
+	size = (n + BLOCKS_MAX - 1) / BLOCKS_MAX;
+	w.m = n / size;
+	scratch = reallocarray(NULL, n, sizeof(*scratch));
+	memory = calloc(10 * (w.m + 1), sizeof(*memory));
+	if (!scratch || !memory)
+		return -ENOMEM;
+	w.y = memory;
+	w.scratch = w.y + w.m;
+	w.prefix = w.scratch + 2 * w.m;
+	w.inverse = w.prefix + w.m + 1;
+	w.best = w.inverse + w.m + 1;
+	w.before = (uint16_t *)(w.best + w.m + 1);
+	blocks = w.best + 2 * (w.m + 1);
+	if (size > 1)
+		w.noise = blocks + w.m;
+
+	p.first[1] = (uint16_t)w.m;
+	make_blocks(values, n, size, &w, blocks, scratch);
+	if (n >= LEVEL_MIN_VALUES)
+		slope = explain(&w, blocks, &p);
+	r = make_levels(values, n, size, &p, slope, scratch, ret);
+	if (r >= 0)
+		find_likeness(values, n, *ret);
+	return r;
+}
+
+void levels_free(struct levels *levels)
+{
+	if (!levels)
+		return;
+	free(levels->items);
+	free(levels);
+}
