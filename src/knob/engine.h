@@ -20,7 +20,8 @@ struct engine {
 	 * in one journal, and the kernel does not accept every order. */
 	unsigned (*rank)(const char *path);
 	/* Whether a refusal (positive errno) to put this knob back is how the kernel is, and no
-	 * failure: it is said, and the journal forgets the knob. NULL: never. */
+	 * failure: it is said, and the journal keeps the entry for another try; EBUSY says that
+	 * others use the knob by now, and the journal forgets it. NULL: never. */
 	bool (*may_stay)(const char *path, int error);
 	/* After a restore while CPUs are offline, but for those that smt-off took before: adds
 	 * knobs that are not in the journal, and lost these CPUs for good; they are put back when

@@ -592,7 +592,7 @@ static int add_row(const struct engine *engine, struct restore_rows *rows,
 		.original = strdup(entry->old),
 		.now = now,
 		.word = word,
-		.again = (entry->left && word == RESTORE_FOREIGN) ||
+		.again = (entry->left && (word == RESTORE_FOREIGN || word == RESTORE_REFUSED)) ||
 			(entry->waits && word == RESTORE_WAITING),
 		.error = error,
 		.fleeting = backend && backend->fleeting != NULL,
@@ -613,8 +613,11 @@ static bool stays_in_journal(
 {
 	if (state->word == RESTORE_DONE || state->word == RESTORE_UNCHANGED)
 		return !state->leave && e->group < failed_group;
+	/* What is refused because it is busy, others use by now. Any other refusal may come to an
+	 * end. */
 	return state->word == RESTORE_FAILED || state->word == RESTORE_FOREIGN ||
-		state->word == RESTORE_WAITING;
+		state->word == RESTORE_WAITING ||
+		(state->word == RESTORE_REFUSED && state->error != EBUSY);
 }
 
 /* What is left over of an entry goes into `left`, and its row to the rows, if these are wanted.
@@ -636,7 +639,8 @@ static int note_restored(const struct engine *engine, const struct journal_entry
 		if (r < 0)
 			return r;
 		left->entries[left->n - 1].since = e->since;
-		left->entries[left->n - 1].left = state->word == RESTORE_FOREIGN;
+		left->entries[left->n - 1].left =
+			state->word == RESTORE_FOREIGN || state->word == RESTORE_REFUSED;
 		left->entries[left->n - 1].waits = state->word == RESTORE_WAITING;
 	}
 	return rows ? add_row(engine, rows, e, state->word, TAKE_PTR(now), state->error) : 0;

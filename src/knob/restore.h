@@ -46,8 +46,8 @@ const char *restore_word_name(enum restore_word word);
  * Puts back what the journal says, groups backwards, under engine_lock(). Values that somebody else
  * changed since stay, unless forced; what needs a CPU that went offline since is put back as far as
  * it can be; what another setter has turned since is handed over to it. What is left over (foreign,
- * waiting or failed) stays in the journal, else the journal
- * goes: it forgets what is gone, and of lists of CPUs those that the machine has no more. What
+ * waiting, refused or failed) stays in the journal, else the journal goes: it forgets what is gone,
+ * and of lists of CPUs those that the machine has no more. What
  * cannot be read has failed. 0 also when there is no journal. The errno of the first knob that
  * failed, of which its row tells and `failure` does not; the others are restored all the same. The
  * failure is set when the journal cannot be used, with *ret untouched then, or not be written.

@@ -100,9 +100,22 @@ int kept_add_interrupts(struct knob_plan *plan, unsigned group)
 		"mask of new interrupts");
 }
 
+/* Whether the kernel refuses the interrupt any CPUs, also those that it has. */
+static bool is_immovable(const char *path)
+{
+	char now[FILE_ATTR_SIZE];
+	int r;
+
+	if (file_read_attr(AT_FDCWD, path, now, sizeof(now)) < 0)
+		return false;
+	r = file_write_attr(path, now);
+	return r == -EIO || r == -EPERM;
+}
+
 bool kept_may_stay(const char *path, int error)
 {
-	return (error == EIO || error == EPERM) && text_starts_with(path, IRQ_DIR "/");
+	return (error == EIO || error == EPERM) && text_starts_with(path, IRQ_DIR "/") &&
+		is_immovable(path);
 }
 
 static int compare_names(const void *a, const void *b)

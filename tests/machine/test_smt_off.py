@@ -340,11 +340,18 @@ def test_unmovable():
             equal(result.returncode, 0, f'status: {result.stderr}')
             check('interrupt 12' in result.stderr and result.stderr.count('\n') == 1, result.stderr)
             equal(linux.difference(before, linux.snapshot()).count('\n'), 0, 'differences')
+            # The kernel may think otherwise one day. It is said once, where that is wanted.
+            equal(linux.left_over(), ['smt-off.journal'], 'in /run/quiesce')
+            result = linux.run('restore', '--once')
+            equal((result.returncode, result.stderr), (0, ''), 'said once more')
+            # From the next time on it is how the machine is.
+            linux.succeed('-c', '3')
+            linux.succeed('restore')
             equal(linux.left_over(), [], 'in /run/quiesce')
         # The same when a failed apply is rolled back.
         with Linux(release, pinned=[13], busy=[12]) as linux:
-            equal(linux.run().returncode, 3, 'status')
-            equal(linux.left_over(), [], 'in /run/quiesce after a roll-back')
+            equal(linux.run().returncode, 1, 'status')
+            equal(linux.left_over(), ['smt-off.journal'], 'in /run/quiesce after a roll-back')
 
 
 def test_others_move_interrupts():
