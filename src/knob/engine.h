@@ -23,7 +23,7 @@ struct engine {
 	 * failure: it is said, and the journal keeps the entry for another try; EBUSY says that
 	 * others use the knob by now, and the journal forgets it. NULL: never. */
 	bool (*may_stay)(const char *path, int error);
-	/* After a restore while CPUs are offline, but for those that smt-off took before: adds
+	/* After a restore while CPUs are offline, but for those that a setter took before: adds
 	 * knobs that are not in the journal, and lost these CPUs for good; they are put back when
 	 * these are online again. NULL: there are none. */
 	int (*find_cut)(

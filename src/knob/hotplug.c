@@ -9,10 +9,10 @@
 #include "basic/text.h"
 #include "knob/hotplug.h"
 #include "knob/knob.h"
+#include "knob/layers.h"
 #include "state/journal.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
-#define SMT_OFF "smt-off"
 
 void hotplug_free(struct hotplug *hotplug)
 {
@@ -33,23 +33,11 @@ static bool is_online_file(const char *path)
 	return text_starts_with(path, CPU_DIR "/cpu") && name && strcmp(name, "/online") == 0;
 }
 
-/* Those that smt-off has taken offline, or may have when it was killed. It brings them back, and
- * gives threads back what they had of those that had gone before. */
-static int find_taken(const struct journal *own, struct hotplug *hotplug)
+/* The CPUs that a setter has taken offline by its journal, or may have when it was killed. */
+static int add_taken(const struct journal *journal, struct cpumask *ret)
 {
-	_cleanup_(cpumask) struct cpumask *all = NULL;
-	_cleanup_(journal) struct journal *other = NULL;
-	const struct journal *journal = own;
-	_cleanup_free_ char *why = NULL;
-	int r;
+	int r = 0;
 
-	if (strcmp(own->tool, SMT_OFF) != 0) {
-		r = journal_load(SMT_OFF, &other, &why);
-		if (r < 0)
-			return r == -ENOENT || r == -EBADMSG ? 0 : r;
-		journal = other;
-	}
-	r = cpumask_new(&all);
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 		struct cpumask *cpus = NULL;
@@ -60,8 +48,26 @@ static int find_taken(const struct journal *own, struct hotplug *hotplug)
 		r = knob_find_cpus(e->path, &cpu, &cpus);
 		cpumask_free(cpus);
 		if (r == 0)
-			r = cpumask_set(all, cpu);
+			r = cpumask_set(ret, cpu);
 	}
+	return r;
+}
+
+/* Those that a setter has taken offline. It brings them back, and gives threads back what they had
+ * of those that had gone before. */
+static int find_taken(const struct journal *own, struct hotplug *hotplug)
+{
+	_cleanup_(cpumask) struct cpumask *all = NULL;
+	_cleanup_(layers) struct layers *others = NULL;
+	int r;
+
+	r = cpumask_new(&all);
+	if (r == 0)
+		r = layers_read(own->tool, &others);
+	if (r == 0)
+		r = add_taken(own, all);
+	for (size_t i = 0; r == 0 && i < others->n; i++)
+		r = add_taken(others->journals[i], all);
 	if (r < 0)
 		return r;
 	cpumask_and(hotplug->taken, hotplug->missing, all);

@@ -25,16 +25,16 @@ struct hotplug {
 	struct cpumask *present; /* plugged in, online or not */
 	struct cpumask *online;
 	/* Plugged in and offline, and they were online when the journal was begun. Those that
-	 * smt-off has taken offline, and will bring back, are `taken`, the others `missing`. */
+	 * a setter has taken offline, and will bring back, are `taken`, the others `missing`. */
 	struct cpumask *missing;
 	struct cpumask *taken;
 	/* Plugged in and offline, and they were so when the journal was begun, but not because of
-	 * smt-off. */
+	 * a setter. */
 	struct cpumask *before;
 };
 
 /* How it stands now; the journal may be NULL, then nothing is missing. Where the machine has no
- * files that tell, nothing is, either. Errors of reading them, and smt-off's journal. */
+ * files that tell, nothing is, either. Errors of reading them, and the journals. */
 int hotplug_read(const struct journal *journal, struct hotplug **ret);
 void hotplug_free(struct hotplug *hotplug);
 DEFINE_CLEANUP(hotplug, hotplug_free);
