@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "basic/clock.h"
+#include "basic/wait.h"
 #include "config.h"
 #include "unit/unit.h"
 
@@ -47,6 +48,11 @@ enum {
 	TARGET_SECONDS = 1800,
 	/* A reload reads every unit file of the machine before it answers. */
 	RELOAD_SECONDS = 120,
+	/* While systemd executes itself anew nobody listens, and the old connections are gone. */
+	RECONNECT_SECONDS = 60,
+	RECONNECT_FIRST_NS = 10 * 1000 * 1000,
+	RECONNECT_LAST_NS = 500 * 1000 * 1000,
+	RECONNECTS = 5,
 };
 
 struct unit_manager {
@@ -74,6 +80,26 @@ static int open_private(sd_bus **ret)
 	return 0;
 }
 
+static int open_bus(sd_bus **ret)
+{
+	sd_bus *bus = NULL;
+	int r;
+
+	r = sd_bus_open_system(&bus);
+	if (r < 0 && geteuid() == 0 && open_private(&bus) == 0)
+		r = 0;
+	/* The default of 25 s is less than a busy or emulated machine's systemd can take to answer
+	 * while it reloads. */
+	if (r >= 0)
+		r = sd_bus_set_method_call_timeout(bus, RELOAD_SECONDS * UINT64_C(1000000));
+	if (r < 0) {
+		sd_bus_unref(bus);
+		return r;
+	}
+	*ret = bus;
+	return 0;
+}
+
 int unit_open(struct unit_manager **ret)
 {
 	struct unit_manager *manager;
@@ -84,16 +110,8 @@ int unit_open(struct unit_manager **ret)
 	manager = calloc(1, sizeof(*manager));
 	if (!manager)
 		return -ENOMEM;
-	r = sd_bus_open_system(&manager->bus);
-	if (r < 0 && geteuid() == 0 && open_private(&manager->bus) == 0)
-		r = 0;
-	/* The default of 25 s is less than a busy or emulated machine's systemd can take to answer
-	 * while it reloads. */
-	if (r >= 0)
-		r = sd_bus_set_method_call_timeout(
-			manager->bus, RELOAD_SECONDS * UINT64_C(1000000));
+	r = open_bus(&manager->bus);
 	if (r < 0) {
-		sd_bus_unref(manager->bus);
 		free(manager);
 		return r;
 	}
@@ -115,13 +133,52 @@ const char *unit_why(const struct unit_manager *manager)
 	return manager->why;
 }
 
+/* After a call that failed: whether it did so because the connection was lost, and there is a new
+ * one. Then the call is to be made once more; all calls here come to the same when they are. */
+static bool has_reconnected(struct unit_manager *manager, int r)
+{
+	struct wait wait;
+	sd_bus *bus;
+
+	if (r != -ECONNRESET && r != -ENOTCONN && r != -EPIPE && r != -ESHUTDOWN)
+		return false;
+	wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + RECONNECT_SECONDS * NSEC_PER_SEC,
+		RECONNECT_FIRST_NS, RECONNECT_LAST_NS);
+	do {
+		if (open_bus(&bus) == 0) {
+			sd_bus_close_unref(manager->bus);
+			manager->bus = bus;
+			return true;
+		}
+	} while (wait_step(&wait));
+	return false;
+}
+
+#define RETRY_LOST(manager, call)                                                       \
+	__extension__({                                                                 \
+		int r_ = (call);                                                        \
+		for (int n_ = 0; n_ < RECONNECTS && has_reconnected(manager, r_); n_++) \
+			r_ = (call);                                                    \
+		r_;                                                                     \
+	})
+
+/* A call of systemd's that was made while it was not on the bus. */
+static bool is_lost(const sd_bus_error *error)
+{
+	return sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED) ||
+		sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER) ||
+		sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN);
+}
+
 /* The errno of an answer; keeps what it says, and frees it. */
 static int keep_error(struct unit_manager *manager, int r, sd_bus_error *error)
 {
 	free(TAKE_PTR(manager->why));
 	if (r < 0 && sd_bus_error_is_set(error) && error->message)
 		manager->why = strdup(error->message);
-	if (r < 0 &&
+	if (r < 0 && is_lost(error))
+		r = -ECONNRESET;
+	else if (r < 0 &&
 		(sd_bus_error_has_name(error, "org.freedesktop.systemd1.NoSuchUnit") ||
 			sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_PROPERTY) ||
 			sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_INTERFACE)))
@@ -152,9 +209,11 @@ static int read_string(struct unit_manager *manager, const char *unit, const cha
 	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
 	if (r < 0)
 		return r;
-	r = sd_bus_get_property_string(
-		manager->bus, SERVICE, path, interface, property, &error, &value);
-	r = keep_error(manager, r, &error);
+	r = RETRY_LOST(manager,
+		keep_error(manager,
+			sd_bus_get_property_string(
+				manager->bus, SERVICE, path, interface, property, &error, &value),
+			&error));
 	if (r == 0)
 		*ret = value;
 	return r;
@@ -182,9 +241,11 @@ static int read_int(struct unit_manager *manager, const char *unit, const char *
 	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
 	if (r < 0)
 		return r;
-	r = sd_bus_get_property_trivial(
-		manager->bus, SERVICE, path, SERVICE_INTERFACE, property, &error, 'i', ret);
-	return keep_error(manager, r, &error);
+	return RETRY_LOST(manager,
+		keep_error(manager,
+			sd_bus_get_property_trivial(manager->bus, SERVICE, path, SERVICE_INTERFACE,
+				property, &error, 'i', ret),
+			&error));
 }
 
 int unit_read_outcome(struct unit_manager *manager, const char *service, struct unit_outcome *ret)
@@ -235,10 +296,13 @@ int unit_has_property(struct unit_manager *manager, const char *unit, const char
 	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
 	if (r < 0)
 		return r;
-	r = sd_bus_call_method(manager->bus, SERVICE, path, "org.freedesktop.DBus.Properties",
-		"Get", &error, &reply, "ss", interface, property);
+	r = RETRY_LOST(manager,
+		keep_error(manager,
+			sd_bus_call_method(manager->bus, SERVICE, path,
+				"org.freedesktop.DBus.Properties", "Get", &error, &reply, "ss",
+				interface, property),
+			&error));
 	sd_bus_message_unref(reply);
-	r = keep_error(manager, r, &error);
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
@@ -258,9 +322,11 @@ int unit_read_number(
 	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
 	if (r < 0)
 		return r;
-	r = sd_bus_get_property_trivial(
-		manager->bus, SERVICE, path, interface, property, &error, 't', &value);
-	r = keep_error(manager, r, &error);
+	r = RETRY_LOST(manager,
+		keep_error(manager,
+			sd_bus_get_property_trivial(manager->bus, SERVICE, path, interface,
+				property, &error, 't', &value),
+			&error));
 	if (r == 0)
 		*ret = value;
 	return r;
@@ -275,9 +341,11 @@ int unit_needs_reload(struct unit_manager *manager, const char *unit)
 	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
 	if (r < 0)
 		return r;
-	r = sd_bus_get_property_trivial(manager->bus, SERVICE, path, UNIT_INTERFACE,
-		"NeedDaemonReload", &error, 'b', &needs);
-	r = keep_error(manager, r, &error);
+	r = RETRY_LOST(manager,
+		keep_error(manager,
+			sd_bus_get_property_trivial(manager->bus, SERVICE, path, UNIT_INTERFACE,
+				"NeedDaemonReload", &error, 'b', &needs),
+			&error));
 	return r < 0 ? r : needs != 0;
 }
 
@@ -292,9 +360,11 @@ int unit_read_names(
 	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
 	if (r < 0)
 		return r;
-	r = sd_bus_get_property_strv(
-		manager->bus, SERVICE, path, UNIT_INTERFACE, property, &error, &names);
-	r = keep_error(manager, r, &error);
+	r = RETRY_LOST(manager,
+		keep_error(manager,
+			sd_bus_get_property_strv(manager->bus, SERVICE, path, UNIT_INTERFACE,
+				property, &error, &names),
+			&error));
 	if (r < 0)
 		return r;
 	if (!names)
@@ -305,7 +375,7 @@ int unit_read_names(
 	return 0;
 }
 
-int unit_reload(struct unit_manager *manager)
+static int reload(struct unit_manager *manager)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	sd_bus_message *call = NULL;
@@ -318,6 +388,11 @@ int unit_reload(struct unit_manager *manager)
 			manager->bus, call, RELOAD_SECONDS * UINT64_C(1000000), &error, NULL);
 	sd_bus_message_unref(call);
 	return keep_error(manager, r, &error);
+}
+
+int unit_reload(struct unit_manager *manager)
+{
+	return RETRY_LOST(manager, reload(manager));
 }
 
 /* --- Jobs. --- */
@@ -403,7 +478,7 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int
 	return r;
 }
 
-static int start_or_stop(
+static int try_start_or_stop(
 	struct unit_manager *manager, const char *method, const char *unit, const char *mode)
 {
 	const char *suffix = strrchr(unit, '.');
@@ -419,6 +494,12 @@ static int start_or_stop(
 		r = call_and_wait(manager, call, target ? TARGET_SECONDS : JOB_SECONDS);
 	sd_bus_message_unref(call);
 	return r;
+}
+
+static int start_or_stop(
+	struct unit_manager *manager, const char *method, const char *unit, const char *mode)
+{
+	return RETRY_LOST(manager, try_start_or_stop(manager, method, unit, mode));
 }
 
 int unit_start(struct unit_manager *manager, const char *unit)
@@ -439,16 +520,17 @@ int unit_stop(struct unit_manager *manager, const char *unit)
 int unit_stop_soon(struct unit_manager *manager, const char *unit)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r;
 
-	r = sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE, "StopUnit",
-		&error, NULL, "ss", unit, "replace");
-	return keep_error(manager, r, &error);
+	return RETRY_LOST(manager,
+		keep_error(manager,
+			sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE,
+				"StopUnit", &error, NULL, "ss", unit, "replace"),
+			&error));
 }
 
 /* As call_and_wait(), of a unit with these properties and those that are numbers. */
-static int start_new(
-	struct unit_manager *manager, const struct unit_new *unit, const char *types, ...)
+static int try_start_new(struct unit_manager *manager, const struct unit_new *unit,
+	const char *types, va_list properties)
 {
 	sd_bus_message *call = NULL;
 	va_list ap;
@@ -460,7 +542,7 @@ static int start_new(
 		r = sd_bus_message_append(call, "ss", unit->name, "fail");
 	if (r >= 0)
 		r = sd_bus_message_open_container(call, 'a', "(sv)");
-	va_start(ap, types);
+	va_copy(ap, properties);
 	if (r >= 0)
 		r = sd_bus_message_appendv(call, types, ap);
 	va_end(ap);
@@ -474,6 +556,24 @@ static int start_new(
 	if (r >= 0)
 		r = call_and_wait(manager, call, JOB_SECONDS);
 	sd_bus_message_unref(call);
+	return r;
+}
+
+static int start_new(
+	struct unit_manager *manager, const struct unit_new *unit, const char *types, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, types);
+	r = try_start_new(manager, unit, types, ap);
+	for (int n = 0; n < RECONNECTS && has_reconnected(manager, r); n++) {
+		r = try_start_new(manager, unit, types, ap);
+		/* The call before came through, and only its answer was lost. */
+		if (r == -EEXIST)
+			r = unit_start(manager, unit->name);
+	}
+	va_end(ap);
 	return r;
 }
 
@@ -499,11 +599,13 @@ int unit_start_slice(struct unit_manager *manager, const struct unit_new *slice)
 int unit_attach(struct unit_manager *manager, const char *scope, pid_t pid)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
-	int r;
 
-	r = sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE,
-		"AttachProcessesToUnit", &error, NULL, "ssau", scope, "", 1, (uint32_t)pid);
-	return keep_error(manager, r, &error);
+	return RETRY_LOST(manager,
+		keep_error(manager,
+			sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE,
+				"AttachProcessesToUnit", &error, NULL, "ssau", scope, "", 1,
+				(uint32_t)pid),
+			&error));
 }
 
 #else /* HAVE_LIBSYSTEMD */

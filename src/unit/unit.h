@@ -3,7 +3,8 @@
  * Asking the system's systemd about units, and having it start and stop them, over D-Bus (sd-bus).
  *
  * The methods and properties are those of org.freedesktop.systemd1(5). They are called on the
- * system bus; root can do without one, over the socket that systemctl uses.
+ * system bus; root can do without one, over the socket that systemctl uses. A connection that is
+ * lost, as all are when systemd executes itself anew, is made again, and the call repeated.
  */
 #ifndef QUIESCE_UNIT_UNIT_H
 #define QUIESCE_UNIT_UNIT_H
