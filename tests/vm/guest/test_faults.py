@@ -214,6 +214,12 @@ def at_random(random, whole, *command):
     return process.returncode, said.replace('\n', ' / ')
 
 
+def units():
+    """What has become of the parts of the target."""
+    lines = call('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'benchmark*').stdout
+    return ', '.join(f'{line.split()[0]} {line.split()[3]}' for line in lines.splitlines())
+
+
 def test_systemd_reexecuted_at_random():
     """While the target starts, is up, and stops."""
     random = seeded('reexec')
@@ -228,6 +234,7 @@ def test_systemd_reexecuted_at_random():
             is_up = state('benchmark.target') == 'active'
             if started[0] == 0:
                 check(is_up, 'started, and not up')
+            note(f'after the start {started}: {units()}')
             if is_up:
                 is_quiet()
                 succeed('systemctl', 'daemon-reexec', timeout=PATIENCE)
