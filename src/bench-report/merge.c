@@ -18,8 +18,10 @@ struct inputs {
 static int load_all(const struct request *request, struct inputs *inputs)
 {
 	inputs->documents = calloc(request->n_files, sizeof(struct document *));
-	if (!inputs->documents)
+	if (!inputs->documents) {
+		say_errno(-ENOMEM, "cannot merge");
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < request->n_files; i++) {
 		_cleanup_free_ char *why = NULL;
 		int r = document_read(request->files[i], &inputs->documents[i], &why);

@@ -12,6 +12,7 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/tell.h"
+#include "basic/text.h"
 #include "benchmark-target/verbs.h"
 #include "config.h"
 
@@ -26,6 +27,8 @@ static void usage(FILE *stream)
 	      "  return-tuners             start those again\n"
 	      "  begun                     whether the start is done\n"
 	      "  evict                     end what still runs on the quiet CPUs\n"
+	      "  start, stop UNIT          a unit of the target's; start-alone and stop-alone\n"
+	      "                            leave out what it needs\n"
 	      "  check                     the verdict\n"
 	      "  tell                      add the verdict to the journal of the target\n"
 	      "  hold                      be quiet until standard input, a socket, is closed\n"
@@ -42,8 +45,11 @@ static int run(int argc, char *argv[], const char *cpus)
 {
 	const char *verb = argc > 0 ? argv[0] : "";
 	bool holds = strcmp(verb, "hold") == 0, wants = strcmp(verb, "wants") == 0;
+	bool stops = text_starts_with(verb, "stop");
+	bool jobs = strcmp(verb, "start") == 0 || strcmp(verb, "start-alone") == 0 ||
+		strcmp(verb, "stop") == 0 || strcmp(verb, "stop-alone") == 0;
 
-	if (argc != (wants ? 2 : 1) || (cpus && !holds)) {
+	if (argc != (wants || jobs ? 2 : 1) || (cpus && !holds)) {
 		usage(stderr);
 		return EXIT_USAGE;
 	}
@@ -53,6 +59,8 @@ static int run(int argc, char *argv[], const char *cpus)
 		say("this needs root");
 		return EXIT_FAILED;
 	}
+	if (jobs)
+		return verb_do_job(stops ? UNIT_STOP : UNIT_START, argv[1], strchr(verb, '-'));
 	if (holds)
 		return verb_hold(cpus);
 	if (strcmp(verb, "prepare") == 0)

@@ -3,6 +3,10 @@
 #ifndef QUIESCE_BENCHMARK_TARGET_VERBS_H
 #define QUIESCE_BENCHMARK_TARGET_VERBS_H
 
+#include <stdbool.h>
+
+#include "unit/unit.h"
+
 /*
  * Reads the configuration, chooses the CPUs and writes /run/quiesce/target. cpus is a CPU list
  * instead of the configured one, NULL for none.
@@ -18,6 +22,9 @@ int verb_wants(const char *key);
 int verb_check(void);
 /* For the unit that starts the check: whether that is done, or the target is being stopped. */
 int verb_begun(void);
+/* `systemctl start` and `systemctl stop` for units of the target, which do not give up when systemd
+ * executes itself anew. */
+int verb_do_job(enum unit_job job, const char *unit, bool alone);
 /* Ends what still runs on the quiet CPUs. */
 int verb_evict(void);
 /* Forgets what was chosen, and tells those who look at the target what was not put back. */

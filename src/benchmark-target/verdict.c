@@ -17,6 +17,7 @@
 #include "benchmark-target/verdict.h"
 #include "state/journal.h"
 
+#define PREPARE_UNIT "benchmark-prepare.service"
 #define CHECK_UNIT "benchmark-check.service"
 #define END_UNIT "benchmark-end.service"
 
@@ -58,7 +59,7 @@ int verdict_read(struct unit_manager *manager, char **ret)
 {
 	/* In the order in which one fails because of the other. */
 	static const char *const services[] = {
-		"benchmark-prepare.service",
+		PREPARE_UNIT,
 		CHECK_UNIT,
 		"benchmark-begin.service",
 	};
@@ -129,21 +130,45 @@ int verb_begun(void)
 	_cleanup_free_ char *state = NULL;
 	struct unit_outcome outcome = { 0 };
 	bool done, failed;
-	int r;
+	int unprepared, r;
 
 	r = unit_open(&manager);
 	if (r == 0)
 		r = unit_read_state(manager, CHECK_UNIT, &state);
 	if (r == 0)
 		r = unit_read_outcome(manager, CHECK_UNIT, &outcome);
+	unprepared = r == 0 ? has_failed(manager, PREPARE_UNIT) : 0;
+	if (unprepared < 0) {
+		unit_outcome_clear(&outcome);
+		r = unprepared;
+	}
 	if (r < 0) {
 		say_errno(r, "cannot ask systemd what has come of the start");
 		return EXIT_FAILED;
 	}
-	failed = strcmp(state, "failed") == 0;
+	failed = strcmp(state, "failed") == 0 || unprepared > 0;
 	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
 	unit_outcome_clear(&outcome);
 	return done || (!failed && is_ending(manager)) ? EXIT_DONE : EXIT_FAILED;
+}
+
+int verb_do_job(enum unit_job job, const char *unit, bool alone)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int r;
+
+	if (!text_starts_with(unit, "benchmark-")) {
+		say("'%s' is no unit of benchmark.target", unit);
+		return EXIT_USAGE;
+	}
+	r = unit_open(&manager);
+	if (r == 0)
+		r = unit_do_job(manager, job, unit, alone);
+	if (r == 0)
+		return EXIT_DONE;
+	say("cannot %s %s: %s", job == UNIT_START ? "start" : "stop", unit,
+		manager && unit_why(manager) ? unit_why(manager) : strerror(-r));
+	return EXIT_FAILED;
 }
 
 /* Whether a setter has something written down that is to be put back. */

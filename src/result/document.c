@@ -228,6 +228,18 @@ static int open_file(const char *path, FILE **ret, char **ret_why)
 	return 0;
 }
 
+/* Whether memory was short since that was set to false: jansson 2.14 takes no notice where it
+ * gathers a text (lex_save() in load.c), which then lacks a character. */
+static bool was_short;
+
+static void *allocate(size_t size)
+{
+	void *memory = malloc(size);
+
+	was_short = was_short || !memory;
+	return memory;
+}
+
 /* *failure: the error that made `fill` end. */
 static int load(json_load_callback_t fill, void *data, const int *failure, struct document **ret,
 	char **ret_why)
@@ -239,12 +251,14 @@ static int load(json_load_callback_t fill, void *data, const int *failure, struc
 	document = calloc(1, sizeof(*document));
 	if (!document)
 		return -ENOMEM;
+	json_set_alloc_funcs(allocate, free);
+	was_short = false;
 	document->root = json_load_callback(fill, data, JSON_REJECT_DUPLICATES, &error);
+	if (*failure < 0)
+		return *failure;
+	if (was_short || (!document->root && json_error_code(&error) == json_error_out_of_memory))
+		return -ENOMEM;
 	if (!document->root) {
-		if (*failure < 0)
-			return *failure;
-		if (json_error_code(&error) == json_error_out_of_memory)
-			return -ENOMEM;
 		return text_refuse(
 			ret_why, -EINVAL, "not JSON: %s at line %d", error.text, error.line);
 	}

@@ -478,11 +478,9 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int
 	return r;
 }
 
-static int try_start_or_stop(
-	struct unit_manager *manager, const char *method, const char *unit, const char *mode)
+static int try_start_or_stop(struct unit_manager *manager, const char *method, const char *unit,
+	const char *mode, int64_t seconds)
 {
-	const char *suffix = strrchr(unit, '.');
-	bool target = suffix && strcmp(suffix, ".target") == 0;
 	sd_bus_message *call = NULL;
 	int r;
 
@@ -491,7 +489,7 @@ static int try_start_or_stop(
 	if (r >= 0)
 		r = sd_bus_message_append(call, "ss", unit, mode);
 	if (r >= 0)
-		r = call_and_wait(manager, call, target ? TARGET_SECONDS : JOB_SECONDS);
+		r = call_and_wait(manager, call, seconds);
 	sd_bus_message_unref(call);
 	return r;
 }
@@ -499,7 +497,19 @@ static int try_start_or_stop(
 static int start_or_stop(
 	struct unit_manager *manager, const char *method, const char *unit, const char *mode)
 {
-	return RETRY_LOST(manager, try_start_or_stop(manager, method, unit, mode));
+	const char *suffix = strrchr(unit, '.');
+	bool target = suffix && strcmp(suffix, ".target") == 0;
+	int64_t seconds = target ? TARGET_SECONDS : JOB_SECONDS;
+
+	return RETRY_LOST(manager, try_start_or_stop(manager, method, unit, mode, seconds));
+}
+
+int unit_do_job(struct unit_manager *manager, enum unit_job job, const char *unit, bool alone)
+{
+	const char *method = job == UNIT_START ? "StartUnit" : "StopUnit";
+	const char *mode = alone ? "ignore-dependencies" : "replace";
+
+	return RETRY_LOST(manager, try_start_or_stop(manager, method, unit, mode, TARGET_SECONDS));
 }
 
 int unit_start(struct unit_manager *manager, const char *unit)
@@ -686,6 +696,12 @@ int unit_start_scope(struct unit_manager *manager _unused_, const struct unit_ne
 }
 
 int unit_start_slice(struct unit_manager *manager _unused_, const struct unit_new *slice _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_do_job(struct unit_manager *manager _unused_, enum unit_job job _unused_,
+	const char *unit _unused_, bool alone _unused_)
 {
 	return -EOPNOTSUPP;
 }

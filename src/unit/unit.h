@@ -67,6 +67,14 @@ void unit_names_free(char **names);
 /* daemon-reload: reads all unit files again, and gives running units what is new in them. */
 int unit_reload(struct unit_manager *manager);
 
+/* As `systemctl start` and `systemctl stop`, for as long as a target may take; `alone` leaves the
+ * units out that the unit needs, or that need it (--job-mode=ignore-dependencies). */
+enum unit_job {
+	UNIT_START,
+	UNIT_STOP,
+};
+int unit_do_job(struct unit_manager *manager, enum unit_job job, const char *unit, bool alone);
+
 /*
  * These wait until the job is done. -ENOENT for a unit that is not there, -EACCES when it is not
  * allowed, -EIO when the job failed (the unit's own log says why), -ECANCELED when another job took
