@@ -70,20 +70,20 @@ static int find_others(const struct topology *topology, struct choice *choice)
 }
 
 static int pick(const struct settings *settings, const struct topology *topology,
-	const struct isolation *isolation, const struct cpumask *candidates, struct choice *choice)
+	const struct cpumask *candidates, struct choice *choice)
 {
-	_cleanup_free_ char *reason = NULL;
+	_cleanup_free_ char *reason = NULL, *why = NULL;
 	unsigned found;
 	int r;
 
 	/* Whatever makes a CPU busy now, the shield sends elsewhere. */
-	r = autochoice_now(topology, candidates, isolation->isolated, true, settings->n_cpus,
-		choice->cpus, &reason);
-	if (r == -ENODEV)
-		say("no CPU is both online and allowed here");
-	else if (r == -ERANGE)
+	r = autochoice_now(
+		topology, candidates, true, settings->n_cpus, choice->cpus, &reason, &why);
+	if (r == -ERANGE)
 		say("CPUS=auto:%u: there are only %u CPUs to choose from", settings->n_cpus,
 			cpumask_weight(candidates));
+	else if (why)
+		say("%s", why);
 	else if (r < 0)
 		say_errno(r, "cannot choose CPUs");
 	if (r < 0)
@@ -119,11 +119,11 @@ static int find_beside_zero(const struct settings *settings, const struct topolo
 }
 
 static int choose_auto(const struct settings *settings, const struct topology *topology,
-	const struct isolation *isolation, struct cpumask *candidates, struct choice *choice)
+	struct cpumask *candidates, struct choice *choice)
 {
 	int r, beside;
 
-	r = pick(settings, topology, isolation, candidates, choice);
+	r = pick(settings, topology, candidates, choice);
 	if (r == 0)
 		r = find_others(topology, choice);
 	if (r < 0)
@@ -139,7 +139,7 @@ static int choose_auto(const struct settings *settings, const struct topology *t
 		if (cpu != 0 && topology->cpus[cpu].core == topology->cpus[0].core)
 			cpumask_clear(candidates, cpu);
 	}
-	r = pick(settings, topology, isolation, candidates, choice);
+	r = pick(settings, topology, candidates, choice);
 	return r < 0 ? r : find_others(topology, choice);
 }
 
@@ -213,7 +213,7 @@ static int choose(
 	if (settings->cpus)
 		r = choose_list(settings, topology, choice);
 	else
-		r = choose_auto(settings, topology, isolation, candidates, choice);
+		r = choose_auto(settings, topology, candidates, choice);
 	if (r < 0)
 		return r;
 	choice->cpus_text = cpumask_format_list(choice->cpus);

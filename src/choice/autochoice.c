@@ -10,6 +10,7 @@
 #include "basic/text.h"
 #include "choice/autochoice.h"
 #include "choice/cpuload.h"
+#include "machine/isolation.h"
 
 enum {
 	BUSY_STEPS = 10,
@@ -545,26 +546,46 @@ int autochoice_choose(const struct topology *topology, const struct autochoice_i
 	return 0;
 }
 
-int autochoice_now(const struct topology *topology, const struct cpumask *allowed,
-	const struct cpumask *isolated, bool spare_zero, unsigned n, struct cpumask *ret,
-	char **ret_reason)
+/* Puts the error of autochoice_choose() in words, where it has any; returns the error. */
+static int explain_failure(const struct topology *topology, const struct cpumask *allowed,
+	unsigned n, int error, char **ret_why)
 {
+	_cleanup_(cpumask) struct cpumask *usable = NULL;
+
+	if (error == -ENODEV)
+		return text_refuse(ret_why, error, "no CPU is both online and allowed here");
+	if (error != -ERANGE)
+		return error;
+	if (cpumask_new(&usable) < 0)
+		return -ENOMEM;
+	cpumask_and(usable, topology->online, allowed);
+	return text_refuse(ret_why, error, "only %u CPUs are online and allowed here, not %u",
+		cpumask_weight(usable), n);
+}
+
+int autochoice_now(const struct topology *topology, const struct cpumask *allowed, bool spare_zero,
+	unsigned n, struct cpumask *ret, char **ret_reason, char **ret_why)
+{
+	_cleanup_(isolation) struct isolation *isolation = NULL;
 	_cleanup_(cpuload) struct cpuload *load = NULL;
 	struct autochoice_input input;
 	int r;
 
-	r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
+	r = isolation_read(&isolation);
+	if (r == 0)
+		r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
 	if (r < 0)
 		return r;
 	input = (struct autochoice_input){
 		.allowed = allowed,
-		.isolated = isolated,
+		.isolated = isolation->isolated,
 		.busy = load->busy,
 		.interrupts = load->interrupts,
 		.n_cpus = load->n_cpus,
 		.spare_zero = spare_zero,
 	};
-	return autochoice_choose(topology, &input, n, ret, ret_reason);
+	r = autochoice_choose(topology, &input, n, ret, ret_reason);
+	return explain_failure(topology, allowed, n, r, ret_why);
 }
 
 int autochoice_housekeeping(const struct topology *topology, const struct cpumask *allowed,

@@ -61,11 +61,14 @@ struct autochoice_input {
 int autochoice_choose(const struct topology *topology, const struct autochoice_input *input,
 	unsigned n, struct cpumask *ret, char **ret_reason);
 
-/* autochoice_choose() by what this machine is and does now, which is watched for a fifth of a
- * second. Another negative errno where it could not look. */
-int autochoice_now(const struct topology *topology, const struct cpumask *allowed,
-	const struct cpumask *isolated, bool spare_zero, unsigned n, struct cpumask *ret,
-	char **ret_reason);
+/*
+ * autochoice_choose() by which CPUs are isolated now, and by what all of them do, which is watched
+ * for a fifth of a second. *ret_why is set for -ENODEV and -ERANGE, malloc'd: "no CPU is both
+ * online and allowed here", "only 3 CPUs are online and allowed here, not 4". Another negative
+ * errno where it could not look.
+ */
+int autochoice_now(const struct topology *topology, const struct cpumask *allowed, bool spare_zero,
+	unsigned n, struct cpumask *ret, char **ret_reason, char **ret_why);
 
 /*
  * The CPUs for everything that is not the benchmark: online and allowed, without those of

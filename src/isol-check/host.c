@@ -64,18 +64,6 @@ static void note_error(struct host *host, int r)
 	host->failed = host->failed || r == -ENOMEM;
 }
 
-/* Says what is wrong with the text of -c. */
-static int parse_cpus(const char *list, const struct topology *topology, struct cpumask *ret)
-{
-	_cleanup_free_ char *why = NULL;
-	int r;
-
-	r = cpulist_parse(list, topology, ret, &why);
-	if (r == -EINVAL)
-		say("-c: %s", why);
-	return r;
-}
-
 static int set_reason(struct host *host, const char *reason)
 {
 	host->cpus_reason = strdup(reason);
@@ -115,16 +103,19 @@ static int choose_default(struct host *host)
 	cpumask_and(host->cpus, isolation->isolated, host->topology->online);
 	if (!cpumask_is_empty(host->cpus))
 		return set_reason(host, "all that are isolated");
-	return pick_choose(host->topology, isolation, host->options.recorded, 1, host->cpus,
-		&host->cpus_reason);
+	return pick_choose(
+		host->topology, host->options.recorded, 1, host->cpus, &host->cpus_reason);
 }
 
 static int choose_cpus(struct host *host)
 {
+	_cleanup_free_ char *why = NULL;
 	int r;
 
 	if (host->options.cpus) {
-		r = parse_cpus(host->options.cpus, host->topology, host->cpus);
+		r = cpulist_parse(host->options.cpus, host->topology, host->cpus, &why);
+		if (r == -EINVAL)
+			say("-c: %s", why);
 		if (r == 0)
 			r = set_reason(host, "as asked");
 	} else {

@@ -5,11 +5,13 @@
 #include "basic/say.h"
 #include "choice/autochoice.h"
 #include "isol-check/pick.h"
+#include "machine/isolation.h"
 
-int pick_choose(const struct topology *topology, const struct isolation *isolation, bool recorded,
-	unsigned n, struct cpumask *ret, char **ret_reason)
+int pick_choose(const struct topology *topology, bool recorded, unsigned n, struct cpumask *ret,
+	char **ret_reason)
 {
 	_cleanup_(cpumask) struct cpumask *allowed = NULL;
+	_cleanup_free_ char *why = NULL;
 	int r;
 
 	r = cpumask_new(&allowed);
@@ -23,22 +25,17 @@ int pick_choose(const struct topology *topology, const struct isolation *isolati
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
-	r = autochoice_now(topology, allowed, isolation->isolated, false, n, ret, ret_reason);
-	if (r == -ENODEV) {
-		say("no CPU is both online and allowed here");
-	} else if (r == -ERANGE) {
-		cpumask_and(allowed, allowed, topology->online);
-		say("only %u CPUs are online and allowed here, not %u", cpumask_weight(allowed), n);
-	} else if (r < 0) {
+	r = autochoice_now(topology, allowed, false, n, ret, ret_reason, &why);
+	if (why)
+		say("%s", why);
+	else if (r < 0)
 		say_errno(r, "cannot choose a CPU");
-	}
 	return r;
 }
 
 int pick_run(unsigned n, bool recorded, bool verbose)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
-	_cleanup_(isolation) struct isolation *isolation = NULL;
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *list = NULL, *reason = NULL;
 	int r;
@@ -48,11 +45,9 @@ int pick_run(unsigned n, bool recorded, bool verbose)
 		say_errno(r, "cannot read which CPUs this machine has");
 		return r;
 	}
-	r = isolation_read(&isolation);
+	r = cpumask_new(&cpus);
 	if (r == 0)
-		r = cpumask_new(&cpus);
-	if (r == 0)
-		r = pick_choose(topology, isolation, recorded, n, cpus, &reason);
+		r = pick_choose(topology, recorded, n, cpus, &reason);
 	if (r < 0)
 		return r;
 	list = cpumask_format_list(cpus);

@@ -52,30 +52,15 @@ static int check_cpus(const char *whose, const struct topology *topology,
 	return r > 0 ? check_denied(cpus, denied, target) : 0;
 }
 
-/* Says what is wrong with the text of -c. */
-static int parse_list(const char *list, const struct topology *topology, struct cpumask *ret)
+static int choose_auto(
+	const struct topology *topology, const struct cpumask *allowed, struct place *place)
 {
 	_cleanup_free_ char *why = NULL;
 	int r;
 
-	r = cpulist_parse(list, topology, ret, &why);
-	if (r == -EINVAL)
-		say("-c: %s", why);
-	return r;
-}
-
-static int choose_auto(const struct topology *topology, const struct cpumask *allowed,
-	struct cpumask *cpus, char **ret_reason)
-{
-	_cleanup_(isolation) struct isolation *isolation = NULL;
-	int r;
-
-	r = isolation_read(&isolation);
-	if (r == 0)
-		r = autochoice_now(
-			topology, allowed, isolation->isolated, false, 0, cpus, ret_reason);
-	if (r == -ENODEV)
-		say("no CPU is both online and allowed here");
+	r = autochoice_now(topology, allowed, false, 0, place->cpus, &place->reason, &why);
+	if (why)
+		say("%s", why);
 	else if (r < 0)
 		say_errno(r, "cannot choose a CPU");
 	return r;
@@ -96,6 +81,7 @@ static int read_target(struct cpumask **ret)
 static int choose(const char *list, const struct topology *topology, struct place *place)
 {
 	_cleanup_(cpumask) struct cpumask *allowed = NULL, *target = NULL;
+	_cleanup_free_ char *why = NULL;
 	int r;
 
 	r = cpumask_new(&allowed);
@@ -110,9 +96,11 @@ static int choose(const char *list, const struct topology *topology, struct plac
 	if (r < 0)
 		return r;
 	if (!list && !target) {
-		r = choose_auto(topology, allowed, place->cpus, &place->reason);
+		r = choose_auto(topology, allowed, place);
 	} else if (list) {
-		r = parse_list(list, topology, place->cpus);
+		r = cpulist_parse(list, topology, place->cpus, &why);
+		if (r == -EINVAL)
+			say("-c: %s", why);
 	} else {
 		cpumask_assign(place->cpus, target);
 		place->reason = strdup("by benchmark.target");

@@ -227,18 +227,6 @@ static int parse_arguments(
 	return 0;
 }
 
-/* Says what is wrong with the text of -c. */
-static int parse_cpus(const char *list, const struct topology *topology, struct cpumask *ret)
-{
-	_cleanup_free_ char *why = NULL;
-	int r;
-
-	r = cpulist_parse(list, topology, ret, &why);
-	if (r == -EINVAL)
-		say("-c: %s", why);
-	return r;
-}
-
 /* --- The verbs. --- */
 
 static void say_failure(int error, struct engine_failure *failure)
@@ -802,6 +790,7 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	};
 	bool turns = a->verb == SETTER_APPLY && !a->dry_run;
 	_cleanup_close_ int lock = -EBADF;
+	_cleanup_free_ char *why = NULL;
 	struct knob_plan plan = { 0 };
 	int r, status;
 
@@ -828,7 +817,9 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	if (a->cpus) {
 		r = cpumask_new(&cpus);
 		if (r == 0)
-			r = parse_cpus(a->cpus, topology, cpus);
+			r = cpulist_parse(a->cpus, topology, cpus, &why);
+		if (r == -EINVAL)
+			say("-c: %s", why);
 		if (r < 0)
 			return end_badly(r);
 		target.cpus = cpus;
