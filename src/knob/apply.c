@@ -31,9 +31,9 @@ static bool is_to_guard(const struct knob *knob)
 }
 
 /* How it is without us. */
-static const char *find_old(const struct knob *knob)
+static const char *value_to_put_back(const struct knob *knob)
 {
-	return knob->whole ? knob->whole : knob->now;
+	return knob->with_offline ? knob->with_offline : knob->now;
 }
 
 /*
@@ -41,7 +41,7 @@ static const char *find_old(const struct knob *knob)
  * read back. What the journal says already of how a knob was before stays, but for those that a
  * restore has left to somebody else: what they are now is how the machine is without us.
  */
-static int note_in_journal(const struct engine *engine, struct journal *before,
+static int note_in_journal(const struct engine *engine, struct journal *earlier,
 	struct journal *journal, const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
@@ -53,19 +53,20 @@ static int note_in_journal(const struct engine *engine, struct journal *before,
 			continue;
 		/* The journal begins as a copy of the one before, which need not be sorted anew
 		 * for each addition. */
-		entry = before ? journal_find(before, knob->path) : NULL;
+		entry = earlier ? journal_find(earlier, knob->path) : NULL;
 		if (entry) {
-			entry = &journal->entries[entry - before->entries];
+			entry = &journal->entries[entry - earlier->entries];
 			free(TAKE_PTR(entry->new));
-			r = entry->left ? text_replace(&entry->old, find_old(knob)) : 0;
+			r = entry->left_alone ? text_replace(&entry->old, value_to_put_back(knob))
+					      : 0;
 			if (r < 0)
 				return r;
-			entry->left = false;
-			entry->waits = false;
+			entry->left_alone = false;
+			entry->waits_for_cpu = false;
 			continue;
 		}
 		r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
-			find_old(knob), NULL);
+			value_to_put_back(knob), NULL);
 		if (r < 0)
 			return r;
 	}
@@ -74,7 +75,7 @@ static int note_in_journal(const struct engine *engine, struct journal *before,
 
 /* It was not taken. Returns the error when that is a failure of the whole: it always is where what
  * was asked for may come all the same, later. */
-static int refuse(
+static int note_refusal(
 	const struct engine *engine, struct knob *knob, int error, struct engine_failure *failure)
 {
 	bool late = knob->kind != KNOB_FREQUENCY &&
@@ -94,7 +95,7 @@ static int refuse(
  * What it is now cannot be read, and so is not known. The journal keeps what it was. Returns the
  * error when that is a failure of the whole: not where it has gone, and its setting with it.
  */
-static int lose(
+static int note_unreadable(
 	const struct engine *engine, struct knob *knob, int error, struct engine_failure *failure)
 {
 	free(TAKE_PTR(knob->now));
@@ -107,19 +108,19 @@ static int lose(
 }
 
 /* Limits that were refused, now that the others stand. */
-static int write_again(
+static int write_refused_limits_again(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
 		int r;
 
-		if (!knob->before || !order_is_to_write_again(knob->kind, -knob->error))
+		if (!knob->before_apply || !order_is_to_write_again(knob->kind, -knob->error))
 			continue;
 		knob->error = 0;
 		r = knob_write(engine->backends, knob->path, knob->wanted);
 		if (r < 0)
-			r = refuse(engine, knob, r, failure);
+			r = note_refusal(engine, knob, r, failure);
 		if (r < 0)
 			return r;
 	}
@@ -135,18 +136,18 @@ static int write_moved(
 		_cleanup_free_ char *now = NULL;
 		int r;
 
-		if (!knob->before || !is_to_guard(knob))
+		if (!knob->before_apply || !is_to_guard(knob))
 			continue;
 		r = knob_read(engine->backends, knob->path, &now);
 		if (r == 0 && knob_equal(knob->kind, now, knob->wanted))
 			continue;
 		knob->turned = true;
 		if (r < 0)
-			r = lose(engine, knob, r, failure);
+			r = note_unreadable(engine, knob, r, failure);
 		else
 			r = knob_write(engine->backends, knob->path, knob->wanted);
 		if (r < 0 && knob->now)
-			r = refuse(engine, knob, r, failure);
+			r = note_refusal(engine, knob, r, failure);
 		if (r < 0)
 			return r;
 	}
@@ -165,7 +166,7 @@ static int write_knobs(
 
 		if (!is_to_keep(knob) && !is_to_guard(knob) && !is_to_write(knob))
 			continue;
-		r = text_replace(&knob->before, knob->now);
+		r = text_replace(&knob->before_apply, knob->now);
 		if (r < 0)
 			return r;
 	}
@@ -181,12 +182,12 @@ static int write_knobs(
 			continue;
 		}
 		if (r < 0) {
-			r = refuse(engine, knob, r, failure);
+			r = note_refusal(engine, knob, r, failure);
 			if (r < 0)
 				return r;
 		}
 	}
-	r = write_again(engine, plan, failure);
+	r = write_refused_limits_again(engine, plan, failure);
 	return r < 0 ? r : write_moved(engine, plan, failure);
 }
 
@@ -210,7 +211,8 @@ static int judge_knob(
 			knob->word = KNOB_APPLIED;
 		return 0;
 	}
-	if (knob->kind == KNOB_FREQUENCY && !knob_equal(knob->kind, knob->now, knob->before)) {
+	if (knob->kind == KNOB_FREQUENCY &&
+		!knob_equal(knob->kind, knob->now, knob->before_apply)) {
 		knob->word = KNOB_APPLIED;
 		(void)knob_set_note(knob, "the driver made it %s", knob->now);
 		return 0;
@@ -237,7 +239,7 @@ static int read_knobs_back(
 		char *now;
 		int r;
 
-		if (!knob->before ||
+		if (!knob->before_apply ||
 			(!look_at_all && is_to_guard(knob) && knob->kind != KNOB_FREQUENCY))
 			continue;
 		r = knob->wanted && knob->error == 0
@@ -250,7 +252,7 @@ static int read_knobs_back(
 			continue;
 		}
 		if (r < 0) {
-			r = lose(engine, knob, r, failure);
+			r = note_unreadable(engine, knob, r, failure);
 			if (r < 0)
 				return r;
 			continue;
@@ -285,7 +287,7 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		const char *now;
 		int r;
 
-		entry = knob->before ? journal_find(journal, knob->path) : NULL;
+		entry = knob->before_apply ? journal_find(journal, knob->path) : NULL;
 		if (!entry)
 			continue;
 		/* What shows where another setter has turned it since, is that one's. */
@@ -305,11 +307,11 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 }
 
 /* The machine is not as it was: that is said, too. */
-static void say_left(struct engine_failure *failure, const char *tool)
+static void say_not_undone(struct engine_failure *failure, const char *tool)
 {
 	char *both;
 
-	failure->left = true;
+	failure->not_undone = true;
 	if (asprintf(&both, "%s%snot everything could be put back, see `%s restore`",
 		    failure->what ? failure->what : "", failure->what ? "; and " : "", tool) < 0)
 		return;
@@ -320,23 +322,24 @@ static void say_left(struct engine_failure *failure, const char *tool)
 /* After a failed apply: knobs and journal as they were before it. Where that cannot be, the journal
  * knows how it was, and `restore` may have more luck. */
 static void undo_apply(const struct engine *engine, struct knob_plan *plan,
-	const struct journal *journal, const struct journal *before, struct engine_failure *failure)
+	const struct journal *journal, const struct journal *earlier,
+	struct engine_failure *failure)
 {
-	_cleanup_(journal) struct journal *left = NULL;
+	_cleanup_(journal) struct journal *remaining = NULL;
 	int r;
 
-	r = journal_new(engine->tool, &left);
+	r = journal_new(engine->tool, &remaining);
 	if (r == 0)
-		r = restore_turned(engine, plan, journal->online, left);
-	if (r < 0 || left->n > 0) {
+		r = restore_turned(engine, plan, journal->online, remaining);
+	if (r < 0 || remaining->n > 0) {
 		/* Without a journal before it, what waits is all that is left to do. */
-		if (r == 0 && !before)
-			(void)journal_save(left);
-		say_left(failure, engine->tool);
+		if (r == 0 && !earlier)
+			(void)journal_save(remaining);
+		say_not_undone(failure, engine->tool);
 		return;
 	}
-	if (before)
-		(void)journal_save(before);
+	if (earlier)
+		(void)journal_save(earlier);
 	else
 		(void)journal_remove(engine->tool);
 }
@@ -359,7 +362,7 @@ static int refuse_unreadable(
 
 /* Whether there is a knob to turn, or one of which the journal does not know what it has become:
  * an apply was killed before it could write that down. */
-static bool is_anything_to_do(struct journal *before, const struct knob_plan *plan)
+static bool is_anything_to_do(struct journal *earlier, const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
@@ -367,9 +370,9 @@ static bool is_anything_to_do(struct journal *before, const struct knob_plan *pl
 
 		if (is_to_write(knob))
 			return true;
-		if (!before || !knob->now)
+		if (!earlier || !knob->now)
 			continue;
-		entry = journal_find(before, knob->path);
+		entry = journal_find(earlier, knob->path);
 		if (entry && !entry->new)
 			return true;
 	}
@@ -377,17 +380,17 @@ static bool is_anything_to_do(struct journal *before, const struct knob_plan *pl
 }
 
 /* Writes the journal that may be needed to turn the knobs back. */
-static int write_journal(const struct engine *engine, struct journal *before,
+static int write_journal(const struct engine *engine, struct journal *earlier,
 	const struct knob_plan *plan, struct journal **ret)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	int r;
 
-	r = before ? journal_copy(before, &journal) : journal_new(engine->tool, &journal);
+	r = earlier ? journal_copy(earlier, &journal) : journal_new(engine->tool, &journal);
 	if (r == 0)
 		r = hotplug_note_online(journal);
 	if (r == 0)
-		r = note_in_journal(engine, before, journal, plan);
+		r = note_in_journal(engine, earlier, journal, plan);
 	if (r == 0)
 		r = journal_save(journal);
 	if (r == 0)
@@ -418,22 +421,22 @@ static int turn_knobs(const struct engine *engine, const struct layers *layers,
 
 int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
-	_cleanup_(journal) struct journal *journal = NULL, *before = NULL;
+	_cleanup_(journal) struct journal *journal = NULL, *earlier = NULL;
 	_cleanup_(layers) struct layers *layers = NULL;
 	int r;
 
-	r = engine_load_journal(engine, &before, failure);
+	r = engine_load_journal(engine, &earlier, failure);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	r = inspect_knobs(engine, before, plan, failure);
+	r = inspect_knobs(engine, earlier, plan, failure);
 	if (r == 0)
 		r = refuse_unreadable(engine, plan, failure);
 	if (r < 0)
 		return r;
-	if (!is_anything_to_do(before, plan))
+	if (!is_anything_to_do(earlier, plan))
 		return engine->verify ? engine->verify(plan, engine->context) : 0;
 
-	r = write_journal(engine, before, plan, &journal);
+	r = write_journal(engine, earlier, plan, &journal);
 	if (r < 0) {
 		engine_failure_set(
 			failure, NULL, "cannot write the journal, so nothing is touched");
@@ -443,6 +446,6 @@ int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engin
 	if (r == 0)
 		r = turn_knobs(engine, layers, journal, plan, failure);
 	if (r < 0)
-		undo_apply(engine, plan, journal, before, failure);
+		undo_apply(engine, plan, journal, earlier, failure);
 	return r;
 }

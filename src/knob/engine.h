@@ -26,7 +26,7 @@ struct engine {
 	/* After a restore while CPUs are offline, but for those that a setter took before: adds
 	 * knobs that are not in the journal, and lost these CPUs for good; they are put back when
 	 * these are online again. NULL: there are none. */
-	int (*find_cut)(
+	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 	/* Whether a daemon that the setter has told to stay away moves this knob all the same,
 	 * where it may: then what it is now is nobody's choice, and it is put back. 1, 0, or a
@@ -44,9 +44,9 @@ struct engine {
 
 /* Why something failed as a whole, for a person; the knob that did it, if one did. */
 struct engine_failure {
-	char *what; /* malloc'd; NULL when there is nothing to add to the errno */
-	char *path; /* malloc'd */
-	bool left;  /* and not everything could be put back */
+	char *what;	 /* malloc'd; NULL when there is nothing to add to the errno */
+	char *path;	 /* malloc'd */
+	bool not_undone; /* and not everything could be put back */
 };
 void engine_failure_clear(struct engine_failure *failure);
 /* Unless one is set already: the first is the one that explains the rest. The path may be NULL. */

@@ -22,7 +22,7 @@ void hotplug_free(struct hotplug *hotplug)
 	cpumask_free(hotplug->online);
 	cpumask_free(hotplug->missing);
 	cpumask_free(hotplug->taken);
-	cpumask_free(hotplug->before);
+	cpumask_free(hotplug->offline_before);
 	free(hotplug);
 }
 
@@ -72,7 +72,7 @@ static int find_taken(const struct journal *own, struct hotplug *hotplug)
 		return r;
 	cpumask_and(hotplug->taken, hotplug->missing, all);
 	cpumask_andnot(hotplug->missing, hotplug->missing, all);
-	cpumask_andnot(hotplug->before, hotplug->before, all);
+	cpumask_andnot(hotplug->offline_before, hotplug->offline_before, all);
 	return 0;
 }
 
@@ -99,7 +99,7 @@ int hotplug_read(const struct journal *journal, struct hotplug **ret)
 	if (r == 0)
 		r = cpumask_new(&hotplug->taken);
 	if (r == 0)
-		r = cpumask_new(&hotplug->before);
+		r = cpumask_new(&hotplug->offline_before);
 	if (r == 0)
 		r = read_cpus(CPU_DIR "/present", hotplug->present);
 	if (r == 0)
@@ -109,10 +109,11 @@ int hotplug_read(const struct journal *journal, struct hotplug **ret)
 	if (!cpumask_is_empty(hotplug->present) && !cpumask_is_empty(hotplug->online) && journal &&
 		journal->online &&
 		cpumask_parse_list(journal->online, 0, hotplug->missing, NULL) == 0) {
-		cpumask_andnot(hotplug->before, hotplug->present, hotplug->online);
-		cpumask_and(hotplug->missing, hotplug->missing, hotplug->before);
-		cpumask_andnot(hotplug->before, hotplug->before, hotplug->missing);
-		if (!cpumask_is_empty(hotplug->missing) || !cpumask_is_empty(hotplug->before))
+		cpumask_andnot(hotplug->offline_before, hotplug->present, hotplug->online);
+		cpumask_and(hotplug->missing, hotplug->missing, hotplug->offline_before);
+		cpumask_andnot(hotplug->offline_before, hotplug->offline_before, hotplug->missing);
+		if (!cpumask_is_empty(hotplug->missing) ||
+			!cpumask_is_empty(hotplug->offline_before))
 			r = find_taken(journal, hotplug);
 	}
 	if (r < 0)
@@ -142,7 +143,7 @@ int hotplug_note_online(struct journal *journal)
 }
 
 /* CPU 0 of most machines, for one, never goes. */
-static bool may_all_go(const struct cpumask *cpus)
+static bool can_all_go_offline(const struct cpumask *cpus)
 {
 	cpumask_for_each (cpu, cpus) {
 		char path[sizeof(CPU_DIR) + 32];
@@ -164,27 +165,28 @@ static bool is_of_interrupt(const char *path)
 }
 
 static bool made_mask(const struct hotplug *hotplug, const struct cpumask *set,
-	const struct cpumask *now, struct cpumask *rest)
+	const struct cpumask *now, struct cpumask *scratch)
 {
 	if (!cpumask_is_empty(hotplug->missing) && cpumask_equal(now, hotplug->online))
 		return true;
 	/* A driver has asked for it since then: those that are offline are taken out. */
-	cpumask_and(rest, set, hotplug->present);
-	if (!cpumask_subset(rest, hotplug->online)) {
-		cpumask_and(rest, rest, hotplug->online);
-		if (cpumask_equal(now, rest))
+	cpumask_and(scratch, set, hotplug->present);
+	if (!cpumask_subset(scratch, hotplug->online)) {
+		cpumask_and(scratch, scratch, hotplug->online);
+		if (cpumask_equal(now, scratch))
 			return true;
 	}
 	/* They are back, and all had gone: it stays where it was sent then. */
-	if (cpumask_is_empty(set) || cpumask_intersects(now, set) || !may_all_go(set))
+	if (cpumask_is_empty(set) || cpumask_intersects(now, set) || !can_all_go_offline(set))
 		return false;
-	cpumask_andnot(rest, hotplug->online, set);
-	return !cpumask_is_empty(rest) && cpumask_subset(rest, now);
+	cpumask_andnot(scratch, hotplug->online, set);
+	return !cpumask_is_empty(scratch) && cpumask_subset(scratch, now);
 }
 
-int hotplug_made(const struct hotplug *hotplug, const struct journal_entry *entry, const char *now)
+int hotplug_made_value(
+	const struct hotplug *hotplug, const struct journal_entry *entry, const char *now)
 {
-	_cleanup_(cpumask) struct cpumask *set = NULL, *n = NULL, *rest = NULL;
+	_cleanup_(cpumask) struct cpumask *set = NULL, *n = NULL, *scratch = NULL;
 	int r;
 	bool is_set = entry->kind == KNOB_MASK || entry->kind == KNOB_LIST;
 
@@ -195,14 +197,14 @@ int hotplug_made(const struct hotplug *hotplug, const struct journal_entry *entr
 	if (r == 0)
 		r = cpumask_new(&n);
 	if (r == 0)
-		r = cpumask_new(&rest);
+		r = cpumask_new(&scratch);
 	if (r < 0)
 		return r;
 	return knob_parse_cpus(entry->kind, entry->new, set) == 0 &&
-		knob_parse_cpus(entry->kind, now, n) == 0 && made_mask(hotplug, set, n, rest);
+		knob_parse_cpus(entry->kind, now, n) == 0 && made_mask(hotplug, set, n, scratch);
 }
 
-int hotplug_find_hidden(const struct hotplug *hotplug, const char *path, struct cpumask **ret)
+int hotplug_find_cpu_of_file(const struct hotplug *hotplug, const char *path, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *all = NULL, *cpus = NULL;
 	int cpu, r;

@@ -30,7 +30,7 @@ struct hotplug {
 	struct cpumask *taken;
 	/* Plugged in and offline, and they were so when the journal was begun, but not because of
 	 * a setter. */
-	struct cpumask *before;
+	struct cpumask *offline_before;
 };
 
 /* How it stands now; the journal may be NULL, then nothing is missing. Where the machine has no
@@ -45,10 +45,11 @@ int hotplug_note_online(struct journal *journal);
 
 /* Whether what a knob is now may be what CPUs that went offline, or a driver at that moment, have
  * made of it: then nobody changed it. For entries that say what it had become. 1, 0, -ENOMEM. */
-int hotplug_made(const struct hotplug *hotplug, const struct journal_entry *entry, const char *now);
+int hotplug_made_value(
+	const struct hotplug *hotplug, const struct journal_entry *entry, const char *now);
 
 /* The CPU with which a file is gone for now, if it is one of a CPU that is missing or taken: 1,
  * else 0. -ENOMEM. */
-int hotplug_find_hidden(const struct hotplug *hotplug, const char *path, struct cpumask **ret);
+int hotplug_find_cpu_of_file(const struct hotplug *hotplug, const char *path, struct cpumask **ret);
 
 #endif

@@ -9,37 +9,37 @@ int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplu
 	const struct journal_entry *entry, const char *now)
 {
 	const struct knob_backend *backend;
-	const char *become = entry->new, *rest;
+	const char *outcome = entry->new, *rest;
 	int r;
 
-	if (!become || knob_equal(entry->kind, now, entry->old) ||
-		!knob_is_foreign(entry->kind, now, become))
+	if (!outcome || knob_equal(entry->kind, now, entry->old) ||
+		!knob_is_foreign(entry->kind, now, outcome))
 		return 0;
-	r = hotplug_made(hotplug, entry, now);
+	r = hotplug_made_value(hotplug, entry, now);
 	if (r == 0 && engine->is_moved)
 		r = engine->is_moved(entry->path);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	backend = knob_find_backend(engine->backends, entry->path, &rest);
-	if (!backend || !backend->is_kernels)
+	if (!backend || !backend->made_by_kernel)
 		return 1;
-	r = backend->is_kernels(rest, entry->old, become, now);
+	r = backend->made_by_kernel(rest, entry->old, outcome, now);
 	/* When CPUs went, it may have forgotten what was set. */
 	if (r == 0 && !cpumask_is_empty(hotplug->missing))
-		r = backend->is_kernels(rest, entry->old, "", now);
+		r = backend->made_by_kernel(rest, entry->old, "", now);
 	return r < 0 ? r : !r;
 }
 
 /* Of CPUs that are offline, which may be back when it is put back. */
-static int inspect_whole(const struct engine *engine, struct knob *knob)
+static int inspect_with_offline(const struct engine *engine, struct knob *knob)
 {
-	_cleanup_free_ char *whole = NULL;
+	_cleanup_free_ char *with_offline = NULL;
 	int r;
 
-	free(TAKE_PTR(knob->whole));
-	r = knob_read_whole(engine->backends, knob->path, &whole);
-	if (r == 0 && !knob_equal(knob->kind, knob->now, whole))
-		knob->whole = TAKE_PTR(whole);
+	free(TAKE_PTR(knob->with_offline));
+	r = knob_read_with_offline(engine->backends, knob->path, &with_offline);
+	if (r == 0 && !knob_equal(knob->kind, knob->now, with_offline))
+		knob->with_offline = TAKE_PTR(with_offline);
 	return knob_error_is_ours(-r) ? r : 0;
 }
 
@@ -82,7 +82,7 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 	if (r > 0)
 		(void)knob_set_note(
 			knob, "changed by somebody else since: it was set to %s", entry->new);
-	return inspect_whole(engine, knob);
+	return inspect_with_offline(engine, knob);
 }
 
 int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
@@ -116,7 +116,7 @@ int inspect_plan(
 	for (size_t i = 0; r == 0 && journal && i < plan->n; i++) {
 		const struct journal_entry *entry = journal_find(journal, plan->knobs[i].path);
 
-		if (entry && entry->waits && !plan->knobs[i].note)
+		if (entry && entry->waits_for_cpu && !plan->knobs[i].note)
 			r = knob_set_note(&plan->knobs[i],
 				"was not put back for want of a CPU that was offline");
 	}

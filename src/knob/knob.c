@@ -45,8 +45,8 @@ static void knob_clear(struct knob *knob)
 	free(knob->name);
 	free(knob->wanted);
 	free(knob->now);
-	free(knob->whole);
-	free(knob->before);
+	free(knob->with_offline);
+	free(knob->before_apply);
 	free(knob->original);
 	free(knob->note);
 	cpumask_free(knob->cpus);
@@ -182,13 +182,14 @@ int knob_read(const struct knob_backend *backends, const char *path, char **ret)
 	return 0;
 }
 
-int knob_read_whole(const struct knob_backend *backends, const char *path, char **ret)
+int knob_read_with_offline(const struct knob_backend *backends, const char *path, char **ret)
 {
 	const struct knob_backend *backend;
 	const char *rest;
 
 	backend = knob_find_backend(backends, path, &rest);
-	return backend && backend->read_whole ? backend->read_whole(rest, ret) : -ENOENT;
+	return backend && backend->read_with_offline ? backend->read_with_offline(rest, ret)
+						     : -ENOENT;
 }
 
 static int write_file(const char *path, const char *text)

@@ -58,10 +58,11 @@ struct knob {
 	char *now; /* NULL when it cannot be read, or could not be read back: it is not known */
 	/* As `now` before the engine wrote anything, with CPUs that are offline as well; NULL where
 	 * there are none of which `now` does not tell. */
-	char *whole;
-	char *before; /* as `now` before the engine wrote anything; NULL if that cannot touch it */
-	bool turned;  /* it was written itself */
-	char *original; /* from the journal; NULL when we never changed it */
+	char *with_offline;
+	char *before_apply; /* as `now` before the engine wrote anything; NULL if that cannot touch
+			       it */
+	bool turned;	    /* it was written itself */
+	char *original;	    /* from the journal; NULL when we never changed it */
 	enum knob_word word;
 	int error;  /* positive errno behind UNAVAILABLE and DENIED, 0 if there is none */
 	char *note; /* more of why, for a person; may be NULL. A setter may set it, too */
@@ -96,10 +97,10 @@ struct knob_backend {
 	/* 1 or 0, or an error: whether `now` may be what the kernel alone has made of a knob that
 	 * was `old` at first, and was found to be `set` when all had been turned, or "" if that may
 	 * have been lost since: then nobody changed it. May be NULL. */
-	int (*is_kernels)(const char *rest, const char *old, const char *set, const char *now);
+	int (*made_by_kernel)(const char *rest, const char *old, const char *set, const char *now);
 	/* As read, but with CPUs that are offline as well, which read leaves out. NULL where read
 	 * leaves nothing out. */
-	int (*read_whole)(const char *rest, char **ret);
+	int (*read_with_offline)(const char *rest, char **ret);
 	/* They end by themselves all the time, so that one that is gone is no news. What they are
 	 * together (the `fold` of struct knob); NULL for others. */
 	const char *fleeting;
@@ -119,7 +120,7 @@ bool knob_comes_late(const struct knob_backend *backends, enum knob_kind kind, c
 int knob_read(const struct knob_backend *backends, const char *path, char **ret);
 /* As knob_read(), with CPUs that are offline as well, of which that does not tell; -ENOENT for
  * knobs of which it tells all. */
-int knob_read_whole(const struct knob_backend *backends, const char *path, char **ret);
+int knob_read_with_offline(const struct knob_backend *backends, const char *path, char **ret);
 /* One write(2) of the whole text; once more when the answer is EBUSY. */
 int knob_write(const struct knob_backend *backends, const char *path, const char *text);
 /* How long what comes late is waited for: the deadline for knobs that were written up to now. */

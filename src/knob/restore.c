@@ -23,7 +23,7 @@ void restore_rows_clear(struct restore_rows *rows)
 		free(rows->items[i].now);
 	}
 	free(rows->items);
-	free(rows->waits_for);
+	free(rows->awaited_cpus);
 	*rows = (struct restore_rows){ 0 };
 }
 
@@ -55,13 +55,14 @@ struct restore_state {
 	enum restore_word word;
 	int error; /* positive errno */
 	char *now;
-	bool known;  /* the journal said what the knob had become */
-	bool turned; /* by this process, which wants it back also where it cannot be read */
-	bool leave;  /* it is not ours to put back */
-	bool below;  /* another setter has turned it since */
-	size_t seen; /* how much had been written when it was read last */
-	char *rest;  /* what was there before without CPUs that are not there; NULL for all of it */
-	bool waits;  /* some of these are offline, and may come back */
+	bool outcome_known; /* the journal said what the knob had become */
+	bool turned;	    /* by this process, which wants it back also where it cannot be read */
+	bool leave_alone;   /* it is not ours to put back */
+	bool has_layer_above;	 /* another setter has turned it since */
+	size_t writes_when_read; /* how much had been written when it was read last */
+	char *partial_old; /* what was there before without CPUs that are not there; NULL for all of
+			      it */
+	bool waits_for_cpu; /* some of these are offline, and may come back */
 };
 
 struct restoring {
@@ -70,10 +71,10 @@ struct restoring {
 	struct restore_state *states; /* of its entries */
 	struct layers *layers;	      /* of the other setters */
 	struct hotplug *hotplug;      /* as it is since the last group was put back */
-	struct cpumask *waited;	      /* all CPUs that are waited for */
+	struct cpumask *awaited;      /* all CPUs that are waited for */
 	struct cpumask *absent;	      /* offline at some time since restoring began */
 	struct order_place *places;   /* of the journal's entries, in the order of the walk */
-	struct knob_plan cut;	      /* find_cut() */
+	struct knob_plan narrowed;    /* find_narrowed() */
 	size_t writes;
 };
 
@@ -81,14 +82,14 @@ static void cleanup_restoring(struct restoring *restoring)
 {
 	for (size_t i = 0; restoring->states && i < restoring->journal->n; i++) {
 		free(restoring->states[i].now);
-		free(restoring->states[i].rest);
+		free(restoring->states[i].partial_old);
 	}
 	free(restoring->states);
 	free(restoring->places);
-	knob_plan_clear(&restoring->cut);
+	knob_plan_clear(&restoring->narrowed);
 	layers_free(restoring->layers);
 	hotplug_free(restoring->hotplug);
-	cpumask_free(restoring->waited);
+	cpumask_free(restoring->awaited);
 	cpumask_free(restoring->absent);
 }
 
@@ -100,8 +101,8 @@ static void fail_entry(struct restore_state *state, int r)
 
 /* Whether a knob whose whole text that is has every CPU, and had not before: then that is no choice
  * any more, though nothing shows of it until the CPUs that are offline are back. */
-static int lost_its_choice(
-	const struct restoring *restoring, const struct journal_entry *entry, const char *whole)
+static int was_widened_to_all(const struct restoring *restoring, const struct journal_entry *entry,
+	const char *with_offline)
 {
 	const struct hotplug *hotplug = restoring->hotplug;
 	_cleanup_(cpumask) struct cpumask *now = NULL, *old = NULL;
@@ -114,38 +115,38 @@ static int lost_its_choice(
 		r = cpumask_new(&old);
 	if (r < 0)
 		return r;
-	return knob_parse_cpus(entry->kind, whole, now) == 0 &&
+	return knob_parse_cpus(entry->kind, with_offline, now) == 0 &&
 		knob_parse_cpus(entry->kind, entry->old, old) == 0 &&
 		cpumask_subset(hotplug->present, now) && !cpumask_subset(hotplug->present, old);
 }
 
 /* Whether a text of the knob, which was read just now, means what was there before, as far as that
  * is still to be had: 1 or 0, and an errno when that cannot be told. */
-static int is_as_before(const struct restoring *restoring, size_t index, const char *text)
+static int matches_old(const struct restoring *restoring, size_t index, const char *text)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	const struct restore_state *state = &restoring->states[index];
-	_cleanup_free_ char *whole = NULL;
+	_cleanup_free_ char *with_offline = NULL;
 	int r;
 
 	/* With CPUs that are offline, of which the text of some knobs does not tell. */
-	r = knob_read_whole(restoring->engine->backends, entry->path, &whole);
+	r = knob_read_with_offline(restoring->engine->backends, entry->path, &with_offline);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (!knob_equal(entry->kind, text, entry->old) &&
-		!(state->rest && knob_equal(entry->kind, text, state->rest)))
-		return whole && knob_equal(entry->kind, whole, entry->old);
-	r = whole ? lost_its_choice(restoring, entry, whole) : 0;
+		!(state->partial_old && knob_equal(entry->kind, text, state->partial_old)))
+		return with_offline && knob_equal(entry->kind, with_offline, entry->old);
+	r = with_offline ? was_widened_to_all(restoring, entry, with_offline) : 0;
 	return r < 0 ? r : !r;
 }
 
 /* Whether what was written down of a knob may have CPUs that were offline then already, which
  * others take from it all the same. */
-static bool has_whole(const struct restoring *restoring, const struct journal_entry *entry)
+static bool tells_offline_cpus(const struct restoring *restoring, const struct journal_entry *entry)
 {
-	_cleanup_free_ char *whole = NULL;
+	_cleanup_free_ char *with_offline = NULL;
 
-	return knob_read_whole(restoring->engine->backends, entry->path, &whole) == 0;
+	return knob_read_with_offline(restoring->engine->backends, entry->path, &with_offline) == 0;
 }
 
 /* Has it wait for those CPUs of the set that are offline, if there are any. */
@@ -153,14 +154,14 @@ static void wait_for_cpus(struct restoring *restoring, size_t index, const struc
 {
 	const struct hotplug *hotplug = restoring->hotplug;
 	const struct cpumask *const offline[] = { hotplug->missing, hotplug->taken,
-		hotplug->before };
-	size_t n = has_whole(restoring, &restoring->journal->entries[index]) ? 3 : 2;
+		hotplug->offline_before };
+	size_t n = tells_offline_cpus(restoring, &restoring->journal->entries[index]) ? 3 : 2;
 
 	for (size_t i = 0; i < n; i++) {
 		cpumask_for_each (cpu, offline[i]) {
 			if (cpumask_isset(cpus, cpu)) {
-				restoring->states[index].waits = true;
-				(void)cpumask_set(restoring->waited, cpu);
+				restoring->states[index].waits_for_cpu = true;
+				(void)cpumask_set(restoring->awaited, cpu);
 			}
 		}
 	}
@@ -172,16 +173,16 @@ static void wait_for_cpus(struct restoring *restoring, size_t index, const struc
  * the kernel did not take, only: most masks have bits of CPUs that never were, and many files take
  * those that are offline.
  */
-static int do_without_cpus(struct restoring *restoring, size_t index)
+static int drop_absent_cpus(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	const struct hotplug *hotplug = restoring->hotplug;
 	_cleanup_(cpumask) struct cpumask *cpus = NULL, *there = NULL;
 	bool is_mask = entry->kind == KNOB_MASK;
-	char *rest;
+	char *partial;
 	int r;
 
-	if ((!is_mask && entry->kind != KNOB_LIST) || restoring->states[index].rest ||
+	if ((!is_mask && entry->kind != KNOB_LIST) || restoring->states[index].partial_old ||
 		cpumask_is_empty(hotplug->present))
 		return 0;
 	r = cpumask_new(&cpus);
@@ -191,7 +192,7 @@ static int do_without_cpus(struct restoring *restoring, size_t index)
 		return r;
 	cpumask_andnot(there, hotplug->present, hotplug->missing);
 	cpumask_andnot(there, there, hotplug->taken);
-	if (has_whole(restoring, entry) && !cpumask_is_empty(hotplug->online))
+	if (tells_offline_cpus(restoring, entry) && !cpumask_is_empty(hotplug->online))
 		cpumask_and(there, there, hotplug->online);
 	if (knob_parse_cpus(entry->kind, entry->old, cpus) < 0 || cpumask_subset(cpus, there))
 		return 0;
@@ -199,17 +200,18 @@ static int do_without_cpus(struct restoring *restoring, size_t index)
 	cpumask_and(cpus, cpus, there);
 	if (cpumask_is_empty(cpus))
 		return -ENODATA;
-	rest = is_mask ? cpumask_format_hex(cpus, 1) : cpumask_format_list(cpus);
-	if (!rest)
+	partial = is_mask ? cpumask_format_hex(cpus, 1) : cpumask_format_list(cpus);
+	if (!partial)
 		return -ENOMEM;
-	restoring->states[index].rest = rest;
+	restoring->states[index].partial_old = partial;
 	return 1;
 }
 
 /* Nothing was written since it was read last, so that it need not be read again. */
-static bool is_fresh(const struct restoring *restoring, const struct restore_state *state)
+static bool is_read_since_last_write(
+	const struct restoring *restoring, const struct restore_state *state)
 {
-	return state->seen == restoring->writes && state->now;
+	return state->writes_when_read == restoring->writes && state->now;
 }
 
 static int read_now(const struct restoring *restoring, size_t index)
@@ -218,11 +220,11 @@ static int read_now(const struct restoring *restoring, size_t index)
 	struct restore_state *state = &restoring->states[index];
 	int r;
 
-	if (is_fresh(restoring, state))
+	if (is_read_since_last_write(restoring, state))
 		return 0;
 	free(TAKE_PTR(state->now));
 	r = knob_read(restoring->engine->backends, entry->path, &state->now);
-	state->seen = restoring->writes;
+	state->writes_when_read = restoring->writes;
 	state->error = r < 0 ? -r : 0;
 	if (r < 0)
 		state->word = knob_error_is_unavailable(-r) ? RESTORE_GONE : RESTORE_FAILED;
@@ -244,8 +246,8 @@ static int judge_layer(struct restoring *restoring, size_t index)
 		r = inspect_is_foreign(restoring->engine, restoring->hotplug, e, above->old);
 	if (r < 0 && knob_error_is_ours(-r))
 		return r;
-	state->leave = true;
-	state->below = true;
+	state->leave_alone = true;
+	state->has_layer_above = true;
 	state->word = r > 0 ? RESTORE_FOREIGN : RESTORE_HANDED;
 	if (state->word == RESTORE_FOREIGN)
 		r = text_replace(&state->now, above->old);
@@ -287,7 +289,7 @@ static int judge_entries(struct restoring *restoring)
 		struct restore_state *state = &restoring->states[i];
 		bool same;
 
-		state->known = e->new != NULL;
+		state->outcome_known = e->new != NULL;
 		r = judge_layer(restoring, i);
 		if (r < 0)
 			return r;
@@ -301,7 +303,7 @@ static int judge_entries(struct restoring *restoring)
 		if (r < 0)
 			return r;
 		if (r > 0) {
-			state->leave = true;
+			state->leave_alone = true;
 			/* What was only looked after, and stayed as it was, nobody has to miss. */
 			state->word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED
 									  : RESTORE_FOREIGN;
@@ -342,15 +344,15 @@ static void write_old(struct restoring *restoring, size_t index)
 	struct restore_state *state = &restoring->states[index];
 	int r, lost = 0;
 
-	r = write_text(restoring, entry, state->rest ? state->rest : entry->old);
+	r = write_text(restoring, entry, state->partial_old ? state->partial_old : entry->old);
 	if (is_about_cpus(entry->path, r))
-		lost = do_without_cpus(restoring, index);
+		lost = drop_absent_cpus(restoring, index);
 	if (lost > 0)
-		r = write_text(restoring, entry, state->rest);
+		r = write_text(restoring, entry, state->partial_old);
 	state->error = r < 0 && lost != -ENODATA ? -r : 0;
 	if (r == 0)
 		state->word = RESTORE_DONE;
-	else if (lost == -ENODATA && state->waits)
+	else if (lost == -ENODATA && state->waits_for_cpu)
 		state->word = RESTORE_WAITING;
 	else if (r == -ENOENT || lost == -ENODATA)
 		state->word = RESTORE_GONE;
@@ -367,7 +369,7 @@ static void keep_foreign(struct restoring *restoring, size_t index)
 	struct restore_state *state = &restoring->states[index];
 	_cleanup_free_ char *now = NULL;
 
-	if (entry->kind == KNOB_NUMBER && !is_fresh(restoring, state) &&
+	if (entry->kind == KNOB_NUMBER && !is_read_since_last_write(restoring, state) &&
 		knob_read(restoring->engine->backends, entry->path, &now) == 0 &&
 		!knob_equal(entry->kind, now, state->now))
 		(void)write_text(restoring, entry, state->now);
@@ -375,7 +377,7 @@ static void keep_foreign(struct restoring *restoring, size_t index)
 
 /* Whether what it waited for has come without us, and more: another tool knew more of it, or
  * somebody has chosen. What the kernel gives to one that has lost its choice is neither. */
-static int has_come(const struct restoring *restoring, size_t index)
+static int was_widened_by_others(const struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	const char *now = restoring->states[index].now, *rest;
@@ -384,7 +386,8 @@ static int has_come(const struct restoring *restoring, size_t index)
 	int r;
 
 	backend = knob_find_backend(restoring->engine->backends, entry->path, &rest);
-	if (!entry->waits || entry->kind != KNOB_LIST || !backend || !backend->is_kernels)
+	if (!entry->waits_for_cpu || entry->kind != KNOB_LIST || !backend ||
+		!backend->made_by_kernel)
 		return 0;
 	r = cpumask_new(&n);
 	if (r == 0)
@@ -394,7 +397,7 @@ static int has_come(const struct restoring *restoring, size_t index)
 	if (knob_parse_cpus(entry->kind, now, n) < 0 ||
 		knob_parse_cpus(entry->kind, entry->old, old) < 0 || !cpumask_subset(old, n))
 		return 0;
-	r = backend->is_kernels(rest, entry->old, "", now);
+	r = backend->made_by_kernel(rest, entry->old, "", now);
 	return r < 0 ? r : !r;
 }
 
@@ -405,30 +408,30 @@ static void restore_entry(struct restoring *restoring, size_t index)
 	struct restore_state *state = &restoring->states[index];
 	int r;
 
-	if (state->leave && !state->below)
+	if (state->leave_alone && !state->has_layer_above)
 		keep_foreign(restoring, index);
-	if (state->leave)
+	if (state->leave_alone)
 		return;
 	if (read_now(restoring, index) < 0) {
 		if (state->turned && state->word == RESTORE_FAILED)
 			(void)write_text(restoring, entry, entry->old);
 		return;
 	}
-	r = has_come(restoring, index);
+	r = was_widened_by_others(restoring, index);
 	if (r != 0) {
-		state->leave = true;
+		state->leave_alone = true;
 		state->word = RESTORE_UNCHANGED;
 		if (r < 0)
 			fail_entry(state, r);
 		return;
 	}
-	r = is_as_before(restoring, index, state->now);
+	r = matches_old(restoring, index, state->now);
 	if (r < 0)
 		fail_entry(state, r);
 	/* Where the apply did not live to see what became of what comes late, what shows of it may
 	 * be from before that. */
 	else if (r > 0 &&
-		(state->known ||
+		(state->outcome_known ||
 			!knob_comes_late(restoring->engine->backends, entry->kind, entry->path)))
 		state->word = RESTORE_UNCHANGED;
 	else
@@ -454,26 +457,26 @@ static void read_entry_back(struct restoring *restoring, size_t index, int64_t d
 	}
 	free(state->now);
 	state->now = after;
-	state->seen = restoring->writes;
-	r = is_as_before(restoring, index, after);
+	state->writes_when_read = restoring->writes;
+	r = matches_old(restoring, index, after);
 	if (r == 0) {
-		r = do_without_cpus(restoring, index);
+		r = drop_absent_cpus(restoring, index);
 		if (r > 0)
-			r = is_as_before(restoring, index, after);
+			r = matches_old(restoring, index, after);
 	}
 	if (r <= 0)
 		fail_entry(state, r == -ENODATA ? 0 : r);
 }
 
 /* What could not be reached, for it goes and comes with a CPU. */
-static void find_hidden(struct restoring *restoring, size_t index)
+static void wait_for_lost_file(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 
 	if ((state->word != RESTORE_FAILED && state->word != RESTORE_GONE) ||
-		hotplug_find_hidden(restoring->hotplug, entry->path, &cpus) <= 0)
+		hotplug_find_cpu_of_file(restoring->hotplug, entry->path, &cpus) <= 0)
 		return;
 	wait_for_cpus(restoring, index, cpus);
 	state->word = RESTORE_WAITING;
@@ -487,9 +490,9 @@ static void fail_group(
 	for (size_t i = 0; i < n; i++) {
 		struct restore_state *state = &restoring->states[places[i].index];
 
-		if (state->leave)
+		if (state->leave_alone)
 			continue;
-		state->leave = true;
+		state->leave_alone = true;
 		fail_entry(state, r);
 	}
 }
@@ -504,7 +507,7 @@ static int read_hotplug(struct restoring *restoring)
 	if (r < 0)
 		return r;
 	cpumask_or(restoring->absent, restoring->absent, hotplug->missing);
-	cpumask_or(restoring->absent, restoring->absent, hotplug->before);
+	cpumask_or(restoring->absent, restoring->absent, hotplug->offline_before);
 	hotplug_free(restoring->hotplug);
 	restoring->hotplug = hotplug;
 	return 0;
@@ -538,7 +541,7 @@ static void restore_group(struct restoring *restoring, const struct order_place 
 	for (size_t i = 0; i < n; i++) {
 		if (restoring->states[places[i].index].word == RESTORE_DONE)
 			read_entry_back(restoring, places[i].index, deadline);
-		find_hidden(restoring, places[i].index);
+		wait_for_lost_file(restoring, places[i].index);
 	}
 }
 
@@ -552,11 +555,11 @@ static void restore_moved(struct restoring *restoring)
 		struct restore_state *state = &restoring->states[i];
 		int r;
 
-		if (state->leave ||
+		if (state->leave_alone ||
 			(state->word != RESTORE_DONE && state->word != RESTORE_UNCHANGED) ||
 			read_now(restoring, i) < 0)
 			continue;
-		r = is_as_before(restoring, i, state->now);
+		r = matches_old(restoring, i, state->now);
 		if (r < 0)
 			fail_entry(state, r);
 		else if (r == 0)
@@ -566,8 +569,8 @@ static void restore_moved(struct restoring *restoring)
 	for (size_t i = 0; i < restoring->journal->n; i++) {
 		const struct restore_state *state = &restoring->states[i];
 
-		if (!state->leave && state->word == RESTORE_DONE &&
-			is_as_before(restoring, i, state->now) <= 0)
+		if (!state->leave_alone && state->word == RESTORE_DONE &&
+			matches_old(restoring, i, state->now) <= 0)
 			read_entry_back(restoring, i, deadline);
 	}
 }
@@ -592,8 +595,9 @@ static int add_row(const struct engine *engine, struct restore_rows *rows,
 		.original = strdup(entry->old),
 		.now = now,
 		.word = word,
-		.again = (entry->left && (word == RESTORE_FOREIGN || word == RESTORE_REFUSED)) ||
-			(entry->waits && word == RESTORE_WAITING),
+		.again = (entry->left_alone &&
+				 (word == RESTORE_FOREIGN || word == RESTORE_REFUSED)) ||
+			(entry->waits_for_cpu && word == RESTORE_WAITING),
 		.error = error,
 		.fleeting = backend && backend->fleeting != NULL,
 	};
@@ -612,7 +616,7 @@ static bool stays_in_journal(
 	const struct journal_entry *e, const struct restore_state *state, int64_t failed_group)
 {
 	if (state->word == RESTORE_DONE || state->word == RESTORE_UNCHANGED)
-		return !state->leave && e->group < failed_group;
+		return !state->leave_alone && e->group < failed_group;
 	/* What is refused because it is busy, others use by now. Any other refusal may come to an
 	 * end. */
 	return state->word == RESTORE_FAILED || state->word == RESTORE_FOREIGN ||
@@ -623,25 +627,25 @@ static bool stays_in_journal(
 /* What is left over of an entry goes into `left`, and its row to the rows, if these are wanted.
  * Takes the state's text over. */
 static int note_restored(const struct engine *engine, const struct journal_entry *e,
-	struct restore_state *state, int64_t failed_group, struct journal *left,
+	struct restore_state *state, int64_t failed_group, struct journal *remaining,
 	struct restore_rows *rows)
 {
 	_cleanup_free_ char *now = TAKE_PTR(state->now);
 	int r;
 
-	if (state->waits && state->word == RESTORE_DONE)
+	if (state->waits_for_cpu && state->word == RESTORE_DONE)
 		state->word = RESTORE_WAITING;
 	if (stays_in_journal(e, state, failed_group)) {
 		bool well = state->word == RESTORE_DONE || state->word == RESTORE_UNCHANGED;
 
-		r = journal_add(
-			left, e->group, e->kind, e->path, e->name, e->old, well ? now : e->new);
+		r = journal_add(remaining, e->group, e->kind, e->path, e->name, e->old,
+			well ? now : e->new);
 		if (r < 0)
 			return r;
-		left->entries[left->n - 1].since = e->since;
-		left->entries[left->n - 1].left =
+		remaining->entries[remaining->n - 1].since = e->since;
+		remaining->entries[remaining->n - 1].left_alone =
 			state->word == RESTORE_FOREIGN || state->word == RESTORE_REFUSED;
-		left->entries[left->n - 1].waits = state->word == RESTORE_WAITING;
+		remaining->entries[remaining->n - 1].waits_for_cpu = state->word == RESTORE_WAITING;
 	}
 	return rows ? add_row(engine, rows, e, state->word, TAKE_PTR(now), state->error) : 0;
 }
@@ -649,20 +653,20 @@ static int note_restored(const struct engine *engine, const struct journal_entry
 /* What lost CPUs, though the journal does not say so, or because of what was put back. Also to CPUs
  * that have come back in the meantime, which the kernel does not give back either: what can be
  * widened at once is, and the plan has what waits. */
-static int find_cut(struct restoring *restoring)
+static int find_narrowed(struct restoring *restoring)
 {
 	const struct engine *engine = restoring->engine;
-	struct knob_plan *plan = &restoring->cut;
+	struct knob_plan *plan = &restoring->narrowed;
 	int r;
 
-	if (!engine->find_cut)
+	if (!engine->find_narrowed)
 		return 0;
 	r = read_hotplug(restoring);
 	if (r < 0 || cpumask_is_empty(restoring->absent))
 		return r;
-	r = engine->find_cut(restoring->absent, restoring->journal, plan);
+	r = engine->find_narrowed(restoring->absent, restoring->journal, plan);
 	if (r == 0 && plan->n > 0)
-		cpumask_or(restoring->waited, restoring->waited, restoring->absent);
+		cpumask_or(restoring->awaited, restoring->awaited, restoring->absent);
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		const struct journal_entry *entry =
 			journal_find(restoring->journal, plan->knobs[i].path);
@@ -675,10 +679,10 @@ static int find_cut(struct restoring *restoring)
 }
 
 /* Those of them that are not in the journal. */
-static int note_cut(
-	const struct restoring *restoring, struct journal *left, struct restore_rows *rows)
+static int note_narrowed(
+	const struct restoring *restoring, struct journal *remaining, struct restore_rows *rows)
 {
-	const struct knob_plan *plan = &restoring->cut;
+	const struct knob_plan *plan = &restoring->narrowed;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
@@ -694,7 +698,7 @@ static int note_cut(
 
 		if (!journal_find(restoring->journal, knob->path))
 			r = note_restored(
-				restoring->engine, &entry, &state, NOTHING_FAILED, left, rows);
+				restoring->engine, &entry, &state, NOTHING_FAILED, remaining, rows);
 	}
 	return r;
 }
@@ -718,13 +722,13 @@ static int restoring_begin(
 	order_sort_backwards(ret->places, journal->n);
 	r = cpumask_new(&ret->absent);
 	if (r == 0)
-		r = cpumask_new(&ret->waited);
+		r = cpumask_new(&ret->awaited);
 	return r < 0 ? r : read_hotplug(ret);
 }
 
 /* Puts back all entries that are not to be left as they are. What cannot be put back, its state
  * says; an error is one of the whole. */
-static int walk(struct restoring *restoring)
+static int restore_groups(struct restoring *restoring)
 {
 	const struct order_place *places = restoring->places;
 	size_t n = restoring->journal->n;
@@ -734,13 +738,13 @@ static int walk(struct restoring *restoring)
 		restore_group(restoring, &places[i], end - i);
 	}
 	restore_moved(restoring);
-	return find_cut(restoring);
+	return find_narrowed(restoring);
 }
 
 /* What has become of the entries: rows, unless these are NULL, and in `left` what is left over.
  * *ret_result is the error of the first entry that failed, else 0. */
-static int collect(struct restoring *restoring, struct journal *left, struct restore_rows *rows,
-	int *ret_result)
+static int collect_outcome(struct restoring *restoring, struct journal *remaining,
+	struct restore_rows *rows, int *ret_result)
 {
 	const struct journal *journal = restoring->journal;
 	int64_t failed_group = NOTHING_FAILED;
@@ -760,13 +764,13 @@ static int collect(struct restoring *restoring, struct journal *left, struct res
 		size_t index = restoring->places[i].index;
 
 		r = note_restored(restoring->engine, &journal->entries[index],
-			&restoring->states[index], failed_group, left, rows);
+			&restoring->states[index], failed_group, remaining, rows);
 	}
 	if (r == 0)
-		r = note_cut(restoring, left, rows);
-	if (r == 0 && rows && !cpumask_is_empty(restoring->waited)) {
-		rows->waits_for = cpumask_format_list(restoring->waited);
-		r = rows->waits_for ? 0 : -ENOMEM;
+		r = note_narrowed(restoring, remaining, rows);
+	if (r == 0 && rows && !cpumask_is_empty(restoring->awaited)) {
+		rows->awaited_cpus = cpumask_format_list(restoring->awaited);
+		r = rows->awaited_cpus ? 0 : -ENOMEM;
 	}
 	if (r == 0)
 		*ret_result = result;
@@ -774,9 +778,10 @@ static int collect(struct restoring *restoring, struct journal *left, struct res
 }
 
 /* All entries; those that are left over go into `left`. *ret_result is the error of the first that
- * failed. An error of the whole, such as memory that ran out, says nothing of the entries. */
+ * failed. An error of the with_offline, such as memory that ran out, says nothing of the entries.
+ */
 static int restore_entries(const struct engine *engine, struct journal *journal,
-	struct journal *left, struct restore_rows *rows, int *ret_result)
+	struct journal *remaining, struct restore_rows *rows, int *ret_result)
 {
 	_cleanup_(restoring) struct restoring restoring = { 0 };
 	int r;
@@ -789,8 +794,8 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	if (r == 0)
 		r = layers_save(restoring.layers);
 	if (r == 0)
-		r = walk(&restoring);
-	return r < 0 ? r : collect(&restoring, left, rows, ret_result);
+		r = restore_groups(&restoring);
+	return r < 0 ? r : collect_outcome(&restoring, remaining, rows, ret_result);
 }
 
 /* What an apply has turned, or may have moved, as the entries of a journal. */
@@ -801,22 +806,22 @@ static int add_turned(struct journal *journal, const struct knob_plan *plan)
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 
-		if (knob->before)
+		if (knob->before_apply)
 			r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
-				knob->whole ? knob->whole : knob->before, NULL);
+				knob->with_offline ? knob->with_offline : knob->before_apply, NULL);
 	}
 	return r;
 }
 
 /* Whether what shows of a knob may be from before it was written just now. The kernel has refused a
  * frequency for good. */
-static bool may_come_yet(const struct knob *knob)
+static bool may_show_late(const struct knob *knob)
 {
 	return knob->turned && (knob->kind != KNOB_FREQUENCY || knob->error == 0);
 }
 
 int restore_turned(const struct engine *engine, const struct knob_plan *plan, const char *online,
-	struct journal *left)
+	struct journal *remaining)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_(restoring) struct restoring restoring = { 0 };
@@ -832,24 +837,24 @@ int restore_turned(const struct engine *engine, const struct knob_plan *plan, co
 	for (size_t i = 0, n = 0; r == 0 && i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 
-		if (!knob->before)
+		if (!knob->before_apply)
 			continue;
 		restoring.states[n].turned = knob->turned;
-		restoring.states[n++].known = !may_come_yet(knob);
+		restoring.states[n++].outcome_known = !may_show_late(knob);
 	}
 	if (r == 0)
-		r = text_replace(&left->online, online);
+		r = text_replace(&remaining->online, online);
 	if (r == 0)
-		r = walk(&restoring);
+		r = restore_groups(&restoring);
 	if (r == 0)
-		r = collect(&restoring, left, NULL, &result);
+		r = collect_outcome(&restoring, remaining, NULL, &result);
 	return r < 0 ? r : result;
 }
 
 int restore_journal(
 	const struct engine *engine, struct restore_rows *ret, struct engine_failure *failure)
 {
-	_cleanup_(journal) struct journal *journal = NULL, *left = NULL;
+	_cleanup_(journal) struct journal *journal = NULL, *remaining = NULL;
 	struct restore_rows rows = { 0 };
 	int result = 0, r;
 
@@ -858,11 +863,11 @@ int restore_journal(
 		return journal_remove(engine->tool); /* one of another boot */
 	if (r < 0)
 		return r;
-	r = journal_new(engine->tool, &left);
+	r = journal_new(engine->tool, &remaining);
 	if (r == 0)
-		r = text_replace(&left->online, journal->online);
+		r = text_replace(&remaining->online, journal->online);
 	if (r == 0)
-		r = restore_entries(engine, journal, left, &rows, &result);
+		r = restore_entries(engine, journal, remaining, &rows, &result);
 	/* The journal stays, and restoring can be repeated. */
 	if (r < 0) {
 		restore_rows_clear(&rows);
@@ -871,7 +876,7 @@ int restore_journal(
 			engine->tool);
 		return r;
 	}
-	r = left->n > 0 ? journal_save(left) : journal_remove(engine->tool);
+	r = remaining->n > 0 ? journal_save(remaining) : journal_remove(engine->tool);
 	*ret = rows;
 	if (r < 0)
 		engine_failure_set(failure, NULL, "cannot write the journal");

@@ -37,7 +37,7 @@ struct restore_row {
 struct restore_rows {
 	struct restore_row *items;
 	size_t n;
-	char *waits_for; /* list of the CPUs for which knobs wait; NULL for none */
+	char *awaited_cpus; /* list of the CPUs for which knobs wait; NULL for none */
 };
 void restore_rows_clear(struct restore_rows *rows);
 const char *restore_word_name(enum restore_word word);
@@ -62,6 +62,6 @@ int restore_journal(
  * failed. What `left` has after an error of the whole is no answer.
  */
 int restore_turned(const struct engine *engine, const struct knob_plan *plan, const char *online,
-	struct journal *left);
+	struct journal *remaining);
 
 #endif

@@ -116,7 +116,7 @@ int thread_read(const char *which, char **ret)
 }
 
 /* The CPUs that a thread may run on, and those that are offline now as well. */
-static int read_whole_affinity(pid_t tid, struct cpumask *ret)
+static int read_affinity_with_offline(pid_t tid, struct cpumask *ret)
 {
 	static const char key[] = "\nCpus_allowed_list:";
 	_cleanup_free_ char *text = NULL;
@@ -136,7 +136,7 @@ static int read_whole_affinity(pid_t tid, struct cpumask *ret)
 	return cpumask_parse_list(list, 0, ret, NULL);
 }
 
-int thread_read_whole(const char *which, char **ret)
+int thread_read_with_offline(const char *which, char **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	pid_t tid;
@@ -146,7 +146,7 @@ int thread_read_whole(const char *which, char **ret)
 	if (r == 0)
 		r = cpumask_new(&cpus);
 	if (r == 0)
-		r = read_whole_affinity(tid, cpus);
+		r = read_affinity_with_offline(tid, cpus);
 	return r < 0 ? r : format_list(cpus, ret);
 }
 
@@ -165,7 +165,7 @@ static int parse_list(const char *text, struct cpumask **ret)
 
 int thread_write(const char *which, const char *text)
 {
-	_cleanup_(cpumask) struct cpumask *cpus = NULL, *now = NULL, *whole = NULL;
+	_cleanup_(cpumask) struct cpumask *cpus = NULL, *now = NULL, *with_offline = NULL;
 	struct affinity affinity;
 	pid_t tid;
 	int r;
@@ -176,21 +176,21 @@ int thread_write(const char *which, const char *text)
 	if (r == 0)
 		r = cpumask_export(cpus, &affinity, sizeof(affinity));
 	if (r == 0)
-		r = cpumask_new(&whole);
+		r = cpumask_new(&with_offline);
 	if (r < 0)
 		return r;
 	if (!cpumask_equal(cpus, now))
 		return write_affinity(tid, &affinity);
 	/* Kernels that remember what was asked for would forget it for what it is now. */
-	r = read_whole_affinity(tid, whole);
+	r = read_affinity_with_offline(tid, with_offline);
 	if (r < 0)
 		return is_hidden(r) ? 0 : r;
-	return cpumask_equal(whole, now) ? 0 : write_affinity(tid, &affinity);
+	return cpumask_equal(with_offline, now) ? 0 : write_affinity(tid, &affinity);
 }
 
 /* Whether these CPUs are all that its cpuset allows: 1, 0, an error. 0 where the cpuset is hidden,
  * unless they are all that are online. */
-static int is_everywhere(pid_t tid, const struct cpumask *cpus)
+static int may_run_everywhere(pid_t tid, const struct cpumask *cpus)
 {
 	_cleanup_(cpumask) struct cpumask *most = NULL;
 	int r;
@@ -209,21 +209,21 @@ static int is_everywhere(pid_t tid, const struct cpumask *cpus)
 }
 
 /* Whether that is what `cpus` are: those that are online, which alone remain in `of`. */
-static bool are_online_of(
+static bool is_online_part(
 	const struct cpumask *cpus, struct cpumask *of, const struct cpumask *online)
 {
 	cpumask_and(of, of, online);
 	return cpumask_equal(cpus, of);
 }
 
-static int was_moved_by_kernel(pid_t tid, struct cpumask *old, struct cpumask *set,
+static int was_changed_by_kernel(pid_t tid, struct cpumask *old, struct cpumask *set,
 	const struct cpumask *now, const struct cpumask *online)
 {
 	bool forgotten = cpumask_is_empty(set) || !cpumask_subset(set, old);
 
-	if (are_online_of(now, old, online) || are_online_of(now, set, online))
+	if (is_online_part(now, old, online) || is_online_part(now, set, online))
 		return 1;
-	return forgotten ? is_everywhere(tid, now) : 0;
+	return forgotten ? may_run_everywhere(tid, now) : 0;
 }
 
 /*
@@ -231,7 +231,7 @@ static int was_moved_by_kernel(pid_t tid, struct cpumask *old, struct cpumask *s
  * it had become; and where that had been forgotten, or was to be as soon as the thread ran, all
  * that its cpuset allows now.
  */
-int thread_is_kernels(const char *which, const char *old, const char *set, const char *now)
+int thread_made_by_kernel(const char *which, const char *old, const char *set, const char *now)
 {
 	_cleanup_(cpumask) struct cpumask *o = NULL, *s = NULL, *n = NULL, *online = NULL;
 	pid_t tid;
@@ -250,7 +250,7 @@ int thread_is_kernels(const char *which, const char *old, const char *set, const
 		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
 	if (r < 0)
 		return r == -ENOENT || r == -EINVAL ? 0 : r;
-	return was_moved_by_kernel(tid, o, s, n, online);
+	return was_changed_by_kernel(tid, o, s, n, online);
 }
 
 int follower_read(const char *which, char **ret)
@@ -262,7 +262,7 @@ int follower_read(const char *which, char **ret)
 
 	r = read_thread(which, &tid, &cpus);
 	if (r == 0)
-		r = is_everywhere(tid, cpus);
+		r = may_run_everywhere(tid, cpus);
 	if (r < 0)
 		return r;
 	text = r > 0 ? strdup(EVERYWHERE) : cpumask_format_list(cpus);
@@ -309,7 +309,7 @@ static const struct journal_entry *find_entry(const struct scene *s, const char 
 {
 	const struct journal_entry *entry = s->journal ? journal_find(s->journal, path) : NULL;
 
-	return entry && !entry->left ? entry : NULL;
+	return entry && !entry->left_alone ? entry : NULL;
 }
 
 /* Of a thread that may run on all CPUs that are online: whether it has chosen that. Only in the
@@ -319,7 +319,7 @@ static int read_choice_of_online(const struct scene *s, pid_t tid)
 	_cleanup_free_ char *cpuset = NULL;
 	int r;
 
-	r = read_whole_affinity(tid, s->cpuset);
+	r = read_affinity_with_offline(tid, s->cpuset);
 	if (r < 0)
 		return is_hidden(r) ? CHOICE_NONE : r;
 	if (cpumask_subset(s->offline, s->cpuset) ||
@@ -497,13 +497,13 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 
 /* Whether a thread of the root cpuset may run on all CPUs that are online, but not on all of those
  * that are or were missing: 1, 0, an error. */
-static int is_cut(pid_t tid, const struct cpumask *missing)
+static int is_narrowed(pid_t tid, const struct cpumask *missing)
 {
-	_cleanup_(cpumask) struct cpumask *whole = NULL, *now = NULL, *online = NULL;
+	_cleanup_(cpumask) struct cpumask *with_offline = NULL, *now = NULL, *online = NULL;
 	_cleanup_free_ char *cpuset = NULL;
 	int r;
 
-	r = cpumask_new(&whole);
+	r = cpumask_new(&with_offline);
 	if (r == 0)
 		r = cpumask_new(&now);
 	if (r == 0)
@@ -512,17 +512,17 @@ static int is_cut(pid_t tid, const struct cpumask *missing)
 		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
 	if (r < 0)
 		return r;
-	r = read_whole_affinity(tid, whole);
+	r = read_affinity_with_offline(tid, with_offline);
 	if (r == 0)
 		r = read_affinity(tid, now);
 	if (r < 0)
 		return is_hidden(r) ? 0 : r;
-	if (cpumask_subset(missing, whole) || !cpumask_subset(now, whole))
+	if (cpumask_subset(missing, with_offline) || !cpumask_subset(now, with_offline))
 		return 0;
 	/* That a thread is not on a CPU which has come back just now is not the thread's choice. */
 	cpumask_or(now, now, missing);
 	cpumask_and(now, now, online);
-	r = is_everywhere(tid, now);
+	r = may_run_everywhere(tid, now);
 	if (r <= 0)
 		return r;
 	/* A thread of another one gets them back with its cpuset. */
@@ -534,40 +534,41 @@ static int is_cut(pid_t tid, const struct cpumask *missing)
 
 /* Whether an earlier restore has left this over. It found all that were cut, and the journal has
  * forgotten the choice of those that it could put back. */
-static bool is_left_over(const struct journal *journal)
+static bool is_from_a_restore(const struct journal *journal)
 {
 	for (size_t i = 0; i < journal->n; i++) {
-		if (!journal->entries[i].left && !journal->entries[i].waits)
+		if (!journal->entries[i].left_alone && !journal->entries[i].waits_for_cpu)
 			return false;
 	}
 	return true;
 }
 
-static int widen_thread(const struct cpumask *missing, struct journal *journal, bool left_over,
+static int widen_thread(const struct cpumask *missing, struct journal *journal, bool from_a_restore,
 	struct knob_plan *plan, const struct task *task)
 {
 	struct thread_paths paths = name_thread(task);
 	int r;
 
 	if (!is_movable(task) || is_of_interrupt(task) || journal_find(journal, paths.chooser) ||
-		(left_over && !journal_find(journal, paths.follower)))
+		(from_a_restore && !journal_find(journal, paths.follower)))
 		return 0;
-	r = is_cut(task->tid, missing);
+	r = is_narrowed(task->tid, missing);
 	if (r > 0 && follower_write(strchr(paths.follower, ':') + 1, EVERYWHERE) == 0)
-		r = is_cut(task->tid, missing);
+		r = is_narrowed(task->tid, missing);
 	if (r <= 0)
 		return r;
 	return add_knob(plan, 0, KNOB_WORD, task, paths.follower, EVERYWHERE);
 }
 
-int threads_find_cut(const struct cpumask *missing, struct journal *journal, struct knob_plan *plan)
+int threads_find_narrowed(
+	const struct cpumask *missing, struct journal *journal, struct knob_plan *plan)
 {
 	_cleanup_(tasks) struct tasks *tasks = NULL;
-	bool left_over = is_left_over(journal);
+	bool from_a_restore = is_from_a_restore(journal);
 	int r;
 
 	r = tasks_read(NULL, &tasks);
 	for (size_t i = 0; r == 0 && i < tasks->n; i++)
-		r = widen_thread(missing, journal, left_over, plan, &tasks->items[i]);
+		r = widen_thread(missing, journal, from_a_restore, plan, &tasks->items[i]);
 	return r;
 }

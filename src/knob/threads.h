@@ -41,9 +41,9 @@
 #define THREAD_SCHEME "thread"
 int thread_read(const char *which, char **ret);
 int thread_write(const char *which, const char *text);
-int thread_is_kernels(const char *which, const char *old, const char *set, const char *now);
+int thread_made_by_kernel(const char *which, const char *old, const char *set, const char *now);
 /* With those that are offline: what is put back. */
-int thread_read_whole(const char *which, char **ret);
+int thread_read_with_offline(const char *which, char **ret);
 
 /* What they are together, in tables. */
 #define THREADS_FOLD "affinities of threads"
@@ -76,7 +76,7 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
  * followers. Whose choice is in the journal is left alone; so are all that are not in one that an
  * earlier restore has left over.
  */
-int threads_find_cut(
+int threads_find_narrowed(
 	const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 
 #endif

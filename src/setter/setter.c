@@ -505,7 +505,7 @@ static int verify(struct knob_plan *plan, void *context)
 static bool is_refusal(
 	int error, const struct verification *v, const struct engine_failure *failure)
 {
-	return !knob_error_is_ours(-error) && !failure->left && (v->failed || failure->path);
+	return !knob_error_is_ours(-error) && !failure->not_undone && (v->failed || failure->path);
 }
 
 /* For --strict: a knob of which the plan knows that it would refuse, as newer kernels tell of
@@ -531,7 +531,7 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 		const struct knob_backend *backend;
 		const char *rest;
 
-		if (knob->word != KNOB_UNAVAILABLE || !knob->before || !knob->wanted)
+		if (knob->word != KNOB_UNAVAILABLE || !knob->before_apply || !knob->wanted)
 			continue;
 		backend = knob_find_backend(setter->backends, knob->path, &rest);
 		if (backend && backend->fleeting)
@@ -560,7 +560,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.backends = setter->backends,
 		.rank = setter->rank,
 		.may_stay = setter->may_stay,
-		.find_cut = setter->find_cut,
+		.find_narrowed = setter->find_narrowed,
 		.is_moved = setter->is_moved,
 		.verify = verify,
 		.context = &verification,
@@ -650,14 +650,14 @@ static void say_waiting(const struct setter *setter, const struct restore_rows *
 		if (n++ == 0)
 			first = row;
 	}
-	if (!first || !news || !rows->waits_for)
+	if (!first || !news || !rows->awaited_cpus)
 		return;
 	if (n > 1)
 		snprintf(more, sizeof(more), " and %zu more", n - 1);
-	many = strpbrk(rows->waits_for, ",-");
+	many = strpbrk(rows->awaited_cpus, ",-");
 	say("%s (%s)%s: not as before, for CPU%s %s %s offline; `%s restore` puts back the rest when %s "
 	    "online again",
-		first->name, first->path, more, many ? "s" : "", rows->waits_for,
+		first->name, first->path, more, many ? "s" : "", rows->awaited_cpus,
 		many ? "are" : "is", setter->name, many ? "they are" : "it is");
 }
 
@@ -708,7 +708,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 		.tool = setter->name,
 		.backends = setter->backends,
 		.may_stay = setter->may_stay,
-		.find_cut = setter->find_cut,
+		.find_narrowed = setter->find_narrowed,
 		.is_moved = setter->is_moved,
 		.force = a->force,
 	};

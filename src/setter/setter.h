@@ -74,7 +74,7 @@ struct setter {
 	/* As in struct engine. */
 	unsigned (*rank)(const char *path);
 	bool (*may_stay)(const char *path, int error);
-	int (*find_cut)(
+	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 	int (*is_moved)(const char *path);
 	/* What a person can do about a knob that could not be put back for that errno (positive);

@@ -46,7 +46,7 @@ struct request {
 };
 
 static const struct knob_backend backends[] = {
-	{ THREAD_SCHEME, thread_read, thread_write, thread_is_kernels, thread_read_whole,
+	{ THREAD_SCHEME, thread_read, thread_write, thread_made_by_kernel, thread_read_with_offline,
 		THREADS_FOLD },
 	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, NULL, THREADS_FOLD },
 	{ 0 },
@@ -443,8 +443,8 @@ static int verify_smt(const struct setter_target *target, struct knob_plan *plan
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 
-		if (knob->cpu >= 0 && !knob->wanted && knob->before && knob->now &&
-			!knob_equal(KNOB_NUMBER, knob->before, knob->now))
+		if (knob->cpu >= 0 && !knob->wanted && knob->before_apply && knob->now &&
+			!knob_equal(KNOB_NUMBER, knob->before_apply, knob->now))
 			r = cpumask_set(also, knob->cpu);
 	}
 	if (r < 0)

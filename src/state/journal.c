@@ -229,8 +229,8 @@ int journal_copy(const struct journal *journal, struct journal **ret)
 		r = journal_add(copy, e->group, e->kind, e->path, e->name, e->old, e->new);
 		if (r == 0) {
 			copy->entries[i].since = e->since;
-			copy->entries[i].left = e->left;
-			copy->entries[i].waits = e->waits;
+			copy->entries[i].left_alone = e->left_alone;
+			copy->entries[i].waits_for_cpu = e->waits_for_cpu;
 		}
 	}
 	if (r < 0)
@@ -312,8 +312,8 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 			append_field(&t, e->new);
 		else
 			text_append(&t, "\t" UNKNOWN);
-		if (e->left || e->waits)
-			text_append(&t, e->left ? "\t" LEFT : "\t" WAITS);
+		if (e->left_alone || e->waits_for_cpu)
+			text_append(&t, e->left_alone ? "\t" LEFT : "\t" WAITS);
 		text_append(&t, "\n");
 	}
 	text_appendf(&t, "end\t%zu\t", journal->n);
@@ -388,8 +388,8 @@ static int parse_knob_line(struct journal *journal, char *line)
 		known ? fields[NEW] : NULL);
 	if (r == 0) {
 		journal->entries[journal->n - 1].since = since;
-		journal->entries[journal->n - 1].left = left;
-		journal->entries[journal->n - 1].waits = waits;
+		journal->entries[journal->n - 1].left_alone = left;
+		journal->entries[journal->n - 1].waits_for_cpu = waits;
 	}
 	return r;
 }

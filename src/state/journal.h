@@ -48,10 +48,11 @@ struct journal_entry {
 	char *path;
 	char *name;
 	char *old;
-	char *new;  /* NULL: not known */
-	bool left;  /* a restore found it changed by somebody else, and said so */
-	bool waits; /* a restore could not put it back, for a CPU was offline, and said so */
-	bool drop;  /* see journal_drop() */
+	char *new;	    /* NULL: not known */
+	bool left_alone;    /* a restore found it changed by somebody else, and said so */
+	bool waits_for_cpu; /* a restore could not put it back, for a CPU was offline, and said so
+			     */
+	bool drop;	    /* see journal_drop() */
 };
 
 /* Entries stand in the order in which their knobs are turned. */

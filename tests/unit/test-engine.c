@@ -868,7 +868,7 @@ static void assert_waits_for(const char *cpus)
 	struct engine_failure failure = { 0 };
 
 	assert_int_equal(restore_journal(&engine_plain, &rows, &failure), 0);
-	assert_string_equal(rows.waits_for ? rows.waits_for : "none", cpus);
+	assert_string_equal(rows.awaited_cpus ? rows.awaited_cpus : "none", cpus);
 	for (size_t i = 0; i < rows.n; i++)
 		assert_int_equal(rows.items[i].again, rows.items[i].word == RESTORE_WAITING);
 	restore_rows_clear(&rows);
@@ -1118,7 +1118,7 @@ static void test_waiting_is_over(_unused_ void **state)
 }
 
 /* As the kernel cuts threads that nobody has written down: it is found while CPU 1 is offline. */
-static int find_cut(
+static int find_narrowed(
 	const struct cpumask *missing, _unused_ struct journal *journal, struct knob_plan *plan)
 {
 	assert_int_equal(cpumask_weight(missing), 1);
@@ -1132,7 +1132,7 @@ static void test_cut_by_kernel(_unused_ void **state)
 	struct knob_plan plan = { 0 };
 	char words[256];
 
-	engine.find_cut = find_cut;
+	engine.find_narrowed = find_narrowed;
 	set("a", "1");
 	set("thread", "all");
 	add(&plan, 0, "a", "0");
@@ -1165,7 +1165,7 @@ static void test_cut_and_back(_unused_ void **state)
 	struct knob_plan plan = { 0 };
 	char words[256];
 
-	engine.find_cut = find_cut;
+	engine.find_narrowed = find_narrowed;
 	set("a", "1");
 	set("b", "1");
 	set("thread", "all");
@@ -1197,7 +1197,7 @@ static void test_cut_by_undoing(_unused_ void **state)
 	struct knob_plan plan = { 0 };
 	char words[256];
 
-	engine.find_cut = find_cut;
+	engine.find_narrowed = find_narrowed;
 	set("a", "1");
 	set("bad", "1")->write_error = EIO;
 	set("thread", "all");

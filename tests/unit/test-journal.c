@@ -71,8 +71,8 @@ static void assert_same(const struct journal *a, const struct journal *b)
 		assert_true(!x->new == !y->new);
 		if (x->new)
 			assert_string_equal(x->new, y->new);
-		assert_int_equal(x->left, y->left);
-		assert_int_equal(x->waits, y->waits);
+		assert_int_equal(x->left_alone, y->left_alone);
+		assert_int_equal(x->waits_for_cpu, y->waits_for_cpu);
 	}
 }
 
@@ -99,8 +99,8 @@ static void test_format(_unused_ void **state)
 	assert_int_equal(journal_add(journal, 0, KNOB_CHOICE, "x:b\tc", "", "a\nb\\t", NULL), 0);
 	assert_int_equal(journal_add(journal, 1, KNOB_NUMBER, "/sys/b", "b", "1", "0"), 0);
 	assert_int_equal(journal_add(journal, 1, KNOB_LIST, "/sys/c", "c", "1", NULL), 0);
-	journal->entries[2].left = true;
-	journal->entries[3].waits = true;
+	journal->entries[2].left_alone = true;
+	journal->entries[3].waits_for_cpu = true;
 	for (size_t i = 0; i < journal->n; i++)
 		journal->entries[i].since = 7;
 	assert_int_equal(text_replace(&journal->online, "0-3,8"), 0);
@@ -131,8 +131,8 @@ static void test_round_trip(_unused_ void **state)
 			assert_int_equal(journal_add(journal, (unsigned)(i * 50), kind, path,
 						 odd[i], odd[j], (i + j) % 5 ? odd[i] : NULL),
 				0);
-			journal->entries[journal->n - 1].left = (i + j) % 3 == 0;
-			journal->entries[journal->n - 1].waits = (i + j) % 3 == 1;
+			journal->entries[journal->n - 1].left_alone = (i + j) % 3 == 0;
+			journal->entries[journal->n - 1].waits_for_cpu = (i + j) % 3 == 1;
 			kind = kind == KNOB_FREQUENCY ? KNOB_WORD : (enum knob_kind)(kind + 1);
 		}
 	}
@@ -160,8 +160,8 @@ static void test_many(_unused_ void **state)
 					 i % 2 ? "f" : NULL),
 			0);
 		assert_string_equal(journal_find(journal, path)->path, path);
-		journal_find(journal, path)->left = i % 5 == 0;
-		journal_find(journal, path)->waits = i % 5 == 1;
+		journal_find(journal, path)->left_alone = i % 5 == 0;
+		journal_find(journal, path)->waits_for_cpu = i % 5 == 1;
 	}
 	text = journal_format(journal, BOOT);
 	back = parse(text);
