@@ -149,15 +149,15 @@ static bool tells_offline_cpus(const struct restoring *restoring, const struct j
 	return knob_read_with_offline(restoring->engine->backends, entry->path, &with_offline) == 0;
 }
 
-/* Has it wait for those CPUs of the set that are offline, if there are any. */
-static void wait_for_cpus(struct restoring *restoring, size_t index, const struct cpumask *cpus)
+/* Has it wait for those CPUs of the set that are offline, if there are any. `was_offline`: those
+ * that were so when the journal was begun; NULL: they do not count. */
+static void wait_for_cpus(struct restoring *restoring, size_t index, const struct cpumask *cpus,
+	const struct cpumask *was_offline)
 {
 	const struct hotplug *hotplug = restoring->hotplug;
-	const struct cpumask *const offline[] = { hotplug->missing, hotplug->taken,
-		hotplug->offline_before };
-	size_t n = tells_offline_cpus(restoring, &restoring->journal->entries[index]) ? 3 : 2;
+	const struct cpumask *const offline[] = { hotplug->missing, hotplug->taken, was_offline };
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(offline) && offline[i]; i++) {
 		cpumask_for_each (cpu, offline[i]) {
 			if (cpumask_isset(cpus, cpu)) {
 				restoring->states[index].waits_for_cpu = true;
@@ -178,7 +178,7 @@ static int drop_absent_cpus(struct restoring *restoring, size_t index)
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	const struct hotplug *hotplug = restoring->hotplug;
 	_cleanup_(cpumask) struct cpumask *cpus = NULL, *there = NULL;
-	bool is_mask = entry->kind == KNOB_MASK;
+	bool is_mask = entry->kind == KNOB_MASK, tells_offline;
 	char *partial;
 	int r;
 
@@ -192,11 +192,12 @@ static int drop_absent_cpus(struct restoring *restoring, size_t index)
 		return r;
 	cpumask_andnot(there, hotplug->present, hotplug->missing);
 	cpumask_andnot(there, there, hotplug->taken);
-	if (tells_offline_cpus(restoring, entry) && !cpumask_is_empty(hotplug->online))
+	tells_offline = tells_offline_cpus(restoring, entry);
+	if (tells_offline && !cpumask_is_empty(hotplug->online))
 		cpumask_and(there, there, hotplug->online);
 	if (knob_parse_cpus(entry->kind, entry->old, cpus) < 0 || cpumask_subset(cpus, there))
 		return 0;
-	wait_for_cpus(restoring, index, cpus);
+	wait_for_cpus(restoring, index, cpus, tells_offline ? hotplug->offline_before : NULL);
 	cpumask_and(cpus, cpus, there);
 	if (cpumask_is_empty(cpus))
 		return -ENODATA;
@@ -478,7 +479,8 @@ static void wait_for_lost_file(struct restoring *restoring, size_t index)
 	if ((state->word != RESTORE_FAILED && state->word != RESTORE_GONE) ||
 		hotplug_find_cpu_of_file(restoring->hotplug, entry->path, &cpus) <= 0)
 		return;
-	wait_for_cpus(restoring, index, cpus);
+	/* It is a file, and no file tells offline CPUs. */
+	wait_for_cpus(restoring, index, cpus, NULL);
 	state->word = RESTORE_WAITING;
 	state->error = 0;
 }

@@ -499,13 +499,16 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
  * that are or were missing: 1, 0, an error. */
 static int is_narrowed(pid_t tid, const struct cpumask *missing)
 {
-	_cleanup_(cpumask) struct cpumask *with_offline = NULL, *now = NULL, *online = NULL;
+	_cleanup_(cpumask) struct cpumask *with_offline = NULL, *now = NULL, *online = NULL,
+					  *allowed = NULL;
 	_cleanup_free_ char *cpuset = NULL;
 	int r;
 
 	r = cpumask_new(&with_offline);
 	if (r == 0)
 		r = cpumask_new(&now);
+	if (r == 0)
+		r = cpumask_new(&allowed);
 	if (r == 0)
 		r = cpumask_new(&online);
 	if (r == 0)
@@ -522,14 +525,12 @@ static int is_narrowed(pid_t tid, const struct cpumask *missing)
 	/* That a thread is not on a CPU which has come back just now is not the thread's choice. */
 	cpumask_or(now, now, missing);
 	cpumask_and(now, now, online);
-	r = may_run_everywhere(tid, now);
-	if (r <= 0)
-		return r;
-	/* A thread of another one gets them back with its cpuset. */
-	r = isolation_read_cpuset(tid, now, &cpuset);
+	r = isolation_read_cpuset(tid, allowed, &cpuset);
 	if (r < 0)
 		return is_hidden(r) ? 0 : r;
-	return strcmp(cpuset, "/") == 0;
+	/* A thread of another one gets them back with its cpuset. */
+	return strcmp(cpuset, "/") == 0 &&
+		(cpumask_equal(now, online) || cpumask_subset(allowed, now));
 }
 
 /* Whether an earlier restore has left this over. It found all that were cut, and the journal has
