@@ -11,35 +11,37 @@
 #include "knob/order.h"
 #include "knob/restore.h"
 
-/* Whether this one is to be written. */
+/* Whether this knob is to be written. */
 static bool is_to_write(const struct knob *knob)
 {
 	return !knob->settled && knob->wanted && knob->now && knob->word == KNOB_NONE;
 }
 
-/* Whether another knob may change this one as a side effect. */
+/* Whether this knob is only to be kept: turning another knob may change it as a side effect. */
 static bool is_to_keep(const struct knob *knob)
 {
 	return !knob->settled && !knob->wanted && knob->now;
 }
 
-/* Whether this one is as wanted, and another knob may move it as a side effect. */
+/* Whether this knob has the wanted value already, which another knob may change as a side effect.
+ */
 static bool is_to_guard(const struct knob *knob)
 {
 	return !knob->settled && knob->wanted && knob->now &&
 		(knob->word == KNOB_ALREADY || knob->word == KNOB_APPLIED);
 }
 
-/* How it is without us. */
+/* The value that restore is to put back. */
 static const char *value_to_put_back(const struct knob *knob)
 {
 	return knob->with_offline ? knob->with_offline : knob->now;
 }
 
 /*
- * All that is going to change, with what it is now; what it will be is not known until it has been
- * read back. What the journal says already of how a knob was before stays, but for those that a
- * restore has left to somebody else: what they are now is how the machine is without us.
+ * Notes all knobs that may change, with the values that they have now. What they will become is not
+ * known until they have been read back. If the journal has an old value of a knob already, that one
+ * stays. The exception is a knob that a restore has left to somebody else: its value now is the one
+ * to put back later.
  */
 static int note_in_journal(const struct engine *engine, struct journal *earlier,
 	struct journal *journal, const struct knob_plan *plan)
@@ -51,8 +53,8 @@ static int note_in_journal(const struct engine *engine, struct journal *earlier,
 
 		if (!is_to_write(knob) && !is_to_keep(knob) && !is_to_guard(knob))
 			continue;
-		/* The journal begins as a copy of the one before, which need not be sorted anew
-		 * for each addition. */
+		/* The journal began as a copy of the earlier one. Entries are looked up in the
+		 * earlier one, because the journal would be sorted again after each addition. */
 		entry = earlier ? journal_find(earlier, knob->path) : NULL;
 		if (entry) {
 			entry = &journal->entries[entry - earlier->entries];
@@ -73,8 +75,8 @@ static int note_in_journal(const struct engine *engine, struct journal *earlier,
 	return engine->rank ? journal_sort(journal, engine->rank) : 0;
 }
 
-/* It was not taken. Returns the error when that is a failure of the whole: it always is where what
- * was asked for may come all the same, later. */
+/* Notes that the knob did not take the wanted value. Returns the error if the apply has to fail
+ * because of that: always if the value may still arrive later in spite of the refusal. */
 static int note_refusal(
 	const struct engine *engine, struct knob *knob, int error, struct engine_failure *failure)
 {
@@ -92,8 +94,9 @@ static int note_refusal(
 }
 
 /*
- * What it is now cannot be read, and so is not known. The journal keeps what it was. Returns the
- * error when that is a failure of the whole: not where it has gone, and its setting with it.
+ * Notes that the knob cannot be read back, so that its value is not known. The journal keeps the
+ * old value. Returns the error if the apply has to fail because of that: it need not if the knob is
+ * gone, because its setting is gone with it.
  */
 static int note_unreadable(
 	const struct engine *engine, struct knob *knob, int error, struct engine_failure *failure)
@@ -107,7 +110,7 @@ static int note_unreadable(
 	return error;
 }
 
-/* Limits that were refused, now that the others stand. */
+/* Writes limits again that were refused, now that the other limits of their group are set. */
 static int write_refused_limits_again(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
@@ -127,7 +130,7 @@ static int write_refused_limits_again(
 	return 0;
 }
 
-/* Knobs that were as wanted until another one was turned. */
+/* Writes knobs that had the wanted value until another knob was turned. */
 static int write_moved(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
@@ -154,13 +157,14 @@ static int write_moved(
 	return 0;
 }
 
-/* Writes in the plan's order, and stops at the first failure of the whole. */
+/* Writes the knobs in the order of the plan. Stops at the first failure that fails the apply. */
 static int write_knobs(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
 	int r;
 
-	/* All of them first: one that fails may have moved others, whose turn has not come. */
+	/* This is noted for all knobs before the first write: a write that fails may already have
+	 * moved knobs that come later in the plan. */
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
 
@@ -191,7 +195,7 @@ static int write_knobs(
 	return r < 0 ? r : write_moved(engine, plan, failure);
 }
 
-/* Whether knobs that were as wanted had to be written after all. */
+/* Whether a knob that had the wanted value already had to be written after all. */
 static bool any_guarded_turned(const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
@@ -201,8 +205,8 @@ static bool any_guarded_turned(const struct knob_plan *plan)
 	return false;
 }
 
-/* Whether a knob that took its value has it. Returns an error when it has not, and that is a
- * failure of the whole. */
+/* Checks whether a knob that accepted the wanted value has it now. Returns an error if it has not
+ * and the apply has to fail because of that. */
 static int judge_knob(
 	const struct engine *engine, struct knob *knob, struct engine_failure *failure)
 {
@@ -226,8 +230,9 @@ static int judge_knob(
 	return -EINVAL;
 }
 
-/* Reads everything back that was written or may have moved, and judges. What was only guarded, and
- * found to be in its place after the last write, is not read once more, unless it may come late. */
+/* Reads all knobs back that were written or may have moved, and judges them. A knob that had the
+ * wanted value already was checked after the last write, and is not read again unless its value may
+ * change late. */
 static int read_knobs_back(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
@@ -247,7 +252,8 @@ static int read_knobs_back(
 				  deadline, &now)
 			: knob_read(engine->backends, knob->path, &now);
 		if (r < 0 && !knob->wanted) {
-			/* A file that another knob took away, such as that of an offline CPU. */
+			/* Another knob has removed the file, for example by taking a CPU offline.
+			 */
 			free(TAKE_PTR(knob->now));
 			continue;
 		}
@@ -268,15 +274,16 @@ static int read_knobs_back(
 	return 0;
 }
 
-/* Whether a knob that was read is as it was before us, and nothing of ours may come to it yet. One
- * that was as wanted already may be moved by another that is put back. */
+/* Whether a knob that could not be set still has its old value, and nothing that we wrote can
+ * arrive late. Then there is nothing to put back. This does not hold for a knob that went well:
+ * even if it had the wanted value already, putting back another knob may move it. */
 static bool is_untouched(const struct engine *engine, const struct knob *knob, const char *old)
 {
 	return knob->wanted && !knob_went_well(knob) && knob_equal(knob->kind, knob->now, old) &&
 		(knob->error != 0 || !knob_comes_late(engine->backends, knob->kind, knob->path));
 }
 
-/* What the knobs have become, into the journal. What is not known stays so there. */
+/* Writes into the journal what the knobs have become, as far as that is known. */
 static int note_outcome(const struct engine *engine, const struct layers *layers,
 	struct journal *journal, struct knob_plan *plan)
 {
@@ -290,7 +297,8 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		entry = knob->before_apply ? journal_find(journal, knob->path) : NULL;
 		if (!entry)
 			continue;
-		/* What shows where another setter has turned it since, is that one's. */
+		/* If another setter has turned the knob since, the value now is that setter's. Ours
+		 * is the one that the other setter found. */
 		above = layers_find_above(layers, entry);
 		now = above ? above->old : knob->now;
 		r = text_replace(&knob->original, entry->old);
@@ -306,7 +314,7 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 	return 0;
 }
 
-/* The machine is not as it was: that is said, too. */
+/* Adds to the failure that not everything could be put back. */
 static void say_not_undone(struct engine_failure *failure, const char *tool)
 {
 	char *both;
@@ -319,8 +327,8 @@ static void say_not_undone(struct engine_failure *failure, const char *tool)
 	failure->what = both;
 }
 
-/* After a failed apply: knobs and journal as they were before it. Where that cannot be, the journal
- * knows how it was, and `restore` may have more luck. */
+/* After a failed apply, makes the knobs and the journal what they were before it. If some knob
+ * cannot be put back, the journal keeps the old values, and a later `restore` may succeed. */
 static void undo_apply(const struct engine *engine, struct knob_plan *plan,
 	const struct journal *journal, const struct journal *earlier,
 	struct engine_failure *failure)
@@ -332,7 +340,7 @@ static void undo_apply(const struct engine *engine, struct knob_plan *plan,
 	if (r == 0)
 		r = restore_turned(engine, plan, journal->online, remaining);
 	if (r < 0 || remaining->n > 0) {
-		/* Without a journal before it, what waits is all that is left to do. */
+		/* If there was no earlier journal, only what remains is still to be done. */
 		if (r == 0 && !earlier)
 			(void)journal_save(remaining);
 		say_not_undone(failure, engine->tool);
@@ -344,8 +352,8 @@ static void undo_apply(const struct engine *engine, struct knob_plan *plan,
 		(void)journal_remove(engine->tool);
 }
 
-/* A knob that is not there, or cannot even be read. What the plan has settled is for whoever made
- * the plan to refuse. */
+/* With --strict: fails if a knob is not there or cannot be read. Rows that the plan has settled are
+ * the setter's own business. */
 static int refuse_unreadable(
 	const struct engine *engine, const struct knob_plan *plan, struct engine_failure *failure)
 {
@@ -360,8 +368,8 @@ static int refuse_unreadable(
 	return 0;
 }
 
-/* Whether there is a knob to turn, or one of which the journal does not know what it has become:
- * an apply was killed before it could write that down. */
+/* Whether there is a knob to turn, or one whose outcome the journal does not know because an apply
+ * was killed before it could write it down. */
 static bool is_anything_to_do(struct journal *earlier, const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
@@ -379,7 +387,7 @@ static bool is_anything_to_do(struct journal *earlier, const struct knob_plan *p
 	return false;
 }
 
-/* Writes the journal that may be needed to turn the knobs back. */
+/* Writes the journal that is needed to put the knobs back. */
 static int write_journal(const struct engine *engine, struct journal *earlier,
 	const struct knob_plan *plan, struct journal **ret)
 {
@@ -398,7 +406,7 @@ static int write_journal(const struct engine *engine, struct journal *earlier,
 	return r;
 }
 
-/* From the first knob to the journal of what they have become. */
+/* Turns the knobs, checks them, and writes into the journal what they have become. */
 static int turn_knobs(const struct engine *engine, const struct layers *layers,
 	struct journal *journal, struct knob_plan *plan, struct engine_failure *failure)
 {

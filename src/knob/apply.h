@@ -8,12 +8,13 @@
 #include "knob/engine.h"
 
 /*
- * Turns the knobs, under engine_lock(). In this order: read everything, write the journal, turn the
- * knobs, read them back, verify(), write down what they have become. A knob that is as wanted is
- * not written.
- * When one fails that must not, all that was turned in this call is turned back, and the errno of
- * the first is returned. Settings of an earlier call, which the plan may not mention, stay, and so
- * does what the journal says was there before them.
+ * Turns the knobs, under engine_lock(). It reads every knob, writes the journal, turns the knobs,
+ * reads them back, calls verify(), and writes into the journal what the knobs have become. A knob
+ * that already has the wanted value is not written.
+ *
+ * If a knob fails that must not fail, all knobs that this call has turned are put back, and the
+ * errno of the first failure is returned. Settings of an earlier call stay, also those that this
+ * plan does not mention, and so do their old values in the journal.
  */
 int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure);
 

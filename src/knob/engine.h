@@ -23,9 +23,9 @@ struct engine {
 	 * failure: it is said, and the journal keeps the entry for another try; EBUSY says that
 	 * others use the knob by now, and the journal forgets it. NULL: never. */
 	bool (*may_stay)(const char *path, int error);
-	/* After a restore while CPUs are offline, but for those that a setter took before: adds
-	 * knobs that are not in the journal, and lost these CPUs for good; they are put back when
-	 * these are online again. NULL: there are none. */
+	/* Called after a restore if CPUs are or were offline that no setter has taken: adds knobs
+	 * that lost these CPUs for good, also those that are not in the journal. They are put back
+	 * when the CPUs are online again. NULL: there are no such knobs. */
 	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 	/* Whether a daemon that the setter has told to stay away moves this knob all the same,
@@ -46,7 +46,7 @@ struct engine {
 struct engine_failure {
 	char *what;	 /* malloc'd; NULL when there is nothing to add to the errno */
 	char *path;	 /* malloc'd */
-	bool not_undone; /* and not everything could be put back */
+	bool not_undone; /* after the failure not everything could be put back */
 };
 void engine_failure_clear(struct engine_failure *failure);
 /* Unless one is set already: the first is the one that explains the rest. The path may be NULL. */

@@ -33,7 +33,8 @@ static bool is_online_file(const char *path)
 	return text_starts_with(path, CPU_DIR "/cpu") && name && strcmp(name, "/online") == 0;
 }
 
-/* The CPUs that a setter has taken offline by its journal, or may have when it was killed. */
+/* Adds the CPUs that a setter has taken offline according to its journal. If the setter was killed,
+ * the journal does not know, and the CPU counts as taken. */
 static int add_taken(const struct journal *journal, struct cpumask *ret)
 {
 	int r = 0;
@@ -53,8 +54,8 @@ static int add_taken(const struct journal *journal, struct cpumask *ret)
 	return r;
 }
 
-/* Those that a setter has taken offline. It brings them back, and gives threads back what they had
- * of those that had gone before. */
+/* Finds the CPUs that a setter has taken offline, which are neither missing nor offline_before: the
+ * setter will bring them back, and will give their CPUs back to threads. */
 static int find_taken(const struct journal *own, struct hotplug *hotplug)
 {
 	_cleanup_(cpumask) struct cpumask *all = NULL;
@@ -142,7 +143,7 @@ int hotplug_note_online(struct journal *journal)
 	return list ? text_replace(&journal->online, list) : -ENOMEM;
 }
 
-/* CPU 0 of most machines, for one, never goes. */
+/* Whether each of these CPUs can go offline: CPU 0 of most machines cannot. */
 static bool can_all_go_offline(const struct cpumask *cpus)
 {
 	cpumask_for_each (cpu, cpus) {
@@ -160,23 +161,27 @@ static bool is_of_interrupt(const char *path)
 	static const char directory[] = "/proc/irq/";
 	const char *number = path + strlen(directory);
 
-	/* default_smp_affinity nobody changes but who writes it. */
+	/* The kernel never changes default_smp_affinity by itself. */
 	return text_starts_with(path, directory) && *number >= '0' && *number <= '9';
 }
 
+/* Whether the mask `now` of an interrupt, which was set to `set`, may have come about by hotplug.
+ */
 static bool made_mask(const struct hotplug *hotplug, const struct cpumask *set,
 	const struct cpumask *now, struct cpumask *scratch)
 {
 	if (!cpumask_is_empty(hotplug->missing) && cpumask_equal(now, hotplug->online))
 		return true;
-	/* A driver has asked for it since then: those that are offline are taken out. */
+	/* The driver has requested the interrupt again, which takes offline CPUs out of its mask.
+	 */
 	cpumask_and(scratch, set, hotplug->present);
 	if (!cpumask_subset(scratch, hotplug->online)) {
 		cpumask_and(scratch, scratch, hotplug->online);
 		if (cpumask_equal(now, scratch))
 			return true;
 	}
-	/* They are back, and all had gone: it stays where it was sent then. */
+	/* All its CPUs have been offline and are back, and the interrupt stays where it was sent
+	 * meanwhile. */
 	if (cpumask_is_empty(set) || cpumask_intersects(now, set) || !can_all_go_offline(set))
 		return false;
 	cpumask_andnot(scratch, hotplug->online, set);
@@ -209,7 +214,7 @@ int hotplug_find_cpu_of_file(const struct hotplug *hotplug, const char *path, st
 	_cleanup_(cpumask) struct cpumask *all = NULL, *cpus = NULL;
 	int cpu, r;
 
-	/* That file is there to bring it back. */
+	/* The file `online` remains while its CPU is offline: it serves to bring the CPU back. */
 	if (is_online_file(path))
 		return 0;
 	r = knob_find_cpus(path, &cpu, &all);

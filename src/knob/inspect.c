@@ -24,13 +24,13 @@ int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplu
 	if (!backend || !backend->made_by_kernel)
 		return 1;
 	r = backend->made_by_kernel(rest, entry->old, outcome, now);
-	/* When CPUs went, it may have forgotten what was set. */
+	/* When CPUs went offline, the kernel may have forgotten the value that was set. */
 	if (r == 0 && !cpumask_is_empty(hotplug->missing))
 		r = backend->made_by_kernel(rest, entry->old, "", now);
 	return r < 0 ? r : !r;
 }
 
-/* Of CPUs that are offline, which may be back when it is put back. */
+/* Reads the value with offline CPUs, which may be online again when the knob is put back. */
 static int inspect_with_offline(const struct engine *engine, struct knob *knob)
 {
 	_cleanup_free_ char *with_offline = NULL;
@@ -57,9 +57,10 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 		return r;
 	free(TAKE_PTR(knob->now));
 	r = knob_read(engine->backends, knob->path, &knob->now);
-	/* Nothing may be turned that could not be put back: neither this knob, nor another one that
-	 * changes this one as a side effect. What the journal has, can be: the file of a CPU that
-	 * is offline since answers EBUSY. */
+	/* If this knob cannot be read it could not be put back. So neither this knob may be turned,
+	 * nor another one that changes this one as a side effect. If the journal has the knob, its
+	 * old value is known, and the knob may be turned: for example, files of a CPU that went
+	 * offline since answer EBUSY. */
 	if (r < 0 &&
 		(knob_error_is_ours(-r) ||
 			(!knob->wanted &&

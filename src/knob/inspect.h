@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the knobs of a plan stand.
+ * What the knobs of a plan are now, compared with what is wanted and with the journal.
  */
 #ifndef QUIESCE_KNOB_INSPECT_H
 #define QUIESCE_KNOB_INSPECT_H
@@ -9,19 +9,19 @@
 #include "knob/hotplug.h"
 
 /*
- * Reads every knob of the plan, and from the journal what it was: fills now, original, word, error
- * and note. Without write access to anything. -EBADMSG for a damaged journal; an errno that is ours
- * (knob_error_is_ours()) for a knob of which nothing can be said.
+ * Reads every knob of the plan, and takes its original value from the journal: fills now, original,
+ * word, error and note. Writes nothing. -EBADMSG for a damaged journal, and an errno of ours
+ * (knob_error_is_ours()) if this process cannot find out about a knob.
  */
 int inspect_plan(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure);
-/* The same with a journal that was loaded; NULL for none. */
+/* The same with a journal that the caller has loaded; NULL for none. */
 int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
 	struct engine_failure *failure);
 
-/* Whether somebody else changed what the journal says that we have set: it is neither that nor what
- * was there before, and not what the kernel has made of it. 1, 0, or an error when that cannot be
- * told. */
+/* Whether somebody else has changed a knob that the journal says we have set: its value is neither
+ * what we set, nor what it was before, nor something that the kernel may have made of either. 1, 0,
+ * or an error if that cannot be found out. */
 int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplug,
 	const struct journal_entry *entry, const char *now);
 

@@ -56,13 +56,13 @@ struct knob {
 
 	/* Filled by the engine. */
 	char *now; /* NULL when it cannot be read, or could not be read back: it is not known */
-	/* As `now` before the engine wrote anything, with CPUs that are offline as well; NULL where
-	 * there are none of which `now` does not tell. */
+	/* As `now` before the engine wrote anything, but with CPUs that are offline; NULL if that
+	 * is the same as `now`. */
 	char *with_offline;
-	char *before_apply; /* as `now` before the engine wrote anything; NULL if that cannot touch
-			       it */
-	bool turned;	    /* it was written itself */
-	char *original;	    /* from the journal; NULL when we never changed it */
+	/* `now` before the engine wrote anything; NULL if no write can touch this knob. */
+	char *before_apply;
+	bool turned;	/* the engine has written this knob */
+	char *original; /* from the journal; NULL when we never changed it */
 	enum knob_word word;
 	int error;  /* positive errno behind UNAVAILABLE and DENIED, 0 if there is none */
 	char *note; /* more of why, for a person; may be NULL. A setter may set it, too */
@@ -94,12 +94,12 @@ struct knob_backend {
 	const char *scheme;
 	int (*read)(const char *rest, char **ret); /* malloc'd, one line */
 	int (*write)(const char *rest, const char *text);
-	/* 1 or 0, or an error: whether `now` may be what the kernel alone has made of a knob that
-	 * was `old` at first, and was found to be `set` when all had been turned, or "" if that may
-	 * have been lost since: then nobody changed it. May be NULL. */
+	/* Whether the kernel alone may have made the value `now` of a knob that was `old` at first
+	 * and `set` after all knobs had been turned; `set` is "" if the kernel may have forgotten
+	 * that value. Then nobody has changed the knob. 1, 0 or an error. May be NULL. */
 	int (*made_by_kernel)(const char *rest, const char *old, const char *set, const char *now);
-	/* As read, but with CPUs that are offline as well, which read leaves out. NULL where read
-	 * leaves nothing out. */
+	/* As read(), with the CPUs that are offline, which read() leaves out. NULL if read() leaves
+	 * nothing out. */
 	int (*read_with_offline)(const char *rest, char **ret);
 	/* They end by themselves all the time, so that one that is gone is no news. What they are
 	 * together (the `fold` of struct knob); NULL for others. */
@@ -118,8 +118,8 @@ bool knob_comes_late(const struct knob_backend *backends, enum knob_kind kind, c
 
 /* The backends of a setter, ended by one with scheme NULL; NULL for none but files. */
 int knob_read(const struct knob_backend *backends, const char *path, char **ret);
-/* As knob_read(), with CPUs that are offline as well, of which that does not tell; -ENOENT for
- * knobs of which it tells all. */
+/* As knob_read(), with the CPUs that are offline, which knob_read() leaves out. -ENOENT for knobs
+ * of which knob_read() leaves nothing out. */
 int knob_read_with_offline(const struct knob_backend *backends, const char *path, char **ret);
 /* One write(2) of the whole text; once more when the answer is EBUSY. */
 int knob_write(const struct knob_backend *backends, const char *path, const char *text);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Knobs that several setters have turned, one over the other: each of their journals has what was
- * there before its own setter, and only that of the lowest layer is the machine without us.
+ * Knobs that several setters have turned, one after the other. Each setter is a layer: its journal
+ * has the value that it found. Only the journal of the lowest layer has the value of the machine
+ * without any setter.
  *
- * Setters may be restored in any order, and may have been killed before they knew what they had
- * made of a knob. So a layer that others lie over is not written back: it is taken out from below
- * them. Its original becomes that of the next layer above (struct journal_entry, since), whose
- * journal is saved first, so that the original is never without a journal.
+ * Setters may be restored in any order, and may have been killed before they knew what a knob had
+ * become. So when a setter is restored and another layer lies above, the knob is not written.
+ * Instead the layer above takes over the old value, and the lower layer is gone. The journal of the
+ * layer above is saved first, so that at every moment some journal has the old value. Which layer
+ * lies above which is told by `since` of struct journal_entry.
  *
- * All under engine_lock().
+ * All functions are to be called under engine_lock().
  */
 #ifndef QUIESCE_KNOB_LAYERS_H
 #define QUIESCE_KNOB_LAYERS_H
@@ -19,21 +21,22 @@
 /* The journals of the other setters. */
 struct layers {
 	struct journal **journals;
-	bool *is_changed; /* of each journal: layers_save() writes it */
+	bool *is_changed; /* for each journal: layers_save() has to write it */
 	size_t n;
 };
 
-/* All but that of the tool. One that is damaged is left out: nothing of it can be put back. */
+/* Reads all journals but that of the tool. A damaged journal is left out, because nothing that it
+ * says can be put back. */
 int layers_read(const char *tool, struct layers **ret);
 void layers_free(struct layers *layers);
 DEFINE_CLEANUP(layers, layers_free);
 
-/* The entry of the next layer over this one; NULL when it is the topmost. */
+/* The entry of the next layer above this entry; NULL if this is the topmost layer. */
 struct journal_entry *layers_find_above(
 	const struct layers *layers, const struct journal_entry *entry);
-/* Gives what was there before the entry to the layer above. */
+/* Gives the old value of the entry to the layer above. */
 int layers_hand_over(struct layers *layers, const struct journal_entry *entry);
-/* Writes the journals that have been given something. */
+/* Writes the journals that have taken over an old value. */
 int layers_save(const struct layers *layers);
 
 #endif

@@ -1,4 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The rule of what restore does with an entry of the journal. An entry has two values: `old`, which
+ * the knob had before the setter turned it, and `new`, which it had afterwards. If the journal of
+ * another setter says that it has turned the knob since, that journal takes over our `old`, and the
+ * knob is not touched (HANDED). If the knob is neither at `old` nor at `new`, and the kernel has
+ * not made that value by itself, then somebody else has changed the knob, and it stays as it is
+ * unless the user forces it (FOREIGN); the same holds if another setter has found such a value. All
+ * other knobs are ours to put back, the last group first: a knob that is at `old` already is not
+ * written (UNCHANGED), the others are written and read back (DONE). If the kernel refuses a list of
+ * CPUs because some of them are offline or unplugged, the list is written without these, and the
+ * entry waits for those that are offline; an entry whose file is gone with an offline CPU waits,
+ * too (WAITING). A knob that no longer exists, or all of whose CPUs are unplugged, is given up
+ * (GONE). If the kernel refuses a write and the setter expects that, the knob is REFUSED; any other
+ * error is FAILED. When all groups are done, every knob is compared once more, because putting one
+ * knob back may have moved another. The journal keeps the entries that are FOREIGN, WAITING,
+ * FAILED, or REFUSED with another error than EBUSY, for the next restore. If one FAILED, the
+ * journal also keeps the entries of all lower groups, although they were put back.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +29,7 @@
 #include "knob/restore.h"
 
 enum {
-	NOTHING_FAILED = -1, /* in place of a group */
+	NOTHING_FAILED = -1, /* stands in place of the number of a group that failed */
 };
 
 void restore_rows_clear(struct restore_rows *rows)
@@ -53,29 +71,29 @@ const char *restore_word_name(enum restore_word word)
 /* What restoring has done with an entry so far. */
 struct restore_state {
 	enum restore_word word;
-	int error; /* positive errno */
-	char *now;
-	bool outcome_known; /* the journal said what the knob had become */
-	bool turned;	    /* by this process, which wants it back also where it cannot be read */
-	bool leave_alone;   /* it is not ours to put back */
-	bool has_layer_above;	 /* another setter has turned it since */
-	size_t writes_when_read; /* how much had been written when it was read last */
-	char *partial_old; /* what was there before without CPUs that are not there; NULL for all of
-			      it */
-	bool waits_for_cpu; /* some of these are offline, and may come back */
+	int error;	      /* positive errno */
+	char *now;	      /* what the knob was when it was read last */
+	bool outcome_known;   /* the journal said what the knob had become */
+	bool turned;	      /* this process wrote the knob: it is put back even if unreadable */
+	bool leave_alone;     /* the knob is not ours to put back */
+	bool has_layer_above; /* another setter has turned the knob since */
+	size_t writes_when_read; /* restoring.writes at the time of that reading */
+	/* The old value without the CPUs that are absent now; NULL: the old value is used. */
+	char *partial_old;
+	bool waits_for_cpu; /* some CPUs of the old value are offline, and may come back */
 };
 
 struct restoring {
 	const struct engine *engine;
 	struct journal *journal;
-	struct restore_state *states; /* of its entries */
-	struct layers *layers;	      /* of the other setters */
-	struct hotplug *hotplug;      /* as it is since the last group was put back */
-	struct cpumask *awaited;      /* all CPUs that are waited for */
-	struct cpumask *absent;	      /* offline at some time since restoring began */
-	struct order_place *places;   /* of the journal's entries, in the order of the walk */
-	struct knob_plan narrowed;    /* find_narrowed() */
-	size_t writes;
+	struct restore_state *states; /* one for each entry of the journal */
+	struct layers *layers;	      /* the journals of the other setters */
+	struct hotplug *hotplug;      /* read again before each group */
+	struct cpumask *awaited;      /* all CPUs for which some knob waits */
+	struct cpumask *absent;	    /* CPUs that were offline at some time since restoring began */
+	struct order_place *places; /* the entries, in the order in which they are put back */
+	struct knob_plan narrowed;  /* what find_narrowed() found */
+	size_t writes;		    /* how many writes were tried */
 };
 
 static void cleanup_restoring(struct restoring *restoring)
@@ -99,8 +117,9 @@ static void fail_entry(struct restore_state *state, int r)
 	state->error = -r;
 }
 
-/* Whether a knob whose whole text that is has every CPU, and had not before: then that is no choice
- * any more, though nothing shows of it until the CPUs that are offline are back. */
+/* Whether the knob, whose value with offline CPUs is given, now allows every CPU although its old
+ * value did not. The kernel has then forgotten the old value. This cannot be seen from the online
+ * CPUs alone. 1, 0 or -ENOMEM. */
 static int was_widened_to_all(const struct restoring *restoring, const struct journal_entry *entry,
 	const char *with_offline)
 {
@@ -120,8 +139,8 @@ static int was_widened_to_all(const struct restoring *restoring, const struct jo
 		cpumask_subset(hotplug->present, now) && !cpumask_subset(hotplug->present, old);
 }
 
-/* Whether a text of the knob, which was read just now, means what was there before, as far as that
- * is still to be had: 1 or 0, and an errno when that cannot be told. */
+/* Whether a text that was just read from the knob means the old value, or as much of the old value
+ * as can be had now: 1 or 0, or an errno if that cannot be found out. */
 static int matches_old(const struct restoring *restoring, size_t index, const char *text)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
@@ -129,7 +148,7 @@ static int matches_old(const struct restoring *restoring, size_t index, const ch
 	_cleanup_free_ char *with_offline = NULL;
 	int r;
 
-	/* With CPUs that are offline, of which the text of some knobs does not tell. */
+	/* The text of some knobs leaves out the CPUs that are offline. */
 	r = knob_read_with_offline(restoring->engine->backends, entry->path, &with_offline);
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -140,8 +159,8 @@ static int matches_old(const struct restoring *restoring, size_t index, const ch
 	return r < 0 ? r : !r;
 }
 
-/* Whether what was written down of a knob may have CPUs that were offline then already, which
- * others take from it all the same. */
+/* Whether the knob can be read with its offline CPUs. The old value of such a knob may hold CPUs
+ * that were offline already when it was read, and that the kernel has taken from the knob since. */
 static bool tells_offline_cpus(const struct restoring *restoring, const struct journal_entry *entry)
 {
 	_cleanup_free_ char *with_offline = NULL;
@@ -149,8 +168,9 @@ static bool tells_offline_cpus(const struct restoring *restoring, const struct j
 	return knob_read_with_offline(restoring->engine->backends, entry->path, &with_offline) == 0;
 }
 
-/* Has it wait for those CPUs of the set that are offline, if there are any. `was_offline`: those
- * that were so when the journal was begun; NULL: they do not count. */
+/* Makes the entry wait for those of the given CPUs that are offline, if there are any.
+ * `was_offline` are CPUs that were offline already when the journal was begun; NULL: they do not
+ * count. */
 static void wait_for_cpus(struct restoring *restoring, size_t index, const struct cpumask *cpus,
 	const struct cpumask *was_offline)
 {
@@ -168,10 +188,10 @@ static void wait_for_cpus(struct restoring *restoring, size_t index, const struc
 }
 
 /*
- * Takes CPUs that are not there out of what is to be put back: those that were unplugged since, and
- * those that went offline. 1, 0 when there are none, and -ENODATA when no other is left. For what
- * the kernel did not take, only: most masks have bits of CPUs that never were, and many files take
- * those that are offline.
+ * Leaves out of the old value the CPUs that were unplugged or went offline since it was read, and
+ * keeps the result as partial_old. 1, 0 if there are no such CPUs, -ENODATA if no other CPU
+ * remains. To be called only after the kernel has refused the old value: most masks have bits of
+ * CPUs that never existed, and many files accept CPUs that are offline.
  */
 static int drop_absent_cpus(struct restoring *restoring, size_t index)
 {
@@ -208,7 +228,7 @@ static int drop_absent_cpus(struct restoring *restoring, size_t index)
 	return 1;
 }
 
-/* Nothing was written since it was read last, so that it need not be read again. */
+/* Whether nothing was written since the knob was read, so that it need not be read again. */
 static bool is_read_since_last_write(
 	const struct restoring *restoring, const struct restore_state *state)
 {
@@ -232,8 +252,9 @@ static int read_now(const struct restoring *restoring, size_t index)
 	return r;
 }
 
-/* Whether another setter has turned the knob since, 1 or 0: then it is that one's to put back, and
- * this is to be judged by what that one has found. */
+/* Whether another setter has turned the knob since: 1, 0 or an errno. If so, that setter will put
+ * the knob back, and whether somebody else changed our value is judged by the value that the other
+ * setter found. */
 static int judge_layer(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *e = &restoring->journal->entries[index];
@@ -259,8 +280,8 @@ static int judge_layer(struct restoring *restoring, size_t index)
 	return r < 0 ? r : 1;
 }
 
-/* Whether somebody else changed what was read just now: 1 or 0, and an errno that is ours when that
- * cannot be told. Of a knob that itself refuses to tell, nobody can say that it is another's. */
+/* Whether somebody else changed the knob, by the value that was just read: 1 or 0, or an errno of
+ * ours if this process cannot find out. If the knob itself refuses to tell, the answer is 0. */
 static int judge_value(const struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *e = &restoring->journal->entries[index];
@@ -274,11 +295,12 @@ static int judge_value(const struct restoring *restoring, size_t index)
 }
 
 /*
- * Tells what somebody else changed from what is to be put back, before the first knob is: from then
- * on a value may also have been moved by another knob that was put back. For the same reason the
- * journal forgets what the knobs had become, so that whoever goes on after a crash does not take
- * half of our work for somebody else's. That it cannot be written keeps nobody from restoring. An
- * error, before anything is touched, for want of what this process needs to look.
+ * Decides for all entries which knobs somebody else has changed. This comes before the first knob
+ * is put back, because putting back one knob may change the value of another. For the same reason
+ * the journal forgets what the knobs had become: after a crash, the next restore must not take our
+ * half-done work for changes by somebody else. If the journal cannot be saved, restoring goes on.
+ * Returns an error, before anything is touched, if this process cannot look (for example without
+ * memory).
  */
 static int judge_entries(struct restoring *restoring)
 {
@@ -305,7 +327,7 @@ static int judge_entries(struct restoring *restoring)
 			return r;
 		if (r > 0) {
 			state->leave_alone = true;
-			/* What was only looked after, and stayed as it was, nobody has to miss. */
+			/* Our apply did not change this knob, so nothing of ours is lost. */
 			state->word = knob_equal(e->kind, e->old, e->new) ? RESTORE_UNCHANGED
 									  : RESTORE_FOREIGN;
 			continue;
@@ -328,10 +350,10 @@ static int write_text(
 }
 
 /*
- * Whether that may be the kernel's answer (0 or a negative errno) to CPUs that are not there:
- * without one that is online, beyond those that it knows, or, in a cpuset of cgroup v1, beyond
- * those of its parent (validate_change() in kernel/cgroup/cpuset.c). Any other error would come for
- * CPUs that are there as well.
+ * Whether the kernel may have given this answer (0 or a negative errno) because CPUs are absent:
+ * none of them is online, or the kernel does not know them, or the parent of a cpuset of cgroup v1
+ * does not have them (validate_change() in kernel/cgroup/cpuset.c). Any other error has nothing to
+ * do with absent CPUs.
  */
 static bool is_about_cpus(const char *path, int r)
 {
@@ -362,8 +384,8 @@ static void write_old(struct restoring *restoring, size_t index)
 										 : RESTORE_FAILED;
 }
 
-/* What somebody else has set, and another knob that was put back has moved: smt/control=on brings
- * also those CPUs online that he has taken offline. */
+/* Sets a knob back to what somebody else has set it to, if another knob that we put back has moved
+ * it: smt/control=on also brings those CPUs online that somebody else has taken offline. */
 static void keep_foreign(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
@@ -376,8 +398,9 @@ static void keep_foreign(struct restoring *restoring, size_t index)
 		(void)write_text(restoring, entry, state->now);
 }
 
-/* Whether what it waited for has come without us, and more: another tool knew more of it, or
- * somebody has chosen. What the kernel gives to one that has lost its choice is neither. */
+/* Whether a knob that waited for CPUs has been given all of them, and perhaps more, by somebody
+ * else: another tool knew more about it, or a person has chosen. It does not count if the kernel
+ * may have widened a knob whose value it had forgotten. 1, 0 or an errno. */
 static int was_widened_by_others(const struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
@@ -429,8 +452,9 @@ static void restore_entry(struct restoring *restoring, size_t index)
 	r = matches_old(restoring, index, state->now);
 	if (r < 0)
 		fail_entry(state, r);
-	/* Where the apply did not live to see what became of what comes late, what shows of it may
-	 * be from before that. */
+	/* A change that shows late may still be on its way: then the old value that was read does
+	 * not prove that the knob keeps it. This is so if the apply did not get to read the knob
+	 * back. */
 	else if (r > 0 &&
 		(state->outcome_known ||
 			!knob_comes_late(restoring->engine->backends, entry->kind, entry->path)))
@@ -469,7 +493,8 @@ static void read_entry_back(struct restoring *restoring, size_t index, int64_t d
 		fail_entry(state, r == -ENODATA ? 0 : r);
 }
 
-/* What could not be reached, for it goes and comes with a CPU. */
+/* If the file of the knob is missing only because its CPU is offline, the entry waits for that CPU.
+ */
 static void wait_for_lost_file(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
@@ -485,7 +510,7 @@ static void wait_for_lost_file(struct restoring *restoring, size_t index)
 	state->error = 0;
 }
 
-/* Nothing of a group is put back, for a reason that is none of its knobs'. */
+/* Marks all knobs of a group as failed, for a reason that has nothing to do with the knobs. */
 static void fail_group(
 	struct restoring *restoring, const struct order_place *places, size_t n, int r)
 {
@@ -499,7 +524,7 @@ static void fail_group(
 	}
 }
 
-/* Looks at the CPUs again, which come and go while knobs are put back. */
+/* Reads again which CPUs are online: that changes while knobs are put back. */
 static int read_hotplug(struct restoring *restoring)
 {
 	struct hotplug *hotplug;
@@ -515,14 +540,14 @@ static int read_hotplug(struct restoring *restoring)
 	return 0;
 }
 
-/* All of a group: first written, each at its turn, then read back, because what comes late comes
- * for all of them at the same time. */
+/* Puts back all knobs of a group. All are written before the first is read back, so that changes
+ * that show late are waited for once, and not once per knob. */
 static void restore_group(struct restoring *restoring, const struct order_place *places, size_t n)
 {
 	int64_t deadline;
 	int r;
 
-	/* The group before may have brought CPUs back. */
+	/* Putting back the previous group may have brought CPUs online. */
 	r = read_hotplug(restoring);
 	if (r < 0) {
 		fail_group(restoring, places, n, r);
@@ -547,8 +572,8 @@ static void restore_group(struct restoring *restoring, const struct order_place 
 	}
 }
 
-/* What was put back, or had not changed, may have been moved by a knob that came after it: compares
- * all once more, and writes those once more. */
+/* A knob that was put back, or had not changed, may have been moved by a knob that was put back
+ * after it. Compares all of them once more, and writes those that have moved. */
 static void restore_moved(struct restoring *restoring)
 {
 	int64_t deadline;
@@ -610,24 +635,24 @@ static int add_row(const struct engine *engine, struct restore_rows *rows,
 }
 
 /*
- * Whether an entry stays in the journal. So does one that was put back, or had not changed, while a
- * knob of a group that is undone before its own has failed: it may be moved when that is put back,
- * as it was when that was turned.
+ * Whether an entry stays in the journal. An entry that was put back, or had not changed, stays if a
+ * knob of a higher group has failed: a later restore will put that knob back, which may move this
+ * one, as turning it may have done.
  */
 static bool stays_in_journal(
 	const struct journal_entry *e, const struct restore_state *state, int64_t failed_group)
 {
 	if (state->word == RESTORE_DONE || state->word == RESTORE_UNCHANGED)
 		return !state->leave_alone && e->group < failed_group;
-	/* What is refused because it is busy, others use by now. Any other refusal may come to an
-	 * end. */
+	/* A knob that is refused as busy is in use by somebody else by now. Any other refusal may
+	 * end some day. */
 	return state->word == RESTORE_FAILED || state->word == RESTORE_FOREIGN ||
 		state->word == RESTORE_WAITING ||
 		(state->word == RESTORE_REFUSED && state->error != EBUSY);
 }
 
-/* What is left over of an entry goes into `left`, and its row to the rows, if these are wanted.
- * Takes the state's text over. */
+/* Adds the entry to the journal `remaining` if there is still something to do for it, and a row for
+ * it to the rows unless these are NULL. Takes state->now over. */
 static int note_restored(const struct engine *engine, const struct journal_entry *e,
 	struct restore_state *state, int64_t failed_group, struct journal *remaining,
 	struct restore_rows *rows)
@@ -652,9 +677,10 @@ static int note_restored(const struct engine *engine, const struct journal_entry
 	return rows ? add_row(engine, rows, e, state->word, TAKE_PTR(now), state->error) : 0;
 }
 
-/* What lost CPUs, though the journal does not say so, or because of what was put back. Also to CPUs
- * that have come back in the meantime, which the kernel does not give back either: what can be
- * widened at once is, and the plan has what waits. */
+/* Finds threads that lost CPUs although the journal does not mention them, or lost them when a knob
+ * was put back. A CPU that is online again counts as well, because the kernel does not give it back
+ * to such threads. Threads that can be widened are widened at once; those that have to wait are
+ * added to the plan. */
 static int find_narrowed(struct restoring *restoring)
 {
 	const struct engine *engine = restoring->engine;
@@ -680,7 +706,8 @@ static int find_narrowed(struct restoring *restoring)
 	return r;
 }
 
-/* Those of them that are not in the journal. */
+/* Notes the narrowed threads that are not in the journal: those that are have been noted already.
+ */
 static int note_narrowed(
 	const struct restoring *restoring, struct journal *remaining, struct restore_rows *rows)
 {
@@ -728,8 +755,8 @@ static int restoring_begin(
 	return r < 0 ? r : read_hotplug(ret);
 }
 
-/* Puts back all entries that are not to be left as they are. What cannot be put back, its state
- * says; an error is one of the whole. */
+/* Puts back all entries but those that are to be left alone. What became of each entry is in its
+ * state. An error concerns restoring as a whole, and no single entry. */
 static int restore_groups(struct restoring *restoring)
 {
 	const struct order_place *places = restoring->places;
@@ -743,8 +770,8 @@ static int restore_groups(struct restoring *restoring)
 	return find_narrowed(restoring);
 }
 
-/* What has become of the entries: rows, unless these are NULL, and in `left` what is left over.
- * *ret_result is the error of the first entry that failed, else 0. */
+/* Adds what is still to do to the journal `remaining`, and a row per entry to the rows unless these
+ * are NULL. *ret_result is the error of the first entry that failed, else 0. */
 static int collect_outcome(struct restoring *restoring, struct journal *remaining,
 	struct restore_rows *rows, int *ret_result)
 {
@@ -759,7 +786,7 @@ static int collect_outcome(struct restoring *restoring, struct journal *remainin
 		if (state->word != RESTORE_FAILED)
 			continue;
 		result = state->error ? -state->error : -EINVAL;
-		/* Backwards: the first one has the highest group. */
+		/* The places are in the order of undoing, so this is the highest group. */
 		failed_group = journal->entries[index].group;
 	}
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
@@ -779,9 +806,9 @@ static int collect_outcome(struct restoring *restoring, struct journal *remainin
 	return r;
 }
 
-/* All entries; those that are left over go into `left`. *ret_result is the error of the first that
- * failed. An error of the with_offline, such as memory that ran out, says nothing of the entries.
- */
+/* Puts all entries back, and adds what is still to do to `remaining`. *ret_result is the error of
+ * the first entry that failed, else 0. If the function itself returns an error, for example because
+ * memory ran out, nothing is known about the entries. */
 static int restore_entries(const struct engine *engine, struct journal *journal,
 	struct journal *remaining, struct restore_rows *rows, int *ret_result)
 {
@@ -800,7 +827,7 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	return r < 0 ? r : collect_outcome(&restoring, remaining, rows, ret_result);
 }
 
-/* What an apply has turned, or may have moved, as the entries of a journal. */
+/* Adds an entry to the journal for each knob that an apply has turned or may have moved. */
 static int add_turned(struct journal *journal, const struct knob_plan *plan)
 {
 	int r = 0;
@@ -815,8 +842,8 @@ static int add_turned(struct journal *journal, const struct knob_plan *plan)
 	return r;
 }
 
-/* Whether what shows of a knob may be from before it was written just now. The kernel has refused a
- * frequency for good. */
+/* Whether the write of a knob may still show later than now. A frequency that the kernel has
+ * refused will not change later. */
 static bool may_show_late(const struct knob *knob)
 {
 	return knob->turned && (knob->kind != KNOB_FREQUENCY || knob->error == 0);
@@ -862,7 +889,7 @@ int restore_journal(
 
 	r = engine_load_journal(engine, &journal, failure);
 	if (r == -ENOENT)
-		return journal_remove(engine->tool); /* one of another boot */
+		return journal_remove(engine->tool); /* there may be one of another boot */
 	if (r < 0)
 		return r;
 	r = journal_new(engine->tool, &remaining);
@@ -870,7 +897,7 @@ int restore_journal(
 		r = text_replace(&remaining->online, journal->online);
 	if (r == 0)
 		r = restore_entries(engine, journal, remaining, &rows, &result);
-	/* The journal stays, and restoring can be repeated. */
+	/* The journal is kept as it is, so that restoring can be repeated. */
 	if (r < 0) {
 		restore_rows_clear(&rows);
 		engine_failure_set(failure, NULL,

@@ -18,7 +18,7 @@
 
 #define ONLINE "/sys/devices/system/cpu/online"
 #define PRESENT "/sys/devices/system/cpu/present"
-/* Of a thread that follows its cpuset. */
+/* The value of a thread that may run on all CPUs of its cpuset. */
 #define EVERYWHERE "all"
 
 enum {
@@ -29,8 +29,8 @@ struct affinity {
 	unsigned long bits[CPUMASK_BYTES / sizeof(unsigned long)];
 };
 
-/* Whether an error (negative) only says that a thread is gone, or that there are no cpusets. Any
- * other would leave unknown what is to be known. */
+/* Whether a negative errno only says that a thread is gone, or that there are no cpusets. With any
+ * other error we do not know what we need to know. */
 static bool is_hidden(int r)
 {
 	return r == -ENOENT || r == -ESRCH || r == -ENODATA;
@@ -52,8 +52,9 @@ static int write_affinity(pid_t tid, const struct affinity *affinity)
 	return 0;
 }
 
-/* The thread of "TID@START"; -ENOENT when it is gone. So is one that has ended and is still listed:
- * its affinity can be written, but stays as it is when its cpuset gets its CPUs back. */
+/* The thread of "TID@START"; -ENOENT when it is gone. A thread that has ended and is still listed
+ * counts as gone: its affinity can be written, but does not change when its cpuset gets CPUs back.
+ */
 static int find_thread(const char *which, pid_t *ret)
 {
 	char path[64], text[FILE_ATTR_SIZE];
@@ -65,7 +66,7 @@ static int find_thread(const char *which, pid_t *ret)
 	if (parse_next_u64(&cursor, &tid) < 0 || tid > INT_MAX || *cursor++ != '@' ||
 		parse_u64(cursor, 0, UINT64_MAX, &start) < 0)
 		return -ENOENT;
-	/* /proc/TID/stat would add up all threads of its process. */
+	/* /proc/TID/stat would add up all threads of the process. */
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)tid, (int)tid);
 	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
 	if (r < 0)
@@ -76,7 +77,7 @@ static int find_thread(const char *which, pid_t *ret)
 	return 0;
 }
 
-/* The thread, and where it may run. */
+/* The thread, and the online CPUs that it may run on. */
 static int read_thread(const char *which, pid_t *ret_tid, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
@@ -115,7 +116,7 @@ int thread_read(const char *which, char **ret)
 	return r < 0 ? r : format_list(cpus, ret);
 }
 
-/* The CPUs that a thread may run on, and those that are offline now as well. */
+/* The CPUs that a thread may run on, with those that are offline now. */
 static int read_affinity_with_offline(pid_t tid, struct cpumask *ret)
 {
 	static const char key[] = "\nCpus_allowed_list:";
@@ -181,15 +182,16 @@ int thread_write(const char *which, const char *text)
 		return r;
 	if (!cpumask_equal(cpus, now))
 		return write_affinity(tid, &affinity);
-	/* Kernels that remember what was asked for would forget it for what it is now. */
+	/* Nothing is to change. A kernel that remembers the affinity that was asked for (from 6.2)
+	 * would replace it by the current one, so write only if offline CPUs are to be dropped. */
 	r = read_affinity_with_offline(tid, with_offline);
 	if (r < 0)
 		return is_hidden(r) ? 0 : r;
 	return cpumask_equal(with_offline, now) ? 0 : write_affinity(tid, &affinity);
 }
 
-/* Whether these CPUs are all that its cpuset allows: 1, 0, an error. 0 where the cpuset is hidden,
- * unless they are all that are online. */
+/* Whether these CPUs of a thread are all online CPUs, or all that the thread's cpuset allows: 1, 0
+ * or an error. If the cpuset cannot be seen, only the first counts. */
 static int may_run_everywhere(pid_t tid, const struct cpumask *cpus)
 {
 	_cleanup_(cpumask) struct cpumask *most = NULL;
@@ -208,7 +210,7 @@ static int may_run_everywhere(pid_t tid, const struct cpumask *cpus)
 	return cpumask_subset(most, cpus);
 }
 
-/* Whether that is what `cpus` are: those that are online, which alone remain in `of`. */
+/* Whether `cpus` are exactly the online CPUs of `of`. Takes the offline CPUs out of `of`. */
 static bool is_online_part(
 	const struct cpumask *cpus, struct cpumask *of, const struct cpumask *online)
 {
@@ -216,6 +218,7 @@ static bool is_online_part(
 	return cpumask_equal(cpus, of);
 }
 
+/* As thread_made_by_kernel(); changes `old` and `set`. */
 static int was_changed_by_kernel(pid_t tid, struct cpumask *old, struct cpumask *set,
 	const struct cpumask *now, const struct cpumask *online)
 {
@@ -227,9 +230,9 @@ static int was_changed_by_kernel(pid_t tid, struct cpumask *old, struct cpumask 
 }
 
 /*
- * What hotplug makes of an affinity: the CPUs of it that are online now, of what it was and of what
- * it had become; and where that had been forgotten, or was to be as soon as the thread ran, all
- * that its cpuset allows now.
+ * When CPUs go offline, the kernel may leave a thread with the online CPUs of `old`, or with the
+ * online CPUs of `set`. If the kernel has forgotten the affinity, or would as soon as the thread
+ * ran, it may also allow all CPUs of the thread's cpuset.
  */
 int thread_made_by_kernel(const char *which, const char *old, const char *set, const char *now)
 {
@@ -283,28 +286,30 @@ int follower_write(const char *which, const char *text)
 	r = find_thread(which, &tid);
 	if (r < 0)
 		return r;
-	/* The kernel takes of these what the cpuset allows. */
+	/* The kernel keeps only those CPUs that the cpuset allows. */
 	memset(&affinity, 0xff, sizeof(affinity));
 	return write_affinity(tid, &affinity);
 }
 
+/* What threads_add() looks at for each thread, and room for what it computes. */
 struct scene {
 	const struct cpumask *online;
-	const struct cpumask *offline; /* plugged in */
-	const struct cpumask *quiet;   /* NULL: all are kept */
+	const struct cpumask *offline; /* present but not online */
+	const struct cpumask *quiet;   /* NULL: threads are only kept as they are */
 	struct journal *journal;       /* NULL for none */
-	struct cpumask *own;	       /* where the thread may run by its own choice */
+	struct cpumask *own;	       /* the CPUs that the thread has chosen itself */
 	struct cpumask *cpuset;
 	struct cpumask *wanted;
 };
 
 enum choice {
-	CHOICE_NONE, /* it goes where its cpuset says */
-	CHOICE_OWN,  /* it is in scene->own */
-	CHOICE_GONE, /* there is nothing to write down */
+	CHOICE_NONE, /* the thread runs wherever its cpuset allows */
+	CHOICE_OWN,  /* the thread has chosen scene->own */
+	CHOICE_GONE, /* the thread is gone, and nothing is written down */
 };
 
-/* What an earlier apply wrote down; NULL where it wrote nothing, or a restore has let go of it. */
+/* What an earlier apply wrote down about a thread; NULL if it wrote nothing, or if a restore has
+ * left the thread to somebody else since. */
 static const struct journal_entry *find_entry(const struct scene *s, const char *path)
 {
 	const struct journal_entry *entry = s->journal ? journal_find(s->journal, path) : NULL;
@@ -312,8 +317,9 @@ static const struct journal_entry *find_entry(const struct scene *s, const char 
 	return entry && !entry->left_alone ? entry : NULL;
 }
 
-/* Of a thread that may run on all CPUs that are online: whether it has chosen that. Only in the
- * root cpuset its status has the others as well, if it has not. */
+/* Whether a thread that may run on all online CPUs has chosen exactly these. If it has not chosen,
+ * its status in the root cpuset lists the offline CPUs as well; in other cpusets nobody can tell.
+ */
 static int read_choice_of_online(const struct scene *s, pid_t tid)
 {
 	_cleanup_free_ char *cpuset = NULL;
@@ -323,7 +329,7 @@ static int read_choice_of_online(const struct scene *s, pid_t tid)
 	if (r < 0)
 		return is_hidden(r) ? CHOICE_NONE : r;
 	if (cpumask_subset(s->offline, s->cpuset) ||
-		!cpumask_subset(s->own, s->cpuset)) /* it has changed meanwhile */
+		!cpumask_subset(s->own, s->cpuset)) /* changed between the two readings */
 		return CHOICE_NONE;
 	r = isolation_read_cpuset(tid, s->cpuset, &cpuset);
 	if (r < 0)
@@ -331,7 +337,7 @@ static int read_choice_of_online(const struct scene *s, pid_t tid)
 	return strcmp(cpuset, "/") == 0 ? CHOICE_OWN : CHOICE_NONE;
 }
 
-/* Negative for an error. */
+/* An enum choice, or a negative errno. */
 static int read_choice(const struct scene *s, pid_t tid, const char *path)
 {
 	const struct journal_entry *entry = find_entry(s, path);
@@ -340,7 +346,7 @@ static int read_choice(const struct scene *s, pid_t tid, const char *path)
 	if (entry) {
 		if (cpumask_parse_list(entry->old, 0, s->own, NULL) < 0)
 			return CHOICE_NONE;
-		/* The others cannot be given to it now. */
+		/* CPUs that are offline cannot be given to the thread now. */
 		cpumask_and(s->own, s->own, s->online);
 		return CHOICE_OWN;
 	}
@@ -349,7 +355,7 @@ static int read_choice(const struct scene *s, pid_t tid, const char *path)
 		return is_hidden(r) ? CHOICE_GONE : r;
 	if (cpumask_equal(s->own, s->online))
 		return cpumask_is_empty(s->offline) ? CHOICE_NONE : read_choice_of_online(s, tid);
-	/* It waits for a CPU that is offline, and is given others as soon as its cpuset changes. */
+	/* All CPUs of the thread are offline. It keeps them only until its cpuset changes. */
 	if (cpumask_is_empty(s->own))
 		return CHOICE_OWN;
 	r = isolation_read_cpuset(tid, s->cpuset, NULL);
@@ -369,7 +375,7 @@ static int add_knob(struct knob_plan *plan, unsigned group, enum knob_kind kind,
 	if (r < 0)
 		return r;
 	knob->fold = THREADS_FOLD;
-	/* It may end at any moment, or be put into a cpuset without these CPUs. */
+	/* The thread may end at any moment, or be put into a cpuset without these CPUs. */
 	knob->may_be_refused = true;
 	return 0;
 }
@@ -395,13 +401,13 @@ static bool is_of_interrupt(const struct task *task)
 	return task->kernel && text_starts_with(task->comm, "irq/");
 }
 
-/* One that is there, and not ours, and that somebody can move. */
+/* Whether the thread is alive, not of this process, and allowed to be moved. */
 static bool is_movable(const struct task *task)
 {
 	return !task->dead && !task->bound && task->pid != getpid();
 }
 
-/* The paths of a thread's two knobs. */
+/* The paths of the two knobs that a thread can have. */
 struct thread_paths {
 	char follower[64];
 	char chooser[64];
@@ -471,12 +477,13 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 		r = cpumask_new(&wanted);
 	if (r == 0)
 		r = read_offline(online, &offline);
-	/* Also those that wait for an offline CPU, which may be in the journal. */
+	/* While CPUs are offline all threads are read: some may wait for an offline CPU, and may be
+	 * in the journal. */
 	if (r == 0)
 		r = tasks_read(quiet && cpumask_is_empty(offline) ? online : NULL, &tasks);
 	if (r < 0)
 		return r;
-	/* What is wrong with a damaged journal, the engine says. */
+	/* If the journal is damaged, the engine will say so. */
 	r = journal_load(tool, &journal, &why);
 	if (r < 0 && r != -ENOENT && r != -EBADMSG)
 		return r;
@@ -495,8 +502,8 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	return r;
 }
 
-/* Whether a thread of the root cpuset may run on all CPUs that are online, but not on all of those
- * that are or were missing: 1, 0, an error. */
+/* Whether a thread of the root cpuset may run on all online CPUs, but has lost one of the `missing`
+ * ones, which may be online again: 1, 0 or an error. */
 static int is_narrowed(pid_t tid, const struct cpumask *missing)
 {
 	_cleanup_(cpumask) struct cpumask *with_offline = NULL, *now = NULL, *online = NULL,
@@ -522,19 +529,21 @@ static int is_narrowed(pid_t tid, const struct cpumask *missing)
 		return is_hidden(r) ? 0 : r;
 	if (cpumask_subset(missing, with_offline) || !cpumask_subset(now, with_offline))
 		return 0;
-	/* That a thread is not on a CPU which has come back just now is not the thread's choice. */
+	/* If the thread is not on a CPU that has just come back, that is not the thread's choice.
+	 */
 	cpumask_or(now, now, missing);
 	cpumask_and(now, now, online);
 	r = isolation_read_cpuset(tid, allowed, &cpuset);
 	if (r < 0)
 		return is_hidden(r) ? 0 : r;
-	/* A thread of another one gets them back with its cpuset. */
+	/* In any other cpuset a thread gets the CPUs back together with its cpuset. */
 	return strcmp(cpuset, "/") == 0 &&
 		(cpumask_equal(now, online) || cpumask_subset(allowed, now));
 }
 
-/* Whether an earlier restore has left this over. It found all that were cut, and the journal has
- * forgotten the choice of those that it could put back. */
+/* Whether the journal holds only what an earlier restore could not finish. That restore has found
+ * all narrowed threads already. The journal no longer has the choices of the threads that it put
+ * back, which would look narrowed now. */
 static bool is_from_a_restore(const struct journal *journal)
 {
 	for (size_t i = 0; i < journal->n; i++) {
@@ -544,6 +553,7 @@ static bool is_from_a_restore(const struct journal *journal)
 	return true;
 }
 
+/* Widens a narrowed thread, or adds it to the plan if it has to wait for a CPU. */
 static int widen_thread(const struct cpumask *missing, struct journal *journal, bool from_a_restore,
 	struct knob_plan *plan, const struct task *task)
 {

@@ -5,25 +5,28 @@
  * What becomes of an affinity that sched_setaffinity(2) was asked for, from kernel/sched/core.c and
  * kernel/cgroup/cpuset.c of 6.1 and 6.12:
  *
- * - When a thread wants to run, and the last of its CPUs is offline, it gets all of its cpuset, and
- *   the affinity is forgotten by every kernel (select_fallback_rq()). Until it wants to run it
- *   keeps it. So does one that has CPUs left, in the root cpuset.
- * - When another cpuset changes its CPUs, as each does when a CPU goes offline or a partition takes
- *   it, kernels up to 6.1 give all of them to all of its threads (update_tasks_cpumask(); seen),
- *   and so they do with those that are moved into another cpuset, which is what handing down the
- *   controller means (cpuset_attach()). From 6.2 on the affinity is remembered (user_cpus_ptr).
- * - The threads of the root cpuset are left alone when CPUs go and come. So those that got there
- *   while a CPU was offline stay without it: they are moved there when the controller is no longer
- *   handed down, and what they had in the cpuset before is not widened (cpuset_attach() in 6.12),
- *   or they were in the root and a partition ended (update_tasks_cpumask() in 6.1).
- * - Of what is asked for, kernels up to 6.1 take the CPUs that are online
- *   (guarantee_online_cpus()). Later ones take the others as well for a thread of the root cpuset
- *   (cpuset_cpus_allowed() in 6.12).
- * - A thread of the root cpuset keeps those that are offline, which only its status tells, until it
- *   comes into another cpuset (cpuset_attach()). When it leaves that with the controller, it goes
- *   without them even on kernels that remember what was asked for, and those that look at that once
- *   more when a CPU comes back do not do so in the root cpuset (cpuset_handle_hotplug() in 6.12).
- * So they have to be known, and asked for again.
+ * - When a thread wants to run and all its CPUs are offline, it gets all CPUs of its cpuset, and
+ *   every kernel forgets the affinity (select_fallback_rq()). Until the thread wants to run, it
+ *   keeps the affinity. A thread of the root cpuset that still has online CPUs keeps it, too.
+ * - A cpuset other than the root changes its CPUs when a CPU goes offline or a partition takes one.
+ *   Kernels up to 6.1 then give all CPUs of the cpuset to all its threads (update_tasks_cpumask();
+ *   seen). They do the same with threads that are moved into another cpuset, and that happens to
+ * all threads when the controller is handed down (cpuset_attach()). From 6.2 on the kernel
+ * remembers the affinity (user_cpus_ptr).
+ * - The threads of the root cpuset are left alone when CPUs go and come. So a thread that got there
+ *   while a CPU was offline stays without that CPU. It may have been moved there when the
+ * controller was no longer handed down, which does not widen what it had in the cpuset before
+ *   (cpuset_attach() in 6.12), or it was in the root when a partition ended
+ *   (update_tasks_cpumask() in 6.1).
+ * - Of the CPUs that are asked for, kernels up to 6.1 take only those that are online
+ *   (guarantee_online_cpus()). Later kernels take the offline ones as well, for a thread of the
+ * root cpuset (cpuset_cpus_allowed() in 6.12).
+ * - A thread of the root cpuset keeps its offline CPUs, which only its status tells, until it comes
+ *   into another cpuset (cpuset_attach()). When it returns to the root because the controller is
+ *   withdrawn, it has lost them, even on kernels that remember the affinity. Kernels that apply the
+ *   remembered affinity again when a CPU comes back do not do so in the root cpuset
+ *   (cpuset_handle_hotplug() in 6.12).
+ * So we have to know the affinities, and ask for them again.
  */
 #ifndef QUIESCE_KNOB_THREADS_H
 #define QUIESCE_KNOB_THREADS_H
@@ -34,47 +37,48 @@
 #include "state/journal.h"
 
 /*
- * "thread:TID@START": the CPUs that it may run on, as a list, without those that are offline; START
- * is when it began (field 22 of /proc/PID/stat), because numbers are used again. -ENOENT when it is
- * gone, or has ended and waits for its parent to ask.
+ * "thread:TID@START": the CPUs that a thread may run on, as a list, without those that are offline.
+ * START is when the thread began (field 22 of /proc/PID/stat), because thread numbers are used
+ * again. -ENOENT when the thread is gone, or has ended and only waits for its parent to ask.
  */
 #define THREAD_SCHEME "thread"
 int thread_read(const char *which, char **ret);
 int thread_write(const char *which, const char *text);
 int thread_made_by_kernel(const char *which, const char *old, const char *set, const char *now);
-/* With those that are offline: what is put back. */
+/* As thread_read(), with the CPUs that are offline: this is the value that is put back. */
 int thread_read_with_offline(const char *which, char **ret);
 
-/* What they are together, in tables. */
+/* What all these knobs are called together, in tables. */
 #define THREADS_FOLD "affinities of threads"
 
-/* "follower:TID@START": the word "all" for a thread that may run wherever its cpuset allows, else
- * the CPUs as above. */
+/* "follower:TID@START": the word "all" for a thread that may run wherever its cpuset allows; for
+ * any other, its CPUs as above. */
 #define FOLLOWER_SCHEME "follower"
 int follower_read(const char *which, char **ret);
 int follower_write(const char *which, const char *text);
 
 /*
- * A knob for each thread that may be moved and that may run on fewer CPUs than its cpuset allows,
- * or may not run on one that is offline although it is in the root cpuset: without the quiet CPUs,
- * and merely kept where nothing would be left, or where all that it has is offline. Not the
- * caller's.
+ * Adds a knob for each thread that has chosen its CPUs: it may run on fewer CPUs than its cpuset
+ * allows, or it is in the root cpuset and does not have all offline CPUs. Such a thread is wanted
+ * on the CPUs that it has chosen, without the quiet ones. If no online CPU would remain, the knob
+ * is only kept as it is. Threads of this process, and those that cannot be moved, have no knob.
  *
- * Without quiet CPUs (NULL) all of them are merely kept, those that follow their cpusets as well;
- * but not the threads of interrupts, which go where these go.
+ * Without quiet CPUs (NULL) all these knobs are only kept, and threads that follow their cpusets
+ * get such a knob as well. The threads of interrupts do not: they go where their interrupts go.
  *
- * What an earlier apply has written down of a thread in the journal of the tool was its choice,
- * whatever came of that since.
+ * If the journal of the tool has an entry for a thread, that entry is what the thread has chosen,
+ * whatever its affinity has become since.
  */
 int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet);
 
 /*
- * Threads of the root cpuset that may run on all CPUs that are online, but not on all of those that
- * are `missing`, or were and are back: these CPUs they have lost as told above, and they are given
- * all. Adds those with which the kernel does not do that before the CPUs are online to the plan, as
- * followers. Whose choice is in the journal is left alone; so are all that are not in one that an
- * earlier restore has left over.
+ * Finds narrowed threads: those of the root cpuset that may run on all online CPUs, but have lost
+ * one of the `missing` CPUs as told above. A missing CPU may be online again. Narrowed threads are
+ * given all CPUs. If the kernel does not accept that before the missing CPUs are online, the thread
+ * is added to the plan as a follower. A thread whose choice is in the journal is left alone. If the
+ * journal holds only what an earlier restore could not finish, all threads without a follower's
+ * entry in it are left alone, too.
  */
 int threads_find_narrowed(
 	const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);

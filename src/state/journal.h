@@ -49,9 +49,8 @@ struct journal_entry {
 	char *name;
 	char *old;
 	char *new;	    /* NULL: not known */
-	bool left_alone;    /* a restore found it changed by somebody else, and said so */
-	bool waits_for_cpu; /* a restore could not put it back, for a CPU was offline, and said so
-			     */
+	bool left_alone;    /* a restore has left the knob as it is, and said so */
+	bool waits_for_cpu; /* the knob needs an offline CPU, and a restore has said so */
 	bool drop;	    /* see journal_drop() */
 };
 
