@@ -86,8 +86,8 @@ static int open_bus(sd_bus **ret)
 	int r;
 
 	r = sd_bus_open_system(&bus);
-	if (r < 0 && geteuid() == 0 && open_private(&bus) == 0)
-		r = 0;
+	if (r < 0 && geteuid() == 0)
+		r = open_private(&bus);
 	/* The default of 25 s is less than a busy or emulated machine's systemd can take to answer
 	 * while it reloads. */
 	if (r >= 0)
@@ -100,6 +100,26 @@ static int open_bus(sd_bus **ret)
 	return 0;
 }
 
+static bool is_connection_lost(int r)
+{
+	return r == -ECONNREFUSED || r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE ||
+		r == -ESHUTDOWN;
+}
+
+/* Waits for a systemd that is about to listen again at the socket that root may use. */
+static int open_patiently(sd_bus **ret)
+{
+	struct wait wait =
+		wait_until(clock_now_ns(CLOCK_MONOTONIC) + RECONNECT_SECONDS * NSEC_PER_SEC,
+			RECONNECT_FIRST_NS, RECONNECT_LAST_NS);
+	int r;
+
+	do {
+		r = open_bus(ret);
+	} while (is_connection_lost(r) && geteuid() == 0 && wait_step(&wait));
+	return r;
+}
+
 int unit_open(struct unit_manager **ret)
 {
 	struct unit_manager *manager;
@@ -110,7 +130,7 @@ int unit_open(struct unit_manager **ret)
 	manager = calloc(1, sizeof(*manager));
 	if (!manager)
 		return -ENOMEM;
-	r = open_bus(&manager->bus);
+	r = open_patiently(&manager->bus);
 	if (r < 0) {
 		free(manager);
 		return r;
@@ -137,21 +157,13 @@ const char *unit_why(const struct unit_manager *manager)
  * one. Then the call is to be made once more; all calls here come to the same when they are. */
 static bool has_reconnected(struct unit_manager *manager, int r)
 {
-	struct wait wait;
 	sd_bus *bus;
 
-	if (r != -ECONNRESET && r != -ENOTCONN && r != -EPIPE && r != -ESHUTDOWN)
+	if (!is_connection_lost(r) || open_patiently(&bus) < 0)
 		return false;
-	wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + RECONNECT_SECONDS * NSEC_PER_SEC,
-		RECONNECT_FIRST_NS, RECONNECT_LAST_NS);
-	do {
-		if (open_bus(&bus) == 0) {
-			sd_bus_close_unref(manager->bus);
-			manager->bus = bus;
-			return true;
-		}
-	} while (wait_step(&wait));
-	return false;
+	sd_bus_close_unref(manager->bus);
+	manager->bus = bus;
+	return true;
 }
 
 #define RETRY_LOST(manager, call)                                                       \
