@@ -34,10 +34,10 @@
 #include "basic/macro.h"
 #include "basic/random.h"
 #include "report/analysis.h"
+#include "report/summary.h"
 #include "result/csv.h"
 #include "result/document.h"
 #include "result/series.h"
-#include "report/summary.h"
 
 enum {
 	LIMIT = 64, /* bytes a run */
