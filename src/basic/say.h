@@ -5,7 +5,8 @@
  * the tree to it), for what stands in a file, or is the name of one, may be made to harm: a
  * terminal obeys control characters. Here they are written as \xNN (text_escape_control()).
  *
- * Only main.c and its neighbours in a command's folder call these; libraries are silent.
+ * Only main.c and its neighbours in a command's folder call these, and basic/options.h for them;
+ * libraries are silent.
  */
 #ifndef QUIESCE_BASIC_SAY_H
 #define QUIESCE_BASIC_SAY_H

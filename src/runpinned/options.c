@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/options.h"
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
@@ -16,124 +17,18 @@
 
 enum {
 	RUNS_DEFAULT = 25,
-	RUNS_MAX = 100 * 1000 * 1000,
+	RUNS_MAX = 100 * 1000 * 1000, /* as the rows below tell */
 	MAX_RUNS_DEFAULT = 1000,
 	FIFO_PRIORITY_DEFAULT = 50,
 	COOLDOWN_DEGREES_DEFAULT = 3,
 };
 
-enum {
-	OPT_APPEND = 256,
-	OPT_JSON,
-	OPT_CSV,
-	OPT_NAME,
-	OPT_TIMEOUT,
-	OPT_NO_ASLR,
-	OPT_ENV_PAD,
-	OPT_CLEAR_ENV,
-	OPT_NICE,
-	OPT_FIFO,
-	OPT_DROP_CACHES,
-	OPT_COOLDOWN,
-	OPT_SHOW_OUTPUT,
-	OPT_IGNORE_FAILURE,
-	OPT_UNTIL_REL_ERROR,
-	OPT_MAX_RUNS,
-	OPT_NO_WAIT,
-	OPT_EVIDENCE,
-	OPT_NO_SAVE,
-	OPT_DRY_RUN,
-	OPT_BASELINE,
-	OPT_COMMAND,
-	OPT_SEED,
-	OPT_QUIESCE,
-};
-
 /* Which of several is the one that the others are compared with says its name best. */
 static const char baseline_name[] = "baseline";
 
-static void usage(FILE *stream)
+static int take_env_pad(const char *value, void *into)
 {
-	fputs("Usage: runpinned [OPTIONS] [--] PROGRAM [ARGUMENT...]\n"
-	      "       runpinned [OPTIONS] --baseline 'PROGRAM [ARGUMENT...]' [--] PROGRAM...\n"
-	      "Run PROGRAM again and again on a CPU of its own, time each run from outside, and\n"
-	      "keep the evidence of what disturbed it.\n"
-	      "\n"
-	      "What is run:\n"
-	      "  -c, --cpus LIST           on these CPUs, as in 3 or 2-3,8; auto (the default)\n"
-	      "                            takes the isolated ones, else the best one\n"
-	      "      --quiesce             make the machine quiet before, and put it back after\n"
-	      "                            (root), see benchmark.target(7)\n"
-	      "  -n, --runs N              this many runs (default 25)\n"
-	      "  -w, --warmup N            this many before, recorded, not counted (default 1)\n"
-	      "      --until-rel-error PCT go on until the 95 % interval of the median lies\n"
-	      "                            within PCT per cent of it on either side\n"
-	      "      --max-runs N          but stop after N runs (default 1000)\n"
-	      "      --timeout SECONDS     kill a run, and all it started, that takes longer\n"
-	      "      --ignore-failure      go on when the program fails\n"
-	      "      --show-output         let the program write where runpinned writes\n"
-	      "      --no-wait             fail if another runpinned has the CPU\n"
-	      "\n"
-	      "Several programs, in turn, in an order that is drawn anew for each round:\n"
-	      "      --baseline COMMAND    this one, too, and compare PROGRAM with it\n"
-	      "      --command NAME=COMMAND\n"
-	      "                            this one, too; may be given again. All are compared\n"
-	      "                            with the baseline, or else with the first one\n"
-	      "      --seed N              draw the same orders as a run that recorded N\n"
-	      "\n"
-	      "What the program finds:\n"
-	      "      --no-aslr             the same address layout in every run\n"
-	      "      --env-pad HOW         more environment: random[:SEED], a number of\n"
-	      "                            bytes, or none (the default)\n"
-	      "      --clear-env           an environment of PATH alone\n"
-	      "      --nice N              run with niceness N\n"
-	      "      --fifo[=PRIORITY]     run with SCHED_FIFO (default 50)\n"
-	      "      --drop-caches         drop the page cache before each run (root)\n"
-	      "      --cooldown[=DEGREES]  before each run wait until the package is within\n"
-	      "                            DEGREES (default 3) of where it began\n"
-	      "\n"
-	      "What is kept:\n"
-	      "  -o, --output FILE         write the result, as pyperf JSON, to FILE\n"
-	      "      --append              add to FILE instead of replacing it\n"
-	      "      --json                write the result to standard output\n"
-	      "      --csv FILE            write one line per run to FILE, and one per\n"
-	      "                            value that the program measured itself\n"
-	      "      --no-save             keep nothing unless -o, --json or --csv says so\n"
-	      "      --name NAME           the benchmark's name (default: the program's)\n"
-	      "  -e, --events EVENT,...    count these hardware or software events, too\n"
-	      "      --evidence HOW        full (the default) or none\n"
-	      "\n"
-	      "  -q, --quiet               only warnings and errors\n"
-	      "  -v, --verbose             say more; twice: a line per run\n"
-	      "      --dry-run             say what would be done, and do nothing\n"
-	      "  -h, --help                this text\n"
-	      "  -V, --version             the version\n"
-	      "\n"
-	      "Exit status: 0 done, 1 failed (or the program did), 2 wrong use, 130 or 143\n"
-	      "interrupted. See runpinned(1).\n",
-		stream);
-}
-
-static int bad(const char *option, const char *value, const char *wanted)
-{
-	say("%s: '%s' is not %s", option, value, wanted);
-	return -EINVAL;
-}
-
-static int parse_count(
-	const char *option, const char *value, unsigned min, unsigned max, unsigned *ret)
-{
-	char wanted[64];
-
-	if (parse_uint(value, min, max, ret) == 0)
-		return 0;
-	snprintf(wanted, sizeof(wanted), "a whole number from %u to %u", min, max);
-	return bad(option, value, wanted);
-}
-
-static int parse_env_pad(const char *value, struct options *o)
-{
-	static const char wanted[] = "none, random, random:SEED or a number of bytes up to 65536";
+	struct options *o = into;
 
 	if (strcmp(value, "none") == 0) {
 		o->env_pad = ENV_PAD_NONE;
@@ -145,13 +40,13 @@ static int parse_env_pad(const char *value, struct options *o)
 	}
 	if (text_starts_with(value, "random:")) {
 		if (parse_u64(value + strlen("random:"), 0, INT64_MAX, &o->env_pad_seed) < 0)
-			return bad("--env-pad", value, wanted);
+			return -EINVAL;
 		o->env_pad = ENV_PAD_RANDOM;
 		o->env_pad_seeded = true;
 		return 0;
 	}
 	if (parse_uint(value, 0, LAUNCH_MAX_ENV_PAD, &o->env_pad_bytes) < 0)
-		return bad("--env-pad", value, wanted);
+		return -EINVAL;
 	o->env_pad = ENV_PAD_FIXED;
 	return 0;
 }
@@ -189,8 +84,9 @@ static int split_command(const char *option, const char *text, char ***ret)
 }
 
 /* In front, whatever came before: it is what the others are compared with. */
-static int parse_baseline(const char *value, struct options *o)
+static int take_baseline(const char *value, void *into)
 {
+	struct options *o = into;
 	struct option_command command = { .name = baseline_name };
 	int r;
 
@@ -210,14 +106,17 @@ static int parse_baseline(const char *value, struct options *o)
 	return 0;
 }
 
-static int parse_command(const char *value, struct options *o)
+static int take_command(const char *value, void *into)
 {
+	struct options *o = into;
 	const char *equals = strchr(value, '=');
 	struct option_command command = { 0 };
 	int r;
 
-	if (!equals || equals == value)
-		return bad("--command", value, "NAME=COMMAND");
+	if (!equals || equals == value) {
+		say("--command: '%s' is not NAME=COMMAND", value);
+		return -EINVAL;
+	}
 	r = split_command("--command", equals + 1, &command.words);
 	if (r < 0)
 		return r;
@@ -230,120 +129,88 @@ static int parse_command(const char *value, struct options *o)
 	return add_command(o, command);
 }
 
-static int parse_one(int option, const char *value, struct options *o)
+/* A text that must not be empty. */
+static int take_filled(const char *value, void *into)
+{
+	return *value ? option_text(value, into) : -EINVAL;
+}
+
+static int take_cpus(const char *value, void *into)
+{
+	return option_text(strcmp(value, "auto") == 0 ? NULL : value, into);
+}
+
+static int take_runs(const char *value, void *into)
+{
+	return parse_uint(value, 1, RUNS_MAX, into);
+}
+
+static int take_warmups(const char *value, void *into)
+{
+	return parse_uint(value, 0, RUNS_MAX, into);
+}
+
+static int take_rel_error(const char *value, void *into)
+{
+	return parse_double(value, 0.001, 100, into);
+}
+
+static int take_timeout(const char *value, void *into)
 {
 	double seconds;
-	unsigned number;
+	int r = parse_seconds(value, 0.001, 1e8, &seconds);
 
-	switch (option) {
-	case 'c':
-		o->cpus = strcmp(value, "auto") == 0 ? NULL : value;
-		return 0;
-	case 'n':
-		return parse_count("-n", value, 1, RUNS_MAX, &o->runs);
-	case 'w':
-		return parse_count("-w", value, 0, RUNS_MAX, &o->warmups);
-	case 'o':
-		o->output = value;
-		return *value ? 0 : bad("-o", value, "a file name");
-	case 'e':
-		o->events = value;
-		return *value ? 0 : bad("-e", value, "a list of events");
-	case 'q':
-		o->quiet = true;
-		return 0;
-	case 'v':
-		o->verbose++;
-		return 0;
-	case OPT_APPEND:
-		o->append = true;
-		return 0;
-	case OPT_JSON:
-		o->json = true;
-		return 0;
-	case OPT_CSV:
-		o->csv = value;
-		return *value ? 0 : bad("--csv", value, "a file name");
-	case OPT_NAME:
-		o->name = value;
-		return *value ? 0 : bad("--name", value, "a name");
-	case OPT_TIMEOUT:
-		if (parse_seconds(value, 0.001, 1e8, &seconds) < 0)
-			return bad("--timeout", value,
-				"a time such as 10, 1.5 or 2min (at least 1ms)");
-		o->timeout_ns = (int64_t)(seconds * NSEC_PER_SEC);
-		return 0;
-	case OPT_NO_ASLR:
-		o->no_aslr = true;
-		return 0;
-	case OPT_ENV_PAD:
-		return parse_env_pad(value, o);
-	case OPT_CLEAR_ENV:
-		o->clear_env = true;
-		return 0;
-	case OPT_NICE:
-		if (parse_int(value, -20, 19, &o->nice) < 0)
-			return bad("--nice", value, "a whole number from -20 to 19");
-		o->set_nice = true;
-		return 0;
-	case OPT_FIFO:
-		o->fifo_priority = FIFO_PRIORITY_DEFAULT;
-		if (!value)
-			return 0;
-		if (parse_count("--fifo", value, 1, 99, &number) < 0)
-			return -EINVAL;
-		o->fifo_priority = (int)number;
-		return 0;
-	case OPT_DROP_CACHES:
-		o->drop_caches = true;
-		return 0;
-	case OPT_COOLDOWN:
-		o->cooldown = COOLDOWN_DEGREES_DEFAULT;
-		if (value && parse_double(value, 0, 100, &o->cooldown) < 0)
-			return bad("--cooldown", value, "a number of degrees from 0 to 100");
-		return 0;
-	case OPT_SHOW_OUTPUT:
-		o->show_output = true;
-		return 0;
-	case OPT_IGNORE_FAILURE:
-		o->ignore_failure = true;
-		return 0;
-	case OPT_UNTIL_REL_ERROR:
-		if (parse_double(value, 0.001, 100, &o->rel_error) < 0)
-			return bad(
-				"--until-rel-error", value, "a per cent figure from 0.001 to 100");
-		return 0;
-	case OPT_MAX_RUNS:
-		return parse_count("--max-runs", value, 1, RUNS_MAX, &o->max_runs);
-	case OPT_NO_WAIT:
-		o->no_wait = true;
-		return 0;
-	case OPT_EVIDENCE:
-		if (strcmp(value, "full") != 0 && strcmp(value, "none") != 0)
-			return bad("--evidence", value, "full or none");
-		o->no_evidence = strcmp(value, "none") == 0;
-		return 0;
-	case OPT_NO_SAVE:
-		o->no_save = true;
-		return 0;
-	case OPT_QUIESCE:
-		o->quiesce = true;
-		return 0;
-	case OPT_DRY_RUN:
-		o->dry_run = true;
-		return 0;
-	case OPT_BASELINE:
-		return parse_baseline(value, o);
-	case OPT_COMMAND:
-		return parse_command(value, o);
-	case OPT_SEED:
-		if (parse_u64(value, 0, INT64_MAX, &o->seed) < 0)
-			return bad("--seed", value, "a whole number from 0 to 2^63 - 1");
-		o->seeded = true;
-		return 0;
-	default:
+	if (r == 0)
+		*(int64_t *)into = (int64_t)(seconds * NSEC_PER_SEC);
+	return r;
+}
+
+static int take_seed(const char *value, void *into)
+{
+	struct options *o = into;
+
+	o->seeded = true;
+	return parse_u64(value, 0, INT64_MAX, &o->seed);
+}
+
+static int take_nice(const char *value, void *into)
+{
+	struct options *o = into;
+
+	o->set_nice = true;
+	return parse_int(value, -20, 19, &o->nice);
+}
+
+static int take_fifo(const char *value, void *into)
+{
+	if (value)
+		return parse_int(value, 1, 99, into);
+	*(int *)into = FIFO_PRIORITY_DEFAULT;
+	return 0;
+}
+
+static int take_cooldown(const char *value, void *into)
+{
+	if (value)
+		return parse_double(value, 0, 100, into);
+	*(double *)into = COOLDOWN_DEGREES_DEFAULT;
+	return 0;
+}
+
+static int take_evidence(const char *value, void *into)
+{
+	bool none = strcmp(value, "none") == 0;
+
+	if (!none && strcmp(value, "full") != 0)
 		return -EINVAL;
-	}
+	*(bool *)into = none;
+	return 0;
+}
+
+static int take_verbose(const char *value _unused_, void *into)
+{
+	++*(unsigned *)into;
+	return 0;
 }
 
 /* Options that make no sense together, each with the reason. */
@@ -433,65 +300,132 @@ static int check_commands(const struct options *o)
 	return 0;
 }
 
-static int parse_all(int argc, char *argv[], struct options *o)
+static void usage(const struct option_row *rows)
 {
-	static const struct option table[] = {
-		{ "cpus", required_argument, NULL, 'c' },
-		{ "runs", required_argument, NULL, 'n' },
-		{ "warmup", required_argument, NULL, 'w' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "events", required_argument, NULL, 'e' },
-		{ "append", no_argument, NULL, OPT_APPEND },
-		{ "json", no_argument, NULL, OPT_JSON },
-		{ "csv", required_argument, NULL, OPT_CSV },
-		{ "name", required_argument, NULL, OPT_NAME },
-		{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-		{ "no-aslr", no_argument, NULL, OPT_NO_ASLR },
-		{ "env-pad", required_argument, NULL, OPT_ENV_PAD },
-		{ "clear-env", no_argument, NULL, OPT_CLEAR_ENV },
-		{ "nice", required_argument, NULL, OPT_NICE },
-		{ "fifo", optional_argument, NULL, OPT_FIFO },
-		{ "drop-caches", no_argument, NULL, OPT_DROP_CACHES },
-		{ "cooldown", optional_argument, NULL, OPT_COOLDOWN },
-		{ "show-output", no_argument, NULL, OPT_SHOW_OUTPUT },
-		{ "ignore-failure", no_argument, NULL, OPT_IGNORE_FAILURE },
-		{ "until-rel-error", required_argument, NULL, OPT_UNTIL_REL_ERROR },
-		{ "max-runs", required_argument, NULL, OPT_MAX_RUNS },
-		{ "no-wait", no_argument, NULL, OPT_NO_WAIT },
-		{ "evidence", required_argument, NULL, OPT_EVIDENCE },
-		{ "no-save", no_argument, NULL, OPT_NO_SAVE },
-		{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
-		{ "quiesce", no_argument, NULL, OPT_QUIESCE },
-		{ "baseline", required_argument, NULL, OPT_BASELINE },
-		{ "command", required_argument, NULL, OPT_COMMAND },
-		{ "seed", required_argument, NULL, OPT_SEED },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
+	fputs("Usage: runpinned [OPTIONS] [--] PROGRAM [ARGUMENT...]\n"
+	      "       runpinned [OPTIONS] --baseline 'PROGRAM [ARGUMENT...]' [--] PROGRAM...\n"
+	      "Run PROGRAM again and again on a CPU of its own, time each run from outside, and\n"
+	      "keep the evidence of what disturbed it.\n"
+	      "\n",
+		stdout);
+	option_rows_print(rows, stdout);
+	fputs("\n"
+	      "Exit status: 0 done, 1 failed (or the program did), 2 wrong use, 130 or 143\n"
+	      "interrupted. See runpinned(1).\n",
+		stdout);
+}
+
+/* As option_rows_read(). The ranks are of --c, --co, --e, --n and --no. */
+static int read_options(int argc, char *argv[], struct options *o)
+{
+	const struct option_row rows[] = {
+		{ .help = "What is run:" },
+		{ 'c', "cpus", "LIST",
+			"on these CPUs, as in 3 or 2-3,8; auto (the default)\n"
+			"takes the isolated ones, else the best one",
+			take_cpus, &o->cpus },
+		{ 0, "quiesce", NULL,
+			"make the machine quiet before, and put it back after\n"
+			"(root), see benchmark.target(7)",
+			option_set, &o->quiesce },
+		{ 'n', "runs", "N", "this many runs (default 25)", take_runs, &o->runs,
+			"a whole number from 1 to 100000000" },
+		{ 'w', "warmup", "N", "this many before, recorded, not counted (default 1)",
+			take_warmups, &o->warmups, "a whole number from 0 to 100000000" },
+		{ 0, "until-rel-error", "PCT",
+			"go on until the 95 % interval of the median lies\n"
+			"within PCT per cent of it on either side",
+			take_rel_error, &o->rel_error, "a per cent figure from 0.001 to 100" },
+		{ 0, "max-runs", "N", "but stop after N runs (default 1000)", take_runs,
+			&o->max_runs, "a whole number from 1 to 100000000" },
+		{ 0, "timeout", "SECONDS", "kill a run, and all it started, that takes longer",
+			take_timeout, &o->timeout_ns,
+			"a time such as 10, 1.5 or 2min (at least 1ms)" },
+		{ 0, "ignore-failure", NULL, "go on when the program fails", option_set,
+			&o->ignore_failure },
+		{ 0, "show-output", NULL, "let the program write where runpinned writes",
+			option_set, &o->show_output },
+		{ 0, "no-wait", NULL, "fail if another runpinned has the CPU", option_set,
+			&o->no_wait, .rank = 2 },
+
+		{ .help = "\nSeveral programs, in turn, in an order that is drawn anew for each "
+			  "round:" },
+		{ 0, "baseline", "COMMAND", "this one, too, and compare PROGRAM with it",
+			take_baseline, o },
+		{ 0, "command", "NAME=COMMAND",
+			"this one, too; may be given again. All are compared\n"
+			"with the baseline, or else with the first one",
+			take_command, o, .rank = 2 },
+		{ 0, "seed", "N", "draw the same orders as a run that recorded N", take_seed, o,
+			"a whole number from 0 to 2^63 - 1" },
+
+		{ .help = "\nWhat the program finds:" },
+		{ 0, "no-aslr", NULL, "the same address layout in every run", option_set,
+			&o->no_aslr, .rank = 1 },
+		{ 0, "env-pad", "HOW",
+			"more environment: random[:SEED], a number of\n"
+			"bytes, or none (the default)",
+			take_env_pad, o,
+			"none, random, random:SEED or a number of bytes up to 65536", .rank = 1 },
+		{ 0, "clear-env", NULL, "an environment of PATH alone", option_set, &o->clear_env,
+			.rank = 1 },
+		{ 0, "nice", "N", "run with niceness N", take_nice, o,
+			"a whole number from -20 to 19", .rank = 1 },
+		{ 0, "fifo", "[=PRIORITY]", "run with SCHED_FIFO (default 50)", take_fifo,
+			&o->fifo_priority, "a whole number from 1 to 99" },
+		{ 0, "drop-caches", NULL, "drop the page cache before each run (root)", option_set,
+			&o->drop_caches },
+		{ 0, "cooldown", "[=DEGREES]",
+			"before each run wait until the package is within\n"
+			"DEGREES (default 3) of where it began",
+			take_cooldown, &o->cooldown, "a number of degrees from 0 to 100",
+			.rank = 1 },
+
+		{ .help = "\nWhat is kept:" },
+		{ 'o', "output", "FILE", "write the result, as pyperf JSON, to FILE", take_filled,
+			&o->output, "a file name" },
+		{ 0, "append", NULL, "add to FILE instead of replacing it", option_set,
+			&o->append },
+		{ 0, "json", NULL, "write the result to standard output", option_set, &o->json },
+		{ 0, "csv", "FILE",
+			"write one line per run to FILE, and one per\n"
+			"value that the program measured itself",
+			take_filled, &o->csv, "a file name" },
+		{ 0, "no-save", NULL, "keep nothing unless -o, --json or --csv says so", option_set,
+			&o->no_save, .rank = 2 },
+		{ 0, "name", "NAME", "the benchmark's name (default: the program's)", take_filled,
+			&o->name, "a name" },
+		{ 'e', "events", "EVENT,...", "count these hardware or software events, too",
+			take_filled, &o->events, "a list of events" },
+		{ 0, "evidence", "HOW", "full (the default) or none", take_evidence,
+			&o->no_evidence, "full or none", .rank = 1 },
+
+		{ .help = "" },
+		{ 'q', "quiet", NULL, "only warnings and errors", option_set, &o->quiet },
+		{ 'v', "verbose", NULL, "say more; twice: a line per run", take_verbose,
+			&o->verbose },
+		{ 0, "dry-run", NULL, "say what would be done, and do nothing", option_set,
+			&o->dry_run },
+		{ 'h', "help", .help = "this text" },
+		{ 'V', "version", .help = "the version" },
 		{ 0 },
 	};
-	int option, r;
+	int r = option_rows_read("+", rows, argc, argv);
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:c:n:w:o:e:qvhV", table, NULL)) >= 0) {
-		switch (option) {
-		case 'h':
-			usage(stdout);
-			return 1;
-		case 'V':
-			print(stdout, "runpinned (quiesce) %s\n", QUIESCE_VERSION);
-			return 1;
-		case ':':
-		case '?':
-			say_option(option, argv, table);
-			return -EINVAL;
-		default:
-			r = parse_one(option, optarg, o);
-			if (r < 0)
-				return r;
-		}
-	}
+	if (r == 'h')
+		usage(rows);
+	else if (r == 'V')
+		print(stdout, "runpinned (quiesce) %s\n", QUIESCE_VERSION);
+	return r;
+}
+
+static int parse_all(int argc, char *argv[], struct options *o)
+{
+	int r;
+
+	r = read_options(argc, argv, o);
+	if (r != 0)
+		return r;
 	r = check_combinations(o);
 	if (r < 0)
 		return r;

@@ -68,7 +68,7 @@ struct options {
 	bool seeded;
 };
 
-/* Says what is wrong and returns -EINVAL; 0 when the program is to go on, 1 when it is done (after
+/* Says what is wrong and returns -EINVAL; 0 when it is to go on, positive when it is done (after
  * --help or --version). */
 int options_parse(int argc, char *argv[], struct options *ret);
 void options_clear(struct options *options);

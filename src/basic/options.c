@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "basic/options.h"
+#include "basic/say.h"
+
+enum {
+	FIRST_NAMELESS = 256, /* what getopt returns for options without a letter begins here */
+	HELP_COLUMN = 28,
+};
+
+int option_set(const char *value _unused_, void *into)
+{
+	*(bool *)into = true;
+	return 0;
+}
+
+int option_text(const char *value, void *into)
+{
+	*(const char **)into = value;
+	return 0;
+}
+
+static bool is_end(const struct option_row *row)
+{
+	return !row->name && !row->help;
+}
+
+static int argument_kind(const struct option_row *row)
+{
+	if (!row->argument)
+		return no_argument;
+	return *row->argument == '[' ? optional_argument : required_argument;
+}
+
+/* What getopt returns for the option of that row. */
+static int value_of(const struct option_row *rows, size_t i)
+{
+	return rows[i].letter ? rows[i].letter : FIRST_NAMELESS + (int)i;
+}
+
+/* What getopt wants to know: the names in *table, and the letters behind the mode. */
+static void describe(const struct option_row *rows, struct option table[OPTION_ROWS_MAX],
+	char letters[3 * OPTION_ROWS_MAX])
+{
+	size_t n = 0;
+
+	letters += strlen(letters);
+	for (unsigned rank = 0; rank <= OPTION_RANK_MAX; rank++) {
+		for (size_t i = 0; i < OPTION_ROWS_MAX && !is_end(&rows[i]); i++) {
+			const struct option_row *row = &rows[i];
+
+			if (!row->name || row->rank != rank)
+				continue;
+			table[n++] = (struct option){
+				.name = row->name,
+				.has_arg = argument_kind(row),
+				.val = value_of(rows, i),
+			};
+			if (!row->letter)
+				continue;
+			*letters++ = row->letter;
+			/* getopt(3): none, one or two for no, a needed and an optional argument. */
+			for (int colons = argument_kind(row); colons > 0; colons--)
+				*letters++ = ':';
+		}
+	}
+}
+
+static const struct option_row *find_row(const struct option_row *rows, int value)
+{
+	size_t i = 0;
+
+	while (value_of(rows, i) != value)
+		i++;
+	return &rows[i];
+}
+
+static int take_value(const struct option_row *row, const char *value)
+{
+	const char short_name[] = { '-', row->letter, '\0' };
+	int r = row->take(value, row->into);
+
+	if ((r == -EINVAL || r == -ERANGE) && row->wanted)
+		say("%s%s: '%s' is not %s", row->letter ? "" : "--",
+			row->letter ? short_name : row->name, value, row->wanted);
+	return r;
+}
+
+int option_rows_read(const char *mode, const struct option_row *rows, int argc, char *argv[])
+{
+	struct option table[OPTION_ROWS_MAX] = { 0 };
+	char letters[3 * OPTION_ROWS_MAX] = "";
+	int value;
+
+	/* A ':' has getopt tell an option without its argument from one that there is not. */
+	snprintf(letters, sizeof(letters), "%s:", mode);
+	describe(rows, table, letters);
+	opterr = 0;
+	while ((value = getopt_long(argc, argv, letters, table, NULL)) >= 0) {
+		const struct option_row *row;
+		int r;
+
+		if (value == ':' || value == '?') {
+			say_option(value, argv, table);
+			return -EINVAL;
+		}
+		row = find_row(rows, value);
+		if (!row->take)
+			return row->letter;
+		r = take_value(row, optarg);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void print_row(const struct option_row *row, FILE *stream)
+{
+	const char letter[] = { '-', row->letter, ',', '\0' }, *line = row->help;
+	const char *argument = row->argument ? row->argument : "";
+	char start[80];
+	int n;
+
+	n = snprintf(start, sizeof(start), "  %3s --%s%s%s", row->letter ? letter : "", row->name,
+		argument_kind(row) == required_argument ? " " : "", argument);
+	print(stream, "%-*s", HELP_COLUMN, start);
+	/* One that is too long has a line of its own. */
+	if (n >= HELP_COLUMN)
+		print(stream, "\n%*s", HELP_COLUMN, "");
+	for (;;) {
+		size_t length = strcspn(line, "\n");
+
+		print(stream, "%.*s\n", (int)length, line);
+		if (!line[length])
+			return;
+		print(stream, "%*s", HELP_COLUMN, "");
+		line += length + 1;
+	}
+}
+
+void option_rows_print(const struct option_row *rows, FILE *stream)
+{
+	for (; !is_end(rows); rows++) {
+		if (rows->name)
+			print_row(rows, stream);
+		else
+			print(stream, "%s\n", rows->help);
+	}
+}
