@@ -38,10 +38,6 @@
 #define NOTHING "shield"
 #define CONTROLLER_KNOB CONTROLLER_SCHEME ":cpuset"
 
-enum {
-	OPT_LEGACY = 1000,
-};
-
 /* Restored backwards. What systemd does by itself, when its slice has gone, is waited for after
  * that; threads come last, for every change of a cpuset may take their affinity. */
 enum {
@@ -316,32 +312,22 @@ static const char *explain(const char *path _unused_, int error)
 	return NULL;
 }
 
-static int parse_option(int option, const char *value _unused_, void *state)
-{
-	struct request *request = state;
-
-	if (option != OPT_LEGACY)
-		return -EINVAL;
-	request->legacy = true;
-	return 0;
-}
-
 int main(int argc, char *argv[])
 {
-	static const struct option options[] = {
-		{ "legacy", no_argument, NULL, OPT_LEGACY },
-		{ 0 },
-	};
 	static const struct setter_verb_own verbs[] = {
 		{ "run", "run [-c LIST] -- PROGRAM [ARGUMENT...]", run_program },
 		{ 0 },
 	};
 	struct request request = { 0 };
+	const struct option_row options[] = {
+		{ 0, "legacy", NULL, "also on cgroup v1, with two cpusets", option_set,
+			&request.legacy },
+		{ 0 },
+	};
 	const struct setter setter = {
 		.name = "cpu-shield",
 		.summary =
 			"Take CPUs from the rest of the system for benchmarks, and run these there.",
-		.help = "      --legacy              also on cgroup v1, with two cpusets\n",
 		.options = options,
 		.verbs = verbs,
 		.needs_cpus = true,
@@ -349,7 +335,6 @@ int main(int argc, char *argv[])
 		.may_stay = may_stay,
 		.find_narrowed = threads_find_narrowed,
 		.explain = explain,
-		.parse_option = parse_option,
 		.plan = plan_shield,
 		.verify = verify,
 		.state = &request,

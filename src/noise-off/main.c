@@ -9,13 +9,6 @@
 #include "basic/text.h"
 #include "noise-off/knobs.h"
 
-enum {
-	OPT_ONLY = 1000,
-	OPT_EXCEPT,
-	OPT_WITH,
-	OPT_ASLR,
-};
-
 struct wishes {
 	enum noise_wish knobs[NOISE_N];
 	bool only;   /* --only was given */
@@ -65,27 +58,34 @@ static int mark_names(
 	return 0;
 }
 
-static int parse_option(int option, const char *value, void *state)
+static int take_only(const char *value, void *into)
 {
-	struct wishes *wishes = state;
+	struct wishes *wishes = into;
 
-	switch (option) {
-	case OPT_ONLY:
-		wishes->only = true;
-		return mark_names(wishes, "--only", value, NOISE_NAMED);
-	case OPT_EXCEPT:
-		wishes->except = true;
-		return mark_names(wishes, "--except", value, NOISE_EXCEPTED);
-	case OPT_WITH:
-		return mark_names(wishes, "--with", value, NOISE_NAMED);
-	case OPT_ASLR:
-		if (strcmp(value, "keep") == 0)
-			return 0;
-		if (strcmp(value, "off") == 0)
-			return mark_names(wishes, "--aslr", "aslr", NOISE_NAMED);
-		say("--aslr: '%s' is neither off nor keep", value);
-		return -EINVAL;
-	}
+	wishes->only = true;
+	return mark_names(wishes, "--only", value, NOISE_NAMED);
+}
+
+static int take_except(const char *value, void *into)
+{
+	struct wishes *wishes = into;
+
+	wishes->except = true;
+	return mark_names(wishes, "--except", value, NOISE_EXCEPTED);
+}
+
+static int take_with(const char *value, void *into)
+{
+	return mark_names(into, "--with", value, NOISE_NAMED);
+}
+
+static int take_aslr(const char *value, void *into)
+{
+	if (strcmp(value, "keep") == 0)
+		return 0;
+	if (strcmp(value, "off") == 0)
+		return mark_names(into, "--aslr", "aslr", NOISE_NAMED);
+	say("--aslr: '%s' is neither off nor keep", value);
 	return -EINVAL;
 }
 
@@ -149,30 +149,28 @@ static int run_list(const struct setter_verb_use *use, void *state _unused_)
 
 int main(int argc, char *argv[])
 {
-	static const struct option options[] = {
-		{ "only", required_argument, NULL, OPT_ONLY },
-		{ "except", required_argument, NULL, OPT_EXCEPT },
-		{ "with", required_argument, NULL, OPT_WITH },
-		{ "aslr", required_argument, NULL, OPT_ASLR },
-		{ 0 },
-	};
 	static const struct setter_verb_own verbs[] = {
 		{ "list", "list [--json]", run_list },
 		{ 0 },
 	};
 	struct wishes wishes = { 0 };
+	const struct option_row options[] = {
+		{ 0, "only", "NAME,...", "only these; `noise-off list` has the names", take_only,
+			&wishes },
+		{ 0, "except", "NAME,...", "all but these", take_except, &wishes },
+		{ 0, "with", "NAME,...", "these as well: some are only turned if named", take_with,
+			&wishes },
+		{ 0, "aslr", "off|keep", "keep (the default) leaves address layouts random",
+			take_aslr, &wishes },
+		{ 0 },
+	};
 	const struct setter setter = {
 		.name = "noise-off",
 		.summary = "Switch off what the kernel does by itself while a benchmark runs.",
-		.help = "      --only NAME,...       only these; `noise-off list` has the names\n"
-			"      --except NAME,...     all but these\n"
-			"      --with NAME,...       these as well: some are only turned if named\n"
-			"      --aslr off|keep       keep (the default) leaves address layouts random\n",
 		.options = options,
 		.verbs = verbs,
 		.no_cpus = "none",
 		.backends = noise_backends,
-		.parse_option = parse_option,
 		.plan = make_plan,
 		.state = &wishes,
 	};

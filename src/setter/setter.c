@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "basic/parse.h"
+#include "basic/macro.h"
+#include "basic/options.h"
 #include "basic/say.h"
 #include "basic/tell.h"
 #include "basic/text.h"
@@ -21,13 +23,6 @@
 #include "state/running.h"
 
 enum {
-	OPT_DRY_RUN = 256,
-	OPT_JSON,
-	OPT_FORCE,
-	OPT_ONCE,
-	OPT_STRICT,
-	OPT_OWN = 1000, /* a setter's own options begin here */
-
 	FLEETING_SHOWN = 3,
 };
 
@@ -47,68 +42,82 @@ struct arguments {
 	char **words;
 };
 
-static void usage(const struct setter *setter, FILE *stream)
+/* `common`: the options of all setters. */
+static void usage(const struct setter *setter, const struct option_row *common)
 {
-	const char *no_cpus = setter->no_cpus ? setter->no_cpus : "all";
 	const char *what = setter->what ? setter->what : "", *space = setter->what ? " " : "";
 
-	print(stream,
+	print(stdout,
 		"Usage: %s [apply] [OPTIONS]%s%s\n"
 		"       %s status [OPTIONS]%s%s\n"
 		"       %s restore [--force] [--once] [-v] [--json]\n",
 		setter->name, space, what, setter->name, space, what, setter->name);
 	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
-		print(stream, "       %s %s\n", setter->name, own->usage);
-	print(stream,
-		"%s\n"
-		"\n"
-		"%s"
-		"  -c, --cpus LIST           for these CPUs, as in 3 or 2-3,8; default: those of\n"
-		"                            the running benchmark.target%s%s\n"
-		"      --dry-run             show what would be written, and write nothing\n"
-		"      --strict[=refused]    fail where a knob is not there or refuses; or only\n"
-		"                            where one that is there refuses\n"
-		"      --force               restore: over what somebody else changed since, too\n"
-		"      --once                restore: what an earlier one left is not said again\n"
-		"      --json                print the table as JSON\n"
-		"  -v, --verbose             show every knob\n"
-		"  -h, --help                this text\n"
-		"  -V, --version             the version\n"
+		print(stdout, "       %s %s\n", setter->name, own->usage);
+	print(stdout, "%s\n\n", setter->summary);
+	if (setter->help)
+		print(stdout, "%s", setter->help);
+	if (setter->options)
+		option_rows_print(setter->options, stdout);
+	option_rows_print(common, stdout);
+	print(stdout,
 		"\n"
 		"apply (the default) writes down what is there and then changes it; status shows\n"
 		"it; restore puts back exactly what was there.\n"
 		"Exit status: 0 done, 1 failed, 2 wrong use, 3 refused. See %s(8).\n",
-		setter->summary, setter->help ? setter->help : "",
-		setter->needs_cpus ? "" : ", else ", setter->needs_cpus ? "" : no_cpus,
 		setter->name);
 }
 
-/* The options of all setters and this one's own, malloc'd. */
-static struct option *option_table(const struct setter *setter)
+static int take_strict(const char *value, void *into)
 {
-	static const struct option common[] = {
-		{ "cpus", required_argument, NULL, 'c' },
-		{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
-		{ "json", no_argument, NULL, OPT_JSON },
-		{ "force", no_argument, NULL, OPT_FORCE },
-		{ "once", no_argument, NULL, OPT_ONCE },
-		{ "strict", optional_argument, NULL, OPT_STRICT },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-	};
-	size_t own = 0;
-	struct option *table;
+	struct arguments *a = into;
 
-	while (setter->options && setter->options[own].name)
-		own++;
-	table = calloc(ARRAY_SIZE(common) + own + 1, sizeof(*table));
-	if (!table)
-		return NULL;
-	memcpy(table, common, sizeof(common));
-	if (own > 0)
-		memcpy(table + ARRAY_SIZE(common), setter->options, own * sizeof(*table));
-	return table;
+	if (value && strcmp(value, "refused") != 0)
+		return -EINVAL;
+	a->strict = a->strict || !value;
+	a->strict_refused = a->strict_refused || value;
+	return 0;
+}
+
+/* As option_rows_read(): the options of all setters and this one's own. */
+static int read_options(const struct setter *setter, int argc, char *argv[], struct arguments *a)
+{
+	const char *no_cpus = setter->no_cpus ? setter->no_cpus : "all";
+	char cpus[128];
+	const struct option_row common[] = {
+		{ 'c', "cpus", "LIST", cpus, option_text, &a->cpus },
+		{ 0, "dry-run", NULL, "show what would be written, and write nothing", option_set,
+			&a->dry_run },
+		{ 0, "strict", "[=refused]",
+			"fail where a knob is not there or refuses; or only\n"
+			"where one that is there refuses",
+			take_strict, a, "refused" },
+		{ 0, "force", NULL, "restore: over what somebody else changed since, too",
+			option_set, &a->force },
+		{ 0, "once", NULL, "restore: what an earlier one left is not said again",
+			option_set, &a->once },
+		{ 0, "json", NULL, "print the table as JSON", option_set, &a->json },
+		{ 'v', "verbose", NULL, "show every knob", option_set, &a->verbose },
+		{ 'h', "help", .help = "this text" },
+		{ 'V', "version", .help = "the version" },
+		{ 0 },
+	};
+	struct option_row rows[OPTION_ROWS_MAX] = { 0 };
+	int r;
+
+	snprintf(cpus, sizeof(cpus),
+		"for these CPUs, as in 3 or 2-3,8; default: those of\n"
+		"the running benchmark.target%s%s",
+		setter->needs_cpus ? "" : ", else ", setter->needs_cpus ? "" : no_cpus);
+	memcpy(rows, common, sizeof(common));
+	for (size_t i = 0; setter->options && setter->options[i].name; i++)
+		rows[ARRAY_SIZE(common) - 1 + i] = setter->options[i];
+	r = option_rows_read("", rows, argc, argv);
+	if (r == 'h')
+		usage(setter, common);
+	else if (r == 'V')
+		print(stdout, "%s (quiesce) %s\n", setter->name, QUIESCE_VERSION);
+	return r;
 }
 
 static const struct setter_verb_own *find_own_verb(const struct setter *setter, const char *word)
@@ -151,63 +160,16 @@ static int parse_words(const struct setter *setter, char *words[], struct argume
 	return 0;
 }
 
-/* 0 to go on, 1 when all is done, -EINVAL after saying what is wrong. */
+/* 0 to go on, positive when all is done, -EINVAL after saying what is wrong. */
 static int parse_arguments(
 	const struct setter *setter, int argc, char *argv[], struct arguments *ret)
 {
-	_cleanup_free_ struct option *table = option_table(setter);
 	struct arguments a = { 0 };
-	int option, r;
+	int r;
 
-	if (!table)
-		return -ENOMEM;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":c:vhV", table, NULL)) >= 0) {
-		switch (option) {
-		case 'c':
-			a.cpus = optarg;
-			break;
-		case OPT_DRY_RUN:
-			a.dry_run = true;
-			break;
-		case OPT_JSON:
-			a.json = true;
-			break;
-		case OPT_FORCE:
-			a.force = true;
-			break;
-		case OPT_ONCE:
-			a.once = true;
-			break;
-		case OPT_STRICT:
-			if (optarg && strcmp(optarg, "refused") != 0) {
-				say("--strict: '%s' is not refused", optarg);
-				return -EINVAL;
-			}
-			a.strict = a.strict || !optarg;
-			a.strict_refused = a.strict_refused || optarg;
-			break;
-		case 'v':
-			a.verbose = true;
-			break;
-		case 'h':
-			usage(setter, stdout);
-			return 1;
-		case 'V':
-			print(stdout, "%s (quiesce) %s\n", setter->name, QUIESCE_VERSION);
-			return 1;
-		case ':':
-		case '?':
-			say_option(option, argv, table);
-			return -EINVAL;
-		default:
-			if (option < OPT_OWN)
-				return -EINVAL;
-			r = setter->parse_option(option, optarg, setter->state);
-			if (r < 0)
-				return r;
-		}
-	}
+	r = read_options(setter, argc, argv, &a);
+	if (r != 0)
+		return r;
 	r = parse_words(setter, argv + optind, &a);
 	if (r < 0)
 		return r;

@@ -12,9 +12,9 @@
 #ifndef QUIESCE_SETTER_SETTER_H
 #define QUIESCE_SETTER_SETTER_H
 
-#include <getopt.h>
 #include <stdbool.h>
 
+#include "basic/options.h"
 #include "knob/engine.h"
 #include "knob/knob.h"
 #include "machine/cpumask.h"
@@ -59,10 +59,9 @@ struct setter {
 	const char *name;
 	const char *summary; /* one line for --help */
 	const char *what;    /* "[base|min|max|FREQ]"; NULL for none */
-	const char *help;    /* lines of --help on `what` and the setter's own options; may be "" */
-	/* Long options of its own, ended by { 0 }; their values are 1000 and above. NULL for none.
-	 */
-	const struct option *options;
+	const char *help;    /* lines of --help on `what`; NULL for none */
+	/* Of its own, ended by { 0 }, all with a name. NULL for none. */
+	const struct option_row *options;
 	/* Ended by one without a name. NULL for none. */
 	const struct setter_verb_own *verbs;
 	/* There must be CPUs for apply: of -c, or of a target that runs. */
@@ -81,8 +80,7 @@ struct setter {
 	 * NULL where the errno says enough. The function may be NULL. */
 	const char *(*explain)(const char *path, int error);
 
-	/* An option of its own, and the word WHAT. Say what is wrong and return -EINVAL. */
-	int (*parse_option)(int option, const char *value, void *state);
+	/* The word WHAT. Says what is wrong and returns -EINVAL. */
 	int (*parse_what)(const char *what, void *state);
 	/* Makes the plan; says what is wrong, but for -ENOMEM: -EINVAL for wrong use, else a
 	 * failure. */

@@ -26,10 +26,6 @@
 #define CPU_DIR "/sys/devices/system/cpu"
 #define CONTROL CPU_DIR "/smt/control"
 
-enum {
-	OPT_ALL = 1000,
-};
-
 /* Restored backwards: CPUs come back in the reverse of the order in which they went, and what they
  * took along is put back when all are there. */
 enum {
@@ -458,32 +454,20 @@ static int verify_smt(const struct setter_target *target, struct knob_plan *plan
 		: -ENOMEM;
 }
 
-static int parse_option(int option, const char *value, void *state)
-{
-	struct request *request = state;
-
-	(void)value;
-	if (option != OPT_ALL)
-		return -EINVAL;
-	request->all = true;
-	return 0;
-}
-
 int main(int argc, char *argv[])
 {
-	static const struct option options[] = {
-		{ "all", no_argument, NULL, OPT_ALL },
+	struct request request = { 0 };
+	const struct option_row options[] = {
+		{ 0, "all", NULL, "on the whole machine (the default without CPUs)", option_set,
+			&request.all },
 		{ 0 },
 	};
-	struct request request = { 0 };
 	const struct setter setter = {
 		.name = "smt-off",
 		.summary =
 			"Take the other threads of the cores of -c offline, or every second thread.",
-		.help = "      --all                 on the whole machine (the default without CPUs)\n",
 		.options = options,
 		.needs_cores = true,
-		.parse_option = parse_option,
 		.backends = backends,
 		.plan = plan_smt,
 		.verify = verify_smt,

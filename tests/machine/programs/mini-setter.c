@@ -19,9 +19,6 @@
 #include "setter/setter.h"
 
 enum {
-	OPT_GATE = 1000,
-	OPT_FAIL,
-	OPT_DOUBT,
 	GATE_STEP_NS = 5 * 1000 * 1000,
 	GATE_STEPS = 4000,
 };
@@ -85,19 +82,6 @@ static int gate_write(const char *rest, const char *text)
 	else
 		r = unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 	return r < 0 ? r : wait_at_gate(text);
-}
-
-static int parse_option(int option, _unused_ const char *value, void *data)
-{
-	struct state *state = data;
-
-	if (option == OPT_GATE)
-		state->gate = true;
-	else if (option == OPT_FAIL)
-		state->fail = true;
-	else
-		state->doubt = true;
-	return 0;
 }
 
 static int parse_what(const char *what, void *data)
@@ -169,27 +153,25 @@ static int doubt(const struct setter_target *target, _unused_ struct knob_plan *
 
 int main(int argc, char *argv[])
 {
-	static const struct option options[] = {
-		{ "gate", no_argument, NULL, OPT_GATE },
-		{ "fail", no_argument, NULL, OPT_FAIL },
-		{ "doubt", no_argument, NULL, OPT_DOUBT },
-		{ 0 },
-	};
 	static const struct knob_backend backends[] = {
 		{ "gate", gate_read, gate_write },
 		{ 0 },
 	};
 	struct state state = { .word = "madvise" };
+	const struct option_row options[] = {
+		{ 0, "gate", NULL, "wait for /run/go in the middle, then and at restore",
+			option_set, &state.gate },
+		{ 0, "fail", NULL, "fail at the end", option_set, &state.fail },
+		{ 0, "doubt", NULL, "be content with nothing that was done", option_set,
+			&state.doubt },
+		{ 0 },
+	};
 	const struct setter setter = {
 		.name = "mini-setter",
 		.summary = "turns one knob of each kind, for tests",
 		.what = "[never|madvise]",
-		.help = "      --gate                wait for /run/go in the middle, then and at restore\n"
-			"      --fail                fail at the end\n"
-			"      --doubt               be content with nothing that was done\n",
 		.options = options,
 		.backends = backends,
-		.parse_option = parse_option,
 		.parse_what = parse_what,
 		.plan = make_plan,
 		.verify = doubt,
