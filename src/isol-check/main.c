@@ -7,6 +7,8 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "basic/macro.h"
+#include "basic/options.h"
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "config.h"
@@ -20,19 +22,7 @@
 #include "recording/sysroot.h"
 
 enum {
-	OPT_JSON = 256,
-	OPT_STRICT,
-	OPT_EXPLAIN,
-	OPT_CMDLINE,
-	OPT_PICK,
-	OPT_WATCH,
-	OPT_MEASURE,
-	OPT_RECORD,
-	OPT_SYSROOT,
-};
-
-enum {
-	WATCH_SECONDS_MAX = 3600,
+	WATCH_SECONDS_MAX = 3600, /* as --watch tells */
 	MEASURE_SECONDS_MAX = 24 * 3600,
 };
 
@@ -50,43 +40,6 @@ struct arguments {
 	bool strict;
 	bool verbose;
 };
-
-static void usage(FILE *stream)
-{
-	fputs("Usage: isol-check [-c LIST] [OPTIONS]\n"
-	      "       isol-check --explain ID | --cmdline [-c LIST] | --pick[=N]\n"
-	      "       isol-check --measure[=SECONDS] [-c LIST] [--json]\n"
-	      "       isol-check --record FILE.tar.gz\n"
-	      "Show what would disturb a benchmark on these CPUs, and what to do about it.\n"
-	      "Changes nothing, and needs no root.\n"
-	      "\n"
-	      "  -c, --cpus LIST           the CPUs that are to be quiet, as in 3 or 2-3,8\n"
-	      "                            (default: those of the running target, else the\n"
-	      "                            isolated ones, else the one that --pick picks)\n"
-	      "      --json                print the findings as JSON\n"
-	      "      --strict              what could not be seen is a finding, too\n"
-	      "      --watch SECONDS       how long to watch for interrupts, stolen time and\n"
-	      "                            load (default 0.5; 0: not at all)\n"
-	      "      --explain ID          what is behind a check, and where that is known from\n"
-	      "      --cmdline             print the kernel parameters that these CPUs still\n"
-	      "                            need\n"
-	      "      --pick[=N]            print the N best CPUs (default: the isolated ones,\n"
-	      "                            else 1)\n"
-	      "      --measure[=SECONDS]   read the clock on these CPUs without a pause, find\n"
-	      "                            gaps, and show how long they are and who it was\n"
-	      "                            (default 5)\n"
-	      "      --record FILE         write down this machine, for somebody to look at;\n"
-	      "                            without serial numbers, addresses and names\n"
-	      "      --sysroot PATH        look at a machine that was recorded so: a .tar.gz\n"
-	      "                            or a directory\n"
-	      "  -v, --verbose             all paths; with --pick and --cmdline the reasons\n"
-	      "  -h, --help                this text\n"
-	      "  -V, --version             the version\n"
-	      "\n"
-	      "Exit status: 0 all quiet, 3 something is not, 1 could not look, 2 wrong use.\n"
-	      "See isol-check(8).\n",
-		stream);
-}
 
 /* --- What is done. --- */
 
@@ -183,22 +136,46 @@ static int choose_run(
 	return 0;
 }
 
-static int parse_watch(const char *text, int64_t *ret)
+static int take_watch(const char *value, void *into)
 {
 	double seconds;
+	int r = parse_seconds(value, 0, WATCH_SECONDS_MAX, &seconds);
 
-	if (parse_seconds(text, 0, WATCH_SECONDS_MAX, &seconds) < 0) {
-		say("--watch: '%s' is not a time of 0 to %d seconds", text, WATCH_SECONDS_MAX);
-		return -EINVAL;
-	}
-	*ret = (int64_t)(seconds * NSEC_PER_SEC);
-	return 0;
+	if (r == 0)
+		*(int64_t *)into = (int64_t)(seconds * NSEC_PER_SEC);
+	return r;
 }
 
-static int parse_measure(struct arguments *a, const char *text)
+static int take_explain(const char *value, void *into)
 {
-	if (text && parse_seconds(text, 0.001, MEASURE_SECONDS_MAX, &a->measure) < 0) {
-		say("--measure: '%s' is not a time of 1 ms to %d seconds", text,
+	struct arguments *a = into;
+
+	a->explain = value;
+	return choose_run(a, run_explain, "--explain");
+}
+
+static int take_cmdline(const char *value _unused_, void *into)
+{
+	return choose_run(into, run_cmdline, "--cmdline");
+}
+
+static int take_pick(const char *value, void *into)
+{
+	struct arguments *a = into;
+
+	if (value && parse_uint(value, 1, CPUMASK_CAPACITY, &a->pick) < 0) {
+		say("--pick: '%s' is not a number of CPUs", value);
+		return -EINVAL;
+	}
+	return choose_run(a, run_pick, "--pick");
+}
+
+static int take_measure(const char *value, void *into)
+{
+	struct arguments *a = into;
+
+	if (value && parse_seconds(value, 0.001, MEASURE_SECONDS_MAX, &a->measure) < 0) {
+		say("--measure: '%s' is not a time of 1 ms to %d seconds", value,
 			MEASURE_SECONDS_MAX);
 		return -EINVAL;
 	}
@@ -207,51 +184,83 @@ static int parse_measure(struct arguments *a, const char *text)
 	return choose_run(a, run_measure, "--measure");
 }
 
-static int parse_pick(struct arguments *a, const char *text)
+static int take_record(const char *value, void *into)
 {
-	if (text && parse_uint(text, 1, CPUMASK_CAPACITY, &a->pick) < 0) {
-		say("--pick: '%s' is not a number of CPUs", text);
-		return -EINVAL;
-	}
-	return choose_run(a, run_pick, "--pick");
+	struct arguments *a = into;
+
+	a->record = value;
+	return choose_run(a, run_record, "--record");
 }
 
-static int parse_option(int option, struct arguments *a)
+static void usage(const struct option_row *rows)
 {
-	switch (option) {
-	case 'c':
-		a->host.cpus = optarg;
-		return 0;
-	case OPT_JSON:
-		a->json = true;
-		return 0;
-	case OPT_STRICT:
-		a->strict = true;
-		return 0;
-	case OPT_WATCH:
-		return parse_watch(optarg, &a->host.watch_ns);
-	case OPT_EXPLAIN:
-		a->explain = optarg;
-		return choose_run(a, run_explain, "--explain");
-	case OPT_CMDLINE:
-		return choose_run(a, run_cmdline, "--cmdline");
-	case OPT_PICK:
-		return parse_pick(a, optarg);
-	case OPT_MEASURE:
-		return parse_measure(a, optarg);
-	case OPT_RECORD:
-		a->record = optarg;
-		return choose_run(a, run_record, "--record");
-	case OPT_SYSROOT:
-		a->sysroot = optarg;
-		a->host.recorded = true;
-		return 0;
-	case 'v':
-		a->verbose = true;
-		return 0;
-	default:
-		return -EINVAL;
-	}
+	fputs("Usage: isol-check [-c LIST] [OPTIONS]\n"
+	      "       isol-check --explain ID | --cmdline [-c LIST] | --pick[=N]\n"
+	      "       isol-check --measure[=SECONDS] [-c LIST] [--json]\n"
+	      "       isol-check --record FILE.tar.gz\n"
+	      "Show what would disturb a benchmark on these CPUs, and what to do about it.\n"
+	      "Changes nothing, and needs no root.\n"
+	      "\n",
+		stdout);
+	option_rows_print(rows, stdout);
+	fputs("\n"
+	      "Exit status: 0 all quiet, 3 something is not, 1 could not look, 2 wrong use.\n"
+	      "See isol-check(8).\n",
+		stdout);
+}
+
+/* As option_rows_read(). */
+static int read_options(int argc, char *argv[], struct arguments *a)
+{
+	const struct option_row rows[] = {
+		{ 'c', "cpus", "LIST",
+			"the CPUs that are to be quiet, as in 3 or 2-3,8\n"
+			"(default: those of the running target, else the\n"
+			"isolated ones, else the one that --pick picks)",
+			option_text, &a->host.cpus },
+		{ 0, "json", NULL, "print the findings as JSON", option_set, &a->json },
+		{ 0, "strict", NULL, "what could not be seen is a finding, too", option_set,
+			&a->strict },
+		{ 0, "watch", "SECONDS",
+			"how long to watch for interrupts, stolen time and\n"
+			"load (default 0.5; 0: not at all)",
+			take_watch, &a->host.watch_ns, "a time of 0 to 3600 seconds" },
+		{ 0, "explain", "ID", "what is behind a check, and where that is known from",
+			take_explain, a },
+		{ 0, "cmdline", NULL,
+			"print the kernel parameters that these CPUs still\n"
+			"need",
+			take_cmdline, a },
+		{ 0, "pick", "[=N]",
+			"print the N best CPUs (default: the isolated ones,\n"
+			"else 1)",
+			take_pick, a },
+		{ 0, "measure", "[=SECONDS]",
+			"read the clock on these CPUs without a pause, find\n"
+			"gaps, and show how long they are and who it was\n"
+			"(default 5)",
+			take_measure, a },
+		{ 0, "record", "FILE",
+			"write down this machine, for somebody to look at;\n"
+			"without serial numbers, addresses and names",
+			take_record, a },
+		{ 0, "sysroot", "PATH",
+			"look at a machine that was recorded so: a .tar.gz\n"
+			"or a directory",
+			option_text, &a->sysroot },
+		{ 'v', "verbose", NULL, "all paths; with --pick and --cmdline the reasons",
+			option_set, &a->verbose },
+		{ 'h', "help", .help = "this text" },
+		{ 'V', "version", .help = "the version" },
+		{ 0 },
+	};
+	int r = option_rows_read("", rows, argc, argv);
+
+	if (r == 'h')
+		usage(rows);
+	else if (r == 'V')
+		print(stdout, "isol-check (quiesce) %s\n", QUIESCE_VERSION);
+	return r;
 }
 
 /* What does not go together. */
@@ -278,51 +287,19 @@ static int check_arguments(const struct arguments *a)
 	return 0;
 }
 
-/* 0 to go on, 1 when all is done, -EINVAL after saying what is wrong. */
+/* 0 to go on, positive when all is done, -EINVAL after saying what is wrong. */
 static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 {
-	static const struct option table[] = {
-		{ "cpus", required_argument, NULL, 'c' },
-		{ "json", no_argument, NULL, OPT_JSON },
-		{ "strict", no_argument, NULL, OPT_STRICT },
-		{ "watch", required_argument, NULL, OPT_WATCH },
-		{ "explain", required_argument, NULL, OPT_EXPLAIN },
-		{ "cmdline", no_argument, NULL, OPT_CMDLINE },
-		{ "pick", optional_argument, NULL, OPT_PICK },
-		{ "measure", optional_argument, NULL, OPT_MEASURE },
-		{ "record", required_argument, NULL, OPT_RECORD },
-		{ "sysroot", required_argument, NULL, OPT_SYSROOT },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ 0 },
-	};
 	struct arguments a = {
 		.run = run_checks,
 		.host.watch_ns = NSEC_PER_SEC / 2,
 		.measure = 5,
 	};
-	int option, r;
+	int r;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":c:vhV", table, NULL)) >= 0) {
-		switch (option) {
-		case 'h':
-			usage(stdout);
-			return 1;
-		case 'V':
-			print(stdout, "isol-check (quiesce) %s\n", QUIESCE_VERSION);
-			return 1;
-		case ':':
-		case '?':
-			say_option(option, argv, table);
-			return -EINVAL;
-		default:
-			r = parse_option(option, &a);
-			if (r < 0)
-				return r;
-		}
-	}
+	r = read_options(argc, argv, &a);
+	if (r != 0)
+		return r;
 	if (optind < argc) {
 		say("'%s' is one word too many; see isol-check --help", argv[optind]);
 		return -EINVAL;
@@ -331,6 +308,7 @@ static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 	if (r < 0)
 		return r;
 	a.host.verbose = a.verbose;
+	a.host.recorded = a.sysroot;
 	*ret = a;
 	return 0;
 }
