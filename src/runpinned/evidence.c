@@ -58,7 +58,7 @@ struct evidence_reader {
 	struct throttle *throttle; /* NULL where there are no such counters */
 	struct thermal *thermal;
 	char *sensor; /* chip and label of the temperature */
-	double hot;   /* from this on a run is flagged */
+	double hot;   /* as of evidence_hot() */
 	int first_cpu;
 
 	struct session_file *files; /* their paths are ours */
@@ -268,16 +268,17 @@ static void keep_line(struct evidence *evidence, uint16_t line, int32_t count)
 	evidence->n_irq_lines = (uint32_t)n + 1;
 }
 
-static uint16_t fill_interrupts(struct evidence_reader *reader, const struct reading *before,
+/* Returns whether the CPU told of its heat. */
+static bool fill_interrupts(struct evidence_reader *reader, const struct reading *before,
 	struct series *series, struct evidence *evidence)
 {
 	struct interrupt_delta delta;
 	size_t cursor = 0;
-	uint16_t flags = 0;
+	bool thermal = false;
 
 	if (!before->interrupts_valid || !reader->last.interrupts_valid ||
 		!interrupts_comparable(reader->interrupts))
-		return 0;
+		return false;
 	evidence->irq_device = evidence->irq_timer = evidence->irq_ipi = evidence->irq_other = 0;
 	while (interrupts_diff(reader->interrupts, &cursor, &delta)) {
 		int32_t count = clamp((int64_t)delta.delta);
@@ -286,7 +287,6 @@ static uint16_t fill_interrupts(struct evidence_reader *reader, const struct rea
 		switch (delta.class) {
 		case INTERRUPT_DEVICE:
 			evidence->irq_device = clamp((int64_t)evidence->irq_device + count);
-			flags |= SAMPLE_IRQ;
 			break;
 		case INTERRUPT_TIMER:
 			evidence->irq_timer = clamp((int64_t)evidence->irq_timer + count);
@@ -295,7 +295,7 @@ static uint16_t fill_interrupts(struct evidence_reader *reader, const struct rea
 			evidence->irq_ipi = clamp((int64_t)evidence->irq_ipi + count);
 			break;
 		case INTERRUPT_THERMAL:
-			flags |= SAMPLE_THROTTLED;
+			thermal = true;
 			evidence->irq_other = clamp((int64_t)evidence->irq_other + count);
 			break;
 		default:
@@ -305,32 +305,23 @@ static uint16_t fill_interrupts(struct evidence_reader *reader, const struct rea
 		if (series_intern_irq(series, delta.name, &line) == 0)
 			keep_line(evidence, line, count);
 	}
-	return flags;
+	return thermal;
 }
 
-static uint16_t fill_counters(
+static void fill_counters(
 	const struct reading *before, const struct reading *after, struct evidence *evidence)
 {
-	uint16_t flags = 0;
-
 	if (before->times_valid && after->times_valid &&
-		before->times.n_cpus == after->times.n_cpus) {
+		before->times.n_cpus == after->times.n_cpus)
 		evidence->steal_ns = after->times.steal_ns - before->times.steal_ns;
-		if (evidence->steal_ns > 0)
-			flags |= SAMPLE_STEAL;
-	}
 	if (before->softirqs_valid && after->softirqs_valid) {
 		for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
 			evidence->softirqs[i] =
 				clamp(after->softirqs.counts[i] - before->softirqs.counts[i]);
 	}
-	if (before->throttle_valid && after->throttle_valid) {
+	if (before->throttle_valid && after->throttle_valid)
 		evidence->throttles = clamp((int64_t)(after->throttle.core - before->throttle.core +
 			after->throttle.package - before->throttle.package));
-		if (evidence->throttles > 0)
-			flags |= SAMPLE_THROTTLED;
-	}
-	return flags;
 }
 
 /* Of all CPUs only that where the run ended was read. */
@@ -372,36 +363,37 @@ static void fill_report(const struct launch_report *report, struct evidence *ret
 		ret->reap_ns = report->end_ns - report->window.exit_ns;
 }
 
-uint16_t evidence_take(struct evidence_reader *reader, const struct ledger_run *run,
+bool evidence_take(struct evidence_reader *reader, const struct ledger_run *run,
 	struct series *series, struct evidence *ret)
 {
 	struct reading before;
-	uint16_t flags = 0;
+	bool thermal;
 
 	evidence_clear(ret);
 	fill_report(&run->report, ret);
-	if (ret->cpu_first >= 0 && ret->cpu_last >= 0 && ret->cpu_first != ret->cpu_last)
-		flags |= SAMPLE_MIGRATED;
 	for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
 		series->softirq_names[i] = procstat_softirq_name(i);
 	ret->temperature_before = (float)reader->temperature_before;
 	/* What it is by now is the doing of the last one: the others were over before. */
 	ret->temperature_after =
 		(float)(run->is_last ? evidence_temperature(reader) : reader->temperature_before);
-	if (ret->temperature_after >= (float)reader->hot)
-		flags |= SAMPLE_HOT;
 
 	if (run->before)
 		take_reading(reader, run->before);
 	before = reader->last;
 	if (!run->after)
-		return flags;
+		return false;
 	take_reading(reader, run->after);
 	fill_frequency(reader, run->after, ret);
 	fill_load(run->after, ret);
-	flags |= fill_interrupts(reader, &before, series, ret);
-	flags |= fill_counters(&before, &reader->last, ret);
-	return flags;
+	thermal = fill_interrupts(reader, &before, series, ret);
+	fill_counters(&before, &reader->last, ret);
+	return thermal;
+}
+
+double evidence_hot(const struct evidence_reader *reader)
+{
+	return reader->hot;
 }
 
 double evidence_ask_temperature(struct evidence_reader *reader)

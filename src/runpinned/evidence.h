@@ -33,10 +33,10 @@ bool evidence_begin(struct evidence_reader *reader);
 /*
  * Writes down what changed between the readings before and after a run, and what the launcher
  * reports beside it. The runs come in the order in which they were made. Interrupt lines are named
- * in `series`. Returns the flags that speak against the run (enum sample_flag), but for
- * SAMPLE_FREQ, which needs all runs.
+ * in `series`. Returns whether the CPU interrupted itself for its heat, for which evidence has no
+ * place of its own: it is among irq_other.
  */
-uint16_t evidence_take(struct evidence_reader *reader, const struct ledger_run *run,
+bool evidence_take(struct evidence_reader *reader, const struct ledger_run *run,
 	struct series *series, struct evidence *ret);
 
 /* The CPU package's temperature, NAN where the machine does not tell. A sensor is asked at most
@@ -45,6 +45,8 @@ uint16_t evidence_take(struct evidence_reader *reader, const struct ledger_run *
 double evidence_temperature(struct evidence_reader *reader);
 /* The same, asked now. */
 double evidence_ask_temperature(struct evidence_reader *reader);
+/* From this on the package is hot. */
+double evidence_hot(const struct evidence_reader *reader);
 /* "coretemp: Package id 0", NULL where there is no such sensor. */
 const char *evidence_sensor(const struct evidence_reader *reader);
 

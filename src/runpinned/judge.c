@@ -25,3 +25,42 @@ enum window_verdict judge_window(const struct launch_report *report, int64_t flo
 		(w->n_threads > 0 ? 1 : 5) * NSEC_PER_MSEC;
 	return report->end_ns - w->exit_ns > allowed ? WINDOW_DOUBTFUL : WINDOW_SOUND;
 }
+
+/* Threads and processes of the program take the CPU from each other, which is nobody's fault, and
+ * the count of involuntary switches does not tell by whom a switch was. Without the kernel's
+ * records there is only the count to go by. */
+static bool is_several_tasks(const struct launch_report *report)
+{
+	return report->window.n_threads > 0 || report->window.n_children > 0;
+}
+
+uint16_t judge_run(const struct run_facts *run)
+{
+	const struct launch_report *report = run->report;
+	const struct evidence *e = run->evidence;
+	uint16_t flags = 0;
+
+	/* Where the kernel gives no stamps at all, that speaks against no run. */
+	if (run->window != WINDOW_SOUND && report->window_tried && report->window_error == 0)
+		flags |= SAMPLE_WINDOW;
+	if (report->involuntary_switches > 0 && !is_several_tasks(report))
+		flags |= SAMPLE_PREEMPTED;
+	if (report->leftover)
+		flags |= SAMPLE_LEFTOVER;
+	if (report->status != 0)
+		flags |= SAMPLE_FAILED;
+	if (!e)
+		return flags;
+	if (e->migrations > 0 ||
+		(e->cpu_first >= 0 && e->cpu_last >= 0 && e->cpu_first != e->cpu_last))
+		flags |= SAMPLE_MIGRATED;
+	if (e->irq_device > 0)
+		flags |= SAMPLE_IRQ;
+	if (e->steal_ns > 0)
+		flags |= SAMPLE_STEAL;
+	if (run->thermal || e->throttles > 0)
+		flags |= SAMPLE_THROTTLED;
+	if (e->temperature_after >= (float)run->hot)
+		flags |= SAMPLE_HOT;
+	return flags;
+}

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * May the kernel's window of a run be believed?
+ * What speaks against a run, and may the kernel's window of it be believed?
  */
 #ifndef QUIESCE_RUNPINNED_JUDGE_H
 #define QUIESCE_RUNPINNED_JUDGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "result/series.h"
 #include "runpinned/launch.h"
 
 enum window_verdict {
@@ -26,5 +28,18 @@ enum window_verdict {
  * because its main thread may really have ended first.
  */
 enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns);
+
+/* What is known of a run. */
+struct run_facts {
+	const struct launch_report *report;
+	enum window_verdict window;
+	const struct evidence *evidence; /* NULL: none was taken, and what follows is not known */
+	bool thermal;			 /* the CPU interrupted itself for its heat */
+	double hot;			 /* from this on the package is */
+};
+
+/* The flags of the run (enum sample_flag), but for SAMPLE_FREQ, which needs all runs:
+ * series_flag_frequency(). */
+uint16_t judge_run(const struct run_facts *run);
 
 #endif

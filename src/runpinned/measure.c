@@ -270,20 +270,10 @@ static void say_failed(struct work *work, const char *run, const char *status)
 		print(stderr, "  | %s\n", line);
 }
 
-/* Threads and processes of the program take the CPU from each other, which is nobody's fault, and
- * the count of involuntary switches does not tell by whom a switch was. Without the kernel's
- * records there is only the count to go by. */
-static bool is_several_tasks(const struct launch_report *report)
-{
-	return report->window.n_threads > 0 || report->window.n_children > 0;
-}
-
 /* What the report says, as a sample. */
-static void fill_sample(struct work *work, const struct launch_report *report, uint32_t env_pad,
-	bool warmup, struct sample *ret)
+static void fill_sample(struct work *work, const struct launch_report *report,
+	enum window_verdict window, uint32_t env_pad, bool warmup, struct sample *ret)
 {
-	enum window_verdict verdict = judge_window(report, work->m->floor_before.reap_ns);
-
 	*ret = (struct sample){
 		.user_ns = report->end_ns - report->start_ns,
 		.start_ns = report->start_ns - work->began_ns,
@@ -292,17 +282,8 @@ static void fill_sample(struct work *work, const struct launch_report *report, u
 		.env_pad = env_pad,
 		.warmup = warmup,
 	};
-	if (verdict != WINDOW_MISSING)
+	if (window != WINDOW_MISSING)
 		ret->kernel_ns = report->window.exit_ns - report->window.exec_ns;
-	/* Where the kernel gives no stamps at all, that speaks against no run. */
-	if (verdict != WINDOW_SOUND && report->window_tried && report->window_error == 0)
-		ret->flags |= SAMPLE_WINDOW;
-	if (report->involuntary_switches > 0 && !is_several_tasks(report))
-		ret->flags |= SAMPLE_PREEMPTED;
-	if (report->leftover)
-		ret->flags |= SAMPLE_LEFTOVER;
-	if (report->status != 0)
-		ret->flags |= SAMPLE_FAILED;
 }
 
 /* What the program handed over in the run that was recorded last. */
@@ -384,6 +365,7 @@ static int record_run(
 	const struct launch_report *report = &run->report;
 	struct measurement *m = work->m;
 	struct evidence evidence;
+	struct run_facts facts;
 	struct sample sample;
 	int r;
 
@@ -391,13 +373,18 @@ static int record_run(
 		end_stopped(work);
 		return 1;
 	}
-	fill_sample(work, report, env_pad, warmup, &sample);
+	facts = (struct run_facts){
+		.report = report,
+		.window = judge_window(report, m->floor_before.reap_ns),
+	};
+	fill_sample(work, report, facts.window, env_pad, warmup, &sample);
 	if (work->evidence) {
-		sample.flags |= evidence_take(work->evidence, run, m->series, &evidence);
+		facts.thermal = evidence_take(work->evidence, run, m->series, &evidence);
 		counting_fill_evidence(work->counting, report, &evidence);
-		if (evidence.migrations > 0)
-			sample.flags |= SAMPLE_MIGRATED;
+		facts.evidence = &evidence;
+		facts.hot = evidence_hot(work->evidence);
 	}
+	sample.flags = judge_run(&facts);
 	counting_read_events(work->counting, report, work->events);
 
 	if (report->status != 0 && !work->options->ignore_failure) {
