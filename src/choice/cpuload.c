@@ -11,6 +11,7 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "choice/cpuload.h"
+#include "machine/cputable.h"
 #include "machine/interrupts.h"
 #include "machine/procstat.h"
 
@@ -72,46 +73,9 @@ static int watch_busy(const struct cpumask *mask, int64_t ns, struct cpuload *lo
 	return 0;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static bool ends_word(char c)
 {
-	return is_blank(c) || c == '\n' || c == '\0';
-}
-
-/* "           CPU0       CPU1 ...", of which the columns' CPUs are allocated. */
-static int parse_header(const char *line, int **ret, size_t *ret_n)
-{
-	_cleanup_free_ int *columns = NULL;
-	const char *end = strchrnul(line, '\n');
-	size_t n = 0;
-
-	/* Each takes "CPU" and a digit, at least. */
-	columns = calloc((size_t)(end - line) / 4 + 1, sizeof(*columns));
-	if (!columns)
-		return -ENOMEM;
-	for (const char *at = line;;) {
-		uint64_t cpu;
-
-		while (is_blank(*at))
-			at++;
-		if (at == end)
-			break;
-		if (strncmp(at, "CPU", 3) != 0 || is_blank(at[3]))
-			return -EBADMSG;
-		at += 3;
-		if (parse_next_u64(&at, &cpu) < 0 || cpu >= CPUMASK_CAPACITY || !ends_word(*at))
-			return -EBADMSG;
-		columns[n++] = (int)cpu;
-	}
-	if (n == 0)
-		return -EBADMSG;
-	*ret = TAKE_PTR(columns);
-	*ret_n = n;
-	return 0;
+	return c == ' ' || c == '\t' || c == '\n' || c == '\0';
 }
 
 /* The n numbers of a row, and where they end: NULL when it has fewer. */
@@ -123,39 +87,40 @@ static const char *parse_columns(const char *at, size_t n, uint64_t *ret)
 	return at;
 }
 
-int cpuload_parse_interrupts(const char *text, size_t n_cpus, uint64_t *counts)
+static int add_devices(struct cputable *table, const char *text, size_t n_cpus, uint64_t *counts)
 {
-	_cleanup_free_ int *columns = NULL;
-	_cleanup_free_ uint64_t *row = NULL;
-	size_t n;
+	_cleanup_free_ uint64_t *values = NULL;
+	const char *end = text + strlen(text);
+	struct cputable_row row;
 	int r;
 
-	r = parse_header(text, &columns, &n);
+	r = cputable_take_header(table, NULL, &text, end);
 	if (r < 0)
 		return r;
-	row = calloc(n, sizeof(*row));
-	if (!row)
+	values = calloc(table->n_columns, sizeof(*values));
+	if (!values)
 		return -ENOMEM;
+	while (cputable_next_row(&text, end, &row)) {
+		const char *tail = parse_columns(row.columns, table->n_columns, values);
 
-	for (const char *end = strchrnul(text, '\n'); *end == '\n';) {
-		const char *label = end + 1, *colon, *tail;
-
-		end = strchrnul(label, '\n');
-		while (is_blank(*label))
-			label++;
-		colon = memchr(label, ':', (size_t)(end - label));
-		if (!colon || colon == label)
-			continue;
-		tail = parse_columns(colon + 1, n, row);
 		if (!tail ||
-			interrupts_classify(label, (size_t)(colon - label), tail,
-				(size_t)(end - tail)) != INTERRUPT_DEVICE)
+			interrupts_classify(row.label, row.label_length, tail,
+				(size_t)(row.end - tail)) != INTERRUPT_DEVICE)
 			continue;
-		for (size_t i = 0; i < n; i++)
-			if ((size_t)columns[i] < n_cpus)
-				counts[columns[i]] += row[i];
+		for (size_t i = 0; i < table->n_columns; i++)
+			if ((size_t)table->cpus[i] < n_cpus)
+				counts[table->cpus[i]] += values[i];
 	}
 	return 0;
+}
+
+int cpuload_parse_interrupts(const char *text, size_t n_cpus, uint64_t *counts)
+{
+	struct cputable table = { 0 };
+	int r = add_devices(&table, text, n_cpus, counts);
+
+	cputable_clear(&table);
+	return r;
 }
 
 int cpuload_watch(const struct cpumask *mask, size_t n_cpus, int64_t ns, struct cpuload **ret)

@@ -40,17 +40,29 @@ static void table_free_columns(struct cputable *table)
 	free(table->cpus);
 }
 
-int cputable_set_header(
-	struct cputable *table, const struct cpumask *mask, const char *line, size_t length)
+/* Takes the line at the cursor: its end, at the newline or at that of the text. */
+static const char *take_line(const char **cursor, const char *end)
+{
+	const char *newline = memchr(*cursor, '\n', (size_t)(end - *cursor));
+
+	*cursor = newline ? newline + 1 : end;
+	return newline ? newline : end;
+}
+
+int cputable_take_header(struct cputable *table, const struct cpumask *mask, const char **cursor,
+	const char *text_end)
 {
 	struct cputable next = { 0 };
-	const char *at = line, *end = line + length;
-	size_t capacity;
+	const char *line = *cursor, *rows = line, *at = line;
+	const char *end = take_line(&rows, text_end);
+	size_t length = (size_t)(end - line), capacity;
 	bool changed;
 
 	if (table->header && table->header_length == length &&
-		memcmp(table->header, line, length) == 0)
+		memcmp(table->header, line, length) == 0) {
+		*cursor = rows;
 		return 0;
+	}
 
 	/* "CPU" and a digit: no header holds more columns than this. */
 	capacity = length / 4 + 1;
@@ -75,7 +87,7 @@ int cputable_set_header(
 		at = take_counter(digits, end, &cpu);
 		if (at - digits > 7 || (at < end && !is_blank(*at)))
 			goto bad;
-		if (cpumask_isset(mask, (int)cpu)) {
+		if (!mask || cpumask_isset(mask, (int)cpu)) {
 			next.columns[next.n_wanted] = next.n_columns;
 			next.cpus[next.n_wanted++] = (int)cpu;
 		}
@@ -89,6 +101,7 @@ int cputable_set_header(
 			memcmp(next.cpus, table->cpus, next.n_wanted * sizeof(*next.cpus)) != 0);
 	table_free_columns(table);
 	*table = next;
+	*cursor = rows;
 	return changed;
 bad:
 	table_free_columns(&next);
@@ -101,45 +114,67 @@ void cputable_clear(struct cputable *table)
 	*table = (struct cputable){ 0 };
 }
 
-const char *cputable_sum(const struct cputable *table, const char *at, const char *end,
-	uint32_t *ret, bool *ret_fixed)
+bool cputable_next_row(const char **cursor, const char *end, struct cputable_row *ret)
 {
-	const char *start = at;
+	const char *label, *row_end, *colon;
+
+	while (*cursor < end) {
+		label = *cursor;
+		row_end = take_line(cursor, end);
+		label = skip_blanks(label, row_end);
+		colon = memchr(label, ':', (size_t)(row_end - label));
+		if (!colon || colon == label)
+			continue;
+		*ret = (struct cputable_row){
+			.label = label,
+			.label_length = (size_t)(colon - label),
+			.columns = colon + 1,
+			.end = row_end,
+		};
+		return true;
+	}
+	return false;
+}
+
+bool cputable_sum(const struct cputable *table, struct cputable_row *row)
+{
+	const char *at = row->columns, *end = row->end;
 	uint32_t sum = 0, value;
 	size_t wanted = 0;
 	bool fixed = true;
 
+	row->tail = NULL;
 	for (size_t column = 0; column < table->n_columns; column++) {
 		at = skip_blanks(at, end);
 		if (at == end || !is_digit(*at))
-			return NULL;
+			return false;
 		at = take_counter(at, end, &value);
 		/* "0-edge" is no counter. */
 		if (at < end && !is_blank(*at))
-			return NULL;
-		if ((size_t)(at - start) != (column + 1) * CPUTABLE_WIDTH)
+			return false;
+		if ((size_t)(at - row->columns) != (column + 1) * CPUTABLE_WIDTH)
 			fixed = false;
 		if (wanted < table->n_wanted && table->columns[wanted] == column) {
 			sum += value;
 			wanted++;
 		}
 	}
-	*ret = sum;
-	*ret_fixed = fixed;
-	return at;
+	row->value = sum;
+	row->fixed = fixed;
+	row->tail = at;
+	return true;
 }
 
-const char *cputable_sum_fixed(
-	const struct cputable *table, const char *at, const char *end, uint32_t *ret)
+bool cputable_sum_fixed(const struct cputable *table, struct cputable_row *row)
 {
-	const char *tail;
+	const char *at = row->columns, *end = row->end, *tail;
 	uint32_t sum = 0, value;
 
 	if ((size_t)(end - at) < table->n_columns * CPUTABLE_WIDTH)
-		return NULL;
+		return false;
 	tail = at + table->n_columns * CPUTABLE_WIDTH;
 	if (tail < end && !is_blank(*tail))
-		return NULL;
+		return false;
 	for (size_t i = 0; i < table->n_wanted; i++) {
 		const char *column = at + table->columns[i] * CPUTABLE_WIDTH;
 		const char *column_end = column + CPUTABLE_WIDTH;
@@ -147,9 +182,10 @@ const char *cputable_sum_fixed(
 
 		if (digits == column || digits == column_end ||
 			take_counter(digits, column_end, &value) != column_end)
-			return NULL;
+			return false;
 		sum += value;
 	}
-	*ret = sum;
-	return tail;
+	row->value = sum;
+	row->tail = tail;
+	return true;
 }

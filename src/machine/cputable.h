@@ -34,26 +34,36 @@ struct cputable {
 	size_t n_wanted;
 };
 
-/*
- * Takes the header line (without its newline). Returns 0 when it is the one already known or the
- * mask's CPUs are still the same, 1 when other CPUs of the mask have columns now, -EBADMSG when
- * this is no header, -ENOMEM; the table is as before then.
- */
-int cputable_set_header(
-	struct cputable *table, const struct cpumask *mask, const char *line, size_t length);
-void cputable_clear(struct cputable *table);
+/* A row of the text, cut into its parts. */
+struct cputable_row {
+	const char *label; /* without the colon, at least one byte */
+	size_t label_length;
+	const char *columns; /* behind the colon */
+	const char *end;     /* at the newline, or at the end of the text */
+	/* Set by the sums: */
+	const char *tail; /* where the columns end; NULL when the row does not count per CPU */
+	uint32_t value;
+	bool fixed; /* all columns have CPUTABLE_WIDTH: cputable_sum_fixed() may be used */
+};
 
 /*
- * The sum over the mask's columns of a row. `at` stands behind the label's colon, `end` at the
- * newline. Returns where the columns end (the row's remaining text), or NULL when the row has
- * fewer columns than the header: it does not count per CPU (ERR, MIS).
- * *ret_fixed tells that all columns have CPUTABLE_WIDTH, so that cputable_sum_fixed() may be used
- * on this row from now on.
+ * Takes the header, which is the text's first line, and moves *cursor to the first row. A mask of
+ * NULL is all CPUs. Returns 0 when the header is the one already known or the mask's CPUs are still
+ * the same, 1 when other CPUs of the mask have columns now, -EBADMSG when this is no header,
+ * -ENOMEM; the table and the cursor are as before then.
  */
-const char *cputable_sum(const struct cputable *table, const char *at, const char *end,
-	uint32_t *ret, bool *ret_fixed);
-/* The same for a row that is known to have fixed columns; NULL when it has not after all. */
-const char *cputable_sum_fixed(
-	const struct cputable *table, const char *at, const char *end, uint32_t *ret);
+int cputable_take_header(
+	struct cputable *table, const struct cpumask *mask, const char **cursor, const char *end);
+void cputable_clear(struct cputable *table);
+
+/* The row at *cursor, which moves behind it; lines without a label are passed over. False at the
+ * end of the text. Needs no table. */
+bool cputable_next_row(const char **cursor, const char *end, struct cputable_row *ret);
+
+/* The sum over the mask's columns of a row. False when the row has fewer columns than the header:
+ * it does not count per CPU (ERR, MIS). */
+bool cputable_sum(const struct cputable *table, struct cputable_row *row);
+/* The same for a row that is known to have fixed columns; false when it has not after all. */
+bool cputable_sum_fixed(const struct cputable *table, struct cputable_row *row);
 
 #endif

@@ -217,18 +217,7 @@ static char *make_name(
 
 /* --- The lines that have been seen. */
 
-/* A row of the text, cut into its parts. */
-struct row {
-	const char *label;
-	size_t label_length;
-	const char *columns; /* behind the colon */
-	const char *end;     /* at the newline */
-	const char *tail;    /* NULL when the row does not count per CPU */
-	uint32_t value;
-	bool fixed;
-};
-
-static size_t row_tail_length(const struct row *row)
+static size_t row_tail_length(const struct cputable_row *row)
 {
 	return row->tail ? (size_t)(row->end - row->tail) : 0;
 }
@@ -243,13 +232,13 @@ static uint32_t hash_line(
 	return is_digit(label[0]) ? hash : hash_bytes(hash, tail, tail_length);
 }
 
-static bool line_has_label(const struct line *line, const struct row *row)
+static bool line_has_label(const struct line *line, const struct cputable_row *row)
 {
 	return line->label_length == row->label_length &&
 		memcmp(line->label, row->label, row->label_length) == 0;
 }
 
-static bool line_has_tail(const struct line *line, const struct row *row)
+static bool line_has_tail(const struct line *line, const struct cputable_row *row)
 {
 	if (line->per_cpu != (row->tail != NULL))
 		return false;
@@ -260,7 +249,7 @@ static bool line_has_tail(const struct line *line, const struct row *row)
 
 /* Where the row's line is, or the free slot where it belongs. A numbered line is the latest one
  * of its number, which replaces the former in its slot. */
-static size_t find_slot(const struct interrupts *in, const struct row *row)
+static size_t find_slot(const struct interrupts *in, const struct cputable_row *row)
 {
 	size_t mask = in->capacity * 2 - 1;
 	size_t slot;
@@ -307,7 +296,7 @@ static int grow_lines(struct interrupts *in)
 	 * so the former is left out. */
 	for (size_t i = 0; i < in->n_lines; i++) {
 		struct line *line = &in->lines[i];
-		struct row row = { .label = line->label,
+		struct cputable_row row = { .label = line->label,
 			.label_length = line->label_length,
 			.tail = line->per_cpu ? line->tail : NULL,
 			.end = line->tail + line->tail_length };
@@ -319,7 +308,7 @@ static int grow_lines(struct interrupts *in)
 }
 
 /* A line for a row that has none, or whose line has another text by now. */
-static int add_line(struct interrupts *in, const struct row *row, uint32_t *ret)
+static int add_line(struct interrupts *in, const struct cputable_row *row, uint32_t *ret)
 {
 	size_t tail_length = row_tail_length(row), action_length = 0;
 	const char *action = "";
@@ -366,36 +355,18 @@ static int add_line(struct interrupts *in, const struct row *row, uint32_t *ret)
 
 /* --- Reading. */
 
-/* Cuts off the label. False for a line that is none of the table. */
-static bool split_row(const char *at, const char *end, struct row *ret)
-{
-	const char *colon;
-
-	while (at < end && is_blank(*at))
-		at++;
-	colon = memchr(at, ':', (size_t)(end - at));
-	if (!colon || colon == at)
-		return false;
-	*ret = (struct row){
-		.label = at, .label_length = (size_t)(colon - at), .columns = colon + 1, .end = end
-	};
-	return true;
-}
-
 /* Whether the row is `line`, as the last reading had it; then its columns are summed too. */
-static bool match_row(const struct interrupts *in, const struct line *line, struct row *row)
+static bool match_row(
+	const struct interrupts *in, const struct line *line, struct cputable_row *row)
 {
 	if (!line_has_label(line, row))
 		return false;
-	if (line->fixed)
-		row->tail = cputable_sum_fixed(&in->table, row->columns, row->end, &row->value);
-	if (!row->tail)
-		row->tail =
-			cputable_sum(&in->table, row->columns, row->end, &row->value, &row->fixed);
+	if (!line->fixed || !cputable_sum_fixed(&in->table, row))
+		(void)cputable_sum(&in->table, row);
 	return line_has_tail(line, row);
 }
 
-static int read_row(struct interrupts *in, struct row *row, size_t position)
+static int read_row(struct interrupts *in, struct cputable_row *row, size_t position)
 {
 	uint32_t number;
 	size_t slot;
@@ -407,7 +378,7 @@ static int read_row(struct interrupts *in, struct row *row, size_t position)
 			goto found;
 	}
 
-	row->tail = cputable_sum(&in->table, row->columns, row->end, &row->value, &row->fixed);
+	(void)cputable_sum(&in->table, row);
 	if (in->capacity == 0) {
 		r = grow_lines(in);
 		if (r < 0)
@@ -489,14 +460,13 @@ void interrupts_free(struct interrupts *in)
 
 int interrupts_read_text(struct interrupts *in, const char *text, size_t length)
 {
-	const char *at = text, *end = text + length, *newline;
+	const char *at = text, *end = text + length;
+	struct cputable_row row;
 	struct count *oldest;
 	size_t position = 0;
 	int changed;
 
-	newline = memchr(at, '\n', length);
-	changed = cputable_set_header(
-		&in->table, in->mask, at, newline ? (size_t)(newline - at) : length);
+	changed = cputable_take_header(&in->table, in->mask, &at, end);
 	if (changed < 0)
 		return changed;
 	/* The sums are over other CPUs now than they were before. */
@@ -511,22 +481,13 @@ int interrupts_read_text(struct interrupts *in, const char *text, size_t length)
 	if (in->capacity > 0)
 		memset(in->current, 0, in->capacity * sizeof(*in->current));
 
-	for (at = newline ? newline + 1 : end; at < end; at = newline + 1) {
-		struct row row;
+	while (cputable_next_row(&at, end, &row)) {
+		int r = read_row(in, &row, position++);
 
-		newline = memchr(at, '\n', (size_t)(end - at));
-		if (!newline)
-			newline = end;
-		if (split_row(at, newline, &row)) {
-			int r = read_row(in, &row, position++);
-
-			if (r < 0) {
-				in->n_readings = 0;
-				return r;
-			}
+		if (r < 0) {
+			in->n_readings = 0;
+			return r;
 		}
-		if (newline == end)
-			break;
 	}
 	in->n_rows = position;
 	if (in->n_readings < 2)

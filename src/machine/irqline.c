@@ -12,6 +12,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
+#include "machine/cputable.h"
 #include "machine/irqline.h"
 
 enum {
@@ -78,17 +79,17 @@ int irqlines_read(struct irqlines *ret)
 	return 0;
 }
 
-int irqlines_take_names(struct irqlines *lines, char *text)
+int irqlines_take_names(struct irqlines *lines, const char *text)
 {
-	char *save = NULL, *row;
+	const char *end = text + strlen(text);
+	struct cputable_row row;
 
 	if (lines->n == 0)
 		return 0;
-	for (row = strtok_r(text, "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
-		const char *cursor = row;
+	while (cputable_next_row(&text, end, &row)) {
+		const char *cursor = row.label, *blank;
 		struct irqline key = { 0 }, *line;
 		uint64_t number;
-		char *blank;
 
 		if (parse_next_u64(&cursor, &number) < 0 || *cursor != ':' || number > INT32_MAX)
 			continue;
@@ -96,11 +97,11 @@ int irqlines_take_names(struct irqlines *lines, char *text)
 		line = bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
 		/* The last word. A line without an action ends in a count or in its trigger,
 		 * "5-edge". */
-		blank = strrchr(row, ' ');
-		if (!line || line->action || !blank || !blank[1] ||
+		blank = memrchr(row.columns, ' ', (size_t)(row.end - row.columns));
+		if (!line || line->action || !blank || blank + 1 == row.end ||
 			(blank[1] >= '0' && blank[1] <= '9'))
 			continue;
-		line->action = strdup(blank + 1);
+		line->action = strndup(blank + 1, (size_t)(row.end - blank - 1));
 		if (!line->action)
 			return -ENOMEM;
 	}

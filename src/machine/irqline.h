@@ -32,8 +32,8 @@ int irqlines_open(struct irqlines *ret);
 /* Fills in the actions from /proc/interrupts, which is dear on a big machine; those that it does
  * not tell stay NULL. -ENOMEM. */
 int irqlines_name(struct irqlines *lines);
-/* The same from its text, which is cut up. */
-int irqlines_take_names(struct irqlines *lines, char *text);
+/* The same from its text. */
+int irqlines_take_names(struct irqlines *lines, const char *text);
 void irqlines_clear(struct irqlines *lines);
 
 /* Who a line belongs to, malloc'd, from /sys/kernel/irq/N/actions ("nvme0q3", "i801_smbus,xhci");

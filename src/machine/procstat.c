@@ -174,38 +174,25 @@ static int parse_softirqs(struct cputable *table, const struct cpumask *mask, co
 	size_t length, struct procstat_softirqs *ret)
 {
 	struct procstat_softirqs softirqs = { 0 };
-	const char *at = text, *end = text + length, *newline;
+	const char *at = text, *end = text + length;
+	struct cputable_row row;
 	bool found = false;
 	int r;
 
-	newline = memchr(at, '\n', length);
-	if (!newline)
-		return -EBADMSG;
-	r = cputable_set_header(table, mask, at, (size_t)(newline - at));
+	r = cputable_take_header(table, mask, &at, end);
 	if (r < 0)
 		return r;
 	if (table->n_wanted == 0)
 		return -ENODEV;
-	for (at = newline + 1; at < end; at = newline + 1) {
-		const char *colon;
-		bool fixed;
-		int kind;
+	while (cputable_next_row(&at, end, &row)) {
+		int kind = softirq_kind(row.label, row.label_length);
 
-		newline = memchr(at, '\n', (size_t)(end - at));
-		if (!newline)
-			newline = end;
-		while (at < newline && *at == ' ')
-			at++;
-		colon = memchr(at, ':', (size_t)(newline - at));
-		kind = colon ? softirq_kind(at, (size_t)(colon - at)) : -1;
-		if (kind >= 0) {
-			if (!cputable_sum(
-				    table, colon + 1, newline, &softirqs.counts[kind], &fixed))
-				return -EBADMSG;
-			found = true;
-		}
-		if (newline == end)
-			break;
+		if (kind < 0)
+			continue;
+		if (!cputable_sum(table, &row))
+			return -EBADMSG;
+		softirqs.counts[kind] = row.value;
+		found = true;
 	}
 	if (!found)
 		return -EBADMSG;
