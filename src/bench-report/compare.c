@@ -161,6 +161,16 @@ static char *make_name(const struct comparison *c)
 	return text_steal(&t);
 }
 
+static bool equal_differences(const struct comparison *x, const struct comparison *y)
+{
+	if (x->n_differences != y->n_differences)
+		return false;
+	for (size_t i = 0; i < x->n_differences; i++)
+		if (strcmp(x->differences[i], y->differences[i]) != 0)
+			return false;
+	return true;
+}
+
 /* Before any verdict: results of two machines compare machines. */
 static int print_differences(const struct pairs *pairs)
 {
@@ -171,10 +181,9 @@ static int print_differences(const struct pairs *pairs)
 		_cleanup_free_ char *name = NULL;
 
 		/* Most often it is the same for all benchmarks of a file. */
-		if (!*c->differences ||
+		if (c->n_differences == 0 ||
 			(i > 0 && pairs->files[i] == pairs->files[i - 1] &&
-				strcmp(c->differences, pairs->comparisons[i - 1]->differences) ==
-					0))
+				equal_differences(c, pairs->comparisons[i - 1])))
 			continue;
 		name = make_name(c);
 		if (!name)
@@ -182,12 +191,8 @@ static int print_differences(const struct pairs *pairs)
 		print(stdout, "The machines differ (%s%s%s):\n",
 			pairs->reports->n > 2 ? pairs->labels[pairs->files[i]] : "",
 			pairs->reports->n > 2 ? ": " : "", name);
-		for (const char *line = c->differences; *line;) {
-			size_t n = strcspn(line, "\n");
-
-			print(stdout, "  %.*s\n", (int)n, line);
-			line += n + (line[n] == '\n');
-		}
+		for (size_t k = 0; k < c->n_differences; k++)
+			print(stdout, "  %s\n", c->differences[k]);
 		any = true;
 	}
 	if (any)
@@ -394,7 +399,7 @@ static void emit_side(struct emit *emit, const char *name, const struct benchmar
 	emit_close(emit, '}');
 }
 
-static int emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
+static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 {
 	const struct comparison *c = pairs->comparisons[at];
 
@@ -419,32 +424,23 @@ static int emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
 	emit_string(emit, "unclear", c->unclear);
 	emit_array(emit, "differences");
-	for (const char *line = c->differences; *line;) {
-		size_t n = strcspn(line, "\n");
-		_cleanup_free_ char *text = strndup(line, n);
-
-		if (!text)
-			return -ENOMEM;
-		emit_string(emit, NULL, text);
-		line += n + (line[n] == '\n');
-	}
+	for (size_t k = 0; k < c->n_differences; k++)
+		emit_string(emit, NULL, c->differences[k]);
 	emit_close(emit, ']');
 	if (!isnan(pairs->request->fail_slower))
 		emit_bool(emit, "fails", comparison_is_slower_by(c, pairs->request->fail_slower));
 	emit_close(emit, '}');
-	return 0;
 }
 
 static int emit_pairs(const struct pairs *pairs)
 {
 	struct emit emit = { .stream = stdout };
 	size_t first = 0, n = 0;
-	int r = 0;
 
 	emit_object(&emit, NULL);
 	emit_array(&emit, "comparisons");
-	for (size_t i = 0; r >= 0 && i < pairs->n; i++)
-		r = emit_pair(&emit, pairs, i);
+	for (size_t i = 0; i < pairs->n; i++)
+		emit_pair(&emit, pairs, i);
 	emit_close(&emit, ']');
 	emit_array(&emit, "geometric_means");
 	while (next_file(pairs, &first, &n)) {
@@ -456,7 +452,7 @@ static int emit_pairs(const struct pairs *pairs)
 	}
 	emit_close(&emit, ']');
 	emit_close(&emit, '}');
-	return r < 0 ? r : emit_finish(&emit);
+	return emit_finish(&emit);
 }
 
 /* --- */

@@ -69,17 +69,21 @@ static bool is_set_or_not(const char *key)
 }
 
 /* One that is unknown on one side says nothing, but for what is left out because it is not set. */
-static int find_differences(const struct benchmark *old, const struct benchmark *new, char **ret)
+static int find_differences(struct comparison *c)
 {
+	const struct benchmark *old = c->old, *new = c->new;
 	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
 		facts_find(&new->metadata, "quiesce_version");
-	_cleanup_text_ struct text t = { 0 };
 
+	c->differences = calloc(ARRAY_SIZE(machine_keys), sizeof(*c->differences));
+	if (!c->differences)
+		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++) {
 		const char *key = machine_keys[i];
 		const struct fact *a = facts_find(&old->metadata, key);
 		const struct fact *b = facts_find(&new->metadata, key);
-		_cleanup_free_ char *from = NULL, *to = NULL, *line = NULL, *plain = NULL;
+		_cleanup_free_ char *from = NULL, *to = NULL, *line = NULL;
+		char *plain;
 		int r;
 
 		if (a && b ? metadata_equal_facts(a, b)
@@ -98,10 +102,9 @@ static int find_differences(const struct benchmark *old, const struct benchmark 
 		plain = text_escape_control(line);
 		if (!plain)
 			return -ENOMEM;
-		text_appendf(&t, "%s\n", plain);
+		c->differences[c->n_differences++] = plain;
 	}
-	*ret = text_steal(&t);
-	return *ret ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* From the lowest to the highest of what the series was at. */
@@ -314,7 +317,7 @@ int comparison_new(
 	c->new = new;
 	r = compute(c);
 	if (r >= 0)
-		r = find_differences(old, new, &c->differences);
+		r = find_differences(c);
 	if (r < 0)
 		return r;
 	r = comparison_settle(&c, 1);
@@ -361,6 +364,8 @@ void comparison_free(struct comparison *comparison)
 	if (!comparison)
 		return;
 	free(comparison->unclear);
+	for (size_t i = 0; i < comparison->n_differences; i++)
+		free(comparison->differences[i]);
 	free(comparison->differences);
 	free(comparison);
 }

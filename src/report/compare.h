@@ -51,9 +51,10 @@ struct comparison {
 	enum verdict verdict;
 
 	char *unclear; /* why nothing can be concluded, or NULL */
-	/* What differs between the machines, a line each: "quiesce_governor: powersave ->
-	 * performance\n"; "" when nothing does. */
-	char *differences;
+	/* What differs between the machines, one each: "quiesce_governor: powersave ->
+	 * performance". */
+	char **differences;
+	size_t n_differences;
 };
 
 /* Were they run in turn by one runpinned, so that run i of the one belongs to run i of the other?

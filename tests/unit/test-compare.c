@@ -242,10 +242,10 @@ static void test_differences(void **state)
 	facts_set_string(&new->metadata, "quiesce_isolated", "2-3");
 	facts_set_string(&new->metadata, "python_version", "3.13");
 	assert_int_equal(comparison_new(old, new, &c), 0);
-	assert_string_equal(c->differences,
-		"cpu_count: 4 -> 8\n"
-		"quiesce_governor: powersave -> performance\n"
-		"quiesce_isolated: none -> 2-3\n");
+	assert_int_equal(c->n_differences, 3);
+	assert_string_equal(c->differences[0], "cpu_count: 4 -> 8");
+	assert_string_equal(c->differences[1], "quiesce_governor: powersave -> performance");
+	assert_string_equal(c->differences[2], "quiesce_isolated: none -> 2-3");
 	assert_int_equal(c->verdict, VERDICT_SLOWER);
 	assert_true(comparison_is_slower_by(c, 2));
 	assert_false(comparison_is_slower_by(c, 5.5));
