@@ -59,14 +59,17 @@ static bool is_spec_of(const char *spec, const char *path)
 	return real && wanted && strcmp(real, wanted) == 0;
 }
 
-/* The option of fstab, NULL for none. */
-static const char *find_discard(const char *path)
+/* The option of fstab, NULL for none. An errno of reading that, but -ENOENT is none, too. */
+static int find_discard(const char *path, const char **ret)
 {
 	FILE *stream = setmntent("/etc/fstab", "re");
 	const char *found = NULL;
 	struct mntent entry;
 	char buf[LINE_MAX_SIZE];
+	int r = 0;
 
+	if (!stream && errno != ENOENT)
+		return -errno;
 	while (stream && !found && getmntent_r(stream, &entry, buf, sizeof(buf))) {
 		if (strcmp(entry.mnt_type, "swap") != 0 || !is_spec_of(entry.mnt_fsname, path))
 			continue;
@@ -75,24 +78,34 @@ static const char *find_discard(const char *path)
 				found = discards[i].option;
 		}
 	}
-	if (stream)
+	if (stream) {
+		/* Nothing was called since it ended that would change errno. */
+		r = ferror(stream) ? -errno : 0;
 		(void)endmntent(stream);
-	return found;
+	}
+	if (r == 0)
+		*ret = found;
+	return r;
 }
 
 /* --- The knob. --- */
 
-static char *format_area(const struct swap_area *area)
+static int format_area(const struct swap_area *area, char **ret)
 {
 	_cleanup_text_ struct text t = { 0 };
-	const char *discard = find_discard(area->path);
+	const char *discard;
+	int r;
 
+	r = find_discard(area->path, &discard);
+	if (r < 0)
+		return r;
 	text_append(&t, "on");
 	if (area->priority >= 0)
 		text_appendf(&t, " pri=%d", area->priority);
 	if (discard)
 		text_appendf(&t, " %s", discard);
-	return text_steal(&t);
+	*ret = text_steal(&t);
+	return *ret ? 0 : -ENOMEM;
 }
 
 int swapping_read(const char *path, char **ret)
@@ -108,9 +121,11 @@ int swapping_read(const char *path, char **ret)
 	for (size_t i = 0; i < areas.n && !on; i++) {
 		on = strcmp(areas.items[i].path, path) == 0;
 		if (on)
-			text = format_area(&areas.items[i]);
+			r = format_area(&areas.items[i], &text);
 	}
 	swap_areas_clear(&areas);
+	if (r < 0)
+		return r;
 	if (!on)
 		text = strdup("off");
 	if (!text)

@@ -5,7 +5,7 @@
  * with each area that is added: "on" for all of them, in their order, gives each its own again.
  *
  * /proc/swaps does not tell how an area discards: that is taken from fstab(5), where swapon(8) had
- * it from.
+ * it from. Where fstab is there and cannot be read, an area that is on cannot be read either.
  */
 #ifndef QUIESCE_NOISE_OFF_SWAPPING_H
 #define QUIESCE_NOISE_OFF_SWAPPING_H

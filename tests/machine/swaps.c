@@ -3,11 +3,13 @@
  * A library to preload: swapon(2) and swapoff(2) on the /proc/swaps of a described machine, instead
  * of on the machine that the test runs on. Priorities are as in mm/swapfile.c of 6.12: those of the
  * kernel's own choice fall from -2 on, and rise when one above them goes. TEST_SWAP_STUCK is a path
- * that there is not enough memory for. What swapon() was told is noted in /run/swapon.
+ * that there is not enough memory for. What swapon() was told is noted in /run/swapon. TEST_FSTAB
+ * is read instead of /etc/fstab.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <mntent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +82,13 @@ static void escape(const char *path, char *ret, size_t size)
 		n += (size_t)snprintf(
 			ret + n, size - n, *path == ' ' ? "\\%03o" : "%c", (unsigned char)*path);
 	ret[n] = '\0';
+}
+
+PUBLIC FILE *setmntent(const char *path, const char *mode)
+{
+	const char *fstab = getenv("TEST_FSTAB");
+
+	return fopen(fstab ? fstab : path, mode);
 }
 
 PUBLIC int swapoff(const char *path)

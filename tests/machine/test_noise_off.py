@@ -429,8 +429,8 @@ def test_swap_off():
         setter.box.write('proc/meminfo', 'MemTotal: 9000000 kB\nMemFree: 1 kB\nMemAvailable: 90000 kB\n')
         before = dict(areas(setter))
         off = ['--only', 'swap']
-        got = words(setter, '--dry-run', *off, env=preload())
-        equal(set(got), {'swap /dev/zram0', 'swap /dev/dm-1', 'swap /swap file'}, 'dry run')
+        dry = words(setter, '--dry-run', *off, env=preload())
+        equal(set(dry), {'swap /dev/zram0', 'swap /dev/dm-1', 'swap /swap file'}, 'dry run')
         equal(dict(areas(setter)), before, 'after a dry run')
         got = words(setter, *off, env=preload())
         equal(got, {'swap /dev/zram0': 'applied', 'swap /dev/dm-1': 'applied',
@@ -450,6 +450,12 @@ def test_swap_off():
             check(f'cannot set swap {stuck} to off' in result.stderr, result.stderr)
             equal(dict(areas(setter)), before, 'after a failure')
             equal(setter.left_over(), [], 'left over')
+        # Where it cannot be read how they discard, they could not be put on again as they were.
+        without = {**preload(), 'TEST_FSTAB': '/no/fstab'}
+        equal(words(setter, '--dry-run', *off, env=without), dry, 'without fstab')
+        refused = {**preload(), 'TEST_FSTAB': '/'}
+        equal(words(setter, *off, env=refused), {name: 'denied' for name in dry}, 'fstab')
+        equal(dict(areas(setter)), before, 'after an fstab that cannot be read')
         # Too little memory: said before anything is touched.
         setter.box.write('proc/swaps', swaps)
         setter.box.write('proc/meminfo', 'MemTotal: 9000000 kB\nMemFree: 1 kB\nMemAvailable: 70000 kB\n')
