@@ -10,7 +10,8 @@ enum {
 	RUNS_MAX = 50 * 1000 * 1000,
 };
 
-/* Room for one more element, by an eighth more: realloc(3) moves large arrays by mremap(2). */
+/* Room for one more element, by an eighth more: realloc(3) moves the largest arrays by mremap(2).
+ */
 static int grow(void **array, size_t size, size_t n, size_t *capacity)
 {
 	size_t wish;

@@ -69,7 +69,9 @@ static size_t array_length(size_t n, size_t size)
 }
 
 /* Mappings instead of malloc: mremap(2) moves pages, not bytes, so growing never holds two copies,
- * and pages that were not written yet cost nothing. */
+ * and pages that were not written yet cost nothing. realloc(3) does the same with what malloc(3)
+ * has in a mapping. But once a large array was freed, malloc(3) has the next ones, of up to 32 MiB,
+ * on the heap (M_MMAP_THRESHOLD in mallopt(3)), where they are copied: 70 bytes a run, not 40. */
 static int array_grow(void **array, size_t size, size_t old_n, size_t new_n)
 {
 	size_t old_length = array_length(old_n, size);
