@@ -66,6 +66,14 @@ static const struct fact *first_fact(
 	return fact ? fact : facts_find(&reader->suite_metadata, key);
 }
 
+/* A run's duration and its window by our own stamps are kept as one: who has either has both. */
+static void join_durations(struct run_data *data)
+{
+	if (data->duration_ns >= 0)
+		data->sample.user_ns = data->duration_ns;
+	data->duration_ns = data->sample.user_ns > 0 ? data->sample.user_ns : -1;
+}
+
 /* A run as it was read, and back. */
 static void load_run(const struct benchmark *b, size_t at, struct run_data *ret)
 {
@@ -77,8 +85,7 @@ static void load_run(const struct benchmark *b, size_t at, struct run_data *ret)
 	ret->inner_loops = b->runs[at].inner_loops;
 	ret->has_date = ret->sample.start_ns >= 0;
 	ret->date_ns = ret->sample.start_ns;
-	if (ret->sample.user_ns > 0)
-		ret->duration_ns = ret->sample.user_ns;
+	join_durations(ret);
 	if (series->with_evidence)
 		ret->evidence = series->evidence[at];
 	for (size_t i = 0; i < series->n_events; i++)
@@ -91,8 +98,6 @@ static void store_run(struct benchmark *b, size_t at, const struct run_data *dat
 
 	series->samples[at] = data->sample;
 	series->samples[at].start_ns = data->has_date ? data->date_ns : -1;
-	if (data->duration_ns >= 0)
-		series->samples[at].user_ns = data->duration_ns;
 	b->runs[at].loops = data->loops;
 	b->runs[at].inner_loops = data->inner_loops;
 	if (series->with_evidence)
@@ -101,37 +106,63 @@ static void store_run(struct benchmark *b, size_t at, const struct run_data *dat
 		series->counters[at * series->n_events + i] = data->counters[i];
 }
 
-/* What stands above the runs, because it is the same for all or for most, in each that does not say
- * otherwise. */
-static int spread_common(const struct reader *reader, struct pending *pending)
+/* What stands above the runs, because it is the same for all or for most. */
+struct common {
+	struct run_field field;
+	const struct fact *fact; /* borrowed */
+};
+
+/* Those that are kept of a run, into room for all. */
+static int find_common(
+	const struct reader *reader, struct pending *pending, struct common *ret, size_t *ret_n)
 {
 	const struct facts *layers[] = { &pending->metadata, &reader->suite_metadata };
-	struct benchmark *b = pending->benchmark;
-	struct run_data data;
+	size_t n = 0;
 
 	for (size_t layer = 0; layer < ARRAY_SIZE(layers); layer++) {
 		for (size_t i = 0; i < layers[layer]->n; i++) {
 			const struct fact *fact = &layers[layer]->items[i];
-			struct run_field field;
 			int r;
 
 			if (layer == 1 && facts_find(layers[0], fact->name))
 				continue;
-			r = run_field_find(b->series, fact->name, &field);
+			r = run_field_find(pending->benchmark->series, fact->name, &ret[n].field);
 			if (r < 0)
 				return r;
-			if (field.kind == RUN_OTHER)
-				continue;
-			for (size_t k = 0; k < b->series->n_samples; k++) {
-				load_run(b, k, &data);
-				if (run_data_has(&data, &field))
-					continue;
-				r = run_data_set(&data, b->series, &field, fact);
-				if (r < 0)
-					return r;
-				store_run(b, k, &data);
-			}
+			ret[n].fact = fact;
+			if (ret[n].field.kind != RUN_OTHER)
+				n++;
 		}
+	}
+	*ret_n = n;
+	return 0;
+}
+
+/* Into each run that does not say otherwise. */
+static int spread_common(const struct reader *reader, struct pending *pending)
+{
+	size_t n = pending->metadata.n + reader->suite_metadata.n;
+	_cleanup_free_ struct common *common = calloc(n + 1, sizeof(*common));
+	struct benchmark *b = pending->benchmark;
+	struct run_data data;
+	int r;
+
+	if (!common)
+		return -ENOMEM;
+	r = find_common(reader, pending, common, &n);
+	if (r < 0 || n == 0)
+		return r;
+	for (size_t k = 0; k < b->series->n_samples; k++) {
+		load_run(b, k, &data);
+		for (size_t i = 0; i < n; i++) {
+			if (run_data_has(&data, &common[i].field))
+				continue;
+			r = run_data_set(&data, b->series, &common[i].field, common[i].fact);
+			if (r < 0)
+				return r;
+			join_durations(&data);
+		}
+		store_run(b, k, &data);
 	}
 	return 0;
 }
