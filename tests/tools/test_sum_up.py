@@ -28,7 +28,8 @@ JUNIT = '''<?xml version='1.0' encoding='utf-8'?>
 JSON = '{{"name": "quiesce:unit / parse", "result": "{result}"}}\n'
 
 
-def sum_up(*directories, broken=(), untried=(), bad='', result='OK', prefix='', control=''):
+def sum_up(*directories, broken=(), untried=(), bad='', result='OK', prefix='', control='',
+           setup=''):
     """Status and output lines of sum-up on directories; 'none' has no log, 'cut' half a one."""
     with tempfile.TemporaryDirectory() as top:
         for name in directories:
@@ -37,8 +38,8 @@ def sum_up(*directories, broken=(), untried=(), bad='', result='OK', prefix='', 
             text = JUNIT.format(bad=bad, prefix=prefix, control=control)
             if name != 'none':
                 text = text[:len(text) // 2] if name == 'cut' else text
-                (logs / 'testlog.junit.xml').write_text(text)
-                (logs / 'testlog.json').write_text(JSON.format(result=result))
+                (logs / f'testlog{setup}.junit.xml').write_text(text)
+                (logs / f'testlog{setup}.json').write_text(JSON.format(result=result))
         done = subprocess.run([sys.executable, SUM_UP, *(f'--broken={what}' for what in broken),
                                *(f'--skipped={what}' for what in untried),
                                *directories], cwd=top, capture_output=True, text=True, check=False)
@@ -54,6 +55,8 @@ def skipped(directory):
 
 CASES = [
     ('all is well', sum_up('a'), (0, [*skipped('a'), '3 passed, 0 failed, 2 skipped'])),
+    ('a test setup of its own', sum_up('a', setup='-full'),
+     (0, [*skipped('a'), '3 passed, 0 failed, 2 skipped'])),
     ('several builds', sum_up('a', 'b'),
      (0, [*skipped('a'), *skipped('b'), '6 passed, 0 failed, 4 skipped'])),
     ('a subtest failed, which counts once', sum_up('a', bad='<failure />', result='FAIL'),
