@@ -12,7 +12,6 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/tell.h"
-#include "basic/text.h"
 #include "benchmark-target/verbs.h"
 #include "config.h"
 
@@ -41,15 +40,34 @@ static void usage(FILE *stream)
 		stream);
 }
 
+struct job_verb {
+	const char *name;
+	enum unit_job job;
+	bool alone;
+};
+
+static const struct job_verb *find_job_verb(const char *name)
+{
+	static const struct job_verb verbs[] = {
+		{ "start", UNIT_START, false },
+		{ "start-alone", UNIT_START, true },
+		{ "stop", UNIT_STOP, false },
+		{ "stop-alone", UNIT_STOP, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (strcmp(name, verbs[i].name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
 static int run(int argc, char *argv[], const char *cpus)
 {
 	const char *verb = argc > 0 ? argv[0] : "";
 	bool holds = strcmp(verb, "hold") == 0, wants = strcmp(verb, "wants") == 0;
-	bool stops = text_starts_with(verb, "stop");
-	bool jobs = strcmp(verb, "start") == 0 || strcmp(verb, "start-alone") == 0 ||
-		strcmp(verb, "stop") == 0 || strcmp(verb, "stop-alone") == 0;
+	const struct job_verb *job = find_job_verb(verb);
 
-	if (argc != (wants || jobs ? 2 : 1) || (cpus && !holds)) {
+	if (argc != (wants || job ? 2 : 1) || (cpus && !holds)) {
 		usage(stderr);
 		return EXIT_USAGE;
 	}
@@ -59,8 +77,8 @@ static int run(int argc, char *argv[], const char *cpus)
 		say("this needs root");
 		return EXIT_FAILED;
 	}
-	if (jobs)
-		return verb_do_job(stops ? UNIT_STOP : UNIT_START, argv[1], strchr(verb, '-'));
+	if (job)
+		return verb_do_job(job->job, argv[1], job->alone);
 	if (holds)
 		return verb_hold(cpus);
 	if (strcmp(verb, "prepare") == 0)

@@ -130,23 +130,21 @@ int verb_begun(void)
 	_cleanup_free_ char *state = NULL;
 	struct unit_outcome outcome = { 0 };
 	bool done, failed;
-	int unprepared, r;
+	int r;
 
 	r = unit_open(&manager);
 	if (r == 0)
+		r = has_failed(manager, PREPARE_UNIT);
+	failed = r > 0;
+	if (r >= 0)
 		r = unit_read_state(manager, CHECK_UNIT, &state);
 	if (r == 0)
 		r = unit_read_outcome(manager, CHECK_UNIT, &outcome);
-	unprepared = r == 0 ? has_failed(manager, PREPARE_UNIT) : 0;
-	if (unprepared < 0) {
-		unit_outcome_clear(&outcome);
-		r = unprepared;
-	}
 	if (r < 0) {
 		say_errno(r, "cannot ask systemd what has come of the start");
 		return EXIT_FAILED;
 	}
-	failed = strcmp(state, "failed") == 0 || unprepared > 0;
+	failed = failed || strcmp(state, "failed") == 0;
 	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
 	unit_outcome_clear(&outcome);
 	return done || (!failed && is_ending(manager)) ? EXIT_DONE : EXIT_FAILED;

@@ -432,10 +432,11 @@ static void restore_entry(struct restoring *restoring, size_t index)
 	struct restore_state *state = &restoring->states[index];
 	int r;
 
-	if (state->leave_alone && !state->has_layer_above)
-		keep_foreign(restoring, index);
-	if (state->leave_alone)
+	if (state->leave_alone) {
+		if (!state->has_layer_above)
+			keep_foreign(restoring, index);
 		return;
+	}
 	if (read_now(restoring, index) < 0) {
 		if (state->turned && state->word == RESTORE_FAILED)
 			(void)write_text(restoring, entry, entry->old);
@@ -735,7 +736,7 @@ static int note_narrowed(
 static int restoring_begin(
 	const struct engine *engine, struct journal *journal, struct restoring *ret)
 {
-	int r = 0;
+	int r;
 
 	*ret = (struct restoring){
 		.engine = engine,

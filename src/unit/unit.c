@@ -244,7 +244,9 @@ int unit_read_state(struct unit_manager *manager, const char *unit, char **ret)
 	return read_string(manager, unit, UNIT_INTERFACE, "ActiveState", ret);
 }
 
-static int read_int(struct unit_manager *manager, const char *unit, const char *property, int *ret)
+/* As read_string(), of a property whose type is one letter of D-Bus: what *ret is, it says. */
+static int read_basic(struct unit_manager *manager, const char *unit, const char *interface,
+	const char *property, char type, void *ret)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	_cleanup_free_ char *path = NULL;
@@ -255,8 +257,8 @@ static int read_int(struct unit_manager *manager, const char *unit, const char *
 		return r;
 	return RETRY_LOST(manager,
 		keep_error(manager,
-			sd_bus_get_property_trivial(manager->bus, SERVICE, path, SERVICE_INTERFACE,
-				property, &error, 'i', ret),
+			sd_bus_get_property_trivial(manager->bus, SERVICE, path, interface,
+				property, &error, type, ret),
 			&error));
 }
 
@@ -270,9 +272,10 @@ int unit_read_outcome(struct unit_manager *manager, const char *service, struct 
 		r = read_string(
 			manager, service, SERVICE_INTERFACE, "StatusText", &outcome.status_text);
 	if (r == 0)
-		r = read_int(manager, service, "ExecMainCode", &code);
+		r = read_basic(manager, service, SERVICE_INTERFACE, "ExecMainCode", 'i', &code);
 	if (r == 0)
-		r = read_int(manager, service, "ExecMainStatus", &outcome.exit_status);
+		r = read_basic(manager, service, SERVICE_INTERFACE, "ExecMainStatus", 'i',
+			&outcome.exit_status);
 	if (r < 0) {
 		unit_outcome_clear(&outcome);
 		return r;
@@ -321,8 +324,7 @@ int unit_has_property(struct unit_manager *manager, const char *unit, const char
 int unit_read_number(
 	struct unit_manager *manager, const char *unit, const char *property, uint64_t *ret)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	_cleanup_free_ char *path = NULL, *interface = NULL;
+	_cleanup_free_ char *interface = NULL;
 	uint64_t value;
 	int r;
 
@@ -331,14 +333,7 @@ int unit_read_number(
 		interface = NULL;
 		return r;
 	}
-	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
-	if (r < 0)
-		return r;
-	r = RETRY_LOST(manager,
-		keep_error(manager,
-			sd_bus_get_property_trivial(manager->bus, SERVICE, path, interface,
-				property, &error, 't', &value),
-			&error));
+	r = read_basic(manager, unit, interface, property, 't', &value);
 	if (r == 0)
 		*ret = value;
 	return r;
@@ -346,18 +341,8 @@ int unit_read_number(
 
 int unit_needs_reload(struct unit_manager *manager, const char *unit)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	_cleanup_free_ char *path = NULL;
-	int r, needs;
+	int needs, r = read_basic(manager, unit, UNIT_INTERFACE, "NeedDaemonReload", 'b', &needs);
 
-	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
-	if (r < 0)
-		return r;
-	r = RETRY_LOST(manager,
-		keep_error(manager,
-			sd_bus_get_property_trivial(manager->bus, SERVICE, path, UNIT_INTERFACE,
-				"NeedDaemonReload", &error, 'b', &needs),
-			&error));
 	return r < 0 ? r : needs != 0;
 }
 
@@ -506,14 +491,17 @@ static int try_start_or_stop(struct unit_manager *manager, const char *method, c
 	return r;
 }
 
-static int start_or_stop(
-	struct unit_manager *manager, const char *method, const char *unit, const char *mode)
+static int start_or_stop(struct unit_manager *manager, const char *method, const char *unit,
+	const char *mode, int64_t seconds)
+{
+	return RETRY_LOST(manager, try_start_or_stop(manager, method, unit, mode, seconds));
+}
+
+static int64_t job_seconds(const char *unit)
 {
 	const char *suffix = strrchr(unit, '.');
-	bool target = suffix && strcmp(suffix, ".target") == 0;
-	int64_t seconds = target ? TARGET_SECONDS : JOB_SECONDS;
 
-	return RETRY_LOST(manager, try_start_or_stop(manager, method, unit, mode, seconds));
+	return suffix && strcmp(suffix, ".target") == 0 ? TARGET_SECONDS : JOB_SECONDS;
 }
 
 int unit_do_job(struct unit_manager *manager, enum unit_job job, const char *unit, bool alone)
@@ -521,22 +509,22 @@ int unit_do_job(struct unit_manager *manager, enum unit_job job, const char *uni
 	const char *method = job == UNIT_START ? "StartUnit" : "StopUnit";
 	const char *mode = alone ? "ignore-dependencies" : "replace";
 
-	return RETRY_LOST(manager, try_start_or_stop(manager, method, unit, mode, TARGET_SECONDS));
+	return start_or_stop(manager, method, unit, mode, TARGET_SECONDS);
 }
 
 int unit_start(struct unit_manager *manager, const char *unit)
 {
-	return start_or_stop(manager, "StartUnit", unit, "replace");
+	return start_or_stop(manager, "StartUnit", unit, "replace", job_seconds(unit));
 }
 
 int unit_start_gently(struct unit_manager *manager, const char *unit)
 {
-	return start_or_stop(manager, "StartUnit", unit, "fail");
+	return start_or_stop(manager, "StartUnit", unit, "fail", job_seconds(unit));
 }
 
 int unit_stop(struct unit_manager *manager, const char *unit)
 {
-	return start_or_stop(manager, "StopUnit", unit, "replace");
+	return start_or_stop(manager, "StopUnit", unit, "replace", job_seconds(unit));
 }
 
 int unit_stop_soon(struct unit_manager *manager, const char *unit)
