@@ -1,150 +1,215 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/document.h"
 #include "result/metadata.h"
-#include "result/tree.h"
+#include "result/splice.h"
 
-/* A run with all that is said of it, wherever that stood. NULL when memory is short. */
-static json_t *make_whole_run(json_t *root, json_t *benchmark, json_t *run)
-{
-	json_t *layers[] = { root, benchmark, run };
-	_cleanup_json_ json_t *whole = tree_make_merged(run, NULL);
-	json_t *metadata = json_object();
-
-	if (!whole || tree_set_new(whole, "metadata", metadata) < 0)
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
-		json_t *own = json_object_get(layers[i], "metadata");
-
-		if (own && json_object_update(metadata, own) < 0)
-			return NULL;
-	}
-	return TAKE_PTR(whole);
-}
+struct merge {
+	struct document *const *documents;
+	size_t n;
+	struct emit *emit;
+};
 
 /* What pyperf asks of the runs of one benchmark, and our clock. */
-static int check_agreement(const char *name, json_t *old, json_t *new, char **ret_why)
+static int check_agreement(const struct document *old, size_t old_index, const struct document *new,
+	size_t new_index, char **ret_why)
 {
-	for (size_t i = 0; i < TREE_N_AGREED_KEYS + 1; i++) {
-		bool is_clock = i == TREE_N_AGREED_KEYS;
-		const char *key = is_clock ? TREE_CLOCK_KEY : tree_agreed_keys[i];
-		json_t *a = json_object_get(json_object_get(old, "metadata"), key);
-		json_t *b = json_object_get(json_object_get(new, "metadata"), key);
-		_cleanup_free_ char *old_text = NULL, *new_text = NULL;
-
-		if (tree_equal(a, b) || (is_clock && (!a || !b)))
-			continue;
-		old_text = tree_describe(a);
-		new_text = tree_describe(b);
-		if (!old_text || !new_text)
-			return -ENOMEM;
-		return text_refuse(ret_why, -EINVAL,
-			"benchmark '%s': metadata '%s' differ: %s and %s", name, key, old_text,
-			new_text);
-	}
-	return 0;
-}
-
-/* Appends the benchmarks of one document to those of `merged`. */
-static int merge_one(json_t *merged, const struct document *document, char **ret_why)
-{
-	json_t *benchmarks = json_object_get(document->root, "benchmarks"), *benchmark, *run;
-	size_t i, k;
+	const struct agreed a = document_get_agreed(old, old_index);
+	const struct agreed b = document_get_agreed(new, new_index);
+	_cleanup_free_ char *text_a = NULL, *text_b = NULL;
+	const char *key;
 	int r;
 
-	json_array_foreach(benchmarks, i, benchmark)
-	{
-		const char *name = tree_find_name(document->root, benchmark);
-		json_t *into = tree_find_benchmark(merged, name, NULL);
+	r = document_find_difference(&a, &b, &key, &text_a, &text_b);
+	if (r <= 0)
+		return r;
+	return text_refuse(ret_why, -EINVAL, "benchmark '%s': metadata '%s' differ: %s and %s",
+		old->suite->benchmarks[old_index]->name, key, text_a, text_b);
+}
 
-		json_array_foreach(json_object_get(benchmark, "runs"), k, run)
-		{
-			json_t *whole = make_whole_run(document->root, benchmark, run);
+/* The benchmarks of a file with those of its name in the files before. */
+static int check_file(const struct merge *merge, size_t file, char **ret_why)
+{
+	const struct document *document = merge->documents[file];
 
-			if (!whole)
-				return -ENOMEM;
-			if (into) {
-				r = check_agreement(name,
-					json_array_get(json_object_get(into, "runs"), 0), whole,
-					ret_why);
-				if (r < 0) {
-					json_decref(whole);
-					return r;
-				}
-			} else {
-				into = json_pack("{s:[]}", "runs");
-				if (json_array_append_new(
-					    json_object_get(merged, "benchmarks"), into) < 0) {
-					json_decref(whole);
-					return -ENOMEM;
-				}
-			}
-			if (json_array_append_new(json_object_get(into, "runs"), whole) < 0)
-				return -ENOMEM;
+	for (size_t i = 0; i < document->suite->n; i++) {
+		for (size_t before = 0; before < file; before++) {
+			const struct document *old = merge->documents[before];
+			size_t at =
+				document_find_benchmark(old, document->suite->benchmarks[i]->name);
+			int r = at == SIZE_MAX ? 0 : check_agreement(old, at, document, i, ret_why);
+
+			if (r < 0)
+				return r;
 		}
 	}
 	return 0;
 }
 
-/* Moves what all runs of a benchmark have in common to the benchmark. */
-static int hoist_metadata(json_t *benchmark)
-{
-	json_t *runs = json_object_get(benchmark, "runs"), *run, *value;
-	json_t *first = json_object_get(json_array_get(runs, 0), "metadata");
-	_cleanup_json_ json_t *common = tree_make_merged(first, NULL);
-	const char *key;
-	void *next;
-	size_t i;
+/* --- One benchmark of all files --- */
 
-	if (!common)
-		return -ENOMEM;
-	json_array_foreach(runs, i, run)
-	{
-		json_object_foreach_safe(common, next, key, value)
-		{
-			if (!tree_equal(
-				    value, json_object_get(json_object_get(run, "metadata"), key)))
-				(void)json_object_del(common, key);
-		}
+/* Does a value hold for all runs of the benchmark in the files from `first` on? */
+static bool holds_in_all(const struct merge *merge, size_t first, const char *benchmark,
+	const struct selection_item *item)
+{
+	for (size_t i = first; i < merge->n; i++) {
+		const struct benchmark *b = suite_find(merge->documents[i]->suite, benchmark);
+		const struct fact *fact = b ? facts_find(&b->metadata, item->name) : NULL;
+
+		if (b && (!fact || !metadata_equal_facts(fact, item->fact)))
+			return false;
 	}
-	json_array_foreach(runs, i, run)
-	{
-		json_object_foreach(common, key, value)
-		{
-			(void)json_object_del(json_object_get(run, "metadata"), key);
-		}
-		if (json_object_size(json_object_get(run, "metadata")) == 0)
-			(void)json_object_del(run, "metadata");
+	return true;
+}
+
+/* What is said of all runs: in the first file it stands in the suite, the benchmark or the first
+ * run, whose metadata are in `run`. */
+static int find_common(const struct merge *merge, size_t first, size_t index,
+	const struct members *run, struct selection *ret)
+{
+	const struct document *document = merge->documents[first];
+	const struct members *layers[] = { &document->metadata, &document->benchmarks[index], run };
+	const char *name = document->suite->benchmarks[index]->name;
+	_cleanup_selection_ struct selection all = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
+		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++)
+			r = selection_add(&all, layers[i], k);
+	for (size_t i = 0; r >= 0 && i < all.n; i++)
+		if (holds_in_all(merge, first, name, &all.items[i]))
+			r = selection_add_item(ret, &all.items[i]);
+	return r;
+}
+
+/* What stands above the runs of a benchmark in its file, and not in the new one. */
+static int find_moved(const struct document *document, size_t index, const struct selection *common,
+	struct selection *ret)
+{
+	const struct members *layers[] = { &document->metadata, &document->benchmarks[index] };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
+		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++)
+			if (!selection_find(common, layers[i]->facts.items[k].name))
+				r = selection_add(ret, layers[i], k);
+	return r;
+}
+
+static int write_further_runs(
+	const struct merge *merge, size_t file, size_t index, const struct selection *common)
+{
+	_cleanup_selection_ struct selection moved = { 0 };
+	const struct benchmark_change change = { .moved = &moved, .hoisted = common };
+	int r;
+
+	r = find_moved(merge->documents[file], index, common, &moved);
+	if (r >= 0)
+		splice_further_runs(merge->emit, merge->documents[file], index, &change);
+	return r;
+}
+
+/* The benchmark as the first file has it, with the runs of the others behind its own. */
+static int write_benchmark(
+	const struct merge *merge, struct splice *splice, size_t first, size_t index)
+{
+	const struct document *document = merge->documents[first];
+	_cleanup_selection_ struct selection common = { 0 }, moved = { 0 };
+	const struct benchmark_change change = {
+		.metadata = &common,
+		.moved = &moved,
+		.hoisted = &common,
+	};
+	_cleanup_members_ struct members run = { 0 };
+	int r;
+
+	r = members_read(
+		document->text, document->outline.benchmarks[index].runs[0].metadata, &run);
+	if (r >= 0)
+		r = find_common(merge, first, index, &run, &common);
+	if (r >= 0)
+		r = find_moved(document, index, &common, &moved);
+	if (r < 0)
+		return r;
+	splice_runs(splice, index, &change);
+	for (size_t i = first + 1; r >= 0 && i < merge->n; i++) {
+		size_t at = document_find_benchmark(
+			merge->documents[i], document->suite->benchmarks[index]->name);
+
+		if (at != SIZE_MAX)
+			r = write_further_runs(merge, i, at, &common);
 	}
-	return json_object_set(benchmark, "metadata", common) < 0 ? -ENOMEM : 0;
+	if (r >= 0)
+		splice_end_benchmark(splice, index, &change);
+	return r;
+}
+
+/* --- The whole --- */
+
+static bool has_earlier(const struct merge *merge, size_t file, const char *benchmark)
+{
+	for (size_t i = 0; i < file; i++)
+		if (suite_find(merge->documents[i]->suite, benchmark))
+			return true;
+	return false;
+}
+
+/* The benchmarks that no file before has. */
+static int write_further_benchmarks(const struct merge *merge, size_t file)
+{
+	const struct document *document = merge->documents[file];
+	struct splice splice = { .emit = merge->emit, .document = document };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < document->suite->n; i++) {
+		if (has_earlier(merge, file, document->suite->benchmarks[i]->name))
+			continue;
+		emit_verbatim(merge->emit, ", ", 2);
+		splice.at = document->outline.benchmarks[i].whole.begin;
+		r = write_benchmark(merge, &splice, file, i);
+	}
+	return r;
+}
+
+static int write_all(const struct merge *merge)
+{
+	const struct outline *outline = &merge->documents[0]->outline;
+	bool metadata_first = outline->metadata.begin < outline->benchmarks[0].whole.begin;
+	struct splice splice = {
+		.emit = merge->emit,
+		.document = merge->documents[0],
+		.at = outline->whole.begin,
+	};
+	/* What the suite says of all its benchmarks stands in each of them from now on. */
+	const struct selection none = { 0 };
+	int r = 0;
+
+	if (metadata_first)
+		splice_metadata(&splice, outline->whole, outline->metadata, &none);
+	for (size_t i = 0; r >= 0 && i < outline->n_benchmarks; i++)
+		r = write_benchmark(merge, &splice, 0, i);
+	for (size_t i = 1; r >= 0 && i < merge->n; i++)
+		r = write_further_benchmarks(merge, i);
+	if (r < 0)
+		return r;
+	if (!metadata_first)
+		splice_metadata(&splice, outline->whole, outline->metadata, &none);
+	splice_copy(&splice, outline->whole.end);
+	return emit_finish(merge->emit);
 }
 
 int document_merge(FILE *stream, struct document *const *documents, size_t n, char **ret_why)
 {
-	_cleanup_json_ json_t *merged = json_pack("{s:s, s:[]}", "version", "1.0", "benchmarks");
-	struct out out = { .stream = stream };
-	json_t *benchmark;
-	size_t i;
-	int r;
+	struct emit emit = { .stream = stream, .one_line = true };
+	const struct merge merge = { .documents = documents, .n = n, .emit = &emit };
+	int r = 0;
 
-	if (!merged)
-		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		r = merge_one(merged, documents[i], ret_why);
-		if (r < 0)
-			return r;
-	}
-	json_array_foreach(json_object_get(merged, "benchmarks"), i, benchmark)
-	{
-		r = hoist_metadata(benchmark);
-		if (r < 0)
-			return r;
-	}
-	out_json(&out, merged);
-	out_text(&out, "\n");
-	return out_finish(&out);
+	for (size_t i = 1; r >= 0 && i < n; i++)
+		r = check_file(&merge, i, ret_why);
+	return r < 0 ? r : write_all(&merge);
 }

@@ -3,138 +3,40 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "basic/macro.h"
 #include "result/document.h"
 #include "result/metadata.h"
-#include "result/tree.h"
+#include "result/runwrite.h"
+#include "result/splice.h"
 
-/* Everything that the lists below need. */
+/* A part, and what becomes of it. */
 struct plan {
-	struct new_runs runs;
-	json_t *metadata;     /* of the new runs */
-	size_t target;	      /* benchmark that takes the runs, or SIZE_MAX for a new one */
-	json_t *suite_moved;  /* of the existing suite: what does not hold for the new runs */
-	json_t *target_moved; /* the same for the target benchmark, with suite_moved below it */
+	const struct document_part *part;
+	struct facts metadata; /* of the new runs */
+	struct facts carried;  /* of them, what each new run has to say itself */
+	size_t target;	       /* benchmark that takes the runs, or SIZE_MAX for a new one */
 };
 
-/* The runs of the series, each on its line, as elements of a list. */
-static void out_series(struct out *out, const struct plan *plan, bool first)
-{
-	for (size_t i = 0; i < plan->runs.series->n_samples && out->error == 0; i++) {
-		_cleanup_json_ json_t *run = NULL;
-
-		if (!new_runs_has(&plan->runs, i))
-			continue;
-		run = new_runs_make(&plan->runs, i);
-		out_text(out, first ? "\n" : ",\n");
-		first = false;
-		out_json(out, run);
-	}
-}
-
-struct benchmark_context {
-	const struct plan *plan;
-	bool is_target;
+struct plans {
+	struct plan *items;
+	size_t n;
 };
 
-static void out_runs(struct out *out, json_t *runs, void *context)
+static void plans_clear(struct plans *plans)
 {
-	const struct benchmark_context *benchmark = context;
-	const struct plan *plan = benchmark->plan;
-	bool moved = benchmark->is_target && json_object_size(plan->target_moved) > 0;
-	json_t *run;
-	size_t i;
-
-	out_text(out, "[");
-	json_array_foreach(runs, i, run)
-	{
-		_cleanup_json_ json_t *metadata = NULL;
-
-		out_text(out, i == 0 ? "\n" : ",\n");
-		if (!moved) {
-			out_json(out, run);
-			continue;
-		}
-		metadata = tree_make_merged(plan->target_moved, json_object_get(run, "metadata"));
-		out_object(out, run, metadata, NULL, NULL, NULL);
+	for (size_t i = 0; plans->items && i < plans->n; i++) {
+		facts_clear(&plans->items[i].metadata);
+		facts_clear(&plans->items[i].carried);
 	}
-	if (benchmark->is_target)
-		out_series(out, plan, false);
-	out_text(out, "]");
+	free(plans->items);
 }
 
-static void out_new_benchmark(struct out *out, const struct plan *plan)
+static inline void cleanup_plans(struct plans *plans)
 {
-	out_text(out, "{\"metadata\": ");
-	out_json(out, plan->metadata);
-	out_text(out, ", \"runs\": [");
-	out_series(out, plan, true);
-	out_text(out, "]}");
+	plans_clear(plans);
 }
-
-static void out_benchmarks(struct out *out, json_t *benchmarks, void *context)
-{
-	const struct plan *plan = context;
-	json_t *benchmark;
-	size_t i;
-
-	out_text(out, "[");
-	json_array_foreach(benchmarks, i, benchmark)
-	{
-		struct benchmark_context own = { plan, i == plan->target };
-		json_t *old = json_object_get(benchmark, "metadata");
-		_cleanup_json_ json_t *metadata = own.is_target
-			? tree_make_part(old, plan->metadata, true)
-			: tree_make_merged(plan->suite_moved, old);
-
-		if (i > 0)
-			out_text(out, ", ");
-		out_object(out, benchmark, metadata, "runs", out_runs, &own);
-	}
-	if (plan->target == SIZE_MAX) {
-		out_text(out, ", ");
-		out_new_benchmark(out, plan);
-	}
-	out_text(out, "]");
-}
-
-/* What of the existing metadata has to move, and what the new runs have to carry. */
-static int make_plan(const struct document *existing, struct plan *plan, json_t **ret_suite_kept)
-{
-	json_t *suite = json_object_get(existing->root, "metadata");
-	json_t *target = NULL, *target_metadata = NULL, *value;
-	_cleanup_json_ json_t *kept = NULL, *part = NULL;
-	const char *key;
-
-	target = tree_find_benchmark(existing->root,
-		json_string_value(json_object_get(plan->metadata, "name")), &plan->target);
-	target_metadata = json_object_get(target, "metadata");
-	kept = tree_make_part(suite, plan->metadata, true);
-	plan->suite_moved = tree_make_part(suite, plan->metadata, false);
-	part = tree_make_part(target_metadata, plan->metadata, false);
-	if (!kept || !plan->suite_moved || !part)
-		return -ENOMEM;
-	if (target) {
-		plan->target_moved = tree_make_merged(plan->suite_moved, part);
-		if (!plan->target_moved)
-			return -ENOMEM;
-		json_object_foreach(plan->metadata, key, value)
-		{
-			json_t *inherited = json_object_get(target_metadata, key);
-
-			if (!inherited)
-				inherited = json_object_get(kept, key);
-			if (!tree_equal(inherited, value) &&
-				json_object_set(plan->runs.run_metadata, key, value) < 0)
-				return -ENOMEM;
-		}
-	}
-	*ret_suite_kept = TAKE_PTR(kept);
-	return 0;
-}
+#define _cleanup_plans_ __attribute__((cleanup(cleanup_plans)))
 
 /* Before the first byte: what would make a file that cannot be loaded? */
 static int check_series(const struct series *series, const struct benchmark *inside)
@@ -144,127 +46,229 @@ static int check_series(const struct series *series, const struct benchmark *ins
 	for (size_t i = 0; inside && i < inside->n_values; i++)
 		if (!(inside->values[i] > 0))
 			return -EDOM;
-	if (inside)
-		return 0;
-	for (size_t i = 0; i < series->n_samples; i++)
+	for (size_t i = 0; !inside && i < series->n_samples; i++)
 		if (!(series_value(series, i) > 0))
 			return -EDOM;
 	return 0;
 }
 
-/* Makes what a part needs to be written. */
-static int prepare(const struct document_part *part, struct plan *plan)
+static int make_plans(const struct document_part *parts, size_t n, struct plans *ret)
 {
-	const struct series *series = part->series;
-	int r;
+	int r = 0;
 
-	*plan = (struct plan){
-		.runs = { .series = series, .inside = part->inside },
-		.target = SIZE_MAX,
-	};
-	r = check_series(series, part->inside);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < series->n_samples; i++)
-		plan->runs.with_env_pad = plan->runs.with_env_pad || series->samples[i].env_pad > 0;
-	r = document_make_metadata(part->metadata, &plan->metadata);
-	if (r < 0)
-		return r;
-	plan->runs.run_metadata = json_object();
-	if (!plan->runs.run_metadata)
+	ret->items = calloc(n, sizeof(struct plan));
+	ret->n = n;
+	if (!ret->items)
 		return -ENOMEM;
-	/* The clock of the window. What was measured inside has its own (quiesce_stamps). */
-	if (part->inside)
-		return 0;
-	return tree_set_string(plan->metadata, TREE_CLOCK_KEY, tree_clock_name(series->clock));
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		struct plan *plan = &ret->items[i];
+		const struct series *series = parts[i].series;
+
+		*plan = (struct plan){ .part = &parts[i], .target = SIZE_MAX };
+		r = check_series(series, parts[i].inside);
+		if (r >= 0)
+			r = metadata_make(parts[i].metadata, &plan->metadata);
+		if (r < 0)
+			return r;
+		/* The clock of the window. What was measured inside has its own
+		 * (quiesce_stamps). */
+		if (!parts[i].inside)
+			facts_set_string(
+				&plan->metadata, METADATA_CLOCK, window_clock_name(series->clock));
+		if (plan->metadata.failed)
+			r = -ENOMEM;
+	}
+	return r;
 }
 
-static void plan_clear(struct plan *plan)
+static void write_new_benchmark(struct emit *emit, const struct plan *plan)
 {
-	json_decref(plan->metadata);
-	json_decref(plan->runs.run_metadata);
-	json_decref(plan->suite_moved);
-	json_decref(plan->target_moved);
+	static const struct facts none = { 0 };
+	static const char metadata[] = "{\"metadata\": ", runs[] = ", \"runs\": [";
+
+	emit_verbatim(emit, metadata, strlen(metadata));
+	facts_write(emit, NULL, &plan->metadata);
+	emit_verbatim(emit, runs, strlen(runs));
+	runs_write(emit, plan->part->series, plan->part->inside, &none, false);
+	emit_verbatim(emit, "]}", 2);
 }
 
-static int write_appended(
-	FILE *stream, const struct document *existing, const struct document_part *part)
+static int write_new(FILE *stream, const struct plans *plans)
 {
-	_cleanup_json_ json_t *suite_kept = NULL;
-	_cleanup_free_ char *why = NULL;
-	struct out out = { .stream = stream };
-	struct plan plan;
+	static const char head[] = "{\"version\": \"1.0\", \"benchmarks\": [";
+	struct emit emit = { .stream = stream, .one_line = true };
+
+	emit_verbatim(&emit, head, strlen(head));
+	for (size_t i = 0; i < plans->n; i++) {
+		if (i > 0)
+			emit_verbatim(&emit, ", ", 2);
+		write_new_benchmark(&emit, &plans->items[i]);
+	}
+	emit_verbatim(&emit, "]}", 2);
+	return emit_finish(&emit);
+}
+
+/* --- Appending --- */
+
+/* What of the suite's metadata holds for all parts, or may stand above because each part says
+ * something else itself; and what has to move to the old benchmarks. */
+static int divide_suite(const struct document *existing, const struct plans *plans,
+	struct selection *kept, struct selection *moved)
+{
+	const struct members *suite = &existing->metadata;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < suite->facts.n; i++) {
+		bool in_all = true;
+
+		for (size_t k = 0; k < plans->n; k++)
+			in_all = in_all &&
+				facts_find(&plans->items[k].metadata, suite->facts.items[i].name);
+		r = selection_add(in_all ? kept : moved, suite, i);
+	}
+	return r;
+}
+
+/* What the benchmark that takes the runs of a part keeps, and what moves to its old runs. */
+static int divide_target(const struct members *target, const struct plan *plan,
+	struct selection *kept, struct selection *moved)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < target->facts.n; i++)
+		r = selection_add(
+			facts_find(&plan->metadata, target->facts.items[i].name) ? kept : moved,
+			target, i);
+	return r;
+}
+
+/* What new runs do not inherit from the benchmark that takes them, or from the suite. */
+static int find_carried(
+	struct plan *plan, const struct selection *target, const struct selection *suite)
+{
+	for (size_t i = 0; i < plan->metadata.n; i++) {
+		const struct fact *fact = &plan->metadata.items[i];
+		const struct selection_item *above = selection_find(target, fact->name);
+
+		if (!above)
+			above = selection_find(suite, fact->name);
+		if (!above || !metadata_equal_facts(above->fact, fact))
+			facts_set_copy(&plan->carried, fact->name, fact);
+	}
+	return plan->carried.failed ? -ENOMEM : 0;
+}
+
+static struct plan *find_plan(const struct plans *plans, size_t target)
+{
+	for (size_t i = 0; i < plans->n; i++)
+		if (plans->items[i].target == target)
+			return &plans->items[i];
+	return NULL;
+}
+
+static int append_to(struct splice *splice, size_t index, struct plan *plan,
+	const struct selection *suite_kept, const struct selection *suite_moved)
+{
+	_cleanup_selection_ struct selection kept = { 0 }, moved = { 0 };
+	const struct benchmark_change change = { .metadata = &kept, .moved = &moved };
 	int r;
 
-	r = prepare(part, &plan);
+	r = selection_add_all(&moved, suite_moved);
 	if (r >= 0)
-		r = document_judge_append(existing, plan.metadata, &why);
+		r = divide_target(&splice->document->benchmarks[index], plan, &kept, &moved);
 	if (r >= 0)
-		r = make_plan(existing, &plan, &suite_kept);
-	if (r >= 0) {
-		out_object(&out, existing->root, suite_kept, "benchmarks", out_benchmarks, &plan);
-		out_text(&out, "\n");
-		r = out_finish(&out);
-	}
-	plan_clear(&plan);
-	return r;
+		r = find_carried(plan, &kept, suite_kept);
+	if (r < 0)
+		return r;
+	splice_runs(splice, index, &change);
+	runs_write(splice->emit, plan->part->series, plan->part->inside, &plan->carried, true);
+	splice_end_benchmark(splice, index, &change);
+	return 0;
 }
 
-/* One after the other, each to what the last one made. */
-static int append_all(
-	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n)
+/* A benchmark that gets no runs, but what the suite said of it. */
+static int copy_benchmark(struct splice *splice, size_t index, const struct selection *suite_moved)
 {
-	_cleanup_(document) struct document *grown = NULL;
+	const struct members *own = &splice->document->benchmarks[index];
+	_cleanup_selection_ struct selection all = { 0 };
+	const struct benchmark_change change = { .metadata = suite_moved->n > 0 ? &all : NULL };
+	int r;
 
-	for (size_t i = 0; i + 1 < n; i++) {
+	r = selection_add_all(&all, suite_moved);
+	for (size_t i = 0; r >= 0 && i < own->facts.n; i++)
+		r = selection_add(&all, own, i);
+	if (r < 0)
+		return r;
+	splice_runs(splice, index, &change);
+	splice_end_benchmark(splice, index, &change);
+	return 0;
+}
+
+static int append_benchmarks(struct splice *splice, const struct plans *plans,
+	const struct selection *suite_kept, const struct selection *suite_moved)
+{
+	const struct outline *outline = &splice->document->outline;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < outline->n_benchmarks; i++) {
+		struct plan *plan = find_plan(plans, i);
+
+		r = plan ? append_to(splice, i, plan, suite_kept, suite_moved)
+			 : copy_benchmark(splice, i, suite_moved);
+	}
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < plans->n; i++) {
+		if (plans->items[i].target != SIZE_MAX)
+			continue;
+		emit_verbatim(splice->emit, ", ", 2);
+		write_new_benchmark(splice->emit, &plans->items[i]);
+	}
+	return 0;
+}
+
+static int write_appended(FILE *stream, const struct document *existing, const struct plans *plans)
+{
+	_cleanup_selection_ struct selection kept = { 0 }, moved = { 0 };
+	const struct outline *outline = &existing->outline;
+	bool metadata_first = outline->metadata.begin < outline->benchmarks[0].whole.begin;
+	struct emit emit = { .stream = stream, .one_line = true };
+	struct splice splice = {
+		.emit = &emit,
+		.document = existing,
+		.at = outline->whole.begin,
+	};
+	int r;
+
+	r = divide_suite(existing, plans, &kept, &moved);
+	if (r < 0)
+		return r;
+	if (moved.n > 0 && metadata_first)
+		splice_metadata(&splice, outline->whole, outline->metadata, &kept);
+	r = append_benchmarks(&splice, plans, &kept, &moved);
+	if (r < 0)
+		return r;
+	if (moved.n > 0 && !metadata_first)
+		splice_metadata(&splice, outline->whole, outline->metadata, &kept);
+	splice_copy(&splice, outline->whole.end);
+	return emit_finish(&emit);
+}
+
+/* Which benchmarks take the runs, if they may. */
+static int find_targets(const struct document *existing, struct plans *plans)
+{
+	for (size_t i = 0; i < plans->n; i++) {
+		struct plan *plan = &plans->items[i];
+		const char *name = facts_find(&plan->metadata, "name")->string;
 		_cleanup_free_ char *why = NULL;
-		_cleanup_fclose_ FILE *memory = NULL;
-		_cleanup_(document) struct document *next = NULL;
-		int fd, r;
+		int r;
 
-		fd = memfd_create("result", MFD_CLOEXEC);
-		if (fd < 0)
-			return -errno;
-		memory = fdopen(fd, "w+");
-		if (!memory) {
-			r = -errno;
-			close(fd);
-			return r;
-		}
-		r = write_appended(memory, existing, &parts[i]);
+		r = document_judge_append(existing, &plan->metadata, &why);
 		if (r < 0)
 			return r;
-		rewind(memory);
-		r = document_load_stream(memory, &next, &why);
-		if (r < 0)
-			return r;
-		document_free(grown);
-		existing = grown = TAKE_PTR(next);
+		plan->target = document_find_benchmark(existing, name);
 	}
-	return write_appended(stream, existing, &parts[n - 1]);
-}
-
-static int write_new(FILE *stream, const struct document_part *parts, size_t n)
-{
-	_cleanup_free_ struct plan *plans = calloc(n, sizeof(*plans));
-	struct out out = { .stream = stream };
-	int r = plans ? 0 : -ENOMEM;
-
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = prepare(&parts[i], &plans[i]);
-	if (r >= 0) {
-		out_text(&out, "{\"version\": \"1.0\", \"benchmarks\": [");
-		for (size_t i = 0; i < n; i++) {
-			if (i > 0)
-				out_text(&out, ", ");
-			out_new_benchmark(&out, &plans[i]);
-		}
-		out_text(&out, "]}\n");
-		r = out_finish(&out);
-	}
-	for (size_t i = 0; plans && i < n; i++)
-		plan_clear(&plans[i]);
-	return r;
+	return 0;
 }
 
 /* A file with one name twice is refused by pyperf. */
@@ -286,11 +290,17 @@ static bool names_differ(const struct document_part *parts, size_t n)
 int document_write_all(
 	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n)
 {
+	_cleanup_plans_ struct plans plans = { 0 };
+	int r;
+
 	if (n == 0 || !names_differ(parts, n))
 		return -EINVAL;
-	if (existing)
-		return append_all(stream, existing, parts, n);
-	return write_new(stream, parts, n);
+	r = make_plans(parts, n, &plans);
+	if (r >= 0 && existing)
+		r = find_targets(existing, &plans);
+	if (r < 0)
+		return r;
+	return existing ? write_appended(stream, existing, &plans) : write_new(stream, &plans);
 }
 
 int document_write(FILE *stream, const struct document *existing, const struct series *series,

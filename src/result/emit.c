@@ -9,28 +9,44 @@
 #include "basic/text.h"
 #include "result/emit.h"
 
-/* The stream is no other thread's, and there are dozens of pieces to a run. */
-bool emit_text(FILE *stream, const char *text, size_t n)
+static void put(struct emit *emit, const char *text, size_t n)
+{
+	if (emit->error < 0)
+		return;
+	errno = 0;
+	/* No other thread writes to the stream, and a run has dozens of pieces. */
+	if (fwrite_unlocked(text, 1, n, emit->stream) != n)
+		emit->error = errno > 0 ? -errno : -EIO;
+}
+
+static void put_text(struct emit *emit, const char *text)
+{
+	put(emit, text, strlen(text));
+}
+
+void emit_verbatim(struct emit *emit, const char *text, size_t n)
 {
 	size_t done = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const unsigned char *s = (const unsigned char *)text + i;
+		char escape[16];
 		unsigned code;
 		size_t length;
 
+		/* First bytes of the control characters that JSON allows in a string. */
 		if (*s != 0x7f && *s != 0xc2 && *s != 0xe2)
 			continue;
 		length = text_control_length(text + i, n - i, &code);
 		if (length == 0)
 			continue;
-		if (fwrite_unlocked(text + done, 1, i - done, stream) != i - done ||
-			fprintf(stream, "\\u%04x", code) < 0)
-			return false;
+		put(emit, text + done, i - done);
+		snprintf(escape, sizeof(escape), "\\u%04x", code);
+		put_text(emit, escape);
 		done = i + length;
 		i = done - 1;
 	}
-	return fwrite_unlocked(text + done, 1, n - done, stream) == n - done;
+	put(emit, text + done, n - done);
 }
 
 static void put_string(struct emit *emit, const char *value)
@@ -42,46 +58,56 @@ static void put_string(struct emit *emit, const char *value)
 	_cleanup_free_ char *valid = text_escape_utf8(value);
 
 	if (!valid) {
-		emit->failed = true;
+		emit->error = emit->error < 0 ? emit->error : -ENOMEM;
 		return;
 	}
-	putc('"', emit->stream);
-	for (const char *p = valid; *p;) {
+	put(emit, "\"", 1);
+	for (const char *p = valid; *p; p++) {
 		size_t plain = strcspn(p, odd);
+		char escape[8];
 
-		(void)emit_text(emit->stream, p, plain);
+		emit_verbatim(emit, p, plain);
 		p += plain;
-		if ((unsigned char)*p >= 0x20)
-			fprintf(emit->stream, "\\%c", *p++);
-		else if (*p)
-			fprintf(emit->stream, "\\u%04x", (unsigned)*p++);
+		if (!*p)
+			break;
+		snprintf(
+			escape, sizeof(escape), (unsigned char)*p >= 0x20 ? "\\%c" : "\\u%04x", *p);
+		put_text(emit, escape);
 	}
-	putc('"', emit->stream);
+	put(emit, "\"", 1);
+}
+
+static void put_line_break(struct emit *emit)
+{
+	put(emit, "\n", 1);
+	for (unsigned i = 0; i < emit->depth; i++)
+		put(emit, "  ", 2);
 }
 
 /* The comma, the line and the name before a value. */
 static void begin_value(struct emit *emit, const char *name)
 {
 	if (emit->depth > 0) {
-		if (emit->filled[emit->depth - 1])
-			putc(',', emit->stream);
+		bool first = !emit->filled[emit->depth - 1];
+
 		emit->filled[emit->depth - 1] = true;
-		putc('\n', emit->stream);
-		for (unsigned i = 0; i < emit->depth; i++)
-			fputs("  ", emit->stream);
+		if (!first)
+			put_text(emit, emit->one_line ? ", " : ",");
+		if (!emit->one_line)
+			put_line_break(emit);
 	}
 	if (name) {
 		put_string(emit, name);
-		fputs(": ", emit->stream);
+		put(emit, ": ", 2);
 	}
 }
 
-static void open_level(struct emit *emit, const char *name, char bracket)
+static void open_level(struct emit *emit, const char *name, const char *bracket)
 {
 	begin_value(emit, name);
-	putc(bracket, emit->stream);
+	put(emit, bracket, 1);
 	if (emit->depth == EMIT_DEPTH_MAX) {
-		emit->failed = true;
+		emit->error = -EOVERFLOW;
 		return;
 	}
 	emit->filled[emit->depth++] = false;
@@ -89,12 +115,12 @@ static void open_level(struct emit *emit, const char *name, char bracket)
 
 void emit_object(struct emit *emit, const char *name)
 {
-	open_level(emit, name, '{');
+	open_level(emit, name, "{");
 }
 
 void emit_array(struct emit *emit, const char *name)
 {
-	open_level(emit, name, '[');
+	open_level(emit, name, "[");
 }
 
 void emit_close(struct emit *emit, char bracket)
@@ -102,12 +128,9 @@ void emit_close(struct emit *emit, char bracket)
 	if (emit->depth == 0)
 		return;
 	emit->depth--;
-	if (emit->filled[emit->depth]) {
-		putc('\n', emit->stream);
-		for (unsigned i = 0; i < emit->depth; i++)
-			fputs("  ", emit->stream);
-	}
-	putc(bracket, emit->stream);
+	if (emit->filled[emit->depth] && !emit->one_line)
+		put_line_break(emit);
+	put(emit, &bracket, 1);
 }
 
 void emit_string(struct emit *emit, const char *name, const char *value)
@@ -116,13 +139,16 @@ void emit_string(struct emit *emit, const char *name, const char *value)
 	if (value)
 		put_string(emit, value);
 	else
-		fputs("null", emit->stream);
+		put_text(emit, "null");
 }
 
 void emit_integer(struct emit *emit, const char *name, int64_t value)
 {
+	char text[32];
+
 	begin_value(emit, name);
-	fprintf(emit->stream, "%" PRId64, value);
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	put_text(emit, text);
 }
 
 void emit_real(struct emit *emit, const char *name, double value)
@@ -130,24 +156,41 @@ void emit_real(struct emit *emit, const char *name, double value)
 	char text[TEXT_REAL_SIZE];
 
 	begin_value(emit, name);
-	if (!isfinite(value)) {
-		fputs("null", emit->stream);
-		return;
-	}
-	fputs(text_format_real(value, text), emit->stream);
+	put_text(emit, isfinite(value) ? text_format_real(value, text) : "null");
+}
+
+void emit_float(struct emit *emit, const char *name, double value)
+{
+	char text[TEXT_REAL_SIZE], *exponent;
+
+	begin_value(emit, name);
+	text_format_real(value, text);
+	exponent = strchr(text, 'e');
+	/* 1e-6 instead of 1e-06. */
+	if (exponent && exponent[1] == '-' && exponent[2] == '0')
+		memmove(exponent + 2, exponent + 3, strlen(exponent + 2));
+	put_text(emit, text);
+	if (!exponent && !strchr(text, '.'))
+		put_text(emit, ".0");
 }
 
 void emit_bool(struct emit *emit, const char *name, bool value)
 {
 	begin_value(emit, name);
-	fputs(value ? "true" : "false", emit->stream);
+	put_text(emit, value ? "true" : "false");
+}
+
+void emit_copy(struct emit *emit, const char *name, const char *json, size_t n)
+{
+	begin_value(emit, name);
+	emit_verbatim(emit, json, n);
 }
 
 int emit_finish(struct emit *emit)
 {
-	putc('\n', emit->stream);
+	put(emit, "\n", 1);
 	errno = 0;
-	if (fflush(emit->stream) != 0 || ferror(emit->stream))
-		return errno > 0 ? -errno : -EIO;
-	return emit->failed ? -ENOMEM : 0;
+	if (emit->error == 0 && (fflush(emit->stream) != 0 || ferror(emit->stream)))
+		emit->error = errno > 0 ? -errno : -EIO;
+	return emit->error;
 }

@@ -2,8 +2,8 @@
 /*
  * Writes JSON to a stream as it comes: nothing is kept, so that a dump of millions of values costs
  * no memory. Names and strings may hold any bytes: control characters are escaped, and what is no
- * UTF-8 is written as \xNN. A number that is not finite becomes null. Errors of the stream stick to
- * it.
+ * UTF-8 is written as \xNN. A number that is not finite becomes null. The first error sticks:
+ * nothing is written behind it.
  */
 #ifndef QUIESCE_RESULT_EMIT_H
 #define QUIESCE_RESULT_EMIT_H
@@ -15,19 +15,20 @@
 
 #define EMIT_DEPTH_MAX 32
 
+/* All zero but for the stream is a text of one member a line. */
 struct emit {
 	FILE *stream;
-	bool failed; /* memory was short */
+	bool one_line; /* "{"a": 1, "b": 2}", as in a result file */
+	int error;     /* the first one that the stream or a lack of memory made */
 	unsigned depth;
 	bool filled[EMIT_DEPTH_MAX]; /* has this level an element? */
 };
 
 /*
- * A piece of a JSON text, of whole characters, as it stands, but for those that JSON lets stand and
- * a terminal obeys (text_control_length()): as \uNNNN. They can be in a string only. False when the
- * stream fails.
+ * A piece of a JSON text, of whole characters, as it stands. Only the control characters that JSON
+ * allows in a string and a terminal obeys (text_control_length()) are escaped, as \uNNNN.
  */
-bool emit_text(FILE *stream, const char *text, size_t n);
+void emit_verbatim(struct emit *emit, const char *text, size_t n);
 
 /* All take the name of a member; NULL inside of an array and at the top. */
 void emit_object(struct emit *emit, const char *name);
@@ -39,7 +40,12 @@ void emit_string(struct emit *emit, const char *name, const char *value);
 void emit_integer(struct emit *emit, const char *name, int64_t value);
 /* The fewest digits, from 15 on, that are read back as the same number. */
 void emit_real(struct emit *emit, const char *name, double value);
+/* The same of a finite number, always with a point or an exponent, so that Python reads a float:
+ * "2.0", "1e-6". */
+void emit_float(struct emit *emit, const char *name, double value);
 void emit_bool(struct emit *emit, const char *name, bool value);
+/* A value that is JSON already. */
+void emit_copy(struct emit *emit, const char *name, const char *json, size_t n);
 /* A newline behind the whole, and flushes. 0 or a negative errno. */
 int emit_finish(struct emit *emit);
 

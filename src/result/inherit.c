@@ -217,12 +217,45 @@ static void settle_times(struct benchmark *b)
 	}
 }
 
+/* pyperf refuses a file with such runs. What only some of the runs say has to be what stands above
+ * all of them, too. */
+static bool is_disputed(
+	const struct pending *pending, const struct run_name *name, const struct fact *above)
+{
+	if (name->varies)
+		return true;
+	return name->n_seen < pending->benchmark->series->n_samples &&
+		(!above || !metadata_equal_facts(&name->first.items[0], above));
+}
+
+static void find_agreement(
+	const struct reader *reader, const struct pending *pending, struct benchmark_outline *ret)
+{
+	ret->clock = -1;
+	for (size_t i = 0; i <= METADATA_N_AGREED; i++) {
+		bool is_clock = i == METADATA_N_AGREED;
+		const char *key = is_clock ? METADATA_CLOCK : metadata_agreed_keys[i];
+		const struct run_name *name = find_name(pending, key);
+		const struct fact *above = facts_find(&pending->metadata, key);
+
+		if (!above)
+			above = facts_find(&reader->suite_metadata, key);
+		if (is_clock && (name || above))
+			ret->clock = metadata_get_clock(name ? &name->first.items[0] : above);
+		/* Runs of pyperf's own do not tell their clock. */
+		if (is_clock && name && !above && !name->varies)
+			continue;
+		if (name && is_disputed(pending, name, above))
+			ret->disputed = key;
+	}
+}
+
 int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 {
 	struct benchmark *b = pending->benchmark;
 	const struct fact *name = first_fact(reader, pending, "name");
 	const struct fact *unit = first_fact(reader, pending, "unit");
-	const struct fact *clock = first_fact(reader, pending, "quiesce_clock");
+	const struct fact *clock = first_fact(reader, pending, METADATA_CLOCK);
 	int r;
 
 	if (!name || name->type != FACT_STRING)
@@ -235,14 +268,13 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	if (r < 0)
 		return r;
 	b->series->clock =
-		clock && clock->type == FACT_STRING && strcmp(clock->string, "kernel") == 0
-		? WINDOW_KERNEL
-		: WINDOW_USER;
+		clock && metadata_get_clock(clock) == WINDOW_KERNEL ? WINDOW_KERNEL : WINDOW_USER;
 	r = merge_metadata(reader, pending);
 	if (r >= 0)
 		r = spread_common(reader, pending);
 	if (r < 0)
 		return r;
 	settle_times(b);
+	find_agreement(reader, pending, &pending->outline);
 	return 0;
 }

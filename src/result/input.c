@@ -40,7 +40,6 @@ static int check_kind(int fd)
 
 int input_open(const char *path, struct input **ret)
 {
-	_cleanup_(input) struct input *input = NULL;
 	bool standard = strcmp(path, "-") == 0;
 	_cleanup_close_ int fd = -EBADF;
 	int r;
@@ -51,9 +50,14 @@ int input_open(const char *path, struct input **ret)
 	if (fd < 0)
 		return -errno;
 	r = standard ? 0 : check_kind(fd);
-	if (r < 0)
-		return r;
-	input = calloc(1, sizeof(*input));
+	return r < 0 ? r : input_adopt(TAKE_FD(fd), ret);
+}
+
+int input_adopt(int file, struct input **ret)
+{
+	_cleanup_(input) struct input *input = calloc(1, sizeof(*input));
+	_cleanup_close_ int fd = file;
+
 	if (!input)
 		return -ENOMEM;
 	input->buffer = malloc(PIECE);

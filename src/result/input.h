@@ -15,7 +15,9 @@ struct input;
 /* Regular files and, as a shell's <(...) makes them, FIFOs. -EISDIR for a directory, -EINVAL for
  * other devices, else the error of open(2). */
 int input_open(const char *path, struct input **ret);
-/* The bytes that stand at data, which are not copied. For tests. */
+/* An open file, which is closed by input_free(), and at once where this fails. */
+int input_adopt(int fd, struct input **ret);
+/* The bytes that stand at data, which are not copied. */
 int input_open_memory(const void *data, size_t size, struct input **ret);
 /* The next piece, which holds until the next call; *ret_size is 0 at the end. -EBADMSG when the
  * compressed data are damaged or end too early, -EFBIG beyond 16 GiB (decompressed), else the error

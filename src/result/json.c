@@ -80,14 +80,18 @@ struct json_place json_place(const struct json_reader *reader)
 	return reader->place;
 }
 
+uint64_t json_offset(const struct json_reader *reader)
+{
+	return reader->piece_offset + (uint64_t)(reader->at - reader->piece);
+}
+
 /* --- Characters --- */
 
 static void mark_place(struct json_reader *reader)
 {
-	uint64_t offset = reader->piece_offset + (uint64_t)(reader->at - reader->piece);
-
+	reader->place.offset = json_offset(reader);
 	reader->place.line = reader->line;
-	reader->place.column = offset - reader->line_offset + 1;
+	reader->place.column = reader->place.offset - reader->line_offset + 1;
 }
 
 static int refuse(struct json_reader *reader, const char *why)

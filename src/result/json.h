@@ -41,6 +41,7 @@ struct json_token {
 struct json_place {
 	uint64_t line;	 /* from 1 */
 	uint64_t column; /* from 1, in bytes */
+	uint64_t offset; /* from 0, in bytes */
 };
 
 struct json_reader;
@@ -60,5 +61,7 @@ int json_skip(struct json_reader *reader, const struct json_token *token);
 const char *json_why(const struct json_reader *reader);
 /* Where the last token began, or where something was refused. */
 struct json_place json_place(const struct json_reader *reader);
+/* How many bytes have been read: the offset behind the last token, and behind the ':' of a name. */
+uint64_t json_offset(const struct json_reader *reader);
 
 #endif

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "result/metadata.h"
+#include "result/series.h"
 
 /* What pyperf demands of metadata that it knows (_metadata.py: METADATA). All others are strings or
  * numbers. */
@@ -182,4 +187,80 @@ const char *metadata_judge(const char *name, const struct fact *value)
 	default:
 		return NULL;
 	}
+}
+
+/* _bench.py: _CHECKED_METADATA. */
+const char *const metadata_agreed_keys[METADATA_N_AGREED] = {
+	"aslr",
+	"cpu_count",
+	"cpu_model_name",
+	"hostname",
+	"inner_loops",
+	"name",
+	"platform",
+	"python_executable",
+	"python_implementation",
+	"python_unicode",
+	"python_version",
+	"unit",
+};
+
+int metadata_get_clock(const struct fact *clock)
+{
+	enum window_clock found;
+
+	if (clock->type != FACT_STRING || window_clock_parse(clock->string, &found) < 0)
+		return -1;
+	return found;
+}
+
+void metadata_set_string(struct facts *facts, const char *name, const char *value)
+{
+	_cleanup_free_ char *plain = text_escape_control(value);
+	_cleanup_free_ char *valid = plain ? text_escape_utf8(plain) : NULL;
+	_cleanup_free_ char *valid_name = text_escape_utf8(name);
+
+	if (!valid || !valid_name)
+		facts->failed = true;
+	else if (!metadata_is_blank(valid))
+		facts_set_string(facts, valid_name, valid);
+}
+
+static int make_metadata(const struct facts *facts, struct facts *made)
+{
+	const struct fact *name;
+
+	for (size_t i = 0; i < facts->n; i++) {
+		const struct fact *fact = &facts->items[i];
+
+		if (fact->type == FACT_STRING) {
+			metadata_set_string(made, fact->name, fact->string);
+		} else {
+			_cleanup_free_ char *valid = text_escape_utf8(fact->name);
+
+			if (!valid)
+				return -ENOMEM;
+			facts_set_copy(made, valid, fact);
+		}
+	}
+	if (!facts_find(made, "unit"))
+		facts_set_string(made, "unit", "second");
+	if (facts->failed || made->failed)
+		return -ENOMEM;
+	for (size_t i = 0; i < made->n; i++)
+		if (metadata_judge(made->items[i].name, &made->items[i]))
+			return -EINVAL;
+	name = facts_find(made, "name");
+	return name && name->type == FACT_STRING ? 0 : -EINVAL;
+}
+
+int metadata_make(const struct facts *facts, struct facts *ret)
+{
+	int r;
+
+	*ret = (struct facts){ 0 };
+	r = make_metadata(facts, ret);
+	if (r < 0)
+		facts_clear(ret);
+	return r;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,113 +13,215 @@
 
 enum {
 	BENCHMARKS_MAX = 10 * 1000,
+	RUNS_MAX = 50 * 1000 * 1000,
+	VALUES_MAX = 250 * 1000 * 1000,
 };
 
-/* --- Tokens --- */
+/* --- Runs --- */
 
-int reader_refuse(struct reader *reader, const char *format, ...)
+/* Room for one more element, by an eighth more: realloc(3) moves the largest arrays by mremap(2).
+ */
+static int grow(void **array, size_t size, size_t n, size_t *capacity)
 {
-	struct json_place place = json_place(reader->json);
-	_cleanup_free_ char *words = NULL;
-	va_list ap;
-	char *why;
-	int r;
+	size_t wish;
+	void *p;
 
-	va_start(ap, format);
-	r = text_vrefuse(&words, -EINVAL, format, ap);
-	va_end(ap);
-	if (r == -EINVAL)
-		r = text_refuse(
-			&why, r, "%" PRIu64 ":%" PRIu64 ": %s", place.line, place.column, words);
-	if (r == -EINVAL) {
-		free(reader->why);
-		reader->why = why;
-	}
-	return r;
-}
-
-int reader_explain(struct reader *reader, int error)
-{
-	int r;
-
-	if (error == -EINVAL && json_why(reader->json))
-		return reader_refuse(reader, "%s", json_why(reader->json));
-	if (error == -EBADMSG) {
-		r = reader_refuse(reader, "the compressed data are damaged or cut off");
-		return r == -EINVAL ? -EBADMSG : r;
-	}
-	return error;
-}
-
-int reader_skip(struct reader *reader, const struct json_token *token)
-{
-	int r = json_skip(reader->json, token);
-
-	return r < 0 ? reader_explain(reader, r) : r;
-}
-
-static int expect(struct reader *reader, const struct json_token *token, enum json_type type,
-	const char *what, const char *of)
-{
-	if (token->type == type)
+	if (n < *capacity)
 		return 0;
-	return reader_refuse(reader, "no pyperf result: %s %s", of, what);
+	wish = MAX(n + n / 8, (size_t)64);
+	p = reallocarray(*array, wish, size);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*capacity = wish;
+	return 0;
 }
 
-int reader_expect_object(struct reader *reader, const struct json_token *token, const char *of)
+/* Behind '[' of values. */
+static int read_values(struct reader *reader, struct pending *pending)
 {
-	return expect(reader, token, JSON_TOKEN_OBJECT, "is not an object", of);
-}
-
-int reader_expect_array(struct reader *reader, const struct json_token *token, const char *of)
-{
-	return expect(reader, token, JSON_TOKEN_ARRAY, "is not a list", of);
-}
-
-int reader_skip_value(struct reader *reader)
-{
+	struct benchmark *b = pending->benchmark;
 	struct json_token token;
 	int r;
 
-	r = reader_next(reader, &token);
-	return r < 0 ? r : reader_skip(reader, &token);
-}
-
-int reader_enter_object(struct reader *reader, const char *of)
-{
-	struct json_token token;
-	int r;
-
-	r = reader_next(reader, &token);
-	return r < 0 ? r : reader_expect_object(reader, &token, of);
-}
-
-int reader_enter_array(struct reader *reader, const char *of)
-{
-	struct json_token token;
-	int r;
-
-	r = reader_next(reader, &token);
-	return r < 0 ? r : reader_expect_array(reader, &token, of);
-}
-
-int reader_read_list(struct reader *reader, const char *of, const char *item,
-	int (*each)(struct reader *reader, void *context), void *context)
-{
-	struct json_token token;
-	int r;
-
-	r = reader_enter_array(reader, of);
-	while (r >= 0) {
+	for (;;) {
 		r = reader_next(reader, &token);
 		if (r < 0)
 			return r;
 		if (token.type == JSON_TOKEN_ARRAY_END)
-			break;
-		r = reader_expect_object(reader, &token, item);
-		if (r >= 0)
-			r = each(reader, context);
+			return 0;
+		if ((token.type != JSON_TOKEN_REAL && token.type != JSON_TOKEN_INTEGER) ||
+			!(token.real > 0))
+			return reader_refuse(
+				reader, "no pyperf result: a value is not a number above 0");
+		if (b->n_values == VALUES_MAX)
+			return reader_refuse(reader, "more than 250 million values");
+		r = grow((void **)&b->values, sizeof(*b->values), b->n_values,
+			&pending->values_capacity);
+		if (r < 0)
+			return r;
+		b->values[b->n_values++] = token.real;
 	}
+}
+
+static int read_warmup(struct reader *reader, struct benchmark_warmup *ret)
+{
+	struct json_token tokens[3];
+	int r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tokens); i++) {
+		r = reader_next(reader, &tokens[i]);
+		if (r < 0)
+			return r;
+		if (i < 2 && tokens[i].type == JSON_TOKEN_ARRAY_END)
+			break;
+		if (i == 0 && (tokens[i].type != JSON_TOKEN_INTEGER || tokens[i].integer < 1))
+			break;
+		if (i == 1 &&
+			((tokens[i].type != JSON_TOKEN_REAL &&
+				 tokens[i].type != JSON_TOKEN_INTEGER) ||
+				!(tokens[i].real >= 0)))
+			break;
+		if (i == 2 && tokens[i].type == JSON_TOKEN_ARRAY_END) {
+			*ret = (struct benchmark_warmup){
+				.loops = (uint64_t)tokens[0].integer,
+				.value = tokens[1].real,
+			};
+			return 0;
+		}
+	}
+	return reader_refuse(reader, "no pyperf result: a warm-up is not [loops, value]");
+}
+
+static int read_warmups(struct reader *reader, struct pending *pending)
+{
+	struct benchmark *b = pending->benchmark;
+	struct json_token token;
+	int r;
+
+	for (;;) {
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_ARRAY_END)
+			return r;
+		r = reader_expect_array(reader, &token, "a warm-up");
+		if (r < 0)
+			return r;
+		if (b->n_warmups == VALUES_MAX / 2)
+			return reader_refuse(reader, "more than 125 million warm-ups");
+		r = grow((void **)&b->warmups, sizeof(*b->warmups), b->n_warmups,
+			&pending->warmups_capacity);
+		if (r >= 0)
+			r = read_warmup(reader, &b->warmups[b->n_warmups]);
+		if (r < 0)
+			return r;
+		b->n_warmups++;
+	}
+}
+
+/* The run is complete: a sample, and where its values are. */
+static int add_run(struct reader *reader, struct pending *pending, struct run_data *data)
+{
+	struct benchmark *b = pending->benchmark;
+	size_t at = b->series->n_samples;
+	size_t values_before = at > 0 ? b->runs[at - 1].end : 0;
+	size_t warmups_before = at > 0 ? b->runs[at - 1].warmup_end : 0;
+	int r;
+
+	if (b->n_values == values_before && b->n_warmups == warmups_before)
+		return reader_refuse(reader, "no pyperf result: a run without values");
+	if (at == RUNS_MAX)
+		return reader_refuse(reader, "more than 50 million runs");
+	data->sample.warmup = b->n_values == values_before;
+	data->sample.start_ns = data->has_date ? data->date_ns : -1;
+	/* Kept until it is known what the suite says of all runs. */
+	if (data->duration_ns >= 0)
+		data->sample.user_ns = data->duration_ns;
+	r = grow((void **)&b->runs, sizeof(*b->runs), at, &pending->runs_capacity);
+	if (r < 0)
+		return r;
+	b->runs[at] = (struct benchmark_run){
+		.end = b->n_values,
+		.warmup_end = b->n_warmups,
+		.loops = data->loops,
+		.inner_loops = data->inner_loops,
+	};
+	return series_append(b->series, &data->sample, &data->evidence, data->counters);
+}
+
+/* Behind '{'. */
+static int read_run(struct reader *reader, struct pending *pending, struct text *buffer,
+	struct run_data *data, struct run_outline *ret)
+{
+	struct json_token token;
+	int r;
+
+	*ret = (struct run_outline){ .whole.begin = json_place(reader->json).offset };
+
+	run_data_clear(data);
+	for (;;) {
+		r = reader_next(reader, &token);
+		if (r < 0)
+			return r;
+		if (token.type == JSON_TOKEN_OBJECT_END) {
+			ret->whole.end = json_offset(reader->json);
+			return add_run(reader, pending, data);
+		}
+		if (strcmp(token.string, "metadata") == 0) {
+			r = reader_read_run_metadata(reader, pending, buffer, data, &ret->metadata);
+		} else if (strcmp(token.string, "values") == 0) {
+			r = reader_enter_array(reader, "the value of 'values'");
+			if (r >= 0)
+				r = read_values(reader, pending);
+		} else if (strcmp(token.string, "warmups") == 0) {
+			r = reader_next(reader, &token);
+			/* pyperf takes null for none. */
+			if (r >= 0 && token.type == JSON_TOKEN_NULL)
+				continue;
+			if (r >= 0)
+				r = reader_expect_array(reader, &token, "the value of 'warmups'");
+			if (r >= 0)
+				r = read_warmups(reader, pending);
+		} else {
+			r = reader_skip_value(reader);
+		}
+		if (r < 0)
+			return r;
+	}
+}
+
+/* What is used again for each run of a benchmark. */
+struct runs {
+	struct pending *pending;
+	struct text buffer;
+	struct run_data data;
+};
+
+static int read_one_run(struct reader *reader, void *context)
+{
+	struct runs *runs = context;
+	struct benchmark_outline *outline = &runs->pending->outline;
+	struct run_outline run;
+	int r;
+
+	r = read_run(reader, runs->pending, &runs->buffer, &runs->data, &run);
+	if (r < 0 || !reader->outline)
+		return r;
+	r = grow((void **)&outline->runs, sizeof(run), outline->n_runs, &outline->runs_capacity);
+	if (r >= 0)
+		outline->runs[outline->n_runs++] = run;
+	return r;
+}
+
+static int read_runs(struct reader *reader, struct pending *pending)
+{
+	struct runs runs = { .pending = pending };
+	int r;
+
+	r = reader_read_list(reader, "the value of 'runs'", "a run", read_one_run, &runs);
+	text_clear(&runs.buffer);
+	pending->outline.runs_end = json_place(reader->json).offset;
+	if (r >= 0 && pending->benchmark->series->n_samples == 0)
+		return reader_refuse(reader, "no pyperf result: a benchmark without runs");
 	return r;
 }
 
@@ -135,6 +236,7 @@ static void pending_free(struct pending *pending)
 		facts_clear(&pending->names[i].first);
 	}
 	free(pending->names);
+	free(pending->outline.runs);
 	facts_clear(&pending->metadata);
 	benchmark_free(pending->benchmark);
 	free(pending);
@@ -167,20 +269,24 @@ static int read_benchmark(struct reader *reader, void *context _unused_)
 	int r;
 
 	r = pending_new(reader->with_evidence, &pending);
+	if (r >= 0)
+		pending->outline.whole.begin = json_place(reader->json).offset;
 	while (r >= 0) {
 		r = reader_next(reader, &token);
 		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
 			break;
 		if (strcmp(token.string, "metadata") == 0) {
-			r = reader_read_metadata(reader, &pending->metadata);
+			r = reader_read_metadata(
+				reader, &pending->metadata, &pending->outline.metadata);
 		} else if (strcmp(token.string, "runs") == 0) {
-			r = reader_read_runs(reader, pending);
+			r = read_runs(reader, pending);
 		} else {
 			r = reader_skip_value(reader);
 		}
 	}
 	if (r < 0)
 		return r;
+	pending->outline.whole.end = json_offset(reader->json);
 	if (pending->benchmark->series->n_samples == 0)
 		return reader_refuse(reader, "no pyperf result: a benchmark without 'runs'");
 	if (reader->n_pending == BENCHMARKS_MAX)
@@ -193,12 +299,13 @@ static int read_benchmark(struct reader *reader, void *context _unused_)
 	return 0;
 }
 
-static int read_benchmarks(struct reader *reader)
+static int read_benchmarks(struct reader *reader, struct outline *outline)
 {
 	int r;
 
 	r = reader_read_list(
 		reader, "the value of 'benchmarks'", "a benchmark", read_benchmark, NULL);
+	outline->benchmarks_end = json_place(reader->json).offset;
 	if (r >= 0 && reader->n_pending == 0)
 		return reader_refuse(reader, "no pyperf result: it has no benchmarks");
 	return r;
@@ -223,13 +330,14 @@ static int read_version(struct reader *reader)
 	return 0;
 }
 
-static int read_root(struct reader *reader)
+static int read_root(struct reader *reader, struct outline *outline)
 {
 	bool has_version = false, has_benchmarks = false;
 	struct json_token token;
 	int r;
 
 	r = reader_enter_object(reader, "it");
+	outline->whole.begin = json_place(reader->json).offset;
 	while (r >= 0) {
 		r = reader_next(reader, &token);
 		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
@@ -239,13 +347,15 @@ static int read_root(struct reader *reader)
 			r = read_version(reader);
 		} else if (strcmp(token.string, "benchmarks") == 0) {
 			has_benchmarks = true;
-			r = read_benchmarks(reader);
+			r = read_benchmarks(reader, outline);
 		} else if (strcmp(token.string, "metadata") == 0) {
-			r = reader_read_metadata(reader, &reader->suite_metadata);
+			r = reader_read_metadata(
+				reader, &reader->suite_metadata, &outline->metadata);
 		} else {
 			r = reader_skip_value(reader);
 		}
 	}
+	outline->whole.end = json_offset(reader->json);
 	if (r >= 0 && !has_version)
 		return reader_refuse(reader, "no pyperf result: 'version' is missing");
 	if (r >= 0 && !has_benchmarks)
@@ -279,19 +389,47 @@ static int finish_suite(struct reader *reader, struct suite **ret)
 	return 0;
 }
 
-int suite_read_input(struct input *input, bool with_evidence, struct suite **ret, char **ret_why)
+static int finish_outline(struct reader *reader, struct outline *outline)
+{
+	outline->benchmarks = calloc(reader->n_pending, sizeof(struct benchmark_outline));
+	if (!outline->benchmarks)
+		return -ENOMEM;
+	for (size_t i = 0; i < reader->n_pending; i++) {
+		outline->benchmarks[i] = reader->pending[i]->outline;
+		reader->pending[i]->outline.runs = NULL;
+	}
+	outline->n_benchmarks = reader->n_pending;
+	return 0;
+}
+
+void outline_clear(struct outline *outline)
+{
+	for (size_t i = 0; i < outline->n_benchmarks; i++)
+		free(outline->benchmarks[i].runs);
+	free(outline->benchmarks);
+	*outline = (struct outline){ 0 };
+}
+
+/* ret_outline may be NULL. */
+static int read_input(struct input *input, bool with_evidence, struct suite **ret,
+	struct outline *ret_outline, char **ret_why)
 {
 	_cleanup_(json_reader) struct json_reader *json = NULL;
+	_cleanup_(suite) struct suite *suite = NULL;
 	struct reader reader = { .with_evidence = with_evidence };
+	struct outline outline = { 0 };
 	int r;
 
 	r = json_reader_new(input, &json);
 	if (r < 0)
 		return r;
 	reader.json = json;
-	r = read_root(&reader);
+	reader.outline = ret_outline;
+	r = read_root(&reader, &outline);
 	if (r >= 0)
-		r = finish_suite(&reader, ret);
+		r = finish_suite(&reader, &suite);
+	if (r >= 0 && ret_outline)
+		r = finish_outline(&reader, &outline);
 	for (size_t i = 0; i < reader.n_pending; i++)
 		pending_free(reader.pending[i]);
 	free(reader.pending);
@@ -299,7 +437,27 @@ int suite_read_input(struct input *input, bool with_evidence, struct suite **ret
 	if (r == -EINVAL || r == -EBADMSG)
 		*ret_why = TAKE_PTR(reader.why);
 	free(reader.why);
-	return r;
+	if (r < 0)
+		return r;
+	if (ret_outline)
+		*ret_outline = outline;
+	*ret = TAKE_PTR(suite);
+	return 0;
+}
+
+int suite_read_input(struct input *input, bool with_evidence, struct suite **ret, char **ret_why)
+{
+	return read_input(input, with_evidence, ret, NULL, ret_why);
+}
+
+int suite_read_text(const char *text, size_t size, struct suite **ret, struct outline *ret_outline,
+	char **ret_why)
+{
+	_cleanup_(input) struct input *input = NULL;
+	int r;
+
+	r = input_open_memory(text, size, &input);
+	return r < 0 ? r : read_input(input, false, ret, ret_outline, ret_why);
 }
 
 int suite_read(const char *path, bool with_evidence, struct suite **ret, char **ret_why)

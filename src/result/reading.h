@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the reader share (reader.c, readmetadata.c, readruns.c, inherit.c); for them
- * alone. Functions return 0 or a negative errno, with what is wrong written down in `why`.
+ * What the parts of the reader share, for them alone: readtoken.c has the tokens, readmetadata.c
+ * the metadata, inherit.c what metadata say of others, and reader.c reads the whole file by them.
+ * Functions return 0 or a negative errno, with what is wrong written down in `why`.
  */
 #ifndef QUIESCE_RESULT_READING_H
 #define QUIESCE_RESULT_READING_H
@@ -15,6 +16,7 @@
 #include "basic/text.h"
 #include "result/benchmark.h"
 #include "result/json.h"
+#include "result/outline.h"
 #include "result/rundata.h"
 
 enum {
@@ -39,6 +41,7 @@ struct pending {
 	struct run_name *names;
 	size_t n_names;
 	uint16_t slots[NAME_SLOTS]; /* by hash: index into names, plus 1 */
+	struct benchmark_outline outline;
 	size_t values_capacity;
 	size_t warmups_capacity;
 	size_t runs_capacity;
@@ -47,6 +50,7 @@ struct pending {
 struct reader {
 	struct json_reader *json;
 	bool with_evidence;
+	struct outline *outline; /* NULL: not wanted */
 	char *why;
 	struct pending **pending;
 	size_t n_pending;
@@ -54,7 +58,7 @@ struct reader {
 	size_t text_size; /* of the metadata that are kept */
 };
 
-/* --- Tokens (reader.c) --- */
+/* --- Tokens (readtoken.c) --- */
 
 /* -EINVAL, with the place in front of the words. */
 int reader_refuse(struct reader *reader, const char *format, ...) _printf_(2, 3);
@@ -86,19 +90,14 @@ int reader_read_list(struct reader *reader, const char *of, const char *item,
 
 /* --- Metadata (readmetadata.c) --- */
 
-/* Of the suite or of a benchmark. */
-int reader_read_metadata(struct reader *reader, struct facts *facts);
+/* Of the suite or of a benchmark; *ret_span is where the object stands. */
+int reader_read_metadata(struct reader *reader, struct facts *facts, struct span *ret_span);
 /* Of a run: into its data, and into the names of its benchmark. The buffer is used again for each.
  */
-int reader_read_run_metadata(
-	struct reader *reader, struct pending *pending, struct text *buffer, struct run_data *data);
+int reader_read_run_metadata(struct reader *reader, struct pending *pending, struct text *buffer,
+	struct run_data *data, struct span *ret_span);
 /* A copy, within the bounds of all metadata together. */
 int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fact *fact);
-
-/* --- Runs (readruns.c) --- */
-
-/* The value of 'runs'. */
-int reader_read_runs(struct reader *reader, struct pending *pending);
 
 /* --- When all is read (inherit.c) --- */
 

@@ -138,7 +138,7 @@ int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fa
 	return facts->failed ? -ENOMEM : 0;
 }
 
-int reader_read_metadata(struct reader *reader, struct facts *facts)
+int reader_read_metadata(struct reader *reader, struct facts *facts, struct span *ret_span)
 {
 	_cleanup_text_ struct text buffer = { 0 };
 	struct json_token token;
@@ -146,6 +146,7 @@ int reader_read_metadata(struct reader *reader, struct facts *facts)
 	int r;
 
 	r = reader_enter_object(reader, "the value of 'metadata'");
+	ret_span->begin = json_place(reader->json).offset;
 	while (r >= 0) {
 		_cleanup_free_ char *name = NULL;
 		struct fact fact;
@@ -163,6 +164,7 @@ int reader_read_metadata(struct reader *reader, struct facts *facts)
 		if (r >= 0)
 			r = reader_keep_fact(reader, facts, &fact);
 	}
+	ret_span->end = json_offset(reader->json);
 	return r;
 }
 
@@ -201,14 +203,15 @@ static int find_run_name(struct reader *reader, struct pending *pending, struct 
 	return r;
 }
 
-int reader_read_run_metadata(
-	struct reader *reader, struct pending *pending, struct text *buffer, struct run_data *data)
+int reader_read_run_metadata(struct reader *reader, struct pending *pending, struct text *buffer,
+	struct run_data *data, struct span *ret_span)
 {
 	bool first_run = pending->benchmark->series->n_samples == 0;
 	struct json_token token;
 	int r;
 
 	r = reader_enter_object(reader, "the value of 'metadata'");
+	ret_span->begin = json_place(reader->json).offset;
 	while (r >= 0) {
 		struct run_name *name = NULL;
 		struct fact fact;
@@ -230,5 +233,85 @@ int reader_read_run_metadata(
 		if (r >= 0)
 			r = run_data_set(data, pending->benchmark->series, &name->field, &fact);
 	}
+	ret_span->end = json_offset(reader->json);
 	return r;
+}
+
+/* --- Members --- */
+
+static int add_member(struct members *members, const struct fact *fact, struct member_text value)
+{
+	struct member_text *values =
+		reallocarray(members->values, members->facts.n + 1, sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	members->values = values;
+	values[members->facts.n] = value;
+	facts_set_copy(&members->facts, fact->name, fact);
+	return members->facts.failed ? -ENOMEM : 0;
+}
+
+static int read_members(struct reader *reader, const char *text, struct members *members)
+{
+	_cleanup_text_ struct text buffer = { 0 };
+	struct json_token token;
+	int r;
+
+	r = reader_enter_object(reader, "the value of 'metadata'");
+	while (r >= 0) {
+		_cleanup_free_ char *name = NULL;
+		struct fact fact;
+		size_t begin;
+
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
+			break;
+		/* As it is, not as it can be shown: it is going to be written. */
+		name = strdup(token.string);
+		if (!name)
+			return -ENOMEM;
+		begin = json_offset(reader->json);
+		begin += strspn(text + begin, " \t\r\n");
+		r = read_fact(reader, name, &buffer, &fact);
+		if (r >= 0)
+			r = add_member(members, &fact,
+				(struct member_text){
+					text + begin, json_offset(reader->json) - begin });
+	}
+	return r;
+}
+
+int members_read(const char *text, struct span object, struct members *ret)
+{
+	_cleanup_(json_reader) struct json_reader *json = NULL;
+	_cleanup_(input) struct input *input = NULL;
+	struct members members = { 0 };
+	struct reader reader = { 0 };
+	int r;
+
+	if (object.end == 0) {
+		*ret = members;
+		return 0;
+	}
+	r = input_open_memory(text + object.begin, object.end - object.begin, &input);
+	if (r >= 0)
+		r = json_reader_new(input, &json);
+	if (r < 0)
+		return r;
+	reader.json = json;
+	r = read_members(&reader, text + object.begin, &members);
+	free(reader.why);
+	if (r < 0)
+		members_clear(&members);
+	else
+		*ret = members;
+	return r;
+}
+
+void members_clear(struct members *members)
+{
+	facts_clear(&members->facts);
+	free(members->values);
+	*members = (struct members){ 0 };
 }

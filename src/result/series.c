@@ -31,6 +31,11 @@ static const char *const flag_names[SAMPLE_N_FLAGS] = {
 	"leftover",
 };
 
+static const char *const clock_names[] = {
+	[WINDOW_KERNEL] = "kernel",
+	[WINDOW_USER] = "user",
+};
+
 #define AT(member) offsetof(struct evidence, member)
 
 const struct evidence_field evidence_fields[] = {
@@ -55,6 +60,22 @@ const struct evidence_field evidence_fields[] = {
 	{ "irq_other", false, false, AT(irq_other) },
 };
 const size_t evidence_n_fields = ARRAY_SIZE(evidence_fields);
+
+const char *window_clock_name(enum window_clock clock)
+{
+	return clock_names[clock];
+}
+
+int window_clock_parse(const char *name, enum window_clock *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(clock_names); i++) {
+		if (strcmp(name, clock_names[i]) == 0) {
+			*ret = (enum window_clock)i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
 
 /* Length of a mapping for n elements, a multiple of the page; 0 when it does not fit. */
 static size_t array_length(size_t n, size_t size)

@@ -38,6 +38,11 @@ enum window_clock {
 	WINDOW_USER,   /* stamp before execve(2) to stamp after wait4(2) */
 };
 
+/* "kernel", "user". */
+const char *window_clock_name(enum window_clock clock);
+/* -ENOENT when it is neither. */
+int window_clock_parse(const char *name, enum window_clock *ret);
+
 struct sample {
 	int64_t kernel_ns; /* the window by the kernel's records; 0 when there are none */
 	int64_t user_ns;   /* the window by our own stamps; always there */

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/macro.h"
+#include "result/metadata.h"
+#include "result/runwrite.h"
+
+/* --- Metadata --- */
+
+static void set_seconds(struct facts *facts, const char *name, int64_t ns)
+{
+	facts_set_real(facts, name, (double)ns / (double)NSEC_PER_SEC);
+}
+
+/* Local time, as pyperf has it: datetime.isoformat(' '). */
+static void set_date(struct facts *facts, const struct series *series, const struct sample *sample)
+{
+	int64_t ns = series->start_realtime_ns + sample->start_ns;
+	time_t seconds = (time_t)(ns / NSEC_PER_SEC);
+	char date[64];
+	struct tm tm;
+
+	if (series->start_realtime_ns <= 0 || ns <= 0 || !localtime_r(&seconds, &tm))
+		return;
+	if (strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm) > 0)
+		facts_set_stringf(
+			facts, "date", "%s.%06lld", date, (long long)(ns % NSEC_PER_SEC / 1000));
+}
+
+/* A float has 7 digits: rounded to what the kernel shows, the number is what it was. */
+static void set_rounded(struct facts *facts, const char *name, float value)
+{
+	if (isfinite(value))
+		facts_set_real(facts, name, round((double)value * 100) / 100);
+}
+
+static void set_evidence(struct facts *facts, const struct series *series, size_t index)
+{
+	const struct evidence *evidence = &series->evidence[index];
+	_cleanup_free_ char *lines = series_irq_text(series, index);
+	_cleanup_free_ char *softirqs = series_softirq_text(series, index);
+
+	if (!lines || !softirqs) {
+		facts->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < evidence_n_fields; i++) {
+		const struct evidence_field *field = &evidence_fields[i];
+		char name[64];
+		int64_t value;
+
+		if (!evidence_get(evidence, field, &value))
+			continue;
+		snprintf(name, sizeof(name), "quiesce_%s", field->name);
+		if (field->seconds)
+			set_seconds(facts, name, value);
+		else
+			facts_set_integer(facts, name, value);
+	}
+	metadata_set_string(facts, "quiesce_irq_lines", lines);
+	metadata_set_string(facts, "quiesce_softirqs", softirqs);
+	if (evidence->runnable >= 0)
+		facts_set_integer(facts, "runnable_threads", evidence->runnable);
+	if (evidence->load1 >= 0)
+		set_rounded(facts, "load_avg_1min", evidence->load1);
+	set_rounded(facts, "quiesce_temperature_before", evidence->temperature_before);
+	set_rounded(facts, "quiesce_temperature_after", evidence->temperature_after);
+	if (isfinite(evidence->temperature_after))
+		facts_set_stringf(
+			facts, "cpu_temp", "package=%.0f C", (double)evidence->temperature_after);
+}
+
+static void set_counters(struct facts *facts, const struct series *series, size_t index)
+{
+	for (size_t i = 0; i < series->n_events; i++) {
+		double value = series->counters[index * series->n_events + i];
+		_cleanup_free_ char *name = NULL;
+
+		/* Scaled counts are estimates: a fraction of an event says nothing. */
+		if (!isfinite(value) || fabs(value) >= 9e18)
+			continue;
+		if (asprintf(&name, "quiesce_event_%s", series->event_names[i]) < 0) {
+			name = NULL;
+			facts->failed = true;
+			return;
+		}
+		facts_set_integer(facts, name, llround(value));
+	}
+}
+
+static void set_sample(
+	struct facts *facts, const struct series *series, size_t index, bool with_env_pad)
+{
+	const struct sample *sample = &series->samples[index];
+	_cleanup_free_ char *flags = sample_flags_text(sample->flags);
+
+	if (!flags) {
+		facts->failed = true;
+		return;
+	}
+	set_date(facts, series, sample);
+	if (sample->warmup)
+		facts_set_integer(facts, "calibrate_warmups", (int64_t)series->n_warmups);
+	if (sample->user_ns > 0)
+		set_seconds(facts, "duration", sample->user_ns);
+	if (sample->max_rss_kib > 0)
+		facts_set_integer(facts, "command_max_rss", (int64_t)sample->max_rss_kib * 1024);
+	set_seconds(facts, "quiesce_start", sample->start_ns);
+	if (sample->kernel_ns > 0)
+		set_seconds(facts, "quiesce_window_kernel", sample->kernel_ns);
+	if (sample->user_ns > 0)
+		set_seconds(facts, "quiesce_window_user", sample->user_ns);
+	metadata_set_string(facts, "quiesce_flags", flags);
+	if (sample->status != 0)
+		facts_set_integer(facts, "quiesce_status", sample->status);
+	if (with_env_pad)
+		facts_set_integer(facts, "quiesce_env_pad", sample->env_pad);
+}
+
+void facts_write(struct emit *emit, const char *name, const struct facts *facts)
+{
+	if (facts->failed) {
+		emit->error = emit->error < 0 ? emit->error : -ENOMEM;
+		return;
+	}
+	emit_object(emit, name);
+	for (size_t i = 0; i < facts->n; i++) {
+		const struct fact *fact = &facts->items[i];
+
+		switch (fact->type) {
+		case FACT_STRING:
+			emit_string(emit, fact->name, fact->string);
+			break;
+		case FACT_INTEGER:
+			emit_integer(emit, fact->name, fact->integer);
+			break;
+		case FACT_REAL:
+			emit_float(emit, fact->name, fact->real);
+			break;
+		}
+	}
+	emit_close(emit, '}');
+}
+
+/* --- Values --- */
+
+static void write_warmup(struct emit *emit, uint64_t loops, double value)
+{
+	emit_array(emit, NULL);
+	emit_integer(emit, NULL, (int64_t)loops);
+	emit_float(emit, NULL, value);
+	emit_close(emit, ']');
+}
+
+/* The window as the one value, or the one warm-up. */
+static void write_window(struct emit *emit, const struct series *series, size_t index)
+{
+	double value = series_value(series, index);
+
+	if (series->samples[index].warmup) {
+		emit_array(emit, "warmups");
+		write_warmup(emit, 1, value);
+	} else {
+		emit_array(emit, "values");
+		emit_float(emit, NULL, value);
+	}
+	emit_close(emit, ']');
+}
+
+/* Where the warm-ups of a run begin that was measured inside. */
+static size_t first_warmup(const struct benchmark *inside, size_t index)
+{
+	return index > 0 ? inside->runs[index - 1].warmup_end : 0;
+}
+
+static void write_inside(struct emit *emit, const struct benchmark *inside, size_t index)
+{
+	size_t first, n, warmup = first_warmup(inside, index);
+
+	benchmark_run_values(inside, index, &first, &n);
+	if (inside->runs[index].warmup_end > warmup) {
+		emit_array(emit, "warmups");
+		for (; warmup < inside->runs[index].warmup_end; warmup++)
+			write_warmup(
+				emit, inside->warmups[warmup].loops, inside->warmups[warmup].value);
+		emit_close(emit, ']');
+	}
+	if (n > 0) {
+		emit_array(emit, "values");
+		for (size_t i = first; i < first + n; i++)
+			emit_float(emit, NULL, inside->values[i]);
+		emit_close(emit, ']');
+	}
+}
+
+/* --- Runs --- */
+
+/* A run without a value is worth a line only as a warm-up: that is what pyperf knows. */
+static bool has_run(const struct benchmark *inside, size_t index)
+{
+	size_t first, n;
+
+	if (!inside)
+		return true;
+	benchmark_run_values(inside, index, &first, &n);
+	if (inside->series->samples[index].warmup)
+		return inside->runs[index].warmup_end > first_warmup(inside, index);
+	return n > 0;
+}
+
+static void write_run(struct emit *emit, const struct series *series, size_t index,
+	const struct benchmark *inside, const struct facts *carried, bool with_env_pad)
+{
+	struct facts facts = { 0 };
+
+	for (size_t i = 0; i < carried->n; i++)
+		facts_set_copy(&facts, carried->items[i].name, &carried->items[i]);
+	set_sample(&facts, series, index, with_env_pad);
+	if (series->with_evidence)
+		set_evidence(&facts, series, index);
+	set_counters(&facts, series, index);
+	if (inside)
+		facts_set_integer(&facts, "loops", (int64_t)inside->runs[index].loops);
+
+	emit_object(emit, NULL);
+	if (inside)
+		write_inside(emit, inside, index);
+	else
+		write_window(emit, series, index);
+	facts_write(emit, "metadata", &facts);
+	emit_close(emit, '}');
+	facts_clear(&facts);
+}
+
+void runs_write(struct emit *emit, const struct series *series, const struct benchmark *inside,
+	const struct facts *carried, bool others_precede)
+{
+	bool with_env_pad = false;
+
+	for (size_t i = 0; i < series->n_samples; i++)
+		with_env_pad = with_env_pad || series->samples[i].env_pad > 0;
+	for (size_t i = 0; i < series->n_samples && emit->error == 0; i++) {
+		if (!has_run(inside, i))
+			continue;
+		emit_verbatim(emit, ",\n" + !others_precede, 1 + others_precede);
+		others_precede = true;
+		write_run(emit, series, i, inside, carried, with_env_pad);
+	}
+}
