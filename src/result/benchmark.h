@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One benchmark as it is looked at: its values, the runs that they come from, and what is known of
- * both. It is made of a series that was just measured, or of a file (result/reader.h).
+ * One benchmark as bench-report and runpinned look at it: its values, the runs that they come from,
+ * and what is known of both. It is made of a series that was just measured, or of a file
+ * (result/reader.h).
  *
  * A run is one process. Values of one run have much in common (the layout of its memory, above
  * all), so that ten values of one run tell less than ten runs with a value each. Whatever draws a
@@ -21,8 +22,8 @@
 #include "result/series.h"
 
 struct benchmark_run {
-	size_t end;	   /* behind its last value */
-	size_t warmup_end; /* behind its last warm-up */
+	size_t end;	   /* index in `values` behind the last one of this run */
+	size_t warmup_end; /* the same in `warmups` */
 	uint64_t loops;
 	uint64_t inner_loops;
 };
@@ -42,7 +43,7 @@ struct benchmark {
 	 * values are below, not in the samples. */
 	struct series *series;
 
-	double *values; /* that count, in the order of the runs, per iteration of a loop */
+	double *values; /* without warm-ups, in the order of the runs, per iteration of a loop */
 	size_t n_values;
 	struct benchmark_warmup *warmups;
 	size_t n_warmups;
@@ -70,18 +71,18 @@ void benchmark_clear_view(struct benchmark *benchmark);
 /* The values of a run: their index and number. */
 void benchmark_run_values(
 	const struct benchmark *benchmark, size_t run, size_t *ret_first, size_t *ret_n);
-/* Values that stand for a whole pass of the loops: value * loops * inner_loops. */
+/* What a value of this run is multiplied by for the time of all its loops: loops * inner_loops. */
 double benchmark_raw_factor(const struct benchmark *benchmark, size_t run);
-/* The smallest and largest of these. -ENODATA without values. */
+/* The smallest and largest time of all loops. -ENODATA without values. */
 int benchmark_raw_range(const struct benchmark *benchmark, double *ret_min, double *ret_max);
 /* Runs that have values. */
 size_t benchmark_counted_runs(const struct benchmark *benchmark);
 /* Is the unit of statistics a run, or, where there is only one, a value? */
 bool benchmark_units_are_runs(const struct benchmark *benchmark);
 /*
- * The independent numbers that conclusions are drawn from, in their order, malloc'd: the median of
- * each run's values. Where only one run has any, its values themselves: nothing is known then of
- * how runs differ. -ENODATA without values.
+ * The independent numbers that conclusions are drawn from, in the order of the runs, malloc'd: the
+ * median of each run's values. Where only one run has values, these values themselves: then nothing
+ * is known of how runs differ. -ENODATA without values.
  */
 int benchmark_units(const struct benchmark *benchmark, double **ret, size_t *ret_n);
 /* Standard deviation of the runs' means as a part of their mean, which is what pyperf's rule for

@@ -9,8 +9,8 @@
 #include "basic/text.h"
 #include "result/csv.h"
 
-/* RFC 4180: a field with a comma or a quote is quoted, and quotes in it are doubled. A row is a
- * line, so that line ends, as all control characters, are written as \xNN. */
+/* RFC 4180: a field with a comma or a quote is quoted, and its quotes are doubled. Each row is one
+ * line: line ends, like all control characters, are written as \xNN. */
 static void put_field(FILE *stream, const char *s)
 {
 	bool quoted = s[strcspn(s, ",\"")];
@@ -220,7 +220,8 @@ static int write_rows(
 
 		if (r < 0)
 			return r;
-		/* A full disk does not get fuller by a million rows. */
+		/* Stop at the first error: the disk may be full, and there may be millions of rows.
+		 */
 		if (ferror(rows->stream))
 			break;
 	}

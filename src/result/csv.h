@@ -20,8 +20,8 @@ int csv_write(FILE *stream, const struct series *series);
 struct csv_part {
 	const char *name;
 	const struct series *series;
-	/* NULL: a row a run. Else a row for each value of a benchmark over the same runs, which the
-	 * program measured itself, with all that the row of its run has. */
+	/* NULL: a row for each run. Else a row for each value that the program measured itself: a
+	 * benchmark over the same runs. The evidence of the run is repeated in each row. */
 	const struct benchmark *inside;
 };
 
@@ -29,10 +29,10 @@ struct csv_part {
  * Several series of one kind (evidence and events alike), one after the other below one header,
  * with their names in a first column "name".
  *
- * Where one of them was measured inside, four columns stand behind "run,warmup", which tell the
- * process as before: "index", from 1, of the value among those of its run, warm-ups and
- * calibrations first, and empty in a row of a whole run; "counted", 1 for what counts and 0 for
- * what was only to warm up; "loops" and "inner_loops" of the value.
+ * Where a program measured one of them itself, four columns follow "run,warmup", which still tell
+ * the process: "index", from 1, of the value among the values of its run, where warm-ups and
+ * calibrations come first (empty in the row of a whole run); "counted", 1 for a value that counts
+ * and 0 for a warm-up; "loops" and "inner_loops" of the value.
  */
 int csv_write_all(FILE *stream, const struct csv_part *parts, size_t n);
 

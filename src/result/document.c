@@ -76,7 +76,7 @@ static int read_all_members(struct document *document)
 	return r;
 }
 
-/* What can be looked at, but pyperf does not load. */
+/* bench-report shows such a file, but pyperf does not load it. */
 static int check_disputes(const struct document *document, char **ret_why)
 {
 	for (size_t i = 0; i < document->outline.n_benchmarks; i++) {
@@ -105,7 +105,7 @@ static int read_document(struct input *input, struct document **ret, char **ret_
 		return text_refuse(ret_why, -EINVAL, "the compressed data are damaged or cut off");
 	if (r < 0)
 		return r;
-	/* An empty file is a text, too. */
+	/* Makes a text of an empty file, too. */
 	text_append(&text, "");
 	size = text.length;
 	document->text = text_steal(&text);

@@ -11,8 +11,8 @@
  * takes it for a calibration run, which all of its commands show or count as such and none mixes
  * with the values. calibrate_warmups is the number of warm-ups.
  *
- * Metadata of a benchmark hold for all of its runs; a run's own come on top. In a run stand, where
- * they are known:
+ * Metadata of a benchmark hold for all of its runs, unless a run says otherwise itself. Each run
+ * has these, where they are known:
  *	date, duration (our own stamps), command_max_rss (bytes), load_avg_1min, runnable_threads,
  *	cpu_temp					as pyperf has them
  *	quiesce_start, quiesce_window_kernel, quiesce_window_user, quiesce_user_cpu,
@@ -29,13 +29,13 @@
  *	quiesce_softirqs				"TIMER x3, SCHED x1"
  *	quiesce_temperature_before, quiesce_temperature_after	degrees Celsius
  *	quiesce_event_NAME				counts
- * and of the benchmark itself unit = "second" and quiesce_clock = "kernel" or "user", the clock of
+ * and the benchmark itself has unit = "second" and quiesce_clock = "kernel" or "user", the clock of
  * the values.
  *
- * What a program measured itself (struct document_part) has as many values a run as there were,
- * warm-ups beside them, `loops` in each run, and instead of quiesce_clock inner_loops,
- * quiesce_stamps ("tsc"), quiesce_stamps_empty (seconds that an empty region takes) and
- * quiesce_stamps_resolution (seconds).
+ * A benchmark of values that a program measured itself (struct document_part) has all values of
+ * a run in that run, its warm-ups beside them, and `loops` in each run. Instead of quiesce_clock
+ * it has inner_loops, quiesce_stamps ("tsc"), quiesce_stamps_empty (seconds that an empty region
+ * takes) and quiesce_stamps_resolution (seconds).
  */
 #ifndef QUIESCE_RESULT_DOCUMENT_H
 #define QUIESCE_RESULT_DOCUMENT_H
@@ -48,52 +48,54 @@
 #include "result/benchmark.h"
 #include "result/series.h"
 
-/* A file that exists already, as a tree in memory. */
+/* A file that exists already: its text, and what it says. */
 struct document;
 
 /*
- * Reads and validates a file to append to: nothing passes that pyperf would not load. All of it is
- * kept, unknown keys too.
- * -EINVAL when it is no such file; *ret_why (never NULL then, malloc'd, safe for a terminal) is one
- * phrase: "not JSON: ... at line 3", "no pyperf result: key 'benchmarks' is missing". Other
- * failures are errors of open(2) or read(2), -EFBIG above 4 GiB, -ENOMEM; *ret_why is not touched.
+ * Reads and validates a file to append to: a file that pyperf would not load is refused. The text
+ * is kept, so that members with unknown names survive.
+ * -EINVAL when the file is refused; *ret_why (never NULL then, malloc'd, safe for a terminal) is
+ * one phrase: "1:18: no pyperf result: 'benchmarks' are missing" (line and column). Other failures
+ * are errors of open(2) or read(2), -EFBIG above 4 GiB, -ENOMEM; *ret_why is not touched then.
  */
 int document_load(const char *path, struct document **ret, char **ret_why);
-/* The same, to look at or to merge: compressed files, FIFOs and "-" for standard input, too (as
- * result/input.h has them). */
+/* The same for a file that is to be merged, which may also be compressed, a FIFO, or "-" for
+ * standard input (result/input.h). */
 int document_read(const char *path, struct document **ret, char **ret_why);
 void document_free(struct document *document);
 DEFINE_CLEANUP(document, document_free);
 
 /*
- * May a series with these metadata be appended? To be asked before the first run: a measurement
- * that cannot be saved in the end is a loss.
- * A benchmark of the same name takes the runs as further ones of its own; pyperf's rule is that
- * certain metadata agree then (aslr, cpu_count, cpu_model_name, hostname, inner_loops, name,
- * platform, python_*, unit). Ours is that the clock agrees. Another name makes a further benchmark,
- * which always may.
- * -EINVAL with *ret_why (malloc'd) when it may not: "metadata 'hostname' differ: 'a' in the file,
- * 'b' now".
+ * May a series with these metadata be appended? Ask before the first run: a measurement that cannot
+ * be saved in the end is a loss.
+ * A benchmark of the same name gets the runs. pyperf demands that certain metadata are the same in
+ * all runs of a benchmark (aslr, cpu_count, cpu_model_name, hostname, inner_loops, name, platform,
+ * python_*, unit), and we demand that the clock is the same. A series of another name becomes a
+ * benchmark of its own and can always be appended.
+ * -EINVAL with *ret_why (malloc'd) when it cannot: "metadata 'hostname' differ: "a" in the file,
+ * "b" now".
  */
 int document_check_append(
 	const struct document *existing, const struct facts *metadata, char **ret_why);
 
-/* The clock of the runs that the benchmark of that name holds; -ENOENT when there is no such
- * benchmark or it does not say. A series can be made to agree with WINDOW_USER, which every sample
- * has, by setting series->clock. */
+/* The clock of the runs of the benchmark with that name; -ENOENT when there is no such benchmark or
+ * no run tells a clock. Where the clock is WINDOW_USER, a series can be made to agree by setting
+ * series->clock, because every sample has that window. */
 int document_find_clock(const struct document *existing, const char *name, enum window_clock *ret);
 
 /*
- * Writes a whole file: what exists (or NULL), and the series as one benchmark. Run by run: memory
- * does not grow with the series. Flushes.
- * metadata need "name"; keys that pyperf knows need pyperf's type (else -EINVAL: loops and the like
- * are integers above 0, durations numbers, date a string). Text is made fit for the file: bytes
- * that are no UTF-8 and control characters become \xNN, text of blanks only is left out. Keys of
+ * Writes a whole file: the existing one (or NULL for none) and the series as one benchmark, and
+ * flushes. Runs are written one by one: memory does not grow with the series. The text of the
+ * existing file is copied byte by byte wherever nothing has to change.
+ * metadata need "name"; keys that pyperf knows need pyperf's type (loops and the like are integers
+ * above 0, durations are numbers, date is a string). Texts are made fit for the file: bytes that
+ * are no UTF-8 and control characters become \xNN, a text of blanks only is left out. Metadata of
  * the existing suite or benchmark that do not hold for the new runs move to the benchmarks or runs
- * for which they do: what they say of old runs does not change. -EINVAL for metadata as above, or
- * where document_check_append() says no (clock included); -ENODATA for a series without a sample;
- * -EDOM when a value is not above 0, which no pyperf loads; these before anything is written. Else
- * the error of the stream: -ENOSPC, -EPIPE.
+ * for which they hold, so that the file says the same of its old runs.
+ * Errors before anything is written: -EINVAL for metadata that pyperf would refuse, or where
+ * document_check_append() refuses (clock included); -ENODATA for a series without a sample; -EDOM
+ * when a value is not above 0, which pyperf does not load. Later: the error of the stream, such as
+ * -ENOSPC or -EPIPE, or -ENOMEM.
  */
 int document_write(FILE *stream, const struct document *existing, const struct series *series,
 	const struct facts *metadata);
@@ -102,21 +104,21 @@ int document_write(FILE *stream, const struct document *existing, const struct s
 struct document_part {
 	const struct series *series;
 	const struct facts *metadata;
-	/* NULL: the values are those of the series. Else those of a benchmark over the same runs,
-	 * which the program measured itself; runs without a value of it are left out,
-	 * quiesce_clock, too. */
+	/* NULL: the values are those of the series. Else a benchmark over the same runs, with the
+	 * values that the program measured itself. Runs without such a value are left out, and so
+	 * is quiesce_clock. */
 	const struct benchmark *inside;
 };
 
-/* The same with n >= 1 benchmarks in one file, whose names differ (else -EINVAL). To append several
- * costs a temporary file in memory as large as the result. */
+/* The same with n >= 1 benchmarks in one file, whose names differ (else -EINVAL). */
 int document_write_all(
 	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n);
 
 /*
- * Writes several files as one. Benchmarks of one name become one with the runs of all, in the order
- * of the documents; what is said of all of its runs stands once. -EINVAL with *ret_why (malloc'd)
- * where document_check_append() would say no.
+ * Writes n >= 1 files as one. Benchmarks of the same name become one benchmark with the runs of
+ * all, in the order of the documents; metadata that all of its runs share stand once. Members with
+ * unknown names stay as the first file has them. -EINVAL with *ret_why (malloc'd) where runs of one
+ * name do not agree (document_check_append()).
  */
 int document_merge(FILE *stream, struct document *const *documents, size_t n, char **ret_why);
 

@@ -15,7 +15,7 @@ struct merge {
 	struct emit *emit;
 };
 
-/* What pyperf asks of the runs of one benchmark, and our clock. */
+/* Two benchmarks of one name: refused if their runs do not agree. */
 static int check_agreement(const struct document *old, size_t old_index, const struct document *new,
 	size_t new_index, char **ret_why)
 {
@@ -32,7 +32,7 @@ static int check_agreement(const struct document *old, size_t old_index, const s
 		old->suite->benchmarks[old_index]->name, key, text_a, text_b);
 }
 
-/* The benchmarks of a file with those of its name in the files before. */
+/* Compares the benchmarks of a file with those of the same names in the files before it. */
 static int check_file(const struct merge *merge, size_t file, char **ret_why)
 {
 	const struct document *document = merge->documents[file];
@@ -67,8 +67,8 @@ static bool holds_in_all(const struct merge *merge, size_t first, const char *be
 	return true;
 }
 
-/* What is said of all runs: in the first file it stands in the suite, the benchmark or the first
- * run, whose metadata are in `run`. */
+/* Metadata that all runs share. In the first file they stand in the suite, the benchmark or the
+ * first run, whose metadata are `run`. */
 static int find_common(const struct merge *merge, size_t first, size_t index,
 	const struct members *run, struct selection *ret)
 {
@@ -87,7 +87,7 @@ static int find_common(const struct merge *merge, size_t first, size_t index,
 	return r;
 }
 
-/* What stands above the runs of a benchmark in its file, and not in the new one. */
+/* Metadata that stand above the runs of a benchmark in its old file, and not in the new one. */
 static int find_moved(const struct document *document, size_t index, const struct selection *common,
 	struct selection *ret)
 {
@@ -114,7 +114,7 @@ static int write_further_runs(
 	return r;
 }
 
-/* The benchmark as the first file has it, with the runs of the others behind its own. */
+/* The benchmark as the first file has it, followed by the runs from the other files. */
 static int write_benchmark(
 	const struct merge *merge, struct splice *splice, size_t first, size_t index)
 {
@@ -159,7 +159,7 @@ static bool has_earlier(const struct merge *merge, size_t file, const char *benc
 	return false;
 }
 
-/* The benchmarks that no file before has. */
+/* The benchmarks of this file whose names no file before it has. */
 static int write_further_benchmarks(const struct merge *merge, size_t file)
 {
 	const struct document *document = merge->documents[file];
@@ -185,7 +185,7 @@ static int write_all(const struct merge *merge)
 		.document = merge->documents[0],
 		.at = outline->whole.begin,
 	};
-	/* What the suite says of all its benchmarks stands in each of them from now on. */
+	/* The metadata of the suites move to the benchmarks. */
 	const struct selection none = { 0 };
 	int r = 0;
 

@@ -10,11 +10,11 @@
 #include "result/runwrite.h"
 #include "result/splice.h"
 
-/* A part, and what becomes of it. */
+/* How a part is going to be written. */
 struct plan {
 	const struct document_part *part;
 	struct facts metadata; /* of the new runs */
-	struct facts carried;  /* of them, what each new run has to say itself */
+	struct facts carried;  /* those of them that each new run has to say itself */
 	size_t target;	       /* benchmark that takes the runs, or SIZE_MAX for a new one */
 };
 
@@ -38,7 +38,7 @@ static inline void cleanup_plans(struct plans *plans)
 }
 #define _cleanup_plans_ __attribute__((cleanup(cleanup_plans)))
 
-/* Before the first byte: what would make a file that cannot be loaded? */
+/* Refuses, before the first byte is written, what would make a file that pyperf does not load. */
 static int check_series(const struct series *series, const struct benchmark *inside)
 {
 	if (series->n_samples == 0 || (inside && inside->n_values == 0))
@@ -70,8 +70,7 @@ static int make_plans(const struct document_part *parts, size_t n, struct plans 
 			r = metadata_make(parts[i].metadata, &plan->metadata);
 		if (r < 0)
 			return r;
-		/* The clock of the window. What was measured inside has its own
-		 * (quiesce_stamps). */
+		/* Values that the program measured itself have another clock (quiesce_stamps). */
 		if (!parts[i].inside)
 			facts_set_string(
 				&plan->metadata, METADATA_CLOCK, window_clock_name(series->clock));
@@ -110,8 +109,9 @@ static int write_new(FILE *stream, const struct plans *plans)
 
 /* --- Appending --- */
 
-/* What of the suite's metadata holds for all parts, or may stand above because each part says
- * something else itself; and what has to move to the old benchmarks. */
+/* Metadata of the suite stay there if each part has metadata of that name, too: new runs repeat
+ * what differs. All others would be said of the new runs as well, and move to the old benchmarks.
+ */
 static int divide_suite(const struct document *existing, const struct plans *plans,
 	struct selection *kept, struct selection *moved)
 {
@@ -129,7 +129,8 @@ static int divide_suite(const struct document *existing, const struct plans *pla
 	return r;
 }
 
-/* What the benchmark that takes the runs of a part keeps, and what moves to its old runs. */
+/* The same for the benchmark that gets new runs: what does not hold for them moves to its old runs.
+ */
 static int divide_target(const struct members *target, const struct plan *plan,
 	struct selection *kept, struct selection *moved)
 {
@@ -142,7 +143,7 @@ static int divide_target(const struct members *target, const struct plan *plan,
 	return r;
 }
 
-/* What new runs do not inherit from the benchmark that takes them, or from the suite. */
+/* Metadata of the new runs that the benchmark and the suite do not say already. */
 static int find_carried(
 	struct plan *plan, const struct selection *target, const struct selection *suite)
 {
@@ -186,7 +187,7 @@ static int append_to(struct splice *splice, size_t index, struct plan *plan,
 	return 0;
 }
 
-/* A benchmark that gets no runs, but what the suite said of it. */
+/* A benchmark that gets no new runs gets the metadata that leave the suite. */
 static int copy_benchmark(struct splice *splice, size_t index, const struct selection *suite_moved)
 {
 	const struct members *own = &splice->document->benchmarks[index];
@@ -254,7 +255,7 @@ static int write_appended(FILE *stream, const struct document *existing, const s
 	return emit_finish(&emit);
 }
 
-/* Which benchmarks take the runs, if they may. */
+/* Finds the benchmarks that get the runs. -EINVAL where the runs do not agree with theirs. */
 static int find_targets(const struct document *existing, struct plans *plans)
 {
 	for (size_t i = 0; i < plans->n; i++) {
@@ -271,7 +272,7 @@ static int find_targets(const struct document *existing, struct plans *plans)
 	return 0;
 }
 
-/* A file with one name twice is refused by pyperf. */
+/* pyperf refuses a file with two benchmarks of one name. */
 static bool names_differ(const struct document_part *parts, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

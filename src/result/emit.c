@@ -14,7 +14,7 @@ static void put(struct emit *emit, const char *text, size_t n)
 	if (emit->error < 0)
 		return;
 	errno = 0;
-	/* No other thread writes to the stream, and a run has dozens of pieces. */
+	/* No other thread writes to the stream, and a run has dozens of pieces: no locking. */
 	if (fwrite_unlocked(text, 1, n, emit->stream) != n)
 		emit->error = errno > 0 ? -errno : -EIO;
 }
@@ -84,7 +84,7 @@ static void put_line_break(struct emit *emit)
 		put(emit, "  ", 2);
 }
 
-/* The comma, the line and the name before a value. */
+/* Writes the comma, the line break and the name that precede a value. */
 static void begin_value(struct emit *emit, const char *name)
 {
 	if (emit->depth > 0) {

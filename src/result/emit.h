@@ -15,18 +15,18 @@
 
 #define EMIT_DEPTH_MAX 32
 
-/* All zero but for the stream is a text of one member a line. */
+/* All zero but for the stream: each member on a line of its own, indented. */
 struct emit {
 	FILE *stream;
 	bool one_line; /* "{"a": 1, "b": 2}", as in a result file */
-	int error;     /* the first one that the stream or a lack of memory made */
+	int error;     /* the first one, a negative errno, of the stream or for lack of memory */
 	unsigned depth;
 	bool filled[EMIT_DEPTH_MAX]; /* has this level an element? */
 };
 
 /*
- * A piece of a JSON text, of whole characters, as it stands. Only the control characters that JSON
- * allows in a string and a terminal obeys (text_control_length()) are escaped, as \uNNNN.
+ * Copies a piece of a JSON text (of whole characters). Only control characters that JSON allows in
+ * a string and that a terminal obeys (text_control_length()) are escaped, as \uNNNN.
  */
 void emit_verbatim(struct emit *emit, const char *text, size_t n);
 
@@ -40,11 +40,11 @@ void emit_string(struct emit *emit, const char *name, const char *value);
 void emit_integer(struct emit *emit, const char *name, int64_t value);
 /* The fewest digits, from 15 on, that are read back as the same number. */
 void emit_real(struct emit *emit, const char *name, double value);
-/* The same of a finite number, always with a point or an exponent, so that Python reads a float:
+/* The same for a finite number, always with a point or an exponent, so that Python reads a float:
  * "2.0", "1e-6". */
 void emit_float(struct emit *emit, const char *name, double value);
 void emit_bool(struct emit *emit, const char *name, bool value);
-/* A value that is JSON already. */
+/* A value that is JSON text already; copied by emit_verbatim(). */
 void emit_copy(struct emit *emit, const char *name, const char *json, size_t n);
 /* A newline behind the whole, and flushes. 0 or a negative errno. */
 int emit_finish(struct emit *emit);

@@ -186,7 +186,7 @@ char *identity_format_platform(
 
 	text_appendf(&joined, "%s-%s-%s", system, release, machine);
 	if (libc)
-		/* "glibc 2.36" is written without its blank. */
+		/* Python writes "glibc2.36" for "glibc 2.36". */
 		text_appendf(&joined, "-with-%.*s%s", (int)strcspn(libc, " "), libc,
 			strchr(libc, ' ') ? strchr(libc, ' ') + 1 : "");
 	name = text_steal(&joined);
@@ -293,7 +293,7 @@ static void set_cpus(const struct cpumask *mask, struct facts *facts)
 	if (online <= 0)
 		return;
 	facts_set_integer(facts, "cpu_count", online);
-	/* All of 0 to cpu_count - 1 is no affinity to speak of. */
+	/* As pyperf: an affinity to all CPUs is left out. */
 	if (cpumask_is_empty(mask) ||
 		(cpumask_weight(mask) == (unsigned long)online && cpumask_last(mask) == online - 1))
 		return;
@@ -327,7 +327,7 @@ static char *format_cpu_config(
 	return text_steal(&config);
 }
 
-/* As per_cpu_set(), of a text that is none when empty. */
+/* As per_cpu_set(), where an empty text stands for none. */
 static void per_cpu_set_word(struct per_cpu *per_cpu, int cpu, const char *word)
 {
 	if (word && word[0])

@@ -66,7 +66,8 @@ static const struct fact *first_fact(
 	return fact ? fact : facts_find(&reader->suite_metadata, key);
 }
 
-/* A run's duration and its window by our own stamps are kept as one: who has either has both. */
+/* A run's duration and its window by our own stamps are the same span: a run that has one of them
+ * gets the other one. */
 static void join_durations(struct run_data *data)
 {
 	if (data->duration_ns >= 0)
@@ -74,7 +75,7 @@ static void join_durations(struct run_data *data)
 	data->duration_ns = data->sample.user_ns > 0 ? data->sample.user_ns : -1;
 }
 
-/* A run as it was read, and back. */
+/* The record that a run was read into, made again from what was stored of it; and back. */
 static void load_run(const struct benchmark *b, size_t at, struct run_data *ret)
 {
 	const struct series *series = b->series;
@@ -106,13 +107,13 @@ static void store_run(struct benchmark *b, size_t at, const struct run_data *dat
 		series->counters[at * series->n_events + i] = data->counters[i];
 }
 
-/* What stands above the runs, because it is the same for all or for most. */
+/* Metadata of the suite or the benchmark, which hold for each run that does not say otherwise. */
 struct common {
 	struct run_field field;
 	const struct fact *fact; /* borrowed */
 };
 
-/* Those that are kept of a run, into room for all. */
+/* Those that a run has a field for. `ret` has room for all of them. */
 static int find_common(
 	const struct reader *reader, struct pending *pending, struct common *ret, size_t *ret_n)
 {
@@ -138,7 +139,7 @@ static int find_common(
 	return 0;
 }
 
-/* Into each run that does not say otherwise. */
+/* Copies them into each run that does not say otherwise. */
 static int spread_common(const struct reader *reader, struct pending *pending)
 {
 	size_t n = pending->metadata.n + reader->suite_metadata.n;
@@ -263,7 +264,7 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	b->name = strdup(name->string);
 	if (!b->name)
 		return -ENOMEM;
-	/* Known to be one of the three, if it is there. */
+	/* metadata_judge() has accepted it: one of the three units, or absent. */
 	r = unit_parse(unit ? unit->string : NULL, &b->unit);
 	if (r < 0)
 		return r;

@@ -16,7 +16,7 @@ enum {
 	PIECE = 256 * 1024,
 };
 
-/* More than this is no result, but a few kilobytes that grow without end. */
+/* A bound for compressed files: a few kilobytes can decompress without end. */
 #define INPUT_SIZE_MAX (16LL * 1024 * 1024 * 1024)
 
 struct input {
@@ -44,7 +44,8 @@ int input_open(const char *path, struct input **ret)
 	_cleanup_close_ int fd = -EBADF;
 	int r;
 
-	/* A copy, because gzclose() closes it. What standard input is, is its user's choice. */
+	/* A copy, because gzclose() closes the descriptor. Standard input may be anything that the
+	 * user chose, so that its kind is not checked. */
 	fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
 		      : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
@@ -109,7 +110,7 @@ int input_read(struct input *input, const char **ret, size_t *ret_size)
 	n = gzread(input->file, input->buffer, PIECE);
 	if (n < 0)
 		return read_error(input);
-	/* A file that is cut off gives what there is, and says so only here. */
+	/* gzread() reports a truncated file only at the end, after all data that it could read. */
 	if (n == 0) {
 		(void)gzerror(input->file, &error);
 		if (error != Z_OK)

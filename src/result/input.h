@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bytes of a file, piece by piece: as they are, or decompressed where the file is gzip (RFC
- * 1952), by its first bytes and not by its name. "-" is standard input. By zlib.
+ * Reads a file piece by piece, decompressed where its first bytes (not its name) say that it is
+ * gzip (RFC 1952). "-" is standard input. By zlib.
  */
 #ifndef QUIESCE_RESULT_INPUT_H
 #define QUIESCE_RESULT_INPUT_H

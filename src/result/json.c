@@ -11,7 +11,7 @@
 enum {
 	DEPTH_MAX = 64,
 	STRING_MAX = 1024 * 1024,
-	NUMBER_MAX = 1024, /* characters; none that a program writes has as many */
+	NUMBER_MAX = 1024, /* characters; no program writes longer numbers */
 	MEMBERS_MAX = 1000,
 };
 

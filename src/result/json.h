@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JSON (RFC 8259), token by token, strictly: in memory that is bounded whatever the file holds. No
- * tree is built. Refused beside what is no JSON: a name twice in one object, more than 64 levels,
- * a string of more than 1 MiB, an object of more than 1000 members, U+0000 in a string, a number
- * that does not fit into a double, bytes that are no UTF-8, and anything behind the value.
+ * Reads JSON (RFC 8259) strictly, token by token, without building a tree: memory is bounded
+ * whatever the file holds. Refused are, beside what is not JSON: a name twice in one object, more
+ * than 64 levels, a string of more than 1 MiB, an object of more than 1000 members, U+0000 in a
+ * string, a number that does not fit into a double, bytes that are not UTF-8, and anything behind
+ * the value.
  */
 #ifndef QUIESCE_RESULT_JSON_H
 #define QUIESCE_RESULT_JSON_H

@@ -154,7 +154,7 @@ const char *metadata_judge(const char *name, const struct fact *value)
 	const char *s;
 	size_t n;
 
-	/* Before the rule for texts, which a tag does not have to follow. */
+	/* First of all, because the rule for texts below does not hold for tags. */
 	if (kind_of(name) == KIND_TAG)
 		return is_string && *value->string && strcmp(value->string, "all") != 0
 			? NULL

@@ -26,19 +26,20 @@ const char *metadata_judge(const char *name, const struct fact *value);
 /* Is its value a list? */
 bool metadata_is_list(const char *name);
 
-/* The metadata that pyperf wants to agree in all runs of a benchmark. */
+/* Names whose values pyperf wants to be the same in all runs of a benchmark. */
 #define METADATA_N_AGREED 12
 extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
-/* Ours: the clock of the values, window_clock_name(). */
+/* The name under which we write the clock of the values (window_clock_name()). */
 #define METADATA_CLOCK "quiesce_clock"
-/* An enum window_clock; -1 when it is none. */
+/* The clock that such a fact tells: an enum window_clock, or -1 when it tells none. */
 int metadata_get_clock(const struct fact *clock);
 
 /* Sets a text that pyperf loads: bytes that are no UTF-8 and control characters become \xNN, in the
  * name as well; a text of blanks only sets nothing. */
 void metadata_set_string(struct facts *facts, const char *name, const char *value);
-/* The metadata of a benchmark, made fit for the file like that, with a unit. -EINVAL for what
- * metadata_judge() refuses, and without a name; -ENOMEM. *ret is empty then. */
+/* A copy of the metadata of a benchmark in which all texts are made fit like that, with a unit.
+ * -EINVAL for what metadata_judge() refuses, and without a name; -ENOMEM. *ret is empty after an
+ * error. */
 int metadata_make(const struct facts *facts, struct facts *ret);
 
 #endif

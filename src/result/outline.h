@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the parts of a result file stand in its text: what is copied to another file needs not be
- * understood, nor written anew.
+ * Where the parts of a result file stand in its text, so that they can be copied to another file as
+ * they are.
  */
 #ifndef QUIESCE_RESULT_OUTLINE_H
 #define QUIESCE_RESULT_OUTLINE_H
@@ -13,8 +13,8 @@
 
 struct suite;
 
-/* Offsets of the first byte, and of the byte behind the last one. An object that is not there is
- * from 0 to 0, where no part of a result can stand. */
+/* Offsets in the text: of the first byte, and of the byte behind the last one. Both are 0 for an
+ * object that the file does not have. */
 struct span {
 	size_t begin;
 	size_t end;
@@ -32,37 +32,38 @@ struct benchmark_outline {
 	size_t n_runs;
 	size_t runs_capacity;
 	size_t runs_end; /* offset of the ']' */
-	/* METADATA_CLOCK, or that of metadata_agreed_keys[] in which these runs differ, so that
-	 * pyperf does not load the file; NULL when they agree. */
+	/* METADATA_CLOCK or one of metadata_agreed_keys[], if these runs differ in it: pyperf does
+	 * not load such a file. NULL when they agree. */
 	const char *disputed;
-	/* Of the runs that tell it: an enum window_clock, or -1 when none does. */
+	/* The clock of the runs that tell one: an enum window_clock, or -1 when no run does. */
 	int clock;
 };
 
 struct outline {
 	struct span whole;
 	struct span metadata;
-	struct benchmark_outline *benchmarks; /* at least one, in the order of the suite's */
+	struct benchmark_outline *benchmarks; /* at least one, in the order of the file */
 	size_t n_benchmarks;
 	size_t benchmarks_end; /* offset of the ']' */
 };
 
-/* suite_read() of a text in memory, without the evidence of the runs, and the outline of it. */
+/* suite_read() for a text in memory, without the evidence of the runs, and the outline of the text.
+ */
 int suite_read_text(const char *text, size_t size, struct suite **ret, struct outline *ret_outline,
 	char **ret_why);
 void outline_clear(struct outline *outline);
 
-/* What an object of metadata holds. */
+/* The members of an object of metadata. */
 struct members {
-	struct facts facts; /* as the reader keeps them */
+	struct facts facts; /* names as in the file, values as the reader keeps them */
 	struct member_text {
-		const char *text; /* JSON, borrowed from the text of the file */
+		const char *text; /* the value as it stands in the file, borrowed */
 		size_t size;
 	} * values; /* one for each fact */
 };
 
-/* Of a text for which suite_read_text() has succeeded. The absent object has no members.
- * -ENOMEM. */
+/* Reads an object of a text that suite_read_text() has accepted. An object that the file does not
+ * have has no members. -ENOMEM. */
 int members_read(const char *text, struct span object, struct members *ret);
 void members_clear(struct members *members);
 

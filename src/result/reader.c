@@ -19,8 +19,8 @@ enum {
 
 /* --- Runs --- */
 
-/* Room for one more element, by an eighth more: realloc(3) moves the largest arrays by mremap(2).
- */
+/* Makes room for one more element. Arrays grow by an eighth: realloc(3) moves the largest ones by
+ * mremap(2), without copying. */
 static int grow(void **array, size_t size, size_t n, size_t *capacity)
 {
 	size_t wish;
@@ -118,7 +118,7 @@ static int read_warmups(struct reader *reader, struct pending *pending)
 	}
 }
 
-/* The run is complete: a sample, and where its values are. */
+/* Adds a complete run: a sample, and the indexes of its values. */
 static int add_run(struct reader *reader, struct pending *pending, struct run_data *data)
 {
 	struct benchmark *b = pending->benchmark;
@@ -133,7 +133,7 @@ static int add_run(struct reader *reader, struct pending *pending, struct run_da
 		return reader_refuse(reader, "more than 50 million runs");
 	data->sample.warmup = b->n_values == values_before;
 	data->sample.start_ns = data->has_date ? data->date_ns : -1;
-	/* Kept until it is known what the suite says of all runs. */
+	/* Stored here until the metadata of the suite are known. */
 	if (data->duration_ns >= 0)
 		data->sample.user_ns = data->duration_ns;
 	r = grow((void **)&b->runs, sizeof(*b->runs), at, &pending->runs_capacity);
@@ -174,7 +174,7 @@ static int read_run(struct reader *reader, struct pending *pending, struct text 
 				r = read_values(reader, pending);
 		} else if (strcmp(token.string, "warmups") == 0) {
 			r = reader_next(reader, &token);
-			/* pyperf takes null for none. */
+			/* pyperf accepts null for an empty list. */
 			if (r >= 0 && token.type == JSON_TOKEN_NULL)
 				continue;
 			if (r >= 0)
@@ -189,7 +189,7 @@ static int read_run(struct reader *reader, struct pending *pending, struct text 
 	}
 }
 
-/* What is used again for each run of a benchmark. */
+/* What is reused for each run of a benchmark. */
 struct runs {
 	struct pending *pending;
 	struct text buffer;
@@ -319,7 +319,7 @@ static int read_version(struct reader *reader)
 	r = reader_next(reader, &token);
 	if (r < 0)
 		return r;
-	/* Older ones are integers. */
+	/* Older formats of pyperf have integers. */
 	if (token.type == JSON_TOKEN_INTEGER)
 		return reader_refuse(reader,
 			"pyperf's format version %" PRId64

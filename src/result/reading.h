@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the reader share, for them alone: readtoken.c has the tokens, readmetadata.c
- * the metadata, inherit.c what metadata say of others, and reader.c reads the whole file by them.
- * Functions return 0 or a negative errno, with what is wrong written down in `why`.
+ * What the parts of the reader share, for them alone. reader.c is the top: it reads the file, with
+ * readtoken.c for the tokens, readmetadata.c for metadata, and inherit.c, which copies what suite
+ * and benchmark say of their runs into the runs. Functions return 0 or a negative errno, with what
+ * is wrong written down in `why`.
  */
 #ifndef QUIESCE_RESULT_READING_H
 #define QUIESCE_RESULT_READING_H
@@ -34,7 +35,8 @@ struct run_name {
 	bool in_first_run;
 };
 
-/* A benchmark whose suite's metadata are not known yet: they stand behind it in pyperf's files. */
+/* A benchmark that waits for the metadata of its suite: pyperf writes them behind the benchmarks.
+ */
 struct pending {
 	struct benchmark *benchmark;
 	struct facts metadata;
@@ -62,7 +64,7 @@ struct reader {
 
 /* -EINVAL, with the place in front of the words. */
 int reader_refuse(struct reader *reader, const char *format, ...) _printf_(2, 3);
-/* Writes down what json_next() or json_skip() objected to; any other error passes through. */
+/* Turns an error of json_next() or json_skip() into words in `why`; returns the error. */
 int reader_explain(struct reader *reader, int error);
 
 /* The next token. */
@@ -73,14 +75,14 @@ static inline int reader_next(struct reader *reader, struct json_token *ret)
 	return r < 0 ? reader_explain(reader, r) : r;
 }
 
-/* On to the end of the value that began with this token. */
+/* Reads on to the end of the value that began with this token. */
 int reader_skip(struct reader *reader, const struct json_token *token);
-/* Past the next value, whatever it is. */
+/* Reads past the next value, whatever it is. */
 int reader_skip_value(struct reader *reader);
 /* `of` says whose value it is. */
 int reader_expect_object(struct reader *reader, const struct json_token *token, const char *of);
 int reader_expect_array(struct reader *reader, const struct json_token *token, const char *of);
-/* The same of the next token, which it takes. */
+/* Take the next token, which must be of that type. */
 int reader_enter_object(struct reader *reader, const char *of);
 int reader_enter_array(struct reader *reader, const char *of);
 /* A list of objects: `of` says whose value it is, `item` what each of them is. `each` begins behind
@@ -90,13 +92,13 @@ int reader_read_list(struct reader *reader, const char *of, const char *item,
 
 /* --- Metadata (readmetadata.c) --- */
 
-/* Of the suite or of a benchmark; *ret_span is where the object stands. */
+/* Reads the metadata of the suite or of a benchmark; *ret_span is where the object stands. */
 int reader_read_metadata(struct reader *reader, struct facts *facts, struct span *ret_span);
-/* Of a run: into its data, and into the names of its benchmark. The buffer is used again for each.
- */
+/* Reads the metadata of a run into its data, and into the names of its benchmark. The buffer is
+ * reused for each run. */
 int reader_read_run_metadata(struct reader *reader, struct pending *pending, struct text *buffer,
 	struct run_data *data, struct span *ret_span);
-/* A copy, within the bounds of all metadata together. */
+/* Adds a copy of a fact. -EINVAL when all metadata together become too large. */
 int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fact *fact);
 
 /* --- When all is read (inherit.c) --- */

@@ -168,7 +168,7 @@ int reader_read_metadata(struct reader *reader, struct facts *facts, struct span
 	return r;
 }
 
-/* The record of a name, made where it is new. */
+/* Finds the record of a name, or makes it. */
 static int find_run_name(struct reader *reader, struct pending *pending, struct text *buffer,
 	const struct json_token *token, struct run_name **ret)
 {
@@ -267,7 +267,7 @@ static int read_members(struct reader *reader, const char *text, struct members 
 		r = reader_next(reader, &token);
 		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
 			break;
-		/* As it is, not as it can be shown: it is going to be written. */
+		/* Not escaped for a terminal (make_plain()): the name is going to be written. */
 		name = strdup(token.string);
 		if (!name)
 			return -ENOMEM;

@@ -179,7 +179,7 @@ static bool get_reading(const char *text, const char *unit, double *ret)
 	return parse_double(number, 0, 1e6, ret) == 0;
 }
 
-/* The package, or whatever comes first. */
+/* The temperature of the package, else the first one of the text. */
 static void set_temperature(struct evidence *evidence, const struct fact *value)
 {
 	const char *package;
@@ -197,7 +197,7 @@ static void set_frequency(struct evidence *evidence, const struct fact *value)
 {
 	double figure;
 
-	/* Of several CPUs with different frequencies, the benchmark's is not known. */
+	/* Where CPUs differ in frequency, the text does not tell which one ran the benchmark. */
 	if (value->type != FACT_STRING ||
 		strchr(value->string, '=') != strrchr(value->string, '=') ||
 		evidence->frequency_khz >= 0)
@@ -287,7 +287,7 @@ static void set_evidence_field(
 		*(int32_t *)at = (int32_t)number;
 }
 
-/* What the evidence has a place for. */
+/* A field of the evidence. */
 static int set_evidence(struct run_data *data, struct series *series, const struct run_field *field,
 	const struct fact *value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the metadata of one run say of it, as the sample and the evidence that they were written
- * from (result/document.h has their names). Of pyperf's own metadata, cpu_temp and cpu_freq are
- * taken where they name one package and one frequency.
+ * Turns the metadata of a run back into the sample and the evidence that they were written from
+ * (result/document.h has the names, result/runwrite.h writes them). Of pyperf's own metadata,
+ * cpu_temp and cpu_freq are used where they name one package and one frequency.
  */
 #ifndef QUIESCE_RESULT_RUNDATA_H
 #define QUIESCE_RESULT_RUNDATA_H
@@ -59,14 +59,14 @@ struct run_data {
 	int64_t duration_ns; /* negative: unknown */
 };
 
-/* Everything unknown. */
+/* Makes everything unknown. */
 void run_data_clear(struct run_data *data);
 /* A new event is added to the series, if that has evidence. -ENOMEM. */
 int run_field_find(struct series *series, const char *name, struct run_field *ret);
-/* Is it known? */
+/* Is the value of that field known? */
 bool run_data_has(const struct run_data *data, const struct run_field *field);
-/* A value that is none of the kind is passed over: pyperf's tools write what they like there.
- * -ENOMEM. */
+/* A value of a type or range that the field cannot have is ignored: other tools may write anything
+ * under these names. -ENOMEM. */
 int run_data_set(struct run_data *data, struct series *series, const struct run_field *field,
 	const struct fact *value);
 

@@ -33,7 +33,7 @@ static void set_date(struct facts *facts, const struct series *series, const str
 			facts, "date", "%s.%06lld", date, (long long)(ns % NSEC_PER_SEC / 1000));
 }
 
-/* A float has 7 digits: rounded to what the kernel shows, the number is what it was. */
+/* The kernel shows two decimals, which a float holds; more digits would be noise of the float. */
 static void set_rounded(struct facts *facts, const char *name, float value)
 {
 	if (isfinite(value))
@@ -173,7 +173,7 @@ static void write_window(struct emit *emit, const struct series *series, size_t 
 	emit_close(emit, ']');
 }
 
-/* Where the warm-ups of a run begin that was measured inside. */
+/* Index of the first warm-up of a run. */
 static size_t first_warmup(const struct benchmark *inside, size_t index)
 {
 	return index > 0 ? inside->runs[index - 1].warmup_end : 0;
@@ -201,7 +201,7 @@ static void write_inside(struct emit *emit, const struct benchmark *inside, size
 
 /* --- Runs --- */
 
-/* A run without a value is worth a line only as a warm-up: that is what pyperf knows. */
+/* pyperf accepts a run without values only if it has warm-ups. */
 static bool has_run(const struct benchmark *inside, size_t index)
 {
 	size_t first, n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The runs of a series as a result file has them (result/document.h); result/rundata.h is the way
- * back.
+ * Writes the runs of a series as a result file has them (result/document.h). result/rundata.h reads
+ * them.
  */
 #ifndef QUIESCE_RESULT_RUNWRITE_H
 #define QUIESCE_RESULT_RUNWRITE_H
@@ -11,9 +11,9 @@
 #include "result/emit.h"
 #include "result/series.h"
 
-/* One line each: "\n{...},\n{...}", with a comma before the first one, too, where others precede.
- * `inside` are the values to write; NULL: those of the series. `carried` are metadata that each of
- * the runs has to say itself; what the run says of its own goes before. */
+/* Writes each run on a line: "\n{...},\n{...}", with a comma before the first one, too, where other
+ * runs precede. The values are those of `inside`, or of the series where that is NULL. Each run
+ * also gets the metadata `carried`, except for names that it has itself. */
 void runs_write(struct emit *emit, const struct series *series, const struct benchmark *inside,
 	const struct facts *carried, bool others_precede);
 /* {"name": "x", "unit": "second"} */

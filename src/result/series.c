@@ -90,9 +90,10 @@ static size_t array_length(size_t n, size_t size)
 }
 
 /* Mappings instead of malloc: mremap(2) moves pages, not bytes, so growing never holds two copies,
- * and pages that were not written yet cost nothing. realloc(3) does the same with what malloc(3)
- * has in a mapping. But once a large array was freed, malloc(3) has the next ones, of up to 32 MiB,
- * on the heap (M_MMAP_THRESHOLD in mallopt(3)), where they are copied: 70 bytes a run, not 40. */
+ * and pages that were not written yet cost nothing. realloc(3) does the same for a block that
+ * malloc(3) keeps in a mapping. But once a large block was freed, malloc(3) puts further blocks of
+ * up to 32 MiB on the heap (M_MMAP_THRESHOLD in mallopt(3)), where growing copies: 70 bytes a run
+ * instead of 40. */
 static int array_grow(void **array, size_t size, size_t old_n, size_t new_n)
 {
 	size_t old_length = array_length(old_n, size);
@@ -120,9 +121,8 @@ static void array_free(void *array, size_t size, size_t n)
 		munmap(array, array_length(n, size));
 }
 
-/* An array that grew while a later one could not is longer than series->capacity says; the next
- * attempt and series_free() would then unmap too little. So all lengths are computed from one
- * capacity, and one that grew alone is shrunk again. */
+/* All arrays have the length of one capacity. When one array cannot grow, those that grew before it
+ * are shrunk again: otherwise the next attempt and series_free() would unmap too little. */
 static int series_grow(struct series *series)
 {
 	struct {

@@ -120,7 +120,7 @@ int series_new(bool with_evidence, const char *const *event_names, struct series
 void series_free(struct series *series);
 DEFINE_CLEANUP(series, series_free);
 
-/* Every value of it absent. */
+/* Makes every value absent. */
 void evidence_clear(struct evidence *evidence);
 
 /* The single numbers of struct evidence by name, for whoever writes them down. */
@@ -141,12 +141,12 @@ bool evidence_get(
 char *series_irq_text(const struct series *series, size_t index);
 char *series_softirq_text(const struct series *series, size_t index);
 
-/* Appends copies. NULL as evidence or counters (n_events doubles) of a series that has them means
- * that everything of it is absent in this run; of a series that has none, they are not looked at.
+/* Appends copies of a sample, its evidence and its n_events counters. NULL as evidence or counters
+ * means that all their values are absent in this run. A series without evidence ignores them.
  * -EINVAL when an interrupt line of the evidence is not in irq_names. */
 int series_append(struct series *series, const struct sample *sample,
 	const struct evidence *evidence, const double *counters);
-/* One more event to be counted: the runs that are there have none of it. */
+/* Adds an event. Its count is absent in all runs that the series has already. */
 int series_add_event(struct series *series, const char *name);
 /* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names. */
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret);
@@ -157,10 +157,11 @@ double series_value(const struct series *series, size_t index);
  * counts. */
 int series_values(const struct series *series, double **ret, size_t *ret_n);
 /*
- * Sets series->clock, one for all samples, because a series of two clocks would show a difference
- * that is none. The kernel's, unless a sample (warm-ups too) has no kernel window at all, or at
- * least half of them are flagged SAMPLE_WINDOW: a program whose windows are wrong has them wrong
- * every time, while a single doubtful one is a run that was held up in its end.
+ * Sets series->clock, one clock for all samples, because values of two clocks would differ where
+ * the program does not. It is the kernel's, unless a sample (warm-ups too) has no kernel window at
+ * all, or at least half of the samples are flagged SAMPLE_WINDOW: a program that makes kernel
+ * windows wrong does so every time, while a single doubtful window comes from a run that was
+ * delayed at its end.
  */
 void series_settle_clock(struct series *series);
 /* Flags the counted runs whose frequency is more than 1 % off the median of all of them. Needs 8
@@ -170,7 +171,7 @@ int series_flag_frequency(struct series *series);
 /* "preempted", ... for one flag; "preempted,irq" for several, malloc'd, "" for none. */
 const char *sample_flag_name(enum sample_flag flag);
 char *sample_flags_text(uint32_t flags);
-/* The way back: words that are no flag are passed over. */
+/* The flags in such a text. Words that are no flag are ignored. */
 uint32_t sample_flags_parse(const char *text);
 
 #endif

@@ -6,7 +6,7 @@
 #include "basic/macro.h"
 #include "result/splice.h"
 
-/* --- Metadata that are chosen --- */
+/* --- Selected metadata --- */
 
 static struct selection_item *find_item(const struct selection *selection, const char *name)
 {
@@ -97,15 +97,14 @@ void splice_metadata(struct splice *splice, struct span object, struct span meta
 	}
 	if (instead->n == 0)
 		return;
-	/* As the first member of the object, which has others: no part of a result is empty. */
+	/* The new first member. A comma may follow, because such an object has other members. */
 	splice_copy(splice, object.begin + 1);
 	emit_verbatim(splice->emit, "\"metadata\": ", strlen("\"metadata\": "));
 	emit_selection(splice->emit, NULL, instead);
 	emit_verbatim(splice->emit, ", ", 2);
 }
 
-/* A run: moved metadata come, unless it has such itself, and hoisted ones go. `scratch` is used
- * again for each run. */
+/* The new metadata of a run, from the members it has now. `scratch` is reused for each run. */
 static int select_for_run(
 	const struct members *own, const struct benchmark_change *change, struct selection *scratch)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A result file that is copied with changes: other metadata, further runs, further benchmarks. All
- * else stays as it stands, byte by byte, also what is not understood. For document.c,
- * documentwrite.c and documentmerge.c alone.
+ * Copies a result file with changes: other metadata, further runs, further benchmarks. Everything
+ * else is copied byte by byte. For document.c, documentwrite.c and documentmerge.c alone.
  */
 #ifndef QUIESCE_RESULT_SPLICE_H
 #define QUIESCE_RESULT_SPLICE_H
@@ -27,22 +26,22 @@ struct document {
 /* SIZE_MAX when there is none of that name. */
 size_t document_find_benchmark(const struct document *document, const char *name);
 
-/* What has to be the same in all runs of a benchmark. */
+/* What has to be the same in all runs of a benchmark (document_check_append()). */
 struct agreed {
 	const struct facts *metadata;
-	int clock; /* enum window_clock, or -1: not known, which agrees with either */
+	int clock; /* enum window_clock; -1 when it is not known, which agrees with both clocks */
 };
 
 struct agreed document_get_agreed(const struct document *document, size_t index);
-/* In what they differ: 1, with the name and both values for a person (malloc'd), or 0 when they
- * agree. -ENOMEM. */
+/* 1 when a and b differ, with the name and both values in words (malloc'd); 0 when they agree;
+ * -ENOMEM. */
 int document_find_difference(const struct agreed *a, const struct agreed *b, const char **ret_key,
 	char **ret_a, char **ret_b);
-/* document_check_append() of what metadata_make() made. */
+/* document_check_append() for metadata that metadata_make() made. */
 int document_judge_append(
 	const struct document *existing, const struct facts *metadata, char **ret_why);
 
-/* Metadata to be written, taken from those of one file or of several; borrowed from there. */
+/* Metadata to be written, selected from those of one or several documents; borrowed from there. */
 struct selection {
 	struct selection_item {
 		const char *name;
@@ -53,7 +52,7 @@ struct selection {
 	size_t capacity;
 };
 
-/* Adds a member, in the place of one of its name. -ENOMEM. */
+/* Adds a member; it replaces a member of the same name. -ENOMEM. */
 int selection_add(struct selection *selection, const struct members *members, size_t index);
 int selection_add_item(struct selection *selection, const struct selection_item *item);
 /* Adds all members of another selection; NULL has none. */
@@ -67,29 +66,31 @@ static inline void cleanup_selection(struct selection *selection)
 }
 #define _cleanup_selection_ __attribute__((cleanup(cleanup_selection)))
 
-/* Copies a text to a stream, with a change here and there. */
+/* A document that is being copied to a stream. */
 struct splice {
 	struct emit *emit;
 	const struct document *document;
-	size_t at; /* the text is copied up to here */
+	size_t at; /* offset up to which the text has been copied or replaced */
 };
 
-/* Copies what stands before this offset. */
+/* Copies the text up to this offset. */
 void splice_copy(struct splice *splice, size_t end);
-/* Copies what stands before these metadata of an object, and writes others instead. */
+/* Copies the text up to the metadata of an object, and writes other metadata instead. */
 void splice_metadata(struct splice *splice, struct span object, struct span metadata,
 	const struct selection *instead);
 
-/* What becomes of the metadata of a benchmark and of its runs. */
+/* How the metadata of a benchmark and of its runs change. */
 struct benchmark_change {
-	const struct selection
-		*metadata;	       /* of the benchmark, instead of those it has; NULL: as is */
-	const struct selection *moved; /* its runs get them, unless they have such; NULL: none */
-	const struct selection *hoisted; /* its runs lose those of these names; NULL: none */
+	/* New metadata of the benchmark. NULL: they stay. */
+	const struct selection *metadata;
+	/* Added to each run, except for names that the run has itself. NULL: none. */
+	const struct selection *moved;
+	/* Names that each run loses. NULL: none. */
+	const struct selection *hoisted;
 };
 
-/* Copies the text up to the end of the last run of a benchmark, behind which further runs can be
- * written, and the text from there up to the end of the benchmark. */
+/* Copies the text up to the end of the last run of a benchmark, so that further runs can be written
+ * there; and from there to the end of the benchmark. */
 void splice_runs(struct splice *splice, size_t index, const struct benchmark_change *change);
 void splice_end_benchmark(
 	struct splice *splice, size_t index, const struct benchmark_change *change);
