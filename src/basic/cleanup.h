@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Resources that end with their scope.
+ * Resources that are released at the end of their scope.
  *
  *	_cleanup_free_ char *path = NULL;
  *	_cleanup_close_ int fd = -EBADF;
  *
- * A type brings its own: DEFINE_CLEANUP(cpumask, cpumask_free) beside its declaration makes
- * _cleanup_(cpumask) usable on `struct cpumask *`. TAKE_PTR/TAKE_FD hand ownership on.
+ * For a type of your own, DEFINE_CLEANUP(cpumask, cpumask_free) beside the declaration makes
+ * _cleanup_(cpumask) usable on `struct cpumask *`. TAKE_PTR and TAKE_FD pass ownership on.
  */
 #ifndef QUIESCE_BASIC_CLEANUP_H
 #define QUIESCE_BASIC_CLEANUP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A clock as one number. A header of its own, because the launcher links no library of ours. */
+/* A clock as one number. A separate header, because the launcher does not link our libraries. */
 #ifndef QUIESCE_BASIC_CLOCK_H
 #define QUIESCE_BASIC_CLOCK_H
 
@@ -8,7 +8,7 @@
 
 #include "basic/macro.h"
 
-/* Nanoseconds on that clock; the clocks of clock_gettime(2) that we use cannot fail. */
+/* The time of the clock in nanoseconds. clock_gettime(2) cannot fail for the clocks that we use. */
 static inline int64_t clock_now_ns(clockid_t clock)
 {
 	struct timespec ts;

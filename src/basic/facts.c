@@ -14,8 +14,8 @@ static void fact_drop_value(struct fact *fact)
 		free(fact->string);
 }
 
-/* The fact of that name with its old value dropped, a new one if there is none; NULL when memory
- * is short. The caller sets type and value. */
+/* Returns the fact of this name with its old value freed, or a new fact; NULL when out of memory.
+ * The caller sets type and value. */
 static struct fact *facts_claim(struct facts *facts, const char *name)
 {
 	struct fact *items;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Facts: an ordered list of named values, as one part of the program learns them and another
- * writes them down. Names are unique: setting one again replaces its value in its old place.
- * Strings are copied. A failed allocation sticks in `failed`, so that a chain of settings needs
- * one check at its end.
+ * Facts: an ordered list of named values, which one part of the program collects and another part
+ * writes to a result. Names are unique: setting a name again replaces the value and keeps the
+ * position. Strings are copied. A failed allocation sets `failed`, which stays set, so that a chain
+ * of settings needs one check at its end.
  */
 #ifndef QUIESCE_BASIC_FACTS_H
 #define QUIESCE_BASIC_FACTS_H
@@ -30,23 +30,23 @@ struct fact {
 	};
 };
 
-/* All zero is an empty list. */
+/* An all-zero struct is an empty list. */
 struct facts {
 	struct fact *items;
 	size_t n;
 	bool failed;
 };
 
-/* NULL as the string sets nothing. */
+/* A NULL value sets nothing. */
 void facts_set_string(struct facts *facts, const char *name, const char *value);
 void facts_set_stringf(struct facts *facts, const char *name, const char *format, ...)
 	_printf_(3, 4);
 void facts_set_integer(struct facts *facts, const char *name, int64_t value);
 /* A value that is not finite sets nothing. */
 void facts_set_real(struct facts *facts, const char *name, double value);
-/* The value of another fact, under that name. */
+/* Copies the value of another fact under this name. */
 void facts_set_copy(struct facts *facts, const char *name, const struct fact *value);
-/* NULL when there is none of that name. The pointer holds until a fact is set. */
+/* NULL when there is no fact of this name. The pointer is valid until the next fact is set. */
 const struct fact *facts_find(const struct facts *facts, const char *name);
 void facts_clear(struct facts *facts);
 

@@ -18,18 +18,18 @@
 enum {
 	FILE_REREAD_MAX = 64 * 1024 * 1024,
 	TEMPORARY_ATTEMPTS = 100,
-	/* Replacing takes milliseconds, of the largest results a second. */
+	/* Replacing a file takes milliseconds, the largest results take a second. */
 	LOCK_SECONDS = 30,
 	LOCK_FIRST_STEP_NS = 1000 * 1000,
 	LOCK_LAST_STEP_NS = 100 * 1000 * 1000,
 };
 
-/* Ends the text of an attribute: length without the trailing newline. */
+/* Terminates the text of an attribute; returns the length without the trailing newline. */
 static int attr_finish(char *buf, size_t size, ssize_t n)
 {
 	if (n < 0)
 		return -errno;
-	/* A full buffer may be a cut value. */
+	/* A full buffer may hold a truncated value. */
 	if ((size_t)n >= size)
 		return -EFBIG;
 	if (n > 0 && buf[n - 1] == '\n')
@@ -93,7 +93,8 @@ int file_read_attr_u64(int dirfd, const char *path, uint64_t *ret)
 	return parse_attr_u64(buf, ret);
 }
 
-/* Appends to buffer from fd until its end; with at >= 0 by pread from there. */
+/* Reads fd until the end of the file: by pread(2) from offset `at`, or by read(2) when `at` is
+ * negative. */
 static int read_to_end(int fd, off_t at, size_t max, struct file_buffer *buffer)
 {
 	buffer->length = 0;
@@ -180,7 +181,7 @@ struct file_replace {
 	FILE *stream;
 	int dirfd;
 	char *name;	 /* the file's name inside dirfd; NULL when written directly */
-	char *temporary; /* the temporary file's name inside dirfd; NULL while it has none */
+	char *temporary; /* the temporary file's name inside dirfd; NULL while it is unnamed */
 };
 
 static void replace_free(struct file_replace *replace)
@@ -212,7 +213,7 @@ static int replace_open_direct(struct file_replace *replace, const char *path)
 	return 0;
 }
 
-/* A name beside replace->name that nobody else uses; the attempts differ. */
+/* A name for the temporary file that no other process uses; each attempt gives another one. */
 static char *temporary_name(const struct file_replace *replace, int attempt)
 {
 	uint32_t random = (uint32_t)getpid() * 2654435761u + (uint32_t)attempt;
@@ -221,9 +222,9 @@ static char *temporary_name(const struct file_replace *replace, int attempt)
 	return asprintf(&name, ".%.200s.%08x.tmp", replace->name, random) < 0 ? NULL : name;
 }
 
-/* Opens the temporary file: without a name where the file system can do that, so that nothing is
- * left behind by a program that is killed; else with one. O_EXCL refuses whatever stands there,
- * links included. */
+/* Opens the temporary file. Without a name (O_TMPFILE) where the file system supports it, so that a
+ * killed program leaves nothing behind; else with a name. O_EXCL refuses any existing name, links
+ * included. */
 static int temporary_open(struct file_replace *replace, mode_t mode)
 {
 	int fd;
@@ -231,7 +232,7 @@ static int temporary_open(struct file_replace *replace, mode_t mode)
 	fd = openat(replace->dirfd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	if (fd >= 0)
 		return fd;
-	/* A file system or a kernel that does not know it (open(2)). */
+	/* The errors of a file system or kernel without O_TMPFILE (open(2)). */
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
 		return -errno;
 	for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
@@ -250,7 +251,8 @@ static int temporary_open(struct file_replace *replace, mode_t mode)
 	return -EEXIST;
 }
 
-/* Gives a nameless temporary file a name, for rename(2) is the only way to replace a file whole. */
+/* Gives an unnamed temporary file a name, because rename(2) is the only way to replace a file
+ * whole. */
 static int temporary_link(struct file_replace *replace)
 {
 	char path[64];
@@ -273,7 +275,8 @@ static int temporary_link(struct file_replace *replace)
 	return -EEXIST;
 }
 
-/* Creates the temporary file beside replace->name, like the old file if there is one. */
+/* Creates the temporary file beside replace->name, with mode and owner of the old file if there is
+ * one. */
 static int replace_open_temporary(struct file_replace *replace, const struct stat *old)
 {
 	mode_t mode = old ? old->st_mode & 07777 : 0666;
@@ -282,8 +285,8 @@ static int replace_open_temporary(struct file_replace *replace, const struct sta
 	fd = temporary_open(replace, mode);
 	if (fd < 0)
 		return fd;
-	/* Before the mode, which it may change. Only root can give a file away; whoever else may
-	 * write here replaces it by a file of his own. */
+	/* chown(2) comes first because it may clear mode bits. Only root can give a file away; any
+	 * other user who may write here becomes the owner of the new file. */
 	if (old && fchown(fd, old->st_uid, old->st_gid) < 0 && errno != EPERM)
 		return -errno;
 	if (old && fchmod(fd, mode) < 0)
@@ -295,7 +298,7 @@ static int replace_open_temporary(struct file_replace *replace, const struct sta
 	return 0;
 }
 
-/* The place to write to: `path`, or where it leads if it is a symbolic link of our own. */
+/* The path to write to: `path`, or the target of a symbolic link that this user owns. */
 static int replace_resolve(const char *path, char **ret, struct stat *ret_st, bool *ret_exists)
 {
 	struct stat st;
@@ -320,7 +323,8 @@ static int replace_resolve(const char *path, char **ret, struct stat *ret_st, bo
 
 		if (stat(path, &st) < 0)
 			return -errno;
-		/* /dev/stdout is root's link, and harmless: it is not replaced but written to. */
+		/* /dev/stdout is a link of root's, but harmless: its target is written to, not
+		 * replaced. */
 		if (!ours && S_ISREG(st.st_mode))
 			return -ELOOP;
 		resolved = S_ISREG(st.st_mode) ? realpath(path, NULL) : strdup(path);
@@ -362,7 +366,8 @@ int file_replace_begin(const char *path, struct file_replace **ret)
 		*ret = replace;
 		return 0;
 	}
-	/* A read-only file is somebody's wish, even where the directory would let us replace it. */
+	/* A read-only file is refused, even where the directory would allow replacing it: somebody
+	 * made it read-only on purpose. */
 	if (exists && faccessat(AT_FDCWD, resolved, W_OK, AT_EACCESS) < 0) {
 		r = -errno;
 		goto fail;
@@ -438,8 +443,8 @@ int file_replace_commit(struct file_replace *replace)
 		file_replace_abort(replace);
 		return r;
 	}
-	/* The name too shall survive a power cut; some file systems cannot, which is no failure of
-	 * the write. */
+	/* Makes the new name survive a power cut. Some file systems cannot sync a directory; the
+	 * write has succeeded all the same. */
 	if (replace->name)
 		(void)fsync(replace->dirfd);
 	replace_free(replace);

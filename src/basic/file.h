@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files. All functions return 0 or a length, or a negative errno, with outputs untouched then.
+ * Files. All functions return 0 or a length, or a negative errno. On failure the outputs are
+ * untouched.
  */
 #ifndef QUIESCE_BASIC_FILE_H
 #define QUIESCE_BASIC_FILE_H
@@ -16,46 +17,48 @@
 #define FILE_ATTR_SIZE 4096
 
 /*
- * One kernel attribute by a single read(2), which is what makes its value consistent (the kernel
- * renders it at the first read; Documentation/filesystems/sysfs.rst). NUL-terminated, without the
- * trailing newline. dirfd as for openat(2): AT_FDCWD for absolute paths.
- * Returns the length; -EFBIG when the value does not fit into size - 1 bytes.
+ * Reads a kernel attribute by a single read(2), which makes the value consistent: the kernel
+ * renders the value at the first read (Documentation/filesystems/sysfs.rst). The text is
+ * NUL-terminated, without the trailing newline. dirfd as for openat(2): AT_FDCWD for absolute
+ * paths. Returns the length; -EFBIG when the value does not fit into size - 1 bytes.
  */
 int file_read_attr(int dirfd, const char *path, char *buf, size_t size);
-/* As file_read_attr(), of what ends in a newline also where it has nothing to say: -ENODATA for a
- * file without any byte, as one is recorded that nobody might read, -EBADMSG for one that was cut
- * off. */
+/* As file_read_attr(), for a file that ends in a newline even when its value is empty. -ENODATA for
+ * a file without any byte (a recording contains such a file where the original could not be read),
+ * -EBADMSG for a file without the newline, which was cut off. */
 int file_read_line(int dirfd, const char *path, char *buf, size_t size);
-/* As file_read_attr() on a kept descriptor: pread(2) at offset 0. */
+/* As file_read_attr(), on a descriptor that stays open: pread(2) at offset 0. */
 int file_reread_attr(int fd, char *buf, size_t size);
-/* An attribute that holds one decimal number; -EINVAL when it holds something else. */
+/* Reads an attribute that holds one decimal number; -EINVAL when it holds something else. */
 int file_read_attr_u64(int dirfd, const char *path, uint64_t *ret);
 
-/* A kernel attribute by a single write(2), as the text stands. A plain file, as recorded machines
- * have them, is emptied before. -EIO when not all of it was taken. */
+/* Writes a kernel attribute by a single write(2), the text unchanged. A regular file, as in a
+ * recorded machine, is truncated first. -EIO when the kernel did not take the whole text. */
 int file_write_attr(const char *path, const char *text);
 
-/* Reads a whole file of at most max bytes into malloc'd, NUL-terminated memory. -EFBIG beyond. */
+/* Reads a whole file of at most max bytes into malloc'd, NUL-terminated memory. -EFBIG for a larger
+ * file. */
 int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *ret_length);
 
-/* A buffer that is kept from one reading of a /proc table to the next. */
+/* A buffer that is reused when a /proc table is read again and again. */
 struct file_buffer {
 	char *data; /* NUL-terminated after a successful file_reread() */
 	size_t length;
 	size_t capacity;
 };
 
-/* Reads all of a kept descriptor again, from offset 0. Does not allocate once the buffer is large
- * enough. -EFBIG beyond 64 MiB. */
+/* Reads the whole file again from offset 0, through a descriptor that stays open. Does not allocate
+ * once the buffer is large enough. -EFBIG for more than 64 MiB. */
 int file_reread(int fd, struct file_buffer *buffer);
 void file_buffer_clear(struct file_buffer *buffer);
 
 /*
- * A file that is written whole or not at all: temporary file beside it, fsync, rename.
- * An existing file's mode is kept, and its owner as far as we may; a new one has 0666 less the
- * umask. A symbolic link to a file is followed if it is ours, else refused (-ELOOP: in a directory
- * that others may write to, a link leads where they want); -ENOENT if it leads nowhere. A device or
- * FIFO is written to directly: nobody wants /dev/null replaced by a file.
+ * A file that is written whole or not at all: a temporary file beside it, fsync, rename. An
+ * existing file's mode is kept, and its owner if this user may set it; a new file has mode 0666
+ * less the umask. A symbolic link to a file is followed if this user owns the link, else refused
+ * with -ELOOP: in a directory that others can write to, somebody else could choose the target. A
+ * dangling link is -ENOENT. A device or FIFO is written to directly, because /dev/null must not be
+ * replaced by a file.
  */
 struct file_replace;
 
@@ -63,16 +66,17 @@ struct file_replace;
 int file_replace_begin(const char *path, struct file_replace **ret);
 FILE *file_replace_stream(struct file_replace *replace);
 /*
- * Until the file is replaced, or left as it is, keeps others out who ask for the same: so nobody
- * loses what came between reading the old file and replacing it. Waits for its turn. The lock is
- * flock(2) on the file's directory, for a lock on the file would be one on the old file: it needs
- * no file beside, and is gone with its owner. -EAGAIN after half a minute; nothing to do for a
+ * Locks the file against other callers of this function until commit or abort, so that nobody's
+ * change between reading the old file and replacing it is lost. Waits for the lock. The lock is
+ * flock(2) on the file's directory: a lock on the file itself would stay with the old file. It
+ * needs no lock file and ends with its owner. -EAGAIN after half a minute. Does nothing for a
  * device.
  */
 int file_replace_lock(struct file_replace *replace);
-/* Flushes, syncs, renames and frees. On failure the old file stands and the temporary is gone. */
+/* Flushes, syncs, renames and frees. On failure the old file is unchanged and the temporary file is
+ * removed. */
 int file_replace_commit(struct file_replace *replace);
-/* Leaves the old file as it is, removes the temporary one. NULL is allowed. */
+/* Removes the temporary file; the old file is unchanged. NULL is allowed. */
 void file_replace_abort(struct file_replace *replace);
 
 DEFINE_CLEANUP(file_replace, file_replace_abort);

@@ -12,7 +12,7 @@
 #include "basic/macro.h"
 #include "config.h"
 
-/* 0 with *ret, -EACCES, -ENOENT (also for whatever else is in the way), -ENOMEM. */
+/* 0 with *ret, -EACCES, -ENOMEM, or -ENOENT for any other reason why the path is not executable. */
 static int try_place(const char *directory, const char *place, const char *name, char **ret)
 {
 	_cleanup_free_ char *path = NULL;
@@ -27,7 +27,7 @@ static int try_place(const char *directory, const char *place, const char *name,
 	return 0;
 }
 
-/* The folder of this program; empty where it cannot be told. */
+/* The directory of this program; "" when it is not known. */
 static void find_own_directory(char *buf, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
@@ -56,7 +56,7 @@ int install_find(const char *name, char **ret)
 	int r = -ENOENT;
 
 	find_own_directory(directory, sizeof(directory));
-	/* In a build tree a program is in a folder of its name, as ours is. */
+	/* In a build tree every program is in a directory of its own name. */
 	if (asprintf(&own_folder, "/../%s/", name) < 0) {
 		own_folder = NULL;
 		return -ENOMEM;

@@ -9,7 +9,7 @@
 #include "basic/say.h"
 
 enum {
-	FIRST_NAMELESS = 256, /* what getopt returns for options without a letter begins here */
+	FIRST_NAMELESS = 256, /* getopt's values for options without a letter begin here */
 	HELP_COLUMN = 28,
 };
 
@@ -37,15 +37,16 @@ static int argument_kind(const struct option_row *row)
 	return *row->argument == '[' ? optional_argument : required_argument;
 }
 
-/* What getopt returns for the option of that row. */
+/* What getopt_long(3) returns for the option of row i. */
 static int value_of(const struct option_row *rows, size_t i)
 {
 	return rows[i].letter ? rows[i].letter : FIRST_NAMELESS + (int)i;
 }
 
-/* What getopt wants to know: the names in *table, and the letters behind the mode. */
-static void describe(const struct option_row *rows, struct option table[OPTION_ROWS_MAX],
-	char letters[3 * OPTION_ROWS_MAX])
+/* Fills the two arguments of getopt_long(3): the long names into `table`, and the letters after the
+ * mode that `letters` already holds. */
+static void fill_getopt_arguments(const struct option_row *rows,
+	struct option table[OPTION_ROWS_MAX], char letters[3 * OPTION_ROWS_MAX])
 {
 	size_t n = 0;
 
@@ -64,7 +65,8 @@ static void describe(const struct option_row *rows, struct option table[OPTION_R
 			if (!row->letter)
 				continue;
 			*letters++ = row->letter;
-			/* getopt(3): none, one or two for no, a needed and an optional argument. */
+			/* getopt(3): no colon for no argument, one for a required, two for an
+			 * optional argument. */
 			for (int colons = argument_kind(row); colons > 0; colons--)
 				*letters++ = ':';
 		}
@@ -97,9 +99,10 @@ int option_rows_read(const char *mode, const struct option_row *rows, int argc, 
 	char letters[3 * OPTION_ROWS_MAX] = "";
 	int value;
 
-	/* A ':' has getopt tell an option without its argument from one that there is not. */
+	/* With the ':' getopt_long(3) returns ':' for a missing argument and '?' for an unknown
+	 * option. */
 	snprintf(letters, sizeof(letters), "%s:", mode);
-	describe(rows, table, letters);
+	fill_getopt_arguments(rows, table, letters);
 	opterr = 0;
 	while ((value = getopt_long(argc, argv, letters, table, NULL)) >= 0) {
 		const struct option_row *row;
@@ -129,7 +132,7 @@ static void print_row(const struct option_row *row, FILE *stream)
 	n = snprintf(start, sizeof(start), "  %3s --%s%s%s", row->letter ? letter : "", row->name,
 		argument_kind(row) == required_argument ? " " : "", argument);
 	print(stream, "%-*s", HELP_COLUMN, start);
-	/* One that is too long has a line of its own. */
+	/* After a long option the help begins on the next line. */
 	if (n >= HELP_COLUMN)
 		print(stream, "\n%*s", HELP_COLUMN, "");
 	for (;;) {

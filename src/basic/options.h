@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A command line's options as a table, a row for each: from it are made what getopt_long(3) has to
- * know, the reading of the values, and the lines of --help.
+ * The options of a command line as a table with a row per option. The table drives getopt_long(3),
+ * the parsing of values and the lines of --help.
  */
 #ifndef QUIESCE_BASIC_OPTIONS_H
 #define QUIESCE_BASIC_OPTIONS_H
 
 #include <stdio.h>
 
-/* Of a table, its end among them. */
+/* Rows of a table, the terminating row included. */
 #define OPTION_ROWS_MAX 64
 #define OPTION_RANK_MAX 2
 
-/* A table of rows is in the order of --help, and ends with one that is all zero. */
+/* The rows are in the order of --help; a row that is all zero ends the table. */
 struct option_row {
-	char letter;	      /* 'c'; 0: there is only the name */
-	const char *name;     /* "cpus"; NULL: no option, only lines of help between some */
-	const char *argument; /* as in the help: "LIST", "[=N]" when it may be left out; or NULL */
-	const char *help;     /* lines; those of an option are indented here */
-	/* Puts the value, NULL for none, where `into` points to. -EINVAL or -ERANGE when it is none
-	 * of those that are `wanted`, which is said then: "-n: 'x' is not a whole number"; without
-	 * `wanted` the function has said itself what is wrong. NULL ends the reading. */
+	char letter;	      /* 'c'; 0: the option has a long name only */
+	const char *name;     /* "cpus"; NULL: not an option, only text between options in --help */
+	const char *argument; /* as --help shows it: "LIST", "[=N]" when optional; NULL: none */
+	const char *help;     /* lines of text; print_row() indents those of an option */
+	/* Parses the value (NULL when the option has none) and stores it where `into` points to.
+	 * After -EINVAL or -ERANGE the message names what is `wanted`: "-n: 'x' is not a whole
+	 * number"; when `wanted` is NULL, `take` has already printed the message. A NULL `take`
+	 * ends the parsing. */
 	int (*take)(const char *value, void *into);
 	void *into;
 	const char *wanted;
-	/* Up to OPTION_RANK_MAX. When an abbreviation may mean several options, those of a lower
-	 * rank are named first, and of one rank those that come first. */
+	/* Up to OPTION_RANK_MAX. When an abbreviation matches several options, the message names
+	 * those of a lower rank first, and within a rank in the order of the table. */
 	unsigned rank;
 };
 
-/* For `take`: sets a bool, */
+/* A `take` that sets a bool. */
 int option_set(const char *value, void *into);
-/* and a const char *, which then points into argv. */
+/* A `take` that sets a const char * to the value inside argv. */
 int option_text(const char *value, void *into);
 
 /*
- * Reads the options; what is left of argv begins at optind. `mode` is what getopt_long(3) wants
- * before the letters: "+" where the first word that is none ends the options, "" where it does not.
- * 0, the letter of the first row without `take`, which ended it (--help), or a negative errno after
- * saying what is wrong (but for -ENOMEM, which only `take` returns).
+ * Parses the options; the operands begin at argv[optind]. `mode` is the first character of
+ * getopt_long(3)'s option string: "+" ends the options at the first operand, "" allows operands
+ * between options. Returns 0; the letter of the row without `take` that ended the parsing (--help);
+ * or a negative errno after printing what is wrong (no message for -ENOMEM, which only `take`
+ * returns).
  */
 int option_rows_read(const char *mode, const struct option_row *rows, int argc, char *argv[]);
-/* Their lines of --help. */
+/* Prints the lines of --help. */
 void option_rows_print(const struct option_row *rows, FILE *stream);
 
 #endif

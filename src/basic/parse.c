@@ -19,8 +19,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The digits at *cursor as a number. The cursor stands behind them also when the number is too
- * large (-ERANGE), so that the caller can tell "too large" from "not a number at all". */
+/* Parses the digits at *cursor. The cursor moves behind them also when the number is too large
+ * (-ERANGE), so that the caller can tell "too large" from "not a number at all". */
 static int take_digits(const char **cursor, uint64_t *ret)
 {
 	const char *p = *cursor;
@@ -116,9 +116,9 @@ int parse_hex_u64(const char *text, uint64_t max, uint64_t *ret)
 	return 0;
 }
 
-/* A decimal number without exponent at *cursor, which moves as in take_digits(). At most 18 digits
- * of fraction count. strtod() is not used because it follows the locale and accepts "inf", "nan"
- * and hexadecimal. */
+/* Parses a decimal number without exponent at *cursor, which moves as in take_digits(). Digits of
+ * the fraction after the 18th are ignored. strtod() is not used because it follows the locale and
+ * accepts "inf", "nan" and hexadecimal. */
 static int take_decimal(const char **cursor, double *ret)
 {
 	const char *p = *cursor;
@@ -171,10 +171,11 @@ int parse_double(const char *text, double min, double max, double *ret)
 }
 
 /*
- * digits * 10^exponent in one rounding of a long double, where that decides how the double is to be
- * rounded: the true value lies less than one unit of the long double beside the quotient, so when
- * both ends of that round to the same double, it does too. False where they do not, and always
- * where a long double is no longer than a double.
+ * Computes digits * 10^exponent with one rounding to long double, where that is enough to round
+ * correctly to double: the true value is less than one unit of the long double away from the
+ * computed one, so when both ends of this interval round to the same double, the true value does
+ * too. Returns false where the ends differ, and always where a long double is no longer than a
+ * double.
  */
 static bool scale_digits(uint64_t digits, int exponent, double *ret)
 {
@@ -213,7 +214,7 @@ int parse_real(const char *text, double *ret)
 		}
 		if (!is_digit(*p))
 			break;
-		/* Not more than fit; those beyond are counted. */
+		/* Only 19 digits fit; further digits are counted. */
 		if (n_digits < 19)
 			digits = digits * 10 + (uint64_t)(*p - '0');
 		if (digits > 0 && n_digits < INT_MAX)
@@ -244,7 +245,7 @@ int parse_real(const char *text, double *ret)
 
 int parse_seconds(const char *text, double min, double max, double *ret)
 {
-	/* Two exact factors instead of one like 1e-9, which is none: "3ns" shall be 3e-9. */
+	/* Two exact factors, because 1e-9 is not exact: "3ns" must be 3e-9. */
 	static const struct {
 		const char *name;
 		double multiply;
@@ -278,7 +279,7 @@ int parse_seconds(const char *text, double min, double max, double *ret)
 	return -EINVAL;
 }
 
-/* Past the blanks and the one newline that may end an attribute: 0 or -EINVAL. */
+/* Checks that only blanks and at most one newline are left: 0 or -EINVAL. */
 static int expect_attr_end(const char *p)
 {
 	while (is_blank(*p))
@@ -320,7 +321,7 @@ int parse_attr_s64(const char *text, int64_t *ret)
 		return r;
 	if (magnitude > (uint64_t)INT64_MAX + negative)
 		return -ERANGE;
-	/* Negated while unsigned: the magnitude of INT64_MIN has no int64_t. */
+	/* Negated as unsigned: the magnitude of INT64_MIN does not fit into int64_t. */
 	*ret = (int64_t)(negative ? 0 - magnitude : magnitude);
 	return 0;
 }

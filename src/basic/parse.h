@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Strict parsers for text that a person or the kernel wrote. The whole text must be used up;
- * blanks, signs and hexadecimal digits where none belong and a missing number are errors.
+ * Strict parsers for text that a person or the kernel wrote. The parser must consume the whole
+ * text; misplaced blanks, signs or hexadecimal digits and a missing number are errors.
  *
- * All return 0, -EINVAL (not such a number) or -ERANGE (outside min..max), and leave *ret
- * untouched on failure. The locale does not matter.
+ * All functions return 0, -EINVAL (not such a number) or -ERANGE (outside min..max), and leave *ret
+ * untouched on failure. They do not depend on the locale.
  */
 #ifndef QUIESCE_BASIC_PARSE_H
 #define QUIESCE_BASIC_PARSE_H
@@ -22,8 +22,8 @@ int parse_int(const char *text, int min, int max, int *ret);
 int parse_hex_u64(const char *text, uint64_t max, uint64_t *ret);
 /* Digits with an optional fraction and an optional '-': "0.5", "3", "-2.25". No exponent. */
 int parse_double(const char *text, double min, double max, double *ret);
-/* A number as JSON has it (RFC 8259, section 6): "-1.25e-3", rounded to the nearest double. -ERANGE
- * beyond what a double holds; what is nearer to 0 than the smallest one is 0. */
+/* A number in JSON's syntax (RFC 8259, section 6): "-1.25e-3", rounded to the nearest double.
+ * -ERANGE when the value is too large for a double; a value that is too small becomes 0. */
 int parse_real(const char *text, double *ret);
 /* Seconds with an optional unit (ns, us, ms, s, min, h): "1.5", "300ms", "2min". */
 int parse_seconds(const char *text, double min, double max, double *ret);
@@ -33,8 +33,9 @@ int parse_seconds(const char *text, double min, double max, double *ret);
 int parse_attr_u64(const char *text, uint64_t *ret);
 int parse_attr_s64(const char *text, int64_t *ret);
 
-/* The next unsigned decimal number at *cursor, which moves behind it; leading blanks are skipped.
- * -ENODATA when no digit stands there, -ERANGE when it does not fit. For the tables of /proc. */
+/* Parses the next unsigned decimal number at *cursor and moves the cursor behind it; leading blanks
+ * are skipped. -ENODATA when there is no digit, -ERANGE when the number does not fit. For the
+ * tables of /proc. */
 int parse_next_u64(const char **cursor, uint64_t *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Random numbers that can be had again: the same for a seed on every machine. Not for secrets. */
+/* Reproducible random numbers: a seed gives the same numbers on every machine. Not for secrets. */
 #ifndef QUIESCE_BASIC_RANDOM_H
 #define QUIESCE_BASIC_RANDOM_H
 
@@ -8,7 +8,7 @@
 #define RANDOM_STEP 0x9e3779b97f4a7c15
 
 /* SplitMix64 (Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, 2014): small, and
- * good for any seed, 0 too. *state begins as the seed. */
+ * good for any seed, also 0. *state begins as the seed. */
 static inline uint64_t random_next(uint64_t *state)
 {
 	uint64_t z;
@@ -20,7 +20,7 @@ static inline uint64_t random_next(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* What random_next() gives for a seed after so many others. */
+/* What random_next() gives for a seed after `index` earlier numbers. */
 static inline uint64_t random_at(uint64_t seed, uint64_t index)
 {
 	uint64_t state = seed + index * RANDOM_STEP;

@@ -10,16 +10,16 @@
 #include "basic/say.h"
 #include "basic/text.h"
 
-static char *last; /* what was said last */
+static char *last_message;
 
 static void say_line(const char *text, const char *reason)
 {
 	_cleanup_free_ char *clean = text_escape_control(text);
 
-	free(last);
-	if (asprintf(&last, "%s%s%s", clean ? clean : "out of memory", reason ? ": " : "",
+	free(last_message);
+	if (asprintf(&last_message, "%s%s%s", clean ? clean : "out of memory", reason ? ": " : "",
 		    reason ? reason : "") < 0)
-		last = NULL;
+		last_message = NULL;
 	/* One call, so that lines of several processes do not mix. */
 	fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name,
 		clean ? clean : "out of memory", reason ? ": " : "", reason ? reason : "");
@@ -27,7 +27,7 @@ static void say_line(const char *text, const char *reason)
 
 const char *say_last(void)
 {
-	return last;
+	return last_message;
 }
 
 int print(FILE *stream, const char *format, ...)
@@ -41,8 +41,8 @@ int print(FILE *stream, const char *format, ...)
 	va_end(ap);
 	clean = text ? text_escape_lines(text) : NULL;
 	if (!clean) {
-		/* Not a line must be missing that nobody notices: to read from a stream that is
-		 * open for writing is an error, and errors stick (POSIX, fgetc()). */
+		/* No line may be lost unnoticed. Reading from a stream that is open for writing is
+		 * an error, and sets the stream's error indicator (POSIX, fgetc()). */
 		(void)getc(stream);
 		return -ENOMEM;
 	}
@@ -82,7 +82,8 @@ static const struct option *find_by_value(const struct option *table, int value)
 	return NULL;
 }
 
-/* How many options can be meant by so much of their name, and the first two of them. */
+/* Counts the options whose name begins with the first `length` characters of `name`, and returns
+ * the first two of them. */
 static size_t find_by_prefix(
 	const struct option *table, const char *name, size_t length, const struct option *ret[2])
 {
@@ -107,8 +108,9 @@ void say_option(int refused, char *const argv[], const struct option *table)
 		say("%s needs a value; see %s --help", word, self);
 		return;
 	}
-	/* A long option has its value there when it takes no argument, a short one itself, when
-	 * there is none of that letter: it may stand in a cluster, so that `word` is another. */
+	/* getopt_long(3) sets optopt to a long option's value when the option takes no argument,
+	 * and to the letter of an unknown short option. The letter may be inside a cluster such as
+	 * -abc, so `word` may be the next word. */
 	known = optopt != 0 ? find_by_value(table, optopt) : NULL;
 	if (known)
 		say("--%s takes no value; see %s --help", known->name, self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SIGINT, SIGTERM and SIGHUP as a wish to stop, taken in where it is safe: the signals stay
- * blocked and are read from a descriptor. One that the caller had ignored (nohup) stays ignored.
+ * SIGINT, SIGTERM and SIGHUP as requests to stop, handled at safe points: the signals stay blocked
+ * and are read from a descriptor. A signal that the caller ignores (nohup) stays ignored.
  */
 #ifndef QUIESCE_BASIC_STOP_H
 #define QUIESCE_BASIC_STOP_H
@@ -10,17 +10,17 @@
 #include <stdint.h>
 
 struct stop {
-	int fd;		 /* readable when a signal is there; for ppoll(2) */
-	int signal;	 /* the first one, 0 while nobody wishes to stop */
-	unsigned count;	 /* how many came */
-	sigset_t caller; /* the mask before, which belongs to the programs that are started */
+	int fd;		 /* readable when a signal is pending; for ppoll(2) */
+	int signal;	 /* the first signal; 0 while there was none */
+	unsigned count;	 /* signals so far */
+	sigset_t caller; /* the former signal mask, which started programs get back */
 };
 
 int stop_open(struct stop *ret);
 void stop_close(struct stop *stop);
-/* Takes in what is pending without waiting; returns stop->signal. */
+/* Reads pending signals without waiting; returns stop->signal. */
 int stop_check(struct stop *stop);
-/* Sleeps, but not on after a signal; returns stop->signal. */
+/* Sleeps until the time is over or a signal arrives; returns stop->signal. */
 int stop_sleep(struct stop *stop, int64_t ns);
 
 #endif

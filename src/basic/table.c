@@ -11,13 +11,13 @@
 #include "basic/text.h"
 
 enum {
-	/* Of a word that may be broken stands at least so much in a line. */
+	/* The least part of a broken word that a line holds. */
 	BREAK_LEAST = 16,
 };
 
 struct table {
 	struct libscols_table *scols;
-	struct libscols_line *last; /* NULL before the first */
+	struct libscols_line *last; /* the row added last; NULL before the first row */
 	const struct table_column *columns;
 	size_t n_columns;
 	size_t width;
@@ -37,8 +37,8 @@ static int add_column(struct table *table, const struct table_column *column)
 	c = scols_table_new_column(table->scols, column->name, 0, flags);
 	if (!c)
 		return -ENOMEM;
-	/* By itself it breaks in the middle of words: it is told to break at newlines, and those
-	 * are put between words. */
+	/* libsmartcols would break lines in the middle of words. It breaks at newlines instead, and
+	 * wrap_columns() inserts these between words. */
 	if (column->flags & TABLE_WRAP) {
 		(void)scols_column_set_wrapfunc(
 			c, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
@@ -71,12 +71,12 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 		r = scols_table_set_stream(table->scols, stream);
 	if (r == 0)
 		r = scols_table_enable_json(table->scols, json);
-	/* The same in a pipe as on a terminal of 80 columns, and nothing cut off in either. */
+	/* A pipe gets the same as a terminal of 80 columns, and nothing is cut off in either. */
 	if (r == 0)
 		r = scols_table_set_termforce(table->scols, SCOLS_TERMFORCE_ALWAYS);
 	if (r == 0)
 		r = scols_table_set_termwidth(table->scols, table->width);
-	/* Cells are escaped when they come in, for JSON as well. */
+	/* table_add() has already escaped the cells, for JSON too. */
 	if (r == 0)
 		r = scols_table_enable_noencoding(table->scols, true);
 	for (size_t i = 0; r == 0 && i < n_columns; i++)
@@ -120,7 +120,7 @@ int table_color(struct table *table, size_t column, const char *color)
 	return r < 0 ? r : scols_cell_set_color(scols_line_get_cell(table->last, column), color);
 }
 
-/* Characters of UTF-8, all taken for one column wide. */
+/* Counts UTF-8 characters; each is assumed to be one column wide. */
 static size_t count_characters(const char *text, size_t length)
 {
 	size_t n = 0;
@@ -130,7 +130,7 @@ static size_t count_characters(const char *text, size_t length)
 	return n;
 }
 
-/* The longest line of a text. */
+/* The width of the longest line of a text. */
 static size_t text_width(const char *text)
 {
 	size_t width = 0;
@@ -144,8 +144,8 @@ static size_t text_width(const char *text)
 	return width;
 }
 
-/* Up to the next place where a line may be broken: before a blank, or behind a comma. A newline
- * ends a piece, too. */
+/* The length up to the next place where a line may be broken: before a blank, after a comma, or at
+ * a newline. */
 static size_t piece_length(const char *text)
 {
 	size_t n = strcspn(text, " ,\n");
@@ -153,7 +153,7 @@ static size_t piece_length(const char *text)
 	return n + (text[n] == ',');
 }
 
-/* The length of the first n characters, or of all. */
+/* The length in bytes of the first n characters, or of all if there are fewer. */
 static size_t prefix_length(const char *text, size_t n)
 {
 	size_t length = 0;
@@ -166,8 +166,8 @@ static size_t prefix_length(const char *text, size_t n)
 	return length;
 }
 
-/* Newlines where lines may be broken, so that none is longer than `at` unless a single piece is,
- * which is broken only if `anywhere`. malloc'd. */
+/* Inserts newlines where lines may be broken, so that no line is longer than `at`. A single piece
+ * that is longer stays whole unless `anywhere`. malloc'd. */
 static char *wrap_text(const char *text, size_t at, bool anywhere)
 {
 	_cleanup_text_ struct text t = { 0 };
@@ -197,7 +197,7 @@ static char *wrap_text(const char *text, size_t at, bool anywhere)
 			text += blank;
 			continue;
 		}
-		/* A blank at the beginning of a line. */
+		/* A blank at the beginning of a line is kept. */
 		if (blank + n == 0)
 			n = 1;
 		text_append_n(&t, text, blank + n);
@@ -207,7 +207,8 @@ static char *wrap_text(const char *text, size_t at, bool anywhere)
 	return text_steal(&t);
 }
 
-/* What a column needs: its widest cell, and the widest piece of any, its head included. */
+/* The width that a column needs: of its widest cell, and at least of the widest piece of any cell,
+ * the heading included. */
 struct needs {
 	size_t width;
 	size_t least;
@@ -265,7 +266,7 @@ static int wrap_column(
 	return r;
 }
 
-/* The widest column that can be narrower; n_columns for none. */
+/* The widest column that can be made narrower; n_columns when there is none. */
 static size_t find_widest(const struct table *table, const struct needs *needs)
 {
 	size_t widest = table->n_columns;
@@ -278,8 +279,8 @@ static size_t find_widest(const struct table *table, const struct needs *needs)
 	return widest;
 }
 
-/* Breaks the cells of the columns that may be, the widest ones first, until all columns together
- * are no wider than the terminal. */
+/* Wraps the cells of columns with TABLE_WRAP, the widest columns first, until all columns together
+ * fit into the terminal's width. */
 static int wrap_columns(const struct table *table, struct libscols_iter *lines)
 {
 	_cleanup_free_ struct needs *needs = calloc(table->n_columns + 1, sizeof(*needs));

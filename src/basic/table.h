@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table for people and the same for programs (JSON), by libsmartcols. Columns are given once,
- * rows as texts.
+ * A table for people, or the same table for programs (JSON), by libsmartcols. Columns are defined
+ * once, rows are added as texts.
  */
 #ifndef QUIESCE_BASIC_TABLE_H
 #define QUIESCE_BASIC_TABLE_H
@@ -13,31 +13,30 @@
 
 enum table_flag {
 	TABLE_RIGHT = 1 << 0,  /* numbers */
-	TABLE_WRAP = 1 << 1,   /* may be broken, between words and behind commas, to fit */
-	TABLE_NUMBER = 1 << 2, /* in JSON a number, not a string */
-	TABLE_BREAK = 1 << 3, /* with TABLE_WRAP: a word that does not fit may be broken, too: names
-			       * that others chose */
+	TABLE_WRAP = 1 << 1,   /* may be wrapped between words and after commas */
+	TABLE_NUMBER = 1 << 2, /* a number in JSON, not a string */
+	TABLE_BREAK = 1 << 3,  /* with TABLE_WRAP: may also be wrapped inside a word */
 };
 
 struct table_column {
-	const char *name; /* the head, and in lower case the key in JSON */
+	const char *name; /* the column's heading; in lower case the key in JSON */
 	unsigned flags;	  /* enum table_flag */
 };
 
 struct table;
 
-/* columns are not copied. json: nothing but one object {"name": [{...}, ...]}. The width is the
- * terminal's, or 80 columns where the stream is none. */
+/* columns are not copied. json: prints exactly one object {"name": [{...}, ...]}. The width is the
+ * terminal's, or 80 columns where the stream is not a terminal. */
 int table_new(const char *name, const struct table_column *columns, size_t n_columns, bool json,
 	FILE *stream, struct table **ret);
-/* n_columns texts; NULL is an empty cell, and null in JSON. Copied, with control characters and
- * what is no UTF-8 as \xNN (text_escape_control()); but a newline in a text of a column with
- * TABLE_WRAP begins a new line of the cell. */
+/* Adds a row of n_columns texts; NULL is an empty cell, and null in JSON. The texts are copied;
+ * control characters and invalid UTF-8 become \xNN (text_escape_control()), but in a column with
+ * TABLE_WRAP a newline begins a new line of the cell. */
 int table_add(struct table *table, const char *const *cells);
-/* Gives a cell of the row that was added last a color, by its name in terminal-colors.d(5): "red".
- * The terminal and the user are the caller's to ask. */
+/* Colors a cell of the row that was added last. `color` is a name of terminal-colors.d(5): "red".
+ * The caller decides whether the terminal and the user want colors. */
 int table_color(struct table *table, size_t column, const char *color);
-/* Flushes. The error of the stream, or -EIO, when it cannot be written. */
+/* Prints and flushes. Returns the error of the stream, or -EIO, when writing fails. */
 int table_print(struct table *table);
 void table_free(struct table *table);
 

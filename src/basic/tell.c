@@ -15,7 +15,7 @@
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 
-/* path: of a socket; one that begins with '@' has no file (unix(7)). */
+/* path: of a socket; '@' at the beginning means the abstract namespace (unix(7)). */
 static void send_lines(const char *path, const char *lines)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

@@ -2,8 +2,8 @@
 #ifndef QUIESCE_BASIC_TERMINAL_H
 #define QUIESCE_BASIC_TERMINAL_H
 
-/* Columns of the terminal behind a descriptor. 80 where there is none, where it does not tell, and
- * where it is so narrow that nothing of ours could be shown in it. */
+/* Columns of the terminal behind a descriptor. 80 where it is not a terminal, where the width is
+ * not known, and where the terminal is too narrow for our tables. */
 unsigned terminal_width(int fd);
 
 #endif

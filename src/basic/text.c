@@ -73,7 +73,7 @@ char *text_steal(struct text *t)
 {
 	char *data;
 
-	/* An empty text is "", not NULL: NULL means that memory was short. */
+	/* An empty text is "", not NULL: NULL means out of memory. */
 	text_append_n(t, "", 0);
 	if (t->failed) {
 		text_clear(t);
@@ -90,7 +90,7 @@ void text_clear(struct text *t)
 	*t = (struct text){ 0 };
 }
 
-/* Length of the UTF-8 sequence at s, 0 when there is none (RFC 3629: no overlong forms, no
+/* Length of the UTF-8 sequence at s, 0 when it is invalid (RFC 3629: no overlong forms, no
  * surrogates, nothing above U+10FFFF). */
 static size_t utf8_length(const unsigned char *s)
 {
@@ -146,7 +146,7 @@ size_t text_control_length(const char *s, size_t n, unsigned *ret_code)
 	return length;
 }
 
-/* Of a text that ends in NUL: that is no part of a character, so nothing behind it is looked at. */
+/* s is NUL-terminated, and NUL is never inside a character, so no byte after the end is read. */
 static bool is_control(const char *s)
 {
 	unsigned code;
@@ -164,9 +164,9 @@ size_t text_plain_length(const char *s)
 	return plain;
 }
 
-/* What is no UTF-8, and control characters if they are refused, too, as \xNN. `kept` stays: one
- * ASCII character, or 0 for none. */
-static char *escape(const char *s, bool controls, char kept)
+/* Writes invalid UTF-8 as \xNN, and with `controls` also control characters, except the ASCII
+ * character `allowed` (0 for none). */
+static char *escape(const char *s, bool controls, char allowed)
 {
 	_cleanup_text_ struct text t = { 0 };
 
@@ -175,7 +175,7 @@ static char *escape(const char *s, bool controls, char kept)
 		size_t plain = 0, n;
 
 		while (rest[plain] && (n = utf8_length(rest + plain)) > 0 &&
-			(!controls || s[plain] == kept || !is_control(s + plain)))
+			(!controls || s[plain] == allowed || !is_control(s + plain)))
 			plain += n;
 		text_append_n(&t, s, plain);
 		s += plain;
@@ -221,7 +221,7 @@ static bool has_control(const char *s)
 	return false;
 }
 
-/* 'word', or $'word' where the word holds what would break the line or the terminal. */
+/* Appends 'word', or $'word' where the word holds control characters. */
 static void append_quoted(struct text *t, const char *word)
 {
 	bool ansi = has_control(word);
@@ -252,7 +252,7 @@ char *text_quote_argv(char *const argv[])
 	for (size_t i = 0; argv[i]; i++) {
 		if (i > 0)
 			text_append(&t, " ");
-		/* In the first place, a=b would set a variable. */
+		/* As the first word, a=b would set a variable. */
 		if (is_plain_word(argv[i]) && (i > 0 || !strchr(argv[i], '=')))
 			text_append(&t, argv[i]);
 		else
@@ -333,7 +333,8 @@ int text_refuse(char **ret_why, int error, const char *format, ...)
 	return r;
 }
 
-/* The decimal point of a locale is whatever is neither a digit nor part of an exponent. */
+/* Replaces the locale's decimal point by '.'. It is whatever is neither a digit nor part of an
+ * exponent. */
 static void make_point_plain(char *number)
 {
 	size_t at = strcspn(number + (*number == '-'), "0123456789") + (*number == '-');

@@ -9,7 +9,7 @@
 #include "basic/macro.h"
 #include "basic/units.h"
 
-/* pyperf's rule (_formatter.py: format_timedeltas): by the power of ten of the reference. */
+/* pyperf's rule (_formatter.py: format_timedeltas): the power of ten of the reference decides. */
 struct scale scale_choose(double reference_seconds)
 {
 	static const struct {
@@ -34,7 +34,7 @@ struct scale scale_choose(double reference_seconds)
 	for (size_t i = 0; i < ARRAY_SIZE(scales); i++)
 		if (reference >= scales[i].least)
 			return scales[i].scale;
-	/* Not a number. */
+	/* NaN compares false with every row. */
 	return scales[0].scale;
 }
 
@@ -92,7 +92,7 @@ const char *scale_format_bare(struct scale scale, double seconds, char buf[stati
 {
 	int n = snprintf(buf, UNITS_TEXT_SIZE, "%.*f", scale.decimals, seconds * scale.factor);
 
-	/* Ages of the universe: no duration, but not a cut number either. */
+	/* The number is too long for buf: an exponent is better than cut digits. */
 	if (n >= UNITS_TEXT_SIZE)
 		snprintf(buf, UNITS_TEXT_SIZE, "%.*e", scale.decimals, seconds * scale.factor);
 	return buf;
@@ -121,7 +121,7 @@ static const char *format_percent(double proportion, bool sign, char *buf)
 	double percent = fabs(proportion) * 100;
 	int decimals = 0;
 
-	/* 9.95 would be rounded to "10.0" with one decimal. */
+	/* 9.95 with one decimal would be rounded to "10.0". */
 	for (double least = 9.95; percent < least && decimals < 9 && percent > 0; least /= 10)
 		decimals++;
 	if (!isfinite(percent) || percent > 1e12)

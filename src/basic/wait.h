@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Waiting for what nobody tells of: looking again and again until a deadline.
+ * Waiting by polling, where no notification exists: checks again and again until a deadline.
  *
  *	struct wait wait = wait_until(deadline, first_step, last_step);
  *
  *	do {
- *		look, and leave when it is there
+ *		check, and leave the loop when the condition is true
  *	} while (wait_step(&wait));
  */
 #ifndef QUIESCE_BASIC_WAIT_H
@@ -21,11 +21,11 @@ struct wait {
 	bool over;
 };
 
-/* Steps begin with the first and double up to the last. With a deadline that has passed, there is
- * one look and no sleep. */
+/* The time between checks begins with first_step_ns and doubles up to last_step_ns. With a deadline
+ * that has passed there is one check and no sleep. */
 struct wait wait_until(int64_t deadline_ns, int64_t first_step_ns, int64_t last_step_ns);
-/* Sleeps for a step. True when it is worth another look: the last one is never before the deadline,
- * however late the sleeper was woken. */
+/* Sleeps for a step. Returns true when the caller is to check again: there is always a check at or
+ * after the deadline, however late the thread woke up. */
 bool wait_step(struct wait *wait);
 
 #endif

@@ -12,7 +12,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Appends the character at *in that a backslash stands before; false at the end of the text. */
+/* Appends the character after a backslash; false at the end of the text. */
 static bool take_escaped(const char **in, char **out)
 {
 	if (!**in)
@@ -21,7 +21,7 @@ static bool take_escaped(const char **in, char **out)
 	return true;
 }
 
-/* One word from *in to *out; NULL, or what is wrong with it. */
+/* Parses one word from *in to *out. Returns NULL, or what is wrong with it. */
 static const char *take_word(const char **in, char **out)
 {
 	static const char escapable[] = "\"\\$`";
@@ -65,8 +65,8 @@ int words_split(const char *text, char ***ret, const char **ret_why)
 	const char *in = text;
 	char *out;
 
-	/* A word takes at least a character and a blank of the text, and no more room than there.
-	 */
+	/* Every word but the last needs at least a character and a blank in the text, which bounds
+	 * the number of words. The words are never longer than the text. */
 	words = malloc(most * sizeof(*words) + length + 2);
 	if (!words)
 		return -ENOMEM;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A command that was given as one text, as the words that it is made of. Quotes work as in a shell
- * ('...' as it stands; "..." with \" \\ \$ \` inside; \ before a character outside), and nothing
- * else does: there is no shell behind it, and a text that wants one is refused rather than
- * misunderstood.
+ * Splits a command that was given as one text into words. Quotes work as in a shell ('...'
+ * literally; "..." with \" \\ \$ \` inside; \ before a character outside). There is no other shell
+ * syntax: a text that needs a shell is refused rather than misunderstood.
  */
 #ifndef QUIESCE_BASIC_WORDS_H
 #define QUIESCE_BASIC_WORDS_H
 
 /*
- * The words as a NULL-terminated vector, words and all in one block for free(3). -EINVAL when they
- * are none; *ret_why is a phrase then, a static string: "a quote is not closed".
+ * The words as a NULL-terminated vector; one free(3) frees vector and words. On -EINVAL *ret_why is
+ * a phrase, a static string: "a quote is not closed".
  */
 int words_split(const char *text, char ***ret, const char **ret_why);
 
