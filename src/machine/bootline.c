@@ -9,7 +9,7 @@
 #include "machine/bootline.h"
 
 enum {
-	/* COMMAND_LINE_SIZE is 2048 on x86 and Arm, 4096 on s390; boot configuration adds some. */
+	/* COMMAND_LINE_SIZE is 2048 on x86 and Arm, 4096 on s390; boot configuration adds to it. */
 	CMDLINE_MAX = 64 * 1024,
 };
 
@@ -18,7 +18,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* The end of the word at `at`: blanks inside of double quotes belong to it. */
+/* The end of the word at `at`. Blanks inside double quotes belong to the word. */
 static const char *end_of_word(const char *at)
 {
 	bool quoted = false;
@@ -33,7 +33,7 @@ static char unify(char c)
 	return c == '-' ? '_' : c;
 }
 
-/* Behind the name, or NULL when the word has another one. */
+/* Returns the position after the name, or NULL when the word has another name. */
 static const char *skip_name(const char *word, const char *end, const char *name)
 {
 	for (; *name; word++, name++)
@@ -42,7 +42,7 @@ static const char *skip_name(const char *word, const char *end, const char *name
 	return word == end || *word == '=' ? word : NULL;
 }
 
-/* The text between, without double quotes. */
+/* Copies the text from `from` to `end` without double quotes. */
 static char *copy_value(const char *from, const char *end)
 {
 	char *value = malloc((size_t)(end - from) + 1), *out = value;
@@ -83,7 +83,7 @@ int bootline_find(const char *text, const char *name, char **ret)
 	return 0;
 }
 
-/* Takes the flags in front of the list out of the text. */
+/* Parses the flags in front of the list and removes them from the text. */
 static void take_flags(struct bootline *bootline)
 {
 	static const char *const names[] = { "nohz,", "domain,", "managed_irq," };
@@ -96,7 +96,7 @@ static void take_flags(struct bootline *bootline)
 			if (text_starts_with(at, names[i]))
 				*flags[i] = any = true;
 		}
-		/* `all` and `N` are no flags, although they stand in front of a comma. */
+		/* `all` and `N` begin the list even when a comma follows them. */
 		if (text_starts_with(at, "all") || *at == 'N')
 			break;
 		at = strchr(at, ',') + 1;
@@ -156,7 +156,7 @@ int bootline_parse(const char *text, unsigned n_cpus, struct bootline **ret)
 	return 0;
 }
 
-/* Whole, and with nothing in it that no boot loader takes. */
+/* Whether the text is a complete line without control characters, which no boot loader passes. */
 static bool is_line(const char *text)
 {
 	size_t length = strlen(text);
@@ -175,7 +175,7 @@ int bootline_read(unsigned n_cpus, struct bootline **ret)
 	r = file_read_all(AT_FDCWD, "/proc/cmdline", CMDLINE_MAX, &text, NULL);
 	if (r < 0)
 		return r;
-	/* An empty line is one (fs/proc/cmdline.c). */
+	/* Even an empty command line ends in a newline (fs/proc/cmdline.c). */
 	if (!*text)
 		return -ENODATA;
 	if (!is_line(text))

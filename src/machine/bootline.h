@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel was started with, as far as it is about CPUs: /proc/cmdline
- * (Documentation/admin-guide/kernel-parameters.rst). For rcu_nocbs, irqaffinity and isolcpus' flags
- * there is no other place to see them.
+ * The parameters of the kernel's command line that concern CPUs: /proc/cmdline
+ * (Documentation/admin-guide/kernel-parameters.rst). It is the only place that shows rcu_nocbs,
+ * irqaffinity and the flags of isolcpus.
  */
 #ifndef QUIESCE_MACHINE_BOOTLINE_H
 #define QUIESCE_MACHINE_BOOTLINE_H
@@ -14,15 +14,15 @@
 
 /* A parameter that is a list of CPUs. */
 struct bootline_list {
-	char *text; /* as it was given, without its flags; NULL: it was not given */
-	/* Empty where it was not given, and where the text is no list: the kernel then does without
-	 * the parameter as well (rcu_nocbs: takes all CPUs). */
+	char *text; /* as it was given, without flags; NULL: not given */
+	/* Empty where the parameter was not given or is not a valid list: the kernel then ignores
+	 * the parameter too (rcu_nocbs: it takes all CPUs). */
 	struct cpumask *cpus;
 };
 
 struct bootline {
 	char *text; /* the whole line */
-	/* The flags of isolcpus; `domain` is meant where it has none (kernel/sched/isolation.c:
+	/* The flags of isolcpus. Without any flag `domain` is set (kernel/sched/isolation.c:
 	 * housekeeping_isolcpus_setup()). */
 	struct bootline_list isolcpus;
 	bool domain;
@@ -33,8 +33,8 @@ struct bootline {
 	struct bootline_list irqaffinity;
 };
 
-/* n_cpus: how many the machine can have, for `N` and `all` in lists. An errno of reading the file;
- * -ENODATA where it has no byte, -EBADMSG where it was cut off or is no text. */
+/* n_cpus: how many CPUs the machine can have, for `N` and `all` in lists. Returns the errno of
+ * reading the file; -ENODATA for an empty file, -EBADMSG for a truncated or binary one. */
 int bootline_read(unsigned n_cpus, struct bootline **ret);
 int bootline_parse(const char *text, unsigned n_cpus, struct bootline **ret);
 void bootline_free(struct bootline *bootline);
@@ -42,9 +42,9 @@ void bootline_free(struct bootline *bootline);
 DEFINE_CLEANUP(bootline, bootline_free);
 
 /*
- * The value of a parameter, malloc'd: the last one where it stands there more than once, "" for a
- * mere word; without quotes. -ENOENT when it is not there. '-' and '_' are the same in names
- * (kernel/params.c: parameq()).
+ * The malloc'd value of a parameter without quotes: the last one when the parameter occurs more
+ * than once, "" for a parameter without a value. -ENOENT when the parameter does not occur. '-' and
+ * '_' are equal in names (kernel/params.c: parameq()).
  */
 int bootline_find(const char *text, const char *name, char **ret);
 

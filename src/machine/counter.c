@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Before libpfm4's headers, which carry an old copy of it. */
+/* Before libpfm4's headers, which bring an old copy of this one. */
 #include <linux/perf_event.h>
 
 #if HAVE_LIBPFM4
@@ -32,7 +32,7 @@
 #define PMU_ROOT "/sys/bus/event_source/devices"
 
 enum {
-	/* As struct dirent has it. */
+	/* The size of d_name in struct dirent. */
 	NAME_SIZE = 256,
 };
 
@@ -96,7 +96,7 @@ int counter_split_list(const char *list, char ***ret)
 	return 0;
 }
 
-/* --- Words of a name. */
+/* --- Parts of a name. */
 
 /* "u", "k", "h" in any order; false for anything else. */
 static bool take_modifiers(const char *text, struct perf_event_attr *attr)
@@ -121,7 +121,7 @@ static bool take_modifiers(const char *text, struct perf_event_attr *attr)
 	return true;
 }
 
-/* What may be a file's name below the PMU's directory: no way out of it. */
+/* Whether the word is a file name that cannot lead out of the PMU's directory. */
 static bool is_file_name(const char *word)
 {
 	return word[0] != '\0' && word[0] != '.' && !strchr(word, '/') && strlen(word) < NAME_SIZE;
@@ -154,9 +154,9 @@ static int read_pmu_type(const char *pmu, uint32_t *ret)
 }
 
 /*
- * The type of the PMU that counts on the cores of a CPU's kind. Only those PMUs have a file `cpus`
- * (arch/x86/events/intel/core.c, drivers/perf/arm_pmu.c). -ENOENT where there are not several
- * kinds, or none has that CPU.
+ * The type of the PMU of this CPU's kind of cores. Only the PMUs of kinds of cores have a file
+ * `cpus` (arch/x86/events/intel/core.c, drivers/perf/arm_pmu.c). -ENOENT where there is only one
+ * kind, or no such PMU has this CPU.
  */
 static int read_core_type(int cpu, uint32_t *ret)
 {
@@ -193,7 +193,7 @@ static int read_core_type(int cpu, uint32_t *ret)
 	return 0;
 }
 
-/* Where a field of a PMU's event belongs. */
+/* The config field of this name; NULL when there is none. */
 static __u64 *config_of(const char *word, struct perf_event_attr *attr)
 {
 	if (strcmp(word, "config") == 0)
@@ -257,14 +257,14 @@ static void append_names(struct text *text, const char *pmu, const char *folder)
 	snprintf(path, sizeof(path), PMU_ROOT "/%s/%s", pmu, folder);
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
-		/* "energy-pkg.unit" is no event but its unit. */
+		/* "energy-pkg.unit" is not an event but the unit of one. */
 		if (is_file_name(entry->d_name) && !strchr(entry->d_name, '.'))
 			text_appendf(text, "%s%s", text->length > 0 ? ", " : "", entry->d_name);
 	}
 }
 
-/* `events` lists what this machine has, so that a word without value is one of another machine's; a
- * field has the same name on all. */
+/* `events` lists only what this machine has, so an unknown word without a value may be an event of
+ * another machine. Fields have the same names on all machines. */
 static int fail_term(const char *pmu, const char *word, bool is_event, char **ret_why)
 {
 	_cleanup_text_ struct text known = { 0 };
@@ -293,7 +293,7 @@ static int apply_term(
 		*value_text++ = '\0';
 	if (!is_file_name(term))
 		return text_refuse(ret_why, -ENOENT, "'%s' is no name of a field", term);
-	/* An event is a list of fields itself; it has none in it. */
+	/* An event in `events` is a list of fields, and does not contain other events. */
 	snprintf(path, sizeof(path), PMU_ROOT "/%s/events/%s", pmu, term);
 	if (!value_text && !in_alias && file_read_attr(AT_FDCWD, path, text, sizeof(text)) >= 0)
 		return apply_terms(pmu, text, true, attr, ret_why);
@@ -365,7 +365,7 @@ static int resolve_pmu(const char *name, struct perf_event_attr *attr, char **re
 	return apply_terms(copy, terms, false, attr, ret_why);
 }
 
-/* --- Names of our own. */
+/* --- Generic names. */
 
 static const struct {
 	const char *name;
@@ -398,7 +398,7 @@ static const struct {
 	{ "stalled-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
 };
 
-/* 1 when the name is one of these, 0 when not. */
+/* 1 when the name is in generic_events, else 0. */
 static int resolve_generic(const char *name, int cpu, struct perf_event_attr *attr)
 {
 	size_t length = strcspn(name, ":");
@@ -413,8 +413,8 @@ static int resolve_generic(const char *name, int cpu, struct perf_event_attr *at
 			return 0;
 		attr->type = generic_events[i].type;
 		attr->config = generic_events[i].config;
-		/* Which of several kinds of cores: in the upper half of config
-		 * (PERF_PMU_TYPE_SHIFT in include/uapi/linux/perf_event.h). */
+		/* On a machine with several kinds of cores, the upper half of config selects the
+		 * PMU (PERF_PMU_TYPE_SHIFT in include/uapi/linux/perf_event.h). */
 		if (attr->type == PERF_TYPE_HARDWARE && read_core_type(cpu, &type) == 0)
 			attr->config |= (uint64_t)type << 32;
 		return 1;
@@ -422,7 +422,7 @@ static int resolve_generic(const char *name, int cpu, struct perf_event_attr *at
 	return 0;
 }
 
-/* "r01c2", "r01c2:u": 1, or 0. */
+/* 1 when the name is a raw code such as "r01c2" or "r01c2:u", else 0. */
 static int resolve_raw(const char *name, int cpu, struct perf_event_attr *attr)
 {
 	size_t length = strcspn(name, ":");
@@ -448,9 +448,9 @@ static int resolve_raw(const char *name, int cpu, struct perf_event_attr *attr)
 #if HAVE_LIBPFM4
 
 /*
- * Whether the PMUs can be listed. Without that there is nothing to count, and 4.13.0+git99 (Debian
- * 13) would take the failure for a number of PMUs, and ask malloc() for nearly all of the address
- * space (pfmlib_perf_event.c).
+ * Whether the PMUs can be listed. Without them nothing can be counted, and libpfm4 4.13.0+git99
+ * (Debian 13) would take the failure for a number of PMUs and ask malloc() for nearly the whole
+ * address space (pfmlib_perf_event.c).
  */
 static int probe_pmus(void)
 {
@@ -462,7 +462,7 @@ static int probe_pmus(void)
 	return 0;
 }
 
-/* Whether some CPU that the library knows, though not this one, has an event of that name. */
+/* Whether another CPU that libpfm4 knows has an event of this name. */
 static bool is_foreign_event(const char *name, pfm_pmu_info_t *ret_pmu)
 {
 	const char *scope = strstr(name, "::");
@@ -554,7 +554,7 @@ int counter_resolve(const char *name, int cpu, struct perf_event_attr *ret, char
 	return 0;
 }
 
-/* --- What the kernel says. */
+/* --- Probing. */
 
 static int try_open(const struct perf_event_attr *attr)
 {
@@ -569,8 +569,8 @@ static int try_open(const struct perf_event_attr *attr)
 	return 0;
 }
 
-/* Software events that happen in the kernel only: without its share they count 0
- * (perf_fetch_caller_regs() in include/linux/perf_event.h gives them the kernel's registers). */
+/* Software events that happen only in the kernel: with the kernel excluded they count 0
+ * (perf_fetch_caller_regs() in include/linux/perf_event.h passes the kernel's registers). */
 static bool is_kernel_event(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&
@@ -587,7 +587,7 @@ bool counter_is_user_only(const struct perf_event_attr *attr)
 	return attr->exclude_kernel && !clock;
 }
 
-/* The verdict on an open that failed for good. */
+/* Describes a failure to open that has no fallback. */
 static int fail_open(int error, char **ret_why)
 {
 	switch (error) {
@@ -599,7 +599,8 @@ static int fail_open(int error, char **ret_why)
 	case -ENOSYS:
 		return text_refuse(ret_why, -EOPNOTSUPP, "this kernel has no perf events");
 	case -EINVAL:
-		/* An uncore PMU refuses processes, a core PMU codes that it does not know. */
+		/* An uncore PMU refuses to count for a process, a core PMU refuses unknown
+		 * codes. */
 		return text_refuse(ret_why, -EOPNOTSUPP,
 			"the kernel does not count it for a process, or does not know its code");
 	default:
@@ -607,7 +608,7 @@ static int fail_open(int error, char **ret_why)
 	}
 }
 
-/* user_space: whether counting in user space alone is permitted. */
+/* user_space: counting in user space alone is permitted. */
 static int fail_denied(int error, bool user_space, char **ret_why)
 {
 	static const char path[] = "/proc/sys/kernel/perf_event_paranoid";
@@ -646,13 +647,13 @@ int counter_probe(struct perf_event_attr *attr, char **ret_why)
 	if (attr->exclude_kernel)
 		return fail_denied(r, false, ret_why);
 
-	/* What is permitted is looked at before what the machine has: only with the permission
-	 * can be seen whether it has it. */
+	/* Permission is checked before support: without permission the kernel does not tell whether
+	 * the machine has the event. */
 	user.exclude_kernel = 1;
 	user_r = try_open(&user);
 	if (is_denied(user_r))
 		return fail_denied(r, false, ret_why);
-	/* -EINVAL: a PMU that cannot leave the kernel out (msr). */
+	/* -EINVAL: a PMU that cannot exclude the kernel (msr). */
 	if (user_r < 0 && user_r != -EINVAL)
 		return fail_open(user_r, ret_why);
 	if (user_r == -EINVAL || attr->exclude_user || is_kernel_event(attr))

@@ -17,7 +17,7 @@
 #include "basic/parse.h"
 #include "machine/cpufreq.h"
 
-/* A file of the CPU's policy; cpuN/cpufreq is a link to its directory. */
+/* Reads a file of the CPU's policy; cpuN/cpufreq is a link to the policy's directory. */
 static int read_policy_attr(int cpu, const char *name, char *buf, size_t size)
 {
 	char path[128];
@@ -26,7 +26,7 @@ static int read_policy_attr(int cpu, const char *name, char *buf, size_t size)
 	return file_read_attr(AT_FDCWD, path, buf, size);
 }
 
-/* Neither "<unknown>" and "<unsupported>" nor anything that is no word at all. */
+/* Refuses "<unknown>", "<unsupported>" and anything that is not one printable word. */
 static bool is_word(const char *text)
 {
 	for (const char *c = text; *c; c++)
@@ -61,8 +61,8 @@ static void copy_word(char ret[CPUFREQ_NAME_SIZE], const char *word)
 		snprintf(ret, CPUFREQ_NAME_SIZE, "%s", word);
 }
 
-/* The library's getters give 0 or NULL for any failure, and take an ERANGE that stands in errno
- * from before for one of their own. */
+/* libcpupower's getters return 0 or NULL for any failure, and take an ERANGE that is left in errno
+ * from before for their own. */
 static void read_limits(int cpu, struct cpufreq_policy_info *info)
 {
 	struct cpufreq_policy *policy;
@@ -108,7 +108,7 @@ int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret)
 	char text[FILE_ATTR_SIZE];
 	int r;
 
-	/* Every policy has this file, and says here whether it may be read at all. */
+	/* Every policy has this file; reading it fails when the policy cannot be read at all. */
 	r = read_policy_attr(cpu, "scaling_driver", text, sizeof(text));
 	if (r == -ENOENT || r == -EBUSY)
 		return r;
@@ -169,7 +169,7 @@ int cpufreq_read_range(int cpu, struct cpufreq_range *ret)
 	return 0;
 }
 
-/* A switch file: -errno, or whether its number is not 0. */
+/* A negative errno, or whether the number in a switch file is not 0. */
 static int read_switch(const char *path)
 {
 	uint64_t value;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How fast a CPU may run and claims to run, from cpufreq (Documentation/admin-guide/pm/cpufreq.rst;
- * intel_pstate.rst and amd-pstate.rst beside it). Reads only.
+ * The frequencies at which a CPU may run and claims to run, from cpufreq
+ * (Documentation/admin-guide/pm/cpufreq.rst; also intel_pstate.rst and amd-pstate.rst). Reads only.
  *
- * No cpufreq directory at all is normal: virtual machines, and firmware that keeps frequencies to
- * itself. All frequencies are in kHz, 0 where the machine does not tell.
+ * A machine without any cpufreq directory is normal: virtual machines, and firmware that controls
+ * frequencies alone. All frequencies are in kHz, 0 where the machine does not tell.
  */
 #ifndef QUIESCE_MACHINE_CPUFREQ_H
 #define QUIESCE_MACHINE_CPUFREQ_H
@@ -18,7 +18,7 @@ enum {
 };
 
 enum cpufreq_boost {
-	CPUFREQ_BOOST_UNKNOWN, /* no such switch: boost cannot be told, or there is none */
+	CPUFREQ_BOOST_UNKNOWN, /* no switch: it is unknown whether there is boost */
 	CPUFREQ_BOOST_OFF,
 	CPUFREQ_BOOST_ON,
 };
@@ -30,19 +30,19 @@ struct cpufreq_policy_info {
 	char epp[CPUFREQ_NAME_SIZE];
 	uint64_t hardware_min_khz;
 	uint64_t hardware_max_khz;
-	/* The limits in force: what was asked for, clamped by what else asked (other requests,
-	 * thermal, boost). */
+	/* The limits in force: the requested ones, clamped by other requests, thermal limits and
+	 * boost. */
 	uint64_t min_khz;
 	uint64_t max_khz;
-	/* Sustained without turbo: intel_pstate with HWP tells it as base_frequency. */
+	/* The sustained frequency without turbo, base_frequency of intel_pstate with HWP. */
 	uint64_t base_khz;
 	enum cpufreq_boost boost;
 };
 
 /*
- * The policy of a CPU. Each value is what the file said at that moment, "" or 0 if it could not be
- * read. -ENOENT when the CPU has no policy; -EBUSY when it has but is offline (the kernel then
- * refuses to read any of it).
+ * Reads the policy of a CPU. Each value is what the file said at that moment, "" or 0 if it could
+ * not be read. -ENOENT when the CPU has no policy; -EBUSY when it has one but is offline (the
+ * kernel then refuses to read any of it).
  */
 int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret);
 
@@ -50,7 +50,7 @@ enum {
 	CPUFREQ_TABLE_MAX = 128,
 };
 
-/* Which frequencies a policy has, as far as its driver tells. */
+/* The frequencies of a policy, as far as the driver tells. */
 struct cpufreq_range {
 	/*
 	 * scaling_available_frequencies and scaling_boost_frequencies, the highest first; the first
@@ -64,7 +64,7 @@ struct cpufreq_range {
 	uint64_t nominal_khz;
 	/* With boost, whether it is on or off: amd_pstate_max_freq. */
 	uint64_t boost_max_khz;
-	/* What the firmware allows at present, where acpi-cpufreq tells. */
+	/* What the firmware allows at present; only acpi-cpufreq tells. */
 	uint64_t bios_limit_khz;
 };
 
@@ -72,24 +72,24 @@ struct cpufreq_range {
 int cpufreq_read_range(int cpu, struct cpufreq_range *ret);
 
 /*
- * Whether boost (turbo) is allowed on a CPU, wherever the driver keeps it: intel_pstate/no_turbo
- * for intel_pstate and intel_cpufreq, else cpufreq/boost for all, and boost or cpb (acpi-cpufreq on
- * AMD) of the CPU's policy. Off anywhere is off: kernels 6.1 and 6.12 let the policies and the
- * global switch disagree. Reads nothing of libcpupower, which knows no boost.
+ * Whether boost (turbo) is allowed on a CPU. Where the driver keeps it: intel_pstate/no_turbo for
+ * intel_pstate and intel_cpufreq; else cpufreq/boost for all CPUs, and boost or cpb (acpi-cpufreq
+ * on AMD) of the CPU's policy. If any of them is off, boost is off: kernels 6.1 and 6.12 let the
+ * policies and the global switch disagree. Does not use libcpupower, which does not know boost.
  */
 enum cpufreq_boost cpufreq_read_boost(int cpu);
 
 /*
- * A descriptor on the CPU's scaling_cur_freq, to be kept open and closed by the caller, and the
- * value in it. -ENOENT where there is none, -EINVAL for "<unknown>".
+ * Opens the CPU's scaling_cur_freq; the caller keeps the descriptor open for cpufreq_read_current()
+ * and closes it. -ENOENT where there is none; reading gives -EINVAL for "<unknown>".
  *
- * What it is worth as evidence: on x86 the kernel computes it from APERF and MPERF as sampled at
- * the last timer tick, and where that sample is older than some 20 ms (an idle CPU, one with
- * nohz_full) it gives the frequency last asked for instead (arch/x86/kernel/cpu/aperfmperf.c).
- * On most other drivers it is always the frequency asked for. So a value that differs between runs
- * says that something changed; an equal value does not say that the clock was equal. Measured
- * cycles say that. Kernels before 5.18 interrupt the CPU to read it: never inside of what is
- * measured.
+ * The value is weak evidence: on x86 the kernel computes it from APERF and MPERF as sampled at the
+ * last timer tick, and where this sample is older than some 20 ms (an idle CPU, or one with
+ * nohz_full) it returns the frequency last requested instead (arch/x86/kernel/cpu/aperfmperf.c).
+ * Most other drivers always return the requested frequency. So a value that differs between runs
+ * shows that something changed, but an equal value does not show that the clock was equal; measured
+ * cycles show that. Kernels before 5.18 interrupt the CPU to read the value: never read it during a
+ * measurement.
  */
 int cpufreq_open_current(int cpu);
 void cpufreq_current_path(int cpu, char *buf, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How deep a CPU sleeps when it has nothing to do, and how long it takes to wake up
- * (Documentation/admin-guide/pm/cpuidle.rst, Documentation/ABI/testing/sysfs-devices-system-cpu).
+ * The idle states of a CPU and their wakeup latencies (Documentation/admin-guide/pm/cpuidle.rst,
+ * Documentation/ABI/testing/sysfs-devices-system-cpu).
  */
 #ifndef QUIESCE_MACHINE_CPUIDLE_H
 #define QUIESCE_MACHINE_CPUIDLE_H
@@ -17,34 +17,33 @@ enum {
 
 struct cpuidle_state {
 	char name[CPUIDLE_NAME_SIZE]; /* "C6"; "" when unknown */
-	uint64_t latency_us;	      /* to leave it, at worst */
+	uint64_t latency_us;	      /* the worst-case exit latency */
 	bool disabled;
-	/* No sleep at all (drivers/cpuidle/poll_state.c, cpuidle-powernv.c, cpuidle-pseries.c). The
-	 * latency does not tell: some firmware claims 0 of a halt, too. */
+	/* The state polls and does not sleep (drivers/cpuidle/poll_state.c, cpuidle-powernv.c,
+	 * cpuidle-pseries.c). The latency does not tell: some firmware claims 0 for a halt too. */
 	bool polling;
 };
 
 struct cpuidle {
 	struct cpuidle_state states[CPUIDLE_STATES_MAX]; /* the shallowest first */
 	unsigned n;
-	/* One is there that cannot be read, or whether it is disabled cannot: it may be allowed,
-	 * and those behind it are not known. */
+	/* A state, or whether it is disabled, could not be read: this state may be enabled, and the
+	 * deeper states are not known. */
 	bool unread;
 };
 
-/* -ENOENT where the CPU has no idle states to choose from: a virtual machine, a kernel that was
- * told idle=poll, firmware that decides alone. -EBADMSG where there are some, and not
- * even the first can be read. */
+/* -ENOENT where the CPU has no idle states: a virtual machine, a kernel with idle=poll, firmware
+ * that decides alone. -EBADMSG where there are some and not even the first can be read. */
 int cpuidle_read(int cpu, struct cpuidle *ret);
-/* The shallowest state that is more than polling; NULL for none. */
+/* The shallowest state that is not polling; NULL when there is none. */
 const struct cpuidle_state *cpuidle_find_halt(const struct cpuidle *cpuidle);
 
-/* A limit that was set for one CPU: cpuN/power/pm_qos_resume_latency_us
+/* The latency limit of one CPU: cpuN/power/pm_qos_resume_latency_us
  * (Documentation/ABI/testing/sysfs-devices-power). */
 enum {
 	CPUIDLE_NO_LIMIT = -1, /* "0" */
 };
-/* Microseconds, 0 for "n/a": polling only. An errno where it cannot be read. */
+/* Microseconds, 0 for "n/a": polling only. An errno where the file cannot be read. */
 int cpuidle_read_limit(int cpu, int64_t *ret_us);
 
 #endif

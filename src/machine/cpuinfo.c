@@ -45,7 +45,6 @@ static void trim(const char **text, size_t *length)
 		(*length)--;
 }
 
-/* The next line that has a colon. */
 static bool next_field(const char **cursor, struct field *ret)
 {
 	while (**cursor) {
@@ -72,7 +71,7 @@ static bool has_key(const struct field *field, const char *key)
 	return field->key_length == strlen(key) && memcmp(field->key, key, field->key_length) == 0;
 }
 
-/* A value as text of its own; false when it is too long to be what is looked for. */
+/* Copies the value as a string; false when it is longer than any value that is looked for. */
 static bool copy_value(const struct field *field, char *buf, size_t size)
 {
 	if (field->value_length >= size)
@@ -82,8 +81,8 @@ static bool copy_value(const struct field *field, char *buf, size_t size)
 	return true;
 }
 
-/* "processor : 7" begins a CPU; on s390 "cpu number : 7". (s390 also has "processor 7: ...", all
- * of it on one line.) */
+/* "processor : 7" begins a CPU, on s390 "cpu number : 7". (s390 also has "processor 7: ...", a
+ * whole CPU on one line.) */
 static bool begins_cpu(const struct field *field, int *ret_cpu)
 {
 	char text[16];
@@ -172,7 +171,7 @@ static const char *arm_core_name(const char *implementer, const char *part)
 	return NULL;
 }
 
-/* The best model that the values give; "" when none. */
+/* The best description of the model that the values allow; "" when there is none. */
 static char *format_model(char values[N_KEYS][256])
 {
 	_cleanup_text_ struct text model = { 0 };
@@ -224,7 +223,7 @@ static bool has_word(const struct field *field, const char *word)
 	return false;
 }
 
-/* Takes a value for this CPU, or as long as nothing is known of it, for any. */
+/* A value of `cpu` is preferred; until one is found, the value of any other CPU is taken. */
 int cpuinfo_parse(const char *text, int cpu, struct cpuinfo *ret)
 {
 	char values[N_KEYS][256] = { "" };
@@ -280,7 +279,7 @@ bool cpuinfo_next_mhz(const char **cursor, int *ret_cpu, double *ret_mhz)
 	struct field field;
 	int cpu = -1;
 
-	/* Each CPU begins with its number, so the cursor may stand anywhere between two CPUs. */
+	/* Each CPU begins with its number, so the cursor may be anywhere between two CPUs. */
 	while (next_field(cursor, &field)) {
 		char text[32];
 		size_t length;

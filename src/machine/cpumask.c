@@ -35,9 +35,9 @@ static bool in_capacity(int cpu)
 #if HAVE_LIBCPUSET
 
 /*
- * libbitmask sees only CPUs inside the capacity, only masks of one size, and never a text: its
- * parser loops for ever on "0-3:0" and takes 4294967296 for 0. The size is ours as well:
- * cpuset_cpus_nbits() gives 7 on small machines.
+ * libbitmask gets only CPUs inside the capacity and only masks of one size, and never parses a
+ * text: its parser loops for ever on "0-3:0" and reads 4294967296 as 0. The size is a constant:
+ * cpuset_cpus_nbits() returns 7 on small machines.
  */
 struct cpumask {
 	struct bitmask *bits;
@@ -68,7 +68,7 @@ void cpumask_free(struct cpumask *mask)
 	free(mask);
 }
 
-/* The bits in the kernel's layout, for what libbitmask does bit by bit. */
+/* The bits in the kernel's layout, for operations that libbitmask does bit by bit. */
 static unsigned long *mask_words(const struct cpumask *mask)
 {
 	return bitmask_mask(mask->bits);
@@ -203,7 +203,7 @@ void cpumask_or(struct cpumask *mask, const struct cpumask *a, const struct cpum
 }
 
 enum {
-	STAT_STATE = 3, /* the first field behind the command name, counted as in proc(5) */
+	STAT_STATE = 3, /* the first field after the command name, counted as in proc(5) */
 	STAT_PROCESSOR = 39,
 };
 
@@ -221,7 +221,7 @@ static int latest_cpu(pid_t pid)
 	r = file_read_attr(AT_FDCWD, path, stat, sizeof(stat));
 	if (r < 0)
 		return r;
-	/* The command's name may hold blanks and parentheses; the last one ends it. */
+	/* The command's name may contain blanks and parentheses; the last ')' ends it. */
 	p = strrchr(stat, ')');
 	if (!p)
 		return -EIO;
@@ -339,7 +339,7 @@ static size_t blanks_at(const char *p)
 	return strspn(p, " \t");
 }
 
-/* A text that is read from left to right, and what was wrong with it. */
+/* A text that is parsed from left to right, and the error in it. */
 struct reader {
 	const char *text;
 	const char *at;
@@ -388,7 +388,7 @@ static int read_cpu(struct reader *reader, unsigned *ret)
 	return read_number(reader, CPUMASK_CAPACITY - 1, "no machine has that many CPUs", ret);
 }
 
-/* One part between commas, set in mask unless that is NULL. */
+/* Parses one part between commas, and adds its CPUs to mask unless mask is NULL. */
 static int read_region(struct reader *reader, struct cpumask *mask)
 {
 	unsigned first, last, used = 1, group = 1;
@@ -487,7 +487,7 @@ static int read_list(struct reader *reader, struct cpumask *mask)
 	}
 }
 
-/* Once without a mask, so that a text with an error in its middle changes nothing. */
+/* The first pass has no mask, so that a text with an error in the middle changes nothing. */
 static int read_twice(const char *text, unsigned n_cpus, struct cpumask *ret,
 	struct cpumask_error *ret_error, int (*read)(struct reader *, struct cpumask *))
 {
@@ -525,7 +525,8 @@ static int read_hex(struct reader *reader, struct cpumask *mask)
 {
 	size_t digits, rest = 0;
 
-	/* The groups first: how many follow says which CPU a digit stands for. */
+	/* Counts the digits of all groups first: a digit's CPUs depend on how many digits follow
+	 * it. */
 	reader->at = reader->text;
 	for (;;) {
 		const char *group = reader->at;
@@ -628,7 +629,7 @@ char *cpumask_format_hex(const struct cpumask *mask, unsigned n_bits)
 	int top = bits > 0 ? (bits - 1) / 32 : 0;
 
 	for (int word = top; word >= 0; word--) {
-		/* Of the first word as many digits as there are bits. */
+		/* The first group has only as many digits as there are bits. */
 		int digits = word < top ? 8 : MAX(1, (bits - top * 32 + 3) / 4);
 		uint32_t value = 0;
 

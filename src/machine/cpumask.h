@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sets of CPUs. Held by libbitmask where the build found it, else by a mask of our own; which one
- * it is cannot be told from outside.
+ * Sets of CPUs. They are kept by libbitmask where the build has it, else by an implementation of
+ * our own; callers see no difference.
  *
- * A CPU is an int, as in sched_getcpu(3); one outside 0..CPUMASK_CAPACITY-1 is in no set.
+ * A CPU is an int, as in sched_getcpu(3); a number outside 0..CPUMASK_CAPACITY-1 is in no set.
  */
 #ifndef QUIESCE_MACHINE_CPUMASK_H
 #define QUIESCE_MACHINE_CPUMASK_H
@@ -48,8 +48,8 @@ int cpumask_first(const struct cpumask *mask);
 int cpumask_next(const struct cpumask *mask, int cpu);
 int cpumask_last(const struct cpumask *mask);
 
-/* Declares `cpu` and runs through the set upwards. Removing the current CPU meanwhile is allowed.
- */
+/* Declares `cpu` and iterates over the set in ascending order. The loop may remove the current
+ * CPU. */
 #define cpumask_for_each(cpu, mask) \
 	for (int cpu = cpumask_first(mask); cpu >= 0; cpu = cpumask_next(mask, cpu))
 
@@ -80,57 +80,57 @@ struct cpumask_error {
  *	all		0-N; a pattern may follow
  *
  * Empty text, blanks only, and blanks with "(null)" (nohz_full in 6.1 and 6.12) are the empty set.
- * One trailing newline is allowed. Everything else is an error, with *ret untouched and *ret_error
- * (may be NULL) saying what and where:
+ * One trailing newline is allowed. Everything else is an error, which leaves *ret untouched;
+ * *ret_error (may be NULL) then says what is wrong and where:
  *	-EINVAL	not such a list: foreign character, blank inside, comma at either end, reversed
  *		range, a pattern that uses nothing or more than its group; `all` or `N` with
  *		n_cpus 0
  *	-ERANGE	a number that no mask can hold
- * Numbers need not be below n_cpus: whether a CPU exists is for the caller to say.
+ * Numbers need not be below n_cpus: the caller checks whether a CPU exists.
  */
 int cpumask_parse_list(
 	const char *text, unsigned n_cpus, struct cpumask *ret, struct cpumask_error *ret_error);
 
-/* A kernel attribute that holds such a list, but for `N` and `all`. dirfd as for openat(2). Errors
- * as above, or of reading it (file_read_line()). */
+/* Reads a kernel attribute that holds such a list; `N` and `all` are errors. dirfd as for
+ * openat(2). Errors as above, or those of file_read_line(). */
 int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret);
 
 /*
  * A mask as in /proc/irq/N/smp_affinity and topology/thread_siblings: groups of 32 bits in
  * hexadecimal, highest first, separated by commas; the first may be shorter than 8 digits, the
  * others have 8 (lib/vsprintf.c: bitmap_string()). One trailing newline is allowed. Errors as
- * above; empty text is one.
+ * above; empty text is an error too.
  */
 int cpumask_parse_hex(const char *text, struct cpumask *ret, struct cpumask_error *ret_error);
 
 /* The error in words, malloc'd: "unexpected 'x' at character 3: a CPU number must stand here"
- * (characters counted from 1 for people). NULL when memory is short. */
+ * (people count characters from 1). NULL when out of memory. */
 char *cpumask_format_error(const struct cpumask_error *error);
 
-/* "0-3,8", "" for the empty set; malloc'd, NULL when memory is short. */
+/* "0-3,8", "" for the empty set; malloc'd, NULL when out of memory. */
 char *cpumask_format_list(const struct cpumask *mask);
-/* As a mask of at least n_bits bits is written by the kernel: "00,000000ff" for 40. malloc'd, NULL
- * when memory is short. */
+/* The mask as the kernel writes one of at least n_bits bits: "00,000000ff" for 40. malloc'd, NULL
+ * when out of memory. */
 char *cpumask_format_hex(const struct cpumask *mask, unsigned n_bits);
 
 /*
- * The set in the layout of cpu_set_t, for sched_setaffinity(2) elsewhere. `size` is in bytes and a
- * multiple of sizeof(long), else -EINVAL; -ERANGE when a CPU of the set does not fit. Bytes beyond
- * the capacity are zeroed.
+ * Copies the set in the layout of cpu_set_t, for sched_setaffinity(2) elsewhere. `size` is in bytes
+ * and a multiple of sizeof(long), else -EINVAL; -ERANGE when a CPU of the set does not fit. Bytes
+ * beyond the capacity are zeroed.
  */
 int cpumask_export(const struct cpumask *mask, void *bytes, size_t size);
-/* The other way. -ERANGE when a CPU beyond the capacity is set. */
+/* The reverse of cpumask_export(). -ERANGE when a CPU beyond the capacity is set. */
 int cpumask_import(struct cpumask *mask, const void *bytes, size_t size);
 
 /*
- * Binds the calling thread to exactly the set. The kernel silently takes only those CPUs that the
- * thread's cpuset allows and that are online, and fails only when none is left
- * (__sched_setaffinity() in kernel/sched/core.c, in 6.12 syscalls.c); so this reads back.
- * 0, or -EINVAL when the set is empty or the kernel would give less than all of it, or another
- * negative errno. On failure the thread has its former affinity.
+ * Binds the calling thread to exactly the CPUs of the set. The kernel silently drops CPUs that are
+ * offline or that the thread's cpuset forbids, and fails only when none is left
+ * (__sched_setaffinity() in kernel/sched/core.c, in 6.12 syscalls.c); so this function reads the
+ * affinity back. Returns 0; -EINVAL when the set is empty or the kernel would drop a CPU; or
+ * another negative errno. On failure the thread has its former affinity.
  */
 int cpumask_bind_self(const struct cpumask *mask);
-/* The affinity of the calling thread, without CPUs that are offline. */
+/* The affinity of the calling thread, without offline CPUs. */
 int cpumask_get_self(struct cpumask *ret);
 
 /*

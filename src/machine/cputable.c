@@ -22,7 +22,8 @@ static const char *skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* The digits at `at`, as the kernel's unsigned int: a wider counter is cut to 32 bits. */
+/* Parses the digits at `at` as the kernel's unsigned int: a wider counter is truncated to 32
+ * bits. */
 static const char *take_counter(const char *at, const char *end, uint32_t *ret)
 {
 	uint32_t value = 0;
@@ -40,7 +41,7 @@ static void table_free_columns(struct cputable *table)
 	free(table->cpus);
 }
 
-/* Takes the line at the cursor: its end, at the newline or at that of the text. */
+/* Moves the cursor to the next line; returns the end of the current one, without the newline. */
 static const char *take_line(const char **cursor, const char *end)
 {
 	const char *newline = memchr(*cursor, '\n', (size_t)(end - *cursor));
@@ -64,7 +65,7 @@ int cputable_take_header(struct cputable *table, const struct cpumask *mask, con
 		return 0;
 	}
 
-	/* "CPU" and a digit: no header holds more columns than this. */
+	/* A column takes at least 4 characters, "CPU" and a digit. */
 	capacity = length / 4 + 1;
 	next.header = malloc(length + 1);
 	next.columns = calloc(capacity, sizeof(*next.columns));
@@ -149,7 +150,7 @@ bool cputable_sum(const struct cputable *table, struct cputable_row *row)
 		if (at == end || !is_digit(*at))
 			return false;
 		at = take_counter(at, end, &value);
-		/* "0-edge" is no counter. */
+		/* "0-edge" is not a counter. */
 		if (at < end && !is_blank(*at))
 			return false;
 		if ((size_t)(at - row->columns) != (column + 1) * CPUTABLE_WIDTH)

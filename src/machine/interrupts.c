@@ -12,21 +12,21 @@
 #include "machine/interrupts.h"
 
 enum {
-	/* Longer names (dozens of handlers on one line) are cut: they are for people. */
+	/* Longer names (dozens of handlers on one line) are truncated: they are for people. */
 	NAME_MAX_LENGTH = 120,
 };
 
-/* A line that has been seen. Lines are never forgotten, so that their numbers stay. */
+/* A line that has been seen. Lines are never forgotten, so that their numbers stay valid. */
 struct line {
 	char *label; /* without the colon; `tail` follows it in the same allocation */
 	size_t label_length;
-	char *tail; /* the row behind its columns, as the kernel wrote it */
+	char *tail; /* the text after the columns, as the kernel wrote it */
 	size_t tail_length;
 	char *name;
 	enum interrupt_class class;
-	bool numbered; /* the label is a number, hence the line's identity */
+	bool numbered; /* the label is a number, which alone identifies the line */
 	bool per_cpu;  /* has a column for each CPU */
-	bool counted;  /* false for rows that are no evidence: they only keep their place */
+	bool counted;  /* false for rows that interrupts_diff() leaves out */
 	bool fixed;    /* the columns are CPUTABLE_WIDTH wide */
 };
 
@@ -44,19 +44,19 @@ struct interrupts {
 	struct line *lines;
 	size_t n_lines;
 	size_t capacity; /* of lines and of both readings */
-	/* Open addressing: number of the line + 1, 0 for a free slot; twice capacity, a power of
-	 * two. */
+	/* A hash table with open addressing: number of the line + 1, 0 for a free slot. It has
+	 * twice `capacity` slots, a power of two. */
 	uint32_t *slots;
 
-	/* The line that stood in each row of the last reading. */
+	/* The number of the line in each row of the last reading. */
 	uint32_t *rows;
 	size_t n_rows;
 	size_t rows_capacity;
 
-	/* By number of the line. */
+	/* Indexed by the number of the line. */
 	struct count *current;
 	struct count *previous;
-	unsigned n_readings; /* of those two that may be compared: 0, 1, 2 */
+	unsigned n_readings; /* comparable readings in `current` and `previous`: 0, 1, 2 */
 };
 
 static bool is_digit(char c)
@@ -77,10 +77,10 @@ static uint32_t hash_bytes(uint32_t hash, const char *bytes, size_t n)
 	return hash;
 }
 
-/* --- What a row is called, and of which class. */
+/* --- Names and classes of rows. */
 
-/* The last part of a tail that is set off by two blanks, which is where the actions are
- * (kernel/irq/proc.c); all of it when there is none. Outer blanks are dropped. */
+/* The actions: the last part of a tail after two blanks (kernel/irq/proc.c), or the whole tail when
+ * there are no two blanks. Outer blanks are dropped. */
 static void find_action(const char *tail, size_t length, const char **ret, size_t *ret_length)
 {
 	size_t start = 0;
@@ -144,8 +144,8 @@ static enum interrupt_class classify(
 		{ "TRM", INTERRUPT_THERMAL },
 		{ "TAU", INTERRUPT_THERMAL },
 	};
-	/* s390 has one kind per row. What is neither is a kind of input or output, except for the
-	 * CPU-measurement facilities and the like, which follow the labels. */
+	/* s390 has one row per kind. Other [I/O] and [AIO] rows are devices; the remaining rows,
+	 * such as the CPU-measurement facilities, are INTERRUPT_OTHER. */
 	static const struct {
 		const char *action;
 		enum interrupt_class class;
@@ -194,7 +194,7 @@ enum interrupt_class interrupts_classify(
 	return classify(label, label_length, action, action_length);
 }
 
-/* s390's rows that count what the rows below them count again; they have no text behind them. */
+/* s390's rows that are sums of the rows below them; these have no text after the columns. */
 static bool is_sum(const char *label, size_t label_length, size_t action_length)
 {
 	return action_length == 0 &&
@@ -222,8 +222,8 @@ static size_t row_tail_length(const struct cputable_row *row)
 	return row->tail ? (size_t)(row->end - row->tail) : 0;
 }
 
-/* A numbered line is known by its number. The others are known by their text as well: powerpc has
- * two rows called LOC. */
+/* A numbered line is identified by its number. The other lines are identified by label and text:
+ * powerpc has two rows called LOC. */
 static uint32_t hash_line(
 	const char *label, size_t label_length, const char *tail, size_t tail_length)
 {
@@ -247,8 +247,8 @@ static bool line_has_tail(const struct line *line, const struct cputable_row *ro
 			memcmp(line->tail, row->tail, line->tail_length) == 0);
 }
 
-/* Where the row's line is, or the free slot where it belongs. A numbered line is the latest one
- * of its number, which replaces the former in its slot. */
+/* The slot of the row's line, or the free slot for it. The slot of a number holds the latest line
+ * with this number, which has replaced the former line. */
 static size_t find_slot(const struct interrupts *in, const struct cputable_row *row)
 {
 	size_t mask = in->capacity * 2 - 1;
@@ -292,8 +292,8 @@ static int grow_lines(struct interrupts *in)
 	free(in->slots);
 	in->slots = slots;
 	in->capacity = capacity;
-	/* In the order of their numbers: of two lines with one number the later one must be found,
-	 * so the former is left out. */
+	/* Of two lines with the same label only the later one may be in the table; in this order it
+	 * replaces the former one. */
 	for (size_t i = 0; i < in->n_lines; i++) {
 		struct line *line = &in->lines[i];
 		struct cputable_row row = { .label = line->label,
@@ -307,7 +307,7 @@ static int grow_lines(struct interrupts *in)
 	return 0;
 }
 
-/* A line for a row that has none, or whose line has another text by now. */
+/* Adds a line for a new row, or for a row whose text has changed. */
 static int add_line(struct interrupts *in, const struct cputable_row *row, uint32_t *ret)
 {
 	size_t tail_length = row_tail_length(row), action_length = 0;
@@ -345,7 +345,7 @@ static int add_line(struct interrupts *in, const struct cputable_row *row, uint3
 		memcpy(line.tail, row->tail, tail_length);
 	*ret = (uint32_t)in->n_lines;
 	slot = find_slot(in, row);
-	/* The same interrupt under another name: what it had counted is not new. */
+	/* The same interrupt with a new text: its earlier counts are not new. */
 	if (in->slots[slot] != 0)
 		in->previous[*ret] = in->previous[in->slots[slot] - 1];
 	in->slots[slot] = *ret + 1;
@@ -355,7 +355,7 @@ static int add_line(struct interrupts *in, const struct cputable_row *row, uint3
 
 /* --- Reading. */
 
-/* Whether the row is `line`, as the last reading had it; then its columns are summed too. */
+/* Whether the row is unchanged from `line`; sums the columns of the row as well. */
 static bool match_row(
 	const struct interrupts *in, const struct line *line, struct cputable_row *row)
 {
@@ -469,7 +469,7 @@ int interrupts_read_text(struct interrupts *in, const char *text, size_t length)
 	changed = cputable_take_header(&in->table, in->mask, &at, end);
 	if (changed < 0)
 		return changed;
-	/* The sums are over other CPUs now than they were before. */
+	/* The sums are now over other CPUs than before. */
 	if (changed > 0)
 		in->n_readings = 0;
 	if (in->table.n_wanted == 0)

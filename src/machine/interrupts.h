@@ -5,10 +5,10 @@
  * arch/x86/kernel/irq.c, arch/arm64/kernel/smp.c, arch/powerpc/kernel/irq.c,
  * arch/s390/kernel/irq.c, arch/riscv/kernel/smp.c).
  *
- * A reading is dear on a big machine whatever we do, since the kernel renders every line for every
- * CPU: read it outside of what is measured, and with as few lines in it as the machine has.
- * In the steady state a reading allocates nothing and compares each line with the one that stood
- * in its place before; lines may come and go between two readings.
+ * A reading is expensive on a big machine, because the kernel renders every line for every CPU:
+ * read the file outside of the measurement. In the steady state a reading allocates nothing and
+ * compares each line with the line that was in the same position before; lines may appear and
+ * disappear between two readings.
  */
 #ifndef QUIESCE_MACHINE_INTERRUPTS_H
 #define QUIESCE_MACHINE_INTERRUPTS_H
@@ -21,25 +21,25 @@
 #include "machine/cpumask.h"
 
 enum interrupt_class {
-	/* A device: the numbered lines, and s390's kinds of input and output, which have no
+	/* Devices: the numbered lines, and s390's kinds of input and output, which have no
 	 * numbers. */
 	INTERRUPT_DEVICE,
-	/* The CPU's own tick: LOC, powerpc's BCT, Hyper-V's HVS, s390's CLK and TMR, and numbered
+	/* Timers of the CPU: LOC, powerpc's BCT, Hyper-V's HVS, s390's CLK and TMR, and numbered
 	 * lines whose action is a timer (arch_timer, riscv-timer, hpet2, twd, timer). */
 	INTERRUPT_TIMER,
 	/* Sent by another CPU: RES, CAL, TLB, IPI0 and on, powerpc's DBL and IPI, s390's EXC and
 	 * EMS. */
 	INTERRUPT_IPI,
-	/* TRM, the thermal event interrupt of x86, and powerpc's TAU. (THR is not one: it is the
-	 * threshold of corrected machine checks.) */
+	/* TRM, the thermal event interrupt of x86, and powerpc's TAU. (THR is not thermal: it is
+	 * the threshold of corrected machine checks.) */
 	INTERRUPT_THERMAL,
-	/* NMI, PMI, MCE, MCP, IWI (irq_work, raised by the CPU itself) and whatever else. */
+	/* NMI, PMI, MCE, MCP, IWI (irq_work, raised by the CPU itself) and any other. */
 	INTERRUPT_OTHER,
 };
 
 /*
- * The class of a row of /proc/interrupts by its label (without the colon, at least one byte) and
- * what stands behind its columns. s390's sums of other rows are INTERRUPT_OTHER.
+ * The class of a row of /proc/interrupts, from its label (without the colon, at least one byte) and
+ * the text after its columns. s390's sums of other rows are INTERRUPT_OTHER.
  */
 enum interrupt_class interrupts_classify(
 	const char *label, size_t label_length, const char *tail, size_t tail_length);
@@ -48,11 +48,11 @@ struct interrupts;
 
 /* A line that fired between two readings. */
 struct interrupt_delta {
-	/* A number for the line that stays for the life of the reader and always stands for the
-	 * same name; counted from 0 without gaps. */
+	/* A number of the line, counted from 0 without gaps. During the life of the reader it
+	 * always means the same name. */
 	uint32_t line;
-	/* "38: virtio2-input.0", "LOC: Local timer interrupts": label and what is behind it, as
-	 * the kernel has it. Lives as long as the reader. */
+	/* "38: virtio2-input.0", "LOC: Local timer interrupts": the kernel's label and the text
+	 * after the columns. Valid as long as the reader. */
 	const char *name;
 	enum interrupt_class class;
 	uint64_t delta; /* at least 1 */
@@ -61,7 +61,7 @@ struct interrupt_delta {
 #define INTERRUPTS_PATH "/proc/interrupts"
 
 /*
- * A reader for the CPUs of mask, which is copied, with /proc/interrupts kept open. Nothing is read
+ * A reader for the CPUs of mask, which is copied. It keeps /proc/interrupts open, and reads nothing
  * yet. -ENOENT where the kernel has no such file.
  */
 int interrupts_open(const struct cpumask *mask, struct interrupts **ret);
@@ -70,10 +70,9 @@ void interrupts_free(struct interrupts *interrupts);
 DEFINE_CLEANUP(interrupts, interrupts_free);
 
 /*
- * Takes a reading; the one before it is kept beside it, the one before that is dropped.
- * -ENODEV when none of the mask's CPUs is online, -EBADMSG when the file has no header, -ENOMEM.
- * After a failure the last two readings are as they were or, where that cannot be, no longer
- * comparable.
+ * Takes a reading and keeps the previous one; older ones are dropped. -ENODEV when none of the
+ * mask's CPUs is online, -EBADMSG when the file has no header, -ENOMEM. After a failure the last
+ * two readings are either unchanged or no longer comparable.
  */
 int interrupts_read(struct interrupts *interrupts);
 
@@ -92,29 +91,28 @@ bool interrupts_comparable(const struct interrupts *interrupts);
  *	while (interrupts_diff(interrupts, &cursor, &delta))
  *		...
  *
- * Nothing when the readings are not comparable. The kernel's counters are unsigned int and wrap;
- * one wrap between the readings is seen through. A line that was not there before had fired 0
- * times. A difference of 2^31 or more is no number of interrupts but a line that was taken down
- * and set up again under the same number: then what it counted since is what is given.
- * Lines that count for the whole machine (ERR, MIS) and s390's sums of other lines (EXT, I/O, AIO)
- * are left out.
+ * Returns nothing when the readings are not comparable. The kernel's counters are unsigned int and
+ * wrap; one wrap between the readings is handled. A line that is new counts from 0. A difference of
+ * 2^31 or more means that the line was removed and set up again under the same number: then the
+ * difference is the new line's count. Lines that count for the whole machine (ERR, MIS) and s390's
+ * sums of other lines (EXT, I/O, AIO) are left out.
  */
 bool interrupts_diff(
 	const struct interrupts *interrupts, size_t *cursor, struct interrupt_delta *ret);
 
-/* As interrupts_open() and interrupts_read(), on text instead of the file; `text` is as long as
- * `length` says and need not end with NUL. */
+/* As interrupts_open() and interrupts_read(), on a text instead of the file; the text has `length`
+ * bytes and need not be NUL-terminated. */
 int interrupts_new(const struct cpumask *mask, struct interrupts **ret);
 int interrupts_read_text(struct interrupts *interrupts, const char *text, size_t length);
-/* The same for a text that is known to say what the one before it said. */
+/* Takes a reading whose text is known to equal the previous one. */
 int interrupts_repeat(struct interrupts *interrupts);
 
 /*
- * Whether the total of /proc/stat moves with each interrupt that a line for each CPU counts
- * (fs/proc/stat.c: show_stat()). Arm64 counts all of them in one place. On x86 some are missing in
- * it (arch/x86/kernel/irq.c: arch_irq_stat_cpu()): TLB shootdowns, which come with a function call,
- * and the hardly ever alone posted interrupts of guests and deferred errors, all of which are no
- * evidence against anybody. Of others nobody has looked.
+ * Whether the total of /proc/stat changes with each interrupt that a per-CPU line counts
+ * (fs/proc/stat.c: show_stat()). Arm64 counts all interrupts in one place. On x86 the total lacks
+ * some (arch/x86/kernel/irq.c: arch_irq_stat_cpu()): TLB shootdowns, which come with a function
+ * call, and posted interrupts of guests and deferred errors, which hardly ever come alone; none of
+ * these decides anything here. Other architectures have not been checked.
  */
 bool interrupts_have_total(void);
 

@@ -95,8 +95,8 @@ int irqlines_take_names(struct irqlines *lines, const char *text)
 			continue;
 		key.number = (unsigned)number;
 		line = bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
-		/* The last word. A line without an action ends in a count or in its trigger,
-		 * "5-edge". */
+		/* The action is the last word. A line without an action ends in a count or in its
+		 * trigger, "5-edge". */
 		blank = memrchr(row.columns, ' ', (size_t)(row.end - row.columns));
 		if (!line || line->action || !blank || blank + 1 == row.end ||
 			(blank[1] >= '0' && blank[1] <= '9'))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The numbered interrupts, and which CPUs they go to: /proc/irq
+ * The numbered interrupts and their affinities: /proc/irq
  * (Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c in 6.1, 6.12, 7.2).
  */
 #ifndef QUIESCE_MACHINE_IRQLINE_H
@@ -15,39 +15,41 @@
 
 struct irqline {
 	unsigned number;
-	char *action; /* who it belongs to; NULL when unknown */
+	char *action; /* the names of the handlers' owners; NULL when unknown */
 };
 
-/* All below /proc/irq, by number, and that directory, below which each is looked at. */
+/* All lines of /proc/irq, sorted by number, and the open directory. */
 struct irqlines {
 	struct irqline *items;
 	size_t n;
-	DIR *directory; /* NULL: as in a struct of zeros, of no lines */
+	DIR *directory; /* NULL in an all-zero struct, which has no lines */
 };
 
-/* -ENOENT on a machine, or in a container, without /proc/irq. Actions are NULL. */
+/* -ENOENT on a machine, or in a container, without /proc/irq. The actions are NULL. */
 int irqlines_read(struct irqlines *ret);
-/* The directory alone, for who knows the numbers. */
+/* Opens the directory alone, for callers that know the numbers. */
 int irqlines_open(struct irqlines *ret);
-/* Fills in the actions from /proc/interrupts, which is dear on a big machine; those that it does
- * not tell stay NULL. -ENOMEM. */
+/* Fills in the actions from /proc/interrupts, which is expensive on a big machine; actions that are
+ * not in this file stay NULL. -ENOMEM. */
 int irqlines_name(struct irqlines *lines);
-/* The same from its text. */
+/* The same from the text of /proc/interrupts. */
 int irqlines_take_names(struct irqlines *lines, const char *text);
 void irqlines_clear(struct irqlines *lines);
 
-/* Who a line belongs to, malloc'd, from /sys/kernel/irq/N/actions ("nvme0q3", "i801_smbus,xhci");
- * -ENOENT where the kernel does not tell there. */
+/* The actions of a line, malloc'd, from /sys/kernel/irq/N/actions ("nvme0q3", "i801_smbus,xhci");
+ * -ENOENT where the kernel has no such file or it is empty. */
 int irqline_read_action(unsigned number, char **ret);
 
-/* Where a line may go. -ENOENT when it is gone meanwhile; -ENODATA where it is there, and its file
- * is not, or is empty; -EINVAL for what is no list; the errno of reading it. */
+/* The requested affinity of a line: smp_affinity_list. -ENOENT when the line has been removed;
+ * -ENODATA where the line exists and the file does not, or is empty; -EINVAL for an invalid list;
+ * the errno of reading the file. */
 int irqline_read_wish(const struct irqlines *lines, unsigned number, struct cpumask *ret);
-/* Where it really goes, as far as the chip tells; -ENOENT where it does not: on a machine whose
- * chip has no say of its own the wish is then the truth. Else as above. */
+/* The effective affinity of a line, as far as the interrupt chip tells; -ENOENT where the chip does
+ * not tell: then the requested affinity is in force. Other errors as above. */
 int irqline_read_effective(const struct irqlines *lines, unsigned number, struct cpumask *ret);
-/* From 6.12 on the wish of a line that cannot be moved (per CPU, or managed by the kernel) has no
- * mode bit for writing. Before that only an attempt tells, and this says true. */
+/* Whether the affinity of a line can be changed. From 6.12 on, smp_affinity_list of a line that
+ * cannot be moved (per CPU, or managed by the kernel) is read-only. On older kernels only an
+ * attempt tells, and this function returns true. */
 bool irqline_may_move(const struct irqlines *lines, unsigned number);
 
 #endif

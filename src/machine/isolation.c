@@ -17,15 +17,16 @@
 #define CGROUP_DIR "/sys/fs/cgroup"
 
 enum {
-	/* A partition's parent must be a partition root itself (remote ones came with the kernels
-	 * that have the root file), and nobody nests them deeply. */
+	/* The parent of a partition must be a partition root itself (kernels with remote partitions
+	 * also have cpuset.cpus.isolated), and partitions are not nested deeply in practice. */
 	PARTITION_DEPTH = 2,
-	/* Services and sessions of a large host; a bound on what a misuse of cgroups costs us. */
+	/* Enough for the services and sessions of a large host; bounds the time on a host with far
+	 * too many cgroups. */
 	PARTITION_DIRS_MAX = 8192,
 	PROC_CGROUP_MAX = 256 * 1024,
 };
 
-/* Where cgroup v2 is mounted; only its root has this file on hybrids too. */
+/* The mount point of cgroup v2; only its root has this file, on hybrid systems too. */
 static const char *find_v2_mount(void)
 {
 	if (access(CGROUP_DIR "/cgroup.controllers", F_OK) == 0)
@@ -38,13 +39,13 @@ static const char *find_v2_mount(void)
 struct partition_walk {
 	struct isolation_partitions found;
 	size_t capacity;
-	struct text path; /* of the cgroup that is looked at */
+	struct text path; /* of the current cgroup */
 	struct cpumask *scratch;
 	unsigned dirs_left;
 	int error;
 };
 
-/* Adds the cgroup that is looked at, with the CPUs in `scratch`. */
+/* Adds the current cgroup, with the CPUs in `scratch`. */
 static void add_partition(struct partition_walk *walk, const char *state)
 {
 	struct isolation_partition *item;
@@ -70,7 +71,7 @@ static void add_partition(struct partition_walk *walk, const char *state)
 		walk->error = -ENOMEM;
 }
 
-/* cpuset.cpus.partition, "" where it says nothing of interest; negative where there is none. */
+/* Reads cpuset.cpus.partition: "" for a member; negative where there is no such file. */
 static int read_v2_state(int fd, char state[FILE_ATTR_SIZE])
 {
 	int r = file_read_line(fd, "cpuset.cpus.partition", state, FILE_ATTR_SIZE);
@@ -82,7 +83,8 @@ static int read_v2_state(int fd, char state[FILE_ATTR_SIZE])
 	return r;
 }
 
-/* v1 (Documentation/admin-guide/cgroup-v1/cpusets.rst), below a root that does not balance. */
+/* v1 (Documentation/admin-guide/cgroup-v1/cpusets.rst). note_balancing() adds whether the root
+ * balances load. */
 static int read_v1_state(int fd, char state[FILE_ATTR_SIZE])
 {
 	uint64_t exclusive;
@@ -92,13 +94,13 @@ static int read_v1_state(int fd, char state[FILE_ATTR_SIZE])
 	return r;
 }
 
-static void look_at_cgroup(struct partition_walk *walk, int fd, int depth, bool v1)
+static void read_partition(struct partition_walk *walk, int fd, int depth, bool v1)
 {
 	char state[FILE_ATTR_SIZE];
 	int r = v1 ? read_v1_state(fd, state) : read_v2_state(fd, state);
 
-	/* The root has no such file in v2, and says nothing of interest in v1. -ENODEV: the cgroup
-	 * has gone (fs/kernfs/file.c). */
+	/* The root has no such file in v2, and its state is not of interest in v1. -ENODEV: the
+	 * cgroup has been removed (fs/kernfs/file.c). */
 	if (r < 0 && r != -ENOENT && r != -ENODEV && depth > 0)
 		walk->found.n_unread++;
 	if (r < 0 || !*state || depth == 0)
@@ -110,7 +112,7 @@ static void look_at_cgroup(struct partition_walk *walk, int fd, int depth, bool 
 	add_partition(walk, state);
 }
 
-/* Takes fd over. */
+/* Closes fd. */
 static void walk_cgroups(struct partition_walk *walk, int fd, int depth, bool v1)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
@@ -121,9 +123,9 @@ static void walk_cgroups(struct partition_walk *walk, int fd, int depth, bool v1
 		close(fd);
 		return;
 	}
-	look_at_cgroup(walk, fd, depth, v1);
-	/* Where a cgroup of v2 has no such file, those below have none either: the controller is
-	 * handed down level by level. */
+	read_partition(walk, fd, depth, v1);
+	/* Where a v2 cgroup lacks this file, its descendants lack it too: the controller is enabled
+	 * level by level. */
 	if (!v1 && depth > 0 && faccessat(fd, "cpuset.cpus.partition", F_OK, 0) < 0)
 		return;
 	if (depth == PARTITION_DEPTH)
@@ -163,7 +165,7 @@ static void walk_mount(struct partition_walk *walk, const char *mount, bool v1)
 		walk_cgroups(walk, fd, 0, v1);
 }
 
-/* In v1 the root balances over everything until it is told not to. */
+/* In v1 the root balances load over all CPUs unless cpuset.sched_load_balance is 0. */
 static int note_balancing(struct isolation_partitions *found, size_t first)
 {
 	uint64_t balance;
@@ -244,7 +246,7 @@ static int read_isolated_partitions(struct cpumask *ret)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < partitions.n; i++) {
-		/* "isolated invalid (reason)" is no partition. */
+		/* "isolated invalid (reason)" is not a partition. */
 		if (strcmp(partitions.items[i].state, "isolated") == 0)
 			cpumask_or(ret, ret, partitions.items[i].cpus);
 	}
@@ -282,7 +284,7 @@ void isolation_free(struct isolation *isolation)
 	free(isolation);
 }
 
-/* Whether the list "cpu,cpuset" of n characters has that controller. */
+/* Whether a list of n characters such as "cpu,cpuset" contains the controller. */
 static bool has_controller(const char *list, size_t n, const char *controller)
 {
 	while (n > 0) {
@@ -301,7 +303,7 @@ static bool has_controller(const char *list, size_t n, const char *controller)
 	return false;
 }
 
-static bool leads_out(const char *path)
+static bool leaves_namespace(const char *path)
 {
 	for (const char *p = path; (p = strstr(p, "/..")); p += 3) {
 		if (p[3] == '/' || p[3] == '\0')
@@ -328,7 +330,7 @@ int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret)
 			bool v2 = n == 0 && text_starts_with(text, "0:");
 
 			path++;
-			/* The v1 line counts wherever it stands. */
+			/* The v1 line is preferred, wherever it is. */
 			if (v1 || (v2 && !cpuset.v1)) {
 				isolation_cpuset_clear(&cpuset);
 				cpuset.v1 = v1;
@@ -343,7 +345,7 @@ int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret)
 		}
 		text = *end ? end + 1 : end;
 	}
-	if (!cpuset.path || cpuset.path[0] != '/' || leads_out(cpuset.path)) {
+	if (!cpuset.path || cpuset.path[0] != '/' || leaves_namespace(cpuset.path)) {
 		isolation_cpuset_clear(&cpuset);
 		return -ENODATA;
 	}
@@ -358,7 +360,8 @@ void isolation_cpuset_clear(struct isolation_cpuset *cpuset)
 	*cpuset = (struct isolation_cpuset){ 0 };
 }
 
-/* From the cgroup at mount + path upwards. *path is cut to where the list was found. */
+/* Reads the list of the cgroup at mount + path or of its nearest ancestor that has one. *path is
+ * truncated to the cgroup where the list was found. */
 static int read_effective(
 	const char *mount, char *path, const char *const files[], struct cpumask *ret)
 {
@@ -369,8 +372,8 @@ static int read_effective(
 		dir = NULL;
 		return -ENOMEM;
 	}
-	/* A cgroup that is not to be seen at its place (a container with its own mount) says that
-	 * the ancestors there are not ours either. */
+	/* If the cgroup is not visible below this mount (a container with its own mount), the
+	 * ancestors there are not ours either. */
 	if (access(dir, F_OK) < 0)
 		return -errno;
 	for (;;) {
@@ -437,7 +440,7 @@ out:
 	return r;
 }
 
-/* Asks the kernel for everything and looks what it gives. */
+/* Requests all CPUs from the kernel and reads back what it granted. */
 static int probe_allowed(struct cpumask *ret)
 {
 	unsigned long former[CPUMASK_BYTES / sizeof(unsigned long)];
@@ -455,9 +458,9 @@ static int probe_allowed(struct cpumask *ret)
 	return r;
 }
 
-/* What the cgroup says, unless it cannot be about us: no thread's affinity is larger than its
- * cpuset, so a list without CPUs that we have is somebody else's (a container that sees the host's
- * cgroups, or the other way round). */
+/* Reads the CPUs of this process's cgroup. A thread's affinity is never larger than its cpuset, so
+ * a list that lacks CPUs of our affinity is another process's cgroup (a container that sees the
+ * host's cgroups, or the reverse): -ENODATA. */
 static int read_own_cpuset(struct cpumask *ret, char **ret_path)
 {
 	_cleanup_(cpumask) struct cpumask *self = NULL;
@@ -479,7 +482,7 @@ static int read_own_cpuset(struct cpumask *ret, char **ret_path)
 	return 0;
 }
 
-/* As isolation_read_allowed(); *ret_path is the cgroup that said so, NULL after a probe. */
+/* As isolation_read_allowed(); *ret_path is the cgroup, or NULL after a probe. */
 static int read_allowed(struct cpumask *ret, char **ret_path)
 {
 	_cleanup_(cpumask) struct cpumask *allowed = NULL;

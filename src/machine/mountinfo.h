@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-/* A mounted hierarchy of cpusets of cgroup v1. */
+/* A mount of a cpuset hierarchy of cgroup v1. */
 struct mountinfo_cpuset {
-	char *point; /* in the line */
-	bool whole;  /* its directory is the root of the hierarchy, which nobody can write */
+	char *point; /* points into the line */
+	bool whole;  /* the mount shows the root of the hierarchy, whose files nobody can write */
 };
 
-/* A line, which is cut up; false when it is no such mount. */
+/* Parses a line of mountinfo, which is modified; false when it is not such a mount. */
 bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret);
 
 #endif

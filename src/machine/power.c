@@ -14,7 +14,7 @@ enum {
 	WORD_SIZE = 64,
 };
 
-/* The length; 0 for an empty one. */
+/* The length of the word; 0 for an empty file. */
 static int read_word(int dirfd, const char *supply, const char *name, char word[WORD_SIZE])
 {
 	char path[512];
@@ -23,15 +23,15 @@ static int read_word(int dirfd, const char *supply, const char *name, char word[
 	return file_read_attr(dirfd, path, word, WORD_SIZE);
 }
 
-/* What the supplies say together. */
+/* The supplies taken together. */
 struct supplies {
 	bool seen;
 	bool online;
 	bool discharging;
-	bool unread; /* what one would have said */
+	bool unread; /* a decisive file could not be read */
 };
 
-static void look_at_supply(int dirfd, const char *supply, struct supplies *supplies)
+static void read_supply(int dirfd, const char *supply, struct supplies *supplies)
 {
 	char word[WORD_SIZE], path[512];
 	uint64_t value;
@@ -41,7 +41,7 @@ static void look_at_supply(int dirfd, const char *supply, struct supplies *suppl
 		return;
 	r = read_word(dirfd, supply, "type", word);
 	if (r <= 0) {
-		/* Every supply has its type, and may be gone meanwhile. */
+		/* Every supply has a type; -ENOENT means that the supply was removed meanwhile. */
 		supplies->unread = supplies->unread || r != -ENOENT;
 		return;
 	}
@@ -63,7 +63,7 @@ static void look_at_supply(int dirfd, const char *supply, struct supplies *suppl
 	}
 	snprintf(path, sizeof(path), "%s/online", supply);
 	r = file_read_attr_u64(dirfd, path, &value);
-	/* Those that are there to be charged have none. */
+	/* Supplies that are charged themselves have no `online` file. */
 	supplies->unread = supplies->unread || (r < 0 && r != -ENOENT);
 	supplies->online = supplies->online || (r == 0 && value > 0);
 }
@@ -78,7 +78,7 @@ enum power_source power_read_source(void)
 		return errno == ENOENT ? POWER_NONE : POWER_UNKNOWN;
 	while ((entry = readdir(dir))) {
 		if (entry->d_name[0] != '.')
-			look_at_supply(dirfd(dir), entry->d_name, &supplies);
+			read_supply(dirfd(dir), entry->d_name, &supplies);
 	}
 	if (supplies.online)
 		return POWER_AC;

@@ -84,7 +84,7 @@ int procstat_parse_times(const struct cpumask *mask, const char *text, size_t le
 	const char *at = text, *end = text + length, *newline;
 	int last = cpumask_last(mask);
 
-	/* The rows stand first, in the order of their CPUs. */
+	/* The rows of the CPUs are first, in ascending order. */
 	for (; at < end; at = newline + 1) {
 		const char *cursor = at + 3;
 		uint64_t cpu;
@@ -95,7 +95,7 @@ int procstat_parse_times(const struct cpumask *mask, const char *text, size_t le
 			return -EAGAIN;
 		if (strncmp(at, "cpu", 3) != 0)
 			goto finish;
-		/* "cpu  ": all CPUs together. */
+		/* "cpu ": the sums of all CPUs. */
 		if (*cursor == ' ')
 			continue;
 		if (parse_next_u64(&cursor, &cpu) < 0 || *cursor != ' ' || cpu > INT_MAX)
@@ -123,7 +123,7 @@ int procstat_take_times(
 {
 	int r = procstat_parse_times(p->mask, text, length, p->tick_ns, ret);
 
-	/* Nothing follows. */
+	/* The text is complete, so a missing row is an error. */
 	return r == -EAGAIN ? -EBADMSG : r;
 }
 
@@ -144,7 +144,7 @@ int procstat_read_times(struct procstat *p, struct procstat_times *ret)
 		r = procstat_parse_times(p->mask, p->text, (size_t)n, p->tick_ns, ret);
 		if (r != -EAGAIN)
 			return r;
-		/* The end of the file, and still among the rows. */
+		/* The file ends within the rows of the CPUs. */
 		if ((size_t)n < p->text_size || p->text_size >= STAT_MAX_SIZE)
 			return -EBADMSG;
 		size = p->text_size * 2;
@@ -164,7 +164,7 @@ static int softirq_kind(const char *name, size_t length)
 		if (strlen(softirq_names[i]) == length &&
 			memcmp(softirq_names[i], name, length) == 0)
 			return (int)i;
-	/* Its name before Linux 4.5. */
+	/* The name of IRQ_POLL before Linux 4.5. */
 	if (length == strlen("BLOCK_IOPOLL") && memcmp(name, "BLOCK_IOPOLL", length) == 0)
 		return softirq_kind("IRQ_POLL", strlen("IRQ_POLL"));
 	return -1;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel counted on a set of CPUs since boot: busy and stolen time from /proc/stat,
- * softirqs from /proc/softirqs; and the load of the whole machine from /proc/loadavg. Take a
- * reading before and one after, and subtract.
+ * What the kernel has counted on a set of CPUs since boot: busy and stolen time from /proc/stat,
+ * softirqs from /proc/softirqs; and the load of the whole machine from /proc/loadavg. Callers
+ * subtract two readings.
  *
- * Two readers: one that keeps /proc/stat open and reads it by one pread(2) in the steady state, and
- * one that is given the texts. The kernel renders /proc/stat whole at the first byte
- * (fs/proc/stat.c is a single_open() file), so a short read does not save it the `intr` line; it
- * saves the copy, and us the parsing: only as many bytes are asked for as hold the rows of the
+ * There are two readers: one keeps /proc/stat open and reads it by one pread(2) in the steady
+ * state, the other is given the texts. The kernel renders the whole of /proc/stat at the first byte
+ * (fs/proc/stat.c is a single_open() file), so a short read does not save the kernel the `intr`
+ * line; it saves the copy and our parsing: only as many bytes are requested as hold the rows of the
  * mask's CPUs.
  */
 #ifndef QUIESCE_MACHINE_PROCSTAT_H
@@ -28,14 +28,14 @@ struct procstat;
 /* Sums over the mask's CPUs. /proc/stat counts in ticks of 1/sysconf(_SC_CLK_TCK) s, which is 10 ms
  * on all architectures but alpha and ia64, so a difference can be off by one tick per CPU. */
 struct procstat_times {
-	/* user + nice + system + irq + softirq (guests are part of user). Tick-based accounting
-	 * (no CONFIG_VIRT_CPU_ACCOUNTING_GEN) can miss what runs between ticks altogether. */
+	/* user + nice + system + irq + softirq (guests are part of user). Tick-based accounting (no
+	 * CONFIG_VIRT_CPU_ACCOUNTING_GEN) can miss work between ticks altogether. */
 	int64_t busy_ns;
-	/* The hypervisor ran somebody else while this CPU wanted to run. Always 0 where the
-	 * hypervisor does not tell. */
+	/* Time in which this CPU wanted to run and the hypervisor ran another guest. Always 0 where
+	 * the hypervisor does not tell. */
 	int64_t steal_ns;
-	/* How many CPUs of the mask had a row. Offline ones have none: subtract two readings only
-	 * where this is equal. */
+	/* How many CPUs of the mask had a row. Offline CPUs have none: subtract two readings only
+	 * where this number is equal. */
 	unsigned n_cpus;
 };
 
@@ -43,8 +43,8 @@ struct procstat_times {
 #define PROCSTAT_N_SOFTIRQS 10
 
 struct procstat_softirqs {
-	/* By kind, see procstat_softirq_name(). The kernel's unsigned int, wraps: subtract as
-	 * uint32_t. */
+	/* Indexed by kind, see procstat_softirq_name(). The kernel's unsigned int wraps: subtract
+	 * as uint32_t. */
 	uint32_t counts[PROCSTAT_N_SOFTIRQS];
 };
 
@@ -54,22 +54,22 @@ struct procstat_load {
 	unsigned runnable;
 };
 
-/* A reader of /proc/stat for the CPUs of mask, which is copied. A file that is not there makes
- * procstat_read_times() fail with the open's errno, not this one. */
+/* A reader of /proc/stat for the CPUs of mask, which is copied. Where the file does not exist, this
+ * function succeeds and procstat_read_times() fails with the errno of the open. */
 int procstat_open(const struct cpumask *mask, struct procstat **ret);
 void procstat_free(struct procstat *procstat);
 
 DEFINE_CLEANUP(procstat, procstat_free);
 
-/* -ENODEV when no CPU of the mask is online, -EBADMSG when the file is not what it should be. */
+/* -ENODEV when no CPU of the mask is online, -EBADMSG when the file has another format. */
 int procstat_read_times(struct procstat *procstat, struct procstat_times *ret);
 
-/* "HI", "TIMER", ...: the kernel's name of a kind, a static string; NULL from
- * PROCSTAT_N_SOFTIRQS on. */
+/* "HI", "TIMER", ...: the kernel's name of a kind, a static string; NULL from PROCSTAT_N_SOFTIRQS
+ * on. */
 const char *procstat_softirq_name(size_t kind);
 
-/* A reader that is given the texts of /proc/stat and /proc/softirqs, each as long as `length` says.
- * Softirqs of kinds that procstat_softirq_name() does not know are left out. Errors as above. */
+/* A reader that is given the texts of /proc/stat and /proc/softirqs; each has `length` bytes.
+ * Softirqs of unknown kinds are left out. Errors as above. */
 int procstat_new(const struct cpumask *mask, struct procstat **ret);
 int procstat_take_times(const struct procstat *procstat, const char *text, size_t length,
 	struct procstat_times *ret);
@@ -78,7 +78,7 @@ int procstat_take_softirqs(
 
 /*
  * The same without a reader. `text` may be the beginning of /proc/stat: -EAGAIN when rows of the
- * mask may follow behind its end. tick_ns is the length of a tick.
+ * mask may follow after its end. tick_ns is the length of a tick.
  */
 int procstat_parse_times(const struct cpumask *mask, const char *text, size_t length,
 	int64_t tick_ns, struct procstat_times *ret);

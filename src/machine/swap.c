@@ -23,8 +23,7 @@ void swap_areas_clear(struct swap_areas *areas)
 	*areas = (struct swap_areas){ 0 };
 }
 
-/* "/dev/dm-1  partition  8388604  13312  -2", cut up; false for anything else, such as the
- * heading. */
+/* Splits "/dev/dm-1 partition 8388604 13312 -2"; false for anything else, such as the heading. */
 static bool parse_line(char *line, struct swap_area *ret)
 {
 	enum {
@@ -111,7 +110,7 @@ int swap_read(uint64_t *ret_size, uint64_t *ret_used)
 	r = swap_areas_parse(text, &areas);
 	if (r < 0)
 		return r;
-	/* The heading is no area. */
+	/* The heading is a line, but not an area. */
 	if (areas.n + 1 != n_lines) {
 		swap_areas_clear(&areas);
 		return -EBADMSG;

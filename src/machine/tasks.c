@@ -20,7 +20,7 @@ enum {
 	PF_KTHREAD = 0x00200000,
 	PF_NO_SETAFFINITY = 0x04000000,
 
-	/* Fields behind the name, counted from the state, which is field 3 of proc(5). */
+	/* Fields after the name, counted from the state, which is field 3 of proc(5). */
 	FIELD_FLAGS = 9 - 3,
 	FIELD_THREADS = 20 - 3,
 	FIELD_START = 22 - 3,
@@ -29,7 +29,7 @@ enum {
 	TASKS_MAX = 4 * 1024 * 1024,
 };
 
-/* The number of that field behind the name; signed ones in front of it are skipped. */
+/* The number in a field after the name; fields before it may be signed. */
 static int parse_field(const char *at, int field, uint64_t *ret)
 {
 	for (int i = 0; i < field; i++) {
@@ -43,7 +43,7 @@ static int parse_field(const char *at, int field, uint64_t *ret)
 
 int tasks_parse_stat(const char *text, struct task *ret)
 {
-	/* The name may hold blanks and parentheses. */
+	/* The name may contain blanks and parentheses. */
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	const char *tid_at = text;
 	struct task task = *ret;
@@ -78,30 +78,30 @@ int tasks_parse_stat(const char *text, struct task *ret)
 struct reading {
 	struct tasks *tasks;
 	size_t capacity;
-	bool whole; /* all threads */
-	unsigned long quiet[CPUMASK_BYTES / sizeof(unsigned long)];
+	bool all_threads; /* all threads */
+	unsigned long set[CPUMASK_BYTES / sizeof(unsigned long)];
 };
 
-/* -ESRCH for what is gone, or closed to us where we are not root, which is how processes are; else
- * the error itself, which says nothing of them. */
-static int hide(int r)
+/* Maps an error to -ESRCH when the process has ended or is closed to an ordinary user; any other
+ * error is our own and is returned as it is. */
+static int map_task_error(int r)
 {
 	bool closed = (r == -EACCES || r == -EPERM) && geteuid() != 0;
 
 	return r == -ENOENT || r == -EINVAL || closed ? -ESRCH : r;
 }
 
-/* Where a thread may run; -ESRCH when it is gone. */
+/* Reads the affinity of a thread; -ESRCH when it has ended. */
 static int read_affinity(const struct reading *reading, pid_t tid, struct task *task)
 {
 	unsigned long mask[CPUMASK_BYTES / sizeof(unsigned long)] = { 0 };
 	unsigned long in = 0, out = 0;
 
 	if (sched_getaffinity(tid, sizeof(mask), (cpu_set_t *)mask) < 0)
-		return hide(-errno);
+		return map_task_error(-errno);
 	for (size_t i = 0; i < ARRAY_SIZE(mask); i++) {
-		in |= mask[i] & reading->quiet[i];
-		out |= mask[i] & ~reading->quiet[i];
+		in |= mask[i] & reading->set[i];
+		out |= mask[i] & ~reading->set[i];
 	}
 	task->may = in != 0;
 	task->only = in != 0 && out == 0;
@@ -126,7 +126,7 @@ static int add_task(struct reading *reading, const struct task *task)
 	return 0;
 }
 
-/* 1 when it was added, 0 when it is of no interest, -ESRCH when it shows nothing. */
+/* 1 when the task was added, 0 when it may not run on the mask, -ESRCH when it cannot be read. */
 static int read_task(struct reading *reading, int proc, pid_t pid, pid_t tid)
 {
 	struct task task = { .pid = pid };
@@ -136,17 +136,17 @@ static int read_task(struct reading *reading, int proc, pid_t pid, pid_t tid)
 	r = read_affinity(reading, tid, &task);
 	if (r < 0)
 		return r;
-	if (tid != pid && !task.may && !reading->whole)
+	if (tid != pid && !task.may && !reading->all_threads)
 		return 0;
-	/* Of the first thread the process's own file says the same, in what is read here, and the
-	 * kernel has half of the directories to make up for it. */
+	/* For the first thread, the process's own file has the same fields, and the kernel has to
+	 * create only half of the directories. */
 	if (tid == pid)
 		snprintf(path, sizeof(path), "%d/stat", pid);
 	else
 		snprintf(path, sizeof(path), "%d/task/%d/stat", pid, tid);
 	r = file_read_attr(proc, path, text, sizeof(text));
 	if (r < 0)
-		return hide(r);
+		return map_task_error(r);
 	if (tasks_parse_stat(text, &task) < 0)
 		return -ESRCH;
 	r = add_task(reading, &task);
@@ -164,7 +164,7 @@ static int read_threads(struct reading *reading, int proc, pid_t pid)
 	snprintf(path, sizeof(path), "%d/task", pid);
 	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
-		r = hide(-errno);
+		r = map_task_error(-errno);
 		return r == -ESRCH ? 0 : r;
 	}
 	dir = fdopendir(fd);
@@ -181,8 +181,8 @@ static int read_threads(struct reading *reading, int proc, pid_t pid)
 		if (r < 0 && r != -ESRCH)
 			return r;
 	}
-	/* A process that ends while its threads are read has none. */
-	r = hide(-errno);
+	/* A process that ends during the loop has no more threads. */
+	r = map_task_error(-errno);
 	return r == -ESRCH ? 0 : r;
 }
 
@@ -226,8 +226,8 @@ int tasks_read(const struct cpumask *mask, struct tasks **ret)
 	if (!tasks)
 		return -ENOMEM;
 	reading.tasks = tasks;
-	reading.whole = !mask;
-	r = mask ? cpumask_export(mask, reading.quiet, sizeof(reading.quiet)) : 0;
+	reading.all_threads = !mask;
+	r = mask ? cpumask_export(mask, reading.set, sizeof(reading.set)) : 0;
 	if (r == 0)
 		r = read_processes(&reading, dir);
 	if (r < 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which tasks (threads, of programs and of the kernel) there are, from /proc/PID/stat and
- * /proc/PID/task/TID/stat (proc(5)) and sched_getaffinity(2): who may run on a set of CPUs, and who
- * was there last. Needs no root, unless /proc is mounted with hidepid.
+ * The tasks of the machine (threads of programs and of the kernel), from /proc/PID/stat and
+ * /proc/PID/task/TID/stat (proc(5)) and sched_getaffinity(2): which tasks may run on a set of CPUs,
+ * and where each ran last. Needs no root, unless /proc is mounted with hidepid.
  *
- * For a look at a machine, not for evidence: tasks come and go while it lasts.
+ * The list is not an atomic snapshot: tasks come and go while it is read.
  */
 #ifndef QUIESCE_MACHINE_TASKS_H
 #define QUIESCE_MACHINE_TASKS_H
@@ -20,38 +20,39 @@
 struct task {
 	pid_t pid; /* of its process */
 	pid_t tid;
-	char comm[64]; /* as the kernel has it: 15 bytes of a program's name, more of a kworker's */
-	char state;    /* 'R' runs or wants to */
-	uint64_t start; /* when it began, in clock ticks since boot: with tid it names one thread */
-	int cpu;	/* where it was last, or is now */
-	bool kernel;	/* a thread of the kernel */
+	char comm[64]; /* the kernel's name: 15 bytes for a program, more for a kworker */
+	char state;    /* 'R': running or runnable */
+	uint64_t
+		start; /* start time in clock ticks since boot: with tid it identifies one thread */
+	int cpu;       /* the CPU that it runs on or ran on last */
+	bool kernel;   /* a thread of the kernel */
 	bool is_single; /* the only thread of its process */
-	/* It has ended, and is listed until its parent asks for its status. Cpusets leave it alone.
-	 */
+	/* A zombie: it has ended, and is listed until its parent waits for it. Cpusets do not move
+	 * it. */
 	bool dead;
-	/* Nobody can move it: PF_NO_SETAFFINITY (include/linux/sched.h). */
+	/* Its affinity cannot be changed: PF_NO_SETAFFINITY (include/linux/sched.h). */
 	bool bound;
-	bool worker; /* of a workqueue, whose mask decides where it may go: PF_WQ_WORKER */
-	bool may;    /* it may run on a CPU of the set */
-	bool only;   /* and nowhere else */
+	bool worker; /* a workqueue's worker, bound by the workqueue's cpumask: PF_WQ_WORKER */
+	bool may;    /* its affinity has a CPU of the set */
+	bool only;   /* its affinity has only CPUs of the set */
 };
 
 struct tasks {
 	struct task *items;
 	size_t n;
-	/* Processes that were there and showed nothing: hidepid, or gone meanwhile. */
+	/* Processes that could not be read: hidepid, or they have ended. */
 	size_t n_hidden;
 };
 
-/* All processes (their first threads), and all other threads that may run on a CPU of mask; without
- * a mask (NULL) all threads, and `may` and `only` are false.
- * Errors are those of this process, such as -EMFILE, and never of a process that is looked at. */
+/* Reads all processes (their first threads), and all other threads that may run on a CPU of mask.
+ * Without a mask (NULL) it reads all threads, and `may` and `only` are false. Errors are only those
+ * of the calling process, such as -EMFILE. */
 int tasks_read(const struct cpumask *mask, struct tasks **ret);
 void tasks_free(struct tasks *tasks);
 
 DEFINE_CLEANUP(tasks, tasks_free);
 
-/* The line of /proc/PID/stat; `pid`, `may` and `only` are left alone. -EBADMSG. */
+/* Parses the line of /proc/PID/stat; `pid`, `may` and `only` are unchanged. -EBADMSG. */
 int tasks_parse_stat(const char *text, struct task *ret);
 
 #endif

@@ -30,7 +30,7 @@ struct thermal {
 	struct thermal_info info;
 };
 
-/* Ranks; one number may be shared by sensors that no machine has both of. */
+/* Sensors that never occur on the same machine may have the same rank. */
 enum {
 	RANK_NONE,
 	RANK_FIRMWARE,
@@ -114,7 +114,7 @@ int thermal_read(const struct thermal *thermal, double *ret_celsius)
 #if HAVE_LIBSENSORS
 
 enum {
-	/* A zone has a handful; the kernel's own limit was 31 (6.1). */
+	/* A zone has a handful; the kernel's limit was 31 (6.1). */
 	TRIP_POINTS_MAX = 64,
 };
 
@@ -131,8 +131,8 @@ static int read_package(int cpu)
 	return (int)package;
 }
 
-/* Whether a chip on the PCI bus, as k10temp, is near other CPUs than those of this package
- * (Documentation/ABI/testing/sysfs-bus-pci: local_cpulist). Not known is no. */
+/* Whether a chip on the PCI bus, such as k10temp, is local to CPUs of another package
+ * (Documentation/ABI/testing/sysfs-bus-pci: local_cpulist). False when not known. */
 static bool is_far_chip(const char *chip_path, int cpu, int package)
 {
 	_cleanup_(cpumask) struct cpumask *near = NULL;
@@ -147,17 +147,16 @@ static bool is_far_chip(const char *chip_path, int cpu, int package)
 	return package >= 0 && read_package(cpumask_first(near)) != package;
 }
 
-/* The best sensor so far. */
 struct choice {
 	int rank;
 	bool foreign;
-	unsigned n_foreign; /* of that rank */
+	unsigned n_foreign; /* foreign sensors of this rank */
 	const sensors_chip_name *chip;
 	const sensors_feature *feature;
 };
 
-static void consider(struct choice *choice, int rank, bool foreign, const sensors_chip_name *chip,
-	const sensors_feature *feature)
+static void consider_sensor(struct choice *choice, int rank, bool foreign,
+	const sensors_chip_name *chip, const sensors_feature *feature)
 {
 	if (rank == RANK_NONE)
 		return;
@@ -184,14 +183,15 @@ static double read_limit(const struct choice *choice, sensors_subfeature_type ty
 
 	if (!subfeature || sensors_get_value(choice->chip, subfeature->number, &value) < 0)
 		return NAN;
-	/* Firmware that has no limit gives 0 or absolute zero. */
+	/* Firmware without a limit reports 0 or absolute zero. */
 	return value > 0 ? value : NAN;
 }
 
 /*
- * A chip that stands for a zone of the kernel's thermal framework lies in that zone. Its critical
- * trip point is what hwmon shows as the limit, but not of every zone: of acpitz 6.1 shows it, 6.12
- * does not (drivers/thermal/thermal_hwmon.c asks for get_crit_temp(), which acpi/thermal.c lost).
+ * A hwmon chip of a thermal zone has the zone as its device. hwmon shows the zone's critical trip
+ * point as the limit, but not for every zone: for acpitz 6.1 shows it, 6.12 does not
+ * (drivers/thermal/thermal_hwmon.c calls get_crit_temp(), which acpi/thermal.c no longer has). So
+ * the trip point is read from the zone.
  */
 static double read_trip_point(const struct choice *choice)
 {
@@ -261,11 +261,11 @@ static int find_sensor(int cpu, struct thermal *thermal)
 			rank = thermal_rank(chip->prefix, label, package, &foreign);
 			if (rank != RANK_NONE && !foreign)
 				foreign = is_far_chip(chip->path, cpu, package);
-			consider(&choice, rank, foreign, chip, feature);
+			consider_sensor(&choice, rank, foreign, chip, feature);
 		}
 	}
-	/* The only package there is needs no name, whatever number it goes by. Among several ones
-	 * that are not this CPU's, none is better than a wrong one. */
+	/* With a single package its number does not matter. With several foreign packages, no
+	 * sensor is better than a wrong one. */
 	if (choice.rank == RANK_NONE || (choice.foreign && choice.n_foreign > 1))
 		return -ENOENT;
 	return take_choice(&choice, thermal);
@@ -289,9 +289,9 @@ static int search(int cpu, struct thermal *thermal)
 }
 
 /*
- * The library calls this when memory is short, and must not be returned to; its own handler ends
- * the process. The jump leaves what the library holds, which is the price of living on. Where to
- * jump to cannot be handed through the library, hence the variable.
+ * libsensors calls its fatal error handler when out of memory, and the handler must not return; the
+ * default handler ends the process. longjmp() leaks libsensors' memory but keeps the process alive.
+ * libsensors passes no user pointer, so the jump target is in a variable.
  */
 static _Thread_local jmp_buf *on_fatal;
 

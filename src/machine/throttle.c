@@ -80,7 +80,7 @@ int throttle_add(const struct throttle *throttle, size_t index, const char *text
 	uint64_t value;
 	int r;
 
-	/* An offline CPU's file is empty at first, then gone. */
+	/* An offline CPU's file is first empty, then removed. */
 	if (!*text)
 		return -ENODATA;
 	r = parse_attr_u64(text, &value);

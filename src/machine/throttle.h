@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often the CPUs of a set throttled themselves because they were hot, since boot:
+ * How often the CPUs of a set have been throttled because of heat since boot:
  * cpuN/thermal_throttle/{core,package}_throttle_count (drivers/thermal/intel/therm_throt.c; Intel
- * only). AMD, Arm and virtual machines have no such counter, which is normal: there a frequency
- * that falls tells it.
+ * only). AMD, Arm and virtual machines have no such counter, which is normal: there only a falling
+ * frequency shows throttling.
  *
- * The package's events are counted by each CPU of the package, so with two CPUs of one package
- * in the set one event counts twice. What is of use is that a count moved.
+ * Each CPU of a package counts the package's events, so with two CPUs of one package in the set an
+ * event counts twice. Callers only check whether a count has changed.
  */
 #ifndef QUIESCE_MACHINE_THROTTLE_H
 #define QUIESCE_MACHINE_THROTTLE_H
@@ -31,15 +31,15 @@ void throttle_free(struct throttle *throttle);
 
 DEFINE_CLEANUP(throttle, throttle_free);
 
-/* For who reads the counters' files: how many there are, */
+/* For callers that read the counters' files themselves: the number of files. */
 size_t throttle_count(const struct throttle *throttle);
-/* the path of each, */
+/* The path of a file. */
 void throttle_path(const struct throttle *throttle, size_t index, char *buf, size_t size);
-/* and what to do with its text: it is added to *counts. Errors as below. */
+/* Adds the text of a file to *counts. Errors as below. */
 int throttle_add(const struct throttle *throttle, size_t index, const char *text,
 	struct throttle_counts *counts);
 
-/* -ENODATA when a CPU that had counters has none now: it is offline, and so is its count. */
+/* -ENODATA when a CPU that had counters has none now, because it is offline. */
 int throttle_read(struct throttle *throttle, struct throttle_counts *ret);
 
 #endif

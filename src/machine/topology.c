@@ -17,9 +17,9 @@
 #define NODE_DIR "/sys/devices/system/node"
 
 enum {
-	/* Most machines have 4 caches per CPU, none has been seen with more than 6. */
+	/* Most machines have 4 caches per CPU; no machine with more than 6 is known. */
 	CACHE_INDEX_MAX = 16,
-	/* A line per CPU, and one with a number per interrupt. */
+	/* A line per CPU, and a line with a number per interrupt. */
 	PROC_STAT_MAX = 16 * 1024 * 1024,
 	NODE_MAX = 1024, /* CONFIG_NODES_SHIFT is at most 10 */
 };
@@ -116,7 +116,7 @@ void topology_rate_kinds(
 		enum topology_kind kind = TOPOLOGY_KIND_UNIFORM;
 
 		if (speeds[i] > 0) {
-			/* In double: kHz times 100 is far from its limits, any unit is allowed. */
+			/* As double: a product of any unit with 100 cannot overflow. */
 			bool slow = (double)speeds[i] * 100 <
 				(double)best * TOPOLOGY_EFFICIENCY_PERCENT;
 
@@ -132,8 +132,8 @@ void topology_rate_kinds(
 		topology->cpus[i].kind = TOPOLOGY_KIND_UNIFORM;
 }
 
-/* A set of CPUs in the one or the other notation; NULL for a notation that does not exist. 0, or a
- * negative errno with *ret untouched. */
+/* Reads a set of CPUs from the file `list`, or, where this fails, from the file `hex`; either may
+ * be NULL. 0, or a negative errno with *ret untouched. */
 static int read_mask(int dirfd, const char *list, const char *hex, struct cpumask *ret)
 {
 	char buf[FILE_ATTR_SIZE];
@@ -149,7 +149,7 @@ static int read_mask(int dirfd, const char *list, const char *hex, struct cpumas
 	return r;
 }
 
-/* -1 for everything that is no such number: absent file, offline CPU, the kernel's own -1. */
+/* -1 for a missing file, an offline CPU, the kernel's own -1 and any other text. */
 static int64_t read_number(int dirfd, const char *path)
 {
 	char buf[FILE_ATTR_SIZE];
@@ -176,7 +176,6 @@ static int parse_entry(const char *name, const char *prefix, unsigned max, unsig
 	return parse_uint(name + strlen(prefix), 0, max, ret);
 }
 
-/* The CPUs that have a directory. */
 static int read_directories(struct cpumask *ret)
 {
 	_cleanup_closedir_ DIR *dir = opendir(CPU_DIR);
@@ -214,7 +213,7 @@ void topology_parse_stat(const char *text, struct cpumask *ret)
 
 		if (*line == '\n')
 			line++;
-		/* Not the sums in the line "cpu  ...". */
+		/* The line "cpu ..." has the sums. */
 		if (!text_starts_with(line, "cpu") || line[3] == ' ')
 			continue;
 		line += strlen("cpu");
@@ -223,8 +222,8 @@ void topology_parse_stat(const char *text, struct cpumask *ret)
 	}
 }
 
-/* For kernels without the file `online`: each CPU's own word, and where it has none (the boot CPU
- * often) whether it counts its time. */
+/* For kernels without the file `online`: reads each CPU's own file `online`; a CPU without this
+ * file (often the boot CPU) is online if it has a line in /proc/stat. */
 static void guess_online(const struct cpumask *present, struct cpumask *ret)
 {
 	_cleanup_(cpumask) struct cpumask *counted = NULL;
@@ -246,7 +245,8 @@ static void guess_online(const struct cpumask *present, struct cpumask *ret)
 	}
 }
 
-/* Possible includes present includes online, whatever the files say or fail to say. */
+/* Makes possible include present, and present include online, even where files are missing or
+ * contradict each other. */
 static int read_masks(struct cpumask *possible, struct cpumask *present, struct cpumask *online)
 {
 	if (read_mask(AT_FDCWD, CPU_DIR "/present", NULL, present) < 0 &&
@@ -271,7 +271,7 @@ static void read_core(int dirfd, int number, struct topology_cpu *cpu, struct cp
 	}
 }
 
-/* A directory below dirfd, to be read; NULL when there is none. */
+/* Opens a directory below dirfd; NULL when there is none. */
 static DIR *open_directory(int dirfd, const char *path)
 {
 	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -285,7 +285,7 @@ static DIR *open_directory(int dirfd, const char *path)
 	return dir;
 }
 
-/* Which of cache/index0, cache/index1, ... there are: a bit for each. */
+/* Which of cache/index0, cache/index1, ... exist: one bit for each. */
 static unsigned read_cache_indexes(int dirfd)
 {
 	_cleanup_closedir_ DIR *dir = open_directory(dirfd, "cache");
@@ -299,15 +299,16 @@ static unsigned read_cache_indexes(int dirfd)
 	return found;
 }
 
-/* Its level and the CPUs that share it; -1 where the machine does not tell. */
+/* The level of the last-level cache, and the CPUs that share it; -1 where the machine does not
+ * tell. */
 static int read_last_cache(
 	int dirfd, int number, struct cpumask *ret_sharing, struct cpumask *scratch)
 {
 	unsigned found = read_cache_indexes(dirfd);
 	int highest = -1;
 
-	/* Downwards, since the kernel lists the largest cache last: the others are skipped after
-	 * it. */
+	/* Downwards: the kernel lists the largest cache last, so the other caches are skipped
+	 * early. */
 	for (int i = CACHE_INDEX_MAX - 1; i >= 0; i--) {
 		char level_path[64], list[64], hex[64];
 		int level;
@@ -328,8 +329,8 @@ static int read_last_cache(
 	return highest;
 }
 
-/* What one CPU says holds for all that share its cache, and they are not asked: on a big machine
- * that would be most of what there is to read. */
+/* A cache that one CPU lists is set for all CPUs that share it, and their files are not read: on a
+ * big machine they are most of the files. */
 static void read_llc(struct topology *topology, int dirfd, int number, struct cpumask *sharing,
 	struct cpumask *scratch)
 {
@@ -361,7 +362,8 @@ static int read_node(int dirfd)
 	return -1;
 }
 
-/* The nodes' own lists: two files, on most machines, where the CPUs' own entries are one each. */
+/* Reads the nodes' lists: most machines have one or two nodes, while the CPUs' own entries are one
+ * per CPU. */
 static void read_nodes(struct topology *topology, struct cpumask *scratch)
 {
 	_cleanup_closedir_ DIR *dir = opendir(NODE_DIR);
@@ -395,7 +397,7 @@ static void set_kinds(
 	}
 }
 
-/* Whether the machine has core PMUs of several kinds. */
+/* 1 when the machine has core PMUs of several kinds, else 0. */
 static int read_kinds_pmu(struct topology *topology)
 {
 	_cleanup_(cpumask) struct cpumask *big = NULL, *small = NULL, *tiny = NULL;
@@ -414,8 +416,8 @@ static int read_kinds_pmu(struct topology *topology)
 	return 1;
 }
 
-/* Whether there is such a file, for files that a kernel has for each CPU that is online or for
- * none: a driver's attributes, what the firmware or the device tree tells of all. */
+/* Whether the first online CPU has this file, for files that the kernel has for every online CPU or
+ * for none: attributes of a driver, or data of the firmware or the device tree. */
 static bool has_number(const struct topology *topology, const char *name)
 {
 	char path[sizeof(CPU_DIR) + 64];
@@ -445,9 +447,9 @@ int topology_read_masks(struct topology **ret)
 	return 0;
 }
 
-/* What is read of each CPU beside its core and cache. */
+/* The files that are read for each CPU besides core and cache. */
 struct sources {
-	const char *rank; /* NULL: nothing tells */
+	const char *rank; /* NULL: unknown */
 	const char *speed;
 	enum topology_kind_source kind;
 };
@@ -504,7 +506,7 @@ int topology_read(struct topology **ret)
 			continue;
 		read_core(fd, number, cpu, scratch);
 		read_llc(topology, fd, number, sharing, scratch);
-		/* The nodes' lists lack the CPUs that are offline. */
+		/* The nodes' lists lack offline CPUs. */
 		if (cpu->node < 0)
 			cpu->node = read_node(fd);
 		if (sources.rank)

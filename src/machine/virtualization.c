@@ -25,7 +25,6 @@ static const char *find_name(const struct name *names, size_t n, const char *tex
 	return NULL;
 }
 
-/* The firmware's tables name the vendor. */
 static const char *read_dmi(void)
 {
 	static const char *const files[] = {
@@ -34,7 +33,7 @@ static const char *read_dmi(void)
 		"/sys/class/dmi/id/board_vendor",
 		"/sys/class/dmi/id/bios_vendor",
 	};
-	/* The special ones first: many of them are built on QEMU. */
+	/* The specific names first: many of these hypervisors are built on QEMU. */
 	static const struct name vendors[] = {
 		{ "Amazon EC2", "amazon" },
 		{ "Google Compute Engine", "google" },
@@ -71,7 +70,7 @@ static const char *read_dmi(void)
 	return NULL;
 }
 
-/* A hypervisor's own clock is offered where the kernel runs on it. */
+/* The kernel offers the clock of the hypervisor that it runs on. */
 static const char *read_clocksources(void)
 {
 	static const struct name clocks[] = {
@@ -136,7 +135,8 @@ static const char *read_sysinfo(void)
 	return virtualization_parse_sysinfo(text);
 }
 
-/* On other machines than x86, whose CPUs' flags are enough. */
+/* Whether a machine other than x86 has a file that would name a hypervisor; on x86 the CPU flags
+ * tell. */
 static bool has_source(void)
 {
 	static const char *const files[] = { "/sys/hypervisor/type",
@@ -158,7 +158,7 @@ static const char *find_hypervisor(bool *ret_told)
 	char text[FILE_ATTR_SIZE];
 	const char *name;
 
-	/* Xen's first domain is a guest as well. */
+	/* Xen's first domain is a guest too. */
 	if (file_read_attr(AT_FDCWD, "/sys/hypervisor/type", text, sizeof(text)) > 0)
 		return strstr(text, "xen") ? "xen" : "vm";
 
@@ -169,7 +169,7 @@ static const char *find_hypervisor(bool *ret_told)
 	cpuinfo_clear(&info);
 	x86 = strstr(cpuinfo_text, "\nflags") != NULL;
 	*ret_told = x86 || has_source();
-	/* DMI alone is no proof on x86, where the CPU itself says it. */
+	/* On x86 DMI alone proves nothing, because the CPU flag is authoritative. */
 	if (x86 && !flagged)
 		return NULL;
 	name = read_dmi();
