@@ -18,7 +18,7 @@ enum {
 	WIDTH_MAX = 1000,
 };
 
-/* As Sturges has it: a bin more for twice as many values. */
+/* Sturges' rule: one more bin for twice as many values. */
 static size_t choose_n_bins(size_t n)
 {
 	size_t bins = 1;
@@ -50,7 +50,7 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 
 	if (n == 0 || n_bins > BINS_MAX)
 		return -EINVAL;
-	/* Sorted: what is not finite stands at an end. */
+	/* Sorted: values that are not finite are at the ends. */
 	if (!isfinite(sorted[0]) || !isfinite(sorted[n - 1]))
 		return -EDOM;
 	if (n_bins == 0)
@@ -58,22 +58,23 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 
 	q1 = stats_percentile(sorted, n, 0.25);
 	q3 = stats_percentile(sorted, n, 0.75);
-	/* Far away by the quartiles, and not more than a few: a second mode stays in view. */
+	/* An outlier is far from the quartiles and among the outer 5 % of the values: a second mode
+	 * stays in view. */
 	low = MIN(q1 - 3 * (q3 - q1), stats_percentile(sorted, n, 0.05));
 	high = MAX(q3 + 3 * (q3 - q1), stats_percentile(sorted, n, 0.95));
-	/* From the first value inside to the last, without the empty space up to the bounds. */
+	/* From the first to the last value inside, without the empty space up to the bounds. */
 	while (sorted[first] < low)
 		first++;
 	while (sorted[last] > high)
 		last--;
 	low = sorted[first];
 	high = sorted[last];
-	/* A tail that would be less than half as long again is not worth an open bin. */
+	/* An open bin is not worthwhile for a tail that extends the range by at most half. */
 	if (sorted[n - 1] - low <= 1.5 * (high - low))
 		high = sorted[n - 1];
 	if (high - sorted[0] <= 1.5 * (high - low))
 		low = sorted[0];
-	/* Bins must be tellable apart: values that differ in the last bits are one. */
+	/* Values that differ only in the last bits go into one bin. */
 	if (high - low <= 1e-12 * MAX(fabs(low), fabs(high)))
 		n_bins = 1;
 
@@ -101,7 +102,7 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 			h->bins[i].high = low + (high - low) / (double)n_bins * (step + 1);
 		}
 	}
-	/* By the bounds that were printed, not by a division that may round another way. */
+	/* The exact bound, because the computed one may be rounded. */
 	h->bins[h->n_bins - 1 - h->open_high].high = high;
 	count_values(h, sorted, n);
 	*ret = TAKE_PTR(h);
@@ -137,7 +138,7 @@ void histogram_free(struct histogram *histogram)
 	free(histogram);
 }
 
-/* One unit for all labels, with as many decimals as tell neighbours apart. */
+/* One unit for all labels, with enough decimals to distinguish neighbouring bins. */
 static struct scale choose_scale(const struct histogram *h, enum unit unit)
 {
 	const struct histogram_bin *first = &h->bins[h->open_low];
@@ -184,7 +185,7 @@ char *histogram_render(const struct histogram *histogram, enum unit unit, int wi
 			width = MIN(MAX(width, (int)WIDTH_MIN), (int)WIDTH_MAX);
 			bar_width = MAX(width - label_width - count_width - 3, 1);
 			bar = (int)lround((double)bin->n / (double)largest * bar_width);
-			/* A few among many must not look like none. */
+			/* A bin with few values must not look empty. */
 			if (bin->n > 0 && bar == 0)
 				bar = 1;
 			text_appendf(&t, "%*s: %*s", label_width, label, count_width, count);

@@ -57,7 +57,7 @@ static double log_gamma(double x)
 	return lgamma_r(x, &sign);
 }
 
-/* I_x(a, b), with y = 1 - x given apart so that nothing of a small one is lost. */
+/* I_x(a, b); y = 1 - x is passed separately so that a small y keeps its digits. */
 static double incomplete_beta(double a, double b, double x, double y)
 {
 	double front;
@@ -65,7 +65,7 @@ static double incomplete_beta(double a, double b, double x, double y)
 	if (x <= 0 || y <= 0)
 		return x <= 0 ? 0 : 1;
 	front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log(y));
-	/* Where it converges fast. */
+	/* The continued fraction converges fast only in this range. */
 	if (x < (a + 1) / (a + b + 2))
 		return front * beta_fraction(a, b, x) / a;
 	return 1 - front * beta_fraction(b, a, y) / b;
@@ -77,8 +77,8 @@ double student_two_sided(double t, double df)
 
 	if (isinf(t))
 		return 0;
-	/* From there on it is the normal distribution, and lgamma() of large numbers loses digits.
-	 */
+	/* For such large df the t distribution is the normal distribution, and lgamma() of large
+	 * numbers loses digits. */
 	if (df > 1e8)
 		return 2 * normal_upper_tail(fabs(t));
 	return incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
@@ -114,7 +114,8 @@ int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct 
 	if (!(variance > 0))
 		return -EDOM;
 	ret->t = (y.mean - x.mean) / sqrt(variance);
-	/* Welch and Satterthwaite; by proportions, for squares of small variances vanish. */
+	/* The Welch-Satterthwaite equation, with proportions because squares of small variances
+	 * underflow. */
 	ret->df = 1 /
 		(x.variance / variance * (x.variance / variance) / (double)(n_a - 1) +
 			y.variance / variance * (y.variance / variance) / (double)(n_b - 1));
@@ -125,9 +126,9 @@ int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct 
 /* --- Mann and Whitney --- */
 
 /*
- * P(U <= u) of all orders of n and m different values. The orders with a given U are counted by
- * which sample the largest value is of: f(n, m, u) = f(n - 1, m, u - m) + f(n, m - 1, u). Counted
- * as probabilities, so that nothing overflows. NAN when memory is short.
+ * P(U <= u) among all orders of n and m different values. The orders with a given U are counted by
+ * the sample to which the largest value belongs: f(n, m, u) = f(n - 1, m, u - m) + f(n, m - 1, u).
+ * They are counted as probabilities so that nothing overflows. NAN when out of memory.
  */
 static double exact_lower_tail(size_t n, size_t m, size_t u)
 {
@@ -137,18 +138,18 @@ static double exact_lower_tail(size_t n, size_t m, size_t u)
 
 	if (!table)
 		return NAN;
-	/* Row j holds f(i, j, .), over the one of i - 1. */
+	/* Row j holds f(i, j, .) and overwrites f(i - 1, j, .). */
 	for (size_t j = 0; j <= m; j++)
 		table[j * width] = 1;
 	for (size_t i = 1; i <= n; i++) {
 		for (size_t j = 1; j <= m; j++) {
-			double *row = table + j * width, *left = row - width;
+			double *row = table + j * width, *previous = row - width;
 			double from_n = (double)i / (double)(i + j);
 
-			/* From above, for row[k - j] is still that of i - 1. */
+			/* Downwards, because row[k - j] must still be the value of i - 1. */
 			for (size_t k = i * j + 1; k-- > 0;)
-				row[k] =
-					(k >= j ? row[k - j] * from_n : 0) + left[k] * (1 - from_n);
+				row[k] = (k >= j ? row[k - j] * from_n : 0) +
+					previous[k] * (1 - from_n);
 		}
 	}
 	for (size_t k = 0; k <= u && k < width; k++)
@@ -156,7 +157,8 @@ static double exact_lower_tail(size_t n, size_t m, size_t u)
 	return tail;
 }
 
-/* U, and the sum of t^3 - t over the groups of t equal values. Both samples are sorted. */
+/* Returns U, and in *ret_ties the sum of t^3 - t over the groups of t equal values. Both samples
+ * are sorted. */
 static double count_pairs(
 	const double *a, size_t n_a, const double *b, size_t n_b, double *ret_ties)
 {
@@ -219,7 +221,7 @@ static int compare_sizes(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* P(W <= w) of all signs of n ranks, each as likely as the other. NAN when memory is short. */
+/* P(W <= w) when each combination of signs of n ranks is equally likely. NAN when out of memory. */
 static double exact_signed_tail(size_t n, size_t w)
 {
 	size_t most = n * (n + 1) / 2;
@@ -229,7 +231,7 @@ static double exact_signed_tail(size_t n, size_t w)
 	if (!row)
 		return NAN;
 	row[0] = 1;
-	/* From above, for row[sum - rank] is still that without this rank. */
+	/* Downwards, because row[sum - rank] must still be the value without this rank. */
 	for (size_t rank = 1; rank <= n; rank++)
 		for (size_t sum = rank * (rank + 1) / 2 + 1; sum-- > 0;)
 			row[sum] = (row[sum] + (sum >= rank ? row[sum - rank] : 0)) / 2;
@@ -238,7 +240,8 @@ static double exact_signed_tail(size_t n, size_t w)
 	return tail;
 }
 
-/* W of n sorted differences, and the sum of t^3 - t over the groups of t of one size. */
+/* Returns W of n sorted differences, and in *ret_ties the sum of t^3 - t over the groups of t
+ * differences of the same size. */
 static double sum_ranks(const struct difference *sorted, size_t n, double *ret_ties)
 {
 	double w = 0, ties = 0;
@@ -250,7 +253,7 @@ static double sum_ranks(const struct difference *sorted, size_t n, double *ret_t
 			;
 		group = (double)(to - from);
 		ties += group * (group * group - 1);
-		/* They share the ranks from + 1 to `to`. */
+		/* The group shares the mean of the ranks from + 1 to `to`. */
 		for (size_t i = from; i < to; i++)
 			w += sorted[i].above ? ((double)from + 1 + (double)to) / 2 : 0;
 	}
@@ -262,7 +265,7 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 {
 	_cleanup_free_ struct difference *items = NULL;
 	double ties, count, most, variance, distance;
-	size_t left = 0;
+	size_t n_nonzero = 0;
 
 	if (n == 0)
 		return -ENODATA;
@@ -271,14 +274,14 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (differences[i] != 0)
-			items[left++] =
+			items[n_nonzero++] =
 				(struct difference){ fabs(differences[i]), differences[i] > 0 };
-	qsort(items, left, sizeof(*items), compare_sizes);
-	ret->w = sum_ranks(items, left, &ties);
-	count = (double)left;
+	qsort(items, n_nonzero, sizeof(*items), compare_sizes);
+	ret->w = sum_ranks(items, n_nonzero, &ties);
+	count = (double)n_nonzero;
 	most = count * (count + 1) / 2;
-	if (ties == 0 && left <= EXACT_SIGNS_MAX) {
-		double tail = exact_signed_tail(left, (size_t)MIN(ret->w, most - ret->w));
+	if (ties == 0 && n_nonzero <= EXACT_SIGNS_MAX) {
+		double tail = exact_signed_tail(n_nonzero, (size_t)MIN(ret->w, most - ret->w));
 
 		if (isnan(tail))
 			return -ENOMEM;
@@ -294,7 +297,7 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 
 /* --- The bootstrap --- */
 
-/* (0, 1) */
+/* A uniform number in (0, 1). */
 static double draw_unit(uint64_t *state)
 {
 	return ((double)(random_next(state) >> 11) + 0.5) / 9007199254740992.0;
@@ -324,7 +327,7 @@ static double draw_gamma(uint64_t *state, double shape)
 	}
 }
 
-/* The median of a resample. */
+/* Draws the median of a resample, see ratio_of_medians() in inference.h. */
 static double draw_median(uint64_t *state, const double *sorted, size_t n)
 {
 	double shape = ((double)n + 1) / 2, x = draw_gamma(state, shape);
@@ -378,7 +381,7 @@ int ratio_of_pairs(const double *sorted, size_t n, struct ratio *ret)
 	return 0;
 }
 
-/* --- Many questions --- */
+/* --- Multiple tests --- */
 
 int adjust_false_discoveries(double *p, size_t n)
 {
@@ -399,7 +402,7 @@ int adjust_false_discoveries(double *p, size_t n)
 
 		if (isnan(p[i]))
 			continue;
-		/* The least of p * n / rank from this rank on. */
+		/* The minimum of p * n / rank over this and all higher ranks. */
 		for (size_t rank = n_asked; rank > 0 && sorted[rank - 1] >= p[i]; rank--)
 			adjusted = MIN(adjusted, sorted[rank - 1] * (double)n_asked / (double)rank);
 		p[i] = adjusted;

@@ -10,20 +10,21 @@
 #include "stats/stats.h"
 
 /*
- * How it works, in four steps:
+ * The algorithm has four stages:
  *
- * 1. A long series is cut into at most 1024 blocks, each represented by its median: the work is
- *    bounded, and a level that is shorter than five of them is not worth a word.
- * 2. Optimal partitioning of the ranks (Jackson et al. 2005) proposes changes: the partition with
- *    the least sum of squares of the ranks around the means of the pieces, plus a price for each
- *    piece. Ranks, because neither outliers nor skew move them. The price is low on purpose: it
- *    proposes too many changes.
- * 3. The weakest proposal is dropped until all that remain are significant and large enough. What
- * is asked of each is whether the middle between the medians of its two pieces parts them: the
- *    likelihood ratio of that 2 x 2 table (G). Unlike the rank sum it is right for heavily tied
- *    values too, where a short burst of the rarer value has a huge rank sum and no meaning.
- * 4. The same is done to the series without its slope. Whichever explains the series better, steps
- *    or a line (with or without steps), is what is reported.
+ * 1. A long series is divided into at most 1024 blocks, each represented by its median: this bounds
+ *    the work, and a level that is shorter than five blocks is not of interest.
+ * 2. Optimal partitioning of the ranks (Jackson et al. 2005) proposes steps: the partition with the
+ *    least sum of squares of the ranks around the means of the pieces, plus a penalty for each
+ *    piece. Ranks are used because neither outliers nor skew affect them. The penalty is low on
+ *    purpose: it proposes too many steps.
+ * 3. The weakest proposal is dropped until all remaining ones are significant and large enough. A
+ *    proposal is significant when the midpoint between the medians of its two pieces separates
+ *    them: the likelihood ratio (G) of this 2 x 2 table. Unlike the rank sum, G is correct for
+ *    heavily tied values too, where a short burst of the rarer value has a huge rank sum and no
+ *    meaning.
+ * 4. Stages 2 and 3 are repeated on the series without its slope. The result is whichever explains
+ *    the series better: steps, or a line (with or without steps).
  */
 enum {
 	BLOCKS_MAX = 1024,
@@ -31,37 +32,38 @@ enum {
 	REFITS = 4,
 };
 
-/* The price of a piece in step 2, in variances of the ranks. */
-static const double price_of_piece = 4;
+/* The penalty of a piece in stage 2, in variances of the ranks. */
+static const double piece_penalty = 4;
 /* Effects that matter. */
 static const double least_relative = 0.01;
 static const double least_deviations = 2;
-/* |z| of Spearman's rank correlation with the run number: 0.3 % of all series without a drift. */
+/* The least |z| of Spearman's rank correlation with the run number: 0.3 % of all series without a
+ * drift exceed it. */
 static const double drift_z = 3.0;
-/* How much better a line has to be than steps, in log likelihood. */
+/* How much better than steps a line has to be, in log likelihood. */
 static const double line_margin = 5;
 
 /*
- * What G has to reach in a series of m blocks, so that less than 1 % of all series without a change
- * have a proposal that does. Found by simulation (tests/unit/test-level.c repeats it); the form is
- * that of a union bound over the places at which a piece may begin.
+ * The significance threshold of G in a series of m blocks: less than 1 % of all series without a
+ * step have a proposal that reaches it. Found by simulation (tests/unit/test-level.c repeats it);
+ * the form is that of a union bound over the possible beginnings of a piece.
  */
 static double significant_g(size_t m)
 {
 	return 8 + 2.4 * log((double)m);
 }
 
-/* What the steps work on. All arrays hold m elements unless said otherwise. */
+/* The working memory of all stages. Arrays have m elements unless noted. */
 struct work {
 	size_t m;
-	double *y;     /* medians of blocks, perhaps without a slope */
+	double *y;     /* medians of the blocks, in stage 4 without the slope */
 	double *noise; /* median absolute deviation inside each block; NULL when blocks are runs */
-	double *scratch;  /* 2 * m: for sorting */
-	double *prefix;	  /* m + 1: sums of the ranks less their mean */
-	double *inverse;  /* m + 1: 1 / i; a division for each pair of blocks would take twice as
-			     long */
-	double *best;	  /* m + 1: value of the best partition of the first i */
-	uint16_t *before; /* m + 1: where its last piece begins */
+	double *scratch; /* 2 * m: for sorting */
+	double *prefix;	 /* m + 1: prefix sums of the centered ranks */
+	double *inverse; /* m + 1: 1 / i, because divisions for each pair of blocks would take twice
+			    as long */
+	double *best;	 /* m + 1: value of the best partition of the first i blocks */
+	uint16_t *before; /* m + 1: where the last piece of this partition begins */
 };
 
 /* A partition of the m blocks: piece i is [first[i], first[i + 1]), first[n] is m. */
@@ -78,7 +80,7 @@ static double median_of(double *scratch, const double *values, size_t n)
 	return stats_median(scratch, n);
 }
 
-/* How many of n sorted values are below value; with `equal` those that are equal count too. */
+/* How many of n sorted values are below `value`, or with `equal`, not above it. */
 static size_t count_below(const double *sorted, size_t n, double value, bool equal)
 {
 	size_t low = 0, high = n;
@@ -94,8 +96,8 @@ static size_t count_below(const double *sorted, size_t n, double value, bool equ
 	return low;
 }
 
-/* Ranks of n values less their mean, into ret; equal values share the mean of their ranks. Returns
- * the sum of their squares. */
+/* Stores the centered ranks of n values in ret; equal values share the mean of their ranks. Returns
+ * the sum of the squares. */
 static double compute_ranks(double *scratch, const double *values, size_t n, double *ret)
 {
 	double mean = (double)(n - 1) / 2, squares = 0;
@@ -112,7 +114,7 @@ static double compute_ranks(double *scratch, const double *values, size_t n, dou
 	return squares;
 }
 
-/* Sums of the ranks in units of their standard deviation. False when all values are equal. */
+/* Prefix sums of the centered ranks, in standard deviations. False when all values are equal. */
 static bool compute_prefix(struct work *w)
 {
 	double squares = compute_ranks(w->scratch, w->y, w->m, w->prefix + 1);
@@ -126,8 +128,8 @@ static bool compute_prefix(struct work *w)
 	return true;
 }
 
-/* Step 2. The sum of squares within pieces is the total less sum^2 / length of each piece. */
-static void propose(struct work *w, struct pieces *ret)
+/* Stage 2. The sum of squares within the pieces is the total less sum^2 / length of each piece. */
+static void propose_steps(struct work *w, struct pieces *ret)
 {
 	size_t n = 0;
 
@@ -140,7 +142,7 @@ static void propose(struct work *w, struct pieces *ret)
 
 		for (size_t s = 0; s + PIECE_MIN <= t; s++) {
 			double sum = w->prefix[t] - w->prefix[s];
-			double value = w->best[s] + sum * sum * w->inverse[t - s] - price_of_piece;
+			double value = w->best[s] + sum * sum * w->inverse[t - s] - piece_penalty;
 
 			if (value > best) {
 				best = value;
@@ -163,7 +165,7 @@ static double entropy_term(double part, double whole)
 	return part > 0 ? part * log(part / whole) : 0;
 }
 
-/* How well the middle between the medians of piece i - 1 and piece i parts these two. */
+/* How well the midpoint between the medians of pieces i - 1 and i separates these two. */
 static double compute_g(const struct work *w, const struct pieces *p, size_t i)
 {
 	double middle = (p->median[i - 1] + p->median[i]) / 2;
@@ -184,7 +186,7 @@ static double compute_g(const struct work *w, const struct pieces *p, size_t i)
 			entropy_term(all - above[0] - above[1], all));
 }
 
-/* The noise of single runs in pieces [first, last]. */
+/* The noise of single runs in the pieces [first, last]. */
 static double compute_noise(const struct work *w, const struct pieces *p, size_t first, size_t last)
 {
 	size_t begin = p->first[first], end = p->first[last + 1];
@@ -197,7 +199,7 @@ static double compute_noise(const struct work *w, const struct pieces *p, size_t
 	return median_of(w->scratch, w->scratch + w->m, end - begin);
 }
 
-/* The size of a change from a to b, in units of the least that matters. */
+/* The size of a change from a to b, in units of the least change that matters. */
 static double compute_effect(double a, double b, double noise, double base)
 {
 	double least = MAX(least_relative * base, least_deviations * noise);
@@ -216,7 +218,7 @@ static void drop_piece(struct work *w, struct pieces *p, size_t i)
 		w->scratch, w->y + p->first[i - 1], (size_t)(p->first[i] - p->first[i - 1]));
 }
 
-/* Step 3, first half. */
+/* Stage 3, first half. */
 static void drop_insignificant(struct work *w, struct pieces *p)
 {
 	double least_g = significant_g(w->m);
@@ -239,7 +241,8 @@ static void drop_insignificant(struct work *w, struct pieces *p)
 	}
 }
 
-/* Step 3, second half. Merging changes what is beside it, so significance is asked again. */
+/* Stage 3, second half. A merge changes the neighbouring pieces, so significance is checked
+ * again. */
 static void drop_small(struct work *w, struct pieces *p)
 {
 	while (p->n > 1) {
@@ -263,11 +266,11 @@ static void drop_small(struct work *w, struct pieces *p)
 	}
 }
 
-/* All significant changes, small ones too. */
-static void segment(struct work *w, struct pieces *ret)
+/* Finds all significant steps, including small ones. */
+static void find_significant_steps(struct work *w, struct pieces *ret)
 {
 	if (compute_prefix(w)) {
-		propose(w, ret);
+		propose_steps(w, ret);
 	} else {
 		ret->n = 1;
 		ret->first[0] = 0;
@@ -291,8 +294,8 @@ static int compare_slopes(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The slope inside the pieces: a weighted median of slopes between values that are half a piece
- * apart. Steps between pieces do not touch it, outliers move it little. */
+/* The slope inside the pieces: a weighted median of the slopes between values that are half a piece
+ * apart. Steps between pieces do not affect it, and outliers do so only little. */
 static double compute_slope(struct work *w, const double *values, const struct pieces *p)
 {
 	struct slope *slopes = (struct slope *)w->scratch;
@@ -317,7 +320,7 @@ static double compute_slope(struct work *w, const double *values, const struct p
 	return 0;
 }
 
-/* Sets w->y to the values less a line of that slope through the middle of the series. */
+/* Sets w->y to the values without a line of this slope through the middle of the series. */
 static void remove_slope(struct work *w, const double *values, double slope)
 {
 	double middle = (double)(w->m - 1) / 2;
@@ -326,8 +329,8 @@ static void remove_slope(struct work *w, const double *values, double slope)
 		w->y[i] = values[i] - slope * ((double)i - middle);
 }
 
-/* Twice the negative log likelihood of w->y around the medians of the pieces, for errors that have
- * a Laplace distribution (robust), with the price of the parameters (Schwarz 1978). */
+/* Twice the negative log likelihood of w->y around the medians of the pieces, for errors with a
+ * Laplace distribution (robust), plus the penalty for the parameters (Schwarz 1978). */
 static double compute_misfit(const struct work *w, const struct pieces *p, size_t n_parameters)
 {
 	double sum = 0, size = 0, m = (double)w->m;
@@ -338,15 +341,15 @@ static double compute_misfit(const struct work *w, const struct pieces *p, size_
 			size += fabs(p->median[i]);
 		}
 	}
-	/* A perfect fit is only as good as the numbers are exact. */
+	/* The numbers are not more exact than this, even in a perfect fit. */
 	sum = MAX(sum, size * 1e-9);
 	if (sum <= 0)
 		return -INFINITY;
 	return 2 * m * log(sum / m) + (double)n_parameters * log(m);
 }
 
-/* Do the values go up or down with the run number inside the pieces, by more than chance? With one
- * piece this is Spearman's correlation. */
+/* Whether the values increase or decrease with the run number inside the pieces, by more than
+ * chance. With one piece this is Spearman's correlation. */
 static bool is_ordered(struct work *w, const double *values, const struct pieces *p)
 {
 	double *ranks = w->scratch + w->m;
@@ -359,7 +362,8 @@ static bool is_ordered(struct work *w, const double *values, const struct pieces
 
 		for (size_t k = 0; k < n; k++)
 			sum += ranks[k] * ((double)k - middle);
-		/* Of all orders of these ranks: squares * sum((k - middle)^2) / (n - 1). */
+		/* The variance over all permutations of the ranks is squares * sum((k - middle)^2)
+		 * / (n - 1). */
 		variance += squares * (double)n * (double)(n + 1) / 12;
 	}
 	return variance > 0 && fabs(sum) / sqrt(variance) >= drift_z;
@@ -375,18 +379,19 @@ static bool is_drift_large(const struct work *w, const struct pieces *p, double 
 		       0, slope * (double)(w->m - 1), compute_noise(w, p, 0, p->n - 1), base) >= 1;
 }
 
-/* Step 4: steps, or a line, or steps on a line. Returns the slope a block. The line has to beat all
- * significant steps, also those that are too small to be told: a small step is no drift. */
-static double explain(struct work *w, const double *values, struct pieces *ret)
+/* Stage 4: steps, a line, or steps on a line. Returns the slope per block. The line has to beat all
+ * significant steps, including those that are too small to be reported: a small step is not a
+ * drift. */
+static double fit_steps_or_line(struct work *w, const double *values, struct pieces *ret)
 {
 	struct pieces steps, line;
 	double slope = 0, misfit;
 
 	remove_slope(w, values, 0);
-	segment(w, &steps);
+	find_significant_steps(w, &steps);
 	misfit = compute_misfit(w, &steps, 2 * steps.n - 1);
 	*ret = line = steps;
-	/* By far the most series end here. */
+	/* Almost all series end here. */
 	if (steps.n == 1 && !is_ordered(w, values, &steps))
 		return 0;
 	drop_small(w, ret);
@@ -394,7 +399,7 @@ static double explain(struct work *w, const double *values, struct pieces *ret)
 	for (int i = 0; i < REFITS; i++) {
 		slope = compute_slope(w, values, &line);
 		remove_slope(w, values, slope);
-		segment(w, &line);
+		find_significant_steps(w, &line);
 		drop_small(w, &line);
 	}
 	if (compute_misfit(w, &line, 2 * line.n) + line_margin >= misfit ||
@@ -404,7 +409,7 @@ static double explain(struct work *w, const double *values, struct pieces *ret)
 	return slope;
 }
 
-/* Step 1: blocks of `size` values, the last one longer. */
+/* Stage 1: blocks of `size` values; the last block is longer. */
 static void make_blocks(const double *values, size_t n, size_t size, struct work *w, double *blocks,
 	double *scratch)
 {
@@ -422,16 +427,16 @@ static void make_blocks(const double *values, size_t n, size_t size, struct work
 	}
 }
 
-/* Where between the middles of two pieces the values go over from the one level to the other. A
- * value that is far from both says nothing, so that an outlier beside the place does not move it.
- */
-static size_t locate(const double *values, size_t begin, size_t end, double a, double b,
+/* The index between the middles of two pieces at which the values change from level a to level b. A
+ * value that is far from both levels is ignored, so that an outlier near the step does not move
+ * it. */
+static size_t find_step(const double *values, size_t begin, size_t end, double a, double b,
 	double slope, double middle)
 {
 	double sum = 0, least = INFINITY;
 	size_t best = begin + 1;
 
-	/* Strictly inside, so that the level between two places is never empty. */
+	/* Strictly inside, so that no level is empty. */
 	for (size_t k = begin; k + 1 < end; k++) {
 		double value = values[k] - slope * ((double)k - middle);
 		double from_a = fabs(value - a), from_b = fabs(value - b);
@@ -464,7 +469,7 @@ static int make_levels(const double *values, size_t n, size_t size, const struct
 		size_t begin = (size_t)(p->first[i - 1] + p->first[i]) / 2 * size;
 		size_t end = (size_t)(p->first[i] + p->first[i + 1]) / 2 * size;
 
-		levels->items[i].first = locate(
+		levels->items[i].first = find_step(
 			values, begin, end, p->median[i - 1], p->median[i], run_slope, middle);
 	}
 	for (size_t i = 0; i < p->n; i++) {
@@ -489,10 +494,10 @@ static int sign_of(double value)
 	return (value > 0) - (value < 0);
 }
 
-static void find_likeness(const double *values, size_t n, struct levels *levels)
+static void compute_autocorrelation(const double *values, size_t n, struct levels *levels)
 {
 	double product = 0, pairs = 0, slope = n > 1 ? levels->drift / (double)(n - 1) : 0;
-	int last = 0;
+	int previous = 0;
 
 	levels->n_values = n;
 	if (n < LEVEL_MIN_VALUES)
@@ -505,12 +510,12 @@ static void find_likeness(const double *values, size_t n, struct levels *levels)
 			int sign =
 				sign_of(values[k] - level->median - slope * ((double)k - center));
 
-			product += sign * last;
-			pairs += sign * sign * last * last;
-			last = sign;
+			product += sign * previous;
+			pairs += sign * sign * previous * previous;
+			previous = sign;
 		}
-		/* Across a jump there are no neighbours. */
-		last = 0;
+		/* Values on both sides of a step are not neighbours. */
+		previous = 0;
 	}
 	if (pairs <= 0)
 		return;
@@ -551,10 +556,10 @@ int levels_find(const double *values, size_t n, struct levels **ret)
 	p.first[1] = (uint16_t)w.m;
 	make_blocks(values, n, size, &w, blocks, scratch);
 	if (n >= LEVEL_MIN_VALUES)
-		slope = explain(&w, blocks, &p);
+		slope = fit_steps_or_line(&w, blocks, &p);
 	r = make_levels(values, n, size, &p, slope, scratch, ret);
 	if (r >= 0)
-		find_likeness(values, n, *ret);
+		compute_autocorrelation(values, n, *ret);
 	return r;
 }
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changes of level in a series: a run of samples that jumps from one duration to another, and a
- * slow drift, told apart.
+ * Changes of level in a series. Steps, where the duration jumps from one level to another, are
+ * distinguished from a slow drift.
  *
- * A change is reported when all of this holds:
+ * A step is reported when all of these conditions hold:
  * - both levels last at least 5 runs (5 blocks of n / 1024 runs in a series of more than 1024);
- * - the middle between their medians parts them better than chance does in 99 % of all series of
- *   this length without a change, whatever the distribution of their values;
- * - their medians differ by at least 1 % of the smaller one, and by at least 2 median absolute
+ * - the midpoint between the medians of the two levels separates them better than in 99 % of all
+ *   series of this length without a step, whatever the distribution of the values;
+ * - the medians differ by at least 1 % of the smaller one, and by at least 2 median absolute
  *   deviations of the runs from their own level. A step that is smaller than the noise of single
- *   runs or too small to matter is no finding, however many runs prove it.
+ *   runs, or too small to matter, is not reported, however many runs prove it.
  *
- * A drift is reported when the order of the values goes with the order of the runs by more than
- * chance (the same 99 % for both together) and the change along the fitted line is as large as
- * above. Steps are reported where steps explain the series better than a line, and a line where it
- * does.
+ * A drift is reported when the values correlate with the run number by more than chance (the same
+ * 99 % for both tests together) and the change along the fitted line is as large as above. Steps
+ * are reported where they explain the series better than a line, and a line where it explains the
+ * series better.
  */
 #ifndef QUIESCE_STATS_LEVEL_H
 #define QUIESCE_STATS_LEVEL_H
@@ -24,7 +24,7 @@
 
 #include "basic/cleanup.h"
 
-/* Fewer values than this answer nothing. */
+/* Shorter series are not analysed. */
 #define LEVEL_MIN_VALUES 10
 
 struct level {
@@ -35,29 +35,28 @@ struct level {
 
 struct levels {
 	struct level *items; /* in the order of the runs */
-	size_t n;	     /* at least 1; 1 is a series without a change */
+	size_t n;	     /* at least 1; 1: a series without a step */
 
-	/* The change from the first run to the last, without the steps; 0 when there is no drift.
-	 */
+	/* The change by drift from the first run to the last, without the steps; 0 when there is no
+	 * drift. */
 	double drift;
-	/* Where the fitted line begins and ends, when there is a drift and no step (n == 1). */
+	/* The values at both ends of the fitted line, when there is a drift and no step. */
 	double drift_from;
 	double drift_to;
 
 	/*
-	 * How much alike neighbours are when levels and drift are taken away: the correlation of a
-	 * value with the next one, by their signs around the middle, which neither outliers nor
-	 * skew move (Gaussian values of correlation r have signs of correlation 2 / pi * asin(r)).
-	 * 0 with fewer than LEVEL_MIN_VALUES. likeness_z is in standard deviations of what
-	 * independent values have.
+	 * The lag-1 autocorrelation after levels and drift have been removed. It is computed from
+	 * the signs of the residuals, which neither outliers nor skew affect (Gaussian values with
+	 * correlation r have signs with correlation 2 / pi * asin(r)). 0 with fewer than
+	 * LEVEL_MIN_VALUES. autocorrelation_z is in standard deviations of independent values.
 	 */
 	double likeness;
 	double likeness_z;
 	size_t n_values;
 };
 
-/* values in the order of the runs; they are not changed. -EINVAL when n is 0, -EDOM when a value is
- * not finite. O(n log n); 8 bytes a value for a moment. */
+/* values are in the order of the runs, and not changed. -EINVAL when n is 0, -EDOM when a value is
+ * not finite. O(n log n); needs 8 bytes of memory per value. */
 int levels_find(const double *values, size_t n, struct levels **ret);
 void levels_free(struct levels *levels);
 DEFINE_CLEANUP(levels, levels_free);

@@ -60,9 +60,8 @@ static double median_of_three(double a, double b, double c)
 }
 
 /*
- * Quicksort that turns to heapsort where the partitions are bad: qsort(3) of glibc before 2.37
- * allocates a second array, and the one after is several times slower for its calls of a
- * comparison.
+ * Quicksort that falls back to heapsort on bad partitions. qsort(3) of glibc before 2.37 allocates
+ * a second array, and newer ones are several times slower because they call a comparison function.
  */
 static void sort_range(double *values, size_t n, int depth)
 {
@@ -75,8 +74,9 @@ static void sort_range(double *values, size_t n, int depth)
 			return;
 		}
 		pivot = median_of_three(values[0], values[n / 2], values[n - 1]);
-		/* Hoare: both sides stop at values equal to the pivot, so that many equal values
-		 * are parted evenly. The pivot itself keeps i and j inside. */
+		/* Hoare's partition: both sides stop at values equal to the pivot, so that many
+		 * equal values are distributed evenly. The pivot itself keeps i and j inside the
+		 * array. */
 		for (;;) {
 			while (values[i] < pivot)
 				i++;
@@ -88,7 +88,8 @@ static void sort_range(double *values, size_t n, int depth)
 			i++;
 			j--;
 		}
-		/* [0, i) <= pivot <= [i, n); the shorter one by recursion: logarithmic stack. */
+		/* [0, i) <= pivot <= [i, n). Recursion into the shorter part bounds the stack depth
+		 * to log n. */
 		if (i < n - i) {
 			sort_range(values, i, depth);
 			values += i;
@@ -124,8 +125,8 @@ double stats_median(const double *sorted, size_t n)
 {
 	if (n % 2 == 1)
 		return sorted[n / 2];
-	/* Halves first: the sum of two huge values would overflow. Where halving would lose bits of
-	 * tiny ones, the sum is exact. */
+	/* Halved before the sum, because the sum of two huge values would overflow. For tiny values
+	 * halving would lose bits, but their sum is exact. */
 	if (fabs(sorted[n / 2]) > 1 || fabs(sorted[n / 2 - 1]) > 1)
 		return sorted[n / 2 - 1] / 2 + sorted[n / 2] / 2;
 	return (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
@@ -133,8 +134,8 @@ double stats_median(const double *sorted, size_t n)
 
 double stats_deviation(const double *sorted, size_t n, double center)
 {
-	/* The deviations left of the center ascend leftwards and those right of it rightwards, so
-	 * that merging the two gives them in order, without an array. */
+	/* Deviations grow from the center in both directions, so merging both sides visits them in
+	 * ascending order without an array. */
 	size_t right = 0, left, taken = 0;
 	double previous = 0, current = 0;
 
@@ -161,7 +162,7 @@ double stats_deviation(const double *sorted, size_t n, double center)
 	return previous > 1 || current > 1 ? previous / 2 + current / 2 : (previous + current) / 2;
 }
 
-/* A sum with the rounding errors beside it (Neumaier 1974). */
+/* A sum and its accumulated rounding error (Neumaier 1974). */
 struct sum {
 	double high;
 	double low;
@@ -178,8 +179,8 @@ static void sum_add(struct sum *sum, double value)
 	sum->high = t;
 }
 
-/* Mean and standard deviation in two passes, over values that a power of two brings to at most 1 in
- * magnitude: that is exact, and neither squares nor sums overflow or vanish. */
+/* Mean and standard deviation in two passes. The values are scaled by a power of two to a magnitude
+ * of at most 1: this is exact, and neither squares nor sums overflow or underflow. */
 static void compute_moments(const double *values, size_t n, struct stats *ret)
 {
 	double largest = MAX(fabs(values[0]), fabs(values[n - 1]));
@@ -203,14 +204,15 @@ static void compute_moments(const double *values, size_t n, struct stats *ret)
 		sum_add(&squares, deviation * deviation);
 		sum_add(&rest, deviation);
 	}
-	/* The mean is rounded: rest would be 0 with the true one (Chan, Golub, LeVeque 1983). */
+	/* Corrects for the rounding of the mean: `rest` is 0 with the exact mean (Chan, Golub,
+	 * LeVeque 1983). */
 	variance = (squares.high + squares.low -
 			   (rest.high + rest.low) * (rest.high + rest.low) / (double)n) /
 		(double)(n - 1);
 	ret->stdev = variance > 0 ? ldexp(sqrt(variance), exponent) : 0;
 }
 
-/* log of the probability that exactly k of n fair coins fall heads up. */
+/* The log of the probability of exactly k heads in n tosses of a fair coin. */
 static double log_binomial(size_t n, size_t k)
 {
 	int sign;
@@ -219,8 +221,8 @@ static double log_binomial(size_t n, size_t k)
 		lgamma_r((double)(n - k) + 1, &sign) - (double)n * log(2);
 }
 
-/* P(at most k of n fair coins fall heads up), k < n / 2. The terms fall fast away from the middle,
- * so that O(sqrt n) of them are added. */
+/* P(at most k heads in n tosses of a fair coin), k < n / 2. The terms decrease fast away from the
+ * middle, so only O(sqrt n) of them are added. */
 static double binomial_tail(size_t n, size_t k)
 {
 	double term = exp(log_binomial(n, k)), tail = 0;
@@ -236,8 +238,9 @@ static double binomial_tail(size_t n, size_t k)
 
 /*
  * The interval from the l-th smallest to the l-th largest value misses the median when fewer than l
- * values lie on one side of it: probability 2 * P(Bin(n, 1/2) <= l - 1). The largest l that keeps
- * it within 5 % (Conover, Practical Nonparametric Statistics, 3.2).
+ * values are on one side of the median: probability 2 * P(Bin(n, 1/2) <= l - 1). This function
+ * finds the largest l for which the probability is at most 5 % (Conover, Practical Nonparametric
+ * Statistics, 3.2).
  */
 static void compute_interval(const double *sorted, size_t n, struct stats *ret)
 {
