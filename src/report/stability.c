@@ -17,10 +17,9 @@ enum {
 	LEVELS_SHOWN = 6,
 };
 
-/* Likeness of neighbours that is worth a word, and so sure that 3 of 100000 independent series have
- * it. */
-#define LEAST_LIKENESS 0.2
-#define LEAST_LIKENESS_Z 4
+/* The least autocorrelation that is reported; 3 of 100000 independent series reach the least z. */
+#define LEAST_AUTOCORRELATION 0.2
+#define LEAST_AUTOCORRELATION_Z 4
 
 static const char *const code_names[] = {
 	[FINDING_STDEV] = "STDEV",
@@ -434,15 +433,17 @@ static int check_drift(struct stability *stability, const struct benchmark *benc
 static int check_autocorrelation(
 	struct stability *stability, const struct benchmark *benchmark, const struct levels *levels)
 {
-	double likeness = levels->likeness;
+	double correlation = levels->autocorrelation;
 
-	if (levels->likeness_z < LEAST_LIKENESS_Z || likeness < LEAST_LIKENESS)
+	if (levels->autocorrelation_z < LEAST_AUTOCORRELATION_Z ||
+		correlation < LEAST_AUTOCORRELATION)
 		return 0;
 	return add_findingf(stability, FINDING_AUTOCORRELATION, true,
 		"neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about as much "
 		"as %.0f independent ones",
-		benchmark_units_are_runs(benchmark) ? "runs" : "values", likeness, levels->n_values,
-		MAX((double)levels->n_values * (1 - likeness) / (1 + likeness), 1));
+		benchmark_units_are_runs(benchmark) ? "runs" : "values", correlation,
+		levels->n_values,
+		MAX((double)levels->n_values * (1 - correlation) / (1 + correlation), 1));
 }
 
 static void count_disturbed(struct stability *stability, const struct series *series)

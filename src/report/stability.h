@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * May this result be trusted? The rules of `pyperf check` (2.10, _cli.py: format_checks), changes
- * of level and drift with what changed beside them, likeness of neighbours, and how many runs were
- * disturbed by what. Where a run has several values, levels, drift and likeness are those of runs.
+ * of level and drift with what changed beside them, autocorrelation, and how many runs were
+ * disturbed by what. Where a run has several values, levels, drift and autocorrelation are those of
+ * runs.
  */
 #ifndef QUIESCE_REPORT_STABILITY_H
 #define QUIESCE_REPORT_STABILITY_H

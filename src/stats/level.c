@@ -519,8 +519,8 @@ static void compute_autocorrelation(const double *values, size_t n, struct level
 	}
 	if (pairs <= 0)
 		return;
-	levels->likeness_z = product / sqrt(pairs);
-	levels->likeness = sin(acos(-1) / 2 * product / pairs);
+	levels->autocorrelation_z = product / sqrt(pairs);
+	levels->autocorrelation = sin(acos(-1) / 2 * product / pairs);
 }
 
 int levels_find(const double *values, size_t n, struct levels **ret)

@@ -50,8 +50,8 @@ struct levels {
 	 * correlation r have signs with correlation 2 / pi * asin(r)). 0 with fewer than
 	 * LEVEL_MIN_VALUES. autocorrelation_z is in standard deviations of independent values.
 	 */
-	double likeness;
-	double likeness_z;
+	double autocorrelation;
+	double autocorrelation_z;
 	size_t n_values;
 };
 

@@ -309,7 +309,7 @@ static void test_nothing_found(void **state)
 	assert_true(found * 100 <= trials);
 }
 
-static void test_likeness(void **state)
+static void test_autocorrelation(void **state)
 {
 	struct benchmark *b = new_benchmark(400, 1);
 	struct analysis *analysis;
@@ -323,7 +323,7 @@ static void test_likeness(void **state)
 		b->values[i] = 0.02 * (1 + 0.003 * at);
 	}
 	assert_int_equal(analysis_new(b, &analysis), 0);
-	assert_true(fabs(analysis->levels->likeness - 0.6) < 0.15);
+	assert_true(fabs(analysis->levels->autocorrelation - 0.6) < 0.15);
 	for (size_t i = 0; i < analysis->stability->n_findings; i++) {
 		const struct finding *finding = &analysis->stability->findings[i];
 
@@ -350,7 +350,7 @@ int main(void)
 		cmocka_unit_test(test_differences),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_nothing_found),
-		cmocka_unit_test(test_likeness),
+		cmocka_unit_test(test_autocorrelation),
 	};
 
 	return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
