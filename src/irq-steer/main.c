@@ -94,7 +94,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		name = NULL;
 		return -ENOMEM;
 	}
-	if (cpumask_intersects(now, s->quiet) && !irqline_may_move(s->lines, line->number)) {
+	if (cpumask_intersects(now, s->quiet) && !irqline_is_movable(s->lines, line->number)) {
 		/* It may go there, so it does for all that is known. */
 		if (!touches_quiet(s, line->number, true))
 			return 0;

@@ -78,7 +78,7 @@ static int sort_line(struct host *host, const struct irqlines *lines, struct irq
 {
 	int r;
 
-	r = irqline_read_wish(lines, line->number, scratch);
+	r = irqline_read_affinity(lines, line->number, scratch);
 	if (r == -ENOMEM)
 		return r;
 	if (r == -ENOENT)
@@ -99,7 +99,7 @@ static int sort_line(struct host *host, const struct irqlines *lines, struct irq
 		t->n_wish++;
 		return 0;
 	}
-	return take_line(t, line, irqline_may_move(lines, line->number));
+	return take_line(t, line, irqline_is_movable(lines, line->number));
 }
 
 static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touching *t)

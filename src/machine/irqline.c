@@ -159,7 +159,7 @@ static int read_list(
 	return r == -ERANGE ? -EINVAL : r;
 }
 
-int irqline_read_wish(const struct irqlines *lines, unsigned number, struct cpumask *ret)
+int irqline_read_affinity(const struct irqlines *lines, unsigned number, struct cpumask *ret)
 {
 	char path[32];
 	int r = read_list(lines, number, "smp_affinity_list", ret);
@@ -176,7 +176,7 @@ int irqline_read_effective(const struct irqlines *lines, unsigned number, struct
 	return r == 0 && cpumask_is_empty(ret) ? -ENOENT : r;
 }
 
-bool irqline_may_move(const struct irqlines *lines, unsigned number)
+bool irqline_is_movable(const struct irqlines *lines, unsigned number)
 {
 	char path[64];
 	struct stat st;

@@ -43,13 +43,13 @@ int irqline_read_action(unsigned number, char **ret);
 /* The requested affinity of a line: smp_affinity_list. -ENOENT when the line has been removed;
  * -ENODATA where the line exists and the file does not, or is empty; -EINVAL for an invalid list;
  * the errno of reading the file. */
-int irqline_read_wish(const struct irqlines *lines, unsigned number, struct cpumask *ret);
+int irqline_read_affinity(const struct irqlines *lines, unsigned number, struct cpumask *ret);
 /* The effective affinity of a line, as far as the interrupt chip tells; -ENOENT where the chip does
  * not tell: then the requested affinity is in force. Other errors as above. */
 int irqline_read_effective(const struct irqlines *lines, unsigned number, struct cpumask *ret);
 /* Whether the affinity of a line can be changed. From 6.12 on, smp_affinity_list of a line that
  * cannot be moved (per CPU, or managed by the kernel) is read-only. On older kernels only an
  * attempt tells, and this function returns true. */
-bool irqline_may_move(const struct irqlines *lines, unsigned number);
+bool irqline_is_movable(const struct irqlines *lines, unsigned number);
 
 #endif

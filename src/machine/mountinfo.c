@@ -30,7 +30,7 @@ bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret)
 	text_unescape_octal(fields[POINT]);
 	*ret = (struct mountinfo_cpuset){
 		.point = fields[POINT],
-		.whole = strcmp(fields[ROOT], "/") == 0,
+		.is_root = strcmp(fields[ROOT], "/") == 0,
 	};
 	return true;
 }

@@ -7,8 +7,8 @@
 
 /* A mount of a cpuset hierarchy of cgroup v1. */
 struct mountinfo_cpuset {
-	char *point; /* points into the line */
-	bool whole;  /* the mount shows the root of the hierarchy, whose files nobody can write */
+	char *point;  /* points into the line */
+	bool is_root; /* the mount shows the root of the hierarchy, whose files nobody can write */
 };
 
 /* Parses a line of mountinfo, which is modified; false when it is not such a mount. */

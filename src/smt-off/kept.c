@@ -240,7 +240,7 @@ int kept_add_cpusets(struct knob_plan *plan, unsigned group)
 		file = cpuset_file(mount.point);
 		if (!file)
 			return -ENOMEM;
-		r = mount.whole ? 0 : add_cpuset(plan, group, mount.point, file);
+		r = mount.is_root ? 0 : add_cpuset(plan, group, mount.point, file);
 		/* There is one hierarchy of cpusets: another mount shows the same once more. */
 		return r < 0 ? r : add_cpusets_below(plan, group, mount.point, file, 0);
 	}
