@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Benchmarks by name on top of <quiesce/sampler.h>: loops that are found out, warm-ups, values, and
- * a main() that makes a program of a list of them.
+ * Named benchmarks on top of <quiesce/sampler.h>: calibrated loops, warm-ups, values, and a main()
+ * for a list of benchmarks.
  *
  *	static void copy(struct qs_run *run)
  *	{
@@ -35,9 +35,9 @@ extern "C" {
 #endif
 
 /*
- * A loop around the work, unrolled by 8: what the loop takes itself, a cycle where the work does
- * not hide it, counts an eighth. For work of some nanoseconds; what takes longer does as well with
- * any loop, and the code of what is inlined is there 8 times.
+ * A loop around the work, unrolled by 8: the overhead of the loop, one cycle per iteration where
+ * the work does not hide it, is divided by 8. For work of some nanoseconds; for longer work any
+ * loop will do. Inlined code is repeated 8 times.
  */
 #ifdef __clang__
 #define QS_UNROLL _Pragma("clang loop unroll_count(8)")
@@ -48,55 +48,58 @@ extern "C" {
 
 struct qs_benchmark;
 
-/* What a benchmark's function is given. */
+/* The argument of a benchmark's function. */
 struct qs_run {
 	struct qs_sampler *sampler;
 	uint64_t loops;
 	const struct qs_benchmark *benchmark;
-	void *state; /* of setup(); NULL without */
+	void *state; /* from setup(); NULL without setup() */
 };
 
 struct qs_benchmark {
 	const char *name; /* NULL ends a list. No control characters, at most 200 bytes */
 	/*
-	 * Does the work run->loops times between qs_begin() and qs_end(). Where there are several
-	 * such pairs in one call the times add up: what lies between them is not measured.
+	 * Does the work run->loops times between qs_begin() and qs_end(). With several such pairs
+	 * in one call the times add up: the code between the pairs is not measured.
 	 */
 	void (*run)(struct qs_run *run);
-	uintptr_t argument; /* whatever the functions make of it: a size, a pointer */
-	/* How often one loop does the work in itself; 0 stands for 1. */
+	uintptr_t argument; /* for the functions, with any meaning: a size, a pointer */
+	/* How often one loop does the work; 0 stands for 1. */
 	uint32_t inner_loops;
-	/* Before the first call of run() in a process, and after the last; may be NULL. setup()
-	 * returns 0 or a negative errno value, which ends the measurement of this benchmark. */
+	/* Called before the first call of run() in a process, and after the last; may be NULL.
+	 * setup() returns 0 or a negative errno value, which ends the measurement of this
+	 * benchmark. */
 	int (*setup)(const struct qs_benchmark *benchmark, void **ret_state);
 	void (*teardown)(void *state);
 };
 
-/* --- What the machine does meanwhile. --- */
+/* --- The state of the machine. --- */
 
 struct qs_collector;
 
-/* Negative: not known here. */
+/* Negative: not known on this machine. */
 struct qs_reading {
 	int64_t interrupts;	/* of the CPU since boot, all lines of /proc/interrupts */
 	int64_t frequency_khz;	/* scaling_cur_freq */
-	int64_t temperature_mc; /* the CPU package, thousandths of a degree Celsius; at most one
-				 * question a second to the sensor, because it interrupts the CPU */
+	int64_t temperature_mc; /* of the CPU package, in thousandths of a degree Celsius; the
+				   sensor is read at most once a second, because reading interrupts
+				   the CPU */
 };
 
 /*
- * Starts a thread on any other CPU, which reads on request what CPU `cpu` does. -ENXIO where there
- * is no other CPU for this process; else an error of pthread_create(3).
+ * Starts a thread on any other CPU, which reads the state of CPU `cpu` on request. -ENXIO where
+ * this process has no other CPU; else an error of pthread_create(3).
  */
 int qs_collector_open(int cpu, struct qs_collector **ret);
 void qs_collector_close(struct qs_collector *collector);
-/* Asks the thread, and sleeps until it has answered: nothing is read while something is timed. */
+/* Requests a reading and sleeps until the thread has taken it. So nothing is read during a timed
+ * region. */
 void qs_collector_read(struct qs_collector *collector, struct qs_reading *ret);
 
 /* --- Values. --- */
 
 enum qs_value_kind {
-	QS_VALUE_CALIBRATION, /* while the loops were found out */
+	QS_VALUE_CALIBRATION, /* while the number of loops was calibrated */
 	QS_VALUE_WARMUP,
 	QS_VALUE_COUNTED,
 };
@@ -104,60 +107,62 @@ enum qs_value_kind {
 struct qs_value {
 	enum qs_value_kind kind;
 	uint64_t loops;
-	uint64_t picoseconds; /* of all loops together, 1 at least */
-	uint32_t cpu_begin;   /* of the first stamp and of the last; QS_CPU_UNKNOWN */
+	uint64_t picoseconds; /* of all loops together, at least 1 */
+	uint32_t cpu_begin;   /* at the first and the last stamp, or QS_CPU_UNKNOWN */
 	uint32_t cpu_end;
 	uint64_t counts[QS_MAX_COUNTERS]; /* of all loops together */
-	/* Since the value before, with a collector; negative where not known. */
+	/* With a collector, since the previous value; negative where not known. */
 	int64_t interrupts;
 	int64_t frequency_khz;
 	int64_t temperature_mc;
 };
 
-/* What one process measured of one benchmark. */
+/* The values of one benchmark from one process. */
 struct qs_values {
 	char *name;
 	uint32_t inner_loops;
-	uint64_t loops; /* of the warm-ups and values */
+	uint64_t loops; /* per warm-up and value */
 	struct qs_facts facts;
-	/* Names of the counters of facts, which outlive the sampler here. */
+	/* Copies of the counters' names, because those in a sampler's facts end with the
+	 * sampler. */
 	char counter_names[QS_MAX_COUNTERS][40];
 	size_t n_values;
-	struct qs_value *values; /* calibration, warm-ups, values, in their order */
+	struct qs_value *values; /* calibration, warm-ups, values, in this order */
 };
 
 struct qs_plan {
-	double min_time; /* seconds that a value takes at least; 0 stands for 0.1 */
-	uint64_t loops;	 /* of one value; 0: found out, as 1, 2, 5, 10, 20, 50 ... */
+	double min_time; /* the least duration of a value in seconds; 0 stands for 0.1 */
+	uint64_t loops;	 /* per value; 0: calibrated, as 1, 2, 5, 10, 20, 50 ... */
 	uint32_t warmups;
 	uint32_t values;
 	struct qs_collector *collector; /* NULL: none */
 };
 
 /*
- * Measures one benchmark in this process. The sampler's ring is emptied at each call of run().
- * -ENODATA when run() took no sample, -ENOBUFS when it took more than there is room for, an error
- * of setup(), -ENOMEM, -EINVAL for a name that is none, -ERANGE where 2^53 loops are still too
+ * Measures one benchmark in this process. The sampler's ring is emptied before each call of run().
+ * -ENODATA when run() took no sample, -ENOBUFS when it took more samples than the ring holds, an
+ * error of setup(), -ENOMEM, -EINVAL for an invalid name, -ERANGE where 2^53 loops are still too
  * short.
  */
 int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	const struct qs_plan *plan, struct qs_values **ret);
 void qs_values_free(struct qs_values *values);
-/* Seconds that one piece of work took. */
+/* The duration of one unit of work in seconds. */
 double qs_value_seconds(const struct qs_values *values, size_t index);
 
-/* --- Handing over. --- */
+/* --- Handing values over to runpinned. --- */
 
 /*
- * Under runpinned, values can be given to it: they become benchmarks of their own in its result,
- * with its evidence for each run. It leaves a descriptor for them (environment: QUIESCE_VALUES_FD);
- * a child, or a child's child, may use it as well.
- * -ENOENT where nobody asks for values: no error to most. -EBADF where the descriptor is none that
- * runpinned makes. -ENOSPC where there is no more room: nothing of these values is handed over.
+ * A program that runpinned runs can hand over values: they become separate benchmarks in
+ * runpinned's result, with its evidence for each run. runpinned passes a descriptor for them
+ * (environment: QUIESCE_VALUES_FD); children and their children may use it as well. -ENOENT where
+ * the program is not run by runpinned, which most callers ignore. -EBADF where the descriptor is
+ * not from runpinned. -ENOSPC where there is no more room: then none of these values is handed
+ * over.
  */
 int qs_hand_over(const struct qs_values *values);
-/* The same for all samples of a ring that the program filled itself, after qs_settle(): each is a
- * value of one loop. */
+/* The same for all samples of a ring that the program filled itself, after qs_settle(): each sample
+ * is a value of one loop. */
 int qs_hand_over_samples(const struct qs_sampler *sampler, const char *name);
 
 /* --- A main(). --- */
@@ -165,12 +170,12 @@ int qs_hand_over_samples(const struct qs_sampler *sampler, const char *name);
 int qs_main_as(int stamps, int argc, char *argv[], const struct qs_benchmark *benchmarks);
 
 /*
- * Measures the benchmarks of the list, each in processes of its own, one after the other in turns,
- * prints what came out and saves it if asked to; see --help, and qs_main(3). Returns what
- * main() is to return: 0, 1 when something failed, 2 for a command line that is none, 128 and the
- * signal's number when one ended it (what was measured by then is reported and saved).
- * It is a program rather than a library: it prints, starts processes and blocks signals. Call it
- * from main() before threads are started, and give it main()'s own argc and argv.
+ * Measures the benchmarks of the list, each in its own processes, in turns. Prints the results, and
+ * saves them on request; see --help, and qs_main(3). Returns the status for main(): 0; 1 when
+ * something failed; 2 for an invalid command line; 128 and the signal's number when a signal ended
+ * it (the values measured before the signal are reported and saved). It acts as a program rather
+ * than a library: it prints, starts processes and blocks signals. Call it from main() before
+ * threads are started, and pass main()'s own argc and argv.
  */
 static inline int qs_main(int argc, char *argv[], const struct qs_benchmark *benchmarks)
 {

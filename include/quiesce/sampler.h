@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libquiesce: takes time samples inside a process and stays out of the timed region.
+ * libquiesce: takes time samples inside a process without adding work to the timed region.
  *
  *	struct qs_sampler *sampler;
  *	uint64_t began;
@@ -15,38 +15,39 @@
  *	... qs_samples(), qs_count(), qs_nanoseconds() ...
  *	qs_close(sampler);
  *
- * Or leave all of that to qs_main(), which makes a program of a list of benchmarks.
+ * Or leave all of this to qs_main() (<quiesce/benchmark.h>), which makes a program of a list of
+ * benchmarks.
  *
- * What lies between the stamps: nothing of ours. No call, no branch, no system call, no allocation,
- * no page fault, no write: the sample is stored after the end stamp, into memory that was touched
- * and locked before. The begin stamp is a value in your function; where your own code leaves no
- * register for it, the compiler keeps it on the stack.
+ * The timed region contains nothing of this library: no call, no branch, no system call, no
+ * allocation, no page fault, no write. The sample is stored after the end stamp, into memory that
+ * was touched and locked before. The begin stamp is a value in your function; where your own code
+ * leaves no register free, the compiler keeps it on the stack.
  *
- * The clock. Both stamps are always reads of the CPU's counter, chosen when this header is
- * compiled:
+ * The clock. Both stamps are reads of the CPU's counter. The instructions are chosen when this
+ * header is compiled:
  *
  *	x86-64	lfence; rdtsc; lfence  ...  rdtscp; lfence
- *		LFENCE waits for all earlier instructions, and lets no later one begin (Intel
- *		SDM volume 2, LFENCE, RDTSC, RDTSCP; on AMD since Linux 4.15 sets the bit that
- *		makes it so).
+ *		LFENCE waits for all earlier instructions, and no later instruction begins before
+ *		it completes (Intel SDM volume 2, LFENCE, RDTSC, RDTSCP; on AMD since Linux 4.15,
+ *		which sets the bit for this).
  *	arm64	isb; mrs cntvct_el0; isb  ...  isb; mrs cntvct_el0
  *	others	clock_gettime(CLOCK_MONOTONIC_RAW), and everywhere with QS_NO_COUNTER defined
  *
- * qs_open() finds out whether the counter is sound on this machine: on x86-64 when CPUID 0x80000007
- * says that it is invariant and the kernel itself keeps time by it (current_clocksource is tsc); on
- * arm64 by its architecture. Where it is not, CLOCK_MONOTONIC_RAW is read before the begin stamp
- * and after the end stamp, and its readings are the sample. So which clock it is never makes a
- * branch between the counter's stamps; with the clock, the counter's two reads lie between the
- * clock's, and are part of what an empty region is said to cost. qs_get_facts() tells which it is.
+ * qs_open() checks whether the counter is reliable on this machine: on x86-64 when CPUID 0x80000007
+ * says that it is invariant and the kernel itself uses it (current_clocksource is tsc); on arm64 by
+ * the architecture. Where it is not reliable, CLOCK_MONOTONIC_RAW is also read before the begin
+ * stamp and after the end stamp, and these readings become the sample. So the choice of the clock
+ * never causes a branch between the counter's stamps; with the clock, both reads of the counter are
+ * between the reads of the clock, and are part of the reported cost of an empty region.
+ * qs_get_facts() tells which clock is used.
  *
- * Threads: a sampler is for the thread that opened it. Any number of threads may have one each; the
- * library has no state but what it hands out. A child of fork(2) does not have it at all: the
- * memory is not copied, so that a fork in between costs no page faults; not even qs_close() may be
- * called.
+ * Threads: a sampler belongs to the thread that opened it. Any number of threads may each have one;
+ * the library has no global state. A child of fork(2) does not have the sampler: the memory is not
+ * copied, so that a fork costs no page faults; the child may not even call qs_close().
  *
  * Errors: functions return 0 or a negative errno value and leave their outputs untouched when they
- * fail; qs_error_text() says what a value means. The library does not print, exit, or install
- * signal handlers; only qs_main() does what a main() does.
+ * fail; qs_error_text() describes a value. The library does not print, exit, or install signal
+ * handlers; only qs_main() acts as a program.
  *
  * C11 or later with the GNU extensions, C++11 or later; gcc or clang.
  */
@@ -66,42 +67,44 @@ enum {
 	QS_CPU_UNKNOWN = 0xfff,
 };
 
-/* One sample, a cache line. */
+/* One sample, the size of a cache line. */
 struct qs_sample {
 	uint64_t begin; /* ticks, see qs_nanoseconds() */
 	uint64_t end;
-	/* Where the sample before ended (or qs_reset() was called), and where this one did:
-	 * different numbers are a migration in this sample or since the one before. QS_CPU_UNKNOWN
-	 * where it cannot be told without a system call: off x86-64, with C libraries that do not
-	 * register rseq (glibc does since 2.35). */
+	/* The CPUs on which the previous sample ended (or qs_reset() was called) and on which this
+	 * one ended: different numbers mean a migration during this sample or since the previous
+	 * one. QS_CPU_UNKNOWN where the CPU cannot be read without a system call: not on x86-64,
+	 * with a C library that does not register rseq (glibc does since 2.35). */
 	uint32_t cpu_begin;
 	uint32_t cpu_end;
 	uint64_t counts[QS_MAX_COUNTERS]; /* of this sample, in the order of qs_options.counters */
 };
 
-/* How the header's inline functions see a sampler. Not for you: use the functions. */
+/* The part of a sampler that the inline functions of this header use. Do not access the members:
+ * use the functions. */
 struct qs_sampler {
 	struct qs_sample *next;
-	struct qs_sample *spare; /* behind the last: what does not fit goes there */
+	struct qs_sample *spare; /* after the last; receives samples that do not fit */
 	const volatile uint32_t *cpu;
 	uint64_t dropped;
 	uint32_t last_cpu;
-	uint32_t outside; /* something is to be done outside of the counter's stamps */
+	uint32_t outside; /* not 0: qs_begin() and qs_end() call qs_before_begin() and
+			     qs_after_end() */
 	clockid_t clockid;
 };
 
 struct qs_options {
-	/* How many samples there is room for (64 bytes each); 0 stands for 4096. */
+	/* The capacity of the ring in samples (64 bytes each); 0 stands for 4096. */
 	size_t samples;
 	/*
-	 * What to count beside the time: a NULL-terminated list of at most QS_MAX_COUNTERS, or
-	 * NULL. "cycles", "instructions", "cache-references", "cache-misses", "branches",
-	 * "branch-misses", "bus-cycles", "ref-cycles", "stalled-cycles-frontend",
-	 * "stalled-cycles-backend", "task-clock", "page-faults", "context-switches",
-	 * "cpu-migrations", or raw: "r1a2" (hexadecimal config of PERF_TYPE_RAW), "4:1a2"
-	 * (decimal type as in /sys/bus/event_source/devices/NAME/type, hexadecimal config).
-	 * User mode only, this thread only. Read by rdpmc where the kernel and x86-64 allow it,
-	 * else by read(2), always outside of the stamps.
+	 * Events to count: a NULL-terminated list of at most QS_MAX_COUNTERS, or NULL. "cycles",
+	 * "instructions", "cache-references", "cache-misses", "branches", "branch-misses",
+	 * "bus-cycles", "ref-cycles", "stalled-cycles-frontend", "stalled-cycles-backend",
+	 * "task-clock", "page-faults", "context-switches", "cpu-migrations", or raw: "r1a2"
+	 * (hexadecimal config of PERF_TYPE_RAW), "4:1a2" (decimal type as in
+	 * /sys/bus/event_source/devices/NAME/type, hexadecimal config). User mode only, this thread
+	 * only. Counters are read by rdpmc on x86-64 where the kernel allows it, else by read(2),
+	 * always outside of the stamps.
 	 */
 	const char *const *counters;
 };
@@ -110,32 +113,33 @@ enum qs_clock {
 	QS_CLOCK_TSC,
 	QS_CLOCK_CNTVCT,
 	QS_CLOCK_MONOTONIC_RAW,
-	/* Where the kernel answers CLOCK_MONOTONIC without a system call and _RAW with one (before
-	 * Linux 5.3). */
+	/* Where the vDSO reads CLOCK_MONOTONIC without a system call but not _RAW (before Linux
+	 * 5.3). */
 	QS_CLOCK_MONOTONIC,
 };
 
 struct qs_facts {
 	enum qs_clock clock;
 	const char *clock_name; /* "tsc", "cntvct_el0", "CLOCK_MONOTONIC_RAW", "CLOCK_MONOTONIC" */
-	const char *why_no_counter;  /* why the clock is no counter; NULL when it is one */
-	int clock_changed;	     /* qs_settle() found the kernel's clock source changed: the
-				      * samples cannot be trusted */
+	const char *why_no_counter; /* why the clock is not the counter; NULL when it is */
+	int clock_changed; /* qs_settle() found that the kernel's clock source has changed: the
+			      samples are unreliable */
 	double ticks_per_second;     /* 0 before qs_settle() where it must be measured */
-	uint64_t resolution_ticks;   /* the smallest step that was seen */
-	uint64_t empty_min_ticks;    /* an empty region, as sampled by this sampler: what is in */
-	uint64_t empty_median_ticks; /* every sample; reported, never subtracted */
-	size_t capacity;	     /* samples that there is room for */
-	int lock_error;		     /* 0: the ring is locked into memory; else why not (errno),
-				      * mostly ENOMEM or EPERM by RLIMIT_MEMLOCK */
+	uint64_t resolution_ticks;   /* the smallest observed step */
+	uint64_t empty_min_ticks;    /* of an empty region with this sampler: this overhead is in */
+	uint64_t empty_median_ticks; /* every sample; it is reported, never subtracted */
+	size_t capacity;	     /* in samples */
+	int lock_error; /* 0: the ring is locked into memory; else the errno, usually ENOMEM or
+			   EPERM because of RLIMIT_MEMLOCK */
 	size_t n_counters;
 	struct {
-		const char *name; /* as it was asked for, valid until qs_close() */
-		int error;	  /* 0, or why it is not counted (errno): its counts are 0 */
-		int rdpmc;	  /* read without a system call */
-		int shared;	  /* after qs_settle(): the kernel gave the hardware's counter to
-				   * others at times, so counts are too small */
-		uint64_t empty;	  /* median count of an empty region */
+		const char *name; /* as requested, valid until qs_close() */
+		int error;  /* 0, or the errno because of which it is not counted: its counts are 0
+			     */
+		int rdpmc;  /* read without a system call */
+		int shared; /* after qs_settle(): the kernel multiplexed the hardware counter with
+			       other events, so counts are too small */
+		uint64_t empty; /* median count of an empty region */
 	} counters[QS_MAX_COUNTERS];
 };
 
@@ -153,7 +157,7 @@ static inline uint64_t qs_stamp_begin(const struct qs_sampler *sampler)
 	return (uint64_t)high << 32 | low;
 }
 
-/* The kernel keeps the CPU's number in the low 12 bits of TSC_AUX (arch/x86/include/asm/segment.h,
+/* The kernel stores the CPU's number in the low 12 bits of TSC_AUX (arch/x86/include/asm/segment.h,
  * vdso_encode_cpunode). */
 static inline uint64_t qs_stamp_end(const struct qs_sampler *sampler, uint32_t *ret_cpu)
 {
@@ -206,13 +210,12 @@ static inline uint64_t qs_stamp_end(const struct qs_sampler *sampler, uint32_t *
 }
 #endif
 
-/* What qs_begin() and qs_end() call outside of the counter's stamps where there is something to do
- * there: counters, or a clock instead of the counter. */
+/* Called by qs_begin() and qs_end() outside of the counter's stamps when the sampler has counters,
+ * or uses a clock instead of the counter. */
 void qs_before_begin(struct qs_sampler *sampler);
 void qs_after_end(struct qs_sampler *sampler, struct qs_sample *sample);
 
-/* The begin of a timed region. Give what it returns to qs_end(). Regions of one sampler do not
- * nest. */
+/* Begins a timed region. Pass the result to qs_end(). Regions of one sampler do not nest. */
 static inline uint64_t qs_begin(struct qs_sampler *sampler)
 {
 	if (__builtin_expect(sampler->outside != 0, 0))
@@ -220,8 +223,8 @@ static inline uint64_t qs_begin(struct qs_sampler *sampler)
 	return qs_stamp_begin(sampler);
 }
 
-/* Its end: stores the sample. Where there is no room left the sample is dropped and counted; one
- * that is there is never overwritten. */
+/* Ends a timed region and stores the sample. In a full ring the sample is dropped and counted;
+ * stored samples are never overwritten. */
 static inline void qs_end(struct qs_sampler *sampler, uint64_t began)
 {
 	uint32_t cpu;
@@ -229,8 +232,9 @@ static inline void qs_end(struct qs_sampler *sampler, uint64_t began)
 	struct qs_sample *sample = sampler->next;
 	uint32_t last_cpu = sampler->last_cpu;
 
-	/* In a register of its own: gcc 12 makes a vector of the two numbers, and the fence of the
-	 * next begin waits for that, 4 % of a pair (bench/sampler). */
+	/* Keeps the number in its own register: gcc 12 would combine both numbers in a vector, and
+	 * the fence of the next begin would wait for it, which costs 4 % of a pair
+	 * (bench/sampler). */
 	__asm__ volatile("" : "+r"(last_cpu));
 	sample->begin = began;
 	sample->end = ended;
@@ -245,15 +249,15 @@ static inline void qs_end(struct qs_sampler *sampler, uint64_t began)
 		sampler->dropped++;
 }
 
-/* --- Keeping the compiler honest. None of these emits an instruction of its own. --- */
+/* --- Barriers against compiler optimization. None of them emits an instruction. --- */
 
-/* Memory is as the source says at this point: nothing is kept in registers or moved across. */
+/* At this point memory is as in the source: no value is cached in a register or moved across. */
 static inline void qs_barrier(void)
 {
 	__asm__ volatile("" : : : "memory");
 }
 
-/* What p points to was read and changed here, as far as the compiler can know. */
+/* Makes the compiler assume that the object at p is read and changed here. */
 static inline void qs_keep_memory(const volatile void *p)
 {
 	__asm__ volatile("" : : "r"(p) : "memory");
@@ -293,11 +297,11 @@ static inline void qs_keep_double(double value)
 }
 
 /*
- * qs_keep(value): the value of an integer, a pointer, a float or a double is used here, so that the
- * work that it takes cannot be left out.
+ * qs_keep(value): uses the value of an integer, a pointer, a float or a double, so that the
+ * compiler cannot omit the work that computes it.
  *
- * qs_hide(variable): what an integer or pointer variable holds cannot be known from here on, so
- * that work with it cannot be done beforehand or moved out of a loop.
+ * qs_hide(variable): hides the value of an integer or pointer variable from the compiler, so that
+ * work that depends on it cannot be precomputed or moved out of a loop.
  */
 #ifndef __cplusplus
 /* clang-format off */
@@ -322,12 +326,11 @@ int qs_open_as(
 	int stamps, const struct qs_options *options, size_t options_size, struct qs_sampler **ret);
 
 /*
- * Maps, touches and locks the ring, chooses the clock, opens the counters, measures an empty
- * region, and leaves a sampler that is warm. Takes milliseconds.
- * A ring that cannot be locked and a counter that this machine or this user cannot have are no
- * errors: see struct qs_facts.
- * -EINVAL: a counter's name is none, or too many of them. -EOPNOTSUPP: no RDTSCP on this CPU, use
- * QS_NO_COUNTER. -EPERM: the process may not read the counter (PR_SET_TSC). -ENOMEM.
+ * Maps, touches and locks the ring, chooses the clock, opens the counters and measures an empty
+ * region, which also warms up the sampler. Takes milliseconds. It is not an error when the ring
+ * cannot be locked, or when this machine or user cannot use a counter: see struct qs_facts.
+ * -EINVAL: a counter has an invalid name, or there are too many. -EOPNOTSUPP: this CPU has no
+ * RDTSCP, use QS_NO_COUNTER. -EPERM: the process may not read the counter (PR_SET_TSC). -ENOMEM.
  */
 static inline int qs_open(const struct qs_options *options, struct qs_sampler **ret)
 {
@@ -337,19 +340,20 @@ static inline int qs_open(const struct qs_options *options, struct qs_sampler **
 /* NULL is allowed. */
 void qs_close(struct qs_sampler *sampler);
 
-/* Empties the ring; what was dropped is forgotten. */
+/* Empties the ring and resets the count of dropped samples. */
 void qs_reset(struct qs_sampler *sampler);
 
-/* How many samples the ring has, where they are, oldest first (until the next qs_reset()), and how
- * many did not fit. */
+/* The number of samples in the ring, the samples, oldest first (valid until the next qs_reset()),
+ * and the number of samples that did not fit. */
 size_t qs_count(const struct qs_sampler *sampler);
 const struct qs_sample *qs_samples(const struct qs_sampler *sampler);
 uint64_t qs_dropped(const struct qs_sampler *sampler);
 
 /*
- * After the last sample: learns how long a tick is, from the counter and CLOCK_MONOTONIC_RAW at
- * qs_open() and now (waits until these are 20 ms apart; on arm64 the CPU says it), and looks
- * whether the clock is still sound. May be called again after more samples.
+ * To be called after the last sample: measures the length of a tick from the counter and
+ * CLOCK_MONOTONIC_RAW at qs_open() and now (waits until these are 20 ms apart; on arm64 the CPU
+ * tells the frequency), and checks whether the clock is still reliable. May be called again after
+ * more samples.
  */
 int qs_settle(struct qs_sampler *sampler);
 /* A number of ticks in nanoseconds; 0 before qs_settle(). */
@@ -357,8 +361,8 @@ double qs_nanoseconds(const struct qs_sampler *sampler, uint64_t ticks);
 
 void qs_get_facts(const struct qs_sampler *sampler, struct qs_facts *ret);
 
-/* A text for a negative errno value that a function here returned: into `buffer`, which is
- * returned. Does not allocate. */
+/* Writes a text for a negative errno value of these functions into `buffer`, and returns `buffer`.
+ * Does not allocate. */
 const char *qs_error_text(int error, char *buffer, size_t size);
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ uint64_t clock_read_ns(clockid_t clockid)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What a read of the clock costs, in ns: the least of some. */
+/* The cost of reading the clock in ns: the least of several tries. */
 static uint64_t clock_cost(clockid_t clockid)
 {
 	uint64_t least = UINT64_MAX;
@@ -54,8 +54,9 @@ static uint64_t clock_cost(clockid_t clockid)
 	return least / COST_TRIES;
 }
 
-/* No NTP in it, unless the kernel answers it by a system call only, which takes ten times as long:
- * vDSOs had no CLOCK_MONOTONIC_RAW before Linux 5.3 (lib/vdso/gettimeofday.c). */
+/* Chooses CLOCK_MONOTONIC_RAW, which NTP does not adjust, unless reading it takes a system call,
+ * which is ten times as slow: vDSOs had no CLOCK_MONOTONIC_RAW before Linux 5.3
+ * (lib/vdso/gettimeofday.c). */
 static void choose_kernel_clock(const char *why, struct clock *ret)
 {
 	int slow = clock_cost(CLOCK_MONOTONIC_RAW) > 4 * clock_cost(CLOCK_MONOTONIC);
@@ -79,7 +80,8 @@ static const char *tsc_objection(void)
 	/* "TscInvariant": Intel SDM volume 3, 18.17.1; AMD APM volume 3, appendix E.4.7. */
 	if (!__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) || !(edx & 1U << 8))
 		return "the CPU does not say that its TSC is invariant";
-	/* The kernel knows more: it compares the CPUs, and watches the TSC while it runs. */
+	/* The kernel checks more: it compares the TSCs of all CPUs, and watches the TSC at run
+	 * time. */
 	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -114,7 +116,8 @@ int clock_choose(int stamps, struct clock *ret)
 		choose_kernel_clock("the program was compiled for CLOCK_MONOTONIC_RAW", ret);
 		return 0;
 	}
-	/* On arm64 since Linux 6.12; before, the question fails and the answer is that it may. */
+	/* arm64 has this prctl(2) since Linux 6.12; before, the call fails and access is always
+	 * allowed. */
 	if (prctl(PR_GET_TSC, &access, 0, 0, 0) == 0 && access == PR_TSC_SIGSEGV)
 		return -EPERM;
 #if defined(__x86_64__)
@@ -131,8 +134,9 @@ int clock_choose(int stamps, struct clock *ret)
 	{
 		uint64_t hz;
 
-		/* One count for all CPUs at a constant rate, by the architecture (Arm ARM, D12.1).
-		 * Where a CPU has an erratum the kernel emulates the read: slow, but right. */
+		/* The architecture defines one count for all CPUs at a constant rate (Arm ARM,
+		 * D12.1). On a CPU with an erratum the kernel emulates the read: slow, but
+		 * correct. */
 		__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
 		*ret = (struct clock){ .kind = QS_CLOCK_CNTVCT,
 			.clockid = CLOCK_MONOTONIC_RAW,

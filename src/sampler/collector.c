@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A thread on another CPU that reads what the benchmark's CPU does, when it is asked. It sleeps in
- * between, so that nothing of it runs while something is timed.
+ * A thread on another CPU that reads the state of the benchmark's CPU on request. It sleeps
+ * otherwise, so that it does not run during a timed region.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "sampler/digits.h"
 
 enum {
-	/* sched_setaffinity(2) takes masks of any size; 16384 CPUs are more than there are. */
+	/* sched_setaffinity(2) takes masks of any size; no machine has 16384 CPUs. */
 	MAX_CPUS = 16384,
 	MAX_SENSORS = 64,
 	SENSOR_REST_NS = 1000 * 1000 * 1000,
@@ -38,20 +38,20 @@ struct qs_collector {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum state state;
-	int error; /* of starting */
+	int error; /* of the start */
 	struct qs_reading reading;
 
-	/* The thread's own. */
+	/* Only used by the thread. */
 	int cpu;
 	int frequency_fd; /* -1 where there is none */
 	int temperature_fd;
 	int interrupts_fd;
-	char *table; /* of /proc/interrupts, and how much room there is */
+	char *table; /* the text of /proc/interrupts */
 	size_t table_size;
 	uint64_t asked_sensor_ns;
 };
 
-/* One read(2), as an attribute of sysfs wants it. */
+/* Reads by a single read(2), which sysfs attributes require. */
 static ssize_t read_attribute(int fd, char *buffer, size_t size)
 {
 	ssize_t n = pread(fd, buffer, size - 1, 0);
@@ -89,8 +89,8 @@ static int read_text_of(const char *path, char *buffer, size_t size)
 	return 0;
 }
 
-/* How well a sensor tells the package's temperature, 0: not at all. Names and labels as the
- * kernel's Documentation/hwmon/coretemp.rst and k10temp.rst have them. */
+/* The rank of a sensor for the package's temperature; 0: not usable. Names and labels are those of
+ * the kernel's Documentation/hwmon/coretemp.rst and k10temp.rst. */
 static int rank_sensor(const char *chip, const char *label, const char *package)
 {
 	if (strcmp(chip, "coretemp") == 0)
@@ -141,7 +141,8 @@ static int open_sensor(int cpu)
 	return fd;
 }
 
-/* The whole of /proc/interrupts into collector->table. It is made anew when it is read from 0. */
+/* Reads the whole of /proc/interrupts into collector->table. Reading from offset 0 makes the kernel
+ * render it again. */
 static int read_table(struct qs_collector *collector)
 {
 	size_t used = 0;
@@ -178,7 +179,8 @@ static void take_reading(struct qs_collector *collector)
 	uint64_t now = clock_read_ns(CLOCK_MONOTONIC);
 
 	reading->frequency_khz = read_number(collector->frequency_fd);
-	/* The driver keeps its answer for a second, and each question interrupts the CPU. */
+	/* The driver caches the value for a second, and a reading of the sensor interrupts the
+	 * CPU. */
 	if (collector->asked_sensor_ns == 0 || now - collector->asked_sensor_ns >= SENSOR_REST_NS) {
 		collector->asked_sensor_ns = now;
 		reading->temperature_mc = read_number(collector->temperature_fd);
@@ -188,7 +190,7 @@ static void take_reading(struct qs_collector *collector)
 		reading->interrupts = columns_sum(collector->table, collector->cpu);
 }
 
-/* On any CPU that this process may have, but not on that one. */
+/* Moves this thread to any CPU that the process may use, except `cpu`. */
 static int leave_cpu(int cpu)
 {
 	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
@@ -199,8 +201,8 @@ static int leave_cpu(int cpu)
 		return -ENOMEM;
 	memset(mask, 0xff, size);
 	CPU_CLR_S((size_t)cpu, size, mask);
-	/* The kernel leaves out what does not exist or is not allowed (cpusets), and says EINVAL
-	 * where nothing remains. */
+	/* The kernel drops CPUs that do not exist or are not allowed (cpusets), and returns EINVAL
+	 * where none remains. */
 	if (sched_setaffinity(0, size, mask) < 0)
 		r = errno == EINVAL ? -ENXIO : -errno;
 	CPU_FREE(mask);
@@ -218,7 +220,7 @@ static void open_files(struct qs_collector *collector)
 	collector->interrupts_fd = open("/proc/interrupts", O_RDONLY | O_CLOEXEC);
 }
 
-static void *serve(void *argument)
+static void *run_thread(void *argument)
 {
 	struct qs_collector *collector = argument;
 	int r = leave_cpu(collector->cpu);
@@ -272,10 +274,10 @@ int qs_collector_open(int cpu, struct qs_collector **ret)
 	collector->reading = (struct qs_reading){ -1, -1, -1 };
 	pthread_mutex_init(&collector->lock, NULL);
 	pthread_cond_init(&collector->changed, NULL);
-	/* The program's signals are for its own threads. */
+	/* Signals are left to the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	r = -pthread_create(&collector->thread, NULL, serve, collector);
+	r = -pthread_create(&collector->thread, NULL, run_thread, collector);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r < 0) {
 		destroy(collector);

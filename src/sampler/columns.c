@@ -9,7 +9,7 @@ enum {
 	CPU_MAX = 16384,
 };
 
-/* The next number of a line; 0 where there is none. */
+/* Parses the next number of a line; 0 where there is none. */
 static int next_number(const char **p, uint64_t *ret)
 {
 	*p += strspn(*p, " ");

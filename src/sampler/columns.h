@@ -4,9 +4,8 @@
 
 #include <stdint.h>
 
-/* The CPU's column, summed up. Columns are named "CPU0 CPU2 ..." in the first line: offline CPUs
- * have none. A line without a number for the CPU has none for anybody (ERR, MIS). -1 where the CPU
- * has no column. */
+/* Sums the column of a CPU. The first line names the columns "CPU0 CPU2 ...": offline CPUs have
+ * none. Lines that do not count per CPU (ERR, MIS) are skipped. -1 where the CPU has no column. */
 int64_t columns_sum(const char *table, int cpu);
 
 #endif

@@ -68,13 +68,13 @@ static void open_one(struct counter *counter, uint32_t type, uint64_t config)
 		.size = sizeof(attr),
 		.config = config,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-		/* So ordinary users may at perf_event_paranoid 2, the kernel's own default. */
+		/* Permitted to ordinary users at perf_event_paranoid 2, the kernel's default. */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
 
-	/* The kernel counts the switches and migrations of a thread in itself: with exclude_kernel
-	 * these stay 0. */
+	/* Context switches and migrations happen in kernel mode: with exclude_kernel these counts
+	 * stay 0. */
 	if (type == PERF_TYPE_SOFTWARE &&
 		(config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
 			config == PERF_COUNT_SW_CPU_MIGRATIONS))
@@ -138,14 +138,14 @@ void counters_close(struct counters *counters)
 	counters->n = 0;
 }
 
-static int read_slowly(const struct counter *counter, uint64_t ret[3])
+static int read_by_syscall(const struct counter *counter, uint64_t ret[3])
 {
 	return read(counter->fd, ret, 3 * sizeof(ret[0])) == 3 * sizeof(ret[0]) ? 0 : -EIO;
 }
 
 #if defined(__x86_64__)
-/* The protocol of struct perf_event_mmap_page in <linux/perf_event.h>. False where the event is
- * not on a counter at this moment. */
+/* The protocol of struct perf_event_mmap_page in <linux/perf_event.h>. Returns 0 where the event is
+ * not on a hardware counter at this moment. */
 static int read_by_rdpmc(const struct counter *counter, uint64_t *ret)
 {
 	volatile struct perf_event_mmap_page *page = counter->page;
@@ -164,7 +164,7 @@ static int read_by_rdpmc(const struct counter *counter, uint64_t *ret)
 			unsigned unused = 64 - page->pmc_width;
 			uint64_t pmc = (uint64_t)high << 32 | low;
 
-			/* Sign-extended from its width. */
+			/* Sign-extended from the width of the counter. */
 			count += (uint64_t)((int64_t)(pmc << unused) >> unused);
 		}
 		__asm__ volatile("" : : : "memory");
@@ -187,7 +187,7 @@ void counters_read(const struct counters *counters, uint64_t *ret)
 		if (counter->page && read_by_rdpmc(counter, &ret[i]))
 			continue;
 #endif
-		if (read_slowly(counter, values) == 0)
+		if (read_by_syscall(counter, values) == 0)
 			ret[i] = values[0];
 	}
 }
@@ -198,7 +198,7 @@ void counters_settle(struct counters *counters)
 		struct counter *counter = &counters->list[i];
 		uint64_t values[3];
 
-		if (counter->fd >= 0 && read_slowly(counter, values) == 0)
+		if (counter->fd >= 0 && read_by_syscall(counter, values) == 0)
 			counter->shared = values[2] < values[1];
 	}
 }

@@ -2,7 +2,7 @@
 #define QS_NO_COUNTER
 #include "sampler/ring.h"
 
-void ring_sample_nothing_by_clock(struct qs_sampler *sampler)
+void ring_sample_empty_by_clock(struct qs_sampler *sampler)
 {
 	qs_end(sampler, qs_begin(sampler));
 }

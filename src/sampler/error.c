@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* POSIX's strerror_r(), which every C library has; GNU's is another function of that name. */
+/* Selects POSIX's strerror_r(), which every C library has; GNU's function of the same name
+ * differs. */
 #undef _GNU_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -8,14 +9,14 @@
 
 #include "quiesce/sampler.h"
 
-/* What a value means here, where that is more than what the C library says of it. */
-static const char *own_text(int error)
+/* The meaning of a value in this library, where it is more specific than the C library's text. */
+static const char *library_text(int error)
 {
 	switch (error) {
 	case -EINVAL:
-		return "an argument is not one that the function takes";
+		return "invalid argument";
 	case -EOPNOTSUPP:
-		return "this CPU cannot be asked for its counter (no RDTSCP)";
+		return "this CPU has no RDTSCP, which reads its counter";
 	case -EPERM:
 		return "this process may not read the CPU's counter (PR_SET_TSC)";
 	case -ENOBUFS:
@@ -23,7 +24,7 @@ static const char *own_text(int error)
 	case -ENODATA:
 		return "no sample was taken";
 	case -ENXIO:
-		return "there is no other CPU to do that on";
+		return "this process has no other CPU";
 	case -EIO:
 		return "the CPU's counter stands still";
 	default:
@@ -33,7 +34,7 @@ static const char *own_text(int error)
 
 const char *qs_error_text(int error, char *buffer, size_t size)
 {
-	const char *text = own_text(error);
+	const char *text = library_text(error);
 	int saved = errno;
 
 	if (text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* qs_main(): a program out of a list of benchmarks. */
+/* qs_main(): a program made of a list of benchmarks. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <getopt.h>
@@ -23,7 +23,7 @@ enum {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 
-	/* For benchmarks that begin and end several times in a call. */
+	/* For benchmarks with several timed regions in a call. */
 	RING_SAMPLES = 65536,
 	MAX_WORDS = 24,
 	WORD_SIZE = 256,
@@ -37,7 +37,7 @@ struct options {
 	uint64_t loops;
 	double min_time;
 	const char *min_time_text;
-	int cpu; /* -1: wherever the kernel puts it */
+	int cpu; /* -1: any CPU */
 	const char *counters_text;
 	char counters_copy[MAX_COUNTERS_TEXT];
 	const char *counters[QS_MAX_COUNTERS + 1];
@@ -45,7 +45,7 @@ struct options {
 	int list;
 	int quiet;
 	const char *output;
-	const char *worker; /* the one benchmark that this process is for */
+	const char *worker; /* the only benchmark that this process runs */
 	char **patterns;
 	int n_patterns;
 };
@@ -68,10 +68,10 @@ static void usage(FILE *stream, const char *name)
 		"      --processes=N     processes for each benchmark (25)\n"
 		"      --values=N        values in each process (3)\n"
 		"      --warmups=N       values before these, recorded but not counted (1)\n"
-		"      --min-time=S      seconds that a value takes at least (0.1)\n"
-		"      --loops=N         loops in a value; found out by --min-time otherwise\n"
+		"      --min-time=S      least duration of a value in seconds (0.1)\n"
+		"      --loops=N         loops per value (default: calibrated by --min-time)\n"
 		"      --cpu=N           on this CPU\n"
-		"      --counters=LIST   count these, too: instructions,cache-misses,r1a2\n"
+		"      --counters=LIST   also count these: instructions,cache-misses,r1a2\n"
 		"      --collect         read interrupts, frequency and temperature between values\n"
 		"  -o, --output=FILE     save the result, as pyperf's JSON\n"
 		"  -q, --quiet           no progress\n"
@@ -192,7 +192,7 @@ static int parse_option(int option, const char *argument, struct options *o)
 	}
 }
 
-/* 0 to go on, 1 when it is done, -EINVAL when it has said what is wrong. */
+/* 0 to go on, 1 to exit successfully (--help), -EINVAL after an error message. */
 static int parse_options(struct program *program, int argc, char *argv[])
 {
 	static const struct option table[] = {
@@ -251,7 +251,7 @@ static int is_chosen(const struct program *program, const char *name)
 	return o->n_patterns == 0;
 }
 
-/* -EINVAL where the list itself is wrong, or a pattern names nothing. */
+/* -EINVAL where the list is invalid, or a pattern matches no name. */
 static int check_names(const struct program *program)
 {
 	const struct options *o = &program->options;
@@ -259,7 +259,7 @@ static int check_names(const struct program *program)
 
 	for (b = program->benchmarks; b->name; b++) {
 		if (!values_is_name(b->name) || !b->run) {
-			fprintf(stderr, "%s: benchmark %td: its name or its function is none\n",
+			fprintf(stderr, "%s: benchmark %td has no valid name or no function\n",
 				program->name, b - program->benchmarks + 1);
 			return -EINVAL;
 		}
@@ -292,7 +292,7 @@ static void say_error(const struct program *program, const char *what, int error
 		qs_error_text(error, text, sizeof(text)));
 }
 
-/* --- Measuring in this process: for a parent of ours, or for runpinned. --- */
+/* --- Measuring in this process, which qs_main() or runpinned has started. --- */
 
 static int bind_to_cpu(int cpu)
 {
@@ -375,14 +375,14 @@ static int measure_here(const struct program *program)
 
 /* --- Measuring in processes. --- */
 
-struct words {
+struct command_line {
 	char text[MAX_WORDS][WORD_SIZE];
 	char *argv[MAX_WORDS + 1];
 	size_t n;
 };
 
 __attribute__((format(printf, 2, 3))) static void add_word(
-	struct words *words, const char *format, ...)
+	struct command_line *words, const char *format, ...)
 {
 	va_list arguments;
 
@@ -393,15 +393,15 @@ __attribute__((format(printf, 2, 3))) static void add_word(
 	words->argv[++words->n] = NULL;
 }
 
-/* The command line of a process that measures one benchmark; loops 0 has it find them out. */
-static void make_words(
-	const struct program *program, const struct outcome *outcome, struct words *ret)
+/* The command line of a process that measures one benchmark; with loops 0 it calibrates. */
+static void make_command_line(
+	const struct program *program, const struct outcome *outcome, struct command_line *ret)
 {
 	const struct options *o = &program->options;
 
 	ret->n = 0;
 	add_word(ret, "%s", program->name);
-	/* First: the rest is understood by it. */
+	/* First, because it changes which values the other options accept. */
 	add_word(ret, "--worker=%s", outcome->benchmark->name);
 	if (outcome->loops > 0) {
 		add_word(ret, "--loops=%" PRIu64, outcome->loops);
@@ -421,7 +421,7 @@ static void make_words(
 		add_word(ret, "--cpu=%d", o->cpu);
 }
 
-static void draw_progress(
+static void show_progress(
 	const struct program *program, const char *name, uint64_t done, uint64_t total)
 {
 	if (program->options.quiet || !isatty(STDERR_FILENO))
@@ -433,14 +433,14 @@ static void draw_progress(
 	fflush(stderr);
 }
 
-/* One process. Only what ends everything is a failure. */
+/* Runs one process. Returns an error only if it ends the whole measurement. */
 static int run_process(
 	const struct program *program, struct runner *runner, struct outcome *outcome)
 {
-	struct words words;
+	struct command_line words;
 	int status = 0, r;
 
-	make_words(program, outcome, &words);
+	make_command_line(program, outcome, &words);
 	r = runner_run(runner, words.argv, &outcome->runs[outcome->n_runs], &status);
 	if (r == 0) {
 		outcome->n_runs++;
@@ -448,7 +448,7 @@ static int run_process(
 	}
 	if (r == -EINTR)
 		return r;
-	draw_progress(program, NULL, 0, 0);
+	show_progress(program, NULL, 0, 0);
 	outcome->failed = 1;
 	if (r == -ECHILD && WIFSIGNALED(status))
 		fprintf(stderr, "%s: %s: killed by signal %d (%s)\n", program->name,
@@ -464,7 +464,7 @@ static int run_process(
 	return 0;
 }
 
-/* In turns, so that what changes in the course of time changes all of them. */
+/* Runs the benchmarks in turns, so that a change of the machine over time affects all of them. */
 static int run_processes(
 	const struct program *program, struct runner *runner, struct outcome *outcomes, size_t n)
 {
@@ -478,7 +478,7 @@ static int run_processes(
 
 			if (outcome->failed)
 				continue;
-			draw_progress(program, outcome->benchmark->name, done, rounds * n);
+			show_progress(program, outcome->benchmark->name, done, rounds * n);
 			r = run_process(program, runner, outcome);
 			if (r < 0)
 				return r;
@@ -489,13 +489,13 @@ static int run_processes(
 	return 0;
 }
 
-static int conclude(const struct program *program, const struct runner *runner,
+static int finish(const struct program *program, const struct runner *runner,
 	const struct outcome *outcomes, size_t n)
 {
 	const char *output = program->options.output;
 	int result = EXIT_OK, r;
 
-	draw_progress(program, NULL, 0, 0);
+	show_progress(program, NULL, 0, 0);
 	for (size_t i = 0; i < n; i++)
 		if (outcomes[i].failed)
 			result = EXIT_FAILED;
@@ -555,7 +555,7 @@ static int measure_in_processes(const struct program *program)
 		r = run_processes(program, &runner, outcomes, n);
 		if (r < 0 && r != -EINTR)
 			say_error(program, "cannot go on", r);
-		result = conclude(program, &runner, outcomes, n);
+		result = finish(program, &runner, outcomes, n);
 		runner_close(&runner);
 	}
 	for (i = 0; i < n; i++) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Loops, warm-ups, values. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@ struct work {
 	const struct qs_plan *plan;
 	struct qs_values *values;
 	size_t room;
-	struct qs_reading reading; /* the newest, with a collector */
+	struct qs_reading reading; /* the latest, with a collector */
 };
 
 static struct qs_value *append(struct work *work)
@@ -35,8 +34,8 @@ static struct qs_value *append(struct work *work)
 	return &values->values[values->n_values++];
 }
 
-/* All samples of one call as one value. */
-static int add_up(const struct qs_sampler *sampler, struct qs_value *value)
+/* Sums all samples of one call to one value. */
+static int sum_samples(const struct qs_sampler *sampler, struct qs_value *value)
 {
 	const struct qs_sample *samples = qs_samples(sampler);
 	size_t n = qs_count(sampler);
@@ -59,7 +58,7 @@ static int add_up(const struct qs_sampler *sampler, struct qs_value *value)
 	return 0;
 }
 
-static void collect(struct work *work, struct qs_value *value)
+static void take_reading(struct work *work, struct qs_value *value)
 {
 	struct qs_reading before = work->reading;
 
@@ -73,7 +72,7 @@ static void collect(struct work *work, struct qs_value *value)
 	value->temperature_mc = work->reading.temperature_mc;
 }
 
-static int take(struct work *work, enum qs_value_kind kind, uint64_t loops)
+static int take_value(struct work *work, enum qs_value_kind kind, uint64_t loops)
 {
 	struct qs_value *value = append(work);
 	int r;
@@ -86,20 +85,20 @@ static int take(struct work *work, enum qs_value_kind kind, uint64_t loops)
 	work->run.benchmark->run(&work->run);
 	r = qs_settle(work->sampler);
 	if (r == 0)
-		r = add_up(work->sampler, value);
+		r = sum_samples(work->sampler, value);
 	if (r == 0)
-		collect(work, value);
+		take_reading(work, value);
 	return r;
 }
 
-/* Whether that many loops take long enough. Twice: one value may be long because something held it
- * up. 1, 0 or a negative errno. */
-static int are_enough(struct work *work, uint64_t loops)
+/* Whether this many loops take long enough: 1, 0 or a negative errno. Measured twice, because one
+ * value may be long only because of a disturbance. */
+static int take_long_enough(struct work *work, uint64_t loops)
 {
 	double min_time = work->plan->min_time > 0 ? work->plan->min_time : default_min_time;
 
 	for (int i = 0; i < 2; i++) {
-		int r = take(work, QS_VALUE_CALIBRATION, loops);
+		int r = take_value(work, QS_VALUE_CALIBRATION, loops);
 
 		if (r < 0)
 			return r;
@@ -110,14 +109,14 @@ static int are_enough(struct work *work, uint64_t loops)
 	return 1;
 }
 
-/* 1, 2, 5, 10, 20, 50 ... until a value is long enough. */
-static int find_loops(struct work *work, uint64_t *ret)
+/* Tries 1, 2, 5, 10, 20, 50 ... loops until a value is long enough. */
+static int calibrate_loops(struct work *work, uint64_t *ret)
 {
 	uint64_t loops = 1;
 	int r;
 
 	for (unsigned step = 0; loops <= VALUES_MAX_LOOPS; step++) {
-		r = are_enough(work, loops);
+		r = take_long_enough(work, loops);
 		if (r < 0)
 			return r;
 		if (r > 0) {
@@ -129,7 +128,7 @@ static int find_loops(struct work *work, uint64_t *ret)
 	return -ERANGE;
 }
 
-static int take_all(struct work *work)
+static int take_values(struct work *work)
 {
 	const struct qs_plan *plan = work->plan;
 	uint64_t loops = plan->loops;
@@ -138,16 +137,16 @@ static int take_all(struct work *work)
 	if (plan->collector)
 		qs_collector_read(plan->collector, &work->reading);
 	if (loops == 0)
-		r = find_loops(work, &loops);
+		r = calibrate_loops(work, &loops);
 	work->values->loops = loops;
 	for (uint32_t i = 0; r == 0 && i < plan->warmups; i++)
-		r = take(work, QS_VALUE_WARMUP, loops);
+		r = take_value(work, QS_VALUE_WARMUP, loops);
 	for (uint32_t i = 0; r == 0 && i < plan->values; i++)
-		r = take(work, QS_VALUE_COUNTED, loops);
+		r = take_value(work, QS_VALUE_COUNTED, loops);
 	return r;
 }
 
-static void keep_facts(const struct qs_sampler *sampler, struct qs_values *values)
+static void copy_facts(const struct qs_sampler *sampler, struct qs_values *values)
 {
 	qs_get_facts(sampler, &values->facts);
 	for (size_t i = 0; i < values->facts.n_counters; i++) {
@@ -180,7 +179,7 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	if (r == 0 && benchmark->setup)
 		r = benchmark->setup(benchmark, &work.run.state);
 	if (r == 0) {
-		r = take_all(&work);
+		r = take_values(&work);
 		if (benchmark->teardown)
 			benchmark->teardown(work.run.state);
 	}
@@ -188,7 +187,7 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 		qs_values_free(work.values);
 		return r;
 	}
-	keep_facts(sampler, work.values);
+	copy_facts(sampler, work.values);
 	*ret = work.values;
 	return 0;
 }

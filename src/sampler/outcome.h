@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What qs_main() has measured, and how it shows and saves it. This and what includes it is the part
- * of the library that is a program: main.c, runner.c, report.c, save.c.
+ * The results of qs_main(), and how they are shown and saved. main.c, runner.c, report.c and save.c
+ * include this header; they are the part of the library that acts as a program.
  */
 #ifndef QUIESCE_SAMPLER_OUTCOME_H
 #define QUIESCE_SAMPLER_OUTCOME_H
@@ -23,13 +23,13 @@ struct outcome_run {
 /* One benchmark. */
 struct outcome {
 	const struct qs_benchmark *benchmark;
-	uint64_t loops; /* of a value, 0 before they are found out */
-	int failed;	/* a process of it failed: it is not run again */
+	uint64_t loops; /* per value; 0 before the calibration */
+	int failed;	/* a process has failed: the benchmark is not run again */
 	size_t n_runs;
-	struct outcome_run *runs; /* room for all that were asked for, and one for calibration */
+	struct outcome_run *runs; /* room for all requested runs and the calibration */
 };
 
-/* Medians and extremes of all counted values, in seconds; n is 0 where there is none. */
+/* Statistics of all counted values, in seconds; n is 0 where there is none. */
 struct summary {
 	size_t n;
 	double median;
@@ -40,13 +40,13 @@ struct summary {
 /* -ENOMEM. */
 int outcome_summarize(const struct outcome *outcome, struct summary *ret);
 
-/* A line for each benchmark, and what there is to say about how it was measured. -ENOMEM. */
+/* Prints a line for each benchmark, and notes about the measurement. -ENOMEM. */
 int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n);
 /*
- * As pyperf's JSON, version 1.0 (pyperf 2.10, _bench.py): one benchmark with a run for each
+ * Saves pyperf's JSON, version 1.0 (pyperf 2.10, _bench.py): each benchmark has a run for each
  * process, the first of which is the calibration. Benchmarks without a value are left out. The file
- * is there as a whole or not at all: written beside, synced, renamed. A negative errno; -ENODATA
- * where there is no value at all.
+ * is written whole or not at all: a temporary file beside it, fsync, rename. A negative errno;
+ * -ENODATA where there is no value at all.
  */
 int outcome_save(const char *path, const struct outcome *outcomes, size_t n);
 

@@ -18,7 +18,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts. */
+/* Sorts the values. */
 static double median(double *values, size_t n)
 {
 	qsort(values, n, sizeof(values[0]), compare_doubles);
@@ -57,7 +57,7 @@ int outcome_summarize(const struct outcome *outcome, struct summary *ret)
 	return 0;
 }
 
-/* "12.3 ns": four digits that count. */
+/* "12.34 ns": about four significant digits. */
 static void format_time(double seconds, char buffer[static TIME_SIZE])
 {
 	static const struct {
@@ -77,7 +77,7 @@ static void format_time(double seconds, char buffer[static TIME_SIZE])
 		number, units[i].name);
 }
 
-/* 5000000 as "5*10^6" where that is shorter. */
+/* 5000000 as "5*10^6" where this is shorter. */
 static void format_loops(uint64_t loops, char buffer[static LOOPS_SIZE])
 {
 	uint64_t head = loops;
@@ -95,7 +95,7 @@ static void format_loops(uint64_t loops, char buffer[static LOOPS_SIZE])
 		snprintf(buffer, LOOPS_SIZE, "%" PRIu64 "*10^%u", head, zeros);
 }
 
-/* The first process that measured values, NULL where there is none. */
+/* The values of the first process that has counted ones; NULL where there is none. */
 static const struct qs_values *first_counted(const struct outcome *outcome)
 {
 	for (size_t i = 0; i < outcome->n_runs; i++) {
@@ -175,7 +175,7 @@ static void report_clock(FILE *stream, const struct qs_facts *facts)
 		facts->clock_name, resolution, empty);
 }
 
-/* Each once, however many processes found so. */
+/* Notes each missing counter once, not for each process. */
 static void report_missing(FILE *stream, const struct qs_facts *facts)
 {
 	char text[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a sampler is behind the part that the public header shows. */
+/* The private part of a sampler. */
 #ifndef QUIESCE_SAMPLER_RING_H
 #define QUIESCE_SAMPLER_RING_H
 
@@ -16,15 +16,16 @@ enum {
 	OUTSIDE_COUNTERS = 1 << 1,
 };
 
-/* Starts the mapping whose rest is the ring, so that all of it is touched and locked together. */
+/* Begins the mapping that also contains the samples, so that everything is touched and locked
+ * together. */
 struct ring {
 	struct qs_sampler sampler;
 	size_t mapped; /* bytes */
 	struct qs_sample *first;
 	size_t capacity;
 	int lock_error;
-	int cpu_known;	      /* qs_end() finds out on which CPU it is */
-	uint32_t cpu_unknown; /* what it finds where it cannot */
+	int cpu_known;	      /* qs_end() can tell the CPU */
+	uint32_t cpu_unknown; /* sampler.cpu points here where it cannot */
 
 	struct clock clock;
 	struct clock_pair opened;
@@ -40,9 +41,9 @@ struct ring {
 	uint64_t empty_counts[QS_MAX_COUNTERS];
 };
 
-/* One empty region, stamped by CLOCK_MONOTONIC_RAW alone, as a program with QS_NO_COUNTER does it.
- */
-void ring_sample_nothing_by_clock(struct qs_sampler *sampler);
+/* Samples an empty region, stamped only by CLOCK_MONOTONIC_RAW, as in a program with
+ * QS_NO_COUNTER. */
+void ring_sample_empty_by_clock(struct qs_sampler *sampler);
 
 static inline struct ring *ring_of(struct qs_sampler *sampler)
 {

@@ -23,7 +23,7 @@ int runner_open(struct runner *ret)
 	sigaddset(&runner.waited, SIGHUP);
 	sigaddset(&runner.waited, SIGINT);
 	sigaddset(&runner.waited, SIGTERM);
-	/* Who ignores it has its children waited for by the kernel. */
+	/* If SIGCHLD were ignored, the kernel would reap the children and waitpid(2) would fail. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &runner.waited, &runner.before);
 	*ret = runner;
@@ -36,8 +36,8 @@ void runner_close(struct runner *runner)
 	close(runner->fd);
 }
 
-/* In the child: becomes this program again, from its start, with an address space laid out anew. */
-_Noreturn static void become(const struct runner *runner, char *argv[], pid_t parent)
+/* In the child: executes this program again, with a newly randomized address space. */
+_Noreturn static void exec_self(const struct runner *runner, char *argv[], pid_t parent)
 {
 	char number[16];
 
@@ -51,7 +51,7 @@ _Noreturn static void become(const struct runner *runner, char *argv[], pid_t pa
 	_exit(127);
 }
 
-/* Until the process has ended; a signal that is to end it all ends it. */
+/* Waits until the process has ended; kills it on a signal that ends the measurement. */
 static int wait_for(struct runner *runner, pid_t pid, int *ret_status)
 {
 	for (;;) {
@@ -70,7 +70,7 @@ static int wait_for(struct runner *runner, pid_t pid, int *ret_status)
 	}
 }
 
-/* The first block of what was handed over. */
+/* Parses the first block that was handed over. */
 static int take_values(const struct runner *runner, struct qs_values **ret)
 {
 	char *text;
@@ -100,7 +100,7 @@ int runner_run(struct runner *runner, char *argv[], struct outcome_run *ret, int
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		become(runner, argv, parent);
+		exec_self(runner, argv, parent);
 	r = wait_for(runner, pid, ret_status);
 	if (r < 0)
 		return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The processes of qs_main(): this program again, for one benchmark each. */
+/* The processes of qs_main(): each runs this program again for one benchmark. */
 #ifndef QUIESCE_SAMPLER_RUNNER_H
 #define QUIESCE_SAMPLER_RUNNER_H
 
@@ -8,20 +8,20 @@
 #include "sampler/outcome.h"
 
 struct runner {
-	int fd;		 /* of values.h */
-	sigset_t before; /* the mask that processes begin with */
+	int fd;		 /* receives the values, see values.h */
+	sigset_t before; /* the signal mask that processes start with */
 	sigset_t waited;
-	int signal; /* that is to end it all, 0 */
+	int signal; /* the signal that ends the measurement; 0: none */
 };
 
-/* Blocks the signals that it waits for. A negative errno. */
+/* Blocks the signals that runner_run() waits for. A negative errno. */
 int runner_open(struct runner *ret);
 void runner_close(struct runner *runner);
 
 /*
- * Runs this program with these arguments and takes the values that it hands over. 0; -ECHILD where
- * it failed (it has said why; *ret_status is as of wait(2)); -EBADMSG where it handed over nothing
- * that is a value; -EINTR where a signal is to end it all; other errors.
+ * Runs this program with these arguments and reads the values that it hands over. 0; -ECHILD where
+ * it failed (it has printed why; *ret_status is as of wait(2)); -EBADMSG where it handed over no
+ * valid values; -EINTR where a signal ends the measurement; other errors.
  */
 int runner_run(struct runner *runner, char *argv[], struct outcome_run *ret, int *ret_status);
 

@@ -12,16 +12,17 @@
 enum {
 	DEFAULT_SAMPLES = 4096,
 	EMPTY_REGIONS = 1000,
-	/* Pairs of clocks this far apart make ticks known to some parts in a million; longer
-	 * measurements make them better. */
+	/* Two pairs this far apart determine the length of a tick to some parts in a million;
+	 * longer measurements are more exact. */
 	SETTLE_NS = 20 * 1000 * 1000,
 };
 
 _Static_assert(sizeof(struct qs_sample) == 64, "a sample is a cache line");
 _Static_assert(offsetof(struct ring, sampler) == 0, "one is found by the other");
 
-/* glibc registers an rseq area for each thread since 2.35, and says where by these (weak, because
- * other libraries do not): the kernel keeps the number of the CPU in it, and a load tells it. */
+/* Since 2.35 glibc registers an rseq area for each thread; these symbols give its address (weak,
+ * because other C libraries lack them). The kernel stores the number of the CPU in the area, so
+ * that a load reads it. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
@@ -46,7 +47,8 @@ void qs_before_begin(struct qs_sampler *sampler)
 {
 	struct ring *ring = ring_of(sampler);
 
-	/* The clock is innermost. */
+	/* The clock is read last here and first in qs_after_end(), so that the sample excludes
+	 * reading the counters. */
 	if (sampler->outside & OUTSIDE_COUNTERS)
 		counters_read(&ring->counters, ring->counts_began);
 	if (sampler->outside & OUTSIDE_CLOCK)
@@ -69,8 +71,9 @@ void qs_after_end(struct qs_sampler *sampler, struct qs_sample *sample)
 	}
 }
 
-/* A mapping of its own, every page written to, so that no page fault is left. Pages of the usual
- * size: huge ones may be put together behind our back later on (khugepaged), which would fault. */
+/* Allocates a separate mapping and writes to every page, so that sampling causes no page fault.
+ * Pages of the normal size: khugepaged may assemble huge pages later, which would cause page
+ * faults. */
 static int map_ring(size_t samples, struct ring **ret)
 {
 	size_t head = (sizeof(struct ring) + sizeof(struct qs_sample) - 1) /
@@ -81,13 +84,13 @@ static int map_ring(size_t samples, struct ring **ret)
 
 	if (samples >= (SIZE_MAX - head - page) / sizeof(struct qs_sample))
 		return -ENOMEM;
-	/* One more, which takes what does not fit. */
+	/* One more sample, for samples that do not fit. */
 	size = head + (samples + 1) * sizeof(struct qs_sample);
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	(void)madvise(memory, size, MADV_NOHUGEPAGE);
-	/* Else a fork(2) would make all of it fault again: written pages would be copied. */
+	/* After a fork(2) writes to these pages would fault again (copy on write). */
 	(void)madvise(memory, size, MADV_DONTFORK);
 	for (size_t i = 0; i < size; i += page)
 		*(volatile char *)(memory + i) = 0;
@@ -116,7 +119,7 @@ static uint64_t median(uint64_t *values, size_t n)
 	return values[n / 2];
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b != 0) {
 		uint64_t rest = a % b;
@@ -127,13 +130,13 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-static void sample_nothing(struct qs_sampler *sampler)
+static void sample_empty(struct qs_sampler *sampler)
 {
 	qs_end(sampler, qs_begin(sampler));
 }
 
-/* Samples nothing, often; which also makes everything warm that qs_begin() and qs_end() use. */
-static void measure_empty(struct ring *ring, void (*sample_nothing_so)(struct qs_sampler *))
+/* Samples many empty regions, which also warms up the code and data of qs_begin() and qs_end(). */
+static void measure_empty_region(struct ring *ring, void (*sample_empty_by)(struct qs_sampler *))
 {
 	struct qs_sampler *sampler = &ring->sampler;
 	uint64_t lengths[EMPTY_REGIONS], counts[EMPTY_REGIONS], first = 0, step = 0;
@@ -143,13 +146,13 @@ static void measure_empty(struct ring *ring, void (*sample_nothing_so)(struct qs
 			const struct qs_sample *sample = ring->first;
 
 			qs_reset(sampler);
-			sample_nothing_so(sampler);
+			sample_empty_by(sampler);
 			if (i == 0)
 				first = sample->begin;
 			lengths[i] = sample->end - sample->begin;
 			counts[i] = sample->counts[c];
-			step = common_divisor(step, sample->begin - first);
-			step = common_divisor(step, lengths[i]);
+			step = greatest_common_divisor(step, sample->begin - first);
+			step = greatest_common_divisor(step, lengths[i]);
 		}
 		ring->empty_counts[c] = median(counts, EMPTY_REGIONS);
 	}
@@ -170,8 +173,8 @@ static void use_clock(struct ring *ring, int stamps)
 		ring->ns_per_tick = 1e9 / ring->clock.ticks_per_second;
 }
 
-/* Where the CPU's number comes from that qs_end() finds: the counter's own on x86-64, else the word
- * that the kernel keeps, or none. */
+/* Chooses where qs_end() reads the CPU's number: TSC_AUX on x86-64, else the kernel's rseq area, or
+ * nowhere. */
 static void use_cpu_word(struct ring *ring, int stamps)
 {
 	struct qs_sampler *sampler = &ring->sampler;
@@ -197,8 +200,7 @@ int qs_open_as(
 	struct clock clock;
 	int r;
 
-	/* A program that was compiled with an older header knows fewer options: the others are 0.
-	 */
+	/* A program that was compiled with an older header has fewer options: the others are 0. */
 	if (options)
 		memcpy(&o, options, options_size < sizeof(o) ? options_size : sizeof(o));
 	r = clock_choose(stamps, &clock);
@@ -219,7 +221,7 @@ int qs_open_as(
 	for (size_t i = 0; i < ring->counters.n; i++)
 		if (ring->counters.list[i].fd >= 0)
 			ring->sampler.outside |= OUTSIDE_COUNTERS;
-	measure_empty(ring, stamps ? sample_nothing : ring_sample_nothing_by_clock);
+	measure_empty_region(ring, stamps ? sample_empty : ring_sample_empty_by_clock);
 	if (ring->clock.ticks_per_second == 0)
 		clock_read_pair(&ring->opened);
 	*ret = &ring->sampler;
@@ -243,7 +245,7 @@ void qs_reset(struct qs_sampler *sampler)
 
 	sampler->next = ring->first;
 	sampler->dropped = 0;
-	/* As TSC_AUX has it: 12 bits. */
+	/* 12 bits, as in TSC_AUX. */
 	sampler->last_cpu = cpu >= 0 ? (uint32_t)cpu & 0xfff : QS_CPU_UNKNOWN;
 }
 

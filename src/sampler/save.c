@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A writer of JSON for this one kind of file. */
+/* Writes the JSON of outcome_save(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 struct writer {
 	FILE *stream;
-	int first; /* in an object or array: no comma is due */
+	int first; /* the next item is the first of its object or array: no comma */
 };
 
 static void put_string(struct writer *writer, const char *text)
@@ -31,7 +31,7 @@ static void put_string(struct writer *writer, const char *text)
 	fputc('"', writer->stream);
 }
 
-/* The shortest of the texts that are read back as just this number. */
+/* The shortest text that is parsed as the same number. */
 static void put_number(struct writer *writer, double number)
 {
 	char text[40];
@@ -93,7 +93,7 @@ static void put_common_facts(struct writer *writer)
 	put_text_fact(writer, "unit", "second");
 }
 
-/* Of all counted values of a process, a piece of work. */
+/* The counts of all counted values of a process, per unit of work. */
 static void put_counters(struct writer *writer, const struct qs_values *values)
 {
 	for (size_t c = 0; c < values->facts.n_counters; c++) {
@@ -113,7 +113,7 @@ static void put_counters(struct writer *writer, const struct qs_values *values)
 	}
 }
 
-/* What the collector saw, over all values of a process. */
+/* The collector's readings over all counted values of a process. */
 static void put_readings(struct writer *writer, const struct qs_values *values)
 {
 	int64_t interrupts = -1, frequency = -1, temperature = -1;
@@ -247,7 +247,7 @@ static int has_values(const struct outcome *outcome)
 static int put_file(FILE *stream, const struct outcome *outcomes, size_t n)
 {
 	struct writer writer = { .stream = stream, .first = 1 };
-	/* A decimal point is a point in JSON, whatever the program chose. */
+	/* JSON needs '.' as the decimal point, whatever the program's locale. */
 	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before;
 
 	if (!plain)
@@ -268,7 +268,7 @@ static int put_file(FILE *stream, const struct outcome *outcomes, size_t n)
 	return ferror(stream) ? -EIO : 0;
 }
 
-/* The mode that a new file would have, which mkstemp(3) does not give. */
+/* The mode of a new file, which mkstemp(3) does not use. */
 static mode_t usual_mode(void)
 {
 	mode_t mask = umask(0);
@@ -277,20 +277,21 @@ static mode_t usual_mode(void)
 	return 0666 & ~mask;
 }
 
-static int save_beside(const char *path, char *beside, const struct outcome *outcomes, size_t n)
+static int write_and_rename(
+	const char *path, char *temporary, const struct outcome *outcomes, size_t n)
 {
 	FILE *stream;
 	struct stat st;
 	int fd, r;
 
-	fd = mkostemp(beside, O_CLOEXEC);
+	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	stream = fdopen(fd, "w");
 	if (!stream) {
 		r = -errno;
 		close(fd);
-		unlink(beside);
+		unlink(temporary);
 		return r;
 	}
 	r = put_file(stream, outcomes, n);
@@ -300,17 +301,17 @@ static int save_beside(const char *path, char *beside, const struct outcome *out
 		r = -errno;
 	if (fclose(stream) != 0 && r == 0)
 		r = -errno;
-	if (r == 0 && rename(beside, path) < 0)
+	if (r == 0 && rename(temporary, path) < 0)
 		r = -errno;
 	if (r < 0)
-		unlink(beside);
+		unlink(temporary);
 	return r;
 }
 
 int outcome_save(const char *path, const struct outcome *outcomes, size_t n)
 {
 	size_t with_values = 0;
-	char *beside;
+	char *temporary;
 	struct stat st;
 	int r;
 
@@ -318,12 +319,12 @@ int outcome_save(const char *path, const struct outcome *outcomes, size_t n)
 		with_values += has_values(&outcomes[i]) != 0;
 	if (with_values == 0)
 		return -ENODATA;
-	/* Not a device, nor a folder: those are not replaced. */
+	/* Devices and directories are not replaced. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	if (asprintf(&beside, "%s.XXXXXX", path) < 0)
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return -ENOMEM;
-	r = save_beside(path, beside, outcomes, n);
-	free(beside);
+	r = write_and_rename(path, temporary, outcomes, n);
+	free(temporary);
 	return r;
 }

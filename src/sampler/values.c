@@ -21,8 +21,8 @@ enum {
 	MAX_LINE = 320,
 };
 
-/* The length of the UTF-8 sequence at p, 0 where it is none (RFC 3629: no surrogates, no overlong
- * forms, nothing above U+10FFFF). */
+/* The length of the UTF-8 sequence at p, 0 where it is invalid (RFC 3629: no surrogates, no
+ * overlong forms, nothing above U+10FFFF). */
 static size_t utf8_length(const unsigned char *p)
 {
 	size_t n;
@@ -51,11 +51,11 @@ int values_is_name(const char *name)
 		const unsigned char *p = (const unsigned char *)name + i;
 
 		n = utf8_length(p);
-		/* C1 control characters are two bytes. */
+		/* C1 control characters have two bytes. */
 		if (n == 0 || p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0))
 			return 0;
 	}
-	/* Blanks at the ends could not be seen. */
+	/* Blanks at the ends would be invisible. */
 	return name[0] != ' ' && name[length - 1] != ' ';
 }
 
@@ -102,7 +102,6 @@ static void write_value(FILE *stream, const struct qs_values *values, const stru
 	}
 }
 
-/* Ticks as picoseconds. */
 static uint64_t picoseconds(const struct qs_facts *facts, uint64_t ticks)
 {
 	double ps = (double)ticks / facts->ticks_per_second * 1e12;
@@ -154,7 +153,7 @@ struct reader {
 	char current[MAX_LINE];
 };
 
-/* The next line into reader->current. 0 where there is none, or none that may be. */
+/* Copies the next line into reader->current. 0 where there is none, or an invalid one. */
 static int next_line(struct reader *reader)
 {
 	const char *begin = reader->text + reader->offset;
@@ -170,7 +169,7 @@ static int next_line(struct reader *reader)
 	return 1;
 }
 
-/* What follows "word " in the line, NULL where it does not begin so. */
+/* The text after "word " in the line; NULL where the line does not begin with the word. */
 static const char *after_word(const struct reader *reader, const char *word)
 {
 	size_t length = strlen(word);
@@ -180,7 +179,7 @@ static const char *after_word(const struct reader *reader, const char *word)
 	return reader->current + length + 1;
 }
 
-/* A line of a word and n numbers. */
+/* Parses exactly n numbers, separated by single blanks. */
 static int read_numbers(const char *text, size_t n, uint64_t max, uint64_t *ret)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -238,13 +237,13 @@ static int read_head(struct reader *reader, struct qs_values *values)
 			reader, "resolution", INT64_MAX, &values->facts.resolution_ticks) ||
 		!read_number_line(reader, "inner", UINT32_MAX, &inner) || inner == 0)
 		return 0;
-	/* Its ticks are picoseconds now. */
+	/* The ticks of a parsed block are picoseconds. */
 	values->facts.ticks_per_second = 1e12;
 	values->inner_loops = (uint32_t)inner;
 	return 1;
 }
 
-/* "counter 0 NAME", in reader->current. */
+/* Parses "counter 0 NAME" in reader->current. */
 static int read_counter(const struct reader *reader, struct qs_values *values)
 {
 	const char *rest = after_word(reader, "counter");
@@ -413,7 +412,7 @@ int values_fd_clear(int fd)
 	if (!values_fd_is_untouched(fd) &&
 		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, VALUES_FD_SIZE) < 0)
 		return -errno;
-	/* The offset is the program's, too. */
+	/* The program shares this file offset. */
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return -errno;
 	return 0;
@@ -421,8 +420,8 @@ int values_fd_clear(int fd)
 
 int values_fd_read(int fd, char **ret, size_t *ret_size)
 {
-	/* Most programs know nothing of it, and reading a megabyte of nothing takes longer than
-	 * they do. */
+	/* Most programs do not use the descriptor, and reading a megabyte of zeros takes longer
+	 * than such a program runs. */
 	size_t wanted = values_fd_is_untouched(fd) ? 0 : VALUES_FD_SIZE, size = 0;
 	char *text = malloc(wanted + 1);
 
@@ -444,7 +443,7 @@ int values_fd_read(int fd, char **ret, size_t *ret_size)
 		size += (size_t)n;
 	}
 	text[size] = '\0';
-	/* Nothing is behind the first byte that was not written. */
+	/* Nothing follows the first unwritten byte. */
 	*ret_size = strlen(text);
 	*ret = text;
 	return 0;
@@ -460,7 +459,7 @@ int values_fd_find(void)
 		return -ENOENT;
 	if (digits_read(&text, 10, INT32_MAX, &number) < 0 || *text != '\0')
 		return -EBADF;
-	/* Some other file that came to have that number is not written to. */
+	/* Does not write to another file that happens to have this number. */
 	seals = fcntl((int)number, F_GET_SEALS);
 	if (seals < 0 || (seals & SEALS) != SEALS)
 		return -EBADF;

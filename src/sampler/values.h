@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How values travel from the process that measured them to the one that asked: runpinned, or
- * qs_main() in the parent of its processes.
+ * How values are passed from the process that measured them to the one that requested them:
+ * runpinned, or the parent process in qs_main().
  *
- * Who asks makes a memfd of VALUES_FD_SIZE bytes, seals it against growing and shrinking, and lets
- * the program inherit it (no O_CLOEXEC), with its number in the environment: QUIESCE_VALUES_FD=5.
- * The program writes blocks of text at the file's own offset, one write(2) each; what was not
- * written stays 0. A block:
+ * The requesting process creates a memfd of VALUES_FD_SIZE bytes, seals it against growing and
+ * shrinking, and lets the program inherit it (no O_CLOEXEC), with its number in the environment:
+ * QUIESCE_VALUES_FD=5. The program writes blocks of text at the file's own offset, one write(2)
+ * each; unwritten bytes stay 0. A block:
  *
  *	quiesce-values 1
  *	name copy/64
@@ -14,20 +14,20 @@
  *	empty 9333			picoseconds of an empty region (median)
  *	resolution 333			picoseconds
  *	inner 1
- *	counter 0 instructions		errno (0: it counts) and name, for each that was asked for
- *	c 1 23000			a value: calibration, loops, picoseconds,
- *	w 5000000 100123456789		warm-up,
- *	v 5000000 100123456000 3 3 17	counted; CPU of the first and the last stamp, 4095
- *					where it is not known; a count for each counter
- *	r 25 3000000 48000		of the value before: interrupts, kHz, thousandths of
- *					a degree; "-" where it is not known
+ *	counter 0 instructions		errno (0: it counts) and name, for each requested one
+ *	c 1 23000			a value of the calibration: loops, picoseconds,
+ *	w 5000000 100123456789		of a warm-up: the same,
+ *	v 5000000 100123456000 3 3 17	counted: the same, CPU of the first and the last stamp
+ *					(4095: not known), a count for each counter
+ *	r 25 3000000 48000		readings for the previous value: interrupts, kHz,
+ *					thousandths of a degree; "-" where not known
  *	end 3				the number of values
  *
- * All numbers are unsigned decimal integers, so that no locale and no rounding comes between.
+ * All numbers are unsigned decimal integers, so that neither locale nor rounding matters.
  *
- * The reader trusts nothing: it copies the file first, and values_parse() takes a block only if
- * every line of it is as above and the numbers are in their bounds. A program that lies about what
- * it measured lies to its own user alone.
+ * The reader does not trust the program: it first copies the file, and values_parse() accepts a
+ * block only if every line has this format and all numbers are within their bounds. A program that
+ * reports wrong values deceives only its own user.
  */
 #ifndef QUIESCE_SAMPLER_VALUES_H
 #define QUIESCE_SAMPLER_VALUES_H
@@ -46,34 +46,37 @@ enum {
 	VALUES_MAX_NAME = 200,
 };
 
-/* Fit for a benchmark: 1 to 200 bytes, UTF-8, no control character. */
+/* Whether a name is valid for a benchmark: 1 to 200 bytes, UTF-8, no control character, no blank at
+ * either end. */
 int values_is_name(const char *name);
 
-/* The block as text, malloc'd. -EINVAL where it is no values that a reader would take, -ENOMEM. */
+/* The block as text, malloc'd. -EINVAL for values that a reader would not accept, -ENOMEM. */
 int values_format(const struct qs_values *values, char **ret, size_t *ret_size);
 
 /*
- * The next block of a text that need not end with a NUL; *offset moves behind it. 0, or 1 where
- * there is no further one. -EBADMSG for what is no block, with *ret_line its line within the block
- * (from 1). -ENOMEM.
+ * Parses the next block of a text that need not end with a NUL; *offset moves behind it. 0, or 1
+ * where there is no further block. -EBADMSG for an invalid block, with the number of the bad line
+ * within the block (from 1) in *ret_line. -ENOMEM.
  */
 int values_parse(
 	const char *text, size_t size, size_t *offset, struct qs_values **ret, size_t *ret_line);
 
-/* For who asks: a memfd as above, with O_CLOEXEC still set, or a negative errno. */
+/* For the requesting process: creates a memfd as above, with O_CLOEXEC still set, or returns a
+ * negative errno. */
 int values_fd_create(void);
-/* Whether anybody wrote there: until then a memfd has no pages (shmem counts them in st_blocks). */
+/* Whether nobody has written to the memfd: an unwritten memfd has no pages (shmem counts them in
+ * st_blocks). */
 static inline int values_fd_is_untouched(int fd)
 {
 	struct stat st;
 
 	return fstat(fd, &st) == 0 && st.st_blocks == 0;
 }
-/* Makes it empty again for the next program. */
+/* Empties the memfd for the next program. */
 int values_fd_clear(int fd);
-/* Copies what it holds, malloc'd, and NUL-terminated behind *ret_size. */
+/* Copies the contents into malloc'd memory, NUL-terminated after *ret_size bytes. */
 int values_fd_read(int fd, char **ret, size_t *ret_size);
-/* For who is asked: the descriptor, -ENOENT, or -EBADF; see qs_hand_over(). */
+/* For the measuring process: the descriptor, -ENOENT, or -EBADF; see qs_hand_over(). */
 int values_fd_find(void);
 
 #endif
