@@ -618,15 +618,15 @@ static int fail_denied(int error, bool user_space, char **ret_why)
 		return text_refuse(ret_why, -EACCES, "not permitted (%s)", strerror(-error));
 	if (user_space && level > 1)
 		return text_refuse(ret_why, -EACCES,
-			"only user space may be counted, which is not what this counts: %s is "
+			"only user space may be counted, and this event needs the kernel: %s is "
 			"%d, 1 would do",
 			path, level);
 	if (level > 2)
 		return text_refuse(
 			ret_why, -EACCES, "not permitted: %s is %d, 2 would do", path, level);
 	return text_refuse(ret_why, -EACCES,
-		"not permitted although %s is %d: a container's or a security module's doing", path,
-		level);
+		"not permitted although %s is %d: a container or a security module forbids it",
+		path, level);
 }
 
 static bool is_denied(int error)
