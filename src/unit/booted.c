@@ -3,7 +3,7 @@
 
 #include "unit/unit.h"
 
-/* sd_booted(3) looks for this folder. */
+/* sd_booted(3) checks this directory. */
 bool unit_is_booted(void)
 {
 	return access("/run/systemd/system", F_OK) == 0;

@@ -41,14 +41,13 @@ void unit_outcome_clear(struct unit_outcome *outcome)
 #define PRIVATE_SOCKET "unix:path=/run/systemd/private"
 
 enum {
-	/* More than the 90 s that systemd itself gives a unit for starting or stopping. */
+	/* More than the 90 s that systemd itself allows a unit for starting or stopping. */
 	JOB_SECONDS = 120,
-	/* A target is up when all that it starts is, one after the other, each with a limit of its
-	 * own. */
+	/* A target starts its units one after the other, and each has its own time limit. */
 	TARGET_SECONDS = 1800,
 	/* A reload reads every unit file of the machine before it answers. */
 	RELOAD_SECONDS = 120,
-	/* While systemd executes itself anew nobody listens, and the old connections are gone. */
+	/* While systemd re-executes itself nobody listens, and the old connections are closed. */
 	RECONNECT_SECONDS = 60,
 	RECONNECT_FIRST_NS = 10 * 1000 * 1000,
 	RECONNECT_LAST_NS = 500 * 1000 * 1000,
@@ -60,7 +59,7 @@ struct unit_manager {
 	char *why;
 };
 
-/* What systemctl does as root, on machines that have no D-Bus daemon. */
+/* As systemctl does as root on machines without a D-Bus daemon. */
 static int open_private(sd_bus **ret)
 {
 	sd_bus *bus;
@@ -88,8 +87,8 @@ static int open_bus(sd_bus **ret)
 	r = sd_bus_open_system(&bus);
 	if (r < 0 && geteuid() == 0)
 		r = open_private(&bus);
-	/* The default of 25 s is less than a busy or emulated machine's systemd can take to answer
-	 * while it reloads. */
+	/* The default timeout of 25 s is too short: on a busy or emulated machine systemd may take
+	 * longer to answer while it reloads. */
 	if (r >= 0)
 		r = sd_bus_set_method_call_timeout(bus, RELOAD_SECONDS * UINT64_C(1000000));
 	if (r < 0) {
@@ -106,8 +105,8 @@ static bool is_connection_lost(int r)
 		r == -ESHUTDOWN;
 }
 
-/* Waits for a systemd that is about to listen again at the socket that root may use. */
-static int open_patiently(sd_bus **ret)
+/* Retries while systemd is about to listen again at its private socket, which only root may use. */
+static int open_with_retries(sd_bus **ret)
 {
 	struct wait wait =
 		wait_until(clock_now_ns(CLOCK_MONOTONIC) + RECONNECT_SECONDS * NSEC_PER_SEC,
@@ -130,7 +129,7 @@ int unit_open(struct unit_manager **ret)
 	manager = calloc(1, sizeof(*manager));
 	if (!manager)
 		return -ENOMEM;
-	r = open_patiently(&manager->bus);
+	r = open_with_retries(&manager->bus);
 	if (r < 0) {
 		free(manager);
 		return r;
@@ -153,28 +152,28 @@ const char *unit_why(const struct unit_manager *manager)
 	return manager->why;
 }
 
-/* After a call that failed: whether it did so because the connection was lost, and there is a new
- * one. Then the call is to be made once more; all calls here come to the same when they are. */
-static bool has_reconnected(struct unit_manager *manager, int r)
+/* After a failed call: whether the connection was lost and has been made again. Then the call is to
+ * be repeated; repeating any call of this file is harmless. */
+static bool reconnect(struct unit_manager *manager, int r)
 {
 	sd_bus *bus;
 
-	if (!is_connection_lost(r) || open_patiently(&bus) < 0)
+	if (!is_connection_lost(r) || open_with_retries(&bus) < 0)
 		return false;
 	sd_bus_close_unref(manager->bus);
 	manager->bus = bus;
 	return true;
 }
 
-#define RETRY_LOST(manager, call)                                                       \
-	__extension__({                                                                 \
-		int r_ = (call);                                                        \
-		for (int n_ = 0; n_ < RECONNECTS && has_reconnected(manager, r_); n_++) \
-			r_ = (call);                                                    \
-		r_;                                                                     \
+#define RETRY_LOST(manager, call)                                                 \
+	__extension__({                                                           \
+		int r_ = (call);                                                  \
+		for (int n_ = 0; n_ < RECONNECTS && reconnect(manager, r_); n_++) \
+			r_ = (call);                                              \
+		r_;                                                               \
 	})
 
-/* A call of systemd's that was made while it was not on the bus. */
+/* Whether the call failed because systemd was not on the bus. */
 static bool is_lost(const sd_bus_error *error)
 {
 	return sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED) ||
@@ -182,8 +181,8 @@ static bool is_lost(const sd_bus_error *error)
 		sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN);
 }
 
-/* The errno of an answer; keeps what it says, and frees it. */
-static int keep_error(struct unit_manager *manager, int r, sd_bus_error *error)
+/* Maps the result of a call to an errno, keeps its message for unit_why(), and frees the error. */
+static int take_error(struct unit_manager *manager, int r, sd_bus_error *error)
 {
 	free(TAKE_PTR(manager->why));
 	if (r < 0 && sd_bus_error_is_set(error) && error->message)
@@ -209,7 +208,7 @@ static int keep_error(struct unit_manager *manager, int r, sd_bus_error *error)
 	return r < 0 ? r : 0;
 }
 
-/* One string property of a unit, malloc'd. Reading a property loads the unit. */
+/* Reads a string property of a unit, malloc'd. Reading a property makes systemd load the unit. */
 static int read_string(struct unit_manager *manager, const char *unit, const char *interface,
 	const char *property, char **ret)
 {
@@ -222,7 +221,7 @@ static int read_string(struct unit_manager *manager, const char *unit, const cha
 	if (r < 0)
 		return r;
 	r = RETRY_LOST(manager,
-		keep_error(manager,
+		take_error(manager,
 			sd_bus_get_property_string(
 				manager->bus, SERVICE, path, interface, property, &error, &value),
 			&error));
@@ -244,7 +243,8 @@ int unit_read_state(struct unit_manager *manager, const char *unit, char **ret)
 	return read_string(manager, unit, UNIT_INTERFACE, "ActiveState", ret);
 }
 
-/* As read_string(), of a property whose type is one letter of D-Bus: what *ret is, it says. */
+/* As read_string(), for a property of a basic D-Bus type: `type` is its letter, and determines what
+ * *ret is. */
 static int read_basic(struct unit_manager *manager, const char *unit, const char *interface,
 	const char *property, char type, void *ret)
 {
@@ -256,7 +256,7 @@ static int read_basic(struct unit_manager *manager, const char *unit, const char
 	if (r < 0)
 		return r;
 	return RETRY_LOST(manager,
-		keep_error(manager,
+		take_error(manager,
 			sd_bus_get_property_trivial(manager->bus, SERVICE, path, interface,
 				property, &error, type, ret),
 			&error));
@@ -286,7 +286,7 @@ int unit_read_outcome(struct unit_manager *manager, const char *service, struct 
 	return 0;
 }
 
-/* The interface for units of that kind, malloc'd: "org.freedesktop.systemd1.Slice". */
+/* The D-Bus interface of a unit's type, malloc'd: "org.freedesktop.systemd1.Slice". */
 static int name_interface(const char *unit, char **ret)
 {
 	const char *suffix = strrchr(unit, '.');
@@ -312,7 +312,7 @@ int unit_has_property(struct unit_manager *manager, const char *unit, const char
 	if (r < 0)
 		return r;
 	r = RETRY_LOST(manager,
-		keep_error(manager,
+		take_error(manager,
 			sd_bus_call_method(manager->bus, SERVICE, path,
 				"org.freedesktop.DBus.Properties", "Get", &error, &reply, "ss",
 				interface, property),
@@ -358,7 +358,7 @@ int unit_read_names(
 	if (r < 0)
 		return r;
 	r = RETRY_LOST(manager,
-		keep_error(manager,
+		take_error(manager,
 			sd_bus_get_property_strv(manager->bus, SERVICE, path, UNIT_INTERFACE,
 				property, &error, &names),
 			&error));
@@ -384,7 +384,7 @@ static int reload(struct unit_manager *manager)
 		r = sd_bus_call(
 			manager->bus, call, RELOAD_SECONDS * UINT64_C(1000000), &error, NULL);
 	sd_bus_message_unref(call);
-	return keep_error(manager, r, &error);
+	return take_error(manager, r, &error);
 }
 
 int unit_reload(struct unit_manager *manager)
@@ -394,14 +394,14 @@ int unit_reload(struct unit_manager *manager)
 
 /* --- Jobs. --- */
 
-/* JobRemoved signals, while one job is waited for. */
+/* The state of waiting for the JobRemoved signal of one job. */
 struct waiting {
-	const char *job; /* its object path; NULL while it is not known */
+	const char *job; /* its object path; NULL while not known */
 	bool done;
 	int result;
 };
 
-/* The result of a job, org.freedesktop.systemd1(5). */
+/* The errno of a job's result, see org.freedesktop.systemd1(5). */
 static int job_errno(const char *result)
 {
 	if (strcmp(result, "done") == 0 || strcmp(result, "skipped") == 0)
@@ -413,7 +413,7 @@ static int job_errno(const char *result)
 	return -EIO;
 }
 
-static int job_removed(sd_bus_message *message, void *userdata, sd_bus_error *error _unused_)
+static int on_job_removed(sd_bus_message *message, void *userdata, sd_bus_error *error _unused_)
 {
 	struct waiting *waiting = userdata;
 	const char *job, *unit, *result;
@@ -449,8 +449,8 @@ static int wait_for_job(struct unit_manager *manager, struct waiting *waiting, i
 	return waiting->result;
 }
 
-/* Makes a call that answers with a job, and waits for the job. systemd tells whoever asked for a
- * job of its end without having been subscribed to. */
+/* Makes a call that returns a job, and waits for the job. systemd sends JobRemoved to the client
+ * that requested the job even without a subscription. */
 static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int64_t seconds)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -459,15 +459,15 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int
 	sd_bus_slot *slot = NULL;
 	int r;
 
-	/* Before the call: the job may be over before its answer has been read. What comes
-	 * meanwhile is kept in the queue until sd_bus_process(). */
+	/* The match is installed before the call, because the job may end before its reply is read.
+	 * Signals stay in the queue until sd_bus_process(). */
 	r = sd_bus_match_signal(manager->bus, &slot, SERVICE, MANAGER_PATH, MANAGER_INTERFACE,
-		"JobRemoved", job_removed, &waiting);
+		"JobRemoved", on_job_removed, &waiting);
 	if (r >= 0)
 		r = sd_bus_call(manager->bus, call, 0, &error, &reply);
 	if (r >= 0)
 		r = sd_bus_message_read(reply, "o", &waiting.job);
-	r = keep_error(manager, r, &error);
+	r = take_error(manager, r, &error);
 	if (r == 0)
 		r = wait_for_job(manager, &waiting, seconds);
 	sd_bus_slot_unref(slot);
@@ -532,13 +532,13 @@ int unit_stop_soon(struct unit_manager *manager, const char *unit)
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 
 	return RETRY_LOST(manager,
-		keep_error(manager,
+		take_error(manager,
 			sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE,
 				"StopUnit", &error, NULL, "ss", unit, "replace"),
 			&error));
 }
 
-/* As call_and_wait(), of a unit with these properties and those that are numbers. */
+/* Starts a transient unit with these properties and its numeric ones, and waits for the job. */
 static int try_start_new(struct unit_manager *manager, const struct unit_new *unit,
 	const char *types, va_list properties)
 {
@@ -577,9 +577,9 @@ static int start_new(
 
 	va_start(ap, types);
 	r = try_start_new(manager, unit, types, ap);
-	for (int n = 0; n < RECONNECTS && has_reconnected(manager, r); n++) {
+	for (int n = 0; n < RECONNECTS && reconnect(manager, r); n++) {
 		r = try_start_new(manager, unit, types, ap);
-		/* The call before came through, and only its answer was lost. */
+		/* The previous call had succeeded, and only its reply was lost. */
 		if (r == -EEXIST)
 			r = unit_start(manager, unit->name);
 	}
@@ -593,10 +593,10 @@ int unit_start_scope(struct unit_manager *manager, const struct unit_new *scope,
 
 	return start_new(manager, scope, scope->shared ? with_others : common, "Description", "s",
 		scope->description, "Slice", "s", scope->slice, "PIDs", "au", 1, (uint32_t)pid,
-		/* Forgotten when it is over, also when it failed. */
+		/* Removed when it ends, also after a failure. */
 		"CollectMode", "s", "inactive-or-failed",
-		/* Which is what systemd asks for before it moves a process into a unit that runs.
-		 * To nobody: the files stay root's, and no controller comes with it. */
+		/* systemd moves processes only into a running unit with delegation. This delegates
+		 * no controller and sets no user: the files stay root's. */
 		"DelegateControllers", "as", 0);
 }
 
@@ -611,7 +611,7 @@ int unit_attach(struct unit_manager *manager, const char *scope, pid_t pid)
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 
 	return RETRY_LOST(manager,
-		keep_error(manager,
+		take_error(manager,
 			sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE,
 				"AttachProcessesToUnit", &error, NULL, "ssau", scope, "", 1,
 				(uint32_t)pid),

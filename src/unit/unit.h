@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asking the system's systemd about units, and having it start and stop them, over D-Bus (sd-bus).
+ * Queries the system's systemd about units, and starts and stops units, over D-Bus (sd-bus).
  *
  * The methods and properties are those of org.freedesktop.systemd1(5). They are called on the
- * system bus; root can do without one, over the socket that systemctl uses. A connection that is
- * lost, as all are when systemd executes itself anew, is made again, and the call repeated.
+ * system bus; without a bus, root uses the private socket that systemctl uses. When the connection
+ * is lost, as it is when systemd re-executes itself, these functions reconnect and repeat the call.
  */
 #ifndef QUIESCE_UNIT_UNIT_H
 #define QUIESCE_UNIT_UNIT_H
@@ -18,57 +18,57 @@
 
 struct unit_manager;
 
-/* Whether systemd is what started this machine (or container), sd_booted(3). Needs no connection,
- * and no libsystemd. */
+/* Whether systemd started this machine (or container), sd_booted(3). Needs neither a connection nor
+ * libsystemd. */
 bool unit_is_booted(void);
 
 /*
- * Connects. -EOPNOTSUPP where this was built without libsystemd, -ESRCH where systemd did not start
- * the machine, else why there is no connection.
+ * Connects. -EOPNOTSUPP in a build without libsystemd, -ESRCH where systemd did not start the
+ * machine, else the errno of the failed connection.
  */
 int unit_open(struct unit_manager **ret);
 void unit_close(struct unit_manager *manager);
 DEFINE_CLEANUP(unit_manager, unit_close);
 
-/* What systemd said of the call that failed last, for a person: "Unit x.service not found."; NULL
- * when it said nothing. Holds until the next call. */
+/* systemd's message about the last failed call, for a person: "Unit x.service not found."; NULL
+ * when there was none. Valid until the next call. */
 const char *unit_why(const struct unit_manager *manager);
 
 /* ActiveState: "active", "inactive", "activating", "deactivating", "failed", ...; malloc'd. -ENOENT
  * when there is no such unit. */
 int unit_read_state(struct unit_manager *manager, const char *unit, char **ret);
-/* What a service has come to. */
+/* The outcome of a service. */
 struct unit_outcome {
 	char *result; /* "success", "exit-code", "signal", "timeout", ... (systemd.exec(5)) */
-	/* The exit status of what it ran last; -1 where that did not exit. */
+	/* The exit status of its last main process; -1 if it did not exit normally. */
 	int exit_status;
-	char *status_text; /* what that has told by tell_status(); "" for nothing */
+	char *status_text; /* set by tell_status() in the service; "" when not set */
 };
 int unit_read_outcome(struct unit_manager *manager, const char *service, struct unit_outcome *ret);
 void unit_outcome_clear(struct unit_outcome *outcome);
 
-/* Whether this systemd knows a property of units of that kind (slice, service, ...), such as
+/* Whether this systemd has a property for this type of unit (slice, service, ...), such as
  * CPUSetPartition from 261 on: 1, 0, or an error. */
 int unit_has_property(struct unit_manager *manager, const char *unit, const char *property);
 
-/* A property of units of that kind that is a number or a limit (TasksMax), UINT64_MAX for no limit.
- * systemd tells it also of units that are not up. */
+/* Reads a property of this type of unit that is a number or a limit (TasksMax); UINT64_MAX means no
+ * limit. Works for inactive units too. */
 int unit_read_number(
 	struct unit_manager *manager, const char *unit, const char *property, uint64_t *ret);
 
 /* Whether the files of a unit have changed since systemd read them: 1, 0, or an error. */
 int unit_needs_reload(struct unit_manager *manager, const char *unit);
-/* A property of all kinds of units that is a list of units: "Conflicts". An empty list for a unit
- * that is not there. To be freed by unit_names_free(). */
+/* Reads a property of all types of units that is a list of units: "Conflicts". The list is empty
+ * for a unit that does not exist. To be freed by unit_names_free(). */
 int unit_read_names(
 	struct unit_manager *manager, const char *unit, const char *property, char ***ret);
 void unit_names_free(char **names);
 
-/* daemon-reload: reads all unit files again, and gives running units what is new in them. */
+/* daemon-reload: reads all unit files again, and applies changed settings to running units. */
 int unit_reload(struct unit_manager *manager);
 
-/* As `systemctl start` and `systemctl stop`, for as long as a target may take; `alone` leaves the
- * units out that the unit needs, or that need it (--job-mode=ignore-dependencies). */
+/* As `systemctl start` and `systemctl stop`, with the time limit of a target; `alone` leaves out
+ * the units that the unit needs, or that need it (--job-mode=ignore-dependencies). */
 enum unit_job {
 	UNIT_START,
 	UNIT_STOP,
@@ -76,37 +76,39 @@ enum unit_job {
 int unit_do_job(struct unit_manager *manager, enum unit_job job, const char *unit, bool alone);
 
 /*
- * These wait until the job is done. -ENOENT for a unit that is not there, -EACCES when it is not
- * allowed, -EIO when the job failed (the unit's own log says why), -ECANCELED when another job took
- * its place, -ETIMEDOUT. A unit that is as wanted already is no error.
+ * These functions wait until the job is done. -ENOENT for a unit that does not exist, -EACCES when
+ * permission is denied, -EIO when the job failed (the unit's own log says why), -ECANCELED when
+ * another job replaced it, -ETIMEDOUT. It is not an error when the unit is already started or
+ * stopped.
  */
 int unit_start(struct unit_manager *manager, const char *unit);
 int unit_stop(struct unit_manager *manager, const char *unit);
-/* Has it stopped, and does not wait for that. */
+/* Requests the stop of a unit and does not wait for it. */
 int unit_stop_soon(struct unit_manager *manager, const char *unit);
-/* As unit_start(), but gives way: -EBUSY where that would undo a job that is queued, as all do
- * while the machine goes down. */
+/* As unit_start(), but never replaces a conflicting queued job: then -EBUSY. While the machine
+ * shuts down, all starts conflict. */
 int unit_start_gently(struct unit_manager *manager, const char *unit);
 
-/* A unit that has no file, and is forgotten when it ends. */
+/* A transient unit: it has no file, and is removed when it ends. */
 struct unit_new {
 	const char *name;
 	const char *description;
-	const char *slice; /* of a scope: which it is to be in */
-	/* Properties of it that are numbers: TasksMax and the like. */
+	const char *slice; /* for a scope: its slice */
+	/* Numeric properties of the unit: TasksMax and the like. */
 	const struct unit_number {
 		const char *property;
 		uint64_t value;
 	} * numbers;
 	size_t n_numbers;
-	bool shared; /* of a scope: others can be moved into it, by unit_attach() */
+	bool shared; /* for a scope: unit_attach() can move more processes into it */
 };
 
-/* As above, and -EEXIST when there is such a unit already (a slice: when it has a file). A scope
- * has that process in it, and ends with its last process; a slice stays until it is stopped. */
+/* Errors as above, and -EEXIST when the unit already exists (a slice: when it has a file). A scope
+ * begins with the process `pid`, and ends with its last process; a slice stays until it is
+ * stopped. */
 int unit_start_scope(struct unit_manager *manager, const struct unit_new *scope, pid_t pid);
 int unit_start_slice(struct unit_manager *manager, const struct unit_new *slice);
-/* Moves one more process into a shared scope. */
+/* Moves another process into a shared scope. */
 int unit_attach(struct unit_manager *manager, const char *scope, pid_t pid);
 
 #endif
