@@ -6,8 +6,8 @@ enum {
 	BOOTID_SIZE = 64,
 };
 
-/* What tells this boot from every other one (random(4)). Never -ENOENT: where /proc has none,
- * -ENODATA. */
+/* The id of this boot, which no other boot has (random(4)). Never -ENOENT: -ENODATA where /proc has
+ * no such file. */
 int bootid_read(char buf[static BOOTID_SIZE]);
 
 #endif

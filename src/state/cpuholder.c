@@ -15,9 +15,9 @@ enum {
 	LOCKS_MAX = 1 << 24,
 };
 
-/* The process in a line of /proc/locks that is about this file, 0 when it is about another:
- * "3: FLOCK  ADVISORY  WRITE 812 00:16:1234 0 EOF" (Documentation/filesystems/proc.rst). The line
- * is cut into its words. */
+/* The process in a line of /proc/locks about this file, 0 for a line about another file: "3: FLOCK
+ * ADVISORY WRITE 812 00:16:1234 0 EOF" (Documentation/filesystems/proc.rst). The line is split into
+ * words. */
 static pid_t lock_line_holder(char *line, const struct stat *st)
 {
 	enum {
@@ -36,7 +36,8 @@ static pid_t lock_line_holder(char *line, const struct stat *st)
 	}
 	snprintf(want, sizeof(want), "%02x:%02x:%llu", major(st->st_dev), minor(st->st_dev),
 		(unsigned long long)st->st_ino);
-	/* A process that waits has "->" for its kind; one of another PID namespace the number 0. */
+	/* The kind of a waiting process is "->"; the number of a process of another PID namespace
+	 * is 0. */
 	if (strcmp(words[KIND], "FLOCK") != 0 || strcmp(words[FILE_ID], want) != 0 ||
 		parse_uint(words[PID], 1, INT_MAX, &pid) < 0)
 		return 0;

@@ -84,7 +84,7 @@ static void sort_by_path(struct journal *journal)
 	journal->is_sorted = true;
 }
 
-/* Where in the index a path stands, or belongs. */
+/* The position of a path in the index, or where it would be inserted. */
 static size_t index_position(const struct journal *journal, const char *path)
 {
 	size_t low = 0, high = journal->n;
@@ -239,7 +239,8 @@ int journal_copy(const struct journal *journal, struct journal **ret)
 	return 0;
 }
 
-/* FNV-1a: each step is reversible, so that two texts that differ in one byte never meet again. */
+/* FNV-1a: each step is reversible, so two texts that differ in one byte always have different
+ * checksums. */
 static uint64_t compute_checksum(const char *text, size_t length)
 {
 	uint64_t sum = 0xcbf29ce484222325u;
@@ -347,7 +348,7 @@ static bool unescape(char *field)
 	return true;
 }
 
-/* A line of the body, which is cut up. */
+/* Parses a line of the body, which is modified. */
 static int parse_knob_line(struct journal *journal, char *line)
 {
 	enum {
@@ -394,7 +395,7 @@ static int parse_knob_line(struct journal *journal, char *line)
 	return r;
 }
 
-/* The CPUs that were online, if the text begins with that line, which is cut off it. */
+/* Parses the line `online` if the text begins with it, and moves *text behind it. */
 static int parse_online_line(struct journal *journal, char **text, size_t *ret_line)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
@@ -413,7 +414,7 @@ static int parse_online_line(struct journal *journal, char **text, size_t *ret_l
 	return text_replace(&journal->online, list);
 }
 
-/* "COUNT\tCHECKSUM", the newline behind it, and nothing else. */
+/* Whether the last line is "COUNT\tCHECKSUM" with a newline and nothing after it. */
 static bool is_end(const char *count_and_sum, const char *behind, size_t n, uint64_t checksum)
 {
 	char wanted[64];
@@ -422,7 +423,7 @@ static bool is_end(const char *count_and_sum, const char *behind, size_t n, uint
 	return behind && !*behind && strcmp(count_and_sum, wanted) == 0;
 }
 
-/* Every line but the first three and the last. */
+/* Parses every line after the first three (or four), including the last. */
 static int parse_body(
 	struct journal *journal, char *text, uint64_t checksum, size_t *ret_line, bool *ret_ended)
 {
@@ -443,7 +444,7 @@ static int parse_body(
 	return 0;
 }
 
-/* The path that two entries have; NULL for none. */
+/* A path that two entries have; NULL when there is none. */
 static const char *find_duplicate(struct journal *journal)
 {
 	sort_by_path(journal);
@@ -456,7 +457,7 @@ static const char *find_duplicate(struct journal *journal)
 	return NULL;
 }
 
-/* Of all before the last field; 0 for a text without one. */
+/* The checksum of everything before the last field; 0 for a text without fields. */
 static uint64_t find_checksum(const char *text)
 {
 	const char *tab = strrchr(text, '\t');
@@ -508,7 +509,8 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 	twice = find_duplicate(journal);
 	if (twice)
 		return text_refuse(ret_why, -EBADMSG, "it has %.200s twice", twice);
-	/* Only what is whole may be dropped: half a boot's id is another one, too. */
+	/* Only an intact journal may be discarded: a damaged boot id also differs from this boot's
+	 * id. */
 	if (strcmp(boot + strlen("boot\t"), boot_id) != 0)
 		return -ESTALE;
 	*ret = TAKE_PTR(journal);
@@ -555,8 +557,8 @@ int journal_load(const char *tool, struct journal **ret, char **ret_why)
 	return r == -ESTALE ? -ENOENT : r;
 }
 
-/* /run/quiesce, made if it is not there. Nobody but root may have a hand in it: what stands in the
- * journals is written to the machine by root. */
+/* Opens /run/quiesce and creates it if necessary. Only root may write there, because root writes
+ * the values in the journals to the machine. */
 int journal_open_directory(void)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -571,7 +573,7 @@ int journal_open_directory(void)
 		return -errno;
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return -EPERM;
-	/* Whatever the umask was: `status` is for everybody. */
+	/* Independent of the umask: everybody may run `status`. */
 	if ((st.st_mode & 0755) != 0755 && fchmod(fd, 0755) < 0)
 		return -errno;
 	return TAKE_FD(fd);
@@ -611,9 +613,9 @@ int journal_save(const struct journal *journal)
 	return path && text ? journal_write_file(path, text) : -ENOMEM;
 }
 
-/* What a writer that was killed before its last rename left beside the journal (basic/file.c names
- * it). Under the lock, nobody is writing one now. */
-static void remove_leavings(const char *tool)
+/* Removes the temporary files that killed writers have left (named as in basic/file.c). Nobody else
+ * writes one while we hold the lock. */
+static void remove_temporary_files(const char *tool)
 {
 	_cleanup_free_ char *prefix = NULL;
 	DIR *directory;
@@ -641,7 +643,7 @@ int journal_remove(const char *tool)
 		return -ENOMEM;
 	if (unlink(path) < 0 && errno != ENOENT)
 		return -errno;
-	remove_leavings(tool);
+	remove_temporary_files(tool);
 	return 0;
 }
 
@@ -656,8 +658,8 @@ int journal_lock(unsigned seconds)
 	fd = openat(directory, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	/* Whoever can open it can hold it, by flock(2): nobody but root, also where an earlier
-	 * version has made it for all to read. */
+	/* Anybody who can open the file can hold the lock by flock(2), so only root may open it,
+	 * also where an earlier version has created a file that everybody may read. */
 	if (fchmod(fd, 0600) < 0)
 		return -errno;
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {

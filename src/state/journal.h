@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The journal: what a setter changed and what stood there before, in /run/quiesce/TOOL.journal.
+ * The journal: which knobs a setter has changed and their old values, in /run/quiesce/TOOL.journal.
  *
- * It is written, whole and synced, before the first knob is touched, so that whatever ends the
- * setter, `restore` finds what there is to put back. It lives in /run because the settings die with
- * the boot, and so must it: it carries the boot's id, and one of another boot is dropped.
+ * The journal is written completely and synced before the first knob is changed, so that `restore`
+ * finds everything to put back, however the setter ends. It is in /run because the settings do not
+ * survive a reboot: the journal has the boot's id, and one of another boot is discarded.
  *
  *	quiesce journal 2
  *	boot	c5b5...
@@ -15,19 +15,20 @@
  *	end	COUNT	CHECKSUM
  *
  * Fields are separated by tabs; \t, \n and \\ stand for a tab, a newline and a backslash in a
- * field. SINCE is when OLD was read (CLOCK_BOOTTIME, nanoseconds): where several setters have
- * turned one knob, it tells which value lies over which. NEW is "\?" where it is not known what a
- * knob will be (another knob's side effect), or has become, until it has been read back. One more
- * field says what a restore did not put back: "left", that it has left the knob to somebody else,
- * and "waits", that the knob needs a CPU that is offline. The line with the CPUs that were online
- * when the journal was begun may be absent.
+ * field. SINCE is the time at which OLD was read (CLOCK_BOOTTIME, nanoseconds): where several
+ * setters have changed one knob, it tells in which order. NEW is "\?" as long as the new value is
+ * not known: when it is the side effect of another knob, until it has been read back. One more
+ * field says why a restore has not put the knob back: "left" when somebody else has changed it,
+ * "waits" when it needs a CPU that is offline. The line `online`, the CPUs that were online when
+ * the journal was begun, may be absent.
  *
- * The checksum, 16 hexadecimal digits, is the 64-bit FNV-1a of all bytes before it: no single byte
- * can change without changing the checksum.
+ * The checksum, 16 hexadecimal digits, is the 64-bit FNV-1a of all bytes before it: changing any
+ * single byte changes the checksum.
  *
- * Without its last line, with another checksum, or with anything else unexpected, a journal is
- * damaged: it is refused and left in place, for it may be all that is known of the machine as it
- * was. So is one with a path that no setter writes, see journal_path_is_ours(): root writes there.
+ * A journal without its last line, with a wrong checksum, or with anything else unexpected is
+ * damaged: it is refused and not removed, because it may be the only record of the machine's former
+ * state. A journal with a path that no setter writes is damaged too, see journal_path_is_ours():
+ * root writes to these paths.
  */
 #ifndef QUIESCE_STATE_JOURNAL_H
 #define QUIESCE_STATE_JOURNAL_H
@@ -49,80 +50,85 @@ struct journal_entry {
 	char *name;
 	char *old;
 	char *new;	    /* NULL: not known */
-	bool left_alone;    /* a restore has left the knob as it is, and said so */
-	bool waits_for_cpu; /* the knob needs an offline CPU, and a restore has said so */
+	bool left_alone;    /* a restore has left the knob unchanged, and reported it */
+	bool waits_for_cpu; /* the knob needs an offline CPU, and a restore has reported it */
 	bool drop;	    /* see journal_drop() */
 };
 
-/* Entries stand in the order in which their knobs are turned. */
+/* The entries are in the order in which their knobs are changed. */
 struct journal {
 	char *tool;
-	char *online; /* list of the CPUs that were online when it was begun; NULL: not known */
+	char *online; /* the CPUs that were online when the journal was begun, as a list; NULL: not
+			 known */
 	struct journal_entry *entries;
 	size_t n;
 	size_t capacity;
-	size_t *by_path; /* `capacity` of them: indices of entries, sorted by path if `is_sorted` */
+	size_t *by_path; /* indices of entries, sorted by path if `is_sorted`; has room for
+			    `capacity` */
 	bool is_sorted;
 };
 
-/* An empty one. */
+/* Creates an empty journal. */
 int journal_new(const char *tool, struct journal **ret);
 void journal_free(struct journal *journal);
 DEFINE_CLEANUP(journal, journal_free);
 
-/* Whether a setter may have a knob of that path: a file below /sys, /proc/sys or /proc/irq, or one
- * with the CPUs of a cpuset of cgroup v1, which may be mounted anywhere, without ".." in it; or
- * "scheme:rest", whose rest the setter's own backends judge. */
+/* Whether a setter may have a knob with this path: a file below /sys, /proc/sys or /proc/irq, or a
+ * file with the CPUs of a cgroup v1 cpuset, which may be mounted anywhere, without ".." in the
+ * path; or "scheme:rest", where the setter's own backends check the rest. */
 bool journal_path_is_ours(const char *path);
 
-/* Copies; the entry is as of now. new may be NULL. The path must be new to the journal. */
+/* Adds an entry with copies of the texts; its `since` is the current time. new may be NULL. The
+ * journal must not have the path yet. */
 int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
 	const char *name, const char *old, const char *new);
-/* NULL when it has none of that path. Holds until something is added. */
+/* NULL when no entry has this path. Valid until an entry is added. */
 struct journal_entry *journal_find(struct journal *journal, const char *path);
-/* Puts the entries in the order of their ranks; those of one rank stay as they stand. */
+/* Sorts the entries by rank; entries of equal rank keep their order. */
 int journal_sort(struct journal *journal, unsigned (*rank)(const char *path));
-/* Takes out the entries that are marked to be dropped: it turned out that nothing changed. */
+/* Removes the entries with `drop`, whose knobs turned out to be unchanged. */
 void journal_drop(struct journal *journal);
 int journal_copy(const struct journal *journal, struct journal **ret);
 
-/* The journal as text and back; -EBADMSG when it is damaged, of another version or another tool's,
- * with a phrase in *ret_why (malloc'd); -ESTALE for one of another boot that is whole. */
+/* Formats and parses the text of a journal. -EBADMSG when it is damaged, of another version or of
+ * another tool, with a phrase in *ret_why (malloc'd); -ESTALE for an intact journal of another
+ * boot. */
 char *journal_format(const struct journal *journal, const char *boot_id);
 int journal_parse(const char *text, const char *tool, const char *boot_id, struct journal **ret,
 	char **ret_why);
 
-/* The file of a tool, malloc'd; NULL without memory. */
+/* The path of a tool's journal, malloc'd; NULL when out of memory. */
 char *journal_format_path(const char *tool);
-/* That of this machine: as journal_parse(), -ENOENT when there is none, and other errors of reading
- * it. */
+/* Reads a tool's journal. Errors as journal_parse(), -ENOENT when there is none, and other errors
+ * of reading it. */
 int journal_read(const char *tool, struct journal **ret, char **ret_why);
 
-/* --- The file: written before the first knob is touched, put away after the last was put back, and
- * by one setter at a time. --- */
+/* --- The file: written before the first knob is changed, removed after the last was put back, and
+ * used by one setter at a time. --- */
 
 /*
- * -ENOENT when there is none (also when it is of another boot: nothing of it is left to put back),
- * -EBADMSG when it is damaged, of another version or another tool's, with a phrase in *ret_why
- * (malloc'd); other errors of reading it.
+ * As journal_read(), but also -ENOENT for a journal of another boot, which has nothing left to put
+ * back.
  */
 int journal_load(const char *tool, struct journal **ret, char **ret_why);
-/* Writes it in place of the old one, as journal_write_file(). */
+/* Writes the journal and replaces the old one, as journal_write_file(). */
 int journal_save(const struct journal *journal);
-/* 0 also when there is none. For who holds the lock. */
+/* 0 also when there is no journal. The caller holds the lock. */
 int journal_remove(const char *tool);
 
-/* A descriptor of /run/quiesce (0755), which is made if it is not there; -EPERM when that is not a
- * directory of root's alone. */
+/* A descriptor of /run/quiesce (0755), which is created if necessary; -EPERM when others than root
+ * can write to it. */
 int journal_open_directory(void);
-/* A file in there, for everybody to read; in place of the old one, whole and synced. */
+/* Writes a file in this directory, readable for everybody; replaces the old file, whole and
+ * synced. */
 int journal_write_file(const char *path, const char *text);
 
 #define JOURNAL_LOCK JOURNAL_DIRECTORY "/lock"
 
 /*
- * One lock for all setters on the machine: two never interleave. Waits for at most `seconds`, then
- * -EAGAIN. A descriptor, to be closed. Nobody but root can open the file, and so hold the lock.
+ * One lock for all setters on the machine: two never run at the same time. Waits for at most
+ * `seconds`, then -EAGAIN. Returns a descriptor, to be closed. Only root can open the file, and so
+ * hold the lock.
  */
 int journal_lock(unsigned seconds);
 

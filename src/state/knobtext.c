@@ -9,7 +9,7 @@
 #include "machine/cpumask.h"
 #include "state/knobtext.h"
 
-/* Start and length of the text without blanks around it. */
+/* Start and length of the text without surrounding blanks. */
 static const char *trim(const char *text, size_t *ret_length)
 {
 	size_t n;
@@ -37,7 +37,7 @@ int knob_parse_cpus(enum knob_kind kind, const char *text, struct cpumask *ret)
 				 : cpumask_parse_list(text, 0, ret, NULL);
 }
 
-/* Both as sets: 1 equal, 0 different, negative when one is no set. */
+/* Compares as sets: 1 equal, 0 different, negative when a text is not a set. */
 static int compare_sets(enum knob_kind kind, const char *a, const char *b)
 {
 	_cleanup_(cpumask) struct cpumask *x = NULL, *y = NULL;
@@ -58,7 +58,7 @@ static int compare_sets(enum knob_kind kind, const char *a, const char *b)
 	return cpumask_equal(x, y);
 }
 
-/* The word in brackets, or the text itself without blanks around it: start and length. */
+/* Start and length of the word in brackets, or of the whole text without surrounding blanks. */
 static const char *pick_choice(const char *text, size_t *ret_length)
 {
 	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
@@ -85,7 +85,8 @@ bool knob_equal(enum knob_kind kind, const char *a, const char *b)
 		break;
 	case KNOB_LIST:
 	case KNOB_MASK:
-		/* The most of thousands of interrupts did not change, and sets take their time. */
+		/* Most of the thousands of interrupts have not changed, and comparing sets is
+		 * slower. */
 		if (equal_words(a, b))
 			return true;
 		r = compare_sets(kind, a, b);

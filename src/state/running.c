@@ -21,7 +21,8 @@ static bool is_key(const char *text, size_t length)
 	return length > 0 && strspn(text, letters) >= length && *text >= 'A';
 }
 
-/* Checks every line and finds the key's value, which is not NUL-terminated; NULL for none. */
+/* Checks every line and finds the key's value, which is not NUL-terminated; NULL when there is
+ * none. */
 static int find_value(const char *text, const char *key, const char **ret, size_t *ret_length)
 {
 	const char *found = NULL;
@@ -93,7 +94,7 @@ int running_parse_cpus(const char *text, const char *boot_id, struct cpumask **r
 	return 0;
 }
 
-/* The text of the file, malloc'd, and this boot's id. */
+/* Reads the text of the file, malloc'd, and this boot's id. */
 static int read_text(char boot_id[static BOOTID_SIZE], char **ret)
 {
 	struct file_buffer buffer = { 0 };
@@ -101,7 +102,7 @@ static int read_text(char boot_id[static BOOTID_SIZE], char **ret)
 	struct stat st;
 	int r;
 
-	/* Not to hang on a FIFO that does not belong here. */
+	/* O_NONBLOCK: does not hang on a FIFO at this path. */
 	fd = open(TARGET_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ELOOP ? -EPERM : -errno;
@@ -114,7 +115,7 @@ static int read_text(char boot_id[static BOOTID_SIZE], char **ret)
 	r = bootid_read(boot_id);
 	if (r == 0)
 		r = file_reread(fd, &buffer);
-	/* A NUL byte would hide what follows it. */
+	/* A NUL byte would hide the text after it. */
 	if (r == 0 && strlen(buffer.data) != buffer.length)
 		r = -EBADMSG;
 	if (r < 0) {
