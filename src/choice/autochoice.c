@@ -14,38 +14,38 @@
 
 enum {
 	BUSY_STEPS = 10,
-	/* Long enough for 20 ticks of /proc/stat, short enough not to be noticed. */
+	/* Long enough for 20 ticks of /proc/stat, too short to be noticed. */
 	WATCH_NS = 200 * 1000 * 1000,
 };
 
-/* What one CPU is judged by. */
+/* The properties by which a CPU is judged. */
 struct candidate {
 	int cpu;
 	const struct topology_cpu *facts;
-	bool beside_zero; /* on CPU 0's core, but not CPU 0 */
-	double busy;	  /* negative: unknown */
+	bool is_sibling_of_zero; /* a sibling of CPU 0 */
+	double busy;		 /* negative: unknown */
 	double sibling_busy;
-	unsigned n_siblings; /* online ones, itself not counted */
+	unsigned n_siblings; /* online siblings, the CPU itself not counted */
 	uint64_t interrupts;
 };
 
-/* How far apart the chosen CPUs are. */
+/* What the chosen CPUs have in common. */
 enum spread {
 	SPREAD_LLC,
 	SPREAD_NODE,
 	SPREAD_PACKAGE,
 	SPREAD_MACHINE,
-	SPREAD_SHARED, /* there are not even enough cores */
+	SPREAD_SHARED, /* too few cores: CPUs share cores */
 };
 
 struct choice {
 	struct candidate *candidates; /* best first */
 	size_t n_candidates;
-	bool *chosen; /* by index of the candidate */
+	bool *chosen; /* indexed like candidates */
 	size_t n;
-	bool spared; /* there are more candidates, on CPU 0's core */
+	bool zero_left_out; /* candidates on CPU 0's core have been left out */
 	enum spread spread;
-	bool performance_only; /* pass over CPU 0 and other kinds of cores */
+	bool performance_only; /* skip CPU 0 and other kinds of cores */
 };
 
 static double busy_of(const struct autochoice_input *input, int cpu)
@@ -63,8 +63,8 @@ static uint64_t interrupts_of(const struct autochoice_input *input, int cpu)
 	return input->interrupts && (size_t)cpu < input->n_cpus ? input->interrupts[cpu] : 0;
 }
 
-/* 0 is idle, up to and including one step; unknown counts as idle, since nothing speaks against it.
- * The small number keeps 0.1 * 10, which may be a little more than 1, in its step. */
+/* 0 is idle, up to and including one step; unknown counts as idle. Subtracting the small number
+ * keeps 0.1 * 10, which may be slightly above 1, in its step. */
 static int busy_step(double busy)
 {
 	return busy < 0 ? 0 : (int)(busy * BUSY_STEPS - 1e-6);
@@ -85,13 +85,13 @@ static int kind_order(enum topology_kind kind)
 
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* CPU 0, or one that somebody else uses more than half of the time: worse than any other. */
+/* CPU 0, or a CPU that is more than half busy: worse than any other. */
 static bool is_last_resort(const struct candidate *candidate)
 {
 	return candidate->cpu == 0 || candidate->busy > 0.5;
 }
 
-/* Negative when a is better by its place or its load. */
+/* Negative when a is better by kind, load and core. */
 static int compare_load(const struct candidate *a, const struct candidate *b)
 {
 	int r;
@@ -106,11 +106,11 @@ static int compare_load(const struct candidate *a, const struct candidate *b)
 	if (r == 0)
 		r = COMPARE(a->cpu == 0, b->cpu == 0);
 	if (r == 0)
-		r = COMPARE(a->beside_zero, b->beside_zero);
+		r = COMPARE(a->is_sibling_of_zero, b->is_sibling_of_zero);
 	return r;
 }
 
-/* Negative when a is better, 0 when only the number could decide. */
+/* Negative when a is better, 0 when only the CPU number differs. */
 static int compare_quality(const struct candidate *a, const struct candidate *b)
 {
 	int r = compare_load(a, b);
@@ -130,8 +130,8 @@ static int compare_candidates(const void *pa, const void *pb)
 	return r != 0 ? r : COMPARE(b->cpu, a->cpu);
 }
 
-static struct candidate judge(const struct topology *topology, const struct autochoice_input *input,
-	int cpu, struct cpumask *scratch)
+static struct candidate make_candidate(const struct topology *topology,
+	const struct autochoice_input *input, int cpu, struct cpumask *scratch)
 {
 	struct candidate candidate = {
 		.cpu = cpu,
@@ -142,7 +142,7 @@ static struct candidate judge(const struct topology *topology, const struct auto
 	};
 
 	topology_get_siblings(topology, cpu, scratch);
-	candidate.beside_zero = cpu != 0 && cpumask_isset(scratch, 0);
+	candidate.is_sibling_of_zero = cpu != 0 && cpumask_isset(scratch, 0);
 	cpumask_and(scratch, scratch, topology->online);
 	cpumask_clear(scratch, cpu);
 	candidate.n_siblings = cpumask_weight(scratch);
@@ -172,14 +172,14 @@ static bool same_group(
 	return true;
 }
 
-static bool passed_over(const struct choice *choice, const struct candidate *candidate)
+static bool is_skipped(const struct choice *choice, const struct candidate *candidate)
 {
 	return choice->performance_only &&
 		(candidate->cpu == 0 || candidate->facts->kind != TOPOLOGY_KIND_PERFORMANCE);
 }
 
-/* Marks the best candidate of each core of the group that `like` is in, at most n of them. Returns
- * how many there were. */
+/* Chooses the best candidate of each core in the group of `like`, at most n. Returns how many it
+ * has chosen. */
 static size_t choose_in_group(struct choice *choice, const struct candidate *like,
 	enum spread spread, struct cpumask *cores)
 {
@@ -200,7 +200,7 @@ static size_t choose_in_group(struct choice *choice, const struct candidate *lik
 }
 
 /*
- * The candidates stand best first, so the group that is the first to have n cores in that order is
+ * The candidates are sorted, best first, so the first group that reaches n cores in this order is
  * the one whose worst chosen CPU is the best. group_of has room for two numbers per candidate.
  */
 static bool choose_one_group(
@@ -208,7 +208,7 @@ static bool choose_one_group(
 {
 	size_t *counts = group_of + choice->n_candidates;
 
-	/* A group is named by its best candidate. */
+	/* A group is identified by its best candidate. */
 	for (size_t i = 0; i < choice->n_candidates; i++) {
 		counts[i] = 0;
 		for (group_of[i] = 0; group_of[i] < i; group_of[i]++) {
@@ -224,7 +224,7 @@ static bool choose_one_group(
 	for (size_t i = 0; i < choice->n_candidates; i++) {
 		const struct candidate *candidate = &choice->candidates[i];
 
-		if (passed_over(choice, candidate) || cpumask_isset(cores, candidate->facts->core))
+		if (is_skipped(choice, candidate) || cpumask_isset(cores, candidate->facts->core))
 			continue;
 		(void)cpumask_set(cores, candidate->facts->core);
 		if (++counts[group_of[i]] == choice->n) {
@@ -238,10 +238,10 @@ static bool choose_one_group(
 
 static bool is_on_zero(const struct candidate *candidate)
 {
-	return candidate->cpu == 0 || candidate->beside_zero;
+	return candidate->cpu == 0 || candidate->is_sibling_of_zero;
 }
 
-/* Leaves out the candidates on CPU 0's core, if there are enough other cores. */
+/* Removes the candidates on CPU 0's core, if there are enough other cores. */
 static void spare_zero(struct choice *choice, struct cpumask *cores)
 {
 	size_t n = 0;
@@ -257,7 +257,7 @@ static void spare_zero(struct choice *choice, struct cpumask *cores)
 		if (!is_on_zero(&choice->candidates[i]))
 			choice->candidates[n++] = choice->candidates[i];
 	}
-	choice->spared = n < choice->n_candidates;
+	choice->zero_left_out = n < choice->n_candidates;
 	choice->n_candidates = n;
 }
 
@@ -270,7 +270,7 @@ static int choose(struct choice *choice)
 	group_of = calloc(choice->n_candidates, 2 * sizeof(*group_of));
 	if (!group_of || cpumask_new(&cores) < 0)
 		return -ENOMEM;
-	/* Cores of two kinds differ more than two caches do. */
+	/* Different kinds of cores matter more than different caches. */
 	for (int mixed = 0; mixed <= 1; mixed++) {
 		choice->performance_only = !mixed;
 		for (enum spread spread = SPREAD_LLC; spread <= SPREAD_MACHINE; spread++) {
@@ -287,7 +287,7 @@ static int choose(struct choice *choice)
 	return 0;
 }
 
-/* The parts of a reason, with commas between them. */
+/* A reason is a list of parts, separated by commas. */
 struct reason {
 	struct text text;
 	bool begun;
@@ -323,7 +323,7 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 	const struct choice *choice, struct cpumask *scratch)
 {
 	const struct candidate *best = &choice->candidates[0];
-	bool alone = choice->n_candidates == 1 && !choice->spared;
+	bool alone = choice->n_candidates == 1 && !choice->zero_left_out;
 	bool counted = false, fewest = true, fewer = false, ranked = false;
 	size_t alike = 1;
 
@@ -460,7 +460,7 @@ static void reason_begin(struct reason *reason, const struct cpumask *mask)
 	text_appendf(&reason->text, "CPU%s %s:", cpumask_weight(mask) > 1 ? "s" : "", list);
 }
 
-/* All of them: nothing is to be chosen. */
+/* Takes all isolated CPUs. */
 static int take_isolated(const struct cpumask *isolated, struct cpumask *ret, char **ret_reason)
 {
 	struct reason reason = { 0 };
@@ -512,7 +512,7 @@ int autochoice_choose(const struct topology *topology, const struct autochoice_i
 	choice.candidates = candidates;
 	choice.chosen = chosen;
 	cpumask_for_each (cpu, usable)
-		candidates[choice.n_candidates++] = judge(topology, input, cpu, scratch);
+		candidates[choice.n_candidates++] = make_candidate(topology, input, cpu, scratch);
 	qsort(candidates, choice.n_candidates, sizeof(*candidates), compare_candidates);
 	if (input->spare_zero)
 		spare_zero(&choice, scratch);
@@ -520,14 +520,14 @@ int autochoice_choose(const struct topology *topology, const struct autochoice_i
 	if (r < 0)
 		return r;
 
-	/* What may be used is known to the candidates; the mask becomes the answer. */
+	/* The usable CPUs are in `candidates` now; from here on the mask is the result. */
 	cpumask_clear_all(usable);
 	for (size_t i = 0; i < choice.n_candidates; i++) {
 		if (chosen[i])
 			(void)cpumask_set(usable, candidates[i].cpu);
 	}
 	reason_begin(&reason, usable);
-	if (choice.n_candidates == choice.n && !choice.spared)
+	if (choice.n_candidates == choice.n && !choice.zero_left_out)
 		reason_add(&reason, "the only %sCPU%s allowed here",
 			n_isolated >= choice.n ? "isolated " : "", choice.n > 1 ? "s" : "");
 	else if (n_isolated >= choice.n)
@@ -546,7 +546,7 @@ int autochoice_choose(const struct topology *topology, const struct autochoice_i
 	return 0;
 }
 
-/* Puts the error of autochoice_choose() in words, where it has any; returns the error. */
+/* Describes an error of autochoice_choose() that has a description; returns the error. */
 static int explain_failure(const struct topology *topology, const struct cpumask *allowed,
 	unsigned n, int error, char **ret_why)
 {
@@ -591,7 +591,7 @@ int autochoice_now(const struct topology *topology, const struct cpumask *allowe
 int autochoice_housekeeping(const struct topology *topology, const struct cpumask *allowed,
 	const struct cpumask *benchmark, struct cpumask *ret)
 {
-	_cleanup_(cpumask) struct cpumask *rest = NULL, *siblings = NULL, *quiet = NULL;
+	_cleanup_(cpumask) struct cpumask *rest = NULL, *siblings = NULL, *without_siblings = NULL;
 
 	if (cpumask_new(&rest) < 0 || cpumask_new(&siblings) < 0)
 		return -ENOMEM;
@@ -599,12 +599,12 @@ int autochoice_housekeeping(const struct topology *topology, const struct cpumas
 	cpumask_andnot(rest, rest, benchmark);
 	if (cpumask_is_empty(rest))
 		return -ENODATA;
-	if (cpumask_copy(rest, &quiet) < 0)
+	if (cpumask_copy(rest, &without_siblings) < 0)
 		return -ENOMEM;
 	cpumask_for_each (cpu, benchmark) {
 		topology_get_siblings(topology, cpu, siblings);
-		cpumask_andnot(quiet, quiet, siblings);
+		cpumask_andnot(without_siblings, without_siblings, siblings);
 	}
-	cpumask_assign(ret, cpumask_is_empty(quiet) ? rest : quiet);
+	cpumask_assign(ret, cpumask_is_empty(without_siblings) ? rest : without_siblings);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which CPUs to measure on, and which to leave for everything else. But for autochoice_now(), pure
- * logic over facts that the caller has read: the same facts give the same choice.
+ * Chooses the CPUs to measure on, and the housekeeping CPUs for everything else. Except for
+ * autochoice_now(), this is pure logic on facts that the caller has read: the same facts give the
+ * same choice.
  */
 #ifndef QUIESCE_CHOICE_AUTOCHOICE_H
 #define QUIESCE_CHOICE_AUTOCHOICE_H
@@ -16,45 +17,47 @@
 struct autochoice_input {
 	/* CPUs that this process may use (isolation_read_allowed()). */
 	const struct cpumask *allowed;
-	/* CPUs that are kept apart (struct isolation); NULL for none. */
+	/* Isolated CPUs (struct isolation); NULL for none. */
 	const struct cpumask *isolated;
-	/* The share of its time, 0 to 1, that each CPU was not idle; negative or NaN is unknown.
+	/* The share of time, 0 to 1, in which each CPU was not idle; negative or NaN is unknown.
 	 * NULL: unknown for all. */
 	const double *busy;
-	/* Interrupts that each CPU took, since boot or between two readings. NULL: unknown. */
+	/* Interrupts of each CPU, since boot or between two readings. NULL: unknown. */
 	const uint64_t *interrupts;
-	/* Entries in busy and interrupts; CPUs beyond are unknown. */
+	/* Entries in busy and interrupts; other CPUs are unknown. */
 	size_t n_cpus;
-	/* CPU 0 and the threads of its core are candidates only where there are fewer other cores
-	 * than are wanted, however busy those are: for who will send the load elsewhere. */
+	/* CPU 0 and its siblings are candidates only where there are fewer other cores than
+	 * requested, however busy the other cores are: for callers that will move the load
+	 * elsewhere. */
 	bool spare_zero;
 };
 
 /*
  * Chooses n CPUs among those that are allowed and online.
  *
- * With n == 0: all isolated CPUs among them; where there is none, as with n == 1.
- * With n > 0: among the isolated ones if there are as many, else among all.
+ * With n == 0: all isolated CPUs among them; if there are none, as with n == 1. With n > 0: among
+ * the isolated ones if there are at least n, else among all.
  *
- * Of two CPUs the better one is, by the first of these in which they differ,
- *  1. neither CPU 0, where the kernel does most of its own work, nor more than half busy;
- *  2. on a performance core;
- *  3. the one whose busiest sibling is less busy;
- *  4. itself less busy;
- *  5. not CPU 0, nor on its core, which they would share whenever the kernel has work;
- *  6. the one with fewer interrupts;
- *  7. higher in the firmware's ranking;
- *  8. higher in number: interrupts, and tools that count from 0, are at home on low ones.
- * Busy is compared in steps of 10 per cent, of which the lowest is called idle: what remains is the
- * tick of the clock that it is counted in.
+ * The better of two CPUs is decided by the first of these criteria in which they differ:
+ * 1. neither CPU 0, where the kernel does most of its own work, nor more than half busy;
+ * 2. on a performance core;
+ * 3. the busiest sibling is less busy;
+ * 4. the CPU itself is less busy;
+ * 5. not CPU 0, nor a sibling of CPU 0, which shares a core with the kernel's work there;
+ * 6. fewer interrupts;
+ * 7. higher in the firmware's ranking;
+ * 8. a higher number: interrupts, and tools that count from 0, use the low numbers.
+ * Busy is compared in steps of 10 per cent. The lowest step is called idle, because the clock tick
+ * limits the precision.
  *
- * Several CPUs are on as many cores, so that their siblings can stay idle, and those are
+ * Several CPUs are chosen on separate cores, so that their siblings can stay idle, and on
  * performance cores if there are enough; all in one last-level cache of one NUMA node if one has
- * enough cores; else in one node, in one package, anywhere. The group is taken whose worst chosen
- * CPU is the best. Only with fewer cores than n do they share.
+ * enough cores; else in one node, in one package, anywhere. Among several such groups the one whose
+ * worst chosen CPU is the best is taken. Chosen CPUs share cores only where there are fewer cores
+ * than n.
  *
- * *ret_reason is one malloc'd phrase: "CPU 5: not CPU 0, a performance core, idle, its sibling
- * CPU 13 is idle, fewest interrupts (12)".
+ * *ret_reason is one malloc'd phrase: "CPU 5: not CPU 0, a performance core, idle, its sibling CPU
+ * 13 is idle, fewest interrupts (12)".
  *
  * -ENODEV when no CPU is allowed and online, -ERANGE when fewer than n are, -ENOMEM.
  */
@@ -62,18 +65,18 @@ int autochoice_choose(const struct topology *topology, const struct autochoice_i
 	unsigned n, struct cpumask *ret, char **ret_reason);
 
 /*
- * autochoice_choose() by which CPUs are isolated now, and by what all of them do, which is watched
- * for a fifth of a second. *ret_why is set for -ENODEV and -ERANGE, malloc'd: "no CPU is both
- * online and allowed here", "only 3 CPUs are online and allowed here, not 4". Another negative
- * errno where it could not look.
+ * autochoice_choose() with the present isolation and load of the CPUs; the load is observed for a
+ * fifth of a second. *ret_why is set for -ENODEV and -ERANGE, malloc'd: "no CPU is both online and
+ * allowed here", "only 3 CPUs are online and allowed here, not 4". Another negative errno where the
+ * machine could not be read.
  */
 int autochoice_now(const struct topology *topology, const struct cpumask *allowed, bool spare_zero,
 	unsigned n, struct cpumask *ret, char **ret_reason, char **ret_why);
 
 /*
- * The CPUs for everything that is not the benchmark: online and allowed, without those of
- * `benchmark` and, if something else remains, without their siblings.
- * -ENODATA when the benchmark has all there are.
+ * The housekeeping CPUs, for everything but the benchmark: online and allowed, without those of
+ * `benchmark` and, if any other CPU remains, without their siblings. -ENODATA when the benchmark
+ * has all CPUs.
  */
 int autochoice_housekeeping(const struct topology *topology, const struct cpumask *allowed,
 	const struct cpumask *benchmark, struct cpumask *ret);

@@ -19,7 +19,7 @@ enum {
 	TABLE_MAX = 64 * 1024 * 1024,
 };
 
-/* Time that each CPU was busy since boot, in ticks; -1 where /proc/stat does not tell. */
+/* The time that each CPU was busy since boot, in ticks; -1 where /proc/stat does not tell. */
 static int read_busy_ticks(const struct cpumask *mask, size_t n_cpus, int64_t *ret)
 {
 	_cleanup_free_ char *text = NULL;
@@ -43,14 +43,14 @@ static int read_busy_ticks(const struct cpumask *mask, size_t n_cpus, int64_t *r
 		cpumask_clear_all(one);
 		if (cpumask_set(one, cpu) < 0)
 			continue;
-		/* With a tick of length 1 the sum is in ticks. */
+		/* With a tick of 1 ns, busy_ns is in ticks. */
 		if (procstat_parse_times(one, text, length, 1, &times) == 0)
 			ret[cpu] = times.busy_ns;
 	}
 	return 0;
 }
 
-/* Leaves all shares unknown where the file cannot be read. */
+/* All shares stay unknown where the file cannot be read. */
 static int watch_busy(const struct cpumask *mask, int64_t ns, struct cpuload *load)
 {
 	_cleanup_free_ int64_t *before = NULL, *after = NULL;
@@ -78,7 +78,7 @@ static bool ends_word(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\0';
 }
 
-/* The n numbers of a row, and where they end: NULL when it has fewer. */
+/* Parses the n numbers of a row; returns their end, or NULL when the row has fewer. */
 static const char *parse_columns(const char *at, size_t n, uint64_t *ret)
 {
 	for (size_t i = 0; i < n; i++)
