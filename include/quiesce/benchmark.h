@@ -81,14 +81,13 @@ struct qs_collector;
 struct qs_reading {
 	int64_t interrupts;	/* of the CPU since boot, all lines of /proc/interrupts */
 	int64_t frequency_khz;	/* scaling_cur_freq */
-	int64_t temperature_mc; /* of the CPU package, in thousandths of a degree Celsius; the
-				   sensor is read at most once a second, because reading interrupts
-				   the CPU */
+	int64_t temperature_mc; /* of the CPU package, 1/1000 degree Celsius */
 };
 
 /*
- * Starts a thread on any other CPU, which reads the state of CPU `cpu` on request. -ENXIO where
- * this process has no other CPU; else an error of pthread_create(3).
+ * Starts a thread on any other CPU, which reads the state of CPU `cpu` on request. It reads the
+ * sensor at most once a second, because reading it interrupts the CPU. -ENXIO where this process
+ * has no other CPU; else an error of pthread_create(3).
  */
 int qs_collector_open(int cpu, struct qs_collector **ret);
 void qs_collector_close(struct qs_collector *collector);

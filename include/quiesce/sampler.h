@@ -43,7 +43,7 @@
  *
  * Threads: a sampler belongs to the thread that opened it. Any number of threads may each have one;
  * the library has no global state. A child of fork(2) does not have the sampler: the memory is not
- * copied, so that a fork costs no page faults; the child may not even call qs_close().
+ * copied, so that a fork costs no page faults; the child must not even call qs_close().
  *
  * Errors: functions return 0 or a negative errno value and leave their outputs untouched when they
  * fail; qs_error_text() describes a value. The library does not print, exit, or install signal
@@ -88,8 +88,7 @@ struct qs_sampler {
 	const volatile uint32_t *cpu;
 	uint64_t dropped;
 	uint32_t last_cpu;
-	uint32_t outside; /* not 0: qs_begin() and qs_end() call qs_before_begin() and
-			     qs_after_end() */
+	uint32_t outside; /* whether to call qs_before_begin() and qs_after_end() */
 	clockid_t clockid;
 };
 
@@ -121,24 +120,20 @@ enum qs_clock {
 struct qs_facts {
 	enum qs_clock clock;
 	const char *clock_name; /* "tsc", "cntvct_el0", "CLOCK_MONOTONIC_RAW", "CLOCK_MONOTONIC" */
-	const char *why_no_counter; /* why the clock is not the counter; NULL when it is */
-	int clock_changed; /* qs_settle() found that the kernel's clock source has changed: the
-			      samples are unreliable */
+	const char *why_no_counter;  /* why the clock is not the counter; NULL when it is */
+	int clock_changed;	     /* qs_settle() saw another clock source: unreliable samples */
 	double ticks_per_second;     /* 0 before qs_settle() where it must be measured */
 	uint64_t resolution_ticks;   /* the smallest observed step */
 	uint64_t empty_min_ticks;    /* of an empty region with this sampler: this overhead is in */
 	uint64_t empty_median_ticks; /* every sample; it is reported, never subtracted */
 	size_t capacity;	     /* in samples */
-	int lock_error; /* 0: the ring is locked into memory; else the errno, usually ENOMEM or
-			   EPERM because of RLIMIT_MEMLOCK */
+	int lock_error; /* 0: locked into memory; else errno, mostly of RLIMIT_MEMLOCK */
 	size_t n_counters;
 	struct {
 		const char *name; /* as requested, valid until qs_close() */
-		int error;  /* 0, or the errno because of which it is not counted: its counts are 0
-			     */
-		int rdpmc;  /* read without a system call */
-		int shared; /* after qs_settle(): the kernel multiplexed the hardware counter with
-			       other events, so counts are too small */
+		int error;	  /* 0, or why it is not counted (errno): its counts are 0 */
+		int rdpmc;	  /* read without a system call */
+		int shared;	/* after qs_settle(): multiplexed by the kernel, counts too small */
 		uint64_t empty; /* median count of an empty region */
 	} counters[QS_MAX_COUNTERS];
 };

@@ -78,7 +78,7 @@ int tasks_parse_stat(const char *text, struct task *ret)
 struct reading {
 	struct tasks *tasks;
 	size_t capacity;
-	bool all_threads; /* all threads */
+	bool all_threads;
 	unsigned long set[CPUMASK_BYTES / sizeof(unsigned long)];
 };
 

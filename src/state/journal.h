@@ -58,8 +58,7 @@ struct journal_entry {
 /* The entries are in the order in which their knobs are changed. */
 struct journal {
 	char *tool;
-	char *online; /* the CPUs that were online when the journal was begun, as a list; NULL: not
-			 known */
+	char *online; /* CPUs that were online at the beginning; NULL: not known */
 	struct journal_entry *entries;
 	size_t n;
 	size_t capacity;

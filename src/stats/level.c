@@ -34,7 +34,7 @@ enum {
 
 /* The penalty of a piece in stage 2, in variances of the ranks. */
 static const double piece_penalty = 4;
-/* Effects that matter. */
+/* The least effects that are reported. */
 static const double least_relative = 0.01;
 static const double least_deviations = 2;
 /* The least |z| of Spearman's rank correlation with the run number: 0.3 % of all series without a
@@ -58,11 +58,10 @@ struct work {
 	size_t m;
 	double *y;     /* medians of the blocks, in stage 4 without the slope */
 	double *noise; /* median absolute deviation inside each block; NULL when blocks are runs */
-	double *scratch; /* 2 * m: for sorting */
-	double *prefix;	 /* m + 1: prefix sums of the centered ranks */
-	double *inverse; /* m + 1: 1 / i, because divisions for each pair of blocks would take twice
-			    as long */
-	double *best;	 /* m + 1: value of the best partition of the first i blocks */
+	double *scratch;  /* 2 * m: for sorting */
+	double *prefix;	  /* m + 1: prefix sums of the centered ranks */
+	double *inverse;  /* m + 1: 1 / i, to save a division per pair of blocks */
+	double *best;	  /* m + 1: value of the best partition of the first i blocks */
 	uint16_t *before; /* m + 1: where the last piece of this partition begins */
 };
 
