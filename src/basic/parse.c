@@ -9,14 +9,13 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 
-static bool is_digit(char c)
+int parse_hex_digit(char c)
 {
-	return c >= '0' && c <= '9';
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
+	if (parse_is_digit(c))
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* Parses the digits at *cursor. The cursor moves behind them also when the number is too large
@@ -27,9 +26,9 @@ static int take_digits(const char **cursor, uint64_t *ret)
 	uint64_t value = 0;
 	bool overflow = false;
 
-	if (!is_digit(*p))
+	if (!parse_is_digit(*p))
 		return -EINVAL;
-	for (; is_digit(*p); p++) {
+	for (; parse_is_digit(*p); p++) {
 		overflow = overflow || __builtin_mul_overflow(value, 10, &value) ||
 			__builtin_add_overflow(value, (uint64_t)(*p - '0'), &value);
 	}
@@ -85,16 +84,6 @@ int parse_int(const char *text, int min, int max, int *ret)
 	return 0;
 }
 
-/* The value of a hexadecimal digit, -1 for any other character. */
-static int hex_digit(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 int parse_hex_u64(const char *text, uint64_t max, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -103,7 +92,7 @@ int parse_hex_u64(const char *text, uint64_t max, uint64_t *ret)
 	if (!*text)
 		return -EINVAL;
 	for (; *text; text++) {
-		int digit = hex_digit(*text);
+		int digit = parse_hex_digit(*text);
 
 		if (digit < 0)
 			return -EINVAL;
@@ -136,9 +125,9 @@ static int take_decimal(const char **cursor, double *ret)
 		int digits = 0;
 
 		p++;
-		if (!is_digit(*p))
+		if (!parse_is_digit(*p))
 			return -EINVAL;
-		for (; is_digit(*p); p++) {
+		for (; parse_is_digit(*p); p++) {
 			if (digits++ >= 18)
 				continue;
 			fraction = fraction * 10 + (uint64_t)(*p - '0');
@@ -205,14 +194,14 @@ int parse_real(const char *text, double *ret)
 	double value;
 
 	p += negative;
-	if (!is_digit(*p) || (*p == '0' && is_digit(p[1])))
+	if (!parse_is_digit(*p) || (*p == '0' && parse_is_digit(p[1])))
 		return -EINVAL;
 	for (bool fraction = false;; p++) {
-		if (*p == '.' && !fraction && is_digit(p[1])) {
+		if (*p == '.' && !fraction && parse_is_digit(p[1])) {
 			fraction = true;
 			continue;
 		}
-		if (!is_digit(*p))
+		if (!parse_is_digit(*p))
 			break;
 		/* Only 19 digits fit; further digits are counted. */
 		if (n_digits < 19)
@@ -227,9 +216,9 @@ int parse_real(const char *text, double *ret)
 		minus = *p == '-';
 		if (*p == '-' || *p == '+')
 			p++;
-		if (!is_digit(*p))
+		if (!parse_is_digit(*p))
 			return -EINVAL;
-		for (; is_digit(*p); p++)
+		for (; parse_is_digit(*p); p++)
 			exponent = MIN(exponent * 10 + (unsigned)(*p - '0'), 100000u);
 		scale = MAX(scale, -1000000) + (minus ? -(int)exponent : (int)exponent);
 	}
@@ -282,7 +271,7 @@ int parse_seconds(const char *text, double min, double max, double *ret)
 /* Checks that only blanks and at most one newline are left: 0 or -EINVAL. */
 static int expect_attr_end(const char *p)
 {
-	while (is_blank(*p))
+	while (parse_is_blank(*p))
 		p++;
 	if (*p == '\n')
 		p++;
@@ -294,7 +283,7 @@ int parse_attr_u64(const char *text, uint64_t *ret)
 	uint64_t value;
 	int r;
 
-	while (is_blank(*text))
+	while (parse_is_blank(*text))
 		text++;
 	r = take_digits(&text, &value);
 	if (r == -EINVAL || expect_attr_end(text) < 0)
@@ -311,10 +300,10 @@ int parse_attr_s64(const char *text, int64_t *ret)
 	bool negative;
 	int r;
 
-	while (is_blank(*text))
+	while (parse_is_blank(*text))
 		text++;
 	negative = *text == '-';
-	if (negative && !is_digit(text[1]))
+	if (negative && !parse_is_digit(text[1]))
 		return -EINVAL;
 	r = parse_attr_u64(text + negative, &magnitude);
 	if (r < 0)
@@ -331,9 +320,9 @@ int parse_next_u64(const char **cursor, uint64_t *ret)
 	const char *p = *cursor;
 	int r;
 
-	while (is_blank(*p))
+	while (parse_is_blank(*p))
 		p++;
-	if (!is_digit(*p))
+	if (!parse_is_digit(*p))
 		return -ENODATA;
 	r = take_digits(&p, ret);
 	if (r < 0)

@@ -13,6 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Independent of the locale, unlike isdigit(3) and isblank(3). */
+static inline bool parse_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool parse_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The value of a hexadecimal digit, -1 for any other character. */
+int parse_hex_digit(char c);
+
 /* Decimal digits only: "25". */
 int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 int parse_uint(const char *text, unsigned min, unsigned max, unsigned *ret);

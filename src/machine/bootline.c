@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/file.h"
+#include "basic/parse.h"
 #include "basic/text.h"
 #include "machine/bootline.h"
 
@@ -91,7 +92,7 @@ static void take_flags(struct bootline *bootline)
 	char *at = bootline->isolcpus.text;
 	bool any = false;
 
-	while (*at && !(*at >= '0' && *at <= '9') && strchr(at, ',')) {
+	while (*at && !parse_is_digit(*at) && strchr(at, ',')) {
 		for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 			if (text_starts_with(at, names[i]))
 				*flags[i] = any = true;

@@ -329,11 +329,6 @@ bool cpumask_is_empty(const struct cpumask *mask)
 	return cpumask_first(mask) < 0;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static size_t blanks_at(const char *p)
 {
 	return strspn(p, " \t");
@@ -363,7 +358,7 @@ static int read_number(struct reader *reader, unsigned max, const char *too_larg
 	uint64_t value;
 
 	/* parse_next_u64() would skip blanks. */
-	if (!is_digit(*start))
+	if (!parse_is_digit(*start))
 		return reader_fail(reader, start, -EINVAL, "a number must stand here");
 	if (parse_next_u64(&reader->at, &value) < 0 || value > max)
 		return reader_fail(reader, start, -ERANGE, too_large);
@@ -383,7 +378,7 @@ static int read_cpu(struct reader *reader, unsigned *ret)
 		reader->at++;
 		return 0;
 	}
-	if (!is_digit(*reader->at))
+	if (!parse_is_digit(*reader->at))
 		return reader_fail(reader, reader->at, -EINVAL, "a CPU number must stand here");
 	return read_number(reader, CPUMASK_CAPACITY - 1, "no machine has that many CPUs", ret);
 }
@@ -510,17 +505,6 @@ int cpumask_parse_list(
 	return read_twice(text, n_cpus, ret, ret_error, read_list);
 }
 
-static int hex_value(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 static int read_hex(struct reader *reader, struct cpumask *mask)
 {
 	size_t digits, rest = 0;
@@ -531,7 +515,7 @@ static int read_hex(struct reader *reader, struct cpumask *mask)
 	for (;;) {
 		const char *group = reader->at;
 
-		while (hex_value(*reader->at) >= 0)
+		while (parse_hex_digit(*reader->at) >= 0)
 			reader->at++;
 		digits = (size_t)(reader->at - group);
 		if (digits == 0)
@@ -555,7 +539,7 @@ static int read_hex(struct reader *reader, struct cpumask *mask)
 			"this does not belong into a hexadecimal mask");
 
 	for (const char *p = reader->text; rest > 0; p++) {
-		int value = hex_value(*p);
+		int value = parse_hex_digit(*p);
 
 		if (value < 0)
 			continue;

@@ -3,21 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/parse.h"
 #include "machine/cputable.h"
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
 
 static const char *skip_blanks(const char *at, const char *end)
 {
-	while (at < end && is_blank(*at))
+	while (at < end && parse_is_blank(*at))
 		at++;
 	return at;
 }
@@ -28,7 +19,7 @@ static const char *take_counter(const char *at, const char *end, uint32_t *ret)
 {
 	uint32_t value = 0;
 
-	for (; at < end && is_digit(*at); at++)
+	for (; at < end && parse_is_digit(*at); at++)
 		value = value * 10 + (uint32_t)(*at - '0');
 	*ret = value;
 	return at;
@@ -82,11 +73,11 @@ int cputable_take_header(struct cputable *table, const struct cpumask *mask, con
 		uint32_t cpu;
 		const char *digits;
 
-		if (end - at < 4 || memcmp(at, "CPU", 3) != 0 || !is_digit(at[3]))
+		if (end - at < 4 || memcmp(at, "CPU", 3) != 0 || !parse_is_digit(at[3]))
 			goto bad;
 		digits = at + 3;
 		at = take_counter(digits, end, &cpu);
-		if (at - digits > 7 || (at < end && !is_blank(*at)))
+		if (at - digits > 7 || (at < end && !parse_is_blank(*at)))
 			goto bad;
 		if (!mask || cpumask_isset(mask, (int)cpu)) {
 			next.columns[next.n_wanted] = next.n_columns;
@@ -147,11 +138,11 @@ bool cputable_sum(const struct cputable *table, struct cputable_row *row)
 	row->tail = NULL;
 	for (size_t column = 0; column < table->n_columns; column++) {
 		at = skip_blanks(at, end);
-		if (at == end || !is_digit(*at))
+		if (at == end || !parse_is_digit(*at))
 			return false;
 		at = take_counter(at, end, &value);
 		/* "0-edge" is not a counter. */
-		if (at < end && !is_blank(*at))
+		if (at < end && !parse_is_blank(*at))
 			return false;
 		if ((size_t)(at - row->columns) != (column + 1) * CPUTABLE_WIDTH)
 			fixed = false;
@@ -174,7 +165,7 @@ bool cputable_sum_fixed(const struct cputable *table, struct cputable_row *row)
 	if ((size_t)(end - at) < table->n_columns * CPUTABLE_WIDTH)
 		return false;
 	tail = at + table->n_columns * CPUTABLE_WIDTH;
-	if (tail < end && !is_blank(*tail))
+	if (tail < end && !parse_is_blank(*tail))
 		return false;
 	for (size_t i = 0; i < table->n_wanted; i++) {
 		const char *column = at + table->columns[i] * CPUTABLE_WIDTH;

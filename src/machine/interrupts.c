@@ -7,6 +7,7 @@
 
 #include "basic/file.h"
 #include "basic/macro.h"
+#include "basic/parse.h"
 #include "basic/text.h"
 #include "machine/cputable.h"
 #include "machine/interrupts.h"
@@ -59,16 +60,6 @@ struct interrupts {
 	unsigned n_readings; /* comparable readings in `current` and `previous`: 0, 1, 2 */
 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* FNV-1a. */
 static uint32_t hash_bytes(uint32_t hash, const char *bytes, size_t n)
 {
@@ -85,7 +76,7 @@ static void find_action(const char *tail, size_t length, const char **ret, size_
 {
 	size_t start = 0;
 
-	while (length > 0 && is_blank(tail[length - 1]))
+	while (length > 0 && parse_is_blank(tail[length - 1]))
 		length--;
 	for (size_t i = length; i >= 2; i--) {
 		if (tail[i - 1] == ' ' && tail[i - 2] == ' ') {
@@ -93,7 +84,7 @@ static void find_action(const char *tail, size_t length, const char **ret, size_
 			break;
 		}
 	}
-	while (start < length && is_blank(tail[start]))
+	while (start < length && parse_is_blank(tail[start]))
 		start++;
 	*ret = tail + start;
 	*ret_length = length - start;
@@ -161,7 +152,7 @@ static enum interrupt_class classify(
 		{ "[EXT] HMC FTP Service", INTERRUPT_DEVICE },
 	};
 
-	if (is_digit(label[0])) {
+	if (parse_is_digit(label[0])) {
 		if (is_timer_action(action, action_length))
 			return INTERRUPT_TIMER;
 		/* powerpc: "16: ... XICS 2 Edge IPI", XIVE has "IPI-0" for node 0. */
@@ -173,7 +164,7 @@ static enum interrupt_class classify(
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
 		if (equals(label, label_length, labels[i].label))
 			return labels[i].class;
-	if (label_length > 3 && memcmp(label, "IPI", 3) == 0 && is_digit(label[3]))
+	if (label_length > 3 && memcmp(label, "IPI", 3) == 0 && parse_is_digit(label[3]))
 		return INTERRUPT_IPI;
 	for (size_t i = 0; i < ARRAY_SIZE(s390); i++)
 		if (equals(action, action_length, s390[i].action))
@@ -229,7 +220,7 @@ static uint32_t hash_line(
 {
 	uint32_t hash = hash_bytes(2166136261u, label, label_length);
 
-	return is_digit(label[0]) ? hash : hash_bytes(hash, tail, tail_length);
+	return parse_is_digit(label[0]) ? hash : hash_bytes(hash, tail, tail_length);
 }
 
 static bool line_has_label(const struct line *line, const struct cputable_row *row)
@@ -329,7 +320,7 @@ static int add_line(struct interrupts *in, const struct cputable_row *row, uint3
 		.tail_length = tail_length,
 		.name = make_name(row->label, row->label_length, action, action_length),
 		.class = classify(row->label, row->label_length, action, action_length),
-		.numbered = is_digit(row->label[0]),
+		.numbered = parse_is_digit(row->label[0]),
 		.per_cpu = row->tail != NULL,
 		.counted = row->tail && !is_sum(row->label, row->label_length, action_length),
 		.fixed = row->fixed,

@@ -99,7 +99,7 @@ int irqlines_take_names(struct irqlines *lines, const char *text)
 		 * trigger, "5-edge". */
 		blank = memrchr(row.columns, ' ', (size_t)(row.end - row.columns));
 		if (!line || line->action || !blank || blank + 1 == row.end ||
-			(blank[1] >= '0' && blank[1] <= '9'))
+			parse_is_digit(blank[1]))
 			continue;
 		line->action = strndup(blank + 1, (size_t)(row.end - blank - 1));
 		if (!line->action)
