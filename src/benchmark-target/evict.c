@@ -54,7 +54,8 @@ int evict_all(struct unit_manager *manager)
 	say("what still runs on the quiet CPUs is ended");
 	/* systemd sends SIGTERM to all of it, and keeps others out. Whatever it answers, SIGKILL
 	 * needs nobody. */
-	if (!manager || unit_stop_soon(manager, TARGET_SLICE) < 0 || !evict_wait(GRACE_SECONDS)) {
+	if (!manager || unit_request_stop(manager, TARGET_SLICE) < 0 ||
+		!evict_wait(GRACE_SECONDS)) {
 		r = kill_all();
 		if (r < 0 && !evict_wait(0)) {
 			say_errno(r, "cannot kill what runs on the quiet CPUs (%s)", KILL);

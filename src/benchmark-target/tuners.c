@@ -91,7 +91,7 @@ int verb_return_tuners(void)
 	for (size_t i = 0; names[i]; i++) {
 		const char *why;
 
-		r = unit_start_gently(manager, names[i]);
+		r = unit_start_unless_conflict(manager, names[i]);
 		if (r == 0) {
 			say("%s is started again", names[i]);
 			continue;

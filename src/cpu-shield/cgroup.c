@@ -204,7 +204,7 @@ static int ask_again(void)
 	if (r == 0)
 		r = unit_reload(manager);
 	if (r == 0)
-		r = unit_start_gently(manager, CHILD_UNIT);
+		r = unit_start_unless_conflict(manager, CHILD_UNIT);
 	return r == 0 ? unit_stop(manager, CHILD_UNIT) : r;
 }
 

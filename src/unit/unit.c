@@ -517,7 +517,7 @@ int unit_start(struct unit_manager *manager, const char *unit)
 	return start_or_stop(manager, "StartUnit", unit, "replace", job_seconds(unit));
 }
 
-int unit_start_gently(struct unit_manager *manager, const char *unit)
+int unit_start_unless_conflict(struct unit_manager *manager, const char *unit)
 {
 	return start_or_stop(manager, "StartUnit", unit, "fail", job_seconds(unit));
 }
@@ -527,7 +527,7 @@ int unit_stop(struct unit_manager *manager, const char *unit)
 	return start_or_stop(manager, "StopUnit", unit, "replace", job_seconds(unit));
 }
 
-int unit_stop_soon(struct unit_manager *manager, const char *unit)
+int unit_request_stop(struct unit_manager *manager, const char *unit)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 
@@ -663,7 +663,7 @@ int unit_read_names(struct unit_manager *manager _unused_, const char *unit _unu
 	return -EOPNOTSUPP;
 }
 
-int unit_start_gently(struct unit_manager *manager _unused_, const char *unit _unused_)
+int unit_start_unless_conflict(struct unit_manager *manager _unused_, const char *unit _unused_)
 {
 	return -EOPNOTSUPP;
 }
@@ -712,7 +712,7 @@ int unit_attach(
 	return -EOPNOTSUPP;
 }
 
-int unit_stop_soon(struct unit_manager *manager _unused_, const char *unit _unused_)
+int unit_request_stop(struct unit_manager *manager _unused_, const char *unit _unused_)
 {
 	return -EOPNOTSUPP;
 }

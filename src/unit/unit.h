@@ -84,10 +84,10 @@ int unit_do_job(struct unit_manager *manager, enum unit_job job, const char *uni
 int unit_start(struct unit_manager *manager, const char *unit);
 int unit_stop(struct unit_manager *manager, const char *unit);
 /* Requests the stop of a unit and does not wait for it. */
-int unit_stop_soon(struct unit_manager *manager, const char *unit);
+int unit_request_stop(struct unit_manager *manager, const char *unit);
 /* As unit_start(), but never replaces a conflicting queued job: then -EBUSY. While the machine
  * shuts down, all starts conflict. */
-int unit_start_gently(struct unit_manager *manager, const char *unit);
+int unit_start_unless_conflict(struct unit_manager *manager, const char *unit);
 
 /* A transient unit: it has no file, and is removed when it ends. */
 struct unit_new {
