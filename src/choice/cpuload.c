@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
@@ -20,7 +21,8 @@ enum {
 };
 
 /* The time that each CPU was busy since boot, in ticks; -1 where /proc/stat does not tell. */
-static int read_busy_ticks(const struct cpumask *mask, size_t n_cpus, int64_t *ret)
+static int read_busy_ticks(
+	const struct cpumask *mask, size_t n_cpus, int64_t *ret, int64_t *ret_time_ns)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_(cpumask) struct cpumask *one = NULL;
@@ -35,6 +37,7 @@ static int read_busy_ticks(const struct cpumask *mask, size_t n_cpus, int64_t *r
 	r = file_read_all(AT_FDCWD, "/proc/stat", TABLE_MAX, &text, &length);
 	if (r < 0)
 		return r;
+	*ret_time_ns = clock_now_ns(CLOCK_MONOTONIC);
 	cpumask_for_each (cpu, mask) {
 		struct procstat_times times;
 
@@ -55,17 +58,20 @@ static int watch_busy(const struct cpumask *mask, int64_t ns, struct cpuload *lo
 {
 	_cleanup_free_ int64_t *before = NULL, *after = NULL;
 	struct timespec ts = { .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC };
-	double ticks = (double)ns / NSEC_PER_SEC * (double)sysconf(_SC_CLK_TCK);
+	int64_t began_ns, ended_ns;
+	double ticks;
 
 	before = calloc(load->n_cpus, sizeof(*before));
 	after = calloc(load->n_cpus, sizeof(*after));
 	if (!before || !after)
 		return -ENOMEM;
-	if (read_busy_ticks(mask, load->n_cpus, before) < 0)
+	if (read_busy_ticks(mask, load->n_cpus, before, &began_ns) < 0)
 		return 0;
 	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
-	if (read_busy_ticks(mask, load->n_cpus, after) < 0)
+	if (read_busy_ticks(mask, load->n_cpus, after, &ended_ns) < 0)
 		return 0;
+	/* On a busy machine the sleep is longer than requested, and a signal ends it early. */
+	ticks = (double)(ended_ns - began_ns) / NSEC_PER_SEC * (double)sysconf(_SC_CLK_TCK);
 	for (size_t i = 0; i < load->n_cpus; i++) {
 		if (before[i] >= 0 && after[i] >= before[i])
 			load->busy[i] = MIN(1.0, (double)(after[i] - before[i]) / ticks);

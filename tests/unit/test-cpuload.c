@@ -8,7 +8,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -174,6 +180,56 @@ static void test_many_cpus(_unused_ void **state)
 	text_clear(&text);
 }
 
+static void ignore_alarm(_unused_ int signal)
+{
+}
+
+/* A process that keeps a CPU busy until it is killed. */
+static pid_t spin_on(int cpu)
+{
+	pid_t parent = getpid(), pid = fork();
+	cpu_set_t set;
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || sched_setaffinity(0, sizeof(set), &set) < 0)
+		_exit(1);
+	for (;;)
+		;
+}
+
+/* A signal ends the sleep after 0.4 of 20 s: the CPU was busy all the time, not for 2 % of it. */
+static void test_watches_for_less(_unused_ void **state)
+{
+	/* Repeated, because a signal before the sleep does not end it. */
+	const struct itimerval alarm = { .it_value = { .tv_usec = 400000 },
+		.it_interval = { .tv_usec = 100000 } };
+	const struct itimerval none = { 0 };
+	const struct sigaction action = { .sa_handler = ignore_alarm };
+	struct cpumask *mask;
+	struct cpuload *load;
+	int cpu = sched_getcpu();
+	pid_t pid;
+
+	assert_int_equal(cpumask_new(&mask), 0);
+	assert_int_equal(cpumask_set(mask, cpu), 0);
+	pid = spin_on(cpu);
+	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &alarm, NULL), 0);
+	assert_int_equal(
+		cpuload_watch(mask, (size_t)cpu + 1, INT64_C(20) * NSEC_PER_SEC, &load), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &none, NULL), 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_true(load->busy[cpu] > 0.2);
+	cpuload_free(load);
+	cpumask_free(mask);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +239,7 @@ int main(void)
 		cmocka_unit_test(test_odd_texts),
 		cmocka_unit_test(test_adds_to_what_is_there),
 		cmocka_unit_test(test_many_cpus),
+		cmocka_unit_test(test_watches_for_less),
 	};
 
 	return cmocka_run_group_tests_name("cpuload", tests, NULL, NULL);
