@@ -112,7 +112,7 @@ int interrupts_repeat(struct interrupts *interrupts);
  * (fs/proc/stat.c: show_stat()). Arm64 counts all interrupts in one place. On x86 the total lacks
  * some (arch/x86/kernel/irq.c: arch_irq_stat_cpu()): TLB shootdowns, which come with a function
  * call, and posted interrupts of guests and deferred errors, which hardly ever come alone; none of
- * these decides anything here. Other architectures have not been checked.
+ * them is used as evidence of a disturbance. Other architectures have not been checked.
  */
 bool interrupts_have_total(void);
 

@@ -12,7 +12,7 @@ struct isolation {
 	/* isolcpus=domain of the kernel command line: /sys/devices/system/cpu/isolated. cgroup
 	 * partitions are never listed there. */
 	struct cpumask *boot;
-	int boot_error; /* 0, or the errno of reading the file: then `boot` is empty, but unknown */
+	int boot_error; /* 0, or the errno of reading the file: `boot` is empty then */
 	/* /sys/devices/system/cpu/nohz_full. Such a CPU has no tick while it runs a single task;
 	 * this alone does not keep other tasks away. */
 	struct cpumask *nohz_full;

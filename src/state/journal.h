@@ -62,8 +62,7 @@ struct journal {
 	struct journal_entry *entries;
 	size_t n;
 	size_t capacity;
-	size_t *by_path; /* indices of entries, sorted by path if `is_sorted`; has room for
-			    `capacity` */
+	size_t *by_path; /* indices of entries, sorted by path if `is_sorted` */
 	bool is_sorted;
 };
 
