@@ -17,9 +17,23 @@
 
 struct request;
 
+/* The options that only some verbs take. */
+enum verb_option {
+	TAKES_BENCHMARK = 1 << 0,
+	TAKES_JSON = 1 << 1,
+	TAKES_METADATA = 1 << 2,
+	TAKES_BINS = 1 << 3,
+	TAKES_COUNT = 1 << 4,
+	TAKES_TABLE = 1 << 5,
+	TAKES_MARKDOWN = 1 << 6,
+	TAKES_FAIL_SLOWER = 1 << 7,
+	TAKES_OUTPUT = 1 << 8,
+	TAKES_SIZE = 1 << 9,
+};
+
 struct verb {
 	const char *name;
-	const char *options;   /* the letters of those that it takes */
+	unsigned options;      /* enum verb_option */
 	const char *arguments; /* for the help: "FILE..." */
 	const char *help;
 	size_t min_files;
@@ -27,21 +41,21 @@ struct verb {
 	enum exit_status (*run)(const struct request *request);
 };
 
-/* The command line. Options have a letter each; those without a short form are letters too. */
+/* The command line. */
 struct request {
 	const struct verb *verb;
 	char **files; /* "-" is standard input */
 	size_t n_files;
-	const char *benchmark; /* -b: this one alone; NULL for all */
+	const char *benchmark; /* only the benchmark of this name; NULL for all */
 	bool json;
-	bool metadata;	    /* m */
-	unsigned bins;	    /* B; 0 chooses them */
-	unsigned count;	    /* n; 0 is all */
-	bool table;	    /* t */
-	bool markdown;	    /* M */
-	double fail_slower; /* F: per cent; NAN when it was not asked for */
-	const char *output; /* o */
-	const char *size;   /* S; NULL: the default */
+	bool metadata;
+	unsigned bins;	/* 0 when it was not given: by the number of values */
+	unsigned count; /* 0 when it was not given: all */
+	bool table;
+	bool markdown;
+	double fail_slower; /* per cent; NAN when it was not given */
+	const char *output; /* NULL when it was not given */
+	const char *size;   /* NULL when it was not given: the default */
 };
 
 enum exit_status verb_check(const struct request *request);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/options.h"
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "bench-report/bench-report.h"
@@ -20,125 +21,134 @@ enum {
 };
 
 static const struct verb verbs[] = {
-	{ "show", "bjm", "FILE...", "each in short: figures, histogram, what disturbed it", 1,
-		verb_show },
-	{ "stats", "bj", "FILE...", "all figures: counts, extremes, percentiles, outliers", 1,
-		verb_stats },
-	{ "hist", "bjB", "FILE...", "histograms; of several files on one scale", 1, verb_hist },
-	{ "dump", "bj", "FILE...", "every value with its flags and its evidence", 1, verb_dump },
-	{ "check", "bj", "FILE...", "is the result stable? Exit status 3 when it is not", 1,
-		verb_check },
-	{ "compare", "bjtMF", "OLD NEW...", "is NEW faster or slower, and how sure is that?", 1,
-		verb_compare },
-	{ "plot", "bjoS", "FILE...", "a picture: the samples in order, what was beside them", 1,
-		verb_plot },
-	{ "slowest", "bjn", "FILE...", "what took the longest to measure", 1, verb_slowest },
-	{ "merge", "jo", "FILE...", "several files as one", 1, verb_merge },
+	{ "show", TAKES_BENCHMARK | TAKES_JSON | TAKES_METADATA, "FILE...",
+		"each in short: figures, histogram, what disturbed it", 1, verb_show },
+	{ "stats", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
+		"all figures: counts, extremes, percentiles, outliers", 1, verb_stats },
+	{ "hist", TAKES_BENCHMARK | TAKES_JSON | TAKES_BINS, "FILE...",
+		"histograms; of several files on one scale", 1, verb_hist },
+	{ "dump", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
+		"every value with its flags and its evidence", 1, verb_dump },
+	{ "check", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
+		"is the result stable? Exit status 3 when it is not", 1, verb_check },
+	{ "compare",
+		TAKES_BENCHMARK | TAKES_JSON | TAKES_TABLE | TAKES_MARKDOWN | TAKES_FAIL_SLOWER,
+		"OLD NEW...", "is NEW faster or slower, and how sure is that?", 1, verb_compare },
+	{ "plot", TAKES_BENCHMARK | TAKES_JSON | TAKES_OUTPUT | TAKES_SIZE, "FILE...",
+		"a picture: the samples in order, what was beside them", 1, verb_plot },
+	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
+		"what took the longest to measure", 1, verb_slowest },
+	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", 1, verb_merge },
 };
 
-static void usage(FILE *stream)
+static void usage(const struct option_row *rows)
 {
 	fputs("Usage: bench-report VERB [OPTIONS] FILE...\n"
 	      "Show, check and compare results: those of runpinned, and any of pyperf's, plain\n"
 	      "or compressed by gzip. FILE is - for standard input.\n"
 	      "\n",
-		stream);
+		stdout);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		print(stream, "  %-8s %-11s %s\n", verbs[i].name, verbs[i].arguments,
+		print(stdout, "  %-8s %-11s %s\n", verbs[i].name, verbs[i].arguments,
 			verbs[i].help);
+	fputs("\n", stdout);
+	option_rows_print(rows, stdout);
 	fputs("\n"
-	      "  -b, --benchmark NAME      of the benchmark NAME alone\n"
-	      "      --json                as JSON, with all digits; of plot and merge -o: what\n"
-	      "                            was written\n"
-	      "      --metadata            show: what is known of the machine and the program\n"
-	      "      --bins N              hist: N bins (default: by the number of values)\n"
-	      "  -n, --count N             slowest: the first N\n"
-	      "      --table               compare: a line per benchmark\n"
-	      "      --markdown            compare: the same as a table in Markdown\n"
-	      "      --fail-slower PCT     compare: exit status 3 when a benchmark is slower by\n"
-	      "                            more than PCT per cent, interval and all\n"
-	      "  -o, --output FILE         merge, plot: write to FILE; a picture is .svg, .png,\n"
-	      "                            or an .html page\n"
-	      "      --size WIDTHxHEIGHT   plot: in points (default 1000x600; a PNG has two\n"
-	      "                            pixels a point)\n"
-	      "  -h, --help                this text\n"
-	      "  -V, --version             the version\n"
-	      "\n"
 	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check or\n"
 	      "--fail-slower.\n"
 	      "See bench-report(1).\n",
-		stream);
+		stdout);
 }
 
-static int refuse_number(const char *option, const char *value, const char *wanted)
+static int take_bins(const char *value, void *into)
 {
-	say("%s: '%s' is not %s", option, value, wanted);
+	return parse_uint(value, 1, BINS_MAX, into);
+}
+
+/* The messages of bench-report call an option by its long name, also one that has a letter. */
+static int take_count(const char *value, void *into)
+{
+	if (parse_uint(value, 1, COUNT_MAX, into) == 0)
+		return 0;
+	say("--count: '%s' is not a number from 1 to 1000000", value);
 	return -EINVAL;
 }
 
-static int parse_value(int letter, const char *value, struct request *request)
+static int take_fail_slower(const char *value, void *into)
 {
-	switch (letter) {
-	case 'b':
-		request->benchmark = value;
-		return 0;
-	case 'j':
-		request->json = true;
-		return 0;
-	case 'm':
-		request->metadata = true;
-		return 0;
-	case 'B':
-		if (parse_uint(value, 1, BINS_MAX, &request->bins) < 0)
-			return refuse_number("--bins", value, "a number from 1 to 1000");
-		return 0;
-	case 'n':
-		if (parse_uint(value, 1, COUNT_MAX, &request->count) < 0)
-			return refuse_number("--count", value, "a number from 1 to 1000000");
-		return 0;
-	case 't':
-		request->table = true;
-		return 0;
-	case 'M':
-		request->markdown = true;
-		return 0;
-	case 'F':
-		if (parse_double(value, 0, 1e6, &request->fail_slower) < 0)
-			return refuse_number("--fail-slower", value, "a number of per cent");
-		return 0;
-	case 'o':
-		request->output = value;
-		return 0;
-	case 'S':
-		request->size = value;
-		return 0;
-	default:
-		return -EINVAL;
-	}
+	return parse_double(value, 0, 1e6, into);
 }
 
-static const struct option options[] = {
-	{ "benchmark", required_argument, NULL, 'b' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "metadata", no_argument, NULL, 'm' },
-	{ "bins", required_argument, NULL, 'B' },
-	{ "count", required_argument, NULL, 'n' },
-	{ "table", no_argument, NULL, 't' },
-	{ "markdown", no_argument, NULL, 'M' },
-	{ "fail-slower", required_argument, NULL, 'F' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "size", required_argument, NULL, 'S' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ 0 },
-};
-
-static const char *option_name(int letter)
+/* Reads the options of all verbs, as option_rows_read() does: the verb may stand behind them. */
+static int read_options(int argc, char *argv[], struct request *request)
 {
-	for (size_t i = 0; options[i].name; i++)
-		if (options[i].val == letter)
-			return options[i].name;
-	return "?";
+	const struct option_row rows[] = {
+		{ 'b', "benchmark", "NAME", "of the benchmark NAME alone", option_text,
+			&request->benchmark },
+		{ 0, "json", NULL,
+			"as JSON, with all digits; of plot and merge -o: what\n"
+			"was written",
+			option_set, &request->json },
+		{ 0, "metadata", NULL, "show: what is known of the machine and the program",
+			option_set, &request->metadata },
+		{ 0, "bins", "N", "hist: N bins (default: by the number of values)", take_bins,
+			&request->bins, "a number from 1 to 1000" },
+		{ 'n', "count", "N", "slowest: the first N", take_count, &request->count },
+		{ 0, "table", NULL, "compare: a line per benchmark", option_set, &request->table },
+		{ 0, "markdown", NULL, "compare: the same as a table in Markdown", option_set,
+			&request->markdown },
+		{ 0, "fail-slower", "PCT",
+			"compare: exit status 3 when a benchmark is slower by\n"
+			"more than PCT per cent, interval and all",
+			take_fail_slower, &request->fail_slower, "a number of per cent" },
+		{ 'o', "output", "FILE",
+			"merge, plot: write to FILE; a picture is .svg, .png,\n"
+			"or an .html page",
+			option_text, &request->output },
+		{ 0, "size", "WIDTHxHEIGHT",
+			"plot: in points (default 1000x600; a PNG has two\n"
+			"pixels a point)",
+			option_text, &request->size },
+		{ 'h', "help", .help = "this text" },
+		{ 'V', "version", .help = "the version" },
+		{ 0 },
+	};
+	int r = option_rows_read("", rows, argc, argv);
+
+	if (r == 'h')
+		usage(rows);
+	else if (r == 'V')
+		print(stdout, "bench-report %s\n", QUIESCE_VERSION);
+	return r;
+}
+
+/* Says, and returns -EINVAL, when an option was given that the verb does not take. */
+static int check_options(const struct request *request)
+{
+	const struct {
+		enum verb_option option;
+		const char *name;
+		bool given;
+	} uses[] = {
+		{ TAKES_BENCHMARK, "benchmark", request->benchmark },
+		{ TAKES_JSON, "json", request->json },
+		{ TAKES_METADATA, "metadata", request->metadata },
+		{ TAKES_BINS, "bins", request->bins > 0 },
+		{ TAKES_COUNT, "count", request->count > 0 },
+		{ TAKES_TABLE, "table", request->table },
+		{ TAKES_MARKDOWN, "markdown", request->markdown },
+		{ TAKES_FAIL_SLOWER, "fail-slower", !isnan(request->fail_slower) },
+		{ TAKES_OUTPUT, "output", request->output },
+		{ TAKES_SIZE, "size", request->size },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {
+		if (!uses[i].given || (request->verb->options & uses[i].option))
+			continue;
+		say("%s does not take --%s", request->verb->name, uses[i].name);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static const struct verb *find_verb(const char *name)
@@ -149,33 +159,17 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* 1 to go on, 0 when all is done, negative for wrong use, which is said. The verb may stand
- * anywhere before the first file, so that "bench-report --json stats FILE" is no riddle. */
-static int parse_command_line(int argc, char **argv, struct request *request)
+/*
+ * 0 to go on, positive when all is done (--help), or a negative errno for wrong use, after saying
+ * what is wrong. The verb may stand anywhere before the first file: "bench-report --json stats
+ * FILE" is understood, too.
+ */
+static int parse_command_line(int argc, char *argv[], struct request *request)
 {
-	char given[ARRAY_SIZE(options) + 1] = "";
-	size_t n_given = 0;
-	int letter;
+	int r = read_options(argc, argv, request);
 
-	opterr = 0;
-	while ((letter = getopt_long(argc, argv, ":b:n:o:hV", options, NULL)) >= 0) {
-		if (letter == ':' || letter == '?') {
-			say_option(letter, argv, options);
-			return -EINVAL;
-		}
-		if (letter == 'h') {
-			usage(stdout);
-			return 0;
-		}
-		if (letter == 'V') {
-			print(stdout, "bench-report %s\n", QUIESCE_VERSION);
-			return 0;
-		}
-		if (parse_value(letter, optarg, request) < 0)
-			return -EINVAL;
-		if (!strchr(given, letter))
-			given[n_given++] = (char)letter;
-	}
+	if (r != 0)
+		return r;
 	if (optind == argc) {
 		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest or merge");
 		return -EINVAL;
@@ -185,12 +179,9 @@ static int parse_command_line(int argc, char **argv, struct request *request)
 		say("'%s' is no verb: see bench-report --help", argv[optind]);
 		return -EINVAL;
 	}
-	for (size_t i = 0; i < n_given; i++) {
-		if (!strchr(request->verb->options, given[i])) {
-			say("%s does not take --%s", request->verb->name, option_name(given[i]));
-			return -EINVAL;
-		}
-	}
+	r = check_options(request);
+	if (r < 0)
+		return r;
 	request->files = argv + optind + 1;
 	request->n_files = (size_t)(argc - optind - 1);
 	for (size_t i = 0, n_stdin = 0; i < request->n_files; i++) {
@@ -209,10 +200,10 @@ static int parse_command_line(int argc, char **argv, struct request *request)
 			request->verb->arguments);
 		return -EINVAL;
 	}
-	return 1;
+	return 0;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char *argv[])
 {
 	struct request request = { .fail_slower = NAN };
 	int r;
@@ -221,7 +212,7 @@ int main(int argc, char **argv)
 	r = parse_command_line(argc, argv, &request);
 	if (r < 0)
 		return EXIT_USAGE;
-	if (r == 0)
+	if (r > 0)
 		return request_conclude(&request, 0);
 	return request.verb->run(&request);
 }
