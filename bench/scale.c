@@ -38,6 +38,7 @@
 #include "result/csv.h"
 #include "result/document.h"
 #include "result/series.h"
+#include "runpinned/judge.h"
 
 enum {
 	LIMIT = 64, /* bytes a run */
@@ -243,7 +244,7 @@ static size_t summarise(struct series *series)
 	size_t n_levels;
 
 	series_settle_clock(series);
-	check(series_flag_frequency(series), "series_flag_frequency");
+	check(judge_frequencies(series), "judge_frequencies");
 	check(benchmark_view("scale", series, &benchmark), "benchmark_view");
 	check(analysis_new(&benchmark, &analysis), "analysis_new");
 	text = summary_render(&(struct summary_input){

@@ -11,7 +11,6 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/series.h"
-#include "stats/stats.h"
 
 enum {
 	SERIES_FIRST_CAPACITY = 64,
@@ -412,34 +411,6 @@ void series_settle_clock(struct series *series)
 	}
 	if (series->n_samples == 0 || 2 * n_doubtful < series->n_samples)
 		series->clock = WINDOW_KERNEL;
-}
-
-int series_flag_frequency(struct series *series)
-{
-	_cleanup_free_ double *frequencies = NULL;
-	size_t n = 0;
-	double median;
-
-	if (!series->with_evidence || series->n_samples == 0)
-		return 0;
-	frequencies = reallocarray(NULL, series->n_samples, sizeof(*frequencies));
-	if (!frequencies)
-		return -ENOMEM;
-	for (size_t i = 0; i < series->n_samples; i++)
-		if (!series->samples[i].warmup && series->evidence[i].frequency_khz > 0)
-			frequencies[n++] = (double)series->evidence[i].frequency_khz;
-	if (n == 0)
-		return 0;
-	stats_sort(frequencies, n);
-	median = stats_median(frequencies, n);
-	for (size_t i = 0; i < series->n_samples; i++) {
-		int64_t frequency = series->evidence[i].frequency_khz;
-
-		if (!series->samples[i].warmup && frequency > 0 &&
-			fabs((double)frequency - median) > 0.01 * median)
-			series->samples[i].flags |= SAMPLE_FREQ;
-	}
-	return 0;
 }
 
 const char *sample_flag_name(enum sample_flag flag)

@@ -164,9 +164,6 @@ int series_values(const struct series *series, double **ret, size_t *ret_n);
  * delayed at its end.
  */
 void series_settle_clock(struct series *series);
-/* Flags the counted runs whose frequency is more than 1 % off the median of all of them. Needs 8
- * bytes a run for a moment. */
-int series_flag_frequency(struct series *series);
 
 /* "preempted", ... for one flag; "preempted,irq" for several, malloc'd, "" for none. */
 const char *sample_flag_name(enum sample_flag flag);

@@ -9,6 +9,7 @@
 #include "runpinned/conclude.h"
 #include "runpinned/contest.h"
 #include "runpinned/describe.h"
+#include "runpinned/judge.h"
 #include "runpinned/measure.h"
 #include "runpinned/report.h"
 
@@ -43,7 +44,7 @@ static int describe_one(struct command *command, const struct place *place,
 	_cleanup_free_ char *changes = NULL;
 	int r;
 
-	r = series_flag_frequency(command->measurement->series);
+	r = judge_frequencies(command->measurement->series);
 	if (r < 0)
 		return r;
 	r = describe_outcome(command->measurement, evidence, place, &command->facts);

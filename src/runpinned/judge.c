@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "runpinned/judge.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "runpinned/judge.h"
+#include "stats/stats.h"
+
+/* Of the median frequency. */
+static const double frequency_tolerance = 0.01;
 
 enum {
 	PAGE_KIB = 4,
@@ -63,4 +72,32 @@ uint16_t judge_run(const struct run_facts *run)
 	if (e->temperature_after >= (float)run->hot)
 		flags |= SAMPLE_HOT;
 	return flags;
+}
+
+int judge_frequencies(struct series *series)
+{
+	_cleanup_free_ double *frequencies = NULL;
+	size_t n = 0;
+	double median;
+
+	if (!series->with_evidence || series->n_samples == 0)
+		return 0;
+	frequencies = reallocarray(NULL, series->n_samples, sizeof(*frequencies));
+	if (!frequencies)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!series->samples[i].warmup && series->evidence[i].frequency_khz > 0)
+			frequencies[n++] = (double)series->evidence[i].frequency_khz;
+	if (n == 0)
+		return 0;
+	stats_sort(frequencies, n);
+	median = stats_median(frequencies, n);
+	for (size_t i = 0; i < series->n_samples; i++) {
+		int64_t frequency = series->evidence[i].frequency_khz;
+
+		if (!series->samples[i].warmup && frequency > 0 &&
+			fabs((double)frequency - median) > frequency_tolerance * median)
+			series->samples[i].flags |= SAMPLE_FREQ;
+	}
+	return 0;
 }

@@ -38,8 +38,14 @@ struct run_facts {
 	double hot;			 /* from this on the package is */
 };
 
-/* The flags of the run (enum sample_flag), but for SAMPLE_FREQ, which needs all runs:
- * series_flag_frequency(). */
+/* The flags of the run (enum sample_flag), except SAMPLE_FREQ: see judge_frequencies(). */
 uint16_t judge_run(const struct run_facts *run);
+/*
+ * Sets SAMPLE_FREQ in the runs whose frequency is more than 1 % off the median frequency of all
+ * runs; warm-ups do not count, and get no flag. The median is known only when all runs have been
+ * made, so this is called once after the last run, and judge_run() after each run. Needs 8 bytes
+ * a run while it works. 0 or -ENOMEM.
+ */
+int judge_frequencies(struct series *series);
 
 #endif

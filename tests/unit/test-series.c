@@ -88,7 +88,6 @@ static void test_without_evidence(void **state)
 	assert_int_equal(series_append(series, &sample, &evidence, NULL), 0);
 	assert_null(series->evidence);
 	assert_null(series->counters);
-	assert_int_equal(series_flag_frequency(series), 0);
 	series_free(series);
 }
 
@@ -103,7 +102,6 @@ static void test_warmups_only(void **state)
 	assert_int_equal(series_new(true, NULL, &series), 0);
 	assert_int_equal(series_append(series, &sample, NULL, NULL), 0);
 	assert_int_equal(series_values(series, &values, &n), -ENODATA);
-	assert_int_equal(series_flag_frequency(series), 0);
 	assert_null(values);
 	assert_int_equal(n, 7);
 	series_free(series);
@@ -145,31 +143,6 @@ static void test_clock(void **state)
 			(cases[i].clock == WINDOW_KERNEL ? 6e-9 : 100e-9));
 		series_free(series);
 	}
-}
-
-static void test_frequency(void **state)
-{
-	/* The first is a warm-up, and would move the median. */
-	static const int64_t khz[] = { 900000, 3000000, 3000000, 3029000, 2971000, 3031000, 2969000,
-		-1, 0, 3000000 };
-	static const bool flagged[] = { 0, 0, 0, 0, 0, 1, 1, 0, 0, 0 };
-	struct series *series;
-
-	(void)state;
-	assert_int_equal(series_new(true, NULL, &series), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(khz); i++) {
-		struct sample sample = { .user_ns = 1, .warmup = i == 0, .flags = SAMPLE_IRQ };
-		struct evidence evidence;
-
-		evidence_clear(&evidence);
-		evidence.frequency_khz = khz[i];
-		assert_int_equal(series_append(series, &sample, &evidence, NULL), 0);
-	}
-	assert_int_equal(series_flag_frequency(series), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(khz); i++)
-		assert_int_equal(series->samples[i].flags,
-			flagged[i] ? SAMPLE_IRQ | SAMPLE_FREQ : SAMPLE_IRQ);
-	series_free(series);
 }
 
 static void test_interrupt_names(void **state)
@@ -390,7 +363,6 @@ int main(void)
 		cmocka_unit_test(test_without_evidence),
 		cmocka_unit_test(test_warmups_only),
 		cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_frequency),
 		cmocka_unit_test(test_interrupt_names),
 		cmocka_unit_test(test_too_many_interrupt_names),
 		cmocka_unit_test(test_fields),

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "runpinned/judge.h"
 #include "runpinned/window.h"
 
 enum {
@@ -222,79 +221,6 @@ static void test_malformed_records(void **state)
 	}
 }
 
-static struct launch_report sound_report(void)
-{
-	return (struct launch_report){
-		.start_ns = 1000,
-		.end_ns = 10 * NSEC_PER_MSEC,
-		.max_rss_kib = 1000,
-		.window = {
-			.exec_ns = 2000,
-			.exit_ns = 10 * NSEC_PER_MSEC - 50000,
-			.n_exec = 1,
-			.n_exit = 1,
-		},
-	};
-}
-
-static void test_judge(void **state)
-{
-	struct launch_report r = sound_report();
-
-	(void)state;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
-
-	r = sound_report();
-	r.window.n_exec = 3;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
-
-	r = sound_report();
-	r.window.n_exec = 0;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
-	r = sound_report();
-	r.window.n_exit = 0;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
-	r = sound_report();
-	r.window.n_exit = 2;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
-	r = sound_report();
-	r.window.n_lost = 1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
-
-	/* An order that cannot be. */
-	r = sound_report();
-	r.window.exec_ns = 999;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
-	r = sound_report();
-	r.window.exit_ns = r.window.exec_ns;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
-	r = sound_report();
-	r.window.exit_ns = r.end_ns + 1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
-}
-
-static void test_judge_life_after_the_exit_record(void **state)
-{
-	struct launch_report r = sound_report();
-
-	(void)state;
-	/* 3 ms: a held-up end for a single thread, too much where a thread may live on. */
-	r.window.exit_ns = r.end_ns - 3 * NSEC_PER_MSEC;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
-	r.window.n_threads = 1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
-	/* On a machine where the floor itself takes that long it proves nothing. */
-	assert_int_equal(judge_window(&r, NSEC_PER_MSEC), WINDOW_SOUND);
-
-	/* 100 ms is the time that 1 GiB takes to be torn down, and no other reason is known. */
-	r = sound_report();
-	r.end_ns = NSEC_PER_SEC;
-	r.window.exit_ns = r.end_ns - 100 * NSEC_PER_MSEC;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
-	r.max_rss_kib = 1024 * 1024;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,8 +232,6 @@ int main(void)
 		cmocka_unit_test(test_lost_records),
 		cmocka_unit_test(test_wrapped_ring),
 		cmocka_unit_test(test_malformed_records),
-		cmocka_unit_test(test_judge),
-		cmocka_unit_test(test_judge_life_after_the_exit_record),
 	};
 
 	return cmocka_run_group_tests_name("window", tests, NULL, NULL);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+
+#include "basic/macro.h"
+#include "runpinned/judge.h"
+
+static struct launch_report sound_report(void)
+{
+	return (struct launch_report){
+		.start_ns = 1000,
+		.end_ns = 10 * NSEC_PER_MSEC,
+		.max_rss_kib = 1000,
+		.window = {
+			.exec_ns = 2000,
+			.exit_ns = 10 * NSEC_PER_MSEC - 50000,
+			.n_exec = 1,
+			.n_exit = 1,
+		},
+	};
+}
+
+static void test_window(void **state)
+{
+	struct launch_report r = sound_report();
+
+	(void)state;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+
+	r = sound_report();
+	r.window.n_exec = 3;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+
+	r = sound_report();
+	r.window.n_exec = 0;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.n_exit = 0;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.n_exit = 2;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.n_lost = 1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+
+	/* An order that cannot be. */
+	r = sound_report();
+	r.window.exec_ns = 999;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.exit_ns = r.window.exec_ns;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r = sound_report();
+	r.window.exit_ns = r.end_ns + 1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+}
+
+static void test_life_after_the_exit_record(void **state)
+{
+	struct launch_report r = sound_report();
+
+	(void)state;
+	/* 3 ms: a held-up end for a single thread, too much where a thread may live on. */
+	r.window.exit_ns = r.end_ns - 3 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	r.window.n_threads = 1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	/* On a machine where the floor itself takes that long it proves nothing. */
+	assert_int_equal(judge_window(&r, NSEC_PER_MSEC), WINDOW_SOUND);
+
+	/* 100 ms is the time that 1 GiB takes to be torn down, and no other reason is known. */
+	r = sound_report();
+	r.end_ns = NSEC_PER_SEC;
+	r.window.exit_ns = r.end_ns - 100 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	r.max_rss_kib = 1024 * 1024;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+}
+
+/* One thing that the report or the evidence says, and the only flag that it makes. */
+static void test_flags(void **state)
+{
+	const struct launch_report sound = sound_report();
+	struct launch_report report = sound;
+	struct run_facts facts = { .report = &report, .window = WINDOW_SOUND, .hot = 90 };
+	struct evidence nothing, evidence;
+
+	(void)state;
+	assert_int_equal(judge_run(&facts), 0);
+	report.involuntary_switches = 1;
+	assert_int_equal(judge_run(&facts), SAMPLE_PREEMPTED);
+	/* Tasks of the program take the CPU from each other. */
+	report.window.n_children = 1;
+	assert_int_equal(judge_run(&facts), 0);
+	report = sound;
+	report.leftover = 1;
+	assert_int_equal(judge_run(&facts), SAMPLE_LEFTOVER);
+	report = sound;
+	report.status = 256;
+	assert_int_equal(judge_run(&facts), SAMPLE_FAILED);
+
+	report = sound;
+	facts.window = WINDOW_DOUBTFUL;
+	assert_int_equal(judge_run(&facts), 0);
+	report.window_tried = 1;
+	assert_int_equal(judge_run(&facts), SAMPLE_WINDOW);
+	report.window_error = 13;
+	assert_int_equal(judge_run(&facts), 0);
+
+	report = sound;
+	facts.window = WINDOW_SOUND;
+	facts.evidence = &evidence;
+	evidence_clear(&nothing);
+	evidence = nothing;
+	assert_int_equal(judge_run(&facts), 0);
+	evidence.migrations = 1;
+	assert_int_equal(judge_run(&facts), SAMPLE_MIGRATED);
+	evidence = nothing;
+	evidence.cpu_first = 2;
+	assert_int_equal(judge_run(&facts), 0);
+	evidence.cpu_last = 3;
+	assert_int_equal(judge_run(&facts), SAMPLE_MIGRATED);
+	evidence = nothing;
+	evidence.irq_device = 1;
+	evidence.irq_timer = evidence.irq_ipi = evidence.irq_other = 9;
+	assert_int_equal(judge_run(&facts), SAMPLE_IRQ);
+	evidence = nothing;
+	evidence.steal_ns = 1;
+	assert_int_equal(judge_run(&facts), SAMPLE_STEAL);
+	evidence = nothing;
+	evidence.throttles = 1;
+	assert_int_equal(judge_run(&facts), SAMPLE_THROTTLED);
+	evidence = nothing;
+	facts.thermal = true;
+	assert_int_equal(judge_run(&facts), SAMPLE_THROTTLED);
+	facts.thermal = false;
+	evidence.temperature_before = 95;
+	evidence.temperature_after = 89;
+	assert_int_equal(judge_run(&facts), 0);
+	evidence.temperature_after = 90;
+	assert_int_equal(judge_run(&facts), SAMPLE_HOT);
+}
+
+static void test_frequencies(void **state)
+{
+	/* The first is a warm-up, and would move the median. */
+	static const int64_t khz[] = { 900000, 3000000, 3000000, 3029000, 2971000, 3031000, 2969000,
+		-1, 0, 3000000 };
+	static const bool flagged[] = { 0, 0, 0, 0, 0, 1, 1, 0, 0, 0 };
+	struct series *series;
+
+	(void)state;
+	assert_int_equal(series_new(true, NULL, &series), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(khz); i++) {
+		struct sample sample = { .user_ns = 1, .warmup = i == 0, .flags = SAMPLE_IRQ };
+		struct evidence evidence;
+
+		evidence_clear(&evidence);
+		evidence.frequency_khz = khz[i];
+		assert_int_equal(series_append(series, &sample, &evidence, NULL), 0);
+	}
+	assert_int_equal(judge_frequencies(series), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(khz); i++)
+		assert_int_equal(series->samples[i].flags,
+			flagged[i] ? SAMPLE_IRQ | SAMPLE_FREQ : SAMPLE_IRQ);
+	series_free(series);
+}
+
+/* There is no frequency to compare. */
+static void test_no_frequencies(void **state)
+{
+	for (int with_evidence = 0; with_evidence <= 1; with_evidence++) {
+		struct sample warmup = { .user_ns = 1, .warmup = true };
+		struct series *series;
+
+		(void)state;
+		assert_int_equal(series_new(with_evidence, NULL, &series), 0);
+		assert_int_equal(judge_frequencies(series), 0);
+		assert_int_equal(series_append(series, &warmup, NULL, NULL), 0);
+		assert_int_equal(judge_frequencies(series), 0);
+		assert_int_equal(series->samples[0].flags, 0);
+		series_free(series);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_life_after_the_exit_record),
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_frequencies),
+		cmocka_unit_test(test_no_frequencies),
+	};
+
+	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
+}
