@@ -195,14 +195,14 @@ const struct session_file *evidence_files(const struct evidence_reader *reader, 
 	return reader->files;
 }
 
-static bool take_throttle(struct evidence_reader *reader, const struct ledger_reading *reading,
+static bool take_throttle(struct evidence_reader *reader, const struct runlog_reading *reading,
 	struct throttle_counts *ret)
 {
 	*ret = (struct throttle_counts){ 0 };
 	if (!reader->throttle)
 		return false;
 	for (size_t i = 0; i < throttle_count(reader->throttle); i++) {
-		const struct ledger_text *text = &reading->texts[reader->first_throttle + i];
+		const struct runlog_text *text = &reading->texts[reader->first_throttle + i];
 
 		if (text->size < 0 || throttle_add(reader->throttle, i, text->data, ret) < 0)
 			return false;
@@ -210,7 +210,7 @@ static bool take_throttle(struct evidence_reader *reader, const struct ledger_re
 	return true;
 }
 
-static bool take_interrupts(struct evidence_reader *reader, const struct ledger_text *text)
+static bool take_interrupts(struct evidence_reader *reader, const struct runlog_text *text)
 {
 	/* What the launcher's last reading said, the last one here said, too: in between there was
 	 * at most one of another launcher's, and no interrupt. */
@@ -220,10 +220,10 @@ static bool take_interrupts(struct evidence_reader *reader, const struct ledger_
 		interrupts_read_text(reader->interrupts, text->data, (size_t)text->size) == 0;
 }
 
-static void take_reading(struct evidence_reader *reader, const struct ledger_reading *reading)
+static void take_reading(struct evidence_reader *reader, const struct runlog_reading *reading)
 {
-	const struct ledger_text *stat = &reading->texts[FILE_STAT];
-	const struct ledger_text *softirqs = &reading->texts[FILE_SOFTIRQS];
+	const struct runlog_text *stat = &reading->texts[FILE_STAT];
+	const struct runlog_text *softirqs = &reading->texts[FILE_SOFTIRQS];
 	struct reading *r = &reader->last;
 
 	r->interrupts_valid = take_interrupts(reader, &reading->texts[FILE_INTERRUPTS]);
@@ -326,7 +326,7 @@ static void fill_counters(
 
 /* Of all CPUs only that where the run ended was read. */
 static void fill_frequency(const struct evidence_reader *reader,
-	const struct ledger_reading *reading, struct evidence *evidence)
+	const struct runlog_reading *reading, struct evidence *evidence)
 {
 	for (size_t i = reader->first_frequency; i < reader->n_files; i++) {
 		uint64_t khz;
@@ -337,9 +337,9 @@ static void fill_frequency(const struct evidence_reader *reader,
 	}
 }
 
-static void fill_load(const struct ledger_reading *reading, struct evidence *evidence)
+static void fill_load(const struct runlog_reading *reading, struct evidence *evidence)
 {
-	const struct ledger_text *text = &reading->texts[FILE_LOADAVG];
+	const struct runlog_text *text = &reading->texts[FILE_LOADAVG];
 	struct procstat_load load;
 
 	if (text->size < 0 || procstat_parse_load(text->data, &load) < 0)
@@ -363,7 +363,7 @@ static void fill_report(const struct launch_report *report, struct evidence *ret
 		ret->reap_ns = report->end_ns - report->window.exit_ns;
 }
 
-bool evidence_take(struct evidence_reader *reader, const struct ledger_run *run,
+bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	struct series *series, struct evidence *ret)
 {
 	struct reading before;

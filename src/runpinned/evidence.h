@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the machine did on the benchmark's CPUs while a run lasted: what changed from the reading
- * before it to the one after it. The launcher reads, between the runs (ledger.h); what it read is
+ * before it to the one after it. The launcher reads, between the runs (runlog.h); what it read is
  * taken apart here.
  */
 #ifndef QUIESCE_RUNPINNED_EVIDENCE_H
@@ -12,7 +12,7 @@
 #include "basic/cleanup.h"
 #include "machine/cpumask.h"
 #include "result/series.h"
-#include "runpinned/ledger.h"
+#include "runpinned/runlog.h"
 #include "runpinned/session.h"
 
 struct evidence_reader;
@@ -36,7 +36,7 @@ bool evidence_begin(struct evidence_reader *reader);
  * in `series`. Returns whether the CPU interrupted itself for its heat, for which evidence has no
  * place of its own: it is among irq_other.
  */
-bool evidence_take(struct evidence_reader *reader, const struct ledger_run *run,
+bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	struct series *series, struct evidence *ret);
 
 /* The CPU package's temperature, NAN where the machine does not tell. A sensor is asked at most

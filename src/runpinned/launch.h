@@ -8,7 +8,7 @@
  *
  * runpinned writes one struct launch_plan into a memfd, then sends a struct launch_request over a
  * SOCK_SEQPACKET pair for as many runs as may follow one another at once, and gets one struct
- * launch_answer when they are over. What they were like is in the ledger (ledger.h). The first
+ * launch_answer when they are over. What they were like is in the run log (runlog.h). The first
  * message, without a request, is a struct launch_report, which says whether the launcher is ready.
  * Both programs come from one build; there is no versioning beyond `magic`.
  *
@@ -103,9 +103,9 @@ struct launch_request {
 };
 
 struct launch_answer {
-	int32_t error; /* positive errno: the ledger could not be written */
+	int32_t error; /* positive errno: the run log could not be written */
 	uint32_t reserved;
-	uint64_t written; /* bytes in the ledger, of at least one run */
+	uint64_t written; /* bytes in the run log, of at least one run */
 };
 
 /* Where it failed when launch_report.error is not 0. */

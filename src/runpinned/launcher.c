@@ -37,8 +37,8 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "runpinned/launch.h"
-#include "runpinned/ledger.h"
 #include "runpinned/orphans.h"
+#include "runpinned/runlog.h"
 #include "runpinned/window.h"
 #include "sampler/values.h"
 
@@ -48,7 +48,7 @@ enum {
 	/* So long may a request's runs take together: a person sees progress by then, and what is
 	 * known of them takes up little memory. One run that takes longer is a request. */
 	REQUEST_MAX_NS = 50 * 1000 * 1000,
-	LEDGER_MAX_SIZE = 8 * 1024 * 1024,
+	RUNLOG_MAX_SIZE = 8 * 1024 * 1024,
 	/* As long as runpinned itself gives a program between SIGTERM and SIGKILL. */
 	KILL_AFTER_SECONDS = 2,
 };
@@ -92,7 +92,7 @@ struct launcher {
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
 	struct child child;
-	struct ledger_writer *ledger;
+	struct runlog_writer *runlog;
 	int counter_fds[LAUNCH_MAX_COUNTERS];
 	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* as last read */
 };
@@ -647,12 +647,12 @@ static void setup_signals(struct launcher *l)
 enum {
 	ARGUMENT_SOCKET = 2,
 	ARGUMENT_PLAN,
-	ARGUMENT_LEDGER,
+	ARGUMENT_RUNLOG,
 	ARGUMENT_KEEPER,
 	N_ARGUMENTS,
 };
 
-/* --serve SOCKET PLAN LEDGER KEEPER, all descriptors. */
+/* --serve SOCKET PLAN RUNLOG KEEPER, all descriptors. */
 static bool parse_arguments(int argc, char *argv[], int ret[N_ARGUMENTS])
 {
 	socklen_t length;
@@ -672,21 +672,21 @@ static bool parse_arguments(int argc, char *argv[], int ret[N_ARGUMENTS])
 		type == SOCK_SEQPACKET;
 }
 
-/* One run, as the ledger has it. Returns 1 when the request ends with it, 0 to go on, or the
- * negative errno of what kept the ledger from being written. */
+/* One run, as the run log has it. Returns 1 when the request ends with it, 0 to go on, or the
+ * negative errno of what kept the run log from being written. */
 static int serve_run(struct launcher *l, bool is_floor, uint32_t env_pad)
 {
 	struct launch_report report;
 	int cpu, r;
 
 	run_once(l, is_floor, env_pad, &report);
-	r = ledger_write_report(l->ledger, &report);
+	r = runlog_write_report(l->runlog, &report);
 	if (r < 0)
 		return r;
 	if (report.error)
 		return 1;
 	cpu = report.window.cpu_exit >= 0 ? report.window.cpu_exit : sched_getcpu();
-	r = ledger_write_reading(l->ledger, LEDGER_AFTER, cpu);
+	r = runlog_write_reading(l->runlog, RUNLOG_AFTER, cpu);
 	if (r < 0)
 		return r;
 	return report.status != 0 || report.interrupted ||
@@ -701,21 +701,21 @@ static void serve_request(
 	uint32_t n = 0;
 	int r = 0;
 
-	ledger_rewind(l->ledger);
+	runlog_rewind(l->runlog);
 	if (request->read_before)
-		r = ledger_write_reading(l->ledger, LEDGER_BEFORE, -1);
+		r = runlog_write_reading(l->runlog, RUNLOG_BEFORE, -1);
 	while (r == 0 && n < request->n_runs) {
 		r = serve_run(l, request->command == LAUNCH_FLOOR, request->env_pads[n]);
 		n++;
 		if (clock_now_ns(CLOCK_MONOTONIC) >= until ||
-			ledger_size(l->ledger) >= LEDGER_MAX_SIZE)
+			runlog_size(l->runlog) >= RUNLOG_MAX_SIZE)
 			break;
 	}
 	if (r >= 0)
-		r = ledger_flush(l->ledger);
+		r = runlog_flush(l->runlog);
 	*ret = (struct launch_answer){
 		.error = r < 0 ? -r : 0,
-		.written = ledger_size(l->ledger),
+		.written = runlog_size(l->runlog),
 	};
 }
 
@@ -780,7 +780,7 @@ int main(int argc, char *argv[])
 	if (r == 0)
 		r = launcher_setup(&launcher);
 	if (r == 0)
-		r = ledger_writer_new(launcher.plan, fds[ARGUMENT_LEDGER], &launcher.ledger);
+		r = runlog_writer_new(launcher.plan, fds[ARGUMENT_RUNLOG], &launcher.runlog);
 	if (r == 0) {
 		r = bind_to_cpus(launcher.plan);
 		report.step = LAUNCH_STEP_AFFINITY;

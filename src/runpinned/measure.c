@@ -140,7 +140,7 @@ static int run_floor(struct work *work, struct floor *floor)
 			.command = LAUNCH_FLOOR,
 			.n_runs = (uint32_t)(FLOOR_RUNS - floor->n),
 		};
-		struct ledger_run run = { .report.step = LAUNCH_STEP_SETUP };
+		struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
 		int r;
 
 		r = session_run(session, work->stop, &request);
@@ -360,7 +360,7 @@ static void end_failed(struct work *work, const struct launch_report *report, bo
 /* Records a run that took place. Returns 1 when the runs are to end here (m->end tells why), 0 to
  * go on. */
 static int record_run(
-	struct work *work, const struct ledger_run *run, uint32_t env_pad, bool warmup)
+	struct work *work, const struct runlog_run *run, uint32_t env_pad, bool warmup)
 {
 	const struct launch_report *report = &run->report;
 	struct measurement *m = work->m;
@@ -429,7 +429,7 @@ static int prepare_run(struct work *work)
 static int run_some(struct work *work, bool warmup, size_t at_most)
 {
 	struct session *session = work->command->session;
-	struct ledger_run run = { .report.step = LAUNCH_STEP_SETUP };
+	struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
 	struct launch_request request = { .command = LAUNCH_RUN };
 	size_t n = 0;
 	int r;

@@ -36,8 +36,8 @@ struct session {
 	int socket;
 	int stderr_fd; /* a memfd, -1 when the output is shown */
 	int values_fd; /* for programs that measure themselves */
-	int ledger_fd;
-	struct ledger *ledger;
+	int runlog_fd;
+	struct runlog *runlog;
 };
 
 static uint32_t append_string(struct text *t, const char *s)
@@ -180,9 +180,9 @@ __attribute__((noreturn)) static void become_launcher(
 	const struct birth *birth, const struct keeper *keeper)
 {
 	const struct session *session = birth->session;
-	char socket_text[16], plan_text[16], ledger_text[16], keeper_text[16];
+	char socket_text[16], plan_text[16], runlog_text[16], keeper_text[16];
 	char *const argv[] = { (char *)"runpinned-launcher", (char *)"--serve", socket_text,
-		plan_text, ledger_text, keeper_text, NULL };
+		plan_text, runlog_text, keeper_text, NULL };
 	char *const env[] = { NULL };
 	int null_fd;
 
@@ -194,13 +194,13 @@ __attribute__((noreturn)) static void become_launcher(
 		_exit(127);
 	fcntl(birth->socket, F_SETFD, 0);
 	fcntl(birth->plan_fd, F_SETFD, 0);
-	fcntl(session->ledger_fd, F_SETFD, 0);
+	fcntl(session->runlog_fd, F_SETFD, 0);
 	fcntl(keeper->launcher, F_SETFD, 0);
 	/* By the number that the plan names, through the launcher to its children. */
 	fcntl(session->values_fd, F_SETFD, 0);
 	snprintf(socket_text, sizeof(socket_text), "%d", birth->socket);
 	snprintf(plan_text, sizeof(plan_text), "%d", birth->plan_fd);
-	snprintf(ledger_text, sizeof(ledger_text), "%d", session->ledger_fd);
+	snprintf(runlog_text, sizeof(runlog_text), "%d", session->runlog_fd);
 	snprintf(keeper_text, sizeof(keeper_text), "%d", keeper->launcher);
 	execve(birth->launcher, argv, env);
 	_exit(127);
@@ -298,13 +298,13 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 		.socket = -EBADF,
 		.stderr_fd = -EBADF,
 		.values_fd = values_fd_create(),
-		.ledger_fd = ledger_fd_create(),
+		.runlog_fd = runlog_fd_create(),
 	};
 	if (session->values_fd < 0)
 		return session->values_fd;
-	if (session->ledger_fd < 0)
-		return session->ledger_fd;
-	r = ledger_new(session->ledger_fd, plan->n_files, &session->ledger);
+	if (session->runlog_fd < 0)
+		return session->runlog_fd;
+	r = runlog_new(session->runlog_fd, plan->n_files, &session->runlog);
 	if (r < 0)
 		return r;
 	r = plan_write(plan, stop, floor, session->values_fd, &plan_fd);
@@ -366,7 +366,7 @@ static int receive_answer(struct session *session)
 		return -answer.error;
 	if (answer.written == 0)
 		return -EBADMSG;
-	return ledger_load(session->ledger, answer.written);
+	return runlog_load(session->runlog, answer.written);
 }
 
 int session_run(struct session *session, struct stop *stop, const struct launch_request *request)
@@ -403,9 +403,9 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 	}
 }
 
-int session_next(struct session *session, struct ledger_run *ret)
+int session_next(struct session *session, struct runlog_run *ret)
 {
-	int r = ledger_next(session->ledger, ret);
+	int r = runlog_next(session->runlog, ret);
 
 	return r > 0 && ret->report.error ? -ret->report.error : r;
 }
@@ -457,8 +457,8 @@ void session_free(struct session *session)
 		close(session->stderr_fd);
 	if (session->values_fd >= 0)
 		close(session->values_fd);
-	if (session->ledger_fd >= 0)
-		close(session->ledger_fd);
-	ledger_free(session->ledger);
+	if (session->runlog_fd >= 0)
+		close(session->runlog_fd);
+	runlog_free(session->runlog);
 	free(session);
 }

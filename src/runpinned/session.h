@@ -13,7 +13,7 @@
 #include "basic/stop.h"
 #include "machine/cpumask.h"
 #include "runpinned/launch.h"
-#include "runpinned/ledger.h"
+#include "runpinned/runlog.h"
 
 /* A file whose text is evidence. */
 struct session_file {
@@ -64,7 +64,7 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
  * place, which is the last, the negative errno, with its step in *ret. -EBADMSG: the launcher does
  * not tell what it should. What *ret points to lives until the next call.
  */
-int session_next(struct session *session, struct ledger_run *ret);
+int session_next(struct session *session, struct runlog_run *ret);
 /* What the program of the last of those runs handed over (sampler/values.h), as it stands there,
  * malloc'd: nothing in it is checked. No run before it handed anything over. "" if it handed over
  * nothing. */

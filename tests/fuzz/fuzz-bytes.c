@@ -19,7 +19,7 @@
 #include "recording/tarball.h"
 #include "result/document.h"
 #include "runpinned/inside.h"
-#include "runpinned/ledger.h"
+#include "runpinned/runlog.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -133,17 +133,17 @@ static void put(int fd, const void *bytes, size_t size)
 
 /* What a launcher could write that has lost its mind: records of any kind in any order, of which
  * the input gives the kinds, the sizes of texts and some of the bytes. */
-static void fuzz_ledger(const uint8_t *data, size_t size)
+static void fuzz_runlog(const uint8_t *data, size_t size)
 {
 	uint8_t n_files;
-	struct ledger *ledger = NULL;
-	struct ledger_run run;
-	int fd = ledger_fd_create();
+	struct runlog *runlog = NULL;
+	struct runlog_run run;
+	int fd = runlog_fd_create();
 	struct stat st;
 
 	take(&data, &size, &n_files, 1);
 	n_files %= 4;
-	must(fd >= 0 && ledger_new(fd, n_files, &ledger) == 0);
+	must(fd >= 0 && runlog_new(fd, n_files, &runlog) == 0);
 	while (size > 0) {
 		struct launch_report report = { 0 };
 		uint8_t choice, text[64];
@@ -153,7 +153,7 @@ static void fuzz_ledger(const uint8_t *data, size_t size)
 		take(&data, &size, &choice, 1);
 		kind = choice % 5;
 		put(fd, &kind, sizeof(kind));
-		if (kind == LEDGER_REPORT) {
+		if (kind == RUNLOG_REPORT) {
 			take(&data, &size, &report, MIN((size_t)choice, sizeof(report)));
 			put(fd, &report, sizeof(report));
 			continue;
@@ -167,16 +167,16 @@ static void fuzz_ledger(const uint8_t *data, size_t size)
 		put(fd, text, choice % sizeof(text));
 	}
 	must(fstat(fd, &st) == 0);
-	if (ledger_load(ledger, (size_t)st.st_size) == 0) {
-		while (ledger_next(ledger, &run) == 1) {
+	if (runlog_load(runlog, (size_t)st.st_size) == 0) {
+		while (runlog_next(runlog, &run) == 1) {
 			for (size_t i = 0; run.after && i < n_files; i++) {
-				const struct ledger_text *reading = &run.after->texts[i];
+				const struct runlog_text *reading = &run.after->texts[i];
 
 				must(reading->size < 0 || reading->data[reading->size] == '\0');
 			}
 		}
 	}
-	ledger_free(ledger);
+	runlog_free(runlog);
 	close(fd);
 }
 
@@ -187,7 +187,7 @@ static const struct target {
 	void (*run)(const uint8_t *data, size_t size);
 } targets[] = {
 	{ "document", fuzz_document },
-	{ "ledger", fuzz_ledger },
+	{ "runlog", fuzz_runlog },
 	{ "tarball", fuzz_tarball },
 	{ "values", fuzz_values },
 };

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "basic/clock.h"
-#include "runpinned/ledger.h"
+#include "runpinned/runlog.h"
 
 enum {
 	/* Descriptors that are kept; beyond that, files are opened at each reading. Otherwise a set
 	 * of 512 CPUs would use up the usual limit of 1024. */
-	KEPT_MAX = 64,
+	OPEN_FILES_MAX = 64,
 	/* What is gathered before it is written, and all that the launcher needs to copy a text of
 	 * any length. */
 	STAGE_SIZE = 16 * 1024,
@@ -33,13 +33,13 @@ struct total {
 	char text[TOTAL_MAX_LENGTH];
 };
 
-struct ledger_writer {
+struct runlog_writer {
 	int fd;
-	size_t at;	  /* of the ledger's next byte */
-	size_t staged_at; /* of the stage's first byte, in the ledger */
+	size_t at;	  /* of the run log's next byte */
+	size_t staged_at; /* of the stage's first byte, in the run log */
 	const struct launch_plan *plan;
 	const struct launch_file *files;
-	int *fds; /* the first KEPT_MAX of the files; or the negative errno */
+	int *fds; /* the first OPEN_FILES_MAX of the files; or the negative errno */
 	int32_t *sizes;
 	struct total total;    /* as last read */
 	struct total counted;  /* before the interrupts were last read one by one */
@@ -47,12 +47,12 @@ struct ledger_writer {
 	char stage[STAGE_SIZE];
 };
 
-static size_t n_kept(const struct launch_plan *plan)
+static size_t n_open_files(const struct launch_plan *plan)
 {
-	return plan->n_files < KEPT_MAX ? plan->n_files : KEPT_MAX;
+	return plan->n_files < OPEN_FILES_MAX ? plan->n_files : OPEN_FILES_MAX;
 }
 
-static int open_file(const struct ledger_writer *w, size_t index)
+static int open_file(const struct runlog_writer *w, size_t index)
 {
 	const char *path = (const char *)w->plan + w->files[index].path;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -60,16 +60,16 @@ static int open_file(const struct ledger_writer *w, size_t index)
 	return fd < 0 ? -errno : fd;
 }
 
-int ledger_writer_new(const struct launch_plan *plan, int fd, struct ledger_writer **ret)
+int runlog_writer_new(const struct launch_plan *plan, int fd, struct runlog_writer **ret)
 {
-	struct ledger_writer *w = calloc(1, sizeof(*w));
+	struct runlog_writer *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
 	w->fd = fd;
 	w->plan = plan;
 	w->files = (const struct launch_file *)((const char *)plan + plan->files);
-	w->fds = calloc(n_kept(plan) + 1, sizeof(*w->fds));
+	w->fds = calloc(n_open_files(plan) + 1, sizeof(*w->fds));
 	w->sizes = calloc(plan->n_files + 1, sizeof(*w->sizes));
 	if (!w->fds || !w->sizes) {
 		free(w->fds);
@@ -77,17 +77,17 @@ int ledger_writer_new(const struct launch_plan *plan, int fd, struct ledger_writ
 		free(w);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < n_kept(plan); i++)
+	for (size_t i = 0; i < n_open_files(plan); i++)
 		w->fds[i] = open_file(w, i);
 	*ret = w;
 	return 0;
 }
 
-void ledger_writer_free(struct ledger_writer *w)
+void runlog_writer_free(struct runlog_writer *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; i < n_kept(w->plan); i++) {
+	for (size_t i = 0; i < n_open_files(w->plan); i++) {
 		if (w->fds[i] >= 0)
 			close(w->fds[i]);
 	}
@@ -96,17 +96,17 @@ void ledger_writer_free(struct ledger_writer *w)
 	free(w);
 }
 
-void ledger_rewind(struct ledger_writer *w)
+void runlog_rewind(struct runlog_writer *w)
 {
 	w->at = w->staged_at = 0;
 }
 
-size_t ledger_size(const struct ledger_writer *w)
+size_t runlog_size(const struct runlog_writer *w)
 {
 	return w->at;
 }
 
-static int write_at(const struct ledger_writer *w, const void *data, size_t size, size_t at)
+static int write_at(const struct runlog_writer *w, const void *data, size_t size, size_t at)
 {
 	const char *bytes = data;
 
@@ -124,7 +124,7 @@ static int write_at(const struct ledger_writer *w, const void *data, size_t size
 	return 0;
 }
 
-int ledger_flush(struct ledger_writer *w)
+int runlog_flush(struct runlog_writer *w)
 {
 	int r = write_at(w, w->stage, w->at - w->staged_at, w->staged_at);
 
@@ -134,12 +134,12 @@ int ledger_flush(struct ledger_writer *w)
 }
 
 /* Makes room on the stage for so many bytes, at most READ_MIN, from w->at on. */
-static int make_room(struct ledger_writer *w, size_t size)
+static int make_room(struct runlog_writer *w, size_t size)
 {
-	return STAGE_SIZE - (w->at - w->staged_at) < size ? ledger_flush(w) : 0;
+	return STAGE_SIZE - (w->at - w->staged_at) < size ? runlog_flush(w) : 0;
 }
 
-static int append(struct ledger_writer *w, const void *data, size_t size)
+static int append(struct runlog_writer *w, const void *data, size_t size)
 {
 	const char *bytes = data;
 
@@ -158,10 +158,10 @@ static int append(struct ledger_writer *w, const void *data, size_t size)
 }
 
 /* Over what is there. */
-static int overwrite(struct ledger_writer *w, const void *data, size_t size, size_t at)
+static int overwrite(struct runlog_writer *w, const void *data, size_t size, size_t at)
 {
 	if (at < w->staged_at) {
-		int r = ledger_flush(w);
+		int r = runlog_flush(w);
 
 		return r < 0 ? r : write_at(w, data, size, at);
 	}
@@ -170,7 +170,7 @@ static int overwrite(struct ledger_writer *w, const void *data, size_t size, siz
 }
 
 /* Takes back what was appended from there on. */
-static void drop_from(struct ledger_writer *w, size_t at)
+static void drop_from(struct runlog_writer *w, size_t at)
 {
 	w->at = at;
 	if (w->staged_at > at)
@@ -179,7 +179,7 @@ static void drop_from(struct ledger_writer *w, size_t at)
 
 /* The kernel renders an attribute at the first read, a table piece by piece: nothing follows only
  * where a read says so. *ret_size is the text's, or the negative errno of what kept us from it. */
-static int append_text(struct ledger_writer *w, int fd, int32_t *ret_size)
+static int append_text(struct runlog_writer *w, int fd, int32_t *ret_size)
 {
 	size_t begin = w->at;
 	int error = 0;
@@ -213,7 +213,7 @@ static int append_text(struct ledger_writer *w, int fd, int32_t *ret_size)
 }
 
 /* The number behind "intr" in the text that was appended last, where it is on the stage. */
-static void take_total(struct ledger_writer *w, int32_t size)
+static void take_total(struct runlog_writer *w, int32_t size)
 {
 	static const char row[] = "\nintr ";
 	const char *at;
@@ -233,16 +233,16 @@ static void take_total(struct ledger_writer *w, int32_t size)
 }
 
 /* Whether no interrupt was counted since they were last read one by one. */
-static bool stands_still(const struct ledger_writer *w)
+static bool stands_still(const struct runlog_writer *w)
 {
 	return w->total.text[0] && strcmp(w->total.text, w->counted.text) == 0 &&
 		clock_now_ns(CLOCK_MONOTONIC) - w->counted_at_ns < TOTAL_HOLDS_NS;
 }
 
-static int append_file(struct ledger_writer *w, size_t index, int32_t *ret_size)
+static int append_file(struct runlog_writer *w, size_t index, int32_t *ret_size)
 {
-	bool kept = index < KEPT_MAX;
-	int fd = kept ? w->fds[index] : open_file(w, index);
+	bool is_open = index < OPEN_FILES_MAX;
+	int fd = is_open ? w->fds[index] : open_file(w, index);
 	int r;
 
 	if (fd < 0) {
@@ -250,21 +250,21 @@ static int append_file(struct ledger_writer *w, size_t index, int32_t *ret_size)
 		return 0;
 	}
 	r = append_text(w, fd, ret_size);
-	if (!kept)
+	if (!is_open)
 		close(fd);
 	return r;
 }
 
-int ledger_write_report(struct ledger_writer *w, const struct launch_report *report)
+int runlog_write_report(struct runlog_writer *w, const struct launch_report *report)
 {
-	uint32_t kind = LEDGER_REPORT;
+	uint32_t kind = RUNLOG_REPORT;
 	int r;
 
 	r = append(w, &kind, sizeof(kind));
 	return r < 0 ? r : append(w, report, sizeof(*report));
 }
 
-static int append_by_kind(struct ledger_writer *w, size_t index)
+static int append_by_kind(struct runlog_writer *w, size_t index)
 {
 	int32_t *size = &w->sizes[index];
 	int r;
@@ -293,7 +293,7 @@ static int append_by_kind(struct ledger_writer *w, size_t index)
 }
 
 /* The kind, the size of each file's text, and the texts, each with NUL behind it. */
-int ledger_write_reading(struct ledger_writer *w, enum ledger_kind kind, int cpu)
+int runlog_write_reading(struct runlog_writer *w, enum runlog_kind kind, int cpu)
 {
 	uint32_t number = kind;
 	size_t sizes_size = w->plan->n_files * sizeof(*w->sizes), sizes_at;
@@ -317,29 +317,29 @@ int ledger_write_reading(struct ledger_writer *w, enum ledger_kind kind, int cpu
 
 /* --- */
 
-struct ledger {
+struct runlog {
 	int fd;
 	size_t n_files;
 	const char *data; /* mapped */
 	size_t mapped;
 	size_t size;
 	size_t at;
-	struct ledger_reading before;
-	struct ledger_reading after;
+	struct runlog_reading before;
+	struct runlog_reading after;
 };
 
-int ledger_fd_create(void)
+int runlog_fd_create(void)
 {
-	_cleanup_close_ int fd = memfd_create("ledger", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	_cleanup_close_ int fd = memfd_create("runlog", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
 		return -errno;
 	return TAKE_FD(fd);
 }
 
-int ledger_new(int fd, size_t n_files, struct ledger **ret)
+int runlog_new(int fd, size_t n_files, struct runlog **ret)
 {
-	_cleanup_(ledger) struct ledger *l = calloc(1, sizeof(*l));
+	_cleanup_(runlog) struct runlog *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return -ENOMEM;
@@ -353,7 +353,7 @@ int ledger_new(int fd, size_t n_files, struct ledger **ret)
 	return 0;
 }
 
-static void unmap(struct ledger *l)
+static void unmap(struct runlog *l)
 {
 	if (l->mapped > 0)
 		munmap((void *)l->data, l->mapped);
@@ -361,7 +361,7 @@ static void unmap(struct ledger *l)
 	l->mapped = l->size = l->at = 0;
 }
 
-void ledger_free(struct ledger *l)
+void runlog_free(struct runlog *l)
 {
 	if (!l)
 		return;
@@ -371,7 +371,7 @@ void ledger_free(struct ledger *l)
 	free(l);
 }
 
-int ledger_load(struct ledger *l, size_t size)
+int runlog_load(struct runlog *l, size_t size)
 {
 	struct stat st;
 
@@ -396,7 +396,7 @@ int ledger_load(struct ledger *l, size_t size)
 }
 
 /* So many bytes further on; NULL where there are not as many. */
-static const char *take(struct ledger *l, size_t size)
+static const char *take(struct runlog *l, size_t size)
 {
 	const char *data = l->data + l->at;
 
@@ -406,7 +406,7 @@ static const char *take(struct ledger *l, size_t size)
 	return data;
 }
 
-static bool take_kind(struct ledger *l, uint32_t *ret)
+static bool take_kind(struct runlog *l, uint32_t *ret)
 {
 	const char *data = take(l, sizeof(*ret));
 
@@ -415,19 +415,19 @@ static bool take_kind(struct ledger *l, uint32_t *ret)
 	return data != NULL;
 }
 
-static int take_reading(struct ledger *l, struct ledger_reading *ret)
+static int take_reading(struct runlog *l, struct runlog_reading *ret)
 {
 	const char *sizes = take(l, l->n_files * sizeof(int32_t));
 
 	if (!sizes)
 		return -EBADMSG;
 	for (size_t i = 0; i < l->n_files; i++) {
-		struct ledger_text *text = &ret->texts[i];
+		struct runlog_text *text = &ret->texts[i];
 		const char *data;
 		int32_t size;
 
 		memcpy(&size, sizes + i * sizeof(size), sizeof(size));
-		*text = (struct ledger_text){ .size = size };
+		*text = (struct runlog_text){ .size = size };
 		if (size < 0)
 			continue;
 		data = take(l, (size_t)size + 1);
@@ -438,9 +438,9 @@ static int take_reading(struct ledger *l, struct ledger_reading *ret)
 	return 0;
 }
 
-int ledger_next(struct ledger *l, struct ledger_run *ret)
+int runlog_next(struct runlog *l, struct runlog_run *ret)
 {
-	struct ledger_run run = { 0 };
+	struct runlog_run run = { 0 };
 	uint32_t kind;
 	const char *data;
 	size_t at;
@@ -450,7 +450,7 @@ int ledger_next(struct ledger *l, struct ledger_run *ret)
 		return 0;
 	if (!take_kind(l, &kind))
 		return -EBADMSG;
-	if (kind == LEDGER_BEFORE) {
+	if (kind == RUNLOG_BEFORE) {
 		r = take_reading(l, &l->before);
 		if (r < 0)
 			return r;
@@ -458,13 +458,13 @@ int ledger_next(struct ledger *l, struct ledger_run *ret)
 		if (!take_kind(l, &kind))
 			return -EBADMSG;
 	}
-	data = kind == LEDGER_REPORT ? take(l, sizeof(run.report)) : NULL;
+	data = kind == RUNLOG_REPORT ? take(l, sizeof(run.report)) : NULL;
 	if (!data)
 		return -EBADMSG;
 	memcpy(&run.report, data, sizeof(run.report));
 
 	at = l->at;
-	if (take_kind(l, &kind) && kind == LEDGER_AFTER) {
+	if (take_kind(l, &kind) && kind == RUNLOG_AFTER) {
 		r = take_reading(l, &l->after);
 		if (r < 0)
 			return r;

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/macro.h"
+#include "runpinned/runlog.h"
+
+enum {
+	MAX_FILES = 100,
+	PATH_SIZE = 64,
+	LARGE = 300 * 1000,
+};
+
+/* What the launcher gets in one piece. */
+struct memory {
+	struct launch_plan plan;
+	struct launch_file files[MAX_FILES];
+	char paths[MAX_FILES][PATH_SIZE];
+};
+
+/* A plan with some files in a directory of their own, and both ends of the run log. */
+struct fixture {
+	char directory[32];
+	struct memory *memory;
+	size_t n_files;
+	int fd;
+	struct runlog_writer *writer;
+	struct runlog *runlog;
+};
+
+static void file_set(const struct fixture *fixture, size_t index, const char *text, size_t size)
+{
+	int fd =
+		open(fixture->memory->paths[index], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, size), size);
+	close(fd);
+}
+
+static void file_say(const struct fixture *fixture, size_t index, const char *text)
+{
+	file_set(fixture, index, text, strlen(text));
+}
+
+/* The files are there, and empty. */
+static void fixture_open(struct fixture *fixture, const struct launch_file *files, size_t n_files)
+{
+	*fixture = (struct fixture){ .directory = "/tmp/runlog.XXXXXX", .n_files = n_files };
+	assert_non_null(mkdtemp(fixture->directory));
+	fixture->memory = calloc(1, sizeof(*fixture->memory));
+	assert_non_null(fixture->memory);
+	fixture->memory->plan.n_files = (uint32_t)n_files;
+	fixture->memory->plan.files = offsetof(struct memory, files);
+	for (size_t i = 0; i < n_files; i++) {
+		struct launch_file *file = &fixture->memory->files[i];
+
+		*file = files ? files[i] : (struct launch_file){ .cpu = -1 };
+		file->path = (uint32_t)(fixture->memory->paths[i] - (char *)fixture->memory);
+		snprintf(fixture->memory->paths[i], PATH_SIZE, "%s/%zu", fixture->directory, i);
+		file_say(fixture, i, "");
+	}
+	fixture->fd = runlog_fd_create();
+	assert_true(fixture->fd >= 0);
+	assert_int_equal(runlog_new(fixture->fd, n_files, &fixture->runlog), 0);
+}
+
+/* Opens the files. */
+static void fixture_begin(struct fixture *fixture)
+{
+	assert_int_equal(
+		runlog_writer_new(&fixture->memory->plan, fixture->fd, &fixture->writer), 0);
+}
+
+static void fixture_close(struct fixture *fixture)
+{
+	for (size_t i = 0; i < fixture->n_files; i++)
+		unlink(fixture->memory->paths[i]);
+	rmdir(fixture->directory);
+	runlog_writer_free(fixture->writer);
+	runlog_free(fixture->runlog);
+	close(fixture->fd);
+	free(fixture->memory);
+}
+
+static void put_run(struct fixture *fixture, int status, int cpu)
+{
+	struct launch_report report = { .status = status };
+
+	assert_int_equal(runlog_write_report(fixture->writer, &report), 0);
+	assert_int_equal(runlog_write_reading(fixture->writer, RUNLOG_AFTER, cpu), 0);
+}
+
+static void hand_over(struct fixture *fixture)
+{
+	assert_int_equal(runlog_flush(fixture->writer), 0);
+	assert_int_equal(runlog_load(fixture->runlog, runlog_size(fixture->writer)), 0);
+}
+
+static void assert_run(struct fixture *fixture, int status, struct runlog_run *ret)
+{
+	assert_int_equal(runlog_next(fixture->runlog, ret), 1);
+	assert_int_equal(ret->report.status, status);
+}
+
+static void assert_text(const struct runlog_reading *reading, size_t index, const char *text)
+{
+	assert_non_null(reading);
+	assert_int_equal(reading->texts[index].size, strlen(text));
+	assert_string_equal(reading->texts[index].data, text);
+}
+
+static void assert_none(const struct runlog_reading *reading, size_t index, int error)
+{
+	assert_non_null(reading);
+	assert_int_equal(reading->texts[index].size, error);
+	assert_null(reading->texts[index].data);
+}
+
+static void test_runs_and_readings(_unused_ void **state)
+{
+	struct runlog_run run;
+	struct fixture fixture;
+
+	fixture_open(&fixture, NULL, 2);
+	file_say(&fixture, 0, "a 1\n");
+	fixture_begin(&fixture);
+	for (int round = 0; round < 3; round++) {
+		runlog_rewind(fixture.writer);
+		file_say(&fixture, 0, "a 1\n");
+		assert_int_equal(runlog_write_reading(fixture.writer, RUNLOG_BEFORE, -1), 0);
+		file_say(&fixture, 0, "a 22\n");
+		file_say(&fixture, 1, "b");
+		put_run(&fixture, 7, 0);
+		file_say(&fixture, 0, "");
+		put_run(&fixture, 8, 0);
+		assert_int_equal(runlog_write_report(fixture.writer,
+					 &(struct launch_report){ .error = ENOENT }),
+			0);
+		file_say(&fixture, 1, "");
+		hand_over(&fixture);
+
+		assert_run(&fixture, 7, &run);
+		assert_text(run.before, 0, "a 1\n");
+		assert_text(run.before, 1, "");
+		assert_text(run.after, 0, "a 22\n");
+		assert_text(run.after, 1, "b");
+		assert_false(run.is_last);
+		assert_run(&fixture, 8, &run);
+		assert_false(run.is_last);
+		assert_null(run.before);
+		assert_text(run.after, 0, "");
+		assert_run(&fixture, 0, &run);
+		assert_int_equal(run.report.error, ENOENT);
+		assert_null(run.after);
+		assert_true(run.is_last);
+		assert_int_equal(runlog_next(fixture.runlog, &run), 0);
+		assert_int_equal(runlog_next(fixture.runlog, &run), 0);
+	}
+	fixture_close(&fixture);
+}
+
+static void test_files_that_are_not_read(_unused_ void **state)
+{
+	static const struct launch_file files[] = { { .cpu = -1 }, { .cpu = 3 }, { .cpu = 4 } };
+	struct runlog_run run;
+	struct fixture fixture;
+
+	fixture_open(&fixture, files, ARRAY_SIZE(files));
+	unlink(fixture.memory->paths[0]);
+	file_say(&fixture, 1, "three");
+	file_say(&fixture, 2, "four");
+	fixture_begin(&fixture);
+	assert_int_equal(runlog_write_reading(fixture.writer, RUNLOG_BEFORE, -1), 0);
+	put_run(&fixture, 0, 4);
+	hand_over(&fixture);
+	assert_run(&fixture, 0, &run);
+	assert_none(run.before, 0, -ENOENT);
+	assert_none(run.before, 1, -ENODATA);
+	assert_none(run.before, 2, -ENODATA);
+	assert_none(run.after, 0, -ENOENT);
+	assert_none(run.after, 1, -ENODATA);
+	assert_text(run.after, 2, "four");
+	fixture_close(&fixture);
+
+	/* A directory opens, and does not read. */
+	fixture_open(&fixture, NULL, 2);
+	unlink(fixture.memory->paths[0]);
+	snprintf(fixture.memory->paths[0], PATH_SIZE, "/tmp");
+	file_say(&fixture, 1, "it goes on");
+	fixture_begin(&fixture);
+	put_run(&fixture, 0, 0);
+	hand_over(&fixture);
+	assert_run(&fixture, 0, &run);
+	assert_none(run.after, 0, -EISDIR);
+	assert_text(run.after, 1, "it goes on");
+	fixture.memory->paths[0][0] = '\0';
+	fixture_close(&fixture);
+}
+
+/* Texts that are longer than what the launcher holds of them at once, and more files than it keeps
+ * open. */
+static void test_large(_unused_ void **state)
+{
+	char *large = malloc(LARGE + 1);
+	struct runlog_run run;
+	struct fixture fixture;
+
+	assert_non_null(large);
+	for (size_t i = 0; i < LARGE; i++)
+		large[i] = (char)('a' + i % 23);
+	large[LARGE] = '\0';
+	fixture_open(&fixture, NULL, MAX_FILES);
+	for (size_t i = 0; i < MAX_FILES; i++)
+		file_set(&fixture, i, large, i == 70 ? LARGE : i * 977);
+	fixture_begin(&fixture);
+	for (int i = 0; i < 3; i++)
+		put_run(&fixture, i, 0);
+	hand_over(&fixture);
+	for (int i = 0; i < 3; i++) {
+		assert_run(&fixture, i, &run);
+		for (size_t j = 0; j < MAX_FILES; j++) {
+			const struct runlog_text *text = &run.after->texts[j];
+
+			assert_int_equal(text->size, j == 70 ? LARGE : j * 977);
+			assert_memory_equal(text->data, large, (size_t)text->size);
+			assert_int_equal(text->data[text->size], '\0');
+		}
+	}
+	assert_int_equal(runlog_next(fixture.runlog, &run), 0);
+	free(large);
+	fixture_close(&fixture);
+}
+
+/* --- Interrupts, one by one, only where their total moved. */
+
+enum {
+	TOTAL,
+	INTERRUPTS,
+	OTHER,
+};
+
+static const struct launch_file counted_files[] = {
+	[TOTAL] = { .kind = LAUNCH_FILE_TOTAL, .cpu = -1 },
+	[INTERRUPTS] = { .kind = LAUNCH_FILE_INTERRUPTS, .cpu = -1 },
+	[OTHER] = { .cpu = -1 },
+};
+
+static ssize_t read_interrupts(struct fixture *fixture, const char *total, const char *interrupts)
+{
+	struct runlog_run run;
+
+	file_say(fixture, TOTAL, total);
+	file_say(fixture, INTERRUPTS, interrupts);
+	file_say(fixture, OTHER, total);
+	runlog_rewind(fixture->writer);
+	put_run(fixture, 0, 0);
+	hand_over(fixture);
+	assert_run(fixture, 0, &run);
+	assert_text(run.after, TOTAL, total);
+	assert_text(run.after, OTHER, total);
+	if (run.after->texts[INTERRUPTS].size >= 0)
+		assert_text(run.after, INTERRUPTS, interrupts);
+	else
+		assert_none(run.after, INTERRUPTS, -EALREADY);
+	return run.after->texts[INTERRUPTS].size;
+}
+
+static void test_total_that_stands_still(_unused_ void **state)
+{
+	struct timespec longer = { .tv_nsec = 12 * NSEC_PER_MSEC };
+	bool left_out = false;
+	struct fixture fixture;
+
+	fixture_open(&fixture, counted_files, ARRAY_SIZE(counted_files));
+	fixture_begin(&fixture);
+	/* Two readings can be further apart than a total is believed, on a busy machine. */
+	for (int i = 0; i < 100 && !left_out; i++) {
+		assert_int_equal(read_interrupts(&fixture, "cpu 1\nintr 10 3 0\n", "one"), 3);
+		left_out = read_interrupts(&fixture, "cpu 2\nintr 10 3 0\n", "one") == -EALREADY;
+		assert_int_equal(read_interrupts(&fixture, "cpu 2\nintr 11 3 1\n", "four"), 4);
+	}
+	assert_true(left_out);
+
+	/* Whoever tells nothing else than the same number for ever has none to tell. */
+	assert_int_equal(read_interrupts(&fixture, "cpu 1\nintr 10 3 0\n", "one"), 3);
+	nanosleep(&longer, NULL);
+	assert_int_equal(read_interrupts(&fixture, "cpu 1\nintr 10 3 0\n", "three"), 5);
+	fixture_close(&fixture);
+}
+
+static void test_no_total(_unused_ void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"cpu 1\n",
+		"intr 10\n",
+		"cpu 1\nintr \n",
+		"cpu 1\nintr x\n",
+		"cpu 1\nintr 123456789012345678901234567890\n",
+		"cpu 1\nsoftintr 10\n",
+	};
+	struct fixture fixture;
+
+	fixture_open(&fixture, counted_files, ARRAY_SIZE(counted_files));
+	fixture_begin(&fixture);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		fprintf(stderr, "case '%s'\n", texts[i]);
+		for (int j = 0; j < 3; j++)
+			assert_int_equal(read_interrupts(&fixture, texts[i], "one"), 3);
+	}
+	/* A file that is gone tells nothing, either. */
+	unlink(fixture.memory->paths[TOTAL]);
+	runlog_writer_free(fixture.writer);
+	fixture_begin(&fixture);
+	for (int j = 0; j < 3; j++) {
+		struct runlog_run run;
+
+		runlog_rewind(fixture.writer);
+		put_run(&fixture, 0, 0);
+		hand_over(&fixture);
+		assert_run(&fixture, 0, &run);
+		assert_none(run.after, TOTAL, -ENOENT);
+		assert_text(run.after, INTERRUPTS, "one");
+	}
+	fixture_close(&fixture);
+}
+
+/* --- What no launcher writes. */
+
+/* Reads it to its end or to the first error, touching all there is. */
+static int read_through(struct fixture *fixture, size_t size)
+{
+	struct runlog_run run;
+	size_t sum = 0;
+	int r;
+
+	r = runlog_load(fixture->runlog, size);
+	if (r < 0)
+		return r;
+	while ((r = runlog_next(fixture->runlog, &run)) > 0) {
+		const struct runlog_reading *readings[] = { run.before, run.after };
+
+		for (size_t i = 0; i < ARRAY_SIZE(readings); i++)
+			for (size_t j = 0; readings[i] && j < fixture->n_files; j++)
+				if (readings[i]->texts[j].data)
+					sum += strlen(readings[i]->texts[j].data);
+	}
+	assert_true(sum <= size);
+	return r;
+}
+
+static void test_damaged(_unused_ void **state)
+{
+	struct fixture fixture;
+	size_t size, n_truncated = 0;
+	uint32_t random = 1;
+
+	fixture_open(&fixture, NULL, 2);
+	file_say(&fixture, 0, "some text");
+	fixture_begin(&fixture);
+	assert_int_equal(runlog_write_reading(fixture.writer, RUNLOG_BEFORE, -1), 0);
+	put_run(&fixture, 0, 0);
+	put_run(&fixture, 0, 0);
+	assert_int_equal(runlog_flush(fixture.writer), 0);
+	size = runlog_size(fixture.writer);
+	assert_int_equal(read_through(&fixture, size), 0);
+	/* Cut off: an end only where something ends. */
+	for (size_t i = 0; i < size; i++)
+		n_truncated += read_through(&fixture, i) == -EBADMSG;
+	assert_int_equal(n_truncated, size - 4);
+	/* The file is shorter than they say. */
+	assert_int_equal(read_through(&fixture, size + 1), -EBADMSG);
+	for (int i = 0; i < 20000; i++) {
+		uint8_t good, bad;
+		off_t at;
+
+		random = random * 1664525 + 1013904223;
+		at = (off_t)((random >> 8) % size);
+		bad = (uint8_t)(random >> 3);
+		assert_int_equal(pread(fixture.fd, &good, 1, at), 1);
+		assert_int_equal(pwrite(fixture.fd, &bad, 1, at), 1);
+		(void)read_through(&fixture, size);
+		assert_int_equal(pwrite(fixture.fd, &good, 1, at), 1);
+	}
+	assert_int_equal(read_through(&fixture, size), 0);
+	fixture_close(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_runs_and_readings),
+		cmocka_unit_test(test_files_that_are_not_read),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_total_that_stands_still),
+		cmocka_unit_test(test_no_total),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
