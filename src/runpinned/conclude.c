@@ -7,10 +7,10 @@
 
 #include "basic/say.h"
 #include "runpinned/conclude.h"
-#include "runpinned/contest.h"
 #include "runpinned/describe.h"
 #include "runpinned/judge.h"
 #include "runpinned/measure.h"
+#include "runpinned/ranking.h"
 #include "runpinned/report.h"
 
 /* By the clock of the values, and from both sides of the runs. */
@@ -60,20 +60,20 @@ static int describe_one(struct command *command, const struct place *place,
 }
 
 static void report_runs(const struct options *options, const struct place *place,
-	const struct command *command, const struct benchmark *inside, FILE *stream)
+	const struct command *command, const struct benchmark *by_program, FILE *stream)
 {
 	const struct measurement *m = command->measurement;
 	int r;
 
 	r = report_print(stream,
 		&(struct report_input){
-			.name = inside ? inside->name : command->name,
+			.name = by_program ? by_program->name : command->name,
 			.cpus = place->cpus_text,
 			.cpus_reason = place->reason,
 			.series = m->series,
-			.inside = inside,
-			.floor_seconds = inside ? NAN : floor_seconds(m),
-			.one_of_several = inside || options->n_commands > 1,
+			.by_program = by_program,
+			.floor_seconds = by_program ? NAN : floor_seconds(m),
+			.one_of_several = by_program || options->n_commands > 1,
 			.verbose = options->verbose > 0,
 		});
 	if (r < 0)
@@ -107,7 +107,7 @@ struct parts {
 };
 
 static int parts_add(struct parts *parts, const struct series *series, const struct facts *facts,
-	const struct benchmark *inside)
+	const struct benchmark *by_program)
 {
 	struct document_part *more =
 		reallocarray(parts->items, parts->n + 1, sizeof(parts->items[0]));
@@ -115,7 +115,7 @@ static int parts_add(struct parts *parts, const struct series *series, const str
 	if (!more)
 		return -ENOMEM;
 	parts->items = more;
-	more[parts->n++] = (struct document_part){ series, facts, inside };
+	more[parts->n++] = (struct document_part){ series, facts, by_program };
 	return 0;
 }
 
@@ -133,20 +133,20 @@ static bool is_taken(const struct parts *parts, const char *name)
 
 /* What the program measured itself, each a benchmark of its own, named after the program, too,
  * where names would not do otherwise. */
-static int conclude_inside(const struct options *options, const struct place *place,
+static int conclude_progvalues(const struct options *options, const struct place *place,
 	struct command *command, FILE *stream, struct parts *parts)
 {
 	struct measurement *m = command->measurement;
 	bool several = options->n_commands > 1;
 
-	for (size_t i = 0; i < inside_count(m->inside); i++) {
-		const struct benchmark *benchmark = inside_benchmark(
-			m->inside, i, m->series, &command->facts, several ? command->name : NULL);
+	for (size_t i = 0; i < progvalues_count(m->progvalues); i++) {
+		const struct benchmark *benchmark = progvalues_benchmark(m->progvalues, i,
+			m->series, &command->facts, several ? command->name : NULL);
 		int r;
 
 		if (benchmark && is_taken(parts, benchmark->name))
-			benchmark = inside_benchmark(
-				m->inside, i, m->series, &command->facts, command->name);
+			benchmark = progvalues_benchmark(
+				m->progvalues, i, m->series, &command->facts, command->name);
 		if (!benchmark || is_taken(parts, benchmark->name))
 			continue;
 		if (stream)
@@ -184,7 +184,7 @@ int conclude(const struct options *options, const struct place *place, struct co
 		if (is_worth_saving(command->measurement))
 			r = parts_add(&parts, command->measurement->series, &command->facts, NULL);
 		if (r == 0 && command->measurement->n_runs > 0)
-			r = conclude_inside(
+			r = conclude_progvalues(
 				options, place, command, options->quiet ? NULL : stream, &parts);
 		items = parts.items;
 		if (r < 0) {
@@ -193,7 +193,7 @@ int conclude(const struct options *options, const struct place *place, struct co
 		}
 	}
 	if (commands->n > 1 && !options->quiet) {
-		r = contest_print(stream, commands);
+		r = ranking_print(stream, commands);
 		if (r < 0)
 			say_errno(r, "cannot compare");
 	}

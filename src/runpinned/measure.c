@@ -287,7 +287,7 @@ static void fill_sample(struct work *work, const struct launch_report *report,
 }
 
 /* What the program handed over in the run that was recorded last. */
-static int take_inside(struct work *work, bool warmup)
+static int take_progvalues(struct work *work, bool warmup)
 {
 	_cleanup_free_ char *text = NULL, *why = NULL;
 	struct measurement *m = work->m;
@@ -296,7 +296,8 @@ static int take_inside(struct work *work, bool warmup)
 
 	r = session_read_values(work->command->session, &text, &size);
 	if (r == 0)
-		r = inside_take(m->inside, m->series->n_samples - 1, warmup, text, size, &why);
+		r = progvalues_take(
+			m->progvalues, m->series->n_samples - 1, warmup, text, size, &why);
 	if (r != -EBADMSG)
 		return r;
 	/* Nothing of what we measure depends on it. */
@@ -456,7 +457,7 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 		return say_not_run(work, r, &run.report);
 	}
 	/* Handed over by the last one: the launcher goes on only while there is nothing. */
-	r = take_inside(work, warmup);
+	r = take_progvalues(work, warmup);
 	if (r < 0)
 		say_errno(r, "cannot keep the values that the program handed over");
 	return r;
@@ -622,7 +623,7 @@ static int prepare(const struct work *work, struct measurement **ret)
 	r = series_new(work->evidence != NULL, (const char *const *)work->counting->event_names,
 		&m->series);
 	if (r == 0)
-		r = inside_new(&m->inside);
+		r = progvalues_new(&m->progvalues);
 	if (r < 0)
 		return r;
 	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;

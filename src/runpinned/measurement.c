@@ -8,7 +8,7 @@ void measurement_free(struct measurement *measurement)
 	if (!measurement)
 		return;
 	series_free(measurement->series);
-	inside_free(measurement->inside);
+	progvalues_free(measurement->progvalues);
 	free(measurement->incomplete);
 	free(measurement);
 }

@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "result/series.h"
-#include "runpinned/inside.h"
+#include "runpinned/progvalues.h"
 
 enum measure_end {
 	MEASURE_COMPLETE,
@@ -27,8 +27,8 @@ struct floor_time {
 
 struct measurement {
 	struct series *series;
-	struct inside *inside; /* what the program measured itself */
-	size_t n_refused;      /* runs that handed over what is no values */
+	struct progvalues *progvalues; /* what the program measured itself */
+	size_t n_refused;	       /* runs that handed over what is no values */
 	struct floor_time floor_before;
 	struct floor_time floor_after;
 	enum measure_end end;

@@ -57,8 +57,8 @@ int report_print(FILE *stream, const struct report_input *input)
 	struct benchmark benchmark;
 	int r;
 
-	if (input->inside)
-		return report(stream, input, input->inside);
+	if (input->by_program)
+		return report(stream, input, input->by_program);
 	r = benchmark_view(input->name, input->series, &benchmark);
 	if (r < 0)
 		return r;

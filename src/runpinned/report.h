@@ -14,8 +14,8 @@ struct report_input {
 	const char *cpus;	 /* "3" or "2-3" */
 	const char *cpus_reason; /* why these; NULL when they were asked for */
 	const struct series *series;
-	/* NULL: the series itself; else what the program measured inside. */
-	const struct benchmark *inside;
+	/* NULL: the series itself; else what the program measured itself. */
+	const struct benchmark *by_program;
 	double floor_seconds; /* the empty program by the same clock; NAN when unknown */
 	bool one_of_several;  /* warnings say which benchmark they are about */
 	bool verbose;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "runpinned/inside.h"
+#include "runpinned/progvalues.h"
 #include "sampler/values.h"
 
 struct item {
@@ -21,19 +21,19 @@ struct item {
 	size_t runs_room;
 };
 
-struct inside {
-	struct item *items[INSIDE_MAX_NAMES];
+struct progvalues {
+	struct item *items[PROGVALUES_MAX_NAMES];
 	size_t n;
 	size_t n_values;
 };
 
-int inside_new(struct inside **ret)
+int progvalues_new(struct progvalues **ret)
 {
-	struct inside *inside = calloc(1, sizeof(*inside));
+	struct progvalues *progvalues = calloc(1, sizeof(*progvalues));
 
-	if (!inside)
+	if (!progvalues)
 		return -ENOMEM;
-	*ret = inside;
+	*ret = progvalues;
 	return 0;
 }
 
@@ -50,18 +50,18 @@ static void item_free(struct item *item)
 	free(item);
 }
 
-void inside_free(struct inside *inside)
+void progvalues_free(struct progvalues *progvalues)
 {
-	if (!inside)
+	if (!progvalues)
 		return;
-	for (size_t i = 0; i < inside->n; i++)
-		item_free(inside->items[i]);
-	free(inside);
+	for (size_t i = 0; i < progvalues->n; i++)
+		item_free(progvalues->items[i]);
+	free(progvalues);
 }
 
-size_t inside_count(const struct inside *inside)
+size_t progvalues_count(const struct progvalues *progvalues)
 {
-	return inside->n;
+	return progvalues->n;
 }
 
 /* Room for one more of n records. */
@@ -80,17 +80,18 @@ static int grow(void **list, size_t n, size_t size, size_t *room)
 	return 0;
 }
 
-static int find_item(struct inside *inside, const struct qs_values *values, struct item **ret)
+static int find_item(
+	struct progvalues *progvalues, const struct qs_values *values, struct item **ret)
 {
 	struct item *item;
 
-	for (size_t i = 0; i < inside->n; i++) {
-		if (strcmp(inside->items[i]->name, values->name) == 0) {
-			*ret = inside->items[i];
+	for (size_t i = 0; i < progvalues->n; i++) {
+		if (strcmp(progvalues->items[i]->name, values->name) == 0) {
+			*ret = progvalues->items[i];
 			return 0;
 		}
 	}
-	if (inside->n == INSIDE_MAX_NAMES)
+	if (progvalues->n == PROGVALUES_MAX_NAMES)
 		return -E2BIG;
 	item = calloc(1, sizeof(*item));
 	if (!item)
@@ -105,7 +106,7 @@ static int find_item(struct inside *inside, const struct qs_values *values, stru
 	item->empty = (double)values->facts.empty_median_ticks / 1e12;
 	item->resolution = (double)values->facts.resolution_ticks / 1e12;
 	item->inner_loops = values->inner_loops;
-	inside->items[inside->n++] = item;
+	progvalues->items[progvalues->n++] = item;
 	*ret = item;
 	return 0;
 }
@@ -157,15 +158,16 @@ static int append(struct item *item, const struct qs_values *values, bool warmup
 }
 
 /* One block. */
-static int take_one(struct inside *inside, size_t run, bool warmup, const struct qs_values *values)
+static int take_one(
+	struct progvalues *progvalues, size_t run, bool warmup, const struct qs_values *values)
 {
 	struct benchmark_run *record;
 	struct item *item;
 	int r;
 
-	if (values->n_values > INSIDE_MAX_VALUES - inside->n_values)
+	if (values->n_values > PROGVALUES_MAX_VALUES - progvalues->n_values)
 		return -E2BIG;
-	r = find_item(inside, values, &item);
+	r = find_item(progvalues, values, &item);
 	if (r < 0)
 		return r;
 	/* One benchmark is one kind of work, by one clock. */
@@ -181,7 +183,7 @@ static int take_one(struct inside *inside, size_t run, bool warmup, const struct
 	record->end = item->benchmark.n_values;
 	record->warmup_end = item->benchmark.n_warmups;
 	record->loops = values->loops;
-	inside->n_values += values->n_values;
+	progvalues->n_values += values->n_values;
 	return 0;
 }
 
@@ -192,8 +194,8 @@ static int refuse(int error, size_t block, size_t line, char **ret_why)
 	if (error == -EBADMSG)
 		r = asprintf(ret_why, "line %zu of block %zu is not as it has to be", line, block);
 	else if (error == -E2BIG)
-		r = asprintf(ret_why, "more than %d values or %d names", (int)INSIDE_MAX_VALUES,
-			(int)INSIDE_MAX_NAMES);
+		r = asprintf(ret_why, "more than %d values or %d names", (int)PROGVALUES_MAX_VALUES,
+			(int)PROGVALUES_MAX_NAMES);
 	else if (error == -EXDEV)
 		r = asprintf(ret_why,
 			"block %zu is of a name that had other inner loops, or another clock",
@@ -203,8 +205,8 @@ static int refuse(int error, size_t block, size_t line, char **ret_why)
 	return r < 0 ? -ENOMEM : -EBADMSG;
 }
 
-int inside_take(struct inside *inside, size_t run, bool warmup, const char *text, size_t size,
-	char **ret_why)
+int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, const char *text,
+	size_t size, char **ret_why)
 {
 	size_t offset = 0, line = 0;
 
@@ -216,7 +218,7 @@ int inside_take(struct inside *inside, size_t run, bool warmup, const char *text
 		if (r == 1)
 			return 0;
 		if (r == 0) {
-			r = take_one(inside, run, warmup, values);
+			r = take_one(progvalues, run, warmup, values);
 			qs_values_free(values);
 		}
 		if (r < 0)
@@ -237,10 +239,10 @@ static void copy_facts(const struct facts *from, struct facts *to)
 	to->failed = to->failed || from->failed;
 }
 
-const struct benchmark *inside_benchmark(struct inside *inside, size_t i, struct series *series,
-	const struct facts *metadata, const char *prefix)
+const struct benchmark *progvalues_benchmark(struct progvalues *progvalues, size_t i,
+	struct series *series, const struct facts *metadata, const char *prefix)
 {
-	struct item *item = inside->items[i];
+	struct item *item = progvalues->items[i];
 	struct benchmark *b = &item->benchmark;
 
 	if (b->n_values == 0 || reach_run(item, series->n_samples - 1) < 0)
