@@ -18,7 +18,7 @@ enum {
 	X_LABEL_ROOM = 34, /* below the last one */
 	MIN_BIN = 5,	   /* points that a bar of the histogram is high */
 	MAX_BINS = 60,
-	RUG = 7, /* marks of flagged runs where single samples have no room */
+	MARK_HEIGHT = 7, /* marks of flagged runs where single samples have no room */
 };
 
 /* Okabe and Ito's palette without its yellow, which white swallows. */
@@ -34,8 +34,8 @@ static const struct color palette[CHART_MAX_SERIES] = {
 };
 /* Its red, for what speaks against a run and for nothing else. */
 static const struct color vermilion = { 0.84, 0.25, 0.00, 1 };
-static const struct color ink = { 0.13, 0.13, 0.13, 1 };
-static const struct color pale_ink = { 0.42, 0.42, 0.42, 1 };
+static const struct color dark_gray = { 0.13, 0.13, 0.13, 1 };
+static const struct color medium_gray = { 0.42, 0.42, 0.42, 1 };
 static const struct color grid = { 0.90, 0.90, 0.90, 1 };
 static const struct color shade = { 0.965, 0.965, 0.965, 1 };
 
@@ -264,18 +264,18 @@ static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
 }
 
 /* How much is said above the panels, of which something has to be left on a small sheet. */
-enum brevity {
+enum head_size {
 	HEAD_FULL,
 	HEAD_NO_SUBTITLE,
 	HEAD_NAMES,	  /* of the series without their figures */
 	HEAD_SHORT_NAMES, /* three in a line */
-	N_BREVITIES,
+	N_HEAD_SIZES,
 };
 
 /* Where the next one of the head's words stands. */
 struct head {
 	const struct chart *chart;
-	enum brevity brevity;
+	enum head_size head_size;
 	bool drawn; /* else it is measured only */
 	struct point at;
 };
@@ -306,7 +306,7 @@ static void add_legend_item(
 	if (head->drawn)
 		canvas_draw_text(chart->canvas,
 			(struct point){ head->at.x + 1.3 * size, head->at.y }, CANVAS_LEFT, size,
-			false, ink, text);
+			false, dark_gray, text);
 	head->at.x += width + 1.7 * size;
 }
 
@@ -314,7 +314,8 @@ static void add_legend(struct head *head)
 {
 	const struct chart *chart = head->chart;
 	double width = chart->options->width - 2 * MARGIN;
-	double room = head->brevity < HEAD_SHORT_NAMES ? width : width / 3 - 1.7 * chart->text_size;
+	double room =
+		head->head_size < HEAD_SHORT_NAMES ? width : width / 3 - 1.7 * chart->text_size;
 	char text[512], median[UNITS_TEXT_SIZE];
 
 	for (size_t s = 0; s < chart->n_series; s++) {
@@ -326,7 +327,7 @@ static void add_legend(struct head *head)
 			n_counted(&chart->series[s]), chart->options->what,
 			n_counted(&chart->series[s]) == 1 ? "" : "s");
 		add_legend_item(head, (int)s, name ? name : "runs",
-			head->brevity < HEAD_NAMES ? text : "", room);
+			head->head_size < HEAD_NAMES ? text : "", room);
 	}
 	if (disturbed_text(chart, text, sizeof(text)))
 		add_legend_item(head, -1, text, "", width);
@@ -343,15 +344,15 @@ static void add_line(
 }
 
 /* Returns where the panels may begin. */
-static double add_head(const struct chart *chart, enum brevity brevity, bool drawn)
+static double add_head(const struct chart *chart, enum head_size head_size, bool drawn)
 {
 	const struct chart_options *options = chart->options;
-	struct head head = { chart, brevity, drawn, { MARGIN, MARGIN } };
+	struct head head = { chart, head_size, drawn, { MARGIN, MARGIN } };
 
 	if (options->title)
-		add_line(&head, chart->title_size, true, ink, options->title);
-	if (options->subtitle && options->subtitle[0] && brevity < HEAD_NO_SUBTITLE)
-		add_line(&head, chart->text_size, false, pale_ink, options->subtitle);
+		add_line(&head, chart->title_size, true, dark_gray, options->title);
+	if (options->subtitle && options->subtitle[0] && head_size < HEAD_NO_SUBTITLE)
+		add_line(&head, chart->text_size, false, medium_gray, options->subtitle);
 	head.at.y += chart->text_size * 1.3;
 	add_legend(&head);
 	return head.at.y + chart->text_size;
@@ -360,12 +361,12 @@ static double add_head(const struct chart *chart, enum brevity brevity, bool dra
 /* All that is to be said, or so much that the panels keep half of the sheet. */
 static double draw_head(const struct chart *chart)
 {
-	enum brevity brevity = HEAD_FULL;
+	enum head_size head_size = HEAD_FULL;
 
-	while (brevity + 1 < N_BREVITIES &&
-		add_head(chart, brevity, false) > chart->options->height / 2)
-		brevity++;
-	return add_head(chart, brevity, true);
+	while (head_size + 1 < N_HEAD_SIZES &&
+		add_head(chart, head_size, false) > chart->options->height / 2)
+		head_size++;
+	return add_head(chart, head_size, true);
 }
 
 /* --- Axes. */
@@ -388,12 +389,12 @@ static void draw_y_axis(
 			snprintf(label, sizeof(label), "%.*f", ticks.decimals, value);
 			canvas_draw_text(chart->canvas,
 				(struct point){ panel->x - 5, y + chart->text_size * 0.35 },
-				CANVAS_RIGHT, chart->text_size, false, pale_ink, label);
+				CANVAS_RIGHT, chart->text_size, false, medium_gray, label);
 		}
 	}
 	canvas_draw_text_upwards(chart->canvas,
 		(struct point){ MARGIN + chart->text_size * 0.6, panel->y + panel->height / 2 },
-		CANVAS_CENTER, chart->text_size, ink, unit);
+		CANVAS_CENTER, chart->text_size, dark_gray, unit);
 }
 
 static void draw_x_axis(const struct chart *chart, const struct panel *lowest)
@@ -413,12 +414,12 @@ static void draw_x_axis(const struct chart *chart, const struct panel *lowest)
 			snprintf(label, sizeof(label), "%.0f", run);
 			canvas_draw_text(chart->canvas,
 				(struct point){ x_of_run(chart, run), bottom + size * 1.3 },
-				CANVAS_CENTER, size, false, pale_ink, label);
+				CANVAS_CENTER, size, false, medium_gray, label);
 		}
 	}
 	canvas_draw_text(chart->canvas,
 		(struct point){ chart->main.x + chart->main.width / 2, bottom + size * 2.7 },
-		CANVAS_CENTER, size, false, ink, chart->options->what);
+		CANVAS_CENTER, size, false, dark_gray, chart->options->what);
 }
 
 static void draw_warmup_zone(const struct chart *chart)
@@ -432,12 +433,12 @@ static void draw_warmup_zone(const struct chart *chart)
 	if (x - panel->x > chart->text_size * 6)
 		canvas_draw_text(chart->canvas,
 			(struct point){ (panel->x + x) / 2, panel->y + chart->text_size * 1.2 },
-			CANVAS_CENTER, chart->text_size, false, pale_ink, "warm-up");
+			CANVAS_CENTER, chart->text_size, false, medium_gray, "warm-up");
 }
 
 /* --- Samples. */
 
-static void keep_spot(struct chart *chart, struct point at, size_t series, size_t index)
+static void add_spot(struct chart *chart, struct point at, size_t series, size_t index)
 {
 	if (chart->spots)
 		chart->spots[chart->n_spots++] =
@@ -461,7 +462,7 @@ static void draw_each_sample(struct chart *chart, size_t s, double radius)
 				with_alpha(palette[s], chart->n_series > 1 ? 0.75 : 0.85));
 		if (flagged && i >= series->n_warmups)
 			canvas_draw_circle(chart->canvas, at, radius + 1.7, 1.3, vermilion);
-		keep_spot(chart, at, s, i);
+		add_spot(chart, at, s, i);
 	}
 }
 
@@ -499,8 +500,8 @@ static int draw_columns(struct chart *chart, size_t s)
 			flagged = series->flags[i] != 0;
 		if (flagged)
 			canvas_fill_rectangle(chart->canvas, x,
-				chart->main.y + chart->main.height - RUG, MAX(width, 1.0), RUG,
-				vermilion);
+				chart->main.y + chart->main.height - MARK_HEIGHT, MAX(width, 1.0),
+				MARK_HEIGHT, vermilion);
 	}
 	return 0;
 }
@@ -537,7 +538,7 @@ static void draw_levels(const struct chart *chart, size_t s)
 	const struct panel *panel = &chart->main;
 	const struct level whole = { 0, n_counted(series), chart->stats[s].median };
 	const struct level *items = &whole;
-	struct color color = chart->n_series > 1 ? palette[s] : ink;
+	struct color color = chart->n_series > 1 ? palette[s] : dark_gray;
 	double end = panel->x;
 	size_t n = 1;
 
@@ -552,11 +553,11 @@ static void draw_levels(const struct chart *chart, size_t s)
 		char change[UNITS_TEXT_SIZE], label[128];
 
 		canvas_draw_line(chart->canvas, (struct point){ from, y }, (struct point){ to, y },
-			1.2, n > 1 ? 0 : 4, with_alpha(ink, 0.75));
+			1.2, n > 1 ? 0 : 4, with_alpha(dark_gray, 0.75));
 		if (i == 0)
 			continue;
 		canvas_draw_line(chart->canvas, (struct point){ from, panel->y },
-			(struct point){ from, panel->y + panel->height }, 1, 3, pale_ink);
+			(struct point){ from, panel->y + panel->height }, 1, 3, medium_gray);
 		units_format_change(items[i].median / items[i - 1].median - 1, change);
 		snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what,
 			items[i].first + 1, change);
@@ -589,7 +590,8 @@ static void draw_beyond(struct chart *chart)
 			x = x_of_run(chart, run_number(series, i));
 			y = above ? panel->y : panel->y + panel->height;
 			canvas_draw_line(chart->canvas, (struct point){ x, y },
-				(struct point){ x, above ? y + RUG : y - RUG }, 1.6, 0, palette[s]);
+				(struct point){ x, above ? y + MARK_HEIGHT : y - MARK_HEIGHT }, 1.6,
+				0, palette[s]);
 		}
 	}
 	for (size_t above = 0; above < 2; above++) {
@@ -602,9 +604,9 @@ static void draw_beyond(struct chart *chart)
 			above ? "above" : "below", above ? "up" : "down", value);
 		canvas_draw_text(chart->canvas,
 			(struct point){ panel->x + panel->width - 6,
-				above ? panel->y + RUG + chart->text_size
-				      : panel->y + panel->height - RUG - 3 },
-			CANVAS_RIGHT, chart->text_size, false, ink, label);
+				above ? panel->y + MARK_HEIGHT + chart->text_size
+				      : panel->y + panel->height - MARK_HEIGHT - 3 },
+			CANVAS_RIGHT, chart->text_size, false, dark_gray, label);
 	}
 }
 

@@ -89,7 +89,7 @@ static int pair_file(struct pairs *pairs, size_t file)
 }
 
 /* Within one file: programs that were run in turn, with the first of them. */
-static int pair_rivals(struct pairs *pairs)
+static int pair_interleaved(struct pairs *pairs)
 {
 	const struct suite *suite = pairs->reports->suites[0];
 	int r = 0;
@@ -127,7 +127,7 @@ static int make_pairs(struct pairs *pairs)
 			return -ENOMEM;
 	}
 	if (pairs->reports->n == 1)
-		r = pair_rivals(pairs);
+		r = pair_interleaved(pairs);
 	for (size_t i = 1; r >= 0 && i < pairs->reports->n; i++)
 		r = pair_file(pairs, i);
 	if (r < 0)

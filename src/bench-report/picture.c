@@ -45,13 +45,14 @@ static const char *find_string(const struct benchmark *benchmark, const char *na
 static bool belong_together(
 	const struct curve *a, const char *file, const struct benchmark *benchmark)
 {
-	const char *rivals = find_string(a->benchmark, "quiesce_interleaved");
-	const char *its_rivals = find_string(benchmark, "quiesce_interleaved");
+	const char *interleaved = find_string(a->benchmark, "quiesce_interleaved");
+	const char *other_interleaved = find_string(benchmark, "quiesce_interleaved");
 
 	if (a->benchmark->unit != benchmark->unit)
 		return false;
 	return metadata_equal_strings(a->benchmark->name, benchmark->name) ||
-		(rivals && its_rivals && a->file == file && strcmp(rivals, its_rivals) == 0);
+		(interleaved && other_interleaved && a->file == file &&
+			strcmp(interleaved, other_interleaved) == 0);
 }
 
 int pictures_add(struct pictures *pictures, const char *file, const struct benchmark *benchmark)
@@ -107,9 +108,9 @@ static char *curve_name(const struct picture *picture, const struct curve *curve
 static char *picture_title(const struct picture *picture)
 {
 	const struct benchmark *first = picture->curves[0].benchmark;
-	const char *rivals = find_string(first, "quiesce_interleaved");
+	const char *interleaved = find_string(first, "quiesce_interleaved");
 
-	return strdup(picture->n > 1 && rivals ? rivals : first->name);
+	return strdup(picture->n > 1 && interleaved ? interleaved : first->name);
 }
 
 /* The machine, of which the first file tells. */

@@ -48,7 +48,7 @@ static void describe_how(const struct options *options, struct facts *facts)
 }
 
 /* The names of all, the one that the others are compared with in front. */
-static int describe_rivals(const struct options *options, struct facts *facts)
+static int describe_interleaved(const struct options *options, struct facts *facts)
 {
 	_cleanup_text_ struct text t = { 0 };
 
@@ -73,7 +73,7 @@ int describe_setup(const struct options *options, const struct command *command,
 		return -ENOMEM;
 	facts_set_string(facts, "name", command->name);
 	facts_set_string(facts, "command", words);
-	r = describe_rivals(options, facts);
+	r = describe_interleaved(options, facts);
 	if (r < 0)
 		return r;
 	facts_set_integer(facts, "loops", 1);

@@ -26,7 +26,7 @@ enum {
 	LONGEST_PAUSE_MS = 2000,
 };
 
-static void say_closed(int error)
+static void say_not_connected(int error)
 {
 	const struct passwd *user = getpwuid(getuid());
 
@@ -42,7 +42,7 @@ static void say_closed(int error)
 			TARGET_JOIN_SOCKET);
 }
 
-static int open_door(void)
+static int connect_to_server(void)
 {
 	const struct timeval timeout = { .tv_sec = ANSWER_SECONDS };
 	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = TARGET_JOIN_SOCKET };
@@ -109,11 +109,11 @@ static int enter_cgroup(const char *path)
  * many of a user's wait as may (benchmark-join(8)), and what a server that was killed leaves. */
 static int ask(char *line, size_t size)
 {
-	_cleanup_close_ int fd = open_door();
+	_cleanup_close_ int fd = connect_to_server();
 	int r;
 
 	if (fd < 0) {
-		say_closed(fd);
+		say_not_connected(fd);
 		return fd;
 	}
 	r = read_answer(fd, line, size);

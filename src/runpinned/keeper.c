@@ -113,7 +113,7 @@ static void take_signals(const struct keeper *k, pid_t launcher, int64_t *kill_a
 }
 
 /* Until the launcher has ended, or waiting for that is not possible. */
-static void keep(const struct keeper *k, pid_t launcher)
+static void serve(const struct keeper *k, pid_t launcher)
 {
 	struct pollfd fds[] = {
 		{ .fd = k->signals, .events = POLLIN },
@@ -137,7 +137,7 @@ static void keep(const struct keeper *k, pid_t launcher)
 	}
 }
 
-void keeper_live(const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping)
+void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping)
 {
 	struct keeper k = *keeper;
 	sigset_t all;
@@ -151,7 +151,7 @@ void keeper_live(const struct keeper *keeper, pid_t launcher, const struct cpuma
 		(void)cpumask_bind_self(housekeeping);
 	if (close_others(&k) < 0)
 		kill(launcher, SIGKILL);
-	keep(&k, launcher);
+	serve(&k, launcher);
 	/* The launcher, too, where it lives. */
 	_exit(orphans_end(0) < 0 ? 127 : 0);
 }

@@ -34,7 +34,7 @@ struct keeper {
  * failure, for it is to end then. */
 int keeper_prepare(pid_t runpinned, struct keeper *ret);
 /* The rest of its life, once it has forked the launcher. Closes all other descriptors. */
-__attribute__((noreturn)) void keeper_live(
+__attribute__((noreturn)) void keeper_run(
 	const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping);
 
 #endif

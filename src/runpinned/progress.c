@@ -22,7 +22,7 @@ void progress_begin(struct progress *progress, bool wanted)
 	};
 }
 
-static void format_left(char *buf, size_t size, double seconds)
+static void format_remaining(char *buf, size_t size, double seconds)
 {
 	if (seconds < 1)
 		buf[0] = '\0';
@@ -36,7 +36,7 @@ static void format_left(char *buf, size_t size, double seconds)
 
 void progress_draw(struct progress *progress, uint64_t done, uint64_t total, const char *note)
 {
-	char bar[BAR_MAX + 1], line[256], left[32] = "";
+	char bar[BAR_MAX + 1], line[256], remaining[32] = "";
 	unsigned width, filled;
 	int64_t now;
 	int n;
@@ -53,11 +53,11 @@ void progress_draw(struct progress *progress, uint64_t done, uint64_t total, con
 	memset(bar, '#', filled);
 	bar[BAR_MAX] = '\0';
 	if (done > 0)
-		format_left(left, sizeof(left),
+		format_remaining(remaining, sizeof(remaining),
 			(double)(now - progress->began_ns) / 1e9 / (double)done *
 				(double)(total - done));
 	n = snprintf(line, sizeof(line), "[%s] %llu/%llu  %s  %s", bar, (unsigned long long)done,
-		(unsigned long long)total, note, left);
+		(unsigned long long)total, note, remaining);
 	/* A line that wraps cannot be redrawn in place. */
 	n = MIN(n, (int)MIN((size_t)width - 1, sizeof(line) - 1));
 	fprintf(stderr, "\r%.*s\x1b[K", n, line);

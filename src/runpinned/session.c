@@ -167,7 +167,7 @@ __attribute__((noreturn)) static void exit_with(int socket, enum launch_step ste
 }
 
 /* What the two processes of a session are made with. */
-struct birth {
+struct start {
 	const char *launcher; /* path */
 	const struct session_plan *plan;
 	const struct session *session;
@@ -177,9 +177,9 @@ struct birth {
 
 /* In the forked child: the launcher's standard streams are those of all its children. */
 __attribute__((noreturn)) static void become_launcher(
-	const struct birth *birth, const struct keeper *keeper)
+	const struct start *start, const struct keeper *keeper)
 {
-	const struct session *session = birth->session;
+	const struct session *session = start->session;
 	char socket_text[16], plan_text[16], runlog_text[16], keeper_text[16];
 	char *const argv[] = { (char *)"runpinned-launcher", (char *)"--serve", socket_text,
 		plan_text, runlog_text, keeper_text, NULL };
@@ -192,22 +192,22 @@ __attribute__((noreturn)) static void become_launcher(
 	if (session->stderr_fd >= 0 &&
 		(dup2(null_fd, STDOUT_FILENO) < 0 || dup2(session->stderr_fd, STDERR_FILENO) < 0))
 		_exit(127);
-	fcntl(birth->socket, F_SETFD, 0);
-	fcntl(birth->plan_fd, F_SETFD, 0);
+	fcntl(start->socket, F_SETFD, 0);
+	fcntl(start->plan_fd, F_SETFD, 0);
 	fcntl(session->runlog_fd, F_SETFD, 0);
 	fcntl(keeper->launcher, F_SETFD, 0);
 	/* By the number that the plan names, through the launcher to its children. */
 	fcntl(session->values_fd, F_SETFD, 0);
-	snprintf(socket_text, sizeof(socket_text), "%d", birth->socket);
-	snprintf(plan_text, sizeof(plan_text), "%d", birth->plan_fd);
+	snprintf(socket_text, sizeof(socket_text), "%d", start->socket);
+	snprintf(plan_text, sizeof(plan_text), "%d", start->plan_fd);
 	snprintf(runlog_text, sizeof(runlog_text), "%d", session->runlog_fd);
 	snprintf(keeper_text, sizeof(keeper_text), "%d", keeper->launcher);
-	execve(birth->launcher, argv, env);
+	execve(start->launcher, argv, env);
 	_exit(127);
 }
 
 /* In the forked child: the keeper forks the launcher in turn. */
-__attribute__((noreturn)) static void become_keeper(const struct birth *birth, pid_t runpinned)
+__attribute__((noreturn)) static void become_keeper(const struct start *start, pid_t runpinned)
 {
 	pid_t self = getpid(), launcher;
 	struct keeper keeper;
@@ -215,21 +215,21 @@ __attribute__((noreturn)) static void become_keeper(const struct birth *birth, p
 
 	r = keeper_prepare(runpinned, &keeper);
 	if (r < 0)
-		exit_with(birth->socket, LAUNCH_STEP_SETUP, r);
+		exit_with(start->socket, LAUNCH_STEP_SETUP, r);
 	launcher = fork();
 	if (launcher < 0)
-		exit_with(birth->socket, LAUNCH_STEP_SETUP, -errno);
+		exit_with(start->socket, LAUNCH_STEP_SETUP, -errno);
 	if (launcher > 0)
-		keeper_live(&keeper, launcher, birth->plan->housekeeping);
+		keeper_run(&keeper, launcher, start->plan->housekeeping);
 	signal(SIGCHLD, keeper.caller_chld);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		_exit(127);
 	/* While standard error is still ours. */
-	r = birth->plan->join ? join_target() : 0;
+	r = start->plan->join ? join_target() : 0;
 	if (r < 0)
-		exit_with(birth->socket, LAUNCH_STEP_JOIN, r);
-	become_launcher(birth, &keeper);
+		exit_with(start->socket, LAUNCH_STEP_JOIN, r);
+	become_launcher(start, &keeper);
 }
 
 /* The child's standard error: a file in memory, which costs the child no reader that wakes up. */
@@ -277,9 +277,9 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	struct launch_report *ret_report)
 {
 	_cleanup_free_ char *launcher = NULL, *floor = NULL;
-	_cleanup_close_ int plan_fd = -EBADF, theirs = -EBADF;
+	_cleanup_close_ int plan_fd = -EBADF, launcher_socket = -EBADF;
 	_cleanup_(session) struct session *session = NULL;
-	struct birth birth = { .plan = plan };
+	struct start start = { .plan = plan };
 	pid_t self = getpid();
 	int sockets[2], r;
 
@@ -318,19 +318,19 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
 	session->socket = sockets[0];
-	theirs = sockets[1];
+	launcher_socket = sockets[1];
 
-	birth.launcher = launcher;
-	birth.session = session;
-	birth.plan_fd = plan_fd;
-	birth.socket = theirs;
+	start.launcher = launcher;
+	start.session = session;
+	start.plan_fd = plan_fd;
+	start.socket = launcher_socket;
 	session->keeper = fork();
 	if (session->keeper < 0)
 		return -errno;
 	if (session->keeper == 0)
-		become_keeper(&birth, self);
+		become_keeper(&start, self);
 	/* Ours must go, or a dead launcher would not be noticed. */
-	close(TAKE_FD(theirs));
+	close(TAKE_FD(launcher_socket));
 
 	r = receive_first_report(session, stop, ret_report);
 	if (r < 0)

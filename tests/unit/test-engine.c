@@ -1126,7 +1126,7 @@ static int find_narrowed(
 	return knob_plan_add(plan, 0, KNOB_WORD, "var:thread", "all", NULL, "thread");
 }
 
-static void test_cut_by_kernel(_unused_ void **state)
+static void test_narrowed_by_kernel(_unused_ void **state)
 {
 	struct engine engine = engine_plain;
 	struct knob_plan plan = { 0 };
@@ -1159,7 +1159,7 @@ static void come_back(_unused_ const char *name, _unused_ const char *value)
 }
 
 /* A CPU that comes back in the middle of restore has been missed by threads all the same. */
-static void test_cut_and_back(_unused_ void **state)
+static void test_narrowed_then_online(_unused_ void **state)
 {
 	struct engine engine = engine_plain;
 	struct knob_plan plan = { 0 };
@@ -1191,7 +1191,7 @@ static void go_away(_unused_ const char *name, _unused_ const char *value)
 
 /* A CPU goes offline in the middle of an apply that fails, and threads lose it while that is
  * undone. */
-static void test_cut_by_undoing(_unused_ void **state)
+static void test_narrowed_while_undoing(_unused_ void **state)
 {
 	struct engine engine = engine_plain;
 	struct knob_plan plan = { 0 };
@@ -1717,9 +1717,9 @@ int main(void)
 		TEST_CPUS(test_hidden_offline_cpu_rolled_back),
 		TEST_CPUS(test_apply_over_waiting),
 		TEST_CPUS(test_waiting_is_over),
-		TEST_CPUS(test_cut_by_kernel),
-		TEST_CPUS(test_cut_and_back),
-		TEST_CPUS(test_cut_by_undoing),
+		TEST_CPUS(test_narrowed_by_kernel),
+		TEST_CPUS(test_narrowed_then_online),
+		TEST_CPUS(test_narrowed_while_undoing),
 		TEST(test_restore_again),
 		TEST(test_no_journal_no_write),
 		TEST(test_no_journal_over_one),
