@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One of the programs that are measured: often there is but one. Several run in turn, each from a
- * launcher of its own, and each becomes a benchmark of the result.
+ * The programs that are measured. Most often there is only one. Several programs run in turn: each
+ * is started by a launcher of its own, and each becomes one benchmark of the result.
  */
 #ifndef QUIESCE_RUNPINNED_COMMAND_H
 #define QUIESCE_RUNPINNED_COMMAND_H
@@ -18,11 +18,11 @@
 #include "runpinned/session.h"
 
 struct command {
-	const char *name;  /* of the benchmark */
-	char *const *argv; /* as it was given */
+	const char *name;  /* the name of the benchmark */
+	char *const *argv; /* as the user gave it */
 	char *program;	   /* the file that is executed */
 	struct session *session;
-	struct measurement *measurement; /* NULL until measure() made it */
+	struct measurement *measurement; /* NULL until measure() has created it */
 	struct facts facts;
 };
 
@@ -31,10 +31,10 @@ struct commands {
 	size_t n;
 };
 
-/* Finds the programs. Says what is wrong and returns a negative errno. */
+/* Finds the program file of each command. Says what is wrong and returns a negative errno. */
 int commands_resolve(const struct options *options, struct commands *ret);
-/* Starts a launcher for each, which reads what `evidence` wants; that may be NULL. Says what is
- * wrong and returns a negative errno. */
+/* Starts one launcher for each command. The launchers read the files that `evidence` needs;
+ * `evidence` may be NULL. Says what is wrong and returns a negative errno. */
 int commands_start(struct commands *commands, const struct options *options,
 	const struct place *place, const struct counting *counting,
 	const struct evidence_reader *evidence, struct stop *stop);

@@ -13,7 +13,8 @@
 #include "runpinned/ranking.h"
 #include "runpinned/report.h"
 
-/* By the clock of the values, and from both sides of the runs. */
+/* The time of the empty program, by the clock of the values: the mean of the measurements before
+ * and after the runs. */
 static double floor_seconds(const struct measurement *m)
 {
 	bool kernel = m->series->clock == WINDOW_KERNEL;
@@ -23,7 +24,8 @@ static double floor_seconds(const struct measurement *m)
 	return isfinite(after) ? (before + after) / 2 : before;
 }
 
-/* One clock for all: a difference between two clocks is none between two programs. */
+/* All series get the same clock, because the difference between two clocks would look like a
+ * difference between two programs. */
 static void settle_clocks(struct commands *commands, const struct save *save)
 {
 	bool user = save_wants_user_clock(save);
@@ -53,7 +55,7 @@ static int describe_one(struct command *command, const struct place *place,
 	r = describe_changes(place, &command->facts, &changes);
 	if (r < 0)
 		return r;
-	/* Of the machine, and so the same for all. */
+	/* This is about the machine, so it is the same for all commands. */
 	if (is_first && *changes)
 		say("warning: the machine was changed meanwhile: %s", changes);
 	return 0;
@@ -94,13 +96,14 @@ static void report_one(const struct options *options, const struct place *place,
 			m->n_runs);
 }
 
-/* Runs are worth a file, and so are warm-ups when nothing was to come behind them. */
+/* A result with runs is saved. One with warm-ups only is saved when the user asked for no more than
+ * that. */
 static bool is_worth_saving(const struct measurement *m)
 {
 	return m->n_runs > 0 || (m->n_warmups > 0 && m->end == MEASURE_COMPLETE);
 }
 
-/* What goes into the result, and what is reported behind its program: growing. */
+/* The benchmarks of the result; the array grows. */
 struct parts {
 	struct document_part *items;
 	size_t n;
@@ -119,7 +122,7 @@ static int parts_add(struct parts *parts, const struct series *series, const str
 	return 0;
 }
 
-/* Is there a benchmark of that name already? A result file has each name once. */
+/* Whether there already is a benchmark of that name. Names in a result file must be unique. */
 static bool is_taken(const struct parts *parts, const char *name)
 {
 	for (size_t i = 0; i < parts->n; i++) {
@@ -131,8 +134,8 @@ static bool is_taken(const struct parts *parts, const char *name)
 	return false;
 }
 
-/* What the program measured itself, each a benchmark of its own, named after the program, too,
- * where names would not do otherwise. */
+/* Each name of the program values becomes a benchmark of its own. The program's name is put in
+ * front where the name alone would not be unique. */
 static int conclude_progvalues(const struct options *options, const struct place *place,
 	struct command *command, FILE *stream, struct parts *parts)
 {
@@ -165,7 +168,7 @@ int conclude(const struct options *options, const struct place *place, struct co
 	struct parts parts = { 0 };
 	_cleanup_free_ struct document_part *items = NULL;
 	_cleanup_free_ char *saved = NULL;
-	/* With --json, standard output is for a program. */
+	/* With --json, standard output is for the JSON text alone. */
 	FILE *stream = options->json ? stderr : stdout;
 	int r = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What becomes of the runs: report and files. */
+/* What is done after the last run: the report is printed and the files are written. */
 #ifndef QUIESCE_RUNPINNED_CONCLUDE_H
 #define QUIESCE_RUNPINNED_CONCLUDE_H
 
@@ -9,8 +9,8 @@
 #include "runpinned/place.h"
 #include "runpinned/save.h"
 
-/* Reports on what was measured, and writes it down. evidence may be NULL. Says what is wrong, and
- * returns a negative errno, when something could not be written. */
+/* Prints the report about the measurement and writes the result files. evidence may be NULL. Says
+ * what is wrong, and returns a negative errno, when something could not be written. */
 int conclude(const struct options *options, const struct place *place, struct commands *commands,
 	const struct evidence_reader *evidence, struct save *save);
 

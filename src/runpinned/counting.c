@@ -10,7 +10,8 @@
 #include "machine/counter.h"
 #include "runpinned/counting.h"
 
-/* Adds an event of our own, where it can be had; its place among the counters, else -1. */
+/* Adds an event that is evidence, if this machine can count it. Returns its index in attrs,
+ * otherwise -1. */
 static int add_own(struct counting *counting, int cpu, const char *name)
 {
 	_cleanup_free_ char *why = NULL, *why_not = NULL;
@@ -28,7 +29,8 @@ static void add_evidence(struct counting *counting, int cpu)
 {
 	counting->task_clock = add_own(counting, cpu, "task-clock");
 	counting->migrations = add_own(counting, cpu, "cpu-migrations");
-	/* The frequency as it was: all three, or none is of use. */
+	/* The frequency is computed from all three of them, so one without the others is of no
+	 * use. */
 	counting->aperf = add_own(counting, cpu, "msr/aperf/");
 	if (counting->aperf < 0)
 		return;
@@ -36,7 +38,7 @@ static void add_evidence(struct counting *counting, int cpu)
 	counting->tsc = add_own(counting, cpu, "msr/tsc/");
 }
 
-/* One event of -e: 0 also when it cannot be counted here, which is said. */
+/* Adds one event of -e. Returns 0 also when it cannot be counted here, after saying so. */
 static int add_event(struct counting *counting, int cpu, const char *name)
 {
 	_cleanup_free_ char *why = NULL;
@@ -61,7 +63,8 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 			LAUNCH_MAX_COUNTERS - (int)counting->first_event);
 		return -EINVAL;
 	}
-	/* As perf marks it, where the name does not say so already. */
+	/* Mark events that are counted in user space only, as perf does, unless the name already
+	 * says so. */
 	if (asprintf(&counting->event_names[counting->n_events], "%s%s", name,
 		    counter_is_user_only(&attr) && !strchr(name, ':') ? ":u" : "") < 0) {
 		counting->event_names[counting->n_events] = NULL;
@@ -115,7 +118,8 @@ void counting_free(struct counting *counting)
 	free(counting);
 }
 
-/* The count of a whole run; NAN when there is none. */
+/* The count for the whole run, scaled up if it was counted in a part of it only; NAN if never
+ * counted. */
 static double scaled(const struct launch_counter *counter)
 {
 	if (counter->running_ns == 0)
@@ -145,8 +149,9 @@ void counting_fill_evidence(const struct counting *counting, const struct launch
 		evidence->task_clock_ns = (int64_t)task_clock;
 	if (isfinite(migrations))
 		evidence->migrations = (int32_t)MIN(migrations, (double)INT32_MAX);
-	/* APERF counts at the CPU's frequency and MPERF at that of the TSC, both only while the CPU
-	 * is not idle (Intel SDM 14.2); the TSC's own frequency is its count by the time. */
+	/* APERF counts at the CPU's actual frequency and MPERF at that of the TSC, both only while
+	 * the CPU is not idle (Intel SDM 14.2). The frequency of the TSC is its count divided by
+	 * the time. */
 	if (isfinite(aperf) && isfinite(tsc) && mperf > 0 &&
 		report->counters[counting->tsc].running_ns > 0)
 		evidence->frequency_khz = (int64_t)(aperf / mperf * tsc /

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is counted in each run: the events that were asked for, and those that are evidence where
- * this machine lets us have them (task-clock, migrations, APERF and MPERF).
+ * The hardware and software events that are counted in each run: those that the user asked for
+ * (-e), and those that are evidence and that this machine can count (task-clock, migrations, APERF,
+ * MPERF and the TSC).
  */
 #ifndef QUIESCE_RUNPINNED_COUNTING_H
 #define QUIESCE_RUNPINNED_COUNTING_H
@@ -18,32 +19,34 @@
 struct counting {
 	struct perf_event_attr attrs[LAUNCH_MAX_COUNTERS];
 	size_t n;
-	/* Index into attrs of what is counted as evidence, -1 where it is not. */
+	/* The index in attrs of each event that is counted as evidence; -1 when it is not
+	 * counted. */
 	int task_clock;
 	int migrations;
 	int aperf;
 	int mperf;
 	int tsc;
-	/* The events that were asked for: attrs[first_event + i] is event_names[i]. */
+	/* The events that the user asked for: attrs[first_event + i] is event_names[i]. */
 	size_t first_event;
 	size_t n_events;
 	char **event_names; /* NULL-terminated */
 };
 
 /*
- * Resolves the list of -e (NULL for none). An unknown name is said and is -EINVAL; what this
- * machine or this user cannot count is said once and left out. `cpu` is one that the program runs
- * on: machines with two kinds of cores count with two PMUs. with_evidence adds our own.
+ * Resolves the list of -e (NULL: no list). Says when a name is unknown and returns -EINVAL. An
+ * event that this machine or this user cannot count is said once and left out. `cpu` is one of the
+ * CPUs that the program runs on: a machine with two kinds of cores has a PMU for each kind.
+ * with_evidence adds the events that are evidence.
  */
 int counting_open(const char *events, int cpu, bool with_evidence, struct counting **ret);
 void counting_free(struct counting *counting);
 DEFINE_CLEANUP(counting, counting_free);
 
-/* Fills the evidence that stands in the counters. */
+/* Fills in those fields of the evidence that are counted by events. */
 void counting_fill_evidence(const struct counting *counting, const struct launch_report *report,
 	struct evidence *evidence);
-/* The counts of the events that were asked for, n_events doubles: scaled where the kernel had to
- * share the hardware's counters, NAN where it never got to count. */
+/* The counts of the events that the user asked for, as n_events doubles. A count is scaled when the
+ * kernel let several events share a hardware counter, and NAN when the event was never counted. */
 void counting_read_events(
 	const struct counting *counting, const struct launch_report *report, double *ret);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One benchmark a CPU: flock(2) on the CPU's own directory in sysfs, /sys/devices/system/cpu/cpuN.
+ * At most one benchmark runs on a CPU: flock(2) on the CPU's own directory in sysfs,
+ * /sys/devices/system/cpu/cpuN.
  *
- * Everybody can open that directory and nobody can replace it, so there is no lock file to create,
- * to clean up or to be tricked with, and the kernel lets go of the lock when its holder dies in
- * any way. It is advisory, and as far-reaching as the sysfs mount: a container with a network
- * namespace of its own has a sysfs of its own.
+ * Every user can open that directory and nobody can replace it, so there is no lock file that must
+ * be created or removed, or that somebody could replace with a link. The kernel releases the lock
+ * when the process that holds it ends, for whatever reason. The lock is advisory, and it is seen by
+ * all who use the same sysfs mount: a container with its own network namespace has its own sysfs.
  */
 #ifndef QUIESCE_RUNPINNED_CPULOCK_H
 #define QUIESCE_RUNPINNED_CPULOCK_H
@@ -17,8 +18,8 @@
 struct cpulock;
 
 /*
- * Takes all CPUs of the set, or none. -EAGAIN when one of them is taken, with *ret_holder saying
- * which and by whom.
+ * Locks all CPUs of the set, or none. -EAGAIN when another process has locked one of them;
+ * *ret_holder then says which CPU and which process.
  */
 int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuholder *ret_holder);
 void cpulock_free(struct cpulock *lock);

@@ -16,7 +16,7 @@ static void describe_how(const struct options *options, struct facts *facts)
 		facts_set_integer(facts, "quiesce_max_runs", options->max_runs);
 	}
 	if (options->no_aslr) {
-		/* pyperf's key and words: it is what the program met. */
+		/* pyperf's key and words: they describe what the program finds. */
 		facts_set_string(facts, "aslr", "No randomization");
 		facts_set_string(facts, "quiesce_aslr", "off (--no-aslr)");
 	}
@@ -47,7 +47,7 @@ static void describe_how(const struct options *options, struct facts *facts)
 	}
 }
 
-/* The names of all, the one that the others are compared with in front. */
+/* The names of all programs. The first is the one that the others are compared with. */
 static int describe_interleaved(const struct options *options, struct facts *facts)
 {
 	_cleanup_text_ struct text t = { 0 };
@@ -93,7 +93,8 @@ int describe_setup(const struct options *options, const struct command *command,
 	return facts->failed ? -ENOMEM : 0;
 }
 
-/* Frequencies and load once more: what a benchmark itself did to them shows in the difference. */
+/* Reads frequencies and load once more: the difference from the values at the start shows what the
+ * benchmark itself has changed. */
 static int describe_moved(const struct place *place, struct facts *facts)
 {
 	static const char *const names[] = { "load_avg_1min", "runnable_threads", "cpu_freq" };
@@ -161,7 +162,7 @@ int describe_changes(const struct place *place, struct facts *facts, char **ret_
 	for (size_t i = 0; r == 0 && i < now.n; i++) {
 		const struct fact *after = &now.items[i], *before = facts_find(facts, after->name);
 
-		/* `aslr` is what the program meets, which --no-aslr decides. */
+		/* `aslr` is what the program finds, which --no-aslr decides. */
 		if (after->type != FACT_STRING || strcmp(after->name, "aslr") == 0)
 			continue;
 		if (before && strcmp(before->string, after->string) == 0)

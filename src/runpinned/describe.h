@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the result file says of the measurement as a whole. */
+/* The metadata in the result file that describe the whole measurement. */
 #ifndef QUIESCE_RUNPINNED_DESCRIBE_H
 #define QUIESCE_RUNPINNED_DESCRIBE_H
 
@@ -10,16 +10,18 @@
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 
-/* What is known before the first run: the machine, the program, how it is run. 0 or -ENOMEM. */
+/* The metadata that are known before the first run: the machine, the program, and the options. 0 or
+ * -ENOMEM. */
 int describe_setup(const struct options *options, const struct command *command,
 	const struct place *place, struct facts *facts);
-/* What is known after the last: the floor, what ended it, what moved. */
+/* The metadata that are known after the last run: the time of the empty program, why the
+ * measurement ended, and how frequency and load have changed. 0 or -ENOMEM. */
 int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
 	const struct place *place, struct facts *facts);
 /*
- * What of the machine is not as it was at the setup: somebody changed a governor, the kernel gave
- * up a clock source. Goes into `facts` as quiesce_changed, and into *ret_text (malloc'd, "" if
- * nothing did) for a person.
+ * Which settings of the machine differ from those that describe_setup() found: for example,
+ * somebody changed a governor, or the kernel stopped using a clock source. The list goes into
+ * `facts` as quiesce_changed, and into *ret_text for a person (malloc'd, "" when nothing changed).
  */
 int describe_changes(const struct place *place, struct facts *facts, char **ret_text);
 

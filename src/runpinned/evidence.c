@@ -21,19 +21,21 @@
 _Static_assert(EVIDENCE_N_SOFTIRQS == PROCSTAT_N_SOFTIRQS, "one place for each kind");
 
 enum {
-	/* A reading younger than this serves as the one before the next run: what a person's
-	 * machine does to a CPU in that time is less than what another reading would cost. */
+	/* A reading that is not older than this also serves as the reading before the next run.
+	 * What a desktop machine does on a CPU in that time is less than what taking another
+	 * reading costs. */
 	REUSE_NS = 1000 * 1000,
 	SENSOR_EVERY_NS = 1000 * 1000 * 1000,
-	/* For sensors without limits of their own: where desktop and server CPUs begin to throttle,
-	 * less five degrees. */
+	/* For sensors that have no limits of their own: about where the CPUs of desktops and
+	 * servers begin to throttle, minus five degrees. */
 	HOT_DEFAULT = 90,
 	HOT_BELOW_CRITICAL = 5,
 };
 
-/* Counters since boot. What could not be read is not valid, and so no evidence. */
+/* Counters since boot. A counter that could not be read is not valid, and there is no evidence from
+ * it. */
 struct reading {
-	int64_t at_ns; /* when it had been taken apart, which for a large machine takes a while */
+	int64_t at_ns; /* when it was parsed, which takes some time for a large machine */
 	bool interrupts_valid;
 	bool times_valid;
 	bool softirqs_valid;
@@ -43,7 +45,7 @@ struct reading {
 	struct throttle_counts throttle;
 };
 
-/* The files of a reading. Those of throttle counts and frequencies follow these. */
+/* The first files of a reading. The files of throttle counts and of frequencies follow them. */
 enum {
 	FILE_STAT,
 	FILE_INTERRUPTS,
@@ -55,15 +57,15 @@ enum {
 struct evidence_reader {
 	struct interrupts *interrupts;
 	struct procstat *procstat;
-	struct throttle *throttle; /* NULL where there are no such counters */
+	struct throttle *throttle; /* NULL when there are no such counters */
 	struct thermal *thermal;
-	char *sensor; /* chip and label of the temperature */
-	double hot;   /* as of evidence_hot() */
+	char *sensor; /* chip and label of the temperature sensor */
+	double hot;   /* what evidence_hot() returns */
 	int first_cpu;
 
-	struct session_file *files; /* their paths are ours */
+	struct session_file *files; /* the paths are allocated here */
 	size_t n_files;
-	size_t first_throttle; /* among the files */
+	size_t first_throttle; /* index in `files` */
 	size_t first_frequency;
 
 	struct reading last;
@@ -151,8 +153,8 @@ static int add_frequencies(struct evidence_reader *reader, const struct cpumask 
 	reader->first_frequency = reader->n_files;
 	cpumask_for_each (cpu, cpus) {
 		cpufreq_current_path(cpu, path, sizeof(path));
-		/* One that has none speaks for all: a virtual machine with hundreds of CPUs shall
-		 * not be asked for each of them. */
+		/* If one CPU has no such file, no CPU has. A virtual machine with hundreds of CPUs
+		 * should not be asked for each of them. */
 		if (access(path, R_OK) < 0)
 			break;
 		r = add_file(reader, path, LAUNCH_FILE_PLAIN, cpu);
@@ -212,8 +214,9 @@ static bool take_throttle(struct evidence_reader *reader, const struct runlog_re
 
 static bool take_interrupts(struct evidence_reader *reader, const struct runlog_text *text)
 {
-	/* What the launcher's last reading said, the last one here said, too: in between there was
-	 * at most one of another launcher's, and no interrupt. */
+	/* The file has not changed since the previous reading of this launcher. The reading that
+	 * was parsed last says the same: between these two there was at most a reading of another
+	 * launcher, and no interrupt. */
 	if (text->size == -EALREADY)
 		return reader->last.interrupts_valid && interrupts_repeat(reader->interrupts) == 0;
 	return text->size > 0 &&
@@ -249,7 +252,7 @@ static int32_t clamp(int64_t value)
 	return (int32_t)MIN(value, (int64_t)INT32_MAX);
 }
 
-/* Keeps the line among the busiest ones. */
+/* Inserts the line if it is one of the busiest. */
 static void keep_line(struct evidence *evidence, uint16_t line, int32_t count)
 {
 	size_t n = evidence->n_irq_lines, at;
@@ -268,7 +271,7 @@ static void keep_line(struct evidence *evidence, uint16_t line, int32_t count)
 	evidence->n_irq_lines = (uint32_t)n + 1;
 }
 
-/* Returns whether the CPU told of its heat. */
+/* Returns whether the CPU raised a thermal interrupt. */
 static bool fill_interrupts(struct evidence_reader *reader, const struct reading *before,
 	struct series *series, struct evidence *evidence)
 {
@@ -301,7 +304,8 @@ static bool fill_interrupts(struct evidence_reader *reader, const struct reading
 		default:
 			evidence->irq_other = clamp((int64_t)evidence->irq_other + count);
 		}
-		/* Without a name for it the line is left out; its class has counted it. */
+		/* If there is no room for its name, the line is left out; it is counted in its
+		 * class. */
 		if (series_intern_irq(series, delta.name, &line) == 0)
 			keep_line(evidence, line, count);
 	}
@@ -324,7 +328,7 @@ static void fill_counters(
 			after->throttle.package - before->throttle.package));
 }
 
-/* Of all CPUs only that where the run ended was read. */
+/* Only the file of the CPU on which the run ended was read. */
 static void fill_frequency(const struct evidence_reader *reader,
 	const struct runlog_reading *reading, struct evidence *evidence)
 {
@@ -374,7 +378,8 @@ bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
 		series->softirq_names[i] = procstat_softirq_name(i);
 	ret->temperature_before = (float)reader->temperature_before;
-	/* What it is by now is the doing of the last one: the others were over before. */
+	/* The temperature now is due to the last run of the request. The other runs ended earlier,
+	 * and the temperature after them is unknown. */
 	ret->temperature_after =
 		(float)(run->is_last ? evidence_temperature(reader) : reader->temperature_before);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the machine did on the benchmark's CPUs while a run lasted: what changed from the reading
- * before it to the one after it. The launcher reads, between the runs (runlog.h); what it read is
- * taken apart here.
+ * What the machine did on the benchmark's CPUs while a run lasted: the difference between the
+ * kernel's counters after the run and before it. The launcher copies the texts of the kernel's
+ * files between the runs (runlog.h); this module parses them.
  */
 #ifndef QUIESCE_RUNPINNED_EVIDENCE_H
 #define QUIESCE_RUNPINNED_EVIDENCE_H
@@ -17,37 +17,39 @@
 
 struct evidence_reader;
 
-/* What a machine does not have is left out. */
+/* Opens the readers of all evidence. Evidence that this machine does not have is left out. 0 or
+ * -ENOMEM. */
 int evidence_open(const struct cpumask *cpus, struct evidence_reader **ret);
 void evidence_free(struct evidence_reader *reader);
 DEFINE_CLEANUP(evidence_reader, evidence_free);
 
-/* What the launcher is to read; lives as long as the reader. */
+/* The files that the launcher has to read. The array lives as long as the reader. */
 const struct session_file *evidence_files(const struct evidence_reader *reader, size_t *ret_n);
 /*
- * Before some runs: looks at what is not the launcher's to read. Whether the reading before the
- * first of them is to be taken: the one after the last run serves where it is so new that nothing
- * else can have come between (short programs, one after the other).
+ * Called before a request for runs: reads the temperature, which the launcher does not read.
+ * Returns whether the launcher has to take a reading before the first run of the request. It need
+ * not when the reading after the previous run is so new that it serves as the reading before this
+ * one, as with short programs that run one after the other.
  */
 bool evidence_begin(struct evidence_reader *reader);
 /*
- * Writes down what changed between the readings before and after a run, and what the launcher
- * reports beside it. The runs come in the order in which they were made. Interrupt lines are named
- * in `series`. Returns whether the CPU interrupted itself for its heat, for which evidence has no
- * place of its own: it is among irq_other.
+ * Fills the evidence of one run from the readings before and after it, and from the launcher's
+ * report. Must be called for the runs in the order in which they were made. Adds the names of
+ * interrupt lines to `series`. Returns whether the CPU raised a thermal interrupt; evidence has no
+ * field of its own for these, they are counted in irq_other.
  */
 bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	struct series *series, struct evidence *ret);
 
-/* The CPU package's temperature, NAN where the machine does not tell. A sensor is asked at most
- * once a second, because the question interrupts the CPU and the driver keeps its answer as long.
- */
+/* The temperature of the CPU package; NAN when the machine has no sensor. The sensor is read at
+ * most once a second, because reading it interrupts the CPU and because the driver caches the value
+ * for as long. */
 double evidence_temperature(struct evidence_reader *reader);
-/* The same, asked now. */
+/* The same, but the sensor is always read. */
 double evidence_ask_temperature(struct evidence_reader *reader);
-/* From this on the package is hot. */
+/* The temperature from which on a run is flagged as hot. */
 double evidence_hot(const struct evidence_reader *reader);
-/* "coretemp: Package id 0", NULL where there is no such sensor. */
+/* "coretemp: Package id 0"; NULL when there is no such sensor. */
 const char *evidence_sensor(const struct evidence_reader *reader);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The empty program: what it takes is what starting and ending any static program takes. runpinned
- * measures it by the same path as the benchmark and prints it beside the result. */
+/* The empty program. It takes as long as it takes to start and to end any static program. runpinned
+ * measures it in the same way as the benchmark and prints its time beside the result. */
 int main(void)
 {
 	return 0;

@@ -17,10 +17,10 @@
 #include "unit/unit.h"
 
 enum {
-	/* The server may have to be started, and others of our user's may be before us: a busy or
-	 * emulated machine takes that long. */
+	/* The server may have to be started first, and other processes of the same user may be
+	 * served before this one. A busy or emulated machine takes that long. */
 	ANSWER_SECONDS = 70,
-	/* How long to ask again, where as many of our user's wait already as may. */
+	/* How long to retry when the user already has as many waiting processes as are allowed. */
 	TURN_SECONDS = 30,
 	FIRST_PAUSE_MS = 100,
 	LONGEST_PAUSE_MS = 2000,
@@ -55,7 +55,8 @@ static int connect_to_server(void)
 	return TAKE_FD(fd);
 }
 
-/* The first line that comes, without its newline; what is there where no more comes. */
+/* Reads the first line that arrives, without its newline, or whatever has arrived when the
+ * connection is closed. */
 static int read_answer(int fd, char *buf, size_t size)
 {
 	size_t length = 0;
@@ -64,7 +65,7 @@ static int read_answer(int fd, char *buf, size_t size)
 	do {
 		ssize_t n = TEMP_FAILURE_RETRY(read(fd, buf + length, size - 1 - length));
 
-		/* Turned away. */
+		/* The server has closed the connection without an answer. */
 		if (n < 0 && errno == ECONNRESET)
 			n = 0;
 		if (n < 0)
@@ -81,8 +82,8 @@ static int read_answer(int fd, char *buf, size_t size)
 	return 0;
 }
 
-/* The cgroup, where nobody but cpu-shield(8) made it, and so nobody keeps a door: it is a cpuset of
- * cgroup v1, or there is no systemd. NULL where systemd has it. */
+/* The cgroup of the CPUs, if no server is responsible for it because cpu-shield(8) alone has made
+ * it: with cgroup v1, or without systemd. NULL when systemd manages it. */
 static const char *find_cgroup(void)
 {
 	static const char legacy[] = TARGET_CPUSET "/cgroup.procs";
@@ -96,7 +97,8 @@ static int enter_cgroup(const char *path)
 {
 	int r;
 
-	/* 0 is who writes it (kernel/cgroup/cgroup.c, cgroup_procs_write_start()). */
+	/* 0 stands for the process that writes it (kernel/cgroup/cgroup.c,
+	 * cgroup_procs_write_start()). */
 	r = file_write_attr(path, "0");
 	if (r == -EACCES)
 		say("only root may use the CPUs of benchmark.target on this machine (%s)", path);
@@ -105,8 +107,9 @@ static int enter_cgroup(const char *path)
 	return r;
 }
 
-/* The server's answer; empty when it was closed without one, which is what the server does where as
- * many of a user's wait as may (benchmark-join(8)), and what a server that was killed leaves. */
+/* Reads the server's answer. It is empty when the server closed the connection without one: when
+ * the user has as many waiting processes as are allowed (benchmark-join(8)), or when the server was
+ * killed. */
 static int ask(char *line, size_t size)
 {
 	_cleanup_close_ int fd = connect_to_server();

@@ -3,10 +3,11 @@
 #define QUIESCE_RUNPINNED_JOIN_H
 
 /*
- * Has the calling process moved onto the CPUs that benchmark.target keeps apart, by the server
- * behind /run/quiesce/join; without systemd, and in cgroup v1, it goes there itself if it is
- * root's. Its affinity is all of them then. Waits for its turn where many ask at once. Says what is
- * wrong, and what to do.
+ * Moves the calling process to the CPUs that benchmark.target reserves. The server at
+ * /run/quiesce/join does it; without systemd, and with cgroup v1, the process moves itself, which
+ * only root may do. Afterwards the affinity of the process is all of these CPUs. When many
+ * processes ask at the same time, this waits for a free place. Says what is wrong and what the user
+ * can do; returns 0 or a negative errno.
  */
 int join_target(void);
 

@@ -8,7 +8,7 @@
 #include "runpinned/judge.h"
 #include "stats/stats.h"
 
-/* Of the median frequency. */
+/* A share of the median frequency. */
 static const double frequency_tolerance = 0.01;
 
 enum {
@@ -24,7 +24,7 @@ enum window_verdict judge_window(const struct launch_report *report, int64_t flo
 
 	if (w->n_lost > 0 || w->n_exec == 0 || w->n_exit != 1)
 		return WINDOW_MISSING;
-	/* The stamps of both sides are of one clock. */
+	/* The launcher's stamps and the kernel's records use the same clock. */
 	if (w->exec_ns < report->start_ns || w->exit_ns <= w->exec_ns ||
 		w->exit_ns > report->end_ns)
 		return WINDOW_MISSING;
@@ -35,9 +35,9 @@ enum window_verdict judge_window(const struct launch_report *report, int64_t flo
 	return report->end_ns - w->exit_ns > allowed ? WINDOW_DOUBTFUL : WINDOW_SOUND;
 }
 
-/* Threads and processes of the program take the CPU from each other, which is nobody's fault, and
- * the count of involuntary switches does not tell by whom a switch was. Without the kernel's
- * records there is only the count to go by. */
+/* The threads and processes of one program preempt each other, which is not a disturbance from
+ * outside, and the count of involuntary switches does not tell who preempted. This is known only
+ * from the kernel's records; without them there are no counts of threads and children here. */
 static bool is_several_tasks(const struct launch_report *report)
 {
 	return report->window.n_threads > 0 || report->window.n_children > 0;
@@ -49,7 +49,7 @@ uint16_t judge_run(const struct run_facts *run)
 	const struct evidence *e = run->evidence;
 	uint16_t flags = 0;
 
-	/* Where the kernel gives no stamps at all, that speaks against no run. */
+	/* When the kernel provides no window for any run, that is nothing against this run. */
 	if (run->window != WINDOW_SOUND && report->window_tried && report->window_error == 0)
 		flags |= SAMPLE_WINDOW;
 	if (report->involuntary_switches > 0 && !is_several_tasks(report))

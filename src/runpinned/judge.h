@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What speaks against a run, and may the kernel's window of it be believed?
+ * Decides which flags a run gets, and whether the kernel's window of the run can be trusted.
  */
 #ifndef QUIESCE_RUNPINNED_JUDGE_H
 #define QUIESCE_RUNPINNED_JUDGE_H
@@ -13,29 +13,34 @@
 
 enum window_verdict {
 	WINDOW_SOUND,
-	/* A window is there, but the process seems to have lived on after its end: the main thread
-	 * ended first, or executed another program from a second thread, or the kernel dropped the
-	 * event. Or the launcher was kept waiting for its CPU, which looks the same. */
+	/* There is a window, but the process seems to have lived on after the end of the window:
+	 * because the main thread ended before other threads, or a thread that is not the main
+	 * thread executed another program, or the kernel dropped the event. Or the launcher had to
+	 * wait for its CPU, which looks the same. */
 	WINDOW_DOUBTFUL,
-	WINDOW_MISSING, /* no exec or exit record, records lost, or an order that cannot be */
+	/* No exec or exit record, lost records, or an impossible order of records. */
+	WINDOW_MISSING,
 };
 
 /*
- * floor_reap_ns is how long after the exit record our own stamp came for the empty program. After
- * the record the kernel still tears the address space down, so that more is allowed for a program
- * that used more memory (1 us a page, several times what zap_pte_range() takes), and 5 ms for
- * whatever else held up the end of a program with a single thread; one with threads gets 1 ms,
- * because its main thread may really have ended first.
+ * floor_reap_ns is the time from the exit record to the stamp after wait4(2) when the empty program
+ * is measured. After the exit record the kernel still has to free the address space, so a program
+ * that used more memory is allowed more time: 1 us for each page, several times what
+ * zap_pte_range() takes. In addition, 5 ms are allowed for other delays at the end of a program
+ * with a single thread, but only 1 ms for a program with several threads, because its main thread
+ * may really have ended first.
  */
 enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns);
 
-/* What is known of a run. */
+/* What judge_run() decides from. */
 struct run_facts {
 	const struct launch_report *report;
 	enum window_verdict window;
-	const struct evidence *evidence; /* NULL: none was taken, and what follows is not known */
-	bool thermal;			 /* the CPU interrupted itself for its heat */
-	double hot;			 /* from this on the package is */
+	/* NULL: no evidence was taken; then the fields below are not set */
+	const struct evidence *evidence;
+	bool thermal; /* the CPU raised a thermal interrupt */
+	/* A package of at least this temperature is hot, in degrees Celsius. */
+	double hot;
 };
 
 /* The flags of the run (enum sample_flag), except SAMPLE_FREQ: see judge_frequencies(). */

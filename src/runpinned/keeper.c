@@ -18,7 +18,7 @@
 #include "runpinned/orphans.h"
 
 enum {
-	/* As long as runpinned itself gives a program between SIGTERM and SIGKILL. */
+	/* The same time that runpinned gives a program between SIGTERM and SIGKILL. */
 	KILL_AFTER_SECONDS = 2,
 };
 
@@ -32,7 +32,7 @@ int keeper_prepare(pid_t runpinned, struct keeper *ret)
 		return -errno;
 	if (getppid() != runpinned)
 		return -ESRCH;
-	/* While SIGCHLD is ignored, the kernel tells nobody that a child has ended (wait(2)). */
+	/* While SIGCHLD is ignored, the kernel does not report that a child has ended (wait(2)). */
 	keeper.caller_chld = signal(SIGCHLD, SIG_DFL);
 	if (keeper.caller_chld == SIG_ERR)
 		return -errno;
@@ -51,8 +51,8 @@ int keeper_prepare(pid_t runpinned, struct keeper *ret)
 	return 0;
 }
 
-/* What is open in runpinned must not stay open in here: an end of a socket would not be seen by who
- * waits for it. */
+/* Descriptors that runpinned has open must not stay open in the keeper: as long as the keeper holds
+ * the end of a socket, the process at the other end does not see that it is closed. */
 static int close_others(struct keeper *k)
 {
 	enum {
@@ -78,7 +78,7 @@ static int close_others(struct keeper *k)
 	return 0;
 }
 
-/* Returns false once the launcher asks no more. */
+/* Answers one question of the launcher. Returns false when the launcher asks no more. */
 static bool answer(const struct keeper *k, pid_t launcher)
 {
 	struct keeper_answer answer = { 0 };
@@ -95,7 +95,7 @@ static bool answer(const struct keeper *k, pid_t launcher)
 	return send(k->socket, &answer, sizeof(answer), MSG_NOSIGNAL) == (ssize_t)sizeof(answer);
 }
 
-/* *kill_at_ns is when the launcher is to be killed, INT64_MAX: never. */
+/* *kill_at_ns is the time at which the launcher is to be killed; INT64_MAX: never. */
 static void take_signals(const struct keeper *k, pid_t launcher, int64_t *kill_at_ns)
 {
 	struct signalfd_siginfo info;
@@ -112,7 +112,7 @@ static void take_signals(const struct keeper *k, pid_t launcher, int64_t *kill_a
 	}
 }
 
-/* Until the launcher has ended, or waiting for that is not possible. */
+/* Answers questions until the launcher has ended, or until waiting for it fails. */
 static void serve(const struct keeper *k, pid_t launcher)
 {
 	struct pollfd fds[] = {
@@ -142,16 +142,16 @@ void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumas
 	struct keeper k = *keeper;
 	sigset_t all;
 
-	/* What is typed at the terminal is for runpinned. */
+	/* Signals from the terminal are for runpinned. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	/* `pkill runpinned` is to leave somebody who cleans up. */
+	/* Another name, so that `pkill runpinned` does not kill the process that cleans up. */
 	(void)prctl(PR_SET_NAME, "quiesce-keeper");
 	if (!cpumask_is_empty(housekeeping))
 		(void)cpumask_bind_self(housekeeping);
 	if (close_others(&k) < 0)
 		kill(launcher, SIGKILL);
 	serve(&k, launcher);
-	/* The launcher, too, where it lives. */
+	/* This ends the launcher, too, if it is still alive. */
 	_exit(orphans_end(0) < 0 ? 127 : 0);
 }

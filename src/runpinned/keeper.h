@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keeper: a process between runpinned and a launcher, for what the program leaves behind.
+ * The keeper is a process between runpinned and a launcher. It ends the processes that the program
+ * leaves behind.
  *
- * It is the ancestor to whom the program's orphans come (orphans.h), and does three things: it
- * takes note of those that end, as init would; it ends the others when the launcher asks for that,
- * after a run; and it ends all of them when the launcher is gone, however that came. It sleeps
- * otherwise, and never on the benchmark's CPUs if there are others: it must not disturb a run, and
- * orphans may end in the middle of one.
+ * It is the ancestor that orphans of the program are given to (orphans.h), and it does three
+ * things. It reaps orphans that end, as init would do. It ends the remaining ones after a run, when
+ * the launcher asks for it. And it ends all of them when the launcher is gone, for whatever reason.
+ * Otherwise it sleeps. It does not run on the benchmark's CPUs if there are other CPUs: orphans may
+ * end in the middle of a run, and the keeper must not disturb that run.
  *
- * A cgroup would hold them as well, but there is none that an ordinary user may make, nor root
- * beside systemd. Against SIGKILL of keeper and launcher at once there is PR_SET_PDEATHSIG, which
- * ends the program, though not what it had started.
+ * A cgroup would be able to hold these processes, too, but neither an ordinary user, nor root
+ * beside systemd, may create one. If keeper and launcher are killed by SIGKILL at the same time,
+ * PR_SET_PDEATHSIG still ends the program, but not the processes that it has started.
  *
- * Signals to the keeper: SIGTERM, passed on to the launcher; SIGUSR1, which kills the launcher and
- * ends the rest. When runpinned is killed the launcher gets SIGTERM, and two seconds for its end.
+ * Signals to the keeper: SIGTERM is passed on to the launcher; SIGUSR1 kills the launcher and ends
+ * all other processes. When runpinned is killed, the launcher gets SIGTERM, and SIGKILL two seconds
+ * later.
  */
 #ifndef QUIESCE_RUNPINNED_KEEPER_H
 #define QUIESCE_RUNPINNED_KEEPER_H
@@ -24,16 +26,17 @@
 
 struct keeper {
 	pid_t runpinned;
-	int signals;		  /* a signalfd */
-	int socket;		  /* a SOCK_SEQPACKET, for the launcher's questions */
-	int launcher;		  /* the launcher's end of that socket */
-	void (*caller_chld)(int); /* for the launcher: SIG_IGN where the caller ignores SIGCHLD */
+	int signals;  /* a signalfd */
+	int socket;   /* a SOCK_SEQPACKET, on which the launcher's requests arrive */
+	int launcher; /* the launcher's end of that socket */
+	/* What the launcher has to restore: SIG_IGN when the caller ignores SIGCHLD. */
+	void (*caller_chld)(int);
 };
 
-/* In the forked child of `runpinned` that is to be the keeper. Nothing has to be undone after a
- * failure, for it is to end then. */
+/* To be called in the forked child of `runpinned` that becomes the keeper. After a failure the
+ * child has to exit, so nothing is undone. */
 int keeper_prepare(pid_t runpinned, struct keeper *ret);
-/* The rest of its life, once it has forked the launcher. Closes all other descriptors. */
+/* Runs the keeper until it ends, once it has forked the launcher. Closes all other descriptors. */
 __attribute__((noreturn)) void keeper_run(
 	const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping);
 

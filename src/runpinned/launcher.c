@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * runpinned's launcher: starts one child per request on the benchmark's CPUs, sleeps while it
- * runs, and reports the stamps. Static, libc only, a few hundred kilobytes; see launch.h.
+ * runpinned's launcher: starts one child after another on the benchmark's CPUs, sleeps while each
+ * runs, and reports the time stamps. It is static, uses only the C library, and needs a few hundred
+ * kilobytes; see launch.h.
  *
- * The child is a clone(CLONE_VM) of this small process, so that starting it copies nothing. It is
- * not a vfork: vfork wakes the parent at exec, in the middle of the window and on the child's own
- * CPU. Instead the child yields until the parent is about to sleep, and the parent is woken only
- * by the exit. While the child waits, the parent does for it whatever can be done from outside
- * (process group, perf event); what is left happens in the child just before execve(2).
+ * The child is created by clone(CLONE_VM) from this small process, so that starting it copies
+ * nothing. It is not created by vfork(2), which wakes the parent at exec, in the middle of the
+ * window and on the child's own CPU. Instead the child yields until the parent is about to sleep,
+ * and the parent is woken only when the child exits. While the child waits, the parent does for it
+ * whatever can be done from outside (process group, perf event). The child itself does the rest
+ * just before execve(2).
  *
- * Between the runs of a request it reads the evidence, and waits for nobody. Between requests it
- * sleeps: the CPU may be another launcher's then.
+ * Between the runs of a request the launcher reads the evidence, and waits for no other process.
+ * Between requests it sleeps: then another launcher may use the CPU.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,11 +47,12 @@
 enum {
 	CHILD_STACK_SIZE = 64 * 1024,
 	KERNEL_SIGSET_SIZE = 8,
-	/* So long may a request's runs take together: a person sees progress by then, and what is
-	 * known of them takes up little memory. One run that takes longer is a request. */
+	/* How long the runs of one request may take together. After this time the user sees
+	 * progress, and what is known of the runs takes little memory until then. A run that takes
+	 * longer than this is a request of its own. */
 	REQUEST_MAX_NS = 50 * 1000 * 1000,
 	RUNLOG_MAX_SIZE = 8 * 1024 * 1024,
-	/* As long as runpinned itself gives a program between SIGTERM and SIGKILL. */
+	/* The same time that runpinned gives a program between SIGTERM and SIGKILL. */
 	KILL_AFTER_SECONDS = 2,
 };
 
@@ -57,53 +60,58 @@ static const char pad_variable[] = "QUIESCE_PAD=";
 
 struct launcher;
 
-/* Shared with the child, which lives in our memory until it executes the program. */
+/* Shared with the child, which uses the parent's memory until it executes the program. */
 struct child {
 	const struct launcher *launcher;
 	pid_t parent;
-	bool go; /* the parent is about to sleep */
-	/* What it is to execute. */
+	bool go; /* set by the parent when it is about to sleep */
+	/* Set by the parent: what the child executes. */
 	const char *program;
 	bool is_floor;
 	/* Set by the child. */
 	int64_t start_ns;
-	struct rusage before;	 /* what the child had used up until then, without the program */
-	int64_t delay_before_ns; /* how long it had waited for the CPU until then, -1 unknown */
+	struct rusage before; /* what the child had used before execve(2), without the program */
+	/* How long the child had waited for the CPU before execve(2); -1 when unknown. */
+	int64_t delay_before_ns;
 	int error;
 	int step;
-	/* The parent's. */
+	/* Used by the parent only. */
 	pid_t pid;
-	void *map; /* of the perf event's records, NULL: there is none */
+	void *map; /* the mapping of the perf event's records; NULL when there is none */
 	int window_error;
 };
 
 struct launcher {
 	const struct launch_plan *plan;
 	char **argv;
-	char **env;	   /* as the caller's, with the padding first where it is asked for */
-	char *pad;	   /* env[0] then */
+	/* The caller's environment, with the padding as the first entry if there is any. */
+	char **env;
+	char *pad;	   /* env[0], if there is padding */
 	void *child_stack; /* its lowest address */
 	timer_t timer;	   /* only with a timeout */
 	int socket;
-	int keeper;		  /* the socket to it */
-	int orphans;		  /* the kernel's list of its children; -1 where there is none */
-	char self[16];		  /* that list while nobody but this launcher is in it */
-	void (*caller_term)(int); /* SIG_DFL or SIG_IGN: what a child starts with */
+	int keeper; /* the socket to the keeper */
+	/* The kernel's list of the keeper's children; -1 when there is no such file. */
+	int orphans;
+	/* The content of that list while the launcher is the keeper's only child. */
+	char self[16];
+	void (*caller_term)(int); /* SIG_DFL or SIG_IGN, with which a child starts */
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
 	struct child child;
 	struct runlog_writer *runlog;
 	int counter_fds[LAUNCH_MAX_COUNTERS];
-	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* as last read */
+	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* values at the last reading */
 };
 
-/* What the signal handler needs to know. */
-static volatile sig_atomic_t running_child; /* which leads a process group, 0 when there is none */
+/* Used by the signal handler. running_child leads a process group; it is 0 when no child runs. */
+static volatile sig_atomic_t running_child;
 static volatile sig_atomic_t terminations;
 static volatile sig_atomic_t timed_out;
 static pid_t keeper;
 
-/* The child and its group, which it may have left for another one. */
+/* Sends the signal to the child's process group, and to the child itself if it has left that
+ * group. */
 static void signal_child(pid_t child, int signal)
 {
 	if (kill(-child, signal) < 0 || getpgid(child) != child)
@@ -119,13 +127,14 @@ static void on_signal(int signal)
 		timed_out = 1;
 	else
 		terminations = terminations + 1;
-	/* Nobody is left to send a second one, nor to end what is left behind. */
+	/* The keeper is dead, so no process would send a second SIGTERM, or end what the program
+	 * leaves behind. The launcher does both itself. */
 	if (signal == SIGTERM && getppid() != keeper) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 		alarm(KILL_AFTER_SECONDS);
 	}
 	/* The child is not reaped before running_child is 0 again (signals are blocked then), so
-	 * the number cannot have passed to somebody else. */
+	 * its number cannot belong to another process. */
 	if (child > 0)
 		signal_child(child, signal == SIGTERM && terminations == 1 ? SIGTERM : SIGKILL);
 	errno = saved;
@@ -141,8 +150,9 @@ static void block_signals(bool block)
 	sigprocmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 }
 
-/* Field 2 of /proc/PID/schedstat: ns spent runnable but waiting (Documentation/scheduler/
- * sched-stats.rst). A zombie still has the file. -1 when unknown. Also called in the child. */
+/* Field 2 of /proc/PID/schedstat: the time in ns that the task was runnable but waited for a CPU
+ * (Documentation/scheduler/sched-stats.rst). A zombie still has the file. -1 when unknown. Also
+ * called in the child. */
 static int64_t read_run_delay(const char *path)
 {
 	char buf[128];
@@ -171,7 +181,8 @@ __attribute__((noreturn)) static void child_fail(struct child *child, enum launc
 	_exit(127);
 }
 
-/* Runs in the child, on its own stack, in the parent's memory: system calls only. */
+/* Runs in the child, on the child's own stack but in the parent's memory, so it may only make
+ * system calls. */
 static int child_main(void *arg)
 {
 	struct child *child = arg;
@@ -201,17 +212,19 @@ static int child_main(void *arg)
 		if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
 			child_fail(child, LAUNCH_STEP_FIFO);
 	}
-	/* A launcher that is killed does not leave the program behind. */
+	/* If the launcher is killed, the program is killed, too. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != child->parent)
 		_exit(127);
-	/* The parent's handlers end with execve(2), but must not run in here before. */
+	/* execve(2) resets the parent's signal handlers, but they must not run in the child before
+	 * that. */
 	signal(SIGTERM, l->caller_term);
 	signal(SIGALRM, l->caller_alarm);
 	signal(SIGCHLD, l->caller_chld);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan->caller_signals, NULL, KERNEL_SIGSET_SIZE);
 
-	/* Only here: the time until now was spent waiting for the parent to sleep. */
+	/* Not earlier: until now the child waited for the parent to sleep, which must not count as
+	 * the program's waiting. */
 	if (plan->flags & LAUNCH_SCHEDSTAT)
 		child->delay_before_ns = read_run_delay("/proc/self/schedstat");
 	getrusage(RUSAGE_SELF, &child->before);
@@ -220,7 +233,7 @@ static int child_main(void *arg)
 	child_fail(child, LAUNCH_STEP_EXEC);
 }
 
-/* The perf event whose records stamp the window, on the waiting child. */
+/* Opens the perf event whose records give the window, on the waiting child. */
 static int window_attach(const struct launcher *l, pid_t pid, void **ret_map)
 {
 	struct perf_event_attr attr;
@@ -238,14 +251,15 @@ static int window_attach(const struct launcher *l, pid_t pid, void **ret_map)
 		close(fd);
 		return r;
 	}
-	/* The mapping keeps the event alive. */
+	/* The event lives as long as the mapping. */
 	close(fd);
 	*ret_map = map;
 	return 0;
 }
 
-/* The counters are ours, enabled by nobody but our children's exec and added up when they end:
- * what is new since the last reading is the run's. */
+/* The counters belong to the launcher. They are enabled only by the exec of a child, and a child's
+ * counts are added to them when it ends. So the run's counts are the difference from the previous
+ * reading. */
 static void counters_read(struct launcher *l, struct launch_report *report)
 {
 	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
@@ -263,7 +277,7 @@ static void counters_read(struct launcher *l, struct launch_report *report)
 	report->n_counters = l->plan->n_counters;
 }
 
-/* 0 stops the timer; signals are blocked then. */
+/* 0 stops the timer. Signals must be blocked then. */
 static void timer_arm(const struct launcher *l, int64_t ns)
 {
 	struct itimerspec spec = {
@@ -277,7 +291,7 @@ static void timer_arm(const struct launcher *l, int64_t ns)
 	timer_settime(l->timer, 0, &spec, NULL);
 	if (ns > 0)
 		return;
-	/* One that went off just now would kill the next run. */
+	/* A signal of the timer that is still pending would kill the next run. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	(void)sigtimedwait(&set, NULL, &none);
@@ -288,8 +302,8 @@ static int64_t timeval_ns(struct timeval tv)
 	return tv.tv_sec * NSEC_PER_SEC + tv.tv_usec * 1000;
 }
 
-/* What the program used. Waiting for the parent to sleep is in the child's account, too, and shall
- * not look like a preemption. */
+/* What the program used. What the child used while it waited for the parent to sleep is subtracted:
+ * its context switches must not look like preemptions. */
 static void fill_usage(
 	const struct rusage *before, const struct rusage *after, struct launch_report *report)
 {
@@ -302,7 +316,8 @@ static void fill_usage(
 	report->involuntary_switches = after->ru_nivcsw - before->ru_nivcsw;
 }
 
-/* Starts a child that waits for its order; signals are blocked before and after. */
+/* Starts a child that waits until it may execute the program. Signals are blocked before and
+ * after. */
 static int child_start(struct launcher *l)
 {
 	struct child *child = &l->child;
@@ -317,8 +332,8 @@ static int child_start(struct launcher *l)
 		child_main, (char *)l->child_stack + CHILD_STACK_SIZE, CLONE_VM | SIGCHLD, child);
 	if (child->pid < 0)
 		return -errno;
-	/* From out here, so that the group exists before a signal can be meant for it. It fails
-	 * only if the child is gone, which the wait tells. */
+	/* Done by the parent, so that the group exists before a signal can be sent to it. It fails
+	 * only if the child has ended, which is found out when waiting for it. */
 	(void)setpgid(child->pid, child->pid);
 	if (l->plan->flags & LAUNCH_KERNEL_WINDOW) {
 		r = window_attach(l, child->pid, &child->map);
@@ -328,8 +343,8 @@ static int child_start(struct launcher *l)
 	return 0;
 }
 
-/* Has the waiting child execute the program, and waits for its end. Signals are blocked before and
- * after. */
+/* Lets the waiting child execute the program, and waits until it ends. Signals are blocked before
+ * and after. */
 static void child_run(struct launcher *l, struct launch_report *report)
 {
 	struct child *child = &l->child;
@@ -341,8 +356,8 @@ static void child_run(struct launcher *l, struct launch_report *report)
 	block_signals(false);
 
 	__atomic_store_n(&child->go, true, __ATOMIC_RELEASE);
-	/* errno is shared with the child until it executes the program, so it proves nothing here;
-	 * but waiting for one's own child fails for no other reason than a signal. */
+	/* errno is shared with the child until it executes the program, so its value means nothing
+	 * here. But waiting for one's own child can only fail because of a signal. */
 	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0)
 		;
 	report->end_ns = clock_now_ns(l->plan->clockid);
@@ -351,8 +366,8 @@ static void child_run(struct launcher *l, struct launch_report *report)
 	timer_arm(l, 0);
 }
 
-/* Whether nobody can have been left behind, so that the keeper, which sleeps on another CPU, need
- * not be woken to look. */
+/* Whether it is certain that the program has left no process behind. Then the keeper, which sleeps
+ * on another CPU, need not be woken. */
 static bool is_nobody_left(const struct launcher *l, const struct window *w)
 {
 	char list[sizeof(l->self)];
@@ -365,7 +380,7 @@ static bool is_nobody_left(const struct launcher *l, const struct window *w)
 	return n == (ssize_t)strlen(l->self) && memcmp(list, l->self, (size_t)n) == 0;
 }
 
-/* Has the keeper end what the program left behind. */
+/* Asks the keeper to end what the program left behind. */
 static int end_leftover(const struct launcher *l, struct launch_report *report)
 {
 	struct keeper_answer answer;
@@ -384,8 +399,8 @@ static int end_leftover(const struct launcher *l, struct launch_report *report)
 	return 0;
 }
 
-/* What the runs before wrote is of no use any more. Only its end is looked at, so that it does no
- * harm where it stays. */
+/* Empties the file of standard error: what earlier runs wrote is not needed any more. If the file
+ * cannot be truncated, it simply stays, because only its end is ever read. */
 static void stderr_empty(const struct launcher *l)
 {
 	struct stat st;
@@ -455,7 +470,8 @@ static void run_once(
 	fill_usage(&child->before, &usage, report);
 	report->timed_out = timed_out != 0;
 	report->interrupted = terminations > 0;
-	/* What they count until they have ended is counted for this run. */
+	/* The counts of processes that were left behind belong to this run, so the counters are
+	 * read after these have ended. */
 	r = end_leftover(l, report);
 	if (r < 0) {
 		report->error = -r;
@@ -471,18 +487,19 @@ static int bind_to_cpus(const struct launch_plan *plan)
 
 	if (syscall(SYS_sched_setaffinity, 0, sizeof(plan->cpus), plan->cpus) < 0)
 		return -errno;
-	/* The kernel cuts the mask to the cpuset without a word (kernel/sched/core.c). */
+	/* The kernel silently restricts the mask to the cpuset (kernel/sched/core.c). */
 	if (syscall(SYS_sched_getaffinity, 0, sizeof(now), now) < 0)
 		return -errno;
 	return memcmp(now, plan->cpus, sizeof(now)) == 0 ? 0 : -EINVAL;
 }
 
 /*
- * An event of our own that children do not inherit. Without it a child's events are a clone of
- * ours, and when the scheduler switches between two tasks of which one is the other's clone it
- * swaps their contexts instead (kernel/events/core.c: perf_event_context_sched_out()). A child that
- * is switched with us before it executes the program would take our counters along and end them
- * with its own end: every run from then on counts nothing.
+ * Opens an event that children do not inherit. Without it, a child's events are a clone of the
+ * launcher's events, and when the scheduler switches between two tasks of which one is a clone of
+ * the other, it swaps their contexts instead (kernel/events/core.c:
+ * perf_event_context_sched_out()). If the CPU were switched from the launcher to the child before
+ * the child executes the program, the child would take the launcher's counters with it, and they
+ * would end when the child ends: from then on they would count nothing.
  */
 static int counters_keep(void)
 {
@@ -495,7 +512,7 @@ static int counters_keep(void)
 		.exclude_hv = 1,
 	};
 
-	/* Open for as long as we live. */
+	/* Stays open as long as the launcher runs. */
 	if (syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) < 0)
 		return -errno;
 	return 0;
@@ -527,7 +544,8 @@ static int counters_open(struct launcher *l, int *ret_index)
 	return 0;
 }
 
-/* The n strings from `offset` as a vector with `spare` free places in front and NULL at its end. */
+/* An array of the n strings from `offset` on, with `spare` free entries in front and NULL at its
+ * end. */
 static char **build_vector(
 	const struct launch_plan *plan, uint32_t offset, uint32_t n, uint32_t spare)
 {
@@ -571,8 +589,9 @@ static int launcher_setup(struct launcher *l)
 	return 0;
 }
 
-/* The keeper's list of children (CONFIG_PROC_CHILDREN), to which orphans of the program come. It is
- * there to save time: a kernel that lacks it is asked otherwise. */
+/* Opens the list of the keeper's children (CONFIG_PROC_CHILDREN), which orphans of the program
+ * become. The list saves time: without it the keeper has to be asked after each run that may have
+ * left something behind. */
 static void open_orphans(struct launcher *l)
 {
 	char path[64], list[sizeof(l->self)];
@@ -586,7 +605,7 @@ static void open_orphans(struct launcher *l)
 	n = pread(l->orphans, list, sizeof(list), 0);
 	if (n == (ssize_t)strlen(l->self) && memcmp(list, l->self, (size_t)n) == 0)
 		return;
-	/* Another namespace's /proc. */
+	/* This /proc belongs to another namespace. */
 	close(l->orphans);
 	l->orphans = -1;
 }
@@ -629,8 +648,9 @@ static void setup_signals(struct launcher *l)
 {
 	sigset_t set;
 
-	/* Typed at the terminal they reach the whole foreground group; runpinned decides what they
-	 * mean and says so by SIGTERM. Blocked, not ignored: a child would inherit that. */
+	/* Signals from the terminal reach the whole foreground group. runpinned decides what they
+	 * mean, and sends SIGTERM. They are blocked and not ignored, because a child would inherit
+	 * that. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGINT);
@@ -640,7 +660,7 @@ static void setup_signals(struct launcher *l)
 	block_signals(true);
 	take_signal(SIGTERM, on_signal, &l->caller_term);
 	take_signal(SIGALRM, on_signal, &l->caller_alarm);
-	/* Whoever ignores this one gets no child to wait for (wait(2)). */
+	/* A process that ignores SIGCHLD cannot wait for its children (wait(2)). */
 	take_signal(SIGCHLD, SIG_DFL, &l->caller_chld);
 }
 
@@ -652,7 +672,7 @@ enum {
 	N_ARGUMENTS,
 };
 
-/* --serve SOCKET PLAN RUNLOG KEEPER, all descriptors. */
+/* Arguments: --serve SOCKET PLAN RUNLOG KEEPER, which are numbers of descriptors. */
 static bool parse_arguments(int argc, char *argv[], int ret[N_ARGUMENTS])
 {
 	socklen_t length;
@@ -672,8 +692,8 @@ static bool parse_arguments(int argc, char *argv[], int ret[N_ARGUMENTS])
 		type == SOCK_SEQPACKET;
 }
 
-/* One run, as the run log has it. Returns 1 when the request ends with it, 0 to go on, or the
- * negative errno of what kept the run log from being written. */
+/* Makes one run and writes it to the run log. Returns 1 when the request ends after this run, 0 to
+ * go on, or a negative errno when the run log could not be written. */
 static int serve_run(struct launcher *l, bool is_floor, uint32_t env_pad)
 {
 	struct launch_report report;
@@ -693,7 +713,7 @@ static int serve_run(struct launcher *l, bool is_floor, uint32_t env_pad)
 		!values_fd_is_untouched(l->plan->values_fd);
 }
 
-/* Signals are blocked before and after. */
+/* Makes the runs of a request. Signals are blocked before and after. */
 static void serve_request(
 	struct launcher *l, const struct launch_request *request, struct launch_answer *ret)
 {
@@ -731,7 +751,7 @@ static bool is_request(const struct launch_request *request, ssize_t size)
 	return true;
 }
 
-/* Until runpinned is done, or dead. */
+/* Serves requests until runpinned closes the socket or dies. */
 static int serve(struct launcher *l)
 {
 	for (;;) {
@@ -766,7 +786,8 @@ int main(int argc, char *argv[])
 	}
 	keeper = getppid();
 	setup_signals(&launcher);
-	/* Without a keeper, whose death killed us until here, the program is to end. */
+	/* Until here the launcher was killed when the keeper died. From now on it gets SIGTERM, so
+	 * that it can end the program first. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	for (int i = ARGUMENT_SOCKET; i < N_ARGUMENTS; i++)
 		fcntl(fds[i], F_SETFD, FD_CLOEXEC);

@@ -34,7 +34,7 @@ enum {
 	LOCK_RETRY_NS = 200 * 1000 * 1000,
 };
 
-/* Whom a CPU is taken by, for a person. */
+/* Describes the process that has locked a CPU. */
 static void describe_holder(const struct cpuholder *holder, char *buf, size_t size)
 {
 	const struct passwd *user = holder->pid > 0 ? getpwuid(holder->uid) : NULL;
@@ -49,7 +49,7 @@ static void describe_holder(const struct cpuholder *holder, char *buf, size_t si
 			(unsigned)holder->uid);
 }
 
-/* -ECANCELED when a signal ended the waiting. */
+/* Waits until the CPUs are free, and locks them. -ECANCELED when a signal ended the waiting. */
 static int lock_cpus(const struct options *options, const struct place *place, struct stop *stop,
 	struct cpulock **ret)
 {
@@ -97,7 +97,7 @@ static int print_command(const struct command *command)
 	return 0;
 }
 
-/* The plan of --dry-run. */
+/* Prints what --dry-run shows. */
 static int print_plan(const struct options *options, const struct place *place,
 	const struct commands *commands, const struct counting *counting)
 {
@@ -147,14 +147,14 @@ static int exit_status(const struct measurement *m, const struct stop *stop, int
 	}
 }
 
-/* What a step does not say itself where memory is short. */
+/* Says that memory is short, which the steps of the preparation do not say themselves. */
 static void say_if_no_memory(int error)
 {
 	if (error == -ENOMEM)
 		say_errno(error, "cannot prepare the runs");
 }
 
-/* Everything from the chosen CPUs on; the CPUs are locked and runs are made in here. */
+/* Makes the runs on the chosen CPUs, which are locked meanwhile, and writes the result. */
 static int measure_commands(const struct options *options, const struct place *place,
 	struct commands *commands, const struct counting *counting, struct stop *stop)
 {
@@ -192,7 +192,7 @@ static int measure_commands(const struct options *options, const struct place *p
 	r = commands_start(commands, options, place, counting, evidence, stop);
 	if (r < 0)
 		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
-	/* Out of the way, if there is somewhere to go. */
+	/* runpinned itself leaves the benchmark's CPUs, if there are others. */
 	if (!cpumask_is_empty(place->housekeeping))
 		(void)cpumask_bind_self(place->housekeeping);
 	r = measure(options, commands, stop, counting, evidence);
@@ -200,8 +200,8 @@ static int measure_commands(const struct options *options, const struct place *p
 		say_errno(r, "cannot measure");
 		return EXIT_FAILED;
 	}
-	/* A reader of our output that goes away is an error to be told, not a reason to die before
-	 * the result is saved. */
+	/* When the reader of our output has closed the pipe, that must not kill us before the
+	 * result is saved. It is reported as an error. */
 	signal(SIGPIPE, SIG_IGN);
 	first = commands->items[0].measurement;
 	if (first->end == MEASURE_STOPPED)
@@ -210,7 +210,7 @@ static int measure_commands(const struct options *options, const struct place *p
 	return exit_status(first, stop, r);
 }
 
-/* On the machine as it is now. */
+/* Measures on the machine in its present state. */
 static int run_here(const struct options *options, struct commands *commands, struct stop *stop)
 {
 	_cleanup_(place) struct place *place = NULL;
@@ -243,7 +243,7 @@ static int run_here(const struct options *options, struct commands *commands, st
 		return r < 0 ? EXIT_FAILED : EXIT_DONE;
 	}
 	status = measure_commands(options, place, commands, counting, stop);
-	/* The launchers end while signals still wait, and while the CPUs are still ours. */
+	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
 	commands_clear(commands);
 	return status;
 }
@@ -283,7 +283,8 @@ static int run_commands(const struct options *options, struct commands *commands
 	return status;
 }
 
-/* A file that we open must not become our standard output because the caller had closed that. */
+/* Opens /dev/null for each standard stream that the caller has closed. Otherwise a file that we
+ * open would get its descriptor, and would become our standard output, for example. */
 static bool have_standard_streams(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -303,7 +304,7 @@ int main(int argc, char *argv[])
 
 	if (!have_standard_streams())
 		return EXIT_FAILED;
-	/* For the width of what a person typed, not for numbers: those have a '.' everywhere. */
+	/* For the width of characters in texts that the user typed. Numbers always use '.'. */
 	setlocale(LC_CTYPE, "");
 	r = options_parse(argc, argv, &options);
 	if (r < 0)

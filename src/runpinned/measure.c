@@ -24,36 +24,37 @@
 
 enum {
 	FLOOR_RUNS = 11,
-	ENV_PAD_RANDOM_MAX = 4096, /* a page: no address below it stays the same */
-	/* --cooldown: a machine that does not cool down in that time will not. */
+	/* One page: everything that lies below the environment on the stack moves by up to this. */
+	ENV_PAD_RANDOM_MAX = 4096,
+	/* --cooldown: a machine that does not cool down in this time will not cool down at all. */
 	COOLDOWN_WAIT_MAX_S = 300,
 };
 
-/* What lasts for all runs. */
+/* The state of the whole measurement. */
 struct work {
 	const struct options *options;
 	struct commands *commands;
-	struct command *command; /* whose turn it is */
-	struct measurement *m;	 /* its */
+	struct command *command; /* the command that runs next or has just run */
+	struct measurement *m;	 /* the measurement of that command */
 	struct stop *stop;
 	const struct counting *counting;
 	struct evidence_reader *evidence;
 	struct progress progress;
 	uint64_t env_pad_seed;
-	uint64_t random_order; /* state of the generator */
+	uint64_t random_order; /* state of the random generator for the order of the commands */
 	int64_t began_ns;
 	double began_temperature;
-	double *events; /* of the newest run */
+	double *events; /* counts of the newest run */
 };
 
-/* What some runs of the empty program took. */
+/* The times of some runs of the empty program. */
 struct floor {
 	double kernel[FLOOR_RUNS], user[FLOOR_RUNS], reap[FLOOR_RUNS];
 	size_t n;
-	size_t n_kernel; /* of the first and the last */
+	size_t n_kernel; /* how many entries `kernel` and `reap` have */
 };
 
-/* Warm-ups included. */
+/* How many runs were made, warm-ups included. */
 static size_t runs_made(const struct measurement *m)
 {
 	return m->n_warmups + m->n_runs;
@@ -65,8 +66,9 @@ static void take_turn(struct work *work, size_t index)
 	work->m = work->command->measurement;
 }
 
-/* The padding of a command's run, warm-ups included. It is the same for all commands: what is
- * compared shall differ in nothing else. */
+/* The padding of the environment for a command's run number `index`, warm-ups included. It is the
+ * same for all commands, because nothing but the program may differ between runs that are
+ * compared. */
 static uint32_t choose_env_pad(const struct work *work, size_t index)
 {
 	switch (work->options->env_pad) {
@@ -99,7 +101,7 @@ static const char *step_text(enum launch_step step)
 	}
 }
 
-/* A run that did not take place: says why. Returns the error. */
+/* Says why a run did not take place. Returns the error. */
 static int say_not_run(const struct work *work, int error, const struct launch_report *report)
 {
 	const char *program = work->command->argv[0];
@@ -117,7 +119,7 @@ static int say_not_run(const struct work *work, int error, const struct launch_r
 	return error;
 }
 
-/* One of the runs of the empty program, among those of its time. */
+/* Adds the times of one run of the empty program. */
 static void add_floor_run(
 	struct work *work, const struct launch_report *report, struct floor *floor)
 {
@@ -156,7 +158,7 @@ static int run_floor(struct work *work, struct floor *floor)
 	return 0;
 }
 
-/* Medians of some runs of the empty program, by the launcher whose turn it is. */
+/* The medians of some runs of the empty program, made by the launcher of the current command. */
 static int measure_floor(struct work *work, struct floor_time *ret)
 {
 	struct floor floor = { 0 };
@@ -179,7 +181,8 @@ static int measure_floor(struct work *work, struct floor_time *ret)
 	return 0;
 }
 
-/* Once, and before the runs: how they are timed is worth knowing before they take an hour. */
+/* Says it once and before the runs, because users should know how the runs are timed before a long
+ * measurement. */
 static void say_window_error(int error)
 {
 	int paranoid;
@@ -196,15 +199,15 @@ static void say_window_error(int error)
 			strerror(error));
 }
 
-/* Root only (Documentation/admin-guide/sysctl/vm.rst): clean pages go, so the dirty ones are
- * written first. */
+/* Only root may do this (Documentation/admin-guide/sysctl/vm.rst). Only clean pages are dropped, so
+ * the dirty ones are written to disk first. */
 static int drop_caches(void)
 {
 	sync();
 	return file_write_attr("/proc/sys/vm/drop_caches", "3");
 }
 
-/* How far all commands together have come. */
+/* Draws how many runs of all commands have been made. */
 static void draw_progress(struct work *work, const char *note)
 {
 	const struct options *o = work->options;
@@ -212,7 +215,7 @@ static void draw_progress(struct work *work, const char *note)
 
 	for (size_t i = 0; i < work->commands->n; i++) {
 		const struct measurement *m = work->commands->items[i].measurement;
-		bool beyond = m->n_runs > o->runs; /* --until-rel-error */
+		bool beyond = m->n_runs > o->runs; /* possible only with --until-rel-error */
 
 		done += runs_made(m);
 		total += o->warmups + MAX(o->runs, beyond ? o->max_runs : 0);
@@ -220,7 +223,7 @@ static void draw_progress(struct work *work, const char *note)
 	progress_draw(&work->progress, done, total, note);
 }
 
-/* Waits until the package is as cool as it was at the start, give or take. */
+/* Waits until the package is as cool as it was at the start, within the given number of degrees. */
 static void cool_down(struct work *work)
 {
 	double limit = work->began_temperature + work->options->cooldown;
@@ -256,7 +259,7 @@ static void describe_status(
 		snprintf(buf, size, "exit status %d", WEXITSTATUS(report->status));
 }
 
-/* The program failed in a run: says so, with the last it wrote to standard error. */
+/* Says that the program failed in a run, with the last lines that it wrote to standard error. */
 static void say_failed(struct work *work, const char *run, const char *status)
 {
 	_cleanup_free_ char *tail = NULL;
@@ -270,7 +273,7 @@ static void say_failed(struct work *work, const char *run, const char *status)
 		print(stderr, "  | %s\n", line);
 }
 
-/* What the report says, as a sample. */
+/* Fills the sample from the report. */
 static void fill_sample(struct work *work, const struct launch_report *report,
 	enum window_verdict window, uint32_t env_pad, bool warmup, struct sample *ret)
 {
@@ -286,7 +289,7 @@ static void fill_sample(struct work *work, const struct launch_report *report,
 		ret->kernel_ns = report->window.exit_ns - report->window.exec_ns;
 }
 
-/* What the program handed over in the run that was recorded last. */
+/* Takes the values that the program handed over in the run that was recorded last. */
 static int take_progvalues(struct work *work, bool warmup)
 {
 	_cleanup_free_ char *text = NULL, *why = NULL;
@@ -300,7 +303,7 @@ static int take_progvalues(struct work *work, bool warmup)
 			m->progvalues, m->series->n_samples - 1, warmup, text, size, &why);
 	if (r != -EBADMSG)
 		return r;
-	/* Nothing of what we measure depends on it. */
+	/* The times of the run are valid in spite of that, so it is only a warning. */
 	if (m->n_refused++ == 0) {
 		progress_clear(&work->progress);
 		say("warning: %s: values that it handed over are refused: %s",
@@ -309,7 +312,7 @@ static int take_progvalues(struct work *work, bool warmup)
 	return 0;
 }
 
-/* The newest run as a line of -vv, or on the progress bar. */
+/* Shows the newest run: as a line with -vv, otherwise on the progress bar. */
 static void show_newest(struct work *work, bool warmup)
 {
 	const struct series *series = work->m->series;
@@ -358,8 +361,8 @@ static void end_failed(struct work *work, const struct launch_report *report, bo
 		m->incomplete = NULL;
 }
 
-/* Records a run that took place. Returns 1 when the runs are to end here (m->end tells why), 0 to
- * go on. */
+/* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
+ * to go on. */
 static int record_run(
 	struct work *work, const struct runlog_run *run, uint32_t env_pad, bool warmup)
 {
@@ -405,7 +408,7 @@ static int record_run(
 	return 0;
 }
 
-/* What has to be done before a run. Returns 1 when the runs are to end here, 0 to go on. */
+/* Does what is needed before a run. Returns 1 when no more runs are to be made, 0 to go on. */
 static int prepare_run(struct work *work)
 {
 	const struct options *o = work->options;
@@ -425,8 +428,9 @@ static int prepare_run(struct work *work)
 	return r;
 }
 
-/* Some runs, recorded: as many as the launcher makes without us, and at most so many. Returns 1
- * when the runs are to end here (m->end tells why), 0 to go on. */
+/* Makes and records some runs of the current command: as many as the launcher makes in one request,
+ * and at most `at_most`. Returns 1 when no more runs are to be made (m->end tells why), 0 to go
+ * on. */
 static int run_some(struct work *work, bool warmup, size_t at_most)
 {
 	struct session *session = work->command->session;
@@ -438,7 +442,7 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 	r = prepare_run(work);
 	if (r != 0)
 		return r;
-	/* What is prepared is prepared for one. */
+	/* The preparation has to be repeated for each run. */
 	if (work->options->cooldown >= 0 || work->options->drop_caches)
 		at_most = 1;
 	request.n_runs = (uint32_t)MIN(at_most, (size_t)LAUNCH_MAX_RUNS);
@@ -456,20 +460,21 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 		progress_clear(&work->progress);
 		return say_not_run(work, r, &run.report);
 	}
-	/* Handed over by the last one: the launcher goes on only while there is nothing. */
+	/* Only the last run can have handed over values: the launcher ends the request after such a
+	 * run. */
 	r = take_progvalues(work, warmup);
 	if (r < 0)
 		say_errno(r, "cannot keep the values that the program handed over");
 	return r;
 }
 
-/* How often each command was run. */
+/* How many rounds are complete. */
 static size_t rounds_done(const struct work *work)
 {
 	return runs_made(work->commands->items[0].measurement);
 }
 
-/* The order of the commands in a round is one of its own (Fisher and Yates). */
+/* Draws a new order of the commands for a round (Fisher and Yates). */
 static void shuffle(struct work *work, size_t order[])
 {
 	size_t n = work->commands->n;
@@ -485,8 +490,8 @@ static void shuffle(struct work *work, size_t order[])
 	}
 }
 
-/* Each command once; one that is alone as often as it goes without us, and at most so many times.
- * Returns 1 when the runs are to end here, 0 to go on. */
+/* Runs each command once. If there is only one command, it may run several times in one request, at
+ * most `at_most` times. Returns 1 when no more runs are to be made, 0 to go on. */
 static int run_rounds(struct work *work, bool warmup, size_t at_most)
 {
 	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n;
@@ -503,7 +508,7 @@ static int run_rounds(struct work *work, bool warmup, size_t at_most)
 	return 0;
 }
 
-/* Until each command was run so often. */
+/* Makes rounds until each command has run `rounds` times. */
 static int run_until(struct work *work, bool warmup, size_t rounds)
 {
 	while (rounds_done(work) < rounds) {
@@ -515,7 +520,7 @@ static int run_until(struct work *work, bool warmup, size_t rounds)
 	return 0;
 }
 
-/* Whether the median is known as well as --until-rel-error wants it. */
+/* Whether the interval of the median is as narrow as --until-rel-error asks for. */
 static int is_precise_enough(const struct work *work, const struct measurement *m, bool *ret)
 {
 	_cleanup_free_ double *values = NULL;
@@ -551,7 +556,7 @@ static int are_precise_enough(struct work *work, bool *ret)
 	return 0;
 }
 
-/* The runs beyond -n that --until-rel-error asks for. */
+/* Makes the runs beyond -n that --until-rel-error asks for. */
 static int run_until_precise(struct work *work)
 {
 	const struct options *o = work->options;
@@ -566,7 +571,8 @@ static int run_until_precise(struct work *work)
 			return r;
 		if (enough || runs >= o->max_runs)
 			return 0;
-		/* Looked at ever more rarely, so that looking stays cheap. */
+		/* The interval is computed more and more rarely, so that the total time for it
+		 * stays small. */
 		next = MIN(runs + MAX((size_t)1, runs / 20), (size_t)o->max_runs);
 		r = run_until(work, false, o->warmups + next);
 		if (r != 0)
@@ -593,7 +599,7 @@ static int draw_seed(uint64_t *ret)
 
 	if (getrandom(&seed, sizeof(seed), 0) < 0)
 		return -errno;
-	/* As options take it back, and as every JSON reader keeps it exactly. */
+	/* At most 2^53: the options accept it, and every JSON reader keeps it exactly. */
 	*ret = seed >> 11;
 	return 0;
 }
@@ -636,7 +642,7 @@ static int prepare(const struct work *work, struct measurement **ret)
 	return 0;
 }
 
-/* What ended the runs of one ended those of all. */
+/* When the runs of one command end early, those of all commands end. */
 static void share_end(struct work *work, int error)
 {
 	const struct measurement *last = work->m;
@@ -658,7 +664,7 @@ static void share_end(struct work *work, int error)
 	}
 }
 
-/* By the first launcher: the path is the same for all. */
+/* Measures the empty program with the first launcher only; the result is valid for all of them. */
 static int share_floor(struct work *work, bool after)
 {
 	struct floor_time floor;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The runs, one after the other.
+ * Makes the runs, one after the other.
  */
 #ifndef QUIESCE_RUNPINNED_MEASURE_H
 #define QUIESCE_RUNPINNED_MEASURE_H
@@ -16,11 +16,12 @@
 #include "runpinned/options.h"
 
 /*
- * Measures until all runs are done or something ends it, and says what went wrong with a program.
- * Several commands are run in rounds, each of them once a round, in an order that is drawn anew for
- * each: what the machine does meanwhile meets all of them alike, and run i of one has run i of the
- * others beside it. Fills the commands' measurements, with the same `end` in all.
- * evidence may be NULL. 0 (then `end` tells), or a negative errno where there is nothing to show.
+ * Measures until all runs have been made or something ends the measurement, and says what went
+ * wrong with a program. Several commands are run in rounds. In each round each command runs once,
+ * in an order that is drawn anew for each round. So whatever the machine does meanwhile affects all
+ * commands alike, and run i of one command was made close to run i of the others. Fills the
+ * measurements of the commands, with the same `end` in all of them. evidence may be NULL. Returns 0
+ * (then `end` says how it ended), or a negative errno when there is nothing to show.
  */
 int measure(const struct options *options, struct commands *commands, struct stop *stop,
 	const struct counting *counting, struct evidence_reader *evidence);

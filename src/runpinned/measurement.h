@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has been measured of one command. */
+/* What has been measured for one command. */
 #ifndef QUIESCE_RUNPINNED_MEASUREMENT_H
 #define QUIESCE_RUNPINNED_MEASUREMENT_H
 
@@ -13,34 +13,37 @@
 
 enum measure_end {
 	MEASURE_COMPLETE,
-	MEASURE_STOPPED, /* by a signal */
+	MEASURE_STOPPED, /* ended by a signal */
 	MEASURE_FAILED,	 /* the program failed, or could not be started */
-	MEASURE_BROKEN,	 /* we did */
+	MEASURE_BROKEN,	 /* runpinned itself failed */
 };
 
-/* What a run of the empty program takes, by the same path: at the start and at the end. */
+/* How long a run of the empty program takes when it is measured like the benchmark. Measured once
+ * before and once after the runs. */
 struct floor_time {
 	double kernel_seconds; /* medians; NAN when not measured */
 	double user_seconds;
-	int64_t reap_ns; /* exit record to our stamp, 0 when not known */
+	int64_t reap_ns; /* from the exit record to the stamp after wait4(2), 0 when unknown */
 };
 
 struct measurement {
 	struct series *series;
-	struct progvalues *progvalues; /* what the program measured itself */
-	size_t n_refused;	       /* runs that handed over what is no values */
+	struct progvalues *progvalues; /* the values that the program measured itself */
+	/* Runs that handed over something that is not valid values. */
+	size_t n_refused;
 	struct floor_time floor_before;
 	struct floor_time floor_after;
 	enum measure_end end;
-	/* Why it ended before its time, as metadata say it: "run 17 failed: exit status 3". */
+	/* Why the measurement ended early, as in the metadata: "run 17 failed: exit status 3". */
 	char *incomplete;
-	/* Why there is no kernel window although it was tried, positive errno; 0 otherwise. */
+	/* Why there is no kernel window although it was requested, as a positive errno; otherwise
+	 * 0. */
 	int window_error;
 	size_t n_warmups;
 	size_t n_runs;
 	uint64_t env_pad_seed; /* --env-pad random */
 	bool env_pad_seeded;
-	uint64_t order_seed;	/* of several commands */
+	uint64_t order_seed;	/* only with several commands */
 	bool reached_rel_error; /* --until-rel-error was satisfied */
 };
 

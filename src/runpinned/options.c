@@ -17,13 +17,14 @@
 
 enum {
 	RUNS_DEFAULT = 25,
-	RUNS_MAX = 100 * 1000 * 1000, /* as the rows below tell */
+	RUNS_MAX = 100 * 1000 * 1000, /* the messages in the rows below name this number */
 	MAX_RUNS_DEFAULT = 1000,
 	FIFO_PRIORITY_DEFAULT = 50,
 	COOLDOWN_DEGREES_DEFAULT = 3,
 };
 
-/* Which of several is the one that the others are compared with says its name best. */
+/* The name of the --baseline program in the result. It says that the others are compared with
+ * it. */
 static const char baseline_name[] = "baseline";
 
 static int take_env_pad(const char *value, void *into)
@@ -63,7 +64,7 @@ static int add_command(struct options *o, struct option_command command)
 	return 0;
 }
 
-/* The words of a command that was given as one text. */
+/* Splits a command that was given as one text into words. */
 static int split_command(const char *option, const char *text, char ***ret)
 {
 	const char *why;
@@ -83,7 +84,7 @@ static int split_command(const char *option, const char *text, char ***ret)
 	return -EINVAL;
 }
 
-/* In front, whatever came before: it is what the others are compared with. */
+/* The baseline is always the first command, because the others are compared with the first. */
 static int take_baseline(const char *value, void *into)
 {
 	struct options *o = into;
@@ -129,7 +130,7 @@ static int take_command(const char *value, void *into)
 	return add_command(o, command);
 }
 
-/* A text that must not be empty. */
+/* Takes a text that must not be empty. */
 static int take_filled(const char *value, void *into)
 {
 	return *value ? option_text(value, into) : -EINVAL;
@@ -213,7 +214,7 @@ static int take_verbose(const char *value _unused_, void *into)
 	return 0;
 }
 
-/* Options that make no sense together, each with the reason. */
+/* Refuses options that make no sense together, with the reason. */
 static int check_combinations(struct options *o)
 {
 	if (o->append && !o->output) {
@@ -250,7 +251,7 @@ static int check_combinations(struct options *o)
 	return 0;
 }
 
-/* What stands behind the options is a program, too, and the last. */
+/* The program behind the options is the last command. */
 static int take_program(char *argv[], struct options *o)
 {
 	const char *slash, *name;
@@ -274,14 +275,14 @@ static int take_program(char *argv[], struct options *o)
 		say("the program's name is empty");
 		return -EINVAL;
 	}
-	/* What its file is called. */
+	/* The name of the program's file, without its folders. */
 	slash = strrchr(argv[0], '/');
 	name = slash && slash[1] ? slash + 1 : argv[0];
 	return add_command(
 		o, (struct option_command){ .name = o->name ? o->name : name, .argv = argv });
 }
 
-/* What needs all of them to be known. */
+/* Checks that need all commands to be known. */
 static int check_commands(const struct options *o)
 {
 	for (size_t i = 0; i < o->n_commands; i++) {
@@ -315,7 +316,8 @@ static void usage(const struct option_row *rows)
 		stdout);
 }
 
-/* As option_rows_read(). The ranks are of --c, --co, --e, --n and --no. */
+/* Returns what option_rows_read() returns. The ranks give the order in which the options are named
+ * when --c, --co, --e, --n or --no is ambiguous. */
 static int read_options(int argc, char *argv[], struct options *o)
 {
 	const struct option_row rows[] = {

@@ -18,19 +18,20 @@ enum env_pad_mode {
 
 /* A program that is to be measured. */
 struct option_command {
-	const char *name;  /* of its benchmark: given, or the last part of the program's path */
+	/* The name of the benchmark: given by the user, or the last part of the program's path. */
+	const char *name;
 	char **argv;	   /* NULL-terminated, with at least the program's name */
-	char *name_memory; /* NULL where name is a word of ours or of argv */
-	char **words;	   /* NULL where argv is the end of ours */
+	char *name_memory; /* NULL when `name` points to a constant or into argv of main() */
+	char **words;	   /* NULL when `argv` is the end of argv of main() */
 };
 
-/* Strings are those of argv. To be cleared with options_clear(). */
+/* Strings point into argv of main(). Must be freed by options_clear(). */
 struct options {
-	const char *cpus; /* NULL: auto */
+	const char *cpus; /* NULL: choose automatically */
 	unsigned runs;
 	unsigned warmups;
 	unsigned max_runs; /* 0 unless rel_error is set */
-	double rel_error;  /* per cent, 0: not asked for */
+	double rel_error;  /* per cent; 0 when not given */
 
 	const char *output;
 	const char *csv;
@@ -44,7 +45,7 @@ struct options {
 	bool dry_run;
 	bool quiesce;
 
-	int64_t timeout_ns; /* 0: none */
+	int64_t timeout_ns; /* 0: no limit */
 	bool no_aslr;
 	bool clear_env;
 	enum env_pad_mode env_pad;
@@ -53,23 +54,24 @@ struct options {
 	bool env_pad_seeded;
 	bool set_nice;
 	int nice;
-	int fifo_priority; /* 0: not asked for */
+	int fifo_priority; /* 0 when not given */
 	bool drop_caches;
-	double cooldown; /* degrees Celsius, negative: not asked for */
+	double cooldown; /* degrees Celsius; negative when not given */
 	bool show_output;
 	bool ignore_failure;
 	bool no_wait;
 	bool no_evidence;
 
-	/* One, or several that are run in turn and compared with the first. Their names differ. */
+	/* One program, or several programs that are run in turn and compared with the first. All
+	 * names differ. */
 	struct option_command commands[OPTIONS_MAX_COMMANDS];
 	size_t n_commands;
-	uint64_t seed; /* of the order in which several are run */
+	uint64_t seed; /* for the order in which several programs are run */
 	bool seeded;
 };
 
-/* Says what is wrong and returns -EINVAL; 0 when it is to go on, positive when it is done (after
- * --help or --version). */
+/* Returns 0 to go on, a positive number when all is done (after --help or --version), or -EINVAL
+ * after saying what is wrong. */
 int options_parse(int argc, char *argv[], struct options *ret);
 void options_clear(struct options *options);
 

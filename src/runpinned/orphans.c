@@ -15,7 +15,7 @@
 #include "runpinned/orphans.h"
 
 enum {
-	/* What cannot be killed in that time hangs in the kernel. */
+	/* A process that does not end in this time hangs in the kernel. */
 	END_SECONDS = 2,
 	FIRST_STEP_NS = 100 * 1000,
 	LAST_STEP_NS = 10 * 1000 * 1000,
@@ -31,8 +31,8 @@ bool orphans_reap(pid_t pid)
 	return gone || (ended < 0 && errno == ECHILD);
 }
 
-/* The parent of a process as /proc/PID/stat has it, behind the name, in which anything may stand:
- * "7 (a) b) S 1 ..." (proc(5)). 0 where the process is gone. */
+/* The parent of a process from /proc/PID/stat. It comes after the name, which may contain any
+ * character: "7 (a) b) S 1 ..." (proc(5)). 0 when the process has ended. */
 static pid_t read_parent(int proc, const char *name)
 {
 	char path[32], text[512];
@@ -86,7 +86,7 @@ static int kill_children(pid_t except, bool *ret_found)
 		parent = read_parent(dirfd(proc), entry->d_name);
 		if (parent < 0)
 			return parent;
-		/* A child's number is not given to another process before we wait for it. */
+		/* The number of a child is not reused before this process has reaped the child. */
 		if (parent != self)
 			continue;
 		if (waitpid((pid_t)pid, NULL, WNOHANG | __WALL) == (pid_t)pid) {
@@ -108,7 +108,7 @@ int orphans_end(pid_t except)
 	do {
 		int n;
 
-		/* Where it can be told without a look. */
+		/* When there are no children left, there is no need to read /proc. */
 		if (except == 0 && orphans_reap(0))
 			break;
 		n = kill_children(except, &found);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a program leaves behind when it ends: processes that it had started, at whatever remove, and
- * whatever process group or session they went to. The kernel gives them to the nearest ancestor
- * that asked for them (PR_SET_CHILD_SUBREAPER, prctl(2)), as children.
+ * Orphans are the processes that a program leaves behind when it ends: children, grandchildren and
+ * so on, in whatever process group or session they are. The kernel makes them children of the
+ * nearest ancestor that has asked for this (PR_SET_CHILD_SUBREAPER, prctl(2)). These functions are
+ * for such an ancestor.
  *
- * For such an ancestor. The C library only: it is linked into the launcher.
+ * This file uses only the C library, because it is linked into the launcher.
  */
 #ifndef QUIESCE_RUNPINNED_ORPHANS_H
 #define QUIESCE_RUNPINNED_ORPHANS_H
@@ -12,13 +13,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Takes note of all children that have ended, so that they are gone. Whether `pid` was among them
- * or is no child at all. */
+/* Reaps all children that have ended. Returns true when `pid` was one of them, or when there is no
+ * child at all any more. */
 bool orphans_reap(pid_t pid);
 /*
- * Kills all children but `except` (0: all), and what those leave behind in turn, and waits until
- * they are gone, for two seconds at most. 1: there was somebody; 0: there was nobody, or he had
- * just ended; a negative errno where /proc does not tell.
+ * Kills all children except the process `except` (0: no exception), and the orphans that these
+ * leave behind in turn. Waits until all of them have ended, at most two seconds. Returns 1 when
+ * there was at least one process, 0 when there was none or it had just ended by itself, and a
+ * negative errno when /proc cannot be read.
  */
 int orphans_end(pid_t except);
 

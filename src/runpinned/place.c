@@ -11,8 +11,8 @@
 #include "runpinned/place.h"
 #include "state/running.h"
 
-/* A CPU that is denied here: whether it is of benchmark.target, as all the others, which lets us
- * join. Says why not. */
+/* One of the CPUs is not allowed here. This is no error if all of them belong to benchmark.target,
+ * because then the launcher can join it. Otherwise says why. */
 static int check_denied(const struct cpumask *cpus, int denied, const struct cpumask *target)
 {
 	_cleanup_free_ char *why = NULL;
@@ -31,7 +31,8 @@ static int check_denied(const struct cpumask *cpus, int denied, const struct cpu
 	return -EINVAL;
 }
 
-/* The CPUs that were chosen, by whom a message says, exist, are online and may be used. */
+/* Checks that the chosen CPUs exist, are online and may be used. `whose` names in messages who
+ * chose them. */
 static int check_cpus(const char *whose, const struct topology *topology,
 	const struct cpumask *cpus, const struct cpumask *target, bool *ret_join)
 {
@@ -66,7 +67,7 @@ static int choose_auto(
 	return r;
 }
 
-/* NULL where no target is up. */
+/* *ret is NULL when no target is up. */
 static int read_target(struct cpumask **ret)
 {
 	int r;

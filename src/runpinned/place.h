@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the benchmark runs, and where runpinned itself stays meanwhile.
+ * The CPUs on which the benchmark runs, and those on which runpinned itself runs meanwhile.
  */
 #ifndef QUIESCE_RUNPINNED_PLACE_H
 #define QUIESCE_RUNPINNED_PLACE_H
@@ -13,18 +13,18 @@
 struct place {
 	struct cpumask *cpus;
 	char *cpus_text; /* "3" */
-	char *reason;	 /* why these, for `auto`; NULL when they were asked for */
-	/* benchmark.target keeps them apart: who is to run there has to join first (join.h). */
+	char *reason;	 /* why these CPUs were chosen; NULL when the user gave them */
+	/* benchmark.target reserves these CPUs, so a process has to join them first (join.h). */
 	bool join;
-	/* The CPUs for runpinned itself: others than the benchmark's, and not their siblings if
-	 * there is a choice. Empty when the benchmark has all. */
+	/* The CPUs for runpinned itself: not those of the benchmark, and if possible not their SMT
+	 * siblings. Empty when the benchmark has all CPUs. */
 	struct cpumask *housekeeping;
 };
 
 /*
- * list is as of -c, NULL for `auto`. Says what is wrong; -EINVAL for a list that is none or names a
- * CPU that does not exist, is offline or is not allowed here, other negative errnos where we could
- * not look.
+ * `list` is the argument of -c, or NULL to choose the CPUs automatically. Says what is wrong.
+ * -EINVAL when the list is not valid or names a CPU that does not exist, is offline or is not
+ * allowed here; another negative errno when the machine could not be read.
  */
 int place_choose(const char *list, struct place **ret);
 void place_free(struct place *place);

@@ -38,7 +38,7 @@ static int search_path(const char *word, char **ret)
 		_cleanup_free_ char *path = NULL;
 		int r;
 
-		/* An empty entry is the current folder (execvp(3)). */
+		/* An empty entry stands for the current folder (execvp(3)). */
 		if (asprintf(&path, "%.*s%s%s", (int)(end - list), list, end > list ? "/" : "./",
 			    word) < 0)
 			return -ENOMEM;
@@ -47,7 +47,8 @@ static int search_path(const char *word, char **ret)
 			*ret = TAKE_PTR(path);
 			return 0;
 		}
-		/* Like the shell: a file that cannot be executed counts only if none can. */
+		/* Like in the shell, a file that is not executable matters only if no executable
+		 * one is found. */
 		if (r == -EACCES)
 			found = r;
 		if (!*end)

@@ -58,7 +58,7 @@ void progress_draw(struct progress *progress, uint64_t done, uint64_t total, con
 				(double)(total - done));
 	n = snprintf(line, sizeof(line), "[%s] %llu/%llu  %s  %s", bar, (unsigned long long)done,
 		(unsigned long long)total, note, remaining);
-	/* A line that wraps cannot be redrawn in place. */
+	/* A line that is wider than the terminal cannot be redrawn in place. */
 	n = MIN(n, (int)MIN((size_t)width - 1, sizeof(line) - 1));
 	fprintf(stderr, "\r%.*s\x1b[K", n, line);
 	fflush(stderr);

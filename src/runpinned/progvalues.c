@@ -10,11 +10,11 @@
 
 struct item {
 	char *name;
-	const char *clock; /* static text */
+	const char *clock; /* a static text */
 	double empty;	   /* seconds */
 	double resolution;
 	uint32_t inner_loops;
-	struct benchmark benchmark; /* metadata and series are set in the end */
+	struct benchmark benchmark; /* metadata and series are set by progvalues_benchmark() */
 	size_t values_room;
 	size_t warmups_room;
 	size_t n_runs;
@@ -64,7 +64,7 @@ size_t progvalues_count(const struct progvalues *progvalues)
 	return progvalues->n;
 }
 
-/* Room for one more of n records. */
+/* Makes room for one more record than the n that there are. */
 static int grow(void **list, size_t n, size_t size, size_t *room)
 {
 	size_t more = *room ? 2 * *room : 64;
@@ -102,7 +102,7 @@ static int find_item(
 		return -ENOMEM;
 	}
 	item->clock = values->facts.clock_name;
-	/* A reader's ticks are picoseconds. */
+	/* The parser of values gives ticks of a picosecond. */
 	item->empty = (double)values->facts.empty_median_ticks / 1e12;
 	item->resolution = (double)values->facts.resolution_ticks / 1e12;
 	item->inner_loops = values->inner_loops;
@@ -111,7 +111,7 @@ static int find_item(
 	return 0;
 }
 
-/* Records up to and with that run, empty where nothing was handed over. */
+/* Adds run records up to and including this run; they are empty for runs without values. */
 static int reach_run(struct item *item, size_t run)
 {
 	while (item->n_runs <= run) {
@@ -157,7 +157,7 @@ static int append(struct item *item, const struct qs_values *values, bool warmup
 	return 0;
 }
 
-/* One block. */
+/* Adds the values of one block. */
 static int take_one(
 	struct progvalues *progvalues, size_t run, bool warmup, const struct qs_values *values)
 {
@@ -170,7 +170,7 @@ static int take_one(
 	r = find_item(progvalues, values, &item);
 	if (r < 0)
 		return r;
-	/* One benchmark is one kind of work, by one clock. */
+	/* All values of a benchmark must be of the same kind of work and by the same clock. */
 	if (values->inner_loops != item->inner_loops ||
 		strcmp(values->facts.clock_name, item->clock) != 0)
 		return -EXDEV;
@@ -231,7 +231,8 @@ static void copy_facts(const struct facts *from, struct facts *to)
 	for (size_t i = 0; i < from->n; i++) {
 		const struct fact *fact = &from->items[i];
 
-		/* What an empty program takes is in no value that was measured inside. */
+		/* The time of an empty program is not part of a value that the program measured
+		 * itself. */
 		if (strncmp(fact->name, "quiesce_floor", strlen("quiesce_floor")) == 0)
 			continue;
 		facts_set_copy(to, fact->name, fact);

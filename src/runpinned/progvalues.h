@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a program measured inside, by libquiesce, and handed over: a benchmark for each name, whose
- * runs are those of the program, with the evidence of these.
+ * Program values: the values that a program measured itself, by libquiesce, and handed over to
+ * runpinned. Each name that the program uses becomes a benchmark. Its runs are the runs of the
+ * program, with their evidence.
  *
- * The program may have written anything. What is no block of values (sampler/values.h) is refused
- * with all that follows it in the run; what was taken of the same run before stays.
+ * The program may have written anything. When something is not a valid block of values
+ * (sampler/values.h), it is refused together with all that follows it in the same run; the blocks
+ * before it are kept.
  */
 #ifndef QUIESCE_RUNPINNED_PROGVALUES_H
 #define QUIESCE_RUNPINNED_PROGVALUES_H
@@ -18,7 +20,7 @@
 
 enum {
 	PROGVALUES_MAX_NAMES = 1000,
-	PROGVALUES_MAX_VALUES = 1 << 22, /* of all names and runs together: 64 MiB */
+	PROGVALUES_MAX_VALUES = 1 << 22, /* for all names and runs together: 64 MiB */
 };
 
 struct progvalues;
@@ -28,19 +30,19 @@ void progvalues_free(struct progvalues *progvalues);
 DEFINE_CLEANUP(progvalues, progvalues_free);
 
 /*
- * Takes what was handed over in the run that is sample `run` of its series; runs come in their
- * order. All values of a warm-up are warm-ups. -EBADMSG where something was refused: *ret_why says
- * what, malloc'd. -ENOMEM.
+ * Adds the values that the program handed over in one run. `run` is the index of that run's sample
+ * in its series; runs must be added in their order. All values of a warm-up run are warm-up values.
+ * -EBADMSG when something was refused; *ret_why then says what (malloc'd). -ENOMEM.
  */
 int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, const char *text,
 	size_t size, char **ret_why);
 
 size_t progvalues_count(const struct progvalues *progvalues);
 /*
- * Benchmark i, in the order in which names were seen: for as long as `progvalues` and the series
- * live. Its metadata are those of the program's own benchmark, with its own name (behind `prefix`,
- * where that is not NULL, and ": "). NULL where no run that counts has a value of it, or memory is
- * short.
+ * Benchmark number i, in the order in which the names appeared. Valid as long as `progvalues` and
+ * the series live. Its metadata are those of the program's own benchmark, except for the name: that
+ * is the name of the values, with `prefix` and ": " in front when `prefix` is not NULL. Returns
+ * NULL when no run that counts has such a value, or when memory is short.
  */
 const struct benchmark *progvalues_benchmark(struct progvalues *progvalues, size_t i,
 	struct series *series, const struct facts *metadata, const char *prefix);

@@ -16,13 +16,13 @@
 #include "state/running.h"
 
 struct quiesce {
-	char *list;	 /* of CPUs, as of -c; NULL for the configuration's */
-	sigset_t caller; /* the mask of blocked signals that a guardian starts with */
-	pid_t pid;	 /* -1: nothing was changed on our behalf */
+	char *list;	 /* the CPUs, as given with -c; NULL for those of the configuration */
+	sigset_t caller; /* the signal mask that a guardian starts with */
+	pid_t pid;	 /* -1: no guardian runs, and nothing has been changed */
 	int socket;
 };
 
-/* The socket is its standard input. */
+/* Starts the guardian with the socket as its standard input. */
 static int spawn_guardian(const struct quiesce *quiesce, int socket, pid_t *ret)
 {
 	_cleanup_free_ char *path = NULL;
@@ -55,7 +55,7 @@ static int spawn_guardian(const struct quiesce *quiesce, int socket, pid_t *ret)
 	return -r;
 }
 
-/* One byte says that it is quiet; an end, that it cannot be. */
+/* The guardian sends one byte when the machine is quiet. It closes the socket when that fails. */
 static int wait_until_quiet(const struct quiesce *quiesce, struct stop *stop)
 {
 	struct pollfd fds[] = {
@@ -95,8 +95,8 @@ static int start_guardian(struct quiesce *quiesce)
 	return r;
 }
 
-/* Until the guardian has ended, which it does when it sees the end of the socket. What went wrong
- * it says itself, except that it was killed: -EOWNERDEAD then. */
+/* Waits until the guardian has ended, which it does when the socket is closed. The guardian itself
+ * says what went wrong, unless it was killed: then this returns -EOWNERDEAD. */
 static int end_guardian(struct quiesce *quiesce)
 {
 	int status = 0;
@@ -120,7 +120,7 @@ static int end_guardian(struct quiesce *quiesce)
 	return status == 0 ? 0 : -EIO;
 }
 
-/* For who may not change anything: whether it is quiet already. */
+/* An ordinary user may not change anything; checks whether the machine is quiet already. */
 static int check_target_is_up(void)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
@@ -179,8 +179,9 @@ int quiesce_check(const struct cpumask *cpus)
 	return -EINVAL;
 }
 
-/* Whoever killed the guardian did not mean the machine to stay as it is. Another one finds what the
- * first one changed, as one of several holders would, and leaves as the last of them. */
+/* The guardian was killed, and the machine must not stay changed. A new guardian finds what the
+ * first one changed, like one of several holders of the target, and restores everything as the last
+ * holder does. */
 static int put_back(struct quiesce *quiesce)
 {
 	int r;

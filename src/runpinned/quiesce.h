@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The machine made quiet for as long as we measure (--quiesce), by a guardian process: libexec's
- * `benchmark-target hold`, which starts benchmark.target, or runs the setters where there is no
- * systemd. It puts everything back when its socket is closed, and the kernel does that however we
- * end.
+ * Makes the machine quiet during the measurement (--quiesce). A guardian process does it: libexec's
+ * `benchmark-target hold`, which starts benchmark.target, or runs the setters when there is no
+ * systemd. The guardian restores everything when the other end of its socket is closed, and the
+ * kernel closes that end however runpinned ends.
  */
 #ifndef QUIESCE_RUNPINNED_QUIESCE_H
 #define QUIESCE_RUNPINNED_QUIESCE_H
@@ -15,16 +15,16 @@
 struct quiesce;
 
 /*
- * Waits until the machine is quiet. list is as of -c, NULL for what the target's configuration
- * says. An ordinary user can have it only where the target is up already. Says what is wrong;
- * -ECANCELED after a wish to stop.
+ * Returns when the machine is quiet. `list` is the argument of -c, or NULL for the CPUs that the
+ * target's configuration names. An ordinary user can use this only while the target is already up.
+ * Says what is wrong; -ECANCELED when a signal asked to stop.
  */
 int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret);
-/* Whether it is those CPUs that are quiet, which they are not when the target was up for others.
- * Says so; -EINVAL. */
+/* Checks that these CPUs are the quiet ones: they are not when the target was already up for other
+ * CPUs. Says so and returns -EINVAL. */
 int quiesce_check(const struct cpumask *cpus);
-/* Waits until everything is back, and has another guardian see to that where the first one was
- * killed. Says what is wrong; NULL is allowed. */
+/* Returns when everything has been restored. When the guardian was killed, starts another one to
+ * restore it. Says what is wrong. NULL is allowed. */
 int quiesce_end(struct quiesce *quiesce);
 
 #endif

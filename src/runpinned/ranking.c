@@ -35,7 +35,7 @@ static int ranking_fill(struct ranking *ranking, const struct commands *commands
 		if (r < 0)
 			return r;
 		ranking->n_views++;
-		/* Borrowed, as the rest of the view. */
+		/* Borrowed, like the rest of the view. */
 		view->metadata = command->facts;
 		if (i == 0)
 			continue;
@@ -51,7 +51,7 @@ static int ranking_write(FILE *stream, const struct ranking *ranking)
 {
 	for (size_t i = 0; i < ranking->n; i++) {
 		const struct comparison *c = ranking->comparisons[i];
-		/* A name that the user gave may hold newlines. */
+		/* A name that the user gave may contain newlines. */
 		_cleanup_free_ char *old = text_escape_control(c->old->name);
 		_cleanup_free_ char *new = text_escape_control(c->new->name);
 		_cleanup_free_ char *text = comparison_render(c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which of several programs is the faster one. */
+/* Which of several programs is faster. */
 #ifndef QUIESCE_RUNPINNED_RANKING_H
 #define QUIESCE_RUNPINNED_RANKING_H
 
@@ -7,9 +7,9 @@
 
 #include "runpinned/command.h"
 
-/* Compares the first of the commands with each of the others, in pairs of runs, and writes how that
- * came out. Their facts are those that the result says of them. 0 or a negative errno; nothing is
- * written where one of them has no run that counts. */
+/* Compares the first command with each of the others, run by run in pairs, and prints the
+ * comparisons. The metadata of each benchmark are the command's facts, as in the result file.
+ * Returns 0 or a negative errno; prints nothing when one of the commands has no run that counts. */
 int ranking_print(FILE *stream, const struct commands *commands);
 
 #endif

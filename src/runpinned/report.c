@@ -27,7 +27,7 @@ static int print_summary(FILE *stream, const struct report_input *input,
 	if (!text)
 		return -ENOMEM;
 	print(stream, "%s", text);
-	/* What comes on standard error, perhaps to the same terminal, belongs behind this. */
+	/* Warnings on standard error, perhaps on the same terminal, have to appear after this. */
 	fflush(stream);
 	return 0;
 }

@@ -13,38 +13,40 @@
 #include "runpinned/runlog.h"
 
 enum {
-	/* Descriptors that are kept; beyond that, files are opened at each reading. Otherwise a set
-	 * of 512 CPUs would use up the usual limit of 1024. */
+	/* How many files are kept open. Further files are opened at each reading: otherwise a set
+	 * of 512 CPUs would use up the usual limit of 1024 descriptors. */
 	OPEN_FILES_MAX = 64,
-	/* What is gathered before it is written, and all that the launcher needs to copy a text of
+	/* The size of the buffer. This is all the memory that the launcher needs to copy a text of
 	 * any length. */
-	STAGE_SIZE = 16 * 1024,
-	/* A read into less could be a short one. */
+	BUFFER_SIZE = 16 * 1024,
+	/* A read(2) into less room than this may return only a part of an attribute. */
 	READ_MIN = 4 * 1024,
-	/* As file_reread() has it. */
+	/* The same limit as in file_reread(). */
 	TEXT_MAX = 64 * 1024 * 1024,
-	/* A total that stands still for longer than a timer does is none. */
+	/* A total that does not change for longer than the period of a timer is not believed to be
+	 * a count of interrupts. */
 	TOTAL_HOLDS_NS = 10 * 1000 * 1000,
 	TOTAL_MAX_LENGTH = 24,
 };
 
-/* How many interrupts there were, as the kernel writes it; "" where it does not tell. */
+/* The total of all interrupts, as the kernel writes it; "" when unknown. */
 struct total {
 	char text[TOTAL_MAX_LENGTH];
 };
 
 struct runlog_writer {
 	int fd;
-	size_t at;	  /* of the run log's next byte */
-	size_t staged_at; /* of the stage's first byte, in the run log */
+	size_t at;	  /* offset of the next byte in the run log */
+	size_t buffer_at; /* offset of the first byte of `buffer` in the run log */
 	const struct launch_plan *plan;
 	const struct launch_file *files;
-	int *fds; /* the first OPEN_FILES_MAX of the files; or the negative errno */
+	/* Descriptors of the first OPEN_FILES_MAX files, or the negative errno of opening them. */
+	int *fds;
 	int32_t *sizes;
-	struct total total;    /* as last read */
-	struct total counted;  /* before the interrupts were last read one by one */
-	int64_t counted_at_ns; /* when that was; 0: never */
-	char stage[STAGE_SIZE];
+	struct total total;    /* as it was last read */
+	struct total counted;  /* its value when the interrupts were last read one by one */
+	int64_t counted_at_ns; /* the time of that reading; 0: never */
+	char buffer[BUFFER_SIZE];
 };
 
 static size_t n_open_files(const struct launch_plan *plan)
@@ -98,7 +100,7 @@ void runlog_writer_free(struct runlog_writer *w)
 
 void runlog_rewind(struct runlog_writer *w)
 {
-	w->at = w->staged_at = 0;
+	w->at = w->buffer_at = 0;
 }
 
 size_t runlog_size(const struct runlog_writer *w)
@@ -126,17 +128,17 @@ static int write_at(const struct runlog_writer *w, const void *data, size_t size
 
 int runlog_flush(struct runlog_writer *w)
 {
-	int r = write_at(w, w->stage, w->at - w->staged_at, w->staged_at);
+	int r = write_at(w, w->buffer, w->at - w->buffer_at, w->buffer_at);
 
 	if (r == 0)
-		w->staged_at = w->at;
+		w->buffer_at = w->at;
 	return r;
 }
 
-/* Makes room on the stage for so many bytes, at most READ_MIN, from w->at on. */
+/* Makes room in the buffer for `size` bytes (at most READ_MIN) at the offset w->at. */
 static int make_room(struct runlog_writer *w, size_t size)
 {
-	return STAGE_SIZE - (w->at - w->staged_at) < size ? runlog_flush(w) : 0;
+	return BUFFER_SIZE - (w->at - w->buffer_at) < size ? runlog_flush(w) : 0;
 }
 
 static int append(struct runlog_writer *w, const void *data, size_t size)
@@ -149,7 +151,7 @@ static int append(struct runlog_writer *w, const void *data, size_t size)
 
 		if (r < 0)
 			return r;
-		memcpy(w->stage + (w->at - w->staged_at), bytes, n);
+		memcpy(w->buffer + (w->at - w->buffer_at), bytes, n);
 		w->at += n;
 		bytes += n;
 		size -= n;
@@ -157,28 +159,29 @@ static int append(struct runlog_writer *w, const void *data, size_t size)
 	return 0;
 }
 
-/* Over what is there. */
+/* Replaces bytes that have already been appended. */
 static int overwrite(struct runlog_writer *w, const void *data, size_t size, size_t at)
 {
-	if (at < w->staged_at) {
+	if (at < w->buffer_at) {
 		int r = runlog_flush(w);
 
 		return r < 0 ? r : write_at(w, data, size, at);
 	}
-	memcpy(w->stage + (at - w->staged_at), data, size);
+	memcpy(w->buffer + (at - w->buffer_at), data, size);
 	return 0;
 }
 
-/* Takes back what was appended from there on. */
+/* Removes everything that was appended from the offset `at` on. */
 static void drop_from(struct runlog_writer *w, size_t at)
 {
 	w->at = at;
-	if (w->staged_at > at)
-		w->staged_at = at;
+	if (w->buffer_at > at)
+		w->buffer_at = at;
 }
 
-/* The kernel renders an attribute at the first read, a table piece by piece: nothing follows only
- * where a read says so. *ret_size is the text's, or the negative errno of what kept us from it. */
+/* Appends the text of a file. The kernel generates an attribute at the first read, but a table
+ * piece by piece, so the end of the file is known only when a read returns 0. *ret_size is the size
+ * of the text, or the negative errno when it could not be read. */
 static int append_text(struct runlog_writer *w, int fd, int32_t *ret_size)
 {
 	size_t begin = w->at;
@@ -192,9 +195,9 @@ static int append_text(struct runlog_writer *w, int fd, int32_t *ret_size)
 		r = make_room(w, READ_MIN);
 		if (r < 0)
 			return r;
-		room = STAGE_SIZE - (w->at - w->staged_at);
-		n = TEMP_FAILURE_RETRY(
-			pread(fd, w->stage + (w->at - w->staged_at), room, (off_t)(w->at - begin)));
+		room = BUFFER_SIZE - (w->at - w->buffer_at);
+		n = TEMP_FAILURE_RETRY(pread(
+			fd, w->buffer + (w->at - w->buffer_at), room, (off_t)(w->at - begin)));
 		if (n < 0)
 			error = -errno;
 		else if (w->at - begin > (size_t)(TEXT_MAX - n))
@@ -212,7 +215,8 @@ static int append_text(struct runlog_writer *w, int fd, int32_t *ret_size)
 	return append(w, "", 1);
 }
 
-/* The number behind "intr" in the text that was appended last, where it is on the stage. */
+/* Finds the number behind "intr" in the text that was appended last, if all of it is in the
+ * buffer. */
 static void take_total(struct runlog_writer *w, int32_t size)
 {
 	static const char row[] = "\nintr ";
@@ -220,10 +224,11 @@ static void take_total(struct runlog_writer *w, int32_t size)
 	size_t length;
 
 	w->total = (struct total){ 0 };
-	/* Where the machine is so large that it is not, something always happens. */
-	if (size < 0 || w->at - w->staged_at <= (size_t)size)
+	/* On a machine that is so large that the text does not fit into the buffer, there are
+	 * always new interrupts, so the total is of no use. */
+	if (size < 0 || w->at - w->buffer_at <= (size_t)size)
 		return;
-	at = strstr(w->stage + (w->at - w->staged_at) - size - 1, row);
+	at = strstr(w->buffer + (w->at - w->buffer_at) - size - 1, row);
 	if (!at)
 		return;
 	at += strlen(row);
@@ -232,7 +237,7 @@ static void take_total(struct runlog_writer *w, int32_t size)
 		memcpy(w->total.text, at, length);
 }
 
-/* Whether no interrupt was counted since they were last read one by one. */
+/* Whether there was no interrupt since the interrupts were last read one by one. */
 static bool stands_still(const struct runlog_writer *w)
 {
 	return w->total.text[0] && strcmp(w->total.text, w->counted.text) == 0 &&
@@ -283,7 +288,7 @@ static int append_by_kind(struct runlog_writer *w, size_t index)
 		w->counted = w->total;
 		w->counted_at_ns = clock_now_ns(CLOCK_MONOTONIC);
 		r = append_file(w, index, size);
-		/* Next time, then. */
+		/* It was not read, so it has to be read the next time. */
 		if (*size < 0)
 			w->counted = (struct total){ 0 };
 		return r;
@@ -292,7 +297,7 @@ static int append_by_kind(struct runlog_writer *w, size_t index)
 	}
 }
 
-/* The kind, the size of each file's text, and the texts, each with NUL behind it. */
+/* Format: the kind, the size of the text of each file, and the texts, each with a NUL behind it. */
 int runlog_write_reading(struct runlog_writer *w, enum runlog_kind kind, int cpu)
 {
 	uint32_t number = kind;
@@ -302,7 +307,7 @@ int runlog_write_reading(struct runlog_writer *w, enum runlog_kind kind, int cpu
 	for (size_t i = 0; i < w->plan->n_files; i++)
 		w->sizes[i] = -ENODATA;
 	r = append(w, &number, sizeof(number));
-	/* Room for what is known at the end. */
+	/* The sizes are known only when the files have been read; they are filled in then. */
 	sizes_at = w->at;
 	if (r == 0)
 		r = append(w, w->sizes, sizes_size);
@@ -315,12 +320,12 @@ int runlog_write_reading(struct runlog_writer *w, enum runlog_kind kind, int cpu
 	return overwrite(w, w->sizes, sizes_size, sizes_at);
 }
 
-/* --- */
+/* --- The reader. --- */
 
 struct runlog {
 	int fd;
 	size_t n_files;
-	const char *data; /* mapped */
+	const char *data; /* the mapping of the file */
 	size_t mapped;
 	size_t size;
 	size_t at;
@@ -375,7 +380,8 @@ int runlog_load(struct runlog *l, size_t size)
 {
 	struct stat st;
 
-	/* Behind its end there is nothing to read, not even zeros. */
+	/* The part of a mapping behind the end of its file cannot be read: it does not even contain
+	 * zeros. */
 	if (fstat(l->fd, &st) < 0)
 		return -errno;
 	if ((uint64_t)st.st_size < size)
@@ -395,7 +401,7 @@ int runlog_load(struct runlog *l, size_t size)
 	return 0;
 }
 
-/* So many bytes further on; NULL where there are not as many. */
+/* Returns the next `size` bytes and moves on; NULL when there are not so many. */
 static const char *take(struct runlog *l, size_t size)
 {
 	const char *data = l->data + l->at;

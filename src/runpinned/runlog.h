@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the launcher finds out in the runs of a request, in a file in memory, written in the order
- * in which it happened:
+ * The run log: a file in memory in which the launcher writes down the runs of a request, in the
+ * order in which they happen:
  *
- *	[reading before]	where the request asks for it
- *	report, [reading after]	for each run; no reading after one that did not take place
+ *	[reading before]	if the request asks for it
+ *	report, [reading after]	for each run; without a reading after a run that did not take place
  *
- * A reading is the text of the plan's files as the kernel renders it. The launcher, which has the
- * benchmark's CPU between two runs anyway, only copies them: it needs no memory for that, nobody
- * has to be woken, and nothing else lies between the readings than the run. What they mean
- * runpinned finds out when no program runs.
+ * A reading is the text of the plan's files as the kernel writes it. The launcher only copies these
+ * texts. It is on the benchmark's CPU between two runs anyway, so no other process has to be woken,
+ * it needs hardly any memory, and nothing but the run happens between two readings. runpinned
+ * parses the texts later, when no program runs.
  *
- * The writer is libc only: it is linked into the launcher.
+ * The writer uses only the C library, because it is linked into the launcher.
  */
 #ifndef QUIESCE_RUNPINNED_RUNLOG_H
 #define QUIESCE_RUNPINNED_RUNLOG_H
@@ -30,30 +30,31 @@ enum runlog_kind {
 	RUNLOG_AFTER = 3,
 };
 
-/* --- The launcher's side. */
+/* --- Used by the launcher. --- */
 
 struct runlog_writer;
 
-/* Opens the plan's files, whose texts a reading is, and writes to fd. -ENOMEM. */
+/* Opens the files of the plan, whose texts make up a reading. Writes to fd. -ENOMEM. */
 int runlog_writer_new(const struct launch_plan *plan, int fd, struct runlog_writer **ret);
 void runlog_writer_free(struct runlog_writer *writer);
-/* From the beginning again, for the next request. */
+/* Starts again at the beginning of the file, for the next request. */
 void runlog_rewind(struct runlog_writer *writer);
-/* How many bytes were written since. */
+/* How many bytes were written since runlog_rewind(). */
 size_t runlog_size(const struct runlog_writer *writer);
 int runlog_write_report(struct runlog_writer *writer, const struct launch_report *report);
-/* Reads the files and writes their texts; those of one CPU only where it is `cpu`. A file that
- * cannot be read is no failure: the error takes the place of its text. kind: RUNLOG_BEFORE or
- * RUNLOG_AFTER. */
+/* Reads the files and writes their texts. A file that belongs to one CPU is read only if that CPU
+ * is `cpu`. A file that cannot be read is no failure: the error is written in the place of its
+ * text. kind is RUNLOG_BEFORE or RUNLOG_AFTER. */
 int runlog_write_reading(struct runlog_writer *writer, enum runlog_kind kind, int cpu);
-/* Before the other side is told that there is something. */
+/* Writes out what is buffered. Must be called before runpinned is told that there is something to
+ * read. */
 int runlog_flush(struct runlog_writer *writer);
 
-/* --- runpinned's side. */
+/* --- Used by runpinned. --- */
 
-/* One file's text; NUL stands behind it. Without a text, size is the negative errno: -ENODATA for
- * one that was not to be read, -EALREADY for one that has nothing new since the same launcher's
- * last reading. */
+/* The text of one file, with a NUL behind it. If there is no text, size is a negative errno:
+ * -ENODATA when the file was not to be read, -EALREADY when it has not changed since the previous
+ * reading of the same launcher, otherwise the error of reading it. */
 struct runlog_text {
 	const char *data;
 	ssize_t size;
@@ -65,26 +66,28 @@ struct runlog_reading {
 
 struct runlog_run {
 	struct launch_report report;
-	/* NULL: there is none. */
+	/* NULL when there is no such reading. */
 	const struct runlog_reading *before;
 	const struct runlog_reading *after;
-	bool is_last; /* of its request */
+	bool is_last; /* the last run of its request */
 };
 
 struct runlog;
 
-/* The file for both sides: a memfd that cannot shrink, for it is read in place. */
+/* Creates the file: a memfd that cannot shrink, because runpinned reads it through a mapping. */
 int runlog_fd_create(void);
-/* A reader of what is written to fd, which stays the caller's. n_files is the plan's. */
+/* A reader of what is written to fd. fd is not closed by runlog_free(). n_files is that of the
+ * plan. */
 int runlog_new(int fd, size_t n_files, struct runlog **ret);
 void runlog_free(struct runlog *runlog);
 
 DEFINE_CLEANUP(runlog, runlog_free);
 
-/* What the launcher wrote, `size` bytes. It must not write while they are read. */
+/* Prepares to read the first `size` bytes. The launcher must not write while they are read.
+ * -EBADMSG when the file is shorter. */
 int runlog_load(struct runlog *runlog, size_t size);
-/* The next run; what it points to lives until the next call. 1, or 0 when there is none. -EBADMSG
- * for what no launcher writes. */
+/* The next run; what *ret points to is valid until the next call. Returns 1, or 0 when there are no
+ * more runs. -EBADMSG for data that no launcher writes. */
 int runlog_next(struct runlog *runlog, struct runlog_run *ret);
 
 #endif

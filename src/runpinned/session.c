@@ -34,8 +34,8 @@ enum {
 struct session {
 	pid_t keeper;
 	int socket;
-	int stderr_fd; /* a memfd, -1 when the output is shown */
-	int values_fd; /* for programs that measure themselves */
+	int stderr_fd; /* a memfd; -1 when the output is shown */
+	int values_fd; /* for the values of programs that measure themselves */
 	int runlog_fd;
 	struct runlog *runlog;
 };
@@ -58,14 +58,15 @@ static uint32_t append_vector(struct text *t, char *const *vector, uint32_t *ret
 	return offset;
 }
 
-/* The environment of the program: the caller's, and where values can be handed over to. */
+/* The environment of the program: that of the caller, and the variable that says where values can
+ * be written. */
 static uint32_t append_environment(struct text *t, char *const *env, int values_fd, uint32_t *ret_n)
 {
 	static const char variable[] = VALUES_FD_VARIABLE "=";
 	uint32_t offset = (uint32_t)t->length, n = 0;
 
 	for (; *env; env++) {
-		/* Of a runpinned that runs us. */
+		/* This variable was set by another runpinned that runs this one. */
 		if (strncmp(*env, variable, strlen(variable)) == 0)
 			continue;
 		append_string(t, *env);
@@ -77,7 +78,7 @@ static uint32_t append_environment(struct text *t, char *const *env, int values_
 	return offset;
 }
 
-/* The files' paths, and behind them what points to them. */
+/* Appends the paths of the files, then the array that refers to them. */
 static uint32_t append_files(struct text *t, const struct session_file *files, size_t n)
 {
 	static const char zeros[sizeof(uint64_t)];
@@ -94,7 +95,7 @@ static uint32_t append_files(struct text *t, const struct session_file *files, s
 			.kind = files[i].kind,
 			.cpu = files[i].cpu,
 		};
-	/* Read in place. */
+	/* The launcher reads the array in place, so it must be aligned. */
 	if (t->length % sizeof(zeros) != 0)
 		text_append_n(t, zeros, sizeof(zeros) - t->length % sizeof(zeros));
 	offset = (uint32_t)t->length;
@@ -102,7 +103,7 @@ static uint32_t append_files(struct text *t, const struct session_file *files, s
 	return offset;
 }
 
-/* The plan as the launcher reads it, in a memfd. */
+/* Writes the plan, in the format that the launcher reads, into a memfd. */
 static int plan_write(const struct session_plan *plan, const struct stop *stop, const char *floor,
 	int values_fd, int *ret_fd)
 {
@@ -127,7 +128,7 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		p.flags |= LAUNCH_KEEP_STDERR;
 	cpumask_export(plan->cpus, p.cpus, sizeof(p.cpus));
 	memcpy(p.counters, plan->counters, plan->n_counters * sizeof(p.counters[0]));
-	/* The kernel's set is the first 64 signals, which is how glibc's begins. */
+	/* The kernel's signal set consists of 64 signals, and glibc's begins with these. */
 	memcpy(&p.caller_signals, &stop->caller, sizeof(p.caller_signals));
 
 	text_append_n(&t, (const char *)&p, sizeof(p));
@@ -157,7 +158,7 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 	return 0;
 }
 
-/* In a forked child, in the place of the launcher's first report. */
+/* Called in a forked child: sends the error in the place of the launcher's first report. */
 __attribute__((noreturn)) static void exit_with(int socket, enum launch_step step, int error)
 {
 	struct launch_report report = { .error = -error, .step = step };
@@ -166,16 +167,16 @@ __attribute__((noreturn)) static void exit_with(int socket, enum launch_step ste
 	_exit(127);
 }
 
-/* What the two processes of a session are made with. */
+/* What is needed to start the two processes of a session. */
 struct start {
-	const char *launcher; /* path */
+	const char *launcher; /* path of the program */
 	const struct session_plan *plan;
 	const struct session *session;
 	int plan_fd;
 	int socket;
 };
 
-/* In the forked child: the launcher's standard streams are those of all its children. */
+/* Called in the forked child. The launcher's standard streams are those of all its children. */
 __attribute__((noreturn)) static void become_launcher(
 	const struct start *start, const struct keeper *keeper)
 {
@@ -196,7 +197,7 @@ __attribute__((noreturn)) static void become_launcher(
 	fcntl(start->plan_fd, F_SETFD, 0);
 	fcntl(session->runlog_fd, F_SETFD, 0);
 	fcntl(keeper->launcher, F_SETFD, 0);
-	/* By the number that the plan names, through the launcher to its children. */
+	/* The programs inherit this descriptor through the launcher; the plan names its number. */
 	fcntl(session->values_fd, F_SETFD, 0);
 	snprintf(socket_text, sizeof(socket_text), "%d", start->socket);
 	snprintf(plan_text, sizeof(plan_text), "%d", start->plan_fd);
@@ -206,7 +207,7 @@ __attribute__((noreturn)) static void become_launcher(
 	_exit(127);
 }
 
-/* In the forked child: the keeper forks the launcher in turn. */
+/* Called in the forked child: becomes the keeper, which forks the launcher in turn. */
 __attribute__((noreturn)) static void become_keeper(const struct start *start, pid_t runpinned)
 {
 	pid_t self = getpid(), launcher;
@@ -225,25 +226,27 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		_exit(127);
-	/* While standard error is still ours. */
+	/* Before standard error is redirected, because this may print messages. */
 	r = start->plan->join ? join_target() : 0;
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_JOIN, r);
 	become_launcher(start, &keeper);
 }
 
-/* The child's standard error: a file in memory, which costs the child no reader that wakes up. */
+/* The standard error of the program is a file in memory: with a pipe, a process would be woken to
+ * read it during the run. */
 static int stderr_open(void)
 {
 	_cleanup_close_ int fd = memfd_create("stderr", MFD_CLOEXEC);
 
-	/* Appending, so that emptying it between runs is enough. */
+	/* In append mode, so that truncating the file between runs is enough to start again. */
 	if (fd < 0 || fcntl(fd, F_SETFL, O_RDWR | O_APPEND) < 0)
 		return -errno;
 	return TAKE_FD(fd);
 }
 
-/* Of this size; anything else is none of the launcher's. */
+/* Receives a message of exactly this size; a message of another size is not one of the
+ * launcher's. */
 static int receive(int socket, void *ret, size_t size)
 {
 	ssize_t n = TEMP_FAILURE_RETRY(recv(socket, ret, size, 0));
@@ -251,8 +254,8 @@ static int receive(int socket, void *ret, size_t size)
 	return n == (ssize_t)size ? 0 : -EPIPE;
 }
 
-/* The first report, which may have to wait until we are let onto the CPUs. -ECANCELED when
- * somebody wishes to stop before. */
+/* Receives the first report. It may come late, when the launcher has to wait until it may use the
+ * CPUs. -ECANCELED when a signal asks to stop before. */
 static int receive_first_report(
 	struct session *session, struct stop *stop, struct launch_report *ret)
 {
@@ -265,7 +268,8 @@ static int receive_first_report(
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[1].revents && stop_check(stop)) {
-			/* The launcher may be asleep, with the signals blocked as they are here. */
+			/* The launcher may sleep with its signals blocked, so SIGTERM may not reach
+			 * it. */
 			kill(session->keeper, SIGUSR1);
 			return -ECANCELED;
 		}
@@ -329,7 +333,7 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 		return -errno;
 	if (session->keeper == 0)
 		become_keeper(&start, self);
-	/* Ours must go, or a dead launcher would not be noticed. */
+	/* If this descriptor stayed open here, the death of the launcher would not be noticed. */
 	close(TAKE_FD(launcher_socket));
 
 	r = receive_first_report(session, stop, ret_report);
@@ -341,7 +345,8 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	return 0;
 }
 
-/* Frees what a talkative program wrote, but for its tail: it is held in memory. */
+/* Frees what the program has written to standard error, except the last part: it is kept in memory,
+ * and a program may write a lot. */
 static void stderr_trim(struct session *session)
 {
 	struct stat st;
@@ -394,7 +399,8 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 		stop_check(stop);
 		if (stop->count > seen ||
 			(kill_at >= 0 && clock_now_ns(CLOCK_MONOTONIC) >= kill_at)) {
-			/* The launcher sends SIGTERM at the first, SIGKILL at a further one. */
+			/* The launcher sends SIGTERM to the program at the first signal, SIGKILL at
+			 * the second. */
 			kill(session->keeper, SIGTERM);
 			seen = stop->count;
 			kill_at = clock_now_ns(CLOCK_MONOTONIC) + KILL_AFTER_MS * NSEC_PER_MSEC;
@@ -428,7 +434,7 @@ int session_read_stderr(struct session *session, char **ret)
 		n = pread(session->stderr_fd, tail, STDERR_TAIL, from);
 		if (n < 0)
 			return -errno;
-		/* A text, whatever the program wrote. */
+		/* A program may write NUL bytes, but the result must be a text. */
 		for (ssize_t i = 0; i < n; i++) {
 			if (tail[i] == '\0')
 				tail[i] = ' ';
@@ -448,7 +454,7 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	/* The end of the conversation is what ends the launcher, and with it the keeper. */
+	/* The launcher ends when its socket is closed, and the keeper ends with it. */
 	if (session->socket >= 0)
 		close(session->socket);
 	if (session->keeper > 0)

@@ -6,18 +6,18 @@
 #include "runpinned/window.h"
 
 enum {
-	RING_PAGES = 8, /* a power of two; 32 KiB with 4 KiB pages, within perf_event_mlock_kb */
+	RING_PAGES = 8, /* a power of two; 32 KiB with pages of 4 KiB, within perf_event_mlock_kb */
 	RECORD_MAX = 512,
 };
 
-/* The trailer that sample_id_all puts behind every record, in this order (perf_event_open(2)). */
+/* With sample_id_all, each record ends with these fields, in this order (perf_event_open(2)). */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
 	uint32_t cpu, reserved;
 };
 
-/* Common start of PERF_RECORD_FORK and PERF_RECORD_EXIT. */
+/* PERF_RECORD_FORK and PERF_RECORD_EXIT begin with these fields. */
 struct task_record {
 	uint32_t pid, ppid;
 	uint32_t tid, ptid;
@@ -38,7 +38,7 @@ void window_event_attr(int clockid, struct perf_event_attr *ret)
 		.exclude_hv = 1,
 		.use_clockid = 1,
 		.clockid = clockid,
-		/* Nobody is to be woken inside the window. */
+		/* No process may be woken inside the window. */
 		.watermark = 1,
 		.wakeup_watermark = UINT32_MAX,
 	};
@@ -81,7 +81,7 @@ static void take_record(const struct perf_event_header *header, const uint8_t *r
 
 	switch (header->type) {
 	case PERF_RECORD_COMM:
-		/* prctl(PR_SET_NAME) writes one, too, without the exec bit. */
+		/* prctl(PR_SET_NAME) writes such a record, too, but without the exec bit. */
 		if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC))
 			return;
 		if (w->n_exec++ == 0) {
@@ -141,7 +141,8 @@ void window_read(void *map, int32_t pid, struct window *ret)
 {
 	struct perf_event_mmap_page *page = map;
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
-	/* Pairs with the kernel's barrier after it wrote the records (perf_output_put_handle). */
+	/* Pairs with the barrier that the kernel uses after it has written the records
+	 * (perf_output_put_handle). */
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 
 	window_parse((const uint8_t *)map + page_size, page_size * RING_PAGES, page->data_tail,
