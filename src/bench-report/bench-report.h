@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench-report VERB FILE...: what the command line asks for, and the verbs that do it. A verb is
- * one file and one line of the table in main.c.
+ * bench-report VERB FILE...: what the command line asks for, and the functions of the verbs. A verb
+ * consists of one file and one line of the table in main.c.
  */
 #ifndef QUIESCE_BENCH_REPORT_H
 #define QUIESCE_BENCH_REPORT_H
@@ -37,7 +37,7 @@ struct verb {
 	const char *arguments; /* for the help: "FILE..." */
 	const char *help;
 	size_t min_files;
-	/* Returns an exit status. */
+	/* Does what the verb says, and returns the exit status. */
 	enum exit_status (*run)(const struct request *request);
 };
 
@@ -68,14 +68,15 @@ enum exit_status verb_show(const struct request *request);
 enum exit_status verb_slowest(const struct request *request);
 enum exit_status verb_stats(const struct request *request);
 
-/* --- Shared by the verbs (files.c) --- */
+/* --- Functions that several verbs use (files.c) --- */
 
-/* A file as it is called in messages: "standard input" for "-". */
+/* The name of a file in messages: "standard input" for "-". */
 const char *file_label(const char *file);
 
-/* All files, read one after the other. Says what is wrong and returns a negative errno. */
+/* The results of all files, read one after the other. Says what is wrong and returns a negative
+ * errno. */
 struct reports {
-	struct suite **suites; /* one a file of the request */
+	struct suite **suites; /* one for each file of the request */
 	size_t n;
 };
 int reports_read(const struct request *request, bool with_evidence, struct reports *ret);
@@ -87,28 +88,28 @@ static inline void cleanup_reports(struct reports *reports)
 }
 #define _cleanup_reports_ __attribute__((cleanup(cleanup_reports)))
 
-/* Calls `each` for every benchmark that the request chooses, file by file; stops at the first
- * failure. Says, and returns -ENOENT, when -b names one that no file has. */
+/* Calls `each` for every benchmark that the request selects, file by file. Stops at the first
+ * failure and returns it. -ENOENT, after saying so, when no file has the benchmark of -b. */
 int reports_each(const struct request *request, const struct reports *reports,
 	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
 	void *context);
 
-/* "FILE: NAME", or what of it tells them apart; malloc'd. */
+/* The title of a benchmark: "FILE: NAME", or "NAME" when there is only one file; malloc'd. */
 char *reports_title(
 	const struct request *request, const char *file, const struct benchmark *benchmark);
 
-/* Members of an object that is open: the same in every verb. How much there is of it, also where
- * there is no value; */
+/* The following write members into the JSON object that is open, in the same way for all verbs.
+ * This one: how many values and runs there are, also when there are no values. */
 void emit_counts(struct emit *emit, const struct benchmark *benchmark);
-/* that and the figures; */
+/* The same, and the figures. */
 void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats);
-/* the list "bins"; */
+/* The array "bins". */
 void emit_bins(struct emit *emit, const struct histogram *histogram);
-/* and what speaks against it. */
+/* The findings and the disturbed runs. */
 void emit_stability(struct emit *emit, const struct stability *stability);
 
-/* An exit status for what a function returned; says it, unless it is -EINVAL or -EBADMSG, which
- * were said where they arose. */
+/* The exit status for the return value r of a function. Says what r means unless it is -ENOENT,
+ * which was said before. Also says, and fails, when standard output could not be written. */
 enum exit_status request_conclude(const struct request *request, int r);
 
 #endif

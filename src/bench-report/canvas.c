@@ -16,7 +16,7 @@ struct canvas {
 	enum canvas_format format;
 	cairo_surface_t *surface;
 	cairo_t *cairo;
-	struct text data; /* the picture as it grows */
+	struct text data; /* the bytes of the picture so far */
 };
 
 static cairo_status_t append(void *closure, const unsigned char *data, unsigned length)
@@ -60,7 +60,7 @@ int canvas_new(
 	else
 		canvas->surface = cairo_image_surface_create(
 			CAIRO_FORMAT_RGB24, (int)ceil(width * scale), (int)ceil(height * scale));
-	/* A point of ours is a pixel of the browser, which is what a stylesheet's sizes are in. */
+	/* A point of the canvas is a pixel in a browser, because stylesheets measure in these. */
 	if (format == CANVAS_SVG)
 		cairo_svg_surface_set_document_unit(canvas->surface, CAIRO_SVG_UNIT_PX);
 	canvas->cairo = cairo_create(canvas->surface);
@@ -82,7 +82,7 @@ void canvas_free(struct canvas *canvas)
 		return;
 	if (canvas->cairo)
 		cairo_destroy(canvas->cairo);
-	/* An SVG surface writes its end now, into `data`. */
+	/* An SVG surface writes its last bytes now, into `data`. */
 	if (canvas->surface)
 		cairo_surface_destroy(canvas->surface);
 	text_clear(&canvas->data);

@@ -14,14 +14,16 @@
 enum {
 	MARGIN = 12,
 	GAP = 10,
-	LABEL_ROOM = 56,   /* left of the panels, for the numbers of their axes */
-	X_LABEL_ROOM = 34, /* below the last one */
-	MIN_BIN = 5,	   /* points that a bar of the histogram is high */
+	LABEL_ROOM = 56, /* width for the numbers of the axes, left of the panels */
+	/* Height for the numbers and the name of the x axis, below the lowest panel. */
+	X_LABEL_ROOM = 34,
+	MIN_BIN = 5, /* the least height of a bar of the histogram, in points */
 	MAX_BINS = 60,
-	MARK_HEIGHT = 7, /* marks of flagged runs where single samples have no room */
+	/* Height of the marks of flagged runs when samples are not drawn one by one. */
+	MARK_HEIGHT = 7,
 };
 
-/* Okabe and Ito's palette without its yellow, which white swallows. */
+/* Okabe and Ito's palette without its yellow, which is hard to see on white. */
 static const struct color palette[CHART_MAX_SERIES] = {
 	{ 0.00, 0.45, 0.70, 1 },
 	{ 0.90, 0.62, 0.00, 1 },
@@ -32,7 +34,7 @@ static const struct color palette[CHART_MAX_SERIES] = {
 	{ 0.35, 0.35, 0.75, 1 },
 	{ 0.40, 0.40, 0.40, 1 },
 };
-/* Its red, for what speaks against a run and for nothing else. */
+/* The red of that palette marks flagged runs, and nothing else. */
 static const struct color vermilion = { 0.84, 0.25, 0.00, 1 };
 static const struct color dark_gray = { 0.13, 0.13, 0.13, 1 };
 static const struct color medium_gray = { 0.42, 0.42, 0.42, 1 };
@@ -41,7 +43,7 @@ static const struct color shade = { 0.965, 0.965, 0.965, 1 };
 
 struct panel {
 	double x, y, width, height;
-	double low, high; /* what its lower and upper edge stand for */
+	double low, high; /* the values at its lower and upper edge */
 };
 
 struct chart {
@@ -50,16 +52,18 @@ struct chart {
 	size_t n_series;
 	const struct chart_options *options;
 	struct stats stats[CHART_MAX_SERIES];
-	double low[CHART_MAX_SERIES], high[CHART_MAX_SERIES]; /* of what is to be seen */
+	/* The range of the values that are shown. */
+	double low[CHART_MAX_SERIES], high[CHART_MAX_SERIES];
 
 	double title_size, text_size;
 	struct scale scale;
-	double first_x, last_x; /* in runs: 1 is the first that counts, a warm-up is 0 or less */
-	struct panel main, histogram, temperature, frequency; /* height 0: not there */
+	/* Numbers of runs: 1 is the first that counts, a warm-up is 0 or less. */
+	double first_x, last_x;
+	struct panel main, histogram, temperature, frequency; /* not drawn when the height is 0 */
 
 	struct chart_spot *spots; /* or NULL */
 	size_t n_spots;
-	size_t n_beyond[2]; /* samples below the main panel, and above it */
+	size_t n_beyond[2]; /* samples below and above the range of the main panel */
 };
 
 static unsigned color_byte(double part)
@@ -99,17 +103,17 @@ static size_t n_counted(const struct chart_series *series)
 	return series->n - series->n_warmups;
 }
 
-/* The run's number as it is printed: the first that counts is 1. */
+/* The run's number as it is printed: the first run that counts is 1. */
 static double run_number(const struct chart_series *series, size_t index)
 {
 	return (double)index - (double)series->n_warmups + 1;
 }
 
-/* --- What the axes reach over. */
+/* --- The ranges of the axes. --- */
 
-/* From the least to the greatest of n sorted values, but for a few (5 % a side at most) that lie so
- * far outside that everything else would be a flat line: beyond the fences by more than twice their
- * distance. */
+/* Finds the range of n sorted values that is shown. It is the range of all values, except a few
+ * outliers (at most 5 % on each side) that would make everything else look like a flat line: those
+ * that lie beyond the fences by more than twice the distance between the fences. */
 static void find_visible(
 	const double *sorted, const struct stats *stats, double *ret_low, double *ret_high)
 {
@@ -122,7 +126,7 @@ static void find_visible(
 		last--;
 	*ret_low = sorted[first];
 	*ret_high = sorted[last];
-	/* More than a few are no outliers. */
+	/* More than 5 % are not outliers, so all of them are shown. */
 	if (sorted[first] < stats->fence_low - far)
 		*ret_low = stats->min;
 	if (sorted[last] > stats->fence_high + far)
@@ -160,14 +164,14 @@ static void find_value_range(const struct chart *chart, double *ret_low, double 
 		high = MAX(high, chart->high[s]);
 	}
 	room = (high - low) * 0.05;
-	/* All equal, or next to it: a range in which the line is a line. */
+	/* If all values are (nearly) equal, choose a range in which they look like a line. */
 	if (!(room > fabs(high) * 1e-6))
 		room = high != 0 ? fabs(high) * 0.01 : 1e-9;
 	*ret_low = low - room;
 	*ret_high = high + room;
 }
 
-/* The range of an optional row of figures; false when none of the series has any. */
+/* The range of an optional panel; false when no series has such values. */
 static bool find_row_range(
 	const struct chart *chart, bool temperature, double *ret_low, double *ret_high)
 {
@@ -186,18 +190,20 @@ static bool find_row_range(
 	}
 	if (!(low <= high))
 		return false;
-	/* No narrower than 1 degree, or 1 % of a frequency: the noise of a sensor is no news. */
+	/* The range is at least 1 degree, or 1 % of the frequency, so that the noise of a sensor
+	 * does not look important. */
 	room = MAX((high - low) * 0.1, temperature ? 0.5 : MAX(fabs(high) * 0.005, 1.0));
 	*ret_low = low - room;
 	*ret_high = high + room;
 	return true;
 }
 
-/* --- Words around the panels. */
+/* --- The texts around the panels. --- */
 
 #define FITTING_SIZE 260
 
-/* `text` as far as it fits into that width, with dots where it was cut; whole characters only. */
+/* Shortens `text` to the given width. Dots replace what is cut off. Characters of several bytes are
+ * never cut. */
 static const char *fit_text(const struct chart *chart, double size, bool bold, const char *text,
 	double width, char buf[static FITTING_SIZE])
 {
@@ -234,7 +240,8 @@ static size_t count_flagged(const struct chart_series *series)
 	return n;
 }
 
-/* "3 of 25 runs disturbed: irq 2, steal 1" over all series; false when none is. */
+/* "3 of 25 runs disturbed: irq 2, steal 1" for all series together; false when no run is
+ * disturbed. */
 static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
 {
 	size_t counts[SAMPLE_N_FLAGS] = { 0 }, n_flagged = 0, n = 0;
@@ -263,25 +270,26 @@ static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
 	return true;
 }
 
-/* How much is said above the panels, of which something has to be left on a small sheet. */
+/* How much text there is above the panels. A small canvas gets less. */
 enum head_size {
 	HEAD_FULL,
 	HEAD_NO_SUBTITLE,
-	HEAD_NAMES,	  /* of the series without their figures */
-	HEAD_SHORT_NAMES, /* three in a line */
+	HEAD_NAMES,	  /* the names of the series without their figures */
+	HEAD_SHORT_NAMES, /* the same, three in a line */
 	N_HEAD_SIZES,
 };
 
-/* Where the next one of the head's words stands. */
+/* The state while the texts above the panels are drawn or measured. */
 struct head {
 	const struct chart *chart;
 	enum head_size head_size;
-	bool drawn; /* else it is measured only */
+	bool drawn; /* false: only measure how much room is needed */
 	struct point at;
 };
 
-/* A mark and its meaning, on the next line where this one is full. The name is cut where it has to
- * be, not the figures. series: -1 for what is disturbed. */
+/* Adds an item of the legend: a mark and its meaning. It goes to the next line when this line is
+ * full. If it is too long, the name is shortened, not the figures. `series` is -1 for the mark of
+ * disturbed runs. */
 static void add_legend_item(
 	struct head *head, int series, const char *name, const char *figures, double room)
 {
@@ -321,7 +329,8 @@ static void add_legend(struct head *head)
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const char *name = chart->series[s].name;
 
-		/* As the axis has it, and one digit more: series are often near each other. */
+		/* With one digit more than the axis, because the medians of series are often close
+		 * together. */
 		scale_format(scale_refine(chart->scale, 1), chart->stats[s].median, median);
 		snprintf(text, sizeof(text), ": median %s, %zu %s%s", median,
 			n_counted(&chart->series[s]), chart->options->what,
@@ -343,7 +352,7 @@ static void add_line(
 	head->at.y += size * (bold ? 0.3 : 0.4);
 }
 
-/* Returns where the panels may begin. */
+/* Returns the y coordinate from which on the panels can be placed. */
 static double add_head(const struct chart *chart, enum head_size head_size, bool drawn)
 {
 	const struct chart_options *options = chart->options;
@@ -358,7 +367,7 @@ static double add_head(const struct chart *chart, enum head_size head_size, bool
 	return head.at.y + chart->text_size;
 }
 
-/* All that is to be said, or so much that the panels keep half of the sheet. */
+/* Draws as much text as leaves at least half of the canvas for the panels. */
 static double draw_head(const struct chart *chart)
 {
 	enum head_size head_size = HEAD_FULL;
@@ -369,7 +378,7 @@ static double draw_head(const struct chart *chart)
 	return add_head(chart, head_size, true);
 }
 
-/* --- Axes. */
+/* --- The axes. --- */
 
 static void draw_y_axis(
 	const struct chart *chart, const struct panel *panel, double factor, const char *unit)
@@ -408,7 +417,7 @@ static void draw_x_axis(const struct chart *chart, const struct panel *lowest)
 		for (size_t i = 0; i < ticks.n; i++) {
 			double run = ticks_at(&ticks, i);
 
-			/* There is no run 0, and none between two. */
+			/* There is no run 0, and there are no fractions of runs. */
 			if (run < 1 || run != floor(run))
 				continue;
 			snprintf(label, sizeof(label), "%.0f", run);
@@ -436,7 +445,7 @@ static void draw_warmup_zone(const struct chart *chart)
 			CANVAS_CENTER, chart->text_size, false, medium_gray, "warm-up");
 }
 
-/* --- Samples. */
+/* --- The samples. --- */
 
 static void add_spot(struct chart *chart, struct point at, size_t series, size_t index)
 {
@@ -466,7 +475,7 @@ static void draw_each_sample(struct chart *chart, size_t s, double radius)
 	}
 }
 
-/* Of a column: the range of its values and of the inner half of them. */
+/* Draws, for each column of points, the range of its values and the range of their inner half. */
 static int draw_columns(struct chart *chart, size_t s)
 {
 	const struct chart_series *series = &chart->series[s];
@@ -506,8 +515,9 @@ static int draw_columns(struct chart *chart, size_t s)
 	return 0;
 }
 
-/* What a step is, beside it: behind it, or where the next one is too near, in front of it; shorter,
- * or not at all, where there is no room. *end is where the label before it ends. */
+/* Labels a change of level. The label is placed to the right of the change, or to the left of it
+ * when the next change is too near. If there is no room, the shorter text is used, or none. *end is
+ * where the previous label ends. */
 static void draw_step_label(const struct chart *chart, double y, double step, double next,
 	double *end, struct color color, const char *const texts[2])
 {
@@ -531,7 +541,8 @@ static void draw_step_label(const struct chart *chart, double y, double step, do
 	}
 }
 
-/* Medians: one for a steady series, else that of each level, with what each step is. */
+/* Draws the median of a series without changes, otherwise the median of each level and a label at
+ * each change. */
 static void draw_levels(const struct chart *chart, size_t s)
 {
 	const struct chart_series *series = &chart->series[s];
@@ -563,12 +574,13 @@ static void draw_levels(const struct chart *chart, size_t s)
 			items[i].first + 1, change);
 		draw_step_label(chart, panel->y + chart->text_size * (1.2 + 1.3 * (double)s), from,
 			to, &end, color, (const char *const[2]){ label, change });
-		/* None reaches beyond a step. */
+		/* No label may cross a change of level. */
 		end = MAX(end, from);
 	}
 }
 
-/* What lies beyond the panel's edges: marks there, and how many and how far. */
+/* Marks the values outside of the panel's range at its edges, with their number and the most
+ * extreme one. */
 static void draw_beyond(struct chart *chart)
 {
 	const struct panel *panel = &chart->main;
@@ -636,11 +648,12 @@ static int draw_samples(struct chart *chart)
 	return 0;
 }
 
-/* On the samples' scale, each series' bars by its own number of runs. */
+/* Draws the histograms, with the value axis of the samples. The bars show shares of the series' own
+ * number of runs. */
 static void draw_histogram(const struct chart *chart)
 {
 	const struct panel *panel = &chart->histogram, *main = &chart->main;
-	/* As many as the runs fill, and as the panel has room for. */
+	/* As many bins as make sense for the number of runs, and as the panel has room for. */
 	double most = MIN((double)MAX_BINS, panel->height / MIN_BIN);
 	size_t n_bins = (size_t)MAX(4.0, MIN(most, 2 * sqrt(chart->last_x)));
 	double shares[CHART_MAX_SERIES][MAX_BINS] = { 0 }, greatest = 0;
@@ -674,7 +687,8 @@ static void draw_histogram(const struct chart *chart)
 	}
 }
 
-/* A row of figures beside the runs, as means of as many runs as share a point. */
+/* Draws temperature or frequency. Where several runs share a point of the x axis, their mean is
+ * drawn. */
 static int draw_row(const struct chart *chart, const struct panel *panel, bool temperature)
 {
 	for (size_t s = 0; s < chart->n_series; s++) {
@@ -702,7 +716,7 @@ static int draw_row(const struct chart *chart, const struct panel *panel, bool t
 				count > 0 ? y_of(panel, sum / (double)count) : NAN };
 		}
 		canvas_draw_path(chart->canvas, points, n, 1.4, palette[s]);
-		/* A single figure between unknown ones is no line. */
+		/* A single known value between unknown ones would not be seen as part of a line. */
 		for (size_t i = 0; i < n; i++)
 			if (isfinite(points[i].y) && n <= (size_t)panel->width / 4)
 				canvas_fill_circle(chart->canvas, points[i], 1.3, palette[s]);
@@ -710,7 +724,7 @@ static int draw_row(const struct chart *chart, const struct panel *panel, bool t
 	return 0;
 }
 
-/* --- All of it. */
+/* --- The whole chart. --- */
 
 static void place_panels(struct chart *chart, double top)
 {
@@ -722,13 +736,13 @@ static void place_panels(struct chart *chart, double top)
 	double row_height = MAX(24.0, (bottom - top) * 0.16);
 	double y = bottom;
 
-	/* From below, so that what is left is the samples'. */
+	/* From bottom to top, so that the remaining room goes to the samples. */
 	for (size_t i = ARRAY_SIZE(rows); i-- > 0;) {
 		bool is_temperature = rows[i] == &chart->temperature;
 
 		if (!find_row_range(chart, is_temperature, &rows[i]->low, &rows[i]->high))
 			continue;
-		/* On a small sheet the samples come first. */
+		/* On a small canvas the samples are more important. */
 		if (y - row_height - GAP - top < 3 * row_height)
 			continue;
 		y -= row_height;
@@ -789,7 +803,7 @@ static int draw_panels(struct chart *chart)
 	return 0;
 }
 
-/* A panel that did not fit, or had nothing to show, has no height. */
+/* A panel without enough room, or without known values, has height 0 and no axis. */
 static struct chart_axis panel_axis(const struct panel *panel)
 {
 	return panel->height > 0 ? (struct chart_axis){ panel->low, panel->high }

@@ -30,7 +30,7 @@ static int print_findings(const char *title, const struct stability *stability, 
 	return 0;
 }
 
-/* stability: NULL where there is no value. */
+/* `stability` is NULL when there are no values. */
 static void emit_check(struct emit *emit, const char *file, const struct benchmark *benchmark,
 	const struct stability *stability, bool sound)
 {
@@ -55,7 +55,7 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	if (!title)
 		return -ENOMEM;
 	r = analysis_new(benchmark, &analysis);
-	/* As pyperf: one that was only calibrated is no finding. */
+	/* Like in pyperf, a benchmark that was only calibrated is no finding. */
 	if (r == -ENODATA) {
 		if (check->request->json)
 			emit_check(&check->emit, file, benchmark, NULL, true);

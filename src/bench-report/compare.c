@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* compare: is NEW faster or slower than OLD? Benchmarks are matched by name; in a single file,
- * those that were run in turn with the first of them. */
+/* compare: is NEW faster or slower than OLD? Benchmarks are matched by name. If there is only one
+ * file, those that were run in turn are compared with the first of them. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,14 +17,14 @@
 struct pairs {
 	const struct request *request;
 	const struct reports *reports;
-	struct comparison **comparisons; /* file by file, in the order of OLD */
-	size_t *files;			 /* of which file of the request each is */
-	char **labels;			 /* what the files of the request are called in a line */
+	/* For one file after the other, in the order of the benchmarks in OLD. */
+	struct comparison **comparisons;
+	size_t *files; /* the index of the NEW file of each comparison */
+	char **labels; /* the names of the files, as they are printed */
 	size_t n;
 };
 
-/* Two programs are compared with each other although they have different names, where each file has
- * but one benchmark. */
+/* Benchmarks with different names are compared when each file has only one benchmark. */
 static bool is_one_each(const struct pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->reports->n; i++)
@@ -61,7 +61,8 @@ static bool is_chosen(const struct request *request, const struct benchmark *ben
 	return !request->benchmark || metadata_equal_strings(benchmark->name, request->benchmark);
 }
 
-/* All that OLD and one NEW have in common, and what only one has. */
+/* Adds all benchmarks that OLD and one NEW have in common, and warns about those that only one
+ * has. */
 static int pair_file(struct pairs *pairs, size_t file)
 {
 	const struct suite *old = pairs->reports->suites[0], *new = pairs->reports->suites[file];
@@ -88,7 +89,7 @@ static int pair_file(struct pairs *pairs, size_t file)
 	return r;
 }
 
-/* Within one file: programs that were run in turn, with the first of them. */
+/* Compares programs in one file that were run in turn with the first of them. */
 static int pair_interleaved(struct pairs *pairs)
 {
 	const struct suite *suite = pairs->reports->suites[0];
@@ -171,7 +172,7 @@ static bool equal_differences(const struct comparison *x, const struct compariso
 	return true;
 }
 
-/* Before any verdict: results of two machines compare machines. */
+/* Printed before any verdict, because two different machines make the verdicts meaningless. */
 static int print_differences(const struct pairs *pairs)
 {
 	bool any = false;
@@ -180,7 +181,7 @@ static int print_differences(const struct pairs *pairs)
 		const struct comparison *c = pairs->comparisons[i];
 		_cleanup_free_ char *name = NULL;
 
-		/* Most often it is the same for all benchmarks of a file. */
+		/* Most often the differences are the same for all benchmarks of a file. */
 		if (c->n_differences == 0 ||
 			(i > 0 && pairs->files[i] == pairs->files[i - 1] &&
 				equal_differences(c, pairs->comparisons[i - 1])))
@@ -200,7 +201,7 @@ static int print_differences(const struct pairs *pairs)
 	return 0;
 }
 
-/* One NEW's comparisons are [*first, *first + n). */
+/* The comparisons of the next NEW file are [*first, *first + *n). */
 static bool next_file(const struct pairs *pairs, size_t *first, size_t *n)
 {
 	*first += *n;
@@ -264,8 +265,8 @@ static const struct table_column columns[N_CELLS] = {
 	{ "VERDICT", TABLE_WRAP },
 };
 
-/* The largest median is shown with 4 digits, and all others in its unit, but for those of which
- * nothing would be left. */
+/* The unit is chosen so that the largest median has 4 digits. All other medians use the same unit,
+ * except those that would be printed as zero. */
 static struct scale choose_scale(const struct pairs *pairs)
 {
 	double largest = 0;
@@ -302,7 +303,7 @@ static int fill_cells(const struct comparison *c, struct scale scale, struct cel
 	return 0;
 }
 
-/* A bar would end the cell. */
+/* A vertical bar would end the cell. */
 static void append_markdown_cell(struct text *row, const char *text)
 {
 	text_append(row, " ");
@@ -455,7 +456,7 @@ static int emit_pairs(const struct pairs *pairs)
 	return emit_finish(&emit);
 }
 
-/* --- */
+/* --- All output. --- */
 
 static int print_pairs(const struct pairs *pairs)
 {
@@ -478,7 +479,7 @@ enum exit_status verb_compare(const struct request *request)
 	enum exit_status status;
 	int r;
 
-	/* Evidence plays no part in it; the machines' metadata are read in any case. */
+	/* The evidence is not needed; the metadata of the machines are always read. */
 	if (reports_read(request, false, &reports) < 0)
 		return EXIT_FAILED;
 	r = make_pairs(&pairs);

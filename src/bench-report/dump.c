@@ -18,7 +18,7 @@ struct dump {
 	bool first;
 };
 
-/* The columns; of those of evidence, the ones that something is known of are shown. */
+/* The columns. A column of evidence is shown only when something is known for it. */
 enum column {
 	COLUMN_RUN,
 	COLUMN_KIND,
@@ -54,7 +54,7 @@ static const struct table_column all_columns[N_COLUMNS] = {
 
 #define CELL_SIZE 96
 
-/* One unit for a column: that of its largest figure. */
+/* A column has one unit: that of its largest value. */
 static struct scale choose_wait_scale(const struct series *series)
 {
 	int64_t largest = 0;
@@ -80,7 +80,7 @@ static void format_count(int64_t count, char cell[static CELL_SIZE])
 		snprintf(cell, CELL_SIZE, "%" PRId64, count);
 }
 
-/* One figure of a run; an empty cell where it is unknown. */
+/* Formats one figure of a run; the cell is empty when it is unknown. */
 static void format_evidence(const struct series *series, size_t run, enum column column,
 	struct scale wait_scale, char cell[static CELL_SIZE])
 {
@@ -127,7 +127,7 @@ static bool is_evidence(enum column column)
 	return column >= COLUMN_TEMPERATURE && column <= COLUMN_IRQS;
 }
 
-/* Is there something to show in it? */
+/* Whether the column has anything to show. */
 static bool is_filled(const struct benchmark *b, enum column column)
 {
 	char cell[CELL_SIZE];
@@ -151,7 +151,7 @@ static bool is_filled(const struct benchmark *b, enum column column)
 	return false;
 }
 
-/* What a row is made of. */
+/* The values in a row. */
 struct row {
 	size_t run;
 	bool warmup;
@@ -192,7 +192,7 @@ static int add_row(struct table *table, const struct benchmark *b, const bool *s
 	return table_add(table, texts);
 }
 
-/* Once a run: what its values have in common. */
+/* Written once for each run: what all its values have in common. */
 static int emit_run(struct emit *emit, const struct benchmark *b, size_t run)
 {
 	const struct series *series = b->series;
@@ -249,7 +249,7 @@ static int emit_run(struct emit *emit, const struct benchmark *b, size_t run)
 	return 0;
 }
 
-/* Calls `each` for the warm-ups and then the values of one run. */
+/* Calls `each` for the warm-ups and then for the values of one run. */
 static int each_row(const struct benchmark *b, size_t run,
 	int (*each)(const struct row *row, void *context), void *context)
 {
@@ -368,7 +368,7 @@ static int dump_one(const char *file, const struct benchmark *benchmark, void *c
 	reference = benchmark->n_values > 0 ? benchmark->values[0] : benchmark->warmups[0].value;
 	print(stdout, "%s%s\n", dump->first ? "" : "\n", title);
 	dump->first = false;
-	/* One unit for the column, with digits to tell neighbours apart. */
+	/* A column has one unit, and enough digits to tell neighbouring values apart. */
 	return print_benchmark(
 		benchmark, scale_refine(scale_choose_unit(benchmark->unit, reference), 2));
 }

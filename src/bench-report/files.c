@@ -160,12 +160,13 @@ enum exit_status request_conclude(const struct request *request, int r)
 {
 	errno = 0;
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		/* A verb that noticed it may know why; what was noticed first is lost by now. */
+		/* If fflush() does not say why, the verb may have noticed the error before (r);
+		 * otherwise the cause is unknown by now. */
 		if (errno > 0)
 			r = -errno;
 		else if (r == 0)
 			r = -EIO;
-		/* Whoever reads has enough (| head). */
+		/* The reader of the pipe has read enough, as in `bench-report ... | head`. */
 		if (r == -EPIPE)
 			return EXIT_FAILED;
 		say_errno(r, "cannot write to standard output");

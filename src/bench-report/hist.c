@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* hist: histograms. Benchmarks of one name have one scale, so that files can be held side by side.
- */
+/* hist: histograms. Benchmarks of the same name get the same scale, so that they can be
+ * compared. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool has_name(const struct benchmark *benchmark, const struct benchmark *
 		benchmark->unit == other->unit;
 }
 
-/* The bins over the values of all benchmarks of that name. */
+/* The bins for the values of all benchmarks of that name. */
 static int find_bins(
 	const struct hist *hist, const struct benchmark *benchmark, struct histogram **ret)
 {
@@ -58,7 +58,7 @@ static int find_bins(
 	return histogram_new(all, n, hist->request->bins, ret);
 }
 
-/* histogram: NULL where there is no value. */
+/* `histogram` is NULL when there are no values. */
 static void emit_histogram(struct hist *hist, const char *file, const struct benchmark *benchmark,
 	const struct histogram *histogram)
 {
@@ -98,7 +98,7 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 	r = find_bins(hist, benchmark, &bins);
 	if (r < 0)
 		return r;
-	/* Sorted in place: their order is no matter here. */
+	/* The order of the values is not needed here, so they are sorted in place. */
 	stats_sort(benchmark->values, benchmark->n_values);
 	r = histogram_recount(bins, benchmark->values, benchmark->n_values, &own);
 	if (r < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* plot, where there was no cairo to build it with. */
+/* plot, when bench-report is built without cairo. */
 #include "basic/macro.h"
 #include "bench-report/bench-report.h"
 

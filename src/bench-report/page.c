@@ -16,8 +16,8 @@ void drawing_clear(struct drawing *drawing)
 	*drawing = (struct drawing){ 0 };
 }
 
-/* Text of a file, between tags and in quoted attributes. The reader has escaped control characters.
- */
+/* Writes text from a file between tags or in a quoted attribute. The reader has already escaped
+ * control characters. */
 static void put_text(FILE *stream, const char *text)
 {
 	for (; *text; text++) {
@@ -93,7 +93,7 @@ void page_end(FILE *stream)
 	fputs("</body></html>\n", stream);
 }
 
-/* What is said when a sample is pointed at. */
+/* The text that a browser shows when the mouse points at a sample. */
 static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curves,
 	const struct chart_spot *spot, const char *what, struct scale scale)
 {

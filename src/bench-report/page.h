@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An HTML page of pictures, for a browser: one file that needs no other. Each sample says what it
- * is when it is pointed at, and below each picture stand its figures, what speaks against them, and
- * the machine.
+ * An HTML page with pictures, for a browser. It is one file that needs no other. When the mouse
+ * points at a sample, the page tells about that sample. Below each picture are its figures, the
+ * findings, and a description of the machine.
  */
 #ifndef QUIESCE_BENCH_REPORT_PAGE_H
 #define QUIESCE_BENCH_REPORT_PAGE_H
@@ -17,7 +17,7 @@
 struct drawing {
 	double width; /* in points */
 	double height;
-	const char *what; /* an entry is, as in chart_options */
+	const char *what; /* what an entry is, as in chart_options */
 	char *data;	  /* SVG */
 	size_t size;
 	struct chart_spot *spots;
@@ -25,7 +25,7 @@ struct drawing {
 };
 void drawing_clear(struct drawing *drawing);
 
-/* What a curve of the picture shows; a chart_series, and what it is of. */
+/* A curve of the picture: the same as a chart_series, and the benchmark that it belongs to. */
 struct page_curve {
 	const char *name;
 	const struct benchmark *benchmark;
@@ -37,7 +37,7 @@ struct page_curve {
 	size_t n_warmups;
 };
 
-/* What cannot be written shows in the stream. */
+/* Write errors are found with ferror(3). */
 void page_begin(FILE *stream);
 /* 0 or -ENOMEM. */
 int page_add(FILE *stream, const char *title, const struct page_curve *curves, size_t n,

@@ -33,7 +33,7 @@ void pictures_clear(struct pictures *pictures)
 	*pictures = (struct pictures){ 0 };
 }
 
-/* --- What is drawn together. --- */
+/* --- Which benchmarks are drawn together. --- */
 
 static const char *find_string(const struct benchmark *benchmark, const char *name)
 {
@@ -82,9 +82,9 @@ int pictures_add(struct pictures *pictures, const char *file, const struct bench
 	return 0;
 }
 
-/* --- What stands in its words. --- */
+/* --- The texts. --- */
 
-/* What tells the curves of a picture apart: the file, the benchmark, or both. */
+/* The name of a curve: the file, the benchmark, or both, as needed to tell the curves apart. */
 static char *curve_name(const struct picture *picture, const struct curve *curve)
 {
 	const struct curve *first = &picture->curves[0];
@@ -113,7 +113,7 @@ static char *picture_title(const struct picture *picture)
 	return strdup(picture->n > 1 && interleaved ? interleaved : first->name);
 }
 
-/* The machine, of which the first file tells. */
+/* The machine, as described in the first file. */
 static char *picture_subtitle(const struct picture *picture)
 {
 	static const struct {
@@ -137,7 +137,7 @@ static char *picture_subtitle(const struct picture *picture)
 	return text_steal(&t);
 }
 
-/* --- Its data. --- */
+/* --- The data. --- */
 
 static int curve_allocate(struct curve *curve, size_t n)
 {
@@ -168,8 +168,8 @@ static void curve_append(struct curve *curve, size_t run, double value)
 		curve->frequency[at] = (double)evidence->frequency_khz * 1e3;
 }
 
-/* Warm-ups of their own runs, as runpinned has them, stand in front of the values; those that are
- * within a run are left out: they have no place on this axis. */
+/* Warm-up runs, as runpinned makes them, come before the values. Warm-up values within a run are
+ * left out, because they have no place on this axis. */
 static int curve_fill(struct curve *curve)
 {
 	const struct benchmark *b = curve->benchmark;
@@ -199,7 +199,7 @@ static int curve_fill(struct curve *curve)
 	return 0;
 }
 
-/* Levels are of runs; on this axis they begin with a run's first value. */
+/* Levels are found among runs; on this axis a level begins at the first value of its first run. */
 static int curve_find_levels(struct curve *curve)
 {
 	const struct benchmark *b = curve->benchmark;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What plot draws: benchmarks as curves, and which of them are one picture. What belongs together
- * is: benchmarks of one name in several files, and programs that runpinned measured in turn.
+ * What plot draws: benchmarks as curves, and which of them go into the same picture. These are
+ * benchmarks of the same name in several files, and programs that runpinned ran in turn.
  */
 #ifndef QUIESCE_BENCH_REPORT_PICTURE_H
 #define QUIESCE_BENCH_REPORT_PICTURE_H
@@ -15,19 +15,19 @@
 #include "bench-report/chart.h"
 #include "report/analysis.h"
 
-/* A benchmark as it is drawn: an entry for each warm-up in front, then one for each value. */
+/* A benchmark as it is drawn: first an entry for each warm-up, then one for each value. */
 struct curve {
 	const char *file;
 	const struct benchmark *benchmark;
-	char *name; /* fit for a picture */
+	char *name; /* escaped, as it is printed in the picture */
 	double *values;
-	double *temperature; /* degrees Celsius; NAN where unknown */
-	double *frequency;   /* hertz; NAN where unknown */
+	double *temperature; /* degrees Celsius; NAN when unknown */
+	double *frequency;   /* hertz; NAN when unknown */
 	uint32_t *flags;
 	size_t n;
 	size_t n_warmups;
 	struct analysis *analysis;
-	struct levels levels; /* by value; items are ours */
+	struct levels levels; /* the levels of the values; the items are allocated here */
 };
 
 struct picture {
@@ -35,8 +35,8 @@ struct picture {
 	size_t n;
 	char *title;
 	char *subtitle;
-	const char *what;	/* an entry is: "run" or "value" */
-	struct chart_axes axes; /* known once it is drawn */
+	const char *what;	/* what an entry is: "run" or "value" */
+	struct chart_axes axes; /* set when the picture is drawn */
 };
 
 struct pictures {
@@ -45,21 +45,21 @@ struct pictures {
 };
 
 void pictures_clear(struct pictures *pictures);
-/* Adds a benchmark to the picture that it belongs into; one without values to none. Both are
- * borrowed. -E2BIG, which is said, when there are too many in it. */
+/* Adds a benchmark to the picture that it belongs to. A benchmark without values is ignored. `file`
+ * and `benchmark` are borrowed. -E2BIG, after saying so, when the picture has too many of them. */
 int pictures_add(struct pictures *pictures, const char *file, const struct benchmark *benchmark);
-/* Once all are added: entries, levels and words. */
+/* To be called once all benchmarks have been added: fills in the entries, levels and texts. */
 int pictures_fill(struct pictures *pictures);
 
-/* What a picture is written as. */
+/* A file format of pictures. */
 struct picture_format {
 	const char *suffix; /* ".svg" */
 	enum canvas_format canvas;
-	bool page;	/* drawn into an HTML page */
-	unsigned scale; /* pixels a point */
+	bool page;	/* the picture is put into an HTML page */
+	unsigned scale; /* pixels for each point */
 };
 
-/* What was drawn, as JSON (plotjson.c). */
+/* The output of plot: its file, format and size. */
 struct picture_sheet {
 	const char *output;
 	const struct picture_format *format;

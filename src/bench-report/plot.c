@@ -17,8 +17,8 @@
 enum {
 	WIDTH_DEFAULT = 1000,
 	HEIGHT_DEFAULT = 600,
-	/* A PNG has this many pixels a point: screens and projectors show points larger than pixels
-	 * nowadays. */
+	/* How many pixels of a PNG make a point: on the screens and projectors of today, a point is
+	 * larger than a pixel. */
 	PNG_SCALE = 2,
 };
 
@@ -41,7 +41,7 @@ static const struct picture_format *find_format(const char *path)
 	return NULL;
 }
 
-/* "1000x600" */
+/* Parses "1000x600". */
 static int parse_size(const char *text, double *ret_width, double *ret_height)
 {
 	const char *x = strchr(text, 'x');
@@ -52,7 +52,7 @@ static int parse_size(const char *text, double *ret_width, double *ret_height)
 		return -EINVAL;
 	memcpy(first, text, (size_t)(x - text));
 	first[x - text] = '\0';
-	/* A PNG of this size is within what cairo can. */
+	/* Cairo can draw a PNG of this size. */
 	if (parse_uint(first, CHART_MIN_WIDTH, 16000, &width) < 0 ||
 		parse_uint(x + 1, CHART_MIN_HEIGHT, 16000, &height) < 0)
 		return -EINVAL;
@@ -69,7 +69,7 @@ static int draw(struct picture *picture, const struct picture_sheet *sheet, stru
 	struct chart_options options = {
 		.width = sheet->width,
 		.height = sheet->height,
-		/* A page has it as its heading. */
+		/* In an HTML page the title is a heading of the page. */
 		.title = format->page ? NULL : picture->title,
 		.subtitle = picture->subtitle,
 		.unit = picture->curves[0].benchmark->unit,
@@ -146,7 +146,7 @@ static int write_picture(FILE *stream, struct picture *picture, const struct pic
 	return r;
 }
 
-/* -EINVAL when one file cannot hold them, which is said. */
+/* -EINVAL, after saying so, when one file cannot hold all pictures. */
 static int check_number(const struct pictures *pictures, const struct picture_format *format)
 {
 	_cleanup_text_ struct text names = { 0 };
@@ -232,7 +232,7 @@ enum exit_status verb_plot(const struct request *request)
 		r = write_file(&pictures, &sheet);
 	if (r < 0) {
 		pictures_clear(&pictures);
-		/* What is in the request's hands was said. */
+		/* These errors are due to the request, and were said before. */
 		if (r == -EINVAL || r == -E2BIG || r == -ENOENT)
 			return EXIT_FAILED;
 		return request_conclude(request, r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* plot --json: what was drawn, for a program that checks it or draws it anew. */
+/* plot --json: what was drawn, for a program that checks it or draws it itself. */
 #include <math.h>
 
 #include "basic/units.h"
@@ -7,7 +7,7 @@
 #include "result/emit.h"
 #include "result/series.h"
 
-/* null where there is no such axis. */
+/* Writes null when there is no such axis. */
 static void emit_axis(
 	struct emit *emit, const char *name, const struct chart_axis *axis, const char *unit)
 {
@@ -36,7 +36,8 @@ static void emit_axes(struct emit *emit, const struct picture *picture)
 	emit_integer(emit, "above", (int64_t)axes->n_above);
 }
 
-/* As they are drawn: a series without a change has one line, at the median of all values. */
+/* The levels as they are drawn: a series without a change has one line, at the median of all
+ * values. */
 static void emit_levels(struct emit *emit, const struct curve *curve)
 {
 	const struct levels *levels = &curve->levels;
@@ -66,7 +67,7 @@ static void emit_sample(struct emit *emit, const struct curve *curve, size_t at)
 		if (curve->flags[at] & 1u << bit)
 			emit_string(emit, NULL, sample_flag_name((enum sample_flag)(1 << bit)));
 	emit_close(emit, ']');
-	/* Kept as a float: more decimals than this are not the sensor's. */
+	/* It is stored as a float: further decimals do not come from the sensor. */
 	emit_real(emit, "temperature", round(curve->temperature[at] * 100) / 100);
 	emit_real(emit, "frequency", curve->frequency[at]);
 	emit_close(emit, '}');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* show: each benchmark in short, as runpinned prints it, and its metadata. */
+/* show: a summary of each benchmark, as runpinned prints it, and its metadata. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void emit_metadata(struct emit *emit, const struct facts *metadata)
 	emit_close(emit, '}');
 }
 
-/* What the runs counted of each event of -e. */
+/* Writes the counts of each event of -e. */
 static int emit_events(struct emit *emit, const struct series *series)
 {
 	emit_array(emit, "events");
@@ -84,7 +84,7 @@ static int emit_events(struct emit *emit, const struct series *series)
 	return 0;
 }
 
-/* The shares of the runs that the program waited for its CPU. */
+/* Writes the share of a run in which the program waited for its CPU. */
 static int emit_waiting(struct emit *emit, const struct series *series)
 {
 	struct stats stats;
@@ -177,11 +177,11 @@ static int show_one(const char *file, const struct benchmark *benchmark, void *c
 	struct show *show = context;
 	int r;
 
-	/* One that was only calibrated has no values. */
+	/* A benchmark that was only calibrated has no values. */
 	r = analysis_new(benchmark, &analysis);
 	if (r < 0 && r != -ENODATA)
 		return r;
-	/* The reader's order is that of several layers. */
+	/* The metadata come from several levels of the file, so they are not sorted yet. */
 	if (benchmark->metadata.n > 0)
 		qsort(benchmark->metadata.items, benchmark->metadata.n, sizeof(struct fact),
 			compare_names);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* slowest: the benchmarks by how long it took to measure them. */
+/* slowest: the benchmarks, sorted by how long it took to measure them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct entry {
 	char *title;
 	const char *file;
 	const struct benchmark *benchmark;
-	size_t order; /* in the files */
+	size_t order; /* its position in the files */
 };
 
 struct slowest {
@@ -38,7 +38,7 @@ static int slowest_one(const char *file, const struct benchmark *benchmark, void
 	return entries[slowest->n++].title ? 0 : -ENOMEM;
 }
 
-/* The longest first; of equal ones, in the order of the files. */
+/* The longest first; equal ones in the order of the files. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* stats: all figures of the values. Where pyperf has the same, it is the same to the last digit. */
+/* stats: all figures of the values. Figures that pyperf computes, too, are the same to the last
+ * digit. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +18,7 @@ struct stats_verb {
 	bool first;
 };
 
-/* What differs between runs: one figure, or the mean of several. */
+/* A property that may differ between runs: its value, or the mean of different values. */
 struct per_run {
 	double mean;
 	bool same;
@@ -46,7 +47,7 @@ static double get_property(const struct benchmark *b, size_t run, enum run_prope
 	}
 }
 
-/* Of the runs that count, as pyperf does it. */
+/* Looks only at the runs that count, like pyperf. */
 static struct per_run find_property(const struct benchmark *b, enum run_property property)
 {
 	struct per_run found = { .same = true };
@@ -158,7 +159,7 @@ static void print_counts(const struct benchmark *b)
 	print(stdout, "\n");
 }
 
-/* A figure, and how far it is from the median. */
+/* Prints a figure and its difference from the median. */
 static void print_figure(
 	const char *label, double value, const struct stats *stats, struct scale scale)
 {
@@ -228,7 +229,7 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 		emit_string(&verb->emit, "file", file);
 		emit_string(&verb->emit, "name", b->name);
 		emit_runs(&verb->emit, b);
-		/* In place: nobody looks at their order any more. */
+		/* The order of the values is not needed any more, so they are sorted in place. */
 		if (b->n_values > 0)
 			r = stats_compute(b->values, b->n_values, &stats);
 		if (r >= 0 && b->n_values > 0)

@@ -5,9 +5,9 @@
 #include "basic/macro.h"
 #include "bench-report/ticks.h"
 
-/* In steps: a hair's breadth of rounding must not lose a mark at an end. */
+/* A share of the step: a mark at an end of the range must not be lost by rounding. */
 #define SLACK 1e-6
-/* Marks that only the tenth digit tells apart are no help, and rounding would move them. */
+/* Marks that differ only in the tenth digit are of no use, and rounding would move them. */
 #define MOST_STEPS_FROM_ZERO 1e9
 
 int ticks_find(double low, double high, size_t max_n, struct ticks *ret)
@@ -19,7 +19,8 @@ int ticks_find(double low, double high, size_t max_n, struct ticks *ret)
 	if (!isfinite(low) || !isfinite(high) || !(low < high) || !isfinite(high - low) ||
 		max_n < 2)
 		return -EINVAL;
-	/* The step that leaves at most max_n - 1 gaps lies within a decade above this power. */
+	/* The step that gives at most max_n - 1 intervals is between this power of ten and the next
+	 * one. */
 	power = pow(10, floor(log10((high - low) / (double)(max_n - 1))));
 	for (size_t i = 0; i < ARRAY_SIZE(factors); i++) {
 		step = power * factors[i];
@@ -43,6 +44,6 @@ double ticks_at(const struct ticks *ticks, size_t index)
 {
 	double at = ticks->first + (double)index * ticks->step;
 
-	/* 0 as such, not as what rounding left of it. */
+	/* Exactly 0, not a rounding error. */
 	return fabs(at) < ticks->step * SLACK ? 0 : at;
 }

@@ -6,8 +6,8 @@
 #include "basic/macro.h"
 #include "report/analysis.h"
 
-/* What is found in the units, in their order. *ret_stats are theirs, n being 0 where they are the
- * values. */
+/* Finds the levels of the units, in their order. *ret_stats are the statistics of the units; n is 0
+ * in it when each value is a unit. */
 static int analyse_units(
 	const struct benchmark *benchmark, struct analysis *analysis, struct stats *ret_stats)
 {
@@ -48,7 +48,7 @@ int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 	analysis = calloc(1, sizeof(*analysis));
 	if (!analysis)
 		return -ENOMEM;
-	/* One after the other, so that what they need for a moment does not add up. */
+	/* One after the other, so that their temporary memory does not add up. */
 	r = analyse_units(benchmark, analysis, &unit_stats);
 	if (r >= 0)
 		r = analyse_values(benchmark, analysis);

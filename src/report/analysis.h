@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Everything that is said of one benchmark by itself, computed at once. */
+/* All figures and findings about one benchmark by itself, computed at once. */
 #ifndef QUIESCE_REPORT_ANALYSIS_H
 #define QUIESCE_REPORT_ANALYSIS_H
 
@@ -13,18 +13,18 @@
 #include "stats/stats.h"
 
 struct analysis {
-	double *sorted; /* all values that count */
+	double *sorted; /* all values that count, sorted */
 	size_t n;
-	/* Of all values; but the interval of the median is that of the units (benchmark_units()),
-	 * for values of one run are not independent. */
+	/* Of all values. But the interval of the median is that of the units (benchmark_units()),
+	 * because values of the same run are not independent. */
 	struct stats stats;
 	size_t n_units;
-	struct levels *levels; /* of the units */
+	struct levels *levels; /* the levels of the units */
 	struct stability *stability;
 };
 
-/* -ENODATA without values, -EDOM when one is not finite. Holds 16 bytes a value for a moment and 8
- * for good, and 24 more a run of several values. */
+/* -ENODATA without values, -EDOM when a value is not finite. Takes 16 bytes for each value while it
+ * works and 8 as long as it lives, and 24 more for each run if runs have several values. */
 int analysis_new(const struct benchmark *benchmark, struct analysis **ret);
 void analysis_free(struct analysis *analysis);
 DEFINE_CLEANUP(analysis, analysis_free);

@@ -10,10 +10,11 @@
 #include "result/metadata.h"
 #include "stats/level.h"
 
-/* The error that is allowed where there is no difference. */
+/* The probability of finding a difference where there is none. */
 #define SIGNIFICANCE 0.05
 
-/* What has to agree for two results to be of one machine in one state; the gravest first. */
+/* What has to be equal for two results to be from the same machine in the same state; the most
+ * important keys first. */
 static const char *const machine_keys[] = {
 	"hostname",
 	"cpu_model_name",
@@ -56,7 +57,7 @@ static const char *const verdict_names[] = {
 	[VERDICT_UNCLEAR] = "unclear",
 };
 
-/* Settings that a file of ours names only where they are set. */
+/* Settings that a result of runpinned mentions only when they are set. */
 static bool is_set_or_not(const char *key)
 {
 	static const char *const keys[] = { "quiesce_isolated", "quiesce_partitions",
@@ -68,7 +69,8 @@ static bool is_set_or_not(const char *key)
 	return false;
 }
 
-/* One that is unknown on one side says nothing, but for what is left out because it is not set. */
+/* A key that is missing in one result is no difference, except for settings that are left out
+ * because they are not set. */
 static int find_differences(struct comparison *c)
 {
 	const struct benchmark *old = c->old, *new = c->new;
@@ -107,11 +109,11 @@ static int find_differences(struct comparison *c)
 	return 0;
 }
 
-/* From the lowest to the highest of what the series was at. */
+/* The range from the lowest to the highest level of a series, with its drift. */
 struct range {
 	double low;
 	double high;
-	const char *how; /* "jump", "drift"; NULL where it is one level */
+	const char *how; /* "jump", "drift", "jump and drift"; NULL when there is only one level */
 };
 
 static struct range find_range(const struct levels *levels)
@@ -188,8 +190,8 @@ bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *
 	return benchmark_units_are_runs(old) && benchmark_units_are_runs(new);
 }
 
-/* In pairs: units in the order of the runs. A round that was not finished leaves one without its
- * partner. */
+/* Compares the units in pairs. They are given in the order of the runs. When the last round was not
+ * finished, one program has a unit more than the other one. */
 static int compare_pairs(struct comparison *c, const double *old, size_t n_old, const double *new,
 	size_t n_new, char **ret_unclear)
 {
@@ -207,7 +209,8 @@ static int compare_pairs(struct comparison *c, const double *old, size_t n_old, 
 	for (size_t i = 0; i < n; i++) {
 		ratios[i] = new[i] / old[i];
 		logarithms[i] = log(ratios[i]);
-		/* Values are above 0, but their ratio may be beyond what a double holds. */
+		/* Values are greater than 0, but their ratio may be too large or too small for a
+		 * double. */
 		if (!isfinite(logarithms[i]))
 			return 0;
 	}
@@ -223,7 +226,8 @@ static int compare_pairs(struct comparison *c, const double *old, size_t n_old, 
 		return r;
 	c->n_pairs = n;
 	range = find_range(levels);
-	/* As long as all of it is on one side, the verdict does not depend on when one looks. */
+	/* If the whole range is on one side of 1, the verdict does not depend on the time of the
+	 * measurement. */
 	if (!range.how || range.low > 1 || range.high < 1)
 		return 0;
 	units_format_change(range.low - 1, low);
@@ -246,7 +250,8 @@ static int compare_medians(struct comparison *c, const double *old, const double
 	return r == -ENODATA || r == -EDOM ? 0 : r;
 }
 
-/* Levels and pairs before the units are sorted; figures after. */
+/* Levels and pairs need the units in the order of the runs, so they come first: stats_compute()
+ * sorts them. */
 static int compute(struct comparison *c)
 {
 	const struct benchmark *sides[] = { c->old, c->new };
@@ -327,7 +332,7 @@ int comparison_new(
 	return 0;
 }
 
-/* Of the test that the verdict goes by. */
+/* The p value of the test that decides the verdict. */
 static double deciding_p(const struct comparison *c)
 {
 	return c->n_pairs > 0 ? c->signs.p : c->ranks.p;
@@ -391,7 +396,7 @@ const char *comparison_verdict_name(enum verdict verdict)
 	return verdict_names[verdict];
 }
 
-/* Bytes and counts are neither fast nor slow. */
+/* Bytes and counts are not fast or slow, but less or more. */
 static const char *verdict_word(const struct comparison *c)
 {
 	bool time = c->old->unit == UNIT_SECOND;
@@ -418,7 +423,7 @@ char *comparison_verdict_text(const struct comparison *comparison)
 	return text_steal(&t);
 }
 
-/* With so many decimals that the ends of the interval are told apart. */
+/* With enough decimals to tell the two ends of the interval apart. */
 static const char *format_change(
 	const struct comparison *c, double ratio, char buf[static UNITS_TEXT_SIZE])
 {

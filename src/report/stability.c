@@ -13,7 +13,7 @@
 #include "report/stability.h"
 
 enum {
-	/* A text names so many levels; a series that wanders has dozens. */
+	/* How many levels a text lists; a series without a fixed level has dozens. */
 	LEVELS_SHOWN = 6,
 };
 
@@ -35,18 +35,18 @@ static const char *const code_names[] = {
 	[FINDING_NOHZ_FULL] = "NOHZ_FULL",
 };
 
-/* What may change beside a level, the likeliest causes first. */
-enum beside {
-	BESIDE_TEMPERATURE,
-	BESIDE_FREQUENCY,
-	BESIDE_LOAD,
-	BESIDE_INTERRUPTS,
-	BESIDE_STEAL,
-	BESIDE_ENV_PAD,
-	BESIDE_N,
+/* What may have caused a change of level, the most likely causes first. */
+enum cause {
+	CAUSE_TEMPERATURE,
+	CAUSE_FREQUENCY,
+	CAUSE_LOAD,
+	CAUSE_INTERRUPTS,
+	CAUSE_STEAL,
+	CAUSE_ENV_PAD,
+	CAUSE_N,
 };
 
-/* Takes the text, which may be NULL when memory was short. */
+/* Takes ownership of the text, which may be NULL when memory was short. */
 static int add_finding(
 	struct stability *stability, enum finding_code code, bool warning, char *text)
 {
@@ -86,14 +86,15 @@ static int add_findingf(
 	return add_finding(stability, code, warning, n < 0 ? NULL : text);
 }
 
-/* A figure in the benchmark's unit, in a scale of its own. */
+/* Formats a figure in the benchmark's unit, with a scale of its own. */
 static const char *format_value(
 	const struct benchmark *benchmark, double value, char buf[static UNITS_TEXT_SIZE])
 {
 	return scale_format(scale_choose_unit(benchmark->unit, value), value, buf);
 }
 
-/* Only of times: how short a pass of the loops was, which is what the clock has to resolve. */
+/* Only for times: whether the shortest pass of all loops was so short that the resolution of the
+ * clock matters. */
 static int check_short(struct stability *stability, const struct benchmark *benchmark)
 {
 	double shortest, longest;
@@ -111,7 +112,8 @@ static int check_short(struct stability *stability, const struct benchmark *benc
 }
 
 /* The rules of format_checks() in pyperf/_cli.py and of required_nprocesses() in pyperf/_bench.py.
- * pyperf counts the runs of a file, warm-ups included; so do we, to say what it says. */
+ * pyperf counts all runs of a file, warm-ups included, so this does too, to get the same
+ * results. */
 static int check_as_pyperf(
 	struct stability *stability, const struct benchmark *benchmark, const struct stats *stats)
 {
@@ -166,70 +168,70 @@ static int check_as_pyperf(
 	return 0;
 }
 
-/* One figure of one run; NAN when it is not known. */
-static double get_beside(const struct series *series, size_t index, enum beside what)
+/* The value of one possible cause in one run; NAN when unknown. */
+static double get_cause(const struct series *series, size_t index, enum cause what)
 {
 	const struct evidence *evidence = series->with_evidence ? &series->evidence[index] : NULL;
 
-	if (what == BESIDE_ENV_PAD)
+	if (what == CAUSE_ENV_PAD)
 		return (double)series->samples[index].env_pad;
 	if (!evidence)
 		return NAN;
 	switch (what) {
-	case BESIDE_TEMPERATURE:
+	case CAUSE_TEMPERATURE:
 		return (double)(isnan(evidence->temperature_before) ? evidence->temperature_after
 								    : evidence->temperature_before);
-	case BESIDE_FREQUENCY:
+	case CAUSE_FREQUENCY:
 		return evidence->frequency_khz > 0 ? (double)evidence->frequency_khz : NAN;
-	case BESIDE_LOAD:
+	case CAUSE_LOAD:
 		return (double)evidence->load1;
-	case BESIDE_INTERRUPTS:
+	case CAUSE_INTERRUPTS:
 		return evidence->irq_device >= 0 ? evidence->irq_device : NAN;
-	case BESIDE_STEAL:
+	case CAUSE_STEAL:
 		return evidence->steal_ns >= 0 ? (double)evidence->steal_ns : NAN;
 	default:
 		return NAN;
 	}
 }
 
-/* The least difference of medians that can matter, in the figure's own unit. */
-static double least_difference(enum beside what, double a, double b, double typical_seconds)
+/* The smallest difference of medians that can matter, in the unit of the values. */
+static double least_difference(enum cause what, double a, double b, double typical_seconds)
 {
 	switch (what) {
-	case BESIDE_TEMPERATURE:
+	case CAUSE_TEMPERATURE:
 		return 2;
-	case BESIDE_FREQUENCY:
+	case CAUSE_FREQUENCY:
 		return 0.01 * MIN(a, b);
-	case BESIDE_LOAD:
+	case CAUSE_LOAD:
 		return 0.5;
-	case BESIDE_INTERRUPTS:
+	case CAUSE_INTERRUPTS:
 		return MAX(1, 0.5 * MIN(a, b));
-	case BESIDE_STEAL:
+	case CAUSE_STEAL:
 		return 0.005 * typical_seconds * (double)NSEC_PER_SEC;
 	default:
 		return 1;
 	}
 }
 
-static void describe_beside(struct text *t, enum beside what, double a, double b)
+static void describe_cause(struct text *t, enum cause what, double a, double b)
 {
 	char from[UNITS_TEXT_SIZE], to[UNITS_TEXT_SIZE];
 	struct scale scale = scale_choose(MAX(a, b) / (double)NSEC_PER_SEC);
 
 	switch (what) {
-	case BESIDE_TEMPERATURE:
+	case CAUSE_TEMPERATURE:
 		text_appendf(t, "temperature %.0f -> %.0f C", a, b);
 		break;
-	case BESIDE_FREQUENCY:
+	case CAUSE_FREQUENCY:
 		text_appendf(t, "frequency %.0f -> %.0f MHz", a / 1000, b / 1000);
 		break;
-	case BESIDE_LOAD:
+	case CAUSE_LOAD:
 		text_appendf(t, "load %.2f -> %.2f", a, b);
 		break;
-	case BESIDE_INTERRUPTS:
+	case CAUSE_INTERRUPTS:
 		text_appendf(t, "device interrupts %.0f -> %.0f a run", a, b);
 		break;
-	case BESIDE_STEAL:
+	case CAUSE_STEAL:
 		text_appendf(t, "steal %s -> %s a run",
 			scale_format_bare(scale, a / (double)NSEC_PER_SEC, from),
 			scale_format(scale, b / (double)NSEC_PER_SEC, to));
@@ -240,10 +242,10 @@ static void describe_beside(struct text *t, enum beside what, double a, double b
 	}
 }
 
-/* Known figures of the runs [first, first + n), numbered without the warm-ups, sorted; returns how
- * many there are. */
-static size_t collect_beside(
-	const struct series *series, size_t first, size_t n, enum beside what, double *ret)
+/* Collects the known values in the runs [first, first + n), which are numbered without the
+ * warm-ups, and sorts them. Returns how many there are. */
+static size_t collect_cause(
+	const struct series *series, size_t first, size_t n, enum cause what, double *ret)
 {
 	size_t k = 0, run = 0;
 
@@ -252,7 +254,7 @@ static size_t collect_beside(
 
 		if (series->samples[i].warmup || run++ < first)
 			continue;
-		value = get_beside(series, i, what);
+		value = get_cause(series, i, what);
 		if (isfinite(value))
 			ret[k++] = value;
 	}
@@ -260,14 +262,14 @@ static size_t collect_beside(
 	return k;
 }
 
-/* Whether the figure is known, and not the same in all runs: otherwise it is not beside anything,
- * and needs no memory to find that out. */
-static bool varies(const struct series *series, enum beside what)
+/* Whether the value is known and not the same in all runs. If it is the same, it cannot be a cause;
+ * this is found out without allocating memory. */
+static bool varies(const struct series *series, enum cause what)
 {
 	double known = NAN;
 
 	for (size_t i = 0; i < series->n_samples; i++) {
-		double value = get_beside(series, i, what);
+		double value = get_cause(series, i, what);
 
 		if (!isfinite(value))
 			continue;
@@ -279,22 +281,23 @@ static bool varies(const struct series *series, enum beside what)
 }
 
 /*
- * Appends what changed between two stretches of runs, as "temperature 69 -> 58 C, load ...". A
- * difference of medians is named when it is large enough to matter and the middle between them has
- * three quarters of both stretches on its sides: figures that just vary are not blamed.
+ * Appends what changed between two ranges of runs, as "temperature 69 -> 58 C, load ...". A
+ * difference of medians is mentioned when it is large enough to matter, and when the midpoint of
+ * the two medians separates the two ranges: at least three quarters of each range must be on the
+ * side of its own median. So values that only vary are not mentioned as a cause.
  */
-static int append_beside(struct text *t, const struct series *series, const struct level *before,
+static int append_causes(struct text *t, const struct series *series, const struct level *before,
 	const struct level *after, double typical_seconds)
 {
 	_cleanup_free_ double *memory = NULL;
 	size_t start = t->length;
 
-	for (int what = 0; what < BESIDE_N; what++) {
+	for (int what = 0; what < CAUSE_N; what++) {
 		double *figures[2], medians[2], middle;
 		size_t n[2];
-		bool parted = true;
+		bool separated = true;
 
-		if (!varies(series, (enum beside)what))
+		if (!varies(series, (enum cause)what))
 			continue;
 		if (!memory)
 			memory = reallocarray(NULL, before->n + after->n, sizeof(*memory));
@@ -303,16 +306,15 @@ static int append_beside(struct text *t, const struct series *series, const stru
 		figures[0] = memory;
 		figures[1] = memory + before->n;
 
-		n[0] = collect_beside(
-			series, before->first, before->n, (enum beside)what, figures[0]);
-		n[1] = collect_beside(
-			series, after->first, after->n, (enum beside)what, figures[1]);
+		n[0] = collect_cause(
+			series, before->first, before->n, (enum cause)what, figures[0]);
+		n[1] = collect_cause(series, after->first, after->n, (enum cause)what, figures[1]);
 		if (n[0] == 0 || n[1] == 0)
 			continue;
 		medians[0] = stats_median(figures[0], n[0]);
 		medians[1] = stats_median(figures[1], n[1]);
-		if (fabs(medians[1] - medians[0]) < least_difference((enum beside)what, medians[0],
-							    medians[1], typical_seconds))
+		if (fabs(medians[1] - medians[0]) <
+			least_difference((enum cause)what, medians[0], medians[1], typical_seconds))
 			continue;
 		middle = medians[0] + (medians[1] - medians[0]) / 2;
 		for (int side = 0; side < 2; side++) {
@@ -320,19 +322,19 @@ static int append_beside(struct text *t, const struct series *series, const stru
 
 			for (size_t i = 0; i < n[side]; i++)
 				right += (figures[side][i] > middle) == (medians[side] > middle);
-			parted = parted && 4 * right >= 3 * n[side];
+			separated = separated && 4 * right >= 3 * n[side];
 		}
-		if (!parted)
+		if (!separated)
 			continue;
 		if (t->length > start)
 			text_append(t, ", ");
-		describe_beside(t, (enum beside)what, medians[0], medians[1]);
+		describe_cause(t, (enum cause)what, medians[0], medians[1]);
 	}
 	return t->failed ? -ENOMEM : 0;
 }
 
-/* The kernel's nohz_full keeps intel_pstate from seeing that a CPU is busy (Red Hat bug 1378529):
- * such a CPU changes its frequency for reasons that lie elsewhere. */
+/* With nohz_full, intel_pstate does not see that a CPU is busy (Red Hat bug 1378529), so the
+ * frequency of that CPU changes for reasons that have nothing to do with its load. */
 static bool has_nohz_full_with_pstate(const struct benchmark *benchmark)
 {
 	const struct fact *config = facts_find(&benchmark->metadata, "cpu_config");
@@ -359,7 +361,7 @@ static int check_levels(
 		smallest = MIN(smallest, fabs(levels->items[i].median));
 	}
 	scale = scale_choose_unit(benchmark->unit, largest);
-	/* Levels a percent apart must not read alike. */
+	/* Levels that differ by one per cent must not be printed as the same number. */
 	if (largest < 1.1 * smallest)
 		scale = scale_refine(scale, 1);
 	text_appendf(&t, "the values jump: %s ", runs ? "runs" : "values");
@@ -372,19 +374,19 @@ static int check_levels(
 	if (shown < levels->n)
 		text_appendf(&t, " and %zu more levels", levels->n - shown);
 	for (size_t i = 1; i < shown && runs; i++) {
-		_cleanup_text_ struct text beside = { 0 };
+		_cleanup_text_ struct text causes = { 0 };
 		int r;
 
-		r = append_beside(&beside, benchmark->series, &levels->items[i - 1],
+		r = append_causes(&causes, benchmark->series, &levels->items[i - 1],
 			&levels->items[i], largest);
 		if (r < 0)
 			return r;
-		if (beside.length == 0)
+		if (causes.length == 0)
 			continue;
 		text_append(&t, first ? "; with the change" : ";");
 		if (levels->n > 2)
 			text_appendf(&t, " at run %zu", levels->items[i].first + 1);
-		text_appendf(&t, ": %s", beside.data);
+		text_appendf(&t, ": %s", causes.data);
 		first = false;
 	}
 	if (has_nohz_full_with_pstate(benchmark))
@@ -398,7 +400,7 @@ static int check_drift(struct stability *stability, const struct benchmark *benc
 	const struct stats *stats, const struct levels *levels)
 {
 	_cleanup_text_ struct text t = { 0 };
-	_cleanup_text_ struct text beside = { 0 };
+	_cleanup_text_ struct text causes = { 0 };
 	size_t n = levels->items[levels->n - 1].first + levels->items[levels->n - 1].n;
 	size_t quarter = MAX(n / 4, (size_t)1);
 	struct level before = { .first = 0, .n = quarter };
@@ -422,12 +424,12 @@ static int check_drift(struct stability *stability, const struct benchmark *benc
 			units_format_change(levels->drift / stats->median, a));
 	}
 	r = benchmark_units_are_runs(benchmark)
-		? append_beside(&beside, benchmark->series, &before, &after, stats->median)
+		? append_causes(&causes, benchmark->series, &before, &after, stats->median)
 		: 0;
 	if (r < 0)
 		return r;
-	if (beside.length > 0)
-		text_appendf(&t, "; from the first to the last quarter: %s", beside.data);
+	if (causes.length > 0)
+		text_appendf(&t, "; from the first to the last quarter: %s", causes.data);
 	return add_finding(stability, FINDING_DRIFT, true, text_steal(&t));
 }
 
@@ -517,7 +519,7 @@ char *stability_disturbed_text(const struct stability *stability)
 		return text_steal(&t);
 	text_appendf(&t, "%zu of %zu runs %s disturbed", stability->n_disturbed, stability->n_runs,
 		stability->n_disturbed == 1 ? "was" : "were");
-	/* The commonest first. */
+	/* The most frequent flags first. */
 	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++) {
 		size_t most = 0, bit = SAMPLE_N_FLAGS;
 

@@ -11,15 +11,15 @@
 #include "report/summary.h"
 #include "stats/histogram.h"
 
-/* As a part of a run. */
+/* The share of a run from which on waiting is reported. */
 #define WAITING_WORTH_SAYING 0.01
 
 enum {
-	WIDTH_MAX = 100, /* longer bars say nothing more */
+	WIDTH_MAX = 100, /* longer bars do not show more */
 	HISTOGRAM_MIN = 5,
 };
 
-/* A figure, and beside it a second one or what it is in relation to the rest. */
+/* Appends a line with a figure and a text that explains it, or a second figure. */
 static void append_row(struct text *t, const char *label, const char *figure, const char *format,
 	...) _printf_(4, 5);
 
@@ -66,7 +66,7 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 			"an empty program, measured the same way");
 }
 
-/* A count with its digits in threes, as it is read aloud: "12 345 678". */
+/* Formats a count with its digits in groups of three: "12 345 678". */
 static void format_count(double count, char *buf, size_t size)
 {
 	char digits[32];
@@ -97,7 +97,7 @@ int summary_count_event(const struct series *series, size_t event, struct stats 
 	return n > 0 ? stats_compute(counts, n, ret) : -ENODATA;
 }
 
-/* What the counted runs counted of each event of -e. */
+/* Appends the counts of each event of -e in the counted runs. */
 static int append_events(struct text *t, const struct series *series)
 {
 	if (series->n_events > 0)
@@ -122,7 +122,7 @@ static int append_events(struct text *t, const struct series *series)
 	return 0;
 }
 
-/* Another tool's file does not say how its values were taken. */
+/* A file of another tool does not say how its values were measured. */
 const char *summary_clock_text(const struct benchmark *benchmark)
 {
 	if (facts_find(&benchmark->metadata, "quiesce_stamps"))
@@ -153,7 +153,7 @@ int summary_find_waiting(const struct series *series, struct stats *ret)
 	return n > 0 ? stats_compute(shares, n, ret) : -ENODATA;
 }
 
-/* The weight of what `preempted` only counts. */
+/* The flag `preempted` only says that a run was preempted; this says how long it had to wait. */
 static int append_waiting(struct text *t, const struct series *series)
 {
 	char median[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
