@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Turning the knobs of a plan.
+ * Applying a plan: turning its knobs.
  */
 #ifndef QUIESCE_KNOB_APPLY_H
 #define QUIESCE_KNOB_APPLY_H

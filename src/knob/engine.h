@@ -15,57 +15,61 @@
 struct engine {
 	const char *tool;
 	const struct knob_backend *backends; /* NULL: files only */
-	/* Where a knob stands inside of its group, lower ones first; a plan must be in that order.
-	 * NULL: as they were added. It is needed where settings of several applies come together
-	 * in one journal, and the kernel does not accept every order. */
+	/* The position of a knob in its group; knobs with a lower number come first, and a plan
+	 * must be in that order. NULL: the order in which they were added. It is needed when
+	 * settings of several applies are in one journal and the kernel does not accept them in
+	 * every order. */
 	unsigned (*rank)(const char *path);
-	/* Whether a refusal (positive errno) to put this knob back is how the kernel is, and no
-	 * failure: it is said, and the journal keeps the entry for another try; EBUSY says that
-	 * others use the knob by now, and the journal forgets it. NULL: never. */
+	/* Whether it is normal that the kernel refuses to put this knob back with this positive
+	 * errno. Then it is not a failure: it is reported, and the journal keeps the entry for
+	 * another attempt. EBUSY means that others use the knob by now; then the journal forgets
+	 * it. NULL: it is never normal. */
 	bool (*may_stay)(const char *path, int error);
 	/* Called after a restore if CPUs are or were offline that no setter has taken: adds knobs
 	 * that lost these CPUs for good, also those that are not in the journal. They are put back
 	 * when the CPUs are online again. NULL: there are no such knobs. */
 	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
-	/* Whether a daemon that the setter has told to stay away moves this knob all the same,
-	 * where it may: then what it is now is nobody's choice, and it is put back. 1, 0, or a
-	 * negative errno. NULL: never.
-	 */
+	/* Whether a daemon still changes this knob although the setter has told it not to. Then
+	 * nobody has chosen the present value of the knob, and the knob is put back. Returns 1, 0,
+	 * or a negative errno. NULL: never. */
 	int (*is_moved)(const char *path);
-	/* The last question of an apply: whether the machine now is as it was meant to be. A
-	 * negative errno turns back what this apply has turned; saying why is the caller's own.
-	 * May add notes to the plan's knobs. NULL: not asked. */
+	/* Called at the end of an apply: checks whether the machine is now in the wanted state.
+	 * After a negative errno everything that this apply has turned is put back; the caller says
+	 * why. May add notes to the plan's knobs. NULL: there is nothing to check. */
 	int (*verify)(struct knob_plan *plan, void *context);
-	void *context; /* of verify() */
-	bool strict;   /* a knob that may be refused, must not be */
-	bool force;    /* restore over what somebody else changed */
+	void *context; /* passed to verify() */
+	bool strict;   /* a refusal is a failure even for a knob with may_be_refused */
+	bool force;    /* put a knob back even if somebody else has changed it since */
 };
 
-/* Why something failed as a whole, for a person; the knob that did it, if one did. */
+/* Why an operation as a whole failed, as a text for the user, and the knob that caused it, if there
+ * is one. */
 struct engine_failure {
 	char *what;	 /* malloc'd; NULL when there is nothing to add to the errno */
 	char *path;	 /* malloc'd */
-	bool not_undone; /* after the failure not everything could be put back */
+	bool not_undone; /* some knobs could not be put back after the failure */
 };
 void engine_failure_clear(struct engine_failure *failure);
-/* Unless one is set already: the first is the one that explains the rest. The path may be NULL. */
+/* Sets the failure, unless one is set already: the first one explains the others. `path` may be
+ * NULL. */
 void engine_failure_set(struct engine_failure *failure, const char *path, const char *format, ...)
 	_printf_(3, 4);
 
 /*
- * The lock of the whole machine, which whoever applies or restores holds: taken before a plan is
- * made, so that the plan is not of what another setter is about to change. A descriptor, to be
- * closed; -EAGAIN when another tool holds it for long.
+ * Takes the lock of the whole machine, which every process that applies or restores holds. It is
+ * taken before a plan is made, because otherwise another setter could change the values that the
+ * plan is made from. Returns a descriptor that the caller has to close; -EAGAIN when another tool
+ * holds the lock for long.
  */
 int engine_lock(struct engine_failure *failure);
 
-/* As journal_load(); sets the failure, but for -ENOENT, which is none: there is nothing to put
- * back. */
+/* Loads the journal like journal_load(), and sets the failure when that fails. -ENOENT is not a
+ * failure: it means that there is nothing to put back. */
 int engine_load_journal(
 	const struct engine *engine, struct journal **ret, struct engine_failure *failure);
 
-/* engine->may_stay() for the answer (0 or a negative errno) to putting that knob back. */
+/* Calls engine->may_stay() for the result (0 or a negative errno) of putting this knob back. */
 bool engine_may_stay(const struct engine *engine, const char *path, int error);
 
 #endif

@@ -77,7 +77,7 @@ static int find_taken(const struct journal *own, struct hotplug *hotplug)
 	return 0;
 }
 
-/* A list of CPUs; empty where the machine has no such file. */
+/* Reads a list of CPUs; it is empty when the machine has no such file. */
 static int read_cpus(const char *path, struct cpumask *ret)
 {
 	int r = cpumask_read_list(AT_FDCWD, path, ret);
@@ -172,16 +172,16 @@ static bool made_mask(const struct hotplug *hotplug, const struct cpumask *set,
 {
 	if (!cpumask_is_empty(hotplug->missing) && cpumask_equal(now, hotplug->online))
 		return true;
-	/* The driver has requested the interrupt again, which takes offline CPUs out of its mask.
-	 */
+	/* The driver has requested the interrupt again, which removes offline CPUs from its
+	 * mask. */
 	cpumask_and(scratch, set, hotplug->present);
 	if (!cpumask_subset(scratch, hotplug->online)) {
 		cpumask_and(scratch, scratch, hotplug->online);
 		if (cpumask_equal(now, scratch))
 			return true;
 	}
-	/* All its CPUs have been offline and are back, and the interrupt stays where it was sent
-	 * meanwhile. */
+	/* All CPUs of the interrupt were offline and are online again, but it stays where it was
+	 * moved meanwhile. */
 	if (cpumask_is_empty(set) || cpumask_intersects(now, set) || !can_all_go_offline(set))
 		return false;
 	cpumask_andnot(scratch, hotplug->online, set);

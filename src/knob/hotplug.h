@@ -23,7 +23,7 @@
 #include "state/journal.h"
 
 struct hotplug {
-	struct cpumask *present; /* online or not */
+	struct cpumask *present; /* all CPUs that exist, online or not */
 	struct cpumask *online;
 	/* Present CPUs that were online when the journal was begun, and are offline now. CPUs that
 	 * a setter has taken offline, and will bring back, are `taken`; the others are `missing`.
@@ -51,8 +51,8 @@ int hotplug_note_online(struct journal *journal);
 int hotplug_made_value(
 	const struct hotplug *hotplug, const struct journal_entry *entry, const char *now);
 
-/* If the file belongs to a CPU that is missing or taken, and so is gone for now: 1, and that CPU.
- * Else 0, or -ENOMEM. */
+/* Whether the file belongs to a CPU that is missing or taken, and therefore does not exist at the
+ * moment: 1 and that CPU, otherwise 0 or -ENOMEM. */
 int hotplug_find_cpu_of_file(const struct hotplug *hotplug, const char *path, struct cpumask **ret);
 
 #endif

@@ -24,7 +24,7 @@ int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplu
 	if (!backend || !backend->made_by_kernel)
 		return 1;
 	r = backend->made_by_kernel(rest, entry->old, outcome, now);
-	/* When CPUs went offline, the kernel may have forgotten the value that was set. */
+	/* If CPUs went offline, the kernel may have forgotten the value that was set. */
 	if (r == 0 && !cpumask_is_empty(hotplug->missing))
 		r = backend->made_by_kernel(rest, entry->old, "", now);
 	return r < 0 ? r : !r;
@@ -57,10 +57,10 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 		return r;
 	free(TAKE_PTR(knob->now));
 	r = knob_read(engine->backends, knob->path, &knob->now);
-	/* If this knob cannot be read it could not be put back. So neither this knob may be turned,
-	 * nor another one that changes this one as a side effect. If the journal has the knob, its
-	 * old value is known, and the knob may be turned: for example, files of a CPU that went
-	 * offline since answer EBUSY. */
+	/* If a knob cannot be read, it could not be put back. So neither this knob may be turned,
+	 * nor another one that changes this one as a side effect. But if the knob is in the
+	 * journal, its old value is known, and the knob may be turned: for example, the files of a
+	 * CPU that went offline since then return EBUSY. */
 	if (r < 0 &&
 		(knob_error_is_ours(-r) ||
 			(!knob->wanted &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the knobs of a plan are now, compared with what is wanted and with the journal.
+ * Compares the present values of the knobs in a plan with the wanted values and with the journal.
  */
 #ifndef QUIESCE_KNOB_INSPECT_H
 #define QUIESCE_KNOB_INSPECT_H
@@ -9,9 +9,9 @@
 #include "knob/hotplug.h"
 
 /*
- * Reads every knob of the plan, and takes its original value from the journal: fills now, original,
- * word, error and note. Writes nothing. -EBADMSG for a damaged journal, and an errno of ours
- * (knob_error_is_ours()) if this process cannot find out about a knob.
+ * Reads every knob of the plan, and takes its original value from the journal. Fills in now,
+ * original, word, error and note. Writes nothing. -EBADMSG when the journal is damaged; an errno
+ * for which knob_error_is_ours() is true if this process cannot examine a knob.
  */
 int inspect_plan(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure);
@@ -19,9 +19,9 @@ int inspect_plan(
 int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
 	struct engine_failure *failure);
 
-/* Whether somebody else has changed a knob that the journal says we have set: its value is neither
- * what we set, nor what it was before, nor something that the kernel may have made of either. 1, 0,
- * or an error if that cannot be found out. */
+/* Whether somebody else has changed a knob since the setter turned it: its value is neither the
+ * value that the setter wrote, nor the one before, nor one that the kernel may have made of either.
+ * 1, 0, or an error if this cannot be found out. */
 int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplug,
 	const struct journal_entry *entry, const char *now);
 

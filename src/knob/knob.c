@@ -16,8 +16,8 @@
 #include "machine/cpumask.h"
 
 enum {
-	/* The kernel's own "not supported by this driver" (include/linux/errno.h), which has no
-	 * name in user space; nmi_watchdog answers it in virtual machines. */
+	/* The kernel's error number for "not supported by this driver" (include/linux/errno.h),
+	 * which has no name in user space. nmi_watchdog returns it in virtual machines. */
 	KERNEL_ENOTSUPP = 524,
 	READ_BACK_MS = 340,
 	READ_BACK_FIRST_STEP_NS = 100 * 1000,
@@ -56,8 +56,8 @@ static void knob_clear(struct knob *knob)
 static int plan_append(struct knob_plan *plan, struct knob *knob, const char *path,
 	struct knob **ret, const char *name, va_list ap) _printf_(5, 0);
 
-/* Gives it its name, a printf format, and its path, and adds it. Takes the parts over that it has,
- * also when it fails. */
+/* Sets the name (a printf format) and the path of the knob, and adds it to the plan. The strings
+ * that the knob already has belong to the plan afterwards; they are freed when this fails. */
 static int plan_append(struct knob_plan *plan, struct knob *knob, const char *path,
 	struct knob **ret, const char *name, va_list ap)
 {
@@ -146,7 +146,7 @@ const struct knob_backend *knob_find_backend(
 {
 	const char *colon = strchr(path, ':');
 
-	/* An absolute path may hold a colon, too. */
+	/* An absolute path may contain a colon, too. */
 	if (!backends || !colon || path[0] == '/')
 		return NULL;
 	for (; backends->scheme; backends++) {
@@ -196,7 +196,7 @@ static int write_file(const char *path, const char *text)
 {
 	_cleanup_free_ char *line = NULL;
 
-	/* With its newline, as echo(1) writes it: a write of nothing would not reach the kernel. */
+	/* With a newline, as echo(1) writes it: an empty write would not reach the kernel. */
 	if (asprintf(&line, "%s\n", text) < 0) {
 		line = NULL;
 		return -ENOMEM;
@@ -238,7 +238,7 @@ int64_t knob_deadline(void)
 int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, const char *path,
 	const char *wanted, int64_t deadline, char **ret)
 {
-	/* The kernel's work item mostly runs at once. */
+	/* Most often the kernel's work item runs immediately. */
 	struct wait wait = wait_until(deadline, READ_BACK_FIRST_STEP_NS, READ_BACK_LAST_STEP_NS);
 	char *now = NULL;
 	int r;
@@ -253,7 +253,8 @@ int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, con
 	return 0;
 }
 
-/* "/sys/devices/system/cpu/NAME7/..." is 7, -1 for another path; *ret_rest is behind the number. */
+/* The number 7 in "/sys/devices/system/cpu/NAME7/...", -1 for any other path. *ret_rest points
+ * behind it. */
 static int parse_cpu_path(const char *path, const char *name, const char **ret_rest)
 {
 	static const char directory[] = "/sys/devices/system/cpu/";
@@ -272,7 +273,7 @@ static int parse_cpu_path(const char *path, const char *name, const char **ret_r
 	return (int)number;
 }
 
-/* "0 1 2 3"; a policy without an online CPU does not tell (EBUSY). */
+/* Parses "0 1 2 3". A policy without an online CPU returns EBUSY instead. */
 static int read_related_cpus(int policy, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;

@@ -45,8 +45,8 @@ static int add_journal(struct layers *layers, const char *tool)
 	return 0;
 }
 
-/* The tool, malloc'd: "smt-off" for "smt-off.journal". NULL for any other file, and for temporary
- * files, whose names begin with a dot. */
+/* The name of the tool, malloc'd: "smt-off" for "smt-off.journal". NULL for any other file, and for
+ * temporary files, whose names begin with a dot. */
 static int parse_name(const char *name, char **ret)
 {
 	size_t length = strlen(name);
@@ -88,7 +88,7 @@ int layers_read(const char *tool, struct layers **ret)
 	return r;
 }
 
-/* The lowest layer above the entry, and the index of the journal that it is in. */
+/* The lowest layer above this entry, and the index of its journal. */
 static struct journal_entry *find_above(
 	const struct layers *layers, const struct journal_entry *entry, size_t *ret_journal)
 {

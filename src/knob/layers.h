@@ -21,7 +21,7 @@
 /* The journals of the other setters. */
 struct layers {
 	struct journal **journals;
-	bool *is_changed; /* for each journal: layers_save() has to write it */
+	bool *is_changed; /* for each journal, whether layers_save() has to write it */
 	size_t n;
 };
 

@@ -4,7 +4,7 @@
 
 #include "knob/order.h"
 
-/* Groups backwards, and inside of one as they stand. */
+/* Groups in reverse order, and within a group the order of the plan. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct order_place *x = a, *y = b;

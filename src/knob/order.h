@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In which order knobs are turned back, the same after a failed apply as by restore: groups
- * backwards, and inside of a group as they stand.
+ * The order in which knobs are put back, both after a failed apply and by restore: groups in
+ * reverse order, and within a group the same order as in the plan.
  */
 #ifndef QUIESCE_KNOB_ORDER_H
 #define QUIESCE_KNOB_ORDER_H
@@ -11,21 +11,21 @@
 
 #include "state/knobtext.h"
 
-/* An item of a plan or of a journal: its group, and where it stands. */
+/* The position of an entry of a plan or of a journal: its group and its index. */
 struct order_place {
 	unsigned group;
 	size_t index;
 };
 
 void order_sort_backwards(struct order_place *places, size_t n);
-/* Behind the last place of the group that begins at places[begin]. */
+/* The index behind the last place of the group that begins at places[begin]. */
 size_t order_find_group_end(const struct order_place *places, size_t n, size_t begin);
 
 /*
- * Whether a write with this answer (0 or a negative errno) is to be repeated when the others of its
- * group stand. Kernels before 5.3 refuse a minimum above the maximum, and the order that avoids it
- * depends on where the limits come from: there and back again it is never the same one. Later ones
- * take any order (drivers/cpufreq/cpufreq.c, store_one()).
+ * Whether a write with this result (0 or a negative errno) has to be repeated after the other knobs
+ * of its group were written. Kernels before 5.3 refuse a minimum above the maximum, and which order
+ * avoids that depends on the old and the new limits, so no order is right both for applying and for
+ * restoring. Later kernels accept any order (drivers/cpufreq/cpufreq.c, store_one()).
  */
 bool order_is_to_write_again(enum knob_kind kind, int error);
 

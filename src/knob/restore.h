@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Putting back what a journal says.
+ * Restoring: putting back the values that a journal has saved.
  */
 #ifndef QUIESCE_KNOB_RESTORE_H
 #define QUIESCE_KNOB_RESTORE_H
@@ -10,15 +10,17 @@
 
 #include "knob/engine.h"
 
-/* What restoring did with an entry of the journal. */
+/* The result of restoring for an entry of the journal. */
 enum restore_word {
-	RESTORE_DONE,	   /* written back */
-	RESTORE_UNCHANGED, /* it was as before already, or we never changed it */
-	RESTORE_FOREIGN,   /* somebody else has changed it since: it stays as it is */
-	RESTORE_HANDED,	   /* another setter has turned it since, and will put it back (layers.h) */
-	RESTORE_GONE,	   /* the knob is gone, or all CPUs are that its old value named */
-	RESTORE_REFUSED,   /* the kernel refused, and engine->may_stay() expects that */
-	RESTORE_WAITING,   /* it needs a CPU that is offline; all else of it is as before */
+	RESTORE_DONE,	   /* the old value was written */
+	RESTORE_UNCHANGED, /* the knob had its old value already, or was never changed */
+	RESTORE_FOREIGN,   /* somebody else has changed the knob since: it is not touched */
+	/* Another setter has turned the knob since, and will put it back (layers.h). */
+	RESTORE_HANDED,
+	/* The knob does not exist any more, or none of the CPUs in its old value does. */
+	RESTORE_GONE,
+	RESTORE_REFUSED, /* the kernel refused, which engine->may_stay() says is normal */
+	RESTORE_WAITING, /* the knob needs a CPU that is offline; everything else was put back */
 	RESTORE_FAILED,
 };
 
@@ -29,15 +31,16 @@ struct restore_row {
 	char *original;
 	char *now; /* NULL when it cannot be read */
 	enum restore_word word;
-	bool again;    /* FOREIGN, REFUSED or WAITING, as in an earlier restore */
-	int error;     /* positive errno behind REFUSED and FAILED, 0 if there is none */
-	bool fleeting; /* its backend says that such knobs come and go all the time */
+	/* The result was the same (FOREIGN, REFUSED or WAITING) in an earlier restore. */
+	bool again;
+	int error;     /* the positive errno of REFUSED or FAILED; 0 if there is none */
+	bool fleeting; /* its backend says that such knobs appear and disappear all the time */
 };
 
 struct restore_rows {
 	struct restore_row *items;
 	size_t n;
-	char *awaited_cpus; /* list of the CPUs that knobs wait for; NULL for none */
+	char *awaited_cpus; /* the list of CPUs that knobs wait for; NULL for none */
 };
 void restore_rows_clear(struct restore_rows *rows);
 const char *restore_word_name(enum restore_word word);

@@ -45,10 +45,10 @@
 int thread_read(const char *which, char **ret);
 int thread_write(const char *which, const char *text);
 int thread_made_by_kernel(const char *which, const char *old, const char *set, const char *now);
-/* As thread_read(), with the CPUs that are offline: this is the value that is put back. */
+/* Like thread_read(), but including CPUs that are offline. This is the value that is put back. */
 int thread_read_with_offline(const char *which, char **ret);
 
-/* What all these knobs are called together, in tables. */
+/* What these knobs are called together in tables. */
 #define THREADS_FOLD "affinities of threads"
 
 /* "follower:TID@START": the word "all" for a thread that may run wherever its cpuset allows; for
