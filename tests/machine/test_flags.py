@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What speaks against a run is noticed, and only there.
+"""Runs get the flags that they should, and no others.
 
 The program that is measured is a script that changes the described machine while it runs, in one of
 its runs: a counter moves, the package gets hot, somebody sets another governor.
@@ -20,12 +20,12 @@ RUNPINNED = os.environ['RUNPINNED']
 CPU = 1 if 1 in os.sched_getaffinity(0) else 0
 WARMUPS, RUNS, CHANGED = 1, 9, 5
 COUNTER = 'runs-made'
-OTHERS = {'preempted', 'window'}  # what a busy test machine itself may do to a run
+OTHERS = {'preempted', 'window'}  # flags that a run may get on a busy test machine
 
 
 def measure(box, change, *options):
     """Runs a script that does `change` (shell, below the machine's directory) in run CHANGED only.
-    The result, the flags of each counted run, and what was said."""
+    Returns the result, the flags of each counted run, and the messages."""
     script = box.root / 'program'
     script.write_text(f'''#!/bin/sh
 cd {box.root}
@@ -47,7 +47,7 @@ echo x >> {COUNTER}
 
 
 def expect(name, flag, change):
-    """Run CHANGED has this flag, and no other run any."""
+    """Only run CHANGED has a flag, and it is this one."""
     with Machine(name) as box:
         _, flags, said = measure(box, change)
         check(flag in flags[CHANGED - 1], f'not flagged: {flags} {said}')
@@ -66,13 +66,13 @@ def test_quiet():
 
 
 def replace(path, old, new):
-    """Shell: a file with other text, written in place, for its inode is bound over the real one."""
+    """Shell code that writes another text into a file, in place: its inode is bound over the real one."""
     return f"new=$(sed 's/{old}/{new}/' {path}); printf '%s\\n' \"$new\" > {path}"
 
 
 def fire(rows, counts, tail):
-    """Shell: the counters of an interrupt move, and with them the machine's total, without which
-    nobody looks for it."""
+    """Shell code that raises the counters of an interrupt, and with them the total of the machine:
+    without that the interrupts are not read one by one."""
     return '; '.join((replace('proc/interrupts', rows, f'{counts} {tail}'),
                       replace('proc/stat', 'intr [0-9]*', 'intr 99999999')))
 
@@ -83,7 +83,7 @@ def test_irq():
 
 
 def test_irq_that_the_total_leaves_out():
-    """A total that stands still is not believed for long."""
+    """A total that does not change is not believed for long."""
     with Machine('vm-plain') as box:
         _, flags, said = measure(box, replace(
             'proc/interrupts', ' 26:.*', f' 26: {17 * (1 - CPU)} {17 * CPU} IO-APIC 4-edge ttyS0')
@@ -127,10 +127,10 @@ def test_throttled():
 def test_freq():
     with Machine('intel-hybrid') as box:
         path = f'sys/devices/system/cpu/cpufreq/policy{CPU}/scaling_cur_freq'
-        # From that run on: a reading after the run must see it, and the majority is the norm.
+        # The frequency changes from that run on. The reading after the run sees it.
         _, flags, _ = measure(box, f'echo 1700000 > {path}')
         marked = [number for number, flag in enumerate(flags, 1) if 'freq' in flag]
-        # Runs 5 to 9 are the majority; 1 to 4 are off it.
+        # Runs 5 to 9 are the majority, which decides the median; 1 to 4 differ from it.
         equal(marked, [1, 2, 3, 4], 'flagged runs')
 
 
@@ -149,7 +149,7 @@ def has_sensors():
 def test_hot():
     has_sensors()
     with Machine('intel-hybrid') as box:
-        # The sensor is asked once a second: the run lasts longer than that.
+        # The sensor is read once a second, so the run takes longer than that.
         _, flags, _ = measure(box, f'echo 101000 > {sensor("intel-hybrid")}; sleep 1.2')
         check('hot' in flags[CHANGED - 1], f'{flags}')
         check(not any('hot' in flag for flag in flags[:CHANGED - 1]), f'{flags}')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bench-report plot: the files that it writes, and what it refuses. How a picture looks is for eyes;
-here is checked that it is one, of the right size, with each sample in it."""
+"""bench-report plot: the files that it writes, and what it refuses. How a picture looks cannot be tested
+here; the tests check that it is a picture of the right size with each sample in it."""
 
 import base64
 import html.parser
@@ -27,7 +27,7 @@ def scratch(name):
 
 
 def plot(*arguments, status=0, said=False):
-    """What it said on standard error; said: and on standard output."""
+    """Returns what plot printed on standard error; with `said`, also on standard output."""
     result = subprocess.run([REPORT, 'plot', *map(str, arguments)], stdin=subprocess.DEVNULL,
                             capture_output=True, text=True, env={**os.environ, 'LC_ALL': 'C'},
                             timeout=60, check=False)
@@ -66,7 +66,7 @@ def write(name, *benchmarks):
 
 
 class Page(html.parser.HTMLParser):
-    """What of a page the tests ask for: its tags, the titles of the spots, and its text."""
+    """The parts of a page that the tests need: its tags, the titles of the spots, and its text."""
 
     def __init__(self, text):
         super().__init__()
@@ -222,7 +222,7 @@ def test_json():
 
 
 def test_json_is_what_is_drawn():
-    """Outliers at the edge, steps of runs with several values, a row that had no room."""
+    """Outliers at the edge, levels of runs with several values, a panel without enough room."""
     values = [1 + at % 10 / 1000 for at in range(100)]
     values[50] = 1000
     edge = benchmark('a', values, temperature=[50.0] * 100)
@@ -269,7 +269,7 @@ def test_json_that_cannot_be_written():
 
 
 def letters(path):
-    """Where each letter of a picture stands, by line."""
+    """The position of each letter of a picture, by line."""
     lines = {}
     for glyph in re.findall(r'<use xlink:href="#glyph[^"]*" x="([\d.-]+)" y="([\d.-]+)"/>',
                             path.read_text(encoding='utf-8')):
@@ -290,10 +290,10 @@ def test_labels_of_steps_do_not_overlap():
             plot('-o', out, '--size', size, source)
             for line, places in letters(out).items():
                 places.sort()
-                # The narrowest letter of all is wider than that.
+                # Even the narrowest letter is wider than that.
                 near = [pair for pair in zip(places, places[1:]) if pair[1] - pair[0] < 2]
                 check(not near, f'{size}, steps of {period}, line {line}: {near}')
-    # One that is near the end is named in front of its step.
+    # A label near the right end is placed to the left of its change of level.
     root = letters(out)
     check(any(len(places) > 12 and max(places) < 900 for line, places in root.items()
               if float(line) > 60), 'no label')

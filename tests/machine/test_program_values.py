@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that measure themselves, under runpinned: what they hand over stands in the result with
-the evidence of its run, and whatever else they write there does no harm.
+"""Programs that measure themselves, run by runpinned: the values that they hand over are in the result,
+with the evidence of the run, and anything else that they write there does no harm.
 """
 
 import csv
@@ -44,7 +44,7 @@ def program(code):
 
 
 def run(*arguments, status=0):
-    """What was said, and the benchmarks by name, in their order."""
+    """Runs runpinned. Returns its messages, and the benchmarks by name, in their order."""
     result = subprocess.run([RUNPINNED, '-c', CPU, '--json', '-w', '0', *map(str, arguments)],
                             stdin=subprocess.DEVNULL, capture_output=True, text=True,
                             env={**os.environ, 'LC_ALL': 'C',
@@ -168,7 +168,7 @@ def test_garbage():
 
 
 def test_the_descriptor_is_ours():
-    """Neither larger, nor smaller, nor sealed against us; and each run finds it empty."""
+    """A program cannot make the file larger or smaller, or seal it; and each run finds it empty."""
     code = f'''
 def refused(call, *arguments):
     try:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """runpinned on described machines.
 
-What it would do is asked with --dry-run, where the CPUs of the machine need not be there. Tests
-that run a program stay on a CPU that is.
+With --dry-run it says what it would do, and the CPUs of the described machine need not exist. Tests
+that run a program use a CPU that really exists.
 """
 
 import os
@@ -14,25 +14,25 @@ from machine import Machine, check, equal
 
 RUNPINNED = os.environ['RUNPINNED']
 
-# The machine, the CPUs it lets a process use, those that runpinned is to choose, and words of why.
+# The machine, the CPUs that a process may use, those that runpinned has to choose, and the reason.
 CHOICES = (
     ('intel-hybrid', '0-11', '6', 'a performance core, idle, its sibling CPU 7 is idle'),
     ('amd-smt', '0-15', '5', 'its sibling CPU 13 is idle'),
     ('arm-nosmt', '0-7', '6', 'a performance core'),
     ('vm-plain', '0-1', '1', 'not CPU 0'),
-    # Of those that it may use: not CPU 8, which is the other half of CPU 0.
+    # Of the CPUs that it may use. Not CPU 8, which is the SMT sibling of CPU 0.
     ('amd-smt', '0,8', '8', ''),
     ('amd-smt', '0,2,8', '2', ''),
     ('intel-hybrid', '8-11', '9', 'an efficiency core'),
     ('isolated', '0-1,3', '3', 'isolated'),
     ('isolated', '0-1', '1', ''),
     ('isolated', '0-3', '2-3', 'isolated'),
-    # Where devices have rows without a number.
+    # A machine on which interrupts of devices have no numbers.
     ('s390-gaps', '1-5,8-19', '9', 'fewest interrupts (10400)'),
     ('old-kernel', '0,1,3-4,6-7', '1', 'fewest interrupts'),
 )
 
-# What -c is given, and what the error must name beside it.
+# The argument of -c, and what the error message must contain.
 REFUSALS = (
     ('vm-plain', '0-1', '2', '2'),
     ('vm-plain', '0-1', '0-7', ''),
@@ -74,14 +74,14 @@ def test_refusal(name, allowed, cpus, word):
 
 
 def test_given(name, allowed, cpus):
-    """-c overrides the choice and is taken as it is."""
+    """-c overrides the choice, and is used as given."""
     with Machine(name) as box:
         line = plan(box, cpus, allowed).get('cpus', '')
         equal(line.split(' ')[0], cpus, 'CPUs')
 
 
 def test_enters_the_shield(cgroup):
-    """Where there is no server that moves it: no systemd, or cgroup v1."""
+    """Without a server that moves the process: without systemd, or with cgroup v1."""
     if not {0, 1} <= os.sched_getaffinity(0):
         raise machine.Skip('CPU 0 and 1 are needed')
     with Machine('vm-plain') as box:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""runpinned running real programs on the machine at hand.
+"""runpinned runs real programs on the machine that the tests run on.
 
-Nothing here depends on how fast this machine is: what is checked is what stands in the result, what
-is said, and what is left behind.
+Nothing here depends on how fast this machine is. The tests check the result, the messages, and what
+is left behind.
 """
 
 import csv
@@ -33,7 +33,7 @@ def environment(**more):
 
 
 def run(*arguments, cpu=CPU, env=None, prefix=(), timeout=60, **options):
-    """runpinned on one CPU. Its standard output and error as text."""
+    """Runs runpinned on one CPU. Returns its standard output and standard error as text."""
     command = [*prefix, RUNPINNED, '-c', cpu, *map(str, arguments)]
     try:
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -63,7 +63,7 @@ def measured(*arguments, status=0, **options):
 
 
 def metadata(benchmark):
-    """Of each run, warm-ups too, with what they have in common."""
+    """The metadata of each run, including warm-ups, together with those of the benchmark."""
     return [{**benchmark.get('metadata', {}), **run.get('metadata', {})}
             for run in benchmark['runs']]
 
@@ -82,7 +82,7 @@ def one_line(result, status, *words):
 
 
 def kernel_windows_are_allowed():
-    """Whether this machine lets us have the kernel's stamps at all."""
+    """Whether the kernel of this machine provides windows at all."""
     return metadata(measured('-n', 1, '-w', 0, '/bin/true'))[0]['quiesce_clock'] == 'kernel'
 
 
@@ -92,7 +92,7 @@ def require_kernel_windows():
 
 
 def processes_with(word):
-    """Processes that have this word among their arguments: no zombies, and not runpinned, which
+    """Processes that have this word among their arguments, except zombies, and except runpinned, which
     has the program's arguments behind its own."""
     found = []
     for entry in pathlib.Path('/proc').iterdir():
@@ -108,7 +108,7 @@ def processes_with(word):
 
 
 def gone(word):
-    """True once no process has this word any more; at most some seconds are waited."""
+    """Waits some seconds at most until no process has this word any more. True when that is so."""
     for _ in range(100):
         if not processes_with(word):
             return True
@@ -136,7 +136,7 @@ def start(*arguments, **options):
 
 
 def tidy(function):
-    """The test, with whatever it started ended behind it: it would hold the CPU's lock."""
+    """Runs the test, and ends whatever it has started, because that would hold the lock of the CPU."""
     def tidied():
         try:
             function()
@@ -163,7 +163,7 @@ def test_plain():
 
 
 def test_sleep_is_measured():
-    """A program that lasts 50 ms by the clock is not measured as less."""
+    """A program that takes 50 ms is not measured as less."""
     for value in values(measured('-n', 3, '/bin/sleep', '0.05')):
         check(value >= 0.05, f'{value} s')
 
@@ -189,12 +189,12 @@ def test_joined_threads_are_trusted():
     benchmark = measured('-n', 5, PROGRAMS / 'threads')
     check(min(values(benchmark)) >= 0.005, f'{values(benchmark)}')
     flagged = sum('window' in one.get('quiesce_flags', '') for one in metadata(benchmark))
-    # A run or two may have been held up in its end on a busy machine.
+    # On a busy machine the end of one or two runs may have been delayed.
     check(flagged <= 2, f'{flagged} of 6 runs are not trusted')
 
 
 def test_full_ring():
-    """More records than fit: the exit is lost, and our own stamps serve."""
+    """With more records than fit into the ring, the exit record is lost, and the launcher's stamps are used."""
     require_kernel_windows()
     benchmark = measured('-n', 2, PROGRAMS / 'forker', 3000)
     equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
@@ -202,13 +202,14 @@ def test_full_ring():
 
 
 def test_wrapper_that_executes():
-    """The window of a script that executes the real program is that of both."""
+    """If a script executes the real program, the window contains both."""
     wrapper = script('wrapper', 'sleep 0.05\nexec /bin/sleep 0.05\n')
     check(min(values(measured('-n', 2, wrapper))) >= 0.1, 'only one of the two was measured')
 
 
 def as_nobody(*arguments):
-    """An ordinary user's runpinned, for root only. A copy, for root's folders are closed to others."""
+    """Runs runpinned as an ordinary user; only root can do that. It is a copy, because others cannot
+    read root's folders."""
     if os.geteuid() != 0:
         raise Skip('needs root to become somebody else')
     copy = scratch('bin')
@@ -263,7 +264,7 @@ def without_perf(*arguments):
 
 
 def test_without_perf():
-    """Where the kernel gives no stamps, ours serve, and that is said once."""
+    """If the kernel provides no windows, the launcher's stamps are used, and that is said once."""
     result = without_perf('--json', '-n', 5, '/bin/sleep', '0.02')
     equal(result.returncode, 0, f'status ({result.stderr})')
     benchmark = json.loads(result.stdout)['benchmarks'][0]
@@ -276,7 +277,7 @@ def test_without_perf():
 
 
 def test_append_with_another_clock():
-    """Runs of two clocks do not become one benchmark, and neither is lost."""
+    """Runs with different clocks are not put into one benchmark, and none of them is lost."""
     require_kernel_windows()
     path = scratch('clocks.json')
     equal(run('-q', '-n', 2, '-o', path, '/bin/true').returncode, 0, 'status')
@@ -289,7 +290,7 @@ def test_append_with_another_clock():
     equal(len(values(json.loads(pathlib.Path(kept.group(1)).read_text())['benchmarks'][0])), 3,
           'values kept')
     os.unlink(kept.group(1))
-    # The other way round the new runs have stamps of both kinds.
+    # In the other direction the new runs have stamps of both kinds.
     path.unlink()
     equal(without_perf('-q', '-n', 2, '-o', path, '/bin/true').returncode, 0, 'status')
     result = run('-q', '-n', 3, '-o', path, '--append', '/bin/true')
@@ -337,7 +338,7 @@ def test_descriptors_are_passed_on():
 
 def test_no_descriptor_of_ours_leaks():
     listed, passed = shown('sh', '-c', 'echo $(ls /proc/self/fd); echo $QUIESCE_VALUES_FD').split('\n')[:2]
-    # One is what ls itself opened, and one is passed on purpose.
+    # One descriptor is opened by ls itself, and one is passed intentionally.
     others = [fd for fd in listed.split() if fd != passed]
     equal((others[:3], len(others)), (['0', '1', '2'], 4), f'descriptors beside {passed}')
 
@@ -354,7 +355,7 @@ def test_signals_are_the_callers():
 
 
 def test_ignored_children():
-    """A caller that ignores SIGCHLD gets its results all the same, and its program ignores it, too."""
+    """It also works for a caller that ignores SIGCHLD, and then the program ignores it, too."""
     def ignore():
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     text = shown('grep', 'SigIgn', '/proc/self/status', preexec_fn=ignore)
@@ -370,7 +371,7 @@ def test_closed_standard_streams():
 
 
 def test_many_timeouts():
-    """A timer that goes off when its run has just ended does not kill the next one."""
+    """If the timer expires when its run has just ended, it does not kill the next run."""
     benchmark = measured('--timeout', '3ms', '--ignore-failure', '-n', 200, '/bin/sleep', '0.002')
     equal(len(values(benchmark)), 200, 'values')
 
@@ -416,8 +417,8 @@ def test_env_pad_random():
 
 
 def test_env_pad_as_recorded():
-    """Of short programs many runs are asked for at once, and fewer may be made: each has the padding
-    that was drawn for it, and stands beside it."""
+    """Many runs of a short program are requested at once, and fewer may be made: each run has the padding
+    that was drawn for it, and the result says so."""
     path = scratch('pads')
     program = script('pad', f'echo ${{#QUIESCE_PAD}} >> {path}\n')
     recorded = [one['quiesce_env_pad'] for one in metadata(
@@ -450,7 +451,7 @@ def test_output_is_not_shown():
 
 
 def test_reopened_standard_error():
-    """`> /dev/stderr` truncates what it opens: that must work, and the tail be found."""
+    """`> /dev/stderr` truncates the file: this must work, and the last lines must still be found."""
     talk = script('talk', 'echo one > /dev/stderr\necho two >&2\nexit 9\n')
     result = run('-n', 1, talk)
     check('two' in result.stderr, result.stderr)
@@ -468,7 +469,7 @@ def test_failing_program():
 
 
 def test_failure_shows_its_own_run():
-    """What the runs before wrote is gone, also where they followed one another at once."""
+    """The output of earlier runs is not shown, also when the runs were made by one request."""
     counter = scratch('talkers')
     talks = script('talks', f'echo x >> {counter}\necho "this is $(wc -l < {counter})" >&2\n'
                    f'[ $(wc -l < {counter}) -lt 9 ]\n')
@@ -525,7 +526,7 @@ def test_timeout_kills_the_group():
     check(gone(mark), 'a process of the group lives')
 
 
-# Far from the program's process group and session, and no child of anything that it waits for.
+# In another process group and session than the program, and not a child of anything that it waits for.
 ASIDE = 'setsid sh -c "setsid sleep {mark} & sleep {mark}" &'
 
 
@@ -538,7 +539,7 @@ def test_timeout_kills_what_left_the_group():
 
 
 def test_timeout_kills_who_left_the_group():
-    """The program itself may go to another group of its session."""
+    """The program itself may move to another process group of its session."""
     mark = f'{os.getpid()}.4713'
     leaver = ('import os, sys; os.setpgid(0, os.getpgid(os.getppid())); '
               'os.execvp(sys.argv[1], sys.argv[1:])')
@@ -551,7 +552,7 @@ def test_timeout_kills_who_left_the_group():
 
 
 def test_leftover_process():
-    """Wherever it went, it is told, and ended before the next run."""
+    """A process that was left behind is reported and ended before the next run, wherever it moved."""
     for command in ('sleep {mark} &', ASIDE, f'{sys.executable} -c "{DAEMON}" sleep {{mark}} &&'):
         mark = f'1000.{os.getpid()}'
         benchmark = measured('-n', 2, '-w', 0, 'sh', '-c',
@@ -561,13 +562,13 @@ def test_leftover_process():
         equal(processes_with(mark), [], f'{command}: processes that live')
 
 
-# As daemon(3), and a little more.
+# Like daemon(3), and a little more.
 DAEMON = ('import os, sys; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); '
           'os.execvp(sys.argv[1], sys.argv[1:])')
 
 
 def test_nothing_is_left():
-    """What ends by itself is no leftover, and its end is seen at once, as init would see to it."""
+    """A process that ends by itself is no leftover, and it is reaped at once, as init would do."""
     wait = 'while kill -0 $pid 2>/dev/null; do sleep 0.01; done'
     benchmark = measured('-n', 3, '--timeout', '20s', 'sh', '-c',
                          f'pid=$(sleep 0.05 >/dev/null & echo $!); {wait}')
@@ -626,12 +627,12 @@ def test_stopped_between_short_runs():
     check(said, stderr)
     benchmark = json.loads(output.read_text())['benchmarks'][0]
     equal(len(values(benchmark)), int(said[1]), 'values')
-    # Those that were made, the warm-up among them, but for one that was ended with us.
+    # The runs that were made, including the warm-up, except one that was ended together with runpinned.
     check(0 < path.stat().st_size - int(said[1]) <= 2, f'{path.stat().st_size} runs, {said[1]} kept')
 
 
 def test_stubborn_program():
-    """One that ignores SIGTERM is killed by and by, or at once by a second signal."""
+    """A program that ignores SIGTERM is killed after some time, or by a second signal at once."""
     mark = f'{os.getpid()}.99'
     process = start('-n', 10, 'sh', '-c', f'trap "" TERM; sleep {mark} & wait; sleep {mark}')
     await_running(mark)
@@ -651,7 +652,7 @@ def test_killed_runpinned():
     process.communicate(timeout=30)
     check(gone(mark), 'the program lives on without runpinned')
     check(not scratch('killed.json').exists(), 'a result of nothing')
-    # Also one that ignores SIGTERM: nobody is left to send more than one.
+    # Also a program that ignores SIGTERM: no process is left that would send a second one.
     process = start('-n', 10, 'sh', '-c', f'trap "" TERM; sleep {mark} & wait; sleep {mark}')
     await_running(mark)
     process.kill()
@@ -673,7 +674,7 @@ def children_of(parent):
 
 
 def killed_helper(choose):
-    """Without one of its helpers runpinned gives up, and nothing of the program goes on."""
+    """If one of its helper processes dies, runpinned gives up, and no process of the program goes on."""
     mark = f'{os.getpid()}.15'
     process = start('-n', 10, 'sh', '-c', ASIDE.format(mark=mark) + f' sleep {mark}')
     for _ in range(200):
@@ -736,13 +737,13 @@ def test_append():
 
 
 def test_append_at_once():
-    """Each has found the file as it was before the others: none loses what they add."""
+    """Each process has read the file before the others append to it, and nothing that they append is lost."""
     for there in (False, True):
         path = scratch(f'at-once-{there}.json')
         if there:
             equal(run('-q', '-n', 1, '-o', path, '--name', 'old', '/bin/true').returncode, 0, 'status')
         names = [f'n{number}' for number in range(6)]
-        # All but one wait for the CPU, with the file looked at already.
+        # All but one wait for the CPU, and have already read the file.
         processes = [start('-q', '-n', 1, '-w', 0, '-o', path, '--append', '--name', name, 'sleep', '0.3')
                      for name in names]
         for process in processes:
@@ -783,9 +784,9 @@ def test_unwritable_output():
 
 
 def test_full_disk():
-    """The result of a long measurement is not lost because the disk is full in the end."""
-    # Below /sys, where a mount is hidden from others without making the root directory private:
-    # in a chroot that is no mount.
+    """The result of a long measurement is not lost when the disk is full at the end."""
+    # Below /sys, where a mount can be hidden from others without making the root directory private,
+    # which is not a mount in a chroot.
     small, rescue = pathlib.Path('/sys/fs'), scratch('rescue')
     rescue.mkdir()
     space = ['unshare', '-m', '--propagation', 'unchanged']
@@ -850,7 +851,7 @@ def test_json_alone_on_standard_output():
 
 
 def test_odd_names():
-    """Arguments that are no UTF-8, hold newlines or quotes, come through and into the file."""
+    """Arguments that are not UTF-8, or contain newlines or quotes, reach the program and the file."""
     name = os.fsencode(SCRATCH.name) + b'/odd\xff\n"name'
     with open(name, 'w', encoding='utf-8') as stream:
         stream.write('#!/bin/sh\n[ "$1" = "a b" ]\n')
@@ -866,7 +867,7 @@ def test_more_runs_until_precise():
     benchmark = measured('-n', 6, '--until-rel-error', '0.001', '--max-runs', 40, '/bin/true')
     count = len(values(benchmark))
     check(6 <= count <= 40, f'{count} runs')
-    # Long enough that what a busy machine adds is less than all of it.
+    # Long compared with the delays of a busy machine.
     benchmark = measured('-n', 6, '--until-rel-error', '100', '--max-runs', 40, 'sleep', '0.3')
     equal(len(values(benchmark)), 6, 'runs where anything is precise enough')
 
@@ -878,8 +879,8 @@ def test_counts():
 
 
 def test_counts_on_a_busy_cpu():
-    """Somebody else on the CPU switches the launcher and its child, which must not cost us the
-    counters: without care the scheduler swaps their perf contexts, and one of them ends."""
+    """Another process on the CPU causes switches between the launcher and its child. The counters must
+    survive that: without care the scheduler swaps the perf contexts of the two, and one of these ends."""
     busy = ['timeout', '60', 'sh', '-c', 'while :; do :; done']
     hogs = [subprocess.Popen(['taskset', '-c', CPU, *busy]) for _ in range(2)]
     try:
@@ -941,7 +942,7 @@ def test_order_by_seed():
     equal(list(first), ['a', 'b', 'c'], 'names')
     again = several('-n', 12, '-w', 0, '--seed', seed, *three)
     equal(order_of_starts(again), order_of_starts(first), 'order by the same seed')
-    # Of six orders a round, twelve times the same has a chance of 1 in 10^9.
+    # A round has six possible orders; the same one twelve times has a probability of 1 in 10^9.
     rounds = {tuple(order_of_starts(first)[at:at + 3]) for at in range(0, 36, 3)}
     check(len(rounds) > 1, f'always {rounds}')
     other = several('-n', 12, '-w', 0, '--seed', seed + 1, *three)
@@ -957,8 +958,8 @@ def test_rounds_share_the_padding():
 
 
 def test_launchers_leave_the_cpu_to_each_other():
-    """Of several commands' launchers none looks for its next request while the CPU is another one's:
-    each sleeps."""
+    """With several commands, a launcher does not poll for its next request while another one uses the CPU:
+    it sleeps."""
     path, program = scratch('yields'), PROGRAMS / 'yield'
     result = run('-q', '-n', 40, '--command', f'a={program}', '--command', f'b={program}',
                  '--command', f'c={program}', prefix=(PROGRAMS / 'yields', path))
@@ -969,8 +970,8 @@ def test_launchers_leave_the_cpu_to_each_other():
     programs = [at for at, (_, name) in enumerate(calls) if name == 'yield']
     equal(len(programs), 3 * 41, 'programs')
     children = {calls[at][0] for at in programs}
-    # What was before the first program measured the floor, with one launcher after the other. And
-    # a child may come to run before its launcher has told it to go on.
+    # Before the first program the floor was measured, by one launcher after the other. And a child
+    # may run before its launcher has told it to go on.
     looks = [pid for pid, name in calls[programs[0]:programs[-1]]
              if name.startswith('runpinned-') and pid not in children]
     equal(looks, [], 'launchers that look')
@@ -1011,7 +1012,7 @@ def test_failure_of_one_ends_all():
 
 
 def test_comparison_at_the_end():
-    """Sleeping 10 ms and 30 ms: whatever the machine does, each pair says the same."""
+    """One program sleeps 10 ms, the other 30 ms: whatever the machine does, each pair gives the same result."""
     result = run('-n', 8, '--baseline', '/bin/sleep 0.01', '--command', 'same=/bin/sleep 0.01',
                  '--name', 'longer', '/bin/sleep', 0.03)
     equal(result.returncode, 0, f'status ({result.stderr})')
@@ -1104,7 +1105,7 @@ def test_help_and_version():
 # --- pyperf ---
 
 def pyperf(*arguments):
-    """The peer itself, where the caller of this test has it."""
+    """Runs pyperf itself, if it is installed; otherwise the test is skipped."""
     program = os.environ.get('PYPERF', '')
     if not program or not os.access(program, os.X_OK):
         raise Skip('pyperf is not installed (PYPERF names no program)')
@@ -1126,7 +1127,7 @@ def test_pyperf_reads_results():
     for command in ('show', 'hist', 'metadata', 'dump', 'check', 'slowest'):
         check(pyperf(command, old), f'{command} says nothing')
     check('Mean +- std dev' in pyperf('compare_to', '-v', old, new), 'compare_to says nothing')
-    # What is the same in all runs: pyperf shows nothing else of a file's metadata.
+    # Only metadata that are the same in all runs: pyperf shows no others.
     check(f'cpu_affinity: {CPU}' in pyperf('metadata', old), 'no metadata')
 
 
@@ -1153,7 +1154,7 @@ TESTS += [('stopped by SIGINT', lambda: stopped_by(signal.SIGINT, 130)),
           ('stopped by SIGHUP', lambda: stopped_by(signal.SIGHUP, 129))]
 
 if __name__ == '__main__':
-    # `test_runs.py WORD...` runs those tests whose names hold one of the words.
+    # `test_runs.py WORD...` runs the tests whose names contain one of the words.
     if len(sys.argv) > 1:
         TESTS = [test for test in TESTS if any(word in test[0] for word in sys.argv[1:])]
     machine.run_tests((name, tidy(function)) for name, function in TESTS)

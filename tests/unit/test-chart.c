@@ -45,7 +45,7 @@ static void test_ticks(void **state)
 		assert_int_equal(t.n, cases[i].n);
 		assert_int_equal(t.decimals, cases[i].decimals);
 	}
-	/* What stands in the middle is 0, not 1e-17. */
+	/* The mark in the middle is 0, not 1e-17. */
 	assert_int_equal(ticks_find(-0.3, 0.3, 7, &t), 0);
 	assert_true(ticks_at(&t, 3) == 0);
 }
@@ -61,7 +61,7 @@ static void test_ticks_stay_inside(void **state)
 		struct ticks t;
 
 		if (ticks_find(low, high, max_n, &t) < 0) {
-			/* Only when doubles cannot part the range. */
+			/* Fails only when the range is too small for doubles. */
 			assert_true(high - low < fabs(low) * 1e-6 || !(low < high));
 			continue;
 		}
@@ -90,8 +90,8 @@ static const struct chart_options page = {
 	.width = 1000, .height = 600, .title = "title", .what = "run"
 };
 
-/* Draws on a sheet of that format and returns chart_draw()'s result; the picture is finished in
- * any case. */
+/* Draws on a canvas of that format and returns the result of chart_draw(). The picture is finished
+ * in any case. */
 static int draw(enum canvas_format format, const struct chart_series *series, size_t n,
 	const struct chart_options *options, struct chart_spot **ret_spots, size_t *ret_n_spots,
 	char **ret_data, size_t *ret_size)
@@ -143,16 +143,16 @@ static void test_spots(void **state)
 		assert_int_equal(spots[i].index, i);
 		assert_int_equal(spots[i].series, 0);
 		assert_true(spots[i].at.x > 0 && spots[i].at.x < page.width);
-		/* In the order of the runs, evenly. */
+		/* The spots are in the order of the runs, at equal distances. */
 		if (i > 1)
 			assert_true(fabs(spots[i].at.x - 2 * spots[i - 1].at.x +
 					    spots[i - 2].at.x) < 1e-6);
 	}
-	/* A greater value is higher up, on a straight scale. */
+	/* A greater value is drawn higher, on a linear scale. */
 	assert_true(spots[1].at.y > spots[2].at.y && spots[2].at.y > spots[3].at.y);
 	assert_true(fabs(spots[1].at.y - 2 * spots[2].at.y + spots[3].at.y) < 1e-6);
 	assert_true(spots[2].at.y == spots[4].at.y);
-	/* The warm-up is slower than all of them, and does not stretch the scale. */
+	/* The warm-up is slower than all other runs, but does not change the scale. */
 	assert_true(spots[0].at.y < spots[3].at.y);
 	assert_true(spots[1].at.y - spots[3].at.y > page.height / 2);
 }
@@ -173,7 +173,7 @@ static void test_axes(void **state)
 		values[i] = 1 + (double)(i % 10) / 1000;
 		cool[i] = 50;
 	}
-	values[0] = 7; /* a warm-up does not count */
+	values[0] = 7; /* warm-ups do not count */
 	values[50] = 1000;
 	values[60] = 2000;
 	values[70] = 0.001;
@@ -186,7 +186,7 @@ static void test_axes(void **state)
 	assert_int_equal(axes.n_below, 1);
 	assert_true(axes.temperature.low == 49.5 && axes.temperature.high == 50.5);
 	assert_true(axes.frequency.low == axes.frequency.high);
-	/* Where there is no room for it, it is not drawn. */
+	/* Without enough room the panel is not drawn. */
 	assert_int_equal(canvas_new(CANVAS_SVG, flat.width, flat.height, 1, &low_canvas), 0);
 	series.frequency = cool;
 	assert_int_equal(chart_draw(low_canvas, &series, 1, &flat, &axes, NULL, NULL), 0);
@@ -197,7 +197,8 @@ static void test_axes(void **state)
 	assert_string_equal(chart_color(1, color), "#e69e00");
 }
 
-/* One value a thousand times the others stands at the edge and leaves the scale to the rest. */
+/* A single value that is a thousand times the others is marked at the edge, and does not change the
+ * scale. */
 static void test_outlier_does_not_flatten(void **state)
 {
 	double values[100];
@@ -219,7 +220,7 @@ static void test_outlier_does_not_flatten(void **state)
 		greatest = fmax(greatest, spots[i].at.y);
 	}
 	assert_true(greatest - least > page.height / 2);
-	/* A tenth of them is no outlier: all of it is to be seen. */
+	/* A tenth of all values are not outliers, so all of them are shown. */
 	for (size_t i = 0; i < 100; i += 10)
 		values[i] = 1000;
 	free(TAKE_PTR(spots));
@@ -249,7 +250,8 @@ static void test_more_runs_than_points(void **state)
 	}
 	flags[N - 1] = SAMPLE_STEAL;
 	assert_int_equal(draw(CANVAS_SVG, &series, 1, &page, &spots, &n, &data, &size), 0);
-	/* Nobody could point at one of them; and the picture does not grow with them. */
+	/* So many samples are not drawn one by one, so there are no spots and the picture stays
+	 * small. */
 	assert_int_equal(n, 0);
 	assert_true(size < 2 * 1024 * 1024);
 	free(values);
@@ -282,7 +284,7 @@ static void test_odd_series(void **state)
 	}
 }
 
-/* However much there is to say above them, the samples keep half of the sheet. */
+/* However much text there is above the panels, they keep half of the canvas. */
 static void test_small_sheet(void **state)
 {
 	const struct chart_options small = { .width = CHART_MIN_WIDTH,
@@ -309,7 +311,7 @@ static void test_small_sheet(void **state)
 	assert_true(spots[2].at.y > small.height / 3);
 }
 
-/* A name of many bytes is cut between characters, wherever there is an end to the room for it. */
+/* A name with characters of several bytes is cut between characters, however much room there is. */
 static void test_long_names(void **state)
 {
 	static const double widths[] = { CHART_MIN_WIDTH, 1000, 1001, 16000 };

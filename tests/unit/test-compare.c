@@ -45,7 +45,7 @@ static double make_normal(uint64_t *random)
 	return 0.02 * (1 + 0.003 * random_normal(random));
 }
 
-/* A floor, and delays above it. */
+/* Values with a minimum, and random delays above it. */
 static double make_skewed(uint64_t *random)
 {
 	return 0.02 * (1 - 0.01 * log(1 - random_unit(random)));
@@ -87,13 +87,13 @@ static enum verdict compare(struct benchmark *old, struct benchmark *new)
 	return verdict;
 }
 
-/* 5 % of the trials, and three standard deviations of that. bench/compare has more of them. */
+/* 5 % of the trials, plus three standard deviations. bench/compare has more trials. */
 static size_t most_wrong(size_t trials)
 {
 	return (size_t)(0.05 * (double)trials + 3 * sqrt(0.05 * 0.95 * (double)trials));
 }
 
-/* No difference: "different" is said in at most 5 % of the trials. */
+/* Without a difference, one is reported in at most 5 % of the trials. */
 static void test_no_difference(void **state)
 {
 	static const size_t sizes[][2] = { { 5, 5 }, { 25, 25 }, { 25, 40 } };
@@ -119,7 +119,7 @@ static void test_no_difference(void **state)
 	}
 }
 
-/* One per cent at 25 runs and noise of 0.3 %: found in at least 95 %. */
+/* A difference of one per cent with 25 runs and a noise of 0.3 % is found in at least 95 %. */
 static void test_one_percent(void **state)
 {
 	uint64_t random = 1;
@@ -136,7 +136,7 @@ static void test_one_percent(void **state)
 	assert_true(slower >= trials * 95 / 100);
 }
 
-/* Runs that differ, with ten values each that hardly do: not 250 independent values. */
+/* Runs differ, but the ten values of a run hardly do: these are not 250 independent values. */
 static void test_runs_are_units(void **state)
 {
 	uint64_t random = 7;
@@ -185,7 +185,7 @@ static void test_unstable(void **state)
 		strstr(text, "unclear: the data are not stable: the old ones jump between "));
 	free(text);
 	comparison_free(c);
-	/* Faster than the best of it: that is clear. */
+	/* All new values are lower than the lowest old level: that is clear. */
 	fill_levels(new, 60, 0.0090, 0.0090, 3);
 	assert_int_equal(comparison_new(old, new, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_FASTER);
@@ -254,8 +254,8 @@ static void test_differences(void **state)
 	benchmark_free(new);
 }
 
-/* Of 40 benchmarks without a difference, 5 % would be two; together they are held to 5 % of what is
- * found. */
+/* Of 40 benchmarks without a difference, two would be reported at 5 %. Compared together, at most 5
+ * % of the reported differences may be wrong. */
 static void test_many(void **state)
 {
 	struct comparison *all[40];
@@ -286,8 +286,8 @@ static void test_many(void **state)
 }
 
 /*
- * Series of 400 without anything in them: all findings of ours together in at most 1 % of 1000, and
- * of those of pyperf none either, for they are quiet.
+ * Series of 400 values without any effect: our findings appear in at most 1 % of 1000 series, and
+ * those of pyperf in none, because the values vary little.
  */
 static void test_nothing_found(void **state)
 {

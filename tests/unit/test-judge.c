@@ -49,7 +49,7 @@ static void test_window(void **state)
 	r.window.n_lost = 1;
 	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
 
-	/* An order that cannot be. */
+	/* Impossible orders of stamps and records. */
 	r = sound_report();
 	r.window.exec_ns = 999;
 	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
@@ -66,15 +66,17 @@ static void test_life_after_the_exit_record(void **state)
 	struct launch_report r = sound_report();
 
 	(void)state;
-	/* 3 ms: a held-up end for a single thread, too much where a thread may live on. */
+	/* 3 ms: a delay that may happen with a single thread, but is too long when a thread may
+	 * live on. */
 	r.window.exit_ns = r.end_ns - 3 * NSEC_PER_MSEC;
 	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
 	r.window.n_threads = 1;
 	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
-	/* On a machine where the floor itself takes that long it proves nothing. */
+	/* If the empty program already takes that long on a machine, it proves nothing. */
 	assert_int_equal(judge_window(&r, NSEC_PER_MSEC), WINDOW_SOUND);
 
-	/* 100 ms is the time that 1 GiB takes to be torn down, and no other reason is known. */
+	/* 1 GiB takes 100 ms to be freed; without so much memory there is no other reason for the
+	 * delay. */
 	r = sound_report();
 	r.end_ns = NSEC_PER_SEC;
 	r.window.exit_ns = r.end_ns - 100 * NSEC_PER_MSEC;
@@ -83,7 +85,7 @@ static void test_life_after_the_exit_record(void **state)
 	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
 }
 
-/* One thing that the report or the evidence says, and the only flag that it makes. */
+/* Each case has one sign in the report or in the evidence, and the only flag that it causes. */
 static void test_flags(void **state)
 {
 	const struct launch_report sound = sound_report();
@@ -95,7 +97,7 @@ static void test_flags(void **state)
 	assert_int_equal(judge_run(&facts), 0);
 	report.involuntary_switches = 1;
 	assert_int_equal(judge_run(&facts), SAMPLE_PREEMPTED);
-	/* Tasks of the program take the CPU from each other. */
+	/* Tasks of the same program preempt each other. */
 	report.window.n_children = 1;
 	assert_int_equal(judge_run(&facts), 0);
 	report = sound;
@@ -149,7 +151,7 @@ static void test_flags(void **state)
 
 static void test_frequencies(void **state)
 {
-	/* The first is a warm-up, and would move the median. */
+	/* The first run is a warm-up, which would change the median if it counted. */
 	static const int64_t khz[] = { 900000, 3000000, 3000000, 3029000, 2971000, 3031000, 2969000,
 		-1, 0, 3000000 };
 	static const bool flagged[] = { 0, 0, 0, 0, 0, 1, 1, 0, 0, 0 };
@@ -172,7 +174,7 @@ static void test_frequencies(void **state)
 	series_free(series);
 }
 
-/* There is no frequency to compare. */
+/* There is no frequency to compare with. */
 static void test_no_frequencies(void **state)
 {
 	for (int with_evidence = 0; with_evidence <= 1; with_evidence++) {

@@ -16,8 +16,8 @@
 #include "report/compare.h"
 #include "stats/inference.h"
 
-/* Figures of scipy 1.17.1: wilcoxon(d, method='exact'), or method='approx', correction=True where
- * two differences are of one size or there are more than 60. */
+/* Figures from scipy 1.17.1: wilcoxon(d, method='exact'), or method='approx', correction=True when
+ * two differences have the same absolute value or there are more than 60. */
 static void test_signed_rank(void **state)
 {
 	static const struct {
@@ -61,7 +61,7 @@ static void test_signed_rank(void **state)
 	assert_int_equal(signed_rank_test(cases[0].differences, 0, &s), -ENODATA);
 }
 
-/* The sign of all differences turned round is the same evidence. */
+/* With the signs of all differences inverted, the evidence is the same. */
 static void test_signed_rank_is_symmetric(void **state)
 {
 	(void)state;
@@ -87,7 +87,8 @@ struct side {
 	struct benchmark view;
 };
 
-/* seconds as runs; rivals carry what runpinned writes of programs that it ran in turn. */
+/* A benchmark of runs with these times. Interleaved benchmarks have the metadata that runpinned
+ * writes for programs that it ran in turn. */
 static void make_side(
 	struct side *side, const char *name, const double *values, size_t n, bool rival)
 {
@@ -119,7 +120,7 @@ static double normal(void)
 
 /* The verdict on two programs of which the second takes `ratio` times as long, while the machine
  * becomes `drift` times as slow from the first run to the last. */
-static enum verdict judge(size_t n, double ratio, double noise, double drift, bool rivals,
+static enum verdict judge(size_t n, double ratio, double noise, double drift, bool interleaved,
 	double *ret_ratio, size_t *ret_pairs)
 {
 	double old[256], new[256];
@@ -134,8 +135,8 @@ static enum verdict judge(size_t n, double ratio, double noise, double drift, bo
 		old[i] = machine * exp(noise * normal());
 		new[i] = machine *ratio *exp(noise * normal());
 	}
-	make_side(&sides[0], "old", old, n, rivals);
-	make_side(&sides[1], "new", new, n, rivals);
+	make_side(&sides[0], "old", old, n, interleaved);
+	make_side(&sides[1], "new", new, n, interleaved);
 	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
 	verdict = c->verdict;
 	*ret_ratio = c->ratio.ratio;
@@ -178,7 +179,7 @@ static void test_no_difference(void **state)
 	assert_true(n_wrong <= 50);
 }
 
-/* What one of them does alone is no drift of the machine. */
+/* A drift of one program alone is not a drift of the machine. */
 static void test_unstable_pairs(void **state)
 {
 	double old[40], new[40];
@@ -201,7 +202,8 @@ static void test_unstable_pairs(void **state)
 	clear_side(&sides[1]);
 }
 
-/* A round that was not finished leaves one run without its partner; other seeds make no pairs. */
+/* An unfinished round leaves a run without its partner. Benchmarks with other seeds are not
+ * pairs. */
 static void test_who_is_paired(void **state)
 {
 	double values[12];

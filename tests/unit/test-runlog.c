@@ -24,14 +24,14 @@ enum {
 	LARGE = 300 * 1000,
 };
 
-/* What the launcher gets in one piece. */
+/* The plan, the files and the paths in one piece of memory, as the launcher gets them. */
 struct memory {
 	struct launch_plan plan;
 	struct launch_file files[MAX_FILES];
 	char paths[MAX_FILES][PATH_SIZE];
 };
 
-/* A plan with some files in a directory of their own, and both ends of the run log. */
+/* A plan with some files in a directory of their own, and a writer and a reader of the run log. */
 struct fixture {
 	char directory[32];
 	struct memory *memory;
@@ -56,7 +56,7 @@ static void file_say(const struct fixture *fixture, size_t index, const char *te
 	file_set(fixture, index, text, strlen(text));
 }
 
-/* The files are there, and empty. */
+/* Makes the fixture with empty files. */
 static void fixture_open(struct fixture *fixture, const struct launch_file *files, size_t n_files)
 {
 	*fixture = (struct fixture){ .directory = "/tmp/runlog.XXXXXX", .n_files = n_files };
@@ -78,7 +78,7 @@ static void fixture_open(struct fixture *fixture, const struct launch_file *file
 	assert_int_equal(runlog_new(fixture->fd, n_files, &fixture->runlog), 0);
 }
 
-/* Opens the files. */
+/* Starts the writer, which opens the files. */
 static void fixture_begin(struct fixture *fixture)
 {
 	assert_int_equal(
@@ -196,7 +196,7 @@ static void test_files_that_are_not_read(_unused_ void **state)
 	assert_text(run.after, 2, "four");
 	fixture_close(&fixture);
 
-	/* A directory opens, and does not read. */
+	/* A directory can be opened, but not read. */
 	fixture_open(&fixture, NULL, 2);
 	unlink(fixture.memory->paths[0]);
 	snprintf(fixture.memory->paths[0], PATH_SIZE, "/tmp");
@@ -211,8 +211,7 @@ static void test_files_that_are_not_read(_unused_ void **state)
 	fixture_close(&fixture);
 }
 
-/* Texts that are longer than what the launcher holds of them at once, and more files than it keeps
- * open. */
+/* Texts that are longer than the launcher's buffer, and more files than it keeps open. */
 static void test_large(_unused_ void **state)
 {
 	char *large = malloc(LARGE + 1);
@@ -245,7 +244,7 @@ static void test_large(_unused_ void **state)
 	fixture_close(&fixture);
 }
 
-/* --- Interrupts, one by one, only where their total moved. */
+/* --- Interrupts are read one by one only when their total has changed. --- */
 
 enum {
 	TOTAL,
@@ -287,7 +286,8 @@ static void test_total_that_stands_still(_unused_ void **state)
 
 	fixture_open(&fixture, counted_files, ARRAY_SIZE(counted_files));
 	fixture_begin(&fixture);
-	/* Two readings can be further apart than a total is believed, on a busy machine. */
+	/* On a busy machine the time between two readings can be longer than a total is
+	 * believed. */
 	for (int i = 0; i < 100 && !left_out; i++) {
 		assert_int_equal(read_interrupts(&fixture, "cpu 1\nintr 10 3 0\n", "one"), 3);
 		left_out = read_interrupts(&fixture, "cpu 2\nintr 10 3 0\n", "one") == -EALREADY;
@@ -295,7 +295,7 @@ static void test_total_that_stands_still(_unused_ void **state)
 	}
 	assert_true(left_out);
 
-	/* Whoever tells nothing else than the same number for ever has none to tell. */
+	/* A total that never changes is not believed after a while. */
 	assert_int_equal(read_interrupts(&fixture, "cpu 1\nintr 10 3 0\n", "one"), 3);
 	nanosleep(&longer, NULL);
 	assert_int_equal(read_interrupts(&fixture, "cpu 1\nintr 10 3 0\n", "three"), 5);
@@ -322,7 +322,7 @@ static void test_no_total(_unused_ void **state)
 		for (int j = 0; j < 3; j++)
 			assert_int_equal(read_interrupts(&fixture, texts[i], "one"), 3);
 	}
-	/* A file that is gone tells nothing, either. */
+	/* A file that does not exist has no total. */
 	unlink(fixture.memory->paths[TOTAL]);
 	runlog_writer_free(fixture.writer);
 	fixture_begin(&fixture);
@@ -339,9 +339,9 @@ static void test_no_total(_unused_ void **state)
 	fixture_close(&fixture);
 }
 
-/* --- What no launcher writes. */
+/* --- Data that no launcher writes. --- */
 
-/* Reads it to its end or to the first error, touching all there is. */
+/* Reads the run log up to its end or the first error, and looks at all texts. */
 static int read_through(struct fixture *fixture, size_t size)
 {
 	struct runlog_run run;
@@ -378,11 +378,11 @@ static void test_damaged(_unused_ void **state)
 	assert_int_equal(runlog_flush(fixture.writer), 0);
 	size = runlog_size(fixture.writer);
 	assert_int_equal(read_through(&fixture, size), 0);
-	/* Cut off: an end only where something ends. */
+	/* A truncated run log is valid only if it ends after a whole run. */
 	for (size_t i = 0; i < size; i++)
 		n_truncated += read_through(&fixture, i) == -EBADMSG;
 	assert_int_equal(n_truncated, size - 4);
-	/* The file is shorter than they say. */
+	/* The file is shorter than the size that is given. */
 	assert_int_equal(read_through(&fixture, size + 1), -EBADMSG);
 	for (int i = 0; i < 20000; i++) {
 		uint8_t good, bad;

@@ -68,8 +68,8 @@ static const struct finding *find(const struct stability *stability, enum findin
 }
 
 /*
- * What `pyperf check` 2.10 says of the same values: STDEV and so on as bits of findings. TOO_MANY
- * is its "run more times than necessary", which is no warning.
+ * What `pyperf check` 2.10 finds for the same values: STDEV and so on are bits for findings.
+ * TOO_MANY is its "run more times than necessary", which is no warning.
  */
 #define BIT(code) (1u << FINDING_##code)
 
@@ -77,7 +77,7 @@ static void test_rules_of_pyperf(void **state)
 {
 	static const struct {
 		const char *name;
-		double values[12]; /* in ms; 0 ends */
+		double values[12]; /* in ms; ends with 0 */
 		size_t repeat;
 		size_t n_warmups;
 		unsigned findings;
@@ -158,7 +158,7 @@ static void test_texts_of_pyperf(void **state)
 	assert_null(finding_code_name((enum finding_code)(FINDING_NOHZ_FULL + 1)));
 }
 
-/* Runs 1-105 at 20.3 ms, then 11.0 ms, with what may have changed beside them. */
+/* Runs 1-105 take 20.3 ms, later ones 11.0 ms, together with a change of what may be the cause. */
 static void test_level(void **state)
 {
 	static const struct {
@@ -218,7 +218,7 @@ static void test_level(void **state)
 	}
 }
 
-/* Random padding differs between any two stretches of runs; that explains nothing. Two paddings
+/* Random padding differs between any two ranges of runs, so it explains nothing. Two fixed paddings
  * do. */
 static void test_padding(void **state)
 {
@@ -273,7 +273,7 @@ static void test_several_levels(void **state)
 	stability_free(stability);
 	series_free(series);
 
-	/* Dozens of levels make no endless line. */
+	/* With dozens of levels the text does not become endless. */
 	series = new_series(false);
 	for (size_t i = 0; i < 400; i++)
 		append(series, (i / 20 % 2 ? 20e-3 : 10e-3) * (1 + 0.001 * random_normal(&random)),
@@ -308,7 +308,7 @@ static void test_drift(void **state)
 	assert_false(stability->stable);
 	stability_free(stability);
 
-	/* And a jump in the middle of it. */
+	/* The same with a jump in the middle. */
 	for (size_t i = 100; i < 200; i++)
 		series->samples[i].kernel_ns += 10000000;
 	stability = assess(series);
@@ -373,7 +373,7 @@ static void test_refused(void **state)
 	assert_int_equal(stability_assess(&benchmark, &stats, &levels, &stability), -EINVAL);
 	append(series, 0.02, 0, false, NULL);
 	append(series, 0.02, 0, false, NULL);
-	/* Statistics of another series. */
+	/* The statistics belong to another series. */
 	assert_int_equal(stability_assess(&benchmark, &stats, &levels, &stability), -EINVAL);
 	assert_null(stability);
 	series_free(series);

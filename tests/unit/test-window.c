@@ -143,7 +143,7 @@ static void test_threads_and_children(void **state)
 	put_comm(&ring, true, 1000, 0);
 	put_task(&ring, PERF_RECORD_FORK, CHILD, CHILD + 1, 1500, 0);
 	put_task(&ring, PERF_RECORD_FORK, CHILD + 2, CHILD + 2, 1600, 0);
-	/* Exits of others are not the main thread's. */
+	/* Exit records of other tasks are not the main thread's. */
 	put_task(&ring, PERF_RECORD_EXIT, CHILD, CHILD + 1, 1700, 0);
 	put_task(&ring, PERF_RECORD_EXIT, CHILD + 2, CHILD + 2, 1800, 0);
 	w = parse(&ring);
@@ -164,7 +164,7 @@ static void test_lost_records(void **state)
 	assert_int_equal(parse(&ring).n_lost, 3);
 }
 
-/* The kernel lets records wrap: everything must be found wherever the ring began. */
+/* Records wrap at the end of the ring, so they must be found wherever the ring begins. */
 static void test_wrapped_ring(void **state)
 {
 	(void)state;
@@ -195,7 +195,7 @@ static void test_malformed_records(void **state)
 		put_comm(&ring, true, 1000, 0);
 		header.size = sizes[i];
 		put(&ring, &header, sizeof(header));
-		/* What stands before is kept, and the reading ends. */
+		/* Records before the malformed one are used, and the reading ends there. */
 		assert_int_equal(parse(&ring).n_exec, 1);
 		assert_int_equal(parse(&ring).n_lost, 1);
 	}
@@ -208,7 +208,7 @@ static void test_malformed_records(void **state)
 		assert_int_equal(parse(&ring).n_lost, 1);
 	}
 	{
-		/* A record too short for what it should hold is passed over. */
+		/* A record that is too short for its type is ignored. */
 		struct ring ring = { 0 };
 
 		header.type = PERF_RECORD_EXIT;
