@@ -36,7 +36,6 @@ struct verb {
 	unsigned options;      /* enum verb_option */
 	const char *arguments; /* for the help: "FILE..." */
 	const char *help;
-	size_t min_files;
 	/* Does what the verb says, and returns the exit status. */
 	enum exit_status (*run)(const struct request *request);
 };
@@ -93,6 +92,11 @@ static inline void cleanup_reports(struct reports *reports)
 int reports_each(const struct request *request, const struct reports *reports,
 	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
 	void *context);
+/* The same for verbs that print text, or with --json one object that has the array `name`: then
+ * `each` writes an element of that array. */
+int reports_each_emit(const struct request *request, const struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context, struct emit *emit, const char *name);
 
 /* The title of a benchmark: "FILE: NAME", or "NAME" when there is only one file; malloc'd. */
 char *reports_title(

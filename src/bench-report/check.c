@@ -82,16 +82,7 @@ enum exit_status verb_check(const struct request *request)
 
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
-	if (request->json) {
-		emit_object(&check.emit, NULL);
-		emit_array(&check.emit, "benchmarks");
-	}
-	r = reports_each(request, &reports, check_one, &check);
-	if (request->json) {
-		emit_close(&check.emit, ']');
-		emit_close(&check.emit, '}');
-		r = r < 0 ? r : emit_finish(&check.emit);
-	}
+	r = reports_each_emit(request, &reports, check_one, &check, &check.emit, "benchmarks");
 	status = request_conclude(request, r);
 	return status == EXIT_DONE && check.found ? EXIT_FINDING : status;
 }

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "basic/macro.h"
 #include "basic/table.h"
@@ -381,15 +380,6 @@ enum exit_status verb_dump(const struct request *request)
 
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
-	if (request->json) {
-		emit_object(&dump.emit, NULL);
-		emit_array(&dump.emit, "benchmarks");
-	}
-	r = reports_each(request, &reports, dump_one, &dump);
-	if (request->json) {
-		emit_close(&dump.emit, ']');
-		emit_close(&dump.emit, '}');
-		r = r < 0 ? r : emit_finish(&dump.emit);
-	}
+	r = reports_each_emit(request, &reports, dump_one, &dump, &dump.emit, "benchmarks");
 	return request_conclude(request, r);
 }

@@ -75,6 +75,22 @@ int reports_each(const struct request *request, const struct reports *reports,
 	return -ENOENT;
 }
 
+int reports_each_emit(const struct request *request, const struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context, struct emit *emit, const char *name)
+{
+	int r;
+
+	if (!request->json)
+		return reports_each(request, reports, each, context);
+	emit_object(emit, NULL);
+	emit_array(emit, name);
+	r = reports_each(request, reports, each, context);
+	emit_close(emit, ']');
+	emit_close(emit, '}');
+	return r < 0 ? r : emit_finish(emit);
+}
+
 char *reports_title(
 	const struct request *request, const char *file, const struct benchmark *benchmark)
 {

@@ -124,15 +124,6 @@ enum exit_status verb_hist(const struct request *request)
 	if (reports_read(request, false, &reports) < 0)
 		return EXIT_FAILED;
 	hist.reports = &reports;
-	if (request->json) {
-		emit_object(&hist.emit, NULL);
-		emit_array(&hist.emit, "histograms");
-	}
-	r = reports_each(request, &reports, hist_one, &hist);
-	if (request->json) {
-		emit_close(&hist.emit, ']');
-		emit_close(&hist.emit, '}');
-		r = r < 0 ? r : emit_finish(&hist.emit);
-	}
+	r = reports_each_emit(request, &reports, hist_one, &hist, &hist.emit, "histograms");
 	return request_conclude(request, r);
 }

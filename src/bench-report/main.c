@@ -22,23 +22,23 @@ enum {
 
 static const struct verb verbs[] = {
 	{ "show", TAKES_BENCHMARK | TAKES_JSON | TAKES_METADATA, "FILE...",
-		"each in short: figures, histogram, what disturbed it", 1, verb_show },
+		"each in short: figures, histogram, what disturbed it", verb_show },
 	{ "stats", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
-		"all figures: counts, extremes, percentiles, outliers", 1, verb_stats },
+		"all figures: counts, extremes, percentiles, outliers", verb_stats },
 	{ "hist", TAKES_BENCHMARK | TAKES_JSON | TAKES_BINS, "FILE...",
-		"histograms; of several files on one scale", 1, verb_hist },
+		"histograms; of several files on one scale", verb_hist },
 	{ "dump", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
-		"every value with its flags and its evidence", 1, verb_dump },
+		"every value with its flags and its evidence", verb_dump },
 	{ "check", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
-		"is the result stable? Exit status 3 when it is not", 1, verb_check },
+		"is the result stable? Exit status 3 when it is not", verb_check },
 	{ "compare",
 		TAKES_BENCHMARK | TAKES_JSON | TAKES_TABLE | TAKES_MARKDOWN | TAKES_FAIL_SLOWER,
-		"OLD NEW...", "is NEW faster or slower, and how sure is that?", 1, verb_compare },
+		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare },
 	{ "plot", TAKES_BENCHMARK | TAKES_JSON | TAKES_OUTPUT | TAKES_SIZE, "FILE...",
-		"a picture: the samples in order, what was beside them", 1, verb_plot },
+		"a picture: the samples in order, what was beside them", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
-		"what took the longest to measure", 1, verb_slowest },
-	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", 1, verb_merge },
+		"what took the longest to measure", verb_slowest },
+	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", verb_merge },
 };
 
 static void usage(const struct option_row *rows)
@@ -195,7 +195,7 @@ static int parse_command_line(int argc, char *argv[], struct request *request)
 		say("--json, --table and --markdown are three forms of one thing: give one of them");
 		return -EINVAL;
 	}
-	if (request->n_files < request->verb->min_files) {
+	if (request->n_files == 0) {
 		say("no file is named: bench-report %s [OPTIONS] %s", request->verb->name,
 			request->verb->arguments);
 		return -EINVAL;

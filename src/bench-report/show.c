@@ -202,15 +202,6 @@ enum exit_status verb_show(const struct request *request)
 
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
-	if (request->json) {
-		emit_object(&show.emit, NULL);
-		emit_array(&show.emit, "benchmarks");
-	}
-	r = reports_each(request, &reports, show_one, &show);
-	if (request->json) {
-		emit_close(&show.emit, ']');
-		emit_close(&show.emit, '}');
-		r = r < 0 ? r : emit_finish(&show.emit);
-	}
+	r = reports_each_emit(request, &reports, show_one, &show, &show.emit, "benchmarks");
 	return request_conclude(request, r);
 }

@@ -2,7 +2,6 @@
 /* stats: all figures of the values. Figures that pyperf computes, too, are the same to the last
  * digit. */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -262,15 +261,6 @@ enum exit_status verb_stats(const struct request *request)
 
 	if (reports_read(request, false, &reports) < 0)
 		return EXIT_FAILED;
-	if (request->json) {
-		emit_object(&verb.emit, NULL);
-		emit_array(&verb.emit, "benchmarks");
-	}
-	r = reports_each(request, &reports, stats_one, &verb);
-	if (request->json) {
-		emit_close(&verb.emit, ']');
-		emit_close(&verb.emit, '}');
-		r = r < 0 ? r : emit_finish(&verb.emit);
-	}
+	r = reports_each_emit(request, &reports, stats_one, &verb, &verb.emit, "benchmarks");
 	return request_conclude(request, r);
 }

@@ -3,7 +3,6 @@
 #ifndef QUIESCE_REPORT_ANALYSIS_H
 #define QUIESCE_REPORT_ANALYSIS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "basic/cleanup.h"

@@ -10,7 +10,6 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "basic/cleanup.h"
 #include "result/series.h"

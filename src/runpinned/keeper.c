@@ -17,11 +17,6 @@
 #include "runpinned/launch.h"
 #include "runpinned/orphans.h"
 
-enum {
-	/* The same time that runpinned gives a program between SIGTERM and SIGKILL. */
-	KILL_AFTER_SECONDS = 2,
-};
-
 int keeper_prepare(pid_t runpinned, struct keeper *ret)
 {
 	struct keeper keeper = { .runpinned = runpinned };
@@ -108,7 +103,8 @@ static void take_signals(const struct keeper *k, pid_t launcher, int64_t *kill_a
 		kill(launcher, SIGTERM);
 		if (getppid() != k->runpinned)
 			*kill_at_ns = MIN(*kill_at_ns,
-				clock_now_ns(CLOCK_MONOTONIC) + KILL_AFTER_SECONDS * NSEC_PER_SEC);
+				clock_now_ns(CLOCK_MONOTONIC) +
+					LAUNCH_KILL_AFTER_SECONDS * NSEC_PER_SEC);
 	}
 }
 

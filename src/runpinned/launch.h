@@ -38,6 +38,8 @@ enum {
 	LAUNCH_CPU_BYTES = 2048,
 	LAUNCH_MAX_ENV_PAD = 65536,
 	LAUNCH_MAX_RUNS = 64, /* at most in one request */
+	/* How long a program may take to end after SIGTERM, before it gets SIGKILL. */
+	LAUNCH_KILL_AFTER_SECONDS = 2,
 };
 
 enum launch_flag {

@@ -52,8 +52,6 @@ enum {
 	 * longer than this is a request of its own. */
 	REQUEST_MAX_NS = 50 * 1000 * 1000,
 	RUNLOG_MAX_SIZE = 8 * 1024 * 1024,
-	/* The same time that runpinned gives a program between SIGTERM and SIGKILL. */
-	KILL_AFTER_SECONDS = 2,
 };
 
 static const char pad_variable[] = "QUIESCE_PAD=";
@@ -131,7 +129,7 @@ static void on_signal(int signal)
 	 * leaves behind. The launcher does both itself. */
 	if (signal == SIGTERM && getppid() != keeper) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-		alarm(KILL_AFTER_SECONDS);
+		alarm(LAUNCH_KILL_AFTER_SECONDS);
 	}
 	/* The child is not reaped before running_child is 0 again (signals are blocked then), so
 	 * its number cannot belong to another process. */

@@ -5,10 +5,6 @@
 #ifndef QUIESCE_RUNPINNED_MEASURE_H
 #define QUIESCE_RUNPINNED_MEASURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "basic/stop.h"
 #include "runpinned/command.h"
 #include "runpinned/counting.h"

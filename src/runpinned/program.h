@@ -3,8 +3,6 @@
 #ifndef QUIESCE_RUNPINNED_PROGRAM_H
 #define QUIESCE_RUNPINNED_PROGRAM_H
 
-#include <stdbool.h>
-
 /*
  * The file that the shell would execute for this word: the word itself if it contains a slash,
  * otherwise the first executable file of that name in $PATH. malloc'd. -ENOENT when there is no

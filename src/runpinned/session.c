@@ -28,7 +28,6 @@ enum {
 	STDERR_TAIL = 4096,
 	STDERR_MAX = 64 * 1024 * 1024,
 	STDERR_CHECK_MS = 1000,
-	KILL_AFTER_MS = 2000,
 };
 
 struct session {
@@ -403,7 +402,8 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 			 * the second. */
 			kill(session->keeper, SIGTERM);
 			seen = stop->count;
-			kill_at = clock_now_ns(CLOCK_MONOTONIC) + KILL_AFTER_MS * NSEC_PER_MSEC;
+			kill_at = clock_now_ns(CLOCK_MONOTONIC) +
+				LAUNCH_KILL_AFTER_SECONDS * NSEC_PER_SEC;
 		}
 		stderr_trim(session);
 	}

@@ -41,7 +41,8 @@ struct session_plan {
 	const struct session_file *files;
 	size_t n_files;
 	bool join; /* the launcher must first join the CPUs of benchmark.target */
-	/* If not, standard output goes to /dev/null, and the last lines of standard error are kept. */
+	/* If not, standard output goes to /dev/null, and the last lines of standard error are kept.
+	 */
 	bool show_output;
 };
 
