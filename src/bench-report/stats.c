@@ -103,10 +103,14 @@ static const char *format_date(int64_t seconds, char *buf, size_t size)
 /* "1 h 2 min 3.4 s" */
 static const char *format_duration(double seconds, char buf[static UNITS_TEXT_SIZE])
 {
-	double minutes = floor(seconds / 60), hours = floor(seconds / 3600);
+	double minutes, hours;
 
 	if (seconds < 60)
 		return units_format_seconds(seconds, buf);
+	/* Rounded before it is split, as otherwise "60.0 s" might remain beside the minutes. */
+	seconds = seconds < 3600 ? round(seconds * 10) / 10 : round(seconds);
+	minutes = floor(seconds / 60);
+	hours = floor(seconds / 3600);
 	if (hours >= 1)
 		snprintf(buf, UNITS_TEXT_SIZE, "%.0f h %.0f min %.0f s", hours,
 			minutes - 60 * hours, seconds - 60 * minutes);

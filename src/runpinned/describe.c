@@ -124,7 +124,7 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 		measurement->series->clock == WINDOW_KERNEL
 			? "perf exec and exit records, CLOCK_MONOTONIC_RAW"
 			: "stamps before execve and after wait, CLOCK_MONOTONIC_RAW");
-	/* NAN, where there was none, sets nothing. */
+	/* facts_set_real() ignores a NAN, which stands for a figure that was not measured. */
 	facts_set_real(
 		facts, "quiesce_floor_kernel_before", measurement->floor_before.kernel_seconds);
 	facts_set_real(

@@ -250,7 +250,7 @@ static void describe_status(
 	const struct launch_report *report, int64_t timeout_ns, char *buf, size_t size)
 {
 	if (report->timed_out)
-		snprintf(buf, size, "killed after %.3g s (--timeout)", (double)timeout_ns / 1e9);
+		snprintf(buf, size, "killed after %g s (--timeout)", (double)timeout_ns / 1e9);
 	else if (WIFSIGNALED(report->status))
 		snprintf(buf, size, "signal %d (%s)%s", WTERMSIG(report->status),
 			strsignal(WTERMSIG(report->status)),

@@ -44,7 +44,7 @@ struct runlog_writer {
 	int *fds;
 	int32_t *sizes;
 	struct total total;    /* as it was last read */
-	struct total counted;  /* its value when the interrupts were last read one by one */
+	struct total counted;  /* the total when the interrupts were last read one by one */
 	int64_t counted_at_ns; /* the time of that reading; 0: never */
 	char buffer[BUFFER_SIZE];
 };
