@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""runpinned and bench-report while something fails: each system call of theirs once, and from there
-on for ever, with the errors that it can give, and each allocation.
+"""runpinned and bench-report while something fails. Each of their system calls fails once, or from then
+on for ever, with each error that it can return; and so does each allocation.
 
     measure-faults.py [--all|--sample N] [--seed N] [--only WORD] [--at ROLE,NUMBER,ERRNO,once|forever]
 
-Allowed ends: exit status 0, and the whole result; or another one with a message, and nothing that is
-not whole: a file is the old one, or the new one, or none, and what stands in another place was named.
-No end by a signal, no process that outlives the command, and no waiting for ever. Without --all, a
-sample is drawn, of sorts of failures first (process, call, error).
+A command must end with exit status 0 and the whole result, or with another status and a message. No
+file may be incomplete: it is the old one, or the new one, or there is none. If a result was written to
+another place, a message names that place. The command must not be ended by a signal, no process may
+outlive it, and it must not wait for ever. Without --all, a sample is drawn, at first one of each sort of
+failure (process, call, error).
 
-Of `bench-report plot` less is asked: without memory, fontconfig and cairo may end the program by a
-signal, and with none at all wait for some for ever, so that one allocation fails there, and not all
-that follow. But the picture must be whole, or not there.
+Less is required of `bench-report plot`: when memory is short, fontconfig and cairo may end the program
+by a signal, and when there is no memory at all, they wait for ever. So only one allocation fails there,
+not all that follow. But the picture must be complete, or there must be none.
 """
 
 import argparse
@@ -41,7 +42,8 @@ EMPTY = os.environ['EMPTY']
 CPUS = sorted(os.sched_getaffinity(0))
 RUNS = 2
 EXIT_SKIP = 77
-# What fails for good may be waited for: a CPU that is taken, and what is asked again after a signal.
+# Calls do not fail for ever with these errors, because the command rightly tries again: the CPU is
+# locked by another process, or a call was interrupted by a signal.
 NEVER_FOREVER = (errno.EINTR, errno.EWOULDBLOCK)
 SHOWN = 12
 
@@ -56,7 +58,7 @@ def wanted(condition, what):
 
 
 def load_result(path):
-    """A result that was written in one of our runs; pyperf's rules are held by other tests."""
+    """A result that runpinned has written; other tests check that it follows pyperf's rules."""
     try:
         return json.loads(path.read_text(encoding='utf-8'))
     except ValueError as error:
@@ -68,8 +70,9 @@ def values(benchmark):
 
 
 def check_result(path, benchmarks, status):
-    """The new runs are all there, and what was there before, by the benchmark's name. What fails in
-    the middle of the runs has those until then saved, and said to be not all."""
+    """Checks that the file has all new runs, and those that it had before, by the benchmark's name.
+    When something fails in the middle of the runs, those made until then are saved and marked as
+    incomplete."""
     result = load_result(path)
     found = {}
     for one in result['benchmarks']:
@@ -82,7 +85,7 @@ def check_result(path, benchmarks, status):
 
 
 class Place:
-    """Where one command works: a folder that is filled anew for each failure."""
+    """The folder in which a command runs; it is filled anew for each failure."""
 
     def __init__(self, root, cpu):
         self.cpu = str(cpu)
@@ -104,7 +107,7 @@ class Place:
 
 
 class Scenario:
-    """A command, and what it is to make."""
+    """A command, and the files that it has to write."""
 
     program = 'runpinned'
     # For lack of memory, or wait for ever: fontconfig 2.14 waits for a lock of its own then.
@@ -153,7 +156,7 @@ class Scenario:
 
 
 class Report(Scenario):
-    """bench-report: its output is as it was without a failure, or it says that it is not."""
+    """bench-report: its output is the same as without a failure, or it reports the failure."""
 
     program = 'bench-report'
 
@@ -173,7 +176,7 @@ class Report(Scenario):
 
     def check_end(self, place, status, stdout, stderr):
         text, content = self.outcome(place, stdout)
-        # Where no font can be read there is another one in the picture.
+        # If a font cannot be read, the picture uses another one.
         if self.name == 'plot' and content and content.rstrip().endswith(b'</svg>'):
             content = self.whole[1]
         if status == 0:
@@ -187,7 +190,7 @@ class Report(Scenario):
 
 
 def run(command, place, may_hang=False, **environment):
-    # A disk that is full of a program's messages is none of our business: they go to a file in memory.
+    # The messages of the program go to a file in memory, so that a full disk does not matter.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
             status = subprocess.run(command, cwd=place.root, stdin=subprocess.DEVNULL, stdout=out,
@@ -204,7 +207,7 @@ def run(command, place, may_hang=False, **environment):
 
 
 def injector(command, place, *arguments):
-    """What measure-fault reports, and the output of the command."""
+    """Returns what measure-fault reports, and the output of the command."""
     report = place.root / 'report'
     status, stdout, stderr = run([FAULT, report, *arguments, '--', *command], place)
     return status, report.read_text(), stdout, stderr
@@ -236,7 +239,7 @@ def list_calls(scenario, place):
 
 
 def list_cases(calls):
-    """(role, number, call, errno, "once" or "forever"), all of them."""
+    """All failures, each as (role, number, call, errno, "once" or "forever")."""
     cases = []
     for role, number, name, *numbers in calls:
         for error in map(int, numbers):
@@ -247,7 +250,7 @@ def list_cases(calls):
 
 
 def sample(cases, draw, further):
-    """One of each sort, drawn anew each time, and some more."""
+    """A random sample: one failure of each sort, and some more."""
     sorts = {}
     for case in cases:
         sorts.setdefault((case[0], *case[2:]), []).append(case)
@@ -259,7 +262,7 @@ def sample(cases, draw, further):
 
 
 def try_call(scenario, place, case):
-    """Whether the call came; the violation, or None."""
+    """Returns whether the call was made, and the violation or None."""
     role, number, _, error, how = case
     place.prepare(scenario)
     status, said, stdout, stderr = injector(scenario.command(place), place, role, number, str(error), how)
@@ -298,7 +301,7 @@ def list_allocations(scenario, place):
             for how in (('once',) if scenario.may_crash else ('once', 'forever'))]
 
 
-# --- All of it ---
+# --- All failures ---
 
 class Campaign:
     def __init__(self, options):
@@ -308,7 +311,7 @@ class Campaign:
         self.places = [Place(self.holder.name, cpu) for cpu in CPUS]
 
     def run_all(self, scenario, cases, attempt):
-        """Each CPU has its own queue's worth of commands: they would wait for each other on one."""
+        """The commands are distributed over the CPUs; on the same CPU they would wait for each other."""
         left, lock = list(reversed(cases)), threading.Lock()
         counts = {'injected': 0, 'missed': 0}
         violations = []
@@ -342,7 +345,7 @@ class Campaign:
         check(not violations, f'{len(violations)} violations, --seed {self.options.seed}:\n{text}')
 
     def learn(self, scenario):
-        """What bench-report says when nothing fails."""
+        """The output of bench-report when nothing fails."""
         if isinstance(scenario, Report) and not scenario.whole:
             place = self.places[0]
             place.prepare(scenario)
@@ -370,7 +373,7 @@ class Campaign:
 
 
 def make_result(*arguments):
-    """Some result, to be appended to, and to be reported."""
+    """A result that is appended to and reported on."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, 'result.json')
         command = [RUNPINNED, '-q', '-c', str(CPUS[-1]), '-w', '0', '-o', path, *arguments, EMPTY]
@@ -391,7 +394,7 @@ def main():
     campaign = Campaign(options)
     old, new = make_result('-n', '1', '--name', 'old'), make_result('-n', '30', '--name', 'new')
     other = make_result('-n', '30', '--name', 'new')
-    # With how many failures of each kind in a sample.
+    # The number of failures of each kind in a sample.
     scenarios = (
         (Scenario('new', ['-o', '{out}/result.json', '--csv', '{out}/runs.csv']), 80, 20),
         (Scenario('append', ['--append', '-o', '{out}/result.json'], {'result.json': old}), 30, 10),

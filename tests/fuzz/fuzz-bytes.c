@@ -115,7 +115,7 @@ static void fuzz_values(const uint8_t *data, size_t size)
 	free(copy);
 }
 
-/* The next bytes of the input, as many as there are of them; the rest is zero. */
+/* Takes the next bytes of the input; when there are not enough, the rest is zero. */
 static void take(const uint8_t **data, size_t *size, void *ret, size_t wanted)
 {
 	size_t n = MIN(*size, wanted);
@@ -131,8 +131,8 @@ static void put(int fd, const void *bytes, size_t size)
 	must(write(fd, bytes, size) == (ssize_t)size);
 }
 
-/* What a launcher could write that has lost its mind: records of any kind in any order, of which
- * the input gives the kinds, the sizes of texts and some of the bytes. */
+/* The run log of a launcher that writes wrong data: records of any kind in any order. The input
+ * gives the kinds, the sizes of the texts and some of the bytes. */
 static void fuzz_runlog(const uint8_t *data, size_t size)
 {
 	uint8_t n_files;

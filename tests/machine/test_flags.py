@@ -66,7 +66,8 @@ def test_quiet():
 
 
 def replace(path, old, new):
-    """Shell code that writes another text into a file, in place: its inode is bound over the real one."""
+    """Shell code that writes another text into a file, in place: its inode is bound over the real
+    one."""
     return f"new=$(sed 's/{old}/{new}/' {path}); printf '%s\\n' \"$new\" > {path}"
 
 

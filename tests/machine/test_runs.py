@@ -194,7 +194,8 @@ def test_joined_threads_are_trusted():
 
 
 def test_full_ring():
-    """With more records than fit into the ring, the exit record is lost, and the launcher's stamps are used."""
+    """With more records than fit into the ring, the exit record is lost, and the launcher's stamps
+    are used."""
     require_kernel_windows()
     benchmark = measured('-n', 2, PROGRAMS / 'forker', 3000)
     equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
@@ -417,8 +418,8 @@ def test_env_pad_random():
 
 
 def test_env_pad_as_recorded():
-    """Many runs of a short program are requested at once, and fewer may be made: each run has the padding
-    that was drawn for it, and the result says so."""
+    """Many runs of a short program are requested at once, and fewer may be made: each run has the
+    padding that was drawn for it, and the result says so."""
     path = scratch('pads')
     program = script('pad', f'echo ${{#QUIESCE_PAD}} >> {path}\n')
     recorded = [one['quiesce_env_pad'] for one in metadata(
@@ -737,7 +738,8 @@ def test_append():
 
 
 def test_append_at_once():
-    """Each process has read the file before the others append to it, and nothing that they append is lost."""
+    """Each process has read the file before the others append to it, and nothing that they append is
+    lost."""
     for there in (False, True):
         path = scratch(f'at-once-{there}.json')
         if there:
@@ -880,7 +882,8 @@ def test_counts():
 
 def test_counts_on_a_busy_cpu():
     """Another process on the CPU causes switches between the launcher and its child. The counters must
-    survive that: without care the scheduler swaps the perf contexts of the two, and one of these ends."""
+    survive that: without care the scheduler swaps the perf contexts of the two, and one of them
+    ends."""
     busy = ['timeout', '60', 'sh', '-c', 'while :; do :; done']
     hogs = [subprocess.Popen(['taskset', '-c', CPU, *busy]) for _ in range(2)]
     try:
@@ -958,8 +961,8 @@ def test_rounds_share_the_padding():
 
 
 def test_launchers_leave_the_cpu_to_each_other():
-    """With several commands, a launcher does not poll for its next request while another one uses the CPU:
-    it sleeps."""
+    """With several commands, a launcher does not poll for its next request while another one uses the
+    CPU: it sleeps."""
     path, program = scratch('yields'), PROGRAMS / 'yield'
     result = run('-q', '-n', 40, '--command', f'a={program}', '--command', f'b={program}',
                  '--command', f'c={program}', prefix=(PROGRAMS / 'yields', path))
@@ -1012,7 +1015,8 @@ def test_failure_of_one_ends_all():
 
 
 def test_comparison_at_the_end():
-    """One program sleeps 10 ms, the other 30 ms: whatever the machine does, each pair gives the same result."""
+    """One program sleeps 10 ms, the other 30 ms: whatever the machine does, each pair gives the same
+    result."""
     result = run('-n', 8, '--baseline', '/bin/sleep 0.01', '--command', 'same=/bin/sleep 0.01',
                  '--name', 'longer', '/bin/sleep', 0.03)
     equal(result.returncode, 0, f'status ({result.stderr})')
