@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of freq-pin: the plan, and the look at what has become of it.
+ * The parts of freq-pin: the plan, and the check of what the CPUs show after it was applied.
  */
 #ifndef QUIESCE_FREQ_PIN_FREQ_PIN_H
 #define QUIESCE_FREQ_PIN_FREQ_PIN_H
@@ -11,18 +11,23 @@
 
 struct freq_pin {
 	struct wanted_request request;
-	struct policies *policies; /* filled by the plan */
+	struct policies *policies; /* set by plan_make(); main() frees it */
 };
 
 /*
- * Where a knob stands, by its file. There and back the same: governor (a governor takes its part of
- * the limits, and the active drivers refuse an EPP under `performance`), boost (limits are held
- * below it), EPP and EPB, intel_pstate's percentages (clamped while turbo is off), limits, and last
- * the speed of governor `userspace`, which is clamped to them.
+ * The position of a knob in the order of writing, found by the name of its file. Apply and restore
+ * write in the same order:
+ *
+ *	1. the governor: it changes the limits, and active drivers refuse an EPP under `performance`
+ *	2. boost: while it is off, the kernel clamps the limits
+ *	3. EPP and EPB
+ *	4. intel_pstate's percentages: they are clamped while turbo is off
+ *	5. the limits
+ *	6. the speed of governor `userspace`, which is clamped to the limits
  */
 unsigned plan_rank(const char *path);
 
-/* Of struct setter. */
+/* plan() and verify() of struct setter. */
 int plan_make(const struct setter_target *target, struct knob_plan *plan, void *state);
 int verify_shown(const struct setter_target *target, struct knob_plan *plan, void *state);
 

@@ -25,8 +25,8 @@ enum {
 
 unsigned plan_rank(const char *path)
 {
-	/* All of a row stand together. The global boost comes before the policies', which the
-	 * kernel lets nobody write while it is off. */
+	/* The files of one row have the same rank. The global boost comes before that of the
+	 * policies, which cannot be written while the global one is off. */
 	static const char *const order[][4] = {
 		{ "scaling_governor" },
 		{ "no_turbo", "hwp_dynamic_boost" },
@@ -67,7 +67,7 @@ static bool is_intel(const struct policy *policy)
 	return is_driver(policy, "intel_pstate") || is_driver(policy, "intel_cpufreq");
 }
 
-/* Drivers that choose the frequency by themselves and force an EPP of their own. */
+/* Drivers in active mode choose the frequency, and under governor `performance` also the EPP. */
 static bool is_active_driver(const struct policy *policy)
 {
 	return is_driver(policy, "intel_pstate") || is_driver(policy, "amd-pstate-epp");
@@ -79,7 +79,8 @@ static int set_cpus(struct knob *knob, const struct cpumask *cpus)
 	return cpumask_copy(cpus, &knob->cpus);
 }
 
-/* A knob of a policy, if it has the file. wanted NULL: kept. *ret is NULL when there is none. */
+/* Adds a knob of a policy if the file exists; *ret is NULL if not. wanted as in struct knob: with
+ * NULL the value is only kept for restore. */
 static int add_policy_knob(struct knob_plan *plan, const struct policy *policy, enum knob_kind kind,
 	const char *file, const char *name, const char *wanted, struct knob **ret)
 {
@@ -98,6 +99,7 @@ static int add_policy_knob(struct knob_plan *plan, const struct policy *policy, 
 	return r;
 }
 
+/* As knob_plan_add_word(), for CPUs. */
 static int add_word(struct knob_plan *plan, enum knob_word word, const struct cpumask *cpus,
 	const char *path, const char *name, const char *note)
 {
@@ -116,7 +118,8 @@ static int add_governor(struct knob_plan *plan, const struct policy *policy)
 
 	r = add_policy_knob(
 		plan, policy, KNOB_WORD, "scaling_governor", "governor", "performance", &knob);
-	/* A kernel may come without it, and with minimum = maximum any other does the same. */
+	/* The kernel may be built without this governor; with minimum = maximum any other one holds
+	 * the frequency, too. */
 	if (knob)
 		knob->may_be_refused = true;
 	return r;
@@ -124,10 +127,10 @@ static int add_governor(struct knob_plan *plan, const struct policy *policy)
 
 /* --- Boost. --- */
 
-/* What all selected policies together ask of a switch that they share. */
-static enum wanted_boost shared_boost(const struct policies *policies, bool intel)
+/* The state of a boost switch that all selected policies share: on if one of them needs boost. */
+static enum wanted_boost combine_boost(const struct policies *policies, bool intel)
 {
-	enum wanted_boost boost = WANTED_BOOST_LEFT;
+	enum wanted_boost boost = WANTED_BOOST_UNCHANGED;
 
 	for (size_t i = 0; i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
@@ -140,13 +143,13 @@ static enum wanted_boost shared_boost(const struct policies *policies, bool inte
 
 static int add_no_turbo(struct knob_plan *plan, const struct policies *policies)
 {
-	enum wanted_boost boost = shared_boost(policies, true);
+	enum wanted_boost boost = combine_boost(policies, true);
 	int r = 0;
 
-	if (boost != WANTED_BOOST_LEFT)
+	if (boost != WANTED_BOOST_UNCHANGED)
 		r = knob_plan_add(plan, GROUP, KNOB_NUMBER, NO_TURBO,
 			boost == WANTED_BOOST_OFF ? "1" : "0", NULL, "no_turbo");
-	/* Raises the limits for a while by itself; only in active mode. */
+	/* hwp_dynamic_boost raises the minimum for a while after I/O; only in active mode. */
 	if (r == 0 && exists(DYNAMIC_BOOST))
 		r = knob_plan_add(
 			plan, GROUP, KNOB_NUMBER, DYNAMIC_BOOST, "0", NULL, "hwp_dynamic_boost");
@@ -160,8 +163,9 @@ static bool has_file(const struct policy *policy, const char *file)
 	return exists(policy_path(policy, file, path));
 }
 
-/* Boost can be turned off for the chosen CPUs alone: others are not chosen, and all chosen policies
- * have a switch, which works while the global one is on. */
+/* Whether boost is to be set by the switches of the policies rather than by the global one: some
+ * policies are not selected, and each selected one has a switch of its own, which works only while
+ * the global switch is on. */
 static bool boost_is_per_policy(const struct policies *policies, bool has_global)
 {
 	bool others = false;
@@ -187,13 +191,14 @@ static const char *boost_text(enum wanted_boost boost)
 		return "0";
 	case WANTED_BOOST_ON:
 		return "1";
-	case WANTED_BOOST_LEFT:
+	case WANTED_BOOST_UNCHANGED:
 		break;
 	}
 	return NULL;
 }
 
-/* The policies' own switches. Those that are only moved along by the global one are kept. */
+/* Adds the policy's own switch. Where the global switch sets it as a side effect, it is only kept
+ * for restore. */
 static int add_policy_boost(struct knob_plan *plan, const struct policy *policy, bool per_policy,
 	enum wanted_boost global)
 {
@@ -204,8 +209,8 @@ static int add_policy_boost(struct knob_plan *plan, const struct policy *policy,
 	if (policy_is_active(policy) && (per_policy || global == WANTED_BOOST_ON))
 		wanted = boost_text(per_policy ? policy->target.boost : global);
 	r = add_policy_knob(plan, policy, KNOB_NUMBER, "boost", "boost", wanted, &knob);
-	/* `cpb` shows the global switch, and writing it changes what it does not show
-	 * (drivers/cpufreq/acpi-cpufreq.c); it counts where there is nothing else. */
+	/* Only where there is no `boost`: reading `cpb` gives the state of the global switch, but
+	 * writing it changes the policy alone (drivers/cpufreq/acpi-cpufreq.c). */
 	if (r == 0 && !knob)
 		r = add_policy_knob(plan, policy, KNOB_NUMBER, "cpb", "boost",
 			per_policy ? wanted : NULL, &knob);
@@ -223,14 +228,14 @@ static int add_no_boost(struct knob_plan *plan, const struct policies *policies)
 			has_file(policy, "cpb"))
 			continue;
 		r = add_word(plan, KNOB_UNAVAILABLE, policy->cpus, GLOBAL_BOOST, "boost",
-			"no switch: the maximum alone holds it");
+			"no switch: only the maximum keeps boost away");
 	}
 	return r;
 }
 
 static int add_boost(struct knob_plan *plan, const struct policies *policies)
 {
-	enum wanted_boost global = shared_boost(policies, false);
+	enum wanted_boost global = combine_boost(policies, false);
 	bool has_global = exists(GLOBAL_BOOST), per_policy, intel = false, other = false;
 	int r = 0;
 
@@ -243,10 +248,10 @@ static int add_boost(struct knob_plan *plan, const struct policies *policies)
 	if (r < 0 || !other)
 		return r;
 	per_policy = boost_is_per_policy(policies, has_global);
-	if (has_global && !per_policy && global != WANTED_BOOST_LEFT)
+	if (has_global && !per_policy && global != WANTED_BOOST_UNCHANGED)
 		r = knob_plan_add(
 			plan, GROUP, KNOB_NUMBER, GLOBAL_BOOST, boost_text(global), NULL, "boost");
-	/* The global switch moves those of CPUs that were not chosen, too. */
+	/* The global switch also changes those of policies that were not selected. */
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
 
@@ -258,7 +263,7 @@ static int add_boost(struct knob_plan *plan, const struct policies *policies)
 
 /* --- EPP, EPB and percentages. --- */
 
-static bool offers(const struct policy *policy, const char *word)
+static bool has_epp(const struct policy *policy, const char *preference)
 {
 	char path[POLICY_PATH_SIZE], text[FILE_ATTR_SIZE], *state, *one;
 
@@ -267,7 +272,7 @@ static bool offers(const struct policy *policy, const char *word)
 		    sizeof(text)) < 0)
 		return false;
 	for (one = strtok_r(text, " \t\n", &state); one; one = strtok_r(NULL, " \t\n", &state)) {
-		if (strcmp(one, word) == 0)
+		if (strcmp(one, preference) == 0)
 			return true;
 	}
 	return false;
@@ -279,9 +284,9 @@ static int add_epp(struct knob_plan *plan, const struct policy *policy)
 	struct knob *knob;
 	int r;
 
-	/* Active drivers set it to performance under the governor of that name, and refuse to be
-	 * told. */
-	if (!is_active_driver(policy) && offers(policy, "performance"))
+	/* Under governor `performance`, drivers in active mode set the EPP to `performance` and
+	 * refuse a write. */
+	if (!is_active_driver(policy) && has_epp(policy, "performance"))
 		wanted = "performance";
 	r = add_policy_knob(
 		plan, policy, KNOB_WORD, "energy_performance_preference", "EPP", wanted, &knob);
@@ -312,9 +317,9 @@ static int add_epb(
 }
 
 /*
- * intel_pstate's percentages of the highest turbo frequency bound all policies. They are changed
- * where a target could not be reached otherwise, and kept in any case: turning turbo off may lower
- * the minimum.
+ * intel_pstate's percentages limit all policies, as a share of the highest turbo frequency. They
+ * are written only where they would keep a policy from its frequency, and kept for restore in any
+ * case, because turning turbo off may lower the minimum.
  */
 static int add_percentages(struct knob_plan *plan, const struct policies *policies)
 {
@@ -373,7 +378,7 @@ static int add_limit(struct knob_plan *plan, const struct policy *policy, bool m
 	return 0;
 }
 
-/* To be turned in the order in which the minimum is never above the maximum. */
+/* In the order in which the minimum is never above the maximum. */
 static int add_limits(struct knob_plan *plan, const struct policy *policy, enum setter_verb verb)
 {
 	bool raise = verb == SETTER_APPLY && policy->target.khz > policy->info.max_khz;
@@ -382,14 +387,15 @@ static int add_limits(struct knob_plan *plan, const struct policy *policy, enum 
 	if (policy->target.khz == 0)
 		return add_word(plan, KNOB_UNAVAILABLE, policy->cpus,
 			"/sys/devices/system/cpu/cpufreq", "frequency",
-			"nothing tells one that can be held: only boost is off");
+			"the base frequency is not known: only boost is turned off");
 	r = add_limit(plan, policy, raise);
 	return r < 0 ? r : add_limit(plan, policy, !raise);
 }
 
 /*
- * The limits of CPUs that an earlier apply has set and this one does not: a switch of boost that is
- * one for all moves them, which must not look like somebody else's change later.
+ * Keeps the limits of policies that an earlier apply has set and this one does not: a boost switch
+ * that all CPUs share changes these limits, which must not look like another program's change
+ * later.
  */
 static int keep_earlier_limits(struct knob_plan *plan, const struct policies *policies)
 {
@@ -398,7 +404,7 @@ static int keep_earlier_limits(struct knob_plan *plan, const struct policies *po
 	_cleanup_free_ char *why = NULL;
 	int r = 0;
 
-	/* The engine says what there is to say of a journal that cannot be used. */
+	/* apply_plan() reports a journal that cannot be used. */
 	if (journal_load("freq-pin", &journal, &why) < 0)
 		return 0;
 	for (size_t i = 0; i < policies->n; i++) {
@@ -421,17 +427,17 @@ static int add_speed(struct knob_plan *plan, const struct policy *policy, enum s
 {
 	struct knob *knob;
 
-	/* Any other governor has none, and to leave this one loses it. In the status it is what an
-	 * earlier apply has kept. */
+	/* Only governor `userspace` has a speed, which the kernel forgets when the governor
+	 * changes; so it is kept for restore. The status shows what an earlier apply has kept. */
 	if (verb == SETTER_APPLY && strcmp(policy->info.governor, "userspace") != 0)
 		return 0;
 	return add_policy_knob(
 		plan, policy, KNOB_FREQUENCY, "scaling_setspeed", "speed", NULL, &knob);
 }
 
-/* --- The whole. --- */
+/* --- The whole plan. --- */
 
-/* The same for several policies is said once. */
+/* A complaint that several policies have in common is printed once, with all their CPUs. */
 struct complaint {
 	char *text;
 	struct cpumask *cpus;
@@ -451,8 +457,8 @@ static void complaints_clear(struct complaints *complaints)
 	free(complaints->items);
 }
 
-/* Takes the text over. */
-static int complain(struct complaints *complaints, char *text, const struct cpumask *cpus)
+/* Owns the text from now on, also when it fails; NULL is -ENOMEM. */
+static int complaints_add(struct complaints *complaints, char *text, const struct cpumask *cpus)
 {
 	struct complaint *items;
 	int r;
@@ -480,7 +486,18 @@ static int complain(struct complaints *complaints, char *text, const struct cpum
 	return r;
 }
 
-/* -EINVAL when a policy has no such frequency; all of them are told then. */
+static void complaints_say(const struct complaints *complaints)
+{
+	for (size_t i = 0; i < complaints->n; i++) {
+		const struct complaint *complaint = &complaints->items[i];
+		_cleanup_free_ char *cpus = cpumask_format_list(complaint->cpus);
+
+		say("CPU%s %s: %s", cpumask_weight(complaint->cpus) == 1 ? "" : "s",
+			cpus ? cpus : "?", complaint->text);
+	}
+}
+
+/* -EINVAL when a policy does not have the frequency; says for all such policies what they have. */
 static int choose_targets(const struct wanted_request *request, struct policies *policies)
 {
 	struct complaints complaints = { 0 };
@@ -493,7 +510,7 @@ static int choose_targets(const struct wanted_request *request, struct policies 
 		if (!policy_is_active(policy))
 			continue;
 		if (wanted_choose(request, &policy->info, &policy->range, &policy->target) < 0)
-			r = complain(&complaints,
+			r = complaints_add(&complaints,
 				wanted_format_range(&policy->info, &policy->range), policy->cpus);
 	}
 	for (size_t i = 0; r == 0 && i < complaints.n; i++) {
@@ -510,7 +527,7 @@ static int choose_targets(const struct wanted_request *request, struct policies 
 	return r;
 }
 
-/* What is set beyond what was asked for, and what stays open. */
+/* With -c: says which other CPUs are set as well, and which may still raise a shared clock. */
 static int say_scope(const struct setter_target *target, const struct policies *policies)
 {
 	_cleanup_(cpumask) struct cpumask *beside = NULL, *sharing = NULL;
@@ -531,12 +548,13 @@ static int say_scope(const struct setter_target *target, const struct policies *
 		if (!policy_is_active(policy))
 			continue;
 		cpumask_or(beside, beside, policy->cpus);
-		/* Without boost nobody can ask for more than the base. */
+		/* A policy that is held at its base cannot be made faster by another one without
+		 * boost. */
 		if (policy->domain &&
 			policy->target.khz < wanted_find_base(&policy->info, &policy->range))
 			cpumask_or(sharing, sharing, policy->domain);
 		boost_for_all = boost_for_all ||
-			(is_intel(policy) && policy->target.boost != WANTED_BOOST_LEFT &&
+			(is_intel(policy) && policy->target.boost != WANTED_BOOST_UNCHANGED &&
 				(policy->info.boost == CPUFREQ_BOOST_ON) !=
 					(policy->target.boost == WANTED_BOOST_ON));
 	}
@@ -547,14 +565,15 @@ static int say_scope(const struct setter_target *target, const struct policies *
 	if (!text || !domain)
 		return -ENOMEM;
 	if (!cpumask_is_empty(beside))
-		say("%s of one policy with CPUs of -c, and set together with them: %s",
-			cpumask_weight(beside) == 1 ? "this CPU is" : "these CPUs are", text);
+		say("%s a policy with CPUs of -c, and %s set together with them: %s",
+			cpumask_weight(beside) == 1 ? "this CPU shares" : "these CPUs share",
+			cpumask_weight(beside) == 1 ? "is" : "are", text);
 	if (!cpumask_is_empty(sharing))
-		say("%s a clock with CPUs of -c, and may still ask for more: %s",
+		say("%s a clock with CPUs of -c, and may still ask for a higher frequency: %s",
 			cpumask_weight(sharing) == 1 ? "this CPU shares" : "these CPUs share",
 			domain);
 	if (boost_for_all)
-		say("turbo is one switch for all CPUs, also for those outside of -c");
+		say("turbo has one switch for all CPUs: it also changes for CPUs outside of -c");
 	return 0;
 }
 
@@ -576,37 +595,33 @@ static int say_firmware(const struct setter_target *target, const struct policie
 			if (asprintf(&text, "the firmware allows no more than %s (bios_limit)",
 				    wanted_format(policy->range.bios_limit_khz, buf)) < 0)
 				text = NULL;
-			r = complain(&complaints, text, policy->cpus);
+			r = complaints_add(&complaints, text, policy->cpus);
 		}
 		if (r == 0 && policy->auto_select)
-			r = complain(&complaints,
+			r = complaints_add(&complaints,
 				strdup("the firmware picks the frequency by itself (auto_select), "
 				       "so it is not pinned"),
 				policy->cpus);
 	}
-	for (size_t i = 0; r == 0 && i < complaints.n; i++) {
-		_cleanup_free_ char *cpus = cpumask_format_list(complaints.items[i].cpus);
-
-		say("CPU%s %s: %s", cpumask_weight(complaints.items[i].cpus) == 1 ? "" : "s",
-			cpus ? cpus : "?", complaints.items[i].text);
-	}
+	if (r == 0)
+		complaints_say(&complaints);
 	complaints_clear(&complaints);
 	return r;
 }
 
-/* CPUs of which nothing can be set. */
-static int add_others(
+/* Adds a row for the CPUs that are offline, and one for those without a policy. */
+static int add_unsettable_cpus(
 	struct knob_plan *plan, const struct policies *policies, const struct topology *topology)
 {
 	_cleanup_(cpumask) struct cpumask *offline = NULL, *none = NULL;
 	const char *hypervisor = virtualization_read_hypervisor(NULL);
-	char note[128] = "no cpufreq driver: the firmware decides, or nobody";
+	char note[128] = "no cpufreq driver: the kernel does not set it";
 	bool hosted = hypervisor && strcmp(hypervisor, "lpar") != 0;
 	int r;
 
 	r = cpumask_new(&offline);
 	if (r == 0)
-		r = cpumask_copy(policies->without, &none);
+		r = cpumask_copy(policies->without_policy, &none);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < policies->n; i++) {
@@ -615,7 +630,7 @@ static int add_others(
 		if (policy->selected && policy->cpu < 0)
 			cpumask_or(offline, offline, policy->cpus);
 	}
-	cpumask_for_each (cpu, policies->without) {
+	cpumask_for_each (cpu, policies->without_policy) {
 		if (cpumask_isset(topology->online, cpu))
 			continue;
 		cpumask_clear(none, cpu);
@@ -637,7 +652,7 @@ static int add_all(struct knob_plan *plan, const struct policies *policies,
 {
 	int r = 0;
 
-	/* As plan_rank() has it. */
+	/* In the order of plan_rank(). */
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		if (policy_is_active(&policies->items[i]))
 			r = add_governor(plan, &policies->items[i]);
@@ -664,7 +679,7 @@ static int add_all(struct knob_plan *plan, const struct policies *policies,
 		if (policy_is_active(&policies->items[i]))
 			r = add_speed(plan, &policies->items[i], verb);
 	}
-	return r < 0 ? r : add_others(plan, policies, topology);
+	return r < 0 ? r : add_unsettable_cpus(plan, policies, topology);
 }
 
 int plan_make(const struct setter_target *target, struct knob_plan *plan, void *state)

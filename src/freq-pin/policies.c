@@ -28,13 +28,14 @@ void policies_free(struct policies *policies)
 		cpumask_free(policies->items[i].domain);
 	}
 	free(policies->items);
-	cpumask_free(policies->without);
+	cpumask_free(policies->without_policy);
 	free(policies);
 }
 
 /*
- * Which policy a CPU belongs to, by the link that the kernel keeps also for an offline CPU, whose
- * policy tells nothing itself (add_cpu_dev_symlink() in drivers/cpufreq/cpufreq.c).
+ * Reads which policy a CPU belongs to from the link cpuN/cpufreq. The kernel keeps this link while
+ * the CPU is offline, but the files of a policy cannot be read while all its CPUs are offline
+ * (add_cpu_dev_symlink() in drivers/cpufreq/cpufreq.c).
  */
 static int read_policy_id(int cpu, int *ret)
 {
@@ -59,7 +60,7 @@ static int find_or_add(struct policies *policies, int id, struct policy **ret)
 	struct policy *items, *policy;
 	int r;
 
-	/* Mostly it is the one of the CPU before. */
+	/* From the end: mostly the policy is that of the previous CPU. */
 	for (size_t i = policies->n; i-- > 0;) {
 		if (policies->items[i].id == id) {
 			*ret = &policies->items[i];
@@ -113,7 +114,7 @@ static int read_policy(struct policy *policy)
 	if (r == 0)
 		r = cpufreq_read_range(policy->cpu, &policy->range);
 	if (r == -EBUSY || r == -ENOENT) {
-		/* It went offline just now. */
+		/* The CPU went offline in the meantime. */
 		policy->cpu = -1;
 		return 0;
 	}
@@ -135,7 +136,7 @@ int policies_read(
 		return -ENOMEM;
 	if (!wanted)
 		wanted = topology->present;
-	r = cpumask_new(&policies->without);
+	r = cpumask_new(&policies->without_policy);
 	if (r < 0)
 		return r;
 	cpumask_for_each (cpu, topology->present) {
@@ -145,7 +146,7 @@ int policies_read(
 
 		if (read_policy_id(cpu, &id) < 0) {
 			if (is_wanted)
-				(void)cpumask_set(policies->without, cpu);
+				(void)cpumask_set(policies->without_policy, cpu);
 			continue;
 		}
 		r = find_or_add(policies, id, &policy);

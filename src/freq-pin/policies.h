@@ -17,19 +17,18 @@
 
 struct policy {
 	int id;		      /* N of /sys/devices/system/cpu/cpufreq/policyN */
-	struct cpumask *cpus; /* those that are present, also offline ones */
-	/* It has one of the CPUs that were asked for. */
-	bool selected;
-	/* One that is online, and was asked for if there is such a one; -1 when all are offline,
-	 * and the kernel refuses to read or write the policy. */
+	struct cpumask *cpus; /* the policy's CPUs that are present, also offline ones */
+	bool selected;	      /* at least one CPU of the policy was asked for */
+	/* An online CPU of the policy, preferably one that was asked for. -1 when all are offline:
+	 * the kernel then refuses to read or write the policy. */
 	int cpu;
 
-	/* Of a selected one that is online. */
+	/* The rest is set only where policy_is_active(). */
 	struct cpufreq_policy_info info;
 	struct cpufreq_range range;
-	/* CPUs beyond the policy that the hardware runs at the same speed. NULL for none. */
+	/* CPUs outside of the policy that share its clock (freqdomain_cpus). NULL for none. */
 	struct cpumask *domain;
-	bool auto_select; /* firmware picks the frequency by itself */
+	bool auto_select; /* the firmware chooses the frequency (cppc_cpufreq) */
 	struct wanted target;
 };
 
@@ -37,7 +36,7 @@ struct policies {
 	struct policy *items;
 	size_t n;
 	/* CPUs that were asked for and have no policy. */
-	struct cpumask *without;
+	struct cpumask *without_policy;
 };
 
 /* wanted: NULL for all CPUs that are present. */
@@ -46,14 +45,14 @@ int policies_read(
 void policies_free(struct policies *policies);
 DEFINE_CLEANUP(policies, policies_free);
 
-/* Whether it can be read and is to be set. */
+/* Whether the policy is to be set and can be read. */
 static inline bool policy_is_active(const struct policy *policy)
 {
 	return policy->selected && policy->cpu >= 0;
 }
 
 #define POLICY_PATH_SIZE 128
-/* The path of one of its files into buf, which is returned. */
+/* Writes the path of a file of the policy into buf, and returns buf. */
 const char *policy_path(
 	const struct policy *policy, const char *name, char buf[static POLICY_PATH_SIZE]);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the CPUs show after the pinning. It is a note and at most a warning, never a failure: see
- * cpufreq_open_current() on what a frequency that is shown is worth.
+ * Reads which frequency the CPUs show after they were pinned. The result is a note, at most a
+ * warning, never a failure: cpufreq_open_current() tells why a shown frequency is no proof.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 enum {
 	STEP_MS = 20,
-	/* A CPU that shows less is mostly idle, and waiting will not change that. */
+	/* A CPU that shows less is mostly idle, and a longer wait does not change that. */
 	WAIT_LESS_MS = 100,
 	WAIT_MORE_MS = 500,
 };
@@ -37,8 +37,9 @@ struct shown {
 	enum shown_word word;
 };
 
-/* cpuinfo_avg_freq (x86 and Arm since 6.16) is measured, and says EAGAIN where the CPU was idle. */
-static uint64_t read_shown(const struct policy *policy)
+/* In kHz, 0 for none. cpuinfo_avg_freq (x86 and Arm since 6.16) is measured; reading it gives
+ * EAGAIN while the CPU is idle. */
+static uint64_t read_shown_khz(const struct policy *policy)
 {
 	static const char *const names[] = { "cpuinfo_avg_freq", "scaling_cur_freq" };
 	char path[POLICY_PATH_SIZE];
@@ -52,11 +53,11 @@ static uint64_t read_shown(const struct policy *policy)
 	return 0;
 }
 
-static void look(struct shown *shown)
+static void read_shown(struct shown *shown)
 {
 	uint64_t target = shown->policy->target.khz;
 
-	shown->khz = read_shown(shown->policy);
+	shown->khz = read_shown_khz(shown->policy);
 	if (shown->khz == 0)
 		shown->word = SHOWN_NOTHING;
 	else if (shown->khz > target + target / 100)
@@ -67,8 +68,8 @@ static void look(struct shown *shown)
 		shown->word = SHOWN_TARGET;
 }
 
-/* Until all show what they should, or it has taken long enough. */
-static void watch(struct shown *shown, size_t n)
+/* Reads until all policies show the frequency they were set to, at most for WAIT_MORE_MS. */
+static void wait_for_targets(struct shown *shown, size_t n)
 {
 	int64_t began = clock_now_ns(CLOCK_MONOTONIC);
 	struct wait wait = wait_until(began + WAIT_MORE_MS * NSEC_PER_MSEC, STEP_MS * NSEC_PER_MSEC,
@@ -80,7 +81,7 @@ static void watch(struct shown *shown, size_t n)
 		waited = clock_now_ns(CLOCK_MONOTONIC) - began >= WAIT_LESS_MS * NSEC_PER_MSEC;
 		for (size_t i = 0; i < n; i++) {
 			if (first || shown[i].word == SHOWN_LESS || shown[i].word == SHOWN_MORE)
-				look(&shown[i]);
+				read_shown(&shown[i]);
 			less = less || shown[i].word == SHOWN_LESS;
 			more = more || shown[i].word == SHOWN_MORE;
 		}
@@ -88,7 +89,7 @@ static void watch(struct shown *shown, size_t n)
 	} while ((more || (less && !waited)) && wait_step(&wait));
 }
 
-static int note(struct knob_plan *plan, const struct shown *shown, bool verbose)
+static int add_note(struct knob_plan *plan, const struct shown *shown, bool verbose)
 {
 	char path[POLICY_PATH_SIZE], text[64];
 	struct knob *knob =
@@ -97,7 +98,8 @@ static int note(struct knob_plan *plan, const struct shown *shown, bool verbose)
 
 	if (!knob || shown->word == SHOWN_NOTHING)
 		return 0;
-	/* No row for each CPU because it shows 1 MHz more than the next, or is idle. */
+	/* Rows with equal notes become one row of the table. So only the verbose table tells exact
+	 * values, which differ between CPUs by a MHz or more. */
 	if (verbose)
 		snprintf(text, sizeof(text), "shows %.2f GHz", (double)shown->khz / 1e6);
 	else if (shown->word == SHOWN_TARGET)
@@ -114,8 +116,8 @@ static int note(struct knob_plan *plan, const struct shown *shown, bool verbose)
 	return 0;
 }
 
-/* One line for all CPUs that are too fast. */
-static int warn(const struct shown *shown, size_t n, const struct wanted_request *request)
+/* Says in one line which CPUs are too fast. */
+static int warn_of_fast(const struct shown *shown, size_t n, const struct wanted_request *request)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *list = NULL;
@@ -124,7 +126,7 @@ static int warn(const struct shown *shown, size_t n, const struct wanted_request
 	uint64_t base;
 	int r;
 
-	/* Some drivers tell no maximum with boost, and boost goes beyond what they tell. */
+	/* Some drivers do not know the maximum with boost, and the CPU exceeds what they show. */
 	if (request->kind == WANTED_MAX)
 		return 0;
 	r = cpumask_new(&cpus);
@@ -141,15 +143,16 @@ static int warn(const struct shown *shown, size_t n, const struct wanted_request
 		return 0;
 	list = cpumask_format_list(cpus);
 	base = wanted_find_base(&worst->policy->info, &worst->policy->range);
-	say("CPU%s %s: up to %.2f GHz are shown, where %s were to be held%s",
+	say("CPU%s %s: the kernel shows up to %.2f GHz instead of %s%s",
 		cpumask_weight(cpus) == 1 ? "" : "s", list ? list : "?", (double)worst->khz / 1e6,
 		wanted_format(worst->policy->target.khz, buf),
 		base > 0 && worst->khz > base + base / 100 ? "; is boost still on?" : "");
 	return 0;
 }
 
-/* With boost on, a driver may show that there is more than it told before. */
-static int warn_of_more(const struct policies *policies)
+/* Some drivers show the maximum with boost only once boost is on, which was too late for the plan.
+ */
+static void warn_of_higher_maximum(const struct policies *policies)
 {
 	for (size_t i = 0; i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
@@ -161,12 +164,11 @@ static int warn_of_more(const struct policies *policies)
 				&max) < 0 ||
 			max <= policy->target.khz)
 			continue;
-		say("boost was off, and only now that it is on CPU %d tells that it has %s: "
-		    "`freq-pin max` once more pins it there",
+		say("CPU %d shows its maximum of %s only now that boost is on: run `freq-pin max` "
+		    "again to pin it there",
 			policy->cpu, wanted_format(max, buf));
-		return 0;
+		return;
 	}
-	return 0;
 }
 
 int verify_shown(const struct setter_target *target, struct knob_plan *plan, void *state)
@@ -185,14 +187,14 @@ int verify_shown(const struct setter_target *target, struct knob_plan *plan, voi
 		if (policy_is_active(policy) && policy->target.khz > 0)
 			shown[n++].policy = policy;
 	}
-	watch(shown, n);
+	wait_for_targets(shown, n);
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = note(plan, &shown[i], target->verbose);
+		r = add_note(plan, &shown[i], target->verbose);
 	if (r == 0)
-		r = warn(shown, n, &pin->request);
+		r = warn_of_fast(shown, n, &pin->request);
 	if (r == 0 && pin->request.kind == WANTED_MAX)
-		r = warn_of_more(policies);
+		warn_of_higher_maximum(policies);
 	if (r < 0)
-		say_errno(r, "cannot look at the frequencies");
+		say_errno(r, "cannot compare the frequencies that the CPUs show");
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include "basic/text.h"
 #include "freq-pin/wanted.h"
 
-/* Up to 100 GHz, far beyond what there is and far below what overflows anything. */
+/* 100 GHz: far above any CPU, and far below what overflows. */
 #define MAX_KHZ 100000000
 
 int wanted_parse(const char *text, struct wanted_request *ret)
@@ -36,7 +36,7 @@ int wanted_parse(const char *text, struct wanted_request *ret)
 		return -EINVAL;
 	memcpy(number, text, length);
 	number[length] = '\0';
-	/* A fraction needs a unit: a bare number is kHz, as in sysfs. */
+	/* A number without a unit is in kHz, as in sysfs, and has no fraction. */
 	if (text[length] == '\0') {
 		uint64_t n;
 
@@ -84,8 +84,8 @@ uint64_t wanted_find_base(const struct cpufreq_policy_info *info, const struct c
 		base = range->nominal_khz;
 	if (base == 0 && info->boost == CPUFREQ_BOOST_OFF && max_follows_boost(info->driver))
 		base = info->hardware_max_khz;
-	/* Firmware that tells nonsense (a nominal frequency of 1 MHz has been seen) tells nothing.
-	 */
+	/* A base below the hardware's minimum is a mistake of the firmware (a nominal frequency of
+	 * 1 MHz has been seen): the base is not known. */
 	if (base < info->hardware_min_khz)
 		return 0;
 	return MIN(base, wanted_find_max(info, range));
@@ -140,8 +140,8 @@ int wanted_choose(const struct wanted_request *request, const struct cpufreq_pol
 			target.boost = request->khz > base ? WANTED_BOOST_ON : WANTED_BOOST_OFF;
 		break;
 	}
-	/* Boost lies above bios_limit on healthy machines, so it is only held against what needs
-	 * no boost. */
+	/* Boost frequencies are above bios_limit on healthy machines, so only a frequency without
+	 * boost is compared with it. */
 	if (range->bios_limit_khz > 0 && base > 0 &&
 		range->bios_limit_khz < MIN(target.khz, base)) {
 		target.firmware_limits = true;
@@ -153,7 +153,7 @@ int wanted_choose(const struct wanted_request *request, const struct cpufreq_pol
 	return 0;
 }
 
-/* "2.701": three decimals, without the zeros at their end. */
+/* "2.701": up to three decimals, without zeros at the end. */
 static const char *format_ghz(uint64_t khz, char buf[static WANTED_TEXT_SIZE])
 {
 	size_t n;

@@ -213,7 +213,7 @@ static void test_choose(void **state)
 		{ 0, { WANTED_FREQUENCY, 5000001 }, -ERANGE, { 0 } },
 		/* Nothing tells: boost off and no limits; by number, boost is left. */
 		{ 1, { WANTED_BASE }, 0, { 0, WANTED_BOOST_OFF } },
-		{ 1, { WANTED_FREQUENCY, 3000000 }, 0, { 3000000, WANTED_BOOST_LEFT } },
+		{ 1, { WANTED_FREQUENCY, 3000000 }, 0, { 3000000, WANTED_BOOST_UNCHANGED } },
 		/* Only what is in the table. */
 		{ 2, { WANTED_FREQUENCY, 2700000 }, 0, { 2700000, WANTED_BOOST_OFF } },
 		{ 2, { WANTED_FREQUENCY, 2701000 }, 0, { 2701000, WANTED_BOOST_ON } },
