@@ -24,19 +24,19 @@
 
 enum {
 	ANSWER_MAX = 64 * 1024,
-	/* Long, because it answers nobody in the middle of a pass, and because to hang up on it
-	 * then would kill it: it writes its answer into the closed connection, and does not ignore
-	 * SIGPIPE (irqbalance 1.9.5). */
+	/* Long, because irqbalance does not answer during a pass. Closing the connection early
+	 * would kill it: it does not ignore SIGPIPE, which it gets for its answer
+	 * (irqbalance 1.9.5). */
 	ANSWER_SECONDS = 60,
 	POLL_NS = 200 * 1000 * 1000,
 	INTERVAL_DEFAULT = 10,
 	INTERVAL_MAX = 600,
-	INTERVAL_MORE = 5,
+	INTERVAL_SLACK = 5,
 };
 
 #define SOCKET_DIRECTORY "/run/irqbalance"
 
-/* A socket that belongs to root, connected; -ENOENT when there is none that answers. */
+/* Returns a connected descriptor; -ENOENT when nobody, or another user than root, listens. */
 static int connect_to(const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -62,7 +62,8 @@ static int connect_to(const char *name)
 	return peer.uid == 0 ? TAKE_FD(fd) : -ENOENT;
 }
 
-/* The daemon's socket is named by its process; a dead one may have left its own behind. */
+/* Tries all sockets: their names contain the PID of the daemon, and sockets of daemons that were
+ * killed are still there. */
 static int connect_any(void)
 {
 	_cleanup_closedir_ DIR *directory = opendir(SOCKET_DIRECTORY);
@@ -85,7 +86,7 @@ static int connect_any(void)
 	return -ENOENT;
 }
 
-/* It answers only those whose credentials come with the message. */
+/* irqbalance answers only a message that carries credentials. */
 static int send_command(int fd, const char *command)
 {
 	union {
@@ -113,7 +114,8 @@ static int send_command(int fd, const char *command)
 	return (size_t)n == text.iov_len ? 0 : -EIO;
 }
 
-/* One connection is one command. The answer is malloc'd, "" for a command without one. */
+/* Each command needs a connection of its own. The answer is malloc'd; "" if irqbalance gives none.
+ */
 static int ask(const char *command, char **ret)
 {
 	_cleanup_close_ int fd = connect_any();
@@ -167,33 +169,34 @@ static int read_setup(char **ret_mask, unsigned *ret_interval)
 	return 0;
 }
 
-int irqbalance_read(const char *rest _unused_, char **ret)
+int irqbalance_read(const char *name _unused_, char **ret)
 {
 	unsigned interval;
 
 	return read_setup(ret, &interval);
 }
 
-/* Whether these are the CPUs that it would ban by itself. */
-static int is_its_own_choice(const struct cpumask *mask, bool *ret)
+/* Whether these are the CPUs that irqbalance bans by default. */
+static int is_default_ban(const struct cpumask *mask, bool *ret)
 {
 	_cleanup_(isolation) struct isolation *isolation = NULL;
-	_cleanup_(cpumask) struct cpumask *own = NULL;
+	_cleanup_(cpumask) struct cpumask *banned = NULL;
 	int r;
 
 	r = isolation_read(&isolation);
 	if (r < 0)
 		return r;
-	r = cpumask_copy(isolation->boot, &own);
+	r = cpumask_copy(isolation->boot, &banned);
 	if (r < 0)
 		return r;
-	cpumask_or(own, own, isolation->nohz_full);
-	*ret = cpumask_equal(own, mask);
+	cpumask_or(banned, banned, isolation->nohz_full);
+	*ret = cpumask_equal(banned, mask);
 	return 0;
 }
 
-/* Its next pass begins within an interval. In that pass it takes the ban, looks at the interrupts,
- * sleeps for an interval and answers nobody meanwhile (irqbalance.c: scan()). */
+/* The next pass of irqbalance begins within an interval. In it, irqbalance applies the ban, reads
+ * the interrupts and sleeps for an interval, and does not answer meanwhile (irqbalance.c: scan()).
+ */
 static int wait_until_banned(const struct cpumask *wanted)
 {
 	_cleanup_(cpumask) struct cpumask *banned = NULL;
@@ -216,8 +219,8 @@ static int wait_until_banned(const struct cpumask *wanted)
 			return 0;
 		if (waiting)
 			continue;
-		seconds = 2 * interval + INTERVAL_MORE;
-		say("waiting for irqbalance to take that in, %u s at most", seconds);
+		seconds = 2 * interval + INTERVAL_SLACK;
+		say("waiting until irqbalance has applied the banned CPUs, %u s at most", seconds);
 		wait = wait_until(
 			clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC, POLL_NS, POLL_NS);
 		waiting = true;
@@ -225,11 +228,11 @@ static int wait_until_banned(const struct cpumask *wanted)
 	return -ETIMEDOUT;
 }
 
-int irqbalance_write(const char *rest _unused_, const char *mask)
+int irqbalance_write(const char *name _unused_, const char *mask)
 {
 	_cleanup_(cpumask) struct cpumask *wanted = NULL;
 	_cleanup_free_ char *list = NULL, *command = NULL, *answer = NULL;
-	bool own;
+	bool is_default;
 	int r;
 
 	r = cpumask_new(&wanted);
@@ -238,14 +241,14 @@ int irqbalance_write(const char *rest _unused_, const char *mask)
 	r = cpumask_parse_hex(mask, wanted, NULL);
 	if (r < 0)
 		return r;
-	r = is_its_own_choice(wanted, &own);
+	r = is_default_ban(wanted, &is_default);
 	if (r < 0)
 		return r;
 	list = cpumask_format_list(wanted);
 	if (!list)
 		return -ENOMEM;
-	/* NULL is its word for what it chooses by itself. An empty list would crash it. */
-	if (asprintf(&command, "settings cpus %s", own || !*list ? "NULL" : list) < 0) {
+	/* irqbalance takes the word NULL for its default. An empty list would crash it. */
+	if (asprintf(&command, "settings cpus %s", is_default || !*list ? "NULL" : list) < 0) {
 		command = NULL;
 		return -ENOMEM;
 	}
@@ -253,9 +256,9 @@ int irqbalance_write(const char *rest _unused_, const char *mask)
 	return r < 0 ? r : wait_until_banned(wanted);
 }
 
-bool irqbalance_is_ours(const char *rest)
+bool irqbalance_is_ours(const char *name)
 {
-	return strcmp(rest, "banned") == 0;
+	return strcmp(name, "banned") == 0;
 }
 
 bool irqbalance_is_running(void)

@@ -4,12 +4,15 @@
  *
  * Kernel contract (Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c
  * in 6.1, 6.12, 7.2):
- * - /proc/irq/N/smp_affinity_list is the wish, effective_affinity_list what the chip really uses. A
- *   move may wait for the line's next interrupt, and shows in the latter only then.
- * - Interrupts that cannot be moved (per-CPU ones, those that the kernel manages itself) answer EIO
- * up to 6.11; from 6.12 on the file has no mode bit for writing, and EPERM behind it.
- * - ENOSPC: no CPU of the mask has a vector left. EINVAL: no CPU of it is online.
- * - default_smp_affinity is for lines that are set up later, and hexadecimal only.
+ * - /proc/irq/N/smp_affinity_list is the affinity that was asked for, effective_affinity_list the
+ * CPU that the chip uses. A move may wait for the next interrupt of the line, and shows in
+ *   effective_affinity_list only then.
+ * - Writing the affinity of an interrupt that cannot be moved (per-CPU ones, and those that the
+ * kernel manages) gives EIO up to 6.11; from 6.12 on the file has no write permission, and a write
+ * by root gives EPERM.
+ * - ENOSPC: no CPU of the mask has a free vector. EINVAL: no CPU of the mask is online.
+ * - default_smp_affinity is for lines that are set up later. It is a hexadecimal mask; there is no
+ *   file with a list.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +35,7 @@
 #define IRQ_DIRECTORY "/proc/irq/"
 
 enum {
-	/* irqbalance first, so that it does not undo what follows; undone last. */
+	/* irqbalance first, so that it does not undo the moves; restored last. */
 	GROUP_IRQBALANCE = 0,
 	GROUP_IRQS = 1,
 };
@@ -51,9 +54,9 @@ struct steering {
 	struct cpumask *scratch;
 };
 
-/* Where a line shall go that may go to `now`: the same without the quiet CPUs, or to all others
- * where nothing would be left. NULL without memory. */
-static char *steer_list(const struct steering *s, const struct cpumask *now)
+/* The affinity list to write for a line with the affinity `now`: `now` without the quiet CPUs, or
+ * all housekeeping CPUs if no CPU would be left. malloc'd; NULL without memory. */
+static char *format_steered_list(const struct steering *s, const struct cpumask *now)
 {
 	cpumask_andnot(s->scratch, now, s->quiet);
 	if (!cpumask_intersects(s->scratch, s->housekeeping))
@@ -61,11 +64,12 @@ static char *steer_list(const struct steering *s, const struct cpumask *now)
 	return cpumask_format_list(s->scratch);
 }
 
-/* Whether the line really goes to one of the quiet CPUs; `untold` where the chip does not tell. */
-static bool touches_quiet(const struct steering *s, unsigned number, bool untold)
+/* Whether the effective affinity has a quiet CPU; `if_unknown` where there is no effective
+ * affinity. */
+static bool touches_quiet(const struct steering *s, unsigned number, bool if_unknown)
 {
 	if (irqline_read_effective(s->lines, number, s->scratch) < 0)
-		return untold;
+		return if_unknown;
 	return cpumask_intersects(s->scratch, s->quiet);
 }
 
@@ -79,7 +83,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 
 	snprintf(path, sizeof(path), "/proc/irq/%u/smp_affinity_list", line->number);
 	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
-	/* Lines come and go with drivers. */
+	/* The line is gone, as when a driver is unloaded. */
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
@@ -95,13 +99,13 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		return -ENOMEM;
 	}
 	if (cpumask_intersects(now, s->quiet) && !irqline_is_movable(s->lines, line->number)) {
-		/* It may go there, so it does for all that is known. */
+		/* Without an effective affinity, assume that the line uses a quiet CPU. */
 		if (!touches_quiet(s, line->number, true))
 			return 0;
 		return knob_plan_add_word(plan, GROUP_IRQS, KNOB_DENIED, path,
 			"managed by the kernel, or per CPU", "%s", name);
 	}
-	wanted = cpumask_intersects(now, s->quiet) ? steer_list(s, now) : strdup(text);
+	wanted = cpumask_intersects(now, s->quiet) ? format_steered_list(s, now) : strdup(text);
 	if (!wanted)
 		return -ENOMEM;
 	r = knob_plan_add(plan, GROUP_IRQS, KNOB_LIST, path, wanted, &knob, "%s", name);
@@ -112,9 +116,9 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	return 0;
 }
 
-/* A knob that holds a hexadecimal mask, and is to lose the quiet CPUs (or to gain them). */
+/* Plans a knob that holds a hexadecimal mask: adds the quiet CPUs to the mask, or removes them. */
 static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned group,
-	const char *path, bool gain, const char *name)
+	const char *path, bool add_quiet, const char *name)
 {
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
 	_cleanup_free_ char *now = NULL, *wanted = NULL;
@@ -130,8 +134,8 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 	if (r < 0 || cpumask_parse_hex(now, mask, NULL) < 0)
 		return knob_plan_add_word(plan, group,
 			r == -EACCES || r == -EPERM ? KNOB_DENIED : KNOB_UNAVAILABLE, path,
-			r < 0 ? strerror(-r) : "it cannot be understood", "%s", name);
-	if (gain) {
+			r < 0 ? strerror(-r) : "not a hexadecimal mask", "%s", name);
+	if (add_quiet) {
 		cpumask_or(mask, mask, s->quiet);
 	} else {
 		cpumask_andnot(mask, mask, s->quiet);
@@ -150,8 +154,9 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 #define BANNED IRQBALANCE_SCHEME ":banned"
 #define SERVICE SERVICE_SCHEME ":" SERVICE_IRQBALANCE
 
-/* What an earlier apply found of it, malloc'd; NULL where it did nothing with it. */
-static int find_noted(const char *path, char **ret)
+/* The original value of a knob in the journal of an earlier apply, malloc'd; NULL if the journal
+ * does not have the knob. */
+static int read_original(const char *path, char **ret)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
@@ -161,43 +166,43 @@ static int find_noted(const char *path, char **ret)
 	r = journal_load("irq-steer", &journal, &why);
 	if (r == 0)
 		entry = journal_find(journal, path);
-	/* The engine says what there is to say of a journal that cannot be used. */
+	/* A journal that cannot be used is reported by the engine. */
 	if (r < 0 && knob_error_is_ours(-r))
 		return r;
 	*ret = entry ? strdup(entry->old) : NULL;
 	return entry && !*ret ? -ENOMEM : 0;
 }
 
-/* Whether an earlier apply has stopped it: 1, 0, or an error. */
+/* Whether an earlier apply has stopped the service: 1, 0, or an error. */
 static int has_stopped_service(void)
 {
 	_cleanup_free_ char *old = NULL;
-	int r = find_noted(SERVICE, &old);
+	int r = read_original(SERVICE, &old);
 
 	return r < 0 ? r : old && strcmp(old, "running") == 0;
 }
 
-/* Interrupts are where irqbalance sends them, while it runs beside us: among the other CPUs. */
+/* An irqbalance whose banned CPUs we have set still moves interrupts, among the other CPUs. */
 static int is_moved(const char *path)
 {
-	/* A machine may have thousands. */
-	static int is_told = -1;
+	/* The journal is read once only, as a machine may have thousands of interrupts. */
+	static int has_banned = -1;
 
 	if (!text_starts_with(path, IRQ_DIRECTORY) || !strchr(path + strlen(IRQ_DIRECTORY), '/'))
 		return 0;
-	if (is_told < 0) {
+	if (has_banned < 0) {
 		_cleanup_free_ char *old = NULL;
-		int r = find_noted(BANNED, &old);
+		int r = read_original(BANNED, &old);
 
 		if (r < 0)
 			return r;
-		is_told = old != NULL;
+		has_banned = old != NULL;
 	}
-	return is_told;
+	return has_banned;
 }
 
-/* An irqbalance that has no socket, or does not answer there: it is stopped, and started again when
- * all is put back, by whoever started it. */
+/* An irqbalance that has no socket, or does not answer there, is stopped by systemd, and started
+ * again by restore. */
 static int plan_service(struct knob_plan *plan)
 {
 	_cleanup_free_ char *now = NULL;
@@ -208,17 +213,17 @@ static int plan_service(struct knob_plan *plan)
 	r = runs ? 1 : has_stopped_service();
 	if (r <= 0)
 		return r;
-	/* Its socket is closed to others, so they cannot tell whether it would answer. */
+	/* Only root can connect to the socket, so others cannot know whether irqbalance answers. */
 	if (runs && geteuid() != 0)
 		return knob_plan_add_word(plan, GROUP_IRQBALANCE, KNOB_DENIED, BANNED,
-			"only root can ask it which CPUs it leaves alone",
+			"only root can ask irqbalance which CPUs are banned",
 			"irqbalance banned CPUs");
 	r = service_read(SERVICE_IRQBALANCE, &now);
 	if (r == -ENOMEM)
 		return r;
 	if (runs && (r < 0 || strcmp(now, "running") != 0))
 		return knob_plan_add_word(plan, GROUP_IRQBALANCE, KNOB_DENIED, BANNED,
-			"irqbalance does not answer on a socket, and is no service of systemd's "
+			"irqbalance does not answer on a socket, and is no systemd service "
 			"that could be stopped: stop it, or it moves interrupts back",
 			"irqbalance banned CPUs");
 	r = knob_plan_add(
@@ -258,14 +263,12 @@ static int plan_all(struct knob_plan *plan, const struct steering *s)
 static int make_plan(
 	const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
 {
-	_cleanup_(cpumask) struct cpumask *none = NULL, *housekeeping = NULL, *scratch = NULL;
+	_cleanup_(cpumask) struct cpumask *housekeeping = NULL, *scratch = NULL;
 	struct irqlines lines = { 0 };
 	struct steering s;
 	int r;
 
-	r = cpumask_new(&none);
-	if (r == 0)
-		r = cpumask_new(&scratch);
+	r = cpumask_new(&scratch);
 	if (r == 0)
 		r = cpumask_copy(target->topology->online, &housekeeping);
 	if (r < 0)
@@ -295,12 +298,12 @@ static int make_plan(
 			r = plan_all(plan, &s);
 	}
 	if (r < 0 && r != -ENOMEM)
-		say_errno(r, "cannot look at the interrupts");
+		say_errno(r, "cannot read the interrupts");
 	irqlines_clear(&lines);
 	return r;
 }
 
-/* What errno means for an interrupt. */
+/* What an errno of a write to smp_affinity_list means; NULL for an errno that explains itself. */
 static const char *explain_refusal(int error)
 {
 	switch (error) {
@@ -317,13 +320,12 @@ static const char *explain_refusal(int error)
 	}
 }
 
-/* Why a line is not where it shall be, as far as that has a reason to be told; NULL: there is
- * none. */
-static const char *explain(const struct steering *s, const struct knob *knob, unsigned number)
+/* Why a line still uses a quiet CPU; NULL if it does not, or the reason is not known. */
+static const char *explain_line(const struct steering *s, const struct knob *knob, unsigned number)
 {
 	if (knob->word == KNOB_DENIED)
 		return explain_refusal(knob->error);
-	/* Where the chip does not tell, the line is where it was sent. */
+	/* Without an effective affinity, assume that the move is done. */
 	if (knob->word == KNOB_APPLIED && s->quiet && touches_quiet(s, number, false))
 		return "a move shows with the next interrupt of the line";
 	return NULL;
@@ -339,20 +341,20 @@ static int verify_lines(struct knob_plan *plan, const struct steering *s)
 
 		if (!knob->fold || parse_next_u64(&cursor, &number) < 0)
 			continue;
-		why = explain(s, knob, (unsigned)number);
+		why = explain_line(s, knob, (unsigned)number);
 		if (!why)
 			continue;
 		r = knob_set_note(knob, "%s", why);
 		if (r < 0)
 			return r;
-		/* Not one of those that need no word. */
+		/* In a row of its own, apart from interrupts that have moved. */
 		if (knob->word == KNOB_APPLIED)
 			knob->fold = "interrupts, pending";
 	}
 	return 0;
 }
 
-/* The wish is not the truth: looks where each moved line really goes. */
+/* A write that succeeded does not prove the move: reads the effective affinity of each line. */
 static int verify(const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
 {
 	_cleanup_(cpumask) struct cpumask *scratch = NULL;
@@ -363,12 +365,12 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 	r = cpumask_new(&scratch);
 	if (r == 0)
 		r = irqlines_open(&lines);
-	/* Then no line was moved. */
+	/* There is no /proc/irq, so no line was moved. */
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0) {
 		if (r != -ENOMEM)
-			say_errno(r, "cannot look where the interrupts go");
+			say_errno(r, "cannot read where the interrupts go");
 		return r;
 	}
 	s = (struct steering){ .lines = &lines, .quiet = target->cpus, .scratch = scratch };
