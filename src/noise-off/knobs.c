@@ -31,18 +31,18 @@
 #define ASLR "/proc/sys/kernel/randomize_va_space"
 
 enum {
-	/* The kernel checks the one before it lets the other be set, both ways: the sample rate is
-	 * the last to be set and the first to be put back. */
+	/* The kernel accepts a sample rate only while perf_cpu_percent is neither 0 nor 100: so the
+	 * rate is set after it, and put back before it. */
 	GROUP_ALL,
 	GROUP_PERF_RATE,
-	GROUP_SWAP, /* and one for each area */
+	GROUP_SWAP, /* the first of the groups for swap areas: each area has one */
 
 	STAT_SECONDS = 120,
 	/* The kernel's default (kernel/events/core.c: DEFAULT_CPU_TIME_MAX_PERCENT). */
 	PERF_CPU_DEFAULT_PERCENT = 25,
-	/* No halt state of a machine takes longer to leave; anything deeper does. */
+	/* The exit latency of halt states is at most this; that of deeper states is longer. */
 	HALT_MICROSECONDS = 5,
-	/* What must be left when all that is swapped out has come back. */
+	/* The memory that must remain available after all swapped-out pages have come back. */
 	MEMORY_LEFT_KIB = 64 * 1024,
 };
 
@@ -77,15 +77,15 @@ const struct noise_knob noise_knobs[] = {
 	[NOISE_SWAP] = { "swap", NOISE_IF_NAMED, "off", "no run waits for what was swapped out" },
 };
 
-static_assert(ARRAY_SIZE(noise_knobs) == NOISE_N, "a knob without its line");
+static_assert(ARRAY_SIZE(noise_knobs) == NOISE_N, "a knob without a row");
 
 /*
- * The global mask of unbound workqueues. From 6.12 on `cpumask` shows what is in effect, less the
- * isolated partitions, while what was asked for, and has to be put back, is in
+ * The global mask of unbound workqueues. From 6.12 on `cpumask` is the mask in effect, without the
+ * CPUs of isolated partitions. The mask that was asked for, which has to be put back, is
  * `cpumask_requested`, which cannot be written (kernel/workqueue.c: wq_unbound_cpumask_show(),
- * workqueue_set_unbound_cpumask()). Where that does not exist, as in 6.1, both are one.
+ * workqueue_set_unbound_cpumask()). Older kernels, such as 6.1, have only `cpumask`.
  */
-static int read_unbound(const char *rest _unused_, char **ret)
+static int read_unbound(const char *name _unused_, char **ret)
 {
 	int r;
 
@@ -93,7 +93,7 @@ static int read_unbound(const char *rest _unused_, char **ret)
 	return r == -ENOENT ? knob_read(NULL, WORKQUEUES "/cpumask", ret) : r;
 }
 
-static int write_unbound(const char *rest _unused_, const char *text)
+static int write_unbound(const char *name _unused_, const char *text)
 {
 	return knob_write(NULL, WORKQUEUES "/cpumask", text);
 }
@@ -110,8 +110,8 @@ struct planning {
 	const struct setter_target *target;
 	struct knob_plan *plan;
 	const enum noise_wish *wishes;
-	const char *container;	      /* NULL when in none */
-	struct cpumask *housekeeping; /* online, and not to be quiet; NULL without -c */
+	const char *container;	      /* NULL outside of containers */
+	struct cpumask *housekeeping; /* online CPUs that are not in -c; NULL without -c */
 };
 
 static bool is_chosen(const struct planning *p, enum noise_id id)
@@ -135,26 +135,26 @@ static bool is_chosen(const struct planning *p, enum noise_id id)
 	return false;
 }
 
-/* The file behind a knob. */
-static const char *file_of(const char *path)
+/* The file that writing a knob writes to. */
+static const char *knob_file(const char *path)
 {
 	return strcmp(path, UNBOUND) == 0 ? WORKQUEUES "/cpumask" : path;
 }
 
-/* Whether a container's manager has closed this file: mounted read-only, which anybody can see, or
- * not to be written by the container's root. */
+/* Whether the container denies writing to this file: it is mounted read-only, or the container's
+ * root has no permission. The latter only root can find out. */
 static bool is_closed(const struct planning *p, const char *path)
 {
 	struct statvfs st;
 
-	if (!p->container || statvfs(file_of(path), &st) < 0)
+	if (!p->container || statvfs(knob_file(path), &st) < 0)
 		return false;
 	if (st.f_flag & ST_RDONLY)
 		return true;
-	return geteuid() == 0 && access(file_of(path), W_OK) < 0;
+	return geteuid() == 0 && access(knob_file(path), W_OK) < 0;
 }
 
-/* A row that shows a value and turns nothing. */
+/* Adds a row that shows a value and turns nothing. */
 static int add_shown(struct planning *p, enum knob_word word, const char *path, const char *now,
 	const char *note, const char *name)
 {
@@ -169,7 +169,7 @@ static int add_shown(struct planning *p, enum knob_word word, const char *path, 
 	return knob->now ? 0 : -ENOMEM;
 }
 
-/* A knob, or why it is not ours to turn. cpu is -1 for none. */
+/* Adds a knob, or a row that says that the container cannot turn it. cpu is -1 for none. */
 static int add_knob(struct planning *p, enum noise_id id, unsigned group, enum knob_kind kind,
 	const char *path, const char *wanted, int cpu, const char *name)
 {
@@ -206,7 +206,7 @@ static int add_plain(struct planning *p, enum noise_id id, const char *path, con
 	return add_knob(p, id, GROUP_ALL, KNOB_NUMBER, path, wanted, -1, noise_knobs[id].name);
 }
 
-/* The number that a knob has now; an error where it has none. */
+/* Reads a file that holds one number. */
 static int read_number(const char *path, int64_t *ret)
 {
 	char text[FILE_ATTR_SIZE];
@@ -219,10 +219,11 @@ static int read_number(const char *path, int64_t *ret)
 /* --- Masks of CPUs. --- */
 
 /*
- * Takes the quiet CPUs out of a mask. What others have taken out before stays out: a mask of the
- * kernel's own defaults may lack the nohz_full CPUs. It is never left without a CPU that is online.
+ * Takes the quiet CPUs out of a mask. CPUs are never added to it, since the kernel's default may
+ * leave out the nohz_full CPUs; but a mask that would have no online CPU left gets all other CPUs.
+ * -EINVAL if there is no other online CPU.
  */
-static int take_quiet_out(const struct planning *p, struct cpumask *mask)
+static int remove_quiet_cpus(const struct planning *p, struct cpumask *mask)
 {
 	cpumask_andnot(mask, mask, p->target->cpus);
 	if (!cpumask_intersects(mask, p->housekeeping))
@@ -231,10 +232,10 @@ static int take_quiet_out(const struct planning *p, struct cpumask *mask)
 }
 
 /*
- * Writing the workqueues' mask puts it into effect as it is, isolated partitions included
- * (kernel/workqueue.c: workqueue_set_unbound_cpumask()), so these are left out of it.
+ * Takes the CPUs of isolated partitions out of the workqueues' mask: the kernel puts a mask that is
+ * written into effect even on them (kernel/workqueue.c: workqueue_set_unbound_cpumask()).
  */
-static int take_isolated_out(const struct planning *p, struct cpumask *mask)
+static int remove_isolated_cpus(const struct planning *p, struct cpumask *mask)
 {
 	_cleanup_(cpumask) struct cpumask *isolated = NULL;
 	char text[FILE_ATTR_SIZE];
@@ -265,12 +266,12 @@ static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, 
 	r = knob_read(noise_backends, path, &now);
 	if (r == -ENOMEM)
 		return r;
-	/* The engine says so of one that cannot be read. */
+	/* The engine reports a mask that cannot be read. */
 	if (r == 0 && knob_parse_cpus(kind, now, mask) == -ENOMEM)
 		return -ENOMEM;
-	r = take_quiet_out(p, mask);
+	r = remove_quiet_cpus(p, mask);
 	if (r == 0 && id == NOISE_WORKQUEUE)
-		r = take_isolated_out(p, mask);
+		r = remove_isolated_cpus(p, mask);
 	if (r < 0)
 		return r;
 	wanted = kind == KNOB_MASK ? cpumask_format_hex(mask, p->target->topology->n_cpus)
@@ -282,8 +283,8 @@ static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, 
 
 /* --- Idle states. --- */
 
-/* The exit latency of the shallowest idle state that is not mere polling, in microseconds, at
- * least 1, UINT64_MAX for none; errors as cpuidle_read(). */
+/* *ret: the exit latency of the shallowest idle state other than polling, in microseconds: at least
+ * 1, or UINT64_MAX if there is no such state. Errors as of cpuidle_read(). */
 static int read_halt_latency(int cpu, uint64_t *ret)
 {
 	const struct cpuidle_state *halt;
@@ -299,22 +300,23 @@ static int read_halt_latency(int cpu, uint64_t *ret)
 }
 
 /*
- * The text "0" of pm_qos_resume_latency_us means no limit, "n/a" a limit of zero, that is, polling
- * (Documentation/ABI/testing/sysfs-devices-power). A polling CPU heats its package and takes issue
- * slots from its sibling, while a halt is left within a microsecond or two; so the limit is the
- * latency of the machine's halt, where it has one. A limit that is as tight stays.
+ * The text to write to pm_qos_resume_latency_us. There, "0" means no limit, and "n/a" a limit of
+ * zero, that is, polling (Documentation/ABI/testing/sysfs-devices-power). A polling CPU heats its
+ * package and takes issue slots from its sibling, while leaving a halt state takes only a
+ * microsecond or two; so the limit is the latency of the halt state, if there is one. A limit that
+ * is already as tight is kept.
  */
-static const char *limit_latency(uint64_t halt, const char *now, char *buf, size_t size)
+static const char *format_latency_limit(uint64_t halt_us, const char *now, char *buf, size_t size)
 {
 	uint64_t limit;
 
-	if (halt > HALT_MICROSECONDS)
+	if (halt_us > HALT_MICROSECONDS)
 		return "n/a";
 	if (now && strncmp(now, "n/a", 3) == 0)
 		return now;
-	if (now && parse_attr_u64(now, &limit) == 0 && limit > 0 && limit <= halt)
+	if (now && parse_attr_u64(now, &limit) == 0 && limit > 0 && limit <= halt_us)
 		return now;
-	snprintf(buf, size, "%" PRIu64, halt);
+	snprintf(buf, size, "%" PRIu64, halt_us);
 	return buf;
 }
 
@@ -325,7 +327,7 @@ static int plan_pm_qos(struct planning *p)
 	cpumask_for_each (cpu, p->target->cpus) {
 		_cleanup_free_ char *now = NULL;
 		char path[96], buf[32];
-		uint64_t halt;
+		uint64_t halt_us;
 		int r;
 
 		snprintf(path, sizeof(path),
@@ -333,10 +335,10 @@ static int plan_pm_qos(struct planning *p)
 		r = knob_read(NULL, path, &now);
 		if (r == -ENOMEM)
 			return r;
-		r = read_halt_latency(cpu, &halt);
+		r = read_halt_latency(cpu, &halt_us);
 		if (r == 0) {
 			r = add_knob(p, NOISE_PM_QOS, GROUP_ALL, KNOB_WORD, path,
-				limit_latency(halt, now, buf, sizeof(buf)), cpu,
+				format_latency_limit(halt_us, now, buf, sizeof(buf)), cpu,
 				noise_knobs[NOISE_PM_QOS].name);
 		} else {
 			r = add_shown(p, guest ? KNOB_HOST_CONTROLLED : KNOB_UNAVAILABLE, path, now,
@@ -355,7 +357,7 @@ static int plan_pm_qos(struct planning *p)
 
 /* --- Memory. --- */
 
-/* Whether the chosen word of "always [madvise] never" is this one. */
+/* Whether a file like "always [madvise] never" has chosen this word. */
 static bool is_choice(const char *path, const char *word)
 {
 	_cleanup_free_ char *now = NULL;
@@ -363,7 +365,7 @@ static bool is_choice(const char *path, const char *word)
 	return knob_read(NULL, path, &now) == 0 && knob_equal(KNOB_CHOICE, now, word);
 }
 
-/* `never` is quieter than what we want, and somebody's decision: it stays. */
+/* `never` is kept: it is quieter than `madvise`, and somebody has decided so. */
 static int add_thp(struct planning *p, const char *path, const char *name)
 {
 	return add_knob(p, NOISE_THP, GROUP_ALL, KNOB_CHOICE, path,
@@ -380,8 +382,8 @@ static int is_thp_size(const struct dirent *entry)
 	return text_starts_with(entry->d_name, "hugepages-");
 }
 
-/* From 6.8 on each size has a say of its own (Documentation/admin-guide/mm/transhuge.rst): those
- * that do as the common one does, or nothing, are left alone. */
+/* From 6.8 on each size of huge pages has its own `enabled` file
+ * (Documentation/admin-guide/mm/transhuge.rst). Those with `inherit` or `never` are left alone. */
 static int plan_thp_sizes(struct planning *p)
 {
 	struct dirent **entries;
@@ -418,8 +420,9 @@ static int plan_thp(struct planning *p)
 	return r < 0 ? r : plan_thp_sizes(p);
 }
 
-/* 2 stops it, too, and takes all merged pages apart; writing 2, also when putting it back, may take
- * long and fail for want of memory (Documentation/admin-guide/mm/ksm.rst). So it is left alone. */
+/* A value of 2 is left alone. It stops merging, too, and takes all merged pages apart; writing 2
+ * again, as restore would, may take long and fail without memory
+ * (Documentation/admin-guide/mm/ksm.rst). */
 static int plan_ksm(struct planning *p)
 {
 	int64_t now;
@@ -457,14 +460,15 @@ static int show_swap(struct planning *p)
 		used > 0 ? "a run may wait for it" : "not in use", noise_knobs[NOISE_SWAP].name);
 }
 
-/* Why it cannot all come back into memory, said; -ENOBUFS then. */
+/* Whether all swapped-out pages fit into memory; says so and returns -ENOBUFS if not. */
 static int check_memory(const struct planning *p, const struct swap_areas *areas)
 {
 	uint64_t used = 0, available;
 
 	for (size_t i = 0; i < areas->n; i++)
 		used += areas->items[i].used_kib;
-	/* A kernel that does not tell (before 3.14) refuses by itself when it comes to it. */
+	/* Kernels before 3.14 do not tell what is available: there swapoff(2) fails if memory does
+	 * not suffice. */
 	if (p->target->verb != SETTER_APPLY || swap_read_available(&available) < 0 ||
 		available >= used + MEMORY_LEFT_KIB)
 		return 0;
@@ -486,14 +490,14 @@ static int add_swap(struct planning *p, size_t order, const char *path)
 		"swap %s", path);
 }
 
-/* Those that an earlier apply has put off. */
+/* Adds the areas that an earlier apply has switched off. */
 static int add_swaps_of_journal(struct planning *p)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
 	int r = 0;
 
-	/* The engine says what there is to say of a journal that cannot be used. */
+	/* The engine reports a journal that cannot be used. */
 	if (journal_load("noise-off", &journal, &why) < 0)
 		return 0;
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
@@ -506,12 +510,13 @@ static int add_swaps_of_journal(struct planning *p)
 }
 
 /*
- * The lowest priority goes first and comes back last, each being a group: the kernel's own
- * priorities are then as they were also when one in between does not go.
+ * Each area is a group, so that the area with the lowest priority is switched off first and on
+ * last. Priorities that the kernel chose are then restored also where an area could not be switched
+ * off.
  */
 static int plan_swap(struct planning *p)
 {
-	/* swapon(2) and swapoff(2) ask for this one. */
+	/* swapon(2) and swapoff(2) need this capability. */
 	bool closed = p->container && prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN) == 0;
 	struct swap_areas areas = { 0 };
 	size_t before = p->plan->n;
@@ -530,7 +535,7 @@ static int plan_swap(struct planning *p)
 				noise_knobs[NOISE_SWAP].name);
 		else if (deleted && strcmp(deleted, " (deleted)") == 0)
 			r = add_shown(p, KNOB_DENIED, path, "on",
-				"its file was deleted: nobody could put it on again",
+				"its file was deleted: it could not be switched on again",
 				noise_knobs[NOISE_SWAP].name);
 		else
 			r = add_swap(p, areas.n - i, path);
@@ -552,9 +557,9 @@ static bool is_perf_limited(int64_t percent)
 }
 
 /*
- * At 0 and at 100 the kernel neither limits profilers nor lets the sample rate be set. In between
- * any value will do: with a sample rate of 1 it has no other effect, and without, a lower one would
- * make the kernel lower the rate for good.
+ * At 0 and at 100 the kernel does not limit profilers, and refuses a write of the sample rate. Any
+ * value in between is kept: together with a sample rate of 1 it has no other effect, and without
+ * it, a lower value would make the kernel lower the sample rate for good.
  */
 static int plan_perf_cpu_percent(struct planning *p)
 {
@@ -568,8 +573,8 @@ static int plan_perf_cpu_percent(struct planning *p)
 	r = add_plain(p, NOISE_PERF_CPU_PERCENT, PERF_CPU_PERCENT, text);
 	if (r < 0 || is_chosen(p, NOISE_PERF_SAMPLE_RATE))
 		return r;
-	/* With the limit on, the kernel lowers the rate by itself (kernel/events/core.c:
-	 * perf_sample_event_took()), and only kept. */
+	/* With a limit, the kernel may lower the sample rate (kernel/events/core.c:
+	 * perf_sample_event_took()): so the rate is kept for restore. */
 	return knob_plan_add(p->plan, GROUP_PERF_RATE, KNOB_RATE, PERF_SAMPLE_RATE, NULL, NULL,
 		"%s", noise_knobs[NOISE_PERF_SAMPLE_RATE].name);
 }
@@ -591,7 +596,7 @@ static int plan_perf_sample_rate(struct planning *p)
 		return add_shown(p, KNOB_DENIED, PERF_SAMPLE_RATE, NULL,
 			"refused while perf_cpu_percent is 0 or 100", name);
 	}
-	/* At 1 the kernel has no reason to lower it: a sample a second is within any limit. */
+	/* The kernel never lowers a rate of 1: one sample a second is within any limit. */
 	return add_knob(p, NOISE_PERF_SAMPLE_RATE, GROUP_PERF_RATE, KNOB_RATE, PERF_SAMPLE_RATE,
 		"1", -1, name);
 }
@@ -652,7 +657,7 @@ static int plan_one(struct planning *p, enum noise_id id)
 	return 0;
 }
 
-/* What a user asked for that cannot be. */
+/* -EINVAL for options that contradict each other or the machine; says so. */
 static int check_wishes(const struct planning *p)
 {
 	bool masks = false;
@@ -688,7 +693,7 @@ static int plan_all(struct planning *p)
 	}
 	r = check_wishes(p);
 	for (int id = 0; r == 0 && id < NOISE_N; id++) {
-		/* `status` without -c: the journal knows the CPUs. */
+		/* `status` without -c shows these knobs from the journal. */
 		if (noise_knobs[id].use == NOISE_WITH_CPUS && !p->target->cpus)
 			continue;
 		if (is_chosen(p, id))
@@ -715,6 +720,6 @@ int noise_make_plan(
 	}
 	cpumask_free(p.housekeeping);
 	if (r < 0 && r != -EINVAL && r != -ENOBUFS && r != -ENOMEM)
-		say_errno(r, "cannot look at the kernel's settings");
+		say_errno(r, "cannot read the kernel's settings");
 	return r;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's own noise: which knobs there are, and what each is to be on this machine.
+ * The knobs of noise-off, and the value that each is to have on this machine.
  */
 #ifndef QUIESCE_NOISE_OFF_KNOBS_H
 #define QUIESCE_NOISE_OFF_KNOBS_H
@@ -13,8 +13,8 @@
 /* When a knob is turned. */
 enum noise_use {
 	NOISE_ALWAYS,	 /* unless excepted */
-	NOISE_WITH_CPUS, /* with -c: it is about those CPUs */
-	NOISE_IF_NAMED,	 /* only when asked for by its name: it costs more than noise */
+	NOISE_WITH_CPUS, /* only with -c: the knob concerns the CPUs of -c */
+	NOISE_IF_NAMED,	 /* only when named by the user: the knob has a price */
 };
 
 /* In the order in which they are turned and shown. */
@@ -41,14 +41,14 @@ enum noise_id {
 struct noise_knob {
 	const char *name; /* as a user types it */
 	enum noise_use use;
-	const char *sets; /* what it is set to, for a person */
-	const char *why;  /* what it does to a benchmark, in one line */
+	const char *sets; /* the value that is set, for a person */
+	const char *why;  /* what that does for a benchmark, in one line */
 };
 
 /* NOISE_N of them. */
 extern const struct noise_knob noise_knobs[];
 
-/* What the user said of a knob. */
+/* What the options say about a knob. */
 enum noise_wish {
 	NOISE_DEFAULT,
 	NOISE_NAMED,
@@ -59,8 +59,8 @@ enum noise_wish {
 extern const struct knob_backend noise_backends[];
 
 /*
- * Makes the plan; says what is wrong: -EINVAL for wrong use. wishes has NOISE_N entries. A knob
- * that was named must not be refused, the others may.
+ * Makes the plan; says what is wrong, but for -ENOMEM: -EINVAL for wrong use. wishes has NOISE_N
+ * entries. A knob that was named must not be refused, the others may.
  */
 int noise_make_plan(
 	const struct setter_target *target, const enum noise_wish *wishes, struct knob_plan *plan);

@@ -30,10 +30,11 @@ static void say_unknown(const char *option, const char *name)
 
 	for (int id = 0; id < NOISE_N; id++)
 		text_appendf(&t, "%s%s", id > 0 ? ", " : "", noise_knobs[id].name);
-	say("%s: there is no '%s'; there are %s", option, name, t.failed ? "others" : t.data);
+	say("%s: there is no '%s'; there are %s", option, name,
+		t.failed ? "those of `noise-off list`" : t.data);
 }
 
-/* Marks the knobs of a list of names. One cannot be wanted and not wanted. */
+/* Marks the knobs of a list of names. -EINVAL if one is both named and excepted. */
 static int mark_names(
 	struct wishes *wishes, const char *option, const char *names, enum noise_wish wish)
 {

@@ -17,7 +17,7 @@
 
 enum {
 	LINE_MAX_SIZE = 4096,
-	/* include/linux/swap.h; <sys/swap.h> knows the first alone. */
+	/* From include/linux/swap.h; <sys/swap.h> has only the first. */
 	FLAG_DISCARD = 0x10000,
 	FLAG_DISCARD_ONCE = 0x20000,
 	FLAG_DISCARD_PAGES = 0x40000,
@@ -34,7 +34,7 @@ static const struct {
 	{ "discard", FLAG_DISCARD },
 };
 
-/* Whether the first field of a line in fstab means this path. */
+/* Whether the first field of a line in fstab names this path. */
 static bool is_spec_of(const char *spec, const char *path)
 {
 	static const struct {
@@ -59,7 +59,7 @@ static bool is_spec_of(const char *spec, const char *path)
 	return real && wanted && strcmp(real, wanted) == 0;
 }
 
-/* The option of fstab, NULL for none. An errno of reading that, but -ENOENT is none, too. */
+/* *ret: the discard option in fstab; NULL for none, also if there is no fstab. */
 static int find_discard(const char *path, const char **ret)
 {
 	FILE *stream = setmntent("/etc/fstab", "re");
@@ -79,7 +79,7 @@ static int find_discard(const char *path, const char **ret)
 		}
 	}
 	if (stream) {
-		/* Nothing was called since it ended that would change errno. */
+		/* After an error, errno is still that of getmntent_r(). */
 		r = ferror(stream) ? -errno : 0;
 		(void)endmntent(stream);
 	}

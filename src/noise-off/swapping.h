@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Swap areas as knobs: "swap:PATH" is "off", or "on" with what swapon(2) has to be told to have it
- * as it was: "on pri=5 discard=pages". A negative priority is the kernel's own choice, which falls
- * with each area that is added: "on" for all of them, in their order, gives each its own again.
+ * Swap areas as knobs: "swap:PATH" is "off", or "on" with the options that swapon(2) needs to
+ * restore the area: "on pri=5 discard=pages". The kernel gives areas without a priority negative
+ * ones, each lower than the one before. So they are written as "on", and get their priorities back
+ * when they are switched on in the same order.
  *
- * /proc/swaps does not tell how an area discards: that is taken from fstab(5), where swapon(8) had
- * it from. Where fstab is there and cannot be read, an area that is on cannot be read either.
+ * /proc/swaps does not tell how an area discards: that is read from fstab(5), as swapon(8) does. If
+ * fstab exists and cannot be read, reading an area that is on fails.
  */
 #ifndef QUIESCE_NOISE_OFF_SWAPPING_H
 #define QUIESCE_NOISE_OFF_SWAPPING_H
 
 #define SWAPPING_SCHEME "swap"
 
-/* Of struct knob_backend. */
+/* read() and write() of struct knob_backend. */
 int swapping_read(const char *path, char **ret);
 int swapping_write(const char *path, const char *text);
 
