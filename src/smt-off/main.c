@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * smt-off: no thread beside the chosen CPUs, or on the whole machine.
+ * smt-off: takes the SMT siblings of the chosen CPUs offline, or all but one thread of each core.
  *
- * The kernel shows no siblings of a CPU, nor those of its siblings, once they are offline. So what
- * is to go is made out before anything is written, and later known from the journal alone; and what
- * came of it is read from each CPU's own `online`: smt/control and smt/active have other stories to
- * tell (kernel/cpu.c: after an `off` that failed half-way, 6.12 says "1" to whoever asks and does
- * nothing more when told `off` again, and 6.1 goes on saying "on").
+ * Once a CPU is offline, the kernel no longer shows it as a sibling, nor its own siblings. So the
+ * CPUs that go offline are chosen before anything is written, and later known only from the
+ * journal.
+ *
+ * The result is read from `online` of each CPU, because smt/control may be wrong: after an `off`
+ * that failed half-way, 6.12 shows "1" and does nothing when `off` is written again, and 6.1 still
+ * shows "on" (kernel/cpu.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,19 +23,19 @@
 #include "knob/threads.h"
 #include "machine/virtualization.h"
 #include "setter/setter.h"
-#include "smt-off/kept.h"
+#include "smt-off/sideeffect.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define CONTROL CPU_DIR "/smt/control"
 
-/* Restored backwards: CPUs come back in the reverse of the order in which they went, and what they
- * took along is put back when all are there. */
+/* Groups are restored backwards: first the CPUs, in the reverse order, then what the kernel changed
+ * because of them (sideeffect.h). */
 enum {
-	GROUP_THREADS, /* when their cpusets are what they were */
+	GROUP_THREADS, /* after the cpusets, which limit the affinity of threads */
 	GROUP_INTERRUPTS,
 	GROUP_CPUSETS,
-	GROUP_OTHERS, /* CPUs that are not ours, see add_other_cpus() */
-	GROUP_CPU,    /* and one for each CPU */
+	GROUP_OTHERS, /* CPUs that smt-off does not switch, see add_other_cpus() */
+	GROUP_CPU,    /* the first of the groups for CPUs: each CPU has one */
 	GROUP_CONTROL = GROUP_CPU + CPUMASK_CAPACITY,
 };
 
@@ -50,10 +52,10 @@ static const struct knob_backend backends[] = {
 
 /* Documentation/ABI/testing/sysfs-devices-system-cpu */
 enum control {
-	CONTROL_ABSENT,	  /* also notimplemented: nobody but each CPU's own file can do it */
-	CONTROL_WITHOUT,  /* notsupported: no core has a second thread */
-	CONTROL_ON,	  /* also with a part of the threads (a number, 6.12) */
-	CONTROL_HALF_OFF, /* "1" (6.12): an `off` has failed, and `off` would do nothing now */
+	CONTROL_ABSENT,	     /* also "notimplemented": threads are switched one by one */
+	CONTROL_UNSUPPORTED, /* "notsupported": no core has a second thread */
+	CONTROL_ON,	     /* also a number of threads per core above 1 (6.12) */
+	CONTROL_HALF_OFF,    /* "1" (6.12): an `off` has failed, and another would do nothing */
 	CONTROL_OFF,
 	CONTROL_FORCED_OFF, /* until the next boot */
 };
@@ -62,9 +64,9 @@ enum control {
 struct scene {
 	const struct setter_target *target;
 	enum control control;
-	struct cpumask *online; /* as each CPU's own file says */
-	struct cpumask *taken;	/* offline, and it was smt-off: from the journal */
-	struct cpumask *going;	/* threads that are to go offline */
+	struct cpumask *online; /* from `online` of each CPU */
+	struct cpumask *taken;	/* offline CPUs that smt-off has taken offline, by the journal */
+	struct cpumask *going;	/* CPUs that are to go offline */
 	bool took_control;	/* the journal has smt/control */
 	bool has_journal;
 };
@@ -85,7 +87,7 @@ static enum control read_control(void)
 	if (strcmp(text, "forceoff") == 0)
 		return CONTROL_FORCED_OFF;
 	if (strcmp(text, "notsupported") == 0)
-		return CONTROL_WITHOUT;
+		return CONTROL_UNSUPPORTED;
 	return CONTROL_ABSENT;
 }
 
@@ -144,7 +146,7 @@ static void read_taken(struct scene *scene)
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
 
-	/* What is wrong with a journal, the engine says. */
+	/* The engine reports a journal that cannot be used. */
 	if (journal_load("smt-off", &journal, &why) < 0)
 		return;
 	scene->has_journal = true;
@@ -185,9 +187,10 @@ static void scene_close(struct scene *scene)
 	cpumask_free(scene->going);
 }
 
-/* --- Who is to go. --- */
+/* --- The CPUs that go offline. --- */
 
-/* The CPUs of -c stay, one for each core. Who stays is by core, -1 for nobody. */
+/* The CPUs of -c stay online: at most one for each core. `stayers` has an entry for each core: the
+ * CPU that stays, or -1. */
 static int choose_stayers(const struct scene *scene, int *stayers)
 {
 	const struct topology *topology = scene->target->topology;
@@ -196,7 +199,7 @@ static int choose_stayers(const struct scene *scene, int *stayers)
 		int *stayer = &stayers[topology->cpus[cpu].core];
 
 		if (cpumask_isset(scene->taken, cpu)) {
-			say("-c: CPU %d is offline: smt-off took it (`smt-off restore` brings it back)",
+			say("-c: CPU %d was taken offline by smt-off (`smt-off restore` brings it back)",
 				cpu);
 			return -EINVAL;
 		}
@@ -215,8 +218,8 @@ static int choose_stayers(const struct scene *scene, int *stayers)
 	return 0;
 }
 
-/* All online threads but one of each core; of every core without -c. One of each stays, so the last
- * online CPU never goes. */
+/* All online threads but one of each core: of the cores of -c, or of all cores. As one of each
+ * stays, the last online CPU never goes. */
 static int choose_going(struct scene *scene)
 {
 	const struct topology *topology = scene->target->topology;
@@ -239,8 +242,8 @@ static int choose_going(struct scene *scene)
 			*stayer = cpu;
 		if (*stayer < 0 || *stayer == cpu)
 			continue;
-		/* Some kernels let it go, but much is bound to the boot CPU (x86 removed it for
-		 * that in 6.5), and much of user space takes it for granted. */
+		/* Some kernels can take CPU 0 offline, but much in the kernel is bound to the boot
+		 * CPU (x86 cannot since 6.5 for that reason), and many programs expect it. */
 		if (cpu == 0) {
 			say("-c: CPU 0 is a thread of CPU %d's core, and CPU 0 is never taken offline: "
 			    "name CPU 0 instead, or a CPU of another core",
@@ -271,8 +274,8 @@ static int add_online(struct knob_plan *plan, int cpu, const char *wanted)
 	return 0;
 }
 
-/* The threads that go, and those that went in an earlier call. */
-static int add_threads(const struct scene *scene, struct knob_plan *plan)
+/* Adds the CPUs that go offline, and those that an earlier call has taken. */
+static int add_siblings(const struct scene *scene, struct knob_plan *plan)
 {
 	int r = 0;
 
@@ -285,8 +288,8 @@ static int add_threads(const struct scene *scene, struct knob_plan *plan)
 	return 0;
 }
 
-/* smt/control=on will bring every CPU online, also one that was offline before (cpuhp_smt_enable()
- * in kernel/cpu.c). */
+/* Keeps `online` of the other CPUs, since smt/control=on brings every CPU online, also one that was
+ * offline before (cpuhp_smt_enable() in kernel/cpu.c). */
 static int add_other_cpus(const struct scene *scene, struct knob_plan *plan)
 {
 	int r = 0;
@@ -312,7 +315,7 @@ static int add_control(const struct scene *scene, struct knob_plan *plan)
 	return knob_plan_add(plan, GROUP_CONTROL, KNOB_WORD, CONTROL, "off", NULL, "smt/control");
 }
 
-/* No thread is to go: why. */
+/* Adds a row that says why no thread goes offline. */
 static int add_reason(const struct scene *scene, struct knob_plan *plan)
 {
 	const char *hypervisor = virtualization_read_hypervisor(NULL);
@@ -329,7 +332,7 @@ static int add_reason(const struct scene *scene, struct knob_plan *plan)
 			scene->target->cpus ? "no other thread is online on these cores"
 					    : "no core has more than one thread online",
 			"SMT");
-	case CONTROL_WITHOUT:
+	case CONTROL_UNSUPPORTED:
 	case CONTROL_ABSENT:
 		break;
 	}
@@ -337,7 +340,7 @@ static int add_reason(const struct scene *scene, struct knob_plan *plan)
 		return knob_plan_add_word(plan, GROUP_CONTROL, KNOB_UNAVAILABLE, CONTROL,
 			"the cores of this machine show one thread each", "SMT");
 	if (asprintf(&note,
-		    "a virtual machine (%s): which of its CPUs share a core, the host knows",
+		    "a virtual machine (%s): only the host knows which of its CPUs share a core",
 		    hypervisor) < 0) {
 		note = NULL;
 		return -ENOMEM;
@@ -345,26 +348,27 @@ static int add_reason(const struct scene *scene, struct knob_plan *plan)
 	return knob_plan_add_word(plan, GROUP_CONTROL, KNOB_HOST_CONTROLLED, CONTROL, note, "SMT");
 }
 
-static int add_kept(const struct scene *scene, struct knob_plan *plan)
+/* Adds what the kernel changes because of CPUs that go offline. */
+static int add_side_effects(const struct scene *scene, struct knob_plan *plan)
 {
 	int r;
 
 	r = threads_add(plan, GROUP_THREADS, "smt-off", scene->online, NULL);
 	if (r == 0)
-		r = kept_add_interrupts(plan, GROUP_INTERRUPTS);
+		r = sideeffect_add_interrupts(plan, GROUP_INTERRUPTS);
 	if (r == 0)
-		r = kept_add_cpusets(plan, GROUP_CPUSETS);
+		r = sideeffect_add_cpusets(plan, GROUP_CPUSETS);
 	return r;
 }
 
-/* What turns in the order of turning; what is kept comes before. */
+/* Kept knobs first, then those that are turned, in the order of turning. */
 static int add_knobs(const struct scene *scene, struct knob_plan *plan)
 {
 	bool nothing = cpumask_is_empty(scene->going) && cpumask_is_empty(scene->taken);
 	bool by_control;
 	int r;
 
-	r = nothing && !scene->has_journal ? 0 : add_kept(scene, plan);
+	r = nothing && !scene->has_journal ? 0 : add_side_effects(scene, plan);
 	if (r < 0)
 		return r;
 	if (scene->target->cpus)
@@ -379,18 +383,18 @@ static int add_knobs(const struct scene *scene, struct knob_plan *plan)
 		r = add_other_cpus(scene, plan);
 	else if (nothing)
 		r = add_reason(scene, plan);
-	return r < 0 ? r : add_threads(scene, plan);
+	return r < 0 ? r : add_siblings(scene, plan);
 }
 
-/* What an earlier call has done, for a status that asks for nothing else. */
+/* For `status` without -c and --all: what an earlier call has done. */
 static int add_done(const struct scene *scene, struct knob_plan *plan)
 {
 	int r;
 
-	r = add_kept(scene, plan);
+	r = add_side_effects(scene, plan);
 	if (r == 0 && scene->took_control)
 		r = add_control(scene, plan);
-	return r < 0 ? r : add_threads(scene, plan);
+	return r < 0 ? r : add_siblings(scene, plan);
 }
 
 static int plan_smt(const struct setter_target *target, struct knob_plan *plan, void *state)
@@ -419,22 +423,21 @@ static int plan_smt(const struct setter_target *target, struct knob_plan *plan, 
 			r = add_knobs(&scene, plan);
 	}
 	if (r < 0 && r != -EINVAL && r != -ENOMEM)
-		say_errno(r, "cannot make out what is to go offline");
+		say_errno(r, "cannot find out which CPUs are to go offline");
 	scene_close(&scene);
 	return r;
 }
 
-/* Of a core whose first thread was offline, smt/control takes the others as well: said, since it is
- * more than what was asked for. */
-static int verify_smt(const struct setter_target *target, struct knob_plan *plan, void *state)
+/* Where the first thread of a core was offline before, smt/control takes all threads of that core
+ * offline. Says so, as that is more than was asked for. */
+static int verify_smt(
+	const struct setter_target *target _unused_, struct knob_plan *plan, void *state _unused_)
 {
 	_cleanup_(cpumask) struct cpumask *also = NULL;
 	_cleanup_free_ char *list = NULL;
 	struct knob *control = knob_plan_find(plan, CONTROL);
 	int r;
 
-	(void)target;
-	(void)state;
 	r = cpumask_new(&also);
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
@@ -471,7 +474,7 @@ int main(int argc, char *argv[])
 		.backends = backends,
 		.plan = plan_smt,
 		.verify = verify_smt,
-		.may_stay = kept_may_stay,
+		.may_stay = sideeffect_may_stay,
 		.state = &request,
 	};
 

@@ -187,7 +187,7 @@ def test_wrong_use():
             said = smt.fail(2, *arguments)
             check(words in said and said.count('\n') == 1, f'{arguments}: {said}')
         smt.succeed('-c', '3')
-        check('smt-off took it' in smt.fail(2, '-c', '11'), 'taken CPU')
+        check('taken offline by smt-off' in smt.fail(2, '-c', '11'), 'taken CPU')
         smt.succeed('restore')
         smt.box.write(f'{CPUS}/cpu11/online', '0\n')
         check('CPU 11 is offline\n' in smt.fail(2, '-c', '11'), 'offline CPU')

@@ -12,7 +12,7 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "machine/mountinfo.h"
-#include "smt-off/kept.h"
+#include "smt-off/sideeffect.h"
 
 #define IRQ_DIR "/proc/irq"
 #define MOUNTS "/proc/self/mountinfo"
@@ -65,7 +65,7 @@ static int read_interrupts(unsigned **ret, size_t *ret_n)
 	return 0;
 }
 
-int kept_add_interrupts(struct knob_plan *plan, unsigned group)
+int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group)
 {
 	_cleanup_free_ unsigned *numbers = NULL;
 	size_t n = 0;
@@ -78,10 +78,10 @@ int kept_add_interrupts(struct knob_plan *plan, unsigned group)
 		char path[sizeof(IRQ_DIR) + 32];
 		struct stat st;
 
-		/* The file that irq-steer turns: of two, neither would know of the other's journal.
-		 */
+		/* The same file as irq-steer, not smp_affinity: a knob is found in the journals of
+		 * other setters by its path. */
 		snprintf(path, sizeof(path), IRQ_DIR "/%u/smp_affinity_list", numbers[i]);
-		/* Interrupts come and go. */
+		/* The interrupt may be gone, as when a driver is unloaded. */
 		if (stat(path, &st) < 0) {
 			if (errno == ENOENT)
 				continue;
@@ -100,7 +100,7 @@ int kept_add_interrupts(struct knob_plan *plan, unsigned group)
 		"mask of new interrupts");
 }
 
-/* Whether the kernel refuses the interrupt any CPUs, also those that it has. */
+/* Whether the kernel refuses every affinity for the interrupt, even the present one. */
 static bool is_immovable(const char *path)
 {
 	char now[FILE_ATTR_SIZE];
@@ -112,7 +112,7 @@ static bool is_immovable(const char *path)
 	return r == -EIO || r == -EPERM;
 }
 
-bool kept_may_stay(const char *path, int error)
+bool sideeffect_may_stay(const char *path, int error)
 {
 	return (error == EIO || error == EPERM) && text_starts_with(path, IRQ_DIR "/") &&
 		is_immovable(path);
@@ -130,7 +130,7 @@ static void free_names(char **names, size_t n)
 	free(names);
 }
 
-/* The paths of the folders in a folder, sorted, malloc'd. */
+/* The paths of the folders in a folder, sorted, malloc'd. None if the folder does not exist. */
 static int read_folders(const char *path, char ***ret, size_t *ret_n)
 {
 	_cleanup_closedir_ DIR *dir = opendir(path);
@@ -138,7 +138,7 @@ static int read_folders(const char *path, char ***ret, size_t *ret_n)
 	char **names = NULL;
 	size_t n = 0;
 
-	/* Cgroups come and go. */
+	/* The cgroup may have been removed in the meantime. */
 	if (!dir) {
 		if (errno != ENOENT)
 			return -errno;
@@ -149,7 +149,7 @@ static int read_folders(const char *path, char ***ret, size_t *ret_n)
 	while (errno = 0, (entry = readdir(dir))) {
 		char **more;
 
-		/* cgroupfs knows the type of every entry. */
+		/* cgroupfs sets d_type for every entry. */
 		if (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 ||
 			strcmp(entry->d_name, "..") == 0)
 			continue;
@@ -209,7 +209,7 @@ static int add_cpusets_below(struct knob_plan *plan, unsigned group, const char 
 	return r;
 }
 
-/* The name without the controller is that of hierarchies mounted with noprefix. */
+/* The file is named "cpus" in a hierarchy that was mounted with noprefix. */
 static const char *cpuset_file(const char *folder)
 {
 	_cleanup_free_ char *path = NULL;
@@ -221,7 +221,7 @@ static const char *cpuset_file(const char *folder)
 	return access(path, F_OK) == 0 ? "cpuset.cpus" : "cpus";
 }
 
-int kept_add_cpusets(struct knob_plan *plan, unsigned group)
+int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group)
 {
 	_cleanup_free_ char *text = NULL;
 	char *cursor, *line;
@@ -241,7 +241,7 @@ int kept_add_cpusets(struct knob_plan *plan, unsigned group)
 		if (!file)
 			return -ENOMEM;
 		r = mount.is_root ? 0 : add_cpuset(plan, group, mount.point, file);
-		/* There is one hierarchy of cpusets: another mount shows the same once more. */
+		/* There is only one hierarchy of cpusets: all its mounts show the same cgroups. */
 		return r < 0 ? r : add_cpusets_below(plan, group, mount.point, file, 0);
 	}
 	return 0;
