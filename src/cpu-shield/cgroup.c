@@ -16,14 +16,14 @@
 #include "state/journal.h"
 #include "unit/unit.h"
 
-/* A slice below the shield's, for a moment. */
+/* A slice below the shield's slice that ask_systemd_again() starts and stops. */
 #define CHILD_UNIT "benchmark-ask.slice"
 
 enum {
-	/* systemd gives its units what is new in their files after it has answered, which on a busy
-	 * machine is many seconds later. */
+	/* systemd writes new settings to the cgroups after it has answered the reload; on a busy
+	 * machine many seconds later. */
 	SYSTEMD_SECONDS = 60,
-	/* On most machines by then. */
+	/* Enough for most machines. */
 	SOON_SECONDS = 5,
 	STEP_NS = 10 * 1000 * 1000,
 };
@@ -56,7 +56,7 @@ int folder_write(const char *path, const char *text)
 	return rmdir(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* The value in a new cgroup. */
+/* The value that a file has in a new cgroup. */
 static const char *find_default(const char *path)
 {
 	static const struct {
@@ -92,7 +92,7 @@ int cgroup_read(const char *path, char **ret)
 	return r == -ENOENT ? copy_text(find_default(path), ret) : r;
 }
 
-/* Waits until the file is there; whether it is. */
+/* Waits for systemd to make the file. Whether the file exists. */
 static bool wait_for_file(const char *path)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
@@ -106,7 +106,7 @@ static bool wait_for_file(const char *path)
 	return true;
 }
 
-/* Waits until the knob reads so; -EBUSY when it does not come to that. */
+/* Waits until the knob has the wanted value; -EBUSY if it has not after that many seconds. */
 static int wait_for_value(
 	int (*read)(const char *, char **), const char *path, const char *wanted, int seconds)
 {
@@ -130,13 +130,14 @@ static int wait_for_value(
 }
 
 /*
- * Has the kernel take a partition that it has refused because another cgroup's cpuset.cpus has some
- * of the CPUs, which that one would do without.
+ * Makes the kernel accept a partition that it has refused because another cgroup has some of the
+ * CPUs in its cpuset.cpus, too.
  *
- * cpuset.cpus.exclusive, which there is from 6.7 on, need not be exclusive to these: no other may
- * be left without any CPU, nor have them in its own cpuset.cpus.exclusive, or it is EINVAL. And a
- * change of it makes a partition valid that was not (update_exclusive_cpumask() in 6.12). Asked for
- * in the other order, the partition is refused all the same (cpusets_are_exclusive()).
+ * To write the CPUs to cpuset.cpus.exclusive (from 6.7 on), they need not be exclusive to this
+ * cgroup. EINVAL only if another cgroup would have no CPU left, or has some of them in its own
+ * cpuset.cpus.exclusive. A change of this file makes an invalid partition valid
+ * (update_exclusive_cpumask() in 6.12). It has to come after the partition was asked for: in the
+ * other order the partition is refused all the same (cpusets_are_exclusive()).
  */
 static int claim_cpus(void)
 {
@@ -150,12 +151,12 @@ static int claim_cpus(void)
 	r = cgroup_read(SHIELD_CPUS, &cpus);
 	if (r == 0)
 		r = cgroup_read(SHIELD_EXCLUSIVE, &claimed);
-	/* What it is already is no change. */
+	/* The kernel ignores a write of the present value. */
 	if (r == 0 && strcmp(claimed, cpus) == 0)
 		r = knob_write(NULL, SHIELD_EXCLUSIVE, "");
 	if (r == 0)
 		r = knob_write(NULL, SHIELD_EXCLUSIVE, cpus);
-	/* The partition goes on telling why. */
+	/* EINVAL is no error here: cpuset.cpus.partition still has the reason. */
 	return r == -EINVAL ? 0 : r;
 }
 
@@ -170,13 +171,13 @@ int cgroup_write(const char *path, const char *text)
 		return r;
 	if (strcmp(now, text) == 0)
 		return 0;
-	/* Without systemd somebody took it away. With it this is no host that has no such file, but
-	 * a shield that did not come about. */
+	/* Without systemd, somebody has removed the cgroup. With systemd, -ENOENT would mean that
+	 * this machine has no such knob, but systemd has failed to make the cgroup. */
 	if (strcmp(text, find_default(path)) != 0 && !wait_for_file(path))
 		return unit_is_booted() ? -ETIMEDOUT : -ENOENT;
-	/* One that was invalid before, with its reason, can only be asked for again. What it is
-	 * already is not judged anew, and up to 6.1 one that is invalid is not, either
-	 * (update_prstate()). */
+	/* An invalid partition, also one that is to be put back, has to be asked for again. The
+	 * kernel ignores a write of the present word, and up to 6.1 it does not check an invalid
+	 * partition again, either (update_prstate()). So "member" is written first. */
 	if (strstr(text, " invalid") || (strstr(now, " invalid") && strcmp(text, "member") != 0))
 		r = knob_write(NULL, path, "member");
 	if (text_starts_with(text, "isolated "))
@@ -187,15 +188,16 @@ int cgroup_write(const char *path, const char *text)
 		r = knob_write(NULL, path, text);
 	if (r == 0 && partition)
 		return claim_cpus();
-	/* The kernel takes no CPU from the last programs of a cgroup. */
+	/* The kernel does not take the last CPU from a cgroup that has programs. */
 	return r == -ENOSPC && place_is_populated() ? -EBUSY : r;
 }
 
 /*
- * Has systemd write all that it knows of the cgroup once more. On a reload 257 writes nothing of a
- * slice that was there before, and keeps that for when something in the slice is started (seen).
+ * Makes systemd write the settings of the slice to its cgroup again. On a reload, systemd 257
+ * writes nothing to the cgroup of a slice that already existed before something in that slice is
+ * started (seen). So this starts a slice below it.
  */
-static int ask_again(void)
+static int ask_systemd_again(void)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
 	int r;
@@ -208,8 +210,8 @@ static int ask_again(void)
 	return r == 0 ? unit_stop(manager, CHILD_UNIT) : r;
 }
 
-/* Waits until systemd has done by itself what it was told. It is asked again where its slice is
- * there, for to ask would start it. */
+/* Waits until systemd has applied its settings. Asks it again only if the cgroup of the slice
+ * exists, because asking would start the slice. */
 static int wait_for_slice(int (*read)(const char *, char **), const char *path, const char *wanted)
 {
 	int r;
@@ -218,14 +220,14 @@ static int wait_for_slice(int (*read)(const char *, char **), const char *path, 
 	if (r != -EBUSY)
 		return r;
 	if (access(SHIELD_CGROUP, F_OK) == 0) {
-		r = ask_again();
+		r = ask_systemd_again();
 		if (r < 0)
 			return r;
 	}
 	return wait_for_value(read, path, wanted, SYSTEMD_SECONDS);
 }
 
-/* What it is in the end, with the kernel's reason, is read back. */
+/* 0 also if the value did not come: the engine then reads the file, with the kernel's reason. */
 static int wait_for_systemd(const char *path, const char *text)
 {
 	_cleanup_free_ char *now = NULL;
@@ -239,10 +241,11 @@ static int wait_for_systemd(const char *path, const char *text)
 		if (r != -EBUSY)
 			return r;
 	}
-	r = ask_again();
+	r = ask_systemd_again();
 	if (r < 0)
 		return r;
-	/* The partition comes right after the CPUs, which have been waited for. */
+	/* A short wait: systemd writes the partition right after the CPUs, which are there by now.
+	 */
 	r = wait_for_value(cgroup_read, path, text,
 		strcmp(path, SHIELD_PARTITION) == 0 ? SOON_SECONDS : SYSTEMD_SECONDS);
 	if (r == -EBUSY && strcmp(path, SHIELD_PARTITION) == 0 && strcmp(text, "isolated") == 0)
@@ -254,7 +257,8 @@ int watched_write(const char *path, const char *text)
 {
 	if (strcmp(text, find_default(path)) != 0)
 		return wait_for_systemd(path, text);
-	/* Told nothing any more, systemd leaves a partition as it is (src/core/cgroup.c in 262). */
+	/* When the setting is removed, systemd leaves the partition alone (src/core/cgroup.c in
+	 * 262). */
 	if (strcmp(path, SHIELD_PARTITION) == 0)
 		return cgroup_write(path, text);
 	return place_is_populated() ? -EBUSY : wait_for_slice(cgroup_read, path, text);

@@ -20,10 +20,11 @@
 
 enum {
 	TASKS_MAX = 64 * 1024 * 1024,
-	/* Each moves all tasks that it sees; those that were born meanwhile are for the next. */
+	/* Each pass moves all tasks that it finds; the next one moves those that were created
+	 * meanwhile. */
 	PASSES_MAX = 16,
-	/* What is restored first comes last. */
-	GROUP_CHILDREN = 0, /* one for each depth, the deepest first */
+	/* Groups are restored backwards. */
+	GROUP_CHILDREN = 0, /* the first of the groups for depths: the deepest cpusets first */
 	GROUP_BALANCE = LEGACY_DEPTH_MAX,
 	GROUP_FOLDERS,
 	GROUP_FILES,
@@ -34,12 +35,12 @@ enum {
 
 enum kind_of_task {
 	TASK_GONE,
-	TASK_BOUND,  /* of the kernel, and nobody can move it */
-	TASK_KERNEL, /* of the kernel */
+	TASK_BOUND,  /* a kernel thread that nobody can move */
+	TASK_KERNEL, /* any other kernel thread */
 	TASK_USER,
 };
 
-static enum kind_of_task look_at(const char *tid)
+static enum kind_of_task read_kind(const char *tid)
 {
 	char path[64], text[FILE_ATTR_SIZE];
 	struct task task = { 0 };
@@ -53,7 +54,7 @@ static enum kind_of_task look_at(const char *tid)
 	return task.bound ? TASK_BOUND : TASK_KERNEL;
 }
 
-/* The tasks of a cpuset as a text of lines, malloc'd; NULL where it is not there. */
+/* The tasks of a cpuset, one in each line, malloc'd; NULL if the cpuset does not exist. */
 static int read_tasks(const char *cpuset, char **ret)
 {
 	_cleanup_free_ char *path = NULL;
@@ -82,7 +83,7 @@ static int has_programs(const char *cpuset)
 	if (r < 0 || !text)
 		return r;
 	for (char *tid = strtok_r(text, "\n", &save); tid; tid = strtok_r(NULL, "\n", &save)) {
-		if (look_at(tid) == TASK_USER)
+		if (read_kind(tid) == TASK_USER)
 			return 1;
 	}
 	return 0;
@@ -111,7 +112,7 @@ int legacy_read_tasks(const char *root, char **ret)
 	return 0;
 }
 
-/* One pass: how many were moved, or an error. */
+/* One pass over the tasks of `from`. The number of tasks that were moved, or an error. */
 static int move_once(const char *from, const char *to)
 {
 	_cleanup_free_ char *text = NULL, *path = NULL;
@@ -126,12 +127,12 @@ static int move_once(const char *from, const char *to)
 		return -ENOMEM;
 	}
 	for (char *tid = strtok_r(text, "\n", &save); tid; tid = strtok_r(NULL, "\n", &save)) {
-		enum kind_of_task kind = look_at(tid);
+		enum kind_of_task kind = read_kind(tid);
 
 		if (kind == TASK_GONE || kind == TASK_BOUND)
 			continue;
 		r = knob_write(NULL, path, tid);
-		/* Ended meanwhile; or kthreadd, which the kernel lets nobody move
+		/* The task has ended; or it is kthreadd, which nobody can move
 		 * (no_cgroup_migration in kernel/cgroup/cgroup.c). */
 		if (r == -ESRCH || (r == -EINVAL && kind == TASK_KERNEL))
 			continue;
@@ -168,11 +169,11 @@ struct legacy {
 	unsigned first; /* group */
 	const struct cpumask *quiet;
 	char *quiet_list;
-	char *others; /* as a list */
+	char *housekeeping_list;
 	char *mems;
 };
 
-/* A cpuset that somebody else made: without the quiet CPUs. */
+/* Takes the quiet CPUs out of a cpuset that somebody else made. */
 static int shrink_cpuset(const struct legacy *l, const char *path, unsigned depth)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
@@ -187,13 +188,13 @@ static int shrink_cpuset(const struct legacy *l, const char *path, unsigned dept
 		file = NULL;
 		return -ENOMEM;
 	}
-	/* Cgroups come and go. */
+	/* The cpuset may have been removed in the meantime. */
 	if (file_read_attr(AT_FDCWD, file, text, sizeof(text)) < 0 ||
 		cpumask_parse_list(text, 0, cpus, NULL) < 0 || cpumask_is_empty(cpus))
 		return 0;
 	if (cpumask_subset(cpus, l->quiet)) {
-		say("the cpuset %s has no other CPUs than %s: take it away, or choose others", path,
-			text);
+		say("the cpuset %s has no other CPUs than %s: remove it, or choose other CPUs",
+			path, text);
 		return -ECANCELED;
 	}
 	cpumask_andnot(cpus, cpus, l->quiet);
@@ -204,8 +205,8 @@ static int shrink_cpuset(const struct legacy *l, const char *path, unsigned dept
 		KNOB_LIST, file, wanted, NULL, "CPUs of cpuset %s", path + strlen(LEGACY_ROOT));
 }
 
-/* All cpusets below one but our own: those within it first, for a cpuset must have all CPUs of
- * those. */
+/* All cpusets below `path` but our own; children before their parent, which must have all CPUs of
+ * its children. */
 static int shrink_below(const struct legacy *l, const char *path, unsigned depth)
 {
 	_cleanup_closedir_ DIR *dir = opendir(path);
@@ -269,7 +270,7 @@ static int add_all(const struct legacy *l)
 
 	r = shrink_below(l, LEGACY_ROOT, 0);
 	if (r == 0)
-		r = add_cpuset(l, LEGACY_SYSTEM, l->others);
+		r = add_cpuset(l, LEGACY_SYSTEM, l->housekeeping_list);
 	if (r == 0)
 		r = add_cpuset(l, LEGACY_SHIELD, l->quiet_list);
 	if (r == 0)
@@ -279,7 +280,7 @@ static int add_all(const struct legacy *l)
 	if (r == 0)
 		r = knob_plan_add(l->plan, l->first + GROUP_TASKS, KNOB_WORD, TASKS_KNOB, "system",
 			NULL, "tasks of the root cpuset");
-	/* The root's balancing comprises all below it. */
+	/* While the root balances load, it does so over the CPUs of all cpusets. */
 	if (r == 0)
 		r = knob_plan_add(l->plan, l->first + GROUP_BALANCE, KNOB_NUMBER,
 			LEGACY_ROOT "/cpuset.sched_load_balance", "0", NULL,
@@ -287,7 +288,7 @@ static int add_all(const struct legacy *l)
 	return r;
 }
 
-/* Whose the cpusets of our names are. */
+/* Whether cpusets of our names with programs in them are ours: the journal has them. */
 static int check_names(void)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
@@ -302,27 +303,27 @@ static int check_names(void)
 	if (journal_load("cpu-shield", &journal, &why) == 0 && journal_find(journal, TASKS_KNOB))
 		return 0;
 	say("somebody else has a cpuset " LEGACY_SYSTEM " or " LEGACY_SHIELD
-	    " with programs in it: take it away first");
+	    " with programs in it: remove it first");
 	return -ECANCELED;
 }
 
 int legacy_add(struct knob_plan *plan, unsigned first, const struct cpumask *online,
 	const struct cpumask *quiet)
 {
-	_cleanup_free_ char *quiet_list = cpumask_format_list(quiet), *others = NULL;
-	_cleanup_(cpumask) struct cpumask *rest = NULL;
+	_cleanup_free_ char *quiet_list = cpumask_format_list(quiet), *housekeeping_list = NULL;
+	_cleanup_(cpumask) struct cpumask *housekeeping = NULL;
 	char mems[FILE_ATTR_SIZE];
 	struct legacy legacy;
 	int r;
 
 	r = check_names();
 	if (r == 0)
-		r = cpumask_new(&rest);
+		r = cpumask_new(&housekeeping);
 	if (r < 0)
 		return r;
-	cpumask_andnot(rest, online, quiet);
-	others = cpumask_format_list(rest);
-	if (!quiet_list || !others)
+	cpumask_andnot(housekeeping, online, quiet);
+	housekeeping_list = cpumask_format_list(housekeeping);
+	if (!quiet_list || !housekeeping_list)
 		return -ENOMEM;
 	r = file_read_attr(AT_FDCWD, LEGACY_ROOT "/cpuset.mems", mems, sizeof(mems));
 	if (r < 0)
@@ -332,7 +333,7 @@ int legacy_add(struct knob_plan *plan, unsigned first, const struct cpumask *onl
 		.first = first,
 		.quiet = quiet,
 		.quiet_list = quiet_list,
-		.others = others,
+		.housekeeping_list = housekeeping_list,
 		.mems = mems,
 	};
 	return add_all(&legacy);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cpu-shield: the chosen CPUs for benchmarks alone.
+ * cpu-shield: reserves the chosen CPUs for benchmarks.
  *
  * Kernel contract (Documentation/admin-guide/cgroup-v2.rst, "Cpuset Interface Files";
  * kernel/cgroup/cpuset.c in 6.1, 6.12, 7.2):
- * - A cgroup right below the root that is an isolated partition takes its CPUs from all others, and
- *   nothing balances load over them. From 6.1 on.
- * - The kernel moves everything else away, its own threads included if they can be moved; in 6.12
- *   unbound workqueues as well. When the partition ends, all of them go back by themselves, but
- *   for affinities that kernels up to 6.1 forget: see knob/threads.h.
- * - cpuset.cpus.partition takes every word, and says why not when it is read: see cgroup.h.
+ * - An isolated partition, a cgroup right below the root, takes its CPUs from all other cgroups,
+ * and the scheduler does not balance load over them. From 6.1 on.
+ * - The kernel moves all other tasks away from these CPUs, also kernel threads that can be moved;
+ * in 6.12 unbound workqueues as well. When the partition ends, all of them may run there again, but
+ *   kernels up to 6.1 forget affinities: see knob/threads.h.
+ * - A write to cpuset.cpus.partition always succeeds; reading it tells whether the kernel refused:
+ *   see cgroup.h.
  *
- * systemd keeps the cgroups where it runs: the slice, its CPUs and the controller are asked of it
- * (slice.h). It never writes cpuset.cpus.partition up to 260; from 261 on it does, if told to.
+ * Where systemd runs, it manages the cgroups: so systemd is asked for the slice, its CPUs and the
+ * controller (slice.h). It writes cpuset.cpus.partition only from 261 on, and only if told to.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "cpu-shield/cgroup.h"
-#include "cpu-shield/left.h"
+#include "cpu-shield/kthreads.h"
 #include "cpu-shield/legacy.h"
 #include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
@@ -34,15 +35,16 @@
 #include "machine/isolation.h"
 #include "setter/setter.h"
 
-/* The row of a machine that cannot shield. */
+/* The path of the row that says why there is no shield. */
 #define NOTHING "shield"
 #define CONTROLLER_KNOB CONTROLLER_SCHEME ":cpuset"
 
-/* Restored backwards. What systemd does by itself, when its slice has gone, is waited for after
- * that; threads come last, for every change of a cpuset may take their affinity. */
+/* Groups are restored backwards. After the slice is gone, restore waits for what systemd then
+ * changes (GROUP_SYSTEMD). Threads come last, because every change of a cpuset may change their
+ * affinity. */
 enum {
 	GROUP_THREADS,
-	GROUP_FOLLOWS,
+	GROUP_SYSTEMD,
 	GROUP_CONTROLLER,
 	GROUP_DROPIN,
 	GROUP_CGROUP,
@@ -70,8 +72,9 @@ static const struct knob_backend backends[] = {
 };
 
 /*
- * Written along with the partition, where that is needed (see cgroup.h), and put back. Once it
- * holds any CPUs it is these that the partition has, whatever cpuset.cpus says.
+ * cpuset.cpus.exclusive is kept for restore, because writing the partition may write it (see
+ * cgroup.h). It is set only if it already has CPUs: the partition then has these, and not those of
+ * cpuset.cpus.
  */
 static int add_claim(struct knob_plan *plan, const char *cpus)
 {
@@ -82,7 +85,7 @@ static int add_claim(struct knob_plan *plan, const char *cpus)
 		any ? cpus : NULL, NULL, "cpuset.cpus.exclusive");
 }
 
-/* A cgroup of our own. */
+/* The knobs without systemd: we make the cgroup. */
 static int add_cgroup(struct knob_plan *plan, const char *cpus)
 {
 	int r;
@@ -104,7 +107,7 @@ static int add_cgroup(struct knob_plan *plan, const char *cpus)
 	return r;
 }
 
-/* A slice of systemd's, which makes the cgroup; and the partition as well if it can. */
+/* The knobs with systemd, which makes the cgroup, and also the partition if it can. */
 static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 {
 	_cleanup_free_ char *settings = NULL;
@@ -116,7 +119,7 @@ static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 		return -ENOMEM;
 	}
 	r = knob_plan_add(
-		plan, GROUP_FOLLOWS, KNOB_WORD, CONTROLLER_KNOB, NULL, NULL, "controller cpuset");
+		plan, GROUP_SYSTEMD, KNOB_WORD, CONTROLLER_KNOB, NULL, NULL, "controller cpuset");
 	if (r == 0)
 		r = knob_plan_add(plan, GROUP_DROPIN, KNOB_WORD, DROPIN_SCHEME ":" SHIELD_UNIT,
 			settings, NULL, "settings of " SHIELD_UNIT);
@@ -124,12 +127,12 @@ static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 		r = knob_plan_add(plan, GROUP_CGROUP, KNOB_WORD, SLICE_SCHEME ":" SHIELD_UNIT,
 			"active", NULL, SHIELD_UNIT);
 	if (r == 0)
-		r = knob_plan_add(plan, GROUP_FOLLOWS, KNOB_LIST, WATCHED_SCHEME ":" SHIELD_CPUS,
+		r = knob_plan_add(plan, GROUP_SYSTEMD, KNOB_LIST, WATCHED_SCHEME ":" SHIELD_CPUS,
 			cpus, NULL, "cpuset.cpus");
 	if (r == 0)
 		r = add_claim(plan, cpus);
 	if (r == 0)
-		r = knob_plan_add(plan, partition ? GROUP_FOLLOWS : GROUP_PARTITION, KNOB_WORD,
+		r = knob_plan_add(plan, partition ? GROUP_SYSTEMD : GROUP_PARTITION, KNOB_WORD,
 			partition ? WATCHED_SCHEME ":" SHIELD_PARTITION
 				  : CGROUP_SCHEME ":" SHIELD_PARTITION,
 			"isolated", NULL, "cpuset.cpus.partition");
@@ -154,10 +157,10 @@ static int add_shield(struct knob_plan *plan, const struct request *request,
 	case PLACE_NONE:
 		return add_nothing(plan, place->word, place->why);
 	case PLACE_LEGACY:
-		/* Where it is done already, nobody has to say it once more. */
+		/* A shield that exists needs no --legacy. */
 		if (!request->legacy && access(LEGACY_SHIELD, F_OK) < 0)
 			return add_nothing(plan, KNOB_UNAVAILABLE,
-				"cgroup v1, which has no partitions: --legacy does with cpusets");
+				"cgroup v1, which has no partitions: --legacy uses cpusets instead");
 		r = legacy_add(plan, GROUP_LEGACY, online, cpus);
 		break;
 	case PLACE_CGROUP:
@@ -172,7 +175,7 @@ static int add_shield(struct knob_plan *plan, const struct request *request,
 			r = add_slice(plan, list, r > 0);
 		break;
 	}
-	/* Last, when their cpusets are what they will be. */
+	/* Threads come last, after all changes of cpusets. */
 	return r < 0 ? r : threads_add(plan, GROUP_THREADS, "cpu-shield", online, cpus);
 }
 
@@ -192,8 +195,8 @@ static int check_cpus(const struct topology *topology, const struct cpumask *cpu
 	return 0;
 }
 
-/* Whether another partition has one of the CPUs: -ECANCELED, after saying so. Linux would then, by
- * its release, end that one or give us the others. */
+/* -ECANCELED if another partition has one of the CPUs; says so. Depending on its release, Linux
+ * would make that partition invalid, or give us only the other CPUs. */
 static int check_partitions(const struct cpumask *cpus)
 {
 	struct isolation_partitions partitions;
@@ -210,9 +213,9 @@ static int check_partitions(const struct cpumask *cpus)
 			strstr(other->state, " invalid") || !cpumask_intersects(other->cpus, cpus))
 			continue;
 		list = cpumask_format_list(other->cpus);
-		say("the cgroup %s has CPUs %s to itself (cpuset.cpus.partition is %s): take that "
-		    "away, or choose others",
-			other->path, list ? list : "of these", other->state);
+		say("the cgroup %s has CPUs %s to itself (cpuset.cpus.partition is %s): end that "
+		    "partition, or choose other CPUs",
+			other->path, list ? list : "?", other->state);
 		r = -ECANCELED;
 	}
 	isolation_partitions_clear(&partitions);
@@ -233,7 +236,7 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 	}
 	r = place_find(&place);
 	if (r == 0 && !cpus && place.kind != PLACE_NONE) {
-		/* `status` shows what there is. */
+		/* `status` without CPUs shows the shield that exists. */
 		r = place_read_shielded(&shielded);
 		if (r == -ENOENT)
 			return add_nothing(plan, KNOB_NONE, "no CPU is shielded");
@@ -246,12 +249,12 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 	if (r == 0)
 		r = add_shield(plan, state, &place, target->topology->online, cpus);
 	if (r < 0 && r != -ECANCELED && r != -ENOMEM)
-		say_errno(r, "cannot make out how these CPUs can be shielded");
+		say_errno(r, "cannot find out how to shield these CPUs");
 	return r;
 }
 
-/* Whether these very CPUs are shielded. A kernel or a systemd without all of this takes part of it.
- */
+/* -EINVAL unless exactly these CPUs are shielded; says so. A kernel or a systemd that does not know
+ * partitions may have accepted the other settings. */
 static int check_shield(const struct cpumask *cpus)
 {
 	_cleanup_(cpumask) struct cpumask *shielded = NULL;
@@ -277,11 +280,11 @@ static struct knob *find_partition(const struct knob_plan *plan)
 	return knob ? knob : knob_plan_find(plan, WATCHED_SCHEME ":" SHIELD_PARTITION);
 }
 
-/* What the files say, and whether the kernel's own threads have really gone. */
+/* Checks the CPUs of the shield, and notes which kernel threads did not leave them. */
 static int verify(const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
 {
 	struct knob *partition = find_partition(plan);
-	_cleanup_free_ char *left = NULL;
+	_cleanup_free_ char *remaining = NULL;
 	int r;
 
 	if (knob_plan_find(plan, NOTHING))
@@ -289,15 +292,15 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 	r = check_shield(target->cpus);
 	if (r < 0)
 		return r;
-	r = left_name_threads(target->cpus, &left);
+	r = kthreads_name_remaining(target->cpus, &remaining);
 	if (r < 0 && r != -ENOMEM)
-		say_errno(r, "cannot look which threads of the kernel did not move");
-	if (r < 0 || !left || !partition || partition->note)
+		say_errno(r, "cannot find out which kernel threads did not move");
+	if (r < 0 || !remaining || !partition || partition->note)
 		return r;
-	return knob_set_note(partition, "these threads of the kernel did not move: %s", left);
+	return knob_set_note(partition, "these kernel threads did not move: %s", remaining);
 }
 
-/* Other units may need the controller by now. */
+/* The controller may stay enabled, because other units may need it by now. */
 static bool may_stay(const char *path, int error)
 {
 	return error == EBUSY && strcmp(path, CONTROLLER_KNOB) == 0 &&
@@ -307,8 +310,7 @@ static bool may_stay(const char *path, int error)
 static const char *explain(const char *path _unused_, int error)
 {
 	if (error == EBUSY && place_is_populated())
-		return "a program still runs in " SHIELD_UNIT
-		       "; restore once more when it has ended";
+		return "a program still runs in " SHIELD_UNIT "; restore again when it has ended";
 	return NULL;
 }
 

@@ -11,9 +11,9 @@
 #include "machine/virtualization.h"
 #include "unit/unit.h"
 
-#define IN_CONTAINER "a container: which CPUs are whose, its host decides"
+#define IN_CONTAINER "a container: only its host can shield CPUs"
 
-static struct place nowhere(enum knob_word word, const char *why)
+static struct place make_none(enum knob_word word, const char *why)
 {
 	return (struct place){ .kind = PLACE_NONE, .word = word, .why = why };
 }
@@ -21,9 +21,9 @@ static struct place nowhere(enum knob_word word, const char *why)
 static struct place find_v2(const char *controllers)
 {
 	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
-		return nowhere(KNOB_HOST_CONTROLLED, IN_CONTAINER);
+		return make_none(KNOB_HOST_CONTROLLED, IN_CONTAINER);
 	if (!text_has_word(controllers, "cpuset", " "))
-		return nowhere(KNOB_UNAVAILABLE,
+		return make_none(KNOB_UNAVAILABLE,
 			access(LEGACY_ROOT, F_OK) == 0
 				? "cgroup v2 has no cpusets here: cgroup v1 has them"
 				: "this kernel's cgroup v2 has no cpusets");
@@ -43,18 +43,18 @@ int place_find(struct place *ret)
 	if (access(LEGACY_ROOT "/cpuset.cpus", F_OK) == 0) {
 		*ret = access(LEGACY_ROOT "/cpuset.memory_pressure_enabled", F_OK) == 0
 			? (struct place){ .kind = PLACE_LEGACY }
-			: nowhere(KNOB_HOST_CONTROLLED, IN_CONTAINER);
+			: make_none(KNOB_HOST_CONTROLLED, IN_CONTAINER);
 		return 0;
 	}
 	r = virtualization_read_container(&container);
 	if (r < 0)
 		return r;
-	*ret = container ? nowhere(KNOB_HOST_CONTROLLED, IN_CONTAINER)
-			 : nowhere(KNOB_UNAVAILABLE, "no cpusets are mounted at " CGROUP_ROOT);
+	*ret = container ? make_none(KNOB_HOST_CONTROLLED, IN_CONTAINER)
+			 : make_none(KNOB_UNAVAILABLE, "no cpusets are mounted at " CGROUP_ROOT);
 	return 0;
 }
 
-/* 0 when that cpuset has any CPUs. */
+/* Reads a list of CPUs; -ENOENT for an empty one. */
 static int read_cpus(const char *path, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;

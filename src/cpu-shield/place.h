@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where this machine keeps its cpusets, and who manages them.
+ * Which version of cgroups has the cpusets of this machine, and whether systemd manages them.
  */
 #ifndef QUIESCE_CPU_SHIELD_PLACE_H
 #define QUIESCE_CPU_SHIELD_PLACE_H
@@ -20,38 +20,38 @@
 #define SHIELD_EFFECTIVE SHIELD_CGROUP "/cpuset.cpus.effective"
 #define SHIELD_PARTITION SHIELD_CGROUP "/cpuset.cpus.partition"
 
-/* cgroup v1, where systemd and Debian mount it; the same on hybrids. */
+/* The mount point of systemd and Debian for cpusets of cgroup v1, also on hybrids (v1 and v2). */
 #define LEGACY_ROOT CGROUP_ROOT "/cpuset"
 #define LEGACY_SYSTEM LEGACY_ROOT "/system"
 #define LEGACY_SHIELD TARGET_CPUSET
 
 enum place_kind {
-	PLACE_UNIT,   /* cgroup v2, and systemd manages it */
-	PLACE_CGROUP, /* cgroup v2, and nobody does */
+	PLACE_UNIT,   /* cgroup v2, managed by systemd */
+	PLACE_CGROUP, /* cgroup v2 without systemd */
 	PLACE_LEGACY, /* cgroup v1, also on hybrids, where v2 has no cpusets */
 	PLACE_NONE,
 };
 
 struct place {
 	enum place_kind kind;
-	/* For PLACE_NONE: why, for a person, and which of the words that is. */
+	/* For PLACE_NONE: the state to show in the table, and the reason, for a person. */
 	enum knob_word word;
 	const char *why;
 };
 
 /*
- * The root of cgroup v2 is at /sys/fs/cgroup where `cgroup.controllers` is there. A container sees
- * a cgroup of its host there instead, which has `cgroup.type` as all but the root have
- * (Documentation/admin-guide/cgroup-v2.rst); in v1 the root alone has
+ * Cgroup v2 is mounted at /sys/fs/cgroup if `cgroup.controllers` exists there. In a container this
+ * may be a cgroup of the host rather than the root: then it has `cgroup.type`, which only the root
+ * lacks (Documentation/admin-guide/cgroup-v2.rst). In v1 only the root has
  * `cpuset.memory_pressure_enabled` (cgroup-v1/cpusets.rst).
  */
 int place_find(struct place *ret);
 
-/* The CPUs that are shielded now, by either means; -ENOENT when there are none, and else the errno
- * of asking. */
+/* The CPUs that are shielded now, with cgroup v2 or v1. -ENOENT when there are none; other errors
+ * of reading. */
 int place_read_shielded(struct cpumask **ret);
 
-/* Whether a program runs in the cgroup of the shield, or below it (v2). */
+/* Whether a program runs in the shield's cgroup, or in a cgroup below it (v2 only). */
 bool place_is_populated(void);
 
 #endif

@@ -16,7 +16,7 @@ enum {
 	EXIT_NOT_FOUND = 127,
 };
 
-/* A scope in the slice, by systemd. */
+/* Has systemd start a scope in the slice, with this process in it. */
 static int enter_slice(const char *program)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
@@ -26,7 +26,7 @@ static int enter_slice(const char *program)
 
 	r = unit_open(&manager);
 	if (r < 0) {
-		say_errno(r, "cannot reach systemd, which keeps " SHIELD_UNIT);
+		say_errno(r, "cannot reach systemd, which manages " SHIELD_UNIT);
 		return r;
 	}
 	if (asprintf(&name, "quiesce-run-%d.scope", (int)getpid()) < 0) {
@@ -65,7 +65,7 @@ static int enter_shield(const char *program)
 	return unit_is_booted() ? enter_slice(program) : enter_cgroup(SHIELD_CGROUP);
 }
 
-/* The CPUs of -c, which are shielded; else all that are. */
+/* The CPUs of -c, which must all be shielded; without -c all shielded CPUs. */
 static int choose_cpus(const char *list, const struct cpumask *shielded, struct cpumask *ret)
 {
 	_cleanup_free_ char *have = cpumask_format_list(shielded), *why = NULL;
@@ -113,11 +113,10 @@ int run_program(const struct setter_verb_use *use, void *state _unused_)
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	if (enter_shield(use->words[0]) < 0)
 		return EXIT_FAILED;
-	/* Also without -c: an affinity from before would still hold, where the kernel remembers
-	 * it. */
+	/* Also without -c, because the kernel may remember an affinity from before. */
 	r = cpumask_bind_self(cpus);
 	if (r < 0) {
-		say_errno(r, "cannot go to the shielded CPUs");
+		say_errno(r, "cannot run on the shielded CPUs");
 		return EXIT_FAILED;
 	}
 	execvp(use->words[0], use->words);

@@ -17,7 +17,7 @@
 
 #define RUNTIME_UNITS "/run/systemd/system"
 #define NAME "50-quiesce.conf"
-/* systemd reads *.conf only. */
+/* systemd ignores this file, as it reads only *.conf. */
 #define UNFINISHED NAME ".new"
 #define FIRST_LINES                                                    \
 	"# Made by cpu-shield, and removed by `cpu-shield restore`.\n" \
@@ -64,7 +64,7 @@ static int name_dropin(const char *unit, struct dropin *ret)
 	return 0;
 }
 
-/* The settings of the file in one line, malloc'd; NULL where there is no file. */
+/* The settings in the drop-in, joined to one line, malloc'd; NULL if there is no file. */
 static int read_settings(const struct dropin *dropin, char **ret)
 {
 	_cleanup_free_ char *text = NULL;
@@ -89,9 +89,10 @@ static int read_settings(const struct dropin *dropin, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Whether systemd has read that the file is there, or gone, and what is in it. */
-static int is_read(
-	struct unit_manager *manager, const char *unit, const struct dropin *dropin, bool there)
+/* Whether systemd knows the present state of the drop-in: its content if it exists, else that it is
+ * gone. 1, 0, or an error. */
+static int is_loaded(
+	struct unit_manager *manager, const char *unit, const struct dropin *dropin, bool exists)
 {
 	char **loaded;
 	bool known = false;
@@ -103,9 +104,9 @@ static int is_read(
 	for (size_t i = 0; loaded[i]; i++)
 		known = known || strcmp(loaded[i], dropin->file) == 0;
 	unit_names_free(loaded);
-	if (known != there)
+	if (known != exists)
 		return 0;
-	if (!there)
+	if (!exists)
 		return 1;
 	r = unit_needs_reload(manager, unit);
 	return r < 0 ? r : !r;
@@ -139,7 +140,7 @@ int dropin_read(const char *unit, char **ret)
 	if (r == 0)
 		r = unit_open(&manager);
 	if (r == 0)
-		r = is_read(manager, unit, &dropin, settings != NULL);
+		r = is_loaded(manager, unit, &dropin, settings != NULL);
 	if (r < 0)
 		return r;
 	if (r == 0 || access(dropin.unfinished, F_OK) == 0 || is_empty(dropin.directory))
@@ -164,7 +165,7 @@ static int make_dropin(const struct dropin *dropin, const char *settings)
 		return -ENOMEM;
 	}
 	length = strlen(text);
-	/* A setting for each line. */
+	/* One setting in each line. */
 	for (char *blank = strchr(text + strlen(FIRST_LINES), ' '); blank;
 		blank = strchr(blank, ' '))
 		*blank = '\n';
@@ -179,7 +180,7 @@ static int make_dropin(const struct dropin *dropin, const char *settings)
 		return -errno;
 	if ((size_t)n != length)
 		return -EIO;
-	/* Whatever the umask is: `status` reads it, too. */
+	/* Readable for all in spite of the umask, as `status` needs no root. */
 	if (fchmod(fd, 0644) < 0 || rename(dropin->unfinished, dropin->file) < 0)
 		return -errno;
 	return 0;
@@ -193,7 +194,7 @@ static int remove_dropin(const struct dropin *dropin, bool keep_directory)
 		if (unlink(files[i]) < 0 && errno != ENOENT)
 			return -errno;
 	}
-	/* Others may have put files into it. */
+	/* Somebody else may have put files into the directory. */
 	if (!keep_directory && rmdir(dropin->directory) < 0 && errno != ENOENT &&
 		errno != ENOTEMPTY && errno != EEXIST)
 		return -errno;

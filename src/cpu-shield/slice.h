@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * benchmark.slice as knobs: what systemd is told of it, and whether it is active.
+ * benchmark.slice as knobs: its settings in systemd, and whether it is active.
  */
 #ifndef QUIESCE_CPU_SHIELD_SLICE_H
 #define QUIESCE_CPU_SHIELD_SLICE_H
@@ -8,27 +8,27 @@
 #include <stdbool.h>
 
 /*
- * "dropin:benchmark.slice": what stands in a file of ours in /run/systemd/system, which systemd has
- * read: "AllowedCPUs=2-3", "AllowedCPUs=2-3 CPUSetPartition=isolated", or "none". "unfinished" when
- * somebody was killed between the two, which any write mends.
+ * "dropin:benchmark.slice": the settings in our drop-in file in /run/systemd/system:
+ * "AllowedCPUs=2-3", "AllowedCPUs=2-3 CPUSetPartition=isolated", or "none". "unfinished" if systemd
+ * has not read the present file, because a writer was killed; any write repairs that.
  *
- * A file rather than SetUnitProperties(), whose undoing, RevertUnitFiles(), takes away what an
- * administrator has put into /etc for this slice.
+ * It is a file, and not SetUnitProperties(), because RevertUnitFiles(), which would undo that, also
+ * removes the files of an administrator in /etc for this slice.
  */
 #define DROPIN_SCHEME "dropin"
 int dropin_read(const char *unit, char **ret);
 int dropin_write(const char *unit, const char *text);
 
-/* "slice:benchmark.slice": its ActiveState. Stopped only while nothing runs in it (-EBUSY): systemd
- * would end the programs in there. */
+/* "slice:benchmark.slice": the ActiveState of the slice. -EBUSY when it is to be stopped and a
+ * program runs in it, which systemd would end. */
 #define SLICE_SCHEME "slice"
 int slice_read(const char *unit, char **ret);
 int slice_write(const char *unit, const char *text);
-/* Also of the drop-in. */
+/* For both schemes. */
 bool slice_is_ours(const char *unit);
 
-/* Whether systemd can make it a partition itself (CPUSetPartition=): 1, 0, or an error with a
- * phrase of what failed in *ret_why (never freed). */
+/* Whether systemd can make the slice a partition (CPUSetPartition=): 1, 0, or an error. Where
+ * systemd cannot be reached, *ret_why is a phrase that says so, a static string. */
 int slice_can_partition(const char *unit, const char **ret_why);
 
 #endif

@@ -2,14 +2,14 @@
 #include <errno.h>
 
 #include "basic/text.h"
-#include "cpu-shield/left.h"
+#include "cpu-shield/kthreads.h"
 #include "machine/tasks.h"
 
 enum {
 	NAMES_SHOWN = 3,
 };
 
-int left_name_threads(const struct cpumask *quiet, char **ret)
+int kthreads_name_remaining(const struct cpumask *quiet, char **ret)
 {
 	_cleanup_(tasks) struct tasks *tasks = NULL;
 	_cleanup_text_ struct text names = { 0 };
