@@ -4,11 +4,11 @@
  *
  * Kernel contract (Documentation/admin-guide/cgroup-v2.rst, "Cpuset Interface Files";
  * kernel/cgroup/cpuset.c in 6.1, 6.12, 7.2):
- * - An isolated partition, a cgroup right below the root, takes its CPUs from all other cgroups,
- * and the scheduler does not balance load over them. From 6.1 on.
- * - The kernel moves all other tasks away from these CPUs, also kernel threads that can be moved;
- * in 6.12 unbound workqueues as well. When the partition ends, all of them may run there again, but
- *   kernels up to 6.1 forget affinities: see knob/threads.h.
+ * - An isolated partition, a cgroup right below the root, takes its CPUs from all other
+ *   cgroups, and the scheduler does not balance load over them. From 6.1 on.
+ * - The kernel moves all other tasks away from these CPUs, also kernel threads that can be
+ *   moved; in 6.12 unbound workqueues as well. When the partition ends, all of them may run
+ *   there again, but kernels up to 6.1 forget affinities: see knob/threads.h.
  * - A write to cpuset.cpus.partition always succeeds; reading it tells whether the kernel refused:
  *   see cgroup.h.
  *

@@ -4,12 +4,12 @@
  *
  * Kernel contract (Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c
  * in 6.1, 6.12, 7.2):
- * - /proc/irq/N/smp_affinity_list is the affinity that was asked for, effective_affinity_list the
- * CPU that the chip uses. A move may wait for the next interrupt of the line, and shows in
- *   effective_affinity_list only then.
- * - Writing the affinity of an interrupt that cannot be moved (per-CPU ones, and those that the
- * kernel manages) gives EIO up to 6.11; from 6.12 on the file has no write permission, and a write
- * by root gives EPERM.
+ * - /proc/irq/N/smp_affinity_list is the affinity that was asked for, and
+ *   effective_affinity_list the CPU that the chip uses. A move may wait for the next interrupt
+ *   of the line, and shows in effective_affinity_list only then.
+ * - Writing the affinity of an interrupt that cannot be moved (per-CPU ones, and those that
+ *   the kernel manages) gives EIO up to 6.11; from 6.12 on the file has no write permission,
+ *   and a write by root gives EPERM.
  * - ENOSPC: no CPU of the mask has a free vector. EINVAL: no CPU of the mask is online.
  * - default_smp_affinity is for lines that are set up later. It is a hexadecimal mask; there is no
  *   file with a list.
