@@ -19,7 +19,7 @@ const struct limits limits_none = { { LIMIT_NONE, LIMIT_NONE, LIMIT_NONE, LIMIT_
 
 static const struct {
 	const char *property, *file;
-	uint64_t least; /* systemd takes no less (src/core/dbus-cgroup.c) */
+	uint64_t minimum; /* of systemd (src/core/dbus-cgroup.c) */
 } table[LIMIT_COUNT] = {
 	[LIMIT_TASKS] = { "TasksMax", "pids.max", 1 },
 	[LIMIT_MEMORY] = { "MemoryMax", "memory.max", 1 },
@@ -35,12 +35,12 @@ const char *limits_property(enum limit limit)
 
 void limits_narrow(struct limits *limits, enum limit limit, uint64_t value)
 {
-	value = MAX(value, table[limit].least);
+	value = MAX(value, table[limit].minimum);
 	limits->values[limit] = MIN(limits->values[limit], value);
 }
 
-/* "max", or a number; cpu.max has the period behind it, in which so many microseconds may be used:
- * "50000 100000". */
+/* "max", or a number. cpu.max has the quota and the period, both in microseconds: "50000 100000".
+ */
 static int parse(enum limit limit, const char *text, uint64_t *ret)
 {
 	uint64_t value, period;
@@ -53,7 +53,8 @@ static int parse(enum limit limit, const char *text, uint64_t *ret)
 	r = parse_next_u64(&text, &value);
 	if (r == 0 && limit == LIMIT_CPU) {
 		r = parse_next_u64(&text, &period);
-		/* The kernel takes a second at most for the period, and no quota near to that. */
+		/* The kernel accepts only periods up to a second, and quotas far below this limit.
+		 */
 		if (r == 0 && (period == 0 || value > UINT64_MAX / USEC_PER_SEC))
 			r = -EINVAL;
 		if (r == 0)
@@ -102,7 +103,7 @@ int limits_read(const char *root, const char *path, struct limits *ret)
 			return r;
 		*strrchr(directory, '/') = '\0';
 	} while (strlen(directory) > top);
-	/* Of one that is gone no file is there: asked last, so that it was there all the time. */
+	/* A cgroup that was removed has no files, and so no limits: check last that it exists. */
 	if (snprintf(directory, sizeof(directory), "%s%s", root, path) >= (int)sizeof(directory))
 		return -ENAMETOOLONG;
 	if (access(directory, F_OK) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a cgroup may use, and with it each process in it: the limits that a process takes along onto
- * the CPUs of benchmark.target.
+ * The resource limits of a cgroup. They also hold for its processes when these move onto the CPUs
+ * of benchmark.target.
  */
 #ifndef QUIESCE_BENCHMARK_JOIN_LIMITS_H
 #define QUIESCE_BENCHMARK_JOIN_LIMITS_H
@@ -25,16 +25,17 @@ struct limits {
 
 extern const struct limits limits_none;
 
-/* The property of units that sets and tells it (systemd.resource-control(5)): "TasksMax". */
+/* The property of systemd units for a limit (systemd.resource-control(5)): "TasksMax". */
 const char *limits_property(enum limit limit);
-/* Makes a limit narrower, and never wider. */
+/* Lowers a limit to `value`; never raises it. */
 void limits_narrow(struct limits *limits, enum limit limit, uint64_t value);
 
 /*
- * Those that hold in a cgroup of cgroup v2: the least of its own and of those of all cgroups above
- * (Documentation/admin-guide/cgroup-v2.rst). root is where the hierarchy is mounted, path as in
- * /proc/PID/cgroup. A file that is not there, for want of its controller, limits nothing.
- * -ENOENT when there is no such cgroup, -EINVAL for a file that makes no sense; -ENAMETOOLONG.
+ * Reads the limits that are in force in a cgroup v2: for each, the lowest of the cgroup and of all
+ * its ancestors (Documentation/admin-guide/cgroup-v2.rst). root: the mount point of the hierarchy;
+ * path: as in /proc/PID/cgroup. A limit whose file does not exist, since its controller is not
+ * enabled, is LIMIT_NONE. -ENOENT when there is no such cgroup, -EINVAL for a file that makes no
+ * sense; -ENAMETOOLONG.
  */
 int limits_read(const char *root, const char *path, struct limits *ret);
 

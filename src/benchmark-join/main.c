@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * benchmark-join: moves whoever connects to /run/quiesce/join onto the CPUs of benchmark.target.
+ * benchmark-join: moves processes that connect to /run/quiesce/join onto the CPUs of
+ * benchmark.target.
  *
  * systemd listens, lets only members of the group `benchmark` connect (benchmark-join.socket), and
- * starts this at the first connection, with the listening socket as standard input. Who is to be
- * moved, the kernel says; what that one sends is not even read. The answer is one line: "ok", or
- * why not; or none, where too many processes of one user ask at once.
+ * starts this program at the first connection, with the listening socket as standard input. The
+ * kernel tells which process has connected; what the process sends is never read. The answer is one
+ * line: "ok", or the reason of a refusal; there is no answer if too many processes of one user ask
+ * at once.
  *
- * They are moved one after the other, for the work is systemd's, and must not be more than systemd
- * can do beside everything else: see turns.h.
+ * Processes are moved one after the other, because systemd does the work, and must have time for
+ * other work: see turns.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,11 +29,11 @@
 #include "unit/unit.h"
 
 enum {
-	/* Before accepting is tried again when the system has no memory or files for it. */
+	/* The wait before the next accept4() when the system has no memory or descriptors left. */
 	SHORTAGE_MS = 1000,
 };
 
-/* A line, whether or not somebody is there to read it. */
+/* Sends a line; it does not matter whether the process still reads it. */
 static void answer(int socket, const char *line)
 {
 	char text[256];
@@ -40,7 +42,7 @@ static void answer(int socket, const char *line)
 	(void)send(socket, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A scope with that process needs its slice, and would start one that is not up. */
+/* Checked because starting a scope would also start benchmark.slice if it is not up. */
 static bool is_target_up(struct unit_manager *manager)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
@@ -57,7 +59,7 @@ static void refuse(const struct asker *asker, const char *why)
 	answer(asker->socket, why);
 }
 
-static void move(const struct asker *asker)
+static void move_asker(const struct asker *asker)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
 	const char *why;
@@ -65,7 +67,7 @@ static void move(const struct asker *asker)
 
 	r = unit_open(&manager);
 	if (r < 0) {
-		refuse(asker, "systemd cannot be asked to");
+		refuse(asker, "systemd cannot be reached");
 		return;
 	}
 	if (!is_target_up(manager)) {
@@ -82,11 +84,11 @@ static void move(const struct asker *asker)
 	if (r == -ESRCH)
 		why = "it has ended";
 	else if (r == -EDQUOT)
-		why = "its user has as many tasks there as he may (TasksMax=)";
+		why = "its user has reached the limit of tasks there (TasksMax=)";
 	refuse(asker, why ? why : strerror(-r));
 }
 
-/* Who did not wait for his turn has gone away with his connection. */
+/* Whether the asker has not closed its connection. */
 static bool is_waiting(const struct asker *asker)
 {
 	struct pollfd fd = { .fd = asker->socket };
@@ -94,7 +96,7 @@ static bool is_waiting(const struct asker *asker)
 	return poll(&fd, 1, 0) == 0;
 }
 
-static void forget(struct asker *asker)
+static void close_asker(struct asker *asker)
 {
 	close(asker->socket);
 	peer_close(&asker->peer);
@@ -105,13 +107,13 @@ static void give_turn(struct turns *turns, struct asker *asker)
 	int64_t began = clock_now_ns(CLOCK_MONOTONIC);
 
 	if (is_waiting(asker)) {
-		move(asker);
+		move_asker(asker);
 		turns_end(turns, asker->peer.uid, began, clock_now_ns(CLOCK_MONOTONIC));
 	}
-	forget(asker);
+	close_asker(asker);
 }
 
-static void take_in(struct turns *turns, int socket)
+static void add_asker(struct turns *turns, int socket)
 {
 	struct asker asker = { .socket = socket };
 	int r;
@@ -125,22 +127,22 @@ static void take_in(struct turns *turns, int socket)
 		return;
 	}
 	if (turns_add(turns, &asker) < 0)
-		forget(&asker);
+		close_asker(&asker);
 }
 
-/* Takes in who has come, and no more than may wait: then it is somebody's turn again. */
+/* Accepts the pending connections: at most as many as can wait, so that turns go on. */
 static int accept_all(struct turns *turns)
 {
 	for (size_t i = 0; i < TURNS_MAX; i++) {
 		int socket = accept4(STDIN_FILENO, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (socket >= 0) {
-			take_in(turns, socket);
+			add_asker(turns, socket);
 		} else if (errno == EAGAIN) {
 			return 0;
 		} else if (errno == ENOMEM || errno == ENOBUFS || errno == ENFILE ||
 			errno == EMFILE) {
-			say_errno(errno, "cannot take in who asks for now");
+			say_errno(errno, "cannot accept a connection for now");
 			return poll(NULL, 0, SHORTAGE_MS);
 		} else if (errno != EINTR && errno != ECONNABORTED) {
 			return -errno;
@@ -149,19 +151,20 @@ static int accept_all(struct turns *turns)
 	return 0;
 }
 
+/* Waits for a connection, or until ready_ns. */
 static int wait_for_askers(int64_t ready_ns)
 {
 	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
-	int64_t left = ready_ns - clock_now_ns(CLOCK_MONOTONIC);
-	const struct timespec timeout = { .tv_sec = left / NSEC_PER_SEC,
-		.tv_nsec = left % NSEC_PER_SEC };
+	int64_t wait_ns = ready_ns - clock_now_ns(CLOCK_MONOTONIC);
+	const struct timespec timeout = { .tv_sec = wait_ns / NSEC_PER_SEC,
+		.tv_nsec = wait_ns % NSEC_PER_SEC };
 
-	if (left <= 0)
+	if (wait_ns <= 0)
 		return 0;
 	return ppoll(&fd, 1, &timeout, NULL) < 0 && errno != EINTR ? -errno : 0;
 }
 
-/* Until systemd ends it. */
+/* Returns only on failure: systemd ends the server. */
 static int serve(void)
 {
 	static struct turns turns;
@@ -197,6 +200,6 @@ int main(int argc, char *argv[])
 			stderr);
 		return EXIT_USAGE;
 	}
-	say_errno(serve(), "cannot wait for who asks at standard input");
+	say_errno(serve(), "cannot wait for connections at standard input");
 	return EXIT_FAILED;
 }

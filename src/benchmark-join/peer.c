@@ -14,7 +14,7 @@
 #include "basic/text.h"
 #include "benchmark-join/peer.h"
 
-/* include/uapi/asm-generic/socket.h; parisc and sparc count otherwise. */
+/* include/uapi/asm-generic/socket.h; parisc and sparc have other numbers. */
 #if !defined(SO_PEERPIDFD) && !defined(__hppa__) && !defined(__sparc__)
 #define SO_PEERPIDFD 77
 #endif
@@ -57,9 +57,9 @@ bool peer_is_alive(const struct peer *peer)
 	return poll(&fd, 1, 0) == 0;
 }
 
-/* By the number, where the kernel keeps no pidfd. The process is held before its user is asked for,
- * and is still there after: so it was its user. */
-static int open_by_number(struct peer *peer)
+/* Opens a pidfd by PID, where the kernel keeps none. /proc/PID belongs to the process of the pidfd,
+ * since that process is alive before and after it is read. */
+static int open_by_pid(struct peer *peer)
 {
 	_cleanup_free_ char *path = NULL, *status = NULL;
 	int r;
@@ -85,12 +85,12 @@ static int open_pidfd(int socket, struct peer *peer)
 	if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &peer->pidfd, &size) == 0)
 		return peer_is_alive(peer) ? 0 : -ESRCH;
 	peer->pidfd = -EBADF;
-	/* A kernel that has it says EINVAL or ESRCH of a process that has ended (net/core/sock.c,
-	 * pidfd_prepare() in kernel/fork.c). */
+	/* A kernel with SO_PEERPIDFD gives EINVAL or ESRCH for a process that has ended
+	 * (net/core/sock.c, pidfd_prepare() in kernel/fork.c). */
 	if (errno != ENOPROTOOPT)
 		return errno == EINVAL ? -ESRCH : -errno;
 #endif
-	return open_by_number(peer);
+	return open_by_pid(peer);
 }
 
 int peer_open(int socket, struct peer *ret)

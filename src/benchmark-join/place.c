@@ -20,8 +20,8 @@
 
 enum {
 	PROC_MAX = 64 * 1024,
-	/* A scope whose last process has just ended is in the way until systemd has seen that. The
-	 * caller waits longer for its answer. */
+	/* When the last process of a scope has ended, the scope cannot be used or made anew until
+	 * systemd has removed it. runpinned waits longer than this for the answer. */
 	SCOPE_SECONDS = 30,
 	STEP_MS = 10,
 	LONGEST_STEP_MS = 500,
@@ -29,8 +29,8 @@ enum {
 
 struct place {
 	char slice[64], scope[128], description[64];
-	char slice_path[128], scope_path[256]; /* their cgroups */
-	struct limits limits;		       /* of where the process comes from */
+	char slice_path[128], scope_path[256]; /* the cgroups of the slice and the scope */
+	struct limits limits;		       /* of the cgroup that the process comes from */
 };
 
 static int read_proc(const struct peer *peer, const char *file, char **ret)
@@ -43,7 +43,7 @@ static int read_proc(const struct peer *peer, const char *file, char **ret)
 	return r == -ENOENT ? -ESRCH : r;
 }
 
-/* The path of its cgroup as /proc has it, malloc'd. */
+/* The path of the process's cgroup as in /proc/PID/cgroup, malloc'd. */
 static int read_cgroup(const struct peer *peer, char **ret)
 {
 	struct isolation_cpuset cpuset = { 0 };
@@ -62,8 +62,8 @@ static int read_cgroup(const struct peer *peer, char **ret)
 	return r;
 }
 
-/* 1 with the names and limits of where it is to go, 0 when it is there already. */
-static int find(const struct peer *peer, struct place *ret)
+/* 1 with the place to which the process is to move, 0 when it is in benchmark.slice already. */
+static int find_place(const struct peer *peer, struct place *ret)
 {
 	_cleanup_free_ char *origin = NULL, *path = NULL;
 	struct place place;
@@ -96,7 +96,7 @@ static int find(const struct peer *peer, struct place *ret)
 	return 1;
 }
 
-/* Of limits, those that there are. */
+/* Lists the limits that are not LIMIT_NONE. */
 static size_t list_numbers(const struct limits *limits, struct unit_number ret[static LIMIT_COUNT])
 {
 	size_t n = 0;
@@ -109,8 +109,8 @@ static size_t list_numbers(const struct limits *limits, struct unit_number ret[s
 	return n;
 }
 
-/* What its user may use altogether, wherever he has logged in. systemd tells it also of one who has
- * not. */
+/* The limits of all processes of the user together. systemd also tells them for a user who is not
+ * logged in. */
 static int read_limits_of_user(
 	struct unit_manager *manager, const struct peer *peer, struct limits *ret)
 {
@@ -134,7 +134,7 @@ static int read_limits_of_user(
 	return 0;
 }
 
-/* It stays until benchmark.slice ends. */
+/* Starts the user's slice, which stays until benchmark.slice ends. */
 static int start_slice(
 	struct unit_manager *manager, const struct peer *peer, const struct place *place)
 {
@@ -154,12 +154,13 @@ static int start_slice(
 		return r;
 	slice.n_numbers = list_numbers(&limits, numbers);
 	r = unit_start_slice(manager, &slice);
-	/* It has a file of its own, in which somebody has written what holds. */
+	/* The slice has a unit file, written by an administrator: its limits are used. */
 	return r == -EEXIST ? unit_start(manager, place->slice) : r;
 }
 
-/* A limit of tasks stops no process from being moved in (Documentation/admin-guide/cgroup-v2.rst),
- * which would then leave room for as many more where it was. */
+/* -EDQUOT if the process does not fit into the limit of tasks of the cgroup. The kernel checks this
+ * limit only on fork, not when a process is moved (Documentation/admin-guide/cgroup-v2.rst); a user
+ * could then fork in the old cgroup and move the processes again and again. */
 static int check_room(const char *cgroup, uint64_t threads)
 {
 	struct limits limits;
@@ -171,7 +172,7 @@ static int check_room(const char *cgroup, uint64_t threads)
 	r = limits_read(cgroup, "", &limits);
 	if (r == 0)
 		r = file_read_attr_u64(AT_FDCWD, path, &now);
-	/* No such cgroup yet, or nothing counts its tasks, and so nothing limits them. */
+	/* The cgroup does not exist yet, or has no pids controller and so no limit. */
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
@@ -196,7 +197,8 @@ static int enter_scope(
 	int r;
 
 	do {
-		/* systemd is told a number, which nothing keeps for it: as late as can be. */
+		/* systemd is given a PID, which may be used again once the process ends: so check
+		 * as late as possible. */
 		if (!peer_is_alive(peer))
 			return -ESRCH;
 		if (access(place->scope_path, F_OK) == 0) {
@@ -217,7 +219,7 @@ int place_move(struct unit_manager *manager, const struct peer *peer)
 	uint64_t threads;
 	int r;
 
-	r = find(peer, &place);
+	r = find_place(peer, &place);
 	if (r <= 0)
 		return r;
 	r = read_proc(peer, "status", &status);

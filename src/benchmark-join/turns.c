@@ -57,8 +57,8 @@ int turns_take(struct turns *turns, int64_t now_ns, struct asker *ret, int64_t *
 	return 0;
 }
 
-/* The one who is written down already, else a new place, else that of the longest ago. */
-static struct turns_user *find_place(struct turns *turns, uid_t uid)
+/* The entry of the user, else an unused one, else the one whose pause ended first. */
+static struct turns_user *find_entry(struct turns *turns, uid_t uid)
 {
 	struct turns_user *oldest = &turns->users[0];
 
@@ -73,7 +73,7 @@ static struct turns_user *find_place(struct turns *turns, uid_t uid)
 
 void turns_end(struct turns *turns, uid_t uid, int64_t began_ns, int64_t ended_ns)
 {
-	*find_place(turns, uid) = (struct turns_user){
+	*find_entry(turns, uid) = (struct turns_user){
 		.uid = uid,
 		.ready_ns = ended_ns + TURNS_PAUSE * (ended_ns - began_ns),
 	};

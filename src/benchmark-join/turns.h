@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who waits to be let in, and whose turn it is: so that no user keeps the others waiting, however
- * often he asks.
+ * A queue of the processes that ask to join, in which no user can block the others by asking often.
  *
- * Each user has a share of the places to wait in, and the users take turns. After his turn a user
- * pauses for a multiple of what it took: so one user can have but a part of the time that systemd
- * spends on all this, on a slow machine as on a fast one.
+ * Each user can have only a part of the places in the queue, and the users take turns. After a
+ * turn, a user pauses for a multiple of the time that it took. So one user can use only a part of
+ * the time that systemd spends on moving processes, no matter how fast the machine is.
  */
 #ifndef QUIESCE_BENCHMARK_JOIN_TURNS_H
 #define QUIESCE_BENCHMARK_JOIN_TURNS_H
@@ -18,7 +17,8 @@
 enum {
 	TURNS_MAX = 256,
 	TURNS_OF_USER = 16,
-	/* Of what a turn took: a fifth of the time is his then, at most. */
+	/* The pause of a user, in multiples of the turn: the user gets at most a fifth of the time.
+	 */
 	TURNS_PAUSE = 4,
 };
 
@@ -27,11 +27,11 @@ struct asker {
 	struct peer peer;
 };
 
-/* All zero is nobody. */
+/* All zero: empty. */
 struct turns {
 	struct asker waiting[TURNS_MAX]; /* in the order in which they came */
 	size_t n;
-	/* When the users who had a turn lately have paused, on CLOCK_MONOTONIC. */
+	/* Users who had a turn lately, and when their pause ends, on CLOCK_MONOTONIC. */
 	struct turns_user {
 		uid_t uid;
 		int64_t ready_ns;
@@ -39,13 +39,13 @@ struct turns {
 	size_t n_users;
 };
 
-/* -EBUSY when that user, or all of them together, have no place to wait any more. */
+/* -EBUSY when the user has TURNS_OF_USER askers in the queue, or the queue is full. */
 int turns_add(struct turns *turns, const struct asker *asker);
-/* Takes out whose turn it is at that time: the user whose last turn is longest ago, and of his
- * askers the first. -EAGAIN when all users who wait pause, with the end of the first pause in
- * *ret_ready_ns; -ENODATA when nobody waits. */
+/* Takes the next asker out of the queue: the first asker of the user whose pause ended first.
+ * -EAGAIN while all users in the queue pause, with the end of the first pause in *ret_ready_ns;
+ * -ENODATA when the queue is empty. */
 int turns_take(struct turns *turns, int64_t now_ns, struct asker *ret, int64_t *ret_ready_ns);
-/* A user has had a turn, from then till then. */
+/* Writes down a turn of a user, from began_ns to ended_ns. */
 void turns_end(struct turns *turns, uid_t uid, int64_t began_ns, int64_t ended_ns);
 
 #endif

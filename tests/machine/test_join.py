@@ -97,9 +97,9 @@ def test_one_user_keeps_nobody_out():
         greedy = [door.knock(GREEDY) for _ in range(KNOCKS)]
         patient = door.knock(PATIENT)
         door.serve()
-        equal(patient.readline(), 'systemd cannot be asked to\n', 'answer')
+        equal(patient.readline(), 'systemd cannot be reached\n', 'answer')
         answers = [answer.readline() for answer in greedy]
-        equal(answers, ['systemd cannot be asked to\n'] * SHARE + ['nothing\n'] * (KNOCKS - SHARE),
+        equal(answers, ['systemd cannot be reached\n'] * SHARE + ['nothing\n'] * (KNOCKS - SHARE),
               'answers to the other')
         users = [re.search(r'of user (\d+) ', line)[1] for line in door.said()]
         equal(users, [str(GREEDY), str(PATIENT)] + [str(GREEDY)] * (SHARE - 1), 'turns')
@@ -111,7 +111,7 @@ def test_connections_that_are_held():
         door.serve()
         for _ in range(3):
             held = [door.knock(GREEDY, b'\0' * 1000) for _ in range(KNOCKS)]
-            equal(door.knock(PATIENT).readline(), 'systemd cannot be asked to\n', 'answer')
+            equal(door.knock(PATIENT).readline(), 'systemd cannot be reached\n', 'answer')
             for answer in held:
                 check(answer.readline(), 'neither an answer nor turned away')
 
@@ -122,7 +122,7 @@ def test_gone_before_his_turn():
         for _ in range(SHARE):
             equal(door.knock(GREEDY, hold=False).readline(), 'gone\n', 'its end')
         door.serve()
-        equal(door.knock(PATIENT).readline(), 'systemd cannot be asked to\n', 'answer')
+        equal(door.knock(PATIENT).readline(), 'systemd cannot be reached\n', 'answer')
         lines = door.said()
         equal(len(lines), 1, f'turns: {lines}')
         check(f'of user {PATIENT} ' in lines[0], lines)
