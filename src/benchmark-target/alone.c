@@ -14,8 +14,8 @@ enum {
 	WORDS_MAX = 32,
 };
 
-/* What a setter is called with: `first`, `second` (may be NULL) and its options. The words point
- * into *ret_options and are ended by NULL. -ENODATA where it is to be left as it is. */
+/* The arguments of a setter: `first`, `second` (may be NULL) and its options, ended by NULL. The
+ * options point into *ret_options. -ENODATA where the setter is not to run. */
 static int read_words(const struct target_setter *setter, const char *first, const char *second,
 	char **ret_options, char *words[static WORDS_MAX + 3])
 {
@@ -46,15 +46,15 @@ int alone_try(const struct target_setter *setter)
 	r = read_words(setter, "apply", "--dry-run", &options, words);
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
-	r = run_and_listen(setter->program, words, &said);
+	r = run_and_read_error(setter->program, words, &said);
 	if (r <= 0)
 		return r;
 	say("%s: %s; nothing has been changed", setter->key,
-		*said ? said : "it cannot be done, and nobody says why");
+		*said ? said : "it cannot be done, for an unknown reason");
 	return -EINVAL;
 }
 
-/* The exit status, or a negative errno. */
+/* The exit status of the setter, or a negative errno. */
 static int apply(const struct target_setter *setter)
 {
 	_cleanup_free_ char *options = NULL;
@@ -94,7 +94,8 @@ int alone_restore(void)
 
 	while (s->program)
 		s++;
-	while (s-- != target_setters) {
+	while (s > target_setters) {
+		s--;
 		r = run_program(s->program, (char *const[]){ (char[]){ "restore" }, NULL }, true);
 		if (r != 0 && first == 0)
 			first = r < 0 ? r : -EIO;

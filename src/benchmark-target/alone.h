@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The target without systemd: its setters as programs, one after the other. */
+/* Runs the setters of the target as programs, one after the other: the target without systemd. */
 #ifndef QUIESCE_BENCHMARK_TARGET_ALONE_H
 #define QUIESCE_BENCHMARK_TARGET_ALONE_H
 
 #include "benchmark-target/setters.h"
 
 /*
- * Whether a setter can do what the running target wants of it, as far as it can tell without doing
- * anything. Says why not: -EINVAL, or what keeps it from being asked.
+ * Asks a setter by `apply --dry-run` whether it can do what the running target wants. Says why not:
+ * -EINVAL, or the error of running it.
  */
 int alone_try(const struct target_setter *setter);
 /*
- * Applies all setters of /run/quiesce/target. One that fails has put back its own and is said; the
- * others are to be put back, too, unless the machine has refused a knob and STRICT=no.
+ * Applies all setters of /run/quiesce/target, and says which one fails. With STRICT=no a setter
+ * whose knob the machine refuses is left out. After any other failure the caller has to call
+ * alone_restore(); the setter that failed has put back its own changes.
  */
 int alone_apply(void);
-/* Restores all setters backwards, whatever was applied, and whatever fails meanwhile: a negative
- * errno of the first. */
+/* Restores all setters in the reverse order, even those that were not applied, and goes on after a
+ * failure. Returns the negative errno of the first failure. */
 int alone_restore(void);
 
 #endif

@@ -10,15 +10,15 @@
 #include "benchmark-target/verdict.h"
 #include "state/running.h"
 
-/* What the services of the setters have come to. */
+/* The results of the setters' services. Each setter that is wanted is a part. */
 struct parts {
-	unsigned n; /* that are wanted */
+	unsigned n;
 	unsigned n_done;
-	bool broken;	     /* one failed for another reason than that the machine refuses */
+	bool broken; /* a part failed, but not because the machine refused; or none is done */
 	struct text missing; /* "; without FREQ: why; NOISE in part: why..." */
 };
 
-static int look_at(
+static int add_part(
 	struct unit_manager *manager, const struct target_setter *setter, struct parts *parts)
 {
 	_cleanup_free_ char *options = NULL, *state = NULL, *why = NULL;
@@ -35,11 +35,10 @@ static int look_at(
 		r = unit_read_outcome(manager, setter->unit, &outcome);
 	if (r < 0)
 		return r;
-	/* systemd takes one that was asked to end (SIGTERM) for one that was done. */
+	/* The exit status counts, too: systemd takes a service that SIGTERM has ended for done. */
 	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
-	/* The setters tell that by their exit status. */
 	refused = strcmp(outcome.result, "exit-code") == 0 && outcome.exit_status == EXIT_FINDING;
-	/* One that is done tells of knobs that refused all the same. */
+	/* A setter that succeeded may still tell of a knob that refused. */
 	if (done && *outcome.status_text)
 		text_appendf(&parts->missing, "; %s in part: %s", setter->key, outcome.status_text);
 	unit_outcome_clear(&outcome);
@@ -54,21 +53,21 @@ static int look_at(
 	return r;
 }
 
-static int look_at_all(struct parts *parts)
+static int read_parts(struct parts *parts)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
 	int r;
 
 	r = unit_open(&manager);
 	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++)
-		r = look_at(manager, s, parts);
-	/* Refused everything, it is not quiet in part. */
+		r = add_part(manager, s, parts);
+	/* If the machine refused all parts, nothing is quiet. */
 	parts->broken = parts->broken || (parts->n > 0 && parts->n_done == 0);
 	text_append(&parts->missing, "");
 	return r == 0 && parts->missing.failed ? -ENOMEM : r;
 }
 
-/* Says the verdict, in one line, for those who look at the target. */
+/* Says the verdict in one line, which `systemctl status benchmark.target` shows. */
 static int judge(const struct parts *parts, const char *cpus, bool strict)
 {
 	const char *missing = parts->missing.data, *seen = "";
@@ -106,7 +105,7 @@ int verb_check(void)
 		say_errno(r, "cannot read what the target chose (%s)", TARGET_FILE);
 		return EXIT_FAILED;
 	}
-	r = look_at_all(&parts);
+	r = read_parts(&parts);
 	if (r < 0)
 		say_errno(r, "cannot find out what the services have done");
 	else

@@ -9,15 +9,15 @@
 #include "machine/isolation.h"
 #include "machine/topology.h"
 
-/* Whether `cpu` is the thread of its core that stays when SMT goes: the first one, which
- * smt/control=off keeps (topology_is_primary_thread() in kernel/cpu.c). */
+/* Whether `cpu` is the first thread of its core, which stays online with smt/control=off
+ * (topology_is_primary_thread() in kernel/cpu.c). */
 static bool stays_without_smt(const struct topology *topology, int cpu)
 {
 	return topology->cpus[cpu].core == cpu;
 }
 
-/* The CPUs that may be chosen: online, and allowed to this service or already set apart (by an
- * earlier cpu-shield, from which services are kept away). */
+/* The CPUs that may be chosen: online CPUs that this service may run on, and those of a partition
+ * of an earlier cpu-shield, which services may not run on. */
 static int read_candidates(const struct settings *settings, const struct topology *topology,
 	const struct isolation *isolation, struct cpumask *ret)
 {
@@ -37,7 +37,7 @@ static int read_candidates(const struct settings *settings, const struct topolog
 	return 0;
 }
 
-/* One thread of each core: the siblings are going offline. */
+/* Keeps only the first thread of each core, since its siblings are going offline. */
 static void keep_one_per_core(const struct topology *topology, struct cpumask *cpus)
 {
 	cpumask_for_each (cpu, cpus) {
@@ -69,14 +69,15 @@ static int find_others(const struct topology *topology, struct choice *choice)
 	return 0;
 }
 
-static int pick(const struct settings *settings, const struct topology *topology,
+static int choose_quietest(const struct settings *settings, const struct topology *topology,
 	const struct cpumask *candidates, struct choice *choice)
 {
 	_cleanup_free_ char *reason = NULL, *why = NULL;
 	unsigned found;
 	int r;
 
-	/* Whatever makes a CPU busy now, the shield sends elsewhere. */
+	/* `true` avoids the core of CPU 0 even if other CPUs are busier: the shield moves the
+	 * programs that keep them busy. */
 	r = autochoice_now(
 		topology, candidates, true, settings->n_cpus, choice->cpus, &reason, &why);
 	if (r == -ERANGE)
@@ -103,9 +104,9 @@ static int pick(const struct settings *settings, const struct topology *topology
 	return 0;
 }
 
-/* The chosen CPU for which CPU 0, a thread of its core, would have to go offline, which it never
- * does (smt-off(8)). -1 for none. */
-static int find_beside_zero(const struct settings *settings, const struct topology *topology,
+/* A chosen CPU that shares its core with CPU 0, which would have to go offline and never does
+ * (smt-off(8)). -1 for none. */
+static int find_sibling_of_zero(const struct settings *settings, const struct topology *topology,
 	const struct choice *choice)
 {
 	if (settings->smt == SETTINGS_SMT_LEAVE || choice->only_siblings ||
@@ -121,29 +122,29 @@ static int find_beside_zero(const struct settings *settings, const struct topolo
 static int choose_auto(const struct settings *settings, const struct topology *topology,
 	struct cpumask *candidates, struct choice *choice)
 {
-	int r, beside;
+	int r, sibling;
 
-	r = pick(settings, topology, candidates, choice);
+	r = choose_quietest(settings, topology, candidates, choice);
 	if (r == 0)
 		r = find_others(topology, choice);
 	if (r < 0)
 		return r;
-	beside = find_beside_zero(settings, topology, choice);
-	if (beside < 0)
+	sibling = find_sibling_of_zero(settings, topology, choice);
+	if (sibling < 0)
 		return 0;
-	/* It is isolated, or of the few that are allowed here. */
+	/* Such a CPU is chosen only if it is isolated, or there are few candidates. */
 	say("CPU %d is not chosen: CPU 0 is a thread of the same core, and never goes offline "
-	    "(SMT=leave would take it)",
-		beside);
+	    "(SMT=leave would allow it)",
+		sibling);
 	cpumask_for_each (cpu, candidates) {
 		if (cpu != 0 && topology->cpus[cpu].core == topology->cpus[0].core)
 			cpumask_clear(candidates, cpu);
 	}
-	r = pick(settings, topology, candidates, choice);
+	r = choose_quietest(settings, topology, candidates, choice);
 	return r < 0 ? r : find_others(topology, choice);
 }
 
-/* Two threads of one core, of which SMT= would take one. 0 when there are none. */
+/* -EINVAL if SMT= would take one of the CPUs offline; says so. */
 static int check_threads(const struct settings *settings, const struct topology *topology,
 	const struct cpumask *cpus)
 {
@@ -172,7 +173,7 @@ static int choose_list(
 	const struct settings *settings, const struct topology *topology, struct choice *choice)
 {
 	_cleanup_free_ char *why = NULL;
-	int r, beside;
+	int r, sibling;
 
 	r = cpulist_parse(settings->cpus, topology, choice->cpus, &why);
 	if (r == 0)
@@ -185,12 +186,12 @@ static int choose_list(
 		r = find_others(topology, choice);
 	if (r < 0)
 		return r;
-	beside = find_beside_zero(settings, topology, choice);
-	if (beside < 0)
+	sibling = find_sibling_of_zero(settings, topology, choice);
+	if (sibling < 0)
 		return 0;
 	say("CPUS=%s: CPU 0 is a thread of CPU %d's core, and never goes offline: name a CPU of "
 	    "another core, or say SMT=leave",
-		settings->cpus, beside);
+		settings->cpus, sibling);
 	return -EINVAL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs the target makes quiet. */
+/* Chooses the CPUs that the target makes quiet. */
 #ifndef QUIESCE_BENCHMARK_TARGET_CHOOSE_H
 #define QUIESCE_BENCHMARK_TARGET_CHOOSE_H
 
@@ -12,14 +12,15 @@
 struct choice {
 	struct cpumask *cpus;
 	char *cpus_text; /* "2-3" */
-	char *reason;	 /* why these, for `auto`; NULL when they were asked for */
-	/* No other CPU is online: there is nowhere to send the rest of the machine. */
+	char *reason;	 /* for `auto`: why these CPUs; NULL when they were asked for */
+	/* No other CPU is online, so that programs and interrupts cannot go anywhere else. */
 	bool no_others;
-	/* All others are threads of the same cores: without them there would be none. */
+	/* All other online CPUs are siblings of the chosen ones: at least one has to stay online.
+	 */
 	bool only_siblings;
 };
 
-/* Says what is wrong; -EINVAL where that is the configuration. */
+/* Says what is wrong; -EINVAL if the configuration is. */
 int choose_cpus(const struct settings *settings, struct choice **ret);
 void choice_free(struct choice *choice);
 

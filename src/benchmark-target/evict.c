@@ -18,7 +18,7 @@
 
 enum {
 	GRACE_SECONDS = 10,
-	/* What is killed ends when its system call does. */
+	/* A killed process ends only when its system call does. */
 	KILL_SECONDS = 30,
 	FIRST_STEP_NS = 10 * 1000 * 1000,
 	LAST_STEP_NS = 100 * 1000 * 1000,
@@ -52,10 +52,9 @@ int evict_all(struct unit_manager *manager)
 	if (evict_wait(0))
 		return 0;
 	say("what still runs on the quiet CPUs is ended");
-	/* systemd sends SIGTERM to all of it, and keeps others out. Whatever it answers, SIGKILL
-	 * needs nobody. */
-	if (!manager || unit_request_stop(manager, TARGET_SLICE) < 0 ||
-		!evict_wait(GRACE_SECONDS)) {
+	/* systemd sends SIGTERM to all processes of the slice, and starts no others in it. SIGKILL
+	 * does not need systemd, so an error of systemd does not matter. */
+	if (!manager || unit_request_stop(manager, TARGET_SLICE) < 0 || !evict_wait(GRACE_SECONDS)) {
 		r = kill_all();
 		if (r < 0 && !evict_wait(0)) {
 			say_errno(r, "cannot kill what runs on the quiet CPUs (%s)", KILL);
@@ -66,8 +65,8 @@ int evict_all(struct unit_manager *manager)
 		say("what runs on the quiet CPUs does not end, though it was killed");
 		return -EBUSY;
 	}
-	/* A slice that is about to stop is neither as the shield has left it nor as it was before.
-	 */
+	/* Wait until the slice has stopped: cpu-shield would find a value of it that is neither the
+	 * one it has set nor the original one. */
 	r = manager ? unit_stop(manager, TARGET_SLICE) : 0;
 	if (r < 0)
 		say_errno(r, "cannot stop %s", TARGET_SLICE);

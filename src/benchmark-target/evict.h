@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ending what still runs on the quiet CPUs when they are to be everybody's again: a shield does not
- * end before. Of cgroup v2; in a cpuset of cgroup v1 cpu-shield moves it to the others.
+ * Ends the programs that still run on the quiet CPUs before the shield ends, which it cannot while
+ * they run. Only for cgroup v2: from a cpuset of cgroup v1 cpu-shield moves them away.
  */
 #ifndef QUIESCE_BENCHMARK_TARGET_EVICT_H
 #define QUIESCE_BENCHMARK_TARGET_EVICT_H
@@ -10,10 +10,11 @@
 
 #include "unit/unit.h"
 
-/* Waits until nothing runs there any more. False after so many seconds. */
+/* Waits until no program runs there. False if one still does after that many seconds. */
 bool evict_wait(unsigned seconds);
-/* SIGTERM to all that runs there, and SIGKILL ten seconds later, also to what was born meanwhile;
- * without systemd (NULL) SIGKILL at once. Says that it does, and what does not end: -EBUSY. */
+/* Sends SIGTERM to all programs there, and ten seconds later SIGKILL, also to those that were
+ * started meanwhile; without systemd (NULL) SIGKILL at once. Says so. -EBUSY if one does not end.
+ */
 int evict_all(struct unit_manager *manager);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guardian: it makes the machine quiet for as long as somebody is there, who shows that by
- * keeping a socket open. However that one ends, the kernel closes the socket, and the machine is
- * put back.
+ * A guardian: a process that keeps the machine quiet for its client (runpinned --quiesce), for as
+ * long as the client keeps a socket open. However the client ends, the kernel closes the socket,
+ * and the guardian puts everything back.
  *
- * Several may be there at a time, each with a guardian of its own. They share a lock on
- * /run/quiesce/holders, and the last to leave puts everything back; but not when it was an
- * administrator who had started the target before.
+ * There may be several clients at a time, each with its own guardian. The guardians hold a shared
+ * lock on /run/quiesce/holders, and the last one puts everything back; but not if the target was
+ * already up before the first of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,14 +32,14 @@
 #include "unit/unit.h"
 
 enum {
-	/* A launcher whose runpinned was killed gives its program two seconds to end. */
+	/* When runpinned is killed, its launcher gives the measured program two seconds to end. */
 	LEAVE_SECONDS = 10,
 };
 
 struct hold {
 	int directory;
-	int turn; /* locked while the target is started or stopped on our behalf */
-	int here; /* locked, shared, for as long as we hold */
+	int start_lock;		      /* locked while a guardian starts or stops the target */
+	int holders_lock;	      /* every guardian has a shared lock while it holds */
 	struct unit_manager *manager; /* NULL without systemd */
 };
 
@@ -86,7 +86,7 @@ static int start(const struct hold *hold, const char *cpus)
 		if (!why && verdict_read(hold->manager, &verdict) == 0)
 			why = verdict;
 		say("%s does not start: %s", TARGET_UNIT, why ? why : strerror(-r));
-		/* It may still come up, and nobody else would stop it. */
+		/* The target may still come up later, and nobody else would stop it. */
 		if (r == -ETIMEDOUT)
 			(void)unit_stop(hold->manager, TARGET_UNIT);
 	}
@@ -103,10 +103,10 @@ static int stop(const struct hold *hold)
 			say_errno(r, "%s does not stop", TARGET_UNIT);
 		return r;
 	}
-	/* What does not end, the shield tells. */
+	/* If a program does not end, cpu-shield reports it. */
 	(void)evict_all(NULL);
 	r = alone_restore();
-	/* What is left over stays in the journals, and the target with it. */
+	/* If not everything could be put back, the target stays. */
 	return r < 0 ? r : state_remove();
 }
 
@@ -117,7 +117,7 @@ static int open_lock(const struct hold *hold, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What is open then is to be closed, also after a failure. */
+/* The caller has to call hold_close(), also after a failure. */
 static int hold_open(struct hold *hold)
 {
 	int r;
@@ -125,34 +125,34 @@ static int hold_open(struct hold *hold)
 	hold->directory = journal_open_directory();
 	if (hold->directory < 0)
 		return hold->directory;
-	hold->turn = open_lock(hold, "turn");
-	if (hold->turn < 0)
-		return hold->turn;
-	hold->here = open_lock(hold, "holders");
-	if (hold->here < 0)
-		return hold->here;
+	hold->start_lock = open_lock(hold, "turn");
+	if (hold->start_lock < 0)
+		return hold->start_lock;
+	hold->holders_lock = open_lock(hold, "holders");
+	if (hold->holders_lock < 0)
+		return hold->holders_lock;
 	r = unit_is_booted() ? unit_open(&hold->manager) : 0;
-	/* Built without libsystemd: as without systemd. */
+	/* -EOPNOTSUPP: built without libsystemd; then go on as without systemd. */
 	return r == -EOPNOTSUPP ? 0 : r;
 }
 
 static void hold_close(struct hold *hold)
 {
 	unit_close(hold->manager);
-	if (hold->turn >= 0)
-		close(hold->turn);
-	if (hold->here >= 0)
-		close(hold->here);
+	if (hold->start_lock >= 0)
+		close(hold->start_lock);
+	if (hold->holders_lock >= 0)
+		close(hold->holders_lock);
 	if (hold->directory >= 0)
 		close(hold->directory);
 }
 
-/* The file says that the target is up for holders alone. */
+/* Starts the target unless it is up, and makes STATE_HELD before. */
 static int begin(const struct hold *hold, const char *cpus)
 {
 	int up, r = 0;
 
-	if (flock(hold->turn, LOCK_EX) < 0 || flock(hold->here, LOCK_SH) < 0)
+	if (flock(hold->start_lock, LOCK_EX) < 0 || flock(hold->holders_lock, LOCK_SH) < 0)
 		return -errno;
 	up = is_up(hold);
 	if (up < 0) {
@@ -169,7 +169,7 @@ static int begin(const struct hold *hold, const char *cpus)
 		if (r < 0)
 			(void)unlinkat(hold->directory, STATE_HELD, 0);
 	}
-	(void)flock(hold->turn, LOCK_UN);
+	(void)flock(hold->start_lock, LOCK_UN);
 	return r;
 }
 
@@ -177,24 +177,23 @@ static int end(const struct hold *hold)
 {
 	int r = 0;
 
-	if (flock(hold->turn, LOCK_EX) < 0)
+	if (flock(hold->start_lock, LOCK_EX) < 0)
 		return -errno;
-	/* Not made exclusive while others hold it. */
-	if (flock(hold->here, LOCK_EX | LOCK_NB) == 0 &&
+	/* The lock becomes exclusive only if there is no other guardian. */
+	if (flock(hold->holders_lock, LOCK_EX | LOCK_NB) == 0 &&
 		faccessat(hold->directory, STATE_HELD, F_OK, 0) == 0) {
-		/* What was measured ends a moment later than whom we hold for, when that one was
-		 * killed. */
+		/* If the client was killed, the measured program ends a moment later. */
 		(void)evict_wait(LEAVE_SECONDS);
 		r = stop(hold);
 		if (r == 0)
 			(void)unlinkat(hold->directory, STATE_HELD, 0);
 	}
-	(void)flock(hold->turn, LOCK_UN);
+	(void)flock(hold->start_lock, LOCK_UN);
 	return r;
 }
 
-/* Until the other end is closed. What comes over it is of no interest. */
-static void wait_for_end(void)
+/* Waits until the client closes the socket; ignores what it sends. */
+static void wait_for_client(void)
 {
 	char bytes[64];
 	ssize_t n;
@@ -204,7 +203,7 @@ static void wait_for_end(void)
 	while (n > 0 || (n < 0 && errno == EINTR));
 }
 
-/* Ctrl-C, a closed terminal and the like are for whom we hold. */
+/* Signals of the terminal are meant for the client: the guardian ends when the client does. */
 static void ignore_signals(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -217,7 +216,11 @@ static void ignore_signals(void)
 
 int verb_hold(const char *cpus)
 {
-	struct hold hold = { .directory = -EBADF, .turn = -EBADF, .here = -EBADF };
+	struct hold hold = {
+		.directory = -EBADF,
+		.start_lock = -EBADF,
+		.holders_lock = -EBADF,
+	};
 	int r;
 
 	ignore_signals();
@@ -229,9 +232,9 @@ int verb_hold(const char *cpus)
 	}
 	r = begin(&hold, cpus);
 	if (r == 0) {
-		/* Nobody there any more is seen below. */
+		/* If the client is gone already, wait_for_client() returns at once. */
 		(void)send(STDIN_FILENO, "", 1, MSG_NOSIGNAL);
-		wait_for_end();
+		wait_for_client();
 		r = end(&hold);
 	}
 	hold_close(&hold);

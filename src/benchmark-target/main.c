@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * benchmark-target: what the units of benchmark.target need done beside the setters. It is for them
- * and for runpinned --quiesce, not for people.
+ * benchmark-target: all that the units of benchmark.target do beside running the setters. It is run
+ * by these units and by runpinned --quiesce, not by people.
  */
 #include <getopt.h>
 #include <stdbool.h>

@@ -32,7 +32,7 @@ static int read_settings(struct settings *settings)
 	return r;
 }
 
-/* CPUs that somebody asks for this once, in place of the configured ones. */
+/* Replaces the configured CPUs, for this start only. */
 static int override_cpus(struct settings *settings, const char *cpus)
 {
 	_cleanup_free_ char *line = NULL;
@@ -49,8 +49,8 @@ static int override_cpus(struct settings *settings, const char *cpus)
 	return r;
 }
 
-/* Before anything is changed: what only the machine can tell of the configuration, by those who
- * would do it. */
+/* Asks the setters, before anything is changed, whether this machine can do what the configuration
+ * wants. */
 static int try_setters(void)
 {
 	int r = 0;
@@ -94,7 +94,7 @@ int verb_prepare(const char *cpus)
 	if (!cpus) {
 		r = request_take(&requested);
 		if (r < 0 && r != -ENOENT) {
-			say_errno(r, "cannot read for which CPUs this is to be done");
+			say_errno(r, "cannot read the request for CPUs");
 			return EXIT_FAILED;
 		}
 		cpus = requested;
@@ -108,7 +108,7 @@ int verb_wants(const char *key)
 	_cleanup_free_ char *options = NULL;
 	int r;
 
-	/* systemd takes 255 for a failure, everything between for a reason to skip. */
+	/* For ExecCondition=, 255 is a failure, and any other status but 0 skips the service. */
 	if (!setter) {
 		say("there is no '%s'", key);
 		return 255;

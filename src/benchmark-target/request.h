@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * CPUs for one start of the target, in place of the configured ones: /run/quiesce/request, for as
- * long as whoever asks for them holds it locked. One that nobody holds is of a process that was
- * killed, and is none.
+ * A request for other CPUs than the configured ones, for one start of the target:
+ * /run/quiesce/request. It is valid while the process that made it keeps the file locked. A file
+ * without a lock is left over from a process that was killed, and is ignored.
  */
 #ifndef QUIESCE_BENCHMARK_TARGET_REQUEST_H
 #define QUIESCE_BENCHMARK_TARGET_REQUEST_H
 
-/* A descriptor, which the request ends with. */
+/* Returns a descriptor; closing it ends the request. */
 int request_make(const char *cpus);
-/* The CPUs, malloc'd; -ENOENT when there is no request. */
+/* Removes the file. *ret: the CPUs, malloc'd. -ENOENT when there is no valid request. */
 int request_take(char **ret);
 
 #endif

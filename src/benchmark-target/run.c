@@ -15,14 +15,14 @@
 #include "benchmark-target/run.h"
 
 enum {
-	SAID_MAX = 64 * 1024,
+	ERROR_TEXT_MAX = 64 * 1024,
 };
 
-/* Our environment, but that what they tell of themselves is not told of us; malloc'd, the texts are
- * ours. */
+/* Our environment without NOTIFY_SOCKET, over which the program would set our status in systemd.
+ * The array is malloc'd, the strings are those of environ. */
 static char **copy_environment(void)
 {
-	size_t n = 0, kept = 0;
+	size_t n = 0, n_copy = 0;
 	char **copy;
 
 	while (environ[n])
@@ -30,13 +30,13 @@ static char **copy_environment(void)
 	copy = calloc(n + 1, sizeof(*copy));
 	for (size_t i = 0; copy && i < n; i++) {
 		if (!text_starts_with(environ[i], "NOTIFY_SOCKET="))
-			copy[kept++] = environ[i];
+			copy[n_copy++] = environ[i];
 	}
 	return copy;
 }
 
-/* said: a descriptor in place of standard error; negative for none. */
-static int spawn(const char *path, char *const *argv, bool quiet, int said, pid_t *ret)
+/* error_fd: becomes the standard error of the program; negative to leave it. */
+static int spawn(const char *path, char *const *argv, bool quiet, int error_fd, pid_t *ret)
 {
 	_cleanup_free_ char **environment = copy_environment();
 	posix_spawn_file_actions_t actions;
@@ -47,20 +47,20 @@ static int spawn(const char *path, char *const *argv, bool quiet, int said, pid_
 	r = posix_spawn_file_actions_init(&actions);
 	if (r != 0)
 		return -r;
-	/* Standard input may be what we are told by. */
+	/* Our standard input may be the socket of `hold`. */
 	r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (r == 0 && quiet)
 		r = posix_spawn_file_actions_addopen(
 			&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	if (r == 0 && said >= 0)
-		r = posix_spawn_file_actions_adddup2(&actions, said, STDERR_FILENO);
+	if (r == 0 && error_fd >= 0)
+		r = posix_spawn_file_actions_adddup2(&actions, error_fd, STDERR_FILENO);
 	if (r == 0)
 		r = posix_spawn(ret, path, &actions, NULL, argv, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;
 }
 
-static int start(const char *name, char *const *words, bool quiet, int said, pid_t *ret)
+static int start(const char *name, char *const *words, bool quiet, int error_fd, pid_t *ret)
 {
 	_cleanup_free_ char *path = NULL, *own_name = strdup(name);
 	_cleanup_free_ char **argv = NULL;
@@ -77,7 +77,7 @@ static int start(const char *name, char *const *words, bool quiet, int said, pid
 		argv[i + 1] = words[i];
 	r = install_find(name, &path);
 	if (r == 0)
-		r = spawn(path, argv, quiet, said, ret);
+		r = spawn(path, argv, quiet, error_fd, ret);
 	if (r < 0)
 		say_errno(r, "cannot run %s", name);
 	return r;
@@ -106,44 +106,44 @@ int run_program(const char *name, char *const *words, bool quiet)
 	return r < 0 ? r : wait_for(name, pid);
 }
 
-/* All that comes until the other end is closed, of which what is too much is lost. */
-static void listen_to(int fd, struct text *said)
+/* Reads until the program has ended; drops what is more than about ERROR_TEXT_MAX. */
+static void read_error(int fd, struct text *ret)
 {
 	char buf[4096];
 	ssize_t n;
 
 	while ((n = read(fd, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)) {
-		if (n > 0 && said->length < SAID_MAX)
-			text_append_n(said, buf, (size_t)n);
+		if (n > 0 && ret->length < ERROR_TEXT_MAX)
+			text_append_n(ret, buf, (size_t)n);
 	}
 }
 
-int run_and_listen(const char *name, char *const *words, char **ret_said)
+int run_and_read_error(const char *name, char *const *words, char **ret_line)
 {
-	_cleanup_text_ struct text said = { 0 };
-	_cleanup_close_ int ear = -EBADF, mouth = -EBADF;
+	_cleanup_text_ struct text error = { 0 };
+	_cleanup_close_ int read_end = -EBADF, write_end = -EBADF;
 	int fds[2], r;
 	pid_t pid;
 	char *line;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	ear = fds[0];
-	mouth = fds[1];
-	r = start(name, words, true, mouth, &pid);
+	read_end = fds[0];
+	write_end = fds[1];
+	r = start(name, words, true, write_end, &pid);
 	if (r < 0)
 		return r;
-	close(TAKE_FD(mouth));
-	listen_to(ear, &said);
+	close(TAKE_FD(write_end));
+	read_error(read_end, &error);
 	r = wait_for(name, pid);
 	if (r < 0)
 		return r;
-	text_append(&said, "");
-	if (said.failed)
+	text_append(&error, "");
+	if (error.failed)
 		return -ENOMEM;
-	while (said.length > 0 && said.data[said.length - 1] == '\n')
-		said.data[--said.length] = '\0';
-	line = strrchr(said.data, '\n');
-	*ret_said = strdup(line ? line + 1 : said.data);
-	return *ret_said ? r : -ENOMEM;
+	while (error.length > 0 && error.data[error.length - 1] == '\n')
+		error.data[--error.length] = '\0';
+	line = strrchr(error.data, '\n');
+	*ret_line = strdup(line ? line + 1 : error.data);
+	return *ret_line ? r : -ENOMEM;
 }

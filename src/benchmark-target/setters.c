@@ -83,7 +83,7 @@ static int make_noise(const struct settings *settings, const struct choice *choi
 
 	if (settings->noise_leave)
 		return 0;
-	/* Masks that were asked for by name are for noise-off to refuse. */
+	/* With --only, noise-off itself refuses masks that cannot be set. */
 	no_masks = choice->no_others && !text_starts_with(noise, "--only ");
 	if (no_masks)
 		*ret_why =
@@ -93,11 +93,14 @@ static int make_noise(const struct settings *settings, const struct choice *choi
 }
 
 /*
- * The partition first, since interrupts go to the CPUs outside of it, and noise-off's masks follow
- * it in newer kernels. SMT behind it, and so back before it: a partition that ends while CPUs are
- * offline leaves the programs outside of it without them for good (kernel/cgroup/cpuset.c gives
- * them the CPUs that are online then). SMT before interrupts, since hotplug takes their affinities
- * along.
+ * The partition comes first, because interrupts go to the CPUs outside of it, and in newer kernels
+ * noise-off's masks depend on it.
+ *
+ * SMT comes after it, so that siblings are online again before the partition ends. The kernel then
+ * gives the programs outside of the partition only the CPUs that are online
+ * (kernel/cgroup/cpuset.c), and they would never get the others back.
+ *
+ * SMT comes before interrupts, because CPU hotplug changes their affinities.
  */
 const struct target_setter target_setters[] = {
 	{ "cpu-shield", "benchmark-shield.service", "SHIELD", make_shield },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The setters that the target runs. Their options are worked out once per start and stand in
- * /run/quiesce/target (state/running.h), each under a key of its own, for the units and for us.
+ * The setters that the target runs. Their options are made once per start and written to
+ * /run/quiesce/target (state/running.h), each under its own key, where the units and we read them.
  */
 #ifndef QUIESCE_BENCHMARK_TARGET_SETTERS_H
 #define QUIESCE_BENCHMARK_TARGET_SETTERS_H
@@ -12,24 +12,24 @@
 struct target_setter {
 	const char *program;
 	const char *unit;
-	/* "SMT", of which the options are SMT_OPTIONS; a key that is absent: left as it is. */
+	/* "SMT": SMT_OPTIONS in /run/quiesce/target has the options. If that is absent, the setter
+	 * is not to run. */
 	const char *key;
-	/* The options behind `apply`, malloc'd; words without blanks, one blank between. NULL in
-	 * *ret_options to leave it as it is. *ret_why, for a person, where less is done than was
-	 * asked for. */
+	/* Makes the options of `apply`, malloc'd: words without blanks, separated by one blank.
+	 * *ret_options stays NULL if the setter is not to run. *ret_why: why less is done than was
+	 * asked for, for a person; a static string. */
 	int (*make_options)(const struct settings *settings, const struct choice *choice,
 		char **ret_options, const char **ret_why);
 };
 
-/* In the order in which they are to be applied; they are restored backwards. Ended by one without a
- * program. */
+/* In the order of applying; restored in the reverse order. Ended by an entry without a program. */
 extern const struct target_setter target_setters[];
 
-/* By key; NULL when there is none. */
+/* NULL for an unknown key. */
 const struct target_setter *target_find_setter(const char *key);
 
-/* What the running target calls it with, malloc'd: -ENODATA where it is left as it is, else the
- * errors of running_read_value(). */
+/* The options that the running target has for a setter, malloc'd. -ENODATA where it is not to run,
+ * else the errors of running_read_value(). */
 int target_read_options(const struct target_setter *setter, char **ret);
 
 #endif

@@ -43,7 +43,7 @@ static int parse_cpus(const char *value, struct settings *settings, const char *
 		settings->n_cpus = n;
 		return 0;
 	}
-	/* What else a list may be, only the machine tells. */
+	/* Whether the list is valid depends on the machine, see choose_cpus(). */
 	if (!*value || value[strspn(value, CPU_LIST_LETTERS)])
 		return -EINVAL;
 	return replace(&settings->cpus, value);
@@ -112,7 +112,7 @@ static int parse_shield(const char *value, struct settings *settings, const char
 	return 0;
 }
 
-/* The options of noise-off for a list of names of which each has that sign (0 for none). */
+/* Adds an option of noise-off with all names that have this sign (0: no sign), if there are any. */
 static void add_names(struct text *options, const char *option, char sign, char *const *names)
 {
 	bool first = true;
@@ -143,7 +143,7 @@ static int parse_noise(const char *value, struct settings *settings, const char 
 	_cleanup_text_ struct text options = { 0 };
 	char *names[SETTINGS_N_NAMES + 1] = { NULL }, *cursor = copy;
 	size_t n = 0, n_plain = 0;
-	char *steal;
+	char *noise;
 
 	if (!copy)
 		return -ENOMEM;
@@ -167,12 +167,13 @@ static int parse_noise(const char *value, struct settings *settings, const char 
 	add_names(&options, "--only", 0, names);
 	add_names(&options, "--except", '-', names);
 	add_names(&options, "--with", '+', names);
-	steal = text_steal(&options);
-	if (!steal)
+	noise = text_steal(&options);
+	if (!noise)
 		return -ENOMEM;
-	steal[strlen(steal) - 1] = '\0';
+	/* add_names() ends each option with a blank. */
+	noise[strlen(noise) - 1] = '\0';
 	free(settings->noise);
-	settings->noise = steal;
+	settings->noise = noise;
 	return 0;
 }
 
@@ -196,7 +197,7 @@ static const struct key {
 	{ "STRICT", parse_strict },
 };
 
-/* Without blanks at either end, in place. */
+/* Removes blanks at both ends, in place. */
 static char *trim(char *text)
 {
 	size_t length;
@@ -208,7 +209,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* seen: a bit for each of the keys. */
+/* seen: a bit for each key that occurred in an earlier line. */
 static int parse_line(
 	char *line, struct settings *settings, unsigned *seen, const char **ret_reason)
 {

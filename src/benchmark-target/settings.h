@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * /etc/quiesce/benchmark.conf, see benchmark.conf(5): lines KEY=VALUE, blank lines, and comments
- * that begin with '#'. Every key may be left out, and stands at most once.
+ * that begin with '#'. Every key is optional, and occurs at most once.
  */
 #ifndef QUIESCE_BENCHMARK_TARGET_SETTINGS_H
 #define QUIESCE_BENCHMARK_TARGET_SETTINGS_H
@@ -17,34 +17,34 @@ enum settings_smt {
 
 enum settings_shield {
 	SETTINGS_SHIELD_PARTITION,
-	SETTINGS_SHIELD_LEGACY, /* where there is no cgroup v2, by v1 cpusets */
+	SETTINGS_SHIELD_LEGACY, /* without cgroup v2: by cpusets of v1 */
 	SETTINGS_SHIELD_LEAVE,
 };
 
-/* All zero has every default. Strings are malloc'd. */
+/* All zero: the defaults. Strings are malloc'd. */
 struct settings {
-	char *cpus; /* a CPU list, not parsed: what there is depends on the machine; NULL: auto */
-	unsigned n_cpus; /* of auto:N; 0: as many as are isolated, else one */
+	char *cpus;	 /* a CPU list, not parsed, since that depends on the machine; NULL: auto */
+	unsigned n_cpus; /* N of auto:N; 0: all isolated CPUs, or one if there are none */
 	enum settings_smt smt;
 	char *freq; /* as freq-pin takes it; NULL: base */
 	bool freq_leave;
 	bool irq_leave;
 	enum settings_shield shield;
 	bool noise_leave;
-	char *noise; /* options for noise-off, "--except thp"; NULL: its own choice */
+	char *noise; /* options for noise-off, "--except thp"; NULL: none */
 	bool strict;
 };
 
 struct settings_error {
 	unsigned line;	    /* from 1 */
-	const char *reason; /* never freed */
+	const char *reason; /* a static string */
 };
 
-/* Settings of text over those in *settings. -EINVAL with *ret_error, -ENOMEM; some of the text may
- * have been taken then. */
+/* Changes *settings by the lines of text. -EINVAL with *ret_error, or -ENOMEM; the lines before the
+ * error have changed *settings then. */
 int settings_parse(const char *text, struct settings *settings, struct settings_error *ret_error);
-/* As above, of a file; -ENOENT when there is none, with *settings untouched. -EINVAL with line 0
- * for one that is too large or holds a NUL byte. */
+/* The same for a file. -ENOENT when there is none, with *settings untouched. -EINVAL with line 0
+ * for a file that is too large or holds a NUL byte. */
 int settings_read(const char *path, struct settings *settings, struct settings_error *ret_error);
 void settings_clear(struct settings *settings);
 

@@ -83,7 +83,8 @@ int state_remove(void)
 	return held < 0 ? held : target;
 }
 
-/* systemd.unit(5): what a unit's name may hold; and nothing that looks like an option. */
+/* The letters of unit names are those of systemd.unit(5). A name that looks like an option is none.
+ */
 static bool is_unit_name(const char *name)
 {
 	static const char letters[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the running target writes down: /run/quiesce/target (state/running.h), and
- * /run/quiesce/tuners, the units that were running and had to make way, one in a line.
+ * The files of the running target: /run/quiesce/target (state/running.h), and /run/quiesce/tuners,
+ * the units that the target has stopped and will start again, one in each line.
  */
 #ifndef QUIESCE_BENCHMARK_TARGET_STATE_H
 #define QUIESCE_BENCHMARK_TARGET_STATE_H
@@ -9,22 +9,22 @@
 #include "benchmark-target/choose.h"
 #include "benchmark-target/settings.h"
 
-/* Works out the options of all setters, and writes /run/quiesce/target, whole and in place of an
- * old one. Says what is left as it is, and what is wrong. */
+/* Makes the options of all setters, and writes /run/quiesce/target, atomically in place of an old
+ * file. Says which setters are not to run, and what is wrong. */
 int state_write(const struct settings *settings, const struct choice *choice);
-/* The file, in /run/quiesce, that says that the target is up for runpinned --quiesce alone
- * (hold.c). Whoever starts it later must not have it stopped by that. */
+/* This file in /run/quiesce says that the target was started by runpinned --quiesce (hold.c), which
+ * then also stops it. It must not stop a target that somebody else has started. */
 #define STATE_HELD "held"
-/* Removes both. 0 also when there is none. */
+/* Removes /run/quiesce/target and the file above. 0 also when they do not exist. */
 int state_remove(void);
 
 /*
- * Adds units to those in /run/quiesce/tuners: one that stands there was running before us, whatever
- * it does now. names ends with NULL.
+ * Adds units to those in /run/quiesce/tuners. names ends with NULL. A unit that is already in the
+ * file stays there, even if it does not run now: it was running before the target.
  */
 int state_add_tuners(char *const *names);
-/* malloc'd, ended by NULL, also when there is none; for unit_names_free(). -EBADMSG for a file that
- * is not of unit names. */
+/* malloc'd and ended by NULL, even without any name; free it by unit_names_free(). -EBADMSG for a
+ * file with anything but names of units. */
 int state_read_tuners(char ***ret);
 int state_remove_tuners(void);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Services that turn the same knobs as we do. benchmark-tuners.service has Conflicts= with them, so
- * they are stopped when it is started, and it is stopped when one of them is started. Which of them
- * were running is written down before that, and those are started again in the end.
+ * Tuners: services that turn the same knobs as we do. benchmark-tuners.service has Conflicts= with
+ * them, so systemd stops them when it starts that service, and stops that service when one of them
+ * starts. Before, the tuners that are running are written down; they are started again in the end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@ static bool is_running(const char *state)
 		strcmp(state, "reloading") == 0;
 }
 
-/* Keeps of the names those that are running and no target (every service conflicts with
+/* Removes the names of units that are not running, and of targets (every service conflicts with
  * shutdown.target), in place. */
-static int keep_running(struct unit_manager *manager, char **names)
+static int filter_running(struct unit_manager *manager, char **names)
 {
-	size_t kept = 0;
+	size_t n = 0;
 	int r = 0;
 
 	for (size_t i = 0; names[i]; i++) {
@@ -41,11 +41,11 @@ static int keep_running(struct unit_manager *manager, char **names)
 				r = 0;
 		}
 		if (running)
-			names[kept++] = names[i];
+			names[n++] = names[i];
 		else
 			free(names[i]);
 	}
-	names[kept] = NULL;
+	names[n] = NULL;
 	return r;
 }
 
@@ -59,7 +59,7 @@ int verb_note_tuners(void)
 	if (r == 0)
 		r = unit_read_names(manager, TUNERS_UNIT, "Conflicts", &names);
 	if (r == 0)
-		r = keep_running(manager, names);
+		r = filter_running(manager, names);
 	for (size_t i = 0; r == 0 && names[i]; i++)
 		say("%s makes way, and is started again in the end", names[i]);
 	if (r == 0 && names[0])
@@ -96,7 +96,7 @@ int verb_return_tuners(void)
 			say("%s is started again", names[i]);
 			continue;
 		}
-		/* While the machine goes down, that is right. */
+		/* EBUSY is no failure: the machine is shutting down. */
 		why = unit_why(manager);
 		say("%s is not started again: %s", names[i], why ? why : strerror(-r));
 		if (r != -EBUSY)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What benchmark-target can be told to do. All say what is wrong and return an exit status. */
+/* The verbs of benchmark-target. All say what is wrong and return an exit status. */
 #ifndef QUIESCE_BENCHMARK_TARGET_VERBS_H
 #define QUIESCE_BENCHMARK_TARGET_VERBS_H
 
@@ -8,39 +8,39 @@
 #include "unit/unit.h"
 
 /*
- * Reads the configuration, chooses the CPUs and writes /run/quiesce/target. cpus is a CPU list
- * instead of the configured one, NULL for none.
+ * Reads the configuration, chooses the CPUs and writes /run/quiesce/target. cpus: a CPU list in
+ * place of the configured one; NULL for that of a request (request.h), or the configured one.
  */
 int verb_prepare(const char *cpus);
 
-/* Whether the running target turns what that key stands for: 0, 1, which makes systemd skip a
- * service (ExecCondition=), or 255 where that cannot be told. */
+/* Whether the running target wants the setter of that key, for ExecCondition= of its service: 0 for
+ * yes; 1 for no, systemd then skips the service; 255 for an error, which fails the service. */
 int verb_wants(const char *key);
 
-/* Looks at what the services have come to, and has isol-check look at the machine: whether the
- * target may come up, see benchmark.target(7). */
+/* Reads the results of the setters' services and runs isol-check: whether the target may come up,
+ * see benchmark.target(7). */
 int verb_check(void);
-/* For the unit that starts the check: whether that is done, or the target is being stopped. */
+/* For the unit that starts the check: EXIT_DONE if the check has succeeded, or the target is being
+ * stopped. */
 int verb_begun(void);
-/* `systemctl start` and `systemctl stop` for units of the target, which do not give up when systemd
- * executes itself anew. */
+/* `systemctl start` and `systemctl stop` for units of the target, which go on when systemd
+ * re-executes itself. alone: without the units that `unit` needs, or that need it. */
 int verb_do_job(enum unit_job job, const char *unit, bool alone);
-/* Ends what still runs on the quiet CPUs. */
+/* Ends the programs that still run on the quiet CPUs. */
 int verb_evict(void);
-/* Forgets what was chosen, and tells those who look at the target what was not put back. */
+/* Removes /run/quiesce/target, and adds to the target's journal what was not put back. */
 int verb_release(void);
-/* Tells those who look at the target what has come of its start. */
+/* Adds the verdict on the last start to the target's journal. */
 int verb_tell(void);
 
-/* Notes which of the units are running that benchmark-tuners.service makes way for itself. */
+/* Writes down which tuners (tuners.c) are running. */
 int verb_note_tuners(void);
-/* Starts them again. */
+/* Starts these tuners again. */
 int verb_return_tuners(void);
 
 /*
- * Makes the machine quiet, says so by one byte on standard input, which is a socket, waits until
- * its other end is closed, by whatever, and puts everything back. Where the target is up already,
- * it is left up.
+ * Makes the machine quiet, sends one byte over standard input, which is a socket, waits until the
+ * other end is closed, and puts everything back. A target that was up before is left up.
  */
 int verb_hold(const char *cpus);
 

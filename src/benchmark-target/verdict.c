@@ -57,7 +57,7 @@ int verdict_explain(struct unit_manager *manager, const char *service, char **re
 
 int verdict_read(struct unit_manager *manager, char **ret)
 {
-	/* In the order in which one fails because of the other. */
+	/* When one of these fails, those after it fail because of it. */
 	static const char *const services[] = {
 		PREPARE_UNIT,
 		CHECK_UNIT,
@@ -101,15 +101,15 @@ int verb_tell(void)
 		r = -ENOMEM;
 	}
 	if (r < 0) {
-		say_errno(r, "cannot find out what has come of " TARGET_UNIT);
+		say_errno(r, "cannot find out whether " TARGET_UNIT " has started");
 		return EXIT_FAILED;
 	}
 	tell_unit(TARGET_UNIT, line);
 	return EXIT_DONE;
 }
 
-/* Whether the target is being stopped: whoever stops it has systemd stop the service that ends it
- * before all others, but need not be noticed at once. */
+/* Whether the target is being stopped: systemd then stops END_UNIT before all other units. Waits
+ * for that, as it may not have begun yet. */
 static bool is_ending(struct unit_manager *manager)
 {
 	struct wait wait = wait_until(
@@ -141,7 +141,7 @@ int verb_begun(void)
 	if (r == 0)
 		r = unit_read_outcome(manager, CHECK_UNIT, &outcome);
 	if (r < 0) {
-		say_errno(r, "cannot ask systemd what has come of the start");
+		say_errno(r, "cannot ask systemd whether the start is done");
 		return EXIT_FAILED;
 	}
 	failed = failed || strcmp(state, "failed") == 0;
@@ -169,7 +169,7 @@ int verb_do_job(enum unit_job job, const char *unit, bool alone)
 	return EXIT_FAILED;
 }
 
-/* Whether a setter has something written down that is to be put back. */
+/* Whether the journal of a setter still has settings to put back. */
 static bool has_journal(const struct target_setter *setter)
 {
 	_cleanup_free_ char *path = NULL;
@@ -181,9 +181,8 @@ static bool has_journal(const struct target_setter *setter)
 	return access(path, F_OK) == 0;
 }
 
-/* What the services of the setters could not put back: they have begun well, and failed in the end.
- */
-static int find_left(struct unit_manager *manager, struct text *left)
+/* Adds why setters could not put back everything: those whose service failed after a good start. */
+static int add_not_restored(struct unit_manager *manager, struct text *ret)
 {
 	int r = 0;
 
@@ -200,29 +199,29 @@ static int find_left(struct unit_manager *manager, struct text *left)
 			break;
 		begun = outcome.exit_status == EXIT_DONE;
 		unit_outcome_clear(&outcome);
-		/* What was only left to somebody else, or waits for a CPU, is no failure. */
+		/* A setter that failed to start has put back its changes already. */
 		if (!begun || !has_journal(s))
 			continue;
 		r = verdict_explain(manager, s->unit, &why);
 		if (r == 0)
-			text_appendf(left, "; %s: %s", s->key, why);
+			text_appendf(ret, "; %s: %s", s->key, why);
 	}
-	return r == 0 && left->failed ? -ENOMEM : r;
+	return r == 0 && ret->failed ? -ENOMEM : r;
 }
 
 int verb_release(void)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
-	_cleanup_text_ struct text left = { 0 };
+	_cleanup_text_ struct text reasons = { 0 };
 	int r;
 
 	r = unit_open(&manager);
 	if (r == 0)
-		r = find_left(manager, &left);
-	if (r == 0 && left.length > 0) {
+		r = add_not_restored(manager, &reasons);
+	if (r == 0 && reasons.length > 0) {
 		_cleanup_free_ char *line = NULL;
 
-		if (asprintf(&line, "not everything is put back%s", left.data) < 0)
+		if (asprintf(&line, "not everything is put back%s", reasons.data) < 0)
 			line = NULL;
 		if (line)
 			tell_unit(TARGET_UNIT, line);
