@@ -18,7 +18,7 @@
 #include "recording/record.h"
 
 enum {
-	/* /proc/interrupts of 512 CPUs and 4096 lines has 23 MiB. */
+	/* /proc/interrupts with 512 CPUs and 4096 lines has 23 MiB. */
 	TABLE_MAX = 64 * 1024 * 1024,
 	CGROUP_DEPTH = 2,
 	CGROUPS_MAX = 4096,
@@ -27,12 +27,13 @@ enum {
 typedef char *(*scrub_function)(const struct scrub_names *names, const char *text);
 
 enum rule_flag {
-	RULE_FOLLOW = 1 << 0, /* a link on the way becomes the directory that it leads to */
-	RULE_LINK = 1 << 1,   /* links, recorded as such; all others are left out */
+	RULE_FOLLOW = 1 << 0, /* a link to a directory is recorded as a directory */
+	RULE_LINK = 1 << 1,   /* the names are links, which are recorded as links */
 };
 
-/* A directory, in which wildcards take no links unless RULE_FOLLOW says so, and what of it. */
+/* Files of a directory that are recorded. */
 struct rule {
+	/* May have wildcards, which match links only with RULE_FOLLOW. */
 	const char *directory;
 	const char *names; /* separated by blanks; wildcards are allowed */
 	scrub_function scrub;
@@ -51,7 +52,7 @@ struct rule {
 
 /* clang-format off */
 static const struct rule rules[] = {
-	/* CPUs. Not topology/ppin, which is the processor's serial number. */
+	/* CPUs. Without topology/ppin, which is the processor's serial number. */
 	{ CPU, "online possible present offline isolated nohz_full housekeeping kernel_max" },
 	{ CPU "/smt", "active control" },
 	{ CPU "/vulnerabilities", "*" },
@@ -72,7 +73,7 @@ static const struct rule rules[] = {
 	/* Frequency and idle states. */
 	{ CPU "/cpufreq", "boost" },
 	{ CPU "/cpufreq/policy[0-9]*", FREQUENCIES },
-	{ ONE_CPU "/cpufreq", FREQUENCIES }, /* where it is no link, before Linux 4.3 */
+	{ ONE_CPU "/cpufreq", FREQUENCIES }, /* before Linux 4.3 it is no link */
 	{ CPU "/intel_pstate", "status no_turbo turbo_pct num_pstates max_perf_pct min_perf_pct "
 		"hwp_dynamic_boost" },
 	{ CPU "/amd_pstate", "status prefcore dynamic_epp" },
@@ -117,7 +118,7 @@ static const struct rule rules[] = {
 	{ "proc/device-tree", "compatible hypervisor/compatible", NULL, RULE_FOLLOW },
 	{ "proc/device-tree", "ibm,partition-name", scrub_everything, RULE_FOLLOW },
 	{ "sys/hypervisor", "type" },
-	/* The maker and the model; not serial numbers, asset tags and UUIDs, which stand beside. */
+	/* The vendor and the model, without the serial numbers, asset tags and UUIDs beside them. */
 	{ "sys/class/dmi/id", "sys_vendor product_name board_vendor bios_vendor", scrub_text,
 		RULE_FOLLOW },
 	{ "sys/bus/event_source/devices/cpu*", "type cpus cpumask format/* events/*", NULL,
@@ -126,7 +127,7 @@ static const struct rule rules[] = {
 		RULE_FOLLOW },
 	{ "sys/bus/event_source/devices/msr", "type format/* events/*", NULL, RULE_FOLLOW },
 
-	/* Cgroups: the root. What is below has names; see record_cgroups(). */
+	/* Cgroups: only the root. For those below, which have names, see record_cgroups(). */
 	{ "sys/fs/cgroup", "cgroup.controllers cgroup.subtree_control cpuset.cpus.effective "
 		"cpuset.cpus.isolated cpuset.mems.effective" },
 	{ "sys/fs/cgroup", "cgroup.procs", scrub_everything }, /* that there are cgroups */
@@ -136,7 +137,7 @@ static const struct rule rules[] = {
 };
 /* clang-format on */
 
-/* What counts as a temperature of the CPU (machine/thermal.h), and not as one of a disk. */
+/* Chips with temperatures of the CPU (machine/thermal.h), rather than of a disk. */
 static const char *const sensor_chips[] = { "coretemp", "k10temp", "zenpower", "cpu*thermal",
 	"soc*thermal", "acpitz" };
 
@@ -154,7 +155,7 @@ void recording_free(struct recording *recording)
 	free(recording);
 }
 
-/* Takes data over, also when it fails. */
+/* Owns data from now on, also when it fails. */
 static int add_entry(struct recording *recording, enum tarball_type type, const char *path,
 	char *data, size_t size)
 {
@@ -192,15 +193,15 @@ static int add_entry(struct recording *recording, enum tarball_type type, const 
 	return 0;
 }
 
-/* The text of a file, as it is to be recorded. NULL in *ret for a file that cannot be read, which
- * is left out. One that may not be read is there, and has no byte: its absence would say that the
- * kernel has not got it. */
+/* *ret: the text of a file; NULL if it cannot be read, then the file is not recorded. A file that
+ * we are not permitted to read is recorded as empty: without it, the kernel would seem not to have
+ * it. */
 static int read_text(const char *path, char **ret, size_t *ret_size)
 {
 	char buf[FILE_ATTR_SIZE];
 	int r;
 
-	/* Below /proc are tables of any length. What follows a NUL of the device tree is kept. */
+	/* Files below /proc may have any length, and those of the device tree NUL bytes. */
 	if (strncmp(path, "/proc/", strlen("/proc/")) == 0) {
 		r = file_read_all(AT_FDCWD, path, TABLE_MAX, ret, ret_size);
 	} else {
@@ -226,7 +227,7 @@ struct recorder {
 	const struct scrub_names *names;
 };
 
-/* `path` as it is on this machine, with the slash in front; `name` as it is to be called. */
+/* Records the file `path` of this machine, with a slash at the beginning, as `name` without one. */
 static int record_file_as(
 	const struct recorder *recorder, const char *path, const char *name, scrub_function scrub)
 {
@@ -251,7 +252,7 @@ static int record_file_as(
 	}
 	r = add_entry(recorder->recording, TARBALL_FILE, name, TAKE_PTR(text), size);
 	if (r == 0)
-		/* From Linux 6.12 on the mode tells which interrupts can be moved. */
+		/* From Linux 6.12 on, the mode tells which interrupts can be moved. */
 		recorder->recording->entries[recorder->recording->n - 1].read_only =
 			!(st.st_mode & S_IWUSR);
 	return r;
@@ -289,8 +290,8 @@ static int record_leaf(const struct walk *walk)
 
 static int walk_pattern(struct walk *walk, const char *pattern);
 
-/* Goes on below, or ends, with one more part of the path. A path that is too long is none of ours.
- */
+/* Appends `part` to the path, then walks on by `rest`, or records the file if there is none. A path
+ * that is too long is skipped: no rule is meant for it. */
 static int walk_part(struct walk *walk, const char *part, size_t part_length, const char *rest)
 {
 	size_t length = strlen(walk->path);
@@ -311,7 +312,7 @@ static int walk_part(struct walk *walk, const char *part, size_t part_length, co
 	return r;
 }
 
-/* The pattern is relative to the path: "cpu[0-9]*" "/topology/core_id". */
+/* Walks by a pattern that is relative to the path: "cpu[0-9]*" "/topology/core_id". */
 static int walk_pattern(struct walk *walk, const char *pattern)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
@@ -350,7 +351,7 @@ static int record_rule(const struct recorder *recorder, const struct rule *rule)
 	return 0;
 }
 
-/* --- What has names of its own. --- */
+/* --- Directories with private names. --- */
 
 static int compare_words(const void *a, const void *b)
 {
@@ -364,7 +365,7 @@ static void free_words(char **words, size_t n)
 	free(words);
 }
 
-/* The names in a directory, sorted: what gets a number gets the same one every time. */
+/* The names in a directory, sorted, so that numbers in place of names are the same every time. */
 static int list_names(const char *path, size_t max, char ***ret, size_t *ret_n)
 {
 	_cleanup_closedir_ DIR *dir = opendir(path);
@@ -393,7 +394,7 @@ static int list_names(const char *path, size_t max, char ***ret, size_t *ret_n)
 	return 0;
 }
 
-/* Each file of the list `files` in directory `from`, as in directory `to`. */
+/* Records files of the directory `from` as files of the directory `to`. */
 static int record_files(const struct recorder *recorder, const char *from, const char *to,
 	const char *const *files, size_t n, scrub_function scrub)
 {
@@ -412,7 +413,7 @@ static int record_files(const struct recorder *recorder, const char *from, const
 	return 0;
 }
 
-/* A directory that says something by being there and empty. */
+/* Records that a directory exists, even if no file in it is recorded. */
 static int record_directory(const struct recorder *recorder, const char *path)
 {
 	struct stat st;
@@ -422,7 +423,7 @@ static int record_directory(const struct recorder *recorder, const char *path)
 	return add_entry(recorder->recording, TARBALL_DIRECTORY, path + 1, NULL, 0);
 }
 
-/* AC, ADP1, BAT0 and the like are the firmware's; a mouse's battery has its address in its name. */
+/* AC, ADP1, BAT0 and the like are names of the firmware; others may have a mouse's address. */
 static bool is_common_supply(const char *name)
 {
 	size_t letters = 0;
@@ -473,7 +474,7 @@ static bool is_cpu_sensor(const char *directory)
 	return false;
 }
 
-/* What libsensors reads of a chip that has no device, and the CPUs that are near it. */
+/* Records what libsensors reads of the CPU's sensors, and the CPUs that are near them. */
 static int record_sensors(const struct recorder *recorder)
 {
 	static const char *const files[] = { "name", "device/local_cpulist" };
@@ -505,7 +506,7 @@ static int record_sensors(const struct recorder *recorder)
 	return r;
 }
 
-/* Whether a cgroup has CPUs of its own, by its partition (v2) or its set. */
+/* Whether a cgroup is a partition (v2), or has a list of CPUs. */
 static bool has_own_cpus(const char *directory)
 {
 	_cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -517,7 +518,7 @@ static bool has_own_cpus(const char *directory)
 	return file_read_attr(fd, "cpuset.cpus", text, sizeof(text)) > 0;
 }
 
-/* Those that systemd and we make; what others are called may be a user, a guest or a job. */
+/* Names of systemd and of ours; another name may be that of a user, a guest or a job. */
 static bool is_common_cgroup(const char *name)
 {
 	static const char *const common[] = { "system.slice", "user.slice", "machine.slice",
@@ -529,8 +530,8 @@ static bool is_common_cgroup(const char *name)
 	return false;
 }
 
-/* Cgroups below that have CPUs of their own, with those above them. `to` is the name of `from` in
- * the recording. */
+/* Records the cgroups below `from` that have CPUs of their own, and the common ones. `to` is the
+ * name of `from` in the recording. */
 static int record_cgroups(
 	const struct recorder *recorder, const char *from, const char *to, int depth)
 {
@@ -554,7 +555,8 @@ static int record_cgroups(
 		else
 			r = snprintf(name, sizeof(name), "%s/group%zu", to, i);
 		r = r >= PATH_MAX - 64 ? -E2BIG : 0;
-		/* A partition's parents are partitions, or have the CPUs in their own set. */
+		/* Others can be skipped with all below: the parents of a partition are partitions,
+		 * or have its CPUs in their own list. */
 		if (r < 0 || (!has_own_cpus(below) && !is_common_cgroup(names[i])))
 			continue;
 		r = record_files(recorder, below, name, files, ARRAY_SIZE(files), NULL);
@@ -573,7 +575,7 @@ int record_read(const struct scrub_names *names, struct recording **ret)
 
 	if (!recording)
 		return -ENOMEM;
-	/* What is not in it this kernel does not have. */
+	/* These directories show that the kernel lacks what is not recorded below them. */
 	r = record_directory(&recorder, "/sys/kernel/mm");
 	if (r == 0)
 		r = record_directory(&recorder, "/sys/class");
@@ -583,7 +585,7 @@ int record_read(const struct scrub_names *names, struct recording **ret)
 		r = record_supplies(&recorder);
 	if (r == 0)
 		r = record_sensors(&recorder);
-	/* v2, else v1, where that is a directory of hierarchies. */
+	/* Cgroup v2, else v1, where /sys/fs/cgroup is a directory of hierarchies. */
 	if (r == 0 && access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0)
 		r = record_cgroups(&recorder, "/sys/fs/cgroup", "sys/fs/cgroup", CGROUP_DEPTH);
 	else if (r == 0)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes down this machine for somebody else to look at: --record FILE.tar.gz.
+ * Records this machine, so that somebody else can examine it: --record FILE.tar.gz.
  *
- * What goes in is listed by name (record.c), which is what the checks and the other tools read.
- * What is not listed stays out; texts that may hold more than they need are gone through (scrub.h).
- * Processes are left out altogether. The same state of the machine gives the same file, byte for
- * byte.
+ * Only the files listed in record.c are recorded: those that the checks and the other tools read.
+ * Private data is removed from texts that may hold some (scrub.h). Processes are not recorded. The
+ * same state of the machine gives the same file, byte for byte.
  */
 #ifndef QUIESCE_RECORDING_RECORD_H
 #define QUIESCE_RECORDING_RECORD_H
@@ -18,7 +17,7 @@
 #include "recording/tarball.h"
 
 struct recording {
-	struct tarball_entry *entries; /* their texts are malloc'd */
+	struct tarball_entry *entries; /* with malloc'd paths and data */
 	size_t n;
 	size_t bytes;
 	size_t capacity;
@@ -29,7 +28,8 @@ int record_read(const struct scrub_names *names, struct recording **ret);
 void recording_free(struct recording *recording);
 DEFINE_CLEANUP(recording, recording_free);
 
-/* Says what is wrong, and with `verbose` on standard error what was recorded. The exit status. */
+/* Records this machine to `path`. Says what is wrong, and with `verbose` the names of all recorded
+ * files, on standard error. Returns the exit status. */
 int record_run(const char *path, bool verbose);
 
 #endif

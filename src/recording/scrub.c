@@ -53,7 +53,7 @@ int scrub_names_add(struct scrub_names *names, const char *name, const char *sub
 {
 	struct name *items, item;
 
-	/* One letter is not a name but a part of everything. */
+	/* A name of one letter would be found in many words. */
 	if (strlen(name) < 2 || names->n >= NAMES_MAX)
 		return 0;
 	items = reallocarray(names->items, names->n + 1, sizeof(*items));
@@ -70,7 +70,7 @@ int scrub_names_add(struct scrub_names *names, const char *name, const char *sub
 	return 0;
 }
 
-/* By length, the longest first: "eth1-backup" is replaced before "eth1" is looked for. */
+/* The longest first, so that "eth1-backup" is found before "eth1". */
 static int compare_names(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
@@ -94,7 +94,7 @@ static int read_host(struct scrub_names *names)
 	return r;
 }
 
-/* "eth0" and the like say nothing; what somebody has chosen may. */
+/* Names like "eth0" are recorded; a name that somebody has chosen may be private. */
 static bool is_common_interface(const char *name)
 {
 	static const char *const common[] = { "lo", "eth", "wlan" };
@@ -147,7 +147,7 @@ int scrub_names_read(struct scrub_names **ret)
 	return 0;
 }
 
-/* --- What is replaced wherever it stands. Each returns how many bytes of the text it is. --- */
+/* --- Matches anywhere in a text. Each function returns the length of the match, or 0. --- */
 
 static size_t find_name(const struct scrub_names *names, const char *at, const char **ret)
 {
@@ -163,20 +163,20 @@ static size_t find_name(const struct scrub_names *names, const char *at, const c
 	return 0;
 }
 
-/* Groups of hexadecimal digits, of these lengths, with that character between: an Ethernet address,
- * a UUID. What goes on like that belongs to it: InfiniBand has 20 groups. */
-static size_t match_groups(const char *at, char between, const unsigned *lengths, size_t n)
+/* Matches n groups of hexadecimal digits of these lengths, as in an Ethernet address or a UUID.
+ * Further groups belong to the match, too: an InfiniBand address has 20. */
+static size_t match_groups(const char *at, char separator, const unsigned *lengths, size_t n)
 {
 	const char *p = at;
 
 	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && *p++ != between)
+		if (i > 0 && *p++ != separator)
 			return 0;
 		for (unsigned k = 0; k < lengths[i]; k++)
 			if (!isxdigit((unsigned char)*p++))
 				return 0;
 	}
-	while (isxdigit((unsigned char)*p) || (*p == between && isxdigit((unsigned char)p[1])))
+	while (isxdigit((unsigned char)*p) || (*p == separator && isxdigit((unsigned char)p[1])))
 		p++;
 	return (size_t)(p - at);
 }
@@ -200,8 +200,8 @@ static size_t match_ipv4(const char *at)
 		: (size_t)(p - at);
 }
 
-/* `before` is the character in front of it: an address may begin within a word, "enx001122334455",
- * "mac00:11:22:33:44:55", but a number does not begin within a number. */
+/* `before` is the character before `at`. An Ethernet address may begin within a word,
+ * "enx001122334455" or "mac00:11:22:33:44:55", but an IPv4 address not within a number. */
 static size_t find_address(char before, const char *at, const char **ret)
 {
 	static const unsigned ethernet[] = { 2, 2, 2, 2, 2, 2 };
@@ -227,7 +227,8 @@ static size_t find_address(char before, const char *at, const char **ret)
 	return length >= HEX_RUN_MIN ? length : 0;
 }
 
-/* ret_addresses: whether there was one; NULL: they may stay. */
+/* *ret_addresses: whether an address, UUID or number was replaced; with NULL these are not
+ * replaced. */
 static char *replace(const struct scrub_names *names, const char *text, bool *ret_addresses)
 {
 	_cleanup_text_ struct text clean = { 0 };
@@ -264,9 +265,9 @@ char *scrub_text(const struct scrub_names *names, const char *text)
 	bool addresses;
 	char *clean = replace(names, text, &addresses);
 
-	/* Beside one that has gone, what looked like a part of it may be one,
-	 * too: 10.0.0.1.10.0.0.2. None of the substitutes has a digit, nor are they longer, so that
-	 * this ends. */
+	/* Again, because of addresses without anything between them: in 10.0.0.1.10.0.0.2 the first
+	 * pass replaces only one. This ends, because no substitute has a digit or is longer than
+	 * what it replaces. */
 	while (clean && addresses) {
 		char *again = replace(&none, clean, &addresses);
 
@@ -294,7 +295,7 @@ char *scrub_cmdline(const struct scrub_names *names, const char *text)
 	return line;
 }
 
-/* "Linux version 6.1.0-18-amd64 (who@where) (gcc ...) #1 SMP ...": without the parentheses. */
+/* Removes all parentheses: "Linux version 6.1.0-18-amd64 (who@where) (gcc ...) #1 SMP ...". */
 char *scrub_version(const struct scrub_names *names, const char *text)
 {
 	_cleanup_text_ struct text clean = { 0 };
@@ -322,7 +323,7 @@ static bool has_key(const char *line, const char *key)
 		line[length + strspn(line + length, " \t")] == ':';
 }
 
-/* The lines that begin with one of these keys, and empty ones. */
+/* Appends the lines that begin with one of these keys, and empty lines. */
 static void keep_lines(struct text *kept, const char *text, const char *const *keys, size_t n)
 {
 	while (*text) {
@@ -339,7 +340,8 @@ static void keep_lines(struct text *kept, const char *text, const char *const *k
 	}
 }
 
-/* s390: "processor 0: version = FF,  identification = 279F25,  machine = 2817". */
+/* Replaces serial numbers of s390 by zeros: "processor 0: version = FF,  identification = 279F25,
+ * machine = 2817". */
 static void hide_identification(char *text)
 {
 	static const char key[] = "identification = ";
@@ -349,7 +351,7 @@ static void hide_identification(char *text)
 			*text = '0';
 }
 
-/* s390's "processor 7: ..." has its number within the key. */
+/* Appends lines like "processor 7: ..." of s390, whose key has a number. */
 static void keep_numbered(struct text *kept, const char *text)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {

@@ -29,7 +29,7 @@ static bool attr_is(const char *path, const char *value)
 	return file_read_attr(AT_FDCWD, path, text, sizeof(text)) >= 0 && strcmp(text, value) == 0;
 }
 
-/* Why an ordinary user gets none. The first two are patches of distributions. */
+/* Why an ordinary user gets no namespaces. The first two sysctls are patches of distributions. */
 static int explain_denied(int error, char **ret_why)
 {
 	const char *why = NULL;
@@ -51,7 +51,7 @@ static int map_user(unsigned uid, unsigned gid, bool as_root)
 	char map[64];
 	int r;
 
-	/* Without this an ordinary user may not map his group. */
+	/* Otherwise an ordinary user may not write gid_map. */
 	r = file_write_attr("/proc/self/setgroups", "deny");
 	if (r < 0)
 		return r;
@@ -75,14 +75,14 @@ int sysroot_unshare(bool as_root, char **ret_why)
 		if (r < 0)
 			return explain_denied(-r, ret_why);
 	}
-	/* Not of the root directory, which in a chroot is no mount. */
+	/* Not "/", which is no mount in a chroot. */
 	if (mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 		mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return explain_denied(errno, ret_why);
 	return 0;
 }
 
-/* --- What is bound over what. --- */
+/* --- Bind mounts. --- */
 
 static bool is_process(const char *name)
 {
@@ -107,8 +107,8 @@ static int bind_entry(const char *from, const char *over, char **ret_why)
 	return 0;
 }
 
-/* Calls `act` for each name in the directory, until one fails. A directory that is not there is an
- * empty one. */
+/* Calls `act` for each name in the directory until one call fails. A directory that does not exist
+ * has no names. */
 typedef int (*name_function)(const char *name, void *data, char **ret_why);
 
 static int for_each_name(const char *path, name_function act, void *data, char **ret_why)
@@ -140,7 +140,7 @@ static int join_path(
 	return 0;
 }
 
-/* --- Beside this machine. --- */
+/* --- sysroot_bind(). --- */
 
 struct binding {
 	const char *root; /* "/sys" */
@@ -166,10 +166,10 @@ static int bind_name(const char *name, void *data, char **ret_why)
 	return r;
 }
 
-/* A mount over /run shows to others if the mount that it is put on is shared (mount_namespaces(7)).
- * That is /run itself, or the root; and where the root is a mere directory of a mount that cannot
- * be seen from here, in a chroot, it is made one. */
-static int own_run(char **ret_why)
+/* Makes mounts over /run private: other processes see them if the mount below is shared
+ * (mount_namespaces(7)). That is /run, or the root. In a chroot neither may be a mount; then the
+ * root is bound over /sys, which makes it one. */
+static int make_run_private(char **ret_why)
 {
 	char cwd[PATH_MAX];
 
@@ -180,7 +180,7 @@ static int own_run(char **ret_why)
 		mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chroot("/sys") < 0 ||
 		chdir(cwd) < 0)
 		return text_refuse(
-			ret_why, -EPERM, "cannot have a /run of our own: %s", strerror(errno));
+			ret_why, -EPERM, "cannot make a private /run: %s", strerror(errno));
 	return 0;
 }
 
@@ -199,7 +199,7 @@ int sysroot_bind(const char *directory, bool as_root, char **ret_why)
 		return r;
 	has_run = access(run, F_OK) == 0;
 	if (has_run)
-		r = own_run(ret_why);
+		r = make_run_private(ret_why);
 	if (r == 0)
 		r = join_path(path, directory, "sys", ret_why);
 	if (r == 0)
@@ -213,13 +213,13 @@ int sysroot_bind(const char *directory, bool as_root, char **ret_why)
 	if (sys.n + proc.n == 0)
 		return text_refuse(
 			ret_why, -EINVAL, "%s: neither sys/ nor proc/ has an entry", directory);
-	/* Last, for the directory itself may lie below /run. */
+	/* Last, because the directory itself may be below /run. */
 	return has_run ? bind_entry(run, "/run", ret_why) : 0;
 }
 
-/* --- Alone. --- */
+/* --- sysroot_enter(). --- */
 
-/* The new root is built over /proc, of which only one entry is needed again. */
+/* The new root is mounted over /proc, of which only the entry of this process is still needed. */
 #define ROOT "/proc"
 #define EMPTY ROOT "/empty"
 #define RECORDING ROOT "/recording"
@@ -239,7 +239,8 @@ static int make_file(const char *path, const char *content)
 	return 0;
 }
 
-/* In ROOT: the kernel's own sysfs, the process itself, /dev/null, and room for the recording. */
+/* Makes ROOT with the kernel's sysfs, this process, /dev/null, and an empty directory for the
+ * recording. */
 static int build_root(char **ret_why)
 {
 	char self[32], over[64], thread[80], cgroup[80];
@@ -248,7 +249,7 @@ static int build_root(char **ret_why)
 	snprintf(over, sizeof(over), ROOT "/proc/%s", self);
 	snprintf(thread, sizeof(thread), "%s/task/%s", self, self);
 	snprintf(cgroup, sizeof(cgroup), "%s/cgroup", over);
-	/* From here the old /proc is the working directory. */
+	/* The old /proc stays reachable as the working directory. */
 	if (chdir("/proc") < 0 ||
 		mount("quiesce", ROOT, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755") < 0)
 		return build_failed("tmpfs", ret_why);
@@ -256,7 +257,7 @@ static int build_root(char **ret_why)
 		mkdir(ROOT "/dev", 0755) < 0 || mkdir(EMPTY, 0755) < 0 ||
 		mkdir(RECORDING, 0755) < 0 || mkdir(over, 0755) < 0 ||
 		make_file(ROOT "/dev/null", "") < 0 ||
-		/* Whatever cgroup this process is in, the recording has its own. */
+		/* The cgroup of this process does not exist in the recording: show the root. */
 		make_file(ROOT "/cgroup", "0::/\n") < 0)
 		return build_failed("directories", ret_why);
 	if (mount("/sys", ROOT "/sys", NULL, MS_BIND | MS_REC, NULL) < 0)
@@ -272,13 +273,13 @@ static int build_root(char **ret_why)
 	return 0;
 }
 
-/* What is at RECORDING, or in the only directory there that has sys/ or proc/. */
-struct recording {
+/* The directory with sys/ or proc/: RECORDING, or the only such directory in it. */
+struct machine {
 	char path[PATH_MAX];
 	bool found;
 };
 
-/* Not a link to one: that may lead to this machine's. */
+/* False for a link to a directory, which may lead to one of this machine. */
 static bool is_directory(const char *path)
 {
 	struct stat st;
@@ -298,41 +299,41 @@ static bool is_machine(const char *path)
 	return false;
 }
 
-static int look_below(const char *name, void *data, char **ret_why)
+static int check_candidate(const char *name, void *data, char **ret_why)
 {
-	struct recording *recording = data;
+	struct machine *machine = data;
 	char path[PATH_MAX];
 	int r;
 
 	r = join_path(path, RECORDING, name, ret_why);
 	if (r < 0 || !is_machine(path))
 		return r;
-	if (recording->found)
+	if (machine->found)
 		return text_refuse(ret_why, -EINVAL, "there are several machines in it");
-	memcpy(recording->path, path, sizeof(path));
-	recording->found = true;
+	memcpy(machine->path, path, sizeof(path));
+	machine->found = true;
 	return 0;
 }
 
-static int find_machine(struct recording *ret, char **ret_why)
+static int find_machine(struct machine *ret, char **ret_why)
 {
 	int r;
 
 	if (is_machine(RECORDING)) {
-		*ret = (struct recording){ .path = RECORDING, .found = true };
+		*ret = (struct machine){ .path = RECORDING, .found = true };
 		return 0;
 	}
-	*ret = (struct recording){ 0 };
-	r = for_each_name(RECORDING, look_below, ret, ret_why);
+	*ret = (struct machine){ 0 };
+	r = for_each_name(RECORDING, check_candidate, ret, ret_why);
 	if (r == 0 && !ret->found)
 		return text_refuse(ret_why, -EINVAL, "there is neither a sys/ nor a proc/ in it");
 	return r;
 }
 
-/* --- Whether it can be trusted. --- */
+/* --- Inspecting the recording. --- */
 
 enum {
-	/* Directories in each other; what is deeper is none of the kernel's. */
+	/* Deeper than any directory of the kernel. */
 	DEPTH_MAX = 64,
 	ATTEMPTS_MAX = 100 * 1000,
 };
@@ -341,7 +342,7 @@ enum {
 struct inspection {
 	int top;
 	const char *top_name;
-	char path[PATH_MAX]; /* below the top, of the entry that is looked at */
+	char path[PATH_MAX]; /* of the present entry, relative to top */
 	size_t n_entries;
 	unsigned depth;
 };
@@ -353,9 +354,9 @@ static int refuse_entry(const struct inspection *i, const char *what, char **ret
 }
 
 /*
- * Whether a link stays inside of its tree, and all links on its way: only the kernel can tell, for
- * each of them may look harmless by its letters. A link that leads nowhere does no harm.
- * RESOLVE_BENEATH is of Linux 5.6 (openat2(2)); a filter for system calls may not know it either.
+ * Refuses a link that leads out of its tree, even through other links, each of which may look
+ * harmless by its text: so the kernel has to resolve it. A link that leads nowhere does no harm.
+ * RESOLVE_BENEATH exists from Linux 5.6 on (openat2(2)); a seccomp filter may refuse the call.
  */
 static int inspect_link(const struct inspection *i, char **ret_why)
 {
@@ -365,8 +366,8 @@ static int inspect_link(const struct inspection *i, char **ret_why)
 	};
 	_cleanup_close_ int fd = -EBADF;
 
-	/* The kernel gives up on ".." where anything on the system was renamed or mounted at that
-	 * moment: then once more. */
+	/* EAGAIN: something was renamed or mounted anywhere on the system while the kernel resolved
+	 * a "..". Try again. */
 	for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
 		fd = (int)syscall(SYS_openat2, i->top, i->path, &how, sizeof(how));
 		if (fd >= 0 || errno != EAGAIN)
@@ -385,8 +386,8 @@ static int inspect_link(const struct inspection *i, char **ret_why)
 
 static int inspect_directory(int parent, const char *name, struct inspection *i, char **ret_why);
 
-/* The entry i->path, `name` in that directory. What is no file could block whoever opens it, or be
- * a device. */
+/* Inspects the entry i->path, which is `name` in `directory`. Other types than those below are
+ * refused: a device is dangerous, and opening a FIFO may block. */
 static int inspect_entry(
 	int directory, const char *name, unsigned char type, struct inspection *i, char **ret_why)
 {
@@ -421,7 +422,7 @@ static int inspect_directory(int parent, const char *name, struct inspection *i,
 	const struct dirent *entry;
 	int r = 0;
 
-	/* What cannot be opened here cannot be read later either. */
+	/* A directory that cannot be opened now cannot be read later, either. */
 	if (!dir && errno == EACCES)
 		return 0;
 	if (!dir)
@@ -447,9 +448,10 @@ static int inspect_directory(int parent, const char *name, struct inspection *i,
 }
 
 /*
- * Files, directories, and links that stay in their tree: in each of the two as in the recording,
- * since what is beside it here is of this machine, such as /proc/self. It is a look at one moment:
- * whoever may write there meanwhile can change it behind our back.
+ * Refuses anything but files, directories, and links that stay in their tree. sys and proc are two
+ * trees, and not one, because each may have entries of this machine beside those of the recording,
+ * such as /proc/self. The check is not atomic: somebody who can write to the recording can change
+ * it later.
  */
 static int inspect_machine(const char *machine, char **ret_why)
 {
@@ -481,7 +483,7 @@ struct hiding {
 	struct text missing;
 };
 
-/* An entry of this machine's /sys: the recording's, or an empty directory. */
+/* Binds the recording's entry, or an empty directory, over an entry of this machine's /sys. */
 static int show_or_hide(const char *name, void *data, char **ret_why)
 {
 	const struct hiding *hiding = data;
@@ -514,7 +516,8 @@ static int note_missing(const char *name, void *data, char **ret_why)
 	return 0;
 }
 
-/* /proc of the new root is a mere directory, so that names can be had that this machine has not. */
+/* Links an entry of the recording into /proc of the new root, which is a plain directory, so that
+ * the names need not exist on this machine. */
 static int link_proc(const char *name, void *data, char **ret_why)
 {
 	const struct hiding *hiding = data;
@@ -522,7 +525,7 @@ static int link_proc(const char *name, void *data, char **ret_why)
 
 	if (is_process(name))
 		return 0;
-	/* As it is named inside. */
+	/* The path after chroot(ROOT). */
 	if ((size_t)snprintf(target, sizeof(target), "%s/proc/%s", hiding->machine + strlen(ROOT),
 		    name) >= sizeof(target) ||
 		(size_t)snprintf(path, sizeof(path), ROOT "/proc/%s", name) >= sizeof(path))
@@ -534,22 +537,22 @@ static int link_proc(const char *name, void *data, char **ret_why)
 
 static int show_machine(char **ret_missing, char **ret_why)
 {
-	struct recording recording;
-	struct hiding hiding = { .machine = recording.path };
+	struct machine machine;
+	struct hiding hiding = { .machine = machine.path };
 	char path[PATH_MAX];
 	int r;
 
-	r = find_machine(&recording, ret_why);
+	r = find_machine(&machine, ret_why);
 	if (r == 0)
-		r = inspect_machine(recording.path, ret_why);
+		r = inspect_machine(machine.path, ret_why);
 	if (r == 0)
 		r = for_each_name(ROOT "/sys", show_or_hide, &hiding, ret_why);
 	if (r == 0)
-		r = join_path(path, recording.path, "proc", ret_why);
+		r = join_path(path, machine.path, "proc", ret_why);
 	if (r == 0)
 		r = for_each_name(path, link_proc, &hiding, ret_why);
 	if (r == 0)
-		r = join_path(path, recording.path, "sys", ret_why);
+		r = join_path(path, machine.path, "sys", ret_why);
 	if (r == 0)
 		r = for_each_name(path, note_missing, &hiding, ret_why);
 	if (r == 0 && hiding.missing.failed)
@@ -573,7 +576,7 @@ static int unpack_recording(int fd, char **ret_why)
 
 int sysroot_enter(const char *recording, char **ret_missing, char **ret_why)
 {
-	/* The working directory changes on the way. */
+	/* An absolute path, because build_root() changes the working directory. */
 	_cleanup_free_ char *path = realpath(recording, NULL);
 	_cleanup_close_ int fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
 	struct stat st;

@@ -49,7 +49,8 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* libarchive's numbers are errno's where the system has failed, and its own, negative ones. */
+/* archive_errno() is an errno after an error of the system, and negative after one of libarchive.
+ */
 static int archive_error(struct archive *archive)
 {
 	int error = archive_errno(archive);
@@ -100,10 +101,10 @@ int tarball_write(FILE *stream, struct tarball_entry *entries, size_t n)
 	if (n > 0)
 		qsort(entries, n, sizeof(*entries), compare_entries);
 	if (archive_write_add_filter_gzip(archive) != ARCHIVE_OK ||
-		/* NULL switches an option off: the time at which it was packed. */
+		/* NULL switches off an option, here the time of packing in the gzip header. */
 		archive_write_set_filter_option(archive, "gzip", "timestamp", NULL) != ARCHIVE_OK ||
 		archive_write_set_format_pax_restricted(archive) != ARCHIVE_OK ||
-		/* No zeros up to a tape's block behind it. */
+		/* No padding with zeros to the block size of a tape. */
 		archive_write_set_bytes_in_last_block(archive, 1) != ARCHIVE_OK ||
 		archive_write_open_FILE(archive, stream) != ARCHIVE_OK)
 		r = archive_error(archive);
@@ -117,7 +118,7 @@ out:
 	return r;
 }
 
-/* A link waits until all files are there: so none is ever written through one. */
+/* Links are made after all files, so that no file is written through a link. */
 struct link {
 	char *path;
 	char *target;
@@ -147,7 +148,7 @@ static int fail(struct unpacking *u, const char *path, int error)
 	return error;
 }
 
-/* Without "./" in front and slashes at the end; "" is the top. NULL without memory. */
+/* Removes "./" at the beginning and slashes at the end; "" is the top. NULL without memory. */
 static char *clean_path(const char *path)
 {
 	char *clean;
@@ -159,13 +160,13 @@ static char *clean_path(const char *path)
 	if (!clean)
 		return NULL;
 	length = strlen(clean);
-	/* A path of slashes only stays what it is: absolute. */
+	/* One slash is left of a path of slashes, so that it is still absolute. */
 	while (length > 1 && clean[length - 1] == '/')
 		clean[--length] = '\0';
 	return clean;
 }
 
-/* Absolute, or with a part that is "..", "." or empty. */
+/* Whether the path is absolute, or has a part that is "..", "." or empty. */
 static bool is_odd_path(const char *path)
 {
 	while (*path) {
@@ -180,7 +181,7 @@ static bool is_odd_path(const char *path)
 	return false;
 }
 
-/* The directories above it. */
+/* Makes the parent directories of the path. */
 static int make_parents(struct unpacking *u, char *path)
 {
 	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -226,12 +227,13 @@ static int unpack_file(struct unpacking *u, const char *path, bool read_only)
 	}
 }
 
-static int keep_link(struct unpacking *u, const char *path, const char *target)
+static int add_link(struct unpacking *u, const char *path, const char *target)
 {
 	struct link *links;
 
 	if (!target || !tarball_link_stays_inside(path, target))
 		return refuse(u, path, "is a link that leads out");
+	/* The array has room for 16 links, or for the next power of two. */
 	if ((u->n_links & (u->n_links - 1)) == 0) {
 		links = reallocarray(u->links, MAX(u->n_links * 2, (size_t)16), sizeof(*links));
 		if (!links)
@@ -265,7 +267,7 @@ static int unpack_entry(struct unpacking *u, struct archive_entry *header)
 	r = make_parents(u, path);
 	if (r < 0)
 		return r;
-	/* Sparse files say a size and hold nothing; the size of a hard link is another's. */
+	/* A hard link has no content of its own. */
 	if (archive_entry_hardlink(header))
 		return refuse(u, path, "is a hard link");
 	switch (archive_entry_filetype(header)) {
@@ -276,7 +278,7 @@ static int unpack_entry(struct unpacking *u, struct archive_entry *header)
 	case AE_IFREG:
 		return unpack_file(u, path, !(archive_entry_perm(header) & S_IWUSR));
 	case AE_IFLNK:
-		return keep_link(u, path, archive_entry_symlink(header));
+		return add_link(u, path, archive_entry_symlink(header));
 	default:
 		return refuse(u, path, "is neither a file, a directory nor a symbolic link");
 	}
@@ -299,7 +301,7 @@ static int unpack_all(struct unpacking *u, int fd)
 		if (r < 0)
 			return r;
 	}
-	/* What is too short for a tar is an empty one to libarchive. */
+	/* libarchive takes a file that is too short for a tar for an empty one. */
 	if (u->n_entries == 0)
 		return refuse(u, "", "it is no .tar.gz, or an empty one");
 	for (size_t i = 0; i < u->n_links; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Trees of small files as a .tar.gz, by libarchive. What is written is the same for the same
- * entries: sorted, of nobody (uid and gid 0), of 1970. What is read may come from anybody.
+ * Packs and unpacks trees of small files as .tar.gz, by libarchive. The same entries give the same
+ * bytes: they are sorted, with uid and gid 0, and with the time 0 (1970). An archive that is
+ * unpacked may be malicious.
  */
 #ifndef QUIESCE_RECORDING_TARBALL_H
 #define QUIESCE_RECORDING_TARBALL_H
@@ -18,10 +19,10 @@ enum tarball_type {
 };
 
 struct tarball_entry {
-	char *path; /* relative, without a slash at its end */
+	char *path; /* relative, without a slash at the end */
 	enum tarball_type type;
-	char *data;  /* of a file: its bytes; of a link: where it leads, NUL-terminated */
-	size_t size; /* of a file */
+	char *data;  /* file: the content; link: the target, NUL-terminated */
+	size_t size; /* file: of the content */
 	bool read_only;
 };
 
@@ -31,23 +32,25 @@ enum {
 };
 
 /*
- * Sorts the entries by path and writes them; the stream is flushed by its owner.
- * -EOPNOTSUPP in a build without libarchive, -EIO or what the stream failed with.
+ * Sorts the entries by path and writes them; the caller flushes the stream.
+ * -EOPNOTSUPP in a build without libarchive, -EIO, or the error of the stream.
  */
 int tarball_write(FILE *stream, struct tarball_entry *entries, size_t n);
 
 /*
- * Unpacks a .tar or .tar.gz into an empty directory: directories, files and symbolic links, nothing
- * else, within TARBALL_ENTRIES_MAX and TARBALL_BYTES_MAX. Of modes only read_only is kept.
- * -EOPNOTSUPP in a build without libarchive; else -EBADMSG for what is no such file or not to be
- * trusted (an absolute path, "..", a link that leads out, a device, a name twice, too much of
- * it), or what writing failed with. *ret_why (malloc'd, may be NULL) is one phrase then:
- * "sys/x is neither a file, a directory nor a symbolic link". What was unpacked until then is left.
+ * Unpacks a .tar or .tar.gz into an empty directory: only directories, files and symbolic links, at
+ * most TARBALL_ENTRIES_MAX and TARBALL_BYTES_MAX. Of the mode of a file, only read_only is kept.
+ *
+ * -EOPNOTSUPP in a build without libarchive; -EBADMSG for a file that is no such archive, or cannot
+ * be trusted (an absolute path, "..", a link that leads out, a device, a name twice, too many
+ * entries or bytes); else the error of writing. *ret_why (malloc'd, may be NULL) is then one
+ * phrase: "sys/x is neither a file, a directory nor a symbolic link". After a failure the directory
+ * may have some entries.
  */
 int tarball_unpack(int fd, int directory, char **ret_why);
 
-/* Whether a link at `path` with that target, taken by its letters, stays below the top that
- * path is relative to. */
+/* Whether a link at `path` to `target` stays inside the tree that `path` is relative to. Judges
+ * only the text of the target, and follows no other link. */
 bool tarball_link_stays_inside(const char *path, const char *target);
 
 #endif
