@@ -23,6 +23,7 @@
 #include "state/running.h"
 
 enum {
+	/* How many threads, and other knobs that end all the time, are named one by one. */
 	FLEETING_SHOWN = 3,
 };
 
@@ -37,7 +38,7 @@ struct arguments {
 	bool strict_refused; /* --strict=refused */
 	bool verbose;
 	bool what; /* WHAT was given */
-	/* A verb of the setter's own, NULL for the common ones, and the words behind it. */
+	/* A verb that only this setter has, NULL for the common verbs; and the words after it. */
 	const struct setter_verb_own *own;
 	char **words;
 };
@@ -62,8 +63,8 @@ static void usage(const struct setter *setter, const struct option_row *common)
 	option_rows_print(common, stdout);
 	print(stdout,
 		"\n"
-		"apply (the default) writes down what is there and then changes it; status shows\n"
-		"it; restore puts back exactly what was there.\n"
+		"apply (the default) writes down the settings and then changes them; status shows\n"
+		"them; restore puts the original settings back exactly.\n"
 		"Exit status: 0 done, 1 failed, 2 wrong use, 3 refused. See %s(8).\n",
 		setter->name);
 }
@@ -79,7 +80,7 @@ static int take_strict(const char *value, void *into)
 	return 0;
 }
 
-/* As option_rows_read(): the options of all setters and this one's own. */
+/* As option_rows_read(), for the options of all setters and those of this one. */
 static int read_options(const struct setter *setter, int argc, char *argv[], struct arguments *a)
 {
 	const char *no_cpus = setter->no_cpus ? setter->no_cpus : "all";
@@ -92,10 +93,10 @@ static int read_options(const struct setter *setter, int argc, char *argv[], str
 			"fail where a knob is not there or refuses; or only\n"
 			"where one that is there refuses",
 			take_strict, a, "refused" },
-		{ 0, "force", NULL, "restore: over what somebody else changed since, too",
-			option_set, &a->force },
-		{ 0, "once", NULL, "restore: what an earlier one left is not said again",
-			option_set, &a->once },
+		{ 0, "force", NULL, "restore: also what somebody else has changed", option_set,
+			&a->force },
+		{ 0, "once", NULL, "restore: do not repeat what was reported before", option_set,
+			&a->once },
 		{ 0, "json", NULL, "print the table as JSON", option_set, &a->json },
 		{ 'v', "verbose", NULL, "show every knob", option_set, &a->verbose },
 		{ 'h', "help", .help = "this text" },
@@ -160,7 +161,7 @@ static int parse_words(const struct setter *setter, char *words[], struct argume
 	return 0;
 }
 
-/* 0 to go on, positive when all is done, -EINVAL after saying what is wrong. */
+/* 0 to go on, positive after --help or --version, -EINVAL after saying what is wrong. */
 static int parse_arguments(
 	const struct setter *setter, int argc, char *argv[], struct arguments *ret)
 {
@@ -204,9 +205,9 @@ static void say_failure(int error, struct engine_failure *failure)
 	engine_failure_clear(failure);
 }
 
-/* Half a change is worse than a late answer to Ctrl-C, and so is one that ended because nobody read
- * what was said of it any more. */
-static void hold_signals(void)
+/* Half a change is worse than a late answer to Ctrl-C. SIGPIPE comes when nobody reads the
+ * messages. */
+static void block_signals(void)
 {
 	sigset_t set;
 
@@ -218,8 +219,8 @@ static void hold_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* A descriptor, to be closed, after which nothing interrupts us: who waits for another tool may
- * still be. Says what is wrong. */
+/* Takes the lock of the machine, and then blocks signals; while it waits for the lock, signals
+ * still end it. Returns a descriptor, to be closed. Says what is wrong. */
 static int lock_machine(void)
 {
 	struct engine_failure failure = { 0 };
@@ -228,7 +229,7 @@ static int lock_machine(void)
 	if (fd < 0)
 		say_failure(fd, &failure);
 	else
-		hold_signals();
+		block_signals();
 	return fd;
 }
 
@@ -240,7 +241,7 @@ static bool is_root(const struct setter *setter, const char *verb)
 	return false;
 }
 
-/* A row that was settled beforehand gives way to what an earlier apply did with that knob. */
+/* Makes a knob of the plan that was settled beforehand show what an earlier apply did with it. */
 static int unsettle(struct knob *knob, const struct journal_entry *entry)
 {
 	int r = text_replace(&knob->wanted, entry->new ? entry->new : entry->old);
@@ -268,7 +269,7 @@ static int compare_paths(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* malloc'd, with an entry for each knob that the plan has now. */
+/* An index of all knobs in the plan, malloc'd. */
 static struct path_index *sort_by_path(const struct knob_plan *plan)
 {
 	struct path_index *sorted = calloc(plan->n + 1, sizeof(*sorted));
@@ -290,8 +291,9 @@ static struct knob *find_sorted(
 	return found ? &plan->knobs[found->index] : NULL;
 }
 
-/* Whether it has ended, as such things do. */
-static bool is_past(const struct setter *setter, const char *path, const char **ret_fold)
+/* Whether the knob of a thread, or of anything else that ends all the time, is gone. *ret_fold as
+ * in struct knob. */
+static bool has_ended(const struct setter *setter, const char *path, const char **ret_fold)
 {
 	_cleanup_free_ char *now = NULL;
 	const struct knob_backend *backend;
@@ -302,12 +304,12 @@ static bool is_past(const struct setter *setter, const char *path, const char **
 	return *ret_fold && knob_read(setter->backends, path, &now) == -ENOENT;
 }
 
-/* Rows for what the journal has and the plan has not: settings of an earlier apply. `specific`: the
- * plan is for a WHAT that the user named. */
+/* Adds the knobs of an earlier apply, which are in the journal but not in the plan. `specific`: the
+ * user has given a WHAT. */
 static int add_journal_rows(const struct setter *setter, bool specific, struct knob_plan *plan)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
-	/* A search through all of the plan for each entry would be noticed with 4096 interrupts. */
+	/* Searching the whole plan for each entry would be slow with 4096 interrupts. */
 	_cleanup_free_ struct path_index *sorted = sort_by_path(plan);
 	_cleanup_free_ char *why = NULL;
 	size_t n_sorted = plan->n;
@@ -318,7 +320,7 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 
 	r = journal_load(setter->name, &journal, &why);
 	if (r < 0)
-		return 0; /* inspect_plan() says what there is to say */
+		return 0; /* inspect_plan() reports it */
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 		const char *fold;
@@ -330,13 +332,13 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 				return r;
 			continue;
 		}
-		/* What was asked for last time, unless it is asked for something else now. */
+		/* Without a WHAT, the wanted value is that of the last apply. */
 		if (knob && knob->wanted && e->new && !specific) {
 			r = text_replace(&knob->wanted, e->new);
 			if (r < 0)
 				return r;
 		}
-		if (knob || is_past(setter, e->path, &fold))
+		if (knob || has_ended(setter, e->path, &fold))
 			continue;
 		r = knob_plan_add(plan, e->group, e->kind, e->path, e->new ? e->new : e->old, &knob,
 			"%s", e->name);
@@ -373,7 +375,7 @@ static int run_status(
 	if (a->verb == SETTER_STATUS) {
 		r = add_journal_rows(setter, a->what, plan);
 		if (r < 0) {
-			say_errno(r, "cannot show what the journal has");
+			say_errno(r, "cannot show the settings in the journal");
 			return EXIT_FAILED;
 		}
 	}
@@ -385,7 +387,7 @@ static int run_status(
 	return print_plan(a, plan) < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Whether a plan changed or found anything at all. */
+/* Whether at least one knob of the plan now has the wanted value. */
 static bool did_anything(const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
@@ -397,17 +399,16 @@ static bool did_anything(const struct knob_plan *plan)
 	return false;
 }
 
-/* A setter's own question to a machine that is set, asked by the engine. */
+/* The context of verify(), which the engine calls. */
 struct verification {
 	const struct setter *setter;
 	const struct setter_target *target;
 	bool strict_refused;
-	bool failed; /* and it has been said why */
+	bool failed; /* the reason has been said */
 };
 
-/* The first knob that refused, of those that the others can do without; NULL for none. Not an
- * interrupt: that one which cannot be moved disturbs is for isol-check to find, which knows whether
- * it comes at all. */
+/* The first knob that refused although the apply succeeded; NULL for none. Interrupts do not count:
+ * isol-check finds those that cannot be moved, and knows whether they occur at all. */
 static const struct knob *find_denied(const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
@@ -420,7 +421,7 @@ static const struct knob *find_denied(const struct knob_plan *plan)
 }
 
 /* "governor (/sys/...): Read-only file system", malloc'd; NULL without memory. */
-static char *explain_denied(const struct knob *knob)
+static char *format_denied(const struct knob *knob)
 {
 	const char *why = knob->note ? knob->note
 		: knob->error	     ? strerror(knob->error)
@@ -430,11 +431,11 @@ static char *explain_denied(const struct knob *knob)
 	return asprintf(&text, "%s (%s): %s", knob->name, knob->path, why) < 0 ? NULL : text;
 }
 
-/* For --strict=refused. */
+/* For --strict=refused: -EPERM if a knob refused; says so. */
 static int check_refused(const struct knob_plan *plan)
 {
 	const struct knob *knob = find_denied(plan);
-	_cleanup_free_ char *text = knob ? explain_denied(knob) : NULL;
+	_cleanup_free_ char *text = knob ? format_denied(knob) : NULL;
 
 	if (!knob)
 		return 0;
@@ -442,11 +443,12 @@ static int check_refused(const struct knob_plan *plan)
 	return -EPERM;
 }
 
-/* The target tells what a part of it lacks. */
+/* Tells systemd, as the status of the service, which knob refused: the verdict on benchmark.target
+ * has it. */
 static void tell_refused(const struct knob_plan *plan)
 {
 	const struct knob *knob = find_denied(plan);
-	_cleanup_free_ char *text = knob ? explain_denied(knob) : NULL;
+	_cleanup_free_ char *text = knob ? format_denied(knob) : NULL;
 
 	tell_status(text);
 }
@@ -462,17 +464,16 @@ static int verify(struct knob_plan *plan, void *context)
 	return r;
 }
 
-/* Whether an apply failed because of what the machine is, and not because we could not do our work.
- */
+/* Whether an apply failed because the machine refused, and not for a reason in this process. */
 static bool is_refusal(
 	int error, const struct verification *v, const struct engine_failure *failure)
 {
 	return !knob_error_is_ours(-error) && !failure->not_undone && (v->failed || failure->path);
 }
 
-/* For --strict: a knob of which the plan knows that it would refuse, as newer kernels tell of
- * interrupts. NULL when there is none. */
-static const struct knob *find_refused(const struct knob_plan *plan)
+/* For --strict: a knob that is known to refuse before it is written, such as interrupts of newer
+ * kernels. NULL for none. */
+static const struct knob *find_denied_beforehand(const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++)
 		if (plan->knobs[i].settled && plan->knobs[i].word == KNOB_DENIED)
@@ -480,8 +481,8 @@ static const struct knob *find_refused(const struct knob_plan *plan)
 	return NULL;
 }
 
-/* Knobs that were there when the apply began, and then not any more: their CPU or device was taken
- * away. In one line. Returns how many; threads and the like, which end all the time, are none. */
+/* Says in one line which knobs disappeared during the apply, since their CPU or device was removed.
+ * Returns their number. Threads and the like, which end all the time, do not count. */
 static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_plan *plan)
 {
 	const struct knob *first = NULL;
@@ -528,7 +529,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.context = &verification,
 		.strict = a->strict,
 	};
-	const struct knob *refused = a->strict ? find_refused(plan) : NULL;
+	const struct knob *refused = a->strict ? find_denied_beforehand(plan) : NULL;
 	struct engine_failure failure = { 0 };
 	size_t n_gone;
 	int r;
@@ -543,7 +544,8 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		int status = !a->strict && is_refusal(r, &verification, &failure) ? EXIT_FINDING
 										  : EXIT_FAILED;
 
-		/* What else went wrong then, such as putting it all back, is new. */
+		/* If verify() has said why, say only what went wrong after it, such as turning
+		 * back. */
 		if (!verification.failed || failure.what || r == -ENOMEM)
 			say_failure(r, &failure);
 		return status;
@@ -571,7 +573,7 @@ static void say_not_restored(const struct setter *setter, const struct restore_r
 		why ? ": " : "", why ? why : "");
 }
 
-/* In one line, for a device that is unplugged takes all of its own along. */
+/* Says in one line which knobs do not exist any more: an unplugged device may have had many. */
 static void say_gone(const struct restore_rows *rows)
 {
 	const struct restore_row *first = NULL;
@@ -594,8 +596,8 @@ static void say_gone(const struct restore_rows *rows)
 		first->path, more);
 }
 
-/* In one line, for a CPU that is offline keeps many. Whoever took it offline knows of it; what he
- * need not know is that it is wanted. */
+/* Says in one line which CPUs have to come online for the rest to be put back: an offline CPU may
+ * keep many knobs waiting. */
 static void say_waiting(const struct setter *setter, const struct restore_rows *rows, bool once)
 {
 	const struct restore_row *first = NULL;
@@ -623,8 +625,8 @@ static void say_waiting(const struct setter *setter, const struct restore_rows *
 		many ? "are" : "is", setter->name, many ? "they are" : "it is");
 }
 
-/* What did not become as it was, and why. Of threads, which may be thousands, only some are named.
- */
+/* Says which knobs were not put back, and why. Of threads, which may be thousands, it names only
+ * some. */
 static void say_left_over(const struct setter *setter, const struct restore_rows *rows, bool once)
 {
 	size_t n_fleeting = 0;
@@ -663,7 +665,7 @@ static bool any_failed(const struct restore_rows *rows)
 	return false;
 }
 
-/* Under the lock; says what is wrong. */
+/* Restores, with the machine locked. Says what is wrong. */
 static int restore(const struct setter *setter, const struct arguments *a, struct restore_rows *ret)
 {
 	const struct engine engine = {
@@ -686,7 +688,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 		return lock;
 	r = restore_journal(&engine, ret, &failure);
 	say_left_over(setter, ret, a->once);
-	/* Of knobs that failed their rows told already. */
+	/* say_left_over() has reported knobs that failed. */
 	if (r < 0 && (failure.what || !any_failed(ret)))
 		say_failure(r, &failure);
 	return r;
@@ -711,8 +713,8 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 	return status;
 }
 
-/* The CPUs of the target that runs, which serve where -c was not given; *ret stays NULL for none. A
- * file of it that cannot be used is a failure: what is meant to be quiet would be guessed. */
+/* Without -c: the CPUs of the running target. *ret stays NULL if none runs. It is a failure if its
+ * file cannot be used, because its CPUs are then not known. */
 static int find_target_cpus(
 	const struct setter *setter, const struct arguments *a, struct cpumask **ret)
 {
@@ -727,14 +729,14 @@ static int find_target_cpus(
 		return r == -EINVAL ? -EIO : r;
 	}
 	if (r == -ENOENT && setter->needs_cpus && a->verb == SETTER_APPLY) {
-		say("-c LIST is needed, for no benchmark.target runs: the CPUs that are to be quiet");
+		say("-c LIST is needed (the CPUs that are to be quiet), as no benchmark.target runs");
 		return -EINVAL;
 	}
 	return 0;
 }
 
-/* The exit status for what has been said already, but for memory that ran out. */
-static int end_badly(int r)
+/* The exit status for an error that has been reported, but for -ENOMEM, which this reports. */
+static int get_failure_status(int r)
 {
 	if (r == -ENOMEM)
 		say_errno(r, "failed");
@@ -783,12 +785,12 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 		if (r == -EINVAL)
 			say("-c: %s", why);
 		if (r < 0)
-			return end_badly(r);
+			return get_failure_status(r);
 		target.cpus = cpus;
 	}
 	r = setter->plan(&target, &plan, setter->state);
 	if (r < 0)
-		status = end_badly(r);
+		status = get_failure_status(r);
 	else if (!turns)
 		status = run_status(setter, a, &plan);
 	else
@@ -804,7 +806,7 @@ static int run(const struct setter *setter, int argc, char *argv[])
 
 	r = parse_arguments(setter, argc, argv, &arguments);
 	if (r < 0)
-		return end_badly(r);
+		return get_failure_status(r);
 	if (r > 0)
 		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	if (arguments.own)
@@ -824,7 +826,7 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 {
 	int status = run(setter, argc, argv);
 
-	/* The target tells why a part of it is missing. */
+	/* The verdict on benchmark.target has the last message of a setter that failed. */
 	if (status != EXIT_DONE)
 		tell_status(say_last());
 	return status;

@@ -8,38 +8,39 @@
 
 enum {
 	VALUES_MAX = 3,
-	/* With its name, its path, its CPUs, its state and why. */
+	/* The name, path, CPUs, state and reason of a knob, and its values. */
 	CELLS_MAX = VALUES_MAX + 5,
 };
 
+/* Which entries share a row. */
 enum grouping {
-	ALONE,
-	ALIKE,	/* one row with those that are alike in all but their CPU */
-	FOLDED, /* one row with all of its name and state, which counts them */
+	ALONE,	/* a row for this entry only */
+	ALIKE,	/* one row for all entries that differ only in their CPU */
+	FOLDED, /* one row for all entries of the same name and state, which counts them */
 };
 
 /* What is shown of a knob. Texts are borrowed, and may be NULL. */
 struct entry {
-	size_t index; /* its place; a row has that of its first entry */
+	size_t index; /* the position; a row has that of its first entry */
 	enum grouping grouping;
-	const char *name; /* of a FOLDED one the fold's */
+	const char *name; /* FOLDED: the name of the fold */
 	const char *path;
 	int cpu;		    /* -1 for none */
-	const struct cpumask *cpus; /* all of them, where they are more than one */
+	const struct cpumask *cpus; /* all CPUs, if there are more than one; else NULL */
 	enum knob_kind kind;
 	const char *values[VALUES_MAX];
 	const char *word;
 	const char *note;
-	int error; /* as of struct knob */
+	int error; /* as in struct knob */
 };
 
-/* Of entries that follow one another. */
+/* Entries that share a row; they are consecutive. */
 struct row {
 	const struct entry *entries;
 	size_t n;
 };
 
-/* Name, path and CPU for JSON, or name and CPUs; n_values values; what follows them. */
+/* Columns: name, path and CPU for JSON, else name and CPUs; then n_values values; then the rest. */
 struct layout {
 	const struct table_column *columns;
 	size_t n_columns;
@@ -56,7 +57,7 @@ static int compare_indices(const struct entry *x, const struct entry *y)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* 0 for entries of one row. */
+/* 0 for entries that share a row. */
 static int compare_looks(const struct entry *x, const struct entry *y)
 {
 	int r = (x->grouping > y->grouping) - (x->grouping < y->grouping);
@@ -115,9 +116,9 @@ static int format_cpus(const struct row *row, char **ret)
 	return 0;
 }
 
-/* A value as it is short and easy to read: the chosen word of a choice, and a mask as a list. NULL
- * for NULL; malloc'd. */
-static int show_value(enum knob_kind kind, const char *value, char **ret)
+/* The short form of a value: the chosen word of a choice, and a mask as a list. malloc'd; NULL for
+ * NULL. */
+static int format_value(enum knob_kind kind, const char *value, char **ret)
 {
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
 	char *shown = NULL;
@@ -141,12 +142,12 @@ static int show_value(enum knob_kind kind, const char *value, char **ret)
 	return 0;
 }
 
-/* Why, for a person: the note, or the error behind the word. */
+/* The reason for the state, for a person: the note, or the text of the errno. */
 static const char *explain_entry(const struct entry *entry)
 {
 	if (entry->note)
 		return entry->note;
-	/* "unavailable" says as much as "No such file or directory". */
+	/* Not "No such file or directory", as the state is already "unavailable". */
 	return entry->error && entry->error != ENOENT ? strerror(entry->error) : "";
 }
 
@@ -173,7 +174,7 @@ static int add_row(
 	}
 	for (size_t i = 0; r == 0 && i < layout->n_values; i++) {
 		if (!json)
-			r = show_value(entry->kind, entry->values[i], &shown[i]);
+			r = format_value(entry->kind, entry->values[i], &shown[i]);
 		cells[n++] = json ? entry->values[i] : shown[i];
 	}
 	cells[n++] = entry->word;
@@ -185,7 +186,7 @@ static int add_row(
 	return r;
 }
 
-/* Rows in the order in which their first entries came. The entries are sorted. */
+/* Sorts the entries, and prints the rows in the order of their first entries. */
 static int show_entries(
 	struct entry *entries, size_t n, const struct layout *layout, bool json, FILE *stream)
 {
@@ -232,15 +233,15 @@ static const struct table_column plan_keys[] = {
 	{ "why", 0 },
 };
 
-/* Another knob may change it as a side effect: it is looked after, and no more. */
-static bool is_kept(const struct knob *knob)
+/* Whether a knob is not turned, only kept for restore. */
+static bool is_only_kept(const struct knob *knob)
 {
 	return !knob->settled && !knob->wanted;
 }
 
 static struct entry make_entry(const struct knob *knob, size_t index, bool json, bool verbose)
 {
-	bool kept = is_kept(knob), apart = json || verbose;
+	bool kept = is_only_kept(knob), apart = json || verbose;
 	bool folded = knob->fold && !verbose && (kept || (knob_went_well(knob) && !json));
 	struct entry entry = {
 		.index = index,
@@ -286,11 +287,11 @@ int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *strea
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 
-		/* What is only kept is of no interest, unless everything is, but for how many. */
-		if (is_kept(knob) && !knob->fold && !verbose && !json)
+		/* The table leaves out knobs that are only kept, unless a row counts them. */
+		if (is_only_kept(knob) && !knob->fold && !verbose && !json)
 			continue;
 		entries[n] = make_entry(knob, i, json, verbose);
-		/* For programs what is counted follows what is told in full. */
+		/* JSON has the entries that are counted after all others. */
 		if (json && entries[n].grouping == FOLDED)
 			entries[n].index += plan->n;
 		n++;
@@ -298,7 +299,7 @@ int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *strea
 	return show_entries(entries, n, &layout, json, stream);
 }
 
-/* --- What was restored. --- */
+/* --- The results of restoring. --- */
 
 static const struct table_column restored_columns[] = {
 	{ "KNOB", TABLE_WRAP },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What setters show: a plan, and what came of restoring, as a table for people or as JSON. The
- * table puts knobs together that are alike in all but their CPU, and shows values as they are short
- * and easy to read (masks as lists); JSON has every knob and its values as they are.
+ * Prints a plan, or the results of restoring, as a table for people or as JSON. The table has one
+ * row for knobs that differ only in their CPU, and shows values in a short form (masks as lists);
+ * JSON has every knob, and the values as the kernel writes them.
  */
 #ifndef QUIESCE_SETTER_SHOW_H
 #define QUIESCE_SETTER_SHOW_H
@@ -13,7 +13,7 @@
 #include "knob/knob.h"
 #include "knob/restore.h"
 
-/* verbose: also the knobs that are merely kept, and each in a row of its own. */
+/* verbose: also the knobs that are only kept for restore, and each knob in a row of its own. */
 int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *stream);
 int show_restored(const struct restore_rows *rows, bool json, FILE *stream);
 
