@@ -54,7 +54,8 @@ int evict_all(struct unit_manager *manager)
 	say("what still runs on the quiet CPUs is ended");
 	/* systemd sends SIGTERM to all processes of the slice, and starts no others in it. SIGKILL
 	 * does not need systemd, so an error of systemd does not matter. */
-	if (!manager || unit_request_stop(manager, TARGET_SLICE) < 0 || !evict_wait(GRACE_SECONDS)) {
+	if (!manager || unit_request_stop(manager, TARGET_SLICE) < 0 ||
+		!evict_wait(GRACE_SECONDS)) {
 		r = kill_all();
 		if (r < 0 && !evict_wait(0)) {
 			say_errno(r, "cannot kill what runs on the quiet CPUs (%s)", KILL);

@@ -30,7 +30,7 @@ static void append(struct text *text, const char *between, const char *format, v
 
 	if (vasprintf(&part, format, ap) < 0)
 		part = NULL;
-	/* A file may hold anything, and what is shown goes to a terminal, or is JSON. */
+	/* Texts of files may hold control characters, and are shown on terminals and in JSON. */
 	safe = part ? text_escape_control(part) : NULL;
 	if (!safe) {
 		text->failed = true;
@@ -118,8 +118,8 @@ void finding_clear(struct finding *finding)
 	*finding = (struct finding){ 0 };
 }
 
-/* What there is of the first path, where a check could make nothing of it. */
-static void add_why(struct finding *finding)
+/* Adds why the check could not use the first path. */
+static void add_why_unknown(struct finding *finding)
 {
 	const char *paths = finding->path.data ? finding->path.data : "";
 	char path[PATH_MAX], text[FILE_ATTR_SIZE];
@@ -145,7 +145,7 @@ int check_run(const struct check *check, struct host *host, struct finding *ret)
 
 	check->look(host, &finding);
 	if (finding.seen.length == 0 && !finding.seen.failed)
-		add_why(&finding);
+		add_why_unknown(&finding);
 	if (finding.failed || finding.seen.failed || finding.path.failed || finding.fix.failed ||
 		host_has_failed(host)) {
 		finding_clear(&finding);

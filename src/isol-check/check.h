@@ -2,12 +2,14 @@
 /*
  * A check: one question about the machine, and its answer, the finding.
  *
- * The checks stand in tables, one for each subject (subjects.h), in the order in which they are
- * shown. To add one: a function that looks and says what it found, and a line in its subject's
- * table. It reads the machine through struct host, which keeps what it has read, and must bear
- * whatever a machine lacks: where nothing can be known, it says nothing and the answer is
- * `unknown`, with the reason why its first path could not be read. So the path is added before the
- * file is read; and a file that is empty, or makes no sense, is no evidence of anything.
+ * The checks are in tables, one for each subject (subjects.h), in the order in which they are
+ * shown. To add one: write a function that fills in a finding, and add a row to the table of its
+ * subject.
+ *
+ * The function reads the machine through struct host, which caches what it has read. Any file may
+ * be missing, empty, or make no sense; such a file is no evidence. If nothing can be known, the
+ * function adds nothing to `seen`: the verdict is then `unknown`, with the reason why the first
+ * path could not be read. So the function adds a path before it reads the file.
  */
 #ifndef QUIESCE_ISOL_CHECK_CHECK_H
 #define QUIESCE_ISOL_CHECK_CHECK_H
@@ -20,55 +22,55 @@
 #include "isol-check/host.h"
 #include "machine/cpumask.h"
 
-/* From good to bad: what is worse, wins. */
+/* From good to bad: a finding has the worst of its verdicts. */
 enum verdict {
 	VERDICT_OK,
-	VERDICT_INFO,	 /* worth knowing, and nothing to be done about */
-	VERDICT_UNKNOWN, /* it could not be seen */
+	VERDICT_INFO,	 /* worth knowing, but nothing has to be done */
+	VERDICT_UNKNOWN, /* could not be read */
 	VERDICT_RISK,	 /* may disturb a run, or make two runs differ, if something happens */
-	VERDICT_NOISE,	 /* disturbs, or makes a difference, as the machine is now */
+	VERDICT_NOISE,	 /* disturbs a run, or makes two runs differ, as the machine is now */
 	VERDICT_N,
 };
 
-/* "ok", "info", ...: as in the table and in JSON. */
+/* "ok", "info", ..., as shown in the table and in JSON. */
 const char *finding_verdict_name(enum verdict verdict);
 
-/* All zero is an empty one. */
+/* All zero: an empty finding. */
 struct finding {
 	enum verdict verdict;
-	struct text seen; /* what was seen: values */
-	struct text path; /* where; several are separated by ", " */
+	struct text seen; /* the values that were seen, in words */
+	struct text path; /* the files; separated by ", " */
 	struct text fix;  /* what to do: a command or a boot parameter; empty for nothing */
-	/* The CPUs that it is about, "3,11"; NULL: those that the whole check is about, or none in
-	 * particular. */
+	/* The CPUs of the finding, "3,11"; NULL: all CPUs of the check, or no particular ones. */
 	char *cpus;
 	bool failed; /* no memory */
 };
 
-/* Adds to what was seen, with "; " between, and makes the verdict worse if it is. */
+/* Appends to `seen`, separated by "; ", and raises the verdict to the given one if that is worse.
+ */
 void finding_add(struct finding *finding, enum verdict verdict, const char *format, ...)
 	_printf_(3, 4);
 void finding_add_path(struct finding *finding, const char *format, ...) _printf_(2, 3);
-/* Several are separated by ", or ". */
+/* Fixes are separated by ", or ". */
 void finding_add_fix(struct finding *finding, const char *format, ...) _printf_(2, 3);
 void finding_set_cpus(struct finding *finding, const struct cpumask *cpus);
-/* Why host_tasks() has none. */
+/* Adds why host_tasks() is NULL. */
 void finding_add_no_tasks(struct finding *finding, const struct host *host);
-/* That others than those in host_tasks() may be there (host_sees_all_tasks()). */
+/* Adds that there may be more tasks than those of host_tasks() (see host_sees_all_tasks()). */
 void finding_add_few_tasks(struct finding *finding);
-/* Of which CPUs nothing was seen, if any: what the others show says nothing of them. */
+/* Adds the CPUs for which `what` could not be read, if there are any. */
 void finding_add_unseen(
 	struct finding *finding, struct host *host, const struct cpumask *unseen, const char *what);
-/* Why nothing is known of what happens a second. */
+/* Adds why no rates are known: the machine was not watched. */
 void finding_add_not_watched(struct finding *finding, const struct host *host);
 void finding_clear(struct finding *finding);
 
 struct check {
 	const char *id; /* unique, and never changed once it was released */
 	void (*look)(struct host *host, struct finding *finding);
-	/* For --explain: what it does to a benchmark, by how much, and where that is known from. */
+	/* For --explain: how the subject affects a benchmark, how much, and the source of that. */
 	const char *explain;
-	/* It asks for host_tasks(), and so comes after those that have not to wait for them. */
+	/* look() calls host_tasks(), which may wait: so the check runs after those that do not. */
 	bool of_tasks;
 };
 
@@ -78,8 +80,8 @@ struct subject {
 	size_t n;
 };
 
-/* Looks. The verdict is VERDICT_UNKNOWN, and *ret says so, where the check said nothing. -ENOMEM.
- */
+/* Runs a check. If it adds nothing to `seen`, the verdict is VERDICT_UNKNOWN with a reason.
+ * -ENOMEM. */
 int check_run(const struct check *check, struct host *host, struct finding *ret);
 
 #endif

@@ -9,7 +9,7 @@
 #include "isol-check/cmdline.h"
 #include "machine/bootline.h"
 
-struct making {
+struct builder {
 	struct text line;
 	struct text reason;
 	const struct cpumask *quiet; /* the CPUs, and their siblings */
@@ -17,7 +17,7 @@ struct making {
 };
 
 static void add(
-	struct making *m, const char *parameter, const struct cpumask *cpus, const char *reason)
+	struct builder *m, const char *parameter, const struct cpumask *cpus, const char *reason)
 {
 	_cleanup_free_ char *list = cpumask_format_list(cpus);
 
@@ -30,8 +30,8 @@ static void add(
 		reason);
 }
 
-/* A parameter that must have all of `wanted`; what it has stays. */
-static void add_missing(struct making *m, const char *parameter, const struct bootline_list *list,
+/* Adds a parameter unless its list has all of `wanted`; CPUs already in the list stay in it. */
+static void add_missing(struct builder *m, const char *parameter, const struct bootline_list *list,
 	const struct cpumask *wanted, const char *reason)
 {
 	if (cpumask_subset(wanted, list->cpus))
@@ -40,7 +40,7 @@ static void add_missing(struct making *m, const char *parameter, const struct bo
 	add(m, parameter, m->scratch, reason);
 }
 
-static void make_isolcpus(struct making *m, const struct bootline *b)
+static void make_isolcpus(struct builder *m, const struct bootline *b)
 {
 	if (b->domain && b->managed_irq && cpumask_subset(m->quiet, b->isolcpus.cpus))
 		return;
@@ -51,15 +51,15 @@ static void make_isolcpus(struct making *m, const struct bootline *b)
 		"stay away");
 }
 
-/* What keeps the tick and the kernel's belated freeing of memory away. */
-static void make_tickless(struct making *m, const struct bootline *b, struct cpumask *tickless)
+/* nohz_full and rcu_nocbs: no tick, and no RCU callbacks. */
+static void make_tickless(struct builder *m, const struct bootline *b, struct cpumask *tickless)
 {
-	/* The boot CPU keeps the time for the others: the kernel takes it out of the list. */
+	/* The kernel takes CPU 0 out of the list, as it does the timekeeping for the others. */
 	cpumask_assign(tickless, m->quiet);
 	cpumask_clear(tickless, 0);
 	if (cpumask_is_empty(tickless))
 		return;
-	/* Not there: the kernel was built without it. */
+	/* The file does not exist if the kernel was built without nohz_full. */
 	if (access("/sys/devices/system/cpu/nohz_full", F_OK) == 0 &&
 		!(b->nohz && cpumask_subset(tickless, b->isolcpus.cpus)))
 		add_missing(m, "nohz_full=", &b->nohz_full, tickless,
@@ -68,16 +68,16 @@ static void make_tickless(struct making *m, const struct bootline *b, struct cpu
 		"what the kernel frees later, it frees on other CPUs");
 }
 
-/* For interrupts that are set up before any tool of ours can run. */
+/* irqaffinity, for interrupts that are set up before irq-steer can run. */
 static void make_irqaffinity(
-	struct making *m, const struct bootline *b, const struct topology *topology)
+	struct builder *m, const struct bootline *b, const struct topology *topology)
 {
 	if (!cpumask_is_empty(b->irqaffinity.cpus)) {
 		if (!cpumask_intersects(b->irqaffinity.cpus, m->quiet))
 			return;
 		cpumask_andnot(m->scratch, b->irqaffinity.cpus, m->quiet);
 	}
-	/* Nor on those that are isolated for something else, if any are left then. */
+	/* Interrupts also avoid CPUs that are isolated for another purpose, if others are left. */
 	if (cpumask_is_empty(m->scratch)) {
 		cpumask_andnot(m->scratch, topology->possible, m->quiet);
 		cpumask_andnot(m->scratch, m->scratch, b->isolcpus.cpus);
@@ -88,7 +88,7 @@ static void make_irqaffinity(
 		add(m, "irqaffinity=", m->scratch, "interrupts are set up on the other CPUs");
 }
 
-static int make_all(struct making *m, struct host *host, const struct bootline *b)
+static int make_all(struct builder *m, struct host *host, const struct bootline *b)
 {
 	_cleanup_(cpumask) struct cpumask *quiet = NULL, *scratch = NULL, *tickless = NULL;
 	int r;
@@ -117,7 +117,7 @@ int cmdline_make(struct host *host, char **ret, char **ret_reason)
 {
 	_cleanup_free_ char *line = NULL, *reason = NULL;
 	const struct bootline *b = host_bootline(host);
-	struct making m = { 0 };
+	struct builder m = { 0 };
 	int r;
 
 	if (!b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which kernel parameters would make the CPUs quiet: --cmdline, and what checks advise. */
+/* The boot parameters that would make the CPUs quiet: for --cmdline, and as the fix of checks. */
 #ifndef QUIESCE_ISOL_CHECK_CMDLINE_H
 #define QUIESCE_ISOL_CHECK_CMDLINE_H
 
@@ -9,17 +9,18 @@
 #include "isol-check/host.h"
 
 /*
- * The parameters that are not on the machine's boot line as they should be, with blanks between,
- * malloc'd; "" when nothing is missing. Each replaces the one of its name. In *ret_reason, malloc'd
- * as well, one line for each: why. The siblings of the CPUs are taken in: what runs on one thread
- * of a core disturbs the other. -ENODATA where the boot line cannot be read, -ENOMEM.
+ * *ret: the parameters that have to be added to the boot line, or changed there, separated by
+ * blanks, malloc'd; "" for none. *ret_reason: the reason for each, one in each line, malloc'd. The
+ * parameters also cover the siblings of the CPUs, because threads of a core disturb each other.
+ * -ENODATA where the boot line cannot be read, -ENOMEM.
  */
 int cmdline_make(struct host *host, char **ret, char **ret_reason);
 
-/* Advises all of them: one boot for all, rather than one for each. */
+/* Adds all these parameters as a fix, so that one reboot is enough for all checks. */
 void cmdline_advise(struct host *host, struct finding *finding);
 
-/* --cmdline. Prints them, and with `verbose` the reasons on standard error. A negative errno. */
+/* --cmdline: prints the parameters, and with `verbose` the reasons on standard error. 0 or a
+ * negative errno. */
 int cmdline_run(struct host *host, bool verbose);
 
 #endif

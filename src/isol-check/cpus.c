@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "isol-check/subjects.h"
 
-/* CPU 0 boots, and keeps what the kernel does for the whole machine. */
 static void look_at_cpus(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *offline = host_new_mask(host);
@@ -14,7 +13,7 @@ static void look_at_cpus(struct host *host, struct finding *f)
 	finding_add(f, VERDICT_INFO, "%s (%s)", host_cpus_text(host), host_cpus_reason(host));
 	if (cpumask_isset(host_cpus(host), 0)) {
 		finding_add(f, VERDICT_RISK, "CPU 0 does most of the kernel's own work");
-		/* Where all are wanted there is no choice. */
+		/* No advice if all online CPUs are to be quiet: then there is no choice. */
 		cpumask_and(offline, host_cpus(host), host_topology(host)->online);
 		n = cpumask_weight(offline);
 		if (n > 0 && n < cpumask_weight(host_topology(host)->online))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How fast the CPUs run, and who decides that. */
+/* The frequency of the CPUs, and what controls it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 #define BOOST CPU_DIR "/cpufreq/boost"
 
 enum {
-	/* What scaling_cur_freq may be off by: it is rounded, and sampled. */
+	/* The tolerance for scaling_cur_freq, which is rounded and sampled. */
 	NEAR_PERCENT = 5,
 };
 
-/* What all the CPUs show, malloc'd; NULL without memory. `show` leaves its buffer "" where one
- * shows nothing, which goes into `unseen`. */
+/* The values of all CPUs as a text, malloc'd; NULL without memory. `show` leaves its buffer "" for
+ * a CPU whose value cannot be read; that CPU is added to `unseen`. */
 static char *show_all(struct host *host,
 	void (*show)(struct host *host, int cpu, char *buf, size_t size), struct cpumask *unseen)
 {
@@ -102,7 +102,7 @@ static void look_at_driver(struct host *host, struct finding *f)
 	}
 }
 
-/* What a policy can hold for long, 0 when unknown. */
+/* The frequency that a policy can hold for long; 0 when unknown. */
 static uint64_t sustained_khz(int cpu, const struct cpufreq_policy_info *policy)
 {
 	struct cpufreq_range range;
@@ -112,7 +112,7 @@ static uint64_t sustained_khz(int cpu, const struct cpufreq_policy_info *policy)
 	return cpufreq_read_range(cpu, &range) == 0 ? range.nominal_khz : 0;
 }
 
-/* A switch that is there, whatever it says; NULL for none. */
+/* The path of a boost switch that exists; NULL for none. */
 static const char *find_boost_switch(int cpu, char *buf, size_t size)
 {
 	static const char *const common[] = { NO_TURBO, BOOST };
@@ -132,7 +132,7 @@ static const char *find_boost_switch(int cpu, char *buf, size_t size)
 static void look_at_boost(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
-	bool on = false, off = false, free_to_boost = false, high = false, blind = false;
+	bool on = false, off = false, free_to_boost = false, high = false, limit_unknown = false;
 	const char *path;
 	char buf[96];
 
@@ -151,7 +151,7 @@ static void look_at_boost(struct host *host, struct finding *f)
 		if (policy->boost != CPUFREQ_BOOST_ON)
 			continue;
 		on = true;
-		blind = blind || policy->max_khz == 0;
+		limit_unknown = limit_unknown || policy->max_khz == 0;
 		sustained = sustained_khz(cpu, policy);
 		free_to_boost = free_to_boost || !is_pinned(policy);
 		high = high || sustained == 0 || policy->max_khz > sustained;
@@ -168,7 +168,7 @@ static void look_at_boost(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "off");
 		return;
 	}
-	if (blind)
+	if (limit_unknown)
 		finding_add(f, VERDICT_UNKNOWN, "on; whether the limits allow it cannot be seen");
 	else if (free_to_boost && high)
 		finding_add(f, VERDICT_NOISE, "on: the frequency follows heat and the other cores");
@@ -293,14 +293,14 @@ static void show_preference(struct host *host, int cpu, char *buf, size_t size)
 		snprintf(buf, size, "EPB %.64s", bias);
 }
 
-/* EPP as a word or 0 to 255, EPB 0 to 15: 0 is all for speed. */
+/* EPP is a word or 0 to 255, EPB is 0 to 15: 0 prefers speed. */
 static bool prefers_speed(const char *text)
 {
 	return strcmp(text, "EPP performance") == 0 || strcmp(text, "EPP 0") == 0 ||
 		strcmp(text, "EPB 0") == 0;
 }
 
-/* Whether a CPU that shows no preference has none. */
+/* Whether a CPU without a readable preference really has none. */
 static bool has_no_preference(struct host *host, int cpu)
 {
 	static const char *const files[] = { "cpufreq/energy_performance_preference",
@@ -369,7 +369,7 @@ static void look_at_policies(struct host *host, struct finding *f)
 	if (!unseen || !has_policy(host, f))
 		return;
 	add_policy_path(host, f, "*");
-	/* Where some have a preference, those that show none do not tell. */
+	/* If some CPUs have an EPP, those without one could not be read. */
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 
@@ -401,7 +401,8 @@ static void look_at_policies(struct host *host, struct finding *f)
 	finding_add_unseen(f, host, unseen, "all that is set");
 }
 
-/* Whether there is a number by which cores of another kind would have been seen. */
+/* Whether the CPU has a maximum frequency or a capacity, which would show cores of different kinds.
+ */
 static bool has_speed(struct host *host, int cpu)
 {
 	const struct cpufreq_policy_info *policy = host_policy(host, cpu);
@@ -425,7 +426,7 @@ static void show_kind(struct host *host, int cpu, char *buf, size_t size)
 		snprintf(buf, size, "efficiency cores");
 		break;
 	case TOPOLOGY_KIND_UNIFORM:
-		/* Where others are of a kind, it is one that was not seen. */
+		/* If other CPUs are of a kind, that of this CPU is not known. */
 		if (host_topology(host)->kind_source == TOPOLOGY_KIND_FROM_NOTHING &&
 			has_speed(host, cpu))
 			snprintf(buf, size, "all alike");
@@ -506,23 +507,24 @@ static void look_at_current(struct host *host, struct finding *f)
 	else
 		finding_add(f, VERDICT_RISK, "%s, which is not what it is pinned at", text);
 	finding_add_unseen(f, host, unseen, "that");
-	/* What can be held is lower. */
+	/* The CPU cannot hold the frequency: freq-pin chooses one that it can. */
 	if (pinned && off)
 		advise_pin(host, f);
 }
 
 const struct check frequency_checks[FREQUENCY_N] = {
 	{ "freq-driver", look_at_driver,
-		"Who sets the frequency: intel_pstate and amd-pstate-epp choose by themselves, or let the\n"
-		"hardware choose; intel_cpufreq, amd-pstate, acpi-cpufreq, cppc_cpufreq and cpufreq-dt do\n"
-		"what a governor of the kernel says. No driver at all is normal in a virtual machine, and\n"
-		"where the firmware keeps frequencies to itself.\n"
+		"What sets the frequency: intel_pstate and amd-pstate-epp choose it, or let the hardware\n"
+		"choose; with intel_cpufreq, amd-pstate, acpi-cpufreq, cppc_cpufreq and cpufreq-dt a\n"
+		"governor of the kernel chooses. It is normal to have no driver in a virtual machine, and\n"
+		"where the firmware controls the frequency.\n"
 		"Source: Documentation/admin-guide/pm/cpufreq.rst, intel_pstate.rst, amd-pstate.rst." },
 	{ "boost", look_at_boost,
 		"Turbo, core performance boost: a core runs faster than it can for long, by as much as\n"
 		"heat, power and the number of busy cores allow. It is the largest source of scatter on\n"
 		"most machines: 10 to 50 per cent between the first run and the tenth, or between a\n"
-		"morning and an afternoon. Off, the same code takes the same time, only longer.\n"
+		"morning and an afternoon. Without boost, the same code takes the same time each run, but\n"
+		"a longer time.\n"
 		"Source: Documentation/admin-guide/pm/cpufreq.rst (frequency boost support)." },
 	{ "governor", look_at_governor,
 		"A governor that follows the load starts each run slow and takes milliseconds to speed\n"
@@ -532,28 +534,29 @@ const struct check frequency_checks[FREQUENCY_N] = {
 		"Source: Documentation/admin-guide/pm/cpufreq.rst, intel_pstate.rst." },
 	{ "freq-range", look_at_range,
 		"The limits between which the frequency may move. As long as they differ, the governor,\n"
-		"the hardware (HWP, CPPC) or the firmware may choose another frequency for the next run;\n"
-		"also with the governor `performance`. freq-pin makes both the same, at what the machine\n"
-		"can hold. The firmware may allow less (bios_limit), and wins.\n"
+		"the hardware (HWP, CPPC) or the firmware may choose another frequency for the next run,\n"
+		"even with the governor `performance`. freq-pin sets both limits to a frequency that the\n"
+		"machine can hold. The firmware may allow less (bios_limit), and overrides them.\n"
 		"Source: Documentation/admin-guide/pm/cpufreq.rst." },
 	{ "epp", look_at_preference,
-		"What the hardware is told to prefer where it chooses the frequency itself (EPP; on older\n"
-		"Intel EPB): from performance (0) to power (255, 15). Anything but performance lets it\n"
-		"wait before it speeds up, and slow down when it waits for memory.\n"
+		"The hint to hardware that chooses the frequency itself (EPP; on older Intel processors\n"
+		"EPB): from performance (0) to power (255, 15). With any other value than performance, the\n"
+		"hardware may wait before it raises the frequency, and may lower it while the CPU waits\n"
+		"for memory.\n"
 		"Source: Documentation/admin-guide/pm/intel_pstate.rst, intel_epb.rst, amd-pstate.rst." },
 	{ "freq-policies", look_at_policies,
-		"Whether all these CPUs are set alike. If not, a program that runs on several of them, or\n"
-		"on one after the other, is timed at several speeds." },
+		"Whether all these CPUs have the same settings. If not, a program that runs on several of\n"
+		"them, or on one after the other, is measured at several speeds." },
 	{ "core-kind", look_at_kind,
-		"Hybrid processors have fast cores and thrifty ones, which differ by a factor of 1.5 to 3\n"
-		"and in their caches. A result from the one kind says nothing of the other, and a mix of\n"
-		"them says nothing at all.\n"
+		"Hybrid processors have performance cores and efficiency cores, whose speeds differ by a\n"
+		"factor of 1.5 to 3, and whose caches differ, too. A result from one kind does not hold for\n"
+		"the other, and a result from both kinds holds for neither.\n"
 		"Source: /sys/devices/cpu_core/cpus against cpu_atom/cpus; cpuN/cpu_capacity (Arm);\n"
 		"else cpuinfo_max_freq." },
 	{ "freq-now", look_at_current,
-		"What the kernel shows as the frequency now, against what it is pinned at. On x86 it\n"
-		"comes from counters that are sampled by the tick: on an idle CPU, and with nohz_full, it\n"
-		"is what was asked for last. So a difference is a finding; no difference proves little.\n"
-		"A count of cycles over a known time does (runpinned -e cycles).\n"
+		"The frequency that the kernel shows now, compared with the pinned one. On x86 it comes\n"
+		"from counters that the tick samples; on an idle CPU, and with nohz_full, it is the\n"
+		"frequency that was last asked for. So a difference is a finding, but no difference proves\n"
+		"little. A count of cycles over a known time is a proof (runpinned -e cycles).\n"
 		"Source: arch/x86/kernel/cpu/aperfmperf.c." },
 };

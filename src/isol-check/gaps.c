@@ -15,7 +15,7 @@ int gaps_new(struct gaps **ret)
 		free(kept);
 		return -ENOMEM;
 	}
-	/* Written, not taken as zeros: a page of zeros is shared until then, and faults. */
+	/* Written, because the first write to a page causes a page fault. */
 	memset(kept, 0xff, GAPS_KEPT_MAX * sizeof(*kept));
 	*gaps = (struct gaps){ .kept = kept, .threshold = GAPS_SHORTEST_NS };
 	*ret = gaps;
@@ -40,7 +40,7 @@ static int compare_times(const void *a, const void *b)
 void gaps_calibrate(struct gaps *gaps, int64_t *differences)
 {
 	qsort(differences, GAPS_CALIBRATION, sizeof(*differences), compare_times);
-	/* A clock that stands still for most readings has a median of 0. */
+	/* The median is 0 for a clock that is coarser than the loop. */
 	gaps->step = MAX(differences[GAPS_CALIBRATION / 2], (int64_t)1);
 	gaps->threshold = MAX((int64_t)GAPS_SHORTEST_NS, gaps->step * GAPS_STEPS_MIN);
 }

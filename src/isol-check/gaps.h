@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Gaps in the time of a program that does nothing but read the clock: where two readings lie
- * further apart than the loop between them takes, somebody else had the CPU. Times are nanoseconds.
+ * Gaps in the readings of a loop that only reads the clock: when two readings differ by more than
+ * the loop takes, something else had the CPU. Times are in nanoseconds.
  *
- * All numbers are counted on the way, whatever their number; besides, the gaps themselves are kept
- * as long as there is room for them. Nothing here is a system call, and nothing but gaps_new() and
- * gaps_free() touches memory that was not touched before.
+ * All gaps are counted; the first GAPS_KEPT_MAX are also stored one by one. No function here makes
+ * a system call, and only gaps_new() and gaps_free() touch memory for the first time, so that the
+ * measurement causes no page faults.
  */
 #ifndef QUIESCE_ISOL_CHECK_GAPS_H
 #define QUIESCE_ISOL_CHECK_GAPS_H
@@ -18,55 +18,56 @@
 #include "basic/macro.h"
 
 enum {
-	/* Bin k holds gaps of 2^k us and longer, below 2^(k+1) us; the last one all that are
-	 * longer (a second). */
+	/* Bin k has the gaps of at least 2^k us and less than 2^(k+1) us; the last bin also has all
+	 * longer ones (a second and more). */
 	GAPS_BINS = 21,
 	GAPS_KEPT_MAX = 16384,
-	/* Readings by which the loop is measured. */
+	/* How many readings measure the step of the loop. */
 	GAPS_CALIBRATION = 4096,
-	/* No gap is shorter: a cache miss is no disturbance. */
+	/* The threshold is at least this, because a cache miss is no disturbance... */
 	GAPS_SHORTEST_NS = 1000,
-	/* Of the step of the loop. */
+	/* ... and at least so many steps. */
 	GAPS_STEPS_MIN = 10,
 };
 
 struct gap {
-	int64_t at; /* from the beginning */
+	int64_t at; /* since `began` */
 	int64_t length;
 };
 
 struct gaps {
-	/* What the loop takes by itself, by its median, and from what length on it is a gap. */
-	int64_t step;
-	int64_t threshold;
+	int64_t step;	   /* the time of one turn of the loop, as a median */
+	int64_t threshold; /* the length from which on a difference is a gap */
 
 	int64_t began;
 	int64_t ended;
 	uint64_t n_readings;
-	uint64_t n_backwards; /* readings that were earlier than those before them */
+	uint64_t n_backwards; /* readings that were earlier than the previous one */
 
 	uint64_t n;
-	int64_t total; /* of all gaps, without the step that is in each */
+	int64_t total; /* of all gaps, each without one step */
 	struct gap longest;
 	uint64_t bins[GAPS_BINS];
 
-	struct gap *kept; /* the first ones, in their order */
+	struct gap *kept; /* the first gaps, in their order */
 	size_t n_kept;
-	uint64_t n_dropped; /* counted, and not kept */
+	uint64_t n_dropped; /* gaps that were counted, but are not in `kept` */
 };
 
-/* With its memory touched. -ENOMEM. */
+/* All its memory is touched already. -ENOMEM. */
 int gaps_new(struct gaps **ret);
 void gaps_free(struct gaps *gaps);
 DEFINE_CLEANUP(gaps, gaps_free);
 
-/* Sets the step and the threshold by GAPS_CALIBRATION differences of readings, which are sorted. */
+/* Sets the step and the threshold from GAPS_CALIBRATION differences of readings. Sorts the
+ * differences.
+ */
 void gaps_calibrate(struct gaps *gaps, int64_t *differences);
 
-/* Takes a gap in, which ended now. */
+/* Adds a gap that ended now. */
 void gaps_add(struct gaps *gaps, int64_t now, int64_t length);
 
-/* Takes a reading in; `last` is the one before it. */
+/* Judges a reading of the clock; `last` is the previous one. */
 static inline void gaps_read(struct gaps *gaps, int64_t last, int64_t now)
 {
 	if (__builtin_expect(now - last >= gaps->threshold, 0))
@@ -75,10 +76,10 @@ static inline void gaps_read(struct gaps *gaps, int64_t last, int64_t now)
 		gaps->n_backwards++;
 }
 
-/* Of the time that was measured, 0 to 1; 0 for no time at all. */
+/* The share of all gaps in the measured time, 0 to 1; 0 if no time was measured. */
 double gaps_share(const struct gaps *gaps);
 double gaps_per_second(const struct gaps *gaps);
-/* The shortest gap that a bin holds, in microseconds. */
+/* The lower limit of a bin, in microseconds. */
 uint64_t gaps_bin_us(size_t bin);
 
 #endif

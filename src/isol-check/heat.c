@@ -14,7 +14,7 @@
 #define CPU_DIR "/sys/devices/system/cpu"
 
 enum {
-	/* Degrees below the limit from which on the hardware is likely to step in during a run. */
+	/* So near to the limit, in degrees, the hardware is likely to throttle during a run. */
 	HEADROOM = 10,
 };
 
@@ -82,7 +82,7 @@ static void look_at_throttling(struct host *host, struct finding *f)
 	finding_add_path(f, CPU_DIR "/cpu%d/thermal_throttle", cpumask_first(host_cpus(host)));
 	if (r < 0)
 		return;
-	/* Old processors count no package's, and all count the core's. */
+	/* The core's counter, because old processors have none of the package. */
 	cpumask_for_each (cpu, host_cpus(host))
 		if (!has_count(cpu))
 			(void)cpumask_set(unseen, cpu);

@@ -25,22 +25,22 @@ struct host {
 	struct isolation *isolation;
 	struct bootline *bootline;
 	struct isolation_partitions partitions;
-	/* Of all that is read they take the longest, so they are read beside the rest. */
+	/* Tasks are read by a thread, because that takes the longest. */
 	struct {
 		pthread_t thread;
-		bool has_thread; /* which is to be joined */
+		bool has_thread; /* which has to be joined */
 		struct tasks *tasks;
 		int error;
 	} tasks;
-	/* By CPU number; what the kernel said of each (-EAGAIN: not asked yet). NULL until the
-	 * first is asked for. */
+	/* By CPU number; error: the result of reading, -EAGAIN before that. NULL until the first
+	 * policy is asked for. */
 	struct policy {
 		struct cpufreq_policy_info info;
 		int error;
 	} * policies;
 	struct irq_touching *irq_touching;
 	const char *hypervisor;
-	/* What was looked for and is not there need not be looked for again. */
+	/* So that something that does not exist is not searched for again. */
 	bool has_read_bootline;
 	bool has_read_partitions;
 	bool has_read_hypervisor;
@@ -58,7 +58,7 @@ struct host {
 	bool failed;
 };
 
-/* Keeps in mind that memory was short. */
+/* Sets host->failed for -ENOMEM. */
 static void note_error(struct host *host, int r)
 {
 	host->failed = host->failed || r == -ENOMEM;
@@ -70,7 +70,7 @@ static int set_reason(struct host *host, const char *reason)
 	return host->cpus_reason ? 0 : -ENOMEM;
 }
 
-/* -ENOENT when no target runs. */
+/* The CPUs of the running target; -ENOENT when none runs. */
 static int take_target(struct host *host)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
@@ -79,7 +79,7 @@ static int take_target(struct host *host)
 	if (host->options.recorded)
 		return -ENOENT;
 	r = running_read_cpus(&cpus);
-	/* Anything else must not be taken for "no target": it would look where nothing is quiet. */
+	/* Other errors are no "no target": otherwise CPUs that are not quiet would be checked. */
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
 		say_errno(r, "cannot read " TARGET_FILE);
 	if (r < 0)
@@ -88,7 +88,7 @@ static int take_target(struct host *host)
 	return set_reason(host, "those of benchmark.target");
 }
 
-/* Those of the running target, else the isolated ones, else those that would be picked. */
+/* The CPUs of the running target, else the isolated CPUs, else the CPU of --pick. */
 static int choose_default(struct host *host)
 {
 	const struct isolation *isolation;
@@ -129,14 +129,14 @@ static int choose_cpus(struct host *host)
 
 static void finish_watching(struct host *host)
 {
-	int64_t left, now = clock_now_ns(CLOCK_MONOTONIC);
+	int64_t missing_ns, now = clock_now_ns(CLOCK_MONOTONIC);
 	int r;
 
 	if (host->options.watch_ns == 0 || host->watch.ns > 0)
 		return;
-	left = host->watch.began + host->options.watch_ns - now;
-	if (left > 0) {
-		struct timespec ts = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
+	missing_ns = host->watch.began + host->options.watch_ns - now;
+	if (missing_ns > 0) {
+		struct timespec ts = { missing_ns / NSEC_PER_SEC, missing_ns % NSEC_PER_SEC };
 
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
 	}
@@ -152,7 +152,7 @@ static void finish_watching(struct host *host)
 	if (host->watch.has_times) {
 		r = procstat_read_times(host->watch.procstat, &host->watch.after);
 		note_error(host, r);
-		/* A CPU that went offline took its counts with it. */
+		/* The counts of a CPU that went offline are gone. */
 		host->watch.has_times =
 			r == 0 && host->watch.before.n_cpus == host->watch.after.n_cpus;
 	}
@@ -166,7 +166,7 @@ static void *read_tasks(void *arg)
 	return NULL;
 }
 
-/* A recording has none. */
+/* A recorded machine has no tasks. */
 static void start_reading_tasks(struct host *host)
 {
 	if (host->options.recorded)
@@ -228,8 +228,9 @@ void host_free(struct host *host)
 	free(host);
 }
 
-/* What is looked at is not to be ourselves. Where there is no other CPU, so it is. */
-static void keep_away(struct host *host)
+/* Moves this process off the checked CPUs, so that it is not found there; unless there is no other
+ * CPU. */
+static void leave_cpus(struct host *host)
 {
 	_cleanup_(cpumask) struct cpumask *others = NULL;
 
@@ -243,7 +244,7 @@ void host_watch(struct host *host)
 {
 	int r;
 
-	keep_away(host);
+	leave_cpus(host);
 	start_reading_tasks(host);
 	r = procstat_open(host->cpus, &host->watch.procstat);
 	if (r == 0)

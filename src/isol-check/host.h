@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the checks read of the machine: each thing once, when the first check asks for it.
+ * What the checks read of the machine. Everything is read once, when the first check asks for it.
  *
- * What cannot be read is NULL or empty, which is normal. Only want of memory is a failure, and
- * sticks (host_has_failed()), so that a check need not look for it.
+ * What cannot be read is NULL or empty, which is normal. Only -ENOMEM is a failure; it is kept
+ * (host_has_failed()), so that checks need not report it.
  */
 #ifndef QUIESCE_ISOL_CHECK_HOST_H
 #define QUIESCE_ISOL_CHECK_HOST_H
@@ -29,60 +29,60 @@ struct host;
 /* What host_new() needs to know. */
 struct host_options {
 	const char *cpus; /* of -c; NULL: the default */
-	/* How long it is watched for what happens a second; 0: not at all, as with `recorded`. */
+	/* How long the machine is watched to find rates; 0: not at all, as with `recorded`. */
 	int64_t watch_ns;
-	/* The files are those of another machine (--sysroot): processes, sockets and /run are still
-	 * this one's, and must not be taken for it. */
+	/* The files are those of a recorded machine (--sysroot). Processes, sockets and /run are
+	 * those of this machine, and must not be used. */
 	bool recorded;
 	bool verbose;
 };
 
 /*
- * Says what is wrong: -EINVAL for a list that is none, or names a CPU that there is not; another
- * negative errno where it could not look.
+ * Says what is wrong. -EINVAL for a wrong list of CPUs, or a CPU that does not exist; another
+ * negative errno where the machine could not be read.
  */
 int host_new(const struct host_options *options, struct host **ret);
 void host_free(struct host *host);
 
 DEFINE_CLEANUP(host, host_free);
 
-/* To be called once, before a look at what the machine does: goes off the CPUs that are looked at,
- * takes the first of the two readings for what happens a second, and begins to read which tasks
- * there are. They take the longest of all, and are read by a thread beside the rest. */
+/* To be called once, before the checks run: moves this process off the CPUs that are checked, takes
+ * the first reading for rates, and starts a thread that reads the tasks, as this takes the longest.
+ */
 void host_watch(struct host *host);
 
-/* What was asked for. */
 const struct host_options *host_options(const struct host *host);
-/* What is not there, the machine has not. Not so in a recording that is not ours (--record): others
- * choose other files, and none of the kernel's settings. */
+/* Whether a missing file means that the machine does not have it. Not so in a recording that was
+ * not made by --record: it may lack any file, and has none of the kernel's settings. */
 bool host_is_whole(const struct host *host);
 bool host_has_failed(const struct host *host);
-/* As if memory had been short: for what a check cannot allocate. */
+/* Called by a check that has no memory. */
 void host_fail(struct host *host);
 
-/* The CPUs that are to be quiet, never empty; as a list; and where that comes from: "as asked". */
+/* The CPUs that are checked, never empty; as a list; and why these: "as asked". */
 const struct cpumask *host_cpus(const struct host *host);
 const char *host_cpus_text(const struct host *host);
 const char *host_cpus_reason(const struct host *host);
 
 const struct topology *host_topology(const struct host *host);
-/* NULL only where memory is short. */
+/* NULL only without memory. */
 const struct isolation *host_isolation(struct host *host);
-/* Whether the kernel has told which CPUs have no tick; a kernel that cannot do that has none. */
+/* Whether it is known which CPUs have no tick; also where the kernel was built without nohz_full.
+ */
 bool host_knows_nohz_full(struct host *host);
 const struct isolation_partitions *host_partitions(struct host *host);
 /* NULL where it cannot be read. */
 const struct bootline *host_bootline(struct host *host);
-/* NULL where there are none to be seen, as on a recorded machine. Waits for them. */
+/* NULL where no tasks can be seen, as on a recorded machine. Waits until they have been read. */
 const struct tasks *host_tasks(struct host *host);
-/* Whether the tasks are all that there are: threads of the kernel among them. A container has only
- * its own, and /proc may be mounted to hide what is others' (hidepid in proc(5)). */
+/* Whether host_tasks() has kernel threads, and so probably all tasks. A container sees only its
+ * own, and /proc may hide those of other users (hidepid in proc(5)). */
 bool host_sees_all_tasks(struct host *host);
-/* A process of that name, by /proc/PID/comm; NULL for none. */
+/* A process with this /proc/PID/comm; NULL for none. */
 const struct task *host_find_process(struct host *host, const char *comm);
-/* NULL for a CPU without a policy, and for one that is offline. */
+/* NULL for a CPU that is offline, or has no policy. */
 const struct cpufreq_policy_info *host_policy(struct host *host, int cpu);
-/* The interrupts that go to the CPUs: NULL at first, and then what interrupts.c keeps there. */
+/* The interrupts that go to the CPUs: a cache that interrupts.c fills, NULL at first. */
 struct irq_touching;
 struct irq_touching **host_irq_touching(struct host *host);
 void irq_touching_free(struct irq_touching *touching);
@@ -91,28 +91,29 @@ const char *host_hypervisor(struct host *host);
 bool host_hypervisor_is_told(struct host *host);
 
 /*
- * What happened on the CPUs while they were watched: from host_watch() until the first of these is
- * called, and for options.watch_ns at least. Sleeps for what is missing.
+ * What happened on the CPUs while they were watched: from host_watch() until one of these functions
+ * is called first, and for at least options.watch_ns: the function sleeps until that time is over.
  */
-/* The reader after its second reading, NULL where there is none to be had. */
+/* The interrupts after the second reading; NULL where they cannot be read. */
 const struct interrupts *host_watched_interrupts(struct host *host);
-/* False where they cannot be compared. */
+/* False where the two readings cannot be compared. */
 bool host_watched_times(
 	struct host *host, struct procstat_times *ret_before, struct procstat_times *ret_after);
-/* What was counted since boot when the watching began, or would have; false where it cannot be
- * read. */
+/* The first reading, which counts since boot; it is taken even if nothing is watched. False where
+ * it cannot be read. */
 bool host_first_times(const struct host *host, struct procstat_times *ret);
-/* How long that was; 0 when nothing was watched. */
+/* How long the machine was watched; 0 if it was not. */
 int64_t host_watched_ns(struct host *host);
 
-/* An empty mask of the caller's own, and a mask as a list, malloc'd. NULL, and failed, without
- * memory. */
+/* An empty mask that the caller frees, and a mask as a list, malloc'd. Without memory NULL, and
+ * host_has_failed(). */
 struct cpumask *host_new_mask(struct host *host);
 char *host_format(struct host *host, const struct cpumask *mask);
 
-/* One attribute into buf of FILE_ATTR_SIZE; its length, or a negative errno (file_read_line()). */
+/* Reads an attribute into buf of FILE_ATTR_SIZE. Returns its length, or a negative errno
+ * (file_read_line()). */
 int host_read(const char *path, char *buf);
-/* One that is a word, "intel_idle": -EINVAL for anything else. */
+/* The same for one word, "intel_idle"; -EINVAL for anything else. */
 int host_read_word(const char *path, char *buf);
 int host_readf(char *buf, const char *format, ...) _printf_(2, 3);
 

@@ -11,7 +11,7 @@
 #define CPUIDLE_DIR "/sys/devices/system/cpu/cpuidle"
 
 enum {
-	/* A halt is left within this; what takes longer is a deeper state. */
+	/* The exit latency of a halt state is at most this; that of a deeper state is longer. */
 	HALT_US = 5,
 };
 
@@ -35,7 +35,7 @@ static void look_at_driver(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_INFO, "%s", driver);
 }
 
-/* The deepest state that the CPU may go to; NULL for none but polling. */
+/* The deepest state that the CPU may enter; NULL if it may only poll. */
 static const struct cpuidle_state *find_deepest(const struct cpuidle *cpuidle, int64_t limit_us)
 {
 	const struct cpuidle_state *deepest = NULL;
@@ -109,16 +109,16 @@ static void look_at_depth(struct host *host, struct finding *f)
 
 const struct check idle_checks[IDLE_N] = {
 	{ "idle-driver", look_at_driver,
-		"Who puts a CPU to sleep that has nothing to do, and by which rule it guesses for how\n"
-		"long.\n"
+		"The driver that puts an idle CPU to sleep, and the governor that predicts for how long\n"
+		"the CPU will be idle.\n"
 		"Source: Documentation/admin-guide/pm/cpuidle.rst." },
 	{ "idle-depth", look_at_depth,
-		"The deepest idle state that a CPU may go to: as the driver and the switches of its states\n"
-		"allow, within the limit of its pm_qos_resume_latency_us. Waking up from a deep one takes\n"
-		"up to some hundred microseconds, and the caches are empty after it: whatever waits (for\n"
-		"a disk, a lock, another program) is timed with it. A benchmark that never waits does\n"
-		"not see it, but for its start.\n"
-		"Not seen here: the limit that a program holds through /dev/cpu_dma_latency, which only\n"
+		"The deepest idle state that a CPU may enter: one that its driver has and nobody has\n"
+		"disabled, within the limit of pm_qos_resume_latency_us. Waking up from a deep state takes\n"
+		"up to some hundred microseconds, and the caches are empty afterwards. A program that waits\n"
+		"(for a disk, a lock, another program) is timed with that; a benchmark that never waits is\n"
+		"not affected, except at its start.\n"
+		"Not seen here is a limit that a program holds through /dev/cpu_dma_latency, which only\n"
 		"root may read. It can only make the states shallower than shown.\n"
 		"Source: Documentation/admin-guide/pm/cpuidle.rst;\n"
 		"Documentation/ABI/testing/sysfs-devices-power." },

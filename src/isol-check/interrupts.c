@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which interrupts the CPUs take. */
+/* The interrupts of the CPUs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,21 +14,22 @@
 
 enum {
 	NAMES_MAX = 4,
-	/* Of all kinds together, beside the CPU's own tick: below this nobody can tell it from
-	 * what the measuring itself does. */
+	/* Interrupts of all kinds but the tick. Fewer cannot be told from those that the measuring
+	 * itself causes. */
 	QUIET_PER_SECOND = 10,
 };
 
+/* The lines that go to the checked CPUs. */
 struct irq_touching {
 	size_t n_movable;
 	size_t n_fixed;
-	size_t n_wish;	 /* that may go there, and go elsewhere */
-	size_t n_unread; /* of which nobody knows where they go */
+	size_t n_elsewhere; /* lines whose affinity allows a checked CPU, but that use others */
+	size_t n_unread;    /* lines whose CPUs cannot be read */
 	size_t n_lines;
 	unsigned first_unread;
 	struct text movable;
 	struct text fixed;
-	int error; /* of reading them */
+	int error; /* of reading the lines */
 	unsigned first_movable;
 	unsigned first_fixed;
 };
@@ -52,7 +53,7 @@ static void append_line(struct text *text, const struct irqline *line)
 		text_appendf(text, " (%.40s)", line->action);
 }
 
-static int take_line(struct irq_touching *t, struct irqline *line, bool may_move)
+static int add_touching_line(struct irq_touching *t, struct irqline *line, bool may_move)
 {
 	struct text *names = may_move ? &t->movable : &t->fixed;
 	size_t *n = may_move ? &t->n_movable : &t->n_fixed;
@@ -96,10 +97,10 @@ static int sort_line(struct host *host, const struct irqlines *lines, struct irq
 		return 0;
 	}
 	if (r == 0 && !cpumask_intersects(scratch, host_cpus(host))) {
-		t->n_wish++;
+		t->n_elsewhere++;
 		return 0;
 	}
-	return take_line(t, line, irqline_is_movable(lines, line->number));
+	return add_touching_line(t, line, irqline_is_movable(lines, line->number));
 }
 
 static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touching *t)
@@ -108,7 +109,7 @@ static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touc
 	int r;
 
 	r = cpumask_new(&mask);
-	/* A kernel, or a recording, without the directory that tells them one by one. */
+	/* Without /sys/kernel/irq, the names of all lines are read at once. */
 	if (r == 0 && access("/sys/kernel/irq", F_OK) < 0)
 		r = irqlines_name(lines);
 	for (size_t i = 0; r == 0 && i < lines->n; i++) {
@@ -140,7 +141,7 @@ static int read_touching(struct host *host, struct irq_touching **ret)
 	return 0;
 }
 
-/* Looked for once. Says so, and returns NULL, where there is nothing to look at. */
+/* Reads the lines at the first call. NULL, with a finding, if there are none. */
 static const struct irq_touching *find_touching(struct host *host, struct finding *f)
 {
 	struct irq_touching **t = host_irq_touching(host);
@@ -159,7 +160,7 @@ static const struct irq_touching *find_touching(struct host *host, struct findin
 	return NULL;
 }
 
-/* ", ..." behind a list that has not all. */
+/* ", ..." to end a list that is not complete. */
 static const char *and_more(size_t n)
 {
 	return n > NAMES_MAX ? ", ..." : "";
@@ -188,8 +189,9 @@ static void look_at_affinity(struct host *host, struct finding *f)
 	} else if (t->n_unread < t->n_lines) {
 		finding_add(f, VERDICT_OK, "none that can be moved goes here");
 	}
-	if (t->n_wish > 0)
-		finding_add(f, VERDICT_INFO, "%zu may come here, and go elsewhere now", t->n_wish);
+	if (t->n_elsewhere > 0)
+		finding_add(
+			f, VERDICT_INFO, "%zu may come here, and go elsewhere now", t->n_elsewhere);
 	add_unread(f, t);
 }
 
@@ -203,7 +205,7 @@ static void look_at_managed(struct host *host, struct finding *f)
 		return;
 	kept_away = b && b->managed_irq && cpumask_subset(host_cpus(host), b->isolcpus.cpus);
 	if (t->n_fixed == 0 && t->n_unread == t->n_lines) {
-		/* That is all there is to say. */
+		/* add_unread() below is all that is known. */
 	} else if (t->n_fixed == 0) {
 		finding_add(f, VERDICT_OK, "none that cannot be moved goes here");
 	} else if (kept_away) {
@@ -239,9 +241,9 @@ static void look_at_default(struct host *host, struct finding *f)
 	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
 }
 
-/* Whether irqbalance keeps its hands off by itself: it leaves out what is isolated at boot and what
- * has no tick, and knows nothing of partitions (irqbalance 1.9: cputree.c). */
-static bool bans_by_itself(struct host *host, struct cpumask *scratch)
+/* Whether irqbalance leaves the CPUs alone by default: it bans CPUs that are isolated at boot or
+ * have no tick, but does not know partitions (irqbalance 1.9: cputree.c). */
+static bool bans_by_default(struct host *host, struct cpumask *scratch)
 {
 	const struct isolation *isolation = host_isolation(host);
 
@@ -251,9 +253,9 @@ static bool bans_by_itself(struct host *host, struct cpumask *scratch)
 	return cpumask_subset(host_cpus(host), scratch);
 }
 
-/* Whether irq-steer has told it to leave the CPUs alone, as irq-steer's journal has it. To ask it
- * takes root, and its answer can take a long time. */
-static bool was_told(struct host *host, struct cpumask *scratch)
+/* Whether irq-steer has banned the CPUs in irqbalance, according to the journal of irq-steer.
+ * Asking irqbalance would need root, and could take long. */
+static bool is_banned_by_us(struct host *host, struct cpumask *scratch)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
@@ -286,12 +288,12 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 			finding_add(f, VERDICT_OK, "does not run");
 		return;
 	}
-	if (bans_by_itself(host, banned)) {
+	if (bans_by_default(host, banned)) {
 		finding_add(f, VERDICT_OK, "runs, and leaves isolated CPUs alone by itself");
 		return;
 	}
 	finding_add_path(f, "/proc/%d", irqbalance->pid);
-	if (was_told(host, banned)) {
+	if (is_banned_by_us(host, banned)) {
 		finding_add(f, VERDICT_OK, "runs, and irq-steer told it to leave these alone");
 		return;
 	}
@@ -300,11 +302,11 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
 }
 
-/* --- How many come. --- */
+/* --- Rates. --- */
 
 struct rates {
 	uint64_t of_class[INTERRUPT_OTHER + 1];
-	/* The busiest line that is not the tick. */
+	/* The most frequent line, without the tick. */
 	const char *busiest;
 	uint64_t busiest_delta;
 };
@@ -363,34 +365,34 @@ static void look_at_rate(struct host *host, struct finding *f)
 
 const struct check interrupts_checks[INTERRUPTS_N] = {
 	{ "irq-affinity", look_at_affinity,
-		"Interrupts of devices that go to these CPUs and could go elsewhere. Each takes some\n"
-		"microseconds, more with the softirq behind it, and leaves the caches with other\n"
-		"contents; a busy network card or disk sends thousands a second. Judged by where the\n"
-		"chip really sends them (effective_affinity), where it tells that.\n"
+		"Interrupts of devices that go to these CPUs and could go to others. Each takes some\n"
+		"microseconds, and more with the softirq after it, and replaces a part of what is in the\n"
+		"caches; a busy network card or disk sends thousands a second. Judged by the effective\n"
+		"affinity, where the interrupt chip has one.\n"
 		"Source: Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c." },
 	{ "irq-managed", look_at_managed,
-		"Interrupts that nobody can move: those of a CPU's own, and those that the kernel manages\n"
-		"itself, such as the queues of NVMe disks, one for each CPU. With isolcpus=managed_irq\n"
-		"on the boot line such a queue interrupts an isolated CPU only for work that was given\n"
-		"from there; without, its mask may hold others' work, too. Kernels before 6.12 do not\n"
-		"show which lines these are: there they count as `irq-affinity`, and irq-steer says\n"
-		"which it could not move.\n"
+		"Interrupts that nobody can move: per-CPU ones, and those that the kernel manages itself,\n"
+		"such as the queues of NVMe disks, one for each CPU. With isolcpus=managed_irq on the boot\n"
+		"line such a queue interrupts an isolated CPU only for work that was submitted there;\n"
+		"without it, also for work of other CPUs in its mask. Kernels before 6.12 do not show which\n"
+		"lines cannot be moved: there they count as `irq-affinity`, and irq-steer says which it\n"
+		"could not move.\n"
 		"Source: Documentation/admin-guide/kernel-parameters.txt (isolcpus); kernel/irq/proc.c." },
 	{ "irq-default", look_at_default,
-		"Where interrupts go that are set up later: by a driver that is loaded, a network card\n"
-		"that is brought up, a disk that is plugged in.\n"
+		"The affinity of interrupts that are set up later: when a driver is loaded, a network card\n"
+		"is brought up, or a disk is plugged in.\n"
 		"Source: Documentation/core-api/irq/irq-affinity.rst." },
 	{ "irqbalance", look_at_irqbalance,
-		"irqbalance spreads interrupts over all CPUs, every ten seconds, and undoes what anybody\n"
-		"else has set. By itself it leaves CPUs alone that were isolated at boot or have no tick\n"
-		"(nohz_full); of isolated partitions it knows nothing. irq-steer tells it over its own\n"
-		"socket. What it was told by others (IRQBALANCE_BANNED_CPULIST) cannot be seen here.\n"
+		"irqbalance spreads interrupts over all CPUs every ten seconds, and so undoes affinities\n"
+		"that others have set. By default it leaves CPUs alone that were isolated at boot or have\n"
+		"no tick (nohz_full); it does not know isolated partitions. irq-steer bans CPUs over the\n"
+		"socket of irqbalance. Bans by others (IRQBALANCE_BANNED_CPULIST) cannot be seen here.\n"
 		"Source: irqbalance(1); cputree.c of irqbalance 1.9.",
 		.of_tasks = true },
 	{ "irq-rate", look_at_rate,
-		"How many interrupts a CPU really took, by two readings of /proc/interrupts (--watch). The\n"
-		"tick is shown beside; an idle CPU takes few, a busy one as many as CONFIG_HZ says. Of\n"
-		"the kernel are those that one CPU sends another: to wake a task, to flush a TLB. Ten a\n"
-		"second and more, ticks aside, count as noise.\n"
+		"How many interrupts a CPU really took, from two readings of /proc/interrupts (--watch). The\n"
+		"tick is shown separately: an idle CPU has few, a busy one CONFIG_HZ a second. Interrupts\n"
+		"of the kernel are those that one CPU sends to another: to wake a task, to flush a TLB. Ten\n"
+		"a second and more, without ticks, count as noise.\n"
 		"Source: Documentation/filesystems/proc.rst (interrupts)." },
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who may run on the CPUs, and when the kernel itself does. */
+/* Which tasks may run on the CPUs, and when the kernel does. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,10 @@
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
-/* Takes the CPUs of the cpusets in that state out of `left`. Returns whether there was one. */
-static bool take_kept(struct host *host, struct finding *f, const char *state, const char *words,
-	struct cpumask *left)
+/* Adds a finding for each cpuset in this state, and removes its CPUs from `remaining`. Returns
+ * whether there was one. */
+static bool add_cpusets(struct host *host, struct finding *f, const char *state, const char *words,
+	struct cpumask *remaining)
 {
 	const struct isolation_partitions *partitions = host_partitions(host);
 	bool found = false;
@@ -23,7 +24,7 @@ static bool take_kept(struct host *host, struct finding *f, const char *state, c
 		if (strcmp(p->state, state) != 0 || !cpumask_intersects(p->cpus, host_cpus(host)))
 			continue;
 		finding_add(f, VERDICT_OK, "%s %s", words, p->path);
-		cpumask_andnot(left, left, p->cpus);
+		cpumask_andnot(remaining, remaining, p->cpus);
 		found = true;
 	}
 	return found;
@@ -31,29 +32,29 @@ static bool take_kept(struct host *host, struct finding *f, const char *state, c
 
 static void look_at_isolated(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *remaining = host_new_mask(host);
 	const struct isolation *isolation = host_isolation(host);
 	const struct isolation_partitions *partitions = host_partitions(host);
 	_cleanup_free_ char *list = NULL;
 
-	if (!left || !isolation)
+	if (!remaining || !isolation)
 		return;
-	cpumask_assign(left, host_cpus(host));
-	if (cpumask_intersects(isolation->boot, left))
+	cpumask_assign(remaining, host_cpus(host));
+	if (cpumask_intersects(isolation->boot, remaining))
 		finding_add(f, VERDICT_OK, "by the boot parameter isolcpus");
-	cpumask_andnot(left, left, isolation->boot);
-	if (!take_kept(host, f, "isolated", "by the isolated partition", left) &&
-		cpumask_intersects(isolation->partitions, left))
+	cpumask_andnot(remaining, remaining, isolation->boot);
+	if (!add_cpusets(host, f, "isolated", "by the isolated partition", remaining) &&
+		cpumask_intersects(isolation->partitions, remaining))
 		finding_add(f, VERDICT_OK, "by an isolated partition");
-	cpumask_andnot(left, left, isolation->partitions);
-	(void)take_kept(host, f, "root", "for one cgroup alone:", left);
-	(void)take_kept(host, f, "exclusive", "by the cpuset", left);
-	if (cpumask_is_empty(left))
+	cpumask_andnot(remaining, remaining, isolation->partitions);
+	(void)add_cpusets(host, f, "root", "for one cgroup alone:", remaining);
+	(void)add_cpusets(host, f, "exclusive", "by the cpuset", remaining);
+	if (cpumask_is_empty(remaining))
 		return;
-	list = host_format(host, left);
-	finding_set_cpus(f, left);
+	list = host_format(host, remaining);
+	finding_set_cpus(f, remaining);
 	finding_add_path(f, CPU_DIR "/isolated");
-	/* A kernel that does not say which are isolated does not say that these are not. */
+	/* If the kernel does not tell which CPUs are isolated, these may be isolated. */
 	if (isolation->boot_error < 0) {
 		finding_add(f, VERDICT_UNKNOWN, "CPU %s: the machine does not tell", list);
 		return;
@@ -218,7 +219,7 @@ static void look_at_kthreads(struct host *host, struct finding *f)
 	for (size_t i = 0; i < tasks->n; i++) {
 		const struct task *task = &tasks->items[i];
 
-		/* Where unbound workers go is the workqueues' to say. */
+		/* Unbound workers are the subject of the check `workqueue`. */
 		if (!task->kernel || !task->may || (task->worker && !task->only))
 			continue;
 		if (task->bound) {
@@ -246,20 +247,20 @@ static void look_at_kthreads(struct host *host, struct finding *f)
 
 /* --- The tick. --- */
 
-/* Whether all the CPUs are in the mask; which are not. */
-static bool is_covered(struct host *host, const struct cpumask *by, struct cpumask *ret_left)
+/* Whether all the CPUs are in the mask; *ret_missing: those that are not. */
+static bool is_covered(struct host *host, const struct cpumask *mask, struct cpumask *ret_missing)
 {
-	cpumask_andnot(ret_left, host_cpus(host), by);
-	return cpumask_is_empty(ret_left);
+	cpumask_andnot(ret_missing, host_cpus(host), mask);
+	return cpumask_is_empty(ret_missing);
 }
 
 static void look_at_nohz_full(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *missing = host_new_mask(host);
 	const struct isolation *isolation = host_isolation(host);
 	_cleanup_free_ char *list = NULL;
 
-	if (!left || !isolation)
+	if (!missing || !isolation)
 		return;
 	if (isolation->nohz_full_error == -ENOENT && host_is_whole(host)) {
 		finding_add(f, VERDICT_INFO, "no such file: this kernel always has its tick");
@@ -268,7 +269,7 @@ static void look_at_nohz_full(struct host *host, struct finding *f)
 	finding_add_path(f, CPU_DIR "/nohz_full");
 	if (isolation->nohz_full_error < 0)
 		return;
-	if (is_covered(host, isolation->nohz_full, left)) {
+	if (is_covered(host, isolation->nohz_full, missing)) {
 		finding_add(f, VERDICT_OK, "no tick while one task runs there");
 		return;
 	}
@@ -277,25 +278,25 @@ static void look_at_nohz_full(struct host *host, struct finding *f)
 			"the tick runs, 100 to 1000 times a second, as CONFIG_HZ says");
 		return;
 	}
-	list = host_format(host, left);
-	finding_set_cpus(f, left);
+	list = host_format(host, missing);
+	finding_set_cpus(f, missing);
 	finding_add(f, VERDICT_RISK, "covers other CPUs, but not %s", list);
 	cmdline_advise(host, f);
 }
 
-/* nohz_full brings rcu_nocbs for the same CPUs (kernel/rcu/tree_nocb.h: rcu_init_nohz()). */
+/* nohz_full implies rcu_nocbs for the same CPUs (kernel/rcu/tree_nocb.h: rcu_init_nohz()). */
 static void look_at_rcu_nocbs(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *missing = host_new_mask(host);
 	const struct isolation *isolation = host_isolation(host);
 	const struct bootline *b = host_bootline(host);
 	_cleanup_free_ char *list = NULL;
 
 	finding_add_path(f, "/proc/cmdline");
-	if (!left || !isolation || !b)
+	if (!missing || !isolation || !b)
 		return;
-	cpumask_or(left, isolation->nohz_full, b->rcu_nocbs.cpus);
-	if (is_covered(host, left, left)) {
+	cpumask_or(missing, isolation->nohz_full, b->rcu_nocbs.cpus);
+	if (is_covered(host, missing, missing)) {
 		finding_add(f, VERDICT_OK, "RCU callbacks run on other CPUs (%s)",
 			cpumask_subset(host_cpus(host), b->rcu_nocbs.cpus) ? "rcu_nocbs"
 									   : "by nohz_full");
@@ -311,14 +312,14 @@ static void look_at_rcu_nocbs(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_INFO, "RCU callbacks run where they arise");
 		return;
 	}
-	list = host_format(host, left);
-	finding_set_cpus(f, left);
+	list = host_format(host, missing);
+	finding_set_cpus(f, missing);
 	finding_add(f, VERDICT_RISK, "rcu_nocbs=%s does not cover %s", b->rcu_nocbs.text, list);
 	cmdline_advise(host, f);
 }
 
-/* intel_pstate alone: intel_cpufreq is its passive mode, where a governor decides, which asks for
- * the update itself. */
+/* Only intel_pstate is affected: in its passive mode, intel_cpufreq, a governor sets the frequency,
+ * and requests the updates itself. */
 static void look_at_nohz_pstate(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *at_risk = host_new_mask(host);
@@ -340,7 +341,7 @@ static void look_at_nohz_pstate(struct host *host, struct finding *f)
 	cpumask_for_each (cpu, at_risk) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 
-		/* Who sets the frequency, and between what, is the question. */
+		/* Without the driver and the limits, nothing can be said. */
 		if (policy && (!policy->driver[0] || policy->max_khz == 0)) {
 			finding_add_path(f, CPU_DIR "/cpu%d/cpufreq/%s", cpu,
 				policy->driver[0] ? "scaling_max_freq" : "scaling_driver");
@@ -381,61 +382,60 @@ static void look_at_nohz_pstate(struct host *host, struct finding *f)
 const struct check isolation_checks[ISOLATION_N] = {
 	{ "isolated", look_at_isolated,
 		"Whether the scheduler leaves the CPUs alone. On a CPU that is not isolated, any program\n"
-		"that wakes up may be put beside the benchmark, or in its place: a run is then longer by\n"
-		"milliseconds, its caches are cold, and it may be moved to another core.\n"
-		"There are three ways, and one truth: the boot parameter isolcpus (shown in\n"
-		"/sys/devices/system/cpu/isolated), a cgroup v2 partition of type isolated (not shown\n"
-		"there on any kernel), a cgroup v1 cpuset that is exclusive below a root that does not\n"
-		"balance. A partition of type root keeps other tasks away, too, and balances its own.\n"
+		"that wakes up may run in place of the benchmark: a run is then longer by milliseconds, its\n"
+		"caches are cold, and it may be moved to another core.\n"
+		"There are three ways to isolate CPUs: the boot parameter isolcpus (shown in\n"
+		"/sys/devices/system/cpu/isolated); a cgroup v2 partition of type isolated (not shown\n"
+		"there on any kernel); an exclusive cgroup v1 cpuset below a root without load balancing.\n"
+		"A partition of type root keeps other tasks away, too, but balances the load of its own.\n"
 		"Kernels from 7.0 on advise partitions rather than isolcpus.\n"
 		"Source: Documentation/admin-guide/cgroup-v2.rst, kernel-parameters.txt (isolcpus),\n"
 		"cpu-isolation.rst, cgroup-v1/cpusets.rst." },
 	{ "isolcpus", look_at_isolcpus,
-		"What the boot line says. isolcpus takes flags in front of its list: domain (no task is\n"
-		"put there), nohz (as nohz_full), managed_irq (interrupts that only the kernel can move\n"
-		"stay away). Without any flag it means domain; with other flags it means only those, so\n"
-		"that isolcpus=managed_irq,3 isolates nothing from tasks.\n"
+		"The boot line. isolcpus takes flags before its list: domain (no task is placed there),\n"
+		"nohz (as nohz_full), managed_irq (interrupts that only the kernel can move stay away).\n"
+		"Without any flag it means domain. With flags it means only these, so that\n"
+		"isolcpus=managed_irq,3 does not keep tasks away.\n"
 		"Source: kernel/sched/isolation.c: housekeeping_isolcpus_setup()." },
 	{ "partitions", look_at_partitions,
-		"All cpusets that keep CPUs to themselves, two levels deep. One that reads `invalid` was\n"
-		"accepted when it was written, and isolates nothing: the reason stands behind it.\n"
-		"In v1, an exclusive cpuset keeps other cpusets out but not the tasks of the root, as\n"
-		"long as the root's cpuset.sched_load_balance is 1.\n"
+		"All cpusets that have CPUs to themselves, two levels deep. A partition that reads `invalid`\n"
+		"isolates nothing, although the write succeeded; the reason follows in parentheses.\n"
+		"In v1, an exclusive cpuset keeps other cpusets out, but not the tasks of the root while\n"
+		"the root's cpuset.sched_load_balance is 1.\n"
 		"Source: Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/cpusets.rst." },
 	{ "tasks", look_at_tasks,
-		"Which threads of programs may run on the CPUs, and which of them ran there last: the\n"
-		"test of all isolation. On an isolated CPU there are none but those that were put there\n"
-		"on purpose. Each that gets its turn takes up to some milliseconds (a time slice) and\n"
-		"leaves the caches with its own data.\n"
+		"Which threads of programs may run on the CPUs, and which of them ran there last. This\n"
+		"tests whether the isolation works: on an isolated CPU there are only threads that were put\n"
+		"there on purpose. Any other thread that runs there takes up to some milliseconds (a time\n"
+		"slice), and fills the caches with its own data.\n"
 		"Source: sched_getaffinity(2), field 39 of /proc/PID/stat (proc(5)).",
 		.of_tasks = true },
 	{ "kthreads", look_at_kthreads,
-		"Threads of the kernel. Some belong to their CPU (migration/3, ksoftirqd/3, cpuhp/3) and\n"
-		"cannot be moved: they sleep unless that CPU gives them work. Others could run anywhere,\n"
-		"and do: kswapd, khugepaged, jbd2, threads of drivers. Isolated partitions move them from\n"
-		"6.12 on, as far as they let themselves be moved.\n"
+		"Kernel threads. Some belong to a CPU (migration/3, ksoftirqd/3, cpuhp/3) and cannot be\n"
+		"moved: they sleep unless that CPU gives them work. Others may run anywhere: kswapd,\n"
+		"khugepaged, jbd2, threads of drivers. From 6.12 on, isolated partitions move those that\n"
+		"can be moved.\n"
 		"Source: Documentation/admin-guide/kernel-per-CPU-kthreads.rst.",
 		.of_tasks = true },
 	{ "nohz-full", look_at_nohz_full,
-		"The timer interrupt, 100 to 1000 times a second (CONFIG_HZ), takes some microseconds\n"
-		"each: 0.1 to 0.5 per cent of a run, evenly spread, so it shifts results more than it\n"
-		"scatters them. With nohz_full it stops while one task alone runs, but for one tick a\n"
-		"second that another CPU does; each system call then costs some hundred nanoseconds\n"
-		"more. It can only be had at boot.\n"
+		"The timer interrupt comes 100 to 1000 times a second (CONFIG_HZ), and takes some\n"
+		"microseconds each time: 0.1 to 0.5 per cent of a run, evenly spread, so it shifts results\n"
+		"more than it scatters them. With nohz_full the tick stops while only one task runs, except\n"
+		"for one tick a second that another CPU handles; each system call then costs some hundred\n"
+		"nanoseconds more. It can only be set at boot.\n"
 		"Source: Documentation/timers/no_hz.rst." },
 	{ "rcu-nocbs", look_at_rcu_nocbs,
-		"What the kernel frees after all readers are gone (RCU), it frees on the CPU where it was\n"
-		"given up, in a softirq that a benchmark then waits for: microseconds, sometimes\n"
-		"milliseconds after many files were closed. rcu_nocbs hands it to threads on other CPUs.\n"
-		"nohz_full implies it for the same CPUs. It can only be had at boot.\n"
+		"Memory that the kernel may free only after all readers are gone (RCU) is freed on the CPU\n"
+		"that gave it up, in a softirq that interrupts the benchmark: for microseconds, sometimes for\n"
+		"milliseconds after many files were closed. With rcu_nocbs, threads on other CPUs do that.\n"
+		"nohz_full implies it for the same CPUs. It can only be set at boot.\n"
 		"Source: Documentation/admin-guide/kernel-parameters.txt; kernel/rcu/tree_nocb.h." },
 	{ "nohz-pstate", look_at_nohz_pstate,
-		"intel_pstate in active mode looks at a CPU's load and sets its frequency when the\n"
-		"scheduler's clock is updated, which the tick does. With nohz_full there is no tick, so a\n"
-		"CPU can stay at the frequency that it happened to have, until an unrelated event gives\n"
-		"it another: a benchmark is then suddenly twice as fast, or as slow, for minutes. Either\n"
-		"of two things ends it: rcu_nocbs for these CPUs on the boot line, as pyperf advises, or\n"
-		"a fixed frequency (freq-pin), which is what a benchmark wants anyway.\n"
+		"intel_pstate in active mode reads a CPU's load and sets its frequency when the tick\n"
+		"updates the clock of the scheduler. With nohz_full there is no tick, so a CPU can stay at\n"
+		"any frequency until an unrelated event changes it: a benchmark is then suddenly twice as\n"
+		"fast, or as slow, for minutes. There are two remedies: rcu_nocbs for these CPUs on the boot\n"
+		"line, as pyperf advises, or a fixed frequency (freq-pin), which benchmarks need anyway.\n"
 		"Source: drivers/cpufreq/intel_pstate.c: intel_pstate_update_util(); pyperf's\n"
 		"documentation (Tune the system for benchmarks)." },
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernel does by itself. */
+/* The kernel's own work. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 #define SYSCTL "/proc/sys/kernel"
 #define CPU_DIR "/sys/devices/system/cpu"
 
-/* The number in an attribute; false, with nothing said, where there is none. */
+/* Adds the path, and reads its number. False, without another finding, where there is none. */
 static bool read_number(struct finding *f, const char *path, int64_t *ret)
 {
 	char text[FILE_ATTR_SIZE];
@@ -30,12 +30,13 @@ static bool read_number(struct finding *f, const char *path, int64_t *ret)
 	return host_read(path, text) >= 0 && parse_attr_s64(text, ret) == 0;
 }
 
-/* A knob that this kernel has not: where its place is not there either, nothing is known. */
-static bool is_absent(const struct host *host, const char *path, const char *place)
+/* Whether this kernel does not have the knob. Not known if its directory does not exist either. */
+static bool is_absent(const struct host *host, const char *path, const char *directory)
 {
 	char text[FILE_ATTR_SIZE];
 
-	return host_is_whole(host) && host_read(path, text) == -ENOENT && access(place, F_OK) == 0;
+	return host_is_whole(host) && host_read(path, text) == -ENOENT &&
+		access(directory, F_OK) == 0;
 }
 
 static void advise_noise_off(struct host *host, struct finding *f, const char *name, bool with_cpus)
@@ -91,7 +92,7 @@ static void look_at_watchdogs(struct host *host, struct finding *f)
 
 	if (!mask)
 		return;
-	/* A kernel may be built without the one or the other. */
+	/* A kernel may be built without one of the two watchdogs. */
 	if (!is_absent(host, nmi_path, SYSCTL) && !read_number(f, nmi_path, &nmi))
 		return;
 	if (!is_absent(host, soft_path, SYSCTL) && !read_number(f, soft_path, &soft)) {
@@ -102,7 +103,7 @@ static void look_at_watchdogs(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "off");
 		return;
 	}
-	/* Before Linux 4.3 there was no such file, and they ran everywhere. */
+	/* Before Linux 4.3 there was no such file, and watchdogs ran on all CPUs. */
 	r = cpumask_read_list(AT_FDCWD, mask_path, mask);
 	finding_add_path(f, "%s", mask_path);
 	if (r == 0 && !cpumask_intersects(mask, host_cpus(host))) {
@@ -136,7 +137,8 @@ static void look_at_timers(struct host *host, struct finding *f)
 	advise_noise_off(host, f, "timer_migration", false);
 }
 
-/* The kernel's release, "6.12": a recording has it in proc/sys, uname(2) tells of the real one. */
+/* The kernel's release, "6.12". A recording has it only in proc/sys: uname(2) is that of this
+ * machine. */
 static bool read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_minor)
 {
 	char text[FILE_ATTR_SIZE];
@@ -202,7 +204,7 @@ static void look_at_realtime(struct host *host _unused_, struct finding *f)
 
 /* --- Memory. --- */
 
-/* The chosen word of "always [madvise] never"; false where it is none of these. */
+/* The chosen word of "always [madvise] never"; false if it is not one of `words`. */
 static bool read_choice(const char *path, const char *words, char choice[FILE_ATTR_SIZE])
 {
 	if (host_read(path, choice) < 0)
@@ -349,66 +351,66 @@ static void look_at_paranoid(struct host *host _unused_, struct finding *f)
 
 const struct check kernel_checks[KERNEL_N] = {
 	{ "workqueue", look_at_workqueue,
-		"Work that the kernel puts off and that belongs to no CPU in particular is done by\n"
-		"threads (kworker/u) on the CPUs of this mask: microseconds to milliseconds each.\n"
+		"Deferred work of the kernel that is bound to no CPU is done by threads (kworker/u) on the\n"
+		"CPUs of this mask: microseconds to milliseconds each time.\n"
 		"Source: Documentation/core-api/workqueue.rst." },
 	{ "writeback", look_at_writeback,
-		"Dirty pages are written to disk by workers with a mask of their own: milliseconds of\n"
-		"work at once, after any program has written much.\n"
+		"Workers with a mask of their own write dirty pages to disk: for milliseconds at a time,\n"
+		"after any program has written much.\n"
 		"Source: Documentation/core-api/workqueue.rst; mm/backing-dev.c." },
 	{ "watchdogs", look_at_watchdogs,
-		"The NMI watchdog keeps one hardware counter busy, which a profiler and `runpinned -e`\n"
-		"then lack, and interrupts every ten seconds or so of work. The soft one wakes a thread\n"
-		"of highest priority on each CPU every four seconds. Both spare the CPUs that are not in\n"
+		"The NMI watchdog occupies one hardware counter, which a profiler and `runpinned -e` then\n"
+		"lack, and interrupts a busy CPU about every ten seconds. The soft watchdog wakes a thread\n"
+		"of highest priority on each CPU every four seconds. Both run only on the CPUs of\n"
 		"watchdog_cpumask.\n"
 		"Source: Documentation/admin-guide/lockup-watchdogs.rst." },
 	{ "timer-migration", look_at_timers,
-		"A CPU that goes to sleep hands its timers to one that is awake. A benchmark's CPU is, so\n"
-		"it gets them, and runs what others asked for. From 7.0 on isolated CPUs are left out.\n"
+		"A CPU that becomes idle hands its timers to a busy one. The CPU of a benchmark is busy, so\n"
+		"it gets them, and runs work of others. From 7.0 on isolated CPUs are left out.\n"
 		"Source: kernel/time/timer_migration.c; Documentation/admin-guide/sysctl/kernel.rst." },
 	{ "vmstat", look_at_statistics,
-		"Each CPU counts its memory statistics up every vm.stat_interval seconds: some\n"
+		"Each CPU adds up its memory statistics every vm.stat_interval seconds, for some\n"
 		"microseconds. From 6.12 on isolated CPUs are left out.\n"
 		"Source: Documentation/admin-guide/sysctl/vm.rst (stat_interval); mm/vmstat.c." },
 	{ "rt-throttling", look_at_realtime,
-		"A real-time task may use so much of each second (of sched_rt_period_us). What runs with\n"
-		"runpinned --fifo and never sleeps is held back for the rest: up to 6.11 always, from\n"
-		"6.12 on only where an ordinary task waits for the CPU. Other programs are not touched\n"
-		"by it.\n"
+		"Real-time tasks may use only so much of each second (of sched_rt_period_us). A program\n"
+		"under runpinned --fifo that never sleeps is stopped for the rest of it: up to 6.11 always,\n"
+		"from 6.12 on only if an ordinary task waits for the CPU. Ordinary programs are not\n"
+		"affected.\n"
 		"Source: Documentation/scheduler/sched-rt-group.rst; kernel/sched/deadline.c." },
 	{ "thp", look_at_thp,
-		"Transparent huge pages make programs faster by up to 30 per cent where they get any,\n"
-		"which with `always` depends on how fragmented memory happens to be: two runs of one\n"
-		"program differ. Finding and making them (khugepaged, compaction) takes time on top.\n"
-		"With `madvise` only programs get them that ask.\n"
+		"Transparent huge pages make a program faster by up to 30 per cent if it gets any. With\n"
+		"`always` that depends on how fragmented memory is, so two runs of one program differ. To\n"
+		"make huge pages (khugepaged, compaction) takes further time. With `madvise` only programs\n"
+		"that ask for huge pages get them.\n"
 		"Source: Documentation/admin-guide/mm/transhuge.rst." },
 	{ "ksm", look_at_ksm,
-		"ksmd reads memory and merges pages that are alike. It takes a CPU and memory bandwidth,\n"
-		"and the first write to a merged page costs a fault and a copy.\n"
+		"ksmd reads memory and merges equal pages. It takes CPU time and memory bandwidth, and the\n"
+		"first write to a merged page costs a page fault and a copy.\n"
 		"Source: Documentation/admin-guide/mm/ksm.rst." },
 	{ "numa-balancing", look_at_numa,
-		"The kernel takes pages away from a program for a moment to see who uses them, and moves\n"
-		"them between nodes: faults of some microseconds, and migrations, in the middle of a run.\n"
+		"The kernel unmaps pages of a program for a moment to see which node uses them, and moves\n"
+		"them between nodes: page faults of some microseconds, and migrations, during a run.\n"
 		"Source: Documentation/admin-guide/sysctl/kernel.rst (numa_balancing)." },
 	{ "swap", look_at_swap,
-		"What has been swapped out has to come back when it is used: milliseconds of waiting for\n"
-		"a disk, once. runpinned shows major faults, which these are.\n"
+		"A page that was swapped out has to be read when it is used: the program waits for a disk\n"
+		"for milliseconds, once. runpinned shows that as major faults.\n"
 		"Source: proc(5) (/proc/swaps)." },
 	{ "aslr", look_at_aslr,
-		"Each process gets its stack, heap and code at other addresses, and with them other\n"
-		"cache lines and branch predictor entries in conflict: some per cent, for all of a run.\n"
-		"Switching it off does not take that away: it picks one layout of many, which is the same\n"
-		"each time and may be a good or a bad one. Many processes (runpinned -n) sample the\n"
-		"layouts, and their median is of use.\n"
+		"Each process has its stack, heap and code at other addresses, so that other cache lines\n"
+		"and branch predictor entries conflict: some per cent, for the whole run. Switching ASLR\n"
+		"off does not remove that: it selects one layout of many, the same each time, which may be a\n"
+		"good or a bad one. Many processes (runpinned -n) sample the layouts, and their median is\n"
+		"useful.\n"
 		"Source: Documentation/admin-guide/sysctl/kernel.rst (randomize_va_space); Mytkowicz and\n"
 		"others, Producing Wrong Data Without Doing Anything Obviously Wrong, ASPLOS 2009." },
 	{ "perf-sampling", look_at_sampling,
-		"How often a profiler (perf record, by anybody) may interrupt. Nothing, as long as none\n"
-		"runs; noise-off limits it to one sample a second.\n"
+		"How often a profiler (perf record, of any user) may interrupt. No effect while none runs;\n"
+		"noise-off limits it to one sample a second.\n"
 		"Source: Documentation/admin-guide/sysctl/kernel.rst (perf_event_max_sample_rate)." },
 	{ "perf-paranoid", look_at_paranoid,
-		"Above 2, which is Debian's default, an ordinary user may use no event of perf at all.\n"
-		"runpinned then takes its own time stamps beside the program's, instead of the kernel's at\n"
-		"its exec and exit, and says so.\n"
+		"Above 2, which is Debian's default, an ordinary user may not use any event of perf.\n"
+		"runpinned then takes time stamps itself, instead of those of the kernel at exec and exit of\n"
+		"the program, and says so.\n"
 		"Source: Documentation/admin-guide/perf-security.rst." },
 };

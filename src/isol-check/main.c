@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * isol-check: what would disturb a benchmark on this machine, by what it is seen, and what helps.
- * It reads, and changes nothing.
+ * isol-check: shows what would disturb a benchmark on this machine, in which files that is seen,
+ * and what helps. It changes no setting of the machine (--measure uses a tracing instance of its
+ * own).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -27,9 +28,9 @@ enum {
 };
 
 struct arguments {
-	/* What is done; says what is wrong, and returns the exit status. */
+	/* Does the work; says what is wrong, and returns the exit status. */
 	int (*run)(const struct arguments *a);
-	const char *run_option; /* that chose it; NULL for the checks */
+	const char *run_option; /* the option that chose run(); NULL for the checks */
 	struct host_options host;
 	const char *explain;
 	const char *record;
@@ -41,9 +42,11 @@ struct arguments {
 	bool verbose;
 };
 
-/* --- What is done. --- */
+/* --- The functions that options choose. --- */
 
-static int failed(int r)
+/* The exit status for an error that has been reported, but for -ENOMEM and -EIO, which this
+ * reports. */
+static int get_failure_status(int r)
 {
 	if (r == -ENOMEM)
 		say_errno(r, "cannot go on");
@@ -62,7 +65,7 @@ static int run_checks(const struct arguments *a)
 	if (r == 0)
 		r = report_run(host, a->json, a->verbose, counts);
 	if (r < 0)
-		return failed(r);
+		return get_failure_status(r);
 	if (counts[VERDICT_NOISE] > 0 || counts[VERDICT_RISK] > 0 ||
 		(a->strict && counts[VERDICT_UNKNOWN] > 0))
 		return EXIT_FINDING;
@@ -78,7 +81,7 @@ static int run_explain(const struct arguments *a)
 		return EXIT_USAGE;
 	}
 	if (print(stdout, "%s\n", check->explain) < 0 || fflush(stdout) != 0)
-		return failed(-EIO);
+		return get_failure_status(-EIO);
 	return EXIT_DONE;
 }
 
@@ -90,14 +93,14 @@ static int run_cmdline(const struct arguments *a)
 	r = host_new(&a->host, &host);
 	if (r == 0)
 		r = cmdline_run(host, a->verbose);
-	return r < 0 ? failed(r) : EXIT_DONE;
+	return r < 0 ? get_failure_status(r) : EXIT_DONE;
 }
 
 static int run_pick(const struct arguments *a)
 {
 	int r = pick_run(a->pick, a->host.recorded, a->verbose);
 
-	return r < 0 ? failed(r) : EXIT_DONE;
+	return r < 0 ? get_failure_status(r) : EXIT_DONE;
 }
 
 static int run_measure(const struct arguments *a)
@@ -113,7 +116,7 @@ static int run_measure(const struct arguments *a)
 	if (r == 0)
 		r = measure_show(measurement, a->json, a->verbose);
 	if (r < 0)
-		return failed(r);
+		return get_failure_status(r);
 	return measurement->signal ? 128 + measurement->signal : EXIT_DONE;
 }
 
@@ -179,7 +182,7 @@ static int take_measure(const char *value, void *into)
 			MEASURE_SECONDS_MAX);
 		return -EINVAL;
 	}
-	/* Nothing of the machine is to be watched beside. */
+	/* The machine is not watched for rates, which would disturb the measurement. */
 	a->host.watch_ns = 0;
 	return choose_run(a, run_measure, "--measure");
 }
@@ -204,7 +207,7 @@ static void usage(const struct option_row *rows)
 		stdout);
 	option_rows_print(rows, stdout);
 	fputs("\n"
-	      "Exit status: 0 all quiet, 3 something is not, 1 could not look, 2 wrong use.\n"
+	      "Exit status: 0 all quiet, 3 not all quiet, 1 failed, 2 wrong use.\n"
 	      "See isol-check(8).\n",
 		stdout);
 }
@@ -219,14 +222,13 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 			"isolated ones, else the one that --pick picks)",
 			option_text, &a->host.cpus },
 		{ 0, "json", NULL, "print the findings as JSON", option_set, &a->json },
-		{ 0, "strict", NULL, "what could not be seen is a finding, too", option_set,
+		{ 0, "strict", NULL, "count what could not be seen as a finding", option_set,
 			&a->strict },
 		{ 0, "watch", "SECONDS",
 			"how long to watch for interrupts, stolen time and\n"
 			"load (default 0.5; 0: not at all)",
 			take_watch, &a->host.watch_ns, "a time of 0 to 3600 seconds" },
-		{ 0, "explain", "ID", "what is behind a check, and where that is known from",
-			take_explain, a },
+		{ 0, "explain", "ID", "explain a check, with its sources", take_explain, a },
 		{ 0, "cmdline", NULL,
 			"print the kernel parameters that these CPUs still\n"
 			"need",
@@ -237,16 +239,16 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 			take_pick, a },
 		{ 0, "measure", "[=SECONDS]",
 			"read the clock on these CPUs without a pause, find\n"
-			"gaps, and show how long they are and who it was\n"
+			"gaps, and show their lengths and likely causes\n"
 			"(default 5)",
 			take_measure, a },
 		{ 0, "record", "FILE",
-			"write down this machine, for somebody to look at;\n"
+			"record this machine for somebody else to examine;\n"
 			"without serial numbers, addresses and names",
 			take_record, a },
 		{ 0, "sysroot", "PATH",
-			"look at a machine that was recorded so: a .tar.gz\n"
-			"or a directory",
+			"examine a recorded machine: a .tar.gz or a\n"
+			"directory",
 			option_text, &a->sysroot },
 		{ 'v', "verbose", NULL, "all paths; with --pick and --cmdline the reasons",
 			option_set, &a->verbose },
@@ -263,7 +265,7 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 	return r;
 }
 
-/* What does not go together. */
+/* -EINVAL for options that cannot be combined; says so. */
 static int check_arguments(const struct arguments *a)
 {
 	if ((a->run == run_pick || a->run == run_explain) && a->host.cpus) {
@@ -287,7 +289,7 @@ static int check_arguments(const struct arguments *a)
 	return 0;
 }
 
-/* 0 to go on, positive when all is done, -EINVAL after saying what is wrong. */
+/* 0 to go on, positive after --help or --version, -EINVAL after saying what is wrong. */
 static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 {
 	struct arguments a = {
@@ -313,7 +315,7 @@ static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 	return 0;
 }
 
-/* From here on the files are the recorded machine's. Says what is wrong. */
+/* Shows the files of the recorded machine to this process from now on. Says what is wrong. */
 static int enter_sysroot(const char *path)
 {
 	_cleanup_free_ char *missing = NULL, *why = NULL;

@@ -14,27 +14,27 @@
 #include "machine/virtualization.h"
 
 enum {
-	/* A reading of the clock by the vDSO takes a tenth of it. */
+	/* Reading the clock by the vDSO takes about a tenth of this. */
 	SLOW_STEP_NS = 250,
 };
 
 void measure_take_round(
-	const struct topology *topology, struct cpumask *rest, struct cpumask *ret_round)
+	const struct topology *topology, struct cpumask *remaining, struct cpumask *ret_round)
 {
 	cpumask_clear_all(ret_round);
-	cpumask_for_each (cpu, rest) {
-		const struct topology_cpu *this = topology_get_cpu(topology, cpu);
-		bool taken = false;
+	cpumask_for_each (cpu, remaining) {
+		const struct topology_cpu *facts = topology_get_cpu(topology, cpu);
+		bool core_is_taken = false;
 
 		cpumask_for_each (other, ret_round) {
-			const struct topology_cpu *that = topology_get_cpu(topology, other);
+			const struct topology_cpu *other_facts = topology_get_cpu(topology, other);
 
-			taken |= this && that && this->core == that->core;
+			core_is_taken |= facts && other_facts && facts->core == other_facts->core;
 		}
-		if (!taken)
+		if (!core_is_taken)
 			(void)cpumask_set(ret_round, cpu);
 	}
-	cpumask_andnot(rest, rest, ret_round);
+	cpumask_andnot(remaining, remaining, ret_round);
 }
 
 static int check_cpus(const struct cpumask *cpus, const struct topology *topology)
@@ -58,15 +58,16 @@ static int check_cpus(const struct cpumask *cpus, const struct topology *topolog
 	return -EINVAL;
 }
 
-/* Away from what is measured, where that is possible: at the end this thread wakes up. */
-static void step_aside(
+/* Moves this thread, which wakes up at the end, off the measured CPUs and their siblings, if
+ * possible. */
+static void leave_round(
 	const struct topology *topology, const struct cpumask *allowed, const struct cpumask *round)
 {
-	_cleanup_(cpumask) struct cpumask *aside = NULL;
+	_cleanup_(cpumask) struct cpumask *housekeeping = NULL;
 
-	if (cpumask_new(&aside) == 0 &&
-		autochoice_housekeeping(topology, allowed, round, aside) == 0)
-		(void)cpumask_bind_self(aside);
+	if (cpumask_new(&housekeeping) == 0 &&
+		autochoice_housekeeping(topology, allowed, round, housekeeping) == 0)
+		(void)cpumask_bind_self(housekeeping);
 }
 
 static char *read_clocksource(void)
@@ -135,7 +136,7 @@ static int compare_cpus(const void *a, const void *b)
 	return (x->spin.cpu > y->spin.cpu) - (x->spin.cpu < y->spin.cpu);
 }
 
-/* Adds what came of a round. */
+/* Adds the results of a round. */
 static int take_results(struct measurement *m, struct spin *spin,
 	const struct suspects_reading *before, const struct suspects_reading *after)
 {
@@ -152,7 +153,7 @@ static int take_results(struct measurement *m, struct spin *spin,
 	return 0;
 }
 
-/* Not to be had is normal, and said once. */
+/* A machine without the tracer is normal: that is noted once. */
 static int start_tracer(
 	struct measurement *m, const struct cpumask *round, struct osnoise_tracer **ret)
 {
@@ -228,7 +229,7 @@ static int measure_rounds(struct measurement *m, const struct cpumask *cpus,
 		r = isolation_read_allowed(allowed);
 	while (r == 0 && !m->signal && !cpumask_is_empty(rest)) {
 		measure_take_round(topology, rest, round);
-		step_aside(topology, allowed, round);
+		leave_round(topology, allowed, round);
 		r = measure_round(m, round, ns, stop);
 	}
 	return r;

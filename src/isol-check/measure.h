@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Proves how quiet CPUs are: --measure[=SEC]. Threads read the clock there (spin.h), the gaps in
- * what they read are counted (gaps.h), and the kernel's own counts tell who it was (suspects.h).
+ * Measures how quiet CPUs are: --measure[=SEC]. A thread on each CPU reads the clock (spin.h), gaps
+ * in its readings are counted (gaps.h), and counters of the kernel show the likely causes
+ * (suspects.h).
  *
- * CPUs of one core are measured one after the other: each is to be seen as it is for a benchmark,
- * whose sibling is idle. All others are measured at once.
+ * CPUs of one core are measured one after the other, with an idle sibling, as a benchmark would
+ * run. CPUs of different cores are measured at the same time.
  */
 #ifndef QUIESCE_ISOL_CHECK_MEASURE_H
 #define QUIESCE_ISOL_CHECK_MEASURE_H
@@ -28,26 +29,28 @@ struct measured_cpu {
 struct measurement {
 	struct measured_cpu *cpus; /* in the order of their numbers */
 	size_t n;
-	char *clocksource; /* the kernel's; NULL when unknown */
-	/* What speaks against the numbers, a line each. */
+	char *clocksource; /* of the kernel; NULL when unknown */
+	/* Reasons to doubt the numbers, one in each line. */
 	struct text notes;
-	/* What the kernel's own tracer saw; `traced` is false where it was not used. */
+	/* The results of the kernel's osnoise tracer; `traced` is false where it was not used. */
 	struct osnoise osnoise;
 	bool traced;
-	int signal; /* that ended it early; 0: none did */
+	int signal; /* the signal that ended the measurement early; 0 for none */
 };
 
-/* The next CPUs to be measured together: of `rest` the lowest of each core, taken out of it. */
+/* Chooses the CPUs to measure together next, the lowest of each core in `remaining`, and removes
+ * them from `remaining`. */
 void measure_take_round(
-	const struct topology *topology, struct cpumask *rest, struct cpumask *ret_round);
+	const struct topology *topology, struct cpumask *remaining, struct cpumask *ret_round);
 
-/* Says what is wrong. -EINVAL for CPUs that cannot be used, another negative errno. */
+/* Measures. Says what is wrong. -EINVAL for CPUs that cannot be measured, or another negative
+ * errno. */
 int measure_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
 	struct measurement **ret);
 void measurement_free(struct measurement *measurement);
 DEFINE_CLEANUP(measurement, measurement_free);
 
-/* On standard output, as text or JSON. -EIO, -ENOMEM. */
+/* Prints a measurement on standard output, as text or JSON. -EIO, -ENOMEM. */
 int measure_show(const struct measurement *measurement, bool json, bool verbose);
 
 #endif

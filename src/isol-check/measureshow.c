@@ -13,9 +13,9 @@
 #include "isol-check/measure.h"
 
 enum {
-	/* Of so many CPUs each is shown in full; of more, with --verbose. */
+	/* Up to so many CPUs are shown in full even without --verbose. */
 	FULL_CPUS_MAX = 4,
-	/* Interrupts and long gaps that are named. */
+	/* How many interrupts and tasks, and how many gaps, are shown. */
 	NAMED_MAX = 8,
 	LONGEST_MAX = 5,
 	WIDTH_MAX = 100,
@@ -59,7 +59,7 @@ static const struct table_column json_columns[] = {
 
 struct rows {
 	struct table *table;
-	int cpu; /* negative: of none */
+	int cpu; /* negative for none */
 	int r;
 };
 
@@ -138,7 +138,7 @@ static void add_osnoise(struct rows *rows, const struct osnoise *osnoise)
 	}
 }
 
-/* One call for each line of the notes. */
+/* Calls act() for each line of the notes. */
 static int for_each_note(const struct text *notes, void (*act)(struct rows *rows, const char *note),
 	struct rows *rows)
 {
@@ -222,7 +222,7 @@ static int show_table(const struct measurement *m)
 	return r < 0 ? r : table_print(table);
 }
 
-/* "  1 us: 1250 ####": from the first bin with a gap to the last. */
+/* Prints lines like "  1 us: 1250 ####", from the first bin with a gap to the last. */
 static void show_histogram(const struct gaps *gaps, int width)
 {
 	size_t first = 0, last = GAPS_BINS - 1;
@@ -329,7 +329,7 @@ static void show_others(const struct measured_cpu *cpu)
 			units_format_seconds(seconds(suspects->steal_ns), buf));
 }
 
-/* The longest in all first: each with its share of the time, how often, and its longest. */
+/* Prints the sources with the longest total time first. */
 static void show_osnoise(const struct osnoise *osnoise, int cpu, int width)
 {
 	char total[UNITS_TEXT_SIZE], longest[UNITS_TEXT_SIZE];

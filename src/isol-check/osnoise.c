@@ -22,11 +22,11 @@ enum {
 	TRACE_MAX = 256 * 1024 * 1024,
 	PATH_SIZE = 256,
 	COMM_SIZE = 16, /* TASK_COMM_LEN */
-	/* Of a CPU's ring of events, of some 50 bytes each. */
+	/* The size of the ring buffer of each CPU; an event takes some 50 bytes. */
 	BUFFER_KIB = 4096,
 };
 
-/* --- What it wrote. --- */
+/* --- Parsing the trace. --- */
 
 void osnoise_clear(struct osnoise *osnoise)
 {
@@ -71,8 +71,8 @@ static int add(struct osnoise *osnoise, int cpu, const char *name, uint64_t ns)
 	return 0;
 }
 
-/* "[008] d.h.  5789.857532" in front of the event: the last of them, for a task may be called
- * anything. */
+/* Finds "[008]" in "[008] d.h.  5789.857532" before the event at `end`: the last match, because the
+ * name of a task, which comes before it, may contain anything. */
 static int parse_cpu(const char *line, const char *end, int *ret)
 {
 	for (const char *at = end; at > line; at--) {
@@ -114,33 +114,33 @@ static int parse_line(char *line, const char *own, uint64_t limit_ns, struct osn
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		_cleanup_free_ char *safe = NULL, *name = NULL;
-		char *at = strstr(line, events[i].event), *who, *rest, *last = NULL;
+		char *at = strstr(line, events[i].event), *source, *match, *last = NULL;
 		const char *cursor;
 		uint64_t ns;
 		int cpu;
 
 		if (!at || parse_cpu(line, at, &cpu) < 0)
 			continue;
-		who = at + strlen(events[i].event);
-		who += strspn(who, " "); /* "%8s:%d" */
-		/* A thread may be called " start "; what counts stands last. */
-		for (rest = who; (rest = strstr(rest, start)); rest++)
-			last = rest;
-		rest = last ? strstr(last, duration) : NULL;
-		if (!rest)
+		source = at + strlen(events[i].event);
+		source += strspn(source, " "); /* printed as "%8s:%d" */
+		/* The last match, because a thread may be named " start ". */
+		for (match = source; (match = strstr(match, start)); match++)
+			last = match;
+		match = last ? strstr(last, duration) : NULL;
+		if (!match)
 			continue;
-		cursor = rest + strlen(duration);
+		cursor = match + strlen(duration);
 		if (parse_next_u64(&cursor, &ns) < 0 || strcmp(cursor, " ns") != 0)
 			continue;
-		/* Of what was there before it began it does not know the beginning. */
+		/* The tracer has a wrong beginning for an event that began before tracing. */
 		if (ns > limit_ns)
 			return 0;
-		while (last > who && last[-1] == ' ')
+		while (last > source && last[-1] == ' ')
 			last--;
 		*last = '\0';
-		if (strcmp(events[i].kind, "thread") == 0 && is_ours_or_idle(who, own))
+		if (strcmp(events[i].kind, "thread") == 0 && is_ours_or_idle(source, own))
 			return 0;
-		safe = text_escape_control(who);
+		safe = text_escape_control(source);
 		if (!safe ||
 			asprintf(&name, "%s%s%s", events[i].kind, *safe ? " " : "", safe) < 0) {
 			name = NULL;
@@ -182,9 +182,9 @@ int osnoise_parse(const char *text, const char *own, uint64_t limit_ns, struct o
 
 struct osnoise_tracer {
 	const char *tracefs;
-	char instance[PATH_SIZE]; /* our directory; empty when it is gone */
+	char instance[PATH_SIZE]; /* the directory of our instance; "" when it is removed */
 	int64_t began_ns;
-	bool workload; /* the option was set, and is to be again */
+	bool workload; /* OSNOISE_WORKLOAD was set, and has to be put back */
 };
 
 static const char *find_tracefs(void)
@@ -226,7 +226,7 @@ static bool traces_noise(const char *directory)
 		(strcmp(text, "osnoise") == 0 || strcmp(text, "timerlat") == 0);
 }
 
-/* Its options are the same for all who use it. */
+/* Whether the tracer is used in any instance: its options are common to all instances. */
 static bool is_in_use(const char *tracefs)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
@@ -248,7 +248,7 @@ static bool is_in_use(const char *tracefs)
 	return false;
 }
 
-/* NULL when it can be used. */
+/* Why the tracer cannot be used; NULL when it can. */
 static const char *find_obstacle(const char *tracefs, bool *ret_workload)
 {
 	char text[FILE_ATTR_SIZE];
@@ -260,7 +260,7 @@ static const char *find_obstacle(const char *tracefs, bool *ret_workload)
 	if (!text_has_word(text, "osnoise", " \n"))
 		return "the kernel was built without it";
 	if (read_word(tracefs, "osnoise/options", text) < 0)
-		return "before 6.1 it brings threads that spin";
+		return "before 6.1 it starts spinning threads of its own";
 	*ret_workload = text_has_word(text, "OSNOISE_WORKLOAD", " \n");
 	return is_in_use(tracefs) ? "somebody else uses it" : NULL;
 }
@@ -299,7 +299,8 @@ static int set_up(struct osnoise_tracer *tracer, const struct cpumask *cpus)
 	return r;
 }
 
-/* Everything as it was; what fails is tried no further. */
+/* Puts everything back, and goes on after a failure. Returns the first error. A second call does
+ * nothing. */
 static int put_back(struct osnoise_tracer *tracer)
 {
 	int r, first;
@@ -307,7 +308,7 @@ static int put_back(struct osnoise_tracer *tracer)
 	if (!tracer->instance[0])
 		return 0;
 	first = write_word(tracer->instance, "current_tracer", "nop");
-	/* An option can only be set while nobody traces. */
+	/* The option can only be set while no instance uses the tracer. */
 	if (tracer->workload) {
 		r = write_word(tracer->tracefs, "osnoise/options", "OSNOISE_WORKLOAD");
 		first = first < 0 ? first : r;

@@ -11,7 +11,7 @@
 #include "isol-check/report.h"
 #include "isol-check/subjects.h"
 
-/* Part of the JSON, and of the man page: none may go, and new ones come last. */
+/* These keys are documented: none may be removed, and new ones are appended. */
 static const struct table_column json_columns[] = {
 	{ "id", 0 },
 	{ "subject", 0 },
@@ -35,7 +35,7 @@ static const char *const colors[VERDICT_N] = {
 	[VERDICT_NOISE] = "red",
 };
 
-/* A terminal, and nobody who asked for none (no-color.org). */
+/* Colors only on a terminal, and not if NO_COLOR is set (no-color.org). */
 static bool wants_color(void)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -54,11 +54,12 @@ static int add_json(struct table *table, const struct subject *subject, const st
 }
 
 enum {
-	/* What the two other columns take. */
+	/* The width of the first two columns. */
 	OTHERS_WIDTH = 28,
 };
 
-/* A line for each path; one that is wider than that is broken before its last name. */
+/* Appends each path in a line of its own; a path that is wider than `width` is broken after a
+ * slash. */
 static void append_paths(struct text *cell, const char *paths, size_t width)
 {
 	while (*paths) {
@@ -79,7 +80,7 @@ static void append_paths(struct text *cell, const char *paths, size_t width)
 	}
 }
 
-/* What was seen, where that is of use, and what to do, a line each or more. */
+/* Adds a row with what was seen, the paths where they are of use, and the fix. */
 static int add_row(struct table *table, const struct check *check, const struct finding *finding,
 	bool verbose, bool color)
 {
@@ -104,7 +105,7 @@ static int add_row(struct table *table, const struct check *check, const struct 
 	return r;
 }
 
-static int print_sum(const struct host *host, const unsigned *counts)
+static int print_summary(const struct host *host, const unsigned *counts)
 {
 	if (print(stdout, "CPU %s: ", host_cpus_text(host)) < 0)
 		return -EIO;
@@ -126,7 +127,7 @@ static size_t count_checks(void)
 	return n;
 }
 
-/* Runs the checks that ask for tasks, or the others. There is a finding for each of all. */
+/* Runs the checks with this value of of_tasks. findings has an entry for every check. */
 static int run_some(struct host *host, bool of_tasks, struct finding *findings)
 {
 	int r = 0;
@@ -185,5 +186,5 @@ int report_run(struct host *host, bool json, bool verbose, unsigned *counts)
 	free(findings);
 	if (r == 0)
 		r = table_print(table);
-	return r < 0 || json ? r : print_sum(host, counts);
+	return r < 0 || json ? r : print_summary(host, counts);
 }

@@ -7,8 +7,8 @@
 
 #include "isol-check/check.h"
 
-/* The table on standard output, or the same as JSON. How many findings of each verdict there are
- * is put into counts, which has VERDICT_N entries. A negative errno. */
+/* Prints the table or JSON on standard output. counts has VERDICT_N entries: the number of findings
+ * with each verdict. 0 or a negative errno. */
 int report_run(struct host *host, bool json, bool verbose, unsigned *counts);
 
 #endif

@@ -9,9 +9,9 @@
 #define CPU_DIR "/sys/devices/system/cpu"
 #define SMT_DIR CPU_DIR "/smt"
 
-/* A CPU that is offline shares its core with nobody, and has no files; nor need an only one tell.
- */
-static bool tells_siblings(struct host *host, int cpu)
+/* Whether it is known which siblings a CPU has. An offline CPU has no file that tells, but is no
+ * sibling of any CPU; the only CPU of a machine has none either. */
+static bool knows_siblings(struct host *host, int cpu)
 {
 	const struct topology *topology = host_topology(host);
 
@@ -19,7 +19,8 @@ static bool tells_siblings(struct host *host, int cpu)
 		cpumask_weight(topology->possible) == 1;
 }
 
-/* The first CPU of the list that shares a core with another one of it: -1 for none. */
+/* The first checked CPU that shares a core with another checked CPU; -1 for none. `scratch` is then
+ * all of these. */
 static int find_shared(struct host *host, struct cpumask *scratch)
 {
 	cpumask_for_each (cpu, host_cpus(host)) {
@@ -52,7 +53,7 @@ static void look_at_siblings(struct host *host, struct finding *f)
 	cpumask_for_each (quiet, host_cpus(host)) {
 		topology_get_siblings(host_topology(host), quiet, scratch);
 		cpumask_or(beside, beside, scratch);
-		if (!tells_siblings(host, quiet))
+		if (!knows_siblings(host, quiet))
 			(void)cpumask_set(unseen, quiet);
 	}
 	cpumask_andnot(beside, beside, host_cpus(host));
@@ -92,7 +93,7 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 	cpumask_for_each (cpu, isolation->isolated) {
 		if (!topology_get_cpu(host_topology(host), cpu))
 			continue;
-		if (!tells_siblings(host, cpu))
+		if (!knows_siblings(host, cpu))
 			(void)cpumask_set(unseen, cpu);
 		topology_get_siblings(host_topology(host), cpu, scratch);
 		cpumask_and(scratch, scratch, host_topology(host)->online);
@@ -100,7 +101,7 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 			(void)cpumask_set(half, cpu);
 	}
 	if (cpumask_is_empty(isolation->isolated)) {
-		/* Neither is known where the kernel does not say which are isolated. */
+		/* Unknown if the kernel does not tell which CPUs are isolated. */
 		if (isolation->boot_error == 0)
 			finding_add(f, VERDICT_OK, "no core is isolated");
 		return;
@@ -142,17 +143,17 @@ static void look_at_smt(struct host *host, struct finding *f)
 
 const struct check smt_checks[SMT_N] = {
 	{ "siblings", look_at_siblings,
-		"Two threads of a core share its execution units, caches and branch predictor. What runs\n"
-		"on the one takes from the other: a benchmark beside a busy sibling is slower by 20 to\n"
-		"50 per cent, and by another amount each time. An idle sibling still takes an interrupt\n"
-		"now and then. The remedy is to take the siblings offline, or to isolate whole cores.\n"
+		"Two threads of a core share its execution units, caches and branch predictor. A benchmark\n"
+		"beside a busy sibling is slower by 20 to 50 per cent, and by another amount in each run.\n"
+		"Even an idle sibling takes an interrupt now and then. The remedy is to take the siblings\n"
+		"offline, or to isolate whole cores.\n"
 		"Source: Documentation/admin-guide/hw-vuln/core-scheduling.rst on what is shared;\n"
 		"Documentation/ABI/stable/sysfs-devices-system-cpu (thread_siblings_list)." },
 	{ "half-cores", look_at_half_cores,
-		"Cores of the whole machine of which one thread is isolated and another takes any task:\n"
-		"what is on the isolated one is then disturbed all the same, see `siblings`." },
+		"Cores, of the whole machine, with one thread that is isolated and another that may run any\n"
+		"task. A program on the isolated thread is then disturbed all the same, see `siblings`." },
 	{ "smt", look_at_smt,
-		"The machine's switch for threads: on, off, forceoff (until the next boot), notsupported,\n"
-		"notimplemented, or a number of threads. Single siblings can be offline while it is on.\n"
+		"The machine's switch for SMT: on, off, forceoff (until the next boot), notsupported,\n"
+		"notimplemented, or a number of threads. Some siblings may be offline while it is on.\n"
 		"Source: Documentation/ABI/testing/sysfs-devices-system-cpu (smt/control)." },
 };

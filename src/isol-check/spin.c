@@ -21,7 +21,7 @@ struct spinner {
 	struct spin_result result;
 	pthread_t thread;
 	bool started;
-	atomic_int state; /* 0: on its way, 1: ready, negative: what failed */
+	atomic_int state; /* 0: starting, 1: ready, a negative errno: failed */
 };
 
 struct spin {
@@ -32,7 +32,7 @@ struct spin {
 	atomic_bool stop;
 };
 
-/* The loop as it is measured with later, so that its step is the same. */
+/* Measures the step with the same loop as read_until(). */
 static void calibrate(struct gaps *gaps)
 {
 	int64_t differences[GAPS_CALIBRATION];
@@ -68,7 +68,7 @@ static void read_until(struct gaps *gaps, int64_t ns, const atomic_bool *stop)
 }
 
 /* How long this thread was ready to run and did not (Documentation/scheduler/sched-stats.rst);
- * negative where the kernel does not say. */
+ * negative if unknown. */
 static int64_t read_waited(void)
 {
 	char text[128];
@@ -81,13 +81,13 @@ static int64_t read_waited(void)
 	return (int64_t)waited;
 }
 
-static void watch(struct spinner *spinner)
+static void measure(struct spinner *spinner)
 {
 	struct spin_result *result = &spinner->result;
 	struct rusage before, after;
 	int64_t waited;
 
-	/* Code and data of these calls are there before it counts. */
+	/* Call them once before the measurement, so that their code and data are in memory. */
 	getrusage(RUSAGE_THREAD, &after);
 	(void)read_waited();
 	atomic_store(&spinner->state, 1);
@@ -125,11 +125,11 @@ static void *run_spinner(void *data)
 		return NULL;
 	}
 	calibrate(spinner->result.gaps);
-	watch(spinner);
+	measure(spinner);
 	return NULL;
 }
 
-/* Sleeps until the threads are ready: on the only CPU there is, they need it as well. */
+/* Sleeps until the threads are ready, because they may need the CPU of this thread. */
 static int wait_ready(const struct spin *spin, int *ret_cpu)
 {
 	for (unsigned i = 0; i < spin->n; i++) {
@@ -161,7 +161,8 @@ int spin_new(const struct cpumask *cpus, int64_t ns, struct spin **ret, int *ret
 	spin->spinners = calloc(cpumask_weight(cpus), sizeof(*spin->spinners));
 	if (!spin->spinners)
 		return -ENOMEM;
-	/* All memory before the first thread: to map some more would interrupt those that spin. */
+	/* All memory before the first thread: mapping memory later would interrupt spinning
+	 * threads. */
 	cpumask_for_each (cpu, cpus) {
 		struct spinner *spinner = &spin->spinners[spin->n];
 

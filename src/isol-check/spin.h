@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that do nothing but read the clock, one on each of some CPUs, all at the same time.
+ * Threads that only read the clock, one on each of some CPUs, all at the same time.
  *
- * The clock is CLOCK_MONOTONIC_RAW: what the kernel itself trusts, without NTP's corrections, and
- * where the machine's counter is any good read without a system call (vDSO). Nothing else is in the
- * loop but a comparison and a flag.
+ * The clock is CLOCK_MONOTONIC_RAW: the clock source that the kernel trusts, without corrections of
+ * NTP. Where that is the CPU's counter, it is read without a system call (vDSO). The loop has
+ * nothing else but a comparison and a flag.
  */
 #ifndef QUIESCE_ISOL_CHECK_SPIN_H
 #define QUIESCE_ISOL_CHECK_SPIN_H
@@ -16,32 +16,32 @@
 #include "isol-check/gaps.h"
 #include "machine/cpumask.h"
 
-/* What came of one CPU. */
+/* The results of one CPU. */
 struct spin_result {
 	int cpu;
 	struct gaps *gaps;
-	/* What the scheduler says of the thread: how often others came first, and how long it then
-	 * waited for the CPU; negative where unknown (no CONFIG_SCHED_INFO). */
-	uint64_t preempted;
+	uint64_t preempted; /* how often the scheduler ran another task instead of the thread */
+	/* How long the thread was ready to run and did not; negative if unknown (no
+	 * CONFIG_SCHED_INFO). */
 	int64_t waited_ns;
-	bool moved; /* it ended on another CPU: this one went offline */
+	bool moved; /* the thread ended on another CPU, because this one went offline */
 };
 
 struct spin;
 
-/* Starts the threads and measures their loops; they spin from now on, but wait for spin_go() before
- * they count. 0, or what binding to a CPU or pthread_create(3) failed with, with that CPU in
- * *ret_cpu. Signals are to be blocked before. */
+/* Starts the threads, which measure the step of their loop, and then spin and wait for spin_go().
+ * `ns` is the time to measure. On failure, the error of binding a thread or of pthread_create(3),
+ * with the CPU in *ret_cpu. The caller blocks signals before. */
 int spin_new(const struct cpumask *cpus, int64_t ns, struct spin **ret, int *ret_cpu);
 void spin_go(struct spin *spin);
-/* Ends them early. */
+/* Ends the threads early. */
 void spin_stop(struct spin *spin);
-/* Waits until all have ended. */
+/* Waits until all threads have ended. */
 void spin_join(struct spin *spin);
-/* In the order of the CPUs; `gaps` go over to the caller. Only after spin_join(). */
+/* The results, in the order of the CPUs, only after spin_join(). The caller frees ret->gaps. */
 unsigned spin_count(const struct spin *spin);
 void spin_take(struct spin *spin, unsigned index, struct spin_result *ret);
-/* Stops and joins what still runs. */
+/* Also stops and joins threads that still run. */
 void spin_free(struct spin *spin);
 DEFINE_CLEANUP(spin, spin_free);
 

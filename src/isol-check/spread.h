@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs have which value: most often all have the same. */
+/* Values of CPUs, and which CPUs have which value; mostly all have the same. */
 #ifndef QUIESCE_ISOL_CHECK_SPREAD_H
 #define QUIESCE_ISOL_CHECK_SPREAD_H
 
@@ -9,23 +9,23 @@
 #include "machine/cpumask.h"
 
 enum {
-	SPREAD_MAX = 6, /* what a person can take in */
+	SPREAD_MAX = 6, /* more values would be hard to read */
 };
 
-/* All zero is an empty one. */
+/* All zero: empty. */
 struct spread {
 	struct {
 		char *value;
 		struct cpumask *cpus;
 	} items[SPREAD_MAX];
 	size_t n;
-	size_t n_more; /* CPUs with further values */
+	size_t n_more; /* the number of CPUs with other values */
 	bool failed;   /* no memory */
 };
 
 void spread_add(struct spread *spread, int cpu, const char *value);
 /* "performance", or "CPU 2-3: performance, CPU 4: powersave"; "" when nothing was added. malloc'd,
- * NULL when memory is or was short. */
+ * NULL without memory, also if spread_add() had none. */
 char *spread_format(const struct spread *spread);
 void spread_clear(struct spread *spread);
 

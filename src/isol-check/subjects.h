@@ -27,10 +27,10 @@ extern const struct check kernel_checks[KERNEL_N];
 extern const struct check heat_checks[HEAT_N];
 extern const struct check system_checks[SYSTEM_N];
 
-/* In the order of the table, ended by one without a name. */
+/* In the order of the output, ended by a subject without a name. */
 extern const struct subject check_subjects[];
 
-/* NULL for an id that there is not. */
+/* NULL for an unknown id. */
 const struct check *check_find(const char *id);
 
 #endif

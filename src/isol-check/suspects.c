@@ -40,7 +40,7 @@ static int read_times(struct suspects_reading *reading)
 	return r;
 }
 
-/* -ENODATA where the kernel does not say, or the task is gone. */
+/* How long a task has run; -ENODATA where the kernel has no schedstat, or the task has ended. */
 static int read_ran(const struct task *task, uint64_t *ret)
 {
 	char path[64], text[128];
@@ -211,7 +211,7 @@ static void compare_steal(const struct cpumask *cpu, const struct suspects_readi
 		procstat_parse_times(cpu, before->stat, before->stat_length, tick_ns, &first) < 0 ||
 		procstat_parse_times(cpu, after->stat, after->stat_length, tick_ns, &last) < 0)
 		return;
-	/* It can run backwards by a tick (fs/proc/stat.c does not guard it as it does idle). */
+	/* The counter can go back by a tick: fs/proc/stat.c prevents that only for idle time. */
 	suspects->steal_ns = MAX(last.steal_ns - first.steal_ns, (int64_t)0);
 }
 
@@ -224,7 +224,7 @@ static int add_task(struct suspects *suspects, const struct suspect_task *task, 
 	if (!items)
 		return -ENOMEM;
 	suspects->tasks = items;
-	/* A program calls itself what it likes. */
+	/* The name of a task may have control characters. */
 	comm = text_escape_control(task->comm);
 	if (!comm || asprintf(&items[suspects->n_tasks].name, "%s (%d)", comm, task->tid) < 0)
 		return -ENOMEM;
@@ -244,7 +244,7 @@ static int compare_tasks(int cpu, const struct suspects_reading *before,
 		former = before->n_tasks > 0
 			? bsearch(task, before->tasks, before->n_tasks, sizeof(*task), compare_tids)
 			: NULL;
-		/* A task of the same number that ran less is another one. */
+		/* If it ran less than before, it is another task with the same TID. */
 		if (former && former->ran_ns <= ran)
 			ran -= former->ran_ns;
 		if (task->cpu != cpu || ran == 0)

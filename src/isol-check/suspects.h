@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who had a CPU while somebody wanted it: what the kernel counted between two readings of its
- * tables, for each CPU by itself. The tables are read once for all CPUs, since a reading is dear on
- * a big machine.
+ * What may have taken a CPU during a measurement: the differences of the kernel's counters between
+ * two readings, for each CPU. The tables are read once for all CPUs, because reading them takes
+ * long on a big machine.
  */
 #ifndef QUIESCE_ISOL_CHECK_SUSPECTS_H
 #define QUIESCE_ISOL_CHECK_SUSPECTS_H
@@ -14,18 +14,17 @@
 #include "machine/cpumask.h"
 #include "machine/procstat.h"
 
-/* A task, and how long it has run since it was made (/proc/PID/task/TID/schedstat). */
+/* A task, and how long it has run since it was created (/proc/PID/task/TID/schedstat). */
 struct suspect_task {
 	int tid;
-	int cpu; /* where it was last */
+	int cpu; /* the CPU where it ran last */
 	uint64_t ran_ns;
 	char comm[64];
 };
 
 /* The texts of /proc/stat, softirqs and interrupts; NULL where one cannot be read. */
 struct suspects_reading {
-	/* By tid, without those of this process; none where the kernel does not say how long they
-	 * run. */
+	/* Sorted by tid, without those of this process; none where the kernel has no schedstat. */
 	struct suspect_task *tasks;
 	size_t n_tasks;
 	char *stat;
@@ -36,32 +35,32 @@ struct suspects_reading {
 	size_t interrupts_length;
 };
 
-/* For the CPUs of mask. The first reading ends with the interrupts, and the last begins with them:
- * they change fastest. -ENOMEM. */
+/* Read the counters of the CPUs of mask. The first reading ends with the interrupts, and the second
+ * begins with them, because they change fastest. -ENOMEM. */
 int suspects_read_before(const struct cpumask *mask, struct suspects_reading *ret);
 int suspects_read_after(const struct cpumask *mask, struct suspects_reading *ret);
 void suspects_reading_clear(struct suspects_reading *reading);
 
 struct suspect {
 	char *name;	/* "LOC: Local timer interrupts" */
-	uint64_t count; /* of a task: nanoseconds */
+	uint64_t count; /* for a task: nanoseconds */
 };
 
 struct suspects {
-	/* Interrupts that came at all, the most frequent first. */
+	/* Interrupts that occurred, the most frequent first. */
 	struct suspect *interrupts;
 	size_t n_interrupts;
-	/* "kworker/3:1 (412)": tasks that have run and were there at the end, the longest first.
-	 * What they ran before they came there is in it. */
+	/* "kworker/3:1 (412)": tasks that have run, and were on this CPU at the end, the longest
+	 * time first. The time includes what a task ran on other CPUs before. */
 	struct suspect *tasks;
 	size_t n_tasks;
 	/* By kind, see procstat_softirq_name(). */
 	uint32_t softirqs[PROCSTAT_N_SOFTIRQS];
-	/* By the hypervisor, in steps of a tick; negative where unknown. */
+	/* Time that the hypervisor took, in steps of a tick; negative where unknown. */
 	int64_t steal_ns;
 };
 
-/* What differs between the two for one CPU. What is not known is empty. -ENOMEM. */
+/* The differences between two readings for one CPU; empty where not known. -ENOMEM. */
 int suspects_compare(int cpu, const struct suspects_reading *before,
 	const struct suspects_reading *after, struct suspects *ret);
 void suspects_clear(struct suspects *suspects);

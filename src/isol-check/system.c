@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What else is there: the clock, the host below, other programs. */
+/* The rest of the system: the clock, the hypervisor, other programs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ enum {
 
 static void look_at_clock(struct host *host _unused_, struct finding *f)
 {
-	/* Read by going out to a chip, or by other detours: a microsecond instead of some 20 ns. */
+	/* These are read from a chip, or by other slow ways: a microsecond instead of some 20 ns.
+	 */
 	static const char *const slow[] = { "hpet", "acpi_pm", "pit", "jiffies",
 		"refined-jiffies" };
 	char current[FILE_ATTR_SIZE], available[FILE_ATTR_SIZE];
@@ -55,7 +56,7 @@ static void look_at_virtualization(struct host *host, struct finding *f)
 		host_fail(host);
 		return;
 	}
-	/* A partition of the firmware's is as near to the metal as one gets there. */
+	/* No risk: s390 and POWER have nothing nearer to the hardware than a logical partition. */
 	if (hypervisor && strcmp(hypervisor, "lpar") == 0)
 		finding_add(f, VERDICT_INFO, "a logical partition");
 	else if (hypervisor)
@@ -80,7 +81,7 @@ static void look_at_steal(struct host *host, struct finding *f)
 		return;
 	if (!scratch)
 		return;
-	/* A CPU that is offline has no line, and one that has none shows nothing. */
+	/* Offline CPUs have no line in /proc/stat; the others should have one. */
 	cpumask_and(scratch, host_cpus(host), host_topology(host)->online);
 	if (after.n_cpus < cpumask_weight(scratch))
 		finding_add(f, VERDICT_UNKNOWN, "only %zu of these CPUs are counted",
@@ -99,7 +100,7 @@ static void look_at_steal(struct host *host, struct finding *f)
 		finding_add_fix(f, "measure on a machine of its own");
 }
 
-/* Who is on the CPUs at this moment, ", by cc1 (4711)". */
+/* Adds up to three tasks that run on the CPUs now: "cc1 (4711)". */
 static void add_users(struct host *host, struct finding *f)
 {
 	const struct tasks *tasks = host_tasks(host);
@@ -142,10 +143,10 @@ static void look_at_load(struct host *host, struct finding *f)
 	finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
 }
 
-/* Who turns the same knobs. */
+/* Finds other programs that turn the same knobs. */
 static void look_at_tuners(struct host *host, struct finding *f)
 {
-	/* As /proc/PID/comm has them: 15 bytes. */
+	/* /proc/PID/comm has the first 15 bytes of a name. */
 	static const struct {
 		const char *comm;
 		const char *unit;
@@ -160,7 +161,7 @@ static void look_at_tuners(struct host *host, struct finding *f)
 		{ "system76-power", "com.system76.PowerDaemon" },
 		{ "cpufreqd", "cpufreqd" },
 	};
-	/* That run once and stay active (systemd's own record of it). */
+	/* Services without a process, which stay active: systemd has a link for each. */
 	static const char *const services[] = { "cpupower", "tlp" };
 	bool any = false;
 
@@ -225,12 +226,12 @@ static void look_at_locks(struct host *host, struct finding *f)
 static const char *const setters[] = { "cpu-shield", "freq-pin", "irq-steer", "noise-off",
 	"smt-off" };
 
-/* Their journals, NULL where there is none that can be read. */
+/* The journals of the setters; NULL for one that does not exist or cannot be read. */
 struct journals {
 	struct journal *items[ARRAY_SIZE(setters)];
 };
 
-/* Whether another setter has that knob, and has set it to what it is now. */
+/* Whether another setter has set the knob `path` to the value `now`. */
 static bool is_set_in_others(const struct journals *journals, const struct journal *own,
 	const char *path, const char *now)
 {
@@ -246,37 +247,37 @@ static bool is_set_in_others(const struct journals *journals, const struct journ
 	return false;
 }
 
-/* The other file of an interrupt's CPUs: they are a mask in one and a list in the other. malloc'd;
- * NULL for any other knob. */
-static char *find_twin(const char *path)
+/* The path of the other file with the affinity of the same interrupt: one has a mask, the other a
+ * list. malloc'd; NULL for any other knob. */
+static char *format_other_affinity(const char *path)
 {
 	static const char mask[] = "/smp_affinity", list[] = "/smp_affinity_list";
 	const char *name = strrchr(path, '/');
-	char *twin;
+	char *other;
 
 	if (!name || (strcmp(name, mask) != 0 && strcmp(name, list) != 0) ||
-		asprintf(&twin, "%.*s%s", (int)(name - path), path,
+		asprintf(&other, "%.*s%s", (int)(name - path), path,
 			strcmp(name, mask) == 0 ? list : mask) < 0)
 		return NULL;
-	return twin;
+	return other;
 }
 
-/* Is it what another setter made of it afterwards? smt-off keeps the masks of interrupts, which
- * irq-steer then sets. */
+/* Whether another setter has set the knob later, by either file of an affinity: smt-off keeps the
+ * affinities of interrupts, which irq-steer then sets. */
 static bool is_set_by_another(const struct journals *journals, const struct journal *own,
 	const char *path, const char *now)
 {
-	_cleanup_free_ char *twin = NULL;
+	_cleanup_free_ char *other = NULL;
 	char text[FILE_ATTR_SIZE];
 
 	if (is_set_in_others(journals, own, path, now))
 		return true;
-	twin = find_twin(path);
-	return twin && host_read(twin, text) >= 0 && is_set_in_others(journals, own, twin, text);
+	other = format_other_affinity(path);
+	return other && host_read(other, text) >= 0 && is_set_in_others(journals, own, other, text);
 }
 
-/* How many knobs of a journal have another value than was set, and the first of them. Those that
- * are no files, or gone with their CPU or interrupt, are left out. */
+/* The number of knobs whose value is not the one that the setter has set, and the first of them.
+ * Knobs that are no files, or do not exist any more, are left out. */
 static size_t count_changed(
 	const struct journals *journals, const struct journal *journal, const char **ret_first)
 {
@@ -296,7 +297,7 @@ static size_t count_changed(
 	return n;
 }
 
-/* NULL where there is none, or none that can be read, which is a finding. */
+/* NULL where there is no journal; also where it cannot be read, which is a finding. */
 static struct journal *read_journal(struct host *host, struct finding *f, const char *tool)
 {
 	_cleanup_free_ char *why = NULL, *path = journal_format_path(tool);
@@ -365,29 +366,27 @@ static void look_at_journals(struct host *host, struct finding *f)
 
 const struct check system_checks[SYSTEM_N] = {
 	{ "clocksource", look_at_clock,
-		"What the kernel reads the time from. The CPU's own counter (tsc, arch_sys_counter) takes\n"
-		"20 to 40 ns; hpet and acpi_pm take a microsecond, and a system call besides. A kernel\n"
-		"that has found its tsc to be unreliable goes over to those, also in the middle of a\n"
-		"run.\n"
+		"The clock source of the kernel. Reading the CPU's own counter (tsc, arch_sys_counter)\n"
+		"takes 20 to 40 ns; hpet and acpi_pm take a microsecond, and a system call. When the kernel\n"
+		"finds that its tsc is unreliable, it switches to one of these, even during a run.\n"
 		"Source: Documentation/timers/timekeeping.rst; kernel/time/clocksource.c." },
 	{ "virtualization", look_at_virtualization,
-		"In a virtual machine the host decides when a CPU runs, how fast, and what runs beside\n"
-		"it; nothing that is set inside helps against that. Compare only runs that were taken\n"
-		"alternately.\n"
+		"In a virtual machine the host decides when a CPU runs, how fast, and what runs beside it;\n"
+		"no setting inside changes that. Compare only runs that were measured alternately.\n"
 		"Source: what the CPU, DMI and the clock sources tell; systemd.io/CONTAINER_INTERFACE." },
 	{ "steal", look_at_steal,
-		"Time in which a CPU wanted to run and the host ran somebody else. It counts in steps of\n"
-		"10 ms, and only where the host tells: 0 proves nothing.\n"
+		"Time in which a CPU was ready to run, but the host ran something else. It is counted in\n"
+		"steps of 10 ms, and only where the host reports it: 0 proves nothing.\n"
 		"Source: proc(5) (/proc/stat)." },
 	{ "load", look_at_load,
-		"How much there is to do on the whole machine, and how busy these CPUs were while they\n"
-		"were watched (--watch). What runs on others takes memory bandwidth, shared cache, heat\n"
-		"and power.\n"
+		"The load of the whole machine, and how busy these CPUs were while they were watched\n"
+		"(--watch). Programs on other CPUs take memory bandwidth, shared cache and power, and heat\n"
+		"the package.\n"
 		"Source: proc(5) (/proc/loadavg, /proc/stat).",
 		.of_tasks = true },
 	{ "tuners", look_at_tuners,
-		"Programs that turn the same knobs, whenever they think it right: power profiles, thermal\n"
-		"daemons, game mode. They undo what was set for the benchmark, in the middle of it.\n"
+		"Programs that turn the same knobs at any time: power profiles, thermal daemons, game mode.\n"
+		"They may undo the settings for the benchmark while it runs.\n"
 		"Source: processes by their name; /run/systemd/units.",
 		.of_tasks = true },
 	{ "locks", look_at_locks,
@@ -395,9 +394,9 @@ const struct check system_checks[SYSTEM_N] = {
 		"on, and waits for one that is taken.\n"
 		"Source: flock(2) on /sys/devices/system/cpu/cpuN; runpinned(1)." },
 	{ "journals", look_at_journals,
-		"What our own setters have changed and not put back (/run/quiesce). That is as it should\n"
-		"be while a machine is meant to be quiet. A journal of an earlier boot, or a damaged one,\n"
-		"is not; nor is a knob that has another value than was set: somebody else turned it, and\n"
-		"the machine is not as quiet as it was made.\n"
+		"What the setters of quiesce have changed and not put back (/run/quiesce). That is normal\n"
+		"while a machine is meant to be quiet. It is not normal that a journal is damaged or of an\n"
+		"earlier boot, or that a knob has another value than a setter has set: then somebody else\n"
+		"turned it, and the machine is less quiet than it was made.\n"
 		"Source: TOOL status, of each setter." },
 };
