@@ -525,13 +525,14 @@ def two_cpus():
         raise Skip('the real CPUs 0 and 1 are wanted')
 
 
-# In a shell: three threads, of which two have chosen a CPU, and what shows where they may run.
+# In a shell: three threads, of which two have chosen a CPU, and what shows where they may run. A
+# thread has its CPU and its name when it is sleep(1), and no longer taskset(1) or the shell.
 THREE_THREADS = '''
     show() { for p in $a $b $c; do taskset -pc $p | sed 's/.*: //'; done | tr '\\n' ' '; echo; }
     taskset -c 0 sleep 1000 & a=$!
     taskset -c 1 sleep 1000 & b=$!
     sleep 1000 & c=$!
-    until taskset -pc $a | grep -q ': 0$' && taskset -pc $b | grep -q ': 1$'; do sleep 0.05; done
+    for p in $a $b $c; do until grep -qx sleep /proc/$p/comm; do sleep 0.05; done; done
 '''
 
 
