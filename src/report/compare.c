@@ -9,6 +9,7 @@
 #include "report/compare.h"
 #include "result/metadata.h"
 #include "stats/level.h"
+#include "stats/shift.h"
 
 /* The probability of finding a difference where there is none. */
 #define SIGNIFICANCE 0.05
@@ -157,23 +158,13 @@ static int explain_unstable(const struct range ranges[2], enum unit unit, char *
 	return *ret ? 0 : -ENOMEM;
 }
 
-static int explain_too_few(const struct comparison *c, char **ret)
+static int explain_single(const struct comparison *c, char **ret)
 {
-	bool single[2] = { !benchmark_units_are_runs(c->old) || c->old_stats.n == 1,
-		!benchmark_units_are_runs(c->new) || c->new_stats.n == 1 };
-
-	if (single[0] || single[1]) {
-		*ret = strdup("how much runs differ is not known from a single one");
-		return *ret ? 0 : -ENOMEM;
-	}
-	if (c->old_stats.n >= RATIO_LEAST_VALUES && c->new_stats.n >= RATIO_LEAST_VALUES)
+	if (benchmark_units_are_runs(c->old) && c->old_stats.n > 1 &&
+		benchmark_units_are_runs(c->new) && c->new_stats.n > 1)
 		return 0;
-	if (asprintf(ret, "too few runs: %zu and %zu, at least %d each are needed", c->old_stats.n,
-		    c->new_stats.n, RATIO_LEAST_VALUES) < 0) {
-		*ret = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	*ret = strdup("how much runs differ is not known from a single one");
+	return *ret ? 0 : -ENOMEM;
 }
 
 bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *new)
@@ -190,41 +181,101 @@ bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *
 	return benchmark_units_are_runs(old) && benchmark_units_are_runs(new);
 }
 
-/* Compares the units in pairs. They are given in the order of the runs. When the last round was not
- * finished, one program has a unit more than the other one. */
-static int compare_pairs(struct comparison *c, const double *old, size_t n_old, const double *new,
-	size_t n_new, char **ret_unclear)
+/* Whether a program measured it itself, by libquiesce. */
+static bool is_by_program(const struct benchmark *benchmark)
 {
-	size_t n = MIN(n_old, n_new);
-	_cleanup_free_ double *ratios = NULL, *logarithms = NULL;
+	return facts_find(&benchmark->metadata, "quiesce_stamps");
+}
+
+/* The name of the values that this program gave them, in a name such as "PROGRAM: VALUE"; NULL when
+ * it is not of this program. */
+static const char *find_value_name(const struct benchmark *program, const struct benchmark *values)
+{
+	size_t n = strlen(program->name);
+
+	return strncmp(values->name, program->name, n) == 0 &&
+			strncmp(values->name + n, ": ", 2) == 0
+		? values->name + n + 2
+		: NULL;
+}
+
+/* The program that measured these values. Of "a" and "a: b" it is the longer one for "a: b: c". */
+static const struct benchmark *find_program(
+	struct benchmark *const *benchmarks, size_t n, const struct benchmark *values)
+{
+	const struct benchmark *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (is_by_program(benchmarks[i]) || !find_value_name(benchmarks[i], values))
+			continue;
+		if (!found || strlen(benchmarks[i]->name) > strlen(found->name))
+			found = benchmarks[i];
+	}
+	return found;
+}
+
+const struct benchmark *comparison_find_first(struct benchmark *const *benchmarks, size_t n,
+	const struct benchmark *new, const struct benchmark **ret_old)
+{
+	const struct benchmark *program = new, *first = NULL;
+
+	if (is_by_program(new))
+		program = find_program(benchmarks, n, new);
+	for (size_t i = 0; program && i < n && !first; i++)
+		if (!is_by_program(benchmarks[i]) && comparison_is_in_turn(benchmarks[i], program))
+			first = benchmarks[i];
+	if (!first || first == program)
+		return NULL;
+	*ret_old = program == new ? first : NULL;
+	for (size_t i = 0; program != new &&i < n; i++) {
+		const char *name = find_value_name(first, benchmarks[i]);
+
+		if (name && is_by_program(benchmarks[i]) &&
+			strcmp(name, find_value_name(program, new)) == 0)
+			*ret_old = benchmarks[i];
+	}
+	return first;
+}
+
+static int make_logarithms(const double *values, size_t n, double **ret)
+{
+	double *logarithms = reallocarray(NULL, n, sizeof(*logarithms));
+
+	if (!logarithms)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		logarithms[i] = log(values[i]);
+	*ret = logarithms;
+	return 0;
+}
+
+static void set_shift(struct comparison *c, const struct shift *shift)
+{
+	c->ratio = (struct ratio){
+		.ratio = exp(shift->estimate),
+		.low = isfinite(shift->low) ? exp(shift->low) : NAN,
+		.high = isfinite(shift->high) ? exp(shift->high) : NAN,
+	};
+	/* Half an interval would look like a whole one. */
+	if (isnan(c->ratio.low) || isnan(c->ratio.high))
+		c->ratio.low = c->ratio.high = NAN;
+	c->p = shift->p;
+	c->least_p = shift->least_p;
+}
+
+/* "the data are not stable: the changes of the pairs jump between -1.5 % and +9.3 %"; NULL in *ret
+ * when they are stable. */
+static int explain_unstable_pairs(const double *ratios, size_t n, char **ret)
+{
 	_cleanup_(levels) struct levels *levels = NULL;
-	struct range range;
 	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+	struct range range;
 	int r;
 
-	ratios = reallocarray(NULL, n, sizeof(*ratios));
-	logarithms = reallocarray(NULL, n, sizeof(*logarithms));
-	if (!ratios || !logarithms)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		ratios[i] = new[i] / old[i];
-		logarithms[i] = log(ratios[i]);
-		/* Values are greater than 0, but their ratio may be too large or too small for a
-		 * double. */
-		if (!isfinite(logarithms[i]))
-			return 0;
-	}
+	*ret = NULL;
 	r = levels_find(ratios, n, &levels);
-	if (r >= 0)
-		r = signed_rank_test(logarithms, n, &c->signs);
 	if (r < 0)
 		return r;
-	stats_sort(ratios, n);
-	c->ratio = (struct ratio){ stats_median(ratios, n), NAN, NAN };
-	r = ratio_of_pairs(ratios, n, &c->ratio);
-	if (r < 0 && r != -ENODATA)
-		return r;
-	c->n_pairs = n;
 	range = find_range(levels);
 	/* If the whole range is on one side of 1, the verdict does not depend on the time of the
 	 * measurement. */
@@ -232,22 +283,74 @@ static int compare_pairs(struct comparison *c, const double *old, size_t n_old, 
 		return 0;
 	units_format_change(range.low - 1, low);
 	units_format_change(range.high - 1, high);
-	if (asprintf(ret_unclear,
-		    "the data are not stable: the changes of the pairs %s between %s and %s",
+	if (asprintf(ret, "the data are not stable: the changes of the pairs %s between %s and %s",
 		    range.how, low, high) < 0) {
-		*ret_unclear = NULL;
+		*ret = NULL;
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-static int compare_medians(struct comparison *c, const double *old, const double *new)
+/* Compares the units in pairs. They are given in the order of the runs. When the last round was not
+ * finished, one program has a unit more than the other one. */
+static int compare_pairs(struct comparison *c, const double *old, size_t n_old, const double *new,
+	size_t n_new, char **ret_unclear)
 {
+	size_t n = MIN(n_old, n_new);
+	_cleanup_free_ double *ratios = NULL, *differences = NULL, *a = NULL, *b = NULL;
+	struct shift shift;
+	int r;
+
+	ratios = reallocarray(NULL, n, sizeof(*ratios));
+	differences = reallocarray(NULL, n, sizeof(*differences));
+	if (!ratios || !differences)
+		return -ENOMEM;
+	r = make_logarithms(old, n, &a);
+	if (r >= 0)
+		r = make_logarithms(new, n, &b);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		ratios[i] = new[i] / old[i];
+		differences[i] = b[i] - a[i];
+		/* Values are greater than 0, but their ratio may be too large or too small for a
+		 * double. */
+		if (!isfinite(ratios[i]) || !(ratios[i] > 0))
+			return 0;
+	}
+	r = shift_of_pairs(a, b, n, &shift);
+	if (r >= 0)
+		r = signed_rank_test(differences, n, &c->signs);
+	if (r >= 0)
+		r = explain_unstable_pairs(ratios, n, ret_unclear);
+	if (r < 0)
+		return r;
+	set_shift(c, &shift);
+	c->n_pairs = n;
+	return 0;
+}
+
+/* Compares sorted units. Units that are not times may be 0, and have no ratio then. */
+static int compare_samples(struct comparison *c, const double *old, const double *new)
+{
+	size_t n_old = c->old_stats.n, n_new = c->new_stats.n;
+	_cleanup_free_ double *a = NULL, *b = NULL;
+	struct shift shift;
 	int r;
 
 	c->ratio = (struct ratio){ c->new_stats.median / c->old_stats.median, NAN, NAN };
-	r = ratio_of_medians(old, c->old_stats.n, new, c->new_stats.n, &c->ratio);
-	return r == -ENODATA || r == -EDOM ? 0 : r;
+	c->p = c->ranks.p;
+	c->least_p = 0;
+	if (!(old[0] > 0) || !(new[0] > 0))
+		return 0;
+	r = make_logarithms(old, n_old, &a);
+	if (r >= 0)
+		r = make_logarithms(new, n_new, &b);
+	if (r >= 0)
+		r = shift_of_samples(a, n_old, b, n_new, &shift);
+	if (r >= 0)
+		set_shift(c, &shift);
+	return r;
 }
 
 /* Levels and pairs need the units in the order of the runs, so they come first: stats_compute()
@@ -283,18 +386,15 @@ static int compute(struct comparison *c)
 		if (r < 0)
 			return r;
 	}
-	if (c->n_pairs == 0) {
-		r = compare_medians(c, old, new);
-		if (r < 0)
-			return r;
-	}
 	r = mann_whitney_test(old, c->old_stats.n, new, c->new_stats.n, &c->ranks);
+	if (r >= 0 && c->n_pairs == 0)
+		r = compare_samples(c, old, new);
 	if (r < 0)
 		return r;
 	c->welch = (struct welch){ NAN, NAN, NAN };
 	(void)welch_test(old, c->old_stats.n, new, c->new_stats.n, &c->welch);
 
-	r = explain_too_few(c, &c->unclear);
+	r = explain_single(c, &c->unclear);
 	if (r < 0 || c->unclear)
 		return r;
 	if (c->n_pairs > 0) {
@@ -332,36 +432,99 @@ int comparison_new(
 	return 0;
 }
 
-/* The p value of the test that decides the verdict. */
-static double deciding_p(const struct comparison *c)
+/* Whether a difference could have been found: with the smallest p that so many runs can reach, and
+ * with the p of all others as they are. */
+static int is_decidable(const double *p, size_t n, size_t at, double least_p, bool *ret)
 {
-	return c->n_pairs > 0 ? c->signs.p : c->ranks.p;
+	_cleanup_free_ double *adjusted = NULL;
+	int r;
+
+	/* The correction never makes p larger than that. */
+	*ret = least_p * (double)n <= SIGNIFICANCE;
+	if (*ret)
+		return 0;
+	adjusted = reallocarray(NULL, n, sizeof(*adjusted));
+	if (!adjusted)
+		return -ENOMEM;
+	memcpy(adjusted, p, n * sizeof(*adjusted));
+	adjusted[at] = least_p;
+	r = adjust_false_discoveries(adjusted, n);
+	if (r >= 0)
+		*ret = adjusted[at] <= SIGNIFICANCE;
+	return r;
+}
+
+/* "too few runs: 5 pairs, and at least 6 are needed to find any difference" */
+static int explain_too_few(struct comparison *c, size_t n_compared)
+{
+	double wanted = SIGNIFICANCE / (double)n_compared;
+	int n;
+
+	if (c->n_pairs > 0)
+		n = asprintf(&c->unclear,
+			"too few runs: %zu pairs, and at least %zu are needed to find any "
+			"difference",
+			c->n_pairs, shift_pairs_needed(wanted));
+	else
+		n = asprintf(&c->unclear,
+			"too few runs: %zu and %zu, and at least %zu each are needed to find any "
+			"difference",
+			c->old_stats.n, c->new_stats.n, shift_values_needed(wanted));
+	if (n < 0) {
+		c->unclear = NULL;
+		return -ENOMEM;
+	}
+	c->is_unclear_by_number = true;
+	return 0;
+}
+
+static int decide(struct comparison *c, const double *p, size_t n, size_t at)
+{
+	bool decidable = true;
+	int r = 0;
+
+	if (!c->unclear)
+		r = is_decidable(p, n, at, c->least_p, &decidable);
+	if (r >= 0 && !decidable)
+		r = explain_too_few(c, n);
+	if (r < 0)
+		return r;
+	if (c->unclear)
+		c->verdict = VERDICT_UNCLEAR;
+	else if (c->adjusted_p > SIGNIFICANCE)
+		c->verdict = VERDICT_SAME;
+	else
+		c->verdict = c->ratio.ratio < 1 ? VERDICT_FASTER : VERDICT_SLOWER;
+	return 0;
 }
 
 int comparison_settle(struct comparison **comparisons, size_t n)
 {
 	_cleanup_free_ double *p = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
+	_cleanup_free_ double *adjusted = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
+	size_t n_asked = 0;
 	int r;
 
-	if (!p)
+	if (!p || !adjusted)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		p[i] = comparisons[i]->unclear ? NAN : deciding_p(comparisons[i]);
-	r = adjust_false_discoveries(p, n);
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < n; i++) {
 		struct comparison *c = comparisons[i];
 
-		c->adjusted_p = p[i];
-		if (c->unclear)
-			c->verdict = VERDICT_UNCLEAR;
-		else if (p[i] > SIGNIFICANCE || !(c->ratio.low > 1 || c->ratio.high < 1))
-			c->verdict = VERDICT_SAME;
-		else
-			c->verdict = c->ratio.ratio < 1 ? VERDICT_FASTER : VERDICT_SLOWER;
+		/* The number of comparisons may have been another one then. */
+		if (c->is_unclear_by_number)
+			free(TAKE_PTR(c->unclear));
+		c->is_unclear_by_number = false;
+		if (!c->unclear)
+			p[n_asked++] = c->p;
 	}
-	return 0;
+	memcpy(adjusted, p, n_asked * sizeof(*p));
+	r = adjust_false_discoveries(adjusted, n_asked);
+	for (size_t i = 0, at = 0; r >= 0 && i < n; i++) {
+		comparisons[i]->adjusted_p = comparisons[i]->unclear ? NAN : adjusted[at];
+		at += !comparisons[i]->unclear;
+		r = decide(comparisons[i], p, n_asked, at > 0 ? at - 1 : 0);
+	}
+	return r;
 }
 
 void comparison_free(struct comparison *comparison)
@@ -436,7 +599,11 @@ static const char *format_change(
 		decimals++;
 		width *= 10;
 	}
-	snprintf(buf, UNITS_TEXT_SIZE, "%+.*f %%", decimals, percent);
+	/* Neither "-0 %" nor "+0 %". */
+	if (fabs(percent) < 0.5 * pow(10, -decimals))
+		snprintf(buf, UNITS_TEXT_SIZE, "%.*f %%", decimals, 0.0);
+	else
+		snprintf(buf, UNITS_TEXT_SIZE, "%+.*f %%", decimals, percent);
 	return buf;
 }
 
@@ -468,6 +635,15 @@ static void append_p(struct text *t, double p)
 		text_appendf(t, "p = %.2g", p);
 }
 
+/* In the scale of both medians, unless it would show zero. */
+static const char *format_median(struct scale scale, const struct benchmark *benchmark,
+	const struct stats *stats, char buf[static UNITS_TEXT_SIZE])
+{
+	if (!scale_shows(scale, stats->median))
+		scale = scale_refine(scale_choose_unit(benchmark->unit, stats->median), 1);
+	return scale_format(scale, stats->median, buf);
+}
+
 char *comparison_render(const struct comparison *comparison)
 {
 	const struct comparison *c = comparison;
@@ -481,28 +657,28 @@ char *comparison_render(const struct comparison *comparison)
 	if (!verdict)
 		return NULL;
 	comparison_format_change(c, change);
-	text_appendf(&t, "  median     %s -> %s", scale_format(scale, c->old_stats.median, a),
-		scale_format(scale, c->new_stats.median, b));
+	text_appendf(&t, "  median     %s -> %s\n", format_median(scale, c->old, &c->old_stats, a),
+		format_median(scale, c->new, &c->new_stats, b));
+	text_appendf(&t, "  change     %s    ", change);
 	if (c->n_pairs > 0)
-		text_appendf(
-			&t, "\n  change     %s    the median of %zu pairs\n", change, c->n_pairs);
+		text_appendf(&t, "measured in turn, %zu pairs\n", c->n_pairs);
 	else
-		text_appendf(&t, "    %s\n", change);
+		text_append(&t, "measured one after the other\n");
 	if (!isnan(c->ratio.low))
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
 			comparison_format_interval(c, interval));
 	text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
 		benchmark_counted_runs(c->new));
-	text_appendf(&t, "  tests      %s ", c->n_pairs > 0 ? "Wilcoxon" : "Mann-Whitney");
-	append_p(&t, deciding_p(c));
-	if (!isnan(c->adjusted_p) && c->adjusted_p != deciding_p(c)) {
+	text_appendf(&t, "  tests      %s ", c->n_pairs > 0 ? "rank differences" : "Mann-Whitney");
+	append_p(&t, c->p);
+	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p) {
 		text_append(&t, " (of all compared: ");
 		append_p(&t, c->adjusted_p);
 		text_append(&t, ")");
 	}
 	if (c->n_pairs > 0) {
-		text_append(&t, ", Mann-Whitney ");
-		append_p(&t, c->ranks.p);
+		text_append(&t, ", Wilcoxon ");
+		append_p(&t, c->signs.p);
 	}
 	if (!isnan(c->welch.t)) {
 		text_appendf(&t, ", Welch t = %.2f, ", c->welch.t);

@@ -3,15 +3,15 @@
  * Is one benchmark faster or slower than another one, and how certain is that?
  *
  * The runs are compared, each represented by the median of its values; values of the same run are
- * never treated as independent (result/benchmark.h). The effect is the ratio of the medians, with
- * its bootstrap interval. A difference is reported when Mann and Whitney's test finds one, at 5 %
- * after the correction for the number of benchmarks that are compared, and when the interval of the
- * ratio does not contain 1. If there is no difference, each of these two conditions is met in at
- * most about 5 % of all cases, and both together in fewer.
+ * never treated as independent (result/benchmark.h). The effect is the median of the ratios of all
+ * new runs to all old ones, the estimate of Hodges and Lehmann for logarithms. Its interval and the
+ * p value are of one test and cannot contradict each other (stats/shift.h): Mann and Whitney's, or,
+ * for programs that runpinned ran in turn, that of the differences of rank within pairs, run i of
+ * one program with run i of the other one. The machine had hardly any time to change between the
+ * two runs of a pair.
  *
- * Programs that runpinned ran in turn are compared in pairs: run i of one program with run i of the
- * other one. The machine had hardly any time to change between the two runs of a pair. Then the
- * effect is the median of the ratios of the pairs, and the test is Wilcoxon's.
+ * A difference is reported when p is at most 5 % after the correction for the number of benchmarks
+ * that are compared. With so few runs that no difference could reach that, the verdict is unclear.
  *
  * Data that jump or drift are not stable: which program is faster then depends on when it is
  * measured. Nothing is concluded from such data, unless each level of one benchmark is on the same
@@ -29,6 +29,12 @@
 #include "stats/inference.h"
 #include "stats/stats.h"
 
+struct ratio {
+	double ratio; /* new / old */
+	double low;   /* of the 95 % interval; NAN when there is none */
+	double high;
+};
+
 enum verdict {
 	VERDICT_SAME, /* no difference was found */
 	VERDICT_FASTER,
@@ -43,18 +49,22 @@ struct comparison {
 	struct stats old_stats;
 	struct stats new_stats;
 
-	struct ratio ratio; /* new / old; low and high are NAN when there is no interval */
-	struct mann_whitney ranks;
-	struct welch welch; /* all NAN when it cannot be computed */
+	struct ratio ratio;
 	/* 0 when they were not compared in pairs; then `signs` is not set. */
 	size_t n_pairs;
+	double p;	/* of the test that decides; NAN when it cannot be computed */
+	double least_p; /* the smallest p that so many runs can reach */
+	/* For information, they decide nothing: */
+	struct mann_whitney ranks;
 	struct signed_rank signs; /* the test of the logarithms of the pairs' ratios */
+	struct welch welch;	  /* all NAN when it cannot be computed */
 
 	/* Set by comparison_settle(): */
-	double adjusted_p; /* corrected ranks.p, or with pairs signs.p */
+	double adjusted_p; /* corrected p */
 	enum verdict verdict;
 
-	char *unclear; /* why nothing can be concluded; NULL otherwise */
+	char *unclear;		   /* why nothing can be concluded; NULL otherwise */
+	bool is_unclear_by_number; /* `unclear` was set by comparison_settle() */
 	/* The differences between the machines, one text for each: "quiesce_governor: powersave ->
 	 * performance". */
 	char **differences;
@@ -64,6 +74,14 @@ struct comparison {
 /* Whether the same runpinned ran both in turn, so that run i of one belongs to run i of the other
  * one. */
 bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *new);
+/*
+ * Among benchmarks of one file, the first program of those that were run in turn with `new`, or
+ * with the program that measured `new` itself; NULL where there is none before it. *ret_old is what
+ * `new` is to be compared with: the whole runs of the first program, or its values of the same name
+ * (runpinned calls them "PROGRAM: VALUE"); NULL where it has no such values.
+ */
+const struct benchmark *comparison_find_first(struct benchmark *const *benchmarks, size_t n,
+	const struct benchmark *new, const struct benchmark **ret_old);
 /* -ENODATA when one of them has no values, -EINVAL when their units differ. */
 int comparison_new(
 	const struct benchmark *old, const struct benchmark *new, struct comparison **ret);

@@ -7,14 +7,11 @@
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
-#include "basic/random.h"
 #include "stats/inference.h"
 #include "stats/stats.h"
 
 enum {
-	EXACT_PAIRS_MAX = 1000,
 	EXACT_SIGNS_MAX = 60,
-	RESAMPLES = 10000,
 };
 
 double normal_upper_tail(double z)
@@ -125,19 +122,20 @@ int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct 
 
 /* --- Mann and Whitney --- */
 
-/*
- * P(U <= u) among all orders of n and m different values. The orders with a given U are counted by
- * the sample to which the largest value belongs: f(n, m, u) = f(n - 1, m, u - m) + f(n, m - 1, u).
- * They are counted as probabilities so that nothing overflows. NAN when out of memory.
- */
-static double exact_lower_tail(size_t n, size_t m, size_t u)
+double *mann_whitney_tails(size_t n, size_t m)
 {
 	size_t width = n * m + 1;
-	_cleanup_free_ double *table = calloc((m + 1) * width, sizeof(*table));
-	double tail = 0;
+	_cleanup_free_ double *table = NULL;
+	double *tails;
 
-	if (!table)
-		return NAN;
+	if (n * m > MANN_WHITNEY_EXACT_MAX)
+		return NULL;
+	table = calloc((m + 1) * width, sizeof(*table));
+	tails = calloc(width, sizeof(*tails));
+	if (!table || !tails) {
+		free(tails);
+		return NULL;
+	}
 	/* Row j holds f(i, j, .) and overwrites f(i - 1, j, .). */
 	for (size_t j = 0; j <= m; j++)
 		table[j * width] = 1;
@@ -152,9 +150,9 @@ static double exact_lower_tail(size_t n, size_t m, size_t u)
 					previous[k] * (1 - from_n);
 		}
 	}
-	for (size_t k = 0; k <= u && k < width; k++)
-		tail += table[m * width + k];
-	return tail;
+	for (size_t k = 0; k < width; k++)
+		tails[k] = table[m * width + k] + (k > 0 ? tails[k - 1] : 0);
+	return tails;
 }
 
 /* Returns U, and in *ret_ties the sum of t^3 - t over the groups of t equal values. Both samples
@@ -183,27 +181,34 @@ static double count_pairs(
 	return u;
 }
 
-int mann_whitney_test(
-	const double *a, size_t n_a, const double *b, size_t n_b, struct mann_whitney *ret)
+void mann_whitney_find(const double *a, size_t n_a, const double *b, size_t n_b,
+	const double *tails, struct mann_whitney *ret)
 {
 	double n = (double)n_a, m = (double)n_b, ties, u, variance, distance;
 
-	if (n_a == 0 || n_b == 0)
-		return -ENODATA;
 	u = count_pairs(a, n_a, b, n_b, &ties);
 	ret->u = u;
-	if (ties == 0 && n * m <= EXACT_PAIRS_MAX) {
-		double tail = exact_lower_tail(n_a, n_b, (size_t)MIN(u, n * m - u));
-
-		if (isnan(tail))
-			return -ENOMEM;
-		ret->p = MIN(2 * tail, 1);
-		return 0;
+	if (ties == 0 && tails) {
+		ret->p = MIN(2 * tails[(size_t)MIN(u, n * m - u)], 1);
+		return;
 	}
 	variance = n * m / 12 * (n + m + 1 - ties / ((n + m) * (n + m - 1)));
 	distance = fabs(u - n * m / 2) - 0.5;
 	ret->p =
 		variance > 0 && distance > 0 ? 2 * normal_upper_tail(distance / sqrt(variance)) : 1;
+}
+
+int mann_whitney_test(
+	const double *a, size_t n_a, const double *b, size_t n_b, struct mann_whitney *ret)
+{
+	_cleanup_free_ double *tails = NULL;
+
+	if (n_a == 0 || n_b == 0)
+		return -ENODATA;
+	tails = mann_whitney_tails(n_a, n_b);
+	if (!tails && n_a * n_b <= MANN_WHITNEY_EXACT_MAX)
+		return -ENOMEM;
+	mann_whitney_find(a, n_a, b, n_b, tails, ret);
 	return 0;
 }
 
@@ -292,92 +297,6 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 	distance = fabs(ret->w - most / 2) - 0.5;
 	ret->p =
 		variance > 0 && distance > 0 ? 2 * normal_upper_tail(distance / sqrt(variance)) : 1;
-	return 0;
-}
-
-/* --- The bootstrap --- */
-
-/* A uniform number in (0, 1). */
-static double draw_unit(uint64_t *state)
-{
-	return ((double)(random_next(state) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-/* Box and Muller (1958) */
-static double draw_normal(uint64_t *state)
-{
-	double radius = sqrt(-2 * log(draw_unit(state)));
-
-	return radius * cos(2 * acos(-1) * draw_unit(state));
-}
-
-/* Marsaglia and Tsang (2000), for shapes from 1 on. */
-static double draw_gamma(uint64_t *state, double shape)
-{
-	double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
-
-	for (;;) {
-		double x = draw_normal(state), v = 1 + c * x;
-
-		if (v <= 0)
-			continue;
-		v = v * v * v;
-		if (log(draw_unit(state)) < x * x / 2 + d - d * v + d * log(v))
-			return d * v;
-	}
-}
-
-/* Draws the median of a resample, see ratio_of_medians() in inference.h. */
-static double draw_median(uint64_t *state, const double *sorted, size_t n)
-{
-	double shape = ((double)n + 1) / 2, x = draw_gamma(state, shape);
-	double u = x / (x + draw_gamma(state, shape));
-	double at = MIN(MAX(u * (double)n - 0.5, 0), (double)(n - 1));
-	size_t below = (size_t)at, above = MIN(below + 1, n - 1);
-
-	return sorted[below] + (sorted[above] - sorted[below]) * (at - (double)below);
-}
-
-int ratio_of_medians(const double *a, size_t n_a, const double *b, size_t n_b, struct ratio *ret)
-{
-	_cleanup_free_ double *ratios = NULL;
-	uint64_t state = 20261120;
-
-	if (n_a < RATIO_LEAST_VALUES || n_b < RATIO_LEAST_VALUES)
-		return -ENODATA;
-	if (!(a[0] > 0) || !(b[0] > 0))
-		return -EDOM;
-	ratios = reallocarray(NULL, RESAMPLES, sizeof(*ratios));
-	if (!ratios)
-		return -ENOMEM;
-	for (size_t i = 0; i < RESAMPLES; i++) {
-		double old = draw_median(&state, a, n_a);
-
-		ratios[i] = draw_median(&state, b, n_b) / old;
-	}
-	stats_sort(ratios, RESAMPLES);
-	ret->ratio = stats_median(b, n_b) / stats_median(a, n_a);
-	ret->low = stats_percentile(ratios, RESAMPLES, 0.025);
-	ret->high = stats_percentile(ratios, RESAMPLES, 0.975);
-	return 0;
-}
-
-int ratio_of_pairs(const double *sorted, size_t n, struct ratio *ret)
-{
-	_cleanup_free_ double *medians = NULL;
-	uint64_t state = 20261120;
-
-	if (n < RATIO_LEAST_VALUES)
-		return -ENODATA;
-	medians = reallocarray(NULL, RESAMPLES, sizeof(*medians));
-	if (!medians)
-		return -ENOMEM;
-	for (size_t i = 0; i < RESAMPLES; i++)
-		medians[i] = draw_median(&state, sorted, n);
-	stats_sort(medians, RESAMPLES);
-	ret->ratio = stats_median(sorted, n);
-	ret->low = stats_percentile(medians, RESAMPLES, 0.025);
-	ret->high = stats_percentile(medians, RESAMPLES, 0.975);
 	return 0;
 }
 

@@ -198,15 +198,22 @@ static void test_unstable(void **state)
 static void test_too_few(void **state)
 {
 	uint64_t random = 1;
-	struct benchmark *old = make_benchmark(make_normal, 4, 1, &random);
+	struct benchmark *old = make_benchmark(make_normal, 2, 1, &random);
+	struct benchmark *few = make_benchmark(make_normal, 5, 2, &random);
 	struct benchmark *new = make_benchmark(make_normal, 25, 2, &random);
 	struct benchmark *single = new_benchmark(1, 1000);
 	struct comparison *c;
 
 	(void)state;
-	assert_int_equal(comparison_new(old, new, &c), 0);
+	/* All new values are twice the old ones; by chance that happens in 2 of 21 cases. */
+	assert_int_equal(comparison_new(old, few, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_UNCLEAR);
-	assert_string_equal(c->unclear, "too few runs: 4 and 25, at least 5 each are needed");
+	assert_string_equal(c->unclear,
+		"too few runs: 2 and 5, and at least 4 each are needed to find any difference");
+	assert_true(isnan(c->ratio.low) && isnan(c->ratio.high));
+	comparison_free(c);
+	assert_int_equal(comparison_new(old, new, &c), 0);
+	assert_int_equal(c->verdict, VERDICT_SLOWER);
 	comparison_free(c);
 	fill_levels(single, 1000, 0.02, 0.02, 1);
 	assert_int_equal(comparison_new(single, new, &c), 0);
@@ -217,6 +224,7 @@ static void test_too_few(void **state)
 	single->unit = UNIT_BYTE;
 	assert_int_equal(comparison_new(single, new, &c), -EINVAL);
 	benchmark_free(old);
+	benchmark_free(few);
 	benchmark_free(new);
 	benchmark_free(single);
 }

