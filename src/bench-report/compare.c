@@ -89,20 +89,24 @@ static int pair_file(struct pairs *pairs, size_t file)
 	return r;
 }
 
-/* Compares programs in one file that were run in turn with the first of them. */
+/* Compares programs in one file that were run in turn with the first of them: whole runs with whole
+ * runs, and values that the programs measured themselves with those of the same name. */
 static int pair_interleaved(struct pairs *pairs)
 {
 	const struct suite *suite = pairs->reports->suites[0];
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < suite->n; i++) {
-		const struct benchmark *new = suite->benchmarks[i];
-		size_t first = 0;
+		const struct benchmark *new = suite->benchmarks[i], *first, *old;
 
-		while (first < i && !comparison_is_in_turn(suite->benchmarks[first], new))
-			first++;
-		if (first < i && is_chosen(pairs->request, new))
-			r = add_pair(pairs, suite->benchmarks[first], new, 0);
+		first = comparison_find_first(suite->benchmarks, suite->n, new, &old);
+		if (!first || !is_chosen(pairs->request, new))
+			continue;
+		if (old)
+			r = add_pair(pairs, old, new, 0);
+		else
+			say("warning: %s: not compared, for %s has no value of that name",
+				new->name, first->name);
 	}
 	if (r >= 0 && pairs->n == 0) {
 		say("compare wants a second file: %s holds no programs that were run in turn",
@@ -413,6 +417,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_real(emit, "ratio", c->ratio.ratio);
 	emit_real(emit, "ratio_low", c->ratio.low);
 	emit_real(emit, "ratio_high", c->ratio.high);
+	emit_real(emit, "p", c->p);
 	emit_real(emit, "mann_whitney_u", c->ranks.u);
 	emit_real(emit, "mann_whitney_p", c->ranks.p);
 	emit_integer(emit, "pairs", (int64_t)c->n_pairs);

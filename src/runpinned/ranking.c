@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdlib.h>
 
 #include "basic/macro.h"
 #include "basic/say.h"
@@ -7,12 +8,16 @@
 #include "report/compare.h"
 #include "result/benchmark.h"
 #include "runpinned/measure.h"
+#include "runpinned/progvalues.h"
 #include "runpinned/ranking.h"
 
 struct ranking {
-	struct benchmark views[OPTIONS_MAX_COMMANDS];
+	struct benchmark views[OPTIONS_MAX_COMMANDS]; /* the whole runs of each program */
 	size_t n_views;
-	struct comparison *comparisons[OPTIONS_MAX_COMMANDS];
+	/* These, each followed by the values that the program measured itself; borrowed. */
+	struct benchmark **benchmarks;
+	size_t n_benchmarks;
+	struct comparison **comparisons;
 	size_t n;
 };
 
@@ -20,26 +25,61 @@ static void ranking_clear(struct ranking *ranking)
 {
 	for (size_t i = 0; i < ranking->n; i++)
 		comparison_free(ranking->comparisons[i]);
+	free(ranking->comparisons);
+	free(ranking->benchmarks);
 	for (size_t i = 0; i < ranking->n_views; i++)
 		benchmark_clear_view(&ranking->views[i]);
 }
 
+static int add_program(struct ranking *ranking, const struct command *command)
+{
+	const struct measurement *m = command->measurement;
+	struct benchmark *view = &ranking->views[ranking->n_views], **more;
+	size_t n_values = progvalues_count(m->progvalues);
+	int r;
+
+	r = benchmark_view(command->name, m->series, view);
+	if (r < 0)
+		return r;
+	ranking->n_views++;
+	/* Borrowed, like the rest of the view. */
+	view->metadata = command->facts;
+	more = reallocarray(ranking->benchmarks, ranking->n_benchmarks + 1 + n_values,
+		sizeof(struct benchmark *));
+	if (!more)
+		return -ENOMEM;
+	ranking->benchmarks = more;
+	more[ranking->n_benchmarks++] = view;
+	for (size_t i = 0; i < n_values; i++) {
+		/* Looked at only. */
+		struct benchmark *values = (struct benchmark *)progvalues_benchmark(
+			m->progvalues, i, m->series, &command->facts, command->name);
+
+		if (values)
+			more[ranking->n_benchmarks++] = values;
+	}
+	return 0;
+}
+
 static int ranking_fill(struct ranking *ranking, const struct commands *commands)
 {
-	for (size_t i = 0; i < commands->n; i++) {
-		const struct command *command = &commands->items[i];
-		struct benchmark *view = &ranking->views[i];
-		int r;
+	int r = 0;
 
-		r = benchmark_view(command->name, command->measurement->series, view);
-		if (r < 0)
-			return r;
-		ranking->n_views++;
-		/* Borrowed, like the rest of the view. */
-		view->metadata = command->facts;
-		if (i == 0)
+	for (size_t i = 0; r >= 0 && i < commands->n; i++)
+		r = add_program(ranking, &commands->items[i]);
+	if (r < 0)
+		return r;
+	ranking->comparisons = calloc(ranking->n_benchmarks, sizeof(struct comparison *));
+	if (!ranking->comparisons)
+		return -ENOMEM;
+	for (size_t i = 0; i < ranking->n_benchmarks; i++) {
+		const struct benchmark *old = NULL, *new = ranking->benchmarks[i];
+
+		/* Values that one program only has are in the report above. */
+		if (!comparison_find_first(ranking->benchmarks, ranking->n_benchmarks, new, &old) ||
+			!old || old->unit != new->unit)
 			continue;
-		r = comparison_new(&ranking->views[0], view, &ranking->comparisons[i - 1]);
+		r = comparison_new(old, new, &ranking->comparisons[ranking->n]);
 		if (r < 0)
 			return r;
 		ranking->n++;
