@@ -90,6 +90,16 @@ void facts_set_integer(struct facts *facts, const char *name, int64_t value)
 	fact->integer = value;
 }
 
+void facts_set_boolean(struct facts *facts, const char *name, bool value)
+{
+	struct fact *fact = facts_claim(facts, name);
+
+	if (!fact)
+		return;
+	fact->type = FACT_BOOLEAN;
+	fact->integer = value;
+}
+
 void facts_set_real(struct facts *facts, const char *name, double value)
 {
 	struct fact *fact;
@@ -114,6 +124,9 @@ void facts_set_copy(struct facts *facts, const char *name, const struct fact *va
 		break;
 	case FACT_REAL:
 		facts_set_real(facts, name, value->real);
+		break;
+	case FACT_BOOLEAN:
+		facts_set_boolean(facts, name, value->integer != 0);
 		break;
 	}
 }

@@ -59,6 +59,9 @@ static void emit_metadata(struct emit *emit, const struct facts *metadata)
 		case FACT_REAL:
 			emit_real(emit, fact->name, fact->real);
 			break;
+		case FACT_BOOLEAN:
+			emit_bool(emit, fact->name, fact->integer != 0);
+			break;
 		}
 	}
 	emit_close(emit, '}');

@@ -196,6 +196,9 @@ int benchmark_metadata_text(const struct benchmark *benchmark, const char *name,
 	case FACT_REAL:
 		n = asprintf(&text, "%.15g", fact->real);
 		break;
+	case FACT_BOOLEAN:
+		text = strdup(fact->integer ? "true" : "false");
+		break;
 	}
 	if (n < 0 || !text)
 		return -ENOMEM;

@@ -169,6 +169,8 @@ static char *describe_fact(const struct fact *fact)
 		text_appendf(&t, "\"%s\"", fact->string);
 	else if (fact->type == FACT_INTEGER)
 		text_appendf(&t, "%" PRId64, fact->integer);
+	else if (fact->type == FACT_BOOLEAN)
+		text_append(&t, fact->integer ? "true" : "false");
 	else
 		text_append(&t, text_format_real(fact->real, buffer));
 	return text_steal(&t);

@@ -119,9 +119,15 @@ bool metadata_equal_strings(const char *a, const char *b)
 	return n_a == n_b && memcmp(a, b, n_a) == 0;
 }
 
+/* In Python, a boolean is an integer as well. */
+static bool is_whole(const struct fact *fact)
+{
+	return fact->type == FACT_INTEGER || fact->type == FACT_BOOLEAN;
+}
+
 static double number_of(const struct fact *fact)
 {
-	return fact->type == FACT_INTEGER ? (double)fact->integer : fact->real;
+	return is_whole(fact) ? (double)fact->integer : fact->real;
 }
 
 bool metadata_equal_facts(const struct fact *a, const struct fact *b)
@@ -130,7 +136,7 @@ bool metadata_equal_facts(const struct fact *a, const struct fact *b)
 		return false;
 	if (a->type == FACT_STRING)
 		return metadata_equal_strings(a->string, b->string);
-	if (a->type == FACT_INTEGER && b->type == FACT_INTEGER)
+	if (is_whole(a) && is_whole(b))
 		return a->integer == b->integer;
 	return number_of(a) == number_of(b);
 }
@@ -150,7 +156,7 @@ bool metadata_is_list(const char *name)
 
 const char *metadata_judge(const char *name, const struct fact *value)
 {
-	bool is_string = value->type == FACT_STRING, is_integer = value->type == FACT_INTEGER;
+	bool is_string = value->type == FACT_STRING, is_integer = is_whole(value);
 	const char *s;
 	size_t n;
 

@@ -17,7 +17,7 @@ void metadata_strip(const char *s, const char **ret, size_t *ret_length);
 bool metadata_is_blank(const char *s);
 /* Equal but for the blanks around them. */
 bool metadata_equal_strings(const char *a, const char *b);
-/* Python's ==: 1 and 1.0 are equal. */
+/* Python's ==: 1, 1.0 and true are equal. */
 bool metadata_equal_facts(const struct fact *a, const struct fact *b);
 
 /* NULL, or what is wrong with a value of that name: "is not a string", a static text. Of "tags",

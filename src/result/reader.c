@@ -277,7 +277,7 @@ static int read_benchmark(struct reader *reader, void *context _unused_)
 			break;
 		if (strcmp(token.string, "metadata") == 0) {
 			r = reader_read_metadata(
-				reader, &pending->metadata, &pending->outline.metadata);
+				reader, false, &pending->metadata, &pending->outline.metadata);
 		} else if (strcmp(token.string, "runs") == 0) {
 			r = read_runs(reader, pending);
 		} else {
@@ -350,7 +350,7 @@ static int read_root(struct reader *reader, struct outline *outline)
 			r = read_benchmarks(reader, outline);
 		} else if (strcmp(token.string, "metadata") == 0) {
 			r = reader_read_metadata(
-				reader, &reader->suite_metadata, &outline->metadata);
+				reader, true, &reader->suite_metadata, &outline->metadata);
 		} else {
 			r = reader_skip_value(reader);
 		}

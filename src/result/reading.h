@@ -92,8 +92,10 @@ int reader_read_list(struct reader *reader, const char *of, const char *item,
 
 /* --- Metadata (readmetadata.c) --- */
 
-/* Reads the metadata of the suite or of a benchmark; *ret_span is where the object stands. */
-int reader_read_metadata(struct reader *reader, struct facts *facts, struct span *ret_span);
+/* Reads the metadata of the suite or of a benchmark; *ret_span is where the object stands. pyperf
+ * accepts null for none, for the suite alone. */
+int reader_read_metadata(
+	struct reader *reader, bool may_be_null, struct facts *facts, struct span *ret_span);
 /* Reads the metadata of a run into its data, and into the names of its benchmark. The buffer is
  * reused for each run. */
 int reader_read_run_metadata(struct reader *reader, struct pending *pending, struct text *buffer,

@@ -98,6 +98,11 @@ static int read_fact(struct reader *reader, const char *name, struct text *buffe
 		ret->type = FACT_REAL;
 		ret->real = token.real;
 		break;
+	case JSON_TOKEN_TRUE:
+	case JSON_TOKEN_FALSE:
+		ret->type = FACT_BOOLEAN;
+		ret->integer = token.type == JSON_TOKEN_TRUE;
+		break;
 	default:
 		return reader_refuse(reader,
 			"no pyperf result: metadata '%s' is neither a string nor a number", name);
@@ -124,29 +129,25 @@ int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fa
 		strlen(fact->name) + (fact->type == FACT_STRING ? strlen(fact->string) : 0);
 	if (reader->text_size > TEXT_MAX)
 		return reader_refuse(reader, "more than 64 MiB of metadata");
-	switch (fact->type) {
-	case FACT_STRING:
-		facts_set_string(facts, fact->name, fact->string);
-		break;
-	case FACT_INTEGER:
-		facts_set_integer(facts, fact->name, fact->integer);
-		break;
-	case FACT_REAL:
-		facts_set_real(facts, fact->name, fact->real);
-		break;
-	}
+	facts_set_copy(facts, fact->name, fact);
 	return facts->failed ? -ENOMEM : 0;
 }
 
-int reader_read_metadata(struct reader *reader, struct facts *facts, struct span *ret_span)
+int reader_read_metadata(
+	struct reader *reader, bool may_be_null, struct facts *facts, struct span *ret_span)
 {
 	_cleanup_text_ struct text buffer = { 0 };
 	struct json_token token;
 	const char *plain;
 	int r;
 
-	r = reader_enter_object(reader, "the value of 'metadata'");
+	r = reader_next(reader, &token);
 	ret_span->begin = json_place(reader->json).offset;
+	ret_span->end = json_offset(reader->json);
+	if (r >= 0 && may_be_null && token.type == JSON_TOKEN_NULL)
+		return 0;
+	if (r >= 0)
+		r = reader_expect_object(reader, &token, "the value of 'metadata'");
 	while (r >= 0) {
 		_cleanup_free_ char *name = NULL;
 		struct fact fact;
@@ -258,7 +259,9 @@ static int read_members(struct reader *reader, const char *text, struct members 
 	struct json_token token;
 	int r;
 
-	r = reader_enter_object(reader, "the value of 'metadata'");
+	r = reader_next(reader, &token);
+	if (r >= 0 && token.type == JSON_TOKEN_NULL)
+		return 0;
 	while (r >= 0) {
 		_cleanup_free_ char *name = NULL;
 		struct fact fact;

@@ -94,7 +94,7 @@ int run_field_find(struct series *series, const char *name, struct run_field *re
 
 static bool get_number(const struct fact *value, double *ret)
 {
-	if (value->type == FACT_STRING)
+	if (value->type != FACT_INTEGER && value->type != FACT_REAL)
 		return false;
 	*ret = value->type == FACT_INTEGER ? (double)value->integer : value->real;
 	return true;

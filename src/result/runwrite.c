@@ -143,6 +143,9 @@ void facts_write(struct emit *emit, const char *name, const struct facts *facts)
 		case FACT_REAL:
 			emit_float(emit, fact->name, fact->real);
 			break;
+		case FACT_BOOLEAN:
+			emit_bool(emit, fact->name, fact->integer != 0);
+			break;
 		}
 	}
 	emit_close(emit, '}');

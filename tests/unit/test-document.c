@@ -379,6 +379,11 @@ static void test_load(void **state)
 			  ", {\"runs\": [{\"values\": [1], \"metadata\": {\"name\": \"y\"}}]}"),
 			NULL },
 		{ SUITE("{\"runs\": [" RUN "], \"odd\": {\"a\": null}}"), NULL },
+		{ SUITE("{\"runs\": [" RUN
+			"], \"metadata\": {\"publish\": true, \"loops\": true}}"),
+			NULL },
+		{ "{\"version\": \"1.0\", \"metadata\": null, \"benchmarks\": [" BENCHMARK "]}",
+			NULL },
 
 		{ "", "1:1: the file ends too early" },
 		{ "\n\n{\"version\": \x1b}", "3:13: a value was expected" },
@@ -699,6 +704,34 @@ static void test_metadata_behind(void **state)
 	series_free(series);
 }
 
+/* pyperf accepts null for the metadata of the suite, and booleans, which are integers. */
+static void test_append_odd_metadata(void **state)
+{
+	static const char old[] =
+		"{\"version\": \"1.0\", \"metadata\": null, \"benchmarks\": "
+		"[{\"metadata\": {\"name\": \"x\", \"unit\": \"second\", "
+		"\"publish\": true, \"inner_loops\": true}, \"runs\": [{\"values\": [1]}]}]}";
+	struct place *place = *state;
+	struct document *document = load_text(place->file, old);
+	struct series *series = make_series(0, 1);
+	struct facts facts = make_facts("x", NULL);
+	json_t *root;
+	char *text;
+
+	facts_set_integer(&facts, "inner_loops", 1);
+	text = write_good(document, series, facts);
+	document_free(document);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(root);
+	assert_int_equal(count_runs(root, 0), 2);
+	assert_true(json_is_true(look_up(root, 0, 0, "publish")));
+	assert_null(look_up(root, 0, 1, "publish"));
+	assert_true(json_is_true(look_up(root, 0, 1, "inner_loops")));
+	json_decref(root);
+	free(text);
+	series_free(series);
+}
+
 /* pyperf's rule, and ours for the clock. */
 static void test_append_refused(void **state)
 {
@@ -914,6 +947,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_append_same, enter, leave),
 		cmocka_unit_test_setup_teardown(test_verbatim, enter, leave),
 		cmocka_unit_test_setup_teardown(test_metadata_behind, enter, leave),
+		cmocka_unit_test_setup_teardown(test_append_odd_metadata, enter, leave),
 		cmocka_unit_test_setup_teardown(test_append_refused, enter, leave),
 		cmocka_unit_test_setup_teardown(test_clocks, enter, leave),
 		cmocka_unit_test_setup_teardown(test_several, enter, leave),
