@@ -14,8 +14,8 @@
 struct analysis {
 	double *sorted; /* all values that count, sorted */
 	size_t n;
-	/* Of all values. But the interval of the median is that of the units (benchmark_units()),
-	 * because values of the same run are not independent. */
+	/* Of all values. But the interval of the median is that of the runs, because values of the
+	 * same run are not independent; there is none where only one run has values. */
 	struct stats stats;
 	size_t n_units;
 	struct levels *levels; /* the levels of the units */

@@ -395,6 +395,9 @@ static int compute(struct comparison *c)
 	(void)welch_test(old, c->old_stats.n, new, c->new_stats.n, &c->welch);
 
 	r = explain_single(c, &c->unclear);
+	/* Values of one run tell nothing of other runs. */
+	if (c->unclear)
+		c->ratio.low = c->ratio.high = NAN;
 	if (r < 0 || c->unclear)
 		return r;
 	if (c->n_pairs > 0) {

@@ -59,6 +59,9 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 		scale_format(scale, s->interval_high, b);
 		text_appendf(t, "  %-10s %s .. %s    holds the median with 95 %% certainty\n",
 			"interval", a, b);
+	} else if (s->n > 1 && !benchmark_units_are_runs(input->benchmark)) {
+		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",
+			"interval");
 	}
 	if (isfinite(input->floor_seconds))
 		append_row(t, "floor", scale_format(scale, input->floor_seconds, a),
