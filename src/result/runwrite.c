@@ -251,7 +251,7 @@ void runs_write(struct emit *emit, const struct series *series, const struct ben
 	for (size_t i = 0; i < series->n_samples && emit->error == 0; i++) {
 		if (!has_run(inside, i))
 			continue;
-		emit_verbatim(emit, ",\n" + !others_precede, 1 + others_precede);
+		emit_verbatim(emit, others_precede ? ",\n" : "\n", 1 + others_precede);
 		others_precede = true;
 		write_run(emit, series, i, inside, carried, with_env_pad);
 	}

@@ -18,7 +18,7 @@
 #include "basic/macro.h"
 #include "recording/tarball.h"
 #include "result/document.h"
-#include "runpinned/inside.h"
+#include "runpinned/progvalues.h"
 #include "runpinned/runlog.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -102,16 +102,16 @@ static void fuzz_document(const uint8_t *data, size_t size)
 static void fuzz_values(const uint8_t *data, size_t size)
 {
 	char *copy = malloc(size + 1), *why = NULL;
-	struct inside *inside = NULL;
+	struct progvalues *progvalues = NULL;
 	int r;
 
-	must(copy && inside_new(&inside) == 0);
+	must(copy && progvalues_new(&progvalues) == 0);
 	memcpy(copy, data, size);
 	copy[size] = '\0';
-	r = inside_take(inside, 0, size % 2 == 0, copy, size, &why);
+	r = progvalues_take(progvalues, 0, size % 2 == 0, copy, size, &why);
 	must(r == 0 || r == -ENOMEM || (r == -EBADMSG && why));
 	free(why);
-	inside_free(inside);
+	progvalues_free(progvalues);
 	free(copy);
 }
 
