@@ -86,7 +86,8 @@ int document_find_clock(const struct document *existing, const char *name, enum 
 /*
  * Writes a whole file: the existing one (or NULL for none) and the series as one benchmark, and
  * flushes. Runs are written one by one: memory does not grow with the series. The text of the
- * existing file is copied byte by byte wherever nothing has to change.
+ * existing file is copied as it stands wherever nothing has to change, but for tabs and carriage
+ * returns between values, which become blanks.
  * metadata need "name"; keys that pyperf knows need pyperf's type (loops and the like are integers
  * above 0, durations are numbers, date is a string). Texts are made fit for the file: bytes that
  * are no UTF-8 and control characters become \xNN, a text of blanks only is left out. Metadata of

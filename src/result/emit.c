@@ -34,14 +34,18 @@ void emit_verbatim(struct emit *emit, const char *text, size_t n)
 		unsigned code;
 		size_t length;
 
-		/* First bytes of the control characters that JSON allows in a string. */
-		if (*s != 0x7f && *s != 0xc2 && *s != 0xe2)
+		/* First bytes of the control characters that JSON allows, in a string or as a
+		 * blank. */
+		if (*s != 0x7f && *s != 0xc2 && *s != 0xe2 && *s != '\t' && *s != '\r')
 			continue;
 		length = text_control_length(text + i, n - i, &code);
 		if (length == 0)
 			continue;
 		put(emit, text + done, i - done);
-		snprintf(escape, sizeof(escape), "\\u%04x", code);
+		if (code < 0x20)
+			snprintf(escape, sizeof(escape), " ");
+		else
+			snprintf(escape, sizeof(escape), "\\u%04x", code);
 		put_text(emit, escape);
 		done = i + length;
 		i = done - 1;

@@ -25,8 +25,9 @@ struct emit {
 };
 
 /*
- * Copies a piece of a JSON text (of whole characters). Only control characters that JSON allows in
- * a string and that a terminal obeys (text_control_length()) are escaped, as \uNNNN.
+ * Copies a piece of a JSON text (of whole characters). Only what a terminal obeys changes: control
+ * characters in strings (text_control_length()) are escaped, as \uNNNN, and a tab or a carriage
+ * return between values becomes a blank.
  */
 void emit_verbatim(struct emit *emit, const char *text, size_t n);
 

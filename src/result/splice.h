@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Copies a result file with changes: other metadata, further runs, further benchmarks. Everything
- * else is copied byte by byte. For document.c, documentwrite.c and documentmerge.c alone.
+ * else is copied as it stands (emit_verbatim()). For document.c, documentwrite.c and
+ * documentmerge.c alone.
  */
 #ifndef QUIESCE_RESULT_SPLICE_H
 #define QUIESCE_RESULT_SPLICE_H

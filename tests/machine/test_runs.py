@@ -1022,7 +1022,7 @@ def test_comparison_at_the_end():
     equal(result.returncode, 0, f'status ({result.stderr})')
     text = result.stdout[result.stdout.index('same, compared with baseline:'):]
     check('longer, compared with baseline:' in text, text)
-    check('of 8 pairs' in text, text)
+    check('measured in turn, 8 pairs' in text, text)
     check(text.count('verdict') == 2 and 'verdict    slower' in text, text)
     check('compared with' not in run('-q', '-n', 3, '--baseline', '/bin/true', '/bin/echo').stdout,
           '-q is not quiet')
