@@ -62,7 +62,7 @@ static int write_merged(const struct request *request, const struct inputs *inpu
 	return r;
 }
 
-/* What stands in the file now, by the file itself. */
+/* Reads the file that was written, and tells what it holds. */
 static int emit_written(const char *path)
 {
 	_cleanup_(suite) struct suite *suite = NULL;

@@ -15,10 +15,10 @@
 #include "runpinned/save.h"
 
 struct save {
-	const char *output; /* the name to say */
+	const char *output; /* the name of the result file for messages */
 	struct file_replace *result;
 	bool append;
-	struct document *existing; /* to append to, as it stands while nobody else may write it */
+	struct document *existing; /* to append to; read while its file is locked */
 	bool user_clock;
 	const char *csv_name;
 	struct file_replace *csv;
@@ -26,8 +26,8 @@ struct save {
 	char *last; /* path of the file that keeps the newest result */
 };
 
-/* ${XDG_STATE_HOME:-$HOME/.local/state}/quiesce/last.json, its folders made; NULL where that is not
- * ours to write: under sudo, HOME may still be another user's. */
+/* The path ${XDG_STATE_HOME:-$HOME/.local/state}/quiesce/last.json, whose folders are made. NULL
+ * where these folders belong to another user: under sudo, HOME may still be that of the caller. */
 static char *last_result_path(void)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -39,7 +39,7 @@ static char *last_result_path(void)
 	_cleanup_free_ char *path = NULL;
 	struct stat st;
 
-	/* The base directory specification: a relative path is to be ignored. */
+	/* The XDG base directory specification says to ignore a relative path. */
 	if (!state || state[0] != '/') {
 		if (!home || home[0] != '/')
 			return NULL;
@@ -82,7 +82,7 @@ static int check_append(
 	return r;
 }
 
-/* NULL where there is no file yet. */
+/* Reads the file to append to; *ret is NULL where there is none yet. */
 static int load_existing(const struct save *save, struct document **ret)
 {
 	_cleanup_free_ char *why = NULL;
@@ -100,7 +100,7 @@ static int load_existing(const struct save *save, struct document **ret)
 	return r;
 }
 
-/* Whether the commands can be appended to what is there before the runs. */
+/* Before the runs: checks whether the commands can be appended to the existing file. */
 static int check_existing(struct save *save, const struct commands *commands)
 {
 	_cleanup_(document) struct document *existing = NULL;
@@ -170,7 +170,7 @@ bool save_wants_user_clock(const struct save *save)
 	return save->user_clock;
 }
 
-/* The result file, the new one alone, in some temporary folder when its own place failed. */
+/* Writes the new result alone into a temporary folder, when its own place failed. */
 static int rescue(const struct document_part *parts, size_t n, char **ret_place)
 {
 	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
@@ -187,7 +187,7 @@ static int rescue(const struct document_part *parts, size_t n, char **ret_place)
 			path = NULL;
 			return -ENOMEM;
 		}
-		/* Exclusive and 0600: nobody can have put something there before. */
+		/* Exclusive and 0600, so that nobody else can have made the file. */
 		fd = mkostemps(path, (int)strlen(".json"), O_CLOEXEC);
 		if (fd < 0) {
 			r = -errno;
@@ -209,7 +209,8 @@ static int rescue(const struct document_part *parts, size_t n, char **ret_place)
 	return r;
 }
 
-/* Whether the runs that the file has are timed by another clock: that shows only in the end. */
+/* Whether the runs in the file are timed by another clock than the new ones, whose clock is known
+ * only after the runs. */
 static bool clocks_differ(const struct save *save, const struct document_part *part)
 {
 	const struct fact *name = facts_find(part->metadata, "name");
@@ -220,8 +221,8 @@ static bool clocks_differ(const struct save *save, const struct document_part *p
 		clock != part->series->clock;
 }
 
-/* Others may have appended while the runs were made, or do so right now: from here on to the end of
- * the writing nobody does. */
+/* Locks and reads the file again: other processes may have appended while the runs were made. The
+ * lock is held until the result is written. */
 static int reload_existing(struct save *save, const struct document_part *parts, size_t n)
 {
 	int r;
@@ -312,7 +313,8 @@ static int commit_csv(struct save *save, const struct document_part *parts, size
 	return r;
 }
 
-/* Nobody asked for this file: where it cannot be written, that is no failure of the measurement. */
+/* The user did not ask for this file: an error while writing it is not a failure of the
+ * measurement. */
 static void commit_last(
 	struct save *save, const struct document_part *parts, size_t n, char **ret_place)
 {

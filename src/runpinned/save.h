@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the result goes: -o FILE (replaced or appended to), --csv FILE, standard output, and, where
- * none of these was asked for, a file that keeps the newest result, so that no measurement is lost.
+ * Saves the result: in -o FILE (replaced or appended to), in --csv FILE, on standard output, or,
+ * when none of these was asked for, in a file that keeps the newest result, so that no measurement
+ * is lost.
  */
 #ifndef QUIESCE_RUNPINNED_SAVE_H
 #define QUIESCE_RUNPINNED_SAVE_H
@@ -14,20 +15,20 @@
 struct save;
 
 /*
- * Opens everything before the first run, so that a place that cannot be written to is known then,
- * and a file that cannot be appended to with these commands' metadata. Says what is wrong, and
- * returns a negative errno.
+ * Opens all files before the first run: a file that cannot be written, or to which these commands
+ * cannot be appended, has to be known then. Says what is wrong, and returns a negative errno.
  */
 int save_open(const struct options *options, const struct commands *commands, struct save **ret);
-/* A benchmark to which runs are appended has values of our own stamps: so must the new ones. */
+/* Whether runs are appended to a benchmark that was timed by our own stamps: the new runs have to
+ * be timed by them, too. */
 bool save_wants_user_clock(const struct save *save);
 /*
- * Writes everything. A result file that cannot be written in the end (the disk is full) is written
- * to a temporary folder instead, and said so. Says what is wrong; negative errno then.
- * ret_place is where the result stands, malloc'd, NULL if only standard output has it.
+ * Writes all files. A result file that cannot be written (the disk may be full) is written to a
+ * temporary folder instead, which is said. Says what is wrong, and returns a negative errno.
+ * *ret_place is the path of the result, malloc'd; NULL if it is on standard output only.
  */
 int save_commit(struct save *save, const struct document_part *parts, size_t n, char **ret_place);
-/* Leaves all files as they were. */
+/* Gives up: all files stay as they were. */
 void save_free(struct save *save);
 
 DEFINE_CLEANUP(save, save_free);
