@@ -140,6 +140,13 @@ const struct fact *facts_find(const struct facts *facts, const char *name)
 	return NULL;
 }
 
+const char *facts_find_string(const struct facts *facts, const char *name)
+{
+	const struct fact *fact = facts_find(facts, name);
+
+	return fact && fact->type == FACT_STRING ? fact->string : NULL;
+}
+
 void facts_clear(struct facts *facts)
 {
 	for (size_t i = 0; i < facts->n; i++) {

@@ -50,6 +50,8 @@ void facts_set_real(struct facts *facts, const char *name, double value);
 void facts_set_copy(struct facts *facts, const char *name, const struct fact *value);
 /* NULL when there is no fact of this name. The pointer is valid until the next fact is set. */
 const struct fact *facts_find(const struct facts *facts, const char *name);
+/* The text of that name, as long as the pointer of facts_find(). NULL when there is none. */
+const char *facts_find_string(const struct facts *facts, const char *name);
 void facts_clear(struct facts *facts);
 
 #endif

@@ -35,18 +35,12 @@ void pictures_clear(struct pictures *pictures)
 
 /* --- Which benchmarks are drawn together. --- */
 
-static const char *find_string(const struct benchmark *benchmark, const char *name)
-{
-	const struct fact *fact = facts_find(&benchmark->metadata, name);
-
-	return fact && fact->type == FACT_STRING ? fact->string : NULL;
-}
-
 static bool belong_together(
 	const struct curve *a, const char *file, const struct benchmark *benchmark)
 {
-	const char *interleaved = find_string(a->benchmark, "quiesce_interleaved");
-	const char *other_interleaved = find_string(benchmark, "quiesce_interleaved");
+	const char *interleaved = facts_find_string(&a->benchmark->metadata, "quiesce_interleaved");
+	const char *other_interleaved =
+		facts_find_string(&benchmark->metadata, "quiesce_interleaved");
 
 	if (a->benchmark->unit != benchmark->unit)
 		return false;
@@ -108,7 +102,7 @@ static char *curve_name(const struct picture *picture, const struct curve *curve
 static char *picture_title(const struct picture *picture)
 {
 	const struct benchmark *first = picture->curves[0].benchmark;
-	const char *interleaved = find_string(first, "quiesce_interleaved");
+	const char *interleaved = facts_find_string(&first->metadata, "quiesce_interleaved");
 
 	return strdup(picture->n > 1 && interleaved ? interleaved : first->name);
 }
@@ -126,7 +120,8 @@ static char *picture_subtitle(const struct picture *picture)
 	_cleanup_text_ struct text t = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
-		const char *value = find_string(picture->curves[0].benchmark, facts[i].key);
+		const char *value =
+			facts_find_string(&picture->curves[0].benchmark->metadata, facts[i].key);
 
 		if (!value)
 			continue;

@@ -43,30 +43,6 @@ static int print_metadata(const struct benchmark *benchmark)
 	return r < 0 ? r : table_print(table);
 }
 
-static void emit_metadata(struct emit *emit, const struct facts *metadata)
-{
-	emit_object(emit, "metadata");
-	for (size_t i = 0; i < metadata->n; i++) {
-		const struct fact *fact = &metadata->items[i];
-
-		switch (fact->type) {
-		case FACT_STRING:
-			emit_string(emit, fact->name, fact->string);
-			break;
-		case FACT_INTEGER:
-			emit_integer(emit, fact->name, fact->integer);
-			break;
-		case FACT_REAL:
-			emit_real(emit, fact->name, fact->real);
-			break;
-		case FACT_BOOLEAN:
-			emit_bool(emit, fact->name, fact->integer != 0);
-			break;
-		}
-	}
-	emit_close(emit, '}');
-}
-
 /* Writes the counts of each event of -e. */
 static int emit_events(struct emit *emit, const struct series *series)
 {
@@ -139,7 +115,7 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 		emit_counts(emit, benchmark);
 	}
 	if (show->request->metadata)
-		emit_metadata(emit, &benchmark->metadata);
+		emit_facts(emit, "metadata", &benchmark->metadata);
 	emit_close(emit, '}');
 	return r;
 }

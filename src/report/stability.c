@@ -336,12 +336,12 @@ static int append_causes(struct text *t, const struct series *series, const stru
  * frequency of that CPU changes for reasons that have nothing to do with its load. */
 static bool has_nohz_full_with_pstate(const struct benchmark *benchmark)
 {
-	const struct fact *config = facts_find(&benchmark->metadata, "cpu_config");
-	const struct fact *nohz = facts_find(&benchmark->metadata, "quiesce_nohz_full");
+	const char *config = facts_find_string(&benchmark->metadata, "cpu_config");
 
-	if (!config || config->type != FACT_STRING || !strstr(config->string, "intel_pstate"))
+	if (!config || !strstr(config, "intel_pstate"))
 		return false;
-	return strstr(config->string, "nohz_full") || (nohz && nohz->type == FACT_STRING);
+	return strstr(config, "nohz_full") ||
+		facts_find_string(&benchmark->metadata, "quiesce_nohz_full");
 }
 
 static int check_levels(

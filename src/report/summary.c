@@ -248,13 +248,6 @@ char *summary_render(const struct summary_input *input)
 	return text_steal(&t);
 }
 
-static const char *find_text(const struct benchmark *benchmark, const char *name)
-{
-	const struct fact *fact = facts_find(&benchmark->metadata, name);
-
-	return fact && fact->type == FACT_STRING ? fact->string : NULL;
-}
-
 void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)
 {
 	const char *name = benchmark->series->clock == WINDOW_KERNEL ? "quiesce_floor_kernel_before"
@@ -270,7 +263,7 @@ void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)
 	if (after && after->type == FACT_REAL)
 		floors[1] = after->real;
 	ret->benchmark = benchmark;
-	ret->cpus = find_text(benchmark, "quiesce_cpus");
-	ret->cpus_reason = find_text(benchmark, "quiesce_cpus_reason");
+	ret->cpus = facts_find_string(&benchmark->metadata, "quiesce_cpus");
+	ret->cpus_reason = facts_find_string(&benchmark->metadata, "quiesce_cpus_reason");
 	ret->floor_seconds = isfinite(floors[1]) ? (floors[0] + floors[1]) / 2 : floors[0];
 }

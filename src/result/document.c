@@ -228,18 +228,10 @@ struct agreed document_get_agreed(const struct document *document, size_t index)
 	};
 }
 
-size_t document_find_benchmark(const struct document *document, const char *name)
-{
-	for (size_t i = 0; i < document->suite->n; i++)
-		if (metadata_equal_strings(document->suite->benchmarks[i]->name, name))
-			return i;
-	return SIZE_MAX;
-}
-
 int document_judge_append(
 	const struct document *existing, const struct facts *metadata, char **ret_why)
 {
-	size_t index = document_find_benchmark(existing, facts_find(metadata, "name")->string);
+	size_t index = suite_find_index(existing->suite, facts_find(metadata, "name")->string);
 	const struct fact *clock = facts_find(metadata, METADATA_CLOCK);
 	const struct agreed now = {
 		.metadata = metadata,
@@ -286,7 +278,7 @@ int document_find_clock(const struct document *existing, const char *name, enum 
 	metadata_set_string(&valid, "name", name);
 	failed = valid.failed;
 	if (valid.n > 0)
-		index = document_find_benchmark(existing, valid.items[0].string);
+		index = suite_find_index(existing->suite, valid.items[0].string);
 	facts_clear(&valid);
 	if (failed)
 		return -ENOMEM;

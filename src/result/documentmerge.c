@@ -41,7 +41,7 @@ static int check_file(const struct merge *merge, size_t file, char **ret_why)
 		for (size_t before = 0; before < file; before++) {
 			const struct document *old = merge->documents[before];
 			size_t at =
-				document_find_benchmark(old, document->suite->benchmarks[i]->name);
+				suite_find_index(old->suite, document->suite->benchmarks[i]->name);
 			int r = at == SIZE_MAX ? 0 : check_agreement(old, at, document, i, ret_why);
 
 			if (r < 0)
@@ -138,8 +138,8 @@ static int write_benchmark(
 		return r;
 	splice_runs(splice, index, &change);
 	for (size_t i = first + 1; r >= 0 && i < merge->n; i++) {
-		size_t at = document_find_benchmark(
-			merge->documents[i], document->suite->benchmarks[index]->name);
+		size_t at = suite_find_index(
+			merge->documents[i]->suite, document->suite->benchmarks[index]->name);
 
 		if (at != SIZE_MAX)
 			r = write_further_runs(merge, i, at, &common);

@@ -86,7 +86,7 @@ static void write_new_benchmark(struct emit *emit, const struct plan *plan)
 	static const char metadata[] = "{\"metadata\": ", runs[] = ", \"runs\": [";
 
 	emit_verbatim(emit, metadata, strlen(metadata));
-	facts_write(emit, NULL, &plan->metadata);
+	emit_facts(emit, NULL, &plan->metadata);
 	emit_verbatim(emit, runs, strlen(runs));
 	runs_write(emit, plan->part->series, plan->part->inside, &none, false);
 	emit_verbatim(emit, "]}", 2);
@@ -267,7 +267,7 @@ static int find_targets(const struct document *existing, struct plans *plans)
 		r = document_judge_append(existing, &plan->metadata, &why);
 		if (r < 0)
 			return r;
-		plan->target = document_find_benchmark(existing, name);
+		plan->target = suite_find_index(existing->suite, name);
 	}
 	return 0;
 }
@@ -277,11 +277,10 @@ static bool names_differ(const struct document_part *parts, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < i; j++) {
-			const struct fact *a = facts_find(parts[i].metadata, "name");
-			const struct fact *b = facts_find(parts[j].metadata, "name");
+			const char *a = facts_find_string(parts[i].metadata, "name");
+			const char *b = facts_find_string(parts[j].metadata, "name");
 
-			if (a && b && a->type == FACT_STRING && b->type == FACT_STRING &&
-				metadata_equal_strings(a->string, b->string))
+			if (a && b && metadata_equal_strings(a, b))
 				return false;
 		}
 	}

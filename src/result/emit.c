@@ -9,6 +9,12 @@
 #include "basic/text.h"
 #include "result/emit.h"
 
+void emit_fail(struct emit *emit, int error)
+{
+	if (emit->error == 0)
+		emit->error = error;
+}
+
 static void put(struct emit *emit, const char *text, size_t n)
 {
 	if (emit->error < 0)
@@ -62,7 +68,7 @@ static void put_string(struct emit *emit, const char *value)
 	_cleanup_free_ char *valid = text_escape_utf8(value);
 
 	if (!valid) {
-		emit->error = emit->error < 0 ? emit->error : -ENOMEM;
+		emit_fail(emit, -ENOMEM);
 		return;
 	}
 	put(emit, "\"", 1);
@@ -111,7 +117,7 @@ static void open_level(struct emit *emit, const char *name, const char *bracket)
 	begin_value(emit, name);
 	put(emit, bracket, 1);
 	if (emit->depth == EMIT_DEPTH_MAX) {
-		emit->error = -EOVERFLOW;
+		emit_fail(emit, -EOVERFLOW);
 		return;
 	}
 	emit->filled[emit->depth++] = false;
@@ -155,22 +161,11 @@ void emit_integer(struct emit *emit, const char *name, int64_t value)
 	put_text(emit, text);
 }
 
-void emit_real(struct emit *emit, const char *name, double value)
+/* 1e-6 instead of 1e-06, and 2.0 instead of 2. */
+static void put_float(struct emit *emit, char *text)
 {
-	char text[TEXT_REAL_SIZE];
+	char *exponent = strchr(text, 'e');
 
-	begin_value(emit, name);
-	put_text(emit, isfinite(value) ? text_format_real(value, text) : "null");
-}
-
-void emit_float(struct emit *emit, const char *name, double value)
-{
-	char text[TEXT_REAL_SIZE], *exponent;
-
-	begin_value(emit, name);
-	text_format_real(value, text);
-	exponent = strchr(text, 'e');
-	/* 1e-6 instead of 1e-06. */
 	if (exponent && exponent[1] == '-' && exponent[2] == '0')
 		memmove(exponent + 2, exponent + 3, strlen(exponent + 2));
 	put_text(emit, text);
@@ -178,10 +173,52 @@ void emit_float(struct emit *emit, const char *name, double value)
 		put_text(emit, ".0");
 }
 
+void emit_real(struct emit *emit, const char *name, double value)
+{
+	char text[TEXT_REAL_SIZE];
+
+	begin_value(emit, name);
+	if (!isfinite(value)) {
+		put_text(emit, "null");
+		return;
+	}
+	text_format_real(value, text);
+	if (emit->one_line)
+		put_float(emit, text);
+	else
+		put_text(emit, text);
+}
+
 void emit_bool(struct emit *emit, const char *name, bool value)
 {
 	begin_value(emit, name);
 	put_text(emit, value ? "true" : "false");
+}
+
+void emit_facts(struct emit *emit, const char *name, const struct facts *facts)
+{
+	if (facts->failed)
+		emit_fail(emit, -ENOMEM);
+	emit_object(emit, name);
+	for (size_t i = 0; i < facts->n; i++) {
+		const struct fact *fact = &facts->items[i];
+
+		switch (fact->type) {
+		case FACT_STRING:
+			emit_string(emit, fact->name, fact->string);
+			break;
+		case FACT_INTEGER:
+			emit_integer(emit, fact->name, fact->integer);
+			break;
+		case FACT_REAL:
+			emit_real(emit, fact->name, fact->real);
+			break;
+		case FACT_BOOLEAN:
+			emit_bool(emit, fact->name, fact->integer != 0);
+			break;
+		}
+	}
+	emit_close(emit, '}');
 }
 
 void emit_copy(struct emit *emit, const char *name, const char *json, size_t n)

@@ -13,13 +13,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "basic/facts.h"
+
 #define EMIT_DEPTH_MAX 32
 
 /* All zero but for the stream: each member on a line of its own, indented. */
 struct emit {
 	FILE *stream;
-	bool one_line; /* "{"a": 1, "b": 2}", as in a result file */
-	int error;     /* the first one, a negative errno, of the stream or for lack of memory */
+	/* As in a result file: "{"a": 1, "b": 2.0}". A real number keeps a point or an exponent, so
+	 * that Python reads a float. */
+	bool one_line;
+	int error; /* the first one, a negative errno, of the stream or for lack of memory */
 	unsigned depth;
 	bool filled[EMIT_DEPTH_MAX]; /* has this level an element? */
 };
@@ -41,12 +45,13 @@ void emit_string(struct emit *emit, const char *name, const char *value);
 void emit_integer(struct emit *emit, const char *name, int64_t value);
 /* The fewest digits, from 15 on, that are read back as the same number. */
 void emit_real(struct emit *emit, const char *name, double value);
-/* The same for a finite number, always with a point or an exponent, so that Python reads a float:
- * "2.0", "1e-6". */
-void emit_float(struct emit *emit, const char *name, double value);
 void emit_bool(struct emit *emit, const char *name, bool value);
+/* An object of these facts. A list that `failed` is an error. */
+void emit_facts(struct emit *emit, const char *name, const struct facts *facts);
 /* A value that is JSON text already; copied by emit_verbatim(). */
 void emit_copy(struct emit *emit, const char *name, const char *json, size_t n);
+/* Ends the writing with this error, unless there was one before. */
+void emit_fail(struct emit *emit, int error);
 /* A newline behind the whole, and flushes. 0 or a negative errno. */
 int emit_finish(struct emit *emit);
 

@@ -234,8 +234,6 @@ void metadata_set_string(struct facts *facts, const char *name, const char *valu
 
 static int make_metadata(const struct facts *facts, struct facts *made)
 {
-	const struct fact *name;
-
 	for (size_t i = 0; i < facts->n; i++) {
 		const struct fact *fact = &facts->items[i];
 
@@ -256,8 +254,7 @@ static int make_metadata(const struct facts *facts, struct facts *made)
 	for (size_t i = 0; i < made->n; i++)
 		if (metadata_judge(made->items[i].name, &made->items[i]))
 			return -EINVAL;
-	name = facts_find(made, "name");
-	return name && name->type == FACT_STRING ? 0 : -EINVAL;
+	return facts_find_string(made, "name") ? 0 : -EINVAL;
 }
 
 int metadata_make(const struct facts *facts, struct facts *ret)

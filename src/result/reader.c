@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -485,10 +486,17 @@ void suite_free(struct suite *suite)
 	free(suite);
 }
 
-struct benchmark *suite_find(const struct suite *suite, const char *name)
+size_t suite_find_index(const struct suite *suite, const char *name)
 {
 	for (size_t i = 0; i < suite->n; i++)
 		if (metadata_equal_strings(suite->benchmarks[i]->name, name))
-			return suite->benchmarks[i];
-	return NULL;
+			return i;
+	return SIZE_MAX;
+}
+
+struct benchmark *suite_find(const struct suite *suite, const char *name)
+{
+	size_t index = suite_find_index(suite, name);
+
+	return index == SIZE_MAX ? NULL : suite->benchmarks[index];
 }

@@ -39,6 +39,8 @@ int suite_read_input(struct input *input, bool with_evidence, struct suite **ret
 void suite_free(struct suite *suite);
 DEFINE_CLEANUP(suite, suite_free);
 
+/* SIZE_MAX when there is none of that name. */
+size_t suite_find_index(const struct suite *suite, const char *name);
 /* NULL when there is none of that name. */
 struct benchmark *suite_find(const struct suite *suite, const char *name);
 

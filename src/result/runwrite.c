@@ -123,41 +123,13 @@ static void set_sample(
 		facts_set_integer(facts, "quiesce_env_pad", sample->env_pad);
 }
 
-void facts_write(struct emit *emit, const char *name, const struct facts *facts)
-{
-	if (facts->failed) {
-		emit->error = emit->error < 0 ? emit->error : -ENOMEM;
-		return;
-	}
-	emit_object(emit, name);
-	for (size_t i = 0; i < facts->n; i++) {
-		const struct fact *fact = &facts->items[i];
-
-		switch (fact->type) {
-		case FACT_STRING:
-			emit_string(emit, fact->name, fact->string);
-			break;
-		case FACT_INTEGER:
-			emit_integer(emit, fact->name, fact->integer);
-			break;
-		case FACT_REAL:
-			emit_float(emit, fact->name, fact->real);
-			break;
-		case FACT_BOOLEAN:
-			emit_bool(emit, fact->name, fact->integer != 0);
-			break;
-		}
-	}
-	emit_close(emit, '}');
-}
-
 /* --- Values --- */
 
 static void write_warmup(struct emit *emit, uint64_t loops, double value)
 {
 	emit_array(emit, NULL);
 	emit_integer(emit, NULL, (int64_t)loops);
-	emit_float(emit, NULL, value);
+	emit_real(emit, NULL, value);
 	emit_close(emit, ']');
 }
 
@@ -171,7 +143,7 @@ static void write_window(struct emit *emit, const struct series *series, size_t 
 		write_warmup(emit, 1, value);
 	} else {
 		emit_array(emit, "values");
-		emit_float(emit, NULL, value);
+		emit_real(emit, NULL, value);
 	}
 	emit_close(emit, ']');
 }
@@ -197,7 +169,7 @@ static void write_inside(struct emit *emit, const struct benchmark *inside, size
 	if (n > 0) {
 		emit_array(emit, "values");
 		for (size_t i = first; i < first + n; i++)
-			emit_float(emit, NULL, inside->values[i]);
+			emit_real(emit, NULL, inside->values[i]);
 		emit_close(emit, ']');
 	}
 }
@@ -236,7 +208,7 @@ static void write_run(struct emit *emit, const struct series *series, size_t ind
 		write_inside(emit, inside, index);
 	else
 		write_window(emit, series, index);
-	facts_write(emit, "metadata", &facts);
+	emit_facts(emit, "metadata", &facts);
 	emit_close(emit, '}');
 	facts_clear(&facts);
 }

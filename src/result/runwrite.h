@@ -16,7 +16,5 @@
  * also gets the metadata `carried`, except for names that it has itself. */
 void runs_write(struct emit *emit, const struct series *series, const struct benchmark *inside,
 	const struct facts *carried, bool others_precede);
-/* {"name": "x", "unit": "second"} */
-void facts_write(struct emit *emit, const char *name, const struct facts *facts);
 
 #endif

@@ -131,7 +131,7 @@ static void splice_run(struct splice *splice, const struct run_outline *run,
 		if (r >= 0)
 			r = select_for_run(&own, change, scratch);
 		if (r < 0)
-			splice->emit->error = r;
+			emit_fail(splice->emit, r);
 		else
 			splice_metadata(splice, run->whole, run->metadata, scratch);
 	}

@@ -24,9 +24,6 @@ struct document {
 	struct members *benchmarks; /* metadata of each benchmark */
 };
 
-/* SIZE_MAX when there is none of that name. */
-size_t document_find_benchmark(const struct document *document, const char *name);
-
 /* What has to be the same in all runs of a benchmark (document_check_append()). */
 struct agreed {
 	const struct facts *metadata;

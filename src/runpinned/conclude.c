@@ -126,9 +126,9 @@ static int parts_add(struct parts *parts, const struct series *series, const str
 static bool is_taken(const struct parts *parts, const char *name)
 {
 	for (size_t i = 0; i < parts->n; i++) {
-		const struct fact *fact = facts_find(parts->items[i].metadata, "name");
+		const char *other = facts_find_string(parts->items[i].metadata, "name");
 
-		if (fact && fact->type == FACT_STRING && strcmp(fact->string, name) == 0)
+		if (other && strcmp(other, name) == 0)
 			return true;
 	}
 	return false;
