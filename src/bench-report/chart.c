@@ -59,7 +59,7 @@ struct chart {
 	struct scale scale;
 	/* Numbers of runs: 1 is the first that counts, a warm-up is 0 or less. */
 	double first_x, last_x;
-	struct panel main, histogram, temperature, frequency; /* not drawn when the height is 0 */
+	struct panel main, histogram, rows[CHART_N_ROWS]; /* not drawn when the height is 0 */
 
 	struct chart_spot *spots; /* or NULL */
 	size_t n_spots;
@@ -171,15 +171,28 @@ static void find_value_range(const struct chart *chart, double *ret_low, double 
 	*ret_high = high + room;
 }
 
-/* The range of an optional panel; false when no series has such values. */
+/* The units of the rows. The range of a row is at least `least`, or this part of the largest value,
+ * so that the noise of a sensor does not look important. */
+static const struct {
+	double factor;
+	const char *unit;
+	double least;
+	double least_part;
+} row_units[CHART_N_ROWS] = {
+	[CHART_TEMPERATURE] = { 1, "\u00b0C", 1, 0 },
+	[CHART_FREQUENCY] = { 1e-9, "GHz", 2, 0.01 },
+	[CHART_CORE_SHARE] = { 100, "% core", 0.2, 0 },
+};
+
+/* The range of a row; false when no series has such values. */
 static bool find_row_range(
-	const struct chart *chart, bool temperature, double *ret_low, double *ret_high)
+	const struct chart *chart, size_t row_index, double *ret_low, double *ret_high)
 {
 	double low = INFINITY, high = -INFINITY, room;
 
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const struct chart_series *series = &chart->series[s];
-		const double *row = temperature ? series->temperature : series->frequency;
+		const double *row = series->rows[row_index];
 
 		for (size_t i = 0; row && i < series->n; i++) {
 			if (!isfinite(row[i]))
@@ -190,9 +203,8 @@ static bool find_row_range(
 	}
 	if (!(low <= high))
 		return false;
-	/* The range is at least 1 degree, or 1 % of the frequency, so that the noise of a sensor
-	 * does not look important. */
-	room = MAX((high - low) * 0.1, temperature ? 0.5 : MAX(fabs(high) * 0.005, 1.0));
+	room = MAX((high - low) * 0.1,
+		MAX(row_units[row_index].least, fabs(high) * row_units[row_index].least_part) / 2);
 	*ret_low = low - room;
 	*ret_high = high + room;
 	return true;
@@ -687,13 +699,14 @@ static void draw_histogram(const struct chart *chart)
 	}
 }
 
-/* Draws temperature or frequency. Where several runs share a point of the x axis, their mean is
- * drawn. */
-static int draw_row(const struct chart *chart, const struct panel *panel, bool temperature)
+/* Draws a row. Where several runs share a point of the x axis, their mean is drawn. */
+static int draw_row(const struct chart *chart, size_t row_index)
 {
+	const struct panel *panel = &chart->rows[row_index];
+
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const struct chart_series *series = &chart->series[s];
-		const double *row = temperature ? series->temperature : series->frequency;
+		const double *row = series->rows[row_index];
 		size_t step = series->n / (size_t)panel->width + 1, n = 0;
 		_cleanup_free_ struct point *points = NULL;
 
@@ -732,24 +745,23 @@ static void place_panels(struct chart *chart, double top)
 	double left = MARGIN + LABEL_ROOM, bottom = options->height - X_LABEL_ROOM - MARGIN / 2.0;
 	double side = MAX(40.0, MIN(150.0, options->width * 0.16));
 	double width = options->width - left - GAP - side - MARGIN;
-	struct panel *rows[] = { &chart->temperature, &chart->frequency };
 	double row_height = MAX(24.0, (bottom - top) * 0.16);
 	double y = bottom;
 
 	/* From bottom to top, so that the remaining room goes to the samples. */
-	for (size_t i = ARRAY_SIZE(rows); i-- > 0;) {
-		bool is_temperature = rows[i] == &chart->temperature;
+	for (size_t i = CHART_N_ROWS; i-- > 0;) {
+		struct panel *row = &chart->rows[i];
 
-		if (!find_row_range(chart, is_temperature, &rows[i]->low, &rows[i]->high))
+		if (!find_row_range(chart, i, &row->low, &row->high))
 			continue;
 		/* On a small canvas the samples are more important. */
 		if (y - row_height - GAP - top < 3 * row_height)
 			continue;
 		y -= row_height;
-		rows[i]->x = left;
-		rows[i]->y = y;
-		rows[i]->width = width;
-		rows[i]->height = row_height;
+		row->x = left;
+		row->y = y;
+		row->width = width;
+		row->height = row_height;
 		y -= GAP;
 	}
 	chart->main.x = left;
@@ -785,19 +797,14 @@ static int draw_panels(struct chart *chart)
 	if (r < 0)
 		return r;
 	draw_histogram(chart);
-	if (chart->temperature.height > 0) {
-		draw_y_axis(chart, &chart->temperature, 1, "\u00b0C");
-		r = draw_row(chart, &chart->temperature, true);
+	for (size_t i = 0; i < CHART_N_ROWS; i++) {
+		if (chart->rows[i].height <= 0)
+			continue;
+		draw_y_axis(chart, &chart->rows[i], row_units[i].factor, row_units[i].unit);
+		r = draw_row(chart, i);
 		if (r < 0)
 			return r;
-		lowest = &chart->temperature;
-	}
-	if (chart->frequency.height > 0) {
-		draw_y_axis(chart, &chart->frequency, 1e-9, "GHz");
-		r = draw_row(chart, &chart->frequency, false);
-		if (r < 0)
-			return r;
-		lowest = &chart->frequency;
+		lowest = &chart->rows[i];
 	}
 	draw_x_axis(chart, lowest);
 	return 0;
@@ -812,14 +819,16 @@ static struct chart_axis panel_axis(const struct panel *panel)
 
 static struct chart_axes find_axes(const struct chart *chart)
 {
-	return (struct chart_axes){
+	struct chart_axes axes = {
 		.order = { chart->first_x, chart->last_x },
 		.value = panel_axis(&chart->main),
-		.temperature = panel_axis(&chart->temperature),
-		.frequency = panel_axis(&chart->frequency),
 		.n_below = chart->n_beyond[0],
 		.n_above = chart->n_beyond[1],
 	};
+
+	for (size_t i = 0; i < CHART_N_ROWS; i++)
+		axes.rows[i] = panel_axis(&chart->rows[i]);
+	return axes;
 }
 
 int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t n_series,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One picture of one or several series. It shows the samples in the order of the runs, with marks
- * at those that have flags; beside them their histogram with the same scale; and below them the
- * temperature and the frequency of each run, if known. Series are drawn over each other, in colours
- * that people with any kind of colour vision can tell apart (Okabe and Ito 2008).
+ * at those that have flags; beside them their histogram with the same scale; and below them rows
+ * with the temperature, the frequency and the share of the core of each run, if known. Series are
+ * drawn over each other, in colours that people with any kind of colour vision can tell apart
+ * (Okabe and Ito 2008).
  *
  * If there are more samples than points in the width, each column of points shows the minimum, the
  * quartiles and the maximum of its samples.
@@ -20,14 +21,21 @@
 
 #define CHART_MAX_SERIES 8
 
+/* The rows below the samples, from top to bottom. */
+enum chart_row {
+	CHART_TEMPERATURE, /* degrees Celsius */
+	CHART_FREQUENCY,   /* hertz */
+	CHART_CORE_SHARE,  /* 1: the run had the core to itself */
+	CHART_N_ROWS,
+};
+
 struct chart_series {
 	const char *name;
 	/* Arrays of n entries in the order of the runs, warm-ups first. All but `values` may be
 	 * NULL. */
 	const double *values;
-	const uint32_t *flags;	   /* enum sample_flag */
-	const double *temperature; /* degrees Celsius; NAN when unknown */
-	const double *frequency;   /* hertz; NAN when unknown */
+	const uint32_t *flags;		  /* enum sample_flag */
+	const double *rows[CHART_N_ROWS]; /* NAN when unknown */
 	size_t n;
 	size_t n_warmups;
 	/* The levels of the values without warm-ups, which are drawn with their changes; or
@@ -56,8 +64,7 @@ struct chart_axes {
 	struct chart_axis order;
 	/* Entries outside of this range are marked at the edge of the panel. */
 	struct chart_axis value;
-	struct chart_axis temperature;
-	struct chart_axis frequency;
+	struct chart_axis rows[CHART_N_ROWS];
 	size_t n_below; /* entries that count and are below the range of `value` */
 	size_t n_above;
 };

@@ -26,6 +26,7 @@ enum column {
 	COLUMN_TEMPERATURE,
 	COLUMN_FREQUENCY,
 	COLUMN_LOAD,
+	COLUMN_CORE,
 	COLUMN_WAITED,
 	COLUMN_STEAL,
 	COLUMN_SWITCHES,
@@ -43,6 +44,7 @@ static const struct table_column all_columns[N_COLUMNS] = {
 	[COLUMN_TEMPERATURE] = { "TEMP", TABLE_RIGHT },
 	[COLUMN_FREQUENCY] = { "MHZ", TABLE_RIGHT },
 	[COLUMN_LOAD] = { "LOAD", TABLE_RIGHT },
+	[COLUMN_CORE] = { "CORE", TABLE_RIGHT },
 	[COLUMN_WAITED] = { "WAITED", TABLE_RIGHT },
 	[COLUMN_STEAL] = { "STEAL", TABLE_RIGHT },
 	[COLUMN_SWITCHES] = { "SWITCHES", TABLE_RIGHT },
@@ -100,6 +102,10 @@ static void format_evidence(const struct series *series, size_t run, enum column
 	case COLUMN_LOAD:
 		if (isfinite(evidence->load1))
 			snprintf(cell, CELL_SIZE, "%.2f", (double)evidence->load1);
+		break;
+	case COLUMN_CORE:
+		if (isfinite(evidence_core_share(evidence)))
+			snprintf(cell, CELL_SIZE, "%.0f %%", evidence_core_share(evidence) * 100);
 		break;
 	case COLUMN_WAITED:
 		format_ns(evidence->run_delay_ns, wait_scale, cell);
@@ -219,8 +225,8 @@ static int emit_run(struct emit *emit, const struct benchmark *b, size_t run)
 
 		if (!evidence_get(evidence, field, &value))
 			continue;
-		if (field->seconds)
-			emit_real(emit, field->name, (double)value / (double)NSEC_PER_SEC);
+		if (field->per > 0)
+			emit_real(emit, field->name, (double)value / (double)field->per);
 		else
 			emit_integer(emit, field->name, value);
 	}

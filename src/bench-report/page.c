@@ -111,10 +111,13 @@ static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curv
 	fprintf(stream, "%s %zu: %s", warmup ? "warm-up" : what,
 		warmup ? spot->index + 1 : spot->index - curve->n_warmups + 1,
 		scale_format(scale, curve->values[spot->index], value));
-	if (isfinite(curve->temperature[spot->index]))
-		fprintf(stream, ", %.0f \u00b0C", curve->temperature[spot->index]);
-	if (isfinite(curve->frequency[spot->index]))
-		fprintf(stream, ", %.2f GHz", curve->frequency[spot->index] / 1e9);
+	if (isfinite(curve->rows[CHART_TEMPERATURE][spot->index]))
+		fprintf(stream, ", %.0f \u00b0C", curve->rows[CHART_TEMPERATURE][spot->index]);
+	if (isfinite(curve->rows[CHART_FREQUENCY][spot->index]))
+		fprintf(stream, ", %.2f GHz", curve->rows[CHART_FREQUENCY][spot->index] / 1e9);
+	if (isfinite(curve->rows[CHART_CORE_SHARE][spot->index]))
+		fprintf(stream, ", %.0f %% of the core",
+			curve->rows[CHART_CORE_SHARE][spot->index] * 100);
 	if (*flags) {
 		fputs(", ", stream);
 		put_text(stream, flags);

@@ -32,8 +32,7 @@ struct page_curve {
 	const struct analysis *analysis;
 	const double *values;
 	const uint32_t *flags;
-	const double *temperature;
-	const double *frequency;
+	double *const *rows; /* CHART_N_ROWS */
 	size_t n_warmups;
 };
 

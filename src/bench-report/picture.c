@@ -20,8 +20,8 @@ void pictures_clear(struct pictures *pictures)
 
 			free(curve->name);
 			free(curve->values);
-			free(curve->temperature);
-			free(curve->frequency);
+			for (size_t row = 0; row < CHART_N_ROWS; row++)
+				free(curve->rows[row]);
 			free(curve->flags);
 			analysis_free(curve->analysis);
 			free(curve->levels.items);
@@ -137,11 +137,15 @@ static char *picture_subtitle(const struct picture *picture)
 static int curve_allocate(struct curve *curve, size_t n)
 {
 	curve->values = reallocarray(NULL, n, sizeof(*curve->values));
-	curve->temperature = reallocarray(NULL, n, sizeof(*curve->temperature));
-	curve->frequency = reallocarray(NULL, n, sizeof(*curve->frequency));
 	curve->flags = reallocarray(NULL, n, sizeof(*curve->flags));
-	return curve->values && curve->temperature && curve->frequency && curve->flags ? 0
-										       : -ENOMEM;
+	if (!curve->values || !curve->flags)
+		return -ENOMEM;
+	for (size_t i = 0; i < CHART_N_ROWS; i++) {
+		curve->rows[i] = reallocarray(NULL, n, sizeof(*curve->rows[i]));
+		if (!curve->rows[i])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static void curve_append(struct curve *curve, size_t run, double value)
@@ -152,15 +156,21 @@ static void curve_append(struct curve *curve, size_t run, double value)
 
 	curve->values[at] = value;
 	curve->flags[at] = series->samples[run].flags;
-	curve->temperature[at] = NAN;
-	curve->frequency[at] = NAN;
+	for (size_t i = 0; i < CHART_N_ROWS; i++)
+		curve->rows[i][at] = NAN;
 	if (!evidence)
 		return;
-	curve->temperature[at] = isfinite(evidence->temperature_after)
+	curve->rows[CHART_TEMPERATURE][at] = isfinite(evidence->temperature_after)
 		? (double)evidence->temperature_after
 		: (double)evidence->temperature_before;
-	if (evidence->frequency_khz > 0)
-		curve->frequency[at] = (double)evidence->frequency_khz * 1e3;
+	/* What was seen of the frequency, or what the kernel says of it: a virtual machine says the
+	 * same at all times. */
+	if (evidence->core_khz > 0 || evidence->frequency_khz > 0)
+		curve->rows[CHART_FREQUENCY][at] =
+			(double)(evidence->core_khz > 0 ? evidence->core_khz
+							: evidence->frequency_khz) *
+			1e3;
+	curve->rows[CHART_CORE_SHARE][at] = evidence_core_share(evidence);
 }
 
 /* Warm-up runs, as runpinned makes them, come before the values. Warm-up values within a run are

@@ -21,8 +21,7 @@ struct curve {
 	const struct benchmark *benchmark;
 	char *name; /* escaped, as it is printed in the picture */
 	double *values;
-	double *temperature; /* degrees Celsius; NAN when unknown */
-	double *frequency;   /* hertz; NAN when unknown */
+	double *rows[CHART_N_ROWS]; /* NAN when unknown */
 	uint32_t *flags;
 	size_t n;
 	size_t n_warmups;

@@ -87,12 +87,12 @@ static int draw(struct picture *picture, const struct picture_sheet *sheet, stru
 			.name = curve->name,
 			.values = curve->values,
 			.flags = curve->flags,
-			.temperature = curve->temperature,
-			.frequency = curve->frequency,
 			.n = curve->n,
 			.n_warmups = curve->n_warmups,
 			.levels = &curve->levels,
 		};
+		for (size_t row = 0; row < CHART_N_ROWS; row++)
+			series[i].rows[row] = curve->rows[row];
 	}
 	r = canvas_new(format->canvas, sheet->width, sheet->height, format->scale, &canvas);
 	if (r < 0)
@@ -120,8 +120,7 @@ static void fill_page_curves(const struct picture *picture, struct page_curve *c
 			.analysis = curve->analysis,
 			.values = curve->values,
 			.flags = curve->flags,
-			.temperature = curve->temperature,
-			.frequency = curve->frequency,
+			.rows = curve->rows,
 			.n_warmups = curve->n_warmups,
 		};
 	}

@@ -22,6 +22,15 @@ static void emit_axis(
 	emit_close(emit, '}');
 }
 
+static const struct {
+	const char *name;
+	const char *unit;
+} rows[CHART_N_ROWS] = {
+	[CHART_TEMPERATURE] = { "temperature", "degree Celsius" },
+	[CHART_FREQUENCY] = { "frequency", "hertz" },
+	[CHART_CORE_SHARE] = { "core_share", "whole core" },
+};
+
 static void emit_axes(struct emit *emit, const struct picture *picture)
 {
 	const struct chart_axes *axes = &picture->axes;
@@ -29,8 +38,8 @@ static void emit_axes(struct emit *emit, const struct picture *picture)
 	emit_object(emit, "axes");
 	emit_axis(emit, "order", &axes->order, picture->what);
 	emit_axis(emit, "value", &axes->value, unit_name(picture->curves[0].benchmark->unit));
-	emit_axis(emit, "temperature", &axes->temperature, "degree Celsius");
-	emit_axis(emit, "frequency", &axes->frequency, "hertz");
+	for (size_t i = 0; i < CHART_N_ROWS; i++)
+		emit_axis(emit, rows[i].name, &axes->rows[i], rows[i].unit);
 	emit_close(emit, '}');
 	emit_integer(emit, "below", (int64_t)axes->n_below);
 	emit_integer(emit, "above", (int64_t)axes->n_above);
@@ -67,9 +76,9 @@ static void emit_sample(struct emit *emit, const struct curve *curve, size_t at)
 		if (curve->flags[at] & 1u << bit)
 			emit_string(emit, NULL, sample_flag_name((enum sample_flag)(1 << bit)));
 	emit_close(emit, ']');
-	/* It is stored as a float: further decimals do not come from the sensor. */
-	emit_real(emit, "temperature", round(curve->temperature[at] * 100) / 100);
-	emit_real(emit, "frequency", curve->frequency[at]);
+	/* More decimals than a sensor has would come from the float that keeps its figure. */
+	for (size_t i = 0; i < CHART_N_ROWS; i++)
+		emit_real(emit, rows[i].name, round(curve->rows[i][at] * 100) / 100);
 	emit_close(emit, '}');
 }
 

@@ -38,6 +38,8 @@ static const char *const code_names[] = {
 enum cause {
 	CAUSE_TEMPERATURE,
 	CAUSE_FREQUENCY,
+	CAUSE_CORE_CLOCK,
+	CAUSE_SHARED,
 	CAUSE_LOAD,
 	CAUSE_INTERRUPTS,
 	CAUSE_STEAL,
@@ -171,6 +173,7 @@ static int check_as_pyperf(
 static double get_cause(const struct series *series, size_t index, enum cause what)
 {
 	const struct evidence *evidence = series->with_evidence ? &series->evidence[index] : NULL;
+	double share;
 
 	if (what == CAUSE_ENV_PAD)
 		return (double)series->samples[index].env_pad;
@@ -182,6 +185,11 @@ static double get_cause(const struct series *series, size_t index, enum cause wh
 								    : evidence->temperature_before);
 	case CAUSE_FREQUENCY:
 		return evidence->frequency_khz > 0 ? (double)evidence->frequency_khz : NAN;
+	case CAUSE_CORE_CLOCK:
+		return evidence->core_khz > 0 ? (double)evidence->core_khz : NAN;
+	case CAUSE_SHARED:
+		share = evidence_core_share(evidence);
+		return isnan(share) ? NAN : series->samples[index].flags & SAMPLE_SHARED ? 100 : 0;
 	case CAUSE_LOAD:
 		return (double)evidence->load1;
 	case CAUSE_INTERRUPTS:
@@ -200,7 +208,10 @@ static double least_difference(enum cause what, double a, double b, double typic
 	case CAUSE_TEMPERATURE:
 		return 2;
 	case CAUSE_FREQUENCY:
+	case CAUSE_CORE_CLOCK:
 		return 0.01 * MIN(a, b);
+	case CAUSE_SHARED:
+		return 25;
 	case CAUSE_LOAD:
 		return 0.5;
 	case CAUSE_INTERRUPTS:
@@ -223,6 +234,12 @@ static void describe_cause(struct text *t, enum cause what, double a, double b)
 		break;
 	case CAUSE_FREQUENCY:
 		text_appendf(t, "frequency %.0f -> %.0f MHz", a / 1000, b / 1000);
+		break;
+	case CAUSE_CORE_CLOCK:
+		text_appendf(t, "core clock %.2f -> %.2f GHz", a / 1e6, b / 1e6);
+		break;
+	case CAUSE_SHARED:
+		text_appendf(t, "core shared in %.0f -> %.0f %% of the runs", a, b);
 		break;
 	case CAUSE_LOAD:
 		text_appendf(t, "load %.2f -> %.2f", a, b);
@@ -279,11 +296,37 @@ static bool varies(const struct series *series, enum cause what)
 	return false;
 }
 
+static double mean(const double *figures, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += figures[i];
+	return sum / (double)n;
+}
+
+/* Whether the midpoint of the two medians separates the two ranges: at least three quarters of each
+ * range must be on the side of its own median. */
+static bool are_separated(double *const figures[2], const size_t n[2], const double medians[2])
+{
+	double middle = medians[0] + (medians[1] - medians[0]) / 2;
+
+	for (int side = 0; side < 2; side++) {
+		size_t right = 0;
+
+		for (size_t i = 0; i < n[side]; i++)
+			right += (figures[side][i] > middle) == (medians[side] > middle);
+		if (4 * right < 3 * n[side])
+			return false;
+	}
+	return true;
+}
+
 /*
  * Appends what changed between two ranges of runs, as "temperature 69 -> 58 C, load ...". A
- * difference of medians is mentioned when it is large enough to matter, and when the midpoint of
- * the two medians separates the two ranges: at least three quarters of each range must be on the
- * side of its own median. So values that only vary are not mentioned as a cause.
+ * difference of medians is mentioned when it is large enough to matter, and when it separates the
+ * two ranges. So values that only vary are not mentioned as a cause. Of CAUSE_SHARED, which each
+ * run has or does not have, the shares of the runs are compared.
  */
 static int append_causes(struct text *t, const struct series *series, const struct level *before,
 	const struct level *after, double typical_seconds)
@@ -292,9 +335,8 @@ static int append_causes(struct text *t, const struct series *series, const stru
 	size_t start = t->length;
 
 	for (int what = 0; what < CAUSE_N; what++) {
-		double *figures[2], medians[2], middle;
+		double *figures[2], typical[2];
 		size_t n[2];
-		bool separated = true;
 
 		if (!varies(series, (enum cause)what))
 			continue;
@@ -310,24 +352,17 @@ static int append_causes(struct text *t, const struct series *series, const stru
 		n[1] = collect_cause(series, after->first, after->n, (enum cause)what, figures[1]);
 		if (n[0] == 0 || n[1] == 0)
 			continue;
-		medians[0] = stats_median(figures[0], n[0]);
-		medians[1] = stats_median(figures[1], n[1]);
-		if (fabs(medians[1] - medians[0]) <
-			least_difference((enum cause)what, medians[0], medians[1], typical_seconds))
+		for (int side = 0; side < 2; side++)
+			typical[side] = what == CAUSE_SHARED ? mean(figures[side], n[side])
+							     : stats_median(figures[side], n[side]);
+		if (fabs(typical[1] - typical[0]) <
+			least_difference((enum cause)what, typical[0], typical[1], typical_seconds))
 			continue;
-		middle = medians[0] + (medians[1] - medians[0]) / 2;
-		for (int side = 0; side < 2; side++) {
-			size_t right = 0;
-
-			for (size_t i = 0; i < n[side]; i++)
-				right += (figures[side][i] > middle) == (medians[side] > middle);
-			separated = separated && 4 * right >= 3 * n[side];
-		}
-		if (!separated)
+		if (what != CAUSE_SHARED && !are_separated(figures, n, typical))
 			continue;
 		if (t->length > start)
 			text_append(t, ", ");
-		describe_cause(t, (enum cause)what, medians[0], medians[1]);
+		describe_cause(t, (enum cause)what, typical[0], typical[1]);
 	}
 	return t->failed ? -ENOMEM : 0;
 }

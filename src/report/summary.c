@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -25,7 +26,7 @@ static void append_row(struct text *t, const char *label, const char *figure, co
 static void append_row(
 	struct text *t, const char *label, const char *figure, const char *format, ...)
 {
-	char beside[2 * UNITS_TEXT_SIZE];
+	char beside[3 * UNITS_TEXT_SIZE];
 	va_list ap;
 
 	va_start(ap, format);
@@ -34,10 +35,57 @@ static void append_row(
 	text_appendf(t, "  %-10s %12s    %s\n", label, figure, beside);
 }
 
+int summary_find_whole_core(
+	const struct benchmark *benchmark, double *ret_median, size_t *ret_whole, size_t *ret_known)
+{
+	const struct series *series = benchmark->series;
+	_cleanup_free_ double *units = NULL;
+	size_t n, unit = 0, n_whole = 0, n_known = 0;
+	int r;
+
+	if (!series->with_evidence || !benchmark_units_are_runs(benchmark))
+		return -ENODATA;
+	r = benchmark_units(benchmark, &units, &n);
+	if (r < 0)
+		return r;
+	for (size_t run = 0; run < series->n_samples; run++) {
+		size_t first, n_values = 1;
+
+		if (benchmark->runs)
+			benchmark_run_values(benchmark, run, &first, &n_values);
+		if (series->samples[run].warmup || n_values == 0 || unit == n)
+			continue;
+		if (isfinite(evidence_core_share(&series->evidence[run]))) {
+			n_known++;
+			if (!(series->samples[run].flags & SAMPLE_SHARED))
+				units[n_whole++] = units[unit];
+		}
+		unit++;
+	}
+	if (n_known == 0)
+		return -ENODATA;
+	stats_sort(units, n_whole);
+	*ret_median = n_whole > 0 ? stats_median(units, n_whole) : NAN;
+	*ret_whole = n_whole;
+	*ret_known = n_known;
+	return 0;
+}
+
+/* Whether earlier measurements tell what a whole core does; these runs alone may all have been
+ * beside the same neighbour. */
+static bool is_whole_core_known(const struct benchmark *benchmark)
+{
+	const char *from = facts_find_string(&benchmark->metadata, "quiesce_whole_core_from");
+
+	return from && strcmp(from, "earlier measurements") == 0;
+}
+
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)
 {
 	struct scale scale = scale_refine(scale_choose_unit(input->benchmark->unit, s->median), 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+	size_t n_whole, n_known;
+	double whole_core;
 
 	if (s->n == 1) {
 		append_row(t, "value", scale_format(scale, s->median, a),
@@ -63,6 +111,11 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",
 			"interval");
 	}
+	if (summary_find_whole_core(input->benchmark, &whole_core, &n_whole, &n_known) == 0)
+		append_row(t, "whole core",
+			n_whole > 0 ? scale_format(scale, whole_core, a) : "unknown",
+			"%zu of %zu runs had the core to themselves%s", n_whole, n_known,
+			is_whole_core_known(input->benchmark) ? "" : ", it seems");
 	if (isfinite(input->floor_seconds))
 		append_row(t, "floor", scale_format(scale, input->floor_seconds, a),
 			"an empty program, measured the same way");

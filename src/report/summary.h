@@ -31,6 +31,13 @@ void summary_fill(const struct benchmark *benchmark, struct summary_input *ret);
 int summary_count_event(const struct series *series, size_t event, struct stats *ret);
 /* The share of each counted run in which the program was runnable, but another task had its CPU. */
 int summary_find_waiting(const struct series *series, struct stats *ret);
+/*
+ * The median of the runs that had the core to themselves, and how many they were; NAN and 0 without
+ * such a run. ret_known is how many runs it is known of. -ENODATA when it is known of none, or when
+ * the benchmark has one run only.
+ */
+int summary_find_whole_core(const struct benchmark *benchmark, double *ret_median,
+	size_t *ret_whole, size_t *ret_known);
 /* How the values were measured, a static text; NULL when the file does not say. */
 const char *summary_clock_text(const struct benchmark *benchmark);
 /* The first line of the summary: "sort: 25 runs on CPU 3, from exec to exit, stamped by the

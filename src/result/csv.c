@@ -44,13 +44,21 @@ static void put_integer(FILE *stream, int64_t value, bool known)
 		fprintf(stream, "%" PRId64, value);
 }
 
-/* Nanoseconds as seconds, exactly, and without a locale's decimal point. */
+/* The quotient, exactly, and without a locale's decimal point. `per` is a power of ten. */
+static void put_quotient(FILE *stream, int64_t value, int64_t per, bool known)
+{
+	int decimals = 0;
+
+	putc(',', stream);
+	for (int64_t rest = per; rest > 1; rest /= 10)
+		decimals++;
+	if (known)
+		fprintf(stream, "%" PRId64 ".%0*" PRId64, value / per, decimals, value % per);
+}
+
 static void put_seconds(FILE *stream, int64_t ns, bool known)
 {
-	putc(',', stream);
-	if (known)
-		fprintf(stream, "%lld.%09lld", (long long)ns / NSEC_PER_SEC,
-			(long long)ns % NSEC_PER_SEC);
+	put_quotient(stream, ns, NSEC_PER_SEC, known);
 }
 
 /* Two decimals, again without a locale. */
@@ -92,8 +100,8 @@ static int write_evidence(FILE *stream, const struct series *series, size_t inde
 		int64_t value = 0;
 		bool known = evidence_get(evidence, &evidence_fields[i], &value);
 
-		if (evidence_fields[i].seconds)
-			put_seconds(stream, value, known);
+		if (evidence_fields[i].per > 0)
+			put_quotient(stream, value, evidence_fields[i].per, known);
 		else
 			put_integer(stream, value, known);
 	}

@@ -25,12 +25,16 @@
  *	quiesce_voluntary_switches, quiesce_involuntary_switches, quiesce_migrations,
  *	quiesce_cpu_first, quiesce_cpu_last, quiesce_throttles, quiesce_irq_device,
  *	quiesce_irq_timer, quiesce_irq_ipi, quiesce_irq_other	numbers
+ *	quiesce_core_khz				the clock of the core, as it was seen
+ *	quiesce_core_share_before, quiesce_core_share_after	0 to 1, of a whole core
  *	quiesce_irq_lines				"38: virtio2-input.0 x3, 40: ... x1"
  *	quiesce_softirqs				"TIMER x3, SCHED x1"
  *	quiesce_temperature_before, quiesce_temperature_after	degrees Celsius
  *	quiesce_event_NAME				counts
  * and the benchmark itself has unit = "second" and quiesce_clock = "kernel" or "user", the clock of
- * the values.
+ * the values. Where the shares of the core are known, it also has quiesce_whole_core, the additions
+ * per cycle of a whole core, and quiesce_whole_core_from, which says who saw them: "earlier
+ * measurements", or "this measurement" alone.
  *
  * A benchmark of values that a program measured itself (struct document_part) has all values of
  * a run in that run, its warm-ups beside them, and `loops` in each run. Instead of quiesce_clock

@@ -12,6 +12,8 @@
 
 #define OWN_PREFIX "quiesce_"
 #define EVENT_PREFIX "quiesce_event_"
+/* 9e9 seconds in nanoseconds; llround() is exact for it. */
+#define NS_MAX (INT64_C(9000000000) * NSEC_PER_SEC)
 
 /* The kernel's names (include/linux/interrupt.h), in its order. */
 static const char *const softirq_names[EVIDENCE_N_SOFTIRQS] = { "HI", "TIMER", "NET_TX", "NET_RX",
@@ -100,15 +102,21 @@ static bool get_number(const struct fact *value, double *ret)
 	return true;
 }
 
+/* A number that is written divided by `per`: not negative, and at most `max`. */
+static bool get_quotient(const struct fact *value, int64_t per, int64_t max, int64_t *ret)
+{
+	double number;
+
+	if (!get_number(value, &number) || !(number >= 0) || number > (double)max / (double)per)
+		return false;
+	*ret = llround(number * (double)per);
+	return true;
+}
+
 /* Not negative, and within what an int64_t of nanoseconds holds. */
 static bool get_ns(const struct fact *value, int64_t *ret)
 {
-	double seconds;
-
-	if (!get_number(value, &seconds) || !(seconds >= 0) || seconds > 9e9)
-		return false;
-	*ret = llround(seconds * (double)NSEC_PER_SEC);
-	return true;
+	return get_quotient(value, NSEC_PER_SEC, NS_MAX, ret);
 }
 
 static bool get_integer(const struct fact *value, int64_t max, int64_t *ret)
@@ -276,10 +284,10 @@ static void set_evidence_field(
 	struct evidence *evidence, const struct evidence_field *field, const struct fact *value)
 {
 	char *at = (char *)evidence + field->offset;
-	int64_t number;
+	int64_t number, max = field->wide ? NS_MAX : INT32_MAX;
 
-	if (field->seconds ? !get_ns(value, &number)
-			   : !get_integer(value, field->wide ? INT64_MAX : INT32_MAX, &number))
+	if (field->per > 0 ? !get_quotient(value, field->per, max, &number)
+			   : !get_integer(value, max, &number))
 		return;
 	if (field->wide)
 		*(int64_t *)at = number;

@@ -58,8 +58,8 @@ static void set_evidence(struct facts *facts, const struct series *series, size_
 		if (!evidence_get(evidence, field, &value))
 			continue;
 		snprintf(name, sizeof(name), "quiesce_%s", field->name);
-		if (field->seconds)
-			set_seconds(facts, name, value);
+		if (field->per > 0)
+			facts_set_real(facts, name, (double)value / (double)field->per);
 		else
 			facts_set_integer(facts, name, value);
 	}

@@ -28,6 +28,8 @@ static const char *const flag_names[SAMPLE_N_FLAGS] = {
 	"window",
 	"failed",
 	"leftover",
+	"shared",
+	"clock",
 };
 
 static const char *const clock_names[] = {
@@ -36,27 +38,31 @@ static const char *const clock_names[] = {
 };
 
 #define AT(member) offsetof(struct evidence, member)
+#define SECONDS NSEC_PER_SEC
 
 const struct evidence_field evidence_fields[] = {
-	{ "user_cpu", true, true, AT(user_cpu_ns) },
-	{ "system_cpu", true, true, AT(system_cpu_ns) },
-	{ "task_clock", true, true, AT(task_clock_ns) },
-	{ "run_delay", true, true, AT(run_delay_ns) },
-	{ "reap", true, true, AT(reap_ns) },
-	{ "steal", true, true, AT(steal_ns) },
-	{ "frequency_khz", false, true, AT(frequency_khz) },
-	{ "minor_faults", false, false, AT(minor_faults) },
-	{ "major_faults", false, false, AT(major_faults) },
-	{ "voluntary_switches", false, false, AT(voluntary_switches) },
-	{ "involuntary_switches", false, false, AT(involuntary_switches) },
-	{ "migrations", false, false, AT(migrations) },
-	{ "cpu_first", false, false, AT(cpu_first) },
-	{ "cpu_last", false, false, AT(cpu_last) },
-	{ "throttles", false, false, AT(throttles) },
-	{ "irq_device", false, false, AT(irq_device) },
-	{ "irq_timer", false, false, AT(irq_timer) },
-	{ "irq_ipi", false, false, AT(irq_ipi) },
-	{ "irq_other", false, false, AT(irq_other) },
+	{ "user_cpu", SECONDS, true, AT(user_cpu_ns) },
+	{ "system_cpu", SECONDS, true, AT(system_cpu_ns) },
+	{ "task_clock", SECONDS, true, AT(task_clock_ns) },
+	{ "run_delay", SECONDS, true, AT(run_delay_ns) },
+	{ "reap", SECONDS, true, AT(reap_ns) },
+	{ "steal", SECONDS, true, AT(steal_ns) },
+	{ "frequency_khz", 0, true, AT(frequency_khz) },
+	{ "core_khz", 0, true, AT(core_khz) },
+	{ "core_share_before", EVIDENCE_SHARE_PER, false, AT(core_share_before) },
+	{ "core_share_after", EVIDENCE_SHARE_PER, false, AT(core_share_after) },
+	{ "minor_faults", 0, false, AT(minor_faults) },
+	{ "major_faults", 0, false, AT(major_faults) },
+	{ "voluntary_switches", 0, false, AT(voluntary_switches) },
+	{ "involuntary_switches", 0, false, AT(involuntary_switches) },
+	{ "migrations", 0, false, AT(migrations) },
+	{ "cpu_first", 0, false, AT(cpu_first) },
+	{ "cpu_last", 0, false, AT(cpu_last) },
+	{ "throttles", 0, false, AT(throttles) },
+	{ "irq_device", 0, false, AT(irq_device) },
+	{ "irq_timer", 0, false, AT(irq_timer) },
+	{ "irq_ipi", 0, false, AT(irq_ipi) },
+	{ "irq_other", 0, false, AT(irq_other) },
 };
 const size_t evidence_n_fields = ARRAY_SIZE(evidence_fields);
 
@@ -219,6 +225,9 @@ void evidence_clear(struct evidence *evidence)
 		.reap_ns = -1,
 		.steal_ns = -1,
 		.frequency_khz = -1,
+		.core_khz = -1,
+		.core_share_before = -1,
+		.core_share_after = -1,
 		.minor_faults = -1,
 		.major_faults = -1,
 		.voluntary_switches = -1,
@@ -249,6 +258,17 @@ bool evidence_get(const struct evidence *evidence, const struct evidence_field *
 		return false;
 	*ret = value;
 	return true;
+}
+
+double evidence_core_share(const struct evidence *evidence)
+{
+	int32_t before = evidence->core_share_before, after = evidence->core_share_after;
+
+	if (before < 0 && after < 0)
+		return NAN;
+	if (before < 0 || after < 0)
+		before = after = MAX(before, after);
+	return ((double)before + (double)after) / 2 / EVIDENCE_SHARE_PER;
 }
 
 char *series_irq_text(const struct series *series, size_t index)

@@ -30,8 +30,10 @@ enum sample_flag {
 	SAMPLE_WINDOW = 1 << 7,	   /* the kernel's stamps of this run cannot be trusted */
 	SAMPLE_FAILED = 1 << 8,	   /* the program failed (--ignore-failure) */
 	SAMPLE_LEFTOVER = 1 << 9,  /* processes of the run were still there when it ended */
+	SAMPLE_SHARED = 1 << 10,   /* another hardware thread was at work on its core */
+	SAMPLE_CLOCK = 1 << 11,	   /* its core's clock: more than 1 % off the median of all runs */
 };
-#define SAMPLE_N_FLAGS 10
+#define SAMPLE_N_FLAGS 12
 
 enum window_clock {
 	WINDOW_KERNEL, /* exec record to exit record */
@@ -57,6 +59,7 @@ _Static_assert(sizeof(struct sample) <= 64, "this is what a run costs");
 
 #define EVIDENCE_N_IRQ_LINES 8
 #define EVIDENCE_N_SOFTIRQS 10
+#define EVIDENCE_SHARE_PER 10000
 
 /* What the machine did on the run's CPUs between a reading before and a reading after the window.
  * Absent values: negative for signed integers, NAN for floats. */
@@ -68,6 +71,12 @@ struct evidence {
 	int64_t reap_ns;       /* exit record to our stamp after wait4(2) */
 	int64_t steal_ns;
 	int64_t frequency_khz;
+	/* The clock of the core, seen right before and right after the window (sampler/core.h). */
+	int64_t core_khz;
+	/* How much of the core the CPU had to itself, in 1/EVIDENCE_SHARE_PER: that of a whole core
+	 * is EVIDENCE_SHARE_PER. Right before the window and right after it. */
+	int32_t core_share_before;
+	int32_t core_share_after;
 	int32_t minor_faults;
 	int32_t major_faults;
 	int32_t voluntary_switches;
@@ -126,8 +135,10 @@ void evidence_clear(struct evidence *evidence);
 /* The single numbers of struct evidence by name, for whoever writes them down. */
 struct evidence_field {
 	const char *name; /* "user_cpu" */
-	bool seconds;	  /* nanoseconds, to be written as seconds; else a number as it is */
-	bool wide;	  /* int64_t, else int32_t */
+	/* The number is written divided by this power of ten: 1e9 for nanoseconds, which are
+	 * written as seconds. 0: it is written as the integer that it is. */
+	int64_t per;
+	bool wide; /* int64_t, else int32_t */
 	size_t offset;
 };
 extern const struct evidence_field evidence_fields[];
@@ -135,6 +146,10 @@ extern const size_t evidence_n_fields;
 /* False when it is absent. */
 bool evidence_get(
 	const struct evidence *evidence, const struct evidence_field *field, int64_t *ret);
+
+/* The mean of the shares of the core before and after the run, 0 to 1; NAN when neither is
+ * known. */
+double evidence_core_share(const struct evidence *evidence);
 
 /* "38: virtio2-input.0 x3, 40: nvme0q1 x1" and "TIMER x3, SCHED x1" of a run, malloc'd, "" when
  * nothing fired or nothing is known. */

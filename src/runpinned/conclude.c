@@ -12,6 +12,7 @@
 #include "runpinned/measure.h"
 #include "runpinned/ranking.h"
 #include "runpinned/report.h"
+#include "runpinned/wholecore.h"
 
 /* The time of the empty program, by the clock of the values: the mean of the measurements before
  * and after the runs. */
@@ -73,6 +74,7 @@ static void report_runs(const struct options *options, const struct place *place
 			.cpus = place->cpus_text,
 			.cpus_reason = place->reason,
 			.series = m->series,
+			.facts = &command->facts,
 			.by_program = by_program,
 			.floor_seconds = by_program ? NAN : floor_seconds(m),
 			.one_of_several = by_program || options->n_commands > 1,
@@ -173,6 +175,11 @@ int conclude(const struct options *options, const struct place *place, struct co
 	int r = 0;
 
 	settle_clocks(commands, save);
+	r = wholecore_settle(place, commands);
+	if (r < 0) {
+		say_errno(r, "cannot judge the runs");
+		return r;
+	}
 	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 

@@ -34,7 +34,7 @@ static void describe_how(const struct options *options, struct facts *facts)
 	if (options->clear_env)
 		facts_set_string(facts, "quiesce_environment", "cleared");
 	facts_set_string(facts, "quiesce_output", options->show_output ? "shown" : "/dev/null");
-	facts_set_string(facts, "quiesce_evidence", options->no_evidence ? "none" : "full");
+	facts_set_string(facts, "quiesce_evidence", options_evidence_name(options));
 	switch (options->env_pad) {
 	case ENV_PAD_FIXED:
 		facts_set_stringf(facts, "quiesce_env_padding", "%u", options->env_pad_bytes);
@@ -139,6 +139,8 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 	if (measurement->window_error)
 		facts_set_string(
 			facts, "quiesce_window_error", strerror(measurement->window_error));
+	if (measurement->core_error)
+		facts_set_string(facts, "quiesce_core_error", strerror(measurement->core_error));
 	if (evidence && evidence_sensor(evidence))
 		facts_set_string(facts, "quiesce_sensor", evidence_sensor(evidence));
 	if (measurement->incomplete)

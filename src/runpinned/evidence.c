@@ -351,6 +351,20 @@ static void fill_load(const struct runlog_reading *reading, struct evidence *evi
 	evidence->runnable = (int32_t)load.runnable;
 }
 
+/* The shares are additions per cycle until judge_core_shares() knows what a whole core does. */
+static void fill_core(const struct launch_report *report, struct evidence *ret)
+{
+	const struct core_reading *before = &report->core_before, *after = &report->core_after;
+	int n = (before->hertz > 0) + (after->hertz > 0);
+
+	if (n > 0)
+		ret->core_khz = llround((before->hertz + after->hertz) / n / 1000);
+	if (before->adds > 0)
+		ret->core_share_before = (int32_t)lround(before->adds * EVIDENCE_SHARE_PER);
+	if (after->adds > 0)
+		ret->core_share_after = (int32_t)lround(after->adds * EVIDENCE_SHARE_PER);
+}
+
 static void fill_report(const struct launch_report *report, struct evidence *ret)
 {
 	ret->user_cpu_ns = report->user_cpu_ns;
@@ -364,6 +378,7 @@ static void fill_report(const struct launch_report *report, struct evidence *ret
 	ret->cpu_last = report->window.cpu_exit;
 	if (report->window.exit_ns > 0)
 		ret->reap_ns = report->end_ns - report->window.exit_ns;
+	fill_core(report, ret);
 }
 
 bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,

@@ -10,11 +10,18 @@
 
 /* A share of the median frequency. */
 static const double frequency_tolerance = 0.01;
+/* Not the best reading, which owes something to chance: single readings differ by 1 %. */
+#define WHOLE_QUANTILE 0.95
+/* Beside a busy hardware thread a core's share was 0.55 to 0.7 on cores of Intel and AMD, and 0.97
+ * or more of a core that was whole. */
+static const double whole_share = 0.9;
 
 enum {
 	PAGE_KIB = 4,
 	TEARDOWN_NS_PER_PAGE = 1000,
 	FLOOR_FACTOR = 8,
+	/* Of fewer readings of the core the best one is taken. */
+	ENOUGH_READINGS = 20,
 };
 
 enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns)
@@ -74,30 +81,95 @@ uint16_t judge_run(const struct run_facts *run)
 	return flags;
 }
 
-int judge_frequencies(struct series *series)
+static int64_t get_frequency(const struct evidence *evidence)
+{
+	return evidence->frequency_khz;
+}
+
+static int64_t get_clock(const struct evidence *evidence)
+{
+	return evidence->core_khz;
+}
+
+/* Flags the runs whose frequency is far from the median. */
+static int judge_by_median(
+	struct series *series, int64_t (*get)(const struct evidence *), enum sample_flag flag)
 {
 	_cleanup_free_ double *frequencies = NULL;
 	size_t n = 0;
 	double median;
 
-	if (!series->with_evidence || series->n_samples == 0)
-		return 0;
 	frequencies = reallocarray(NULL, series->n_samples, sizeof(*frequencies));
 	if (!frequencies)
 		return -ENOMEM;
 	for (size_t i = 0; i < series->n_samples; i++)
-		if (!series->samples[i].warmup && series->evidence[i].frequency_khz > 0)
-			frequencies[n++] = (double)series->evidence[i].frequency_khz;
+		if (!series->samples[i].warmup && get(&series->evidence[i]) > 0)
+			frequencies[n++] = (double)get(&series->evidence[i]);
 	if (n == 0)
 		return 0;
 	stats_sort(frequencies, n);
 	median = stats_median(frequencies, n);
 	for (size_t i = 0; i < series->n_samples; i++) {
-		int64_t frequency = series->evidence[i].frequency_khz;
+		int64_t frequency = get(&series->evidence[i]);
 
 		if (!series->samples[i].warmup && frequency > 0 &&
 			fabs((double)frequency - median) > frequency_tolerance * median)
-			series->samples[i].flags |= SAMPLE_FREQ;
+			series->samples[i].flags |= (uint16_t)flag;
 	}
 	return 0;
+}
+
+int judge_frequencies(struct series *series)
+{
+	int r;
+
+	if (!series->with_evidence || series->n_samples == 0)
+		return 0;
+	r = judge_by_median(series, get_frequency, SAMPLE_FREQ);
+	return r < 0 ? r : judge_by_median(series, get_clock, SAMPLE_CLOCK);
+}
+
+int judge_whole_core(const struct series *series, double *ret)
+{
+	_cleanup_free_ double *adds = NULL;
+	size_t n = 0;
+
+	*ret = 0;
+	if (!series->with_evidence || series->n_samples == 0)
+		return 0;
+	adds = reallocarray(NULL, series->n_samples, 2 * sizeof(*adds));
+	if (!adds)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct evidence *evidence = &series->evidence[i];
+
+		if (evidence->core_share_before > 0)
+			adds[n++] = evidence->core_share_before;
+		if (evidence->core_share_after > 0)
+			adds[n++] = evidence->core_share_after;
+	}
+	if (n == 0)
+		return 0;
+	stats_sort(adds, n);
+	*ret = stats_percentile(adds, n, n < ENOUGH_READINGS ? 1 : WHOLE_QUANTILE) /
+		EVIDENCE_SHARE_PER;
+	return 0;
+}
+
+static void make_share(int32_t *share, double whole)
+{
+	if (*share > 0)
+		*share = (int32_t)lround(MIN(*share / whole, (double)EVIDENCE_SHARE_PER));
+}
+
+void judge_core_shares(struct series *series, double whole)
+{
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
+		struct evidence *evidence = &series->evidence[i];
+
+		make_share(&evidence->core_share_before, whole);
+		make_share(&evidence->core_share_after, whole);
+		if (evidence_core_share(evidence) < whole_share)
+			series->samples[i].flags |= SAMPLE_SHARED;
+	}
 }

@@ -43,14 +43,25 @@ struct run_facts {
 	double hot;
 };
 
-/* The flags of the run (enum sample_flag), except SAMPLE_FREQ: see judge_frequencies(). */
+/* The flags of the run (enum sample_flag), except those that the functions below set. */
 uint16_t judge_run(const struct run_facts *run);
+
+/* The following are called once after the last run, because they look at all of them. */
+
 /*
  * Sets SAMPLE_FREQ in the runs whose frequency is more than 1 % off the median frequency of all
- * runs; warm-ups do not count, and get no flag. The median is known only when all runs have been
- * made, so this is called once after the last run, and judge_run() after each run. Needs 8 bytes
- * a run while it works. 0 or -ENOMEM.
+ * runs, and SAMPLE_CLOCK in those whose core's clock is; warm-ups do not count, and get no flag.
+ * Needs 8 bytes a run while it works. 0 or -ENOMEM.
  */
 int judge_frequencies(struct series *series);
+/*
+ * How many independent additions per cycle the core did when it was whole, as far as these runs can
+ * tell: the largest figure, or the 95 % quantile of 20 figures or more. 0 when no run has one.
+ * -ENOMEM.
+ */
+int judge_whole_core(const struct series *series, double *ret);
+/* Makes shares of the additions per cycle that evidence_take() left in the evidence, and sets
+ * SAMPLE_SHARED in the runs with less than 90 % of a whole core. */
+void judge_core_shares(struct series *series, double whole);
 
 #endif

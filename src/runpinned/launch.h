@@ -31,6 +31,8 @@
 #include <linux/perf_event.h>
 #include <stdint.h>
 
+#include "sampler/core.h"
+
 enum {
 	LAUNCH_MAGIC = 0x71756907,
 	LAUNCH_MAX_COUNTERS = 32,
@@ -78,7 +80,9 @@ struct launch_plan {
 	int32_t nice;
 	int32_t fifo_priority;
 	int32_t clockid;
-	int64_t timeout_ns;	 /* for each run; 0: no limit */
+	int64_t timeout_ns; /* for each run; 0: no limit */
+	/* How long the core is looked at before and after each run, at most; 0: not at all. */
+	int64_t core_ns;
 	uint64_t caller_signals; /* the signal mask that a child starts with */
 	uint32_t program;	 /* offset of the path to execute */
 	uint32_t floor_program;
@@ -175,6 +179,12 @@ struct launch_report {
 	int64_t major_faults;
 	int64_t voluntary_switches;
 	int64_t involuntary_switches;
+	/* Of the CPU that the run began on, before it, and of the CPU that it ended on, after it.
+	 * Zeros where the core was not looked at, or on another CPU. */
+	struct core_reading core_before;
+	struct core_reading core_after;
+	/* Positive errno: why the core cannot be looked at although the plan asks for it. */
+	int32_t core_error;
 	struct window window;
 	uint32_t n_counters;
 	struct launch_counter counters[LAUNCH_MAX_COUNTERS];

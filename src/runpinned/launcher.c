@@ -42,6 +42,7 @@
 #include "runpinned/orphans.h"
 #include "runpinned/runlog.h"
 #include "runpinned/window.h"
+#include "sampler/core.h"
 #include "sampler/values.h"
 
 enum {
@@ -52,6 +53,9 @@ enum {
 	 * longer than this is a request of its own. */
 	REQUEST_MAX_NS = 50 * 1000 * 1000,
 	RUNLOG_MAX_SIZE = 8 * 1024 * 1024,
+	/* The two looks at the core together take no more than a tenth of what a run takes, unless
+	 * the shortest possible ones do. */
+	CORE_PART_OF_RUN = 20,
 };
 
 static const char pad_variable[] = "QUIESCE_PAD=";
@@ -71,6 +75,8 @@ struct child {
 	struct rusage before; /* what the child had used before execve(2), without the program */
 	/* How long the child had waited for the CPU before execve(2); -1 when unknown. */
 	int64_t delay_before_ns;
+	struct core_reading core;
+	int core_cpu; /* the CPU that `core` is of; -1 when the core was not looked at */
 	int error;
 	int step;
 	/* Used by the parent only. */
@@ -97,6 +103,10 @@ struct launcher {
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
 	struct child child;
+	struct core core;
+	int core_error; /* positive errno of core_open(); 0 when `core` can be used or is not wanted
+			 */
+	int64_t run_ns; /* how long the previous run took; INT64_MAX before the first one */
 	struct runlog_writer *runlog;
 	int counter_fds[LAUNCH_MAX_COUNTERS];
 	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* values at the last reading */
@@ -172,6 +182,18 @@ static int64_t read_run_delay(const char *path)
 	return (int64_t)delay;
 }
 
+/* Looks at the core of the current CPU. Returns that CPU, or -1 when the core was not looked at.
+ * Also called in the child. */
+static int look_at_core(const struct launcher *l, bool is_floor, struct core_reading *ret)
+{
+	int cpu = sched_getcpu();
+
+	if (l->plan->core_ns == 0 || l->core_error || is_floor)
+		return -1;
+	core_read(&l->core, (uint64_t)MIN(l->plan->core_ns, l->run_ns / CORE_PART_OF_RUN), ret);
+	return sched_getcpu() == cpu ? cpu : -1;
+}
+
 __attribute__((noreturn)) static void child_fail(struct child *child, enum launch_step step)
 {
 	child->error = errno;
@@ -221,6 +243,7 @@ static int child_main(void *arg)
 	signal(SIGCHLD, l->caller_chld);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan->caller_signals, NULL, KERNEL_SIGSET_SIZE);
 
+	child->core_cpu = look_at_core(l, child->is_floor, &child->core);
 	/* Not earlier: until now the child waited for the parent to sleep, which must not count as
 	 * the program's waiting. */
 	if (plan->flags & LAUNCH_SCHEDSTAT)
@@ -325,6 +348,7 @@ static int child_start(struct launcher *l)
 		.launcher = l,
 		.parent = getpid(),
 		.delay_before_ns = -1,
+		.core_cpu = -1,
 	};
 	child->pid = clone(
 		child_main, (char *)l->child_stack + CHILD_STACK_SIZE, CLONE_VM | SIGCHLD, child);
@@ -408,14 +432,24 @@ static void stderr_empty(const struct launcher *l)
 		return;
 }
 
+/* Puts a look at the core into the report, unless the run was on another CPU at that moment. The
+ * run's CPU is -1 when it is not known. */
+static void report_core(
+	int cpu, const struct core_reading *core, int run_cpu, struct core_reading *ret)
+{
+	if (cpu >= 0 && (run_cpu < 0 || run_cpu == cpu))
+		*ret = *core;
+}
+
 static void run_once(
 	struct launcher *l, bool is_floor, uint32_t env_pad, struct launch_report *report)
 {
 	const struct launch_plan *plan = l->plan;
 	struct child *child = &l->child;
+	struct core_reading core;
 	struct rusage usage;
+	int core_cpu, r;
 	pid_t pid;
-	int r;
 
 	*report = (struct launch_report){
 		.run_delay_ns = -1,
@@ -442,6 +476,7 @@ static void run_once(
 	}
 
 	child_run(l, report);
+	core_cpu = look_at_core(l, is_floor, &core);
 	report->start_ns = child->start_ns;
 	if (child->delay_before_ns >= 0 && !child->error) {
 		char path[64];
@@ -454,6 +489,13 @@ static void run_once(
 	if (child->map) {
 		window_read(child->map, pid, &report->window);
 		munmap(child->map, window_map_size());
+	}
+	if (!is_floor) {
+		l->run_ns = report->end_ns - report->start_ns;
+		report->core_error = l->core_error;
+		report_core(child->core_cpu, &child->core, report->window.cpu_exec,
+			&report->core_before);
+		report_core(core_cpu, &core, report->window.cpu_exit, &report->core_after);
 	}
 	if (wait4(pid, &report->status, 0, &usage) != pid) {
 		report->error = errno;
@@ -809,6 +851,10 @@ int main(int argc, char *argv[])
 		report.step = LAUNCH_STEP_COUNTER;
 		report.detail = index;
 	}
+	/* On the CPUs of the runs, because the loops are calibrated there. */
+	launcher.run_ns = INT64_MAX;
+	if (r == 0 && launcher.plan->core_ns > 0)
+		launcher.core_error = -core_open(&launcher.core);
 	report.error = -r;
 	if (!send_report(&launcher, &report) || r < 0)
 		return 1;

@@ -126,7 +126,7 @@ static int print_plan(const struct options *options, const struct place *place,
 		print(stdout, "perf_event_paranoid: %d\n", paranoid);
 	for (size_t i = 0; i < counting->n_events; i++)
 		print(stdout, "event: %s\n", counting->event_names[i]);
-	print(stdout, "evidence: %s\n", options->no_evidence ? "none" : "full");
+	print(stdout, "evidence: %s\n", options_evidence_name(options));
 	if (options->output)
 		print(stdout, "output: %s%s\n", options->output,
 			options->append ? " (appended)" : "");

@@ -377,6 +377,7 @@ static int record_run(
 		end_stopped(work);
 		return 1;
 	}
+	m->core_error = report->core_error;
 	facts = (struct run_facts){
 		.report = report,
 		.window = judge_window(report, m->floor_before.reap_ns),

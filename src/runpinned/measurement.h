@@ -39,6 +39,8 @@ struct measurement {
 	/* Why there is no kernel window although it was requested, as a positive errno; otherwise
 	 * 0. */
 	int window_error;
+	/* Why the core could not be looked at, in the same way. */
+	int core_error;
 	size_t n_warmups;
 	size_t n_runs;
 	uint64_t env_pad_seed; /* --env-pad random */

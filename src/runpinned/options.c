@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ enum {
 	MAX_RUNS_DEFAULT = 1000,
 	FIFO_PRIORITY_DEFAULT = 50,
 	COOLDOWN_DEGREES_DEFAULT = 3,
+	CORE_NS_DEFAULT = 150 * 1000,
 };
 
 /* The name of the --baseline program in the result. It says that the others are compared with
@@ -197,13 +199,26 @@ static int take_cooldown(const char *value, void *into)
 	return 0;
 }
 
+/* full, none, no-core, core=TIME */
 static int take_evidence(const char *value, void *into)
 {
-	bool none = strcmp(value, "none") == 0;
+	struct options *o = into;
+	double seconds;
 
-	if (!none && strcmp(value, "full") != 0)
+	if (text_starts_with(value, "core=")) {
+		int r = parse_seconds(value + strlen("core="), 10e-6, 0.1, &seconds);
+
+		if (r < 0)
+			return r;
+		o->core_ns = llround(seconds * NSEC_PER_SEC);
+	} else if (strcmp(value, "full") == 0) {
+		o->core_ns = CORE_NS_DEFAULT;
+	} else if (strcmp(value, "no-core") == 0 || strcmp(value, "none") == 0) {
+		o->core_ns = 0;
+	} else {
 		return -EINVAL;
-	*(bool *)into = none;
+	}
+	o->no_evidence = strcmp(value, "none") == 0;
 	return 0;
 }
 
@@ -398,8 +413,13 @@ static int read_options(int argc, char *argv[], struct options *o)
 			&o->name, "a name" },
 		{ 'e', "events", "EVENT,...", "count these hardware or software events, too",
 			take_filled, &o->events, "a list of events" },
-		{ 0, "evidence", "HOW", "full (the default) or none", take_evidence,
-			&o->no_evidence, "full or none", .rank = 1 },
+		{ 0, "evidence", "HOW",
+			"full (the default), no-core (without a look at\n"
+			"the core before and after each run), core=TIME\n"
+			"(how long it takes: 150us), or none",
+			take_evidence, o,
+			"full, no-core, core=TIME with a time from 10us to 100ms, or none",
+			.rank = 1 },
 
 		{ .help = "" },
 		{ 'q', "quiet", NULL, "only warnings and errors", option_set, &o->quiet },
@@ -442,6 +462,7 @@ int options_parse(int argc, char *argv[], struct options *ret)
 		.runs = RUNS_DEFAULT,
 		.warmups = 1,
 		.cooldown = -1,
+		.core_ns = CORE_NS_DEFAULT,
 	};
 	int r;
 
@@ -451,6 +472,11 @@ int options_parse(int argc, char *argv[], struct options *ret)
 	else
 		*ret = o;
 	return r;
+}
+
+const char *options_evidence_name(const struct options *options)
+{
+	return options->no_evidence ? "none" : options->core_ns == 0 ? "no-core" : "full";
 }
 
 void options_clear(struct options *options)

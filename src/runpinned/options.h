@@ -60,6 +60,7 @@ struct options {
 	bool ignore_failure;
 	bool no_wait;
 	bool no_evidence;
+	int64_t core_ns; /* how long to look at the core at each end of a run; 0: not at all */
 
 	/* One program, or several programs that are run in turn and compared with the first. All
 	 * names differ. */
@@ -72,6 +73,8 @@ struct options {
 /* Returns 0 to go on, a positive number when all is done (after --help or --version), or -EINVAL
  * after saying what is wrong. */
 int options_parse(int argc, char *argv[], struct options *ret);
+/* "full", "no-core" or "none". */
+const char *options_evidence_name(const struct options *options);
 void options_clear(struct options *options);
 
 #endif

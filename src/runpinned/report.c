@@ -62,6 +62,8 @@ int report_print(FILE *stream, const struct report_input *input)
 	r = benchmark_view(input->name, input->series, &benchmark);
 	if (r < 0)
 		return r;
+	/* Borrowed, like the rest of the view. */
+	benchmark.metadata = *input->facts;
 	r = report(stream, input, &benchmark);
 	benchmark_clear_view(&benchmark);
 	return r;

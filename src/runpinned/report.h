@@ -14,6 +14,7 @@ struct report_input {
 	const char *cpus;	 /* "3" or "2-3" */
 	const char *cpus_reason; /* why these CPUs; NULL when the user gave them */
 	const struct series *series;
+	const struct facts *facts; /* the metadata */
 	/* NULL: the values are those of the series; else the values that the program measured
 	 * itself. */
 	const struct benchmark *by_program;

@@ -13,6 +13,7 @@
 #include "result/csv.h"
 #include "result/document.h"
 #include "runpinned/save.h"
+#include "state/userstate.h"
 
 struct save {
 	const char *output; /* the name of the result file for messages */
@@ -25,48 +26,6 @@ struct save {
 	bool json;
 	char *last; /* path of the file that keeps the newest result */
 };
-
-/* The path ${XDG_STATE_HOME:-$HOME/.local/state}/quiesce/last.json, whose folders are made. NULL
- * where these folders belong to another user: under sudo, HOME may still be that of the caller. */
-static char *last_result_path(void)
-{
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	const char *const below_home[] = { "/.local", "/.local/state", "/.local/state/quiesce",
-		NULL };
-	const char *const below_state[] = { "", "/quiesce", NULL };
-	const char *const *steps = below_state;
-	const char *root = state;
-	_cleanup_free_ char *path = NULL;
-	struct stat st;
-
-	/* The XDG base directory specification says to ignore a relative path. */
-	if (!state || state[0] != '/') {
-		if (!home || home[0] != '/')
-			return NULL;
-		root = home;
-		steps = below_home;
-		if (stat(home, &st) < 0 || st.st_uid != geteuid())
-			return NULL;
-	}
-	for (; *steps; steps++) {
-		free(TAKE_PTR(path));
-		if (asprintf(&path, "%s%s", root, *steps) < 0) {
-			path = NULL;
-			return NULL;
-		}
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return NULL;
-		if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-			return NULL;
-	}
-	{
-		char *file;
-
-		if (asprintf(&file, "%s/last.json", path) < 0)
-			return NULL;
-		return file;
-	}
-}
 
 static int check_append(
 	const struct save *save, const struct document *existing, const struct facts *metadata)
@@ -159,8 +118,9 @@ int save_open(const struct options *options, const struct commands *commands, st
 		if (r < 0)
 			return r;
 	}
+	/* Without such a folder nothing is kept. */
 	if (!options->output && !options->csv && !options->json && !options->no_save)
-		save->last = last_result_path();
+		(void)userstate_path("last.json", &save->last);
 	*ret = TAKE_PTR(save);
 	return 0;
 }

@@ -36,6 +36,7 @@ struct session_plan {
 	int fifo_priority;
 	int clockid;
 	int64_t timeout_ns; /* 0: no limit */
+	int64_t core_ns; /* how long to look at the core before and after each run; 0: not at all */
 	const struct perf_event_attr *counters;
 	size_t n_counters; /* at most LAUNCH_MAX_COUNTERS */
 	const struct session_file *files;

@@ -377,6 +377,59 @@ def test_many_timeouts():
     equal(len(values(benchmark)), 200, 'values')
 
 
+def core_runs(*arguments, **options):
+    """The runs of a result with what was seen of the core; skips where nothing can be seen."""
+    runs = metadata(measured('-n', '15', *arguments, '/bin/true', **options))
+    if 'quiesce_core_error' in runs[0]:
+        raise Skip(f'the core cannot be looked at: {runs[0]["quiesce_core_error"]}')
+    return runs
+
+
+def core_share(data):
+    sides = [data[f'quiesce_core_share_{side}'] for side in ('before', 'after')
+             if f'quiesce_core_share_{side}' in data]
+    return sum(sides) / len(sides) if sides else None
+
+
+def test_core():
+    state = scratch('core-state')
+    state.mkdir()
+    known = state / 'quiesce' / 'whole-core'
+    env = environment(XDG_STATE_HOME=str(state))
+    runs = core_runs(env=env)
+    equal(runs[0]['quiesce_whole_core_from'], 'this measurement', 'who knows')
+    # An interrupt may spoil a look, but not all of them.
+    check(any(core_share(data) for data in runs), f'no share is known: {runs}')
+    check(any(data.get('quiesce_core_khz', 0) > 1e5 for data in runs), 'no clock is known')
+    for data in runs:
+        share = core_share(data)
+        check(share is None or 0 < share <= 1, share)
+        equal('shared' in data.get('quiesce_flags', '').split(','),
+              share is not None and share < 0.9, f'flag at a share of {share}')
+    best, model = known.read_text(encoding='utf-8').rstrip('\n').split(' ', 1)
+    check(abs(int(best) - runs[0]['quiesce_whole_core'] * 1e4) < 1, best)
+    check(model.startswith(runs[0]['cpu_model_name']), model)
+
+    # This machine has once done more than a core can: no run had a whole one.
+    known.write_text(f'159999 {model}\n', encoding='utf-8')
+    runs = core_runs('--evidence', 'core=50us', env=env)
+    equal(runs[0]['quiesce_whole_core_from'], 'earlier measurements', 'who knows')
+    for data in runs:
+        share = core_share(data)
+        check(share is None or share < 0.9 and 'shared' in data['quiesce_flags'], data)
+    result = run('-n', '5', '--no-save', '/bin/true', env=env)
+    check(re.search(r'whole core +unknown +0 of \d runs had the core to themselves\n', result.stdout),
+          result.stdout)
+    equal(known.read_text(encoding='utf-8'), f'159999 {model}\n', 'what is kept')
+
+
+def test_core_is_left_alone():
+    for data in metadata(measured('-n', '3', '--evidence', 'no-core', '/bin/true')):
+        equal(data['quiesce_evidence'], 'no-core', 'the evidence')
+        equal([key for key in data if 'core' in key], [], 'what is known of the core')
+        check('quiesce_run_delay' in data, 'all other evidence is there')
+
+
 def test_no_aslr():
     def personality(*options):
         return int(shown(*options, 'cat', '/proc/self/personality'), 16)
@@ -1053,6 +1106,9 @@ USAGE = (
     (('--env-pad', '65537', '/bin/true'), '--env-pad'),
     (('--env-pad', 'random:x', '/bin/true'), '--env-pad'),
     (('--evidence', 'some', '/bin/true'), '--evidence'),
+    (('--evidence', 'core=', '/bin/true'), '10us to 100ms'),
+    (('--evidence', 'core=1us', '/bin/true'), '10us to 100ms'),
+    (('--evidence', 'core=1s', '/bin/true'), '10us to 100ms'),
     (('--until-rel-error', '0', '/bin/true'), '--until-rel-error'),
     (('--max-runs', '5', '/bin/true'), '--until-rel-error'),
     (('--until-rel-error', '1', '--max-runs', '5', '/bin/true'), '--max-runs'),

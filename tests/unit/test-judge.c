@@ -174,6 +174,108 @@ static void test_frequencies(void **state)
 	series_free(series);
 }
 
+/* The core's clock is judged in the same way, by a flag of its own. */
+static void test_core_clocks(void **state)
+{
+	static const int64_t khz[] = { 3000000, 3000000, 3029000, 3031000, -1, 3000000 };
+	struct series *series;
+
+	(void)state;
+	assert_int_equal(series_new(true, NULL, &series), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(khz); i++) {
+		struct sample sample = { .user_ns = 1 };
+		struct evidence evidence;
+
+		evidence_clear(&evidence);
+		evidence.frequency_khz = 2000000;
+		evidence.core_khz = khz[i];
+		assert_int_equal(series_append(series, &sample, &evidence, NULL), 0);
+	}
+	assert_int_equal(judge_frequencies(series), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(khz); i++)
+		assert_int_equal(series->samples[i].flags, i == 3 ? SAMPLE_CLOCK : 0);
+	series_free(series);
+}
+
+static void add_core(struct series *series, double before, double after)
+{
+	struct sample sample = { .user_ns = 1 };
+	struct evidence evidence;
+
+	evidence_clear(&evidence);
+	evidence.core_share_before = before < 0 ? -1 : (int32_t)(before * EVIDENCE_SHARE_PER);
+	evidence.core_share_after = after < 0 ? -1 : (int32_t)(after * EVIDENCE_SHARE_PER);
+	assert_int_equal(series_append(series, &sample, &evidence, NULL), 0);
+}
+
+static void test_core_shares(void **state)
+{
+	/* Additions per cycle, and shares of a whole core with 4. */
+	static const struct {
+		double before, after;
+		int32_t share_before, share_after;
+		bool flagged;
+	} runs[] = {
+		{ 4.0, 4.0, 10000, 10000, false },
+		{ 4.0, 3.21, 10000, 8025, false },
+		{ 4.0, 3.19, 10000, 7975, true },
+		{ 2.4, 2.4, 6000, 6000, true },
+		/* More than a whole core is a whole one. */
+		{ 4.04, 3.8, 10000, 9500, false },
+		/* The other end of the run is not known, or both are not. */
+		{ -1, 3.4, -1, 8500, true },
+		{ 3.7, -1, 9250, -1, false },
+		{ -1, -1, -1, -1, false },
+	};
+	struct series *series;
+
+	(void)state;
+	assert_int_equal(series_new(true, NULL, &series), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++)
+		add_core(series, runs[i].before, runs[i].after);
+	judge_core_shares(series, 4);
+	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+		assert_int_equal(series->evidence[i].core_share_before, runs[i].share_before);
+		assert_int_equal(series->evidence[i].core_share_after, runs[i].share_after);
+		assert_int_equal(series->samples[i].flags, runs[i].flagged ? SAMPLE_SHARED : 0);
+	}
+	series_free(series);
+}
+
+static void test_whole_core(void **state)
+{
+	struct series *series;
+	double whole = -1;
+
+	(void)state;
+	assert_int_equal(series_new(true, NULL, &series), 0);
+	assert_int_equal(judge_whole_core(series, &whole), 0);
+	assert_true(whole == 0);
+	add_core(series, -1, -1);
+	assert_int_equal(judge_whole_core(series, &whole), 0);
+	assert_true(whole == 0);
+	/* Of few readings the best one. */
+	add_core(series, 2.5, 4.0);
+	add_core(series, 3.5, -1);
+	assert_int_equal(judge_whole_core(series, &whole), 0);
+	assert_true(whole == 4.0);
+	/* Of many, one that is far better than all others is an error. */
+	for (size_t i = 0; i < 20; i++)
+		add_core(series, 3.0, 4.0);
+	add_core(series, 9.0, 3.0);
+	assert_int_equal(judge_whole_core(series, &whole), 0);
+	assert_true(whole == 4.0);
+	series_free(series);
+
+	assert_int_equal(series_new(false, NULL, &series), 0);
+	assert_int_equal(series_append(series, &(struct sample){ .user_ns = 1 }, NULL, NULL), 0);
+	assert_int_equal(judge_whole_core(series, &whole), 0);
+	assert_true(whole == 0);
+	judge_core_shares(series, 4);
+	assert_int_equal(series->samples[0].flags, 0);
+	series_free(series);
+}
+
 /* There is no frequency to compare with. */
 static void test_no_frequencies(void **state)
 {
@@ -198,6 +300,9 @@ int main(void)
 		cmocka_unit_test(test_life_after_the_exit_record),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_frequencies),
+		cmocka_unit_test(test_core_clocks),
+		cmocka_unit_test(test_core_shares),
+		cmocka_unit_test(test_whole_core),
 		cmocka_unit_test(test_no_frequencies),
 	};
 

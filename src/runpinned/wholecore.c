@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/facts.h"
+#include "basic/macro.h"
+#include "machine/topology.h"
+#include "runpinned/judge.h"
+#include "runpinned/measurement.h"
+#include "runpinned/wholecore.h"
+#include "state/userstate.h"
+
+/* The kind of all these CPUs; -EXDEV when they are of different kinds. */
+static int find_kind(const struct cpumask *cpus, enum topology_kind *ret)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+	enum topology_kind kind = TOPOLOGY_KIND_UNIFORM;
+	bool is_first = true;
+
+	/* A machine that does not tell has no kinds. */
+	if (topology_read(&topology) == 0) {
+		cpumask_for_each (cpu, cpus) {
+			const struct topology_cpu *one = topology_get_cpu(topology, cpu);
+
+			if (one && !is_first && one->kind != kind)
+				return -EXDEV;
+			if (one)
+				kind = one->kind;
+			is_first = is_first && !one;
+		}
+	}
+	*ret = kind;
+	return 0;
+}
+
+/* "AMD EPYC 7B13", or "13th Gen Intel(R) Core(TM) i7-1360P, efficiency"; NULL when the machine does
+ * not name its CPU. */
+static int name_model(const struct facts *facts, enum topology_kind kind, char **ret)
+{
+	static const char *const kinds[] = {
+		[TOPOLOGY_KIND_UNIFORM] = "",
+		[TOPOLOGY_KIND_PERFORMANCE] = ", performance",
+		[TOPOLOGY_KIND_EFFICIENCY] = ", efficiency",
+	};
+	const char *model = facts_find_string(facts, "cpu_model_name");
+
+	*ret = NULL;
+	if (!model || !*model)
+		return 0;
+	if (asprintf(ret, "%s%s", model, kinds[kind]) < 0) {
+		*ret = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The best of all commands. */
+static int find_best(const struct commands *commands, double *ret)
+{
+	*ret = 0;
+	for (size_t i = 0; i < commands->n; i++) {
+		double adds;
+		int r = judge_whole_core(commands->items[i].measurement->series, &adds);
+
+		if (r < 0)
+			return r;
+		*ret = MAX(*ret, adds);
+	}
+	return 0;
+}
+
+/* Removes the figures: shares of different kinds of cores cannot be compared. */
+static void forget_cores(const struct commands *commands)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		struct series *series = commands->items[i].measurement->series;
+
+		for (size_t j = 0; series->with_evidence && j < series->n_samples; j++) {
+			series->evidence[j].core_share_before = -1;
+			series->evidence[j].core_share_after = -1;
+		}
+	}
+}
+
+int wholecore_settle(const struct place *place, struct commands *commands)
+{
+	_cleanup_free_ char *model = NULL;
+	double best, known = 0, whole;
+	enum topology_kind kind;
+	int r;
+
+	r = find_best(commands, &best);
+	if (r < 0 || best == 0)
+		return r;
+	if (find_kind(place->cpus, &kind) < 0) {
+		forget_cores(commands);
+		return 0;
+	}
+	r = name_model(&commands->items[0].facts, kind, &model);
+	if (r < 0)
+		return r;
+	/* A state folder that cannot be read or written only means that nothing is known of earlier
+	 * measurements. */
+	if (model)
+		(void)userstate_load_whole_core(model, &known);
+	if (model && best > known)
+		(void)userstate_store_whole_core(model, best);
+	whole = MAX(best, known);
+	for (size_t i = 0; i < commands->n; i++) {
+		struct facts *facts = &commands->items[i].facts;
+
+		judge_core_shares(commands->items[i].measurement->series, whole);
+		facts_set_real(facts, "quiesce_whole_core", whole);
+		facts_set_string(facts, "quiesce_whole_core_from",
+			known > 0 ? "earlier measurements" : "this measurement");
+	}
+	return 0;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "state/userstate.h"
+
+enum {
+	WHOLE_CORE_FILE_MAX = 64 * 1024,
+	ADDS_PER = 10000,
+	ADDS_MAX = 16 * ADDS_PER,
+};
+
+static const char whole_core_name[] = "whole-core";
+
+/* Whether the folder is there, or can be made, and belongs to this user. */
+static int make_folder(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	if (stat(path, &st) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? 0 : -ENOENT;
+}
+
+int userstate_path(const char *name, char **ret)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	const char *const below_home[] = { "/.local", "/.local/state", "/.local/state/quiesce",
+		NULL };
+	const char *const below_state[] = { "", "/quiesce", NULL };
+	const char *const *steps = below_state;
+	const char *root = state;
+	_cleanup_free_ char *folder = NULL;
+	char *path;
+	int r = 0;
+
+	/* The XDG base directory specification says to ignore a relative path. */
+	if (!state || state[0] != '/') {
+		struct stat st;
+
+		if (!home || home[0] != '/')
+			return -ENOENT;
+		root = home;
+		steps = below_home;
+		if (stat(home, &st) < 0)
+			return -errno;
+		if (st.st_uid != geteuid())
+			return -ENOENT;
+	}
+	for (; r == 0 && *steps; steps++) {
+		free(TAKE_PTR(folder));
+		if (asprintf(&folder, "%s%s", root, *steps) < 0) {
+			folder = NULL;
+			return -ENOMEM;
+		}
+		r = make_folder(folder);
+	}
+	if (r < 0)
+		return r;
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return -ENOMEM;
+	*ret = path;
+	return 0;
+}
+
+/* The next line of the form "42731 NAME", whose name is returned with its length. */
+static bool next_line(const char **cursor, uint64_t *ret_adds, const char **ret_name, size_t *ret_n)
+{
+	while (**cursor) {
+		const char *line = *cursor, *end = strchrnul(line, '\n');
+
+		*cursor = *end ? end + 1 : end;
+		if (parse_next_u64(&line, ret_adds) < 0 || *line != ' ' || *ret_adds == 0 ||
+			*ret_adds > ADDS_MAX)
+			continue;
+		*ret_name = line + 1;
+		*ret_n = (size_t)(end - line - 1);
+		return true;
+	}
+	return false;
+}
+
+static bool is_model(const char *name, size_t n, const char *model)
+{
+	return strlen(model) == n && memcmp(name, model, n) == 0;
+}
+
+int userstate_parse_whole_core(const char *text, const char *model, double *ret_adds)
+{
+	const char *name;
+	uint64_t adds;
+	size_t n;
+
+	while (next_line(&text, &adds, &name, &n)) {
+		if (is_model(name, n, model)) {
+			*ret_adds = (double)adds / ADDS_PER;
+			return 0;
+		}
+	}
+	return -ENODATA;
+}
+
+/* The text of the file; "" where there is none yet. */
+static int read_whole_core(const char *path, char **ret)
+{
+	size_t length;
+	int r = file_read_all(AT_FDCWD, path, WHOLE_CORE_FILE_MAX, ret, &length);
+
+	if (r != -ENOENT)
+		return r;
+	*ret = strdup("");
+	return *ret ? 0 : -ENOMEM;
+}
+
+int userstate_load_whole_core(const char *model, double *ret_adds)
+{
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	int r;
+
+	r = userstate_path(whole_core_name, &path);
+	if (r == 0)
+		r = read_whole_core(path, &text);
+	return r < 0 ? r : userstate_parse_whole_core(text, model, ret_adds);
+}
+
+/* The lines of all other models, and that of this one. */
+static int write_whole_core(FILE *stream, const char *text, const char *model, double adds)
+{
+	_cleanup_text_ struct text t = { 0 };
+	const char *name;
+	uint64_t known;
+	size_t n;
+
+	while (next_line(&text, &known, &name, &n))
+		if (!is_model(name, n, model))
+			text_appendf(&t, "%llu %.*s\n", (unsigned long long)known, (int)n, name);
+	text_appendf(&t, "%.0f %s\n", adds * ADDS_PER, model);
+	if (t.failed)
+		return -ENOMEM;
+	return fputs(t.data, stream) == EOF ? -EIO : 0;
+}
+
+int userstate_store_whole_core(const char *model, double adds)
+{
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	struct file_replace *replace = NULL;
+	double known = 0;
+	int r;
+
+	if (!*model || strchr(model, '\n') || !(adds > 0) || adds > ADDS_MAX / ADDS_PER)
+		return -EINVAL;
+	r = userstate_path(whole_core_name, &path);
+	if (r == 0)
+		r = file_replace_begin(path, &replace);
+	if (r < 0)
+		return r;
+	r = file_replace_lock(replace);
+	if (r == 0)
+		r = read_whole_core(path, &text);
+	if (r == 0)
+		(void)userstate_parse_whole_core(text, model, &known);
+	if (r == 0 && adds > known)
+		r = write_whole_core(file_replace_stream(replace), text, model, adds);
+	if (r == 0 && adds > known)
+		return file_replace_commit(replace);
+	file_replace_abort(replace);
+	return r;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "state/userstate.h"
+
+static char folder[] = "/tmp/test-userstate-XXXXXX";
+
+static int enter(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) && setenv("XDG_STATE_HOME", folder, 1) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/quiesce/whole-core", folder);
+	(void)unlink(path);
+	snprintf(path, sizeof(path), "%s/quiesce", folder);
+	(void)rmdir(path);
+	return rmdir(folder);
+}
+
+static void test_parse(void **state)
+{
+	static const char text[] = "42731 Some CPU @ 2.60GHz\n"
+				   "\n"
+				   "39000\n"
+				   "0 Zero\n"
+				   "999999999 Too many\n"
+				   "-5 Negative\n"
+				   "junk\n"
+				   "38000 Some CPU\n"
+				   "61000 Last";
+	double adds = -1;
+
+	(void)state;
+	assert_int_equal(userstate_parse_whole_core(text, "Some CPU", &adds), 0);
+	assert_true(adds == 3.8);
+	assert_int_equal(userstate_parse_whole_core(text, "Some CPU @ 2.60GHz", &adds), 0);
+	assert_true(adds == 4.2731);
+	assert_int_equal(userstate_parse_whole_core(text, "Last", &adds), 0);
+	assert_true(adds == 6.1);
+	adds = -1;
+	assert_int_equal(userstate_parse_whole_core(text, "Some", &adds), -ENODATA);
+	assert_int_equal(userstate_parse_whole_core(text, "Zero", &adds), -ENODATA);
+	assert_int_equal(userstate_parse_whole_core(text, "Too many", &adds), -ENODATA);
+	assert_int_equal(userstate_parse_whole_core(text, "Negative", &adds), -ENODATA);
+	assert_int_equal(userstate_parse_whole_core("", "Last", &adds), -ENODATA);
+	assert_true(adds == -1);
+}
+
+static void test_store(void **state)
+{
+	double adds = -1;
+
+	(void)state;
+	assert_int_equal(userstate_load_whole_core("A", &adds), -ENODATA);
+	assert_int_equal(userstate_store_whole_core("A", 4.25), 0);
+	assert_int_equal(userstate_store_whole_core("B, efficiency", 3.5), 0);
+	assert_int_equal(userstate_load_whole_core("A", &adds), 0);
+	assert_true(adds == 4.25);
+	/* Only a larger one is kept. */
+	assert_int_equal(userstate_store_whole_core("A", 4), 0);
+	assert_int_equal(userstate_load_whole_core("A", &adds), 0);
+	assert_true(adds == 4.25);
+	assert_int_equal(userstate_store_whole_core("A", 4.5), 0);
+	assert_int_equal(userstate_load_whole_core("A", &adds), 0);
+	assert_true(adds == 4.5);
+	assert_int_equal(userstate_load_whole_core("B, efficiency", &adds), 0);
+	assert_true(adds == 3.5);
+	/* What would damage the file, or no core can do. */
+	assert_int_equal(userstate_store_whole_core("A\nB", 4), -EINVAL);
+	assert_int_equal(userstate_store_whole_core("", 4), -EINVAL);
+	assert_int_equal(userstate_store_whole_core("A", 0), -EINVAL);
+	assert_int_equal(userstate_store_whole_core("A", 17), -EINVAL);
+}
+
+/* A folder of another user is not used; without HOME there is none. */
+static void test_path(void **state)
+{
+	_cleanup_free_ char *path = NULL, *wanted = NULL;
+
+	(void)state;
+	assert_int_equal(userstate_path("last.json", &path), 0);
+	assert_true(asprintf(&wanted, "%s/quiesce/last.json", folder) > 0);
+	assert_string_equal(path, wanted);
+	assert_int_equal(setenv("XDG_STATE_HOME", "relative", 1), 0);
+	assert_int_equal(unsetenv("HOME"), 0);
+	assert_int_equal(userstate_path("last.json", &path), -ENOENT);
+	assert_int_equal(setenv("HOME", "/nonexistent", 1), 0);
+	assert_int_equal(userstate_path("last.json", &path), -ENOENT);
+	assert_int_equal(setenv("XDG_STATE_HOME", geteuid() == 0 ? "/proc/1/fd/x" : "/", 1), 0);
+	assert_true(userstate_path("last.json", &path) < 0);
+	assert_int_equal(setenv("XDG_STATE_HOME", folder, 1), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_store),
+		cmocka_unit_test(test_path),
+	};
+
+	return cmocka_run_group_tests_name("userstate", tests, enter, leave);
+}
