@@ -20,7 +20,7 @@ struct pairs {
 	/* For one file after the other, in the order of the benchmarks in OLD. */
 	struct comparison **comparisons;
 	size_t *files; /* the index of the NEW file of each comparison */
-	char **labels; /* the names of the files, as they are printed */
+	char **labels; /* the names of the files as they are printed, escaped */
 	size_t n;
 };
 
@@ -40,13 +40,13 @@ static int add_pair(
 
 	if (old->n_values == 0 || new->n_values == 0) {
 		say("warning: %s: not compared, for it has no values in %s", old->name,
-			pairs->request->files[old->n_values == 0 ? 0 : file]);
+			pairs->labels[old->n_values == 0 ? 0 : file]);
 		return 0;
 	}
 	if (old->unit != new->unit) {
 		say("warning: %s: not compared, for it is in %ss in %s and in %ss in %s", old->name,
-			unit_name(old->unit), pairs->request->files[0], unit_name(new->unit),
-			pairs->request->files[file]);
+			unit_name(old->unit), pairs->labels[0], unit_name(new->unit),
+			pairs->labels[file]);
 		return 0;
 	}
 	r = comparison_new(old, new, &pairs->comparisons[pairs->n]);
@@ -78,14 +78,13 @@ static int pair_file(struct pairs *pairs, size_t file)
 		if (partner)
 			r = add_pair(pairs, old->benchmarks[i], partner, file);
 		else
-			say("warning: %s: only in %s", old->benchmarks[i]->name,
-				pairs->request->files[0]);
+			say("warning: %s: only in %s", old->benchmarks[i]->name, pairs->labels[0]);
 	}
 	for (size_t i = 0; i < new->n; i++)
 		if (is_chosen(pairs->request, new->benchmarks[i]) &&
 			!suite_find(old, new->benchmarks[i]->name))
 			say("warning: %s: only in %s", new->benchmarks[i]->name,
-				pairs->request->files[file]);
+				pairs->labels[file]);
 	return r;
 }
 
@@ -110,7 +109,7 @@ static int pair_interleaved(struct pairs *pairs)
 	}
 	if (r >= 0 && pairs->n == 0) {
 		say("compare wants a second file: %s holds no programs that were run in turn",
-			pairs->request->files[0]);
+			pairs->labels[0]);
 		return -ENOENT;
 	}
 	return r;
@@ -127,7 +126,7 @@ static int make_pairs(struct pairs *pairs)
 	if (!pairs->comparisons || !pairs->files || !pairs->labels)
 		return -ENOMEM;
 	for (size_t i = 0; i < pairs->reports->n; i++) {
-		pairs->labels[i] = text_escape_control(pairs->request->files[i]);
+		pairs->labels[i] = text_escape_control(file_label(pairs->request->files[i]));
 		if (!pairs->labels[i])
 			return -ENOMEM;
 	}

@@ -7,6 +7,7 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "bench-report/bench-report.h"
 #include "bench-report/picture.h"
 #include "result/metadata.h"
 
@@ -92,7 +93,7 @@ static char *curve_name(const struct picture *picture, const struct curve *curve
 			strcmp(picture->curves[i].benchmark->name, first->benchmark->name) != 0;
 	}
 	if (files)
-		text_append(&t, strcmp(curve->file, "-") == 0 ? "standard input" : curve->file);
+		text_append(&t, file_label(curve->file));
 	if (names || !files)
 		text_appendf(&t, "%s%s", files ? ": " : "", curve->benchmark->name);
 	plain = text_steal(&t);
