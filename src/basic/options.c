@@ -82,14 +82,15 @@ static const struct option_row *find_row(const struct option_row *rows, int valu
 	return &rows[i];
 }
 
-static int take_value(const struct option_row *row, const char *value)
+/* `is_long`: the user has given the long name. */
+static int take_value(const struct option_row *row, const char *value, bool is_long)
 {
-	const char short_name[] = { '-', row->letter, '\0' };
+	const char short_name[] = { row->letter, '\0' };
 	int r = row->take(value, row->into);
 
 	if ((r == -EINVAL || r == -ERANGE) && row->wanted)
-		say("%s%s: '%s' is not %s", row->letter ? "" : "--",
-			row->letter ? short_name : row->name, value, row->wanted);
+		say("%s%s: '%s' is not %s", is_long ? "--" : "-", is_long ? row->name : short_name,
+			value, row->wanted);
 	return r;
 }
 
@@ -97,14 +98,15 @@ int option_rows_read(const char *mode, const struct option_row *rows, int argc, 
 {
 	struct option table[OPTION_ROWS_MAX] = { 0 };
 	char letters[3 * OPTION_ROWS_MAX] = "";
-	int value;
+	int value, index = -1;
 
 	/* With the ':' getopt_long(3) returns ':' for a missing argument and '?' for an unknown
 	 * option. */
 	snprintf(letters, sizeof(letters), "%s:", mode);
 	fill_getopt_arguments(rows, table, letters);
 	opterr = 0;
-	while ((value = getopt_long(argc, argv, letters, table, NULL)) >= 0) {
+	/* Only a long name changes `index`. */
+	while ((value = getopt_long(argc, argv, letters, table, &index)) >= 0) {
 		const struct option_row *row;
 		int r;
 
@@ -115,9 +117,10 @@ int option_rows_read(const char *mode, const struct option_row *rows, int argc, 
 		row = find_row(rows, value);
 		if (!row->take)
 			return row->letter;
-		r = take_value(row, optarg);
+		r = take_value(row, optarg, index >= 0);
 		if (r < 0)
 			return r;
+		index = -1;
 	}
 	return 0;
 }

@@ -19,9 +19,9 @@ struct option_row {
 	const char *argument; /* as --help shows it: "LIST", "[=N]" when optional; NULL: none */
 	const char *help;     /* lines of text; print_row() indents those of an option */
 	/* Parses the value (NULL when the option has none) and stores it where `into` points to.
-	 * After -EINVAL or -ERANGE the message names what is `wanted`: "-n: 'x' is not a whole
-	 * number"; when `wanted` is NULL, `take` has already printed the message. A NULL `take`
-	 * ends the parsing. */
+	 * After -EINVAL or -ERANGE the message names the option as it was given, and what is
+	 * `wanted`: "-n: 'x' is not a whole number"; when `wanted` is NULL, `take` has already
+	 * printed the message. A NULL `take` ends the parsing. */
 	int (*take)(const char *value, void *into);
 	void *into;
 	const char *wanted;

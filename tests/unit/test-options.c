@@ -14,6 +14,7 @@
 #include "basic/macro.h"
 #include "basic/options.h"
 #include "basic/parse.h"
+#include "basic/say.h"
 
 struct values {
 	bool json;
@@ -87,6 +88,39 @@ static void test_read(void **state)
 	assert_int_equal(v.pick, 7);
 }
 
+/* A message names the option as it was given, even after another form of the same option. */
+static void test_refuse(void **state)
+{
+	static const struct {
+		const char *words[2];
+		const char *said;
+	} cases[] = {
+		{ { "-n0" }, "-n: '0' is not a number from 1 to 9" },
+		{ { "-n", "x" }, "-n: 'x' is not a number from 1 to 9" },
+		{ { "--number=0" }, "--number: '0' is not a number from 1 to 9" },
+		{ { "--num", "x" }, "--number: 'x' is not a number from 1 to 9" },
+		{ { "--number=1", "-n0" }, "-n: '0' is not a number from 1 to 9" },
+		{ { "-n1", "--long=0" }, "--long: '0' is not a number from 1 to 9" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		unsigned number = 5;
+		const struct option_row rows[] = {
+			{ 'n', "number", "N", "so many", take_pick, &number,
+				"a number from 1 to 9" },
+			{ 0, "long", "N", "so long", take_pick, &number, "a number from 1 to 9" },
+			{ 0 },
+		};
+		char *argv[] = { (char *)"tool", (char *)cases[i].words[0],
+			(char *)cases[i].words[1], NULL };
+
+		optind = 0;
+		assert_true(option_rows_read("", rows, cases[i].words[1] ? 3 : 2, argv) < 0);
+		assert_string_equal(say_last(), cases[i].said);
+	}
+}
+
 static void test_print(void **state)
 {
 	struct values v = { 0 };
@@ -110,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_refuse),
 		cmocka_unit_test(test_print),
 	};
 
