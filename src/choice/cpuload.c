@@ -25,31 +25,22 @@ static int read_busy_ticks(
 	const struct cpumask *mask, size_t n_cpus, int64_t *ret, int64_t *ret_time_ns)
 {
 	_cleanup_free_ char *text = NULL;
-	_cleanup_(cpumask) struct cpumask *one = NULL;
+	struct procstat_times times;
+	const char *at;
 	size_t length;
-	int r;
+	int r, cpu;
 
 	for (size_t i = 0; i < n_cpus; i++)
 		ret[i] = -1;
-	r = cpumask_new(&one);
-	if (r < 0)
-		return r;
 	r = file_read_all(AT_FDCWD, "/proc/stat", TABLE_MAX, &text, &length);
 	if (r < 0)
 		return r;
 	*ret_time_ns = clock_now_ns(CLOCK_MONOTONIC);
-	cpumask_for_each (cpu, mask) {
-		struct procstat_times times;
-
-		if ((size_t)cpu >= n_cpus)
-			break;
-		cpumask_clear_all(one);
-		if (cpumask_set(one, cpu) < 0)
-			continue;
-		/* With a tick of 1 ns, busy_ns is in ticks. */
-		if (procstat_parse_times(one, text, length, 1, &times) == 0)
+	at = text;
+	/* With a tick of 1 ns, busy_ns is in ticks. */
+	while (procstat_next_times(mask, &at, text + length, 1, &cpu, &times) > 0)
+		if ((size_t)cpu < n_cpus)
 			ret[cpu] = times.busy_ns;
-	}
 	return 0;
 }
 

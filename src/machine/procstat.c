@@ -60,7 +60,7 @@ enum {
 	N_FIELDS,
 };
 
-static int add_row(const char *at, int64_t tick_ns, struct procstat_times *times)
+static int parse_row(const char *at, int64_t tick_ns, struct procstat_times *ret)
 {
 	uint64_t fields[N_FIELDS] = { 0 };
 	uint64_t busy;
@@ -71,47 +71,66 @@ static int add_row(const char *at, int64_t tick_ns, struct procstat_times *times
 	if (n <= IDLE)
 		return -EBADMSG;
 	busy = fields[USER] + fields[NICE] + fields[SYSTEM] + fields[IRQ] + fields[SOFTIRQ];
-	times->busy_ns += (int64_t)(busy * (uint64_t)tick_ns);
-	times->steal_ns += (int64_t)(fields[STEAL] * (uint64_t)tick_ns);
-	times->n_cpus++;
+	*ret = (struct procstat_times){
+		.busy_ns = (int64_t)(busy * (uint64_t)tick_ns),
+		.steal_ns = (int64_t)(fields[STEAL] * (uint64_t)tick_ns),
+		.n_cpus = 1,
+	};
 	return 0;
 }
 
-int procstat_parse_times(const struct cpumask *mask, const char *text, size_t length,
-	int64_t tick_ns, struct procstat_times *ret)
+int procstat_next_times(const struct cpumask *mask, const char **at, const char *end,
+	int64_t tick_ns, int *ret_cpu, struct procstat_times *ret)
 {
-	struct procstat_times times = { 0 };
-	const char *at = text, *end = text + length, *newline;
 	int last = cpumask_last(mask);
 
 	/* The rows of the CPUs are first, in ascending order. */
-	for (; at < end; at = newline + 1) {
-		const char *cursor = at + 3;
+	while (*at < end) {
+		const char *row = *at, *cursor = row + 3;
+		const char *newline = memchr(row, '\n', (size_t)(end - row));
 		uint64_t cpu;
 		int r;
 
-		newline = memchr(at, '\n', (size_t)(end - at));
 		if (!newline)
 			return -EAGAIN;
-		if (strncmp(at, "cpu", 3) != 0)
-			goto finish;
+		if (strncmp(row, "cpu", 3) != 0)
+			return 0;
+		*at = newline + 1;
 		/* "cpu ": the sums of all CPUs. */
 		if (*cursor == ' ')
 			continue;
 		if (parse_next_u64(&cursor, &cpu) < 0 || *cursor != ' ' || cpu > INT_MAX)
 			return -EBADMSG;
 		if ((int)cpu > last)
-			goto finish;
+			return 0;
 		if (!cpumask_isset(mask, (int)cpu))
 			continue;
-		r = add_row(cursor, tick_ns, &times);
+		r = parse_row(cursor, tick_ns, ret);
 		if (r < 0)
 			return r;
-		if ((int)cpu == last)
-			goto finish;
+		*ret_cpu = (int)cpu;
+		return 1;
 	}
 	return -EAGAIN;
-finish:
+}
+
+int procstat_parse_times(const struct cpumask *mask, const char *text, size_t length,
+	int64_t tick_ns, struct procstat_times *ret)
+{
+	const char *end = text + length;
+	struct procstat_times times = { 0 }, one;
+	int r, cpu = -1, last = cpumask_last(mask);
+
+	do {
+		r = procstat_next_times(mask, &text, end, tick_ns, &cpu, &one);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			break;
+		times.busy_ns += one.busy_ns;
+		times.steal_ns += one.steal_ns;
+		times.n_cpus++;
+	} while (cpu != last);
 	if (times.n_cpus == 0)
 		return -ENODEV;
 	*ret = times;

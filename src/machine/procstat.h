@@ -82,6 +82,10 @@ int procstat_take_softirqs(
  */
 int procstat_parse_times(const struct cpumask *mask, const char *text, size_t length,
 	int64_t tick_ns, struct procstat_times *ret);
+/* The times of one CPU of the mask after the other, in ascending order. *at begins at the text of
+ * /proc/stat, and moves behind the row. 1; 0 when there are no more; errors as above. */
+int procstat_next_times(const struct cpumask *mask, const char **at, const char *end,
+	int64_t tick_ns, int *ret_cpu, struct procstat_times *ret);
 int procstat_parse_softirqs(
 	const struct cpumask *mask, const char *text, size_t length, struct procstat_softirqs *ret);
 int procstat_parse_load(const char *text, struct procstat_load *ret);

@@ -105,6 +105,29 @@ static void test_times(_unused_ void **state)
 	}
 }
 
+static void test_each(_unused_ void **state)
+{
+	static const int64_t expected[][2] = { { 0, 1071 }, { 2, 3225 }, { 10, 1 } };
+	const char *at = STAT "intr 1\n", *end = at + strlen(at);
+	struct cpumask *mask = mask_new("0-1,2,9-11");
+	struct procstat_times times;
+	int cpu = -1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		assert_int_equal(procstat_next_times(mask, &at, end, 1, &cpu, &times), 1);
+		assert_int_equal(cpu, expected[i][0]);
+		assert_int_equal(times.busy_ns, expected[i][1]);
+		assert_int_equal(times.n_cpus, 1);
+	}
+	assert_int_equal(procstat_next_times(mask, &at, end, 1, &cpu, &times), 0);
+	assert_string_equal(at, "intr 1\n");
+	at = "cpu0 1\n";
+	assert_int_equal(procstat_next_times(mask, &at, at + 7, 1, &cpu, &times), -EBADMSG);
+	assert_int_equal(cpu, 10);
+	assert_int_equal(times.busy_ns, 1);
+	cpumask_free(mask);
+}
+
 /* All possible CPUs have a column, also those that are offline. */
 #define SOFTIRQS                                                  \
 	"                    CPU0       CPU1       CPU3       \n" \
@@ -260,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_softirqs),
 		cmocka_unit_test(test_load),
 		cmocka_unit_test(test_texts),
