@@ -15,8 +15,8 @@ static void fact_drop_value(struct fact *fact)
 }
 
 /* Returns the fact of this name with its old value freed, or a new fact; NULL when out of memory.
- * The caller sets type and value. */
-static struct fact *facts_claim(struct facts *facts, const char *name)
+ * The caller sets the value. */
+static struct fact *facts_claim(struct facts *facts, const char *name, enum fact_type type)
 {
 	struct fact *items;
 	char *copy;
@@ -24,6 +24,7 @@ static struct fact *facts_claim(struct facts *facts, const char *name)
 	for (size_t i = 0; i < facts->n; i++) {
 		if (strcmp(facts->items[i].name, name) == 0) {
 			fact_drop_value(&facts->items[i]);
+			facts->items[i].type = type;
 			return &facts->items[i];
 		}
 	}
@@ -38,7 +39,7 @@ static struct fact *facts_claim(struct facts *facts, const char *name)
 		facts->failed = true;
 		return NULL;
 	}
-	items[facts->n] = (struct fact){ .name = copy };
+	items[facts->n] = (struct fact){ .name = copy, .type = type };
 	return &items[facts->n++];
 }
 
@@ -54,12 +55,11 @@ void facts_set_string(struct facts *facts, const char *name, const char *value)
 		facts->failed = true;
 		return;
 	}
-	fact = facts_claim(facts, name);
+	fact = facts_claim(facts, name, FACT_STRING);
 	if (!fact) {
 		free(copy);
 		return;
 	}
-	fact->type = FACT_STRING;
 	fact->string = copy;
 }
 
@@ -82,22 +82,18 @@ void facts_set_stringf(struct facts *facts, const char *name, const char *format
 
 void facts_set_integer(struct facts *facts, const char *name, int64_t value)
 {
-	struct fact *fact = facts_claim(facts, name);
+	struct fact *fact = facts_claim(facts, name, FACT_INTEGER);
 
-	if (!fact)
-		return;
-	fact->type = FACT_INTEGER;
-	fact->integer = value;
+	if (fact)
+		fact->integer = value;
 }
 
 void facts_set_boolean(struct facts *facts, const char *name, bool value)
 {
-	struct fact *fact = facts_claim(facts, name);
+	struct fact *fact = facts_claim(facts, name, FACT_BOOLEAN);
 
-	if (!fact)
-		return;
-	fact->type = FACT_BOOLEAN;
-	fact->integer = value;
+	if (fact)
+		fact->integer = value;
 }
 
 void facts_set_real(struct facts *facts, const char *name, double value)
@@ -106,11 +102,9 @@ void facts_set_real(struct facts *facts, const char *name, double value)
 
 	if (!isfinite(value))
 		return;
-	fact = facts_claim(facts, name);
-	if (!fact)
-		return;
-	fact->type = FACT_REAL;
-	fact->real = value;
+	fact = facts_claim(facts, name, FACT_REAL);
+	if (fact)
+		fact->real = value;
 }
 
 void facts_set_copy(struct facts *facts, const char *name, const struct fact *value)
