@@ -340,8 +340,10 @@ int main(int argc, char *argv[])
 	int r;
 
 	r = parse_arguments(argc, argv, &arguments);
-	if (r != 0)
-		return r < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (r < 0)
+		return EXIT_USAGE;
+	if (r > 0)
+		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	if (arguments.sysroot && enter_sysroot(arguments.sysroot) < 0)
 		return EXIT_FAILED;
 	return arguments.run(&arguments);

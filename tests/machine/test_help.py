@@ -12,9 +12,9 @@ import machine
 from machine import check, equal
 
 
-def run(tool, *arguments):
-    return subprocess.run([tool, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, check=False)
+def run(tool, *arguments, stdout=subprocess.PIPE):
+    return subprocess.run([tool, *arguments], stdin=subprocess.DEVNULL, stdout=stdout,
+                          stderr=subprocess.PIPE, text=True, check=False)
 
 
 def read_help(tool):
@@ -33,6 +33,9 @@ def check_tool(tool):
     equal(run(tool, '-h').stdout, text, '-h')
     equal(run(tool, '--version').returncode, 0, '--version')
     check(run(tool, '--version').stdout.startswith(name), '--version does not name the tool')
+    for option in '--help', '--version':
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            equal(run(tool, option, stdout=full).returncode, 1, f'{option} to a full disk')
     for arguments, says in ((['--no-such-option'], 'there is no option --no-such-option'),
                             (['-Z'], 'there is no option -Z'),
                             (['--help=now'], '--help takes no value'),
