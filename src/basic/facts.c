@@ -80,20 +80,17 @@ void facts_set_stringf(struct facts *facts, const char *name, const char *format
 	facts_set_string(facts, name, value);
 }
 
-void facts_set_integer(struct facts *facts, const char *name, int64_t value)
+static void set_whole(struct facts *facts, const char *name, enum fact_type type, int64_t value)
 {
-	struct fact *fact = facts_claim(facts, name, FACT_INTEGER);
+	struct fact *fact = facts_claim(facts, name, type);
 
 	if (fact)
 		fact->integer = value;
 }
 
-void facts_set_boolean(struct facts *facts, const char *name, bool value)
+void facts_set_integer(struct facts *facts, const char *name, int64_t value)
 {
-	struct fact *fact = facts_claim(facts, name, FACT_BOOLEAN);
-
-	if (fact)
-		fact->integer = value;
+	set_whole(facts, name, FACT_INTEGER, value);
 }
 
 void facts_set_real(struct facts *facts, const char *name, double value)
@@ -114,13 +111,11 @@ void facts_set_copy(struct facts *facts, const char *name, const struct fact *va
 		facts_set_string(facts, name, value->string);
 		break;
 	case FACT_INTEGER:
-		facts_set_integer(facts, name, value->integer);
+	case FACT_BOOLEAN:
+		set_whole(facts, name, value->type, value->integer);
 		break;
 	case FACT_REAL:
 		facts_set_real(facts, name, value->real);
-		break;
-	case FACT_BOOLEAN:
-		facts_set_boolean(facts, name, value->integer != 0);
 		break;
 	}
 }

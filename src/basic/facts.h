@@ -43,7 +43,6 @@ void facts_set_string(struct facts *facts, const char *name, const char *value);
 void facts_set_stringf(struct facts *facts, const char *name, const char *format, ...)
 	_printf_(3, 4);
 void facts_set_integer(struct facts *facts, const char *name, int64_t value);
-void facts_set_boolean(struct facts *facts, const char *name, bool value);
 /* A value that is not finite sets nothing. */
 void facts_set_real(struct facts *facts, const char *name, double value);
 /* Copies the value of another fact under this name. */

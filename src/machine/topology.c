@@ -87,23 +87,6 @@ void topology_get_siblings(const struct topology *topology, int cpu, struct cpum
 	}
 }
 
-void topology_get_llc(const struct topology *topology, int cpu, struct cpumask *ret)
-{
-	const struct topology_cpu *self = topology_get_cpu(topology, cpu);
-
-	cpumask_clear_all(ret);
-	if (!self)
-		return;
-	(void)cpumask_set(ret, cpu);
-	if (self->llc < 0)
-		return;
-	for (unsigned i = 0; i < topology->n_cpus; i++) {
-		if (topology->cpus[i].llc == self->llc &&
-			topology->cpus[i].llc_level == self->llc_level)
-			(void)cpumask_set(ret, (int)i);
-	}
-}
-
 void topology_rate_kinds(
 	struct topology *topology, const uint64_t *speeds, enum topology_kind_source source)
 {

@@ -93,9 +93,6 @@ const struct topology_cpu *topology_get_cpu(const struct topology *topology, int
 /* The CPUs of a CPU's physical core, itself included; empty for a CPU that is not in the
  * topology. */
 void topology_get_siblings(const struct topology *topology, int cpu, struct cpumask *ret);
-/* The CPUs that share a CPU's last-level cache, itself included; only itself where the cache is
- * unknown. */
-void topology_get_llc(const struct topology *topology, int cpu, struct cpumask *ret);
 
 /*
  * Sets the kind of every CPU from its speed; a speed of 0 is unknown and makes this CPU UNIFORM.

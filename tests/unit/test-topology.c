@@ -79,22 +79,12 @@ static void test_new(void **state)
 	assert_null(topology_get_cpu(f->topology, -1));
 }
 
-static void test_groups(void **state)
+static void test_siblings(void **state)
 {
 	struct fixture *f = *state;
 
 	for (int cpu = 0; cpu < 8; cpu++)
 		f->topology->cpus[cpu].core = cpu % 4;
-	/* A third-level cache for 0-3; 4 and 5 share only a second level, which by chance has the
-	 * same lowest CPU as nothing else; 6 and 7 tell nothing. */
-	for (int cpu = 0; cpu < 4; cpu++) {
-		f->topology->cpus[cpu].llc = 0;
-		f->topology->cpus[cpu].llc_level = 3;
-	}
-	for (int cpu = 4; cpu < 6; cpu++) {
-		f->topology->cpus[cpu].llc = 0;
-		f->topology->cpus[cpu].llc_level = 2;
-	}
 	topology_get_siblings(f->topology, 1, f->mask);
 	expect_list(f->mask, "1,5");
 	topology_get_siblings(f->topology, 5, f->mask);
@@ -102,15 +92,6 @@ static void test_groups(void **state)
 	topology_get_siblings(f->topology, 8, f->mask);
 	expect_list(f->mask, "");
 	topology_get_siblings(f->topology, -1, f->mask);
-	expect_list(f->mask, "");
-
-	topology_get_llc(f->topology, 2, f->mask);
-	expect_list(f->mask, "0-3");
-	topology_get_llc(f->topology, 5, f->mask);
-	expect_list(f->mask, "4-5");
-	topology_get_llc(f->topology, 7, f->mask);
-	expect_list(f->mask, "7");
-	topology_get_llc(f->topology, 8, f->mask);
 	expect_list(f->mask, "");
 }
 
@@ -181,8 +162,6 @@ static void test_this_machine(void **state)
 		assert_true(cpumask_isset(f->mask, cpu));
 		assert_true(cpumask_isset(f->mask, c->core));
 		assert_true(c->core <= cpu);
-		topology_get_llc(t, cpu, f->mask);
-		assert_true(cpumask_isset(f->mask, cpu));
 		assert_true((c->llc < 0) == (c->llc_level < 0));
 	}
 	topology_free(t);
@@ -192,7 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_new, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_siblings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kinds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_this_machine, setup, teardown),
 	};
