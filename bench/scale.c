@@ -283,6 +283,7 @@ static void measure_writing(size_t n, bool with_evidence, struct row *row)
 {
 	struct series *series = collect(n, with_evidence);
 	struct facts facts = { 0 };
+	const struct document_part part = { .series = series, .metadata = &facts };
 	FILE *stream = tmpfile();
 	double before, start;
 
@@ -291,7 +292,7 @@ static void measure_writing(size_t n, bool with_evidence, struct row *row)
 	facts_set_string(&facts, "name", "scale");
 	before = peak();
 	start = now();
-	check(document_write(stream, NULL, series, &facts), "document_write");
+	check(document_write(stream, NULL, &part, 1), "document_write");
 	row->write = (now() - start) / (double)n;
 	row->write_growth = peak() - before;
 	row->file_size = (double)ftell(stream) / (double)n;

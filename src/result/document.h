@@ -87,25 +87,7 @@ int document_check_append(
  * series->clock, because every sample has that window. */
 int document_find_clock(const struct document *existing, const char *name, enum window_clock *ret);
 
-/*
- * Writes a whole file: the existing one (or NULL for none) and the series as one benchmark, and
- * flushes. Runs are written one by one: memory does not grow with the series. The text of the
- * existing file is copied as it stands wherever nothing has to change, but for tabs and carriage
- * returns between values, which become blanks.
- * metadata need "name"; keys that pyperf knows need pyperf's type (loops and the like are integers
- * above 0, durations are numbers, date is a string). Texts are made fit for the file: bytes that
- * are no UTF-8 and control characters become \xNN, a text of blanks only is left out. Metadata of
- * the existing suite or benchmark that do not hold for the new runs move to the benchmarks or runs
- * for which they hold, so that the file says the same of its old runs.
- * Errors before anything is written: -EINVAL for metadata that pyperf would refuse, or where
- * document_check_append() refuses (clock included); -ENODATA for a series without a sample; -EDOM
- * when a value is not above 0, which pyperf does not load. Later: the error of the stream, such as
- * -ENOSPC or -EPIPE, or -ENOMEM.
- */
-int document_write(FILE *stream, const struct document *existing, const struct series *series,
-	const struct facts *metadata);
-
-/* What document_write() takes, for several benchmarks at once. */
+/* A benchmark that is to be written. */
 struct document_part {
 	const struct series *series;
 	const struct facts *metadata;
@@ -115,8 +97,22 @@ struct document_part {
 	const struct benchmark *inside;
 };
 
-/* The same with n >= 1 benchmarks in one file, whose names differ (else -EINVAL). */
-int document_write_all(
+/*
+ * Writes a whole file: the existing one (or NULL for none) and n >= 1 benchmarks, whose names
+ * differ, and flushes. Runs are written one by one: memory does not grow with the series. The text
+ * of the existing file is copied as it stands wherever nothing has to change, but for tabs and
+ * carriage returns between values, which become blanks.
+ * metadata need "name"; keys that pyperf knows need pyperf's type (loops and the like are integers
+ * above 0, durations are numbers, date is a string). Texts are made fit for the file: bytes that
+ * are no UTF-8 and control characters become \xNN, a text of blanks only is left out. Metadata of
+ * the existing suite or benchmark that do not hold for the new runs move to the benchmarks or runs
+ * for which they hold, so that the file says the same of its old runs.
+ * Errors before anything is written: -EINVAL for no benchmark, two of one name, metadata that
+ * pyperf would refuse, or where document_check_append() refuses (clock included); -ENODATA for a
+ * series without a sample; -EDOM when a value is not above 0, which pyperf does not load. Later:
+ * the error of the stream, such as -ENOSPC or -EPIPE, or -ENOMEM.
+ */
+int document_write(
 	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n);
 
 /*

@@ -287,7 +287,7 @@ static bool names_differ(const struct document_part *parts, size_t n)
 	return true;
 }
 
-int document_write_all(
+int document_write(
 	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n)
 {
 	_cleanup_plans_ struct plans plans = { 0 };
@@ -301,12 +301,4 @@ int document_write_all(
 	if (r < 0)
 		return r;
 	return existing ? write_appended(stream, existing, &plans) : write_new(stream, &plans);
-}
-
-int document_write(FILE *stream, const struct document *existing, const struct series *series,
-	const struct facts *metadata)
-{
-	const struct document_part part = { .series = series, .metadata = metadata };
-
-	return document_write_all(stream, existing, &part, 1);
 }

@@ -158,7 +158,7 @@ static int rescue(const struct document_part *parts, size_t n, char **ret_place)
 			r = -errno;
 			close(fd);
 		} else {
-			r = document_write_all(stream, NULL, parts, n);
+			r = document_write(stream, NULL, parts, n);
 		}
 		if (r == 0) {
 			*ret_place = TAKE_PTR(path);
@@ -212,7 +212,7 @@ static int write_result(struct save *save, const struct document_part *parts, si
 {
 	int r;
 
-	r = document_write_all(file_replace_stream(save->result), save->existing, parts, n);
+	r = document_write(file_replace_stream(save->result), save->existing, parts, n);
 	if (r == 0)
 		r = file_replace_commit(TAKE_PTR(save->result));
 	if (r < 0)
@@ -282,7 +282,7 @@ static void commit_last(
 
 	if (file_replace_begin(save->last, &file) < 0)
 		return;
-	if (document_write_all(file_replace_stream(file), NULL, parts, n) < 0)
+	if (document_write(file_replace_stream(file), NULL, parts, n) < 0)
 		file_replace_abort(file);
 	else if (file_replace_commit(file) == 0)
 		*ret_place = TAKE_PTR(save->last);
@@ -303,7 +303,7 @@ int save_commit(struct save *save, const struct document_part *parts, size_t n, 
 			place = strdup(save->csv_name);
 	}
 	if (save->json) {
-		r = document_write_all(stdout, NULL, parts, n);
+		r = document_write(stdout, NULL, parts, n);
 		if (r < 0)
 			say_errno(r, "cannot write to standard output");
 		if (result == 0)

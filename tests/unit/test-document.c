@@ -98,6 +98,15 @@ static struct facts make_facts(const char *name, ...)
 	return facts;
 }
 
+/* Writes one benchmark, whose values are those of the series. */
+static int write_one(FILE *stream, const struct document *existing, const struct series *series,
+	const struct facts *facts)
+{
+	const struct document_part part = { .series = series, .metadata = facts };
+
+	return document_write(stream, existing, &part, 1);
+}
+
 /* The file as text; NULL where document_write() refuses, with its answer in *ret. */
 static char *write_text(
 	const struct document *existing, const struct series *series, struct facts facts, int *ret)
@@ -107,7 +116,7 @@ static char *write_text(
 	FILE *stream = open_memstream(&text, &size);
 
 	assert_non_null(stream);
-	*ret = document_write(stream, existing, series, &facts);
+	*ret = write_one(stream, existing, series, &facts);
 	fclose(stream);
 	facts_clear(&facts);
 	if (*ret == 0)
@@ -846,7 +855,7 @@ static void test_several(void **state)
 	size_t size;
 
 	stream = open_memstream(&text, &size);
-	assert_int_equal(document_write_all(stream, NULL, parts, 2), 0);
+	assert_int_equal(document_write(stream, NULL, parts, 2), 0);
 	fclose(stream);
 	assert_non_null(strstr(text, "{\"name\": \"a\", \"command\": \"./a\""));
 	assert_non_null(strstr(text, "]}, {\"metadata\": {\"name\": \"b\", \"command\": \"./b\""));
@@ -854,7 +863,7 @@ static void test_several(void **state)
 	document = load_text(place->file, text);
 	assert_non_null(document);
 	stream = open_memstream(&more, &size);
-	assert_int_equal(document_write_all(stream, document, parts, 2), 0);
+	assert_int_equal(document_write(stream, document, parts, 2), 0);
 	fclose(stream);
 	document_free(document);
 	/* Still two, each with twice the runs. */
@@ -874,8 +883,8 @@ static void test_several(void **state)
 	free(more);
 
 	stream = open_memstream(&text, &size);
-	assert_int_equal(document_write_all(stream, NULL, twice, 2), -EINVAL);
-	assert_int_equal(document_write_all(stream, NULL, parts, 0), -EINVAL);
+	assert_int_equal(document_write(stream, NULL, twice, 2), -EINVAL);
+	assert_int_equal(document_write(stream, NULL, parts, 0), -EINVAL);
 	fclose(stream);
 	assert_int_equal(size, 0);
 	free(text);
@@ -895,7 +904,7 @@ static void test_full_device(void **state)
 		FILE *stream = fopen("/dev/full", "we");
 
 		assert_non_null(stream);
-		assert_int_equal(document_write(stream, NULL, series, &facts), -ENOSPC);
+		assert_int_equal(write_one(stream, NULL, series, &facts), -ENOSPC);
 		fclose(stream);
 		facts_clear(&facts);
 		series_free(series);
@@ -914,7 +923,7 @@ static void test_closed_pipe(void **state)
 	close(fds[0]);
 	stream = fdopen(fds[1], "w");
 	assert_non_null(stream);
-	assert_int_equal(document_write(stream, NULL, series, &facts), -EPIPE);
+	assert_int_equal(write_one(stream, NULL, series, &facts), -EPIPE);
 	fclose(stream);
 	facts_clear(&facts);
 	series_free(series);
@@ -936,7 +945,7 @@ static void test_no_room(void **state)
 	stream = fopen(place->file, "we");
 	assert_non_null(stream);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
-	assert_int_equal(document_write(stream, NULL, series, &facts), -EFBIG);
+	assert_int_equal(write_one(stream, NULL, series, &facts), -EFBIG);
 	fclose(stream);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_int_equal(stat(place->file, &st), 0);

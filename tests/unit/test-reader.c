@@ -335,7 +335,10 @@ static void test_own(void **state)
 		assert_int_equal(series_append(series, &sample, &evidence, counters), 0);
 	}
 	facts_set_string(&metadata, "name", "own");
-	assert_int_equal(document_write(stream, NULL, series, &metadata), 0);
+	assert_int_equal(
+		document_write(stream, NULL,
+			&(struct document_part){ .series = series, .metadata = &metadata }, 1),
+		0);
 	fclose(stream);
 
 	assert_int_equal(suite_read(path, true, &suite, &why), 0);

@@ -120,6 +120,7 @@ int main(int argc, char *argv[])
 	_cleanup_fclose_ FILE *stream = NULL;
 	_cleanup_free_ char *why = NULL;
 	struct facts facts = { 0 };
+	struct document_part part = { .metadata = &facts };
 	unsigned n_runs, n_warmups;
 	int r;
 
@@ -127,6 +128,7 @@ int main(int argc, char *argv[])
 		parse_uint(argv[4], 0, 1000, &n_warmups) < 0)
 		return 2;
 	series = make_series(n_runs, n_warmups, strcmp(argv[6], "evidence") == 0);
+	part.series = series;
 	series->clock = strcmp(argv[5], "user") == 0 ? WINDOW_USER : WINDOW_KERNEL;
 	facts_set_string(&facts, "name", argv[2]);
 	facts_set_string(&facts, "command", "./prog 'a\nb' caf\xe9 \x1b[1m");
@@ -146,7 +148,7 @@ int main(int argc, char *argv[])
 		}
 	}
 	stream = fopen(argv[1], "we");
-	r = stream ? document_write(stream, existing, series, &facts) : -errno;
+	r = stream ? document_write(stream, existing, &part, 1) : -errno;
 	facts_clear(&facts);
 	if (r < 0) {
 		fprintf(stderr, "%s\n", strerror(-r));
