@@ -113,7 +113,12 @@ static int make_all(struct builder *m, struct host *host, const struct bootline 
 	return 0;
 }
 
-int cmdline_make(struct host *host, char **ret, char **ret_reason)
+/*
+ * *ret: the parameters that have to be added to the boot line, or changed there, separated by
+ * blanks, malloc'd; "" for none. *ret_reason: the reason for each, one in each line, malloc'd.
+ * -ENODATA where the boot line cannot be read, -ENOMEM.
+ */
+static int make_parameters(struct host *host, char **ret, char **ret_reason)
 {
 	_cleanup_free_ char *line = NULL, *reason = NULL;
 	const struct bootline *b = host_bootline(host);
@@ -135,7 +140,7 @@ int cmdline_make(struct host *host, char **ret, char **ret_reason)
 void cmdline_advise(struct host *host, struct finding *finding)
 {
 	_cleanup_free_ char *line = NULL, *reason = NULL;
-	int r = cmdline_make(host, &line, &reason);
+	int r = make_parameters(host, &line, &reason);
 
 	if (r == -ENOMEM)
 		host_fail(host);
@@ -149,7 +154,7 @@ int cmdline_run(struct host *host, bool verbose)
 	char *save = NULL;
 	int r;
 
-	r = cmdline_make(host, &line, &reason);
+	r = make_parameters(host, &line, &reason);
 	if (r == -ENODATA)
 		say("/proc/cmdline cannot be read: what the machine was started with is unknown");
 	if (r < 0)

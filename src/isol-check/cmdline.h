@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The boot parameters that would make the CPUs quiet: for --cmdline, and as the fix of checks. */
+/* The boot parameters that would make the CPUs quiet: for --cmdline, and as the fix of checks. They
+ * also cover the siblings of the CPUs, because threads of a core disturb each other. */
 #ifndef QUIESCE_ISOL_CHECK_CMDLINE_H
 #define QUIESCE_ISOL_CHECK_CMDLINE_H
 
@@ -7,14 +8,6 @@
 
 #include "isol-check/check.h"
 #include "isol-check/host.h"
-
-/*
- * *ret: the parameters that have to be added to the boot line, or changed there, separated by
- * blanks, malloc'd; "" for none. *ret_reason: the reason for each, one in each line, malloc'd. The
- * parameters also cover the siblings of the CPUs, because threads of a core disturb each other.
- * -ENODATA where the boot line cannot be read, -ENOMEM.
- */
-int cmdline_make(struct host *host, char **ret, char **ret_reason);
 
 /* Adds all these parameters as a fix, so that one reboot is enough for all checks. */
 void cmdline_advise(struct host *host, struct finding *finding);

@@ -10,12 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/text.h"
 #include "config.h"
 #include "recording/record.h"
+#include "recording/scrub.h"
+#include "recording/tarball.h"
 
 enum {
 	/* /proc/interrupts with 512 CPUs and 4096 lines has 23 MiB. */
@@ -143,7 +146,14 @@ static const char *const sensor_chips[] = { "coretemp", "k10temp", "zenpower", "
 
 /* --- The recording. --- */
 
-void recording_free(struct recording *recording)
+struct recording {
+	struct tarball_entry *entries; /* with malloc'd paths and data */
+	size_t n;
+	size_t bytes;
+	size_t capacity;
+};
+
+static void recording_free(struct recording *recording)
 {
 	if (!recording)
 		return;
@@ -154,6 +164,8 @@ void recording_free(struct recording *recording)
 	free(recording->entries);
 	free(recording);
 }
+
+DEFINE_CLEANUP(recording, recording_free);
 
 /* Owns data from now on, also when it fails. */
 static int add_entry(struct recording *recording, enum tarball_type type, const char *path,
@@ -567,7 +579,8 @@ static int record_cgroups(
 	return r;
 }
 
-int record_read(const struct scrub_names *names, struct recording **ret)
+/* -ENOMEM, -E2BIG beyond TARBALL_ENTRIES_MAX or TARBALL_BYTES_MAX. */
+static int read_machine(const struct scrub_names *names, struct recording **ret)
 {
 	_cleanup_(recording) struct recording *recording = calloc(1, sizeof(*recording));
 	struct recorder recorder = { .recording = recording, .names = names };
@@ -611,7 +624,7 @@ int record_run(const char *path, bool verbose)
 	}
 	r = scrub_names_read(&names);
 	if (r == 0)
-		r = record_read(names, &recording);
+		r = read_machine(names, &recording);
 	if (r < 0) {
 		say_errno(r, "cannot record this machine");
 		return EXIT_FAILED;

@@ -10,23 +10,6 @@
 #define QUIESCE_RECORDING_RECORD_H
 
 #include <stdbool.h>
-#include <stddef.h>
-
-#include "basic/cleanup.h"
-#include "recording/scrub.h"
-#include "recording/tarball.h"
-
-struct recording {
-	struct tarball_entry *entries; /* with malloc'd paths and data */
-	size_t n;
-	size_t bytes;
-	size_t capacity;
-};
-
-/* -ENOMEM, -E2BIG beyond TARBALL_ENTRIES_MAX or TARBALL_BYTES_MAX. */
-int record_read(const struct scrub_names *names, struct recording **ret);
-void recording_free(struct recording *recording);
-DEFINE_CLEANUP(recording, recording_free);
 
 /* Records this machine to `path`. Says what is wrong, and with `verbose` the names of all recorded
  * files, on standard error. Returns the exit status. */

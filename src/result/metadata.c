@@ -102,7 +102,7 @@ void metadata_strip(const char *s, const char **ret, size_t *ret_length)
 	*ret_length = length;
 }
 
-bool metadata_is_blank(const char *s)
+static bool is_blank_text(const char *s)
 {
 	size_t n;
 
@@ -228,7 +228,7 @@ void metadata_set_string(struct facts *facts, const char *name, const char *valu
 
 	if (!valid || !valid_name)
 		facts->failed = true;
-	else if (!metadata_is_blank(valid))
+	else if (!is_blank_text(valid))
 		facts_set_string(facts, valid_name, valid);
 }
 

@@ -75,8 +75,6 @@ static inline int reader_next(struct reader *reader, struct json_token *ret)
 	return r < 0 ? reader_explain(reader, r) : r;
 }
 
-/* Reads on to the end of the value that began with this token. */
-int reader_skip(struct reader *reader, const struct json_token *token);
 /* Reads past the next value, whatever it is. */
 int reader_skip_value(struct reader *reader);
 /* `of` says whose value it is. */

@@ -43,13 +43,6 @@ int reader_explain(struct reader *reader, int error)
 	return error;
 }
 
-int reader_skip(struct reader *reader, const struct json_token *token)
-{
-	int r = json_skip(reader->json, token);
-
-	return r < 0 ? reader_explain(reader, r) : r;
-}
-
 static int expect(struct reader *reader, const struct json_token *token, enum json_type type,
 	const char *what, const char *of)
 {
@@ -74,7 +67,10 @@ int reader_skip_value(struct reader *reader)
 	int r;
 
 	r = reader_next(reader, &token);
-	return r < 0 ? r : reader_skip(reader, &token);
+	if (r < 0)
+		return r;
+	r = json_skip(reader->json, &token);
+	return r < 0 ? reader_explain(reader, r) : r;
 }
 
 int reader_enter_object(struct reader *reader, const char *of)

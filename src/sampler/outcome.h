@@ -29,17 +29,6 @@ struct outcome {
 	struct outcome_run *runs; /* room for all requested runs and the calibration */
 };
 
-/* Statistics of all counted values, in seconds; n is 0 where there is none. */
-struct summary {
-	size_t n;
-	double median;
-	double deviation; /* median of the absolute deviations from the median */
-	double min;
-	double max;
-};
-/* -ENOMEM. */
-int outcome_summarize(const struct outcome *outcome, struct summary *ret);
-
 /* Prints a line for each benchmark, and notes about the measurement. -ENOMEM. */
 int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n);
 /*

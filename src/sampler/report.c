@@ -11,6 +11,15 @@ enum {
 	LOOPS_SIZE = 40,
 };
 
+/* Statistics of all counted values, in seconds; n is 0 where there is none. */
+struct summary {
+	size_t n;
+	double median;
+	double deviation; /* median of the absolute deviations from the median */
+	double min;
+	double max;
+};
+
 static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -25,7 +34,7 @@ static double median(double *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-int outcome_summarize(const struct outcome *outcome, struct summary *ret)
+static int summarize(const struct outcome *outcome, struct summary *ret)
 {
 	struct summary summary = { 0 };
 	double *values;
@@ -139,7 +148,7 @@ static int report_one(FILE *stream, const struct outcome *outcome, int width)
 	size_t processes = 0;
 	int r;
 
-	r = outcome_summarize(outcome, &summary);
+	r = summarize(outcome, &summary);
 	if (r < 0)
 		return r;
 	if (summary.n == 0) {

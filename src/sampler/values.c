@@ -109,7 +109,8 @@ static uint64_t picoseconds(const struct qs_facts *facts, uint64_t ticks)
 	return ps > 0 && ps < 1e18 ? (uint64_t)(ps + 0.5) : 0;
 }
 
-int values_format(const struct qs_values *values, char **ret, size_t *ret_size)
+/* The block as text, malloc'd. -EINVAL for values that a reader would not accept, -ENOMEM. */
+static int format_values(const struct qs_values *values, char **ret, size_t *ret_size)
 {
 	const struct qs_facts *facts = &values->facts;
 	char *text = NULL;
@@ -476,7 +477,7 @@ int qs_hand_over(const struct qs_values *values)
 
 	if (fd < 0)
 		return fd;
-	r = values_format(values, &text, &size);
+	r = format_values(values, &text, &size);
 	if (r < 0)
 		return r;
 	offset = lseek(fd, 0, SEEK_CUR);

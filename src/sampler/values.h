@@ -50,9 +50,6 @@ enum {
  * either end. */
 int values_is_name(const char *name);
 
-/* The block as text, malloc'd. -EINVAL for values that a reader would not accept, -ENOMEM. */
-int values_format(const struct qs_values *values, char **ret, size_t *ret_size);
-
 /*
  * Parses the next block of a text that need not end with a NUL; *offset moves behind it. 0, or 1
  * where there is no further block. -EBADMSG for an invalid block, with the number of the bad line
