@@ -10,11 +10,6 @@
 
 #define CPUIDLE_DIR "/sys/devices/system/cpu/cpuidle"
 
-enum {
-	/* The exit latency of a halt state is at most this; that of a deeper state is longer. */
-	HALT_US = 5,
-};
-
 static void look_at_driver(struct host *host, struct finding *f)
 {
 	char driver[FILE_ATTR_SIZE], governor[FILE_ATTR_SIZE];
@@ -83,7 +78,7 @@ static void look_at_depth(struct host *host, struct finding *f)
 				deepest->latency_us);
 		else
 			snprintf(buf, sizeof(buf), "polling only");
-		deep = deep || (deepest && deepest->latency_us > HALT_US);
+		deep = deep || (deepest && deepest->latency_us > CPUIDLE_HALT_US);
 		spread_add(&spread, cpu, buf);
 	}
 	if (!any) {

@@ -10,6 +10,7 @@
 #include "basic/stop.h"
 #include "choice/autochoice.h"
 #include "isol-check/measure.h"
+#include "machine/clocksource.h"
 #include "machine/isolation.h"
 #include "machine/virtualization.h"
 
@@ -85,19 +86,16 @@ static char *read_clocksource(void)
 
 static void note_machine(struct measurement *m)
 {
-	static const char *const slow[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies",
-		"pit" };
 	const char *hypervisor = virtualization_read_hypervisor(NULL);
 
 	if (hypervisor)
 		text_appendf(&m->notes, "virtual machine (%s): some gaps may be the hypervisor's\n",
 			hypervisor);
-	for (size_t i = 0; m->clocksource && i < ARRAY_SIZE(slow); i++)
-		if (strcmp(m->clocksource, slow[i]) == 0)
-			text_appendf(&m->notes,
-				"clock source %s: the CPU's counter is not trusted, and reading "
-				"the time is slow\n",
-				m->clocksource);
+	if (m->clocksource && clocksource_is_slow(m->clocksource))
+		text_appendf(&m->notes,
+			"clock source %s: the CPU's counter is not trusted, and reading the time "
+			"is slow\n",
+			m->clocksource);
 }
 
 static void note_changes(struct measurement *m)

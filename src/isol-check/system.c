@@ -8,6 +8,7 @@
 
 #include "basic/text.h"
 #include "isol-check/subjects.h"
+#include "machine/clocksource.h"
 #include "machine/procstat.h"
 #include "machine/virtualization.h"
 #include "state/cpuholder.h"
@@ -21,10 +22,6 @@ enum {
 
 static void look_at_clock(struct host *host _unused_, struct finding *f)
 {
-	/* These are read from a chip, or by other slow ways: a microsecond instead of some 20 ns.
-	 */
-	static const char *const slow[] = { "hpet", "acpi_pm", "pit", "jiffies",
-		"refined-jiffies" };
 	char current[FILE_ATTR_SIZE], available[FILE_ATTR_SIZE];
 
 	finding_add_path(f, CLOCK_DIR "/current_clocksource");
@@ -33,18 +30,16 @@ static void look_at_clock(struct host *host _unused_, struct finding *f)
 	if (host_read(CLOCK_DIR "/available_clocksource", available) > 0 &&
 		!text_has_word(available, current, " "))
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
-		if (strcmp(current, slow[i]) != 0)
-			continue;
-		finding_add(f, VERDICT_NOISE, "%s: slow to read", current);
-		if (host_read(CLOCK_DIR "/available_clocksource", available) > 0 &&
-			!strstr(available, "tsc"))
-			finding_add(f, VERDICT_NOISE, "the kernel has given up the tsc, see dmesg");
-		else
-			finding_add_fix(f, "echo tsc > " CLOCK_DIR "/current_clocksource");
+	if (!clocksource_is_slow(current)) {
+		finding_add(f, VERDICT_OK, "%s", current);
 		return;
 	}
-	finding_add(f, VERDICT_OK, "%s", current);
+	finding_add(f, VERDICT_NOISE, "%s: slow to read", current);
+	if (host_read(CLOCK_DIR "/available_clocksource", available) > 0 &&
+		!strstr(available, "tsc"))
+		finding_add(f, VERDICT_NOISE, "the kernel has given up the tsc, see dmesg");
+	else
+		finding_add_fix(f, "echo tsc > " CLOCK_DIR "/current_clocksource");
 }
 
 static void look_at_virtualization(struct host *host, struct finding *f)

@@ -13,6 +13,8 @@ enum {
 	/* CPUIDLE_STATE_MAX of include/linux/cpuidle.h is 10. */
 	CPUIDLE_STATES_MAX = 16,
 	CPUIDLE_NAME_SIZE = 32, /* CPUIDLE_NAME_LEN is 16 */
+	/* The exit latency of a halt state is at most this; that of a deeper state is longer. */
+	CPUIDLE_HALT_US = 5,
 };
 
 struct cpuidle_state {

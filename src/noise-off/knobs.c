@@ -40,8 +40,6 @@ enum {
 	STAT_SECONDS = 120,
 	/* The kernel's default (kernel/events/core.c: DEFAULT_CPU_TIME_MAX_PERCENT). */
 	PERF_CPU_DEFAULT_PERCENT = 25,
-	/* The exit latency of halt states is at most this; that of deeper states is longer. */
-	HALT_MICROSECONDS = 5,
 	/* The memory that must remain available after all swapped-out pages have come back. */
 	MEMORY_LEFT_KIB = 64 * 1024,
 };
@@ -310,7 +308,7 @@ static const char *format_latency_limit(uint64_t halt_us, const char *now, char 
 {
 	uint64_t limit;
 
-	if (halt_us > HALT_MICROSECONDS)
+	if (halt_us > CPUIDLE_HALT_US)
 		return "n/a";
 	if (now && strncmp(now, "n/a", 3) == 0)
 		return now;
