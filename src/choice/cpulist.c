@@ -6,6 +6,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "choice/cpulist.h"
+#include "machine/isolation.h"
 
 int cpulist_parse_list(const char *list, unsigned n_cpus, struct cpumask *ret, char **ret_why)
 {
@@ -80,4 +81,20 @@ int cpulist_check_online(
 			ret_why, -EINVAL, "CPU %d is offline (online: %s)", cpu, have ? have : "?");
 	}
 	return 0;
+}
+
+int cpulist_find_denied(const struct cpumask *cpus, int *ret_cpu, char **ret_why)
+{
+	_cleanup_free_ char *cause = NULL;
+	int r, cpu;
+
+	r = isolation_find_denied(cpus, &cpu);
+	if (r <= 0)
+		return r;
+	(void)isolation_explain_denied(cpu, &cause);
+	r = text_refuse(ret_why, 1, "CPU %d is not allowed here%s%s", cpu, cause ? ": " : "",
+		cause ? cause : "");
+	if (r > 0)
+		*ret_cpu = cpu;
+	return r;
 }

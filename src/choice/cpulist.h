@@ -19,5 +19,9 @@ int cpulist_parse(
 /* Checks that the CPUs are online: "CPU 5 is offline (online: 0-4)". */
 int cpulist_check_online(
 	const struct topology *topology, const struct cpumask *cpus, char **ret_why);
+/* 1 when this process may not run on some of the CPUs, which are online: the lowest of them, and
+ * "CPU 6 is not allowed here: cpuset /user.slice has 0-1". 0 when it may run on all. Unlike the
+ * other functions also an errno of the kernel's files, as isolation_find_denied(). */
+int cpulist_find_denied(const struct cpumask *cpus, int *ret_cpu, char **ret_why);
 
 #endif

@@ -25,6 +25,7 @@
 #include "basic/file.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "choice/cpulist.h"
 #include "cpu-shield/cgroup.h"
 #include "cpu-shield/kthreads.h"
 #include "cpu-shield/legacy.h"
@@ -182,12 +183,14 @@ static int add_shield(struct knob_plan *plan, const struct request *request,
 /* Whether these CPUs can be taken from the rest of the machine. */
 static int check_cpus(const struct topology *topology, const struct cpumask *cpus)
 {
-	cpumask_for_each (cpu, cpus) {
-		if (cpumask_isset(topology->online, cpu))
-			continue;
-		say("-c: CPU %d is offline", cpu);
-		return -EINVAL;
-	}
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	r = cpulist_check_online(topology, cpus, &why);
+	if (why)
+		say("-c: %s", why);
+	if (r < 0)
+		return r;
 	if (cpumask_subset(topology->online, cpus)) {
 		say("-c names all CPUs that are online: the rest of the system needs one");
 		return -EINVAL;

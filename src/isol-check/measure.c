@@ -9,6 +9,7 @@
 #include "basic/say.h"
 #include "basic/stop.h"
 #include "choice/autochoice.h"
+#include "choice/cpulist.h"
 #include "isol-check/measure.h"
 #include "machine/clocksource.h"
 #include "machine/isolation.h"
@@ -43,20 +44,12 @@ static int check_cpus(const struct cpumask *cpus, const struct topology *topolog
 	_cleanup_free_ char *why = NULL;
 	int denied, r;
 
-	cpumask_for_each (cpu, cpus) {
-		if (!cpumask_isset(topology->online, cpu)) {
-			say("CPU %d is offline and cannot be measured", cpu);
-			return -EINVAL;
-		}
-	}
-	r = isolation_find_denied(cpus, &denied);
-	if (r <= 0)
-		return r;
-	if (isolation_explain_denied(denied, &why) == 0)
-		say("CPU %d cannot be measured, it is not allowed here: %s", denied, why);
-	else
-		say("CPU %d cannot be measured, it is not allowed here", denied);
-	return -EINVAL;
+	r = cpulist_check_online(topology, cpus, &why);
+	if (r == 0)
+		r = cpulist_find_denied(cpus, &denied, &why);
+	if (why)
+		say("cannot measure: %s", why);
+	return r > 0 ? -EINVAL : r;
 }
 
 /* Moves this thread, which wakes up at the end, off the measured CPUs and their siblings, if

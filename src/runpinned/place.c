@@ -13,10 +13,9 @@
 
 /* One of the CPUs is not allowed here. This is no error if all of them belong to benchmark.target,
  * because then the launcher can join it. Otherwise says why. */
-static int check_denied(const struct cpumask *cpus, int denied, const struct cpumask *target)
+static int check_denied(
+	const struct cpumask *cpus, int denied, const char *why, const struct cpumask *target)
 {
-	_cleanup_free_ char *why = NULL;
-
 	if (target && cpumask_subset(cpus, target))
 		return 0;
 	if (target && cpumask_isset(target, denied)) {
@@ -24,10 +23,7 @@ static int check_denied(const struct cpumask *cpus, int denied, const struct cpu
 			denied);
 		return -EINVAL;
 	}
-	if (isolation_explain_denied(denied, &why) == 0)
-		say("-c: CPU %d is not allowed here: %s", denied, why);
-	else
-		say("-c: CPU %d is not allowed here", denied);
+	say("-c: %s", why);
 	return -EINVAL;
 }
 
@@ -44,13 +40,13 @@ static int check_cpus(const char *whose, const struct topology *topology,
 		say("%s: %s", whose, why);
 	if (r < 0)
 		return r;
-	r = isolation_find_denied(cpus, &denied);
+	r = cpulist_find_denied(cpus, &denied, &why);
 	if (r < 0) {
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
 	*ret_join = r > 0;
-	return r > 0 ? check_denied(cpus, denied, target) : 0;
+	return r > 0 ? check_denied(cpus, denied, why, target) : 0;
 }
 
 static int choose_auto(

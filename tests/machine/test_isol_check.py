@@ -544,6 +544,11 @@ def test_usage():
                                      '0', '-c', '2'], stdout=full, stderr=subprocess.PIPE,
                                     check=False)
         equal(result.returncode, 1, 'nowhere to write to')
+    with Machine('intel-passive') as box:
+        result = run(box, '--measure=1', '-c', '2-3')
+        equal((result.returncode, result.stdout), (2, ''), '--measure on an offline CPU')
+        check(result.stderr.startswith('isol-check: cannot measure: CPU 3 is offline (online: 0-2'),
+              result.stderr)
 
 
 def test_pick():

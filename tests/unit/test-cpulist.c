@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "choice/cpulist.h"
 
 /* CPUs 0-7 can be, 0-5 are, 5 is offline. */
@@ -114,12 +115,31 @@ static void test_online(_unused_ void **state)
 	}
 }
 
+static void test_denied(_unused_ void **state)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	_cleanup_free_ char *why = NULL;
+	int cpu = -1;
+
+	assert_int_equal(cpumask_new(&cpus), 0);
+	assert_int_equal(cpumask_get_self(cpus), 0);
+	assert_int_equal(cpulist_find_denied(cpus, &cpu, &why), 0);
+	assert_int_equal(cpu, -1);
+	assert_null(why);
+	/* No machine has this CPU. */
+	assert_int_equal(cpumask_set(cpus, CPUMASK_CAPACITY - 1), 0);
+	assert_int_equal(cpulist_find_denied(cpus, &cpu, &why), 1);
+	assert_int_equal(cpu, CPUMASK_CAPACITY - 1);
+	assert_true(text_starts_with(why, "CPU 8191 is not allowed here: "));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_numbers_that_no_mask_holds),
 		cmocka_unit_test(test_online),
+		cmocka_unit_test(test_denied),
 	};
 
 	return cmocka_run_group_tests_name("cpuchoice", tests, NULL, NULL);
