@@ -23,7 +23,7 @@ def test_mode(mode, name, arguments, prepare):
     tool = pathlib.Path(os.environ['KILLED'])
     with machine.Setter(tool, name) as setter:
         kernel = (prepare(setter.box) if prepare else None) or []
-        # What binds threads sees none but its own.
+        # A tool that binds threads must see only the processes of the test.
         result = setter.box.run(*kernel, os.environ['FAULTS'], mode, os.environ['ONE_IN'],
                                 os.environ['SEED'],
                                 f'{os.environ["TIMELESS"]} {os.environ["FAILING_MALLOC"]}',

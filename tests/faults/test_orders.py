@@ -46,7 +46,7 @@ class Setters:
 
     def kill_in_apply(self, name, at):
         """Whether it was killed, right after its write number `at` to a knob."""
-        # A shell in between, for nobody can kill the first process of a namespace from inside.
+        # A shell in between, because the first process of a namespace cannot be killed from inside.
         return self.box.box.run('sh', '-c', '"$@"; exit $?', 'sh', 'env',
                                 f'LD_PRELOAD={os.environ["TIMELESS"]}', f'KILL_AFTER_WRITE={at}',
                                 *self.tools[name], root=True, alone=True).returncode == 137
@@ -63,7 +63,7 @@ def test_orders(names):
                     if i != killed:
                         equal(setters.run(name).returncode, 0, f'{name} apply')
                     elif not setters.kill_in_apply(name, at):
-                        break  # so many writes there are not
+                        break  # more writes than any of the tools does
                 else:
                     for name in order:
                         result = setters.run(name, 'restore')

@@ -94,7 +94,7 @@ class Kernel:
         if self.config.get('kill') == cpu:
             os.kill(self.writer, signal.SIGKILL)
 
-    # --- What changes along ---
+    # --- What a CPU takes with it ---
 
     def update_topology(self):
         online = self.online()

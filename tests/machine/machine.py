@@ -288,8 +288,8 @@ class Machine:
         if allowed is not None:
             cpus = parse_list(allowed)
             digits = ''.join('01'[cpu in cpus] for cpu in range(self.description.width))
-            # env(1), so that sysroot itself is left alone. A preloaded library comes before the
-            # sanitizer's, which objects unless it is told to bear it.
+            # Preloaded by env(1), so that sysroot itself is not affected. The library comes before the
+            # sanitizer's, which refuses to start unless it is told to accept that.
             options = ':'.join(filter(None, [environment.get('ASAN_OPTIONS'),
                                              'verify_asan_link_order=0']))
             wrapper += ['env', f'LD_PRELOAD={os.environ["ALLOWED"]}',
@@ -315,7 +315,7 @@ class Setter:
     CHOICE = re.compile(rb'(?:[\w+-]+ )*\[([\w+-]+)\](?: [\w+-]+)*\n?')
     ANYTHING = object()
     BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
-    # What looks after threads sees none but its own.
+    # A tool that moves threads must see only the processes of the test.
     BINDERS = ('smt-off', 'cpu-shield')
 
     def __init__(self, tool, name, *, allowed=None):
@@ -526,7 +526,7 @@ def two_cpus():
 
 
 # In a shell: three threads, of which two have chosen a CPU, and what shows where they may run. A
-# thread has its CPU and its name when it is sleep(1), and no longer taskset(1) or the shell.
+# thread has its CPU and its name once it is sleep(1), and no longer taskset(1) or the shell.
 THREE_THREADS = '''
     show() { for p in $a $b $c; do taskset -pc $p | sed 's/.*: //'; done | tr '\\n' ' '; echo; }
     taskset -c 0 sleep 1000 & a=$!
@@ -560,7 +560,7 @@ def run_tests(tests):
     print(f'1..{len(tests)}')
     for number, (name, function) in enumerate(tests, 1):
         try:
-            # What a test returns says how much it did.
+            # A test may return a text that says how much it did.
             done = function()
             print(f'ok {number} - {name}{f": {done}" if isinstance(done, str) else ""}')
         except Skip as reason:

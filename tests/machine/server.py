@@ -35,7 +35,7 @@ def answer(do, writer, path, text, call=''):
     except Refused as refused:
         return refused.args[0]
     except OSError as error:
-        return error.errno  # what is not there, as the kernel says it
+        return error.errno  # the errno for a file that is not there
     return 0
 
 
@@ -43,14 +43,14 @@ def serve_one(listener, do):
     with listener.accept()[0] as connection:
         packet = connection.recv(PACKET)
         if not packet:
-            return  # killed before it asked
+            return  # the client was killed before it asked
         writer = struct.unpack('3i', connection.getsockopt(
             socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize('3i')))[0]
         error = answer(do, writer, *packet.decode().split('\0'))
         try:
             connection.send(struct.pack('i', error), socket.MSG_NOSIGNAL)
         except BrokenPipeError:
-            pass  # killed meanwhile
+            pass  # the client was killed before it got the answer
 
 
 def run(do, command):
@@ -60,12 +60,12 @@ def run(do, command):
         listener.listen(BACKLOG)
         with subprocess.Popen(command, env={**os.environ, 'TEST_KERNEL': SOCKET}) as process:
             ended = os.pidfd_open(process.pid)
-            # What was asked is done, also when who asked is gone.
+            # The write is done also when the client that asked for it is gone.
             while listener in select.select([listener, ended], [], [])[0]:
                 serve_one(listener, do)
             os.close(ended)
     pathlib.Path(SOCKET).unlink()
-    # As a shell would end.
+    # As a shell reports a signal.
     return process.returncode if process.returncode >= 0 else 128 - process.returncode
 
 

@@ -45,7 +45,7 @@ class Shield(Setter):
                 f'ASAN_OPTIONS={options}']
 
     def kernel(self, *arguments):
-        """A call by somebody else. Its errno."""
+        """A call by somebody else. Returns its errno."""
         return self.run_with_cgroups(*arguments).returncode
 
     def run_with_cgroups(self, *arguments, **options):
@@ -61,7 +61,8 @@ class Shield(Setter):
         return result
 
     def shell(self, script):
-        """Lines of a shell in which `shield` is the tool, all in one machine; its output."""
+        """Runs lines of a shell in which `shield` is the tool, all on one machine. Returns the
+        output."""
         words = ' '.join(f"'{word}'" for word in self.environment())
         result = self.run_with_cgroups(
             'run', 'sh', '-c', f'shield() {{ env {words} {self.tool} "$@"; }}\n{script}')
@@ -76,7 +77,8 @@ class Shield(Setter):
         return {row['knob']: row for row in rows if row['wanted'] or row['state']}
 
     def refused(self, status, *arguments):
-        """What an apply says that fails, and leaves the machine and /run as they were."""
+        """Runs an apply that must fail and leave the machine and /run as they were. Returns what it
+        says."""
         before = self.snapshot()
         result = self.run(*arguments)
         equal(result.returncode, status, f'status of {arguments}: {result.stdout}{result.stderr}')
@@ -108,7 +110,7 @@ def test_effect():
 
 
 def test_controller_was_there():
-    """What was enabled before stays so."""
+    """A controller that was enabled before stays enabled."""
     with Shield() as shield:
         shield.kernel(f'/{CGROUP}/cgroup.subtree_control', '+cpuset')
         out = shield.cycle('-c', '1,5,9-11')
@@ -117,7 +119,7 @@ def test_controller_was_there():
 
 
 def test_other_cpus():
-    """Fewer and more CPUs, and back to none: the partition is never given up on the way."""
+    """Shields fewer CPUs, more CPUs, and none: the partition exists all the time in between."""
     with Shield() as shield:
         before = shield.snapshot()
         shield.succeed('-c', '2-3')
@@ -131,7 +133,7 @@ def test_other_cpus():
 
 
 def test_never_toggled():
-    """Nothing may be written to a partition that is right, not even the same word."""
+    """No word is written to a partition that is as wanted, not even the same word."""
     with Shield() as shield:
         shield.succeed('-c', '2-3')
         path = shield.box.root / SHIELD / 'cpuset.cpus.partition'
@@ -141,7 +143,7 @@ def test_never_toggled():
 
 
 def test_became_invalid():
-    """A partition that the kernel gave up meanwhile is asked for again."""
+    """Another apply asks again for a partition that the kernel has made invalid."""
     with Shield() as shield:
         before = shield.snapshot()
         shield.succeed('-c', '2-3')
@@ -177,7 +179,7 @@ def test_refused_by_kernel():
     with Shield() as shield:
         shield.kernel(f'/{CGROUP}/cgroup.subtree_control', '+cpuset')
         shield.kernel(f'/{CGROUP}/user/cpuset.cpus', '3-4')
-        # Nothing would be left for that one.
+        # The other cgroup would have no CPU left.
         said = shield.refused(3, '-c', '2-4')
         check('isolated invalid (Cpu list in cpuset.cpus not exclusive)' in said, said)
         check(said.count('\n') == 1, said)
@@ -195,7 +197,7 @@ def test_refused_by_kernel():
 
 
 def test_others_may_use_them():
-    """Another cgroup has some of the CPUs in its cpuset.cpus, and others."""
+    """Another cgroup has some of the shielded CPUs in its cpuset.cpus, and other CPUs."""
     def meet(**config):
         shield = Shield(**config)
         shield.kernel(f'/{CGROUP}/cgroup.subtree_control', '+cpuset')
@@ -210,17 +212,17 @@ def test_others_may_use_them():
                 equal(shield.read(f'{SHIELD}/cpuset.cpus.partition'), 'isolated', cpus)
                 equal(shield.read(f'{SHIELD}/cpuset.cpus.effective'), cpus, 'CPUs of the shield')
                 equal(shield.read(f'{CGROUP}/user/cpuset.cpus.effective'), left, 'CPUs of the other')
-        # Given up, and asked for again.
+        # The kernel gave the partition up, and apply asks for it again.
         shield.box.write(f'{SHIELD}/cpuset.cpus.partition', 'isolated invalid\n')
         shield.succeed('-c', '3-4,8')
         equal(shield.read(f'{SHIELD}/cpuset.cpus.partition'), 'isolated', 'once more')
         shield.succeed('restore')
         shield.same(before, 'restore left')
-    # A shield that was there stays, without what was added.
+    # The earlier shield stays, without the CPUs that were added.
     with meet() as shield:
         shield.kernel(f'/{SHIELD}', '', 'mkdir')
         shield.cycle('-c', '2-3')
-        # One that was refused before is so again.
+        # A kernel that refused before refuses again.
         shield.kernel(f'/{SHIELD}/cpuset.cpus', '2-3')
         shield.kernel(f'/{SHIELD}/cpuset.cpus.partition', 'isolated')
         check('not exclusive' in shield.read(f'{SHIELD}/cpuset.cpus.partition'), 'it is a partition')
@@ -275,7 +277,7 @@ def test_nothing_to_shield_with():
 
 
 def test_hybrid():
-    """v2 is somewhere else, and the cpusets are v1's."""
+    """cgroup v2 is mounted elsewhere, and the cpusets are those of cgroup v1."""
     with Shield(version=1) as shield:
         shield.box.write(f'{CGROUP}/unified/cgroup.controllers', '\n')
         nothing_done(shield, 'unavailable', '--legacy')
@@ -314,7 +316,7 @@ def test_run():
 
 
 def test_program_still_runs():
-    """Nobody's program is ended: restoring fails, says why, and can be repeated."""
+    """Restore ends no program: it fails, says why, and can be repeated."""
     with Shield() as shield:
         before = shield.snapshot()
         shield.succeed('-c', '2-3')
@@ -340,8 +342,8 @@ THREADS = machine.THREE_THREADS + '''
 
 
 def test_affinities():
-    """A kernel that forgets: what threads had chosen comes back, and holds meanwhile as far as it
-    can."""
+    """A kernel that forgets affinities: threads get back what they had chosen, and during the
+    shield they keep those of their CPUs that are not shielded."""
     machine.two_cpus()
     with Shield('vm-plain', cpus='0-1', fake_threads=False, forgets=True) as shield:
         before = shield.snapshot()
@@ -389,7 +391,7 @@ def test_legacy():
 
 
 def test_legacy_tasks():
-    """Tasks go and come home, those that were born meanwhile as well."""
+    """Tasks are moved out of the root and back, also those that were started in the meantime."""
     machine.two_cpus()
     with Shield('vm-plain', cpus='0-1', version=1, fake_threads=False, forgets=True) as shield:
         out = shield.shell(THREADS + '''

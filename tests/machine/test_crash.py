@@ -47,7 +47,8 @@ def threads(box):
             f'LD_PRELOAD={os.environ["KERNEL"]}', f'TEST_MOUNTINFO={box.root / "mountinfo"}']
 
 
-# The tool's machines and arguments: few CPUs, for each call that writes costs a dozen processes.
+# The machines and arguments of each tool: few CPUs, because each system call that writes costs a
+# dozen processes.
 CASES = {
     'mini-setter': [('vm-plain', ['-c', '0-1'], mini_files)],
     'irq-steer': [('irqs', ['-c', '1'], None)],
@@ -68,10 +69,10 @@ def test_mode(mode, name, arguments, prepare):
     tool = pathlib.Path(os.environ['KILLED'])
     with machine.Setter(tool, name) as setter:
         kernel = (prepare(setter.box) if prepare else None) or []
-        # The leak checker wants to trace, too.
+        # The leak checker would trace the process, as this test does already.
         options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'detect_leaks=0',
                                          'verify_asan_link_order=0']))
-        # What binds threads sees none but its own.
+        # A tool that binds threads must see only the processes of the test.
         result = setter.box.run(*kernel, os.environ['CRASH'], mode, setter.box.root, tool,
                                 *arguments, root=True, alone=setter.binds,
                                 env={'ASAN_OPTIONS': options}, timeout=600)

@@ -16,7 +16,7 @@ import machine
 from machine import Machine, Skip, check, equal
 
 RUNPINNED = os.environ['RUNPINNED']
-# On each machine that is described CPUs 0 and 1 exist; the run itself needs a real one.
+# CPUs 0 and 1 exist on each described machine; the run itself needs a real CPU.
 CPU = 1 if 1 in os.sched_getaffinity(0) else 0
 WARMUPS, RUNS, CHANGED = 1, 9, 5
 COUNTER = 'runs-made'

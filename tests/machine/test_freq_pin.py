@@ -24,7 +24,8 @@ def pinned(policies, khz, governor='performance'):
 
 
 def table(text, golden, what):
-    """The same but for blanks at the ends of lines, and not wider than a terminal."""
+    """Compares a table with the expected one, except blanks at the ends of lines; it must not be
+    wider than a terminal."""
     text = '\n'.join(line.rstrip() for line in text.strip().split('\n'))
     check(text == golden.strip(), f'{what}:\n{text}\ninstead of:\n{golden.strip()}')
     for line in text.split('\n'):
@@ -212,7 +213,7 @@ frequency 0,6-7                        unavailable offline
 
 
 def test_already():
-    """A machine that is as it should be is not written to, and has no journal."""
+    """freq-pin writes nothing, and no journal, on a machine that is as wanted."""
     with Setter(TOOL, 'isolated') as setter:
         times = setter.times()
         equal(words(setter.succeed('--json')), dict.fromkeys(
@@ -224,7 +225,8 @@ def test_already():
 # --- What is chosen ---
 
 def applies(name, arguments, changes, said=None, prepare=None):
-    """Apply changes exactly this; restore puts it back. What was said on standard error."""
+    """Checks that apply changes exactly this, and that restore puts it back. Returns what was said
+    on standard error."""
     with Setter(TOOL, name) as setter:
         if prepare:
             prepare(setter.box)
@@ -242,7 +244,7 @@ def applies(name, arguments, changes, said=None, prepare=None):
 
 
 def test_frequencies():
-    """min, max and numbers, with boost where they need it."""
+    """min, max and numbers. Boost is switched where they need it."""
     applies('intel-hybrid', ['max'], {**pinned('0-3', 5000000), **pinned('4-7', 5200000),
                                       **pinned('8-11', 3900000)}, '')
     applies('intel-hybrid', ['min'], {**pinned('0-11', 400000), INTEL + 'no_turbo': 1,
@@ -252,7 +254,7 @@ def test_frequencies():
     applies('intel-hybrid', ['1500MHz'], pinned('0-11', 1500000))
     applies('amd-acpi', ['2800000'], {**pinned('0,2,4,6', 2800000), BOOST: 0})
     applies('amd-smt', ['5GHz'], pinned('0-15', 5000000))
-    # Boost was off: it is what max needs.
+    # Boost was off, and max needs it.
     applies('amd-smt', ['max'], {**pinned('0-15', 5450000), BOOST: 1},
             prepare=lambda box: box.write(BOOST, '0\n'))
 
@@ -273,7 +275,7 @@ def test_marker():
 
 
 def test_boost_table():
-    """scaling_boost_frequencies are no frequencies to hold either, but max is one of them."""
+    """A frequency of scaling_boost_frequencies cannot be held either, but max is one of them."""
     def prepare(box):
         for number in (0, 2, 4, 6):
             box.write(f'{POLICY}{number}/scaling_boost_frequencies', '4400000 4200000 \n')
@@ -293,7 +295,7 @@ def test_no_base():
         **{path: text for path, text in pinned('0-11', 0).items() if 'governor' in path},
         INTEL + 'no_turbo': 1}, '', prepare)
     check('frequency 0-11 unavailable the base frequency is not known' in unfold(out), out)
-    # By number it is held all the same, and boost stays as it is.
+    # A frequency that is given as a number is held all the same, and boost stays as it is.
     applies('intel-hybrid', ['3GHz'], pinned('0-11', 3000000), '', prepare)
 
 
@@ -328,7 +330,8 @@ def test_percentages():
 
 
 def test_bios_limit():
-    """Firmware that allows less: the highest that it allows, and it is said."""
+    """Firmware that allows less: freq-pin sets the highest frequency that the firmware allows, and
+    says so."""
     def prepare(box):
         box.write(POLICY + '2/bios_limit', '2800000\n')
 
@@ -348,23 +351,23 @@ def test_auto_select():
 # --- -c ---
 
 def test_subset():
-    """Policies are set as a whole, others are left alone, and both is said."""
+    """Policies of -c are set as a whole, other policies are left alone, and freq-pin says both."""
     applies('amd-acpi', ['-c', '3'], {**pinned('2', 3600000), BOOST: 0},
             r'this CPU shares a policy with CPUs of -c, and is set together with them: 2\n')
     applies('amd-acpi', ['-c', '2-3', '2.2GHz'], {**pinned('2', 2200000), BOOST: 0},
             r'these CPUs share a clock with CPUs of -c, and may still ask for a higher frequency: 0-1\n')
     applies('intel-hybrid', ['-c', '8,10'], {**pinned('8,10', 1400000), INTEL + 'no_turbo': 1},
             'turbo has one switch for all CPUs')
-    # Where each policy has a switch, that of the others stays.
+    # Where each policy has a switch of its own, the switches of other policies stay.
     applies('amd-smt', ['-c', '3,11'], {
         **pinned('3,11', 4201000), POLICY + '3/boost': 0, POLICY + '11/boost': 0}, '')
-    # It does nothing while the global one is off.
+    # The switch of a policy has no effect while the global switch is off.
     applies('amd-smt', ['-c', '3'], pinned('3', 4201000), '',
             lambda box: box.write(BOOST, '0\n'))
 
 
 def test_offline():
-    """An offline CPU's policy cannot be set, which is no failure."""
+    """The policy of an offline CPU cannot be set, which is no failure."""
     with Setter(TOOL, 'intel-passive') as setter:
         before = setter.snapshot()
         result = setter.run('-c', '3')
@@ -416,7 +419,8 @@ def test_not_root():
 # --- Again, and back ---
 
 def test_again():
-    """Applies of different targets and CPUs: restore gives the very first values."""
+    """After several applies with different targets and CPUs, restore puts back the very first
+    values."""
     for name, applies_ in (
             ('intel-hybrid', (['base'], ['max'], ['-c', '8-9', 'min'], ['1.2GHz'])),
             ('intel-passive', (['max', '-c', '2'], ['base'], ['min', '-c', '1'], ['3GHz'])),
@@ -434,7 +438,7 @@ def test_again():
 
 
 def test_foreign():
-    """What somebody else changed stays, is named, and is overwritten only with --force."""
+    """A value that somebody else changed stays, is named, and is overwritten only with --force."""
     with Setter(TOOL, 'intel-passive') as setter:
         before = setter.snapshot()
         setter.succeed()
@@ -452,7 +456,8 @@ def test_foreign():
 
 
 def test_offline_meanwhile():
-    """What belongs to a CPU that went offline is kept until it is back, and all else put back."""
+    """Settings of a CPU that went offline are kept until the CPU is back; all others are put back
+    at once."""
     with Setter(TOOL, 'intel-passive') as setter:
         before = setter.snapshot()
         setter.succeed()
@@ -491,7 +496,7 @@ def test_side_effects():
         with Setter(TOOL, name) as setter:
             before = setter.snapshot()
             setter.succeed()
-            # As if they had been there when freq-pin looked at what it had done.
+            # As if freq-pin had found these values when it read back what it had set.
             journal = setter.journal.decode('utf-8')
             for path, text in changes.items():
                 setter.box.write(path, text + '\n')
@@ -505,13 +510,13 @@ def test_side_effects():
 
 
 def test_shown():
-    """More than the target is a warning that names boost; less is none."""
+    """A frequency above the target gives a warning that names boost; one below gives none."""
     applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000), BOOST: 0},
             r'CPUs 4-5: the kernel shows up to 4\.30 GHz instead of 3\.6 GHz; is boost',
             lambda box: box.write(POLICY + '4/scaling_cur_freq', '4300000\n'))
     applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000), BOOST: 0}, '',
             lambda box: box.write(POLICY + '4/scaling_cur_freq', '1800000\n'))
-    # Measured, where there is such a thing.
+    # Some kernels show the measured frequency.
     applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000), BOOST: 0}, r'up to 4\.30 GHz',
             lambda box: box.write(POLICY + '4/cpuinfo_avg_freq', '4300000\n'))
     applies('amd-acpi', [], {**pinned('0,2,4,6', 3600000), BOOST: 0}, '',
@@ -560,7 +565,7 @@ def test_kernel_intel():
 
 
 def test_kernel_late():
-    """What was asked for shows only after a while."""
+    """A limit that was written is shown only after a while."""
     with hybrid(late=0.02) as linux:
         before = linux.snapshot()
         out = linux.succeed('-c', '0,8')
@@ -571,7 +576,7 @@ def test_kernel_late():
 
 
 def test_kernel_again():
-    """Limits of an earlier apply, which the switch of a later one has moved, are ours."""
+    """Limits of an earlier apply that moved when a later apply switched turbo are ours."""
     with hybrid() as linux:
         before = linux.snapshot()
         linux.succeed('-c', '0-3', 'max')
@@ -608,7 +613,7 @@ def test_kernel_old():
 
 
 def test_kernel_refuses():
-    """One limit that cannot be set: all is as before, and nothing is left of it."""
+    """One limit cannot be set: everything is as before, and no journal is left."""
     with hybrid(broken=[f'/{POLICY}11/scaling_max_freq']) as linux:
         before = linux.snapshot()
         result = linux.run()

@@ -27,7 +27,7 @@ MACHINES = {
     'arm-nosmt': '6-7',       # cppc_cpufreq
     'vm-plain': '1',          # nothing of all that
 }
-# The tools, and what each is told.
+# The tools, and the arguments of each.
 TOOLS = {
     'freq-pin': [],
     'smt-off': ['-c', '{}'],
@@ -35,7 +35,7 @@ TOOLS = {
     'noise-off': ['-c', '{}'],
     'cpu-shield': ['-c', '{}'],
 }
-# Where cpu-shield finds the cpusets of cgroup v1.
+# The place where cpu-shield looks for the cpusets of cgroup v1.
 OLD_CGROUPS = {'amd-acpi'}
 
 

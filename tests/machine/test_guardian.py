@@ -19,7 +19,7 @@ SECONDS = 120
 
 
 class Measurement:
-    """A runpinned --quiesce that gets no further than to the lock of its CPU, which is ours."""
+    """A runpinned --quiesce that waits for the lock of its CPU, which the test holds."""
 
     def __init__(self, setter):
         self.setter = setter
@@ -45,7 +45,8 @@ class Measurement:
             time.sleep(0.01)
 
     def guardian(self):
-        """Its process, once it is benchmark-target and no longer a copy of runpinned."""
+        """The process of the guardian, once it is benchmark-target and no longer a copy of
+        runpinned."""
         for entry in pathlib.Path('/proc').iterdir():
             try:
                 if entry.name.isdigit():
@@ -71,7 +72,7 @@ def check_put_back(setter, before, said):
 
 
 def test_killed_when_quiet():
-    """Killed while it is quiet: said, and put back"""
+    """The guardian is killed while the machine is quiet: said, and put back"""
     with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
         before = setter.snapshot()
         measurement = Measurement(setter)
@@ -84,7 +85,7 @@ def test_killed_when_quiet():
 
 
 def test_killed_at_the_start():
-    """Killed while it makes the machine quiet: said, and put back"""
+    """The guardian is killed before the machine is quiet: said, and put back"""
     with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
         before = setter.snapshot()
         measurement = Measurement(setter)

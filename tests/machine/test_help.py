@@ -46,7 +46,7 @@ def check_tool(tool):
             continue
         equal((result.returncode, result.stdout), (2, ''), f'{arguments}')
         equal(result.stderr, f'{name}: {says}; see {name} --help\n', f'{arguments}')
-    # What the help lists is there.
+    # Each option that the help lists exists.
     listed = re.findall(r'^  (?:-\w, |    )(--[a-z-]+)', text, re.MULTILINE)
     check('--version' in listed, 'the help does not list --version')
     for option in listed:

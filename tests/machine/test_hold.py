@@ -20,7 +20,7 @@ MACHINE = 'amd-smt'
 
 
 class Guardian:
-    """A running one, and our end of its socket."""
+    """A running guardian, and our end of its socket."""
 
     def __init__(self, setter, *arguments):
         self.setter = setter
@@ -69,7 +69,7 @@ def read_target(setter):
 
 
 def left_over(setter):
-    """What stands in /run/quiesce, but for locks."""
+    """The files in /run/quiesce, except locks."""
     return {path.name for path in (setter.run_directory / 'quiesce').iterdir()} - {
         'lock', 'turn', 'holders'}
 
@@ -81,7 +81,7 @@ def check_restored(setter, before, guardian_result):
 
 
 def test_whole_life():
-    """Quiet while somebody is there, and as before when he is not"""
+    """The machine is quiet while the socket is open, and as before when it is closed"""
     with machine() as setter:
         before = setter.snapshot()
         guardian = Guardian(setter, '-c', '5')
@@ -111,7 +111,7 @@ def test_auto():
 
 @contextlib.contextmanager
 def busy(setter, cpus):
-    """While these CPUs have no time to be idle, and the others nothing else to do."""
+    """Runs its block while /proc/stat shows that these CPUs are always busy and all others idle."""
     path, done = setter.box.root / 'proc/stat', threading.Event()
 
     def write():
@@ -137,9 +137,9 @@ def busy(setter, cpus):
 
 
 def test_auto_under_load():
-    """Load on all other cores does not make it choose the thread beside CPU 0"""
+    """Load on all other cores does not make the guardian choose the thread beside CPU 0"""
     with machine() as setter, busy(setter, set(range(16)) - {0, 8}):
-        # Where the thread that is the load gets no turn, none is seen.
+        # A load whose thread gets no turn is not seen.
         end, seen = time.monotonic() + 60, False
         while not seen and time.monotonic() < end:
             guardian = Guardian(setter)
@@ -154,7 +154,7 @@ def test_auto_under_load():
 
 
 def test_isolated_beside_zero():
-    """A thread of CPU 0's core is passed over even where it was isolated, and that is said"""
+    """A thread of CPU 0's core is passed over even if it is isolated, which is said"""
     for isolated, chosen in (('5,8', lambda cpus: cpus == [5]),
                              ('8', lambda cpus: not {0, 8} & set(cpus))):
         with machine() as setter:
@@ -169,7 +169,7 @@ def test_isolated_beside_zero():
 
 
 def test_all_cpus():
-    """All CPUs there are: what needs another one is left out and said, the rest is done"""
+    """All CPUs: settings that need another CPU are left out and named, the others are done"""
     with machine('arm-nosmt', '0-7') as setter:
         before = setter.snapshot()
         guardian = Guardian(setter, '-c', '0-7')
@@ -187,7 +187,7 @@ def test_all_cpus():
 
 
 def test_signals():
-    """A signal for whom it guards does not make it leave"""
+    """A signal for the caller does not end the guardian"""
     with machine() as setter:
         before = setter.snapshot()
         guardian = Guardian(setter, '-c', '5')
@@ -202,12 +202,12 @@ def test_signals():
 
 
 def test_killed():
-    """SIGKILL of whom it guards is an end like others"""
+    """SIGKILL of the caller ends the guardian like any other end of the caller"""
     with machine() as setter:
         before = setter.snapshot()
         guardian = Guardian(setter, '-c', '5')
         guardian.wait_until_quiet()
-        # The socket is the child's alone, then.
+        # From then on only the child has the socket.
         holder = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'],
                                   pass_fds=[guardian.ours.fileno()])
         guardian.ours.close()
@@ -219,7 +219,7 @@ def test_killed():
 
 
 def test_programs_end_first():
-    """Nothing is put back while a program that was measured still ends"""
+    """Nothing is put back before a program that was measured has ended"""
     with machine() as setter:
         events = 'sys/fs/cgroup/benchmark.slice/cgroup.events'
         setter.box.write(events, 'populated 0\nfrozen 0\n')
@@ -237,7 +237,7 @@ def test_programs_end_first():
 
 
 def test_leaving_early():
-    """Who leaves before it is quiet finds the machine as it was"""
+    """A caller that leaves before the machine is quiet finds the machine as it was"""
     with machine() as setter:
         before = setter.snapshot()
         guardian = Guardian(setter, '-c', '5')
@@ -245,7 +245,7 @@ def test_leaving_early():
 
 
 def test_two():
-    """The last to leave puts everything back"""
+    """The last caller to leave puts everything back"""
     with machine() as setter:
         before = setter.snapshot()
         first = Guardian(setter, '-c', '5')
@@ -260,12 +260,12 @@ def test_two():
 
 
 def test_left_by_another():
-    """What was quiet before stays so"""
+    """A setting that was quiet before stays quiet"""
     with machine() as setter:
         first = Guardian(setter, '-c', '5')
         first.wait_until_quiet()
         quiet = setter.snapshot()
-        # As if somebody had done it by hand.
+        # As if somebody had changed the setting by hand.
         (setter.run_directory / 'quiesce/held').unlink()
         second = Guardian(setter, '-c', '5')
         second.wait_until_quiet()
@@ -276,7 +276,7 @@ def test_left_by_another():
 
 
 def test_refused():
-    """Wrong CPUs are said, and nothing is changed"""
+    """A wrong list of CPUs is refused with a message, and nothing is changed"""
     for cpus, what in (('99', 'CPU 99 does not exist'), ('5,13', 'threads of one core'),
                        ('8', "CPU 0 is a thread of CPU 8's core, and never goes offline"),
                        ('x', "'x' is no CPU list")):
@@ -292,7 +292,7 @@ def test_refused():
 
 
 def test_not_root():
-    """Only root may"""
+    """Only root may hold"""
     with machine() as setter:
         before = setter.snapshot()
         result = setter.run('hold', user=True)

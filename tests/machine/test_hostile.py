@@ -30,7 +30,7 @@ HAS_CAIRO = os.environ['HAS_CAIRO'] == '1'
 POISON = 'a\x1b]0;owned\x07\x1b[31mb\x9b31m\x85\u202ec\u2066\u2028\x7f\x08d'
 FORGED = 'forged: line'
 POISON_LINE = f'{POISON}\r\n{FORGED}\n'
-# As it stands in a file that is no JSON, which may hold any bytes.
+# The same in a file that is not JSON, which may hold any bytes.
 POISON_BYTES = POISON.encode() + b'\x9b31m\xff\xc0\xaf'
 
 
@@ -361,7 +361,7 @@ TESTS = [
     ('runpinned', test_program),
 ]
 
-# What takes long, and is much like the others.
+# These take long, and resemble the others.
 LONG = ('results, a text with line ends', 'isol-check, names')
 
 machine.run_tests(test for test in TESTS if not (os.environ.get('QUICK') and test[0] in LONG))

@@ -30,7 +30,7 @@ class Irqs(Setter):
         return (self.box.root / f'proc/irq/{number}/smp_affinity_list').read_text().strip()
 
     def words(self, *arguments):
-        """{knob: state} as the JSON of status has it."""
+        """{knob: state}, from the JSON of status."""
         knobs = json.loads(self.succeed('status', '--json', *arguments))['knobs']
         return {knob['knob'].split(' (')[0]: knob['state'] for knob in knobs}
 
@@ -46,7 +46,7 @@ class Irqbalance(threading.Thread):
         directory = setter.run_directory / 'irqbalance'
         directory.mkdir()
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        # Where a dead one's socket lies about, too.
+        # The socket of a dead irqbalance is there, too.
         dead = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         dead.bind(str(directory / 'irqbalance1.sock'))
         dead.close()
@@ -99,7 +99,7 @@ def test_cycle():
             'proc/irq/29/smp_affinity_list': '0-2,4-7',
         })
         check('irq 30 (nvme1q3)' in out['apply'] and 'denied' in out['apply'], out['apply'])
-        # It fires elsewhere already.
+        # This interrupt fires on other CPUs already.
         check('irq 31' not in out['apply'], out['apply'])
         check(all(len(line.rstrip()) <= 80 for line in out['apply'].split('\n')),
               f'wider than 80 columns:\n{out["apply"]}')
@@ -129,12 +129,12 @@ def test_moved_lines_that_wait():
         out = setter.succeed('-c', '3')
         check('pending' in out and '(3)' in out, out)
         setter.succeed('restore')
-        # A chip that is quicker than the test.
+        # A chip that has moved its line before the test looks.
         for number in (27, 28, 29):
             setter.box.write(f'proc/irq/{number}/effective_affinity_list', '0\n')
         check('pending' not in setter.succeed('-c', '3'), 'said of lines that have moved')
         setter.succeed('restore')
-        # One that still waits, and one of a chip that does not tell.
+        # A line that still waits, and a line whose chip does not tell.
         setter.box.write('proc/irq/27/effective_affinity_list', '3\n')
         setter.box.remove('proc/irq/28/effective_affinity_list')
         out = setter.succeed('-c', '3')
@@ -168,7 +168,8 @@ def test_hotplug():
         equal((result.returncode, result.stderr), (0, ''), 'restore')
         setter.box.write('sys/devices/system/cpu/online', '0-7\n')
         setter.same(before, 'restore left')
-    # But to all where none has gone, and away from one that cannot go, is a wish.
+    # A move to all CPUs while no CPU is offline, or away from a CPU that cannot go offline, was
+        # somebody's wish.
     for line, cpus in ((29, '0-7'), (24, '1-7'), (26, '0-1,3-6')):
         with Irqs() as setter:
             if line == 29:
@@ -190,7 +191,8 @@ def test_lines_that_vanish():
 
 
 def test_device_that_goes():
-    """With all of its interrupts, for good: said in one line, and forgotten."""
+    """A device goes away for good with all of its interrupts: one line says so, and nothing is kept
+    of them."""
     with Irqs() as setter:
         setter.succeed('-c', '3')
         for number in (27, 28):
@@ -264,14 +266,15 @@ def test_irqbalance_gets_its_own_judgement_back():
 
 
 def listen_at_last(daemon):
-    """The daemon takes what it was told meanwhile; what it bans then."""
+    """Lets the daemon take what it was told in the meantime. Returns the CPUs that it bans then."""
     daemon.deaf = False
     machine.wait_for(lambda: daemon.pending is None, 'irqbalance takes what it was told')
     return daemon.banned
 
 
 def test_irqbalance_goes_on():
-    """Where it sends interrupts meanwhile, nobody has chosen: all are put back, without a word."""
+    """Masks that irqbalance has written in the meantime are not somebody's choice: all are put
+    back, without a word."""
     with Irqs() as setter:
         before = setter.snapshot()
         daemon = Irqbalance(setter, 0)
@@ -285,7 +288,7 @@ def test_irqbalance_goes_on():
             equal(setter.left_over(), [], 'in /run/quiesce')
         finally:
             daemon.stop()
-    # Without one, somebody did.
+    # Without irqbalance, somebody has written that mask.
     with Irqs() as setter:
         setter.succeed('-c', '3')
         setter.box.write('proc/irq/27/smp_affinity_list', '5\n')
@@ -294,7 +297,8 @@ def test_irqbalance_goes_on():
 
 
 def test_asked_for_while_a_cpu_is_offline():
-    """Linux takes that CPU out of the mask: nobody did, and it is put back."""
+    """Linux takes the offline CPU out of the mask of an interrupt that a driver asks for: that is
+    no choice of somebody, and the mask is put back."""
     with Irqs() as setter:
         before = setter.snapshot()
         setter.succeed('-c', '3')
@@ -308,8 +312,8 @@ def test_asked_for_while_a_cpu_is_offline():
 
 
 def test_irqbalance_that_does_not_listen():
-    """It would move back what is steered, and may still take the ban when nobody waits for it any
-    more: that is a failure, after which it has been told what it banned before."""
+    """A deaf irqbalance would move the interrupts back, and may take the ban when irq-steer no
+    longer waits for it. So apply fails, and has told irqbalance its former ban again."""
     with Irqs() as setter:
         daemon = Irqbalance(setter, 0x80, deaf=True)
         before = setter.snapshot()
@@ -326,7 +330,8 @@ def test_irqbalance_that_does_not_listen():
 
 
 def test_irqbalance_that_listens_after_a_kill():
-    """A setter that was killed while it waited for the ban has written down that it may come."""
+    """A setter that is killed while it waits for the ban has written into its journal that the ban
+    may come."""
     with Irqs() as setter:
         daemon = Irqbalance(setter, 0x80, interval=5, deaf=True)
         before = setter.snapshot()
@@ -342,7 +347,7 @@ def test_irqbalance_that_listens_after_a_kill():
 
 
 def test_4096_interrupts():
-    """Works, and writes each of them once; how long it takes is for the benchmark."""
+    """4096 interrupts are each written once. (The time is a matter of the benchmarks.)"""
     with Irqs() as setter:
         for number in range(100, 4196):
             setter.box.write(f'proc/irq/{number}/smp_affinity_list', '0-7\n')

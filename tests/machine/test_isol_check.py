@@ -274,7 +274,7 @@ CASES = {
         ('intel-hybrid', '3', {'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_input': '97000'},
          'risk', '97 C'),
         ('intel-hybrid', '3', {}, 'ok', '39 below'),
-        # A zone whose limit hwmon does not show.
+        # A zone whose limit is not in hwmon.
         ('arm-nosmt', '3', {f'{ZONE}/trip_point_0_type': 'passive',
                             f'{ZONE}/trip_point_0_temp': '70000',
                             f'{ZONE}/trip_point_1_type': 'critical',
@@ -313,7 +313,7 @@ CASES = {
         (QUIET, '2', steal(0), 'ok', ''),
     ],
 }
-# Those that are about what happens, or who runs, have tests of their own below.
+# Checks of what happens or runs at the moment have tests of their own below.
 LIVELY = ('tasks', 'kthreads', 'irq-managed', 'irqbalance', 'irq-rate', 'load', 'tuners', 'locks',
           'journals')
 # Those that only inform: nothing is ever wrong with what they show.
@@ -324,7 +324,7 @@ SKIPPED = []
 
 
 def expect(row, verdict, said='', where=None):
-    """The row of a check has this verdict, and says this or advises it."""
+    """Checks that the row of a check has this verdict, and says or advises this."""
     where = f'{row["id"]}{where or ""}: {row}'
     equal(row['verdict'], verdict, where)
     check(said in f'{row["seen"]} {row["fix"]}', where)
@@ -332,7 +332,8 @@ def expect(row, verdict, said='', where=None):
 
 
 def run(box, *arguments, **more):
-    """Without the processes of the machine that the test runs on."""
+    """Runs isol-check on the machine, without the processes of the machine that the test runs
+    on."""
     return box.run(ISOL_CHECK, *arguments, **more)
 
 
@@ -353,7 +354,8 @@ def looked(result, allowed=(0, 3)):
 
 
 def record(box, *arguments):
-    """As a recorded machine: nothing of the one that the test runs on is seen."""
+    """Runs isol-check on the machine as a recorded one: it sees nothing of the machine that the
+    test runs on."""
     result = subprocess.run([ISOL_CHECK, '--sysroot', box.root, *arguments], capture_output=True,
                             text=True, errors='backslashreplace', timeout=60, check=False)
     if result.returncode == 1 and 'sysroot' in result.stderr:
@@ -373,7 +375,7 @@ def test_check(name):
             row = look(box, cpus)[name]
         where = f' on {of}, CPUs {cpus}, {files}'
         expect(row, verdict, said, where)
-        # What to do is said of everything that is wrong.
+        # Everything that is wrong has an advice.
         check(row['verdict'] not in ('risk', 'noise') or row['fix'] or name in ('cpus', 'clocksource'),
               f'{where}: {row}')
     return f'{len(CASES[name])} machines'
@@ -412,14 +414,14 @@ def lacking(ids, answers):
 
 
 def test_both_ways():
-    """Every check there is has been seen to fire and not to, by a test that wanted just that."""
+    """Some test has seen each check find something, and some test has seen it find nothing."""
     with Machine(QUIET) as box:
         ids = set(look(box, '2'))
     found = lacking(ids, ANSWERS)
     if SKIPPED and set(found) <= set(LIVELY):
         raise Skip(f'without these tests: {", ".join(SKIPPED)}')
     equal(found, {}, 'checks that were not seen both ways')
-    # A new one without tests does not get by, nor one that lost a test.
+    # A new check without tests is found, and a check that has lost a test.
     equal(lacking({*ids, 'new'}, ANSWERS), {'new': 'never fires'}, 'a new check')
     for name in ids - set(INFORMATIVE):
         for fired, what in ((True, 'never fires'), (False, 'always fires')):
@@ -432,7 +434,8 @@ def test_both_ways():
 
 
 def test_other_recordings():
-    """Recordings that others made have what they chose: what is not there is not known."""
+    """A recording made by another program has the files that it chose: a file that is missing there
+    proves nothing."""
     left = ('online', 'possible', 'present', 'core_id', 'physical_package_id', 'thread_siblings_list')
     known = {'cpus', 'siblings', 'core-kind', 'isolated', 'freq-driver'}
     for of, cpus, more, wanted in (
@@ -460,7 +463,7 @@ def test_other_recordings():
 
 
 def test_width():
-    """On a wide terminal paths stay whole, on one of 80 columns they are broken."""
+    """A wide terminal shows each path on one line, a terminal of 80 columns breaks it."""
     with Machine(QUIET) as box:
         for columns, whole in ((80, False), (132, True)):
             shown = record_on_terminal(box, columns, '-c', '2')
@@ -470,14 +473,14 @@ def test_width():
 
 
 def record_on_terminal(box, columns, *arguments):
-    """What is shown on a terminal so wide, without colors."""
+    """The output on a terminal of that width, without colors."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
     shown = []
     with subprocess.Popen([ISOL_CHECK, '--sysroot', box.root, *arguments], stdout=theirs,
                           stdin=subprocess.DEVNULL, env={**os.environ, 'NO_COLOR': '1'}) as process:
         os.close(theirs)
-        # A terminal whose other end is closed is an error, not an end.
+        # Reading from a terminal whose other end is closed gives an error, not an end of file.
         with contextlib.suppress(OSError):
             while part := os.read(ours, 65536):
                 shown.append(part)
@@ -487,7 +490,7 @@ def record_on_terminal(box, columns, *arguments):
 
 
 def test_all_cpus():
-    """Advice that cannot be followed is none: there are no others to be had."""
+    """No advice is given that cannot be followed: there are no other CPUs."""
     with Machine(QUIET) as box:
         equal(look(box, '0-2')['cpus']['fix'], 'isol-check --pick=3', 'one is left')
         row = look(box, '0-3')['cpus']
@@ -497,7 +500,7 @@ def test_all_cpus():
 
 
 def test_managed():
-    """A line that the kernel does not let go of has no mode bit for writing, from 6.12 on."""
+    """From 6.12 on the file of an interrupt that the kernel manages has no mode bit for writing."""
     with Machine(QUIET) as box:
         box.write('proc/irq/26/effective_affinity_list', '2\n')
         (box.root / 'proc/irq/26/smp_affinity_list').chmod(0o444)
@@ -519,7 +522,7 @@ def test_exit_status():
         box.write(f'{KERNEL}/randomize_va_space', '2\n')
         result = record(box, '-c', '2-3')
         equal(result.returncode, 0, result.stdout + result.stderr)
-        # What could not be seen is a finding only if it is asked for.
+        # What could not be seen is a finding only with --strict.
         equal(record(box, '-c', '2-3', '--strict').returncode, 3, '--strict')
         box.write(f'{KERNEL}/randomize_va_space', '0\n')
         equal(record(box, '-c', '2-3').returncode, 3, 'a risk')
@@ -583,7 +586,7 @@ def test_cmdline():
             (QUIET, '0', {}, 'isolcpus=managed_irq,domain,0,2-3 irqaffinity=1'),
             (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=nohz,2-3'},
              'isolcpus=nohz,managed_irq,domain,2-3 rcu_nocbs=2 irqaffinity=0-1'),
-            # Both threads of the core; a kernel that has no nohz_full is not asked for it.
+            # Both threads of the core. A kernel without nohz_full gets no advice to use it.
             ('noisy-server', '4', {}, 'isolcpus=managed_irq,domain,4,40 rcu_nocbs=4,40 '
                                       'irqaffinity=0-3,5-39,41-71'),
             ('intel-hybrid', '3', {}, 'isolcpus=managed_irq,domain,2-3 nohz_full=2-3 '
@@ -595,7 +598,7 @@ def test_cmdline():
             equal(result.returncode, 0, result.stderr)
             equal(result.stdout, wanted + '\n', f'{of} {cpus} {files}')
             equal(result.stderr, '', 'without -v')
-            # It is what a machine needs that was booted with it, so then nothing is missing.
+            # A machine that was booted with this line needs nothing more.
             box.write('proc/cmdline', BOOT + wanted + '\n')
             if wanted.startswith('isolcpus'):
                 equal(run(box, '--cmdline', '-c', cpus).stdout, '\n', 'after a boot with it')
@@ -612,7 +615,7 @@ def test_default_cpus():
 # --- What happens while it looks ---
 
 def test_watched():
-    """Counters that move, as on a machine on which something happens."""
+    """Counters move while isol-check watches, as on a machine that is not idle."""
     with Machine('isolated') as box:
         stop = threading.Event()
         stat = (box.root / 'proc/stat').read_text()
@@ -622,7 +625,7 @@ def test_watched():
             for n in range(1, 1 << 20):
                 if stop.is_set():
                     return
-                # In place: the file is bound, and must remain the same.
+                # Written in place, because this very file is bound into the machine.
                 busy = stat.replace('cpu2 10 0 5 20000 0 0 0 0 0 0',
                                     f'cpu2 {10 + 20 * n} 0 5 20000 0 0 0 {10 * n} 0 0')
                 fired = interrupts.replace('0      12000          0',
@@ -644,7 +647,7 @@ def test_watched():
                            ('steal', '% of the time')):
             expect(rows[name], 'noise', said)
         check('irq-steer -c 2' in rows['irq-rate']['fix'], rows['irq-rate'])
-        # Nothing has happened on the other one.
+        # Nothing has happened on the other CPU.
         rows = looked(run(box, '--json', '--watch', '0.1', '-c', '3'))
         expect(rows['irq-rate'], 'ok')
         expect(rows['load'], 'info', 'these are idle')
@@ -673,17 +676,19 @@ class Processes:
                               text=True, timeout=60, check=False)
 
     def program(self, name):
-        """A process of that name that sleeps, on the CPU that the shell is on."""
+        """A shell line that starts a process of that name, which sleeps on the CPU of the shell."""
         shutil.copy(shutil.which('sleep'), pathlib.Path(self.directory.name, name))
         return f'./{name} 60 & '
 
     def kernel_thread(self):
-        """One that says nothing but that such are to be seen. It stays on CPU 0."""
+        """A shell line that starts a kernel thread on CPU 0: it only shows that kernel threads can
+        be seen."""
         return self.program('hog') + self.disguise('kthreadd', 0x04200000)
 
     @staticmethod
     def asleep(cpu, pid='$!'):
-        """Waits until the process has become its program and sleeps on that CPU, half a minute at most."""
+        """Waits until the process has executed its program and sleeps on that CPU, for half a
+        minute at most."""
         return ('n=0; until awk \'{ exit !($2 != "(sh)" && $3 == "S" && $39 == '
                 f'{cpu}) }}\' /proc/{pid}/stat; do '
                 f'n=$((n + 1)); [ $n -lt 600 ] || {{ cat /proc/{pid}/stat >&2; exit 98; }}; '
@@ -693,7 +698,7 @@ class Processes:
         """The process that was started last as a thread of the kernel: $thread, in its own line of
         /proc. The scheduler knows better, and where it may run is real."""
         stat = '/proc/$thread/stat'
-        # Until its exec it is a part of the shell.
+        # Before its exec(2) the process is still a copy of the shell.
         return (f'thread=$!; {self.asleep(0)} awk \'{{ $2 = "({name})"; $9 = {flags}; print }}\' {stat} '
                 f'>stat && mount --bind stat {stat} || exit 99; ')
 
@@ -716,15 +721,15 @@ def test_tasks():
         kernel = processes.kernel_thread()
         rows = processes.look(kernel, 1)
         expect(rows['tasks'], 'ok')
-        # It ran there and has ended, and its parent does not ask for it.
+        # A program that ran on CPU 1 has ended, and its parent does not wait for it.
         rows = processes.look(f'{kernel} (taskset -c 1 true & exec {processes.program("hog")[:-2]}) &'
                               f'{processes.asleep(0)}', 1)
         expect(rows['tasks'], 'ok')
-        # Among processes that are only a container's, or the user's own, none is proof of nothing.
+        # Where only the processes of a container or of a user can be seen, finding none proves nothing.
         rows = processes.look('', 1)
         for name in ('tasks', 'kthreads', 'irqbalance', 'tuners'):
             expect(rows[name], 'unknown')
-        # It may run on both, and is on the other one as long as it sleeps.
+        # The program may run on both CPUs, and is on CPU 0 while it sleeps.
         rows = processes.look(f'{processes.program("hog")} taskset -p -c 0 $! >/dev/null;'
                               f'{processes.asleep(0)} taskset -p -c 0,1 $! >/dev/null;', 1)
         expect(rows['tasks'], 'risk', '1 tasks may run here; none ran here last')
@@ -736,7 +741,8 @@ def test_tasks():
 
 
 def test_kernel_threads():
-    """Those that may be moved and are here; those that cannot; workers, which belong to their queue."""
+    """Kernel threads that may run here and can be moved, that cannot be moved, and workers, which
+    belong to their queue."""
     need_two_cpus()
     with Processes() as processes:
         kthread, bound, worker = 0x00200000, 0x04000000, 0x00000020
@@ -750,12 +756,12 @@ def test_kernel_threads():
             script = processes.program('hog') + processes.disguise('kswapd0', flags)
             rows = processes.look(f'{script} taskset -p -c {cpus} $thread >/dev/null;', 1)
             expect(rows['kthreads'], verdict, said, f' with {flags:#x} on {cpus}')
-            # It is none of the programs'.
+            # A kernel thread is not counted among the programs.
             expect(rows['tasks'], 'ok')
 
 
 def test_real_kernel_threads():
-    """Those of the machine that the test runs on: CPU 0 has some of its own."""
+    """The kernel threads of the machine that the test runs on: CPU 0 has some of its own."""
     if not os.path.exists('/proc/2/stat') or '(kthreadd)' not in open('/proc/2/stat').read():
         raise Skip('no threads of the kernel are to be seen here')
     result = subprocess.run([ISOL_CHECK, '--json', '--watch', '0', '-c', '0'],
@@ -781,7 +787,7 @@ def test_tuners():
 
 
 def test_locks():
-    """Of a process that measures, or of nobody that is to be seen."""
+    """The lock of another process is found, whether or not that process can be seen."""
     lock = 'flock -n -E 77 /sys/devices/system/cpu/cpu0'
     with Processes() as processes:
         if processes.shell(f'{lock} true').returncode == 77:
@@ -816,10 +822,10 @@ def test_journals():
         expect(row(), 'ok', where=' without any')
         for text, verdict, said in (
                 (journal(knob, mask), 'info', 'noise-off keeps 2 knobs'),
-                # Another value than was set, and the one that was there before.
+                # A value that the setter has not set, and then the value from before.
                 (journal((*knob[:3], '5'), mask), 'risk', '1 of them not as it set them'),
                 (journal(knob, (*mask[:2], '3', 'c')), 'risk', '1 of them not as it set them'),
-                # The kernel lowers this one by itself.
+                # The kernel lowers this value by itself.
                 (journal(('rate', f'/{KERNEL}/perf_event_max_sample_rate', '1', '200000')), 'info', ''),
                 (journal(('word', '/sys/nowhere', 'a', 'b'), ('word', 'irqbalance:banned', '0', 'c')),
                  'info', '2 knobs'),
@@ -869,7 +875,8 @@ ODD = {
 
 
 def spoil(box, text, directory=False):
-    """Every file of the machine but those that say which CPUs there are."""
+    """Writes this text into every file of the machine except those that say which CPUs there
+    are."""
     for top in ('sys', 'proc'):
         for where, _, files in os.walk(box.root / top):
             for name in files:
@@ -906,7 +913,7 @@ def test_odd_machine(of):
 
 
 def test_bytes():
-    """Every file cut short, and with one byte changed."""
+    """Every file is cut short, and every file has one byte changed."""
     with Machine('nohz-pstate') as box:
         originals = {path: path.read_bytes() for top in ('sys', 'proc')
                      for path in (box.root / top).rglob('*')
@@ -996,7 +1003,7 @@ EVIDENCE = {
                      'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_input', CUT)],
     'throttled': [(QUIET, '2-3', {}, f'{CPU}/cpu{cpu}/thermal_throttle/core_throttle_count', CUT)
                   for cpu in (2, 3)],
-    # One without a type is none.
+    # A supply without a type does not count.
     'power-supply': [(QUIET, '2', {f'{SUPPLY}/BAT0/type': 'Battery',
                                    f'{SUPPLY}/BAT0/status': 'Charging'}, *path)
                      for path in ((f'{SUPPLY}/BAT0/status',),
@@ -1010,7 +1017,7 @@ NO_EVIDENCE = ('cpus',)
 
 
 def spoilt(box, path, how):
-    """Has the file be no evidence."""
+    """Makes the file worthless as evidence. Returns its text."""
     target = box.root / path
     text = target.read_bytes()
     if how == 'gone':
@@ -1025,7 +1032,7 @@ def spoilt(box, path, how):
 
 
 def respoil(box, path, text):
-    """Back as it was."""
+    """Writes the text of the file back."""
     target = box.root / path
     if target.is_dir():
         target.rmdir()
@@ -1033,7 +1040,7 @@ def respoil(box, path, text):
 
 
 def test_evidence(name):
-    """Without what it rests on, a check says that it does not know."""
+    """A check says that it does not know when the file on which its answer rests is worthless."""
     done = 0
     for of, cpus, files, path, *more in EVIDENCE[name]:
         words = [word for word in more if word is not CUT]
@@ -1065,7 +1072,7 @@ def test_evidence_is_whole():
 
 
 def test_denied():
-    """The same for somebody who may not read it, and he is told so."""
+    """The same for a user who may not read the file; isol-check says so."""
     with Machine(QUIET) as box:
         command, user = box.prepare_user(ISOL_CHECK)
         paths = {f'{KERNEL}/numa_balancing': 'numa-balancing', 'proc/swaps': 'swap',
@@ -1085,7 +1092,7 @@ def test_denied():
 
 
 def test_no_affinities():
-    """Folders of interrupts without a word on where those go."""
+    """The folders of interrupts do not say to which CPUs the interrupts go."""
     with Machine(QUIET) as box:
         for path in (box.root / 'proc/irq').glob('*/*'):
             path.unlink()
@@ -1134,14 +1141,14 @@ GOLDENS = {
 
 
 def test_golden(of):
-    """Written anew with UPDATE_GOLDEN=1, to be read by a person before it is committed."""
+    """UPDATE_GOLDEN=1 writes the files anew; read them before you commit them."""
     with Machine(of) as box:
         result = record(box, '-c', GOLDENS[of])
     equal(result.returncode, 3, result.stderr)
     path = GOLDEN / f'{of}.txt'
     for line in result.stdout.splitlines():
         check(len(line) <= 80, f'wider than 80 columns: {line}')
-    # The subjects' lines have empty cells.
+    # The lines of subjects have empty cells.
     shown = ''.join(line.rstrip() + '\n' for line in result.stdout.splitlines())
     if os.environ.get('UPDATE_GOLDEN'):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -1155,7 +1162,7 @@ def test_golden(of):
 
 
 def noting(test):
-    """A test whose skipping is told to test_both_ways()."""
+    """Wraps a test so that test_both_ways() knows when the test was skipped."""
     def run_test():
         try:
             return test()

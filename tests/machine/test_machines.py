@@ -113,7 +113,7 @@ def test_allowed():
         real = len(os.sched_getaffinity(0))
         equal(box.run('nproc').stdout, f'{real}\n', 'without')
         equal(box.run('nproc', allowed='1-5,8-19').stdout, '17\n', 'with')
-        # What taskset executes is preloaded afresh, so its own report counts.
+        # The program that taskset executes is preloaded anew, so the report of that program counts.
         bound = box.run('taskset', '-pc', '0-4,12,60', '1', allowed='1-5,8-19')
         check(bound.stdout.endswith(': 1-4,12\n'), bound.stdout)
         check(': 1-5,8-19\n' in bound.stdout, bound.stdout)
@@ -232,7 +232,7 @@ def test_setter():
 def test_no_place():
     """Where this kernel has no such entry, 77 says so: that is no failure."""
     with Machine('vm-plain') as box:
-        box.run('true')  # is skipped itself where nothing can be bound
+        box.run('true')  # the inner command is skipped where nothing can be bound
         box.write('sys/no-such-entry', 'x\n')
         try:
             box.run('true')

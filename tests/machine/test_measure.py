@@ -27,7 +27,7 @@ def isol_check(*arguments):
 def busy(cpu):
     with subprocess.Popen([sys.executable, '-c', SPIN, str(cpu)]) as process:
         try:
-            # It must be there before it can disturb.
+            # The program must run before it can disturb.
             while os.sched_getaffinity(process.pid) != {cpu}:
                 time.sleep(0.01)
             yield process.pid
@@ -116,7 +116,7 @@ def test_interrupted():
     for number in (signal.SIGINT, signal.SIGTERM):
         with subprocess.Popen([ISOL_CHECK, '--measure=600', '-c', str(cpu), '--json'],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            # From then on the signal is waited for; a thread of its own is the measuring one.
+            # The second thread measures. Once it is there, isol-check waits for the signal.
             while len(os.listdir(f'/proc/{process.pid}/task')) < 2:
                 time.sleep(0.01)
             process.send_signal(number)
@@ -148,7 +148,7 @@ def test_denied():
 
 
 def test_keeps_away():
-    """While it watches CPUs it runs elsewhere itself, with all its threads."""
+    """isol-check runs all of its threads on other CPUs while it watches some."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) == 1:
         raise Skip('there is no other CPU')
@@ -164,7 +164,7 @@ def test_keeps_away():
                     equal(os.sched_getaffinity(int(task)), set(cpus[:-1]), 'CPUs of a thread')
         finally:
             process.kill()
-    # All of them, and it has to be on one.
+    # All CPUs are watched, so isol-check has to run on one of them.
     result = isol_check('--watch', '0', '-c', ','.join(map(str, cpus)))
     check(result.returncode in (0, 3), result.stderr)
 

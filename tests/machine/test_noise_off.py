@@ -38,7 +38,7 @@ MACHINE_WIDE = {
         f'{MM}/ksm/run': '0',
         f'{THP}/enabled': 'always [madvise] never',
         f'{THP}/defrag': 'always defer defer+madvise [madvise] never',
-        # Not the size that follows `enabled`, nor the one that is off.
+        # The page size that follows `enabled` does not change, nor the size that is off.
         f'{THP}/hugepages-64kB/enabled': 'always inherit [madvise] never',
     },
     'arm-nosmt': {
@@ -86,20 +86,20 @@ def latency(**cpus):
     return {f'{CPU}/{cpu}/power/pm_qos_resume_latency_us': text for cpu, text in cpus.items()}
 
 
-# And with -c: (machine, LIST): what changes besides.
+# What changes besides with -c, by (machine, LIST).
 WITH_CPUS = {
     ('intel-hybrid', '3'): masks('ff7', 'ff7', '0-2,4-11') | latency(cpu3='1'),
-    # An efficiency core's halt takes longer to leave.
+    # Leaving a halt takes an efficiency core longer.
     ('intel-hybrid', '7-8'): masks('e7f', 'e7f', '0-6,9-11') | latency(cpu7='1', cpu8='2'),
     ('intel-hybrid', '1-11'): masks('001', '001', '0') | latency(
         **{f'cpu{n}': '1' if n < 8 else '2' for n in range(1, 12)}),
     ('amd-smt', '2,10'): masks('fbfb', 'fbfb', '0-1,3-9,11-15') | latency(cpu2='1', cpu10='1'),
     ('amd-smt', '15'): masks('7fff', '7fff', '0-14') | latency(cpu15='1'),
-    # No halt that is fast enough on the large cores: they are to poll.
+    # The large cores have no halt that is fast enough, so they are to poll.
     ('arm-nosmt', '3-4'): masks('e7', 'e7', '0-2,5-7') | latency(cpu3='1', cpu4='n/a'),
-    # Kept from these CPUs already, by somebody else; and their limits are as tight.
+    # Somebody else has kept the work from these CPUs already, and set limits that are as tight.
     ('isolated', '2-3'): {},
-    # What is quiet, is not made to work: CPU 0 is all that remains of 0-1.
+    # A quiet CPU gets no work: of 0-1 only CPU 0 remains.
     ('isolated', '1'): masks('1', '1', '0') | latency(cpu1='2'),
     # The hypervisor puts CPUs to sleep, so there is nothing to limit.
     ('vm-plain', '1'): masks('1', '1', '0'),
@@ -112,7 +112,7 @@ WITH_CPUS = {
     ('noisy-server', '31-32,63-64'): masks('fe,7ffffffe,7ffffffd', '00,003ffff0,0003ffff',
                                            '0-30,33-62,65-71') | latency(
         cpu31='2', cpu32='2', cpu63='2', cpu64='2'),
-    # All of writeback's CPUs are to be quiet: it gets the others, rather than none.
+    # All CPUs of the writeback mask are to be quiet: the mask gets all other CPUs.
     ('noisy-server', '0-17,36-53'): masks('ff,ffc0000f,fffc0000', 'ff,ffc0000f,fffc0000',
                                           '18-35,54-71') | latency(
         **{f'cpu{n}': '2' for n in (*range(18), *range(36, 54))}),
@@ -121,7 +121,7 @@ WITH_CPUS = {
 
 def expected(name, cpus):
     changes = {**MACHINE_WIDE[name], **(WITH_CPUS[name, cpus] if cpus else {})}
-    # A mask that is as it was, is not written.
+    # A mask that would not change is not written.
     with machine.Machine(name) as box:
         return {path: text for path, text in changes.items()
                 if (box.root / path).read_text() != f'{text}\n'}
@@ -218,7 +218,7 @@ def test_except():
 
 
 def test_if_named():
-    """What costs more than noise is turned when it is asked for, and only then."""
+    """Knobs that cost more than the noise is worth are turned only if they are named."""
     with Setter(NOISE_OFF, 'amd-smt') as setter:
         setter.cycle('--with', 'rt_runtime,soft_watchdog', changes={
             **MACHINE_WIDE['amd-smt'],
@@ -233,8 +233,8 @@ def test_if_named():
 
 
 def test_layouts():
-    """A value of address layouts that is not the default comes back, too, and one that is left alone
-    is shown."""
+    """A value of randomize_va_space that is not the default is put back, too. Without aslr the
+    value is only shown."""
     for value in ('0', '1', '2'):
         with Setter(NOISE_OFF, 'amd-smt') as setter:
             setter.box.write(f'{KERNEL}/randomize_va_space', f'{value}\n')
@@ -294,7 +294,7 @@ def test_last_cpus():
         result = setter.run('-c', '0-13')
         equal(result.returncode, 2, 'exit status')
         setter.succeed('-c', '0-13', '--dry-run', '--only', 'pm_qos')
-        # Not to the CPUs that are offline either.
+        # Offline CPUs get no work either.
         for path in ('cpumask', 'writeback/cpumask'):
             setter.box.write(f'{WORKQUEUE}/{path}', 'c001\n')
         setter.cycle('-c', '0', '--only', 'workqueue,writeback', changes={
@@ -302,14 +302,15 @@ def test_last_cpus():
 
 
 def test_halt_without_latency():
-    """Some firmware says that a halt takes no time: a limit of 0 would mean none, and `n/a` polling."""
+    """Some firmware says that a halt takes no time. A limit of 0 would mean no limit, and `n/a`
+    would mean polling."""
     with Setter(NOISE_OFF, 'amd-smt') as setter:
         setter.box.write(f'{CPU}/cpu2/cpuidle/state1/latency', '0\n')
         setter.cycle('-c', '2', '--only', 'pm_qos', changes=latency(cpu2='1'))
 
 
 def test_more_cpus_later():
-    """Further CPUs add to those that are quiet, and all of them come back."""
+    """A second apply adds CPUs to the quiet ones, and restore puts back the settings of all."""
     with Setter(NOISE_OFF, 'intel-hybrid') as setter:
         before = setter.snapshot()
         setter.succeed('-c', '3')
@@ -331,14 +332,14 @@ def test_requested():
         setter.box.write(f'{WORKQUEUE}/cpumask_isolated', '00f0\n')
         row = knobs(setter, 'apply', '--dry-run', '-c', '2', '--only', 'workqueue')[0]
         equal((row['now'], row['wanted']), ('7fff', '7f0b'), 'now and wanted')
-        # All that is left is isolated: rather that than none.
+        # All other CPUs are isolated: the mask gets them, because it must not be empty.
         setter.box.write(f'{WORKQUEUE}/cpumask_isolated', 'fffb\n')
         row = knobs(setter, 'apply', '--dry-run', '-c', '2', '--only', 'workqueue')[0]
         equal(row['wanted'], '7ffb', 'wanted')
 
 
 def test_foreign():
-    """What somebody else has changed since stays, is reported, and can be forced."""
+    """A value that somebody else has changed stays and is reported; --force overwrites it."""
     with Setter(NOISE_OFF, 'amd-smt') as setter:
         before = setter.snapshot()
         setter.succeed('-c', '2')
@@ -362,7 +363,7 @@ def test_foreign():
 
 
 def test_lowered():
-    """The kernel lowers perf's sample rate by itself: nobody's change."""
+    """The kernel lowers the sample rate of perf by itself, which is nobody's change."""
     with Setter(NOISE_OFF, 'noisy-server') as setter:
         before = setter.snapshot()
         rate = f'{KERNEL}/perf_event_max_sample_rate'
@@ -373,7 +374,7 @@ def test_lowered():
               'status takes it for a foreign change')
         equal(setter.run('restore').stderr, '', 'restore said')
         setter.same(before, 'restore left')
-        # A higher one is somebody's, and stays.
+        # A higher rate is somebody's change, and stays.
         setter.succeed('--only', 'perf_cpu_percent')
         setter.box.write(rate, '200000\n')
         setter.succeed('restore')
@@ -422,7 +423,7 @@ def areas(setter):
 
 
 def test_swap_off():
-    """Off when asked for by name, and on again as it was: the same order and priorities."""
+    """Swap is switched off only if it is named, and on again with the same order and priorities."""
     with Setter(NOISE_OFF, 'noisy-server') as setter:
         swaps = (setter.box.root / 'proc/swaps').read_text() + '/dev/zram0 partition 4194300 0 100\n'
         setter.box.write('proc/swaps', swaps)
@@ -443,7 +444,7 @@ def test_swap_off():
         equal((setter.run_directory / 'swapon').read_text(),
               '/dev/zram0 0x8064\n/dev/dm-1 0\n/swap file 0\n', 'what swapon() was told')
         equal(setter.left_over(), [], 'left over')
-        # One cannot be put off: the others are put on again.
+        # One area cannot be switched off: the other areas are switched on again.
         for stuck in ('/dev/zram0', '/dev/dm-1', '/swap file'):
             result = setter.run(*off, env={**preload(), 'TEST_SWAP_STUCK': stuck})
             equal(result.returncode, 1, result.stderr)
@@ -510,7 +511,7 @@ def test_container():
             equal((rows[name]['state'], rows[name]['why']),
                   ('host-controlled', 'closed by docker'), name)
             check(rows[name]['now'] is not None, f'{name} is not shown')
-        # What is open is turned.
+        # Knobs that can be written are turned.
         equal((rows['ksm']['state'], rows['workqueue']['state']), ('applied', 'applied'), 'open')
         setter.succeed('restore')
         setter.same(before, 'restore left')
@@ -570,14 +571,14 @@ def test_unreadable():
 
 
 def test_odd_values():
-    """What cannot be understood is not taken for something else."""
+    """A value that noise-off does not understand is not taken for another value."""
     with Setter(NOISE_OFF, 'amd-smt') as setter:
         setter.box.write(f'{CPU}/cpu2/power/pm_qos_resume_latency_us', '100\n')
         setter.box.write(f'{CPU}/cpu2/cpuidle/state1/latency', 'x\n')
         setter.box.write('proc/sys/vm/stat_interval', '0\n')
         setter.box.write(f'{KERNEL}/watchdog_cpumask', '\n')
         setter.box.write(f'{WORKQUEUE}/cpumask_isolated', 'odd\n')
-        # Only polling can be told of the idle states, so that is what there is.
+        # Of the idle states only polling can be read, so noise-off knows no other.
         setter.cycle('-c', '2', '--only', 'pm_qos,stat_interval,watchdog_cpumask,workqueue',
                      changes={
                          f'{CPU}/cpu2/power/pm_qos_resume_latency_us': 'n/a',

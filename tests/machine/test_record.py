@@ -89,7 +89,7 @@ def test_host():
         there = checks(path, '-c', cpu)
         same = [key for key, finding in there.items()
                 if finding['verdict'] not in ('unknown', here[key]['verdict'])]
-        # Those of the moment may have moved between the two.
+        # Figures of the moment may have changed between the two runs.
         equal([key for key in same if key not in ('cpus', 'freq-now', 'steal', 'temperature',
                                                   'throttled', 'virtualization', 'swap')],
               [], 'judged otherwise')
@@ -120,7 +120,7 @@ def test_reproducible():
         equal(result.returncode, 0, result.stderr)
         before, after = contents(first), contents(pathlib.Path(f'{directory}/2.tar.gz').read_bytes())
         for path in box.description.files:
-            # What the description lacks is this machine's, and may move.
+            # Files that the description lacks are those of this machine, and may change.
             equal(after.get(path), before.get(path), path)
 
 
@@ -169,7 +169,7 @@ def test_privacy():
         # A raspberry's, between the lines that are kept.
         cpuinfo = (box.root / 'proc/cpuinfo').read_text(encoding='utf-8')
         box.write('proc/cpuinfo', 'Serial\t\t: 000000005ec4e7ff\n' + cpuinfo)
-        # Not all can be bound: /proc/net is a link into the process.
+        # Some paths cannot be bound: /proc/net is a link into the process.
         (box.root / 'proc/net/dev').unlink()
         (box.root / 'proc/net').rmdir()
         (box.root / 'proc/mounts').unlink()
@@ -260,7 +260,7 @@ def test_refused():
                 (['--record', 'x', '-c', '1'], 2, '-c'),
                 (['--record', 'x', '--sysroot', '/'], 2, '--sysroot'),
                 (['--record'], 2, 'needs a value')):
-            # LeakSanitizer does not find itself where /proc is of a recording already.
+            # LeakSanitizer cannot work below a /proc that is that of a recording.
             result = needs(isol_check(*arguments,
                                       env={**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'}))
             equal(result.returncode, status, f'{arguments}: {result.stderr}')

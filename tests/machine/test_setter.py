@@ -36,7 +36,8 @@ def mini():
 
 
 def refused(setter, *arguments, status, says, **options):
-    """Fails with one line that says so, prints nothing else and changes nothing."""
+    """Checks that the tool fails with one line that says this, prints nothing else and changes
+    nothing."""
     before, journal = setter.snapshot(), setter.journal
     result = setter.run(*arguments, **options)
     equal((result.returncode, result.stdout), (status, ''), f'{arguments}')
@@ -120,7 +121,7 @@ def test_target():
             target.write_text(damaged)
             refused(setter, status=1, says='quiesce/target')
             refused(setter, 'status', status=1, says='quiesce/target')
-        # Of another boot: it is none, so all CPUs it is.
+        # A target of another boot does not count: the default is all CPUs.
         target.write_text(text.replace(boot, boot[::-1]))
         check(latency[0] in setter.succeed('--dry-run', '--json'), 'a target of another boot')
 
@@ -145,7 +146,7 @@ def test_json():
 
 
 def test_user():
-    """Whoever is not root reads, and is told so in one line when he wants more."""
+    """A user who is not root can read; one line says that the rest needs root."""
     with mini() as setter:
         refused(setter, user=True, status=1, says='needs root')
         refused(setter, 'restore', user=True, status=1, says='needs root')
@@ -219,7 +220,8 @@ def test_nothing_there():
 
 
 def test_failure():
-    """The last knob fails: all others are turned back, and what stood in the journal stays."""
+    """The last knob fails: all others are turned back, and the earlier entries of the journal
+    stay."""
     with mini() as setter:
         refused(setter, '--fail', '-c', 1, status=3, says='cannot set broken gate')
         equal(setter.left_over(), [], 'journal')
@@ -231,7 +233,8 @@ def test_failure():
 
 
 def test_doubt():
-    """A setter that is not content with the machine: this apply is turned back, no earlier one."""
+    """The setter itself finds that its settings do not work: this apply is turned back, and no
+    earlier one."""
     with mini() as setter:
         refused(setter, '--doubt', '-c', 1, status=3, says='did not do what it should')
         equal(setter.left_over(), [], 'journal')
@@ -264,7 +267,7 @@ def test_foreign():
 
 
 def test_foreign_once():
-    """What no restore has said yet, --once says, too."""
+    """With --once, too, restore says what no restore has said before."""
     with mini() as setter:
         setter.succeed('-c', 1)
         setter.box.write('proc/sys/kernel/watchdog_cpumask', '2\n')
@@ -273,7 +276,8 @@ def test_foreign_once():
 
 
 def test_foreign_is_kept():
-    """What a restore has left is how the machine is from then on: the next one brings it back."""
+    """A value that restore has left alone counts as the original from then on: the next restore
+    puts it back."""
     with mini() as setter:
         before = setter.snapshot()
         setter.succeed('-c', 1)
@@ -286,7 +290,7 @@ def test_foreign_is_kept():
 
 
 def test_damaged_journal():
-    """It is refused by every verb, left in place, and nothing is touched."""
+    """Every verb refuses a damaged journal, leaves it in place, and changes nothing."""
     with mini() as setter:
         before = setter.snapshot()
         setter.succeed('-c', 1)
@@ -313,7 +317,7 @@ def test_damaged_journal():
 
 @contextlib.contextmanager
 def started(setter, *arguments):
-    """A run that waits at its gate; gives the process. The gate opens at the end."""
+    """Starts a run that waits at its gate; yields the process. The gate opens at the end."""
     waiting, go = setter.run_directory / 'at-gate', setter.run_directory / 'go'
     for path in (waiting, go):
         path.unlink(missing_ok=True)
@@ -334,7 +338,7 @@ def started(setter, *arguments):
 
 
 def test_signals():
-    """Ctrl-C in the middle: the change is finished, not left half done, and so is putting it back."""
+    """Ctrl-C in the middle of apply or restore: the change is finished, and not left half done."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         with mini() as setter:
             before = setter.snapshot()
@@ -363,7 +367,7 @@ def test_signals():
 
 
 def test_killed():
-    """SIGKILL in the middle, and the journal is there. Also when that happens to restore."""
+    """The journal is there after SIGKILL in the middle of apply, or of restore."""
     with mini() as setter:
         before = setter.snapshot()
         for arguments in (['--gate', '-c', '1'], ['restore']):
@@ -378,7 +382,7 @@ def test_killed():
 
 
 def test_signals_while_waiting():
-    """Who waits for another tool has not begun: Ctrl-C ends that at once."""
+    """Ctrl-C at once ends a tool that waits for another tool, because it has not begun."""
     with mini() as setter:
         setter.succeed('-c', 1)
         applied, journal = setter.snapshot(), setter.journal
@@ -388,7 +392,7 @@ def test_signals_while_waiting():
                 command = [os.environ['SYSROOT'], '--root', setter.box.root, '--', setter.tool]
                 with subprocess.Popen(list(map(str, [*command, *arguments]))) as process:
                     end = time.monotonic() + 30
-                    # It has the lock's file open when it waits.
+                    # A tool that waits has the file of the lock open.
                     while not any(os.path.realpath(path).endswith('quiesce/lock')
                                   for path in open_files(process.pid)):
                         check(process.poll() is None and time.monotonic() < end, 'never waited')
@@ -404,7 +408,8 @@ def open_files(pid):
 
 
 def test_restore_fails():
-    """What could not be put back is said once, stays in the journal, and is put back later."""
+    """A value that could not be put back is named once, stays in the journal, and is put back
+    later."""
     with mini() as setter:
         before = setter.snapshot()
         setter.succeed('-c', 1)
@@ -419,7 +424,7 @@ def test_restore_fails():
         equal((result.returncode, len(lines)), (1, 1), result.stderr)
         check(lines[0].startswith('mini-setter: gate (gate:main) could not be put back to open: '),
               lines[0])
-        # And the two of groups that are undone after it, which the gate might move.
+        # And the two knobs of groups that are undone later, which the gate might change.
         equal(setter.journal.count(b'\nknob\t'), 3, 'what is left in the journal')
         setter.same(before, 'restore left')
         gate.rmdir()
@@ -430,7 +435,8 @@ def test_restore_fails():
 
 
 def test_lock_held():
-    """Who keeps the lock is named, and only root can: also where everybody could read it once."""
+    """The process that holds the lock is named. Only root can hold it, also if the file was
+    readable for everybody before."""
     with mini() as setter:
         before = setter.snapshot()
         setter.succeed('-c', 1)
@@ -439,7 +445,7 @@ def test_lock_held():
         lock.chmod(0o644)
         with open(lock, 'w', encoding='ascii') as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            # The half minute that it waits for takes no time.
+            # Here the half minute that the tool waits takes no time.
             asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
                                           'verify_asan_link_order=0']))
             result = setter.box.run('env', f'LD_PRELOAD={os.environ["TIMELESS"]}',
@@ -453,7 +459,7 @@ def test_lock_held():
 
 
 def test_lock():
-    """Two at a time: the second waits for the first."""
+    """Of two tools at the same time the second waits for the first."""
     with mini() as setter:
         before = setter.snapshot()
         with started(setter, '--gate', '-c', '1') as process:
@@ -480,7 +486,8 @@ def test_lock():
 
 
 def test_gone_meanwhile():
-    """A CPU that is taken away in the middle: said, and what the others have is put back."""
+    """A CPU is taken away in the middle: that is said, and the settings of the other CPUs are put
+    back."""
     with mini() as setter:
         before = setter.snapshot()
         cpufreq = setter.box.root / 'sys/devices/system/cpu/cpu1/cpufreq'
@@ -497,7 +504,7 @@ def test_gone_meanwhile():
 
 
 def test_directory_of_others():
-    """Journals of whoever may write to /run/quiesce are not believed."""
+    """Journals are refused where somebody else than root may write to /run/quiesce."""
     with mini() as setter:
         (setter.run_directory / 'quiesce').mkdir()
         (setter.run_directory / 'quiesce').chmod(0o777)
@@ -506,7 +513,7 @@ def test_directory_of_others():
 
 
 def test_no_place_for_the_journal():
-    """/run is full, or cannot be written to: said in one line, and nothing is touched."""
+    """/run is full, or cannot be written to: one line says so, and nothing is changed."""
     for options, says in (('ro', 'Read-only file system'),
                           ('nr_inodes=3', 'No space left on device')):
         with mini() as setter:
@@ -522,7 +529,7 @@ def test_no_place_for_the_journal():
 
 
 def test_full_output():
-    """What cannot be printed is a failure, but none that leaves the machine without a journal."""
+    """Output that cannot be printed is a failure, but the journal is there all the same."""
     with mini() as setter:
         before = setter.snapshot()
         result = setter.box.run('sh', '-c', f'exec {setter.tool} -c 1 > /dev/full', root=True)

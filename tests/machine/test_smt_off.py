@@ -51,7 +51,7 @@ class Smt(Setter):
         return (self.box.root / f'proc/irq/{number}/smp_affinity_list').read_text().strip()
 
     def knobs(self, *arguments, **options):
-        """The rows of the JSON that a run prints which are not merely kept: {(knob, cpu): row}."""
+        """The rows of a JSON output that are more than kept: {(knob, cpu): row}."""
         rows = json.loads(self.succeed(*arguments, '--json', **options))['knobs']
         return {(row['knob'], row['cpu']): row for row in rows if row['wanted'] or row['state']}
 
@@ -59,7 +59,7 @@ class Smt(Setter):
         return {key: row['state'] for key, row in self.knobs(*arguments, **options).items()}
 
     def fail(self, status, *arguments, **options):
-        """What a run says that fails, and changes nothing."""
+        """Runs smt-off, which must fail and change nothing. Returns what it says."""
         before = self.snapshot()
         result = self.run(*arguments, **options)
         equal(result.returncode, status, f'status of {arguments}: {result.stderr}')
@@ -84,7 +84,7 @@ class Linux(Smt):
                 'TEST_MOUNTINFO': str(self.mountinfo)}
 
     def write(self, path, text):
-        """A write by somebody else. Its errno."""
+        """A write by somebody else. Returns its errno."""
         return self.box.run(*simulator('hotplug.py'), path, text, env=self.environment(), root=True).returncode
 
     def run(self, *arguments, user=False, kernel=None, **options):
@@ -94,7 +94,7 @@ class Linux(Smt):
                                     env=self.environment(**(kernel or {})), **options)
 
     def snapshot(self):
-        # What the kernel of the test hides until a CPU is back.
+        # Files that the kernel of the test keeps aside until a CPU is back.
         return {path: content for path, content in super().snapshot().items()
                 if '/.topology' not in path}
 
@@ -105,7 +105,8 @@ class Linux(Smt):
         return (self.box.root / path).read_text().strip()
 
     def life(self, *arguments, effect=None):
-        """cycle() does not know all that changes; here it is enough that all comes back."""
+        """The cycle of a setting. cycle() does not know everything that changes; here it is enough
+        that all of it is put back."""
         before = self.snapshot()
         self.succeed(*arguments)
         applied = self.snapshot()
@@ -140,7 +141,7 @@ def test_threads():
     with Smt() as smt:
         smt.succeed('-c', '3')
         equal(smt.states('status'), {('online', 11): 'applied'}, 'status without -c')
-        # A second call goes on from the first, a third knows both.
+        # The second call adds to the first, and the third knows both.
         smt.succeed('-c', '4')
         equal(smt.states('-c', '3'), {('online', 11): 'applied', ('online', 12): 'applied'}, 'both')
         smt.succeed()
@@ -161,7 +162,8 @@ def test_chained_restore():
 
 
 def test_running_target():
-    """Its CPUs are the default, --all goes beyond them, and status shows what was done."""
+    """The CPUs of the target are the default, --all takes all cores, and status shows what was
+    done."""
     with Smt() as smt:
         boot = (smt.box.root / 'proc/sys/kernel/random/boot_id').read_text().strip()
         smt.journal_path.parent.mkdir()
@@ -201,7 +203,7 @@ def test_not_root():
 
 
 def test_machines():
-    """What each machine's word is, where there is nothing to do."""
+    """The state that is shown on machines where there is nothing to do."""
     for name, word, why in (('vm-plain', 'host-controlled', 'kvm'),
                             ('arm-nosmt', 'unavailable', 'one thread each'),
                             ('s390-gaps', 'unavailable', 'one thread each'),
@@ -245,7 +247,7 @@ def test_control_words():
             if text == '2':
                 changes[f'{CPUS}/smt/control'] = 'off'
             smt.cycle(changes=changes)
-    # Everything was taken offline by hand: nothing to do, and not ours to bring back.
+    # All siblings were taken offline by hand: nothing to do, and restore leaves them offline.
     with Smt() as smt:
         for path, content in online('8-15', 0).items():
             smt.box.write(path, f'{content}\n')
@@ -278,7 +280,8 @@ def test_effects():
 
 
 def test_offline_by_hand():
-    """`on` brings every CPU back, also those that were offline before: they go again."""
+    """`on` brings back every CPU, also those that were offline before: restore takes these offline
+    again."""
     for release in (OLD, NEW):
         with Linux(release, offline=[5, 13, 6, 15]) as linux:
             linux.life()
@@ -292,7 +295,8 @@ def test_offline_by_hand():
 
 
 def test_busy():
-    """A thread that does not go: all comes back at once, and nothing stays in /run/quiesce."""
+    """A thread cannot be taken offline: all others come back at once, and nothing is left in
+    /run/quiesce."""
     for release in (OLD, NEW):
         for arguments in ((), ('-c', '1-4')):
             with Linux(release, offline=[5], busy=[12]) as linux:
@@ -308,7 +312,7 @@ def test_busy():
 
 
 def test_killed():
-    """Killed at any CPU, on the way there or back: restore gives everything back."""
+    """smt-off is killed at each CPU, on the way there or back: restore puts everything back."""
     for release in (OLD, NEW):
         for arguments in ((), ('-c', '1,2,4')):
             for cpu in (9, 10, 12):
@@ -340,11 +344,11 @@ def test_unmovable():
             equal(result.returncode, 0, f'status: {result.stderr}')
             check('interrupt 12' in result.stderr and result.stderr.count('\n') == 1, result.stderr)
             equal(linux.difference(before, linux.snapshot()).count('\n'), 0, 'differences')
-            # The kernel may think otherwise one day. It is said once, where that is wanted.
+            # The kernel may accept the write later. With --once the refusal is said only once.
             equal(linux.left_over(), ['smt-off.journal'], 'in /run/quiesce')
             result = linux.run('restore', '--once')
             equal((result.returncode, result.stderr), (0, ''), 'said once more')
-            # From the next time on it is how the machine is.
+            # From the next apply on, this mask counts as the original.
             linux.succeed('-c', '3')
             linux.succeed('restore')
             equal(linux.left_over(), [], 'in /run/quiesce')
@@ -355,7 +359,8 @@ def test_unmovable():
 
 
 def test_others_move_interrupts():
-    """An irqbalance that goes on: what we did not change is not ours to put back, nor to report."""
+    """irqbalance goes on meanwhile: masks that smt-off did not change are neither put back nor
+    reported."""
     with Linux(NEW) as linux:
         linux.succeed('-c', '3')
         linux.box.write('proc/irq/14/smp_affinity_list', '4\n')
@@ -364,7 +369,7 @@ def test_others_move_interrupts():
         equal(linux.affinity(14), '4', 'CPUs of 14')
         equal(linux.affinity(12), listed(11), 'CPUs of 12')
         equal(linux.left_over(), [], 'in /run/quiesce')
-    # One that we did change, and then somebody else: it stays, which is said; --force takes it.
+    # A mask that smt-off changed and then somebody else stays, and is named; --force puts it back.
     with Linux(NEW) as linux:
         linux.succeed('-c', '3')
         linux.box.write('proc/irq/12/smp_affinity_list', '4\n')
@@ -377,7 +382,8 @@ def test_others_move_interrupts():
 
 
 def test_interrupt_that_comes_meanwhile():
-    """A driver asks for one first while threads are offline: Linux takes them out of its mask."""
+    """A driver asks for an interrupt while threads are offline: Linux takes these threads out of
+    its mask."""
     with Linux(NEW) as linux:
         linux.box.write('proc/irq/14/smp_affinity_list', listed(*range(16)) + '\n')
         before = linux.snapshot()
@@ -391,7 +397,7 @@ def test_interrupt_that_comes_meanwhile():
 
 
 def test_foreign_online():
-    """Somebody brought our thread back and took another one."""
+    """Somebody has brought our thread back and taken another one offline."""
     with Linux(NEW) as linux:
         linux.succeed('-c', '3')
         linux.write(f'/{CPUS}/cpu11/online', '1')
@@ -403,7 +409,8 @@ def test_foreign_online():
 
 
 def test_offline_meanwhile():
-    """Somebody takes CPUs offline, and they stay so. What needs them comes back when they do."""
+    """CPUs that somebody else takes offline stay offline. What needs them is put back when they are
+    online."""
     for release in (OLD, NEW):
         with Linux(release) as linux:
             before = linux.snapshot()
@@ -429,7 +436,8 @@ def test_offline_meanwhile():
 
 
 def test_offline_for_a_while():
-    """Where an interrupt went when its CPU was offline is not what somebody wants."""
+    """A CPU goes offline for a moment, which moves an interrupt: that is nobody's wish, and the
+    mask is put back."""
     for release in (OLD, NEW):
         with Linux(release) as linux:
             def effect():
@@ -444,7 +452,8 @@ def test_offline_for_a_while():
 
 
 def test_offline_stays():
-    """Also where smt/control brings it back with all others."""
+    """A CPU that somebody took offline stays offline, also where smt/control brings it back with
+    all others."""
     for release in (OLD, NEW):
         with Linux(release) as linux:
             linux.succeed('--all')
@@ -478,7 +487,7 @@ def test_cpusets():
 # --- Threads ---
 
 class Threads(Linux):
-    """A core with two threads, which the machine of the test has as well."""
+    """A core with two threads, which the machine that the test runs on has as well."""
 
     def __init__(self, threads):
         machine.two_cpus()
@@ -488,7 +497,8 @@ class Threads(Linux):
         self.mountinfo.write_text('21 1 0:20 / /sys rw - sysfs sysfs rw\n')
 
     def shell(self, script):
-        """What lines of a shell print in which `smt` is the tool, all in one machine."""
+        """Runs lines of a shell in which `smt` is the tool, all on one machine. Returns what they
+        print."""
         options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
                                          'verify_asan_link_order=0']))
         words = f"LD_PRELOAD={os.environ['KERNEL']} ASAN_OPTIONS={options}"
@@ -501,7 +511,7 @@ class Threads(Linux):
 
 
 def test_affinities():
-    """Whatever a kernel makes of them: they come back."""
+    """Affinities are put back, whatever the kernel did to them."""
     for kind, meanwhile in (('root', '0 0 0 '), ('cpuset', '0 0 0 '), ('late', '0 0 0 ')):
         with Threads(kind) as smt:
             before = smt.snapshot()
@@ -519,7 +529,7 @@ def test_affinities():
 
 
 def test_affinity_of_somebody_else():
-    """Who was given another affinity meanwhile keeps it, which is said."""
+    """A thread that somebody gave another affinity meanwhile keeps it, and smt-off says so."""
     with Threads('cpuset') as smt:
         out = smt.shell('''
             smt > /dev/null || exit 1
@@ -536,7 +546,7 @@ def test_affinity_of_somebody_else():
 
 
 def test_threads_that_end():
-    """Nothing is to be said of them, and nothing to be kept."""
+    """Threads that have ended are not reported, and nothing is kept of them."""
     with Threads('root') as smt:
         out = smt.shell('''
             smt > /dev/null || exit 1
@@ -550,7 +560,7 @@ def test_threads_that_end():
 
 
 def test_many_threads():
-    """They are one row, but for --verbose."""
+    """All threads together are one row, except with --verbose."""
     with Threads('root') as smt:
         out = '\n'.join(smt.shell('''
             smt --dry-run | grep threads
@@ -568,7 +578,7 @@ def test_many_threads():
 # --- Hardware that goes ---
 
 def test_unplugged():
-    """What was to be put back is there no more: said in one line, and forgotten."""
+    """Hardware that was to be put back is gone: one line says so, and nothing is kept of it."""
     with Linux(NEW) as linux:
         for folder, cpus in (('', '0-15'), ('/bench', '3,11')):
             linux.box.write(f'sys/fs/cgroup/cpuset{folder}/cpuset.cpus', f'{cpus}\n')

@@ -50,13 +50,13 @@ def test_chosen():
 
 
 def test_asked_for():
-    """Those that are asked for come first"""
+    """CPUs of -c come before those of the target"""
     lines, status, _ = plan(GOOD.format('5'), '-c', '4')
     equal((status, lines['cpus']), (0, '4 (as asked for)'), 'CPUs')
 
 
 def test_join():
-    """It joins where the target keeps its CPUs apart"""
+    """runpinned joins the target where the target keeps its CPUs apart"""
     for arguments in ((), ('-c', '5'), ('-c', '5,7')):
         lines, status, messages = plan(GOOD.format('5,7'), *arguments, allowed='0-4')
         equal((status, messages), (0, ''), 'status')
@@ -98,7 +98,7 @@ def door(setter, answers):
 
 
 def test_waits_for_its_turn():
-    """Turned away without a word, it asks again; a word is final"""
+    """runpinned asks again when it is turned away without a word; a word is final"""
     with Box(RUNPINNED, GOOD.format('5'), '0-4') as setter:
         with door(setter, (b'', b'', b'', b'no cake left\n')) as came:
             result = setter.run('-q', 'true')
@@ -108,7 +108,7 @@ def test_waits_for_its_turn():
 
 
 def test_stopped_while_it_asks():
-    """Somebody who has enough of waiting to be let in"""
+    """A signal ends runpinned while it waits to be let in"""
     with Box(RUNPINNED, GOOD.format('5'), '0-4') as setter:
         with door(setter, (b'', None)) as came:
             result = setter.box.run('timeout', '--preserve-status', '--signal=INT', '2', RUNPINNED,
@@ -118,7 +118,7 @@ def test_stopped_while_it_asks():
 
 
 def test_not_all_apart():
-    """CPUs inside and outside are refused together, and those of somebody else, too"""
+    """CPUs inside and outside are refused together, and another cpuset's CPUs, too"""
     lines, status, messages = plan(GOOD.format('5'), '-c', '4-5', allowed='0-4')
     equal((lines, status), ({}, 2), '-c 4-5')
     check('CPU 5 is kept apart by benchmark.target, and not all' in messages, messages)
@@ -128,7 +128,7 @@ def test_not_all_apart():
 
 
 def test_another_boot():
-    """A target of another boot is none"""
+    """A target of another boot does not count"""
     text = GOOD.format('5').replace(Setter.BOOT_ID, Setter.BOOT_ID.replace('1', '2'))
     lines, status, _ = plan(text)
     equal(status, 0, 'status')
@@ -136,7 +136,7 @@ def test_another_boot():
 
 
 def test_damaged():
-    """A damaged one is not taken for none"""
+    """A damaged file does not count as no target"""
     for text in ('', 'CPUS=5\n', GOOD.format(''), GOOD.format('5') + 'CPUS=6\n',
                  GOOD.format('99999'), 'QUIESCE_TARGET=2\nCPUS=5\n'):
         lines, status, messages = plan(text)
@@ -146,14 +146,14 @@ def test_damaged():
 
 
 def test_gone():
-    """CPUs of the target that went offline are said to be the target's"""
+    """A message about CPUs of the target that are gone names the target"""
     lines, status, messages = plan(GOOD.format('40'))
     equal((lines, status), ({}, 2), 'status')
     check(messages.startswith('runpinned: benchmark.target: CPU 40 does not exist'), messages)
 
 
 def test_wants():
-    """Services ask whether there is something to do, and fail where that cannot be told"""
+    """Services ask whether they have something to do, and fail where that is unknown"""
     text = GOOD.format('5') + 'SMT_OPTIONS=-c 5\n'
     for key, content, status, message in (
             ('SMT', text, 0, ''),

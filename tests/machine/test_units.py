@@ -19,7 +19,7 @@ from machine import Skip, check, equal, run_tests
 UNITS = [pathlib.Path(path) for path in sys.argv[1:]]
 MAN = pathlib.Path(__file__).resolve().parents[2] / 'man'
 
-# What the units are pulled into by default, and is systemd's.
+# Units of systemd that ours depend on by default.
 SYSTEM_UNITS = ('basic.target', 'multi-user.target', 'shutdown.target', 'sockets.target',
                 'sysinit.target')
 # The greatest exposure, times 10, that systemd-analyze may find.
@@ -137,7 +137,7 @@ def test_never_by_accident():
         check('Unit.AllowIsolate' not in unit, f'{name}: AllowIsolate=')
     wanted = words(units['benchmark.target'], 'Install.WantedBy')
     equal(wanted, ['multi-user.target'], 'who wants it when it is enabled')
-    # The one would wait for us, the other is what takes its time.
+    # Without After= multi-user.target would wait for the target, of which the service takes long.
     for name in ('benchmark.target', 'benchmark-begin.service'):
         check(set(wanted) <= set(words(units[name], 'Unit.After')), f'{name} delays {wanted}')
     preset = pathlib.Path(__file__).resolve().parents[2] / 'systemd/quiesce.preset'
@@ -165,7 +165,7 @@ def test_order():
                   f'{name} does not stop with benchmark-prepare.service')
             check('benchmark-tuners.service' in words(units[name], 'Unit.PartOf'),
                   f'{name} does not stop before a tuner starts')
-    # systemd stops in the reverse order: who is to be down last is not after the others.
+    # systemd stops in the reverse order: the unit that is to be stopped last is not after the others.
     target = units['benchmark.target']
     equal(words(target, 'Unit.Before'), ['benchmark-end.service', 'benchmark-verdict.service'],
           'what stops first')
@@ -174,7 +174,7 @@ def test_order():
               f'{name} stays up when a tuner starts')
     for name in chain:
         check(name not in before('benchmark.target', set()), f'{name} stops after the target')
-    # Nobody is let in once the shield begins to end.
+    # benchmark-join lets no process in once the shield begins to end.
     server = units['benchmark-join.service']
     equal(words(server, 'Unit.Requires'), ['benchmark-join.socket'], 'what the server stops with')
     check('benchmark-shield.service' in words(server, 'Unit.After'), 'the shield ends before the server')
@@ -189,13 +189,13 @@ def test_setters():
         start, = unit['Service.ExecStart']
         tool = start.split()[0]
         equal(start, f'{tool} apply ${key}_OPTIONS', 'ExecStart=')
-        # Nothing may run behind a shield that is to end.
+        # No program may run in the shield when it is to end.
         first = [line for line in unit['Service.ExecStop'] if line.endswith(' evict')]
         equal(len(first), int(name == 'shield'), 'who is to be gone')
         equal(unit['Service.ExecStop'], [*first, f'{tool} restore'], 'ExecStop=')
         equal(unit['Service.ExecStopPost'], [*first, f'{tool} restore --once'], 'ExecStopPost=')
         check(unit['Service.ExecCondition'][0].endswith(f' wants {key}'), 'ExecCondition=')
-        # A file that is gone would keep ExecStopPost= from running.
+        # A missing file would keep ExecStopPost= from running.
         check(words(unit, 'Service.EnvironmentFile')[0].startswith('-'), 'EnvironmentFile=')
         check(f'benchmark-{name}.service' in words(units['benchmark-check.service'], 'Unit.Wants'),
               f'nobody wants {name}')

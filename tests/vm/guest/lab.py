@@ -77,7 +77,7 @@ class Cut:
 
 
 def note(text):
-    """For the log: figures that a person wants to see."""
+    """Writes figures for a person into the log."""
     for line in str(text).splitlines():
         print(f'note: {line}', flush=True)
 
@@ -165,7 +165,8 @@ def knobs(tool, *arguments, **options):
 
 
 def measure(*arguments, **options):
-    """A measurement of runpinned's: metadata of the benchmark, and those of its runs that count."""
+    """Measures with runpinned. Returns the metadata of the benchmark, and those of each counted
+    run."""
     result = json.loads(succeed('runpinned', '--json', '-q', *arguments, **options))
     benchmark = result['benchmarks'][0]
     runs = [run for run in benchmark['runs'] if 'values' in run]
@@ -174,7 +175,7 @@ def measure(*arguments, **options):
 
 @contextlib.contextmanager
 def turned(tool, *arguments):
-    """While a setter's settings hold. Putting them back has nothing to say."""
+    """Runs its block while the settings of a setter hold. Putting them back must print nothing."""
     succeed(tool, *arguments)
     yield
     done = call(tool, 'restore')
@@ -182,7 +183,8 @@ def turned(tool, *arguments):
 
 
 def restore_leaves(tool, what):
-    """Restores after somebody else changed `what`: it is left as it is, which is said."""
+    """Restores after somebody else changed `what`: the tool must leave that change as it is, and
+    say so."""
     done = call(tool, 'restore')
     equal(done.returncode, 0, f'{tool} restore: {done.stderr}')
     check(what in done.stderr and 'somebody else' in done.stderr,
@@ -199,13 +201,14 @@ def wait_for(condition, what, timeout=LONG):
 
 @contextlib.contextmanager
 def bound():
-    """Programs that have chosen CPUs, of root's and of somebody else's. Yields what tells their CPUs."""
+    """Programs, of root and of another user, that are bound to CPUs. Yields a function that returns
+    the CPUs of each."""
     running = []
     try:
         for words in (), become('nobody'):
             for cpus in '0', '1', '3', '1,3', '0-2':
                 running.append(subprocess.Popen([*words, 'taskset', '-c', cpus, 'sleep', '10000']))
-        # One that wants to run when its CPU goes is given others.
+        # The kernel gives a running program other CPUs when its own CPU goes offline.
         wait_for(lambda: all('(sleep) S' in read(f'/proc/{process.pid}/stat') for process in running),
                  'programs')
         yield lambda: [os.sched_getaffinity(process.pid) for process in running]
@@ -216,18 +219,18 @@ def bound():
 
 
 def seeded(name):
-    """Random numbers of a test of its own; the seed is told, and `lab --seed` takes it."""
+    """A random number generator for one test. The seed is printed, and `lab --seed` takes it."""
     note(f'seed {CONFIG["seed"]}')
     return random.Random(f'{CONFIG["seed"]} {name}')
 
 
 def heat(celsius):
-    """The temperature of the ACPI thermal zone, from now on (a tenth of kelvin)."""
+    """Sets the temperature of the ACPI thermal zone (in tenths of a kelvin)."""
     succeed('busybox', 'devmem', '0xff000000', '32', str(round(celsius * 10 + 2732)))
 
 
 def plug(plugged):
-    """Whether the AC adapter is plugged in."""
+    """Plugs the AC adapter in, or pulls it out."""
     succeed('busybox', 'devmem', '0xff000004', '32', '0' if plugged else '1')
 
 
@@ -350,7 +353,7 @@ START = []  # the snapshot that `run` has taken: the machine as it was before th
 
 
 def changed(before=None):
-    """What differs from that snapshot, or from the start of the test, at this moment."""
+    """What differs at this moment from that snapshot, or from the start of the test."""
     return (before or START[-1]).differences(Snapshot())
 
 
@@ -364,7 +367,8 @@ def same(what, patience=20, before=None):
 
 
 def put_back():
-    """After a failed test: whatever it takes, so that the next one does not fail for it."""
+    """Puts everything back after a failed test, so that the next test does not fail for the same
+    reason."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         call('systemctl', 'stop', 'benchmark.target', timeout=PATIENCE)
     for tool in SETTERS[::-1]:

@@ -15,7 +15,7 @@ SERVICES = ('prepare', 'smt', 'shield', 'irq', 'freq', 'noise', 'check')
 
 @contextlib.contextmanager
 def configured(*lines):
-    """With these lines in benchmark.conf."""
+    """Runs its block with these lines in benchmark.conf."""
     before = read(CONF)
     write(CONF, '\n'.join(lines) + '\n')
     try:
@@ -34,8 +34,8 @@ def stop():
 
 @contextlib.contextmanager
 def up(*lines):
-    """While the target is up with these lines in benchmark.conf; one that ends in failure is left to
-    lab.put_back()."""
+    """Runs its block while the target is up with these lines in benchmark.conf. After a failure
+    lab.put_back() stops the target."""
     with configured(*lines):
         start()
         yield
@@ -47,7 +47,7 @@ def state(unit):
 
 
 def is_quiet():
-    """CPU 2, as configured."""
+    """Checks that CPU 2 is as quiet as the configuration says."""
     equal(state('benchmark.target'), 'active', 'target')
     equal(read(f'{CPUS}/online'), '0-2', 'online')
     equal(read(PARTITION), 'isolated', 'partition')
@@ -58,15 +58,15 @@ def is_quiet():
 
 
 def turned_by_target():
-    """{path: text before} of what the target, which is up, has turned since the test began, and a boot
-    sets anew."""
+    """{path: text before} of the settings that the running target has changed since the test began,
+    and that a boot sets anew."""
     before, now = START[-1].texts, Snapshot().texts
     return {path: text for path, text in before.items()
             if path.startswith(('/sys/devices/', '/sys/kernel/', '/proc/')) and now.get(path) != text}
 
 
 def nothing_left(was):
-    """After a boot: nothing of a target that was up before, and all is as if it had never been."""
+    """Checks after a boot that nothing is left of a target that was up before the boot."""
     equal(state('benchmark.target'), 'inactive', 'target')
     for tool in SETTERS:
         check(not os.path.exists(f'/run/quiesce/{tool}.journal'), f'a journal of {tool}')
@@ -76,7 +76,7 @@ def nothing_left(was):
 
 
 def cgroups():
-    """{(pid, start): cgroup} of all processes: what a move would change."""
+    """{(pid, start): cgroup} of all processes. A process that was moved has another cgroup."""
     found = {}
     for pid in filter(str.isdigit, os.listdir('/proc')):
         stat, cgroup = read(f'/proc/{pid}/stat'), read(f'/proc/{pid}/cgroup')
@@ -87,7 +87,7 @@ def cgroups():
 
 
 def moved(before):
-    """The processes that are in another cgroup than they were."""
+    """The processes whose cgroup is not the one that they had before."""
     now = cgroups()
     return [f'process {key[0]}: was in {old}, is in {now[key]}'
             for key, old in sorted(before.items()) if now.get(key, old) != old]
@@ -100,6 +100,6 @@ def inside():
 
 
 def jobs_done():
-    """systemd has done all that it was asked for."""
+    """Waits until systemd has done all jobs."""
     wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'jobs of systemd',
              PATIENCE)

@@ -20,13 +20,13 @@ def effective(unit):
 
 
 def shown(prop):
-    """A property of the slice, as systemd has it."""
+    """A property of the slice, as systemd shows it."""
     return succeed('systemctl', 'show', '--value', '-p', prop, 'benchmark.slice').strip()
 
 
 def movable_tasks_on(cpus):
-    """Programs and threads of the kernel that may run there although they could be elsewhere (those
-    that work off queues aside, see Snapshot)."""
+    """Programs and kernel threads that may run on these CPUs although they could be moved
+    elsewhere, except threads that work off queues (see Snapshot)."""
     found = []
     for pid in filter(str.isdigit, os.listdir('/proc')):
         status, stat = read(f'/proc/{pid}/status') or '', read(f'/proc/{pid}/stat') or ''
@@ -39,14 +39,14 @@ def movable_tasks_on(cpus):
 
 
 def where(*command):
-    """The CPUs that a program may use, and its cgroup."""
+    """The CPUs that a program may use, and the cgroup of the program."""
     text = succeed(*command, 'cat', '/proc/self/status', '/proc/self/cgroup')
     cpus = [line.split()[1] for line in text.splitlines() if line.startswith('Cpus_allowed_list:')]
     return parse_list(cpus[0]), text[text.rindex('0::') + 3:].strip()
 
 
 def test_who_is_there():
-    """Nobody, from outside, and a program that was sent there."""
+    """No program gets onto the shielded CPUs from outside; a program that is sent there does."""
     with turned('cpu-shield', '-c', '2-3'):
         equal(read(PARTITION), 'isolated', 'partition')
         equal(effective('benchmark.slice'), {2, 3}, 'its CPUs')
@@ -68,7 +68,8 @@ def test_it_survives_systemd():
 
 
 def test_who_makes_the_partition():
-    """systemd if it can, which then has it as a property of the slice; else the program itself."""
+    """A systemd that can make a partition makes it, and has it as a property of the slice.
+    Otherwise cpu-shield makes it."""
     version = int(succeed('systemctl', '--version').split()[1])
     if version < SYSTEMD_MAKES_PARTITIONS:
         raise Skip(f'CPUSetPartition= is of systemd {SYSTEMD_MAKES_PARTITIONS}, and this is {version}')
@@ -78,7 +79,7 @@ def test_who_makes_the_partition():
         equal(read(PARTITION), 'isolated', 'partition')
         row = knobs('cpu-shield', 'status')['cpuset.cpus.partition', None]
         equal((row['path'], row['now'], row['state']), (f'watched:{PARTITION}', 'isolated', 'applied'), row)
-        # It is systemd that would mend it, too: nobody else writes there.
+        # systemd would also repair the partition: nobody else writes to its file.
         succeed('systemctl', 'daemon-reload')
         equal((shown('CPUSetPartition'), read(PARTITION)), ('isolated', 'isolated'), 'after a reload')
     check(not os.path.exists(SLICE), 'the slice is still there')
@@ -87,7 +88,7 @@ def test_who_makes_the_partition():
 
 @contextlib.contextmanager
 def another_slice(cpus):
-    """While a slice of somebody else's has these CPUs. Its folder."""
+    """Runs its block while another slice has these CPUs. Yields the folder of that slice."""
     unit, group = '/run/systemd/system/lab.slice', '/sys/fs/cgroup/lab.slice'
     write(unit, f'[Slice]\nAllowedCPUs={cpus}\n')
     succeed('systemctl', 'daemon-reload')
@@ -111,7 +112,8 @@ def test_partition_of_somebody_else_stays():
 
 
 def test_partition_that_was_given_up():
-    """Older kernels make it invalid when somebody else wants the same CPU. It is asked for again."""
+    """Older kernels make the partition invalid when another cpuset wants the same CPU. The next
+    apply asks for the partition again."""
     with turned('cpu-shield', '-c', '2-3'):
         os.mkdir('/sys/fs/cgroup/lab')
         try:
@@ -125,7 +127,8 @@ def test_partition_that_was_given_up():
 
 
 def shielded_and_back():
-    """In a slice that is there already, which stays and is nobody's partition any more."""
+    """Shields CPUs in a slice that exists already. After restore the slice still exists, and is no
+    partition."""
     succeed('systemctl', 'start', 'benchmark.slice')
     try:
         before = Snapshot()
@@ -142,13 +145,14 @@ def test_slice_that_was_there():
 
 
 def test_slice_that_was_there_beside_another():
-    """Which keeps the files of its cpuset there."""
+    """The other slice keeps the controller cpuset enabled, so that the files of the cpuset stay."""
     with another_slice('0-1'):
         shielded_and_back()
 
 
 def test_others_may_use_them():
-    """Another slice may use all CPUs: it does without some of them. Kernels up to 6.6 refuse that."""
+    """Another slice may use all CPUs. It loses the shielded CPUs; kernels up to 6.6 refuse the
+    shield."""
     with another_slice('0-3'):
         if not os.path.exists('/sys/fs/cgroup/lab.slice/cpuset.cpus.exclusive'):
             said = fail(3, 'cpu-shield', '-c', '2-3')
@@ -166,7 +170,7 @@ def test_others_may_use_them():
 
 
 def test_cpu_that_was_offline():
-    """Whoever had chosen it has it when it is back."""
+    """A thread that was bound to the CPU is bound to it again when the CPU is back online."""
     with bound() as chosen:
         before = chosen()
         write(f'{CPUS}/cpu3/online', '0')
@@ -201,10 +205,10 @@ def test_all_cpus_is_too_many():
 
 @boots('cgroup-v1')
 def test_cgroup_v1():
-    """Only if asked for, by two cpusets."""
+    """Only with --legacy, by two cpusets."""
     check('--legacy' in succeed('cpu-shield', '-c', '2-3'), 'that there is --legacy')
     check(call('taskset', '-c', '2', 'true').returncode == 0, 'it did something')
     with turned('cpu-shield', '--legacy', '-c', '2-3'):
-        # kthreadd only starts others, and the kernel lets nobody move it between cpusets.
+        # kthreadd only starts other threads, and nobody can move it to another cpuset.
         left = [task for task in movable_tasks_on({2, 3}) if not task.startswith('kthreadd (2):')]
         check(not left, left)

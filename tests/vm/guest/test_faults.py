@@ -24,7 +24,7 @@ DISK = ('/etc', '/var', '/root', '/home', '/usr/lib/systemd', '/usr/local')
 
 
 def put_back(tool, what):
-    """By a restore in peace."""
+    """Restores when nothing fails any more, and checks that everything is as before."""
     done = call(tool, 'restore')
     equal(done.returncode, 0, f'{what}: {tool} restore: {done.stderr}')
     same(f'{what}, {tool} left')
@@ -37,8 +37,8 @@ FAILING = ('sh', '-euc', 'echo 1 >/proc/self/make-it-fail; exec "$@"', 'sh')
 
 @contextlib.contextmanager
 def failing(kind, number):
-    """That call of this kind fails, once, in programs that are FAILING
-    (Documentation/fault-injection/fault-injection.rst)."""
+    """Runs its block while call `number` of this kind fails, once, in programs that are started by
+    FAILING (Documentation/fault-injection/fault-injection.rst)."""
     for name, value in (('task-filter', 'Y'), ('ignore-gfp-wait', 'N'), ('min-order', '0'),
                         ('verbose', '0'), ('times', '1'), ('interval', str(number)),
                         ('probability', '100')):
@@ -73,7 +73,7 @@ def test_kernel_fault_injection():
 
 @contextlib.contextmanager
 def full(what):
-    """While /run has not a byte, or not an inode, more than there is in it."""
+    """Runs its block while /run has no free byte, or no free inode."""
     space = os.statvfs('/run')
 
     def resize(size, inodes):
@@ -96,7 +96,7 @@ def full(what):
         return False
 
     try:
-        # Others write there as well.
+        # Other programs write to /run as well.
         wait_for(lambda: shut() and is_full(), '/run to be full')
         yield
     finally:
@@ -127,7 +127,7 @@ def test_setters_while_run_has_no_inodes():
 
 
 def test_target_while_run_is_full():
-    """It starts, or stops, or not; and with room again, all is put back."""
+    """The target may start or stop, or fail to. When /run has room again, all is put back."""
     with configured('CPUS=2'):
         for what in ('bytes', 'inodes'):
             with full(what):
@@ -144,7 +144,8 @@ def test_target_while_run_is_full():
 
 
 def end_of_target(what):
-    """Once it is down, or as far as it came. What a service could not put back, its tool can."""
+    """Checks the machine after the target has stopped or failed. What a service could not put back,
+    the tool of the service puts back."""
     jobs_done()
     equal(state('benchmark.target') in ('inactive', 'failed'), True, f'{what}: target is down')
     for tool in SETTERS[::-1]:
@@ -157,7 +158,7 @@ def end_of_target(what):
 # --- CPUs come and go.
 
 def plug(cpu, online):
-    """The kernel may be busy with the CPU."""
+    """Takes a CPU online or offline; repeats that while the kernel is busy with the CPU."""
     def done():
         try:
             write(f'{CPUS}/cpu{cpu}/online', online)
@@ -168,7 +169,8 @@ def plug(cpu, online):
 
 
 def disturbed(random, whole, cpu, online, *command):
-    """A command, and the CPU that goes or comes in its middle. Returns its status, and what it says."""
+    """Runs a command while a CPU goes offline or comes online. Returns the status of the command,
+    and what it says."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as process:
         time.sleep(random.uniform(0, whole))
@@ -178,7 +180,8 @@ def disturbed(random, whole, cpu, online, *command):
 
 
 def test_cpus_unplugged_at_random():
-    """While a setter applies, and back while it restores; with all of them there, all is put back."""
+    """A CPU goes offline while a setter applies, and comes back while the setter restores. When all
+    CPUs are back, all is put back."""
     random = seeded('unplug')
     for tool in SETTERS:
         began = time.monotonic()
@@ -204,7 +207,7 @@ def test_cpus_unplugged_at_random():
 # --- systemd.
 
 def at_random(random, whole, *command):
-    """Has systemd execute itself anew in the middle of a command, which ends as it may."""
+    """Makes systemd execute itself anew in the middle of a command, which may fail."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as process:
         time.sleep(random.uniform(0, whole))
@@ -215,13 +218,13 @@ def at_random(random, whole, *command):
 
 
 def units():
-    """What has become of the parts of the target."""
+    """The states of the units of the target."""
     lines = call('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'benchmark*').stdout
     return ', '.join(f'{line.split()[0]} {line.split()[3]}' for line in lines.splitlines())
 
 
 def test_systemd_reexecuted_at_random():
-    """While the target starts, is up, and stops."""
+    """systemd executes itself anew while the target starts, while it is up, and while it stops."""
     random = seeded('reexec')
     with configured('CPUS=2'):
         began = time.monotonic()
@@ -268,12 +271,12 @@ def test_services_killed_while_stopping():
 
 
 def without_systemd(was):
-    """What the setters can do by themselves: yields what is wrong."""
+    """What the setters can do without systemd. Yields what is wrong."""
     for tool in SETTERS[:0:-1]:
         done = call(tool, 'restore')
         if done.returncode != 0:
             yield f'{tool} restore: status {done.returncode}: {done.stderr}'
-    # systemd keeps the slice: what cannot be asked of it must not be said to be done.
+    # systemd keeps the slice. A setter that cannot ask systemd must not say that it is done.
     try:
         done = call('cpu-shield', 'restore', timeout=3 * LONG)
         note(f'cpu-shield restore: status {done.returncode}: {done.stderr.strip()}')
@@ -294,7 +297,8 @@ def after_the_crash(handed):
 
 @reboots(after_the_crash)
 def test_systemd_crashed():
-    """It stands still then, and nobody is its heir: what needs no systemd is put back without it."""
+    """A crashed systemd does nothing any more, and no process takes its place. What needs no
+    systemd is put back all the same."""
     with configured('CPUS=2'):
         start()
     was = turned_by_target()
@@ -309,7 +313,7 @@ def test_systemd_crashed():
 # --- The power is cut.
 
 def on_the_disk():
-    """The names of ours there, and all of systemd's configuration."""
+    """The files with our names on the disk, and the whole configuration of systemd."""
     found = succeed('find', *DISK, '-xdev', '(', '-name', '*quiesce*', '-o', '-name', '*benchmark*',
                     ')', '-not', '-path', '/var/log/*').split('\n')
     return {**{name: '' for name in found},
@@ -326,7 +330,7 @@ def up_and_down():
 
 
 def next_cut(handed):
-    """At a random moment of a start, of being up, of a stop."""
+    """Cuts the power at a random moment while the target starts, is up, or stops."""
     left = handed['left']
     seconds = seeded(f'cut {left}').uniform(0, handed['seconds'])
     note(f'the power is cut {seconds:.1f} s after the start begins; {left - 1} more')

@@ -81,7 +81,8 @@ def test_with_a_cpu_offline():
 
 
 def test_cpu_unplugged_meanwhile():
-    """Its policy is back with other limits or not; none of it is an error, and all comes back."""
+    """The policy of the CPU may come back with other limits. That is no error, and everything is
+    put back."""
     succeed('freq-pin', 'min')
     write(f'{CPUS}/cpu3/online', '0')
     write(f'{CPUS}/cpu3/online', '1')

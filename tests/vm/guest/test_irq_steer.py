@@ -26,7 +26,7 @@ def total():
 
 
 def work():
-    """The disk, the serial line and the timer interrupt."""
+    """Makes the disk, the serial line and the timer fire interrupts."""
     with open('/var/tmp/work', 'wb') as file:
         for _ in range(16):
             file.write(os.urandom(65536))
@@ -47,7 +47,8 @@ def steer(cpu):
 
 @boots('plain', 'isolated', 'cgroup-v1')
 def test_interrupts_land_elsewhere():
-    """Where they may go, where the chip says that they go, and where they really fire."""
+    """Checks the mask of each interrupt, the CPU that the chip tells, and the CPU on which the
+    interrupt really fires."""
     for cpu in (2, 3):
         movable, _ = steer(cpu)
         check(len(movable) > 5, f'only {movable} move')
@@ -98,7 +99,8 @@ def test_mask_of_somebody_else_stays():
 
 
 def test_irqbalance_keeps_away():
-    """It is told over its own socket, and told back."""
+    """irq-steer tells irqbalance over its socket which CPUs to leave alone, and tells it the former
+    ones in the end."""
     was_active = call('systemctl', 'is-active', 'irqbalance').stdout
     equal(was_active, 'inactive\n', 'irqbalance')
     masks = {n: read(f'/proc/irq/{n}/smp_affinity') for n in interrupts()}
@@ -120,7 +122,7 @@ def test_irqbalance_keeps_away():
     finally:
         succeed('systemctl', 'stop', 'irqbalance')
         wait_for(lambda: call('pidof', 'irqbalance').returncode, 'the end of irqbalance')
-        # What irqbalance moved is not ours to put back.
+        # irq-steer does not put back what irqbalance moved.
         write('/proc/irq/default_smp_affinity', default)
         for number, text in masks.items():
             try:

@@ -13,11 +13,11 @@ from lab import (CONFIG, CPUS, ENVIRONMENT, Skip, boots, call, check, equal, fai
                  plug, read, succeed, turned, wait_for, write)
 from target import up
 
-# Here a row must not hang on what the machine happens to do at the moment.
+# The verdicts of these checks must not depend on what the machine does at the moment.
 STILL = ('--json', '--watch', '0')
 MEASURED = 2    # seconds
 ATTEMPTS = 3
-SPINNERS = 9    # they leave a tenth of the CPU to the one who measures
+SPINNERS = 9    # they leave a tenth of the CPU to isol-check
 
 
 def look(*arguments, user=None):
@@ -68,7 +68,7 @@ def test_booted_with_isolated_cpus():
         'half-cores': ('risk', 'smt-off -c 1,3'),
         'irqbalance': ('ok', ''),
     })
-    # On the others nothing of that holds.
+    # CPU 2 is not isolated.
     verdicts(look('-c', '2'), {
         'isolated': ('noise', 'CPU 2'),
         'nohz-full': ('risk', 'but not 2'),
@@ -82,7 +82,8 @@ def test_booted_with_isolated_cpus():
 
 @boots('plain', 'isolated')
 def test_what_to_boot_with():
-    """Whole cores; and what the machine was booted with is not asked for again, but kept."""
+    """The advice covers whole cores. Parameters that the machine was booted with are kept, and not
+    asked for again."""
     isolated = CONFIG['boot'] == 'isolated'
     line = succeed('isol-check', '--cmdline', '-c', '3')
     cpus = '1-3' if isolated else '2-3'
@@ -93,7 +94,7 @@ def test_what_to_boot_with():
         for name in ('isolcpus', 'nohz_full', 'rcu_nocbs'):
             wanted = dict(word.split('=', 1) for word in line.split())[name].split(',')[-1]
             check(parse_list(booted[name]) < parse_list(wanted), f'{name}: {booted[name]}, {wanted}')
-        # With its sibling offline there is nothing left but where interrupts go.
+        # With the sibling offline, only the advice on interrupts can remain.
         with turned('smt-off', '-c', '3'):
             line = succeed('isol-check', '--cmdline', '-c', '3')
             check('nohz_full' not in line and 'rcu_nocbs' not in line, line)
@@ -111,10 +112,10 @@ def test_a_partition_is_seen():
             'half-cores': ('ok', 'with all their threads'),
             'journals': ('info', 'cpu-shield keeps'),
         })
-        # Not known to the boot line, and not to the tick.
+        # The boot line does not have these CPUs, and their tick runs.
         verdicts(rows, {'isolcpus': ('info', 'not on the boot line'), 'nohz-full': ('info', '')})
         verdicts(look('-c', '1'), {'isolated': ('noise', 'CPU 1')})
-        # Nobody gets in from outside; from inside it is what there is.
+        # No process can enter the partition from outside; a process inside has no other CPUs.
         equal(parse_list(succeed('isol-check', '--pick').strip()) & {2, 3}, set(), 'from outside')
         equal(succeed('cpu-shield', 'run', '--', 'isol-check', '--pick'), '2-3\n', 'from inside')
         with turned('smt-off', '-c', '3'):
@@ -132,7 +133,7 @@ def test_half_a_core_in_a_partition():
 
 
 def test_knobs_are_seen():
-    """What a setter turns turns the verdict, and back."""
+    """A verdict changes with the setting that a setter applies, and changes back with restore."""
     before = {name: row['verdict'] for name, row in look('-c', '3').items()}
     for tool, arguments, names in (
             ('freq-pin', ('-c', '3', 'min'), ('freq-range',)),
@@ -151,7 +152,7 @@ def test_knobs_are_seen():
 
 
 def test_heat_and_power_are_seen():
-    """Also of a machine that the target keeps quiet."""
+    """Heat and battery power are found, also on a machine that the target keeps quiet."""
     cool = {'temperature': ('ok', '45 C'), 'power-supply': ('ok', 'on mains')}
     with up('CPUS=2'):
         verdicts(look(), {'cpus': ('info', '2 (those of benchmark.target)'), **cool})
@@ -194,7 +195,7 @@ def test_recorded_here_is_the_same_elsewhere():
                          live[name]['verdict'] != 'unknown')
         equal(unknown, ['irq-rate', 'irqbalance', 'journals', 'kthreads', 'load', 'locks', 'tasks',
                         'tuners'], 'what a recording cannot know')
-        # A quiet machine, but for what cannot be seen: only --strict minds that.
+        # The machine is quiet, but some checks cannot see: only with --strict is that a finding.
         quiet = unpack_and_calm(path, folder)
         arguments = ('isol-check', '--sysroot', quiet, '--watch', '0', '-c', '3')
         equal(call(*arguments).returncode, 0, f'a calm machine: {call(*arguments).stdout}')
@@ -202,7 +203,8 @@ def test_recorded_here_is_the_same_elsewhere():
 
 
 def unpack_and_calm(path, folder):
-    """The recording as a directory in which nothing is left to be found."""
+    """Unpacks the recording into a directory and changes its files until nothing is found any
+    more."""
     root = os.path.join(folder, 'calm')
     os.mkdir(root)
     succeed('tar', 'xzf', path, '-C', root)
@@ -244,7 +246,7 @@ def unpack_and_calm(path, folder):
 
 @contextlib.contextmanager
 def busy(cpu):
-    """Programs that do nothing but run on this CPU."""
+    """Runs its block while programs do nothing but run on this CPU."""
     spin = 'import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass'
     spinners = [subprocess.Popen([sys.executable, '-c', spin, str(cpu)], env=ENVIRONMENT)
                 for _ in range(SPINNERS)]
@@ -259,7 +261,8 @@ def busy(cpu):
 
 
 def measured(cpu, *before):
-    """Of the time, in per cent: what was stolen, and what other tasks had; and who they were."""
+    """The shares of time, in per cent, that were stolen and that other tasks had; and the names of
+    those tasks."""
     text = succeed(*before, 'isol-check', f'--measure={MEASURED}', '-c', str(cpu), '--json')
     found = {}
     for row in json.loads(text)['measure']:
@@ -295,7 +298,7 @@ def test_measure_tells_busy_from_quiet():
 
 
 def tracing():
-    """All that --measure touches, as text."""
+    """Everything that --measure changes in tracefs, as text."""
     base = '/sys/kernel/tracing'
     return {name: read(f'{base}/{name}') for name in
             ('current_tracer', 'osnoise/options', 'osnoise/cpus', 'set_event', 'tracing_on',
@@ -303,12 +306,13 @@ def tracing():
 
 
 def traced(found, what):
-    """{name: seconds} of CPU 3 by the tracer."""
+    """{name: seconds} of the tasks that the tracer saw on CPU 3."""
     return {row['name']: row['value'] for row in found if row['cpu'] == 3 and row['subject'] == what}
 
 
 def test_who_took_it_by_the_tracer():
-    """Where the kernel has it: it names who was there, not who measures; and is given back."""
+    """Where the kernel has the tracer: it names the tasks that ran, but not isol-check. The tracer
+    is as before in the end."""
     if 'osnoise' not in read('/sys/kernel/tracing/available_tracers').split():
         said = json.loads(succeed('isol-check', '--measure=0.2', '-c', '3', '--json'))['measure']
         notes = [row['name'] for row in said if row['subject'] == 'note']

@@ -88,7 +88,7 @@ for pid in started:
 
 LIMITS = ('pids.max', 'memory.max', 'memory.high', 'memory.swap.max', 'cpu.max')
 
-# Its maker ends at once; who is left with the connection reads the answer.
+# The process that connected ends at once; its child, which has the connection, reads the answer.
 ORPHAN = '''
 import os, socket
 door = socket.socket(socket.AF_UNIX)
@@ -153,14 +153,15 @@ BESIEGERS = 64
 
 
 def where(*arguments, **who):
-    """The CPUs that a program of runpinned's may use, its cgroup, and its user's number."""
+    """The CPUs that a program of runpinned may use, the cgroup of the program, and the number of
+    its user."""
     text = succeed('runpinned', *arguments, *WHERE, **who)
     lines = dict(re.findall(r'^(Cpus_allowed_list|Uid|0:):\s*(\S+)', text, re.M))
     return parse_list(lines['Cpus_allowed_list']), lines['0:'], lines['Uid']
 
 
 def python(program, *arguments, **who):
-    """Runs it. Returns what it says, as {word: text}."""
+    """Runs a script. Returns what it prints, as {word: text}."""
     text = succeed(sys.executable, '-c', program, *arguments, **who)
     return dict(line.split(': ', 1) for line in text.splitlines() if ': ' in line)
 
@@ -173,7 +174,7 @@ def one_line(text, *words):
 
 @contextlib.contextmanager
 def sleeping(**who):
-    """A process of that user's that does nothing."""
+    """A process of that user that sleeps."""
     words = become(who['user'], who.get('group')) if who else ()
     with subprocess.Popen([*words, 'sleep', '1000']) as process:
         try:
@@ -184,7 +185,7 @@ def sleeping(**who):
 
 
 def taskset_stays_outside():
-    """Whoever does it."""
+    """taskset does not get onto the quiet CPUs, whoever calls it."""
     for who in ({}, MEMBER, STRANGER):
         with sleeping(**who) as pid:
             before = os.sched_getaffinity(pid)
@@ -192,21 +193,21 @@ def taskset_stays_outside():
             said = fail(1, 'taskset', '-pc', '2', str(pid), **who)
             check('Invalid argument' in said, said)
             equal(os.sched_getaffinity(pid), before, 'its CPUs')
-            # Of several the kernel leaves those that may be had, and says nothing.
+            # Of several CPUs the kernel silently keeps those that are allowed.
             succeed('taskset', '-pc', '0,2', str(pid), **who)
             equal(os.sched_getaffinity(pid), {0}, 'its CPUs')
             check('Invalid argument' in fail(1, 'taskset', '-c', '2', 'true', **who), 'why')
 
 
 def told_clock(who):
-    """Of a measurement by that user."""
+    """The clock of a measurement by that user, as runpinned says it."""
     facts, runs = measure('-c', '2', '-n', '1', '-w', '0', '/bin/true', **who)
     equal((facts['quiesce_cpus'], len(runs)), ('2', 1), f'CPUs and runs of {who or "root"}')
     return facts['quiesce_clock']
 
 
 def clock_is_told():
-    """By which clock, at each setting of what perf allows."""
+    """The message names the right clock for each value of perf_event_paranoid."""
     before = read(PARANOID)
     try:
         for level, of_member in (('3', 'user'), ('2', 'kernel'), ('1', 'kernel')):
@@ -242,7 +243,7 @@ def test_who_gets_in():
 
 
 def test_who_joins_is_who_asked():
-    """Whatever is sent."""
+    """Only the process that asked is moved, whatever it sends."""
     with up('CPUS=2'), sleeping(**MEMBER) as same_user, sleeping() as of_root:
         before = cgroups()
         for pid in (same_user, of_root):
@@ -252,7 +253,7 @@ def test_who_joins_is_who_asked():
                 equal(said['answer'], 'ok', f'answer to {payload[:40]!r}')
                 check(said['cgroup'].startswith('0::/benchmark.slice/'), said['cgroup'])
                 equal(moved(before), [], f'moved by {payload[:40]!r}')
-            # The kernel lets root say so, and the server does not ask.
+            # Root may claim to be another process; the server moves the process that asked all the same.
             said = python(CALLER, '00', ucred.hex(), **MEMBER)
             equal(said['send'], 'Operation not permitted', 'credentials of somebody else')
             said = python(CALLER, '00', ucred.hex())
@@ -275,7 +276,7 @@ def test_who_cannot_ask():
 
 
 def flood(**who):
-    """[(answer, cgroup)] of each in the crowd."""
+    """[(answer, cgroup)] of each process in the crowd."""
     text = succeed(sys.executable, '-c', FLOOD, str(CROWD), timeout=3 * LONG, **who)
     lines = text.splitlines()
     equal(len(lines), CROWD, 'answers of the flood')
@@ -283,7 +284,8 @@ def flood(**who):
 
 
 def joins(**who):
-    """A member, in the orderly way."""
+    """Whether runpinned is let in and runs its program. Where it is turned away, checks the
+    message."""
     done = call('runpinned', '-c', '2', *WHERE, **who)
     if done.returncode != 0:
         one_line(done.stderr, 'too many ask at once')
@@ -291,7 +293,8 @@ def joins(**who):
 
 
 def test_flood():
-    """Some are let in, most turned away, and those only who asked; and the door stays open."""
+    """Some processes are let in and most are turned away. No process that did not ask is moved, and
+    the server goes on."""
     with up('CPUS=2'):
         before = cgroups()
         equal({answer for answer, _ in flood(**STRANGER)}, {'Permission denied'},
@@ -325,7 +328,7 @@ def cpu_seconds(pid):
 
 @contextlib.contextmanager
 def siege(**who):
-    """While as many connections as that are held or tried by one user."""
+    """Runs its block while one user holds or tries that many connections."""
     words = become(who['user'], who.get('group'))
     with subprocess.Popen([*words, sys.executable, '-c', SIEGE, str(BESIEGERS)], env=ENVIRONMENT,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
@@ -338,11 +341,11 @@ def siege(**who):
 
 
 def test_one_member_keeps_nobody_out():
-    """64 connections of one user, and another one gets in, soon, and each time."""
+    """While one user has 64 connections, another user gets in soon, each time."""
     with up('CPUS=2'):
         check(joins(**OTHER_MEMBER), 'nobody else there')
         with siege(**MEMBER):
-            # Until those are in who can be.
+            # Time for the siege to take all connections that it can get.
             time.sleep(5)
             seconds, began, load = [], time.monotonic(), cpu_seconds(1)
             for _ in range(5):
@@ -357,7 +360,7 @@ def test_one_member_keeps_nobody_out():
 
 @contextlib.contextmanager
 def written(*files):
-    """With these files for systemd: (name, text)."""
+    """Runs its block with these files for systemd: (name, text)."""
     folders = set()
     try:
         for name, text in files:
@@ -406,7 +409,7 @@ def test_limits_come_along():
 
 
 def test_server_killed():
-    """The next who asks is let in all the same."""
+    """After the server was killed, the next process that asks is let in."""
     with up('CPUS=2'):
         for _ in range(3):
             check(joins(**MEMBER), 'let in')

@@ -45,7 +45,7 @@ def test_value_of_somebody_else_stays():
 
 
 def test_idle_states():
-    """pm_qos: text 0 means no limit, n/a means none at all."""
+    """pm_qos: the text 0 means that there is no limit, and n/a a limit of zero."""
     path = f'{CPUS}/cpu2/power/pm_qos_resume_latency_us'
     write(path, '50')
     with turned('noise-off', '-c', '2'):

@@ -28,7 +28,7 @@ STUBBORN = ('--', 'sh', '-c', 'trap "" TERM; while :; do sleep 1; done')
 
 
 def look(*arguments):
-    """What a program sees that is measured so: {word: text}."""
+    """What a program sees while runpinned --quiesce measures it: {word: text}."""
     text = succeed(*arguments, *LOOK, timeout=SLOW)
     return dict(re.findall(r'^(Cpus_allowed_list|0:|partition|online|frequency):\s*(.*)', text, re.M))
 
@@ -48,7 +48,8 @@ def comm(pid):
 
 @contextlib.contextmanager
 def running(*arguments):
-    """A runpinned (the process itself, whatever stands before it in `arguments`)."""
+    """Starts runpinned; yields the process of runpinned itself, whatever stands before it in
+    `arguments`."""
     with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
         try:
@@ -59,7 +60,7 @@ def running(*arguments):
 
 
 def wait_for_program(name='sleep'):
-    """Until it runs on the quiet CPU."""
+    """Waits until the program runs on the quiet CPU."""
     wait_for(lambda: any(comm(pid) == name for pid in inside()), f'{name} on the quiet CPU', SLOW)
 
 
@@ -73,14 +74,15 @@ def guardian():
 
 
 def back(what):
-    """The guardian ends last, and everything is as it was."""
+    """Waits until the guardian has ended, and checks that everything is as before."""
     wait_for(lambda: guardian() is None, 'the guardian to end', SLOW)
     check(not os.path.exists(TARGET) and not os.path.exists(HELD), 'the target is still there')
     same(what)
 
 
 def end_by(number, status, prefix=(), program=SLEEP):
-    """A signal to runpinned while its program runs. (SIGKILL leaves it to the guardian.)"""
+    """Sends a signal to runpinned while its program runs. (After SIGKILL the guardian ends the
+    program.)"""
     with running(*prefix, *RUN, *program) as process:
         wait_for_program()
         process.send_signal(number)
@@ -96,7 +98,7 @@ def test_target_for_its_own_duration():
         was_quiet(look(*RUN))
         equal(state('benchmark.target'), 'inactive', 'target')
         back('it left')
-        # What -c says is for this once.
+        # -c holds for this run only.
         was_quiet(look(*RUN, '-c', '3'), 3)
         back('with -c it left')
 
@@ -113,7 +115,7 @@ def test_killed():
 
 
 def test_start_that_takes_long():
-    """Longer than any of its services may."""
+    """The start takes longer than any single service of the target may take."""
     drop_ins = [f'/run/systemd/system/benchmark-{name}.service.d' for name in ('irq', 'freq', 'noise')]
     for folder in drop_ins:
         os.makedirs(folder)
@@ -150,6 +152,6 @@ def test_without_systemd_killed():
 
 
 def test_without_systemd_killed_with_a_stubborn_program():
-    """One that does not take SIGTERM, and would keep its cgroup from going."""
+    """The program ignores SIGTERM, so that its cgroup cannot be removed at once."""
     with configured('CPUS=2'):
         end_by(signal.SIGKILL, -signal.SIGKILL, ALONE, STUBBORN)

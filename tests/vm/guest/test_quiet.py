@@ -39,8 +39,8 @@ PROGRAM = '/tmp/loop'
 
 @contextlib.contextmanager
 def loops():
-    """Programs that do nothing but run, wherever they may. Yields them, and a function that
-    sends each a signal."""
+    """Starts programs that do nothing but run, on any CPU. Yields them, and a function that sends
+    each a signal."""
     processes = [subprocess.Popen([*become('nobody'), 'dash', '-c', 'while :; do :; done'],
                                   env=ENVIRONMENT) for _ in range(LOOPS)]
 

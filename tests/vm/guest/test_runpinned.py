@@ -60,11 +60,12 @@ def test_power_supply_is_noted():
 
 
 def test_cooldown_waits_for_the_package():
-    """Heated in the first run it does not begin the next; cooled again it goes on."""
+    """The first run heats the package. The next run does not begin until the package has been
+    cooled."""
     heat(45)
     counter = '/tmp/runs'
     write(counter, '')
-    # The first run heats; that it lasts gives the zone time to be read again.
+    # The first run heats, and lasts long enough for the zone to be read again.
     program = (f'echo x >>{counter}; [ "$(wc -l <{counter})" -ne 2 ] || '
                'busybox devmem 0xff000000 32 3500; sleep 3')
     process = subprocess.Popen(['runpinned', '-c', '2', '-n', '3', '--cooldown', '--no-save',

@@ -73,7 +73,7 @@ def test_smt_off_killed():
 
 
 def test_restore_killed():
-    """And putting back what a killed restore left half done."""
+    """Another restore puts back what a killed restore has left half done."""
     random = seeded('restore')
     for tool in SETTERS:
         for number in range(2):

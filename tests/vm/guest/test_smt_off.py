@@ -21,7 +21,7 @@ def online():
 
 
 def movable():
-    """Interrupts whose mask the kernel lets us write: it is asked by writing what is there."""
+    """Interrupts whose mask the kernel lets us write: found by writing the mask that is there."""
     found = []
     for number in interrupts():
         path = f'/proc/irq/{number}/smp_affinity'
@@ -58,7 +58,8 @@ def test_cpu_0_stays():
 
 
 def test_masks_of_interrupts_come_back():
-    """The kernel sends an interrupt that loses its last CPU to all, and leaves it there."""
+    """The kernel sends an interrupt whose last CPU goes offline to all CPUs, and does not undo
+    that."""
     before = {number: read(f'/proc/irq/{number}/smp_affinity') for number in movable()}
     for number in before:
         write(f'/proc/irq/{number}/smp_affinity', '8')
@@ -85,7 +86,7 @@ def test_cpu_that_somebody_brought_back():
     succeed('smt-off', 'restore')
     equal(online(), '0,2-3', 'online: the other one is not ours')
     write(f'{CPUS}/cpu1/online', '1')
-    # Meanwhile the masks that a network driver sets by itself were those of somebody else.
+    # While CPU 1 was offline, a network driver may have set masks itself, which restore then left alone.
     succeed('smt-off', 'restore')
 
 
@@ -107,7 +108,7 @@ def test_mask_of_somebody_else_stays():
 
 @contextlib.contextmanager
 def programs(group=None):
-    """Those of CHOICES, in a cgroup if one is named: {name: process}"""
+    """The programs of CHOICES, in a cgroup if one is named: {name: process}"""
     running = {}
     try:
         for name, (cpus, busy) in CHOICES.items():
@@ -130,7 +131,7 @@ def affinities(running):
 
 @contextlib.contextmanager
 def cpuset():
-    """A cpuset that is not the root's."""
+    """A cpuset below the root."""
     old = CGROUPS / 'cpuset'
     group = (old if old.exists() else CGROUPS) / 'lab'
     if old.exists():
@@ -149,7 +150,7 @@ def cpuset():
 
 def check_affinities(running, before):
     with turned('smt-off', '-c', '2'):
-        # Some lose their binding, which the kernel sees when they run.
+        # Some threads lose their binding, which the kernel notices when they run.
         time.sleep(1)
         check(not any(3 in cpus for cpus in affinities(running).values()), 'CPU 3 is in use')
     equal(affinities(running), before, 'affinities')
@@ -184,7 +185,8 @@ def test_affinity_that_somebody_sets():
 
 
 def test_shield_that_ends_first():
-    """In the wrong order: the kernel gives everybody the CPUs that are online at that moment."""
+    """The shield ends before the siblings are back, which is the wrong order: the kernel gives all
+    programs only the CPUs that are online at that moment."""
     succeed('cpu-shield', '-c', '2-3')
     succeed('smt-off', '-c', '2')
     succeed('cpu-shield', 'restore')

@@ -46,7 +46,7 @@ def test_cpus_by_itself():
 
 
 def test_cpus_by_itself_under_load():
-    """Load on all other cores does not make it choose a thread of CPU 0's core."""
+    """Load on all other cores does not make the target choose a thread of CPU 0's core."""
     with contextlib.ExitStack() as stack:
         for cpu in '2', '3':
             loop = stack.enter_context(subprocess.Popen(
@@ -78,7 +78,7 @@ def test_twice_and_again():
 
 
 def test_failed_start():
-    """Nothing is left of it."""
+    """Nothing is left of a start that failed."""
     with configured('CPUS=9'):
         since = time.time()
         check(call('systemctl', 'start', 'benchmark.target', timeout=PATIENCE).returncode != 0,
@@ -90,12 +90,12 @@ def test_failed_start():
 
 
 def told():
-    """The last line below the target in `systemctl status`: what a person sees."""
+    """The last line below the target in `systemctl status`, which is what a person sees."""
     return call('systemctl', 'status', '--full', 'benchmark.target').stdout.rstrip().splitlines()[-1]
 
 
 def tells(text, what):
-    """It comes a moment after the target."""
+    """Waits for the verdict, which comes a moment after the target."""
     try:
         wait_for(lambda: text in told(), what)
     finally:
@@ -103,7 +103,7 @@ def tells(text, what):
 
 
 def does_not_start(text):
-    """And says why, and leaves nothing."""
+    """The target does not start, says why, and leaves nothing."""
     check(call('systemctl', 'start', 'benchmark.target', timeout=PATIENCE).returncode != 0, 'started')
     jobs_done()
     tells(text, 'why it does not start')
@@ -114,7 +114,7 @@ def does_not_start(text):
 
 @contextlib.contextmanager
 def dropin(service, *lines):
-    """While a service has these lines as well."""
+    """Runs its block while a service has these lines as well."""
     folder = f'/run/systemd/system/benchmark-{service}.service.d'
     os.makedirs(folder)
     write(f'{folder}/test.conf', '\n'.join(['[Service]', *lines]) + '\n')
@@ -130,7 +130,7 @@ def dropin(service, *lines):
 
 
 def test_wrong_values():
-    """What only the machine can tell of the configuration: nothing is begun."""
+    """Values that only the machine can refuse: the target begins nothing."""
     since = time.time()
     for line, why in (('NOISE=foo', "NOISE: noise-off: --only: there is no 'foo'"),
                       ('FREQ=99GHz', 'FREQ: freq-pin: '),
@@ -141,7 +141,8 @@ def test_wrong_values():
 
 
 def test_tool_that_cannot_work():
-    """It is missing, it was killed, it cannot write down what was there: whatever STRICT= is."""
+    """A tool is missing, is killed, or cannot write its journal: the target fails, whatever STRICT=
+    is."""
     with configured('CPUS=2'):
         tool = shutil.which('freq-pin', path=ENVIRONMENT['PATH'])
         os.rename(tool, tool + '.away')
@@ -163,8 +164,9 @@ def test_tool_that_cannot_work():
 
 
 def test_machine_refuses():
-    """A knob that is there: the rest stays, and it is said, or all goes with STRICT=yes."""
-    # One that its part cannot do without, and one that it can.
+    """A knob that is there refuses. With STRICT=no the other settings stay and the refusal is
+    reported; with STRICT=yes all are put back."""
+    # A knob without which its service fails, and a knob without which the service goes on.
     for path, verdict in (
             (f'{CPUS}/cpufreq/policy2/scaling_max_freq',
              'up: degraded, CPU 2, 4 of 5 parts; without FREQ: '),
@@ -207,8 +209,8 @@ def test_full_run():
 
 
 def test_left_behind():
-    """Programs that do not leave by themselves, one of which does not want to: ended, and all is put
-    back."""
+    """Programs that do not leave the quiet CPUs, one of which ignores SIGTERM, are ended, and all
+    is put back."""
     program = ('import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); '
                'print("here", flush=True); time.sleep(10000)')
     with configured('CPUS=2'):
@@ -221,7 +223,7 @@ def test_left_behind():
                     ['systemd-run', '--quiet', '--scope', '--slice=benchmark.slice', *words],
                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
             equal(running[2].stdout.readline(), b'here\n', 'the one that does not want to')
-            # The one that goes its own way leaves its parent to us.
+            # `setsid --fork` ends at once, and leaves its program.
             running[1].wait(PATIENCE)
             wait_for(lambda: len(inside()) == 3, 'programs on the quiet CPU')
             check('33%' in succeed('systemctl', 'cat', 'benchmark.slice'), 'TasksMax=')
@@ -244,7 +246,7 @@ def test_left_behind():
 
 
 def test_stopped_while_it_starts():
-    """At a random moment of random services."""
+    """The target is stopped at a random moment of its start."""
     random = seeded('stop')
     with configured('CPUS=2'):
         for service in random.sample(SERVICES, 3):
@@ -257,7 +259,8 @@ def test_stopped_while_it_starts():
 
 
 def kill_at(service, random):
-    """SIGKILL to all of a service while the target starts. Returns whether that hit anything."""
+    """Sends SIGKILL to all processes of a service while the target starts. Returns whether there
+    were any."""
     unit = f'benchmark-{service}.service'
     with subprocess.Popen(['systemctl', 'start', 'benchmark.target'],
                           stderr=subprocess.DEVNULL) as starting:
@@ -309,14 +312,15 @@ def waiting(since):
 
 
 def put_back_the_rest():
-    """When the CPUs are there again: nobody has anything more to say."""
+    """When the CPUs are online again, restore has nothing more to report."""
     for tool in SETTERS[::-1]:
         done = call(tool, 'restore')
         equal((done.returncode, done.stderr), (0, ''), f'{tool} restore')
 
 
 def test_cpu_unplugged_meanwhile():
-    """It stays so, that is what somebody wants. The rest of what was before comes when it is back."""
+    """A CPU that somebody took offline stays offline. The settings that need this CPU are put back
+    when it is online again."""
     with configured('CPUS=2'), bound() as chosen:
         before = chosen()
         start()
@@ -332,7 +336,7 @@ def test_cpu_unplugged_meanwhile():
 
 
 def test_its_own_cpu_stays_unplugged():
-    """And the target starts once more without it."""
+    """And the target starts once more without this CPU."""
     with bound() as chosen:
         before = chosen()
         with configured('CPUS=2-3', 'SMT=leave'):
@@ -354,7 +358,8 @@ def test_its_own_cpu_stays_unplugged():
 
 
 def test_interrupt_that_comes_meanwhile():
-    """A driver asks for it first while the sibling is offline, and it loses that one."""
+    """A driver asks for an interrupt while the sibling is offline, so that the interrupt does not
+    have the sibling in its mask."""
     driver, mask = '/sys/bus/pnp/drivers/rtc_cmos', '/proc/irq/8/smp_affinity_list'
     device, = (name for name in os.listdir(driver) if name.startswith('00:'))
     check(interrupts().get(8) == 'rtc0', 'the clock has no interrupt')
@@ -394,7 +399,7 @@ def after_the_reboot(was):
 
 @reboots(after_the_reboot)
 def test_reboot_in_between():
-    """In the middle of a benchmark somebody reboots, and systemd stops what is up."""
+    """Somebody reboots in the middle of a benchmark, and systemd stops the target."""
     with configured('CPUS=2'):
         start()
     is_quiet()
@@ -402,7 +407,7 @@ def test_reboot_in_between():
 
 
 def after_the_boot(_):
-    """It is up, and nobody has waited for it."""
+    """The target is up, and the boot has not waited for it."""
     try:
         wait_for(lambda: state('benchmark.target') == 'active', 'the target', PATIENCE)
         is_quiet()
@@ -420,7 +425,7 @@ def after_the_boot(_):
 
 @reboots(after_the_boot)
 def test_enabled():
-    """Up from the boot on."""
+    """The enabled target is up from the boot on."""
     equal(call('systemctl', 'is-enabled', 'benchmark.target').stdout.strip(), 'disabled', 'state')
     succeed('systemctl', 'preset', 'benchmark.target')
     equal(call('systemctl', 'is-enabled', 'benchmark.target').stdout.strip(), 'disabled', 'preset')
@@ -432,7 +437,7 @@ def test_enabled():
 
 
 def test_other_tuners_make_way():
-    """And come back. (That the unit is there is what counts, not what it does.)"""
+    """Other tuners are stopped, and started again. (Only their units are looked at.)"""
     unit, governor = '/run/systemd/system/tuned.service', f'{CPUS}/cpufreq/policy2/scaling_governor'
     before = read(governor)
     write(unit, '[Service]\nExecStart=sleep infinity\n')
@@ -446,7 +451,7 @@ def test_other_tuners_make_way():
             equal(state('tuned.service'), 'active', 'tuned after it')
             start()
             succeed('systemctl', 'start', 'tuned.service', timeout=PATIENCE)
-            # tuned waits for all to be put back, but not for the target's own state.
+            # tuned waits until all settings are back, but not until the target is inactive.
             check(not os.path.exists('/sys/fs/cgroup/benchmark.slice'), 'the shield is up with tuned')
             equal(read(governor), before, 'governor with tuned')
             wait_for(lambda: state('benchmark.target') == 'inactive', 'end of the target')
@@ -466,13 +471,13 @@ def test_all_is_left_alone_if_configured_so():
 
 @boots('isolated')
 def test_isolated_at_boot():
-    """`auto` takes what was isolated at boot."""
+    """`auto` takes the CPUs that were isolated at boot."""
     isolated = {1, 3}
     equal(parse_list(read(f'{CPUS}/isolated')), isolated, 'isolated at boot')
     start()
     equal(read(PARTITION), 'isolated', 'partition')
     equal(parse_list(read(f'{SLICE}/cpuset.cpus.effective')), isolated, 'shielded')
-    # The other CPUs are all threads of the same cores: taken offline they would leave nothing.
+    # All other CPUs are threads of the same cores: without them no CPU would be left.
     equal(read(f'{CPUS}/online'), '0-3', 'online')
     equal({cpu: programmed(cpu) for cpu in isolated}, {1: 2700000, 3: 2700000}, 'frequency')
 
