@@ -114,6 +114,14 @@ struct qs_value {
 	int64_t interrupts;
 	int64_t frequency_khz;
 	int64_t temperature_mc;
+	/*
+	 * With qs_plan.look_at_core, the means of what was seen right before and right after the
+	 * value: independent additions per cycle of the core, which become fewer when another
+	 * hardware thread is at work on it, and the cycles of the core per second. 0 where not
+	 * known.
+	 */
+	double core_adds;
+	double core_hertz;
 };
 
 /* The values of one benchmark from one process. */
@@ -135,6 +143,10 @@ struct qs_plan {
 	uint32_t warmups;
 	uint32_t values;
 	struct qs_collector *collector; /* NULL: none */
+	/* Not 0: looks at the core between the values that count, for 0.01 to 0.15 ms, and at most
+	 * for a twentieth of what a value takes. Where nothing can be found out (other
+	 * architectures than x86-64 and arm64), nothing is done. */
+	int look_at_core;
 };
 
 /*

@@ -173,7 +173,6 @@ static int check_as_pyperf(
 static double get_cause(const struct series *series, size_t index, enum cause what)
 {
 	const struct evidence *evidence = series->with_evidence ? &series->evidence[index] : NULL;
-	double share;
 
 	if (what == CAUSE_ENV_PAD)
 		return (double)series->samples[index].env_pad;
@@ -188,8 +187,9 @@ static double get_cause(const struct series *series, size_t index, enum cause wh
 	case CAUSE_CORE_CLOCK:
 		return evidence->core_khz > 0 ? (double)evidence->core_khz : NAN;
 	case CAUSE_SHARED:
-		share = evidence_core_share(evidence);
-		return isnan(share) ? NAN : series->samples[index].flags & SAMPLE_SHARED ? 100 : 0;
+		if (isnan(evidence_core_share(evidence)))
+			return NAN;
+		return evidence_is_shared(evidence) ? 100 : 0;
 	case CAUSE_LOAD:
 		return (double)evidence->load1;
 	case CAUSE_INTERRUPTS:

@@ -57,7 +57,7 @@ int summary_find_whole_core(
 			continue;
 		if (isfinite(evidence_core_share(&series->evidence[run]))) {
 			n_known++;
-			if (!(series->samples[run].flags & SAMPLE_SHARED))
+			if (!evidence_is_shared(&series->evidence[run]))
 				units[n_whole++] = units[unit];
 		}
 		unit++;

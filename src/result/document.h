@@ -26,7 +26,8 @@
  *	quiesce_cpu_first, quiesce_cpu_last, quiesce_throttles, quiesce_irq_device,
  *	quiesce_irq_timer, quiesce_irq_ipi, quiesce_irq_other	numbers
  *	quiesce_core_khz				the clock of the core, as it was seen
- *	quiesce_core_share_before, quiesce_core_share_after	0 to 1, of a whole core
+ *	quiesce_core_share_before, quiesce_core_share_after, quiesce_core_share_during
+ *							0 to 1, of a whole core
  *	quiesce_irq_lines				"38: virtio2-input.0 x3, 40: ... x1"
  *	quiesce_softirqs				"TIMER x3, SCHED x1"
  *	quiesce_temperature_before, quiesce_temperature_after	degrees Celsius

@@ -49,8 +49,9 @@ const struct evidence_field evidence_fields[] = {
 	{ "steal", SECONDS, true, AT(steal_ns) },
 	{ "frequency_khz", 0, true, AT(frequency_khz) },
 	{ "core_khz", 0, true, AT(core_khz) },
-	{ "core_share_before", EVIDENCE_SHARE_PER, false, AT(core_share_before) },
-	{ "core_share_after", EVIDENCE_SHARE_PER, false, AT(core_share_after) },
+	{ "core_share_before", EVIDENCE_SHARE_PER, false, AT(core_shares[EVIDENCE_BEFORE]) },
+	{ "core_share_after", EVIDENCE_SHARE_PER, false, AT(core_shares[EVIDENCE_AFTER]) },
+	{ "core_share_during", EVIDENCE_SHARE_PER, false, AT(core_shares[EVIDENCE_DURING]) },
 	{ "minor_faults", 0, false, AT(minor_faults) },
 	{ "major_faults", 0, false, AT(major_faults) },
 	{ "voluntary_switches", 0, false, AT(voluntary_switches) },
@@ -226,8 +227,7 @@ void evidence_clear(struct evidence *evidence)
 		.steal_ns = -1,
 		.frequency_khz = -1,
 		.core_khz = -1,
-		.core_share_before = -1,
-		.core_share_after = -1,
+		.core_shares = { -1, -1, -1 },
 		.minor_faults = -1,
 		.major_faults = -1,
 		.voluntary_switches = -1,
@@ -262,13 +262,21 @@ bool evidence_get(const struct evidence *evidence, const struct evidence_field *
 
 double evidence_core_share(const struct evidence *evidence)
 {
-	int32_t before = evidence->core_share_before, after = evidence->core_share_after;
+	double sum = 0;
+	int n = 0;
 
-	if (before < 0 && after < 0)
-		return NAN;
-	if (before < 0 || after < 0)
-		before = after = MAX(before, after);
-	return ((double)before + (double)after) / 2 / EVIDENCE_SHARE_PER;
+	for (size_t i = 0; i < EVIDENCE_N_MOMENTS; i++) {
+		if (evidence->core_shares[i] < 0)
+			continue;
+		sum += evidence->core_shares[i];
+		n++;
+	}
+	return n > 0 ? sum / n / EVIDENCE_SHARE_PER : NAN;
+}
+
+bool evidence_is_shared(const struct evidence *evidence)
+{
+	return evidence_core_share(evidence) < 0.9;
 }
 
 char *series_irq_text(const struct series *series, size_t index)

@@ -61,6 +61,14 @@ _Static_assert(sizeof(struct sample) <= 64, "this is what a run costs");
 #define EVIDENCE_N_SOFTIRQS 10
 #define EVIDENCE_SHARE_PER 10000
 
+/* When the core was looked at. */
+enum evidence_moment {
+	EVIDENCE_BEFORE, /* right before the window */
+	EVIDENCE_DURING, /* between the values that the program measured inside */
+	EVIDENCE_AFTER,	 /* right after the window */
+	EVIDENCE_N_MOMENTS,
+};
+
 /* What the machine did on the run's CPUs between a reading before and a reading after the window.
  * Absent values: negative for signed integers, NAN for floats. */
 struct evidence {
@@ -74,9 +82,8 @@ struct evidence {
 	/* The clock of the core, seen right before and right after the window (sampler/core.h). */
 	int64_t core_khz;
 	/* How much of the core the CPU had to itself, in 1/EVIDENCE_SHARE_PER: that of a whole core
-	 * is EVIDENCE_SHARE_PER. Right before the window and right after it. */
-	int32_t core_share_before;
-	int32_t core_share_after;
+	 * is EVIDENCE_SHARE_PER. */
+	int32_t core_shares[EVIDENCE_N_MOMENTS];
 	int32_t minor_faults;
 	int32_t major_faults;
 	int32_t voluntary_switches;
@@ -147,9 +154,11 @@ extern const size_t evidence_n_fields;
 bool evidence_get(
 	const struct evidence *evidence, const struct evidence_field *field, int64_t *ret);
 
-/* The mean of the shares of the core before and after the run, 0 to 1; NAN when neither is
- * known. */
+/* The mean of the shares of the core that are known of the run, 0 to 1; NAN when none is known. */
 double evidence_core_share(const struct evidence *evidence);
+/* Whether that is so small a share that another hardware thread was at work on the core: it was 0.5
+ * to 0.75 beside a busy one on cores of Intel and AMD, and 0.97 or more of a whole core. */
+bool evidence_is_shared(const struct evidence *evidence);
 
 /* "38: virtio2-input.0 x3, 40: nvme0q1 x1" and "TIMER x3, SCHED x1" of a run, malloc'd, "" when
  * nothing fired or nothing is known. */

@@ -360,9 +360,11 @@ static void fill_core(const struct launch_report *report, struct evidence *ret)
 	if (n > 0)
 		ret->core_khz = llround((before->hertz + after->hertz) / n / 1000);
 	if (before->adds > 0)
-		ret->core_share_before = (int32_t)lround(before->adds * EVIDENCE_SHARE_PER);
+		ret->core_shares[EVIDENCE_BEFORE] =
+			(int32_t)lround(before->adds * EVIDENCE_SHARE_PER);
 	if (after->adds > 0)
-		ret->core_share_after = (int32_t)lround(after->adds * EVIDENCE_SHARE_PER);
+		ret->core_shares[EVIDENCE_AFTER] =
+			(int32_t)lround(after->adds * EVIDENCE_SHARE_PER);
 }
 
 static void fill_report(const struct launch_report *report, struct evidence *ret)
@@ -408,6 +410,13 @@ bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	thermal = fill_interrupts(reader, &before, series, ret);
 	fill_counters(&before, &reader->last, ret);
 	return thermal;
+}
+
+void evidence_take_inside(struct series *series, double core_adds)
+{
+	if (core_adds > 0 && series->with_evidence)
+		series->evidence[series->n_samples - 1].core_shares[EVIDENCE_DURING] =
+			(int32_t)lround(core_adds * EVIDENCE_SHARE_PER);
 }
 
 double evidence_hot(const struct evidence_reader *reader)

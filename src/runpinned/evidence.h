@@ -42,6 +42,9 @@ bool evidence_begin(struct evidence_reader *reader);
 bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	struct series *series, struct evidence *ret);
 
+/* Adds to the newest run what the program saw of its core meanwhile (progvalues.h). */
+void evidence_take_inside(struct series *series, double core_adds);
+
 /* The temperature of the CPU package; NAN when the machine has no sensor. The sensor is read at
  * most once a second, because reading it interrupts the CPU and because the driver caches the value
  * for as long. */

@@ -12,9 +12,6 @@
 static const double frequency_tolerance = 0.01;
 /* Not the best reading, which owes something to chance: single readings differ by 1 %. */
 #define WHOLE_QUANTILE 0.95
-/* Beside a busy hardware thread a core's share was 0.55 to 0.7 on cores of Intel and AMD, and 0.97
- * or more of a core that was whole. */
-static const double whole_share = 0.9;
 
 enum {
 	PAGE_KIB = 4,
@@ -137,17 +134,13 @@ int judge_whole_core(const struct series *series, double *ret)
 	*ret = 0;
 	if (!series->with_evidence || series->n_samples == 0)
 		return 0;
-	adds = reallocarray(NULL, series->n_samples, 2 * sizeof(*adds));
+	adds = reallocarray(NULL, series->n_samples, EVIDENCE_N_MOMENTS * sizeof(*adds));
 	if (!adds)
 		return -ENOMEM;
-	for (size_t i = 0; i < series->n_samples; i++) {
-		const struct evidence *evidence = &series->evidence[i];
-
-		if (evidence->core_share_before > 0)
-			adds[n++] = evidence->core_share_before;
-		if (evidence->core_share_after > 0)
-			adds[n++] = evidence->core_share_after;
-	}
+	for (size_t i = 0; i < series->n_samples; i++)
+		for (size_t moment = 0; moment < EVIDENCE_N_MOMENTS; moment++)
+			if (series->evidence[i].core_shares[moment] > 0)
+				adds[n++] = series->evidence[i].core_shares[moment];
 	if (n == 0)
 		return 0;
 	stats_sort(adds, n);
@@ -167,9 +160,9 @@ void judge_core_shares(struct series *series, double whole)
 	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
 		struct evidence *evidence = &series->evidence[i];
 
-		make_share(&evidence->core_share_before, whole);
-		make_share(&evidence->core_share_after, whole);
-		if (evidence_core_share(evidence) < whole_share)
+		for (size_t moment = 0; moment < EVIDENCE_N_MOMENTS; moment++)
+			make_share(&evidence->core_shares[moment], whole);
+		if (evidence_is_shared(evidence))
 			series->samples[i].flags |= SAMPLE_SHARED;
 	}
 }

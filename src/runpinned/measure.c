@@ -301,6 +301,8 @@ static int take_progvalues(struct work *work, bool warmup)
 	if (r == 0)
 		r = progvalues_take(
 			m->progvalues, m->series->n_samples - 1, warmup, text, size, &why);
+	if (r == 0)
+		evidence_take_inside(m->series, progvalues_core_adds(m->progvalues));
 	if (r != -EBADMSG)
 		return r;
 	/* The times of the run are valid in spite of that, so it is only a warning. */

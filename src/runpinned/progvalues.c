@@ -25,6 +25,9 @@ struct progvalues {
 	struct item *items[PROGVALUES_MAX_NAMES];
 	size_t n;
 	size_t n_values;
+	/* Of the run that was taken last: the sum over its values, and their number. */
+	double core_adds;
+	size_t n_core_adds;
 };
 
 int progvalues_new(struct progvalues **ret)
@@ -57,6 +60,12 @@ void progvalues_free(struct progvalues *progvalues)
 	for (size_t i = 0; i < progvalues->n; i++)
 		item_free(progvalues->items[i]);
 	free(progvalues);
+}
+
+double progvalues_core_adds(const struct progvalues *progvalues)
+{
+	return progvalues->n_core_adds > 0 ? progvalues->core_adds / (double)progvalues->n_core_adds
+					   : 0;
 }
 
 size_t progvalues_count(const struct progvalues *progvalues)
@@ -184,6 +193,10 @@ static int take_one(
 	record->warmup_end = item->benchmark.n_warmups;
 	record->loops = values->loops;
 	progvalues->n_values += values->n_values;
+	for (size_t i = 0; i < values->n_values; i++) {
+		progvalues->core_adds += values->values[i].core_adds;
+		progvalues->n_core_adds += values->values[i].core_adds > 0;
+	}
 	return 0;
 }
 
@@ -210,6 +223,8 @@ int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, cons
 {
 	size_t offset = 0, line = 0;
 
+	progvalues->core_adds = 0;
+	progvalues->n_core_adds = 0;
 	for (size_t block = 1;; block++) {
 		struct qs_values *values;
 		int r;

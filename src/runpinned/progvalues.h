@@ -37,6 +37,10 @@ DEFINE_CLEANUP(progvalues, progvalues_free);
 int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, const char *text,
 	size_t size, char **ret_why);
 
+/* What the program saw of its core in the run that was taken last: independent additions per cycle,
+ * in the mean of all counted values. 0 when nothing is known. */
+double progvalues_core_adds(const struct progvalues *progvalues);
+
 size_t progvalues_count(const struct progvalues *progvalues);
 /*
  * Benchmark number i, in the order in which the names appeared. Valid as long as `progvalues` and

@@ -77,10 +77,9 @@ static void forget_cores(const struct commands *commands)
 	for (size_t i = 0; i < commands->n; i++) {
 		struct series *series = commands->items[i].measurement->series;
 
-		for (size_t j = 0; series->with_evidence && j < series->n_samples; j++) {
-			series->evidence[j].core_share_before = -1;
-			series->evidence[j].core_share_after = -1;
-		}
+		for (size_t j = 0; series->with_evidence && j < series->n_samples; j++)
+			for (size_t moment = 0; moment < EVIDENCE_N_MOMENTS; moment++)
+				series->evidence[j].core_shares[moment] = -1;
 	}
 }
 

@@ -42,6 +42,7 @@ struct options {
 	char counters_copy[MAX_COUNTERS_TEXT];
 	const char *counters[QS_MAX_COUNTERS + 1];
 	int collect;
+	int no_core;
 	int list;
 	int quiet;
 	const char *output;
@@ -73,6 +74,7 @@ static void usage(FILE *stream, const char *name)
 		"      --cpu=N           on this CPU\n"
 		"      --counters=LIST   also count these: instructions,cache-misses,r1a2\n"
 		"      --collect         read interrupts, frequency and temperature between values\n"
+		"      --no-core         do not look at the core between values\n"
 		"  -o, --output=FILE     save the result, as pyperf's JSON\n"
 		"  -q, --quiet           no progress\n"
 		"  -h, --help            this text\n",
@@ -145,6 +147,7 @@ enum {
 	OPTION_CPU,
 	OPTION_COUNTERS,
 	OPTION_COLLECT,
+	OPTION_NO_CORE,
 	OPTION_WORKER,
 };
 
@@ -178,6 +181,9 @@ static int parse_option(int option, const char *argument, struct options *o)
 	case OPTION_COLLECT:
 		o->collect = 1;
 		return 0;
+	case OPTION_NO_CORE:
+		o->no_core = 1;
+		return 0;
 	case OPTION_WORKER:
 		o->worker = argument;
 		return 0;
@@ -205,6 +211,7 @@ static int parse_options(struct program *program, int argc, char *argv[])
 		{ "cpu", required_argument, NULL, OPTION_CPU },
 		{ "counters", required_argument, NULL, OPTION_COUNTERS },
 		{ "collect", no_argument, NULL, OPTION_COLLECT },
+		{ "no-core", no_argument, NULL, OPTION_NO_CORE },
 		{ "worker", required_argument, NULL, OPTION_WORKER },
 		{ "output", required_argument, NULL, 'o' },
 		{ "quiet", no_argument, NULL, 'q' },
@@ -344,6 +351,7 @@ static int measure_here(const struct program *program)
 		.loops = o->loops,
 		.warmups = (uint32_t)o->warmups,
 		.values = (uint32_t)o->values,
+		.look_at_core = !o->no_core,
 	};
 	struct qs_sampler *sampler;
 	int r;
@@ -411,6 +419,8 @@ static void make_command_line(
 			add_word(ret, "--counters=%s", o->counters_text);
 		if (o->collect)
 			add_word(ret, "--collect");
+		if (o->no_core)
+			add_word(ret, "--no-core");
 	} else {
 		add_word(ret, "--warmups=0");
 		add_word(ret, "--values=0");

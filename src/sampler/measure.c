@@ -4,9 +4,15 @@
 #include <string.h>
 
 #include "quiesce/benchmark.h"
+#include "sampler/core.h"
 #include "sampler/values.h"
 
 static const double default_min_time = 0.1;
+
+enum {
+	CORE_MAX_NS = 150 * 1000,
+	CORE_PART_OF_VALUE = 20,
+};
 
 struct work {
 	struct qs_sampler *sampler;
@@ -15,6 +21,9 @@ struct work {
 	struct qs_values *values;
 	size_t room;
 	struct qs_reading reading; /* the latest, with a collector */
+	int can_look;		   /* the core can be looked at */
+	struct core core;
+	struct core_reading seen; /* the latest */
 };
 
 static struct qs_value *append(struct work *work)
@@ -72,6 +81,26 @@ static void take_reading(struct work *work, struct qs_value *value)
 	value->temperature_mc = work->reading.temperature_mc;
 }
 
+static double mean_of_known(double a, double b)
+{
+	return a > 0 && b > 0 ? (a + b) / 2 : a > 0 ? a : b;
+}
+
+/* Looks at the core before the first value that counts (value is NULL) and after each of them. */
+static void look_at_core(struct work *work, uint64_t value_ns, struct qs_value *value)
+{
+	struct core_reading before = work->seen;
+	uint64_t ns = value_ns / CORE_PART_OF_VALUE;
+
+	if (!work->can_look)
+		return;
+	core_read(&work->core, ns < CORE_MAX_NS ? ns : CORE_MAX_NS, &work->seen);
+	if (!value)
+		return;
+	value->core_adds = mean_of_known(before.adds, work->seen.adds);
+	value->core_hertz = mean_of_known(before.hertz, work->seen.hertz);
+}
+
 static int take_value(struct work *work, enum qs_value_kind kind, uint64_t loops)
 {
 	struct qs_value *value = append(work);
@@ -86,6 +115,8 @@ static int take_value(struct work *work, enum qs_value_kind kind, uint64_t loops
 	r = qs_settle(work->sampler);
 	if (r == 0)
 		r = sum_samples(work->sampler, value);
+	if (r == 0 && kind == QS_VALUE_COUNTED)
+		look_at_core(work, value->picoseconds / 1000, value);
 	if (r == 0)
 		take_reading(work, value);
 	return r;
@@ -141,6 +172,7 @@ static int take_values(struct work *work)
 	work->values->loops = loops;
 	for (uint32_t i = 0; r == 0 && i < plan->warmups; i++)
 		r = take_value(work, QS_VALUE_WARMUP, loops);
+	look_at_core(work, CORE_MAX_NS, NULL);
 	for (uint32_t i = 0; r == 0 && i < plan->values; i++)
 		r = take_value(work, QS_VALUE_COUNTED, loops);
 	return r;
@@ -176,6 +208,7 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	work.values->name = strdup(benchmark->name);
 	work.values->inner_loops = benchmark->inner_loops ? benchmark->inner_loops : 1;
 	r = work.values->name ? 0 : -ENOMEM;
+	work.can_look = plan->look_at_core && core_open(&work.core) == 0;
 	if (r == 0 && benchmark->setup)
 		r = benchmark->setup(benchmark, &work.run.state);
 	if (r == 0) {

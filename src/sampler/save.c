@@ -14,7 +14,8 @@
 
 struct writer {
 	FILE *stream;
-	int first; /* the next item is the first of its object or array: no comma */
+	int first;	   /* the next item is the first of its object or array: no comma */
+	double whole_core; /* as find_whole_core() */
 };
 
 static void put_string(struct writer *writer, const char *text)
@@ -113,6 +114,42 @@ static void put_counters(struct writer *writer, const struct qs_values *values)
 	}
 }
 
+/* The most additions per cycle that the core did around a value; 0 where nothing is known. */
+static double find_whole_core(const struct outcome *outcomes, size_t n)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < outcomes[i].n_runs; j++) {
+			const struct qs_values *values = outcomes[i].runs[j].values;
+
+			for (size_t k = 0; k < values->n_values; k++)
+				if (values->values[k].core_adds > best)
+					best = values->values[k].core_adds;
+		}
+	return best;
+}
+
+/* What the core was like around the counted values of a process, in the mean. */
+static void put_core(struct writer *writer, const struct qs_values *values)
+{
+	double adds = 0, hertz = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < values->n_values; i++) {
+		if (values->values[i].core_adds <= 0)
+			continue;
+		adds += values->values[i].core_adds;
+		hertz += values->values[i].core_hertz;
+		n++;
+	}
+	if (n == 0)
+		return;
+	put_integer_fact(writer, "quiesce_core_khz", (int64_t)(hertz / (double)n / 1000 + 0.5));
+	put_number_fact(writer, "quiesce_core_share_during",
+		(double)(int)(adds / (double)n / writer->whole_core * 1e4 + 0.5) / 1e4);
+}
+
 /* The collector's readings over all counted values of a process. */
 static void put_readings(struct writer *writer, const struct qs_values *values)
 {
@@ -165,6 +202,7 @@ static void put_run_facts(struct writer *writer, const struct outcome_run *run)
 			put_integer_fact(writer, "quiesce_cpu_last", last->cpu_end);
 		put_counters(writer, values);
 		put_readings(writer, values);
+		put_core(writer, values);
 	}
 	fputc('}', writer->stream);
 	writer->first = 0;
@@ -225,6 +263,10 @@ static void put_benchmark(struct writer *writer, const struct outcome *outcome)
 		(double)facts->empty_median_ticks / facts->ticks_per_second);
 	put_number_fact(writer, "quiesce_stamps_resolution",
 		(double)facts->resolution_ticks / facts->ticks_per_second);
+	if (writer->whole_core > 0) {
+		put_number_fact(writer, "quiesce_whole_core", writer->whole_core);
+		put_text_fact(writer, "quiesce_whole_core_from", "this measurement");
+	}
 	fputs("},\n  \"runs\": [", writer->stream);
 	writer->first = 1;
 	for (size_t i = 0; i < outcome->n_runs; i++)
@@ -246,7 +288,11 @@ static int has_values(const struct outcome *outcome)
 
 static int put_file(FILE *stream, const struct outcome *outcomes, size_t n)
 {
-	struct writer writer = { .stream = stream, .first = 1 };
+	struct writer writer = {
+		.stream = stream,
+		.first = 1,
+		.whole_core = find_whole_core(outcomes, n),
+	};
 	/* JSON needs '.' as the decimal point, whatever the program's locale. */
 	locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before;
 

@@ -19,6 +19,9 @@ static const char magic[] = "quiesce-values 1";
 enum {
 	SEALS = F_SEAL_GROW | F_SEAL_SHRINK,
 	MAX_LINE = 320,
+	ADDS_PER = 10000,
+	MAX_ADDS = 16 * ADDS_PER,
+	MAX_KHZ = 100 * 1000 * 1000,
 };
 
 /* The length of the UTF-8 sequence at p, 0 where it is invalid (RFC 3629: no surrogates, no
@@ -84,6 +87,7 @@ static void write_reading(FILE *stream, int64_t number)
 static void write_value(FILE *stream, const struct qs_values *values, const struct qs_value *value)
 {
 	static const char kinds[] = { 'c', 'w', 'v' };
+	uint64_t adds, khz;
 
 	fprintf(stream, "%c %" PRIu64 " %" PRIu64, kinds[value->kind], value->loops,
 		value->picoseconds);
@@ -100,6 +104,10 @@ static void write_value(FILE *stream, const struct qs_values *values, const stru
 		write_reading(stream, value->temperature_mc);
 		fputc('\n', stream);
 	}
+	adds = (uint64_t)(value->core_adds * ADDS_PER + 0.5);
+	khz = (uint64_t)(value->core_hertz / 1000 + 0.5);
+	if (adds > 0 && adds <= MAX_ADDS && khz > 0 && khz <= MAX_KHZ)
+		fprintf(stream, "k %" PRIu64 " %" PRIu64 "\n", adds, khz);
 }
 
 static uint64_t picoseconds(const struct qs_facts *facts, uint64_t ticks)
@@ -340,6 +348,20 @@ static int read_readings(const struct reader *reader, struct qs_values *values)
 	return *p == '\0';
 }
 
+static int read_core(const struct reader *reader, struct qs_values *values)
+{
+	uint64_t numbers[2];
+	struct qs_value *value;
+
+	if (values->n_values == 0 || !read_numbers(reader->current + 2, 2, MAX_KHZ, numbers) ||
+		numbers[0] == 0 || numbers[0] > MAX_ADDS || numbers[1] == 0)
+		return 0;
+	value = &values->values[values->n_values - 1];
+	value->core_adds = (double)numbers[0] / ADDS_PER;
+	value->core_hertz = (double)numbers[1] * 1000;
+	return 1;
+}
+
 static int read_block(struct reader *reader, struct qs_values *values)
 {
 	uint64_t n;
@@ -357,6 +379,9 @@ static int read_block(struct reader *reader, struct qs_values *values)
 				return 0;
 		} else if (after_word(reader, "r")) {
 			if (!read_readings(reader, values))
+				return 0;
+		} else if (after_word(reader, "k")) {
+			if (!read_core(reader, values))
 				return 0;
 		} else if ((rest = after_word(reader, "end"))) {
 			return read_numbers(rest, 1, INT64_MAX, &n) && n > 0 &&

@@ -21,6 +21,8 @@
  *					(4095: not known), a count for each counter
  *	r 25 3000000 48000		readings for the previous value: interrupts, kHz,
  *					thousandths of a degree; "-" where not known
+ *	k 42731 2993000			the core around the previous value: additions per 10000
+ *					cycles, kHz of its clock
  *	end 3				the number of values
  *
  * All numbers are unsigned decimal integers, so that neither locale nor rounding matters.

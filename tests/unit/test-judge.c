@@ -203,8 +203,10 @@ static void add_core(struct series *series, double before, double after)
 	struct evidence evidence;
 
 	evidence_clear(&evidence);
-	evidence.core_share_before = before < 0 ? -1 : (int32_t)(before * EVIDENCE_SHARE_PER);
-	evidence.core_share_after = after < 0 ? -1 : (int32_t)(after * EVIDENCE_SHARE_PER);
+	evidence.core_shares[EVIDENCE_BEFORE] =
+		before < 0 ? -1 : (int32_t)(before * EVIDENCE_SHARE_PER);
+	evidence.core_shares[EVIDENCE_AFTER] =
+		after < 0 ? -1 : (int32_t)(after * EVIDENCE_SHARE_PER);
 	assert_int_equal(series_append(series, &sample, &evidence, NULL), 0);
 }
 
@@ -235,8 +237,10 @@ static void test_core_shares(void **state)
 		add_core(series, runs[i].before, runs[i].after);
 	judge_core_shares(series, 4);
 	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
-		assert_int_equal(series->evidence[i].core_share_before, runs[i].share_before);
-		assert_int_equal(series->evidence[i].core_share_after, runs[i].share_after);
+		assert_int_equal(
+			series->evidence[i].core_shares[EVIDENCE_BEFORE], runs[i].share_before);
+		assert_int_equal(
+			series->evidence[i].core_shares[EVIDENCE_AFTER], runs[i].share_after);
 		assert_int_equal(series->samples[i].flags, runs[i].flagged ? SAMPLE_SHARED : 0);
 	}
 	series_free(series);

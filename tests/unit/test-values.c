@@ -34,6 +34,7 @@ static void test_parse(void **state)
 					"w 2 210\n"
 					"r 3 - 45000\n"
 					"v 2 220 0 4095 77 0\n"
+					"k 42731 2993000\n"
 					"end 4\n" HEAD "v 1 1 0 0\nend 1\n";
 	struct qs_values *values;
 	size_t offset = 0, line = 0;
@@ -53,6 +54,9 @@ static void test_parse(void **state)
 	assert_int_equal(values->values[2].interrupts, 3);
 	assert_int_equal(values->values[2].frequency_khz, -1);
 	assert_int_equal(values->values[2].temperature_mc, 45000);
+	assert_true(values->values[2].core_adds == 0 && values->values[2].core_hertz == 0);
+	assert_true(values->values[3].core_adds == 4.2731);
+	assert_true(values->values[3].core_hertz == 2993e6);
 	assert_int_equal(values->values[3].kind, QS_VALUE_COUNTED);
 	assert_int_equal(values->values[3].cpu_begin, 0);
 	assert_int_equal(values->values[3].cpu_end, QS_CPU_UNKNOWN);
@@ -108,6 +112,13 @@ static void test_refused(void **state)
 		{ HEAD "r 1 2 3\nend 1\n", 7 },
 		{ HEAD "v 1 1 0 0\nr 1 2\nend 1\n", 8 },
 		{ HEAD "v 1 1 0 0\nr 1 2 --\nend 1\n", 8 },
+		{ HEAD "k 1 1\nend 1\n", 7 },
+		{ HEAD "v 1 1 0 0\nk 1\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\nk 0 1\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\nk 1 0\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\nk 160001 1\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\nk 1 100000001\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\nk 1 1 1\nend 1\n", 8 },
 		{ HEAD "counter 0 flux\n", 7 },
 		{ HEAD "counter 0 r1\ncounter 0 r2\ncounter 0 r3\ncounter 0 r4\ncounter 0 r5\n"
 		       "counter 0 r6\n",
@@ -210,7 +221,7 @@ static void test_hand_over(void **state)
 	static const struct qs_benchmark benchmark = {
 		.name = "spin", .run = spin, .inner_loops = 3
 	};
-	const struct qs_plan plan = { .loops = 100, .warmups = 1, .values = 2 };
+	const struct qs_plan plan = { .loops = 100, .warmups = 1, .values = 2, .look_at_core = 1 };
 	struct qs_options options = { .samples = 4 };
 	struct qs_sampler *sampler;
 	struct qs_values *values, *back;
@@ -247,6 +258,17 @@ static void test_hand_over(void **state)
 	assert_int_equal(back->n_values, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_true(qs_value_seconds(back, i) == qs_value_seconds(values, i));
+	/* The core is looked at around the values that count, where that is possible. */
+	assert_true(back->values[0].kind == QS_VALUE_WARMUP && back->values[0].core_adds == 0);
+	for (size_t i = 0; i < 3; i++) {
+		const struct qs_value *sent = &values->values[i], *got = &back->values[i];
+
+		assert_true((got->core_adds > 0) == (sent->core_adds > 0));
+		assert_true(got->core_adds < sent->core_adds + 1e-4 &&
+			got->core_adds > sent->core_adds - 1e-4);
+		assert_true(got->core_hertz < sent->core_hertz + 1e3 &&
+			got->core_hertz > sent->core_hertz - 1e3);
+	}
 	qs_values_free(back);
 	assert_int_equal(values_parse(text, size, &offset, &back, &line), 0);
 	assert_string_equal(back->name, "mine");
