@@ -12,8 +12,12 @@
 #include "choice/cpulist.h"
 #include "isol-check/measure.h"
 #include "machine/clocksource.h"
+#include "machine/cpuinfo.h"
 #include "machine/isolation.h"
 #include "machine/virtualization.h"
+#include "result/series.h"
+#include "state/userstate.h"
+#include "stats/stats.h"
 
 enum {
 	/* Reading the clock by the vDSO takes about a tenth of this. */
@@ -226,6 +230,90 @@ static int measure_rounds(struct measurement *m, const struct cpumask *cpus,
 	return r;
 }
 
+/* --- The core. --- */
+
+/* The best figure of all CPUs of a kind; 0 where there is none. */
+static int find_best(const struct measurement *m, const struct topology *topology,
+	enum topology_kind kind, double *ret)
+{
+	_cleanup_free_ double *adds = NULL;
+	size_t n = 0, room = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		room += m->cpus[i].spin.n_looks;
+	adds = reallocarray(NULL, MAX(room, (size_t)1), sizeof(*adds));
+	if (!adds)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct spin_result *spin = &m->cpus[i].spin;
+
+		for (size_t j = 0; j < spin->n_looks; j++)
+			if (topology_get_cpu(topology, spin->cpu)->kind == kind)
+				adds[n++] = spin->looks[j].adds;
+	}
+	*ret = n > 0 ? stats_best(adds, n) : 0;
+	return 0;
+}
+
+static int fill_core(const struct spin_result *spin, double whole, struct measured_core *ret)
+{
+	_cleanup_free_ double *hertz = NULL;
+	size_t n = spin->n_looks, n_shared = 0;
+	double sum = 0;
+
+	if (n == 0)
+		return 0;
+	hertz = reallocarray(NULL, n, sizeof(*hertz));
+	if (!hertz)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		double share = MIN(spin->looks[i].adds / whole, 1.0);
+
+		sum += share;
+		n_shared += share < EVIDENCE_SHARED_BELOW;
+		hertz[i] = spin->looks[i].hertz;
+	}
+	stats_sort(hertz, n);
+	ret->n_looks = n;
+	ret->share = sum / (double)n;
+	ret->shared = (double)n_shared / (double)n;
+	ret->hertz_low = hertz[0];
+	ret->hertz_median = stats_median(hertz, n);
+	ret->hertz_high = hertz[n - 1];
+	return 0;
+}
+
+/* Compares with what a whole core of the same kind does. */
+static int conclude_cores(struct measurement *m, const struct topology *topology)
+{
+	_cleanup_free_ char *text = NULL;
+	struct cpuinfo info = { 0 };
+	int r = 0;
+
+	if (m->n > 0 && cpuinfo_read(&text) == 0)
+		r = cpuinfo_parse(text, m->cpus[0].spin.cpu, &info);
+	for (int kind = 0; r == 0 && kind < TOPOLOGY_N_KINDS; kind++) {
+		double best, whole;
+		bool is_known;
+
+		r = find_best(m, topology, (enum topology_kind)kind, &best);
+		if (r < 0 || best == 0)
+			continue;
+		whole = userstate_settle_whole_core(
+			info.model, (enum topology_kind)kind, best, &is_known);
+		for (size_t i = 0; r == 0 && i < m->n; i++) {
+			struct measured_cpu *cpu = &m->cpus[i];
+
+			if ((int)topology_get_cpu(topology, cpu->spin.cpu)->kind != kind)
+				continue;
+			cpu->core.is_whole_known = is_known;
+			r = fill_core(&cpu->spin, whole, &cpu->core);
+		}
+	}
+	cpuinfo_clear(&info);
+	return r;
+}
+
 int measure_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
 	struct measurement **ret)
 {
@@ -255,6 +343,9 @@ int measure_read(const struct cpumask *cpus, const struct topology *topology, in
 	if (m->n > 0)
 		qsort(m->cpus, m->n, sizeof(*m->cpus), compare_cpus);
 	note_changes(m);
+	r = conclude_cores(m, topology);
+	if (r < 0)
+		return r;
 	if (m->notes.failed)
 		return -ENOMEM;
 	*ret = TAKE_PTR(m);
@@ -267,6 +358,7 @@ void measurement_free(struct measurement *measurement)
 		return;
 	for (size_t i = 0; i < measurement->n; i++) {
 		gaps_free(measurement->cpus[i].spin.gaps);
+		free(measurement->cpus[i].spin.looks);
 		suspects_clear(&measurement->cpus[i].suspects);
 	}
 	free(measurement->cpus);

@@ -21,8 +21,18 @@
 #include "machine/cpumask.h"
 #include "machine/topology.h"
 
+/* What the core was like during the measurement (sampler/core.h). */
+struct measured_core {
+	size_t n_looks; /* 0: it could not be looked at, and the rest is not set */
+	double share;	/* the mean of its share, of a whole core */
+	double shared;	/* the part of the looks with less than 90 % of a whole core */
+	double hertz_low, hertz_median, hertz_high;
+	bool is_whole_known; /* earlier measurements know what a whole core does */
+};
+
 struct measured_cpu {
 	struct spin_result spin;
+	struct measured_core core;
 	struct suspects suspects;
 };
 

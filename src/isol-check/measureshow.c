@@ -105,6 +105,19 @@ static void add_gaps(struct rows *rows, const struct gaps *gaps)
 	}
 }
 
+static void add_core(struct rows *rows, const struct measured_core *core)
+{
+	if (core->n_looks == 0)
+		return;
+	add_row(rows, "core", "looks", (double)core->n_looks, "count");
+	add_row(rows, "core", "share", core->share, "1");
+	add_row(rows, "core", "shared", core->shared, "1");
+	add_row(rows, "core", "whole core known", core->is_whole_known, "1");
+	add_row(rows, "core", "lowest clock", core->hertz_low, "Hz");
+	add_row(rows, "core", "clock", core->hertz_median, "Hz");
+	add_row(rows, "core", "highest clock", core->hertz_high, "Hz");
+}
+
 static void add_suspects(struct rows *rows, const struct measured_cpu *cpu)
 {
 	const struct suspects *suspects = &cpu->suspects;
@@ -171,6 +184,7 @@ static int show_json(const struct measurement *m)
 	for (size_t i = 0; i < m->n; i++) {
 		rows.cpu = m->cpus[i].spin.cpu;
 		add_gaps(&rows, m->cpus[i].spin.gaps);
+		add_core(&rows, &m->cpus[i].core);
 		add_suspects(&rows, &m->cpus[i]);
 		add_osnoise(&rows, &m->osnoise);
 	}
@@ -191,6 +205,8 @@ static int show_table(const struct measurement *m)
 		{ "GAPS/S", TABLE_RIGHT },
 		{ "STOLEN", TABLE_RIGHT },
 		{ "LONGEST", TABLE_RIGHT },
+		{ "GHZ", TABLE_RIGHT },
+		{ "SHARED", TABLE_RIGHT },
 		{ "PREEMPTED", TABLE_RIGHT },
 		{ "SOFTIRQS", TABLE_RIGHT },
 		{ "MOST FREQUENT INTERRUPT", TABLE_WRAP },
@@ -202,16 +218,20 @@ static int show_table(const struct measurement *m)
 	for (size_t i = 0; r == 0 && i < m->n; i++) {
 		const struct measured_cpu *cpu = &m->cpus[i];
 		char number[16], gaps[32], share[UNITS_TEXT_SIZE], longest[UNITS_TEXT_SIZE];
-		char preempted[32], softirqs[32];
+		char preempted[32], softirqs[32], clock[16] = "", shared[16] = "";
 		const char *const cells[] = { number, gaps, share_text(cpu->spin.gaps, share),
 			cpu->spin.gaps->n > 0
 				? units_format_seconds(
 					  seconds(cpu->spin.gaps->longest.length), longest)
 				: "none",
-			preempted, softirqs,
+			clock, shared, preempted, softirqs,
 			cpu->suspects.n_interrupts > 0 ? cpu->suspects.interrupts[0].name : NULL };
 
 		snprintf(number, sizeof(number), "%d", cpu->spin.cpu);
+		if (cpu->core.n_looks > 0) {
+			snprintf(clock, sizeof(clock), "%.2f", cpu->core.hertz_median / 1e9);
+			snprintf(shared, sizeof(shared), "%.0f %%", cpu->core.shared * 100);
+		}
 		snprintf(gaps, sizeof(gaps), "%.1f", gaps_per_second(cpu->spin.gaps));
 		snprintf(preempted, sizeof(preempted), "%llu",
 			(unsigned long long)cpu->spin.preempted);
@@ -350,6 +370,18 @@ static void show_osnoise(const struct osnoise *osnoise, int cpu, int width)
 	}
 }
 
+static void show_core(const struct measured_core *core)
+{
+	if (core->n_looks == 0)
+		return;
+	print(stdout,
+		"  the core: %.2f GHz (%.2f .. %.2f), %.0f %% of a whole one in the mean%s,\n"
+		"  shared with another hardware thread in %.0f %% of %zu looks\n",
+		core->hertz_median / 1e9, core->hertz_low / 1e9, core->hertz_high / 1e9,
+		core->share * 100, core->is_whole_known ? "" : " (it seems)", core->shared * 100,
+		core->n_looks);
+}
+
 static int show_cpu(const struct measured_cpu *cpu, const struct osnoise *osnoise, int width)
 {
 	const struct gaps *gaps = cpu->spin.gaps;
@@ -360,6 +392,7 @@ static int show_cpu(const struct measured_cpu *cpu, const struct osnoise *osnois
 	print(stdout, "CPU %d: %.2f s, the clock read every %lld ns\n", cpu->spin.cpu,
 		seconds(duration(gaps)), (long long)gaps->step);
 	units_format_seconds(seconds(gaps->threshold), shortest);
+	show_core(&cpu->core);
 	if (gaps->n == 0) {
 		print(stdout, "  no gap of %s or longer\n", shortest);
 	} else {

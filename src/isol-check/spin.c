@@ -16,9 +16,18 @@
 
 #define SPIN_CLOCK CLOCK_MONOTONIC_RAW
 
+enum {
+	LOOK_EVERY_NS = 10 * 1000 * 1000,
+	LOOK_NS = 50 * 1000,
+	LOOKS_MAX = 10000,
+};
+
 struct spinner {
 	struct spin *spin;
 	struct spin_result result;
+	struct core core;
+	size_t looks_room; /* 0 where the core cannot be looked at */
+	int64_t look_every;
 	pthread_t thread;
 	bool started;
 	atomic_int state; /* 0: starting, 1: ready, a negative errno: failed */
@@ -48,20 +57,40 @@ static void calibrate(struct gaps *gaps)
 	gaps_calibrate(gaps, differences);
 }
 
-static void read_until(struct gaps *gaps, int64_t ns, const atomic_bool *stop)
+static void look_at_core(struct spinner *spinner)
 {
+	struct spin_result *result = &spinner->result;
+	struct core_reading reading;
+
+	if (result->n_looks == spinner->looks_room)
+		return;
+	core_read(&spinner->core, LOOK_NS, &reading);
+	if (reading.adds > 0)
+		result->looks[result->n_looks++] = reading;
+}
+
+static void read_until(struct spinner *spinner)
+{
+	const atomic_bool *stop = &spinner->spin->stop;
+	struct gaps *gaps = spinner->result.gaps;
+	int64_t last, end, look;
 	uint64_t n = 0;
-	int64_t last, end;
 
 	last = clock_now_ns(SPIN_CLOCK);
 	gaps->began = last;
-	end = last + ns;
+	end = last + spinner->spin->ns;
+	look = spinner->looks_room > 0 ? last + spinner->look_every : INT64_MAX;
 	while (last < end && !atomic_load_explicit(stop, memory_order_relaxed)) {
 		int64_t now = clock_now_ns(SPIN_CLOCK);
 
 		gaps_read(gaps, last, now);
 		last = now;
 		n++;
+		if (now < look)
+			continue;
+		look_at_core(spinner);
+		look = now + spinner->look_every;
+		last = clock_now_ns(SPIN_CLOCK);
 	}
 	gaps->ended = last;
 	gaps->n_readings = n;
@@ -96,7 +125,7 @@ static void measure(struct spinner *spinner)
 		;
 	waited = read_waited();
 	getrusage(RUSAGE_THREAD, &before);
-	read_until(result->gaps, spinner->spin->ns, &spinner->spin->stop);
+	read_until(spinner);
 	getrusage(RUSAGE_THREAD, &after);
 	result->waited_ns = waited < 0 ? -1 : read_waited() - waited;
 	result->preempted = (uint64_t)(after.ru_nivcsw - before.ru_nivcsw);
@@ -125,6 +154,8 @@ static void *run_spinner(void *data)
 		return NULL;
 	}
 	calibrate(spinner->result.gaps);
+	if (core_open(&spinner->core) < 0)
+		spinner->looks_room = 0;
 	measure(spinner);
 	return NULL;
 }
@@ -166,12 +197,18 @@ int spin_new(const struct cpumask *cpus, int64_t ns, struct spin **ret, int *ret
 	cpumask_for_each (cpu, cpus) {
 		struct spinner *spinner = &spin->spinners[spin->n];
 
+		spin->n++;
 		r = gaps_new(&spinner->result.gaps);
 		if (r < 0)
 			return r;
+		/* In a long measurement they are further apart. */
+		spinner->look_every = MAX(ns / LOOKS_MAX, (int64_t)LOOK_EVERY_NS);
+		spinner->looks_room = (size_t)(ns / spinner->look_every) + 1;
+		spinner->result.looks = calloc(spinner->looks_room, sizeof(*spinner->result.looks));
+		if (!spinner->result.looks)
+			return -ENOMEM;
 		spinner->spin = spin;
 		spinner->result.cpu = cpu;
-		spin->n++;
 	}
 	for (unsigned i = 0; i < spin->n; i++) {
 		struct spinner *spinner = &spin->spinners[i];
@@ -218,6 +255,7 @@ void spin_take(struct spin *spin, unsigned index, struct spin_result *ret)
 {
 	*ret = spin->spinners[index].result;
 	spin->spinners[index].result.gaps = NULL;
+	spin->spinners[index].result.looks = NULL;
 }
 
 void spin_free(struct spin *spin)
@@ -226,8 +264,10 @@ void spin_free(struct spin *spin)
 		return;
 	spin_stop(spin);
 	spin_join(spin);
-	for (unsigned i = 0; i < spin->n; i++)
+	for (unsigned i = 0; i < spin->n; i++) {
 		gaps_free(spin->spinners[i].result.gaps);
+		free(spin->spinners[i].result.looks);
+	}
 	free(spin->spinners);
 	free(spin);
 }

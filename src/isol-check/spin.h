@@ -4,7 +4,8 @@
  *
  * The clock is CLOCK_MONOTONIC_RAW: the clock source that the kernel trusts, without corrections of
  * NTP. Where that is the CPU's counter, it is read without a system call (vDSO). The loop has
- * nothing else but a comparison and a flag.
+ * nothing else but a comparison and a flag. Every few milliseconds it is left for a look at the
+ * core; what happens in that time is no gap.
  */
 #ifndef QUIESCE_ISOL_CHECK_SPIN_H
 #define QUIESCE_ISOL_CHECK_SPIN_H
@@ -15,6 +16,7 @@
 #include "basic/cleanup.h"
 #include "isol-check/gaps.h"
 #include "machine/cpumask.h"
+#include "sampler/core.h"
 
 /* The results of one CPU. */
 struct spin_result {
@@ -25,6 +27,10 @@ struct spin_result {
 	 * CONFIG_SCHED_INFO). */
 	int64_t waited_ns;
 	bool moved; /* the thread ended on another CPU, because this one went offline */
+	/* What the core was like (sampler/core.h): looks in the order of time; NULL and 0 where the
+	 * core cannot be looked at. */
+	struct core_reading *looks;
+	size_t n_looks;
 };
 
 struct spin;
@@ -38,7 +44,8 @@ void spin_go(struct spin *spin);
 void spin_stop(struct spin *spin);
 /* Waits until all threads have ended. */
 void spin_join(struct spin *spin);
-/* The results, in the order of the CPUs, only after spin_join(). The caller frees ret->gaps. */
+/* The results, in the order of the CPUs, only after spin_join(). The caller frees ret->gaps and
+ * ret->looks. */
 unsigned spin_count(const struct spin *spin);
 void spin_take(struct spin *spin, unsigned index, struct spin_result *ret);
 /* Also stops and joins threads that still run. */

@@ -21,6 +21,7 @@ enum topology_kind {
 	TOPOLOGY_KIND_PERFORMANCE,
 	TOPOLOGY_KIND_EFFICIENCY,
 };
+#define TOPOLOGY_N_KINDS 3
 
 /* The source of the kinds, the most reliable first. */
 enum topology_kind_source {

@@ -276,7 +276,7 @@ double evidence_core_share(const struct evidence *evidence)
 
 bool evidence_is_shared(const struct evidence *evidence)
 {
-	return evidence_core_share(evidence) < 0.9;
+	return evidence_core_share(evidence) < EVIDENCE_SHARED_BELOW;
 }
 
 char *series_irq_text(const struct series *series, size_t index)

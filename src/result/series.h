@@ -158,6 +158,7 @@ bool evidence_get(
 double evidence_core_share(const struct evidence *evidence);
 /* Whether that is so small a share that another hardware thread was at work on the core: it was 0.5
  * to 0.75 beside a busy one on cores of Intel and AMD, and 0.97 or more of a whole core. */
+#define EVIDENCE_SHARED_BELOW 0.9
 bool evidence_is_shared(const struct evidence *evidence);
 
 /* "38: virtio2-input.0 x3, 40: nvme0q1 x1" and "TIMER x3, SCHED x1" of a run, malloc'd, "" when

@@ -10,15 +10,11 @@
 
 /* A share of the median frequency. */
 static const double frequency_tolerance = 0.01;
-/* Not the best reading, which owes something to chance: single readings differ by 1 %. */
-#define WHOLE_QUANTILE 0.95
 
 enum {
 	PAGE_KIB = 4,
 	TEARDOWN_NS_PER_PAGE = 1000,
 	FLOOR_FACTOR = 8,
-	/* Of fewer readings of the core the best one is taken. */
-	ENOUGH_READINGS = 20,
 };
 
 enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns)
@@ -143,9 +139,7 @@ int judge_whole_core(const struct series *series, double *ret)
 				adds[n++] = series->evidence[i].core_shares[moment];
 	if (n == 0)
 		return 0;
-	stats_sort(adds, n);
-	*ret = stats_percentile(adds, n, n < ENOUGH_READINGS ? 1 : WHOLE_QUANTILE) /
-		EVIDENCE_SHARE_PER;
+	*ret = stats_best(adds, n) / EVIDENCE_SHARE_PER;
 	return 0;
 }
 

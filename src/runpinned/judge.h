@@ -56,7 +56,7 @@ uint16_t judge_run(const struct run_facts *run);
 int judge_frequencies(struct series *series);
 /*
  * How many independent additions per cycle the core did when it was whole, as far as these runs can
- * tell: the largest figure, or the 95 % quantile of 20 figures or more. 0 when no run has one.
+ * tell (stats_best()). 0 when no run has a figure.
  * -ENOMEM.
  */
 int judge_whole_core(const struct series *series, double *ret);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "basic/facts.h"
 #include "basic/macro.h"
@@ -35,27 +32,6 @@ static int find_kind(const struct cpumask *cpus, enum topology_kind *ret)
 	return 0;
 }
 
-/* "AMD EPYC 7B13", or "13th Gen Intel(R) Core(TM) i7-1360P, efficiency"; NULL when the machine does
- * not name its CPU. */
-static int name_model(const struct facts *facts, enum topology_kind kind, char **ret)
-{
-	static const char *const kinds[] = {
-		[TOPOLOGY_KIND_UNIFORM] = "",
-		[TOPOLOGY_KIND_PERFORMANCE] = ", performance",
-		[TOPOLOGY_KIND_EFFICIENCY] = ", efficiency",
-	};
-	const char *model = facts_find_string(facts, "cpu_model_name");
-
-	*ret = NULL;
-	if (!model || !*model)
-		return 0;
-	if (asprintf(ret, "%s%s", model, kinds[kind]) < 0) {
-		*ret = NULL;
-		return -ENOMEM;
-	}
-	return 0;
-}
-
 /* The best of all commands. */
 static int find_best(const struct commands *commands, double *ret)
 {
@@ -85,8 +61,9 @@ static void forget_cores(const struct commands *commands)
 
 int wholecore_settle(const struct place *place, struct commands *commands)
 {
-	_cleanup_free_ char *model = NULL;
-	double best, known = 0, whole;
+	const char *model = facts_find_string(&commands->items[0].facts, "cpu_model_name");
+	double best, whole;
+	bool is_known;
 	enum topology_kind kind;
 	int r;
 
@@ -97,23 +74,14 @@ int wholecore_settle(const struct place *place, struct commands *commands)
 		forget_cores(commands);
 		return 0;
 	}
-	r = name_model(&commands->items[0].facts, kind, &model);
-	if (r < 0)
-		return r;
-	/* A state folder that cannot be read or written only means that nothing is known of earlier
-	 * measurements. */
-	if (model)
-		(void)userstate_load_whole_core(model, &known);
-	if (model && best > known)
-		(void)userstate_store_whole_core(model, best);
-	whole = MAX(best, known);
+	whole = userstate_settle_whole_core(model, kind, best, &is_known);
 	for (size_t i = 0; i < commands->n; i++) {
 		struct facts *facts = &commands->items[i].facts;
 
 		judge_core_shares(commands->items[i].measurement->series, whole);
 		facts_set_real(facts, "quiesce_whole_core", whole);
 		facts_set_string(facts, "quiesce_whole_core_from",
-			known > 0 ? "earlier measurements" : "this measurement");
+			is_known ? "earlier measurements" : "this measurement");
 	}
 	return 0;
 }

@@ -93,19 +93,29 @@ static bool next_line(const char **cursor, uint64_t *ret_adds, const char **ret_
 	return false;
 }
 
-static bool is_model(const char *name, size_t n, const char *model)
+static const char *const kinds[] = {
+	[TOPOLOGY_KIND_UNIFORM] = "",
+	[TOPOLOGY_KIND_PERFORMANCE] = ", performance",
+	[TOPOLOGY_KIND_EFFICIENCY] = ", efficiency",
+};
+
+static bool is_named(const char *name, size_t n, const char *model, enum topology_kind kind)
 {
-	return strlen(model) == n && memcmp(name, model, n) == 0;
+	size_t length = strlen(model);
+
+	return n == length + strlen(kinds[kind]) && memcmp(name, model, length) == 0 &&
+		memcmp(name + length, kinds[kind], n - length) == 0;
 }
 
-int userstate_parse_whole_core(const char *text, const char *model, double *ret_adds)
+int userstate_parse_whole_core(
+	const char *text, const char *model, enum topology_kind kind, double *ret_adds)
 {
 	const char *name;
 	uint64_t adds;
 	size_t n;
 
 	while (next_line(&text, &adds, &name, &n)) {
-		if (is_model(name, n, model)) {
+		if (is_named(name, n, model, kind)) {
 			*ret_adds = (double)adds / ADDS_PER;
 			return 0;
 		}
@@ -125,7 +135,7 @@ static int read_whole_core(const char *path, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-int userstate_load_whole_core(const char *model, double *ret_adds)
+static int load_whole_core(const char *model, enum topology_kind kind, double *ret_adds)
 {
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	int r;
@@ -133,11 +143,12 @@ int userstate_load_whole_core(const char *model, double *ret_adds)
 	r = userstate_path(whole_core_name, &path);
 	if (r == 0)
 		r = read_whole_core(path, &text);
-	return r < 0 ? r : userstate_parse_whole_core(text, model, ret_adds);
+	return r < 0 ? r : userstate_parse_whole_core(text, model, kind, ret_adds);
 }
 
-/* The lines of all other models, and that of this one. */
-static int write_whole_core(FILE *stream, const char *text, const char *model, double adds)
+/* The lines of all others, and that of this one. */
+static int write_whole_core(
+	FILE *stream, const char *text, const char *model, enum topology_kind kind, double adds)
 {
 	_cleanup_text_ struct text t = { 0 };
 	const char *name;
@@ -145,15 +156,15 @@ static int write_whole_core(FILE *stream, const char *text, const char *model, d
 	size_t n;
 
 	while (next_line(&text, &known, &name, &n))
-		if (!is_model(name, n, model))
+		if (!is_named(name, n, model, kind))
 			text_appendf(&t, "%llu %.*s\n", (unsigned long long)known, (int)n, name);
-	text_appendf(&t, "%.0f %s\n", adds * ADDS_PER, model);
+	text_appendf(&t, "%.0f %s%s\n", adds * ADDS_PER, model, kinds[kind]);
 	if (t.failed)
 		return -ENOMEM;
 	return fputs(t.data, stream) == EOF ? -EIO : 0;
 }
 
-int userstate_store_whole_core(const char *model, double adds)
+static int store_whole_core(const char *model, enum topology_kind kind, double adds)
 {
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	struct file_replace *replace = NULL;
@@ -171,11 +182,22 @@ int userstate_store_whole_core(const char *model, double adds)
 	if (r == 0)
 		r = read_whole_core(path, &text);
 	if (r == 0)
-		(void)userstate_parse_whole_core(text, model, &known);
+		(void)userstate_parse_whole_core(text, model, kind, &known);
 	if (r == 0 && adds > known)
-		r = write_whole_core(file_replace_stream(replace), text, model, adds);
+		r = write_whole_core(file_replace_stream(replace), text, model, kind, adds);
 	if (r == 0 && adds > known)
 		return file_replace_commit(replace);
 	file_replace_abort(replace);
 	return r;
+}
+
+double userstate_settle_whole_core(
+	const char *model, enum topology_kind kind, double best, bool *ret_known)
+{
+	double known = 0;
+
+	*ret_known = model && load_whole_core(model, kind, &known) == 0;
+	if (model && best > known)
+		(void)store_whole_core(model, kind, best);
+	return MAX(best, known);
 }

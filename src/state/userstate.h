@@ -6,21 +6,27 @@
 #ifndef QUIESCE_STATE_USERSTATE_H
 #define QUIESCE_STATE_USERSTATE_H
 
+#include <stdbool.h>
+
+#include "machine/topology.h"
+
 /* The path of a file in that folder, malloc'd; the folders are made. -ENOENT where HOME or the
  * folder does not exist or belongs to another user: under sudo, HOME may still be that of the
  * caller. -ENOMEM, or the error of making a folder. */
 int userstate_path(const char *name, char **ret);
 
 /*
- * How many independent additions a whole core does per cycle (sampler/core.h): the largest figure
- * that was seen on this model of CPU. `model` names the CPU, and the kind of its cores where the
- * machine has several. -ENODATA where none is known for this model.
+ * How many independent additions a whole core does per cycle (sampler/core.h), on cores of this
+ * kind of this model of CPU: `best`, which was seen just now, or what was seen earlier, if that is
+ * larger. *ret_known says whether anything was seen earlier. The larger figure is kept; where the
+ * folder cannot be read or written, nothing is known of earlier ones. model may be NULL: then
+ * nothing is kept.
  */
-int userstate_load_whole_core(const char *model, double *ret_adds);
-/* Keeps the figure when it is larger than the one that is known. */
-int userstate_store_whole_core(const char *model, double adds);
-/* The figure of the model in the text of that file: lines such as "42731 NAME OF THE MODEL", in
- * 1/10000. Lines of another form are ignored. */
-int userstate_parse_whole_core(const char *text, const char *model, double *ret_adds);
+double userstate_settle_whole_core(
+	const char *model, enum topology_kind kind, double best, bool *ret_known);
+/* The figure in the text of that file: lines such as "42731 NAME OF THE MODEL, efficiency", in
+ * 1/10000, without a kind where all cores are alike. Lines of another form are ignored. */
+int userstate_parse_whole_core(
+	const char *text, const char *model, enum topology_kind kind, double *ret_adds);
 
 #endif

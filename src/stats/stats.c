@@ -6,6 +6,10 @@
 #include "basic/macro.h"
 #include "stats/stats.h"
 
+enum {
+	ENOUGH_FOR_BEST = 20,
+};
+
 static void swap(double *a, double *b)
 {
 	double t = *a;
@@ -130,6 +134,12 @@ double stats_median(const double *sorted, size_t n)
 	if (fabs(sorted[n / 2]) > 1 || fabs(sorted[n / 2 - 1]) > 1)
 		return sorted[n / 2 - 1] / 2 + sorted[n / 2] / 2;
 	return (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+double stats_best(double *values, size_t n)
+{
+	stats_sort(values, n);
+	return stats_percentile(values, n, n < ENOUGH_FOR_BEST ? 1 : 0.95);
 }
 
 double stats_deviation(const double *sorted, size_t n, double center)

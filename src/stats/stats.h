@@ -54,6 +54,9 @@ void stats_sort(double *values, size_t n);
 /* The percentile of n >= 1 sorted values; p is 0..1. */
 double stats_percentile(const double *sorted, size_t n, double p);
 double stats_median(const double *sorted, size_t n);
+/* The largest value, less what a single one may owe to chance: of 20 values or more the 95 %
+ * percentile. n >= 1. Sorts the values. */
+double stats_best(double *values, size_t n);
 /* Median of |value - center| of n >= 1 sorted values, O(n), no allocation. */
 double stats_deviation(const double *sorted, size_t n, double center);
 

@@ -694,6 +694,13 @@ class Processes:
                 f'n=$((n + 1)); [ $n -lt 600 ] || {{ cat /proc/{pid}/stat >&2; exit 98; }}; '
                 'sleep 0.05; done; ')
 
+    @staticmethod
+    def ended(file):
+        """Waits until the process whose number the file holds is a zombie, for half a minute at most."""
+        return ('n=0; until awk \'{ exit $3 != "Z" }\' '
+                f'/proc/$(cat {file})/stat; do n=$((n + 1)); [ $n -lt 600 ] || exit 98; '
+                'sleep 0.05; done; ')
+
     def disguise(self, name, flags):
         """The process that was started last as a thread of the kernel: $thread, in its own line of
         /proc. The scheduler knows better, and where it may run is real."""
@@ -722,8 +729,9 @@ def test_tasks():
         rows = processes.look(kernel, 1)
         expect(rows['tasks'], 'ok')
         # A program that ran on CPU 1 has ended, and its parent does not wait for it.
-        rows = processes.look(f'{kernel} (taskset -c 1 true & exec {processes.program("hog")[:-2]}) &'
-                              f'{processes.asleep(0)}', 1)
+        rows = processes.look(
+            f'{kernel} (taskset -c 1 true & echo $! >child; exec {processes.program("hog")[:-2]}) &'
+            f'{processes.asleep(0)} {processes.ended("child")}', 1)
         expect(rows['tasks'], 'ok')
         # Where only the processes of a container or of a user can be seen, finding none proves nothing.
         rows = processes.look('', 1)

@@ -9,12 +9,15 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import machine
 from machine import Skip, check, equal
 
 ISOL_CHECK = os.environ['ISOL_CHECK']
+STATE = tempfile.TemporaryDirectory(prefix='measure.')
+os.environ['XDG_STATE_HOME'] = STATE.name
 SPIN = 'import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass'
 
 
@@ -53,6 +56,22 @@ def sound(found, cpu):
     check(0 <= gaps['stolen'] <= times['measured'], gaps)
     if gaps['count']:
         check(gaps['longest'] >= times['threshold'], gaps)
+
+
+def test_core():
+    """What the core was like, and what a whole one does, which is known the next time."""
+    cpu = max(os.sched_getaffinity(0))
+    for known in (0, 1):
+        found = rows(isol_check('--measure=0.3', '-c', cpu, '--json'))
+        if (cpu, 'core') not in found:
+            raise Skip('the core of this machine cannot be looked at')
+        core = found[cpu, 'core']
+        check(core['looks'] > 0, core)
+        check(0 < core['share'] <= 1 and 0 <= core['shared'] <= 1, core)
+        check(1e8 < core['lowest clock'] <= core['clock'] <= core['highest clock'], core)
+        equal(core['whole core known'], known, 'is it known what a whole core does')
+    text = isol_check('--measure=0.1', '-c', cpu).stdout
+    check('of a whole one in the mean,\n' in text and 'it seems' not in text, text)
 
 
 def test_busy():

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,45 +50,59 @@ static void test_parse(void **state)
 	double adds = -1;
 
 	(void)state;
-	assert_int_equal(userstate_parse_whole_core(text, "Some CPU", &adds), 0);
+	assert_int_equal(
+		userstate_parse_whole_core(text, "Some CPU", TOPOLOGY_KIND_UNIFORM, &adds), 0);
 	assert_true(adds == 3.8);
-	assert_int_equal(userstate_parse_whole_core(text, "Some CPU @ 2.60GHz", &adds), 0);
+	assert_int_equal(userstate_parse_whole_core(
+				 text, "Some CPU @ 2.60GHz", TOPOLOGY_KIND_UNIFORM, &adds),
+		0);
 	assert_true(adds == 4.2731);
-	assert_int_equal(userstate_parse_whole_core(text, "Last", &adds), 0);
+	assert_int_equal(userstate_parse_whole_core(text, "Last", TOPOLOGY_KIND_UNIFORM, &adds), 0);
 	assert_true(adds == 6.1);
 	adds = -1;
-	assert_int_equal(userstate_parse_whole_core(text, "Some", &adds), -ENODATA);
-	assert_int_equal(userstate_parse_whole_core(text, "Zero", &adds), -ENODATA);
-	assert_int_equal(userstate_parse_whole_core(text, "Too many", &adds), -ENODATA);
-	assert_int_equal(userstate_parse_whole_core(text, "Negative", &adds), -ENODATA);
-	assert_int_equal(userstate_parse_whole_core("", "Last", &adds), -ENODATA);
+	assert_int_equal(
+		userstate_parse_whole_core(text, "Some", TOPOLOGY_KIND_UNIFORM, &adds), -ENODATA);
+	assert_int_equal(
+		userstate_parse_whole_core(text, "Zero", TOPOLOGY_KIND_UNIFORM, &adds), -ENODATA);
+	assert_int_equal(userstate_parse_whole_core(text, "Too many", TOPOLOGY_KIND_UNIFORM, &adds),
+		-ENODATA);
+	assert_int_equal(userstate_parse_whole_core(text, "Negative", TOPOLOGY_KIND_UNIFORM, &adds),
+		-ENODATA);
+	assert_int_equal(
+		userstate_parse_whole_core("", "Last", TOPOLOGY_KIND_UNIFORM, &adds), -ENODATA);
 	assert_true(adds == -1);
 }
 
-static void test_store(void **state)
+static void settle(
+	const char *model, enum topology_kind kind, double best, double wanted, bool wanted_known)
 {
-	double adds = -1;
+	bool known = !wanted_known;
 
+	assert_true(userstate_settle_whole_core(model, kind, best, &known) == wanted);
+	assert_int_equal(known, wanted_known);
+}
+
+static void test_settle(void **state)
+{
 	(void)state;
-	assert_int_equal(userstate_load_whole_core("A", &adds), -ENODATA);
-	assert_int_equal(userstate_store_whole_core("A", 4.25), 0);
-	assert_int_equal(userstate_store_whole_core("B, efficiency", 3.5), 0);
-	assert_int_equal(userstate_load_whole_core("A", &adds), 0);
-	assert_true(adds == 4.25);
-	/* Only a larger one is kept. */
-	assert_int_equal(userstate_store_whole_core("A", 4), 0);
-	assert_int_equal(userstate_load_whole_core("A", &adds), 0);
-	assert_true(adds == 4.25);
-	assert_int_equal(userstate_store_whole_core("A", 4.5), 0);
-	assert_int_equal(userstate_load_whole_core("A", &adds), 0);
-	assert_true(adds == 4.5);
-	assert_int_equal(userstate_load_whole_core("B, efficiency", &adds), 0);
-	assert_true(adds == 3.5);
-	/* What would damage the file, or no core can do. */
-	assert_int_equal(userstate_store_whole_core("A\nB", 4), -EINVAL);
-	assert_int_equal(userstate_store_whole_core("", 4), -EINVAL);
-	assert_int_equal(userstate_store_whole_core("A", 0), -EINVAL);
-	assert_int_equal(userstate_store_whole_core("A", 17), -EINVAL);
+	settle("A", TOPOLOGY_KIND_UNIFORM, 4.25, 4.25, false);
+	settle("B", TOPOLOGY_KIND_EFFICIENCY, 3.5, 3.5, false);
+	/* The larger one is kept. */
+	settle("A", TOPOLOGY_KIND_UNIFORM, 4, 4.25, true);
+	settle("A", TOPOLOGY_KIND_UNIFORM, 4.5, 4.5, true);
+	settle("A", TOPOLOGY_KIND_UNIFORM, 4, 4.5, true);
+	/* The kinds of cores of one model differ. */
+	settle("B", TOPOLOGY_KIND_PERFORMANCE, 4, 4, false);
+	settle("B", TOPOLOGY_KIND_UNIFORM, 3, 3, false);
+	settle("B", TOPOLOGY_KIND_EFFICIENCY, 3, 3.5, true);
+	/* What would damage the file, or no core can do, is not kept. */
+	settle("A\nB", TOPOLOGY_KIND_UNIFORM, 4, 4, false);
+	settle("A\nB", TOPOLOGY_KIND_UNIFORM, 4, 4, false);
+	settle("", TOPOLOGY_KIND_UNIFORM, 4, 4, false);
+	settle("", TOPOLOGY_KIND_UNIFORM, 4, 4, false);
+	settle("C", TOPOLOGY_KIND_UNIFORM, 17, 17, false);
+	settle("C", TOPOLOGY_KIND_UNIFORM, 4, 4, false);
+	settle(NULL, TOPOLOGY_KIND_UNIFORM, 4, 4, false);
 }
 
 /* A folder of another user is not used; without HOME there is none. */
@@ -113,7 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_store),
+		cmocka_unit_test(test_settle),
 		cmocka_unit_test(test_path),
 	};
 
