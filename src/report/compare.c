@@ -167,18 +167,118 @@ static int explain_single(const struct comparison *c, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
+/* --- Who was run in turn with whom --- */
+
+enum {
+	SEEDS_MAX = UINT8_MAX + 1,
+};
+
+/* The seeds of the orders in which runs of a benchmark were made, each of them once. All runs of
+ * one measurement have the same; runs that were appended to a file have another one, or none. */
+struct seeds {
+	int64_t items[SEEDS_MAX];
+	size_t n;
+};
+
+static void collect_seeds(const struct benchmark *benchmark, struct seeds *ret)
+{
+	const struct series *series = benchmark->series;
+	const struct fact *fact = facts_find(&benchmark->metadata, "quiesce_order_seed");
+
+	for (ret->n = 0; ret->n < series->n_order_seeds; ret->n++)
+		ret->items[ret->n] = series->order_seeds[ret->n];
+	/* A benchmark that was just measured has it in its metadata alone. */
+	if (ret->n == 0 && fact && fact->type == FACT_INTEGER)
+		ret->items[ret->n++] = fact->integer;
+}
+
+static bool has_seed(const struct benchmark *benchmark, size_t run, int64_t seed)
+{
+	const struct series *series = benchmark->series;
+	const struct fact *fact;
+
+	if (series->n_order_seeds > 0)
+		return series->samples[run].turn > 0 &&
+			series->order_seeds[series->samples[run].turn - 1] == seed;
+	fact = facts_find(&benchmark->metadata, "quiesce_order_seed");
+	return fact && fact->type == FACT_INTEGER && fact->integer == seed;
+}
+
+/* The user may give the same seed to measurements on different days. */
+static bool could_be_together(const struct benchmark *old, const struct benchmark *new)
+{
+	if (!benchmark_units_are_runs(old) || !benchmark_units_are_runs(new))
+		return false;
+	return !old->has_dates || !new->has_dates ||
+		(old->first_date <= new->last_date &&new->first_date <= old->last_date);
+}
+
+/* The seeds that runs of both have. */
+static void find_common_seeds(
+	const struct benchmark *old, const struct benchmark *new, struct seeds *ret)
+{
+	struct seeds a, b;
+
+	ret->n = 0;
+	if (!could_be_together(old, new))
+		return;
+	collect_seeds(old, &a);
+	collect_seeds(new, &b);
+	for (size_t i = 0; i < a.n; i++)
+		for (size_t k = 0; k < b.n; k++)
+			if (a.items[i] == b.items[k])
+				ret->items[ret->n++] = a.items[i];
+}
+
 bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *new)
 {
-	static const char *const keys[] = { "quiesce_interleaved", "quiesce_order_seed" };
+	struct seeds seeds;
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		const struct fact *a = facts_find(&old->metadata, keys[i]);
-		const struct fact *b = facts_find(&new->metadata, keys[i]);
+	find_common_seeds(old, new, &seeds);
+	return seeds.n > 0;
+}
 
-		if (!a || !b || !metadata_equal_facts(a, b))
-			return false;
+/* Copies the units of runs of that seed to the front of ret. */
+static size_t pick_units(
+	const struct benchmark *benchmark, const double *units, int64_t seed, double *ret)
+{
+	size_t n = 0, unit = 0;
+
+	for (size_t i = 0; i < benchmark->series->n_samples; i++) {
+		if (benchmark->series->samples[i].warmup)
+			continue;
+		if (has_seed(benchmark, i, seed))
+			ret[n++] = units[unit];
+		unit++;
 	}
-	return benchmark_units_are_runs(old) && benchmark_units_are_runs(new);
+	return n;
+}
+
+/*
+ * Reduces the units of both to those of runs that were made in turn, pair by pair. Runs that were
+ * measured by themselves, as those that were appended later, are left out, and so is a run that has
+ * no partner because the last round was not finished.
+ */
+static int pick_pairs(const struct comparison *c, double *old, double *new, size_t *ret_n)
+{
+	_cleanup_free_ double *a = reallocarray(NULL, c->old->n_values, sizeof(*a));
+	_cleanup_free_ double *b = reallocarray(NULL, c->new->n_values, sizeof(*b));
+	struct seeds seeds;
+	size_t n = 0;
+
+	if (!a || !b)
+		return -ENOMEM;
+	find_common_seeds(c->old, c->new, &seeds);
+	for (size_t i = 0; i < seeds.n; i++) {
+		size_t n_a = pick_units(c->old, old, seeds.items[i], a + n);
+		size_t n_b = pick_units(c->new, new, seeds.items[i], b + n);
+
+		n += MIN(n_a, n_b);
+	}
+	memcpy(old, a, n * sizeof(*old));
+	memcpy(new, b, n * sizeof(*new));
+	*ret_n = n;
+	return 0;
 }
 
 /* Whether a program measured it itself, by libquiesce. */
@@ -291,12 +391,10 @@ static int explain_unstable_pairs(const double *ratios, size_t n, char **ret)
 	return 0;
 }
 
-/* Compares the units in pairs. They are given in the order of the runs. When the last round was not
- * finished, one program has a unit more than the other one. */
-static int compare_pairs(struct comparison *c, const double *old, size_t n_old, const double *new,
-	size_t n_new, char **ret_unclear)
+/* Compares the units in pairs. They are given in the order of the runs. */
+static int compare_pairs(
+	struct comparison *c, const double *old, const double *new, size_t n, char **ret_unclear)
 {
-	size_t n = MIN(n_old, n_new);
 	_cleanup_free_ double *ratios = NULL, *differences = NULL, *a = NULL, *b = NULL;
 	struct shift shift;
 	int r;
@@ -377,7 +475,10 @@ static int compute(struct comparison *c)
 		ranges[i] = find_range(levels);
 	}
 	if (comparison_is_in_turn(c->old, c->new)) {
-		r = compare_pairs(c, old, n[0], new, n[1], &unstable_pairs);
+		r = pick_pairs(c, old, new, &n[0]);
+		n[1] = n[0];
+		if (r >= 0)
+			r = compare_pairs(c, old, new, n[0], &unstable_pairs);
 		if (r < 0)
 			return r;
 	}

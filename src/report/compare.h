@@ -71,8 +71,8 @@ struct comparison {
 	size_t n_differences;
 };
 
-/* Whether the same runpinned ran both in turn, so that run i of one belongs to run i of the other
- * one. */
+/* Whether one runpinned ran both in turn, at least some of their runs: those of which both have the
+ * order by the same seed. Run i of one then belongs to run i of the other one. */
 bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *new);
 /*
  * Among benchmarks of one file, the first program of those that were run in turn with `new`, or

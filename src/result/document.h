@@ -21,6 +21,7 @@
  *	quiesce_flags					"preempted,irq"
  *	quiesce_status					wait status, when it is not 0
  *	quiesce_env_pad					bytes, when any run of the series has some
+ *	quiesce_order_seed				of the order of programs run in turn
  *	quiesce_frequency_khz, quiesce_minor_faults, quiesce_major_faults,
  *	quiesce_voluntary_switches, quiesce_involuntary_switches, quiesce_migrations,
  *	quiesce_cpu_first, quiesce_cpu_last, quiesce_throttles, quiesce_irq_device,

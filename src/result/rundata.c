@@ -39,6 +39,7 @@ static const struct {
 	{ "quiesce_flags", RUN_FLAGS },
 	{ "quiesce_status", RUN_STATUS },
 	{ "quiesce_env_pad", RUN_ENV_PAD },
+	{ "quiesce_order_seed", RUN_ORDER_SEED },
 	{ "quiesce_temperature_before", RUN_TEMPERATURE_BEFORE },
 	{ "quiesce_temperature_after", RUN_TEMPERATURE_AFTER },
 	{ "quiesce_irq_lines", RUN_IRQ_LINES },
@@ -395,6 +396,11 @@ int run_data_set(struct run_data *data, struct series *series, const struct run_
 		if (get_integer(value, (int64_t)UINT32_MAX * 1024, &integer))
 			sample->max_rss_kib = (uint32_t)(integer / 1024);
 		break;
+	case RUN_ORDER_SEED:
+		if (value->type == FACT_INTEGER &&
+			series_intern_order_seed(series, value->integer, &sample->turn) == -ENOMEM)
+			return -ENOMEM;
+		break;
 	default:
 		return series->with_evidence ? set_evidence(data, series, field, value) : 0;
 	}
@@ -427,6 +433,8 @@ bool run_data_has(const struct run_data *data, const struct run_field *field)
 		return data->sample.status != 0;
 	case RUN_ENV_PAD:
 		return data->sample.env_pad > 0;
+	case RUN_ORDER_SEED:
+		return data->sample.turn > 0;
 	case RUN_MAX_RSS:
 		return data->sample.max_rss_kib > 0;
 	case RUN_EVIDENCE:

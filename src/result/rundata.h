@@ -29,6 +29,7 @@ struct run_field {
 		RUN_STATUS,
 		RUN_ENV_PAD,
 		RUN_MAX_RSS,
+		RUN_ORDER_SEED,
 		/* Evidence: */
 		RUN_EVIDENCE, /* evidence_fields[index] */
 		RUN_EVENT,    /* event_names[index] of the series */

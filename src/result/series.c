@@ -213,6 +213,7 @@ void series_free(struct series *series)
 		series->counters, series->n_events * sizeof(*series->counters), series->capacity);
 	names_free(series->event_names, series->n_events);
 	names_free(series->irq_names, series->n_irq_names);
+	free(series->order_seeds);
 	free(series);
 }
 
@@ -394,6 +395,26 @@ int series_intern_irq(struct series *series, const char *name, uint16_t *ret)
 		return -ENOMEM;
 	names[series->n_irq_names] = copy;
 	*ret = (uint16_t)series->n_irq_names++;
+	return 0;
+}
+
+int series_intern_order_seed(struct series *series, int64_t seed, uint8_t *ret_turn)
+{
+	int64_t *seeds;
+	size_t i = 0;
+
+	while (i < series->n_order_seeds && series->order_seeds[i] != seed)
+		i++;
+	if (i == UINT8_MAX)
+		return -ENOSPC;
+	if (i == series->n_order_seeds) {
+		seeds = reallocarray(series->order_seeds, i + 1, sizeof(*seeds));
+		if (!seeds)
+			return -ENOMEM;
+		series->order_seeds = seeds;
+		seeds[series->n_order_seeds++] = seed;
+	}
+	*ret_turn = (uint8_t)(i + 1);
 	return 0;
 }
 

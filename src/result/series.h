@@ -52,6 +52,7 @@ struct sample {
 	int32_t status;	   /* as of wait4(2) */
 	uint16_t flags;	   /* enum sample_flag */
 	bool warmup;
+	uint8_t turn;	      /* index in series.order_seeds, plus 1; 0 when not known */
 	uint32_t max_rss_kib; /* 0 when unknown */
 	uint32_t env_pad;     /* bytes of padding in the environment */
 };
@@ -128,6 +129,11 @@ struct series {
 	size_t n_irq_names;
 	const char *softirq_names[EVIDENCE_N_SOFTIRQS]; /* static strings, NULL beyond the last */
 
+	/* The seeds of the order (quiesce_order_seed) of each measurement in which these runs were
+	 * made in turn with those of other programs. A file that was appended to has several. */
+	int64_t *order_seeds;
+	size_t n_order_seeds;
+
 	enum window_clock clock; /* which window is the value: one clock for a whole series */
 };
 
@@ -175,6 +181,9 @@ int series_append(struct series *series, const struct sample *sample,
 int series_add_event(struct series *series, const char *name);
 /* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names. */
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret);
+
+/* What sample.turn is for runs of that seed, added if it is new; -ENOSPC beyond 255 seeds. */
+int series_intern_order_seed(struct series *series, int64_t seed, uint8_t *ret_turn);
 
 /* A sample's value in seconds, by the series' clock. */
 double series_value(const struct series *series, size_t index);

@@ -22,6 +22,7 @@ import machine
 from machine import Skip, check, equal
 
 RUNPINNED = os.environ['RUNPINNED']
+REPORT = os.environ['BENCH_REPORT']
 PROGRAMS = pathlib.Path(os.environ['PROGRAMS'])
 SCRATCH = tempfile.TemporaryDirectory(prefix='runs.')
 os.chmod(SCRATCH.name, 0o755)
@@ -1040,6 +1041,23 @@ def test_several_appended():
         equal(result.returncode, 0, f'status ({result.stderr})')
     document = json.loads(path.read_text(encoding='utf-8'))
     equal([len(values(benchmark)) for benchmark in document['benchmarks']], [6, 6], 'runs')
+
+
+def test_pairs_survive_an_append():
+    """What is appended is another measurement: the pairs of the first one stay, and the new ones are
+    pairs among themselves."""
+    path = scratch('append-pairs.json')
+    rivals = ('--baseline', '/bin/sleep 0.005', '--name', 'longer', '/bin/sleep', 0.02)
+    alone = ('--name', 'baseline', '/bin/sleep', 0.005)
+    for what, pairs in ((rivals, 6), (alone, 6), (rivals, 12)):
+        result = run('-q', '-n', 6, '--append', '-o', path, *what)
+        equal(result.returncode, 0, f'status ({result.stderr})')
+        report = subprocess.run([REPORT, 'compare', '--json', path], capture_output=True,
+                                text=True, check=False)
+        equal(report.returncode, 0, f'status after {what} ({report.stderr})')
+        compared = json.loads(report.stdout)['comparisons']
+        equal([one['pairs'] for one in compared], [pairs], f'pairs after {what}')
+        equal(compared[0]['verdict'], 'slower', 'verdict')
 
 
 def test_csv_of_several():

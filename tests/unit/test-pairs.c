@@ -284,6 +284,57 @@ static void test_who_is_paired(void **state)
 	clear_side(&sides[1]);
 }
 
+static void set_turns(struct side *side, size_t first, size_t n, int64_t seed)
+{
+	for (size_t i = first; i < first + n; i++)
+		assert_int_equal(series_intern_order_seed(
+					 side->series, seed, &side->series->samples[i].turn),
+			0);
+}
+
+/*
+ * Both were run in turn 12 times, then the first alone 5 times, and then both again in turn 8
+ * times, everything on a machine that was 30 % slower each time, in one file. The pairs of both
+ * measurements in turn are compared, and the 5 runs are left out.
+ */
+static void test_appended(void **state)
+{
+	double old[25], new[20];
+	struct comparison *c;
+	struct side sides[2];
+
+	(void)state;
+	srand48(15);
+	for (size_t i = 0; i < 25; i++)
+		old[i] = 0.01 * (i < 12 ? 1 : i < 17 ? 1.3 : 1.7) * exp(0.001 * normal());
+	for (size_t i = 0; i < 20; i++)
+		new[i] = 0.0102 * (i < 12 ? 1 : 1.7) * exp(0.001 * normal());
+	make_side(&sides[0], "old", old, 25, false);
+	make_side(&sides[1], "new", new, 20, false);
+	assert_false(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	set_turns(&sides[0], 0, 12, -7);
+	set_turns(&sides[0], 17, 8, 8);
+	set_turns(&sides[1], 0, 12, -7);
+	set_turns(&sides[1], 12, 8, 8);
+	assert_true(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(c->n_pairs, 20);
+	assert_int_equal(c->verdict, VERDICT_SLOWER);
+	assert_true(fabs(c->ratio.ratio - 1.02) < 0.001);
+	comparison_free(c);
+	/* Another measurement, which the user gave the same seed. */
+	for (int i = 0; i < 2; i++) {
+		sides[i].view.has_dates = true;
+		sides[i].view.first_date = 1000 + 100 * i;
+		sides[i].view.last_date = 1099 + 100 * i;
+	}
+	assert_false(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	sides[1].view.first_date = 1099;
+	assert_true(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	clear_side(&sides[0]);
+	clear_side(&sides[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_too_few_pairs),
 		cmocka_unit_test(test_unstable_pairs),
 		cmocka_unit_test(test_who_is_paired),
+		cmocka_unit_test(test_appended),
 	};
 
 	return cmocka_run_group_tests_name("pairs", tests, NULL, NULL);
