@@ -16,10 +16,10 @@ enum {
 	LEVELS_SHOWN = 6,
 };
 
-/* The correlation of neighbouring values from which on a finding is reported, and how many standard
- * deviations it must be from 0: 3 of 100000 independent series reach that by chance. */
+/* The correlation of neighbouring values from which on a finding is reported, and how likely it may
+ * be among independent values. */
 #define MIN_AUTOCORRELATION 0.2
-#define MIN_AUTOCORRELATION_Z 4
+#define MAX_AUTOCORRELATION_P 0.005
 
 static const char *const code_names[] = {
 	[FINDING_STDEV] = "STDEV",
@@ -472,7 +472,7 @@ static int check_autocorrelation(
 {
 	double correlation = levels->autocorrelation;
 
-	if (levels->autocorrelation_z < MIN_AUTOCORRELATION_Z || correlation < MIN_AUTOCORRELATION)
+	if (levels->autocorrelation_p > MAX_AUTOCORRELATION_P || correlation < MIN_AUTOCORRELATION)
 		return 0;
 	return add_findingf(stability, FINDING_AUTOCORRELATION, true,
 		"neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about as much "

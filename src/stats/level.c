@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/random.h"
+#include "stats/inference.h"
 #include "stats/level.h"
 #include "stats/stats.h"
 
@@ -29,7 +31,9 @@
 enum {
 	BLOCKS_MAX = 1024,
 	PIECE_MIN = 5, /* blocks */
+	END_MIN = 3,   /* runs at either end of a series whose blocks are runs */
 	REFITS = 4,
+	ORDERS = 2000, /* random orders of the ranks */
 };
 
 /* The penalty of a piece in stage 2, in variances of the ranks. */
@@ -68,8 +72,8 @@ struct work {
 /* A partition of the m blocks: piece i is [first[i], first[i + 1]), first[n] is m. */
 struct pieces {
 	size_t n;
-	uint16_t first[BLOCKS_MAX / PIECE_MIN + 1];
-	double median[BLOCKS_MAX / PIECE_MIN];
+	uint16_t first[BLOCKS_MAX / PIECE_MIN + 3];
+	double median[BLOCKS_MAX / PIECE_MIN + 2];
 };
 
 static double median_of(double *scratch, const double *values, size_t n)
@@ -127,6 +131,15 @@ static bool compute_prefix(struct work *w)
 	return true;
 }
 
+/* Whether [s, t) is long enough for a piece. A level of three runs is told from chance only where
+ * it has one of two places, the ends, and not wherever it may be. */
+static bool is_piece(const struct work *w, size_t s, size_t t)
+{
+	bool at_end = s == 0 || t == w->m;
+
+	return t - s >= (at_end && !w->noise ? (size_t)END_MIN : (size_t)PIECE_MIN);
+}
+
 /* Stage 2. The sum of squares within the pieces is the total less sum^2 / length of each piece. */
 static void propose_steps(struct work *w, struct pieces *ret)
 {
@@ -139,11 +152,11 @@ static void propose_steps(struct work *w, struct pieces *ret)
 		double best = -INFINITY;
 		size_t before = 0;
 
-		for (size_t s = 0; s + PIECE_MIN <= t; s++) {
+		for (size_t s = 0; s + END_MIN <= t; s++) {
 			double sum = w->prefix[t] - w->prefix[s];
 			double value = w->best[s] + sum * sum * w->inverse[t - s] - piece_penalty;
 
-			if (value > best) {
+			if (value > best && is_piece(w, s, t)) {
 				best = value;
 				before = s;
 			}
@@ -493,33 +506,127 @@ static int sign_of(double value)
 	return (value > 0) - (value < 0);
 }
 
-static void compute_autocorrelation(const double *values, size_t n, struct levels *levels)
+/* A value without its level and the drift. */
+static double residual_of(const struct level *level, double slope, const double *values, size_t k)
 {
-	double product = 0, pairs = 0, slope = n > 1 ? levels->drift / (double)(n - 1) : 0;
-	int previous = 0;
+	double center = (double)level->first + (double)(level->n - 1) / 2;
 
-	levels->n_values = n;
-	if (n < LEVEL_MIN_VALUES)
-		return;
+	return values[k] - level->median - slope * ((double)k - center);
+}
+
+/* By signs: without any memory, for long series. */
+static void correlate_signs(const double *values, double slope, struct levels *levels)
+{
+	double product = 0, pairs = 0;
+
 	for (size_t i = 0; i < levels->n; i++) {
 		const struct level *level = &levels->items[i];
-		double center = (double)level->first + (double)(level->n - 1) / 2;
+		int previous = 0;
 
+		/* Values on both sides of a step are not neighbours. */
 		for (size_t k = level->first; k < level->first + level->n; k++) {
-			int sign =
-				sign_of(values[k] - level->median - slope * ((double)k - center));
+			int sign = sign_of(residual_of(level, slope, values, k));
 
 			product += sign * previous;
 			pairs += sign * sign * previous * previous;
 			previous = sign;
 		}
-		/* Values on both sides of a step are not neighbours. */
-		previous = 0;
 	}
 	if (pairs <= 0)
 		return;
-	levels->autocorrelation_z = product / sqrt(pairs);
+	levels->autocorrelation_p = normal_upper_tail(product / sqrt(pairs));
 	levels->autocorrelation = sin(acos(-1) / 2 * product / pairs);
+}
+
+static double sum_products(const double *ranks, const struct levels *levels)
+{
+	double product = 0;
+
+	for (size_t i = 0; i < levels->n; i++) {
+		const struct level *level = &levels->items[i];
+
+		for (size_t k = level->first + 1; k < level->first + level->n; k++)
+			product += ranks[k - 1] * ranks[k];
+	}
+	return product;
+}
+
+/* In what part of some random orders neighbours are as much alike. Shuffles the ranks, always in
+ * the same way. */
+static double try_orders(double *ranks, size_t n, const struct levels *levels, double product)
+{
+	size_t alike = 1; /* the order that was measured */
+	uint64_t random = 0;
+
+	for (size_t i = 0; i < ORDERS; i++) {
+		for (size_t k = n; k > 1; k--) {
+			size_t other = (size_t)(random_next(&random) % k);
+			double rank = ranks[k - 1];
+
+			ranks[k - 1] = ranks[other];
+			ranks[other] = rank;
+		}
+		alike += sum_products(ranks, levels) >= product;
+	}
+	return (double)alike / (ORDERS + 1);
+}
+
+/*
+ * By ranks: the sum of the products of neighbouring ranks, and its mean and variance over all
+ * orders of these ranks (Wald and Wolfowitz 1943; here the ends of the series are no neighbours,
+ * and nor are values on both sides of a step). With ranks that add up to 0, the means of x1 x2,
+ * x1^2 x2^2, x1 x2^2 x3 and x1 x2 x3 x4 over all orders follow from the sums of squares and fourth
+ * powers. Where many values are equal, the sum is not normally distributed: a small p is counted in
+ * random orders instead.
+ */
+static void correlate_ranks(
+	const double *values, size_t n_values, double slope, struct work *w, struct levels *levels)
+{
+	double n = (double)n_values, s2, s4 = 0, product, pairs = 0, triples = 0;
+	double two, squares, chain, four, mean, variance, r;
+	double *ranks = w->prefix;
+
+	for (size_t i = 0; i < levels->n; i++)
+		for (size_t k = 0; k < levels->items[i].n; k++)
+			w->y[levels->items[i].first + k] = residual_of(
+				&levels->items[i], slope, values, levels->items[i].first + k);
+	s2 = compute_ranks(w->scratch, w->y, n_values, ranks);
+	for (size_t k = 0; k < n_values; k++)
+		s4 += ranks[k] * ranks[k] * ranks[k] * ranks[k];
+	for (size_t i = 0; i < levels->n; i++) {
+		pairs += (double)(levels->items[i].n - 1);
+		triples += levels->items[i].n > 2 ? (double)(levels->items[i].n - 2) : 0;
+	}
+	product = sum_products(ranks, levels);
+	two = -s2 / (n * (n - 1));
+	squares = (s2 * s2 - s4) / (n * (n - 1));
+	chain = (2 * s4 - s2 * s2) / (n * (n - 1) * (n - 2));
+	four = (3 * s2 * s2 - 6 * s4) / (n * (n - 1) * (n - 2) * (n - 3));
+	mean = pairs * two;
+	variance = pairs * squares + 2 * triples * chain +
+		(pairs * pairs - pairs - 2 * triples) * four - mean * mean;
+	if (!(s2 > 0) || !(variance > 0))
+		return;
+	levels->autocorrelation_p = normal_upper_tail((product - mean) / sqrt(variance));
+	r = (product - mean) / pairs / (s2 / n);
+	levels->autocorrelation = 2 * sin(acos(-1) / 6 * MIN(MAX(r, -1.0), 1.0));
+	if (levels->autocorrelation_p < 0.01)
+		levels->autocorrelation_p = try_orders(ranks, n_values, levels, product);
+}
+
+static void compute_autocorrelation(
+	const double *values, size_t n, struct work *w, struct levels *levels)
+{
+	double slope = n > 1 ? levels->drift / (double)(n - 1) : 0;
+
+	levels->n_values = n;
+	levels->autocorrelation_p = 1;
+	if (n < LEVEL_MIN_VALUES)
+		return;
+	if (n == w->m)
+		correlate_ranks(values, n, slope, w, levels);
+	else
+		correlate_signs(values, slope, levels);
 }
 
 int levels_find(const double *values, size_t n, struct levels **ret)
@@ -558,7 +665,7 @@ int levels_find(const double *values, size_t n, struct levels **ret)
 		slope = fit_steps_or_line(&w, blocks, &p);
 	r = make_levels(values, n, size, &p, slope, scratch, ret);
 	if (r >= 0)
-		compute_autocorrelation(values, n, *ret);
+		compute_autocorrelation(values, n, &w, *ret);
 	return r;
 }
 

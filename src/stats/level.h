@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changes of level in a series. Steps, where the duration jumps from one level to another, are
- * distinguished from a slow drift.
+ * Changes of level in a series, drift, and how much neighbours are alike. Steps, where the duration
+ * jumps from one level to another, are distinguished from a slow drift.
  *
  * A step is reported when all of these conditions hold:
- * - both levels last at least 5 runs (5 blocks of n / 1024 runs in a series of more than 1024);
+ * - both levels last at least 5 runs (5 blocks of n / 1024 runs in a series of more than 1024), or
+ *   3 runs at an end of a series of at most 1024;
  * - the midpoint between the medians of the two levels separates them better than in 99 % of all
  *   series of this length without a step, whatever the distribution of the values;
  * - the medians differ by at least 1 % of the smaller one, and by at least 2 median absolute
@@ -45,13 +46,15 @@ struct levels {
 	double drift_to;
 
 	/*
-	 * The lag-1 autocorrelation after levels and drift have been removed. It is computed from
-	 * the signs of the residuals, which neither outliers nor skew affect (Gaussian values with
-	 * correlation r have signs with correlation 2 / pi * asin(r)). 0 with fewer than
-	 * LEVEL_MIN_VALUES. autocorrelation_z is in standard deviations of independent values.
+	 * The lag-1 autocorrelation after levels and drift have been removed, and the probability
+	 * that independent values in a random order are as much alike as their neighbours. Neither
+	 * outliers nor skew affect them: up to 1024 values they are of the ranks (Gaussian values
+	 * with correlation r have ranks with correlation 6 / pi * asin(r / 2)), and beyond that of
+	 * the signs of the residuals, 2 / pi * asin(r). 0 and 1 with fewer than LEVEL_MIN_VALUES.
+	 * tests/unit/test-level.c has how often p is how small.
 	 */
 	double autocorrelation;
-	double autocorrelation_z;
+	double autocorrelation_p;
 	size_t n_values;
 };
 
