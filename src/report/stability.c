@@ -21,6 +21,13 @@ enum {
 #define MIN_AUTOCORRELATION 0.2
 #define MAX_AUTOCORRELATION_P 0.005
 
+/* Stolen time is counted in ticks, which are 10 ms with most kernels (CONFIG_HZ is 100 to 1000;
+ * /proc/stat has USER_HZ, which is 100). A run has one or none. */
+#define STEAL_TICK_NS 1e7
+/* Of the time of all runs, and how many ticks at least, for a warning. */
+#define STEAL_WORTH_WARNING 0.01
+#define STEAL_TICKS_WORTH_WARNING 5
+
 static const char *const code_names[] = {
 	[FINDING_STDEV] = "STDEV",
 	[FINDING_TOO_FEW] = "TOO_FEW",
@@ -31,6 +38,7 @@ static const char *const code_names[] = {
 	[FINDING_LEVEL] = "LEVEL",
 	[FINDING_DRIFT] = "DRIFT",
 	[FINDING_AUTOCORRELATION] = "AUTOCORRELATION",
+	[FINDING_STEAL] = "STEAL",
 	[FINDING_NOHZ_FULL] = "NOHZ_FULL",
 };
 
@@ -248,7 +256,7 @@ static void describe_cause(struct text *t, enum cause what, double a, double b)
 		text_appendf(t, "device interrupts %.0f -> %.0f a run", a, b);
 		break;
 	case CAUSE_STEAL:
-		text_appendf(t, "steal %s -> %s a run",
+		text_appendf(t, "steal %s -> %s a run on average",
 			scale_format_bare(scale, a / (double)NSEC_PER_SEC, from),
 			scale_format(scale, b / (double)NSEC_PER_SEC, to));
 		break;
@@ -276,6 +284,16 @@ static size_t collect_cause(
 	}
 	stats_sort(ret, k);
 	return k;
+}
+
+/* Whether two means of stolen time a run differ by more than the ticks of so many runs scatter: the
+ * number of ticks has the variance of a Poisson distribution, which is its mean. */
+static bool differs_in_steal(const double means[2], const size_t n[2])
+{
+	double difference = (means[1] - means[0]) / STEAL_TICK_NS;
+	double variance = (means[0] / (double)n[0] + means[1] / (double)n[1]) / STEAL_TICK_NS;
+
+	return difference * difference > 9 * variance;
 }
 
 /* Whether the value is known and not the same in all runs. If it is the same, it cannot be a cause;
@@ -326,7 +344,8 @@ static bool are_separated(double *const figures[2], const size_t n[2], const dou
  * Appends what changed between two ranges of runs, as "temperature 69 -> 58 C, load ...". A
  * difference of medians is mentioned when it is large enough to matter, and when it separates the
  * two ranges. So values that only vary are not mentioned as a cause. Of CAUSE_SHARED, which each
- * run has or does not have, the shares of the runs are compared.
+ * run has or does not have, the shares of the runs are compared, and of stolen time, which most
+ * runs have none of, the means.
  */
 static int append_causes(struct text *t, const struct series *series, const struct level *before,
 	const struct level *after, double typical_seconds)
@@ -353,12 +372,15 @@ static int append_causes(struct text *t, const struct series *series, const stru
 		if (n[0] == 0 || n[1] == 0)
 			continue;
 		for (int side = 0; side < 2; side++)
-			typical[side] = what == CAUSE_SHARED ? mean(figures[side], n[side])
-							     : stats_median(figures[side], n[side]);
+			typical[side] = what == CAUSE_SHARED || what == CAUSE_STEAL
+				? mean(figures[side], n[side])
+				: stats_median(figures[side], n[side]);
 		if (fabs(typical[1] - typical[0]) <
 			least_difference((enum cause)what, typical[0], typical[1], typical_seconds))
 			continue;
-		if (what != CAUSE_SHARED && !are_separated(figures, n, typical))
+		if (what == CAUSE_STEAL
+				? !differs_in_steal(typical, n)
+				: what != CAUSE_SHARED && !are_separated(figures, n, typical))
 			continue;
 		if (t->length > start)
 			text_append(t, ", ");
@@ -482,6 +504,31 @@ static int check_autocorrelation(
 		MAX((double)levels->n_values * (1 - correlation) / (1 + correlation), 1));
 }
 
+/* A single run tells nothing of stolen time: its tick may have been stolen from ten runs before it.
+ * The sum over the series does. */
+static int check_steal(struct stability *stability, const struct series *series)
+{
+	double stolen = 0, all = 0, ticks;
+	char part[UNITS_TEXT_SIZE], a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
+		if (series->samples[i].warmup || series->evidence[i].steal_ns < 0)
+			continue;
+		stolen += (double)series->evidence[i].steal_ns;
+		all += (double)series->samples[i].user_ns;
+	}
+	if (stolen <= 0 || all <= 0)
+		return 0;
+	ticks = stolen / STEAL_TICK_NS;
+	return add_findingf(stability, FINDING_STEAL,
+		stolen >= STEAL_WORTH_WARNING * all && ticks >= STEAL_TICKS_WORTH_WARNING,
+		"the hypervisor ran others for %s of the %s of all runs (%s), which is known in ticks "
+		"of 10 ms and as a sum only",
+		units_format_seconds(stolen / (double)NSEC_PER_SEC, a),
+		units_format_seconds(all / (double)NSEC_PER_SEC, b),
+		units_format_percent(stolen / all, part));
+}
+
 static void count_disturbed(struct stability *stability, const struct series *series)
 {
 	for (size_t i = 0; i < series->n_samples; i++) {
@@ -519,6 +566,8 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 		r = check_drift(stability, benchmark, stats, levels);
 	if (r >= 0)
 		r = check_autocorrelation(stability, benchmark, levels);
+	if (r >= 0)
+		r = check_steal(stability, benchmark->series);
 	if (r >= 0 && levels->n == 1 && has_nohz_full_with_pstate(benchmark))
 		r = add_findingf(stability, FINDING_NOHZ_FULL, false,
 			"the CPU is in nohz_full and has the driver intel_pstate, which then does "

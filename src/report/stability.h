@@ -29,6 +29,8 @@ enum finding_code {
 	FINDING_LEVEL,		 /* the values jump */
 	FINDING_DRIFT,		 /* the values drift */
 	FINDING_AUTOCORRELATION, /* neighbouring values are correlated, beyond levels and drift */
+	/* Stolen time, as the sum over all runs: a warning from 1 % on, else a hint. */
+	FINDING_STEAL,
 	/* nohz_full with intel_pstate: a hint, if there is no change of level. */
 	FINDING_NOHZ_FULL,
 };

@@ -180,7 +180,7 @@ static void test_level(void **state)
 			"the values jump: runs 1-105 at 20.3 ms, 106-400 at 11.0 ms; with the "
 			"change: temperature 69 -> 58 C, frequency 2100 -> 3400 MHz, "
 			"load 2.50 -> 0.25, device interrupts 0 -> 12 a run, "
-			"steal 3.00 -> 0.00 ms a run" },
+			"steal 3.00 -> 0.00 ms a run on average" },
 		{ "too little", { 59, 58 }, { 3390000, 3400000 }, { 0.5f, 0.25f }, { 10, 12 },
 			{ 1000, 0 }, "the values jump: runs 1-105 at 20.3 ms, 106-400 at 11.0 ms" },
 		{ "known before only", { 69, NAN }, { -1, 3400000 }, { 1, NAN }, { 3, -1 },
@@ -213,6 +213,64 @@ static void test_level(void **state)
 		assert_string_equal(find(stability, FINDING_LEVEL)->text, cases[i].text);
 		assert_null(find(stability, FINDING_DRIFT));
 		assert_false(stability->stable);
+		stability_free(stability);
+		series_free(series);
+	}
+}
+
+/* Ticks of 10 ms in a few runs are a sum. They explain a level only where they are more than
+ * chance. */
+static void test_steal(void **state)
+{
+	static const struct {
+		size_t every[2]; /* every so many runs of a level of 100 have a tick */
+		const char *level;
+		const char *steal;
+		bool warning;
+	} cases[] = {
+		{ { 0, 0 }, "the values jump: runs 1-100 at 20.0 ms, 101-200 at 24.0 ms", NULL,
+			false },
+		{ { 50, 33 }, "the values jump: runs 1-100 at 20.0 ms, 101-200 at 24.0 ms",
+			"the hypervisor ran others for 50.0 ms of the 4.40 s of all runs (1.1 %), "
+			"which is known in ticks of 10 ms and as a sum only",
+			true },
+		{ { 100, 50 }, "the values jump: runs 1-100 at 20.0 ms, 101-200 at 24.0 ms",
+			"the hypervisor ran others for 30.0 ms of the 4.40 s of all runs (0.68 %), "
+			"which is known in ticks of 10 ms and as a sum only",
+			false },
+		{ { 50, 4 },
+			"the values jump: runs 1-100 at 20.0 ms, 101-200 at 24.0 ms; with the change: "
+			"steal 0.20 -> 2.50 ms a run on average",
+			"the hypervisor ran others for 270 ms of the 4.40 s of all runs (6.1 %), "
+			"which is known in ticks of 10 ms and as a sum only",
+			true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct series *series = new_series(true);
+		struct stability *stability;
+		uint64_t random = 1;
+
+		for (size_t k = 0; k < 200; k++) {
+			size_t side = k / 100, every = cases[i].every[side];
+			struct evidence evidence;
+
+			evidence_clear(&evidence);
+			evidence.steal_ns =
+				every > 0 && k % 100 % every == every - 1 ? 10000000 : 0;
+			append(series,
+				(side ? 24.0e-3 : 20.0e-3) * (1 + 0.001 * random_normal(&random)),
+				0, false, &evidence);
+		}
+		stability = assess(series);
+		assert_string_equal(find(stability, FINDING_LEVEL)->text, cases[i].level);
+		if (cases[i].steal) {
+			assert_string_equal(find(stability, FINDING_STEAL)->text, cases[i].steal);
+			assert_int_equal(find(stability, FINDING_STEAL)->warning, cases[i].warning);
+		} else {
+			assert_null(find(stability, FINDING_STEAL));
+		}
 		stability_free(stability);
 		series_free(series);
 	}
@@ -385,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_rules_of_pyperf),
 		cmocka_unit_test(test_texts_of_pyperf),
 		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_steal),
 		cmocka_unit_test(test_padding),
 		cmocka_unit_test(test_several_levels),
 		cmocka_unit_test(test_drift),
