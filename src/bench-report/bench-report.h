@@ -29,6 +29,7 @@ enum verb_option {
 	TAKES_FAIL_SLOWER = 1 << 7,
 	TAKES_OUTPUT = 1 << 8,
 	TAKES_SIZE = 1 << 9,
+	TAKES_RESULTS = 1 << 10,
 };
 
 struct verb {
@@ -45,6 +46,9 @@ struct request {
 	const struct verb *verb;
 	char **files; /* "-" is standard input */
 	size_t n_files;
+	/* compare: the first of the files are several results of --old, the others those of --new;
+	 * 0 when these were not given. */
+	size_t n_old;
 	const char *benchmark; /* only the benchmark of this name; NULL for all */
 	bool json;
 	bool metadata;
@@ -53,6 +57,7 @@ struct request {
 	bool table;
 	bool markdown;
 	double fail_slower; /* per cent; NAN when it was not given */
+	bool fail_unclear;
 	const char *output; /* NULL when it was not given */
 	const char *size;   /* NULL when it was not given: the default */
 };

@@ -24,6 +24,12 @@ struct pairs {
 	size_t n;
 };
 
+/* Whether the comparisons are with several files, each of which has to be named. */
+static bool has_several_new(const struct pairs *pairs)
+{
+	return pairs->request->n_old == 0 && pairs->reports->n > 2;
+}
+
 /* Benchmarks with different names are compared when each file has only one benchmark. */
 static bool is_one_each(const struct pairs *pairs)
 {
@@ -115,6 +121,60 @@ static int pair_interleaved(struct pairs *pairs)
 	return r;
 }
 
+/* The benchmarks of that name, one of each file, in the order of the files. 0 where a file has none
+ * that can be compared, after saying so. */
+static int find_results(
+	const struct pairs *pairs, const struct benchmark *first, const struct benchmark **ret)
+{
+	for (size_t i = 0; i < pairs->reports->n; i++) {
+		const struct suite *suite = pairs->reports->suites[i];
+
+		ret[i] = is_one_each(pairs) ? suite->benchmarks[0] : suite_find(suite, first->name);
+		if (!ret[i] || ret[i]->n_values == 0)
+			say("warning: %s: not compared, for it has no values in %s", first->name,
+				pairs->labels[i]);
+		else if (ret[i]->unit != first->unit)
+			say("warning: %s: not compared, for it is in %ss in %s and in %ss in %s",
+				first->name, unit_name(first->unit), pairs->labels[0],
+				unit_name(ret[i]->unit), pairs->labels[i]);
+		else
+			continue;
+		return 0;
+	}
+	return 1;
+}
+
+/* Several results of each: compares the benchmarks that all files have in common. */
+static int pair_results(struct pairs *pairs)
+{
+	const struct suite *first = pairs->reports->suites[0];
+	size_t n_old = pairs->request->n_old, n = pairs->reports->n;
+	_cleanup_free_ const struct benchmark **found = calloc(n, sizeof(*found));
+	int r = 0;
+
+	if (!found)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < first->n; i++) {
+		if (!is_chosen(pairs->request, first->benchmarks[i]) ||
+			!find_results(pairs, first->benchmarks[i], found))
+			continue;
+		r = comparison_new_of_results(
+			found, n_old, found + n_old, n - n_old, &pairs->comparisons[pairs->n]);
+		if (r >= 0)
+			pairs->files[pairs->n++] = n_old;
+	}
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = 0; k < pairs->reports->suites[i]->n; k++) {
+			const struct benchmark *b = pairs->reports->suites[i]->benchmarks[k];
+
+			if (!is_one_each(pairs) && is_chosen(pairs->request, b) &&
+				!suite_find(first, b->name))
+				say("warning: %s: not compared, for it is not in %s", b->name,
+					pairs->labels[0]);
+		}
+	return r;
+}
+
 static int make_pairs(struct pairs *pairs)
 {
 	size_t most = pairs->reports->suites[0]->n * pairs->reports->n;
@@ -130,9 +190,11 @@ static int make_pairs(struct pairs *pairs)
 		if (!pairs->labels[i])
 			return -ENOMEM;
 	}
-	if (pairs->reports->n == 1)
+	if (pairs->request->n_old > 0)
+		r = pair_results(pairs);
+	else if (pairs->reports->n == 1)
 		r = pair_interleaved(pairs);
-	for (size_t i = 1; r >= 0 && i < pairs->reports->n; i++)
+	for (size_t i = 1; pairs->request->n_old == 0 && r >= 0 && i < pairs->reports->n; i++)
 		r = pair_file(pairs, i);
 	if (r < 0)
 		return r;
@@ -193,8 +255,8 @@ static int print_differences(const struct pairs *pairs)
 		if (!name)
 			return -ENOMEM;
 		print(stdout, "The machines differ (%s%s%s):\n",
-			pairs->reports->n > 2 ? pairs->labels[pairs->files[i]] : "",
-			pairs->reports->n > 2 ? ": " : "", name);
+			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
+			has_several_new(pairs) ? ": " : "", name);
 		for (size_t k = 0; k < c->n_differences; k++)
 			print(stdout, "  %s\n", c->differences[k]);
 		any = true;
@@ -225,12 +287,21 @@ static void print_means(const struct pairs *pairs)
 		if (n < 2)
 			continue;
 		print(stdout, "%s%sgeometric mean of %zu: %s\n",
-			pairs->reports->n > 2 ? pairs->labels[pairs->files[first]] : "",
-			pairs->reports->n > 2 ? ": " : "", n,
+			has_several_new(pairs) ? pairs->labels[pairs->files[first]] : "",
+			has_several_new(pairs) ? ": " : "", n,
 			units_format_change(
 				comparison_geometric_mean(pairs->comparisons + first, n) - 1,
 				change));
 	}
+}
+
+static const char *names_remark(const struct pairs *pairs, size_t at)
+{
+	const struct comparison *c = pairs->comparisons[at];
+
+	if (c->design == COMPARED_IN_TURN || metadata_equal_strings(c->old->name, c->new->name))
+		return "";
+	return "  names      differ: they are compared because each file has one benchmark\n";
 }
 
 static int print_texts(const struct pairs *pairs)
@@ -242,9 +313,9 @@ static int print_texts(const struct pairs *pairs)
 		if (!name || !text)
 			return -ENOMEM;
 		print(stdout, "%s%s", i > 0 ? "\n" : "", name);
-		if (pairs->reports->n > 2)
+		if (has_several_new(pairs))
 			print(stdout, ": %s", pairs->labels[pairs->files[i]]);
-		print(stdout, "\n%s", text);
+		print(stdout, "\n%s%s", names_remark(pairs, i), text);
 	}
 	if (pairs->n > 1)
 		print(stdout, "\n");
@@ -349,7 +420,7 @@ static int print_table(const struct pairs *pairs, bool markdown)
 	_cleanup_(table) struct table *table = NULL;
 	struct table_column used[N_CELLS];
 	struct scale scale = choose_scale(pairs);
-	bool with_file = pairs->reports->n > 2;
+	bool with_file = has_several_new(pairs);
 	size_t n = 0;
 	int r;
 
@@ -403,13 +474,32 @@ static void emit_side(struct emit *emit, const char *name, const struct benchmar
 	emit_close(emit, '}');
 }
 
+static void emit_files(struct emit *emit, const struct pairs *pairs, size_t at)
+{
+	const struct request *request = pairs->request;
+
+	if (request->n_old == 0) {
+		emit_string(emit, "old_file", request->files[0]);
+		emit_string(emit, "new_file", request->files[pairs->files[at]]);
+		return;
+	}
+	emit_array(emit, "old_files");
+	for (size_t i = 0; i < request->n_old; i++)
+		emit_string(emit, NULL, request->files[i]);
+	emit_close(emit, ']');
+	emit_array(emit, "new_files");
+	for (size_t i = request->n_old; i < request->n_files; i++)
+		emit_string(emit, NULL, request->files[i]);
+	emit_close(emit, ']');
+}
+
 static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 {
 	const struct comparison *c = pairs->comparisons[at];
 
 	emit_object(emit, NULL);
-	emit_string(emit, "old_file", pairs->request->files[0]);
-	emit_string(emit, "new_file", pairs->request->files[pairs->files[at]]);
+	emit_files(emit, pairs, at);
+	emit_string(emit, "design", comparison_design_name(c->design));
 	emit_string(emit, "unit", unit_name(c->old->unit));
 	emit_side(emit, "old", c->old, &c->old_stats);
 	emit_side(emit, "new", c->new, &c->new_stats);
@@ -426,14 +516,25 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_real(emit, "welch_t", c->welch.t);
 	emit_real(emit, "welch_df", c->welch.df);
 	emit_real(emit, "welch_p", c->welch.p);
+	emit_real(emit, "resolution", c->resolution.share > 0 ? c->resolution.share : NAN);
+	emit_string(emit, "resolution_why", c->resolution.share > 0 ? c->resolution.why : NULL);
 	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
 	emit_string(emit, "unclear", c->unclear);
+	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
 	emit_array(emit, "differences");
 	for (size_t k = 0; k < c->n_differences; k++)
 		emit_string(emit, NULL, c->differences[k]);
 	emit_close(emit, ']');
-	if (!isnan(pairs->request->fail_slower))
-		emit_bool(emit, "fails", comparison_is_slower_by(c, pairs->request->fail_slower));
+	emit_array(emit, "objections");
+	for (size_t k = 0; k < c->n_objections; k++)
+		emit_string(emit, NULL, c->objections[k]);
+	emit_close(emit, ']');
+	if (!isnan(pairs->request->fail_slower)) {
+		enum gate gate = comparison_gate(c, pairs->request->fail_slower);
+
+		emit_bool(emit, "fails", gate == GATE_FAILS);
+		emit_string(emit, "gate", comparison_gate_name(gate));
+	}
 	emit_close(emit, '}');
 }
 
@@ -476,10 +577,66 @@ static int print_pairs(const struct pairs *pairs)
 	return print_texts(pairs);
 }
 
+/* --- The gate --- */
+
+/* Says which benchmarks fail --fail-slower, and by how much, and that others cannot be told.
+ * Returns how many of them fail, and in *ret_unclear how many are unclear. */
+static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret_unclear)
+{
+	double limit = pairs->request->fail_slower;
+	size_t n_failed = 0, n_unclear = 0, first = 0;
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		enum gate gate = comparison_gate(c, limit);
+		char change[UNITS_TEXT_SIZE], interval[COMPARISON_INTERVAL_SIZE];
+		_cleanup_free_ char *name = NULL;
+
+		if (gate == GATE_UNCLEAR && n_unclear++ == 0)
+			first = i;
+		if (gate != GATE_FAILS)
+			continue;
+		n_failed++;
+		name = make_name(c);
+		if (!name)
+			return -ENOMEM;
+		say("%s%s%s is slower by more than %g %%: %s (%s)",
+			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
+			has_several_new(pairs) ? ": " : "", name, limit,
+			comparison_format_change(c, change),
+			comparison_format_interval(c, interval));
+	}
+	*ret_unclear = n_unclear;
+	if (n_unclear > 0) {
+		const struct comparison *c = pairs->comparisons[first];
+		_cleanup_free_ char *why = comparison_gate_reason(c), *name = make_name(c);
+		const char *remedy = comparison_remedy(c);
+
+		if (!why || !name)
+			return -ENOMEM;
+		say("unclear for %zu of %zu benchmarks whether they are slower by more than %g %%: "
+		    "%s: %s%s%s",
+			n_unclear, pairs->n, limit, name, why, remedy ? "; " : "",
+			remedy ? remedy : "");
+	}
+	*ret_failed = n_failed;
+	return 0;
+}
+
+static size_t count_unclear(const struct pairs *pairs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pairs->n; i++)
+		n += pairs->comparisons[i]->verdict == VERDICT_UNCLEAR;
+	return n;
+}
+
 enum exit_status verb_compare(const struct request *request)
 {
 	_cleanup_reports_ struct reports reports = { 0 };
 	struct pairs pairs = { .request = request, .reports = &reports };
+	size_t n_failed = 0, n_unclear = 0;
 	enum exit_status status;
 	int r;
 
@@ -489,12 +646,13 @@ enum exit_status verb_compare(const struct request *request)
 	r = make_pairs(&pairs);
 	if (r >= 0)
 		r = print_pairs(&pairs);
+	if (r >= 0 && !isnan(request->fail_slower))
+		r = judge_gate(&pairs, &n_failed, &n_unclear);
+	else if (r >= 0)
+		n_unclear = count_unclear(&pairs);
 	status = request_conclude(request, r);
-	if (status == EXIT_DONE && !isnan(request->fail_slower)) {
-		for (size_t i = 0; i < pairs.n; i++)
-			if (comparison_is_slower_by(pairs.comparisons[i], request->fail_slower))
-				status = EXIT_FINDING;
-	}
+	if (status == EXIT_DONE && (n_failed > 0 || (request->fail_unclear && n_unclear > 0)))
+		status = EXIT_FINDING;
 	clear_pairs(&pairs);
 	return status;
 }

@@ -12,6 +12,7 @@
 #include "basic/options.h"
 #include "basic/parse.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "bench-report/bench-report.h"
 #include "config.h"
 
@@ -32,7 +33,8 @@ static const struct verb verbs[] = {
 	{ "check", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
 		"is the result stable? Exit status 3 when it is not", verb_check },
 	{ "compare",
-		TAKES_BENCHMARK | TAKES_JSON | TAKES_TABLE | TAKES_MARKDOWN | TAKES_FAIL_SLOWER,
+		TAKES_BENCHMARK | TAKES_JSON | TAKES_TABLE | TAKES_MARKDOWN | TAKES_FAIL_SLOWER |
+			TAKES_RESULTS,
 		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare },
 	{ "plot", TAKES_BENCHMARK | TAKES_JSON | TAKES_OUTPUT | TAKES_SIZE, "FILE...",
 		"a picture: the samples in order, what was beside them", verb_plot },
@@ -54,8 +56,8 @@ static void usage(const struct option_row *rows)
 	fputs("\n", stdout);
 	option_rows_print(rows, stdout);
 	fputs("\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check or\n"
-	      "--fail-slower.\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check,\n"
+	      "--fail-slower or --fail-unclear.\n"
 	      "See bench-report(1).\n",
 		stdout);
 }
@@ -79,8 +81,59 @@ static int take_fail_slower(const char *value, void *into)
 	return parse_double(value, 0, 1e6, into);
 }
 
+/* The files behind --old or --new. */
+struct file_list {
+	char **items; /* room for as many as there are arguments */
+	size_t n;
+};
+
+static int take_file(const char *value, void *into)
+{
+	struct file_list *list = into;
+
+	if (value[0] == '-' && value[1])
+		return -EINVAL;
+	list->items[list->n++] = (char *)value;
+	return 0;
+}
+
+static bool is_list_option(const char *word)
+{
+	return text_starts_with(word, "--old") || text_starts_with(word, "--new");
+}
+
+/* "--old A B --new C D" as "--old A --old B --new C --new D", which getopt_long(3) understands.
+ * malloc'd, and NULL when memory is short. */
+static char **spread_lists(int argc, char *argv[], int *ret_argc)
+{
+	static char old[] = "--old", new[] = "--new";
+	char **words = calloc(2 * (size_t)argc + 1, sizeof(*words));
+	bool has_value = false, ended = false;
+	char *option = NULL;
+	int n = 0;
+
+	for (int i = 0; words && i < argc; i++) {
+		ended = ended || strcmp(argv[i], "--") == 0;
+		if (ended) {
+			option = NULL;
+		} else if (argv[i][0] == '-' && argv[i][1]) {
+			/* "--old=A B" has its first file already. */
+			has_value = strchr(argv[i], '=');
+			option = is_list_option(argv[i]) ? argv[i] : NULL;
+		} else if (option && has_value) {
+			words[n++] = text_starts_with(option, old) ? old : new;
+		} else {
+			has_value = true;
+		}
+		words[n++] = argv[i];
+	}
+	*ret_argc = n;
+	return words;
+}
+
 /* Reads the options of all verbs, as option_rows_read() does: the verb may stand behind them. */
-static int read_options(int argc, char *argv[], struct request *request)
+static int read_options(int argc, char *argv[], struct request *request, struct file_list *old,
+	struct file_list *new)
 {
 	const struct option_row rows[] = {
 		{ 'b', "benchmark", "NAME", "of the benchmark NAME alone", option_text,
@@ -101,6 +154,14 @@ static int read_options(int argc, char *argv[], struct request *request)
 			"compare: exit status 3 when a benchmark is slower by\n"
 			"more than PCT per cent, interval and all",
 			take_fail_slower, &request->fail_slower, "a number of per cent" },
+		{ 0, "fail-unclear", NULL, "compare: the same when that is unclear", option_set,
+			&request->fail_unclear },
+		{ 0, "old", "FILE...", "compare: several results of the old program, and",
+			take_file, old, "a file" },
+		{ 0, "new", "FILE...",
+			"of the new one, measured by turns: each result\n"
+			"counts as one number",
+			take_file, new, "a file" },
 		{ 'o', "output", "FILE",
 			"merge, plot: write to FILE; a picture is .svg, .png,\n"
 			"or an .html page",
@@ -138,6 +199,8 @@ static int check_options(const struct request *request)
 		{ TAKES_TABLE, "table", request->table },
 		{ TAKES_MARKDOWN, "markdown", request->markdown },
 		{ TAKES_FAIL_SLOWER, "fail-slower", !isnan(request->fail_slower) },
+		{ TAKES_FAIL_SLOWER, "fail-unclear", request->fail_unclear },
+		{ TAKES_RESULTS, "old", request->n_old > 0 },
 		{ TAKES_OUTPUT, "output", request->output },
 		{ TAKES_SIZE, "size", request->size },
 	};
@@ -164,12 +227,18 @@ static const struct verb *find_verb(const char *name)
  * what is wrong. The verb may stand anywhere before the first file: "bench-report --json stats
  * FILE" is understood, too.
  */
-static int parse_command_line(int argc, char *argv[], struct request *request)
+static int parse_command_line(int argc, char *argv[], struct request *request,
+	struct file_list *old, struct file_list *new)
 {
-	int r = read_options(argc, argv, request);
+	int r = read_options(argc, argv, request, old, new);
 
 	if (r != 0)
 		return r;
+	if ((old->n == 0) != (new->n == 0)) {
+		say("--old and --new belong together");
+		return -EINVAL;
+	}
+	request->n_old = old->n;
 	if (optind == argc) {
 		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest or merge");
 		return -EINVAL;
@@ -184,6 +253,16 @@ static int parse_command_line(int argc, char *argv[], struct request *request)
 		return r;
 	request->files = argv + optind + 1;
 	request->n_files = (size_t)(argc - optind - 1);
+	if (request->n_old > 0 && request->n_files > 0) {
+		say("'%s' is neither of --old nor of --new", request->files[0]);
+		return -EINVAL;
+	}
+	if (request->n_old > 0) {
+		/* There is room for all arguments. */
+		memcpy(old->items + old->n, new->items, new->n * sizeof(*new->items));
+		request->files = old->items;
+		request->n_files = old->n + new->n;
+	}
 	for (size_t i = 0, n_stdin = 0; i < request->n_files; i++) {
 		n_stdin += strcmp(request->files[i], "-") == 0;
 		if (n_stdin > 1) {
@@ -206,10 +285,21 @@ static int parse_command_line(int argc, char *argv[], struct request *request)
 int main(int argc, char *argv[])
 {
 	struct request request = { .fail_slower = NAN };
+	_cleanup_free_ char **words = spread_lists(argc, argv, &argc), **old_files = NULL;
+	_cleanup_free_ char **new_files = NULL;
+	struct file_list old = { 0 }, new = { 0 };
 	int r;
 
 	setlocale(LC_CTYPE, "");
-	r = parse_command_line(argc, argv, &request);
+	old_files = calloc((size_t)argc, sizeof(*old_files));
+	new_files = calloc((size_t)argc, sizeof(*new_files));
+	if (!words || !old_files || !new_files) {
+		say_errno(ENOMEM, "cannot start");
+		return EXIT_FAILED;
+	}
+	old.items = old_files;
+	new.items = new_files;
+	r = parse_command_line(argc, words, &request, &old, &new);
 	if (r < 0)
 		return EXIT_USAGE;
 	if (r > 0)

@@ -6,7 +6,9 @@
 
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "report/analysis.h"
 #include "report/compare.h"
+#include "report/turns.h"
 #include "result/metadata.h"
 #include "stats/level.h"
 #include "stats/shift.h"
@@ -167,120 +169,6 @@ static int explain_single(const struct comparison *c, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* --- Who was run in turn with whom --- */
-
-enum {
-	SEEDS_MAX = UINT8_MAX + 1,
-};
-
-/* The seeds of the orders in which runs of a benchmark were made, each of them once. All runs of
- * one measurement have the same; runs that were appended to a file have another one, or none. */
-struct seeds {
-	int64_t items[SEEDS_MAX];
-	size_t n;
-};
-
-static void collect_seeds(const struct benchmark *benchmark, struct seeds *ret)
-{
-	const struct series *series = benchmark->series;
-	const struct fact *fact = facts_find(&benchmark->metadata, "quiesce_order_seed");
-
-	for (ret->n = 0; ret->n < series->n_order_seeds; ret->n++)
-		ret->items[ret->n] = series->order_seeds[ret->n];
-	/* A benchmark that was just measured has it in its metadata alone. */
-	if (ret->n == 0 && fact && fact->type == FACT_INTEGER)
-		ret->items[ret->n++] = fact->integer;
-}
-
-static bool has_seed(const struct benchmark *benchmark, size_t run, int64_t seed)
-{
-	const struct series *series = benchmark->series;
-	const struct fact *fact;
-
-	if (series->n_order_seeds > 0)
-		return series->samples[run].turn > 0 &&
-			series->order_seeds[series->samples[run].turn - 1] == seed;
-	fact = facts_find(&benchmark->metadata, "quiesce_order_seed");
-	return fact && fact->type == FACT_INTEGER && fact->integer == seed;
-}
-
-/* The user may give the same seed to measurements on different days. */
-static bool could_be_together(const struct benchmark *old, const struct benchmark *new)
-{
-	if (!benchmark_units_are_runs(old) || !benchmark_units_are_runs(new))
-		return false;
-	return !old->has_dates || !new->has_dates ||
-		(old->first_date <= new->last_date &&new->first_date <= old->last_date);
-}
-
-/* The seeds that runs of both have. */
-static void find_common_seeds(
-	const struct benchmark *old, const struct benchmark *new, struct seeds *ret)
-{
-	struct seeds a, b;
-
-	ret->n = 0;
-	if (!could_be_together(old, new))
-		return;
-	collect_seeds(old, &a);
-	collect_seeds(new, &b);
-	for (size_t i = 0; i < a.n; i++)
-		for (size_t k = 0; k < b.n; k++)
-			if (a.items[i] == b.items[k])
-				ret->items[ret->n++] = a.items[i];
-}
-
-bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *new)
-{
-	struct seeds seeds;
-
-	find_common_seeds(old, new, &seeds);
-	return seeds.n > 0;
-}
-
-/* Copies the units of runs of that seed to the front of ret. */
-static size_t pick_units(
-	const struct benchmark *benchmark, const double *units, int64_t seed, double *ret)
-{
-	size_t n = 0, unit = 0;
-
-	for (size_t i = 0; i < benchmark->series->n_samples; i++) {
-		if (benchmark->series->samples[i].warmup)
-			continue;
-		if (has_seed(benchmark, i, seed))
-			ret[n++] = units[unit];
-		unit++;
-	}
-	return n;
-}
-
-/*
- * Reduces the units of both to those of runs that were made in turn, pair by pair. Runs that were
- * measured by themselves, as those that were appended later, are left out, and so is a run that has
- * no partner because the last round was not finished.
- */
-static int pick_pairs(const struct comparison *c, double *old, double *new, size_t *ret_n)
-{
-	_cleanup_free_ double *a = reallocarray(NULL, c->old->n_values, sizeof(*a));
-	_cleanup_free_ double *b = reallocarray(NULL, c->new->n_values, sizeof(*b));
-	struct seeds seeds;
-	size_t n = 0;
-
-	if (!a || !b)
-		return -ENOMEM;
-	find_common_seeds(c->old, c->new, &seeds);
-	for (size_t i = 0; i < seeds.n; i++) {
-		size_t n_a = pick_units(c->old, old, seeds.items[i], a + n);
-		size_t n_b = pick_units(c->new, new, seeds.items[i], b + n);
-
-		n += MIN(n_a, n_b);
-	}
-	memcpy(old, a, n * sizeof(*old));
-	memcpy(new, b, n * sizeof(*new));
-	*ret_n = n;
-	return 0;
-}
-
 /* Whether a program measured it itself, by libquiesce. */
 static bool is_by_program(const struct benchmark *benchmark)
 {
@@ -322,7 +210,7 @@ const struct benchmark *comparison_find_first(struct benchmark *const *benchmark
 	if (is_by_program(new))
 		program = find_program(benchmarks, n, new);
 	for (size_t i = 0; program && i < n && !first; i++)
-		if (!is_by_program(benchmarks[i]) && comparison_is_in_turn(benchmarks[i], program))
+		if (!is_by_program(benchmarks[i]) && turns_are_common(benchmarks[i], program))
 			first = benchmarks[i];
 	if (!first || first == program)
 		return NULL;
@@ -424,6 +312,7 @@ static int compare_pairs(
 	if (r < 0)
 		return r;
 	set_shift(c, &shift);
+	c->design = COMPARED_IN_TURN;
 	c->n_pairs = n;
 	return 0;
 }
@@ -451,71 +340,179 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	return r;
 }
 
-/* Levels and pairs need the units in the order of the runs, so they come first: stats_compute()
- * sorts them. */
-static int compute(struct comparison *c)
+/* What two benchmarks have in common that are not of one measurement, where `differ` says whether
+ * their machines differ. Other values than times do not depend on what the machine does meanwhile.
+ */
+static void resolve_machines(struct comparison *c)
 {
-	const struct benchmark *sides[] = { c->old, c->new };
-	struct stats *stats[] = { &c->old_stats, &c->new_stats };
-	_cleanup_free_ double *old = NULL, *new = NULL;
-	double **units[] = { &old, &new };
-	_cleanup_free_ char *unstable_pairs = NULL;
-	struct range ranges[2];
-	size_t n[2];
+	struct resolution found =
+		resolution_of_machines(&c->old->metadata, &c->new->metadata, c->n_differences > 0);
+
+	if (c->old->unit == UNIT_SECOND)
+		resolution_widen(&c->resolution, &found);
+}
+
+/* The interval has to hold what the machine may have done, too. */
+static void widen_interval(struct comparison *c)
+{
+	c->ratio.low /= 1 + c->resolution.share;
+	c->ratio.high *= 1 + c->resolution.share;
+}
+
+/* One benchmark by itself: the numbers to compare, and what `check` has to say of them. */
+struct side {
+	const struct benchmark *benchmark;
+	double *units;
+	size_t n;
+	struct range range;
+	struct resolution resolution;
+	struct analysis *analysis;
+};
+
+static void side_clear(struct side *side)
+{
+	free(side->units);
+	analysis_free(side->analysis);
+}
+
+static int side_fill(const struct benchmark *benchmark, struct side *side)
+{
+	bool above_zero = true;
 	int r;
 
-	for (int i = 0; i < 2; i++) {
-		_cleanup_(levels) struct levels *levels = NULL;
-
-		r = benchmark_units(sides[i], units[i], &n[i]);
-		if (r >= 0)
-			r = levels_find(*units[i], n[i], &levels);
-		if (r < 0)
-			return r;
-		ranges[i] = find_range(levels);
-	}
-	if (comparison_is_in_turn(c->old, c->new)) {
-		r = pick_pairs(c, old, new, &n[0]);
-		n[1] = n[0];
-		if (r >= 0)
-			r = compare_pairs(c, old, new, n[0], &unstable_pairs);
-		if (r < 0)
-			return r;
-	}
-	for (int i = 0; i < 2; i++) {
-		r = stats_compute(*units[i], n[i], stats[i]);
-		if (r < 0)
-			return r;
-	}
-	r = mann_whitney_test(old, c->old_stats.n, new, c->new_stats.n, &c->ranks);
-	if (r >= 0 && c->n_pairs == 0)
-		r = compare_samples(c, old, new);
+	side->benchmark = benchmark;
+	r = benchmark_units(benchmark, &side->units, &side->n);
+	if (r >= 0)
+		r = analysis_new(benchmark, &side->analysis);
 	if (r < 0)
 		return r;
-	c->welch = (struct welch){ NAN, NAN, NAN };
-	(void)welch_test(old, c->old_stats.n, new, c->new_stats.n, &c->welch);
+	side->range = find_range(side->analysis->levels);
+	for (size_t i = 0; i < side->n; i++)
+		above_zero = above_zero && side->units[i] > 0;
+	return above_zero ? resolution_of_units(
+				    side->units, side->n, side->analysis->levels, &side->resolution)
+			  : 0;
+}
 
-	r = explain_single(c, &c->unclear);
-	/* Values of one run tell nothing of other runs. */
-	if (c->unclear)
-		c->ratio.low = c->ratio.high = NAN;
-	if (r < 0 || c->unclear)
-		return r;
-	if (c->n_pairs > 0) {
-		c->unclear = TAKE_PTR(unstable_pairs);
-		return 0;
+/* Takes ownership of the text. */
+static int add_objection(struct comparison *c, char *text)
+{
+	char **more;
+
+	if (!text)
+		return -ENOMEM;
+	more = reallocarray(c->objections, c->n_objections + 1, sizeof(char *));
+	if (!more) {
+		free(text);
+		return -ENOMEM;
 	}
-	if ((ranges[0].how || ranges[1].how) && ranges[0].low <= ranges[1].high &&
-		ranges[1].low <= ranges[0].high)
-		return explain_unstable(ranges, c->old->unit, &c->unclear);
+	c->objections = more;
+	more[c->n_objections++] = text;
 	return 0;
 }
 
-int comparison_new(
+/* What `check` objects to in a side. */
+static int object_to(struct comparison *c, const char *name, const struct stability *stability)
+{
+	_cleanup_free_ char *disturbed = NULL;
+	char *text;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < stability->n_findings; i++) {
+		const struct finding *finding = &stability->findings[i];
+
+		if (!finding->warning)
+			continue;
+		if (asprintf(&text, "%s: %s", name, finding->text) < 0)
+			text = NULL;
+		r = add_objection(c, text);
+	}
+	if (r < 0 || !stability->mostly_disturbed)
+		return r;
+	disturbed = stability_disturbed_text(stability);
+	if (!disturbed || asprintf(&text, "%s: %s", name, disturbed) < 0)
+		text = NULL;
+	return add_objection(c, text);
+}
+
+/* Whatever is said of two benchmarks that were measured one after the other. */
+static int doubt_sequence(struct comparison *c, const struct side *old, const struct side *new)
+{
+	int r;
+
+	resolve_machines(c);
+	resolution_widen(&c->resolution, &old->resolution);
+	resolution_widen(&c->resolution, &new->resolution);
+	widen_interval(c);
+	r = object_to(c, "old", old->analysis->stability);
+	if (r >= 0)
+		r = object_to(c, "new", new->analysis->stability);
+	if (r < 0 || c->unclear)
+		return r;
+	if ((old->range.how || new->range.how) &&
+		old->range.low <= new->range.high &&new->range.low <= old->range.high) {
+		const struct range ranges[] = { old->range, new->range };
+
+		return explain_unstable(ranges, c->old->unit, &c->unclear);
+	}
+	return 0;
+}
+
+/* The figures of both, and those that are for information only. Sorts the units. */
+static int compute_figures(
+	struct comparison *c, double *old, size_t n_old, double *new, size_t n_new)
+{
+	int r;
+
+	r = stats_compute(old, n_old, &c->old_stats);
+	if (r >= 0)
+		r = stats_compute(new, n_new, &c->new_stats);
+	if (r >= 0)
+		r = mann_whitney_test(old, n_old, new, n_new, &c->ranks);
+	if (r < 0)
+		return r;
+	c->welch = (struct welch){ NAN, NAN, NAN };
+	(void)welch_test(old, n_old, new, n_new, &c->welch);
+	return 0;
+}
+
+/* Pairs need the units in the order of the runs, so they come first: stats_compute() sorts them. */
+static int compute(struct comparison *c, struct side *old, struct side *new)
+{
+	_cleanup_free_ char *unstable_pairs = NULL;
+	int r;
+
+	r = side_fill(c->old, old);
+	if (r >= 0)
+		r = side_fill(c->new, new);
+	if (r >= 0 && turns_are_common(c->old, c->new)) {
+		r = turns_pick_pairs(c->old, c->new, old->units, new->units, &old->n);
+		new->n = old->n;
+		if (r >= 0)
+			r = compare_pairs(c, old->units, new->units, old->n, &unstable_pairs);
+	}
+	if (r >= 0)
+		r = compute_figures(c, old->units, old->n, new->units, new->n);
+	if (r >= 0 && c->n_pairs == 0)
+		r = compare_samples(c, old->units, new->units);
+	if (r >= 0)
+		r = explain_single(c, &c->unclear);
+	if (r < 0)
+		return r;
+	/* Values of one run tell nothing of other runs. */
+	if (c->unclear)
+		c->ratio.low = c->ratio.high = NAN;
+	if (c->n_pairs == 0)
+		return doubt_sequence(c, old, new);
+	if (!c->unclear)
+		c->unclear = TAKE_PTR(unstable_pairs);
+	return 0;
+}
+
+static int comparison_begin(
 	const struct benchmark *old, const struct benchmark *new, struct comparison **ret)
 {
-	_cleanup_(comparison) struct comparison *c = NULL;
-	int r;
+	struct comparison *c;
 
 	if (old->unit != new->unit)
 		return -EINVAL;
@@ -524,9 +521,24 @@ int comparison_new(
 		return -ENOMEM;
 	c->old = old;
 	c->new = new;
-	r = compute(c);
+	*ret = c;
+	return 0;
+}
+
+int comparison_new(
+	const struct benchmark *old, const struct benchmark *new, struct comparison **ret)
+{
+	_cleanup_(comparison) struct comparison *c = NULL;
+	struct side sides[2] = { 0 };
+	int r;
+
+	r = comparison_begin(old, new, &c);
 	if (r >= 0)
 		r = find_differences(c);
+	if (r >= 0)
+		r = compute(c, &sides[0], &sides[1]);
+	side_clear(&sides[0]);
+	side_clear(&sides[1]);
 	if (r < 0)
 		return r;
 	r = comparison_settle(&c, 1);
@@ -535,6 +547,127 @@ int comparison_new(
 	*ret = TAKE_PTR(c);
 	return 0;
 }
+
+/* --- Several results of each --- */
+
+/* The median of the units of each result. */
+static int make_medians(const struct benchmark *const *results, size_t n, double **ret)
+{
+	_cleanup_free_ double *medians = reallocarray(NULL, n, sizeof(*medians));
+
+	if (!medians)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ double *units = NULL;
+		size_t n_units;
+		int r;
+
+		r = benchmark_units(results[i], &units, &n_units);
+		if (r < 0)
+			return r;
+		stats_sort(units, n_units);
+		medians[i] = stats_median(units, n_units);
+	}
+	*ret = TAKE_PTR(medians);
+	return 0;
+}
+
+struct dated {
+	int64_t date;
+	bool is_new;
+};
+
+static int compare_dates(const void *a, const void *b)
+{
+	const struct dated *x = a, *y = b;
+
+	if (x->date != y->date)
+		return x->date < y->date ? -1 : 1;
+	return (int)x->is_new - (int)y->is_new;
+}
+
+/*
+ * Were old and new results measured by turns? A stretch of results of one side has no partner in
+ * time: so many changes of side are asked for as the smaller number of results, which half of all
+ * random orders have.
+ */
+static int find_alternation(const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new, bool *ret)
+{
+	_cleanup_free_ struct dated *dates = reallocarray(NULL, n_old + n_new, sizeof(*dates));
+	size_t n_changes = 0;
+
+	if (!dates)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_old + n_new; i++) {
+		const struct benchmark *b = i < n_old ? old[i] : new[i - n_old];
+
+		*ret = b->has_dates;
+		if (!b->has_dates)
+			return 0;
+		dates[i] = (struct dated){ b->first_date, i >= n_old };
+	}
+	qsort(dates, n_old + n_new, sizeof(*dates), compare_dates);
+	for (size_t i = 1; i < n_old + n_new; i++)
+		n_changes += dates[i].is_new != dates[i - 1].is_new;
+	*ret = n_changes >= MIN(n_old, n_new);
+	return 0;
+}
+
+static int compute_results(struct comparison *c, const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new)
+{
+	_cleanup_free_ double *a = NULL, *b = NULL;
+	bool alternate;
+	int r;
+
+	c->design = COMPARED_RESULTS;
+	c->n_old_results = n_old;
+	c->n_new_results = n_new;
+	r = make_medians(old, n_old, &a);
+	if (r >= 0)
+		r = make_medians(new, n_new, &b);
+	if (r >= 0)
+		r = find_alternation(old, n_old, new, n_new, &alternate);
+	if (r >= 0)
+		r = compute_figures(c, a, n_old, b, n_new);
+	if (r >= 0)
+		r = compare_samples(c, a, b);
+	if (r < 0)
+		return r;
+	if (!alternate) {
+		c->design = COMPARED_RESULTS_IN_SEQUENCE;
+		resolve_machines(c);
+		widen_interval(c);
+	}
+	return 0;
+}
+
+int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new, struct comparison **ret)
+{
+	_cleanup_(comparison) struct comparison *c = NULL;
+	int r;
+
+	if (n_old == 0 || n_new == 0)
+		return -EINVAL;
+	for (size_t i = 0; i < n_old + n_new; i++)
+		if ((i < n_old ? old[i] : new[i - n_old])->unit != old[0]->unit)
+			return -EINVAL;
+	r = comparison_begin(old[0], new[0], &c);
+	if (r >= 0)
+		r = find_differences(c);
+	if (r >= 0)
+		r = compute_results(c, old, n_old, new, n_new);
+	if (r >= 0)
+		r = comparison_settle(&c, 1);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(c);
+	return 0;
+}
+
+/* --- Verdicts --- */
 
 /* Whether a difference could have been found: with the smallest p that so many runs can reach, and
  * with the p of all others as they are. */
@@ -558,6 +691,11 @@ static int is_decidable(const double *p, size_t n, size_t at, double least_p, bo
 	return r;
 }
 
+static bool is_of_results(const struct comparison *c)
+{
+	return c->design == COMPARED_RESULTS || c->design == COMPARED_RESULTS_IN_SEQUENCE;
+}
+
 /* "too few runs: 5 pairs, and at least 6 are needed to find any difference" */
 static int explain_too_few(struct comparison *c, size_t n_compared)
 {
@@ -571,14 +709,46 @@ static int explain_too_few(struct comparison *c, size_t n_compared)
 			c->n_pairs, shift_pairs_needed(wanted));
 	else
 		n = asprintf(&c->unclear,
-			"too few runs: %zu and %zu, and at least %zu each are needed to find any "
+			"too few %s: %zu and %zu, and at least %zu each are needed to find any "
 			"difference",
-			c->old_stats.n, c->new_stats.n, shift_values_needed(wanted));
+			is_of_results(c) ? "results" : "runs", c->old_stats.n, c->new_stats.n,
+			shift_values_needed(wanted));
 	if (n < 0) {
 		c->unclear = NULL;
 		return -ENOMEM;
 	}
-	c->is_unclear_by_number = true;
+	c->is_unclear_by_settling = true;
+	return 0;
+}
+
+/* Whether the change is beyond what the machine may do between two results. */
+static bool is_resolved(const struct comparison *c)
+{
+	if (c->resolution.share <= 0)
+		return true;
+	if (isnan(c->ratio.low))
+		return fabs(log(c->ratio.ratio)) > log1p(c->resolution.share);
+	return c->ratio.low > 1 || c->ratio.high < 1;
+}
+
+/* "measured one after the other, which shows nothing below about 20 %", malloc'd. */
+static char *make_unresolved_text(const struct comparison *c)
+{
+	char share[UNITS_TEXT_SIZE], *text;
+
+	if (asprintf(&text, "measured one after the other, which shows nothing below about %s",
+		    units_format_percent(c->resolution.share, share)) < 0)
+		return NULL;
+	return text;
+}
+
+static int explain_unresolved(struct comparison *c)
+{
+	c->unclear = make_unresolved_text(c);
+	if (!c->unclear)
+		return -ENOMEM;
+	c->is_unclear_by_settling = true;
+	c->is_unresolved = true;
 	return 0;
 }
 
@@ -587,10 +757,13 @@ static int decide(struct comparison *c, const double *p, size_t n, size_t at)
 	bool decidable = true;
 	int r = 0;
 
+	c->is_unresolved = false;
 	if (!c->unclear)
 		r = is_decidable(p, n, at, c->least_p, &decidable);
 	if (r >= 0 && !decidable)
 		r = explain_too_few(c, n);
+	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !is_resolved(c))
+		r = explain_unresolved(c);
 	if (r < 0)
 		return r;
 	if (c->unclear)
@@ -614,10 +787,10 @@ int comparison_settle(struct comparison **comparisons, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct comparison *c = comparisons[i];
 
-		/* The number of comparisons may have been another one then. */
-		if (c->is_unclear_by_number)
+		/* It depends on the number of comparisons, which may have been another one. */
+		if (c->is_unclear_by_settling)
 			free(TAKE_PTR(c->unclear));
-		c->is_unclear_by_number = false;
+		c->is_unclear_by_settling = false;
 		if (!c->unclear)
 			p[n_asked++] = c->p;
 	}
@@ -639,12 +812,65 @@ void comparison_free(struct comparison *comparison)
 	for (size_t i = 0; i < comparison->n_differences; i++)
 		free(comparison->differences[i]);
 	free(comparison->differences);
+	for (size_t i = 0; i < comparison->n_objections; i++)
+		free(comparison->objections[i]);
+	free(comparison->objections);
 	free(comparison);
 }
 
-bool comparison_is_slower_by(const struct comparison *comparison, double percent)
+enum gate comparison_gate(const struct comparison *comparison, double percent)
 {
-	return comparison->verdict == VERDICT_SLOWER && comparison->ratio.low > 1 + percent / 100;
+	const struct comparison *c = comparison;
+	double limit = 1 + percent / 100;
+
+	if (c->verdict == VERDICT_SLOWER && c->ratio.low > limit)
+		return GATE_FAILS;
+	if (c->unclear && !c->is_unresolved)
+		return GATE_UNCLEAR;
+	if (c->resolution.share > 0 && !(c->ratio.high <= limit))
+		return GATE_UNCLEAR;
+	return GATE_PASSES;
+}
+
+char *comparison_gate_reason(const struct comparison *comparison)
+{
+	return comparison->unclear ? strdup(comparison->unclear) : make_unresolved_text(comparison);
+}
+
+const char *comparison_remedy(const struct comparison *comparison)
+{
+	switch (comparison->design) {
+	case COMPARED_IN_SEQUENCE:
+		return "measure both in turn (runpinned --baseline), or several results of each by "
+		       "turns (compare --old --new)";
+	case COMPARED_RESULTS_IN_SEQUENCE:
+		return "measure old and new by turns";
+	default:
+		return NULL;
+	}
+}
+
+const char *comparison_gate_name(enum gate gate)
+{
+	static const char *const names[] = {
+		[GATE_PASSES] = "passes",
+		[GATE_FAILS] = "fails",
+		[GATE_UNCLEAR] = "unclear",
+	};
+
+	return names[gate];
+}
+
+const char *comparison_design_name(enum comparison_design design)
+{
+	static const char *const names[] = {
+		[COMPARED_IN_SEQUENCE] = "in sequence",
+		[COMPARED_IN_TURN] = "in turn",
+		[COMPARED_RESULTS] = "results by turns",
+		[COMPARED_RESULTS_IN_SEQUENCE] = "results in sequence",
+	};
+
+	return names[design];
 }
 
 double comparison_geometric_mean(struct comparison *const *comparisons, size_t n)
@@ -690,13 +916,13 @@ char *comparison_verdict_text(const struct comparison *comparison)
 	return text_steal(&t);
 }
 
-/* With enough decimals to tell the two ends of the interval apart. */
-static const char *format_change(
-	const struct comparison *c, double ratio, char buf[static UNITS_TEXT_SIZE])
+/* With enough decimals to tell the ends of an interval of this width apart. */
+static const char *format_change(double ratio, double width, char buf[static UNITS_TEXT_SIZE])
 {
-	double width = (c->ratio.high - c->ratio.low) * 100, percent = (ratio - 1) * 100;
+	double percent = (ratio - 1) * 100;
 	int decimals = 0;
 
+	width *= 100;
 	if (!(width > 0) || fabs(percent) > 1e6)
 		return units_format_change(ratio - 1, buf);
 	while (decimals < 6 && width < 2) {
@@ -711,23 +937,29 @@ static const char *format_change(
 	return buf;
 }
 
+/* The change is as exact as the runs tell it, and not only as exact as the machine lets it be. */
 const char *comparison_format_change(
 	const struct comparison *comparison, char buf[static UNITS_TEXT_SIZE])
 {
-	return format_change(comparison, comparison->ratio.ratio, buf);
+	const struct ratio *ratio = &comparison->ratio;
+	double share = comparison->resolution.share;
+
+	return format_change(
+		ratio->ratio, ratio->high / (1 + share) - ratio->low * (1 + share), buf);
 }
 
 const char *comparison_format_interval(
 	const struct comparison *comparison, char buf[static COMPARISON_INTERVAL_SIZE])
 {
+	const struct ratio *ratio = &comparison->ratio;
 	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
 
-	if (isnan(comparison->ratio.low))
+	if (isnan(ratio->low))
 		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s", "");
 	else
 		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s .. %s",
-			format_change(comparison, comparison->ratio.low, low),
-			format_change(comparison, comparison->ratio.high, high));
+			format_change(ratio->low, ratio->high - ratio->low, low),
+			format_change(ratio->high, ratio->high - ratio->low, high));
 	return buf;
 }
 
@@ -748,6 +980,35 @@ static const char *format_median(struct scale scale, const struct benchmark *ben
 	return scale_format(scale, stats->median, buf);
 }
 
+/* The medians of both may differ by another proportion than the runs do. */
+static const char *median_remark(const struct comparison *c)
+{
+	double ratio = c->new_stats.median / c->old_stats.median;
+
+	if ((ratio > 1) == (c->ratio.ratio > 1) || ratio == 1 || c->ratio.ratio == 1)
+		return "";
+	return c->n_pairs > 0 ? "    of each alone; the change is that of the pairs"
+			      : "    of each alone; the change is that of all against all";
+}
+
+static void append_design(struct text *t, const struct comparison *c, const char *change)
+{
+	text_appendf(t, "  change     %s    ", change);
+	switch (c->design) {
+	case COMPARED_IN_TURN:
+		text_appendf(t, "measured in turn, %zu pairs\n", c->n_pairs);
+		break;
+	case COMPARED_RESULTS:
+		text_append(t, "results measured by turns\n");
+		break;
+	case COMPARED_RESULTS_IN_SEQUENCE:
+		text_append(t, "results not measured by turns, or of unknown dates\n");
+		break;
+	default:
+		text_append(t, "measured one after the other\n");
+	}
+}
+
 char *comparison_render(const struct comparison *comparison)
 {
 	const struct comparison *c = comparison;
@@ -761,18 +1022,21 @@ char *comparison_render(const struct comparison *comparison)
 	if (!verdict)
 		return NULL;
 	comparison_format_change(c, change);
-	text_appendf(&t, "  median     %s -> %s\n", format_median(scale, c->old, &c->old_stats, a),
-		format_median(scale, c->new, &c->new_stats, b));
-	text_appendf(&t, "  change     %s    ", change);
-	if (c->n_pairs > 0)
-		text_appendf(&t, "measured in turn, %zu pairs\n", c->n_pairs);
-	else
-		text_append(&t, "measured one after the other\n");
+	text_appendf(&t, "  median     %s -> %s%s\n",
+		format_median(scale, c->old, &c->old_stats, a),
+		format_median(scale, c->new, &c->new_stats, b), median_remark(c));
+	append_design(&t, c, change);
 	if (!isnan(c->ratio.low))
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
 			comparison_format_interval(c, interval));
-	text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
-		benchmark_counted_runs(c->new));
+	if (c->resolution.share > 0)
+		text_appendf(&t, "  resolution %s    two results of %s may differ by as much\n",
+			units_format_percent(c->resolution.share, a), c->resolution.why);
+	if (is_of_results(c))
+		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
+	else
+		text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
+			benchmark_counted_runs(c->new));
 	text_appendf(&t, "  tests      %s ", c->n_pairs > 0 ? "rank differences" : "Mann-Whitney");
 	append_p(&t, c->p);
 	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p) {
@@ -788,6 +1052,12 @@ char *comparison_render(const struct comparison *comparison)
 		text_appendf(&t, ", Welch t = %.2f, ", c->welch.t);
 		append_p(&t, c->welch.p);
 	}
+	if (c->design == COMPARED_IN_SEQUENCE)
+		text_append(&t, "; of these runs alone, as if they were independent");
+	for (size_t i = 0; i < c->n_objections; i++)
+		text_appendf(&t, "\n  %-10s %s", i == 0 ? "check" : "", c->objections[i]);
 	text_appendf(&t, "\n  verdict    %s\n", verdict);
+	if (c->verdict == VERDICT_UNCLEAR && comparison_remedy(c))
+		text_appendf(&t, "  instead    %s\n", comparison_remedy(c));
 	return text_steal(&t);
 }

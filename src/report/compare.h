@@ -7,11 +7,17 @@
  * new runs to all old ones, the estimate of Hodges and Lehmann for logarithms. Its interval and the
  * p value are of one test and cannot contradict each other (stats/shift.h): Mann and Whitney's, or,
  * for programs that runpinned ran in turn, that of the differences of rank within pairs, run i of
- * one program with run i of the other one. The machine had hardly any time to change between the
- * two runs of a pair.
+ * one program with run i of the other one (report/turns.h). The machine had hardly any time to
+ * change between the two runs of a pair.
  *
  * A difference is reported when p is at most 5 % after the correction for the number of benchmarks
  * that are compared. With so few runs that no difference could reach that, the verdict is unclear.
+ *
+ * Of two results that were measured one after the other, p says only whether their runs differ. The
+ * interval is then widened by what the machine may have done meanwhile (report/resolution.h), and
+ * where it holds 1 although the runs differ, the verdict is unclear. Several results of each that
+ * were measured by turns need no such thing: each result counts as one number, the median of its
+ * runs, so that what differs from result to result is in the interval.
  *
  * Data that jump or drift are not stable: which program is faster then depends on when it is
  * measured. Nothing is concluded from such data, unless each level of one benchmark is on the same
@@ -25,6 +31,7 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
+#include "report/resolution.h"
 #include "result/benchmark.h"
 #include "stats/inference.h"
 #include "stats/stats.h"
@@ -42,14 +49,34 @@ enum verdict {
 	VERDICT_UNCLEAR,
 };
 
+enum comparison_design {
+	COMPARED_IN_SEQUENCE,	      /* one result after the other */
+	COMPARED_IN_TURN,	      /* run by run, in pairs */
+	COMPARED_RESULTS,	      /* several results of each, by turns */
+	COMPARED_RESULTS_IN_SEQUENCE, /* several results of each, which were not, or nobody knows */
+};
+
+/* Is a benchmark slower by more than a limit? */
+enum gate {
+	GATE_PASSES,  /* there is no sign of it */
+	GATE_FAILS,   /* yes, with 95 % certainty */
+	GATE_UNCLEAR, /* these data cannot tell */
+};
+
 struct comparison {
 	const struct benchmark *old; /* both are borrowed */
 	const struct benchmark *new;
-	/* Statistics of the units: of the runs, or of the values of a single run. */
+	enum comparison_design design;
+	/* Statistics of the units: of the runs, of the values of a single run, or of several
+	 * results. */
 	struct stats old_stats;
 	struct stats new_stats;
 
 	struct ratio ratio;
+	/* What was added to the interval because they were measured one after the other. */
+	struct resolution resolution;
+	size_t n_old_results; /* 0 when there is one result of each */
+	size_t n_new_results;
 	/* 0 when they were not compared in pairs; then `signs` is not set. */
 	size_t n_pairs;
 	double p;	/* of the test that decides; NAN when it cannot be computed */
@@ -63,17 +90,19 @@ struct comparison {
 	double adjusted_p; /* corrected p */
 	enum verdict verdict;
 
-	char *unclear;		   /* why nothing can be concluded; NULL otherwise */
-	bool is_unclear_by_number; /* `unclear` was set by comparison_settle() */
+	char *unclear;		     /* why nothing can be concluded; NULL otherwise */
+	bool is_unclear_by_settling; /* `unclear` was set by comparison_settle() */
+	bool is_unresolved;	     /* it is unclear because of the resolution alone */
 	/* The differences between the machines, one text for each: "quiesce_governor: powersave ->
 	 * performance". */
 	char **differences;
 	size_t n_differences;
+	/* What `bench-report check` objects to in either, "old: the values jump: ..."; none of
+	 * pairs, whose runs had the same machine. */
+	char **objections;
+	size_t n_objections;
 };
 
-/* Whether one runpinned ran both in turn, at least some of their runs: those of which both have the
- * order by the same seed. Run i of one then belongs to run i of the other one. */
-bool comparison_is_in_turn(const struct benchmark *old, const struct benchmark *new);
 /*
  * Among benchmarks of one file, the first program of those that were run in turn with `new`, or
  * with the program that measured `new` itself; NULL where there is none before it. *ret_old is what
@@ -85,14 +114,27 @@ const struct benchmark *comparison_find_first(struct benchmark *const *benchmark
 /* -ENODATA when one of them has no values, -EINVAL when their units differ. */
 int comparison_new(
 	const struct benchmark *old, const struct benchmark *new, struct comparison **ret);
+/* The same for n_old >= 1 and n_new >= 1 results of two benchmarks, each result being one number.
+ */
+int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new, struct comparison **ret);
 /* Decides the verdicts of all comparisons that are made together, and corrects for their number.
  * -ENOMEM. */
 int comparison_settle(struct comparison **comparisons, size_t n);
 void comparison_free(struct comparison *comparison);
 DEFINE_CLEANUP(comparison, comparison_free);
 
-/* Whether `new` is slower by more than `percent` even at the lower end of the interval. */
-bool comparison_is_slower_by(const struct comparison *comparison, double percent);
+/* Whether `new` is slower by more than `percent` even at the lower end of the interval. What was
+ * measured one after the other passes only where the whole interval is below that. */
+enum gate comparison_gate(const struct comparison *comparison, double percent);
+/* Why it is unclear, malloc'd. */
+char *comparison_gate_reason(const struct comparison *comparison);
+/* What to do where something is unclear because of how it was measured; NULL where that is fine. */
+const char *comparison_remedy(const struct comparison *comparison);
+/* "passes", "fails", "unclear"; "in sequence", "in turn", "results by turns", "results in
+ * sequence": the words used in JSON. */
+const char *comparison_gate_name(enum gate gate);
+const char *comparison_design_name(enum comparison_design design);
 /* The geometric mean of the ratios; NAN when n is 0. */
 double comparison_geometric_mean(struct comparison *const *comparisons, size_t n);
 

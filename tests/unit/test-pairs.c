@@ -14,6 +14,7 @@
 
 #include "basic/macro.h"
 #include "report/compare.h"
+#include "report/turns.h"
 #include "stats/inference.h"
 
 /* Figures from scipy 1.17.1: wilcoxon(d, method='exact'), or method='approx', correction=True when
@@ -166,6 +167,20 @@ static void test_drift_hits_both(void **state)
 	assert_true(n_found >= 95);
 }
 
+/* A change of 1 % with a noise of 0.3 % a run. */
+static void test_one_percent(void **state)
+{
+	size_t n_found = 0, n_pairs;
+	double ratio;
+
+	(void)state;
+	srand48(16);
+	for (int i = 0; i < 200; i++)
+		n_found += judge(25, i % 2 ? 1.01 : 0.99, 0.003, 1, true, &ratio, &n_pairs) ==
+			(i % 2 ? VERDICT_SLOWER : VERDICT_FASTER);
+	assert_true(n_found >= 190);
+}
+
 static void test_no_difference(void **state)
 {
 	size_t n_wrong = 0, n_pairs;
@@ -198,7 +213,7 @@ static void test_too_few_pairs(void **state)
 		make_side(&sides[1], "new", new, n, true);
 		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &compared[0]), 0);
 		assert_int_equal(compared[0]->verdict, n == 5 ? VERDICT_UNCLEAR : VERDICT_SLOWER);
-		assert_int_equal(comparison_is_slower_by(compared[0], 2), n == 6);
+		assert_int_equal(comparison_gate(compared[0], 2) == GATE_FAILS, n == 6);
 		if (n == 5)
 			assert_string_equal(compared[0]->unclear,
 				"too few runs: 5 pairs, and at least 6 are needed to find any "
@@ -256,6 +271,39 @@ static void test_unstable_pairs(void **state)
 	clear_side(&sides[1]);
 }
 
+/* The median of the new program is higher, and most of its runs are faster than most of the old
+ * ones: the report says of what the figures are. */
+static void test_medians_may_contradict(void **state)
+{
+	static const double old[] = { 12.1, 10.1, 9.9, 12.1, 10.1, 10, 12.1 };
+	static const double new[] = { 9.9, 9.9, 12.1, 10, 11, 12, 12 };
+	static const char remark[] = "of each alone; the change is that of ";
+
+	(void)state;
+	for (int in_turn = 0; in_turn < 2; in_turn++) {
+		struct comparison *c;
+		struct side sides[2];
+		char *text;
+
+		make_side(&sides[0], "old", old, 7, in_turn);
+		make_side(&sides[1], "new", new, 7, in_turn);
+		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+		assert_true(c->new_stats.median > c->old_stats.median && c->ratio.ratio < 1);
+		text = comparison_render(c);
+		assert_non_null(strstr(text, remark));
+		assert_non_null(strstr(text, in_turn ? "the pairs\n" : "all against all\n"));
+		free(text);
+		comparison_free(c);
+		assert_int_equal(comparison_new(&sides[0].view, &sides[0].view, &c), 0);
+		text = comparison_render(c);
+		assert_null(strstr(text, remark));
+		free(text);
+		comparison_free(c);
+		clear_side(&sides[0]);
+		clear_side(&sides[1]);
+	}
+}
+
 /* An unfinished round leaves a run without its partner. Benchmarks with other seeds are not
  * pairs. */
 static void test_who_is_paired(void **state)
@@ -269,14 +317,14 @@ static void test_who_is_paired(void **state)
 		values[i] = 0.01 + (double)i * 1e-6;
 	make_side(&sides[0], "old", values, 12, true);
 	make_side(&sides[1], "new", values, 11, true);
-	assert_true(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	assert_true(turns_are_common(&sides[0].view, &sides[1].view));
 	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
 	assert_int_equal(c->n_pairs, 11);
 	assert_true(c->ratio.ratio == 1);
 	assert_int_equal(c->verdict, VERDICT_SAME);
 	comparison_free(c);
 	facts_set_integer(&sides[1].view.metadata, "quiesce_order_seed", 8);
-	assert_false(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	assert_false(turns_are_common(&sides[0].view, &sides[1].view));
 	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
 	assert_int_equal(c->n_pairs, 0);
 	comparison_free(c);
@@ -311,12 +359,12 @@ static void test_appended(void **state)
 		new[i] = 0.0102 * (i < 12 ? 1 : 1.7) * exp(0.001 * normal());
 	make_side(&sides[0], "old", old, 25, false);
 	make_side(&sides[1], "new", new, 20, false);
-	assert_false(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	assert_false(turns_are_common(&sides[0].view, &sides[1].view));
 	set_turns(&sides[0], 0, 12, -7);
 	set_turns(&sides[0], 17, 8, 8);
 	set_turns(&sides[1], 0, 12, -7);
 	set_turns(&sides[1], 12, 8, 8);
-	assert_true(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	assert_true(turns_are_common(&sides[0].view, &sides[1].view));
 	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
 	assert_int_equal(c->n_pairs, 20);
 	assert_int_equal(c->verdict, VERDICT_SLOWER);
@@ -328,9 +376,9 @@ static void test_appended(void **state)
 		sides[i].view.first_date = 1000 + 100 * i;
 		sides[i].view.last_date = 1099 + 100 * i;
 	}
-	assert_false(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	assert_false(turns_are_common(&sides[0].view, &sides[1].view));
 	sides[1].view.first_date = 1099;
-	assert_true(comparison_is_in_turn(&sides[0].view, &sides[1].view));
+	assert_true(turns_are_common(&sides[0].view, &sides[1].view));
 	clear_side(&sides[0]);
 	clear_side(&sides[1]);
 }
@@ -341,9 +389,11 @@ int main(void)
 		cmocka_unit_test(test_signed_rank),
 		cmocka_unit_test(test_signed_rank_is_symmetric),
 		cmocka_unit_test(test_drift_hits_both),
+		cmocka_unit_test(test_one_percent),
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_too_few_pairs),
 		cmocka_unit_test(test_unstable_pairs),
+		cmocka_unit_test(test_medians_may_contradict),
 		cmocka_unit_test(test_who_is_paired),
 		cmocka_unit_test(test_appended),
 	};

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How often are the verdicts of `bench-report compare` wrong, and a gate (--fail-slower 2) too?
+ * Many series like those of real machines are made from a seed, and compared by the code
+ * that bench-report and runpinned use.
+ *
+ *	gate [--trials N] [--seed N] [--only WORD]
+ *
+ * The machine has levels (a neighbour comes and goes), a drift, neighbours that are alike, tails,
+ * or two modes. B is the same program as A (A/A), or slower by a factor. Both are measured
+ *
+ *	one after the other	on a machine of which nothing is known
+ *	hours later		the same, but what the machine does is drawn anew for B
+ *	own machine		one after the other, on a machine that no other uses
+ *	in turn			run by run, the order being drawn for each pair
+ *	by turns, 5 + 5		five results of each, each of them hours after the one before
+ *
+ * Columns, in per cent of the trials: A/A that are called faster or slower; A/A that fail a gate
+ * of 2 %; A/A intervals that hold 0, of those that have a verdict; A/A that are unclear, and 2 %
+ * that are; and how many are called slower that take 1, 2, 5 and 50 % longer. What is wished for:
+ * at most 5, at most 1, and at least 93.
+ */
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/random.h"
+#include "report/compare.h"
+
+enum {
+	RUNS_MAX = 100,
+	RESULTS = 5,
+};
+
+/* --- Random numbers --- */
+
+static uint64_t state;
+
+static double draw_unit(void)
+{
+	return (double)(random_next(&state) >> 11) / 9007199254740992.0;
+}
+
+static double draw_normal(void)
+{
+	double radius = sqrt(-2 * log(1 - draw_unit()));
+
+	return radius * cos(6.283185307179586 * draw_unit());
+}
+
+/* --- Machines --- */
+
+/* All in parts of 1 of the time of a run; what is 0 is not there. */
+struct machine {
+	const char *name;
+	double noise;	     /* of single runs, normal */
+	double level;	     /* a level that is so much higher, */
+	double dwell;	     /* held for so many runs on average */
+	double drift;	     /* over the runs of A, and the same over those of B */
+	double alike;	     /* AR(1): the correlation of neighbours, */
+	double alike_spread; /* and their deviation */
+	double skew;	     /* a log-normal delay, median */
+	double tail;	     /* 5 % of all runs take so much longer */
+	double mode;	     /* 30 % of all runs take so much longer */
+	bool mild;	     /* as a machine of its own may be, too */
+};
+
+static const struct machine machines[] = {
+	{ .name = "white 0.3 %", .noise = 0.003, .mild = true },
+	{ .name = "white 1 %", .noise = 0.01, .mild = true },
+	{ .name = "+15 %, 5 runs", .noise = 0.005, .level = 0.15, .dwell = 5 },
+	{ .name = "+15 %, 15 runs", .noise = 0.005, .level = 0.15, .dwell = 15 },
+	{ .name = "+15 %, 60 runs", .noise = 0.005, .level = 0.15, .dwell = 60 },
+	{ .name = "+2 %, 5 runs", .noise = 0.005, .level = 0.02, .dwell = 5, .mild = true },
+	{ .name = "+2 %, 15 runs", .noise = 0.005, .level = 0.02, .dwell = 15, .mild = true },
+	{ .name = "+2 %, 60 runs", .noise = 0.005, .level = 0.02, .dwell = 60, .mild = true },
+	{ .name = "drift of 1 %", .noise = 0.005, .drift = 0.01, .mild = true },
+	{ .name = "AR(1) 0.3, 1 %", .alike = 0.3, .alike_spread = 0.01, .mild = true },
+	{ .name = "AR(1) 0.6, 1 %", .alike = 0.6, .alike_spread = 0.01, .mild = true },
+	{ .name = "AR(1) 0.9, 1 %", .alike = 0.9, .alike_spread = 0.01, .mild = true },
+	{ .name = "AR(1) 0.6, 5 %", .alike = 0.6, .alike_spread = 0.05, .mild = true },
+	{ .name = "AR(1) 0.9, 5 %", .alike = 0.9, .alike_spread = 0.05, .mild = true },
+	{ .name = "skewed 1 %", .skew = 0.01, .mild = true },
+	{ .name = "tails +50 %", .noise = 0.003, .tail = 0.5, .mild = true },
+	{ .name = "modes +10 %", .noise = 0.003, .mode = 0.1, .mild = true },
+};
+
+/* What a machine does now. */
+struct now {
+	bool up;
+	double alike;
+	double drift;
+};
+
+static struct now begin(const struct machine *m)
+{
+	return (struct now){ .up = m->dwell > 0 && draw_unit() < 0.5, .alike = draw_normal() };
+}
+
+/* The next run of a program that takes 1 by itself, of `n` for which the machine drifts once. */
+static double run(const struct machine *m, struct now *now, size_t n)
+{
+	double value = 1 + m->noise * draw_normal();
+
+	if (m->dwell > 0 && draw_unit() < 1 / m->dwell)
+		now->up = !now->up;
+	now->alike = m->alike * now->alike + sqrt(1 - m->alike * m->alike) * draw_normal();
+	now->drift += m->drift / (double)n;
+	value *= exp(m->alike_spread * now->alike) * (1 + now->drift);
+	if (now->up)
+		value *= 1 + m->level;
+	if (m->skew > 0)
+		value += m->skew * exp(draw_normal());
+	if (draw_unit() < 0.05)
+		value *= 1 + m->tail;
+	if (draw_unit() < 0.3)
+		value *= 1 + m->mode;
+	return value;
+}
+
+/* --- Measuring --- */
+
+enum design {
+	SEQUENCE,
+	LATER,
+	OWN_MACHINE,
+	IN_TURN,
+	BY_TURNS,
+	N_DESIGNS
+};
+
+static const char *const design_names[N_DESIGNS] = { "one after the other", "hours later",
+	"own machine", "in turn", "by turns, 5 + 5" };
+
+struct result {
+	struct series *series;
+	struct benchmark view;
+};
+
+static struct result results[2 * RESULTS];
+
+static void set_runs(struct result *result, const double *seconds, size_t n)
+{
+	if (!result->series && series_new(false, NULL, &result->series) < 0)
+		errx(EXIT_FAILURE, "no memory");
+	result->series->clock = WINDOW_USER;
+	while (result->series->n_samples < n)
+		if (series_append(result->series, &(struct sample){ 0 }, NULL, NULL) < 0)
+			errx(EXIT_FAILURE, "no memory");
+	result->series->n_samples = n;
+	for (size_t i = 0; i < n; i++)
+		result->series->samples[i].user_ns = llround(seconds[i] * 1e9);
+	if (benchmark_view("x", result->series, &result->view) < 0)
+		errx(EXIT_FAILURE, "no memory");
+}
+
+static void set_metadata(struct benchmark *b, enum design design, size_t at)
+{
+	if (design == IN_TURN) {
+		facts_set_string(&b->metadata, "quiesce_interleaved", "a, b");
+		facts_set_integer(&b->metadata, "quiesce_order_seed", 1);
+	} else if (design == OWN_MACHINE) {
+		facts_set_string(&b->metadata, "quiesce_virtualization", "none");
+		facts_set_string(&b->metadata, "quiesce_smt", "off, inactive");
+		facts_set_string(&b->metadata, "quiesce_boost", "off");
+	} else if (design == BY_TURNS) {
+		b->has_dates = true;
+		b->first_date = b->last_date = (int64_t)at;
+	}
+}
+
+/* Makes the runs of A in results[0], those of B in results[1]; of several results, by turns. */
+static void measure(const struct machine *m, enum design design, size_t n, double factor)
+{
+	size_t n_results = design == BY_TURNS ? 2 * RESULTS : 2;
+	double seconds[2][RUNS_MAX];
+	struct now now = begin(m);
+
+	if (design == IN_TURN) {
+		for (size_t i = 0; i < n; i++) {
+			size_t first = draw_unit() < 0.5;
+
+			for (size_t k = 0; k < 2; k++) {
+				size_t side = k ^ first;
+
+				seconds[side][i] = 0.01 * run(m, &now, n) * (side ? factor : 1);
+			}
+		}
+		set_runs(&results[0], seconds[0], n);
+		set_runs(&results[1], seconds[1], n);
+	}
+	for (size_t at = 0; design != IN_TURN && at < n_results; at++) {
+		if (at > 0 && (design == LATER || design == BY_TURNS))
+			now = begin(m);
+		for (size_t i = 0; i < n; i++)
+			seconds[0][i] = 0.01 * run(m, &now, n) * (at % 2 ? factor : 1);
+		set_runs(&results[at], seconds[0], n);
+	}
+	for (size_t at = 0; at < n_results; at++)
+		set_metadata(&results[at].view, design, at);
+}
+
+static struct comparison *compare(enum design design)
+{
+	const struct benchmark *old[RESULTS], *new[RESULTS];
+	struct comparison *c;
+	int r;
+
+	for (size_t i = 0; i < RESULTS; i++) {
+		old[i] = &results[2 * i].view;
+		new[i] = &results[2 * i + 1].view;
+	}
+	r = design == BY_TURNS ? comparison_new_of_results(old, RESULTS, new, RESULTS, &c)
+			       : comparison_new(old[0], new[0], &c);
+	if (r < 0)
+		errx(EXIT_FAILURE, "cannot compare: %s", strerror(-r));
+	return c;
+}
+
+static void forget(enum design design)
+{
+	for (size_t i = 0; i < (design == BY_TURNS ? 2 * RESULTS : 2); i++) {
+		facts_clear(&results[i].view.metadata);
+		benchmark_clear_view(&results[i].view);
+	}
+}
+
+/* --- Counting --- */
+
+static const double changes[] = { 0, 0.01, 0.02, 0.05, 0.5 };
+
+struct counts {
+	size_t verdicts;
+	size_t alarms;
+	size_t clear;
+	size_t held;
+	size_t unclear[2]; /* without a change, and with 2 % */
+	size_t found[ARRAY_SIZE(changes)];
+};
+
+static void count(const struct comparison *c, size_t change, struct counts *counts)
+{
+	bool decided = c->verdict == VERDICT_FASTER || c->verdict == VERDICT_SLOWER;
+
+	counts->found[change] += c->verdict == VERDICT_SLOWER;
+	if (change == 2)
+		counts->unclear[1] += c->verdict == VERDICT_UNCLEAR;
+	if (change != 0)
+		return;
+	counts->verdicts += decided;
+	counts->alarms += comparison_gate(c, 2) == GATE_FAILS;
+	counts->unclear[0] += c->verdict == VERDICT_UNCLEAR;
+	if (c->verdict == VERDICT_UNCLEAR)
+		return;
+	counts->clear++;
+	counts->held += c->ratio.low <= 1 && c->ratio.high >= 1;
+}
+
+static void print_share(size_t n, size_t of)
+{
+	if (of == 0)
+		printf("%7s", "-");
+	else
+		printf("%7.1f", 100 * (double)n / (double)of);
+}
+
+static void try_all(const struct machine *m, enum design design, size_t n, size_t trials)
+{
+	struct counts counts = { 0 };
+
+	for (size_t t = 0; t < trials; t++) {
+		for (size_t change = 0; change < ARRAY_SIZE(changes); change++) {
+			struct comparison *c;
+
+			measure(m, design, n, 1 + changes[change]);
+			c = compare(design);
+			count(c, change, &counts);
+			comparison_free(c);
+			forget(design);
+		}
+	}
+	printf("%-20s %-16s %3zu", design_names[design], m->name, n);
+	print_share(counts.verdicts, trials);
+	print_share(counts.alarms, trials);
+	print_share(counts.held, counts.clear);
+	print_share(counts.unclear[0], trials);
+	print_share(counts.unclear[1], trials);
+	for (size_t change = 1; change < ARRAY_SIZE(changes); change++)
+		print_share(counts.found[change], trials);
+	printf("\n");
+	fflush(stdout);
+}
+
+static void usage(void)
+{
+	fputs("Usage: gate [--trials N] [--seed N] [--only WORD]\n"
+	      "How often verdicts of bench-report compare are right, on made-up series.\n"
+	      "--only: rows that have WORD in their first two columns.\n",
+		stdout);
+}
+
+int main(int argc, char *argv[])
+{
+	static const struct option options[] = {
+		{ "trials", required_argument, NULL, 't' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "only", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	static const size_t sizes[] = { 5, 10, 25, 100 };
+	unsigned trials = 500, seed = 1;
+	const char *only = "";
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+		if (option == 'h') {
+			usage();
+			return EXIT_SUCCESS;
+		}
+		if (option == 'o')
+			only = optarg;
+		else if (option == '?' ||
+			parse_uint(optarg, 1, 1000 * 1000, option == 't' ? &trials : &seed) < 0)
+			errx(2, "--trials and --seed take a number from 1 to 1000000");
+	}
+	state = seed;
+	printf("seed %u, %u trials of each\n", seed, trials);
+	printf("%-20s %-16s %3s%7s%7s%7s%7s%7s%7s%7s%7s%7s\n", "measured", "machine", "n", "A/A",
+		"gate", "holds", "uncl.", "at 2 %", "1 %", "2 %", "5 %", "50 %");
+	for (size_t d = 0; d < N_DESIGNS; d++)
+		for (size_t m = 0; m < ARRAY_SIZE(machines); m++)
+			for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+				if (!strstr(design_names[d], only) &&
+					!strstr(machines[m].name, only))
+					continue;
+				if (d == OWN_MACHINE && !machines[m].mild)
+					continue;
+				try_all(&machines[m], (enum design)d, sizes[i], trials);
+			}
+	for (size_t i = 0; i < ARRAY_SIZE(results); i++)
+		series_free(results[i].series);
+	return EXIT_SUCCESS;
+}

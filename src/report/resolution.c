@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "report/resolution.h"
+#include "stats/stats.h"
+
+/* The largest correlation of neighbours is so many standard deviations above the one that was
+ * found; and an interval of 95 % is so wide on either side. */
+#define Z_ONE_SIDED 1.645
+#define Z_TWO_SIDED 1.960
+/* The middle 80 % of a normal distribution, in standard deviations. */
+#define MIDDLE_RANGE 2.563
+
+/* Nobody but this machine's own programs has its cores, and each core does one thing at one speed.
+ */
+static bool is_own_machine(const struct facts *facts)
+{
+	const char *hypervisor = facts_find_string(facts, "quiesce_virtualization");
+	const char *threads = facts_find_string(facts, "quiesce_smt");
+	const char *boost = facts_find_string(facts, "quiesce_boost");
+
+	return hypervisor && strcmp(hypervisor, "none") == 0 && threads &&
+		strstr(threads, "inactive") && boost && strcmp(boost, "off") == 0;
+}
+
+struct resolution resolution_of_machines(
+	const struct facts *old, const struct facts *new, bool differ)
+{
+	if (differ)
+		return (struct resolution){ RESOLUTION_SHARED, "machines that differ" };
+	if (is_own_machine(old) && is_own_machine(new))
+		return (struct resolution){ RESOLUTION_OWN,
+			"a machine without neighbours, SMT and boost" };
+	return (struct resolution){ RESOLUTION_SHARED,
+		"a machine that may be shared or change its speed" };
+}
+
+static double find_level_range(const struct levels *levels)
+{
+	double low = INFINITY, high = 0;
+
+	for (size_t i = 0; i < levels->n; i++) {
+		low = MIN(low, levels->items[i].median - fabs(levels->drift) / 2);
+		high = MAX(high, levels->items[i].median + fabs(levels->drift) / 2);
+	}
+	if (levels->n == 1 && levels->drift == 0)
+		return 0;
+	return low > 0 ? high / low - 1 : INFINITY;
+}
+
+/* What may come on top of the error of a median that independent runs have. */
+static double find_excess(const double *sorted, size_t n, double correlation)
+{
+	double range = log(stats_percentile(sorted, n, 0.9) / stats_percentile(sorted, n, 0.1));
+	double error = Z_TWO_SIDED * range / MIDDLE_RANGE * sqrt(2 / (double)n);
+	double most = correlation + Z_ONE_SIDED / sqrt((double)n);
+
+	if (most >= 1)
+		return expm1(range);
+	if (most <= 0)
+		return 0;
+	return expm1(MIN(error * (sqrt((1 + most) / (1 - most)) - 1), range));
+}
+
+int resolution_of_units(
+	const double *units, size_t n, const struct levels *levels, struct resolution *ret)
+{
+	_cleanup_free_ double *sorted = reallocarray(NULL, n, sizeof(*sorted));
+	struct resolution found = { 0 };
+
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, units, n * sizeof(*sorted));
+	stats_sort(sorted, n);
+	resolution_widen(&found,
+		&(struct resolution){ find_level_range(levels), "a machine with such levels" });
+	resolution_widen(&found,
+		&(struct resolution){ find_excess(sorted, n, levels->autocorrelation),
+			"runs whose neighbours may be as much alike" });
+	*ret = found;
+	return 0;
+}
+
+void resolution_widen(struct resolution *resolution, const struct resolution *by)
+{
+	if (by->share > resolution->share)
+		*resolution = *by;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * By how much may two results of one program differ that were measured one after the other? No test
+ * of their runs can know: what the machine does for minutes or hours (a neighbour on the same core,
+ * another frequency, another layout of memory) moves all runs of a result alike. On a shared
+ * virtual machine whose cores had two levels 15 to 20 % apart, medians of 25 runs of one program
+ * had a coefficient of variation of 3.2 to 6.2 %, and by a test at 5 % two of them differed in 28
+ * to 59 % of all cases. So a change between two such results counts only beyond a resolution, which
+ * is the largest of:
+ *
+ * - what is known of the machine: RESOLUTION_OWN for one without a hypervisor, whose cores have no
+ *   second thread and no boost, in the same state both times. Where the core had been whole, 0.1 to
+ *   2 % of all pairs of results that were measured hours apart differed by more. Else, and where
+ *   nothing is known of the machine, RESOLUTION_SHARED, which is more than twice the deviation of
+ * the ratio of two results there;
+ * - the range of the levels, and the drift, within each result;
+ * - what neighbouring runs that are alike add to the error of a median: with the largest
+ * correlation r that the runs do not exclude at 5 %, n runs tell as much as n (1 - r) / (1 + r)
+ * independent ones; at most the range of the middle 80 % of the runs.
+ *
+ * All are shares: 0.05 is 5 %. bench/gate shows how often verdicts are right by this.
+ */
+#ifndef QUIESCE_REPORT_RESOLUTION_H
+#define QUIESCE_REPORT_RESOLUTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/facts.h"
+#include "stats/level.h"
+
+#define RESOLUTION_OWN 0.05
+#define RESOLUTION_SHARED 0.20
+
+struct resolution {
+	double share; /* 0 when there is none */
+	const char
+		*why; /* behind "two results of", such as "a machine with such levels", or NULL */
+};
+
+/* By the metadata of both; `differ`: the machine was not the same, or not in the same state. */
+struct resolution resolution_of_machines(
+	const struct facts *old, const struct facts *new, bool differ);
+/* By the units of one result (benchmark_units()), above 0 and in their order, and their levels.
+ * -ENOMEM. */
+int resolution_of_units(
+	const double *units, size_t n, const struct levels *levels, struct resolution *ret);
+/* Takes the larger one. */
+void resolution_widen(struct resolution *resolution, const struct resolution *by);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which runs of two benchmarks were made in turn? runpinned shuffles the order of the programs in
+ * each round, and writes the seed of that order (quiesce_order_seed) into the result of each of
+ * them. Runs of the same seed are of one measurement, and run i of one program and run i of the
+ * other one are a pair. Runs that were appended to a file later have another seed, or none.
+ */
+#ifndef QUIESCE_REPORT_TURNS_H
+#define QUIESCE_REPORT_TURNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "result/benchmark.h"
+
+/* Whether runs of both were made in turn. Results of different times are not, even if the user gave
+ * both the same seed. */
+bool turns_are_common(const struct benchmark *old, const struct benchmark *new);
+
+/*
+ * Reduces the units of both (benchmark_units()) to those of runs that were made in turn, pair by
+ * pair; *ret_n is the number of pairs. Left out are runs that were measured by themselves, and a
+ * run without a partner, because the last round was not finished. -ENOMEM.
+ */
+int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, double *old_units,
+	double *new_units, size_t *ret_n);
+
+#endif
