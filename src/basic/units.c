@@ -111,6 +111,14 @@ const char *scale_format(struct scale scale, double seconds, char buf[static UNI
 	return buf;
 }
 
+const char *scale_format_shown(
+	struct scale scale, enum unit unit, double value, char buf[static UNITS_TEXT_SIZE])
+{
+	if (!scale_shows(scale, value))
+		scale = scale_refine(scale_choose_unit(unit, value), 1);
+	return scale_format(scale, value, buf);
+}
+
 const char *units_format_seconds(double seconds, char buf[static UNITS_TEXT_SIZE])
 {
 	return scale_format(scale_choose(seconds), seconds, buf);

@@ -41,6 +41,10 @@ bool scale_shows(struct scale scale, double value);
 
 /* Writes "12.3 ms" into buf and returns buf. */
 const char *scale_format(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE]);
+/* The same, but in a scale of its own, with one more digit, where the scale does not show the
+ * value: for values that may be of other sizes than the one that the scale was chosen for. */
+const char *scale_format_shown(
+	struct scale scale, enum unit unit, double value, char buf[static UNITS_TEXT_SIZE]);
 /* "12.3", for a column whose heading names the unit. */
 const char *scale_format_bare(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE]);
 /* scale_choose() and scale_format() in one. */

@@ -363,15 +363,16 @@ struct cells {
 
 static int fill_cells(const struct comparison *c, struct scale scale, struct cells *ret)
 {
-	if (c->old->unit != UNIT_SECOND ||
-		!scale_shows(scale, MIN(c->old_stats.median, c->new_stats.median)))
-		scale = scale_refine(scale_choose_unit(c->old->unit, c->old_stats.median), 1);
+	enum unit unit = c->old->unit;
+
+	if (unit != UNIT_SECOND)
+		scale = scale_refine(scale_choose_unit(unit, c->old_stats.median), 1);
 	ret->name = make_name(c);
 	ret->verdict = comparison_verdict_text(c);
 	if (!ret->name || !ret->verdict)
 		return -ENOMEM;
-	scale_format(scale, c->old_stats.median, ret->old);
-	scale_format(scale, c->new_stats.median, ret->new);
+	scale_format_shown(scale, unit, c->old_stats.median, ret->old);
+	scale_format_shown(scale, unit, c->new_stats.median, ret->new);
 	comparison_format_change(c, ret->change);
 	comparison_format_interval(c, ret->interval);
 	return 0;

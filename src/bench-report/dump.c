@@ -159,10 +159,18 @@ static bool is_filled(const struct benchmark *b, enum column column)
 /* The values in a row. */
 struct row {
 	size_t run;
+	size_t number; /* of the run, see number_run() */
 	bool warmup;
 	double value;
 	uint64_t loops;
 };
+
+/* Runs that count are numbered from 1, as check does it; others have no number, which is 0. *n is
+ * how many were numbered before. */
+static size_t number_run(const struct benchmark *b, size_t run, size_t *n)
+{
+	return b->series->samples[run].warmup ? 0 : ++*n;
+}
 
 static int add_row(struct table *table, const struct benchmark *b, const bool *shown,
 	struct scale scale, struct scale wait_scale, const struct row *row)
@@ -180,8 +188,8 @@ static int add_row(struct table *table, const struct benchmark *b, const bool *s
 		if (!shown[c])
 			continue;
 		cell[0] = '\0';
-		if (c == COLUMN_RUN)
-			snprintf(cell, CELL_SIZE, "%zu", row->run + 1);
+		if (c == COLUMN_RUN && row->number > 0)
+			snprintf(cell, CELL_SIZE, "%zu", row->number);
 		else if (c == COLUMN_KIND)
 			snprintf(cell, CELL_SIZE, "%s", row->warmup ? "warm-up" : "value");
 		else if (c == COLUMN_VALUE)
@@ -198,7 +206,7 @@ static int add_row(struct table *table, const struct benchmark *b, const bool *s
 }
 
 /* Written once for each run: what all its values have in common. */
-static int emit_run(struct emit *emit, const struct benchmark *b, size_t run)
+static int emit_run(struct emit *emit, const struct benchmark *b, size_t run, size_t number)
 {
 	const struct series *series = b->series;
 	const struct sample *sample = &series->samples[run];
@@ -208,7 +216,10 @@ static int emit_run(struct emit *emit, const struct benchmark *b, size_t run)
 
 	if (!lines || !softirqs)
 		return -ENOMEM;
-	emit_integer(emit, "run", (int64_t)run + 1);
+	if (number > 0)
+		emit_integer(emit, "run", (int64_t)number);
+	else
+		emit_real(emit, "run", NAN);
 	emit_bool(emit, "calibration", sample->warmup);
 	emit_real(emit, "start", (double)sample->start_ns / (double)NSEC_PER_SEC);
 	emit_integer(emit, "loops", (int64_t)b->runs[run].loops);
@@ -255,19 +266,20 @@ static int emit_run(struct emit *emit, const struct benchmark *b, size_t run)
 }
 
 /* Calls `each` for the warm-ups and then for the values of one run. */
-static int each_row(const struct benchmark *b, size_t run,
+static int each_row(const struct benchmark *b, size_t run, size_t number,
 	int (*each)(const struct row *row, void *context), void *context)
 {
 	size_t warmup = run > 0 ? b->runs[run - 1].warmup_end : 0, first, n;
 	int r = 0;
 
 	for (; r >= 0 && warmup < b->runs[run].warmup_end; warmup++)
-		r = each(&(struct row){ run, true, b->warmups[warmup].value,
+		r = each(&(struct row){ run, number, true, b->warmups[warmup].value,
 				 b->warmups[warmup].loops },
 			context);
 	benchmark_run_values(b, run, &first, &n);
 	for (size_t i = first; r >= 0 && i < first + n; i++)
-		r = each(&(struct row){ run, false, b->values[i], b->runs[run].loops }, context);
+		r = each(&(struct row){ run, number, false, b->values[i], b->runs[run].loops },
+			context);
 	return r;
 }
 
@@ -295,7 +307,7 @@ static int print_benchmark(const struct benchmark *b, struct scale scale)
 		.scale = scale,
 		.wait_scale = choose_wait_scale(b->series),
 	};
-	size_t n = 0;
+	size_t n = 0, n_numbered = 0;
 	int r;
 
 	for (int c = 0; c < N_COLUMNS; c++) {
@@ -306,7 +318,7 @@ static int print_benchmark(const struct benchmark *b, struct scale scale)
 	r = table_new("values", columns, n, false, stdout, &table);
 	context.table = table;
 	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++)
-		r = each_row(b, run, each_table_row, &context);
+		r = each_row(b, run, number_run(b, run, &n_numbered), each_table_row, &context);
 	return r < 0 ? r : table_print(table);
 }
 
@@ -334,6 +346,7 @@ static int each_emit_row(const struct row *row, void *context)
 
 static int emit_benchmark(struct emit *emit, const char *file, const struct benchmark *b)
 {
+	size_t n_numbered = 0;
 	int r = 0;
 
 	emit_object(emit, NULL);
@@ -343,15 +356,16 @@ static int emit_benchmark(struct emit *emit, const char *file, const struct benc
 	emit_array(emit, "runs");
 	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++) {
 		struct emit_context context = { emit, true };
+		size_t number = number_run(b, run, &n_numbered);
 
 		emit_object(emit, NULL);
-		r = emit_run(emit, b, run);
+		r = emit_run(emit, b, run, number);
 		emit_array(emit, "warmups");
-		(void)each_row(b, run, each_emit_row, &context);
+		(void)each_row(b, run, number, each_emit_row, &context);
 		emit_close(emit, ']');
 		context.warmups = false;
 		emit_array(emit, "values");
-		(void)each_row(b, run, each_emit_row, &context);
+		(void)each_row(b, run, number, each_emit_row, &context);
 		emit_close(emit, ']');
 		emit_close(emit, '}');
 	}

@@ -153,8 +153,8 @@ static int explain_unstable(const struct range ranges[2], enum unit unit, char *
 		scale = scale_refine(scale_choose_unit(unit, ranges[i].high), 1);
 		text_appendf(&t, "%s the %s ones %s between %s and %s",
 			i == 1 && ranges[0].how ? ", and" : "", sides[i], ranges[i].how,
-			scale_format(scale, ranges[i].low, a),
-			scale_format(scale, ranges[i].high, b));
+			scale_format_shown(scale, unit, ranges[i].low, a),
+			scale_format_shown(scale, unit, ranges[i].high, b));
 	}
 	*ret = text_steal(&t);
 	return *ret ? 0 : -ENOMEM;
@@ -971,15 +971,6 @@ static void append_p(struct text *t, double p)
 		text_appendf(t, "p = %.2g", p);
 }
 
-/* In the scale of both medians, unless it would show zero. */
-static const char *format_median(struct scale scale, const struct benchmark *benchmark,
-	const struct stats *stats, char buf[static UNITS_TEXT_SIZE])
-{
-	if (!scale_shows(scale, stats->median))
-		scale = scale_refine(scale_choose_unit(benchmark->unit, stats->median), 1);
-	return scale_format(scale, stats->median, buf);
-}
-
 /* The medians of both may differ by another proportion than the runs do. */
 static const char *median_remark(const struct comparison *c)
 {
@@ -1023,8 +1014,8 @@ char *comparison_render(const struct comparison *comparison)
 		return NULL;
 	comparison_format_change(c, change);
 	text_appendf(&t, "  median     %s -> %s%s\n",
-		format_median(scale, c->old, &c->old_stats, a),
-		format_median(scale, c->new, &c->new_stats, b), median_remark(c));
+		scale_format_shown(scale, c->old->unit, c->old_stats.median, a),
+		scale_format_shown(scale, c->old->unit, c->new_stats.median, b), median_remark(c));
 	append_design(&t, c, change);
 	if (!isnan(c->ratio.low))
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",

@@ -425,7 +425,8 @@ static int check_levels(
 		const struct level *level = &levels->items[i];
 
 		text_appendf(&t, "%s%zu-%zu at %s", i > 0 ? ", " : "", level->first + 1,
-			level->first + level->n, scale_format(scale, level->median, value));
+			level->first + level->n,
+			scale_format_shown(scale, benchmark->unit, level->median, value));
 	}
 	if (shown < levels->n)
 		text_appendf(&t, " and %zu more levels", levels->n - shown);
@@ -473,8 +474,8 @@ static int check_drift(struct stability *stability, const struct benchmark *benc
 
 		text_appendf(&t, "the values drift by %s over the series, from %s to %s",
 			units_format_change(levels->drift / base, a),
-			scale_format(scale, levels->drift_from, b),
-			scale_format(scale, levels->drift_to, c));
+			scale_format_shown(scale, benchmark->unit, levels->drift_from, b),
+			scale_format_shown(scale, benchmark->unit, levels->drift_to, c));
 	} else {
 		text_appendf(&t, "between the jumps the values drift, by %s over the series",
 			units_format_change(levels->drift / stats->median, a));

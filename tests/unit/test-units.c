@@ -120,8 +120,12 @@ static void test_percents(void **state)
 static void test_shows(void **state)
 {
 	const struct scale seconds = { "s", 1, 3 };
+	char buf[UNITS_TEXT_SIZE];
 
 	(void)state;
+	assert_string_equal(scale_format_shown(seconds, UNIT_SECOND, 0.010, buf), "0.010 s");
+	assert_string_equal(scale_format_shown(seconds, UNIT_SECOND, 306e-9, buf), "306.0 ns");
+	assert_string_equal(scale_format_shown(seconds, UNIT_SECOND, 0, buf), "0.000 s");
 	assert_true(scale_shows(seconds, 0.010));
 	assert_true(scale_shows(seconds, -2));
 	assert_true(scale_shows(seconds, 0));
