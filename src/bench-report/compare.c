@@ -641,8 +641,8 @@ enum exit_status verb_compare(const struct request *request)
 	enum exit_status status;
 	int r;
 
-	/* The evidence is not needed; the metadata of the machines are always read. */
-	if (reports_read(request, false, &reports) < 0)
+	/* What check objects to, and the clock of the core, are in the evidence. */
+	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
 	r = make_pairs(&pairs);
 	if (r >= 0)

@@ -15,6 +15,8 @@
 
 /* The probability of finding a difference where there is none. */
 #define SIGNIFICANCE 0.05
+/* As of the runs of one result (judge_frequencies() of runpinned). */
+#define CLOCK_TOLERANCE 0.01
 
 /* What has to be equal for two results to be from the same machine in the same state; the most
  * important keys first. */
@@ -80,7 +82,8 @@ static int find_differences(struct comparison *c)
 	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
 		facts_find(&new->metadata, "quiesce_version");
 
-	c->differences = calloc(ARRAY_SIZE(machine_keys), sizeof(*c->differences));
+	/* Of each key, and of the clock of the core. */
+	c->differences = calloc(ARRAY_SIZE(machine_keys) + 1, sizeof(*c->differences));
 	if (!c->differences)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++) {
@@ -109,6 +112,51 @@ static int find_differences(struct comparison *c)
 			return -ENOMEM;
 		c->differences[c->n_differences++] = plain;
 	}
+	return 0;
+}
+
+/* The median clock of the core during the runs that count; NAN where it is not known of half of
+ * them. */
+static int find_core_clock(const struct series *series, double *ret_khz)
+{
+	_cleanup_free_ double *khz = NULL;
+	size_t n = 0;
+
+	*ret_khz = NAN;
+	if (!series->with_evidence)
+		return 0;
+	khz = reallocarray(NULL, series->n_samples, sizeof(*khz));
+	if (!khz)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!series->samples[i].warmup && series->evidence[i].core_khz > 0)
+			khz[n++] = (double)series->evidence[i].core_khz;
+	if (2 * n < series->n_samples - series->n_warmups || n == 0)
+		return 0;
+	stats_sort(khz, n);
+	*ret_khz = stats_median(khz, n);
+	return 0;
+}
+
+/* No metadata tell of another clock: the core had it, whatever governor and limits say. It says
+ * nothing of the share of the core, which is known in parts of the largest of its own result only.
+ */
+static int compare_core_clocks(struct comparison *c)
+{
+	double old, new;
+	int r;
+
+	r = find_core_clock(c->old->series, &old);
+	if (r >= 0)
+		r = find_core_clock(c->new->series, &new);
+	if (r < 0 || isnan(old) || isnan(new) || fabs(new - old) <= CLOCK_TOLERANCE * old)
+		return r;
+	if (asprintf(&c->differences[c->n_differences], "clock of the core: %.0f MHz -> %.0f MHz",
+		    old / 1000, new / 1000) < 0) {
+		c->differences[c->n_differences] = NULL;
+		return -ENOMEM;
+	}
+	c->n_differences++;
 	return 0;
 }
 
@@ -535,6 +583,8 @@ int comparison_new(
 	r = comparison_begin(old, new, &c);
 	if (r >= 0)
 		r = find_differences(c);
+	if (r >= 0 && !turns_are_common(old, new))
+		r = compare_core_clocks(c);
 	if (r >= 0)
 		r = compute(c, &sides[0], &sides[1]);
 	side_clear(&sides[0]);

@@ -361,6 +361,44 @@ static void test_gate(void **state)
 	}
 }
 
+/* The core had another clock, on what looks like the same machine in the same state. */
+static void test_core_clock(void **state)
+{
+	static const struct {
+		int64_t khz[2];
+		const char *difference;
+	} cases[] = {
+		{ { -1, -1 }, NULL },
+		{ { 3600000, -1 }, NULL },
+		{ { 3600000, 3610000 }, NULL },
+		{ { 3600000, 2600000 }, "clock of the core: 3600 MHz -> 2600 MHz" },
+	};
+	uint64_t random = 4;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct benchmark *sides[2];
+		struct comparison *c;
+
+		for (int side = 0; side < 2; side++) {
+			sides[side] = make_benchmark(make_normal, 25, side ? 1.08 : 1, &random);
+			set_own_machine(sides[side]);
+			/* Of one run it is not known. */
+			for (size_t k = 1; k < 25; k++)
+				sides[side]->series->evidence[k].core_khz = cases[i].khz[side];
+		}
+		assert_int_equal(comparison_new(sides[0], sides[1], &c), 0);
+		assert_int_equal(c->n_differences, cases[i].difference ? 1 : 0);
+		if (cases[i].difference)
+			assert_string_equal(c->differences[0], cases[i].difference);
+		assert_int_equal(
+			c->verdict, cases[i].difference ? VERDICT_UNCLEAR : VERDICT_SLOWER);
+		comparison_free(c);
+		benchmark_free(sides[0]);
+		benchmark_free(sides[1]);
+	}
+}
+
 /* What check says of either side stands in the report. */
 static void test_objections(void **state)
 {
@@ -600,6 +638,7 @@ int main(void)
 		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_gate),
+		cmocka_unit_test(test_core_clock),
 		cmocka_unit_test(test_objections),
 		cmocka_unit_test(test_runs_are_units),
 		cmocka_unit_test(test_unstable),
