@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@
 #define SIGNIFICANCE 0.05
 /* As of the runs of one result (judge_frequencies() of runpinned). */
 #define CLOCK_TOLERANCE 0.01
+/* Of the part of runs on a shared core, which chance moves. */
+#define SHARED_TOLERANCE 0.3
 
 /* What has to be equal for two results to be from the same machine in the same state; the most
  * important keys first. */
@@ -82,8 +85,8 @@ static int find_differences(struct comparison *c)
 	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
 		facts_find(&new->metadata, "quiesce_version");
 
-	/* Of each key, and of the clock of the core. */
-	c->differences = calloc(ARRAY_SIZE(machine_keys) + 1, sizeof(*c->differences));
+	/* Of each key, and those of compare_cores(). */
+	c->differences = calloc(ARRAY_SIZE(machine_keys) + 2, sizeof(*c->differences));
 	if (!c->differences)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++) {
@@ -138,26 +141,61 @@ static int find_core_clock(const struct series *series, double *ret_khz)
 	return 0;
 }
 
-/* No metadata tell of another clock: the core had it, whatever governor and limits say. It says
- * nothing of the share of the core, which is known in parts of the largest of its own result only.
- */
-static int compare_core_clocks(struct comparison *c)
+static int add_difference(struct comparison *c, const char *format, ...) _printf_(2, 3);
+
+static int add_difference(struct comparison *c, const char *format, ...)
 {
-	double old, new;
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	c->differences[c->n_differences++] = text;
+	return 0;
+}
+
+/* The part of the runs that had less than a whole core; NAN where that is not known of half of
+ * them. */
+static double find_shared_part(const struct series *series)
+{
+	size_t n = 0, n_shared = 0;
+
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
+		if (series->samples[i].warmup || isnan(evidence_core_share(&series->evidence[i])))
+			continue;
+		n++;
+		n_shared += (series->samples[i].flags & SAMPLE_SHARED) != 0;
+	}
+	if (n == 0 || 2 * n < series->n_samples - series->n_warmups)
+		return NAN;
+	return (double)n_shared / (double)n;
+}
+
+/*
+ * What no metadata tell: the clock that the core had, whatever governor and limits say, and how
+ * often somebody else used it. That neither result has shared runs does not mean that the core was
+ * whole: its share is known in parts of the largest one of the same result.
+ */
+static int compare_cores(struct comparison *c)
+{
+	double old_part = find_shared_part(c->old->series);
+	double new_part = find_shared_part(c->new->series), old, new;
 	int r;
 
 	r = find_core_clock(c->old->series, &old);
 	if (r >= 0)
 		r = find_core_clock(c->new->series, &new);
-	if (r < 0 || isnan(old) || isnan(new) || fabs(new - old) <= CLOCK_TOLERANCE * old)
-		return r;
-	if (asprintf(&c->differences[c->n_differences], "clock of the core: %.0f MHz -> %.0f MHz",
-		    old / 1000, new / 1000) < 0) {
-		c->differences[c->n_differences] = NULL;
-		return -ENOMEM;
-	}
-	c->n_differences++;
-	return 0;
+	if (r >= 0 && fabs(new - old) > CLOCK_TOLERANCE * old)
+		r = add_difference(
+			c, "clock of the core: %.0f MHz -> %.0f MHz", old / 1000, new / 1000);
+	if (r >= 0 && fabs(new_part - old_part) > SHARED_TOLERANCE)
+		r = add_difference(c, "runs on a shared core: %.0f %% -> %.0f %%", 100 * old_part,
+			100 * new_part);
+	return r;
 }
 
 /* The range from the lowest to the highest level of a series, with its drift. */
@@ -584,7 +622,7 @@ int comparison_new(
 	if (r >= 0)
 		r = find_differences(c);
 	if (r >= 0 && !turns_are_common(old, new))
-		r = compare_core_clocks(c);
+		r = compare_cores(c);
 	if (r >= 0)
 		r = compute(c, &sides[0], &sides[1]);
 	side_clear(&sides[0]);
@@ -891,8 +929,8 @@ const char *comparison_remedy(const struct comparison *comparison)
 {
 	switch (comparison->design) {
 	case COMPARED_IN_SEQUENCE:
-		return "measure both in turn (runpinned --baseline), or several results of each by "
-		       "turns (compare --old --new)";
+		return "measure both in turn (runpinned --baseline), or several results by turns "
+		       "(--old, --new)";
 	case COMPARED_RESULTS_IN_SEQUENCE:
 		return "measure old and new by turns";
 	default:
@@ -1071,7 +1109,7 @@ char *comparison_render(const struct comparison *comparison)
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
 			comparison_format_interval(c, interval));
 	if (c->resolution.share > 0)
-		text_appendf(&t, "  resolution %s    two results of %s may differ by as much\n",
+		text_appendf(&t, "  resolution %s    two results of %s can differ by it\n",
 			units_format_percent(c->resolution.share, a), c->resolution.why);
 	if (is_of_results(c))
 		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
@@ -1094,7 +1132,7 @@ char *comparison_render(const struct comparison *comparison)
 		append_p(&t, c->welch.p);
 	}
 	if (c->design == COMPARED_IN_SEQUENCE)
-		text_append(&t, "; of these runs alone, as if they were independent");
+		text_append(&t, "; as if runs were independent");
 	for (size_t i = 0; i < c->n_objections; i++)
 		text_appendf(&t, "\n  %-10s %s", i == 0 ? "check" : "", c->objections[i]);
 	text_appendf(&t, "\n  verdict    %s\n", verdict);

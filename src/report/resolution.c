@@ -35,8 +35,7 @@ struct resolution resolution_of_machines(
 	if (is_own_machine(old) && is_own_machine(new))
 		return (struct resolution){ RESOLUTION_OWN,
 			"a machine without neighbours, SMT and boost" };
-	return (struct resolution){ RESOLUTION_SHARED,
-		"a machine that may be shared or change its speed" };
+	return (struct resolution){ RESOLUTION_SHARED, "a machine that may be shared" };
 }
 
 static double find_level_range(const struct levels *levels)

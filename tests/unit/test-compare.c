@@ -361,17 +361,20 @@ static void test_gate(void **state)
 	}
 }
 
-/* The core had another clock, on what looks like the same machine in the same state. */
-static void test_core_clock(void **state)
+/* The core had another clock, or somebody else on it, on what looks like the same machine in the
+ * same state. */
+static void test_cores(void **state)
 {
 	static const struct {
 		int64_t khz[2];
+		size_t shared[2]; /* so many runs had a quarter of the core */
 		const char *difference;
 	} cases[] = {
-		{ { -1, -1 }, NULL },
-		{ { 3600000, -1 }, NULL },
-		{ { 3600000, 3610000 }, NULL },
-		{ { 3600000, 2600000 }, "clock of the core: 3600 MHz -> 2600 MHz" },
+		{ { -1, -1 }, { 0, 0 }, NULL },
+		{ { 3600000, -1 }, { 0, 0 }, NULL },
+		{ { 3600000, 3610000 }, { 3, 8 }, NULL },
+		{ { 3600000, 2600000 }, { 0, 0 }, "clock of the core: 3600 MHz -> 2600 MHz" },
+		{ { 3600000, 3600000 }, { 0, 18 }, "runs on a shared core: 0 % -> 75 %" },
 	};
 	uint64_t random = 4;
 
@@ -384,8 +387,17 @@ static void test_core_clock(void **state)
 			sides[side] = make_benchmark(make_normal, 25, side ? 1.08 : 1, &random);
 			set_own_machine(sides[side]);
 			/* Of one run it is not known. */
-			for (size_t k = 1; k < 25; k++)
-				sides[side]->series->evidence[k].core_khz = cases[i].khz[side];
+			for (size_t k = 1; k < 25; k++) {
+				struct evidence *evidence = &sides[side]->series->evidence[k];
+				bool shared = k <= cases[i].shared[side];
+
+				evidence->core_khz = cases[i].khz[side];
+				if (cases[i].khz[side] < 0)
+					continue;
+				evidence->core_shares[0] = EVIDENCE_SHARE_PER / (shared ? 4 : 1);
+				if (shared)
+					sides[side]->series->samples[k].flags |= SAMPLE_SHARED;
+			}
 		}
 		assert_int_equal(comparison_new(sides[0], sides[1], &c), 0);
 		assert_int_equal(c->n_differences, cases[i].difference ? 1 : 0);
@@ -638,7 +650,7 @@ int main(void)
 		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_gate),
-		cmocka_unit_test(test_core_clock),
+		cmocka_unit_test(test_cores),
 		cmocka_unit_test(test_objections),
 		cmocka_unit_test(test_runs_are_units),
 		cmocka_unit_test(test_unstable),
