@@ -452,6 +452,7 @@ struct side {
 	size_t n;
 	struct range range;
 	struct resolution resolution;
+	double excess; /* what comes on top of it */
 	struct analysis *analysis;
 };
 
@@ -475,8 +476,8 @@ static int side_fill(const struct benchmark *benchmark, struct side *side)
 	side->range = find_range(side->analysis->levels);
 	for (size_t i = 0; i < side->n; i++)
 		above_zero = above_zero && side->units[i] > 0;
-	return above_zero ? resolution_of_units(
-				    side->units, side->n, side->analysis->levels, &side->resolution)
+	return above_zero ? resolution_of_units(side->units, side->n, side->analysis->levels,
+				    &side->resolution, &side->excess)
 			  : 0;
 }
 
@@ -529,6 +530,7 @@ static int doubt_sequence(struct comparison *c, const struct side *old, const st
 	resolve_machines(c);
 	resolution_widen(&c->resolution, &old->resolution);
 	resolution_widen(&c->resolution, &new->resolution);
+	resolution_add_excess(&c->resolution, MAX(old->excess, new->excess));
 	widen_interval(c);
 	r = object_to(c, "old", old->analysis->stability);
 	if (r >= 0)

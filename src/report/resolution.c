@@ -65,8 +65,8 @@ static double find_excess(const double *sorted, size_t n, double correlation)
 	return expm1(MIN(error * (sqrt((1 + most) / (1 - most)) - 1), range));
 }
 
-int resolution_of_units(
-	const double *units, size_t n, const struct levels *levels, struct resolution *ret)
+int resolution_of_units(const double *units, size_t n, const struct levels *levels,
+	struct resolution *ret, double *ret_excess)
 {
 	_cleanup_free_ double *sorted = reallocarray(NULL, n, sizeof(*sorted));
 	struct resolution found = { 0 };
@@ -77,9 +77,7 @@ int resolution_of_units(
 	stats_sort(sorted, n);
 	resolution_widen(&found,
 		&(struct resolution){ find_level_range(levels), "a machine with such levels" });
-	resolution_widen(&found,
-		&(struct resolution){ find_excess(sorted, n, levels->autocorrelation),
-			"runs whose neighbours may be as much alike" });
+	*ret_excess = find_excess(sorted, n, levels->autocorrelation);
 	*ret = found;
 	return 0;
 }
@@ -88,4 +86,11 @@ void resolution_widen(struct resolution *resolution, const struct resolution *by
 {
 	if (by->share > resolution->share)
 		*resolution = *by;
+}
+
+void resolution_add_excess(struct resolution *resolution, double excess)
+{
+	if (excess > resolution->share)
+		resolution->why = "runs whose neighbours may be as much alike";
+	resolution->share += excess * (1 + resolution->share);
 }

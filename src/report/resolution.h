@@ -13,8 +13,9 @@
  *   2 % of all pairs of results that were measured hours apart differed by more. Else, and where
  *   nothing is known of the machine, RESOLUTION_SHARED, which is more than twice the deviation of
  * the ratio of two results there;
- * - the range of the levels, and the drift, within each result;
- * - what neighbouring runs that are alike add to the error of a median: with the largest
+ * - the range of the levels, and the drift, within each result.
+ *
+ * On top comes what neighbouring runs that are alike add to the error of a median: with the largest
  * correlation r that the runs do not exclude at 5 %, n runs tell as much as n (1 - r) / (1 + r)
  * independent ones; at most the range of the middle 80 % of the runs.
  *
@@ -34,18 +35,20 @@
 
 struct resolution {
 	double share; /* 0 when there is none */
-	const char
-		*why; /* behind "two results of", such as "a machine with such levels", or NULL */
+	/* Of what two results can differ by that much, "a machine with such levels"; or NULL. */
+	const char *why;
 };
 
 /* By the metadata of both; `differ`: the machine was not the same, or not in the same state. */
 struct resolution resolution_of_machines(
 	const struct facts *old, const struct facts *new, bool differ);
-/* By the units of one result (benchmark_units()), above 0 and in their order, and their levels.
- * -ENOMEM. */
-int resolution_of_units(
-	const double *units, size_t n, const struct levels *levels, struct resolution *ret);
+/* By the units of one result (benchmark_units()), above 0 and in their order, and their levels; and
+ * what comes on top of that because neighbours are alike. -ENOMEM. */
+int resolution_of_units(const double *units, size_t n, const struct levels *levels,
+	struct resolution *ret, double *ret_excess);
 /* Takes the larger one. */
 void resolution_widen(struct resolution *resolution, const struct resolution *by);
+/* Adds the larger excess of both results. */
+void resolution_add_excess(struct resolution *resolution, double excess);
 
 #endif

@@ -163,6 +163,7 @@ static void test_one_after_the_other(void **state)
 			struct benchmark *new =
 				make_benchmark(make_normal, 25, cases[i].factor, &random);
 			struct comparison *c;
+			double least;
 
 			if (cases[i].own) {
 				set_own_machine(old);
@@ -171,14 +172,15 @@ static void test_one_after_the_other(void **state)
 			assert_int_equal(comparison_new(old, new, &c), 0);
 			assert_int_equal(c->design, COMPARED_IN_SEQUENCE);
 			assert_int_equal(c->verdict, cases[i].verdict);
-			assert_true(c->resolution.share ==
-				(cases[i].own ? RESOLUTION_OWN : RESOLUTION_SHARED));
+			/* Neighbours that are alike by chance add something, but not much with so
+			 * little noise. */
+			least = cases[i].own ? RESOLUTION_OWN : RESOLUTION_SHARED;
+			assert_true(c->resolution.share >= least);
+			assert_true(c->resolution.share < least + 0.015);
 			if (c->verdict == VERDICT_UNCLEAR) {
-				assert_string_equal(c->unclear,
-					cases[i].own ? "measured one after the other, which shows "
-						       "nothing below about 5.0 %"
-						     : "measured one after the other, which shows "
-						       "nothing below about 20 %");
+				assert_non_null(strstr(c->unclear,
+					"measured one after the other, which shows nothing below "
+					"about "));
 				assert_non_null(comparison_remedy(c));
 				assert_true(c->ratio.low < 1 && c->ratio.high > 1);
 			} else {
@@ -210,7 +212,8 @@ static void test_not_times(void **state)
 static void test_resolution(void **state)
 {
 	double values[100], more[25];
-	struct resolution white, alike, jump;
+	struct resolution none, jump;
+	double white, alike, jumping;
 	uint64_t random = 5;
 	struct levels *levels;
 	double at = 0;
@@ -219,7 +222,7 @@ static void test_resolution(void **state)
 	for (size_t i = 0; i < 100; i++)
 		values[i] = 10 * exp(0.1 * random_normal(&random));
 	assert_int_equal(levels_find(values, 100, &levels), 0);
-	assert_int_equal(resolution_of_units(values, 100, levels, &white), 0);
+	assert_int_equal(resolution_of_units(values, 100, levels, &none, &white), 0);
 	levels_free(levels);
 	for (size_t i = 0; i < 100; i++) {
 		at = 0.6 * at + 0.8 * random_normal(&random);
@@ -227,23 +230,28 @@ static void test_resolution(void **state)
 	}
 	assert_int_equal(levels_find(values, 100, &levels), 0);
 	assert_int_equal(levels->n, 1);
-	assert_int_equal(resolution_of_units(values, 100, levels, &alike), 0);
+	assert_int_equal(resolution_of_units(values, 100, levels, &none, &alike), 0);
 	levels_free(levels);
 	/* The error of the difference of two medians of 100 such values is 3 %, and 6 % with this
 	 * correlation. */
-	assert_true(white.share < 0.015);
-	assert_true(alike.share > 0.03 && alike.share < 0.1);
+	assert_true(white < 0.015);
+	assert_true(alike > 0.03 && alike < 0.1);
+	assert_true(none.share == 0);
 	for (size_t i = 0; i < 25; i++)
 		more[i] = (i < 10 ? 1.0 : 1.4) * exp(0.003 * random_normal(&random));
 	assert_int_equal(levels_find(more, 25, &levels), 0);
-	assert_int_equal(resolution_of_units(more, 25, levels, &jump), 0);
+	assert_int_equal(resolution_of_units(more, 25, levels, &jump, &jumping), 0);
 	levels_free(levels);
 	assert_true(fabs(jump.share - 0.4) < 0.02);
 	assert_string_equal(jump.why, "a machine with such levels");
-	resolution_widen(&white, &jump);
-	assert_true(white.share == jump.share);
-	resolution_widen(&white, &alike);
-	assert_true(white.share == jump.share);
+	assert_true(jumping < 0.01);
+	resolution_widen(&none, &jump);
+	assert_true(none.share == jump.share);
+	resolution_widen(&none, &(struct resolution){ 0.1, "less" });
+	assert_true(none.share == jump.share);
+	resolution_add_excess(&none, 0.5);
+	assert_true(fabs(none.share - 1.5 * (1 + jump.share) + 1) < 1e-12);
+	assert_string_equal(none.why, "runs whose neighbours may be as much alike");
 }
 
 /* --- Several results of each --- */
