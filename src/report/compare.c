@@ -20,6 +20,8 @@
 #define CLOCK_TOLERANCE 0.01
 /* Of the part of runs on a shared core, which chance moves. */
 #define SHARED_TOLERANCE 0.3
+/* Of so few, the median is that of runs on a whole core. */
+#define SHARED_AT_MOST 0.1
 
 /* What has to be equal for two results to be from the same machine in the same state; the most
  * important keys first. */
@@ -175,11 +177,20 @@ static double find_shared_part(const struct series *series)
 	return (double)n_shared / (double)n;
 }
 
-/*
- * What no metadata tell: the clock that the core had, whatever governor and limits say, and how
- * often somebody else used it. That neither result has shared runs does not mean that the core was
- * whole: its share is known in parts of the largest one of the same result.
- */
+/* How much a whole core does, as both results know it; shares of different ones are not comparable.
+ * Both may have had the same neighbour all the time, and no whole core: then the core was the same,
+ * too. */
+static bool is_same_core(const struct benchmark *old, const struct benchmark *new)
+{
+	const struct fact *a = facts_find(&old->metadata, "quiesce_whole_core");
+	const struct fact *b = facts_find(&new->metadata, "quiesce_whole_core");
+
+	return a && b && a->type == FACT_REAL && b->type == FACT_REAL &&
+		fabs(b->real - a->real) <= CLOCK_TOLERANCE * a->real;
+}
+
+/* What no settings tell: the clock that the core had, whatever governor and limits say, and how
+ * often somebody else used it. */
 static int compare_cores(struct comparison *c)
 {
 	double old_part = find_shared_part(c->old->series);
@@ -195,6 +206,8 @@ static int compare_cores(struct comparison *c)
 	if (r >= 0 && fabs(new_part - old_part) > SHARED_TOLERANCE)
 		r = add_difference(c, "runs on a shared core: %.0f %% -> %.0f %%", 100 * old_part,
 			100 * new_part);
+	c->had_core = is_same_core(c->old, c->new) && old_part <= SHARED_AT_MOST &&
+		new_part <= SHARED_AT_MOST && fabs(new - old) <= CLOCK_TOLERANCE * old;
 	return r;
 }
 
@@ -426,13 +439,16 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	return r;
 }
 
-/* What two benchmarks have in common that are not of one measurement, where `differ` says whether
- * their machines differ. Other values than times do not depend on what the machine does meanwhile.
- */
-static void resolve_machines(struct comparison *c)
+/* Other values than times do not depend on what the machine does meanwhile. */
+static void resolve_machines(struct comparison *c, bool is_disturbed)
 {
-	struct resolution found =
-		resolution_of_machines(&c->old->metadata, &c->new->metadata, c->n_differences > 0);
+	const struct machine_state state = {
+		.differs = c->n_differences > 0,
+		.is_disturbed = is_disturbed,
+		.had_core = c->had_core,
+	};
+	const struct resolution found =
+		resolution_of_machines(&c->old->metadata, &c->new->metadata, &state);
 
 	if (c->old->unit == UNIT_SECOND)
 		resolution_widen(&c->resolution, &found);
@@ -527,7 +543,9 @@ static int doubt_sequence(struct comparison *c, const struct side *old, const st
 {
 	int r;
 
-	resolve_machines(c);
+	resolve_machines(c,
+		old->analysis->stability->mostly_disturbed ||
+			new->analysis->stability->mostly_disturbed);
 	resolution_widen(&c->resolution, &old->resolution);
 	resolution_widen(&c->resolution, &new->resolution);
 	resolution_add_excess(&c->resolution, MAX(old->excess, new->excess));
@@ -727,7 +745,7 @@ static int compute_results(struct comparison *c, const struct benchmark *const *
 		return r;
 	if (!alternate) {
 		c->design = COMPARED_RESULTS_IN_SEQUENCE;
-		resolve_machines(c);
+		resolve_machines(c, false);
 		widen_interval(c);
 	}
 	return 0;

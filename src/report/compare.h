@@ -73,6 +73,7 @@ struct comparison {
 	struct stats new_stats;
 
 	struct ratio ratio;
+	bool had_core; /* nearly all runs of both had the same whole core */
 	/* What was added to the interval because they were measured one after the other. */
 	struct resolution resolution;
 	size_t n_old_results; /* 0 when there is one result of each */

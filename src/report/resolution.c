@@ -28,10 +28,14 @@ static bool is_own_machine(const struct facts *facts)
 }
 
 struct resolution resolution_of_machines(
-	const struct facts *old, const struct facts *new, bool differ)
+	const struct facts *old, const struct facts *new, const struct machine_state *state)
 {
-	if (differ)
+	if (state->differs)
 		return (struct resolution){ RESOLUTION_SHARED, "machines that differ" };
+	if (state->is_disturbed)
+		return (struct resolution){ RESOLUTION_SHARED, "runs that were mostly disturbed" };
+	if (state->had_core)
+		return (struct resolution){ RESOLUTION_OWN, "a machine whose core was whole" };
 	if (is_own_machine(old) && is_own_machine(new))
 		return (struct resolution){ RESOLUTION_OWN,
 			"a machine without neighbours, SMT and boost" };

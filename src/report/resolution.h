@@ -8,11 +8,12 @@
  * to 59 % of all cases. So a change between two such results counts only beyond a resolution, which
  * is the largest of:
  *
- * - what is known of the machine: RESOLUTION_OWN for one without a hypervisor, whose cores have no
- *   second thread and no boost, in the same state both times. Where the core had been whole, 0.1 to
- *   2 % of all pairs of results that were measured hours apart differed by more. Else, and where
- *   nothing is known of the machine, RESOLUTION_SHARED, which is more than twice the deviation of
- * the ratio of two results there;
+ * - what is known of the machine: RESOLUTION_OWN where the same core was whole in nearly all runs
+ * of both results (sampler/core.h), or where it has no hypervisor, no second thread a core and no
+ * boost; in the same state both times, and most runs undisturbed. Where the core had been whole,
+ * 0.1 to 2 % of all pairs of results that were measured hours apart differed by more. Else, and
+ * where nothing is known of the machine, RESOLUTION_SHARED, which is more than twice the deviation
+ * of the ratio of two results there;
  * - the range of the levels, and the drift, within each result.
  *
  * On top comes what neighbouring runs that are alike add to the error of a median: with the largest
@@ -39,9 +40,15 @@ struct resolution {
 	const char *why;
 };
 
-/* By the metadata of both; `differ`: the machine was not the same, or not in the same state. */
+/* What is known of the machine beside the metadata of both results. */
+struct machine_state {
+	bool differs;	   /* it was not the same, or not in the same state */
+	bool is_disturbed; /* in most runs of either result */
+	bool had_core;	   /* the same whole core in nearly all runs of both, with the same clock */
+};
+
 struct resolution resolution_of_machines(
-	const struct facts *old, const struct facts *new, bool differ);
+	const struct facts *old, const struct facts *new, const struct machine_state *state);
 /* By the units of one result (benchmark_units()), above 0 and in their order, and their levels; and
  * what comes on top of that because neighbours are alike. -ENOMEM. */
 int resolution_of_units(const double *units, size_t n, const struct levels *levels,

@@ -419,6 +419,61 @@ static void test_cores(void **state)
 	}
 }
 
+/* On a shared machine, the core was whole in nearly all runs of both, and the same core: the
+ * machine is known for as long as the runs took. */
+static void test_whole_cores(void **state)
+{
+	static const struct {
+		double whole[2]; /* additions per cycle */
+		int64_t khz;
+		size_t n_shared; /* runs of the new ones */
+		size_t n_preempted;
+		bool known;
+	} cases[] = {
+		{ { 4.0, 4.0 }, 3600000, 0, 0, true },
+		{ { 4.0, 4.02 }, 3600000, 2, 5, true },
+		/* One of them had a neighbour all the time, and did not know a whole core. */
+		{ { 2.2, 4.0 }, 3600000, 0, 0, false },
+		{ { 0, 4.0 }, 3600000, 0, 0, false },
+		{ { 4.0, 4.0 }, -1, 0, 0, false },
+		{ { 4.0, 4.0 }, 3600000, 4, 0, false },
+		{ { 4.0, 4.0 }, 3600000, 0, 20, false },
+	};
+	uint64_t random = 6;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct benchmark *sides[2];
+		struct comparison *c;
+
+		for (int side = 0; side < 2; side++) {
+			sides[side] = make_benchmark(make_normal, 25, side ? 1.1 : 1, &random);
+			facts_set_string(&sides[side]->metadata, "quiesce_virtualization", "kvm");
+			if (cases[i].whole[side] > 0)
+				facts_set_real(&sides[side]->metadata, "quiesce_whole_core",
+					cases[i].whole[side]);
+			for (size_t k = 0; k < 25; k++) {
+				struct series *series = sides[side]->series;
+				bool shared = side == 1 && k < cases[i].n_shared;
+
+				series->evidence[k].core_khz = cases[i].khz;
+				series->evidence[k].core_shares[0] =
+					EVIDENCE_SHARE_PER / (shared ? 2 : 1);
+				series->samples[k].flags |= shared ? SAMPLE_SHARED : 0;
+				series->samples[k].flags |= side == 0 && k < cases[i].n_preempted
+					? SAMPLE_PREEMPTED
+					: 0;
+			}
+		}
+		assert_int_equal(comparison_new(sides[0], sides[1], &c), 0);
+		assert_int_equal(c->verdict, cases[i].known ? VERDICT_SLOWER : VERDICT_UNCLEAR);
+		assert_true((c->resolution.share < RESOLUTION_SHARED) == cases[i].known);
+		comparison_free(c);
+		benchmark_free(sides[0]);
+		benchmark_free(sides[1]);
+	}
+}
+
 /* What check says of either side stands in the report. */
 static void test_objections(void **state)
 {
@@ -659,6 +714,7 @@ int main(void)
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_gate),
 		cmocka_unit_test(test_cores),
+		cmocka_unit_test(test_whole_cores),
 		cmocka_unit_test(test_objections),
 		cmocka_unit_test(test_runs_are_units),
 		cmocka_unit_test(test_unstable),
