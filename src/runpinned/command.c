@@ -75,7 +75,7 @@ static uint32_t launch_flags(const struct options *options)
 	if (options->env_pad != ENV_PAD_NONE)
 		flags |= LAUNCH_ENV_PAD;
 	if (!options->no_evidence)
-		flags |= LAUNCH_SCHEDSTAT;
+		flags |= LAUNCH_SCHEDSTAT | LAUNCH_SWITCHES;
 	return flags;
 }
 

@@ -141,6 +141,9 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 			facts, "quiesce_window_error", strerror(measurement->window_error));
 	if (measurement->core_error)
 		facts_set_string(facts, "quiesce_core_error", strerror(measurement->core_error));
+	if (evidence)
+		facts_set_string(facts, "quiesce_run_delay_of",
+			measurement->main_thread_only ? "main thread" : "all tasks");
 	if (evidence && evidence_sensor(evidence))
 		facts_set_string(facts, "quiesce_sensor", evidence_sensor(evidence));
 	if (measurement->incomplete)

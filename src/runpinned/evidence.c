@@ -16,6 +16,8 @@
 #include "machine/thermal.h"
 #include "machine/throttle.h"
 #include "runpinned/evidence.h"
+#include "runpinned/judge.h"
+#include "runpinned/tree.h"
 
 _Static_assert(EVIDENCE_N_SOFTIRQS == PROCSTAT_N_SOFTIRQS, "one place for each kind");
 
@@ -371,15 +373,15 @@ static void fill_report(const struct launch_report *report, struct evidence *ret
 {
 	ret->user_cpu_ns = report->user_cpu_ns;
 	ret->system_cpu_ns = report->system_cpu_ns;
-	ret->run_delay_ns = report->run_delay_ns;
+	ret->run_delay_ns = tree_waited(report);
 	ret->minor_faults = clamp(report->minor_faults);
 	ret->major_faults = clamp(report->major_faults);
 	ret->voluntary_switches = clamp(report->voluntary_switches);
 	ret->involuntary_switches = clamp(report->involuntary_switches);
 	ret->cpu_first = report->window.cpu_exec;
 	ret->cpu_last = report->window.cpu_exit;
-	if (report->window.exit_ns > 0)
-		ret->reap_ns = report->end_ns - report->window.exit_ns;
+	if (report->window.n_exec > 0 && judge_window_end(report) > 0)
+		ret->reap_ns = report->end_ns - judge_window_end(report);
 	fill_core(report, ret);
 }
 

@@ -10,6 +10,8 @@
 
 /* A share of the median frequency. */
 static const double frequency_tolerance = 0.01;
+/* A share of the window. */
+static const double preempted_share = 0.01;
 
 enum {
 	PAGE_KIB = 4,
@@ -17,30 +19,54 @@ enum {
 	FLOOR_FACTOR = 8,
 };
 
+/* Whether the exit records of all threads of the process are there. */
+static bool is_whole(const struct launch_report *report)
+{
+	const struct tree *tree = &report->tree;
+
+	return report->tree_tried && tree->n_lost == 0 && tree->n_threads == 0 && tree->exit_ns > 0;
+}
+
+int64_t judge_window_end(const struct launch_report *report)
+{
+	if (is_whole(report))
+		return MAX(report->window.exit_ns, report->tree.exit_ns);
+	if (report->window.n_lost > 0)
+		return report->end_ns;
+	return report->window.n_exit == 1 ? report->window.exit_ns : 0;
+}
+
 enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns)
 {
 	const struct window *w = &report->window;
-	int64_t allowed;
+	int64_t end_ns = judge_window_end(report), allowed;
+	bool whole = is_whole(report);
 
-	if (w->n_lost > 0 || w->n_exec == 0 || w->n_exit != 1)
+	if (w->n_exec == 0 || end_ns == 0)
 		return WINDOW_MISSING;
 	/* The launcher's stamps and the kernel's records use the same clock. */
-	if (w->exec_ns < report->start_ns || w->exit_ns <= w->exec_ns ||
-		w->exit_ns > report->end_ns)
+	if (w->exec_ns < report->start_ns || end_ns <= w->exec_ns || end_ns > report->end_ns)
 		return WINDOW_MISSING;
+	if (w->n_lost > 0 && !whole)
+		return WINDOW_DOUBTFUL;
 
 	allowed = FLOOR_FACTOR * floor_reap_ns +
 		report->max_rss_kib / PAGE_KIB * TEARDOWN_NS_PER_PAGE +
-		(w->n_threads > 0 ? 1 : 5) * NSEC_PER_MSEC;
-	return report->end_ns - w->exit_ns > allowed ? WINDOW_DOUBTFUL : WINDOW_SOUND;
+		(w->n_threads > 0 && !whole ? 1 : 5) * NSEC_PER_MSEC;
+	return report->end_ns - end_ns > allowed ? WINDOW_DOUBTFUL : WINDOW_SOUND;
 }
 
-/* The threads and processes of one program preempt each other, which is not a disturbance from
- * outside, and the count of involuntary switches does not tell who preempted. This is known only
- * from the kernel's records; without them there are no counts of threads and children here. */
-static bool is_several_tasks(const struct launch_report *report)
+/* Whether the program lost a share of its window that is worth telling. Where the kernel does not
+ * say how long anything waited, the switches away from a program that is a single task have to do:
+ * tasks of one program take the CPU from each other. */
+static bool is_preempted(const struct launch_report *report, const struct evidence *evidence)
 {
-	return report->window.n_threads > 0 || report->window.n_children > 0;
+	int64_t window_ns = report->end_ns - report->start_ns;
+
+	if (evidence->run_delay_ns >= 0)
+		return (double)evidence->run_delay_ns >= preempted_share * (double)window_ns;
+	return report->involuntary_switches > 0 && report->window.n_threads == 0 &&
+		report->window.n_children == 0;
 }
 
 uint16_t judge_run(const struct run_facts *run)
@@ -52,14 +78,14 @@ uint16_t judge_run(const struct run_facts *run)
 	/* When the kernel provides no window for any run, that is nothing against this run. */
 	if (run->window != WINDOW_SOUND && report->window_tried && report->window_error == 0)
 		flags |= SAMPLE_WINDOW;
-	if (report->involuntary_switches > 0 && !is_several_tasks(report))
-		flags |= SAMPLE_PREEMPTED;
 	if (report->leftover)
 		flags |= SAMPLE_LEFTOVER;
 	if (report->status != 0)
 		flags |= SAMPLE_FAILED;
 	if (!e)
 		return flags;
+	if (is_preempted(report, e))
+		flags |= SAMPLE_PREEMPTED;
 	if (e->migrations > 0 ||
 		(e->cpu_first >= 0 && e->cpu_last >= 0 && e->cpu_first != e->cpu_last))
 		flags |= SAMPLE_MIGRATED;

@@ -14,21 +14,27 @@
 enum window_verdict {
 	WINDOW_SOUND,
 	/* There is a window, but the process seems to have lived on after the end of the window:
-	 * because the main thread ended before other threads, or a thread that is not the main
-	 * thread executed another program, or the kernel dropped the event. Or the launcher had to
-	 * wait for its CPU, which looks the same. */
+	 * because the kernel dropped the event, or, where there are no exit records of all threads,
+	 * because the main thread ended before other threads. Or the launcher had to wait for its
+	 * CPU, which looks the same. Or the exit record was lost with others. */
 	WINDOW_DOUBTFUL,
-	/* No exec or exit record, lost records, or an impossible order of records. */
+	/* No exec or exit record, or an impossible order of records. */
 	WINDOW_MISSING,
 };
 
+/*
+ * The end of the kernel's window: the exit record of the process's last thread. Where the records
+ * of all threads are not known, that of the main thread; where that one was lost because there was
+ * no room for it, the stamp after wait4(2), which is too late. 0 when there is no end.
+ */
+int64_t judge_window_end(const struct launch_report *report);
 /*
  * floor_reap_ns is the time from the exit record to the stamp after wait4(2) when the empty program
  * is measured. After the exit record the kernel still has to free the address space, so a program
  * that used more memory is allowed more time: 1 us for each page, several times what
  * zap_pte_range() takes. In addition, 5 ms are allowed for other delays at the end of a program
- * with a single thread, but only 1 ms for a program with several threads, because its main thread
- * may really have ended first.
+ * whose last thread's exit is known. For a program with several threads of which only the main
+ * thread's exit is known it is 1 ms, because its main thread may really have ended first.
  */
 enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns);
 

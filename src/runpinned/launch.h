@@ -34,12 +34,14 @@
 #include "sampler/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x71756907,
+	LAUNCH_MAGIC = 0x71756908,
 	LAUNCH_MAX_COUNTERS = 32,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
 	LAUNCH_MAX_ENV_PAD = 65536,
 	LAUNCH_MAX_RUNS = 64, /* at most in one request */
+	/* Each process that the program starts inherits one event for each of these CPUs. */
+	TREE_MAX_CPUS = 16,
 	/* How long a program may take to end after SIGTERM, before it gets SIGKILL. */
 	LAUNCH_KILL_AFTER_SECONDS = 2,
 };
@@ -52,6 +54,7 @@ enum launch_flag {
 	LAUNCH_KERNEL_WINDOW = 1 << 4, /* attach the perf event whose records give the window */
 	LAUNCH_SCHEDSTAT = 1 << 5,     /* read the run delay after each run */
 	LAUNCH_KEEP_STDERR = 1 << 6,   /* standard error is a file; it is emptied before each run */
+	LAUNCH_SWITCHES = 1 << 7,      /* find out how long all tasks of the program waited */
 };
 
 enum launch_file_kind {
@@ -153,9 +156,29 @@ struct window {
 	uint32_t n_exit;
 	uint32_t n_threads; /* threads that the main thread has started */
 	uint32_t n_children;
-	uint32_t n_lost;
+	uint32_t n_lost;  /* the ring was too small */
 	int32_t cpu_exec; /* -1 when there is no such record */
 	int32_t cpu_exit;
+};
+
+/* What the perf records of all tasks of one run tell: the program's threads, its processes, and
+ * theirs (tree.h). All of it is about the time until records were lost. */
+struct tree {
+	int64_t waited_ns;	  /* the program could have run, but did not have its CPUs */
+	int64_t leader_waited_ns; /* the main thread, for whatever task */
+	/* No task ran or is known to have waited, until the main thread went on. */
+	int64_t leader_gap_ns;
+	/* On the benchmark's CPUs, the sum over all tasks; -1 when one had not ended. */
+	int64_t ran_ns;
+	int64_t exit_ns;  /* the newest exit record of a thread of the process; 0 when there is none
+			   */
+	uint32_t n_tasks; /* started; the main thread is one of them */
+	uint32_t n_ended;
+	int32_t n_threads;   /* of the process, that have not ended */
+	uint32_t n_switches; /* of a CPU to one of the tasks */
+	uint32_t n_migrations;
+	uint32_t n_lost;
+	int32_t cpu_exit; /* of the record of exit_ns; -1 when there is none */
 };
 
 struct launch_report {
@@ -186,6 +209,8 @@ struct launch_report {
 	/* Positive errno: why the core cannot be looked at although the plan asks for it. */
 	int32_t core_error;
 	struct window window;
+	uint32_t tree_tried; /* 1 when `tree` is filled in */
+	struct tree tree;
 	uint32_t n_counters;
 	struct launch_counter counters[LAUNCH_MAX_COUNTERS];
 };

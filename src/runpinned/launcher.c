@@ -41,6 +41,7 @@
 #include "runpinned/launch.h"
 #include "runpinned/orphans.h"
 #include "runpinned/runlog.h"
+#include "runpinned/tree.h"
 #include "runpinned/window.h"
 #include "sampler/core.h"
 #include "sampler/values.h"
@@ -56,6 +57,13 @@ enum {
 	/* The two looks at the core together take no more than a tenth of what a run takes, unless
 	 * the shortest possible ones do. */
 	CORE_PART_OF_RUN = 20,
+	/* The rings of records, which the kernel allocates for each run: about 500 records of the
+	 * main thread, and 1000 switches. After a run that did not fit, those of the next runs are
+	 * the large ones, which an ordinary user may have for each CPU of the machine
+	 * (perf_event_mlock_kb, Documentation/admin-guide/sysctl/kernel.rst). */
+	WINDOW_RING = 32 * 1024,
+	TREE_RING = 16 * 1024,
+	LARGE_RING = 512 * 1024,
 };
 
 static const char pad_variable[] = "QUIESCE_PAD=";
@@ -81,8 +89,17 @@ struct child {
 	int step;
 	/* Used by the parent only. */
 	pid_t pid;
-	void *map; /* the mapping of the perf event's records; NULL when there is none */
 	int window_error;
+};
+
+/* The records of a kind of perf events. */
+struct side_band {
+	size_t pages; /* of a ring */
+	/* The larger rings were refused: do not ask for them again. */
+	bool refused;
+	/* The mappings of one run: one for each event. */
+	void *maps[TREE_MAX_CPUS];
+	size_t n;
 };
 
 struct launcher {
@@ -107,6 +124,11 @@ struct launcher {
 	int core_error; /* positive errno of core_open(); 0 when `core` can be used or is not wanted
 			 */
 	int64_t run_ns; /* how long the previous run took; INT64_MAX before the first one */
+	struct side_band window;
+	struct side_band tree;
+	/* The CPUs of `tree`; none when there are more than TREE_MAX_CPUS. */
+	int cpus[TREE_MAX_CPUS];
+	size_t n_cpus;
 	struct runlog_writer *runlog;
 	int counter_fds[LAUNCH_MAX_COUNTERS];
 	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* values at the last reading */
@@ -254,28 +276,105 @@ static int child_main(void *arg)
 	child_fail(child, LAUNCH_STEP_EXEC);
 }
 
-/* Opens the perf event whose records give the window, on the waiting child. */
-static int window_attach(const struct launcher *l, pid_t pid, void **ret_map)
+static size_t ring_pages(size_t size)
 {
-	struct perf_event_attr attr;
-	void *map;
-	int fd;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	window_event_attr(l->plan->clockid, &attr);
-	fd = (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return MAX(size / page, (size_t)1);
+}
+
+/* Opens a perf event on the waiting child and maps its records. `cpu` is -1 for all CPUs. */
+static int side_band_attach(
+	struct side_band *band, struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	void *map;
+	int fd, r = 0;
+
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	map = mmap(NULL, window_map_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED) {
-		int r = -errno;
-
-		close(fd);
-		return r;
-	}
+	map = mmap(NULL, records_map_size(band->pages), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		r = -errno;
+	else
+		band->maps[band->n++] = map;
 	/* The event lives as long as the mapping. */
 	close(fd);
-	*ret_map = map;
-	return 0;
+	return r;
+}
+
+static void side_band_unmap(struct side_band *band)
+{
+	for (size_t i = 0; i < band->n; i++)
+		munmap(band->maps[i], records_map_size(band->pages));
+	band->n = 0;
+}
+
+/* Gives up the rings of this run. When they have lost records, the next ones are larger. */
+static void side_band_end(struct side_band *band, bool lost)
+{
+	side_band_unmap(band);
+	if (lost && !band->refused)
+		band->pages = MAX(band->pages, ring_pages(LARGE_RING));
+}
+
+/* The larger rings are too large for this user: goes back to the smaller ones. Returns false when
+ * they are the smaller ones. */
+static bool side_band_shrink(struct side_band *band, size_t size)
+{
+	side_band_unmap(band);
+	if (band->pages <= ring_pages(size))
+		return false;
+	band->pages = ring_pages(size);
+	band->refused = true;
+	return true;
+}
+
+/* Opens the perf event whose records give the window. */
+static int window_attach(struct launcher *l, pid_t pid)
+{
+	struct perf_event_attr attr;
+	int r;
+
+	window_event_attr(l->plan->clockid, &attr);
+	do
+		r = side_band_attach(&l->window, &attr, pid, -1);
+	while (r < 0 && side_band_shrink(&l->window, WINDOW_RING));
+	return r;
+}
+
+/* Opens the perf events whose records tell of all tasks. Without them the run is as good, but less
+ * is known about it. */
+static void tree_attach(struct launcher *l, pid_t pid)
+{
+	struct perf_event_attr attr;
+	int r;
+
+	tree_event_attr(l->plan->clockid, l->plan->flags & LAUNCH_SWITCHES, &attr);
+	do {
+		r = 0;
+		for (size_t i = 0; r == 0 && i < l->n_cpus; i++)
+			r = side_band_attach(&l->tree, &attr, pid, l->cpus[i]);
+	} while (r < 0 && side_band_shrink(&l->tree, TREE_RING));
+}
+
+/* Reads the records of the child after it has ended. */
+static void read_records(struct launcher *l, pid_t pid, struct launch_report *report)
+{
+	struct records records[TREE_MAX_CPUS];
+
+	if (l->window.n > 0) {
+		records_open(l->window.maps[0], l->window.pages, &records[0]);
+		window_parse(&records[0], pid, &report->window);
+	}
+	if (l->tree.n > 0 && report->window.n_exec > 0) {
+		for (size_t i = 0; i < l->tree.n; i++)
+			records_open(l->tree.maps[i], l->tree.pages, &records[i]);
+		tree_parse(records, l->tree.n, pid, &report->window, &report->tree);
+		report->tree_tried = 1;
+	}
+	side_band_end(&l->window, report->window.n_lost > 0);
+	side_band_end(&l->tree, report->tree.n_lost > 0);
 }
 
 /* The counters belong to the launcher. They are enabled only by the exec of a child, and a child's
@@ -358,9 +457,11 @@ static int child_start(struct launcher *l)
 	 * only if the child has ended, which is found out when waiting for it. */
 	(void)setpgid(child->pid, child->pid);
 	if (l->plan->flags & LAUNCH_KERNEL_WINDOW) {
-		r = window_attach(l, child->pid, &child->map);
+		r = window_attach(l, child->pid);
 		if (r < 0)
 			child->window_error = -r;
+		else
+			tree_attach(l, child->pid);
 	}
 	return 0;
 }
@@ -486,10 +587,7 @@ static void run_once(
 		delay = read_run_delay(path);
 		report->run_delay_ns = delay < 0 ? -1 : delay - child->delay_before_ns;
 	}
-	if (child->map) {
-		window_read(child->map, pid, &report->window);
-		munmap(child->map, window_map_size());
-	}
+	read_records(l, pid, report);
 	if (!is_floor) {
 		l->run_ns = report->end_ns - report->start_ns;
 		report->core_error = l->core_error;
@@ -601,6 +699,21 @@ static char **build_vector(
 	return vector;
 }
 
+/* Numbers the CPUs of the plan, if they are not too many. */
+static void take_cpus(struct launcher *l)
+{
+	size_t n = 0;
+
+	for (int cpu = 0; cpu < LAUNCH_CPU_BYTES * CHAR_BIT; cpu++) {
+		if (!CPU_ISSET_S(cpu, sizeof(l->plan->cpus), (const cpu_set_t *)l->plan->cpus))
+			continue;
+		if (n == TREE_MAX_CPUS)
+			return;
+		l->cpus[n++] = cpu;
+	}
+	l->n_cpus = n;
+}
+
 static int launcher_setup(struct launcher *l)
 {
 	bool padded = l->plan->flags & LAUNCH_ENV_PAD;
@@ -620,6 +733,9 @@ static int launcher_setup(struct launcher *l)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_POPULATE, -1, 0);
 	if (l->child_stack == MAP_FAILED)
 		return -errno;
+	l->window.pages = ring_pages(WINDOW_RING);
+	l->tree.pages = ring_pages(TREE_RING);
+	take_cpus(l);
 	if (l->plan->timeout_ns > 0) {
 		struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
 

@@ -40,6 +40,7 @@ struct work {
 	const struct counting *counting;
 	struct evidence_reader *evidence;
 	struct progress progress;
+	bool said_lost;
 	uint64_t env_pad_seed;
 	uint64_t random_order; /* state of the random generator for the order of the commands */
 	int64_t began_ns;
@@ -123,14 +124,16 @@ static int say_not_run(const struct work *work, int error, const struct launch_r
 static void add_floor_run(
 	struct work *work, const struct launch_report *report, struct floor *floor)
 {
+	int64_t end_ns;
+
 	if (report->window_error)
 		work->m->window_error = report->window_error;
 	floor->user[floor->n++] = (double)(report->end_ns - report->start_ns) / NSEC_PER_SEC;
 	if (judge_window(report, INT32_MAX) != WINDOW_SOUND)
 		return;
-	floor->kernel[floor->n_kernel] =
-		(double)(report->window.exit_ns - report->window.exec_ns) / NSEC_PER_SEC;
-	floor->reap[floor->n_kernel++] = (double)(report->end_ns - report->window.exit_ns);
+	end_ns = judge_window_end(report);
+	floor->kernel[floor->n_kernel] = (double)(end_ns - report->window.exec_ns) / NSEC_PER_SEC;
+	floor->reap[floor->n_kernel++] = (double)(report->end_ns - end_ns);
 }
 
 static int run_floor(struct work *work, struct floor *floor)
@@ -286,7 +289,7 @@ static void fill_sample(struct work *work, const struct launch_report *report,
 		.warmup = warmup,
 	};
 	if (window != WINDOW_MISSING)
-		ret->kernel_ns = report->window.exit_ns - report->window.exec_ns;
+		ret->kernel_ns = judge_window_end(report) - report->window.exec_ns;
 }
 
 /* Takes the values that the program handed over in the run that was recorded last. */
@@ -363,6 +366,18 @@ static void end_failed(struct work *work, const struct launch_report *report, bo
 		m->incomplete = NULL;
 }
 
+/* Says once that the kernel's records of a run did not fit. */
+static void say_lost(struct work *work, const struct launch_report *report)
+{
+	if (report->window.n_lost == 0 || work->said_lost)
+		return;
+	work->said_lost = true;
+	progress_clear(&work->progress);
+	say("note: %s: so many threads, processes and names that there was no room for the kernel's "
+	    "stamp of the end; there is more from the next run on",
+		work->command->argv[0]);
+}
+
 /* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
  * to go on. */
 static int record_run(
@@ -385,6 +400,9 @@ static int record_run(
 		.window = judge_window(report, m->floor_before.reap_ns),
 	};
 	fill_sample(work, report, facts.window, env_pad, warmup, &sample);
+	say_lost(work, report);
+	if (!report->tree_tried)
+		m->main_thread_only = true;
 	if (work->evidence) {
 		facts.thermal = evidence_take(work->evidence, run, m->series, &evidence);
 		counting_fill_evidence(work->counting, report, &evidence);

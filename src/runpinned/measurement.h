@@ -41,6 +41,8 @@ struct measurement {
 	int window_error;
 	/* Why the core could not be looked at, in the same way. */
 	int core_error;
+	/* There are no records of all tasks of a run: the waiting is that of the main thread. */
+	bool main_thread_only;
 	size_t n_warmups;
 	size_t n_runs;
 	uint64_t env_pad_seed; /* --env-pad random */

@@ -6,6 +6,7 @@ Nothing here depends on how fast this machine is. The tests check the result, th
 is left behind.
 """
 
+import contextlib
 import csv
 import json
 import os
@@ -169,19 +170,31 @@ def test_sleep_is_measured():
         check(value >= 0.05, f'{value} s')
 
 
+def flags(one):
+    return set(filter(None, one.get('quiesce_flags', '').split(',')))
+
+
 def test_main_thread_ends_first():
+    """The window ends with the last thread, and the kernel's stamps hold."""
     require_kernel_windows()
     benchmark = measured('-n', 4, PROGRAMS / 'leader-exits-first')
-    equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
+    equal(metadata(benchmark)[0]['quiesce_clock'], 'kernel', 'clock')
     check(min(values(benchmark)) >= 0.1, f'{values(benchmark)}')
+
+
+def test_main_thread_of_a_large_process_ends_first():
+    """The address space takes long to be freed, which hides nothing that a thread does before."""
+    require_kernel_windows()
+    benchmark = measured('-n', 3, PROGRAMS / 'worker', 'large', 0)
     for one in metadata(benchmark):
-        check('window' in one.get('quiesce_flags', ''), 'not flagged')
+        asleep = one['quiesce_window_kernel'] - one['quiesce_task_clock']
+        check(asleep >= 0.02 or 'window' in flags(one), f'only {asleep} s asleep: {one}')
 
 
 def test_exec_from_second_thread():
     require_kernel_windows()
     benchmark = measured('-n', 4, PROGRAMS / 'exec-from-thread', '/bin/sleep', '0.1')
-    equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
+    equal(metadata(benchmark)[0]['quiesce_clock'], 'kernel', 'clock')
     check(min(values(benchmark)) >= 0.1, f'{values(benchmark)}')
 
 
@@ -195,12 +208,27 @@ def test_joined_threads_are_trusted():
 
 
 def test_full_ring():
-    """With more records than fit into the ring, the exit record is lost, and the launcher's stamps
-    are used."""
+    """When the exit record has no room in the ring, the next runs get a larger one. That is said once,
+    and the run without the record is flagged."""
     require_kernel_windows()
-    benchmark = measured('-n', 2, PROGRAMS / 'forker', 3000)
+    result = run('--json', '-n', 3, '-w', 1, PROGRAMS / 'forker', 3000)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    runs = metadata(json.loads(result.stdout)['benchmarks'][0])
+    equal(runs[0]['quiesce_clock'], 'kernel', 'clock')
+    check('window' in flags(runs[0]), 'not flagged')
+    check(0 < runs[0]['quiesce_window_kernel'] < runs[0]['quiesce_window_user'], f'{runs[0]}')
+    for one in runs[1:]:
+        check('window' not in flags(one), 'flagged')
+    equal(result.stderr.count('no room'), 1, f'notes in {result.stderr}')
+
+
+def test_ring_that_stays_full():
+    """The larger ring is bounded. Then the launcher's stamps are used."""
+    require_kernel_windows()
+    benchmark = measured('-n', 2, PROGRAMS / 'forker', 12000)
     equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
-    check('window' in metadata(benchmark)[0]['quiesce_flags'], 'not flagged')
+    for one in metadata(benchmark):
+        check('window' in flags(one), 'not flagged')
 
 
 def test_wrapper_that_executes():
@@ -645,6 +673,68 @@ def test_not_a_program():
     broken.write_text('#!/no/such/interpreter\n', encoding='utf-8')
     broken.chmod(0o755)
     one_line(run(broken), 1, 'interpreter')
+
+
+# --- Waiting for the CPU ---
+
+@contextlib.contextmanager
+def busy_neighbour():
+    """Another process that takes the CPU whenever it gets it."""
+    process = subprocess.Popen(['sh', '-c', 'echo begun; while :; do :; done'], stdout=subprocess.PIPE,
+                               preexec_fn=lambda: os.sched_setaffinity(0, {int(CPU)}))
+    try:
+        process.stdout.readline()
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_waiting_of_all_tasks():
+    """What a neighbour takes from a program is known, whatever tasks the program has: the window
+    without it is about what the tasks ran. And a program's tasks that take the CPU from each other
+    are no neighbours."""
+    require_kernel_windows()
+    for how in ('alone', 'threads', 'children', 'shell'):
+        with busy_neighbour():
+            runs = metadata(measured('-n', 5, PROGRAMS / 'worker', how, 60))
+        flagged = [one for one in runs if 'preempted' in flags(one)]
+        check(len(flagged) >= 3, f'{how}: {len(flagged)} of {len(runs)} runs are flagged')
+        for one in runs:
+            equal(one['quiesce_run_delay_of'], 'all tasks', 'who waited')
+            ran = one['quiesce_window_kernel'] - one['quiesce_run_delay']
+            check(ran >= 0.8 * one['quiesce_task_clock'], f'{how}: more than all waited: {one}')
+        # The busiest test machine gives half of a CPU to somebody.
+        window = sum(one['quiesce_window_kernel'] for one in runs)
+        known = sum(one['quiesce_run_delay'] + one['quiesce_task_clock'] for one in runs)
+        check(known >= 0.7 * window, f'{how}: only {known} of {window} s are explained')
+
+
+def test_tasks_that_take_turns():
+    """Four tasks on one CPU wait most of the time: for each other. That is in no figure."""
+    require_kernel_windows()
+    for how in ('threads', 'children'):
+        runs = metadata(measured('-n', 5, PROGRAMS / 'worker', how, 60))
+        for one in runs:
+            window = one['quiesce_window_kernel']
+            idle = window - one['quiesce_task_clock']
+            check(one['quiesce_run_delay'] <= idle + 0.02 * window, f'{how}: {one}')
+
+
+def away(benchmark):
+    for one in metadata(benchmark):
+        check('migrated' in flags(one), f'not flagged: {one}')
+
+
+def test_elsewhere_in_the_middle():
+    """A run that began and ended on its CPU, and was on another one in the meantime."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip('needs two CPUs')
+    require_kernel_windows()
+    away(measured('-n', 3, PROGRAMS / 'worker', 'away', 60))
+    result = as_nobody('--json', '-n', 3, PROGRAMS / 'worker', 'away', 60)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    away(json.loads(result.stdout)['benchmarks'][0])
 
 
 # --- Signals to runpinned ---

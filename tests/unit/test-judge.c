@@ -46,8 +46,12 @@ static void test_window(void **state)
 	r.window.n_exit = 2;
 	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
 	r = sound_report();
+	/* The exit record is among the lost ones: the launcher's stamp is the end. */
 	r.window.n_lost = 1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	r.window.n_exit = 0;
+	r.window.exit_ns = 0;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge_window_end(&r), r.end_ns);
 
 	/* Impossible orders of stamps and records. */
 	r = sound_report();
@@ -85,6 +89,43 @@ static void test_life_after_the_exit_record(void **state)
 	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
 }
 
+/* A process with 1 GiB of memory, whose main thread ended 50 ms before another one. */
+static void test_end_of_all_threads(void **state)
+{
+	struct launch_report r = sound_report();
+
+	(void)state;
+	r.end_ns = NSEC_PER_SEC;
+	r.max_rss_kib = 1024 * 1024;
+	r.window.exit_ns = r.end_ns - 150 * NSEC_PER_MSEC;
+	r.window.n_threads = 1;
+	r.tree_tried = 1;
+	r.tree = (struct tree){
+		.n_tasks = 2,
+		.n_ended = 2,
+		.exit_ns = r.end_ns - 100 * NSEC_PER_MSEC,
+	};
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge_window_end(&r), r.tree.exit_ns);
+	/* All ended, and yet the process lived on: the kernel had dropped the event. */
+	r.max_rss_kib = 1024;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	/* The exit records of all threads make up for the one that was lost. */
+	r = sound_report();
+	r.window.n_lost = 1;
+	r.window.n_exit = 0;
+	r.window.exit_ns = 0;
+	r.tree_tried = 1;
+	r.tree.exit_ns = r.end_ns - 50000;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	/* A thread has not ended, or records of the other threads were lost, too. */
+	r.tree.n_threads = 1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	r.tree.n_threads = 0;
+	r.tree.n_lost = 1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+}
+
 /* Each case has one sign in the report or in the evidence, and the only flag that it causes. */
 static void test_flags(void **state)
 {
@@ -95,10 +136,8 @@ static void test_flags(void **state)
 
 	(void)state;
 	assert_int_equal(judge_run(&facts), 0);
+	/* Without evidence nothing is known of the waiting. */
 	report.involuntary_switches = 1;
-	assert_int_equal(judge_run(&facts), SAMPLE_PREEMPTED);
-	/* Tasks of the same program preempt each other. */
-	report.window.n_children = 1;
 	assert_int_equal(judge_run(&facts), 0);
 	report = sound;
 	report.leftover = 1;
@@ -121,6 +160,18 @@ static void test_flags(void **state)
 	evidence_clear(&nothing);
 	evidence = nothing;
 	assert_int_equal(judge_run(&facts), 0);
+	/* However often it was taken off its CPU, what counts is how long: 1 % of 10 ms. */
+	report.involuntary_switches = 9;
+	evidence.run_delay_ns = 99000;
+	assert_int_equal(judge_run(&facts), 0);
+	evidence.run_delay_ns = 100000;
+	assert_int_equal(judge_run(&facts), SAMPLE_PREEMPTED);
+	/* On a kernel that does not tell how long, the count has to do, for a single task. */
+	evidence = nothing;
+	assert_int_equal(judge_run(&facts), SAMPLE_PREEMPTED);
+	report.window.n_children = 1;
+	assert_int_equal(judge_run(&facts), 0);
+	report = sound;
 	evidence.migrations = 1;
 	assert_int_equal(judge_run(&facts), SAMPLE_MIGRATED);
 	evidence = nothing;
@@ -302,6 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_life_after_the_exit_record),
+		cmocka_unit_test(test_end_of_all_threads),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_frequencies),
 		cmocka_unit_test(test_core_clocks),

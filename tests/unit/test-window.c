@@ -9,73 +9,15 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "fake-ring.h"
 #include "runpinned/window.h"
-
-enum {
-	RING = 4096,
-	CHILD = 100,
-};
-
-/* A ring as the kernel fills it: records wrap at its end. */
-struct ring {
-	uint8_t data[RING];
-	uint64_t head;
-	uint64_t tail;
-};
-
-static void put(struct ring *ring, const void *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		ring->data[(ring->head + i) % RING] = ((const uint8_t *)bytes)[i];
-	ring->head += n;
-}
-
-static void put_record(struct ring *ring, uint32_t type, uint16_t misc, const void *body, size_t n,
-	uint64_t time, uint32_t cpu)
-{
-	struct {
-		uint32_t pid, tid;
-		uint64_t time;
-		uint32_t cpu, reserved;
-	} id = { .pid = CHILD, .tid = CHILD, .time = time, .cpu = cpu };
-	struct perf_event_header header = {
-		.type = type,
-		.misc = misc,
-		.size = (uint16_t)(sizeof(header) + n + sizeof(id)),
-	};
-
-	put(ring, &header, sizeof(header));
-	put(ring, body, n);
-	put(ring, &id, sizeof(id));
-}
-
-static void put_comm(struct ring *ring, bool exec, uint64_t time, uint32_t cpu)
-{
-	struct {
-		uint32_t pid, tid;
-		char comm[16];
-	} body = { .pid = CHILD, .tid = CHILD, .comm = "prog" };
-
-	put_record(ring, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, &body,
-		sizeof(body), time, cpu);
-}
-
-static void put_task(
-	struct ring *ring, uint32_t type, uint32_t pid, uint32_t tid, uint64_t time, uint32_t cpu)
-{
-	struct {
-		uint32_t pid, ppid, tid, ptid;
-		uint64_t time;
-	} body = { .pid = pid, .ppid = CHILD, .tid = tid, .ptid = CHILD, .time = time };
-
-	put_record(ring, type, 0, &body, sizeof(body), time, cpu);
-}
 
 static struct window parse(const struct ring *ring)
 {
+	const struct records records = ring_records(ring);
 	struct window w;
 
-	window_parse(ring->data, RING, ring->tail, ring->head, CHILD, &w);
+	window_parse(&records, CHILD, &w);
 	return w;
 }
 
@@ -160,7 +102,7 @@ static void test_lost_records(void **state)
 
 	(void)state;
 	put_comm(&ring, true, 1000, 0);
-	put_record(&ring, PERF_RECORD_LOST, 0, lost, sizeof(lost), 2000, 0);
+	put_record(&ring, PERF_RECORD_LOST, 0, lost, sizeof(lost), CHILD, 2000, 0);
 	assert_int_equal(parse(&ring).n_lost, 3);
 }
 
@@ -194,7 +136,7 @@ static void test_malformed_records(void **state)
 
 		put_comm(&ring, true, 1000, 0);
 		header.size = sizes[i];
-		put(&ring, &header, sizeof(header));
+		ring_put(&ring, &header, sizeof(header));
 		/* Records before the malformed one are used, and the reading ends there. */
 		assert_int_equal(parse(&ring).n_exec, 1);
 		assert_int_equal(parse(&ring).n_lost, 1);
@@ -213,8 +155,8 @@ static void test_malformed_records(void **state)
 
 		header.type = PERF_RECORD_EXIT;
 		header.size = sizeof(header) + 8;
-		put(&ring, &header, sizeof(header));
-		put(&ring, "12345678", 8);
+		ring_put(&ring, &header, sizeof(header));
+		ring_put(&ring, "12345678", 8);
 		put_comm(&ring, true, 1000, 0);
 		assert_int_equal(parse(&ring).n_exit, 0);
 		assert_int_equal(parse(&ring).n_exec, 1);
