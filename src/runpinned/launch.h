@@ -190,6 +190,7 @@ struct launch_report {
 	int32_t window_error;
 	int32_t status; /* as of wait4(2) */
 	uint32_t timed_out;
+	int32_t stopped;      /* the signal that stopped the program, which was then killed; or 0 */
 	uint32_t interrupted; /* 1 when SIGTERM ended the run */
 	uint32_t leftover;    /* 1 when processes that the program had started were still there */
 	int64_t start_ns;     /* just before execve(2) */

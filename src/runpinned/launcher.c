@@ -481,8 +481,16 @@ static void child_run(struct launcher *l, struct launch_report *report)
 	__atomic_store_n(&child->go, true, __ATOMIC_RELEASE);
 	/* errno is shared with the child until it executes the program, so its value means nothing
 	 * here. But waiting for one's own child can only fail because of a signal. */
-	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0)
+	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WSTOPPED | WNOWAIT) < 0)
 		;
+	if (info.si_code == CLD_STOPPED) {
+		/* Nobody would continue it: it is in no terminal's foreground. Whatever time it
+		 * took afterwards would be no time of the program's. */
+		report->stopped = info.si_status;
+		signal_child(child->pid, SIGKILL);
+		while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0)
+			;
+	}
 	report->end_ns = clock_now_ns(l->plan->clockid);
 	block_signals(true);
 	running_child = 0;
@@ -508,7 +516,14 @@ static int end_leftover(const struct launcher *l, struct launch_report *report)
 {
 	struct keeper_answer answer;
 	ssize_t n;
+	int r;
 
+	/* With CLONE_PARENT the program gives the launcher children, and the keeper none. When
+	 * there are none this is one system call. */
+	r = orphans_end(0);
+	if (r < 0)
+		return r;
+	report->leftover = (uint32_t)r;
 	if (is_nobody_left(l, &report->window))
 		return 0;
 	if (send(l->keeper, "", 1, MSG_NOSIGNAL) != 1)
@@ -518,7 +533,7 @@ static int end_leftover(const struct launcher *l, struct launch_report *report)
 		return -EPIPE;
 	if (answer.error)
 		return -answer.error;
-	report->leftover = answer.leftover;
+	report->leftover |= answer.leftover;
 	return 0;
 }
 

@@ -252,7 +252,10 @@ static void cool_down(struct work *work)
 static void describe_status(
 	const struct launch_report *report, int64_t timeout_ns, char *buf, size_t size)
 {
-	if (report->timed_out)
+	if (report->stopped)
+		snprintf(buf, size, "stopped by signal %d (%s), killed", report->stopped,
+			strsignal(report->stopped));
+	else if (report->timed_out)
 		snprintf(buf, size, "killed after %g s (--timeout)", (double)timeout_ns / 1e9);
 	else if (WIFSIGNALED(report->status))
 		snprintf(buf, size, "signal %d (%s)%s", WTERMSIG(report->status),

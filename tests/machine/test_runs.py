@@ -592,6 +592,18 @@ def test_control_characters_are_not_passed_on():
     check('\033' not in result.stderr and 'red' in result.stderr, repr(result.stderr))
 
 
+def test_program_that_stops():
+    """Nobody would continue a program that stops itself, so the run has failed."""
+    for options in ([], ['--timeout', '50s']):
+        result = run('-n', 2, *options, 'sh', '-c', 'echo about to stop >&2; kill -STOP $$', timeout=30)
+        equal(result.returncode, 1, 'status')
+        check('stopped by signal 19' in result.stderr, result.stderr)
+        check('| about to stop' in result.stderr, result.stderr)
+    benchmark = measured('-n', 2, '-w', 0, '--ignore-failure', 'sh', '-c', 'kill -TSTP $$')
+    for one in metadata(benchmark):
+        check('failed' in flags(one), 'not flagged')
+
+
 def test_ignore_failure():
     benchmark = measured('--ignore-failure', '-n', 3, 'sh', '-c', 'exit 3')
     equal(len(values(benchmark)), 3, 'values')
@@ -643,6 +655,15 @@ def test_leftover_process():
         for one in metadata(benchmark):
             check('leftover' in one.get('quiesce_flags', ''), f'{command}: not flagged')
         equal(processes_with(mark), [], f'{command}: processes that live')
+
+
+def test_leftover_child_of_the_launcher():
+    """With CLONE_PARENT a program leaves a process behind that is no orphan."""
+    mark = f'2000.{os.getpid()}'
+    benchmark = measured('-n', 2, '-w', 0, PROGRAMS / 'stranger', shutil.which('sleep'), mark)
+    for one in metadata(benchmark):
+        check('leftover' in flags(one), 'not flagged')
+    equal(processes_with(mark), [], 'processes that live')
 
 
 # Like daemon(3), and a little more.
