@@ -243,12 +243,12 @@ static void draw_fitting_text(const struct chart *chart, struct point at, double
 		fit_text(chart, size, bold, text, width, buf));
 }
 
-static size_t count_flagged(const struct chart_series *series)
+static size_t count_disturbed(const struct chart_series *series)
 {
 	size_t n = 0;
 
-	for (size_t i = series->n_warmups; series->flags && i < series->n; i++)
-		n += series->flags[i] != 0;
+	for (size_t i = series->n_warmups; series->causes && i < series->n; i++)
+		n += series->causes[i] != 0;
 	return n;
 }
 
@@ -256,7 +256,7 @@ static size_t count_flagged(const struct chart_series *series)
  * disturbed. */
 static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
 {
-	size_t counts[SAMPLE_N_FLAGS] = { 0 }, n_flagged = 0, n = 0;
+	size_t counts[SAMPLE_N_FLAGS] = { 0 }, n_disturbed = 0, n = 0;
 	const char *before = ":";
 	int at;
 
@@ -264,14 +264,14 @@ static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
 		const struct chart_series *series = &chart->series[s];
 
 		n += n_counted(series);
-		n_flagged += count_flagged(series);
-		for (size_t i = series->n_warmups; series->flags && i < series->n; i++)
+		n_disturbed += count_disturbed(series);
+		for (size_t i = series->n_warmups; series->causes && i < series->n; i++)
 			for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
-				counts[bit] += series->flags[i] >> bit & 1;
+				counts[bit] += series->causes[i] >> bit & 1;
 	}
-	if (n_flagged == 0)
+	if (n_disturbed == 0)
 		return false;
-	at = snprintf(buf, size, "%zu of %zu %ss disturbed", n_flagged, n, chart->options->what);
+	at = snprintf(buf, size, "%zu of %zu %ss disturbed", n_disturbed, n, chart->options->what);
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
 		if (counts[bit] == 0 || (size_t)at >= size)
 			continue;
@@ -473,7 +473,7 @@ static void draw_each_sample(struct chart *chart, size_t s, double radius)
 	for (size_t i = 0; i < series->n; i++) {
 		struct point at = { x_of_run(chart, run_number(series, i)),
 			y_of(&chart->main, series->values[i]) };
-		bool flagged = series->flags && series->flags[i];
+		bool disturbed = series->causes && series->causes[i];
 
 		if (i < series->n_warmups)
 			canvas_draw_circle(
@@ -481,7 +481,7 @@ static void draw_each_sample(struct chart *chart, size_t s, double radius)
 		else
 			canvas_fill_circle(chart->canvas, at, radius,
 				with_alpha(palette[s], chart->n_series > 1 ? 0.75 : 0.85));
-		if (flagged && i >= series->n_warmups)
+		if (disturbed && i >= series->n_warmups)
 			canvas_draw_circle(chart->canvas, at, radius + 1.7, 1.3, vermilion);
 		add_spot(chart, at, s, i);
 	}
@@ -503,7 +503,7 @@ static int draw_columns(struct chart *chart, size_t s)
 		size_t count = series->n_warmups + (c + 1) * n / n_columns - from;
 		double x = x_of_run(chart, run_number(series, from));
 		double top, bottom;
-		bool flagged = false;
+		bool disturbed = false;
 
 		if (count == 0)
 			continue;
@@ -517,9 +517,9 @@ static int draw_columns(struct chart *chart, size_t s)
 		bottom = y_of(&chart->main, stats_percentile(column, count, 0.25));
 		canvas_fill_rectangle(chart->canvas, x, top, width, MAX(bottom - top, 1.0),
 			with_alpha(palette[s], 0.85));
-		for (size_t i = from; series->flags && !flagged && i < from + count; i++)
-			flagged = series->flags[i] != 0;
-		if (flagged)
+		for (size_t i = from; series->causes && !disturbed && i < from + count; i++)
+			disturbed = series->causes[i] != 0;
+		if (disturbed)
 			canvas_fill_rectangle(chart->canvas, x,
 				chart->main.y + chart->main.height - MARK_HEIGHT, MAX(width, 1.0),
 				MARK_HEIGHT, vermilion);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One picture of one or several series. It shows the samples in the order of the runs, with marks
- * at those that have flags; beside them their histogram with the same scale; and below them rows
- * with the temperature, the frequency and the share of the core of each run, if known. Series are
- * drawn over each other, in colours that people with any kind of colour vision can tell apart
+ * at those that were disturbed; beside them their histogram with the same scale; and below them
+ * rows with the temperature, the frequency and the share of the core of each run, if known. Series
+ * are drawn over each other, in colours that people with any kind of colour vision can tell apart
  * (Okabe and Ito 2008).
  *
  * If there are more samples than points in the width, each column of points shows the minimum, the
@@ -34,7 +34,7 @@ struct chart_series {
 	/* Arrays of n entries in the order of the runs, warm-ups first. All but `values` may be
 	 * NULL. */
 	const double *values;
-	const uint32_t *flags;		  /* enum sample_flag */
+	const uint32_t *causes;		  /* enum sample_flag: what disturbed the run; 0: nothing */
 	const double *rows[CHART_N_ROWS]; /* NAN when unknown */
 	size_t n;
 	size_t n_warmups;

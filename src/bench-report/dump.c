@@ -10,6 +10,7 @@
 #include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "result/weight.h"
 
 struct dump {
 	const struct request *request;
@@ -172,20 +173,32 @@ static size_t number_run(const struct benchmark *b, size_t run, size_t *n)
 	return b->series->samples[run].warmup ? 0 : ++*n;
 }
 
-static int add_row(struct table *table, const struct benchmark *b, const bool *shown,
-	struct scale scale, struct scale wait_scale, const struct row *row)
+struct table_context {
+	struct table *table;
+	const struct benchmark *benchmark;
+	struct disturbances disturbances;
+	bool shown[N_COLUMNS];
+	struct scale scale;
+	struct scale wait_scale;
+};
+
+static int add_row(const struct table_context *context, const struct row *row)
 {
-	_cleanup_free_ char *flags = sample_flags_text(b->series->samples[row->run].flags);
+	const struct benchmark *b = context->benchmark;
+	_cleanup_free_ char *flags = NULL;
+	struct weights weights;
 	char cells[N_COLUMNS][CELL_SIZE], value[UNITS_TEXT_SIZE];
 	const char *texts[N_COLUMNS];
 	size_t n = 0;
 
+	disturbances_weigh(&context->disturbances, b->series, row->run, &weights);
+	flags = weights_text(&b->series->samples[row->run], &weights);
 	if (!flags)
 		return -ENOMEM;
 	for (int c = 0; c < N_COLUMNS; c++) {
 		char *cell = cells[c];
 
-		if (!shown[c])
+		if (!context->shown[c])
 			continue;
 		cell[0] = '\0';
 		if (c == COLUMN_RUN && row->number > 0)
@@ -193,26 +206,30 @@ static int add_row(struct table *table, const struct benchmark *b, const bool *s
 		else if (c == COLUMN_KIND)
 			snprintf(cell, CELL_SIZE, "%s", row->warmup ? "warm-up" : "value");
 		else if (c == COLUMN_VALUE)
-			snprintf(cell, CELL_SIZE, "%s", scale_format(scale, row->value, value));
+			snprintf(cell, CELL_SIZE, "%s",
+				scale_format(context->scale, row->value, value));
 		else if (c == COLUMN_LOOPS)
 			snprintf(cell, CELL_SIZE, "%" PRIu64, row->loops);
 		else if (c == COLUMN_FLAGS)
 			snprintf(cell, CELL_SIZE, "%s", flags);
 		else
-			format_evidence(b->series, row->run, (enum column)c, wait_scale, cell);
+			format_evidence(
+				b->series, row->run, (enum column)c, context->wait_scale, cell);
 		texts[n++] = cell;
 	}
-	return table_add(table, texts);
+	return table_add(context->table, texts);
 }
 
 /* Written once for each run: what all its values have in common. */
-static int emit_run(struct emit *emit, const struct benchmark *b, size_t run, size_t number)
+static int emit_run(struct emit *emit, const struct benchmark *b,
+	const struct disturbances *disturbances, size_t run, size_t number)
 {
 	const struct series *series = b->series;
 	const struct sample *sample = &series->samples[run];
 	const struct evidence *evidence = &series->evidence[run];
 	_cleanup_free_ char *lines = series_irq_text(series, run);
 	_cleanup_free_ char *softirqs = series_softirq_text(series, run);
+	struct weights weights;
 
 	if (!lines || !softirqs)
 		return -ENOMEM;
@@ -229,6 +246,14 @@ static int emit_run(struct emit *emit, const struct benchmark *b, size_t run, si
 		if (sample->flags & 1u << bit)
 			emit_string(emit, NULL, sample_flag_name((enum sample_flag)(1 << bit)));
 	emit_close(emit, ']');
+	disturbances_weigh(disturbances, series, run, &weights);
+	emit_bool(emit, "disturbed", disturbances->causes[run] != 0);
+	emit_object(emit, "weights");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+		if (!isnan(weights.of[bit]))
+			emit_real(emit, sample_flag_name((enum sample_flag)(1 << bit)),
+				weights.of[bit]);
+	emit_close(emit, '}');
 	emit_object(emit, "evidence");
 	for (size_t i = 0; i < evidence_n_fields; i++) {
 		const struct evidence_field *field = &evidence_fields[i];
@@ -283,19 +308,9 @@ static int each_row(const struct benchmark *b, size_t run, size_t number,
 	return r;
 }
 
-struct table_context {
-	struct table *table;
-	const struct benchmark *benchmark;
-	bool shown[N_COLUMNS];
-	struct scale scale;
-	struct scale wait_scale;
-};
-
 static int each_table_row(const struct row *row, void *context)
 {
-	const struct table_context *c = context;
-
-	return add_row(c->table, c->benchmark, c->shown, c->scale, c->wait_scale, row);
+	return add_row(context, row);
 }
 
 static int print_benchmark(const struct benchmark *b, struct scale scale)
@@ -315,10 +330,14 @@ static int print_benchmark(const struct benchmark *b, struct scale scale)
 		if (context.shown[c])
 			columns[n++] = all_columns[c];
 	}
+	r = disturbances_find(b->series, &context.disturbances);
+	if (r < 0)
+		return r;
 	r = table_new("values", columns, n, false, stdout, &table);
 	context.table = table;
 	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++)
 		r = each_row(b, run, number_run(b, run, &n_numbered), each_table_row, &context);
+	disturbances_clear(&context.disturbances);
 	return r < 0 ? r : table_print(table);
 }
 
@@ -346,9 +365,13 @@ static int each_emit_row(const struct row *row, void *context)
 
 static int emit_benchmark(struct emit *emit, const char *file, const struct benchmark *b)
 {
+	struct disturbances disturbances;
 	size_t n_numbered = 0;
-	int r = 0;
+	int r;
 
+	r = disturbances_find(b->series, &disturbances);
+	if (r < 0)
+		return r;
 	emit_object(emit, NULL);
 	emit_string(emit, "file", file);
 	emit_string(emit, "name", b->name);
@@ -359,7 +382,7 @@ static int emit_benchmark(struct emit *emit, const char *file, const struct benc
 		size_t number = number_run(b, run, &n_numbered);
 
 		emit_object(emit, NULL);
-		r = emit_run(emit, b, run, number);
+		r = emit_run(emit, b, &disturbances, run, number);
 		emit_array(emit, "warmups");
 		(void)each_row(b, run, number, each_emit_row, &context);
 		emit_close(emit, ']');
@@ -371,6 +394,7 @@ static int emit_benchmark(struct emit *emit, const char *file, const struct benc
 	}
 	emit_close(emit, ']');
 	emit_close(emit, '}');
+	disturbances_clear(&disturbances);
 	return r;
 }
 

@@ -149,15 +149,29 @@ void emit_bins(struct emit *emit, const struct histogram *histogram)
 
 void emit_stability(struct emit *emit, const struct stability *stability)
 {
+	const struct disturbances *disturbances = &stability->disturbances;
+
 	emit_bool(emit, "stable", stability->stable);
 	emit_real(emit, "runs_needed", stability->runs_needed);
-	emit_integer(emit, "disturbed", (int64_t)stability->n_disturbed);
+	emit_integer(emit, "disturbed", (int64_t)disturbances->n_disturbed);
 	emit_bool(emit, "mostly_disturbed", stability->mostly_disturbed);
+	emit_real(emit, "disturbed_from", disturbances->threshold);
+	emit_real(emit, "typical_lost", disturbances->typical);
+	emit_object(emit, "causes");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
+		if (disturbances->n_by[bit] == 0)
+			continue;
+		emit_object(emit, sample_flag_name((enum sample_flag)(1 << bit)));
+		emit_integer(emit, "runs", (int64_t)disturbances->n_by[bit]);
+		emit_real(emit, "worst", disturbances->worst[bit]);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, '}');
 	emit_object(emit, "flags");
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
-		if (stability->n_flagged[bit] > 0)
+		if (disturbances->n_flagged[bit] > 0)
 			emit_integer(emit, sample_flag_name((enum sample_flag)(1 << bit)),
-				(int64_t)stability->n_flagged[bit]);
+				(int64_t)disturbances->n_flagged[bit]);
 	emit_close(emit, '}');
 	emit_array(emit, "findings");
 	for (size_t i = 0; i < stability->n_findings; i++) {

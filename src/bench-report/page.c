@@ -7,6 +7,7 @@
 #include "basic/text.h"
 #include "bench-report/page.h"
 #include "result/series.h"
+#include "result/weight.h"
 
 void drawing_clear(struct drawing *drawing)
 {
@@ -98,9 +99,14 @@ static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curv
 {
 	const struct page_curve *curve = &curves[spot->series];
 	bool warmup = spot->index < curve->n_warmups;
-	_cleanup_free_ char *flags = sample_flags_text(curve->flags[spot->index]);
+	const struct series *series = curve->benchmark->series;
+	size_t run = curve->runs[spot->index];
+	_cleanup_free_ char *flags = NULL;
 	char value[UNITS_TEXT_SIZE];
+	struct weights weights;
 
+	disturbances_weigh(&curve->analysis->stability->disturbances, series, run, &weights);
+	flags = weights_text(&series->samples[run], &weights);
 	if (!flags)
 		return -ENOMEM;
 	fprintf(stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>", spot->at.x, spot->at.y);
@@ -163,7 +169,8 @@ static void put_figures(FILE *stream, const struct page_curve *curves, size_t n,
 			fprintf(stream, "<td>%s</td>",
 				isfinite(figures[k]) ? scale_format(scale, figures[k], text) : "");
 		}
-		fprintf(stream, "<td>%zu</td></tr>\n", curves[i].analysis->stability->n_disturbed);
+		fprintf(stream, "<td>%zu</td></tr>\n",
+			curves[i].analysis->stability->disturbances.n_disturbed);
 	}
 	fputs("</table>\n", stream);
 }

@@ -31,7 +31,7 @@ struct page_curve {
 	const struct benchmark *benchmark;
 	const struct analysis *analysis;
 	const double *values;
-	const uint32_t *flags;
+	const size_t *runs;  /* the run of each entry */
 	double *const *rows; /* CHART_N_ROWS */
 	size_t n_warmups;
 };

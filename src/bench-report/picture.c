@@ -23,7 +23,8 @@ void pictures_clear(struct pictures *pictures)
 			free(curve->values);
 			for (size_t row = 0; row < CHART_N_ROWS; row++)
 				free(curve->rows[row]);
-			free(curve->flags);
+			free(curve->causes);
+			free(curve->runs);
 			analysis_free(curve->analysis);
 			free(curve->levels.items);
 		}
@@ -138,8 +139,9 @@ static char *picture_subtitle(const struct picture *picture)
 static int curve_allocate(struct curve *curve, size_t n)
 {
 	curve->values = reallocarray(NULL, n, sizeof(*curve->values));
-	curve->flags = reallocarray(NULL, n, sizeof(*curve->flags));
-	if (!curve->values || !curve->flags)
+	curve->causes = reallocarray(NULL, n, sizeof(*curve->causes));
+	curve->runs = reallocarray(NULL, n, sizeof(*curve->runs));
+	if (!curve->values || !curve->causes || !curve->runs)
 		return -ENOMEM;
 	for (size_t i = 0; i < CHART_N_ROWS; i++) {
 		curve->rows[i] = reallocarray(NULL, n, sizeof(*curve->rows[i]));
@@ -156,7 +158,8 @@ static void curve_append(struct curve *curve, size_t run, double value)
 	size_t at = curve->n++;
 
 	curve->values[at] = value;
-	curve->flags[at] = series->samples[run].flags;
+	curve->causes[at] = curve->analysis->stability->disturbances.causes[run];
+	curve->runs[at] = run;
 	for (size_t i = 0; i < CHART_N_ROWS; i++)
 		curve->rows[i][at] = NAN;
 	if (!evidence)

@@ -86,7 +86,7 @@ static int draw(struct picture *picture, const struct picture_sheet *sheet, stru
 		series[i] = (struct chart_series){
 			.name = curve->name,
 			.values = curve->values,
-			.flags = curve->flags,
+			.causes = curve->causes,
 			.n = curve->n,
 			.n_warmups = curve->n_warmups,
 			.levels = &curve->levels,
@@ -119,7 +119,7 @@ static void fill_page_curves(const struct picture *picture, struct page_curve *c
 			.benchmark = curve->benchmark,
 			.analysis = curve->analysis,
 			.values = curve->values,
-			.flags = curve->flags,
+			.runs = curve->runs,
 			.rows = curve->rows,
 			.n_warmups = curve->n_warmups,
 		};

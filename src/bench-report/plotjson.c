@@ -67,15 +67,18 @@ static void emit_levels(struct emit *emit, const struct curve *curve)
 
 static void emit_sample(struct emit *emit, const struct curve *curve, size_t at)
 {
+	uint16_t flags = curve->benchmark->series->samples[curve->runs[at]].flags;
+
 	emit_object(emit, NULL);
 	emit_integer(emit, "number", (int64_t)at - (int64_t)curve->n_warmups + 1);
 	emit_bool(emit, "warmup", at < curve->n_warmups);
 	emit_real(emit, "value", curve->values[at]);
 	emit_array(emit, "flags");
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
-		if (curve->flags[at] & 1u << bit)
+		if (flags & 1u << bit)
 			emit_string(emit, NULL, sample_flag_name((enum sample_flag)(1 << bit)));
 	emit_close(emit, ']');
+	emit_bool(emit, "disturbed", curve->causes[at] != 0);
 	/* More decimals than a sensor has would come from the float that keeps its figure. */
 	for (size_t i = 0; i < CHART_N_ROWS; i++)
 		emit_real(emit, rows[i].name, round(curve->rows[i][at] * 100) / 100);
@@ -93,7 +96,8 @@ static void emit_curve(struct emit *emit, const struct curve *curve, size_t inde
 	emit_string(emit, "color", chart_color(index, color));
 	emit_integer(emit, "values", (int64_t)(curve->n - curve->n_warmups));
 	emit_integer(emit, "warmups", (int64_t)curve->n_warmups);
-	emit_integer(emit, "disturbed", (int64_t)curve->analysis->stability->n_disturbed);
+	emit_integer(
+		emit, "disturbed", (int64_t)curve->analysis->stability->disturbances.n_disturbed);
 	emit_real(emit, "median", curve->analysis->stats.median);
 	emit_levels(emit, curve);
 	emit_array(emit, "samples");

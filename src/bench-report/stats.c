@@ -10,6 +10,7 @@
 
 #include "basic/macro.h"
 #include "bench-report/bench-report.h"
+#include "result/weight.h"
 
 struct stats_verb {
 	const struct request *request;
@@ -119,21 +120,24 @@ static const char *format_duration(double seconds, char buf[static UNITS_TEXT_SI
 	return buf;
 }
 
-static size_t count_flagged(const struct benchmark *b)
+static int count_disturbed(const struct benchmark *b, size_t *ret)
 {
-	size_t n = 0;
+	struct disturbances disturbances;
+	int r;
 
-	for (size_t i = 0; i < b->series->n_samples; i++)
-		n += !b->series->samples[i].warmup && b->series->samples[i].flags != 0;
-	return n;
+	r = disturbances_find(b->series, &disturbances);
+	if (r < 0)
+		return r;
+	*ret = disturbances.n_disturbed;
+	disturbances_clear(&disturbances);
+	return 0;
 }
 
-static void print_counts(const struct benchmark *b)
+static void print_counts(const struct benchmark *b, size_t n_disturbed)
 {
 	char first[32], last[32], a[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
 	struct per_run loops = find_property(b, RUN_LOOPS);
 	struct per_run inner = find_property(b, RUN_INNER_LOOPS);
-	size_t n_flagged = count_flagged(b);
 	double min, max;
 
 	if (b->total_seconds > 0)
@@ -143,8 +147,8 @@ static void print_counts(const struct benchmark *b)
 			format_date(b->last_date, last, sizeof(last)));
 	print_line("runs", "%zu with values, %zu without (calibration, warm-up)",
 		benchmark_counted_runs(b), b->series->n_warmups);
-	if (n_flagged > 0)
-		print_line("disturbed runs", "%zu", n_flagged);
+	if (n_disturbed > 0)
+		print_line("disturbed runs", "%zu", n_disturbed);
 	print_line("values", "%zu, a run: %s", b->n_values,
 		format_per_run(find_property(b, RUN_N_VALUES), a, sizeof(a)));
 	print_line("warm-ups a run", "%s",
@@ -197,7 +201,7 @@ static void print_figures(const struct stats *s, struct scale scale)
 		scale_format(scale, s->fence_high, b));
 }
 
-static void emit_runs(struct emit *emit, const struct benchmark *b)
+static void emit_runs(struct emit *emit, const struct benchmark *b, size_t n_disturbed)
 {
 	char text[32];
 	double min, max;
@@ -206,7 +210,7 @@ static void emit_runs(struct emit *emit, const struct benchmark *b)
 		b->has_dates ? format_date(b->first_date, text, sizeof(text)) : NULL);
 	emit_string(emit, "last_date",
 		b->has_dates ? format_date(b->last_date, text, sizeof(text)) : NULL);
-	emit_integer(emit, "disturbed", (int64_t)count_flagged(b));
+	emit_integer(emit, "disturbed", (int64_t)n_disturbed);
 	emit_real(emit, "values_per_run", find_property(b, RUN_N_VALUES).mean);
 	emit_real(emit, "warmups_per_run", find_property(b, RUN_N_WARMUPS).mean);
 	emit_real(emit, "loops", find_property(b, RUN_LOOPS).mean);
@@ -223,15 +227,19 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 	_cleanup_free_ char *title = reports_title(verb->request, file, b);
 	struct stats stats = { 0 };
 	struct scale scale;
-	int r = 0;
+	size_t n_disturbed;
+	int r;
 
 	if (!title)
 		return -ENOMEM;
+	r = count_disturbed(b, &n_disturbed);
+	if (r < 0)
+		return r;
 	if (verb->request->json) {
 		emit_object(&verb->emit, NULL);
 		emit_string(&verb->emit, "file", file);
 		emit_string(&verb->emit, "name", b->name);
-		emit_runs(&verb->emit, b);
+		emit_runs(&verb->emit, b, n_disturbed);
 		/* The order of the values is not needed any more, so they are sorted in place. */
 		if (b->n_values > 0)
 			r = stats_compute(b->values, b->n_values, &stats);
@@ -248,7 +256,7 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 		print_line("values", "none");
 		return 0;
 	}
-	print_counts(b);
+	print_counts(b, n_disturbed);
 	r = stats_compute(b->values, b->n_values, &stats);
 	if (r < 0)
 		return r;
@@ -263,7 +271,7 @@ enum exit_status verb_stats(const struct request *request)
 	struct stats_verb verb = { .request = request, .emit.stream = stdout, .first = true };
 	int r;
 
-	if (reports_read(request, false, &reports) < 0)
+	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
 	r = reports_each_emit(request, &reports, stats_one, &verb, &verb.emit, "benchmarks");
 	return request_conclude(request, r);

@@ -530,34 +530,23 @@ static int check_steal(struct stability *stability, const struct series *series)
 		units_format_percent(stolen / all, part));
 }
 
-static void count_disturbed(struct stability *stability, const struct series *series)
-{
-	for (size_t i = 0; i < series->n_samples; i++) {
-		const struct sample *sample = &series->samples[i];
-
-		if (sample->warmup)
-			continue;
-		stability->n_runs++;
-		if (sample->flags != 0)
-			stability->n_disturbed++;
-		for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
-			stability->n_flagged[bit] += (sample->flags >> bit) & 1;
-	}
-	stability->mostly_disturbed = 2 * stability->n_disturbed > stability->n_runs;
-}
-
 int stability_assess(const struct benchmark *benchmark, const struct stats *stats,
 	const struct levels *levels, struct stability **ret)
 {
 	_cleanup_(stability) struct stability *stability = NULL;
+	const struct disturbances *disturbances;
 	int r;
 
 	stability = calloc(1, sizeof(*stability));
 	if (!stability)
 		return -ENOMEM;
 	stability->stable = true;
-	count_disturbed(stability, benchmark->series);
-	if (stability->n_runs == 0 || benchmark->n_values != stats->n)
+	r = disturbances_find(benchmark->series, &stability->disturbances);
+	if (r < 0)
+		return r;
+	disturbances = &stability->disturbances;
+	stability->mostly_disturbed = 2 * disturbances->n_disturbed > disturbances->n_runs;
+	if (disturbances->n_runs == 0 || benchmark->n_values != stats->n)
 		return -EINVAL;
 
 	r = check_as_pyperf(stability, benchmark, stats);
@@ -586,6 +575,7 @@ void stability_free(struct stability *stability)
 	for (size_t i = 0; i < stability->n_findings; i++)
 		free(stability->findings[i].text);
 	free(stability->findings);
+	disturbances_clear(&stability->disturbances);
 	free(stability);
 }
 
@@ -594,30 +584,55 @@ const char *finding_code_name(enum finding_code code)
 	return (size_t)code < ARRAY_SIZE(code_names) ? code_names[code] : NULL;
 }
 
+/* "preempted 2 (worst 8.3 %)" */
+static void append_cause(struct text *t, const struct disturbances *disturbances, size_t bit)
+{
+	char percent[UNITS_TEXT_SIZE];
+
+	text_appendf(t, "%s %zu", sample_flag_name((enum sample_flag)(1 << bit)),
+		disturbances->n_by[bit]);
+	if (!isnan(disturbances->worst[bit]))
+		text_appendf(t, " (%s%s)", disturbances->n_by[bit] > 1 ? "worst " : "",
+			units_format_percent(disturbances->worst[bit], percent));
+}
+
 char *stability_disturbed_text(const struct stability *stability)
 {
+	const struct disturbances *d = &stability->disturbances;
 	_cleanup_text_ struct text t = { 0 };
-	bool shown[SAMPLE_N_FLAGS] = { false };
+	bool shown[SAMPLE_N_FLAGS] = { false }, weighed = true;
+	char percent[UNITS_TEXT_SIZE];
 
-	if (stability->n_disturbed == 0)
+	if (d->n_disturbed == 0)
 		return text_steal(&t);
-	text_appendf(&t, "%zu of %zu runs %s disturbed", stability->n_disturbed, stability->n_runs,
-		stability->n_disturbed == 1 ? "was" : "were");
-	/* The most frequent flags first. */
+	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
+		weighed = weighed && (d->n_by[i] == 0 || !isnan(d->worst[i]));
+	text_appendf(&t, "%zu of %zu runs ", d->n_disturbed, d->n_runs);
+	if (weighed)
+		text_appendf(&t, "lost %s or more",
+			d->threshold > WEIGHT_WORTH_SAYING
+				? units_format_percent(d->threshold, percent)
+				: "1 %");
+	else
+		text_appendf(&t, "%s disturbed", d->n_disturbed == 1 ? "was" : "were");
+	/* The most frequent causes first. */
 	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++) {
 		size_t most = 0, bit = SAMPLE_N_FLAGS;
 
 		for (size_t k = 0; k < SAMPLE_N_FLAGS; k++) {
-			if (!shown[k] && stability->n_flagged[k] > most) {
-				most = stability->n_flagged[k];
+			if (!shown[k] && d->n_by[k] > most) {
+				most = d->n_by[k];
 				bit = k;
 			}
 		}
 		if (bit == SAMPLE_N_FLAGS)
 			break;
 		shown[bit] = true;
-		text_appendf(&t, "%s%s %zu", i == 0 ? ": " : ", ",
-			sample_flag_name((enum sample_flag)(1 << bit)), most);
+		text_append(&t, i == 0 ? ": " : ", ");
+		append_cause(&t, d, bit);
 	}
+	if (!isnan(d->typical))
+		text_appendf(
+			&t, "; a typical run lost %s", units_format_percent(d->typical, percent));
 	return text_steal(&t);
 }

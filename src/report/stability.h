@@ -13,6 +13,7 @@
 
 #include "basic/cleanup.h"
 #include "result/benchmark.h"
+#include "result/weight.h"
 #include "stats/level.h"
 #include "stats/stats.h"
 
@@ -51,11 +52,8 @@ struct stability {
 	 * 2 values. */
 	double runs_needed;
 
-	/* The following are about the runs that count. */
-	size_t n_runs;
-	size_t n_disturbed;		  /* with any flag */
-	bool mostly_disturbed;		  /* more than half: the median is one of them */
-	size_t n_flagged[SAMPLE_N_FLAGS]; /* indexed by the bit number of the flag */
+	struct disturbances disturbances;
+	bool mostly_disturbed; /* more than half of the runs: the median is one of them */
 };
 
 /*
@@ -70,8 +68,10 @@ DEFINE_CLEANUP(stability, stability_free);
 /* "STDEV", "LEVEL", ...: the names used in JSON. */
 const char *finding_code_name(enum finding_code code);
 
-/* "3 of 25 runs were disturbed: irq 2, preempted 1", malloc'd; "" when none was, NULL when memory
- * is short. */
+/* "3 of 50 runs lost 1 % or more: preempted 2 (worst 8.3 %), irq 1 (2.1 %); a typical run lost
+ * 0.3 %", or "3 of 50 runs were disturbed: ..." when a flag without a weight is among them;
+ * malloc'd;
+ * "" when none was disturbed, NULL when memory is short. */
 char *stability_disturbed_text(const struct stability *stability);
 
 #endif

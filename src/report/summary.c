@@ -11,9 +11,6 @@
 #include "report/summary.h"
 #include "stats/histogram.h"
 
-/* The share of a run from which on waiting is reported. */
-#define WAITING_WORTH_SAYING 0.01
-
 enum {
 	WIDTH_MAX = 100, /* longer bars do not show more */
 	HISTOGRAM_MIN = 5,
@@ -208,7 +205,7 @@ int summary_find_waiting(const struct series *series, struct stats *ret)
 	return n > 0 ? stats_compute(shares, n, ret) : -ENODATA;
 }
 
-/* The flag `preempted` only says that a run was preempted; this says how long it had to wait. */
+/* How long the runs waited for their CPU, if the line about the disturbed ones does not tell. */
 static int append_waiting(struct text *t, const struct series *series)
 {
 	char median[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
@@ -217,7 +214,7 @@ static int append_waiting(struct text *t, const struct series *series)
 
 	if (r == -ENOMEM)
 		return r;
-	if (r < 0 || stats.max < WAITING_WORTH_SAYING)
+	if (r < 0 || stats.max < WEIGHT_WORTH_SAYING)
 		return 0;
 	text_appendf(t, "waiting for the CPU took %s of a run, %s of the worst\n",
 		units_format_percent(stats.median, median), units_format_percent(stats.max, most));
@@ -289,7 +286,8 @@ char *summary_render(const struct summary_input *input)
 		return NULL;
 	if (*disturbed)
 		text_appendf(&t, "%s\n", disturbed);
-	if (stability->n_disturbed > 0 && append_waiting(&t, series) < 0)
+	if (stability->disturbances.n_by[weight_bit(SAMPLE_PREEMPTED)] == 0 &&
+		append_waiting(&t, series) < 0)
 		return NULL;
 	for (size_t i = 0; i < stability->n_findings; i++) {
 		const struct finding *finding = &stability->findings[i];

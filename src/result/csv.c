@@ -8,6 +8,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/csv.h"
+#include "result/weight.h"
 
 /* RFC 4180: a field with a comma or a quote is quoted, and its quotes are doubled. Each row is one
  * line: line ends, like all control characters, are written as \xNN. */
@@ -73,10 +74,22 @@ static void put_hundredths(FILE *stream, double value)
 	}
 }
 
+/* A part of a run, in millionths of it. */
+static void put_part(FILE *stream, double value, bool known)
+{
+	long long millionths = llround(fabs(value) * 1e6);
+
+	putc(',', stream);
+	if (known)
+		fprintf(stream, "%s%lld.%06lld", value < 0 && millionths > 0 ? "-" : "",
+			millionths / 1000000, millionths % 1000000);
+}
+
 static void write_header(FILE *stream, const struct series *series, bool with_inside)
 {
 	fputs(with_inside ? "run,warmup,index,counted,loops,inner_loops," : "run,warmup,", stream);
-	fputs("value,window_kernel,window_user,start,status,flags,max_rss_bytes,env_pad", stream);
+	fputs("value,window_kernel,window_user,start,status,flags,disturbed,lost,max_rss_bytes,env_pad",
+		stream);
 	if (series->with_evidence) {
 		for (size_t i = 0; i < evidence_n_fields; i++)
 			put_text(stream, evidence_fields[i].name);
@@ -128,6 +141,7 @@ struct rows {
 	FILE *stream;
 	const char *name; /* NULL where there is no column for it */
 	bool with_inside; /* are there columns for it? */
+	struct disturbances disturbances;
 };
 
 static void put_window_value(const struct rows *rows, const struct series *series, size_t index)
@@ -156,6 +170,7 @@ static int write_row(const struct rows *rows, const struct series *series, size_
 	const struct sample *sample = &series->samples[index];
 	_cleanup_free_ char *flags = sample_flags_text(sample->flags);
 	FILE *stream = rows->stream;
+	struct weights weights;
 
 	if (!flags)
 		return -ENOMEM;
@@ -173,6 +188,9 @@ static int write_row(const struct rows *rows, const struct series *series, size_
 	put_seconds(stream, sample->start_ns, true);
 	put_integer(stream, sample->status, true);
 	put_text(stream, flags);
+	disturbances_weigh(&rows->disturbances, series, index, &weights);
+	put_integer(stream, rows->disturbances.causes[index] != 0, true);
+	put_part(stream, weights.lost, weights.known);
 	put_integer(stream, (int64_t)sample->max_rss_kib * 1024, sample->max_rss_kib > 0);
 	put_integer(stream, sample->env_pad, true);
 	if (series->with_evidence) {
@@ -217,23 +235,21 @@ static int write_inside(const struct rows *rows, const struct series *series,
 }
 
 static int write_rows(
-	const struct rows *rows, const struct series *series, const struct benchmark *inside)
+	struct rows *rows, const struct series *series, const struct benchmark *inside)
 {
 	size_t numbers[2] = { 0 };
+	int r;
 
-	for (size_t i = 0; i < series->n_samples; i++) {
+	r = disturbances_find(series, &rows->disturbances);
+	/* Stop at the first error: the disk may be full, and there may be millions of rows. */
+	for (size_t i = 0; r == 0 && i < series->n_samples && !ferror(rows->stream); i++) {
 		size_t number = ++numbers[series->samples[i].warmup];
-		int r = inside ? write_inside(rows, series, inside, i, number)
-			       : write_row(rows, series, i, number, NULL);
 
-		if (r < 0)
-			return r;
-		/* Stop at the first error: the disk may be full, and there may be millions of rows.
-		 */
-		if (ferror(rows->stream))
-			break;
+		r = inside ? write_inside(rows, series, inside, i, number)
+			   : write_row(rows, series, i, number, NULL);
 	}
-	return 0;
+	disturbances_clear(&rows->disturbances);
+	return r;
 }
 
 static int finish(FILE *stream)
@@ -245,7 +261,7 @@ static int finish(FILE *stream)
 
 int csv_write(FILE *stream, const struct series *series)
 {
-	const struct rows rows = { .stream = stream };
+	struct rows rows = { .stream = stream };
 	int r;
 
 	errno = 0;

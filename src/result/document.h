@@ -18,7 +18,8 @@
  *	quiesce_start, quiesce_window_kernel, quiesce_window_user, quiesce_user_cpu,
  *	quiesce_system_cpu, quiesce_task_clock, quiesce_run_delay, quiesce_reap,
  *	quiesce_steal					seconds
- *	quiesce_flags					"preempted,irq"
+ *	quiesce_flags					"preempted,irq"; result/weight.h
+ *							derives how much each explains
  *	quiesce_status					wait status, when it is not 0
  *	quiesce_env_pad					bytes, when any run of the series has some
  *	quiesce_order_seed				of the order of programs run in turn

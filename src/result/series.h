@@ -76,10 +76,10 @@ struct evidence {
 	int64_t user_cpu_ns; /* rusage of the run and of the descendants that it waited for */
 	int64_t system_cpu_ns;
 	int64_t task_clock_ns; /* perf task-clock, all threads and descendants */
-	/* The program could run but did not have its CPU: as a whole, or its main thread alone where
-	 * no more is known (runpinned/tree.h). */
+	/* The program could run but did not have its CPU: as a whole, or its main thread alone
+	 * where no more is known (runpinned/tree.h). */
 	int64_t run_delay_ns;
-	int64_t reap_ns;       /* exit record to our stamp after wait4(2) */
+	int64_t reap_ns; /* exit record to our stamp after wait4(2) */
 	int64_t steal_ns;
 	int64_t frequency_khz;
 	/* The clock of the core, seen right before and right after the window (sampler/core.h). */

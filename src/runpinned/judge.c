@@ -5,13 +5,9 @@
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "result/weight.h"
 #include "runpinned/judge.h"
 #include "stats/stats.h"
-
-/* A share of the median frequency. */
-static const double frequency_tolerance = 0.01;
-/* A share of the window. */
-static const double preempted_share = 0.01;
 
 enum {
 	PAGE_KIB = 4,
@@ -56,15 +52,15 @@ enum window_verdict judge_window(const struct launch_report *report, int64_t flo
 	return report->end_ns - end_ns > allowed ? WINDOW_DOUBTFUL : WINDOW_SOUND;
 }
 
-/* Whether the program lost a share of its window that is worth telling. Where the kernel does not
- * say how long anything waited, the switches away from a program that is a single task have to do:
- * tasks of one program take the CPU from each other. */
-static bool is_preempted(const struct launch_report *report, const struct evidence *evidence)
+/* Whether the program waited long enough to be worth telling. Where the kernel does not say how
+ * long anything waited, the switches away from a program that is a single task have to do: tasks of
+ * one program take the CPU from each other. */
+static bool is_preempted(const struct launch_report *report, const struct weights *weights)
 {
-	int64_t window_ns = report->end_ns - report->start_ns;
+	double weight = weights->of[weight_bit(SAMPLE_PREEMPTED)];
 
-	if (evidence->run_delay_ns >= 0)
-		return (double)evidence->run_delay_ns >= preempted_share * (double)window_ns;
+	if (!isnan(weight))
+		return weight >= WEIGHT_WORTH_SAYING;
 	return report->involuntary_switches > 0 && report->window.n_threads == 0 &&
 		report->window.n_children == 0;
 }
@@ -73,6 +69,8 @@ uint16_t judge_run(const struct run_facts *run)
 {
 	const struct launch_report *report = run->report;
 	const struct evidence *e = run->evidence;
+	const struct sample sample = { .user_ns = report->end_ns - report->start_ns };
+	struct weights weights;
 	uint16_t flags = 0;
 
 	/* When the kernel provides no window for any run, that is nothing against this run. */
@@ -84,12 +82,13 @@ uint16_t judge_run(const struct run_facts *run)
 		flags |= SAMPLE_FAILED;
 	if (!e)
 		return flags;
-	if (is_preempted(report, e))
+	weights_find(NULL, &sample, e, &weights);
+	if (is_preempted(report, &weights))
 		flags |= SAMPLE_PREEMPTED;
 	if (e->migrations > 0 ||
 		(e->cpu_first >= 0 && e->cpu_last >= 0 && e->cpu_first != e->cpu_last))
 		flags |= SAMPLE_MIGRATED;
-	if (e->irq_device > 0)
+	if (e->irq_device > 0 || weights.of[weight_bit(SAMPLE_IRQ)] >= WEIGHT_WORTH_SAYING)
 		flags |= SAMPLE_IRQ;
 	if (e->steal_ns > 0)
 		flags |= SAMPLE_STEAL;
@@ -100,52 +99,27 @@ uint16_t judge_run(const struct run_facts *run)
 	return flags;
 }
 
-static int64_t get_frequency(const struct evidence *evidence)
-{
-	return evidence->frequency_khz;
-}
-
-static int64_t get_clock(const struct evidence *evidence)
-{
-	return evidence->core_khz;
-}
-
-/* Flags the runs whose frequency is far from the median. */
-static int judge_by_median(
-	struct series *series, int64_t (*get)(const struct evidence *), enum sample_flag flag)
-{
-	_cleanup_free_ double *frequencies = NULL;
-	size_t n = 0;
-	double median;
-
-	frequencies = reallocarray(NULL, series->n_samples, sizeof(*frequencies));
-	if (!frequencies)
-		return -ENOMEM;
-	for (size_t i = 0; i < series->n_samples; i++)
-		if (!series->samples[i].warmup && get(&series->evidence[i]) > 0)
-			frequencies[n++] = (double)get(&series->evidence[i]);
-	if (n == 0)
-		return 0;
-	stats_sort(frequencies, n);
-	median = stats_median(frequencies, n);
-	for (size_t i = 0; i < series->n_samples; i++) {
-		int64_t frequency = get(&series->evidence[i]);
-
-		if (!series->samples[i].warmup && frequency > 0 &&
-			fabs((double)frequency - median) > frequency_tolerance * median)
-			series->samples[i].flags |= (uint16_t)flag;
-	}
-	return 0;
-}
-
 int judge_frequencies(struct series *series)
 {
+	struct weight_base base;
 	int r;
 
-	if (!series->with_evidence || series->n_samples == 0)
-		return 0;
-	r = judge_by_median(series, get_frequency, SAMPLE_FREQ);
-	return r < 0 ? r : judge_by_median(series, get_clock, SAMPLE_CLOCK);
+	r = weight_base_find(series, &base);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
+		struct sample *sample = &series->samples[i];
+		struct weights weights;
+
+		if (sample->warmup)
+			continue;
+		weights_find(&base, sample, &series->evidence[i], &weights);
+		if (weights.of[weight_bit(SAMPLE_FREQ)] > WEIGHT_WORTH_SAYING)
+			sample->flags |= SAMPLE_FREQ;
+		if (weights.of[weight_bit(SAMPLE_CLOCK)] > WEIGHT_WORTH_SAYING)
+			sample->flags |= SAMPLE_CLOCK;
+	}
+	return 0;
 }
 
 int judge_whole_core(const struct series *series, double *ret)

@@ -17,6 +17,7 @@
 #include "basic/text.h"
 #include "basic/units.h"
 #include "machine/counter.h"
+#include "result/weight.h"
 #include "runpinned/judge.h"
 #include "runpinned/measure.h"
 #include "runpinned/progress.h"
@@ -331,8 +332,13 @@ static void show_newest(struct work *work, bool warmup)
 
 	units_format_seconds((double)ns / NSEC_PER_SEC, value);
 	if (work->options->verbose >= 2) {
-		_cleanup_free_ char *flags = sample_flags_text(sample->flags);
+		_cleanup_free_ char *flags = NULL;
+		struct weights weights;
 
+		weights_find(NULL, sample,
+			series->with_evidence ? &series->evidence[series->n_samples - 1] : NULL,
+			&weights);
+		flags = weights_text(sample, &weights);
 		say("%s %zu%s%s: %s%s%s", warmup ? "warm-up" : "run",
 			warmup ? work->m->n_warmups : work->m->n_runs, several ? " of " : "",
 			several ? work->command->name : "", value, flags && *flags ? "  " : "",

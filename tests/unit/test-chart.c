@@ -128,9 +128,9 @@ static void test_formats(void **state)
 static void test_spots(void **state)
 {
 	const double values[] = { 5, 1, 2, 3, 2 };
-	const uint32_t flags[] = { 0, 0, SAMPLE_IRQ, 0, 0 };
+	const uint32_t causes[] = { 0, 0, SAMPLE_IRQ, 0, 0 };
 	const struct chart_series series = {
-		.name = "a", .values = values, .flags = flags, .n = 5, .n_warmups = 1
+		.name = "a", .values = values, .causes = causes, .n = 5, .n_warmups = 1
 	};
 	_cleanup_free_ struct chart_spot *spots = NULL;
 	_cleanup_free_ char *data = NULL;
@@ -238,10 +238,10 @@ static void test_more_runs_than_points(void **state)
 		N = 100000
 	};
 	double *values = malloc(N * sizeof(*values)), *cool = malloc(N * sizeof(*cool));
-	uint32_t *flags = calloc(N, sizeof(*flags));
+	uint32_t *causes = calloc(N, sizeof(*causes));
 	const struct chart_series series = { .name = "a",
 		.values = values,
-		.flags = flags,
+		.causes = causes,
 		.rows[CHART_TEMPERATURE] = cool,
 		.n = N };
 	_cleanup_free_ struct chart_spot *spots = NULL;
@@ -253,7 +253,7 @@ static void test_more_runs_than_points(void **state)
 		values[i] = 1 + (double)(i * 7919 % 1000) / 1000;
 		cool[i] = i % 3 ? 50 : NAN;
 	}
-	flags[N - 1] = SAMPLE_STEAL;
+	causes[N - 1] = SAMPLE_STEAL;
 	assert_int_equal(draw(CANVAS_SVG, &series, 1, &page, &spots, &n, &data, &size), 0);
 	/* So many samples are not drawn one by one, so there are no spots and the picture stays
 	 * small. */
@@ -261,7 +261,7 @@ static void test_more_runs_than_points(void **state)
 	assert_true(size < 2 * 1024 * 1024);
 	free(values);
 	free(cool);
-	free(flags);
+	free(causes);
 }
 
 static void test_odd_series(void **state)
@@ -302,7 +302,7 @@ static void test_small_sheet(void **state)
 		.subtitle = "a machine",
 		.what = "run" };
 	const double values[] = { 1, 2, 3 };
-	const uint32_t flags[] = { SAMPLE_IRQ, SAMPLE_STEAL, SAMPLE_PREEMPTED };
+	const uint32_t causes[] = { SAMPLE_IRQ, SAMPLE_STEAL, SAMPLE_PREEMPTED };
 	struct chart_series many[CHART_MAX_SERIES];
 	_cleanup_free_ struct chart_spot *spots = NULL;
 	_cleanup_free_ char *data = NULL;
@@ -312,7 +312,7 @@ static void test_small_sheet(void **state)
 	for (size_t i = 0; i < CHART_MAX_SERIES; i++)
 		many[i] = (struct chart_series){ .name = "a benchmark whose name is long enough",
 			.values = values,
-			.flags = flags,
+			.causes = causes,
 			.n = 3 };
 	assert_int_equal(
 		draw(CANVAS_SVG, many, CHART_MAX_SERIES, &small, &spots, &n, &data, &size), 0);

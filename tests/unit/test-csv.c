@@ -16,7 +16,8 @@
 #include "basic/macro.h"
 #include "result/csv.h"
 
-#define HEADER "run,warmup,value,window_kernel,window_user,start,status,flags,max_rss_bytes,env_pad"
+#define HEADER \
+	"run,warmup,value,window_kernel,window_user,start,status,flags,disturbed,lost,max_rss_bytes,env_pad"
 
 static char *write_csv(const struct series *series)
 {
@@ -57,9 +58,9 @@ static void test_plain(void **state)
 	text = write_csv(series);
 	assert_string_equal(text,
 		HEADER "\r\n"
-		       "1,1,0.012300000,0.012300000,0.012500001,0.000000000,0,,1536000,0\r\n"
-		       "1,0,0.012100000,0.012100000,0.012300000,1.000000007,0,,,0\r\n"
-		       "2,0,,,12345.678901234,2.000000000,256,\"preempted,irq\",,4095\r\n");
+		       "1,1,0.012300000,0.012300000,0.012500001,0.000000000,0,,0,,1536000,0\r\n"
+		       "1,0,0.012100000,0.012100000,0.012300000,1.000000007,0,,0,,,0\r\n"
+		       "2,0,,,12345.678901234,2.000000000,256,\"preempted,irq\",1,,,4095\r\n");
 	free(text);
 	series->clock = WINDOW_USER;
 	text = write_csv(series);
@@ -146,6 +147,8 @@ static void test_evidence(void **state)
 			const char *column;
 			const char *value;
 		} expected[] = {
+			{ "disturbed", "0" },
+			{ "lost", "1.000000" }, /* of 2 ns */
 			{ "user_cpu", "1.500000000" },
 			{ "system_cpu", "" },
 			{ "migrations", "0" },
@@ -164,11 +167,11 @@ static void test_evidence(void **state)
 			if (strcmp(fields[0][i], expected[k].column) == 0)
 				assert_string_equal(fields[1][i], expected[k].value);
 		/* Nothing is known of the second run. */
-		if (i >= 10)
+		if (i >= 12)
 			assert_string_equal(fields[2][i], "");
 	}
 	assert_string_equal(fields[0][n[0] - 1], "odd,\"name\"");
-	assert_string_equal(fields[0][10], "user_cpu");
+	assert_string_equal(fields[0][12], "user_cpu");
 	free(text);
 	series_free(series);
 }
@@ -203,11 +206,11 @@ static void test_inside(void **state)
 	parts[0].series = parts[1].series = inside.series = series;
 	assert_int_equal(csv_write_all(stream, parts, 2), 0);
 	fclose(stream);
-#define REST ",0.000000005,0.000000007,0.000000000,0,,,0\r\n"
-#define REST_OF_FLAGGED ",1.000000000,0.000000007,0.000000000,0,irq,,0\r\n"
+#define REST ",0.000000005,0.000000007,0.000000000,0,,0,,,0\r\n"
+#define REST_OF_FLAGGED ",1.000000000,0.000000007,0.000000000,0,irq,1,,,0\r\n"
 	assert_string_equal(text,
 		"name,run,warmup,index,counted,loops,inner_loops,value,window_kernel,window_user,"
-		"start,status,flags,max_rss_bytes,env_pad\r\n"
+		"start,status,flags,disturbed,lost,max_rss_bytes,env_pad\r\n"
 		"prog,1,1,,0,,,0.000000005" REST "prog,1,0,,1,,,1.000000000" REST_OF_FLAGGED
 		"prog,2,0,,1,,,0.000000005" REST "prog,3,0,,1,,,0.000000005" REST
 		"\"a,b\",1,1,1,0,1,1,0.25" REST "\"a,b\",1,0,1,0,8,2,2e-09" REST_OF_FLAGGED

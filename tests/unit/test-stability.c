@@ -396,10 +396,11 @@ static void test_disturbed(void **state)
 	append(series, 0.02, SAMPLE_IRQ | SAMPLE_PREEMPTED, false, NULL);
 	append(series, 0.02, SAMPLE_LEFTOVER, false, NULL);
 	stability = assess(series);
-	assert_int_equal(stability->n_runs, 4);
-	assert_int_equal(stability->n_disturbed, 3);
-	assert_int_equal(stability->n_flagged[2], 2);
-	assert_int_equal(stability->n_flagged[8], 0);
+	assert_int_equal(stability->disturbances.n_runs, 4);
+	assert_int_equal(stability->disturbances.n_disturbed, 3);
+	assert_true(stability->mostly_disturbed);
+	assert_int_equal(stability->disturbances.n_flagged[2], 2);
+	assert_int_equal(stability->disturbances.n_flagged[8], 0);
 	text = stability_disturbed_text(stability);
 	assert_string_equal(text, "3 of 4 runs were disturbed: irq 2, preempted 1, leftover 1");
 	free(text);
@@ -411,6 +412,51 @@ static void test_disturbed(void **state)
 	stability = assess(series);
 	text = stability_disturbed_text(stability);
 	assert_string_equal(text, "");
+	free(text);
+	stability_free(stability);
+	series_free(series);
+}
+
+/* Runs of 20 ms, of which three lost something that is known. */
+static void test_lost(void **state)
+{
+	struct series *series = new_series(true);
+	struct stability *stability;
+	struct evidence evidence;
+	char *text;
+
+	(void)state;
+	evidence_clear(&evidence);
+	evidence.run_delay_ns = 60 * 1000;
+	for (size_t i = 0; i < 7; i++)
+		append(series, 0.02, 0, false, &evidence);
+	evidence.run_delay_ns = 1660 * 1000;
+	append(series, 0.02, SAMPLE_PREEMPTED, false, &evidence);
+	evidence.run_delay_ns = 400 * 1000;
+	append(series, 0.02, SAMPLE_PREEMPTED, false, &evidence);
+	evidence.run_delay_ns = 0;
+	evidence.irq_device = 120;
+	append(series, 0.02, SAMPLE_IRQ, false, &evidence);
+	/* The flag is there, but what it stands for is next to nothing. */
+	evidence.irq_device = 1;
+	append(series, 0.02, SAMPLE_IRQ, false, &evidence);
+	stability = assess(series);
+	assert_int_equal(stability->disturbances.n_disturbed, 3);
+	assert_false(stability->mostly_disturbed);
+	text = stability_disturbed_text(stability);
+	assert_string_equal(text,
+		"3 of 11 runs lost 1 % or more: preempted 2 (worst 8.3 %), irq 1 (3.0 %); a typical run "
+		"lost 0.30 %");
+	free(text);
+	stability_free(stability);
+
+	/* This one cannot be weighed. */
+	append(series, 0.02, SAMPLE_HOT, false, NULL);
+	stability = assess(series);
+	text = stability_disturbed_text(stability);
+	assert_string_equal(text,
+		"4 of 12 runs were disturbed: preempted 2 (worst 8.3 %), irq 1 (3.0 %), hot 1; a typical "
+		"run lost 0.30 %");
 	free(text);
 	stability_free(stability);
 	series_free(series);
@@ -448,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_several_levels),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_disturbed),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_refused),
 	};
 

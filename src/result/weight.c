@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "basic/units.h"
+#include "result/weight.h"
+#include "stats/stats.h"
+
+/*
+ * Estimates of what an event costs, in ns. An interrupt takes 2 to 3 us and 1 to 2 us for entering
+ * and leaving the kernel; a softirq is much the same (Documentation/trace/osnoise-tracer.rst: timer
+ * interrupts of 1.8 and 2.8 us, and 2.9 us of a noise of 8.8 us that lie before and after what was
+ * traced). After a move a task finds none of its data in the caches of the core: to fetch 1 MiB,
+ * the size of a large L2 cache, at 10 GB/s takes 100 us.
+ */
+#define IRQ_NS 5000
+#define SOFTIRQ_NS 5000
+#define MIGRATION_NS 100000
+/* What a program feels of the share that its core lacks. Independent additions feel all of it: of
+ * them 50 to 75 % remain beside a busy hardware thread, where programs take 15 to 40 % longer. */
+#define SHARE_FELT 0.5
+
+/* The MAD of a normal distribution is its standard deviation divided by this. */
+#define MAD_TO_DEVIATION 1.4826
+
+enum {
+	/* The noise of fewer runs is not known. */
+	NOISE_MIN_RUNS = 10,
+	/* /proc/stat counts in hundredths of a second (proc(5)). */
+	STEAL_STEP_NS = 10 * 1000 * 1000,
+};
+
+/* The parts of softirqs by number that the tick does not raise: HI, NET_TX, NET_RX, BLOCK, IRQ_POLL
+ * and TASKLET (include/linux/interrupt.h). */
+static const uint16_t device_softirqs = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6;
+
+/* The span that the evidence is about: our own stamps lie around those of the kernel. */
+static double span_ns(const struct sample *sample)
+{
+	return (double)(sample->user_ns > 0 ? sample->user_ns : sample->kernel_ns);
+}
+
+/* Nanoseconds that were lost, as a part of the run; negative ones are unknown. */
+static double part(double lost_ns, const struct sample *sample)
+{
+	double span = span_ns(sample);
+
+	return lost_ns >= 0 && span > 0 ? MIN(lost_ns / span, 1.0) : NAN;
+}
+
+static double weigh_waiting(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence)
+{
+	(void)base;
+	return part((double)evidence->run_delay_ns, sample);
+}
+
+static double weigh_steal(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence)
+{
+	double surplus = part((double)MAX(evidence->steal_ns - STEAL_STEP_NS, (int64_t)0), sample);
+
+	if (evidence->steal_ns <= 0)
+		return part((double)evidence->steal_ns, sample);
+	if (base && !isnan(base->stolen))
+		return fmax(surplus, MIN(base->stolen, 1.0));
+	return surplus > 0 ? surplus : NAN;
+}
+
+static double weigh_migrations(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence)
+{
+	bool moved = evidence->cpu_first >= 0 && evidence->cpu_last >= 0 &&
+		evidence->cpu_first != evidence->cpu_last;
+	int32_t n = MAX(evidence->migrations, moved ? 1 : -1);
+
+	(void)base;
+	return part((double)n * MIGRATION_NS, sample);
+}
+
+static double weigh_interrupts(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence)
+{
+	double lost = (double)evidence->irq_device * IRQ_NS;
+
+	(void)base;
+	for (size_t i = 0; lost >= 0 && i < EVIDENCE_N_SOFTIRQS; i++)
+		if (device_softirqs >> i & 1 && evidence->softirqs[i] > 0)
+			lost += (double)evidence->softirqs[i] * SOFTIRQ_NS;
+	return part(lost, sample);
+}
+
+/* Negative for a frequency above the median. */
+static double weigh_frequency(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence)
+{
+	(void)sample;
+	if (!base || evidence->frequency_khz <= 0)
+		return NAN;
+	return 1 - (double)evidence->frequency_khz / base->frequency_khz;
+}
+
+static double weigh_clock(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence)
+{
+	(void)sample;
+	if (!base || evidence->core_khz <= 0)
+		return NAN;
+	return 1 - (double)evidence->core_khz / base->core_khz;
+}
+
+/* runpinned knows what a whole core does when all runs have been made. */
+static double weigh_share(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence)
+{
+	double share = evidence_core_share(evidence);
+
+	(void)sample;
+	return base && !isnan(share) ? SHARE_FELT * (1 - MIN(share, 1.0)) : NAN;
+}
+
+/* What derives the weight of each flag that has one. The weight of a further kind of evidence is
+ * one more line, and what it has to know of all runs is one more member of struct weight_base. */
+static const struct {
+	enum sample_flag flag;
+	double (*weigh)(const struct weight_base *base, const struct sample *sample,
+		const struct evidence *evidence);
+} rules[] = {
+	{ SAMPLE_PREEMPTED, weigh_waiting },
+	{ SAMPLE_MIGRATED, weigh_migrations },
+	{ SAMPLE_IRQ, weigh_interrupts },
+	{ SAMPLE_STEAL, weigh_steal },
+	{ SAMPLE_FREQ, weigh_frequency },
+	{ SAMPLE_SHARED, weigh_share },
+	{ SAMPLE_CLOCK, weigh_clock },
+};
+
+/* NAN when unknown. Warm-ups may have begun what shows in the runs that count. */
+static double find_stolen(const struct series *series)
+{
+	double stolen = 0, total = 0;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		if (series->evidence[i].steal_ns < 0)
+			continue;
+		stolen += (double)series->evidence[i].steal_ns;
+		total += span_ns(&series->samples[i]);
+	}
+	return total > 0 ? stolen / total : NAN;
+}
+
+static int64_t get_frequency(const struct evidence *evidence)
+{
+	return evidence->frequency_khz;
+}
+
+static int64_t get_clock(const struct evidence *evidence)
+{
+	return evidence->core_khz;
+}
+
+/* The median of the runs that count and know it; NAN when none does. */
+static double find_median(const struct series *series,
+	int64_t (*get)(const struct evidence *evidence), double *values)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!series->samples[i].warmup && get(&series->evidence[i]) > 0)
+			values[n++] = (double)get(&series->evidence[i]);
+	if (n == 0)
+		return NAN;
+	stats_sort(values, n);
+	return stats_median(values, n);
+}
+
+int weight_base_find(const struct series *series, struct weight_base *ret)
+{
+	_cleanup_free_ double *values = NULL;
+
+	*ret = (struct weight_base){ .frequency_khz = NAN, .core_khz = NAN, .stolen = NAN };
+	if (!series->with_evidence || series->n_samples == 0)
+		return 0;
+	values = reallocarray(NULL, series->n_samples, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	ret->stolen = find_stolen(series);
+	ret->frequency_khz = find_median(series, get_frequency, values);
+	ret->core_khz = find_median(series, get_clock, values);
+	return 0;
+}
+
+void weights_find(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence, struct weights *ret)
+{
+	*ret = (struct weights){ .lost = 0 };
+	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
+		ret->of[i] = NAN;
+	for (size_t i = 0; evidence && i < ARRAY_SIZE(rules); i++) {
+		double weight = rules[i].weigh(base, sample, evidence);
+
+		if (isnan(weight))
+			continue;
+		ret->of[weight_bit(rules[i].flag)] = fabs(weight);
+		ret->known = true;
+		/* What the kernel says of the frequency, and what was seen of it, is one loss. */
+		if (rules[i].flag != SAMPLE_FREQ || evidence->core_khz <= 0)
+			ret->lost += weight;
+	}
+	ret->lost = MIN(ret->lost, 1.0);
+}
+
+char *weights_text(const struct sample *sample, const struct weights *weights)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++) {
+		char percent[UNITS_TEXT_SIZE];
+
+		if (!(sample->flags >> i & 1))
+			continue;
+		text_appendf(&t, "%s%s", t.length > 0 ? ", " : "",
+			sample_flag_name((enum sample_flag)(1 << i)));
+		if (!isnan(weights->of[i]))
+			text_appendf(&t, " %s", units_format_percent(weights->of[i], percent));
+	}
+	return text_steal(&t);
+}
+
+void disturbances_weigh(const struct disturbances *disturbances, const struct series *series,
+	size_t index, struct weights *ret)
+{
+	weights_find(&disturbances->base, &series->samples[index],
+		series->with_evidence ? &series->evidence[index] : NULL, ret);
+}
+
+/* The spread of what the runs took without what they lost, as a part of its median. */
+static double find_noise(
+	const struct disturbances *disturbances, const struct series *series, double *values)
+{
+	size_t n = 0;
+	double median;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		struct weights weights;
+
+		if (series->samples[i].warmup)
+			continue;
+		disturbances_weigh(disturbances, series, i, &weights);
+		values[n++] = series_value(series, i) * (1 - weights.lost);
+	}
+	if (n < NOISE_MIN_RUNS)
+		return 0;
+	stats_sort(values, n);
+	median = stats_median(values, n);
+	return median > 0 ? MAD_TO_DEVIATION * stats_deviation(values, n, median) / median : 0;
+}
+
+static double find_typical(
+	const struct disturbances *disturbances, const struct series *series, double *values)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		struct weights weights;
+
+		if (series->samples[i].warmup)
+			continue;
+		disturbances_weigh(disturbances, series, i, &weights);
+		if (weights.known)
+			values[n++] = MAX(weights.lost, 0.0);
+	}
+	if (n == 0)
+		return NAN;
+	stats_sort(values, n);
+	return stats_median(values, n);
+}
+
+/* Which flags disturbed the run: those that cannot be weighed, those that are heavy enough, and the
+ * heaviest one if only all of them together are. */
+static uint16_t find_causes(double threshold, const struct sample *sample, const struct weights *w)
+{
+	uint16_t causes = 0, heaviest = 0;
+	double most = 0;
+
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
+		uint16_t flag = (uint16_t)(1u << bit);
+
+		if (!(sample->flags & flag))
+			continue;
+		if (isnan(w->of[bit]) || w->of[bit] >= threshold)
+			causes |= flag;
+		else if (w->of[bit] >= most) {
+			most = w->of[bit];
+			heaviest = flag;
+		}
+	}
+	return causes == 0 && w->lost >= threshold ? heaviest : causes;
+}
+
+static void count(struct disturbances *d, const struct sample *sample, uint16_t causes,
+	const struct weights *weights)
+{
+	d->n_runs++;
+	d->n_disturbed += causes != 0;
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
+		d->n_flagged[bit] += sample->flags >> bit & 1;
+		if (!(causes >> bit & 1))
+			continue;
+		d->n_by[bit]++;
+		/* fmax() takes the number where the other one is none. */
+		d->worst[bit] = fmax(d->worst[bit], weights->of[bit]);
+	}
+}
+
+int disturbances_find(const struct series *series, struct disturbances *ret)
+{
+	size_t n = MAX(series->n_samples, (size_t)1);
+	struct disturbances d = { .threshold = WEIGHT_WORTH_SAYING, .typical = NAN };
+	int r;
+
+	r = weight_base_find(series, &d.base);
+	if (r < 0)
+		return r;
+	if (series->with_evidence) {
+		_cleanup_free_ double *values = reallocarray(NULL, n, sizeof(*values));
+
+		if (!values)
+			return -ENOMEM;
+		d.threshold = fmax(d.threshold, find_noise(&d, series, values));
+		d.typical = find_typical(&d, series, values);
+	}
+	d.causes = calloc(n, sizeof(*d.causes));
+	if (!d.causes)
+		return -ENOMEM;
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+		d.worst[bit] = NAN;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct sample *sample = &series->samples[i];
+		struct weights weights;
+
+		disturbances_weigh(&d, series, i, &weights);
+		d.causes[i] = find_causes(d.threshold, sample, &weights);
+		if (!sample->warmup)
+			count(&d, sample, d.causes[i], &weights);
+	}
+	*ret = d;
+	return 0;
+}
+
+void disturbances_clear(struct disturbances *disturbances)
+{
+	free(disturbances->causes);
+	disturbances->causes = NULL;
+}
