@@ -376,9 +376,10 @@ static void end_failed(struct work *work, const struct launch_report *report, bo
 }
 
 /* Says once that the kernel's records of a run did not fit. */
-static void say_lost(struct work *work, const struct launch_report *report)
+static void say_lost(
+	struct work *work, const struct launch_report *report, enum window_verdict window)
 {
-	if (report->window.n_lost == 0 || work->said_lost)
+	if (report->window.n_lost == 0 || window == WINDOW_SOUND || work->said_lost)
 		return;
 	work->said_lost = true;
 	progress_clear(&work->progress);
@@ -409,7 +410,7 @@ static int record_run(
 		.window = judge_window(report, m->floor_before.reap_ns),
 	};
 	fill_sample(work, report, facts.window, env_pad, warmup, &sample);
-	say_lost(work, report);
+	say_lost(work, report, facts.window);
 	if (!report->tree_tried)
 		m->main_thread_only = true;
 	if (work->evidence) {

@@ -7,6 +7,10 @@
 enum {
 	/* Tasks at one time. A program that has more is looked at until then. */
 	TASKS_MAX = 512,
+	/* For how long a process that ends counts as running: the address space of a small one is
+	 * freed in a tenth of a millisecond, that of a large one in tens of them, and if another
+	 * process was given the CPU, it has it for some milliseconds. */
+	ENDING_MAX_NS = 5 * 1000 * 1000,
 };
 
 enum state {
@@ -20,7 +24,7 @@ struct task {
 	int32_t tid;
 	int32_t cpu; /* where it ran last; -1: nowhere yet */
 	enum state state;
-	int64_t since_ns; /* running since then */
+	int64_t since_ns; /* in this state */
 };
 
 struct tasks {
@@ -126,6 +130,26 @@ static void pass_time(struct sum *sum, int64_t until_ns, size_t n_cpus)
 		sum->gap_ns += ns;
 }
 
+/* Lets time pass until `until_ns`, and takes the processes away that end meanwhile. */
+static void pass_time_and_end(struct sum *sum, int64_t until_ns, size_t n_cpus)
+{
+	struct tasks *tasks = &sum->tasks;
+
+	while (tasks->n_ending > 0) {
+		struct task *first = NULL;
+
+		for (size_t i = 0; i < tasks->n; i++)
+			if (tasks->items[i].state == ENDING &&
+				(!first || tasks->items[i].since_ns < first->since_ns))
+				first = &tasks->items[i];
+		if (!first || first->since_ns + ENDING_MAX_NS >= until_ns)
+			break;
+		pass_time(sum, first->since_ns + ENDING_MAX_NS, n_cpus);
+		remove_task(tasks, first);
+	}
+	pass_time(sum, until_ns, n_cpus);
+}
+
 static void stop_running(struct sum *sum, const struct task *task, int64_t at_ns)
 {
 	if (task->state == RUNNING)
@@ -198,8 +222,14 @@ static void take_exit(struct sum *sum, const struct record *record)
 	if (!task)
 		return;
 	stop_running(sum, task, record->time_ns);
+	if (record->task_tid != record->task_pid) {
+		/* A thread leaves the address space to the others. */
+		remove_task(&sum->tasks, task);
+		return;
+	}
 	set_state(&sum->tasks, task, ENDING);
 	task->cpu = record->cpu;
+	task->since_ns = record->time_ns;
 }
 
 /* Returns false when there are too many tasks. */
@@ -264,7 +294,7 @@ void tree_parse(const struct records *cpus, size_t n, int32_t pid, const struct 
 		cursors[i].has_record = records_next(&cursors[i].records, &cursors[i].record);
 	}
 	while ((cursor = find_earliest(cursors, n))) {
-		pass_time(&sum, cursor->record.time_ns, n);
+		pass_time_and_end(&sum, cursor->record.time_ns, n);
 		if (!take_record(&sum, &cursor->record)) {
 			sum.tree.n_lost++;
 			break;

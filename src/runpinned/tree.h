@@ -18,9 +18,10 @@
  * wait after a wake-up is not seen. A program that is a single task needs no records: the kernel's
  * sum is exact.
  *
- * A task that ends counts as running until another task of the program gets its CPU, because the
- * exit record is written before the address space is freed. So both things that are not seen make
- * the figure too small and never too large.
+ * A process that ends counts as running until another task of the program gets its CPU, but for no
+ * more than 5 ms, because the exit record is written before the address space is freed. So both
+ * things that are not seen make the figure too small, and too large only where many large processes
+ * end.
  *
  * This file uses only the C library, because it is linked into the launcher.
  */

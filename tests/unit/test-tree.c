@@ -134,6 +134,36 @@ static void test_child_lives_longer(void **state)
 	assert_int_equal(tree.ran_ns, -1);
 }
 
+/* A process that ends frees its memory, while another one waits. When it has had 5 ms for that, it
+ * is somebody else who has the CPU. A thread that ends has nothing to free. */
+static void test_ending(void **state)
+{
+	enum {
+		MS = 1000000
+	};
+	struct ring ring = { 0 };
+
+	(void)state;
+	put_task(&ring, PERF_RECORD_FORK, PROCESS, PROCESS, 1 * MS, 0);
+	put_preempted(&ring, CHILD, 2 * MS, 0);
+	put_in(&ring, PROCESS, 2 * MS, 0);
+	put_task(&ring, PERF_RECORD_EXIT, PROCESS, PROCESS, 3 * MS, 0);
+	put_in(&ring, CHILD, 5 * MS, 0);
+	assert_int_equal(parse(&ring, 1).waited_ns, 0);
+	put_task(&ring, PERF_RECORD_FORK, PROCESS, PROCESS, 6 * MS, 0);
+	put_preempted(&ring, CHILD, 7 * MS, 0);
+	put_in(&ring, PROCESS, 7 * MS, 0);
+	put_task(&ring, PERF_RECORD_EXIT, PROCESS, PROCESS, 8 * MS, 0);
+	put_in(&ring, CHILD, 16 * MS, 0);
+	assert_int_equal(parse(&ring, 1).waited_ns, 3 * MS);
+	put_task(&ring, PERF_RECORD_FORK, CHILD, THREAD, 17 * MS, 0);
+	put_preempted(&ring, CHILD, 18 * MS, 0);
+	put_in(&ring, THREAD, 18 * MS, 0);
+	put_task(&ring, PERF_RECORD_EXIT, CHILD, THREAD, 19 * MS, 0);
+	put_in(&ring, CHILD, 20 * MS, 0);
+	assert_int_equal(parse(&ring, 1).waited_ns, 4 * MS);
+}
+
 /* Two CPUs: a task that waits while one of them is with somebody else has lost half of what the
  * program could have had. */
 static void test_two_cpus(void **state)
@@ -238,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_tasks_wait_for_each_other),
 		cmocka_unit_test(test_end_of_the_last_thread),
 		cmocka_unit_test(test_child_lives_longer),
+		cmocka_unit_test(test_ending),
 		cmocka_unit_test(test_two_cpus),
 		cmocka_unit_test(test_lost_records),
 		cmocka_unit_test(test_too_many_tasks),
