@@ -18,10 +18,11 @@
 
 #include "basic/cleanup.h"
 
-/* What speaks against a run. A flagged run stays in the result. */
+/* What happened to a run. How much of the run that explains is derived by weight.h. A flagged run
+ * stays in the result. */
 enum sample_flag {
-	SAMPLE_PREEMPTED = 1 << 0, /* taken off the CPU although it could run */
-	SAMPLE_MIGRATED = 1 << 1,  /* moved to another CPU */
+	SAMPLE_PREEMPTED = 1 << 0, /* waited for its CPU for 1 % of its time or more */
+	SAMPLE_MIGRATED = 1 << 1,  /* moved to another CPU, or was on one that it was not given */
 	SAMPLE_IRQ = 1 << 2,	   /* a device interrupted its CPU */
 	SAMPLE_STEAL = 1 << 3,	   /* the hypervisor ran somebody else */
 	SAMPLE_THROTTLED = 1 << 4, /* the CPU throttled itself */
