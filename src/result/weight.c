@@ -284,21 +284,24 @@ static double find_typical(
 static uint16_t find_causes(double threshold, const struct sample *sample, const struct weights *w)
 {
 	uint16_t causes = 0, heaviest = 0;
-	double most = 0;
+	double most = 0, together = 0;
 
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
 		uint16_t flag = (uint16_t)(1u << bit);
 
 		if (!(sample->flags & flag))
 			continue;
-		if (isnan(w->of[bit]) || w->of[bit] >= threshold)
+		if (isnan(w->of[bit]) || w->of[bit] >= threshold) {
 			causes |= flag;
-		else if (w->of[bit] >= most) {
+			continue;
+		}
+		together += w->of[bit];
+		if (w->of[bit] >= most) {
 			most = w->of[bit];
 			heaviest = flag;
 		}
 	}
-	return causes == 0 && w->lost >= threshold ? heaviest : causes;
+	return causes == 0 && together >= threshold ? heaviest : causes;
 }
 
 static void count(struct disturbances *d, const struct sample *sample, uint16_t causes,

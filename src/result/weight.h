@@ -23,10 +23,11 @@
  * The other flags have no weight. A weight cannot be derived if the result does not say what it is
  * derived from, as results of other tools do not.
  *
- * A run is disturbed if it lost 1 % or more, or more than the noise of the result itself, whichever
- * is larger; and if it has a flag that has no weight, or whose weight cannot be derived. The noise
- * is 1.4826 times the MAD, which for a normal distribution is the standard deviation, of what the
- * runs took without what they lost: a result that others disturb is not excused by that.
+ * A run is disturbed if its flags together explain 1 % of it or more, or as much as the noise of
+ * the result itself, whichever is larger; and if it has a flag that has no weight, or whose weight
+ * cannot be derived. The noise is 1.4826 times the MAD, which for a normal distribution is the
+ * standard deviation, of what the runs took without what they lost: a result that others disturb is
+ * not excused by that.
  */
 #ifndef QUIESCE_RESULT_WEIGHT_H
 #define QUIESCE_RESULT_WEIGHT_H

@@ -252,6 +252,9 @@ static void test_causes(void **state)
 	e.irq_device = 14;
 	sample.flags = SAMPLE_PREEMPTED | SAMPLE_IRQ;
 	assert_int_equal(series_append(series, &sample, &e, NULL), 0);
+	/* What has no flag is no cause, and does not make one of the others. */
+	sample.flags = SAMPLE_PREEMPTED;
+	assert_int_equal(series_append(series, &sample, &e, NULL), 0);
 	sample.flags = SAMPLE_PREEMPTED | SAMPLE_LEFTOVER;
 	assert_int_equal(series_append(series, &sample, &e, NULL), 0);
 	sample.flags = SAMPLE_PREEMPTED;
@@ -260,9 +263,10 @@ static void test_causes(void **state)
 	assert_int_equal(series_append(series, &sample, NULL, NULL), 0);
 	assert_int_equal(disturbances_find(series, &d), 0);
 	assert_int_equal(d.causes[0], SAMPLE_IRQ);
-	assert_int_equal(d.causes[1], SAMPLE_LEFTOVER);
-	assert_int_equal(d.causes[2], SAMPLE_PREEMPTED);
-	assert_int_equal(d.causes[3], 0);
+	assert_int_equal(d.causes[1], 0);
+	assert_int_equal(d.causes[2], SAMPLE_LEFTOVER);
+	assert_int_equal(d.causes[3], SAMPLE_PREEMPTED);
+	assert_int_equal(d.causes[4], 0);
 	assert_int_equal(d.n_disturbed, 3);
 	disturbances_clear(&d);
 	series_free(series);
