@@ -294,6 +294,9 @@ void tree_parse(const struct records *cpus, size_t n, int32_t pid, const struct 
 		cursors[i].has_record = records_next(&cursors[i].records, &cursors[i].record);
 	}
 	while ((cursor = find_earliest(cursors, n))) {
+		/* The clocks of two CPUs, or a record that an interrupt wrote in the middle of
+		 * another one, may be a little early. Time does not run backwards. */
+		cursor->record.time_ns = MAX(cursor->record.time_ns, sum.now_ns);
 		pass_time_and_end(&sum, cursor->record.time_ns, n);
 		if (!take_record(&sum, &cursor->record)) {
 			sum.tree.n_lost++;

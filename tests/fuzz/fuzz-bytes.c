@@ -20,6 +20,8 @@
 #include "result/document.h"
 #include "runpinned/progvalues.h"
 #include "runpinned/runlog.h"
+#include "runpinned/tree.h"
+#include "runpinned/window.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -180,6 +182,91 @@ static void fuzz_runlog(const uint8_t *data, size_t size)
 	close(fd);
 }
 
+enum {
+	RING_SIZE = 4096,
+	RINGS_MAX = 3
+};
+
+/* Writes a record into the ring, as far as there is room: of a kind, a task, a moment and a CPU
+ * that the input chooses among a few, so that records have to do with each other; or bytes of the
+ * input as they are. */
+static size_t put_record(uint8_t *ring, size_t at, const uint8_t **data, size_t *size)
+{
+	static const uint32_t kinds[] = { PERF_RECORD_COMM, PERF_RECORD_FORK, PERF_RECORD_EXIT,
+		PERF_RECORD_SWITCH, PERF_RECORD_LOST, PERF_RECORD_SWITCH, 12345 };
+	static const uint16_t miscs[] = { 0, PERF_RECORD_MISC_SWITCH_OUT,
+		PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+		PERF_RECORD_MISC_COMM_EXEC };
+	struct {
+		struct perf_event_header header;
+		uint32_t task[4];
+		uint64_t task_time;
+		uint32_t pid, tid;
+		uint64_t time;
+		uint32_t cpu, reserved;
+	} record = { 0 };
+	uint8_t choice, tasks, raw[64];
+	int16_t time;
+
+	_Static_assert(sizeof(record) == 56, "without padding");
+	take(data, size, &choice, 1);
+	if (choice % 16 == 15) {
+		size_t n = MIN(sizeof(raw), RING_SIZE - at);
+
+		take(data, size, raw, n);
+		memcpy(ring + at, raw, n);
+		return at + n;
+	}
+	if (at + sizeof(record) > RING_SIZE)
+		return at;
+	take(data, size, &tasks, 1);
+	take(data, size, &time, sizeof(time));
+	record.header = (struct perf_event_header){
+		.type = kinds[choice % ARRAY_SIZE(kinds)],
+		.misc = miscs[choice / 64],
+		.size = sizeof(record),
+	};
+	for (size_t i = 0; i < 4; i++)
+		record.task[i] = 100 + (tasks >> i) % 8;
+	record.pid = 100 + tasks % 4;
+	record.tid = 100 + tasks / 4 % 8;
+	record.time = (uint64_t)(int64_t)time;
+	record.cpu = tasks / 32;
+	memcpy(ring + at, &record, sizeof(record));
+	return at + sizeof(record);
+}
+
+/* The records of perf events on up to three CPUs. The kernel writes them, in an order and with
+ * gaps that nobody chooses. */
+static void fuzz_records(const uint8_t *data, size_t size)
+{
+	static uint8_t rings[RINGS_MAX][RING_SIZE];
+	struct records records[RINGS_MAX], first;
+	struct window window = { 0 };
+	struct tree tree = { 0 };
+	uint8_t n;
+
+	take(&data, &size, &n, 1);
+	n = n % RINGS_MAX + 1;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = 0, before = SIZE_MAX;
+		uint16_t share;
+
+		take(&data, &size, &share, sizeof(share));
+		memset(rings[i], 0, sizeof(rings[i]));
+		while (size > 0 && at != before && at < share % RING_SIZE) {
+			before = at;
+			at = put_record(rings[i], at, &data, &size);
+		}
+		records[i] = (struct records){ .ring = rings[i], .size = RING_SIZE, .head = at };
+	}
+	first = records[0];
+	window_parse(&first, 100, &window);
+	must(window.n_lost > 0 || window.exec_ns == 0 || window.n_exec > 0);
+	tree_parse(records, n, 100, &window, &tree);
+	must(tree.waited_ns >= 0 && tree.leader_waited_ns >= 0);
+}
+
 /* --- */
 
 static const struct target {
@@ -187,6 +274,7 @@ static const struct target {
 	void (*run)(const uint8_t *data, size_t size);
 } targets[] = {
 	{ "document", fuzz_document },
+	{ "records", fuzz_records },
 	{ "runlog", fuzz_runlog },
 	{ "tarball", fuzz_tarball },
 	{ "values", fuzz_values },
