@@ -23,6 +23,7 @@ enum exit_status {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_FINDING = 3,
+	EXIT_UNSETTLED = 4, /* the runs that were allowed did not settle the question */
 };
 
 /* "program_invocation_short_name: TEXT\n" */

@@ -117,6 +117,12 @@ void emit_bins(struct emit *emit, const struct histogram *histogram);
 /* The findings and the disturbed runs. */
 void emit_stability(struct emit *emit, const struct stability *stability);
 
+/* What runpinned --decide has said of this benchmark: the object "decision", or null; `benchmark`
+ * may be NULL. */
+void emit_decision(struct emit *emit, const struct benchmark *benchmark);
+/* The same as a line of text; nothing when it was not decided. -ENOMEM. */
+int print_decision(const struct benchmark *benchmark);
+
 /* The exit status for the return value r of a function. Says what r means unless it is -ENOENT,
  * which was said before. Also says, and fails, when standard output could not be written. */
 enum exit_status request_conclude(const struct request *request, int r);

@@ -316,6 +316,8 @@ static int print_texts(const struct pairs *pairs)
 		if (has_several_new(pairs))
 			print(stdout, ": %s", pairs->labels[pairs->files[i]]);
 		print(stdout, "\n%s%s", names_remark(pairs, i), text);
+		if (pairs->reports->n == 1 && print_decision(pairs->comparisons[i]->new) < 0)
+			return -ENOMEM;
 	}
 	if (pairs->n > 1)
 		print(stdout, "\n");
@@ -522,6 +524,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
 	emit_string(emit, "unclear", c->unclear);
 	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
+	emit_decision(emit, pairs->reports->n == 1 ? c->new : NULL);
 	emit_array(emit, "differences");
 	for (size_t k = 0; k < c->n_differences; k++)
 		emit_string(emit, NULL, c->differences[k]);

@@ -7,6 +7,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "report/decision.h"
 #include "result/metadata.h"
 
 const char *file_label(const char *file)
@@ -184,6 +185,41 @@ void emit_stability(struct emit *emit, const struct stability *stability)
 		emit_close(emit, '}');
 	}
 	emit_close(emit, ']');
+}
+
+void emit_decision(struct emit *emit, const struct benchmark *benchmark)
+{
+	struct decision d;
+
+	if (!benchmark || decision_read(&benchmark->metadata, &d) < 0) {
+		emit_string(emit, "decision", NULL);
+		return;
+	}
+	emit_object(emit, "decision");
+	emit_real(emit, "percent", d.percent);
+	emit_string(emit, "verdict", decision_verdict_name(d.verdict));
+	emit_integer(emit, "pairs", (int64_t)d.n_pairs);
+	emit_integer(emit, "settled_after", (int64_t)d.settled_after);
+	emit_real(emit, "ratio", d.ratio);
+	emit_real(emit, "ratio_low", d.low);
+	emit_real(emit, "ratio_high", d.high);
+	emit_real(emit, "e_wanted", d.wanted);
+	emit_real(emit, "e_slower", d.slower.e);
+	emit_real(emit, "e_not_slower", d.not_slower.e);
+	emit_real(emit, "e_faster", d.faster.e);
+	emit_real(emit, "e_not_faster", d.not_faster.e);
+	emit_close(emit, '}');
+}
+
+int print_decision(const struct benchmark *benchmark)
+{
+	_cleanup_free_ char *text = NULL;
+	struct decision d;
+
+	if (decision_read(&benchmark->metadata, &d) < 0)
+		return 0;
+	text = decision_text(&d);
+	return text ? print(stdout, "  decided    %s\n", text) : -ENOMEM;
 }
 
 enum exit_status request_conclude(const struct request *request, int r)

@@ -114,6 +114,7 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 	} else {
 		emit_counts(emit, benchmark);
 	}
+	emit_decision(emit, benchmark);
 	if (show->request->metadata)
 		emit_facts(emit, "metadata", &benchmark->metadata);
 	emit_close(emit, '}');
@@ -144,6 +145,8 @@ static int print_summary(const char *file, const struct benchmark *benchmark,
 	if (!text)
 		return -ENOMEM;
 	print(stdout, "%s", text);
+	if (print_decision(benchmark) < 0)
+		return -ENOMEM;
 	if (!show->request->metadata)
 		return 0;
 	print(stdout, "\n");

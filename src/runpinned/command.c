@@ -143,6 +143,18 @@ int commands_start(struct commands *commands, const struct options *options,
 	return 0;
 }
 
+void commands_settle_clocks(struct commands *commands, bool user)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		struct series *series = commands->items[i].measurement->series;
+
+		series_settle_clock(series);
+		user = user || (series->n_samples > 0 && series->clock == WINDOW_USER);
+	}
+	for (size_t i = 0; user && i < commands->n; i++)
+		commands->items[i].measurement->series->clock = WINDOW_USER;
+}
+
 void commands_clear(struct commands *commands)
 {
 	for (size_t i = 0; i < commands->n; i++) {

@@ -38,6 +38,10 @@ int commands_resolve(const struct options *options, struct commands *ret);
 int commands_start(struct commands *commands, const struct options *options,
 	const struct place *place, const struct counting *counting,
 	const struct evidence_reader *evidence, struct stop *stop);
+/* Gives all series the same clock, because the difference between two clocks would look like a
+ * difference between two programs: the kernel's stamps, or our own if a series cannot have the
+ * kernel's or if `user` says so. */
+void commands_settle_clocks(struct commands *commands, bool user);
 void commands_clear(struct commands *commands);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "basic/say.h"
 #include "runpinned/conclude.h"
+#include "runpinned/decide.h"
 #include "runpinned/describe.h"
 #include "runpinned/judge.h"
 #include "runpinned/measure.h"
@@ -23,22 +24,6 @@ static double floor_seconds(const struct measurement *m)
 	double after = kernel ? m->floor_after.kernel_seconds : m->floor_after.user_seconds;
 
 	return isfinite(after) ? (before + after) / 2 : before;
-}
-
-/* All series get the same clock, because the difference between two clocks would look like a
- * difference between two programs. */
-static void settle_clocks(struct commands *commands, const struct save *save)
-{
-	bool user = save_wants_user_clock(save);
-
-	for (size_t i = 0; i < commands->n; i++) {
-		struct series *series = commands->items[i].measurement->series;
-
-		series_settle_clock(series);
-		user = user || (series->n_samples > 0 && series->clock == WINDOW_USER);
-	}
-	for (size_t i = 0; user && i < commands->n; i++)
-		commands->items[i].measurement->series->clock = WINDOW_USER;
 }
 
 static int describe_one(struct command *command, const struct place *place,
@@ -77,6 +62,7 @@ static void report_runs(const struct options *options, const struct place *place
 			.facts = &command->facts,
 			.by_program = by_program,
 			.floor_seconds = by_program ? NAN : floor_seconds(m),
+			.decided = options->decide > 0,
 			.one_of_several = by_program || options->n_commands > 1,
 			.verbose = options->verbose > 0,
 		});
@@ -174,11 +160,18 @@ int conclude(const struct options *options, const struct place *place, struct co
 	FILE *stream = options->json ? stderr : stdout;
 	int r = 0;
 
-	settle_clocks(commands, save);
+	commands_settle_clocks(commands, save_wants_user_clock(save));
 	r = wholecore_settle(place, commands);
 	if (r < 0) {
 		say_errno(r, "cannot judge the runs");
 		return r;
+	}
+	if (options->decide > 0) {
+		r = decide_conclude(options, commands);
+		if (r < 0) {
+			say_errno(r, "cannot decide");
+			return r;
+		}
 	}
 	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
@@ -203,7 +196,8 @@ int conclude(const struct options *options, const struct place *place, struct co
 		}
 	}
 	if (commands->n > 1 && !options->quiet) {
-		r = ranking_print(stream, commands);
+		r = options->decide > 0 ? decide_print(stream, commands)
+					: ranking_print(stream, commands);
 		if (r < 0)
 			say_errno(r, "cannot compare");
 	}

@@ -15,6 +15,10 @@ static void describe_how(const struct options *options, struct facts *facts)
 		facts_set_real(facts, "quiesce_until_rel_error", options->rel_error);
 		facts_set_integer(facts, "quiesce_max_runs", options->max_runs);
 	}
+	if (options->decide > 0) {
+		facts_set_real(facts, "quiesce_decide", options->decide);
+		facts_set_integer(facts, "quiesce_max_runs", options->max_runs);
+	}
 	if (options->no_aslr) {
 		/* pyperf's key and words: they describe what the program finds. */
 		facts_set_string(facts, "aslr", "No randomization");
@@ -136,6 +140,8 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 			facts, "quiesce_env_pad_seed", (int64_t)measurement->env_pad_seed);
 	if (facts_find(facts, "quiesce_interleaved"))
 		facts_set_integer(facts, "quiesce_order_seed", (int64_t)measurement->order_seed);
+	if (measurement->decision.n_pairs > 0)
+		decision_write(&measurement->decision, facts);
 	if (measurement->window_error)
 		facts_set_string(
 			facts, "quiesce_window_error", strerror(measurement->window_error));

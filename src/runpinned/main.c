@@ -19,6 +19,7 @@
 #include "runpinned/conclude.h"
 #include "runpinned/counting.h"
 #include "runpinned/cpulock.h"
+#include "runpinned/decide.h"
 #include "runpinned/describe.h"
 #include "runpinned/evidence.h"
 #include "runpinned/measure.h"
@@ -120,8 +121,13 @@ static int print_plan(const struct options *options, const struct place *place,
 	if (place->join)
 		print(stdout, "joins: benchmark.slice\n");
 	print(stdout, "housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
-	print(stdout, "runs: %u after %u warm-up%s\n", options->runs, options->warmups,
-		commands->n > 1 ? ", of each in turn" : "");
+	if (options->decide > 0)
+		print(stdout,
+			"runs: until %g %% is settled, %u to %u after %u warm-up, of each in turn\n",
+			options->decide, options->runs, options->max_runs, options->warmups);
+	else
+		print(stdout, "runs: %u after %u warm-up%s\n", options->runs, options->warmups,
+			commands->n > 1 ? ", of each in turn" : "");
 	if (perf_paranoid_read(&paranoid) == 0)
 		print(stdout, "perf_event_paranoid: %d\n", paranoid);
 	for (size_t i = 0; i < counting->n_events; i++)
@@ -133,13 +139,16 @@ static int print_plan(const struct options *options, const struct place *place,
 	return 0;
 }
 
-static int exit_status(const struct measurement *m, const struct stop *stop, int error)
+static int exit_status(const struct options *options, const struct commands *commands,
+	const struct stop *stop, int error)
 {
-	switch (m->end) {
+	switch (commands->items[0].measurement->end) {
 	case MEASURE_STOPPED:
 		return 128 + stop->signal;
 	case MEASURE_COMPLETE:
-		return error < 0 ? EXIT_FAILED : EXIT_DONE;
+		if (error < 0)
+			return EXIT_FAILED;
+		return options->decide > 0 ? decide_status(commands) : EXIT_DONE;
 	default:
 		return EXIT_FAILED;
 	}
@@ -205,7 +214,7 @@ static int measure_commands(const struct options *options, const struct place *p
 	if (first->end == MEASURE_STOPPED)
 		say("%s", first->incomplete ? first->incomplete : "stopped");
 	r = conclude(options, place, commands, evidence, save);
-	return exit_status(first, stop, r);
+	return exit_status(options, commands, stop, r);
 }
 
 /* Measures on the machine in its present state. */

@@ -18,6 +18,7 @@
 #include "basic/units.h"
 #include "machine/counter.h"
 #include "result/weight.h"
+#include "runpinned/decide.h"
 #include "runpinned/judge.h"
 #include "runpinned/measure.h"
 #include "runpinned/progress.h"
@@ -29,6 +30,10 @@ enum {
 	ENV_PAD_RANDOM_MAX = 4096,
 	/* --cooldown: a machine that does not cool down in this time will not cool down at all. */
 	COOLDOWN_WAIT_MAX_S = 300,
+	/* After which part of the runs one looks again, 1 / N: an interval needs all values sorted,
+	 * a decision takes the new pairs only. */
+	LOOK_AT_INTERVAL = 20,
+	LOOK_AT_DECISION = 1000,
 };
 
 /* The state of the whole measurement. */
@@ -219,7 +224,7 @@ static void draw_progress(struct work *work, const char *note)
 
 	for (size_t i = 0; i < work->commands->n; i++) {
 		const struct measurement *m = work->commands->items[i].measurement;
-		bool beyond = m->n_runs > o->runs; /* possible only with --until-rel-error */
+		bool beyond = m->n_runs > o->runs; /* --until-rel-error or --decide */
 
 		done += runs_made(m);
 		total += o->warmups + MAX(o->runs, beyond ? o->max_runs : 0);
@@ -352,12 +357,18 @@ static void end_stopped(struct work *work)
 {
 	struct measurement *m = work->m;
 
+	const char *signal = work->stop->signal == SIGINT ? "SIGINT"
+		: work->stop->signal == SIGHUP		  ? "SIGHUP"
+							  : "SIGTERM";
+	int n;
+
 	m->end = MEASURE_STOPPED;
-	if (asprintf(&m->incomplete, "stopped by %s after %zu of %u runs",
-		    work->stop->signal == SIGINT	   ? "SIGINT"
-			    : work->stop->signal == SIGHUP ? "SIGHUP"
-							   : "SIGTERM",
-		    m->n_runs, work->options->runs) < 0)
+	if (work->options->max_runs > 0)
+		n = asprintf(&m->incomplete, "stopped by %s after %zu runs", signal, m->n_runs);
+	else
+		n = asprintf(&m->incomplete, "stopped by %s after %zu of %u runs", signal,
+			m->n_runs, work->options->runs);
+	if (n < 0)
 		m->incomplete = NULL;
 }
 
@@ -587,8 +598,17 @@ static int are_precise_enough(struct work *work, bool *ret)
 	return 0;
 }
 
-/* Makes the runs beyond -n that --until-rel-error asks for. */
-static int run_until_precise(struct work *work)
+static int are_settled(struct work *work, bool *ret)
+{
+	decide_look(work->options, work->commands, ret);
+	return 0;
+}
+
+/* Makes runs beyond -n until `are_enough` is content, or up to --max-runs. It is asked more and
+ * more rarely, each time after a part of the runs so far, so that all looks together take little
+ * time. */
+static int run_until_enough(
+	struct work *work, int (*are_enough)(struct work *, bool *), size_t part)
 {
 	const struct options *o = work->options;
 
@@ -597,14 +617,12 @@ static int run_until_precise(struct work *work)
 		bool enough;
 		int r;
 
-		r = are_precise_enough(work, &enough);
+		r = are_enough(work, &enough);
 		if (r < 0)
 			return r;
 		if (enough || runs >= o->max_runs)
 			return 0;
-		/* The interval is computed more and more rarely, so that the total time for it
-		 * stays small. */
-		next = MIN(runs + MAX((size_t)1, runs / 20), (size_t)o->max_runs);
+		next = MIN(runs + MAX((size_t)1, runs / part), (size_t)o->max_runs);
 		r = run_until(work, false, o->warmups + next);
 		if (r != 0)
 			return r;
@@ -620,7 +638,9 @@ static int run_all(struct work *work)
 	if (r == 0)
 		r = run_until(work, false, (size_t)o->warmups + o->runs);
 	if (r == 0 && o->rel_error > 0)
-		r = run_until_precise(work);
+		r = run_until_enough(work, are_precise_enough, LOOK_AT_INTERVAL);
+	if (r == 0 && o->decide > 0)
+		r = run_until_enough(work, are_settled, LOOK_AT_DECISION);
 	return r;
 }
 

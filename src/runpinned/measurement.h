@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "basic/cleanup.h"
+#include "report/decision.h"
 #include "result/series.h"
 #include "runpinned/progvalues.h"
 
@@ -49,6 +50,9 @@ struct measurement {
 	bool env_pad_seeded;
 	uint64_t order_seed;	/* only with several commands */
 	bool reached_rel_error; /* --until-rel-error was satisfied */
+	/* --decide, of all programs but the first: all zero before the first look. */
+	struct decision decision;
+	enum window_clock decision_clock; /* that of the values which the decision has taken */
 };
 
 void measurement_free(struct measurement *measurement);

@@ -12,6 +12,7 @@
 #include "basic/text.h"
 #include "basic/words.h"
 #include "config.h"
+#include "report/decision.h"
 #include "runpinned/launch.h"
 #include "runpinned/options.h"
 
@@ -157,6 +158,11 @@ static int take_rel_error(const char *value, void *into)
 	return parse_double(value, 0.001, 100, into);
 }
 
+static int take_decide(const char *value, void *into)
+{
+	return parse_double(value, DECISION_PERCENT_MIN, DECISION_PERCENT_MAX, into);
+}
+
 static int take_timeout(const char *value, void *into)
 {
 	double seconds;
@@ -231,6 +237,8 @@ static int take_verbose(const char *value _unused_, void *into)
 /* Refuses options that make no sense together, with the reason. */
 static int check_combinations(struct options *o)
 {
+	bool goes_on;
+
 	if (o->append && !o->output) {
 		say("--append needs -o FILE: the file to add to");
 		return -EINVAL;
@@ -251,14 +259,28 @@ static int check_combinations(struct options *o)
 		say("--nice and --fifo exclude each other: SCHED_FIFO knows no niceness");
 		return -EINVAL;
 	}
-	if (o->max_runs && !o->rel_error) {
-		say("--max-runs bounds --until-rel-error, which was not given: use -n for a number of "
-		    "runs");
+	if (o->rel_error && o->decide) {
+		say("--decide and --until-rel-error both say when the runs are enough: give one of "
+		    "them");
 		return -EINVAL;
 	}
-	if (o->rel_error && !o->max_runs)
+	if (o->decide && o->append) {
+		say("--decide judges the pairs that it makes itself: --append would mix them with "
+		    "other runs");
+		return -EINVAL;
+	}
+	/* A decision ends as soon as it is settled. */
+	if (!o->runs)
+		o->runs = o->decide ? 1 : RUNS_DEFAULT;
+	goes_on = o->rel_error || o->decide;
+	if (o->max_runs && !goes_on) {
+		say("--max-runs bounds --until-rel-error or --decide, and neither was given: use -n "
+		    "for a number of runs");
+		return -EINVAL;
+	}
+	if (goes_on && !o->max_runs)
 		o->max_runs = MAX(MAX_RUNS_DEFAULT, o->runs);
-	if (o->rel_error && o->max_runs < o->runs) {
+	if (goes_on && o->max_runs < o->runs) {
 		say("--max-runs %u is less than -n %u", o->max_runs, o->runs);
 		return -EINVAL;
 	}
@@ -308,6 +330,11 @@ static int check_commands(const struct options *o)
 			return -EINVAL;
 		}
 	}
+	if (o->decide && o->n_commands < 2) {
+		say("--decide compares programs, and there is but one: give the old one with "
+		    "--baseline 'OLD [ARGUMENT...]' before the new one");
+		return -EINVAL;
+	}
 	if (o->seeded && o->n_commands < 2) {
 		say("--seed draws the order of several programs, and there is but one");
 		return -EINVAL;
@@ -326,7 +353,8 @@ static void usage(const struct option_row *rows)
 	option_rows_print(rows, stdout);
 	fputs("\n"
 	      "Exit status: 0 done, 1 failed (or the program did), 2 wrong use, 130 or 143\n"
-	      "interrupted. See runpinned(1).\n",
+	      "interrupted. With --decide also 0 not slower by PCT %, 3 slower by more than\n"
+	      "PCT/2 %, 4 not settled by --max-runs. See runpinned(1).\n",
 		stdout);
 }
 
@@ -352,8 +380,10 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"go on until the 95 % interval of the median lies\n"
 			"within PCT per cent of it on either side",
 			take_rel_error, &o->rel_error, "a per cent figure from 0.001 to 100" },
-		{ 0, "max-runs", "N", "but stop after N runs (default 1000)", take_runs,
-			&o->max_runs, "a whole number from 1 to 100000000" },
+		{ 0, "max-runs", "N",
+			"but stop after N runs (default 1000), with\n"
+			"--until-rel-error or --decide",
+			take_runs, &o->max_runs, "a whole number from 1 to 100000000" },
 		{ 0, "timeout", "SECONDS", "kill a run, and all it started, that takes longer",
 			take_timeout, &o->timeout_ns,
 			"a time such as 10, 1.5 or 2min (at least 1ms)" },
@@ -372,6 +402,10 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"this one, too; may be given again. All are compared\n"
 			"with the baseline, or else with the first one",
 			take_command, o, .rank = 2 },
+		{ 0, "decide", "PCT",
+			"run in pairs until it is settled whether a program\n"
+			"is slower than the baseline by PCT per cent",
+			take_decide, &o->decide, "a per cent figure from 0.01 to 50", .rank = 1 },
 		{ 0, "seed", "N", "draw the same orders as a run that recorded N", take_seed, o,
 			"a whole number from 0 to 2^63 - 1" },
 
@@ -459,7 +493,6 @@ static int parse_all(int argc, char *argv[], struct options *o)
 int options_parse(int argc, char *argv[], struct options *ret)
 {
 	struct options o = {
-		.runs = RUNS_DEFAULT,
 		.warmups = 1,
 		.cooldown = -1,
 		.core_ns = CORE_NS_DEFAULT,

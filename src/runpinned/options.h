@@ -29,8 +29,9 @@ struct options {
 	const char *cpus; /* NULL: choose automatically */
 	unsigned runs;
 	unsigned warmups;
-	unsigned max_runs; /* 0 unless rel_error is set */
+	unsigned max_runs; /* 0 unless rel_error or decide is set */
 	double rel_error;  /* per cent; 0 when not given */
+	double decide;	   /* per cent; 0 when not given */
 
 	const char *output;
 	const char *csv;

@@ -45,9 +45,11 @@ static int report(FILE *stream, const struct report_input *input, const struct b
 		return r;
 	stability = analysis->stability;
 	for (size_t i = 0; i < stability->n_findings; i++) {
-		if (stability->findings[i].warning)
+		const struct finding *finding = &stability->findings[i];
+
+		if (finding->warning && !(input->decided && finding->code == FINDING_TOO_FEW))
 			say("warning: %s%s%s", input->one_of_several ? input->name : "",
-				input->one_of_several ? ": " : "", stability->findings[i].text);
+				input->one_of_several ? ": " : "", finding->text);
 	}
 	return 0;
 }

@@ -20,6 +20,8 @@ struct report_input {
 	const struct benchmark *by_program;
 	/* The time of the empty program by the same clock; NAN when unknown. */
 	double floor_seconds;
+	bool decided; /* --decide: its runs were as many as it took, which is no matter of a warning
+		       */
 	bool one_of_several; /* warnings name the benchmark */
 	bool verbose;
 };

@@ -1219,6 +1219,124 @@ def test_report_of_several_names_them():
             check(re.search('warning: (baseline|new): the shortest', line), line)
 
 
+# --- Until it is settled ---
+
+SHORT, LONG = 'sleep 0.02', 'sleep 0.03'
+
+
+def decided(*arguments, status, **options):
+    """Standard output and the benchmarks by name, of a measurement with --decide."""
+    path = scratch('decided.json')
+    result = run('-o', path, '--decide', *arguments, **options)
+    equal(result.returncode, status, f'status ({result.stdout}{result.stderr})')
+    return result.stdout, {benchmark['metadata']['name']: benchmark for benchmark in
+                           json.loads(path.read_text(encoding='utf-8'))['benchmarks']}
+
+
+def test_decided_slower():
+    output, found = decided(10, '--baseline', SHORT, '--name', 'new', '--', *LONG.split(), status=3)
+    line = re.search(r'\nnew, compared with baseline: slower by more than 5 %: '
+                     r'\+\d+ % \(\+\d+ % \.\. \+\d+ %\), settled after (\d+) pairs\n', output)
+    check(line, output)
+    one = found['new']['metadata']
+    equal(one['quiesce_decide'], 10, 'margin')
+    equal(one['quiesce_decide_verdict'], 'slower', 'verdict')
+    equal(one['quiesce_decide_pairs'], int(line.group(1)), 'pairs')
+    equal(one['quiesce_decide_settled_after'], int(line.group(1)), 'pairs until it was settled')
+    check(one['quiesce_decide_e_slower'] >= one['quiesce_decide_e_wanted'] == 100, one)
+    for benchmark in found.values():
+        equal(len(values(benchmark)), int(line.group(1)), 'runs')
+    check('quiesce_decide_verdict' not in found['baseline']['metadata'], 'the baseline has a verdict')
+    # Neither a test that counts on a fixed number of runs, nor a complaint about their number.
+    check('verdict' not in output, output)
+
+
+def test_decided_not_slower():
+    output, found = decided(10, '--baseline', LONG, '--name', 'new', '--', *SHORT.split(), status=0)
+    check('new, compared with baseline: not slower by 10 %, and faster by more than 5 %: -' in output,
+          output)
+    equal(found['new']['metadata']['quiesce_decide_verdict'], 'not slower', 'verdict')
+
+
+def test_not_settled():
+    """Nine pairs cannot settle anything, whatever their signs."""
+    output, found = decided(10, '--max-runs', 9, '--baseline', SHORT, '--name', 'new', '--',
+                            *LONG.split(), status=4)
+    check('new, compared with baseline: not settled: +' in output and ', after 9 pairs;' in output,
+          output)
+    one = found['new']['metadata']
+    equal(one['quiesce_decide_verdict'], 'not settled', 'verdict')
+    equal(one['quiesce_max_runs'], 9, 'limit')
+    check('quiesce_decide_settled_after' not in one and 'quiesce_decide_ratio_low' not in one, one)
+
+
+def test_decided_of_several():
+    """All have to be settled, the worst gives the status, and each wants more evidence."""
+    output, found = decided(10, '--baseline', SHORT, '--command', f'long={LONG}', '--command',
+                            'longer=sleep 0.04', '-n', 15, status=3)
+    for name in ('long', 'longer'):
+        check(f'{name}, compared with baseline: slower by more than 5 %: +' in output, output)
+        one = found[name]['metadata']
+        equal(one['quiesce_decide_e_wanted'], 200, 'wanted')
+        check(one['quiesce_decide_settled_after'] >= 11 and one['quiesce_decide_pairs'] >= 15, one)
+    # One that is settled as slower outweighs one that is not settled.
+    decided(10, '--max-runs', 9, '--baseline', SHORT, '--command', f'long={LONG}', '--command',
+            'longer=sleep 0.04', status=4)
+
+
+def test_order_of_pairs_is_drawn():
+    """The bound on false claims rests on it: each round has a coin of its own."""
+    _, found = decided(10, '--max-runs', 40, '-n', 40, '-w', 0, '--baseline', 'true', '--name', 'new',
+                       '--seed', 5, '--', 'sleep', '0.001', status=3)
+    order = order_of_starts(found)
+    firsts = ''.join(order[at][0] for at in range(0, len(order), 2))
+    equal(len(firsts), 40, 'pairs')
+    check(10 <= firsts.count('b') <= 30, firsts)
+    changes = sum(a != b for a, b in zip(firsts, firsts[1:]))
+    check(8 <= changes <= 31, firsts)
+
+
+def test_decide_quietly():
+    result = run('--no-save', '-q', '--decide', 10, '--baseline', SHORT, *LONG.split())
+    equal((result.returncode, result.stdout), (3, ''), 'status and output')
+    result = run('--json', '--decide', 10, '--baseline', SHORT, *LONG.split())
+    equal(result.returncode, 3, 'status')
+    equal(len(json.loads(result.stdout)['benchmarks']), 2, 'benchmarks')
+    check('compared with baseline: slower' in result.stderr, result.stderr)
+
+
+def test_decide_fails():
+    """Neither a failure nor a result that cannot be kept is a verdict."""
+    counter = scratch('decide-count')
+    failing = script('fails-12th.sh', f'echo >> {counter}; [ $(wc -l < {counter}) -lt 12 ]\n')
+    result = run('--no-save', '-w', 0, '-n', 30, '--decide', 10, '--baseline', 'true', failing)
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    check('run 12 failed' in result.stderr, result.stderr)
+    if os.path.exists('/dev/full'):
+        path = scratch('full.json')
+        path.symlink_to('/dev/full')
+        result = run('--csv', path, '--decide', 10, '--baseline', SHORT, *LONG.split())
+        equal(result.returncode, 1, f'status ({result.stderr})')
+
+
+def test_decide_stopped():
+    process = start('--no-save', '-n', 1000, '--decide', 10, '--baseline', 'sleep 0.01', 'sleep',
+                    '0.0213')
+    await_running('0.0213')
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    equal(process.returncode, 130, f'status ({errors})')
+    check(re.search(r'(stopped by SIGINT|ended with sleep) after \d+ runs\n', errors), errors)
+    check('compared with baseline: not settled' in output or 'slower by' in output, output)
+
+
+def test_plan_to_decide():
+    result = run('--dry-run', '--decide', 2.5, '--max-runs', 70, '--baseline', 'true', 'true')
+    equal(result.returncode, 0, result.stderr)
+    check('runs: until 2.5 % is settled, 1 to 70 after 1 warm-up, of each in turn\n' in result.stdout,
+          result.stdout)
+
+
 # --- Wrong use ---
 
 USAGE = (
@@ -1239,7 +1357,14 @@ USAGE = (
     (('--evidence', 'core=1us', '/bin/true'), '10us to 100ms'),
     (('--evidence', 'core=1s', '/bin/true'), '10us to 100ms'),
     (('--until-rel-error', '0', '/bin/true'), '--until-rel-error'),
-    (('--max-runs', '5', '/bin/true'), '--until-rel-error'),
+    (('--max-runs', '5', '/bin/true'), '--until-rel-error', '--decide'),
+    (('--decide', '2', '/bin/true'), '--baseline'),
+    (('--decide', '0', '--baseline', 'true', '/bin/echo'), '--decide'),
+    (('--decide', '51', '--baseline', 'true', '/bin/echo'), '--decide'),
+    (('--decide', 'x', '--baseline', 'true', '/bin/echo'), '--decide'),
+    (('--decide', '2', '--until-rel-error', '1', '--baseline', 'true', 'ls'), '--until-rel-error'),
+    (('--decide', '2', '-o', 'x', '--append', '--baseline', 'true', 'ls'), '--append'),
+    (('--decide', '2', '-n', '9', '--max-runs', '5', '--baseline', 'true', 'ls'), '--max-runs'),
     (('--until-rel-error', '1', '--max-runs', '5', '/bin/true'), '--max-runs'),
     (('--append', '/bin/true'), '-o'),
     (('-o', 'x', '--csv', 'x', '/bin/true'), '--csv'),

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "basic/units.h"
+#include "report/decision.h"
+#include "stats/evalue.h"
+#include "stats/stats.h"
+
+/* The e-value that one comparison alone wants: 1 / 100 is the rate of false claims. */
+#define WANTED_ALONE 100
+
+static const char *const verdict_names[] = {
+	[DECISION_NOT_SETTLED] = "not settled",
+	[DECISION_SLOWER] = "slower",
+	[DECISION_NOT_SLOWER] = "not slower",
+};
+
+void decision_begin(struct decision *decision, double percent, size_t n_together)
+{
+	*decision = (struct decision){
+		.percent = percent,
+		.wanted = WANTED_ALONE * (double)n_together,
+		.ratio = NAN,
+		.low = NAN,
+		.high = NAN,
+	};
+}
+
+/* `sign` is above 0 when the pair speaks for the claim, below 0 when it speaks against it. */
+static void claim_add(struct claim *claim, double sign)
+{
+	if (!isfinite(sign) || sign == 0)
+		return;
+	claim->n_signed++;
+	claim->n_for += sign > 0;
+	claim->e = MAX(claim->e, sign_evalue(claim->n_for, claim->n_signed));
+}
+
+void decision_add(struct decision *decision, double old, double new)
+{
+	struct decision *d = decision;
+	double change = log(new / old), margin = d->percent / 100;
+
+	claim_add(&d->slower, change - log1p(margin / 2));
+	claim_add(&d->not_slower, log1p(margin) - change);
+	claim_add(&d->faster, log1p(-margin / 2) - change);
+	claim_add(&d->not_faster, change - log1p(-margin));
+	d->n_pairs++;
+	if (d->verdict != DECISION_NOT_SETTLED)
+		return;
+	/* One pair moves the e-values of both claims only where its change lies between the two
+	 * bounds. When both claims are settled by the same pair, both are true, and the one that
+	 * warns is the verdict. */
+	if (d->slower.e >= d->wanted)
+		d->verdict = DECISION_SLOWER;
+	else if (d->not_slower.e >= d->wanted)
+		d->verdict = DECISION_NOT_SLOWER;
+	if (d->verdict != DECISION_NOT_SETTLED)
+		d->settled_after = d->n_pairs;
+}
+
+int decision_estimate(struct decision *decision, const double *old, const double *new, size_t n)
+{
+	_cleanup_free_ double *ratios = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*ratios));
+	size_t n_ratios = 0, least;
+
+	if (!ratios)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		double ratio = new[i] / old[i];
+
+		if (isfinite(ratio) && ratio > 0)
+			ratios[n_ratios++] = ratio;
+	}
+	if (n_ratios == 0)
+		return 0;
+	stats_sort(ratios, n_ratios);
+	decision->ratio = stats_median(ratios, n_ratios);
+	least = sign_evalue_least(n_ratios, decision->wanted);
+	if (least <= n_ratios) {
+		/* So many ratios or more lie above everything below `low`. */
+		decision->low = ratios[n_ratios - least];
+		decision->high = ratios[least - 1];
+	}
+	return 0;
+}
+
+const char *decision_verdict_name(enum decision_verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+/* The numbers among the metadata, with their place in struct decision. */
+static const struct {
+	const char *name;
+	size_t offset;
+	bool wanted; /* no decision is without it */
+} numbers[] = {
+	{ "quiesce_decide", offsetof(struct decision, percent), true },
+	{ "quiesce_decide_e_wanted", offsetof(struct decision, wanted), true },
+	{ "quiesce_decide_e_slower", offsetof(struct decision, slower.e), true },
+	{ "quiesce_decide_e_not_slower", offsetof(struct decision, not_slower.e), true },
+	{ "quiesce_decide_e_faster", offsetof(struct decision, faster.e), true },
+	{ "quiesce_decide_e_not_faster", offsetof(struct decision, not_faster.e), true },
+	{ "quiesce_decide_ratio", offsetof(struct decision, ratio), false },
+	{ "quiesce_decide_ratio_low", offsetof(struct decision, low), false },
+	{ "quiesce_decide_ratio_high", offsetof(struct decision, high), false },
+};
+
+void decision_write(const struct decision *decision, struct facts *facts)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		facts_set_real(facts, numbers[i].name,
+			*(const double *)((const char *)decision + numbers[i].offset));
+	facts_set_integer(facts, "quiesce_decide_pairs", (int64_t)decision->n_pairs);
+	if (decision->settled_after > 0)
+		facts_set_integer(
+			facts, "quiesce_decide_settled_after", (int64_t)decision->settled_after);
+	facts_set_string(facts, "quiesce_decide_verdict", verdict_names[decision->verdict]);
+}
+
+/* A number that is not there is NAN, and so is one that no decision has. */
+static double read_number(const struct facts *facts, const char *name)
+{
+	const struct fact *fact = facts_find(facts, name);
+
+	if (fact && fact->type == FACT_REAL && fact->real >= 0)
+		return fact->real;
+	/* A reader of JSON may take 2.0 for an integer, and write it as one. */
+	return fact && fact->type == FACT_INTEGER && fact->integer >= 0 ? (double)fact->integer
+									: NAN;
+}
+
+static size_t read_count(const struct facts *facts, const char *name)
+{
+	const struct fact *fact = facts_find(facts, name);
+
+	return fact && fact->type == FACT_INTEGER && fact->integer > 0 ? (size_t)fact->integer : 0;
+}
+
+int decision_read(const struct facts *facts, struct decision *ret)
+{
+	const char *verdict = facts_find_string(facts, "quiesce_decide_verdict");
+	struct decision decision = { 0 };
+	size_t at = 0;
+
+	if (!verdict || facts_find(facts, "quiesce_stamps"))
+		return -ENOENT;
+	while (at < ARRAY_SIZE(verdict_names) && strcmp(verdict, verdict_names[at]) != 0)
+		at++;
+	if (at == ARRAY_SIZE(verdict_names))
+		return -ENOENT;
+	decision.verdict = (enum decision_verdict)at;
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		double number = read_number(facts, numbers[i].name);
+
+		if (isnan(number) && numbers[i].wanted)
+			return -ENOENT;
+		*(double *)((char *)&decision + numbers[i].offset) = number;
+	}
+	decision.n_pairs = read_count(facts, "quiesce_decide_pairs");
+	decision.settled_after = read_count(facts, "quiesce_decide_settled_after");
+	*ret = decision;
+	return 0;
+}
+
+static void append_change(struct text *t, const struct decision *d)
+{
+	char change[UNITS_TEXT_SIZE], low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+
+	if (!isnan(d->ratio))
+		text_appendf(t, ": %s", units_format_change(d->ratio - 1, change));
+	if (!isnan(d->ratio) && !isnan(d->low) && !isnan(d->high))
+		text_appendf(t, " (%s .. %s)", units_format_change(d->low - 1, low),
+			units_format_change(d->high - 1, high));
+}
+
+/* What is missing, in the words that the two claims have in a verdict. */
+static void append_missing(struct text *t, const struct decision *d)
+{
+	text_appendf(t,
+		"; of the e-value %.4g that settles it, \"slower by more than %g %%\" has %.2g, "
+		"\"not slower by %g %%\" has %.2g",
+		d->wanted, d->percent / 2, d->slower.e, d->percent, d->not_slower.e);
+}
+
+char *decision_text(const struct decision *decision)
+{
+	const struct decision *d = decision;
+	_cleanup_text_ struct text t = { 0 };
+
+	switch (d->verdict) {
+	case DECISION_SLOWER:
+		text_appendf(&t, "slower by more than %g %%", d->percent / 2);
+		break;
+	case DECISION_NOT_SLOWER:
+		text_appendf(&t, "not slower by %g %%", d->percent);
+		if (d->faster.e >= d->wanted)
+			text_appendf(&t, ", and faster by more than %g %%", d->percent / 2);
+		break;
+	default:
+		text_append(&t, "not settled");
+	}
+	append_change(&t, d);
+	if (d->verdict == DECISION_NOT_SETTLED)
+		text_appendf(&t, ", after %zu pair%s", d->n_pairs, d->n_pairs == 1 ? "" : "s");
+	else if (d->settled_after == d->n_pairs)
+		text_appendf(&t, ", settled after %zu pairs", d->n_pairs);
+	else
+		text_appendf(&t, ", settled after %zu of %zu pairs", d->settled_after, d->n_pairs);
+	if (d->verdict == DECISION_NOT_SETTLED)
+		append_missing(&t, d);
+	return text_steal(&t);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Is a new program slower than an old one by a margin of PCT per cent? The two are run in pairs
+ * until that is settled (runpinned --decide PCT).
+ *
+ * Two claims are tested after every pair, each by the signs of the logarithms of the ratios new /
+ * old, less that of its bound (stats/evalue.h):
+ *
+ *	slower		the ratio is more often above 1 + PCT/2 % than below: "slower by more than
+ *			PCT/2 %"
+ *	not slower	it is more often below 1 + PCT % than above: "not slower by PCT %"
+ *
+ * Between the two bounds lies a zone of indifference, where either claim is true. Without it, a
+ * program that is slower by exactly PCT per cent would never be settled. The claim whose e-value
+ * reaches the wanted one first is the verdict. With a wanted e-value of 100 a false claim is made
+ * in at most 1 % of all measurements, however often one looks. Of several comparisons that are made
+ * together each wants 100 times their number, so that it is 1 % of all of them together.
+ *
+ * For information, the same is asked about a new program that is faster.
+ */
+#ifndef QUIESCE_REPORT_DECISION_H
+#define QUIESCE_REPORT_DECISION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/facts.h"
+
+/* What PCT may be. */
+#define DECISION_PERCENT_MIN 0.01
+#define DECISION_PERCENT_MAX 50
+
+enum decision_verdict {
+	DECISION_NOT_SETTLED,
+	DECISION_SLOWER,
+	DECISION_NOT_SLOWER,
+};
+
+/* A claim about the sign of log(new / old) - bound. */
+struct claim {
+	size_t n_for;	 /* pairs whose sign speaks for the claim */
+	size_t n_signed; /* pairs that have a sign: those at the bound itself have none */
+	double e;	 /* the largest e-value so far */
+};
+
+struct decision {
+	double percent; /* the margin */
+	double wanted;	/* the e-value that settles a claim */
+	struct claim slower;
+	struct claim not_slower;
+	struct claim faster;	 /* by more than half the margin */
+	struct claim not_faster; /* by the margin */
+	size_t n_pairs;
+	enum decision_verdict verdict;
+	size_t settled_after; /* pairs; 0 when it is not settled */
+
+	/* Set by decision_estimate(): the median of the pairs' ratios, and an interval that holds
+	 * it with 98 % certainty whenever the runs ended: each ratio against which neither side has
+	 * the wanted e-value. So the interval agrees with a verdict that ended the runs. low and
+	 * high are NAN where there are too few pairs. */
+	double ratio;
+	double low;
+	double high;
+};
+
+/* `n_together`: how many comparisons are made together. */
+void decision_begin(struct decision *decision, double percent, size_t n_together);
+/* Takes the next pair of values. One without a ratio that is a number above 0 has no sign. */
+void decision_add(struct decision *decision, double old, double new);
+/* Fills ratio, low and high from all pairs. -ENOMEM. */
+int decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
+
+/* Metadata of the new program's benchmark, quiesce_decide_... */
+void decision_write(const struct decision *decision, struct facts *facts);
+/* Reads back what decision_text() needs. -ENOENT when these are not the metadata of a decision.
+ * Neither are those of values that the program measured itself: whole runs were decided. */
+int decision_read(const struct facts *facts, struct decision *ret);
+/* "slower", "not slower", "not settled". */
+const char *decision_verdict_name(enum decision_verdict verdict);
+/* "slower by more than 1 %: +2.9 % (+1.1 % .. +4.6 %), settled after 18 pairs", malloc'd. */
+char *decision_text(const struct decision *decision);
+
+#endif

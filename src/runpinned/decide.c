@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "runpinned/decide.h"
+
+/* The last round may not have been finished. */
+static size_t count_pairs(const struct measurement *old, const struct measurement *new)
+{
+	return MIN(old->n_runs, new->n_runs);
+}
+
+static double pair_value(const struct measurement *m, size_t pair)
+{
+	return series_value(m->series, m->n_warmups + pair);
+}
+
+void decide_look(const struct options *options, struct commands *commands, bool *ret_settled)
+{
+	const struct measurement *old = commands->items[0].measurement;
+
+	commands_settle_clocks(commands, false);
+	*ret_settled = true;
+	for (size_t i = 1; i < commands->n; i++) {
+		struct measurement *m = commands->items[i].measurement;
+		struct decision *d = &m->decision;
+
+		if (d->n_pairs == 0 || m->decision_clock != m->series->clock)
+			decision_begin(d, options->decide, commands->n - 1);
+		m->decision_clock = m->series->clock;
+		while (d->n_pairs < count_pairs(old, m))
+			decision_add(d, pair_value(old, d->n_pairs), pair_value(m, d->n_pairs));
+		*ret_settled = *ret_settled && d->verdict != DECISION_NOT_SETTLED;
+	}
+}
+
+static int estimate(const struct measurement *old, struct measurement *new)
+{
+	size_t n = new->decision.n_pairs;
+	_cleanup_free_ double *values = reallocarray(NULL, MAX(n, (size_t)1), 2 * sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		values[i] = pair_value(old, i);
+		values[n + i] = pair_value(new, i);
+	}
+	return decision_estimate(&new->decision, values, values + n, n);
+}
+
+int decide_conclude(const struct options *options, struct commands *commands)
+{
+	bool settled;
+	int r = 0;
+
+	/* A signal, or a program that failed, may have ended the runs after the last look. */
+	decide_look(options, commands, &settled);
+	for (size_t i = 1; r == 0 && i < commands->n; i++)
+		r = estimate(commands->items[0].measurement, commands->items[i].measurement);
+	return r;
+}
+
+int decide_print(FILE *stream, const struct commands *commands)
+{
+	/* A name that the user gave may contain newlines. */
+	_cleanup_free_ char *old = text_escape_control(commands->items[0].name);
+	int r = old ? 0 : -ENOMEM;
+
+	for (size_t i = 1; r == 0 && i < commands->n; i++) {
+		_cleanup_free_ char *new = text_escape_control(commands->items[i].name);
+		_cleanup_free_ char *text =
+			decision_text(&commands->items[i].measurement->decision);
+
+		if (!new || !text)
+			return -ENOMEM;
+		r = print(
+			stream, "%s%s, compared with %s: %s\n", i == 1 ? "\n" : "", new, old, text);
+	}
+	return r;
+}
+
+enum exit_status decide_status(const struct commands *commands)
+{
+	enum exit_status status = EXIT_DONE;
+
+	for (size_t i = 1; i < commands->n; i++) {
+		switch (commands->items[i].measurement->decision.verdict) {
+		case DECISION_SLOWER:
+			return EXIT_FINDING;
+		case DECISION_NOT_SETTLED:
+			status = EXIT_UNSETTLED;
+			break;
+		default:
+			break;
+		}
+	}
+	return status;
+}

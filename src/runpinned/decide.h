@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * --decide: runs go on in pairs until it is settled whether the programs are slower than the first
+ * one (report/decision.h). Each other program has a decision in its measurement.
+ */
+#ifndef QUIESCE_RUNPINNED_DECIDE_H
+#define QUIESCE_RUNPINNED_DECIDE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "basic/say.h"
+#include "runpinned/command.h"
+
+/* Takes the pairs that were made since the last look, and sets the clock of all series. Everything
+ * is taken anew when that clock has changed. *ret_settled says whether all programs are settled. */
+void decide_look(const struct options *options, struct commands *commands, bool *ret_settled);
+/* After the last run: estimates the changes from all pairs. -ENOMEM. */
+int decide_conclude(const struct options *options, struct commands *commands);
+/* Prints a line for each program but the first. -ENOMEM, -EIO. */
+int decide_print(FILE *stream, const struct commands *commands);
+/* EXIT_FINDING when a program is slower, EXIT_UNSETTLED when that is not settled for one, else
+ * EXIT_DONE. */
+enum exit_status decide_status(const struct commands *commands);
+
+#endif

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* E-values of signs, and the decision that is made of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+#include "random.h"
+#include "report/decision.h"
+#include "stats/evalue.h"
+
+/* Figures by Python's fractions, which are exact. */
+static void test_evalues(void **state)
+{
+	static const struct {
+		size_t k, n;
+		double e;
+	} cases[] = {
+		{ 0, 0, 1.0 },
+		{ 1, 1, 1.408 },
+		{ 0, 1, 0.592 },
+		{ 9, 9, 90.94131223256689 },
+		{ 10, 10, 168.16827693621127 },
+		{ 12, 13, 66.2998162448344 },
+		{ 13, 15, 27.39883129185097 },
+		{ 15, 18, 23.734137839086717 },
+		{ 18, 25, 4.342091692661569 },
+		{ 25, 25, 2841403.6383982585 },
+		{ 40, 60, 7.898257044648526 },
+		{ 60, 80, 5771.188254694291 },
+		{ 100, 100, 2.801765308501435e+28 },
+		{ 5, 25, 0.14495049080946984 },
+		{ 300, 500, 2700.577749873819 },
+		{ 560, 1000, 161.71380301447294 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_true(fabs(sign_evalue(cases[i].k, cases[i].n) / cases[i].e - 1) < 1e-10);
+	assert_true(sign_evalue(1000000, 1000000) == DBL_MAX);
+	assert_true(sign_evalue(0, 1000000) >= 0);
+}
+
+static void test_least(void **state)
+{
+	static const struct {
+		size_t n, wanted, k;
+	} cases[] = {
+		{ 9, 100, 10 },
+		{ 10, 100, 10 },
+		{ 11, 100, 11 },
+		{ 15, 100, 14 },
+		{ 25, 100, 21 },
+		{ 50, 100, 38 },
+		{ 100, 100, 68 },
+		{ 500, 100, 291 },
+		{ 10, 300, 11 },
+		{ 25, 300, 22 },
+		{ 500, 300, 294 },
+		{ 12, 1500, 13 },
+		{ 18, 1500, 18 },
+		{ 100, 1500, 72 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(
+			sign_evalue_least(cases[i].n, (double)cases[i].wanted), cases[i].k);
+}
+
+/* The average of e over all outcomes of the next fair toss is e itself: the bet is fair. */
+static void test_bets_are_fair(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < 60; n++) {
+		for (size_t k = 0; k <= n; k++) {
+			double next = (sign_evalue(k, n + 1) + sign_evalue(k + 1, n + 1)) / 2;
+
+			assert_true(fabs(next / sign_evalue(k, n) - 1) < 1e-10);
+		}
+	}
+}
+
+/* A machine whose level jumps by 15 % now and then and wanders between, and on which the second run
+ * of each pair is 1 % slower. The order within a pair is a fresh coin. */
+struct machine {
+	uint64_t random;
+	double level;
+	double drift;
+	double noise;
+};
+
+static double run(struct machine *machine, double length, bool is_second)
+{
+	if (random_unit(&machine->random) < 0.05)
+		machine->level = 0.15 - machine->level;
+	machine->drift = 0.95 * machine->drift + 0.005 * random_normal(&machine->random);
+	return length *
+		exp(machine->level + machine->drift + (is_second ? 0.01 : 0) +
+			machine->noise * random_normal(&machine->random));
+}
+
+/* Measures until it is settled, at most `most` pairs. */
+static void measure(struct machine *machine, double change, double percent, size_t n_together,
+	size_t most, struct decision *ret)
+{
+	decision_begin(ret, percent, n_together);
+	while (ret->n_pairs < most && ret->verdict == DECISION_NOT_SETTLED) {
+		bool new_first = random_unit(&machine->random) < 0.5;
+		double first = run(machine, new_first ? 1 + change : 1, false);
+		double second = run(machine, new_first ? 1 : 1 + change, true);
+
+		decision_add(ret, new_first ? second : first, new_first ? first : second);
+	}
+}
+
+/* How often each verdict comes up. */
+static void count_verdicts(
+	double change, double percent, size_t n_together, size_t trials, size_t counts[3])
+{
+	memset(counts, 0, 3 * sizeof(*counts));
+	for (size_t i = 0; i < trials; i++) {
+		struct machine machine = { .random = i * 1000003 + 17, .noise = 0.005 };
+		struct decision d;
+
+		measure(&machine, change, percent, n_together, 500, &d);
+		counts[d.verdict]++;
+	}
+}
+
+/* At the borders of the zone of indifference the claims are false, and hardest to tell from true
+ * ones. They are tested after every pair, and may be made in 1 % of all measurements. */
+static void test_false_claims(void **state)
+{
+	enum {
+		TRIALS = 3000
+	};
+	size_t counts[3];
+
+	(void)state;
+	count_verdicts(0.01, 2, 1, TRIALS, counts);
+	assert_true(counts[DECISION_SLOWER] <= TRIALS / 100);
+	assert_true(counts[DECISION_SLOWER] > 0);
+	count_verdicts(0.02, 2, 1, TRIALS, counts);
+	assert_true(counts[DECISION_NOT_SLOWER] <= TRIALS / 100);
+	assert_true(counts[DECISION_NOT_SLOWER] > 0);
+	/* Of five comparisons together each may be wrong a fifth as often. */
+	count_verdicts(0.01, 2, 5, TRIALS, counts);
+	assert_true(counts[DECISION_SLOWER] <= TRIALS / 500);
+}
+
+/* Programs that are the same, or far apart, are settled. */
+static void test_true_claims(void **state)
+{
+	enum {
+		TRIALS = 300
+	};
+	static const double margins[] = { 1, 2, 5 };
+	size_t counts[3];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(margins); i++) {
+		count_verdicts(0, margins[i], 1, TRIALS, counts);
+		assert_true(counts[DECISION_NOT_SLOWER] >= TRIALS * 95 / 100);
+		assert_int_equal(counts[DECISION_SLOWER], 0);
+		count_verdicts(2.5 * margins[i] / 100, margins[i], 1, TRIALS, counts);
+		assert_true(counts[DECISION_SLOWER] >= TRIALS * 95 / 100);
+		assert_int_equal(counts[DECISION_NOT_SLOWER], 0);
+	}
+}
+
+static void test_first_verdict_stays(void **state)
+{
+	struct decision d;
+
+	(void)state;
+	decision_begin(&d, 2, 1);
+	for (int i = 0; i < 9; i++)
+		decision_add(&d, 1, 2);
+	assert_int_equal(d.verdict, DECISION_NOT_SETTLED);
+	decision_add(&d, 1, 2);
+	assert_int_equal(d.verdict, DECISION_SLOWER);
+	assert_int_equal(d.settled_after, 10);
+	for (int i = 0; i < 100; i++)
+		decision_add(&d, 2, 1);
+	assert_int_equal(d.verdict, DECISION_SLOWER);
+	assert_int_equal(d.settled_after, 10);
+	assert_int_equal(d.n_pairs, 110);
+	/* Ten pairs are too few for two comparisons. */
+	decision_begin(&d, 2, 2);
+	for (int i = 0; i < 10; i++)
+		decision_add(&d, 1, 2);
+	assert_int_equal(d.verdict, DECISION_NOT_SETTLED);
+	decision_add(&d, 1, 2);
+	assert_int_equal(d.verdict, DECISION_SLOWER);
+}
+
+/* The zone lies between 1 + PCT/2 % and 1 + PCT %: within it, both claims are true. */
+static void test_zone(void **state)
+{
+	static const struct {
+		double new;
+		bool slower, not_slower, faster, not_faster;
+	} cases[] = {
+		{ 1.0205, true, false, false, true },
+		{ 1.0195, true, true, false, true },
+		{ 1.0105, true, true, false, true },
+		{ 1.0095, false, true, false, true },
+		{ 1, false, true, false, true },
+		{ 0.9905, false, true, false, true },
+		{ 0.9895, false, true, true, true },
+		{ 0.9805, false, true, true, true },
+		{ 0.9795, false, true, true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct decision d;
+
+		decision_begin(&d, 2, 1);
+		decision_add(&d, 1, cases[i].new);
+		assert_int_equal(d.slower.n_for, cases[i].slower);
+		assert_int_equal(d.not_slower.n_for, cases[i].not_slower);
+		assert_int_equal(d.faster.n_for, cases[i].faster);
+		assert_int_equal(d.not_faster.n_for, cases[i].not_faster);
+		assert_int_equal(d.slower.n_signed, 1);
+	}
+}
+
+/* A pair exactly at a bound speaks for neither side, and so does one that has no ratio. */
+static void test_no_sign(void **state)
+{
+	struct decision d;
+
+	(void)state;
+	/* Faster by 50 %, to the bit. */
+	assert_true(log(0.5) == log1p(-0.5));
+	decision_begin(&d, 50, 1);
+	decision_add(&d, 2, 1);
+	assert_int_equal(d.not_faster.n_signed, 0);
+	assert_int_equal(d.faster.n_signed, 1);
+	decision_begin(&d, 10, 1);
+	decision_add(&d, 0, 1);
+	decision_add(&d, 1, 0);
+	decision_add(&d, 0, 0);
+	decision_add(&d, -1, 1);
+	assert_int_equal(d.n_pairs, 4);
+	assert_int_equal(d.slower.n_signed, 0);
+	assert_int_equal(d.faster.n_signed, 0);
+	assert_true(d.slower.e == 0 && d.verdict == DECISION_NOT_SETTLED);
+}
+
+/* The interval holds the true change in at least 98 % of all measurements although these end when
+ * it is settled, and it never contradicts the verdict. */
+static void test_interval(void **state)
+{
+	enum {
+		TRIALS = 2000
+	};
+	double old[500], new[500];
+	size_t missed = 0, without = 0;
+
+	(void)state;
+	for (size_t i = 0; i < TRIALS; i++) {
+		uint64_t random = i;
+		double change = 0.03 * (random_unit(&random) - 0.3);
+		struct decision d;
+
+		decision_begin(&d, 2, 1);
+		while (d.n_pairs < 500 && d.verdict == DECISION_NOT_SETTLED) {
+			old[d.n_pairs] = exp(0.01 * random_normal(&random));
+			new[d.n_pairs] = (1 + change) * exp(0.01 * random_normal(&random));
+			decision_add(&d, old[d.n_pairs], new[d.n_pairs]);
+		}
+		assert_int_equal(decision_estimate(&d, old, new, d.n_pairs), 0);
+		without += isnan(d.low);
+		if (isnan(d.low))
+			continue;
+		assert_true(d.low <= d.ratio && d.ratio <= d.high);
+		missed += d.low > 1 + change || d.high < 1 + change;
+		if (d.verdict == DECISION_SLOWER)
+			assert_true(d.low > 1.01);
+		if (d.verdict == DECISION_NOT_SLOWER)
+			assert_true(d.high < 1.02);
+	}
+	assert_int_equal(without, 0);
+	assert_true(missed <= TRIALS * 2 / 100);
+}
+
+static void test_no_interval(void **state)
+{
+	static const double old[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	static const double new[] = { 2, 3, 2, 2, 0, 2, 2, 2, 2 };
+	struct decision d;
+
+	(void)state;
+	decision_begin(&d, 2, 1);
+	assert_int_equal(decision_estimate(&d, old, new, 0), 0);
+	assert_true(isnan(d.ratio) && isnan(d.low) && isnan(d.high));
+	assert_int_equal(decision_estimate(&d, old, new, 9), 0);
+	assert_true(d.ratio == 2 && isnan(d.low) && isnan(d.high));
+}
+
+static void assert_text(const struct decision *d, const char *wanted)
+{
+	_cleanup_free_ char *text = decision_text(d);
+
+	assert_string_equal(text, wanted);
+}
+
+static void test_texts(void **state)
+{
+	struct decision d = {
+		.percent = 2,
+		.wanted = 100,
+		.slower = { .e = 121 },
+		.not_slower = { .e = 1.5 },
+		.n_pairs = 18,
+		.verdict = DECISION_SLOWER,
+		.settled_after = 18,
+		.ratio = 1.029,
+		.low = 1.012,
+		.high = 1.046,
+	};
+
+	(void)state;
+	assert_text(
+		&d, "slower by more than 1 %: +2.9 % (+1.2 % .. +4.6 %), settled after 18 pairs");
+	d.n_pairs = 40;
+	assert_text(&d,
+		"slower by more than 1 %: +2.9 % (+1.2 % .. +4.6 %), settled after 18 of 40 pairs");
+	d.verdict = DECISION_NOT_SLOWER;
+	d.ratio = 0.95;
+	d.low = 0.94;
+	d.high = 0.96;
+	assert_text(
+		&d, "not slower by 2 %: -5.0 % (-6.0 % .. -4.0 %), settled after 18 of 40 pairs");
+	d.faster.e = 100;
+	assert_text(&d,
+		"not slower by 2 %, and faster by more than 1 %: -5.0 % (-6.0 % .. -4.0 %), settled "
+		"after 18 of 40 pairs");
+	d.verdict = DECISION_NOT_SETTLED;
+	d.low = d.high = NAN;
+	d.slower.e = 12.3;
+	assert_text(&d,
+		"not settled: -5.0 %, after 40 pairs; of the e-value 100 that settles it, \"slower by "
+		"more than 1 %\" has 12, \"not slower by 2 %\" has 1.5");
+}
+
+static void test_metadata(void **state)
+{
+	struct decision d, again;
+	struct facts facts = { 0 };
+	double old[30], new[30];
+
+	(void)state;
+	assert_int_equal(decision_read(&facts, &again), -ENOENT);
+	decision_begin(&d, 2.5, 3);
+	for (size_t i = 0; i < ARRAY_SIZE(old); i++) {
+		old[i] = 1 + 0.001 * (double)i;
+		new[i] = 1.3;
+		decision_add(&d, old[i], new[i]);
+	}
+	assert_int_equal(decision_estimate(&d, old, new, ARRAY_SIZE(old)), 0);
+	decision_write(&d, &facts);
+	assert_false(facts.failed);
+	assert_int_equal(decision_read(&facts, &again), 0);
+	assert_true(again.percent == d.percent && again.wanted == 300);
+	assert_true(again.slower.e == d.slower.e && again.not_slower.e == d.not_slower.e);
+	assert_true(again.faster.e == d.faster.e && again.not_faster.e == d.not_faster.e);
+	assert_true(again.ratio == d.ratio && again.low == d.low && again.high == d.high);
+	assert_int_equal(again.n_pairs, 30);
+	assert_int_equal(again.settled_after, 11);
+	assert_int_equal(again.verdict, DECISION_SLOWER);
+	/* What is in a file may be anything. */
+	facts_set_string(&facts, "quiesce_decide_ratio", "x");
+	assert_int_equal(decision_read(&facts, &again), 0);
+	assert_true(isnan(again.ratio));
+	facts_set_integer(&facts, "quiesce_decide_pairs", -1);
+	assert_int_equal(decision_read(&facts, &again), 0);
+	assert_int_equal(again.n_pairs, 0);
+	facts_set_real(&facts, "quiesce_decide_e_slower", -1);
+	assert_int_equal(decision_read(&facts, &again), -ENOENT);
+	facts_set_integer(&facts, "quiesce_decide_e_slower", 7);
+	assert_int_equal(decision_read(&facts, &again), 0);
+	assert_true(again.slower.e == 7);
+	facts_set_string(&facts, "quiesce_decide_verdict", "perhaps");
+	assert_int_equal(decision_read(&facts, &again), -ENOENT);
+	facts_set_string(&facts, "quiesce_decide_verdict", "not slower");
+	assert_int_equal(decision_read(&facts, &again), 0);
+	/* Values that the program measured itself have the program's metadata. */
+	facts_set_string(&facts, "quiesce_stamps", "tsc");
+	assert_int_equal(decision_read(&facts, &again), -ENOENT);
+	facts_clear(&facts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_evalues),
+		cmocka_unit_test(test_least),
+		cmocka_unit_test(test_bets_are_fair),
+		cmocka_unit_test(test_false_claims),
+		cmocka_unit_test(test_true_claims),
+		cmocka_unit_test(test_first_verdict_stays),
+		cmocka_unit_test(test_zone),
+		cmocka_unit_test(test_no_sign),
+		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_no_interval),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_metadata),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
