@@ -12,6 +12,7 @@
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
 #include "report/compare.h"
+#include "report/control.h"
 #include "result/metadata.h"
 
 struct pairs {
@@ -30,13 +31,48 @@ static bool has_several_new(const struct pairs *pairs)
 	return pairs->request->n_old == 0 && pairs->reports->n > 2;
 }
 
+/* The only benchmark of a file, without the control; NULL when there are several. */
+static const struct benchmark *find_only(const struct suite *suite)
+{
+	const struct benchmark *found = NULL;
+
+	for (size_t i = 0; i < suite->n; i++) {
+		if (benchmark_is_control(suite->benchmarks[i]) && suite->n > 1)
+			continue;
+		if (found)
+			return NULL;
+		found = suite->benchmarks[i];
+	}
+	return found;
+}
+
 /* Benchmarks with different names are compared when each file has only one benchmark. */
 static bool is_one_each(const struct pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->reports->n; i++)
-		if (pairs->reports->suites[i]->n != 1)
+		if (!find_only(pairs->reports->suites[i]))
 			return false;
 	return !pairs->request->benchmark;
+}
+
+/* Compares by the controls that were run in turn with the two, if there are any. */
+static int apply_controls(struct pairs *pairs, struct comparison *comparison, size_t file)
+{
+	const struct suite *old = pairs->reports->suites[0], *new = pairs->reports->suites[file];
+	const struct benchmark *old_control, *new_control;
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	if (comparison->n_pairs > 0)
+		return 0;
+	old_control = control_find(old->benchmarks, old->n, comparison->old);
+	new_control = control_find(new->benchmarks, new->n, comparison->new);
+	if (!old_control || !new_control)
+		return 0;
+	r = control_apply(comparison, old_control, new_control, &why);
+	if (why)
+		say("warning: %s: compared without a control: %s", comparison->old->name, why);
+	return r;
 }
 
 static int add_pair(
@@ -59,12 +95,16 @@ static int add_pair(
 	if (r < 0)
 		return r;
 	pairs->files[pairs->n++] = file;
-	return 0;
+	return apply_controls(pairs, pairs->comparisons[pairs->n - 1], file);
 }
 
+/* A control is compared only if it is asked for: it says something of the machine, and is there to
+ * be taken out of what is said of the others. */
 static bool is_chosen(const struct request *request, const struct benchmark *benchmark)
 {
-	return !request->benchmark || metadata_equal_strings(benchmark->name, request->benchmark);
+	if (!request->benchmark)
+		return !benchmark_is_control(benchmark);
+	return metadata_equal_strings(benchmark->name, request->benchmark);
 }
 
 /* Adds all benchmarks that OLD and one NEW have in common, and warns about those that only one
@@ -75,7 +115,7 @@ static int pair_file(struct pairs *pairs, size_t file)
 	int r = 0;
 
 	if (is_one_each(pairs))
-		return add_pair(pairs, old->benchmarks[0], new->benchmarks[0], file);
+		return add_pair(pairs, find_only(old), find_only(new), file);
 	for (size_t i = 0; r >= 0 && i < old->n; i++) {
 		const struct benchmark *partner = suite_find(new, old->benchmarks[i]->name);
 
@@ -129,7 +169,7 @@ static int find_results(
 	for (size_t i = 0; i < pairs->reports->n; i++) {
 		const struct suite *suite = pairs->reports->suites[i];
 
-		ret[i] = is_one_each(pairs) ? suite->benchmarks[0] : suite_find(suite, first->name);
+		ret[i] = is_one_each(pairs) ? find_only(suite) : suite_find(suite, first->name);
 		if (!ret[i] || ret[i]->n_values == 0)
 			say("warning: %s: not compared, for it has no values in %s", first->name,
 				pairs->labels[i]);
@@ -524,6 +564,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
 	emit_string(emit, "unclear", c->unclear);
 	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
+	emit_real(emit, "control_ratio", c->control_ratio > 0 ? c->control_ratio : NAN);
 	emit_decision(emit, pairs->reports->n == 1 ? c->new : NULL);
 	emit_array(emit, "differences");
 	for (size_t k = 0; k < c->n_differences; k++)

@@ -11,10 +11,12 @@
 #include "basic/terminal.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "report/control.h"
 #include "report/summary.h"
 
 struct show {
 	const struct request *request;
+	const struct reports *reports;
 	struct emit emit;
 	bool first;
 };
@@ -86,6 +88,64 @@ static int emit_histogram(struct emit *emit, const struct analysis *analysis)
 	return r;
 }
 
+/* The proportion of a benchmark to its control. -ENODATA when it has none. */
+static int measure_control(const struct reports *reports, const struct benchmark *benchmark,
+	const struct benchmark **ret_control, struct control_ratio *ret)
+{
+	const struct benchmark *control = NULL;
+	int r = -ENODATA;
+
+	for (size_t i = 0; i < reports->n; i++)
+		for (size_t k = 0; k < reports->suites[i]->n; k++)
+			if (reports->suites[i]->benchmarks[k] == benchmark)
+				control = control_find(reports->suites[i]->benchmarks,
+					reports->suites[i]->n, benchmark);
+	if (control)
+		r = control_measure(benchmark, control, ret);
+	if (r >= 0)
+		*ret_control = control;
+	return r;
+}
+
+/* Writes that as the object "control", or null. */
+static int emit_control(
+	struct emit *emit, const struct reports *reports, const struct benchmark *benchmark)
+{
+	const struct benchmark *control;
+	struct control_ratio ratio;
+	int r = measure_control(reports, benchmark, &control, &ratio);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		emit_string(emit, "control", NULL);
+		return 0;
+	}
+	emit_object(emit, "control");
+	emit_string(emit, "command", facts_find_string(&control->metadata, BENCHMARK_CONTROL));
+	emit_string(emit, "hash", facts_find_string(&control->metadata, BENCHMARK_CONTROL_HASH));
+	emit_real(emit, "ratio", ratio.ratio.ratio);
+	emit_real(emit, "ratio_low", ratio.ratio.low);
+	emit_real(emit, "ratio_high", ratio.ratio.high);
+	emit_integer(emit, "rounds", (int64_t)ratio.n_rounds);
+	emit_close(emit, '}');
+	return 0;
+}
+
+/* The same as a line of text. */
+static int print_control(const struct reports *reports, const struct benchmark *benchmark)
+{
+	_cleanup_free_ char *text = NULL;
+	const struct benchmark *control;
+	struct control_ratio ratio;
+	int r = measure_control(reports, benchmark, &control, &ratio);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	text = control_text(control, &ratio);
+	return text ? print(stdout, "  control    %s\n", text) : -ENOMEM;
+}
+
 static int emit_benchmark(struct show *show, const char *file, const struct benchmark *benchmark,
 	const struct analysis *analysis)
 {
@@ -114,6 +174,8 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 	} else {
 		emit_counts(emit, benchmark);
 	}
+	if (r >= 0)
+		r = emit_control(emit, show->reports, benchmark);
 	emit_decision(emit, benchmark);
 	if (show->request->metadata)
 		emit_facts(emit, "metadata", &benchmark->metadata);
@@ -145,7 +207,7 @@ static int print_summary(const char *file, const struct benchmark *benchmark,
 	if (!text)
 		return -ENOMEM;
 	print(stdout, "%s", text);
-	if (print_decision(benchmark) < 0)
+	if (print_control(show->reports, benchmark) < 0 || print_decision(benchmark) < 0)
 		return -ENOMEM;
 	if (!show->request->metadata)
 		return 0;
@@ -179,7 +241,9 @@ static int show_one(const char *file, const struct benchmark *benchmark, void *c
 enum exit_status verb_show(const struct request *request)
 {
 	_cleanup_reports_ struct reports reports = { 0 };
-	struct show show = { .request = request, .emit.stream = stdout, .first = true };
+	struct show show = {
+		.request = request, .reports = &reports, .emit.stream = stdout, .first = true
+	};
 	int r;
 
 	if (reports_read(request, true, &reports) < 0)

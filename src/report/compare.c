@@ -211,14 +211,7 @@ static int compare_cores(struct comparison *c)
 	return r;
 }
 
-/* The range from the lowest to the highest level of a series, with its drift. */
-struct range {
-	double low;
-	double high;
-	const char *how; /* "jump", "drift", "jump and drift"; NULL when there is only one level */
-};
-
-static struct range find_range(const struct levels *levels)
+struct range comparison_find_range(const struct levels *levels)
 {
 	struct range range = { INFINITY, -INFINITY, NULL };
 
@@ -308,8 +301,11 @@ const struct benchmark *comparison_find_first(struct benchmark *const *benchmark
 
 	if (is_by_program(new))
 		program = find_program(benchmarks, n, new);
+	if (program && benchmark_is_control(program))
+		return NULL;
 	for (size_t i = 0; program && i < n && !first; i++)
-		if (!is_by_program(benchmarks[i]) && turns_are_common(benchmarks[i], program))
+		if (!is_by_program(benchmarks[i]) && !benchmark_is_control(benchmarks[i]) &&
+			turns_are_common(benchmarks[i], program))
 			first = benchmarks[i];
 	if (!first || first == program)
 		return NULL;
@@ -363,7 +359,7 @@ static int explain_unstable_pairs(const double *ratios, size_t n, char **ret)
 	r = levels_find(ratios, n, &levels);
 	if (r < 0)
 		return r;
-	range = find_range(levels);
+	range = comparison_find_range(levels);
 	/* If the whole range is on one side of 1, the verdict does not depend on the time of the
 	 * measurement. */
 	if (!range.how || range.low > 1 || range.high < 1)
@@ -489,7 +485,7 @@ static int side_fill(const struct benchmark *benchmark, struct side *side)
 		r = analysis_new(benchmark, &side->analysis);
 	if (r < 0)
 		return r;
-	side->range = find_range(side->analysis->levels);
+	side->range = comparison_find_range(side->analysis->levels);
 	for (size_t i = 0; i < side->n; i++)
 		above_zero = above_zero && side->units[i] > 0;
 	return above_zero ? resolution_of_units(side->units, side->n, side->analysis->levels,
@@ -974,6 +970,7 @@ const char *comparison_design_name(enum comparison_design design)
 	static const char *const names[] = {
 		[COMPARED_IN_SEQUENCE] = "in sequence",
 		[COMPARED_IN_TURN] = "in turn",
+		[COMPARED_BY_CONTROL] = "by a control",
 		[COMPARED_RESULTS] = "results by turns",
 		[COMPARED_RESULTS_IN_SEQUENCE] = "results in sequence",
 	};
@@ -1097,6 +1094,10 @@ static void append_design(struct text *t, const struct comparison *c, const char
 	case COMPARED_IN_TURN:
 		text_appendf(t, "measured in turn, %zu pairs\n", c->n_pairs);
 		break;
+	case COMPARED_BY_CONTROL:
+		text_appendf(t, "by the ratios to the control, %zu and %zu rounds\n",
+			c->n_rounds[0], c->n_rounds[1]);
+		break;
 	case COMPARED_RESULTS:
 		text_append(t, "results measured by turns\n");
 		break;
@@ -1128,6 +1129,10 @@ char *comparison_render(const struct comparison *comparison)
 	if (!isnan(c->ratio.low))
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
 			comparison_format_interval(c, interval));
+	if (c->control_ratio > 0)
+		text_appendf(&t,
+			"  control    %s    its own change, which is taken out of that one\n",
+			units_format_change(c->control_ratio - 1, a));
 	if (c->resolution.share > 0)
 		text_appendf(&t, "  resolution %s    two results of %s can differ by it\n",
 			units_format_percent(c->resolution.share, a), c->resolution.why);
@@ -1136,7 +1141,10 @@ char *comparison_render(const struct comparison *comparison)
 	else
 		text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
 			benchmark_counted_runs(c->new));
-	text_appendf(&t, "  tests      %s ", c->n_pairs > 0 ? "rank differences" : "Mann-Whitney");
+	text_appendf(&t, "  tests      %s ",
+		c->n_pairs > 0		       ? "rank differences"
+			: c->control_ratio > 0 ? "ratios to the control"
+					       : "Mann-Whitney");
 	append_p(&t, c->p);
 	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p) {
 		text_append(&t, " (of all compared: ");

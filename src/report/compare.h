@@ -34,12 +34,20 @@
 #include "report/resolution.h"
 #include "result/benchmark.h"
 #include "stats/inference.h"
+#include "stats/level.h"
 #include "stats/stats.h"
 
 struct ratio {
 	double ratio; /* new / old */
 	double low;   /* of the 95 % interval; NAN when there is none */
 	double high;
+};
+
+/* The range from the lowest to the highest level of a series, with its drift. */
+struct range {
+	double low;
+	double high;
+	const char *how; /* "jump", "drift", "jump and drift"; NULL when there is one level */
 };
 
 enum verdict {
@@ -52,6 +60,7 @@ enum verdict {
 enum comparison_design {
 	COMPARED_IN_SEQUENCE,	      /* one result after the other */
 	COMPARED_IN_TURN,	      /* run by run, in pairs */
+	COMPARED_BY_CONTROL,	      /* each beside the same control (report/control.h) */
 	COMPARED_RESULTS,	      /* several results of each, by turns */
 	COMPARED_RESULTS_IN_SEQUENCE, /* several results of each, which were not, or nobody knows */
 };
@@ -91,6 +100,11 @@ struct comparison {
 	double adjusted_p; /* corrected p */
 	enum verdict verdict;
 
+	/* By control_apply() (report/control.h), where the change is that of the ratios to a
+	 * control: the control's own new / old, and the rounds of each side. 0 otherwise. */
+	double control_ratio;
+	size_t n_rounds[2];
+
 	char *unclear;		     /* why nothing can be concluded; NULL otherwise */
 	bool is_unclear_by_settling; /* `unclear` was set by comparison_settle() */
 	bool is_unresolved;	     /* it is unclear because of the resolution alone */
@@ -125,6 +139,7 @@ int comparison_settle(struct comparison **comparisons, size_t n);
 void comparison_free(struct comparison *comparison);
 DEFINE_CLEANUP(comparison, comparison_free);
 
+struct range comparison_find_range(const struct levels *levels);
 /* Whether `new` is slower by more than `percent` even at the lower end of the interval. What was
  * measured one after the other passes only where the whole interval is below that. */
 enum gate comparison_gate(const struct comparison *comparison, double percent);

@@ -176,6 +176,15 @@ int benchmark_run_deviation(const struct benchmark *benchmark, double *ret)
 	return 0;
 }
 
+bool benchmark_is_control(const struct benchmark *benchmark)
+{
+	const char *role = facts_find_string(&benchmark->metadata, BENCHMARK_ROLE);
+
+	/* What a control measured itself has its metadata. */
+	return role && strcmp(role, BENCHMARK_ROLE_CONTROL) == 0 &&
+		!facts_find(&benchmark->metadata, "quiesce_stamps");
+}
+
 int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret)
 {
 	const struct fact *fact = facts_find(&benchmark->metadata, name);

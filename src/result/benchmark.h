@@ -58,6 +58,14 @@ struct benchmark {
 	int64_t last_date;
 };
 
+/* Metadata of programs beside which runpinned ran a control, and of the control: its command, and a
+ * hash of its file. A control itself has the role of one. */
+#define BENCHMARK_CONTROL "quiesce_control"
+#define BENCHMARK_CONTROL_HASH "quiesce_control_hash"
+#define BENCHMARK_CONTROL_OURS "runpinned-control" /* the one that ships; its length follows */
+#define BENCHMARK_ROLE "quiesce_role"
+#define BENCHMARK_ROLE_CONTROL "control"
+
 void benchmark_free(struct benchmark *benchmark);
 DEFINE_CLEANUP(benchmark, benchmark_free);
 
@@ -88,6 +96,10 @@ int benchmark_units(const struct benchmark *benchmark, double **ret, size_t *ret
 /* Standard deviation of the runs' means as a part of their mean, which is what pyperf's rule for
  * the number of runs takes; NAN with fewer than 2 runs. */
 int benchmark_run_deviation(const struct benchmark *benchmark, double *ret);
+
+/* Whether it is a control: run in turn with programs, to be a measure of the machine, and no rival
+ * of theirs. */
+bool benchmark_is_control(const struct benchmark *benchmark);
 
 /* A piece of metadata as a text, malloc'd; NULL in *ret when there is none. */
 int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret);

@@ -5,16 +5,23 @@
 #include <string.h>
 #include <time.h>
 
+#include "basic/install.h"
 #include "basic/say.h"
 #include "runpinned/command.h"
 #include "runpinned/program.h"
 
-static int resolve_one(const char *word, char **ret)
+static int resolve_one(struct command *command)
 {
+	const char *word = command->argv[0];
 	int r;
 
-	r = program_resolve(word, ret);
-	if (r == -ENOENT && !strchr(word, '/'))
+	if (command->is_shipped)
+		r = install_find(word, &command->program);
+	else
+		r = program_resolve(word, &command->program);
+	if (r == -ENOENT && command->is_shipped)
+		say("cannot run the control: %s is not installed", word);
+	else if (r == -ENOENT && !strchr(word, '/'))
 		say("cannot run %s: no program of that name in PATH", word);
 	else if (r == -EACCES)
 		say("cannot run %s: it is not executable (or not for you)", word);
@@ -32,7 +39,9 @@ int commands_resolve(const struct options *options, struct commands *ret)
 
 		commands.items[i].name = options->commands[i].name;
 		commands.items[i].argv = options->commands[i].argv;
-		r = resolve_one(commands.items[i].argv[0], &commands.items[i].program);
+		commands.items[i].is_control = options->commands[i].is_control;
+		commands.items[i].is_shipped = options->commands[i].is_shipped;
+		r = resolve_one(&commands.items[i]);
 		if (r < 0) {
 			commands_clear(&commands);
 			return r;
@@ -79,9 +88,8 @@ static uint32_t launch_flags(const struct options *options)
 	return flags;
 }
 
-static int start_one(struct command *command, const struct options *options,
-	const struct place *place, const struct counting *counting,
-	const struct evidence_reader *evidence, struct stop *stop)
+int command_start(struct command *command, const struct options *options, const struct place *place,
+	const struct counting *counting, const struct evidence_reader *evidence, struct stop *stop)
 {
 	_cleanup_free_ char *path = NULL;
 	char *cleared[] = { NULL, NULL };
@@ -135,7 +143,8 @@ int commands_start(struct commands *commands, const struct options *options,
 	const struct evidence_reader *evidence, struct stop *stop)
 {
 	for (size_t i = 0; i < commands->n; i++) {
-		int r = start_one(&commands->items[i], options, place, counting, evidence, stop);
+		int r = command_start(
+			&commands->items[i], options, place, counting, evidence, stop);
 
 		if (r < 0)
 			return r;

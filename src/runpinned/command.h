@@ -24,6 +24,8 @@ struct command {
 	struct session *session;
 	struct measurement *measurement; /* NULL until measure() has created it */
 	struct facts facts;
+	bool is_control;
+	bool is_shipped; /* argv[1] has room for its length, OPTIONS_LENGTH_SIZE */
 };
 
 struct commands {
@@ -33,8 +35,11 @@ struct commands {
 
 /* Finds the program file of each command. Says what is wrong and returns a negative errno. */
 int commands_resolve(const struct options *options, struct commands *ret);
-/* Starts one launcher for each command. The launchers read the files that `evidence` needs;
- * `evidence` may be NULL. Says what is wrong and returns a negative errno. */
+/* Starts the launcher of one command, which reads the files that `evidence` needs; `evidence` may
+ * be NULL. Says what is wrong and returns a negative errno. */
+int command_start(struct command *command, const struct options *options, const struct place *place,
+	const struct counting *counting, const struct evidence_reader *evidence, struct stop *stop);
+/* Starts one launcher for each command. Says what is wrong and returns a negative errno. */
 int commands_start(struct commands *commands, const struct options *options,
 	const struct place *place, const struct counting *counting,
 	const struct evidence_reader *evidence, struct stop *stop);

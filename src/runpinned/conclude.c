@@ -77,7 +77,8 @@ static void report_one(const struct options *options, const struct place *place,
 
 	if (m->n_runs > 0)
 		report_runs(options, place, command, NULL, stream);
-	if (options->rel_error > 0 && m->end == MEASURE_COMPLETE && !m->reached_rel_error)
+	if (options->rel_error > 0 && !command->is_control && m->end == MEASURE_COMPLETE &&
+		!m->reached_rel_error)
 		say("warning: the median%s%s is not known to %g %% after %zu runs (--max-runs)",
 			options->n_commands > 1 ? " of " : "",
 			options->n_commands > 1 ? command->name : "", options->rel_error,
@@ -128,7 +129,7 @@ static int conclude_progvalues(const struct options *options, const struct place
 	struct command *command, FILE *stream, struct parts *parts)
 {
 	struct measurement *m = command->measurement;
-	bool several = options->n_commands > 1;
+	bool several = options_count_programs(options) > 1 || command->is_control;
 
 	for (size_t i = 0; i < progvalues_count(m->progvalues); i++) {
 		const struct benchmark *benchmark = progvalues_benchmark(m->progvalues, i,

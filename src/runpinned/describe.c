@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "basic/macro.h"
@@ -7,6 +8,7 @@
 #include "config.h"
 #include "result/identity.h"
 #include "runpinned/describe.h"
+#include "runpinned/program.h"
 
 static void describe_how(const struct options *options, struct facts *facts)
 {
@@ -64,6 +66,34 @@ static int describe_interleaved(const struct options *options, struct facts *fac
 		return -ENOMEM;
 	facts_set_string(facts, "quiesce_interleaved", t.data);
 	return 0;
+}
+
+int describe_control(struct commands *commands)
+{
+	struct command *control = &commands->items[commands->n - 1];
+	_cleanup_free_ char *words = NULL;
+	uint64_t hash;
+	int r;
+
+	if (!control->is_control)
+		return 0;
+	words = text_quote_argv(control->argv);
+	if (!words)
+		return -ENOMEM;
+	r = program_hash(control->program, &hash);
+	for (size_t i = 0; i < commands->n; i++) {
+		struct facts *facts = &commands->items[i].facts;
+
+		facts_set_string(facts, BENCHMARK_CONTROL, words);
+		/* A file that may be executed but not read is one that nobody can recognise. */
+		if (r == 0)
+			facts_set_stringf(facts, BENCHMARK_CONTROL_HASH, "%016" PRIx64, hash);
+		if (facts->failed)
+			return -ENOMEM;
+	}
+	facts_set_string(&control->facts, "command", words);
+	facts_set_string(&control->facts, BENCHMARK_ROLE, BENCHMARK_ROLE_CONTROL);
+	return control->facts.failed ? -ENOMEM : 0;
 }
 
 int describe_setup(const struct options *options, const struct command *command,

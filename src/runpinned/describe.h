@@ -14,6 +14,9 @@
  * -ENOMEM. */
 int describe_setup(const struct options *options, const struct command *command,
 	const struct place *place, struct facts *facts);
+/* Once the length of the control is known: what it is, in the metadata of all commands, so that a
+ * comparison can tell whether two results have the same one. Nothing without a control. -ENOMEM. */
+int describe_control(struct commands *commands);
 /* The metadata that are known after the last run: the time of the empty program, why the
  * measurement ended, and how frequency and load have changed. 0 or -ENOMEM. */
 int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,

@@ -15,6 +15,7 @@
 #include "basic/stop.h"
 #include "basic/text.h"
 #include "machine/counter.h"
+#include "runpinned/calibrate.h"
 #include "runpinned/command.h"
 #include "runpinned/conclude.h"
 #include "runpinned/counting.h"
@@ -78,7 +79,7 @@ static int lock_cpus(const struct options *options, const struct place *place, s
 	}
 }
 
-static int print_command(const struct command *command)
+static int print_command(const struct command *command, unsigned control_length)
 {
 	_cleanup_free_ char *quoted = text_quote_argv(command->argv);
 	_cleanup_free_ char *words = quoted ? text_escape_control(quoted) : NULL;
@@ -87,7 +88,12 @@ static int print_command(const struct command *command)
 
 	if (!words || !path)
 		return -ENOMEM;
-	print(stdout, "command: %s\n", words);
+	if (command->is_shipped && control_length > 0)
+		print(stdout, "command: %s %u\n", command->argv[0], control_length);
+	else if (command->is_shipped)
+		print(stdout, "command: %s, as long as the first program\n", command->argv[0]);
+	else
+		print(stdout, "command: %s\n", words);
 	print(stdout, "program: %s\n", path);
 	if (hidden)
 		print(stdout, "window: stamps of the launcher (%s)\n", hidden);
@@ -110,7 +116,7 @@ static int print_plan(const struct options *options, const struct place *place,
 
 		if (commands->n > 1)
 			print(stdout, "name: %s\n", commands->items[i].name);
-		r = print_command(&commands->items[i]);
+		r = print_command(&commands->items[i], options->control_length);
 		if (r < 0)
 			return r;
 	}
@@ -196,7 +202,12 @@ static int measure_commands(const struct options *options, const struct place *p
 		if (options->cooldown >= 0 && !isfinite(evidence_temperature(evidence)))
 			say("note: no CPU temperature can be read here: --cooldown has no effect");
 	}
-	r = commands_start(commands, options, place, counting, evidence, stop);
+	r = calibrate_control(commands, options, place, counting, stop);
+	if (r == 0)
+		r = describe_control(commands);
+	say_if_no_memory(r);
+	if (r == 0)
+		r = commands_start(commands, options, place, counting, evidence, stop);
 	if (r < 0)
 		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
 	/* runpinned itself leaves the benchmark's CPUs, if there are others. */

@@ -588,6 +588,8 @@ static int are_precise_enough(struct work *work, bool *ret)
 		struct measurement *m = work->commands->items[i].measurement;
 		int r;
 
+		if (work->commands->items[i].is_control)
+			continue;
 		r = is_precise_enough(work, m, &m->reached_rel_error);
 		if (r < 0) {
 			say_errno(r, "cannot compute the interval");

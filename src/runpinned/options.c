@@ -13,6 +13,7 @@
 #include "basic/words.h"
 #include "config.h"
 #include "report/decision.h"
+#include "result/benchmark.h"
 #include "runpinned/launch.h"
 #include "runpinned/options.h"
 
@@ -23,11 +24,15 @@ enum {
 	FIFO_PRIORITY_DEFAULT = 50,
 	COOLDOWN_DEGREES_DEFAULT = 3,
 	CORE_NS_DEFAULT = 150 * 1000,
+	CONTROL_LENGTH_MAX = 1000 * 1000 * 1000,
 };
 
 /* The name of the --baseline program in the result. It says that the others are compared with
  * it. */
 static const char baseline_name[] = "baseline";
+/* The names of the control and of its program when it is ours. */
+static const char control_name[] = "control";
+static const char control_program[] = BENCHMARK_CONTROL_OURS;
 
 static int take_env_pad(const char *value, void *into)
 {
@@ -132,6 +137,49 @@ static int take_command(const char *value, void *into)
 	return add_command(o, command);
 }
 
+/* The words of our own control. Its length is known later. */
+static char **make_control_words(void)
+{
+	struct {
+		char *argv[3];
+		char length[OPTIONS_LENGTH_SIZE];
+	} *words = calloc(1, sizeof(*words));
+
+	if (!words)
+		return NULL;
+	words->argv[0] = (char *)control_program;
+	words->argv[1] = words->length;
+	return words->argv;
+}
+
+static int take_control(const char *value, void *into)
+{
+	struct options *o = into;
+	struct option_command command = {
+		.name = control_name,
+		.is_control = true,
+		.is_shipped = !value,
+	};
+	int r;
+
+	if (o->control.is_control) {
+		say("--control was given twice: there can be but one");
+		return -EINVAL;
+	}
+	if (value) {
+		r = split_command("--control", value, &command.words);
+		if (r < 0)
+			return r;
+	} else {
+		command.words = make_control_words();
+		if (!command.words)
+			return -ENOMEM;
+	}
+	command.argv = command.words;
+	o->control = command;
+	return 0;
+}
+
 /* Takes a text that must not be empty. */
 static int take_filled(const char *value, void *into)
 {
@@ -146,6 +194,11 @@ static int take_cpus(const char *value, void *into)
 static int take_runs(const char *value, void *into)
 {
 	return parse_uint(value, 1, RUNS_MAX, into);
+}
+
+static int take_control_length(const char *value, void *into)
+{
+	return parse_uint(value, 1, CONTROL_LENGTH_MAX, into);
 }
 
 static int take_warmups(const char *value, void *into)
@@ -267,6 +320,16 @@ static int check_combinations(struct options *o)
 	if (o->decide && o->append) {
 		say("--decide judges the pairs that it makes itself: --append would mix them with "
 		    "other runs");
+		return -EINVAL;
+	}
+	if (o->decide && o->control.is_control) {
+		say("--decide compares programs in turn, which needs no --control");
+		return -EINVAL;
+	}
+	if (o->control_length && !o->control.is_shipped) {
+		say(o->control.is_control
+				? "--control-length is that of our own control, not of a COMMAND"
+				: "--control-length needs --control");
 		return -EINVAL;
 	}
 	/* A decision ends as soon as it is settled. */
@@ -402,6 +465,15 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"this one, too; may be given again. All are compared\n"
 			"with the baseline, or else with the first one",
 			take_command, o, .rank = 2 },
+		{ 0, "control", "[=COMMAND]",
+			"a program that stays the same, too: compare takes it\n"
+			"for a measure of the machine (default: one of ours)",
+			take_control, o, .rank = 2 },
+		{ 0, "control-length", "N",
+			"of our own control, in rounds (default: it takes\n"
+			"about as long as the first program)",
+			take_control_length, &o->control_length,
+			"a whole number from 1 to 1000000000", .rank = 2 },
 		{ 0, "decide", "PCT",
 			"run in pairs until it is settled whether a program\n"
 			"is slower than the baseline by PCT per cent",
@@ -485,6 +557,10 @@ static int parse_all(int argc, char *argv[], struct options *o)
 	if (r < 0)
 		return r;
 	r = take_program(argv + optind, o);
+	if (r == 0 && o->control.is_control) {
+		r = add_command(o, o->control);
+		o->control = (struct option_command){ 0 };
+	}
 	if (r < 0)
 		return r;
 	return check_commands(o);
@@ -512,11 +588,20 @@ const char *options_evidence_name(const struct options *options)
 	return options->no_evidence ? "none" : options->core_ns == 0 ? "no-core" : "full";
 }
 
+size_t options_count_programs(const struct options *options)
+{
+	size_t n = options->n_commands;
+
+	return n > 0 && options->commands[n - 1].is_control ? n - 1 : n;
+}
+
 void options_clear(struct options *options)
 {
 	for (size_t i = 0; i < options->n_commands; i++) {
 		free(options->commands[i].name_memory);
 		free(options->commands[i].words);
 	}
+	free(options->control.words);
+	options->control = (struct option_command){ 0 };
 	options->n_commands = 0;
 }

@@ -22,6 +22,8 @@ struct option_command {
 	char **argv;	   /* NULL-terminated, with at least the program's name */
 	char *name_memory; /* NULL when `name` points to a constant or into argv of main() */
 	char **words;	   /* NULL when `argv` is the end of argv of main() */
+	bool is_control;   /* --control: runs in turn with the others, and is no rival of theirs */
+	bool is_shipped;   /* a control that is ours, whose argument is its length */
 };
 
 /* Strings point into argv of main(). Must be freed by options_clear(). */
@@ -63,14 +65,22 @@ struct options {
 	bool no_evidence;
 	int64_t core_ns; /* how long to look at the core at each end of a run; 0: not at all */
 
-	/* One program, or several programs that are run in turn and compared with the first. All
-	 * names differ. */
+	/* One program, or several programs that are run in turn and compared with the first. The
+	 * control, if there is one, comes last. All names differ. */
 	struct option_command commands[OPTIONS_MAX_COMMANDS];
 	size_t n_commands;
 	uint64_t seed; /* for the order in which several programs are run */
 	bool seeded;
+	unsigned control_length; /* rounds; 0 when not given */
+	/* The control until all programs are known, then all zero. */
+	struct option_command control;
 };
 
+/* Room for the length of a control that is ours, in its argv[1]. */
+#define OPTIONS_LENGTH_SIZE 16
+
+/* How many commands are programs, not the control. */
+size_t options_count_programs(const struct options *options);
 /* Returns 0 to go on, a positive number when all is done (after --help or --version), or -EINVAL
  * after saying what is wrong. */
 int options_parse(int argc, char *argv[], struct options *ret);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the file of the program that is to be measured. */
+/* The file of a program that is to be measured. */
 #ifndef QUIESCE_RUNPINNED_PROGRAM_H
 #define QUIESCE_RUNPINNED_PROGRAM_H
+
+#include <stdint.h>
 
 /*
  * The file that the shell would execute for this word: the word itself if it contains a slash,
@@ -17,5 +19,10 @@ int program_resolve(const char *word, char **ret);
  * begin_new_exec(), kernel/events/core.c).
  */
 const char *program_hides_from_perf(const char *path);
+
+/* Tells files with different contents apart: a hash of 64 bits (FNV-1a) of the whole file. It is
+ * not made to withstand somebody who wants two files to look alike. Errors of open(2) or read(2).
+ */
+int program_hash(const char *path, uint64_t *ret);
 
 #endif

@@ -6,6 +6,7 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "report/compare.h"
+#include "report/control.h"
 #include "result/benchmark.h"
 #include "runpinned/measure.h"
 #include "runpinned/progvalues.h"
@@ -87,8 +88,29 @@ static int ranking_fill(struct ranking *ranking, const struct commands *commands
 	return comparison_settle(ranking->comparisons, ranking->n);
 }
 
+static int write_control(FILE *stream, const struct ranking *ranking, const struct benchmark *of)
+{
+	const struct benchmark *control =
+		control_find(ranking->benchmarks, ranking->n_benchmarks, of);
+	_cleanup_free_ char *name = NULL, *text = NULL;
+	struct control_ratio ratio;
+	int r = control ? control_measure(of, control, &ratio) : -ENODATA;
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	name = text_escape_control(of->name);
+	text = control_text(control, &ratio);
+	return name && text ? print(stream, "\n%s: %s\n", name, text) : -ENOMEM;
+}
+
 static int ranking_write(FILE *stream, const struct ranking *ranking)
 {
+	for (size_t i = 0; i < ranking->n_views; i++) {
+		int r = write_control(stream, ranking, &ranking->views[i]);
+
+		if (r < 0)
+			return r;
+	}
 	for (size_t i = 0; i < ranking->n; i++) {
 		const struct comparison *c = ranking->comparisons[i];
 		/* A name that the user gave may contain newlines. */

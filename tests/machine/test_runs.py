@@ -1337,6 +1337,106 @@ def test_plan_to_decide():
           result.stdout)
 
 
+# --- A control ---
+
+def test_control():
+    path = scratch('control.json')
+    result = run('-n', 6, '-o', path, '--control', '--name', 'prog', '--', '/bin/sleep', '0.01')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    found = {benchmark['metadata']['name']: benchmark for benchmark in
+             json.loads(path.read_text(encoding='utf-8'))['benchmarks']}
+    equal(list(found), ['prog', 'control'], 'benchmarks')
+    for benchmark in found.values():
+        equal(len(values(benchmark)), 6, 'runs')
+        one = benchmark['metadata']
+        equal(one['quiesce_interleaved'], 'prog, control', 'in turn')
+        check(re.fullmatch(r'runpinned-control \d+', one['quiesce_control']), one['quiesce_control'])
+        length = int(one['quiesce_control'].split()[1])
+        while length > 1 and length % 4 == 0:
+            length //= 4
+        equal(length, 1, 'what is left of a power of 4')
+        check(re.fullmatch(r'[0-9a-f]{16}', one['quiesce_control_hash']), one['quiesce_control_hash'])
+    equal(found['control']['metadata']['command'], found['prog']['metadata']['quiesce_control'],
+          'command of the control')
+    equal(found['control']['metadata'].get('quiesce_role'), 'control', 'role')
+    check('quiesce_role' not in found['prog']['metadata'], 'the program is no control')
+    check(re.search(r'\nprog: [0-9.]+ of runpinned-control \d+ \([0-9.]+ \.\. [0-9.]+ with 95 % '
+                    r'certainty\), 6 rounds\n', result.stdout), result.stdout)
+    check('compared with' not in result.stdout, 'the control is a rival')
+    order = order_of_starts(found)
+    for at in range(0, len(order), 2):
+        equal(sorted(order[at:at + 2]), ['control', 'prog'], f'round {at // 2}')
+
+
+def test_length_of_the_control():
+    """It is what was asked for, or follows from the first program."""
+    found = several('-n', 2, '--control', '--control-length', 3, '/bin/true')
+    equal(found['control']['metadata']['quiesce_control'], 'runpinned-control 3', 'control')
+    program = pathlib.Path(RUNPINNED).parent / 'runpinned-control'
+    short, long = (int(several('-n', 2, '--control', program, rounds)
+                       ['control']['metadata']['quiesce_control'].split()[1]) for rounds in (16, 4096))
+    check(4 <= short <= 64 and 1024 <= long <= 16384, f'{short} and {long} rounds')
+
+
+def test_own_control():
+    """A person's own: the file's hash tells whether it is still the same."""
+    program = script('own-control.sh', 'exit 0\n')
+    hashes = []
+    for text in ('exit 0\n', 'exit 0\n', 'exit 0 # no more\n'):
+        program.write_text('#!/bin/sh\n' + text, encoding='utf-8')
+        found = several('-n', 2, f'--control={program} x', '--baseline', 'true', '/bin/echo')
+        equal(list(found), ['baseline', 'echo', 'control'], 'benchmarks')
+        equal(found['echo']['metadata']['quiesce_control'], f'{program} x', 'control')
+        hashes.append(found['echo']['metadata']['quiesce_control_hash'])
+    check(hashes[0] == hashes[1] != hashes[2], hashes)
+
+
+def test_control_and_precision():
+    """The control needs no precision of its own: it differs by half from run to run."""
+    counter = scratch('unsteady-count')
+    unsteady = script('unsteady.sh', f'echo >> {counter}\n'
+                      f'[ $(($(wc -l < {counter}) % 2)) = 0 ] && exec sleep 0.1\nexec sleep 0.2\n')
+    result = run('--json', '-n', 8, '--until-rel-error', 30, '--max-runs', 9, f'--control={unsteady}',
+                 'sleep', '0.2')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    check('is not known to' not in result.stderr, result.stderr)
+
+
+def test_control_fails():
+    result = run('--no-save', '-n', 3, '--control=/bin/false', '/bin/true')
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    check('/bin/false: warm-up run 1 failed' in result.stderr, result.stderr)
+    one_line(run('--control=/no/such', '/bin/true'), 1, '/no/such')
+    one_line(run('--control', '/no/such'), 1, '/no/such')
+    # What cannot be run while the length is looked for is said by the first run.
+    broken = scratch('broken-program')
+    broken.write_bytes(b'\x7fELF')
+    broken.chmod(0o755)
+    result = run('--no-save', '--control', broken)
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    check('cannot execute' in result.stderr, result.stderr)
+    equal(subprocess.run([pathlib.Path(RUNPINNED).parent / 'runpinned-control', '0'],
+                         capture_output=True, check=False).returncode, 2, 'status of the control')
+
+
+def test_stopped_while_looking_for_the_length():
+    process = start('--no-save', '--control', 'sleep', '7.77')
+    await_running('7.77')
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    equal(process.returncode, 130, 'status')
+    check(gone('7.77'), 'the program is still there')
+
+
+def test_plan_of_a_control():
+    for option, line in ((('--control',), 'command: runpinned-control, as long as the first program\n'),
+                         (('--control', '--control-length=9'), 'command: runpinned-control 9\n'),
+                         (('--control=true x',), 'command: true x\n')):
+        result = run('--dry-run', *option, '/bin/echo')
+        equal(result.returncode, 0, result.stderr)
+        check('name: control\n' + line in result.stdout, result.stdout)
+
+
 # --- Wrong use ---
 
 USAGE = (
@@ -1358,6 +1458,14 @@ USAGE = (
     (('--evidence', 'core=1s', '/bin/true'), '10us to 100ms'),
     (('--until-rel-error', '0', '/bin/true'), '--until-rel-error'),
     (('--max-runs', '5', '/bin/true'), '--until-rel-error', '--decide'),
+    (('--control',), 'program'),
+    (('--control', '--control=x', '/bin/true'), '--control', 'twice'),
+    (('--control=', '/bin/true'), '--control', 'no program'),
+    (('--control', '--name', 'control', '/bin/true'), "'control'", '--name'),
+    (('--control-length', '4', '/bin/true'), '--control-length', '--control'),
+    (('--control=true', '--control-length', '4', '/bin/true'), '--control-length'),
+    (('--control', '--control-length', '0', '/bin/true'), '--control-length'),
+    (('--control', '--decide', '2', '--baseline', 'true', '/bin/echo'), '--decide', '--control'),
     (('--decide', '2', '/bin/true'), '--baseline'),
     (('--decide', '0', '--baseline', 'true', '/bin/echo'), '--decide'),
     (('--decide', '51', '--baseline', 'true', '/bin/echo'), '--decide'),

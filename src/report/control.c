@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "report/control.h"
+#include "report/turns.h"
+#include "result/metadata.h"
+#include "stats/inference.h"
+#include "stats/level.h"
+#include "stats/shift.h"
+
+/* Of the standard normal distribution: 2.5 % lie above. */
+#define NORMAL_975 1.959963984540054
+
+static bool have_equal(const struct benchmark *a, const struct benchmark *b, const char *key)
+{
+	const struct fact *x = facts_find(&a->metadata, key);
+	const struct fact *y = facts_find(&b->metadata, key);
+
+	return x && y && metadata_equal_facts(x, y);
+}
+
+const struct benchmark *control_find(
+	struct benchmark *const *benchmarks, size_t n, const struct benchmark *of)
+{
+	if (benchmark_is_control(of))
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (benchmark_is_control(benchmarks[i]) && benchmarks[i]->n_values > 0 &&
+			benchmarks[i]->unit == of->unit &&
+			have_equal(benchmarks[i], of, BENCHMARK_CONTROL) &&
+			turns_are_common(benchmarks[i], of))
+			return benchmarks[i];
+	return NULL;
+}
+
+/* The ratios of the rounds, in their order, and their logarithms as a shift. */
+struct rounds {
+	double *ratios;
+	size_t n;
+	struct shift shift;
+};
+
+static void rounds_clear(struct rounds *rounds)
+{
+	free(rounds->ratios);
+}
+
+static int find_rounds(
+	const struct benchmark *of, const struct benchmark *control, struct rounds *ret)
+{
+	_cleanup_free_ double *a = NULL, *c = NULL, *ratios = NULL;
+	size_t n_a, n_c, n;
+	int r;
+
+	r = benchmark_units(of, &a, &n_a);
+	if (r >= 0)
+		r = benchmark_units(control, &c, &n_c);
+	if (r >= 0)
+		r = turns_pick_pairs(of, control, a, c, &n);
+	if (r < 0)
+		return r;
+	if (n == 0)
+		return -ENODATA;
+	ratios = reallocarray(NULL, n, sizeof(*ratios));
+	if (!ratios)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		ratios[i] = a[i] / c[i];
+		a[i] = log(a[i]);
+		c[i] = log(c[i]);
+		if (!isfinite(ratios[i]) || !isfinite(a[i]) || !isfinite(c[i]))
+			return -ERANGE;
+	}
+	r = shift_of_pairs(c, a, n, &ret->shift);
+	if (r < 0)
+		return r;
+	ret->ratios = TAKE_PTR(ratios);
+	ret->n = n;
+	return 0;
+}
+
+static struct ratio make_ratio(double estimate, double low, double high)
+{
+	bool has_interval = isfinite(low) && isfinite(high);
+
+	return (struct ratio){
+		.ratio = exp(estimate),
+		.low = has_interval ? exp(low) : NAN,
+		.high = has_interval ? exp(high) : NAN,
+	};
+}
+
+int control_measure(
+	const struct benchmark *of, const struct benchmark *control, struct control_ratio *ret)
+{
+	struct rounds rounds = { 0 };
+	int r = find_rounds(of, control, &rounds);
+
+	if (r < 0)
+		return r;
+	ret->ratio = make_ratio(rounds.shift.estimate, rounds.shift.low, rounds.shift.high);
+	ret->n_rounds = rounds.n;
+	rounds_clear(&rounds);
+	return 0;
+}
+
+char *control_text(const struct benchmark *control, const struct control_ratio *ratio)
+{
+	const char *command = facts_find_string(&control->metadata, BENCHMARK_CONTROL);
+	_cleanup_free_ char *name = text_escape_control(command ? command : control->name);
+	const struct ratio *x = &ratio->ratio;
+	_cleanup_text_ struct text t = { 0 };
+
+	if (!name)
+		return NULL;
+	text_appendf(&t, "%.4g of %s", x->ratio, name);
+	if (!isnan(x->low))
+		text_appendf(&t, " (%.4g .. %.4g with 95 %% certainty)", x->low, x->high);
+	text_appendf(&t, ", %zu round%s", ratio->n_rounds, ratio->n_rounds == 1 ? "" : "s");
+	return text_steal(&t);
+}
+
+/* --- Two results --- */
+
+/* What to do about two lengths of our own control, which is its only argument. */
+static const char *find_length(const char *old, const char *new)
+{
+	const char *blank = old ? strchr(old, ' ') : NULL;
+
+	if (!blank || !new || strncmp(old, BENCHMARK_CONTROL_OURS " ", blank + 1 - old) != 0 ||
+		strncmp(old, new, (size_t)(blank + 1 - old)) != 0)
+		return NULL;
+	return blank + 1;
+}
+
+static int explain_different(const struct comparison *c, const struct benchmark *old_control,
+	const struct benchmark *new_control, char **ret)
+{
+	const char *commands[2] = {
+		facts_find_string(&old_control->metadata, BENCHMARK_CONTROL),
+		facts_find_string(&new_control->metadata, BENCHMARK_CONTROL),
+	};
+	const char *length = find_length(commands[0], commands[1]);
+	_cleanup_free_ char *text = NULL;
+	int n = 0;
+
+	if (!have_equal(old_control, new_control, BENCHMARK_CONTROL))
+		n = asprintf(&text, "the controls are not the same: %s and %s%s%s",
+			commands[0] ? commands[0] : "unknown",
+			commands[1] ? commands[1] : "unknown",
+			length ? "; measure again with --control-length " : "",
+			length ? length : "");
+	else if (!facts_find(&old_control->metadata, BENCHMARK_CONTROL_HASH) ||
+		!facts_find(&new_control->metadata, BENCHMARK_CONTROL_HASH))
+		n = asprintf(&text, "it is not known whether the controls are the same file");
+	else if (!have_equal(old_control, new_control, BENCHMARK_CONTROL_HASH))
+		n = asprintf(&text,
+			"the controls are not the same: two files, each of them called %s",
+			commands[0]);
+	else if (!have_equal(c->old, c->new, METADATA_CLOCK) &&
+		!facts_find(&c->old->metadata, "quiesce_stamps"))
+		n = asprintf(&text, "the controls are not the same: their clocks differ");
+	else if (!have_equal(c->old, c->new, "cpu_model_name"))
+		n = asprintf(&text, "a control is of use between processors of one model alone");
+	if (n < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	*ret = text ? text_escape_control(text) : NULL;
+	return text && !*ret ? -ENOMEM : 0;
+}
+
+/* The change, its interval and p, from the two shifts. */
+static void set_change(struct comparison *c, const struct shift *old, const struct shift *new)
+{
+	double change = new->estimate - old->estimate;
+	double low = change - hypot(new->estimate - new->low, old->high - old->estimate);
+	double high = change + hypot(new->high - new->estimate, old->estimate - old->low);
+	double to_zero = change > 0 ? change - low : high - change;
+
+	c->ratio = make_ratio(change, low, high);
+	c->p = to_zero > 0 ? 2 * normal_upper_tail(NORMAL_975 * fabs(change) / to_zero)
+			   : (change == 0 ? 1 : 0);
+	c->least_p = 0;
+}
+
+/* The ratios to the controls have to be as stable as the times of benchmarks without. */
+static int explain_unstable(const struct rounds rounds[2], char **ret)
+{
+	static const char *const sides[] = { "old", "new" };
+	struct range ranges[2];
+	_cleanup_text_ struct text t = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		_cleanup_(levels) struct levels *levels = NULL;
+		int r = levels_find(rounds[i].ratios, rounds[i].n, &levels);
+
+		if (r < 0)
+			return r;
+		ranges[i] = comparison_find_range(levels);
+	}
+	if ((!ranges[0].how && !ranges[1].how) || ranges[0].low > ranges[1].high ||
+		ranges[1].low > ranges[0].high)
+		return 0;
+	text_append(&t, "the data are not stable:");
+	for (int i = 0; i < 2; i++)
+		if (ranges[i].how)
+			text_appendf(&t, "%s the %s ratios to the control %s between %.4g and %.4g",
+				i == 1 && ranges[0].how ? ", and" : "", sides[i], ranges[i].how,
+				ranges[i].low, ranges[i].high);
+	*ret = text_steal(&t);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int explain_too_few(const struct rounds rounds[2], char **ret)
+{
+	if (asprintf(ret,
+		    "too few rounds with the control: %zu and %zu, and at least %zu each are needed "
+		    "to find any difference",
+		    rounds[0].n, rounds[1].n, shift_pairs_needed(0.05)) < 0) {
+		*ret = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int apply(struct comparison *c, const struct rounds rounds[2],
+	const struct benchmark *old_control, const struct benchmark *new_control)
+{
+	_cleanup_(comparison) struct comparison *controls = NULL;
+	char *unclear = NULL;
+	int r;
+
+	r = comparison_new(old_control, new_control, &controls);
+	if (r < 0)
+		return r;
+	set_change(c, &rounds[0].shift, &rounds[1].shift);
+	r = isnan(c->ratio.low) ? explain_too_few(rounds, &unclear)
+				: explain_unstable(rounds, &unclear);
+	if (r < 0)
+		return r;
+	free(c->unclear);
+	c->unclear = unclear;
+	c->is_unclear_by_settling = false;
+	/* What stands against a comparison of results that were measured one after the other is no
+	 * matter of these ratios. */
+	c->resolution = (struct resolution){ 0 };
+	while (c->n_objections > 0)
+		free(c->objections[--c->n_objections]);
+	c->design = COMPARED_BY_CONTROL;
+	c->control_ratio = controls->ratio.ratio;
+	c->n_rounds[0] = rounds[0].n;
+	c->n_rounds[1] = rounds[1].n;
+	return 0;
+}
+
+int control_apply(struct comparison *comparison, const struct benchmark *old_control,
+	const struct benchmark *new_control, char **ret_why)
+{
+	struct rounds rounds[2] = { 0 };
+	char *why = NULL;
+	int r;
+
+	r = explain_different(comparison, old_control, new_control, &why);
+	if (r < 0)
+		return r;
+	*ret_why = why;
+	if (why)
+		return 0;
+	r = find_rounds(comparison->old, old_control, &rounds[0]);
+	if (r >= 0)
+		r = find_rounds(comparison->new, new_control, &rounds[1]);
+	if (r >= 0)
+		r = apply(comparison, rounds, old_control, new_control);
+	rounds_clear(&rounds[0]);
+	rounds_clear(&rounds[1]);
+	/* Values without a logarithm, or without a partner, are compared as if there were no
+	 * control. */
+	return r == -ERANGE || r == -ENODATA ? 0 : r;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "basic/macro.h"
+#include "runpinned/calibrate.h"
+
+enum {
+	TRIAL_ROUNDS = 64, /* some 10 ms */
+	LENGTH_STEP = 4,
+	LENGTH_MAX = 1 << 28,
+	TRIALS_MAX = 5,
+};
+
+/* No more trials after this time. The first one may have to read the program's file. */
+#define TRIALS_SECONDS 0.2
+
+unsigned calibrate_choose_length(
+	double program_seconds, unsigned trial_rounds, double trial_seconds)
+{
+	double rounds = program_seconds / trial_seconds * trial_rounds;
+	double exponent = round(log(rounds) / log(LENGTH_STEP));
+
+	if (!(exponent > 0))
+		return 1;
+	return (unsigned)MIN(pow(LENGTH_STEP, exponent), LENGTH_MAX);
+}
+
+static void set_length(struct command *command, unsigned length)
+{
+	snprintf(command->argv[1], OPTIONS_LENGTH_SIZE, "%u", length);
+}
+
+/* How long it takes, or how much CPU time if that is less: on a busy machine, CPU time varies much
+ * less. */
+static double find_seconds(const struct launch_report *report)
+{
+	int64_t wall = report->end_ns - report->start_ns;
+	int64_t cpu = report->user_cpu_ns + report->system_cpu_ns;
+
+	return (double)MIN(wall, cpu) / NSEC_PER_SEC;
+}
+
+/* The shortest of some runs in seconds; NAN when there was none. */
+static int time_command(struct command *command, const struct options *options,
+	const struct place *place, const struct counting *counting, struct stop *stop, double *ret)
+{
+	struct runlog_run run = { 0 };
+	double shortest = NAN, sum = 0;
+	int r;
+
+	r = command_start(command, options, place, counting, NULL, stop);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < TRIALS_MAX && sum < TRIALS_SECONDS; i++) {
+		struct launch_request request = { .command = LAUNCH_RUN, .n_runs = 1 };
+
+		r = session_run(command->session, stop, &request);
+		if (r < 0 || session_next(command->session, &run) <= 0)
+			break;
+		if (run.report.interrupted)
+			return -ECANCELED;
+		shortest = fmin(shortest, find_seconds(&run.report));
+		sum += (double)(run.report.end_ns - run.report.start_ns) / NSEC_PER_SEC;
+	}
+	*ret = shortest;
+	return 0;
+}
+
+/* The same in a launcher of its own, which is ended. */
+static int time_once(struct command *command, const struct options *options,
+	const struct place *place, const struct counting *counting, struct stop *stop, double *ret)
+{
+	int r = time_command(command, options, place, counting, stop, ret);
+
+	session_free(command->session);
+	command->session = NULL;
+	return r;
+}
+
+int calibrate_control(struct commands *commands, const struct options *options,
+	const struct place *place, const struct counting *counting, struct stop *stop)
+{
+	struct command *control = &commands->items[commands->n - 1];
+	double program, trial;
+	int r;
+
+	if (!control->is_shipped)
+		return 0;
+	if (options->control_length > 0) {
+		set_length(control, options->control_length);
+		return 0;
+	}
+	set_length(control, TRIAL_ROUNDS);
+	r = time_once(&commands->items[0], options, place, counting, stop, &program);
+	if (r == 0)
+		r = time_once(control, options, place, counting, stop, &trial);
+	if (r == 0)
+		set_length(control, calibrate_choose_length(program, TRIAL_ROUNDS, trial));
+	return r;
+}
