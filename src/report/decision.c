@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,13 +182,27 @@ static void append_change(struct text *t, const struct decision *d)
 			units_format_change(d->high - 1, high));
 }
 
+/* Rounded down: what is not enough must not look as if it were. */
+static const char *format_evalue(double e, char buf[static UNITS_TEXT_SIZE])
+{
+	if (e < 10)
+		snprintf(buf, UNITS_TEXT_SIZE, "%.1f", floor(e * 10) / 10);
+	else
+		snprintf(buf, UNITS_TEXT_SIZE, "%.0f", floor(e));
+	return buf;
+}
+
 /* What is missing, in the words that the two claims have in a verdict. */
 static void append_missing(struct text *t, const struct decision *d)
 {
+	char wanted[UNITS_TEXT_SIZE], slower[UNITS_TEXT_SIZE], not_slower[UNITS_TEXT_SIZE];
+
 	text_appendf(t,
-		"; of the e-value %.4g that settles it, \"slower by more than %g %%\" has %.2g, "
-		"\"not slower by %g %%\" has %.2g",
-		d->wanted, d->percent / 2, d->slower.e, d->percent, d->not_slower.e);
+		"; of the e-value %s that settles it, \"slower by more than %g %%\" has %s, \"not "
+		"slower by %g %%\" has %s",
+		format_evalue(d->wanted, wanted), d->percent / 2,
+		format_evalue(d->slower.e, slower), d->percent,
+		format_evalue(d->not_slower.e, not_slower));
 }
 
 char *decision_text(const struct decision *decision)

@@ -32,11 +32,11 @@ static void ranking_clear(struct ranking *ranking)
 		benchmark_clear_view(&ranking->views[i]);
 }
 
-static int add_program(struct ranking *ranking, const struct command *command)
+static int add_program(struct ranking *ranking, const struct command *command, bool with_values)
 {
 	const struct measurement *m = command->measurement;
 	struct benchmark *view = &ranking->views[ranking->n_views], **more;
-	size_t n_values = progvalues_count(m->progvalues);
+	size_t n_values = with_values ? progvalues_count(m->progvalues) : 0;
 	int r;
 
 	r = benchmark_view(command->name, m->series, view);
@@ -64,10 +64,13 @@ static int add_program(struct ranking *ranking, const struct command *command)
 
 static int ranking_fill(struct ranking *ranking, const struct commands *commands)
 {
+	size_t n_programs = commands->n - commands->items[commands->n - 1].is_control;
 	int r = 0;
 
+	/* The values of one program alone are compared with nothing, and their names are without
+	 * the program's. */
 	for (size_t i = 0; r >= 0 && i < commands->n; i++)
-		r = add_program(ranking, &commands->items[i]);
+		r = add_program(ranking, &commands->items[i], n_programs > 1);
 	if (r < 0)
 		return r;
 	ranking->comparisons = calloc(ranking->n_benchmarks, sizeof(struct comparison *));

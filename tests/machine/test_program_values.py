@@ -229,6 +229,17 @@ def test_several_programs():
     check('program.py: mine' in names, names)
 
 
+def test_a_control_is_no_second_program():
+    """So the names are what they are without it, and results with and without it can be compared. What
+    the control measures itself has its name."""
+    own = program(f'os.write(fd, {block()!r}.encode())')
+    _, result = run('-n', 2, '--control', '--control-length', 1, own)
+    equal(list(result), ['program.py', 'mine', 'control'], 'names')
+    equal(result['mine']['metadata']['quiesce_control'], 'runpinned-control 1', 'control of the values')
+    _, result = run('-n', 2, f'--control={own}', '/bin/true')
+    equal(list(result), ['true', 'control', 'control: mine'], 'names')
+
+
 def test_compared_in_turn():
     """Whole runs with whole runs, and the values with those of the same name."""
     example = f'{EXAMPLE} --min-time=0.001 lookup/small'

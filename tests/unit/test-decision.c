@@ -351,10 +351,12 @@ static void test_texts(void **state)
 		"after 18 of 40 pairs");
 	d.verdict = DECISION_NOT_SETTLED;
 	d.low = d.high = NAN;
-	d.slower.e = 12.3;
+	d.slower.e = 99.97;
+	d.not_slower.e = 9.99;
+	d.wanted = 1500;
 	assert_text(&d,
-		"not settled: -5.0 %, after 40 pairs; of the e-value 100 that settles it, \"slower by "
-		"more than 1 %\" has 12, \"not slower by 2 %\" has 1.5");
+		"not settled: -5.0 %, after 40 pairs; of the e-value 1500 that settles it, \"slower by "
+		"more than 1 %\" has 99, \"not slower by 2 %\" has 9.9");
 }
 
 static void test_metadata(void **state)
