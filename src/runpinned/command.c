@@ -93,7 +93,6 @@ int command_start(struct command *command, const struct options *options, const 
 {
 	_cleanup_free_ char *path = NULL;
 	char *cleared[] = { NULL, NULL };
-	const char *hidden = program_hides_from_perf(command->program);
 	struct session_plan plan = {
 		.cpus = place->cpus,
 		.housekeeping = place->housekeeping,
@@ -114,11 +113,7 @@ int command_start(struct command *command, const struct options *options, const 
 	struct launch_report report;
 	int r;
 
-	if (hidden)
-		say("note: %s: %s, so the kernel does not stamp it: runs are timed from before exec to "
-		    "after wait",
-			command->program, hidden);
-	else
+	if (!program_hides_from_perf(command->program))
 		plan.flags |= LAUNCH_KERNEL_WINDOW;
 	if (evidence)
 		plan.files = evidence_files(evidence, &plan.n_files);
@@ -143,9 +138,15 @@ int commands_start(struct commands *commands, const struct options *options,
 	const struct evidence_reader *evidence, struct stop *stop)
 {
 	for (size_t i = 0; i < commands->n; i++) {
-		int r = command_start(
-			&commands->items[i], options, place, counting, evidence, stop);
+		struct command *command = &commands->items[i];
+		const char *hidden = program_hides_from_perf(command->program);
+		int r;
 
+		if (hidden)
+			say("note: %s: %s, so the kernel does not stamp it: runs are timed from before "
+			    "exec to after wait",
+				command->program, hidden);
+		r = command_start(command, options, place, counting, evidence, stop);
 		if (r < 0)
 			return r;
 	}

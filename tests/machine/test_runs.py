@@ -245,7 +245,7 @@ def as_nobody(*arguments):
     copy = scratch('bin')
     if not copy.exists():
         copy.mkdir(mode=0o755)
-        for name in ('runpinned', 'runpinned-launcher', 'runpinned-floor'):
+        for name in ('runpinned', 'runpinned-control', 'runpinned-floor', 'runpinned-launcher'):
             shutil.copy(pathlib.Path(RUNPINNED).parent / name, copy)
             (copy / name).chmod(0o755)
     command = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', copy / 'runpinned',
@@ -1426,6 +1426,16 @@ def test_stopped_while_looking_for_the_length():
     process.communicate(timeout=60)
     equal(process.returncode, 130, 'status')
     check(gone('7.77'), 'the program is still there')
+
+
+def test_notes_are_said_once():
+    """Not again while the length of the control is looked for."""
+    path = scratch('setuid-with-control')
+    path.write_bytes(pathlib.Path('/bin/sleep').read_bytes())
+    path.chmod(0o4755)
+    result = as_nobody('--no-save', '-n', 2, '--control', path, '0.05')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    equal(result.stderr.count('the kernel does not stamp it'), 1, f'notes ({result.stderr})')
 
 
 def test_plan_of_a_control():
