@@ -945,8 +945,8 @@ const char *comparison_remedy(const struct comparison *comparison)
 {
 	switch (comparison->design) {
 	case COMPARED_IN_SEQUENCE:
-		return "measure both in turn (runpinned --baseline), or several results by turns "
-		       "(--old, --new)";
+		return "measure both in turn (runpinned --baseline), each beside a control "
+		       "(runpinned --control), or several results by turns (--old, --new)";
 	case COMPARED_RESULTS_IN_SEQUENCE:
 		return "measure old and new by turns";
 	default:

@@ -175,10 +175,15 @@ static void test_taken_out(void **state)
 	}
 	make_result(&new, program, control, 25, 2);
 	assert_int_equal(comparison_new(&old.program, &new.program, &c), 0);
-	assert_int_equal(c->verdict, VERDICT_SLOWER);
+	assert_true(fabs(c->ratio.ratio - 1.08) < 0.003);
+	assert_int_equal(c->design, COMPARED_IN_SEQUENCE);
+	assert_true(c->resolution.share > 0);
 	assert_int_equal(control_apply(c, &old.control, &new.control, &why), 0);
 	assert_int_equal(comparison_settle(&c, 1), 0);
 	assert_int_equal(c->verdict, VERDICT_SAME);
+	assert_int_equal(c->design, COMPARED_BY_CONTROL);
+	assert_true(c->resolution.share == 0 && c->n_objections == 0);
+	assert_int_equal(comparison_gate(c, 2), GATE_PASSES);
 	assert_true(fabs(c->ratio.ratio - 1) < 0.002 && fabs(c->control_ratio - 1.08) < 1e-6);
 	text = comparison_render(c);
 	assert_non_null(strstr(text, "by the ratios to the control, 25 and 25 rounds\n"));
