@@ -450,13 +450,6 @@ static void resolve_machines(struct comparison *c, bool is_disturbed)
 		resolution_widen(&c->resolution, &found);
 }
 
-/* The interval has to hold what the machine may have done, too. */
-static void widen_interval(struct comparison *c)
-{
-	c->ratio.low /= 1 + c->resolution.share;
-	c->ratio.high *= 1 + c->resolution.share;
-}
-
 /* One benchmark by itself: the numbers to compare, and what `check` has to say of them. */
 struct side {
 	const struct benchmark *benchmark;
@@ -545,7 +538,7 @@ static int doubt_sequence(struct comparison *c, const struct side *old, const st
 	resolution_widen(&c->resolution, &old->resolution);
 	resolution_widen(&c->resolution, &new->resolution);
 	resolution_add_excess(&c->resolution, MAX(old->excess, new->excess));
-	widen_interval(c);
+	resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 	r = object_to(c, "old", old->analysis->stability);
 	if (r >= 0)
 		r = object_to(c, "new", new->analysis->stability);
@@ -742,7 +735,7 @@ static int compute_results(struct comparison *c, const struct benchmark *const *
 	if (!alternate) {
 		c->design = COMPARED_RESULTS_IN_SEQUENCE;
 		resolve_machines(c, false);
-		widen_interval(c);
+		resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 	}
 	return 0;
 }
@@ -838,12 +831,18 @@ static bool is_resolved(const struct comparison *c)
 /* "measured one after the other, which shows nothing below about 20 %", malloc'd. */
 static char *make_unresolved_text(const struct comparison *c)
 {
-	char share[UNITS_TEXT_SIZE], *text;
+	char share[UNITS_TEXT_SIZE], control[UNITS_TEXT_SIZE], *text;
+	int n;
 
-	if (asprintf(&text, "measured one after the other, which shows nothing below about %s",
-		    units_format_percent(c->resolution.share, share)) < 0)
-		return NULL;
-	return text;
+	units_format_percent(c->resolution.share, share);
+	if (c->design == COMPARED_BY_CONTROL)
+		n = asprintf(&text,
+			"the control itself changed by %s, so nothing shows below about %s",
+			units_format_change(c->control_ratio - 1, control), share);
+	else
+		n = asprintf(&text,
+			"measured one after the other, which shows nothing below about %s", share);
+	return n < 0 ? NULL : text;
 }
 
 static int explain_unresolved(struct comparison *c)

@@ -127,6 +127,13 @@ char *control_text(const struct benchmark *control, const struct control_ratio *
 
 /* --- Two results --- */
 
+static bool is_ours(const struct benchmark *control)
+{
+	const char *command = facts_find_string(&control->metadata, BENCHMARK_CONTROL);
+
+	return command && text_starts_with(command, BENCHMARK_CONTROL_OURS " ");
+}
+
 /* What to do about two lengths of our own control, which is its only argument. */
 static const char *find_length(const char *old, const char *new)
 {
@@ -249,7 +256,9 @@ static int apply(struct comparison *c, const struct rounds rounds[2],
 	c->is_unclear_by_settling = false;
 	/* What stands against a comparison of results that were measured one after the other is no
 	 * matter of these ratios. */
-	c->resolution = (struct resolution){ 0 };
+	c->resolution = resolution_of_control(controls->ratio.ratio, is_ours(old_control));
+	if (!isnan(c->ratio.low))
+		resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 	while (c->n_objections > 0)
 		free(c->objections[--c->n_objections]);
 	c->design = COMPARED_BY_CONTROL;

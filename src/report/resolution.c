@@ -98,3 +98,17 @@ void resolution_add_excess(struct resolution *resolution, double excess)
 		resolution->why = "runs whose neighbours may be as much alike";
 	resolution->share += excess * (1 + resolution->share);
 }
+
+struct resolution resolution_of_control(double change, bool is_ours)
+{
+	double part = is_ours ? RESOLUTION_OF_OUR_CONTROL : RESOLUTION_OF_CONTROL;
+
+	return (struct resolution){ expm1(part * fabs(log(change))),
+		"a program that is not quite like its control" };
+}
+
+void resolution_widen_interval(const struct resolution *resolution, double *low, double *high)
+{
+	*low /= 1 + resolution->share;
+	*high *= 1 + resolution->share;
+}

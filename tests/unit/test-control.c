@@ -100,6 +100,13 @@ static struct comparison *compare(uint64_t random, double change, size_t n)
 	make_result(&old, program, control, n, 1);
 	measure(&random, 0.01 * (1 + change), 1.08, n, program, control);
 	make_result(&new, program, control, n, 2);
+	/* A control that the user chose. */
+	for (size_t i = 0; i < 2; i++) {
+		struct result *result = i == 0 ? &old : &new;
+
+		facts_set_string(&result->program.metadata, "quiesce_control", "./prog-1.0");
+		facts_set_string(&result->control.metadata, "quiesce_control", "./prog-1.0");
+	}
 	assert_int_equal(comparison_new(&old.program, &new.program, &c), 0);
 	assert_int_equal(control_apply(c, &old.control, &new.control, &why), 0);
 	assert_null(why);
@@ -119,9 +126,11 @@ static void test_rates(void **state)
 	} cases[] = {
 		{ 8, 0, 0, 4 },
 		{ 25, 0, 0, 7 },
-		{ 25, 0.02, 95, 100 },
+		{ 25, 0.05, 85, 100 },
+		{ 25, 0.1, 99, 100 },
 		{ 100, 0, 0, 7 },
-		{ 100, 0.01, 95, 100 },
+		{ 100, 0.02, 40, 100 },
+		{ 100, 0.05, 99, 100 },
 	};
 	enum {
 		TRIALS = 600
@@ -139,18 +148,21 @@ static void test_rates(void **state)
 			found += c->verdict == VERDICT_SLOWER || c->verdict == VERDICT_FASTER;
 			unclear += c->verdict == VERDICT_UNCLEAR;
 			held += c->ratio.low <= truth && truth <= c->ratio.high;
-			/* Interval and p are of one piece. */
-			assert_int_equal(c->p <= 0.05, c->ratio.low > 1 || c->ratio.high < 1);
+			/* The interval is that of p, and wider by what the control left over. */
+			assert_true(c->p <= 0.05 || (c->ratio.low <= 1 && c->ratio.high >= 1));
+			assert_true((c->verdict == VERDICT_SAME) <=
+				(c->ratio.low <= 1 && c->ratio.high >= 1));
 			assert_true(fabs(c->control_ratio / 1.08 - 1) < 0.25);
 			assert_int_equal(c->n_rounds[0], cases[i].n);
 			comparison_free(c);
 		}
 		assert_in_range(found, cases[i].least_found * TRIALS / 100,
 			cases[i].most_found * TRIALS / 100);
-		/* With few rounds it holds more: the tests of each result are exact then. */
-		assert_in_range(
-			held, 93 * TRIALS / 100, (cases[i].n < 25 ? 100 : 97) * TRIALS / 100);
-		assert_true(unclear <= TRIALS * 3 / 100);
+		/* The machine moves both alike here, so what the interval is wider for is not
+		 * there, and it holds more than 95 %. Of what is found by p, the rest is unclear.
+		 */
+		assert_true(held >= 97 * TRIALS / 100);
+		assert_true(cases[i].change > 0 || unclear <= 7 * TRIALS / 100);
 	}
 }
 
@@ -182,8 +194,11 @@ static void test_taken_out(void **state)
 	assert_int_equal(comparison_settle(&c, 1), 0);
 	assert_int_equal(c->verdict, VERDICT_SAME);
 	assert_int_equal(c->design, COMPARED_BY_CONTROL);
-	assert_true(c->resolution.share == 0 && c->n_objections == 0);
-	assert_int_equal(comparison_gate(c, 2), GATE_PASSES);
+	/* Of the control's 8 % the ratios to runpinned-control may keep 60 %. */
+	assert_true(fabs(c->resolution.share - (pow(1.08, 0.6) - 1)) < 1e-6);
+	assert_int_equal(c->n_objections, 0);
+	assert_int_equal(comparison_gate(c, 2), GATE_UNCLEAR);
+	assert_int_equal(comparison_gate(c, 6), GATE_PASSES);
 	assert_true(fabs(c->ratio.ratio - 1) < 0.002 && fabs(c->control_ratio - 1.08) < 1e-6);
 	text = comparison_render(c);
 	assert_non_null(strstr(text, "by the ratios to the control, 25 and 25 rounds\n"));
