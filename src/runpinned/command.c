@@ -83,6 +83,8 @@ static uint32_t launch_flags(const struct options *options)
 		flags |= LAUNCH_SET_FIFO;
 	if (options->env_pad != ENV_PAD_NONE)
 		flags |= LAUNCH_ENV_PAD;
+	if (options->core_half)
+		flags |= LAUNCH_CORE_HALF;
 	if (!options->no_evidence)
 		flags |= LAUNCH_SCHEDSTAT | LAUNCH_SWITCHES;
 	return flags;

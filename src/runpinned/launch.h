@@ -55,6 +55,7 @@ enum launch_flag {
 	LAUNCH_SCHEDSTAT = 1 << 5,     /* read the run delay after each run */
 	LAUNCH_KEEP_STDERR = 1 << 6,   /* standard error is a file; it is emptied before each run */
 	LAUNCH_SWITCHES = 1 << 7,      /* find out how long all tasks of the program waited */
+	LAUNCH_CORE_HALF = 1 << 8,     /* look at the core around every other run only */
 };
 
 enum launch_file_kind {

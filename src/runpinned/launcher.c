@@ -123,7 +123,8 @@ struct launcher {
 	struct core core;
 	int core_error; /* positive errno of core_open(); 0 when `core` can be used or is not wanted
 			 */
-	int64_t run_ns; /* how long the previous run took; INT64_MAX before the first one */
+	bool skips_core; /* LAUNCH_CORE_HALF: the core is not looked at around this run */
+	int64_t run_ns;	 /* how long the previous run took; INT64_MAX before the first one */
 	struct side_band window;
 	struct side_band tree;
 	/* The CPUs of `tree`; none when there are more than TREE_MAX_CPUS. */
@@ -210,7 +211,7 @@ static int look_at_core(const struct launcher *l, bool is_floor, struct core_rea
 {
 	int cpu = sched_getcpu();
 
-	if (l->plan->core_ns == 0 || l->core_error || is_floor)
+	if (l->plan->core_ns == 0 || l->core_error || is_floor || l->skips_core)
 		return -1;
 	core_read(&l->core, (uint64_t)MIN(l->plan->core_ns, l->run_ns / CORE_PART_OF_RUN), ret);
 	return sched_getcpu() == cpu ? cpu : -1;
@@ -605,6 +606,7 @@ static void run_once(
 	read_records(l, pid, report);
 	if (!is_floor) {
 		l->run_ns = report->end_ns - report->start_ns;
+		l->skips_core = plan->flags & LAUNCH_CORE_HALF && !l->skips_core;
 		report->core_error = l->core_error;
 		report_core(child->core_cpu, &child->core, report->window.cpu_exec,
 			&report->core_before);

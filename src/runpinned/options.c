@@ -258,7 +258,7 @@ static int take_cooldown(const char *value, void *into)
 	return 0;
 }
 
-/* full, none, no-core, core=TIME */
+/* full, none, no-core, half-core, core=TIME */
 static int take_evidence(const char *value, void *into)
 {
 	struct options *o = into;
@@ -270,13 +270,14 @@ static int take_evidence(const char *value, void *into)
 		if (r < 0)
 			return r;
 		o->core_ns = llround(seconds * NSEC_PER_SEC);
-	} else if (strcmp(value, "full") == 0) {
+	} else if (strcmp(value, "full") == 0 || strcmp(value, "half-core") == 0) {
 		o->core_ns = CORE_NS_DEFAULT;
 	} else if (strcmp(value, "no-core") == 0 || strcmp(value, "none") == 0) {
 		o->core_ns = 0;
 	} else {
 		return -EINVAL;
 	}
+	o->core_half = strcmp(value, "half-core") == 0;
 	o->no_evidence = strcmp(value, "none") == 0;
 	return 0;
 }
@@ -522,9 +523,10 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 0, "evidence", "HOW",
 			"full (the default), no-core (without a look at\n"
 			"the core before and after each run), core=TIME\n"
-			"(how long it takes: 150us), or none",
+			"(how long it takes: 150us), half-core (around\n"
+			"every other run only), or none",
 			take_evidence, o,
-			"full, no-core, core=TIME with a time from 10us to 100ms, or none",
+			"full, no-core, half-core, core=TIME with a time from 10us to 100ms, or none",
 			.rank = 1 },
 
 		{ .help = "" },
@@ -585,7 +587,10 @@ int options_parse(int argc, char *argv[], struct options *ret)
 
 const char *options_evidence_name(const struct options *options)
 {
-	return options->no_evidence ? "none" : options->core_ns == 0 ? "no-core" : "full";
+	return options->no_evidence	? "none"
+		: options->core_ns == 0 ? "no-core"
+		: options->core_half	? "half-core"
+					: "full";
 }
 
 size_t options_count_programs(const struct options *options)

@@ -63,6 +63,7 @@ struct options {
 	bool ignore_failure;
 	bool no_wait;
 	bool no_evidence;
+	bool core_half;	 /* look at it around every other run only */
 	int64_t core_ns; /* how long to look at the core at each end of a run; 0: not at all */
 
 	/* One program, or several programs that are run in turn and compared with the first. The
@@ -84,7 +85,7 @@ size_t options_count_programs(const struct options *options);
 /* Returns 0 to go on, a positive number when all is done (after --help or --version), or -EINVAL
  * after saying what is wrong. */
 int options_parse(int argc, char *argv[], struct options *ret);
-/* "full", "no-core" or "none". */
+/* "full", "half-core", "no-core" or "none". */
 const char *options_evidence_name(const struct options *options);
 void options_clear(struct options *options);
 
