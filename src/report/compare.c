@@ -11,6 +11,7 @@
 #include "report/compare.h"
 #include "report/turns.h"
 #include "result/metadata.h"
+#include "result/weight.h"
 #include "stats/level.h"
 #include "stats/shift.h"
 
@@ -124,22 +125,14 @@ static int find_differences(struct comparison *c)
  * them. */
 static int find_core_clock(const struct series *series, double *ret_khz)
 {
-	_cleanup_free_ double *khz = NULL;
-	size_t n = 0;
+	struct weight_base base;
+	int r;
 
-	*ret_khz = NAN;
-	if (!series->with_evidence)
-		return 0;
-	khz = reallocarray(NULL, series->n_samples, sizeof(*khz));
-	if (!khz)
-		return -ENOMEM;
-	for (size_t i = 0; i < series->n_samples; i++)
-		if (!series->samples[i].warmup && series->evidence[i].core_khz > 0)
-			khz[n++] = (double)series->evidence[i].core_khz;
-	if (2 * n < series->n_samples - series->n_warmups || n == 0)
-		return 0;
-	stats_sort(khz, n);
-	*ret_khz = stats_median(khz, n);
+	r = weight_base_find(series, &base);
+	if (r < 0)
+		return r;
+	*ret_khz =
+		2 * base.n_core_khz < series->n_samples - series->n_warmups ? NAN : base.core_khz;
 	return 0;
 }
 
@@ -182,8 +175,8 @@ static double find_shared_part(const struct series *series)
  * too. */
 static bool is_same_core(const struct benchmark *old, const struct benchmark *new)
 {
-	const struct fact *a = facts_find(&old->metadata, "quiesce_whole_core");
-	const struct fact *b = facts_find(&new->metadata, "quiesce_whole_core");
+	const struct fact *a = facts_find(&old->metadata, METADATA_WHOLE_CORE);
+	const struct fact *b = facts_find(&new->metadata, METADATA_WHOLE_CORE);
 
 	return a && b && a->type == FACT_REAL && b->type == FACT_REAL &&
 		fabs(b->real - a->real) <= CLOCK_TOLERANCE * a->real;
@@ -194,7 +187,8 @@ static bool is_same_core(const struct benchmark *old, const struct benchmark *ne
 static int compare_cores(struct comparison *c)
 {
 	double old_part = find_shared_part(c->old->series);
-	double new_part = find_shared_part(c->new->series), old, new;
+	double new_part = find_shared_part(c->new->series);
+	double old = NAN, new = NAN;
 	int r;
 
 	r = find_core_clock(c->old->series, &old);
@@ -469,13 +463,18 @@ static void side_clear(struct side *side)
 
 static int side_fill(const struct benchmark *benchmark, struct side *side)
 {
+	side->benchmark = benchmark;
+	return benchmark_units(benchmark, &side->units, &side->n);
+}
+
+/* What only results that were measured one after the other are asked for. The order of the units
+ * does not matter. */
+static int side_analyze(struct side *side)
+{
 	bool above_zero = true;
 	int r;
 
-	side->benchmark = benchmark;
-	r = benchmark_units(benchmark, &side->units, &side->n);
-	if (r >= 0)
-		r = analysis_new(benchmark, &side->analysis);
+	r = analysis_new(side->benchmark, &side->analysis);
 	if (r < 0)
 		return r;
 	side->range = comparison_find_range(side->analysis->levels);
@@ -528,10 +527,15 @@ static int object_to(struct comparison *c, const char *name, const struct stabil
 }
 
 /* Whatever is said of two benchmarks that were measured one after the other. */
-static int doubt_sequence(struct comparison *c, const struct side *old, const struct side *new)
+static int doubt_sequence(struct comparison *c, struct side *old, struct side *new)
 {
 	int r;
 
+	r = side_analyze(old);
+	if (r >= 0)
+		r = side_analyze(new);
+	if (r < 0)
+		return r;
 	resolve_machines(c,
 		old->analysis->stability->mostly_disturbed ||
 			new->analysis->stability->mostly_disturbed);

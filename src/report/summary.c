@@ -9,6 +9,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "report/summary.h"
+#include "result/metadata.h"
 #include "stats/histogram.h"
 
 enum {
@@ -72,9 +73,9 @@ int summary_find_whole_core(
  * beside the same neighbour. */
 static bool is_whole_core_known(const struct benchmark *benchmark)
 {
-	const char *from = facts_find_string(&benchmark->metadata, "quiesce_whole_core_from");
+	const char *from = facts_find_string(&benchmark->metadata, METADATA_WHOLE_CORE_FROM);
 
-	return from && strcmp(from, "earlier measurements") == 0;
+	return from && strcmp(from, METADATA_WHOLE_CORE_KNOWN) == 0;
 }
 
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)

@@ -32,6 +32,10 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 #define METADATA_CLOCK "quiesce_clock"
 /* The clock that such a fact tells: an enum window_clock, or -1 when it tells none. */
 int metadata_get_clock(const struct fact *clock);
+/* What a whole core does, and who saw it (document.h). */
+#define METADATA_WHOLE_CORE "quiesce_whole_core"
+#define METADATA_WHOLE_CORE_FROM "quiesce_whole_core_from"
+#define METADATA_WHOLE_CORE_KNOWN "earlier measurements"
 
 /* Sets a text that pyperf loads: bytes that are no UTF-8 and control characters become \xNN, in the
  * name as well; a text of blanks only sets nothing. */

@@ -285,7 +285,7 @@ static void set_evidence_field(
 	struct evidence *evidence, const struct evidence_field *field, const struct fact *value)
 {
 	char *at = (char *)evidence + field->offset;
-	int64_t number, max = field->wide ? NS_MAX : INT32_MAX;
+	int64_t number, max = !field->wide ? INT32_MAX : field->per > 0 ? NS_MAX : INT64_MAX;
 
 	if (field->per > 0 ? !get_quotient(value, field->per, max, &number)
 			   : !get_integer(value, max, &number))

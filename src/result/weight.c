@@ -94,22 +94,23 @@ static double weigh_interrupts(const struct weight_base *base, const struct samp
 }
 
 /* Negative for a frequency above the median. */
+static double weigh_khz(int64_t khz, double median)
+{
+	return khz > 0 ? 1 - (double)khz / median : NAN;
+}
+
 static double weigh_frequency(const struct weight_base *base, const struct sample *sample,
 	const struct evidence *evidence)
 {
 	(void)sample;
-	if (!base || evidence->frequency_khz <= 0)
-		return NAN;
-	return 1 - (double)evidence->frequency_khz / base->frequency_khz;
+	return base ? weigh_khz(evidence->frequency_khz, base->frequency_khz) : NAN;
 }
 
 static double weigh_clock(const struct weight_base *base, const struct sample *sample,
 	const struct evidence *evidence)
 {
 	(void)sample;
-	if (!base || evidence->core_khz <= 0)
-		return NAN;
-	return 1 - (double)evidence->core_khz / base->core_khz;
+	return base ? weigh_khz(evidence->core_khz, base->core_khz) : NAN;
 }
 
 /* runpinned knows what a whole core does when all runs have been made. */
@@ -162,15 +163,16 @@ static int64_t get_clock(const struct evidence *evidence)
 	return evidence->core_khz;
 }
 
-/* The median of the runs that count and know it; NAN when none does. */
+/* The median of the runs that count and know it, and their number; NAN when none does. */
 static double find_median(const struct series *series,
-	int64_t (*get)(const struct evidence *evidence), double *values)
+	int64_t (*get)(const struct evidence *evidence), double *values, size_t *ret_n)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < series->n_samples; i++)
 		if (!series->samples[i].warmup && get(&series->evidence[i]) > 0)
 			values[n++] = (double)get(&series->evidence[i]);
+	*ret_n = n;
 	if (n == 0)
 		return NAN;
 	stats_sort(values, n);
@@ -180,6 +182,7 @@ static double find_median(const struct series *series,
 int weight_base_find(const struct series *series, struct weight_base *ret)
 {
 	_cleanup_free_ double *values = NULL;
+	size_t n;
 
 	*ret = (struct weight_base){ .frequency_khz = NAN, .core_khz = NAN, .stolen = NAN };
 	if (!series->with_evidence || series->n_samples == 0)
@@ -188,8 +191,8 @@ int weight_base_find(const struct series *series, struct weight_base *ret)
 	if (!values)
 		return -ENOMEM;
 	ret->stolen = find_stolen(series);
-	ret->frequency_khz = find_median(series, get_frequency, values);
-	ret->core_khz = find_median(series, get_clock, values);
+	ret->frequency_khz = find_median(series, get_frequency, values, &n);
+	ret->core_khz = find_median(series, get_clock, values, &ret->n_core_khz);
 	return 0;
 }
 

@@ -53,7 +53,8 @@ static inline size_t weight_bit(enum sample_flag flag)
 struct weight_base {
 	double frequency_khz; /* the medians; NAN when unknown */
 	double core_khz;
-	double stolen; /* the part of the time of all runs; NAN when unknown */
+	size_t n_core_khz; /* of how many runs */
+	double stolen;	   /* the part of the time of all runs; NAN when unknown */
 };
 
 /* NULL as base makes a weight that needs it underivable. Warm-ups do not count. -ENOMEM. */

@@ -46,6 +46,7 @@ int commands_resolve(const struct options *options, struct commands *ret)
 			commands_clear(&commands);
 			return r;
 		}
+		commands.items[i].hidden = program_hides_from_perf(commands.items[i].program);
 	}
 	*ret = commands;
 	return 0;
@@ -115,7 +116,7 @@ int command_start(struct command *command, const struct options *options, const 
 	struct launch_report report;
 	int r;
 
-	if (!program_hides_from_perf(command->program))
+	if (!command->hidden)
 		plan.flags |= LAUNCH_KERNEL_WINDOW;
 	if (evidence)
 		plan.files = evidence_files(evidence, &plan.n_files);
@@ -141,13 +142,12 @@ int commands_start(struct commands *commands, const struct options *options,
 {
 	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
-		const char *hidden = program_hides_from_perf(command->program);
 		int r;
 
-		if (hidden)
+		if (command->hidden)
 			say("note: %s: %s, so the kernel does not stamp it: runs are timed from before "
 			    "exec to after wait",
-				command->program, hidden);
+				command->program, command->hidden);
 		r = command_start(command, options, place, counting, evidence, stop);
 		if (r < 0)
 			return r;

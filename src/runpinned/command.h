@@ -24,6 +24,7 @@ struct command {
 	struct session *session;
 	struct measurement *measurement; /* NULL until measure() has created it */
 	struct facts facts;
+	const char *hidden; /* why the kernel does not stamp the program, or NULL (program.h) */
 	bool is_control;
 	bool is_shipped; /* argv[1] has room for its length, OPTIONS_LENGTH_SIZE */
 };

@@ -353,7 +353,14 @@ static void fill_load(const struct runlog_reading *reading, struct evidence *evi
 	evidence->runnable = (int32_t)load.runnable;
 }
 
-/* The shares are additions per cycle until judge_core_shares() knows what a whole core does. */
+/* A share is the number of additions per cycle until judge_core_shares() knows what a whole core
+ * does. */
+static void set_adds(struct evidence *evidence, enum evidence_moment moment, double adds)
+{
+	if (adds > 0)
+		evidence->core_shares[moment] = (int32_t)lround(adds * EVIDENCE_SHARE_PER);
+}
+
 static void fill_core(const struct launch_report *report, struct evidence *ret)
 {
 	const struct core_reading *before = &report->core_before, *after = &report->core_after;
@@ -361,12 +368,8 @@ static void fill_core(const struct launch_report *report, struct evidence *ret)
 
 	if (n > 0)
 		ret->core_khz = llround((before->hertz + after->hertz) / n / 1000);
-	if (before->adds > 0)
-		ret->core_shares[EVIDENCE_BEFORE] =
-			(int32_t)lround(before->adds * EVIDENCE_SHARE_PER);
-	if (after->adds > 0)
-		ret->core_shares[EVIDENCE_AFTER] =
-			(int32_t)lround(after->adds * EVIDENCE_SHARE_PER);
+	set_adds(ret, EVIDENCE_BEFORE, before->adds);
+	set_adds(ret, EVIDENCE_AFTER, after->adds);
 }
 
 static void fill_report(const struct launch_report *report, struct evidence *ret)
@@ -416,9 +419,8 @@ bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 
 void evidence_take_inside(struct series *series, double core_adds)
 {
-	if (core_adds > 0 && series->with_evidence)
-		series->evidence[series->n_samples - 1].core_shares[EVIDENCE_DURING] =
-			(int32_t)lround(core_adds * EVIDENCE_SHARE_PER);
+	if (series->with_evidence)
+		set_adds(&series->evidence[series->n_samples - 1], EVIDENCE_DURING, core_adds);
 }
 
 double evidence_hot(const struct evidence_reader *reader)

@@ -36,8 +36,8 @@ bool evidence_begin(struct evidence_reader *reader);
  * Fills the evidence of one run from the readings before and after it, and from the launcher's
  * report. Must be called for the runs in the order in which they were made. Adds the names of
  * interrupt lines to `series`. The shares of the core are not yet shares: see judge_core_shares().
- * Returns whether the CPU raised a thermal interrupt; evidence has no
- * field of its own for these, they are counted in irq_other.
+ * Returns whether the CPU raised a thermal interrupt; evidence has no field of its own for these,
+ * they are counted in irq_other.
  */
 bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	struct series *series, struct evidence *ret);

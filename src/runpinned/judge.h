@@ -62,8 +62,7 @@ uint16_t judge_run(const struct run_facts *run);
 int judge_frequencies(struct series *series);
 /*
  * How many independent additions per cycle the core did when it was whole, as far as these runs can
- * tell (stats_best()). 0 when no run has a figure.
- * -ENOMEM.
+ * tell (stats_best()); *ret is 0 when no run has a figure. 0 or -ENOMEM.
  */
 int judge_whole_core(const struct series *series, double *ret);
 /* Makes shares of the additions per cycle that evidence_take() left in the evidence, and sets

@@ -26,7 +26,6 @@
 #include "runpinned/measure.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
-#include "runpinned/program.h"
 #include "runpinned/quiesce.h"
 #include "runpinned/save.h"
 
@@ -84,7 +83,6 @@ static int print_command(const struct command *command, unsigned control_length)
 	_cleanup_free_ char *quoted = text_quote_argv(command->argv);
 	_cleanup_free_ char *words = quoted ? text_escape_control(quoted) : NULL;
 	_cleanup_free_ char *path = text_escape_control(command->program);
-	const char *hidden = program_hides_from_perf(command->program);
 
 	if (!words || !path)
 		return -ENOMEM;
@@ -95,8 +93,8 @@ static int print_command(const struct command *command, unsigned control_length)
 	else
 		print(stdout, "command: %s\n", words);
 	print(stdout, "program: %s\n", path);
-	if (hidden)
-		print(stdout, "window: stamps of the launcher (%s)\n", hidden);
+	if (command->hidden)
+		print(stdout, "window: stamps of the launcher (%s)\n", command->hidden);
 	else
 		print(stdout, "window: records of the kernel, where it allows them\n");
 	return 0;

@@ -4,6 +4,7 @@
 #include "basic/facts.h"
 #include "basic/macro.h"
 #include "machine/topology.h"
+#include "result/metadata.h"
 #include "runpinned/judge.h"
 #include "runpinned/measurement.h"
 #include "runpinned/wholecore.h"
@@ -79,9 +80,9 @@ int wholecore_settle(const struct place *place, struct commands *commands)
 		struct facts *facts = &commands->items[i].facts;
 
 		judge_core_shares(commands->items[i].measurement->series, whole);
-		facts_set_real(facts, "quiesce_whole_core", whole);
-		facts_set_string(facts, "quiesce_whole_core_from",
-			is_known ? "earlier measurements" : "this measurement");
+		facts_set_real(facts, METADATA_WHOLE_CORE, whole);
+		facts_set_string(facts, METADATA_WHOLE_CORE_FROM,
+			is_known ? METADATA_WHOLE_CORE_KNOWN : "this measurement");
 	}
 	return 0;
 }
