@@ -163,7 +163,7 @@ static double find_shared_part(const struct series *series)
 		if (series->samples[i].warmup || isnan(evidence_core_share(&series->evidence[i])))
 			continue;
 		n++;
-		n_shared += (series->samples[i].flags & SAMPLE_SHARED) != 0;
+		n_shared += evidence_is_shared(&series->evidence[i]);
 	}
 	if (n == 0 || 2 * n < series->n_samples - series->n_warmups)
 		return NAN;

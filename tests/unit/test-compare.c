@@ -429,6 +429,7 @@ static void test_whole_cores(void **state)
 		size_t n_shared; /* runs of the new ones */
 		size_t n_preempted;
 		bool known;
+		bool without_flags; /* as in results of qs_main() */
 	} cases[] = {
 		{ { 4.0, 4.0 }, 3600000, 0, 0, true },
 		{ { 4.0, 4.02 }, 3600000, 2, 5, true },
@@ -438,6 +439,7 @@ static void test_whole_cores(void **state)
 		{ { 4.0, 4.0 }, -1, 0, 0, false },
 		{ { 4.0, 4.0 }, 3600000, 4, 0, false },
 		{ { 4.0, 4.0 }, 3600000, 0, 20, false },
+		{ { 4.0, 4.0 }, 3600000, 4, 0, false, true },
 	};
 	uint64_t random = 6;
 
@@ -459,7 +461,8 @@ static void test_whole_cores(void **state)
 				series->evidence[k].core_khz = cases[i].khz;
 				series->evidence[k].core_shares[0] =
 					EVIDENCE_SHARE_PER / (shared ? 2 : 1);
-				series->samples[k].flags |= shared ? SAMPLE_SHARED : 0;
+				series->samples[k].flags |=
+					shared && !cases[i].without_flags ? SAMPLE_SHARED : 0;
 				series->samples[k].flags |= side == 0 && k < cases[i].n_preempted
 					? SAMPLE_PREEMPTED
 					: 0;
