@@ -78,12 +78,27 @@ static bool is_whole_core_known(const struct benchmark *benchmark)
 	return from && strcmp(from, METADATA_WHOLE_CORE_KNOWN) == 0;
 }
 
+static void append_whole_core(
+	struct text *t, const struct benchmark *benchmark, const struct scale *scale)
+{
+	char figure[UNITS_TEXT_SIZE];
+	size_t n_whole, n_known;
+	double median;
+	int r = summary_find_whole_core(benchmark, &median, &n_whole, &n_known);
+
+	if (r < 0) {
+		t->failed |= r != -ENODATA;
+		return;
+	}
+	append_row(t, "whole core", n_whole > 0 ? scale_format(*scale, median, figure) : "unknown",
+		"%zu of %zu runs had the core to themselves%s", n_whole, n_known,
+		is_whole_core_known(benchmark) ? "" : ", it seems");
+}
+
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)
 {
 	struct scale scale = scale_refine(scale_choose_unit(input->benchmark->unit, s->median), 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
-	size_t n_whole, n_known;
-	double whole_core;
 
 	if (s->n == 1) {
 		append_row(t, "value", scale_format(scale, s->median, a),
@@ -109,11 +124,7 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",
 			"interval");
 	}
-	if (summary_find_whole_core(input->benchmark, &whole_core, &n_whole, &n_known) == 0)
-		append_row(t, "whole core",
-			n_whole > 0 ? scale_format(scale, whole_core, a) : "unknown",
-			"%zu of %zu runs had the core to themselves%s", n_whole, n_known,
-			is_whole_core_known(input->benchmark) ? "" : ", it seems");
+	append_whole_core(t, input->benchmark, &scale);
 	if (isfinite(input->floor_seconds))
 		append_row(t, "floor", scale_format(scale, input->floor_seconds, a),
 			"an empty program, measured the same way");
