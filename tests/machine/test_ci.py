@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""contrib/ci on a small repository with a true regression, one that is none, and no change at all."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from machine import Skip, check, equal, run_tests
+
+GATE = pathlib.Path(os.environ['QUIESCE_GATE'])
+BISECT = GATE.with_name('quiesce-bisect')
+TOOLS = [pathlib.Path(os.environ[name]).resolve() for name in ('RUNPINNED', 'BENCH_REPORT')]
+# A busy machine may leave a comparison unsettled.
+ATTEMPTS = 5
+PROGRAM = '''
+#include <stdio.h>
+#include "work.h"
+
+int main(int argc, char *argv[])
+{
+	volatile unsigned long sum = 0;
+
+	if (argc > 1 && !fopen(argv[1], "r"))
+		return 3;
+	for (unsigned long i = 0; i < WORK * 1000000UL; i++)
+		sum += i;
+	return 0;
+}
+'''
+
+
+class Repository:
+    """Its commits are the branches `first`, `slower` and `same`; the build makes out/prog."""
+
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        tools = self.root / 'tools'
+        tools.mkdir()
+        for tool in TOOLS:
+            (tools / tool.name).symlink_to(tool)
+        self.folder = self.root / 'a folder'
+        self.folder.mkdir()
+        self.environment = {
+            'PATH': f'{tools}:{os.environ["PATH"]}', 'LC_ALL': 'C', 'HOME': root, 'TMPDIR': root,
+            'XDG_STATE_HOME': f'{root}/state', 'GIT_CONFIG_GLOBAL': '/dev/null',
+            'GIT_AUTHOR_NAME': 'a', 'GIT_AUTHOR_EMAIL': 'a@b', 'GIT_COMMITTER_NAME': 'a',
+            'GIT_COMMITTER_EMAIL': 'a@b'}
+        self.git('init', '-q', '-b', 'first')
+        self.write('prog.c', PROGRAM)
+        self.write('data', 'of the tree')
+        self.write('build.sh', 'mkdir -p out && ${CC:-cc} -O1 -o out/prog prog.c\n')
+        self.commit('first', work=2)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def git(self, *arguments):
+        return self.run('git', *arguments, status=0).stdout.strip()
+
+    def commit(self, name, work=None):
+        if work:
+            self.write('work.h', f'#define WORK {work}\n')
+        self.write('log', name)
+        self.git('add', '-A', '.', ':!out')
+        self.git('commit', '-q', '-m', name)
+        return self.git('rev-parse', 'HEAD')
+
+    def run(self, *command, status=None, **environment):
+        result = subprocess.run([str(word) for word in command], cwd=self.folder,
+                                env={**self.environment, **environment}, stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, timeout=200, check=False)
+        if status is not None:
+            equal(result.returncode, status, f'{command}: {result.stdout} {result.stderr}')
+        return result
+
+    def gate(self, *arguments, **environment):
+        """Again while it is not settled."""
+        for _ in range(ATTEMPTS):
+            result = self.run(GATE, '-b', 'sh build.sh', '-p', '20', *arguments, **environment)
+            if result.returncode != 4:
+                break
+        left = [path.name for path in self.root.iterdir()
+                if path.name not in ('tools', 'a folder', 'state', 'kept')]
+        equal(left, [], 'left behind')
+        equal(self.git('worktree', 'list').count('\n'), 0, 'worktrees left')
+        return result
+
+
+def on_repository(function):
+    def test():
+        if not shutil.which('git') or not shutil.which('cc'):
+            raise Skip('git or cc is not installed')
+        with tempfile.TemporaryDirectory(prefix='ci.') as root:
+            return function(Repository(root))
+    return test
+
+
+def check_verdicts(repository):
+    repository.commit('slower', work=3)
+    slower = repository.git('rev-parse', 'HEAD')
+    repository.write('prog.c', PROGRAM.replace('int main', 'int unused(void) { return 1; }\nint main'))
+    same = repository.commit('another layout', work=2)
+    kept = repository.root / 'kept'
+    summary = repository.root / 'kept' / 'step'
+
+    result = repository.gate('-d', kept, 'first~0', slower, '--', 'out/prog', '{tree}/data',
+                             GITHUB_STEP_SUMMARY=str(summary))
+    equal(result.returncode, 3, result.stdout + result.stderr)
+    check('**slower by more than 10 %: +' in result.stdout, result.stdout)
+    equal(summary.read_text(), (kept / 'summary.md').read_text(), 'the summary')
+    check('| ' in result.stdout and slower[:12] in result.stdout, result.stdout)
+    equal(len(json.loads((kept / 'result.json').read_text())['benchmarks']), 2, 'benchmarks')
+
+    for head in (same, f'{slower}^'):
+        result = repository.gate('first' if head != same else f'{slower}^', head, '--', 'out/prog')
+        equal(result.returncode, 0, result.stdout + result.stderr)
+        check('**not slower by 20 %' in result.stdout, result.stdout)
+
+
+def check_failures(repository):
+    repository.write('prog.c', 'this is no C')
+    broken = repository.commit('broken')
+    repository.write('prog.c', 'int main(void) { return 5; }')
+    failing = repository.commit('failing')
+    for arguments, status, says in (
+            ((f'{broken}^', broken, '--', 'out/prog'), 1, 'head'),
+            ((broken, f'{broken}^', '--', 'out/prog'), 1, 'base'),
+            ((f'{broken}^', failing, '--', 'out/prog'), 1, 'exit status 5'),
+            ((f'{broken}^', f'{broken}^', '--', 'out/no-such'), 1, 'leaves no program out/no-such'),
+            (('no-such', broken, '--', 'out/prog'), 2, 'there is no commit no-such'),
+            ((broken, '--', 'out/prog'), 2, 'Usage: '),
+            (('-x', broken, broken, '--', 'out/prog'), 2, 'Usage: ')):
+        result = repository.gate(*arguments)
+        equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
+        check(says in result.stderr, f'{arguments}: {result.stderr}')
+    result = repository.run(GATE, '-h', status=0)
+    check(all(len(line) <= 80 for line in result.stdout.splitlines()), 'too wide')
+
+
+def check_interrupted(repository):
+    """Ctrl-C while a program is built, or runs: nothing is left."""
+    for build in ('sh build.sh; touch ../started; sleep 100', 'sh build.sh; touch ../started'):
+        process = subprocess.Popen([GATE, '-b', build, '-p', '1', 'first', 'first', '--', 'out/prog'],
+                                   cwd=repository.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env=repository.environment, start_new_session=True)
+        deadline = time.monotonic() + 60
+        while not list(repository.root.glob('quiesce-gate.*/started')):
+            check(time.monotonic() < deadline and process.poll() is None, 'it did not begin')
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(timeout=60)
+        check(process.returncode in (130, -signal.SIGINT), f'status {process.returncode}')
+        equal(list(repository.root.glob('quiesce-gate.*')), [], 'left behind')
+        equal(repository.git('worktree', 'list').count('\n'), 0, 'worktrees left')
+
+
+def check_bisection(repository):
+    """The commit that made it slower is found among 20, one of which cannot be built."""
+    for number in range(1, 20):
+        repository.write('prog.c', 'broken' if number == 9 else PROGRAM)
+        commit = repository.commit(f'commit {number}', work=2 if number < 13 else 3)
+        if number == 13:
+            wanted = commit
+    repository.git('checkout', '-q', 'first~19')
+    repository.run('sh', 'build.sh', status=0)
+    (repository.root / 'tools/good').write_bytes((repository.folder / 'out/prog').read_bytes())
+    (repository.root / 'tools/good').chmod(0o755)
+    for _ in range(ATTEMPTS):
+        repository.git('bisect', 'start', 'first', 'first~19')
+        result = repository.run('git', 'bisect', 'run', BISECT, '-b', 'sh build.sh', '-p', '20',
+                                repository.root / 'tools/good', 'out/prog', 'data')
+        repository.git('bisect', 'reset')
+        found = re.search('([0-9a-f]{40}) is the first bad commit', result.stdout)
+        if found:
+            break
+    equal(found and found[1], wanted, result.stdout + result.stderr)
+    for arguments in ((), ('-x',), ('/no/such', 'out/prog')):
+        equal(repository.run(BISECT, *arguments).returncode, 128, arguments)
+
+
+run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_repository(check_failures)),
+           ('interrupted', on_repository(check_interrupted)),
+           ('bisection', on_repository(check_bisection))))
