@@ -38,31 +38,39 @@ enum {
 
 /* The penalty of a piece in stage 2, in variances of the ranks. */
 static const double piece_penalty = 4;
-/* The least effects that are reported. */
-static const double least_relative = 0.01;
-static const double least_deviations = 2;
+/* What makes a proposal a step. */
+struct rule {
+	/* Stage 3 compares the ranks of the two pieces, and not on which side of the midpoint their
+	 * values are. Finds smaller steps, and may find chance in heavily tied values. */
+	bool by_ranks;
+	/* A proposal is significant from significance + significance_log * log(m) on. */
+	double significance;
+	double significance_log;
+	/* The least effects that are reported. */
+	double least_relative;
+	double least_deviations;
+	bool no_drift; /* steps alone: without stage 4 */
+};
+
+/* Less than 1 % of all series without a step have a significant proposal, by simulation: see
+ * tests/unit/test-level.c. */
+static const struct rule rule_of_runs = { false, 8, 2.4, 0.01, 2, false };
+/* Less than 5 %. */
+static const struct rule rule_of_results = { true, 1.2, 2.1, 0, 0, true };
 /* The least |z| of Spearman's rank correlation with the run number: 0.3 % of all series without a
  * drift exceed it. */
 static const double drift_z = 3.0;
 /* How much better than steps a line has to be, in log likelihood. */
 static const double line_margin = 5;
 
-/*
- * The significance threshold of G in a series of m blocks: less than 1 % of all series without a
- * step have a proposal that reaches it. Found by simulation (tests/unit/test-level.c repeats it);
- * the form is that of a union bound over the possible beginnings of a piece.
- */
-static double significant_g(size_t m)
-{
-	return 8 + 2.4 * log((double)m);
-}
-
 /* The working memory of all stages. Arrays have m elements unless noted. */
 struct work {
+	const struct rule *rule;
 	size_t m;
 	double *y;     /* medians of the blocks, in stage 4 without the slope */
 	double *noise; /* median absolute deviation inside each block; NULL when blocks are runs */
 	double *scratch;  /* 2 * m: for sorting */
+	double *ranks;	  /* of the pieces that are compared */
 	double *prefix;	  /* m + 1: prefix sums of the centered ranks */
 	double *inverse;  /* m + 1: 1 / i, to save a division per pair of blocks */
 	double *best;	  /* m + 1: value of the best partition of the first i blocks */
@@ -198,6 +206,36 @@ static double compute_g(const struct work *w, const struct pieces *p, size_t i)
 			entropy_term(all - above[0] - above[1], all));
 }
 
+/* The square of the rank sum's deviation from its mean, in standard deviations, between pieces
+ * i - 1 and i. Like G, it has a chi-square distribution with one degree of freedom. */
+static double compare_ranks(struct work *w, const struct pieces *p, size_t i)
+{
+	size_t first = p->first[i - 1], n = (size_t)(p->first[i + 1] - first);
+	double n_before = p->first[i] - p->first[i - 1], n_all = (double)n, sum = 0, squares;
+	double *ranks = w->ranks;
+
+	squares = compute_ranks(w->scratch, w->y + first, n, ranks);
+	if (squares <= 0)
+		return 0;
+	for (size_t k = 0; k < p->first[i] - first; k++)
+		sum += ranks[k];
+	/* The variance of the sum of n_before of these ranks, drawn at random. */
+	return sum * sum / (squares * n_before * (n_all - n_before) / (n_all * (n_all - 1)));
+}
+
+/* How far the pieces i - 1 and i are from one level by chance. */
+static double compute_significance(struct work *w, const struct pieces *p, size_t i)
+{
+	return w->rule->by_ranks ? compare_ranks(w, p, i) : compute_g(w, p, i);
+}
+
+/* The threshold of the above in a series of m blocks. The form is that of a union bound over the
+ * possible beginnings of a piece. */
+static double significant_step(const struct work *w)
+{
+	return w->rule->significance + w->rule->significance_log * log((double)w->m);
+}
+
 /* The noise of single runs in the pieces [first, last]. */
 static double compute_noise(const struct work *w, const struct pieces *p, size_t first, size_t last)
 {
@@ -212,9 +250,9 @@ static double compute_noise(const struct work *w, const struct pieces *p, size_t
 }
 
 /* The size of a change from a to b, in units of the least change that matters. */
-static double compute_effect(double a, double b, double noise, double base)
+static double compute_effect(const struct rule *rule, double a, double b, double noise, double base)
 {
-	double least = MAX(least_relative * base, least_deviations * noise);
+	double least = MAX(rule->least_relative * base, rule->least_deviations * noise);
 
 	if (least <= 0)
 		return a == b ? 0 : INFINITY;
@@ -233,17 +271,17 @@ static void drop_piece(struct work *w, struct pieces *p, size_t i)
 /* Stage 3, first half. */
 static void drop_insignificant(struct work *w, struct pieces *p)
 {
-	double least_g = significant_g(w->m);
+	double least = significant_step(w);
 
 	while (p->n > 1) {
 		size_t weakest = 0;
-		double weakest_g = least_g;
+		double weakest_value = least;
 
 		for (size_t i = 1; i < p->n; i++) {
-			double g = compute_g(w, p, i);
+			double value = compute_significance(w, p, i);
 
-			if (g < weakest_g) {
-				weakest_g = g;
+			if (value < weakest_value) {
+				weakest_value = value;
 				weakest = i;
 			}
 		}
@@ -263,8 +301,8 @@ static void drop_small(struct work *w, struct pieces *p)
 
 		for (size_t i = 1; i < p->n; i++) {
 			double a = p->median[i - 1], b = p->median[i];
-			double effect = compute_effect(
-				a, b, compute_noise(w, p, i - 1, i), MIN(fabs(a), fabs(b)));
+			double effect = compute_effect(w->rule, a, b, compute_noise(w, p, i - 1, i),
+				MIN(fabs(a), fabs(b)));
 
 			if (effect < smallest_effect) {
 				smallest_effect = effect;
@@ -278,20 +316,46 @@ static void drop_small(struct work *w, struct pieces *p)
 	}
 }
 
-/* Finds all significant steps, including small ones. */
-static void find_significant_steps(struct work *w, struct pieces *ret)
+/* Stage 2 for each of the pieces by itself. Beside large steps elsewhere in the series, small ones
+ * hardly change the ranks of their values. */
+static void propose_within(struct work *w, const struct pieces *p, struct pieces *ret)
 {
-	if (compute_prefix(w)) {
-		propose_steps(w, ret);
-	} else {
-		ret->n = 1;
-		ret->first[0] = 0;
-		ret->first[1] = (uint16_t)w->m;
+	struct pieces inner;
+
+	ret->n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		struct work part = *w;
+
+		part.y += p->first[i];
+		part.m = (size_t)(p->first[i + 1] - p->first[i]);
+		inner.n = 1;
+		inner.first[0] = 0;
+		if (compute_prefix(&part))
+			propose_steps(&part, &inner);
+		for (size_t k = 0; k < inner.n && ret->n < ARRAY_SIZE(ret->median); k++)
+			ret->first[ret->n++] = (uint16_t)(p->first[i] + inner.first[k]);
 	}
+	ret->first[ret->n] = (uint16_t)w->m;
 	for (size_t i = 0; i < ret->n; i++)
 		ret->median[i] = median_of(w->scratch, w->y + ret->first[i],
 			(size_t)(ret->first[i + 1] - ret->first[i]));
 	drop_insignificant(w, ret);
+}
+
+/* Finds all significant steps, including small ones. */
+static void find_significant_steps(struct work *w, struct pieces *ret)
+{
+	struct pieces whole = { .n = 1, .first = { 0, (uint16_t)w->m } }, more;
+
+	propose_within(w, &whole, ret);
+	if (!w->rule->by_ranks)
+		return;
+	for (int i = 0; i < REFITS; i++) {
+		propose_within(w, ret, &more);
+		if (more.n <= ret->n)
+			return;
+		*ret = more;
+	}
 }
 
 struct slope {
@@ -387,8 +451,8 @@ static bool is_drift_large(const struct work *w, const struct pieces *p, double 
 	double to = p->median[p->n - 1] + slope * (double)(w->m - 1) / 2;
 	double base = p->n == 1 ? MIN(fabs(from), fabs(to)) : fabs(p->median[0]);
 
-	return compute_effect(
-		       0, slope * (double)(w->m - 1), compute_noise(w, p, 0, p->n - 1), base) >= 1;
+	return compute_effect(w->rule, 0, slope * (double)(w->m - 1),
+		       compute_noise(w, p, 0, p->n - 1), base) >= 1;
 }
 
 /* Stage 4: steps, a line, or steps on a line. Returns the slope per block. The line has to beat all
@@ -407,6 +471,8 @@ static double fit_steps_or_line(struct work *w, const double *values, struct pie
 	if (steps.n == 1 && !is_ordered(w, values, &steps))
 		return 0;
 	drop_small(w, ret);
+	if (w->rule->no_drift)
+		return 0;
 
 	for (int i = 0; i < REFITS; i++) {
 		slope = compute_slope(w, values, &line);
@@ -629,11 +695,11 @@ static void compute_autocorrelation(
 		correlate_signs(values, slope, levels);
 }
 
-int levels_find(const double *values, size_t n, struct levels **ret)
+static int find_levels(const double *values, size_t n, const struct rule *rule, struct levels **ret)
 {
 	_cleanup_free_ double *memory = NULL, *scratch = NULL;
 	struct pieces p = { .n = 1 };
-	struct work w = { 0 };
+	struct work w = { .rule = rule };
 	double slope = 0, *blocks;
 	size_t size;
 	int r;
@@ -646,7 +712,7 @@ int levels_find(const double *values, size_t n, struct levels **ret)
 	size = (n + BLOCKS_MAX - 1) / BLOCKS_MAX;
 	w.m = n / size;
 	scratch = reallocarray(NULL, n, sizeof(*scratch));
-	memory = calloc(10 * (w.m + 1), sizeof(*memory));
+	memory = calloc(11 * (w.m + 1), sizeof(*memory));
 	if (!scratch || !memory)
 		return -ENOMEM;
 	w.y = memory;
@@ -656,8 +722,9 @@ int levels_find(const double *values, size_t n, struct levels **ret)
 	w.best = w.inverse + w.m + 1;
 	w.before = (uint16_t *)(w.best + w.m + 1);
 	blocks = w.best + 2 * (w.m + 1);
+	w.ranks = blocks + w.m;
 	if (size > 1)
-		w.noise = blocks + w.m;
+		w.noise = w.ranks + w.m;
 
 	p.first[1] = (uint16_t)w.m;
 	make_blocks(values, n, size, &w, blocks, scratch);
@@ -667,6 +734,16 @@ int levels_find(const double *values, size_t n, struct levels **ret)
 	if (r >= 0)
 		compute_autocorrelation(values, n, &w, *ret);
 	return r;
+}
+
+int levels_find(const double *values, size_t n, struct levels **ret)
+{
+	return find_levels(values, n, &rule_of_runs, ret);
+}
+
+int levels_find_changes(const double *values, size_t n, struct levels **ret)
+{
+	return find_levels(values, n, &rule_of_results, ret);
 }
 
 void levels_free(struct levels *levels)

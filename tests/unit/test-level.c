@@ -106,7 +106,9 @@ static const struct {
 	{ "three steps of exponentials", make_stairs },
 };
 
-static void test_nothing_in_noise(void **state)
+/* In at most so many per cent of the series, a step or a drift is found. */
+static void check_noise(
+	int (*find)(const double *, size_t, struct levels **), size_t part, size_t most)
 {
 	static const struct {
 		size_t n;
@@ -115,27 +117,66 @@ static void test_nothing_in_noise(void **state)
 		{ 1000, 100 } };
 	static double values[1000];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(distributions); i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(sizes); k++) {
 			uint64_t random = sizes[k].n + 10000 * i;
-			size_t found = 0;
+			size_t found = 0, trials = sizes[k].trials / part;
 
-			for (size_t t = 0; t < sizes[k].trials; t++) {
+			for (size_t t = 0; t < trials; t++) {
 				struct levels *levels;
 
 				for (size_t v = 0; v < sizes[k].n; v++)
 					values[v] = distributions[i].make(&random);
-				assert_int_equal(levels_find(values, sizes[k].n, &levels), 0);
+				assert_int_equal(find(values, sizes[k].n, &levels), 0);
 				found += levels->n > 1 || levels->drift != 0;
 				levels_free(levels);
 			}
-			if (found * 100 > sizes[k].trials)
+			if (found * 100 > most * trials)
 				fprintf(stderr, "%s, n = %zu: %zu of %zu\n", distributions[i].name,
-					sizes[k].n, found, sizes[k].trials);
-			assert_true(found * 100 <= sizes[k].trials);
+					sizes[k].n, found, trials);
+			assert_true(found * 100 <= most * trials);
 		}
 	}
+}
+
+static void test_nothing_in_noise(void **state)
+{
+	(void)state;
+	check_noise(levels_find, 1, 1);
+}
+
+static void test_no_change_in_noise(void **state)
+{
+	(void)state;
+	check_noise(levels_find_changes, 4, 5);
+}
+
+/* A small step beside large ones, and steps that levels_find() does not report: smaller than 1 %,
+ * or than the noise of two values. */
+static void test_small_changes(void **state)
+{
+	static const struct {
+		size_t first;
+		double value;
+	} truths[] = { { 0, 100 }, { 40, 200 }, { 80, 201.5 }, { 120, 150 }, { 160, 149.4 } };
+	uint64_t random = 1;
+	double values[200];
+	struct levels *levels;
+
+	(void)state;
+	for (size_t i = 0, level = 0; i < ARRAY_SIZE(values); i++) {
+		if (level + 1 < ARRAY_SIZE(truths) && i == truths[level + 1].first)
+			level++;
+		values[i] = truths[level].value + 0.5 * random_normal(&random);
+	}
+	assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), &levels), 0);
+	assert_int_equal(levels->n, ARRAY_SIZE(truths));
+	for (size_t i = 0; i < levels->n; i++) {
+		assert_in_range(levels->items[i].first + 5, truths[i].first, truths[i].first + 10);
+		assert_true(fabs(levels->items[i].median - truths[i].value) < 0.4);
+	}
+	assert_true(levels->drift == 0);
+	levels_free(levels);
 }
 
 /* --- Series with known changes. --- */
@@ -554,6 +595,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_in_noise),
+		cmocka_unit_test(test_no_change_in_noise),
+		cmocka_unit_test(test_small_changes),
 		cmocka_unit_test(test_changes_are_found),
 		cmocka_unit_test(test_changes_are_found_always),
 		cmocka_unit_test(test_short_levels_at_the_ends),
