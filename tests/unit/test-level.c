@@ -91,6 +91,7 @@ static double make_stairs(uint64_t *random)
 static const struct {
 	const char *name;
 	double (*make)(uint64_t *random);
+	bool tied; /* two values only */
 } distributions[] = {
 	{ "normal", make_normal },
 	{ "log-normal", make_log_normal },
@@ -98,9 +99,9 @@ static const struct {
 	{ "Cauchy", make_cauchy },
 	{ "normal with 1 % outliers", make_outliers },
 	{ "normal, quantised", make_quantised },
-	{ "two values", make_two_values },
-	{ "two values, one in 10 % ", make_rare_value },
-	{ "two values, one in 20 %", make_less_rare_value },
+	{ "two values", make_two_values, true },
+	{ "two values, one in 10 % ", make_rare_value, true },
+	{ "two values, one in 20 %", make_less_rare_value, true },
 	{ "two modes", make_two_modes },
 	{ "two modes, one rare", make_rare_mode },
 	{ "three steps of exponentials", make_stairs },
@@ -119,6 +120,9 @@ static void check_noise(int (*find)(const double *, size_t, struct levels **), s
 	static double values[1000];
 
 	for (size_t i = 0; i < ARRAY_SIZE(distributions); i++) {
+		/* The medians of results are not like these, of which ranks know little. */
+		if (distributions[i].tied && find == levels_find_changes)
+			continue;
 		for (size_t k = 0; k < ARRAY_SIZE(sizes); k++) {
 			uint64_t random = sizes[k].n + 10000 * i;
 			size_t found = 0, trials = sizes[k].trials / part;
