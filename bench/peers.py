@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What benchmarks beside other tools share: running commands, and finding pyperf."""
+"""What benchmarks beside other tools share: running commands, and finding or installing them."""
 
 import argparse
 import os
@@ -32,6 +32,24 @@ def find(name):
     return path
 
 
+def install(package):
+    """The folder of the programs of a package of PyPI, in a virtual environment of its own below a
+    cache directory."""
+    cache = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache')
+    venv = cache / 'quiesce' / package
+    if not (venv / 'complete').exists():
+        print(f'installing {package} into {venv}', file=sys.stderr)
+        try:
+            run([sys.executable, '-m', 'venv', '--clear', venv])
+            run([venv / 'bin/python', '-m', 'pip', 'install', '--quiet', package])
+            (venv / 'complete').touch()
+        except OSError as error:
+            raise Missing(f'not installed, and no place for it: {error}') from error
+        except Missing as reason:
+            raise Missing(f'not installed, and cannot be: {reason}') from reason
+    return venv / 'bin'
+
+
 def find_pyperf():
     """The command that runs pyperf, installed into a cache directory if need be."""
     # The second one is what ./bootstrap test keeps.
@@ -40,20 +58,7 @@ def find_pyperf():
         if pathlib.Path(python).exists() and subprocess.run(
                 [*command, '--version'], capture_output=True, check=False).returncode == 0:
             return command
-    cache = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache')
-    venv = cache / 'quiesce/pyperf'
-    command = [venv / 'bin/python', '-m', 'pyperf']
-    if not (venv / 'complete').exists():
-        print(f'installing pyperf into {venv}', file=sys.stderr)
-        try:
-            run([sys.executable, '-m', 'venv', '--clear', venv])
-            run([venv / 'bin/python', '-m', 'pip', 'install', '--quiet', 'pyperf'])
-            (venv / 'complete').touch()
-        except OSError as error:
-            raise Missing(f'not installed, and no place for it: {error}') from error
-        except Missing as reason:
-            raise Missing(f'not installed, and cannot be: {reason}') from reason
-    return command
+    return [install('pyperf') / 'python', '-m', 'pyperf']
 
 
 def progress(text):

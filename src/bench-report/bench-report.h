@@ -30,6 +30,7 @@ enum verb_option {
 	TAKES_OUTPUT = 1 << 8,
 	TAKES_SIZE = 1 << 9,
 	TAKES_RESULTS = 1 << 10,
+	TAKES_FAIL_WORSE = 1 << 11,
 };
 
 struct verb {
@@ -58,6 +59,8 @@ struct request {
 	bool markdown;
 	double fail_slower; /* per cent; NAN when it was not given */
 	bool fail_unclear;
+	double fail_worse;  /* per cent; NAN when it was not given */
+	const char *since;  /* NULL when it was not given */
 	const char *output; /* NULL when it was not given */
 	const char *size;   /* NULL when it was not given: the default */
 };
@@ -71,6 +74,7 @@ enum exit_status verb_plot(const struct request *request);
 enum exit_status verb_show(const struct request *request);
 enum exit_status verb_slowest(const struct request *request);
 enum exit_status verb_stats(const struct request *request);
+enum exit_status verb_trend(const struct request *request);
 
 /* --- Functions that several verbs use (files.c) --- */
 

@@ -40,6 +40,8 @@ static const struct verb verbs[] = {
 		"a picture: the samples in order, what was beside them", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
 		"what took the longest to measure", verb_slowest },
+	{ "trend", TAKES_BENCHMARK | TAKES_JSON | TAKES_FAIL_WORSE, "FILE...",
+		"results over time or commits: where did the level change?", verb_trend },
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", verb_merge },
 };
 
@@ -57,7 +59,7 @@ static void usage(const struct option_row *rows)
 	option_rows_print(rows, stdout);
 	fputs("\n"
 	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check,\n"
-	      "--fail-slower or --fail-unclear.\n"
+	      "--fail-slower, --fail-unclear or --fail-worse.\n"
 	      "See bench-report(1).\n",
 		stdout);
 }
@@ -162,6 +164,12 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 			"of the new one, measured by turns: each result\n"
 			"counts as one number",
 			take_file, new, "a file" },
+		{ 0, "fail-worse", "PCT",
+			"trend: exit status 3 when a level is worse than the one\n"
+			"before by more than PCT per cent",
+			take_fail_slower, &request->fail_worse, "a number of per cent" },
+		{ 0, "since", "DATE", "trend: and begins at DATE (2026-11-20) or later",
+			option_text, &request->since },
 		{ 'o', "output", "FILE",
 			"merge, plot: write to FILE; a picture is .svg, .png,\n"
 			"or an .html page",
@@ -201,6 +209,8 @@ static int check_options(const struct request *request)
 		{ TAKES_FAIL_SLOWER, "fail-slower", !isnan(request->fail_slower) },
 		{ TAKES_FAIL_SLOWER, "fail-unclear", request->fail_unclear },
 		{ TAKES_RESULTS, "old", request->n_old > 0 },
+		{ TAKES_FAIL_WORSE, "fail-worse", !isnan(request->fail_worse) },
+		{ TAKES_FAIL_WORSE, "since", request->since },
 		{ TAKES_OUTPUT, "output", request->output },
 		{ TAKES_SIZE, "size", request->size },
 	};
@@ -240,7 +250,7 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 	}
 	request->n_old = old->n;
 	if (optind == argc) {
-		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest or merge");
+		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest, trend or merge");
 		return -EINVAL;
 	}
 	request->verb = find_verb(argv[optind]);
@@ -284,7 +294,7 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 
 int main(int argc, char *argv[])
 {
-	struct request request = { .fail_slower = NAN };
+	struct request request = { .fail_slower = NAN, .fail_worse = NAN };
 	_cleanup_free_ char **words = spread_lists(argc, argv, &argc), **old_files = NULL;
 	_cleanup_free_ char **new_files = NULL;
 	struct file_list old = { 0 }, new = { 0 };

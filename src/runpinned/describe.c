@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/say.h"
 #include "basic/text.h"
 #include "config.h"
 #include "result/identity.h"
@@ -96,6 +97,25 @@ int describe_control(struct commands *commands)
 	return control->facts.failed ? -ENOMEM : 0;
 }
 
+/* What --metadata says. -EINVAL, after saying so, when runpinned itself writes one of the names. */
+static int describe_given(const struct options *options, struct facts *facts)
+{
+	for (size_t i = 0; i < options->n_metadata; i++) {
+		const char *value = strchr(options->metadata[i], '=');
+		_cleanup_free_ char *name =
+			strndup(options->metadata[i], (size_t)(value - options->metadata[i]));
+
+		if (!name)
+			return -ENOMEM;
+		if (facts_find(facts, name)) {
+			say("--metadata: '%s' is written by runpinned itself", name);
+			return -EINVAL;
+		}
+		facts_set_string(facts, name, value + 1);
+	}
+	return 0;
+}
+
 int describe_setup(const struct options *options, const struct command *command,
 	const struct place *place, struct facts *facts)
 {
@@ -124,7 +144,8 @@ int describe_setup(const struct options *options, const struct command *command,
 	if (r < 0)
 		return r;
 	describe_how(options, facts);
-	return facts->failed ? -ENOMEM : 0;
+	r = describe_given(options, facts);
+	return facts->failed ? -ENOMEM : r;
 }
 
 /* Reads frequencies and load once more: the difference from the values at the start shows what the

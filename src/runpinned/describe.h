@@ -10,8 +10,8 @@
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 
-/* The metadata that are known before the first run: the machine, the program, and the options. 0 or
- * -ENOMEM. */
+/* The metadata that are known before the first run: the machine, the program, and the options. 0,
+ * -ENOMEM, or -EINVAL after saying which name of --metadata is taken. */
 int describe_setup(const struct options *options, const struct command *command,
 	const struct place *place, struct facts *facts);
 /* Once the length of the control is known: what it is, in the metadata of all commands, so that a

@@ -179,6 +179,8 @@ static int measure_commands(const struct options *options, const struct place *p
 		struct command *command = &commands->items[i];
 
 		r = describe_setup(options, command, place, &command->facts);
+		if (r == -EINVAL)
+			return EXIT_USAGE;
 		if (r < 0) {
 			say_errno(r, "cannot describe this machine");
 			return EXIT_FAILED;

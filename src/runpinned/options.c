@@ -25,6 +25,7 @@ enum {
 	COOLDOWN_DEGREES_DEFAULT = 3,
 	CORE_NS_DEFAULT = 150 * 1000,
 	CONTROL_LENGTH_MAX = 1000 * 1000 * 1000,
+	METADATA_NAME_MAX = 64,
 };
 
 /* The name of the --baseline program in the result. It says that the others are compared with
@@ -184,6 +185,52 @@ static int take_control(const char *value, void *into)
 static int take_filled(const char *value, void *into)
 {
 	return *value ? option_text(value, into) : -EINVAL;
+}
+
+/* A name that others can use as an identifier, and that is not of what is written anyway. What
+ * depends on the machine is refused by describe_setup(). */
+static bool is_free_name(const char *name, size_t length)
+{
+	static const char *const taken[] = { "calibrate_warmups", "command_max_rss", "cpu_temp",
+		"date", "duration", "inner_loops", "loops", "tags", "unit", "values", "warmups" };
+
+	if (length == 0 || length > METADATA_NAME_MAX || (name[0] >= '0' && name[0] <= '9') ||
+		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") < length ||
+		text_starts_with(name, "quiesce_"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		if (strlen(taken[i]) == length && memcmp(taken[i], name, length) == 0)
+			return false;
+	return true;
+}
+
+static int take_metadata(const char *value, void *into)
+{
+	struct options *o = into;
+	const char *equals = strchr(value, '=');
+
+	if (!equals || !equals[1]) {
+		say("--metadata: '%s' is not NAME=VALUE", value);
+		return -EINVAL;
+	}
+	if (!is_free_name(value, (size_t)(equals - value))) {
+		say("--metadata: '%.*s' cannot be the name: small letters, digits and _, and no name that runpinned or pyperf uses",
+			(int)(equals - value), value);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < o->n_metadata; i++) {
+		if (strncmp(o->metadata[i], value, (size_t)(equals - value) + 1) == 0) {
+			say("--metadata: there are two values for '%.*s'", (int)(equals - value),
+				value);
+			return -EINVAL;
+		}
+	}
+	if (o->n_metadata == OPTIONS_MAX_METADATA) {
+		say("--metadata: more than %d of them", OPTIONS_MAX_METADATA);
+		return -EINVAL;
+	}
+	o->metadata[o->n_metadata++] = value;
+	return 0;
 }
 
 static int take_cpus(const char *value, void *into)
@@ -518,6 +565,10 @@ static int read_options(int argc, char *argv[], struct options *o)
 			&o->no_save, .rank = 2 },
 		{ 0, "name", "NAME", "the benchmark's name (default: the program's)", take_filled,
 			&o->name, "a name" },
+		{ 0, "metadata", "NAME=VALUE",
+			"keep this with the result, such as\n"
+			"commit_id=1a2b3c; may be given again",
+			take_metadata, o },
 		{ 'e', "events", "EVENT,...", "count these hardware or software events, too",
 			take_filled, &o->events, "a list of events" },
 		{ 0, "evidence", "HOW",

@@ -14,6 +14,7 @@ enum env_pad_mode {
 };
 
 #define OPTIONS_MAX_COMMANDS 16
+#define OPTIONS_MAX_METADATA 32
 
 /* A program that is to be measured. */
 struct option_command {
@@ -39,6 +40,9 @@ struct options {
 	const char *csv;
 	const char *name;
 	const char *events;
+	/* "NAME=VALUE" of --metadata; each NAME is there once. */
+	const char *metadata[OPTIONS_MAX_METADATA];
+	size_t n_metadata;
 	bool append;
 	bool json;
 	bool no_save;

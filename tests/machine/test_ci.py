@@ -116,7 +116,10 @@ def check_verdicts(repository):
     check('**slower by more than 10 %: +' in result.stdout, result.stdout)
     equal(summary.read_text(), (kept / 'summary.md').read_text(), 'the summary')
     check('| ' in result.stdout and slower[:12] in result.stdout, result.stdout)
-    equal(len(json.loads((kept / 'result.json').read_text())['benchmarks']), 2, 'benchmarks')
+    kept_result = json.loads((kept / 'result.json').read_text())
+    equal(len(kept_result['benchmarks']), 2, 'benchmarks')
+    said = {**kept_result.get('metadata', {}), **kept_result['benchmarks'][0].get('metadata', {})}
+    equal(said['head_commit'], slower, 'the commit in the result')
 
     for head in (same, f'{slower}^'):
         result = repository.gate('first' if head != same else f'{slower}^', head, '--', 'out/prog')

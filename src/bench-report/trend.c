@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* trend: one benchmark's results over time or commits, and where their level changed. */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "basic/macro.h"
+#include "basic/table.h"
+#include "basic/text.h"
+#include "bench-report/bench-report.h"
+#include "report/trend.h"
+
+enum {
+	DATE_SHOWN = 10,   /* the day */
+	COMMIT_SHOWN = 12, /* as git abbreviates it in large repositories */
+};
+
+/* --- The files: those of a directory stand for it. --- */
+
+struct file_names {
+	char **items;
+	size_t n;
+};
+
+static void clear_names(struct file_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->items[i]);
+	free(names->items);
+}
+#define _cleanup_names_ __attribute__((cleanup(clear_names)))
+
+static int add_name(struct file_names *names, const char *directory, const char *name)
+{
+	char **items = reallocarray(names->items, names->n + 1, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	names->items = items;
+	if (asprintf(&items[names->n], "%s%s%s", directory ? directory : "", directory ? "/" : "",
+		    name) < 0)
+		return -ENOMEM;
+	names->n++;
+	return 0;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), n_end = strlen(end);
+
+	return n > n_end && strcmp(name + n - n_end, end) == 0;
+}
+
+static int is_result(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' &&
+		(ends_with(entry->d_name, ".json") || ends_with(entry->d_name, ".json.gz"));
+}
+
+/* Says what is wrong. */
+static int add_directory(struct file_names *names, const char *directory)
+{
+	struct dirent **entries;
+	int n = scandir(directory, &entries, is_result, alphasort), r = 0;
+
+	if (n < 0) {
+		r = -errno;
+		say_errno(r, "cannot read %s", directory);
+		return r;
+	}
+	if (n == 0) {
+		say("%s: no file there ends in .json or .json.gz", directory);
+		r = -ENOENT;
+	}
+	for (int i = 0; i < n; i++) {
+		if (r == 0)
+			r = add_name(names, directory, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+static int find_files(const struct request *request, struct file_names *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < request->n_files; i++) {
+		const char *file = request->files[i];
+		struct stat st;
+
+		if (strcmp(file, "-") != 0 && stat(file, &st) == 0 && S_ISDIR(st.st_mode))
+			r = add_directory(ret, file);
+		else
+			r = add_name(ret, NULL, file);
+	}
+	if (r == -ENOMEM)
+		say_errno(r, "cannot read");
+	return r;
+}
+
+/* --- What is printed --- */
+
+static const char *shorten(const char *text, size_t most, char *buf)
+{
+	snprintf(buf, most + 1, "%.*s", (int)most, text ? text : "");
+	return buf;
+}
+
+static int print_levels(const struct trend *trend)
+{
+	static const struct table_column columns[] = {
+		{ "FROM", 0 },
+		{ "COMMIT", 0 },
+		{ "RESULTS", TABLE_RIGHT },
+		{ "MEDIAN", TABLE_RIGHT },
+		{ "CHANGE", TABLE_RIGHT },
+		{ "FILE", TABLE_WRAP | TABLE_BREAK },
+	};
+	const struct level *levels = trend->levels->items;
+	_cleanup_(table) struct table *table = NULL;
+	struct scale scale = scale_choose_unit(trend->unit, levels[0].median);
+	int r;
+
+	r = table_new("levels", columns, ARRAY_SIZE(columns), false, stdout, &table);
+	for (size_t i = 0; r >= 0 && i < trend->levels->n; i++) {
+		const struct trend_point *point = &trend->points[levels[i].first];
+		char date[DATE_SHOWN + 1], commit[COMMIT_SHOWN + 1], median[UNITS_TEXT_SIZE];
+		char change[UNITS_TEXT_SIZE] = "", n[32];
+
+		snprintf(n, sizeof(n), "%zu", levels[i].n);
+		if (i > 0)
+			units_format_change(trend_change(trend, i), change);
+		r = table_add(table,
+			(const char *const[]){ shorten(point->date, DATE_SHOWN, date),
+				shorten(point->commit, COMMIT_SHOWN, commit), n,
+				scale_format_shown(scale, trend->unit, levels[i].median, median),
+				change, point->file });
+	}
+	return r < 0 ? r : table_print(table);
+}
+
+static int print_trend(const struct trend *trend)
+{
+	_cleanup_free_ char *name = text_escape_control(trend->name);
+	_cleanup_free_ char *machine = text_escape_control(trend->machine);
+	size_t n_changes = trend->levels->n - 1;
+
+	if (!name || !machine)
+		return -ENOMEM;
+	print(stdout, "%s%s%s: %zu result%s%s, ", name, *machine ? " on " : "", machine, trend->n,
+		trend->n == 1 ? "" : "s", trend->by_control ? " by their control" : "");
+	if (!trend_is_long_enough(trend))
+		print(stdout, "too few to find changes: that takes %d\n", LEVEL_MIN_VALUES);
+	else
+		print(stdout, "%zu change%s\n", n_changes, n_changes == 1 ? "" : "s");
+	return print_levels(trend);
+}
+
+static void emit_trend(struct emit *emit, const struct trend *trend)
+{
+	emit_object(emit, NULL);
+	emit_string(emit, "name", trend->name);
+	emit_string(emit, "machine", *trend->machine ? trend->machine : NULL);
+	emit_string(emit, "unit", unit_name(trend->unit));
+	emit_bool(emit, "by_control", trend->by_control);
+	emit_bool(emit, "enough", trend_is_long_enough(trend));
+	emit_array(emit, "points");
+	for (size_t i = 0; i < trend->n; i++) {
+		const struct trend_point *point = &trend->points[i];
+
+		emit_object(emit, NULL);
+		emit_string(emit, "file", point->file);
+		emit_string(emit, "date", *point->date ? point->date : NULL);
+		emit_string(emit, "commit", point->commit);
+		emit_real(emit, "value", point->value);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+	emit_array(emit, "levels");
+	for (size_t i = 0; i < trend->levels->n; i++) {
+		const struct level *level = &trend->levels->items[i];
+
+		emit_object(emit, NULL);
+		emit_integer(emit, "first", (int64_t)level->first);
+		emit_integer(emit, "results", (int64_t)level->n);
+		emit_real(emit, "median", level->median);
+		emit_real(emit, "change", i > 0 ? trend_change(trend, i) : NAN);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+	emit_close(emit, '}');
+}
+
+/* --- The gate --- */
+
+/* Whether a change for the worse of more than --fail-worse begins at --since or later. Says so. */
+static bool fails(const struct request *request, const struct trend *trend)
+{
+	bool failed = false;
+
+	for (size_t i = 1; !isnan(request->fail_worse) && i < trend->levels->n; i++) {
+		const struct trend_point *point = &trend->points[trend->levels->items[i].first];
+		double change = trend_change(trend, i);
+		char text[UNITS_TEXT_SIZE];
+
+		if (!(change * 100 > request->fail_worse) ||
+			(request->since && strcmp(point->date, request->since) < 0))
+			continue;
+		say("%s: %s at %s, %s", trend->name, units_format_change(change, text),
+			*point->date ? point->date : "an unknown date",
+			point->commit ? point->commit : point->file);
+		failed = true;
+	}
+	return failed;
+}
+
+/* -EINVAL, after saying so, unless it is a date, with or without a time. Dates are compared as
+ * texts. */
+static int check_since(const char *since)
+{
+	static const char form[] = "0000-00-00 00:00:00";
+
+	for (size_t i = 0; since && since[i]; i++) {
+		bool digit = since[i] >= '0' && since[i] <= '9';
+
+		if (i + 1 < sizeof(form) && (form[i] == '0' ? digit : since[i] == form[i]))
+			continue;
+		since = "";
+		break;
+	}
+	if (!since || strlen(since) >= DATE_SHOWN)
+		return 0;
+	say("--since: a date is written 2026-11-20 or \"2026-11-20 10:14:10\"");
+	return -EINVAL;
+}
+
+enum exit_status verb_trend(const struct request *request)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+	_cleanup_names_ struct file_names files = { 0 };
+	_cleanup_(trends) struct trends *trends = NULL;
+	struct emit emit = { .stream = stdout };
+	struct request all = *request;
+	enum exit_status status;
+	bool failed = false;
+	int r;
+
+	if (check_since(request->since) < 0)
+		return EXIT_USAGE;
+	if (find_files(request, &files) < 0)
+		return EXIT_FAILED;
+	all.files = files.items;
+	all.n_files = files.n;
+	if (reports_read(&all, false, &reports) < 0)
+		return EXIT_FAILED;
+	r = trends_new(reports.suites, files.items, reports.n, request->benchmark, &trends);
+	if (r == 0 && trends->n == 0 && request->benchmark) {
+		say("no benchmark is named '%s'", request->benchmark);
+		r = -ENOENT;
+	}
+	if (r == 0 && request->json) {
+		emit_object(&emit, NULL);
+		emit_array(&emit, "trends");
+	}
+	for (size_t i = 0; r == 0 && i < trends->n; i++) {
+		if (request->json) {
+			emit_trend(&emit, &trends->items[i]);
+		} else {
+			if (i > 0)
+				print(stdout, "\n");
+			r = print_trend(&trends->items[i]);
+		}
+		failed = fails(request, &trends->items[i]) || failed;
+	}
+	if (r == 0 && request->json) {
+		emit_close(&emit, ']');
+		emit_close(&emit, '}');
+		r = emit_finish(&emit);
+	}
+	status = request_conclude(request, r);
+	return status == EXIT_DONE && failed ? EXIT_FINDING : status;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "report/control.h"
+#include "report/trend.h"
+#include "result/metadata.h"
+#include "stats/stats.h"
+
+static char *name_machine(const struct benchmark *benchmark)
+{
+	const char *model = facts_find_string(&benchmark->metadata, "cpu_model_name");
+	const char *host = facts_find_string(&benchmark->metadata, "hostname");
+	char *name;
+
+	if (asprintf(&name, "%s%s%s%s", model ? model : "", model && host ? " (" : "",
+		    host ? host : "", model && host ? ")" : "") < 0)
+		return NULL;
+	return name;
+}
+
+/* The history that the benchmark belongs to, perhaps a new one. */
+static int find_trend(struct trends *trends, const struct benchmark *benchmark, struct trend **ret)
+{
+	_cleanup_free_ char *machine = name_machine(benchmark);
+	struct trend *items;
+
+	if (!machine)
+		return -ENOMEM;
+	for (size_t i = 0; i < trends->n; i++) {
+		struct trend *trend = &trends->items[i];
+
+		if (trend->unit == benchmark->unit && strcmp(trend->machine, machine) == 0 &&
+			metadata_equal_strings(trend->name, benchmark->name)) {
+			*ret = trend;
+			return 0;
+		}
+	}
+	items = reallocarray(trends->items, trends->n + 1, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	trends->items = items;
+	items[trends->n] = (struct trend){
+		.name = benchmark->name,
+		.machine = TAKE_PTR(machine),
+		.unit = benchmark->unit,
+	};
+	*ret = &items[trends->n++];
+	return 0;
+}
+
+/* The median of the benchmark's units. */
+static int find_median(const struct benchmark *benchmark, double *ret)
+{
+	_cleanup_free_ double *units = NULL;
+	size_t n;
+	int r = benchmark_units(benchmark, &units, &n);
+
+	if (r < 0)
+		return r;
+	stats_sort(units, n);
+	*ret = stats_median(units, n);
+	return 0;
+}
+
+static int add_point(struct trends *trends, const struct suite *suite,
+	const struct benchmark *benchmark, const char *file, size_t order)
+{
+	struct trend_point *points;
+	struct trend *trend = NULL;
+	double value;
+	int r;
+
+	r = find_median(benchmark, &value);
+	if (r == -ENODATA)
+		return 0;
+	if (r == 0)
+		r = find_trend(trends, benchmark, &trend);
+	if (r < 0)
+		return r;
+	points = reallocarray(trend->points, trend->n + 1, sizeof(*points));
+	if (!points)
+		return -ENOMEM;
+	trend->points = points;
+	points[trend->n++] = (struct trend_point){
+		.benchmark = benchmark,
+		.control = control_find(suite->benchmarks, suite->n, benchmark),
+		.file = file,
+		.commit = facts_find_string(&benchmark->metadata, TREND_COMMIT),
+		.value = value,
+		.order = order,
+	};
+	return 0;
+}
+
+static void format_date(const struct benchmark *benchmark, char *buf, size_t size)
+{
+	time_t seconds = (time_t)benchmark->first_date;
+	struct tm tm;
+
+	buf[0] = '\0';
+	if (benchmark->has_dates && gmtime_r(&seconds, &tm))
+		(void)strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm);
+}
+
+static const char *find_commit_date(const struct trend_point *point)
+{
+	return facts_find_string(&point->benchmark->metadata, TREND_COMMIT_DATE);
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct trend_point *x = a, *y = b;
+	int order = strcmp(x->date, y->date);
+
+	return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+static void sort_points(struct trend *trend)
+{
+	bool by_commit = true, by_date = true;
+
+	for (size_t i = 0; i < trend->n; i++)
+		by_commit = by_commit && find_commit_date(&trend->points[i]);
+	for (size_t i = 0; i < trend->n; i++) {
+		struct trend_point *point = &trend->points[i];
+
+		if (by_commit)
+			snprintf(point->date, sizeof(point->date), "%s", find_commit_date(point));
+		else
+			format_date(point->benchmark, point->date, sizeof(point->date));
+		by_date = by_date && point->date[0];
+	}
+	/* A date that is missing says nothing about the place of its result. */
+	if (by_date)
+		qsort(trend->points, trend->n, sizeof(*trend->points), compare_points);
+}
+
+/* Whether two controls are the same program in the same length. */
+static bool is_same_control(const struct benchmark *a, const struct benchmark *b)
+{
+	static const char *const names[] = { BENCHMARK_CONTROL, BENCHMARK_CONTROL_HASH };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *x = facts_find_string(&a->metadata, names[i]);
+		const char *y = facts_find_string(&b->metadata, names[i]);
+
+		if (!x || !y || strcmp(x, y) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Replaces the values by the ratios to the control, times the median of all controls. */
+static int apply_control(struct trend *trend)
+{
+	_cleanup_free_ double *ratios = NULL, *controls = NULL;
+	double scale;
+
+	for (size_t i = 0; i < trend->n; i++)
+		if (!trend->points[i].control ||
+			!is_same_control(trend->points[0].control, trend->points[i].control))
+			return 0;
+	ratios = calloc(trend->n, sizeof(*ratios));
+	controls = calloc(trend->n, sizeof(*controls));
+	if (!ratios || !controls)
+		return -ENOMEM;
+	for (size_t i = 0; i < trend->n; i++) {
+		const struct trend_point *point = &trend->points[i];
+		struct control_ratio measured;
+		int r = control_measure(point->benchmark, point->control, &measured);
+
+		if (r == 0)
+			r = find_median(point->control, &controls[i]);
+		/* A result without a common round is comparable by its values alone. */
+		if (r == -ENODATA)
+			return 0;
+		if (r < 0)
+			return r;
+		ratios[i] = measured.ratio.ratio;
+	}
+	stats_sort(controls, trend->n);
+	scale = stats_median(controls, trend->n);
+	for (size_t i = 0; i < trend->n; i++)
+		trend->points[i].value = ratios[i] * scale;
+	trend->by_control = true;
+	return 0;
+}
+
+static int find_levels(struct trend *trend)
+{
+	_cleanup_free_ double *values = calloc(trend->n, sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < trend->n; i++)
+		values[i] = trend->points[i].value;
+	return levels_find_changes(values, trend->n, &trend->levels);
+}
+
+int trends_new(struct suite *const *suites, char *const *files, size_t n, const char *name,
+	struct trends **ret)
+{
+	_cleanup_(trends) struct trends *trends = calloc(1, sizeof(*trends));
+	int r = 0;
+
+	if (!trends)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < suites[i]->n; k++) {
+			const struct benchmark *benchmark = suites[i]->benchmarks[k];
+
+			if (benchmark_is_control(benchmark) ||
+				(name && !metadata_equal_strings(benchmark->name, name)))
+				continue;
+			r = add_point(trends, suites[i], benchmark, files[i], i);
+			if (r < 0)
+				return r;
+		}
+	}
+	for (size_t i = 0; i < trends->n; i++) {
+		sort_points(&trends->items[i]);
+		r = apply_control(&trends->items[i]);
+		if (r == 0)
+			r = find_levels(&trends->items[i]);
+		if (r < 0)
+			return r;
+	}
+	*ret = TAKE_PTR(trends);
+	return 0;
+}
+
+void trends_free(struct trends *trends)
+{
+	if (!trends)
+		return;
+	for (size_t i = 0; i < trends->n; i++) {
+		free(trends->items[i].machine);
+		free(trends->items[i].points);
+		levels_free(trends->items[i].levels);
+	}
+	free(trends->items);
+	free(trends);
+}
+
+bool trend_is_long_enough(const struct trend *trend)
+{
+	return trend->n >= LEVEL_MIN_VALUES;
+}
+
+double trend_change(const struct trend *trend, size_t i)
+{
+	return trend->levels->items[i].median / trend->levels->items[i - 1].median - 1;
+}

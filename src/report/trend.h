@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The history of a benchmark: its results over time or commits, and where their level changed.
+ *
+ * Each result is one number, the median of its units (benchmark_units()). Results of different
+ * machines are histories of their own. Where every result has the same control (runpinned
+ * --control), the numbers are those of its ratio to the control, times the median of the controls:
+ * then what a machine does on another day does not look like a change.
+ */
+#ifndef QUIESCE_REPORT_TREND_H
+#define QUIESCE_REPORT_TREND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/cleanup.h"
+#include "result/benchmark.h"
+#include "result/reader.h"
+#include "stats/level.h"
+
+/* Metadata of a result, as pyperformance writes them; the date in UTC. */
+#define TREND_COMMIT "commit_id"
+#define TREND_COMMIT_DATE "commit_date"
+
+#define TREND_DATE_SIZE 32
+
+struct trend_point {
+	const struct benchmark *benchmark;
+	const struct benchmark *control; /* NULL when it has none */
+	const char *file;
+	const char *commit; /* NULL when the file does not say */
+	/* "2026-11-20 10:14:10": of the commit, where every result of the history has one, else of
+	 * the first run; "" when that is not known. */
+	char date[TREND_DATE_SIZE];
+	double value;
+	size_t order; /* as the files were given */
+};
+
+struct trend {
+	const char *name; /* of the benchmark */
+	char *machine;	  /* "AMD EPYC (host)", "" when nothing is known of it */
+	enum unit unit;
+	struct trend_point *points; /* by date, and by order where dates are equal or missing */
+	size_t n;
+	bool by_control;
+	struct levels *levels; /* of the points' values; one level when there are too few */
+};
+
+struct trends {
+	struct trend *items; /* in the order in which they are met in the files */
+	size_t n;
+};
+
+/*
+ * The histories of all benchmarks of these results, or of those with this name; controls have none
+ * of their own, and benchmarks without values no point. All pointers into the suites and `files`
+ * are borrowed. -ERANGE when a value is not above 0 and not comparable to a control, -ENOMEM.
+ */
+int trends_new(struct suite *const *suites, char *const *files, size_t n, const char *name,
+	struct trends **ret);
+void trends_free(struct trends *trends);
+DEFINE_CLEANUP(trends, trends_free);
+
+/* Whether there are enough results to look for changes. */
+bool trend_is_long_enough(const struct trend *trend);
+/* The change of level `i` (1 or above) against the one before, as new / old - 1. */
+double trend_change(const struct trend *trend, size_t i);
+
+#endif

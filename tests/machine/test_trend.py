@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bench-report trend on histories whose changes are known."""
+
+import gzip
+import json
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+
+from machine import check, equal, run_tests
+
+BENCH_REPORT = os.environ['BENCH_REPORT']
+RUNS = 15
+
+
+def trend(*arguments, status=0, says=None):
+    result = subprocess.run([BENCH_REPORT, 'trend', *map(str, arguments)], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, check=False,
+                            env={**os.environ, 'LC_ALL': 'C', 'COLUMNS': '80'})
+    equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
+    if says:
+        check(says in result.stderr, f'{arguments}: {result.stderr}')
+    return result.stdout
+
+
+def trends(*arguments, status=0):
+    return json.loads(trend('--json', *arguments, status=status))['trends']
+
+
+class History:
+    """Files in a folder, the first of which has the latest date, so that names do not give the order."""
+
+    def __init__(self, root, draw):
+        self.root, self.draw = pathlib.Path(root), draw
+        self.n = 0
+
+    def runs(self, day, level):
+        return [{'values': [level * (1 + self.draw.gauss(0, 0.004))],
+                 'metadata': {'date': f'2026-{1 + day // 28:02}-{1 + day % 28:02} 10:00:{second:02}.5'}}
+                for second in range(RUNS)]
+
+    def add(self, day, levels, packed=False, **metadata):
+        """levels: {benchmark: median}"""
+        result = {'version': '1.0', 'metadata': {'unit': 'second', **metadata},
+                  'benchmarks': [{'metadata': {'name': name}, 'runs': self.runs(day, level)}
+                                 for name, level in levels.items()]}
+        path = self.root / f'{900 - self.n:03}.json{".gz" if packed else ""}'
+        text = json.dumps(result).encode()
+        path.write_bytes(gzip.compress(text) if packed else text)
+        self.n += 1
+        return path
+
+
+def with_history(function):
+    def test():
+        with tempfile.TemporaryDirectory(prefix='trend.') as root:
+            function(History(root, random.Random(1)))
+    return test
+
+
+def check_change(history):
+    for day in range(40):
+        history.add(day, {'sort': 0.0100 if day < 22 else 0.0106, 'copy': 0.002},
+                    packed=day % 2 == 0, hostname='a', cpu_model_name='EPYC',
+                    commit_id=f'{day:040x}')
+    found = {each['name']: each for each in trends(history.root)}
+    equal(sorted(found), ['copy', 'sort'], 'benchmarks')
+    equal([level['first'] for level in found['sort']['levels']], [0, 22], 'the change')
+    check(abs(found['sort']['levels'][1]['change'] - 0.06) < 0.005, found['sort']['levels'])
+    equal(found['sort']['machine'], 'EPYC (a)', 'machine')
+    equal(found['sort']['points'][22]['commit'], f'{22:040x}', 'commit')
+    equal(found['sort']['points'][22]['date'], '2026-01-23 10:00:00', 'date')
+    equal(len(found['copy']['levels']), 1, 'no change')
+
+    text = trend('-b', 'sort', history.root)
+    check('sort on EPYC (a): 40 results, 1 change\n' in text, text)
+    check('copy' not in text and all(len(line) <= 80 for line in text.splitlines()), text)
+    # One after the other, the files mean the same as their folder.
+    equal(trends(*sorted(history.root.iterdir())), trends(history.root), 'files')
+
+    for arguments, status in ((('--fail-worse', 3), 3), (('--fail-worse', 7), 0),
+                              (('--fail-worse', 3, '--since', '2026-01-23'), 3),
+                              (('--fail-worse', 3, '--since', '2026-01-23 11:00:00'), 0)):
+        trend(*arguments, history.root, status=status,
+              says='sort: +' if status else None)
+
+
+def check_better(history):
+    for day in range(20):
+        history.add(day, {'sort': 0.010 if day < 10 else 0.009})
+    equal(len(trends('--fail-worse', 0, history.root)[0]['levels']), 2, 'the change')
+
+
+def check_machines(history):
+    """Machines in turn, one of them slower: no change in either."""
+    for day in range(30):
+        history.add(day, {'sort': 0.012 if day % 2 else 0.010}, hostname='ab'[day % 2])
+    found = trends(history.root)
+    equal({each['machine']: (len(each['points']), len(each['levels'])) for each in found},
+          {'a': (15, 1), 'b': (15, 1)}, 'machines')
+
+
+def check_order(history):
+    """By the commits' dates, where all have one: an old commit may be measured late."""
+    for day in range(24):
+        history.add(40 - day, {'sort': 0.010 if day < 12 else 0.011},
+                    commit_date=f'2025-03-{1 + day:02} 00:00:00')
+    found, = trends(history.root)
+    equal([found['levels'][1]['first'], found['points'][12]['date']], [12, '2025-03-13 00:00:00'],
+          'by commit')
+    # One without: by the dates of the runs.
+    history.add(41, {'sort': 0.010})
+    found, = trends(history.root)
+    check(found['points'][0]['date'].startswith('2026-01-18') and
+          found['levels'][1]['change'] < 0, found['levels'])
+
+
+def check_control(history):
+    """The machine is 8 % slower on some days, and so is the control: that is no change. At last, the
+    program alone is 3 % slower."""
+    for day in range(30):
+        slow = 1.08 if 10 <= day < 20 else 1
+        path = history.add(day, {'sort': 0.010 * slow * (1.03 if day >= 24 else 1),
+                                 'control': 0.008 * slow},
+                           quiesce_control='runpinned-control 64', quiesce_control_hash='ab12',
+                           quiesce_interleaved=2)
+        result = json.loads(path.read_text())
+        for at, benchmark in enumerate(result['benchmarks']):
+            if at == 1:
+                benchmark['metadata']['quiesce_role'] = 'control'
+            for order, run in enumerate(benchmark['runs']):
+                run['metadata'].update(quiesce_start=2.0 * order + at, quiesce_order_seed=7)
+        path.write_text(json.dumps(result))
+    found, = trends(history.root)
+    equal((found['by_control'], [level['first'] for level in found['levels']]), (True, [0, 24]),
+          f'{found["levels"]}')
+    # A result with another control: by the values.
+    path = history.add(31, {'sort': 0.0103})
+    found, = trends(history.root)
+    equal((found['by_control'], len(found['levels']) > 2), (False, True), 'without')
+
+
+def check_refused(history):
+    empty = history.root / 'empty'
+    empty.mkdir()
+    for arguments, status, says in (
+            ((), 2, 'no file is named'),
+            ((empty,), 1, 'no file there ends in .json'),
+            ((history.root / 'no-such',), 1, 'No such file'),
+            (('--since', 'yesterday', empty), 2, '--since: '),
+            (('--since', '2026-1-1', empty), 2, '--since: '),
+            (('--fail-worse', 'x', empty), 2, '--fail-worse: '),
+            (('--table', empty), 2, 'trend does not take --table')):
+        trend(*arguments, status=status, says=says)
+    history.add(1, {'sort': 1})
+    trend('-b', 'x', history.root, status=1, says="no benchmark is named 'x'")
+    check('too few to find changes: that takes 10' in trend(history.root), 'too few')
+    (history.root / 'broken.json').write_text('{')
+    trend(history.root, status=1, says='broken.json:')
+
+
+run_tests((function.__name__[6:], with_history(function)) for function in (
+    check_change, check_better, check_machines, check_order, check_control, check_refused))
