@@ -49,6 +49,12 @@ int print(FILE *stream, const char *format, ...)
 	return fputs(clean, stream) == EOF ? -EIO : 0;
 }
 
+int print_finish(FILE *stream)
+{
+	errno = 0;
+	return fflush(stream) != 0 || ferror(stream) ? -EIO : 0;
+}
+
 void say(const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;

@@ -39,6 +39,10 @@ const char *say_last(void);
  * that check it once at the end.
  */
 int print(FILE *stream, const char *format, ...) _printf_(2, 3);
+/* Flushes the stream. 0, or -EIO when anything that was ever written to it was lost: a flush alone
+ * does not tell of what an earlier one has lost. errno is 0 where the cause is not known any more.
+ */
+int print_finish(FILE *stream);
 /* Says what getopt_long(3) has just refused, and names --help: `refused` is ':' for an option
  * without its value, '?' for anything else. For tools that set opterr to 0, because getopt's own
  * messages do not name --help. */

@@ -224,8 +224,7 @@ int print_decision(const struct benchmark *benchmark)
 
 enum exit_status request_conclude(const struct request *request, int r)
 {
-	errno = 0;
-	if (fflush(stdout) != 0 || ferror(stdout)) {
+	if (print_finish(stdout) < 0) {
 		/* If fflush() does not say why, the verb may have noticed the error before (r);
 		 * otherwise the cause is unknown by now. */
 		if (errno > 0)

@@ -165,8 +165,8 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 			"counts as one number",
 			take_file, new, "a file" },
 		{ 0, "fail-worse", "PCT",
-			"trend: exit status 3 when a level is worse than the one\n"
-			"before by more than PCT per cent",
+			"trend: exit status 3 when a level is worse than\n"
+			"the one before by more than PCT per cent",
 			take_fail_slower, &request->fail_worse, "a number of per cent" },
 		{ 0, "since", "DATE", "trend: and begins at DATE (2026-11-20) or later",
 			option_text, &request->since },

@@ -120,10 +120,10 @@ int main(int argc, char *argv[])
 			break;
 		case 'h':
 			usage(stdout);
-			return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+			return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 		case 'V':
 			print(stdout, "benchmark-target (quiesce) %s\n", QUIESCE_VERSION);
-			return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+			return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 		default:
 			say_option(option, argv, options);
 			return EXIT_USAGE;

@@ -162,5 +162,6 @@ int cmdline_run(struct host *host, bool verbose)
 	for (const char *why = strtok_r(reason, "\n", &save); verbose && why;
 		why = strtok_r(NULL, "\n", &save))
 		say("%s", why);
-	return print(stdout, "%s\n", line) < 0 || fflush(stdout) != 0 ? -EIO : 0;
+	print(stdout, "%s\n", line);
+	return print_finish(stdout);
 }

@@ -80,7 +80,8 @@ static int run_explain(const struct arguments *a)
 		say("--explain: there is no check '%s'; isol-check shows all", a->explain);
 		return EXIT_USAGE;
 	}
-	if (print(stdout, "%s\n", check->explain) < 0 || fflush(stdout) != 0)
+	print(stdout, "%s\n", check->explain);
+	if (print_finish(stdout) < 0)
 		return get_failure_status(-EIO);
 	return EXIT_DONE;
 }
@@ -343,7 +344,7 @@ int main(int argc, char *argv[])
 	if (r < 0)
 		return EXIT_USAGE;
 	if (r > 0)
-		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	if (arguments.sysroot && enter_sysroot(arguments.sysroot) < 0)
 		return EXIT_FAILED;
 	return arguments.run(&arguments);

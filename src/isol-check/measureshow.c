@@ -439,5 +439,5 @@ int measure_show(const struct measurement *m, bool json, bool verbose)
 	}
 	if (r < 0)
 		return r;
-	return ferror(stdout) || fflush(stdout) != 0 ? -EIO : 0;
+	return print_finish(stdout);
 }

@@ -55,5 +55,6 @@ int pick_run(unsigned n, bool recorded, bool verbose)
 		return -ENOMEM;
 	if (verbose)
 		say("%s", reason);
-	return print(stdout, "%s\n", list) < 0 || fflush(stdout) != 0 ? -EIO : 0;
+	print(stdout, "%s\n", list);
+	return print_finish(stdout);
 }

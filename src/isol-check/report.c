@@ -115,7 +115,7 @@ static int print_summary(const struct host *host, const unsigned *counts)
 			    verdict > 0 ? ", "
 					: ".\nisol-check --explain CHECK says more of each.\n") < 0)
 			return -EIO;
-	return fflush(stdout) == 0 ? 0 : -EIO;
+	return print_finish(stdout);
 }
 
 static size_t count_checks(void)

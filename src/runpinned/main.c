@@ -253,8 +253,7 @@ static int run_here(const struct options *options, struct commands *commands, st
 	if (options->dry_run) {
 		r = print_plan(options, place, commands, counting);
 		say_if_no_memory(r);
-		errno = 0;
-		if (r == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+		if (r == 0 && print_finish(stdout) < 0) {
 			r = errno > 0 ? -errno : -EIO;
 			say_errno(r, "cannot write to standard output");
 		}
@@ -328,7 +327,7 @@ int main(int argc, char *argv[])
 	if (r < 0)
 		return EXIT_USAGE;
 	if (r > 0)
-		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	r = run_commands(&options, &commands);
 	commands_clear(&commands);
 	options_clear(&options);

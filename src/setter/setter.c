@@ -808,7 +808,7 @@ static int run(const struct setter *setter, int argc, char *argv[])
 	if (r < 0)
 		return get_failure_status(r);
 	if (r > 0)
-		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	if (arguments.own)
 		return arguments.own->run(
 			&(struct setter_verb_use){
