@@ -26,6 +26,7 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "choice/cpulist.h"
+#include "cpu-shield/affinity.h"
 #include "cpu-shield/cgroup.h"
 #include "cpu-shield/kthreads.h"
 #include "cpu-shield/legacy.h"
@@ -44,6 +45,7 @@
  * changes (GROUP_SYSTEMD). Threads come last, because every change of a cpuset may change their
  * affinity. */
 enum {
+	GROUP_INHERITORS, /* and the group after it: see affinity_add() */
 	GROUP_THREADS,
 	GROUP_SYSTEMD,
 	GROUP_CONTROLLER,
@@ -69,6 +71,7 @@ static const struct knob_backend backends[] = {
 	{ THREAD_SCHEME, thread_read, thread_write, thread_made_by_kernel, thread_read_with_offline,
 		THREADS_FOLD },
 	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, NULL, THREADS_FOLD },
+	{ INHERITORS_SCHEME, inheritors_read, inheritors_write, .is_ours = inheritors_is_ours },
 	{ 0 },
 };
 
@@ -156,12 +159,12 @@ static int add_shield(struct knob_plan *plan, const struct request *request,
 		return -ENOMEM;
 	switch (place->kind) {
 	case PLACE_NONE:
-		return add_nothing(plan, place->word, place->why);
+		return affinity_add(plan, GROUP_INHERITORS, online, cpus, place->why);
 	case PLACE_LEGACY:
 		/* A shield that exists needs no --legacy. */
 		if (!request->legacy && access(LEGACY_SHIELD, F_OK) < 0)
-			return add_nothing(plan, KNOB_UNAVAILABLE,
-				"cgroup v1, which has no partitions: --legacy uses cpusets instead");
+			return affinity_add(plan, GROUP_INHERITORS, online, cpus,
+				"cgroup v1 has no partitions");
 		r = legacy_add(plan, GROUP_LEGACY, online, cpus);
 		break;
 	case PLACE_CGROUP:
@@ -170,8 +173,7 @@ static int add_shield(struct knob_plan *plan, const struct request *request,
 	case PLACE_UNIT:
 		r = slice_can_partition(SHIELD_UNIT, &why);
 		if (r < 0 && why)
-			return add_nothing(
-				plan, r == -EOPNOTSUPP ? KNOB_UNAVAILABLE : KNOB_DENIED, why);
+			return affinity_add(plan, GROUP_INHERITORS, online, cpus, why);
 		if (r >= 0)
 			r = add_slice(plan, list, r > 0);
 		break;
@@ -238,15 +240,13 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 			return r;
 	}
 	r = place_find(&place);
-	if (r == 0 && !cpus && place.kind != PLACE_NONE) {
+	if (r == 0 && !cpus) {
 		/* `status` without CPUs shows the shield that exists. */
 		r = place_read_shielded(&shielded);
 		if (r == -ENOENT)
 			return add_nothing(plan, KNOB_NONE, "no CPU is shielded");
 		cpus = shielded;
 	}
-	if (r == 0 && !cpus)
-		return add_nothing(plan, place.word, place.why);
 	if (r == 0 && (place.kind == PLACE_UNIT || place.kind == PLACE_CGROUP))
 		r = check_partitions(cpus);
 	if (r == 0)
@@ -292,6 +292,8 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 
 	if (knob_plan_find(plan, NOTHING))
 		return 0;
+	if (affinity_is_plan(plan))
+		return affinity_verify(plan, target->cpus);
 	r = check_shield(target->cpus);
 	if (r < 0)
 		return r;
@@ -336,6 +338,7 @@ int main(int argc, char *argv[])
 		.options = options,
 		.verbs = verbs,
 		.needs_cpus = true,
+		.repeats = affinity_is_plan,
 		.backends = backends,
 		.may_stay = may_stay,
 		.find_narrowed = threads_find_narrowed,

@@ -7,24 +7,24 @@
 
 #include "basic/file.h"
 #include "basic/text.h"
+#include "cpu-shield/affinity.h"
 #include "cpu-shield/place.h"
 #include "machine/virtualization.h"
 #include "unit/unit.h"
 
-#define IN_CONTAINER "a container: only its host can shield CPUs"
+#define IN_CONTAINER "a container has no partitions: what runs outside of it is not moved"
 
-static struct place make_none(enum knob_word word, const char *why)
+static struct place make_none(const char *why)
 {
-	return (struct place){ .kind = PLACE_NONE, .word = word, .why = why };
+	return (struct place){ .kind = PLACE_NONE, .why = why };
 }
 
 static struct place find_v2(const char *controllers)
 {
 	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
-		return make_none(KNOB_HOST_CONTROLLED, IN_CONTAINER);
+		return make_none(IN_CONTAINER);
 	if (!text_has_word(controllers, "cpuset", " "))
-		return make_none(KNOB_UNAVAILABLE,
-			access(LEGACY_ROOT, F_OK) == 0
+		return make_none(access(LEGACY_ROOT, F_OK) == 0
 				? "cgroup v2 has no cpusets here: cgroup v1 has them"
 				: "this kernel's cgroup v2 has no cpusets");
 	return (struct place){ .kind = unit_is_booted() ? PLACE_UNIT : PLACE_CGROUP };
@@ -43,14 +43,14 @@ int place_find(struct place *ret)
 	if (access(LEGACY_ROOT "/cpuset.cpus", F_OK) == 0) {
 		*ret = access(LEGACY_ROOT "/cpuset.memory_pressure_enabled", F_OK) == 0
 			? (struct place){ .kind = PLACE_LEGACY }
-			: make_none(KNOB_HOST_CONTROLLED, IN_CONTAINER);
+			: make_none(IN_CONTAINER);
 		return 0;
 	}
 	r = virtualization_read_container(&container);
 	if (r < 0)
 		return r;
-	*ret = container ? make_none(KNOB_HOST_CONTROLLED, IN_CONTAINER)
-			 : make_none(KNOB_UNAVAILABLE, "no cpusets are mounted at " CGROUP_ROOT);
+	*ret = container ? make_none(IN_CONTAINER)
+			 : make_none("no cpusets are mounted at " CGROUP_ROOT);
 	return 0;
 }
 
@@ -78,10 +78,13 @@ int place_read_shielded(struct cpumask **ret)
 
 	r = file_read_attr(AT_FDCWD, SHIELD_PARTITION, text, sizeof(text));
 	if (r >= 0)
-		return strcmp(text, "isolated") == 0 ? read_cpus(SHIELD_EFFECTIVE, ret) : -ENOENT;
+		return strcmp(text, "isolated") == 0 ? read_cpus(SHIELD_EFFECTIVE, ret)
+						     : affinity_read_shielded(ret);
 	if (r != -ENOENT)
 		return r;
 	r = file_read_attr_u64(AT_FDCWD, LEGACY_SHIELD "/cpuset.sched_load_balance", &balance);
+	if (r == -ENOENT)
+		return affinity_read_shielded(ret);
 	if (r < 0)
 		return r;
 	return balance == 0 ? read_cpus(LEGACY_SHIELD "/cpuset.cpus", ret) : -ENOENT;

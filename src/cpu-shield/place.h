@@ -34,9 +34,7 @@ enum place_kind {
 
 struct place {
 	enum place_kind kind;
-	/* For PLACE_NONE: the state to show in the table, and the reason, for a person. */
-	enum knob_word word;
-	const char *why;
+	const char *why; /* for PLACE_NONE: the reason, for a person */
 };
 
 /*
@@ -47,8 +45,8 @@ struct place {
  */
 int place_find(struct place *ret);
 
-/* The CPUs that are shielded now, with cgroup v2 or v1. -ENOENT when there are none; other errors
- * of reading. */
+/* The CPUs that are shielded now, with cgroup v2 or v1, or by affinities. -ENOENT when there are
+ * none; other errors of reading. */
 int place_read_shielded(struct cpumask **ret);
 
 /* Whether a program runs in the shield's cgroup, or in a cgroup below it (v2 only). */

@@ -7,6 +7,7 @@
 
 #include "basic/say.h"
 #include "choice/cpulist.h"
+#include "cpu-shield/affinity.h"
 #include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
 #include "unit/unit.h"
@@ -60,6 +61,15 @@ static int enter_cgroup(const char *cgroup)
 
 static int enter_shield(const char *program)
 {
+	_cleanup_(cpumask) struct cpumask *cleared = NULL;
+	int r = affinity_read_shielded(&cleared);
+
+	if (r == 0)
+		return 0;
+	if (r != -ENOENT) {
+		say_errno(r, "cannot read which CPUs are shielded");
+		return r;
+	}
 	if (access(SHIELD_PARTITION, F_OK) < 0)
 		return enter_cgroup(LEGACY_SHIELD);
 	return unit_is_booted() ? enter_slice(program) : enter_cgroup(SHIELD_CGROUP);

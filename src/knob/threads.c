@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/file.h"
+#include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "knob/threads.h"
@@ -297,6 +299,8 @@ struct scene {
 	const struct cpumask *offline; /* present but not online */
 	const struct cpumask *quiet;   /* NULL: threads are only kept as they are */
 	struct journal *journal;       /* NULL for none */
+	bool everybody;		       /* also threads that follow their cpusets: they are moved */
+	bool again;		       /* as threads_add_all() */
 	struct cpumask *own;	       /* the CPUs that the thread has chosen itself */
 	struct cpumask *cpuset;
 	struct cpumask *wanted;
@@ -396,6 +400,42 @@ static int add_chosen(struct knob_plan *plan, unsigned group, const struct task 
 	return add_knob(plan, group, KNOB_LIST, task, path, wanted);
 }
 
+/* The paths of the two knobs that a thread can have. */
+struct thread_paths {
+	char follower[64];
+	char chooser[64];
+};
+
+/* Moves a thread, whether it has chosen its CPUs or follows its cpuset, from the quiet CPUs. */
+static int add_moved(struct knob_plan *plan, unsigned group, enum choice choice,
+	const struct task *task, const struct thread_paths *paths, bool is_in_journal,
+	const struct scene *s)
+{
+	_cleanup_free_ char *wanted = NULL;
+	int r = 0;
+
+	if (choice == CHOICE_GONE)
+		return 0;
+	if (choice == CHOICE_NONE)
+		r = read_affinity(task->tid, s->own);
+	if (r < 0)
+		return is_hidden(r) ? 0 : r;
+	if (!is_in_journal && !cpumask_intersects(s->own, s->quiet))
+		return 0;
+	cpumask_andnot(s->wanted, s->own, s->quiet);
+	if (cpumask_is_empty(s->wanted)) {
+		if (s->again && !is_in_journal)
+			return 0;
+		cpumask_andnot(s->wanted, s->online, s->quiet);
+	}
+	wanted = cpumask_format_list(s->wanted);
+	if (!wanted)
+		return -ENOMEM;
+	return choice == CHOICE_NONE
+		? add_knob(plan, group, KNOB_WORD, task, paths->follower, wanted)
+		: add_knob(plan, group, KNOB_LIST, task, paths->chooser, wanted);
+}
+
 static bool is_of_interrupt(const struct task *task)
 {
 	return task->kernel && text_starts_with(task->comm, "irq/");
@@ -406,12 +446,6 @@ static bool is_movable(const struct task *task)
 {
 	return !task->dead && !task->bound && task->pid != getpid();
 }
-
-/* The paths of the two knobs that a thread can have. */
-struct thread_paths {
-	char follower[64];
-	char chooser[64];
-};
 
 static struct thread_paths name_thread(const struct task *task)
 {
@@ -428,13 +462,18 @@ static struct thread_paths name_thread(const struct task *task)
 static int add_thread(
 	struct knob_plan *plan, unsigned group, const struct task *task, const struct scene *s)
 {
+	const struct journal_entry *follows;
 	struct thread_paths paths;
 	int r;
 
 	if (!is_movable(task) || (!s->quiet && is_of_interrupt(task)))
 		return 0;
 	paths = name_thread(task);
-	r = find_entry(s, paths.follower) ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
+	follows = find_entry(s, paths.follower);
+	r = follows ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
+	if (r >= 0 && s->everybody)
+		return add_moved(plan, group, (enum choice)r, task, &paths,
+			follows || find_entry(s, paths.chooser), s);
 	if (r == CHOICE_OWN)
 		return add_chosen(plan, group, task, paths.chooser, s);
 	if (r != CHOICE_NONE || s->quiet)
@@ -459,8 +498,8 @@ static int read_offline(const struct cpumask *online, struct cpumask **ret)
 	return 0;
 }
 
-int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
-	const struct cpumask *online, const struct cpumask *quiet)
+static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
+	const struct cpumask *online, const struct cpumask *quiet, bool everybody, bool again)
 {
 	_cleanup_(cpumask) struct cpumask *own = NULL, *cpuset = NULL, *wanted = NULL,
 					  *offline = NULL;
@@ -492,6 +531,8 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 		.online = online,
 		.offline = offline,
 		.quiet = quiet,
+		.everybody = everybody,
+		.again = again,
 		.journal = journal,
 		.own = own,
 		.cpuset = cpuset,
@@ -500,6 +541,180 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	for (size_t i = 0; r == 0 && i < tasks->n; i++)
 		r = add_thread(plan, group, &tasks->items[i], &scene);
 	return r;
+}
+
+int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
+	const struct cpumask *online, const struct cpumask *quiet)
+{
+	return add_threads(plan, group, tool, online, quiet, false, false);
+}
+
+int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
+	const struct cpumask *online, const struct cpumask *quiet, bool again)
+{
+	return add_threads(plan, group, tool, online, quiet, true, again);
+}
+
+/* --- Threads that have inherited an affinity. --- */
+
+static const struct journal_entry *find_thread_entry(
+	struct journal *journal, const struct task *task)
+{
+	struct thread_paths paths = name_thread(task);
+	const struct journal_entry *entry = journal_find(journal, paths.follower);
+
+	return entry ? entry : journal_find(journal, paths.chooser);
+}
+
+/* The task that this one was started by: the first thread of its process, or of the parent's. */
+static const struct task *find_parent(const struct tasks *tasks, const struct task *task)
+{
+	pid_t wanted = task->tid != task->pid ? task->pid : task->parent;
+
+	for (size_t i = 0; i < tasks->n; i++)
+		if (tasks->items[i].tid == wanted && tasks->items[i].pid == wanted)
+			return &tasks->items[i];
+	return NULL;
+}
+
+/* What widen_inheritor() looks at for each thread. */
+struct heir {
+	struct journal *journal;
+	const struct tasks *tasks;
+	uint64_t first_start;
+	const struct cpumask *quiet;
+	const struct cpumask *online;
+	struct cpumask *now;   /* the CPUs that the thread may run on */
+	struct cpumask *most;  /* those that its cpuset allows */
+	struct cpumask *other; /* of another thread */
+};
+
+/* Whether the entry is of a thread that was given the CPUs heir->now, as add_moved() computes them.
+ * The new value in the journal does not tell: it is not known any more while a restore is at work.
+ */
+static bool was_given(const struct heir *heir, const struct journal_entry *entry)
+{
+	if (!text_starts_with(entry->path, FOLLOWER_SCHEME ":") &&
+		!text_starts_with(entry->path, THREAD_SCHEME ":"))
+		return false;
+	if (strcmp(entry->old, EVERYWHERE) == 0)
+		cpumask_assign(heir->other, heir->most);
+	else if (cpumask_parse_list(entry->old, 0, heir->other, NULL) < 0)
+		return false;
+	cpumask_and(heir->other, heir->other, heir->online);
+	cpumask_andnot(heir->other, heir->other, heir->quiet);
+	if (cpumask_is_empty(heir->other))
+		cpumask_andnot(heir->other, heir->online, heir->quiet);
+	return cpumask_equal(heir->other, heir->now);
+}
+
+/* The entry of the thread that heir->now was inherited from; NULL when nobody in the journal was
+ * given these CPUs, or when a parent that was not moved has them. */
+static const struct journal_entry *find_inherited(const struct heir *heir, const struct task *task)
+{
+	const struct journal_entry *entry = NULL;
+
+	for (size_t steps = 0; !entry && steps < heir->tasks->n; steps++) {
+		task = find_parent(heir->tasks, task);
+		if (!task)
+			break;
+		entry = find_thread_entry(heir->journal, task);
+		if (entry || task->start >= heir->first_start)
+			continue;
+		if (read_affinity(task->tid, heir->other) == 0 &&
+			cpumask_equal(heir->other, heir->now))
+			return NULL;
+		break;
+	}
+	if (entry && was_given(heir, entry))
+		return entry;
+	/* The parent has ended, and somebody else is called the parent now. */
+	for (size_t i = 0; i < heir->journal->n; i++)
+		if (was_given(heir, &heir->journal->entries[i]))
+			return &heir->journal->entries[i];
+	return NULL;
+}
+
+static int widen_inheritor(const struct heir *heir, const struct task *task)
+{
+	const struct journal_entry *entry;
+	struct thread_paths paths;
+	int r;
+
+	if (!is_movable(task) || task->start < heir->first_start ||
+		find_thread_entry(heir->journal, task))
+		return 0;
+	r = read_affinity(task->tid, heir->now);
+	if (r < 0)
+		return is_hidden(r) ? 0 : r;
+	r = isolation_read_cpuset(task->tid, heir->most, NULL);
+	if (r < 0 && !is_hidden(r))
+		return r;
+	if (r < 0)
+		cpumask_assign(heir->most, heir->online);
+	entry = find_inherited(heir, task);
+	if (!entry)
+		return 0;
+	paths = name_thread(task);
+	r = follower_write(strchr(paths.follower, ':') + 1, entry->old);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* The length of the kernel's tick of task->start, which counts from the start of the machine. */
+static uint64_t find_tick_ns(void)
+{
+	return NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+int threads_wait_tick(void)
+{
+	uint64_t tick = find_tick_ns();
+	uint64_t next = ((uint64_t)clock_now_ns(CLOCK_BOOTTIME) / tick + 1) * tick;
+	struct timespec until = {
+		.tv_sec = (time_t)(next / NSEC_PER_SEC),
+		.tv_nsec = (long)(next % NSEC_PER_SEC),
+	};
+
+	return -clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &until, NULL);
+}
+
+int threads_widen_inheritors(struct journal *journal, uint64_t since, const struct cpumask *quiet)
+{
+	_cleanup_(cpumask) struct cpumask *online = NULL, *now = NULL, *most = NULL, *other = NULL;
+	_cleanup_(tasks) struct tasks *tasks = NULL;
+	struct heir heir;
+	int r, failed = 0;
+
+	r = cpumask_new(&online);
+	if (r == 0)
+		r = cpumask_new(&now);
+	if (r == 0)
+		r = cpumask_new(&most);
+	if (r == 0)
+		r = cpumask_new(&other);
+	if (r == 0)
+		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
+	if (r == 0)
+		r = tasks_read(NULL, &tasks);
+	if (r < 0)
+		return r;
+	heir = (struct heir){
+		.journal = journal,
+		.tasks = tasks,
+		.first_start = since / find_tick_ns() + 1,
+		.quiet = quiet,
+		.online = online,
+		.now = now,
+		.most = most,
+		.other = other,
+	};
+	for (size_t i = 0; i < tasks->n; i++) {
+		r = widen_inheritor(&heir, &tasks->items[i]);
+		/* The others are not left narrow because of one. */
+		if (r < 0 && failed == 0)
+			failed = r;
+	}
+	return failed;
 }
 
 /* Whether a thread of the root cpuset may run on all online CPUs, but has lost one of the `missing`

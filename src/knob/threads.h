@@ -73,6 +73,32 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet);
 
 /*
+ * The following two keep CPUs clear by affinities alone, where no cpuset can. Adds a knob for each
+ * thread that can be moved and may run on a quiet CPU: it is wanted on its other CPUs, and where
+ * there are none, on all online CPUs that are not quiet. What is started by such a thread inherits
+ * its affinity, so this has to be done again until it finds nothing more. If they are kept clear
+ * already (`again`), a thread that may run on quiet CPUs alone, and is not in the journal, is a
+ * benchmark that has been put there, and has no knob. Kernel threads that start later may run on
+ * all CPUs, whatever kthreadd may (kthread() in kernel/kthread.c).
+ */
+int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
+	const struct cpumask *online, const struct cpumask *quiet, bool again);
+/*
+ * Waits until the next tick of the clock in which the kernel tells when a thread was started
+ * (10 ms). After it, before any thread is moved, a thread that was started before and one that
+ * inherits an affinity can be told from each other. -EINTR.
+ */
+int threads_wait_tick(void);
+/*
+ * Gives the threads that were started after the tick of `since` (CLOCK_BOOTTIME, nanoseconds), and
+ * have inherited an affinity that a thread of the journal was given, the affinity which that thread
+ * had before: the nearest ancestor that the journal has, or else any thread there. A thread whose
+ * affinity is another one, or that of a parent which was not moved, has chosen it, and is left
+ * alone.
+ */
+int threads_widen_inheritors(struct journal *journal, uint64_t since, const struct cpumask *quiet);
+
+/*
  * Finds narrowed threads: those of the root cpuset that may run on all online CPUs, but have lost
  * one of the `missing` CPUs as told above. A missing CPU may be online again. Narrowed threads are
  * given all CPUs. If the kernel does not accept that before the missing CPUs are online, the thread

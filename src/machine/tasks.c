@@ -21,6 +21,7 @@ enum {
 	PF_NO_SETAFFINITY = 0x04000000,
 
 	/* Fields after the name, counted from the state, which is field 3 of proc(5). */
+	FIELD_PARENT = 4 - 3,
 	FIELD_FLAGS = 9 - 3,
 	FIELD_THREADS = 20 - 3,
 	FIELD_START = 22 - 3,
@@ -47,7 +48,7 @@ int tasks_parse_stat(const char *text, struct task *ret)
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	const char *tid_at = text;
 	struct task task = *ret;
-	uint64_t tid, flags, threads, start, cpu;
+	uint64_t tid, parent, flags, threads, start, cpu;
 	size_t length;
 
 	if (!open || !close || close < open || close[1] != ' ' || !close[2] ||
@@ -57,12 +58,14 @@ int tasks_parse_stat(const char *text, struct task *ret)
 	memcpy(task.comm, open + 1, length);
 	task.comm[length] = '\0';
 	task.state = close[2];
-	if (parse_field(close + 2, FIELD_FLAGS, &flags) < 0 ||
+	if (parse_field(close + 2, FIELD_PARENT, &parent) < 0 || parent > INT_MAX ||
+		parse_field(close + 2, FIELD_FLAGS, &flags) < 0 ||
 		parse_field(close + 2, FIELD_THREADS, &threads) < 0 ||
 		parse_field(close + 2, FIELD_START, &start) < 0 ||
 		parse_field(close + 2, FIELD_PROCESSOR, &cpu) < 0 || cpu > INT_MAX)
 		return -EBADMSG;
 	task.tid = (pid_t)tid;
+	task.parent = (pid_t)parent;
 	task.is_single = threads == 1;
 	task.start = start;
 	task.cpu = (int)cpu;

@@ -20,6 +20,7 @@
 struct task {
 	pid_t pid; /* of its process */
 	pid_t tid;
+	pid_t parent;  /* the process that has to wait for its process; 0 for none */
 	char comm[64]; /* the kernel's name: 15 bytes for a program, more for a kworker */
 	char state;    /* 'R': running or runnable */
 	uint64_t

@@ -25,6 +25,8 @@
 enum {
 	/* How many threads, and other knobs that end all the time, are named one by one. */
 	FLEETING_SHOWN = 3,
+	/* Of applies, until nothing more is found. */
+	PASSES_MAX = 16,
 };
 
 struct arguments {
@@ -399,6 +401,15 @@ static bool did_anything(const struct knob_plan *plan)
 	return false;
 }
 
+static size_t count_turned(const struct knob_plan *plan)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->n; i++)
+		n += plan->knobs[i].turned && knob_went_well(&plan->knobs[i]);
+	return n;
+}
+
 /* The context of verify(), which the engine calls. */
 struct verification {
 	const struct setter *setter;
@@ -510,6 +521,26 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 	return n;
 }
 
+/* As setter->repeats says. Knobs that only the later plans have are not shown: they are more of
+ * the same. */
+static int apply_again(const struct engine *engine, const struct verification *v,
+	const struct knob_plan *first, struct engine_failure *failure)
+{
+	size_t n_turned = count_turned(first);
+	int r = 0;
+
+	for (int pass = 0; r == 0 && n_turned > 0 && pass < PASSES_MAX; pass++) {
+		struct knob_plan plan = { 0 };
+
+		r = v->setter->plan(v->target, &plan, v->setter->state);
+		if (r == 0)
+			r = apply_plan(engine, &plan, failure);
+		n_turned = count_turned(&plan);
+		knob_plan_clear(&plan);
+	}
+	return r;
+}
+
 static int run_apply(const struct setter *setter, const struct arguments *a,
 	const struct setter_target *target, struct knob_plan *plan)
 {
@@ -540,6 +571,8 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		return EXIT_FAILED;
 	}
 	r = apply_plan(&engine, plan, &failure);
+	if (r == 0 && setter->repeats && setter->repeats(plan))
+		r = apply_again(&engine, &verification, plan, &failure);
 	if (r < 0) {
 		int status = !a->strict && is_refusal(r, &verification, &failure) ? EXIT_FINDING
 										  : EXIT_FAILED;

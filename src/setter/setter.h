@@ -65,6 +65,10 @@ struct setter {
 	const struct option_row *options;
 	/* Ended by a verb without a name. NULL for none. */
 	const struct setter_verb_own *verbs;
+	/* Whether turning the knobs of this plan may leave more to be turned, such as threads that
+	 * were started meanwhile: then it is planned and applied again until nothing is. NULL: no
+	 * plan does. */
+	bool (*repeats)(const struct knob_plan *plan);
 	bool needs_cpus;  /* apply needs CPUs: of -c, or of a running target */
 	bool needs_cores; /* the plan needs the cores of the topology, not only the masks of CPUs */
 	/* The word in --help for the default CPUs without -c and target: "none". NULL: "all". */

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/say.h"
+#include "basic/text.h"
+#include "cpu-shield/affinity.h"
+#include "knob/threads.h"
+#include "machine/tasks.h"
+#include "state/journal.h"
+
+#define TOOL "cpu-shield"
+#define KEPT "kept"
+#define FREE "free"
+
+enum {
+	NAMES_SHOWN = 3,
+};
+
+/* Whether this process has freed them: the journal has the knob until all knobs are put back. */
+static bool were_freed;
+
+static int load_journal(struct journal **ret)
+{
+	_cleanup_free_ char *why = NULL;
+
+	return journal_load(TOOL, ret, &why);
+}
+
+/* The entry of our knob in the journal; NULL when there is none. */
+static const struct journal_entry *find_inheritors(const struct journal *journal)
+{
+	for (size_t i = 0; i < journal->n; i++)
+		if (text_starts_with(journal->entries[i].path, INHERITORS_SCHEME ":"))
+			return &journal->entries[i];
+	return NULL;
+}
+
+static const char *list_of(const struct journal_entry *entry)
+{
+	return entry->path + strlen(INHERITORS_SCHEME ":");
+}
+
+bool inheritors_is_ours(const char *list)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+
+	return cpumask_new(&cpus) == 0 && cpumask_parse_list(list, 0, cpus, NULL) == 0;
+}
+
+int inheritors_read(const char *list, char **ret)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	const struct journal_entry *entry = NULL;
+	char *word;
+	int r = load_journal(&journal);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r == 0)
+		entry = find_inheritors(journal);
+	word = strdup(entry && strcmp(list_of(entry), list) == 0 && !were_freed ? KEPT : FREE);
+	if (!word)
+		return -ENOMEM;
+	*ret = word;
+	return 0;
+}
+
+int inheritors_write(const char *list, const char *text)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_(cpumask) struct cpumask *quiet = NULL;
+	const struct journal_entry *entry;
+	int r;
+
+	/* The journal, which was written just now, is what keeps them. */
+	if (strcmp(text, KEPT) == 0)
+		return threads_wait_tick();
+	r = load_journal(&journal);
+	if (r < 0)
+		return r;
+	entry = find_inheritors(journal);
+	if (!entry || strcmp(list_of(entry), list) != 0)
+		return -ENOENT;
+	r = cpumask_new(&quiet);
+	if (r == 0)
+		r = cpumask_parse_list(list, 0, quiet, NULL);
+	if (r == 0)
+		r = threads_widen_inheritors(journal, entry->since, quiet);
+	if (r == 0)
+		were_freed = true;
+	return r;
+}
+
+int affinity_read_shielded(struct cpumask **ret)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	const struct journal_entry *entry;
+	int r = load_journal(&journal);
+
+	if (r < 0)
+		return r;
+	entry = find_inheritors(journal);
+	if (!entry)
+		return -ENOENT;
+	r = cpumask_new(&cpus);
+	if (r == 0)
+		r = cpumask_parse_list(list_of(entry), 0, cpus, NULL);
+	if (r == 0)
+		*ret = TAKE_PTR(cpus);
+	return r;
+}
+
+int affinity_add(struct knob_plan *plan, unsigned first, const struct cpumask *online,
+	const struct cpumask *quiet, const char *why)
+{
+	_cleanup_free_ char *list = cpumask_format_list(quiet), *path = NULL, *have = NULL;
+	_cleanup_(cpumask) struct cpumask *shielded = NULL;
+	struct knob *knob;
+	int r;
+
+	if (!list)
+		return -ENOMEM;
+	r = affinity_read_shielded(&shielded);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r == 0 && !cpumask_equal(shielded, quiet)) {
+		have = cpumask_format_list(shielded);
+		say("CPU %s is kept clear by affinities already: `cpu-shield restore` first",
+			have ? have : "?");
+		return -ECANCELED;
+	}
+	if (asprintf(&path, INHERITORS_SCHEME ":%s", list) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	r = knob_plan_add(plan, first, KNOB_WORD, path, KEPT, &knob, "shield by affinities");
+	if (r == 0 && why)
+		r = knob_set_note(knob, "%s", why);
+	return r < 0 ? r : threads_add_all(plan, first + 1, TOOL, online, quiet, shielded != NULL);
+}
+
+static struct knob *find_knob(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (text_starts_with(plan->knobs[i].path, INHERITORS_SCHEME ":"))
+			return &plan->knobs[i];
+	return NULL;
+}
+
+bool affinity_is_plan(const struct knob_plan *plan)
+{
+	return find_knob(plan);
+}
+
+/* Whether the knob is of a thread that was to be moved. */
+static bool is_thread(const struct knob *knob)
+{
+	return text_starts_with(knob->path, THREAD_SCHEME ":") ||
+		text_starts_with(knob->path, FOLLOWER_SCHEME ":");
+}
+
+int affinity_verify(struct knob_plan *plan, const struct cpumask *quiet)
+{
+	_cleanup_text_ struct text names = { 0 };
+	_cleanup_free_ char *list = NULL;
+	struct knob *knob = find_knob(plan);
+	size_t n_moved = 0, n_refused = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *thread = &plan->knobs[i];
+
+		if (!is_thread(thread))
+			continue;
+		n_moved += knob_went_well(thread);
+		if (thread->word != KNOB_DENIED)
+			continue;
+		error = error ? error : thread->error;
+		if (n_refused++ < NAMES_SHOWN)
+			text_appendf(&names, "%s%s", n_refused > 1 ? ", " : "",
+				thread->name + strlen("affinity of "));
+	}
+	if (n_refused > NAMES_SHOWN)
+		text_appendf(&names, " and %zu more", n_refused - NAMES_SHOWN);
+	if (names.failed)
+		return -ENOMEM;
+	if (n_refused > 0 && n_moved == 0) {
+		list = cpumask_format_list(quiet);
+		say("no thread could be moved away from CPU %s, so that nothing is shielded: %s (%s)",
+			list ? list : "?", names.data,
+			error ? strerror(error) : "they stayed there");
+		return -EPERM;
+	}
+	return n_refused > 0 ? knob_set_note(knob, "these threads did not move: %s", names.data)
+			     : 0;
+}

@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""cpu-shield where there are no partitions: real threads are moved by their affinities, and come back.
+
+All of it happens in a PID namespace, in which /proc shows the processes of this test alone, and with a
+/run and a /sys/fs/cgroup of its own: no other process of the machine is touched.
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import platform
+import random
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+from machine import Skip, check, equal, run_tests
+
+TOOL = os.environ['CPU_SHIELD']
+RUNPINNED = os.environ['RUNPINNED']
+INSIDE = 'AFFINITY_INSIDE'
+DEADLINE = 60  # seconds
+CPUS = sorted(os.sched_getaffinity(0))
+JOURNAL = pathlib.Path('/run/quiesce/cpu-shield.journal')
+FORKER = '''
+import os, random, threading, time
+threading.Thread(target=lambda: [time.sleep(0.01) for _ in iter(int, 1)], daemon=True).start()
+children = []
+while True:
+    child = os.fork()
+    if child == 0:
+        thread = threading.Thread(target=time.sleep, args=(0.3,))
+        thread.start()
+        thread.join()
+        os._exit(0)
+    children.append(child)
+    if len(children) > 30:
+        os.waitpid(children.pop(0), 0)
+    time.sleep(0.002)
+'''
+THREADS = '''
+import sys, threading, time
+wait = threading.Event()
+for _ in range(int(sys.argv[1])):
+    threading.Thread(target=wait.wait, daemon=True).start()
+print('ready', flush=True)
+wait.wait()
+'''
+
+
+def enter():
+    """Goes on in namespaces of its own; without them the tests are skipped."""
+    user = [] if os.geteuid() == 0 else ['--user', '--map-root-user']
+    command = ['unshare', *user, '--pid', '--fork', '--kill-child', '--mount', '--mount-proc']
+    if subprocess.run([*command, 'true'], capture_output=True, check=False).returncode != 0:
+        run_tests([('threads are moved', skip('no namespaces here'))])
+    os.environ[INSIDE] = '1'
+    os.execvp(command[0], [*command, sys.executable, *sys.argv])
+
+
+def skip(why):
+    def test():
+        raise Skip(why)
+    return test
+
+
+def prepare():
+    subprocess.run('mount -t tmpfs none /run && mount -t tmpfs none /sys/fs/cgroup', shell=True,
+                   check=True)
+
+
+class Load:
+    """Processes, which end with the block."""
+
+    def __init__(self):
+        self.processes = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        # All of this PID namespace, but for this process, whose children the orphans have become.
+        if os.getpid() == 1:
+            os.kill(-1, signal.SIGKILL)
+        for process in self.processes:
+            process.wait()
+        try:
+            while True:
+                os.wait()
+        except ChildProcessError:
+            pass
+        shield('restore', '--force', status=None)
+        JOURNAL.unlink(missing_ok=True)
+
+    def start(self, *command, cpus=None, **options):
+        self.processes.append(subprocess.Popen(
+            command, stdin=subprocess.DEVNULL,
+            preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None, **options))
+        return self.processes[-1].pid
+
+
+def shield(*arguments, status=0, prefix=(), **options):
+    result = subprocess.run([*prefix, TOOL, *arguments], stdin=subprocess.DEVNULL, text=True,
+                            capture_output=True, check=False, timeout=DEADLINE, **options)
+    if status is not None:
+        equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
+    return result
+
+
+def threads():
+    """{(tid, start): CPUs}, of all threads but zombies."""
+    found = {}
+    for task in pathlib.Path('/proc').glob('[0-9]*/task/[0-9]*'):
+        try:
+            state, *fields = (task / 'stat').read_text().rsplit(')', 1)[1].split()
+            if state in 'ZX':
+                continue
+            start = fields[18]
+            found[int(task.name), start] = frozenset(os.sched_getaffinity(int(task.name)))
+        except (OSError, IndexError):
+            pass
+    return found
+
+
+def may_run_on(cpu):
+    return [tid for (tid, _), cpus in threads().items() if cpu in cpus and tid != os.getpid()]
+
+
+def wait_for(condition, what):
+    deadline = time.monotonic() + DEADLINE
+    while True:
+        seen = condition()
+        if not seen:
+            return
+        check(time.monotonic() < deadline, f'{what}: {seen}')
+        time.sleep(0.01)
+
+
+def check_cleared():
+    """Everybody leaves, and what they chose comes back."""
+    with Load() as load:
+        follower = load.start('sleep', '1000')
+        there = load.start('sleep', '1000', cpus={QUIET})
+        elsewhere = load.start('sleep', '1000', cpus={OTHER})
+        before = threads()
+        out = shield('-c', str(QUIET)).stdout
+        check('shield by affinities' in out, out)
+        equal(may_run_on(QUIET), [], 'threads that did not move')
+        for pid in follower, there, elsewhere:
+            equal(os.sched_getaffinity(pid) & {QUIET}, set(), f'process {pid}')
+        rows = json.loads(shield('status', '--json').stdout)
+        rows = {row['knob']: row for row in next(iter(rows.values()))}
+        equal(rows['shield by affinities']['state'], 'applied', 'status')
+        # Applied again, it changes nothing, also where a benchmark runs there by now.
+        load.start('sleep', '1000', cpus={QUIET})
+        pid = load.processes[-1].pid
+        shield('-c', str(QUIET))
+        equal(os.sched_getaffinity(pid), {QUIET}, 'a benchmark')
+        shield('restore')
+        equal(os.sched_getaffinity(pid), {QUIET}, 'a benchmark, afterwards')
+        after = threads()
+        equal({key: after.get(key) for key in before}, before, 'afterwards')
+        check(not JOURNAL.exists(), 'the journal is left')
+
+
+def check_born():
+    """What starts meanwhile, from parents that are moved, have chosen, or have ended by then."""
+    with Load() as load:
+        chosen = load.start('sh', '-c', 'while :; do sleep 0.02; done', cpus={OTHER})
+        parent = load.start('sh', '-c', 'sleep 0.5; sleep 1000 & sleep 1000 & wait')
+        shield('-c', str(QUIET))
+        orphan = orphaned()
+        wait_for(lambda: 'no child yet' if len(children(parent)) < 2 else None, 'children')
+        for pid in (*children(parent), orphan):
+            equal(os.sched_getaffinity(pid) & {QUIET}, set(), f'{pid} inherits')
+        shield('restore')
+        for pid in (parent, *children(parent), orphan):
+            equal(os.sched_getaffinity(pid), set(CPUS), f'{pid} afterwards')
+        equal(os.sched_getaffinity(chosen), {OTHER}, 'chosen before')
+        for pid in children(chosen):
+            try:
+                equal(os.sched_getaffinity(pid), {OTHER}, 'a child of one that has chosen')
+            except ProcessLookupError:
+                pass
+        os.kill(orphan, signal.SIGKILL)
+
+
+def orphaned():
+    out = subprocess.run(['sh', '-c', 'sleep 1000 >/dev/null 2>&1 & echo $!'], capture_output=True,
+                         text=True, stdin=subprocess.DEVNULL, check=True).stdout
+    return int(out)
+
+
+def children(pid):
+    try:
+        return [int(word) for word in
+                pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text().split()]
+    except OSError:
+        return []
+
+
+def check_restless():
+    """Processes and threads start and end all the time, while it is applied and put back."""
+    with Load() as load:
+        for _ in range(2):
+            load.start(sys.executable, '-c', FORKER)
+        for _ in range(5):
+            shield('-c', str(QUIET))
+            wait_for(lambda: may_run_on(QUIET), 'threads that may run there')
+            shield('restore')
+            # The children of what was narrow for a moment have to be wide as well.
+            narrow = [tid for (tid, _), cpus in threads().items()
+                      if cpus != frozenset(CPUS)]
+            equal(narrow, [], 'narrow afterwards')
+            check(not JOURNAL.exists(), 'the journal is left')
+
+
+def check_foreign():
+    """What somebody sets meanwhile stays, unless it is forced."""
+    with Load() as load:
+        changed = load.start('sleep', '1000')
+        shield('-c', str(QUIET))
+        os.sched_setaffinity(changed, {QUIET})
+        result = shield('restore', status=None)
+        equal(os.sched_getaffinity(changed), {QUIET}, 'what somebody has set')
+        check(str(changed) in result.stdout + result.stderr, f'{result.stdout} {result.stderr}')
+        shield('restore', '--force')
+        equal(os.sched_getaffinity(changed), set(CPUS), 'forced')
+
+
+def check_killed():
+    """Killed at any moment: restore still gives everything back."""
+    draw = random.Random(1)
+    with Load() as load:
+        for _ in range(30):
+            load.start('sleep', '1000')
+        load.start('sleep', '1000', cpus={QUIET})
+        load.start('sleep', '1000', cpus={OTHER})
+        before = threads()
+        seen = set()
+        for _ in range(60):
+            process = subprocess.Popen([TOOL, '-c', str(QUIET)], stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(draw.uniform(0, 0.02))
+            process.kill()
+            process.wait()
+            moved = sum(1 for key, cpus in threads().items() if cpus != before.get(key, cpus))
+            seen.add((JOURNAL.exists(), bool(moved)))
+            if draw.random() < 0.3:
+                process = subprocess.Popen([TOOL, 'restore'], stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                time.sleep(draw.uniform(0, 0.02))
+                process.kill()
+                process.wait()
+            shield('restore')
+            after = threads()
+            equal({key: after.get(key) for key in before}, before, 'afterwards')
+        check((True, True) in seen, f'never killed in the middle: {seen}')
+
+
+def check_many():
+    with Load() as load:
+        load.start(sys.executable, '-c', THREADS, '1500', stdout=subprocess.PIPE)
+        load.processes[-1].stdout.readline()
+        before = threads()
+        check(len(before) > 1500, len(before))
+        shield('-c', str(QUIET))
+        equal(may_run_on(QUIET), [], 'threads that did not move')
+        shield('restore')
+        after = threads()
+        equal({key: after.get(key) for key in before}, before, 'afterwards')
+
+
+def refuse_affinity():
+    """From here on, sched_setaffinity(2) fails with EPERM (seccomp)."""
+    number = {'x86_64': 203, 'aarch64': 122}.get(platform.machine())
+    if number is None:
+        raise Skip('the number of sched_setaffinity is not known here')
+    code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
+    program = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))
+    head = struct.pack('HP', len(code), ctypes.addressof(program))
+    libc = ctypes.CDLL(None, use_errno=True)
+    check(libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, head) == 0, 'no seccomp')
+
+
+def check_refused():
+    """A shield that shields nothing is an error, and leaves nothing behind."""
+    with Load() as load:
+        load.start('sleep', '1000')
+        before = threads()
+        result = shield('-c', str(QUIET), status=3, preexec_fn=refuse_affinity)
+        check('no thread could be moved away from CPU' in result.stderr, result.stderr)
+        equal(result.stderr.count('\n'), 1, result.stderr)
+        check(not JOURNAL.exists(), 'the journal is left')
+        after = threads()
+        equal({key: after.get(key) for key in before}, before, 'afterwards')
+
+
+def check_programs():
+    """run, and runpinned, on the CPU that everybody has left."""
+    with Load() as load:
+        load.start('sleep', '1000')
+        shield('run', '--', 'true', status=1)
+        shield('-c', str(QUIET))
+        equal(shield('run', '--', 'sh', '-c', 'taskset -cp $$').stdout.split(': ')[-1].strip(),
+              str(QUIET), 'run')
+        shield('run', '-c', str(OTHER), '--', 'true', status=2)
+        result = subprocess.run([RUNPINNED, '-q', '-c', str(QUIET), '-n', '3', '--json', 'true'],
+                                capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                                check=False, timeout=DEADLINE)
+        equal(result.returncode, 0, result.stderr)
+        check(f'"quiesce_cpus": "{QUIET}"' in result.stdout, 'CPU')
+        if len(CPUS) > 2:
+            said = shield('-c', str(CPUS[-2]), status=1).stderr
+            check('kept clear by affinities already' in said, said)
+
+
+if INSIDE not in os.environ:
+    enter()
+if len(CPUS) < 2:
+    run_tests([('threads are moved', skip('one CPU only'))])
+prepare()
+QUIET, OTHER = CPUS[-1], CPUS[0]
+run_tests((function.__name__[6:], function) for function in (
+    check_cleared, check_born, check_restless, check_foreign, check_killed, check_many, check_refused,
+    check_programs))
