@@ -132,8 +132,10 @@ static const char *format_percent(double proportion, bool sign, char *buf)
 	/* 9.95 with one decimal would be rounded to "10.0". */
 	for (double least = 9.95; percent < least && decimals < 9 && percent > 0; least /= 10)
 		decimals++;
-	/* Neither "-0 %" nor "+0 %". */
-	if (percent < 0.5 * pow(10, -decimals))
+	/* A part of nothing; and neither "-0 %" nor "+0 %". */
+	if (isnan(percent))
+		snprintf(buf, UNITS_TEXT_SIZE, "? %%");
+	else if (percent < 0.5 * pow(10, -decimals))
 		snprintf(buf, UNITS_TEXT_SIZE, "0 %%");
 	else if (!isfinite(percent) || percent > 1e12)
 		snprintf(buf, UNITS_TEXT_SIZE, "%g %%", proportion * 100);

@@ -31,6 +31,7 @@ enum verb_option {
 	TAKES_SIZE = 1 << 9,
 	TAKES_RESULTS = 1 << 10,
 	TAKES_FAIL_WORSE = 1 << 11,
+	TAKES_METRIC = 1 << 12,
 };
 
 struct verb {
@@ -51,6 +52,7 @@ struct request {
 	 * 0 when these were not given. */
 	size_t n_old;
 	const char *benchmark; /* only the benchmark of this name; NULL for all */
+	const char *metric;    /* what is judged of each run; NULL for its values */
 	bool json;
 	bool metadata;
 	unsigned bins;	/* 0 when it was not given: by the number of values */

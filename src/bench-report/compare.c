@@ -264,6 +264,8 @@ static char *make_name(const struct comparison *c)
 	text_append(&t, c->old->name);
 	if (!metadata_equal_strings(c->old->name, c->new->name))
 		text_appendf(&t, " -> %s", c->new->name);
+	if (c->old->metric)
+		text_appendf(&t, " (%s)", c->old->metric);
 	return text_steal(&t);
 }
 
@@ -544,6 +546,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_files(emit, pairs, at);
 	emit_string(emit, "design", comparison_design_name(c->design));
 	emit_string(emit, "unit", unit_name(c->old->unit));
+	emit_string(emit, "metric", c->old->metric);
 	emit_side(emit, "old", c->old, &c->old_stats);
 	emit_side(emit, "new", c->new, &c->new_stats);
 	emit_real(emit, "ratio", c->ratio.ratio);
@@ -645,9 +648,10 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 		name = make_name(c);
 		if (!name)
 			return -ENOMEM;
-		say("%s%s%s is slower by more than %g %%: %s (%s)",
+		say("%s%s%s is %s by more than %g %%: %s (%s)",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
-			has_several_new(pairs) ? ": " : "", name, limit,
+			has_several_new(pairs) ? ": " : "", name,
+			comparison_is_of_speed(c) ? "slower" : "higher", limit,
 			comparison_format_change(c, change),
 			comparison_format_interval(c, interval));
 	}
@@ -659,10 +663,10 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 
 		if (!why || !name)
 			return -ENOMEM;
-		say("unclear for %zu of %zu benchmarks whether they are slower by more than %g %%: "
+		say("unclear for %zu of %zu benchmarks whether they are %s by more than %g %%: "
 		    "%s: %s%s%s",
-			n_unclear, pairs->n, limit, name, why, remedy ? "; " : "",
-			remedy ? remedy : "");
+			n_unclear, pairs->n, comparison_is_of_speed(c) ? "slower" : "higher", limit,
+			name, why, remedy ? "; " : "", remedy ? remedy : "");
 	}
 	*ret_failed = n_failed;
 	return 0;

@@ -9,10 +9,82 @@
 #include "bench-report/bench-report.h"
 #include "report/decision.h"
 #include "result/metadata.h"
+#include "result/metric.h"
 
 const char *file_label(const char *file)
 {
 	return strcmp(file, "-") == 0 ? "standard input" : file;
+}
+
+/* A metric is of a whole run, and has been judged with the program where that measured some values
+ * itself. */
+static void drop_repeated(struct suite *suite)
+{
+	size_t n = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < suite->n; i++)
+		any = any || !benchmark_is_by_program(suite->benchmarks[i]);
+	for (size_t i = 0; any && i < suite->n; i++) {
+		if (benchmark_is_by_program(suite->benchmarks[i]))
+			benchmark_free(suite->benchmarks[i]);
+		else
+			suite->benchmarks[n++] = suite->benchmarks[i];
+	}
+	if (any)
+		suite->n = n;
+}
+
+/* Says which metrics a file has. */
+static void say_metrics(const char *file, const struct suite *suite, const char *wanted)
+{
+	_cleanup_text_ struct text names = { 0 };
+
+	for (size_t i = 0; i < suite->n; i++) {
+		const struct series *series = suite->benchmarks[i]->series;
+		struct metric metric;
+
+		for (size_t k = 0; metric_get(series, k, &metric); k++) {
+			_cleanup_free_ char *word = NULL;
+
+			if (!metric_is_known(series, &metric))
+				continue;
+			if (asprintf(&word, "%s, ", metric.name) < 0)
+				return;
+			if (!names.data || !strstr(names.data, word))
+				text_append(&names, word);
+		}
+	}
+	if (names.length == 0)
+		say("%s has no metric '%s', nor any other: it tells of its runs only the values",
+			file_label(file), wanted);
+	else
+		say("%s has no metric '%s', but %.*s", file_label(file), wanted,
+			(int)names.length - 2, names.data);
+}
+
+/* Benchmarks of which the metric is not known have no values then. -ENOENT, after saying so, when
+ * that is so of all of a file. */
+static int choose_metric(const char *file, struct suite *suite, const char *metric)
+{
+	size_t n_known = 0;
+
+	for (size_t i = 0; i < suite->n; i++) {
+		int r = benchmark_choose_metric(suite->benchmarks[i], metric);
+
+		if (r < 0 && r != -ENODATA)
+			return r;
+		n_known += r >= 0;
+	}
+	if (n_known == 0) {
+		say_metrics(file, suite, metric);
+		return -ENOENT;
+	}
+	for (size_t i = 0; i < suite->n; i++)
+		if (!suite->benchmarks[i]->metric)
+			suite->benchmarks[i]->n_values = 0;
+	drop_repeated(suite);
+	return 0;
 }
 
 int reports_read(const struct request *request, bool with_evidence, struct reports *ret)
@@ -28,7 +100,8 @@ int reports_read(const struct request *request, bool with_evidence, struct repor
 		_cleanup_free_ char *why = NULL;
 		int r;
 
-		r = suite_read(request->files[i], with_evidence, &reports.suites[i], &why);
+		r = suite_read(request->files[i], with_evidence || request->metric,
+			&reports.suites[i], &why);
 		if (r < 0 && why)
 			say("%s:%s", file_label(request->files[i]), why);
 		else if (r < 0)
@@ -36,6 +109,12 @@ int reports_read(const struct request *request, bool with_evidence, struct repor
 		if (r < 0)
 			return r;
 		reports.n++;
+		if (request->metric)
+			r = choose_metric(request->files[i], reports.suites[i], request->metric);
+		if (r < 0 && r != -ENOENT)
+			say_errno(r, "cannot read %s", file_label(request->files[i]));
+		if (r < 0)
+			return r;
 	}
 	*ret = reports;
 	reports = (struct reports){ 0 };
@@ -101,6 +180,8 @@ char *reports_title(
 	if (request->n_files > 1)
 		text_appendf(&t, "%s: ", file_label(file));
 	text_append(&t, benchmark->name);
+	if (benchmark->metric)
+		text_appendf(&t, " (%s)", benchmark->metric);
 	plain = text_steal(&t);
 	return plain ? text_escape_control(plain) : NULL;
 }
@@ -108,6 +189,7 @@ char *reports_title(
 void emit_counts(struct emit *emit, const struct benchmark *benchmark)
 {
 	emit_string(emit, "unit", unit_name(benchmark->unit));
+	emit_string(emit, "metric", benchmark->metric);
 	emit_integer(emit, "values", (int64_t)benchmark->n_values);
 	emit_integer(emit, "runs", (int64_t)benchmark_counted_runs(benchmark));
 	emit_integer(emit, "calibrations", (int64_t)benchmark->series->n_warmups);
@@ -191,7 +273,7 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 {
 	struct decision d;
 
-	if (!benchmark || decision_read(&benchmark->metadata, &d) < 0) {
+	if (!benchmark || benchmark->metric || decision_read(&benchmark->metadata, &d) < 0) {
 		emit_string(emit, "decision", NULL);
 		return;
 	}
@@ -216,7 +298,7 @@ int print_decision(const struct benchmark *benchmark)
 	_cleanup_free_ char *text = NULL;
 	struct decision d;
 
-	if (decision_read(&benchmark->metadata, &d) < 0)
+	if (benchmark->metric || decision_read(&benchmark->metadata, &d) < 0)
 		return 0;
 	text = decision_text(&d);
 	return text ? print(stdout, "  decided    %s\n", text) : -ENOMEM;

@@ -22,25 +22,25 @@ enum {
 };
 
 static const struct verb verbs[] = {
-	{ "show", TAKES_BENCHMARK | TAKES_JSON | TAKES_METADATA, "FILE...",
+	{ "show", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_METADATA, "FILE...",
 		"each in short: figures, histogram, what disturbed it", verb_show },
-	{ "stats", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
+	{ "stats", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON, "FILE...",
 		"all figures: counts, extremes, percentiles, outliers", verb_stats },
-	{ "hist", TAKES_BENCHMARK | TAKES_JSON | TAKES_BINS, "FILE...",
+	{ "hist", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_BINS, "FILE...",
 		"histograms; of several files on one scale", verb_hist },
 	{ "dump", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
 		"every value with its flags and its evidence", verb_dump },
-	{ "check", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
+	{ "check", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON, "FILE...",
 		"is the result stable? Exit status 3 when it is not", verb_check },
 	{ "compare",
-		TAKES_BENCHMARK | TAKES_JSON | TAKES_TABLE | TAKES_MARKDOWN | TAKES_FAIL_SLOWER |
-			TAKES_RESULTS,
+		TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_TABLE | TAKES_MARKDOWN |
+			TAKES_FAIL_SLOWER | TAKES_RESULTS,
 		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare },
-	{ "plot", TAKES_BENCHMARK | TAKES_JSON | TAKES_OUTPUT | TAKES_SIZE, "FILE...",
-		"a picture: the samples in order, what was beside them", verb_plot },
+	{ "plot", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_OUTPUT | TAKES_SIZE,
+		"FILE...", "a picture: the samples in order, what was beside them", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
 		"what took the longest to measure", verb_slowest },
-	{ "trend", TAKES_BENCHMARK | TAKES_JSON | TAKES_FAIL_WORSE, "FILE...",
+	{ "trend", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_FAIL_WORSE, "FILE...",
 		"results over time or commits: where did the level change?", verb_trend },
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", verb_merge },
 };
@@ -140,6 +140,10 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 	const struct option_row rows[] = {
 		{ 'b', "benchmark", "NAME", "of the benchmark NAME alone", option_text,
 			&request->benchmark },
+		{ 0, "metric", "NAME",
+			"judge NAME of each run: user_cpu, system_cpu, max_rss,\n"
+			"minor_faults, a counted event, ...",
+			option_text, &request->metric },
 		{ 0, "json", NULL,
 			"as JSON, with all digits; of plot and merge -o: what\n"
 			"was written",
@@ -200,6 +204,7 @@ static int check_options(const struct request *request)
 		bool given;
 	} uses[] = {
 		{ TAKES_BENCHMARK, "benchmark", request->benchmark },
+		{ TAKES_METRIC, "metric", request->metric },
 		{ TAKES_JSON, "json", request->json },
 		{ TAKES_METADATA, "metadata", request->metadata },
 		{ TAKES_BINS, "bins", request->bins > 0 },

@@ -105,8 +105,12 @@ static char *picture_title(const struct picture *picture)
 {
 	const struct benchmark *first = picture->curves[0].benchmark;
 	const char *interleaved = facts_find_string(&first->metadata, "quiesce_interleaved");
+	_cleanup_text_ struct text t = { 0 };
 
-	return strdup(picture->n > 1 && interleaved ? interleaved : first->name);
+	text_append(&t, picture->n > 1 && interleaved ? interleaved : first->name);
+	if (first->metric)
+		text_appendf(&t, " (%s)", first->metric);
+	return text_steal(&t);
 }
 
 /* The machine, as described in the first file. */

@@ -125,6 +125,7 @@ int pictures_emit(FILE *stream, const struct pictures *pictures, const struct pi
 		emit_string(&emit, "title", picture->title);
 		emit_string(&emit, "subtitle", picture->subtitle);
 		emit_string(&emit, "unit", unit_name(picture->curves[0].benchmark->unit));
+		emit_string(&emit, "metric", picture->curves[0].benchmark->metric);
 		emit_string(&emit, "entry", picture->what);
 		emit_axes(&emit, picture);
 		emit_array(&emit, "series");

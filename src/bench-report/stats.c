@@ -260,7 +260,8 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 	r = stats_compute(b->values, b->n_values, &stats);
 	if (r < 0)
 		return r;
-	scale = scale_refine(scale_choose_unit(b->unit, stats.median), 1);
+	scale = scale_refine(
+		scale_choose_unit(b->unit, stats.median > 0 ? stats.median : stats.max), 1);
 	print_figures(&stats, scale);
 	return 0;
 }

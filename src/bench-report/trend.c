@@ -152,7 +152,10 @@ static int print_trend(const struct trend *trend)
 
 	if (!name || !machine)
 		return -ENOMEM;
-	print(stdout, "%s%s%s: %zu result%s%s, ", name, *machine ? " on " : "", machine, trend->n,
+	print(stdout, "%s", name);
+	if (trend->points[0].benchmark->metric)
+		print(stdout, " (%s)", trend->points[0].benchmark->metric);
+	print(stdout, "%s%s: %zu result%s%s, ", *machine ? " on " : "", machine, trend->n,
 		trend->n == 1 ? "" : "s", trend->by_control ? " by their control" : "");
 	if (!trend_is_long_enough(trend))
 		print(stdout, "too few to find changes: that takes %d\n", LEVEL_MIN_VALUES);
@@ -167,6 +170,7 @@ static void emit_trend(struct emit *emit, const struct trend *trend)
 	emit_string(emit, "name", trend->name);
 	emit_string(emit, "machine", *trend->machine ? trend->machine : NULL);
 	emit_string(emit, "unit", unit_name(trend->unit));
+	emit_string(emit, "metric", trend->points[0].benchmark->metric);
 	emit_bool(emit, "by_control", trend->by_control);
 	emit_bool(emit, "enough", trend_is_long_enough(trend));
 	emit_array(emit, "points");

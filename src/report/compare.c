@@ -255,12 +255,6 @@ static int explain_single(const struct comparison *c, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Whether a program measured it itself, by libquiesce. */
-static bool is_by_program(const struct benchmark *benchmark)
-{
-	return facts_find(&benchmark->metadata, "quiesce_stamps");
-}
-
 /* The name of the values that this program gave them, in a name such as "PROGRAM: VALUE"; NULL when
  * it is not of this program. */
 static const char *find_value_name(const struct benchmark *program, const struct benchmark *values)
@@ -280,7 +274,8 @@ static const struct benchmark *find_program(
 	const struct benchmark *found = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (is_by_program(benchmarks[i]) || !find_value_name(benchmarks[i], values))
+		if (benchmark_is_by_program(benchmarks[i]) ||
+			!find_value_name(benchmarks[i], values))
 			continue;
 		if (!found || strlen(benchmarks[i]->name) > strlen(found->name))
 			found = benchmarks[i];
@@ -293,12 +288,13 @@ const struct benchmark *comparison_find_first(struct benchmark *const *benchmark
 {
 	const struct benchmark *program = new, *first = NULL;
 
-	if (is_by_program(new))
+	if (benchmark_is_by_program(new))
 		program = find_program(benchmarks, n, new);
 	if (program && benchmark_is_control(program))
 		return NULL;
 	for (size_t i = 0; program && i < n && !first; i++)
-		if (!is_by_program(benchmarks[i]) && !benchmark_is_control(benchmarks[i]) &&
+		if (!benchmark_is_by_program(benchmarks[i]) &&
+			!benchmark_is_control(benchmarks[i]) &&
 			turns_are_common(benchmarks[i], program))
 			first = benchmarks[i];
 	if (!first || first == program)
@@ -307,7 +303,7 @@ const struct benchmark *comparison_find_first(struct benchmark *const *benchmark
 	for (size_t i = 0; program != new &&i < n; i++) {
 		const char *name = find_value_name(first, benchmarks[i]);
 
-		if (name && is_by_program(benchmarks[i]) &&
+		if (name && benchmark_is_by_program(benchmarks[i]) &&
 			strcmp(name, find_value_name(program, new)) == 0)
 			*ret_old = benchmarks[i];
 	}
@@ -997,10 +993,14 @@ const char *comparison_verdict_name(enum verdict verdict)
 	return verdict_names[verdict];
 }
 
-/* Bytes and counts are not fast or slow, but less or more. */
+bool comparison_is_of_speed(const struct comparison *comparison)
+{
+	return comparison->old->unit == UNIT_SECOND && !comparison->old->metric;
+}
+
 static const char *verdict_word(const struct comparison *c)
 {
-	bool time = c->old->unit == UNIT_SECOND;
+	bool time = comparison_is_of_speed(c);
 
 	switch (c->verdict) {
 	case VERDICT_FASTER:

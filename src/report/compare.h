@@ -143,6 +143,8 @@ struct range comparison_find_range(const struct levels *levels);
 /* Whether `new` is slower by more than `percent` even at the lower end of the interval. What was
  * measured one after the other passes only where the whole interval is below that. */
 enum gate comparison_gate(const struct comparison *comparison, double percent);
+/* Bytes, counts and metrics are not fast or slow, but less or more. */
+bool comparison_is_of_speed(const struct comparison *comparison);
 /* Why it is unclear, malloc'd. */
 char *comparison_gate_reason(const struct comparison *comparison);
 /* What to do where something is unclear because of how it was measured; NULL where that is fine. */

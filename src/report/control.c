@@ -27,7 +27,8 @@ static bool have_equal(const struct benchmark *a, const struct benchmark *b, con
 const struct benchmark *control_find(
 	struct benchmark *const *benchmarks, size_t n, const struct benchmark *of)
 {
-	if (benchmark_is_control(of))
+	/* What a control is a measure of is the speed of the machine. */
+	if (benchmark_is_control(of) || of->metric)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		if (benchmark_is_control(benchmarks[i]) && benchmarks[i]->n_values > 0 &&
@@ -169,8 +170,7 @@ static int explain_different(const struct comparison *c, const struct benchmark 
 		n = asprintf(&text,
 			"the controls are not the same: two files, each of them called %s",
 			commands[0]);
-	else if (!have_equal(c->old, c->new, METADATA_CLOCK) &&
-		!facts_find(&c->old->metadata, "quiesce_stamps"))
+	else if (!have_equal(c->old, c->new, METADATA_CLOCK) && !benchmark_is_by_program(c->old))
 		n = asprintf(&text, "the controls are not the same: their clocks differ");
 	else if (!have_equal(c->old, c->new, "cpu_model_name"))
 		n = asprintf(&text, "a control is of use between processors of one model alone");

@@ -110,7 +110,7 @@ static int check_short(struct stability *stability, const struct benchmark *benc
 	char a[UNITS_TEXT_SIZE];
 	int r;
 
-	if (benchmark->unit != UNIT_SECOND)
+	if (benchmark->unit != UNIT_SECOND || benchmark->metric)
 		return 0;
 	r = benchmark_raw_range(benchmark, &shortest, &longest);
 	if (r < 0 || shortest >= 1e-3)
@@ -156,7 +156,8 @@ static int check_as_pyperf(
 		double value = i == 0 ? stats->min : stats->max;
 
 		percent = (value - stats->mean) * 100 / stats->mean;
-		if (fabs(percent) < 50)
+		/* Where all values are 0 there is no proportion. */
+		if (!(fabs(percent) >= 50))
 			continue;
 		r = add_findingf(stability, i == 0 ? FINDING_MINIMUM : FINDING_MAXIMUM, true,
 			"the %s (%s) is %.0f %% %s than the mean (%s)",
@@ -395,7 +396,7 @@ static bool has_nohz_full_with_pstate(const struct benchmark *benchmark)
 {
 	const char *config = facts_find_string(&benchmark->metadata, "cpu_config");
 
-	if (!config || !strstr(config, "intel_pstate"))
+	if (!config || !strstr(config, "intel_pstate") || !benchmark_is_of_time(benchmark))
 		return false;
 	return strstr(config, "nohz_full") ||
 		facts_find_string(&benchmark->metadata, "quiesce_nohz_full");
@@ -545,7 +546,8 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 	if (r < 0)
 		return r;
 	disturbances = &stability->disturbances;
-	stability->mostly_disturbed = 2 * disturbances->n_disturbed > disturbances->n_runs;
+	stability->mostly_disturbed = benchmark_is_of_time(benchmark) &&
+		2 * disturbances->n_disturbed > disturbances->n_runs;
 	if (disturbances->n_runs == 0 || benchmark->n_values != stats->n)
 		return -EINVAL;
 
@@ -556,7 +558,7 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 		r = check_drift(stability, benchmark, stats, levels);
 	if (r >= 0)
 		r = check_autocorrelation(stability, benchmark, levels);
-	if (r >= 0)
+	if (r >= 0 && benchmark_is_of_time(benchmark))
 		r = check_steal(stability, benchmark->series);
 	if (r >= 0 && levels->n == 1 && has_nohz_full_with_pstate(benchmark))
 		r = add_findingf(stability, FINDING_NOHZ_FULL, false,

@@ -41,7 +41,8 @@ int summary_find_whole_core(
 	size_t n, unit = 0, n_whole = 0, n_known = 0;
 	int r;
 
-	if (!series->with_evidence || !benchmark_units_are_runs(benchmark))
+	if (!series->with_evidence || !benchmark_units_are_runs(benchmark) ||
+		!benchmark_is_of_time(benchmark))
 		return -ENODATA;
 	r = benchmark_units(benchmark, &units, &n);
 	if (r < 0)
@@ -97,7 +98,8 @@ static void append_whole_core(
 
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)
 {
-	struct scale scale = scale_refine(scale_choose_unit(input->benchmark->unit, s->median), 1);
+	struct scale scale = scale_refine(
+		scale_choose_unit(input->benchmark->unit, s->median > 0 ? s->median : s->max), 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 
 	if (s->n == 1) {
@@ -189,7 +191,9 @@ static int append_events(struct text *t, const struct series *series)
 /* A file of another tool does not say how its values were measured. */
 const char *summary_clock_text(const struct benchmark *benchmark)
 {
-	if (facts_find(&benchmark->metadata, "quiesce_stamps"))
+	if (benchmark->metric)
+		return NULL;
+	if (benchmark_is_by_program(benchmark))
 		return "measured inside, by libquiesce";
 	if (benchmark->runs && !facts_find(&benchmark->metadata, "quiesce_clock"))
 		return NULL;
@@ -253,6 +257,8 @@ static void append_head(struct text *t, const struct summary_input *input)
 		text_appendf(t, " on CPU %s", input->cpus);
 	if (clock)
 		text_appendf(t, ", %s", clock);
+	if (benchmark->metric)
+		text_appendf(t, ", %s of each", benchmark->metric);
 	text_append(t, "\n");
 }
 
@@ -328,5 +334,7 @@ void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)
 	ret->benchmark = benchmark;
 	ret->cpus = facts_find_string(&benchmark->metadata, "quiesce_cpus");
 	ret->cpus_reason = facts_find_string(&benchmark->metadata, "quiesce_cpus_reason");
+	if (benchmark->metric)
+		floors[0] = floors[1] = NAN;
 	ret->floor_seconds = isfinite(floors[1]) ? (floors[0] + floors[1]) / 2 : floors[0];
 }

@@ -182,7 +182,17 @@ bool benchmark_is_control(const struct benchmark *benchmark)
 
 	/* What a control measured itself has its metadata. */
 	return role && strcmp(role, BENCHMARK_ROLE_CONTROL) == 0 &&
-		!facts_find(&benchmark->metadata, "quiesce_stamps");
+		!benchmark_is_by_program(benchmark);
+}
+
+bool benchmark_is_of_time(const struct benchmark *benchmark)
+{
+	return !benchmark->metric || benchmark->unit == UNIT_SECOND;
+}
+
+bool benchmark_is_by_program(const struct benchmark *benchmark)
+{
+	return facts_find(&benchmark->metadata, "quiesce_stamps");
 }
 
 int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret)

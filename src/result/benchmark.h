@@ -36,6 +36,8 @@ struct benchmark_warmup {
 struct benchmark {
 	char *name;
 	enum unit unit;
+	/* What the values are of, when it is not what was measured: result/metric.h; borrowed. */
+	const char *metric;
 	struct facts metadata; /* what holds for all of its runs */
 
 	/* A sample a run, in the order of the file; a run without values (a calibration, a warm-up)
@@ -100,6 +102,10 @@ int benchmark_run_deviation(const struct benchmark *benchmark, double *ret);
 /* Whether it is a control: run in turn with programs, to be a measure of the machine, and no rival
  * of theirs. */
 bool benchmark_is_control(const struct benchmark *benchmark);
+/* Whether what slows a program down moves its values: they are no metric, or one of time. */
+bool benchmark_is_of_time(const struct benchmark *benchmark);
+/* Whether the program measured its values itself, by libquiesce. */
+bool benchmark_is_by_program(const struct benchmark *benchmark);
 
 /* A piece of metadata as a text, malloc'd; NULL in *ret when there is none. */
 int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret);
