@@ -49,6 +49,8 @@ int commands_resolve(const struct options *options, struct commands *ret)
 		commands.items[i].hidden = program_hides_from_perf(commands.items[i].program);
 	}
 	*ret = commands;
+	for (size_t i = 0; i < ret->n; i++)
+		ret->items[i].streams = &ret->streams;
 	return 0;
 }
 
@@ -112,6 +114,9 @@ int command_start(struct command *command, const struct options *options, const 
 		.n_counters = counting->n,
 		.join = place->join,
 		.show_output = options->show_output,
+		.input = command->streams->input,
+		.output = command->streams->output,
+		.pipe = options->output_pipe,
 	};
 	struct launch_report report;
 	int r;
@@ -177,5 +182,6 @@ void commands_clear(struct commands *commands)
 		facts_clear(&command->facts);
 		free(command->program);
 	}
+	streams_close(&commands->streams);
 	*commands = (struct commands){ 0 };
 }

@@ -16,11 +16,13 @@
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 #include "runpinned/session.h"
+#include "runpinned/streams.h"
 
 struct command {
-	const char *name;  /* the name of the benchmark */
-	char *const *argv; /* as the user gave it */
-	char *program;	   /* the file that is executed */
+	const char *name;	       /* the name of the benchmark */
+	char *const *argv;	       /* as the user gave it */
+	char *program;		       /* the file that is executed */
+	const struct streams *streams; /* those of all commands */
 	struct session *session;
 	struct measurement *measurement; /* NULL until measure() has created it */
 	struct facts facts;
@@ -32,6 +34,7 @@ struct command {
 struct commands {
 	struct command items[OPTIONS_MAX_COMMANDS];
 	size_t n;
+	struct streams streams;
 };
 
 /* Finds the program file of each command. Says what is wrong and returns a negative errno. */

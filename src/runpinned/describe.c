@@ -40,7 +40,12 @@ static void describe_how(const struct options *options, struct facts *facts)
 		facts_set_string(facts, "quiesce_drop_caches", "yes");
 	if (options->clear_env)
 		facts_set_string(facts, "quiesce_environment", "cleared");
-	facts_set_string(facts, "quiesce_output", options->show_output ? "shown" : "/dev/null");
+	facts_set_string(facts, "quiesce_input", options->input ? options->input : "/dev/null");
+	facts_set_string(facts, "quiesce_output",
+		options->show_output	       ? "shown"
+			: options->output_pipe ? "pipe"
+			: options->output_file ? options->output_file
+					       : "/dev/null");
 	facts_set_string(facts, "quiesce_evidence", options_evidence_name(options));
 	switch (options->env_pad) {
 	case ENV_PAD_FIXED:

@@ -19,7 +19,7 @@
 
 int keeper_prepare(pid_t runpinned, struct keeper *ret)
 {
-	struct keeper keeper = { .runpinned = runpinned };
+	struct keeper keeper = { .runpinned = runpinned, .output = -EBADF };
 	int sockets[2];
 	sigset_t set;
 
@@ -53,13 +53,15 @@ static int close_others(struct keeper *k)
 	enum {
 		SOCKET = STDERR_FILENO + 1,
 		SIGNALS,
+		OUTPUT,
 		FIRST_OTHER,
 	};
 	int socket = fcntl(k->socket, F_DUPFD_CLOEXEC, FIRST_OTHER);
 	int signals = fcntl(k->signals, F_DUPFD_CLOEXEC, FIRST_OTHER);
+	int output = k->output < 0 ? k->output : fcntl(k->output, F_DUPFD_CLOEXEC, FIRST_OTHER);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (socket < 0 || signals < 0 || null < 0)
+	if (socket < 0 || signals < 0 || null < 0 || (k->output >= 0 && output < 0))
 		return -errno;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (dup2(null, fd) < 0)
@@ -67,9 +69,12 @@ static int close_others(struct keeper *k)
 	}
 	if (dup2(socket, SOCKET) < 0 || dup2(signals, SIGNALS) < 0)
 		return -errno;
-	closefrom(FIRST_OTHER);
+	if (output >= 0 && dup2(output, OUTPUT) < 0)
+		return -errno;
+	closefrom(output >= 0 ? FIRST_OTHER : OUTPUT);
 	k->socket = SOCKET;
 	k->signals = SIGNALS;
+	k->output = output >= 0 ? OUTPUT : -EBADF;
 	return 0;
 }
 
@@ -108,12 +113,21 @@ static void take_signals(const struct keeper *k, pid_t launcher, int64_t *kill_a
 	}
 }
 
+/* Reads what has arrived in the pipe. Returns false when nothing more can arrive. */
+static bool drain(int pipe)
+{
+	char buf[64 * 1024];
+
+	return TEMP_FAILURE_RETRY(read(pipe, buf, sizeof(buf))) > 0;
+}
+
 /* Answers questions until the launcher has ended, or until waiting for it fails. */
 static void serve(const struct keeper *k, pid_t launcher)
 {
 	struct pollfd fds[] = {
 		{ .fd = k->signals, .events = POLLIN },
 		{ .fd = k->socket, .events = POLLIN },
+		{ .fd = k->output, .events = POLLIN },
 	};
 	int64_t kill_at_ns = INT64_MAX;
 
@@ -125,11 +139,13 @@ static void serve(const struct keeper *k, pid_t launcher)
 		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0) {
 			if (errno != EINTR)
 				return;
-			fds[1].revents = 0;
+			fds[1].revents = fds[2].revents = 0;
 		}
 		take_signals(k, launcher, &kill_at_ns);
 		if (fds[1].revents && !answer(k, launcher))
 			fds[1].fd = -1;
+		if (fds[2].revents && !drain(k->output))
+			fds[2].fd = -1;
 	}
 }
 

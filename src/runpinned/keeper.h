@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The keeper is a process between runpinned and a launcher. It ends the processes that the program
- * leaves behind.
+ * leaves behind, and reads the program's output where that is to go through a pipe.
  *
  * It is the ancestor that orphans of the program are given to (orphans.h), and it does three
  * things. It reaps orphans that end, as init would do. It ends the remaining ones after a run, when
@@ -29,6 +29,7 @@ struct keeper {
 	int signals;  /* a signalfd */
 	int socket;   /* a SOCK_SEQPACKET, on which the launcher's requests arrive */
 	int launcher; /* the launcher's end of that socket */
+	int output;   /* a pipe to be read and forgotten; -1: there is none */
 	/* What the launcher has to restore: SIG_IGN when the caller ignores SIGCHLD. */
 	void (*caller_chld)(int);
 };

@@ -34,7 +34,7 @@
 #include "sampler/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x71756908,
+	LAUNCH_MAGIC = 0x71756909,
 	LAUNCH_MAX_COUNTERS = 32,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
@@ -56,6 +56,9 @@ enum launch_flag {
 	LAUNCH_KEEP_STDERR = 1 << 6,   /* standard error is a file; it is emptied before each run */
 	LAUNCH_SWITCHES = 1 << 7,      /* find out how long all tasks of the program waited */
 	LAUNCH_CORE_HALF = 1 << 8,     /* look at the core around every other run only */
+	LAUNCH_INPUT = 1 << 9,	 /* standard input is a file; each run reads it from its start */
+	LAUNCH_OUTPUT = 1 << 10, /* standard output is a file; it is emptied before each run */
+	LAUNCH_PIPE = 1 << 11,	 /* standard output is a pipe; each run finds it empty */
 };
 
 enum launch_file_kind {

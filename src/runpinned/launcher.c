@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -49,6 +50,7 @@
 enum {
 	CHILD_STACK_SIZE = 64 * 1024,
 	KERNEL_SIGSET_SIZE = 8,
+	PIPE_PAUSE_NS = 50 * 1000,
 	/* How long the runs of one request may take together. After this time the user sees
 	 * progress, and what is known of the runs takes little memory until then. A run that takes
 	 * longer than this is a request of its own. */
@@ -549,6 +551,29 @@ static void stderr_empty(const struct launcher *l)
 		return;
 }
 
+/* Waits until the keeper has read all that earlier runs have written into the pipe. */
+static void await_empty_pipe(void)
+{
+	const struct timespec pause = { .tv_nsec = PIPE_PAUSE_NS };
+	int n;
+
+	while (ioctl(STDOUT_FILENO, FIONREAD, &n) == 0 && n > 0 && getppid() == keeper)
+		nanosleep(&pause, NULL);
+}
+
+/* Each run finds the standard streams as the first one did. A device can be neither rewound nor
+ * emptied, and need not be. */
+static void reset_streams(const struct launcher *l)
+{
+	stderr_empty(l);
+	if (l->plan->flags & LAUNCH_INPUT)
+		(void)lseek(STDIN_FILENO, 0, SEEK_SET);
+	if (l->plan->flags & LAUNCH_OUTPUT && ftruncate(STDOUT_FILENO, 0) == 0)
+		(void)lseek(STDOUT_FILENO, 0, SEEK_SET);
+	if (l->plan->flags & LAUNCH_PIPE)
+		await_empty_pipe();
+}
+
 /* Puts a look at the core into the report, unless the run was on another CPU at that moment. The
  * run's CPU is -1 when it is not known. */
 static void report_core(
@@ -573,7 +598,9 @@ static void run_once(
 		.window = { .cpu_exec = -1, .cpu_exit = -1 },
 		.window_tried = plan->flags & LAUNCH_KERNEL_WINDOW ? 1 : 0,
 	};
-	stderr_empty(l);
+	/* The empty program after the runs must not take what the last run has written. */
+	if (!is_floor)
+		reset_streams(l);
 	r = child_start(l);
 	if (r < 0) {
 		report->error = -r;

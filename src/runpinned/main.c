@@ -132,6 +132,11 @@ static int print_plan(const struct options *options, const struct place *place,
 	else
 		print(stdout, "runs: %u after %u warm-up%s\n", options->runs, options->warmups,
 			commands->n > 1 ? ", of each in turn" : "");
+	if (options->input)
+		print(stdout, "input: %s\n", options->input);
+	if (options->output_pipe || options->output_file)
+		print(stdout, "stdout: %s\n",
+			options->output_pipe ? "a pipe" : options->output_file);
 	if (perf_paranoid_read(&paranoid) == 0)
 		print(stdout, "perf_event_paranoid: %d\n", paranoid);
 	for (size_t i = 0; i < counting->n_events; i++)
@@ -286,6 +291,8 @@ static int run_commands(const struct options *options, struct commands *commands
 
 	r = commands_resolve(options, commands);
 	if (r < 0)
+		return EXIT_FAILED;
+	if (!options->dry_run && streams_open(options, &commands->streams) < 0)
 		return EXIT_FAILED;
 	r = stop_open(&stop);
 	if (r < 0) {

@@ -187,6 +187,17 @@ static int take_filled(const char *value, void *into)
 	return *value ? option_text(value, into) : -EINVAL;
 }
 
+static int take_stdout(const char *value, void *into)
+{
+	struct options *o = into;
+
+	o->output_pipe = strcmp(value, "pipe") == 0;
+	o->output_file = NULL;
+	if (o->output_pipe || strcmp(value, "null") == 0)
+		return 0;
+	return take_filled(value, &o->output_file);
+}
+
 /* A name that others can use as an identifier, and that is not of what is written anyway. What
  * depends on the machine is refused by describe_setup(). */
 static bool is_free_name(const char *name, size_t length)
@@ -352,6 +363,16 @@ static int check_combinations(struct options *o)
 		say("-o and --csv name the same file");
 		return -EINVAL;
 	}
+	if (o->show_output && (o->output_file || o->output_pipe)) {
+		say("--show-output and --stdout both say where the output goes: give one of them");
+		return -EINVAL;
+	}
+	if (o->output_file &&
+		((o->output && strcmp(o->output, o->output_file) == 0) ||
+			(o->csv && strcmp(o->csv, o->output_file) == 0))) {
+		say("--stdout names the file of the result, which -o or --csv writes");
+		return -EINVAL;
+	}
 	if (o->no_evidence && o->cooldown >= 0) {
 		say("--cooldown looks at the temperature, which --evidence none leaves out");
 		return -EINVAL;
@@ -502,6 +523,14 @@ static int read_options(int argc, char *argv[], struct options *o)
 			&o->ignore_failure },
 		{ 0, "show-output", NULL, "let the program write where runpinned writes",
 			option_set, &o->show_output },
+		{ 0, "input", "FILE",
+			"its standard input, read from the start by each run\n"
+			"(default: /dev/null)",
+			take_filled, &o->input, "a file name" },
+		{ 0, "stdout", "FILE",
+			"where its standard output goes: FILE, emptied before\n"
+			"each run; null (the default); or pipe",
+			take_stdout, o, "a file name, null or pipe" },
 		{ 0, "no-wait", NULL, "fail if another runpinned has the CPU", option_set,
 			&o->no_wait, .rank = 2 },
 

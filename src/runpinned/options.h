@@ -64,6 +64,9 @@ struct options {
 	bool drop_caches;
 	double cooldown; /* degrees Celsius; negative when not given */
 	bool show_output;
+	const char *input;	 /* the file of --input; NULL: /dev/null */
+	const char *output_file; /* the file of --stdout; NULL when there is none */
+	bool output_pipe;	 /* --stdout=pipe */
 	bool ignore_failure;
 	bool no_wait;
 	bool no_evidence;

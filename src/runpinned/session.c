@@ -126,6 +126,12 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		return -E2BIG;
 	if (!plan->show_output)
 		p.flags |= LAUNCH_KEEP_STDERR;
+	if (plan->input > 0)
+		p.flags |= LAUNCH_INPUT;
+	if (plan->output > 0)
+		p.flags |= LAUNCH_OUTPUT;
+	if (plan->pipe)
+		p.flags |= LAUNCH_PIPE;
 	cpumask_export(plan->cpus, p.cpus, sizeof(p.cpus));
 	memcpy(p.counters, plan->counters, plan->n_counters * sizeof(p.counters[0]));
 	/* The kernel's signal set consists of 64 signals, and glibc's begins with these. */
@@ -176,22 +182,32 @@ struct start {
 	int socket;
 };
 
-/* Called in the forked child. The launcher's standard streams are those of all its children. */
+/* The launcher's standard streams are those of all its children. `pipe` is -1 where there is none.
+ */
+static int set_streams(const struct session_plan *plan, int pipe, int stderr_fd)
+{
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int output = pipe >= 0 ? pipe : plan->output > 0 ? plan->output : null_fd;
+
+	if (null_fd < 0 || dup2(plan->input > 0 ? plan->input : null_fd, STDIN_FILENO) < 0)
+		return -errno;
+	if (!plan->show_output &&
+		(dup2(output, STDOUT_FILENO) < 0 || dup2(stderr_fd, STDERR_FILENO) < 0))
+		return -errno;
+	return 0;
+}
+
+/* Called in the forked child. */
 __attribute__((noreturn)) static void become_launcher(
-	const struct start *start, const struct keeper *keeper)
+	const struct start *start, const struct keeper *keeper, int pipe)
 {
 	const struct session *session = start->session;
 	char socket_text[16], plan_text[16], runlog_text[16], keeper_text[16];
 	char *const argv[] = { (char *)"runpinned-launcher", (char *)"--serve", socket_text,
 		plan_text, runlog_text, keeper_text, NULL };
 	char *const env[] = { NULL };
-	int null_fd;
 
-	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0)
-		_exit(127);
-	if (session->stderr_fd >= 0 &&
-		(dup2(null_fd, STDOUT_FILENO) < 0 || dup2(session->stderr_fd, STDERR_FILENO) < 0))
+	if (set_streams(start->plan, pipe, session->stderr_fd) < 0)
 		_exit(127);
 	fcntl(start->socket, F_SETFD, 0);
 	fcntl(start->plan_fd, F_SETFD, 0);
@@ -212,11 +228,14 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 {
 	pid_t self = getpid(), launcher;
 	struct keeper keeper;
-	int r;
+	int pipe_fds[2] = { -EBADF, -EBADF }, r;
 
 	r = keeper_prepare(runpinned, &keeper);
+	if (r == 0 && start->plan->pipe && pipe2(pipe_fds, O_CLOEXEC) < 0)
+		r = -errno;
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, r);
+	keeper.output = pipe_fds[0];
 	launcher = fork();
 	if (launcher < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, -errno);
@@ -230,7 +249,7 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	r = start->plan->join ? join_target() : 0;
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_JOIN, r);
-	become_launcher(start, &keeper);
+	become_launcher(start, &keeper, pipe_fds[1]);
 }
 
 /* The standard error of the program is a file in memory: with a pipe, a process would be woken to

@@ -45,6 +45,9 @@ struct session_plan {
 	/* If not, standard output goes to /dev/null, and the last lines of standard error are kept.
 	 */
 	bool show_output;
+	int input;  /* standard input, which each run reads from its start; 0: /dev/null */
+	int output; /* standard output, which is emptied before each run; 0: none */
+	bool pipe;  /* standard output is a pipe, from which the keeper reads */
 };
 
 struct session;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/say.h"
+#include "runpinned/streams.h"
+
+/* Without O_NONBLOCK, opening a FIFO would wait for a process at its other end. The programs do not
+ * expect it on a terminal or another device. */
+static int open_blocking(const char *path, int flags, struct stat *ret)
+{
+	_cleanup_close_ int fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+
+	if (fd < 0 || fstat(fd, ret) < 0 || fcntl(fd, F_SETFL, flags & ~O_CREAT) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+static int open_input(const char *path, struct stat *ret_stat)
+{
+	_cleanup_close_ int fd = open_blocking(path, O_RDONLY, ret_stat);
+
+	if (fd >= 0 && S_ISDIR(ret_stat->st_mode)) {
+		say_errno(EISDIR, "cannot read %s (--input)", path);
+		return -EISDIR;
+	}
+	if (fd < 0) {
+		say_errno(fd, "cannot read %s (--input)", path);
+		return fd;
+	}
+	if (lseek(fd, 0, SEEK_SET) < 0) {
+		say("cannot take %s for --input: each run reads it from its start, and it has none",
+			path);
+		return -ESPIPE;
+	}
+	return TAKE_FD(fd);
+}
+
+static int open_output(const char *path, struct stat *ret_stat)
+{
+	_cleanup_close_ int fd = open_blocking(path, O_WRONLY | O_CREAT, ret_stat);
+
+	if (fd < 0) {
+		say_errno(fd, "cannot write %s (--stdout)", path);
+		return fd;
+	}
+	if (!S_ISREG(ret_stat->st_mode) && !S_ISCHR(ret_stat->st_mode)) {
+		say("cannot take %s for --stdout: it is neither a file nor a device", path);
+		return -EINVAL;
+	}
+	return TAKE_FD(fd);
+}
+
+/* Somebody who types `runpinned wc -c <data` would measure an empty input without a word. */
+static void warn_of_unread_input(void)
+{
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) < 0)
+		return;
+	if (S_ISREG(st.st_mode))
+		say("warning: standard input is a file, which no program reads here: --input /dev/stdin "
+		    "gives it to each run");
+	else if (S_ISFIFO(st.st_mode))
+		say("warning: standard input is a pipe, which no program reads here: --input FILE gives "
+		    "each run a file");
+}
+
+int streams_open(const struct options *options, struct streams *ret)
+{
+	_cleanup_close_ int input = -EBADF, output = -EBADF;
+	struct stat in, out;
+
+	if (options->input) {
+		input = open_input(options->input, &in);
+		if (input < 0)
+			return input;
+	} else {
+		warn_of_unread_input();
+	}
+	if (options->output_file) {
+		output = open_output(options->output_file, &out);
+		if (output < 0)
+			return output;
+	}
+	if (input >= 0 && output >= 0 && S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
+		in.st_ino == out.st_ino) {
+		say("--input and --stdout are the same file, which is emptied before each run");
+		return -EINVAL;
+	}
+	*ret = (struct streams){
+		.input = input >= 0 ? TAKE_FD(input) : 0,
+		.output = output >= 0 ? TAKE_FD(output) : 0,
+	};
+	return 0;
+}
+
+void streams_close(struct streams *streams)
+{
+	if (streams->input > 0)
+		close(streams->input);
+	if (streams->output > 0)
+		close(streams->output);
+	*streams = (struct streams){ 0 };
+}
