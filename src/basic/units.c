@@ -44,6 +44,40 @@ static const char *const unit_names[] = {
 	[UNIT_INTEGER] = "integer",
 };
 
+static const struct scale shown[] = {
+	[UNIT_SHOWN_S] = { "s", 1, 0 },
+	[UNIT_SHOWN_MS] = { "ms", 1e3, 0 },
+	[UNIT_SHOWN_US] = { "us", 1e6, 0 },
+	[UNIT_SHOWN_NS] = { "ns", 1e9, 0 },
+};
+
+bool unit_is_time(enum unit unit)
+{
+	return unit == UNIT_SECOND || unit >= UNIT_SHOWN_S;
+}
+
+int unit_parse_shown(const char *word, enum unit *ret)
+{
+	for (size_t i = UNIT_SHOWN_S; i < ARRAY_SIZE(shown); i++) {
+		if (strcmp(word, shown[i].unit) == 0) {
+			*ret = (enum unit)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* With three digits of the reference, but no more than 9 decimals. */
+static struct scale scale_choose_shown(enum unit unit, double reference)
+{
+	struct scale scale = shown[unit];
+	double digits = floor(log10(fabs(reference) * scale.factor));
+
+	if (reference != 0 && isfinite(digits))
+		scale.decimals = (int)MIN(MAX(2 - digits, 0.0), 9.0);
+	return scale;
+}
+
 int unit_parse(const char *word, enum unit *ret)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(unit_names); i++) {
@@ -57,7 +91,7 @@ int unit_parse(const char *word, enum unit *ret)
 
 const char *unit_name(enum unit unit)
 {
-	return unit_names[unit];
+	return unit_names[unit_is_time(unit) ? UNIT_SECOND : unit];
 }
 
 struct scale scale_choose_unit(enum unit unit, double reference)
@@ -66,6 +100,8 @@ struct scale scale_choose_unit(enum unit unit, double reference)
 
 	if (unit == UNIT_SECOND)
 		return scale_choose(reference);
+	if (unit_is_time(unit))
+		return scale_choose_shown(unit, reference);
 	if (unit == UNIT_INTEGER)
 		return (struct scale){ "", 1, 0 };
 	if (bytes < 10 * 1024.0)

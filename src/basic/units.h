@@ -22,7 +22,16 @@ enum unit {
 	UNIT_SECOND,
 	UNIT_BYTE,
 	UNIT_INTEGER,
+	/* Seconds that are shown in one unit, whatever their size. */
+	UNIT_SHOWN_S,
+	UNIT_SHOWN_MS,
+	UNIT_SHOWN_US,
+	UNIT_SHOWN_NS,
 };
+/* Whether values of this unit are seconds. */
+bool unit_is_time(enum unit unit);
+/* UNIT_SHOWN_S for "s", and so on. -EINVAL for any word but "s", "ms", "us" and "ns". */
+int unit_parse_shown(const char *word, enum unit *ret);
 /* "second", "byte", "integer"; NULL is "second". -EINVAL for any other word. */
 int unit_parse(const char *word, enum unit *ret);
 const char *unit_name(enum unit unit);

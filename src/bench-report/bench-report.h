@@ -32,6 +32,16 @@ enum verb_option {
 	TAKES_RESULTS = 1 << 10,
 	TAKES_FAIL_WORSE = 1 << 11,
 	TAKES_METRIC = 1 << 12,
+	TAKES_UNIT = 1 << 13,
+	TAKES_SORT = 1 << 14,
+};
+
+/* The order of benchmarks, or of comparisons in a file. */
+enum sort {
+	SORT_NONE, /* as the files have them */
+	SORT_NAME,
+	SORT_VALUE,  /* the lowest median first; of a comparison, that of NEW */
+	SORT_CHANGE, /* what became worse by most first */
 };
 
 struct verb {
@@ -53,6 +63,8 @@ struct request {
 	size_t n_old;
 	const char *benchmark; /* only the benchmark of this name; NULL for all */
 	const char *metric;    /* what is judged of each run; NULL for its values */
+	enum unit unit;	       /* in which times are shown */
+	enum sort sort;
 	bool json;
 	bool metadata;
 	unsigned bins;	/* 0 when it was not given: by the number of values */

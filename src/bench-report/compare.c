@@ -13,6 +13,8 @@
 #include "bench-report/bench-report.h"
 #include "report/compare.h"
 #include "report/control.h"
+#include "report/decision.h"
+#include "report/rank.h"
 #include "result/metadata.h"
 
 struct pairs {
@@ -215,6 +217,57 @@ static int pair_results(struct pairs *pairs)
 	return r;
 }
 
+static int compare_by_name(const void *a, const void *b)
+{
+	const struct comparison *x = *(struct comparison *const *)a;
+	const struct comparison *y = *(struct comparison *const *)b;
+
+	return strcmp(x->new->name, y->new->name);
+}
+
+static int compare_by_value(const void *a, const void *b)
+{
+	const struct comparison *x = *(struct comparison *const *)a;
+	const struct comparison *y = *(struct comparison *const *)b;
+
+	return (x->new_stats.median > y->new_stats.median) -
+		(x->new_stats.median < y->new_stats.median);
+}
+
+static int compare_by_change(const void *a, const void *b)
+{
+	const struct comparison *x = *(struct comparison *const *)a;
+	const struct comparison *y = *(struct comparison *const *)b;
+
+	return (x->ratio.ratio < y->ratio.ratio) - (x->ratio.ratio > y->ratio.ratio);
+}
+
+/* The comparisons of the next NEW file are [*first, *first + *n). */
+static bool next_file(const struct pairs *pairs, size_t *first, size_t *n)
+{
+	*first += *n;
+	if (*first >= pairs->n)
+		return false;
+	for (*n = 1; *first + *n < pairs->n && pairs->files[*first + *n] == pairs->files[*first];
+		++*n)
+		;
+	return true;
+}
+
+static void sort_pairs(struct pairs *pairs)
+{
+	static int (*const orders[])(const void *a, const void *b) = {
+		[SORT_NAME] = compare_by_name,
+		[SORT_VALUE] = compare_by_value,
+		[SORT_CHANGE] = compare_by_change,
+	};
+	size_t first = 0, n = 0;
+
+	while (pairs->request->sort != SORT_NONE && next_file(pairs, &first, &n))
+		qsort(pairs->comparisons + first, n, sizeof(struct comparison *),
+			orders[pairs->request->sort]);
+}
+
 static int make_pairs(struct pairs *pairs)
 {
 	size_t most = pairs->reports->suites[0]->n * pairs->reports->n;
@@ -242,6 +295,7 @@ static int make_pairs(struct pairs *pairs)
 		say("compare: the files have no benchmark in common");
 		return -ENOENT;
 	}
+	sort_pairs(pairs);
 	return comparison_settle(pairs->comparisons, pairs->n);
 }
 
@@ -308,18 +362,6 @@ static int print_differences(const struct pairs *pairs)
 	return 0;
 }
 
-/* The comparisons of the next NEW file are [*first, *first + *n). */
-static bool next_file(const struct pairs *pairs, size_t *first, size_t *n)
-{
-	*first += *n;
-	if (*first >= pairs->n)
-		return false;
-	for (*n = 1; *first + *n < pairs->n && pairs->files[*first + *n] == pairs->files[*first];
-		++*n)
-		;
-	return true;
-}
-
 static void print_means(const struct pairs *pairs)
 {
 	size_t first = 0, n = 0;
@@ -346,6 +388,42 @@ static const char *names_remark(const struct pairs *pairs, size_t at)
 	return "  names      differ: they are compared because each file has one benchmark\n";
 }
 
+/* Of one file: the programs that were run in turn with `first`, in their order. */
+static int print_order(const struct pairs *pairs, const struct benchmark *first)
+{
+	_cleanup_free_ const struct benchmark **programs = calloc(pairs->n + 1, sizeof(*programs));
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0;
+	int r;
+
+	if (!programs)
+		return -ENOMEM;
+	programs[n++] = first;
+	for (size_t i = 0; i < pairs->n; i++)
+		if (pairs->comparisons[i]->old == first)
+			programs[n++] = pairs->comparisons[i]->new;
+	r = rank_render(programs, n, pairs->request->sort == SORT_NONE, &text);
+	return r < 0 ? r : print(stdout, "\n%s", text);
+}
+
+/* The order of the programs of one file, unless it was --decide that compared them. */
+static int print_orders(const struct pairs *pairs)
+{
+	const struct benchmark *before = NULL;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && pairs->reports->n == 1 && i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		struct decision decision;
+
+		if (c->old != before && !benchmark_is_by_program(c->old) &&
+			decision_read(&c->new->metadata, &decision) < 0)
+			r = print_order(pairs, c->old);
+		before = c->old;
+	}
+	return r;
+}
+
 static int print_texts(const struct pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->n; i++) {
@@ -364,7 +442,7 @@ static int print_texts(const struct pairs *pairs)
 	if (pairs->n > 1)
 		print(stdout, "\n");
 	print_means(pairs);
-	return 0;
+	return print_orders(pairs);
 }
 
 /* --- Tables --- */
@@ -409,7 +487,7 @@ static int fill_cells(const struct comparison *c, struct scale scale, struct cel
 {
 	enum unit unit = c->old->unit;
 
-	if (unit != UNIT_SECOND)
+	if (!unit_is_time(unit))
 		scale = scale_refine(scale_choose_unit(unit, c->old_stats.median), 1);
 	ret->name = make_name(c);
 	ret->verdict = comparison_verdict_text(c);

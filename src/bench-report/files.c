@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,9 @@ int reports_read(const struct request *request, bool with_evidence, struct repor
 			say_errno(r, "cannot read %s", file_label(request->files[i]));
 		if (r < 0)
 			return r;
+		for (size_t k = 0; k < reports.suites[i]->n; k++)
+			if (unit_is_time(reports.suites[i]->benchmarks[k]->unit))
+				reports.suites[i]->benchmarks[k]->unit = request->unit;
 	}
 	*ret = reports;
 	reports = (struct reports){ 0 };
@@ -129,28 +133,91 @@ void reports_clear(struct reports *reports)
 	*reports = (struct reports){ 0 };
 }
 
-int reports_each(const struct request *request, const struct reports *reports,
-	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
-	void *context)
-{
-	bool found = false;
+/* A benchmark that the request selects. */
+struct entry {
+	const char *file;
+	const struct benchmark *benchmark;
+	double median; /* when they are sorted by it */
+	size_t order;  /* in the files */
+};
 
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = strcmp(x->benchmark->name, y->benchmark->name);
+
+	return order != 0 ? order : compare_entries(a, b);
+}
+
+/* Benchmarks without values come last. */
+static int compare_medians(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (isnan(x->median) || isnan(y->median))
+		return isnan(x->median) == isnan(y->median) ? compare_entries(a, b)
+							    : isnan(x->median) - isnan(y->median);
+	if (x->median != y->median)
+		return x->median < y->median ? -1 : 1;
+	return compare_entries(a, b);
+}
+
+static int select_entries(const struct request *request, const struct reports *reports,
+	struct entry **ret, size_t *ret_n)
+{
+	_cleanup_free_ struct entry *entries = NULL;
+	size_t n = 0, most = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < reports->n; i++)
+		most += reports->suites[i]->n;
+	entries = calloc(MAX(most, (size_t)1), sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
 	for (size_t i = 0; i < reports->n; i++) {
-		for (size_t k = 0; k < reports->suites[i]->n; k++) {
+		for (size_t k = 0; r >= 0 && k < reports->suites[i]->n; k++) {
 			const struct benchmark *benchmark = reports->suites[i]->benchmarks[k];
-			int r;
 
 			if (request->benchmark &&
 				!metadata_equal_strings(benchmark->name, request->benchmark))
 				continue;
-			found = true;
-			r = each(request->files[i], benchmark, context);
-			if (r < 0)
-				return r;
+			entries[n] = (struct entry){ request->files[i], benchmark, NAN, n };
+			if (request->sort == SORT_VALUE)
+				r = benchmark_median(benchmark, &entries[n].median);
+			if (r == -ENODATA)
+				r = 0;
+			n++;
 		}
 	}
-	if (found)
-		return 0;
+	if (r < 0)
+		return r;
+	if (request->sort != SORT_NONE)
+		qsort(entries, n, sizeof(*entries),
+			request->sort == SORT_NAME ? compare_names : compare_medians);
+	*ret = TAKE_PTR(entries);
+	*ret_n = n;
+	return 0;
+}
+
+int reports_each(const struct request *request, const struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context)
+{
+	_cleanup_free_ struct entry *entries = NULL;
+	size_t n = 0;
+	int r = select_entries(request, reports, &entries, &n);
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = each(entries[i].file, entries[i].benchmark, context);
+	if (r < 0 || n > 0)
+		return MIN(r, 0);
 	say("no benchmark is named '%s'", request->benchmark);
 	return -ENOENT;
 }

@@ -22,26 +22,31 @@ enum {
 };
 
 static const struct verb verbs[] = {
-	{ "show", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_METADATA, "FILE...",
-		"each in short: figures, histogram, what disturbed it", verb_show },
-	{ "stats", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON, "FILE...",
+	{ "show",
+		TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_SORT | TAKES_JSON |
+			TAKES_METADATA,
+		"FILE...", "each in short: figures, histogram, what disturbed it", verb_show },
+	{ "stats", TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_SORT | TAKES_JSON, "FILE...",
 		"all figures: counts, extremes, percentiles, outliers", verb_stats },
-	{ "hist", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_BINS, "FILE...",
+	{ "hist", TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_JSON | TAKES_BINS, "FILE...",
 		"histograms; of several files on one scale", verb_hist },
-	{ "dump", TAKES_BENCHMARK | TAKES_JSON, "FILE...",
+	{ "dump", TAKES_BENCHMARK | TAKES_UNIT | TAKES_JSON, "FILE...",
 		"every value with its flags and its evidence", verb_dump },
-	{ "check", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON, "FILE...",
+	{ "check", TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_JSON, "FILE...",
 		"is the result stable? Exit status 3 when it is not", verb_check },
 	{ "compare",
-		TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_TABLE | TAKES_MARKDOWN |
-			TAKES_FAIL_SLOWER | TAKES_RESULTS,
+		TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_SORT | TAKES_JSON |
+			TAKES_TABLE | TAKES_MARKDOWN | TAKES_FAIL_SLOWER | TAKES_RESULTS,
 		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare },
-	{ "plot", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_OUTPUT | TAKES_SIZE,
+	{ "plot",
+		TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_JSON | TAKES_OUTPUT |
+			TAKES_SIZE,
 		"FILE...", "a picture: the samples in order, what was beside them", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
 		"what took the longest to measure", verb_slowest },
-	{ "trend", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_FAIL_WORSE, "FILE...",
-		"results over time or commits: where did the level change?", verb_trend },
+	{ "trend", TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_JSON | TAKES_FAIL_WORSE,
+		"FILE...", "results over time or commits: where did the level change?",
+		verb_trend },
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", verb_merge },
 };
 
@@ -75,6 +80,28 @@ static int take_count(const char *value, void *into)
 	if (parse_uint(value, 1, COUNT_MAX, into) == 0)
 		return 0;
 	say("--count: '%s' is not a number from 1 to 1000000", value);
+	return -EINVAL;
+}
+
+static int take_unit(const char *value, void *into)
+{
+	return unit_parse_shown(value, into);
+}
+
+static int take_sort(const char *value, void *into)
+{
+	static const char *const names[] = {
+		[SORT_NAME] = "name",
+		[SORT_VALUE] = "value",
+		[SORT_CHANGE] = "change",
+	};
+
+	for (size_t i = SORT_NAME; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(value, names[i]) == 0) {
+			*(enum sort *)into = (enum sort)i;
+			return 0;
+		}
+	}
 	return -EINVAL;
 }
 
@@ -141,9 +168,15 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 		{ 'b', "benchmark", "NAME", "of the benchmark NAME alone", option_text,
 			&request->benchmark },
 		{ 0, "metric", "NAME",
-			"judge NAME of each run: user_cpu, system_cpu, max_rss,\n"
-			"minor_faults, a counted event, ...",
+			"judge NAME of each run: user_cpu, system_cpu,\n"
+			"max_rss, minor_faults, a counted event, ...",
 			option_text, &request->metric },
+		{ 0, "unit", "UNIT", "show all times in s, ms, us or ns", take_unit, &request->unit,
+			"s, ms, us or ns" },
+		{ 0, "sort", "HOW",
+			"show, stats, compare: by name, by value, or by change\n"
+			"(compare)",
+			take_sort, &request->sort, "name, value or change" },
 		{ 0, "json", NULL,
 			"as JSON, with all digits; of plot and merge -o: what\n"
 			"was written",
@@ -205,6 +238,8 @@ static int check_options(const struct request *request)
 	} uses[] = {
 		{ TAKES_BENCHMARK, "benchmark", request->benchmark },
 		{ TAKES_METRIC, "metric", request->metric },
+		{ TAKES_UNIT, "unit", request->unit != UNIT_SECOND },
+		{ TAKES_SORT, "sort", request->sort != SORT_NONE },
 		{ TAKES_JSON, "json", request->json },
 		{ TAKES_METADATA, "metadata", request->metadata },
 		{ TAKES_BINS, "bins", request->bins > 0 },
@@ -266,6 +301,10 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 	r = check_options(request);
 	if (r < 0)
 		return r;
+	if (request->sort == SORT_CHANGE && strcmp(request->verb->name, "compare") != 0) {
+		say("--sort: there is a change in compare alone");
+		return -EINVAL;
+	}
 	request->files = argv + optind + 1;
 	request->n_files = (size_t)(argc - optind - 1);
 	if (request->n_old > 0 && request->n_files > 0) {

@@ -436,7 +436,7 @@ static void resolve_machines(struct comparison *c, bool is_disturbed)
 	const struct resolution found =
 		resolution_of_machines(&c->old->metadata, &c->new->metadata, &state);
 
-	if (c->old->unit == UNIT_SECOND)
+	if (unit_is_time(c->old->unit))
 		resolution_widen(&c->resolution, &found);
 }
 
@@ -655,15 +655,10 @@ static int make_medians(const struct benchmark *const *results, size_t n, double
 	if (!medians)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		_cleanup_free_ double *units = NULL;
-		size_t n_units;
-		int r;
+		int r = benchmark_median(results[i], &medians[i]);
 
-		r = benchmark_units(results[i], &units, &n_units);
 		if (r < 0)
 			return r;
-		stats_sort(units, n_units);
-		medians[i] = stats_median(units, n_units);
 	}
 	*ret = TAKE_PTR(medians);
 	return 0;
@@ -995,7 +990,7 @@ const char *comparison_verdict_name(enum verdict verdict)
 
 bool comparison_is_of_speed(const struct comparison *comparison)
 {
-	return comparison->old->unit == UNIT_SECOND && !comparison->old->metric;
+	return unit_is_time(comparison->old->unit) && !comparison->old->metric;
 }
 
 static const char *verdict_word(const struct comparison *c)

@@ -110,7 +110,7 @@ static int check_short(struct stability *stability, const struct benchmark *benc
 	char a[UNITS_TEXT_SIZE];
 	int r;
 
-	if (benchmark->unit != UNIT_SECOND || benchmark->metric)
+	if (!unit_is_time(benchmark->unit) || benchmark->metric)
 		return 0;
 	r = benchmark_raw_range(benchmark, &shortest, &longest);
 	if (r < 0 || shortest >= 1e-3)

@@ -55,20 +55,6 @@ static int find_trend(struct trends *trends, const struct benchmark *benchmark, 
 	return 0;
 }
 
-/* The median of the benchmark's units. */
-static int find_median(const struct benchmark *benchmark, double *ret)
-{
-	_cleanup_free_ double *units = NULL;
-	size_t n;
-	int r = benchmark_units(benchmark, &units, &n);
-
-	if (r < 0)
-		return r;
-	stats_sort(units, n);
-	*ret = stats_median(units, n);
-	return 0;
-}
-
 static int add_point(struct trends *trends, const struct suite *suite,
 	const struct benchmark *benchmark, const char *file, size_t order)
 {
@@ -77,7 +63,7 @@ static int add_point(struct trends *trends, const struct suite *suite,
 	double value;
 	int r;
 
-	r = find_median(benchmark, &value);
+	r = benchmark_median(benchmark, &value);
 	if (r == -ENODATA)
 		return 0;
 	if (r == 0)
@@ -177,7 +163,7 @@ static int apply_control(struct trend *trend)
 		int r = control_measure(point->benchmark, point->control, &measured);
 
 		if (r == 0)
-			r = find_median(point->control, &controls[i]);
+			r = benchmark_median(point->control, &controls[i]);
 		/* A result without a common round is comparable by its values alone. */
 		if (r == -ENODATA)
 			return 0;

@@ -152,6 +152,19 @@ int benchmark_units(const struct benchmark *benchmark, double **ret, size_t *ret
 	return 0;
 }
 
+int benchmark_median(const struct benchmark *benchmark, double *ret)
+{
+	_cleanup_free_ double *units = NULL;
+	size_t n;
+	int r = benchmark_units(benchmark, &units, &n);
+
+	if (r < 0)
+		return r;
+	stats_sort(units, n);
+	*ret = stats_median(units, n);
+	return 0;
+}
+
 int benchmark_run_deviation(const struct benchmark *benchmark, double *ret)
 {
 	_cleanup_free_ double *means = NULL;
@@ -187,7 +200,7 @@ bool benchmark_is_control(const struct benchmark *benchmark)
 
 bool benchmark_is_of_time(const struct benchmark *benchmark)
 {
-	return !benchmark->metric || benchmark->unit == UNIT_SECOND;
+	return !benchmark->metric || unit_is_time(benchmark->unit);
 }
 
 bool benchmark_is_by_program(const struct benchmark *benchmark)

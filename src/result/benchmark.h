@@ -95,6 +95,8 @@ bool benchmark_units_are_runs(const struct benchmark *benchmark);
  * is known of how runs differ. -ENODATA without values.
  */
 int benchmark_units(const struct benchmark *benchmark, double **ret, size_t *ret_n);
+/* The median of the units. -ENODATA without values. */
+int benchmark_median(const struct benchmark *benchmark, double *ret);
 /* Standard deviation of the runs' means as a part of their mean, which is what pyperf's rule for
  * the number of runs takes; NAN with fewer than 2 runs. */
 int benchmark_run_deviation(const struct benchmark *benchmark, double *ret);

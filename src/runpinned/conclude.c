@@ -61,6 +61,7 @@ static void report_runs(const struct options *options, const struct place *place
 			.series = m->series,
 			.facts = &command->facts,
 			.by_program = by_program,
+			.unit = options->unit,
 			.floor_seconds = by_program ? NAN : floor_seconds(m),
 			.decided = options->decide > 0,
 			.one_of_several = by_program || options->n_commands > 1,
@@ -198,7 +199,7 @@ int conclude(const struct options *options, const struct place *place, struct co
 	}
 	if (commands->n > 1 && !options->quiet) {
 		r = options->decide > 0 ? decide_print(stream, commands)
-					: ranking_print(stream, commands);
+					: ranking_print(stream, options, commands);
 		if (r < 0)
 			say_errno(r, "cannot compare");
 	}

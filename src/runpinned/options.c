@@ -340,6 +340,21 @@ static int take_evidence(const char *value, void *into)
 	return 0;
 }
 
+static int take_unit(const char *value, void *into)
+{
+	return unit_parse_shown(value, into);
+}
+
+static int take_sort(const char *value, void *into)
+{
+	bool by_command = strcmp(value, "command") == 0;
+
+	if (!by_command && strcmp(value, "speed") != 0)
+		return -EINVAL;
+	*(bool *)into = by_command;
+	return 0;
+}
+
 static int take_verbose(const char *value _unused_, void *into)
 {
 	++*(unsigned *)into;
@@ -613,6 +628,12 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 'q', "quiet", NULL, "only warnings and errors", option_set, &o->quiet },
 		{ 'v', "verbose", NULL, "say more; twice: a line per run", take_verbose,
 			&o->verbose },
+		{ 0, "unit", "UNIT", "show all times in s, ms, us or ns", take_unit, &o->unit,
+			"s, ms, us or ns", .rank = 1 },
+		{ 0, "sort", "HOW",
+			"the order of several programs at the end: by speed\n"
+			"(the default), or command: as they were given",
+			take_sort, &o->sort_by_command, "speed or command", .rank = 2 },
 		{ 0, "dry-run", NULL, "say what would be done, and do nothing", option_set,
 			&o->dry_run },
 		{ 'h', "help", .help = "this text" },

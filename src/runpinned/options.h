@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "basic/units.h"
+
 enum env_pad_mode {
 	ENV_PAD_NONE,
 	ENV_PAD_FIXED,
@@ -48,6 +50,8 @@ struct options {
 	bool no_save;
 	bool quiet;
 	unsigned verbose;
+	enum unit unit;	      /* of the times that are shown */
+	bool sort_by_command; /* the order of the programs at the end; else by their speed */
 	bool dry_run;
 	bool quiesce;
 

@@ -7,6 +7,7 @@
 #include "basic/text.h"
 #include "report/compare.h"
 #include "report/control.h"
+#include "report/rank.h"
 #include "result/benchmark.h"
 #include "runpinned/measure.h"
 #include "runpinned/progvalues.h"
@@ -32,7 +33,8 @@ static void ranking_clear(struct ranking *ranking)
 		benchmark_clear_view(&ranking->views[i]);
 }
 
-static int add_program(struct ranking *ranking, const struct command *command, bool with_values)
+static int add_program(
+	struct ranking *ranking, const struct command *command, bool with_values, enum unit unit)
 {
 	const struct measurement *m = command->measurement;
 	struct benchmark *view = &ranking->views[ranking->n_views], **more;
@@ -45,6 +47,7 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 	ranking->n_views++;
 	/* Borrowed, like the rest of the view. */
 	view->metadata = command->facts;
+	view->unit = unit;
 	more = reallocarray(ranking->benchmarks, ranking->n_benchmarks + 1 + n_values,
 		sizeof(struct benchmark *));
 	if (!more)
@@ -52,17 +55,19 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 	ranking->benchmarks = more;
 	more[ranking->n_benchmarks++] = view;
 	for (size_t i = 0; i < n_values; i++) {
-		/* Looked at only. */
+		/* Looked at only, in another unit perhaps. */
 		struct benchmark *values = (struct benchmark *)progvalues_benchmark(
 			m->progvalues, i, m->series, &command->facts, command->name);
 
+		if (values && unit_is_time(values->unit))
+			values->unit = unit;
 		if (values)
 			more[ranking->n_benchmarks++] = values;
 	}
 	return 0;
 }
 
-static int ranking_fill(struct ranking *ranking, const struct commands *commands)
+static int ranking_fill(struct ranking *ranking, const struct commands *commands, enum unit unit)
 {
 	size_t n_programs = commands->n - commands->items[commands->n - 1].is_control;
 	int r = 0;
@@ -70,7 +75,7 @@ static int ranking_fill(struct ranking *ranking, const struct commands *commands
 	/* The values of one program alone are compared with nothing, and their names are without
 	 * the program's. */
 	for (size_t i = 0; r >= 0 && i < commands->n; i++)
-		r = add_program(ranking, &commands->items[i], n_programs > 1);
+		r = add_program(ranking, &commands->items[i], n_programs > 1, unit);
 	if (r < 0)
 		return r;
 	ranking->comparisons = calloc(ranking->n_benchmarks, sizeof(struct comparison *));
@@ -106,7 +111,21 @@ static int write_control(FILE *stream, const struct ranking *ranking, const stru
 	return name && text ? print(stream, "\n%s: %s\n", name, text) : -ENOMEM;
 }
 
-static int ranking_write(FILE *stream, const struct ranking *ranking)
+static int write_order(FILE *stream, const struct ranking *ranking, bool by_speed)
+{
+	const struct benchmark *programs[OPTIONS_MAX_COMMANDS];
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0;
+	int r;
+
+	for (size_t i = 0; i < ranking->n_views; i++)
+		if (!benchmark_is_control(&ranking->views[i]))
+			programs[n++] = &ranking->views[i];
+	r = rank_render(programs, n, by_speed, &text);
+	return r < 0 || !*text ? r : print(stream, "\n%s", text);
+}
+
+static int ranking_write(FILE *stream, const struct ranking *ranking, bool by_speed)
 {
 	for (size_t i = 0; i < ranking->n_views; i++) {
 		int r = write_control(stream, ranking, &ranking->views[i]);
@@ -125,10 +144,10 @@ static int ranking_write(FILE *stream, const struct ranking *ranking)
 			return -ENOMEM;
 		print(stream, "\n%s, compared with %s:\n%s", new, old, text);
 	}
-	return 0;
+	return write_order(stream, ranking, by_speed);
 }
 
-int ranking_print(FILE *stream, const struct commands *commands)
+int ranking_print(FILE *stream, const struct options *options, const struct commands *commands)
 {
 	struct ranking ranking = { 0 };
 	int r;
@@ -136,9 +155,9 @@ int ranking_print(FILE *stream, const struct commands *commands)
 	for (size_t i = 0; i < commands->n; i++)
 		if (commands->items[i].measurement->n_runs == 0)
 			return 0;
-	r = ranking_fill(&ranking, commands);
+	r = ranking_fill(&ranking, commands, options->unit);
 	if (r >= 0)
-		r = ranking_write(stream, &ranking);
+		r = ranking_write(stream, &ranking, !options->sort_by_command);
 	ranking_clear(&ranking);
 	return r;
 }

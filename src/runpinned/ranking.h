@@ -6,10 +6,12 @@
 #include <stdio.h>
 
 #include "runpinned/command.h"
+#include "runpinned/options.h"
 
 /* Compares the first command with each of the others, run by run in pairs, and prints the
- * comparisons. The metadata of each benchmark are the command's facts, as in the result file.
- * Returns 0 or a negative errno; prints nothing when one of the commands has no run that counts. */
-int ranking_print(FILE *stream, const struct commands *commands);
+ * comparisons, and then which program is the fastest. The metadata of each benchmark are the
+ * command's facts, as in the result file. Returns 0 or a negative errno; prints nothing when one of
+ * the commands has no run that counts. */
+int ranking_print(FILE *stream, const struct options *options, const struct commands *commands);
 
 #endif

@@ -59,13 +59,18 @@ int report_print(FILE *stream, const struct report_input *input)
 	struct benchmark benchmark;
 	int r;
 
-	if (input->by_program)
-		return report(stream, input, input->by_program);
+	if (input->by_program) {
+		benchmark = *input->by_program;
+		if (unit_is_time(benchmark.unit))
+			benchmark.unit = input->unit;
+		return report(stream, input, &benchmark);
+	}
 	r = benchmark_view(input->name, input->series, &benchmark);
 	if (r < 0)
 		return r;
 	/* Borrowed, like the rest of the view. */
 	benchmark.metadata = *input->facts;
+	benchmark.unit = input->unit;
 	r = report(stream, input, &benchmark);
 	benchmark_clear_view(&benchmark);
 	return r;

@@ -1213,6 +1213,15 @@ def test_comparison_at_the_end():
     check('longer, compared with baseline:' in text, text)
     check('measured in turn, 8 pairs' in text, text)
     check(text.count('verdict') == 2 and 'verdict    slower' in text, text)
+    check(re.search(r'^(baseline|same) ran [0-9.]+ times faster than longer, [0-9.]+ \.\. [0-9.]+$',
+                    text, re.MULTILINE), text)
+    result = run('-n', 8, '-w', 0, '--unit', 'us', '--sort', 'command', '--command',
+                 'slow=/bin/sleep 0.03', '--command', 'middle=/bin/sleep 0.02', '--name', 'fast',
+                 '/bin/sleep', 0.001)
+    equal(re.findall(r'^fast ran [0-9.]+ times faster than (.*), [0-9.]+ \.\.', result.stdout,
+                     re.MULTILINE), ['slow', 'middle'], 'the order of --sort command')
+    equal(set(re.findall(r'^  median .* ([mun]?s)(?= |$)', result.stdout, re.MULTILINE)), {'us'},
+          'units')
     check('compared with' not in run('-q', '-n', 3, '--baseline', '/bin/true', '/bin/echo').stdout,
           '-q is not quiet')
 

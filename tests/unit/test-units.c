@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +112,8 @@ static void test_percents(void **state)
 	char buf[UNITS_TEXT_SIZE];
 
 	(void)state;
+	assert_string_equal(units_format_percent(NAN, buf), "? %");
+	assert_string_equal(units_format_change(-NAN, buf), "? %");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_string_equal(units_format_percent(cases[i].proportion, buf), cases[i].text);
 		assert_string_equal(units_format_change(cases[i].proportion, buf), cases[i].change);
@@ -135,6 +138,43 @@ static void test_shows(void **state)
 	assert_false(scale_shows((struct scale){ "ms", 1e3, 1 }, 0.0009));
 }
 
+static void test_shown(void **state)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+		const char *text;
+	} cases[] = {
+		{ "s", 0.0115, "0.0115 s" },
+		{ "ms", 0.0115, "11.5 ms" },
+		{ "us", 0.0115, "11500 us" },
+		{ "ns", 0.0115, "11500000 ns" },
+		{ "s", 1e-30, "0.000000000 s" },
+		{ "ms", 0, "0 ms" },
+		{ "ms", -0.5, "-500 ms" },
+	};
+	enum unit unit = UNIT_BYTE;
+	char buf[UNITS_TEXT_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		double seconds = cases[i].seconds;
+
+		assert_int_equal(unit_parse_shown(cases[i].unit, &unit), 0);
+		assert_true(unit_is_time(unit));
+		assert_string_equal(unit_name(unit), "second");
+		assert_string_equal(scale_format(scale_choose_unit(unit, seconds), seconds, buf),
+			cases[i].text);
+	}
+	unit = UNIT_BYTE;
+	assert_int_equal(unit_parse_shown("min", &unit), -EINVAL);
+	assert_int_equal(unit_parse_shown("", &unit), -EINVAL);
+	assert_int_equal(unit, UNIT_BYTE);
+	assert_true(unit_is_time(UNIT_SECOND));
+	assert_false(unit_is_time(UNIT_BYTE));
+	assert_false(unit_is_time(UNIT_INTEGER));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_percents),
 		cmocka_unit_test(test_shows),
+		cmocka_unit_test(test_shown),
 	};
 
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "report/compare.h"
+#include "report/rank.h"
+
+static int find_fastest(const struct benchmark *const *programs, size_t n, size_t *ret)
+{
+	double least = INFINITY;
+
+	*ret = 0;
+	for (size_t i = 0; i < n; i++) {
+		double median;
+		int r = benchmark_median(programs[i], &median);
+
+		if (r < 0)
+			return r;
+		if (median < least)
+			*ret = i;
+		least = MIN(least, median);
+	}
+	return 0;
+}
+
+static int compare_ratios(const void *a, const void *b)
+{
+	const struct comparison *x = *(struct comparison *const *)a;
+	const struct comparison *y = *(struct comparison *const *)b;
+
+	return (x->ratio.ratio > y->ratio.ratio) - (x->ratio.ratio < y->ratio.ratio);
+}
+
+/* With as many decimals as it takes to tell the ends of the interval apart. */
+static int choose_decimals(const struct ratio *ratio)
+{
+	double width = ratio->high - ratio->low;
+
+	return width > 0 ? (int)MIN(MAX(1 - floor(log10(width)), 0.0), 6.0) : 2;
+}
+
+static void append_interval(struct text *t, const struct ratio *ratio)
+{
+	int decimals = choose_decimals(ratio);
+
+	if (!isnan(ratio->low))
+		text_appendf(t, ", %.*f .. %.*f", decimals, ratio->low, decimals, ratio->high);
+	text_append(t, "\n");
+}
+
+/* `old` of the comparison is the fastest program. */
+static int append_line(struct text *t, const struct comparison *c)
+{
+	bool swapped = c->verdict == VERDICT_FASTER, is_of_speed = comparison_is_of_speed(c);
+	_cleanup_free_ char *fast = text_escape_control(swapped ? c->new->name : c->old->name);
+	_cleanup_free_ char *slow = text_escape_control(swapped ? c->old->name : c->new->name);
+	struct ratio ratio = c->ratio;
+
+	if (!fast || !slow)
+		return -ENOMEM;
+	/* The median of one may be lower, and that of the pairs that of the other one. */
+	if (swapped)
+		ratio = (struct ratio){ 1 / c->ratio.ratio, 1 / c->ratio.high, 1 / c->ratio.low };
+	if (c->verdict == VERDICT_UNCLEAR) {
+		text_appendf(t, "unclear whether %s %s than %s: %s\n", fast,
+			is_of_speed ? "is faster" : "has less", slow, c->unclear);
+		return 0;
+	}
+	if (c->verdict == VERDICT_SAME)
+		text_appendf(t, "no difference found between %s and %s: %.*f times", fast, slow,
+			choose_decimals(&ratio), ratio.ratio);
+	else
+		text_appendf(t, "%s %s %.*f times %s than %s", fast, is_of_speed ? "ran" : "has",
+			choose_decimals(&ratio), ratio.ratio, is_of_speed ? "faster" : "less",
+			slow);
+	append_interval(t, &ratio);
+	return 0;
+}
+
+static int compare_all(
+	const struct benchmark *const *programs, size_t n, struct comparison **comparisons)
+{
+	size_t fastest, at = 0;
+	int r = find_fastest(programs, n, &fastest);
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		if (i != fastest)
+			r = comparison_new(programs[fastest], programs[i], &comparisons[at++]);
+	return r < 0 ? r : comparison_settle(comparisons, n - 1);
+}
+
+int rank_render(const struct benchmark *const *programs, size_t n, bool by_speed, char **ret)
+{
+	_cleanup_free_ struct comparison **comparisons = calloc(n + 1, sizeof(*comparisons));
+	_cleanup_text_ struct text t = { 0 };
+	int r = 0;
+
+	if (!comparisons)
+		return -ENOMEM;
+	text_append(&t, "");
+	if (n > 1)
+		r = compare_all(programs, n, comparisons);
+	if (r >= 0 && n > 1 && by_speed)
+		qsort(comparisons, n - 1, sizeof(*comparisons), compare_ratios);
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (r >= 0)
+			r = append_line(&t, comparisons[i]);
+		comparison_free(comparisons[i]);
+	}
+	if (r >= 0)
+		*ret = text_steal(&t);
+	return r < 0 ? r : *ret ? 0 : -ENOMEM;
+}
