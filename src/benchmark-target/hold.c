@@ -7,6 +7,9 @@
  * There may be several clients at a time, each with its own guardian. The guardians hold a shared
  * lock on /run/quiesce/holders, and the last one puts everything back; but not if the target was
  * already up before the first of them.
+ *
+ * And the end of everything, for who removes or upgrades quiesce: whoever made the machine quiet,
+ * it is put back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +27,7 @@
 #include "benchmark-target/alone.h"
 #include "benchmark-target/evict.h"
 #include "benchmark-target/request.h"
+#include "benchmark-target/setters.h"
 #include "benchmark-target/state.h"
 #include "benchmark-target/verbs.h"
 #include "benchmark-target/verdict.h"
@@ -99,6 +103,9 @@ static int stop(const struct hold *hold)
 
 	if (hold->manager) {
 		r = unit_stop(hold->manager, TARGET_UNIT);
+		/* Installed without units, or they have been removed meanwhile. */
+		if (r == -ENOENT)
+			return 0;
 		if (r < 0)
 			say_errno(r, "%s does not stop", TARGET_UNIT);
 		return r;
@@ -239,4 +246,64 @@ int verb_hold(const char *cpus)
 	}
 	hold_close(&hold);
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* How many setters still have a journal of this boot. Says which. */
+static unsigned count_journals(void)
+{
+	unsigned n = 0;
+
+	for (const struct target_setter *s = target_setters; s->program; s++) {
+		_cleanup_(journal) struct journal *journal = NULL;
+		_cleanup_free_ char *why = NULL;
+
+		if (journal_load(s->program, &journal, &why) == -ENOENT)
+			continue;
+		say("%s/%s.journal still has settings that were not put back: see `%s restore`, or "
+		    "`%s restore --force` for what somebody else has changed",
+			JOURNAL_DIRECTORY, s->program, s->program, s->program);
+		n++;
+	}
+	return n;
+}
+
+static int put_back(const struct hold *hold)
+{
+	int up, r = 0, restored;
+
+	/* Stopping a target that is down does nothing. */
+	up = hold->manager ? 1 : is_up(hold);
+	if (up < 0) {
+		say_errno(up, "cannot find out whether %s is up", TARGET_UNIT);
+		r = up;
+	} else if (up) {
+		r = stop(hold);
+	}
+	/* Also what setters did that were called by hand. */
+	restored = alone_restore();
+	if (r == 0)
+		r = restored;
+	return r < 0 ? r : state_remove();
+}
+
+int verb_put_back(void)
+{
+	struct hold hold = {
+		.directory = -EBADF,
+		.start_lock = -EBADF,
+		.holders_lock = -EBADF,
+	};
+	unsigned standing;
+	int r;
+
+	r = hold_open(&hold);
+	if (r == 0 && flock(hold.start_lock, LOCK_EX) < 0)
+		r = -errno;
+	if (r < 0)
+		say_errno(r, "cannot put the machine back");
+	else
+		r = put_back(&hold);
+	standing = count_journals();
+	hold_close(&hold);
+	return r < 0 ? EXIT_FAILED : standing > 0 ? EXIT_FINDING : EXIT_DONE;
 }

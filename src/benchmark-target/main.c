@@ -31,6 +31,8 @@ static void usage(FILE *stream)
 	      "  check                     the verdict\n"
 	      "  tell                      add the verdict to the journal of the target\n"
 	      "  hold                      be quiet until standard input, a socket, is closed\n"
+	      "  put-back                  stop the target and restore all setters: to remove\n"
+	      "                            or upgrade quiesce\n"
 	      "  -c, --cpus LIST           hold: these CPUs, not those of benchmark.conf\n"
 	      "  -h, --help                this text\n"
 	      "  -V, --version             the version\n"
@@ -81,6 +83,8 @@ static int run(int argc, char *argv[], const char *cpus)
 		return verb_do_job(job->job, argv[1], job->alone);
 	if (holds)
 		return verb_hold(cpus);
+	if (strcmp(verb, "put-back") == 0)
+		return verb_put_back();
 	if (strcmp(verb, "prepare") == 0)
 		return verb_prepare(NULL);
 	if (strcmp(verb, "release") == 0)

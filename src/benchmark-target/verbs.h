@@ -43,5 +43,11 @@ int verb_return_tuners(void);
  * other end is closed, and puts everything back. A target that was up before is left up.
  */
 int verb_hold(const char *cpus);
+/*
+ * Stops the target, and has all setters restore, whoever has called them: for packages, which must
+ * not remove the tools before. EXIT_FINDING if a setter keeps its journal although none has failed:
+ * for settings that somebody else has changed, or that wait for a CPU.
+ */
+int verb_put_back(void);
 
 #endif

@@ -5,6 +5,7 @@ described machine, with the real setters."""
 
 import contextlib
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -300,7 +301,69 @@ def test_not_root():
         setter.same(before, 'what was there before')
 
 
+def set_by_hand(setter, tool, *arguments):
+    """Runs another setter, which lies beside benchmark-target in the build, on the same machine."""
+    path = pathlib.Path(PROGRAM).parent.parent / tool / tool
+    result = setter.box.run(path, *arguments, allowed=setter.allowed, root=True)
+    equal(result.returncode, 0, f'{tool}: {result.stderr}')
+
+
+def test_put_back():
+    """put-back ends what is held and what was set by hand, and may be called again"""
+    with machine() as setter:
+        before = setter.snapshot()
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        set_by_hand(setter, 'freq-pin', '-c', '3', 'min')
+        for _ in range(2):
+            setter.succeed('put-back')
+            setter.same(before, 'what was there before')
+            equal(left_over(setter), set(), 'left in /run/quiesce')
+        check_restored(setter, before, guardian.leave())
+
+
+def test_put_back_foreign():
+    """put-back tells by status 3 of a journal that is kept for what somebody else has changed"""
+    with machine() as setter:
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        before, knob = setter.snapshot(), 'proc/sys/kernel/timer_migration'
+        equal(before[knob].strip(), b'0', knob)
+        setter.box.write(knob, '2\n')
+        result = setter.run('put-back')
+        equal(result.returncode, 3, f'status ({result.stderr})')
+        check('/run/quiesce/noise-off.journal' in result.stderr and
+              '`noise-off restore --force`' in result.stderr, result.stderr)
+        equal(left_over(setter), {'noise-off.journal'}, 'left in /run/quiesce')
+        equal(setter.snapshot()[knob], b'2\n', knob)
+        equal(guardian.leave()[0], 0, 'the guardian')
+
+
+def test_put_back_fails():
+    """put-back fails where a journal is damaged, keeps that, and puts back all the rest"""
+    with machine() as setter:
+        before = setter.snapshot()
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        journal = setter.run_directory / 'quiesce/freq-pin.journal'
+        text = journal.read_bytes()
+        journal.write_bytes(text[:-20])
+        result = setter.run('put-back')
+        equal(result.returncode, 1, f'status ({result.stderr})')
+        check('freq-pin.journal' in result.stderr, result.stderr)
+        check('freq-pin.journal' in left_over(setter), 'the journal is gone')
+        now = setter.snapshot()
+        check(any('cpufreq' in path for path in now if now[path] != before.get(path)), 'nothing is left')
+        equal([path for path in now if now[path] != before.get(path) and 'cpufreq' not in path], [],
+              'left of other tools')
+        # Put right, it goes.
+        journal.write_bytes(text)
+        setter.succeed('put-back')
+        check_restored(setter, before, guardian.leave())
+
+
 TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_all_cpus,
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
-         test_left_by_another, test_refused, test_not_root)
+         test_left_by_another, test_refused, test_not_root, test_put_back,
+         test_put_back_foreign, test_put_back_fails)
 run_tests((test.__doc__, test) for test in TESTS)
