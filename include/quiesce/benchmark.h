@@ -60,7 +60,8 @@ struct qs_benchmark {
 	const char *name; /* NULL ends a list. No control characters, at most 200 bytes */
 	/*
 	 * Does the work run->loops times between qs_begin() and qs_end(). With several such pairs
-	 * in one call the times add up: the code between the pairs is not measured.
+	 * in one call, of which there may be any number, the times add up: the code between the
+	 * pairs is not measured. But each pair has the time of an empty region in it.
 	 */
 	void (*run)(struct qs_run *run);
 	uintptr_t argument; /* for the functions, with any meaning: a size, a pointer */
@@ -107,13 +108,18 @@ struct qs_value {
 	enum qs_value_kind kind;
 	uint64_t loops;
 	uint64_t picoseconds; /* of all loops together, at least 1 */
-	uint32_t cpu_begin;   /* at the first and the last stamp, or QS_CPU_UNKNOWN */
+	uint64_t regions;     /* pairs of qs_begin() and qs_end() */
+	/* At the first and the last stamp, or QS_CPU_UNKNOWN. */
+	uint32_t cpu_begin;
 	uint32_t cpu_end;
 	uint64_t counts[QS_MAX_COUNTERS]; /* of all loops together */
 	/* With a collector, since the previous value; negative where not known. */
 	int64_t interrupts;
 	int64_t frequency_khz;
 	int64_t temperature_mc;
+	/* The share of the time of the call of run() in which it was ready to run and other tasks
+	 * had its CPU (the kernel's run delay); negative where not known. */
+	double waiting;
 	/*
 	 * With qs_plan.look_at_core, the means of what was seen right before and right after the
 	 * value: independent additions per cycle of the core, which become fewer when another
@@ -138,7 +144,7 @@ struct qs_values {
 };
 
 struct qs_plan {
-	double min_time; /* the least duration of a value in seconds; 0 stands for 0.1 */
+	double min_time; /* the least duration of a value in seconds; 0 stands for 0.0002 */
 	uint64_t loops;	 /* per value; 0: calibrated, as 1, 2, 5, 10, 20, 50 ... */
 	uint32_t warmups;
 	uint32_t values;
@@ -147,19 +153,23 @@ struct qs_plan {
 	 * for a twentieth of what a value takes. Where nothing can be found out (other
 	 * architectures than x86-64 and arm64), nothing is done. */
 	int look_at_core;
+	/* Warm-ups go on, beyond their number, until they have taken this long, in seconds. */
+	double warmup_time;
 };
 
 /*
- * Measures one benchmark in this process. The sampler's ring is emptied before each call of run().
- * -ENODATA when run() took no sample, -ENOBUFS when it took more samples than the ring holds, an
- * error of setup(), -ENOMEM, -EINVAL for an invalid name, -ERANGE where 2^53 loops are still too
- * short.
+ * Measures one benchmark in this process. While run() is called, its regions are added up and not
+ * kept in the sampler's ring, which is empty afterwards. -ENODATA when run() took no sample, an
+ * error of setup(), -ENOMEM, -EINVAL for an invalid name, -ERANGE where more loops take no more
+ * time: run() ignores `loops`, or the compiler has left out the work.
  */
 int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	const struct qs_plan *plan, struct qs_values **ret);
 void qs_values_free(struct qs_values *values);
 /* The duration of one unit of work in seconds. */
 double qs_value_seconds(const struct qs_values *values, size_t index);
+/* How much of a value is the time of the empty regions in it: 0.01 is 1 %. */
+double qs_value_empty_share(const struct qs_values *values, size_t index);
 
 /* --- Handing values over to runpinned. --- */
 

@@ -19,8 +19,9 @@ static const char *library_text(int error)
 		return "this CPU has no RDTSCP, which reads its counter";
 	case -EPERM:
 		return "this process may not read the CPU's counter (PR_SET_TSC)";
-	case -ENOBUFS:
-		return "there was no room for all samples";
+	case -ERANGE:
+		return "more loops take no more time: run() ignores `loops`, or the compiler has left out "
+		       "the work (qs_keep)";
 	case -ENODATA:
 		return "no sample was taken";
 	case -ENXIO:

@@ -23,17 +23,22 @@ enum {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 
-	/* For benchmarks with several timed regions in a call. */
-	RING_SAMPLES = 65536,
+	/* qs_measure() keeps no samples. */
+	RING_SAMPLES = 1,
 	MAX_WORDS = 24,
 	WORD_SIZE = 256,
 	MAX_COUNTERS_TEXT = QS_MAX_COUNTERS * 40,
 };
 
+/* In seconds. The clock of a CPU that idled rises within this time, and qs_settle() need not sleep.
+ */
+static const double WARMUP_TIME = 0.02;
+
 struct options {
 	uint64_t processes;
 	uint64_t values;
 	uint64_t warmups;
+	int warmups_given;
 	uint64_t loops;
 	double min_time;
 	const char *min_time_text;
@@ -67,9 +72,10 @@ static void usage(FILE *stream, const char *name)
 		"\n"
 		"      --list            names, and nothing else\n"
 		"      --processes=N     processes for each benchmark (25)\n"
-		"      --values=N        values in each process (3)\n"
-		"      --warmups=N       values before these, recorded but not counted (1)\n"
-		"      --min-time=S      least duration of a value in seconds (0.1)\n"
+		"      --values=N        values in each process (50)\n"
+		"      --warmups=N       values before these, recorded but not counted\n"
+		"                        (default: one, and more until 20 ms have passed)\n"
+		"      --min-time=S      least duration of a value in seconds (0.0002)\n"
 		"      --loops=N         loops per value (default: calibrated by --min-time)\n"
 		"      --cpu=N           on this CPU\n"
 		"      --counters=LIST   also count these: instructions,cache-misses,r1a2\n"
@@ -162,6 +168,7 @@ static int parse_option(int option, const char *argument, struct options *o)
 	case OPTION_VALUES:
 		return parse_number(argument, o->worker ? 0 : 1, 100000, &o->values);
 	case OPTION_WARMUPS:
+		o->warmups_given = 1;
 		return parse_number(argument, 0, 100000, &o->warmups);
 	case OPTION_LOOPS:
 		return parse_number(argument, 1, VALUES_MAX_LOOPS, &o->loops);
@@ -198,7 +205,7 @@ static int parse_option(int option, const char *argument, struct options *o)
 	}
 }
 
-/* 0 to go on, 1 to exit successfully (--help), -EINVAL after an error message. */
+/* 0 to go on, 1 for --help, -EINVAL after an error message. */
 static int parse_options(struct program *program, int argc, char *argv[])
 {
 	static const struct option table[] = {
@@ -221,12 +228,10 @@ static int parse_options(struct program *program, int argc, char *argv[])
 	struct options *o = &program->options;
 	int option, index = 0, r;
 
-	*o = (struct options){ .processes = 25, .values = 3, .warmups = 1, .cpu = -1 };
+	*o = (struct options){ .processes = 25, .values = 50, .warmups = 1, .cpu = -1 };
 	while ((option = getopt_long(argc, argv, "o:qh", table, &index)) != -1) {
-		if (option == 'h') {
-			usage(stdout, program->name);
+		if (option == 'h')
 			return 1;
-		}
 		r = parse_option(option, optarg, o);
 		if (r == -ENOENT) {
 			fprintf(stderr, "Try '%s --help'.\n", program->name);
@@ -299,6 +304,18 @@ static void say_error(const struct program *program, const char *what, int error
 		qs_error_text(error, text, sizeof(text)));
 }
 
+/* The status for what was printed: a flush alone does not tell of what an earlier one has lost,
+ * whose cause is not known any more. */
+static int finish_output(const struct program *program)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EXIT_OK;
+	fprintf(stderr, "%s: cannot write to standard output: %s\n", program->name,
+		errno ? strerror(errno) : "some of it was lost");
+	return EXIT_FAILED;
+}
+
 /* --- Measuring in this process, which qs_main() or runpinned has started. --- */
 
 static int bind_to_cpu(int cpu)
@@ -352,6 +369,7 @@ static int measure_here(const struct program *program)
 		.warmups = (uint32_t)o->warmups,
 		.values = (uint32_t)o->values,
 		.look_at_core = !o->no_core,
+		.warmup_time = o->warmups_given || o->values == 0 ? 0 : WARMUP_TIME,
 	};
 	struct qs_sampler *sampler;
 	int r;
@@ -413,7 +431,8 @@ static void make_command_line(
 	add_word(ret, "--worker=%s", outcome->benchmark->name);
 	if (outcome->loops > 0) {
 		add_word(ret, "--loops=%" PRIu64, outcome->loops);
-		add_word(ret, "--warmups=%" PRIu64, o->warmups);
+		if (o->warmups_given)
+			add_word(ret, "--warmups=%" PRIu64, o->warmups);
 		add_word(ret, "--values=%" PRIu64, o->values);
 		if (o->counters_text)
 			add_word(ret, "--counters=%s", o->counters_text);
@@ -510,12 +529,12 @@ static int finish(const struct program *program, const struct runner *runner,
 		if (outcomes[i].failed)
 			result = EXIT_FAILED;
 	r = outcome_report(stdout, outcomes, n);
-	if (r == 0 && fflush(stdout) != 0)
-		r = -errno;
 	if (r < 0) {
 		say_error(program, "cannot report", r);
 		result = EXIT_FAILED;
 	}
+	if (finish_output(program) != EXIT_OK)
+		result = EXIT_FAILED;
 	if (output) {
 		r = outcome_save(output, outcomes, n);
 		if (r < 0) {
@@ -587,15 +606,19 @@ int qs_main_as(int stamps, int argc, char *argv[], const struct qs_benchmark *be
 	int asked, r;
 
 	r = parse_options(&program, argc, argv);
-	if (r != 0)
-		return r < 0 ? EXIT_USAGE : EXIT_OK;
+	if (r < 0)
+		return EXIT_USAGE;
+	if (r > 0) {
+		usage(stdout, program.name);
+		return finish_output(&program);
+	}
 	if (check_names(&program) < 0)
 		return EXIT_USAGE;
 	if (program.options.list) {
 		for (const struct qs_benchmark *b = benchmarks; b->name; b++)
 			if (is_chosen(&program, b->name))
 				puts(b->name);
-		return fflush(stdout) == 0 ? EXIT_OK : EXIT_FAILED;
+		return finish_output(&program);
 	}
 	asked = values_fd_find();
 	if (asked == -ENOENT)

@@ -11,6 +11,8 @@ enum {
 	LOOPS_SIZE = 40,
 };
 
+static const double EMPTY_TOO_MUCH = 0.01;
+
 /* Statistics of all counted values, in seconds; n is 0 where there is none. */
 struct summary {
 	size_t n;
@@ -18,6 +20,9 @@ struct summary {
 	double deviation; /* median of the absolute deviations from the median */
 	double min;
 	double max;
+	double empty_share; /* median, see qs_value_empty_share() */
+	double waiting;	    /* mean, see qs_value; negative where not known */
+	double most_waiting;
 };
 
 static int compare_doubles(const void *a, const void *b)
@@ -34,6 +39,27 @@ static double median(double *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+static double get_waiting(const struct qs_values *values, size_t index)
+{
+	return values->values[index].waiting;
+}
+
+/* Writes one figure of each counted value to ret, and returns their number. */
+static size_t gather(const struct outcome *outcome,
+	double (*get)(const struct qs_values *values, size_t index), double *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < outcome->n_runs; i++) {
+		const struct qs_values *run = outcome->runs[i].values;
+
+		for (size_t j = 0; j < run->n_values; j++)
+			if (run->values[j].kind == QS_VALUE_COUNTED)
+				ret[n++] = get(run, j);
+	}
+	return n;
+}
+
 static int summarize(const struct outcome *outcome, struct summary *ret)
 {
 	struct summary summary = { 0 };
@@ -45,13 +71,7 @@ static int summarize(const struct outcome *outcome, struct summary *ret)
 	values = calloc(n + 1, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
-	for (size_t i = 0; i < outcome->n_runs; i++) {
-		const struct qs_values *run = outcome->runs[i].values;
-
-		for (size_t j = 0; j < run->n_values; j++)
-			if (run->values[j].kind == QS_VALUE_COUNTED)
-				values[summary.n++] = qs_value_seconds(run, j);
-	}
+	summary.n = gather(outcome, qs_value_seconds, values);
 	if (summary.n > 0) {
 		summary.median = median(values, summary.n);
 		summary.min = values[0];
@@ -60,6 +80,14 @@ static int summarize(const struct outcome *outcome, struct summary *ret)
 			values[i] = values[i] > summary.median ? values[i] - summary.median
 							       : summary.median - values[i];
 		summary.deviation = median(values, summary.n);
+		gather(outcome, qs_value_empty_share, values);
+		summary.empty_share = median(values, summary.n);
+		gather(outcome, get_waiting, values);
+		for (size_t i = 0; i < summary.n; i++) {
+			summary.waiting += values[i] / (double)summary.n;
+			if (values[i] > summary.most_waiting)
+				summary.most_waiting = values[i];
+		}
 	}
 	free(values);
 	*ret = summary;
@@ -139,6 +167,33 @@ static void report_counters(FILE *stream, const struct outcome *outcome)
 	}
 }
 
+/* Two significant digits: "0.012 %", "83 %". */
+static void print_percent(FILE *stream, const char *before, double share, const char *after)
+{
+	double percent = 100 * share;
+
+	fprintf(stream, percent < 10 ? "%s%.2g %%%s" : "%s%.0f %%%s", before, percent, after);
+}
+
+/* What is in the values beside the work. */
+static void report_disturbance(FILE *stream, const struct summary *summary)
+{
+	char empty[TIME_SIZE];
+
+	format_time(summary->empty_share * summary->median, empty);
+	fprintf(stream, "    empty regions %s of it", empty);
+	print_percent(stream, " (", summary->empty_share, ")");
+	if (summary->waiting >= 0) {
+		print_percent(stream, ", waiting for the CPU ", summary->waiting, " of a value");
+		print_percent(stream, ", ", summary->most_waiting, " of the worst");
+	}
+	fputc('\n', stream);
+	if (summary->empty_share > EMPTY_TOO_MUCH)
+		fprintf(stream,
+			"    warning: empty regions are more than 1 %% of each value: do more work "
+			"between qs_begin() and qs_end()\n");
+}
+
 static int report_one(FILE *stream, const struct outcome *outcome, int width)
 {
 	char middle[TIME_SIZE], deviation[TIME_SIZE], min[TIME_SIZE], max[TIME_SIZE],
@@ -169,6 +224,7 @@ static int report_one(FILE *stream, const struct outcome *outcome, int width)
 		"%-*s  %9s  MAD %9s  min %9s  max %9s  %zu values of %zu process%s, %s loops\n",
 		width, outcome->benchmark->name, middle, deviation, min, max, summary.n, processes,
 		processes == 1 ? "" : "es", loops);
+	report_disturbance(stream, &summary);
 	report_counters(stream, outcome);
 	return 0;
 }
@@ -179,9 +235,8 @@ static void report_clock(FILE *stream, const struct qs_facts *facts)
 
 	format_time((double)facts->empty_median_ticks / facts->ticks_per_second, empty);
 	format_time((double)facts->resolution_ticks / facts->ticks_per_second, resolution);
-	fprintf(stream,
-		"clock: %s, in steps of %s; each value has the %s of an empty region in it\n",
-		facts->clock_name, resolution, empty);
+	fprintf(stream, "clock: %s, in steps of %s; an empty region takes %s\n", facts->clock_name,
+		resolution, empty);
 }
 
 /* Notes each missing counter once, not for each process. */

@@ -14,6 +14,16 @@ enum {
 	/* Bits of qs_sampler.outside. */
 	OUTSIDE_CLOCK = 1 << 0,
 	OUTSIDE_COUNTERS = 1 << 1,
+	OUTSIDE_SUM = 1 << 2,
+};
+
+/* All regions since ring_begin_sum(), added up. */
+struct ring_sum {
+	uint64_t regions;
+	uint64_t ticks;
+	uint64_t counts[QS_MAX_COUNTERS];
+	uint32_t cpu_begin; /* of the first region, as qs_sample.cpu_begin */
+	uint32_t cpu_end;   /* of the last */
 };
 
 /* Begins the mapping that also contains the samples, so that everything is touched and locked
@@ -39,11 +49,20 @@ struct ring {
 	struct counters counters;
 	uint64_t counts_began[QS_MAX_COUNTERS];
 	uint64_t empty_counts[QS_MAX_COUNTERS];
+
+	struct ring_sum sum; /* with OUTSIDE_SUM */
 };
 
 /* Samples an empty region, stamped only by CLOCK_MONOTONIC_RAW, as in a program with
  * QS_NO_COUNTER. */
 void ring_sample_empty_by_clock(struct qs_sampler *sampler);
+
+/*
+ * Until ring_end_sum(), regions are added up after their end stamps, in place of being kept: any
+ * number of them takes no memory and disturbs no more of the caches than one sample.
+ */
+void ring_begin_sum(struct qs_sampler *sampler);
+void ring_end_sum(struct qs_sampler *sampler, struct ring_sum *ret);
 
 static inline struct ring *ring_of(struct qs_sampler *sampler)
 {

@@ -55,6 +55,16 @@ void qs_before_begin(struct qs_sampler *sampler)
 		ring->clock_began = clock_read_ns(sampler->clockid);
 }
 
+static void add_to_sum(struct ring_sum *sum, const struct qs_sample *sample)
+{
+	if (sum->regions++ == 0)
+		sum->cpu_begin = sample->cpu_begin;
+	sum->cpu_end = sample->cpu_end;
+	sum->ticks += sample->end - sample->begin;
+	for (size_t i = 0; i < QS_MAX_COUNTERS; i++)
+		sum->counts[i] += sample->counts[i];
+}
+
 void qs_after_end(struct qs_sampler *sampler, struct qs_sample *sample)
 {
 	struct ring *ring = ring_of(sampler);
@@ -69,6 +79,8 @@ void qs_after_end(struct qs_sampler *sampler, struct qs_sample *sample)
 		for (size_t i = 0; i < QS_MAX_COUNTERS; i++)
 			sample->counts[i] = counts[i] - ring->counts_began[i];
 	}
+	if (sampler->outside & OUTSIDE_SUM)
+		add_to_sum(&ring->sum, sample);
 }
 
 /* Allocates a separate mapping and writes to every page, so that sampling causes no page fault.
@@ -247,6 +259,22 @@ void qs_reset(struct qs_sampler *sampler)
 	sampler->dropped = 0;
 	/* 12 bits, as in TSC_AUX. */
 	sampler->last_cpu = cpu >= 0 ? (uint32_t)cpu & 0xfff : QS_CPU_UNKNOWN;
+}
+
+void ring_begin_sum(struct qs_sampler *sampler)
+{
+	qs_reset(sampler);
+	ring_of(sampler)->sum = (struct ring_sum){ 0 };
+	/* A full ring: each sample goes to the spare one, where qs_after_end() finds it. */
+	sampler->next = sampler->spare;
+	sampler->outside |= OUTSIDE_SUM;
+}
+
+void ring_end_sum(struct qs_sampler *sampler, struct ring_sum *ret)
+{
+	sampler->outside &= ~(uint32_t)OUTSIDE_SUM;
+	*ret = ring_of(sampler)->sum;
+	qs_reset(sampler);
 }
 
 size_t qs_count(const struct qs_sampler *sampler)

@@ -130,6 +130,12 @@ static double find_whole_core(const struct outcome *outcomes, size_t n)
 	return best;
 }
 
+/* Four digits behind the point. */
+static double round_share(double share)
+{
+	return (double)(int)(share * 1e4 + 0.5) / 1e4;
+}
+
 /* What the core was like around the counted values of a process, in the mean. */
 static void put_core(struct writer *writer, const struct qs_values *values)
 {
@@ -147,7 +153,7 @@ static void put_core(struct writer *writer, const struct qs_values *values)
 		return;
 	put_integer_fact(writer, "quiesce_core_khz", (int64_t)(hertz / (double)n / 1000 + 0.5));
 	put_number_fact(writer, "quiesce_core_share_during",
-		(double)(int)(adds / (double)n / writer->whole_core * 1e4 + 0.5) / 1e4);
+		round_share(adds / (double)n / writer->whole_core));
 }
 
 /* The collector's readings over all counted values of a process. */
@@ -173,6 +179,37 @@ static void put_readings(struct writer *writer, const struct qs_values *values)
 		put_integer_fact(writer, "quiesce_frequency_khz", frequency);
 	if (temperature >= 0)
 		put_number_fact(writer, "quiesce_temperature_after", (double)temperature / 1000);
+}
+
+/* The share of waiting in each counted value of a process, in their order, and in all of them. */
+static void put_waiting(struct writer *writer, const struct qs_values *values)
+{
+	double waiting = 0, seconds = 0;
+	const char *between = "";
+
+	for (size_t i = 0; i < values->n_values; i++) {
+		const struct qs_value *value = &values->values[i];
+
+		if (value->kind != QS_VALUE_COUNTED)
+			continue;
+		if (value->waiting < 0)
+			return;
+		waiting += value->waiting * (double)value->picoseconds;
+		seconds += (double)value->picoseconds;
+	}
+	if (seconds <= 0)
+		return;
+	put_number_fact(writer, "quiesce_waiting", round_share(waiting / seconds));
+	put_key(writer, "quiesce_waiting_values");
+	fputc('"', writer->stream);
+	for (size_t i = 0; i < values->n_values; i++) {
+		if (values->values[i].kind != QS_VALUE_COUNTED)
+			continue;
+		fputs(between, writer->stream);
+		put_number(writer, round_share(values->values[i].waiting));
+		between = " ";
+	}
+	fputc('"', writer->stream);
 }
 
 static void put_run_facts(struct writer *writer, const struct outcome_run *run)
@@ -203,6 +240,9 @@ static void put_run_facts(struct writer *writer, const struct outcome_run *run)
 		put_counters(writer, values);
 		put_readings(writer, values);
 		put_core(writer, values);
+		put_waiting(writer, values);
+		put_number_fact(writer, "quiesce_stamps_empty_share",
+			qs_value_empty_share(values, values->n_values - 1));
 	}
 	fputc('}', writer->stream);
 	writer->first = 0;

@@ -22,6 +22,7 @@ enum {
 	ADDS_PER = 10000,
 	MAX_ADDS = 16 * ADDS_PER,
 	MAX_KHZ = 100 * 1000 * 1000,
+	SHARES_PER = 10000,
 };
 
 /* The length of the UTF-8 sequence at p, 0 where it is invalid (RFC 3629: no surrogates, no
@@ -97,6 +98,12 @@ static void write_value(FILE *stream, const struct qs_values *values, const stru
 			fprintf(stream, " %" PRIu64, value->counts[i]);
 	}
 	fputc('\n', stream);
+	if (value->regions > 1 || value->waiting >= 0) {
+		fprintf(stream, "p %" PRIu64, value->regions);
+		write_reading(stream,
+			value->waiting < 0 ? -1 : (int64_t)(value->waiting * SHARES_PER + 0.5));
+		fputc('\n', stream);
+	}
 	if (value->interrupts >= 0 || value->frequency_khz >= 0 || value->temperature_mc >= 0) {
 		fputc('r', stream);
 		write_reading(stream, value->interrupts);
@@ -280,6 +287,8 @@ static int read_value(const struct reader *reader, struct qs_values *values, siz
 		.interrupts = -1,
 		.frequency_khz = -1,
 		.temperature_mc = -1,
+		.regions = 1,
+		.waiting = -1,
 		.cpu_begin = QS_CPU_UNKNOWN,
 		.cpu_end = QS_CPU_UNKNOWN,
 	};
@@ -348,6 +357,25 @@ static int read_readings(const struct reader *reader, struct qs_values *values)
 	return *p == '\0';
 }
 
+static int read_regions(const struct reader *reader, struct qs_values *values)
+{
+	const char *p = reader->current + 2;
+	struct qs_value *value;
+	uint64_t regions, share;
+
+	if (values->n_values == 0 || digits_read(&p, 10, INT64_MAX, &regions) < 0 || regions == 0 ||
+		*p++ != ' ')
+		return 0;
+	value = &values->values[values->n_values - 1];
+	value->regions = regions;
+	if (strcmp(p, "-") == 0)
+		return 1;
+	if (!read_numbers(p, 1, SHARES_PER, &share))
+		return 0;
+	value->waiting = (double)share / SHARES_PER;
+	return 1;
+}
+
 static int read_core(const struct reader *reader, struct qs_values *values)
 {
 	uint64_t numbers[2];
@@ -376,6 +404,9 @@ static int read_block(struct reader *reader, struct qs_values *values)
 			return 0;
 		if (after_word(reader, "c") || after_word(reader, "w") || after_word(reader, "v")) {
 			if (!read_value(reader, values, &room))
+				return 0;
+		} else if (after_word(reader, "p")) {
+			if (!read_regions(reader, values))
 				return 0;
 		} else if (after_word(reader, "r")) {
 			if (!read_readings(reader, values))
@@ -554,6 +585,8 @@ int qs_hand_over_samples(const struct qs_sampler *sampler, const char *name)
 			.interrupts = -1,
 			.frequency_khz = -1,
 			.temperature_mc = -1,
+			.regions = 1,
+			.waiting = -1,
 		};
 		memcpy(value->counts, samples[i].counts, sizeof(value->counts));
 	}

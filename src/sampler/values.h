@@ -19,6 +19,8 @@
  *	w 5000000 100123456789		of a warm-up: the same,
  *	v 5000000 100123456000 3 3 17	counted: the same, CPU of the first and the last stamp
  *					(4095: not known), a count for each counter
+ *	p 1 312				the previous value: regions, and the share of waiting in
+ *					10000ths ("-" where not known); 1 and - without it
  *	r 25 3000000 48000		readings for the previous value: interrupts, kHz,
  *					thousandths of a degree; "-" where not known
  *	k 42731 2993000			the core around the previous value: additions per 10000

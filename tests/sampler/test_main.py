@@ -62,8 +62,8 @@ def saved(*arguments, name='result.json', **options):
 
 
 def test_list():
-    names = ['spin', 'group/spin "1"', 'group/2', 'bad/die', 'bad/leave', 'bad/nothing',
-             'bad/setup', 'place']
+    names = ['spin', 'group/spin "1"', 'group/2', 'pairs', 'bad/die', 'bad/leave',
+             'bad/nothing', 'bad/setup', 'bad/loops', 'place']
     equal(run('--list').stdout.splitlines(), names, 'all')
     equal(run('--list', 'group/*').stdout.splitlines(), names[1:3], 'of a pattern')
     equal(run('--list', 'place', 'group/?').stdout.splitlines(), ['group/2', 'place'], 'of two')
@@ -110,18 +110,55 @@ def test_result():
     check('8 values of 2 processes' in result.stdout, result.stdout)
 
 
+def test_regions_add_up():
+    """A region for each loop, with all that is preset: as many as it takes, and what that costs."""
+    result = run('--processes=2', '-o', scratch('pairs.json'), 'pairs', 'spin')
+    document = json.loads(scratch('pairs.json').read_text(encoding='utf-8'))
+    spin, pairs = ([each['metadata']['quiesce_stamps_empty_share'] for each in benchmark['runs'][1:]]
+                   for benchmark in document['benchmarks'])
+    check(all(share > 0.01 for share in pairs), f'pairs: {pairs}')
+    check(all(0 < share < 0.01 for share in spin), f'spin: {spin}')
+    equal(result.stdout.count('warning: empty regions are more than 1 %'), 1, result.stdout)
+    equal(result.stdout.count('    empty regions '), 2, result.stdout)
+
+
+def test_waiting():
+    result, benchmarks = saved('--values=4', 'spin')
+    runs = [each['metadata'] for each in benchmarks['spin']['runs'][1:]]
+    if not any('quiesce_waiting' in each for each in runs):
+        check('waiting' not in result.stdout, result.stdout)
+        raise Skip('this kernel does not tell how long a thread waits')
+    check('waiting for the CPU' in result.stdout, result.stdout)
+    for each in runs:
+        shares = list(map(float, each['quiesce_waiting_values'].split()))
+        equal(len(shares), 4, 'values')
+        check(all(0 <= share <= 1 for share in shares), f'shares {shares}')
+        check(min(shares) <= each['quiesce_waiting'] <= max(shares), f'{each}')
+
+
+def test_lost_output():
+    with open('/dev/full', 'w', encoding='utf-8') as full:
+        for arguments in (['--help'], ['--list'], [*QUICK, 'spin']):
+            result = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                    text=True, check=False, env={**os.environ, 'LC_ALL': 'C'})
+            equal(result.returncode, 1, f'{arguments}: status')
+            equal(result.stderr.count('cannot write to standard output'), 1, result.stderr)
+
+
 def test_given_loops():
     _, benchmarks = saved('--loops=7', 'spin')
     equal([each['metadata']['loops'] for each in benchmarks['spin']['runs']], [7, 7], 'loops')
 
 
 def test_layouts_differ():
-    """Each process has its own address space: what was hidden in a value differs."""
+    """Each process has its own address space: what it allocates lies elsewhere."""
     if pathlib.Path('/proc/sys/kernel/randomize_va_space').read_text().strip() == '0':
         raise Skip('this machine has no randomisation')
-    _, benchmarks = saved('--loops=1', '--processes=8', '--warmups=0', '--values=1', 'place')
-    places = {each['values'][0] for each in benchmarks['place']['runs']}
-    check(len(places) > 1, f'all are at {places}')
+    path = scratch('places')
+    run('--loops=1', '--processes=8', '--warmups=0', '--values=1', 'place', PLACES=str(path))
+    places = path.read_text(encoding='utf-8').split()
+    equal(len(places), 8, 'processes')
+    check(len(set(places)) > 1, f'all are at {places}')
 
 
 def test_cpu():
@@ -157,7 +194,7 @@ def test_failures():
     equal(list(benchmarks), ['spin'], 'saved')
     for words in ('bad/die: killed by signal 11', 'bad/leave: its process ended with status 3',
                   'bad/nothing: no sample was taken', 'bad/setup: No space left on device',
-                  'bad/nothing: its process ended with status 1'):
+                  'bad/nothing: its process ended with status 1', 'bad/loops: more loops take no more time'):
         check(result.stderr.count(words) == 1, f'{words!r}: {result.stderr}')
     check('no value' in result.stdout, result.stdout)
 
@@ -255,7 +292,7 @@ def test_under_a_reader_of_values():
         equal((result.returncode, result.stdout), (status, ''), f'{arguments} ({result.stderr})')
     lines = os.pread(fd, 1 << 20, 0).rstrip(b'\0').decode().splitlines()
     equal([line for line in lines if line.startswith('name')], ['name spin', 'name group/2'], 'names')
-    equal(sum(line.startswith('v ') for line in lines), 6, 'values')
+    equal(sum(line.startswith('v ') for line in lines), 100, 'values')
 
 
 def test_examples():

@@ -7,10 +7,14 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "quiesce/benchmark.h"
 
@@ -77,10 +81,23 @@ static void run_nothing(struct qs_run *run)
 	(void)run;
 }
 
-static void run_too_often(struct qs_run *run)
+/* A microsecond and a region for each loop. */
+static void run_in_many(struct qs_run *run)
 {
-	for (int i = 0; i < 100; i++)
-		qs_end(run->sampler, qs_begin(run->sampler));
+	for (uint64_t i = 0; i < run->loops; i++) {
+		uint64_t began = qs_begin(run->sampler);
+
+		wait_ns(1000);
+		qs_end(run->sampler, began);
+	}
+}
+
+static void run_without_loops(struct qs_run *run)
+{
+	uint64_t began = qs_begin(run->sampler);
+
+	wait_ns(*(const uint64_t *)run->benchmark->argument);
+	qs_end(run->sampler, began);
 }
 
 static struct qs_sampler *sampler;
@@ -128,6 +145,7 @@ static void test_loops_are_found(void **state)
 	for (size_t i = 0; i < n; i++) {
 		const struct qs_value *value = &values->values[i];
 		bool calibration = i < n - 5;
+		double took;
 
 		assert_int_equal(value->kind,
 			calibration	    ? QS_VALUE_CALIBRATION
@@ -143,9 +161,10 @@ static void test_loops_are_found(void **state)
 			continue;
 		}
 		assert_int_equal(value->loops, expected);
-		/* Long enough in two of two: these loops. In the first: once more. Else 1, 2, 5,
-		 * 10, 20, 50 ... */
-		long_enough = value->picoseconds >= 500000000 ? long_enough + 1 : 0;
+		/* Long enough in two of two, without waiting for the CPU: these loops. In the
+		 * first: once more. Else 1, 2, 5, 10, 20, 50 ... */
+		took = (double)value->picoseconds * (value->waiting > 0 ? 1 - value->waiting : 1);
+		long_enough = took >= 500000000 ? long_enough + 1 : 0;
 		assert_int_equal(long_enough == 2, i == n - 6);
 		if (long_enough == 0) {
 			expected = step % 3 == 1 ? expected / 2 * 5 : expected * 2;
@@ -174,6 +193,122 @@ static void test_loops_are_given(void **state)
 	qs_values_free(values);
 }
 
+/* More regions than any ring holds. */
+static void test_regions_add_up(void **state)
+{
+	const struct qs_benchmark benchmark = { .name = "many", .run = run_in_many };
+	const struct qs_plan plan = { .loops = 5000, .values = 2 };
+	struct qs_values *values;
+	struct qs_facts facts;
+
+	(void)state;
+	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), 0);
+	assert_int_equal(qs_count(sampler), 0);
+	assert_int_equal(qs_dropped(sampler), 0);
+	qs_get_facts(sampler, &facts);
+	for (size_t i = 0; i < 2; i++) {
+		const struct qs_value *value = &values->values[i];
+		double share = (double)value->regions * (double)facts.empty_median_ticks /
+			facts.ticks_per_second * 1e12 / (double)value->picoseconds;
+
+		assert_int_equal(value->regions, 5000);
+		assert_true(value->picoseconds >= 5000 * UINT64_C(999000));
+		assert_true(qs_value_empty_share(values, i) > 0.99 * share);
+		assert_true(qs_value_empty_share(values, i) < 1.01 * share);
+	}
+	qs_values_free(values);
+	/* The sampler keeps samples again. */
+	qs_end(sampler, qs_begin(sampler));
+	assert_int_equal(qs_count(sampler), 1);
+	qs_reset(sampler);
+}
+
+static void test_loops_are_ignored(void **state)
+{
+	static const uint64_t durations[] = { 0, 1000, 300000 };
+	const struct qs_plan plan = { .min_time = 0.001, .values = 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+		const struct qs_benchmark benchmark = { .name = "once",
+			.run = run_without_loops,
+			.argument = (uintptr_t)&durations[i] };
+		struct qs_values *values;
+
+		assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), -ERANGE);
+	}
+}
+
+static pid_t start_rival(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			wait_ns(1000000);
+	}
+	return pid;
+}
+
+/* Values are taken until one has waited for its CPU, on which another process is at work as well.
+ */
+static void test_waiting(void **state)
+{
+	const struct qs_benchmark benchmark = { .name = "many", .run = run_in_many };
+	const struct qs_plan plan = { .loops = 20000, .values = 1 };
+	cpu_set_t allowed, one;
+	double waiting = 0;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	pid = start_rival();
+	assert_true(pid > 0);
+	for (int i = 0; i < 100 && waiting == 0; i++) {
+		struct qs_values *values;
+
+		assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), 0);
+		waiting = values->values[0].waiting;
+		qs_values_free(values);
+	}
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
+	if (waiting < 0) {
+		print_message("# this kernel does not tell how long a thread waits\n");
+		skip();
+	}
+	assert_true(waiting > 0 && waiting <= 1);
+}
+
+/* Warm-ups go on until they have taken their time. */
+static void test_warmup_time(void **state)
+{
+	const struct qs_benchmark benchmark = { .name = "many", .run = run_in_many };
+	const struct qs_plan plan = {
+		.loops = 1000, .warmups = 1, .values = 1, .warmup_time = 0.02
+	};
+	struct qs_values *values;
+	uint64_t picoseconds = 0;
+
+	(void)state;
+	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), 0);
+	for (size_t i = 0; i + 1 < values->n_values; i++) {
+		assert_int_equal(values->values[i].kind, QS_VALUE_WARMUP);
+		picoseconds += values->values[i].picoseconds;
+	}
+	assert_true(values->n_values >= 2);
+	assert_int_equal(values->values[values->n_values - 1].kind, QS_VALUE_COUNTED);
+	/* What lies between them takes time as well, but no warm-up began too late. */
+	assert_true(picoseconds - values->values[values->n_values - 2].picoseconds <
+		UINT64_C(20000000000));
+	qs_values_free(values);
+}
+
 static void test_failures(void **state)
 {
 	struct qs_benchmark benchmark = { .name = "none", .run = run_nothing };
@@ -182,8 +317,6 @@ static void test_failures(void **state)
 
 	(void)state;
 	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), -ENODATA);
-	benchmark.run = run_too_often;
-	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), -ENOBUFS);
 	benchmark.setup = setup_in_vain;
 	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), -ENOENT);
 	benchmark.name = "a\nb";
@@ -241,6 +374,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loops_are_found),
 		cmocka_unit_test(test_loops_are_given),
+		cmocka_unit_test(test_regions_add_up),
+		cmocka_unit_test(test_loops_are_ignored),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_warmup_time),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_collector),
 	};

@@ -33,7 +33,9 @@ static void test_parse(void **state)
 					"c 2 200\n"
 					"w 2 210\n"
 					"r 3 - 45000\n"
+					"p 2 -\n"
 					"v 2 220 0 4095 77 0\n"
+					"p 3 1250\n"
 					"k 42731 2993000\n"
 					"end 4\n" HEAD "v 1 1 0 0\nend 1\n";
 	struct qs_values *values;
@@ -55,6 +57,11 @@ static void test_parse(void **state)
 	assert_int_equal(values->values[2].frequency_khz, -1);
 	assert_int_equal(values->values[2].temperature_mc, 45000);
 	assert_true(values->values[2].core_adds == 0 && values->values[2].core_hertz == 0);
+	assert_int_equal(values->values[1].regions, 1);
+	assert_int_equal(values->values[2].regions, 2);
+	assert_true(values->values[2].waiting == -1);
+	assert_int_equal(values->values[3].regions, 3);
+	assert_true(values->values[3].waiting == 0.125);
 	assert_true(values->values[3].core_adds == 4.2731);
 	assert_true(values->values[3].core_hertz == 2993e6);
 	assert_int_equal(values->values[3].kind, QS_VALUE_COUNTED);
@@ -112,6 +119,12 @@ static void test_refused(void **state)
 		{ HEAD "r 1 2 3\nend 1\n", 7 },
 		{ HEAD "v 1 1 0 0\nr 1 2\nend 1\n", 8 },
 		{ HEAD "v 1 1 0 0\nr 1 2 --\nend 1\n", 8 },
+		{ HEAD "p 1 1\nend 1\n", 7 },
+		{ HEAD "v 1 1 0 0\np 0 1\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\np 1\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\np 1 --\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\np 1 10001\nend 1\n", 8 },
+		{ HEAD "v 1 1 0 0\np 1 1 1\nend 1\n", 8 },
 		{ HEAD "k 1 1\nend 1\n", 7 },
 		{ HEAD "v 1 1 0 0\nk 1\nend 1\n", 8 },
 		{ HEAD "v 1 1 0 0\nk 0 1\nend 1\n", 8 },
@@ -266,6 +279,9 @@ static void test_hand_over(void **state)
 		assert_true((got->core_adds > 0) == (sent->core_adds > 0));
 		assert_true(got->core_adds < sent->core_adds + 1e-4 &&
 			got->core_adds > sent->core_adds - 1e-4);
+		assert_int_equal(got->regions, sent->regions);
+		assert_true(
+			got->waiting < sent->waiting + 1e-4 && got->waiting > sent->waiting - 1e-4);
 		assert_true(got->core_hertz < sent->core_hertz + 1e3 &&
 			got->core_hertz > sent->core_hertz - 1e3);
 	}
