@@ -126,8 +126,11 @@ struct qs_facts {
 	uint64_t resolution_ticks;   /* the smallest observed step */
 	uint64_t empty_min_ticks;    /* of an empty region with this sampler: this overhead is in */
 	uint64_t empty_median_ticks; /* every sample; it is reported, never subtracted */
-	size_t capacity;	     /* in samples */
-	int lock_error; /* 0: locked into memory; else errno, mostly of RLIMIT_MEMLOCK */
+	/* The mean of those that nothing interrupted: where the counter advances in large steps,
+	 * this is what each of many regions adds, between two steps. */
+	double empty_mean_ticks;
+	size_t capacity; /* in samples */
+	int lock_error;	 /* 0: locked into memory; else errno, mostly of RLIMIT_MEMLOCK */
 	size_t n_counters;
 	struct {
 		const char *name; /* as requested, valid until qs_close() */

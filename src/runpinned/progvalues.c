@@ -112,7 +112,7 @@ static int find_item(
 	}
 	item->clock = values->facts.clock_name;
 	/* The parser of values gives ticks of a picosecond. */
-	item->empty = (double)values->facts.empty_median_ticks / 1e12;
+	item->empty = values->facts.empty_mean_ticks / 1e12;
 	item->resolution = (double)values->facts.resolution_ticks / 1e12;
 	item->inner_loops = values->inner_loops;
 	progvalues->items[progvalues->n++] = item;

@@ -349,7 +349,7 @@ void qs_values_free(struct qs_values *values)
 double qs_value_empty_share(const struct qs_values *values, size_t index)
 {
 	const struct qs_value *value = &values->values[index];
-	double empty = (double)values->facts.empty_median_ticks / values->facts.ticks_per_second;
+	double empty = values->facts.empty_mean_ticks / values->facts.ticks_per_second;
 
 	return (double)value->regions * empty / ((double)value->picoseconds / 1e12);
 }

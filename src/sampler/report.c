@@ -233,7 +233,7 @@ static void report_clock(FILE *stream, const struct qs_facts *facts)
 {
 	char empty[TIME_SIZE], resolution[TIME_SIZE];
 
-	format_time((double)facts->empty_median_ticks / facts->ticks_per_second, empty);
+	format_time(facts->empty_mean_ticks / facts->ticks_per_second, empty);
 	format_time((double)facts->resolution_ticks / facts->ticks_per_second, resolution);
 	fprintf(stream, "clock: %s, in steps of %s; an empty region takes %s\n", facts->clock_name,
 		resolution, empty);

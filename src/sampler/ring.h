@@ -45,6 +45,7 @@ struct ring {
 	uint64_t resolution;
 	uint64_t empty_min;
 	uint64_t empty_median;
+	double empty_mean;
 
 	struct counters counters;
 	uint64_t counts_began[QS_MAX_COUNTERS];

@@ -131,6 +131,17 @@ static uint64_t median(uint64_t *values, size_t n)
 	return values[n / 2];
 }
 
+/* Of sorted values: the mean of those up to twice the median. */
+static double mean_of_undisturbed(const uint64_t *values, size_t n)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < n && values[i] <= 2 * values[n / 2]; i++)
+		sum += (double)values[i];
+	return sum / (double)i;
+}
+
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
 	while (b != 0) {
@@ -169,6 +180,7 @@ static void measure_empty_region(struct ring *ring, void (*sample_empty_by)(stru
 		ring->empty_counts[c] = median(counts, EMPTY_REGIONS);
 	}
 	ring->empty_median = median(lengths, EMPTY_REGIONS);
+	ring->empty_mean = mean_of_undisturbed(lengths, EMPTY_REGIONS);
 	ring->empty_min = lengths[0];
 	ring->resolution = step;
 	qs_reset(sampler);
@@ -336,6 +348,7 @@ void qs_get_facts(const struct qs_sampler *sampler, struct qs_facts *ret)
 		.resolution_ticks = ring->resolution,
 		.empty_min_ticks = ring->empty_min,
 		.empty_median_ticks = ring->empty_median,
+		.empty_mean_ticks = ring->empty_mean,
 		.capacity = ring->capacity,
 		.lock_error = ring->lock_error,
 		.n_counters = ring->counters.n,

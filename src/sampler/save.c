@@ -299,8 +299,8 @@ static void put_benchmark(struct writer *writer, const struct outcome *outcome)
 	put_text_fact(writer, "name", outcome->benchmark->name);
 	put_integer_fact(writer, "inner_loops", outcome->runs[0].values->inner_loops);
 	put_text_fact(writer, "quiesce_stamps", facts->clock_name);
-	put_number_fact(writer, "quiesce_stamps_empty",
-		(double)facts->empty_median_ticks / facts->ticks_per_second);
+	put_number_fact(
+		writer, "quiesce_stamps_empty", facts->empty_mean_ticks / facts->ticks_per_second);
 	put_number_fact(writer, "quiesce_stamps_resolution",
 		(double)facts->resolution_ticks / facts->ticks_per_second);
 	if (writer->whole_core > 0) {

@@ -117,9 +117,9 @@ static void write_value(FILE *stream, const struct qs_values *values, const stru
 		fprintf(stream, "k %" PRIu64 " %" PRIu64 "\n", adds, khz);
 }
 
-static uint64_t picoseconds(const struct qs_facts *facts, uint64_t ticks)
+static uint64_t picoseconds(const struct qs_facts *facts, double ticks)
 {
-	double ps = (double)ticks / facts->ticks_per_second * 1e12;
+	double ps = ticks / facts->ticks_per_second * 1e12;
 
 	return ps > 0 && ps < 1e18 ? (uint64_t)(ps + 0.5) : 0;
 }
@@ -140,8 +140,8 @@ static int format_values(const struct qs_values *values, char **ret, size_t *ret
 		return -ENOMEM;
 	fprintf(stream, "%s\nname %s\nclock %s\n", magic, values->name, facts->clock_name);
 	fprintf(stream, "empty %" PRIu64 "\nresolution %" PRIu64 "\n",
-		picoseconds(facts, facts->empty_median_ticks),
-		picoseconds(facts, facts->resolution_ticks));
+		picoseconds(facts, facts->empty_mean_ticks),
+		picoseconds(facts, (double)facts->resolution_ticks));
 	fprintf(stream, "inner %" PRIu32 "\n", values->inner_loops);
 	for (size_t i = 0; i < facts->n_counters; i++)
 		fprintf(stream, "counter %d %s\n", facts->counters[i].error,
@@ -254,6 +254,7 @@ static int read_head(struct reader *reader, struct qs_values *values)
 		!read_number_line(reader, "inner", UINT32_MAX, &inner) || inner == 0)
 		return 0;
 	/* The ticks of a parsed block are picoseconds. */
+	values->facts.empty_mean_ticks = (double)values->facts.empty_median_ticks;
 	values->facts.ticks_per_second = 1e12;
 	values->inner_loops = (uint32_t)inner;
 	return 1;

@@ -11,7 +11,7 @@
  *	quiesce-values 1
  *	name copy/64
  *	clock tsc
- *	empty 9333			picoseconds of an empty region (median)
+ *	empty 9333			picoseconds of an empty region (mean)
  *	resolution 333			picoseconds
  *	inner 1
  *	counter 0 instructions		errno (0: it counts) and name, for each requested one

@@ -208,7 +208,7 @@ static void test_regions_add_up(void **state)
 	qs_get_facts(sampler, &facts);
 	for (size_t i = 0; i < 2; i++) {
 		const struct qs_value *value = &values->values[i];
-		double share = (double)value->regions * (double)facts.empty_median_ticks /
+		double share = (double)value->regions * facts.empty_mean_ticks /
 			facts.ticks_per_second * 1e12 / (double)value->picoseconds;
 
 		assert_int_equal(value->regions, 5000);
