@@ -30,27 +30,33 @@ static int resolve_one(struct command *command)
 	return r;
 }
 
-int commands_resolve(const struct options *options, struct commands *ret)
+void commands_take(const struct options *options, struct commands *ret)
 {
-	struct commands commands = { .n = options->n_commands };
+	*ret = (struct commands){ .n = options->n_commands };
+	for (size_t i = 0; i < ret->n; i++) {
+		const struct option_command *option = &options->commands[i];
 
-	for (size_t i = 0; i < commands.n; i++) {
-		int r;
-
-		commands.items[i].name = options->commands[i].name;
-		commands.items[i].argv = options->commands[i].argv;
-		commands.items[i].is_control = options->commands[i].is_control;
-		commands.items[i].is_shipped = options->commands[i].is_shipped;
-		r = resolve_one(&commands.items[i]);
-		if (r < 0) {
-			commands_clear(&commands);
-			return r;
-		}
-		commands.items[i].hidden = program_hides_from_perf(commands.items[i].program);
+		ret->items[i] = (struct command){
+			.name = option->name,
+			.argv = option->argv,
+			.hooks = option->hooks,
+			.is_control = option->is_control,
+			.is_shipped = option->is_shipped,
+			.streams = &ret->streams,
+		};
 	}
-	*ret = commands;
-	for (size_t i = 0; i < ret->n; i++)
-		ret->items[i].streams = &ret->streams;
+}
+
+int commands_resolve(struct commands *commands)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		struct command *command = &commands->items[i];
+		int r = resolve_one(command);
+
+		if (r < 0)
+			return r;
+		command->hidden = program_hides_from_perf(command->program);
+	}
 	return 0;
 }
 

@@ -20,8 +20,10 @@
 
 struct command {
 	const char *name;	       /* the name of the benchmark */
+	const char *const *hooks;      /* HOOK_KINDS of them, NULL where there is none */
+	bool set_up;		       /* its --setup was begun, so that its --cleanup is due */
 	char *const *argv;	       /* as the user gave it */
-	char *program;		       /* the file that is executed */
+	char *program;		       /* the file that is executed; NULL until it is resolved */
 	const struct streams *streams; /* those of all commands */
 	struct session *session;
 	struct measurement *measurement; /* NULL until measure() has created it */
@@ -37,8 +39,10 @@ struct commands {
 	struct streams streams;
 };
 
+/* Takes the commands of the options. */
+void commands_take(const struct options *options, struct commands *ret);
 /* Finds the program file of each command. Says what is wrong and returns a negative errno. */
-int commands_resolve(const struct options *options, struct commands *ret);
+int commands_resolve(struct commands *commands);
 /* Starts the launcher of one command, which reads the files that `evidence` needs; `evidence` may
  * be NULL. Says what is wrong and returns a negative errno. */
 int command_start(struct command *command, const struct options *options, const struct place *place,

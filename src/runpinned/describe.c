@@ -59,6 +59,17 @@ static void describe_how(const struct options *options, struct facts *facts)
 	}
 }
 
+static void describe_hooks(const struct command *command, struct facts *facts)
+{
+	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "quiesce_%s", options_hook_name(kind));
+		if (command->hooks[kind])
+			facts_set_string(facts, name, command->hooks[kind]);
+	}
+}
+
 /* The names of all programs. The first is the one that the others are compared with. */
 static int describe_interleaved(const struct options *options, struct facts *facts)
 {
@@ -149,6 +160,7 @@ int describe_setup(const struct options *options, const struct command *command,
 	if (r < 0)
 		return r;
 	describe_how(options, facts);
+	describe_hooks(command, facts);
 	r = describe_given(options, facts);
 	return facts->failed ? -ENOMEM : r;
 }

@@ -23,6 +23,7 @@
 #include "runpinned/decide.h"
 #include "runpinned/describe.h"
 #include "runpinned/evidence.h"
+#include "runpinned/hooks.h"
 #include "runpinned/measure.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
@@ -78,13 +79,24 @@ static int lock_cpus(const struct options *options, const struct place *place, s
 	}
 }
 
+/* Prints "KEY: VALUE", on one line whatever the value holds. */
+static int print_field(const char *key, const char *value)
+{
+	_cleanup_free_ char *escaped = text_escape_control(value);
+
+	if (!escaped)
+		return -ENOMEM;
+	print(stdout, "%s: %s\n", key, escaped);
+	return 0;
+}
+
 static int print_command(const struct command *command, unsigned control_length)
 {
 	_cleanup_free_ char *quoted = text_quote_argv(command->argv);
 	_cleanup_free_ char *words = quoted ? text_escape_control(quoted) : NULL;
-	_cleanup_free_ char *path = text_escape_control(command->program);
+	int r = 0;
 
-	if (!words || !path)
+	if (!words)
 		return -ENOMEM;
 	if (command->is_shipped && control_length > 0)
 		print(stdout, "command: %s %u\n", command->argv[0], control_length);
@@ -92,12 +104,18 @@ static int print_command(const struct command *command, unsigned control_length)
 		print(stdout, "command: %s, as long as the first program\n", command->argv[0]);
 	else
 		print(stdout, "command: %s\n", words);
-	print(stdout, "program: %s\n", path);
+	for (enum hook_kind kind = 0; r == 0 && kind < HOOK_KINDS; kind++) {
+		if (command->hooks[kind])
+			r = print_field(options_hook_name(kind), command->hooks[kind]);
+	}
+	/* --setup may make it. */
+	if (r < 0 || !command->program)
+		return r;
 	if (command->hidden)
 		print(stdout, "window: stamps of the launcher (%s)\n", command->hidden);
 	else
 		print(stdout, "window: records of the kernel, where it allows them\n");
-	return 0;
+	return print_field("program", command->program);
 }
 
 /* Prints what --dry-run shows. */
@@ -170,6 +188,45 @@ static void say_if_no_memory(int error)
 		say_errno(error, "cannot prepare the runs");
 }
 
+/* Whether a hook may make a program that is not there yet. */
+static bool has_setup(const struct commands *commands)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		if (commands->items[i].hooks[HOOK_SETUP])
+			return true;
+	}
+	return false;
+}
+
+/* Makes the runs of programs that are set up. The outcome is in their measurements. */
+static int make_runs(const struct options *options, const struct place *place,
+	struct commands *commands, const struct counting *counting,
+	struct evidence_reader *evidence, struct stop *stop)
+{
+	int r;
+
+	if (has_setup(commands)) {
+		r = commands_resolve(commands);
+		if (r < 0)
+			return r;
+	}
+	r = calibrate_control(commands, options, place, counting, stop);
+	if (r == 0)
+		r = describe_control(commands);
+	say_if_no_memory(r);
+	if (r == 0)
+		r = commands_start(commands, options, place, counting, evidence, stop);
+	if (r < 0)
+		return r;
+	/* runpinned itself leaves the benchmark's CPUs, if there are others. */
+	if (!cpumask_is_empty(place->housekeeping))
+		(void)cpumask_bind_self(place->housekeeping);
+	r = measure(options, place, commands, stop, counting, evidence);
+	if (r < 0)
+		say_errno(r, "cannot measure");
+	return r;
+}
+
 /* Makes the runs on the chosen CPUs, which are locked meanwhile, and writes the result. */
 static int measure_commands(const struct options *options, const struct place *place,
 	struct commands *commands, const struct counting *counting, struct stop *stop)
@@ -178,7 +235,7 @@ static int measure_commands(const struct options *options, const struct place *p
 	_cleanup_(cpulock) struct cpulock *lock = NULL;
 	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
 	const struct measurement *first;
-	int r;
+	int r, cleaned;
 
 	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
@@ -207,22 +264,12 @@ static int measure_commands(const struct options *options, const struct place *p
 		if (options->cooldown >= 0 && !isfinite(evidence_temperature(evidence)))
 			say("note: no CPU temperature can be read here: --cooldown has no effect");
 	}
-	r = calibrate_control(commands, options, place, counting, stop);
+	r = hooks_set_up(options, place, commands, stop);
 	if (r == 0)
-		r = describe_control(commands);
-	say_if_no_memory(r);
-	if (r == 0)
-		r = commands_start(commands, options, place, counting, evidence, stop);
+		r = make_runs(options, place, commands, counting, evidence, stop);
+	cleaned = hooks_clean_up(options, place, commands, stop);
 	if (r < 0)
 		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
-	/* runpinned itself leaves the benchmark's CPUs, if there are others. */
-	if (!cpumask_is_empty(place->housekeeping))
-		(void)cpumask_bind_self(place->housekeeping);
-	r = measure(options, commands, stop, counting, evidence);
-	if (r < 0) {
-		say_errno(r, "cannot measure");
-		return EXIT_FAILED;
-	}
 	/* When the reader of our output has closed the pipe, that must not kill us before the
 	 * result is saved. It is reported as an error. */
 	signal(SIGPIPE, SIG_IGN);
@@ -230,6 +277,8 @@ static int measure_commands(const struct options *options, const struct place *p
 	if (first->end == MEASURE_STOPPED)
 		say("%s", first->incomplete ? first->incomplete : "stopped");
 	r = conclude(options, place, commands, evidence, save);
+	if (r == 0)
+		r = cleaned;
 	return exit_status(options, commands, stop, r);
 }
 
@@ -289,8 +338,8 @@ static int run_commands(const struct options *options, struct commands *commands
 	struct stop stop;
 	int r, status;
 
-	r = commands_resolve(options, commands);
-	if (r < 0)
+	commands_take(options, commands);
+	if (!has_setup(commands) && commands_resolve(commands) < 0)
 		return EXIT_FAILED;
 	if (!options->dry_run && streams_open(options, &commands->streams) < 0)
 		return EXIT_FAILED;

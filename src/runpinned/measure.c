@@ -19,6 +19,7 @@
 #include "machine/counter.h"
 #include "result/weight.h"
 #include "runpinned/decide.h"
+#include "runpinned/hooks.h"
 #include "runpinned/judge.h"
 #include "runpinned/measure.h"
 #include "runpinned/progress.h"
@@ -39,6 +40,7 @@ enum {
 /* The state of the whole measurement. */
 struct work {
 	const struct options *options;
+	const struct place *place;
 	struct commands *commands;
 	struct command *command; /* the command that runs next or has just run */
 	struct measurement *m;	 /* the measurement of that command */
@@ -274,15 +276,9 @@ static void describe_status(
 /* Says that the program failed in a run, with the last lines that it wrote to standard error. */
 static void say_failed(struct work *work, const char *run, const char *status)
 {
-	_cleanup_free_ char *tail = NULL;
-	char *line, *save = NULL;
-
 	progress_clear(&work->progress);
 	say("%s: %s failed: %s", work->command->argv[0], run, status);
-	if (session_read_stderr(work->command->session, &tail) < 0 || !*tail)
-		return;
-	for (line = strtok_r(tail, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		print(stderr, "  | %s\n", line);
+	session_print_stderr(work->command->session);
 }
 
 /* Fills the sample from the report. */
@@ -450,12 +446,47 @@ static int record_run(
 	return 0;
 }
 
+/* Runs a hook of the current command. Returns 1 when no more runs are to be made, 0 to go on. */
+static int run_hook(struct work *work, enum hook_kind kind)
+{
+	struct measurement *m = work->m;
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	if (!work->command->hooks[kind])
+		return 0;
+	progress_clear(&work->progress);
+	r = hook_run(work->options, work->place, work->command, kind, work->stop, &why);
+	if (r == -ECANCELED && !m->incomplete)
+		end_stopped(work);
+	if (r < 0 && !m->incomplete) {
+		m->end = MEASURE_FAILED;
+		if (asprintf(&m->incomplete, "%s after %zu runs",
+			    why ? why : "a hook could not be run", m->n_runs) < 0)
+			m->incomplete = NULL;
+	}
+	return r < 0 ? 1 : 0;
+}
+
+/* Whether something is to be done before or after each run, so that no two runs may follow one
+ * another in one request. */
+static bool is_one_at_a_time(const struct work *work)
+{
+	const struct options *o = work->options;
+
+	return o->cooldown >= 0 || o->drop_caches || work->command->hooks[HOOK_PREPARE] ||
+		work->command->hooks[HOOK_CONCLUDE];
+}
+
 /* Does what is needed before a run. Returns 1 when no more runs are to be made, 0 to go on. */
 static int prepare_run(struct work *work)
 {
 	const struct options *o = work->options;
 	int r;
 
+	r = run_hook(work, HOOK_PREPARE);
+	if (r != 0)
+		return r;
 	if (o->cooldown >= 0 && work->evidence)
 		cool_down(work);
 	if (stop_check(work->stop) != 0) {
@@ -470,10 +501,10 @@ static int prepare_run(struct work *work)
 	return r;
 }
 
-/* Makes and records some runs of the current command: as many as the launcher makes in one request,
- * and at most `at_most`. Returns 1 when no more runs are to be made (m->end tells why), 0 to go
- * on. */
-static int run_some(struct work *work, bool warmup, size_t at_most)
+/* Makes and records some runs of the current command, which is prepared: as many as the launcher
+ * makes in one request, and at most `at_most`. Returns 1 when no more runs are to be made (m->end
+ * tells why), 0 to go on. */
+static int make_runs(struct work *work, bool warmup, size_t at_most)
 {
 	struct session *session = work->command->session;
 	struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
@@ -481,16 +512,12 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 	size_t n = 0;
 	int r;
 
-	r = prepare_run(work);
-	if (r != 0)
-		return r;
-	/* The preparation has to be repeated for each run. */
-	if (work->options->cooldown >= 0 || work->options->drop_caches)
-		at_most = 1;
 	request.n_runs = (uint32_t)MIN(at_most, (size_t)LAUNCH_MAX_RUNS);
 	for (uint32_t i = 0; i < request.n_runs; i++)
 		request.env_pads[i] = choose_env_pad(work, runs_made(work->m) + i);
-	request.read_before = work->evidence && evidence_begin(work->evidence);
+	/* What a hook has caused since the last reading is not the run's. */
+	request.read_before =
+		work->evidence && (evidence_begin(work->evidence) || is_one_at_a_time(work));
 
 	r = session_run(session, work->stop, &request);
 	while (r == 0 && (r = session_next(session, &run)) > 0) {
@@ -508,6 +535,20 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 	if (r < 0)
 		say_errno(r, "cannot keep the values that the program handed over");
 	return r;
+}
+
+/* The same with what is to be done before and after. */
+static int run_some(struct work *work, bool warmup, size_t at_most)
+{
+	int r, concluded;
+
+	r = prepare_run(work);
+	if (r != 0)
+		return r;
+	r = make_runs(work, warmup, is_one_at_a_time(work) ? 1 : at_most);
+	/* Also after a run that failed: it may have left behind what is to be removed. */
+	concluded = run_hook(work, HOOK_CONCLUDE);
+	return r != 0 ? r : concluded;
 }
 
 /* How many rounds are complete. */
@@ -734,12 +775,13 @@ static int share_floor(struct work *work, bool after)
 	return r;
 }
 
-int measure(const struct options *options, struct commands *commands, struct stop *stop,
-	const struct counting *counting, struct evidence_reader *evidence)
+int measure(const struct options *options, const struct place *place, struct commands *commands,
+	struct stop *stop, const struct counting *counting, struct evidence_reader *evidence)
 {
 	_cleanup_free_ double *events = NULL;
 	struct work work = {
 		.options = options,
+		.place = place,
 		.commands = commands,
 		.stop = stop,
 		.counting = counting,

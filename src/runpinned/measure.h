@@ -10,6 +10,7 @@
 #include "runpinned/counting.h"
 #include "runpinned/evidence.h"
 #include "runpinned/options.h"
+#include "runpinned/place.h"
 
 /*
  * Measures until all runs have been made or something ends the measurement, and says what went
@@ -19,7 +20,7 @@
  * measurements of the commands, with the same `end` in all of them. evidence may be NULL. Returns 0
  * (then `end` says how it ended), or a negative errno when there is nothing to show.
  */
-int measure(const struct options *options, struct commands *commands, struct stop *stop,
-	const struct counting *counting, struct evidence_reader *evidence);
+int measure(const struct options *options, const struct place *place, struct commands *commands,
+	struct stop *stop, const struct counting *counting, struct evidence_reader *evidence);
 
 #endif

@@ -25,6 +25,7 @@ enum {
 	COOLDOWN_DEGREES_DEFAULT = 3,
 	CORE_NS_DEFAULT = 150 * 1000,
 	CONTROL_LENGTH_MAX = 1000 * 1000 * 1000,
+	HOOK_TIMEOUT_DEFAULT_S = 600,
 	METADATA_NAME_MAX = 64,
 };
 
@@ -185,6 +186,20 @@ static int take_control(const char *value, void *into)
 static int take_filled(const char *value, void *into)
 {
 	return *value ? option_text(value, into) : -EINVAL;
+}
+
+static int take_hook(const char *value, void *into)
+{
+	struct option_hooks *hooks = into;
+
+	if (!*value)
+		return -EINVAL;
+	if (hooks->n == OPTIONS_MAX_COMMANDS) {
+		say("more than %d hooks of a kind: that is too many", OPTIONS_MAX_COMMANDS);
+		return -EINVAL;
+	}
+	hooks->texts[hooks->n++] = value;
+	return 0;
 }
 
 static int take_stdout(const char *value, void *into)
@@ -465,6 +480,27 @@ static int take_program(char *argv[], struct options *o)
 		o, (struct option_command){ .name = o->name ? o->name : name, .argv = argv });
 }
 
+/* Gives each program its hooks. The control has none: it is to stay the same. */
+static int assign_hooks(struct options *o)
+{
+	size_t n = options_count_programs(o);
+
+	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
+		const struct option_hooks *hooks = &o->hooks[kind];
+
+		if (hooks->n > 1 && hooks->n != n) {
+			say("--%s was given %zu times, and there %s %zu program%s: give it once for "
+			    "all, or once for each",
+				options_hook_name(kind), hooks->n, n == 1 ? "is" : "are", n,
+				n == 1 ? "" : "s");
+			return -EINVAL;
+		}
+		for (size_t i = 0; hooks->n > 0 && i < n; i++)
+			o->commands[i].hooks[kind] = hooks->texts[hooks->n > 1 ? i : 0];
+	}
+	return 0;
+}
+
 /* Checks that need all commands to be known. */
 static int check_commands(const struct options *o)
 {
@@ -548,6 +584,20 @@ static int read_options(int argc, char *argv[], struct options *o)
 			take_stdout, o, "a file name, null or pipe" },
 		{ 0, "no-wait", NULL, "fail if another runpinned has the CPU", option_set,
 			&o->no_wait, .rank = 2 },
+
+		{ .help = "\nShell commands around the runs, outside of what is timed (given again: "
+			  "the\nn-th belongs to the n-th program):" },
+		{ 0, "setup", "COMMAND", "before all runs", take_hook, &o->hooks[HOOK_SETUP],
+			"a shell command" },
+		{ 0, "prepare", "COMMAND", "before each run", take_hook, &o->hooks[HOOK_PREPARE],
+			"a shell command" },
+		{ 0, "conclude", "COMMAND", "after each run", take_hook, &o->hooks[HOOK_CONCLUDE],
+			"a shell command" },
+		{ 0, "cleanup", "COMMAND", "after all runs", take_hook, &o->hooks[HOOK_CLEANUP],
+			"a shell command" },
+		{ 0, "hook-timeout", "SECONDS",
+			"kill one that takes longer, and fail (default 600)", take_timeout,
+			&o->hook_timeout_ns, "a time such as 10, 1.5 or 2min (at least 1ms)" },
 
 		{ .help = "\nSeveral programs, in turn, in an order that is drawn anew for each "
 			  "round:" },
@@ -664,9 +714,9 @@ static int parse_all(int argc, char *argv[], struct options *o)
 		r = add_command(o, o->control);
 		o->control = (struct option_command){ 0 };
 	}
-	if (r < 0)
-		return r;
-	return check_commands(o);
+	if (r == 0)
+		r = assign_hooks(o);
+	return r < 0 ? r : check_commands(o);
 }
 
 int options_parse(int argc, char *argv[], struct options *ret)
@@ -674,6 +724,7 @@ int options_parse(int argc, char *argv[], struct options *ret)
 	struct options o = {
 		.warmups = 1,
 		.cooldown = -1,
+		.hook_timeout_ns = HOOK_TIMEOUT_DEFAULT_S * NSEC_PER_SEC,
 		.core_ns = CORE_NS_DEFAULT,
 	};
 	int r;
@@ -684,6 +735,13 @@ int options_parse(int argc, char *argv[], struct options *ret)
 	else
 		*ret = o;
 	return r;
+}
+
+const char *options_hook_name(enum hook_kind kind)
+{
+	static const char *const names[HOOK_KINDS] = { "setup", "prepare", "conclude", "cleanup" };
+
+	return names[kind];
 }
 
 const char *options_evidence_name(const struct options *options)

@@ -18,6 +18,21 @@ enum env_pad_mode {
 #define OPTIONS_MAX_COMMANDS 16
 #define OPTIONS_MAX_METADATA 32
 
+/* Shell commands around the runs (hooks.h). */
+enum hook_kind {
+	HOOK_SETUP,    /* before all runs */
+	HOOK_PREPARE,  /* before each run */
+	HOOK_CONCLUDE, /* after each run */
+	HOOK_CLEANUP,  /* after all runs */
+	HOOK_KINDS,
+};
+
+/* The hooks of one kind: one for all programs, or one for each. */
+struct option_hooks {
+	const char *texts[OPTIONS_MAX_COMMANDS];
+	size_t n;
+};
+
 /* A program that is to be measured. */
 struct option_command {
 	/* The name of the benchmark: given by the user, or the last part of the program's path. */
@@ -27,6 +42,7 @@ struct option_command {
 	char **words;	   /* NULL when `argv` is the end of argv of main() */
 	bool is_control;   /* --control: runs in turn with the others, and is no rival of theirs */
 	bool is_shipped;   /* a control that is ours, whose argument is its length */
+	const char *hooks[HOOK_KINDS]; /* NULL where there is none */
 };
 
 /* Strings point into argv of main(). Must be freed by options_clear(). */
@@ -72,6 +88,8 @@ struct options {
 	const char *output_file; /* the file of --stdout; NULL when there is none */
 	bool output_pipe;	 /* --stdout=pipe */
 	bool ignore_failure;
+	struct option_hooks hooks[HOOK_KINDS];
+	int64_t hook_timeout_ns;
 	bool no_wait;
 	bool no_evidence;
 	bool core_half;	 /* look at it around every other run only */
@@ -96,6 +114,8 @@ size_t options_count_programs(const struct options *options);
 /* Returns 0 to go on, a positive number when all is done (after --help or --version), or -EINVAL
  * after saying what is wrong. */
 int options_parse(int argc, char *argv[], struct options *ret);
+/* "setup", "prepare", "conclude" or "cleanup". */
+const char *options_hook_name(enum hook_kind kind);
 /* "full", "half-core", "no-core" or "none". */
 const char *options_evidence_name(const struct options *options);
 void options_clear(struct options *options);

@@ -44,7 +44,7 @@ void progress_draw(struct progress *progress, uint64_t done, uint64_t total, con
 	if (!progress->shown)
 		return;
 	now = clock_now_ns(CLOCK_MONOTONIC);
-	if (progress->drawn && now - progress->drawn_ns < REDRAW_NS)
+	if (now - progress->drawn_ns < REDRAW_NS)
 		return;
 	width = terminal_width(STDERR_FILENO);
 	filled = total > 0 ? (unsigned)((double)done / (double)total * BAR_MAX) : 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/falloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,14 +19,9 @@
 #include "basic/text.h"
 #include "runpinned/join.h"
 #include "runpinned/keeper.h"
+#include "runpinned/lastwords.h"
 #include "runpinned/session.h"
 #include "sampler/values.h"
-
-enum {
-	STDERR_TAIL = 4096,
-	STDERR_MAX = 64 * 1024 * 1024,
-	STDERR_CHECK_MS = 1000,
-};
 
 struct session {
 	pid_t keeper;
@@ -252,18 +245,6 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	become_launcher(start, &keeper, pipe_fds[1]);
 }
 
-/* The standard error of the program is a file in memory: with a pipe, a process would be woken to
- * read it during the run. */
-static int stderr_open(void)
-{
-	_cleanup_close_ int fd = memfd_create("stderr", MFD_CLOEXEC);
-
-	/* In append mode, so that truncating the file between runs is enough to start again. */
-	if (fd < 0 || fcntl(fd, F_SETFL, O_RDWR | O_APPEND) < 0)
-		return -errno;
-	return TAKE_FD(fd);
-}
-
 /* Receives a message of exactly this size; a message of another size is not one of the
  * launcher's. */
 static int receive(int socket, void *ret, size_t size)
@@ -334,7 +315,7 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	if (r < 0)
 		return r;
 	if (!plan->show_output) {
-		session->stderr_fd = stderr_open();
+		session->stderr_fd = lastwords_open();
 		if (session->stderr_fd < 0)
 			return session->stderr_fd;
 	}
@@ -362,20 +343,6 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 		return -ret_report->error;
 	*ret = TAKE_PTR(session);
 	return 0;
-}
-
-/* Frees what the program has written to standard error, except the last part: it is kept in memory,
- * and a program may write a lot. */
-static void stderr_trim(struct session *session)
-{
-	struct stat st;
-
-	if (session->stderr_fd < 0 || fstat(session->stderr_fd, &st) < 0)
-		return;
-	if (st.st_blocks * 512 <= STDERR_MAX)
-		return;
-	(void)fallocate(session->stderr_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-		st.st_size - STDERR_TAIL);
 }
 
 static int receive_answer(struct session *session)
@@ -409,7 +376,7 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 			{ .fd = session->socket, .events = POLLIN },
 			{ .fd = stop->fd, .events = POLLIN },
 		};
-		int timeout = session->stderr_fd >= 0 || kill_at >= 0 ? STDERR_CHECK_MS : -1;
+		int timeout = session->stderr_fd >= 0 || kill_at >= 0 ? LASTWORDS_TRIM_MS : -1;
 
 		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR)
 			return -errno;
@@ -425,7 +392,7 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 			kill_at = clock_now_ns(CLOCK_MONOTONIC) +
 				LAUNCH_KILL_AFTER_SECONDS * NSEC_PER_SEC;
 		}
-		stderr_trim(session);
+		lastwords_trim(session->stderr_fd);
 	}
 }
 
@@ -436,33 +403,9 @@ int session_next(struct session *session, struct runlog_run *ret)
 	return r > 0 && ret->report.error ? -ret->report.error : r;
 }
 
-int session_read_stderr(struct session *session, char **ret)
+void session_print_stderr(const struct session *session)
 {
-	_cleanup_free_ char *tail = NULL;
-	struct stat st;
-	off_t from;
-	ssize_t n;
-
-	tail = malloc(STDERR_TAIL + 1);
-	if (!tail)
-		return -ENOMEM;
-	tail[0] = '\0';
-	if (session->stderr_fd >= 0) {
-		if (fstat(session->stderr_fd, &st) < 0)
-			return -errno;
-		from = st.st_size > STDERR_TAIL ? st.st_size - STDERR_TAIL : 0;
-		n = pread(session->stderr_fd, tail, STDERR_TAIL, from);
-		if (n < 0)
-			return -errno;
-		/* A program may write NUL bytes, but the result must be a text. */
-		for (ssize_t i = 0; i < n; i++) {
-			if (tail[i] == '\0')
-				tail[i] = ' ';
-		}
-		tail[n] = '\0';
-	}
-	*ret = TAKE_PTR(tail);
-	return 0;
+	lastwords_print(session->stderr_fd);
 }
 
 int session_read_values(struct session *session, char **ret, size_t *ret_size)

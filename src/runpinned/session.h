@@ -78,9 +78,8 @@ int session_next(struct session *session, struct runlog_run *ret);
  * not checked; "" if it handed over nothing. No earlier run of these handed over anything, because
  * the launcher ends a request after a run that did. */
 int session_read_values(struct session *session, char **ret, size_t *ret_size);
-/* The last lines that the program wrote to standard error in the last of these runs, malloc'd; ""
- * if there are none. */
-int session_read_stderr(struct session *session, char **ret);
+/* Prints the last lines that the program wrote to standard error in the last of these runs. */
+void session_print_stderr(const struct session *session);
 /* Ends the launcher and waits until it has ended. */
 void session_free(struct session *session);
 

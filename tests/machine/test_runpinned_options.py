@@ -5,6 +5,7 @@
 As in test_runs.py, whose helpers these tests use, nothing depends on how fast this machine is.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -12,8 +13,8 @@ import sys
 
 import machine
 from machine import check, equal
-from test_runs import (CPU, RUNPINNED, SCRATCH, environment, measured, metadata, one_line, run,
-                       scratch, script, tidy)
+from test_runs import (CPU, RUNPINNED, SCRATCH, await_running, environment, gone, measured,
+                       metadata, one_line, processes_with, run, scratch, script, start, tidy)
 
 
 def test_input_is_read_from_its_start_by_each_run():
@@ -87,6 +88,141 @@ def test_output_goes_through_a_pipe():
     kind.unlink()
     measured('--stdout=null', '-n', 1, '-w', 0, program)
     equal(kind.read_text(encoding='utf-8'), '/dev/null\n', 'null')
+
+
+# --- Hooks ---
+
+class Diary:
+    """A file to which hooks and programs append their names."""
+
+    def __init__(self, name):
+        self.path = scratch(name)
+        self.path.unlink(missing_ok=True)
+        self.program = script(f'{name}-program', self.add('run'))
+
+    def add(self, word):
+        return f'echo {word} >>{self.path}\n'
+
+    def words(self):
+        return self.path.read_text(encoding='utf-8').split()
+
+
+def test_hooks_are_run_around_the_runs():
+    diary = Diary('hooks')
+    hooks = [word for kind in ('setup', 'prepare', 'conclude', 'cleanup')
+             for word in (f'--{kind}', diary.add(kind))]
+    facts = metadata(measured(*hooks, '-n', 2, '-w', 1, diary.program))[0]
+    equal(diary.words(), ['setup', *['prepare', 'run', 'conclude'] * 3, 'cleanup'], 'in order')
+    for kind in ('setup', 'prepare', 'conclude', 'cleanup'):
+        equal(facts[f'quiesce_{kind}'], diary.add(kind).replace('\n', r'\x0a'), 'metadata')
+
+
+def test_hooks_of_several_programs():
+    diary = Diary('several')
+    programs = ('--command', f'a={diary.program} 1', '--command', f'b={diary.program} 2')
+    once = ('--setup', diary.add('setup'), '--cleanup', diary.add('cleanup'))
+    each = ('--prepare', diary.add('a'), '--prepare', diary.add('b'))
+    result = run('--no-save', '-q', '-n', 3, '-w', 0, *programs, *once, *each)
+    equal(result.returncode, 0, result.stderr)
+    words = diary.words()
+    equal((words[0], words[-1]), ('setup', 'cleanup'), 'once for both')
+    equal(words[2:-1:2], ['run'] * 6, 'runs')
+    equal(sorted(words[1:-1:2]), ['a'] * 3 + ['b'] * 3, 'each its own')
+
+
+def test_control_has_no_hooks():
+    diary = Diary('control')
+    run('--no-save', '-q', '-n', 2, '-w', 0, '--control', '--control-length', 1, '--prepare',
+        diary.add('prepare'), diary.program)
+    equal(diary.words(), ['prepare', 'run'] * 2, 'in turn with a control')
+
+
+def test_setup_makes_the_program():
+    made = scratch('made')
+    result = run('--no-save', '-q', '-n', 1, '-w', 0, '--setup',
+                 f"printf '#!/bin/sh\\n' >{made}; chmod +x {made}", '--cleanup', f'rm {made}', made)
+    equal((result.returncode, made.exists()), (0, False), result.stderr)
+    one_line(run('--no-save', '--setup', 'true', made), 1, str(made))
+    plan = run('--dry-run', '--setup', 'touch x\ny', made)
+    check('\nsetup: touch x\\x0ay\n' in plan.stdout, plan.stdout)
+
+
+def test_a_hook_that_fails_ends_the_series():
+    for kind, runs, words in (
+            ('setup', None, ['failed', 'cleanup']), ('prepare', 2, ['run', 'run', 'failed', 'cleanup']),
+            ('conclude', 2, ['run', 'run', 'failed', 'cleanup']), ('cleanup', 5, ['run'] * 5 + ['failed'])):
+        diary = Diary(f'fails-{kind}')
+        fail = f'echo no luck >&2; {diary.add("failed")}exit 3'
+        if kind in ('prepare', 'conclude'):
+            # Both after the second run: one of them before the third.
+            fail = f'test "$(cat {diary.path} 2>&1 | grep -c run)" != 2 || {{ {fail}; }}'
+        more = () if kind == 'cleanup' else ('--cleanup', diary.add('cleanup'))
+        file = scratch(f'fails-{kind}.json')
+        result = run('-o', file, '-q', '-n', 5, '-w', 0, f'--{kind}', fail, *more, diary.program)
+        equal(result.returncode, 1, f'status of --{kind}')
+        lines = result.stderr.splitlines()
+        check(lines[0].startswith(f'runpinned: --{kind} ') and lines[0].endswith('exit status 3'), lines)
+        equal(lines[1], '  | no luck', 'what it says')
+        equal(diary.words(), words, f'--{kind}')
+        equal(file.exists(), runs is not None, 'the result is kept')
+        if runs is not None:
+            benchmark = json.loads(file.read_text(encoding='utf-8'))['benchmarks'][0]
+            facts = metadata(benchmark)
+            equal(len(facts), runs, 'runs')
+            equal('quiesce_incomplete' in facts[0], kind != 'cleanup', 'incomplete')
+            if kind != 'cleanup':
+                check(f'--{kind} failed: exit status 3' in facts[0]['quiesce_incomplete'], facts[0])
+
+
+def test_conclude_and_cleanup_after_a_run_that_failed():
+    diary = Diary('concluded')
+    program = script('failing', diary.add('run') + 'exit 1\n')
+    result = run('--no-save', '-q', '-w', 0, '--conclude', diary.add('conclude'), '--cleanup',
+                 diary.add('cleanup'), program)
+    equal(result.returncode, 1, 'status')
+    equal(diary.words(), ['run', 'conclude', 'cleanup'], 'in order')
+
+
+def test_a_hook_that_takes_too_long_is_killed_with_all_it_started():
+    mark = '86399.125'
+    result = run('--no-save', '-q', '-w', 0, '--hook-timeout', '300ms', '--prepare',
+                 f'setsid sleep {mark} & sleep {mark}; true', 'true')
+    equal(result.returncode, 1, 'status')
+    check('--hook-timeout' in result.stderr, result.stderr)
+    check(not processes_with(mark), 'nothing is left')
+
+
+def test_a_hook_is_stopped_with_runpinned():
+    mark = '86399.25'
+    diary = Diary('stopped')
+    process = start('--no-save', '-w', 0, '--prepare', f'sleep {mark}; true', '--cleanup',
+                    diary.add('cleanup'), 'true')
+    await_running(mark)
+    process.terminate()
+    process.communicate(timeout=30)
+    equal(process.returncode, 143, 'status')
+    equal(diary.words(), ['cleanup'], 'cleanup is run')
+    check(not processes_with(mark), 'nothing is left')
+    process = start('--no-save', '-w', 0, '--prepare', f'sleep {mark}; true', 'true')
+    await_running(mark)
+    process.kill()
+    process.communicate(timeout=30)
+    check(gone(mark), 'nothing is left after SIGKILL')
+
+
+def test_hooks_run_on_the_other_cpus():
+    if len(os.sched_getaffinity(0)) < 2:
+        raise machine.Skip('two CPUs are needed')
+    where = scratch('where')
+    run('--no-save', '-q', '-n', 1, '-w', 0, '--prepare', f'grep Cpus_allowed_list: /proc/self/status >{where}',
+        'true')
+    check(not re.search(rf'\b{CPU}$', where.read_text(encoding='utf-8')), where.read_text(encoding='utf-8'))
+
+
+def test_what_a_hook_does_is_not_the_runs():
+    """Its faults and switches, and its time, are not in the evidence of the run."""
+    benchmark = measured('-n', 3, '-w', 0, '--prepare', 'sleep 0.3', 'true')
+    check(all(value < 0.3 for run in benchmark['runs'] for value in run['values']), 'values')
 
 
 TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
