@@ -49,7 +49,7 @@
  * fail; qs_error_text() describes a value. The library does not print, exit, or install signal
  * handlers; only qs_main() acts as a program.
  *
- * C11 or later with the GNU extensions, C++11 or later; gcc or clang.
+ * C11 or later, C++11 or later; gcc or clang.
  */
 #ifndef QUIESCE_SAMPLER_H
 #define QUIESCE_SAMPLER_H
@@ -89,7 +89,7 @@ struct qs_sampler {
 	uint64_t dropped;
 	uint32_t last_cpu;
 	uint32_t outside; /* whether to call qs_before_begin() and qs_after_end() */
-	clockid_t clockid;
+	int clockid;	  /* a clockid_t, which <time.h> does not declare with -std=c11 */
 };
 
 struct qs_options {
@@ -190,6 +190,11 @@ static inline uint64_t qs_stamp_end(const struct qs_sampler *sampler, uint32_t *
 
 #else
 #define QS_STAMPS 0
+
+#if defined(__STRICT_ANSI__) && !defined(__cplusplus)
+/* As in <time.h>, which leaves it out with -std=c11. */
+int clock_gettime(int clockid, struct timespec *ret);
+#endif
 
 static inline uint64_t qs_stamp_begin(const struct qs_sampler *sampler)
 {
@@ -296,7 +301,8 @@ static inline void qs_keep_double(double value)
 
 /*
  * qs_keep(value): uses the value of an integer, a pointer, a float or a double, so that the
- * compiler cannot omit the work that computes it.
+ * compiler cannot omit the work that computes it. In C++ of an object of any other type as well, of
+ * which it is assumed, as by qs_keep_memory(), that it is read and changed.
  *
  * qs_hide(variable): hides the value of an integer or pointer variable from the compiler, so that
  * work that depends on it cannot be precomputed or moved out of a loop.
@@ -365,6 +371,9 @@ const char *qs_error_text(int error, char *buffer, size_t size);
 #ifdef __cplusplus
 }
 
+#include <memory>
+#include <type_traits>
+
 static inline void qs_keep(float value)
 {
 	qs_keep_float(value);
@@ -375,10 +384,25 @@ static inline void qs_keep(double value)
 	qs_keep_double(value);
 }
 
-/* Integers and pointers. */
-template <typename T> static inline void qs_keep(T value)
+/* Whether a value of this type has a register: integers, enumerations and pointers. */
+template <typename T>
+using qs_in_register = std::integral_constant<bool,
+	(std::is_integral<T>::value || std::is_enum<T>::value || std::is_pointer<T>::value) &&
+		sizeof(T) <= sizeof(void *)>;
+
+template <typename T> static inline void qs_keep_as(std::true_type, T value)
 {
 	__asm__ volatile("" : : "r"(value));
+}
+
+template <typename T> static inline void qs_keep_as(std::false_type, const T &object)
+{
+	qs_keep_memory(std::addressof(object));
+}
+
+template <typename T> static inline void qs_keep(const T &value)
+{
+	qs_keep_as<T>(qs_in_register<T>(), value);
 }
 #endif
 
