@@ -20,6 +20,7 @@ static int print_summary(FILE *stream, const struct report_input *input,
 		.cpus = input->cpus,
 		.cpus_reason = input->cpus_reason,
 		.floor_seconds = input->floor_seconds,
+		.shell_seconds = input->shell_seconds,
 		.notes = input->verbose,
 		.width = (int)terminal_width(fileno(stream)),
 	});
