@@ -21,12 +21,25 @@ void drawing_clear(struct drawing *drawing)
 static void put_text(FILE *stream, const char *text)
 {
 	for (; *text; text++) {
-		const char *entity = text_entity(*text);
-
-		if (entity)
-			fputs(entity, stream);
-		else
+		switch (*text) {
+		case '&':
+			fputs("&amp;", stream);
+			break;
+		case '<':
+			fputs("&lt;", stream);
+			break;
+		case '>':
+			fputs("&gt;", stream);
+			break;
+		case '"':
+			fputs("&quot;", stream);
+			break;
+		case '\'':
+			fputs("&#39;", stream);
+			break;
+		default:
 			fputc(*text, stream);
+		}
 	}
 }
 

@@ -11,7 +11,6 @@
 #include "basic/terminal.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
-#include "bench-report/export.h"
 #include "report/control.h"
 #include "report/summary.h"
 
@@ -249,9 +248,6 @@ enum exit_status verb_show(const struct request *request)
 
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
-	if (request->form > FORM_TABLE)
-		r = figures_print(request, &reports);
-	else
-		r = reports_each_emit(request, &reports, show_one, &show, &show.emit, "benchmarks");
+	r = reports_each_emit(request, &reports, show_one, &show, &show.emit, "benchmarks");
 	return request_conclude(request, r);
 }

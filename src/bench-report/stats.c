@@ -10,7 +10,6 @@
 
 #include "basic/macro.h"
 #include "bench-report/bench-report.h"
-#include "bench-report/export.h"
 #include "result/weight.h"
 
 struct stats_verb {
@@ -275,10 +274,6 @@ enum exit_status verb_stats(const struct request *request)
 
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
-	if (request->form > FORM_TABLE)
-		r = figures_print(request, &reports);
-	else
-		r = reports_each_emit(
-			request, &reports, stats_one, &verb, &verb.emit, "benchmarks");
+	r = reports_each_emit(request, &reports, stats_one, &verb, &verb.emit, "benchmarks");
 	return request_conclude(request, r);
 }

@@ -12,8 +12,8 @@
 int alone_try(const struct target_setter *setter);
 /*
  * Applies all setters of /run/quiesce/target, and says which one fails. With STRICT=no a setter
- * whose knob the machine refuses is left out. After any other failure the caller has to call
- * alone_restore(); the setter that failed has put back its own changes.
+ * whose knob the machine refuses is left out, but not the shield. After any other failure the
+ * caller has to call alone_restore(); the setter that failed has put back its own changes.
  */
 int alone_apply(void);
 /* Restores all setters in the reverse order, even those that were not applied, and goes on after a

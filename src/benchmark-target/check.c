@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/say.h"
+#include "basic/tell.h"
 #include "basic/text.h"
+#include "benchmark-target/parts.h"
 #include "benchmark-target/run.h"
 #include "benchmark-target/setters.h"
 #include "benchmark-target/verbs.h"
@@ -67,6 +70,23 @@ static int read_parts(struct parts *parts)
 	return r == 0 && parts->missing.failed ? -ENOMEM : r;
 }
 
+/* Adds to the journal of the target what each setter has done, a line each. */
+static int tell_parts(void)
+{
+	_cleanup_free_ char *lines = NULL;
+	bool complete;
+	char *cursor, *line;
+	int r;
+
+	r = parts_read(&lines, &complete);
+	if (r < 0)
+		return r;
+	cursor = lines;
+	while ((line = strsep(&cursor, "\n")) && *line)
+		tell_unit(TARGET_UNIT, line);
+	return 0;
+}
+
 /* Says the verdict in one line, which `systemctl status benchmark.target` shows. */
 static int judge(const struct parts *parts, const char *cpus, bool strict)
 {
@@ -106,6 +126,8 @@ int verb_check(void)
 		return EXIT_FAILED;
 	}
 	r = read_parts(&parts);
+	if (r == 0)
+		r = tell_parts();
 	if (r < 0)
 		say_errno(r, "cannot find out what the services have done");
 	else

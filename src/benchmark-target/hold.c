@@ -26,6 +26,7 @@
 #include "basic/say.h"
 #include "benchmark-target/alone.h"
 #include "benchmark-target/evict.h"
+#include "benchmark-target/parts.h"
 #include "benchmark-target/request.h"
 #include "benchmark-target/setters.h"
 #include "benchmark-target/state.h"
@@ -154,6 +155,30 @@ static void hold_close(struct hold *hold)
 		close(hold->directory);
 }
 
+/* -EPERM, after saying so, where the target is up without the shield that it was to have: what
+ * runs on the quiet CPUs then is not alone there. Without systemd, alone_apply() has seen to it. */
+static int check_shield(const struct hold *hold)
+{
+	const struct target_setter *shield = target_find_setter("SHIELD");
+	_cleanup_free_ char *options = NULL, *state = NULL, *why = NULL;
+	int r;
+
+	if (!hold->manager)
+		return 0;
+	r = target_read_options(shield, &options);
+	if (r == 0)
+		r = unit_read_state(hold->manager, shield->unit, &state);
+	if (r == -ENODATA || (r == 0 && strcmp(state, "failed") != 0))
+		return 0;
+	if (r < 0) {
+		say_errno(r, "cannot find out whether the CPUs are shielded");
+		return r;
+	}
+	r = verdict_explain(hold->manager, shield->unit, &why);
+	say("no CPU is shielded: %s", r == 0 ? why : strerror(-r));
+	return -EPERM;
+}
+
 /* Starts the target unless it is up, and makes STATE_HELD before. */
 static int begin(const struct hold *hold, const char *cpus)
 {
@@ -173,8 +198,15 @@ static int begin(const struct hold *hold, const char *cpus)
 			close(fd);
 			r = start(hold, cpus);
 		}
+		if (r == 0) {
+			r = check_shield(hold);
+			if (r < 0 && stop(hold) < 0)
+				say("not everything is put back");
+		}
 		if (r < 0)
 			(void)unlinkat(hold->directory, STATE_HELD, 0);
+	} else {
+		r = check_shield(hold);
 	}
 	(void)flock(hold->start_lock, LOCK_UN);
 	return r;
@@ -210,6 +242,38 @@ static void wait_for_client(void)
 	while (n > 0 || (n < 0 && errno == EINTR));
 }
 
+/* Sends all of it, unless the client is gone already. */
+static void send_all(const char *data, size_t n)
+{
+	while (n > 0) {
+		ssize_t sent = send(STDIN_FILENO, data, n, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return;
+		data += sent;
+		n -= (size_t)sent;
+	}
+}
+
+/* Tells the client what has been achieved: the lines of parts_read(), and a last byte. */
+static int send_parts(void)
+{
+	_cleanup_free_ char *lines = NULL;
+	bool complete;
+	int r;
+
+	r = parts_read(&lines, &complete);
+	if (r < 0) {
+		say_errno(r, "cannot find out what has been done");
+		return r;
+	}
+	send_all(lines, strlen(lines));
+	send_all(complete ? HOLD_COMPLETE : HOLD_IN_PART, 1);
+	return 0;
+}
+
 /* Signals of the terminal are meant for the client: the guardian ends when the client does. */
 static void ignore_signals(void)
 {
@@ -239,10 +303,13 @@ int verb_hold(const char *cpus)
 	}
 	r = begin(&hold, cpus);
 	if (r == 0) {
+		int told = send_parts(), ended;
+
 		/* If the client is gone already, wait_for_client() returns at once. */
-		(void)send(STDIN_FILENO, "", 1, MSG_NOSIGNAL);
-		wait_for_client();
-		r = end(&hold);
+		if (told == 0)
+			wait_for_client();
+		ended = end(&hold);
+		r = told < 0 ? told : ended;
 	}
 	hold_close(&hold);
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;

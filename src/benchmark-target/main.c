@@ -29,6 +29,7 @@ static void usage(FILE *stream)
 	      "  start, stop UNIT          a unit of the target's; start-alone and stop-alone\n"
 	      "                            leave out what it needs\n"
 	      "  check                     the verdict\n"
+	      "  parts                     what each setter has done, a line each\n"
 	      "  tell                      add the verdict to the journal of the target\n"
 	      "  hold                      be quiet until standard input, a socket, is closed\n"
 	      "  put-back                  stop the target and restore all setters: to remove\n"
@@ -75,6 +76,8 @@ static int run(int argc, char *argv[], const char *cpus)
 	}
 	if (wants)
 		return verb_wants(argv[1]);
+	if (strcmp(verb, "parts") == 0)
+		return verb_parts();
 	if (geteuid() != 0) {
 		say("this needs root");
 		return EXIT_FAILED;

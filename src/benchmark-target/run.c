@@ -15,7 +15,7 @@
 #include "benchmark-target/run.h"
 
 enum {
-	ERROR_TEXT_MAX = 64 * 1024,
+	OUTPUT_MAX = 64 * 1024,
 };
 
 /* Our environment without NOTIFY_SOCKET, over which the program would set our status in systemd.
@@ -35,8 +35,14 @@ static char **copy_environment(void)
 	return copy;
 }
 
-/* error_fd: becomes the standard error of the program; negative to leave it. */
-static int spawn(const char *path, char *const *argv, bool quiet, int error_fd, pid_t *ret)
+/* Streams of the program. */
+struct streams {
+	bool quiet; /* its standard output is dropped, unless it is replaced */
+	int fd;	    /* becomes the stream of that number; -1 to leave it */
+	int number;
+};
+
+static int spawn(const char *path, char *const *argv, const struct streams *streams, pid_t *ret)
 {
 	_cleanup_free_ char **environment = copy_environment();
 	posix_spawn_file_actions_t actions;
@@ -49,18 +55,18 @@ static int spawn(const char *path, char *const *argv, bool quiet, int error_fd, 
 		return -r;
 	/* Our standard input may be the socket of `hold`. */
 	r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (r == 0 && quiet)
+	if (r == 0 && streams->quiet)
 		r = posix_spawn_file_actions_addopen(
 			&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	if (r == 0 && error_fd >= 0)
-		r = posix_spawn_file_actions_adddup2(&actions, error_fd, STDERR_FILENO);
+	if (r == 0 && streams->fd >= 0)
+		r = posix_spawn_file_actions_adddup2(&actions, streams->fd, streams->number);
 	if (r == 0)
 		r = posix_spawn(ret, path, &actions, NULL, argv, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;
 }
 
-static int start(const char *name, char *const *words, bool quiet, int error_fd, pid_t *ret)
+static int start(const char *name, char *const *words, const struct streams *streams, pid_t *ret)
 {
 	_cleanup_free_ char *path = NULL, *own_name = strdup(name);
 	_cleanup_free_ char **argv = NULL;
@@ -77,7 +83,7 @@ static int start(const char *name, char *const *words, bool quiet, int error_fd,
 		argv[i + 1] = words[i];
 	r = install_find(name, &path);
 	if (r == 0)
-		r = spawn(path, argv, quiet, error_fd, ret);
+		r = spawn(path, argv, streams, ret);
 	if (r < 0)
 		say_errno(r, "cannot run %s", name);
 	return r;
@@ -102,25 +108,25 @@ int run_program(const char *name, char *const *words, bool quiet)
 	pid_t pid;
 	int r;
 
-	r = start(name, words, quiet, -1, &pid);
+	r = start(name, words, &(struct streams){ .quiet = quiet, .fd = -1 }, &pid);
 	return r < 0 ? r : wait_for(name, pid);
 }
 
-/* Reads until the program has ended; drops what is more than about ERROR_TEXT_MAX. */
-static void read_error(int fd, struct text *ret)
+/* Reads until the program has ended; drops what is more than about OUTPUT_MAX. */
+static void read_output(int fd, struct text *ret)
 {
 	char buf[4096];
 	ssize_t n;
 
 	while ((n = read(fd, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)) {
-		if (n > 0 && ret->length < ERROR_TEXT_MAX)
+		if (n > 0 && ret->length < OUTPUT_MAX)
 			text_append_n(ret, buf, (size_t)n);
 	}
 }
 
-int run_and_read_error(const char *name, char *const *words, char **ret_line)
+int run_and_read(const char *name, char *const *words, int stream, char **ret_line)
 {
-	_cleanup_text_ struct text error = { 0 };
+	_cleanup_text_ struct text output = { 0 };
 	_cleanup_close_ int read_end = -EBADF, write_end = -EBADF;
 	int fds[2], r;
 	pid_t pid;
@@ -130,20 +136,21 @@ int run_and_read_error(const char *name, char *const *words, char **ret_line)
 		return -errno;
 	read_end = fds[0];
 	write_end = fds[1];
-	r = start(name, words, true, write_end, &pid);
+	r = start(name, words,
+		&(struct streams){ .quiet = true, .fd = write_end, .number = stream }, &pid);
 	if (r < 0)
 		return r;
 	close(TAKE_FD(write_end));
-	read_error(read_end, &error);
+	read_output(read_end, &output);
 	r = wait_for(name, pid);
 	if (r < 0)
 		return r;
-	text_append(&error, "");
-	if (error.failed)
+	text_append(&output, "");
+	if (output.failed)
 		return -ENOMEM;
-	while (error.length > 0 && error.data[error.length - 1] == '\n')
-		error.data[--error.length] = '\0';
-	line = strrchr(error.data, '\n');
-	*ret_line = strdup(line ? line + 1 : error.data);
+	while (output.length > 0 && output.data[output.length - 1] == '\n')
+		output.data[--output.length] = '\0';
+	line = strrchr(output.data, '\n');
+	*ret_line = strdup(line ? line + 1 : output.data);
 	return *ret_line ? r : -ENOMEM;
 }

@@ -12,8 +12,8 @@
  */
 int run_program(const char *name, char *const *words, bool quiet);
 
-/* As run_program(), quiet, but reads the standard error of the program: *ret_line is its last line,
- * malloc'd, "" for none. */
-int run_and_read_error(const char *name, char *const *words, char **ret_line);
+/* As run_program(), quiet, but reads what the program writes to `stream` (STDOUT_FILENO or
+ * STDERR_FILENO): *ret_line is the last line, malloc'd, "" for none. */
+int run_and_read(const char *name, char *const *words, int stream, char **ret_line);
 
 #endif

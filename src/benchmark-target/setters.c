@@ -103,11 +103,11 @@ static int make_noise(const struct settings *settings, const struct choice *choi
  * SMT comes before interrupts, because CPU hotplug changes their affinities.
  */
 const struct target_setter target_setters[] = {
-	{ "cpu-shield", "benchmark-shield.service", "SHIELD", make_shield },
-	{ "smt-off", "benchmark-smt.service", "SMT", make_smt },
-	{ "irq-steer", "benchmark-irq.service", "IRQ", make_irq },
-	{ "freq-pin", "benchmark-freq.service", "FREQ", make_freq },
-	{ "noise-off", "benchmark-noise.service", "NOISE", make_noise },
+	{ "cpu-shield", "benchmark-shield.service", "shield", "SHIELD", make_shield },
+	{ "smt-off", "benchmark-smt.service", "SMT", "SMT", make_smt },
+	{ "irq-steer", "benchmark-irq.service", "interrupts", "IRQ", make_irq },
+	{ "freq-pin", "benchmark-freq.service", "frequency", "FREQ", make_freq },
+	{ "noise-off", "benchmark-noise.service", "noise", "NOISE", make_noise },
 	{ 0 },
 };
 
@@ -129,4 +129,25 @@ int target_read_options(const struct target_setter *setter, char **ret)
 		return -ENOMEM;
 	}
 	return running_read_value(name, ret);
+}
+
+int target_read_words(const struct target_setter *setter, const char *first, const char *second,
+	char **ret_options, char *words[static TARGET_WORDS_MAX])
+{
+	char *options, *cursor;
+	size_t n = 0;
+	int r;
+
+	r = target_read_options(setter, &options);
+	if (r < 0)
+		return r;
+	*ret_options = options;
+	words[n++] = (char *)first;
+	if (second)
+		words[n++] = (char *)second;
+	cursor = options;
+	while (cursor && n < TARGET_WORDS_MAX - 1)
+		words[n++] = strsep(&cursor, " ");
+	words[n] = NULL;
+	return cursor ? -E2BIG : 0;
 }

@@ -12,6 +12,7 @@
 struct target_setter {
 	const char *program;
 	const char *unit;
+	const char *part; /* what it makes quiet, for a person: "frequency" */
 	/* "SMT": SMT_OPTIONS in /run/quiesce/target has the options. If that is absent, the setter
 	 * is not to run. */
 	const char *key;
@@ -31,5 +32,14 @@ const struct target_setter *target_find_setter(const char *key);
 /* The options that the running target has for a setter, malloc'd. -ENODATA where it is not to run,
  * else the errors of running_read_value(). */
 int target_read_options(const struct target_setter *setter, char **ret);
+
+enum {
+	TARGET_WORDS_MAX = 36,
+};
+
+/* The arguments of a setter: `first`, `second` (may be NULL) and the options above, ended by NULL.
+ * The options point into *ret_options, malloc'd. Errors as above, and -E2BIG. */
+int target_read_words(const struct target_setter *setter, const char *first, const char *second,
+	char **ret_options, char *words[static TARGET_WORDS_MAX]);
 
 #endif

@@ -46,8 +46,10 @@ static int add_setter(const struct target_setter *setter, const struct settings 
 	if (options)
 		text_appendf(text, "%s_OPTIONS=%s%s\n", setter->key,
 			settings->strict ? "--strict=refused " : "", options);
-	if (why)
+	if (why) {
+		text_appendf(text, "%s_WHY=%s\n", setter->key, why);
 		say("%s: %s", setter->key, why);
+	}
 	return 0;
 }
 

@@ -33,14 +33,18 @@ int verb_release(void);
 /* Adds the verdict on the last start to the target's journal. */
 int verb_tell(void);
 
+/* Prints what the running target has achieved, see parts.h: EXIT_FINDING where that is not all. */
+int verb_parts(void);
+
 /* Writes down which tuners (tuners.c) are running. */
 int verb_note_tuners(void);
 /* Starts these tuners again. */
 int verb_return_tuners(void);
 
 /*
- * Makes the machine quiet, sends one byte over standard input, which is a socket, waits until the
- * other end is closed, and puts everything back. A target that was up before is left up.
+ * Makes the machine quiet, sends what it has achieved over standard input, which is a socket
+ * (HOLD_COMPLETE), waits until the other end is closed, and puts everything back. A target that was
+ * up before is left up.
  */
 int verb_hold(const char *cpus);
 /*

@@ -156,6 +156,13 @@ bool affinity_is_plan(const struct knob_plan *plan)
 	return find_knob(plan);
 }
 
+bool affinity_is_up(const struct knob_plan *plan)
+{
+	const struct knob *knob = find_knob(plan);
+
+	return knob && knob_went_well(knob);
+}
+
 /* Whether the knob is of a thread that was to be moved. */
 static bool is_thread(const struct knob *knob)
 {

@@ -32,6 +32,8 @@ int affinity_add(struct knob_plan *plan, unsigned first, const struct cpumask *o
 int affinity_read_shielded(struct cpumask **ret);
 /* Whether the plan is one of affinity_add(). */
 bool affinity_is_plan(const struct knob_plan *plan);
+/* The same, and the CPUs are kept clear. */
+bool affinity_is_up(const struct knob_plan *plan);
 /* After an apply: -EPERM, after saying so, when no thread could be moved. Notes on the knob how
  * many threads did not move. */
 int affinity_verify(struct knob_plan *plan, const struct cpumask *quiet);

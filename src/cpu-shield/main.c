@@ -319,6 +319,16 @@ static const char *explain(const char *path _unused_, int error)
 	return NULL;
 }
 
+/* Which degree of the shield is up. */
+static const char *get_headline(const struct knob_plan *plan)
+{
+	const struct knob *partition = find_partition(plan);
+
+	if (affinity_is_up(plan))
+		return "affinities (no partition)";
+	return partition && knob_went_well(partition) ? "an isolated partition of cgroup v2" : NULL;
+}
+
 int main(int argc, char *argv[])
 {
 	static const struct setter_verb_own verbs[] = {
@@ -339,6 +349,7 @@ int main(int argc, char *argv[])
 		.verbs = verbs,
 		.needs_cpus = true,
 		.repeats = affinity_is_plan,
+		.headline = get_headline,
 		.backends = backends,
 		.may_stay = may_stay,
 		.find_narrowed = threads_find_narrowed,

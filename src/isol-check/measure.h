@@ -17,8 +17,8 @@
 #include "basic/text.h"
 #include "isol-check/osnoise.h"
 #include "isol-check/spin.h"
-#include "isol-check/suspects.h"
 #include "machine/cpumask.h"
+#include "machine/suspects.h"
 #include "machine/topology.h"
 
 /* What the core was like during the measurement (sampler/core.h). */

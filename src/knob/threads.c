@@ -25,6 +25,8 @@
 
 enum {
 	STATUS_MAX = 64 * 1024,
+	/* Of widening. Two are enough unless threads start all the time. */
+	WIDEN_PASSES = 16,
 };
 
 struct affinity {
@@ -635,6 +637,7 @@ static const struct journal_entry *find_inherited(const struct heir *heir, const
 	return NULL;
 }
 
+/* 1 when the thread has got more CPUs, 0 when it is left alone, or a negative errno. */
 static int widen_inheritor(const struct heir *heir, const struct task *task)
 {
 	const struct journal_entry *entry;
@@ -657,7 +660,34 @@ static int widen_inheritor(const struct heir *heir, const struct task *task)
 		return 0;
 	paths = name_thread(task);
 	r = follower_write(strchr(paths.follower, ':') + 1, entry->old);
-	return r == -ENOENT ? 0 : r;
+	if (r == 0)
+		r = read_affinity(task->tid, heir->other);
+	if (r < 0)
+		return is_hidden(r) ? 0 : r;
+	return !cpumask_equal(heir->other, heir->now);
+}
+
+/* One walk over all threads: how many got more CPUs. *ret_error: the first error. */
+static size_t widen_all(struct heir *heir, int *ret_error)
+{
+	_cleanup_(tasks) struct tasks *tasks = NULL;
+	size_t n = 0;
+	int r = tasks_read(NULL, &tasks);
+
+	if (r < 0) {
+		*ret_error = r;
+		return 0;
+	}
+	heir->tasks = tasks;
+	for (size_t i = 0; i < tasks->n; i++) {
+		r = widen_inheritor(heir, &tasks->items[i]);
+		/* The others are not left narrow because of one. */
+		if (r < 0 && *ret_error == 0)
+			*ret_error = r;
+		n += r > 0;
+	}
+	heir->tasks = NULL;
+	return n;
 }
 
 /* The length of the kernel's tick of task->start, which counts from the start of the machine. */
@@ -681,7 +711,6 @@ int threads_wait_tick(void)
 int threads_widen_inheritors(struct journal *journal, uint64_t since, const struct cpumask *quiet)
 {
 	_cleanup_(cpumask) struct cpumask *online = NULL, *now = NULL, *most = NULL, *other = NULL;
-	_cleanup_(tasks) struct tasks *tasks = NULL;
 	struct heir heir;
 	int r, failed = 0;
 
@@ -694,13 +723,10 @@ int threads_widen_inheritors(struct journal *journal, uint64_t since, const stru
 		r = cpumask_new(&other);
 	if (r == 0)
 		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
-	if (r == 0)
-		r = tasks_read(NULL, &tasks);
 	if (r < 0)
 		return r;
 	heir = (struct heir){
 		.journal = journal,
-		.tasks = tasks,
 		.first_start = since / find_tick_ns() + 1,
 		.quiet = quiet,
 		.online = online,
@@ -708,11 +734,10 @@ int threads_widen_inheritors(struct journal *journal, uint64_t since, const stru
 		.most = most,
 		.other = other,
 	};
-	for (size_t i = 0; i < tasks->n; i++) {
-		r = widen_inheritor(&heir, &tasks->items[i]);
-		/* The others are not left narrow because of one. */
-		if (r < 0 && failed == 0)
-			failed = r;
+	/* A thread that is still narrow may start another while the threads are walked over. */
+	for (int pass = 0; pass < WIDEN_PASSES; pass++) {
+		if (widen_all(&heir, &failed) == 0)
+			break;
 	}
 	return failed;
 }

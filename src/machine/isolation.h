@@ -87,7 +87,8 @@ int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path);
 /*
  * The CPUs that sched_setaffinity(2) can give to this process, whatever its present affinity: those
  * of isolation_read_cpuset(). Where this cpuset is not visible, or lacks CPUs that the thread has,
- * the calling thread requests all CPUs, reads the result back and restores its former affinity.
+ * the calling thread requests all CPUs, reads the result back and restores its former affinity; if
+ * it may not (a sandbox), it is its present affinity.
  * From then on the thread has an affinity of its own (from 6.2: user_cpus_ptr in
  * kernel/sched/core.c), which does not grow when the cpuset grows later.
  */

@@ -13,10 +13,10 @@ struct summary_input {
 	const struct analysis *analysis;
 	const char *cpus;	 /* "3" or "2-3"; NULL when unknown */
 	const char *cpus_reason; /* why these CPUs; NULL when the user gave them or when unknown */
+	/* What else ran on them meanwhile; NULL when unknown. */
+	const char *meanwhile;
 	/* The time of the empty program by the same clock; NAN when unknown. */
 	double floor_seconds;
-	/* The time of the shell with nothing to do (--shell), in the same way. */
-	double shell_seconds;
 	bool warnings; /* whether to include the findings that are warnings */
 	bool notes;    /* whether to include the other findings */
 	int width;     /* width of the terminal in columns */

@@ -37,7 +37,6 @@ struct commands {
 	struct command items[OPTIONS_MAX_COMMANDS];
 	size_t n;
 	struct streams streams;
-	struct command empty_shell; /* with --shell: a shell that has nothing to do */
 };
 
 /* Takes the commands of the options. */

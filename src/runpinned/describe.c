@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,23 +11,6 @@
 #include "result/identity.h"
 #include "runpinned/describe.h"
 #include "runpinned/program.h"
-
-/* What --ignore-failure says. */
-static void describe_ignored(const struct options *options, struct facts *facts)
-{
-	_cleanup_text_ struct text t = { 0 };
-
-	for (int i = 0; i < (int)ARRAY_SIZE(options->ignored_statuses); i++) {
-		if (options->ignored_statuses[i])
-			text_appendf(&t, "%s%d", t.length > 0 ? "," : "", i);
-	}
-	if (options->ignore_failure)
-		text_appendf(&t, "%sall", t.length > 0 ? "," : "");
-	if (t.failed)
-		facts->failed = true;
-	else if (t.length > 0)
-		facts_set_string(facts, "quiesce_ignore_failure", t.data);
-}
 
 static void describe_how(const struct options *options, struct facts *facts)
 {
@@ -55,9 +39,6 @@ static void describe_how(const struct options *options, struct facts *facts)
 		facts_set_real(facts, "quiesce_cooldown", options->cooldown);
 	if (options->drop_caches)
 		facts_set_string(facts, "quiesce_drop_caches", "yes");
-	if (options->shell)
-		facts_set_string(facts, "quiesce_shell", options->shell);
-	describe_ignored(options, facts);
 	if (options->clear_env)
 		facts_set_string(facts, "quiesce_environment", "cleared");
 	facts_set_string(facts, "quiesce_input", options->input ? options->input : "/dev/null");
@@ -223,14 +204,6 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 		facts, "quiesce_floor_kernel_after", measurement->floor_after.kernel_seconds);
 	facts_set_real(facts, "quiesce_floor_user_before", measurement->floor_before.user_seconds);
 	facts_set_real(facts, "quiesce_floor_user_after", measurement->floor_after.user_seconds);
-	facts_set_real(facts, "quiesce_floor_shell_kernel_before",
-		measurement->shell_before.kernel_seconds);
-	facts_set_real(
-		facts, "quiesce_floor_shell_kernel_after", measurement->shell_after.kernel_seconds);
-	facts_set_real(
-		facts, "quiesce_floor_shell_user_before", measurement->shell_before.user_seconds);
-	facts_set_real(
-		facts, "quiesce_floor_shell_user_after", measurement->shell_after.user_seconds);
 	if (measurement->env_pad_seeded)
 		facts_set_integer(
 			facts, "quiesce_env_pad_seed", (int64_t)measurement->env_pad_seed);
@@ -287,4 +260,52 @@ int describe_changes(const struct place *place, struct facts *facts, char **ret_
 		facts_set_string(facts, "quiesce_changed", text);
 	*ret_text = text;
 	return facts->failed ? -ENOMEM : 0;
+}
+
+/* "shield: a\nSMT: b\n" as quiesce_part_shield, quiesce_part_smt. */
+static int describe_parts(const char *lines, struct facts *facts)
+{
+	_cleanup_free_ char *copy = strdup(lines);
+	char *cursor = copy, *line;
+
+	if (!copy)
+		return -ENOMEM;
+	while ((line = strsep(&cursor, "\n")) && *line) {
+		char name[64], *colon = strstr(line, ": ");
+
+		if (!colon)
+			continue;
+		*colon = '\0';
+		snprintf(name, sizeof(name), "quiesce_part_%s", line);
+		for (char *c = name; *c; c++)
+			*c = (char)tolower((unsigned char)*c);
+		facts_set_string(facts, name, colon + strlen(": "));
+	}
+	return facts->failed ? -ENOMEM : 0;
+}
+
+int describe_quiesce(
+	struct commands *commands, const struct quiesce *quiesce, const struct meanwhile *meanwhile)
+{
+	struct facts facts = { 0 };
+	bool complete = true;
+	int r = 0;
+
+	if (quiesce)
+		r = describe_parts(quiesce_tell(quiesce, &complete), &facts);
+	if (quiesce)
+		facts_set_string(&facts, "quiesce_parts", complete ? "complete" : "in part");
+	if (r == 0 && meanwhile)
+		r = meanwhile_describe(meanwhile, &facts);
+	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+		for (size_t j = 0; j < facts.n; j++)
+			facts_set_copy(
+				&commands->items[i].facts, facts.items[j].name, &facts.items[j]);
+		if (commands->items[i].facts.failed)
+			r = -ENOMEM;
+	}
+	if (facts.failed)
+		r = -ENOMEM;
+	facts_clear(&facts);
+	return r;
 }

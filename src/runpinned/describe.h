@@ -6,9 +6,11 @@
 #include "basic/facts.h"
 #include "runpinned/command.h"
 #include "runpinned/evidence.h"
+#include "runpinned/meanwhile.h"
 #include "runpinned/measure.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
+#include "runpinned/quiesce.h"
 
 /* The metadata that are known before the first run: the machine, the program, and the options. 0,
  * -ENOMEM, or -EINVAL after saying which name of --metadata is taken. */
@@ -27,5 +29,10 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
  * `facts` as quiesce_changed, and into *ret_text for a person (malloc'd, "" when nothing changed).
  */
 int describe_changes(const struct place *place, struct facts *facts, char **ret_text);
+
+/* Adds to all commands what was done to make the machine quiet (quiesce_part_shield, ...) and what
+ * ran on the CPUs meanwhile. Both may be NULL. 0 or -ENOMEM. */
+int describe_quiesce(struct commands *commands, const struct quiesce *quiesce,
+	const struct meanwhile *meanwhile);
 
 #endif

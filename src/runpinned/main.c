@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "basic/macro.h"
@@ -23,8 +24,8 @@
 #include "runpinned/decide.h"
 #include "runpinned/describe.h"
 #include "runpinned/evidence.h"
-#include "runpinned/expand.h"
 #include "runpinned/hooks.h"
+#include "runpinned/meanwhile.h"
 #include "runpinned/measure.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
@@ -151,8 +152,6 @@ static int print_plan(const struct options *options, const struct place *place,
 	else
 		print(stdout, "runs: %u after %u warm-up%s\n", options->runs, options->warmups,
 			commands->n > 1 ? ", of each in turn" : "");
-	if (options->shell)
-		print(stdout, "shell: %s\n", options->shell);
 	if (options->input)
 		print(stdout, "input: %s\n", options->input);
 	if (options->output_pipe || options->output_file)
@@ -203,9 +202,10 @@ static bool has_setup(const struct commands *commands)
 
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */
 static int make_runs(const struct options *options, const struct place *place,
-	struct commands *commands, const struct counting *counting,
+	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
 	struct evidence_reader *evidence, struct stop *stop)
 {
+	_cleanup_(meanwhile) struct meanwhile *meanwhile = NULL;
 	int r;
 
 	if (has_setup(commands)) {
@@ -224,7 +224,11 @@ static int make_runs(const struct options *options, const struct place *place,
 	/* runpinned itself leaves the benchmark's CPUs, if there are others. */
 	if (!cpumask_is_empty(place->housekeeping))
 		(void)cpumask_bind_self(place->housekeeping);
-	r = measure(options, place, commands, stop, counting, evidence);
+	r = quiesce && evidence ? meanwhile_begin(place->cpus, &meanwhile) : 0;
+	if (r == 0)
+		r = measure(options, place, commands, stop, counting, evidence);
+	if (r == 0)
+		r = describe_quiesce(commands, quiesce, meanwhile);
 	if (r < 0)
 		say_errno(r, "cannot measure");
 	return r;
@@ -232,7 +236,8 @@ static int make_runs(const struct options *options, const struct place *place,
 
 /* Makes the runs on the chosen CPUs, which are locked meanwhile, and writes the result. */
 static int measure_commands(const struct options *options, const struct place *place,
-	struct commands *commands, const struct counting *counting, struct stop *stop)
+	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
+	struct stop *stop)
 {
 	_cleanup_(save) struct save *save = NULL;
 	_cleanup_(cpulock) struct cpulock *lock = NULL;
@@ -269,7 +274,7 @@ static int measure_commands(const struct options *options, const struct place *p
 	}
 	r = hooks_set_up(options, place, commands, stop);
 	if (r == 0)
-		r = make_runs(options, place, commands, counting, evidence, stop);
+		r = make_runs(options, place, quiesce, commands, counting, evidence, stop);
 	cleaned = hooks_clean_up(options, place, commands, stop);
 	if (r < 0)
 		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
@@ -285,8 +290,9 @@ static int measure_commands(const struct options *options, const struct place *p
 	return exit_status(options, commands, stop, r);
 }
 
-/* Measures on the machine in its present state. */
-static int run_here(const struct options *options, struct commands *commands, struct stop *stop)
+/* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. */
+static int run_here(const struct options *options, const struct quiesce *quiesce,
+	struct commands *commands, struct stop *stop)
 {
 	_cleanup_(place) struct place *place = NULL;
 	_cleanup_(counting) struct counting *counting = NULL;
@@ -316,10 +322,31 @@ static int run_here(const struct options *options, struct commands *commands, st
 		}
 		return r < 0 ? EXIT_FAILED : EXIT_DONE;
 	}
-	status = measure_commands(options, place, commands, counting, stop);
+	status = measure_commands(options, place, quiesce, commands, counting, stop);
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
 	commands_clear(commands);
 	return status;
+}
+
+/* Says what has been done, a line for each part. -EPERM where --strict wants more. */
+static int tell_quiesce(const struct options *options, const struct quiesce *quiesce)
+{
+	_cleanup_free_ char *lines = NULL;
+	bool complete;
+	char *cursor, *line;
+
+	lines = strdup(quiesce_tell(quiesce, &complete));
+	if (!lines) {
+		say_if_no_memory(-ENOMEM);
+		return -ENOMEM;
+	}
+	cursor = lines;
+	while (!options->quiet && (line = strsep(&cursor, "\n")) && *line)
+		say("%s", line);
+	if (complete || !options->strict)
+		return 0;
+	say("--strict: the machine cannot be made as quiet as that");
+	return -EPERM;
 }
 
 static int run_quietly(const struct options *options, struct commands *commands, struct stop *stop)
@@ -331,7 +358,8 @@ static int run_quietly(const struct options *options, struct commands *commands,
 	say_if_no_memory(r);
 	if (r < 0)
 		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
-	status = run_here(options, commands, stop);
+	r = tell_quiesce(options, quiesce);
+	status = r < 0 ? EXIT_FAILED : run_here(options, quiesce, commands, stop);
 	r = quiesce_end(quiesce);
 	return r < 0 && status == EXIT_DONE ? EXIT_FAILED : status;
 }
@@ -354,7 +382,7 @@ static int run_commands(const struct options *options, struct commands *commands
 	if (options->quiesce && !options->dry_run)
 		status = run_quietly(options, commands, &stop);
 	else
-		status = run_here(options, commands, &stop);
+		status = run_here(options, NULL, commands, &stop);
 	stop_close(&stop);
 	return status;
 }
@@ -387,8 +415,7 @@ int main(int argc, char *argv[])
 		return EXIT_USAGE;
 	if (r > 0)
 		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
-	r = expand_programs(&options);
-	r = r < 0 ? EXIT_USAGE : run_commands(&options, &commands);
+	r = run_commands(&options, &commands);
 	commands_clear(&commands);
 	options_clear(&options);
 	return r;

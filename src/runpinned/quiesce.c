@@ -12,22 +12,30 @@
 #include "basic/install.h"
 #include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "runpinned/quiesce.h"
 #include "state/running.h"
+
+enum {
+	TOLD_MAX = 64 * 1024,
+};
 
 struct quiesce {
 	char *list;	 /* the CPUs, as given with -c; NULL for those of the configuration */
 	sigset_t caller; /* the signal mask that a guardian starts with */
 	pid_t pid;	 /* -1: no guardian runs, and nothing has been changed */
 	int socket;
+	struct text told; /* what has been done, in lines */
+	bool complete;
 };
 
-/* Starts the guardian with the socket as its standard input. */
-static int spawn_guardian(const struct quiesce *quiesce, int socket, pid_t *ret)
+/* Starts `benchmark-target VERB` with the socket as its standard input and output. */
+static int spawn_guardian(const struct quiesce *quiesce, const char *verb, int socket, pid_t *ret)
 {
 	_cleanup_free_ char *path = NULL;
-	char name[] = "benchmark-target", verb[] = "hold", option[] = "-c";
-	char *const argv[] = { name, verb, quiesce->list ? option : NULL, quiesce->list, NULL };
+	char name[] = "benchmark-target", option[] = "-c";
+	char *const argv[] = { name, (char *)verb, quiesce->list ? option : NULL, quiesce->list,
+		NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int r;
@@ -45,6 +53,8 @@ static int spawn_guardian(const struct quiesce *quiesce, int socket, pid_t *ret)
 	}
 	r = posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
 	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
+	if (r == 0)
 		r = posix_spawnattr_setsigmask(&attributes, &quiesce->caller);
 	if (r == 0)
 		r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
@@ -55,14 +65,26 @@ static int spawn_guardian(const struct quiesce *quiesce, int socket, pid_t *ret)
 	return -r;
 }
 
-/* The guardian sends one byte when the machine is quiet. It closes the socket when that fails. */
-static int wait_until_quiet(const struct quiesce *quiesce, struct stop *stop)
+/* Takes what the guardian sends: 1 when that was the last of it, 0 for more to come. */
+static int take_bytes(struct quiesce *quiesce, const char *bytes, size_t n)
+{
+	bool last = bytes[n - 1] == *HOLD_COMPLETE || bytes[n - 1] == *HOLD_IN_PART;
+
+	quiesce->complete = bytes[n - 1] == *HOLD_COMPLETE;
+	text_append_n(&quiesce->told, bytes, n - last);
+	if (quiesce->told.failed)
+		return -ENOMEM;
+	return quiesce->told.length > TOLD_MAX ? -EMSGSIZE : last;
+}
+
+/* Reads what the guardian says when the machine is quiet. It closes the socket when that fails. */
+static int wait_until_quiet(struct quiesce *quiesce, struct stop *stop)
 {
 	struct pollfd fds[] = {
 		{ .fd = quiesce->socket, .events = POLLIN },
 		{ .fd = stop->fd, .events = POLLIN },
 	};
-	char byte;
+	char bytes[1024];
 
 	for (;;) {
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0) {
@@ -72,12 +94,17 @@ static int wait_until_quiet(const struct quiesce *quiesce, struct stop *stop)
 		}
 		if (stop_check(stop) != 0)
 			return -ECANCELED;
-		if (fds[0].revents)
-			return recv(quiesce->socket, &byte, 1, 0) == 1 ? 0 : -EIO;
+		if (fds[0].revents) {
+			ssize_t n = recv(quiesce->socket, bytes, sizeof(bytes), 0);
+			int r = n > 0 ? take_bytes(quiesce, bytes, (size_t)n) : -EIO;
+
+			if (r != 0)
+				return r < 0 ? r : 0;
+		}
 	}
 }
 
-static int start_guardian(struct quiesce *quiesce)
+static int start_guardian(struct quiesce *quiesce, const char *verb)
 {
 	int sockets[2], r;
 
@@ -85,7 +112,7 @@ static int start_guardian(struct quiesce *quiesce)
 		r = -errno;
 	} else {
 		quiesce->socket = sockets[0];
-		r = spawn_guardian(quiesce, sockets[1], &quiesce->pid);
+		r = spawn_guardian(quiesce, verb, sockets[1], &quiesce->pid);
 		close(sockets[1]);
 	}
 	if (r < 0) {
@@ -120,15 +147,29 @@ static int end_guardian(struct quiesce *quiesce)
 	return status == 0 ? 0 : -EIO;
 }
 
-/* An ordinary user may not change anything; checks whether the machine is quiet already. */
-static int check_target_is_up(void)
+/* An ordinary user may not change anything: asks what the running target has done. */
+static int ask_target(struct quiesce *quiesce)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	char bytes[1024];
+	int r, status = 0;
+	ssize_t n;
 
-	if (running_read_cpus(&cpus) == 0)
-		return 0;
-	say("--quiesce needs root, unless benchmark.target is up: `sudo systemctl start benchmark.target`");
-	return -EPERM;
+	if (running_read_cpus(&cpus) < 0) {
+		say("--quiesce needs root, unless benchmark.target is up: `sudo systemctl start benchmark.target`");
+		return -EPERM;
+	}
+	r = start_guardian(quiesce, "parts");
+	while (r == 0 &&
+		(n = TEMP_FAILURE_RETRY(recv(quiesce->socket, bytes, sizeof(bytes), 0))) > 0)
+		r = take_bytes(quiesce, bytes, (size_t)n);
+	if (r < 0)
+		return r;
+	if (TEMP_FAILURE_RETRY(waitpid(quiesce->pid, &status, 0)) < 0)
+		return -errno;
+	quiesce->pid = -1;
+	quiesce->complete = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE;
+	return WIFEXITED(status) && WEXITSTATUS(status) != EXIT_FAILED ? 0 : -EIO;
 }
 
 int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
@@ -147,9 +188,9 @@ int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
 		}
 	}
 	if (geteuid() != 0) {
-		r = check_target_is_up();
+		r = ask_target(quiesce);
 	} else {
-		r = start_guardian(quiesce);
+		r = start_guardian(quiesce, "hold");
 		if (r == 0)
 			r = wait_until_quiet(quiesce, stop);
 	}
@@ -159,6 +200,12 @@ int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
 	}
 	*ret = quiesce;
 	return 0;
+}
+
+const char *quiesce_tell(const struct quiesce *quiesce, bool *ret_complete)
+{
+	*ret_complete = quiesce->complete;
+	return quiesce->told.data ? quiesce->told.data : "";
 }
 
 int quiesce_check(const struct cpumask *cpus)
@@ -187,7 +234,7 @@ static int put_back(struct quiesce *quiesce)
 	int r;
 
 	say("another guardian puts the machine back");
-	r = start_guardian(quiesce);
+	r = start_guardian(quiesce, "hold");
 	if (r == 0)
 		r = end_guardian(quiesce);
 	if (r < 0)
@@ -207,6 +254,7 @@ int quiesce_end(struct quiesce *quiesce)
 		r = put_back(quiesce);
 	if (quiesce->socket >= 0)
 		close(quiesce->socket);
+	text_clear(&quiesce->told);
 	free(quiesce->list);
 	free(quiesce);
 	return r;

@@ -8,6 +8,8 @@
 #ifndef QUIESCE_RUNPINNED_QUIESCE_H
 #define QUIESCE_RUNPINNED_QUIESCE_H
 
+#include <stdbool.h>
+
 #include "basic/cleanup.h"
 #include "basic/stop.h"
 #include "machine/cpumask.h"
@@ -20,6 +22,9 @@ struct quiesce;
  * Says what is wrong; -ECANCELED when a signal asked to stop.
  */
 int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret);
+/* What has been done, a line for each part, each ended by a newline: "shield: an isolated partition
+ * of cgroup v2\n". *ret_complete: whether that is all that can make a machine quiet. */
+const char *quiesce_tell(const struct quiesce *quiesce, bool *ret_complete);
 /* Checks that these CPUs are the quiet ones: they are not when the target was already up for other
  * CPUs. Says so and returns -EINVAL. */
 int quiesce_check(const struct cpumask *cpus);

@@ -34,6 +34,7 @@ struct arguments {
 	const char *cpus;
 	bool dry_run;
 	bool json;
+	bool brief;
 	bool force;
 	bool once;
 	bool strict;
@@ -100,6 +101,10 @@ static int read_options(const struct setter *setter, int argc, char *argv[], str
 		{ 0, "once", NULL, "restore: do not repeat what was reported before", option_set,
 			&a->once },
 		{ 0, "json", NULL, "print the table as JSON", option_set, &a->json },
+		{ 0, "brief", NULL,
+			"one line, no table; status: exit status 3 where\n"
+			"something is not as wanted",
+			option_set, &a->brief },
 		{ 'v', "verbose", NULL, "show every knob", option_set, &a->verbose },
 		{ 'h', "help", .help = "this text" },
 		{ 'V', "version", .help = "the version" },
@@ -182,6 +187,10 @@ static int parse_arguments(
 	}
 	if (a.once && (a.own || a.verb != SETTER_RESTORE)) {
 		say("--once is for restore");
+		return -EINVAL;
+	}
+	if (a.brief && (a.own || a.verb == SETTER_RESTORE || a.json || a.verbose)) {
+		say("--brief is for apply and status, without --json and --verbose");
 		return -EINVAL;
 	}
 	if (a.dry_run && (a.own || a.verb != SETTER_APPLY)) {
@@ -354,10 +363,20 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 	return 0;
 }
 
-static int print_plan(const struct arguments *a, const struct knob_plan *plan)
+/* *ret_complete: as of show_brief(); true without --brief. */
+static int print_plan(const struct setter *setter, const struct arguments *a,
+	const struct knob_plan *plan, bool *ret_complete)
 {
-	int r = show_plan(plan, a->json, a->verbose, stdout);
+	int r;
 
+	*ret_complete = true;
+	if (a->brief)
+		r = show_brief(plan, setter->headline ? setter->headline(plan) : NULL, stdout,
+			ret_complete);
+	else
+		r = show_plan(plan, a->json, a->verbose, stdout);
+	if (r == 0 && print_finish(stdout) < 0)
+		r = errno > 0 ? -errno : -EIO;
 	if (r < 0)
 		say_errno(r, "cannot print the table");
 	return r;
@@ -372,6 +391,7 @@ static int run_status(
 		.is_moved = setter->is_moved,
 	};
 	struct engine_failure failure = { 0 };
+	bool complete;
 	int r;
 
 	if (a->verb == SETTER_STATUS) {
@@ -386,7 +406,9 @@ static int run_status(
 		say_failure(r, &failure);
 		return EXIT_FAILED;
 	}
-	return print_plan(a, plan) < 0 ? EXIT_FAILED : EXIT_DONE;
+	if (print_plan(setter, a, plan, &complete) < 0)
+		return EXIT_FAILED;
+	return complete || a->dry_run ? EXIT_DONE : EXIT_FINDING;
 }
 
 /* Whether at least one knob of the plan now has the wanted value. */
@@ -562,6 +584,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	};
 	const struct knob *refused = a->strict ? find_denied_beforehand(plan) : NULL;
 	struct engine_failure failure = { 0 };
+	bool complete;
 	size_t n_gone;
 	int r;
 
@@ -583,13 +606,16 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 			say_failure(r, &failure);
 		return status;
 	}
-	if (print_plan(a, plan) < 0)
+	if (print_plan(setter, a, plan, &complete) < 0)
 		return EXIT_FAILED;
 	tell_refused(plan);
 	n_gone = say_gone_meanwhile(setter, plan);
 	if (!did_anything(plan) && n_gone > 0)
 		return EXIT_FAILED;
 	if (!did_anything(plan)) {
+		/* The brief line has just told it. */
+		if (a->brief)
+			return a->strict ? EXIT_FAILED : EXIT_DONE;
 		say("nothing to do: this machine has none of these knobs, or does not let us turn them");
 		return a->strict ? EXIT_FAILED : EXIT_DONE;
 	}

@@ -80,6 +80,9 @@ struct setter {
 	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 	int (*is_moved)(const char *path);
+	/* What the knobs of this plan amount to, for --brief: "an isolated partition"; a static
+	 * text. NULL: the knobs are named. The function may be NULL. */
+	const char *(*headline)(const struct knob_plan *plan);
 	/* Why a knob could not be put back with this errno (positive), and what a person can do
 	 * about it; NULL where the errno says enough. The function may be NULL. */
 	const char *(*explain)(const char *path, int error);

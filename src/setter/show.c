@@ -3,13 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/say.h"
 #include "basic/table.h"
+#include "basic/text.h"
 #include "setter/show.h"
 
 enum {
 	VALUES_MAX = 3,
 	/* The name, path, CPUs, state and reason of a knob, and its values. */
 	CELLS_MAX = VALUES_MAX + 5,
+	/* How many knobs of a kind the brief line names. */
+	BRIEF_NAMES = 4,
 };
 
 /* Which entries share a row. */
@@ -186,17 +190,15 @@ static int add_row(
 	return r;
 }
 
-/* Sorts the entries, and prints the rows in the order of their first entries. */
-static int show_entries(
-	struct entry *entries, size_t n, const struct layout *layout, bool json, FILE *stream)
+/* Sorts the entries; the rows, malloc'd, are in the order of their first entries. NULL without
+ * memory. */
+static struct row *make_rows(struct entry *entries, size_t n, size_t *ret_n)
 {
-	_cleanup_free_ struct row *rows = calloc(n + 1, sizeof(*rows));
-	_cleanup_(table) struct table *table = NULL;
+	struct row *rows = calloc(n + 1, sizeof(*rows));
 	size_t n_rows = 0;
-	int r;
 
 	if (!rows)
-		return -ENOMEM;
+		return NULL;
 	qsort(entries, n, sizeof(*entries), compare_entries);
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 || compare_looks(&entries[i], &entries[i - 1]) != 0)
@@ -204,6 +206,20 @@ static int show_entries(
 		rows[n_rows - 1].n++;
 	}
 	qsort(rows, n_rows, sizeof(*rows), compare_rows);
+	*ret_n = n_rows;
+	return rows;
+}
+
+static int show_entries(
+	struct entry *entries, size_t n, const struct layout *layout, bool json, FILE *stream)
+{
+	size_t n_rows = 0;
+	_cleanup_free_ struct row *rows = make_rows(entries, n, &n_rows);
+	_cleanup_(table) struct table *table = NULL;
+	int r;
+
+	if (!rows)
+		return -ENOMEM;
 	r = table_new("knobs", layout->columns, layout->n_columns, json, stream, &table);
 	for (size_t i = 0; r == 0 && i < n_rows; i++)
 		r = add_row(table, &rows[i], layout, json);
@@ -297,6 +313,160 @@ int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *strea
 		n++;
 	}
 	return show_entries(entries, n, &layout, json, stream);
+}
+
+/* --- A plan in one line. --- */
+
+/* What a row says in the line, in this order. */
+enum part {
+	PART_DONE,
+	PART_OPEN,
+	PART_REFUSED,
+	PART_HOST,
+	PART_ABSENT,
+	N_PARTS,
+};
+
+static enum part find_part(const struct knob *knob)
+{
+	switch (knob->word) {
+	case KNOB_APPLIED:
+	case KNOB_ALREADY:
+		return PART_DONE;
+	case KNOB_DENIED:
+		return PART_REFUSED;
+	case KNOB_HOST_CONTROLLED:
+		return PART_HOST;
+	case KNOB_UNAVAILABLE:
+		return PART_ABSENT;
+	default:
+		return PART_OPEN;
+	}
+}
+
+/* Knobs that differ only in their CPU are one, and so are those with the same fold. Those that
+ * refuse are named, because nobody would know which ones they are. */
+static struct entry make_brief_entry(const struct knob *knob, size_t index)
+{
+	enum part part = find_part(knob);
+	bool folded = knob->fold && (part == PART_DONE || part == PART_OPEN);
+	const char *note = part == PART_DONE ? NULL : knob->note;
+
+	return (struct entry){
+		.index = index,
+		.grouping = folded ? FOLDED : ALIKE,
+		.name = folded ? knob->fold : knob->name,
+		.kind = knob->kind,
+		.values = { knob->fold ? NULL : knob->wanted },
+		.word = part == PART_DONE ? NULL : knob_word_name(knob->word),
+		.note = note,
+		.error = knob->error,
+	};
+}
+
+static int append_row(const struct row *row, struct text *line)
+{
+	const struct entry *entry = row->entries;
+	_cleanup_free_ char *value = NULL;
+	int r;
+
+	if (entry->grouping == FOLDED) {
+		text_appendf(line, "%s (%zu)", entry->name, row->n);
+		return 0;
+	}
+	r = format_value(entry->kind, entry->values[0], &value);
+	if (r == 0)
+		text_appendf(line, "%s%s%s", entry->name, value ? " " : "", value ? value : "");
+	return r;
+}
+
+/* Appends the rows of one part; each further part begins with "; ". */
+static int append_part(const struct knob_plan *plan, const struct row *rows, size_t n_rows,
+	enum part part, const char *before, struct text *line)
+{
+	const char *why = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_rows; i++) {
+		const struct entry *entry = rows[i].entries;
+		int r;
+
+		if (find_part(&plan->knobs[entry->index]) != part || n++ >= BRIEF_NAMES)
+			continue;
+		if (n == 1)
+			text_appendf(line, "%s%s", line->length > 0 ? "; " : "", before);
+		else
+			text_append(line, ", ");
+		r = append_row(&rows[i], line);
+		if (r < 0)
+			return r;
+		if (!*why && part != PART_DONE)
+			why = explain_entry(entry);
+	}
+	if (n > BRIEF_NAMES)
+		text_appendf(line, " and %zu more", n - BRIEF_NAMES);
+	if (*why)
+		text_appendf(line, " (%s)", why);
+	return 0;
+}
+
+/* Whether the knob is as wanted, or this machine does not have it. Interrupts that nobody can move
+ * do not count: most machines have some, and isol-check knows whether they occur. */
+static bool is_complete(const struct knob *knob)
+{
+	enum part part = find_part(knob);
+
+	if (is_only_kept(knob) || part == PART_DONE || part == PART_ABSENT)
+		return true;
+	/* A row that only tells about something, such as what was left on. */
+	if (knob->settled && part == PART_OPEN)
+		return true;
+	return part == PART_REFUSED && text_starts_with(knob->path, "/proc/irq/");
+}
+
+int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream, bool *ret_complete)
+{
+	static const char *const before[N_PARTS] = {
+		[PART_DONE] = "",
+		[PART_OPEN] = "not as wanted: ",
+		[PART_REFUSED] = "stays as it is: ",
+		[PART_HOST] = "not possible here: ",
+		[PART_ABSENT] = "not here: ",
+	};
+	_cleanup_free_ struct entry *entries = calloc(plan->n + 1, sizeof(*entries));
+	_cleanup_free_ struct row *rows = NULL;
+	_cleanup_text_ struct text line = { 0 };
+	size_t n = 0, n_rows = 0, n_seen = 0;
+	bool complete = true;
+	int r = 0;
+
+	if (!entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		complete = complete && is_complete(knob);
+		if (is_only_kept(knob) || (knob->settled && find_part(knob) == PART_OPEN))
+			continue;
+		n_seen += find_part(knob) != PART_ABSENT;
+		/* The headline stands for all knobs that are done, but for those that are counted.
+		 */
+		if (!headline || knob->fold || find_part(knob) != PART_DONE)
+			entries[n++] = make_brief_entry(knob, i);
+	}
+	rows = make_rows(entries, n, &n_rows);
+	if (!rows)
+		return -ENOMEM;
+	if (headline)
+		text_append(&line, headline);
+	/* What the machine does not have is told of only where it has nothing at all. */
+	for (unsigned part = 0; r == 0 && part < (n_seen > 0 ? PART_ABSENT : N_PARTS); part++)
+		r = append_part(plan, rows, n_rows, part, before[part], &line);
+	if (r < 0 || line.failed)
+		return r < 0 ? r : -ENOMEM;
+	print(stream, "%s\n", line.length > 0 ? line.data : "nothing to do");
+	*ret_complete = complete && n_seen > 0;
+	return 0;
 }
 
 /* --- The results of restoring. --- */

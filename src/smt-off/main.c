@@ -457,6 +457,18 @@ static int verify_smt(
 		: -ENOMEM;
 }
 
+static const char *get_headline(const struct knob_plan *plan)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		if (plan->knobs[i].wanted && !knob_went_well(&plan->knobs[i]))
+			return NULL;
+		any = any || plan->knobs[i].wanted;
+	}
+	return any ? "sibling CPUs are offline" : NULL;
+}
+
 int main(int argc, char *argv[])
 {
 	struct request request = { 0 };
@@ -472,6 +484,7 @@ int main(int argc, char *argv[])
 		.options = options,
 		.needs_cores = true,
 		.backends = backends,
+		.headline = get_headline,
 		.plan = plan_smt,
 		.verify = verify_smt,
 		.may_stay = sideeffect_may_stay,

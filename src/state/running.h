@@ -30,6 +30,13 @@
 #define TARGET_MAGIC "QUIESCE_TARGET=1"
 
 /*
+ * How a guardian (`benchmark-target hold`) answers over its socket, once the machine is quiet:
+ * lines of what each setter has done, and then one of these bytes: whether that is all.
+ */
+#define HOLD_COMPLETE "\1"
+#define HOLD_IN_PART "\2"
+
+/*
  * Reads the CPUs that the running target has chosen; they exist, but may have gone offline since.
  *	-ENOENT		no target runs (also: a file of another boot)
  *	-EPERM		others than root can write the file, or it is not a regular file

@@ -22,6 +22,7 @@ from machine import Skip, check, equal, run_tests
 
 TOOL = os.environ['CPU_SHIELD']
 RUNPINNED = os.environ['RUNPINNED']
+CONFIGDIR = os.environ['CONFIGDIR']
 INSIDE = 'AFFINITY_INSIDE'
 DEADLINE = 60  # seconds
 CPUS = sorted(os.sched_getaffinity(0))
@@ -319,6 +320,61 @@ def check_programs():
             check('kept clear by affinities already' in said, said)
 
 
+def quiesce(*options, status=0, **more):
+    result = subprocess.run([RUNPINNED, '--quiesce', '-c', str(QUIET), '-n', '3', '--json', *options,
+                             'true'], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                            check=False, timeout=DEADLINE, **more)
+    equal(result.returncode, status, result.stderr)
+    return result
+
+
+def check_quiesce():
+    """runpinned --quiesce tells what it has done and what else ran, and puts it back."""
+    configure('SMT=leave', 'IRQ=leave', 'FREQ=leave', 'NOISE=leave')
+    with Load() as load:
+        load.start('sleep', '1000')
+        before = threads()
+        result = quiesce('--strict')
+        said = [line.split(': ', 1)[1] for line in result.stderr.splitlines()
+                if line.startswith('runpinned: ')]
+        check(any(line.startswith('shield: affinities (no partition); affinities of threads (')
+                  for line in said), said)
+        for part in 'SMT', 'interrupts', 'frequency', 'noise':
+            check(f'{part}: left as it is (benchmark.conf)' in said, said)
+        check('meanwhile there: visible tasks' in result.stderr, result.stderr)
+        document = json.loads(result.stdout)
+        facts = {**document.get('metadata', {}), **document['benchmarks'][0]['metadata']}
+        equal(facts['quiesce_parts'], 'complete', 'quiesce_parts')
+        check(facts['quiesce_part_shield'].startswith('affinities'), facts)
+        check(facts['quiesce_meanwhile_interrupts'] >= 0, facts)
+        # Nothing but the benchmark can run there.
+        equal(facts['quiesce_meanwhile_tasks'], 0, facts['quiesce_meanwhile'])
+        after = threads()
+        equal({key: after.get(key) for key in before}, before, 'afterwards')
+
+
+def check_quiesce_refused():
+    """Where nobody can be moved, runpinned --quiesce measures nothing."""
+    with Load() as load:
+        load.start('sleep', '1000')
+        said = quiesce(status=1, preexec_fn=refuse_affinity).stderr
+        check('no thread could be moved away from CPU' in said, said)
+        check('without it nothing is quiet' in said, said)
+        left = {path.name for path in JOURNAL.parent.iterdir()} - {'lock', 'turn', 'holders'}
+        equal(left, set(), 'left in /run/quiesce')
+
+
+def configure(*lines):
+    """Into the folder of benchmark.conf, in place of what the machine has there."""
+    folder = pathlib.Path(CONFIGDIR)
+    there = next(path for path in (folder, *folder.parents) if path.is_dir())
+    if there in map(pathlib.Path, ('/', '/etc', '/usr')):
+        raise Skip(f'no place for {folder}/benchmark.conf that may be covered')
+    subprocess.run(['mount', '-t', 'tmpfs', 'none', there], check=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / 'benchmark.conf').write_text('\n'.join(lines) + '\n', encoding='utf-8')
+
+
 if INSIDE not in os.environ:
     enter()
 if len(CPUS) < 2:
@@ -327,4 +383,4 @@ prepare()
 QUIET, OTHER = CPUS[-1], CPUS[0]
 run_tests((function.__name__[6:], function) for function in (
     check_cleared, check_born, check_restless, check_foreign, check_killed, check_many, check_refused,
-    check_programs))
+    check_programs, check_quiesce, check_quiesce_refused))

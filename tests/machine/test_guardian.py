@@ -21,7 +21,7 @@ SECONDS = 120
 class Measurement:
     """A runpinned --quiesce that waits for the lock of its CPU, which the test holds."""
 
-    def __init__(self, setter):
+    def __init__(self, setter, *options):
         self.setter = setter
         setter.note_choices()
         self.lock = os.open(setter.box.root / f'sys/devices/system/cpu/cpu{CPU}', os.O_RDONLY)
@@ -31,7 +31,7 @@ class Measurement:
         self.messages = (setter.box.root / 'messages').open('w+', encoding='utf-8')
         self.process = subprocess.Popen(
             [os.environ['SYSROOT'], '--root', setter.box.root, '--', 'env', *environment, RUNPINNED,
-             '--quiesce', '-c', CPU, '-n', '1', '--no-save', '/bin/true'],
+             '--quiesce', *options, '-c', CPU, '-n', '1', '--no-save', '/bin/true'],
             stdin=subprocess.DEVNULL, stdout=self.messages, stderr=self.messages)
 
     def said(self):
@@ -97,5 +97,19 @@ def test_killed_at_the_start():
         check_put_back(setter, before, said)
 
 
-TESTS = (test_killed_when_quiet, test_killed_at_the_start)
+def test_strict():
+    """With --strict, a machine that can be made quiet in part only is an error, and put back"""
+    with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
+        setter.box.remove('sys/devices/system/cpu/cpu5/cpufreq/scaling_max_freq')
+        before = setter.snapshot()
+        measurement = Measurement(setter, '--strict')
+        status, said = measurement.end()
+        equal(status, 1, f'status ({said})')
+        check('--strict: the machine cannot be made as quiet as that' in said, said)
+        for part in 'shield', 'SMT', 'interrupts', 'frequency', 'noise':
+            check(f'runpinned: {part}: ' in said, said)
+        setter.same(before, 'what was there before')
+
+
+TESTS = (test_killed_when_quiet, test_killed_at_the_start, test_strict)
 run_tests((test.__doc__, test) for test in TESTS)

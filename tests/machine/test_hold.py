@@ -45,10 +45,17 @@ class Guardian:
         theirs.close()
 
     def wait_until_quiet(self):
-        answer = self.ours.recv(1)
-        if answer != b'\0':
-            raise AssertionError(f'no answer: {self.process.communicate()[0]}')
+        """Returns {part: what was done}, and whether that is all."""
+        answer = b''
+        while not answer.endswith((b'\1', b'\2')):
+            more = self.ours.recv(4096)
+            if not more:
+                raise AssertionError(f'no answer: {answer}, {self.process.communicate()[0]}')
+            answer += more
         self.setter.render_choices()
+        parts = dict(line.split(': ', 1) for line in answer[:-1].decode().splitlines())
+        equal(list(parts), ['shield', 'SMT', 'interrupts', 'frequency', 'noise'], 'parts')
+        return parts, answer.endswith(b'\1')
 
     def leave(self):
         self.ours.close()
@@ -86,7 +93,10 @@ def test_whole_life():
     with machine() as setter:
         before = setter.snapshot()
         guardian = Guardian(setter, '-c', '5')
-        guardian.wait_until_quiet()
+        parts, _ = guardian.wait_until_quiet()
+        equal(parts['SMT'], 'sibling CPUs are offline', 'SMT')
+        check(parts['frequency'].startswith('governor performance, boost 0'), parts)
+        check(parts['interrupts'].startswith('default affinity 0-4,6-15, interrupts ('), parts)
         target = read_target(setter)
         equal(target['CPUS'], '5', 'CPUS')
         equal(target['FREQ_OPTIONS'], '-c 5 base', 'FREQ_OPTIONS')
@@ -174,7 +184,12 @@ def test_all_cpus():
     with machine('arm-nosmt', '0-7') as setter:
         before = setter.snapshot()
         guardian = Guardian(setter, '-c', '0-7')
-        guardian.wait_until_quiet()
+        parts, complete = guardian.wait_until_quiet()
+        equal(parts['shield'], 'left as it is: there is no other CPU for the rest of the machine',
+              'shield')
+        check(parts['SMT'].startswith('not here: SMT (the cores of this machine'), parts['SMT'])
+        check('masks are left as they are' in parts['noise'] and 'pm_qos' in parts['noise'], parts)
+        check(not complete, f'complete: {parts}')
         now = setter.snapshot()
         target = read_target(setter)
         check('SHIELD_OPTIONS' not in target and 'IRQ_OPTIONS' not in target, target)

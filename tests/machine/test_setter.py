@@ -145,6 +145,27 @@ def test_json():
         equal(rows(setter.succeed('status', '--json'))[path]['state'], None, 'status at the end')
 
 
+def test_brief():
+    """One line; of status, an exit status that tells whether all is as wanted."""
+    with mini() as setter:
+        out = setter.succeed('--brief', '-c', 1)
+        equal(out.count('\n'), 1, out)
+        check('NMI watchdog 0' in out and "not possible here: the host's" in out, out)
+        result = setter.run('status', '--brief', '-c', 1)
+        equal(result.returncode, 3, f'status, with a knob of the host ({result.stdout})')
+        check(result.stdout.startswith('huge pages madvise, NMI watchdog 0'), result.stdout)
+        setter.box.write(NMI, '1\n')
+        result = setter.run('status', '--brief', '-c', 1)
+        equal(result.returncode, 3, f'status of a changed knob ({result.stdout})')
+        check('not as wanted: NMI watchdog 0' in result.stdout, result.stdout)
+        setter.succeed('restore', '--force')
+        for options in (['--brief', '--json'], ['--brief', '-v'], ['restore', '--brief']):
+            refused(setter, *options, status=2, says='--brief is for apply and status')
+        setter.box.remove(NMI)
+        out = setter.run('status', '--brief', '-c', 1).stdout
+        check('NMI' not in out, f'a knob that is not there: {out}')
+
+
 def test_user():
     """A user who is not root can read; one line says that the rest needs root."""
     with mini() as setter:

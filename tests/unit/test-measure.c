@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "isol-check/measure.h"
-#include "isol-check/suspects.h"
+#include "machine/suspects.h"
 
 static void takes(struct cpumask *rest, const struct topology *topology, const char *expected)
 {

@@ -4,8 +4,8 @@
  * two readings, for each CPU. The tables are read once for all CPUs, because reading them takes
  * long on a big machine.
  */
-#ifndef QUIESCE_ISOL_CHECK_SUSPECTS_H
-#define QUIESCE_ISOL_CHECK_SUSPECTS_H
+#ifndef QUIESCE_MACHINE_SUSPECTS_H
+#define QUIESCE_MACHINE_SUSPECTS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,8 @@ struct suspect_task {
 
 /* The texts of /proc/stat, softirqs and interrupts; NULL where one cannot be read. */
 struct suspects_reading {
-	/* Sorted by tid, without those of this process; none where the kernel has no schedstat. */
+	/* Sorted by tid, without those of this process and of the processes that it has started;
+	 * none where the kernel has no schedstat. */
 	struct suspect_task *tasks;
 	size_t n_tasks;
 	char *stat;

@@ -10,12 +10,13 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
-#include "isol-check/suspects.h"
 #include "machine/interrupts.h"
+#include "machine/suspects.h"
 #include "machine/tasks.h"
 
 enum {
 	TABLE_MAX = 64 * 1024 * 1024,
+	FAMILY_MAX = 64,
 };
 
 static int read_table(const char *path, char **ret, size_t *ret_length)
@@ -61,9 +62,42 @@ static int compare_tids(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
+/* This process, and those that it has started, and theirs. */
+struct family {
+	pid_t pids[FAMILY_MAX];
+	size_t n;
+};
+
+static bool is_family(const struct family *family, pid_t pid)
+{
+	for (size_t i = 0; i < family->n; i++)
+		if (family->pids[i] == pid)
+			return true;
+	return false;
+}
+
+static void find_family(const struct tasks *tasks, struct family *ret)
+{
+	struct family family = { .pids = { getpid() }, .n = 1 };
+	size_t n_before;
+
+	/* A child may be listed before its parent. */
+	do {
+		n_before = family.n;
+		for (size_t i = 0; i < tasks->n && family.n < FAMILY_MAX; i++) {
+			const struct task *task = &tasks->items[i];
+
+			if (is_family(&family, task->parent) && !is_family(&family, task->pid))
+				family.pids[family.n++] = task->pid;
+		}
+	} while (family.n > n_before);
+	*ret = family;
+}
+
 static int read_tasks(const struct cpumask *mask, struct suspects_reading *reading)
 {
 	_cleanup_(tasks) struct tasks *tasks = NULL;
+	struct family family;
 	int r;
 
 	r = tasks_read(mask, &tasks);
@@ -72,11 +106,12 @@ static int read_tasks(const struct cpumask *mask, struct suspects_reading *readi
 	reading->tasks = calloc(tasks->n, sizeof(*reading->tasks));
 	if (!reading->tasks)
 		return -ENOMEM;
+	find_family(tasks, &family);
 	for (size_t i = 0; i < tasks->n; i++) {
 		const struct task *task = &tasks->items[i];
 		struct suspect_task *suspect = &reading->tasks[reading->n_tasks];
 
-		if (task->pid == getpid() || read_ran(task, &suspect->ran_ns) < 0)
+		if (is_family(&family, task->pid) || read_ran(task, &suspect->ran_ns) < 0)
 			continue;
 		suspect->tid = task->tid;
 		suspect->cpu = task->cpu;

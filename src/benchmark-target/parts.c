@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "basic/say.h"
+#include "basic/text.h"
+#include "benchmark-target/parts.h"
+#include "benchmark-target/run.h"
+#include "benchmark-target/setters.h"
+#include "benchmark-target/verbs.h"
+#include "state/running.h"
+
+/* Why less is done than benchmark.conf asks for, malloc'd; NULL where all of it is done. */
+static int read_why(const struct target_setter *setter, char **ret)
+{
+	_cleanup_free_ char *name = NULL;
+	int r;
+
+	if (asprintf(&name, "%s_WHY", setter->key) < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	r = running_read_value(name, ret);
+	return r == -ENODATA ? 0 : r;
+}
+
+/* What the setter says, malloc'd. *ret_complete becomes false where that is not all. */
+static int ask_setter(const struct target_setter *setter, char **ret, bool *ret_complete)
+{
+	_cleanup_free_ char *options = NULL;
+	char *words[TARGET_WORDS_MAX];
+	int r;
+
+	r = target_read_words(setter, "status", "--brief", &options, words);
+	if (r < 0)
+		return r;
+	r = run_and_read(setter->program, words, STDOUT_FILENO, ret);
+	if (r == -ENOMEM)
+		return r;
+	if (r != EXIT_DONE)
+		*ret_complete = false;
+	if (r != EXIT_DONE && r != EXIT_FINDING)
+		return text_replace(ret, "not known: the setter does not answer");
+	return 0;
+}
+
+static int add_part(const struct target_setter *setter, struct text *lines, bool *ret_complete)
+{
+	_cleanup_free_ char *line = NULL, *why = NULL;
+	int r;
+
+	r = read_why(setter, &why);
+	if (r == 0)
+		r = ask_setter(setter, &line, ret_complete);
+	if (r == -ENODATA && !why)
+		r = text_replace(&line, "left as it is (benchmark.conf)");
+	if (r < 0 && r != -ENODATA)
+		return r;
+	if (why)
+		*ret_complete = false;
+	text_appendf(lines, "%s: %s%s%s\n", setter->part, line ? line : "", line && why ? "; " : "",
+		why ? why : "");
+	return 0;
+}
+
+int parts_read(char **ret, bool *ret_complete)
+{
+	_cleanup_text_ struct text lines = { 0 };
+	bool complete = true;
+	int r = 0;
+
+	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++)
+		r = add_part(s, &lines, &complete);
+	if (r < 0)
+		return r;
+	*ret = text_steal(&lines);
+	if (!*ret)
+		return -ENOMEM;
+	*ret_complete = complete;
+	return 0;
+}
+
+int verb_parts(void)
+{
+	_cleanup_free_ char *lines = NULL;
+	bool complete;
+	int r;
+
+	r = parts_read(&lines, &complete);
+	if (r < 0) {
+		say_errno(r, "cannot read what the target has done (%s)", TARGET_FILE);
+		return EXIT_FAILED;
+	}
+	print(stdout, "%s", lines);
+	if (print_finish(stdout) < 0)
+		return EXIT_FAILED;
+	return complete ? EXIT_DONE : EXIT_FINDING;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What else ran on the benchmark's CPUs from before the first run to after the last: how quiet the
+ * machine was, measured. It covers the time between the runs as well.
+ */
+#ifndef QUIESCE_RUNPINNED_MEANWHILE_H
+#define QUIESCE_RUNPINNED_MEANWHILE_H
+
+#include <stdint.h>
+
+#include "basic/cleanup.h"
+#include "basic/facts.h"
+#include "machine/cpumask.h"
+#include "machine/suspects.h"
+
+struct meanwhile {
+	const struct cpumask *cpus;
+	struct suspects_reading before;
+	int64_t since; /* CLOCK_MONOTONIC */
+};
+
+/* 0 or -ENOMEM. The CPUs must live as long. */
+int meanwhile_begin(const struct cpumask *cpus, struct meanwhile **ret);
+void meanwhile_free(struct meanwhile *meanwhile);
+DEFINE_CLEANUP(meanwhile, meanwhile_free);
+
+/*
+ * Adds to the facts, where known:
+ *	quiesce_meanwhile		 a line for a person
+ *	quiesce_meanwhile_tasks		 per cent of the CPUs' time that other tasks took, at most:
+ *					 a task may have run on other CPUs as well. Tasks that
+ *					 ended meanwhile are not in it
+ *	quiesce_meanwhile_interrupts	 interrupts per second on these CPUs
+ * 0 or -ENOMEM.
+ */
+int meanwhile_describe(const struct meanwhile *meanwhile, struct facts *facts);
+
+#endif
