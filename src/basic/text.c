@@ -359,3 +359,21 @@ const char *text_format_real(double value, char buf[static TEXT_REAL_SIZE])
 	}
 	return buf;
 }
+
+const char *text_entity(char c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}

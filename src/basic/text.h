@@ -61,6 +61,9 @@ int text_replace(char **text, const char *by);
  * `error`. Returns -ENOMEM with *ret_why untouched when out of memory. */
 int text_refuse(char **ret_why, int error, const char *format, ...) _printf_(3, 4);
 int text_vrefuse(char **ret_why, int error, const char *format, va_list ap) _printf_(3, 0);
+/* How HTML and XML write a character between tags and in quotes: "&amp;"; NULL for one that stands
+ * for itself. */
+const char *text_entity(char c);
 /* Undoes in place the escapes of a path in a /proc table: \040 (seq_path() in fs/seq_file.c). */
 void text_unescape_octal(char *s);
 bool text_starts_with(const char *s, const char *prefix);

@@ -25,7 +25,7 @@ enum verb_option {
 	TAKES_BINS = 1 << 3,
 	TAKES_COUNT = 1 << 4,
 	TAKES_TABLE = 1 << 5,
-	TAKES_MARKDOWN = 1 << 6,
+	TAKES_MARKDOWN = 1 << 6, /* and CSV */
 	TAKES_FAIL_SLOWER = 1 << 7,
 	TAKES_OUTPUT = 1 << 8,
 	TAKES_SIZE = 1 << 9,
@@ -34,6 +34,20 @@ enum verb_option {
 	TAKES_METRIC = 1 << 12,
 	TAKES_UNIT = 1 << 13,
 	TAKES_SORT = 1 << 14,
+	TAKES_SERVICE = 1 << 15, /* --format of a service that keeps a history */
+	TAKES_JUNIT = 1 << 16,	 /* --format of JUnit */
+};
+
+/* In which form something is printed. */
+enum form {
+	FORM_TEXT,
+	FORM_JSON,
+	FORM_TABLE,
+	FORM_MARKDOWN,
+	FORM_CSV,
+	FORM_GITHUB,  /* a list for github-action-benchmark */
+	FORM_BENCHER, /* Bencher Metric Format */
+	FORM_JUNIT,
 };
 
 /* The order of benchmarks, or of comparisons in a file. */
@@ -71,6 +85,9 @@ struct request {
 	unsigned count; /* 0 when it was not given: all */
 	bool table;
 	bool markdown;
+	bool csv;
+	enum form format;   /* FORM_TEXT when --format was not given */
+	enum form form;	    /* what follows from these and `json` */
 	double fail_slower; /* per cent; NAN when it was not given */
 	bool fail_unclear;
 	double fail_worse;  /* per cent; NAN when it was not given */

@@ -6,27 +6,56 @@
 
 #include "basic/macro.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/export.h"
 
 struct check {
 	const struct request *request;
 	struct emit emit;
+	struct junit junit;
 	bool found;
 };
 
-static int print_findings(const char *title, const struct stability *stability, bool sound)
+/* A line for each finding, behind `indent`; malloc'd. */
+static char *make_findings(const struct stability *stability, const char *indent)
 {
 	_cleanup_free_ char *disturbed = stability_disturbed_text(stability);
+	_cleanup_text_ struct text t = { 0 };
 
 	if (!disturbed)
-		return -ENOMEM;
-	print(stdout, "%s: %s\n", title, sound ? "stable" : "not stable");
+		return NULL;
+	text_append(&t, "");
 	for (size_t i = 0; i < stability->n_findings; i++)
-		print(stdout, "  %s: %s\n", stability->findings[i].warning ? "warning" : "note",
+		text_appendf(&t, "%s%s: %s\n", indent,
+			stability->findings[i].warning ? "warning" : "note",
 			stability->findings[i].text);
 	if (*disturbed)
-		print(stdout, "  %s: %s%s\n", stability->mostly_disturbed ? "warning" : "note",
-			disturbed,
+		text_appendf(&t, "%s%s: %s%s\n", indent,
+			stability->mostly_disturbed ? "warning" : "note", disturbed,
 			stability->mostly_disturbed ? "; the median is one of them" : "");
+	return text_steal(&t);
+}
+
+static int print_findings(const char *title, const struct stability *stability, bool sound)
+{
+	_cleanup_free_ char *findings = make_findings(stability, "  ");
+
+	if (!findings)
+		return -ENOMEM;
+	return print(stdout, "%s: %s\n%s", title, sound ? "stable" : "not stable", findings);
+}
+
+static int add_case(struct junit *junit, const char *file, const struct benchmark *benchmark,
+	const struct stability *stability, bool sound)
+{
+	_cleanup_free_ char *findings = make_findings(stability, "");
+	const char *why = "most of the runs were disturbed";
+
+	if (!findings)
+		return -ENOMEM;
+	for (size_t i = stability->n_findings; i-- > 0;)
+		if (stability->findings[i].warning)
+			why = stability->findings[i].text;
+	junit_add(junit, file, benchmark->name, sound ? JUNIT_PASSED : JUNIT_FAILED, why, findings);
 	return 0;
 }
 
@@ -59,6 +88,9 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	if (r == -ENODATA) {
 		if (check->request->json)
 			emit_check(&check->emit, file, benchmark, NULL, true);
+		else if (check->request->form == FORM_JUNIT)
+			junit_add(&check->junit, file_label(file), benchmark->name, JUNIT_SKIPPED,
+				"no values", NULL);
 		else
 			print(stdout, "%s: no values\n", title);
 		return 0;
@@ -67,6 +99,9 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 		return r;
 	sound = analysis->stability->stable && !analysis->stability->mostly_disturbed;
 	check->found = check->found || !sound;
+	if (check->request->form == FORM_JUNIT)
+		return add_case(
+			&check->junit, file_label(file), benchmark, analysis->stability, sound);
 	if (!check->request->json)
 		return print_findings(title, analysis->stability, sound);
 	emit_check(&check->emit, file, benchmark, analysis->stability, sound);
@@ -83,6 +118,9 @@ enum exit_status verb_check(const struct request *request)
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
 	r = reports_each_emit(request, &reports, check_one, &check, &check.emit, "benchmarks");
+	if (r >= 0 && request->form == FORM_JUNIT)
+		r = junit_print(&check.junit, "bench-report check");
+	text_clear(&check.junit.cases);
 	status = request_conclude(request, r);
 	return status == EXIT_DONE && check.found ? EXIT_FINDING : status;
 }

@@ -11,6 +11,7 @@
 #include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/export.h"
 #include "report/compare.h"
 #include "report/control.h"
 #include "report/decision.h"
@@ -500,44 +501,6 @@ static int fill_cells(const struct comparison *c, struct scale scale, struct cel
 	return 0;
 }
 
-/* A vertical bar would end the cell. */
-static void append_markdown_cell(struct text *row, const char *text)
-{
-	text_append(row, " ");
-	for (; *text; text++) {
-		if (*text == '|' || *text == '\\')
-			text_append(row, "\\");
-		text_append_n(row, text, 1);
-	}
-	text_append(row, " |");
-}
-
-static int print_markdown_row(const char *const *cells, size_t n)
-{
-	_cleanup_text_ struct text row = { 0 };
-
-	text_append(&row, "|");
-	for (size_t i = 0; i < n; i++)
-		append_markdown_cell(&row, cells[i]);
-	return row.failed ? -ENOMEM : print(stdout, "%s\n", row.data);
-}
-
-static int print_markdown_head(const struct table_column *used, size_t n)
-{
-	const char *names[N_CELLS] = { 0 };
-	int r;
-
-	for (size_t i = 0; i < n; i++)
-		names[i] = used[i].name;
-	r = print_markdown_row(names, n);
-	if (r < 0)
-		return r;
-	print(stdout, "|");
-	for (size_t i = 0; i < n; i++)
-		print(stdout, used[i].flags & TABLE_RIGHT ? " ---: |" : " --- |");
-	return print(stdout, "\n");
-}
-
 static int print_table(const struct pairs *pairs, bool markdown)
 {
 	_cleanup_(table) struct table *table = NULL;
@@ -550,7 +513,7 @@ static int print_table(const struct pairs *pairs, bool markdown)
 	for (size_t i = 0; i < N_CELLS; i++)
 		if (i != 1 || with_file)
 			used[n++] = columns[i];
-	r = markdown ? print_markdown_head(used, n)
+	r = markdown ? markdown_print_head(used, n)
 		     : table_new("comparison", used, n, false, stdout, &table);
 	for (size_t i = 0; r >= 0 && i < pairs->n; i++) {
 		struct cells cells = { 0 };
@@ -567,7 +530,7 @@ static int print_table(const struct pairs *pairs, bool markdown)
 			texts[at++] = cells.change;
 			texts[at++] = cells.interval;
 			texts[at++] = cells.verdict;
-			r = table ? table_add(table, texts) : print_markdown_row(texts, at);
+			r = table ? table_add(table, texts) : markdown_print_row(texts, at);
 		}
 		free(cells.name);
 		free(cells.verdict);
@@ -687,6 +650,79 @@ static int emit_pairs(const struct pairs *pairs)
 	return emit_finish(&emit);
 }
 
+/* --- CSV --- */
+
+static int print_csv(const struct pairs *pairs)
+{
+	size_t old_file = pairs->request->n_old > 0 ? pairs->request->n_old - 1 : 0;
+
+	fputs("old_file,new_file,old_name,new_name,design,unit,metric,old_runs,new_runs,old_median,"
+	      "new_median,ratio,ratio_low,ratio_high,p,adjusted_p,resolution,verdict,unclear\r\n",
+		stdout);
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+
+		/* Of several results on a side, the last one of OLD and the first one of NEW. */
+		csv_text(pairs->labels[old_file], true);
+		csv_text(pairs->labels[pairs->files[i]], false);
+		csv_text(c->old->name, false);
+		csv_text(c->new->name, false);
+		csv_text(comparison_design_name(c->design), false);
+		csv_text(unit_name(c->old->unit), false);
+		csv_text(c->old->metric ? c->old->metric : "", false);
+		csv_integer((int64_t)benchmark_counted_runs(c->old));
+		csv_integer((int64_t)benchmark_counted_runs(c->new));
+		csv_real(c->old_stats.median);
+		csv_real(c->new_stats.median);
+		csv_real(c->ratio.ratio);
+		csv_real(c->ratio.low);
+		csv_real(c->ratio.high);
+		csv_real(c->p);
+		csv_real(c->adjusted_p);
+		csv_real(c->resolution.share > 0 ? c->resolution.share : NAN);
+		csv_text(comparison_verdict_name(c->verdict), false);
+		csv_text(c->unclear ? c->unclear : "", false);
+		csv_end();
+	}
+	return 0;
+}
+
+/* --- JUnit --- */
+
+/* Whether the comparison makes the exit status that of a finding, cannot be told, or neither. */
+static enum junit_outcome find_outcome(const struct request *request, const struct comparison *c)
+{
+	enum gate gate = c->verdict == VERDICT_UNCLEAR ? GATE_UNCLEAR : GATE_PASSES;
+
+	if (!isnan(request->fail_slower))
+		gate = comparison_gate(c, request->fail_slower);
+	if (gate == GATE_FAILS || (gate == GATE_UNCLEAR && request->fail_unclear))
+		return JUNIT_FAILED;
+	return gate == GATE_UNCLEAR ? JUNIT_SKIPPED : JUNIT_PASSED;
+}
+
+static int print_junit(const struct pairs *pairs)
+{
+	struct junit junit = { 0 };
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		_cleanup_free_ char *name = make_name(c), *text = comparison_render(c);
+		_cleanup_free_ char *verdict = comparison_verdict_text(c), *message = NULL;
+		char change[UNITS_TEXT_SIZE], interval[COMPARISON_INTERVAL_SIZE];
+
+		if (!name || !text || !verdict ||
+			asprintf(&message, "%s (%s), %s", comparison_format_change(c, change),
+				comparison_format_interval(c, interval), verdict) < 0) {
+			text_clear(&junit.cases);
+			return -ENOMEM;
+		}
+		junit_add(&junit, pairs->labels[pairs->files[i]], name,
+			find_outcome(pairs->request, c), message, text);
+	}
+	return junit_print(&junit, "bench-report compare");
+}
+
 /* --- All output. --- */
 
 static int print_pairs(const struct pairs *pairs)
@@ -695,6 +731,10 @@ static int print_pairs(const struct pairs *pairs)
 
 	if (pairs->request->json)
 		return emit_pairs(pairs);
+	if (pairs->request->form == FORM_CSV)
+		return print_csv(pairs);
+	if (pairs->request->form == FORM_JUNIT)
+		return print_junit(pairs);
 	r = print_differences(pairs);
 	if (r < 0)
 		return r;

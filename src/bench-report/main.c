@@ -21,32 +21,32 @@ enum {
 	COUNT_MAX = 1000 * 1000,
 };
 
+enum {
+	/* What all verbs take that show the values of benchmarks. */
+	TAKES_VALUES = TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_JSON,
+};
+
 static const struct verb verbs[] = {
-	{ "show",
-		TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_SORT | TAKES_JSON |
-			TAKES_METADATA,
+	{ "show", TAKES_VALUES | TAKES_SORT | TAKES_METADATA | TAKES_MARKDOWN | TAKES_SERVICE,
 		"FILE...", "each in short: figures, histogram, what disturbed it", verb_show },
-	{ "stats", TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_SORT | TAKES_JSON, "FILE...",
+	{ "stats", TAKES_VALUES | TAKES_SORT | TAKES_MARKDOWN | TAKES_SERVICE, "FILE...",
 		"all figures: counts, extremes, percentiles, outliers", verb_stats },
-	{ "hist", TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_JSON | TAKES_BINS, "FILE...",
-		"histograms; of several files on one scale", verb_hist },
+	{ "hist", TAKES_VALUES | TAKES_BINS, "FILE...", "histograms; of several files on one scale",
+		verb_hist },
 	{ "dump", TAKES_BENCHMARK | TAKES_UNIT | TAKES_JSON, "FILE...",
 		"every value with its flags and its evidence", verb_dump },
-	{ "check", TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_JSON, "FILE...",
+	{ "check", TAKES_VALUES | TAKES_JUNIT, "FILE...",
 		"is the result stable? Exit status 3 when it is not", verb_check },
 	{ "compare",
-		TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_SORT | TAKES_JSON |
-			TAKES_TABLE | TAKES_MARKDOWN | TAKES_FAIL_SLOWER | TAKES_RESULTS,
+		TAKES_VALUES | TAKES_SORT | TAKES_TABLE | TAKES_MARKDOWN | TAKES_JUNIT |
+			TAKES_FAIL_SLOWER | TAKES_RESULTS,
 		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare },
-	{ "plot",
-		TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_JSON | TAKES_OUTPUT |
-			TAKES_SIZE,
-		"FILE...", "a picture: the samples in order, what was beside them", verb_plot },
+	{ "plot", TAKES_VALUES | TAKES_OUTPUT | TAKES_SIZE, "FILE...",
+		"a picture: the samples in order, what was beside them", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
 		"what took the longest to measure", verb_slowest },
-	{ "trend", TAKES_BENCHMARK | TAKES_METRIC | TAKES_UNIT | TAKES_JSON | TAKES_FAIL_WORSE,
-		"FILE...", "results over time or commits: where did the level change?",
-		verb_trend },
+	{ "trend", TAKES_VALUES | TAKES_FAIL_WORSE, "FILE...",
+		"results over time or commits: where did the level change?", verb_trend },
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", verb_merge },
 };
 
@@ -99,6 +99,26 @@ static int take_sort(const char *value, void *into)
 	for (size_t i = SORT_NAME; i < ARRAY_SIZE(names); i++) {
 		if (strcmp(value, names[i]) == 0) {
 			*(enum sort *)into = (enum sort)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int take_format(const char *value, void *into)
+{
+	static const struct {
+		const char *name;
+		enum form form;
+	} formats[] = {
+		{ "github-action-benchmark", FORM_GITHUB },
+		{ "bencher", FORM_BENCHER },
+		{ "junit", FORM_JUNIT },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		if (strcmp(value, formats[i].name) == 0) {
+			*(enum form *)into = formats[i].form;
 			return 0;
 		}
 	}
@@ -174,8 +194,8 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 		{ 0, "unit", "UNIT", "show all times in s, ms, us or ns", take_unit, &request->unit,
 			"s, ms, us or ns" },
 		{ 0, "sort", "HOW",
-			"show, stats, compare: by name, by value, or by change\n"
-			"(compare)",
+			"show, stats, compare: by name, value, or change\n"
+			"(of compare)",
 			take_sort, &request->sort, "name, value or change" },
 		{ 0, "json", NULL,
 			"as JSON, with all digits; of plot and merge -o: what\n"
@@ -187,8 +207,15 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 			&request->bins, "a number from 1 to 1000" },
 		{ 'n', "count", "N", "slowest: the first N", take_count, &request->count },
 		{ 0, "table", NULL, "compare: a line per benchmark", option_set, &request->table },
-		{ 0, "markdown", NULL, "compare: the same as a table in Markdown", option_set,
+		{ 0, "markdown", NULL, "compare, show, stats: a table in Markdown", option_set,
 			&request->markdown },
+		{ 0, "csv", NULL, "compare, show, stats: a table of all figures as CSV", option_set,
+			&request->csv },
+		{ 0, "format", "FORMAT",
+			"show, stats: github-action-benchmark or bencher, for\n"
+			"services that keep a history; check, compare: junit",
+			take_format, &request->format,
+			"github-action-benchmark, bencher or junit" },
 		{ 0, "fail-slower", "PCT",
 			"compare: exit status 3 when a benchmark is slower by\n"
 			"more than PCT per cent, interval and all",
@@ -246,6 +273,10 @@ static int check_options(const struct request *request)
 		{ TAKES_COUNT, "count", request->count > 0 },
 		{ TAKES_TABLE, "table", request->table },
 		{ TAKES_MARKDOWN, "markdown", request->markdown },
+		{ TAKES_MARKDOWN, "csv", request->csv },
+		{ TAKES_JUNIT, "format junit", request->format == FORM_JUNIT },
+		{ TAKES_SERVICE, "format github-action-benchmark", request->format == FORM_GITHUB },
+		{ TAKES_SERVICE, "format bencher", request->format == FORM_BENCHER },
 		{ TAKES_FAIL_SLOWER, "fail-slower", !isnan(request->fail_slower) },
 		{ TAKES_FAIL_SLOWER, "fail-unclear", request->fail_unclear },
 		{ TAKES_RESULTS, "old", request->n_old > 0 },
@@ -261,6 +292,24 @@ static int check_options(const struct request *request)
 		say("%s does not take --%s", request->verb->name, uses[i].name);
 		return -EINVAL;
 	}
+	return 0;
+}
+
+/* Says, and returns -EINVAL, when several forms are asked for. */
+static int choose_form(struct request *request)
+{
+	if (request->json + request->table + request->markdown + request->csv +
+			(request->format != FORM_TEXT) >
+		1) {
+		say("--json, --table, --markdown, --csv and --format are forms of one thing: give one "
+		    "of them");
+		return -EINVAL;
+	}
+	request->form = request->json ? FORM_JSON
+		: request->table      ? FORM_TABLE
+		: request->markdown   ? FORM_MARKDOWN
+		: request->csv	      ? FORM_CSV
+				      : request->format;
 	return 0;
 }
 
@@ -324,16 +373,12 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 			return -EINVAL;
 		}
 	}
-	if (request->json + request->table + request->markdown > 1) {
-		say("--json, --table and --markdown are three forms of one thing: give one of them");
-		return -EINVAL;
-	}
 	if (request->n_files == 0) {
 		say("no file is named: bench-report %s [OPTIONS] %s", request->verb->name,
 			request->verb->arguments);
 		return -EINVAL;
 	}
-	return 0;
+	return choose_form(request);
 }
 
 int main(int argc, char *argv[])

@@ -21,25 +21,12 @@ void drawing_clear(struct drawing *drawing)
 static void put_text(FILE *stream, const char *text)
 {
 	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", stream);
-			break;
-		case '<':
-			fputs("&lt;", stream);
-			break;
-		case '>':
-			fputs("&gt;", stream);
-			break;
-		case '"':
-			fputs("&quot;", stream);
-			break;
-		case '\'':
-			fputs("&#39;", stream);
-			break;
-		default:
+		const char *entity = text_entity(*text);
+
+		if (entity)
+			fputs(entity, stream);
+		else
 			fputc(*text, stream);
-		}
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "basic/terminal.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/export.h"
 #include "report/control.h"
 #include "report/summary.h"
 
@@ -248,6 +249,9 @@ enum exit_status verb_show(const struct request *request)
 
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
-	r = reports_each_emit(request, &reports, show_one, &show, &show.emit, "benchmarks");
+	if (request->form > FORM_TABLE)
+		r = figures_print(request, &reports);
+	else
+		r = reports_each_emit(request, &reports, show_one, &show, &show.emit, "benchmarks");
 	return request_conclude(request, r);
 }

@@ -10,6 +10,7 @@
 
 #include "basic/macro.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/export.h"
 #include "result/weight.h"
 
 struct stats_verb {
@@ -274,6 +275,10 @@ enum exit_status verb_stats(const struct request *request)
 
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
-	r = reports_each_emit(request, &reports, stats_one, &verb, &verb.emit, "benchmarks");
+	if (request->form > FORM_TABLE)
+		r = figures_print(request, &reports);
+	else
+		r = reports_each_emit(
+			request, &reports, stats_one, &verb, &verb.emit, "benchmarks");
 	return request_conclude(request, r);
 }

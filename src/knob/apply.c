@@ -274,13 +274,20 @@ static int read_knobs_back(
 	return 0;
 }
 
+/* Whether a value was written that does not show yet, and may still arrive. */
+static bool may_arrive(const struct engine *engine, const struct knob *knob)
+{
+	return knob->word == KNOB_DENIED && knob->error == 0 &&
+		knob_comes_late(engine->backends, knob->kind, knob->path);
+}
+
 /* Whether a knob that could not be set still has its old value, and nothing that we wrote can
  * arrive late. Then there is nothing to put back. This does not hold for a knob that went well:
  * even if it had the wanted value already, putting back another knob may move it. */
 static bool is_untouched(const struct engine *engine, const struct knob *knob, const char *old)
 {
 	return knob->wanted && !knob_went_well(knob) && knob_equal(knob->kind, knob->now, old) &&
-		(knob->error != 0 || !knob_comes_late(engine->backends, knob->kind, knob->path));
+		!may_arrive(engine, knob);
 }
 
 /* Writes into the journal what the knobs have become, as far as that is known. */
@@ -300,7 +307,7 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		/* If another setter has turned the knob since, the value now is that setter's. Ours
 		 * is the one that the other setter found. */
 		above = layers_find_above(layers, entry);
-		now = above ? above->old : knob->now;
+		now = above ? above->old : may_arrive(engine, knob) ? NULL : knob->now;
 		r = text_replace(&knob->original, entry->old);
 		if (r == 0 && now)
 			r = text_replace(&entry->new, now);

@@ -130,6 +130,9 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 	if (isfinite(input->floor_seconds))
 		append_row(t, "floor", scale_format(scale, input->floor_seconds, a),
 			"an empty program, measured the same way");
+	if (isfinite(input->shell_seconds))
+		append_row(t, "shell", scale_format(scale, input->shell_seconds, a),
+			"the shell with nothing to do, measured the same way");
 }
 
 /* Formats a count with its digits in groups of three: "12 345 678". */
@@ -319,25 +322,32 @@ char *summary_render(const struct summary_input *input)
 	return text_steal(&t);
 }
 
+/* The mean of what was measured before and after the runs, by the clock of the values; NAN when
+ * unknown. `what` is "floor" or "floor_shell". */
+static double read_floor(const struct benchmark *benchmark, const char *what)
+{
+	const char *clock = benchmark->series->clock == WINDOW_KERNEL ? "kernel" : "user";
+	const char *const moments[] = { "before", "after" };
+	double floors[ARRAY_SIZE(moments)] = { NAN, NAN };
+
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
+		const struct fact *fact;
+		char name[64];
+
+		snprintf(name, sizeof(name), "quiesce_%s_%s_%s", what, clock, moments[i]);
+		fact = facts_find(&benchmark->metadata, name);
+		if (fact && fact->type == FACT_REAL)
+			floors[i] = fact->real;
+	}
+	return isfinite(floors[1]) ? (floors[0] + floors[1]) / 2 : floors[0];
+}
+
 void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)
 {
-	const char *name = benchmark->series->clock == WINDOW_KERNEL ? "quiesce_floor_kernel_before"
-								     : "quiesce_floor_user_before";
-	const struct fact *before = facts_find(&benchmark->metadata, name), *after;
-	double floors[2] = { NAN, NAN };
-
-	after = facts_find(&benchmark->metadata,
-		benchmark->series->clock == WINDOW_KERNEL ? "quiesce_floor_kernel_after"
-							  : "quiesce_floor_user_after");
-	if (before && before->type == FACT_REAL)
-		floors[0] = before->real;
-	if (after && after->type == FACT_REAL)
-		floors[1] = after->real;
 	ret->benchmark = benchmark;
 	ret->cpus = facts_find_string(&benchmark->metadata, "quiesce_cpus");
 	ret->cpus_reason = facts_find_string(&benchmark->metadata, "quiesce_cpus_reason");
 	ret->meanwhile = facts_find_string(&benchmark->metadata, "quiesce_meanwhile");
-	if (benchmark->metric)
-		floors[0] = floors[1] = NAN;
-	ret->floor_seconds = isfinite(floors[1]) ? (floors[0] + floors[1]) / 2 : floors[0];
+	ret->floor_seconds = benchmark->metric ? NAN : read_floor(benchmark, "floor");
+	ret->shell_seconds = benchmark->metric ? NAN : read_floor(benchmark, "floor_shell");
 }

@@ -17,6 +17,8 @@ struct summary_input {
 	const char *meanwhile;
 	/* The time of the empty program by the same clock; NAN when unknown. */
 	double floor_seconds;
+	/* The time of the shell with nothing to do (--shell), in the same way. */
+	double shell_seconds;
 	bool warnings; /* whether to include the findings that are warnings */
 	bool notes;    /* whether to include the other findings */
 	int width;     /* width of the terminal in columns */

@@ -10,9 +10,7 @@
 #include "result/csv.h"
 #include "result/weight.h"
 
-/* RFC 4180: a field with a comma or a quote is quoted, and its quotes are doubled. Each row is one
- * line: line ends, like all control characters, are written as \xNN. */
-static void put_field(FILE *stream, const char *s)
+void csv_put_field(FILE *stream, const char *s)
 {
 	bool quoted = s[strcspn(s, ",\"")];
 	size_t plain = text_plain_length(s);
@@ -35,7 +33,7 @@ static void put_field(FILE *stream, const char *s)
 static void put_text(FILE *stream, const char *s)
 {
 	putc(',', stream);
-	put_field(stream, s);
+	csv_put_field(stream, s);
 }
 
 static void put_integer(FILE *stream, int64_t value, bool known)
@@ -175,7 +173,7 @@ static int write_row(const struct rows *rows, const struct series *series, size_
 	if (!flags)
 		return -ENOMEM;
 	if (rows->name) {
-		put_field(stream, rows->name);
+		csv_put_field(stream, rows->name);
 		putc(',', stream);
 	}
 	fprintf(stream, "%zu,%d", number, sample->warmup);

@@ -17,6 +17,10 @@
 /* Writes and flushes. Needs no memory that grows with the series. */
 int csv_write(FILE *stream, const struct series *series);
 
+/* RFC 4180: a field with a comma or a quote is quoted, and its quotes are doubled. Each row is one
+ * line: line ends, like all control characters, are written as \xNN. */
+void csv_put_field(FILE *stream, const char *text);
+
 struct csv_part {
 	const char *name;
 	const struct series *series;

@@ -7,8 +7,40 @@
 
 #include "basic/install.h"
 #include "basic/say.h"
+#include "basic/text.h"
+#include "basic/words.h"
 #include "runpinned/command.h"
 #include "runpinned/program.h"
+
+/* What somebody might have meant who types a command as one word. Returns false, having said
+ * nothing, when it is one word. */
+static bool say_what_to_type(char *const argv[])
+{
+	_cleanup_free_ char *quoted = text_quote_argv((char *const[]){ argv[0], NULL });
+	_cleanup_free_ char **words = NULL;
+	_cleanup_text_ struct text several = { 0 };
+	const char *why;
+
+	if (!quoted || !argv[0][strcspn(argv[0], " \t\n|&;<>()$`*?[]#~")])
+		return false;
+	for (int i = 0; argv[i] && strchr(argv[i], ' '); i++) {
+		_cleanup_free_ char *one = text_quote_argv((char *const[]){ argv[i], NULL });
+
+		text_appendf(&several, " --command %d=%s", i + 1, one ? one : "");
+	}
+	if (argv[1] && strchr(argv[1], ' ') && !several.failed)
+		say("cannot run %s: no program of that name; to measure several, type runpinned%s",
+			quoted, several.data);
+	else if (words_split(argv[0], &words, &why) == 0)
+		say("cannot run %s: no program of that name; for a program with arguments, type "
+		    "runpinned %s",
+			quoted, argv[0]);
+	else
+		say("cannot run %s: no program of that name; to have a shell run it, type "
+		    "runpinned --shell %s",
+			quoted, quoted);
+	return true;
+}
 
 static int resolve_one(struct command *command)
 {
@@ -21,6 +53,8 @@ static int resolve_one(struct command *command)
 		r = program_resolve(word, &command->program);
 	if (r == -ENOENT && command->is_shipped)
 		say("cannot run the control: %s is not installed", word);
+	else if (r == -ENOENT && say_what_to_type(command->argv))
+		return r;
 	else if (r == -ENOENT && !strchr(word, '/'))
 		say("cannot run %s: no program of that name in PATH", word);
 	else if (r == -EACCES)
@@ -32,7 +66,15 @@ static int resolve_one(struct command *command)
 
 void commands_take(const struct options *options, struct commands *ret)
 {
+	/* Whatever the programs read and write, this shell does not: it would empty their file. */
+	static const struct streams no_streams;
+
 	*ret = (struct commands){ .n = options->n_commands };
+	ret->empty_shell = (struct command){
+		.name = "the shell",
+		.argv = options->empty_script,
+		.streams = &no_streams,
+	};
 	for (size_t i = 0; i < ret->n; i++) {
 		const struct option_command *option = &options->commands[i];
 
@@ -49,6 +91,15 @@ void commands_take(const struct options *options, struct commands *ret)
 
 int commands_resolve(struct commands *commands)
 {
+	struct command *shell = &commands->empty_shell;
+
+	if (shell->argv) {
+		int r = resolve_one(shell);
+
+		if (r < 0)
+			return r;
+		shell->hidden = program_hides_from_perf(shell->program);
+	}
 	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 		int r = resolve_one(command);
@@ -163,7 +214,9 @@ int commands_start(struct commands *commands, const struct options *options,
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	if (!commands->empty_shell.argv)
+		return 0;
+	return command_start(&commands->empty_shell, options, place, counting, NULL, stop);
 }
 
 void commands_settle_clocks(struct commands *commands, bool user)
@@ -178,16 +231,19 @@ void commands_settle_clocks(struct commands *commands, bool user)
 		commands->items[i].measurement->series->clock = WINDOW_USER;
 }
 
+static void command_clear(struct command *command)
+{
+	session_free(command->session);
+	measurement_free(command->measurement);
+	facts_clear(&command->facts);
+	free(command->program);
+}
+
 void commands_clear(struct commands *commands)
 {
-	for (size_t i = 0; i < commands->n; i++) {
-		struct command *command = &commands->items[i];
-
-		session_free(command->session);
-		measurement_free(command->measurement);
-		facts_clear(&command->facts);
-		free(command->program);
-	}
+	for (size_t i = 0; i < commands->n; i++)
+		command_clear(&commands->items[i]);
+	command_clear(&commands->empty_shell);
 	streams_close(&commands->streams);
 	*commands = (struct commands){ 0 };
 }

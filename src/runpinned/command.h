@@ -37,6 +37,7 @@ struct commands {
 	struct command items[OPTIONS_MAX_COMMANDS];
 	size_t n;
 	struct streams streams;
+	struct command empty_shell; /* with --shell: a shell that has nothing to do */
 };
 
 /* Takes the commands of the options. */

@@ -17,13 +17,14 @@
 
 /* The time of the empty program, by the clock of the values: the mean of the measurements before
  * and after the runs. */
-static double floor_seconds(const struct measurement *m)
+static double floor_seconds(const struct measurement *m, const struct floor_time *before,
+	const struct floor_time *after)
 {
 	bool kernel = m->series->clock == WINDOW_KERNEL;
-	double before = kernel ? m->floor_before.kernel_seconds : m->floor_before.user_seconds;
-	double after = kernel ? m->floor_after.kernel_seconds : m->floor_after.user_seconds;
+	double first = kernel ? before->kernel_seconds : before->user_seconds;
+	double second = kernel ? after->kernel_seconds : after->user_seconds;
 
-	return isfinite(after) ? (before + after) / 2 : before;
+	return isfinite(second) ? (first + second) / 2 : first;
 }
 
 static int describe_one(struct command *command, const struct place *place,
@@ -62,7 +63,12 @@ static void report_runs(const struct options *options, const struct place *place
 			.facts = &command->facts,
 			.by_program = by_program,
 			.unit = options->unit,
-			.floor_seconds = by_program ? NAN : floor_seconds(m),
+			.floor_seconds = by_program
+				? NAN
+				: floor_seconds(m, &m->floor_before, &m->floor_after),
+			.shell_seconds = by_program
+				? NAN
+				: floor_seconds(m, &m->shell_before, &m->shell_after),
 			.decided = options->decide > 0,
 			.one_of_several = by_program || options->n_commands > 1,
 			.verbose = options->verbose > 0,

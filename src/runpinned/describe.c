@@ -12,6 +12,23 @@
 #include "runpinned/describe.h"
 #include "runpinned/program.h"
 
+/* What --ignore-failure says. */
+static void describe_ignored(const struct options *options, struct facts *facts)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (int i = 0; i < (int)ARRAY_SIZE(options->ignored_statuses); i++) {
+		if (options->ignored_statuses[i])
+			text_appendf(&t, "%s%d", t.length > 0 ? "," : "", i);
+	}
+	if (options->ignore_failure)
+		text_appendf(&t, "%sall", t.length > 0 ? "," : "");
+	if (t.failed)
+		facts->failed = true;
+	else if (t.length > 0)
+		facts_set_string(facts, "quiesce_ignore_failure", t.data);
+}
+
 static void describe_how(const struct options *options, struct facts *facts)
 {
 	facts_set_integer(facts, "quiesce_runs_asked_for", options->runs);
@@ -39,6 +56,9 @@ static void describe_how(const struct options *options, struct facts *facts)
 		facts_set_real(facts, "quiesce_cooldown", options->cooldown);
 	if (options->drop_caches)
 		facts_set_string(facts, "quiesce_drop_caches", "yes");
+	if (options->shell)
+		facts_set_string(facts, "quiesce_shell", options->shell);
+	describe_ignored(options, facts);
 	if (options->clear_env)
 		facts_set_string(facts, "quiesce_environment", "cleared");
 	facts_set_string(facts, "quiesce_input", options->input ? options->input : "/dev/null");
@@ -204,6 +224,14 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 		facts, "quiesce_floor_kernel_after", measurement->floor_after.kernel_seconds);
 	facts_set_real(facts, "quiesce_floor_user_before", measurement->floor_before.user_seconds);
 	facts_set_real(facts, "quiesce_floor_user_after", measurement->floor_after.user_seconds);
+	facts_set_real(facts, "quiesce_floor_shell_kernel_before",
+		measurement->shell_before.kernel_seconds);
+	facts_set_real(
+		facts, "quiesce_floor_shell_kernel_after", measurement->shell_after.kernel_seconds);
+	facts_set_real(
+		facts, "quiesce_floor_shell_user_before", measurement->shell_before.user_seconds);
+	facts_set_real(
+		facts, "quiesce_floor_shell_user_after", measurement->shell_after.user_seconds);
 	if (measurement->env_pad_seeded)
 		facts_set_integer(
 			facts, "quiesce_env_pad_seed", (int64_t)measurement->env_pad_seed);

@@ -24,6 +24,7 @@
 #include "runpinned/decide.h"
 #include "runpinned/describe.h"
 #include "runpinned/evidence.h"
+#include "runpinned/expand.h"
 #include "runpinned/hooks.h"
 #include "runpinned/meanwhile.h"
 #include "runpinned/measure.h"
@@ -152,6 +153,8 @@ static int print_plan(const struct options *options, const struct place *place,
 	else
 		print(stdout, "runs: %u after %u warm-up%s\n", options->runs, options->warmups,
 			commands->n > 1 ? ", of each in turn" : "");
+	if (options->shell)
+		print(stdout, "shell: %s\n", options->shell);
 	if (options->input)
 		print(stdout, "input: %s\n", options->input);
 	if (options->output_pipe || options->output_file)
@@ -415,7 +418,8 @@ int main(int argc, char *argv[])
 		return EXIT_USAGE;
 	if (r > 0)
 		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
-	r = run_commands(&options, &commands);
+	r = expand_programs(&options);
+	r = r < 0 ? EXIT_USAGE : run_commands(&options, &commands);
 	commands_clear(&commands);
 	options_clear(&options);
 	return r;

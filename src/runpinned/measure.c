@@ -144,13 +144,12 @@ static void add_floor_run(
 	floor->reap[floor->n_kernel++] = (double)(report->end_ns - end_ns);
 }
 
-static int run_floor(struct work *work, struct floor *floor)
+static int run_floor(struct work *work, struct session *session, enum launch_command command,
+	struct floor *floor)
 {
-	struct session *session = work->command->session;
-
 	while (floor->n < FLOOR_RUNS && stop_check(work->stop) == 0) {
 		struct launch_request request = {
-			.command = LAUNCH_FLOOR,
+			.command = command,
 			.n_runs = (uint32_t)(FLOOR_RUNS - floor->n),
 		};
 		struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
@@ -169,14 +168,15 @@ static int run_floor(struct work *work, struct floor *floor)
 	return 0;
 }
 
-/* The medians of some runs of the empty program, made by the launcher of the current command. */
-static int measure_floor(struct work *work, struct floor_time *ret)
+/* The medians of some runs of what a launcher executes for that command. */
+static int measure_floor(struct work *work, struct session *session, enum launch_command command,
+	struct floor_time *ret)
 {
 	struct floor floor = { 0 };
 	int r;
 
 	*ret = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
-	r = run_floor(work, &floor);
+	r = run_floor(work, session, command, &floor);
 	if (r < 0)
 		return r;
 	if (floor.n > 0) {
@@ -395,6 +395,12 @@ static void say_lost(
 		work->command->argv[0]);
 }
 
+/* Whether --ignore-failure has this exit status in its list. */
+static bool is_no_failure(const struct options *options, int status)
+{
+	return WIFEXITED(status) && options->ignored_statuses[WEXITSTATUS(status)];
+}
+
 /* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
  * to go on. */
 static int record_run(
@@ -429,7 +435,9 @@ static int record_run(
 	sample.flags = judge_run(&facts);
 	counting_read_events(work->counting, report, work->events);
 
-	if (report->status != 0 && !work->options->ignore_failure) {
+	if (is_no_failure(work->options, report->status))
+		sample.flags &= (uint16_t)~SAMPLE_FAILED;
+	else if (report->status != 0 && !work->options->ignore_failure) {
 		end_failed(work, report, warmup);
 		return 1;
 	}
@@ -730,6 +738,7 @@ static int prepare(const struct work *work, struct measurement **ret)
 	m->env_pad_seed = work->env_pad_seed;
 	m->order_seed = work->random_order;
 	m->floor_after = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
+	m->shell_after = m->floor_after;
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	m->series->start_realtime_ns = realtime.tv_sec * NSEC_PER_SEC + realtime.tv_nsec;
 	*ret = TAKE_PTR(m);
@@ -758,18 +767,23 @@ static void share_end(struct work *work, int error)
 	}
 }
 
-/* Measures the empty program with the first launcher only; the result is valid for all of them. */
+/* Measures the empty program with the first launcher only; the result is valid for all of them. So
+ * is that of the shell with nothing to do, if there is one. */
 static int share_floor(struct work *work, bool after)
 {
-	struct floor_time floor;
+	struct session *shell = work->commands->empty_shell.session;
+	struct floor_time floor, of_shell = { .kernel_seconds = NAN, .user_seconds = NAN };
 	int r;
 
 	take_turn(work, 0);
-	r = measure_floor(work, &floor);
+	r = measure_floor(work, work->command->session, LAUNCH_FLOOR, &floor);
+	if (r == 0 && shell)
+		r = measure_floor(work, shell, LAUNCH_RUN, &of_shell);
 	for (size_t i = 0; i < work->commands->n; i++) {
 		struct measurement *m = work->commands->items[i].measurement;
 
 		*(after ? &m->floor_after : &m->floor_before) = floor;
+		*(after ? &m->shell_after : &m->shell_before) = of_shell;
 		m->window_error = work->m->window_error;
 	}
 	return r;

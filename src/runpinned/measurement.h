@@ -34,6 +34,8 @@ struct measurement {
 	size_t n_refused;
 	struct floor_time floor_before;
 	struct floor_time floor_after;
+	struct floor_time shell_before; /* of the shell of --shell with nothing to do */
+	struct floor_time shell_after;
 	enum measure_end end;
 	/* Why the measurement ended early, as in the metadata: "run 17 failed: exit status 3". */
 	char *incomplete;

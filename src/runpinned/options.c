@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/macro.h"
 #include "basic/options.h"
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
-#include "basic/words.h"
 #include "config.h"
 #include "report/decision.h"
 #include "result/benchmark.h"
@@ -61,58 +61,36 @@ static int take_env_pad(const char *value, void *into)
 	return 0;
 }
 
-static int add_command(struct options *o, struct option_command command)
+static int add_program(struct options *o, struct option_program program)
 {
-	if (o->n_commands == OPTIONS_MAX_COMMANDS) {
-		free(command.name_memory);
-		free(command.words);
+	if (o->n_programs == OPTIONS_MAX_COMMANDS) {
 		say("more than %d programs: that is too many", OPTIONS_MAX_COMMANDS);
 		return -EINVAL;
 	}
-	o->commands[o->n_commands++] = command;
+	o->programs[o->n_programs++] = program;
 	return 0;
 }
 
-/* Splits a command that was given as one text into words. */
-static int split_command(const char *option, const char *text, char ***ret)
-{
-	const char *why;
-	int r;
-
-	r = words_split(text, ret, &why);
-	if (r == -EINVAL)
-		say("%s: '%s': %s", option, text, why);
-	else if (r < 0)
-		say_errno(r, "%s", option);
-	if (r < 0)
-		return r;
-	if (**ret && ***ret)
-		return 0;
-	free(*ret);
-	say("%s: '%s' names no program", option, text);
-	return -EINVAL;
-}
-
-/* The baseline is always the first command, because the others are compared with the first. */
+/* The baseline is always the first program, because the others are compared with the first. */
 static int take_baseline(const char *value, void *into)
 {
 	struct options *o = into;
-	struct option_command command = { .name = baseline_name };
+	struct option_program program = {
+		.name = baseline_name,
+		.option = "--baseline",
+		.text = value,
+	};
 	int r;
 
-	if (o->n_commands > 0 && o->commands[0].name == baseline_name) {
+	if (o->n_programs > 0 && o->programs[0].name == baseline_name) {
 		say("--baseline was given twice: there can be but one; use --command for more");
 		return -EINVAL;
 	}
-	r = split_command("--baseline", value, &command.words);
+	r = add_program(o, program);
 	if (r < 0)
 		return r;
-	command.argv = command.words;
-	r = add_command(o, command);
-	if (r < 0)
-		return r;
-	memmove(&o->commands[1], &o->commands[0], (o->n_commands - 1) * sizeof(command));
-	o->commands[0] = command;
+	memmove(&o->programs[1], &o->programs[0], (o->n_programs - 1) * sizeof(program));
+	o->programs[0] = program;
 	return 0;
 }
 
@@ -120,23 +98,15 @@ static int take_command(const char *value, void *into)
 {
 	struct options *o = into;
 	const char *equals = strchr(value, '=');
-	struct option_command command = { 0 };
-	int r;
+	struct option_program program = { .option = "--command" };
 
 	if (!equals || equals == value) {
 		say("--command: '%s' is not NAME=COMMAND", value);
 		return -EINVAL;
 	}
-	r = split_command("--command", equals + 1, &command.words);
-	if (r < 0)
-		return r;
-	command.argv = command.words;
-	command.name = command.name_memory = strndup(value, (size_t)(equals - value));
-	if (!command.name) {
-		free(command.words);
-		return -ENOMEM;
-	}
-	return add_command(o, command);
+	program.text = equals + 1;
+	program.name = options_own(o, strndup(value, (size_t)(equals - value)));
+	return program.name ? add_program(o, program) : -ENOMEM;
 }
 
 /* The words of our own control. Its length is known later. */
@@ -157,35 +127,56 @@ static char **make_control_words(void)
 static int take_control(const char *value, void *into)
 {
 	struct options *o = into;
-	struct option_command command = {
-		.name = control_name,
-		.is_control = true,
-		.is_shipped = !value,
-	};
-	int r;
 
 	if (o->control.is_control) {
 		say("--control was given twice: there can be but one");
 		return -EINVAL;
 	}
-	if (value) {
-		r = split_command("--control", value, &command.words);
-		if (r < 0)
-			return r;
-	} else {
-		command.words = make_control_words();
-		if (!command.words)
-			return -ENOMEM;
-	}
-	command.argv = command.words;
-	o->control = command;
-	return 0;
+	o->control = (struct option_program){
+		.name = control_name,
+		.option = "--control",
+		.text = value,
+		.is_control = true,
+		.is_shipped = !value,
+	};
+	if (!value)
+		o->control.argv = options_own(o, make_control_words());
+	return value || o->control.argv ? 0 : -ENOMEM;
 }
 
 /* Takes a text that must not be empty. */
 static int take_filled(const char *value, void *into)
 {
 	return *value ? option_text(value, into) : -EINVAL;
+}
+
+/* A list of exit statuses; without one, every failure. */
+static int take_ignore_failure(const char *value, void *into)
+{
+	struct options *o = into;
+	_cleanup_free_ char *list = value ? strdup(value) : NULL;
+	char *rest = list, *word;
+
+	if (!value) {
+		o->ignore_failure = true;
+		return 0;
+	}
+	if (!list)
+		return -ENOMEM;
+	while ((word = strsep(&rest, ","))) {
+		unsigned status;
+
+		if (parse_uint(word, 1, 255, &status) < 0)
+			return -EINVAL;
+		o->ignored_statuses[status] = true;
+	}
+	return 0;
+}
+
+/* Without a name it is the shell that system(3) takes. */
+static int take_shell(const char *value, void *into)
+{
+	return take_filled(value ? value : "/bin/sh", into);
 }
 
 static int take_hook(const char *value, void *into)
@@ -459,11 +450,11 @@ static int take_program(char *argv[], struct options *o)
 	const char *slash, *name;
 
 	if (!argv[0]) {
-		if (o->n_commands == 0) {
+		if (o->n_programs == 0) {
 			say("no program to run; see runpinned --help");
 			return -EINVAL;
 		}
-		if (o->commands[0].name == baseline_name && o->n_commands == 1) {
+		if (o->programs[0].name == baseline_name && o->n_programs == 1) {
 			say("--baseline needs a PROGRAM to compare with it; see runpinned --help");
 			return -EINVAL;
 		}
@@ -477,56 +468,21 @@ static int take_program(char *argv[], struct options *o)
 		say("the program's name is empty");
 		return -EINVAL;
 	}
+	if (o->shell && argv[1]) {
+		say("--shell runs one text, and there is '%s' behind it: put all between quotes",
+			argv[1]);
+		return -EINVAL;
+	}
 	/* The name of the program's file, without its folders. */
-	slash = strrchr(argv[0], '/');
+	slash = o->shell ? NULL : strrchr(argv[0], '/');
 	name = slash && slash[1] ? slash + 1 : argv[0];
-	return add_command(
-		o, (struct option_command){ .name = o->name ? o->name : name, .argv = argv });
-}
-
-/* Gives each program its hooks. The control has none: it is to stay the same. */
-static int assign_hooks(struct options *o)
-{
-	size_t n = options_count_programs(o);
-
-	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
-		const struct option_hooks *hooks = &o->hooks[kind];
-
-		if (hooks->n > 1 && hooks->n != n) {
-			say("--%s was given %zu times, and there %s %zu program%s: give it once for "
-			    "all, or once for each",
-				options_hook_name(kind), hooks->n, n == 1 ? "is" : "are", n,
-				n == 1 ? "" : "s");
-			return -EINVAL;
-		}
-		for (size_t i = 0; hooks->n > 0 && i < n; i++)
-			o->commands[i].hooks[kind] = hooks->texts[hooks->n > 1 ? i : 0];
-	}
-	return 0;
-}
-
-/* Checks that need all commands to be known. */
-static int check_commands(const struct options *o)
-{
-	for (size_t i = 0; i < o->n_commands; i++) {
-		for (size_t j = 0; j < i; j++) {
-			if (strcmp(o->commands[i].name, o->commands[j].name) != 0)
-				continue;
-			say("two programs are called '%s': name one with --name or --command",
-				o->commands[i].name);
-			return -EINVAL;
-		}
-	}
-	if (o->decide && o->n_commands < 2) {
-		say("--decide compares programs, and there is but one: give the old one with "
-		    "--baseline 'OLD [ARGUMENT...]' before the new one");
-		return -EINVAL;
-	}
-	if (o->seeded && o->n_commands < 2) {
-		say("--seed draws the order of several programs, and there is but one");
-		return -EINVAL;
-	}
-	return 0;
+	return add_program(o,
+		(struct option_program){
+			.name = o->name ? o->name : name,
+			.option = "--shell",
+			.text = o->shell ? argv[0] : NULL,
+			.argv = argv,
+		});
 }
 
 static void usage(const struct option_row *rows)
@@ -576,8 +532,15 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 0, "timeout", "SECONDS", "kill a run, and all it started, that takes longer",
 			take_timeout, &o->timeout_ns,
 			"a time such as 10, 1.5 or 2min (at least 1ms)" },
-		{ 0, "ignore-failure", NULL, "go on when the program fails", option_set,
-			&o->ignore_failure },
+		{ 0, "ignore-failure", "[=STATUS,...]",
+			"go on when the program fails, or ends with one of\n"
+			"these exit statuses",
+			take_ignore_failure, o,
+			"a list of exit statuses from 1 to 255, such as 1,3" },
+		{ 0, "shell", "[=SHELL]",
+			"PROGRAM and each COMMAND are texts for a shell\n"
+			"(/bin/sh), whose own start is shown beside",
+			take_shell, &o->shell, "a shell" },
 		{ 0, "show-output", NULL, "let the program write where runpinned writes",
 			option_set, &o->show_output },
 		{ 0, "input", "FILE",
@@ -717,12 +680,10 @@ static int parse_all(int argc, char *argv[], struct options *o)
 		return r;
 	r = take_program(argv + optind, o);
 	if (r == 0 && o->control.is_control) {
-		r = add_command(o, o->control);
-		o->control = (struct option_command){ 0 };
+		r = add_program(o, o->control);
+		o->control = (struct option_program){ 0 };
 	}
-	if (r == 0)
-		r = assign_hooks(o);
-	return r < 0 ? r : check_commands(o);
+	return r;
 }
 
 int options_parse(int argc, char *argv[], struct options *ret)
@@ -765,13 +726,26 @@ size_t options_count_programs(const struct options *options)
 	return n > 0 && options->commands[n - 1].is_control ? n - 1 : n;
 }
 
+void *options_own(struct options *options, void *memory)
+{
+	void **more;
+
+	if (!memory)
+		return NULL;
+	more = reallocarray(options->owned, options->n_owned + 1, sizeof(*more));
+	if (!more) {
+		free(memory);
+		return NULL;
+	}
+	options->owned = more;
+	more[options->n_owned++] = memory;
+	return memory;
+}
+
 void options_clear(struct options *options)
 {
-	for (size_t i = 0; i < options->n_commands; i++) {
-		free(options->commands[i].name_memory);
-		free(options->commands[i].words);
-	}
-	free(options->control.words);
-	options->control = (struct option_command){ 0 };
-	options->n_commands = 0;
+	for (size_t i = 0; i < options->n_owned; i++)
+		free(options->owned[i]);
+	free(options->owned);
+	*options = (struct options){ 0 };
 }

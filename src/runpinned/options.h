@@ -33,19 +33,28 @@ struct option_hooks {
 	size_t n;
 };
 
-/* A program that is to be measured. */
-struct option_command {
-	/* The name of the benchmark: given by the user, or the last part of the program's path. */
+/* A program as it was typed. */
+struct option_program {
+	/* The name of the benchmark: given by the user, or the last part of the program's path, or
+	 * the text that a shell runs. */
 	const char *name;
-	char **argv;	   /* NULL-terminated, with at least the program's name */
-	char *name_memory; /* NULL when `name` points to a constant or into argv of main() */
-	char **words;	   /* NULL when `argv` is the end of argv of main() */
-	bool is_control;   /* --control: runs in turn with the others, and is no rival of theirs */
-	bool is_shipped;   /* a control that is ours, whose argument is its length */
-	const char *hooks[HOOK_KINDS]; /* NULL where there is none */
+	const char *option; /* "--command": where `text` is from */
+	const char *text;   /* a command that is split into words, or is run by a shell; or NULL */
+	char **argv;	    /* without a text: NULL-terminated, with at least the program's name */
+	bool is_control;    /* --control: runs in turn with the others, and is no rival of theirs */
+	bool is_shipped;    /* a control that is ours, whose argument is its length */
 };
 
-/* Strings point into argv of main(). Must be freed by options_clear(). */
+/* A program that is to be measured. */
+struct option_command {
+	const char *name;
+	char *const *argv;	       /* NULL-terminated, with at least the program's name */
+	const char *hooks[HOOK_KINDS]; /* NULL where there is none */
+	bool is_control;
+	bool is_shipped;
+};
+
+/* Strings point into argv of main(), or are owned. Must be freed by options_clear(). */
 struct options {
 	const char *cpus; /* NULL: choose automatically */
 	unsigned runs;
@@ -85,10 +94,11 @@ struct options {
 	bool drop_caches;
 	double cooldown; /* degrees Celsius; negative when not given */
 	bool show_output;
-	const char *input;	 /* the file of --input; NULL: /dev/null */
-	const char *output_file; /* the file of --stdout; NULL when there is none */
-	bool output_pipe;	 /* --stdout=pipe */
-	bool ignore_failure;
+	const char *input;	    /* the file of --input; NULL: /dev/null */
+	const char *output_file;    /* the file of --stdout; NULL when there is none */
+	bool output_pipe;	    /* --stdout=pipe */
+	bool ignore_failure;	    /* of every kind */
+	bool ignored_statuses[256]; /* exit statuses that are no failures */
 	struct option_hooks hooks[HOOK_KINDS];
 	int64_t hook_timeout_ns;
 	bool no_wait;
@@ -98,13 +108,19 @@ struct options {
 
 	/* One program, or several programs that are run in turn and compared with the first. The
 	 * control, if there is one, comes last. All names differ. */
+	struct option_program programs[OPTIONS_MAX_COMMANDS];
+	size_t n_programs;
 	struct option_command commands[OPTIONS_MAX_COMMANDS];
 	size_t n_commands;
-	uint64_t seed; /* for the order in which several programs are run */
+	const char *shell;	   /* what runs the commands, as --shell has it, or NULL */
+	char *const *empty_script; /* what starts that shell with nothing to do, or NULL */
+	uint64_t seed;		   /* for the order in which several programs are run */
 	bool seeded;
 	unsigned control_length; /* rounds; 0 when not given */
 	/* The control until all programs are known, then all zero. */
-	struct option_command control;
+	struct option_program control;
+	void **owned; /* memory that is freed with the options */
+	size_t n_owned;
 };
 
 /* Room for the length of a control that is ours, in its argv[1]. */
@@ -113,12 +129,15 @@ struct options {
 /* How many commands are programs, not the control. */
 size_t options_count_programs(const struct options *options);
 /* Returns 0 to go on, a positive number when all is done (after --help or --version), or -EINVAL
- * after saying what is wrong. */
+ * after saying what is wrong. The commands are not there yet: see expand.h. */
 int options_parse(int argc, char *argv[], struct options *ret);
 /* "setup", "prepare", "conclude" or "cleanup". */
 const char *options_hook_name(enum hook_kind kind);
 /* "full", "half-core", "no-core" or "none". */
 const char *options_evidence_name(const struct options *options);
+/* Frees the memory with the options; returns it, or NULL, after freeing it, when memory is short.
+ * NULL for NULL. */
+void *options_own(struct options *options, void *memory);
 void options_clear(struct options *options);
 
 #endif

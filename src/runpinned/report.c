@@ -21,6 +21,7 @@ static int print_summary(FILE *stream, const struct report_input *input,
 		.cpus_reason = input->cpus_reason,
 		.meanwhile = facts_find_string(input->facts, "quiesce_meanwhile"),
 		.floor_seconds = input->floor_seconds,
+		.shell_seconds = input->shell_seconds,
 		.notes = input->verbose,
 		.width = (int)terminal_width(fileno(stream)),
 	});

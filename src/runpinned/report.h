@@ -21,6 +21,7 @@ struct report_input {
 	enum unit unit; /* of the times that are shown */
 	/* The time of the empty program by the same clock; NAN when unknown. */
 	double floor_seconds;
+	double shell_seconds; /* that of the shell of --shell with nothing to do, in the same way */
 	bool decided; /* --decide: its runs were as many as it took, which is no matter of a warning
 		       */
 	bool one_of_several; /* warnings name the benchmark */

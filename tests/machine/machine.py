@@ -511,6 +511,14 @@ def seal_journal(text):
     return body + b'%016x\n' % checksum
 
 
+def make_journal(*knobs, tool, boot=Setter.BOOT_ID):
+    """The bytes of a journal; each knob is (kind, path, old value, new value)."""
+    lines = ['quiesce journal 2', f'boot\t{boot}', f'tool\t{tool}']
+    lines += ['\t'.join(('knob', '0', '1', kind, path, 'a knob', old, new))
+              for kind, path, old, new in knobs]
+    return seal_journal('\n'.join([*lines, f'end\t{len(knobs)}\t']).encode())
+
+
 def wait_for(state, what, seconds=60):
     """Waits until state() is true; a failure that says what, when that takes too long."""
     deadline = time.monotonic() + seconds

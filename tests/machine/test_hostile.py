@@ -331,6 +331,37 @@ def test_setters(name):
         return f'{len(found)} kinds of files, {total} outputs'
 
 
+# What a journal of each setter may not name, though a setter has knobs of that form. Of the files of
+# the kernel, unit/test-journal.c has those that are refused in all journals.
+STRANGE_KNOBS = {
+    'cpu-shield': ('folder:/tmp/x', 'folder:/sys/fs/cgroup/../../../tmp/x', 'cgroup:/etc/passwd',
+                   'cgroup:/proc/sys/kernel/core_pattern', 'watched:/sys/kernel/mm/ksm/run',
+                   'controller:memory', 'dropin:ssh.service', 'slice:system.slice', 'tasks:/etc',
+                   'inheritors:x', 'service:irqbalance.service'),
+    'freq-pin': ('service:irqbalance.service', 'swap:/etc/passwd'),
+    'irq-steer': ('service:ssh.service', 'irqbalance:x', 'slice:benchmark.slice'),
+    'noise-off': ('service:irqbalance.service', 'folder:/sys/fs/cgroup/x'),
+    'smt-off': ('service:irqbalance.service', 'swap:/etc/passwd'),
+}
+
+
+def test_strange_journals():
+    """A journal that is whole, and has root turn what the setter of its name never turns."""
+    for tool in SETTERS:
+        with machine.Setter(tool, 'noisy-server') as setter:
+            before = setter.snapshot()
+            setter.journal_path.parent.mkdir(mode=0o755)
+            for path in STRANGE_KNOBS[setter.tool.name]:
+                journal = machine.make_journal(('word', path, 'running', 'stopped'),
+                                               tool=setter.tool.name)
+                setter.journal_path.write_bytes(journal)
+                result = setter.run('restore')
+                equal(result.returncode, 1, f'{setter.tool.name}, {path}: {result.stderr}')
+                check(f'{setter.tool.name} never writes {path}' in result.stderr, result.stderr)
+                setter.same(before, f'{path} changed')
+                equal(setter.journal, journal, 'the journal')
+
+
 def test_program():
     """A program that is measured, fails, and says such things; and its name."""
     with tempfile.TemporaryDirectory() as directory:
@@ -358,6 +389,7 @@ TESTS = [
     ('isol-check, files', lambda: test_machine('noisy-server')),
     ('isol-check, names', lambda: test_names('noisy-server')),
     ('setters', lambda: test_setters('noisy-server')),
+    ('journals', test_strange_journals),
     ('runpinned', test_program),
 ]
 

@@ -17,7 +17,7 @@ import threading
 import time
 
 import machine
-from machine import Machine, Skip, check, equal, seal_journal
+from machine import Machine, Setter, Skip, check, equal, make_journal
 
 ISOL_CHECK = os.environ['ISOL_CHECK']
 GOLDEN = machine.HERE / 'golden' / 'isol-check'
@@ -807,14 +807,11 @@ def test_locks():
         expect(processes.look(lock, 0)['locks'], 'risk', 'flock (')
 
 
-BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
+BOOT_ID = Setter.BOOT_ID
 
 
 def journal(*knobs, boot=BOOT_ID, tool='noise-off'):
-    lines = ['quiesce journal 2', f'boot\t{boot}', f'tool\t{tool}']
-    lines += ['\t'.join(('knob', '0', '1', kind, path, 'a knob', old, new))
-              for kind, path, old, new in knobs]
-    return seal_journal('\n'.join([*lines, f'end\t{len(knobs)}\t']).encode()).decode()
+    return make_journal(*knobs, tool=tool, boot=boot).decode()
 
 
 def test_journals():

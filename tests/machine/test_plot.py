@@ -202,8 +202,8 @@ def test_json():
                    'pixels_per_point': 2}, 'the sheet')
     series, = picture.pop('series')
     axes = picture.pop('axes')
-    equal(picture, {'title': 'a', 'subtitle': 'Model X', 'unit': 'second', 'entry': 'run', 'below': 0,
-                    'above': 0}, 'the picture')
+    equal(picture, {'title': 'a', 'subtitle': 'Model X', 'unit': 'second', 'metric': None,
+                    'entry': 'run', 'below': 0, 'above': 0}, 'the picture')
     equal(axes['order'], {'low': -0.5, 'high': 4.5, 'unit': 'run'}, 'the order')
     equal(axes['value']['unit'], 'second', 'unit of the values')
     check(0.9 < axes['value']['low'] < 1 and 1.2 < axes['value']['high'] < 1.3, axes)

@@ -90,6 +90,65 @@ def test_output_goes_through_a_pipe():
     equal(kind.read_text(encoding='utf-8'), '/dev/null\n', 'null')
 
 
+# --- What fails, and what a shell runs ---
+
+def test_statuses_that_are_no_failures():
+    """As grep(1) has them: 1 is no match, 2 is trouble."""
+    count = scratch('count')
+    program = script('statuses', f'echo >>{count}; exit $(($(wc -l <{count}) % 2))\n')
+    benchmark = measured('--ignore-failure=1,77', '-n', 4, '-w', 0, program)
+    facts = metadata(benchmark)
+    equal(len(facts), 4, 'runs')
+    equal(facts[0]['quiesce_ignore_failure'], '1,77', 'quiesce_ignore_failure')
+    check(not any('failed' in one.get('quiesce_flags', '') for one in facts), 'no run has failed')
+    one_line(run('--no-save', '-q', '--ignore-failure=1,77', 'sh', '-c', 'exit 2'), 1, 'exit status 2')
+    one_line(run('--no-save', '-q', '--ignore-failure=9', 'sh', '-c', 'kill -9 $$'), 1, 'signal 9')
+
+
+def test_a_shell_runs_the_program():
+    out = scratch('shelled')
+    result = run('--shell', '-o', scratch('shell.json'), '-n', 3, f'echo a b | wc -w >{out}')
+    equal(result.returncode, 0, result.stderr)
+    equal(out.read_text(encoding='utf-8').split(), ['2'], 'what the shell has run')
+    lines = [line for line in result.stdout.splitlines() if line.startswith('  shell ')]
+    equal(len(lines), 1, result.stdout)
+    check('with nothing to do' in lines[0], lines[0])
+    benchmark = json.loads(scratch('shell.json').read_text(encoding='utf-8'))['benchmarks'][0]
+    facts = metadata(benchmark)[0]
+    equal(facts['quiesce_shell'], '/bin/sh', 'quiesce_shell')
+    equal(facts['name'], f'echo a b | wc -w >{out}', 'the name')
+    equal(facts['command'], f"/bin/sh -c 'echo a b | wc -w >{out}'", 'the command')
+    for moment in 'before', 'after':
+        shell = facts[f'quiesce_floor_shell_user_{moment}']
+        check(0 < facts[f'quiesce_floor_user_{moment}'] and 0 < shell, 'both are measured')
+    # The report of the file has it as well.
+    again = subprocess.run([os.environ['BENCH_REPORT'], 'show', scratch('shell.json')], text=True,
+                           capture_output=True, check=True, env=environment())
+    check(lines[0] in again.stdout.splitlines(), again.stdout)
+
+
+def test_a_shell_runs_all_programs():
+    out = scratch('all')
+    out.unlink(missing_ok=True)
+    result = run('--shell=sh -u', '--no-save', '-q', '-n', 2, '-w', 0, '--stdout', out, '--baseline',
+                 'echo $0 old', '--command', 'x=echo $0 new', '--control=echo $0 control', 'echo $0 $((1+1))')
+    equal(result.returncode, 0, result.stderr)
+    # The shell with nothing to do, which runs last, has not emptied the file.
+    check(re.fullmatch(r'sh (old|new|control|2)\n', out.read_text(encoding='utf-8')), 'the last run')
+    failed = run('--no-save', '--shell=sh -u', 'echo $unset')
+    equal(failed.returncode, 1, 'an option of the shell')
+    one_line(run('--no-save', '--shell=/no/such', 'true'), 1, '/no/such')
+
+
+def test_what_to_type_instead():
+    for words, typed in (
+            (['ls | wc -l'], "runpinned --shell 'ls | wc -l'"),
+            (['sleep .01'], 'runpinned sleep .01'),
+            (['./prog x'], 'runpinned ./prog x'),
+            (['sleep .01', 'sleep .02'], "runpinned --command 1='sleep .01' --command 2='sleep .02'")):
+        one_line(run('--no-save', *words), 1, 'no program of that name; ', typed)
+
+
 # --- Hooks ---
 
 class Diary:

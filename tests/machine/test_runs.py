@@ -8,6 +8,7 @@ is left behind.
 
 import contextlib
 import csv
+import fcntl
 import json
 import os
 import pathlib
@@ -869,6 +870,23 @@ def test_killed_launcher():
     killed_helper(lambda runpinned: children_of(children_of(runpinned)[0])[0])
 
 
+def test_killed_helpers():
+    """If both die at once, nobody is left to end the program but the kernel."""
+    mark = f'{os.getpid()}.16'
+    process = start('-n', 10, 'sleep', mark)
+    await_running(mark)
+    keeper = children_of(process.pid)[0]
+    launcher = children_of(keeper)[0]
+    # The keeper first stands still, so that it does not end what the launcher leaves.
+    os.kill(keeper, signal.SIGSTOP)
+    os.kill(launcher, signal.SIGKILL)
+    os.kill(keeper, signal.SIGKILL)
+    stderr = process.communicate(timeout=30)[1]
+    equal(process.returncode, 1, 'status')
+    check('launcher' in stderr, stderr)
+    check(gone(mark), 'the program lives on')
+
+
 # --- One benchmark a CPU ---
 
 def test_lock():
@@ -926,6 +944,31 @@ def test_append_at_once():
         found = [benchmark['runs'][0].get('metadata', {}).get('name') or benchmark['metadata']['name']
                  for benchmark in json.loads(path.read_text())['benchmarks']]
         equal(sorted(found), sorted(names + ['old'] * there), 'benchmarks')
+
+
+def test_append_while_locked():
+    """While another process has the folder locked, even for reading alone, nothing is written: it may
+    have read the file, and be about to replace it. The half minute of waiting takes no time here."""
+    folder = scratch('locked')
+    folder.mkdir()
+    path = folder / 'result.json'
+    equal(run('-q', '-n', 1, '-o', path, '/bin/true').returncode, 0, 'status')
+    before = path.read_bytes()
+    asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
+    timeless = environment(LD_PRELOAD=os.environ['TIMELESS'], ASAN_OPTIONS=asan,
+                           TMPDIR=SCRATCH.name)
+    lock = os.open(folder, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    result = run('-q', '-n', 1, '-o', path, '--append', '/bin/true', env=timeless)
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    check('another process keeps its folder locked' in result.stderr, result.stderr)
+    equal(path.read_bytes(), before, 'the file')
+    place = re.search(r'the result is in (\S+) instead', result.stderr)
+    check(place, result.stderr)
+    equal(len(json.loads(pathlib.Path(place[1]).read_text())['benchmarks']), 1, 'what was kept')
+    os.close(lock)
+    result = run('-q', '-n', 1, '-o', path, '--append', '/bin/true', env=timeless)
+    equal(result.returncode, 0, f'status ({result.stderr})')
 
 
 def test_append_to_something_else():
@@ -1510,6 +1553,12 @@ USAGE = (
     (('--stdout', '', '/bin/true'), '--stdout', 'pipe'),
     (('--input', '', '/bin/true'), '--input'),
     (('--setup', '', '/bin/true'), '--setup'),
+    (('--ignore-failure=0', '/bin/true'), '--ignore-failure', "'0'"),
+    (('--ignore-failure=1,', '/bin/true'), '--ignore-failure'),
+    (('--ignore-failure=256', '/bin/true'), '--ignore-failure'),
+    (('--shell=', 'true'), '--shell'),
+    (('--shell=|', 'true'), '--shell'),
+    (('--shell', 'a', 'b'), '--shell', "'b'", 'quotes'),
     (('--hook-timeout', '0', '/bin/true'), '--hook-timeout'),
     (('--prepare', 'a', '--prepare', 'b', '/bin/true'), '--prepare', '2 times', '1 program'),
     (('--setup', 'a', '--setup', 'b', '--command', 'a=true', '--command', 'b=true', '/bin/true'),

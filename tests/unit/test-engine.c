@@ -1489,6 +1489,36 @@ static void test_not_read_back(_unused_ void **state)
 	assert_false(has_journal());
 }
 
+/* The knob takes what is written to it, and from then on nobody can read it. */
+static void take_and_blind(void)
+{
+	set("irq", "1")->read_error = EIO;
+}
+
+/* A knob that may be refused is not known to have refused if it cannot be read back: neither when
+ * its write succeeded nor when it failed. So this is a failure, and the original is kept. */
+static void test_refused_not_read_back(_unused_ void **state)
+{
+	static const int write_errors[] = { 0, EPERM };
+
+	for (size_t i = 0; i < ARRAY_SIZE(write_errors); i++) {
+		struct knob_plan plan = { 0 };
+
+		memset(&machine, 0, sizeof(machine));
+		set("irq", "0")->write_error = write_errors[i];
+		machine.at_first_write = take_and_blind;
+		add(&plan, 0, "irq", "1")->may_be_refused = true;
+		assert_apply(-EIO, &plan);
+		knob_plan_clear(&plan);
+		assert_journal("irq", "0", NULL);
+		find("irq")->read_error = find("irq")->write_error = 0;
+		set("irq", "1");
+		assert_restore(0, "irq:restored ");
+		assert_value("irq", "0");
+		assert_false(has_journal());
+	}
+}
+
 /* Nothing is turned that could not be put back for want of a descriptor. */
 static void test_cannot_look(_unused_ void **state)
 {
@@ -1560,6 +1590,28 @@ static void test_late(_unused_ void **state)
 	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
 	assert_string_equal(words, "ban:restored ");
 	assert_string_equal(machine.log, "ban=0 ");
+	assert_false(has_journal());
+}
+
+/* A write that succeeded and does not show yet may come after the apply has ended. The journal says
+ * nothing of what the knob has become, so that restore does not take it for somebody else's. */
+static void test_comes_after_apply(_unused_ void **state)
+{
+	struct engine engine = { .tool = "test", .backends = late_backends };
+	struct knob_plan plan = { 0 };
+	char words[256];
+
+	set("ban", "0")->stubborn = true;
+	add(&plan, 0, "ban", "1")->may_be_refused = true;
+	assert_int_equal(apply_with(&engine, &plan), 0);
+	assert_string_equal(word_of(&plan, "ban"), "denied");
+	knob_plan_clear(&plan);
+	assert_journal("ban", "0", NULL);
+
+	set("ban", "1")->stubborn = false;
+	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
+	assert_string_equal(words, "ban:restored ");
+	assert_value("ban", "0");
 	assert_false(has_journal());
 }
 
@@ -1685,8 +1737,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_apply_and_restore),
 		TEST(test_not_read_back),
+		TEST(test_refused_not_read_back),
 		TEST(test_cannot_look),
 		TEST(test_late),
+		TEST(test_comes_after_apply),
 		TEST_CPUS(test_not_narrowed),
 		TEST(test_layers),
 		TEST(test_foreign_between_layers),

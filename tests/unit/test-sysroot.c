@@ -255,6 +255,7 @@ static void test_odd_files(void **state)
 	snprintf(path, sizeof(path), "%s/proc/cmdline", top);
 	assert_int_equal(mkfifo(path, 0644), 0);
 	run_child(NULL, top, -EINVAL, "proc/cmdline is neither a file");
+	run_child(NULL, path, -EINVAL, "neither a directory nor an archive");
 	assert_int_equal(unlink(path), 0);
 	run_child(look_alone, top, 0, NULL);
 }

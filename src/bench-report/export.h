@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is shown, in the forms that other programs read: Markdown, CSV, the formats of services that
+ * keep a history of benchmarks, and JUnit's XML, which continuous integration shows. */
+#ifndef QUIESCE_EXPORT_H
+#define QUIESCE_EXPORT_H
+
+#include "basic/table.h"
+#include "basic/text.h"
+#include "bench-report/bench-report.h"
+
+/* A row of a table in Markdown, and the two rows of its head. -ENOMEM, -EIO. */
+int markdown_print_row(const char *const *cells, size_t n);
+int markdown_print_head(const struct table_column *columns, size_t n);
+
+/* A row of CSV (RFC 4180), of texts and numbers. */
+void csv_text(const char *text, bool first);
+void csv_real(double value); /* an empty field where it is not finite */
+void csv_integer(int64_t value);
+void csv_end(void);
+
+/* The figures of all benchmarks, for --csv, --markdown and --format of show and stats. A negative
+ * errno, said or to be said by request_conclude(). */
+int figures_print(const struct request *request, const struct reports *reports);
+
+/* JUnit's XML: a case for each benchmark. All zero to begin with. */
+struct junit {
+	struct text cases;
+	size_t n;
+	size_t n_failed;
+	size_t n_skipped;
+};
+
+enum junit_outcome {
+	JUNIT_PASSED,
+	JUNIT_FAILED,
+	JUNIT_SKIPPED, /* it cannot be told */
+};
+
+/* `message` is the reason in one line, `output` all there is to say of it; either may be NULL. */
+void junit_add(struct junit *junit, const char *file, const char *name, enum junit_outcome outcome,
+	const char *message, const char *output);
+/* Prints it as the suite of that name, and empties it. */
+int junit_print(struct junit *junit, const char *suite);
+
+#endif
