@@ -21,6 +21,15 @@ static bool take_escaped(const char **in, char **out)
 	return true;
 }
 
+/* How long "NAME}" is, a name of letters, digits and _, at the beginning of the text; 0 when there
+ * is something else. */
+static size_t name_in_braces(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	return n > 0 && text[n] == '}' ? n + 1 : 0;
+}
+
 /* Parses one word from *in to *out. Returns NULL, or what is wrong with it. */
 static const char *take_word(const char **in, char **out)
 {
@@ -46,6 +55,12 @@ static const char *take_word(const char **in, char **out)
 			*(*out)++ = c;
 		} else if (c == '\'' || c == '"') {
 			quote = c;
+		} else if (c == '{' && name_in_braces(*in) > 0) {
+			size_t length = name_in_braces(*in);
+
+			memcpy(*out, *in - 1, length + 1);
+			*out += length + 1;
+			*in += length;
 		} else if (strchr("|&;<>(){}*?[]", c) || (strchr("~#", c) && *in == began + 1)) {
 			return for_a_shell;
 		} else {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Splits a command that was given as one text into words. Quotes work as in a shell ('...'
- * literally; "..." with \" \\ \$ \` inside; \ before a character outside). There is no other shell
+ * literally; "..." with \" \\ \$ \` inside; \ before a character outside), and {NAME} is literal,
+ * as it is there. There is no other shell
  * syntax: a text that needs a shell is refused rather than misunderstood.
  */
 #ifndef QUIESCE_BASIC_WORDS_H

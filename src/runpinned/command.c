@@ -81,6 +81,7 @@ void commands_take(const struct options *options, struct commands *ret)
 		ret->items[i] = (struct command){
 			.name = option->name,
 			.argv = option->argv,
+			.values = option->values,
 			.hooks = option->hooks,
 			.is_control = option->is_control,
 			.is_shipped = option->is_shipped,

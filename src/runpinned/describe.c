@@ -80,6 +80,18 @@ static void describe_how(const struct options *options, struct facts *facts)
 	}
 }
 
+static void describe_parameters(
+	const struct options *options, const struct command *command, struct facts *facts)
+{
+	for (size_t i = 0; i < options->parameters.n; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "parameter_%s", options->parameters.items[i].name);
+		if (command->values[i])
+			facts_set_string(facts, name, command->values[i]);
+	}
+}
+
 static void describe_hooks(const struct command *command, struct facts *facts)
 {
 	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
@@ -182,6 +194,7 @@ int describe_setup(const struct options *options, const struct command *command,
 		return r;
 	describe_how(options, facts);
 	describe_hooks(command, facts);
+	describe_parameters(options, command, facts);
 	r = describe_given(options, facts);
 	return facts->failed ? -ENOMEM : r;
 }

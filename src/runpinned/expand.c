@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "basic/words.h"
 #include "runpinned/expand.h"
 
@@ -28,68 +30,213 @@ static int split_command(const char *option, const char *text, char ***ret)
 	return -EINVAL;
 }
 
+/* The text with the parameters' values in it, owned. */
+static const char *fill_in(struct options *o, const size_t choice[], const char *text)
+{
+	return options_own(o, parameters_fill_in(&o->parameters, choice, text));
+}
+
 /* The words of a shell that is to run the text: SHELL -c TEXT. */
 static int make_shell_words(struct options *o, const char *text, char *const **ret)
 {
-	_cleanup_free_ char **shell = NULL;
-	char **words;
+	char **shell, **words;
 	size_t n = 0;
 	int r;
 
-	/* A copy of its own for each command: the words are behind the vector of words_split(). */
 	r = split_command("--shell", o->shell, &shell);
 	if (r < 0)
 		return r;
+	shell = options_own(o, shell);
+	if (!shell)
+		return -ENOMEM;
 	while (shell[n])
 		n++;
 	words = options_own(o, calloc(n + 3, sizeof(*words)));
 	if (!words)
 		return -ENOMEM;
 	memcpy(words, shell, n * sizeof(*words));
-	if (!options_own(o, TAKE_PTR(shell)))
-		return -ENOMEM;
 	words[n] = (char *)"-c";
 	words[n + 1] = (char *)text;
 	*ret = words;
 	return 0;
 }
 
-/* The words that are executed. */
-static int make_words(struct options *o, const struct option_program *program, char *const **ret)
+/* The words with the parameters' values in them. */
+static int fill_in_words(
+	struct options *o, const size_t choice[], char *const words[], char *const **ret)
 {
-	char **words;
-	int r;
+	const char **filled;
+	size_t n = 0;
 
-	if (!program->text) {
-		*ret = program->argv;
-		return 0;
+	while (words[n])
+		n++;
+	filled = options_own(o, calloc(n + 1, sizeof(*filled)));
+	if (!filled)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		filled[i] = fill_in(o, choice, words[i]);
+		if (!filled[i])
+			return -ENOMEM;
 	}
-	if (o->shell)
-		return make_shell_words(o, program->text, ret);
-	r = split_command(program->option, program->text, &words);
-	if (r < 0)
-		return r;
-	*ret = options_own(o, words);
-	return *ret ? 0 : -ENOMEM;
+	*ret = (char *const *)filled;
+	return 0;
 }
 
-/* The hooks of the program number `index`. The control has none: it is to stay the same. */
-static int assign_hooks(const struct options *o, size_t index, struct option_command *command)
+/* The words that are executed. */
+static int make_words(struct options *o, const struct option_program *program,
+	const size_t choice[], char *const **ret)
+{
+	char **words = program->argv;
+
+	if (program->text && o->shell) {
+		const char *text = fill_in(o, choice, program->text);
+
+		return text ? make_shell_words(o, text, ret) : -ENOMEM;
+	}
+	if (program->text) {
+		int r = split_command(program->option, program->text, &words);
+
+		if (r < 0)
+			return r;
+		words = options_own(o, words);
+		if (!words)
+			return -ENOMEM;
+	}
+	if (o->parameters.n > 0 && !program->is_shipped)
+		return fill_in_words(o, choice, words, ret);
+	*ret = words;
+	return 0;
+}
+
+/* The hooks of a program. The control has none: it is to stay the same. */
+static void assign_hooks(const struct options *o, size_t index, const char *ret[HOOK_KINDS])
+{
+	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
+		const struct option_hooks *hooks = &o->hooks[kind];
+
+		ret[kind] = hooks->n == 0 || o->programs[index].is_control
+			? NULL
+			: hooks->texts[hooks->n > 1 ? index : 0];
+	}
+}
+
+/* Whether the parameter stands anywhere in what is done for the program. */
+static bool has_parameter(const struct options *o, size_t index, const struct parameter *parameter)
+{
+	const struct option_program *program = &o->programs[index];
+	const char *hooks[HOOK_KINDS];
+
+	/* So that it stays the same. */
+	if (program->is_control)
+		return false;
+	assign_hooks(o, index, hooks);
+	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
+		if (parameter_is_in(parameter, hooks[kind]))
+			return true;
+	}
+	if (program->text)
+		return parameter_is_in(parameter, program->text);
+	for (size_t i = 0; program->argv[i]; i++) {
+		if (parameter_is_in(parameter, program->argv[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The name of the benchmark: with NAME=VALUE of each parameter that is not in the name itself. */
+static const char *make_name(struct options *o, const struct option_program *program,
+	const size_t choice[], const struct option_command *command)
+{
+	_cleanup_text_ struct text t = { 0 };
+	_cleanup_free_ char *name = parameters_fill_in(&o->parameters, choice, program->name);
+
+	if (!name)
+		return NULL;
+	text_append(&t, name);
+	for (size_t i = 0; i < o->parameters.n; i++) {
+		const struct parameter *parameter = &o->parameters.items[i];
+
+		if (command->values[i] && !parameter_is_in(parameter, program->name))
+			text_appendf(&t, "/%s=%s", parameter->name, command->values[i]);
+	}
+	return options_own(o, text_steal(&t));
+}
+
+/* Adds the command that the program becomes with these values. */
+static int add_command(struct options *o, size_t index, const size_t choice[])
+{
+	const struct option_program *program = &o->programs[index];
+	struct option_command command = {
+		.is_control = program->is_control,
+		.is_shipped = program->is_shipped,
+	};
+	int r;
+
+	for (size_t i = 0; i < o->parameters.n; i++) {
+		const struct parameter *parameter = &o->parameters.items[i];
+
+		if (has_parameter(o, index, parameter))
+			command.values[i] = parameter->values[choice[i]];
+		/* The same again: only the first of its values counts. */
+		else if (choice[i] > 0)
+			return 0;
+	}
+	if (o->n_commands == OPTIONS_MAX_COMMANDS) {
+		say("more than %d programs, one for each combination of parameters: that is too many",
+			OPTIONS_MAX_COMMANDS);
+		return -EINVAL;
+	}
+	command.name = make_name(o, program, choice, &command);
+	if (!command.name)
+		return -ENOMEM;
+	assign_hooks(o, index, command.hooks);
+	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
+		if (!command.hooks[kind])
+			continue;
+		command.hooks[kind] = fill_in(o, choice, command.hooks[kind]);
+		if (!command.hooks[kind])
+			return -ENOMEM;
+	}
+	r = make_words(o, program, choice, &command.argv);
+	if (r == 0)
+		o->commands[o->n_commands++] = command;
+	return r;
+}
+
+/* Hooks are there once for all programs, or once for each. */
+static int check_hooks(const struct options *o)
 {
 	size_t n = o->n_programs - (o->programs[o->n_programs - 1].is_control ? 1 : 0);
 
 	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
-		const struct option_hooks *hooks = &o->hooks[kind];
+		if (o->hooks[kind].n <= 1 || o->hooks[kind].n == n)
+			continue;
+		say("--%s was given %zu times, and there %s %zu program%s: give it once for all, or "
+		    "once for each",
+			options_hook_name(kind), o->hooks[kind].n, n == 1 ? "is" : "are", n,
+			n == 1 ? "" : "s");
+		return -EINVAL;
+	}
+	return 0;
+}
 
-		if (hooks->n > 1 && hooks->n != n) {
-			say("--%s was given %zu times, and there %s %zu program%s: give it once for "
-			    "all, or once for each",
-				options_hook_name(kind), hooks->n, n == 1 ? "is" : "are", n,
-				n == 1 ? "" : "s");
-			return -EINVAL;
-		}
-		if (hooks->n > 0 && !command->is_control)
-			command->hooks[kind] = hooks->texts[hooks->n > 1 ? index : 0];
+static int check_parameters(const struct options *o)
+{
+	for (size_t i = 0; i < o->parameters.n; i++) {
+		const struct parameter *parameter = &o->parameters.items[i];
+		bool used = false;
+
+		for (size_t k = 0; !used && k < o->n_programs; k++)
+			used = has_parameter(o, k, parameter);
+		if (used)
+			continue;
+		say("{%s} stands in no command and no hook, where -L or -P could put a value",
+			parameter->name);
+		return -EINVAL;
+	}
+	if (o->decide && o->parameters.n > 0) {
+		say("--decide settles one question, and -L or -P ask several");
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -120,28 +267,22 @@ static int check_commands(const struct options *o)
 
 int expand_programs(struct options *o)
 {
-	for (size_t i = 0; i < o->n_programs; i++) {
-		const struct option_program *program = &o->programs[i];
-		struct option_command *command = &o->commands[i];
-		int r;
+	size_t choice[PARAMETERS_MAX] = { 0 };
+	int r;
 
-		*command = (struct option_command){
-			.name = program->name,
-			.is_control = program->is_control,
-			.is_shipped = program->is_shipped,
-		};
-		r = make_words(o, program, &command->argv);
-		if (r == 0)
-			r = assign_hooks(o, i, command);
-		if (r < 0)
-			return r;
-		o->n_commands++;
-	}
-	if (o->shell) {
-		int r = make_shell_words(o, "", &o->empty_script);
-
-		if (r < 0)
-			return r;
-	}
-	return check_commands(o);
+	r = check_hooks(o);
+	if (r == 0)
+		r = check_parameters(o);
+	do {
+		for (size_t i = 0; r == 0 && i < o->n_programs; i++) {
+			if (!o->programs[i].is_control)
+				r = add_command(o, i, choice);
+		}
+	} while (parameters_choose_next(&o->parameters, choice) && r == 0);
+	/* The control comes last. */
+	if (r == 0 && o->programs[o->n_programs - 1].is_control)
+		r = add_command(o, o->n_programs - 1, choice);
+	if (r == 0 && o->shell)
+		r = make_shell_words(o, "", &o->empty_script);
+	return r < 0 ? r : check_commands(o);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From the programs as they were typed to the commands that are run: split into words or handed to
- * a shell, with their hooks, and checked together.
+ * a shell, with their hooks, once for each combination of parameters, and checked together.
  */
 #ifndef QUIESCE_RUNPINNED_EXPAND_H
 #define QUIESCE_RUNPINNED_EXPAND_H

@@ -179,6 +179,16 @@ static int take_shell(const char *value, void *into)
 	return take_filled(value ? value : "/bin/sh", into);
 }
 
+static int take_parameter_list(const char *value, void *into)
+{
+	return parameters_add_list(into, value);
+}
+
+static int take_parameter_range(const char *value, void *into)
+{
+	return parameters_add_range(into, value);
+}
+
 static int take_hook(const char *value, void *into)
 {
 	struct option_hooks *hooks = into;
@@ -585,6 +595,13 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"about as long as the first program)",
 			take_control_length, &o->control_length,
 			"a whole number from 1 to 1000000000", .rank = 2 },
+		{ 'L', "parameter-list", "NAME=VALUE,...",
+			"one program for each VALUE, which takes the place of\n"
+			"{NAME} in commands and hooks; may be given again",
+			take_parameter_list, &o->parameters },
+		{ 'P', "parameter-scan", "NAME=FROM..TO[:STEP]",
+			"the same with numbers, such as 1..8 or 0..1:0.25", take_parameter_range,
+			&o->parameters },
 		{ 0, "decide", "PCT",
 			"run in pairs until it is settled whether a program\n"
 			"is slower than the baseline by PCT per cent",
@@ -747,5 +764,6 @@ void options_clear(struct options *options)
 	for (size_t i = 0; i < options->n_owned; i++)
 		free(options->owned[i]);
 	free(options->owned);
+	parameters_clear(&options->parameters);
 	*options = (struct options){ 0 };
 }

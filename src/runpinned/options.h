@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runpinned/parameters.h"
+
 #include "basic/units.h"
 
 enum env_pad_mode {
@@ -15,7 +17,7 @@ enum env_pad_mode {
 	ENV_PAD_RANDOM,
 };
 
-#define OPTIONS_MAX_COMMANDS 16
+#define OPTIONS_MAX_COMMANDS 64 /* all combinations of parameters included */
 #define OPTIONS_MAX_METADATA 32
 
 /* Shell commands around the runs (hooks.h). */
@@ -50,6 +52,8 @@ struct option_command {
 	const char *name;
 	char *const *argv;	       /* NULL-terminated, with at least the program's name */
 	const char *hooks[HOOK_KINDS]; /* NULL where there is none */
+	/* Of each parameter, NULL where neither the program nor its hooks have it. */
+	const char *values[PARAMETERS_MAX];
 	bool is_control;
 	bool is_shipped;
 };
@@ -110,6 +114,7 @@ struct options {
 	 * control, if there is one, comes last. All names differ. */
 	struct option_program programs[OPTIONS_MAX_COMMANDS];
 	size_t n_programs;
+	struct parameters parameters;
 	struct option_command commands[OPTIONS_MAX_COMMANDS];
 	size_t n_commands;
 	const char *shell;	   /* what runs the commands, as --shell has it, or NULL */

@@ -17,6 +17,23 @@ from test_runs import (CPU, RUNPINNED, SCRATCH, await_running, environment, gone
                        metadata, one_line, processes_with, run, scratch, script, start, tidy)
 
 
+class Diary:
+    """A file to which hooks and programs append their names."""
+
+    def __init__(self, name):
+        self.path = scratch(name)
+        self.path.unlink(missing_ok=True)
+        self.program = script(f'{name}-program', self.add('run'))
+
+    def add(self, word):
+        return f'echo {word} >>{self.path}\n'
+
+    def words(self):
+        return self.path.read_text(encoding='utf-8').split()
+
+
+# --- Streams ---
+
 def test_input_is_read_from_its_start_by_each_run():
     data = scratch('input')
     data.write_text('x' * 4321, encoding='utf-8')
@@ -149,22 +166,62 @@ def test_what_to_type_instead():
         one_line(run('--no-save', *words), 1, 'no program of that name; ', typed)
 
 
+# --- Parameters ---
+
+def scanned(*arguments):
+    """The benchmarks by their names."""
+    file = scratch('scanned.json')
+    file.unlink(missing_ok=True)
+    result = run('-q', '--evidence', 'none', '-o', file, '-n', 2, '-w', 0, *arguments)
+    equal(result.returncode, 0, result.stderr)
+    document = json.loads(file.read_text(encoding='utf-8'))
+    return {one['metadata']['name']: {**document.get('metadata', {}), **one['metadata'], 'runs': len(one['runs'])}
+            for one in document['benchmarks']}
+
+
+def parameters(facts):
+    return {name[len('parameter_'):]: value for name, value in facts.items()
+            if name.startswith('parameter_')}
+
+
+def test_each_combination_is_a_benchmark():
+    diary = Diary('scan')
+    found = scanned('-L', 'who=a,b c', '-P', 'n=1..2', diary.program, 'x{n}', '{who}', '{other}')
+    equal(list(found), [f'scan-program/who={who}/n={n}' for who in ('a', 'b c') for n in (1, 2)], 'names')
+    facts = found['scan-program/who=b c/n=2']
+    equal(parameters(facts), {'who': 'b c', 'n': '2'}, 'metadata')
+    equal(facts['command'], f"{diary.program} x2 'b c' '{{other}}'", 'command')
+    check(all(one['runs'] == 2 for one in found.values()), 'runs of each')
+    equal(len(diary.words()), 8, 'runs in all')
+    check('quiesce_order_seed' in facts, 'in turns')
+
+
+def test_parameters_in_names_and_hooks():
+    diary = Diary('names')
+    found = scanned('-P', 'n=8..9', '--setup', diary.add('setup{n}'), '--prepare', diary.add('p{n}'),
+                    '--name', 'take {n}', diary.program)
+    equal(list(found), ['take 8', 'take 9'], 'names')
+    equal(found['take 9']['quiesce_prepare'], diary.add('p9').replace('\n', r'\x0a'), 'the hook')
+    words = diary.words()
+    equal((words[:2], sorted(words[2::2]), words[3::2]),
+          (['setup8', 'setup9'], ['p8', 'p8', 'p9', 'p9'], ['run'] * 4), 'what was done')
+
+
+def test_programs_without_a_parameter_are_not_repeated():
+    found = scanned('-P', 'n=1..2', '-L', 'x=a,b', '--baseline', 'true', '--command', 'one=echo {n}',
+                    '--control=echo {n}', '--shell', 'echo {n}{x}')
+    equal({name: parameters(facts) for name, facts in found.items()}, {
+        'baseline': {}, 'one/n=1': {'n': '1'}, 'echo 1a': {'n': '1', 'x': 'a'},
+        'echo 1b': {'n': '1', 'x': 'b'}, 'one/n=2': {'n': '2'}, 'echo 2a': {'n': '2', 'x': 'a'},
+        'echo 2b': {'n': '2', 'x': 'b'}, 'control': {}}, 'programs')
+    equal(list(found)[0], 'baseline', 'the others are compared with it')
+
+
+def test_as_many_programs_as_there_may_be():
+    equal(len(scanned('-P', 'a=1..8', '-P', 'b=1..8', 'echo', '{a}{b}')), 64, 'benchmarks')
+
+
 # --- Hooks ---
-
-class Diary:
-    """A file to which hooks and programs append their names."""
-
-    def __init__(self, name):
-        self.path = scratch(name)
-        self.path.unlink(missing_ok=True)
-        self.program = script(f'{name}-program', self.add('run'))
-
-    def add(self, word):
-        return f'echo {word} >>{self.path}\n'
-
-    def words(self):
-        return self.path.read_text(encoding='utf-8').split()
-
 
 def test_hooks_are_run_around_the_runs():
     diary = Diary('hooks')

@@ -1553,6 +1553,14 @@ USAGE = (
     (('--stdout', '', '/bin/true'), '--stdout', 'pipe'),
     (('--input', '', '/bin/true'), '--input'),
     (('--setup', '', '/bin/true'), '--setup'),
+    (('-L', 'x', '/bin/true'), '-L', 'NAME='),
+    (('-P', 'x=1', '/bin/true'), '-P', 'FROM..TO'),
+    (('-L', 'x=1,2', '/bin/true'), '{x}'),
+    (('-L', 'x=1,2', '--control=echo {x}', '/bin/true'), '{x}'),
+    (('-L', 'x=1,1', 'echo', '{x}'), 'echo/x=1'),
+    (('-P', 'x=1..8', '-P', 'y=1..8', '--baseline', 'true', 'echo', '{x}{y}'), '64'),
+    (('-P', 'x=1..2', '--decide', '1', '--baseline', 'true', 'echo', '{x}'), '--decide', '-P'),
+    (('-P', 'x=1..2', '--metadata', 'parameter_x=1', 'echo', '{x}'), 'parameter_x'),
     (('--ignore-failure=0', '/bin/true'), '--ignore-failure', "'0'"),
     (('--ignore-failure=1,', '/bin/true'), '--ignore-failure'),
     (('--ignore-failure=256', '/bin/true'), '--ignore-failure'),
@@ -1585,7 +1593,7 @@ USAGE = (
     (('--command', 'a=/bin/echo', '--name', 'x'), '--name'),
     (('--seed', '1', '/bin/true'), '--seed'),
     (('--seed', 'x', '--baseline', 'a', '/bin/true'), '--seed'),
-    ((*('--command=%d=/bin/true' % i for i in range(16)), '/bin/true'), '16'),
+    ((*('--command=%d=/bin/true' % i for i in range(64)), '/bin/true'), '64'),
 )
 
 

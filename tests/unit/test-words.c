@@ -38,6 +38,7 @@ static void test_splits(void **state)
 		{ "sh -c 'a | b > c'", { "sh", "-c", "a | b > c" } },
 		{ "\"*?|\"", { "*?|" } },
 		{ "caf\xc3\xa9 \xff", { "caf\xc3\xa9", "\xff" } },
+		{ "a {b} x{c_1}y", { "a", "{b}", "x{c_1}y" } },
 		{ "a~b c#d !", { "a~b", "c#d", "!" } },
 		{ "a b c d e", { "a", "b", "c", "d", "e" } },
 	};
@@ -63,7 +64,8 @@ static void test_refuses(void **state)
 {
 	static const char *const cases[] = { "'a", "\"a", "a\\", "\"a\\", "\"a\\\"", "a | b", "a|b",
 		"a > b", "a < b", "a; b", "a && b", "a *.c", "a ?", "a [b]", "~/a", "a $HOME",
-		"\"$HOME\"", "`a`", "\"`a`\"", "(a)", "{a,b}", "a # b" };
+		"\"$HOME\"", "`a`", "\"`a`\"", "(a)", "{a,b}", "{a", "{}", "a}", "{1..3}",
+		"a # b" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
