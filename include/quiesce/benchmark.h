@@ -53,7 +53,9 @@ struct qs_run {
 	struct qs_sampler *sampler;
 	uint64_t loops;
 	const struct qs_benchmark *benchmark;
-	void *state; /* from setup(); NULL without setup() */
+	void *state;	 /* from setup(); NULL without setup() */
+	uint32_t thread; /* 0 to threads - 1 */
+	uint32_t threads;
 };
 
 struct qs_benchmark {
@@ -72,7 +74,48 @@ struct qs_benchmark {
 	 * benchmark. */
 	int (*setup)(const struct qs_benchmark *benchmark, void **ret_state);
 	void (*teardown)(void *state);
+	/*
+	 * In how many threads run() is called at once, each with a sampler of its own; 0 stands for
+	 * 1, at most QS_MAX_THREADS. Each thread makes a value of its own. `state` is the same for
+	 * all. See qs_start_together().
+	 */
+	uint32_t threads;
+	/* Benchmarks of the same family differ by their size: how the time grows with it is found
+	 * out from three sizes or more, and is reported. NULL: none. */
+	const char *family;
+	double size; /* above 0 */
 };
+
+enum {
+	QS_MAX_THREADS = 1024,
+	QS_MAX_FIGURES = 8,
+};
+
+/*
+ * For run(): returns when all threads of the benchmark have called it. To be called right before
+ * qs_begin(), by all of them or none: so that they begin at the same time, whatever each does
+ * before. Does nothing without other threads.
+ */
+void qs_start_together(struct qs_run *run);
+
+/* --- Figures besides the time. --- */
+
+enum qs_figure_kind {
+	QS_FIGURE_PLAIN,  /* any number */
+	QS_FIGURE_AMOUNT, /* of something in one unit of work, bytes for example: how much that is
+			     per second is reported */
+};
+
+struct qs_figure {
+	char name[40];
+	enum qs_figure_kind kind;
+	double value;
+};
+
+/* For run(), outside of timed regions: a figure of this call. The result has the mean over all
+ * calls and threads that count. -EINVAL for a name as of no benchmark, or too long, or a value that
+ * is not finite; -E2BIG for more than QS_MAX_FIGURES. */
+int qs_set_figure(struct qs_run *run, const char *name, enum qs_figure_kind kind, double value);
 
 /* --- The state of the machine. --- */
 
@@ -141,6 +184,8 @@ struct qs_values {
 	char counter_names[QS_MAX_COUNTERS][40];
 	size_t n_values;
 	struct qs_value *values; /* calibration, warm-ups, values, in this order */
+	size_t n_figures;
+	struct qs_figure figures[QS_MAX_FIGURES];
 };
 
 struct qs_plan {
@@ -160,8 +205,9 @@ struct qs_plan {
 /*
  * Measures one benchmark in this process. While run() is called, its regions are added up and not
  * kept in the sampler's ring, which is empty afterwards. -ENODATA when run() took no sample, an
- * error of setup(), -ENOMEM, -EINVAL for an invalid name, -ERANGE where more loops take no more
- * time: run() ignores `loops`, or the compiler has left out the work.
+ * error of setup(), -ENOMEM, -EAGAIN where there cannot be that many threads, -EINVAL for an
+ * invalid name or number of threads, -ERANGE where more loops take no more time: run() ignores
+ * `loops`, or the compiler has left out the work.
  */
 int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	const struct qs_plan *plan, struct qs_values **ret);

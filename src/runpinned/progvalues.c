@@ -14,6 +14,14 @@ struct item {
 	double empty;	   /* seconds */
 	double resolution;
 	uint32_t inner_loops;
+	/* Over the values that count: sums of the shares, and the number of those that are known.
+	 */
+	double empty_shares;
+	double waiting;
+	size_t n_waiting;
+	/* Of the latest run. */
+	size_t n_figures;
+	struct qs_figure figures[QS_MAX_FIGURES];
 	struct benchmark benchmark; /* metadata and series are set by progvalues_benchmark() */
 	size_t values_room;
 	size_t warmups_room;
@@ -161,7 +169,14 @@ static int append(struct item *item, const struct qs_values *values, bool warmup
 			if (r < 0)
 				return r;
 			b->values[b->n_values++] = seconds;
+			item->empty_shares += qs_value_empty_share(values, i);
+			item->waiting += MAX(value->waiting, 0.0);
+			item->n_waiting += value->waiting >= 0;
 		}
+	}
+	if (!warmup && values->n_figures > 0) {
+		item->n_figures = values->n_figures;
+		memcpy(item->figures, values->figures, sizeof(item->figures));
 	}
 	return 0;
 }
@@ -274,6 +289,19 @@ const struct benchmark *progvalues_benchmark(struct progvalues *progvalues, size
 	facts_set_string(&b->metadata, "quiesce_stamps", item->clock);
 	facts_set_real(&b->metadata, "quiesce_stamps_empty", item->empty);
 	facts_set_real(&b->metadata, "quiesce_stamps_resolution", item->resolution);
+	facts_set_real(&b->metadata, "quiesce_stamps_empty_share",
+		item->empty_shares / (double)b->n_values);
+	if (item->n_waiting > 0)
+		facts_set_real(
+			&b->metadata, "quiesce_waiting", item->waiting / (double)item->n_waiting);
+	for (size_t figure = 0; figure < item->n_figures; figure++) {
+		char key[80];
+
+		snprintf(key, sizeof(key), "quiesce_%s_%.39s",
+			item->figures[figure].kind == QS_FIGURE_AMOUNT ? "amount" : "figure",
+			item->figures[figure].name);
+		facts_set_real(&b->metadata, key, item->figures[figure].value);
+	}
 	b->series = series;
 	return b->name && !b->metadata.failed ? b : NULL;
 }

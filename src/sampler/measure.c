@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "quiesce/benchmark.h"
 #include "sampler/core.h"
-#include "sampler/digits.h"
-#include "sampler/ring.h"
+#include "sampler/crew.h"
 #include "sampler/values.h"
 
 /* Short, so that most values pass between two turns of other tasks on a busy machine: with five
@@ -26,7 +23,8 @@ enum {
 
 struct work {
 	struct qs_sampler *sampler;
-	struct qs_run run;
+	struct crew *crew;
+	void *state; /* from setup() */
 	const struct qs_plan *plan;
 	struct qs_values *values;
 	size_t room;
@@ -34,8 +32,8 @@ struct work {
 	int can_look;		   /* the core can be looked at */
 	struct core core;
 	struct core_reading seen; /* the latest */
-	int delay_fd;		  /* this thread's schedstat; -1 where there is none */
 	size_t n_settled;	  /* values that have their duration in picoseconds */
+	size_t figure_calls[QS_MAX_FIGURES];
 };
 
 static struct qs_value *append(struct work *work)
@@ -86,52 +84,46 @@ static int settle(struct work *work)
 	return 0;
 }
 
-/* How long this thread has been ready to run and did not, since its start; negative where not
- * known. The kernel writes the time that it ran, this, and how often it ran, which is never 0 where
- * it keeps these figures (Documentation/scheduler/sched-stats.rst). */
-static int64_t read_delay_ns(const struct work *work)
-{
-	uint64_t numbers[3];
-	char text[80];
-	const char *p = text;
-	ssize_t n = work->delay_fd >= 0 ? pread(work->delay_fd, text, sizeof(text) - 1, 0) : -1;
-
-	if (n <= 0)
-		return -1;
-	text[n] = '\0';
-	for (size_t i = 0; i < 3; i++, p++)
-		if (digits_read(&p, 10, INT64_MAX, &numbers[i]) < 0)
-			return -1;
-	return numbers[2] > 0 ? (int64_t)numbers[1] : -1;
-}
-
 static double at_most(double number, double most)
 {
 	return number < most ? number : most;
 }
 
-/* Calls run() once. */
-static void call_run(struct work *work, struct ring_sum *ret_sum, double *ret_waiting)
+/* Adds the figures of a call that counts to the sums. */
+static int add_figures(struct work *work, const struct seat *seat)
 {
-	int64_t delay = read_delay_ns(work), delay_after;
-	uint64_t ns;
+	struct qs_values *values = work->values;
 
-	ring_begin_sum(work->sampler);
-	ns = clock_read_ns(CLOCK_MONOTONIC);
-	work->run.benchmark->run(&work->run);
-	ns = clock_read_ns(CLOCK_MONOTONIC) - ns;
-	ring_end_sum(work->sampler, ret_sum);
-	delay_after = read_delay_ns(work);
-	*ret_waiting = -1;
-	if (delay >= 0 && delay_after >= delay && ns > 0)
-		*ret_waiting = at_most((double)(delay_after - delay) / (double)ns, 1);
+	for (size_t i = 0; i < seat->n_figures; i++) {
+		const struct qs_figure *figure = &seat->figures[i];
+		size_t at = 0;
+
+		while (at < values->n_figures &&
+			strcmp(values->figures[at].name, figure->name) != 0)
+			at++;
+		if (at == QS_MAX_FIGURES)
+			return -E2BIG;
+		if (at == values->n_figures) {
+			values->figures[values->n_figures++] = *figure;
+		} else {
+			values->figures[at].kind = figure->kind;
+			values->figures[at].value += figure->value;
+		}
+		work->figure_calls[at]++;
+	}
+	return 0;
+}
+
+static void finish_figures(struct work *work)
+{
+	for (size_t i = 0; i < work->values->n_figures; i++)
+		work->values->figures[i].value /= (double)work->figure_calls[i];
 }
 
 static void take_reading(struct work *work, struct qs_value *value)
 {
 	struct qs_reading before = work->reading;
 
-	value->interrupts = value->frequency_khz = value->temperature_mc = -1;
 	if (!work->plan->collector)
 		return;
 	qs_collector_read(work->plan->collector, &work->reading);
@@ -161,23 +153,37 @@ static void look_at_core(struct work *work, uint64_t value_ns, struct qs_value *
 	value->core_hertz = mean_of_known(before.hertz, work->seen.hertz);
 }
 
+/* Calls run() in all threads: a value of each. */
 static int take_value(struct work *work, enum qs_value_kind kind, uint64_t loops)
 {
-	struct qs_value *value = append(work);
-	struct ring_sum sum;
+	struct qs_value *first;
 	int r;
 
-	if (!value)
-		return -ENOMEM;
-	*value = (struct qs_value){ .kind = kind, .loops = loops };
-	work->run.loops = loops;
-	call_run(work, &sum, &value->waiting);
-	r = make_value(&sum, value);
-	if (r < 0)
-		return r;
+	crew_call(work->crew, loops, work->state);
+	for (size_t i = 0; i < crew_count(work->crew); i++) {
+		const struct seat *seat = crew_seat(work->crew, i);
+		struct qs_value *value = append(work);
+
+		if (!value)
+			return -ENOMEM;
+		*value = (struct qs_value){ .kind = kind,
+			.loops = loops,
+			.waiting = seat->waiting,
+			.interrupts = -1,
+			.frequency_khz = -1,
+			.temperature_mc = -1 };
+		r = make_value(&seat->sum, value);
+		if (r == 0 && kind == QS_VALUE_COUNTED)
+			r = add_figures(work, seat);
+		if (r < 0)
+			return r;
+	}
+	/* What is known of one CPU goes to the value of the thread that is on it. */
+	first = &work->values->values[work->values->n_values - crew_count(work->crew)];
 	if (kind == QS_VALUE_COUNTED)
-		look_at_core(work, (uint64_t)qs_nanoseconds(work->sampler, sum.ticks), value);
-	take_reading(work, value);
+		look_at_core(
+			work, (uint64_t)qs_nanoseconds(work->sampler, first->picoseconds), first);
+	take_reading(work, first);
 	return 0;
 }
 
@@ -284,6 +290,7 @@ static int take_values(struct work *work)
 	look_at_core(work, CORE_MAX_NS, NULL);
 	for (uint32_t i = 0; r == 0 && i < plan->values; i++)
 		r = take_value(work, QS_VALUE_COUNTED, loops);
+	finish_figures(work);
 	return r < 0 ? r : settle(work);
 }
 
@@ -303,7 +310,6 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 {
 	struct work work = {
 		.sampler = sampler,
-		.run = { .sampler = sampler, .benchmark = benchmark },
 		.plan = plan,
 		.reading = { -1, -1, -1 },
 	};
@@ -317,17 +323,17 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	work.values->name = strdup(benchmark->name);
 	work.values->inner_loops = benchmark->inner_loops ? benchmark->inner_loops : 1;
 	r = work.values->name ? 0 : -ENOMEM;
-	work.delay_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	work.can_look = plan->look_at_core && core_open(&work.core) == 0;
+	if (r == 0)
+		r = crew_open(sampler, benchmark, &work.crew);
 	if (r == 0 && benchmark->setup)
-		r = benchmark->setup(benchmark, &work.run.state);
+		r = benchmark->setup(benchmark, &work.state);
 	if (r == 0) {
 		r = take_values(&work);
 		if (benchmark->teardown)
-			benchmark->teardown(work.run.state);
+			benchmark->teardown(work.state);
 	}
-	if (work.delay_fd >= 0)
-		close(work.delay_fd);
+	crew_close(work.crew);
 	if (r < 0) {
 		qs_values_free(work.values);
 		return r;

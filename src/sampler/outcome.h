@@ -29,6 +29,10 @@ struct outcome {
 	struct outcome_run *runs; /* room for all requested runs and the calibration */
 };
 
+/* The figures that run() set, in the mean over the processes, by their names. Returns their number.
+ */
+size_t outcome_figures(const struct outcome *outcome, struct qs_figure ret[QS_MAX_FIGURES]);
+
 /* Prints a line for each benchmark, and notes about the measurement. -ENOMEM. */
 int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n);
 /*

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sampler/growth.h"
 #include "sampler/outcome.h"
 
 enum {
@@ -194,18 +195,64 @@ static void report_disturbance(FILE *stream, const struct summary *summary)
 			"between qs_begin() and qs_end()\n");
 }
 
-static int report_one(FILE *stream, const struct outcome *outcome, int width)
+size_t outcome_figures(const struct outcome *outcome, struct qs_figure ret[QS_MAX_FIGURES])
 {
+	size_t n = 0, times[QS_MAX_FIGURES] = { 0 };
+
+	for (size_t i = 0; i < outcome->n_runs; i++) {
+		const struct qs_values *run = outcome->runs[i].values;
+
+		for (size_t j = 0; j < run->n_figures; j++) {
+			size_t at = 0;
+
+			while (at < n && strcmp(ret[at].name, run->figures[j].name) != 0)
+				at++;
+			if (at == QS_MAX_FIGURES)
+				continue;
+			if (at < n)
+				ret[at].value += run->figures[j].value;
+			else
+				ret[n++] = run->figures[j];
+			times[at]++;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		ret[i].value /= (double)times[i];
+	return n;
+}
+
+/* "12.3 G": three significant digits, and a prefix where the number is large. */
+static void print_figure(FILE *stream, const struct qs_figure *figure, double seconds)
+{
+	static const char prefixes[] = " kMGTPE";
+	double number = figure->value;
+	size_t prefix = 0;
+
+	fprintf(stream, "    %-24s ", figure->name);
+	if (figure->kind == QS_FIGURE_PLAIN) {
+		fprintf(stream, "%.4g\n", number);
+		return;
+	}
+	for (number /= seconds; number >= 1000 && prefixes[prefix + 1]; prefix++)
+		number /= 1000;
+	fprintf(stream, prefix ? "%.3g %c/s\n" : "%.3g /s\n", number, prefixes[prefix]);
+}
+
+/* *ret_median is 0 without a value. */
+static int report_one(FILE *stream, const struct outcome *outcome, int width, double *ret_median)
+{
+	struct qs_figure figures[QS_MAX_FIGURES];
 	char middle[TIME_SIZE], deviation[TIME_SIZE], min[TIME_SIZE], max[TIME_SIZE],
 		loops[LOOPS_SIZE];
 	const struct qs_values *first = first_counted(outcome);
 	struct summary summary;
-	size_t processes = 0;
+	size_t processes = 0, n_figures;
 	int r;
 
 	r = summarize(outcome, &summary);
 	if (r < 0)
 		return r;
+	*ret_median = summary.median;
 	if (summary.n == 0) {
 		fprintf(stream, "%-*s  no value\n", width, outcome->benchmark->name);
 		return 0;
@@ -226,6 +273,54 @@ static int report_one(FILE *stream, const struct outcome *outcome, int width)
 		processes == 1 ? "" : "es", loops);
 	report_disturbance(stream, &summary);
 	report_counters(stream, outcome);
+	n_figures = outcome_figures(outcome, figures);
+	for (size_t i = 0; i < n_figures; i++)
+		print_figure(stream, &figures[i], summary.median);
+	return 0;
+}
+
+/* How the time of the family of outcomes[first] grows, unless an earlier one was of the family. */
+static int report_growth(
+	FILE *stream, const struct outcome *outcomes, size_t n, size_t first, const double *medians)
+{
+	const char *family = outcomes[first].benchmark->family;
+	struct growth growth[GROWTH_KINDS];
+	double *sizes, *times;
+	char each[TIME_SIZE], once[TIME_SIZE];
+	size_t n_sizes = 0;
+	int r;
+
+	for (size_t i = 0; i < first; i++)
+		if (outcomes[i].benchmark->family &&
+			strcmp(outcomes[i].benchmark->family, family) == 0)
+			return 0;
+	sizes = calloc(2 * n, sizeof(*sizes));
+	if (!sizes)
+		return -ENOMEM;
+	times = sizes + n;
+	for (size_t i = first; i < n; i++) {
+		const struct qs_benchmark *b = outcomes[i].benchmark;
+
+		if (!b->family || strcmp(b->family, family) != 0 || b->size <= 0 || medians[i] <= 0)
+			continue;
+		sizes[n_sizes] = b->size;
+		times[n_sizes++] = medians[i];
+	}
+	r = growth_fit(sizes, times, n_sizes, growth);
+	free(sizes);
+	if (r < 0) {
+		fprintf(stream, "growth of %s: not known with less than %d sizes\n", family,
+			(int)GROWTH_MIN_SIZES);
+		return 0;
+	}
+	format_time(growth[0].each, each);
+	format_time(growth[0].once, once);
+	fprintf(stream, "growth of %s: %s", family, growth[0].what);
+	if (growth[0].each > 0)
+		fprintf(stream, ", %s each and %s once", each, once);
+	print_percent(stream, " (off by ", growth[0].error, "");
+	print_percent(stream, "; by ", growth[1].error, " if it were ");
+	fprintf(stream, "%s)\n", growth[1].what);
 	return 0;
 }
 
@@ -255,17 +350,18 @@ int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n)
 {
 	const struct qs_values *first = NULL;
 	size_t migrated = 0;
-	int width = 0, r;
+	int width = 0, r = 0;
+	double *medians = calloc(n + 1, sizeof(*medians));
 
+	if (!medians)
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		int length = (int)strlen(outcomes[i].benchmark->name);
 
 		width = length > width ? length : width;
 	}
-	for (size_t i = 0; i < n; i++) {
-		r = report_one(stream, &outcomes[i], width);
-		if (r < 0)
-			return r;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = report_one(stream, &outcomes[i], width, &medians[i]);
 		if (!first)
 			first = first_counted(&outcomes[i]);
 		for (size_t j = 0; j < outcomes[i].n_runs; j++) {
@@ -276,8 +372,12 @@ int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n)
 					run->values[k].cpu_begin != run->values[k].cpu_end;
 		}
 	}
-	if (!first)
-		return 0;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (outcomes[i].benchmark->family)
+			r = report_growth(stream, outcomes, n, i, medians);
+	free(medians);
+	if (r < 0 || !first)
+		return r;
 	report_clock(stream, &first->facts);
 	report_missing(stream, &first->facts);
 	if (migrated > 0)

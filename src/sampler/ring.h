@@ -37,6 +37,7 @@ struct ring {
 	int cpu_known;	      /* qs_end() can tell the CPU */
 	uint32_t cpu_unknown; /* sampler.cpu points here where it cannot */
 
+	int stamps; /* as qs_open_as() was called */
 	struct clock clock;
 	struct clock_pair opened;
 	uint64_t clock_began; /* with OUTSIDE_CLOCK */

@@ -238,6 +238,7 @@ int qs_open_as(
 		munmap(ring, ring->mapped);
 		return r;
 	}
+	ring->stamps = stamps;
 	ring->clock = clock;
 	ring->sampler.spare = ring->first + ring->capacity;
 	use_clock(ring, stamps);

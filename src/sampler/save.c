@@ -289,6 +289,28 @@ static void put_run(struct writer *writer, const struct outcome_run *run)
 	writer->first = 0;
 }
 
+/* What the benchmark says of itself. */
+static void put_benchmark_facts(struct writer *writer, const struct outcome *outcome)
+{
+	const struct qs_benchmark *b = outcome->benchmark;
+	struct qs_figure figures[QS_MAX_FIGURES];
+	size_t n = outcome_figures(outcome, figures);
+
+	if (b->threads > 1)
+		put_integer_fact(writer, "quiesce_threads", b->threads);
+	if (b->family) {
+		put_text_fact(writer, "quiesce_family", b->family);
+		put_number_fact(writer, "quiesce_size", b->size);
+	}
+	for (size_t i = 0; i < n; i++) {
+		char key[80];
+
+		snprintf(key, sizeof(key), "quiesce_%s_%.39s",
+			figures[i].kind == QS_FIGURE_AMOUNT ? "amount" : "figure", figures[i].name);
+		put_number_fact(writer, key, figures[i].value);
+	}
+}
+
 static void put_benchmark(struct writer *writer, const struct outcome *outcome)
 {
 	const struct qs_facts *facts = &outcome->runs[0].values->facts;
@@ -303,6 +325,7 @@ static void put_benchmark(struct writer *writer, const struct outcome *outcome)
 		writer, "quiesce_stamps_empty", facts->empty_mean_ticks / facts->ticks_per_second);
 	put_number_fact(writer, "quiesce_stamps_resolution",
 		(double)facts->resolution_ticks / facts->ticks_per_second);
+	put_benchmark_facts(writer, outcome);
 	if (writer->whole_core > 0) {
 		put_number_fact(writer, "quiesce_whole_core", writer->whole_core);
 		put_text_fact(writer, "quiesce_whole_core_from", "this measurement");

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,12 @@ int values_is_name(const char *name)
 	}
 	/* Blanks at the ends would be invisible. */
 	return name[0] != ' ' && name[length - 1] != ' ';
+}
+
+int values_is_figure(const char *name, enum qs_figure_kind kind, double value)
+{
+	return values_is_name(name) && strlen(name) < sizeof(((struct qs_figure *)NULL)->name) &&
+		(kind == QS_FIGURE_PLAIN || kind == QS_FIGURE_AMOUNT) && isfinite(value);
 }
 
 static int is_valid(const struct qs_values *values)
@@ -148,6 +155,13 @@ static int format_values(const struct qs_values *values, char **ret, size_t *ret
 			facts->counters[i].name);
 	for (size_t i = 0; i < values->n_values; i++)
 		write_value(stream, values, &values->values[i]);
+	for (size_t i = 0; i < values->n_figures; i++) {
+		uint64_t bits;
+
+		memcpy(&bits, &values->figures[i].value, sizeof(bits));
+		fprintf(stream, "f %d %" PRIu64 " %s\n", (int)values->figures[i].kind, bits,
+			values->figures[i].name);
+	}
 	fprintf(stream, "end %zu\n", values->n_values);
 	failed = ferror(stream);
 	if (fclose(stream) != 0 || failed) {
@@ -358,6 +372,25 @@ static int read_readings(const struct reader *reader, struct qs_values *values)
 	return *p == '\0';
 }
 
+static int read_figure(const struct reader *reader, struct qs_values *values)
+{
+	struct qs_figure figure;
+	const char *p = reader->current + 2;
+	uint64_t kind, bits;
+
+	if (values->n_figures == QS_MAX_FIGURES ||
+		digits_read(&p, 10, QS_FIGURE_AMOUNT, &kind) < 0 || *p++ != ' ' ||
+		digits_read(&p, 10, UINT64_MAX, &bits) < 0 || *p++ != ' ')
+		return 0;
+	figure.kind = (enum qs_figure_kind)kind;
+	memcpy(&figure.value, &bits, sizeof(bits));
+	if (!values_is_figure(p, figure.kind, figure.value))
+		return 0;
+	memcpy(figure.name, p, strlen(p) + 1);
+	values->figures[values->n_figures++] = figure;
+	return 1;
+}
+
 static int read_regions(const struct reader *reader, struct qs_values *values)
 {
 	const char *p = reader->current + 2;
@@ -408,6 +441,9 @@ static int read_block(struct reader *reader, struct qs_values *values)
 				return 0;
 		} else if (after_word(reader, "p")) {
 			if (!read_regions(reader, values))
+				return 0;
+		} else if (after_word(reader, "f")) {
+			if (!read_figure(reader, values))
 				return 0;
 		} else if (after_word(reader, "r")) {
 			if (!read_readings(reader, values))

@@ -25,6 +25,7 @@
  *					thousandths of a degree; "-" where not known
  *	k 42731 2993000			the core around the previous value: additions per 10000
  *					cycles, kHz of its clock
+ *	f 1 4634204016564240384 bytes	a figure: enum qs_figure_kind, the bits of the double, name
  *	end 3				the number of values
  *
  * All numbers are unsigned decimal integers, so that neither locale nor rounding matters.
@@ -53,6 +54,9 @@ enum {
 /* Whether a name is valid for a benchmark: 1 to 200 bytes, UTF-8, no control character, no blank at
  * either end. */
 int values_is_name(const char *name);
+
+/* Whether a figure can be set: its name is as that of a benchmark, but fits struct qs_figure. */
+int values_is_figure(const char *name, enum qs_figure_kind kind, double value);
 
 /*
  * Parses the next block of a text that need not end with a NUL; *offset moves behind it. 0, or 1

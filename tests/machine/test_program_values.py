@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,8 @@ def test_example():
     check('quiesce_clock' not in inside['metadata'], 'the clock of the window is not theirs')
     check(not any(key.startswith('quiesce_floor') for key in inside['metadata']), 'nor its floor')
     check(inside['metadata']['quiesce_stamps_empty'] > 0, 'what an empty region costs')
+    check(0 < inside['metadata']['quiesce_stamps_empty_share'] < 0.01, 'what that is of a value')
+    check(0 <= inside['metadata'].get('quiesce_waiting', 0) <= 1, 'waiting')
     equal(inside['metadata']['command'], outside['metadata']['command'], 'command')
     for ours, theirs in zip(outside['runs'], inside['runs']):
         evidence = theirs['metadata']
@@ -127,7 +130,7 @@ def test_pyperf_reads_it():
     suite = pyperf.BenchmarkSuite.load(str(path))
     equal(suite.get_benchmark_names(), ['lookup', 'lookup/small', 'lookup/large'], 'names')
     for name in suite.get_benchmark_names()[1:]:
-        equal(suite.get_benchmark(name).get_nvalue(), 9, name)
+        equal(suite.get_benchmark(name).get_nvalue(), 150, name)
     for command in ('show', 'stats', 'hist', 'check', 'dump', 'metadata'):
         result = subprocess.run([sys.executable, '-m', 'pyperf', command, path],
                                 capture_output=True, text=True, check=False)
@@ -138,6 +141,19 @@ def test_values_are_exact():
     _, result = run('-n', 2, program(f'os.write(fd, {block()!r}.encode())'))
     equal(result['mine']['runs'][0]['values'], [400e-12 / 10 / 2, 600e-12 / 10 / 2], 'values')
     equal(result['mine']['runs'][0]['warmups'], [[1, 50e-12 / 2], [10, 500e-12 / 10 / 2]], 'warm-ups')
+
+
+def test_facts_of_values():
+    """Of a value of 18000 ps, one region is the half; and the program's own figures."""
+    lines = ('v 1 18000 3 3', 'p 1 1250', 'v 1 90000 3 3', 'p 5 -',
+             'f 1 4609434218613702656 bytes', 'f 0 13832243856723902464 my figure')
+    _, result = run('-n', 2, program(f'os.write(fd, {block(lines=lines, end=2)!r}.encode())'))
+    facts = result['mine']['metadata']
+    equal(facts['quiesce_stamps_empty_share'], 0.5, 'empty regions')
+    equal(facts['quiesce_waiting'], 0.125, 'waiting')
+    equal(facts['quiesce_amount_bytes'], 1.5, 'an amount')
+    equal(facts['quiesce_figure_my figure'], struct.unpack('d', struct.pack('Q', 13832243856723902464))[0],
+          'a figure')
 
 
 def test_a_child_may_hand_over():

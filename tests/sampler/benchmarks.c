@@ -53,6 +53,23 @@ static void spin_in_pairs(struct qs_run *run)
 	}
 }
 
+/* In all its threads at the same time, with figures. */
+static void spin_by_size(struct qs_run *run)
+{
+	size_t size = run->benchmark->argument;
+	uint64_t began;
+
+	qs_start_together(run);
+	began = qs_begin(run->sampler);
+	for (uint64_t i = 0; i < run->loops; i++)
+		for (size_t j = 0; j < size; j++)
+			qs_barrier();
+	qs_end(run->sampler, began);
+	if (qs_set_figure(run, "bytes", QS_FIGURE_AMOUNT, (double)size) < 0 ||
+		qs_set_figure(run, "my figure", QS_FIGURE_PLAIN, -1.25) < 0)
+		_exit(1);
+}
+
 static void ignore_loops(struct qs_run *run)
 {
 	uint64_t began = qs_begin(run->sampler);
@@ -80,6 +97,10 @@ static const struct qs_benchmark good[] = {
 	{ .name = "group/spin \"1\"", .run = spin, .inner_loops = 10 },
 	{ .name = "group/2", .run = spin },
 	{ .name = "pairs", .run = spin_in_pairs },
+	{ .name = "grow/8", .run = spin_by_size, .argument = 8, .family = "grow", .size = 8 },
+	{ .name = "grow/64", .run = spin_by_size, .argument = 64, .family = "grow", .size = 64 },
+	{ .name = "grow/512", .run = spin_by_size, .argument = 512, .family = "grow", .size = 512 },
+	{ .name = "together", .run = spin_by_size, .argument = 64, .threads = 3 },
 	{ .name = "bad/die", .run = die },
 	{ .name = "bad/leave", .run = leave },
 	{ .name = "bad/nothing", .run = take_nothing },

@@ -62,8 +62,8 @@ def saved(*arguments, name='result.json', **options):
 
 
 def test_list():
-    names = ['spin', 'group/spin "1"', 'group/2', 'pairs', 'bad/die', 'bad/leave',
-             'bad/nothing', 'bad/setup', 'bad/loops', 'place']
+    names = ['spin', 'group/spin "1"', 'group/2', 'pairs', 'grow/8', 'grow/64', 'grow/512',
+             'together', 'bad/die', 'bad/leave', 'bad/nothing', 'bad/setup', 'bad/loops', 'place']
     equal(run('--list').stdout.splitlines(), names, 'all')
     equal(run('--list', 'group/*').stdout.splitlines(), names[1:3], 'of a pattern')
     equal(run('--list', 'place', 'group/?').stdout.splitlines(), ['group/2', 'place'], 'of two')
@@ -134,6 +134,29 @@ def test_waiting():
         equal(len(shares), 4, 'values')
         check(all(0 <= share <= 1 for share in shares), f'shares {shares}')
         check(min(shares) <= each['quiesce_waiting'] <= max(shares), f'{each}')
+
+
+def test_threads():
+    result, benchmarks = saved('--values=4', 'together', 'spin')
+    runs = benchmarks['together']['runs'][1:]
+    equal([len(each['values']) for each in runs], [12, 12], 'a value of each thread')
+    equal(benchmarks['together']['metadata']['quiesce_threads'], 3, 'threads')
+    check('quiesce_threads' not in benchmarks['spin']['metadata'], 'threads of another')
+    check('24 values of 2 processes' in result.stdout, result.stdout)
+
+
+def test_figures_and_growth():
+    result, benchmarks = saved('--values=4', 'grow/*')
+    for size in (8, 64, 512):
+        facts = benchmarks[f'grow/{size}']['metadata']
+        equal((facts['quiesce_family'], facts['quiesce_size'], facts['quiesce_amount_bytes'],
+               facts['quiesce_figure_my figure']), ('grow', size, size, -1.25), 'metadata')
+    equal(len(re.findall(r'^ +bytes +[0-9.e+]+ [kMGT]?/s$', result.stdout, re.M)), 3, result.stdout)
+    equal(len(re.findall(r'^ +my figure +-1.25$', result.stdout, re.M)), 3, result.stdout)
+    equal(len(re.findall(r'^growth of grow: .* if it were .*$', result.stdout, re.M)), 1,
+          result.stdout)
+    result = run(*QUICK, 'grow/8', 'grow/64')
+    check('growth of grow: not known with less than 3 sizes' in result.stdout, result.stdout)
 
 
 def test_lost_output():

@@ -239,6 +239,132 @@ static void test_loops_are_ignored(void **state)
 	}
 }
 
+enum {
+	THREADS = 3,
+};
+
+struct together {
+	_Atomic int calls[THREADS];
+	_Atomic int at_start; /* how many have come to the start, over all calls */
+	_Atomic int too_early;
+	bool without_region;
+};
+
+static int setup_together(const struct qs_benchmark *benchmark, void **ret_state)
+{
+	*ret_state = (void *)benchmark->argument;
+	return 0;
+}
+
+/* Each takes as many microseconds for a loop as its number, and one more. */
+static void run_together(struct qs_run *run)
+{
+	struct together *together = run->state;
+	int call = ++together->calls[run->thread];
+	uint64_t began;
+
+	/* The last one comes late. */
+	if (run->thread == THREADS - 1)
+		wait_ns(2000000);
+	together->at_start++;
+	qs_start_together(run);
+	if (together->at_start < THREADS * call)
+		together->too_early++;
+	if (together->without_region && run->thread == 1)
+		return;
+	began = qs_begin(run->sampler);
+	for (uint64_t i = 0; i < run->loops; i++)
+		wait_ns(1000 * (run->thread + 1));
+	qs_end(run->sampler, began);
+	assert_int_equal(run->threads, THREADS);
+	assert_int_equal(qs_set_figure(run, "number", QS_FIGURE_PLAIN, run->thread), 0);
+}
+
+static void test_threads(void **state)
+{
+	struct together together = { 0 };
+	struct qs_benchmark benchmark = {
+		.name = "together",
+		.run = run_together,
+		.argument = (uintptr_t)&together,
+		.setup = setup_together,
+		.threads = THREADS,
+	};
+	const struct qs_plan plan = { .loops = 100, .warmups = 1, .values = 4 };
+	struct qs_values *values;
+
+	(void)state;
+	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), 0);
+	assert_int_equal(together.too_early, 0);
+	assert_int_equal(values->n_values, 5 * THREADS);
+	for (size_t i = 0; i < values->n_values; i++) {
+		assert_int_equal(
+			values->values[i].kind, i < THREADS ? QS_VALUE_WARMUP : QS_VALUE_COUNTED);
+		assert_true((double)values->values[i].picoseconds >=
+			100 * 0.999e6 * (double)(i % THREADS + 1));
+	}
+	for (size_t i = 0; i < THREADS; i++)
+		assert_int_equal(together.calls[i], 5);
+	/* The mean over the threads. */
+	assert_int_equal(values->n_figures, 1);
+	assert_string_equal(values->figures[0].name, "number");
+	assert_true(values->figures[0].value == (THREADS - 1) / 2.0);
+	qs_values_free(values);
+
+	together = (struct together){ .without_region = true };
+	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), -ENODATA);
+	benchmark.threads = QS_MAX_THREADS + 1;
+	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), -EINVAL);
+}
+
+static void run_with_figures(struct qs_run *run)
+{
+	int *calls = (int *)run->benchmark->argument;
+
+	++*calls;
+	run_in_many(run);
+	assert_int_equal(qs_set_figure(run, "bytes", QS_FIGURE_AMOUNT, 64), 0);
+	/* Once more in the same call: the last counts. */
+	assert_int_equal(qs_set_figure(run, "calls", QS_FIGURE_PLAIN, 1e9), 0);
+	assert_int_equal(qs_set_figure(run, "calls", QS_FIGURE_PLAIN, *calls), 0);
+	assert_int_equal(qs_set_figure(run, "a\nb", QS_FIGURE_PLAIN, 1), -EINVAL);
+	assert_int_equal(qs_set_figure(run, "not a number", QS_FIGURE_PLAIN, 0.0 / 0.0), -EINVAL);
+	assert_int_equal(qs_set_figure(run, "no kind", (enum qs_figure_kind)7, 1), -EINVAL);
+	assert_int_equal(
+		qs_set_figure(run, "a name of forty bytes, which is too long", QS_FIGURE_PLAIN, 1),
+		-EINVAL);
+	if (*calls > 4) {
+		char name[] = "a";
+
+		for (int i = 2; i < QS_MAX_FIGURES; i++, name[0]++)
+			assert_int_equal(qs_set_figure(run, name, QS_FIGURE_PLAIN, 1), 0);
+		assert_int_equal(qs_set_figure(run, "more", QS_FIGURE_PLAIN, 1), -E2BIG);
+	}
+}
+
+static void test_figures(void **state)
+{
+	int calls = 0;
+	const struct qs_benchmark benchmark = {
+		.name = "figures", .run = run_with_figures, .argument = (uintptr_t)&calls
+	};
+	const struct qs_plan plan = { .loops = 3, .warmups = 1, .values = 3 };
+	struct qs_values *values;
+
+	(void)state;
+	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), 0);
+	assert_int_equal(values->n_figures, 2);
+	assert_string_equal(values->figures[0].name, "bytes");
+	assert_int_equal(values->figures[0].kind, QS_FIGURE_AMOUNT);
+	assert_true(values->figures[0].value == 64);
+	/* Calls 2, 3 and 4 count. */
+	assert_true(values->figures[1].value == 3);
+	qs_values_free(values);
+	assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), 0);
+	assert_int_equal(values->n_figures, QS_MAX_FIGURES);
+	qs_values_free(values);
+}
+
 static pid_t start_rival(void)
 {
 	pid_t pid = fork();
@@ -376,6 +502,8 @@ int main(void)
 		cmocka_unit_test(test_loops_are_given),
 		cmocka_unit_test(test_regions_add_up),
 		cmocka_unit_test(test_loops_are_ignored),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_warmup_time),
 		cmocka_unit_test(test_failures),

@@ -37,6 +37,7 @@ static void test_parse(void **state)
 					"v 2 220 0 4095 77 0\n"
 					"p 3 1250\n"
 					"k 42731 2993000\n"
+					"f 1 4609434218613702656 my bytes\n"
 					"end 4\n" HEAD "v 1 1 0 0\nend 1\n";
 	struct qs_values *values;
 	size_t offset = 0, line = 0;
@@ -50,6 +51,10 @@ static void test_parse(void **state)
 	assert_int_equal(values->facts.n_counters, 2);
 	assert_string_equal(values->facts.counters[1].name, "r1a2");
 	assert_int_equal(values->facts.counters[1].error, 2);
+	assert_int_equal(values->n_figures, 1);
+	assert_string_equal(values->figures[0].name, "my bytes");
+	assert_int_equal(values->figures[0].kind, QS_FIGURE_AMOUNT);
+	assert_true(values->figures[0].value == 1.5);
 	assert_int_equal(values->n_values, 4);
 	assert_int_equal(values->values[0].kind, QS_VALUE_CALIBRATION);
 	assert_int_equal(values->values[2].kind, QS_VALUE_WARMUP);
@@ -125,6 +130,15 @@ static void test_refused(void **state)
 		{ HEAD "v 1 1 0 0\np 1 --\nend 1\n", 8 },
 		{ HEAD "v 1 1 0 0\np 1 10001\nend 1\n", 8 },
 		{ HEAD "v 1 1 0 0\np 1 1 1\nend 1\n", 8 },
+		{ HEAD "f 2 0 a\nv 1 1 0 0\nend 1\n", 7 },
+		{ HEAD "f 0 0 a\tb\nv 1 1 0 0\nend 1\n", 7 },
+		{ HEAD "f 0 0\nv 1 1 0 0\nend 1\n", 7 },
+		{ HEAD "f 0 -1 a\nv 1 1 0 0\nend 1\n", 7 },
+		{ HEAD "f 0 9218868437227405312 infinite\nv 1 1 0 0\nend 1\n", 7 },
+		{ HEAD "f 0 0 a name of forty bytes, which is too long\nend 1\n", 7 },
+		{ HEAD "f 0 0 a\nf 0 0 b\nf 0 0 c\nf 0 0 d\nf 0 0 e\nf 0 0 f\nf 0 0 g\nf 0 0 h\n"
+		       "f 0 0 i\n",
+			15 },
 		{ HEAD "k 1 1\nend 1\n", 7 },
 		{ HEAD "v 1 1 0 0\nk 1\nend 1\n", 8 },
 		{ HEAD "v 1 1 0 0\nk 0 1\nend 1\n", 8 },

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How the time of a family of benchmarks grows with their size. */
+#ifndef QUIESCE_SAMPLER_GROWTH_H
+#define QUIESCE_SAMPLER_GROWTH_H
+
+#include <stddef.h>
+
+enum {
+	GROWTH_MIN_SIZES = 3,
+	GROWTH_KINDS = 6,
+};
+
+/* time = once + each * what(size) */
+struct growth {
+	const char *what; /* "1", "log n", "n", "n log n", "n^2", "n^3" */
+	double each;
+	double once;
+	double error; /* root mean square of the relative distances */
+};
+
+/*
+ * Fits each kind of growth to the times of these sizes, both above 0, so that the squares of the
+ * relative distances are least and neither part is negative: relative ones, or the largest size
+ * alone would decide. The best comes first. -ENODATA with less than GROWTH_MIN_SIZES different
+ * sizes.
+ */
+int growth_fit(const double *sizes, const double *times, size_t n, struct growth ret[GROWTH_KINDS]);
+
+#endif
