@@ -1715,6 +1715,43 @@ static void test_foreign_between_layers(_unused_ void **state)
 	assert_value("shared", "original");
 }
 
+/* One knob moves the other one. */
+static void move_shared(const char *name, const char *value)
+{
+	if (strcmp(name, "mover") == 0 && strcmp(value, "1") == 0)
+		set("shared", "moved");
+}
+
+/* A setter that is applied again, after another one has turned a knob that the first one had moved,
+ * does not take what the other one has set for its own outcome. */
+static void test_apply_below_layer(_unused_ void **state)
+{
+	static const char *const wanted[] = { "1", "2" };
+	struct engine one = { .tool = "one", .backends = backends };
+	struct engine two = { .tool = "two", .backends = backends };
+	char words[256];
+
+	set("mover", "0");
+	set("shared", "original");
+	machine.side_effect = move_shared;
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		struct knob_plan plan = { 0 };
+
+		add(&plan, 1, "mover", wanted[i]);
+		add(&plan, 0, "shared", NULL);
+		assert_int_equal(apply_with(&one, &plan), 0);
+		knob_plan_clear(&plan);
+		if (i == 0)
+			apply_layer(1, false);
+		assert_value("shared", "two");
+	}
+	assert_int_equal(restore_with(&one, words, sizeof(words)), 0);
+	assert_string_equal(words, "mover:restored shared:handed-over ");
+	assert_int_equal(restore_with(&two, words, sizeof(words)), 0);
+	assert_string_equal(words, "shared:restored ");
+	assert_value("shared", "original");
+}
+
 /* A journal that names what this setter never writes is refused. */
 static void test_strange_path(_unused_ void **state)
 {
@@ -1744,6 +1781,7 @@ int main(void)
 		TEST_CPUS(test_not_narrowed),
 		TEST(test_layers),
 		TEST(test_foreign_between_layers),
+		TEST(test_apply_below_layer),
 		TEST(test_strange_path),
 		TEST(test_orders),
 		TEST(test_rollback),
