@@ -345,11 +345,11 @@ static enum part find_part(const struct knob *knob)
 }
 
 /* Knobs that differ only in their CPU are one, and so are those with the same fold. Those that
- * refuse are named, because nobody would know which ones they are. */
+ * are not as wanted are named, because nobody would know which ones they are. */
 static struct entry make_brief_entry(const struct knob *knob, size_t index)
 {
 	enum part part = find_part(knob);
-	bool folded = knob->fold && (part == PART_DONE || part == PART_OPEN);
+	bool folded = knob->fold && part == PART_DONE;
 	const char *note = part == PART_DONE ? NULL : knob->note;
 
 	return (struct entry){

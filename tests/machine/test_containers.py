@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Containers, user namespaces and sandboxes: what is measured there is measured, what cannot be made
+quiet is said, and nothing is called quiet that is not.
+
+Each environment is made of namespaces, read-only mounts, missing capabilities and seccomp, as Docker,
+Podman and build services make it. In all of them /proc/sys, /proc/irq and /sys are read-only, so that
+no setting of this machine can change, and a PID namespace shows only the processes of this test.
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import platform
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+from machine import Skip, check, equal, run_tests
+
+TOOLS = {name: os.environ[name.upper().replace('-', '_')] for name in (
+    'runpinned', 'isol-check', 'cpu-shield', 'smt-off', 'irq-steer', 'freq-pin', 'noise-off')}
+RUNPINNED = TOOLS['runpinned']
+INSIDE = 'CONTAINERS_INSIDE'
+DEADLINE = 120  # seconds
+CPUS = sorted(os.sched_getaffinity(0))
+SHIELD = 'shield: affinities (no partition); affinities of threads ('
+# What Docker leaves to root in a container, as setpriv(1) names it.
+DOCKER = ('-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,'
+          '+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap')
+NUMBERS = {'x86_64': {'perf_event_open': 298, 'sched_setaffinity': 203},
+           'aarch64': {'perf_event_open': 241, 'sched_setaffinity': 122}}
+
+
+def enter(*options):
+    """Goes on in namespaces of its own; without them the tests are skipped."""
+    command = ['unshare', *options, '--pid', '--fork', '--kill-child', '--mount', '--mount-proc']
+    if subprocess.run([*command, 'true'], capture_output=True, check=False).returncode != 0:
+        run_tests([('containers', skip('no namespaces here'))])
+    os.environ[INSIDE] = '1'
+    os.execvp(command[0], [*command, sys.executable, *sys.argv])
+
+
+def skip(why):
+    def test():
+        raise Skip(why)
+    return test
+
+
+def prepare():
+    """Makes the settings of the machine read-only, and hides its cgroups and /run."""
+    subprocess.run(['sh', '-euc', '''
+        mount -t tmpfs none /run
+        for path in /proc/sys /proc/irq; do
+            mount --bind $path $path
+            mount -o remount,bind,ro $path
+        done
+        mount -t tmpfs none /sys/fs/cgroup
+        mount -o remount,bind,ro /sys || mount -t sysfs -o ro none /sys'''], check=True)
+    for path in '/proc/sys/kernel/timer_migration', '/proc/irq/default_smp_affinity':
+        if pathlib.Path(path).exists() and os.access(path, os.W_OK):
+            raise RuntimeError(f'{path} is not read-only')
+
+
+def forbid(*calls):
+    """A function for a child, for which these system calls then fail with EPERM (seccomp)."""
+    numbers = NUMBERS.get(platform.machine())
+    if numbers is None:
+        raise Skip('the numbers of system calls are not known here')
+    code = [(0x20, 0, 0, 0)]
+    for left, call in zip(range(len(calls), 0, -1), calls):
+        code.append((0x15, left, 0, numbers[call]))
+    code += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050001)]
+
+    def apply():
+        program = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))
+        head = struct.pack('HP', len(code), ctypes.addressof(program))
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, head) != 0:
+            os._exit(99)
+    return apply
+
+
+class Container:
+    """An environment: the words before a command, and what the kernel forbids its processes."""
+
+    def __init__(self, *prefix, calls=()):
+        self.prefix = prefix
+        self.prepare = forbid(*calls) if calls else None
+        self.others = []
+
+    def __enter__(self):
+        self.start('sleep', '1000')
+        self.before = affinities()
+        return self
+
+    def __exit__(self, *_):
+        for process in self.others:
+            process.kill()
+            process.wait()
+
+    def start(self, *command, **options):
+        """Another process of the container; returns when it has become the program."""
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+        self.others.append(process)
+        deadline = time.monotonic() + DEADLINE
+        comm = pathlib.Path(f'/proc/{process.pid}/comm')
+        while comm.read_text(encoding='utf-8').strip() != command[-2]:
+            check(time.monotonic() < deadline, f'{command} does not start')
+            time.sleep(0.01)
+
+    def call(self, *command):
+        result = subprocess.run([*self.prefix, *command], capture_output=True, text=True,
+                                stdin=subprocess.DEVNULL, check=False, timeout=DEADLINE,
+                                preexec_fn=self.prepare)
+        check(result.returncode >= 0, f'{command}: a signal ended it: {result}')
+        for sign in 'AddressSanitizer', 'runtime error:':
+            check(sign not in result.stderr, result.stderr)
+        return result
+
+    def measure(self, *options):
+        """runpinned of a program that works for a moment; the figures and facts of the result."""
+        result = self.call(RUNPINNED, '-n', '5', '--json', *options, '--', 'sh', '-c', ':')
+        if result.returncode != 0:
+            return result, None, {}
+        document = json.loads(result.stdout)
+        benchmark = document['benchmarks'][0]
+        values = [value for run in benchmark['runs'] for value in run.get('values', ())]
+        equal(len(values), 5, f'values: {result.stderr}')
+        check(all(0 < value < DEADLINE for value in values), values)
+        return result, values, {**document.get('metadata', {}), **benchmark['metadata']}
+
+    def same(self):
+        now = affinities()
+        equal({key: now.get(key) for key in self.before}, self.before, 'affinities afterwards')
+        folder = pathlib.Path('/run/quiesce')
+        left = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        equal(left - {'lock', 'turn', 'holders'}, set(), 'left in /run/quiesce')
+
+    def look(self):
+        """What only looks works everywhere, and no tool crashes or says nothing."""
+        for name in TOOLS.keys() - {'runpinned', 'isol-check'}:
+            arguments = ('-c', str(CPUS[-1])) + (('base',) if name == 'freq-pin' else ())
+            result = self.call(TOOLS[name], 'status', *arguments)
+            equal(result.returncode, 0, f'{name} status: {result.stderr}')
+            check(result.stdout, f'{name} status says nothing')
+        result = self.call(TOOLS['isol-check'], '--json')
+        check(result.returncode in (0, 3), f'isol-check: {result.stderr}')
+        check(json.loads(result.stdout)['checks'], 'isol-check has no checks')
+        result, values, facts = self.measure()
+        check(values, f'nothing is measured: {result.stderr}')
+        return facts
+
+
+def affinities():
+    found = {}
+    for task in pathlib.Path('/proc').glob('[0-9]*/task/[0-9]*'):
+        try:
+            fields = (task / 'stat').read_text().rsplit(')', 1)[1].split()
+            if fields[0] not in 'ZX' and int(task.name) != os.getpid():
+                found[int(task.name), fields[19]] = os.sched_getaffinity(int(task.name))
+        except (OSError, IndexError):
+            pass
+    return found
+
+
+def said(result):
+    return [line.split(': ', 1)[1] for line in result.stderr.splitlines() if ': ' in line]
+
+
+def check_quiet_in_part(container):
+    """--quiesce shields the CPU by affinities, and says that the rest is not to be had."""
+    result, values, facts = container.measure('--quiesce', '-c', str(CPUS[-1]))
+    check(values, f'nothing is measured: {result.stderr}')
+    equal(facts['quiesce_parts'], 'in part', f'quiesce_parts: {result.stderr}')
+    check(any(line.startswith(SHIELD) for line in said(result)), result.stderr)
+    for part in 'interrupts', 'noise':
+        line = next(line for line in said(result) if line.startswith(part + ': '))
+        check('stays as it is' in line or 'not possible here' in line or 'not as wanted' in line, line)
+    container.same()
+    result = container.call(RUNPINNED, '--quiesce', '--strict', '-c', str(CPUS[-1]), '-n', '1',
+                            '--no-save', 'true')
+    equal(result.returncode, 1, f'--strict: {result.stderr}')
+    check('--strict: the machine cannot be made as quiet as that' in result.stderr, result.stderr)
+    container.same()
+    return facts
+
+
+def test_root_of_a_container():
+    """Root without the capabilities that Docker takes away"""
+    with Container('setpriv', '--bounding-set', DOCKER, '--inh-caps', DOCKER, '--ambient-caps', '-all',
+                   calls=('perf_event_open',)) as container:
+        facts = container.look()
+        check('stamps' in facts['timer'], facts['timer'])
+        check_quiet_in_part(container)
+
+
+def test_others_in_a_container():
+    """Without CAP_SYS_NICE, processes of other users stay where they are, and are named"""
+    with Container('setpriv', '--bounding-set', DOCKER, '--inh-caps', DOCKER, '--ambient-caps', '-all',
+                   ) as container:
+        container.start('setpriv', '--reuid=12345', '--regid=12345', '--clear-groups', 'sleep', '1001')
+        container.before = affinities()
+        result, values, facts = container.measure('--quiesce', '-c', str(CPUS[-1]))
+        check(values, f'nothing is measured: {result.stderr}')
+        line = next(line for line in said(result) if line.startswith('shield: '))
+        check('sleep' in line and str(container.others[-1].pid) in line, line)
+        equal(facts['quiesce_parts'], 'in part', line)
+        container.same()
+
+
+def test_user_namespace():
+    """Root of a user namespace of an ordinary user"""
+    with Container('setpriv', '--reuid=12346', '--regid=12346', '--clear-groups', 'unshare', '--user',
+                   '--map-root-user') as container:
+        probe = container.call('true')
+        if probe.returncode != 0:
+            raise Skip(f'no user namespaces for ordinary users: {probe.stderr.strip()}')
+        container.look()
+        # The directory of the journals is root's: without a journal nothing is changed.
+        result, values, _ = container.measure('--quiesce', '-c', str(CPUS[-1]))
+        check(values is None, 'a user without a journal has made the machine quiet')
+        equal(result.returncode, 1, result.stderr)
+        container.same()
+
+
+def test_ordinary_user():
+    """An ordinary user: measures, and is told what --quiesce needs"""
+    with Container('setpriv', '--reuid=12347', '--regid=12347', '--clear-groups',
+                   calls=('perf_event_open',)) as container:
+        container.look()
+        result, values, _ = container.measure('--quiesce', '-c', str(CPUS[-1]))
+        check(values is None and '--quiesce needs root' in result.stderr, result.stderr)
+        container.same()
+
+
+def test_no_affinities():
+    """A sandbox in which nobody may change an affinity: runpinned says that it cannot pin"""
+    with Container(calls=('sched_setaffinity', 'perf_event_open')) as container:
+        result, values, _ = container.measure()
+        check(values or 'sched_setaffinity' in result.stderr or 'not permitted' in result.stderr,
+              f'{result.returncode}: {result.stderr}')
+        result, values, _ = container.measure('--quiesce', '-c', str(CPUS[-1]))
+        check(values is None, 'a machine where nobody moves is called quiet')
+        check('no thread could be moved away from CPU' in result.stderr, result.stderr)
+        container.same()
+
+
+if os.geteuid() != 0:
+    run_tests([('containers', skip('needs root, to become root without capabilities'))])
+if INSIDE not in os.environ:
+    enter()
+if len(CPUS) < 2:
+    run_tests([('containers', skip('one CPU only'))])
+prepare()
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+TESTS = (test_root_of_a_container, test_others_in_a_container, test_user_namespace, test_ordinary_user,
+         test_no_affinities)
+run_tests((test.__doc__, test) for test in TESTS)
