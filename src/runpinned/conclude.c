@@ -86,10 +86,10 @@ static void report_one(const struct options *options, const struct place *place,
 		report_runs(options, place, command, NULL, stream);
 	if (options->rel_error > 0 && !command->is_control && m->end == MEASURE_COMPLETE &&
 		!m->reached_rel_error)
-		say("warning: the median%s%s is not known to %g %% after %zu runs (--max-runs)",
+		say("warning: the median%s%s is not known to %g %% after %zu runs (%s)",
 			options->n_commands > 1 ? " of " : "",
-			options->n_commands > 1 ? command->name : "", options->rel_error,
-			m->n_runs);
+			options->n_commands > 1 ? command->name : "", options->rel_error, m->n_runs,
+			m->out_of_time ? "--max-time" : "--max-runs");
 }
 
 /* A result with runs is saved. One with warm-ups only is saved when the user asked for no more than

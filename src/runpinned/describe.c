@@ -40,6 +40,12 @@ static void describe_how(const struct options *options, struct facts *facts)
 		facts_set_real(facts, "quiesce_decide", options->decide);
 		facts_set_integer(facts, "quiesce_max_runs", options->max_runs);
 	}
+	if (options->min_time_ns > 0)
+		facts_set_real(
+			facts, "quiesce_min_time", (double)options->min_time_ns / NSEC_PER_SEC);
+	if (options->max_time_ns > 0)
+		facts_set_real(
+			facts, "quiesce_max_time", (double)options->max_time_ns / NSEC_PER_SEC);
 	if (options->no_aslr) {
 		/* pyperf's key and words: they describe what the program finds. */
 		facts_set_string(facts, "aslr", "No randomization");
@@ -262,6 +268,8 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 			measurement->main_thread_only ? "main thread" : "all tasks");
 	if (evidence && evidence_sensor(evidence))
 		facts_set_string(facts, "quiesce_sensor", evidence_sensor(evidence));
+	if (measurement->out_of_time)
+		facts_set_string(facts, "quiesce_ended_by", "--max-time");
 	if (measurement->incomplete)
 		facts_set_string(facts, "quiesce_incomplete", measurement->incomplete);
 	if (measurement->n_refused > 0)

@@ -35,6 +35,7 @@ enum {
 	 * a decision takes the new pairs only. */
 	LOOK_AT_INTERVAL = 20,
 	LOOK_AT_DECISION = 1000,
+	LOOK_AT_CLOCK = 1000,
 };
 
 /* The state of the whole measurement. */
@@ -48,6 +49,9 @@ struct work {
 	const struct counting *counting;
 	struct evidence_reader *evidence;
 	struct progress progress;
+	/* How many runs each command is likely to make, beyond -n; 0 when nothing is known. */
+	size_t expected_runs;
+	bool out_of_time; /* --max-time has ended the runs before they were enough */
 	bool said_lost;
 	uint64_t env_pad_seed;
 	uint64_t random_order; /* state of the random generator for the order of the commands */
@@ -218,20 +222,29 @@ static int drop_caches(void)
 	return file_write_attr("/proc/sys/vm/drop_caches", "3");
 }
 
+/* How long the runs have taken since the first one. */
+static int64_t elapsed_ns(const struct work *work)
+{
+	return clock_now_ns(CLOCK_MONOTONIC) - work->progress.began_ns;
+}
+
 /* Draws how many runs of all commands have been made. */
 static void draw_progress(struct work *work, const char *note)
 {
 	const struct options *o = work->options;
+	struct progress_box box = {
+		.least = (double)o->min_time_ns / NSEC_PER_SEC,
+		.most = o->max_time_ns > 0 ? (double)o->max_time_ns / NSEC_PER_SEC : INFINITY,
+	};
 	size_t done = 0, total = 0;
 
 	for (size_t i = 0; i < work->commands->n; i++) {
 		const struct measurement *m = work->commands->items[i].measurement;
-		bool beyond = m->n_runs > o->runs; /* --until-rel-error or --decide */
 
 		done += runs_made(m);
-		total += o->warmups + MAX(o->runs, beyond ? o->max_runs : 0);
+		total += o->warmups + MAX(MAX(m->n_runs, (size_t)o->runs), work->expected_runs);
 	}
-	progress_draw(&work->progress, done, total, note);
+	progress_draw(&work->progress, done, total, &box, note);
 }
 
 /* Waits until the package is as cool as it was at the start, within the given number of degrees. */
@@ -559,10 +572,13 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 	return r != 0 ? r : concluded;
 }
 
-/* How many rounds are complete. */
-static size_t rounds_done(const struct work *work)
+/* How many rounds are complete, of those that count or of warm-ups. All commands have made as many
+ * runs then. */
+static size_t rounds_done(const struct work *work, bool warmup)
 {
-	return runs_made(work->commands->items[0].measurement);
+	const struct measurement *m = work->commands->items[0].measurement;
+
+	return warmup ? m->n_warmups : m->n_runs;
 }
 
 /* Draws a new order of the commands for a round (Fisher and Yates). */
@@ -599,12 +615,21 @@ static int run_rounds(struct work *work, bool warmup, size_t at_most)
 	return 0;
 }
 
-/* Makes rounds until each command has run `rounds` times. */
+static bool is_time_over(const struct work *work)
+{
+	return work->options->max_time_ns > 0 && elapsed_ns(work) >= work->options->max_time_ns;
+}
+
+/* Makes rounds until each command has made so many runs that count, or that do not; or until
+ * --max-time is over, but then at least one round counts. */
 static int run_until(struct work *work, bool warmup, size_t rounds)
 {
-	while (rounds_done(work) < rounds) {
-		int r = run_rounds(work, warmup, rounds - rounds_done(work));
+	while (rounds_done(work, warmup) < rounds) {
+		int r;
 
+		if (is_time_over(work) && (warmup || rounds_done(work, false) > 0))
+			return 0;
+		r = run_rounds(work, warmup, rounds - rounds_done(work, warmup));
 		if (r != 0)
 			return r;
 	}
@@ -612,7 +637,7 @@ static int run_until(struct work *work, bool warmup, size_t rounds)
 }
 
 /* Whether the interval of the median is as narrow as --until-rel-error asks for. */
-static int is_precise_enough(const struct work *work, const struct measurement *m, bool *ret)
+static int is_precise_enough(struct work *work, const struct measurement *m, bool *ret)
 {
 	_cleanup_free_ double *values = NULL;
 	struct stats stats;
@@ -627,11 +652,19 @@ static int is_precise_enough(const struct work *work, const struct measurement *
 	if (r < 0)
 		return r;
 	*ret = stats.has_interval && stats_median_error(&stats) * 100 <= work->options->rel_error;
+	if (stats.has_interval && !*ret) {
+		/* The width of an interval falls with the root of the number of runs. */
+		double factor = stats_median_error(&stats) * 100 / work->options->rel_error;
+
+		work->expected_runs = MAX(work->expected_runs,
+			(size_t)MIN((double)n * factor * factor, (double)work->options->max_runs));
+	}
 	return 0;
 }
 
 static int are_precise_enough(struct work *work, bool *ret)
 {
+	work->expected_runs = 0;
 	*ret = true;
 	for (size_t i = 0; i < work->commands->n; i++) {
 		struct measurement *m = work->commands->items[i].measurement;
@@ -651,20 +684,30 @@ static int are_precise_enough(struct work *work, bool *ret)
 
 static int are_settled(struct work *work, bool *ret)
 {
+	work->expected_runs = work->options->max_runs;
 	decide_look(work->options, work->commands, ret);
 	return 0;
 }
 
-/* Makes runs beyond -n until `are_enough` is content, or up to --max-runs. It is asked more and
- * more rarely, each time after a part of the runs so far, so that all looks together take little
- * time. */
+static int is_long_enough(struct work *work, bool *ret)
+{
+	double part = (double)elapsed_ns(work) / (double)work->options->min_time_ns;
+
+	work->expected_runs = (size_t)((double)rounds_done(work, false) / MIN(part, 1));
+	*ret = part >= 1;
+	return 0;
+}
+
+/* Makes runs beyond -n until `are_enough` is content, or up to --max-runs or --max-time. It is
+ * asked more and more rarely, each time after a part of the runs so far, so that all looks together
+ * take little time. */
 static int run_until_enough(
 	struct work *work, int (*are_enough)(struct work *, bool *), size_t part)
 {
 	const struct options *o = work->options;
 
 	for (;;) {
-		size_t runs = rounds_done(work) - o->warmups, next;
+		size_t runs = rounds_done(work, false), next;
 		bool enough;
 		int r;
 
@@ -673,8 +716,12 @@ static int run_until_enough(
 			return r;
 		if (enough || runs >= o->max_runs)
 			return 0;
+		if (is_time_over(work)) {
+			work->out_of_time = true;
+			return 0;
+		}
 		next = MIN(runs + MAX((size_t)1, runs / part), (size_t)o->max_runs);
-		r = run_until(work, false, o->warmups + next);
+		r = run_until(work, false, next);
 		if (r != 0)
 			return r;
 	}
@@ -687,11 +734,16 @@ static int run_all(struct work *work)
 
 	r = run_until(work, true, o->warmups);
 	if (r == 0)
-		r = run_until(work, false, (size_t)o->warmups + o->runs);
-	if (r == 0 && o->rel_error > 0)
+		r = run_until(work, false, o->runs);
+	if (r != 0)
+		return r;
+	work->out_of_time = rounds_done(work, false) < o->runs;
+	if (o->rel_error > 0)
 		r = run_until_enough(work, are_precise_enough, LOOK_AT_INTERVAL);
 	if (r == 0 && o->decide > 0)
 		r = run_until_enough(work, are_settled, LOOK_AT_DECISION);
+	if (r == 0 && o->min_time_ns > 0)
+		r = run_until_enough(work, is_long_enough, LOOK_AT_CLOCK);
 	return r;
 }
 
@@ -754,6 +806,7 @@ static void share_end(struct work *work, int error)
 		struct measurement *m = work->commands->items[i].measurement;
 
 		m->end = error < 0 ? MEASURE_BROKEN : last->end;
+		m->out_of_time = work->out_of_time;
 		if (m->end == MEASURE_COMPLETE || m->incomplete)
 			continue;
 		if (error < 0 && m == last) {
@@ -822,6 +875,9 @@ int measure(const struct options *options, const struct place *place, struct com
 	if (r == 0)
 		r = run_all(&work);
 	progress_clear(&work.progress);
+	if (work.out_of_time && rounds_done(&work, false) < options->runs)
+		say("note: --max-time is over after %zu of %u runs", rounds_done(&work, false),
+			options->runs);
 	share_end(&work, r);
 	if (work.m->end == MEASURE_COMPLETE)
 		(void)share_floor(&work, true);

@@ -439,14 +439,23 @@ static int check_combinations(struct options *o)
 	/* A decision ends as soon as it is settled. */
 	if (!o->runs)
 		o->runs = o->decide ? 1 : RUNS_DEFAULT;
-	goes_on = o->rel_error || o->decide;
+	if (o->decide && o->min_time_ns) {
+		say("--decide ends as soon as it is settled, whatever --min-time says: give one of "
+		    "them");
+		return -EINVAL;
+	}
+	if (o->max_time_ns && o->min_time_ns > o->max_time_ns) {
+		say("--min-time is longer than --max-time");
+		return -EINVAL;
+	}
+	goes_on = o->rel_error || o->decide || o->min_time_ns;
 	if (o->max_runs && !goes_on) {
-		say("--max-runs bounds --until-rel-error or --decide, and neither was given: use -n "
-		    "for a number of runs");
+		say("--max-runs bounds --until-rel-error, --decide or --min-time, and none was "
+		    "given: use -n for a number of runs");
 		return -EINVAL;
 	}
 	if (goes_on && !o->max_runs)
-		o->max_runs = MAX(MAX_RUNS_DEFAULT, o->runs);
+		o->max_runs = o->rel_error || o->decide ? MAX(MAX_RUNS_DEFAULT, o->runs) : RUNS_MAX;
 	if (goes_on && o->max_runs < o->runs) {
 		say("--max-runs %u is less than -n %u", o->max_runs, o->runs);
 		return -EINVAL;
@@ -536,9 +545,17 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"within PCT per cent of it on either side",
 			take_rel_error, &o->rel_error, "a per cent figure from 0.001 to 100" },
 		{ 0, "max-runs", "N",
-			"but stop after N runs (default 1000), with\n"
-			"--until-rel-error or --decide",
+			"but stop after N runs, with --until-rel-error or\n"
+			"--decide (default 1000) or --min-time (no default)",
 			take_runs, &o->max_runs, "a whole number from 1 to 100000000" },
+		{ 0, "min-time", "SECONDS", "go on until all runs together have taken this long",
+			take_timeout, &o->min_time_ns,
+			"a time such as 10, 1.5 or 2min (at least 1ms)", .rank = 1 },
+		{ 0, "max-time", "SECONDS",
+			"but begin no round of runs after this time, even if\n"
+			"there were fewer than -n",
+			take_timeout, &o->max_time_ns,
+			"a time such as 10, 1.5 or 2min (at least 1ms)", .rank = 1 },
 		{ 0, "timeout", "SECONDS", "kill a run, and all it started, that takes longer",
 			take_timeout, &o->timeout_ns,
 			"a time such as 10, 1.5 or 2min (at least 1ms)" },

@@ -63,7 +63,7 @@ struct options {
 	const char *cpus; /* NULL: choose automatically */
 	unsigned runs;
 	unsigned warmups;
-	unsigned max_runs; /* 0 unless rel_error or decide is set */
+	unsigned max_runs; /* 0 unless rel_error, decide or min_time_ns is set */
 	double rel_error;  /* per cent; 0 when not given */
 	double decide;	   /* per cent; 0 when not given */
 
@@ -85,6 +85,8 @@ struct options {
 	bool quiesce;
 	bool strict; /* with quiesce: all of it, or nothing */
 
+	int64_t min_time_ns; /* of all runs together; 0 when not given */
+	int64_t max_time_ns;
 	int64_t timeout_ns; /* 0: no limit */
 	bool no_aslr;
 	bool clear_env;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,8 +17,11 @@ enum {
 
 void progress_begin(struct progress *progress, bool wanted)
 {
+	const char *term = getenv("TERM");
+
 	*progress = (struct progress){
-		.shown = wanted && isatty(STDERR_FILENO),
+		/* A dumb terminal cannot go back to the beginning of the line. */
+		.shown = wanted && isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0),
 		.began_ns = clock_now_ns(CLOCK_MONOTONIC),
 	};
 }
@@ -34,7 +38,17 @@ static void format_remaining(char *buf, size_t size, double seconds)
 		snprintf(buf, size, "%.0f h left", seconds / 3600);
 }
 
-void progress_draw(struct progress *progress, uint64_t done, uint64_t total, const char *note)
+double progress_estimate(
+	uint64_t done, uint64_t total, double elapsed, const struct progress_box *box)
+{
+	double left = elapsed / (double)done * (double)(total - MIN(done, total));
+
+	left = MAX(left, box->least - elapsed);
+	return MAX(MIN(left, box->most - elapsed), 0);
+}
+
+void progress_draw(struct progress *progress, uint64_t done, uint64_t total,
+	const struct progress_box *box, const char *note)
 {
 	char bar[BAR_MAX + 1], line[256], remaining[32] = "";
 	unsigned width, filled;
@@ -54,8 +68,8 @@ void progress_draw(struct progress *progress, uint64_t done, uint64_t total, con
 	bar[BAR_MAX] = '\0';
 	if (done > 0)
 		format_remaining(remaining, sizeof(remaining),
-			(double)(now - progress->began_ns) / 1e9 / (double)done *
-				(double)(total - done));
+			progress_estimate(
+				done, total, (double)(now - progress->began_ns) / 1e9, box));
 	n = snprintf(line, sizeof(line), "[%s] %llu/%llu  %s  %s", bar, (unsigned long long)done,
 		(unsigned long long)total, note, remaining);
 	/* A line that is wider than the terminal cannot be redrawn in place. */

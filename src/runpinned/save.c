@@ -24,7 +24,8 @@ struct save {
 	const char *csv_name;
 	struct file_replace *csv;
 	bool json;
-	char *last; /* path of the file that keeps the newest result */
+	char *last;	/* path of the file that keeps the newest result */
+	int last_error; /* why there is no such path, although one is wanted */
 };
 
 static int check_append(
@@ -118,9 +119,8 @@ int save_open(const struct options *options, const struct commands *commands, st
 		if (r < 0)
 			return r;
 	}
-	/* Without such a folder nothing is kept. */
 	if (!options->output && !options->csv && !options->json && !options->no_save)
-		(void)userstate_path("last.json", &save->last);
+		save->last_error = userstate_path("last.json", &save->last);
 	*ret = TAKE_PTR(save);
 	return 0;
 }
@@ -273,18 +273,35 @@ static int commit_csv(struct save *save, const struct document_part *parts, size
 	return r;
 }
 
+static int write_last(const struct save *save, const struct document_part *parts, size_t n)
+{
+	struct file_replace *file;
+	int r;
+
+	if (!save->last)
+		return save->last_error;
+	r = file_replace_begin(save->last, &file);
+	if (r < 0)
+		return r;
+	r = document_write(file_replace_stream(file), NULL, parts, n);
+	if (r == 0)
+		return file_replace_commit(file);
+	file_replace_abort(file);
+	return r;
+}
+
 /* The user did not ask for this file: an error while writing it is not a failure of the
  * measurement. */
 static void commit_last(
 	struct save *save, const struct document_part *parts, size_t n, char **ret_place)
 {
-	struct file_replace *file;
+	int r = write_last(save, parts, n);
 
-	if (file_replace_begin(save->last, &file) < 0)
-		return;
-	if (document_write(file_replace_stream(file), NULL, parts, n) < 0)
-		file_replace_abort(file);
-	else if (file_replace_commit(file) == 0)
+	if (r < 0)
+		say_errno(r,
+			"warning: the result is not kept, for which there is -o FILE: cannot write %s",
+			save->last ? save->last : "last.json");
+	else
 		*ret_place = TAKE_PTR(save->last);
 }
 
@@ -309,7 +326,7 @@ int save_commit(struct save *save, const struct document_part *parts, size_t n, 
 		if (result == 0)
 			result = r;
 	}
-	if (save->last)
+	if (save->last || save->last_error)
 		commit_last(save, parts, n, &place);
 	*ret_place = TAKE_PTR(place);
 	return result;

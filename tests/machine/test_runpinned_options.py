@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import machine
 from machine import check, equal
@@ -219,6 +220,75 @@ def test_programs_without_a_parameter_are_not_repeated():
 
 def test_as_many_programs_as_there_may_be():
     equal(len(scanned('-P', 'a=1..8', '-P', 'b=1..8', 'echo', '{a}{b}')), 64, 'benchmarks')
+
+
+# --- Time boxes ---
+
+def test_at_least_this_long():
+    began = time.monotonic()
+    facts = metadata(measured('--evidence', 'none', '-n', 1, '-w', 0, '--min-time', '500ms', 'true'))
+    check(time.monotonic() - began >= 0.5, 'it took as long')
+    check(len(facts) > 1, 'more runs than -n')
+    equal((facts[0]['quiesce_min_time'], 'quiesce_ended_by' in facts[0]), (0.5, False), 'metadata')
+    facts = metadata(measured('-n', 1, '-w', 0, '--min-time', '1h', '--max-runs', 3, 'true'))
+    equal(len(facts), 3, '--max-runs')
+
+
+def test_no_longer_than_this():
+    result = run('--json', '-n', 1000, '-w', 7, '--max-time', '300ms', 'sleep', '0.1')
+    equal(result.returncode, 0, result.stderr)
+    runs = metadata(json.loads(result.stdout)['benchmarks'][0])
+    check(1 <= len(runs) < 1007, f'{len(runs)} runs')
+    equal(runs[0]['quiesce_ended_by'], '--max-time', 'quiesce_ended_by')
+    check(re.search(r'--max-time is over after \d+ of 1000 runs', result.stderr), result.stderr)
+    result = run('--no-save', '-n', 1, '-w', 0, '--until-rel-error', 0.001, '--max-runs', 100000,
+                 '--max-time', '300ms', 'sleep', '0.05')
+    check('(--max-time)' in result.stderr, result.stderr)
+
+
+def test_at_least_one_run_of_each_counts():
+    found = scanned('-n', 5, '-w', 5, '--max-time', '1ms', '--baseline', 'sleep 0.05', 'true')
+    check(all(one['quiesce_ended_by'] == '--max-time' for one in found.values()), found)
+    # Of the warm-ups there may be one: the time is over behind it at the latest.
+    equal({one['runs'] for one in found.values()} <= {1, 2}, True, 'runs of each')
+
+
+# --- What is kept ---
+
+def test_a_result_that_cannot_be_kept_is_a_warning():
+    state = scratch('no-folder')
+    state.write_text('a file, where the folder should be', encoding='utf-8')
+    result = run('-q', '-n', 9, '-w', 0, 'true', env=environment(XDG_STATE_HOME=str(state)))
+    equal(result.returncode, 0, 'status')
+    lines = [line for line in result.stderr.splitlines() if 'not kept' in line]
+    equal(len(lines), 1, result.stderr)
+    check(lines[0].startswith('runpinned: warning: ') and '-o FILE' in lines[0], lines[0])
+    quiet = run('-q', '-n', 9, '-w', 0, '--no-save', 'true', env=environment(XDG_STATE_HOME=str(state)))
+    check('not kept' not in quiet.stderr, quiet.stderr)
+
+
+def drawn(term):
+    """What is written to a terminal of this kind."""
+    leader, follower = os.openpty()
+    process = subprocess.Popen([RUNPINNED, '-c', CPU, '--no-save', '-n', '3', '-w', '0', 'sleep', '0.1'],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower,
+                               env=environment(TERM=term))
+    os.close(follower)
+    text = b''
+    try:
+        while part := os.read(leader, 65536):
+            text += part
+    except OSError:
+        # What Linux says when nobody has the other side open any more (EIO).
+        pass
+    os.close(leader)
+    equal(process.wait(timeout=60), 0, 'status')
+    return text
+
+
+def test_progress_needs_a_terminal_that_can_go_back():
+    check(b'\x1b' in drawn('vt100'), 'a bar is drawn')
+    check(b'\x1b' not in drawn('dumb'), 'escapes on a dumb terminal')
 
 
 # --- Hooks ---
