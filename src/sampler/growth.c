@@ -5,8 +5,11 @@
 #include "sampler/growth.h"
 
 enum {
-	CLEAR = 3, /* times the error */
+	STEPS = 50,
 };
+
+/* What grows must be this much closer than what does not: else it is chance. */
+static const double CLEARLY = 0.7;
 
 static double constant(double n)
 {
@@ -52,67 +55,63 @@ static const struct kind {
 	{ "n^3", cube },
 };
 
-static double find_error(const struct kind *kind, const double *sizes, const double *times,
-	size_t n, const struct growth *growth)
+static double predict(const struct kind *kind, const struct growth *growth, double size)
+{
+	return growth->once + growth->each * kind->of(size);
+}
+
+/* Least squares of the distances, where each distance is relative to the geometric mean of the time
+ * and of what `ret` predicts. */
+static void improve(const struct kind *kind, const double *sizes, const double *times, size_t n,
+	struct growth *ret)
+{
+	double w1 = 0, wf = 0, wff = 0, wt = 0, wtf = 0, determinant;
+
+	for (size_t i = 0; i < n; i++) {
+		double w = 1 / (times[i] * predict(kind, ret, sizes[i])), f = kind->of(sizes[i]);
+
+		w1 += w;
+		wf += w * f;
+		wff += w * f * f;
+		wt += w * times[i];
+		wtf += w * times[i] * f;
+	}
+	determinant = w1 * wff - wf * wf;
+	if (determinant > 0) {
+		ret->once = (wt * wff - wtf * wf) / determinant;
+		ret->each = (w1 * wtf - wf * wt) / determinant;
+	}
+	if (determinant <= 0 || ret->each < 0) {
+		ret->each = 0;
+		ret->once = wt / w1;
+	} else if (ret->once < 0) {
+		ret->once = 0;
+		ret->each = wtf / wff;
+	}
+}
+
+static void fit(const struct kind *kind, const double *sizes, const double *times, size_t n,
+	struct growth *ret)
 {
 	size_t parameters = kind->of == constant ? 1 : 2;
 	double squares = 0;
 
+	*ret = (struct growth){ .what = kind->what };
+	for (size_t i = 0; i < n; i++)
+		ret->once += times[i] / (double)n;
+	for (size_t i = 0; i < STEPS; i++)
+		improve(kind, sizes, times, n, ret);
 	for (size_t i = 0; i < n; i++) {
-		double distance = 1 - (growth->once + growth->each * kind->of(sizes[i])) / times[i];
+		double distance = log(times[i] / predict(kind, ret, sizes[i]));
 
 		squares += distance * distance;
 	}
-	return sqrt(squares / (double)(n - parameters));
+	ret->error = exp(sqrt(squares / (double)(n - parameters))) - 1;
 }
 
-/* How much of the largest time lies between the smallest and the largest size. */
-static double find_grown(
-	const struct kind *kind, const double *sizes, size_t n, const struct growth *growth)
+static int is_better(const struct growth *a, const struct growth *b)
 {
-	double least = kind->of(sizes[0]), most = least;
-
-	for (size_t i = 1; i < n; i++) {
-		double f = kind->of(sizes[i]);
-
-		least = f < least ? f : least;
-		most = f > most ? f : most;
-	}
-	return growth->each * (most - least) / (growth->once + growth->each * most);
-}
-
-/* Least squares of 1 - once / t - each * f / t. */
-static void fit(const struct kind *kind, const double *sizes, const double *times, size_t n,
-	struct growth *ret)
-{
-	double aa = 0, ab = 0, bb = 0, a1 = 0, b1 = 0, determinant;
-
-	*ret = (struct growth){ .what = kind->what };
-	for (size_t i = 0; i < n; i++) {
-		double a = 1 / times[i], b = kind->of(sizes[i]) / times[i];
-
-		aa += a * a;
-		ab += a * b;
-		bb += b * b;
-		a1 += a;
-		b1 += b;
-	}
-	determinant = aa * bb - ab * ab;
-	if (determinant > 0) {
-		ret->once = (a1 * bb - b1 * ab) / determinant;
-		ret->each = (aa * b1 - ab * a1) / determinant;
-	}
-	if (ret->once < 0 && ret->each > 0) {
-		ret->once = 0;
-		ret->each = b1 / bb;
-	}
-	ret->error = find_error(kind, sizes, times, n, ret);
-	/* What is not clearly more than chance is no growth. */
-	if (ret->each <= 0 || find_grown(kind, sizes, n, ret) < CLEAR * ret->error) {
-		ret->each = 0;
-		ret->once = a1 / aa;
-		ret->error = find_error(kind, sizes, times, n, ret);
-	}
+	return a->error < b->error * (b->what == kinds[0].what ? CLEARLY : 1);
 }
 
 int growth_fit(const double *sizes, const double *times, size_t n, struct growth ret[GROWTH_KINDS])
@@ -128,13 +127,13 @@ int growth_fit(const double *sizes, const double *times, size_t n, struct growth
 	}
 	if (different < GROWTH_MIN_SIZES)
 		return -ENODATA;
-	/* Where two are equal, the slower growth comes first. */
+	/* The first kind is constant. Where two are equal, the slower growth comes first. */
 	for (size_t i = 0; i < GROWTH_KINDS; i++) {
 		struct growth growth;
 		size_t at = i;
 
 		fit(&kinds[i], sizes, times, n, &growth);
-		for (; at > 0 && ret[at - 1].error > growth.error; at--)
+		for (; at > 0 && is_better(&growth, &ret[at - 1]); at--)
 			ret[at] = ret[at - 1];
 		ret[at] = growth;
 	}

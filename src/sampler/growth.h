@@ -15,12 +15,12 @@ struct growth {
 	const char *what; /* "1", "log n", "n", "n log n", "n^2", "n^3" */
 	double each;
 	double once;
-	double error; /* root mean square of the relative distances */
+	double error; /* 0.1: by a factor of 1.1, root mean square */
 };
 
 /*
  * Fits each kind of growth to the times of these sizes, both above 0, so that the squares of the
- * relative distances are least and neither part is negative: relative ones, or the largest size
+ * logarithms of the ratios are least and neither part is negative: of ratios, or the largest size
  * alone would decide. The best comes first. -ENODATA with less than GROWTH_MIN_SIZES different
  * sizes.
  */

@@ -328,6 +328,52 @@ def test_examples():
         equal([each['metadata']['name'] for each in document['benchmarks']], names, example)
 
 
+def idiom():
+    program = os.environ.get('IDIOM')
+    if not program:
+        raise Skip('this build has no C++ compiler')
+    return program
+
+
+def test_cpp_names():
+    """Each registration makes the benchmarks of its arguments and threads, in their order."""
+    names = ['plain', 'repeat', 'sorting/8', 'sorting/16', 'sorting/64', 'sorting/128',
+             'converts<int, double>',
+             'product/1/5', 'product/1/6', 'product/2/5', 'product/2/6', 'product/7/8',
+             'ranges/0/3', 'ranges/1/3', 'ranges/8/3', 'ranges/9/3', 'dense/1/1',
+             'dense/0', 'dense/5', 'dense/10', 'dense/99', 'captured/one', 'threads/threads:3',
+             'thread_range/threads:1', 'thread_range/threads:2', 'thread_range/threads:4',
+             'thread_range/threads:5', 'table/size', 'table/sum/10', 'table/sum/20',
+             'bad/fixture/-1', 'bad/throws', 'bad/argument', 'lambda']
+    equal(run('--list', program=idiom()).stdout.splitlines(), names, 'names')
+
+
+def test_cpp_results():
+    good = [name for name in run('--list', program=idiom()).stdout.splitlines()
+            if not name.startswith('bad/')]
+    result, benchmarks = saved('--values=2', *good, program=idiom())
+    equal(list(benchmarks), good, 'names')
+    facts = {name: each['metadata'] for name, each in benchmarks.items()}
+    equal([facts['sorting/64'][f'quiesce_{key}'] for key in (
+        'family', 'size', 'amount_items', 'amount_bytes', 'amount_swaps', 'figure_first',
+        'figure_last')], ['sorting', 64, 64, 256, 0.5, 0, 63], 'figures')
+    equal(facts['repeat']['inner_loops'], 2, 'inner loops')
+    equal(facts['product/2/6'].get('quiesce_family'), 'product/n/6', 'a family of two arguments')
+    equal(facts['threads/threads:3']['quiesce_threads'], 3, 'threads')
+    equal(facts['threads/threads:3']['quiesce_figure_thread'], 1, 'mean over the threads')
+    equal([facts[f'table/s{name}'].get('quiesce_figure_s' + name.partition('/')[0]) for name in (
+        'ize', 'um/10', 'um/20')], [1, 70, 140], 'fixtures')
+    equal(len(re.findall('^growth of sorting: ', result.stdout, re.M)), 1, result.stdout)
+
+
+def test_cpp_failures():
+    result = run(*QUICK, 'bad/*', 'plain', status=1, program=idiom())
+    for words in ('bad/fixture/-1: no such table', 'bad/throws: thrown on purpose',
+                  'bad/argument: its process ended with status 1'):
+        check(words in result.stderr, f'{words!r}: {result.stderr}')
+    check(re.search(r'^plain +[0-9]', result.stdout, re.M), result.stdout)
+
+
 def test_pyperf_reads_it():
     try:
         import pyperf
