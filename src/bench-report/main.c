@@ -53,8 +53,9 @@ static const struct verb verbs[] = {
 static void usage(const struct option_row *rows)
 {
 	fputs("Usage: bench-report VERB [OPTIONS] FILE...\n"
-	      "Show, check and compare results: those of runpinned, and any of pyperf's, plain\n"
-	      "or compressed by gzip. FILE is - for standard input.\n"
+	      "Show, check and compare results: those of runpinned, and any of pyperf's,\n"
+	      "hyperfine's and google-benchmark's, plain or compressed by gzip. FILE is - for\n"
+	      "standard input.\n"
 	      "\n",
 		stdout);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)

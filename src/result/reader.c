@@ -22,7 +22,7 @@ enum {
 
 /* Makes room for one more element. Arrays grow by an eighth: realloc(3) moves the largest ones by
  * mremap(2), without copying. */
-static int grow(void **array, size_t size, size_t n, size_t *capacity)
+int reader_grow(void **array, size_t size, size_t n, size_t *capacity)
 {
 	size_t wish;
 	void *p;
@@ -38,10 +38,22 @@ static int grow(void **array, size_t size, size_t n, size_t *capacity)
 	return 0;
 }
 
-/* Behind '[' of values. */
-static int read_values(struct reader *reader, struct pending *pending)
+int reader_add_value(struct reader *reader, struct pending *pending, double value)
 {
 	struct benchmark *b = pending->benchmark;
+	int r;
+
+	if (b->n_values == VALUES_MAX)
+		return reader_refuse(reader, "more than 250 million values");
+	r = reader_grow(
+		(void **)&b->values, sizeof(*b->values), b->n_values, &pending->values_capacity);
+	if (r >= 0)
+		b->values[b->n_values++] = value;
+	return r;
+}
+
+int reader_read_values(struct reader *reader, struct pending *pending)
+{
 	struct json_token token;
 	int r;
 
@@ -55,13 +67,9 @@ static int read_values(struct reader *reader, struct pending *pending)
 			!(token.real > 0))
 			return reader_refuse(
 				reader, "no pyperf result: a value is not a number above 0");
-		if (b->n_values == VALUES_MAX)
-			return reader_refuse(reader, "more than 250 million values");
-		r = grow((void **)&b->values, sizeof(*b->values), b->n_values,
-			&pending->values_capacity);
+		r = reader_add_value(reader, pending, token.real);
 		if (r < 0)
 			return r;
-		b->values[b->n_values++] = token.real;
 	}
 }
 
@@ -109,7 +117,7 @@ static int read_warmups(struct reader *reader, struct pending *pending)
 			return r;
 		if (b->n_warmups == VALUES_MAX / 2)
 			return reader_refuse(reader, "more than 125 million warm-ups");
-		r = grow((void **)&b->warmups, sizeof(*b->warmups), b->n_warmups,
+		r = reader_grow((void **)&b->warmups, sizeof(*b->warmups), b->n_warmups,
 			&pending->warmups_capacity);
 		if (r >= 0)
 			r = read_warmup(reader, &b->warmups[b->n_warmups]);
@@ -119,8 +127,8 @@ static int read_warmups(struct reader *reader, struct pending *pending)
 	}
 }
 
-/* Adds a complete run: a sample, and the indexes of its values. */
-static int add_run(struct reader *reader, struct pending *pending, struct run_data *data)
+int reader_add_run(
+	struct reader *reader, struct pending *pending, struct run_data *data, size_t end)
 {
 	struct benchmark *b = pending->benchmark;
 	size_t at = b->series->n_samples;
@@ -128,20 +136,20 @@ static int add_run(struct reader *reader, struct pending *pending, struct run_da
 	size_t warmups_before = at > 0 ? b->runs[at - 1].warmup_end : 0;
 	int r;
 
-	if (b->n_values == values_before && b->n_warmups == warmups_before)
+	if (end == values_before && b->n_warmups == warmups_before)
 		return reader_refuse(reader, "no pyperf result: a run without values");
 	if (at == RUNS_MAX)
 		return reader_refuse(reader, "more than 50 million runs");
-	data->sample.warmup = b->n_values == values_before;
+	data->sample.warmup = end == values_before;
 	data->sample.start_ns = data->has_date ? data->date_ns : -1;
 	/* Stored here until the metadata of the suite are known. */
 	if (data->duration_ns >= 0)
 		data->sample.user_ns = data->duration_ns;
-	r = grow((void **)&b->runs, sizeof(*b->runs), at, &pending->runs_capacity);
+	r = reader_grow((void **)&b->runs, sizeof(*b->runs), at, &pending->runs_capacity);
 	if (r < 0)
 		return r;
 	b->runs[at] = (struct benchmark_run){
-		.end = b->n_values,
+		.end = end,
 		.warmup_end = b->n_warmups,
 		.loops = data->loops,
 		.inner_loops = data->inner_loops,
@@ -165,14 +173,14 @@ static int read_run(struct reader *reader, struct pending *pending, struct text 
 			return r;
 		if (token.type == JSON_TOKEN_OBJECT_END) {
 			ret->whole.end = json_offset(reader->json);
-			return add_run(reader, pending, data);
+			return reader_add_run(reader, pending, data, pending->benchmark->n_values);
 		}
 		if (strcmp(token.string, "metadata") == 0) {
 			r = reader_read_run_metadata(reader, pending, buffer, data, &ret->metadata);
 		} else if (strcmp(token.string, "values") == 0) {
 			r = reader_enter_array(reader, "the value of 'values'");
 			if (r >= 0)
-				r = read_values(reader, pending);
+				r = reader_read_values(reader, pending);
 		} else if (strcmp(token.string, "warmups") == 0) {
 			r = reader_next(reader, &token);
 			/* pyperf accepts null for an empty list. */
@@ -207,7 +215,8 @@ static int read_one_run(struct reader *reader, void *context)
 	r = read_run(reader, runs->pending, &runs->buffer, &runs->data, &run);
 	if (r < 0 || !reader->outline)
 		return r;
-	r = grow((void **)&outline->runs, sizeof(run), outline->n_runs, &outline->runs_capacity);
+	r = reader_grow(
+		(void **)&outline->runs, sizeof(run), outline->n_runs, &outline->runs_capacity);
 	if (r >= 0)
 		outline->runs[outline->n_runs++] = run;
 	return r;
@@ -228,7 +237,7 @@ static int read_runs(struct reader *reader, struct pending *pending)
 
 /* --- Benchmarks --- */
 
-static void pending_free(struct pending *pending)
+void pending_free(struct pending *pending)
 {
 	if (!pending)
 		return;
@@ -242,9 +251,8 @@ static void pending_free(struct pending *pending)
 	benchmark_free(pending->benchmark);
 	free(pending);
 }
-DEFINE_CLEANUP(pending, pending_free);
 
-static int pending_new(bool with_evidence, struct pending **ret)
+int reader_pending_new(const struct reader *reader, struct pending **ret)
 {
 	_cleanup_(pending) struct pending *pending = calloc(1, sizeof(*pending));
 	int r;
@@ -254,10 +262,24 @@ static int pending_new(bool with_evidence, struct pending **ret)
 	pending->benchmark = calloc(1, sizeof(*pending->benchmark));
 	if (!pending->benchmark)
 		return -ENOMEM;
-	r = series_new(with_evidence, NULL, &pending->benchmark->series);
+	r = series_new(reader->with_evidence, NULL, &pending->benchmark->series);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(pending);
+	return 0;
+}
+
+int reader_add_pending(struct reader *reader, struct pending **pending)
+{
+	struct pending **all;
+
+	if (reader->n_pending == BENCHMARKS_MAX)
+		return reader_refuse(reader, "more than 10000 benchmarks");
+	all = reallocarray(reader->pending, reader->n_pending + 1, sizeof(struct pending *));
+	if (!all)
+		return -ENOMEM;
+	reader->pending = all;
+	all[reader->n_pending++] = TAKE_PTR(*pending);
 	return 0;
 }
 
@@ -265,11 +287,10 @@ static int pending_new(bool with_evidence, struct pending **ret)
 static int read_benchmark(struct reader *reader, void *context _unused_)
 {
 	_cleanup_(pending) struct pending *pending = NULL;
-	struct pending **all;
 	struct json_token token;
 	int r;
 
-	r = pending_new(reader->with_evidence, &pending);
+	r = reader_pending_new(reader, &pending);
 	if (r >= 0)
 		pending->outline.whole.begin = json_place(reader->json).offset;
 	while (r >= 0) {
@@ -290,14 +311,7 @@ static int read_benchmark(struct reader *reader, void *context _unused_)
 	pending->outline.whole.end = json_offset(reader->json);
 	if (pending->benchmark->series->n_samples == 0)
 		return reader_refuse(reader, "no pyperf result: a benchmark without 'runs'");
-	if (reader->n_pending == BENCHMARKS_MAX)
-		return reader_refuse(reader, "more than 10000 benchmarks");
-	all = reallocarray(reader->pending, reader->n_pending + 1, sizeof(struct pending *));
-	if (!all)
-		return -ENOMEM;
-	reader->pending = all;
-	all[reader->n_pending++] = TAKE_PTR(pending);
-	return 0;
+	return reader_add_pending(reader, &pending);
 }
 
 static int read_benchmarks(struct reader *reader, struct outline *outline)
@@ -333,7 +347,7 @@ static int read_version(struct reader *reader)
 
 static int read_root(struct reader *reader, struct outline *outline)
 {
-	bool has_version = false, has_benchmarks = false;
+	bool has_version = false, has_benchmarks = false, is_foreign = false, is_first;
 	struct json_token token;
 	int r;
 
@@ -343,7 +357,21 @@ static int read_root(struct reader *reader, struct outline *outline)
 		r = reader_next(reader, &token);
 		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
 			break;
-		if (strcmp(token.string, "version") == 0) {
+		is_first = !has_version && !has_benchmarks;
+		if (is_first && strcmp(token.string, "results") == 0) {
+			has_version = has_benchmarks = true;
+			is_foreign = true;
+			r = reader_read_hyperfine(reader);
+		} else if (is_first && strcmp(token.string, "context") == 0) {
+			has_version = is_foreign = true;
+			r = reader_read_google_context(reader);
+		} else if (is_foreign && !has_benchmarks &&
+			strcmp(token.string, "benchmarks") == 0) {
+			has_benchmarks = true;
+			r = reader_read_google(reader);
+		} else if (is_foreign) {
+			r = reader_skip_value(reader);
+		} else if (strcmp(token.string, "version") == 0) {
 			has_version = true;
 			r = read_version(reader);
 		} else if (strcmp(token.string, "benchmarks") == 0) {
@@ -361,6 +389,9 @@ static int read_root(struct reader *reader, struct outline *outline)
 		return reader_refuse(reader, "no pyperf result: 'version' is missing");
 	if (r >= 0 && !has_benchmarks)
 		return reader_refuse(reader, "no pyperf result: 'benchmarks' are missing");
+	if (r >= 0 && is_foreign && reader->outline)
+		return reader_refuse(reader,
+			"a result of another tool can be looked at, but not be merged or appended to");
 	return r < 0 ? r : reader_next(reader, &token);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the parts of the reader share, for them alone. reader.c is the top: it reads the file, with
- * readtoken.c for the tokens, readmetadata.c for metadata, and inherit.c, which copies what suite
- * and benchmark say of their runs into the runs. Functions return 0 or a negative errno, with what
- * is wrong written down in `why`.
+ * readtoken.c for the tokens, readmetadata.c for metadata, foreign.c for results of other tools,
+ * and inherit.c, which copies what suite and benchmark say of their runs into the runs. Functions
+ * return 0 or a negative errno, with what is wrong written down in `why`.
  */
 #ifndef QUIESCE_RESULT_READING_H
 #define QUIESCE_RESULT_READING_H
@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "basic/cleanup.h"
 #include "basic/facts.h"
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -49,6 +50,9 @@ struct pending {
 	size_t runs_capacity;
 };
 
+void pending_free(struct pending *pending);
+DEFINE_CLEANUP(pending, pending_free);
+
 struct reader {
 	struct json_reader *json;
 	bool with_evidence;
@@ -59,6 +63,29 @@ struct reader {
 	struct facts suite_metadata;
 	size_t text_size; /* of the metadata that are kept */
 };
+
+/* --- Benchmarks (reader.c) --- */
+
+/* Makes room for one more element behind n. */
+int reader_grow(void **array, size_t size, size_t n, size_t *capacity);
+/* A benchmark without anything. */
+int reader_pending_new(const struct reader *reader, struct pending **ret);
+/* Behind '[' of values. */
+int reader_read_values(struct reader *reader, struct pending *pending);
+int reader_add_value(struct reader *reader, struct pending *pending, double value);
+/* Adds a complete run, which has the values up to the index `end`. */
+int reader_add_run(
+	struct reader *reader, struct pending *pending, struct run_data *data, size_t end);
+/* Takes *pending. */
+int reader_add_pending(struct reader *reader, struct pending **pending);
+
+/* --- Results of other tools (foreign.c) --- */
+
+/* The value of "results". */
+int reader_read_hyperfine(struct reader *reader);
+/* The values of "context" and of "benchmarks". */
+int reader_read_google_context(struct reader *reader);
+int reader_read_google(struct reader *reader);
 
 /* --- Tokens (readtoken.c) --- */
 
@@ -94,6 +121,10 @@ int reader_read_list(struct reader *reader, const char *of, const char *item,
  * accepts null for none, for the suite alone. */
 int reader_read_metadata(
 	struct reader *reader, bool may_be_null, struct facts *facts, struct span *ret_span);
+/* The value behind a name of metadata, borrowed from the token or from `buffer`. Texts lose the
+ * blanks around them, as in pyperf. */
+int reader_read_fact(
+	struct reader *reader, const char *name, struct text *buffer, struct fact *ret);
 /* Reads the metadata of a run into its data, and into the names of its benchmark. The buffer is
  * reused for each run. */
 int reader_read_run_metadata(struct reader *reader, struct pending *pending, struct text *buffer,

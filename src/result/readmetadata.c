@@ -64,11 +64,7 @@ static int read_tags(struct reader *reader, struct text *t)
 	return t->failed ? -ENOMEM : 0;
 }
 
-/*
- * The value behind a name of metadata, borrowed from the token or from `buffer`. Texts lose the
- * blanks around them, as in pyperf.
- */
-static int read_fact(struct reader *reader, const char *name, struct text *buffer, struct fact *ret)
+int reader_read_fact(struct reader *reader, const char *name, struct text *buffer, struct fact *ret)
 {
 	const char *objection, *begin;
 	struct json_token token;
@@ -161,7 +157,7 @@ int reader_read_metadata(
 		name = strdup(plain);
 		if (!name)
 			return -ENOMEM;
-		r = read_fact(reader, name, &buffer, &fact);
+		r = reader_read_fact(reader, name, &buffer, &fact);
 		if (r >= 0)
 			r = reader_keep_fact(reader, facts, &fact);
 	}
@@ -222,7 +218,7 @@ int reader_read_run_metadata(struct reader *reader, struct pending *pending, str
 			break;
 		r = find_run_name(reader, pending, buffer, &token, &name);
 		if (r >= 0)
-			r = read_fact(reader, name->name, buffer, &fact);
+			r = reader_read_fact(reader, name->name, buffer, &fact);
 		if (r < 0)
 			break;
 		if (name->n_seen++ == 0) {
@@ -276,7 +272,7 @@ static int read_members(struct reader *reader, const char *text, struct members 
 			return -ENOMEM;
 		begin = json_offset(reader->json);
 		begin += strspn(text + begin, " \t\r\n");
-		r = read_fact(reader, name, &buffer, &fact);
+		r = reader_read_fact(reader, name, &buffer, &fact);
 		if (r >= 0)
 			r = add_member(members, &fact,
 				(struct member_text){

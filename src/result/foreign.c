@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Results of other tools: hyperfine's --export-json, and what google-benchmark writes with
+ * --benchmark_out. They are known by the first names in them, "results" and "context", which a
+ * result of pyperf does not have.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/text.h"
+#include "result/metadata.h"
+#include "result/reading.h"
+
+/* Both kinds of numbers, and NAN for null and whatever else: of lists, of which only some entries
+ * are known. */
+static int read_numbers(struct reader *reader, const char *of, double **ret, size_t *ret_n)
+{
+	_cleanup_free_ double *numbers = NULL;
+	size_t n = 0, capacity = 0;
+	struct json_token token;
+	int r = reader_enter_array(reader, of);
+
+	while (r >= 0) {
+		bool is_number;
+
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_ARRAY_END)
+			break;
+		is_number = token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER;
+		if (!is_number)
+			r = json_skip(reader->json, &token);
+		if (r < 0)
+			return reader_explain(reader, r);
+		r = reader_grow((void **)&numbers, sizeof(*numbers), n, &capacity);
+		if (r >= 0)
+			numbers[n++] = is_number ? token.real : NAN;
+	}
+	if (r < 0)
+		return r;
+	free(*ret);
+	*ret = TAKE_PTR(numbers);
+	*ret_n = n;
+	return 0;
+}
+
+/* The value of the member that was just named, under another name. */
+static int keep_value(struct reader *reader, struct facts *facts, const char *name)
+{
+	_cleanup_text_ struct text buffer = { 0 };
+	struct fact fact;
+	int r = reader_read_fact(reader, name, &buffer, &fact);
+
+	return r < 0 ? r : reader_keep_fact(reader, facts, &fact);
+}
+
+/* --- hyperfine --- */
+
+/* One command, while it is read. What a list of another length than that of the times means is not
+ * known. */
+struct command {
+	struct pending *pending;
+	double *exit_codes;
+	size_t n_exit_codes;
+	double *bytes; /* the most memory that each run had */
+	size_t n_bytes;
+};
+
+/* {"n": "1000"} */
+static int read_parameters(struct reader *reader, struct pending *pending)
+{
+	int r = reader_enter_object(reader, "the value of 'parameters'");
+	struct json_token token;
+
+	while (r >= 0) {
+		_cleanup_free_ char *plain = NULL, *name = NULL;
+
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
+			break;
+		plain = text_escape_control(token.string);
+		if (!plain || asprintf(&name, METADATA_PARAMETER "%s", plain) < 0)
+			return -ENOMEM;
+		r = keep_value(reader, &pending->metadata, name);
+	}
+	return r;
+}
+
+/* Commands may be given twice, names in a result may not: "ls", "ls #2". */
+static int make_unique(struct reader *reader, struct pending *pending)
+{
+	const char *name = facts_find_string(&pending->metadata, "name");
+	_cleanup_free_ char *unique = NULL;
+	size_t n = 1;
+
+	for (size_t i = 0; i < reader->n_pending; i++) {
+		const char *other = facts_find_string(&reader->pending[i]->metadata, "name");
+		size_t length = strlen(name);
+
+		n += strncmp(other, name, length) == 0 &&
+			(!other[length] || text_starts_with(other + length, " #"));
+	}
+	if (n == 1)
+		return 0;
+	if (asprintf(&unique, "%s #%zu", name, n) < 0)
+		return -ENOMEM;
+	return reader_keep_fact(reader, &pending->metadata,
+		&(struct fact){ .name = (char *)"name", .type = FACT_STRING, .string = unique });
+}
+
+static int add_runs(struct reader *reader, const struct command *command)
+{
+	const struct benchmark *b = command->pending->benchmark;
+	struct run_data *data = malloc(sizeof(*data));
+	int r = data ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < b->n_values; i++) {
+		run_data_clear(data);
+		if (command->n_exit_codes == b->n_values && command->exit_codes[i] > 0 &&
+			command->exit_codes[i] < 256) {
+			/* As wait4(2) has it. */
+			data->sample.status = (int32_t)command->exit_codes[i] << 8;
+			data->sample.flags = SAMPLE_FAILED;
+		}
+		if (command->n_bytes == b->n_values && command->bytes[i] >= 1024 &&
+			command->bytes[i] < (double)UINT32_MAX * 1024)
+			data->sample.max_rss_kib = (uint32_t)(command->bytes[i] / 1024);
+		r = reader_add_run(reader, command->pending, data, i + 1);
+	}
+	free(data);
+	return r;
+}
+
+static int read_member(struct reader *reader, const char *name, struct command *command)
+{
+	int r;
+
+	if (strcmp(name, "command") == 0)
+		return keep_value(reader, &command->pending->metadata, "name");
+	if (strcmp(name, "times") == 0) {
+		r = reader_enter_array(reader, "the value of 'times'");
+		return r < 0 ? r : reader_read_values(reader, command->pending);
+	}
+	if (strcmp(name, "exit_codes") == 0)
+		return read_numbers(reader, "the value of 'exit_codes'", &command->exit_codes,
+			&command->n_exit_codes);
+	if (strcmp(name, "memory_usage_byte") == 0)
+		return read_numbers(reader, "the value of 'memory_usage_byte'", &command->bytes,
+			&command->n_bytes);
+	if (strcmp(name, "parameters") == 0)
+		return read_parameters(reader, command->pending);
+	return reader_skip_value(reader);
+}
+
+/* Behind '{'. */
+static int read_command(struct reader *reader, void *context _unused_)
+{
+	_cleanup_(pending) struct pending *pending = NULL;
+	struct command command = { 0 };
+	struct json_token token;
+	int r;
+
+	r = reader_pending_new(reader, &pending);
+	command.pending = pending;
+	while (r >= 0) {
+		_cleanup_free_ char *name = NULL;
+
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
+			break;
+		name = strdup(token.string);
+		r = name ? read_member(reader, name, &command) : -ENOMEM;
+	}
+	if (r >= 0 && !facts_find_string(&pending->metadata, "name"))
+		r = reader_refuse(reader, "no hyperfine result: one without a command");
+	if (r >= 0 && pending->benchmark->n_values == 0)
+		r = reader_refuse(reader, "no hyperfine result: a command without times");
+	if (r >= 0)
+		r = make_unique(reader, pending);
+	if (r >= 0)
+		r = add_runs(reader, &command);
+	if (r >= 0)
+		r = reader_keep_fact(reader, &pending->metadata,
+			&(struct fact){ .name = (char *)METADATA_TOOL,
+				.type = FACT_STRING,
+				.string = (char *)"hyperfine" });
+	if (r >= 0)
+		r = reader_add_pending(reader, &pending);
+	free(command.exit_codes);
+	free(command.bytes);
+	return r;
+}
+
+int reader_read_hyperfine(struct reader *reader)
+{
+	int r = reader_read_list(reader, "the value of 'results'", "a result", read_command, NULL);
+
+	if (r >= 0 && reader->n_pending == 0)
+		return reader_refuse(reader, "no hyperfine result: it has no commands");
+	return r;
+}
+
+/* --- google-benchmark --- */
+
+int reader_read_google_context(struct reader *reader)
+{
+	static const struct {
+		const char *member, *name;
+	} kept[] = {
+		{ "date", "date" },
+		{ "host_name", "hostname" },
+		{ "num_cpus", "cpu_count" },
+	};
+	struct json_token token;
+	int r = reader_enter_object(reader, "the value of 'context'");
+
+	while (r >= 0) {
+		const char *name = NULL;
+
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
+			break;
+		for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+			if (strcmp(token.string, kept[i].member) == 0)
+				name = kept[i].name;
+		r = name ? keep_value(reader, &reader->suite_metadata, name)
+			 : reader_skip_value(reader);
+	}
+	return r;
+}
+
+/* One entry of the list: the time of an iteration in one repetition. */
+struct entry {
+	struct facts texts; /* those that are looked at, by name */
+	double time;
+	int64_t iterations;
+	bool failed;
+};
+
+static bool is_text_of_entry(const char *name)
+{
+	static const char *const names[] = { "name", "run_name", "run_type", "time_unit" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static int read_entry(struct reader *reader, struct entry *entry)
+{
+	struct json_token token;
+	int r = 0;
+
+	while (r >= 0) {
+		_cleanup_free_ char *name = NULL;
+
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
+			break;
+		name = strdup(token.string);
+		if (!name)
+			return -ENOMEM;
+		if (is_text_of_entry(name)) {
+			_cleanup_text_ struct text buffer = { 0 };
+			struct fact fact;
+
+			r = reader_read_fact(reader, name, &buffer, &fact);
+			if (r >= 0)
+				facts_set_copy(&entry->texts, name, &fact);
+			if (entry->texts.failed)
+				r = -ENOMEM;
+			continue;
+		}
+		r = reader_next(reader, &token);
+		if (r < 0)
+			return r;
+		if (strcmp(name, "real_time") == 0 &&
+			(token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER))
+			entry->time = token.real;
+		else if (strcmp(name, "iterations") == 0 && token.type == JSON_TOKEN_INTEGER)
+			entry->iterations = token.integer;
+		else if (strcmp(name, "error_occurred") == 0 || strcmp(name, "skipped") == 0)
+			entry->failed = entry->failed || token.type == JSON_TOKEN_TRUE;
+		r = json_skip(reader->json, &token);
+		if (r < 0)
+			return reader_explain(reader, r);
+	}
+	return r;
+}
+
+/* How many of a unit are a second; NAN for one that is not known. */
+static double parse_unit(const char *unit)
+{
+	static const struct {
+		const char *unit;
+		double per_second;
+	} units[] = { { "ns", 1e9 }, { "us", 1e6 }, { "ms", 1e3 }, { "s", 1 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (unit && strcmp(unit, units[i].unit) == 0)
+			return units[i].per_second;
+	return NAN;
+}
+
+/* "BM_sort/1024" and "BM_sort/n:1024/real_time" have a parameter, the only number in the name. What
+ * else is in it says how the benchmark was run: "threads:2". */
+static int keep_argument(struct reader *reader, struct pending *pending, const char *name)
+{
+	static const char *const others[] = { "threads", "repeats", "iterations", "min_time",
+		"min_warmup_time" };
+	_cleanup_free_ char *copy = strdup(name), *key = NULL;
+	struct fact fact = { .type = FACT_REAL };
+	char *rest = copy, *word;
+	size_t n = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	(void)strsep(&rest, "/");
+	while ((word = strsep(&rest, "/"))) {
+		char *number = strchr(word, ':');
+		bool is_other = false;
+		double value;
+
+		if (number)
+			*number++ = '\0';
+		for (size_t i = 0; number && i < ARRAY_SIZE(others); i++)
+			is_other = is_other || strcmp(word, others[i]) == 0;
+		if (is_other || parse_double(number ? number : word, -1e300, 1e300, &value) < 0)
+			continue;
+		n++;
+		fact.real = value;
+		free(TAKE_PTR(key));
+		if (asprintf(&key, METADATA_PARAMETER "%s", number ? word : "arg") < 0) {
+			key = NULL;
+			return -ENOMEM;
+		}
+	}
+	fact.name = key;
+	return n == 1 ? reader_keep_fact(reader, &pending->metadata, &fact) : 0;
+}
+
+/* The benchmark whose repetitions are being read: they stand one after the other. All are of one
+ * process, which is one run with several values. */
+struct google {
+	struct pending *pending;
+	struct run_data data;
+};
+
+static int finish_pending(struct reader *reader, struct google *google)
+{
+	int r;
+
+	if (!google->pending)
+		return 0;
+	r = reader_add_run(
+		reader, google->pending, &google->data, google->pending->benchmark->n_values);
+	return r < 0 ? r : reader_add_pending(reader, &google->pending);
+}
+
+static int begin_pending(
+	struct reader *reader, struct google *google, const char *name, int64_t iterations)
+{
+	struct fact fact = { .name = (char *)"name", .type = FACT_STRING, .string = (char *)name };
+	int r = reader_pending_new(reader, &google->pending);
+
+	if (r < 0)
+		return r;
+	run_data_clear(&google->data);
+	google->data.loops = (uint64_t)MAX(iterations, (int64_t)1);
+	r = reader_keep_fact(reader, &google->pending->metadata, &fact);
+	return r < 0 ? r : keep_argument(reader, google->pending, name);
+}
+
+static int add_entry(struct reader *reader, struct google *google, const struct entry *entry)
+{
+	const char *type = facts_find_string(&entry->texts, "run_type");
+	const char *name = facts_find_string(&entry->texts, "run_name");
+	double seconds = entry->time / parse_unit(facts_find_string(&entry->texts, "time_unit"));
+	const char *before =
+		google->pending ? facts_find_string(&google->pending->metadata, "name") : NULL;
+	int r = 0;
+
+	if (!name)
+		name = facts_find_string(&entry->texts, "name");
+	if (!name)
+		return reader_refuse(reader, "no result of google-benchmark: one without a name");
+	/* Before 1.5 there was no type. */
+	if (entry->failed || (type && strcmp(type, "iteration") != 0))
+		return 0;
+	if (!(seconds > 0) || !isfinite(seconds))
+		return reader_refuse(
+			reader, "no result of google-benchmark: 'real_time' is not a time above 0");
+	if (!before || strcmp(before, name) != 0) {
+		r = finish_pending(reader, google);
+		if (r >= 0)
+			r = begin_pending(reader, google, name, entry->iterations);
+	}
+	return r < 0 ? r : reader_add_value(reader, google->pending, seconds);
+}
+
+/* Behind '{'. */
+static int read_google_one(struct reader *reader, void *context)
+{
+	struct entry entry = { .time = NAN };
+	int r = read_entry(reader, &entry);
+
+	if (r >= 0)
+		r = add_entry(reader, context, &entry);
+	facts_clear(&entry.texts);
+	return r;
+}
+
+int reader_read_google(struct reader *reader)
+{
+	struct google google = { 0 };
+	int r = reader_read_list(
+		reader, "the value of 'benchmarks'", "a benchmark", read_google_one, &google);
+
+	if (r >= 0)
+		r = finish_pending(reader, &google);
+	pending_free(google.pending);
+	if (r >= 0 && reader->n_pending == 0)
+		return reader_refuse(reader,
+			"no result of google-benchmark: it has no times of iterations "
+			"(--benchmark_report_aggregates_only leaves them out)");
+	return r;
+}
