@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/guess.h"
 #include "basic/say.h"
 #include "basic/text.h"
 
@@ -105,6 +106,19 @@ static size_t find_by_prefix(
 	return n;
 }
 
+/* `word` as it was typed, perhaps with a value. */
+static void say_no_option(const char *word, const struct option *table)
+{
+	_cleanup_free_ char *name = strndup(word, strcspn(word, "="));
+	struct guess guess = { .word = name ? name + strspn(name, "-") : "" };
+	char meant[GUESS_TEXT_SIZE];
+
+	for (; table->name; table++)
+		guess_offer(&guess, table->name);
+	say("there is no option %s%s; see %s --help", word, guess_text(&guess, "--", meant),
+		program_invocation_short_name);
+}
+
 void say_option(int refused, char *const argv[], const struct option *table)
 {
 	const char *self = program_invocation_short_name, *word = argv[optind - 1];
@@ -127,5 +141,5 @@ void say_option(int refused, char *const argv[], const struct option *table)
 		say("%s could be --%s or --%s; see %s --help", word, meant[0]->name, meant[1]->name,
 			self);
 	else
-		say("there is no option %s; see %s --help", word, self);
+		say_no_option(word, table);
 }

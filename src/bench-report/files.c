@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/guess.h"
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
@@ -40,6 +41,8 @@ static void drop_repeated(struct suite *suite)
 static void say_metrics(const char *file, const struct suite *suite, const char *wanted)
 {
 	_cleanup_text_ struct text names = { 0 };
+	struct guess guess = { .word = wanted };
+	char meant[GUESS_TEXT_SIZE];
 
 	for (size_t i = 0; i < suite->n; i++) {
 		const struct series *series = suite->benchmarks[i]->series;
@@ -50,6 +53,7 @@ static void say_metrics(const char *file, const struct suite *suite, const char 
 
 			if (!metric_is_known(series, &metric))
 				continue;
+			guess_offer(&guess, metric.name);
 			if (asprintf(&word, "%s, ", metric.name) < 0)
 				return;
 			if (!names.data || !strstr(names.data, word))
@@ -60,8 +64,8 @@ static void say_metrics(const char *file, const struct suite *suite, const char 
 		say("%s has no metric '%s', nor any other: it tells of its runs only the values",
 			file_label(file), wanted);
 	else
-		say("%s has no metric '%s', but %.*s", file_label(file), wanted,
-			(int)names.length - 2, names.data);
+		say("%s has no metric '%s', but %.*s%s", file_label(file), wanted,
+			(int)names.length - 2, names.data, guess_text(&guess, "", meant));
 }
 
 /* Benchmarks of which the metric is not known have no values then. -ENOENT, after saying so, when

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/guess.h"
 #include "basic/macro.h"
 #include "basic/options.h"
 #include "basic/parse.h"
@@ -50,6 +51,69 @@ static const struct verb verbs[] = {
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", verb_merge },
 };
 
+static const struct {
+	const char *name;
+	enum form form;
+	enum verb_option option;
+} formats[] = {
+	{ "github-action-benchmark", FORM_GITHUB, TAKES_SERVICE },
+	{ "bencher", FORM_BENCHER, TAKES_SERVICE },
+	{ "junit", FORM_JUNIT, TAKES_JUNIT },
+};
+
+/* Which verbs take an option; the others are for all of them. */
+static bool is_taken_by(const struct verb *verb, const char *name)
+{
+	static const struct {
+		const char *name;
+		unsigned options;
+	} takers[] = {
+		{ "benchmark", TAKES_BENCHMARK },
+		{ "metric", TAKES_METRIC },
+		{ "unit", TAKES_UNIT },
+		{ "sort", TAKES_SORT },
+		{ "json", TAKES_JSON },
+		{ "metadata", TAKES_METADATA },
+		{ "bins", TAKES_BINS },
+		{ "count", TAKES_COUNT },
+		{ "table", TAKES_TABLE },
+		{ "markdown", TAKES_MARKDOWN },
+		{ "csv", TAKES_MARKDOWN },
+		{ "format", TAKES_SERVICE | TAKES_JUNIT },
+		{ "fail-slower", TAKES_FAIL_SLOWER },
+		{ "fail-unclear", TAKES_FAIL_SLOWER },
+		{ "old", TAKES_RESULTS },
+		{ "new", TAKES_RESULTS },
+		{ "fail-worse", TAKES_FAIL_WORSE },
+		{ "since", TAKES_FAIL_WORSE },
+		{ "output", TAKES_OUTPUT },
+		{ "size", TAKES_SIZE },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(takers); i++)
+		if (strcmp(takers[i].name, name) == 0)
+			return verb->options & takers[i].options;
+	return true;
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+static void say_no_verb(const char *word)
+{
+	struct guess guess = { .word = word };
+	char meant[GUESS_TEXT_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		guess_offer(&guess, verbs[i].name);
+	say("'%s' is no verb%s; see bench-report --help", word, guess_text(&guess, "", meant));
+}
+
 static void usage(const struct option_row *rows)
 {
 	fputs("Usage: bench-report VERB [OPTIONS] FILE...\n"
@@ -66,8 +130,47 @@ static void usage(const struct option_row *rows)
 	fputs("\n"
 	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check,\n"
 	      "--fail-slower, --fail-unclear or --fail-worse.\n"
-	      "See bench-report(1).\n",
+	      "bench-report VERB --help is the verb's own. See bench-report(1).\n",
 		stdout);
+}
+
+/* Without the names of verbs in front ("compare, show: ") where this one is among them. */
+static const char *strip_verbs(const char *help, const struct verb *verb)
+{
+	size_t length = strcspn(help, ":");
+	_cleanup_free_ char *front = strndup(help, length);
+
+	if (help[length] != ':' || !front || strspn(front, "abcdefghijklmnopqrstuvwxyz, ") < length)
+		return help;
+	return text_has_word(front, verb->name, ", ") ? help + length + 2 : help;
+}
+
+/* What `bench-report VERB --help` shows. */
+static void usage_of_verb(const struct option_row *rows, const struct verb *verb)
+{
+	struct option_row own[OPTION_ROWS_MAX] = { 0 };
+	size_t n = 0;
+
+	for (; rows->name; rows++) {
+		if (!is_taken_by(verb, rows->name))
+			continue;
+		own[n] = *rows;
+		own[n++].help = strip_verbs(rows->help, verb);
+	}
+	print(stdout, "Usage: bench-report %s [OPTIONS] %s\n%s\n\n", verb->name, verb->arguments,
+		verb->help);
+	option_rows_print(own, stdout);
+	fputs("\nSee bench-report(1).\n", stdout);
+}
+
+/* The first word that is a verb, wherever it stands. */
+static const struct verb *find_named_verb(int argc, char *argv[])
+{
+	const struct verb *verb = NULL;
+
+	for (int i = 1; i < argc && !verb; i++)
+		verb = find_verb(argv[i]);
+	return verb;
 }
 
 static int take_bins(const char *value, void *into)
@@ -108,15 +211,6 @@ static int take_sort(const char *value, void *into)
 
 static int take_format(const char *value, void *into)
 {
-	static const struct {
-		const char *name;
-		enum form form;
-	} formats[] = {
-		{ "github-action-benchmark", FORM_GITHUB },
-		{ "bencher", FORM_BENCHER },
-		{ "junit", FORM_JUNIT },
-	};
-
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		if (strcmp(value, formats[i].name) == 0) {
 			*(enum form *)into = formats[i].form;
@@ -247,9 +341,12 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 		{ 'V', "version", .help = "the version" },
 		{ 0 },
 	};
+	const struct verb *verb = find_named_verb(argc, argv);
 	int r = option_rows_read("", rows, argc, argv);
 
-	if (r == 'h')
+	if (r == 'h' && verb)
+		usage_of_verb(rows, verb);
+	else if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
 		print(stdout, "bench-report %s\n", QUIESCE_VERSION);
@@ -260,37 +357,40 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 static int check_options(const struct request *request)
 {
 	const struct {
-		enum verb_option option;
 		const char *name;
 		bool given;
 	} uses[] = {
-		{ TAKES_BENCHMARK, "benchmark", request->benchmark },
-		{ TAKES_METRIC, "metric", request->metric },
-		{ TAKES_UNIT, "unit", request->unit != UNIT_SECOND },
-		{ TAKES_SORT, "sort", request->sort != SORT_NONE },
-		{ TAKES_JSON, "json", request->json },
-		{ TAKES_METADATA, "metadata", request->metadata },
-		{ TAKES_BINS, "bins", request->bins > 0 },
-		{ TAKES_COUNT, "count", request->count > 0 },
-		{ TAKES_TABLE, "table", request->table },
-		{ TAKES_MARKDOWN, "markdown", request->markdown },
-		{ TAKES_MARKDOWN, "csv", request->csv },
-		{ TAKES_JUNIT, "format junit", request->format == FORM_JUNIT },
-		{ TAKES_SERVICE, "format github-action-benchmark", request->format == FORM_GITHUB },
-		{ TAKES_SERVICE, "format bencher", request->format == FORM_BENCHER },
-		{ TAKES_FAIL_SLOWER, "fail-slower", !isnan(request->fail_slower) },
-		{ TAKES_FAIL_SLOWER, "fail-unclear", request->fail_unclear },
-		{ TAKES_RESULTS, "old", request->n_old > 0 },
-		{ TAKES_FAIL_WORSE, "fail-worse", !isnan(request->fail_worse) },
-		{ TAKES_FAIL_WORSE, "since", request->since },
-		{ TAKES_OUTPUT, "output", request->output },
-		{ TAKES_SIZE, "size", request->size },
+		{ "benchmark", request->benchmark },
+		{ "metric", request->metric },
+		{ "unit", request->unit != UNIT_SECOND },
+		{ "sort", request->sort != SORT_NONE },
+		{ "json", request->json },
+		{ "metadata", request->metadata },
+		{ "bins", request->bins > 0 },
+		{ "count", request->count > 0 },
+		{ "table", request->table },
+		{ "markdown", request->markdown },
+		{ "csv", request->csv },
+		{ "fail-slower", !isnan(request->fail_slower) },
+		{ "fail-unclear", request->fail_unclear },
+		{ "old", request->n_old > 0 },
+		{ "fail-worse", !isnan(request->fail_worse) },
+		{ "since", request->since },
+		{ "output", request->output },
+		{ "size", request->size },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {
-		if (!uses[i].given || (request->verb->options & uses[i].option))
+		if (!uses[i].given || is_taken_by(request->verb, uses[i].name))
 			continue;
 		say("%s does not take --%s", request->verb->name, uses[i].name);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		if (request->format != formats[i].form ||
+			(request->verb->options & formats[i].option))
+			continue;
+		say("%s does not take --format %s", request->verb->name, formats[i].name);
 		return -EINVAL;
 	}
 	return 0;
@@ -312,14 +412,6 @@ static int choose_form(struct request *request)
 		: request->csv	      ? FORM_CSV
 				      : request->format;
 	return 0;
-}
-
-static const struct verb *find_verb(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (strcmp(verbs[i].name, name) == 0)
-			return &verbs[i];
-	return NULL;
 }
 
 /*
@@ -345,7 +437,7 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 	}
 	request->verb = find_verb(argv[optind]);
 	if (!request->verb) {
-		say("'%s' is no verb: see bench-report --help", argv[optind]);
+		say_no_verb(argv[optind]);
 		return -EINVAL;
 	}
 	r = check_options(request);

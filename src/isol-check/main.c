@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "basic/guess.h"
 #include "basic/macro.h"
 #include "basic/options.h"
 #include "basic/parse.h"
@@ -77,7 +78,14 @@ static int run_explain(const struct arguments *a)
 	const struct check *check = check_find(a->explain);
 
 	if (!check) {
-		say("--explain: there is no check '%s'; isol-check shows all", a->explain);
+		struct guess guess = { .word = a->explain };
+		char meant[GUESS_TEXT_SIZE];
+
+		for (const struct subject *s = check_subjects; s->name; s++)
+			for (size_t i = 0; i < s->n; i++)
+				guess_offer(&guess, s->checks[i].id);
+		say("--explain: there is no check '%s'%s; isol-check shows all", a->explain,
+			guess_text(&guess, "", meant));
 		return EXIT_USAGE;
 	}
 	print(stdout, "%s\n", check->explain);

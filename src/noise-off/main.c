@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/guess.h"
 #include "basic/say.h"
 #include "basic/table.h"
 #include "basic/text.h"
@@ -27,10 +28,14 @@ static int find_knob(const char *name)
 static void say_unknown(const char *option, const char *name)
 {
 	_cleanup_text_ struct text t = { 0 };
+	struct guess guess = { .word = name };
+	char meant[GUESS_TEXT_SIZE];
 
-	for (int id = 0; id < NOISE_N; id++)
+	for (int id = 0; id < NOISE_N; id++) {
 		text_appendf(&t, "%s%s", id > 0 ? ", " : "", noise_knobs[id].name);
-	say("%s: there is no '%s'; there are %s", option, name,
+		guess_offer(&guess, noise_knobs[id].name);
+	}
+	say("%s: there is no '%s'%s; there are %s", option, name, guess_text(&guess, "", meant),
 		t.failed ? "those of `noise-off list`" : t.data);
 }
 

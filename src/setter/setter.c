@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/guess.h"
 #include "basic/macro.h"
 #include "basic/options.h"
 #include "basic/say.h"
@@ -137,6 +138,20 @@ static const struct setter_verb_own *find_own_verb(const struct setter *setter, 
 	return NULL;
 }
 
+static void say_too_many(const struct setter *setter, const char *word)
+{
+	struct guess guess = { .word = word };
+	char meant[GUESS_TEXT_SIZE];
+
+	guess_offer(&guess, "apply");
+	guess_offer(&guess, "status");
+	guess_offer(&guess, "restore");
+	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
+		guess_offer(&guess, own->name);
+	say("'%s' is one word too many%s; see %s --help", word, guess_text(&guess, "", meant),
+		setter->name);
+}
+
 static int parse_words(const struct setter *setter, char *words[], struct arguments *a)
 {
 	a->own = find_own_verb(setter, words[0]);
@@ -157,7 +172,7 @@ static int parse_words(const struct setter *setter, char *words[], struct argume
 		int r;
 
 		if (!setter->parse_what || a->what || a->verb == SETTER_RESTORE) {
-			say("'%s' is one word too many; see %s --help", words[0], setter->name);
+			say_too_many(setter, words[0]);
 			return -EINVAL;
 		}
 		r = setter->parse_what(words[0], setter->state);

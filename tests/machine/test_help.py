@@ -37,6 +37,7 @@ def check_tool(tool):
         with open('/dev/full', 'w', encoding='utf-8') as full:
             equal(run(tool, option, stdout=full).returncode, 1, f'{option} to a full disk')
     for arguments, says in ((['--no-such-option'], 'there is no option --no-such-option'),
+                            (['--hepl'], 'there is no option --hepl (did you mean --help?)'),
                             (['-Z'], 'there is no option -Z'),
                             (['--help=now'], '--help takes no value'),
                             (['--version', '-Z'], None)):

@@ -256,7 +256,7 @@ def test_status_of_more():
 
 def test_wrong_use():
     cases = (
-        (['--only', 'kms'], "there is no 'kms'"),
+        (['--only', 'kms'], "there is no 'kms' (did you mean ksm?); there are"),
         (['--except', 'ksm,'], "there is no ''"),
         (['--with', 'KSM'], "there is no 'KSM'"),
         (['--only', 'ksm', '--except', 'thp'], 'exclude each other'),

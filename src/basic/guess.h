@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What somebody may have meant by a word that there is not: the name with the fewest letters left
+ * out, added, replaced or exchanged with their neighbour, where those are at most a third of the
+ * word; or a name that begins with the word.
+ */
+#ifndef QUIESCE_BASIC_GUESS_H
+#define QUIESCE_BASIC_GUESS_H
+
+#include <stddef.h>
+
+struct guess {
+	const char *word;
+	const char *name; /* the best one so far, borrowed; NULL when none is near */
+	size_t distance;
+};
+
+/* Begin with { .word = WORD }, and offer each name there is. Of equally near ones the first one is
+ * kept. */
+void guess_offer(struct guess *guess, const char *name);
+
+/* Room for " (did you mean --NAME?)". */
+#define GUESS_TEXT_SIZE 80
+/* " (did you mean --NAME?)", with `before` in front of the name, or "" without a guess. */
+const char *guess_text(
+	const struct guess *guess, const char *before, char buf[static GUESS_TEXT_SIZE]);
+
+#endif
