@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The two programs of docs/from-google-benchmark.md, built and run. A TAP test.
+
+    test_page.py PAGE LIBRARY INCLUDE COMPILER...
+
+Odd blocks of code are google/benchmark's program, even ones libquiesce's.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+PAGE, LIBRARY, INCLUDE, *COMPILER = sys.argv[1:]
+SCRATCH = tempfile.TemporaryDirectory(prefix='page.')
+ENVIRONMENT = {**os.environ, 'LD_LIBRARY_PATH': os.path.dirname(LIBRARY)}
+
+
+class Skip(Exception):
+    pass
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def run(*command):
+    result = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True,
+                            text=True, check=False, timeout=120, env=ENVIRONMENT)
+    check(result.returncode == 0, f'{command[0]}: {result.returncode}: {result.stderr}')
+    return result.stdout
+
+
+def build(side, *arguments):
+    """The path of the program of one column."""
+    blocks = re.findall(r'^```cpp\n(.*?)^```$', pathlib.Path(PAGE).read_text(encoding='utf-8'),
+                        re.M | re.S)
+    check(len(blocks) > 2 and len(blocks) % 2 == 0, f'{len(blocks)} blocks')
+    source = pathlib.Path(SCRATCH.name, f'program-{side}.cc')
+    source.write_text('\n'.join(blocks[side::2]), encoding='utf-8')
+    program = source.with_suffix('')
+    run(*COMPILER, '-std=c++17', '-O2', '-Wall', '-Wextra', '-Werror', '-Wno-sign-compare',
+        '-o', program, source, *arguments, '-lpthread')
+    return program
+
+
+def build_ours():
+    return build(1, f'-I{INCLUDE}', LIBRARY)
+
+
+def build_theirs():
+    flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'benchmark'], capture_output=True,
+                           text=True, check=False)
+    if flags.returncode != 0:
+        raise Skip('no google/benchmark here (libbenchmark-dev)')
+    return build(0, *flags.stdout.split())
+
+
+def test_ours():
+    program = build_ours()
+    output = run(program, '--processes=1', '--values=2', '--warmups=0', '--min-time=0.00001')
+    for name in run(program, '--list').splitlines():
+        check(re.search(rf'^{re.escape(name)} +[0-9.]+ [munp]?s ', output, re.M), f'{name}: {output}')
+    for line in (r'^ +bytes +[0-9.]+ ', r'^ +items +[0-9.]+ ', r'^ +sum +1792$', '^growth of copy: '):
+        check(re.search(line, output, re.M), f'{line}: {output}')
+
+
+def test_theirs():
+    output = run(build_theirs(), '--benchmark_min_time=0.0001')
+    for line in ('^copy_BigO ', '^sort/1000 ', '^table/sum/256 .*sum=1.792k'):
+        check(re.search(line, output, re.M), f'{line}: {output}')
+
+
+def test_same_names():
+    theirs = run(build_theirs(), '--benchmark_list_tests').splitlines()
+    ours = run(build_ours(), '--list').splitlines()
+    check(ours == theirs, f'{ours} and {theirs}')
+
+
+def main():
+    tests = [(name[5:].replace('_', ' '), function) for name, function in globals().items()
+             if name.startswith('test_')]
+    failed = False
+    print(f'1..{len(tests)}')
+    for number, (name, function) in enumerate(tests, 1):
+        try:
+            function()
+            print(f'ok {number} - {name}')
+        except Skip as reason:
+            print(f'ok {number} - {name} # SKIP {reason}')
+        except Exception as error:  # pylint: disable=broad-except
+            failed = True
+            print(f'not ok {number} - {name}')
+            print('#', '\n# '.join(f'{type(error).__name__}: {error}'.splitlines()))
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
