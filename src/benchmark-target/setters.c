@@ -43,14 +43,13 @@ static int make_smt(const struct settings *settings, const struct choice *choice
 static int make_shield(const struct settings *settings, const struct choice *choice,
 	char **ret_options, const char **ret_why)
 {
-	if (settings->shield == SETTINGS_SHIELD_LEAVE)
+	if (settings->shield_leave)
 		return 0;
 	if (choice->no_others) {
 		*ret_why = "left as it is: there is no other CPU for the rest of the machine";
 		return 0;
 	}
-	return format_options(ret_options, "%s-c %s",
-		settings->shield == SETTINGS_SHIELD_LEGACY ? "--legacy " : "", choice->cpus_text);
+	return format_options(ret_options, "-c %s", choice->cpus_text);
 }
 
 static int make_irq(const struct settings *settings, const struct choice *choice,

@@ -100,16 +100,9 @@ static int parse_irq(const char *value, struct settings *settings, const char **
 
 static int parse_shield(const char *value, struct settings *settings, const char **ret_reason)
 {
-	*ret_reason = "SHIELD is partition, legacy or leave";
-	if (strcmp(value, "partition") == 0)
-		settings->shield = SETTINGS_SHIELD_PARTITION;
-	else if (strcmp(value, "legacy") == 0)
-		settings->shield = SETTINGS_SHIELD_LEGACY;
-	else if (strcmp(value, "leave") == 0)
-		settings->shield = SETTINGS_SHIELD_LEAVE;
-	else
-		return -EINVAL;
-	return 0;
+	*ret_reason = "SHIELD is partition or leave";
+	settings->shield_leave = strcmp(value, "leave") == 0;
+	return settings->shield_leave || strcmp(value, "partition") == 0 ? 0 : -EINVAL;
 }
 
 /* Adds an option of noise-off with all names that have this sign (0: no sign), if there are any. */

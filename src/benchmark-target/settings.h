@@ -15,12 +15,6 @@ enum settings_smt {
 	SETTINGS_SMT_LEAVE,
 };
 
-enum settings_shield {
-	SETTINGS_SHIELD_PARTITION,
-	SETTINGS_SHIELD_LEGACY, /* without cgroup v2: by cpusets of v1 */
-	SETTINGS_SHIELD_LEAVE,
-};
-
 /* All zero: the defaults. Strings are malloc'd. */
 struct settings {
 	char *cpus;	 /* a CPU list, not parsed, since that depends on the machine; NULL: auto */
@@ -29,7 +23,7 @@ struct settings {
 	char *freq; /* as freq-pin takes it; NULL: base */
 	bool freq_leave;
 	bool irq_leave;
-	enum settings_shield shield;
+	bool shield_leave;
 	bool noise_leave;
 	char *noise; /* options for noise-off, "--except thp"; NULL: none */
 	bool strict;

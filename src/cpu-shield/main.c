@@ -29,7 +29,6 @@
 #include "cpu-shield/affinity.h"
 #include "cpu-shield/cgroup.h"
 #include "cpu-shield/kthreads.h"
-#include "cpu-shield/legacy.h"
 #include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
 #include "cpu-shield/slice.h"
@@ -53,11 +52,6 @@ enum {
 	GROUP_CGROUP,
 	GROUP_CPUS,
 	GROUP_PARTITION,
-	GROUP_LEGACY,
-};
-
-struct request {
-	bool legacy;
 };
 
 static const struct knob_backend backends[] = {
@@ -67,7 +61,6 @@ static const struct knob_backend backends[] = {
 	{ CONTROLLER_SCHEME, controller_read, controller_write, .is_ours = controller_is_ours },
 	{ DROPIN_SCHEME, dropin_read, dropin_write, .is_ours = slice_is_ours },
 	{ SLICE_SCHEME, slice_read, slice_write, .late = true, .is_ours = slice_is_ours },
-	{ TASKS_SCHEME, legacy_read_tasks, legacy_write_tasks, .is_ours = legacy_is_ours },
 	{ THREAD_SCHEME, thread_read, thread_write, thread_made_by_kernel, thread_read_with_offline,
 		THREADS_FOLD },
 	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, NULL, THREADS_FOLD },
@@ -148,8 +141,8 @@ static int add_nothing(struct knob_plan *plan, enum knob_word word, const char *
 	return knob_plan_add_word(plan, GROUP_PARTITION, word, NOTHING, why, "shield");
 }
 
-static int add_shield(struct knob_plan *plan, const struct request *request,
-	const struct place *place, const struct cpumask *online, const struct cpumask *cpus)
+static int add_shield(struct knob_plan *plan, const struct place *place,
+	const struct cpumask *online, const struct cpumask *cpus)
 {
 	_cleanup_free_ char *list = cpumask_format_list(cpus);
 	const char *why = NULL;
@@ -160,13 +153,6 @@ static int add_shield(struct knob_plan *plan, const struct request *request,
 	switch (place->kind) {
 	case PLACE_NONE:
 		return affinity_add(plan, GROUP_INHERITORS, online, cpus, place->why);
-	case PLACE_LEGACY:
-		/* A shield that exists needs no --legacy. */
-		if (!request->legacy && access(LEGACY_SHIELD, F_OK) < 0)
-			return affinity_add(plan, GROUP_INHERITORS, online, cpus,
-				"cgroup v1 has no partitions");
-		r = legacy_add(plan, GROUP_LEGACY, online, cpus);
-		break;
 	case PLACE_CGROUP:
 		r = add_cgroup(plan, list);
 		break;
@@ -227,7 +213,8 @@ static int check_partitions(const struct cpumask *cpus)
 	return r;
 }
 
-static int plan_shield(const struct setter_target *target, struct knob_plan *plan, void *state)
+static int plan_shield(
+	const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
 {
 	_cleanup_(cpumask) struct cpumask *shielded = NULL;
 	const struct cpumask *cpus = target->cpus;
@@ -250,7 +237,7 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 	if (r == 0 && (place.kind == PLACE_UNIT || place.kind == PLACE_CGROUP))
 		r = check_partitions(cpus);
 	if (r == 0)
-		r = add_shield(plan, state, &place, target->topology->online, cpus);
+		r = add_shield(plan, &place, target->topology->online, cpus);
 	if (r < 0 && r != -ECANCELED && r != -ENOMEM)
 		say_errno(r, "cannot find out how to shield these CPUs");
 	return r;
@@ -335,17 +322,10 @@ int main(int argc, char *argv[])
 		{ "run", "run [-c LIST] -- PROGRAM [ARGUMENT...]", run_program },
 		{ 0 },
 	};
-	struct request request = { 0 };
-	const struct option_row options[] = {
-		{ 0, "legacy", NULL, "also on cgroup v1, with two cpusets", option_set,
-			&request.legacy },
-		{ 0 },
-	};
 	const struct setter setter = {
 		.name = "cpu-shield",
 		.summary =
 			"Take CPUs from the rest of the system for benchmarks, and run these there.",
-		.options = options,
 		.verbs = verbs,
 		.needs_cpus = true,
 		.repeats = affinity_is_plan,
@@ -356,7 +336,6 @@ int main(int argc, char *argv[])
 		.explain = explain,
 		.plan = plan_shield,
 		.verify = verify,
-		.state = &request,
 	};
 
 	return setter_main(&setter, argc, argv);

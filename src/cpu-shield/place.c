@@ -12,6 +12,8 @@
 #include "machine/virtualization.h"
 #include "unit/unit.h"
 
+/* Where systemd and Debian mount the cpusets of cgroup v1, also on hybrids of v1 and v2. */
+#define CPUSET_V1 CGROUP_ROOT "/cpuset"
 #define IN_CONTAINER "a container has no partitions: what runs outside of it is not moved"
 
 static struct place make_none(const char *why)
@@ -24,7 +26,7 @@ static struct place find_v2(const char *controllers)
 	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
 		return make_none(IN_CONTAINER);
 	if (!text_has_word(controllers, "cpuset", " "))
-		return make_none(access(LEGACY_ROOT, F_OK) == 0
+		return make_none(access(CPUSET_V1, F_OK) == 0
 				? "cgroup v2 has no cpusets here: cgroup v1 has them"
 				: "this kernel's cgroup v2 has no cpusets");
 	return (struct place){ .kind = unit_is_booted() ? PLACE_UNIT : PLACE_CGROUP };
@@ -40,17 +42,14 @@ int place_find(struct place *ret)
 		*ret = find_v2(text);
 		return 0;
 	}
-	if (access(LEGACY_ROOT "/cpuset.cpus", F_OK) == 0) {
-		*ret = access(LEGACY_ROOT "/cpuset.memory_pressure_enabled", F_OK) == 0
-			? (struct place){ .kind = PLACE_LEGACY }
-			: make_none(IN_CONTAINER);
+	if (access(CPUSET_V1, F_OK) == 0) {
+		*ret = make_none("cgroup v1 has no partitions");
 		return 0;
 	}
 	r = virtualization_read_container(&container);
 	if (r < 0)
 		return r;
-	*ret = container ? make_none(IN_CONTAINER)
-			 : make_none("no cpusets are mounted at " CGROUP_ROOT);
+	*ret = make_none(container ? IN_CONTAINER : "no cpusets are mounted at " CGROUP_ROOT);
 	return 0;
 }
 
@@ -73,21 +72,12 @@ static int read_cpus(const char *path, struct cpumask **ret)
 int place_read_shielded(struct cpumask **ret)
 {
 	char text[FILE_ATTR_SIZE];
-	uint64_t balance;
-	int r;
+	int r = file_read_attr(AT_FDCWD, SHIELD_PARTITION, text, sizeof(text));
 
-	r = file_read_attr(AT_FDCWD, SHIELD_PARTITION, text, sizeof(text));
-	if (r >= 0)
-		return strcmp(text, "isolated") == 0 ? read_cpus(SHIELD_EFFECTIVE, ret)
-						     : affinity_read_shielded(ret);
-	if (r != -ENOENT)
+	if (r < 0 && r != -ENOENT)
 		return r;
-	r = file_read_attr_u64(AT_FDCWD, LEGACY_SHIELD "/cpuset.sched_load_balance", &balance);
-	if (r == -ENOENT)
-		return affinity_read_shielded(ret);
-	if (r < 0)
-		return r;
-	return balance == 0 ? read_cpus(LEGACY_SHIELD "/cpuset.cpus", ret) : -ENOENT;
+	return r >= 0 && strcmp(text, "isolated") == 0 ? read_cpus(SHIELD_EFFECTIVE, ret)
+						       : affinity_read_shielded(ret);
 }
 
 bool place_is_populated(void)

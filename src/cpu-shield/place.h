@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which version of cgroups has the cpusets of this machine, and whether systemd manages them.
+ * Whether this machine has partitions of cgroup v2, and whether systemd manages them.
  */
 #ifndef QUIESCE_CPU_SHIELD_PLACE_H
 #define QUIESCE_CPU_SHIELD_PLACE_H
@@ -20,15 +20,9 @@
 #define SHIELD_EFFECTIVE SHIELD_CGROUP "/cpuset.cpus.effective"
 #define SHIELD_PARTITION SHIELD_CGROUP "/cpuset.cpus.partition"
 
-/* The mount point of systemd and Debian for cpusets of cgroup v1, also on hybrids (v1 and v2). */
-#define LEGACY_ROOT CGROUP_ROOT "/cpuset"
-#define LEGACY_SYSTEM LEGACY_ROOT "/system"
-#define LEGACY_SHIELD TARGET_CPUSET
-
 enum place_kind {
 	PLACE_UNIT,   /* cgroup v2, managed by systemd */
 	PLACE_CGROUP, /* cgroup v2 without systemd */
-	PLACE_LEGACY, /* cgroup v1, also on hybrids, where v2 has no cpusets */
 	PLACE_NONE,
 };
 
@@ -40,12 +34,11 @@ struct place {
 /*
  * Cgroup v2 is mounted at /sys/fs/cgroup if `cgroup.controllers` exists there. In a container this
  * may be a cgroup of the host rather than the root: then it has `cgroup.type`, which only the root
- * lacks (Documentation/admin-guide/cgroup-v2.rst). In v1 only the root has
- * `cpuset.memory_pressure_enabled` (cgroup-v1/cpusets.rst).
+ * lacks (Documentation/admin-guide/cgroup-v2.rst).
  */
 int place_find(struct place *ret);
 
-/* The CPUs that are shielded now, with cgroup v2 or v1, or by affinities. -ENOENT when there are
+/* The CPUs that are shielded now, by a partition or by affinities. -ENOENT when there are
  * none; other errors of reading. */
 int place_read_shielded(struct cpumask **ret);
 

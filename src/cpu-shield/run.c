@@ -70,8 +70,6 @@ static int enter_shield(const char *program)
 		say_errno(r, "cannot read which CPUs are shielded");
 		return r;
 	}
-	if (access(SHIELD_PARTITION, F_OK) < 0)
-		return enter_cgroup(LEGACY_SHIELD);
 	return unit_is_booted() ? enter_slice(program) : enter_cgroup(SHIELD_CGROUP);
 }
 

@@ -83,13 +83,9 @@ static int read_answer(int fd, char *buf, size_t size)
 }
 
 /* The cgroup of the CPUs, if no server is responsible for it because cpu-shield(8) alone has made
- * it: with cgroup v1, or without systemd. NULL when systemd manages it. */
+ * it, without systemd. NULL when systemd manages it. */
 static const char *find_cgroup(void)
 {
-	static const char legacy[] = TARGET_CPUSET "/cgroup.procs";
-
-	if (access(legacy, F_OK) == 0)
-		return legacy;
 	return unit_is_booted() ? NULL : TARGET_CGROUP "/cgroup.procs";
 }
 

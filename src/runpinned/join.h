@@ -4,7 +4,7 @@
 
 /*
  * Moves the calling process to the CPUs that benchmark.target reserves. The server at
- * /run/quiesce/join does it; without systemd, and with cgroup v1, the process moves itself, which
+ * /run/quiesce/join does it; without systemd the process moves itself, which
  * only root may do. Afterwards the affinity of the process is all of these CPUs. When many
  * processes ask at the same time, this waits for a free place. Says what is wrong and what the user
  * can do; returns 0 or a negative errno.

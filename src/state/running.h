@@ -22,11 +22,9 @@
 #define TARGET_FILE TARGET_DIRECTORY "/target"
 /* The socket at which a process requests to be moved onto these CPUs, see benchmark.target(7). */
 #define TARGET_JOIN_SOCKET TARGET_DIRECTORY "/join"
-/* The cgroup of these CPUs, and their cpuset on machines with cgroup v1 cpusets (at the mount
- * points of systemd and Debian). */
+/* The cgroup of these CPUs, where they are a partition. */
 #define TARGET_SLICE "benchmark.slice"
 #define TARGET_CGROUP "/sys/fs/cgroup/" TARGET_SLICE
-#define TARGET_CPUSET "/sys/fs/cgroup/cpuset/benchmark"
 #define TARGET_MAGIC "QUIESCE_TARGET=1"
 
 /*

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Linux does with cpusets, on the files of a described machine.
+"""What Linux does with cpusets of cgroup v2, on the files of a described machine.
 
 How to run it: see server.py; the calls are mkdir and rmdir, and
 
@@ -8,7 +8,6 @@ How to run it: see server.py; the calls are mkdir and rmdir, and
 
 makes the files of a machine that was booted just now. TEST_CGROUPS is JSON:
 
-    version  1 or 2
     online   CPUs, as a list
     cgroups  those that are there, right below the root
     refuses  words of cpuset.cpus.partition that this kernel does not know
@@ -20,7 +19,7 @@ makes the files of a machine that was booted just now. TEST_CGROUPS is JSON:
     forgets  as up to 6.1, every change of a cpuset resets the affinity of all its processes: really,
              of those that can be seen, so that it must run in a namespace of its own
 
-What it does is from kernel/cgroup/cgroup.c and kernel/cgroup/cpuset.c (cpuset-v1.c in 6.12).
+What it does is from kernel/cgroup/cgroup.c and kernel/cgroup/cpuset.c.
 """
 
 import errno
@@ -34,7 +33,6 @@ from hotplug import format_list, parse_list
 from server import Refused
 
 ROOT = pathlib.Path('/sys/fs/cgroup')
-V1 = ROOT / 'cpuset'
 REASONS = {
     'empty': 'cpuset.cpus is empty',
     'exclusive': 'Cpu list in cpuset.cpus not exclusive',
@@ -52,7 +50,7 @@ def put(path, text):
 
 
 class Tree:
-    """What both versions have."""
+    """cgroup v2."""
 
     def __init__(self, config, root):
         self.config = config
@@ -70,15 +68,6 @@ class Tree:
             except OSError:
                 pass  # gone
 
-    def rmdir(self, path):
-        if self.children(path) or self.members(path):
-            raise Refused(errno.EBUSY)
-        for entry in path.iterdir():
-            entry.unlink()
-        path.rmdir()
-
-
-class V2(Tree):
     def members(self, path):
         return (path / 'cgroup.procs').read_text().split()
 
@@ -106,7 +95,11 @@ class V2(Tree):
             self.add_cpuset(path)
 
     def rmdir(self, path):
-        super().rmdir(path)
+        if self.children(path) or self.members(path):
+            raise Refused(errno.EBUSY)
+        for entry in path.iterdir():
+            entry.unlink()
+        path.rmdir()
         self.settle()
 
     def add_cpuset(self, path):
@@ -234,87 +227,8 @@ class V2(Tree):
             raise Refused(errno.EINVAL)
 
 
-class OldTree(Tree):
-    """cgroup v1, the hierarchy of cpusets."""
-
-    def members(self, path):
-        return (path / 'tasks').read_text().split()
-
-    def make(self):
-        self.root.mkdir(parents=True, exist_ok=True)
-        self.fill(self.root, cpus=format_list(self.online), mems='0')
-        put(self.root / 'cpuset.memory_pressure_enabled', '0')
-        put(self.root / 'tasks', '\n'.join(p for p in os.listdir('/proc') if p.isdigit()))
-        for name in self.config.get('cgroups', ()):
-            self.mkdir(self.root / name)
-            for file in ('cpuset.cpus', 'cpuset.effective_cpus'):
-                put(self.root / name / file, format_list(self.online))
-            put(self.root / name / 'cpuset.mems', '0')
-
-    def fill(self, path, cpus='', mems=''):
-        for name, text in (('cpuset.cpus', cpus), ('cpuset.mems', mems), ('tasks', ''),
-                           ('cgroup.procs', ''), ('cpuset.sched_load_balance', '1'),
-                           ('cpuset.cpu_exclusive', '0'), ('cpuset.effective_cpus', cpus)):
-            put(path / name, text)
-
-    def mkdir(self, path):
-        if path.exists():
-            raise Refused(errno.EEXIST)
-        path.mkdir()
-        self.fill(path)
-
-    def siblings(self, path):
-        return [other for other in self.children(path.parent) if other != path]
-
-    def check_exclusive(self, path, cpus, exclusive):
-        for other in self.siblings(path):
-            one = exclusive or (other / 'cpuset.cpu_exclusive').read_text().strip() == '1'
-            if one and cpus & cpus_of(other / 'cpuset.cpus'):
-                raise Refused(errno.EINVAL)
-
-    def write_cpus(self, path, text):
-        cpus, group = parse_list(text), path.parent
-        if group == self.root or not cpus <= cpus_of(group.parent / 'cpuset.cpus'):
-            raise Refused(errno.EACCES)
-        if any(not cpus_of(child / 'cpuset.cpus') <= cpus for child in self.children(group)):
-            raise Refused(errno.EBUSY)
-        if not cpus and self.members(group):
-            raise Refused(errno.ENOSPC)
-        exclusive = (group / 'cpuset.cpu_exclusive').read_text().strip() == '1'
-        self.check_exclusive(group, cpus, exclusive)
-        put(path, format_list(cpus))
-        put(group / 'cpuset.effective_cpus', format_list(cpus))
-        for tid in self.members(group):
-            self.bind(tid, cpus)
-
-    def move(self, group, tid):
-        if not cpus_of(group / 'cpuset.cpus') or not cpus_of(group / 'cpuset.mems'):
-            raise Refused(errno.ENOSPC)
-        if not os.path.exists(f'/proc/{tid}'):
-            raise Refused(errno.ESRCH)
-        for path in [self.root, *(p for p in self.root.rglob('*') if p.is_dir())]:
-            put(path / 'tasks', '\n'.join(t for t in self.members(path) if t != tid))
-        put(group / 'tasks', '\n'.join([*self.members(group), tid]))
-        self.bind(tid, cpus_of(group / 'cpuset.cpus'))
-
-    def write(self, path, text):
-        if path.name == 'cpuset.cpus':
-            self.write_cpus(path, text)
-        elif path.name == 'cpuset.cpu_exclusive':
-            if text == '1':
-                self.check_exclusive(path.parent, cpus_of(path.parent / 'cpuset.cpus'), True)
-            put(path, text)
-        elif path.name in ('cpuset.mems', 'cpuset.sched_load_balance'):
-            put(path, text)
-        elif path.name in ('tasks', 'cgroup.procs'):
-            self.move(path.parent, text)
-        else:
-            raise Refused(errno.EINVAL)
-
-
 def make_tree():
-    config = json.loads(os.environ['TEST_CGROUPS'])
-    return OldTree(config, V1) if config['version'] == 1 else V2(config, ROOT)
+    return Tree(json.loads(os.environ['TEST_CGROUPS']), ROOT)
 
 
 def do(path, text, call, _writer):

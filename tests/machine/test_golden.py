@@ -35,8 +35,6 @@ TOOLS = {
     'noise-off': ['-c', '{}'],
     'cpu-shield': ['-c', '{}'],
 }
-# The place where cpu-shield looks for the cpusets of cgroup v1.
-OLD_CGROUPS = {'amd-acpi'}
 
 
 def setter_on(tool, name):
@@ -44,14 +42,12 @@ def setter_on(tool, name):
         return Setter(os.environ[tool.replace('-', '_').upper()], name)
     with machine.Machine(name) as box:
         online = (box.root / 'sys/devices/system/cpu/online').read_text(encoding='ascii').strip()
-    return Shield(name, cpus=online, version=1 if name in OLD_CGROUPS else 2)
+    return Shield(name, cpus=online)
 
 
 def transcript(tool, name):
     """What apply and all that belongs to it print; and the machine is as before."""
     arguments = [word.format(MACHINES[name]) for word in TOOLS[tool]]
-    if tool == 'cpu-shield':
-        arguments += ['--legacy'] * (name in OLD_CGROUPS)
     with setter_on(tool, name) as setter:
         setter.cycle(*arguments, changes=Setter.ANYTHING)
         lines = [line.rstrip() for line in setter.transcript.splitlines()]

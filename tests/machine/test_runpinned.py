@@ -80,15 +80,15 @@ def test_given(name, allowed, cpus):
         equal(line.split(' ')[0], cpus, 'CPUs')
 
 
-def test_enters_the_shield(cgroup):
-    """Without a server that moves the process: without systemd, or with cgroup v1."""
+def test_enters_the_shield():
+    """Without a server that moves the process, which is without systemd."""
     if not {0, 1} <= os.sched_getaffinity(0):
         raise machine.Skip('CPU 0 and 1 are needed')
     with Machine('vm-plain') as box:
         boot_id = '5e77e12f-0000-4000-8000-000000000001'
         box.write('proc/sys/kernel/random/boot_id', boot_id + '\n')
         box.write('run/quiesce/target', f'QUIESCE_TARGET=1\nBOOT_ID={boot_id}\nCPUS=1\n')
-        procs = f'sys/fs/cgroup/{cgroup}/cgroup.procs'
+        procs = 'sys/fs/cgroup/benchmark.slice/cgroup.procs'
         box.write(procs, '')
         command = (RUNPINNED, '-c', '1', '-n', '1', '-w', '0', '--no-save',
                    'sleep', '0.1')
@@ -108,8 +108,7 @@ TESTS = [
     *((f"{name}: refuses -c '{cpus}'", lambda name=name, allowed=allowed, cpus=cpus, word=word:
        test_refusal(name, allowed, cpus, word)) for name, allowed, cpus, word in REFUSALS),
     ('intel-hybrid: takes -c 9-10', lambda: test_given('intel-hybrid', '0-11', '9-10')),
-    ('vm-plain: enters a shield without systemd', lambda: test_enters_the_shield('benchmark.slice')),
-    ('vm-plain: enters a shield of cgroup v1', lambda: test_enters_the_shield('cpuset/benchmark')),
+    ('vm-plain: enters a shield without systemd', test_enters_the_shield),
     ('s390-gaps: takes -c 5,8', lambda: test_given('s390-gaps', '1-5,8-19', '5,8')),
 ]
 

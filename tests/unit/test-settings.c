@@ -117,9 +117,9 @@ static void test_options(void **state)
 	} cases[] = {
 		{ "", false, false,
 			"SHIELD -c 2-3\nSMT -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 base\nNOISE -c 2-3\n" },
-		{ "  SMT = all\t\n#SMT=leave\n\nFREQ=2.7GHz\nSHIELD=legacy\nNOISE=thp,ksm", false,
-			false,
-			"SHIELD --legacy -c 2-3\nSMT --all\nIRQ -c 2-3\nFREQ -c 2-3 2.7GHz\n"
+		{ "  SMT = all\t\n#SMT=leave\n\nFREQ=2.7GHz\nSHIELD=partition\nNOISE=thp,ksm",
+			false, false,
+			"SHIELD -c 2-3\nSMT --all\nIRQ -c 2-3\nFREQ -c 2-3 2.7GHz\n"
 			"NOISE -c 2-3 --only thp,ksm\n" },
 		{ "SMT=leave\nSHIELD=leave\nIRQ=leave\nFREQ=leave\nNOISE=leave\n", false, false,
 			"SHIELD leave\nSMT leave\nIRQ leave\nFREQ leave\nNOISE leave\n" },

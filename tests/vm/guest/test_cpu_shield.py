@@ -205,10 +205,11 @@ def test_all_cpus_is_too_many():
 
 @boots('cgroup-v1')
 def test_cgroup_v1():
-    """Only with --legacy, by two cpusets."""
-    check('--legacy' in succeed('cpu-shield', '-c', '2-3'), 'that there is --legacy')
-    check(call('taskset', '-c', '2', 'true').returncode == 0, 'it did something')
-    with turned('cpu-shield', '--legacy', '-c', '2-3'):
-        # kthreadd only starts other threads, and nobody can move it to another cpuset.
-        left = [task for task in movable_tasks_on({2, 3}) if not task.startswith('kthreadd (2):')]
+    """By affinities, kthreadd's too, and back."""
+    with turned('cpu-shield', '-c', '2-3'):
+        check('affinities (no partition)' in call('cpu-shield', 'status', '--brief').stdout, 'degree')
+        left = movable_tasks_on({2, 3})
         check(not left, left)
+        equal(where('cpu-shield', 'run', '-c', '3', '--')[0], {3}, 'CPUs of a program in the shield')
+        equal(where('sh', '-c', 'exec "$@"', 'sh')[0], {0, 1}, 'CPUs of a program outside')
+    equal(where()[0], {0, 1, 2, 3}, 'CPUs of a program afterwards')

@@ -501,9 +501,17 @@ def test_isolated_at_boot():
 
 @boots('cgroup-v1')
 def test_cgroup_v1():
-    with configured('CPUS=2', 'SHIELD=legacy'):
+    """The target shields by affinities, and root and members measure there."""
+    with configured('CPUS=2'):
         start()
-        equal(read('/sys/fs/cgroup/cpuset/benchmark/cpuset.cpus'), '2', 'CPUs of the shield')
+        check('affinities (no partition)' in succeed('cpu-shield', 'status', '--brief', '-c', '2'),
+              'degree')
+        equal(parse_list(succeed('taskset', '-cp', '1').rsplit(':', 1)[1].strip()), {0, 1},
+              'CPUs of PID 1')
+        for options in {}, {'user': 'nobody'}:
+            text = succeed('runpinned', '-n', '1', '-w', '0', '--no-save', '--show-output', '--', 'cat',
+                           '/proc/self/status', **options)
+            check('Cpus_allowed_list:\t2\n' in text, f'a program of {options or "root"}: {text}')
         equal(read(f'{CPUS}/online'), '0-2', 'online')
         equal(programmed(2), 2700000, 'frequency')
         stop()
