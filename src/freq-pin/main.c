@@ -14,6 +14,11 @@ static int parse_what(const char *what, void *state)
 	return -EINVAL;
 }
 
+static bool is_by_name(const void *state)
+{
+	return ((const struct freq_pin *)state)->request.kind != WANTED_BASE;
+}
+
 int main(int argc, char *argv[])
 {
 	struct freq_pin pin = { 0 };
@@ -28,6 +33,7 @@ int main(int argc, char *argv[])
 			"  FREQ                      2.7GHz, 2700MHz or 2700000 (kHz)\n",
 		.rank = plan_rank,
 		.parse_what = parse_what,
+		.is_by_name = is_by_name,
 		.plan = plan_make,
 		.verify = verify_shown,
 		.state = &pin,

@@ -35,12 +35,12 @@ static const char *const colors[VERDICT_N] = {
 	[VERDICT_NOISE] = "red",
 };
 
-/* Colors only on a terminal, and not if NO_COLOR is set (no-color.org). */
+/* Colors only on a terminal that has them, and not if NO_COLOR is set (no-color.org). */
 static bool wants_color(void)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+	return terminal_obeys(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
 static int add_json(struct table *table, const struct subject *subject, const struct check *check,

@@ -110,6 +110,11 @@ static int make_plan(const struct setter_target *target, struct knob_plan *plan,
 	return noise_make_plan(target, wishes->knobs, plan);
 }
 
+static bool is_by_name(const void *state)
+{
+	return ((const struct wishes *)state)->only;
+}
+
 static const char *use_name(enum noise_use use)
 {
 	switch (use) {
@@ -177,6 +182,7 @@ int main(int argc, char *argv[])
 		.verbs = verbs,
 		.no_cpus = "none",
 		.backends = noise_backends,
+		.is_by_name = is_by_name,
 		.plan = make_plan,
 		.state = &wishes,
 	};

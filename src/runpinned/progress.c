@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,11 +16,8 @@ enum {
 
 void progress_begin(struct progress *progress, bool wanted)
 {
-	const char *term = getenv("TERM");
-
 	*progress = (struct progress){
-		/* A dumb terminal cannot go back to the beginning of the line. */
-		.shown = wanted && isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0),
+		.shown = wanted && terminal_obeys(STDERR_FILENO),
 		.began_ns = clock_now_ns(CLOCK_MONOTONIC),
 	};
 }

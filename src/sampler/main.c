@@ -453,7 +453,10 @@ static void make_command_line(
 static void show_progress(
 	const struct program *program, const char *name, uint64_t done, uint64_t total)
 {
-	if (program->options.quiet || !isatty(STDERR_FILENO))
+	const char *term = getenv("TERM");
+
+	/* A dumb terminal cannot go back to the beginning of the line. */
+	if (program->options.quiet || !isatty(STDERR_FILENO) || (term && strcmp(term, "dumb") == 0))
 		return;
 	if (!name)
 		fputs("\r\033[K", stderr);

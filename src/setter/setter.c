@@ -627,14 +627,14 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	n_gone = say_gone_meanwhile(setter, plan);
 	if (!did_anything(plan) && n_gone > 0)
 		return EXIT_FAILED;
-	if (!did_anything(plan)) {
-		/* The brief line has just told it. */
-		if (a->brief)
-			return a->strict ? EXIT_FAILED : EXIT_DONE;
+	if (did_anything(plan))
+		return EXIT_DONE;
+	/* The brief line has just told it. */
+	if (!a->brief)
 		say("nothing to do: this machine has none of these knobs, or does not let us turn them");
-		return a->strict ? EXIT_FAILED : EXIT_DONE;
-	}
-	return EXIT_DONE;
+	if (a->strict)
+		return EXIT_FAILED;
+	return setter->is_by_name && setter->is_by_name(setter->state) ? EXIT_FINDING : EXIT_DONE;
 }
 
 static void say_not_restored(const struct setter *setter, const struct restore_row *row)

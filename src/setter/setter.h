@@ -89,6 +89,9 @@ struct setter {
 
 	/* Parses the word WHAT. -EINVAL after saying what is wrong. NULL: there is no such word. */
 	int (*parse_what)(const char *what, void *state);
+	/* Whether the user has named what is to be turned, in place of what is turned by default:
+	 * then an apply that can turn nothing is a finding (EXIT_FINDING). NULL: never. */
+	bool (*is_by_name)(const void *state);
 	/* Makes the plan. Says what is wrong, but for -ENOMEM. -EINVAL for wrong use, any other
 	 * negative errno for a failure. */
 	int (*plan)(const struct setter_target *target, struct knob_plan *plan, void *state);

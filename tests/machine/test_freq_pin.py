@@ -191,6 +191,12 @@ def nothing(name, golden):
                 table(result.stdout, golden, verb)
             equal('nothing to do' in result.stderr, verb == 'apply', result.stderr)
         equal(setter.run('--strict').returncode, 1, '--strict')
+        # What was asked for by name, and not as the default.
+        for what in 'min', 'max', '99GHz':
+            result = setter.run(what)
+            equal((result.returncode, 'nothing to do' in result.stderr), (3, True), what)
+            equal(setter.run(what, '--dry-run').returncode, 0, f'{what} --dry-run')
+        equal(setter.run('base').returncode, 0, 'base')
         setter.same(before, 'changed')
         equal(setter.left_over(), [], 'left over')
 

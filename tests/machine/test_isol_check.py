@@ -472,13 +472,22 @@ def test_width():
             check(max(map(len, shown.splitlines())) <= columns, f'{columns} columns: {shown}')
 
 
-def record_on_terminal(box, columns, *arguments):
+def test_colors():
+    """A terminal gets colors, unless it is dumb or they are not wanted."""
+    with Machine(QUIET) as box:
+        for colored, environment in ((True, {'TERM': 'xterm'}), (False, {'TERM': 'dumb'}),
+                                     (False, {'TERM': 'xterm', 'NO_COLOR': '1'})):
+            shown = record_on_terminal(box, 80, '-c', '2', **{'NO_COLOR': '', **environment})
+            equal('\x1b' in shown, colored, f'{environment}: {shown}')
+
+
+def record_on_terminal(box, columns, *arguments, **environment):
     """The output on a terminal of that width, without colors."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
     shown = []
     with subprocess.Popen([ISOL_CHECK, '--sysroot', box.root, *arguments], stdout=theirs,
-                          stdin=subprocess.DEVNULL, env={**os.environ, 'NO_COLOR': '1'}) as process:
+                          stdin=subprocess.DEVNULL, env={**os.environ, 'NO_COLOR': '1', **environment}) as process:
         os.close(theirs)
         # Reading from a terminal whose other end is closed gives an error, not an end of file.
         with contextlib.suppress(OSError):

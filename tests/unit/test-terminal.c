@@ -48,11 +48,31 @@ static void test_terminal(void **state)
 	close(fd);
 }
 
+static void test_obeys(void **state)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	(void)state;
+	if (master < 0) {
+		skip();
+		return;
+	}
+	setenv("TERM", "xterm", 1);
+	assert_true(terminal_obeys(master));
+	setenv("TERM", "dumb", 1);
+	assert_false(terminal_obeys(master));
+	unsetenv("TERM");
+	assert_true(terminal_obeys(master));
+	assert_false(terminal_obeys(-1));
+	close(master);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_terminal),
 		cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_obeys),
 	};
 
 	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);
