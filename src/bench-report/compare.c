@@ -17,6 +17,7 @@
 #include "report/decision.h"
 #include "report/rank.h"
 #include "result/metadata.h"
+#include "result/scan.h"
 
 struct pairs {
 	const struct request *request;
@@ -137,6 +138,26 @@ static int pair_file(struct pairs *pairs, size_t file)
 	return r;
 }
 
+/* Parts of a scan that were appended later, and commands of hyperfine, were not run in turn with
+ * the first one, but are to be compared with it all the same. */
+static int find_earlier(
+	const struct suite *suite, const struct benchmark *new, const struct benchmark **ret)
+{
+	*ret = NULL;
+	for (size_t i = 0; i < suite->n && suite->benchmarks[i] != new; i++) {
+		bool is_common;
+		int r = scan_is_common(suite->benchmarks[i], new, &is_common);
+
+		if (r < 0)
+			return r;
+		if (is_common && !benchmark_is_by_program(suite->benchmarks[i])) {
+			*ret = suite->benchmarks[i];
+			return 0;
+		}
+	}
+	return 0;
+}
+
 /* Compares programs in one file that were run in turn with the first of them: whole runs with whole
  * runs, and values that the programs measured themselves with those of the same name. */
 static int pair_interleaved(struct pairs *pairs)
@@ -148,7 +169,11 @@ static int pair_interleaved(struct pairs *pairs)
 		const struct benchmark *new = suite->benchmarks[i], *first, *old;
 
 		first = comparison_find_first(suite->benchmarks, suite->n, new, &old);
-		if (!first || !is_chosen(pairs->request, new))
+		if (!first && !benchmark_is_by_program(new)) {
+			r = find_earlier(suite, new, &first);
+			old = first;
+		}
+		if (r < 0 || !first || !is_chosen(pairs->request, new))
 			continue;
 		if (old)
 			r = add_pair(pairs, old, new, 0);

@@ -186,7 +186,7 @@ static int read_command(struct reader *reader, void *context _unused_)
 		r = reader_keep_fact(reader, &pending->metadata,
 			&(struct fact){ .name = (char *)METADATA_TOOL,
 				.type = FACT_STRING,
-				.string = (char *)"hyperfine" });
+				.string = (char *)METADATA_HYPERFINE });
 	if (r >= 0)
 		r = reader_add_pending(reader, &pending);
 	free(command.exit_codes);

@@ -33,6 +33,7 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 #define METADATA_PARAMETER "parameter_"
 /* Which other tool made the result. */
 #define METADATA_TOOL "quiesce_tool"
+#define METADATA_HYPERFINE "hyperfine"
 
 #define METADATA_CLOCK "quiesce_clock"
 /* The clock that such a fact tells: an enum window_clock, or -1 when it tells none. */

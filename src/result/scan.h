@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Benchmarks of one command with different values of its parameters: scans of runpinned and of
+ * hyperfine, and families of google-benchmark. The values are in the metadata (METADATA_PARAMETER)
+ * and in the names.
+ */
+#ifndef QUIESCE_RESULT_SCAN_H
+#define QUIESCE_RESULT_SCAN_H
+
+#include <stdbool.h>
+
+#include "result/benchmark.h"
+
+/* The name of parameter number i, borrowed; NULL beyond the last one. */
+const char *scan_parameter(const struct benchmark *benchmark, size_t i);
+/* Its value as a number: -ENODATA when it has no such parameter, -EINVAL when it is no number. */
+int scan_number(const struct benchmark *benchmark, const char *parameter, double *ret);
+/*
+ * What the benchmarks of a scan have in common: the name with "{n}" in place of the value of that
+ * parameter ("sort/n=1000" is "sort/n={n}"), or of all parameters for NULL. Malloc'd; the name
+ * itself where there is no such parameter.
+ */
+int scan_family(const struct benchmark *benchmark, const char *parameter, char **ret);
+/* Whether both have parameters, and are of one scan, or are commands of one call of hyperfine. */
+int scan_is_common(const struct benchmark *a, const struct benchmark *b, bool *ret);
+
+#endif
