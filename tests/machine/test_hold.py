@@ -13,17 +13,37 @@ import sys
 import threading
 import time
 
-from machine import Setter, check, equal, parse_list, run_tests
+from machine import Setter, Skip, check, equal, make_journal, parse_list, run_tests, wait_for
 
 PROGRAM = os.environ['BENCHMARK_TARGET']
 # amd-pstate, SMT: CPU 5 has a sibling, 13.
 MACHINE = 'amd-smt'
 
+CONFIG = pathlib.Path(os.environ['CONFIGDIR'])
+# In a shell: a folder of our own over the one of the configuration, and files that cannot be written.
+CONFIGURE = '''
+    mount -t tmpfs none "$1" && mkdir -p "$2" && printf %s "$3" >"$2/benchmark.conf" || exit 77
+    for file in $4; do
+        mount --bind "$file" "$file" && mount -o remount,bind,ro "$file" || exit 77
+    done
+    shift 4
+    exec "$@"
+'''
+
+
+def configure(text, closed=''):
+    """What stands in front of a command to give it this benchmark.conf, on a machine that refuses to
+    have the files `closed` written."""
+    top = next(path for path in CONFIG.parents if path.exists())
+    if top == pathlib.Path('/'):
+        raise Skip(f'there is no folder above {CONFIG}')
+    return ['sh', '-c', CONFIGURE, 'sh', top, CONFIG, text, closed]
+
 
 class Guardian:
     """A running guardian, and our end of its socket."""
 
-    def __init__(self, setter, *arguments):
+    def __init__(self, setter, *arguments, configured=()):
         self.setter = setter
         setter.note_choices()
         self.ours, theirs = socket.socketpair()
@@ -38,8 +58,8 @@ class Guardian:
         command = ['env', *(f'{key}={environment.pop(key)}' for key in
                             ('LD_PRELOAD', 'TEST_ALLOWED_CPUS', 'ASAN_OPTIONS'))]
         self.process = subprocess.Popen(
-            [os.environ['SYSROOT'], '--root', setter.box.root, '--', *command, PROGRAM, 'hold',
-             *arguments],
+            [os.environ['SYSROOT'], '--root', setter.box.root, '--', *configured, *command, PROGRAM,
+             'hold', *arguments],
             stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env=environment)
         theirs.close()
@@ -307,6 +327,112 @@ def test_refused():
             equal(left_over(setter), set(), 'left in /run/quiesce')
 
 
+def test_wanted_in_vain():
+    """What a setter cannot do is found before anything is changed, and then there is no target"""
+    for text, what in (('NOISE=foo\n', "NOISE: noise-off: --only: there is no 'foo'"),
+                       ('FREQ=99GHz\n', 'FREQ: freq-pin: 99 GHz is not among the frequencies'),
+                       ('NOISE=ksm\n', None)):
+        with machine() as setter:
+            before = setter.snapshot()
+            result = setter.box.run(*configure('CPUS=5\n' + text), PROGRAM, 'prepare',
+                                    allowed=setter.allowed, root=True)
+            equal(result.returncode, 1 if what else 0, f'{text}: {result.stderr}')
+            check(not what or what in result.stderr, result.stderr)
+            equal('nothing has been changed' in result.stderr, bool(what), result.stderr)
+            equal((setter.run_directory / 'quiesce/target').exists(), not what, f'{text}: a target')
+            setter.same(before, 'what was there before')
+
+
+POLICY = '/sys/devices/system/cpu/cpufreq/policy5'
+
+
+def test_machine_refuses():
+    """A setting that the machine refuses is done without, and ends the target with STRICT=yes"""
+    # Without the first one there is nothing to the part; without the second one there is.
+    for closed, part_fails in ((f'{POLICY}/scaling_max_freq', True),
+                               (f'{POLICY}/scaling_governor', False)):
+        with machine() as setter:
+            before = setter.snapshot()
+            guardian = Guardian(setter, configured=configure('CPUS=5\n', closed))
+            parts, complete = guardian.wait_until_quiet()
+            equal(complete, False, f'{closed}: complete with {parts}')
+            status, output = guardian.leave()
+            check_restored(setter, before, (status, output))
+            equal('freq-pin: the machine refuses: going on without it' in output, part_fails, output)
+        with machine() as setter:
+            before = setter.snapshot()
+            guardian = Guardian(setter, configured=configure('CPUS=5\nSTRICT=yes\n', closed))
+            equal(guardian.ours.recv(1), b'', 'an answer')
+            status, output = guardian.leave()
+            equal(status, 1, f'{closed}: exit status ({output})')
+            check('freq-pin failed: everything is put back (STRICT=yes)' in output, output)
+            check(closed in output, output)
+            setter.same(before, f'{closed}: what was there before')
+            equal(left_over(setter), set(), 'left in /run/quiesce')
+
+
+def test_setter_fails():
+    """A setter that fails by itself ends the target, also without STRICT=yes"""
+    with machine() as setter:
+        # Of another boot, so it counts for nothing; but it cannot be replaced.
+        journal = setter.run_directory / 'quiesce/freq-pin.journal'
+        journal.parent.mkdir(mode=0o755)
+        journal.write_bytes(make_journal(tool='freq-pin', boot=setter.BOOT_ID[:-1] + '2'))
+        before = setter.snapshot()
+        guardian = Guardian(setter, configured=configure(
+            'CPUS=5\n', '/run/quiesce/freq-pin.journal'))
+        equal(guardian.ours.recv(1), b'', 'an answer')
+        status, output = guardian.leave()
+        equal(status, 1, f'exit status ({output})')
+        check('freq-pin: cannot write the journal, so nothing is touched' in output, output)
+        check('freq-pin failed: everything is put back\n' in output, output)
+        setter.same(before, 'what was there before')
+
+
+SLICE = 'sys/fs/cgroup/benchmark.slice'
+
+
+def evict(setter, *before):
+    """The end of benchmark-target's wait for what runs on the quiet CPUs: (status, messages)."""
+    result = setter.box.run(*before, PROGRAM, 'evict', root=True)
+    return result.returncode, result.stderr
+
+
+def test_evict():
+    """What is left on the quiet CPUs is killed by its cgroup, and not forgotten where that fails"""
+    with machine() as setter:
+        equal(evict(setter), (0, ''), 'without a slice')
+        setter.box.write(f'{SLICE}/cgroup.events', 'populated 0\nfrozen 0\n')
+        setter.box.write(f'{SLICE}/cgroup.kill', '')
+        equal(evict(setter), (0, ''), 'with nobody')
+        equal((setter.box.root / f'{SLICE}/cgroup.kill').read_text(), '', 'killed nobody')
+
+        setter.box.write(f'{SLICE}/cgroup.events', 'populated 1\nfrozen 0\n')
+        # The kernel kills what is there, and tells when it is gone.
+        results = []
+        ending = threading.Thread(target=lambda: results.append(evict(setter)))
+        ending.start()
+        kill = setter.box.root / f'{SLICE}/cgroup.kill'
+        wait_for(lambda: kill.read_text() == '1' or not ending.is_alive(), 'it kills them')
+        check(ending.is_alive(), f'ended too early: {results}')
+        setter.box.write(f'{SLICE}/cgroup.events', 'populated 0\nfrozen 0\n')
+        ending.join()
+        equal(results, [(0, 'benchmark-target: what still runs on the quiet CPUs is ended\n')], 'it')
+        equal(kill.read_text(), '1', 'how it was killed')
+
+        # A process that hangs in the kernel. The half minute of waiting takes no time here.
+        setter.box.write(f'{SLICE}/cgroup.events', 'populated 1\nfrozen 0\n')
+        status, said = evict(setter, 'env', f'LD_PRELOAD={os.environ["TIMELESS"]}',
+                             'ASAN_OPTIONS=verify_asan_link_order=0')
+        equal(status, 1, said)
+        check('does not end, though it was killed' in said, said)
+        # A kernel without that file.
+        setter.box.remove(f'{SLICE}/cgroup.kill')
+        status, said = evict(setter)
+        equal(status, 1, said)
+        check('cannot kill what runs on the quiet CPUs' in said, said)
+
+
 def test_not_root():
     """Only root may hold"""
     with machine() as setter:
@@ -379,6 +505,7 @@ def test_put_back_fails():
 
 TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_all_cpus,
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
-         test_left_by_another, test_refused, test_not_root, test_put_back,
+         test_left_by_another, test_refused, test_wanted_in_vain, test_machine_refuses,
+         test_setter_fails, test_evict, test_not_root, test_put_back,
          test_put_back_foreign, test_put_back_fails)
 run_tests((test.__doc__, test) for test in TESTS)

@@ -199,6 +199,16 @@ def test_setters():
         check(words(unit, 'Service.EnvironmentFile')[0].startswith('-'), 'EnvironmentFile=')
         check(f'benchmark-{name}.service' in words(units['benchmark-check.service'], 'Unit.Wants'),
               f'nobody wants {name}')
+    for name in ('prepare', *SETTERS, 'check'):
+        unit = units[f'benchmark-{name}.service']
+        equal(unit['Service.SuccessExitStatus'], ['SIGTERM'], f'{name}, stopped while it starts')
+        equal(unit['Service.NotifyAccess'], ['exec'], f'who may tell what has come of {name}')
+
+
+def test_slice():
+    """Whoever measures may not fill the machine with processes."""
+    tasks, = load()['benchmark.slice']['Slice.TasksMax']
+    check(re.fullmatch(r'[1-9]\d?%', tasks), f'TasksMax={tasks}')
 
 
 def test_tuners():
@@ -220,5 +230,5 @@ def test_documentation():
 
 
 TESTS = (test_verify, test_verify_can_fail, test_security, test_security_can_fail,
-         test_never_by_accident, test_order, test_setters, test_tuners, test_documentation)
+         test_never_by_accident, test_order, test_setters, test_slice, test_tuners, test_documentation)
 run_tests((test.__doc__.split('.')[0], test) for test in TESTS)
