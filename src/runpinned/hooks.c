@@ -73,7 +73,7 @@ static void await_shell(
 {
 	int64_t deadline = clock_now_ns(CLOCK_MONOTONIC) + w->timeout_ns;
 
-	while (waitpid(shell, &ret->status, WNOHANG) != shell) {
+	while (TEMP_FAILURE_RETRY(waitpid(shell, &ret->status, WNOHANG)) != shell) {
 		int64_t left = MAX(deadline - clock_now_ns(CLOCK_MONOTONIC), 0);
 		struct timespec ts = {
 			.tv_sec = left / NSEC_PER_SEC,

@@ -403,6 +403,13 @@ static bool have_standard_streams(void)
 	return true;
 }
 
+/* The exit status after options that could not be taken. What was wrong with them has been said. */
+static int status_of_options(int error)
+{
+	say_if_no_memory(error);
+	return error == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+}
+
 int main(int argc, char *argv[])
 {
 	struct options options;
@@ -415,11 +422,11 @@ int main(int argc, char *argv[])
 	setlocale(LC_CTYPE, "");
 	r = options_parse(argc, argv, &options);
 	if (r < 0)
-		return EXIT_USAGE;
+		return status_of_options(r);
 	if (r > 0)
 		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
 	r = expand_programs(&options);
-	r = r < 0 ? EXIT_USAGE : run_commands(&options, &commands);
+	r = r < 0 ? status_of_options(r) : run_commands(&options, &commands);
 	commands_clear(&commands);
 	options_clear(&options);
 	return r;

@@ -399,6 +399,8 @@ def main():
         (Scenario('new', ['-o', '{out}/result.json', '--csv', '{out}/runs.csv']), 80, 20),
         (Scenario('append', ['--append', '-o', '{out}/result.json'], {'result.json': old}), 30, 10),
         (Scenario('newest', []), 10, 5),
+        (Scenario('around', ['-o', '{out}/result.json', '--prepare', 'true', '--cleanup', 'true', '--input',
+                             '/dev/zero', '--stdout=pipe', '--shell', '--name', 'empty']), 40, 10),
         (Report('show', ['show', '{out}/new.json'], {'new.json': new}), 15, 300),
         (Report('compare', ['compare', '{out}/new.json', '{out}/other.json'],
                 {'new.json': new, 'other.json': other}), 15, 300),
