@@ -9,9 +9,9 @@
 #include "cpu-shield/affinity.h"
 #include "knob/threads.h"
 #include "machine/tasks.h"
+#include "state/cleared.h"
 #include "state/journal.h"
 
-#define TOOL "cpu-shield"
 #define KEPT "kept"
 #define FREE "free"
 
@@ -26,21 +26,7 @@ static int load_journal(struct journal **ret)
 {
 	_cleanup_free_ char *why = NULL;
 
-	return journal_load(TOOL, ret, &why);
-}
-
-/* The entry of our knob in the journal; NULL when there is none. */
-static const struct journal_entry *find_inheritors(const struct journal *journal)
-{
-	for (size_t i = 0; i < journal->n; i++)
-		if (text_starts_with(journal->entries[i].path, INHERITORS_SCHEME ":"))
-			return &journal->entries[i];
-	return NULL;
-}
-
-static const char *list_of(const struct journal_entry *entry)
-{
-	return entry->path + strlen(INHERITORS_SCHEME ":");
+	return journal_load(CLEARED_TOOL, ret, &why);
 }
 
 bool inheritors_is_ours(const char *list)
@@ -54,14 +40,15 @@ int inheritors_read(const char *list, char **ret)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	const struct journal_entry *entry = NULL;
+	const char *kept = NULL;
 	char *word;
 	int r = load_journal(&journal);
 
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (r == 0)
-		entry = find_inheritors(journal);
-	word = strdup(entry && strcmp(list_of(entry), list) == 0 && !were_freed ? KEPT : FREE);
+		entry = cleared_find(journal, &kept);
+	word = strdup(entry && strcmp(kept, list) == 0 && !were_freed ? KEPT : FREE);
 	if (!word)
 		return -ENOMEM;
 	*ret = word;
@@ -73,6 +60,7 @@ int inheritors_write(const char *list, const char *text)
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_(cpumask) struct cpumask *quiet = NULL;
 	const struct journal_entry *entry;
+	const char *kept;
 	int r;
 
 	/* The journal, which was written just now, is what keeps them. */
@@ -81,8 +69,8 @@ int inheritors_write(const char *list, const char *text)
 	r = load_journal(&journal);
 	if (r < 0)
 		return r;
-	entry = find_inheritors(journal);
-	if (!entry || strcmp(list_of(entry), list) != 0)
+	entry = cleared_find(journal, &kept);
+	if (!entry || strcmp(kept, list) != 0)
 		return -ENOENT;
 	r = cpumask_new(&quiet);
 	if (r == 0)
@@ -91,26 +79,6 @@ int inheritors_write(const char *list, const char *text)
 		r = threads_widen_inheritors(journal, entry->since, quiet);
 	if (r == 0)
 		were_freed = true;
-	return r;
-}
-
-int affinity_read_shielded(struct cpumask **ret)
-{
-	_cleanup_(journal) struct journal *journal = NULL;
-	_cleanup_(cpumask) struct cpumask *cpus = NULL;
-	const struct journal_entry *entry;
-	int r = load_journal(&journal);
-
-	if (r < 0)
-		return r;
-	entry = find_inheritors(journal);
-	if (!entry)
-		return -ENOENT;
-	r = cpumask_new(&cpus);
-	if (r == 0)
-		r = cpumask_parse_list(list_of(entry), 0, cpus, NULL);
-	if (r == 0)
-		*ret = TAKE_PTR(cpus);
 	return r;
 }
 
@@ -124,7 +92,7 @@ int affinity_add(struct knob_plan *plan, unsigned first, const struct cpumask *o
 
 	if (!list)
 		return -ENOMEM;
-	r = affinity_read_shielded(&shielded);
+	r = cleared_read(&shielded);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (r == 0 && !cpumask_equal(shielded, quiet)) {
@@ -133,20 +101,22 @@ int affinity_add(struct knob_plan *plan, unsigned first, const struct cpumask *o
 			have ? have : "?");
 		return -ECANCELED;
 	}
-	if (asprintf(&path, INHERITORS_SCHEME ":%s", list) < 0) {
+	if (asprintf(&path, CLEARED_SCHEME ":%s", list) < 0) {
 		path = NULL;
 		return -ENOMEM;
 	}
 	r = knob_plan_add(plan, first, KNOB_WORD, path, KEPT, &knob, "shield by affinities");
 	if (r == 0 && why)
 		r = knob_set_note(knob, "%s", why);
-	return r < 0 ? r : threads_add_all(plan, first + 1, TOOL, online, quiet, shielded != NULL);
+	return r < 0
+		? r
+		: threads_add_all(plan, first + 1, CLEARED_TOOL, online, quiet, shielded != NULL);
 }
 
 static struct knob *find_knob(const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++)
-		if (text_starts_with(plan->knobs[i].path, INHERITORS_SCHEME ":"))
+		if (text_starts_with(plan->knobs[i].path, CLEARED_SCHEME ":"))
 			return &plan->knobs[i];
 	return NULL;
 }

@@ -19,7 +19,6 @@
  * them what the threads that started them had before. It is the knob that is put back last, when
  * nobody can inherit a narrow affinity any more.
  */
-#define INHERITORS_SCHEME "inheritors"
 int inheritors_read(const char *list, char **ret);
 int inheritors_write(const char *list, const char *text);
 bool inheritors_is_ours(const char *list);
@@ -28,8 +27,6 @@ bool inheritors_is_ours(const char *list);
  * -ECANCELED, after saying so, when other CPUs are kept clear already. */
 int affinity_add(struct knob_plan *plan, unsigned first, const struct cpumask *online,
 	const struct cpumask *quiet, const char *why);
-/* The CPUs that are kept clear by affinities; -ENOENT when there are none. */
-int affinity_read_shielded(struct cpumask **ret);
 /* Whether the plan is one of affinity_add(). */
 bool affinity_is_plan(const struct knob_plan *plan);
 /* The same, and the CPUs are kept clear. */

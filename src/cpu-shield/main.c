@@ -35,6 +35,7 @@
 #include "knob/threads.h"
 #include "machine/isolation.h"
 #include "setter/setter.h"
+#include "state/cleared.h"
 
 /* The path of the row that says why there is no shield. */
 #define NOTHING "shield"
@@ -64,7 +65,7 @@ static const struct knob_backend backends[] = {
 	{ THREAD_SCHEME, thread_read, thread_write, thread_made_by_kernel, thread_read_with_offline,
 		THREADS_FOLD },
 	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, NULL, THREADS_FOLD },
-	{ INHERITORS_SCHEME, inheritors_read, inheritors_write, .is_ours = inheritors_is_ours },
+	{ CLEARED_SCHEME, inheritors_read, inheritors_write, .is_ours = inheritors_is_ours },
 	{ 0 },
 };
 

@@ -10,6 +10,7 @@
 #include "cpu-shield/affinity.h"
 #include "cpu-shield/place.h"
 #include "machine/virtualization.h"
+#include "state/cleared.h"
 #include "unit/unit.h"
 
 /* Where systemd and Debian mount the cpusets of cgroup v1, also on hybrids of v1 and v2. */
@@ -77,7 +78,7 @@ int place_read_shielded(struct cpumask **ret)
 	if (r < 0 && r != -ENOENT)
 		return r;
 	return r >= 0 && strcmp(text, "isolated") == 0 ? read_cpus(SHIELD_EFFECTIVE, ret)
-						       : affinity_read_shielded(ret);
+						       : cleared_read(ret);
 }
 
 bool place_is_populated(void)

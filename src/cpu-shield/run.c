@@ -10,6 +10,7 @@
 #include "cpu-shield/affinity.h"
 #include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
+#include "state/cleared.h"
 #include "unit/unit.h"
 
 enum {
@@ -62,7 +63,7 @@ static int enter_cgroup(const char *cgroup)
 static int enter_shield(const char *program)
 {
 	_cleanup_(cpumask) struct cpumask *cleared = NULL;
-	int r = affinity_read_shielded(&cleared);
+	int r = cleared_read(&cleared);
 
 	if (r == 0)
 		return 0;

@@ -7,6 +7,7 @@
 
 #include "isol-check/cmdline.h"
 #include "isol-check/subjects.h"
+#include "state/cleared.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
@@ -30,6 +31,23 @@ static bool add_cpusets(struct host *host, struct finding *f, const char *state,
 	return found;
 }
 
+/* Where there is no partition, cpu-shield moves all threads away by their affinities. The journal
+ * is that of this machine, and not of a recorded one. */
+static void add_cleared(struct host *host, struct finding *f, struct cpumask *remaining)
+{
+	_cleanup_(cpumask) struct cpumask *cleared = NULL;
+	_cleanup_free_ char *list = NULL;
+
+	if (host_options(host)->recorded || cleared_read(&cleared) < 0 ||
+		!cpumask_intersects(cleared, remaining))
+		return;
+	cpumask_and(cleared, cleared, remaining);
+	list = host_format(host, cleared);
+	finding_add(f, VERDICT_RISK,
+		"CPU %s: kept clear by affinities: tasks that ask for it may still go there", list);
+	cpumask_andnot(remaining, remaining, cleared);
+}
+
 static void look_at_isolated(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *remaining = host_new_mask(host);
@@ -49,6 +67,7 @@ static void look_at_isolated(struct host *host, struct finding *f)
 	cpumask_andnot(remaining, remaining, isolation->partitions);
 	(void)add_cpusets(host, f, "root", "for one cgroup alone:", remaining);
 	(void)add_cpusets(host, f, "exclusive", "by the cpuset", remaining);
+	add_cleared(host, f, remaining);
 	if (cpumask_is_empty(remaining))
 		return;
 	list = host_format(host, remaining);

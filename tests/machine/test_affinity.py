@@ -21,6 +21,7 @@ import time
 from machine import Skip, check, equal, run_tests
 
 TOOL = os.environ['CPU_SHIELD']
+ISOL_CHECK = os.environ['ISOL_CHECK']
 RUNPINNED = os.environ['RUNPINNED']
 CONFIGDIR = os.environ['CONFIGDIR']
 INSIDE = 'AFFINITY_INSIDE'
@@ -156,6 +157,13 @@ def check_cleared():
         rows = json.loads(shield('status', '--json').stdout)
         rows = {row['knob']: row for row in next(iter(rows.values()))}
         equal(rows['shield by affinities']['state'], 'applied', 'status')
+        equal(shield('status', '--brief').stdout.partition(';')[0], 'affinities (no partition)', 'degree')
+        checks = json.loads(subprocess.run(
+            [ISOL_CHECK, '-c', str(QUIET), '--json'], capture_output=True, text=True, check=False,
+            stdin=subprocess.DEVNULL, timeout=DEADLINE).stdout)['checks']
+        isolated = next(entry for entry in checks if entry['id'] == 'isolated')
+        check('kept clear by affinities' in json.dumps(isolated), isolated)
+        equal(isolated['verdict'], 'risk', 'verdict of isol-check')
         # Applied again, it changes nothing, also where a benchmark runs there by now.
         load.start('sleep', '1000', cpus={QUIET})
         pid = load.processes[-1].pid
