@@ -171,7 +171,7 @@ static int store_whole_core(const char *model, enum topology_kind kind, double a
 	double known = 0;
 	int r;
 
-	if (!*model || strchr(model, '\n') || !(adds > 0) || adds > ADDS_MAX / ADDS_PER)
+	if (!*model || strchr(model, '\n') || !(adds > 0) || adds > (double)ADDS_MAX / ADDS_PER)
 		return -EINVAL;
 	r = userstate_path(whole_core_name, &path);
 	if (r == 0)

@@ -11,11 +11,12 @@ static const double stakes[] = { .02, .05, .1, .17, .27, .4, .55, .7, .85, .97 }
 
 double sign_evalue(size_t k, size_t n)
 {
+	const size_t n_stakes = ARRAY_SIZE(stakes);
 	double sum = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(stakes); i++)
+	for (size_t i = 0; i < n_stakes; i++)
 		sum += exp((double)k * log1p(stakes[i]) + (double)(n - k) * log1p(-stakes[i]));
-	return MIN(sum / ARRAY_SIZE(stakes), DBL_MAX);
+	return MIN(sum / (double)n_stakes, DBL_MAX);
 }
 
 size_t sign_evalue_least(size_t n, double wanted)
