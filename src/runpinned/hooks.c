@@ -198,6 +198,7 @@ int hook_run(const struct options *options, const struct place *place,
 		.housekeeping = place->housekeeping,
 		.timeout_ns = options->hook_timeout_ns,
 	};
+	unsigned seen = stop->count;
 	char buf[96];
 	int r = 0;
 
@@ -215,7 +216,8 @@ int hook_run(const struct options *options, const struct place *place,
 		return r;
 	}
 	/* A signal of the terminal has reached the hook as well. */
-	if (outcome.interrupted || (outcome.status != 0 && stop_check(stop) != 0))
+	stop_check(stop);
+	if (outcome.interrupted || (outcome.status != 0 && stop->count > seen))
 		return -ECANCELED;
 	failure = find_failure(&outcome, watch.timeout_ns, buf, sizeof(buf));
 	if (!failure)

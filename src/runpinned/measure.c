@@ -505,7 +505,7 @@ static int prepare_run(struct work *work)
 	const struct options *o = work->options;
 	int r;
 
-	r = run_hook(work, HOOK_PREPARE);
+	r = stop_check(work->stop) == 0 ? run_hook(work, HOOK_PREPARE) : 0;
 	if (r != 0)
 		return r;
 	if (o->cooldown >= 0 && work->evidence)

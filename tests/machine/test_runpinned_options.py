@@ -8,6 +8,7 @@ As in test_runs.py, whose helpers these tests use, nothing depends on how fast t
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -394,6 +395,16 @@ def test_a_hook_is_stopped_with_runpinned():
     process.kill()
     process.communicate(timeout=30)
     check(gone(mark), 'nothing is left after SIGKILL')
+
+
+def test_a_cleanup_that_fails_is_told_after_a_stop_as_well():
+    mark = '86399.375'
+    process = start('--no-save', '-q', '-w', 0, '--cleanup', 'echo no luck >&2; exit 4', 'sleep', mark)
+    await_running(mark)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    equal(process.returncode, 130, 'status')
+    check('--cleanup' in errors and 'exit status 4' in errors and '  | no luck' in errors, errors)
 
 
 def test_hooks_run_on_the_other_cpus():
