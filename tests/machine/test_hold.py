@@ -125,6 +125,10 @@ def test_whole_life():
         changed = {path for path in now if now[path] != before.get(path)}
         for part in ('cpufreq', '/irq/', 'proc/sys/kernel/timer_migration'):
             check(any(part in path for path in changed), f'nothing of {part} was changed')
+        # Whoever can open these can lock them, and keep others from beginning and ending.
+        for name in ('turn', 'holders'):
+            mode = (setter.run_directory / 'quiesce' / name).stat().st_mode & 0o777
+            equal(mode, 0o600, f'mode of {name}')
         check_restored(setter, before, guardian.leave())
 
 
