@@ -94,6 +94,7 @@ struct request {
 	const char *since;  /* NULL when it was not given */
 	const char *output; /* NULL when it was not given */
 	const char *size;   /* NULL when it was not given: the default */
+	const char *by;	    /* NULL when it was not given: a parameter by which all are curves */
 };
 
 enum exit_status verb_check(const struct request *request);

@@ -71,6 +71,11 @@ static unsigned color_byte(double part)
 	return (unsigned)lround(part * 255);
 }
 
+struct color chart_palette(size_t series)
+{
+	return palette[series % CHART_MAX_SERIES];
+}
+
 const char *chart_color(size_t series, char buf[static CHART_COLOR_SIZE])
 {
 	const struct color *color = &palette[series % CHART_MAX_SERIES];

@@ -90,7 +90,9 @@ int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t 
 	const struct chart_options *options, struct chart_axes *ret_axes,
 	struct chart_spot **ret_spots, size_t *ret_n_spots);
 
-/* The colour of the series with this index, in the format of SVG and CSS: "#0073b3". */
+/* The colour of the series with this index, to draw with, and in the format of SVG and CSS:
+ * "#0073b3". */
+struct color chart_palette(size_t series);
 #define CHART_COLOR_SIZE 8
 const char *chart_color(size_t series, char buf[static CHART_COLOR_SIZE]);
 

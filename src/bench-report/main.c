@@ -88,6 +88,7 @@ static bool is_taken_by(const struct verb *verb, const char *name)
 		{ "since", TAKES_FAIL_WORSE },
 		{ "output", TAKES_OUTPUT },
 		{ "size", TAKES_SIZE },
+		{ "by", TAKES_SIZE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(takers); i++)
@@ -337,6 +338,11 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 			"plot: in points (default 1000x600; a PNG has two\n"
 			"pixels a point)",
 			option_text, &request->size },
+		{ 0, "by", "NAME",
+			"plot: a curve over the parameter NAME of a scan, and\n"
+			"how it grows (default where all have such a number);\n"
+			"run: the samples in order",
+			option_text, &request->by },
 		{ 'h', "help", .help = "this text" },
 		{ 'V', "version", .help = "the version" },
 		{ 0 },
@@ -378,6 +384,7 @@ static int check_options(const struct request *request)
 		{ "since", request->since },
 		{ "output", request->output },
 		{ "size", request->size },
+		{ "by", request->by },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {

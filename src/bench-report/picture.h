@@ -13,6 +13,7 @@
 
 #include "bench-report/canvas.h"
 #include "bench-report/chart.h"
+#include "bench-report/scancurve.h"
 #include "report/analysis.h"
 
 /* A benchmark as it is drawn: first an entry for each warm-up, then one for each value. */
@@ -66,6 +67,8 @@ struct picture_sheet {
 	double width; /* in points */
 	double height;
 };
+/* What is in a picture of a scan. */
+int scan_emit(FILE *stream, const struct scan *scan, const struct picture_sheet *sheet);
 int pictures_emit(FILE *stream, const struct pictures *pictures, const struct picture_sheet *sheet);
 
 #endif

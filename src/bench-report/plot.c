@@ -13,6 +13,7 @@
 #include "bench-report/chart.h"
 #include "bench-report/page.h"
 #include "bench-report/picture.h"
+#include "bench-report/scanchart.h"
 
 enum {
 	WIDTH_DEFAULT = 1000,
@@ -165,7 +166,9 @@ static int check_number(const struct pictures *pictures, const struct picture_fo
 	return -EINVAL;
 }
 
-static int write_file(const struct pictures *pictures, const struct picture_sheet *sheet)
+/* Writes the file by `write`. -EINVAL, after saying so, when it cannot be written. */
+static int write_file(const struct picture_sheet *sheet,
+	int (*write)(FILE *stream, const struct picture_sheet *sheet, void *context), void *context)
 {
 	_cleanup_(file_replace) struct file_replace *file = NULL;
 	FILE *stream;
@@ -179,11 +182,9 @@ static int write_file(const struct pictures *pictures, const struct picture_shee
 	stream = file_replace_stream(file);
 	if (sheet->format->page)
 		page_begin(stream);
-	for (size_t i = 0; i < pictures->n; i++) {
-		r = write_picture(stream, &pictures->items[i], sheet);
-		if (r < 0)
-			return r;
-	}
+	r = write(stream, sheet, context);
+	if (r < 0)
+		return r;
 	if (sheet->format->page)
 		page_end(stream);
 	r = file_replace_commit(TAKE_PTR(file));
@@ -192,6 +193,90 @@ static int write_file(const struct pictures *pictures, const struct picture_shee
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static int write_pictures(FILE *stream, const struct picture_sheet *sheet, void *context)
+{
+	struct pictures *pictures = context;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < pictures->n; i++)
+		r = write_picture(stream, &pictures->items[i], sheet);
+	return r;
+}
+
+/* --- Curves over a parameter --- */
+
+static char *scan_title(const struct scan *scan)
+{
+	char *title;
+
+	if (scan->n == 1)
+		return text_escape_control(scan->curves[0].name);
+	return asprintf(&title, "by %s", scan->parameter) < 0 ? NULL : title;
+}
+
+static int draw_scan(const struct scan *scan, const char *title, const struct picture_sheet *sheet,
+	struct drawing *ret)
+{
+	const struct picture_format *format = sheet->format;
+	_cleanup_(canvas) struct canvas *canvas = NULL;
+	int r;
+
+	*ret = (struct drawing){ .width = sheet->width, .height = sheet->height, .what = "size" };
+	r = canvas_new(format->canvas, sheet->width, sheet->height, format->scale, &canvas);
+	if (r >= 0)
+		r = scan_chart_draw(
+			canvas, sheet->width, sheet->height, format->page ? NULL : title, scan);
+	return r < 0 ? r : canvas_finish(canvas, &ret->data, &ret->size);
+}
+
+/* The figures below the picture are those of each benchmark. */
+static int add_scan_to_page(
+	FILE *stream, const struct scan *scan, const char *title, const struct drawing *drawing)
+{
+	_cleanup_free_ struct page_curve *curves = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < scan->n; i++)
+		n += scan->curves[i].n;
+	curves = calloc(n, sizeof(*curves));
+	if (!curves)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0; i < scan->n; i++) {
+		for (size_t k = 0; r >= 0 && k < scan->curves[i].n; k++) {
+			const struct benchmark *b = scan->curves[i].points[k].benchmark;
+			struct analysis *analysis = NULL;
+
+			r = analysis_new(b, &analysis);
+			if (r >= 0)
+				curves[n++] = (struct page_curve){
+					.name = b->name, .benchmark = b, .analysis = analysis
+				};
+		}
+	}
+	if (r >= 0)
+		r = page_add(stream, title, curves, n, drawing);
+	for (size_t i = 0; i < n; i++)
+		analysis_free((struct analysis *)curves[i].analysis);
+	return r;
+}
+
+static int write_scan(FILE *stream, const struct picture_sheet *sheet, void *context)
+{
+	const struct scan *scan = context;
+	_cleanup_free_ char *title = scan_title(scan);
+	struct drawing drawing = { 0 };
+	int r = title ? draw_scan(scan, title, sheet, &drawing) : -ENOMEM;
+
+	if (r >= 0 && sheet->format->page)
+		r = add_scan_to_page(stream, scan, title, &drawing);
+	else if (r >= 0)
+		fwrite(drawing.data, 1, drawing.size, stream);
+	drawing_clear(&drawing);
+	return r;
 }
 
 static int add_benchmark(const char *file, const struct benchmark *benchmark, void *context)
@@ -203,6 +288,7 @@ enum exit_status verb_plot(const struct request *request)
 {
 	_cleanup_reports_ struct reports reports = { 0 };
 	struct pictures pictures = { 0 };
+	struct scan scan = { 0 };
 	struct picture_sheet sheet = {
 		.output = request->output,
 		.format = request->output ? find_format(request->output) : NULL,
@@ -222,14 +308,23 @@ enum exit_status verb_plot(const struct request *request)
 	}
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
-	r = reports_each(request, &reports, add_benchmark, &pictures);
-	if (r >= 0)
-		r = check_number(&pictures, sheet.format);
-	if (r >= 0)
-		r = pictures_fill(&pictures);
-	if (r >= 0)
-		r = write_file(&pictures, &sheet);
+	if (!request->by || strcmp(request->by, "run") != 0)
+		r = scan_new(request, &reports, &scan);
+	else
+		r = -ENODATA;
+	if (r >= 0) {
+		r = write_file(&sheet, write_scan, &scan);
+	} else if (r == -ENODATA) {
+		r = reports_each(request, &reports, add_benchmark, &pictures);
+		if (r >= 0)
+			r = check_number(&pictures, sheet.format);
+		if (r >= 0)
+			r = pictures_fill(&pictures);
+		if (r >= 0)
+			r = write_file(&sheet, write_pictures, &pictures);
+	}
 	if (r < 0) {
+		scan_clear(&scan);
 		pictures_clear(&pictures);
 		/* These errors are due to the request, and were said before. */
 		if (r == -EINVAL || r == -E2BIG || r == -ENOENT)
@@ -237,7 +332,9 @@ enum exit_status verb_plot(const struct request *request)
 		return request_conclude(request, r);
 	}
 	if (request->json)
-		r = pictures_emit(stdout, &pictures, &sheet);
+		r = scan.n > 0 ? scan_emit(stdout, &scan, &sheet)
+			       : pictures_emit(stdout, &pictures, &sheet);
+	scan_clear(&scan);
 	pictures_clear(&pictures);
 	return request_conclude(request, r);
 }

@@ -107,17 +107,97 @@ static void emit_curve(struct emit *emit, const struct curve *curve, size_t inde
 	emit_close(emit, '}');
 }
 
+static void begin_sheet(struct emit *emit, const struct picture_sheet *sheet)
+{
+	emit_object(emit, NULL);
+	emit_string(emit, "output", sheet->output);
+	emit_string(emit, "format", sheet->format->suffix + 1);
+	emit_real(emit, "width", sheet->width);
+	emit_real(emit, "height", sheet->height);
+	emit_integer(emit, "pixels_per_point", sheet->format->scale);
+	emit_array(emit, "pictures");
+}
+
+static int emit_growth(struct emit *emit, const struct scan *scan, const struct scan_curve *curve)
+{
+	const struct scan_growth *growth = &curve->growth;
+	_cleanup_free_ char *text = scan_growth_text(scan, curve);
+
+	if (!text)
+		return -ENOMEM;
+	if (!growth->known) {
+		emit_string(emit, "growth", NULL);
+		return 0;
+	}
+	emit_object(emit, "growth");
+	emit_string(emit, "text", text);
+	emit_string(emit, "kind", growth->best.what);
+	emit_real(emit, "once", growth->best.once);
+	emit_real(emit, "each", growth->best.each);
+	emit_real(emit, "each_low", growth->each_low);
+	emit_real(emit, "each_high", growth->each_high);
+	emit_real(emit, "error", growth->best.error);
+	emit_real(emit, "share", growth->share);
+	emit_string(emit, "other", growth->other);
+	emit_real(emit, "other_share", growth->other_share);
+	emit_close(emit, '}');
+	return 0;
+}
+
+static int emit_scan_curve(
+	struct emit *emit, const struct scan *scan, const struct scan_curve *curve, size_t index)
+{
+	char color[CHART_COLOR_SIZE];
+	int r;
+
+	emit_object(emit, NULL);
+	emit_string(emit, "name", curve->name);
+	emit_string(emit, "color", chart_color(index, color));
+	emit_array(emit, "points");
+	for (size_t i = 0; i < curve->n; i++) {
+		const struct scan_point *point = &curve->points[i];
+
+		emit_object(emit, NULL);
+		emit_string(emit, "file", point->file);
+		emit_string(emit, "name", point->benchmark->name);
+		emit_real(emit, "parameter", point->x);
+		emit_real(emit, "median", point->median);
+		emit_real(emit, "interval_low", point->low);
+		emit_real(emit, "interval_high", point->high);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+	r = emit_growth(emit, scan, curve);
+	emit_close(emit, '}');
+	return r;
+}
+
+int scan_emit(FILE *stream, const struct scan *scan, const struct picture_sheet *sheet)
+{
+	const struct benchmark *first = scan->curves[0].points[0].benchmark;
+	struct emit emit = { .stream = stream };
+	int r = 0;
+
+	begin_sheet(&emit, sheet);
+	emit_object(&emit, NULL);
+	emit_string(&emit, "parameter", scan->parameter);
+	emit_string(&emit, "unit", unit_name(first->unit));
+	emit_string(&emit, "metric", first->metric);
+	emit_array(&emit, "curves");
+	for (size_t i = 0; r >= 0 && i < scan->n; i++)
+		r = emit_scan_curve(&emit, scan, &scan->curves[i], i);
+	emit_close(&emit, ']');
+	emit_close(&emit, '}');
+	emit_close(&emit, ']');
+	emit_close(&emit, '}');
+	return r < 0 ? r : emit_finish(&emit);
+}
+
 int pictures_emit(FILE *stream, const struct pictures *pictures, const struct picture_sheet *sheet)
 {
 	struct emit emit = { .stream = stream };
 
-	emit_object(&emit, NULL);
-	emit_string(&emit, "output", sheet->output);
-	emit_string(&emit, "format", sheet->format->suffix + 1);
-	emit_real(&emit, "width", sheet->width);
-	emit_real(&emit, "height", sheet->height);
-	emit_integer(&emit, "pixels_per_point", sheet->format->scale);
-	emit_array(&emit, "pictures");
+	begin_sheet(&emit, sheet);
 	for (size_t i = 0; i < pictures->n; i++) {
 		const struct picture *picture = &pictures->items[i];
 

@@ -139,3 +139,11 @@ int growth_fit(const double *sizes, const double *times, size_t n, struct growth
 	}
 	return 0;
 }
+
+double growth_predict(const struct growth *growth, double size)
+{
+	for (size_t i = 0; i < GROWTH_KINDS; i++)
+		if (kinds[i].what == growth->what)
+			return predict(&kinds[i], growth, size);
+	return growth->once;
+}

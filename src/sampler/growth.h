@@ -25,5 +25,7 @@ struct growth {
  * sizes.
  */
 int growth_fit(const double *sizes, const double *times, size_t n, struct growth ret[GROWTH_KINDS]);
+/* The time that a growth has for a size. */
+double growth_predict(const struct growth *growth, double size);
 
 #endif

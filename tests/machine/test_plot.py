@@ -6,8 +6,10 @@ here; the tests check that it is a picture of the right size with each sample in
 import base64
 import html.parser
 import json
+import math
 import os
 import pathlib
+import random
 import re
 import struct
 import subprocess
@@ -297,6 +299,78 @@ def test_labels_of_steps_do_not_overlap():
     root = letters(out)
     check(any(len(places) > 12 and max(places) < 900 for line, places in root.items()
               if float(line) > 60), 'no label')
+
+
+def scan(law, *, sizes=(100, 1000, 3000, 10000, 100000), runs=15, name='sort/n={}', **metadata):
+    """A scan whose times follow the law, give or take 1 %."""
+    draw = random.Random(1)
+    return [benchmark(name.format(size), [law(size) * draw.gauss(1, 0.01) for _ in range(runs)],
+                      parameter_n=str(size), **metadata) for size in sizes]
+
+
+def test_scan():
+    """The curve over a parameter, and how it grows."""
+    for kind, each, law in (('n^2', 2e-9, lambda n: 1e-3 + 2e-9 * n * n),
+                            ('n', 3e-8, lambda n: 3e-8 * n),
+                            ('n log n', 5e-9, lambda n: 1e-5 + 5e-9 * n * math.log2(n + 1)),
+                            ('1', None, lambda n: 0.01)):
+        picture, = drawn('-o', scratch('scan.svg'), write('scan.json', *scan(law)))['pictures']
+        curve, = picture.pop('curves')
+        equal(picture, {'parameter': 'n', 'unit': 'second', 'metric': None}, 'the picture')
+        growth = curve['growth']
+        equal((curve['name'], growth['kind']), ('sort/n={n}', kind), f'{growth}')
+        check(growth['share'] > 0.8, growth)
+        if each:
+            check(growth['each_low'] < each < growth['each_high'], growth)
+            check(f' * {kind} (' in growth['text'] and 'of resamples' in growth['text'], growth)
+        for point, size in zip(curve['points'], (100, 1000, 3000, 10000, 100000), strict=True):
+            equal((point['parameter'], point['name']), (size, f'sort/n={size}'), 'a point')
+            check(point['interval_low'] < point['median'] < point['interval_high'], point)
+        check(xml.etree.ElementTree.parse(scratch('scan.svg')).getroot().tag.endswith('svg'), 'no SVG')
+
+
+def test_scan_of_several():
+    """A curve for each value of the other parameters, which are words, and for each file."""
+    both = write('both.json', *(b for kind in 'ab' for b in scan(
+        lambda n: 1e-8 * n, name=f'sort/kind={kind} n={{}}', parameter_kind=kind)))
+    picture, = drawn('-o', scratch('both.png'), both)['pictures']
+    equal([curve['name'] for curve in picture['curves']],
+          ['sort/kind=a n={n}', 'sort/kind=b n={n}'], 'curves')
+    again = scratch('again.json')
+    again.write_bytes(both.read_bytes())
+    picture, = drawn('-o', scratch('both.html'), both, again)['pictures']
+    equal(len(picture['curves']), 4, 'curves of two files')
+    page = Page(scratch('both.html').read_text(encoding='utf-8'))
+    check(page.tags.count('img') == 1 and page.open == [], page.tags)
+    # One run a size tells nothing of how runs differ.
+    growth = drawn('-o', scratch('one.svg'), write('one.json', *scan(
+        lambda n: 1e-8 * n, runs=1)))['pictures'][0]['curves'][0]['growth']
+    equal((growth['each_low'], 'of runs that do not differ' in growth['text']), (None, True), 'one run')
+    # The growth of what is 0 or below is not known; the picture is drawn.
+    below = write('below.json', *scan(lambda n: 0.01 + n * 1e-6, sizes=(-10, 0, 20)))
+    equal(drawn('-o', scratch('below.svg'), below)['pictures'][0]['curves'][0]['growth'], None, 'below 0')
+
+
+def test_scan_or_not():
+    """Without numbers, or with too few, the samples are drawn as ever; and where they are asked for."""
+    words = write('words.json', *(benchmark('same', [0.01] * 5, parameter_n=word) for word in ['fast']))
+    two = write('two.json', *scan(lambda n: 1e-8 * n, sizes=(1, 2), quiesce_interleaved='a, b'))
+    whole = write('whole.json', *scan(lambda n: 1e-8 * n, quiesce_interleaved='a, b'))
+    for arguments in [words], [two], ['--by', 'run', whole]:
+        picture, = drawn('-o', scratch('not.svg'), *arguments)['pictures']
+        check('series' in picture, picture)
+    check('curves' in drawn('-o', scratch('not.svg'), '--by', 'n', two)['pictures'][0], 'two sizes')
+    errors = plot('-o', scratch('not.svg'), '--by', 'm', whole, status=1)
+    check("no benchmark was measured with several numbers as 'm'" in errors, errors)
+    mixed = write('mixed.json', *scan(lambda n: 1e-8 * n), benchmark('other', [1]))
+    errors = plot('-o', scratch('mixed.svg'), '--by', 'n', mixed)
+    check("not drawn: 1 benchmark without a number as 'n'" in errors, errors)
+    many = write('many.json', *(b for kind in 'abcdefghi' for b in scan(
+        lambda n: 1e-8 * n, name=f'{kind}/n={{}}', sizes=(1, 2, 3))))
+    errors = plot('-o', scratch('many.svg'), '--by', 'n', many, status=1)
+    check('more than 8 curves belong into one picture' in errors, errors)
+    errors = plot('-o', '/no/such/folder/x.svg', whole, status=1)
+    check('cannot write /no/such/folder/x.svg' in errors, errors)
 
 
 def test_refuses():
