@@ -50,6 +50,20 @@ def install(package):
     return venv / 'bin'
 
 
+def clone(name, url, tag):
+    """The folder of a repository at a tag, below a cache directory."""
+    cache = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache')
+    folder = cache / 'quiesce' / name
+    if not folder.exists():
+        print(f'cloning {url} into {folder}', file=sys.stderr)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            run(['git', 'clone', '--quiet', '--depth=1', f'--branch={tag}', url, folder])
+        except (OSError, Missing) as reason:
+            raise Missing(f'not here, and cannot be cloned: {reason}') from reason
+    return folder
+
+
 def find_pyperf():
     """The command that runs pyperf, installed into a cache directory if need be."""
     # The second one is what ./bootstrap test keeps.

@@ -8,10 +8,11 @@
  *	stamps ring N	N samples of nothing, one after the other: bytes a sample, and median,
  *			99th and 99.9th percentile of the distance from one to the next,
  *			nanoseconds
- *	stamps truth	how long body_chain() takes, without what is around it: two in a loop
- *			less one in a loop, side by side; the median of some, a line
+ *	stamps truth BODY	how long a body takes, without what is around it: the least of many
+ *			short blocks of an unrolled loop, nanoseconds
  */
 #include <errno.h>
+#include <math.h>
 #include <quiesce/sampler.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,8 @@
 enum {
 	BLOCKS = 400,
 	BLOCK = 10000,
-	TRUTHS = 21,
-	TRUTH_LOOPS = 100000,
+	TRUTHS = 5000,
+	TRUTH_NS = 10000,
 	/* Longer distances are all alike to a 99.9th percentile. */
 	MAX_DISTANCE = 1 << 20,
 };
@@ -158,41 +159,57 @@ static void measure_ring(size_t n)
 	qs_close(sampler);
 }
 
-static double time_chain(int twice)
+#define FOUR(work) work work work work
+
+#define DEFINE(name)                                            \
+	static uint64_t repeat_##name(uint64_t x, size_t loops) \
+	{                                                       \
+		for (size_t i = 0; i < loops; i++) {            \
+			FOUR(FOUR(FOUR(x = body_##name(x);)))   \
+		}                                               \
+		return x;                                       \
+	}
+BODIES(DEFINE)
+
+static const struct {
+	const char *name;
+	uint64_t (*repeat)(uint64_t x, size_t loops);
+} bodies[] = {
+#define ENTRY(name) { #name, repeat_##name },
+	BODIES(ENTRY)
+};
+
+static double time_block(uint64_t (*repeat)(uint64_t x, size_t loops), size_t loops)
 {
-	uint64_t x = 1;
 	double began = now_ns();
 
-	if (twice)
-		for (size_t i = 0; i < TRUTH_LOOPS; i++)
-			x = body_chain(body_chain(x));
-	else
-		for (size_t i = 0; i < TRUTH_LOOPS; i++)
-			x = body_chain(x);
-	qs_keep(x);
-	return (now_ns() - began) / TRUTH_LOOPS;
+	qs_keep(repeat(1, loops));
+	return now_ns() - began;
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* Blocks are long enough for reading the clock to take no more than some thousandths of them, and
+ * short enough for most of them to pass undisturbed. */
+static int measure_truth(const char *name)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	uint64_t (*repeat)(uint64_t x, size_t loops) = NULL;
+	double least = INFINITY;
+	size_t loops = 1;
 
-	return (x > y) - (x < y);
-}
-
-/* The two of a difference are neighbours in time, so that what slows the machine down is in both.
- */
-static void measure_truth(void)
-{
-	double differences[TRUTHS];
-
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+		if (strcmp(bodies[i].name, name) == 0)
+			repeat = bodies[i].repeat;
+	if (!repeat)
+		return -ENOENT;
+	bodies_prepare();
+	while (time_block(repeat, loops) < TRUTH_NS)
+		loops *= 2;
 	for (size_t i = 0; i < TRUTHS; i++) {
-		double once = time_chain(0);
+		double ns = time_block(repeat, loops);
 
-		differences[i] = time_chain(1) - once;
+		least = ns < least ? ns : least;
 	}
-	qsort(differences, TRUTHS, sizeof(differences[0]), compare_doubles);
-	printf("%.4f\n", differences[TRUTHS / 2]);
+	printf("%.4f\n", least / (64.0 * (double)loops));
+	return 0;
 }
 
 int main(int argc, char *argv[])
@@ -201,14 +218,14 @@ int main(int argc, char *argv[])
 
 	if (argc == 2 && strcmp(argv[1], "pair") == 0) {
 		measure_pairs();
-	} else if (argc == 2 && strcmp(argv[1], "truth") == 0) {
-		measure_truth();
+	} else if (argc == 3 && strcmp(argv[1], "truth") == 0 && measure_truth(argv[2]) == 0) {
+		;
 	} else if (argc == 3 && strcmp(argv[1], "ring") == 0) {
 		for (const char *p = argv[2]; *p >= '0' && *p <= '9' && n < SIZE_MAX / 100; p++)
 			n = 10 * n + (size_t)(*p - '0');
 		measure_ring(n);
 	} else {
-		fprintf(stderr, "usage: stamps pair | ring N | truth\n");
+		fprintf(stderr, "usage: stamps pair | ring N | truth BODY\n");
 		return 2;
 	}
 	return 0;

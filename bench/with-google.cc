@@ -4,21 +4,21 @@
 
 #include "bench/bodies.h"
 
-static void empty(benchmark::State &state)
+#define DEFINE(name)                                    \
+	static void run_##name(benchmark::State &state) \
+	{                                               \
+		uint64_t x = 1;                         \
+                                                        \
+		for (auto _ : state)                    \
+			x = body_##name(x);             \
+		benchmark::DoNotOptimize(x);            \
+	}                                               \
+	BENCHMARK(run_##name)->Name(#name);
+BODIES(DEFINE)
+
+int main(int argc, char *argv[])
 {
-	for (auto _ : state)
-		body_empty();
+	bodies_prepare();
+	benchmark::Initialize(&argc, argv);
+	benchmark::RunSpecifiedBenchmarks();
 }
-BENCHMARK(empty);
-
-static void chain(benchmark::State &state)
-{
-	uint64_t x = 1;
-
-	for (auto _ : state)
-		x = body_chain(x);
-	benchmark::DoNotOptimize(x);
-}
-BENCHMARK(chain);
-
-BENCHMARK_MAIN();

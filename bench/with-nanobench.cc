@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The bodies of bench/sampler, measured by nanobench: with-nanobench BODY VALUES MILLISECONDS. */
+/* The bodies of bench/sampler, measured by nanobench: with-nanobench BODY prints nanoseconds. */
 #define ANKERL_NANOBENCH_IMPLEMENT
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <nanobench.h>
 
@@ -14,18 +12,17 @@ int main(int argc, char *argv[])
 	ankerl::nanobench::Bench bench;
 	uint64_t x = 1;
 
-	if (argc != 4)
+	if (argc != 2)
 		return 2;
-	bench.output(nullptr)
-		.epochs(std::strtoul(argv[2], nullptr, 10))
-		.minEpochTime(std::chrono::milliseconds(std::strtoul(argv[3], nullptr, 10)));
-	if (std::strcmp(argv[1], "empty") == 0)
-		bench.run("empty", [] { body_empty(); });
-	else
-		bench.run("chain", [&] { x = body_chain(x); });
+	bodies_prepare();
+	bench.output(nullptr);
+#define MEASURE(name)                         \
+	if (std::strcmp(argv[1], #name) == 0) \
+		bench.run(#name, [&] { x = body_##name(x); });
+	BODIES(MEASURE)
 	ankerl::nanobench::doNotOptimizeAway(x);
-	const auto &result = bench.results().front();
-	for (size_t i = 0; i < result.size(); i++)
-		std::printf("%.6f\n",
-			result.get(i, ankerl::nanobench::Result::Measure::elapsed) * 1e9);
+	if (bench.results().empty())
+		return 2;
+	std::printf("%.6f\n",
+		bench.results().front().median(ankerl::nanobench::Result::Measure::elapsed) * 1e9);
 }

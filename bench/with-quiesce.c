@@ -4,32 +4,23 @@
 
 #include "bench/bodies.h"
 
-static void empty(struct qs_run *run)
-{
-	uint64_t began = qs_begin(run->sampler);
+#define DEFINE(name)                                            \
+	static void run_##name(struct qs_run *run)              \
+	{                                                       \
+		uint64_t x = 1, began = qs_begin(run->sampler); \
+                                                                \
+		qs_repeat (run->loops)                          \
+			x = body_##name(x);                     \
+		qs_keep(x);                                     \
+		qs_end(run->sampler, began);                    \
+	}
+BODIES(DEFINE)
 
-	qs_repeat (run->loops)
-		body_empty();
-	qs_end(run->sampler, began);
-}
-
-static void chain(struct qs_run *run)
-{
-	uint64_t x = 1, began = qs_begin(run->sampler);
-
-	qs_repeat (run->loops)
-		x = body_chain(x);
-	qs_keep(x);
-	qs_end(run->sampler, began);
-}
-
-static const struct qs_benchmark benchmarks[] = {
-	{ .name = "empty", .run = empty },
-	{ .name = "chain", .run = chain },
-	{ 0 },
-};
+#define ENTRY(body) { .name = #body, .run = run_##body },
+static const struct qs_benchmark benchmarks[] = { BODIES(ENTRY){ 0 } };
 
 int main(int argc, char *argv[])
 {
+	bodies_prepare();
 	return qs_main(argc, argv, benchmarks);
 }

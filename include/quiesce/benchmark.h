@@ -189,7 +189,7 @@ struct qs_values {
 };
 
 struct qs_plan {
-	double min_time; /* the least duration of a value in seconds; 0 stands for 0.0002 */
+	double min_time; /* the least duration of a value in seconds; 0 stands for 0.00005 */
 	uint64_t loops;	 /* per value; 0: calibrated, as 1, 2, 5, 10, 20, 50 ... */
 	uint32_t warmups;
 	uint32_t values;

@@ -75,7 +75,7 @@ static void usage(FILE *stream, const char *name)
 		"      --values=N        values in each process (50)\n"
 		"      --warmups=N       values before these, recorded but not counted\n"
 		"                        (default: one, and more until 20 ms have passed)\n"
-		"      --min-time=S      least duration of a value in seconds (0.0002)\n"
+		"      --min-time=S      least duration of a value in seconds (0.00005)\n"
 		"      --loops=N         loops per value (default: calibrated by --min-time)\n"
 		"      --cpu=N           on this CPU\n"
 		"      --counters=LIST   also count these: instructions,cache-misses,r1a2\n"
