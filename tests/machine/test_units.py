@@ -174,6 +174,10 @@ def test_order():
               f'{name} stays up when a tuner starts')
     for name in chain:
         check(name not in before('benchmark.target', set()), f'{name} stops after the target')
+    # If the target is stopped while it starts, the job that `start` waits for is taken back, which
+    # only `begun` can tell from a failure.
+    start, judged = units['benchmark-begin.service']['Service.ExecStart']
+    check(start.startswith('-') and judged.endswith(' begun') and judged[0] != '-', (start, judged))
     # benchmark-join lets no process in once the shield begins to end.
     server = units['benchmark-join.service']
     equal(words(server, 'Unit.Requires'), ['benchmark-join.socket'], 'what the server stops with')
