@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
+#include "basic/guess.h"
+#include "basic/macro.h"
 #include "basic/say.h"
 #include "freq-pin/freq-pin.h"
 
 static int parse_what(const char *what, void *state)
 {
+	static const char *const words[] = { "base", "min", "max", "apply", "status", "restore" };
+	struct guess guess = { .word = what };
+	char meant[GUESS_TEXT_SIZE];
 	struct freq_pin *pin = state;
 
 	if (wanted_parse(what, &pin->request) == 0)
 		return 0;
-	say("'%s' is no frequency: base, min, max, 2.7GHz, 2700MHz, or a number of kHz", what);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		guess_offer(&guess, words[i]);
+	say("'%s' is no frequency%s: base, min, max, 2.7GHz, 2700MHz, or a number of kHz", what,
+		guess_text(&guess, "", meant));
 	return -EINVAL;
 }
 

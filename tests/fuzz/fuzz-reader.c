@@ -10,9 +10,33 @@
 #include "report/analysis.h"
 #include "report/compare.h"
 #include "report/summary.h"
+#include "result/metric.h"
 #include "result/reader.h"
+#include "result/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What a scan is made of, and then each metric in place of the values. */
+static void look_closer(struct benchmark *benchmark)
+{
+	struct analysis *analysis = NULL;
+	struct metric metric;
+	bool is_common;
+	double number;
+	const char *parameter = scan_parameter(benchmark, 0);
+
+	(void)scan_is_common(benchmark, benchmark, &is_common);
+	if (parameter)
+		(void)scan_number(benchmark, parameter, &number);
+	for (size_t i = 0;
+		benchmark->series->with_evidence && metric_get(benchmark->series, i, &metric);
+		i++) {
+		if (benchmark_choose_metric(benchmark, metric.name) < 0 ||
+			analysis_new(benchmark, &analysis) < 0)
+			continue;
+		analysis_free(TAKE_PTR(analysis));
+	}
+}
 
 static void look_at(const struct benchmark *benchmark)
 {
@@ -46,6 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		for (size_t i = 0; i < suite->n; i++)
 			look_at(suite->benchmarks[i]);
+		for (size_t i = 0; i < suite->n; i++)
+			look_closer(suite->benchmarks[i]);
 	} else if (why && (strchr(why, '\n') || !strchr(why, ':'))) {
 		abort();
 	}

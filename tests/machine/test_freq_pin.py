@@ -408,6 +408,9 @@ def test_errors():
         refuses('amd-acpi', ['--', text], 2,
                 f"freq-pin: '{text}' is no frequency: base, min, max, 2.7GHz, 2700MHz, or a number "
                 'of kHz\n')
+    refuses('amd-acpi', ['stauts'], 2,
+            "freq-pin: 'stauts' is no frequency (did you mean status?): base, min, max, 2.7GHz, "
+            '2700MHz, or a number of kHz\n')
     refuses('amd-acpi', ['base', 'max'], 2,
             "freq-pin: 'max' is one word too many; see freq-pin --help\n")
 
