@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The two programs of docs/from-google-benchmark.md, built and run. A TAP test.
+"""The two programs of docs/from-google-benchmark.md, and those of the manual pages of libquiesce, built
+and run. A TAP test.
 
     test_page.py PAGE LIBRARY INCLUDE COMPILER...
 
@@ -78,6 +79,24 @@ def test_same_names():
     theirs = run(build_theirs(), '--benchmark_list_tests').splitlines()
     ours = run(build_ours(), '--list').splitlines()
     check(ours == theirs, f'{ours} and {theirs}')
+
+
+def test_manual_pages():
+    """What is an example there is a program: as it stands, in C or C++."""
+    built = 0
+    for page in sorted((pathlib.Path(__file__).parents[2] / 'man').glob('*.3.scd')):
+        text = page.read_text(encoding='utf-8')
+        for block in re.findall(r'^```\n(#include.*?)^```$', text, re.M | re.S):
+            language = 'c++' if '.hpp>' in block else 'c'
+            source = pathlib.Path(SCRATCH.name, f'example-{built}')
+            # scdoc takes a backslash for itself.
+            source.write_text(block.replace('\\\\', '\\'), encoding='utf-8')
+            program = source.with_suffix('.program')
+            run(*COMPILER, '-x', language, f'-std={"c++11" if language == "c++" else "c11"}', '-O2',
+                '-Wall', '-Werror', f'-I{INCLUDE}', '-o', program, source, '-x', 'none', LIBRARY)
+            run(program, *(['--processes=1', '--values=1', '-q'] if 'qs_main' in page.name else []))
+            built += 1
+    check(built >= 3, f'{built} examples')
 
 
 def main():
