@@ -155,7 +155,7 @@ int verb_do_job(enum unit_job job, const char *unit, bool alone)
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
 	int r;
 
-	if (!text_starts_with(unit, "benchmark-")) {
+	if (!text_starts_with(unit, "benchmark-") && strcmp(unit, TARGET_UNIT) != 0) {
 		say("'%s' is no unit of benchmark.target", unit);
 		return EXIT_USAGE;
 	}

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import platform
 import queue
 import signal
 import socket
@@ -14,7 +15,7 @@ import tarfile
 import threading
 import time
 
-from guests import BOOTS, HERE, Broken, need, say, tail
+from guests import BOOTS, HERE, TOP, Broken, need, say, tail
 
 # Seconds without a word from the guest. It says when a test begins, and ends one that takes longer
 # than its own limit (guest/lab.py), which is less than this.
@@ -63,13 +64,23 @@ def as_root(info):
     return info
 
 
-def second_disk(path, installed, config, shell):
+def packages(suite):
+    """What `./bootstrap package` has made, which suits a guest of the host's own release."""
+    with contextlib.suppress(OSError):
+        if platform.freedesktop_os_release().get('VERSION_CODENAME') == suite:
+            return sorted((TOP / 'build-package').glob('quiesce_*.deb'))
+    return []
+
+
+def second_disk(path, cached, installed, config, shell):
     """What is unpacked over the guest when it boots (image/lab-init)."""
     with tarfile.open(path, 'w', format=tarfile.GNU_FORMAT) as archive:
         archive.add(installed, '.', filter=as_root)
         archive.add(HERE / 'guest/lab.service', 'etc/systemd/system/lab.service', filter=as_root)
         archive.add(HERE / 'guest', 'opt/lab', filter=lambda info: (
             None if '__pycache__' in info.name else as_root(info)))
+        for package in packages(cached.guest.suite):
+            archive.add(package, f'opt/lab/packages/{package.name}', filter=as_root)
         add_text(archive, 'opt/lab/boot.json', json.dumps(config))
         add_text(archive, 'etc/modules-load.d/lab.conf', 'acpi-cpufreq\n')
         if shell:
@@ -128,7 +139,7 @@ def boot_and_test(cached, boot, folder, config):
     guest falls silent, or ends before its tests."""
     folder = pathlib.Path(folder)
     with cached.installed() as installed:
-        second_disk(folder / 'second.tar', installed, {'boot': boot, **config}, False)
+        second_disk(folder / 'second.tar', cached, installed, {'boot': boot, **config}, False)
     console = folder / 'console.log'
     monitor = folder / 'monitor'
     serial = ['-serial', f'file:{console}', '-chardev', 'stdio,id=words,signal=off',
@@ -179,7 +190,7 @@ def shell(cached, boot, folder):
     """Boots with the console here: root, no password, Ctrl-A x ends."""
     folder = pathlib.Path(folder)
     with cached.installed() as installed:
-        second_disk(folder / 'second.tar', installed, {'boot': boot, 'run': [''], 'seed': 0}, True)
+        second_disk(folder / 'second.tar', cached, installed, {'boot': boot, 'run': [''], 'seed': 0}, True)
     say(f'{cached.guest.name}: booting it ({boot}); `poweroff` or Ctrl-A x ends it, and it forgets')
     ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
