@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The documents: every link leads somewhere, and every command can be typed as it stands.
+
+    test_docs.py SOURCES BUILD
+
+What is a command:
+
+- in docs/*.md, each line of a block that is fenced as `sh`; one that is fenced as `sh root` needs
+  root, systemd, a network or another program, and is only parsed;
+- in README.md and in the EXAMPLES of man pages, each indented line that begins with a program of
+  ours, with or without `$ `, sudo and a folder before it.
+
+All else in a document is text or output. A line that ends in a backslash goes on in the next one.
+
+A command that is run is run by bash in a folder that has what the documents talk of: ./prog, ./old and
+./new, results and a small git repository. A list of CPUs becomes one that this machine has, and
+runpinned makes three runs unless the command says how many, and fifteen at most to settle something.
+
+A command that is only parsed, and one that is run as well, has each option that it gives to a program
+of ours held against that program's --help.
+"""
+
+import collections
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from machine import Failed, check, equal, run_tests
+
+SOURCES, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:])
+TOOLS = ('runpinned', 'bench-report', 'isol-check', 'cpu-shield', 'freq-pin', 'irq-steer', 'noise-off',
+         'smt-off')
+SCRIPTS = ('quiesce-gate', 'quiesce-bisect')
+CPU = str(max(os.sched_getaffinity(0)))
+# A finding, or a question that is not settled, is no failure of a command.
+MAY_FIND = re.compile(r'--decide|--fail-|isol-check|quiesce-gate|bench-report check')
+# What is never run: it asks for more than a user has, or goes on for ever.
+NEEDS_MORE = re.compile(r'\b(sudo|systemctl|journalctl|git bisect|apt|bootstrap|meson|pyperf|hyperfine|mlr|'
+                        r'pkg-config|usermod|make|perf)\b|--quiesce|(cpu-shield|freq-pin|irq-steer|noise-off|'
+                        r'smt-off)(?! (status|list|--help))')
+PAGES = sorted(path for path in SOURCES.glob('docs/*.md'))
+COMMAND = re.compile(rf'(\$ )?(sudo )?(\S*/)?({"|".join(TOOLS + SCRIPTS)})( |$)')
+
+Command = collections.namedtuple('Command', 'text runs')
+
+
+def tracked(pattern):
+    """Files of the repository, or all where it is a tarball."""
+    listed = subprocess.run(['git', '-C', SOURCES, 'ls-files', '-z', pattern], capture_output=True,
+                            text=True, check=False)
+    names = listed.stdout.split('\0')[:-1] if listed.returncode == 0 else []
+    return [SOURCES / name for name in names] or sorted(SOURCES.rglob(pattern))
+
+
+# --- Links. ---
+
+
+def strip_code(text):
+    text = re.sub(r'^```.*?^```$', '', text, flags=re.M | re.S)
+    return re.sub(r'`[^`\n]*`', '', re.sub(r'^(    |\t).*$', '', text, flags=re.M))
+
+
+def anchors(text):
+    """As GitHub makes them of headings: small letters, no punctuation, hyphens for blanks."""
+    found = set()
+    for heading in re.findall(r'^#+ +(.*?)\s*$', re.sub(r'^```.*?^```$', '', text, flags=re.M | re.S), re.M):
+        anchor = base = re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-')
+        number = 0
+        while anchor in found:
+            number += 1
+            anchor = f'{base}-{number}'
+        found.add(anchor)
+    return found
+
+
+def bad_links(path, text):
+    bad = []
+    for target in re.findall(r'\]\(([^)\s]+)\)', strip_code(text)) + re.findall(
+            r'(?:src|href)="([^"]+)"', strip_code(text)):
+        if re.match(r'[a-z]+:', target):
+            continue
+        name, _, anchor = target.partition('#')
+        there = (path.parent / name).resolve() if name else path
+        if not there.exists():
+            bad.append(target)
+        elif anchor and anchor not in anchors(text if there == path else there.read_text(encoding='utf-8')):
+            bad.append(target)
+    return bad
+
+
+def check_links(path):
+    text = path.read_text(encoding='utf-8')
+    equal(bad_links(path, text), [], 'links that lead nowhere')
+    return f'{len(re.findall(r"[]][(]", strip_code(text)))} links'
+
+
+def check_link_samples():
+    path = SOURCES / 'README.md'
+    text = '# A `b`, c\n[x](#a-b-c) [y](docs) [z](docs/README.md#no-such) [w](no-such.md) [v](#b)\n'
+    equal(bad_links(path, text), ['docs/README.md#no-such', 'no-such.md', '#b'], 'the sample')
+
+
+# --- Commands. ---
+
+
+def join_lines(lines):
+    return [line for line in re.sub(r'\\\n\s*', '', '\n'.join(lines)).split('\n') if line.strip()]
+
+
+def fenced_commands(text):
+    found = []
+    for kind, block in re.findall(r'^```(sh(?: root)?)\n(.*?)^```$', text, re.M | re.S):
+        found += [Command(line, kind == 'sh') for line in join_lines(block.splitlines())
+                  if not line.startswith('#')]
+    return found
+
+
+def indented_commands(text):
+    lines = [line.strip() for line in join_lines(text.splitlines()) if re.match(r' {4}|\t', line)]
+    return [Command(line.removeprefix('$ '), not NEEDS_MORE.search(line)) for line in lines
+            if COMMAND.match(line)]
+
+
+def page_commands(text):
+    """Of a man page's source: without its marks."""
+    part = re.split(r'^# ', text.split('\n# EXAMPLES\n')[1], maxsplit=1, flags=re.M)[0] if \
+        '\n# EXAMPLES\n' in text else ''
+    part = re.sub(r'\\\\\+\+\n\s*', '', part)
+    part = re.sub(r'\+\+$', '', part, flags=re.M)
+    # A line that "++" broke goes on without its tab.
+    part = re.sub(r'^(?=\$ |\w[\w-]+ -|sudo |bench-report |runpinned )', '\t', part, flags=re.M)
+    part = re.sub(r'(?<!\w)\*(?=\S)|(?<=\S)\*$', '', part, flags=re.M) if '\t*' in part else part
+    return indented_commands(part.replace('\\*', '*'))
+
+
+def help_of(tool):
+    if tool not in HELP:
+        result = subprocess.run([BIN / tool, '-h'], capture_output=True, text=True, check=True)
+        HELP[tool] = result.stdout
+        for verb in ('show', 'compare', 'trend', 'plot', 'check', 'slowest', 'merge', 'hist', 'dump',
+                     'stats') if tool == 'bench-report' else ():
+            HELP[tool] += subprocess.run([BIN / tool, verb, '--help'], capture_output=True, text=True,
+                                         check=True).stdout
+    return HELP[tool]
+
+
+def unknown_options(text):
+    """Options of our programs in a command that their --help does not have."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = '#'
+    tool, unknown = None, []
+    for word in lexer:
+        name = word.rsplit('/', 1)[-1]
+        if name in TOOLS + SCRIPTS:
+            tool = name
+        elif word in ('--', '|', '||', '&&', ';', '>', '>>') or re.match(r'\.{0,2}/|build/', word):
+            tool = None
+        elif tool and re.match(r'-[-a-zA-Z]', word):
+            option = word.split('=')[0] if word.startswith('--') else word[:2]
+            if not re.search(rf'(?<![\w-]){re.escape(option)}(?![\w-])', help_of(tool)):
+                unknown.append(f'{tool} {option}')
+    return unknown
+
+
+def missing_units(text):
+    if not re.search(r'\bsystemctl\b', text):
+        return []
+    names = re.findall(r'[\w-]+\.(?:target|service|slice)\b', text)
+    return [name for name in names if not list(SOURCES.glob(f'systemd/**/{name}*'))]
+
+
+# --- The folder in which they are run. ---
+
+
+def add_script(path, text):
+    path.write_text('#!/bin/bash\n' + text, encoding='utf-8')
+    path.chmod(0o755)
+
+
+def make_bin():
+    """The programs; runpinned with few runs. What is typed comes later and takes its place."""
+    for tool in TOOLS[1:]:
+        (BIN / tool).symlink_to(BUILD / 'src' / tool / tool)
+    add_script(BIN / 'runpinned', 'case " $* " in\n'
+               '*" --decide "*|*" --until"*|*" --min-time "*) set -- --max-runs 15 "$@" ;;\nesac\n'
+               f'exec {BUILD}/src/runpinned/runpinned -c {CPU} -n 3 -w 0 "$@"\n')
+    for script in SCRIPTS:
+        (BIN / script).symlink_to(SOURCES / 'contrib' / 'ci' / script)
+
+
+class Desk:
+    def __init__(self, root):
+        self.folder = pathlib.Path(root) / 'work'
+        self.folder.mkdir()
+        self.environment = {**os.environ, 'LC_ALL': 'C', 'PATH': f'{BIN}:{os.environ["PATH"]}',
+                            'XDG_STATE_HOME': root, 'TMPDIR': root, 'HOME': root,
+                            'GIT_CONFIG_GLOBAL': '/dev/null', 'GIT_AUTHOR_NAME': 'a',
+                            'GIT_AUTHOR_EMAIL': 'a@b', 'GIT_COMMITTER_NAME': 'a', 'GIT_COMMITTER_EMAIL': 'a@b'}
+        (self.folder / 'build').symlink_to(BUILD)
+        (self.folder / 'examples').symlink_to(SOURCES / 'examples')
+        for name in ('copy', 'lookup'):
+            (self.folder / name).symlink_to(BUILD / 'examples' / name)
+        for name in ('prog', 'old', 'new', 'prog-old', 'prog-new'):
+            add_script(self.folder / name, 'for ((i = 0; i < 2000; i++)); do :; done; echo hello\n')
+        (self.folder / 'file').write_text('needle\n', encoding='utf-8')
+        (self.folder / 'results').mkdir()
+        self.type('runpinned -o old.json --baseline ./old -- ./new')
+        for name in ('before', 'result', 'yesterday', 'a1'):
+            self.type(f'runpinned -n 10 -o {name}.json --name prog --control ./prog')
+        self.type('runpinned -o both.json --command prog=./prog --baseline ./old -- ./new')
+        shutil.copy(self.folder / 'old.json', self.folder / 'new.json')
+        for copy in ('after', 'today', 'b1', 'old-1', 'new-1', 'results/1', 'results/2'):
+            shutil.copy(self.folder / 'before.json', self.folder / f'{copy}.json')
+
+    def type(self, text):
+        text = re.sub(r'(-c |--cpus?[= ])\d[\d,-]*(?!\S)', rf'\g<1>{CPU}', text)
+        result = subprocess.run(['bash', '-c', text], cwd=self.folder, env=self.environment,
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240,
+                                check=False)
+        allowed = {0, 3, 4} if MAY_FIND.search(text) else {0}
+        if text.endswith('|| exit 1'):
+            allowed.add(1)
+        check(result.returncode in allowed, f'{text}: status {result.returncode}: {result.stderr[-2000:]}')
+        return result
+
+
+def check_commands(path, commands):
+    ran = 0
+    with tempfile.TemporaryDirectory(prefix='docs.', dir=SCRATCH.name) as root:
+        desk = Desk(root) if any(command.runs for command in commands) else None
+        for command in commands:
+            equal(unknown_options(command.text), [], f'options that are not there, in {command.text}')
+            equal(missing_units(command.text), [], f'units that are not there, in {command.text}')
+            if command.runs:
+                desk.type(command.text)
+                ran += 1
+    return f'{ran} commands ran, {len(commands) - ran} were only parsed'
+
+
+def check_command_samples():
+    text = '```sh\nrunpinned -n 3 \\\n    ./prog\n```\n\n```sh root\nfreq-pin\n```\n```text\nno\n```\n'
+    equal(fenced_commands(text), [('runpinned -n 3 ./prog', True), ('freq-pin', False)], 'fenced')
+    equal(indented_commands('    $ bench-report show x\n    sudo runpinned ./p\n    sort: 3 runs\nrunpinned x\n'),
+          [('bench-report show x', True), ('sudo runpinned ./p', False)], 'indented')
+    equal(unknown_options('sudo runpinned --no-such -n 3 --decide 2 ./prog --own && bench-report show --nor'),
+          ['runpinned --no-such', 'bench-report --nor'], 'options')
+    equal(missing_units('systemctl start benchmark.target no-such.service'), ['no-such.service'], 'units')
+    with tempfile.TemporaryDirectory(prefix='docs.', dir=SCRATCH.name) as root:
+        desk = Desk(root)
+        try:
+            desk.type('runpinned --no-such ./prog')
+        except Failed:
+            return
+    check(False, 'a command that fails is not seen')
+
+
+SCRATCH = tempfile.TemporaryDirectory(prefix='docs.')
+BIN = pathlib.Path(SCRATCH.name) / 'bin'
+BIN.mkdir()
+make_bin()
+HELP = {}
+DOCUMENTS = {path: fenced_commands(path.read_text(encoding='utf-8')) for path in PAGES}
+DOCUMENTS[SOURCES / 'README.md'] = indented_commands(
+    (SOURCES / 'README.md').read_text(encoding='utf-8'))
+DOCUMENTS.update({path: page_commands(path.read_text(encoding='utf-8'))
+                  for path in sorted(SOURCES.glob('man/*.scd'))})
+
+run_tests([('links that lead nowhere are found', check_link_samples),
+           ('commands are found, and what is wrong with them', check_command_samples),
+           *((f'links of {path.relative_to(SOURCES)}', lambda path=path: check_links(path))
+             for path in tracked('*.md')),
+           *((f'commands of {path.relative_to(SOURCES)}',
+              lambda path=path, commands=commands: check_commands(path, commands))
+             for path, commands in DOCUMENTS.items() if commands)])
