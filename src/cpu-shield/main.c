@@ -228,6 +228,11 @@ static int plan_shield(
 			return r;
 	}
 	r = place_find(&place);
+	if (r == 0 && journal_is_own())
+		place = (struct place){
+			.kind = PLACE_NONE,
+			.why = "only root can take CPUs from others: your own processes are moved"
+		};
 	if (r == 0 && !cpus) {
 		/* `status` without CPUs shows the shield that exists. */
 		r = place_read_shielded(&shielded);
@@ -329,6 +334,7 @@ int main(int argc, char *argv[])
 			"Take CPUs from the rest of the system for benchmarks, and run these there.",
 		.verbs = verbs,
 		.needs_cpus = true,
+		.serves_users = true,
 		.repeats = affinity_is_plan,
 		.headline = get_headline,
 		.backends = backends,

@@ -35,15 +35,19 @@ void engine_failure_set(struct engine_failure *failure, const char *path, const 
 
 static void say_holder(struct engine_failure *failure)
 {
+	const char *directory = journal_directory();
+	_cleanup_free_ char *lock = NULL;
 	struct cpuholder holder;
 
-	if (cpuholder_find_file(JOURNAL_LOCK, &holder) == 0)
+	if (asprintf(&lock, "%s/lock", directory) < 0)
+		lock = NULL;
+	if (lock && cpuholder_find_file(lock, &holder) == 0)
 		engine_failure_set(failure, NULL,
-			"another tool of quiesce is at work: %s (process %d) holds " JOURNAL_LOCK,
-			*holder.comm ? holder.comm : "one that has no name", (int)holder.pid);
+			"another tool of quiesce is at work: %s (process %d) holds %s",
+			*holder.comm ? holder.comm : "one that has no name", (int)holder.pid, lock);
 	else
 		engine_failure_set(failure, NULL,
-			"another tool of quiesce is at work (it holds " JOURNAL_LOCK ")");
+			"another tool of quiesce is at work (it holds %s/lock)", directory);
 }
 
 int engine_lock(struct engine_failure *failure)
@@ -53,10 +57,10 @@ int engine_lock(struct engine_failure *failure)
 	if (fd == -EAGAIN)
 		say_holder(failure);
 	else if (fd == -EPERM)
-		engine_failure_set(
-			failure, NULL, JOURNAL_DIRECTORY " is not a directory of root's alone");
+		engine_failure_set(failure, NULL, "%s is not a directory of %s alone",
+			journal_directory(), journal_is_own() ? "yours" : "root's");
 	else if (fd < 0)
-		engine_failure_set(failure, NULL, "cannot lock " JOURNAL_LOCK);
+		engine_failure_set(failure, NULL, "cannot lock %s/lock", journal_directory());
 	return fd;
 }
 
@@ -92,12 +96,11 @@ int engine_load_journal(
 		*ret = TAKE_PTR(journal);
 	if (r == -EBADMSG)
 		engine_failure_set(failure, NULL,
-			"the journal " JOURNAL_DIRECTORY "/%s.journal cannot be used, "
-			"and nothing is touched: %s",
-			engine->tool, why ? why : "it is damaged");
+			"the journal %s/%s.journal cannot be used, and nothing is touched: %s",
+			journal_directory(), engine->tool, why ? why : "it is damaged");
 	else if (r < 0 && r != -ENOENT)
-		engine_failure_set(failure, NULL,
-			"cannot read the journal " JOURNAL_DIRECTORY "/%s.journal", engine->tool);
+		engine_failure_set(failure, NULL, "cannot read the journal %s/%s.journal",
+			journal_directory(), engine->tool);
 	return r;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "basic/text.h"
@@ -104,6 +105,36 @@ int inspect_knobs(const struct engine *engine, struct journal *journal, struct k
 	return r;
 }
 
+/* Whether a thread has what is wanted but for CPUs that are offline, which its affinity does not
+ * show: 1, 0 or -ENOMEM. */
+static int lacks_offline_only(const struct engine *engine, const struct knob *knob)
+{
+	_cleanup_(cpumask) struct cpumask *wanted = NULL, *now = NULL, *online = NULL;
+	const struct knob_backend *backend;
+	const char *rest;
+	int r;
+
+	backend = knob_find_backend(engine->backends, knob->path, &rest);
+	if (!backend || !backend->fleeting || knob->word != KNOB_NONE || !knob->wanted ||
+		!knob->now)
+		return 0;
+	r = cpumask_new(&wanted);
+	if (r == 0)
+		r = cpumask_new(&now);
+	if (r == 0)
+		r = cpumask_new(&online);
+	if (r == 0)
+		r = cpumask_parse_list(knob->wanted, 0, wanted, NULL);
+	if (r == 0)
+		r = cpumask_parse_list(knob->now, 0, now, NULL);
+	if (r == 0)
+		r = cpumask_read_list(AT_FDCWD, "/sys/devices/system/cpu/online", online);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	cpumask_and(wanted, wanted, online);
+	return cpumask_equal(wanted, now);
+}
+
 int inspect_plan(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
@@ -114,6 +145,13 @@ int inspect_plan(
 	if (r < 0 && r != -ENOENT)
 		return r;
 	r = inspect_knobs(engine, journal, plan, failure);
+	for (size_t i = 0; r == 0 && i < plan->n; i++) {
+		r = lacks_offline_only(engine, &plan->knobs[i]);
+		if (r > 0) {
+			plan->knobs[i].word = KNOB_APPLIED;
+			r = 0;
+		}
+	}
 	for (size_t i = 0; r == 0 && journal && i < plan->n; i++) {
 		const struct journal_entry *entry = journal_find(journal, plan->knobs[i].path);
 

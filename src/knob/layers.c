@@ -71,7 +71,7 @@ int layers_read(const char *tool, struct layers **ret)
 
 	if (!layers)
 		return -ENOMEM;
-	directory = opendir(JOURNAL_DIRECTORY);
+	directory = opendir(journal_directory());
 	if (!directory)
 		return -errno;
 	while (errno = 0, r == 0 && (entry = readdir(directory))) {

@@ -902,7 +902,7 @@ int restore_journal(
 	if (r < 0) {
 		restore_rows_clear(&rows);
 		engine_failure_set(failure, NULL,
-			"cannot restore what the journal " JOURNAL_DIRECTORY "/%s.journal says",
+			"cannot restore what the journal %s/%s.journal says", journal_directory(),
 			engine->tool);
 		return r;
 	}

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
@@ -461,6 +462,17 @@ static struct thread_paths name_thread(const struct task *task)
 	return paths;
 }
 
+/* For an ordinary user's own shield: whether the thread is of one of his processes. The owner of the
+ * directory is the effective user, or root where the process is not dumpable (proc(5)). */
+static bool is_mine(const struct task *task)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)task->pid);
+	return !journal_is_own() || (stat(path, &st) == 0 && st.st_uid == geteuid());
+}
+
 static int add_thread(
 	struct knob_plan *plan, unsigned group, const struct task *task, const struct scene *s)
 {
@@ -468,7 +480,7 @@ static int add_thread(
 	struct thread_paths paths;
 	int r;
 
-	if (!is_movable(task) || (!s->quiet && is_of_interrupt(task)))
+	if (!is_movable(task) || !is_mine(task) || (!s->quiet && is_of_interrupt(task)))
 		return 0;
 	paths = name_thread(task);
 	follows = find_entry(s, paths.follower);
@@ -644,7 +656,7 @@ static int widen_inheritor(const struct heir *heir, const struct task *task)
 	struct thread_paths paths;
 	int r;
 
-	if (!is_movable(task) || task->start < heir->first_start ||
+	if (!is_movable(task) || !is_mine(task) || task->start < heir->first_start ||
 		find_thread_entry(heir->journal, task))
 		return 0;
 	r = read_affinity(task->tid, heir->now);

@@ -259,11 +259,17 @@ static int lock_machine(void)
 	return fd;
 }
 
-static bool is_root(const struct setter *setter, const char *verb)
+/* Whether this user may apply and restore; says why not. */
+static bool may_turn(const struct setter *setter, const char *verb)
 {
-	if (geteuid() == 0)
+	if (geteuid() == 0 || journal_is_own())
 		return true;
-	say("%s needs root; `%s status` and --dry-run do not", verb, setter->name);
+	if (setter->serves_users)
+		say("%s needs root, or for your own processes a directory for the journal: XDG_RUNTIME_DIR "
+		    "names none of yours",
+			verb);
+	else
+		say("%s needs root; `%s status` and --dry-run do not", verb, setter->name);
 	return false;
 }
 
@@ -755,7 +761,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 	int r;
 
 	/* Without a directory there is no journal, and nothing to lock. */
-	if (access(JOURNAL_DIRECTORY, F_OK) < 0 && errno == ENOENT)
+	if (access(journal_directory(), F_OK) < 0 && errno == ENOENT)
 		return 0;
 	lock = lock_machine();
 	if (lock < 0)
@@ -773,7 +779,7 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 	struct restore_rows rows = { 0 };
 	int r, status = EXIT_DONE;
 
-	if (!is_root(setter, "restore"))
+	if (!may_turn(setter, "restore"))
 		return EXIT_FAILED;
 	r = restore(setter, a, &rows);
 	if (r < 0)
@@ -840,7 +846,7 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 		target.cpus_of_target = true;
 	}
 	if (turns) {
-		if (!is_root(setter, "apply"))
+		if (!may_turn(setter, "apply"))
 			return EXIT_FAILED;
 		lock = lock_machine();
 		if (lock < 0)
@@ -873,6 +879,20 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	return status;
 }
 
+/* An ordinary user has a journal of his own, for setters that can turn what is his. `status` shows
+ * what root has done, unless there is such a journal. */
+static void choose_journal(const struct setter *setter, enum setter_verb verb)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (geteuid() == 0 || !setter->serves_users || journal_use_own_directory() < 0 ||
+		verb != SETTER_STATUS)
+		return;
+	path = journal_format_path(setter->name);
+	if (!path || access(path, F_OK) < 0)
+		journal_use_root_directory();
+}
+
 static int run(const struct setter *setter, int argc, char *argv[])
 {
 	struct arguments arguments;
@@ -883,6 +903,7 @@ static int run(const struct setter *setter, int argc, char *argv[])
 		return get_failure_status(r);
 	if (r > 0)
 		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+	choose_journal(setter, arguments.own ? SETTER_STATUS : arguments.verb);
 	if (arguments.own)
 		return arguments.own->run(
 			&(struct setter_verb_use){

@@ -69,6 +69,8 @@ struct setter {
 	 * were started meanwhile: then it is planned and applied again until nothing is. NULL: no
 	 * plan does. */
 	bool (*repeats)(const struct knob_plan *plan);
+	/* An ordinary user may apply it, to what is his, with a journal of his own. */
+	bool serves_users;
 	bool needs_cpus;  /* apply needs CPUs: of -c, or of a running target */
 	bool needs_cores; /* the plan needs the cores of the topology, not only the masks of CPUs */
 	/* The word in --help for the default CPUs without -c and target: "none". NULL: "all". */

@@ -517,11 +517,47 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 	return 0;
 }
 
+/* NULL: that of root. */
+static char *own_directory;
+
+const char *journal_directory(void)
+{
+	return own_directory ? own_directory : JOURNAL_DIRECTORY;
+}
+
+bool journal_is_own(void)
+{
+	return own_directory;
+}
+
+void journal_use_root_directory(void)
+{
+	free(TAKE_PTR(own_directory));
+}
+
+int journal_use_own_directory(void)
+{
+	const char *runtime = secure_getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+	char *path;
+
+	if (own_directory)
+		return 0;
+	if (!runtime || runtime[0] != '/' || lstat(runtime, &st) < 0 || !S_ISDIR(st.st_mode))
+		return -ENOENT;
+	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return -EPERM;
+	if (asprintf(&path, "%s/quiesce", runtime) < 0)
+		return -ENOMEM;
+	own_directory = path;
+	return 0;
+}
+
 char *journal_format_path(const char *tool)
 {
 	char *path;
 
-	return asprintf(&path, JOURNAL_DIRECTORY "/%s.journal", tool) < 0 ? NULL : path;
+	return asprintf(&path, "%s/%s.journal", journal_directory(), tool) < 0 ? NULL : path;
 }
 
 int journal_read(const char *tool, struct journal **ret, char **ret_why)
@@ -557,16 +593,16 @@ int journal_load(const char *tool, struct journal **ret, char **ret_why)
 	return r == -ESTALE ? -ENOENT : r;
 }
 
-/* Opens /run/quiesce and creates it if necessary. Only root may write there, because root writes
- * the values in the journals to the machine. */
+/* Opens the directory of the journals and creates it if necessary. Only root may write there,
+ * because root writes the values in the journals to the machine. */
 int journal_open_directory(void)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct stat st;
 
-	if (mkdir(JOURNAL_DIRECTORY, 0755) < 0 && errno != EEXIST)
+	if (mkdir(journal_directory(), 0755) < 0 && errno != EEXIST)
 		return -errno;
-	fd = open(JOURNAL_DIRECTORY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open(journal_directory(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0)
@@ -625,7 +661,7 @@ static void remove_temporary_files(const char *tool)
 		prefix = NULL;
 		return;
 	}
-	directory = opendir(JOURNAL_DIRECTORY);
+	directory = opendir(journal_directory());
 	if (!directory)
 		return;
 	while ((entry = readdir(directory))) {

@@ -40,7 +40,21 @@
 #include "basic/cleanup.h"
 #include "state/knobtext.h"
 
+/* Where root's journals are. */
 #define JOURNAL_DIRECTORY "/run/quiesce"
+
+/* The directory of the journals that all functions below use. */
+const char *journal_directory(void);
+/*
+ * From here on $XDG_RUNTIME_DIR/quiesce: for an ordinary user who turns only what belongs to him.
+ * -ENOENT where the variable names no directory, -EPERM where that is not of this user alone. The
+ * directory of the journals itself is made with the first of them.
+ */
+int journal_use_own_directory(void);
+/* Undoes that. */
+void journal_use_root_directory(void);
+/* Whether the directory is that of an ordinary user. */
+bool journal_is_own(void);
 
 struct journal_entry {
 	unsigned group;
@@ -120,8 +134,6 @@ int journal_open_directory(void);
 /* Writes a file in this directory, readable for everybody; replaces the old file, whole and
  * synced. */
 int journal_write_file(const char *path, const char *text);
-
-#define JOURNAL_LOCK JOURNAL_DIRECTORY "/lock"
 
 /*
  * One lock for all setters on the machine: two never run at the same time. Waits for at most

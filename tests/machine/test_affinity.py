@@ -61,6 +61,8 @@ def enter():
     if subprocess.run([*command, 'true'], capture_output=True, check=False).returncode != 0:
         run_tests([('threads are moved', skip('no namespaces here'))])
     os.environ[INSIDE] = '1'
+    if user:
+        os.environ['AFFINITY_USER_NAMESPACE'] = '1'
     os.execvp(command[0], [*command, sys.executable, *sys.argv])
 
 
@@ -328,6 +330,46 @@ def check_programs():
             check('kept clear by affinities already' in said, said)
 
 
+def check_user():
+    """An ordinary user clears a CPU of his own processes, with a journal of his own."""
+    if os.geteuid() != 0 or os.environ.get('AFFINITY_USER_NAMESPACE'):
+        raise Skip('needs root, to become somebody else')
+    own = pathlib.Path('/run/own')
+    own.mkdir(exist_ok=True)
+    os.chown(own, 12345, 12345)
+    own.chmod(0o700)
+    be = ('setpriv', '--reuid=12345', '--regid=12345', '--clear-groups')
+    environment = {**os.environ, 'XDG_RUNTIME_DIR': str(own)}
+    with Load() as load:
+        roots = load.start('sleep', '1000')
+        mine = load.start(*be, 'sleep', '1000')
+        wait_for(lambda: 'no sleep yet' if command(mine) != 'sleep' else None, 'the program')
+        before = threads()
+        nobody = {key: value for key, value in os.environ.items() if key != 'XDG_RUNTIME_DIR'}
+        said = shield('-c', str(QUIET), status=1, prefix=be, env=nobody).stderr
+        check('XDG_RUNTIME_DIR' in said, said)
+        out = shield('-c', str(QUIET), prefix=be, env=environment).stdout
+        check('only root can take CPUs from others' in ' '.join(out.split()), out)
+        equal(os.sched_getaffinity(mine) & {QUIET}, set(), 'his own process')
+        equal(os.sched_getaffinity(roots), set(CPUS), 'a process of root')
+        check((own / 'quiesce/cpu-shield.journal').exists() and not JOURNAL.exists(), 'journal')
+        out = shield('status', '--brief', prefix=be, env=environment).stdout
+        check(out.startswith('affinities (no partition)'), out)
+        check('no CPU is shielded' in shield('status').stdout, 'status of root')
+        # A shield of root's beside it, which goes first.
+        shield('-c', str(QUIET))
+        shield('restore')
+        equal(os.sched_getaffinity(mine) & {QUIET}, set(), 'his own process, after a shield of root')
+        shield('restore', prefix=be, env=environment)
+        after = threads()
+        equal({key: after.get(key) for key in before}, before, 'afterwards')
+        equal(sorted(path.name for path in (own / 'quiesce').iterdir()), ['lock'], 'left behind')
+
+
+def command(pid):
+    return pathlib.Path(f'/proc/{pid}/comm').read_text(encoding='utf-8').strip()
+
+
 def quiesce(*options, status=0, **more):
     result = subprocess.run([RUNPINNED, '--quiesce', '-c', str(QUIET), '-n', '3', '--json', *options,
                              'true'], capture_output=True, text=True, stdin=subprocess.DEVNULL,
@@ -391,4 +433,4 @@ prepare()
 QUIET, OTHER = CPUS[-1], CPUS[0]
 run_tests((function.__name__[6:], function) for function in (
     check_cleared, check_born, check_restless, check_foreign, check_killed, check_many, check_refused,
-    check_programs, check_quiesce, check_quiesce_refused))
+    check_programs, check_user, check_quiesce, check_quiesce_refused))
