@@ -462,8 +462,8 @@ static struct thread_paths name_thread(const struct task *task)
 	return paths;
 }
 
-/* For an ordinary user's own shield: whether the thread is of one of his processes. The owner of the
- * directory is the effective user, or root where the process is not dumpable (proc(5)). */
+/* For an ordinary user's own shield: whether the thread is of one of his processes. The owner of
+ * the directory is the effective user, or root where the process is not dumpable (proc(5)). */
 static bool is_mine(const struct task *task)
 {
 	char path[64];
