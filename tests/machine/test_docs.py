@@ -9,7 +9,7 @@ What is a command:
 - in docs/*.md, each line of a block that is fenced as `sh`; one that is fenced as `sh root` needs
   root, systemd, a network or another program, and is only parsed;
 - in README.md and in the EXAMPLES of man pages, each indented line that begins with a program of
-  ours, with or without `$ `, sudo and a folder before it.
+  ours, with or without `$ `, sudo and a folder before it. Those that need more are told by what they call.
 
 All else in a document is text or output. A line that ends in a backslash goes on in the next one.
 
@@ -45,7 +45,11 @@ NEEDS_MORE = re.compile(r'\b(sudo|systemctl|journalctl|git bisect|apt|bootstrap|
                         r'pkg-config|usermod|make|perf)\b|--quiesce|(cpu-shield|freq-pin|irq-steer|noise-off|'
                         r'smt-off)(?! (status|list|--help))')
 PAGES = sorted(path for path in SOURCES.glob('docs/*.md'))
-COMMAND = re.compile(rf'(\$ )?(sudo )?(\S*/)?({"|".join(TOOLS + SCRIPTS)})( |$)')
+COMMAND = re.compile(r'([$#] )?(sudo |git bisect run )?(\S*/)?'
+                     rf'({"|".join((*TOOLS, *SCRIPTS, "systemctl"))})( |$)')
+# What a command says that this machine or this build cannot do. That is counted, and told.
+CANNOT = re.compile('(?:user|mount) namespaces?|without libarchive|without cairo|there is only one CPU|'
+                    '(?:jq|cc): command not found')
 
 Command = collections.namedtuple('Command', 'text runs')
 
@@ -123,20 +127,18 @@ def fenced_commands(text):
 
 def indented_commands(text):
     lines = [line.strip() for line in join_lines(text.splitlines()) if re.match(r' {4}|\t', line)]
-    return [Command(line.removeprefix('$ '), not NEEDS_MORE.search(line)) for line in lines
+    return [Command(re.sub(r'^[$#] ', '', line), not NEEDS_MORE.search(line)) for line in lines
             if COMMAND.match(line)]
 
 
 def page_commands(text):
-    """Of a man page's source: without its marks."""
-    part = re.split(r'^# ', text.split('\n# EXAMPLES\n')[1], maxsplit=1, flags=re.M)[0] if \
-        '\n# EXAMPLES\n' in text else ''
-    part = re.sub(r'\\\\\+\+\n\s*', '', part)
-    part = re.sub(r'\+\+$', '', part, flags=re.M)
-    # A line that "++" broke goes on without its tab.
-    part = re.sub(r'^(?=\$ |\w[\w-]+ -|sudo |bench-report |runpinned )', '\t', part, flags=re.M)
-    part = re.sub(r'(?<!\w)\*(?=\S)|(?<=\S)\*$', '', part, flags=re.M) if '\t*' in part else part
-    return indented_commands(part.replace('\\*', '*'))
+    """Of a man page's source: without its marks, and with the lines that "++" ends as lines."""
+    text = re.sub(r'\\\\\+\+\n\s*', '', text)
+    text = re.sub(r'^\t\*(.*?)\*?$', r'\t\1', text.replace('++\n', '\n\t'), flags=re.M)
+    text = re.sub(r'^```\n(.*?)^```$', lambda block: re.sub('^', '\t', block[1], flags=re.M), text,
+                  flags=re.M | re.S)
+    part = text.partition('\n# EXAMPLES\n')[2]
+    return indented_commands(re.split(r'^# ', part, maxsplit=1, flags=re.M)[0].replace('\\*', '*'))
 
 
 def help_of(tool):
@@ -227,21 +229,25 @@ class Desk:
         allowed = {0, 3, 4} if MAY_FIND.search(text) else {0}
         if text.endswith('|| exit 1'):
             allowed.add(1)
+        why = CANNOT.search(result.stderr)
+        if result.returncode not in allowed and why:
+            return why[0]
         check(result.returncode in allowed, f'{text}: status {result.returncode}: {result.stderr[-2000:]}')
-        return result
+        return None
 
 
 def check_commands(path, commands):
-    ran = 0
+    ran, cannot = 0, []
     with tempfile.TemporaryDirectory(prefix='docs.', dir=SCRATCH.name) as root:
         desk = Desk(root) if any(command.runs for command in commands) else None
         for command in commands:
             equal(unknown_options(command.text), [], f'options that are not there, in {command.text}')
             equal(missing_units(command.text), [], f'units that are not there, in {command.text}')
             if command.runs:
-                desk.type(command.text)
                 ran += 1
-    return f'{ran} commands ran, {len(commands) - ran} were only parsed'
+                cannot += filter(None, [desk.type(command.text)])
+    impossible = f', {len(cannot)} could not be done here ({", ".join(cannot)})' if cannot else ''
+    return f'{ran} commands ran, {len(commands) - ran} were only parsed{impossible}'
 
 
 def check_command_samples():
@@ -249,6 +255,10 @@ def check_command_samples():
     equal(fenced_commands(text), [('runpinned -n 3 ./prog', True), ('freq-pin', False)], 'fenced')
     equal(indented_commands('    $ bench-report show x\n    sudo runpinned ./p\n    sort: 3 runs\nrunpinned x\n'),
           [('bench-report show x', True), ('sudo runpinned ./p', False)], 'indented')
+    equal(page_commands('\n# EXAMPLES\n\n\t# smt-off++\n# smt-off restore\n\n\t*cpu-shield run -- x*++\n'
+                        '*cpu-shield status*\n\n# SEE ALSO\n\n\tisol-check\n'),
+          [('smt-off', False), ('smt-off restore', False), ('cpu-shield run -- x', False),
+           ('cpu-shield status', True)], 'of a page')
     equal(unknown_options('sudo runpinned --no-such -n 3 --decide 2 ./prog --own && bench-report show --nor'),
           ['runpinned --no-such', 'bench-report --nor'], 'options')
     equal(missing_units('systemctl start benchmark.target no-such.service'), ['no-such.service'], 'units')
