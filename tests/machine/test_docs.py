@@ -9,7 +9,8 @@ What is a command:
 - in docs/*.md, each line of a block that is fenced as `sh`; one that is fenced as `sh root` needs
   root, systemd, a network or another program, and is only parsed;
 - in README.md and in the EXAMPLES of man pages, each indented line that begins with a program of
-  ours, with or without `$ `, sudo and a folder before it. Those that need more are told by what they call.
+  ours or one of examples/, with or without `$ `, sudo and a folder before it. What needs more is known by
+  what it calls, see NEEDS_MORE.
 
 All else in a document is text or output. A line that ends in a backslash goes on in the next one.
 
@@ -37,6 +38,7 @@ SOURCES, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:])
 TOOLS = ('runpinned', 'bench-report', 'isol-check', 'cpu-shield', 'freq-pin', 'irq-steer', 'noise-off',
          'smt-off')
 SCRIPTS = ('quiesce-gate', 'quiesce-bisect')
+EXAMPLES = ('branches', 'copy', 'lookup', 'search')
 CPU = str(max(os.sched_getaffinity(0)))
 # A finding, or a question that is not settled, is no failure of a command.
 MAY_FIND = re.compile(r'--decide|--fail-|isol-check|quiesce-gate|bench-report check')
@@ -46,10 +48,10 @@ NEEDS_MORE = re.compile(r'\b(sudo|systemctl|journalctl|git bisect|apt|bootstrap|
                         r'smt-off)(?! (status|list|--help))')
 PAGES = sorted(path for path in SOURCES.glob('docs/*.md'))
 COMMAND = re.compile(r'([$#] )?(sudo |git bisect run )?(\S*/)?'
-                     rf'({"|".join((*TOOLS, *SCRIPTS, "systemctl"))})( |$)')
+                     rf'({"|".join((*TOOLS, *SCRIPTS, *EXAMPLES, "systemctl"))})( |$)')
 # What a command says that this machine or this build cannot do. That is counted, and told.
 CANNOT = re.compile('(?:user|mount) namespaces?|without libarchive|without cairo|there is only one CPU|'
-                    '(?:jq|cc): command not found')
+                    '(?:jq|cc): command not found|build/examples/search: No such file')
 
 Command = collections.namedtuple('Command', 'text runs')
 
