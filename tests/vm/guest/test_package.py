@@ -36,7 +36,8 @@ def installed():
 
 def remove():
     note(succeed('dpkg', '--remove', 'quiesce', timeout=PATIENCE))
-    check(not os.path.exists('/run/quiesce'), f'left: {glob.glob("/run/quiesce/*")}')
+    # The folder itself may still be there, empty, after the target was stopped.
+    equal(glob.glob('/run/quiesce/*'), [], 'left in /run/quiesce')
     same('the package left')
 
 
