@@ -187,6 +187,7 @@ static const struct {
 	[CHART_TEMPERATURE] = { 1, "\u00b0C", 1, 0 },
 	[CHART_FREQUENCY] = { 1e-9, "GHz", 2, 0.01 },
 	[CHART_CORE_SHARE] = { 100, "% core", 0.2, 0 },
+	[CHART_WAITING] = { 100, "% waiting", 0.1, 0 },
 };
 
 /* The range of a row; false when no series has such values. */
@@ -750,7 +751,7 @@ static void place_panels(struct chart *chart, double top)
 	double left = MARGIN + LABEL_ROOM, bottom = options->height - X_LABEL_ROOM - MARGIN / 2.0;
 	double side = MAX(40.0, MIN(150.0, options->width * 0.16));
 	double width = options->width - left - GAP - side - MARGIN;
-	double row_height = MAX(24.0, (bottom - top) * 0.16);
+	double row_height = MAX(24.0, (bottom - top) * 0.12);
 	double y = bottom;
 
 	/* From bottom to top, so that the remaining room goes to the samples. */

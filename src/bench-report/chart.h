@@ -26,6 +26,7 @@ enum chart_row {
 	CHART_TEMPERATURE, /* degrees Celsius */
 	CHART_FREQUENCY,   /* hertz */
 	CHART_CORE_SHARE,  /* 1: the run had the core to itself */
+	CHART_WAITING,	   /* the part of the run that it waited for its CPUs */
 	CHART_N_ROWS,
 };
 

@@ -29,6 +29,7 @@ static const struct {
 	[CHART_TEMPERATURE] = { "temperature", "degree Celsius" },
 	[CHART_FREQUENCY] = { "frequency", "hertz" },
 	[CHART_CORE_SHARE] = { "core_share", "whole core" },
+	[CHART_WAITING] = { "waiting", "run" },
 };
 
 static void emit_axes(struct emit *emit, const struct picture *picture)
