@@ -249,6 +249,17 @@ def test_json_is_what_is_drawn():
     check(levels[0]['median'] < 1.1 and levels[1]['median'] > 1.9, levels)
 
 
+def test_waiting():
+    """A part of the run, which several tasks together cannot make larger than the whole."""
+    source = benchmark('a', [2.0] * 10)
+    for at, run in enumerate(source['runs']):
+        run['metadata'].update(quiesce_window_user=2.0, quiesce_run_delay=at / 2)
+    picture, = drawn('-o', scratch('waiting.svg'), write('waiting.json', source))['pictures']
+    check(picture['axes']['waiting'], 'the row')
+    equal([each['waiting'] for each in picture['series'][0]['samples']],
+          [0, 0.25, 0.5, 0.75, *[1] * 6], 'waiting')
+
+
 def test_json_of_several():
     old, new = (write(name, benchmark('a', [1, 2]), benchmark(HOSTILE, [3, 4]))
                 for name in ('old.json', 'new.json'))
