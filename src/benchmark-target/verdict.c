@@ -172,13 +172,9 @@ int verb_do_job(enum unit_job job, const char *unit, bool alone)
 /* Whether the journal of a setter still has settings to put back. */
 static bool has_journal(const struct target_setter *setter)
 {
-	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *path = journal_format_path(setter->program);
 
-	if (asprintf(&path, JOURNAL_DIRECTORY "/%s.journal", setter->program) < 0) {
-		path = NULL;
-		return false;
-	}
-	return access(path, F_OK) == 0;
+	return path && access(path, F_OK) == 0;
 }
 
 /* Adds why setters could not put back everything: those whose service failed after a good start. */

@@ -137,11 +137,6 @@ static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 	return r;
 }
 
-static int add_nothing(struct knob_plan *plan, enum knob_word word, const char *why)
-{
-	return knob_plan_add_word(plan, GROUP_PARTITION, word, NOTHING, why, "shield");
-}
-
 static int add_shield(struct knob_plan *plan, const struct place *place,
 	const struct cpumask *online, const struct cpumask *cpus)
 {
@@ -237,7 +232,8 @@ static int plan_shield(
 		/* `status` without CPUs shows the shield that exists. */
 		r = place_read_shielded(&shielded);
 		if (r == -ENOENT)
-			return add_nothing(plan, KNOB_NONE, "no CPU is shielded");
+			return knob_plan_add_word(plan, GROUP_PARTITION, KNOB_NONE, NOTHING,
+				"no CPU is shielded", "shield");
 		cpus = shielded;
 	}
 	if (r == 0 && (place.kind == PLACE_UNIT || place.kind == PLACE_CGROUP))

@@ -43,20 +43,15 @@ static int enter_slice(const char *program)
 	return r;
 }
 
-static int enter_cgroup(const char *cgroup)
+static int enter_cgroup(void)
 {
-	_cleanup_free_ char *path = NULL;
 	char pid[16];
 	int r;
 
-	if (asprintf(&path, "%s/cgroup.procs", cgroup) < 0) {
-		path = NULL;
-		return -ENOMEM;
-	}
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	r = knob_write(NULL, path, pid);
+	r = knob_write(NULL, SHIELD_CGROUP "/cgroup.procs", pid);
 	if (r < 0)
-		say_errno(r, "cannot enter %s", cgroup);
+		say_errno(r, "cannot enter " SHIELD_CGROUP);
 	return r;
 }
 
@@ -71,7 +66,7 @@ static int enter_shield(const char *program)
 		say_errno(r, "cannot read which CPUs are shielded");
 		return r;
 	}
-	return unit_is_booted() ? enter_slice(program) : enter_cgroup(SHIELD_CGROUP);
+	return unit_is_booted() ? enter_slice(program) : enter_cgroup();
 }
 
 /* The CPUs of -c, which must all be shielded; without -c all shielded CPUs. */
