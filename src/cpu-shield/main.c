@@ -62,9 +62,7 @@ static const struct knob_backend backends[] = {
 	{ CONTROLLER_SCHEME, controller_read, controller_write, .is_ours = controller_is_ours },
 	{ DROPIN_SCHEME, dropin_read, dropin_write, .is_ours = slice_is_ours },
 	{ SLICE_SCHEME, slice_read, slice_write, .late = true, .is_ours = slice_is_ours },
-	{ THREAD_SCHEME, thread_read, thread_write, thread_made_by_kernel, thread_read_with_offline,
-		THREADS_FOLD },
-	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, NULL, THREADS_FOLD },
+	THREAD_BACKENDS,
 	{ CLEARED_SCHEME, inheritors_read, inheritors_write, .is_ours = inheritors_is_ours },
 	{ 0 },
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "basic/text.h"
@@ -105,34 +104,17 @@ int inspect_knobs(const struct engine *engine, struct journal *journal, struct k
 	return r;
 }
 
-/* Whether a thread has what is wanted but for CPUs that are offline, which its affinity does not
- * show: 1, 0 or -ENOMEM. */
+/* Whether the knob has what is wanted but for CPUs that are offline: 1, 0 or an error. */
 static int lacks_offline_only(const struct engine *engine, const struct knob *knob)
 {
-	_cleanup_(cpumask) struct cpumask *wanted = NULL, *now = NULL, *online = NULL;
 	const struct knob_backend *backend;
 	const char *rest;
-	int r;
 
 	backend = knob_find_backend(engine->backends, knob->path, &rest);
-	if (!backend || !backend->fleeting || knob->word != KNOB_NONE || !knob->wanted ||
+	if (!backend || !backend->lacks_offline_only || knob->word != KNOB_NONE || !knob->wanted ||
 		!knob->now)
 		return 0;
-	r = cpumask_new(&wanted);
-	if (r == 0)
-		r = cpumask_new(&now);
-	if (r == 0)
-		r = cpumask_new(&online);
-	if (r == 0)
-		r = cpumask_parse_list(knob->wanted, 0, wanted, NULL);
-	if (r == 0)
-		r = cpumask_parse_list(knob->now, 0, now, NULL);
-	if (r == 0)
-		r = cpumask_read_list(AT_FDCWD, "/sys/devices/system/cpu/online", online);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	cpumask_and(wanted, wanted, online);
-	return cpumask_equal(wanted, now);
+	return backend->lacks_offline_only(knob->wanted, knob->now);
 }
 
 int inspect_plan(

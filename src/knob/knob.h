@@ -105,6 +105,9 @@ struct knob_backend {
 	/* Like read(), but including CPUs that are offline, which read() leaves out. NULL if read()
 	 * leaves nothing out. */
 	int (*read_with_offline)(const char *rest, char **ret);
+	/* Whether a knob at `now`, as read() tells it, lacks nothing of `wanted` but CPUs that are
+	 * offline: 1, 0 or an error. NULL if read() leaves nothing out. */
+	int (*lacks_offline_only)(const char *wanted, const char *now);
 	/* Knobs of this backend disappear by themselves all the time, so a missing one is not
 	 * reported. This is what they are called together (`fold` of struct knob); NULL for other
 	 * backends. */

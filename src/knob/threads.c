@@ -101,6 +101,19 @@ static int read_thread(const char *which, pid_t *ret_tid, struct cpumask **ret)
 	return 0;
 }
 
+static int read_online(struct cpumask **ret)
+{
+	_cleanup_(cpumask) struct cpumask *online = NULL;
+	int r;
+
+	r = cpumask_new(&online);
+	if (r == 0)
+		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
+	if (r == 0)
+		*ret = TAKE_PTR(online);
+	return r;
+}
+
 static int format_list(const struct cpumask *cpus, char **ret)
 {
 	char *list = cpumask_format_list(cpus);
@@ -253,12 +266,25 @@ int thread_made_by_kernel(const char *which, const char *old, const char *set, c
 	if (r == 0)
 		r = parse_list(now, &n);
 	if (r == 0)
-		r = cpumask_new(&online);
-	if (r == 0)
-		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
+		r = read_online(&online);
 	if (r < 0)
 		return r == -ENOENT || r == -EINVAL ? 0 : r;
 	return was_changed_by_kernel(tid, o, s, n, online);
+}
+
+int thread_lacks_offline_only(const char *wanted, const char *now)
+{
+	_cleanup_(cpumask) struct cpumask *w = NULL, *n = NULL, *online = NULL;
+	int r;
+
+	r = parse_list(wanted, &w);
+	if (r == 0)
+		r = parse_list(now, &n);
+	if (r == 0)
+		r = read_online(&online);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return is_online_part(n, w, online);
 }
 
 int follower_read(const char *which, char **ret)
@@ -726,15 +752,13 @@ int threads_widen_inheritors(struct journal *journal, uint64_t since, const stru
 	struct heir heir;
 	int r, failed = 0;
 
-	r = cpumask_new(&online);
+	r = read_online(&online);
 	if (r == 0)
 		r = cpumask_new(&now);
 	if (r == 0)
 		r = cpumask_new(&most);
 	if (r == 0)
 		r = cpumask_new(&other);
-	if (r == 0)
-		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
 	if (r < 0)
 		return r;
 	heir = (struct heir){
@@ -769,9 +793,7 @@ static int is_narrowed(pid_t tid, const struct cpumask *missing)
 	if (r == 0)
 		r = cpumask_new(&allowed);
 	if (r == 0)
-		r = cpumask_new(&online);
-	if (r == 0)
-		r = cpumask_read_list(AT_FDCWD, ONLINE, online);
+		r = read_online(&online);
 	if (r < 0)
 		return r;
 	r = read_affinity_with_offline(tid, with_offline);

@@ -48,14 +48,33 @@ int thread_made_by_kernel(const char *which, const char *old, const char *set, c
 /* Like thread_read(), but including CPUs that are offline. This is the value that is put back. */
 int thread_read_with_offline(const char *which, char **ret);
 
-/* What these knobs are called together in tables. */
-#define THREADS_FOLD "affinities of threads"
-
 /* "follower:TID@START": the word "all" for a thread that may run wherever its cpuset allows; for
  * any other, its CPUs as above. */
 #define FOLLOWER_SCHEME "follower"
 int follower_read(const char *which, char **ret);
 int follower_write(const char *which, const char *text);
+
+/* Whether the CPUs `now` are those of `wanted` that are online: 1, 0 or -ENOMEM. */
+int thread_lacks_offline_only(const char *wanted, const char *now);
+
+/* What the knobs of both schemes are called together in tables. */
+#define THREADS_FOLD "affinities of threads"
+
+/* The backends of both schemes, as entries of a setter's array. */
+#define THREAD_BACKENDS                                                                    \
+	{                                                                                  \
+		.scheme = THREAD_SCHEME,                                                   \
+		.read = thread_read,                                                       \
+		.write = thread_write,                                                     \
+		.made_by_kernel = thread_made_by_kernel,                                   \
+		.read_with_offline = thread_read_with_offline,                             \
+		.lacks_offline_only = thread_lacks_offline_only,                           \
+		.fleeting = THREADS_FOLD,                                                  \
+	},                                                                                 \
+	{                                                                                  \
+		.scheme = FOLLOWER_SCHEME, .read = follower_read, .write = follower_write, \
+		.lacks_offline_only = thread_lacks_offline_only, .fleeting = THREADS_FOLD, \
+	}
 
 /*
  * Adds a knob for each thread that has chosen its CPUs: it may run on fewer CPUs than its cpuset

@@ -44,9 +44,7 @@ struct request {
 };
 
 static const struct knob_backend backends[] = {
-	{ THREAD_SCHEME, thread_read, thread_write, thread_made_by_kernel, thread_read_with_offline,
-		THREADS_FOLD },
-	{ FOLLOWER_SCHEME, follower_read, follower_write, NULL, NULL, THREADS_FOLD },
+	THREAD_BACKENDS,
 	{ 0 },
 };
 
