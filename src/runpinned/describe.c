@@ -11,6 +11,7 @@
 #include "result/identity.h"
 #include "runpinned/describe.h"
 #include "runpinned/program.h"
+#include "runpinned/slurm.h"
 
 /* What --ignore-failure says. */
 static void describe_ignored(const struct options *options, struct facts *facts)
@@ -192,6 +193,7 @@ int describe_setup(const struct options *options, const struct command *command,
 		facts_set_string(facts, "quiesce_cpus_reason", place->reason);
 	if (*housekeeping)
 		facts_set_string(facts, "quiesce_housekeeping", housekeeping);
+	slurm_describe(facts);
 	r = identity_read(place->cpus, facts);
 	if (r < 0)
 		return r;

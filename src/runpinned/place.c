@@ -9,6 +9,7 @@
 #include "machine/isolation.h"
 #include "machine/topology.h"
 #include "runpinned/place.h"
+#include "runpinned/slurm.h"
 #include "state/running.h"
 
 /* One of the CPUs is not allowed here. This is no error if all of them belong to benchmark.target,
@@ -75,29 +76,69 @@ static int read_target(struct cpumask **ret)
 	return r;
 }
 
-static int choose(const char *list, const struct topology *topology, struct place *place)
+/*
+ * The CPUs to choose from. In a job of Slurm's, those that the job step is bound to: without
+ * ConstrainCores (cgroup.conf(5)) the cpuset is that of the whole node, on which there may be other
+ * jobs. Elsewhere those that the cpuset has, for an affinity is often inherited unawares.
+ */
+static int read_allowed(struct cpumask *ret)
 {
-	_cleanup_(cpumask) struct cpumask *allowed = NULL, *target = NULL;
+	int r;
+
+	r = slurm_get_job() ? cpumask_get_self(ret) : isolation_read_allowed(ret);
+	if (r < 0)
+		say_errno(r, "cannot find out which CPUs are allowed here");
+	return r;
+}
+
+/* In a job of Slurm's, `all` is all CPUs of the job step. */
+static int parse_list(const char *list, const struct topology *topology,
+	const struct cpumask *allowed, struct cpumask *ret)
+{
 	_cleanup_free_ char *why = NULL;
 	int r;
 
-	r = cpumask_new(&allowed);
-	if (r < 0)
-		return r;
-	r = isolation_read_allowed(allowed);
-	if (r < 0) {
-		say_errno(r, "cannot find out which CPUs are allowed here");
-		return r;
+	if (slurm_get_job() && strcmp(list, "all") == 0) {
+		cpumask_and(ret, topology->online, allowed);
+		return 0;
 	}
-	r = read_target(&target);
+	r = cpulist_parse(list, topology, ret, &why);
+	if (r == -EINVAL)
+		say("-c: %s", why);
+	return r;
+}
+
+/* -EINVAL, after saying so, where a list names a CPU that Slurm has not given to this job step. */
+static int check_job(const struct cpumask *cpus, const struct cpumask *allowed)
+{
+	_cleanup_free_ char *have = NULL;
+
+	if (!slurm_get_job() || cpumask_subset(cpus, allowed))
+		return 0;
+	have = cpumask_format_list(allowed);
+	say("-c: this step of Slurm's job %s has CPUs %s only; `-c all` takes these",
+		slurm_get_job(), have ? have : "?");
+	return -EINVAL;
+}
+
+static int choose(const char *list, const struct topology *topology, struct place *place)
+{
+	_cleanup_(cpumask) struct cpumask *allowed = NULL, *target = NULL;
+	int r;
+
+	r = cpumask_new(&allowed);
+	if (r == 0)
+		r = read_allowed(allowed);
+	if (r == 0)
+		r = read_target(&target);
 	if (r < 0)
 		return r;
 	if (!list && !target) {
 		r = choose_auto(topology, allowed, place);
 	} else if (list) {
-		r = cpulist_parse(list, topology, place->cpus, &why);
-		if (r == -EINVAL)
-			say("-c: %s", why);
+		r = parse_list(list, topology, allowed, place->cpus);
+		if (r == 0 && !(target && cpumask_subset(place->cpus, target)))
+			r = check_job(place->cpus, allowed);
 	} else {
 		cpumask_assign(place->cpus, target);
 		place->reason = strdup("by benchmark.target");

@@ -6,6 +6,7 @@
  * that the test runs on, and a tool that keeps to the CPUs it is allowed would then choose among
  * those. TEST_ALLOWED_CPUS holds a digit per CPU from 0 on: '1' is allowed. sched_setaffinity(2)
  * takes what of that is wanted, as a cpuset makes it, and sched_getaffinity(2) gives it back.
+ * TEST_AFFINITY, in the same form, is what a parent has bound this program to.
  * Nothing is really bound: this is for tests that look at what a tool would do.
  */
 #include <errno.h>
@@ -21,16 +22,21 @@ enum {
 static bool bound;
 static bool affinity[MAX_CPUS];
 
+static bool is_listed(const char *digits, size_t cpu)
+{
+	return digits && cpu < strlen(digits) && digits[cpu] == '1';
+}
+
 static bool is_allowed(size_t cpu)
 {
-	const char *allowed = getenv("TEST_ALLOWED_CPUS");
-
-	return allowed && cpu < strlen(allowed) && allowed[cpu] == '1';
+	return is_listed(getenv("TEST_ALLOWED_CPUS"), cpu);
 }
 
 static bool in_affinity(size_t cpu)
 {
-	return bound ? affinity[cpu] : is_allowed(cpu);
+	const char *inherited = getenv("TEST_AFFINITY");
+
+	return bound ? affinity[cpu] : inherited ? is_listed(inherited, cpu) : is_allowed(cpu);
 }
 
 __attribute__((visibility("default"))) int sched_getaffinity(

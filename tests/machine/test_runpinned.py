@@ -6,8 +6,10 @@ With --dry-run it says what it would do, and the CPUs of the described machine n
 that run a program use a CPU that really exists.
 """
 
+import json
 import os
 import re
+import subprocess
 
 import machine
 from machine import Machine, check, equal
@@ -48,9 +50,22 @@ REFUSALS = (
 )
 
 
-def plan(box, cpus, allowed):
+# In a job of Slurm's: the machine, the cpuset, what the step is bound to, -c, the CPUs that runpinned has
+# to choose or what the error message must contain, and those that are left for runpinned itself.
+STEPS = (
+    ('amd-smt', '0-15', '2-3,10-11', 'auto', '11', '2,10'),
+    ('amd-smt', '0-15', '2-3,10-11', 'all', '2-3,10-11', 'none left'),
+    ('amd-smt', '0-15', '2-3,10-11', '2,10', '2,10', '3,11'),
+    ('amd-smt', '0-15', '7', 'auto', '7', 'none left'),
+    ('amd-smt', '0-15', '2-3,10-11', '5', "job 17 has CPUs 2-3,10-11 only", None),
+    ('amd-smt', '0-15', '2-3,10-11', '99', 'does not exist', None),
+    ('isolated', '0-3', '0-2', 'auto', '2', '0-1'),
+)
+
+
+def plan(box, cpus, allowed, env=None):
     """The lines of --dry-run as a dictionary."""
-    result = box.run(RUNPINNED, '-v', '-c', cpus, '--dry-run', '/bin/true', allowed=allowed)
+    result = box.run(RUNPINNED, '-v', '-c', cpus, '--dry-run', '/bin/true', allowed=allowed, env=env)
     equal(result.returncode, 0, result.stderr)
     return dict(line.split(': ', 1) for line in result.stdout.splitlines() if ': ' in line)
 
@@ -78,6 +93,59 @@ def test_given(name, allowed, cpus):
     with Machine(name) as box:
         line = plan(box, cpus, allowed).get('cpus', '')
         equal(line.split(' ')[0], cpus, 'CPUs')
+
+
+def test_step(name, allowed, step, cpus, wanted, housekeeping):
+    """In a job, nothing runs on CPUs of others, whatever the cpuset would allow."""
+    with Machine(name) as box:
+        mask = machine.parse_list(step)
+        env = {'TEST_AFFINITY': ''.join('01'[cpu in mask] for cpu in range(box.description.width))}
+        if housekeeping is None:
+            result = box.run(RUNPINNED, '-c', cpus, '--dry-run', '/bin/true', allowed=allowed,
+                             env={**env, 'SLURM_JOB_ID': '17'})
+            equal(result.returncode, 2, f'status ({result.stderr})')
+            check(wanted in result.stderr, f'{wanted!r} is not in {result.stderr!r}')
+            return
+        lines = plan(box, cpus, allowed, {**env, 'SLURM_JOB_ID': '17'})
+        equal(lines['cpus'].split(' ')[0], wanted, 'CPUs')
+        equal(lines['housekeeping'], housekeeping, 'housekeeping')
+
+
+def test_no_step():
+    """What is no job of Slurm's has the whole cpuset, as anybody whose affinity was inherited."""
+    with Machine('amd-smt') as box:
+        for job in (None, '', '17;reboot', '-1', '99999999999'):
+            env = {'TEST_AFFINITY': '0011'.ljust(16, '0'), **({'SLURM_JOB_ID': job} if job else {})}
+            equal(plan(box, 'auto', '0-15', env)['cpus'].split(' ')[0], '5', f'job {job!r}')
+
+
+JOB = {
+    'SLURM_JOB_ID': '4711', 'SLURM_ARRAY_JOB_ID': '4700', 'SLURM_ARRAY_TASK_ID': '11',
+    'SLURM_STEP_ID': '0', 'SLURM_JOB_PARTITION': 'bench-2', 'SLURM_CLUSTER_NAME': 'lab.example',
+    'SLURMD_NODENAME': 'n1',
+}
+NAMES = ('quiesce_slurm_job', 'quiesce_slurm_array_job', 'quiesce_slurm_array_task', 'quiesce_slurm_step',
+         'quiesce_slurm_partition', 'quiesce_slurm_cluster', 'quiesce_node')
+
+
+def test_metadata():
+    """A result tells its job and its node, and nothing that cannot be Slurm's."""
+    def read(variables):
+        env = {name: value for name, value in os.environ.items() if not name.startswith('SLURM')}
+        result = subprocess.run([RUNPINNED, '-n', '1', '-w', '0', '-q', '--json', 'true'], text=True,
+                                env={**env, **variables}, capture_output=True, check=False)
+        equal(result.returncode, 0, f'status ({result.stderr})')
+        metadata = json.loads(result.stdout)['benchmarks'][0]['metadata']
+        return {name: metadata[name] for name in NAMES if name in metadata}
+
+    equal(read(JOB), dict(zip(NAMES, JOB.values())), 'a task of an array')
+    equal(read({**JOB, 'SLURM_JOB_ID': '$(reboot)'}), {}, 'no job')
+    for variable, name in zip(JOB, NAMES):
+        for value in ('', 'a b', 'a\nb', '$(reboot)', '\x1b[2J', 'x' * 256):
+            if variable != 'SLURM_JOB_ID':
+                wanted = dict(zip(NAMES, JOB.values()))
+                del wanted[name]
+                equal(read({**JOB, variable: value}), wanted, f'{variable}={value!r}')
 
 
 def test_enters_the_shield():
@@ -108,6 +176,10 @@ TESTS = [
     *((f"{name}: refuses -c '{cpus}'", lambda name=name, allowed=allowed, cpus=cpus, word=word:
        test_refusal(name, allowed, cpus, word)) for name, allowed, cpus, word in REFUSALS),
     ('intel-hybrid: takes -c 9-10', lambda: test_given('intel-hybrid', '0-11', '9-10')),
+    *((f'{step[0]}: a step on CPUs {step[2]}, -c {step[3]}', lambda step=step: test_step(*step))
+      for step in STEPS),
+    ('amd-smt: no job of Slurm\'s', test_no_step),
+    ('the metadata of a job', test_metadata),
     ('vm-plain: enters a shield without systemd', test_enters_the_shield),
     ('s390-gaps: takes -c 5,8', lambda: test_given('s390-gaps', '1-5,8-19', '5,8')),
 ]
