@@ -377,3 +377,12 @@ const char *text_entity(char c)
 		return NULL;
 	}
 }
+
+void text_append_markup(struct text *t, const char *s)
+{
+	for (; *s; s++) {
+		const char *entity = text_entity(*s);
+
+		text_append_n(t, entity ? entity : s, entity ? strlen(entity) : 1);
+	}
+}

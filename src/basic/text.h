@@ -64,6 +64,8 @@ int text_vrefuse(char **ret_why, int error, const char *format, va_list ap) _pri
 /* How HTML and XML write a character between tags and in quotes: "&amp;"; NULL for one that stands
  * for itself. */
 const char *text_entity(char c);
+/* Appends a text as HTML and XML write it between tags and in quotes. */
+void text_append_markup(struct text *t, const char *s);
 /* Undoes in place the escapes of a path in a /proc table: \040 (seq_path() in fs/seq_file.c). */
 void text_unescape_octal(char *s);
 bool text_starts_with(const char *s, const char *prefix);

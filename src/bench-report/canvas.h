@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A canvas to draw on with cairo: an SVG or PNG picture in memory. Coordinates are in points from
- * the upper left corner; a PNG has `scale` pixels for each point. The drawing functions do not
- * fail: cairo remembers the first error, and canvas_finish() returns it.
+ * A canvas to draw on: an SVG or PNG picture in memory. Coordinates are in points from the upper
+ * left corner; a PNG has `scale` pixels for each point. The drawing functions do not fail: the
+ * first error is remembered, and canvas_finish() returns it.
+ *
+ * cairo draws the PNG and measures texts. SVG is written here, because cairo's SVG has the shapes
+ * of letters in place of text, which nobody can search, select or have read aloud, and one colour
+ * for light and dark paper. Each text is made as wide as it was measured, whatever font its reader
+ * has.
  */
 #ifndef QUIESCE_BENCH_REPORT_CANVAS_H
 #define QUIESCE_BENCH_REPORT_CANVAS_H
@@ -11,6 +16,7 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
+#include "bench-report/ink.h"
 
 enum canvas_format {
 	CANVAS_SVG,
@@ -21,11 +27,6 @@ enum canvas_anchor {
 	CANVAS_LEFT,
 	CANVAS_CENTER,
 	CANVAS_RIGHT,
-};
-
-/* Red, green, blue and opacity, each from 0 to 1. */
-struct color {
-	double r, g, b, alpha;
 };
 
 struct point {
@@ -61,12 +62,19 @@ void canvas_draw_text(struct canvas *canvas, struct point at, enum canvas_anchor
 void canvas_draw_text_upwards(struct canvas *canvas, struct point at, enum canvas_anchor anchor,
 	double size, struct color color, const char *text);
 double canvas_text_width(struct canvas *canvas, double size, bool bold, const char *text);
+#define CANVAS_FITTING_SIZE 260
+/* Shortens `text` to this width. Dots replace what is cut out of its middle, because names of files
+ * differ at their ends. Characters of several bytes are never cut. */
+const char *canvas_fit_text(struct canvas *canvas, double size, bool bold, const char *text,
+	double width, char buf[static CANVAS_FITTING_SIZE]);
 
 /* Restricts all further drawing to this rectangle, until canvas_unclip(). */
 void canvas_clip(struct canvas *canvas, double x, double y, double width, double height);
 void canvas_unclip(struct canvas *canvas);
 
-/* Returns the finished picture, malloc'd. Nothing can be drawn afterwards. */
+/* Returns the finished picture, malloc'd. Nothing can be drawn afterwards. SVG is an <svg> element
+ * without anything before it, so that it can stand in an HTML page as well; it follows the light or
+ * dark theme of its reader. */
 int canvas_finish(struct canvas *canvas, char **ret, size_t *ret_size);
 
 #endif

@@ -21,29 +21,17 @@ enum {
 	MAX_BINS = 60,
 	/* Height of the marks of flagged runs when samples are not drawn one by one. */
 	MARK_HEIGHT = 7,
+	MAX_LABELS = 256,
 };
-
-/* Okabe and Ito's palette without its yellow, which is hard to see on white. */
-static const struct color palette[CHART_MAX_SERIES] = {
-	{ 0.00, 0.45, 0.70, 1 },
-	{ 0.90, 0.62, 0.00, 1 },
-	{ 0.00, 0.62, 0.45, 1 },
-	{ 0.80, 0.47, 0.65, 1 },
-	{ 0.34, 0.71, 0.91, 1 },
-	{ 0.45, 0.35, 0.20, 1 },
-	{ 0.35, 0.35, 0.75, 1 },
-	{ 0.40, 0.40, 0.40, 1 },
-};
-/* The red of that palette marks flagged runs, and nothing else. */
-static const struct color vermilion = { 0.84, 0.25, 0.00, 1 };
-static const struct color dark_gray = { 0.13, 0.13, 0.13, 1 };
-static const struct color medium_gray = { 0.42, 0.42, 0.42, 1 };
-static const struct color grid = { 0.90, 0.90, 0.90, 1 };
-static const struct color shade = { 0.965, 0.965, 0.965, 1 };
 
 struct panel {
 	double x, y, width, height;
 	double low, high; /* the values at its lower and upper edge */
+};
+
+/* What a label covers. */
+struct box {
+	double x, y, width, height;
 };
 
 struct chart {
@@ -61,35 +49,13 @@ struct chart {
 	double first_x, last_x;
 	struct panel main, histogram, rows[CHART_N_ROWS]; /* not drawn when the height is 0 */
 
+	struct box labels[MAX_LABELS]; /* those beside and in the panels */
+	size_t n_labels;
+
 	struct chart_spot *spots; /* or NULL */
 	size_t n_spots;
 	size_t n_beyond[2]; /* samples below and above the range of the main panel */
 };
-
-static unsigned color_byte(double part)
-{
-	return (unsigned)lround(part * 255);
-}
-
-struct color chart_palette(size_t series)
-{
-	return palette[series % CHART_MAX_SERIES];
-}
-
-const char *chart_color(size_t series, char buf[static CHART_COLOR_SIZE])
-{
-	const struct color *color = &palette[series % CHART_MAX_SERIES];
-
-	snprintf(buf, CHART_COLOR_SIZE, "#%02x%02x%02x", color_byte(color->r) & 0xff,
-		color_byte(color->g) & 0xff, color_byte(color->b) & 0xff);
-	return buf;
-}
-
-static struct color with_alpha(struct color color, double alpha)
-{
-	color.alpha = alpha;
-	return color;
-}
 
 static double x_of_run(const struct chart *chart, double run)
 {
@@ -106,6 +72,41 @@ static double y_of(const struct panel *panel, double value)
 static size_t n_counted(const struct chart_series *series)
 {
 	return series->n - series->n_warmups;
+}
+
+/* Whether the label hides no other one. It is remembered then, so that the next one hides neither.
+ */
+static bool claim(struct chart *chart, struct box box)
+{
+	for (size_t i = 0; i < chart->n_labels; i++) {
+		const struct box *other = &chart->labels[i];
+
+		if (box.x < other->x + other->width && other->x < box.x + box.width &&
+			box.y < other->y + other->height && other->y < box.y + box.height)
+			return false;
+	}
+	if (chart->n_labels == MAX_LABELS)
+		return false;
+	chart->labels[chart->n_labels++] = box;
+	return true;
+}
+
+/* What a line of text covers whose baseline begins at this point. */
+static struct box text_box(const struct chart *chart, struct point at, double width)
+{
+	return (struct box){ at.x - 1, at.y - chart->text_size, width + 2, chart->text_size * 1.3 };
+}
+
+/* A text in a panel, which stays legible above samples. */
+static void draw_label(
+	const struct chart *chart, struct point at, bool bold, struct color color, const char *text)
+{
+	struct box box =
+		text_box(chart, at, canvas_text_width(chart->canvas, chart->text_size, bold, text));
+
+	canvas_fill_rectangle(chart->canvas, box.x, box.y, box.width, box.height,
+		with_alpha(ink_color(INK_SHADE), 0.8));
+	canvas_draw_text(chart->canvas, at, CANVAS_LEFT, chart->text_size, bold, color, text);
 }
 
 /* The run's number as it is printed: the first run that counts is 1. */
@@ -218,35 +219,13 @@ static bool find_row_range(
 
 /* --- The texts around the panels. --- */
 
-#define FITTING_SIZE 260
-
-/* Shortens `text` to the given width. Dots replace what is cut off. Characters of several bytes are
- * never cut. */
-static const char *fit_text(const struct chart *chart, double size, bool bold, const char *text,
-	double width, char buf[static FITTING_SIZE])
-{
-	size_t n = strlen(text);
-
-	if (n < FITTING_SIZE && canvas_text_width(chart->canvas, size, bold, text) <= width) {
-		snprintf(buf, FITTING_SIZE, "%s", text);
-		return buf;
-	}
-	for (n = MIN(n, (size_t)FITTING_SIZE - 4);; n--) {
-		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-			n--;
-		snprintf(buf, FITTING_SIZE, "%.*s...", (int)n, text);
-		if (n == 0 || canvas_text_width(chart->canvas, size, bold, buf) <= width)
-			return buf;
-	}
-}
-
 static void draw_fitting_text(const struct chart *chart, struct point at, double size, bool bold,
 	struct color color, const char *text, double width)
 {
-	char buf[FITTING_SIZE];
+	char buf[CANVAS_FITTING_SIZE];
 
 	canvas_draw_text(chart->canvas, at, CANVAS_LEFT, size, bold, color,
-		fit_text(chart, size, bold, text, width, buf));
+		canvas_fit_text(chart->canvas, size, bold, text, width, buf));
 }
 
 static size_t count_disturbed(const struct chart_series *series)
@@ -256,6 +235,11 @@ static size_t count_disturbed(const struct chart_series *series)
 	for (size_t i = series->n_warmups; series->causes && i < series->n; i++)
 		n += series->causes[i] != 0;
 	return n;
+}
+
+static bool all_disturbed(const struct chart_series *series)
+{
+	return count_disturbed(series) == n_counted(series);
 }
 
 /* "3 of 25 runs disturbed: irq 2, steal 1" for all series together; false when no run is
@@ -277,7 +261,10 @@ static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
 	}
 	if (n_disturbed == 0)
 		return false;
-	at = snprintf(buf, size, "%zu of %zu %ss disturbed", n_disturbed, n, chart->options->what);
+	at = n_disturbed == n
+		? snprintf(buf, size, "all %zu %ss disturbed", n, chart->options->what)
+		: snprintf(buf, size, "%zu of %zu %ss disturbed", n_disturbed, n,
+			  chart->options->what);
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
 		if (counts[bit] == 0 || (size_t)at >= size)
 			continue;
@@ -306,18 +293,17 @@ struct head {
 };
 
 /* Adds an item of the legend: a mark and its meaning. It goes to the next line when this line is
- * full. If it is too long, the name is shortened, not the figures. `series` is -1 for the mark of
- * disturbed runs. */
+ * full. If it is too long, the name is shortened, not the figures. */
 static void add_legend_item(
-	struct head *head, int series, const char *name, const char *figures, double room)
+	struct head *head, enum ink ink, const char *name, const char *figures, double room)
 {
 	const struct chart *chart = head->chart;
 	double right = chart->options->width - MARGIN, size = chart->text_size, width;
 	double beside = 1.3 * size + canvas_text_width(chart->canvas, size, false, figures);
-	char fitting[FITTING_SIZE], text[FITTING_SIZE + 128];
+	char fitting[CANVAS_FITTING_SIZE], text[CANVAS_FITTING_SIZE + 128];
 	struct point mark;
 
-	fit_text(chart, size, false, name, room - beside, fitting);
+	canvas_fit_text(chart->canvas, size, false, name, room - beside, fitting);
 	snprintf(text, sizeof(text), "%s%s", fitting, figures);
 	width = 1.3 * size + canvas_text_width(chart->canvas, size, false, text);
 	if (head->at.x > MARGIN && head->at.x + width > right) {
@@ -325,14 +311,17 @@ static void add_legend_item(
 		head->at.y += size * 1.5;
 	}
 	mark = (struct point){ head->at.x + size / 2, head->at.y - size * 0.35 };
-	if (head->drawn && series >= 0)
-		canvas_fill_circle(chart->canvas, mark, size * 0.36, palette[series]);
-	else if (head->drawn)
-		canvas_draw_circle(chart->canvas, mark, size * 0.36, 1.4, vermilion);
+	if (head->drawn && ink == INK_GRID)
+		canvas_fill_rectangle(chart->canvas, head->at.x, head->at.y - size * 0.8, size,
+			size * 0.9, ink_color(ink));
+	else if (head->drawn && ink == INK_ALARM)
+		canvas_draw_circle(chart->canvas, mark, size * 0.36, 1.4, ink_color(ink));
+	else if (head->drawn && ink != INK_PAPER)
+		canvas_fill_circle(chart->canvas, mark, size * 0.36, ink_color(ink));
 	if (head->drawn)
 		canvas_draw_text(chart->canvas,
 			(struct point){ head->at.x + 1.3 * size, head->at.y }, CANVAS_LEFT, size,
-			false, dark_gray, text);
+			false, ink_color(INK_TEXT), text);
 	head->at.x += width + 1.7 * size;
 }
 
@@ -343,21 +332,29 @@ static void add_legend(struct head *head)
 	double room =
 		head->head_size < HEAD_SHORT_NAMES ? width : width / 3 - 1.7 * chart->text_size;
 	char text[512], median[UNITS_TEXT_SIZE];
+	bool ringed = false;
 
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const char *name = chart->series[s].name;
+		bool all = all_disturbed(&chart->series[s]);
+
+		ringed = ringed || (!all && count_disturbed(&chart->series[s]) > 0);
 
 		/* With one digit more than the axis, because the medians of series are often close
 		 * together. */
 		scale_format(scale_refine(chart->scale, 1), chart->stats[s].median, median);
-		snprintf(text, sizeof(text), ": median %s, %zu %s%s", median,
+		snprintf(text, sizeof(text), ": median %s, %zu %s%s%s", median,
 			n_counted(&chart->series[s]), chart->options->what,
-			n_counted(&chart->series[s]) == 1 ? "" : "s");
-		add_legend_item(head, (int)s, name ? name : "runs",
+			n_counted(&chart->series[s]) == 1 ? "" : "s",
+			all && chart->n_series > 1 ? ", all disturbed" : "");
+		add_legend_item(head, ink_of_series(s).ink, name ? name : "runs",
 			head->head_size < HEAD_NAMES ? text : "", room);
 	}
+	/* Rings around all runs would tell nothing, so there are none; paper has no mark. */
 	if (disturbed_text(chart, text, sizeof(text)))
-		add_legend_item(head, -1, text, "", width);
+		add_legend_item(head, ringed ? INK_ALARM : INK_PAPER, text, "", width);
+	if (chart->first_x < 0.5)
+		add_legend_item(head, INK_GRID, "warm-up", "", width);
 }
 
 static void add_line(
@@ -377,9 +374,9 @@ static double add_head(const struct chart *chart, enum head_size head_size, bool
 	struct head head = { chart, head_size, drawn, { MARGIN, MARGIN } };
 
 	if (options->title)
-		add_line(&head, chart->title_size, true, dark_gray, options->title);
+		add_line(&head, chart->title_size, true, ink_color(INK_TEXT), options->title);
 	if (options->subtitle && options->subtitle[0] && head_size < HEAD_NO_SUBTITLE)
-		add_line(&head, chart->text_size, false, medium_gray, options->subtitle);
+		add_line(&head, chart->text_size, false, ink_color(INK_LABEL), options->subtitle);
 	head.at.y += chart->text_size * 1.3;
 	add_legend(&head);
 	return head.at.y + chart->text_size;
@@ -398,30 +395,34 @@ static double draw_head(const struct chart *chart)
 
 /* --- The axes. --- */
 
+/* Where the labels of two panels meet, the upper one's is drawn. */
 static void draw_y_axis(
-	const struct chart *chart, const struct panel *panel, double factor, const char *unit)
+	struct chart *chart, const struct panel *panel, double factor, const char *unit)
 {
-	size_t max_ticks = (size_t)MAX(2.0, panel->height / (chart->text_size * 2.6));
+	size_t max_ticks = (size_t)MAX(3.0, panel->height / (chart->text_size * 2.6));
 	struct ticks ticks;
 	char label[64];
 
-	canvas_fill_rectangle(
-		chart->canvas, panel->x, panel->y, panel->width, panel->height, shade);
+	canvas_fill_rectangle(chart->canvas, panel->x, panel->y, panel->width, panel->height,
+		ink_color(INK_SHADE));
 	if (ticks_find(panel->low * factor, panel->high * factor, max_ticks, &ticks) == 0) {
 		for (size_t i = 0; i < ticks.n; i++) {
 			double value = ticks_at(&ticks, i), y = y_of(panel, value / factor);
 			struct point from = { panel->x, y }, to = { panel->x + panel->width, y };
 
-			canvas_draw_line(chart->canvas, from, to, 0.8, 0, grid);
+			canvas_draw_line(chart->canvas, from, to, 0.8, 0, ink_color(INK_GRID));
 			snprintf(label, sizeof(label), "%.*f", ticks.decimals, value);
-			canvas_draw_text(chart->canvas,
-				(struct point){ panel->x - 5, y + chart->text_size * 0.35 },
-				CANVAS_RIGHT, chart->text_size, false, medium_gray, label);
+			from = (struct point){ panel->x - 5, y + chart->text_size * 0.35 };
+			if (claim(chart, text_box(chart, from, 0)))
+				canvas_draw_text(chart->canvas, from, CANVAS_RIGHT,
+					chart->text_size, false, ink_color(INK_LABEL), label);
 		}
 	}
-	canvas_draw_text_upwards(chart->canvas,
-		(struct point){ MARGIN + chart->text_size * 0.6, panel->y + panel->height / 2 },
-		CANVAS_CENTER, chart->text_size, dark_gray, unit);
+	if (canvas_text_width(chart->canvas, chart->text_size, false, unit) <= panel->height)
+		canvas_draw_text_upwards(chart->canvas,
+			(struct point){
+				MARGIN + chart->text_size * 0.6, panel->y + panel->height / 2 },
+			CANVAS_CENTER, chart->text_size, ink_color(INK_TEXT), unit);
 }
 
 static void draw_x_axis(const struct chart *chart, const struct panel *lowest)
@@ -441,12 +442,12 @@ static void draw_x_axis(const struct chart *chart, const struct panel *lowest)
 			snprintf(label, sizeof(label), "%.0f", run);
 			canvas_draw_text(chart->canvas,
 				(struct point){ x_of_run(chart, run), bottom + size * 1.3 },
-				CANVAS_CENTER, size, false, medium_gray, label);
+				CANVAS_CENTER, size, false, ink_color(INK_LABEL), label);
 		}
 	}
 	canvas_draw_text(chart->canvas,
 		(struct point){ chart->main.x + chart->main.width / 2, bottom + size * 2.7 },
-		CANVAS_CENTER, size, false, dark_gray, chart->options->what);
+		CANVAS_CENTER, size, false, ink_color(INK_TEXT), chart->options->what);
 }
 
 static void draw_warmup_zone(const struct chart *chart)
@@ -454,13 +455,10 @@ static void draw_warmup_zone(const struct chart *chart)
 	const struct panel *panel = &chart->main;
 	double x = x_of_run(chart, 0.5);
 
-	if (chart->first_x > 0)
+	if (chart->first_x >= 0.5)
 		return;
-	canvas_fill_rectangle(chart->canvas, panel->x, panel->y, x - panel->x, panel->height, grid);
-	if (x - panel->x > chart->text_size * 6)
-		canvas_draw_text(chart->canvas,
-			(struct point){ (panel->x + x) / 2, panel->y + chart->text_size * 1.2 },
-			CANVAS_CENTER, chart->text_size, false, medium_gray, "warm-up");
+	canvas_fill_rectangle(chart->canvas, panel->x, panel->y, x - panel->x, panel->height,
+		ink_color(INK_GRID));
 }
 
 /* --- The samples. --- */
@@ -475,6 +473,7 @@ static void add_spot(struct chart *chart, struct point at, size_t series, size_t
 static void draw_each_sample(struct chart *chart, size_t s, double radius)
 {
 	const struct chart_series *series = &chart->series[s];
+	bool ringed = !all_disturbed(series);
 
 	for (size_t i = 0; i < series->n; i++) {
 		struct point at = { x_of_run(chart, run_number(series, i)),
@@ -483,12 +482,13 @@ static void draw_each_sample(struct chart *chart, size_t s, double radius)
 
 		if (i < series->n_warmups)
 			canvas_draw_circle(
-				chart->canvas, at, radius, 1, with_alpha(palette[s], 0.7));
+				chart->canvas, at, radius, 1, with_alpha(ink_of_series(s), 0.7));
 		else
 			canvas_fill_circle(chart->canvas, at, radius,
-				with_alpha(palette[s], chart->n_series > 1 ? 0.75 : 0.85));
-		if (disturbed && i >= series->n_warmups)
-			canvas_draw_circle(chart->canvas, at, radius + 1.7, 1.3, vermilion);
+				with_alpha(ink_of_series(s), chart->n_series > 1 ? 0.75 : 0.85));
+		if (disturbed && ringed && i >= series->n_warmups)
+			canvas_draw_circle(
+				chart->canvas, at, radius + 1.7, 1.3, ink_color(INK_ALARM));
 		add_spot(chart, at, s, i);
 	}
 }
@@ -500,6 +500,7 @@ static int draw_columns(struct chart *chart, size_t s)
 	size_t n = n_counted(series), n_columns = (size_t)chart->main.width;
 	double width = x_of_run(chart, 1 + (double)n / (double)n_columns) - x_of_run(chart, 1);
 	_cleanup_free_ double *column = NULL;
+	bool ringed = !all_disturbed(series);
 
 	column = malloc((n / n_columns + 2) * sizeof(*column));
 	if (!column)
@@ -518,87 +519,107 @@ static int draw_columns(struct chart *chart, size_t s)
 		top = y_of(&chart->main, column[count - 1]);
 		bottom = y_of(&chart->main, column[0]);
 		canvas_fill_rectangle(chart->canvas, x, top, width, MAX(bottom - top, 1.0),
-			with_alpha(palette[s], 0.28));
+			with_alpha(ink_of_series(s), 0.28));
 		top = y_of(&chart->main, stats_percentile(column, count, 0.75));
 		bottom = y_of(&chart->main, stats_percentile(column, count, 0.25));
 		canvas_fill_rectangle(chart->canvas, x, top, width, MAX(bottom - top, 1.0),
-			with_alpha(palette[s], 0.85));
-		for (size_t i = from; series->causes && !disturbed && i < from + count; i++)
+			with_alpha(ink_of_series(s), 0.85));
+		for (size_t i = from; series->causes && ringed && !disturbed && i < from + count;
+			i++)
 			disturbed = series->causes[i] != 0;
 		if (disturbed)
 			canvas_fill_rectangle(chart->canvas, x,
 				chart->main.y + chart->main.height - MARK_HEIGHT, MAX(width, 1.0),
-				MARK_HEIGHT, vermilion);
+				MARK_HEIGHT, ink_color(INK_ALARM));
 	}
 	return 0;
 }
 
-/* Labels a change of level. The label is placed to the right of the change, or to the left of it
- * when the next change is too near. If there is no room, the shorter text is used, or none. *end is
- * where the previous label ends. */
-static void draw_step_label(const struct chart *chart, double y, double step, double next,
-	double *end, struct color color, const char *const texts[2])
-{
-	double size = chart->text_size;
-
-	for (size_t i = 0; i < 2; i++) {
-		double width = canvas_text_width(chart->canvas, size, true, texts[i]), x;
-
-		if (step + 4 + width + 2 <= next)
-			x = step + 4;
-		else if (*end + 6 <= step - 4 - width)
-			x = step - 4 - width;
-		else
-			continue;
-		canvas_fill_rectangle(chart->canvas, x - 1, y - size, width + 2, size * 1.3,
-			with_alpha(shade, 0.8));
-		canvas_draw_text(chart->canvas, (struct point){ x, y }, CANVAS_LEFT, size, true,
-			color, texts[i]);
-		*end = x + width;
-		return;
-	}
-}
-
-/* Draws the median of a series without changes, otherwise the median of each level and a label at
- * each change. */
-static void draw_levels(const struct chart *chart, size_t s)
+static struct levels levels_drawn(const struct chart *chart, size_t s, struct level *whole)
 {
 	const struct chart_series *series = &chart->series[s];
+
+	if (series->levels && series->levels->n > 1)
+		return *series->levels;
+	*whole = (struct level){ 0, n_counted(series), chart->stats[s].median };
+	return (struct levels){ .items = whole, .n = 1 };
+}
+
+/* Draws the median of a series without changes, otherwise the median of each level, and a line at
+ * each change. Above columns of the same colour it needs an edge in the colour of the panel. */
+static void draw_levels(const struct chart *chart, size_t s, bool edge)
+{
 	const struct panel *panel = &chart->main;
-	const struct level whole = { 0, n_counted(series), chart->stats[s].median };
-	const struct level *items = &whole;
-	struct color color = chart->n_series > 1 ? palette[s] : dark_gray;
-	double end = panel->x;
-	size_t n = 1;
+	struct level whole;
+	struct levels levels = levels_drawn(chart, s, &whole);
 
-	if (series->levels && series->levels->n > 1) {
-		items = series->levels->items;
-		n = series->levels->n;
-	}
-	for (size_t i = 0; i < n; i++) {
-		double from = x_of_run(chart, (double)items[i].first + 0.5);
-		double to = x_of_run(chart, (double)(items[i].first + items[i].n) + 0.5);
-		double y = y_of(panel, items[i].median);
-		char change[UNITS_TEXT_SIZE], label[128];
+	for (size_t i = 0; i < levels.n; i++) {
+		const struct level *level = &levels.items[i];
+		double from = x_of_run(chart, (double)level->first + 0.5);
+		double to = x_of_run(chart, (double)(level->first + level->n) + 0.5);
+		double y = y_of(panel, level->median);
 
+		if (edge)
+			canvas_draw_line(chart->canvas, (struct point){ from, y },
+				(struct point){ to, y }, 4, 0, ink_color(INK_SHADE));
 		canvas_draw_line(chart->canvas, (struct point){ from, y }, (struct point){ to, y },
-			1.2, n > 1 ? 0 : 4, with_alpha(dark_gray, 0.75));
-		if (i == 0)
-			continue;
-		canvas_draw_line(chart->canvas, (struct point){ from, panel->y },
-			(struct point){ from, panel->y + panel->height }, 1, 3, medium_gray);
-		units_format_change(items[i].median / items[i - 1].median - 1, change);
-		snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what,
-			items[i].first + 1, change);
-		draw_step_label(chart, panel->y + chart->text_size * (1.2 + 1.3 * (double)s), from,
-			to, &end, color, (const char *const[2]){ label, change });
-		/* No label may cross a change of level. */
-		end = MAX(end, from);
+			1.6, levels.n > 1 ? 0 : 5, ink_of_series(s));
+		if (i > 0)
+			canvas_draw_line(chart->canvas, (struct point){ from, panel->y },
+				(struct point){ from, panel->y + panel->height }, 1, 3,
+				ink_color(INK_LABEL));
 	}
 }
 
-/* Marks the values outside of the panel's range at its edges, with their number and the most
- * extreme one. */
+/* Places a text beside a change of level at `step`, in the highest line where it hides no other
+ * label: to the right of the change when that is before the next one, or to the left of it when
+ * that is behind the previous one. */
+static bool draw_step_label(struct chart *chart, double before, double step, double next,
+	struct color color, const char *text)
+{
+	const struct panel *panel = &chart->main;
+	double size = chart->text_size, line = size * 1.4;
+	double width = canvas_text_width(chart->canvas, size, true, text);
+
+	for (double y = panel->y + size * 1.2; y + line < panel->y + panel->height; y += line) {
+		struct point right = { step + 4, y }, left = { step - 4 - width, y };
+
+		if (right.x + width + 2 <= next && claim(chart, text_box(chart, right, width))) {
+			draw_label(chart, right, true, color, text);
+			return true;
+		}
+		if (left.x - 2 >= before && claim(chart, text_box(chart, left, width))) {
+			draw_label(chart, left, true, color, text);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A label at each change of level; a shorter one, or none, where there is no room. */
+static void draw_changes(struct chart *chart, size_t s)
+{
+	struct level whole;
+	struct levels levels = levels_drawn(chart, s, &whole);
+	struct color color = chart->n_series > 1 ? ink_of_series(s) : ink_color(INK_TEXT);
+
+	for (size_t i = 1; i < levels.n; i++) {
+		const struct level *level = &levels.items[i], *last = level - 1;
+		double before = x_of_run(chart, (double)last->first + 0.5);
+		double step = x_of_run(chart, (double)level->first + 0.5);
+		double next = x_of_run(chart, (double)(level->first + level->n) + 0.5);
+		char change[UNITS_TEXT_SIZE], label[128];
+
+		units_format_change(level->median / last->median - 1, change);
+		snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what, level->first + 1,
+			change);
+		if (!draw_step_label(chart, before, step, next, color, label))
+			draw_step_label(chart, before, step, next, color, change);
+	}
+}
+
+/* Marks the values outside of the panel's range at its edges, with the number of those that count
+ * and the most extreme one. */
 static void draw_beyond(struct chart *chart)
 {
 	const struct panel *panel = &chart->main;
@@ -608,35 +629,39 @@ static void draw_beyond(struct chart *chart)
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const struct chart_series *series = &chart->series[s];
 
-		for (size_t i = series->n_warmups; i < series->n; i++) {
+		for (size_t i = 0; i < series->n; i++) {
 			double value = series->values[i], x, y;
 			bool above = value > panel->high;
 
 			if (!above && value >= panel->low)
 				continue;
-			n[above]++;
-			extreme[above] =
-				above ? MAX(extreme[above], value) : MIN(extreme[above], value);
+			if (i >= series->n_warmups) {
+				n[above]++;
+				extreme[above] = above ? MAX(extreme[above], value)
+						       : MIN(extreme[above], value);
+			}
 			x = x_of_run(chart, run_number(series, i));
 			y = above ? panel->y : panel->y + panel->height;
 			canvas_draw_line(chart->canvas, (struct point){ x, y },
 				(struct point){ x, above ? y + MARK_HEIGHT : y - MARK_HEIGHT }, 1.6,
-				0, palette[s]);
+				0, ink_of_series(s));
 		}
 	}
 	for (size_t above = 0; above < 2; above++) {
 		char value[UNITS_TEXT_SIZE], label[160];
+		struct point at;
 
 		if (n[above] == 0)
 			continue;
 		scale_format(chart->scale, extreme[above], value);
 		snprintf(label, sizeof(label), "%zu %s, %s to %s", n[above],
 			above ? "above" : "below", above ? "up" : "down", value);
-		canvas_draw_text(chart->canvas,
-			(struct point){ panel->x + panel->width - 6,
-				above ? panel->y + MARK_HEIGHT + chart->text_size
-				      : panel->y + panel->height - MARK_HEIGHT - 3 },
-			CANVAS_RIGHT, chart->text_size, false, dark_gray, label);
+		at.x = panel->x + panel->width - 6 -
+			canvas_text_width(chart->canvas, chart->text_size, false, label);
+		at.y = above ? panel->y + MARK_HEIGHT + chart->text_size
+			     : panel->y + panel->height - MARK_HEIGHT - 3;
+		if (claim(chart, text_box(chart, at, panel->x + panel->width - at.x)))
+			draw_label(chart, at, false, ink_color(INK_TEXT), label);
 	}
 }
 
@@ -649,6 +674,8 @@ static int draw_samples(struct chart *chart)
 	canvas_clip(
 		chart->canvas, chart->main.x, chart->main.y, chart->main.width, chart->main.height);
 	draw_warmup_zone(chart);
+	for (size_t s = 0; each && s < chart->n_series; s++)
+		draw_levels(chart, s, false);
 	for (size_t s = 0; s < chart->n_series; s++) {
 		if (each) {
 			draw_each_sample(chart, s, radius);
@@ -659,15 +686,17 @@ static int draw_samples(struct chart *chart)
 				return r;
 		}
 	}
-	for (size_t s = 0; s < chart->n_series; s++)
-		draw_levels(chart, s);
+	for (size_t s = 0; !each && s < chart->n_series; s++)
+		draw_levels(chart, s, true);
 	draw_beyond(chart);
+	for (size_t s = 0; s < chart->n_series; s++)
+		draw_changes(chart, s);
 	canvas_unclip(chart->canvas);
 	return 0;
 }
 
-/* Draws the histograms, with the value axis of the samples. The bars show shares of the series' own
- * number of runs. */
+/* Draws the histograms side by side, with the value axis of the samples. The bars show shares of
+ * the series' own number of runs. */
 static void draw_histogram(const struct chart *chart)
 {
 	const struct panel *panel = &chart->histogram, *main = &chart->main;
@@ -676,6 +705,7 @@ static void draw_histogram(const struct chart *chart)
 	size_t n_bins = (size_t)MAX(4.0, MIN(most, 2 * sqrt(chart->last_x)));
 	double shares[CHART_MAX_SERIES][MAX_BINS] = { 0 }, greatest = 0;
 	double height = panel->height / (double)n_bins;
+	double strip = panel->width / (double)chart->n_series;
 
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const struct chart_series *series = &chart->series[s];
@@ -690,17 +720,16 @@ static void draw_histogram(const struct chart *chart)
 		for (size_t bin = 0; bin < n_bins; bin++)
 			greatest = MAX(greatest, shares[s][bin]);
 	}
-	canvas_fill_rectangle(
-		chart->canvas, panel->x, panel->y, panel->width, panel->height, shade);
+	canvas_fill_rectangle(chart->canvas, panel->x, panel->y, panel->width, panel->height,
+		ink_color(INK_SHADE));
 	for (size_t s = 0; greatest > 0 && s < chart->n_series; s++) {
 		for (size_t bin = 0; bin < n_bins; bin++) {
-			double width = shares[s][bin] / greatest * (panel->width - 4);
+			double width = shares[s][bin] / greatest * (strip - 2);
 
 			if (width > 0)
-				canvas_fill_rectangle(chart->canvas, panel->x,
+				canvas_fill_rectangle(chart->canvas, panel->x + (double)s * strip,
 					panel->y + panel->height - (double)(bin + 1) * height + 0.5,
-					width, height - 1,
-					with_alpha(palette[s], chart->n_series > 1 ? 0.5 : 0.8));
+					width, height - 1, with_alpha(ink_of_series(s), 0.8));
 		}
 	}
 }
@@ -734,13 +763,24 @@ static int draw_row(const struct chart *chart, size_t row_index)
 			points[n++] = (struct point){ x_of_run(chart, run_number(series, i)),
 				count > 0 ? y_of(panel, sum / (double)count) : NAN };
 		}
-		canvas_draw_path(chart->canvas, points, n, 1.4, palette[s]);
+		canvas_draw_path(chart->canvas, points, n, 1.4, ink_of_series(s));
 		/* A single known value between unknown ones would not be seen as part of a line. */
 		for (size_t i = 0; i < n; i++)
 			if (isfinite(points[i].y) && n <= (size_t)panel->width / 4)
-				canvas_fill_circle(chart->canvas, points[i], 1.3, palette[s]);
+				canvas_fill_circle(chart->canvas, points[i], 1.3, ink_of_series(s));
 	}
 	return 0;
+}
+
+/* The unit of a row that is too low for it beside the panel stands in the panel. */
+static void draw_row_name(const struct chart *chart, size_t row_index)
+{
+	const struct panel *panel = &chart->rows[row_index];
+	const char *unit = row_units[row_index].unit;
+
+	if (canvas_text_width(chart->canvas, chart->text_size, false, unit) > panel->height)
+		draw_label(chart, (struct point){ panel->x + 3, panel->y + chart->text_size * 1.1 },
+			false, ink_color(INK_TEXT), unit);
 }
 
 /* --- The whole chart. --- */
@@ -749,7 +789,9 @@ static void place_panels(struct chart *chart, double top)
 {
 	const struct chart_options *options = chart->options;
 	double left = MARGIN + LABEL_ROOM, bottom = options->height - X_LABEL_ROOM - MARGIN / 2.0;
-	double side = MAX(40.0, MIN(150.0, options->width * 0.16));
+	/* Each further histogram gets some more room. */
+	double side = MAX(40.0, MIN(150.0, options->width * 0.16)) *
+		(1 + 0.1 * (double)(chart->n_series - 1));
 	double width = options->width - left - GAP - side - MARGIN;
 	double row_height = MAX(24.0, (bottom - top) * 0.12);
 	double y = bottom;
@@ -810,6 +852,7 @@ static int draw_panels(struct chart *chart)
 		r = draw_row(chart, i);
 		if (r < 0)
 			return r;
+		draw_row_name(chart, i);
 		lowest = &chart->rows[i];
 	}
 	draw_x_axis(chart, lowest);

@@ -4,7 +4,7 @@
  * at those that were disturbed; beside them their histogram with the same scale; and below them
  * rows with the temperature, the frequency and the share of the core of each run, if known. Series
  * are drawn over each other, in colours that people with any kind of colour vision can tell apart
- * (Okabe and Ito 2008).
+ * (ink.c).
  *
  * If there are more samples than points in the width, each column of points shows the minimum, the
  * quartiles and the maximum of its samples.
@@ -19,7 +19,7 @@
 #include "bench-report/canvas.h"
 #include "stats/level.h"
 
-#define CHART_MAX_SERIES 8
+#define CHART_MAX_SERIES INK_N_SERIES
 
 /* The rows below the samples, from top to bottom. */
 enum chart_row {
@@ -90,11 +90,5 @@ struct chart_spot {
 int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t n_series,
 	const struct chart_options *options, struct chart_axes *ret_axes,
 	struct chart_spot **ret_spots, size_t *ret_n_spots);
-
-/* The colour of the series with this index, to draw with, and in the format of SVG and CSS:
- * "#0073b3". */
-struct color chart_palette(size_t series);
-#define CHART_COLOR_SIZE 8
-const char *chart_color(size_t series, char buf[static CHART_COLOR_SIZE]);
 
 #endif

@@ -292,22 +292,13 @@ int figures_print(const struct request *request, const struct reports *reports)
 
 /* --- JUnit --- */
 
-static void append_markup(struct text *t, const char *text)
-{
-	for (; *text; text++) {
-		const char *entity = text_entity(*text);
-
-		text_append_n(t, entity ? entity : text, entity ? strlen(entity) : 1);
-	}
-}
-
 static void append_attribute(struct text *t, const char *name, const char *value)
 {
 	_cleanup_free_ char *plain = text_escape_control(value);
 
 	t->failed = t->failed || !plain;
 	text_appendf(t, " %s=\"", name);
-	append_markup(t, plain ? plain : "");
+	text_append_markup(t, plain ? plain : "");
 	text_append(t, "\"");
 }
 
@@ -317,7 +308,7 @@ static void append_element(struct text *t, const char *name, const char *content
 
 	t->failed = t->failed || !plain;
 	text_appendf(t, "      <%s>", name);
-	append_markup(t, plain ? plain : "");
+	text_append_markup(t, plain ? plain : "");
 	text_appendf(t, "</%s>\n", name);
 }
 

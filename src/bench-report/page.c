@@ -30,27 +30,6 @@ static void put_text(FILE *stream, const char *text)
 	}
 }
 
-/* RFC 4648. */
-static void put_base64(FILE *stream, const char *data, size_t size)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const unsigned char *in = (const unsigned char *)data;
-
-	for (size_t i = 0; i < size; i += 3) {
-		uint32_t group = (uint32_t)in[i] << 16;
-
-		if (i + 1 < size)
-			group |= (uint32_t)in[i + 1] << 8;
-		if (i + 2 < size)
-			group |= in[i + 2];
-		fputc(digits[group >> 18], stream);
-		fputc(digits[group >> 12 & 63], stream);
-		fputc(i + 1 < size ? digits[group >> 6 & 63] : '=', stream);
-		fputc(i + 2 < size ? digits[group & 63] : '=', stream);
-	}
-}
-
 void page_begin(FILE *stream)
 {
 	fputs("<!DOCTYPE html>\n"
@@ -58,19 +37,23 @@ void page_begin(FILE *stream)
 	      "<meta name=\"viewport\" content=\"width=device-width\">\n"
 	      "<title>Benchmarks</title>\n"
 	      "<style>\n"
-	      "body{font:15px/1.45 system-ui,sans-serif;color:#222;max-width:64rem;margin:2rem "
-	      "auto;padding:0 1rem}\n"
+	      ":root{color-scheme:light dark;--line:#ddd}\n"
+	      "body{font:15px/1.45 system-ui,sans-serif;color:#222;background:#fff;"
+	      "max-width:64rem;margin:2rem auto;padding:0 1rem}\n"
 	      "section{margin-bottom:4rem}\n"
-	      "figure{position:relative;margin:0}\n"
-	      "figure img,figure svg{display:block;width:100%;height:auto}\n"
-	      "figure svg{position:absolute;inset:0}\n"
-	      "circle{fill:transparent}\n"
-	      "circle:hover{fill:none;stroke:#222;stroke-width:1.5}\n"
+	      "figure{margin:0}\n"
+	      "figure>svg{display:block;width:100%;height:auto}\n"
+	      ".spot{fill:transparent}\n"
+	      ".spot:hover{stroke:currentColor;stroke-width:1.5}\n"
 	      "table{border-collapse:collapse;margin:1rem 0}\n"
-	      "th,td{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid #ddd;"
+	      "th,td{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--line);"
 	      "font-variant-numeric:tabular-nums}\n"
-	      "th:first-child,td:first-child{text-align:left}\n"
-	      ".facts td{text-align:left;overflow-wrap:anywhere}\n"
+	      "td{white-space:nowrap}\n"
+	      "th:first-child,td:first-child{text-align:left;white-space:normal;"
+	      "overflow-wrap:anywhere}\n"
+	      ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}\n"
+	      "@media (prefers-color-scheme:dark){:root{--line:#363c46}"
+	      "body{color:#e6e9ee;background:#14171c}}\n"
 	      "</style></head><body>\n",
 		stream);
 }
@@ -96,7 +79,8 @@ static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curv
 	flags = weights_text(&series->samples[run], &weights);
 	if (!flags)
 		return -ENOMEM;
-	fprintf(stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>", spot->at.x, spot->at.y);
+	fprintf(stream, "<circle class=\"spot\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>",
+		spot->at.x, spot->at.y);
 	if (n_curves > 1) {
 		put_text(stream, curve->name);
 		fputs(", ", stream);
@@ -122,11 +106,9 @@ static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curv
 static int put_picture(FILE *stream, const struct page_curve *curves, size_t n,
 	const struct drawing *drawing, struct scale scale)
 {
-	fputs("<figure><img alt=\"samples in the order of the runs, and their histogram\" "
-	      "src=\"data:image/svg+xml;base64,",
-		stream);
-	put_base64(stream, drawing->data, drawing->size);
-	fprintf(stream, "\">\n<svg viewBox=\"0 0 %g %g\">\n", drawing->width, drawing->height);
+	/* The picture stands in the page itself, so that its text can be searched and selected. */
+	fprintf(stream, "<figure><svg viewBox=\"0 0 %g %g\">\n", drawing->width, drawing->height);
+	fwrite(drawing->data, 1, drawing->size, stream);
 	for (size_t i = 0; i < drawing->n_spots; i++) {
 		int r = put_spot(stream, curves, n, &drawing->spots[i], drawing->what, scale);
 
@@ -139,7 +121,7 @@ static int put_picture(FILE *stream, const struct page_curve *curves, size_t n,
 
 static void put_figures(FILE *stream, const struct page_curve *curves, size_t n, struct scale scale)
 {
-	fputs("<table><tr><th></th><th>values</th><th>median</th><th>MAD</th><th>mean</th>"
+	fputs("<table><tr><th>benchmark</th><th>values</th><th>median</th><th>MAD</th><th>mean</th>"
 	      "<th>std dev</th><th>min</th><th>max</th><th>disturbed</th></tr>\n",
 		stream);
 	for (size_t i = 0; i < n; i++) {

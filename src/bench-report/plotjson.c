@@ -88,13 +88,13 @@ static void emit_sample(struct emit *emit, const struct curve *curve, size_t at)
 
 static void emit_curve(struct emit *emit, const struct curve *curve, size_t index)
 {
-	char color[CHART_COLOR_SIZE];
+	char color[INK_TEXT_SIZE];
 
 	emit_object(emit, NULL);
 	emit_string(emit, "file", curve->file);
 	emit_string(emit, "name", curve->benchmark->name);
 	emit_string(emit, "label", curve->name);
-	emit_string(emit, "color", chart_color(index, color));
+	emit_string(emit, "color", ink_text(ink_light(ink_of_series(index).ink), color));
 	emit_integer(emit, "values", (int64_t)(curve->n - curve->n_warmups));
 	emit_integer(emit, "warmups", (int64_t)curve->n_warmups);
 	emit_integer(
@@ -148,12 +148,12 @@ static int emit_growth(struct emit *emit, const struct scan *scan, const struct 
 static int emit_scan_curve(
 	struct emit *emit, const struct scan *scan, const struct scan_curve *curve, size_t index)
 {
-	char color[CHART_COLOR_SIZE];
+	char color[INK_TEXT_SIZE];
 	int r;
 
 	emit_object(emit, NULL);
 	emit_string(emit, "name", curve->name);
-	emit_string(emit, "color", chart_color(index, color));
+	emit_string(emit, "color", ink_text(ink_light(ink_of_series(index).ink), color));
 	emit_array(emit, "points");
 	for (size_t i = 0; i < curve->n; i++) {
 		const struct scan_point *point = &curve->points[i];

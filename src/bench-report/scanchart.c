@@ -18,11 +18,6 @@ enum {
 	STEPS = 200, /* of the line of the growth */
 };
 
-static const struct color dark_gray = { 0.13, 0.13, 0.13, 1 };
-static const struct color medium_gray = { 0.42, 0.42, 0.42, 1 };
-static const struct color grid = { 0.90, 0.90, 0.90, 1 };
-static const struct color shade = { 0.965, 0.965, 0.965, 1 };
-
 struct axis {
 	double low, high;
 	bool is_log;
@@ -100,6 +95,7 @@ struct scan_chart {
 	const struct scan *scan;
 	enum unit unit;
 	double size; /* of the texts */
+	double width;
 	struct axis x, y;
 };
 
@@ -107,31 +103,39 @@ static void draw_x_axis(const struct scan_chart *chart)
 {
 	double marks[TICKS_MAX], bottom = chart->y.begin;
 	int decimals;
+	double end = -INFINITY; /* of the label before, which none may hide */
 	size_t n = find_marks(
 		&chart->x, 1, (size_t)(chart->x.length / (chart->size * 6)), marks, &decimals);
 
 	for (size_t i = 0; i < n; i++) {
 		double at = place(&chart->x, marks[i]);
 		char label[64];
+		double half;
 
 		if (chart->x.is_log)
 			snprintf(label, sizeof(label), "%g", marks[i]);
 		else
 			snprintf(label, sizeof(label), "%.*f", decimals, marks[i]);
 		canvas_draw_line(chart->canvas, (struct point){ at, bottom },
-			(struct point){ at, bottom + chart->y.length }, 0.8, 0, grid);
+			(struct point){ at, bottom + chart->y.length }, 0.8, 0,
+			ink_color(INK_GRID));
+		half = canvas_text_width(chart->canvas, chart->size, false, label) / 2;
+		if (at - half < end + 4)
+			continue;
+		end = at + half;
 		canvas_draw_text(chart->canvas, (struct point){ at, bottom + chart->size * 1.3 },
-			CANVAS_CENTER, chart->size, false, medium_gray, label);
+			CANVAS_CENTER, chart->size, false, ink_color(INK_LABEL), label);
 	}
 	canvas_draw_text(chart->canvas,
 		(struct point){ chart->x.begin + chart->x.length / 2, bottom + chart->size * 2.7 },
-		CANVAS_CENTER, chart->size, false, dark_gray, chart->scan->parameter);
+		CANVAS_CENTER, chart->size, false, ink_color(INK_TEXT), chart->scan->parameter);
 }
 
 static void draw_y_axis(const struct scan_chart *chart)
 {
 	struct scale scale = scale_choose_unit(chart->unit, chart->y.high);
 	double marks[TICKS_MAX];
+	double end = INFINITY;
 	int decimals;
 	size_t n = find_marks(
 		&chart->y, scale.factor, (size_t)(-chart->y.length / 28), marks, &decimals);
@@ -147,10 +151,15 @@ static void draw_y_axis(const struct scan_chart *chart)
 			scale.decimals = decimals;
 		}
 		canvas_draw_line(chart->canvas, (struct point){ chart->x.begin, at },
-			(struct point){ chart->x.begin + chart->x.length, at }, 0.8, 0, grid);
+			(struct point){ chart->x.begin + chart->x.length, at }, 0.8, 0,
+			ink_color(INK_GRID));
+		if (at + chart->size > end)
+			continue;
+		end = at;
 		canvas_draw_text(chart->canvas,
 			(struct point){ chart->x.begin - 5, at + chart->size * 0.35 }, CANVAS_RIGHT,
-			chart->size, false, medium_gray, scale_format(scale, marks[i], label));
+			chart->size, false, ink_color(INK_LABEL),
+			scale_format(scale, marks[i], label));
 	}
 }
 
@@ -199,15 +208,18 @@ static int draw_legend(const struct scan_chart *chart, double y)
 		const struct scan_curve *curve = &chart->scan->curves[i];
 		_cleanup_free_ char *growth = scan_growth_text(chart->scan, curve), *line = NULL;
 		_cleanup_free_ char *name = text_escape_control(curve->name);
+		char fitting[CANVAS_FITTING_SIZE];
 
 		if (!growth || !name ||
 			asprintf(&line, "%s%s%s", name, *growth ? ": " : "", growth) < 0)
 			return -ENOMEM;
 		canvas_fill_circle(chart->canvas,
 			(struct point){ MARGIN + chart->size / 2, y - chart->size * 0.35 },
-			chart->size * 0.36, chart_palette(i));
+			chart->size * 0.36, ink_of_series(i));
 		canvas_draw_text(chart->canvas, (struct point){ MARGIN + 1.3 * chart->size, y },
-			CANVAS_LEFT, chart->size, false, dark_gray, line);
+			CANVAS_LEFT, chart->size, false, ink_color(INK_TEXT),
+			canvas_fit_text(chart->canvas, chart->size, false, line,
+				chart->width - 2 * MARGIN - 1.3 * chart->size, fitting));
 	}
 	return 0;
 }
@@ -234,9 +246,11 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 	struct scan_chart chart = {
 		.canvas = canvas,
 		.scan = scan,
+		.width = width,
 		.unit = scan->curves[0].points[0].benchmark->unit,
 		.size = width < 560 || height < 340 ? 8.5 : 10.5,
 	};
+	char fitting[CANVAS_FITTING_SIZE];
 	double x[2], y[2], left = MARGIN + LABEL_ROOM, top = MARGIN + chart.size, bottom;
 	int r;
 
@@ -244,7 +258,9 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 		return -EINVAL;
 	if (title) {
 		canvas_draw_text(canvas, (struct point){ MARGIN, top + 3 }, CANVAS_LEFT,
-			chart.size * 1.4, true, dark_gray, title);
+			chart.size * 1.4, true, ink_color(INK_TEXT),
+			canvas_fit_text(canvas, chart.size * 1.4, true, title, width - 2 * MARGIN,
+				fitting));
 		top += chart.size * 2.2;
 	}
 	r = draw_legend(&chart, top);
@@ -254,12 +270,13 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 	chart.x = make_axis(x[0], x[1], left, width - left - MARGIN);
 	/* From the bottom upwards. */
 	chart.y = make_axis(y[0], y[1], bottom, MIN(top - bottom, -1.0));
-	canvas_fill_rectangle(canvas, left, top, chart.x.length, bottom - top, shade);
+	canvas_fill_rectangle(
+		canvas, left, top, chart.x.length, bottom - top, ink_color(INK_SHADE));
 	draw_x_axis(&chart);
 	draw_y_axis(&chart);
 	canvas_clip(canvas, left, top, chart.x.length, bottom - top);
 	for (size_t i = 0; i < scan->n; i++)
-		draw_curve(&chart, &scan->curves[i], chart_palette(i));
+		draw_curve(&chart, &scan->curves[i], ink_of_series(i));
 	canvas_unclip(canvas);
 	return r;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """bench-report plot: the files that it writes, and what it refuses. How a picture looks cannot be tested
-here; the tests check that it is a picture of the right size with each sample in it."""
+here; the tests check that it is a picture of the right size with each sample in it, that no text is on
+another one, and that a real browser (Chromium) shows the page in light and dark without an error."""
 
-import base64
 import html.parser
 import json
 import math
@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -72,7 +73,7 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.titles, self.text, self.images = [], [], [], []
+        self.tags, self.titles, self.text, self.found = [], [], [], None
         self.open = []
         self.feed(text)
 
@@ -80,8 +81,11 @@ class Page(html.parser.HTMLParser):
         self.tags.append(tag)
         if tag not in ('meta', 'img', 'br'):
             self.open.append(tag)
-        if tag == 'img':
-            self.images.append(dict(attrs)['src'])
+        if tag == 'body':
+            self.found = json.loads(dict(attrs).get('data-found', 'null'))
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
 
     def handle_endtag(self, tag):
         equal(self.open.pop(), tag, 'closed in order')
@@ -120,13 +124,10 @@ def test_page():
     equal(len(page.titles), 5, 'spots')
     equal(page.titles[0], 'warm-up 1: 2.000 s', 'the warm-up')
     equal(page.titles[2], 'run 2: 1.100 s, 51 \u00b0C, irq', 'a disturbed run')
-    prefix = 'data:image/svg+xml;base64,'
-    check(page.images[0].startswith(prefix), page.images[0][:40])
-    root = xml.etree.ElementTree.fromstring(base64.b64decode(page.images[0][len(prefix):]))
-    check(root.tag.endswith('svg'), root.tag)
+    check('a: median 1.100 s, 4 runs' in page.text, f'the legend is no text: {page.text}')
     check('Model X' in ''.join(page.text), 'the machine is missing')
-    check('http' not in re.sub(r'base64,[^"]*', '', out.read_text(encoding='utf-8')),
-          'the page needs other files')
+    equal(set(re.findall(r'(?:href|src|url|xmlns)\W+(http[^"]*)', out.read_text(encoding='utf-8'))),
+          {'http://www.w3.org/2000/svg'}, 'what the page names but does not need')
 
 
 def test_hostile_names():
@@ -148,7 +149,7 @@ def test_several_files():
     out = scratch('files.html')
     plot('-o', out, old, new)
     page = Page(out.read_text(encoding='utf-8'))
-    equal(len(page.images), 1, 'pictures')
+    equal(page.tags.count('figure'), 1, 'pictures')
     equal([title.split(',')[0] for title in page.titles], [str(old)] * 2 + [str(new)] * 2, 'files')
 
 
@@ -168,7 +169,7 @@ def test_several_names():
     plot('-o', out, '-b', 'b', source)
     check(out.read_text(encoding='utf-8') != 'kept', 'not written')
     plot('-o', scratch('names.html'), source)
-    equal(len(Page(scratch('names.html').read_text(encoding='utf-8')).images), 2, 'pictures')
+    equal(Page(scratch('names.html').read_text(encoding='utf-8')).tags.count('figure'), 2, 'pictures')
 
 
 def test_pyperf_runs_of_several_values():
@@ -281,35 +282,202 @@ def test_json_that_cannot_be_written():
           result.stderr)
 
 
-def letters(path):
-    """The position of each letter of a picture, by line."""
-    lines = {}
-    for glyph in re.findall(r'<use xlink:href="#glyph[^"]*" x="([\d.-]+)" y="([\d.-]+)"/>',
-                            path.read_text(encoding='utf-8')):
-        lines.setdefault(glyph[1], []).append(float(glyph[0]))
-    check(lines, 'cairo writes letters otherwise')
-    return lines
+def boxes(path):
+    """(text, left, top, right, bottom) of each text of a picture."""
+    found = []
+    for text in xml.etree.ElementTree.parse(path).iter('{http://www.w3.org/2000/svg}text'):
+        x, y, size, width = (float(text.get(key)) for key in ('x', 'y', 'font-size', 'textLength'))
+        before = width * {'start': 0, 'middle': 0.5, 'end': 1}[text.get('text-anchor')]
+        # Most letters have nothing below the line, and capitals are three quarters of the size.
+        along, across = (-before, width - before), (-0.75 * size, 0)
+        if text.get('transform'):
+            found.append((text.text, x + across[0], y - along[1], x, y - along[0]))
+        else:
+            found.append((text.text, x + along[0], y + across[0], x + along[1], y))
+    return found
 
 
-def test_labels_of_steps_do_not_overlap():
+def overlaps(found):
+    """Pairs of texts of which one is on the other; half a point is not seen."""
+    return [(one[0], other[0]) for at, one in enumerate(found) for other in found[:at]
+            if one[1] < other[3] - 0.5 and other[1] < one[3] - 0.5
+            and one[2] < other[4] - 0.5 and other[2] < one[4] - 0.5]
+
+
+def check_texts(path, what):
+    found = boxes(path)
+    equal(overlaps(found), [], f'{what}: texts on each other')
+    _, _, width, height = map(float, xml.etree.ElementTree.parse(path).getroot().get('viewBox').split())
+    outside = [box for box in found if box[1] < 0 or box[2] < 0 or box[3] > width or box[4] > height]
+    equal(outside, [], f'{what}: texts beyond the edge')
+    return found
+
+
+SIZES = ('320x200', '480x320', '1000x600')
+
+
+def test_no_text_is_on_another():
+    check(overlaps([('a', 0, 0, 10, 10), ('b', 9, 9, 20, 20)]), 'the test sees nothing')
     rivals = {'quiesce_interleaved': 'a, b, c', 'quiesce_order_seed': 1}
     for period in (20, 50, 150, 290):
         source = write('steps.json', *(
             benchmark(name, [(1 + factor / 50) * (1.1 if at // period % 2 else 1) * (1 + at % 7 / 1000)
-                             for at in range(300)], **rivals)
+                             for at in range(300)], warmup=1, **rivals)
             for factor, name in enumerate('abc')))
-        for size in ('320x200', '480x320', '1000x600'):
+        for size in SIZES:
             out = scratch('steps.svg')
             plot('-o', out, '--size', size, source)
-            for line, places in letters(out).items():
-                places.sort()
-                # Even the narrowest letter is wider than that.
-                near = [pair for pair in zip(places, places[1:]) if pair[1] - pair[0] < 2]
-                check(not near, f'{size}, steps of {period}, line {line}: {near}')
+            found = check_texts(out, f'{size}, steps of {period}')
     # A label near the right end is placed to the left of its change of level.
-    root = letters(out)
-    check(any(len(places) > 12 and max(places) < 900 for line, places in root.items()
-              if float(line) > 60), 'no label')
+    check([box for box in found if box[0].startswith('run 291: ')], f'no label: {found}')
+
+
+def many_files(n):
+    draw = random.Random(2)
+    for at in range(n):
+        yield write(f'a-name-that-is-rather-long-for-a-legend-{at}.json', benchmark(
+            'parser', [(1 + at / 80) * draw.gauss(1, 0.01) for _ in range(50)], warmup=1.2,
+            temperature=[50 + at] * 50, flags=['irq' if run % 20 == at else '' for run in range(50)]))
+
+
+def test_one_to_ten_files():
+    for n in range(1, 11):
+        sources = list(many_files(n))
+        for size in SIZES:
+            out = scratch('ten.svg')
+            series = drawn('-o', out, '--size', size, *sources)['pictures'][0]['series']
+            equal(len({each['color'] for each in series}), n, 'colours')
+            texts = [box[0] for box in check_texts(out, f'{n} files, {size}')]
+            for at in range(n):
+                check(any(re.search(rf'(?:legend|\.\.\.).*-{at}\.json', text) for text in texts)
+                      or n == 1, f'file {at} of {n} has no name at {size}: {texts}')
+
+
+def test_what_is_disturbed():
+    """Rings around a few runs; where all are disturbed, words in their place."""
+    def rings(path):
+        return [circle for circle in xml.etree.ElementTree.parse(path).iter(
+            '{http://www.w3.org/2000/svg}circle') if circle.get('stroke') == '#d64000']
+
+    out = scratch('rings.svg')
+    some = benchmark('a', [1, 1.1, 1.2, 1.1], flags=['', 'irq', '', ''])
+    every = benchmark('b', [1, 1.1, 1.2, 1.1], flags=['irq'] * 4)
+    plot('-o', out, write('some.json', some))
+    equal(len(rings(out)), 2, 'a ring, and one in the legend')
+    check('1 of 4 runs disturbed: irq 1' in [box[0] for box in boxes(out)], boxes(out))
+    plot('-o', out, write('every.json', every))
+    equal(len(rings(out)), 0, 'rings')
+    check('all 4 runs disturbed: irq 4' in [box[0] for box in boxes(out)], boxes(out))
+    rivals = {'quiesce_interleaved': 'a, b', 'quiesce_order_seed': 1}
+    for each in some, every:
+        each['metadata'].update(rivals)
+    plot('-o', out, write('both.json', some, every))
+    equal(len(rings(out)), 2, 'a ring of the one that has other runs, and one in the legend')
+    check('b: median 1.100 s, 4 runs, all disturbed' in [box[0] for box in boxes(out)], boxes(out))
+    many = benchmark('a', [1 + at % 9 / 1000 for at in range(3000)], flags=['irq'] * 3000)
+    plot('-o', out, write('many.json', many))
+    check('#d64000' not in out.read_text(encoding='utf-8'), 'all columns are marked')
+
+
+def test_warm_up_is_named():
+    for warmup in None, 1.0:
+        out = scratch('warm.svg')
+        plot('-o', out, write('warm.json', benchmark('a', [1.0] * 100, warmup=warmup)))
+        equal('warm-up' in [box[0] for box in boxes(out)], warmup is not None, 'its name')
+
+
+def test_median_has_its_colour():
+    dashed = [path.get('stroke') for name in ('a', 'b') for path in xml.etree.ElementTree.fromstring(
+        drawn_svg(name)).iter('{http://www.w3.org/2000/svg}path') if path.get('stroke-dasharray')]
+    equal(dashed, ['#0073b3', '#e69e00'] * 2, 'medians')
+
+
+def drawn_svg(name):
+    rivals = {'quiesce_interleaved': 'a, b', 'quiesce_order_seed': 1}
+    out = scratch(f'{name}.svg')
+    plot('-o', out, write('median.json', benchmark('a', [1] * 9, **rivals), benchmark('b', [2] * 9, **rivals)))
+    return out.read_text(encoding='utf-8')
+
+
+# --- In a browser. ---
+
+ASK = """<script>
+window.onload = () => {
+	const box = text => { const at = text.getBoundingClientRect();
+		return [text.textContent, at.left, at.top, at.right, at.bottom]; };
+	const selection = document.getSelection();
+	selection.selectAllChildren(document.body);
+	document.body.dataset.found = JSON.stringify({
+		selected: selection.toString(),
+		figures: [...document.querySelectorAll('figure')].map(
+			figure => [...figure.querySelectorAll('text')].map(box)),
+		ink: [...new Set([...document.querySelectorAll('text')].map(text => getComputedStyle(text).fill))],
+		paper: [getComputedStyle(document.body).backgroundColor,
+			...[...document.querySelectorAll('figure rect:nth-of-type(1)')].map(
+				rect => getComputedStyle(rect).fill)]});
+};
+</script>"""
+
+
+def browse(page, scheme):
+    """What the browser found in the page by the questions above, and the messages of its console."""
+    browser = shutil.which('chromium') or shutil.which('chromium-browser')
+    if not browser:
+        raise machine.Skip('there is no Chromium (package chromium)')
+    profile = tempfile.mkdtemp(dir=SCRATCH.name)
+    asked = pathlib.Path(profile, 'asked.html')
+    asked.write_text(page + ASK, encoding='utf-8')
+    result = subprocess.run(
+        [browser, '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+         '--disable-background-networking', '--disable-component-update', '--disable-sync',
+         f'--user-data-dir={profile}', '--enable-logging=stderr', '--window-size=1200,900',
+         f'--blink-settings=preferredColorScheme={0 if scheme == "dark" else 1}', '--dump-dom',
+         asked.as_uri()],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240,
+        env={**os.environ, 'HOME': profile, 'XDG_CONFIG_HOME': profile, 'XDG_CACHE_HOME': profile},
+        check=False)
+    found = Page(result.stdout).found if result.returncode == 0 else None
+    if found is None and 'CONSOLE' not in result.stderr:
+        raise machine.Skip(f'Chromium does not start here: {result.stderr.strip()[-200:]!r}')
+    return found, [line for line in result.stderr.splitlines() if ':CONSOLE' in line]
+
+
+def luminance(color):
+    """By WCAG 2."""
+    parts = [int(part) / 255 for part in re.findall(r'\d+', color)[:3]]
+    return sum(weight * (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4)
+               for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
+def test_browser():
+    names = [f'{HOSTILE} \u03c4', 'steps', 'disturbed']
+    source = write('browser.json', benchmark(names[0], [1, 1.1, 1.2, 1.1], warmup=2),
+                   benchmark(names[1], [1 + (at > 50) / 10 + at % 7 / 1000 for at in range(100)]),
+                   benchmark(names[2], [1, 1.1, 1.2, 1.1], flags=['irq'] * 4))
+    plot('-o', scratch('browser.html'), source)
+    plot('-o', scratch('ten.html'), *many_files(10))
+    plot('-o', scratch('scan.html'), write('browser-scan.json', *scan(lambda n: 3e-8 * n)))
+    pages = {name: scratch(f'{name}.html').read_text(encoding='utf-8')
+             for name in ('browser', 'ten', 'scan')}
+    for name, scheme, words in (
+            ('browser', 'light', [f'{names[0]}: median 1.100 s, 4 runs', 'run 52: +10 %', 'warm-up',
+                                  'all 4 runs disturbed: irq 4', 'steps: the machine and the program']),
+            ('browser', 'dark', ['all 4 runs disturbed: irq 4']),
+            ('ten', 'dark', ['-9.json: median', '30 of 500 runs disturbed']),
+            ('scan', 'light', ['sort/n={n}: ', ' * n ('])):
+        found, messages = browse(pages[name], scheme)
+        equal(messages, [], f'messages of the console ({name}, {scheme})')
+        for word in words:
+            check(word in found['selected'], f'{word!r} cannot be selected in {name}: {found["selected"]}')
+        for figure in found['figures']:
+            equal(overlaps(figure), [], f'texts on each other ({name}, {scheme})')
+        for ink in found['ink']:
+            low, high = sorted(luminance(each) for each in (ink, found['paper'][0]))
+            check((high + 0.05) / (low + 0.05) >= 4.5, f'{ink} on {found["paper"][0]} is hard to read')
+        for paper in found['paper']:
+            equal(luminance(paper) < 0.05, scheme == 'dark', f'{paper} is {scheme}')
+    _, messages = browse('<!DOCTYPE html><body><script>no.such()</script>', 'light')
+    check(any('no is not defined' in message for message in messages), f'an error is not seen: {messages}')
 
 
 def scan(law, *, sizes=(100, 1000, 3000, 10000, 100000), runs=15, name='sort/n={}', **metadata):
@@ -352,7 +520,7 @@ def test_scan_of_several():
     picture, = drawn('-o', scratch('both.html'), both, again)['pictures']
     equal(len(picture['curves']), 4, 'curves of two files')
     page = Page(scratch('both.html').read_text(encoding='utf-8'))
-    check(page.tags.count('img') == 1 and page.open == [], page.tags)
+    check(page.tags.count('figure') == 1 and page.open == [], page.tags)
     # One run a size tells nothing of how runs differ.
     growth = drawn('-o', scratch('one.svg'), write('one.json', *scan(
         lambda n: 1e-8 * n, runs=1)))['pictures'][0]['curves'][0]['growth']
@@ -376,10 +544,10 @@ def test_scan_or_not():
     mixed = write('mixed.json', *scan(lambda n: 1e-8 * n), benchmark('other', [1]))
     errors = plot('-o', scratch('mixed.svg'), '--by', 'n', mixed)
     check("not drawn: 1 benchmark without a number as 'n'" in errors, errors)
-    many = write('many.json', *(b for kind in 'abcdefghi' for b in scan(
+    many = write('many.json', *(b for kind in 'abcdefghijk' for b in scan(
         lambda n: 1e-8 * n, name=f'{kind}/n={{}}', sizes=(1, 2, 3))))
     errors = plot('-o', scratch('many.svg'), '--by', 'n', many, status=1)
-    check('more than 8 curves belong into one picture' in errors, errors)
+    check('more than 10 curves belong into one picture' in errors, errors)
     errors = plot('-o', '/no/such/folder/x.svg', whole, status=1)
     check('cannot write /no/such/folder/x.svg' in errors, errors)
 
@@ -401,7 +569,7 @@ def test_refuses():
             (('-o', scratch('x.svg'), empty), 1, 'no value'),
             (('-o', '/nowhere/x.svg', source), 1, '/nowhere/x.svg'),
             (('-o', scratch('x.svg'), scratch('missing.json')), 1, 'missing.json'),
-            (('-o', scratch('x.svg'), *[source] * 9), 1, '8')):
+            (('-o', scratch('x.svg'), *[source] * 11), 1, '10')):
         said = plot(*arguments, status=status)
         check(said.count('\n') == 1 and word in said, said)
         check(not scratch('x.svg').exists(), 'something was written')
