@@ -179,6 +179,30 @@ static int check_shield(const struct hold *hold)
 	return -EPERM;
 }
 
+/* Starts the target, which is put back again where nothing is shielded. */
+static int start_shielded(const struct hold *hold, const char *cpus)
+{
+	int r;
+
+	r = start(hold, cpus);
+	if (r < 0)
+		return r;
+	r = check_shield(hold);
+	if (r < 0 && stop(hold) < 0)
+		say("not everything is put back");
+	return r;
+}
+
+/* is_up(), which says why it cannot be found out. */
+static int ask_whether_up(const struct hold *hold)
+{
+	int up = is_up(hold);
+
+	if (up < 0)
+		say_errno(up, "cannot find out whether %s is up", TARGET_UNIT);
+	return up;
+}
+
 /* Starts the target unless it is up, and makes STATE_HELD before. */
 static int begin(const struct hold *hold, const char *cpus)
 {
@@ -186,9 +210,8 @@ static int begin(const struct hold *hold, const char *cpus)
 
 	if (flock(hold->start_lock, LOCK_EX) < 0 || flock(hold->holders_lock, LOCK_SH) < 0)
 		return -errno;
-	up = is_up(hold);
+	up = ask_whether_up(hold);
 	if (up < 0) {
-		say_errno(up, "cannot find out whether %s is up", TARGET_UNIT);
 		r = up;
 	} else if (!up) {
 		int fd = open_lock(hold, STATE_HELD);
@@ -196,12 +219,7 @@ static int begin(const struct hold *hold, const char *cpus)
 		r = fd;
 		if (fd >= 0) {
 			close(fd);
-			r = start(hold, cpus);
-		}
-		if (r == 0) {
-			r = check_shield(hold);
-			if (r < 0 && stop(hold) < 0)
-				say("not everything is put back");
+			r = start_shielded(hold, cpus);
 		}
 		if (r < 0)
 			(void)unlinkat(hold->directory, STATE_HELD, 0);
@@ -315,6 +333,49 @@ int verb_hold(const char *cpus)
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* Starts the target unless it is up: EXIT_FINDING where whoever has started it will stop it. A
+ * target that guardians hold up is no longer theirs: they leave it up when they end. */
+static int make_quiet(const struct hold *hold, const char *cpus)
+{
+	int up, r;
+
+	if (flock(hold->start_lock, LOCK_EX) < 0) {
+		say_errno(errno, "cannot make the machine quiet");
+		return EXIT_FAILED;
+	}
+	up = ask_whether_up(hold);
+	if (up < 0)
+		return EXIT_FAILED;
+	r = up ? check_shield(hold) : start_shielded(hold, cpus);
+	if (r < 0)
+		return EXIT_FAILED;
+	if (up && unlinkat(hold->directory, STATE_HELD, 0) < 0) {
+		say("the machine is quiet already, by somebody else");
+		return EXIT_FINDING;
+	}
+	return EXIT_DONE;
+}
+
+int verb_make_quiet(const char *cpus)
+{
+	struct hold hold = {
+		.directory = -EBADF,
+		.start_lock = -EBADF,
+		.holders_lock = -EBADF,
+	};
+	int r, status = EXIT_FAILED;
+
+	/* A caller that is ended, or its terminal, must not leave half of it done. */
+	ignore_signals();
+	r = hold_open(&hold);
+	if (r < 0)
+		say_errno(r, "cannot make the machine quiet");
+	else
+		status = make_quiet(&hold, cpus);
+	hold_close(&hold);
+	return status;
+}
+
 /* How many setters still have a journal of this boot. Says which. */
 static unsigned count_journals(void)
 {
@@ -339,13 +400,11 @@ static int put_back(const struct hold *hold)
 	int up, r = 0, restored;
 
 	/* Stopping a target that is down does nothing. */
-	up = hold->manager ? 1 : is_up(hold);
-	if (up < 0) {
-		say_errno(up, "cannot find out whether %s is up", TARGET_UNIT);
+	up = hold->manager ? 1 : ask_whether_up(hold);
+	if (up < 0)
 		r = up;
-	} else if (up) {
+	else if (up)
 		r = stop(hold);
-	}
 	/* Also what setters did that were called by hand. */
 	restored = alone_restore();
 	if (r == 0)

@@ -32,9 +32,11 @@ static void usage(FILE *stream)
 	      "  parts                     what each setter has done, a line each\n"
 	      "  tell                      add the verdict to the journal of the target\n"
 	      "  hold                      be quiet until standard input, a socket, is closed\n"
+	      "  make-quiet                be quiet until put-back\n"
 	      "  put-back                  stop the target and restore all setters: to remove\n"
 	      "                            or upgrade quiesce\n"
-	      "  -c, --cpus LIST           hold: these CPUs, not those of benchmark.conf\n"
+	      "  -c, --cpus LIST           hold, make-quiet: these CPUs, not those of the\n"
+	      "                            configuration\n"
 	      "  -h, --help                this text\n"
 	      "  -V, --version             the version\n"
 	      "\n"
@@ -68,9 +70,10 @@ static int run(int argc, char *argv[], const char *cpus)
 {
 	const char *verb = argc > 0 ? argv[0] : "";
 	bool holds = strcmp(verb, "hold") == 0, wants = strcmp(verb, "wants") == 0;
+	bool makes_quiet = strcmp(verb, "make-quiet") == 0;
 	const struct job_verb *job = find_job_verb(verb);
 
-	if (argc != (wants || job ? 2 : 1) || (cpus && !holds)) {
+	if (argc != (wants || job ? 2 : 1) || (cpus && !holds && !makes_quiet)) {
 		usage(stderr);
 		return EXIT_USAGE;
 	}
@@ -86,6 +89,8 @@ static int run(int argc, char *argv[], const char *cpus)
 		return verb_do_job(job->job, argv[1], job->alone);
 	if (holds)
 		return verb_hold(cpus);
+	if (makes_quiet)
+		return verb_make_quiet(cpus);
 	if (strcmp(verb, "put-back") == 0)
 		return verb_put_back();
 	if (strcmp(verb, "prepare") == 0)

@@ -48,6 +48,11 @@ int verb_return_tuners(void);
  */
 int verb_hold(const char *cpus);
 /*
+ * Makes the machine quiet and leaves it so, until verb_put_back(): for callers that end in between.
+ * EXIT_FINDING, and nothing to be put back, if it was up before, by somebody who will stop it.
+ */
+int verb_make_quiet(const char *cpus);
+/*
  * Stops the target, and has all setters restore, whoever has called them: for packages, which must
  * not remove the tools before. EXIT_FINDING if a setter keeps its journal although none has failed:
  * for settings that somebody else has changed, or that wait for a CPU.

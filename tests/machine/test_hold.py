@@ -467,6 +467,58 @@ def test_put_back():
         check_restored(setter, before, guardian.leave())
 
 
+def test_make_quiet():
+    """make-quiet leaves the machine quiet until put-back"""
+    with machine() as setter:
+        before = setter.snapshot()
+        setter.succeed('make-quiet', '-c', '5')
+        equal(read_target(setter)['CPUS'], '5', 'CPUS')
+        check(any('cpufreq' in path for path, text in setter.snapshot().items()
+                  if text != before.get(path)), 'nothing was changed')
+        # Nobody who holds it meanwhile ends it, and nobody else does it twice.
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        quiet = setter.snapshot()
+        equal(guardian.leave()[0], 0, 'the guardian')
+        setter.same(quiet, 'the guardian changed')
+        result = setter.run('make-quiet')
+        equal((result.returncode, result.stderr),
+              (3, 'benchmark-target: the machine is quiet already, by somebody else\n'), 'again')
+        setter.succeed('put-back')
+        setter.same(before, 'what was there before')
+        equal(left_over(setter), set(), 'left in /run/quiesce')
+
+
+def test_make_quiet_takes_over():
+    """make-quiet takes the machine over from a guardian, which leaves it quiet"""
+    with machine() as setter:
+        before = setter.snapshot()
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        quiet = setter.snapshot()
+        setter.succeed('make-quiet')
+        equal(guardian.leave()[0], 0, 'the guardian')
+        setter.same(quiet, 'the guardian changed')
+        setter.succeed('put-back')
+        setter.same(before, 'what was there before')
+        equal(left_over(setter), set(), 'left in /run/quiesce')
+
+
+def test_make_quiet_fails():
+    """make-quiet that cannot be done puts everything back and says why"""
+    for arguments, closed, what in ((['-c', '99'], '', 'CPU 99 does not exist'),
+                                    ([], '/sys/devices/system/cpu/cpufreq/policy5/scaling_max_freq',
+                                     'freq-pin failed: everything is put back (STRICT=yes)')):
+        with machine() as setter:
+            before = setter.snapshot()
+            result = setter.box.run(*configure('CPUS=5\nSTRICT=yes\n', closed), PROGRAM, 'make-quiet',
+                                    *arguments, allowed=setter.allowed, root=True)
+            equal(result.returncode, 1, f'status ({result.stderr})')
+            check(what in result.stderr, result.stderr)
+            setter.same(before, 'what was there before')
+            equal(left_over(setter), set(), 'left in /run/quiesce')
+
+
 def test_put_back_foreign():
     """put-back tells by status 3 of a journal that is kept for what somebody else has changed"""
     with machine() as setter:
@@ -511,5 +563,6 @@ TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_machine_refuses,
          test_setter_fails, test_evict, test_not_root, test_put_back,
+         test_make_quiet, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 run_tests((test.__doc__, test) for test in TESTS)
