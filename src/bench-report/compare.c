@@ -16,6 +16,7 @@
 #include "report/control.h"
 #include "report/decision.h"
 #include "report/rank.h"
+#include "report/turns.h"
 #include "result/metadata.h"
 #include "result/scan.h"
 
@@ -150,7 +151,8 @@ static int find_earlier(
 
 		if (r < 0)
 			return r;
-		if (is_common && !benchmark_is_by_program(suite->benchmarks[i])) {
+		if (is_common && !benchmark_is_by_program(suite->benchmarks[i]) &&
+			!turns_are_common(suite->benchmarks[i], new)) {
 			*ret = suite->benchmarks[i];
 			return 0;
 		}
@@ -435,17 +437,19 @@ static int print_order(const struct pairs *pairs, const struct benchmark *first)
 /* The order of the programs of one file, unless it was --decide that compared them. */
 static int print_orders(const struct pairs *pairs)
 {
-	const struct benchmark *before = NULL;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && pairs->reports->n == 1 && i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
 		struct decision decision;
 
-		if (c->old != before && !benchmark_is_by_program(c->old) &&
+		bool known = false;
+
+		for (size_t k = 0; k < i; k++)
+			known = known || pairs->comparisons[k]->old == c->old;
+		if (!known && !benchmark_is_by_program(c->old) &&
 			decision_read(&c->new->metadata, &decision) < 0)
 			r = print_order(pairs, c->old);
-		before = c->old;
 	}
 	return r;
 }

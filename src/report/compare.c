@@ -287,22 +287,24 @@ const struct benchmark *comparison_find_first(struct benchmark *const *benchmark
 	const struct benchmark *new, const struct benchmark **ret_old)
 {
 	const struct benchmark *program = new, *first = NULL;
+	const char *name;
 
 	if (benchmark_is_by_program(new))
 		program = find_program(benchmarks, n, new);
 	if (program && benchmark_is_control(program))
 		return NULL;
+	name = program ? facts_find_string(&program->metadata, "quiesce_baseline") : NULL;
 	for (size_t i = 0; program && i < n && !first; i++)
 		if (!benchmark_is_by_program(benchmarks[i]) &&
 			!benchmark_is_control(benchmarks[i]) &&
+			(!name || metadata_equal_strings(benchmarks[i]->name, name)) &&
 			turns_are_common(benchmarks[i], program))
 			first = benchmarks[i];
 	if (!first || first == program)
 		return NULL;
 	*ret_old = program == new ? first : NULL;
 	for (size_t i = 0; program != new &&i < n; i++) {
-		const char *name = find_value_name(first, benchmarks[i]);
-
+		name = find_value_name(first, benchmarks[i]);
 		if (name && benchmark_is_by_program(benchmarks[i]) &&
 			strcmp(name, find_value_name(program, new)) == 0)
 			*ret_old = benchmarks[i];

@@ -120,7 +120,9 @@ struct comparison {
 
 /*
  * Among benchmarks of one file, the first program of those that were run in turn with `new`, or
- * with the program that measured `new` itself; NULL where there is none before it. *ret_old is what
+ * with the program that measured `new` itself; of a scan of several programs, the first program's
+ * benchmark with the same parameters (`quiesce_baseline` in the metadata). NULL where there is none
+ * before it. *ret_old is what
  * `new` is to be compared with: the whole runs of the first program, or its values of the same name
  * (runpinned calls them "PROGRAM: VALUE"); NULL where it has no such values.
  */

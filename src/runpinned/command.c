@@ -66,14 +66,11 @@ static int resolve_one(struct command *command)
 
 void commands_take(const struct options *options, struct commands *ret)
 {
-	/* Whatever the programs read and write, this shell does not: it would empty their file. */
-	static const struct streams no_streams;
-
 	*ret = (struct commands){ .n = options->n_commands };
+	/* Whatever the programs read and write, this shell does not: it would empty their file. */
 	ret->empty_shell = (struct command){
 		.name = "the shell",
 		.argv = options->empty_script,
-		.streams = &no_streams,
 	};
 	for (size_t i = 0; i < ret->n; i++) {
 		const struct option_command *option = &options->commands[i];
@@ -85,7 +82,9 @@ void commands_take(const struct options *options, struct commands *ret)
 			.hooks = option->hooks,
 			.is_control = option->is_control,
 			.is_shipped = option->is_shipped,
-			.streams = &ret->streams,
+			.input = option->input,
+			.output_file = option->output_file,
+			.old = option->old,
 		};
 	}
 }
@@ -172,8 +171,8 @@ int command_start(struct command *command, const struct options *options, const 
 		.n_counters = counting->n,
 		.join = place->join,
 		.show_output = options->show_output,
-		.input = command->streams->input,
-		.output = command->streams->output,
+		.input = command->streams.input,
+		.output = command->streams.output,
 		.pipe = options->output_pipe,
 	};
 	struct launch_report report;
@@ -238,6 +237,7 @@ static void command_clear(struct command *command)
 	measurement_free(command->measurement);
 	facts_clear(&command->facts);
 	free(command->program);
+	streams_close(&command->streams);
 }
 
 void commands_clear(struct commands *commands)
@@ -245,6 +245,5 @@ void commands_clear(struct commands *commands)
 	for (size_t i = 0; i < commands->n; i++)
 		command_clear(&commands->items[i]);
 	command_clear(&commands->empty_shell);
-	streams_close(&commands->streams);
 	*commands = (struct commands){ 0 };
 }

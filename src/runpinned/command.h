@@ -19,13 +19,16 @@
 #include "runpinned/streams.h"
 
 struct command {
-	const char *name;	       /* the name of the benchmark */
-	const char *const *values;     /* of the parameters, NULL of one that it does not have */
-	const char *const *hooks;      /* HOOK_KINDS of them, NULL where there is none */
-	bool set_up;		       /* its --setup was begun, so that its --cleanup is due */
-	char *const *argv;	       /* as the user gave it */
-	char *program;		       /* the file that is executed; NULL until it is resolved */
-	const struct streams *streams; /* those of all commands */
+	const char *name;	   /* the name of the benchmark */
+	const char *const *values; /* of the parameters, NULL of one that it does not have */
+	const char *const *hooks;  /* HOOK_KINDS of them, NULL where there is none */
+	bool set_up;		   /* its --setup was begun, so that its --cleanup is due */
+	char *const *argv;	   /* as the user gave it */
+	char *program;		   /* the file that is executed; NULL until it is resolved */
+	const char *input;	   /* the files that `streams` has open, or NULL */
+	const char *output_file;
+	struct streams streams;
+	size_t old; /* the command that it is compared with; its own number if there is none */
 	struct session *session;
 	struct measurement *measurement; /* NULL until measure() has created it */
 	struct facts facts;
@@ -37,7 +40,6 @@ struct command {
 struct commands {
 	struct command items[OPTIONS_MAX_COMMANDS];
 	size_t n;
-	struct streams streams;
 	struct command empty_shell; /* with --shell: a shell that has nothing to do */
 };
 

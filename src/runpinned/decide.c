@@ -20,16 +20,21 @@ static double pair_value(const struct measurement *m, size_t pair)
 
 void decide_look(const struct options *options, struct commands *commands, bool *ret_settled)
 {
-	const struct measurement *old = commands->items[0].measurement;
+	size_t n_together = 0;
 
 	commands_settle_clocks(commands, false);
+	for (size_t i = 0; i < commands->n; i++)
+		n_together += commands->items[i].old != i;
 	*ret_settled = true;
-	for (size_t i = 1; i < commands->n; i++) {
+	for (size_t i = 0; i < commands->n; i++) {
 		struct measurement *m = commands->items[i].measurement;
+		const struct measurement *old = commands->items[commands->items[i].old].measurement;
 		struct decision *d = &m->decision;
 
+		if (m == old)
+			continue;
 		if (d->n_pairs == 0 || m->decision_clock != m->series->clock)
-			decision_begin(d, options->decide, commands->n - 1);
+			decision_begin(d, options->decide, n_together);
 		m->decision_clock = m->series->clock;
 		while (d->n_pairs < count_pairs(old, m))
 			decision_add(d, pair_value(old, d->n_pairs), pair_value(m, d->n_pairs));
@@ -58,26 +63,36 @@ int decide_conclude(const struct options *options, struct commands *commands)
 
 	/* A signal, or a program that failed, may have ended the runs after the last look. */
 	decide_look(options, commands, &settled);
-	for (size_t i = 1; r == 0 && i < commands->n; i++)
-		r = estimate(commands->items[0].measurement, commands->items[i].measurement);
+	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+		size_t old = commands->items[i].old;
+
+		if (old != i)
+			r = estimate(
+				commands->items[old].measurement, commands->items[i].measurement);
+	}
 	return r;
 }
 
 int decide_print(FILE *stream, const struct commands *commands)
 {
-	/* A name that the user gave may contain newlines. */
-	_cleanup_free_ char *old = text_escape_control(commands->items[0].name);
-	int r = old ? 0 : -ENOMEM;
+	bool first = true;
+	int r = 0;
 
-	for (size_t i = 1; r == 0 && i < commands->n; i++) {
-		_cleanup_free_ char *new = text_escape_control(commands->items[i].name);
-		_cleanup_free_ char *text =
-			decision_text(&commands->items[i].measurement->decision);
+	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+		const struct command *command = &commands->items[i];
+		_cleanup_free_ char *old = NULL, *new = NULL, *text = NULL;
 
-		if (!new || !text)
+		if (command->old == i)
+			continue;
+		/* A name that the user gave may contain newlines. */
+		old = text_escape_control(commands->items[command->old].name);
+		new = text_escape_control(command->name);
+		text = decision_text(&command->measurement->decision);
+		if (!old || !new || !text)
 			return -ENOMEM;
 		r = print(
-			stream, "%s%s, compared with %s: %s\n", i == 1 ? "\n" : "", new, old, text);
+			stream, "%s%s, compared with %s: %s\n", first ? "\n" : "", new, old, text);
+		first = false;
 	}
 	return r;
 }
@@ -86,7 +101,9 @@ enum exit_status decide_status(const struct commands *commands)
 {
 	enum exit_status status = EXIT_DONE;
 
-	for (size_t i = 1; i < commands->n; i++) {
+	for (size_t i = 0; i < commands->n; i++) {
+		if (commands->items[i].old == i)
+			continue;
 		switch (commands->items[i].measurement->decision.verdict) {
 		case DECISION_SLOWER:
 			return EXIT_FINDING;

@@ -68,12 +68,6 @@ static void describe_how(const struct options *options, struct facts *facts)
 	describe_ignored(options, facts);
 	if (options->clear_env)
 		facts_set_string(facts, "quiesce_environment", "cleared");
-	facts_set_string(facts, "quiesce_input", options->input ? options->input : "/dev/null");
-	facts_set_string(facts, "quiesce_output",
-		options->show_output	       ? "shown"
-			: options->output_pipe ? "pipe"
-			: options->output_file ? options->output_file
-					       : "/dev/null");
 	facts_set_string(facts, "quiesce_evidence", options_evidence_name(options));
 	switch (options->env_pad) {
 	case ENV_PAD_FIXED:
@@ -99,6 +93,17 @@ static void describe_parameters(
 	}
 }
 
+static void describe_streams(
+	const struct options *options, const struct command *command, struct facts *facts)
+{
+	facts_set_string(facts, "quiesce_input", command->input ? command->input : "/dev/null");
+	facts_set_string(facts, "quiesce_output",
+		options->show_output	       ? "shown"
+			: options->output_pipe ? "pipe"
+			: command->output_file ? command->output_file
+					       : "/dev/null");
+}
+
 static void describe_hooks(const struct command *command, struct facts *facts)
 {
 	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
@@ -110,8 +115,9 @@ static void describe_hooks(const struct command *command, struct facts *facts)
 	}
 }
 
-/* The names of all programs. The first is the one that the others are compared with. */
-static int describe_interleaved(const struct options *options, struct facts *facts)
+/* The names of all programs, and of the one that this one is compared with. */
+static int describe_interleaved(
+	const struct options *options, const struct command *command, struct facts *facts)
 {
 	_cleanup_text_ struct text t = { 0 };
 
@@ -122,6 +128,8 @@ static int describe_interleaved(const struct options *options, struct facts *fac
 	if (t.failed)
 		return -ENOMEM;
 	facts_set_string(facts, "quiesce_interleaved", t.data);
+	if (!command->is_control)
+		facts_set_string(facts, "quiesce_baseline", options->commands[command->old].name);
 	return 0;
 }
 
@@ -183,7 +191,7 @@ int describe_setup(const struct options *options, const struct command *command,
 		return -ENOMEM;
 	facts_set_string(facts, "name", command->name);
 	facts_set_string(facts, "command", words);
-	r = describe_interleaved(options, facts);
+	r = describe_interleaved(options, command, facts);
 	if (r < 0)
 		return r;
 	facts_set_integer(facts, "loops", 1);
@@ -203,6 +211,7 @@ int describe_setup(const struct options *options, const struct command *command,
 	describe_how(options, facts);
 	describe_hooks(command, facts);
 	describe_parameters(options, command, facts);
+	describe_streams(options, command, facts);
 	r = describe_given(options, facts);
 	return facts->failed ? -ENOMEM : r;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/text.h"
 #include "basic/words.h"
@@ -129,6 +130,8 @@ static bool has_parameter(const struct options *o, size_t index, const struct pa
 	/* So that it stays the same. */
 	if (program->is_control)
 		return false;
+	if (parameter_is_in(parameter, o->input) || parameter_is_in(parameter, o->output_file))
+		return true;
 	assign_hooks(o, index, hooks);
 	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
 		if (parameter_is_in(parameter, hooks[kind]))
@@ -162,11 +165,55 @@ static const char *make_name(struct options *o, const struct option_program *pro
 	return options_own(o, text_steal(&t));
 }
 
+/* The standard input and output. Those of the control stay the same, too: it has none that differ
+ * between commands. */
+static int assign_streams(struct options *o, const size_t choice[], struct option_command *command)
+{
+	const char *texts[] = { o->input, o->output_file };
+	const char **const ret[] = { &command->input, &command->output_file };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		bool varies = false;
+
+		for (size_t k = 0; k < o->parameters.n; k++)
+			varies = varies || parameter_is_in(&o->parameters.items[k], texts[i]);
+		if (!texts[i] || (varies && command->is_control))
+			continue;
+		*ret[i] = fill_in(o, choice, texts[i]);
+		if (!*ret[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The command that this one is compared with: that of the first program with the same values, as
+ * far as the first program has the parameters; else the very first. */
+static size_t find_old(const struct options *o, size_t index)
+{
+	const struct option_command *command = &o->commands[index];
+
+	if (command->is_control)
+		return index;
+	if (command->program == 0)
+		return o->n_programs > 1 && !o->programs[1].is_control ? index : 0;
+	for (size_t i = 0; i < index; i++) {
+		const struct option_command *old = &o->commands[i];
+		bool same = old->program == 0;
+
+		for (size_t k = 0; k < o->parameters.n; k++)
+			same = same && (!old->values[k] || old->values[k] == command->values[k]);
+		if (same)
+			return i;
+	}
+	return 0;
+}
+
 /* Adds the command that the program becomes with these values. */
 static int add_command(struct options *o, size_t index, const size_t choice[])
 {
 	const struct option_program *program = &o->programs[index];
 	struct option_command command = {
+		.program = index,
 		.is_control = program->is_control,
 		.is_shipped = program->is_shipped,
 	};
@@ -199,8 +246,12 @@ static int add_command(struct options *o, size_t index, const size_t choice[])
 	}
 	r = make_words(o, program, choice, &command.argv);
 	if (r == 0)
-		o->commands[o->n_commands++] = command;
-	return r;
+		r = assign_streams(o, choice, &command);
+	if (r < 0)
+		return r;
+	o->commands[o->n_commands++] = command;
+	o->commands[o->n_commands - 1].old = find_old(o, o->n_commands - 1);
+	return 0;
 }
 
 /* Hooks are there once for all programs, or once for each. */
@@ -230,12 +281,9 @@ static int check_parameters(const struct options *o)
 			used = has_parameter(o, k, parameter);
 		if (used)
 			continue;
-		say("{%s} stands in no command and no hook, where -L or -P could put a value",
+		say("{%s} stands in no command, no hook and no file name of --input or --stdout, "
+		    "where -L or -P could put a value",
 			parameter->name);
-		return -EINVAL;
-	}
-	if (o->decide && o->parameters.n > 0) {
-		say("--decide settles one question, and -L or -P ask several");
 		return -EINVAL;
 	}
 	return 0;
@@ -252,6 +300,16 @@ static int check_commands(const struct options *o)
 				o->commands[i].name);
 			return -EINVAL;
 		}
+	}
+	for (size_t i = 0; i < o->n_commands; i++) {
+		const char *file = o->commands[i].output_file;
+
+		if (!file ||
+			((!o->output || strcmp(o->output, file) != 0) &&
+				(!o->csv || strcmp(o->csv, file) != 0)))
+			continue;
+		say("--stdout names the file of the result, which -o or --csv writes");
+		return -EINVAL;
 	}
 	if (o->decide && o->n_commands < 2) {
 		say("--decide compares programs, and there is but one: give the old one with "

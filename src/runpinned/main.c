@@ -367,6 +367,20 @@ static int run_quietly(const struct options *options, struct commands *commands,
 	return r < 0 && status == EXIT_DONE ? EXIT_FAILED : status;
 }
 
+static int open_streams(const struct options *options, struct commands *commands)
+{
+	int r = 0;
+
+	if (!options->input)
+		streams_warn_of_unread_input();
+	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+		struct command *command = &commands->items[i];
+
+		r = streams_open(command->input, command->output_file, &command->streams);
+	}
+	return r;
+}
+
 static int run_commands(const struct options *options, struct commands *commands)
 {
 	struct stop stop;
@@ -375,7 +389,7 @@ static int run_commands(const struct options *options, struct commands *commands
 	commands_take(options, commands);
 	if (!has_setup(commands) && commands_resolve(commands) < 0)
 		return EXIT_FAILED;
-	if (!options->dry_run && streams_open(options, &commands->streams) < 0)
+	if (!options->dry_run && open_streams(options, commands) < 0)
 		return EXIT_FAILED;
 	r = stop_open(&stop);
 	if (r < 0) {

@@ -402,12 +402,6 @@ static int check_combinations(struct options *o)
 		say("--show-output and --stdout both say where the output goes: give one of them");
 		return -EINVAL;
 	}
-	if (o->output_file &&
-		((o->output && strcmp(o->output, o->output_file) == 0) ||
-			(o->csv && strcmp(o->csv, o->output_file) == 0))) {
-		say("--stdout names the file of the result, which -o or --csv writes");
-		return -EINVAL;
-	}
 	if (o->no_evidence && o->cooldown >= 0) {
 		say("--cooldown looks at the temperature, which --evidence none leaves out");
 		return -EINVAL;

@@ -54,6 +54,12 @@ struct option_command {
 	const char *hooks[HOOK_KINDS]; /* NULL where there is none */
 	/* Of each parameter, NULL where neither the program nor its hooks have it. */
 	const char *values[PARAMETERS_MAX];
+	const char *input;	 /* NULL: /dev/null */
+	const char *output_file; /* NULL: not into a file */
+	size_t program;		 /* which one of the options' programs */
+	/* Which command it is compared with: its own number for one that others are compared
+	 * with. */
+	size_t old;
 	bool is_control;
 	bool is_shipped;
 };
@@ -100,8 +106,8 @@ struct options {
 	bool drop_caches;
 	double cooldown; /* degrees Celsius; negative when not given */
 	bool show_output;
-	const char *input;	    /* the file of --input; NULL: /dev/null */
-	const char *output_file;    /* the file of --stdout; NULL when there is none */
+	const char *input;	    /* --input, with parameters; NULL: /dev/null */
+	const char *output_file;    /* the file of --stdout, with parameters, or NULL */
 	bool output_pipe;	    /* --stdout=pipe */
 	bool ignore_failure;	    /* of every kind */
 	bool ignored_statuses[256]; /* exit statuses that are no failures */

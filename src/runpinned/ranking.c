@@ -111,7 +111,9 @@ static int write_control(FILE *stream, const struct ranking *ranking, const stru
 	return name && text ? print(stream, "\n%s: %s\n", name, text) : -ENOMEM;
 }
 
-static int write_order(FILE *stream, const struct ranking *ranking, bool by_speed)
+/* The order of the programs that are compared with the one of this number, and of that one. */
+static int write_order(FILE *stream, const struct ranking *ranking, const struct commands *commands,
+	size_t old, bool by_speed)
 {
 	const struct benchmark *programs[OPTIONS_MAX_COMMANDS];
 	_cleanup_free_ char *text = NULL;
@@ -119,14 +121,17 @@ static int write_order(FILE *stream, const struct ranking *ranking, bool by_spee
 	int r;
 
 	for (size_t i = 0; i < ranking->n_views; i++)
-		if (!benchmark_is_control(&ranking->views[i]))
+		if (!commands->items[i].is_control && commands->items[i].old == old)
 			programs[n++] = &ranking->views[i];
 	r = rank_render(programs, n, by_speed, &text);
 	return r < 0 || !*text ? r : print(stream, "\n%s", text);
 }
 
-static int ranking_write(FILE *stream, const struct ranking *ranking, bool by_speed)
+static int ranking_write(
+	FILE *stream, const struct ranking *ranking, const struct commands *commands, bool by_speed)
 {
+	int status = 0;
+
 	for (size_t i = 0; i < ranking->n_views; i++) {
 		int r = write_control(stream, ranking, &ranking->views[i]);
 
@@ -144,7 +149,10 @@ static int ranking_write(FILE *stream, const struct ranking *ranking, bool by_sp
 			return -ENOMEM;
 		print(stream, "\n%s, compared with %s:\n%s", new, old, text);
 	}
-	return write_order(stream, ranking, by_speed);
+	for (size_t i = 0; status >= 0 && i < commands->n; i++)
+		if (commands->items[i].old == i)
+			status = write_order(stream, ranking, commands, i, by_speed);
+	return status;
 }
 
 int ranking_print(FILE *stream, const struct options *options, const struct commands *commands)
@@ -157,7 +165,7 @@ int ranking_print(FILE *stream, const struct options *options, const struct comm
 			return 0;
 	r = ranking_fill(&ranking, commands, options->unit);
 	if (r >= 0)
-		r = ranking_write(stream, &ranking, !options->sort_by_command);
+		r = ranking_write(stream, &ranking, commands, !options->sort_by_command);
 	ranking_clear(&ranking);
 	return r;
 }

@@ -56,7 +56,7 @@ static int open_output(const char *path, struct stat *ret_stat)
 }
 
 /* Somebody who types `runpinned wc -c <data` would measure an empty input without a word. */
-static void warn_of_unread_input(void)
+void streams_warn_of_unread_input(void)
 {
 	struct stat st;
 
@@ -70,20 +70,18 @@ static void warn_of_unread_input(void)
 		    "each run a file");
 }
 
-int streams_open(const struct options *options, struct streams *ret)
+int streams_open(const char *input_file, const char *output_file, struct streams *ret)
 {
 	_cleanup_close_ int input = -EBADF, output = -EBADF;
 	struct stat in, out;
 
-	if (options->input) {
-		input = open_input(options->input, &in);
+	if (input_file) {
+		input = open_input(input_file, &in);
 		if (input < 0)
 			return input;
-	} else {
-		warn_of_unread_input();
 	}
-	if (options->output_file) {
-		output = open_output(options->output_file, &out);
+	if (output_file) {
+		output = open_output(output_file, &out);
 		if (output < 0)
 			return output;
 	}

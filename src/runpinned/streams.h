@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that the programs find as their standard input and output. */
+/* The files that a program finds as its standard input and output. */
 #ifndef QUIESCE_RUNPINNED_STREAMS_H
 #define QUIESCE_RUNPINNED_STREAMS_H
-
-#include "runpinned/options.h"
 
 /* The descriptors are 0 where no file was asked for: 0 is our own standard input, which main()
  * keeps open. */
@@ -12,9 +10,11 @@ struct streams {
 	int output;
 };
 
-/* Opens the files of --input and --stdout, and warns when our own standard input holds something
- * that no program will read. Says what is wrong and returns a negative errno. */
-int streams_open(const struct options *options, struct streams *ret);
+/* Opens the files of --input and --stdout, either of which may be NULL. Says what is wrong and
+ * returns a negative errno. */
+int streams_open(const char *input_file, const char *output_file, struct streams *ret);
+/* Warns when our own standard input holds something that no program will read. */
+void streams_warn_of_unread_input(void);
 void streams_close(struct streams *streams);
 
 #endif

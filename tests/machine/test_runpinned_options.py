@@ -219,6 +219,67 @@ def test_programs_without_a_parameter_are_not_repeated():
     equal(list(found)[0], 'baseline', 'the others are compared with it')
 
 
+def test_parameters_in_file_names():
+    for size in 10, 20:
+        scratch(f'in-{size}').write_text('x' * size, encoding='utf-8')
+    found = scanned('-P', 'n=10..20:10', '--input', scratch('in-{n}'), '--stdout', scratch('out-{n}'),
+                    '--control=cat', '--name', 'count', script('counts', 'wc -c\n'))
+    equal({name: (facts['quiesce_input'], facts['quiesce_output']) for name, facts in found.items()},
+          {**{f'count/n={size}': (str(scratch(f'in-{size}')), str(scratch(f'out-{size}')))
+              for size in (10, 20)}, 'control': ('/dev/null', '/dev/null')}, 'the files of each')
+    equal([scratch(f'out-{size}').read_text(encoding='utf-8').strip() for size in (10, 20)], ['10', '20'],
+          'what each wrote')
+    one_line(run('--no-save', '-L', 'n=a,b', '--stdout', scratch('{n}.json'), '-o', scratch('b.json'), 'true'),
+             2, '--stdout names the file of the result')
+    one_line(run('--no-save', '-L', 'n=a,none', '--input', scratch('in-1{n}'), 'true'), 1, 'in-1a')
+
+
+def compared(output):
+    """The pairs that a text says were compared, and those of its order."""
+    return (re.findall(r'^(.+), compared with (.+):$', output, re.M),
+            [tuple(sorted(pair)) for pair in re.findall(
+                r'^(?:no difference found between |unclear whether )?(\S+) (?:and|ran [\d.]+ times faster than|'
+                r'is faster than) (\S+?)(?::.*|, [\d.]+ \.\. .*)?$', output, re.M)])
+
+
+def test_scans_are_compared_with_the_same_combination():
+    file = scratch('combinations.json')
+    for arguments, expected in (
+            (('--baseline', 'sleep {t}', '--', 'sleep', '0{t}'),
+             [('sleep/t=0.01', 'baseline/t=0.01'), ('sleep/t=0.02', 'baseline/t=0.02')]),
+            (('--baseline', 'sleep 0.01', '--', 'sleep', '0{t}'),
+             [('sleep/t=0.01', 'baseline'), ('sleep/t=0.02', 'baseline')]),
+            (('-L', 'x=a,b', '--baseline', 'sleep {t}', '--', 'sh', '-c', 'sleep 0{t}; : {x}'),
+             [('sh/t=0.01/x=a', 'baseline/t=0.01'), ('sh/t=0.01/x=b', 'baseline/t=0.01'),
+              ('sh/t=0.02/x=a', 'baseline/t=0.02'), ('sh/t=0.02/x=b', 'baseline/t=0.02')]),
+            (('sleep', '{t}'), [('sleep/t=0.02', 'sleep/t=0.01')])):
+        result = run('-o', file, '-n', 5, '-w', 0, '-L', 't=0.01,0.02', *arguments)
+        equal(result.returncode, 0, result.stderr)
+        pairs, order = compared(result.stdout)
+        equal(pairs, expected, f'compared by runpinned {arguments}')
+        # The order begins with the fastest, which need not be the one that all are compared with.
+        groups = [{old, *(new for new, of in expected if of == old)} for old in {of for _, of in expected}]
+        equal([sum(set(pair) <= group for pair in order) for group in groups],
+              [len(group) - 1 for group in groups], f'the order: {result.stdout}')
+        report = subprocess.run([os.environ['BENCH_REPORT'], 'compare', '--json', file], capture_output=True, text=True, check=True)
+        equal([(each['new']['name'], each['old']['name'])
+               for each in json.loads(report.stdout)['comparisons']], expected, 'compared by bench-report')
+
+
+def test_scans_are_decided():
+    """Each combination is compared with the same one, and together they keep the promise."""
+    result = run('--json', '--max-runs', 60, '-w', 0, '-L', 't=0.001,0.01', '--decide', 10, '--baseline',
+                 'sleep {t}', '--', 'sh', '-c', 'sleep {t}; sleep 0.003')
+    equal(result.returncode, 3, result.stderr)
+    for line in ('sh/t=0.001, compared with baseline/t=0.001: slower by more than 5 %',
+                 'sh/t=0.01, compared with baseline/t=0.01: slower by more than 5 %'):
+        check(line in result.stdout + result.stderr, result.stderr)
+    found = {one['metadata']['name']: one['metadata'] for one in json.loads(result.stdout)['benchmarks']}
+    equal([(facts['quiesce_baseline'], facts.get('quiesce_decide_e_wanted')) for facts in found.values()],
+          [('baseline/t=0.001', None), ('baseline/t=0.001', 200), ('baseline/t=0.01', None),
+           ('baseline/t=0.01', 200)], 'metadata')
+
+
 def test_as_many_programs_as_there_may_be():
     equal(len(scanned('-P', 'a=1..8', '-P', 'b=1..8', 'echo', '{a}{b}')), 64, 'benchmarks')
 

@@ -1563,7 +1563,6 @@ USAGE = (
     (('-L', 'x=1,2', '--control=echo {x}', '/bin/true'), '{x}'),
     (('-L', 'x=1,1', 'echo', '{x}'), 'echo/x=1'),
     (('-P', 'x=1..8', '-P', 'y=1..8', '--baseline', 'true', 'echo', '{x}{y}'), '64'),
-    (('-P', 'x=1..2', '--decide', '1', '--baseline', 'true', 'echo', '{x}'), '--decide', '-P'),
     (('-P', 'x=1..2', '--metadata', 'parameter_x=1', 'echo', '{x}'), 'parameter_x'),
     (('--ignore-failure=0', '/bin/true'), '--ignore-failure', "'0'"),
     (('--ignore-failure=1,', '/bin/true'), '--ignore-failure'),
