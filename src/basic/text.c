@@ -292,6 +292,13 @@ bool text_starts_with(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+bool text_ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), n_end = strlen(end);
+
+	return n > n_end && strcmp(s + n - n_end, end) == 0;
+}
+
 bool text_has_word(const char *s, const char *word, const char *separators)
 {
 	size_t wanted = strlen(word);

@@ -102,8 +102,12 @@ struct scale scale_choose_unit(enum unit unit, double reference)
 		return scale_choose(reference);
 	if (unit_is_time(unit))
 		return scale_choose_shown(unit, reference);
+	/* A counter of google-benchmark, or a median of two, need not be a whole number. */
 	if (unit == UNIT_INTEGER)
-		return (struct scale){ "", 1, 0 };
+		return (struct scale){ "", 1,
+			bytes < 1000 && bytes != floor(bytes)
+				? (int)MIN(3 - floor(log10(bytes)), 9.0)
+				: 0 };
 	if (bytes < 10 * 1024.0)
 		return (struct scale){ "B", 1, 0 };
 	if (bytes < 10 * 1024.0 * 1024)

@@ -37,35 +37,39 @@ static void drop_repeated(struct suite *suite)
 		suite->n = n;
 }
 
+struct metric_names {
+	struct text text; /* "user_cpu, cycles, " */
+	struct guess guess;
+};
+
+static void add_metric_name(void *context, const char *metric)
+{
+	struct metric_names *names = context;
+	_cleanup_free_ char *word = NULL;
+
+	guess_offer(&names->guess, metric);
+	if (asprintf(&word, "%s, ", metric) < 0)
+		return;
+	if (!names->text.data || !strstr(names->text.data, word))
+		text_append(&names->text, word);
+}
+
 /* Says which metrics a file has. */
 static void say_metrics(const char *file, const struct suite *suite, const char *wanted)
 {
-	_cleanup_text_ struct text names = { 0 };
-	struct guess guess = { .word = wanted };
+	struct metric_names names = { .guess = { .word = wanted } };
 	char meant[GUESS_TEXT_SIZE];
 
-	for (size_t i = 0; i < suite->n; i++) {
-		const struct series *series = suite->benchmarks[i]->series;
-		struct metric metric;
-
-		for (size_t k = 0; metric_get(series, k, &metric); k++) {
-			_cleanup_free_ char *word = NULL;
-
-			if (!metric_is_known(series, &metric))
-				continue;
-			guess_offer(&guess, metric.name);
-			if (asprintf(&word, "%s, ", metric.name) < 0)
-				return;
-			if (!names.data || !strstr(names.data, word))
-				text_append(&names, word);
-		}
-	}
-	if (names.length == 0)
+	for (size_t i = 0; i < suite->n; i++)
+		benchmark_list_metrics(suite->benchmarks[i], add_metric_name, &names);
+	if (names.text.length == 0)
 		say("%s has no metric '%s', nor any other: it tells of its runs only the values",
 			file_label(file), wanted);
 	else
 		say("%s has no metric '%s', but %.*s%s", file_label(file), wanted,
-			(int)names.length - 2, names.data, guess_text(&guess, "", meant));
+			(int)names.text.length - 2, names.text.data,
+			guess_text(&names.guess, "", meant));
+	text_clear(&names.text);
 }
 
 /* Benchmarks of which the metric is not known have no values then. -ENOENT, after saying so, when

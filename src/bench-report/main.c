@@ -400,6 +400,13 @@ static int check_options(const struct request *request)
 		say("%s does not take --format %s", request->verb->name, formats[i].name);
 		return -EINVAL;
 	}
+	/* A counter of google-benchmark, of which a gate would pass what is worse. */
+	if (request->metric && !isnan(request->fail_slower) &&
+		text_ends_with(request->metric, "_per_second")) {
+		say("--fail-slower fails where there is more, and more of '%s' is better",
+			request->metric);
+		return -EINVAL;
+	}
 	return 0;
 }
 

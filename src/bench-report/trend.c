@@ -48,17 +48,11 @@ static int add_name(struct file_names *names, const char *directory, const char 
 	return 0;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), n_end = strlen(end);
-
-	return n > n_end && strcmp(name + n - n_end, end) == 0;
-}
-
 static int is_result(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.' &&
-		(ends_with(entry->d_name, ".json") || ends_with(entry->d_name, ".json.gz"));
+		(text_ends_with(entry->d_name, ".json") ||
+			text_ends_with(entry->d_name, ".json.gz"));
 }
 
 /* Says what is wrong. */

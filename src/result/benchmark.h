@@ -33,6 +33,13 @@ struct benchmark_warmup {
 	double value; /* per iteration of a loop */
 };
 
+/* Another figure that was measured together with each value. */
+struct benchmark_figure {
+	char *name;
+	enum unit unit;
+	double *values; /* as many as the benchmark has; NAN where it is not known */
+};
+
 struct benchmark {
 	char *name;
 	enum unit unit;
@@ -51,6 +58,9 @@ struct benchmark {
 	size_t n_warmups;
 	/* A record a run; NULL when each run has one value or one warm-up, and no loops. */
 	struct benchmark_run *runs;
+
+	struct benchmark_figure *figures; /* of google-benchmark: cpu_time and counters */
+	size_t n_figures;
 
 	double total_seconds; /* that the runs took; 0 when unknown */
 	/* Seconds since 1970 as if the dates were UTC (files have local time), at the first run's

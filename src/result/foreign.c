@@ -232,9 +232,14 @@ int reader_read_google_context(struct reader *reader)
 	return r;
 }
 
+enum {
+	FIGURES_MAX = 64, /* a program has a handful of counters */
+};
+
 /* One entry of the list: the time of an iteration in one repetition. */
 struct entry {
-	struct facts texts; /* those that are looked at, by name */
+	struct facts texts;   /* those that are looked at, by name */
+	struct facts figures; /* cpu_time and the counters */
 	double time;
 	int64_t iterations;
 	bool failed;
@@ -248,6 +253,34 @@ static bool is_text_of_entry(const char *name)
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	return false;
+}
+
+/* Numbers that say how it was run. All others are counters of the program or of the library. */
+static bool is_number_of_entry(const char *name)
+{
+	static const char *const names[] = { "family_index", "per_family_instance_index",
+		"repetitions", "repetition_index", "threads", "iterations" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static int read_figure(struct reader *reader, const char *name, double value, struct entry *entry)
+{
+	_cleanup_free_ char *plain = NULL;
+
+	if (is_number_of_entry(name))
+		return 0;
+	if (entry->figures.n == FIGURES_MAX)
+		return reader_refuse(reader,
+			"no result of google-benchmark: more than %d counters of one benchmark",
+			FIGURES_MAX);
+	plain = text_escape_control(name);
+	if (plain)
+		facts_set_real(&entry->figures, plain, value);
+	return !plain || entry->figures.failed ? -ENOMEM : 0;
 }
 
 static int read_entry(struct reader *reader, struct entry *entry)
@@ -285,6 +318,10 @@ static int read_entry(struct reader *reader, struct entry *entry)
 			entry->iterations = token.integer;
 		else if (strcmp(name, "error_occurred") == 0 || strcmp(name, "skipped") == 0)
 			entry->failed = entry->failed || token.type == JSON_TOKEN_TRUE;
+		else if (token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER)
+			r = read_figure(reader, name, token.real, entry);
+		if (r < 0)
+			return r;
 		r = json_skip(reader->json, &token);
 		if (r < 0)
 			return reader_explain(reader, r);
@@ -375,11 +412,73 @@ static int begin_pending(
 	return r < 0 ? r : keep_argument(reader, google->pending, name);
 }
 
+/* The figure of this name; a new one is not known of the values before. */
+static int find_figure(struct benchmark *b, const char *name, struct benchmark_figure **ret)
+{
+	struct benchmark_figure *figures;
+
+	for (size_t i = 0; i < b->n_figures; i++) {
+		*ret = &b->figures[i];
+		if (strcmp(b->figures[i].name, name) == 0)
+			return 0;
+	}
+	figures = reallocarray(b->figures, b->n_figures + 1, sizeof(*figures));
+	if (!figures)
+		return -ENOMEM;
+	b->figures = figures;
+	*ret = &figures[b->n_figures];
+	**ret = (struct benchmark_figure){
+		.name = strdup(name),
+		.unit = strcmp(name, "cpu_time") == 0 ? UNIT_SECOND : UNIT_INTEGER,
+	};
+	if (!(*ret)->name)
+		return -ENOMEM;
+	b->n_figures++;
+	return 0;
+}
+
+/* After its value was added, which may be the only one. */
+static int add_figures(
+	struct reader *reader, struct google *google, const struct entry *entry, double per_second)
+{
+	struct benchmark *b = google->pending->benchmark;
+
+	for (size_t i = 0; i < entry->figures.n; i++) {
+		struct benchmark_figure *figure;
+		int r = find_figure(b, entry->figures.items[i].name, &figure);
+
+		if (r < 0)
+			return r;
+		if (b->n_figures > FIGURES_MAX)
+			return reader_refuse(reader,
+				"no result of google-benchmark: more than %d counters of one "
+				"benchmark",
+				FIGURES_MAX);
+	}
+	for (size_t i = 0; i < b->n_figures; i++) {
+		struct benchmark_figure *figure = &b->figures[i];
+		const struct fact *fact = facts_find(&entry->figures, figure->name);
+		size_t known = figure->values ? b->n_values - 1 : 0;
+		double *values = reallocarray(figure->values, b->n_values, sizeof(*values));
+
+		if (!values)
+			return -ENOMEM;
+		figure->values = values;
+		for (; known < b->n_values; known++)
+			values[known] = NAN;
+		if (fact)
+			values[b->n_values - 1] =
+				fact->real / (figure->unit == UNIT_SECOND ? per_second : 1);
+	}
+	return 0;
+}
+
 static int add_entry(struct reader *reader, struct google *google, const struct entry *entry)
 {
 	const char *type = facts_find_string(&entry->texts, "run_type");
 	const char *name = facts_find_string(&entry->texts, "run_name");
-	double seconds = entry->time / parse_unit(facts_find_string(&entry->texts, "time_unit"));
+	double per_second = parse_unit(facts_find_string(&entry->texts, "time_unit"));
+	double seconds = entry->time / per_second;
 	const char *before =
 		google->pending ? facts_find_string(&google->pending->metadata, "name") : NULL;
 	int r = 0;
@@ -399,7 +498,9 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 		if (r >= 0)
 			r = begin_pending(reader, google, name, entry->iterations);
 	}
-	return r < 0 ? r : reader_add_value(reader, google->pending, seconds);
+	if (r >= 0)
+		r = reader_add_value(reader, google->pending, seconds);
+	return r < 0 ? r : add_figures(reader, google, entry, per_second);
 }
 
 /* Behind '{'. */
@@ -411,6 +512,7 @@ static int read_google_one(struct reader *reader, void *context)
 	if (r >= 0)
 		r = add_entry(reader, context, &entry);
 	facts_clear(&entry.texts);
+	facts_clear(&entry.figures);
 	return r;
 }
 

@@ -7,6 +7,13 @@
 #include "basic/macro.h"
 #include "result/metric.h"
 
+struct metric {
+	/* "max_rss"; else the name of the evidence ("user_cpu") or of the event, borrowed. */
+	const char *name;
+	enum unit unit;
+	size_t index;
+};
+
 static const char max_rss[] = "max_rss";
 
 /* Evidence that says where and how fast a run was made, and not what it took. */
@@ -21,7 +28,8 @@ static bool is_circumstance(const struct evidence_field *field)
 	return false;
 }
 
-bool metric_get(const struct series *series, size_t index, struct metric *ret)
+/* The metrics that the runs of a series may have, from index 0 on; false beyond the last one. */
+static bool metric_get(const struct series *series, size_t index, struct metric *ret)
 {
 	size_t event = index - 1 - evidence_n_fields;
 
@@ -69,9 +77,53 @@ static size_t count_known(const struct series *series, const struct metric *metr
 	return n;
 }
 
-bool metric_is_known(const struct series *series, const struct metric *metric)
+static bool figure_is_known(
+	const struct benchmark *benchmark, const struct benchmark_figure *figure)
 {
-	return count_known(series, metric) > 0;
+	for (size_t i = 0; i < benchmark->n_values; i++)
+		if (isfinite(figure->values[i]))
+			return true;
+	return false;
+}
+
+void benchmark_list_metrics(const struct benchmark *benchmark,
+	void (*name)(void *context, const char *metric), void *context)
+{
+	struct metric metric;
+
+	for (size_t i = 0; i < benchmark->n_figures; i++)
+		if (figure_is_known(benchmark, &benchmark->figures[i]))
+			name(context, benchmark->figures[i].name);
+	for (size_t i = 0; metric_get(benchmark->series, i, &metric); i++)
+		if (count_known(benchmark->series, &metric) > 0)
+			name(context, metric.name);
+}
+
+/* Those that are known take the place of the values. */
+static int choose_figure(struct benchmark *benchmark, const struct benchmark_figure *figure)
+{
+	struct series *series = benchmark->series;
+	size_t n = 0, value = 0;
+
+	if (!figure_is_known(benchmark, figure))
+		return -ENODATA;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		struct benchmark_run *run = &benchmark->runs[i];
+		size_t before = n;
+
+		for (; value < run->end; value++)
+			if (isfinite(figure->values[value]))
+				benchmark->values[n++] = figure->values[value];
+		run->end = n;
+		if (n == before && !series->samples[i].warmup) {
+			series->samples[i].warmup = true;
+			series->n_warmups++;
+		}
+	}
+	benchmark->n_values = n;
+	benchmark->unit = figure->unit;
+	benchmark->metric = figure->name;
+	return 0;
 }
 
 int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
@@ -81,6 +133,9 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 	size_t n = 0, n_known;
 	double *values;
 
+	for (size_t i = 0; i < benchmark->n_figures; i++)
+		if (strcmp(benchmark->figures[i].name, name) == 0)
+			return choose_figure(benchmark, &benchmark->figures[i]);
 	for (size_t i = 0;; i++) {
 		if (!metric_get(series, i, &metric))
 			return -ENODATA;

@@ -17,10 +17,18 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What a scan is made of, and then each metric in place of the values. */
+static void look_at_metric(void *context, const char *metric)
+{
+	struct benchmark *benchmark = context;
+	struct analysis *analysis = NULL;
+
+	if (benchmark_choose_metric(benchmark, metric) == 0 &&
+		analysis_new(benchmark, &analysis) == 0)
+		analysis_free(analysis);
+}
+
 static void look_closer(struct benchmark *benchmark)
 {
-	struct analysis *analysis = NULL;
-	struct metric metric;
 	bool is_common;
 	double number;
 	const char *parameter = scan_parameter(benchmark, 0);
@@ -28,14 +36,8 @@ static void look_closer(struct benchmark *benchmark)
 	(void)scan_is_common(benchmark, benchmark, &is_common);
 	if (parameter)
 		(void)scan_number(benchmark, parameter, &number);
-	for (size_t i = 0;
-		benchmark->series->with_evidence && metric_get(benchmark->series, i, &metric);
-		i++) {
-		if (benchmark_choose_metric(benchmark, metric.name) < 0 ||
-			analysis_new(benchmark, &analysis) < 0)
-			continue;
-		analysis_free(TAKE_PTR(analysis));
-	}
+	if (benchmark->series->with_evidence)
+		benchmark_list_metrics(benchmark, look_at_metric, benchmark);
 }
 
 static void look_at(const struct benchmark *benchmark)
