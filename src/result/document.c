@@ -53,7 +53,7 @@ static int read_text(struct input *input, struct text *text)
 		r = input_read(input, &piece, &size);
 		if (r < 0 || size == 0)
 			return r;
-		if (text->length + size > DOCUMENT_SIZE_MAX)
+		if ((uint64_t)text->length + size > DOCUMENT_SIZE_MAX)
 			return -EFBIG;
 		text_append_n(text, piece, size);
 		if (text->failed)

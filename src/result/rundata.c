@@ -135,7 +135,7 @@ static bool get_date(const struct fact *value, int64_t *ret)
 	uint64_t part[6], fraction = 0;
 	const char *p = value->string;
 	struct tm tm = { 0 };
-	time_t seconds;
+	int64_t seconds;
 
 	if (value->type != FACT_STRING)
 		return false;
@@ -165,7 +165,7 @@ static bool get_date(const struct fact *value, int64_t *ret)
 	seconds = timegm(&tm);
 	if (seconds < 0 || seconds > 9000000000)
 		return false;
-	*ret = (int64_t)seconds * NSEC_PER_SEC + (int64_t)fraction;
+	*ret = seconds * NSEC_PER_SEC + (int64_t)fraction;
 	return true;
 }
 

@@ -10,6 +10,9 @@ enum {
 
 /* What grows must be this much closer than what does not: else it is chance. */
 static const double CLEARLY = 0.7;
+/* Distances below this are the rounding of doubles, which differs from one processor to another: a
+ * curve that is as close as this goes through the times. */
+static const double EXACTLY = 1e-9;
 
 static double constant(double n)
 {
@@ -107,6 +110,8 @@ static void fit(const struct kind *kind, const double *sizes, const double *time
 		squares += distance * distance;
 	}
 	ret->error = exp(sqrt(squares / (double)(n - parameters))) - 1;
+	if (ret->error < EXACTLY)
+		ret->error = 0;
 }
 
 static int is_better(const struct growth *a, const struct growth *b)

@@ -65,6 +65,11 @@ enum {
 
 /* --- What may fail, and how --- */
 
+/* Its name where off_t is longer than a register. */
+#ifndef SYS_newfstatat
+#define SYS_newfstatat SYS_fstatat64
+#endif
+
 struct call {
 	int number;
 	int errors[ERRORS_MAX];

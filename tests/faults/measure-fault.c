@@ -69,6 +69,11 @@ struct kind {
 	int errnos[MAX_ERRNOS]; /* ended by 0 */
 };
 
+/* Its name where off_t is longer than a register. */
+#ifndef __NR_newfstatat
+#define __NR_newfstatat __NR_fstatat64
+#endif
+
 #define KIND(name, ...)             \
 	{                           \
 		__NR_##name, #name, \

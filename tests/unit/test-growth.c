@@ -69,6 +69,24 @@ static void test_no_negative_part(void **state)
 		assert_true(growth[i].each >= 0 && growth[i].once >= 0);
 }
 
+/* Times that are equal but for the last digit of a double do not grow, however they were rounded.
+ */
+static void test_rounding(void **state)
+{
+	double sizes[SIZES], times[SIZES];
+	struct growth growth[GROWTH_KINDS];
+
+	(void)state;
+	for (unsigned pattern = 0; pattern < 1 << SIZES; pattern++) {
+		make("1", 3e-9, 2e-9, 0, sizes, times);
+		for (size_t i = 0; i < SIZES; i++)
+			if (pattern >> i & 1)
+				times[i] = nextafter(times[i], 1);
+		assert_int_equal(growth_fit(sizes, times, SIZES, growth), 0);
+		assert_string_equal(growth[0].what, "1");
+	}
+}
+
 static void test_too_few(void **state)
 {
 	const double sizes[] = { 1, 2, 2, 1 }, times[] = { 1, 2, 2, 1 };
@@ -84,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_no_negative_part),
+		cmocka_unit_test(test_rounding),
 		cmocka_unit_test(test_too_few),
 	};
 
