@@ -6,8 +6,10 @@
 
 #include <cmocka.h>
 
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "basic/file.h"
 #include "basic/text.h"
@@ -828,6 +830,8 @@ static void test_unplugged_cpus(_unused_ void **state)
 
 #define ONLINE "/sys/devices/system/cpu/online"
 #define PRESENT "/sys/devices/system/cpu/present"
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+#define CPUSET "/run/cpuset.cpus"
 
 static void write_text(const char *path, const char *text)
 {
@@ -859,6 +863,7 @@ static int teardown_cpus(void **state)
 {
 	(void)umount2(PRESENT, MNT_DETACH);
 	(void)umount2(ONLINE, MNT_DETACH);
+	(void)umount2(POSSIBLE, MNT_DETACH);
 	return teardown(state);
 }
 
@@ -1618,7 +1623,7 @@ static void test_comes_after_apply(_unused_ void **state)
 /* What the kernel says about something else than CPUs that are not there narrows no mask. */
 static void test_not_narrowed(_unused_ void **state)
 {
-	static const int errors[] = { EINTR, EIO, ENOSPC, EBUSY, EPERM };
+	static const int errors[] = { EINTR, EIO, ENOSPC, EBUSY, EPERM, EACCES };
 
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		struct knob_plan plan = { 0 };
@@ -1634,6 +1639,54 @@ static void test_not_narrowed(_unused_ void **state)
 		assert_value("mask", "1");
 		assert_restore(0, "mask:restored ");
 		assert_value("mask", "0-8000");
+	}
+}
+
+/* Takes from this process, or gives back to it, the right to write to files that are read-only. */
+static void override_modes(bool yes)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	assert_int_equal(syscall(SYS_capget, &header, data), 0);
+	data[0].effective &= ~(1u << CAP_DAC_OVERRIDE);
+	data[0].effective |= data[0].permitted & (unsigned)yes << CAP_DAC_OVERRIDE;
+	assert_int_equal(syscall(SYS_capset, &header, data), 0);
+}
+
+/* The kernel answers EACCES for CPUs that the parent of a cpuset does not have, and for any file
+ * that may not be written: only the file cpuset.cpus waits for a CPU then. */
+static void test_denied_for_want_of_cpus(_unused_ void **state)
+{
+	static const struct {
+		const char *path;
+		int result;
+		const char *words;
+	} cases[] = {
+		{ CPUSET, 0, "cpus:waiting " },
+		{ POSSIBLE, -EACCES, "cpus:failed " },
+	};
+
+	write_text(CPUSET, "1");
+	assert_int_equal(mount(CPUSET, POSSIBLE, NULL, MS_BIND, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct knob_plan plan = { 0 };
+		char text[FILE_ATTR_SIZE];
+
+		assert_int_equal(
+			knob_plan_add(&plan, 0, KNOB_LIST, cases[i].path, "0", NULL, "cpus"), 0);
+		assert_apply(0, &plan);
+		knob_plan_clear(&plan);
+		write_text("/run/online", "0,2-3\n");
+		assert_int_equal(chmod(CPUSET, 0444), 0);
+		override_modes(false);
+		assert_restore(cases[i].result, cases[i].words);
+		override_modes(true);
+		assert_int_equal(chmod(CPUSET, 0644), 0);
+		write_text("/run/online", "0-3\n");
+		assert_restore(0, "cpus:restored ");
+		assert_true(file_read_attr(AT_FDCWD, CPUSET, text, sizeof(text)) >= 0);
+		assert_string_equal(text, "1");
 	}
 }
 
@@ -1779,6 +1832,7 @@ int main(void)
 		TEST(test_late),
 		TEST(test_comes_after_apply),
 		TEST_CPUS(test_not_narrowed),
+		TEST_CPUS(test_denied_for_want_of_cpus),
 		TEST(test_layers),
 		TEST(test_foreign_between_layers),
 		TEST(test_apply_below_layer),
