@@ -322,40 +322,33 @@ int describe_changes(const struct place *place, struct facts *facts, char **ret_
 	return facts->failed ? -ENOMEM : 0;
 }
 
-/* "shield: a\nSMT: b\n" as quiesce_part_shield, quiesce_part_smt. */
-static int describe_parts(const char *lines, struct facts *facts)
+/* The parts "shield" and "SMT" are called quiesce_part_shield and quiesce_part_smt. */
+static void describe_parts(const struct quiesce *quiesce, struct facts *facts)
 {
-	_cleanup_free_ char *copy = strdup(lines);
-	char *cursor = copy, *line;
+	const struct quiesce_part *parts;
+	bool complete;
+	size_t n = quiesce_get_parts(quiesce, &parts, &complete);
 
-	if (!copy)
-		return -ENOMEM;
-	while ((line = strsep(&cursor, "\n")) && *line) {
-		char name[64], *colon = strstr(line, ": ");
+	for (size_t i = 0; i < n; i++) {
+		char name[64];
 
-		if (!colon)
-			continue;
-		*colon = '\0';
-		snprintf(name, sizeof(name), "quiesce_part_%s", line);
+		snprintf(name, sizeof(name), "quiesce_part_%s", parts[i].name);
 		for (char *c = name; *c; c++)
 			*c = (char)tolower((unsigned char)*c);
-		facts_set_string(facts, name, colon + strlen(": "));
+		facts_set_string(facts, name, parts[i].done);
 	}
-	return facts->failed ? -ENOMEM : 0;
+	facts_set_string(facts, "quiesce_parts", complete ? "complete" : "in part");
 }
 
 int describe_quiesce(
 	struct commands *commands, const struct quiesce *quiesce, const struct meanwhile *meanwhile)
 {
 	struct facts facts = { 0 };
-	bool complete = true;
 	int r = 0;
 
 	if (quiesce)
-		r = describe_parts(quiesce_tell(quiesce, &complete), &facts);
-	if (quiesce)
-		facts_set_string(&facts, "quiesce_parts", complete ? "complete" : "in part");
-	if (r == 0 && meanwhile)
+		describe_parts(quiesce, &facts);
+	if (meanwhile)
 		r = meanwhile_describe(meanwhile, &facts);
 	for (size_t i = 0; r == 0 && i < commands->n; i++) {
 		for (size_t j = 0; j < facts.n; j++)

@@ -334,18 +334,12 @@ static int run_here(const struct options *options, const struct quiesce *quiesce
 /* Says what has been done, a line for each part. -EPERM where --strict wants more. */
 static int tell_quiesce(const struct options *options, const struct quiesce *quiesce)
 {
-	_cleanup_free_ char *lines = NULL;
+	const struct quiesce_part *parts;
 	bool complete;
-	char *cursor, *line;
+	size_t n = quiesce_get_parts(quiesce, &parts, &complete);
 
-	lines = strdup(quiesce_tell(quiesce, &complete));
-	if (!lines) {
-		say_if_no_memory(-ENOMEM);
-		return -ENOMEM;
-	}
-	cursor = lines;
-	while (!options->quiet && (line = strsep(&cursor, "\n")) && *line)
-		say("%s", line);
+	for (size_t i = 0; !options->quiet && i < n; i++)
+		say("%s: %s", parts[i].name, parts[i].done);
 	if (complete || !options->strict)
 		return 0;
 	say("--strict: the machine cannot be made as quiet as that");

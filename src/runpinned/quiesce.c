@@ -25,7 +25,9 @@ struct quiesce {
 	sigset_t caller; /* the signal mask that a guardian starts with */
 	pid_t pid;	 /* -1: no guardian runs, and nothing has been changed */
 	int socket;
-	struct text told; /* what has been done, in lines */
+	struct text told; /* what has been done, as the guardian says it: "NAME: DONE\n"... */
+	struct quiesce_part *parts; /* the same, in pieces of `told` */
+	size_t n_parts;
 	bool complete;
 };
 
@@ -172,6 +174,26 @@ static int ask_target(struct quiesce *quiesce)
 	return WIFEXITED(status) && WEXITSTATUS(status) != EXIT_FAILED ? 0 : -EIO;
 }
 
+static int split_parts(struct quiesce *quiesce)
+{
+	char *rest = quiesce->told.data, *name;
+
+	while ((name = strsep(&rest, "\n"))) {
+		char *colon = strstr(name, ": ");
+		struct quiesce_part *parts;
+
+		if (!colon)
+			continue;
+		parts = reallocarray(quiesce->parts, quiesce->n_parts + 1, sizeof(*parts));
+		if (!parts)
+			return -ENOMEM;
+		*colon = '\0';
+		parts[quiesce->n_parts++] = (struct quiesce_part){ name, colon + strlen(": ") };
+		quiesce->parts = parts;
+	}
+	return 0;
+}
+
 int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
 {
 	struct quiesce *quiesce = malloc(sizeof(*quiesce));
@@ -194,6 +216,8 @@ int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
 		if (r == 0)
 			r = wait_until_quiet(quiesce, stop);
 	}
+	if (r == 0)
+		r = split_parts(quiesce);
 	if (r < 0) {
 		(void)quiesce_end(quiesce);
 		return r;
@@ -202,10 +226,12 @@ int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
 	return 0;
 }
 
-const char *quiesce_tell(const struct quiesce *quiesce, bool *ret_complete)
+size_t quiesce_get_parts(
+	const struct quiesce *quiesce, const struct quiesce_part **ret, bool *ret_complete)
 {
+	*ret = quiesce->parts;
 	*ret_complete = quiesce->complete;
-	return quiesce->told.data ? quiesce->told.data : "";
+	return quiesce->n_parts;
 }
 
 int quiesce_check(const struct cpumask *cpus)
@@ -255,6 +281,7 @@ int quiesce_end(struct quiesce *quiesce)
 	if (quiesce->socket >= 0)
 		close(quiesce->socket);
 	text_clear(&quiesce->told);
+	free(quiesce->parts);
 	free(quiesce->list);
 	free(quiesce);
 	return r;

@@ -9,6 +9,7 @@
 #define QUIESCE_RUNPINNED_QUIESCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "basic/cleanup.h"
 #include "basic/stop.h"
@@ -22,9 +23,15 @@ struct quiesce;
  * Says what is wrong; -ECANCELED when a signal asked to stop.
  */
 int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret);
-/* What has been done, a line for each part, each ended by a newline: "shield: an isolated partition
- * of cgroup v2\n". *ret_complete: whether that is all that can make a machine quiet. */
-const char *quiesce_tell(const struct quiesce *quiesce, bool *ret_complete);
+/* What has been done with a part of the machine: "shield", "an isolated partition of cgroup v2". */
+struct quiesce_part {
+	const char *name;
+	const char *done;
+};
+/* Returns how many parts there are; *ret is valid as long as `quiesce` is. *ret_complete: whether
+ * what was done is all that can make a machine quiet. */
+size_t quiesce_get_parts(
+	const struct quiesce *quiesce, const struct quiesce_part **ret, bool *ret_complete);
 /* Checks that these CPUs are the quiet ones: they are not when the target was already up for other
  * CPUs. Says so and returns -EINVAL. */
 int quiesce_check(const struct cpumask *cpus);
