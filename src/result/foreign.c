@@ -75,13 +75,9 @@ static int read_parameters(struct reader *reader, struct pending *pending)
 	int r = reader_enter_object(reader, "the value of 'parameters'");
 	struct json_token token;
 
-	while (r >= 0) {
-		_cleanup_free_ char *plain = NULL, *name = NULL;
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
+		_cleanup_free_ char *plain = text_escape_control(token.string), *name = NULL;
 
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
-			break;
-		plain = text_escape_control(token.string);
 		if (!plain || asprintf(&name, METADATA_PARAMETER "%s", plain) < 0)
 			return -ENOMEM;
 		r = keep_value(reader, &pending->metadata, name);
@@ -165,13 +161,9 @@ static int read_command(struct reader *reader, void *context _unused_)
 
 	r = reader_pending_new(reader, &pending);
 	command.pending = pending;
-	while (r >= 0) {
-		_cleanup_free_ char *name = NULL;
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
+		_cleanup_free_ char *name = strdup(token.string);
 
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
-			break;
-		name = strdup(token.string);
 		r = name ? read_member(reader, name, &command) : -ENOMEM;
 	}
 	if (r >= 0 && !facts_find_string(&pending->metadata, "name"))
@@ -217,12 +209,9 @@ int reader_read_google_context(struct reader *reader)
 	struct json_token token;
 	int r = reader_enter_object(reader, "the value of 'context'");
 
-	while (r >= 0) {
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		const char *name = NULL;
 
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
-			break;
 		for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 			if (strcmp(token.string, kept[i].member) == 0)
 				name = kept[i].name;
@@ -288,13 +277,9 @@ static int read_entry(struct reader *reader, struct entry *entry)
 	struct json_token token;
 	int r = 0;
 
-	while (r >= 0) {
-		_cleanup_free_ char *name = NULL;
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
+		_cleanup_free_ char *name = strdup(token.string);
 
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
-			break;
-		name = strdup(token.string);
 		if (!name)
 			return -ENOMEM;
 		if (is_text_of_entry(name)) {

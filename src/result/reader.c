@@ -162,19 +162,12 @@ static int read_run(struct reader *reader, struct pending *pending, struct text 
 	struct run_data *data, struct run_outline *ret)
 {
 	struct json_token token;
-	int r;
+	int r = 0;
 
 	*ret = (struct run_outline){ .whole.begin = json_place(reader->json).offset };
 
 	run_data_clear(data);
-	for (;;) {
-		r = reader_next(reader, &token);
-		if (r < 0)
-			return r;
-		if (token.type == JSON_TOKEN_OBJECT_END) {
-			ret->whole.end = json_offset(reader->json);
-			return reader_add_run(reader, pending, data, pending->benchmark->n_values);
-		}
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		if (strcmp(token.string, "metadata") == 0) {
 			r = reader_read_run_metadata(reader, pending, buffer, data, &ret->metadata);
 		} else if (strcmp(token.string, "values") == 0) {
@@ -193,9 +186,11 @@ static int read_run(struct reader *reader, struct pending *pending, struct text 
 		} else {
 			r = reader_skip_value(reader);
 		}
-		if (r < 0)
-			return r;
 	}
+	if (r < 0)
+		return r;
+	ret->whole.end = json_offset(reader->json);
+	return reader_add_run(reader, pending, data, pending->benchmark->n_values);
 }
 
 /* What is reused for each run of a benchmark. */
@@ -293,10 +288,7 @@ static int read_benchmark(struct reader *reader, void *context _unused_)
 	r = reader_pending_new(reader, &pending);
 	if (r >= 0)
 		pending->outline.whole.begin = json_place(reader->json).offset;
-	while (r >= 0) {
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
-			break;
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		if (strcmp(token.string, "metadata") == 0) {
 			r = reader_read_metadata(
 				reader, false, &pending->metadata, &pending->outline.metadata);
@@ -353,10 +345,7 @@ static int read_root(struct reader *reader, struct outline *outline)
 
 	r = reader_enter_object(reader, "it");
 	outline->whole.begin = json_place(reader->json).offset;
-	while (r >= 0) {
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
-			break;
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		is_first = !has_version && !has_benchmarks;
 		if (is_first && strcmp(token.string, "results") == 0) {
 			has_version = has_benchmarks = true;

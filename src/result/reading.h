@@ -101,6 +101,13 @@ static inline int reader_next(struct reader *reader, struct json_token *ret)
 
 	return r < 0 ? reader_explain(reader, r) : r;
 }
+/* The name of the next member of an object: 1, or 0 at the end of the object. */
+static inline int reader_next_member(struct reader *reader, struct json_token *ret)
+{
+	int r = reader_next(reader, ret);
+
+	return r < 0 ? r : ret->type != JSON_TOKEN_OBJECT_END;
+}
 
 /* Reads past the next value, whatever it is. */
 int reader_skip_value(struct reader *reader);

@@ -144,13 +144,10 @@ int reader_read_metadata(
 		return 0;
 	if (r >= 0)
 		r = reader_expect_object(reader, &token, "the value of 'metadata'");
-	while (r >= 0) {
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		_cleanup_free_ char *name = NULL;
 		struct fact fact;
 
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
-			break;
 		r = make_plain(&buffer, token.string, &plain);
 		if (r < 0)
 			return r;
@@ -209,13 +206,10 @@ int reader_read_run_metadata(struct reader *reader, struct pending *pending, str
 
 	r = reader_enter_object(reader, "the value of 'metadata'");
 	ret_span->begin = json_place(reader->json).offset;
-	while (r >= 0) {
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		struct run_name *name = NULL;
 		struct fact fact;
 
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
-			break;
 		r = find_run_name(reader, pending, buffer, &token, &name);
 		if (r >= 0)
 			r = reader_read_fact(reader, name->name, buffer, &fact);
@@ -258,16 +252,12 @@ static int read_members(struct reader *reader, const char *text, struct members 
 	r = reader_next(reader, &token);
 	if (r >= 0 && token.type == JSON_TOKEN_NULL)
 		return 0;
-	while (r >= 0) {
-		_cleanup_free_ char *name = NULL;
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
+		/* Not escaped for a terminal (make_plain()): the name is going to be written. */
+		_cleanup_free_ char *name = strdup(token.string);
 		struct fact fact;
 		size_t begin;
 
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_OBJECT_END)
-			break;
-		/* Not escaped for a terminal (make_plain()): the name is going to be written. */
-		name = strdup(token.string);
 		if (!name)
 			return -ENOMEM;
 		begin = json_offset(reader->json);
