@@ -561,6 +561,19 @@ def machines():
     return sorted(path.stem for path in (HERE / 'machines').glob('*.machine'))
 
 
+def tests_of(names):
+    """The tests among the global names of a file: test_a_b() is "a b"."""
+    return [(name[5:].replace('_', ' '), function) for name, function in names.items()
+            if name.startswith('test_')]
+
+
+def skip_all(name, why):
+    """Ends the program as a TAP test that could not be run."""
+    def test():
+        raise Skip(why)
+    run_tests([(name, test)])
+
+
 def run_tests(tests):
     """Runs (name, function) pairs as a TAP test and ends the program."""
     tests = list(tests)

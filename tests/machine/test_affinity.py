@@ -6,25 +6,22 @@ All of it happens in a PID namespace, in which /proc shows the processes of this
 /run and a /sys/fs/cgroup of its own: no other process of the machine is touched.
 """
 
-import ctypes
 import json
 import os
 import pathlib
-import platform
 import random
 import signal
-import struct
 import subprocess
 import sys
 import time
 
-from machine import Skip, check, equal, run_tests
+from machine import Skip, check, equal, run_tests, skip_all
+from sandbox import affinities, enter, forbid, is_real_root
 
 TOOL = os.environ['CPU_SHIELD']
 ISOL_CHECK = os.environ['ISOL_CHECK']
 RUNPINNED = os.environ['RUNPINNED']
 CONFIGDIR = os.environ['CONFIGDIR']
-INSIDE = 'AFFINITY_INSIDE'
 DEADLINE = 60  # seconds
 CPUS = sorted(os.sched_getaffinity(0))
 JOURNAL = pathlib.Path('/run/quiesce/cpu-shield.journal')
@@ -52,24 +49,6 @@ for _ in range(int(sys.argv[1])):
 print('ready', flush=True)
 wait.wait()
 '''
-
-
-def enter():
-    """Goes on in namespaces of its own; without them the tests are skipped."""
-    user = [] if os.geteuid() == 0 else ['--user', '--map-root-user']
-    command = ['unshare', *user, '--pid', '--fork', '--kill-child', '--mount', '--mount-proc']
-    if subprocess.run([*command, 'true'], capture_output=True, check=False).returncode != 0:
-        run_tests([('threads are moved', skip('no namespaces here'))])
-    os.environ[INSIDE] = '1'
-    if user:
-        os.environ['AFFINITY_USER_NAMESPACE'] = '1'
-    os.execvp(command[0], [*command, sys.executable, *sys.argv])
-
-
-def skip(why):
-    def test():
-        raise Skip(why)
-    return test
 
 
 def prepare():
@@ -115,23 +94,8 @@ def shield(*arguments, status=0, prefix=(), **options):
     return result
 
 
-def threads():
-    """{(tid, start): CPUs}, of all threads but zombies."""
-    found = {}
-    for task in pathlib.Path('/proc').glob('[0-9]*/task/[0-9]*'):
-        try:
-            state, *fields = (task / 'stat').read_text().rsplit(')', 1)[1].split()
-            if state in 'ZX':
-                continue
-            start = fields[18]
-            found[int(task.name), start] = frozenset(os.sched_getaffinity(int(task.name)))
-        except (OSError, IndexError):
-            pass
-    return found
-
-
 def may_run_on(cpu):
-    return [tid for (tid, _), cpus in threads().items() if cpu in cpus and tid != os.getpid()]
+    return [tid for (tid, _), cpus in affinities().items() if cpu in cpus and tid != os.getpid()]
 
 
 def wait_for(condition, what):
@@ -150,7 +114,7 @@ def check_cleared():
         follower = load.start('sleep', '1000')
         there = load.start('sleep', '1000', cpus={QUIET})
         elsewhere = load.start('sleep', '1000', cpus={OTHER})
-        before = threads()
+        before = affinities()
         out = shield('-c', str(QUIET)).stdout
         check('shield by affinities' in out, out)
         equal(may_run_on(QUIET), [], 'threads that did not move')
@@ -173,7 +137,7 @@ def check_cleared():
         equal(os.sched_getaffinity(pid), {QUIET}, 'a benchmark')
         shield('restore')
         equal(os.sched_getaffinity(pid), {QUIET}, 'a benchmark, afterwards')
-        after = threads()
+        after = affinities()
         equal({key: after.get(key) for key in before}, before, 'afterwards')
         check(not JOURNAL.exists(), 'the journal is left')
 
@@ -224,7 +188,7 @@ def check_restless():
             wait_for(lambda: may_run_on(QUIET), 'threads that may run there')
             shield('restore')
             # The children of what was narrow for a moment have to be wide as well.
-            narrow = [tid for (tid, _), cpus in threads().items()
+            narrow = [tid for (tid, _), cpus in affinities().items()
                       if cpus != frozenset(CPUS)]
             equal(narrow, [], 'narrow afterwards')
             check(not JOURNAL.exists(), 'the journal is left')
@@ -251,7 +215,7 @@ def check_killed():
             load.start('sleep', '1000')
         load.start('sleep', '1000', cpus={QUIET})
         load.start('sleep', '1000', cpus={OTHER})
-        before = threads()
+        before = affinities()
         seen = set()
         for _ in range(60):
             process = subprocess.Popen([TOOL, '-c', str(QUIET)], stdin=subprocess.DEVNULL,
@@ -259,7 +223,7 @@ def check_killed():
             time.sleep(draw.uniform(0, 0.02))
             process.kill()
             process.wait()
-            moved = sum(1 for key, cpus in threads().items() if cpus != before.get(key, cpus))
+            moved = sum(1 for key, cpus in affinities().items() if cpus != before.get(key, cpus))
             seen.add((JOURNAL.exists(), bool(moved)))
             if draw.random() < 0.3:
                 process = subprocess.Popen([TOOL, 'restore'], stdin=subprocess.DEVNULL,
@@ -268,7 +232,7 @@ def check_killed():
                 process.kill()
                 process.wait()
             shield('restore')
-            after = threads()
+            after = affinities()
             equal({key: after.get(key) for key in before}, before, 'afterwards')
         check((True, True) in seen, f'never killed in the middle: {seen}')
 
@@ -277,37 +241,25 @@ def check_many():
     with Load() as load:
         load.start(sys.executable, '-c', THREADS, '1500', stdout=subprocess.PIPE)
         load.processes[-1].stdout.readline()
-        before = threads()
+        before = affinities()
         check(len(before) > 1500, len(before))
         shield('-c', str(QUIET))
         equal(may_run_on(QUIET), [], 'threads that did not move')
         shield('restore')
-        after = threads()
+        after = affinities()
         equal({key: after.get(key) for key in before}, before, 'afterwards')
-
-
-def refuse_affinity():
-    """From here on, sched_setaffinity(2) fails with EPERM (seccomp)."""
-    number = {'x86_64': 203, 'aarch64': 122}.get(platform.machine())
-    if number is None:
-        raise Skip('the number of sched_setaffinity is not known here')
-    code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
-    program = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))
-    head = struct.pack('HP', len(code), ctypes.addressof(program))
-    libc = ctypes.CDLL(None, use_errno=True)
-    check(libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, head) == 0, 'no seccomp')
 
 
 def check_refused():
     """A shield that shields nothing is an error, and leaves nothing behind."""
     with Load() as load:
         load.start('sleep', '1000')
-        before = threads()
-        result = shield('-c', str(QUIET), status=3, preexec_fn=refuse_affinity)
+        before = affinities()
+        result = shield('-c', str(QUIET), status=3, preexec_fn=forbid('sched_setaffinity'))
         check('no thread could be moved away from CPU' in result.stderr, result.stderr)
         equal(result.stderr.count('\n'), 1, result.stderr)
         check(not JOURNAL.exists(), 'the journal is left')
-        after = threads()
+        after = affinities()
         equal({key: after.get(key) for key in before}, before, 'afterwards')
 
 
@@ -332,7 +284,7 @@ def check_programs():
 
 def check_user():
     """An ordinary user clears a CPU of his own processes, with a journal of his own."""
-    if os.geteuid() != 0 or os.environ.get('AFFINITY_USER_NAMESPACE'):
+    if not is_real_root():
         raise Skip('needs root, to become somebody else')
     own = pathlib.Path('/run/own')
     own.mkdir(exist_ok=True)
@@ -344,7 +296,7 @@ def check_user():
         roots = load.start('sleep', '1000')
         mine = load.start(*be, 'sleep', '1000')
         wait_for(lambda: 'no sleep yet' if command(mine) != 'sleep' else None, 'the program')
-        before = threads()
+        before = affinities()
         nobody = {key: value for key, value in os.environ.items() if key != 'XDG_RUNTIME_DIR'}
         said = shield('-c', str(QUIET), status=1, prefix=be, env=nobody).stderr
         check('XDG_RUNTIME_DIR' in said, said)
@@ -361,7 +313,7 @@ def check_user():
         shield('restore')
         equal(os.sched_getaffinity(mine) & {QUIET}, set(), 'his own process, after a shield of root')
         shield('restore', prefix=be, env=environment)
-        after = threads()
+        after = affinities()
         equal({key: after.get(key) for key in before}, before, 'afterwards')
         equal(sorted(path.name for path in (own / 'quiesce').iterdir()), ['lock'], 'left behind')
 
@@ -383,7 +335,7 @@ def check_quiesce():
     configure('SMT=leave', 'IRQ=leave', 'FREQ=leave', 'NOISE=leave')
     with Load() as load:
         load.start('sleep', '1000')
-        before = threads()
+        before = affinities()
         result = quiesce('--strict')
         said = [line.split(': ', 1)[1] for line in result.stderr.splitlines()
                 if line.startswith('runpinned: ')]
@@ -399,7 +351,7 @@ def check_quiesce():
         check(facts['quiesce_meanwhile_interrupts'] >= 0, facts)
         # Nothing but the benchmark can run there.
         equal(facts['quiesce_meanwhile_tasks'], 0, facts['quiesce_meanwhile'])
-        after = threads()
+        after = affinities()
         equal({key: after.get(key) for key in before}, before, 'afterwards')
 
 
@@ -407,7 +359,7 @@ def check_quiesce_refused():
     """Where nobody can be moved, runpinned --quiesce measures nothing."""
     with Load() as load:
         load.start('sleep', '1000')
-        said = quiesce(status=1, preexec_fn=refuse_affinity).stderr
+        said = quiesce(status=1, preexec_fn=forbid('sched_setaffinity')).stderr
         check('no thread could be moved away from CPU' in said, said)
         check('without it nothing is quiet' in said, said)
         left = {path.name for path in JOURNAL.parent.iterdir()} - {'lock', 'turn', 'holders'}
@@ -425,10 +377,9 @@ def configure(*lines):
     (folder / 'benchmark.conf').write_text('\n'.join(lines) + '\n', encoding='utf-8')
 
 
-if INSIDE not in os.environ:
-    enter()
+enter('threads are moved')
 if len(CPUS) < 2:
-    run_tests([('threads are moved', skip('one CPU only'))])
+    skip_all('threads are moved', 'one CPU only')
 prepare()
 QUIET, OTHER = CPUS[-1], CPUS[0]
 run_tests((function.__name__[6:], function) for function in (

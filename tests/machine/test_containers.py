@@ -8,46 +8,25 @@ Podman and build services make it. In all of them /proc/sys, /proc/irq and /sys 
 no setting of this machine can change, and a PID namespace shows only the processes of this test.
 """
 
-import ctypes
 import json
 import os
 import pathlib
-import platform
 import signal
-import struct
 import subprocess
-import sys
 import time
 
-from machine import Skip, check, equal, run_tests
+from machine import Skip, check, equal, run_tests, skip_all
+from sandbox import affinities, enter, forbid
 
 TOOLS = {name: os.environ[name.upper().replace('-', '_')] for name in (
     'runpinned', 'isol-check', 'cpu-shield', 'smt-off', 'irq-steer', 'freq-pin', 'noise-off')}
 RUNPINNED = TOOLS['runpinned']
-INSIDE = 'CONTAINERS_INSIDE'
 DEADLINE = 120  # seconds
 CPUS = sorted(os.sched_getaffinity(0))
 SHIELD = 'shield: affinities (no partition); affinities of threads ('
 # What Docker leaves to root in a container, as setpriv(1) names it.
 DOCKER = ('-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,'
           '+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap')
-NUMBERS = {'x86_64': {'perf_event_open': 298, 'sched_setaffinity': 203},
-           'aarch64': {'perf_event_open': 241, 'sched_setaffinity': 122}}
-
-
-def enter(*options):
-    """Goes on in namespaces of its own; without them the tests are skipped."""
-    command = ['unshare', *options, '--pid', '--fork', '--kill-child', '--mount', '--mount-proc']
-    if subprocess.run([*command, 'true'], capture_output=True, check=False).returncode != 0:
-        run_tests([('containers', skip('no namespaces here'))])
-    os.environ[INSIDE] = '1'
-    os.execvp(command[0], [*command, sys.executable, *sys.argv])
-
-
-def skip(why):
-    def test():
-        raise Skip(why)
-    return test
 
 
 def prepare():
@@ -63,25 +42,6 @@ def prepare():
     for path in '/proc/sys/kernel/timer_migration', '/proc/irq/default_smp_affinity':
         if pathlib.Path(path).exists() and os.access(path, os.W_OK):
             raise RuntimeError(f'{path} is not read-only')
-
-
-def forbid(*calls):
-    """A function for a child, for which these system calls then fail with EPERM (seccomp)."""
-    numbers = NUMBERS.get(platform.machine())
-    if numbers is None:
-        raise Skip('the numbers of system calls are not known here')
-    code = [(0x20, 0, 0, 0)]
-    for left, call in zip(range(len(calls), 0, -1), calls):
-        code.append((0x15, left, 0, numbers[call]))
-    code += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050001)]
-
-    def apply():
-        program = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))
-        head = struct.pack('HP', len(code), ctypes.addressof(program))
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, head) != 0:
-            os._exit(99)
-    return apply
 
 
 class Container:
@@ -153,18 +113,6 @@ class Container:
         result, values, facts = self.measure()
         check(values, f'nothing is measured: {result.stderr}')
         return facts
-
-
-def affinities():
-    found = {}
-    for task in pathlib.Path('/proc').glob('[0-9]*/task/[0-9]*'):
-        try:
-            fields = (task / 'stat').read_text().rsplit(')', 1)[1].split()
-            if fields[0] not in 'ZX' and int(task.name) != os.getpid():
-                found[int(task.name), fields[19]] = os.sched_getaffinity(int(task.name))
-        except (OSError, IndexError):
-            pass
-    return found
 
 
 def said(result):
@@ -250,11 +198,10 @@ def test_no_affinities():
 
 
 if os.geteuid() != 0:
-    run_tests([('containers', skip('needs root, to become root without capabilities'))])
-if INSIDE not in os.environ:
-    enter()
+    skip_all('containers', 'needs root, to become root without capabilities')
+enter('containers')
 if len(CPUS) < 2:
-    run_tests([('containers', skip('one CPU only'))])
+    skip_all('containers', 'one CPU only')
 prepare()
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 TESTS = (test_root_of_a_container, test_others_in_a_container, test_user_namespace, test_ordinary_user,

@@ -231,8 +231,5 @@ def test_evidence_none():
         check(not any('quiesce_steal' in one['metadata'] for one in benchmark['runs']), 'evidence')
 
 
-TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
-         if name.startswith('test_')]
-
 if __name__ == '__main__':
-    machine.run_tests(TESTS)
+    machine.run_tests(machine.tests_of(globals()))

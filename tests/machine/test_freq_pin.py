@@ -632,5 +632,4 @@ def test_kernel_refuses():
         equal(linux.left_over(), [], 'left over')
 
 
-machine.run_tests((name[5:], function) for name, function in list(globals().items())
-                  if name.startswith('test_'))
+machine.run_tests(machine.tests_of(globals()))

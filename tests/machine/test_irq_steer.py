@@ -359,8 +359,5 @@ def test_4096_interrupts():
         setter.same(before, 'restore')
 
 
-TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
-         if name.startswith('test_')]
-
 if __name__ == '__main__':
-    machine.run_tests(TESTS)
+    machine.run_tests(machine.tests_of(globals()))

@@ -593,7 +593,5 @@ def test_odd_values():
 TESTS = [(f'{name}{f" -c {cpus}" if cpus else ""}',
           lambda name=name, cpus=cpus: test_cycle(name, cpus))
          for name, cpus in (*((name, None) for name in MACHINE_WIDE), *WITH_CPUS)]
-TESTS += [(name.removeprefix('test_').replace('_', ' '), function)
-          for name, function in globals().copy().items()
-          if name.startswith('test_') and name != 'test_cycle']
+TESTS += [test for test in machine.tests_of(globals()) if test[0] != 'cycle']
 machine.run_tests(TESTS)

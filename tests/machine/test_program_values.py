@@ -279,5 +279,4 @@ os.write(fd, {block()!r}.encode())
 
 
 if __name__ == '__main__':
-    machine.run_tests((name[5:].replace('_', ' '), function)
-                      for name, function in list(globals().items()) if name.startswith('test_'))
+    machine.run_tests(machine.tests_of(globals()))

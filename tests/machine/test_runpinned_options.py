@@ -483,8 +483,7 @@ def test_what_a_hook_does_is_not_the_runs():
     check(all(value < 0.3 for run in benchmark['runs'] for value in run['values']), 'values')
 
 
-TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
-         if name.startswith('test_')]
+TESTS = machine.tests_of(globals())
 
 if __name__ == '__main__':
     # `test_runpinned_options.py WORD...` runs the tests whose names contain one of the words.

@@ -1662,8 +1662,7 @@ def test_pyperf_agrees():
         check(abs(mine - float(printed)) <= 10 ** -digits, f'{mine} is not {printed}')
 
 
-TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
-         if name.startswith('test_') and name != 'test_usage']
+TESTS = [test for test in machine.tests_of(globals()) if test[0] != 'usage']
 TESTS += [(f'usage: {" ".join(arguments) or "nothing"}',
            lambda arguments=arguments, words=words: test_usage(arguments, words))
           for arguments, *words in USAGE]

@@ -562,8 +562,5 @@ def test_full_output():
         setter.same(before, 'restore left')
 
 
-TESTS = [(name[5:].replace('_', ' '), function) for name, function in list(globals().items())
-         if name.startswith('test_')]
-
 if __name__ == '__main__':
-    machine.run_tests(TESTS)
+    machine.run_tests(machine.tests_of(globals()))

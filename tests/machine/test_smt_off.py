@@ -617,5 +617,4 @@ def test_large():
 
 
 if __name__ == '__main__':
-    machine.run_tests((name[5:].replace('_', ' '), function)
-                      for name, function in sorted(globals().items()) if name.startswith('test_'))
+    machine.run_tests(machine.tests_of(globals()))

@@ -18,26 +18,13 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'machine'))
+
+from machine import Failed, Skip, check, equal, run_tests, tests_of  # noqa: E402
+
 PROGRAM, *EXAMPLES = map(os.path.abspath, sys.argv[1:])
 SCRATCH = tempfile.TemporaryDirectory(prefix='main.')
 QUICK = ('--processes=2', '--min-time=0.0001')
-
-
-class Failed(Exception):
-    pass
-
-
-class Skip(Exception):
-    pass
-
-
-def check(condition, what):
-    if not condition:
-        raise Failed(what)
-
-
-def equal(got, wanted, what):
-    check(got == wanted, f'{what}: {got!r} instead of {wanted!r}')
 
 
 def run(*arguments, status=0, program=PROGRAM, **environment):
@@ -391,24 +378,5 @@ def test_pyperf_reads_it():
         equal((result.returncode, result.stderr), (0, ''), command)
 
 
-def main():
-    tests = [(name[5:].replace('_', ' '), function) for name, function in globals().items()
-             if name.startswith('test_')]
-    failed = False
-    print(f'1..{len(tests)}')
-    for number, (name, function) in enumerate(tests, 1):
-        try:
-            function()
-            print(f'ok {number} - {name}')
-        except Skip as reason:
-            print(f'ok {number} - {name} # SKIP {reason}')
-        except Exception as error:  # pylint: disable=broad-except
-            failed = True
-            print(f'not ok {number} - {name}')
-            print('#', '\n# '.join(f'{type(error).__name__}: {error}'.splitlines()))
-        sys.stdout.flush()
-    return 1 if failed else 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    run_tests(tests_of(globals()))

@@ -14,18 +14,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'machine'))
+
+from machine import Skip, check, run_tests, tests_of  # noqa: E402
+
 PAGE, LIBRARY, INCLUDE, *COMPILER = sys.argv[1:]
 SCRATCH = tempfile.TemporaryDirectory(prefix='page.')
 ENVIRONMENT = {**os.environ, 'LD_LIBRARY_PATH': os.path.dirname(LIBRARY)}
-
-
-class Skip(Exception):
-    pass
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def run(*command):
@@ -99,24 +94,5 @@ def test_manual_pages():
     check(built >= 3, f'{built} examples')
 
 
-def main():
-    tests = [(name[5:].replace('_', ' '), function) for name, function in globals().items()
-             if name.startswith('test_')]
-    failed = False
-    print(f'1..{len(tests)}')
-    for number, (name, function) in enumerate(tests, 1):
-        try:
-            function()
-            print(f'ok {number} - {name}')
-        except Skip as reason:
-            print(f'ok {number} - {name} # SKIP {reason}')
-        except Exception as error:  # pylint: disable=broad-except
-            failed = True
-            print(f'not ok {number} - {name}')
-            print('#', '\n# '.join(f'{type(error).__name__}: {error}'.splitlines()))
-        sys.stdout.flush()
-    return 1 if failed else 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    run_tests(tests_of(globals()))
