@@ -136,6 +136,25 @@ const char *facts_find_string(const struct facts *facts, const char *name)
 	return fact && fact->type == FACT_STRING ? fact->string : NULL;
 }
 
+void facts_copy(struct facts *facts, const struct facts *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		facts_set_copy(facts, from->items[i].name, &from->items[i]);
+}
+
+void facts_remove(struct facts *facts, const char *name)
+{
+	for (size_t i = 0; i < facts->n; i++) {
+		if (strcmp(facts->items[i].name, name) != 0)
+			continue;
+		fact_drop_value(&facts->items[i]);
+		free(facts->items[i].name);
+		memmove(&facts->items[i], &facts->items[i + 1],
+			(--facts->n - i) * sizeof(*facts->items));
+		return;
+	}
+}
+
 void facts_clear(struct facts *facts)
 {
 	for (size_t i = 0; i < facts->n; i++) {

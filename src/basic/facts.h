@@ -47,6 +47,10 @@ void facts_set_integer(struct facts *facts, const char *name, int64_t value);
 void facts_set_real(struct facts *facts, const char *name, double value);
 /* Copies the value of another fact under this name. */
 void facts_set_copy(struct facts *facts, const char *name, const struct fact *value);
+/* Copies all facts of another list. */
+void facts_copy(struct facts *facts, const struct facts *from);
+/* Does nothing when there is no fact of this name. */
+void facts_remove(struct facts *facts, const char *name);
 /* NULL when there is no fact of this name. The pointer is valid until the next fact is set. */
 const struct fact *facts_find(const struct facts *facts, const char *name);
 /* The text of that name, as long as the pointer of facts_find(). NULL when there is none. */

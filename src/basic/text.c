@@ -158,6 +158,9 @@ size_t text_plain_length(const char *s)
 {
 	size_t plain = 0, n;
 
+	/* Nearly all texts are of such characters alone. */
+	while (s[plain] >= ' ' && s[plain] < 0x7f)
+		plain++;
 	while (s[plain] && (n = utf8_length((const unsigned char *)s + plain)) > 0 &&
 		!is_control(s + plain))
 		plain += n;

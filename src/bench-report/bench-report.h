@@ -148,6 +148,8 @@ char *reports_title(
 void emit_counts(struct emit *emit, const struct benchmark *benchmark);
 /* The same, and the figures. */
 void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats);
+/* The object "machines", or null for one machine. `within`: each machine by itself. */
+void emit_machines(struct emit *emit, const struct nested *nested, size_t n_machines, bool within);
 /* The array "bins". */
 void emit_bins(struct emit *emit, const struct histogram *histogram);
 /* The findings and the disturbed runs. */

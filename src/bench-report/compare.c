@@ -411,7 +411,7 @@ static const char *names_remark(const struct pairs *pairs, size_t at)
 {
 	const struct comparison *c = pairs->comparisons[at];
 
-	if (c->design == COMPARED_IN_TURN || metadata_equal_strings(c->old->name, c->new->name))
+	if (pairs->reports->n == 1 || metadata_equal_strings(c->old->name, c->new->name))
 		return "";
 	return "  names      differ: they are compared because each file has one benchmark\n";
 }
@@ -638,6 +638,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_string(emit, "unclear", c->unclear);
 	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
 	emit_real(emit, "control_ratio", c->control_ratio > 0 ? c->control_ratio : NAN);
+	emit_machines(emit, &c->fleet.nested, c->fleet.n_machines, c->fleet.within);
 	emit_decision(emit, pairs->reports->n == 1 ? c->new : NULL);
 	emit_array(emit, "differences");
 	for (size_t k = 0; k < c->n_differences; k++)

@@ -10,34 +10,23 @@
 #include "bench-report/bench-report.h"
 #include "result/document.h"
 
-struct inputs {
-	struct document **documents;
-	size_t n;
-};
-
-static int load_all(const struct request *request, struct inputs *inputs)
+static int add_all(const struct request *request, struct merge *merge)
 {
-	inputs->documents = calloc(request->n_files, sizeof(struct document *));
-	if (!inputs->documents) {
-		say_errno(-ENOMEM, "cannot merge");
-		return -ENOMEM;
-	}
 	for (size_t i = 0; i < request->n_files; i++) {
 		_cleanup_free_ char *why = NULL;
-		int r = document_read(request->files[i], &inputs->documents[i], &why);
+		int r = merge_add(merge, request->files[i], &why);
 
 		if (r < 0 && why)
-			say("cannot read %s: %s", file_label(request->files[i]), why);
+			say("cannot merge %s: %s", file_label(request->files[i]), why);
 		else if (r < 0)
-			say_errno(r, "cannot read %s", file_label(request->files[i]));
+			say_errno(r, "cannot merge %s", file_label(request->files[i]));
 		if (r < 0)
 			return r;
-		inputs->n++;
 	}
 	return 0;
 }
 
-static int write_merged(const struct request *request, const struct inputs *inputs)
+static int write_merged(const struct request *request, const struct merge *merge)
 {
 	struct file_replace *file = NULL;
 	_cleanup_free_ char *why = NULL;
@@ -50,7 +39,7 @@ static int write_merged(const struct request *request, const struct inputs *inpu
 			stream = file_replace_stream(file);
 	}
 	if (r >= 0)
-		r = document_merge(stream, inputs->documents, inputs->n, &why);
+		r = merge_write(merge, stream, &why);
 	if (r >= 0 && file)
 		r = file_replace_commit(TAKE_PTR(file));
 	file_replace_abort(file);
@@ -94,17 +83,17 @@ static int emit_written(const char *path)
 
 enum exit_status verb_merge(const struct request *request)
 {
-	struct inputs inputs = { 0 };
-	int r;
+	_cleanup_(merge) struct merge *merge = NULL;
+	int r = merge_new(&merge);
 
-	r = load_all(request, &inputs);
+	if (r < 0)
+		say_errno(r, "cannot merge");
 	if (r >= 0)
-		r = write_merged(request, &inputs);
+		r = add_all(request, merge);
+	if (r >= 0)
+		r = write_merged(request, merge);
 	/* Without -o the result itself is the JSON. */
 	if (r >= 0 && request->json && request->output)
 		r = emit_written(request->output);
-	for (size_t i = 0; i < inputs.n; i++)
-		document_free(inputs.documents[i]);
-	free(inputs.documents);
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }

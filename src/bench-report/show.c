@@ -152,6 +152,7 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 {
 	struct emit *emit = &show->emit;
 	struct summary_input about;
+	bool of_machines;
 	int r = 0;
 
 	summary_fill(benchmark, &about);
@@ -164,8 +165,12 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 	emit_real(emit, "floor", about.floor_seconds);
 	if (analysis) {
 		emit_figures(emit, benchmark, &analysis->stats);
-		emit_real(emit, "interval_low", analysis->stats.interval_low);
-		emit_real(emit, "interval_high", analysis->stats.interval_high);
+		of_machines = analysis->fleet.n_groups > 0;
+		emit_real(emit, "interval_low",
+			of_machines ? exp(analysis->fleet.low) : analysis->stats.interval_low);
+		emit_real(emit, "interval_high",
+			of_machines ? exp(analysis->fleet.high) : analysis->stats.interval_high);
+		emit_machines(emit, &analysis->fleet, analysis->fleet.n_groups, true);
 		emit_stability(emit, analysis->stability);
 		r = emit_events(emit, benchmark->series);
 		if (r >= 0)

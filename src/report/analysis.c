@@ -38,9 +38,34 @@ static int analyse_values(const struct benchmark *benchmark, struct analysis *an
 	return stats_compute(analysis->sorted, analysis->n, &analysis->stats);
 }
 
+/* What several machines say together, and the levels of the runs without the steps from sitting to
+ * sitting. *ret_within is NULL for one machine. */
+static int analyse_fleet(
+	const struct benchmark *benchmark, struct analysis *analysis, struct levels **ret_within)
+{
+	_cleanup_(fleet) struct fleet *fleet = NULL;
+	_cleanup_free_ double *units = NULL;
+	size_t n;
+	int r;
+
+	*ret_within = NULL;
+	if (!fleet_is_needed(&benchmark, 1))
+		return 0;
+	r = fleet_new(&benchmark, 1, &fleet);
+	if (r >= 0)
+		r = fleet_estimate(fleet, &analysis->fleet);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	r = benchmark_units(benchmark, &units, &n);
+	if (r >= 0)
+		r = fleet_level_units(benchmark, units, n);
+	return r < 0 ? r : levels_find(units, n, ret_within);
+}
+
 int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 {
 	_cleanup_(analysis) struct analysis *analysis = NULL;
+	_cleanup_(levels) struct levels *within = NULL;
 	struct stats unit_stats;
 	int r;
 
@@ -60,12 +85,17 @@ int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 		analysis->stats.interval_low = unit_stats.interval_low;
 		analysis->stats.interval_high = unit_stats.interval_high;
 	}
-	/* Of such intervals, from the values of a single run, 1.4 % held the median. */
-	if (!benchmark_units_are_runs(benchmark)) {
+	r = analyse_fleet(benchmark, analysis, &within);
+	if (r < 0)
+		return r;
+	/* Of such intervals, from the values of a single run, 1.4 % held the median. Of several
+	 * machines, those of pooled runs are as wrong. */
+	if (!benchmark_units_are_runs(benchmark) || fleet_is_needed(&benchmark, 1)) {
 		analysis->stats.has_interval = false;
 		analysis->stats.interval_low = analysis->stats.interval_high = NAN;
 	}
-	r = stability_assess(benchmark, &analysis->stats, analysis->levels, &analysis->stability);
+	r = stability_assess(benchmark, &analysis->stats, within ? within : analysis->levels,
+		&analysis->stability);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(analysis);

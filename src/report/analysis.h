@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
+#include "report/fleet.h"
 #include "report/stability.h"
 #include "result/benchmark.h"
 #include "stats/level.h"
@@ -19,6 +20,10 @@ struct analysis {
 	struct stats stats;
 	size_t n_units;
 	struct levels *levels; /* the levels of the units */
+	/* Of several machines: what they say of such machines, as logarithms. There is no interval
+	 * in `stats` then, and findings are about what happens within a sitting. n_groups is 0 for
+	 * one machine, and where values have no logarithms. */
+	struct nested fleet;
 	struct stability *stability;
 };
 

@@ -622,9 +622,64 @@ static int comparison_begin(
 	return 0;
 }
 
+/* --- Several machines --- */
+
+static int explain_machines(struct comparison *c)
+{
+	c->unclear = strdup("fewer than two machines have both, or each of them");
+	c->ratio = (struct ratio){ c->new_stats.median / c->old_stats.median, NAN, NAN };
+	c->p = NAN;
+	return c->unclear ? 0 : -ENOMEM;
+}
+
+/* Whatever is said here is said of machines. */
+static int compute_machines(struct comparison *c, const struct fleet *old, const struct fleet *new)
+{
+	_cleanup_free_ double *a = NULL, *b = NULL;
+	const struct nested *nested = &c->fleet.nested;
+	size_t n_a, n_b;
+	int r;
+
+	r = fleet_machine_values(old, &a, &n_a);
+	if (r >= 0)
+		r = fleet_machine_values(new, &b, &n_b);
+	if (r >= 0)
+		r = compute_figures(c, a, n_a, b, n_b);
+	c->design = COMPARED_BETWEEN_MACHINES;
+	if (r >= 0)
+		r = fleet_compare(old, new, &c->fleet);
+	if (r == -ENODATA)
+		return explain_machines(c);
+	if (r < 0)
+		return r;
+	c->ratio = (struct ratio){ exp(nested->mean), exp(nested->low), exp(nested->high) };
+	c->p = nested->p;
+	if (c->fleet.within)
+		c->design = COMPARED_WITHIN_MACHINES;
+	return 0;
+}
+
+static int compare_machines(const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new, struct comparison *c)
+{
+	_cleanup_(fleet) struct fleet *a = NULL, *b = NULL;
+	int r = fleet_new(old, n_old, &a);
+
+	if (r >= 0)
+		r = fleet_new(new, n_new, &b);
+	if (r == -ERANGE) {
+		c->unclear = strdup("machines are compared by ratios, and a value of 0 has none");
+		c->ratio = (struct ratio){ NAN, NAN, NAN };
+		c->p = NAN;
+		return c->unclear ? 0 : -ENOMEM;
+	}
+	return r < 0 ? r : compute_machines(c, a, b);
+}
+
 int comparison_new(
 	const struct benchmark *old, const struct benchmark *new, struct comparison **ret)
 {
+	bool of_machines = fleet_is_needed(&old, 1) || fleet_is_needed(&new, 1);
 	_cleanup_(comparison) struct comparison *c = NULL;
 	struct side sides[2] = { 0 };
 	int r;
@@ -632,9 +687,11 @@ int comparison_new(
 	r = comparison_begin(old, new, &c);
 	if (r >= 0)
 		r = find_differences(c);
-	if (r >= 0 && !turns_are_common(old, new))
+	if (r >= 0 && of_machines)
+		r = compare_machines(&old, 1, &new, 1, c);
+	if (r >= 0 && !of_machines && !turns_are_common(old, new))
 		r = compare_cores(c);
-	if (r >= 0)
+	if (r >= 0 && !of_machines)
 		r = compute(c, &sides[0], &sides[1]);
 	side_clear(&sides[0]);
 	side_clear(&sides[1]);
@@ -751,7 +808,9 @@ int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 	r = comparison_begin(old[0], new[0], &c);
 	if (r >= 0)
 		r = find_differences(c);
-	if (r >= 0)
+	if (r >= 0 && (fleet_is_needed(old, n_old) || fleet_is_needed(new, n_new)))
+		r = compare_machines(old, n_old, new, n_new, c);
+	else if (r >= 0)
 		r = compute_results(c, old, n_old, new, n_new);
 	if (r >= 0)
 		r = comparison_settle(&c, 1);
@@ -969,6 +1028,8 @@ const char *comparison_design_name(enum comparison_design design)
 		[COMPARED_BY_CONTROL] = "by a control",
 		[COMPARED_RESULTS] = "results by turns",
 		[COMPARED_RESULTS_IN_SEQUENCE] = "results in sequence",
+		[COMPARED_WITHIN_MACHINES] = "within machines",
+		[COMPARED_BETWEEN_MACHINES] = "between machines",
 	};
 
 	return names[design];
@@ -1104,9 +1165,29 @@ static void append_design(struct text *t, const struct comparison *c, const char
 	case COMPARED_RESULTS_IN_SEQUENCE:
 		text_append(t, "results not measured by turns, or of unknown dates\n");
 		break;
+	case COMPARED_WITHIN_MACHINES:
+		text_appendf(t, "on each of %zu machines, and their mean\n", c->fleet.n_machines);
+		break;
+	case COMPARED_BETWEEN_MACHINES:
+		text_append(t, "of machines that are others\n");
+		break;
 	default:
 		text_append(t, "measured one after the other\n");
 	}
+}
+
+static void append_machines(struct text *t, const struct fleet_change *fleet)
+{
+	text_appendf(t, "  machines   %zu, in %zu sittings", fleet->n_machines, fleet->n_sittings);
+	fleet_append_size(t, &fleet->nested);
+	if (fleet->n_left_out > 0)
+		text_appendf(t, "\n             without %zu that have one of both alone",
+			fleet->n_left_out);
+	text_append(t, "\n  spread     ");
+	fleet_append_spread(t, &fleet->nested.spread);
+	text_append(t, "\n  for        ");
+	fleet_append_plan(t, &fleet->nested);
+	text_append(t, "\n");
 }
 
 char *comparison_render(const struct comparison *comparison)
@@ -1136,13 +1217,16 @@ char *comparison_render(const struct comparison *comparison)
 	if (c->resolution.share > 0)
 		text_appendf(&t, "  resolution %s    two results of %s can differ by it\n",
 			units_format_percent(c->resolution.share, a), c->resolution.why);
-	if (is_of_results(c))
+	if (c->fleet.n_machines > 0)
+		append_machines(&t, &c->fleet);
+	else if (is_of_results(c))
 		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
 	else
 		text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
 			benchmark_counted_runs(c->new));
 	text_appendf(&t, "  tests      %s ",
-		c->n_pairs > 0		       ? "rank differences"
+		c->fleet.n_machines > 0	       ? "Student's t of the machines"
+			: c->n_pairs > 0       ? "rank differences"
 			: c->control_ratio > 0 ? "ratios to the control"
 					       : "Mann-Whitney");
 	append_p(&t, c->p);
@@ -1155,7 +1239,7 @@ char *comparison_render(const struct comparison *comparison)
 		text_append(&t, ", Wilcoxon ");
 		append_p(&t, c->signs.p);
 	}
-	if (!isnan(c->welch.t)) {
+	if (!isnan(c->welch.t) && c->fleet.n_machines == 0) {
 		text_appendf(&t, ", Welch t = %.2f, ", c->welch.t);
 		append_p(&t, c->welch.p);
 	}

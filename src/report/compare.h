@@ -19,6 +19,8 @@
  * were measured by turns need no such thing: each result counts as one number, the median of its
  * runs, so that what differs from result to result is in the interval.
  *
+ * Of several machines, each is one number, whatever the number of its runs (report/fleet.h).
+ *
  * Data that jump or drift are not stable: which program is faster then depends on when it is
  * measured. Nothing is concluded from such data, unless each level of one benchmark is on the same
  * side of each level of the other one. With pairs, it is the ratios that must not jump or drift
@@ -31,6 +33,7 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
+#include "report/fleet.h"
 #include "report/resolution.h"
 #include "result/benchmark.h"
 #include "stats/inference.h"
@@ -63,6 +66,8 @@ enum comparison_design {
 	COMPARED_BY_CONTROL,	      /* each beside the same control (report/control.h) */
 	COMPARED_RESULTS,	      /* several results of each, by turns */
 	COMPARED_RESULTS_IN_SEQUENCE, /* several results of each, which were not, or nobody knows */
+	COMPARED_WITHIN_MACHINES,     /* on several machines, each by itself (report/fleet.h) */
+	COMPARED_BETWEEN_MACHINES,    /* the machines of one with those of the other one */
 };
 
 /* Is a benchmark slower by more than a limit? */
@@ -85,7 +90,8 @@ struct comparison {
 	bool had_core; /* nearly all runs of both had the same whole core */
 	/* What was added to the interval because they were measured one after the other. */
 	struct resolution resolution;
-	size_t n_old_results; /* 0 when there is one result of each */
+	struct fleet_change fleet; /* of several machines; n_machines is 0 otherwise */
+	size_t n_old_results;	   /* 0 when there is one result of each */
 	size_t n_new_results;
 	/* 0 when they were not compared in pairs; then `signs` is not set. */
 	size_t n_pairs;
@@ -152,7 +158,7 @@ char *comparison_gate_reason(const struct comparison *comparison);
 /* What to do where something is unclear because of how it was measured; NULL where that is fine. */
 const char *comparison_remedy(const struct comparison *comparison);
 /* "passes", "fails", "unclear"; "in sequence", "in turn", "results by turns", "results in
- * sequence": the words used in JSON. */
+ * sequence", "within machines", "between machines": the words used in JSON. */
 const char *comparison_gate_name(enum gate gate);
 const char *comparison_design_name(enum comparison_design design);
 /* The geometric mean of the ratios; NAN when n is 0. */

@@ -9,6 +9,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "basic/units.h"
+#include "report/fleet.h"
 #include "report/stability.h"
 
 enum {
@@ -127,6 +128,8 @@ static int check_as_pyperf(
 	struct stability *stability, const struct benchmark *benchmark, const struct stats *stats)
 {
 	size_t n_all = benchmark->series->n_samples;
+	/* Of several machines, the number of runs decides nothing (report/fleet.h). */
+	bool one_machine = !fleet_is_needed(&benchmark, 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 	double percent, sigma = stats->stdev / stats->mean;
 	int r = 0;
@@ -144,7 +147,7 @@ static int check_as_pyperf(
 				"the standard deviation (%s) is %.0f %% of the mean (%s)",
 				format_value(benchmark, stats->stdev, a), percent,
 				format_value(benchmark, stats->mean, b));
-		else if (stability->runs_needed > (double)n_all)
+		else if (one_machine && stability->runs_needed > (double)n_all)
 			r = add_findingf(stability, FINDING_TOO_FEW, true,
 				"too few runs for 95 %% certainty of less than 1 %% variation: "
 				"about %.0f would do",
@@ -170,7 +173,7 @@ static int check_as_pyperf(
 	r = check_short(stability, benchmark);
 	if (r < 0)
 		return r;
-	if (isfinite(sigma) && stability->runs_needed < (double)n_all * 0.75)
+	if (one_machine && isfinite(sigma) && stability->runs_needed < (double)n_all * 0.75)
 		return add_findingf(stability, FINDING_TOO_MANY, false,
 			"%.0f run%s would have done for 95 %% certainty of less than 1 %% "
 			"variation",

@@ -96,6 +96,24 @@ static void append_whole_core(
 		is_whole_core_known(benchmark) ? "" : ", it seems");
 }
 
+static void append_fleet(struct text *t, const struct nested *nested, const struct scale *scale)
+{
+	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+
+	scale_format_bare(*scale, exp(nested->low), low);
+	scale_format(*scale, exp(nested->high), high);
+	text_appendf(t, "  %-10s %s .. %s    holds such machines' mean with 95 %% certainty\n",
+		"interval", low, high);
+	text_appendf(
+		t, "  %-10s %zu, in %zu sittings", "machines", nested->n_groups, nested->n_values);
+	fleet_append_size(t, nested);
+	text_appendf(t, "\n  %-10s ", "spread");
+	fleet_append_spread(t, &nested->spread);
+	text_appendf(t, "\n  %-10s ", "for");
+	fleet_append_plan(t, nested);
+	text_append(t, "\n");
+}
+
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)
 {
 	struct scale scale = scale_refine(
@@ -122,6 +140,8 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 		scale_format(scale, s->interval_high, b);
 		text_appendf(t, "  %-10s %s .. %s    holds the median with 95 %% certainty\n",
 			"interval", a, b);
+	} else if (input->analysis->fleet.n_groups > 0) {
+		append_fleet(t, &input->analysis->fleet, &scale);
 	} else if (s->n > 1 && !benchmark_units_are_runs(input->benchmark)) {
 		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",
 			"interval");

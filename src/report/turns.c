@@ -7,39 +7,36 @@
 #include "basic/macro.h"
 #include "report/turns.h"
 
-enum {
-	SEEDS_MAX = UINT8_MAX + 1,
-};
-
-/* The seeds of the orders in which runs of a benchmark were made, each of them once. All runs of
- * one measurement have the same; runs that were appended to a file have another one, or none. */
-struct seeds {
-	int64_t items[SEEDS_MAX];
-	size_t n;
-};
-
-static void collect_seeds(const struct benchmark *benchmark, struct seeds *ret)
+/* The seed of runs that are not of a file, or of which the file says it of all alike. */
+static const struct fact *find_seed(const struct benchmark *benchmark)
 {
-	const struct series *series = benchmark->series;
 	const struct fact *fact = facts_find(&benchmark->metadata, "quiesce_order_seed");
 
-	for (ret->n = 0; ret->n < series->n_order_seeds; ret->n++)
-		ret->items[ret->n] = series->order_seeds[ret->n];
-	/* A benchmark that was just measured has it in its metadata alone. */
-	if (ret->n == 0 && fact && fact->type == FACT_INTEGER)
-		ret->items[ret->n++] = fact->integer;
+	return fact && fact->type == FACT_INTEGER ? fact : NULL;
 }
 
-static bool has_seed(const struct benchmark *benchmark, size_t run, int64_t seed)
+/* The number of stretches of runs that have one seed, or none. */
+static size_t count_stretches(const struct benchmark *benchmark)
+{
+	return MAX(benchmark->series->n_sittings, (size_t)1);
+}
+
+/* Stretch `at`: the index behind its last run, and its seed, which stands in *ret; false where it
+ * has none. */
+static bool get_stretch(
+	const struct benchmark *benchmark, size_t at, size_t *ret_end, int64_t *ret_seed)
 {
 	const struct series *series = benchmark->series;
-	const struct fact *fact;
+	const struct fact *fact = find_seed(benchmark);
 
-	if (series->n_order_seeds > 0)
-		return series->samples[run].turn > 0 &&
-			series->order_seeds[series->samples[run].turn - 1] == seed;
-	fact = facts_find(&benchmark->metadata, "quiesce_order_seed");
-	return fact && fact->type == FACT_INTEGER && fact->integer == seed;
+	*ret_end = series->n_sittings > 0 ? series->sittings[at].end : series->n_samples;
+	if (series->n_sittings > 0 && series->sittings[at].provenance.has_order_seed)
+		*ret_seed = series->sittings[at].provenance.order_seed;
+	else if (fact)
+		*ret_seed = fact->integer;
+	else
+		return false;
+	return true;
 }
 
 /* The user may give the same seed to measurements on different days. */
@@ -51,43 +48,48 @@ static bool could_be_together(const struct benchmark *old, const struct benchmar
 		(old->first_date <= new->last_date &&new->first_date <= old->last_date);
 }
 
-/* The seeds that runs of both have. */
-static void find_common_seeds(
-	const struct benchmark *old, const struct benchmark *new, struct seeds *ret)
+/* Whether a seed is that of a stretch before the one at `end`. */
+static bool is_seen(const struct benchmark *benchmark, size_t end, int64_t wanted)
 {
-	struct seeds a, b;
+	size_t run_end;
+	int64_t seed;
 
-	ret->n = 0;
-	if (!could_be_together(old, new))
-		return;
-	collect_seeds(old, &a);
-	collect_seeds(new, &b);
-	for (size_t i = 0; i < a.n; i++)
-		for (size_t k = 0; k < b.n; k++)
-			if (a.items[i] == b.items[k])
-				ret->items[ret->n++] = a.items[i];
+	for (size_t i = 0; i < end; i++)
+		if (get_stretch(benchmark, i, &run_end, &seed) && seed == wanted)
+			return true;
+	return false;
 }
 
 bool turns_are_common(const struct benchmark *old, const struct benchmark *new)
 {
-	struct seeds seeds;
+	size_t end;
+	int64_t seed;
 
-	find_common_seeds(old, new, &seeds);
-	return seeds.n > 0;
+	if (!could_be_together(old, new))
+		return false;
+	for (size_t i = 0; i < count_stretches(old); i++)
+		if (get_stretch(old, i, &end, &seed) && is_seen(new, count_stretches(new), seed))
+			return true;
+	return false;
 }
 
 /* Copies the units of runs of that seed to the front of ret. */
 static size_t pick_units(
-	const struct benchmark *benchmark, const double *units, int64_t seed, double *ret)
+	const struct benchmark *benchmark, const double *units, int64_t wanted, double *ret)
 {
-	size_t n = 0, unit = 0;
+	size_t n = 0, unit = 0, run = 0, end;
 
-	for (size_t i = 0; i < benchmark->series->n_samples; i++) {
-		if (benchmark->series->samples[i].warmup)
-			continue;
-		if (has_seed(benchmark, i, seed))
-			ret[n++] = units[unit];
-		unit++;
+	for (size_t i = 0; i < count_stretches(benchmark); i++) {
+		int64_t seed;
+		bool is_wanted = get_stretch(benchmark, i, &end, &seed) && seed == wanted;
+
+		for (; run < end; run++) {
+			if (benchmark->series->samples[run].warmup)
+				continue;
+			if (is_wanted)
+				ret[n++] = units[unit];
+			unit++;
+		}
 	}
 	return n;
 }
@@ -97,16 +99,18 @@ int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, d
 {
 	_cleanup_free_ double *a = reallocarray(NULL, old->n_values, sizeof(*a));
 	_cleanup_free_ double *b = reallocarray(NULL, new->n_values, sizeof(*b));
-	struct seeds seeds;
-	size_t n = 0;
+	size_t n = 0, end;
+	int64_t seed;
 
 	if (!a || !b)
 		return -ENOMEM;
-	find_common_seeds(old, new, &seeds);
-	for (size_t i = 0; i < seeds.n; i++) {
-		size_t n_a = pick_units(old, old_units, seeds.items[i], a + n);
-		size_t n_b = pick_units(new, new_units, seeds.items[i], b + n);
+	for (size_t i = 0; could_be_together(old, new) && i < count_stretches(old); i++) {
+		size_t n_a, n_b;
 
+		if (!get_stretch(old, i, &end, &seed) || is_seen(old, i, seed))
+			continue;
+		n_a = pick_units(old, old_units, seed, a + n);
+		n_b = pick_units(new, new_units, seed, b + n);
 		n += MIN(n_a, n_b);
 	}
 	memcpy(old_units, a, n * sizeof(*a));

@@ -95,7 +95,6 @@ static int read_document(struct input *input, struct document **ret, char **ret_
 {
 	_cleanup_(document) struct document *document = calloc(1, sizeof(*document));
 	_cleanup_text_ struct text text = { 0 };
-	size_t size;
 	int r;
 
 	if (!document)
@@ -107,11 +106,12 @@ static int read_document(struct input *input, struct document **ret, char **ret_
 		return r;
 	/* Makes a text of an empty file, too. */
 	text_append(&text, "");
-	size = text.length;
+	document->size = text.length;
 	document->text = text_steal(&text);
 	if (!document->text)
 		return -ENOMEM;
-	r = suite_read_text(document->text, size, &document->suite, &document->outline, ret_why);
+	r = suite_read_text(
+		document->text, document->size, &document->suite, &document->outline, ret_why);
 	if (r >= 0)
 		r = check_disputes(document, ret_why);
 	if (r >= 0)
@@ -142,17 +142,27 @@ int document_load(const char *path, struct document **ret, char **ret_why)
 	return r < 0 ? r : read_document(input, ret, ret_why);
 }
 
+void document_clear_members(struct document *document)
+{
+	for (size_t i = 0; document->benchmarks && i < document->outline.n_benchmarks; i++)
+		members_clear(&document->benchmarks[i]);
+	free(TAKE_PTR(document->benchmarks));
+	members_clear(&document->metadata);
+}
+
+void document_clear(struct document *document)
+{
+	document_clear_members(document);
+	outline_clear(&document->outline);
+	suite_free(TAKE_PTR(document->suite));
+	free(TAKE_PTR(document->text));
+}
+
 void document_free(struct document *document)
 {
 	if (!document)
 		return;
-	for (size_t i = 0; document->benchmarks && i < document->outline.n_benchmarks; i++)
-		members_clear(&document->benchmarks[i]);
-	free(document->benchmarks);
-	members_clear(&document->metadata);
-	outline_clear(&document->outline);
-	suite_free(document->suite);
-	free(document->text);
+	document_clear(document);
 	free(document);
 }
 

@@ -121,11 +121,26 @@ int document_write(
 	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n);
 
 /*
- * Writes n >= 1 files as one. Benchmarks of the same name become one benchmark with the runs of
- * all, in the order of the documents; metadata that all of its runs share stand once. Members with
- * unknown names stay as the first file has them. -EINVAL with *ret_why (malloc'd) where runs of one
- * name do not agree (document_check_append()).
+ * Several files as one. Benchmarks of the same name become one benchmark with the runs of all, in
+ * the order of the files; metadata that all of its runs share stand once. Members with unknown
+ * names stay as the first file has them.
+ *
+ * Machine, sitting and run stay apart: where the machine is another one, its hostname, cpu_count,
+ * cpu_model_name and platform stand in each run as quiesce_hostname and so on, for pyperf demands
+ * that those names are the same in all runs. Each run has a quiesce_sitting, at least that of its
+ * file.
  */
-int document_merge(FILE *stream, struct document *const *documents, size_t n, char **ret_why);
+struct merge;
+
+int merge_new(struct merge **ret);
+/* Reads a file as document_read() does; also -EINVAL with *ret_why (malloc'd) where its runs do not
+ * agree with those of the files before (document_check_append()). The file is read again by
+ * merge_write(), but for what cannot be read twice, which is kept in memory. */
+int merge_add(struct merge *merge, const char *path, char **ret_why);
+/* Writes all that was added, at least one file. With *ret_why (malloc'd) where a file cannot be
+ * read again: -ESTALE when it has changed meanwhile. Else the error of the stream, or -ENOMEM. */
+int merge_write(const struct merge *merge, FILE *stream, char **ret_why);
+void merge_free(struct merge *merge);
+DEFINE_CLEANUP(merge, merge_free);
 
 #endif

@@ -1,149 +1,552 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Merging reads each file twice. merge_add() validates a file and keeps where its runs stand and
+ * what all files of a benchmark have in common; merge_write() goes benchmark by benchmark through
+ * the files, with the text of one benchmark of one file in memory at a time. Only of the first
+ * file, and of files that cannot be read twice (pipes, compressed files), the whole text is kept.
+ */
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/document.h"
 #include "result/metadata.h"
 #include "result/splice.h"
 
-struct merge {
-	struct document *const *documents;
-	size_t n;
-	struct emit *emit;
+/* What pyperf demands to be the same in all runs of a benchmark, and what is not the same where the
+ * machine is another one: then runs have it as quiesce_NAME, which pyperf does not look at. The
+ * first two tell machines apart. */
+static const char *const machine_keys[] = {
+	"hostname",
+	"cpu_model_name",
+	"cpu_count",
+	"platform",
+};
+#define MACHINE_N_TELLING 2
+#define OWN_PREFIX "quiesce_"
+
+/* A benchmark of the merged file. */
+struct merged {
+	char *name;
+	int clock;	     /* an enum window_clock, or -1 as long as no file tells it */
+	struct facts agreed; /* of its first file, as pyperf demands them */
+	struct facts common; /* what all runs of all files so far share */
+	size_t n_files;
+	bool renames[ARRAY_SIZE(machine_keys)];
 };
 
-/* Two benchmarks of one name: refused if their runs do not agree. */
-static int check_agreement(const struct document *old, size_t old_index, const struct document *new,
-	size_t new_index, char **ret_why)
+struct source {
+	struct document document; /* without `suite`; without text where it can be read again */
+	char *path;
+	struct stat st;
+	size_t *merged; /* of each of its benchmarks: the index among all */
+	bool *has_sitting;
+	char sitting[24]; /* an identifier in JSON, from what the file holds */
+};
+
+struct merge {
+	struct source *sources;
+	size_t n_sources;
+	size_t capacity;
+	struct merged *items;
+	size_t n;
+};
+
+int merge_new(struct merge **ret)
 {
-	const struct agreed a = document_get_agreed(old, old_index);
-	const struct agreed b = document_get_agreed(new, new_index);
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void source_clear(struct source *source)
+{
+	document_clear(&source->document);
+	free(source->path);
+	free(source->merged);
+	free(source->has_sitting);
+}
+
+void merge_free(struct merge *merge)
+{
+	if (!merge)
+		return;
+	for (size_t i = 0; i < merge->n_sources; i++)
+		source_clear(&merge->sources[i]);
+	for (size_t i = 0; i < merge->n; i++) {
+		free(merge->items[i].name);
+		facts_clear(&merge->items[i].agreed);
+		facts_clear(&merge->items[i].common);
+	}
+	free(merge->sources);
+	free(merge->items);
+	free(merge);
+}
+
+/* --- A file is added --- */
+
+/* Most often, files have the same benchmarks in the same order. SIZE_MAX when it is a new one. */
+static size_t find_merged(const struct merge *merge, const char *name, size_t guess)
+{
+	if (guess < merge->n && metadata_equal_strings(merge->items[guess].name, name))
+		return guess;
+	for (size_t i = 0; i < merge->n; i++)
+		if (metadata_equal_strings(merge->items[i].name, name))
+			return i;
+	return SIZE_MAX;
+}
+
+static bool is_equal(const struct facts *a, const struct facts *b, const char *key)
+{
+	const struct fact *x = facts_find(a, key), *y = facts_find(b, key);
+
+	return x && y ? metadata_equal_facts(x, y) : x == y;
+}
+
+/* Metadata in which machines differ no longer speak against merging. Those that differ get another
+ * name, and are taken out of what has to agree. */
+static void allow_machines(struct merged *merged, const struct facts *now, struct facts *agreed_now)
+{
+	bool is_another = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++) {
+		bool differs =
+			merged->renames[i] || !is_equal(&merged->agreed, now, machine_keys[i]);
+
+		is_another = is_another || (i < MACHINE_N_TELLING && differs);
+		if (is_another && differs) {
+			merged->renames[i] = true;
+			facts_remove(&merged->agreed, machine_keys[i]);
+			facts_remove(agreed_now, machine_keys[i]);
+		}
+	}
+}
+
+/* Refused if the runs do not agree with those of the files before. */
+static int check_agreement(
+	struct merged *merged, const struct benchmark *b, int clock, char **ret_why)
+{
 	_cleanup_free_ char *text_a = NULL, *text_b = NULL;
+	struct facts now = { 0 };
 	const char *key;
 	int r;
 
-	r = document_find_difference(&a, &b, &key, &text_a, &text_b);
+	facts_copy(&now, &b->metadata);
+	if (now.failed) {
+		facts_clear(&now);
+		return -ENOMEM;
+	}
+	allow_machines(merged, &b->metadata, &now);
+	r = document_find_difference(&(struct agreed){ &merged->agreed, merged->clock },
+		&(struct agreed){ &now, clock }, &key, &text_a, &text_b);
+	facts_clear(&now);
 	if (r <= 0)
 		return r;
 	return text_refuse(ret_why, -EINVAL, "benchmark '%s': metadata '%s' differ: %s and %s",
-		old->suite->benchmarks[old_index]->name, key, text_a, text_b);
+		merged->name, key, text_a, text_b);
 }
 
-/* Compares the benchmarks of a file with those of the same names in the files before it. */
-static int check_file(const struct merge *merge, size_t file, char **ret_why)
+static int add_merged(struct merge *merge, const struct benchmark *b, int clock)
 {
-	const struct document *document = merge->documents[file];
+	struct merged *items = reallocarray(merge->items, merge->n + 1, sizeof(*items));
+	struct merged *merged;
 
-	for (size_t i = 0; i < document->suite->n; i++) {
-		for (size_t before = 0; before < file; before++) {
-			const struct document *old = merge->documents[before];
-			size_t at =
-				suite_find_index(old->suite, document->suite->benchmarks[i]->name);
-			int r = at == SIZE_MAX ? 0 : check_agreement(old, at, document, i, ret_why);
+	if (!items)
+		return -ENOMEM;
+	merge->items = items;
+	merged = &items[merge->n];
+	*merged = (struct merged){ .name = strdup(b->name), .clock = clock, .n_files = 1 };
+	facts_copy(&merged->agreed, &b->metadata);
+	facts_copy(&merged->common, &b->metadata);
+	merge->n++;
+	return !merged->name || merged->agreed.failed || merged->common.failed ? -ENOMEM : 0;
+}
 
-			if (r < 0)
-				return r;
-		}
+static int join_merged(struct merged *merged, const struct benchmark *b, int clock, char **ret_why)
+{
+	int r = check_agreement(merged, b, clock, ret_why);
+
+	if (r < 0)
+		return r;
+	if (merged->clock < 0)
+		merged->clock = clock;
+	for (size_t i = merged->common.n; i-- > 0;)
+		if (!is_equal(&merged->common, &b->metadata, merged->common.items[i].name))
+			facts_remove(&merged->common, merged->common.items[i].name);
+	merged->n_files++;
+	return 0;
+}
+
+static bool has_sitting(const struct benchmark *b)
+{
+	for (size_t i = 0; i < b->series->n_sittings; i++)
+		if (b->series->sittings[i].provenance.texts[SITTING_ID])
+			return true;
+	return false;
+}
+
+static int add_benchmarks(struct merge *merge, struct source *source, char **ret_why)
+{
+	const struct suite *suite = source->document.suite;
+
+	source->merged = calloc(suite->n, sizeof(*source->merged));
+	source->has_sitting = calloc(suite->n, sizeof(*source->has_sitting));
+	if (!source->merged || !source->has_sitting)
+		return -ENOMEM;
+	for (size_t i = 0; i < suite->n; i++) {
+		const struct benchmark *b = suite->benchmarks[i];
+		int clock = source->document.outline.benchmarks[i].clock;
+		size_t at = find_merged(merge, b->name, i);
+		int r;
+
+		source->has_sitting[i] = has_sitting(b);
+		source->merged[i] = at == SIZE_MAX ? merge->n : at;
+		r = at == SIZE_MAX ? add_merged(merge, b, clock)
+				   : join_merged(&merge->items[at], b, clock, ret_why);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
 
-/* --- One benchmark of all files --- */
-
-/* Does a value hold for all runs of the benchmark in the files from `first` on? */
-static bool holds_in_all(const struct merge *merge, size_t first, const char *benchmark,
-	const struct selection_item *item)
+/* The same file is the same sitting whenever it is merged. */
+static void make_sitting(struct source *source)
 {
-	for (size_t i = first; i < merge->n; i++) {
-		const struct benchmark *b = suite_find(merge->documents[i]->suite, benchmark);
-		const struct fact *fact = b ? facts_find(&b->metadata, item->name) : NULL;
+	uint64_t hash = 14695981039346656037u; /* FNV-1a */
 
-		if (b && (!fact || !metadata_equal_facts(fact, item->fact)))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < source->document.outline.whole.end; i++)
+		hash = (hash ^ (unsigned char)source->document.text[i]) * 1099511628211u;
+	snprintf(source->sitting, sizeof(source->sitting), "\"%016" PRIx64 "\"", hash);
 }
 
-/* Metadata that all runs share. In the first file they stand in the suite, the benchmark or the
- * first run, whose metadata are `run`. */
-static int find_common(const struct merge *merge, size_t first, size_t index,
-	const struct members *run, struct selection *ret)
+/* What is needed for the decision what to write, and not for the writing. The text goes as well
+ * where it can be read again. */
+static void forget(struct source *source, bool is_first)
 {
-	const struct document *document = merge->documents[first];
-	const struct members *layers[] = { &document->metadata, &document->benchmarks[index], run };
-	const char *name = document->suite->benchmarks[index]->name;
-	_cleanup_selection_ struct selection all = { 0 };
-	int r = 0;
+	struct document *document = &source->document;
 
-	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
-		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++)
-			r = selection_add(&all, layers[i], k);
-	for (size_t i = 0; r >= 0 && i < all.n; i++)
-		if (holds_in_all(merge, first, name, &all.items[i]))
-			r = selection_add_item(ret, &all.items[i]);
-	return r;
+	suite_free(TAKE_PTR(document->suite));
+	document_clear_members(document);
+	if (!is_first && S_ISREG(source->st.st_mode) && source->st.st_size == (off_t)document->size)
+		free(TAKE_PTR(document->text));
 }
 
-/* Metadata that stand above the runs of a benchmark in its old file, and not in the new one. */
-static int find_moved(const struct document *document, size_t index, const struct selection *common,
-	struct selection *ret)
+int merge_add(struct merge *merge, const char *path, char **ret_why)
 {
-	const struct members *layers[] = { &document->metadata, &document->benchmarks[index] };
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
-		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++)
-			if (!selection_find(common, layers[i]->facts.items[k].name))
-				r = selection_add(ret, layers[i], k);
-	return r;
-}
-
-static int write_further_runs(
-	const struct merge *merge, size_t file, size_t index, const struct selection *common)
-{
-	_cleanup_selection_ struct selection moved = { 0 };
-	const struct benchmark_change change = { .moved = &moved, .hoisted = common };
+	struct document *document;
+	struct source *source;
 	int r;
 
-	r = find_moved(merge->documents[file], index, common, &moved);
+	if (merge->n_sources == merge->capacity) {
+		size_t capacity = MAX(2 * merge->capacity, (size_t)16);
+		struct source *sources = reallocarray(merge->sources, capacity, sizeof(*sources));
+
+		if (!sources)
+			return -ENOMEM;
+		merge->sources = sources;
+		merge->capacity = capacity;
+	}
+	source = &merge->sources[merge->n_sources];
+	*source = (struct source){ .path = strdup(path) };
+	if (!source->path)
+		return -ENOMEM;
+	/* A change from here on is found by check_unchanged(). */
+	if (strcmp(path, "-") != 0)
+		(void)stat(path, &source->st);
+	r = document_read(path, &document, ret_why);
+	if (r >= 0) {
+		source->document = *document;
+		free(document);
+		r = add_benchmarks(merge, source, ret_why);
+	}
+	if (r < 0) {
+		source_clear(source);
+		return r;
+	}
+	make_sitting(source);
+	forget(source, merge->n_sources == 0);
+	merge->n_sources++;
+	return 0;
+}
+
+/* --- The text of a file, for the second time --- */
+
+/* The text of a file in its full length, of which only what was loaded is there. */
+struct window {
+	char *text;
+	size_t size;
+};
+
+static void window_close(struct window *window)
+{
+	if (window->text)
+		munmap(window->text, window->size);
+}
+
+static int check_unchanged(const struct source *source, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return st.st_dev == source->st.st_dev && st.st_ino == source->st.st_ino &&
+			st.st_size == source->st.st_size &&
+			st.st_mtim.tv_sec == source->st.st_mtim.tv_sec &&
+			st.st_mtim.tv_nsec == source->st.st_mtim.tv_nsec
+		? 0
+		: -ESTALE;
+}
+
+static int load_span(int fd, char *text, struct span span)
+{
+	size_t at = span.begin;
+
+	while (at < span.end) {
+		ssize_t n = pread(fd, text + at, span.end - at, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ESTALE;
+		at += (size_t)n;
+	}
+	return 0;
+}
+
+static inline void cleanup_window(struct window *window)
+{
+	window_close(window);
+}
+#define _cleanup_window_ __attribute__((cleanup(cleanup_window)))
+
+static int window_open(const struct source *source, size_t index, struct window *ret)
+{
+	const struct outline *outline = &source->document.outline;
+	_cleanup_close_ int fd = -EBADF;
+	struct window window = { .size = source->document.size + 1 };
+	int r;
+
+	fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	r = check_unchanged(source, fd);
+	if (r < 0)
+		return r;
+	window.text = mmap(NULL, window.size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (window.text == MAP_FAILED)
+		return -errno;
+	r = load_span(fd, window.text, outline->metadata);
 	if (r >= 0)
-		splice_further_runs(merge->emit, merge->documents[file], index, &change);
+		r = load_span(fd, window.text, outline->benchmarks[index].whole);
+	if (r < 0) {
+		window_close(&window);
+		return r;
+	}
+	*ret = window;
+	return 0;
+}
+
+/* The document of a source, with the text of one of its benchmarks: a view, to be dropped. */
+static int source_load(const struct source *source, size_t index, struct window *window,
+	struct document *ret, char **ret_why)
+{
+	int r = 0;
+
+	if (!source->document.text)
+		r = window_open(source, index, window);
+	if (r == -ESTALE)
+		return text_refuse(ret_why, r, "%s has changed while it was merged", source->path);
+	if (r < 0)
+		return text_refuse(
+			ret_why, r, "cannot read %s again: %s", source->path, strerror(-r));
+	*ret = source->document;
+	if (!ret->text)
+		ret->text = window->text;
+	return 0;
+}
+
+static size_t find_index(const struct source *source, size_t merged)
+{
+	for (size_t i = 0; i < source->document.outline.n_benchmarks; i++)
+		if (source->merged[i] == merged)
+			return i;
+	return SIZE_MAX;
+}
+
+/* --- One benchmark of one file --- */
+
+/* What is written of it, and how its metadata change. */
+struct part {
+	const struct merged *merged;
+	const struct source *source;
+	size_t index;
+	struct members suite;
+	struct members benchmark;
+	struct selection moved;
+	struct renaming renamings[ARRAY_SIZE(machine_keys) + 1];
+};
+
+static void part_clear(struct part *part)
+{
+	members_clear(&part->suite);
+	members_clear(&part->benchmark);
+	selection_clear(&part->moved);
+}
+
+static inline void cleanup_part(struct part *part)
+{
+	part_clear(part);
+}
+#define _cleanup_part_ __attribute__((cleanup(cleanup_part)))
+
+static void choose_renamings(struct part *part)
+{
+	static const char *const names[] = {
+		OWN_PREFIX "hostname",
+		OWN_PREFIX "cpu_model_name",
+		OWN_PREFIX "cpu_count",
+		OWN_PREFIX "platform",
+	};
+	size_t n = 0;
+
+	_Static_assert(ARRAY_SIZE(names) == ARRAY_SIZE(machine_keys), "a name for each key");
+	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++)
+		if (part->merged->renames[i])
+			part->renamings[n++] = (struct renaming){ machine_keys[i], names[i] };
+}
+
+/* Metadata that stand above the runs in this file, and are not those of all runs of all files. */
+static int choose_moved(struct part *part)
+{
+	static const char name[] = METADATA_SITTING;
+	const struct members *layers[] = { &part->suite, &part->benchmark };
+	const struct selection_item sitting = {
+		.name = name,
+		.value = { part->source->sitting, strlen(part->source->sitting) },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
+		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++)
+			if (!facts_find(&part->merged->common, layers[i]->facts.items[k].name))
+				r = selection_add(&part->moved, layers[i], k);
+	if (r >= 0 && part->merged->n_files > 1 && !part->source->has_sitting[part->index])
+		r = selection_add_item(&part->moved, &sitting);
 	return r;
 }
 
-/* The benchmark as the first file has it, followed by the runs from the other files. */
-static int write_benchmark(
-	const struct merge *merge, struct splice *splice, size_t first, size_t index)
+static int part_fill(const struct merge *merge, const struct source *source, size_t index,
+	const char *text, struct part *ret)
 {
-	const struct document *document = merge->documents[first];
-	_cleanup_selection_ struct selection common = { 0 }, moved = { 0 };
+	const struct outline *outline = &source->document.outline;
+	int r;
+
+	*ret = (struct part){
+		.merged = &merge->items[source->merged[index]],
+		.source = source,
+		.index = index,
+	};
+	choose_renamings(ret);
+	r = members_read(text, outline->metadata, &ret->suite);
+	if (r >= 0)
+		r = members_read(text, outline->benchmarks[index].metadata, &ret->benchmark);
+	if (r >= 0)
+		r = choose_moved(ret);
+	return r;
+}
+
+/* Writes further runs behind those of the files before. */
+static int write_further_runs(struct emit *emit, const struct part *part,
+	const struct document *document, const struct selection *common)
+{
+	const struct benchmark_change change = {
+		.moved = &part->moved,
+		.hoisted = common,
+		.renamings = part->renamings,
+	};
+
+	splice_further_runs(emit, document, part->index, &change);
+	return emit->error;
+}
+
+/* The runs of this benchmark in one file after the other, from the one behind `first` on. */
+static int write_others(const struct merge *merge, struct emit *emit, size_t first, size_t merged,
+	const struct selection *common, char **ret_why)
+{
+	int r = 0;
+
+	for (size_t i = first + 1; r >= 0 && i < merge->n_sources; i++) {
+		const struct source *source = &merge->sources[i];
+		size_t index = find_index(source, merged);
+		_cleanup_window_ struct window window = { 0 };
+		_cleanup_part_ struct part part = { 0 };
+		struct document document;
+
+		if (index == SIZE_MAX)
+			continue;
+		r = source_load(source, index, &window, &document, ret_why);
+		if (r >= 0)
+			r = part_fill(merge, source, index, document.text, &part);
+		if (r >= 0)
+			r = write_further_runs(emit, &part, &document, common);
+	}
+	return r;
+}
+
+/* The metadata that all share, as the first file has them: in its suite, benchmark or first run. */
+static int choose_common(
+	const struct part *part, const struct members *run, struct selection *common)
+{
+	const struct members *layers[] = { &part->suite, &part->benchmark, run };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
+		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++) {
+			const struct fact *fact = &layers[i]->facts.items[k];
+			const struct fact *shared = facts_find(&part->merged->common, fact->name);
+
+			if (shared && metadata_equal_facts(shared, fact))
+				r = selection_add(common, layers[i], k);
+		}
+	return r;
+}
+
+/* The benchmark as its first file has it, followed by the runs from the other files. */
+static int write_merged(const struct merge *merge, struct splice *splice,
+	const struct source *source, size_t index, char **ret_why)
+{
+	const char *text = splice->document->text;
+	_cleanup_selection_ struct selection common = { 0 };
+	_cleanup_members_ struct members run = { 0 };
+	_cleanup_part_ struct part part = { 0 };
 	const struct benchmark_change change = {
 		.metadata = &common,
-		.moved = &moved,
+		.moved = &part.moved,
 		.hoisted = &common,
+		.renamings = part.renamings,
 	};
-	_cleanup_members_ struct members run = { 0 };
 	int r;
 
-	r = members_read(
-		document->text, document->outline.benchmarks[index].runs[0].metadata, &run);
+	r = part_fill(merge, source, index, text, &part);
 	if (r >= 0)
-		r = find_common(merge, first, index, &run, &common);
+		r = members_read(
+			text, source->document.outline.benchmarks[index].runs[0].metadata, &run);
 	if (r >= 0)
-		r = find_moved(document, index, &common, &moved);
+		r = choose_common(&part, &run, &common);
 	if (r < 0)
 		return r;
 	splice_runs(splice, index, &change);
-	for (size_t i = first + 1; r >= 0 && i < merge->n; i++) {
-		size_t at = suite_find_index(
-			merge->documents[i]->suite, document->suite->benchmarks[index]->name);
-
-		if (at != SIZE_MAX)
-			r = write_further_runs(merge, i, at, &common);
-	}
+	r = write_others(merge, splice->emit, (size_t)(source - merge->sources),
+		source->merged[index], &common, ret_why);
 	if (r >= 0)
 		splice_end_benchmark(splice, index, &change);
 	return r;
@@ -151,65 +554,55 @@ static int write_benchmark(
 
 /* --- The whole --- */
 
-static bool has_earlier(const struct merge *merge, size_t file, const char *benchmark)
-{
-	for (size_t i = 0; i < file; i++)
-		if (suite_find(merge->documents[i]->suite, benchmark))
-			return true;
-	return false;
-}
-
 /* The benchmarks of this file whose names no file before it has. */
-static int write_further_benchmarks(const struct merge *merge, size_t file)
+static int write_further_benchmarks(
+	const struct merge *merge, struct emit *emit, size_t at, size_t *written, char **ret_why)
 {
-	const struct document *document = merge->documents[file];
-	struct splice splice = { .emit = merge->emit, .document = document };
+	const struct source *source = &merge->sources[at];
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < document->suite->n; i++) {
-		if (has_earlier(merge, file, document->suite->benchmarks[i]->name))
+	for (size_t i = 0; r >= 0 && i < source->document.outline.n_benchmarks; i++) {
+		_cleanup_window_ struct window window = { 0 };
+		struct splice splice = { .emit = emit };
+		struct document document;
+
+		/* They have their indices in the order of their first files. */
+		if (source->merged[i] < *written)
 			continue;
-		emit_verbatim(merge->emit, ", ", 2);
-		splice.at = document->outline.benchmarks[i].whole.begin;
-		r = write_benchmark(merge, &splice, file, i);
+		++*written;
+		emit_verbatim(emit, ", ", 2);
+		r = source_load(source, i, &window, &document, ret_why);
+		if (r < 0)
+			return r;
+		splice.document = &document;
+		splice.at = document.outline.benchmarks[i].whole.begin;
+		r = write_merged(merge, &splice, source, i, ret_why);
 	}
 	return r;
 }
 
-static int write_all(const struct merge *merge)
+int merge_write(const struct merge *merge, FILE *stream, char **ret_why)
 {
-	const struct outline *outline = &merge->documents[0]->outline;
+	struct emit emit = { .stream = stream, .one_line = true };
+	const struct document *document = &merge->sources[0].document;
+	const struct outline *outline = &document->outline;
 	bool metadata_first = outline->metadata.begin < outline->benchmarks[0].whole.begin;
-	struct splice splice = {
-		.emit = merge->emit,
-		.document = merge->documents[0],
-		.at = outline->whole.begin,
-	};
+	struct splice splice = { &emit, document, outline->whole.begin };
 	/* The metadata of the suites move to the benchmarks. */
 	const struct selection none = { 0 };
+	size_t written = outline->n_benchmarks;
 	int r = 0;
 
 	if (metadata_first)
 		splice_metadata(&splice, outline->whole, outline->metadata, &none);
 	for (size_t i = 0; r >= 0 && i < outline->n_benchmarks; i++)
-		r = write_benchmark(merge, &splice, 0, i);
-	for (size_t i = 1; r >= 0 && i < merge->n; i++)
-		r = write_further_benchmarks(merge, i);
+		r = write_merged(merge, &splice, &merge->sources[0], i, ret_why);
+	for (size_t i = 1; r >= 0 && i < merge->n_sources; i++)
+		r = write_further_benchmarks(merge, &emit, i, &written, ret_why);
 	if (r < 0)
 		return r;
 	if (!metadata_first)
 		splice_metadata(&splice, outline->whole, outline->metadata, &none);
 	splice_copy(&splice, outline->whole.end);
-	return emit_finish(merge->emit);
-}
-
-int document_merge(FILE *stream, struct document *const *documents, size_t n, char **ret_why)
-{
-	struct emit emit = { .stream = stream, .one_line = true };
-	const struct merge merge = { .documents = documents, .n = n, .emit = &emit };
-	int r = 0;
-
-	for (size_t i = 1; r >= 0 && i < n; i++)
-		r = check_file(&merge, i, ret_why);
-	return r < 0 ? r : write_all(&merge);
+	return emit_finish(&emit);
 }

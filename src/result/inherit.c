@@ -131,7 +131,9 @@ static int find_common(
 			if (r < 0)
 				return r;
 			ret[n].fact = fact;
-			if (ret[n].field.kind != RUN_OTHER)
+			/* Provenances are not kept run by run: spread_provenance(). */
+			if (ret[n].field.kind != RUN_OTHER &&
+				!run_field_is_provenance(&ret[n].field))
 				n++;
 		}
 	}
@@ -164,6 +166,36 @@ static int spread_common(const struct reader *reader, struct pending *pending)
 			join_durations(&data);
 		}
 		store_run(b, k, &data);
+	}
+	return 0;
+}
+
+/* What suite or benchmark say of the machine, or of the order, holds for the sittings that do not
+ * say otherwise. */
+static int spread_provenance(const struct reader *reader, struct pending *pending)
+{
+	const struct facts *layers[] = { &pending->metadata, &reader->suite_metadata };
+	struct series *series = pending->benchmark->series;
+	struct run_data data;
+
+	run_data_clear(&data);
+	for (size_t layer = 0; layer < ARRAY_SIZE(layers); layer++) {
+		for (size_t i = 0; i < layers[layer]->n; i++) {
+			const struct fact *fact = &layers[layer]->items[i];
+			struct run_field field;
+			int r = run_field_find(series, fact->name, &field);
+
+			for (size_t k = 0;
+				r >= 0 && run_field_is_provenance(&field) && k < series->n_sittings;
+				k++) {
+				data.provenance = series->sittings[k].provenance;
+				if (!run_data_has(&data, &field))
+					r = run_data_set(&data, series, &field, fact);
+				series->sittings[k].provenance = data.provenance;
+			}
+			if (r < 0)
+				return r;
+		}
 	}
 	return 0;
 }
@@ -273,6 +305,8 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	r = merge_metadata(reader, pending);
 	if (r >= 0)
 		r = spread_common(reader, pending);
+	if (r >= 0)
+		r = spread_provenance(reader, pending);
 	if (r < 0)
 		return r;
 	settle_times(b);

@@ -22,10 +22,13 @@ enum kind {
 	KIND_COUNT_OR_0,
 };
 
-static const struct {
+struct known_key {
 	const char *key;
 	enum kind kind;
-} known_keys[] = {
+};
+
+/* In the order of their names. */
+static const struct known_key known_keys[] = {
 	{ "boot_time", KIND_STRING },
 	{ "calibrate_loops", KIND_COUNT },
 	{ "calibrate_warmups", KIND_COUNT_OR_0 },
@@ -77,12 +80,18 @@ static const char *const blanks[] = {
 	"\xe3\x80\x80",
 };
 
+/* No blank begins or ends with such a byte. */
+static bool is_visible(char c)
+{
+	return c > 0x20 && c < 0x7f;
+}
+
 void metadata_strip(const char *s, const char **ret, size_t *ret_length)
 {
 	size_t length = strlen(s);
-	bool found;
+	bool found = length == 0 || !is_visible(s[0]) || !is_visible(s[length - 1]);
 
-	do {
+	while (found) {
 		found = false;
 		for (size_t i = 0; i < ARRAY_SIZE(blanks); i++) {
 			size_t n = strlen(blanks[i]);
@@ -97,7 +106,7 @@ void metadata_strip(const char *s, const char **ret, size_t *ret_length)
 				found = true;
 			}
 		}
-	} while (found);
+	}
 	*ret = s;
 	*ret_length = length;
 }
@@ -141,12 +150,17 @@ bool metadata_equal_facts(const struct fact *a, const struct fact *b)
 	return number_of(a) == number_of(b);
 }
 
+static int compare_key(const void *name, const void *known)
+{
+	return strcmp(name, ((const struct known_key *)known)->key);
+}
+
 static enum kind kind_of(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(known_keys); i++)
-		if (strcmp(known_keys[i].key, name) == 0)
-			return known_keys[i].kind;
-	return KIND_ANY;
+	const struct known_key *known =
+		bsearch(name, known_keys, ARRAY_SIZE(known_keys), sizeof(*known_keys), compare_key);
+
+	return known ? known->kind : KIND_ANY;
 }
 
 bool metadata_is_list(const char *name)
@@ -157,11 +171,12 @@ bool metadata_is_list(const char *name)
 const char *metadata_judge(const char *name, const struct fact *value)
 {
 	bool is_string = value->type == FACT_STRING, is_integer = is_whole(value);
+	enum kind kind = kind_of(name);
 	const char *s;
 	size_t n;
 
 	/* First of all, because the rule for texts below does not hold for tags. */
-	if (kind_of(name) == KIND_TAG)
+	if (kind == KIND_TAG)
 		return is_string && *value->string && strcmp(value->string, "all") != 0
 			? NULL
 			: "is not a list of tags";
@@ -172,7 +187,7 @@ const char *metadata_judge(const char *name, const struct fact *value)
 		if (memchr(s, '\n', n) || memchr(s, '\r', n))
 			return "has a line break";
 	}
-	switch (kind_of(name)) {
+	switch (kind) {
 	case KIND_STRING:
 		return is_string ? NULL : "is not a string";
 	case KIND_UNIT:

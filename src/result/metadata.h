@@ -28,13 +28,18 @@ bool metadata_is_list(const char *name);
 /* Names whose values pyperf wants to be the same in all runs of a benchmark. */
 #define METADATA_N_AGREED 12
 extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
-/* The name under which we write the clock of the values (window_clock_name()). */
 /* The value of a parameter that the command was run with; its name follows. A number, or a text. */
 #define METADATA_PARAMETER "parameter_"
 /* Which other tool made the result. */
 #define METADATA_TOOL "quiesce_tool"
 #define METADATA_HYPERFINE "hyperfine"
 
+/* Where and when runs were made (struct provenance): an identifier of the sitting, and what a
+ * cluster calls the machine. */
+#define METADATA_SITTING "quiesce_sitting"
+#define METADATA_NODE "quiesce_node"
+
+/* The name under which we write the clock of the values (window_clock_name()). */
 #define METADATA_CLOCK "quiesce_clock"
 /* The clock that such a fact tells: an enum window_clock, or -1 when it tells none. */
 int metadata_get_clock(const struct fact *clock);

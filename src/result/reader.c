@@ -154,7 +154,8 @@ int reader_add_run(
 		.loops = data->loops,
 		.inner_loops = data->inner_loops,
 	};
-	return series_append(b->series, &data->sample, &data->evidence, data->counters);
+	r = series_append(b->series, &data->sample, &data->evidence, data->counters);
+	return r < 0 ? r : series_set_provenance(b->series, &data->provenance);
 }
 
 /* Behind '{'. */

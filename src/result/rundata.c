@@ -8,6 +8,7 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
+#include "result/metadata.h"
 #include "result/rundata.h"
 
 #define OWN_PREFIX "quiesce_"
@@ -46,6 +47,15 @@ static const struct {
 	{ "quiesce_softirqs", RUN_SOFTIRQS },
 };
 
+static const char *const provenance_names[SITTING_N_TEXTS] = {
+	[SITTING_ID] = METADATA_SITTING,
+	[SITTING_NODE] = METADATA_NODE,
+	[SITTING_OWN_HOSTNAME] = OWN_PREFIX "hostname",
+	[SITTING_HOSTNAME] = "hostname",
+	[SITTING_OWN_MODEL] = OWN_PREFIX "cpu_model_name",
+	[SITTING_MODEL] = "cpu_model_name",
+};
+
 void run_data_clear(struct run_data *data)
 {
 	memset(data, 0, sizeof(*data));
@@ -81,6 +91,12 @@ int run_field_find(struct series *series, const char *name, struct run_field *re
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		if (strcmp(fields[i].name, name) == 0) {
 			ret->kind = fields[i].kind;
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(provenance_names); i++) {
+		if (strcmp(provenance_names[i], name) == 0) {
+			*ret = (struct run_field){ .kind = RUN_PROVENANCE, .index = i };
 			return 0;
 		}
 	}
@@ -397,9 +413,15 @@ int run_data_set(struct run_data *data, struct series *series, const struct run_
 			sample->max_rss_kib = (uint32_t)(integer / 1024);
 		break;
 	case RUN_ORDER_SEED:
-		if (value->type == FACT_INTEGER &&
-			series_intern_order_seed(series, value->integer, &sample->turn) == -ENOMEM)
-			return -ENOMEM;
+		if (value->type != FACT_INTEGER)
+			break;
+		data->provenance.has_order_seed = true;
+		data->provenance.order_seed = value->integer;
+		break;
+	case RUN_PROVENANCE:
+		if (value->type == FACT_STRING)
+			return series_keep_text(series, (enum sitting_text)field->index,
+				value->string, &data->provenance.texts[field->index]);
 		break;
 	default:
 		return series->with_evidence ? set_evidence(data, series, field, value) : 0;
@@ -434,7 +456,9 @@ bool run_data_has(const struct run_data *data, const struct run_field *field)
 	case RUN_ENV_PAD:
 		return data->sample.env_pad > 0;
 	case RUN_ORDER_SEED:
-		return data->sample.turn > 0;
+		return data->provenance.has_order_seed;
+	case RUN_PROVENANCE:
+		return data->provenance.texts[field->index];
 	case RUN_MAX_RSS:
 		return data->sample.max_rss_kib > 0;
 	case RUN_EVIDENCE:

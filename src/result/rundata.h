@@ -30,6 +30,7 @@ struct run_field {
 		RUN_ENV_PAD,
 		RUN_MAX_RSS,
 		RUN_ORDER_SEED,
+		RUN_PROVENANCE, /* enum sitting_text: index */
 		/* Evidence: */
 		RUN_EVIDENCE, /* evidence_fields[index] */
 		RUN_EVENT,    /* event_names[index] of the series */
@@ -49,6 +50,7 @@ struct run_field {
 
 struct run_data {
 	struct sample sample;
+	struct provenance provenance;
 	struct evidence evidence;
 	double counters[RUN_EVENTS_MAX];
 	uint64_t loops; /* 0: they are not in here */
@@ -64,6 +66,11 @@ struct run_data {
 void run_data_clear(struct run_data *data);
 /* A new event is added to the series, if that has evidence. -ENOMEM. */
 int run_field_find(struct series *series, const char *name, struct run_field *ret);
+/* Whether it is part of struct provenance. */
+static inline bool run_field_is_provenance(const struct run_field *field)
+{
+	return field->kind == RUN_PROVENANCE || field->kind == RUN_ORDER_SEED;
+}
 /* Is the value of that field known? */
 bool run_data_has(const struct run_data *data, const struct run_field *field);
 /* A value of a type or range that the field cannot have is ignored: other tools may write anything

@@ -213,7 +213,8 @@ void series_free(struct series *series)
 		series->counters, series->n_events * sizeof(*series->counters), series->capacity);
 	names_free(series->event_names, series->n_events);
 	names_free(series->irq_names, series->n_irq_names);
-	free(series->order_seeds);
+	names_free(series->texts, series->n_texts);
+	free(series->sittings);
 	free(series);
 }
 
@@ -398,23 +399,51 @@ int series_intern_irq(struct series *series, const char *name, uint16_t *ret)
 	return 0;
 }
 
-int series_intern_order_seed(struct series *series, int64_t seed, uint8_t *ret_turn)
+int series_keep_text(
+	struct series *series, enum sitting_text kind, const char *text, const char **ret)
 {
-	int64_t *seeds;
-	size_t i = 0;
+	const char *last = series->n_sittings > 0
+		? series->sittings[series->n_sittings - 1].provenance.texts[kind]
+		: NULL;
+	char **texts;
 
-	while (i < series->n_order_seeds && series->order_seeds[i] != seed)
-		i++;
-	if (i == UINT8_MAX)
-		return -ENOSPC;
-	if (i == series->n_order_seeds) {
-		seeds = reallocarray(series->order_seeds, i + 1, sizeof(*seeds));
-		if (!seeds)
-			return -ENOMEM;
-		series->order_seeds = seeds;
-		seeds[series->n_order_seeds++] = seed;
+	if (last && strcmp(last, text) == 0) {
+		*ret = last;
+		return 0;
 	}
-	*ret_turn = (uint8_t)(i + 1);
+	texts = reallocarray(series->texts, series->n_texts + 1, sizeof(char *));
+	if (!texts)
+		return -ENOMEM;
+	series->texts = texts;
+	texts[series->n_texts] = strdup(text);
+	if (!texts[series->n_texts])
+		return -ENOMEM;
+	*ret = texts[series->n_texts++];
+	return 0;
+}
+
+static bool is_same_provenance(const struct provenance *a, const struct provenance *b)
+{
+	for (size_t i = 0; i < SITTING_N_TEXTS; i++)
+		if (a->texts[i] != b->texts[i])
+			return false;
+	return a->has_order_seed == b->has_order_seed && a->order_seed == b->order_seed;
+}
+
+int series_set_provenance(struct series *series, const struct provenance *provenance)
+{
+	size_t n = series->n_sittings;
+	struct sitting *sittings;
+
+	if (n == 0 || !is_same_provenance(&series->sittings[n - 1].provenance, provenance)) {
+		sittings = reallocarray(series->sittings, n + 1, sizeof(*sittings));
+		if (!sittings)
+			return -ENOMEM;
+		series->sittings = sittings;
+		sittings[n] = (struct sitting){ .provenance = *provenance };
+		series->n_sittings = ++n;
+	}
+	series->sittings[n - 1].end = series->n_samples;
 	return 0;
 }
 

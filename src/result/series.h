@@ -53,7 +53,6 @@ struct sample {
 	int32_t status;	   /* as of wait4(2) */
 	uint16_t flags;	   /* enum sample_flag */
 	bool warmup;
-	uint8_t turn;	      /* index in series.order_seeds, plus 1; 0 when not known */
 	uint32_t max_rss_kib; /* 0 when unknown */
 	uint32_t env_pad;     /* bytes of padding in the environment */
 };
@@ -111,6 +110,34 @@ struct evidence {
 	float temperature_after;
 };
 
+/* What tells sittings apart, by the names of metadata: SITTING_ID is quiesce_sitting. The machine
+ * is the first of the names of the node that is known. */
+enum sitting_text {
+	SITTING_ID,
+	SITTING_NODE,	      /* quiesce_node: what a cluster calls it */
+	SITTING_OWN_HOSTNAME, /* quiesce_hostname: where runs of several are merged */
+	SITTING_HOSTNAME,
+	SITTING_OWN_MODEL, /* quiesce_cpu_model_name */
+	SITTING_MODEL,
+	SITTING_N_TEXTS,
+};
+
+/* Where and when runs were made: those of one start of runpinned, or of one file that was merged,
+ * are of one sitting. */
+struct provenance {
+	const char *texts[SITTING_N_TEXTS]; /* borrowed from the series; NULL when not known */
+	/* The seed of the order (quiesce_order_seed) in which these runs were made in turn with
+	 * those of other programs. */
+	bool has_order_seed;
+	int64_t order_seed;
+};
+
+/* Runs that follow each other, of one place. */
+struct sitting {
+	size_t end; /* the index behind the last one */
+	struct provenance provenance;
+};
+
 struct series {
 	struct sample *samples;
 	size_t n_samples;
@@ -132,10 +159,12 @@ struct series {
 	size_t n_irq_names;
 	const char *softirq_names[EVIDENCE_N_SOFTIRQS]; /* static strings, NULL beyond the last */
 
-	/* The seeds of the order (quiesce_order_seed) of each measurement in which these runs were
-	 * made in turn with those of other programs. A file that was appended to has several. */
-	int64_t *order_seeds;
-	size_t n_order_seeds;
+	/* The sittings of the runs of a file, in their order: none for a series that was just
+	 * measured. `texts` holds what they say. */
+	struct sitting *sittings;
+	size_t n_sittings;
+	char **texts;
+	size_t n_texts;
 
 	enum window_clock clock; /* which window is the value: one clock for a whole series */
 };
@@ -185,8 +214,12 @@ int series_add_event(struct series *series, const char *name);
 /* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names. */
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret);
 
-/* What sample.turn is for runs of that seed, added if it is new; -ENOSPC beyond 255 seeds. */
-int series_intern_order_seed(struct series *series, int64_t seed, uint8_t *ret_turn);
+/* A copy of the text that lives as long as the series; equal texts of runs that follow each other
+ * are one copy. */
+int series_keep_text(
+	struct series *series, enum sitting_text kind, const char *text, const char **ret);
+/* Says where the last run was made. */
+int series_set_provenance(struct series *series, const struct provenance *provenance);
 
 /* A sample's value in seconds, by the series' clock. */
 double series_value(const struct series *series, size_t index);

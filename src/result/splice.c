@@ -108,6 +108,7 @@ void splice_metadata(struct splice *splice, struct span object, struct span meta
 static int select_for_run(
 	const struct members *own, const struct benchmark_change *change, struct selection *scratch)
 {
+	const struct renaming *renaming = change->renamings;
 	int r;
 
 	scratch->n = 0;
@@ -115,18 +116,139 @@ static int select_for_run(
 	for (size_t i = 0; r >= 0 && i < own->facts.n; i++)
 		if (!selection_find(change->hoisted, own->facts.items[i].name))
 			r = selection_add(scratch, own, i);
+	for (; renaming && renaming->from; renaming++) {
+		struct selection_item *item = find_item(scratch, renaming->from);
+
+		if (item)
+			item->name = renaming->to;
+	}
 	return r;
 }
 
+/* A member of an object in a text that the reader has accepted. */
+struct member_place {
+	const char *name; /* as it is written, without the quotation marks */
+	size_t n_name;
+	const char *end; /* behind the value */
+};
+
+/* The '"' that ends the string whose text begins at `at`. */
+static const char *find_quote(const char *at)
+{
+	for (; *at != '"'; at++)
+		at += *at == '\\';
+	return at;
+}
+
+/* The next member from *at on, which is inside of the object; false behind the last one. */
+static bool next_member(const char **at, struct member_place *ret)
+{
+	const char *p = *at + strcspn(*at, "\"}");
+	int depth = 0;
+
+	if (*p == '}')
+		return false;
+	ret->name = p + 1;
+	p = find_quote(p + 1);
+	ret->n_name = (size_t)(p - ret->name);
+	for (p++; depth > 0 || (*p != ',' && *p != '}'); p++) {
+		if (*p == '"')
+			p = find_quote(p + 1);
+		depth += (*p == '[' || *p == '{') - (*p == ']' || *p == '}');
+	}
+	*at = p;
+	while (strchr(" \t\r\n", p[-1]))
+		p--;
+	ret->end = p;
+	return true;
+}
+
+static bool is_name(const struct member_place *member, const char *of)
+{
+	return *of == *member->name && strncmp(member->name, of, member->n_name) == 0 &&
+		!of[member->n_name];
+}
+
+static bool is_in(const struct member_place *member, const struct selection *list)
+{
+	for (size_t i = 0; list && i < list->n; i++)
+		if (is_name(member, list->items[i].name))
+			return true;
+	return false;
+}
+
+/* Whether a run keeps the members that it has, but for those that it loses: none of them takes the
+ * place of one that is added, or gets another name. */
+static bool is_simple(const char *object, const struct benchmark_change *change)
+{
+	struct member_place member;
+
+	for (const char *at = object + 1; next_member(&at, &member);) {
+		/* An escape may be any character. */
+		if (memchr(member.name, '\\', member.n_name) || is_in(&member, change->moved))
+			return false;
+		for (const struct renaming *each = change->renamings; each && each->from; each++)
+			if (is_name(&member, each->from))
+				return false;
+	}
+	return true;
+}
+
+/* What is added goes in front of the members that the run keeps. */
+static void splice_simple(struct splice *splice, const struct run_outline *run,
+	const struct benchmark_change *change, const char *added)
+{
+	struct emit *emit = splice->emit;
+	const char *text = splice->document->text;
+	const char *glue = *added ? ", " : "";
+	struct member_place member;
+
+	splice_copy(splice, run->metadata.begin + 1);
+	emit_verbatim(emit, added, strlen(added));
+	for (const char *at = text + run->metadata.begin + 1; next_member(&at, &member);) {
+		if (is_in(&member, change->hoisted))
+			continue;
+		emit_verbatim(emit, glue, strlen(glue));
+		emit_verbatim(emit, member.name - 1, (size_t)(member.end - member.name + 1));
+		glue = ", ";
+	}
+	splice->at = run->metadata.end - 1;
+}
+
+/* The members that are added to each run, as they are written: "a": 1, "b": 2. malloc'd. */
+static int render_added(const struct benchmark_change *change, char **ret)
+{
+	_cleanup_selection_ struct selection none = { 0 };
+	_cleanup_free_ char *text = NULL;
+	struct members nothing = { 0 };
+	struct emit emit = { .one_line = true };
+	size_t size;
+	int r;
+
+	emit.stream = open_memstream(&text, &size);
+	if (!emit.stream)
+		return -ENOMEM;
+	r = select_for_run(&nothing, change, &none);
+	emit_selection(&emit, NULL, &none);
+	if (fclose(emit.stream) != 0 || r < 0 || emit.error < 0)
+		return r < 0 ? r : -ENOMEM;
+	/* Without the braces. */
+	*ret = strndup(text + 1, size - 2);
+	return *ret ? 0 : -ENOMEM;
+}
+
 static void splice_run(struct splice *splice, const struct run_outline *run,
-	const struct benchmark_change *change, struct selection *scratch)
+	const struct benchmark_change *change, const char *added, struct selection *scratch)
 {
 	_cleanup_members_ struct members own = { 0 };
 	bool changes = (change->moved && change->moved->n > 0) ||
 		(change->hoisted && change->hoisted->n > 0);
 	int r;
 
-	if (changes && splice->emit->error == 0) {
+	if (changes && run->metadata.end > 0 &&
+		is_simple(splice->document->text + run->metadata.begin, change)) {
+		splice_simple(splice, run, change, added);
+	} else if (changes && splice->emit->error == 0) {
 		r = members_read(splice->document->text, run->metadata, &own);
 		if (r >= 0)
 			r = select_for_run(&own, change, scratch);
@@ -146,13 +268,18 @@ static bool has_metadata_first(const struct benchmark_outline *outline)
 void splice_runs(struct splice *splice, size_t index, const struct benchmark_change *change)
 {
 	const struct benchmark_outline *outline = &splice->document->outline.benchmarks[index];
-	struct selection scratch = { 0 };
+	_cleanup_selection_ struct selection scratch = { 0 };
+	_cleanup_free_ char *added = NULL;
+	int r = render_added(change, &added);
 
+	if (r < 0) {
+		emit_fail(splice->emit, r);
+		return;
+	}
 	if (change->metadata && has_metadata_first(outline))
 		splice_metadata(splice, outline->whole, outline->metadata, change->metadata);
 	for (size_t i = 0; i < outline->n_runs; i++)
-		splice_run(splice, &outline->runs[i], change, &scratch);
-	selection_clear(&scratch);
+		splice_run(splice, &outline->runs[i], change, added, &scratch);
 }
 
 void splice_end_benchmark(
@@ -170,12 +297,17 @@ void splice_further_runs(struct emit *emit, const struct document *document, siz
 {
 	const struct benchmark_outline *outline = &document->outline.benchmarks[index];
 	struct splice splice = { .emit = emit, .document = document };
-	struct selection scratch = { 0 };
+	_cleanup_selection_ struct selection scratch = { 0 };
+	_cleanup_free_ char *added = NULL;
+	int r = render_added(change, &added);
 
+	if (r < 0) {
+		emit_fail(emit, r);
+		return;
+	}
 	for (size_t i = 0; i < outline->n_runs; i++) {
 		emit_verbatim(emit, ",\n", 2);
 		splice.at = outline->runs[i].whole.begin;
-		splice_run(&splice, &outline->runs[i], change, &scratch);
+		splice_run(&splice, &outline->runs[i], change, added, &scratch);
 	}
-	selection_clear(&scratch);
 }

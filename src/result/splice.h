@@ -18,6 +18,7 @@
 /* A file as it was read. */
 struct document {
 	char *text;
+	size_t size; /* of the text */
 	struct suite *suite;
 	struct outline outline;
 	struct members metadata;    /* of the suite */
@@ -29,6 +30,10 @@ struct agreed {
 	const struct facts *metadata;
 	int clock; /* enum window_clock; -1 when it is not known, which agrees with both clocks */
 };
+
+/* Frees what it holds; and only the metadata of suite and benchmarks. */
+void document_clear(struct document *document);
+void document_clear_members(struct document *document);
 
 struct agreed document_get_agreed(const struct document *document, size_t index);
 /* 1 when a and b differ, with the name and both values in words (malloc'd); 0 when they agree;
@@ -77,6 +82,12 @@ void splice_copy(struct splice *splice, size_t end);
 void splice_metadata(struct splice *splice, struct span object, struct span metadata,
 	const struct selection *instead);
 
+/* Another name for metadata. */
+struct renaming {
+	const char *from;
+	const char *to;
+};
+
 /* How the metadata of a benchmark and of its runs change. */
 struct benchmark_change {
 	/* New metadata of the benchmark. NULL: they stay. */
@@ -85,6 +96,9 @@ struct benchmark_change {
 	const struct selection *moved;
 	/* Names that each run loses. NULL: none. */
 	const struct selection *hoisted;
+	/* Of each run's metadata, those added included; an entry without `from` is the last. NULL:
+	 * none. */
+	const struct renaming *renamings;
 };
 
 /* Copies the text up to the end of the last run of a benchmark, so that further runs can be written

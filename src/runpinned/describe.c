@@ -9,6 +9,7 @@
 #include "basic/text.h"
 #include "config.h"
 #include "result/identity.h"
+#include "result/metadata.h"
 #include "runpinned/describe.h"
 #include "runpinned/program.h"
 #include "runpinned/slurm.h"
@@ -267,6 +268,7 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 			facts, "quiesce_env_pad_seed", (int64_t)measurement->env_pad_seed);
 	if (facts_find(facts, "quiesce_interleaved"))
 		facts_set_integer(facts, "quiesce_order_seed", (int64_t)measurement->order_seed);
+	facts_set_stringf(facts, METADATA_SITTING, "%014" PRIx64, measurement->sitting);
 	if (measurement->decision.n_pairs > 0)
 		decision_write(&measurement->decision, facts);
 	if (measurement->window_error)

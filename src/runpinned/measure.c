@@ -54,6 +54,7 @@ struct work {
 	bool out_of_time; /* --max-time has ended the runs before they were enough */
 	bool said_lost;
 	uint64_t env_pad_seed;
+	uint64_t sitting;
 	uint64_t random_order; /* state of the random generator for the order of the commands */
 	int64_t began_ns;
 	double began_temperature;
@@ -789,6 +790,7 @@ static int prepare(const struct work *work, struct measurement **ret)
 	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;
 	m->env_pad_seed = work->env_pad_seed;
 	m->order_seed = work->random_order;
+	m->sitting = work->sitting;
 	m->floor_after = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
 	m->shell_after = m->floor_after;
 	clock_gettime(CLOCK_REALTIME, &realtime);
@@ -863,6 +865,8 @@ int measure(const struct options *options, const struct place *place, struct com
 		return -ENOMEM;
 	work.events = events;
 	r = choose_seeds(options, &work.env_pad_seed, &work.random_order);
+	if (r == 0)
+		r = draw_seed(&work.sitting);
 	for (size_t i = 0; r == 0 && i < commands->n; i++)
 		r = prepare(&work, &commands->items[i].measurement);
 	if (r < 0)

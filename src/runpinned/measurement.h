@@ -51,6 +51,7 @@ struct measurement {
 	uint64_t env_pad_seed; /* --env-pad random */
 	bool env_pad_seeded;
 	uint64_t order_seed;	/* only with several commands */
+	uint64_t sitting;	/* a random number for all measurements of this start */
 	bool out_of_time;	/* --max-time ended the runs before they were enough */
 	bool reached_rel_error; /* --until-rel-error was satisfied */
 	/* --decide, of all programs but the first: all zero before the first look. */

@@ -81,6 +81,17 @@ double student_two_sided(double t, double df)
 	return incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
 }
 
+double student_quantile(double inside, double df)
+{
+	double low = 0, high = 1;
+
+	while (student_two_sided(high, df) > 1 - inside)
+		high *= 2;
+	for (double t = high / 2; t > low && t < high; t = low + (high - low) / 2)
+		*(student_two_sided(t, df) > 1 - inside ? &low : &high) = t;
+	return high;
+}
+
 struct moments {
 	double mean;
 	double variance; /* of the mean */

@@ -12,6 +12,8 @@
 double normal_upper_tail(double z);
 /* P(|T| > |t|) for Student's t with df > 0 degrees of freedom, which need not be an integer. */
 double student_two_sided(double t, double df);
+/* The t > 0 with P(|T| <= t) = `inside`, which is above 0 and below 1. */
+double student_quantile(double inside, double df);
 
 struct welch {
 	double t; /* of mean(b) - mean(a); positive when b is larger */

@@ -70,7 +70,7 @@ static double find_difference(const double *a, size_t n_a, const double *b, size
 	return next_difference(a, n_a, b, n_b, low);
 }
 
-static double median_difference(const double *a, size_t n_a, const double *b, size_t n_b)
+double shift_estimate(const double *a, size_t n_a, const double *b, size_t n_b)
 {
 	size_t n = n_a * n_b;
 	double upper = find_difference(a, n_a, b, n_b, n / 2 + 1);
@@ -129,7 +129,7 @@ static void find_interval(const struct test *test, struct shift *shift)
 		MAX(fabs(test->b[0]), fabs(test->b[test->n_b - 1])));
 	double margin = MAX(most - least, largest * 1e-6 + 1e-300);
 
-	shift->estimate = median_difference(test->a, test->n_a, test->b, test->n_b);
+	shift->estimate = shift_estimate(test->a, test->n_a, test->b, test->n_b);
 	shift->p = test->find_p(test, 0);
 	shift->low = find_end(test, shift->estimate, least - margin);
 	shift->high = find_end(test, shift->estimate, most + margin);

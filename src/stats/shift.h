@@ -42,6 +42,9 @@ int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, s
  */
 int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret);
 
+/* The estimate alone, of n >= 1 values each, sorted. */
+double shift_estimate(const double *a, size_t n_a, const double *b, size_t n_b);
+
 /* How many pairs it takes, or how many values of each sample, for a least_p of at most this. */
 size_t shift_pairs_needed(double p);
 size_t shift_values_needed(double p);

@@ -74,17 +74,20 @@ static void fuzz_tarball(const uint8_t *data, size_t size)
 static void fuzz_document(const uint8_t *data, size_t size)
 {
 	int fd = hold(data, size);
-	struct document *documents[2] = { 0 };
+	struct merge *merge = NULL;
 	char path[64], *why = NULL, *text = NULL;
 	size_t text_size;
 	FILE *stream;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (document_read(path, &documents[0], &why) == 0) {
-		must(!why && document_read(path, &documents[1], &why) == 0);
+	must(merge_new(&merge) == 0);
+	if (merge_add(merge, path, &why) == 0) {
+		must(!why);
+		(void)merge_add(merge, path, &why);
 		stream = open_memstream(&text, &text_size);
 		must(stream != NULL);
-		(void)document_merge(stream, documents, 2, &why);
+		if (!why)
+			(void)merge_write(merge, stream, &why);
 		must(fclose(stream) == 0);
 		/* What goes to a terminal, if nobody says where else to. */
 		for (size_t i = 0; i < text_size; i++)
@@ -94,8 +97,7 @@ static void fuzz_document(const uint8_t *data, size_t size)
 	}
 	must(!why || !strchr(why, '\n'));
 	free(why);
-	document_free(documents[0]);
-	document_free(documents[1]);
+	merge_free(merge);
 	close(fd);
 }
 

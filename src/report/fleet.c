@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/units.h"
+#include "report/fleet.h"
+#include "result/metadata.h"
+#include "stats/shift.h"
+#include "stats/stats.h"
+
+/* --- The sittings --- */
+
+static const char *first_text(
+	const struct provenance *provenance, enum sitting_text first, enum sitting_text last)
+{
+	for (enum sitting_text i = first; i <= last; i++)
+		if (provenance->texts[i])
+			return provenance->texts[i];
+	return "";
+}
+
+static const char *first_fact(const struct benchmark *b, const char *key, const char *other)
+{
+	const char *text = facts_find_string(&b->metadata, key);
+
+	if (!text)
+		text = facts_find_string(&b->metadata, other);
+	return text ? text : "";
+}
+
+/* Where the runs of sitting `at` were made, and the index behind the last one. A benchmark that is
+ * not of a file has one sitting. */
+static size_t describe_sitting(const struct benchmark *b, size_t at, struct fleet_sitting *ret)
+{
+	const struct provenance *provenance;
+
+	if (b->series->n_sittings == 0) {
+		*ret = (struct fleet_sitting){
+			.node = first_fact(b, METADATA_NODE, "hostname"),
+			.model = first_fact(b, "cpu_model_name", "cpu_model_name"),
+			.id = facts_find_string(&b->metadata, METADATA_SITTING),
+		};
+		return b->series->n_samples;
+	}
+	provenance = &b->series->sittings[at].provenance;
+	*ret = (struct fleet_sitting){
+		.node = first_text(provenance, SITTING_NODE, SITTING_HOSTNAME),
+		.model = first_text(provenance, SITTING_OWN_MODEL, SITTING_MODEL),
+		.id = provenance->texts[SITTING_ID],
+		.has_seed = provenance->has_order_seed,
+		.seed = provenance->order_seed,
+	};
+	return b->series->sittings[at].end;
+}
+
+static size_t count_sittings(const struct benchmark *b)
+{
+	return MAX(b->series->n_sittings, (size_t)1);
+}
+
+bool fleet_is_same_machine(const struct fleet_sitting *a, const struct fleet_sitting *b)
+{
+	return strcmp(a->node, b->node) == 0 && strcmp(a->model, b->model) == 0;
+}
+
+bool fleet_is_needed(const struct benchmark *const *results, size_t n)
+{
+	struct fleet_sitting first = { .node = "", .model = "" }, sitting;
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < count_sittings(results[i]); k++) {
+			(void)describe_sitting(results[i], k, &sitting);
+			if (i == 0 && k == 0)
+				first = sitting;
+			else if (!fleet_is_same_machine(&first, &sitting))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int compare_machines(const struct fleet_sitting *a, const struct fleet_sitting *b)
+{
+	int order = strcmp(a->node, b->node);
+
+	return order != 0 ? order : strcmp(a->model, b->model);
+}
+
+static int compare_sittings(const void *a, const void *b)
+{
+	const struct fleet_sitting *x = a, *y = b;
+	int order = compare_machines(x, y);
+
+	return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Adds the sittings of one result, whose units begin at `logarithms`. */
+static int add_sittings(struct fleet *fleet, const struct benchmark *b, double *logarithms)
+{
+	_cleanup_free_ double *units = NULL;
+	size_t n = 0, run = 0, at = 0;
+	int r = benchmark_units(b, &units, &n);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		if (!(units[i] > 0))
+			return -ERANGE;
+		logarithms[i] = log(units[i]);
+	}
+	for (size_t i = 0; i < count_sittings(b); i++) {
+		struct fleet_sitting sitting;
+		size_t end = describe_sitting(b, i, &sitting), first = at;
+
+		/* A unit is a run that counts, or, where there is one run, each of its values. */
+		for (; benchmark_units_are_runs(b) && run < end; run++)
+			at += !b->series->samples[run].warmup;
+		if (!benchmark_units_are_runs(b))
+			at = n;
+		if (at == first)
+			continue;
+		sitting.logarithms = logarithms + first;
+		sitting.n = at - first;
+		sitting.order = fleet->n;
+		fleet->sittings[fleet->n++] = sitting;
+	}
+	return 0;
+}
+
+int fleet_new(const struct benchmark *const *results, size_t n, struct fleet **ret)
+{
+	_cleanup_(fleet) struct fleet *fleet = calloc(1, sizeof(*fleet));
+	size_t n_sittings = 0, n_values = 0, at = 0;
+	int r = 0;
+
+	if (!fleet)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		n_sittings += count_sittings(results[i]);
+		n_values += results[i]->n_values;
+	}
+	fleet->sittings = calloc(n_sittings, sizeof(*fleet->sittings));
+	fleet->logarithms = calloc(MAX(n_values, (size_t)1), sizeof(*fleet->logarithms));
+	if (!fleet->sittings || !fleet->logarithms)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		r = add_sittings(fleet, results[i], fleet->logarithms + at);
+		at += results[i]->n_values;
+	}
+	if (r < 0)
+		return r;
+	qsort(fleet->sittings, fleet->n, sizeof(*fleet->sittings), compare_sittings);
+	for (size_t i = 0; i < fleet->n; i++)
+		fleet->n_machines += i == 0 ||
+			!fleet_is_same_machine(&fleet->sittings[i - 1], &fleet->sittings[i]);
+	*ret = TAKE_PTR(fleet);
+	return 0;
+}
+
+void fleet_free(struct fleet *fleet)
+{
+	if (!fleet)
+		return;
+	free(fleet->sittings);
+	free(fleet->logarithms);
+	free(fleet);
+}
+
+static double find_median(const double *values, double *scratch, size_t n)
+{
+	memcpy(scratch, values, n * sizeof(*scratch));
+	stats_sort(scratch, n);
+	return stats_median(scratch, n);
+}
+
+int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n)
+{
+	_cleanup_free_ double *scratch = reallocarray(NULL, n, sizeof(*scratch));
+	size_t run = 0, at = 0;
+	double median;
+
+	if (!scratch)
+		return -ENOMEM;
+	median = find_median(units, scratch, n);
+	for (size_t i = 0; i < benchmark->series->n_sittings; i++) {
+		size_t first = at;
+		double factor;
+
+		for (; run < benchmark->series->sittings[i].end; run++)
+			at += !benchmark->series->samples[run].warmup;
+		if (at == first)
+			continue;
+		factor = median / find_median(units + first, scratch, at - first);
+		for (size_t k = first; isfinite(factor) && k < at; k++)
+			units[k] *= factor;
+	}
+	return 0;
+}
+
+/* How many sittings from `first` on are of its machine. */
+static size_t count_machine(const struct fleet *fleet, size_t first)
+{
+	size_t n = 1;
+
+	while (first + n < fleet->n &&
+		fleet_is_same_machine(&fleet->sittings[first], &fleet->sittings[first + n]))
+		n++;
+	return n;
+}
+
+/* --- Numbers --- */
+
+/* Sorted copies of the runs of two sittings; one allocation, in *ret_a. */
+static int sort_runs(const struct fleet_sitting *a, const struct fleet_sitting *b, double **ret_a,
+	double **ret_b)
+{
+	double *x = reallocarray(NULL, a->n + b->n, sizeof(*x));
+
+	if (!x)
+		return -ENOMEM;
+	memcpy(x, a->logarithms, a->n * sizeof(*x));
+	memcpy(x + a->n, b->logarithms, b->n * sizeof(*x));
+	stats_sort(x, a->n);
+	stats_sort(x + a->n, b->n);
+	*ret_a = x;
+	*ret_b = x + a->n;
+	return 0;
+}
+
+/* The variance of the mean; NAN when there is one value. */
+static double variance_of_mean(const double *values, const double *minus, size_t n)
+{
+	double mean = 0, squares = 0;
+
+	if (n < 2)
+		return NAN;
+	for (size_t i = 0; i < n; i++) {
+		double value = values[i] - (minus ? minus[i] : 0), delta = value - mean;
+
+		mean += delta / (double)(i + 1);
+		squares += delta * (value - mean);
+	}
+	return squares / (double)(n - 1) / (double)n;
+}
+
+/* The median of a sitting. */
+static int describe_level(
+	const struct fleet_sitting *sitting, size_t group, struct nested_value *ret)
+{
+	_cleanup_free_ double *sorted = reallocarray(NULL, sitting->n, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, sitting->logarithms, sitting->n * sizeof(*sorted));
+	stats_sort(sorted, sitting->n);
+	*ret = (struct nested_value){
+		.group = group,
+		.value = stats_median(sorted, sitting->n),
+		.run_variance = variance_of_mean(sitting->logarithms, NULL, sitting->n),
+		.n_runs = sitting->n,
+	};
+	return 0;
+}
+
+static int make_levels(const struct fleet *fleet, struct nested_value **ret)
+{
+	_cleanup_free_ struct nested_value *values = calloc(fleet->n, sizeof(*values));
+	size_t group = 0;
+
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < fleet->n; i++) {
+		int r;
+
+		group += i > 0 &&
+			!fleet_is_same_machine(&fleet->sittings[i - 1], &fleet->sittings[i]);
+		r = describe_level(&fleet->sittings[i], group, &values[i]);
+		if (r < 0)
+			return r;
+	}
+	*ret = TAKE_PTR(values);
+	return 0;
+}
+
+int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n)
+{
+	_cleanup_free_ struct nested_value *values = NULL;
+	_cleanup_free_ double *means = calloc(fleet->n_machines, sizeof(*means));
+	int r = means ? make_levels(fleet, &values) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0, end; i < fleet->n; i = end) {
+		double sum = 0;
+
+		for (end = i; end < fleet->n && values[end].group == values[i].group; end++)
+			sum += values[end].value;
+		means[values[i].group] = exp(sum / (double)(end - i));
+	}
+	stats_sort(means, fleet->n_machines);
+	*ret = TAKE_PTR(means);
+	*ret_n = fleet->n_machines;
+	return 0;
+}
+
+int fleet_estimate(const struct fleet *fleet, struct nested *ret)
+{
+	_cleanup_free_ struct nested_value *values = NULL;
+	int r = make_levels(fleet, &values);
+
+	return r < 0 ? r : nested_compute(values, fleet->n, ret);
+}
+
+/* --- Two programs --- */
+
+/* The changes, a sitting each, of the machines that have both. */
+struct changes {
+	struct nested_value *items;
+	size_t n;
+	size_t n_machines;
+};
+
+/* Both were measured in this sitting. */
+static int add_common(
+	const struct fleet_sitting *old, const struct fleet_sitting *new, struct changes *changes)
+{
+	bool in_turn = old->has_seed && new->has_seed && old->seed == new->seed;
+	_cleanup_free_ double *a = NULL;
+	double *b, variance;
+	int r = sort_runs(old, new, &a, &b);
+
+	if (r < 0)
+		return r;
+	/* What disturbs both runs of a pair is not in their difference. */
+	variance = in_turn ? variance_of_mean(new->logarithms, old->logarithms, MIN(old->n, new->n))
+			   : variance_of_mean(old->logarithms, NULL, old->n) +
+			variance_of_mean(new->logarithms, NULL, new->n);
+	changes->items[changes->n++] = (struct nested_value){
+		.group = changes->n_machines,
+		.value = shift_estimate(a, old->n, b, new->n),
+		.run_variance = variance,
+		.n_runs = MIN(old->n, new->n),
+	};
+	return 0;
+}
+
+/* The mean of every `step`th of n sittings from `first` on. */
+static int average(const struct fleet_sitting *sittings, size_t n, size_t first, size_t step,
+	struct nested_value *ret)
+{
+	double count = 0;
+
+	*ret = (struct nested_value){ .n_runs = SIZE_MAX };
+	for (size_t i = first; i < n; i += step) {
+		struct nested_value level;
+		int r = describe_level(&sittings[i], 0, &level);
+
+		if (r < 0)
+			return r;
+		count++;
+		ret->value += level.value;
+		ret->run_variance += level.run_variance;
+		ret->n_runs = MIN(ret->n_runs, level.n_runs);
+	}
+	ret->value /= count;
+	ret->run_variance /= count * count;
+	return 0;
+}
+
+/* No sitting has both: the first old one and the first new one are compared, and so on. Where one
+ * side has more of them, several are taken for one. */
+static int add_separate(const struct fleet_sitting *old, size_t n_old,
+	const struct fleet_sitting *new, size_t n_new, struct changes *changes)
+{
+	size_t n = MIN(n_old, n_new);
+
+	for (size_t i = 0; i < n; i++) {
+		struct nested_value a, b;
+		int r = average(old, n_old, i, n, &a);
+
+		if (r >= 0)
+			r = average(new, n_new, i, n, &b);
+		if (r < 0)
+			return r;
+		changes->items[changes->n++] = (struct nested_value){
+			.group = changes->n_machines,
+			.value = b.value - a.value,
+			.run_variance = a.run_variance + b.run_variance,
+			.n_runs = MIN(a.n_runs, b.n_runs),
+		};
+	}
+	return 0;
+}
+
+/* One machine. */
+static int add_machine(const struct fleet_sitting *old, size_t n_old,
+	const struct fleet_sitting *new, size_t n_new, struct changes *changes)
+{
+	size_t before = changes->n;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n_old; i++)
+		for (size_t k = 0; r >= 0 && k < n_new; k++)
+			if (old[i].id && new[k].id && strcmp(old[i].id, new[k].id) == 0)
+				r = add_common(&old[i], &new[k], changes);
+	if (r >= 0 && changes->n == before)
+		r = add_separate(old, n_old, new, n_new, changes);
+	changes->n_machines++;
+	return r;
+}
+
+static int find_changes(
+	const struct fleet *old, const struct fleet *new, struct changes *changes, size_t *ret_left)
+{
+	size_t i = 0, k = 0, left = 0;
+	int r = 0;
+
+	changes->items = calloc(old->n + new->n, sizeof(*changes->items));
+	if (!changes->items)
+		return -ENOMEM;
+	while (r >= 0 && (i < old->n || k < new->n)) {
+		size_t n_old = i < old->n ? count_machine(old, i) : 0;
+		size_t n_new = k < new->n ? count_machine(new, k) : 0;
+		int order = n_old == 0 ? 1
+			: n_new == 0   ? -1
+				       : compare_machines(&old->sittings[i], &new->sittings[k]);
+
+		if (order == 0)
+			r = add_machine(
+				&old->sittings[i], n_old, &new->sittings[k], n_new, changes);
+		left += order != 0;
+		i += order <= 0 ? n_old : 0;
+		k += order >= 0 ? n_new : 0;
+	}
+	*ret_left = left;
+	return r;
+}
+
+static int compare_others(
+	const struct fleet *old, const struct fleet *new, struct fleet_change *ret)
+{
+	_cleanup_free_ struct nested_value *a = NULL, *b = NULL;
+	int r = make_levels(old, &a);
+
+	if (r >= 0)
+		r = make_levels(new, &b);
+	if (r >= 0)
+		r = nested_compare(a, old->n, b, new->n, &ret->nested);
+	ret->within = false;
+	ret->n_machines = old->n_machines + new->n_machines;
+	ret->n_sittings = old->n + new->n;
+	ret->n_left_out = 0;
+	return r;
+}
+
+int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet_change *ret)
+{
+	struct fleet_change change = { .within = true };
+	struct changes changes = { 0 };
+	int r = find_changes(old, new, &changes, &change.n_left_out);
+
+	if (r >= 0 && changes.n_machines < 2)
+		r = compare_others(old, new, &change);
+	else if (r >= 0)
+		r = nested_compute(changes.items, changes.n, &change.nested);
+	if (r >= 0 && change.within) {
+		change.n_machines = changes.n_machines;
+		change.n_sittings = changes.n;
+	}
+	free(changes.items);
+	if (r < 0)
+		return r;
+	*ret = change;
+	return 0;
+}
+
+/* --- Words --- */
+
+static void append_part(struct text *t, const char *level, double deviation)
+{
+	char share[UNITS_TEXT_SIZE];
+
+	if (!isnan(deviation))
+		text_appendf(t, "%s %s", level, units_format_percent(deviation, share));
+}
+
+void fleet_append_spread(struct text *t, const struct nested_spread *spread)
+{
+	append_part(t, isnan(spread->values) ? "between machines and sittings" : "between machines",
+		spread->groups);
+	append_part(t, ", sittings", spread->values);
+	append_part(t, ", runs", spread->runs);
+}
+
+void fleet_append_plan(struct text *t, const struct nested *nested)
+{
+	struct nested_plan plan;
+	char width[UNITS_TEXT_SIZE];
+
+	nested_plan(nested, &plan);
+	if (isnan(plan.wanted))
+		return;
+	text_appendf(t, "+-%s: ", units_format_percent(plan.wanted, width));
+	if (plan.groups > 0)
+		text_appendf(t, "%zu machines", plan.groups);
+	else
+		text_appendf(t, "more than %d machines", NESTED_MOST);
+	if (plan.values > 0)
+		text_appendf(t, ", or %zu sittings on each", plan.values);
+	if (plan.runs > 0)
+		text_appendf(t, ", or %zu runs a sitting", plan.runs);
+	if (plan.values == 0 && plan.runs == 0)
+		text_append(t, "; no number of runs on these");
+}
+
+void fleet_append_size(struct text *t, const struct nested *nested)
+{
+	struct nested_plan plan;
+
+	nested_plan(nested, &plan);
+	text_appendf(t, " of %.3g runs", nested->runs_each);
+	if (plan.runs_enough > 0 && (double)plan.runs_enough <= nested->runs_each / 2)
+		text_appendf(t, " (%zu would do)", plan.runs_enough);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Results of several machines, each with one or more sittings of runs: the machine is the unit of
+ * whatever is said of all of them. A program that is 1 % slower on each of four machines is so on
+ * the next one; one that is 4 % slower on one of them, with however many runs, need not be.
+ *
+ * All runs of two programs that were made on the same machines are compared within the machines:
+ * each has one number, the mean over its sittings. In a sitting in which both were measured that is
+ * the estimate of Hodges and Lehmann (stats/shift.h), else the change from one to the next sitting.
+ * The mean of the machines' numbers has the interval of Student's t (stats/nested.h). Where they
+ * have no two machines in common, the machines of one program are compared with those of the other
+ * one.
+ */
+#ifndef QUIESCE_REPORT_FLEET_H
+#define QUIESCE_REPORT_FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/cleanup.h"
+#include "basic/text.h"
+#include "result/benchmark.h"
+#include "stats/nested.h"
+
+/* The runs of one sitting. */
+struct fleet_sitting {
+	const char *node;  /* "" when unknown; borrowed, as are the others */
+	const char *model; /* "" when unknown */
+	const char *id;	   /* NULL when unknown */
+	bool has_seed;	   /* of the order in turn */
+	int64_t seed;
+	const double *logarithms; /* of its units, in the order of the runs */
+	size_t n;
+	size_t order; /* as they were given */
+};
+
+struct fleet {
+	struct fleet_sitting *sittings; /* by machine, then as they were given */
+	size_t n;
+	size_t n_machines;
+	double *logarithms;
+};
+
+/* The sittings of a benchmark, or of its results in several files. -ERANGE when a value is not
+ * above 0, -ENODATA without values, -ENOMEM. */
+int fleet_new(const struct benchmark *const *results, size_t n, struct fleet **ret);
+void fleet_free(struct fleet *fleet);
+DEFINE_CLEANUP(fleet, fleet_free);
+
+/* Whether one of these results is of another machine than the first one. */
+bool fleet_is_needed(const struct benchmark *const *results, size_t n);
+bool fleet_is_same_machine(const struct fleet_sitting *a, const struct fleet_sitting *b);
+/* Brings the units of a benchmark (benchmark_units(), in the order of the runs) to one level: those
+ * of each sitting are multiplied so that their median is that of all. -ENOMEM. */
+int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n);
+/* The middle of a machine's sittings, one number a machine, malloc'd; sorted, no logarithms. */
+int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n);
+
+/* Where the mean of such machines is, as logarithms. -ENODATA with one machine. */
+int fleet_estimate(const struct fleet *fleet, struct nested *ret);
+
+struct fleet_change {
+	struct nested nested; /* of log(new / old) */
+	bool within;	      /* each machine by itself */
+	size_t n_machines;    /* that were used, of both */
+	size_t n_sittings;
+	size_t n_left_out; /* machines that have one of the programs alone */
+};
+
+/* -ENODATA when there are too few machines. */
+int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet_change *ret);
+
+/* "between machines 0.8 %, sittings 0.4 %, runs 1.1 %" */
+void fleet_append_spread(struct text *t, const struct nested_spread *spread);
+/* "+-0.5 %: 14 machines, or 6 sittings on each, or 523 runs a sitting": what makes half the
+ * interval so wide. */
+void fleet_append_plan(struct text *t, const struct nested *nested);
+
+/* " of 25 runs (4 would do)": a sitting. */
+void fleet_append_size(struct text *t, const struct nested *nested);
+
+#endif

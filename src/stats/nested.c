@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+
+#include "basic/macro.h"
+#include "stats/inference.h"
+#include "stats/nested.h"
+
+#define CONFIDENCE 0.95
+/* An interval that is at most so much wider is as good. */
+#define AS_GOOD 1.05
+
+/* Sums over machines, and over the sittings of each. */
+struct sums {
+	size_t n_groups;
+	size_t n_values;
+	double mean;	/* of the machines */
+	double squares; /* of their means' deviations from it */
+	size_t df_values;
+	double value_squares; /* of the sittings' deviations from their machine's mean */
+	size_t n_known;	      /* sittings with a known variance of runs */
+	double run_variance;  /* the mean of these */
+	double inverse_runs;  /* the sum of 1 / runs */
+};
+
+static void add_group(const struct nested_value *values, size_t n, struct sums *sums)
+{
+	double mean = 0, delta;
+
+	for (size_t i = 0; i < n; i++)
+		mean += (values[i].value - mean) / (double)(i + 1);
+	for (size_t i = 0; i < n; i++) {
+		delta = values[i].value - mean;
+		sums->value_squares += delta * delta;
+		sums->inverse_runs += 1 / (double)MAX(values[i].n_runs, (size_t)1);
+		if (isnan(values[i].run_variance))
+			continue;
+		sums->n_known++;
+		sums->run_variance +=
+			(values[i].run_variance - sums->run_variance) / (double)sums->n_known;
+	}
+	sums->df_values += n - 1;
+	sums->n_values += n;
+	/* Welford's method. */
+	delta = mean - sums->mean;
+	sums->mean += delta / (double)++sums->n_groups;
+	sums->squares += delta * (mean - sums->mean);
+}
+
+static struct sums add_up(const struct nested_value *values, size_t n)
+{
+	struct sums sums = { 0 };
+
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && values[end].group == values[i].group; end++)
+			;
+		add_group(values + i, end - i, &sums);
+	}
+	return sums;
+}
+
+/* The variances of the levels: what a level shows holds what comes from those below it. */
+struct variances {
+	double groups;
+	double values; /* NAN: within `groups` */
+	double runs;   /* NAN: within `values` */
+	double total;  /* of the mean of a machine */
+};
+
+static struct variances take_apart(const struct sums *sums)
+{
+	double values_each = (double)sums->n_values / (double)sums->n_groups;
+	double runs_each = (double)sums->n_values / sums->inverse_runs;
+	double of_runs = sums->n_known > 0 ? sums->run_variance : 0;
+	double below = of_runs;
+	struct variances v = {
+		.values = NAN,
+		.runs = sums->n_known > 0 ? sums->run_variance * runs_each : NAN,
+		.total = sums->squares / (double)(sums->n_groups - 1),
+	};
+
+	if (sums->df_values > 0) {
+		v.values = MAX(sums->value_squares / (double)sums->df_values - of_runs, 0.0);
+		below += v.values;
+	}
+	v.groups = MAX(v.total - below / values_each, 0.0);
+	return v;
+}
+
+static void set_levels(
+	const struct variances *v, const struct sums *a, const struct sums *b, struct nested *ret)
+{
+	size_t n_values = a->n_values + (b ? b->n_values : 0);
+	size_t n_groups = a->n_groups + (b ? b->n_groups : 0);
+
+	ret->spread = (struct nested_spread){ sqrt(v->groups), sqrt(v->values), sqrt(v->runs) };
+	ret->n_groups = n_groups;
+	ret->n_values = n_values;
+	ret->values_each = (double)n_values / (double)n_groups;
+	ret->runs_each = (double)n_values / (a->inverse_runs + (b ? b->inverse_runs : 0));
+}
+
+static void set_interval(double error, double df, struct nested *ret)
+{
+	double width = error > 0 ? student_quantile(CONFIDENCE, df) * error : 0;
+
+	ret->low = ret->mean - width;
+	ret->high = ret->mean + width;
+	if (error > 0)
+		ret->p = student_two_sided(ret->mean / error, df);
+	else
+		ret->p = ret->mean == 0 ? 1 : 0;
+}
+
+int nested_compute(const struct nested_value *values, size_t n, struct nested *ret)
+{
+	const struct sums sums = add_up(values, n);
+	struct variances v;
+
+	if (sums.n_groups < 2)
+		return -ENODATA;
+	v = take_apart(&sums);
+	set_levels(&v, &sums, NULL, ret);
+	ret->mean = sums.mean;
+	set_interval(sqrt(v.total / (double)sums.n_groups), (double)(sums.n_groups - 1), ret);
+	return 0;
+}
+
+int nested_compare(const struct nested_value *a, size_t n_a, const struct nested_value *b,
+	size_t n_b, struct nested *ret)
+{
+	const struct sums x = add_up(a, n_a), y = add_up(b, n_b);
+	struct variances u, v, both;
+	double error_x, error_y, df;
+
+	if (x.n_groups < 2 || y.n_groups < 2)
+		return -ENODATA;
+	u = take_apart(&x);
+	v = take_apart(&y);
+	both = (struct variances){ u.groups + v.groups, u.values + v.values, u.runs + v.runs, 0 };
+	set_levels(&both, &x, &y, ret);
+	error_x = u.total / (double)x.n_groups;
+	error_y = v.total / (double)y.n_groups;
+	/* Welch and Satterthwaite. */
+	df = error_x + error_y > 0 ? (error_x + error_y) * (error_x + error_y) /
+			(error_x * error_x / (double)(x.n_groups - 1) +
+				error_y * error_y / (double)(y.n_groups - 1))
+				   : 1;
+	ret->mean = y.mean - x.mean;
+	set_interval(sqrt(error_x + error_y), df, ret);
+	/* A plan counts the machines of one of the sides. */
+	ret->n_groups = MIN(x.n_groups, y.n_groups);
+	return 0;
+}
+
+/* --- What more would bring --- */
+
+/* Half the width of the interval with so many of each. */
+static double predict(const struct nested *nested, double groups, double values, double runs)
+{
+	double of_runs = isnan(nested->spread.runs) ? 0 : nested->spread.runs;
+	double of_values = isnan(nested->spread.values) ? 0 : nested->spread.values;
+	double variance = nested->spread.groups * nested->spread.groups +
+		(of_values * of_values + of_runs * of_runs / runs) / values;
+
+	return student_quantile(CONFIDENCE, groups - 1) * sqrt(variance / groups);
+}
+
+enum level {
+	GROUPS,
+	VALUES,
+	RUNS
+};
+
+static double predict_with(const struct nested *nested, enum level level, size_t n)
+{
+	return predict(nested, level == GROUPS ? (double)n : (double)nested->n_groups,
+		level == VALUES ? (double)n : nested->values_each,
+		level == RUNS ? (double)n : nested->runs_each);
+}
+
+/* The smallest number, from `least` on, with which the interval is no wider; 0 for none. More is
+ * never worse. */
+static size_t find_number(const struct nested *nested, enum level level, size_t least, double width)
+{
+	size_t low = least, high = NESTED_MOST;
+
+	if (!(predict_with(nested, level, high) <= width))
+		return 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (predict_with(nested, level, middle) <= width)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static double choose_width(double width)
+{
+	double power;
+
+	if (!(width > 0) || !isfinite(width))
+		return NAN;
+	power = pow(10, floor(log10(width)));
+	/* Not the one that is reached but for rounding. */
+	for (int i = 0; i < 2; i++, power /= 10)
+		for (int digit = 5; digit > 0; digit /= 2)
+			if (digit * power < 0.99 * width)
+				return digit * power;
+	return power;
+}
+
+void nested_plan(const struct nested *nested, struct nested_plan *ret)
+{
+	double now = (nested->high - nested->low) / 2;
+
+	*ret = (struct nested_plan){ .wanted = choose_width(now) };
+	if (isnan(ret->wanted))
+		return;
+	ret->groups = find_number(nested, GROUPS, 2, ret->wanted);
+	if (!isnan(nested->spread.values))
+		ret->values = find_number(nested, VALUES, 1, ret->wanted);
+	if (isnan(nested->spread.runs))
+		return;
+	ret->runs = find_number(nested, RUNS, 1, ret->wanted);
+	ret->runs_enough = find_number(nested, RUNS, 1,
+		AS_GOOD *
+			predict(nested, (double)nested->n_groups, nested->values_each,
+				nested->runs_each));
+}
