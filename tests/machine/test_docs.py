@@ -6,11 +6,14 @@
 
 What is a command:
 
-- in docs/*.md, each line of a block that is fenced as `sh`; one that is fenced as `sh root` needs
-  root, systemd, a network or another program, and is only parsed;
+- in docs/*.md, each line of a block that is fenced as `sh`; one that is fenced as `sh root` may need
+  root, systemd, a network or another program;
 - in README.md and in the EXAMPLES of man pages, each indented line that begins with a program of
-  ours or one of examples/, with or without `$ `, sudo and a folder before it. What needs more is known by
-  what it calls, see NEEDS_MORE.
+  ours or one of examples/, with or without `$ `, sudo and a folder before it.
+
+A setter is root on a described machine (machine.py), where the commands of a document come one after the
+other. What else needs more than a user has is known by what it calls: NEEDS_MORE has the reasons, by which
+it is counted as skipped.
 
 All else in a document is text or output. A line that ends in a backslash goes on in the next one.
 
@@ -18,7 +21,7 @@ A command that is run is run by bash in a folder that has what the documents tal
 ./new, results and a small git repository. A list of CPUs becomes one that this machine has, and
 runpinned makes three runs unless the command says how many, and fifteen at most to settle something.
 
-A command that is only parsed, and one that is run as well, has each option that it gives to a program
+A command that is not run, and one that is run as well, has each option that it gives to a program
 of ours held against that program's --help.
 """
 
@@ -32,7 +35,7 @@ import subprocess
 import sys
 import tempfile
 
-from machine import Failed, check, equal, run_tests
+from machine import Failed, Setter, Skip, check, equal, run_tests
 
 SOURCES, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:])
 TOOLS = ('runpinned', 'bench-report', 'isol-check', 'cpu-shield', 'freq-pin', 'irq-steer', 'noise-off',
@@ -42,18 +45,38 @@ EXAMPLES = ('branches', 'copy', 'lookup', 'search')
 CPU = str(max(os.sched_getaffinity(0)))
 # A finding, or a question that is not settled, is no failure of a command.
 MAY_FIND = re.compile(r'--decide|--fail-|isol-check|quiesce-gate|bench-report check')
-# What is never run: it asks for more than a user has, or goes on for ever.
-NEEDS_MORE = re.compile(r'\b(sudo|systemctl|journalctl|git bisect|apt|bootstrap|meson|pyperf|hyperfine|mlr|'
-                        r'pkg-config|usermod|make|perf)\b|--quiesce|(cpu-shield|freq-pin|irq-steer|noise-off|'
-                        r'smt-off)(?! (status|list|--help))')
+SETTERS = ('cpu-shield', 'freq-pin', 'irq-steer', 'noise-off', 'smt-off')
+SETTERS_MACHINE = 'amd-acpi'  # has all that their examples name
+# What is not run, and why.
+NEEDS_MORE = (
+    (r'\b(systemctl|journalctl)\b|--quiesce', 'systemd as PID 1, which tests/vm has'),
+    (r'\bcpu-shield run\b', 'CPUs that are really shielded, which tests/vm has'),
+    (r'\bquiesce-gate\b|\bgit bisect\b|^make\b', 'a project with a history, which test_ci.py has'),
+    (r'\b(pyperf|hyperfine|mlr|perf)\b|\btheirs\.json', 'another program'),
+    (r'\b(apt|bootstrap|meson|pkg-config)\b', 'a build of its own'),
+    (r'\busermod\b', 'users that may be changed'),
+)
 PAGES = sorted(path for path in SOURCES.glob('docs/*.md'))
 COMMAND = re.compile(r'([$#] )?(sudo |git bisect run )?(\S*/)?'
                      rf'({"|".join((*TOOLS, *SCRIPTS, *EXAMPLES, "systemctl"))})( |$)')
 # What a command says that this machine or this build cannot do. That is counted, and told.
 CANNOT = re.compile('(?:user|mount) namespaces?|without libarchive|without cairo|there is only one CPU|'
-                    '(?:jq|cc): command not found|build/examples/search: No such file')
+                    '(?:jq|cc|make|clang): (?:command )?not found|build/examples/search: No such file')
 
 Command = collections.namedtuple('Command', 'text runs')
+
+
+def reason_not_to_run(text):
+    """None for a command that can be run here."""
+    return next((why for pattern, why in NEEDS_MORE if re.search(pattern, text)), None)
+
+
+def setter_words(text):
+    """The words of a setter's command that takes root; None of any other."""
+    words = shlex.split(text.removeprefix('sudo '), comments=True)
+    if not words or words[0] not in SETTERS or reason_not_to_run(text):
+        return None
+    return None if words[1:] and words[1] in ('list', '--help') else words
 
 
 def tracked(pattern):
@@ -122,14 +145,14 @@ def join_lines(lines):
 def fenced_commands(text):
     found = []
     for kind, block in re.findall(r'^```(sh(?: root)?)\n(.*?)^```$', text, re.M | re.S):
-        found += [Command(line, kind == 'sh') for line in join_lines(block.splitlines())
+        found += [Command(line, kind == 'sh' or not reason_not_to_run(line)) for line in join_lines(block.splitlines())
                   if not line.startswith('#')]
     return found
 
 
 def indented_commands(text):
     lines = [line.strip() for line in join_lines(text.splitlines()) if re.match(r' {4}|\t', line)]
-    return [Command(re.sub(r'^[$#] ', '', line), not NEEDS_MORE.search(line)) for line in lines
+    return [Command(re.sub(r'^[$#] ', '', line), not reason_not_to_run(line)) for line in lines
             if COMMAND.match(line)]
 
 
@@ -214,6 +237,7 @@ class Desk:
         for name in ('prog', 'old', 'new', 'prog-old', 'prog-new'):
             add_script(self.folder / name, 'for ((i = 0; i < 2000; i++)); do :; done; echo hello\n')
         (self.folder / 'file').write_text('needle\n', encoding='utf-8')
+        (self.folder / 'Makefile').write_text('all:\n\tmkdir -p $(O) && cp prog $(O)\n', encoding='utf-8')
         (self.folder / 'results').mkdir()
         self.type('runpinned -o old.json --baseline ./old -- ./new')
         for name in ('before', 'result', 'yesterday', 'a1'):
@@ -238,29 +262,82 @@ class Desk:
         return None
 
 
+class Machines:
+    """The setters, each on a machine that stays as it left it."""
+
+    def __init__(self):
+        self.setters = {}
+
+    def type(self, words):
+        if words[0] not in self.setters:
+            self.setters[words[0]] = Setter(BUILD / 'src' / words[0] / words[0], SETTERS_MACHINE)
+        self.setters[words[0]].succeed(*words[1:])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *arguments):
+        for setter in self.setters.values():
+            setter.__exit__(*arguments)
+
+
+def check_setters(commands):
+    with Machines() as machines:
+        for words in commands:
+            machines.type(words)
+    return f'{len(commands)} commands ran on a described machine'
+
+
+def tell_skipped(commands):
+    """One skip for a document, with how many there are of each reason."""
+    reasons = collections.Counter(reason_not_to_run(command.text) for command in commands)
+    raise Skip('; '.join(f'{n} want {why}' for why, n in reasons.items()))
+
+
+def tests_of(path, commands):
+    name = path.relative_to(SOURCES)
+    setters = [words for words in (setter_words(command.text) for command in commands) if words]
+    left_out = [command for command in commands if not command.runs]
+    yield f'commands of {name}', lambda: check_commands(path, commands)
+    if setters:
+        yield f'setters of {name}', lambda: check_setters(setters)
+    if left_out:
+        yield f'commands of {name} that are not run', lambda: tell_skipped(left_out)
+
+
 def check_commands(path, commands):
     ran, cannot = 0, []
+    user = [command.runs and not setter_words(command.text) for command in commands]
     with tempfile.TemporaryDirectory(prefix='docs.', dir=SCRATCH.name) as root:
-        desk = Desk(root) if any(command.runs for command in commands) else None
-        for command in commands:
+        desk = Desk(root) if any(user) else None
+        for command, runs in zip(commands, user, strict=True):
             equal(unknown_options(command.text), [], f'options that are not there, in {command.text}')
             equal(missing_units(command.text), [], f'units that are not there, in {command.text}')
-            if command.runs:
+            if runs:
                 ran += 1
                 cannot += filter(None, [desk.type(command.text)])
     impossible = f', {len(cannot)} could not be done here ({", ".join(cannot)})' if cannot else ''
-    return f'{ran} commands ran, {len(commands) - ran} were only parsed{impossible}'
+    return f'{ran} of {len(commands)} commands ran here{impossible}'
 
 
 def check_command_samples():
-    text = '```sh\nrunpinned -n 3 \\\n    ./prog\n```\n\n```sh root\nfreq-pin\n```\n```text\nno\n```\n'
-    equal(fenced_commands(text), [('runpinned -n 3 ./prog', True), ('freq-pin', False)], 'fenced')
+    text = '```sh\nrunpinned -n 3 \\\n    ./prog\n```\n\n```sh root\nsystemctl x\n```\n```text\nno\n```\n'
+    equal(fenced_commands(text), [('runpinned -n 3 ./prog', True), ('systemctl x', False)], 'fenced')
     equal(indented_commands('    $ bench-report show x\n    sudo runpinned ./p\n    sort: 3 runs\nrunpinned x\n'),
-          [('bench-report show x', True), ('sudo runpinned ./p', False)], 'indented')
+          [('bench-report show x', True), ('sudo runpinned ./p', True)], 'indented')
     equal(page_commands('\n# EXAMPLES\n\n\t# smt-off++\n# smt-off restore\n\n\t*cpu-shield run -- x*++\n'
                         '*cpu-shield status*\n\n# SEE ALSO\n\n\tisol-check\n'),
-          [('smt-off', False), ('smt-off restore', False), ('cpu-shield run -- x', False),
+          [('smt-off', True), ('smt-off restore', True), ('cpu-shield run -- x', False),
            ('cpu-shield status', True)], 'of a page')
+    equal([setter_words(text) for text in ('sudo freq-pin base -c 3  # all', 'cpu-shield run -- x', 'smt-off --help',
+                                           'bench-report show freq-pin')],
+          [['freq-pin', 'base', '-c', '3'], None, None, None], 'setters')
+    try:
+        check_setters([['freq-pin', '--no-such']])
+    except Failed:
+        pass
+    else:
+        check(False, 'a setter that fails is not seen')
     equal(unknown_options('sudo runpinned --no-such -n 3 --decide 2 ./prog --own && bench-report show --nor'),
           ['runpinned --no-such', 'bench-report --nor'], 'options')
     equal(missing_units('systemctl start benchmark.target no-such.service'), ['no-such.service'], 'units')
@@ -288,6 +365,5 @@ run_tests([('links that lead nowhere are found', check_link_samples),
            ('commands are found, and what is wrong with them', check_command_samples),
            *((f'links of {path.relative_to(SOURCES)}', lambda path=path: check_links(path))
              for path in tracked('*.md')),
-           *((f'commands of {path.relative_to(SOURCES)}',
-              lambda path=path, commands=commands: check_commands(path, commands))
-             for path, commands in DOCUMENTS.items() if commands)])
+           *(test for path, commands in DOCUMENTS.items() if commands
+             for test in tests_of(path, commands))])
