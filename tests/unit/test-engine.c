@@ -206,12 +206,17 @@ static int restore_with(const struct engine *engine, char *words, size_t size)
 	return r;
 }
 
-static void assert_restore(int wanted, const char *wanted_words)
+static void assert_restore_with(const struct engine *engine, int wanted, const char *wanted_words)
 {
 	char words[1024];
 
-	assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), wanted);
+	assert_int_equal(restore_with(engine, words, sizeof(words)), wanted);
 	assert_string_equal(words, wanted_words);
+}
+
+static void assert_restore(int wanted, const char *wanted_words)
+{
+	assert_restore_with(&engine_plain, wanted, wanted_words);
 }
 
 static void assert_value(const char *name, const char *value)
@@ -665,7 +670,6 @@ static void test_foreign(_unused_ void **state)
 {
 	struct engine force = engine_plain;
 	struct knob_plan plan = { 0 };
-	char words[256];
 
 	set("a", "0");
 	set("b", "0");
@@ -693,8 +697,7 @@ static void test_foreign(_unused_ void **state)
 	assert_journal("b", "0", "1");
 	assert_restore(0, "b:foreign ");
 	force.force = true;
-	assert_int_equal(restore_with(&force, words, sizeof(words)), 0);
-	assert_string_equal(words, "b:restored ");
+	assert_restore_with(&force, 0, "b:restored ");
 	assert_value("b", "0");
 	assert_false(has_journal());
 }
@@ -1135,7 +1138,6 @@ static void test_narrowed_by_kernel(_unused_ void **state)
 {
 	struct engine engine = engine_plain;
 	struct knob_plan plan = { 0 };
-	char words[256];
 
 	engine.find_narrowed = find_narrowed;
 	set("a", "1");
@@ -1145,15 +1147,13 @@ static void test_narrowed_by_kernel(_unused_ void **state)
 	knob_plan_clear(&plan);
 	write_text("/run/online", "0,2-3\n");
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
-		assert_string_equal(
-			words, i == 0 ? "a:restored thread:waiting " : "thread:waiting ");
+		assert_restore_with(
+			&engine, 0, i == 0 ? "a:restored thread:waiting " : "thread:waiting ");
 		assert_journal("thread", "all", NULL);
 	}
 	write_text("/run/online", "0-3\n");
 	set("thread", "0,2-3");
-	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
-	assert_string_equal(words, "thread:restored ");
+	assert_restore_with(&engine, 0, "thread:restored ");
 	assert_value("thread", "all");
 	assert_false(has_journal());
 }
@@ -1184,8 +1184,7 @@ static void test_narrowed_then_online(_unused_ void **state)
 	machine.side_effect = NULL;
 	assert_string_equal(words, "b:restored a:restored thread:waiting ");
 	set("thread", "0,2-3");
-	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
-	assert_string_equal(words, "thread:restored ");
+	assert_restore_with(&engine, 0, "thread:restored ");
 	assert_false(has_journal());
 }
 
@@ -1200,7 +1199,6 @@ static void test_narrowed_while_undoing(_unused_ void **state)
 {
 	struct engine engine = engine_plain;
 	struct knob_plan plan = { 0 };
-	char words[256];
 
 	engine.find_narrowed = find_narrowed;
 	set("a", "1");
@@ -1216,8 +1214,7 @@ static void test_narrowed_while_undoing(_unused_ void **state)
 	assert_journal("thread", "all", NULL);
 	write_text("/run/online", "0-3\n");
 	set("thread", "0,2-3");
-	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
-	assert_string_equal(words, "thread:restored ");
+	assert_restore_with(&engine, 0, "thread:restored ");
 	assert_false(has_journal());
 }
 
@@ -1569,7 +1566,6 @@ static void test_late(_unused_ void **state)
 {
 	struct engine engine = { .tool = "test", .backends = late_backends };
 	struct knob_plan plan = { 0 };
-	char words[256];
 
 	set("ban", "0");
 	find("ban")->write_error = ETIMEDOUT;
@@ -1592,8 +1588,7 @@ static void test_late(_unused_ void **state)
 		journal_free(journal);
 	}
 	machine.log[0] = '\0';
-	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
-	assert_string_equal(words, "ban:restored ");
+	assert_restore_with(&engine, 0, "ban:restored ");
 	assert_string_equal(machine.log, "ban=0 ");
 	assert_false(has_journal());
 }
@@ -1604,7 +1599,6 @@ static void test_comes_after_apply(_unused_ void **state)
 {
 	struct engine engine = { .tool = "test", .backends = late_backends };
 	struct knob_plan plan = { 0 };
-	char words[256];
 
 	set("ban", "0")->stubborn = true;
 	add(&plan, 0, "ban", "1")->may_be_refused = true;
@@ -1614,8 +1608,7 @@ static void test_comes_after_apply(_unused_ void **state)
 	assert_journal("ban", "0", NULL);
 
 	set("ban", "1")->stubborn = false;
-	assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
-	assert_string_equal(words, "ban:restored ");
+	assert_restore_with(&engine, 0, "ban:restored ");
 	assert_value("ban", "0");
 	assert_false(has_journal());
 }
@@ -1758,8 +1751,7 @@ static void test_foreign_between_layers(_unused_ void **state)
 	apply_layer(0, false);
 	set("shared", "foreign");
 	apply_layer(1, false);
-	assert_int_equal(restore_with(&one, words, sizeof(words)), 0);
-	assert_string_equal(words, "shared:foreign ");
+	assert_restore_with(&one, 0, "shared:foreign ");
 	assert_value("shared", "two");
 	assert_int_equal(restore_with(&two, words, sizeof(words)), 0);
 	assert_value("shared", "foreign");
@@ -1782,7 +1774,6 @@ static void test_apply_below_layer(_unused_ void **state)
 	static const char *const wanted[] = { "1", "2" };
 	struct engine one = { .tool = "one", .backends = backends };
 	struct engine two = { .tool = "two", .backends = backends };
-	char words[256];
 
 	set("mover", "0");
 	set("shared", "original");
@@ -1798,10 +1789,8 @@ static void test_apply_below_layer(_unused_ void **state)
 			apply_layer(1, false);
 		assert_value("shared", "two");
 	}
-	assert_int_equal(restore_with(&one, words, sizeof(words)), 0);
-	assert_string_equal(words, "mover:restored shared:handed-over ");
-	assert_int_equal(restore_with(&two, words, sizeof(words)), 0);
-	assert_string_equal(words, "shared:restored ");
+	assert_restore_with(&one, 0, "mover:restored shared:handed-over ");
+	assert_restore_with(&two, 0, "shared:restored ");
 	assert_value("shared", "original");
 }
 
