@@ -48,7 +48,8 @@ int alone_apply(void)
 
 	r = running_read_value("STRICT", &strict);
 	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++) {
-		/* A target without a shield shields nothing, whatever else it does. */
+		/* Without the shield, other programs run on the quiet CPUs, so it must not fail.
+		 */
 		bool needed = strcmp(strict, "yes") == 0 || strcmp(s->key, "SHIELD") == 0;
 
 		r = apply(s);

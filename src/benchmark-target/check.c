@@ -38,7 +38,8 @@ static int add_part(
 		r = unit_read_outcome(manager, setter->unit, &outcome);
 	if (r < 0)
 		return r;
-	/* The exit status counts, too: systemd takes a service that SIGTERM has ended for done. */
+	/* The exit status counts, too: for systemd, a service that SIGTERM has ended has succeeded.
+	 */
 	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
 	refused = strcmp(outcome.result, "exit-code") == 0 && outcome.exit_status == EXIT_FINDING;
 	/* A setter that succeeded may still tell of a knob that refused. */

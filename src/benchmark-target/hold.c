@@ -8,8 +8,9 @@
  * lock on /run/quiesce/holders, and the last one puts everything back; but not if the target was
  * already up before the first of them.
  *
- * And the end of everything, for who removes or upgrades quiesce: whoever made the machine quiet,
- * it is put back.
+ * `make-quiet` and `put-back` do without a client: the machine stays quiet until it is put back.
+ * `put-back` undoes everything, whoever made the machine quiet, as before quiesce is removed or
+ * upgraded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,8 +156,9 @@ static void hold_close(struct hold *hold)
 		close(hold->directory);
 }
 
-/* -EPERM, after saying so, where the target is up without the shield that it was to have: what
- * runs on the quiet CPUs then is not alone there. Without systemd, alone_apply() has seen to it. */
+/* -EPERM, after saying so, if the target is up without the shield that it should have: a program on
+ * the quiet CPUs is not alone there then. Without systemd there is nothing to check, because
+ * alone_apply() fails without the shield. */
 static int check_shield(const struct hold *hold)
 {
 	const struct target_setter *shield = target_find_setter("SHIELD");
@@ -179,7 +181,7 @@ static int check_shield(const struct hold *hold)
 	return -EPERM;
 }
 
-/* Starts the target, which is put back again where nothing is shielded. */
+/* Starts the target. If it comes up without the shield, everything is put back again. */
 static int start_shielded(const struct hold *hold, const char *cpus)
 {
 	int r;
@@ -193,7 +195,7 @@ static int start_shielded(const struct hold *hold, const char *cpus)
 	return r;
 }
 
-/* is_up(), which says why it cannot be found out. */
+/* Like is_up(), but says why that cannot be found out. */
 static int ask_whether_up(const struct hold *hold)
 {
 	int up = is_up(hold);
@@ -203,7 +205,7 @@ static int ask_whether_up(const struct hold *hold)
 	return up;
 }
 
-/* Starts the target unless it is up, and makes STATE_HELD before. */
+/* Starts the target unless it is up. If it has to be started, STATE_HELD is made first. */
 static int begin(const struct hold *hold, const char *cpus)
 {
 	int up, r = 0;
@@ -333,8 +335,9 @@ int verb_hold(const char *cpus)
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Starts the target unless it is up: EXIT_FINDING where whoever has started it will stop it. A
- * target that guardians hold up is no longer theirs: they leave it up when they end. */
+/* Starts the target unless it is up. EXIT_FINDING if somebody else has started it, who will stop
+ * it. If guardians have started it, STATE_HELD is removed, so that they leave it up when they end.
+ */
 static int make_quiet(const struct hold *hold, const char *cpus)
 {
 	int up, r;
@@ -365,7 +368,7 @@ int verb_make_quiet(const char *cpus)
 	};
 	int r, status = EXIT_FAILED;
 
-	/* A caller that is ended, or its terminal, must not leave half of it done. */
+	/* If the caller or its terminal ends in the middle, the work is done to its end. */
 	ignore_signals();
 	r = hold_open(&hold);
 	if (r < 0)
@@ -405,7 +408,7 @@ static int put_back(const struct hold *hold)
 		r = up;
 	else if (up)
 		r = stop(hold);
-	/* Also what setters did that were called by hand. */
+	/* Setters that a person has called have journals, too. */
 	restored = alone_restore();
 	if (r == 0)
 		r = restored;

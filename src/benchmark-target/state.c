@@ -85,8 +85,8 @@ int state_remove(void)
 	return held < 0 ? held : target;
 }
 
-/* The letters of unit names are those of systemd.unit(5). A name that looks like an option is none.
- */
+/* The letters of unit names are those of systemd.unit(5). A name that begins with "-" would be
+ * taken for an option. */
 static bool is_unit_name(const char *name)
 {
 	static const char letters[] =

@@ -180,8 +180,8 @@ static bool made_mask(const struct hotplug *hotplug, const struct cpumask *set,
 		if (cpumask_equal(now, scratch))
 			return true;
 	}
-	/* All CPUs of the interrupt were offline and are online again, but it stays where it was
-	 * moved meanwhile. */
+	/* All CPUs of the interrupt were offline for a while, and are online again. The interrupt
+	 * stays on the CPUs that it was moved to. */
 	if (cpumask_is_empty(set) || cpumask_intersects(now, set) || !can_all_go_offline(set))
 		return false;
 	cpumask_andnot(scratch, hotplug->online, set);

@@ -12,8 +12,9 @@
 #include "runpinned/command.h"
 #include "runpinned/program.h"
 
-/* What somebody might have meant who types a command as one word. Returns false, having said
- * nothing, when it is one word. */
+/* For a command that was given as one word, such as "wc -c file", which is no program: says how to
+ * type what was probably meant. Returns false, and says nothing, if the word has no blank or other
+ * character of the shell in it. */
 static bool say_what_to_type(char *const argv[])
 {
 	_cleanup_free_ char *quoted = text_quote_argv((char *const[]){ argv[0], NULL });
@@ -67,7 +68,8 @@ static int resolve_one(struct command *command)
 void commands_take(const struct options *options, struct commands *ret)
 {
 	*ret = (struct commands){ .n = options->n_commands };
-	/* Whatever the programs read and write, this shell does not: it would empty their file. */
+	/* The empty shell has neither the programs' input nor their output file, which it would
+	 * empty. */
 	ret->empty_shell = (struct command){
 		.name = "the shell",
 		.argv = options->empty_script,

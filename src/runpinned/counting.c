@@ -147,10 +147,10 @@ static double own_count(const struct launch_report *report, int index)
 }
 
 /*
- * The migrations that the records of all tasks show. An ordinary user may not count them
- * (kernel.perf_event_paranoid above 1), but may have the records. These are those of the
- * benchmark's CPUs: a task that was on another CPU has run for a time that the records do not have.
- * Whoever went there and came back was moved twice.
+ * The migrations that the records of all tasks show. An ordinary user may not count migrations
+ * (kernel.perf_event_paranoid above 1), but may have the records. There are records of the
+ * benchmark's CPUs only. If the tasks have run for longer than the records say, a task was on
+ * another CPU for the missing time: it went there and came back, which are two migrations.
  */
 static int32_t count_moves(const struct launch_report *report, int64_t task_clock_ns)
 {

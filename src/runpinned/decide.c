@@ -61,7 +61,8 @@ int decide_conclude(const struct options *options, struct commands *commands)
 	bool settled;
 	int r = 0;
 
-	/* A signal, or a program that failed, may have ended the runs after the last look. */
+	/* If a signal or a failed program has ended the runs, there are runs that decide_look() has
+	 * not seen yet. */
 	decide_look(options, commands, &settled);
 	for (size_t i = 0; r == 0 && i < commands->n; i++) {
 		size_t old = commands->items[i].old;

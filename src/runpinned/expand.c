@@ -109,7 +109,8 @@ static int make_words(struct options *o, const struct option_program *program,
 	return 0;
 }
 
-/* The hooks of a program. The control has none: it is to stay the same. */
+/* The hooks of a program. The control has no hooks, because nothing but the machine may change its
+ * time. */
 static void assign_hooks(const struct options *o, size_t index, const char *ret[HOOK_KINDS])
 {
 	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
@@ -127,7 +128,7 @@ static bool has_parameter(const struct options *o, size_t index, const struct pa
 	const struct option_program *program = &o->programs[index];
 	const char *hooks[HOOK_KINDS];
 
-	/* So that it stays the same. */
+	/* The control is the same for all values of the parameters. */
 	if (program->is_control)
 		return false;
 	if (parameter_is_in(parameter, o->input) || parameter_is_in(parameter, o->output_file))
@@ -165,8 +166,8 @@ static const char *make_name(struct options *o, const struct option_program *pro
 	return options_own(o, text_steal(&t));
 }
 
-/* The standard input and output. Those of the control stay the same, too: it has none that differ
- * between commands. */
+/* Sets the standard input and output of the command. A file whose name has a parameter in it
+ * differs between commands, so the control does not get it. */
 static int assign_streams(struct options *o, const size_t choice[], struct option_command *command)
 {
 	const char *texts[] = { o->input, o->output_file };
@@ -186,8 +187,8 @@ static int assign_streams(struct options *o, const size_t choice[], struct optio
 	return 0;
 }
 
-/* The command that this one is compared with: that of the first program with the same values, as
- * far as the first program has the parameters; else the very first. */
+/* The command that this one is compared with: the command of the first program that has the same
+ * values of the parameters which the first program has; if there is none, the first command. */
 static size_t find_old(const struct options *o, size_t index)
 {
 	const struct option_command *command = &o->commands[index];
@@ -224,7 +225,8 @@ static int add_command(struct options *o, size_t index, const size_t choice[])
 
 		if (has_parameter(o, index, parameter))
 			command.values[i] = parameter->values[choice[i]];
-		/* The same again: only the first of its values counts. */
+		/* The program does not have this parameter, so all of the parameter's values give
+		 * the same command: add it for the first value only. */
 		else if (choice[i] > 0)
 			return 0;
 	}

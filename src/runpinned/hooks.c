@@ -51,7 +51,7 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 	if (w->stderr_fd >= 0 &&
 		(dup2(null_fd, STDOUT_FILENO) < 0 || dup2(w->stderr_fd, STDERR_FILENO) < 0))
 		_exit(127);
-	/* It is that of another runpinned, which runs this one. */
+	/* If the variable is set, then by another runpinned, which runs this one. */
 	unsetenv(VALUES_FD_VARIABLE);
 	sigprocmask(SIG_SETMASK, &w->stop->caller, NULL);
 	execl("/bin/sh", "sh", "-c", w->text, NULL);

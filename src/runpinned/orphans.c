@@ -62,8 +62,9 @@ static pid_t read_parent(int proc, const char *name)
 	return parse_next_u64(&cursor, &parent) < 0 ? -EBADMSG : (pid_t)parent;
 }
 
-/* One look at all processes. How many children were killed, or found dead: what those left behind
- * may have come to us behind the look's back. *ret_found says whether any was alive. */
+/* Looks at all processes once, and kills the children of this process. Returns how many children
+ * were killed or found dead. The children of those become children of this process, and may come
+ * too late for this look. *ret_found becomes true if a child was alive. */
 static int kill_children(pid_t except, bool *ret_found)
 {
 	_cleanup_closedir_ DIR *proc = opendir("/proc");

@@ -16,7 +16,7 @@
 struct ranking {
 	struct benchmark views[OPTIONS_MAX_COMMANDS]; /* the whole runs of each program */
 	size_t n_views;
-	/* These, each followed by the values that the program measured itself; borrowed. */
+	/* Pointers to the views, each followed by the values that the program measured itself. */
 	struct benchmark **benchmarks;
 	size_t n_benchmarks;
 	struct comparison **comparisons;
@@ -45,7 +45,7 @@ static int add_program(
 	if (r < 0)
 		return r;
 	ranking->n_views++;
-	/* Borrowed, like the rest of the view. */
+	/* The facts still belong to the command, as the rest of the view belongs to others. */
 	view->metadata = command->facts;
 	view->unit = unit;
 	more = reallocarray(ranking->benchmarks, ranking->n_benchmarks + 1 + n_values,
@@ -55,7 +55,7 @@ static int add_program(
 	ranking->benchmarks = more;
 	more[ranking->n_benchmarks++] = view;
 	for (size_t i = 0; i < n_values; i++) {
-		/* Looked at only, in another unit perhaps. */
+		/* Not const, because its unit is set below; nothing else of it is changed. */
 		struct benchmark *values = (struct benchmark *)progvalues_benchmark(
 			m->progvalues, i, m->series, &command->facts, command->name);
 
@@ -72,8 +72,8 @@ static int ranking_fill(struct ranking *ranking, const struct commands *commands
 	size_t n_programs = commands->n - commands->items[commands->n - 1].is_control;
 	int r = 0;
 
-	/* The values of one program alone are compared with nothing, and their names are without
-	 * the program's. */
+	/* With one program only, the values that it measured itself are compared with nothing, and
+	 * the name of the program is not part of their names. */
 	for (size_t i = 0; r >= 0 && i < commands->n; i++)
 		r = add_program(ranking, &commands->items[i], n_programs > 1, unit);
 	if (r < 0)
@@ -84,7 +84,7 @@ static int ranking_fill(struct ranking *ranking, const struct commands *commands
 	for (size_t i = 0; i < ranking->n_benchmarks; i++) {
 		const struct benchmark *old = NULL, *new = ranking->benchmarks[i];
 
-		/* Values that one program only has are in the report above. */
+		/* Values that no other program has are printed in the report of their program. */
 		if (!comparison_find_first(ranking->benchmarks, ranking->n_benchmarks, new, &old) ||
 			!old || old->unit != new->unit)
 			continue;
@@ -111,7 +111,8 @@ static int write_control(FILE *stream, const struct ranking *ranking, const stru
 	return name && text ? print(stream, "\n%s: %s\n", name, text) : -ENOMEM;
 }
 
-/* The order of the programs that are compared with the one of this number, and of that one. */
+/* Writes in which order the command number `old`, and the commands that are compared with it, come
+ * by their speed. */
 static int write_order(FILE *stream, const struct ranking *ranking, const struct commands *commands,
 	size_t old, bool by_speed)
 {

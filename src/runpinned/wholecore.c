@@ -17,7 +17,7 @@ static int find_kind(const struct cpumask *cpus, enum topology_kind *ret)
 	enum topology_kind kind = TOPOLOGY_KIND_UNIFORM;
 	bool is_first = true;
 
-	/* A machine that does not tell has no kinds. */
+	/* If the machine does not tell the kinds of its CPUs, they count as CPUs of one kind. */
 	if (topology_read(&topology) == 0) {
 		cpumask_for_each (cpu, cpus) {
 			const struct topology_cpu *one = topology_get_cpu(topology, cpu);
@@ -33,7 +33,7 @@ static int find_kind(const struct cpumask *cpus, enum topology_kind *ret)
 	return 0;
 }
 
-/* The best of all commands. */
+/* The most additions per cycle that a core did in the runs of any command. */
 static int find_best(const struct commands *commands, double *ret)
 {
 	*ret = 0;
