@@ -100,6 +100,7 @@ struct request {
 enum exit_status verb_check(const struct request *request);
 enum exit_status verb_compare(const struct request *request);
 enum exit_status verb_dump(const struct request *request);
+enum exit_status verb_fleet(const struct request *request);
 enum exit_status verb_hist(const struct request *request);
 enum exit_status verb_merge(const struct request *request);
 enum exit_status verb_plot(const struct request *request);
@@ -113,6 +114,9 @@ enum exit_status verb_trend(const struct request *request);
 /* The name of a file in messages: "standard input" for "-". */
 const char *file_label(const char *file);
 
+/* The result of one file. Says what is wrong and returns a negative errno. */
+int report_read(
+	const struct request *request, const char *file, bool with_evidence, struct suite **ret);
 /* The results of all files, read one after the other. Says what is wrong and returns a negative
  * errno. */
 struct reports {

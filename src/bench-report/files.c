@@ -96,6 +96,33 @@ static int choose_metric(const char *file, struct suite *suite, const char *metr
 	return 0;
 }
 
+int report_read(
+	const struct request *request, const char *file, bool with_evidence, struct suite **ret)
+{
+	_cleanup_(suite) struct suite *suite = NULL;
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	r = suite_read(file, with_evidence || request->metric, &suite, &why);
+	if (r < 0 && why)
+		say("%s:%s", file_label(file), why);
+	else if (r < 0)
+		say_errno(r, "cannot read %s", file_label(file));
+	if (r < 0)
+		return r;
+	if (request->metric)
+		r = choose_metric(file, suite, request->metric);
+	if (r < 0 && r != -ENOENT)
+		say_errno(r, "cannot read %s", file_label(file));
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < suite->n; i++)
+		if (unit_is_time(suite->benchmarks[i]->unit))
+			suite->benchmarks[i]->unit = request->unit;
+	*ret = TAKE_PTR(suite);
+	return 0;
+}
+
 int reports_read(const struct request *request, bool with_evidence, struct reports *ret)
 {
 	_cleanup_reports_ struct reports reports = { 0 };
@@ -106,27 +133,11 @@ int reports_read(const struct request *request, bool with_evidence, struct repor
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < request->n_files; i++) {
-		_cleanup_free_ char *why = NULL;
-		int r;
+		int r = report_read(request, request->files[i], with_evidence, &reports.suites[i]);
 
-		r = suite_read(request->files[i], with_evidence || request->metric,
-			&reports.suites[i], &why);
-		if (r < 0 && why)
-			say("%s:%s", file_label(request->files[i]), why);
-		else if (r < 0)
-			say_errno(r, "cannot read %s", file_label(request->files[i]));
 		if (r < 0)
 			return r;
 		reports.n++;
-		if (request->metric)
-			r = choose_metric(request->files[i], reports.suites[i], request->metric);
-		if (r < 0 && r != -ENOENT)
-			say_errno(r, "cannot read %s", file_label(request->files[i]));
-		if (r < 0)
-			return r;
-		for (size_t k = 0; k < reports.suites[i]->n; k++)
-			if (unit_is_time(reports.suites[i]->benchmarks[k]->unit))
-				reports.suites[i]->benchmarks[k]->unit = request->unit;
 	}
 	*ret = reports;
 	reports = (struct reports){ 0 };

@@ -48,6 +48,8 @@ static const struct verb verbs[] = {
 		"what took the longest to measure", verb_slowest },
 	{ "trend", TAKES_VALUES | TAKES_FAIL_WORSE, "FILE...",
 		"results over time or commits: where did the level change?", verb_trend },
+	{ "fleet", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
+		"machines beside each other: which is not as the others?", verb_fleet },
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", verb_merge },
 };
 
@@ -129,7 +131,7 @@ static void usage(const struct option_row *rows)
 	fputs("\n", stdout);
 	option_rows_print(rows, stdout);
 	fputs("\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check,\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check or fleet,\n"
 	      "--fail-slower, --fail-unclear or --fail-worse.\n"
 	      "bench-report VERB --help is the verb's own. See bench-report(1).\n",
 		stdout);
@@ -301,7 +303,7 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 			option_set, &request->metadata },
 		{ 0, "bins", "N", "hist: N bins (default: by the number of values)", take_bins,
 			&request->bins, "a number from 1 to 1000" },
-		{ 'n', "count", "N", "slowest: the first N", take_count, &request->count },
+		{ 'n', "count", "N", "slowest, fleet: the first N", take_count, &request->count },
 		{ 0, "table", NULL, "compare: a line per benchmark", option_set, &request->table },
 		{ 0, "markdown", NULL, "compare, show, stats: a table in Markdown", option_set,
 			&request->markdown },
@@ -446,7 +448,7 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 	}
 	request->n_old = old->n;
 	if (optind == argc) {
-		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest, trend or merge");
+		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest, trend, fleet or merge");
 		return -EINVAL;
 	}
 	request->verb = find_verb(argv[optind]);

@@ -8,18 +8,24 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/folders.h"
 #include "result/document.h"
 
 static int add_all(const struct request *request, struct merge *merge)
 {
-	for (size_t i = 0; i < request->n_files; i++) {
-		_cleanup_free_ char *why = NULL;
-		int r = merge_add(merge, request->files[i], &why);
+	_cleanup_folders_ struct file_names files = { 0 };
+	int r = folders_expand(request, &files);
 
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < files.n; i++) {
+		_cleanup_free_ char *why = NULL;
+
+		r = merge_add(merge, files.items[i], &why);
 		if (r < 0 && why)
-			say("cannot merge %s: %s", file_label(request->files[i]), why);
+			say("cannot merge %s: %s", file_label(files.items[i]), why);
 		else if (r < 0)
-			say_errno(r, "cannot merge %s", file_label(request->files[i]));
+			say_errno(r, "cannot merge %s", file_label(files.items[i]));
 		if (r < 0)
 			return r;
 	}

@@ -1,101 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trend: one benchmark's results over time or commits, and where their level changed. */
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "basic/macro.h"
 #include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/folders.h"
 #include "report/trend.h"
 
 enum {
 	DATE_SHOWN = 10,   /* the day */
 	COMMIT_SHOWN = 12, /* as git abbreviates it in large repositories */
 };
-
-/* --- The files: those of a directory stand for it. --- */
-
-struct file_names {
-	char **items;
-	size_t n;
-};
-
-static void clear_names(struct file_names *names)
-{
-	for (size_t i = 0; i < names->n; i++)
-		free(names->items[i]);
-	free(names->items);
-}
-#define _cleanup_names_ __attribute__((cleanup(clear_names)))
-
-static int add_name(struct file_names *names, const char *directory, const char *name)
-{
-	char **items = reallocarray(names->items, names->n + 1, sizeof(*items));
-
-	if (!items)
-		return -ENOMEM;
-	names->items = items;
-	if (asprintf(&items[names->n], "%s%s%s", directory ? directory : "", directory ? "/" : "",
-		    name) < 0)
-		return -ENOMEM;
-	names->n++;
-	return 0;
-}
-
-static int is_result(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' &&
-		(text_ends_with(entry->d_name, ".json") ||
-			text_ends_with(entry->d_name, ".json.gz"));
-}
-
-/* Says what is wrong. */
-static int add_directory(struct file_names *names, const char *directory)
-{
-	struct dirent **entries;
-	int n = scandir(directory, &entries, is_result, alphasort), r = 0;
-
-	if (n < 0) {
-		r = -errno;
-		say_errno(r, "cannot read %s", directory);
-		return r;
-	}
-	if (n == 0) {
-		say("%s: no file there ends in .json or .json.gz", directory);
-		r = -ENOENT;
-	}
-	for (int i = 0; i < n; i++) {
-		if (r == 0)
-			r = add_name(names, directory, entries[i]->d_name);
-		free(entries[i]);
-	}
-	free(entries);
-	return r;
-}
-
-static int find_files(const struct request *request, struct file_names *ret)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < request->n_files; i++) {
-		const char *file = request->files[i];
-		struct stat st;
-
-		if (strcmp(file, "-") != 0 && stat(file, &st) == 0 && S_ISDIR(st.st_mode))
-			r = add_directory(ret, file);
-		else
-			r = add_name(ret, NULL, file);
-	}
-	if (r == -ENOMEM)
-		say_errno(r, "cannot read");
-	return r;
-}
 
 /* --- What is printed --- */
 
@@ -240,7 +161,7 @@ static int check_since(const char *since)
 enum exit_status verb_trend(const struct request *request)
 {
 	_cleanup_reports_ struct reports reports = { 0 };
-	_cleanup_names_ struct file_names files = { 0 };
+	_cleanup_folders_ struct file_names files = { 0 };
 	_cleanup_(trends) struct trends *trends = NULL;
 	struct emit emit = { .stream = stdout };
 	struct request all = *request;
@@ -250,7 +171,7 @@ enum exit_status verb_trend(const struct request *request)
 
 	if (check_since(request->since) < 0)
 		return EXIT_USAGE;
-	if (find_files(request, &files) < 0)
+	if (folders_expand(request, &files) < 0)
 		return EXIT_FAILED;
 	all.files = files.items;
 	all.n_files = files.n;

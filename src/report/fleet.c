@@ -115,6 +115,9 @@ static int add_sittings(struct fleet *fleet, const struct benchmark *b, double *
 		struct fleet_sitting sitting;
 		size_t end = describe_sitting(b, i, &sitting), first = at;
 
+		sitting.benchmark = b;
+		sitting.first = run;
+		sitting.end = end;
 		/* A unit is a run that counts, or, where there is one run, each of its values. */
 		for (; benchmark_units_are_runs(b) && run < end; run++)
 			at += !b->series->samples[run].warmup;

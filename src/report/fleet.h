@@ -31,7 +31,10 @@ struct fleet_sitting {
 	int64_t seed;
 	const double *logarithms; /* of its units, in the order of the runs */
 	size_t n;
-	size_t order; /* as they were given */
+	size_t order;			   /* as they were given */
+	const struct benchmark *benchmark; /* of whose series it is the runs */
+	size_t first;
+	size_t end; /* behind the last one */
 };
 
 struct fleet {

@@ -170,7 +170,7 @@ def help_of(tool):
     if tool not in HELP:
         result = subprocess.run([BIN / tool, '-h'], capture_output=True, text=True, check=True)
         HELP[tool] = result.stdout
-        for verb in ('show', 'compare', 'trend', 'plot', 'check', 'slowest', 'merge', 'hist', 'dump',
+        for verb in ('show', 'compare', 'trend', 'plot', 'check', 'slowest', 'fleet', 'merge', 'hist', 'dump',
                      'stats') if tool == 'bench-report' else ():
             HELP[tool] += subprocess.run([BIN / tool, verb, '--help'], capture_output=True, text=True,
                                          check=True).stdout

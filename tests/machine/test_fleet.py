@@ -224,6 +224,66 @@ def test_show():
     check(all(len(line) <= 80 for line in text.splitlines()), text)
 
 
+def machine_runs(draw, host, level=0.01, spread=0.003, **metadata):
+    return runs_of([level * math.exp(draw.gauss(0, spread)) for _ in range(25)],
+                   quiesce_hostname=host, quiesce_sitting=host, **metadata)
+
+
+def fleet(*arguments, **options):
+    found = json.loads(report('fleet', '--json', *arguments, **options))
+    return found, {each['node']: each['odd'] for each in found['machines'] if each['odd']}
+
+
+def test_odd():
+    """fleet names the machine that is slower, noisier, shared, hotter or of another clock"""
+    draw = random.Random(7)
+    good = {'quiesce_core_khz': 3650000, 'quiesce_core_share_before': 1.0,
+            'quiesce_core_share_after': 1.0, 'quiesce_temperature_after': 50.0}
+    kinds = {
+        'm1': (['slower'], {'level': 0.0104}),
+        'm2': (['noisier'], {'spread': 0.02}),
+        'm3': (['shared'], {'quiesce_core_share_before': 0.6, 'quiesce_core_share_after': 0.6}),
+        'm4': (['clock'], {'quiesce_core_khz': 3300000}),
+        'm5': (['hotter'], {'quiesce_temperature_after': 71.0}),
+        'm6': (['faster'], {'level': 0.0096}),
+    }
+    for odd, (words, changes) in kinds.items():
+        runs = [run for at in range(9)
+                for run in machine_runs(draw, f'm{at}',
+                                        **{**good, **(changes if f'm{at}' == odd else {})})]
+        path = write('fleet.json', {'x': ({}, runs)})
+        found, machines = fleet(path, status=3)
+        equal(machines, {odd: words}, odd)
+        equal(found['machines'][0]['node'], odd, 'odd ones come first')
+    text = report('fleet', path, status=3)
+    check('9 machines, 1 benchmark: 1 not as the others' in text, text)
+    check(all(len(line) <= 80 for line in text.splitlines()), text)
+    equal(len(fleet('-n', 2, path, status=3)[0]['machines']), 2, '--count')
+
+
+def test_not_odd():
+    """fleet finds nothing among equals, nor among too few"""
+    draw = random.Random(8)
+    folder = FOLDER / 'nodes'
+    folder.mkdir()
+    for at in range(12):
+        (folder / f'{at}.json').write_text(json.dumps({'version': '1.0', 'benchmarks': [
+            {'metadata': {'name': name, 'unit': 'second', 'hostname': f'm{at}'},
+             'runs': runs_of(noise(draw, level))} for name, level in (('x', 0.01), ('y', 0.5))]}))
+    found, odd = fleet(folder)
+    equal((odd, found['enough'], found['benchmarks'], len(found['machines'])), ({}, True, 2, 12), found)
+    # Merged, the folder is the same.
+    (FOLDER / 'nodes.json').write_text(report('merge', folder))
+    merged, _ = fleet(FOLDER / 'nodes.json')
+    equal([each['level'] for each in merged['machines']],
+          [each['level'] for each in found['machines']], 'merged')
+    few = write('few.json', {'x': ({}, [run for at in range(3)
+                                        for run in machine_runs(draw, f'm{at}', level=0.01 + at)])})
+    equal(fleet(few)[0]['enough'], False, 'three machines')
+    check('too few to tell an odd one' in report('fleet', few), 'said')
+    report('fleet', '-b', 'nothing', few, status=1, says="no benchmark is named 'nothing'")
+
+
 def test_zeros():
     """Values of 0 have no ratio: unclear, and no error"""
     path = write('zeros.json', {'x': ({}, [
@@ -238,6 +298,6 @@ if __name__ == '__main__':
     try:
         run_tests((test.__doc__, test) for test in (
             test_merge, test_merge_refuses, test_changed, test_within, test_in_turn, test_between,
-            test_left_out, test_files, test_show, test_zeros))
+            test_left_out, test_files, test_show, test_odd, test_not_odd, test_zeros))
     finally:
         shutil.rmtree(FOLDER)

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "report/fleet.h"
+#include "report/machines.h"
+#include "result/metadata.h"
+#include "stats/esd.h"
+#include "stats/stats.h"
+
+/* By how much a machine has to differ from the middle of all to be worth a word. */
+#define LEVEL_LEAST 0.01
+#define NOISE_LEAST 2.0
+#define SHARED_LEAST 0.3
+#define CLOCK_LEAST 0.01
+#define HEAT_LEAST 5.0
+
+/* From the difference of the quartiles of a normal distribution to its standard deviation. */
+#define QUARTILES_TO_DEVIATION 0.7413
+
+/* One sitting of one benchmark. */
+struct cell {
+	size_t benchmark;
+	size_t machine;
+	double level; /* logarithm of the median */
+	double noise; /* NAN of fewer than 4 runs */
+};
+
+/* The sum of a figure over runs, and of how many. */
+struct mean {
+	double sum;
+	size_t n;
+};
+
+/* What is added up of a machine. */
+struct evidence_sums {
+	struct mean shared;
+	struct mean clock;
+	struct mean temperature;
+};
+
+struct key {
+	const char *node;
+	const char *model;
+	size_t index;
+};
+
+struct machine_cells {
+	struct cell *items;
+	size_t n;
+	size_t capacity;
+	char **names; /* of the benchmarks */
+	struct evidence_sums *sums;
+	size_t n_machines_capacity;
+	void *tree; /* of struct key */
+};
+
+const char *oddity_name(enum oddity oddity)
+{
+	switch (oddity) {
+	case ODD_SLOWER:
+		return "slower";
+	case ODD_FASTER:
+		return "faster";
+	case ODD_NOISIER:
+		return "noisier";
+	case ODD_SHARED:
+		return "shared";
+	case ODD_CLOCK:
+		return "clock";
+	case ODD_HOTTER:
+		return "hotter";
+	}
+	return "";
+}
+
+int machines_new(struct machines **ret)
+{
+	_cleanup_(machines) struct machines *machines = calloc(1, sizeof(*machines));
+
+	if (!machines)
+		return -ENOMEM;
+	machines->cells = calloc(1, sizeof(*machines->cells));
+	if (!machines->cells)
+		return -ENOMEM;
+	*ret = TAKE_PTR(machines);
+	return 0;
+}
+
+void machines_free(struct machines *machines)
+{
+	if (!machines)
+		return;
+	for (size_t i = 0; i < machines->n; i++) {
+		free(machines->items[i].node);
+		free(machines->items[i].model);
+	}
+	if (machines->cells) {
+		tdestroy(machines->cells->tree, free);
+		for (size_t i = 0; i < machines->n_benchmarks; i++)
+			free(machines->cells->names[i]);
+		free(machines->cells->names);
+		free(machines->cells->items);
+		free(machines->cells->sums);
+	}
+	free(machines->cells);
+	free(machines->items);
+	free(machines);
+}
+
+/* --- What is added --- */
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+	int order = strcmp(x->node, y->node);
+
+	return order != 0 ? order : strcmp(x->model, y->model);
+}
+
+static int grow_machines(struct machines *machines)
+{
+	struct machine_cells *cells = machines->cells;
+	size_t capacity = MAX(2 * cells->n_machines_capacity, (size_t)16);
+	struct machine_figures *items;
+	struct evidence_sums *sums;
+
+	if (machines->n < cells->n_machines_capacity)
+		return 0;
+	items = reallocarray(machines->items, capacity, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	machines->items = items;
+	sums = reallocarray(cells->sums, capacity, sizeof(*sums));
+	if (!sums)
+		return -ENOMEM;
+	cells->sums = sums;
+	cells->n_machines_capacity = capacity;
+	return 0;
+}
+
+/* The machine of a sitting, perhaps a new one. */
+static int find_machine(struct machines *machines, const struct fleet_sitting *sitting, size_t *ret)
+{
+	struct key wanted = { sitting->node, sitting->model, 0 }, *key;
+	struct key *const *found = tfind(&wanted, &machines->cells->tree, compare_keys);
+	struct machine_figures *item;
+	int r;
+
+	if (found) {
+		*ret = (*found)->index;
+		return 0;
+	}
+	r = grow_machines(machines);
+	if (r < 0)
+		return r;
+	item = &machines->items[machines->n];
+	*item = (struct machine_figures){ .node = strdup(sitting->node),
+		.model = strdup(sitting->model) };
+	machines->cells->sums[machines->n] = (struct evidence_sums){ 0 };
+	machines->n++;
+	key = malloc(sizeof(*key));
+	if (!key || !item->node || !item->model) {
+		free(key);
+		return -ENOMEM;
+	}
+	*key = (struct key){ item->node, item->model, machines->n - 1 };
+	if (!tsearch(key, &machines->cells->tree, compare_keys)) {
+		free(key);
+		return -ENOMEM;
+	}
+	*ret = key->index;
+	return 0;
+}
+
+/* Most often, files have the same benchmarks in the same order. */
+static int find_benchmark(struct machines *machines, const char *name, size_t guess, size_t *ret)
+{
+	struct machine_cells *cells = machines->cells;
+	char **names;
+
+	if (guess < machines->n_benchmarks && metadata_equal_strings(cells->names[guess], name)) {
+		*ret = guess;
+		return 0;
+	}
+	for (*ret = 0; *ret < machines->n_benchmarks; ++*ret)
+		if (metadata_equal_strings(cells->names[*ret], name))
+			return 0;
+	names = reallocarray(cells->names, machines->n_benchmarks + 1, sizeof(char *));
+	if (!names)
+		return -ENOMEM;
+	cells->names = names;
+	names[*ret] = strdup(name);
+	if (!names[*ret])
+		return -ENOMEM;
+	machines->n_benchmarks++;
+	return 0;
+}
+
+static void add_to(struct mean *mean, double value)
+{
+	if (isnan(value))
+		return;
+	mean->sum += value;
+	mean->n++;
+}
+
+static double mean_of(const struct mean *mean)
+{
+	return mean->n > 0 ? mean->sum / (double)mean->n : NAN;
+}
+
+static void add_evidence(const struct fleet_sitting *sitting, struct evidence_sums *sums)
+{
+	const struct series *series = sitting->benchmark->series;
+
+	for (size_t i = sitting->first; series->with_evidence && i < sitting->end; i++) {
+		const struct evidence *evidence = &series->evidence[i];
+
+		if (series->samples[i].warmup)
+			continue;
+		if (!isnan(evidence_core_share(evidence)))
+			add_to(&sums->shared, evidence_is_shared(evidence));
+		add_to(&sums->clock,
+			evidence->core_khz > 0 ? (double)evidence->core_khz * 1e3
+				: evidence->frequency_khz > 0
+				? (double)evidence->frequency_khz * 1e3
+				: NAN);
+		add_to(&sums->temperature, (double)evidence->temperature_after);
+	}
+}
+
+static int add_cell(
+	struct machines *machines, size_t benchmark, const struct fleet_sitting *sitting)
+{
+	_cleanup_free_ double *sorted = reallocarray(NULL, sitting->n, sizeof(*sorted));
+	struct machine_cells *cells = machines->cells;
+	struct stats stats;
+	size_t machine;
+	int r;
+
+	if (!sorted)
+		return -ENOMEM;
+	r = find_machine(machines, sitting, &machine);
+	if (r < 0)
+		return r;
+	if (cells->n == cells->capacity) {
+		size_t capacity = MAX(2 * cells->capacity, (size_t)64);
+		struct cell *items = reallocarray(cells->items, capacity, sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		cells->items = items;
+		cells->capacity = capacity;
+	}
+	memcpy(sorted, sitting->logarithms, sitting->n * sizeof(*sorted));
+	r = stats_compute(sorted, sitting->n, &stats);
+	if (r < 0)
+		return r;
+	cells->items[cells->n++] = (struct cell){
+		.benchmark = benchmark,
+		.machine = machine,
+		.level = stats.median,
+		.noise = sitting->n < 4 ? NAN : (stats.q3 - stats.q1) * QUARTILES_TO_DEVIATION,
+	};
+	machines->items[machine].n_sittings++;
+	machines->items[machine].n_runs += sitting->n;
+	add_evidence(sitting, &cells->sums[machine]);
+	return 0;
+}
+
+int machines_add(struct machines *machines, const struct suite *suite, const char *name)
+{
+	for (size_t i = 0; i < suite->n; i++) {
+		const struct benchmark *benchmark = suite->benchmarks[i];
+		_cleanup_(fleet) struct fleet *fleet = NULL;
+		size_t index;
+		int r;
+
+		if (name && !metadata_equal_strings(benchmark->name, name))
+			continue;
+		r = fleet_new(&benchmark, 1, &fleet);
+		if (r == -ENODATA || r == -ERANGE)
+			continue;
+		if (r >= 0)
+			r = find_benchmark(machines, benchmark->name, i, &index);
+		for (size_t k = 0; r >= 0 && k < fleet->n; k++)
+			r = add_cell(machines, index, &fleet->sittings[k]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- Figures --- */
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	if (x->benchmark != y->benchmark)
+		return x->benchmark < y->benchmark ? -1 : 1;
+	return (x->machine > y->machine) - (x->machine < y->machine);
+}
+
+static int compare_by_machine(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	return (x->machine > y->machine) - (x->machine < y->machine);
+}
+
+/* One cell for a machine's sittings of a benchmark. */
+static void join_sittings(struct machine_cells *cells)
+{
+	size_t n = 0;
+
+	if (cells->n > 0)
+		qsort(cells->items, cells->n, sizeof(*cells->items), compare_cells);
+	for (size_t i = 0, end; i < cells->n; i = end) {
+		struct mean level = { 0 }, noise = { 0 };
+		struct cell joined = cells->items[i];
+
+		for (end = i; end < cells->n && compare_cells(&cells->items[end], &joined) == 0;
+			end++) {
+			add_to(&level, cells->items[end].level);
+			add_to(&noise, cells->items[end].noise);
+		}
+		joined.level = mean_of(&level);
+		joined.noise = mean_of(&noise);
+		cells->items[n++] = joined;
+	}
+	cells->n = n;
+}
+
+/* The median of what is known of n values; sorts `scratch`. */
+static double middle(const double *values, size_t n, double *scratch)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(values[i]))
+			scratch[known++] = values[i];
+	if (known == 0)
+		return NAN;
+	stats_sort(scratch, known);
+	return stats_median(scratch, known);
+}
+
+/* What machines have of a benchmark becomes the difference from the middle of all machines. */
+static void compare_machines(struct machine_cells *cells, double *values, double *scratch)
+{
+	for (size_t i = 0, end; i < cells->n; i = end) {
+		double level;
+
+		for (end = i;
+			end < cells->n && cells->items[end].benchmark == cells->items[i].benchmark;
+			end++)
+			values[end - i] = cells->items[end].level;
+		level = middle(values, end - i, scratch);
+		for (size_t k = i; k < end; k++)
+			cells->items[k].level -= level;
+	}
+}
+
+/* The median over a machine's benchmarks. */
+static void set_figures(struct machines *machines, double *values, double *scratch)
+{
+	struct machine_cells *cells = machines->cells;
+
+	if (cells->n > 0)
+		qsort(cells->items, cells->n, sizeof(*cells->items), compare_by_machine);
+	for (size_t i = 0, end; i < cells->n; i = end) {
+		struct machine_figures *item = &machines->items[cells->items[i].machine];
+		const struct evidence_sums *sums = &cells->sums[cells->items[i].machine];
+
+		for (end = i;
+			end < cells->n && cells->items[end].machine == cells->items[i].machine;
+			end++)
+			values[end - i] = cells->items[end].level;
+		item->level = expm1(middle(values, end - i, scratch));
+		for (size_t k = i; k < end; k++)
+			values[k - i] = cells->items[k].noise;
+		item->noise = middle(values, end - i, scratch);
+		item->shared = mean_of(&sums->shared);
+		item->clock_hz = mean_of(&sums->clock);
+		item->temperature = mean_of(&sums->temperature);
+	}
+}
+
+/* --- Who is odd --- */
+
+struct question {
+	size_t offset;	  /* of the figure */
+	bool is_ratio;	  /* its logarithm is looked at */
+	double least;	  /* difference from the middle: of ratios, as one */
+	unsigned if_more; /* enum oddity, 0 for none */
+	unsigned if_less;
+};
+
+static const struct question questions[] = {
+	{ offsetof(struct machine_figures, level), false, LEVEL_LEAST, ODD_SLOWER, ODD_FASTER },
+	{ offsetof(struct machine_figures, noise), true, NOISE_LEAST - 1, ODD_NOISIER, 0 },
+	{ offsetof(struct machine_figures, shared), false, SHARED_LEAST, ODD_SHARED, 0 },
+	{ offsetof(struct machine_figures, clock_hz), true, CLOCK_LEAST, ODD_CLOCK, ODD_CLOCK },
+	{ offsetof(struct machine_figures, temperature), false, HEAT_LEAST, ODD_HOTTER, 0 },
+};
+
+static int ask(struct machines *machines, const struct question *question, double *values,
+	double *scratch, bool *odd)
+{
+	double least = question->is_ratio ? log1p(question->least) : question->least, center;
+	int r;
+
+	for (size_t i = 0; i < machines->n; i++) {
+		double figure =
+			*(const double *)((const char *)&machines->items[i] + question->offset);
+
+		values[i] = !question->is_ratio ? figure : figure > 0 ? log(figure) : NAN;
+	}
+	r = esd_find(values, machines->n, odd);
+	center = middle(values, machines->n, scratch);
+	for (size_t i = 0; r >= 0 && i < machines->n; i++) {
+		if (odd[i] && values[i] - center >= least)
+			machines->items[i].odd |= question->if_more;
+		if (odd[i] && center - values[i] >= least)
+			machines->items[i].odd |= question->if_less;
+	}
+	return r;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct machine_figures *x = a, *y = b;
+	int order = strcmp(x->node, y->node);
+
+	return order != 0 ? order : strcmp(x->model, y->model);
+}
+
+int machines_settle(struct machines *machines)
+{
+	size_t n = MAX(machines->cells->n, machines->n) + 1;
+	_cleanup_free_ double *values = calloc(n, sizeof(*values));
+	_cleanup_free_ double *scratch = calloc(n, sizeof(*scratch));
+	_cleanup_free_ bool *odd = calloc(machines->n + 1, sizeof(*odd));
+	int r = 0;
+
+	if (!values || !scratch || !odd)
+		return -ENOMEM;
+	join_sittings(machines->cells);
+	compare_machines(machines->cells, values, scratch);
+	set_figures(machines, values, scratch);
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(questions); i++)
+		r = ask(machines, &questions[i], values, scratch, odd);
+	if (r >= 0 && machines->n > 0)
+		qsort(machines->items, machines->n, sizeof(*machines->items), compare_names);
+	return r;
+}

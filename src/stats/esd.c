@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "basic/cleanup.h"
+#include "basic/macro.h"
+#include "stats/esd.h"
+#include "stats/inference.h"
+
+#define SIGNIFICANCE 0.05
+
+/* The largest deviation from the mean, in standard deviations, that chance makes of n values. */
+static double find_limit(size_t n)
+{
+	double t = student_quantile(1 - SIGNIFICANCE / (double)n, (double)(n - 2));
+
+	return (double)(n - 1) * t / sqrt(((double)(n - 2) + t * t) * (double)n);
+}
+
+/* The value that is farthest from the mean of those that are left, and how far. SIZE_MAX where all
+ * are equal. */
+static size_t find_farthest(
+	const double *values, size_t n, const bool *gone, size_t *ret_left, double *ret_far)
+{
+	double mean = 0, squares = 0, far = 0;
+	size_t left = 0, found = SIZE_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		double delta = values[i] - mean;
+
+		if (gone[i])
+			continue;
+		mean += delta / (double)++left;
+		squares += delta * (values[i] - mean);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (gone[i] || !(fabs(values[i] - mean) > far))
+			continue;
+		far = fabs(values[i] - mean);
+		found = i;
+	}
+	*ret_left = left;
+	*ret_far = squares > 0 ? far / sqrt(squares / (double)(left - 1)) : 0;
+	return squares > 0 ? found : SIZE_MAX;
+}
+
+int esd_find(const double *values, size_t n, bool *ret_odd)
+{
+	_cleanup_free_ bool *gone = calloc(MAX(n, (size_t)1), sizeof(*gone));
+	_cleanup_free_ size_t *order = calloc(MAX(n, (size_t)1), sizeof(*order));
+	size_t known = 0, n_gone = 0, n_odd = 0;
+
+	if (!gone || !order)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		ret_odd[i] = false;
+		gone[i] = isnan(values[i]);
+		known += !gone[i];
+	}
+	if (known < ESD_MIN)
+		return 0;
+	/* All that are beyond a limit are odd, and so are those that were farther, even where they
+	 * were not beyond theirs: they hid each other. */
+	while (n_gone < MAX(known / 3, (size_t)1)) {
+		size_t left;
+		double far;
+		size_t at = find_farthest(values, n, gone, &left, &far);
+
+		if (at == SIZE_MAX || left < ESD_MIN)
+			break;
+		gone[at] = true;
+		order[n_gone++] = at;
+		if (far > find_limit(left))
+			n_odd = n_gone;
+	}
+	for (size_t i = 0; i < n_odd; i++)
+		ret_odd[order[i]] = true;
+	return 0;
+}
