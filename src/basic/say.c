@@ -2,13 +2,16 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/guess.h"
 #include "basic/say.h"
+#include "basic/terminal.h"
 #include "basic/text.h"
 
 static char *last_message;
@@ -31,23 +34,44 @@ const char *say_last(void)
 	return last_message;
 }
 
-int print(FILE *stream, const char *format, ...)
+static int print_text(FILE *stream, bool wrapped, const char *format, va_list ap)
 {
-	_cleanup_free_ char *text = NULL, *clean = NULL;
-	va_list ap;
+	_cleanup_free_ char *text = NULL, *clean = NULL, *lines = NULL;
 
-	va_start(ap, format);
 	if (vasprintf(&text, format, ap) < 0)
 		text = NULL;
-	va_end(ap);
 	clean = text ? text_escape_lines(text) : NULL;
-	if (!clean) {
+	if (clean && wrapped)
+		lines = text_wrap(clean, terminal_width(fileno(stream)));
+	if (!clean || (wrapped && !lines)) {
 		/* No line may be lost unnoticed. Reading from a stream that is open for writing is
 		 * an error, and sets the stream's error indicator (POSIX, fgetc()). */
 		(void)getc(stream);
 		return -ENOMEM;
 	}
-	return fputs(clean, stream) == EOF ? -EIO : 0;
+	return fputs(lines ? lines : clean, stream) == EOF ? -EIO : 0;
+}
+
+int print(FILE *stream, const char *format, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, format);
+	r = print_text(stream, false, format, ap);
+	va_end(ap);
+	return r;
+}
+
+int print_report(FILE *stream, const char *format, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, format);
+	r = print_text(stream, isatty(fileno(stream)), format, ap);
+	va_end(ap);
+	return r;
 }
 
 int print_finish(FILE *stream)

@@ -39,6 +39,9 @@ const char *say_last(void);
  * that check it once at the end.
  */
 int print(FILE *stream, const char *format, ...) _printf_(2, 3);
+/* As print(), for a report of whole lines: on a terminal, what is too long goes on in further lines
+ * that are set in (text_wrap()). What is read by a program is printed as it stands. */
+int print_report(FILE *stream, const char *format, ...) _printf_(2, 3);
 /* Flushes the stream. 0, or -EIO when anything that was ever written to it was lost: a flush alone
  * does not tell of what an earlier one has lost. errno is 0 where the cause is not known any more.
  */

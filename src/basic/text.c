@@ -370,6 +370,72 @@ const char *text_format_real(double value, char buf[static TEXT_REAL_SIZE])
 	return buf;
 }
 
+/* Where further lines of a line begin. */
+static size_t hanging_indent(const char *line, size_t length, size_t width)
+{
+	size_t indent = 0, label;
+
+	while (indent < length && line[indent] == ' ')
+		indent++;
+	for (label = indent; indent > 0 && label + 2 < length; label++)
+		if (line[label] == ' ' && line[label + 1] == ' ')
+			break;
+	while (label < length && line[label] == ' ')
+		label++;
+	return indent > 0 && label > indent + 2 && label < width / 2 ? label : indent + 4;
+}
+
+/* How many bytes of the line, which has `length`, go into `width` columns: up to a blank, or up to
+ * the end of its first word. */
+static size_t fitting_length(const char *line, size_t length, size_t indent, size_t width)
+{
+	size_t columns = indent, fitting = 0, i;
+
+	for (i = 0; i < length; i++) {
+		/* The blanks at the beginning are no place to break it. */
+		if (line[i] == ' ' && i > 0 && line[i - 1] != ' ' &&
+			(columns <= width || fitting == 0))
+			fitting = i;
+		columns += ((unsigned char)line[i] & 0xc0) != 0x80;
+	}
+	return columns <= width || fitting == 0 ? length : fitting;
+}
+
+static void append_wrapped(struct text *t, const char *line, size_t length, size_t width)
+{
+	size_t hanging = hanging_indent(line, length, width), indent = 0;
+
+	for (;;) {
+		size_t n = fitting_length(line, length, indent, width);
+
+		text_append_n(t, line, n);
+		while (n < length && line[n] == ' ')
+			n++;
+		line += n;
+		length -= n;
+		if (length == 0)
+			return;
+		indent = hanging;
+		text_appendf(t, "\n%*s", (int)indent, "");
+	}
+}
+
+char *text_wrap(const char *s, size_t width)
+{
+	struct text t = { 0 };
+
+	text_append(&t, "");
+	while (*s) {
+		size_t length = strcspn(s, "\n");
+
+		append_wrapped(&t, s, length, width);
+		s += length;
+		if (*s)
+			text_append_n(&t, s++, 1);
+	}
+	return text_steal(&t);
+}
+
 const char *text_entity(char c)
 {
 	switch (c) {

@@ -64,6 +64,10 @@ int text_vrefuse(char **ret_why, int error, const char *format, va_list ap) _pri
 /* How HTML and XML write a character between tags and in quotes: "&amp;"; NULL for one that stands
  * for itself. */
 const char *text_entity(char c);
+/* The text with each line that has more characters than `width` broken at blanks. What follows
+ * stands below the value of a line such as "  median    5 ms", else four columns further in than
+ * the line. A word without a blank is never broken. */
+char *text_wrap(const char *s, size_t width);
 /* Appends a text as HTML and XML write it between tags and in quotes. */
 void text_append_markup(struct text *t, const char *s);
 /* Undoes in place the escapes of a path in a /proc table: \040 (seq_path() in fs/seq_file.c). */

@@ -41,7 +41,7 @@ static int print_findings(const char *title, const struct stability *stability, 
 
 	if (!findings)
 		return -ENOMEM;
-	return print(stdout, "%s: %s\n%s", title, sound ? "stable" : "not stable", findings);
+	return print_report(stdout, "%s: %s\n%s", title, sound ? "stable" : "not stable", findings);
 }
 
 static int add_case(struct junit *junit, const char *file, const struct benchmark *benchmark,
@@ -92,7 +92,7 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 			junit_add(&check->junit, file_label(file), benchmark->name, JUNIT_SKIPPED,
 				"no values", NULL);
 		else
-			print(stdout, "%s: no values\n", title);
+			print_report(stdout, "%s: no values\n", title);
 		return 0;
 	}
 	if (r < 0)

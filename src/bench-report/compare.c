@@ -378,15 +378,15 @@ static int print_differences(const struct pairs *pairs)
 		name = make_name(c);
 		if (!name)
 			return -ENOMEM;
-		print(stdout, "The machines differ (%s%s%s):\n",
+		print_report(stdout, "The machines differ (%s%s%s):\n",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
 			has_several_new(pairs) ? ": " : "", name);
 		for (size_t k = 0; k < c->n_differences; k++)
-			print(stdout, "  %s\n", c->differences[k]);
+			print_report(stdout, "  %s\n", c->differences[k]);
 		any = true;
 	}
 	if (any)
-		print(stdout, "\n");
+		print_report(stdout, "\n");
 	return 0;
 }
 
@@ -398,7 +398,7 @@ static void print_means(const struct pairs *pairs)
 	while (next_file(pairs, &first, &n)) {
 		if (n < 2)
 			continue;
-		print(stdout, "%s%sgeometric mean of %zu: %s\n",
+		print_report(stdout, "%s%sgeometric mean of %zu: %s\n",
 			has_several_new(pairs) ? pairs->labels[pairs->files[first]] : "",
 			has_several_new(pairs) ? ": " : "", n,
 			units_format_change(
@@ -431,7 +431,7 @@ static int print_order(const struct pairs *pairs, const struct benchmark *first)
 		if (pairs->comparisons[i]->old == first)
 			programs[n++] = pairs->comparisons[i]->new;
 	r = rank_render(programs, n, pairs->request->sort == SORT_NONE, &text);
-	return r < 0 ? r : print(stdout, "\n%s", text);
+	return r < 0 ? r : print_report(stdout, "\n%s", text);
 }
 
 /* The order of the programs of one file, unless it was --decide that compared them. */
@@ -462,15 +462,15 @@ static int print_texts(const struct pairs *pairs)
 
 		if (!name || !text)
 			return -ENOMEM;
-		print(stdout, "%s%s", i > 0 ? "\n" : "", name);
-		if (has_several_new(pairs))
-			print(stdout, ": %s", pairs->labels[pairs->files[i]]);
-		print(stdout, "\n%s%s", names_remark(pairs, i), text);
+		print_report(stdout, "%s%s%s%s\n%s%s", i > 0 ? "\n" : "", name,
+			has_several_new(pairs) ? ": " : "",
+			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
+			names_remark(pairs, i), text);
 		if (pairs->reports->n == 1 && print_decision(pairs->comparisons[i]->new) < 0)
 			return -ENOMEM;
 	}
 	if (pairs->n > 1)
-		print(stdout, "\n");
+		print_report(stdout, "\n");
 	print_means(pairs);
 	return print_orders(pairs);
 }
@@ -568,7 +568,7 @@ static int print_table(const struct pairs *pairs, bool markdown)
 		r = table_print(table);
 	if (r < 0)
 		return r;
-	print(stdout, "\n");
+	print_report(stdout, "\n");
 	print_means(pairs);
 	return 0;
 }

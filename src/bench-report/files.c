@@ -415,7 +415,7 @@ int print_decision(const struct benchmark *benchmark)
 	if (benchmark->metric || decision_read(&benchmark->metadata, &d) < 0)
 		return 0;
 	text = decision_text(&d);
-	return text ? print(stdout, "  decided    %s\n", text) : -ENOMEM;
+	return text ? print_report(stdout, "  decided    %s\n", text) : -ENOMEM;
 }
 
 enum exit_status request_conclude(const struct request *request, int r)

@@ -91,7 +91,7 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 		if (hist->request->json)
 			emit_histogram(hist, file, benchmark, NULL);
 		else
-			print(stdout, "%s%s: no values\n", hist->first ? "" : "\n", title);
+			print_report(stdout, "%s%s: no values\n", hist->first ? "" : "\n", title);
 		hist->first = false;
 		return 0;
 	}
@@ -110,7 +110,7 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 	text = histogram_render(own, benchmark->unit, (int)terminal_width(fileno(stdout)));
 	if (!text)
 		return -ENOMEM;
-	print(stdout, "%s%s\n%s", hist->first ? "" : "\n", title, text);
+	print_report(stdout, "%s%s\n%s", hist->first ? "" : "\n", title, text);
 	hist->first = false;
 	return 0;
 }

@@ -144,7 +144,7 @@ static int print_control(const struct reports *reports, const struct benchmark *
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	text = control_text(control, &ratio);
-	return text ? print(stdout, "  control    %s\n", text) : -ENOMEM;
+	return text ? print_report(stdout, "  control    %s\n", text) : -ENOMEM;
 }
 
 static int emit_benchmark(struct show *show, const char *file, const struct benchmark *benchmark,
@@ -200,24 +200,24 @@ static int print_summary(const char *file, const struct benchmark *benchmark,
 	_cleanup_free_ char *text = NULL, *title = NULL;
 
 	if (!show->first)
-		print(stdout, "\n");
+		print_report(stdout, "\n");
 	if (show->request->n_files > 1) {
 		title = text_escape_control(file);
 		if (!title)
 			return -ENOMEM;
-		print(stdout, "[%s]\n", title);
+		print_report(stdout, "[%s]\n", title);
 	}
 	summary_fill(benchmark, &input);
 	input.analysis = analysis;
 	text = analysis ? summary_render(&input) : summary_render_head(&input);
 	if (!text)
 		return -ENOMEM;
-	print(stdout, "%s", text);
+	print_report(stdout, "%s", text);
 	if (print_control(show->reports, benchmark) < 0 || print_decision(benchmark) < 0)
 		return -ENOMEM;
 	if (!show->request->metadata)
 		return 0;
-	print(stdout, "\n");
+	print_report(stdout, "\n");
 	return print_metadata(benchmark);
 }
 

@@ -89,7 +89,7 @@ static void print_line(const char *label, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	print(stdout, "  %-18s %s\n", label, text);
+	print_report(stdout, "  %-18s %s\n", label, text);
 }
 
 static const char *format_date(int64_t seconds, char *buf, size_t size)
@@ -164,7 +164,7 @@ static void print_counts(const struct benchmark *b, size_t n_disturbed)
 		print_line("with all loops", "%s .. %s", scale_format_bare(scale, min, a),
 			scale_format(scale, max, c));
 	}
-	print(stdout, "\n");
+	print_report(stdout, "\n");
 }
 
 /* Prints a figure and its difference from the median. */
@@ -251,7 +251,7 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 		emit_close(&verb->emit, '}');
 		return r;
 	}
-	print(stdout, "%s%s\n", verb->first ? "" : "\n", title);
+	print_report(stdout, "%s%s\n", verb->first ? "" : "\n", title);
 	verb->first = false;
 	if (b->n_values == 0) {
 		print_line("values", "none");

@@ -63,19 +63,23 @@ static int print_trend(const struct trend *trend)
 {
 	_cleanup_free_ char *name = text_escape_control(trend->name);
 	_cleanup_free_ char *machine = text_escape_control(trend->machine);
+	_cleanup_text_ struct text t = { 0 };
 	size_t n_changes = trend->levels->n - 1;
 
 	if (!name || !machine)
 		return -ENOMEM;
-	print(stdout, "%s", name);
+	text_append(&t, name);
 	if (trend->points[0].benchmark->metric)
-		print(stdout, " (%s)", trend->points[0].benchmark->metric);
-	print(stdout, "%s%s: %zu result%s%s, ", *machine ? " on " : "", machine, trend->n,
+		text_appendf(&t, " (%s)", trend->points[0].benchmark->metric);
+	text_appendf(&t, "%s%s: %zu result%s%s, ", *machine ? " on " : "", machine, trend->n,
 		trend->n == 1 ? "" : "s", trend->by_control ? " by their control" : "");
 	if (!trend_is_long_enough(trend))
-		print(stdout, "too few to find changes: that takes %d\n", LEVEL_MIN_VALUES);
+		text_appendf(&t, "too few to find changes: that takes %d", LEVEL_MIN_VALUES);
 	else
-		print(stdout, "%zu change%s\n", n_changes, n_changes == 1 ? "" : "s");
+		text_appendf(&t, "%zu change%s", n_changes, n_changes == 1 ? "" : "s");
+	if (t.failed)
+		return -ENOMEM;
+	print_report(stdout, "%s\n", t.data);
 	return print_levels(trend);
 }
 

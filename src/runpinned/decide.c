@@ -91,7 +91,7 @@ int decide_print(FILE *stream, const struct commands *commands)
 		text = decision_text(&command->measurement->decision);
 		if (!old || !new || !text)
 			return -ENOMEM;
-		r = print(
+		r = print_report(
 			stream, "%s%s, compared with %s: %s\n", first ? "\n" : "", new, old, text);
 		first = false;
 	}

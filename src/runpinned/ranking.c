@@ -108,7 +108,7 @@ static int write_control(FILE *stream, const struct ranking *ranking, const stru
 		return r == -ENOMEM ? r : 0;
 	name = text_escape_control(of->name);
 	text = control_text(control, &ratio);
-	return name && text ? print(stream, "\n%s: %s\n", name, text) : -ENOMEM;
+	return name && text ? print_report(stream, "\n%s: %s\n", name, text) : -ENOMEM;
 }
 
 /* Writes in which order the command number `old`, and the commands that are compared with it, come
@@ -125,7 +125,7 @@ static int write_order(FILE *stream, const struct ranking *ranking, const struct
 		if (!commands->items[i].is_control && commands->items[i].old == old)
 			programs[n++] = &ranking->views[i];
 	r = rank_render(programs, n, by_speed, &text);
-	return r < 0 || !*text ? r : print(stream, "\n%s", text);
+	return r < 0 || !*text ? r : print_report(stream, "\n%s", text);
 }
 
 static int ranking_write(
@@ -148,7 +148,7 @@ static int ranking_write(
 
 		if (!old || !new || !text)
 			return -ENOMEM;
-		print(stream, "\n%s, compared with %s:\n%s", new, old, text);
+		print_report(stream, "\n%s, compared with %s:\n%s", new, old, text);
 	}
 	for (size_t i = 0; status >= 0 && i < commands->n; i++)
 		if (commands->items[i].old == i)

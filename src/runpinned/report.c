@@ -28,7 +28,7 @@ static int print_summary(FILE *stream, const struct report_input *input,
 
 	if (!text)
 		return -ENOMEM;
-	print(stream, "%s", text);
+	print_report(stream, "%s", text);
 	/* Warnings on standard error, perhaps on the same terminal, have to appear after this. */
 	fflush(stream);
 	return 0;

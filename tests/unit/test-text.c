@@ -322,6 +322,40 @@ static void test_refuse(void **state)
 	check_text(why, "line 3 of 'a\\x1b[31m\\xff'");
 }
 
+static void test_wrap(void **state)
+{
+	static const struct {
+		const char *text, *wrapped;
+		size_t width;
+	} cases[] = {
+		{ "", "", 20 },
+		{ "a b\nc\n", "a b\nc\n", 20 },
+		{ "12345 789 123", "12345 789\n    123", 10 },
+		{ "12345 7890 123", "12345 7890\n    123", 10 },
+		{ "12345   7890 123", "12345\n    7890\n    123", 10 },
+		/* Below the value of a line with a label; a label that is too long is none. */
+		{ "  tests    p = 0.05, z = 2, n = 5\nx",
+			"  tests    p = 0.05, z = 2,\n           n = 5\nx", 28 },
+		{ "  a long label    and words", "  a long\n      label\n      and\n      words",
+			9 },
+		/* A word is whole, the first one as well. */
+		{ "/a/very/long/name and more", "/a/very/long/name\n    and\n    more", 10 },
+		{ "  /a/very/long/name and", "  /a/very/long/name\n      and", 10 },
+		{ "a /a/very/long/name\n", "a\n    /a/very/long/name\n", 10 },
+		/* Characters, not bytes. */
+		{ "\u00b5\u00b5\u00b5\u00b5 \u00b5\u00b5", "\u00b5\u00b5\u00b5\u00b5 \u00b5\u00b5",
+			7 },
+		{ "aaaa bb    ", "aaaa bb", 7 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *wrapped = text_wrap(cases[i].text, cases[i].width);
+
+		assert_string_equal(wrapped, cases[i].wrapped);
+	}
+}
+
 static void test_has_word(void **state)
 {
 	(void)state;
@@ -353,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_has_word),
 		cmocka_unit_test(test_format_real),
 		cmocka_unit_test(test_refuse),
+		cmocka_unit_test(test_wrap),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
