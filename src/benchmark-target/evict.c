@@ -63,7 +63,7 @@ int evict_all(struct unit_manager *manager)
 		}
 	}
 	if (!evict_wait(KILL_SECONDS)) {
-		say("what runs on the quiet CPUs does not end, though it was killed");
+		say("a program on the quiet CPUs did not end after SIGKILL");
 		return -EBUSY;
 	}
 	/* Wait until the slice has stopped: cpu-shield would find a value of it that is neither the

@@ -353,7 +353,7 @@ static int make_quiet(const struct hold *hold, const char *cpus)
 	if (r < 0)
 		return EXIT_FAILED;
 	if (up && unlinkat(hold->directory, STATE_HELD, 0) < 0) {
-		say("the machine is quiet already, by somebody else");
+		say("somebody else has made the machine quiet already");
 		return EXIT_FINDING;
 	}
 	return EXIT_DONE;

@@ -61,12 +61,13 @@ int verb_note_tuners(void)
 	if (r == 0)
 		r = filter_running(manager, names);
 	for (size_t i = 0; r == 0 && names[i]; i++)
-		say("%s makes way, and is started again in the end", names[i]);
+		say("%s is stopped, and is started again when benchmark.target has stopped",
+			names[i]);
 	if (r == 0 && names[0])
 		r = state_add_tuners(names);
 	unit_names_free(names);
 	if (r < 0)
-		say_errno(r, "cannot note which services make way");
+		say_errno(r, "cannot write down which services are to be started again");
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -78,13 +79,14 @@ int verb_return_tuners(void)
 
 	r = state_read_tuners(&names);
 	if (r < 0) {
-		say_errno(r, "cannot read which services have made way");
+		say_errno(r, "cannot read which services are to be started again");
 		return EXIT_FAILED;
 	}
 	if (names[0])
 		r = unit_open(&manager);
 	if (r < 0) {
-		say_errno(r, "cannot start again what has made way");
+		say_errno(r,
+			"cannot start the services again that were stopped for benchmark.target");
 		unit_names_free(names);
 		return EXIT_FAILED;
 	}

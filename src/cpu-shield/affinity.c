@@ -19,7 +19,8 @@ enum {
 	NAMES_SHOWN = 3,
 };
 
-/* Whether this process has freed them: the journal has the knob until all knobs are put back. */
+/* Whether this process has freed the threads that had inherited a narrow affinity. The journal does
+ * not tell: it has the knob until all knobs are put back. */
 static bool were_freed;
 
 static int load_journal(struct journal **ret)
@@ -63,7 +64,8 @@ int inheritors_write(const char *list, const char *text)
 	const char *kept;
 	int r;
 
-	/* The journal, which was written just now, is what keeps them. */
+	/* The threads are kept as long as the journal has this knob, and it has been written just
+	 * now: only the clock is to be waited for. */
 	if (strcmp(text, KEPT) == 0)
 		return threads_wait_tick();
 	r = load_journal(&journal);

@@ -139,7 +139,7 @@ int inspect_plan(
 
 		if (entry && entry->waits_for_cpu && !plan->knobs[i].note)
 			r = knob_set_note(&plan->knobs[i],
-				"was not put back for want of a CPU that was offline");
+				"was not put back, because a CPU of it was offline");
 	}
 	return r;
 }

@@ -35,8 +35,8 @@ static void say_not_connected(int error)
 		    "`sudo usermod -aG benchmark %s`, and log in again",
 			user ? user->pw_name : "USER");
 	else if (error == -ENOENT || error == -ECONNREFUSED)
-		say("benchmark.target keeps these CPUs apart, and nobody lets us in: "
-		    "is benchmark-join.socket up?");
+		say("these CPUs belong to benchmark.target, and benchmark-join.socket, which lets "
+		    "programs use them, is not up");
 	else
 		say_errno(error, "cannot ask to be let onto the CPUs of benchmark.target (%s)",
 			TARGET_JOIN_SOCKET);

@@ -426,7 +426,7 @@ static int check_combinations(struct options *o)
 	}
 	if (o->control_length && !o->control.is_shipped) {
 		say(o->control.is_control
-				? "--control-length is that of our own control, not of a COMMAND"
+				? "--control-length is for the control that runpinned has itself, not for a COMMAND"
 				: "--control-length needs --control");
 		return -EINVAL;
 	}

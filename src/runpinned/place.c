@@ -20,8 +20,7 @@ static int check_denied(
 	if (target && cpumask_subset(cpus, target))
 		return 0;
 	if (target && cpumask_isset(target, denied)) {
-		say("-c: CPU %d is kept apart by benchmark.target, and not all of the others are",
-			denied);
+		say("-c: CPU %d belongs to benchmark.target, and not all of the others do", denied);
 		return -EINVAL;
 	}
 	say("-c: %s", why);

@@ -299,7 +299,7 @@ static void commit_last(
 
 	if (r < 0)
 		say_errno(r,
-			"warning: the result is not kept, for which there is -o FILE: cannot write %s",
+			"warning: the result is not kept, and -o FILE would keep it: cannot write %s",
 			save->last ? save->last : "last.json");
 	else
 		*ret_place = TAKE_PTR(save->last);

@@ -699,7 +699,7 @@ static void say_waiting(const struct setter *setter, const struct restore_rows *
 	if (n > 1)
 		snprintf(more, sizeof(more), " and %zu more", n - 1);
 	many = strpbrk(rows->awaited_cpus, ",-");
-	say("%s (%s)%s: not as before, for CPU%s %s %s offline; `%s restore` puts back the rest when %s "
+	say("%s (%s)%s: not as before, because CPU%s %s %s offline; `%s restore` puts back the rest when %s "
 	    "online again",
 		first->name, first->path, more, many ? "s" : "", rows->awaited_cpus,
 		many ? "are" : "is", setter->name, many ? "they are" : "it is");

@@ -421,11 +421,11 @@ def test_offline_meanwhile():
             check('somebody else' not in status, f'status of what hotplug has changed:\n{status}')
             said = linux.run('restore')
             equal((said.returncode, said.stderr),
-                  (0, 'smt-off: CPUs of interrupt 16 (/proc/irq/16/smp_affinity_list): not as before, for '
-                      'CPU 12 is offline; `smt-off restore` puts back the rest when it is online '
+                  (0, 'smt-off: CPUs of interrupt 16 (/proc/irq/16/smp_affinity_list): not as before, '
+                      'because CPU 12 is offline; `smt-off restore` puts back the rest when it is online '
                       'again\n'), 'restore')
             equal((linux.online(), linux.affinity(12)), ('0-11,13-15', listed(11)), 'what is back')
-            check('for want of a CPU' in ' '.join(linux.succeed('status', '-v').split()), 'status')
+            check('because a CPU of it was offline' in ' '.join(linux.succeed('status', '-v').split()), 'status')
             said = linux.run('restore', '--once')
             equal((said.returncode, said.stderr), (0, ''), 'said once more')
             linux.write(f'/{CPUS}/cpu12/online', '1')
