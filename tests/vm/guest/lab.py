@@ -218,6 +218,38 @@ def bound():
             process.wait()
 
 
+@contextlib.contextmanager
+def written(*files):
+    """Runs its block with these files for systemd: (name, text)."""
+    folders = set()
+    try:
+        for name, text in files:
+            path = f'/run/systemd/system/{name}'
+            if not os.path.isdir(os.path.dirname(path)):
+                folders.add(os.path.dirname(path))
+                os.makedirs(os.path.dirname(path))
+            write(path, text)
+        succeed('systemctl', 'daemon-reload')
+        yield
+    finally:
+        for name, _ in files:
+            os.unlink(f'/run/systemd/system/{name}')
+        for folder in folders:
+            os.rmdir(folder)
+        succeed('systemctl', 'daemon-reload')
+
+
+def jobs():
+    """What systemd is to do: {unit: 'start', 'stop' or another kind of job}."""
+    lines = call('systemctl', 'list-jobs', '--no-legend', '--plain').stdout.splitlines()
+    return dict(line.split()[1:3] for line in lines)
+
+
+def jobs_done():
+    """Waits until systemd has done all jobs."""
+    wait_for(lambda: not jobs(), 'jobs of systemd', PATIENCE)
+
+
 def seeded(name):
     """A random number generator for one test. The seed is printed, and `lab --seed` takes it."""
     note(f'seed {CONFIG["seed"]}')

@@ -97,9 +97,3 @@ def inside():
     """The processes on the quiet CPUs."""
     return [key[0] for key, name in sorted(cgroups().items())
             if name.startswith('/benchmark.slice')]
-
-
-def jobs_done():
-    """Waits until systemd has done all jobs."""
-    wait_for(lambda: not call('systemctl', 'list-jobs', '--no-legend').stdout, 'jobs of systemd',
-             PATIENCE)

@@ -6,7 +6,7 @@ import os
 import subprocess
 
 from lab import (CPUS, PF_WQ_WORKER, Skip, Snapshot, bound, boots, call, check, equal, fail, knobs, note,
-                 parse_list, read, same, succeed, turned, wait_for, write)
+                 parse_list, read, same, succeed, turned, wait_for, write, written)
 
 SLICE = '/sys/fs/cgroup/benchmark.slice'
 PARTITION = f'{SLICE}/cpuset.cpus.partition'
@@ -89,17 +89,14 @@ def test_who_makes_the_partition():
 @contextlib.contextmanager
 def another_slice(cpus):
     """Runs its block while another slice has these CPUs. Yields the folder of that slice."""
-    unit, group = '/run/systemd/system/lab.slice', '/sys/fs/cgroup/lab.slice'
-    write(unit, f'[Slice]\nAllowedCPUs={cpus}\n')
-    succeed('systemctl', 'daemon-reload')
-    succeed('systemctl', 'start', 'lab.slice')
-    try:
-        wait_for(lambda: read(f'{group}/cpuset.cpus') == cpus, 'CPUs of the other slice')
-        yield group
-    finally:
-        succeed('systemctl', 'stop', 'lab.slice')
-        os.unlink(unit)
-        succeed('systemctl', 'daemon-reload')
+    group = '/sys/fs/cgroup/lab.slice'
+    with written(('lab.slice', f'[Slice]\nAllowedCPUs={cpus}\n')):
+        succeed('systemctl', 'start', 'lab.slice')
+        try:
+            wait_for(lambda: read(f'{group}/cpuset.cpus') == cpus, 'CPUs of the other slice')
+            yield group
+        finally:
+            succeed('systemctl', 'stop', 'lab.slice')
 
 
 def test_partition_of_somebody_else_stays():

@@ -10,8 +10,8 @@ import subprocess
 import time
 
 from lab import (ARGUMENTS, CPUS, LONG, PATIENCE, RESETS, SETTERS, Cut, Skip, call, changed, check,
-                 equal, note, read, reboots, same, seeded, succeed, wait_for, write)
-from target import (PARTITION, SERVICES, configured, is_quiet, jobs_done, nothing_left, start, state,
+                 equal, jobs_done, note, read, reboots, same, seeded, succeed, wait_for, write)
+from target import (PARTITION, SERVICES, configured, is_quiet, nothing_left, start, state,
                     stop, turned_by_target)
 
 FAULTS = '/sys/kernel/debug'

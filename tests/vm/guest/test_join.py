@@ -12,7 +12,7 @@ import sys
 import time
 
 from lab import (ENVIRONMENT, LONG, PARANOID, become, call, check, equal, fail, measure, note,
-                 parse_list, read, succeed, wait_for, write)
+                 parse_list, read, succeed, wait_for, write, written)
 from target import cgroups, inside, is_quiet, moved, state, up
 
 SOCKET = '/run/quiesce/join'
@@ -356,27 +356,6 @@ def test_one_member_keeps_nobody_out():
             note(f'let in after {", ".join(f"{s:.1f}" for s in seconds)} s; systemd took '
                  f'{100 * share:.0f} % of a CPU')
         wait_for(lambda: not inside(), 'all to have gone', 3 * LONG)
-
-
-@contextlib.contextmanager
-def written(*files):
-    """Runs its block with these files for systemd: (name, text)."""
-    folders = set()
-    try:
-        for name, text in files:
-            path = f'/run/systemd/system/{name}'
-            if not os.path.isdir(os.path.dirname(path)):
-                folders.add(os.path.dirname(path))
-                os.makedirs(os.path.dirname(path))
-            write(path, text)
-        succeed('systemctl', 'daemon-reload')
-        yield
-    finally:
-        for name, _ in files:
-            os.unlink(f'/run/systemd/system/{name}')
-        for folder in folders:
-            os.rmdir(folder)
-        succeed('systemctl', 'daemon-reload')
 
 
 def test_limits_come_along():

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 
-from lab import CPUS, ENVIRONMENT, check, equal, fail, read, same, succeed, wait_for, write
+from lab import CPUS, ENVIRONMENT, check, equal, fail, read, same, succeed, wait_for, write, written
 from target import PARTITION, configured, inside, state
 
 # Seconds for a start and a stop of the target, where the machine below is busy.
@@ -116,20 +116,11 @@ def test_killed():
 
 def test_start_that_takes_long():
     """The start takes longer than any single service of the target may take."""
-    drop_ins = [f'/run/systemd/system/benchmark-{name}.service.d' for name in ('irq', 'freq', 'noise')]
-    for folder in drop_ins:
-        os.makedirs(folder)
-        write(f'{folder}/slow.conf', '[Service]\nExecStartPre=sleep 45\n')
-    try:
-        succeed('systemctl', 'daemon-reload')
-        with configured('CPUS=2'):
-            was_quiet(look(*RUN))
-            equal(state('benchmark.target'), 'inactive', 'target')
-    finally:
-        for folder in drop_ins:
-            os.unlink(f'{folder}/slow.conf')
-            os.rmdir(folder)
-        succeed('systemctl', 'daemon-reload')
+    slow = '[Service]\nExecStartPre=sleep 45\n'
+    with written(*((f'benchmark-{name}.service.d/slow.conf', slow) for name in ('irq', 'freq', 'noise'))), \
+            configured('CPUS=2'):
+        was_quiet(look(*RUN))
+        equal(state('benchmark.target'), 'inactive', 'target')
     back('it left')
 
 

@@ -10,9 +10,9 @@ import subprocess
 import time
 
 from lab import (CPUS, ENVIRONMENT, PATIENCE, SETTERS, Snapshot, bound, boots, call, changed,
-                 check, equal, interrupts, note, parse_list, programmed, read, reboots, same, seeded,
-                 succeed, wait_for, write)
-from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet, jobs_done,
+                 check, equal, interrupts, jobs_done, note, parse_list, programmed, read, reboots, same, seeded,
+                 succeed, wait_for, write, written)
+from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet,
                     nothing_left, start, state, stop, turned_by_target)
 
 
@@ -115,17 +115,11 @@ def does_not_start(text):
 @contextlib.contextmanager
 def dropin(service, *lines):
     """Runs its block while a service has these lines as well."""
-    folder = f'/run/systemd/system/benchmark-{service}.service.d'
-    os.makedirs(folder)
-    write(f'{folder}/test.conf', '\n'.join(['[Service]', *lines]) + '\n')
-    succeed('systemctl', 'daemon-reload')
-    before = Snapshot()
+    text = '\n'.join(['[Service]', *lines]) + '\n'
     try:
-        yield before
+        with written((f'benchmark-{service}.service.d/test.conf', text)):
+            yield Snapshot()
     finally:
-        os.unlink(f'{folder}/test.conf')
-        os.rmdir(folder)
-        succeed('systemctl', 'daemon-reload')
         call('systemctl', 'reset-failed')
 
 
@@ -438,13 +432,11 @@ def test_enabled():
 
 def test_other_tuners_make_way():
     """Other tuners are stopped, and started again. (Only their units are looked at.)"""
-    unit, governor = '/run/systemd/system/tuned.service', f'{CPUS}/cpufreq/policy2/scaling_governor'
+    governor = f'{CPUS}/cpufreq/policy2/scaling_governor'
     before = read(governor)
-    write(unit, '[Service]\nExecStart=sleep infinity\n')
-    succeed('systemctl', 'daemon-reload')
-    try:
+    with written(('tuned.service', '[Service]\nExecStart=sleep infinity\n')), configured('CPUS=2'):
         succeed('systemctl', 'start', 'tuned.service')
-        with configured('CPUS=2'):
+        try:
             start()
             equal(state('tuned.service'), 'inactive', 'tuned while the target is up')
             stop()
@@ -455,10 +447,8 @@ def test_other_tuners_make_way():
             check(not os.path.exists('/sys/fs/cgroup/benchmark.slice'), 'the shield is up with tuned')
             equal(read(governor), before, 'governor with tuned')
             wait_for(lambda: state('benchmark.target') == 'inactive', 'end of the target')
-    finally:
-        succeed('systemctl', 'stop', 'tuned.service')
-        os.unlink(unit)
-        succeed('systemctl', 'daemon-reload')
+        finally:
+            succeed('systemctl', 'stop', 'tuned.service')
 
 
 def test_all_is_left_alone_if_configured_so():
