@@ -250,6 +250,31 @@ def jobs_done():
     wait_for(lambda: not jobs(), 'jobs of systemd', PATIENCE)
 
 
+# What a unit runs that is to keep the jobs of other units waiting until restored_while_it_waits()
+# lets them go on.
+GO = pathlib.Path('/run/lab-go')
+WAIT = f"sh -c 'until [ -e {GO} ]; do sleep 1; done'"
+
+
+def restored_while_it_waits(unit, job, tool, *arguments):
+    """Kills a setter while the job that it has asked systemd for still waits, and restores meanwhile.
+    Returns when all jobs are done."""
+    GO.unlink(missing_ok=True)
+    try:
+        with subprocess.Popen([tool, *arguments], stdout=subprocess.DEVNULL) as process:
+            try:
+                wait_for(lambda: jobs().get(unit) == job, f'{job} of {unit}')
+            finally:
+                process.kill()
+        process = subprocess.Popen([tool, 'restore'])
+        # Another job replaces the one that waits, and may have to wait, too.
+        wait_for(lambda: process.poll() is not None or jobs().get(unit) != job, 'restore')
+    finally:
+        GO.touch()
+    equal(process.wait(LONG), 0, f'{tool} restore')
+    jobs_done()
+
+
 def seeded(name):
     """A random number generator for one test. The seed is printed, and `lab --seed` takes it."""
     note(f'seed {CONFIG["seed"]}')

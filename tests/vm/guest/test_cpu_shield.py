@@ -5,8 +5,10 @@ import contextlib
 import os
 import subprocess
 
-from lab import (CPUS, PF_WQ_WORKER, Skip, Snapshot, bound, boots, call, check, equal, fail, knobs, note,
-                 parse_list, read, same, succeed, turned, wait_for, write, written)
+from lab import (CPUS, PF_WQ_WORKER, WAIT, Skip, Snapshot, bound, boots, call, check, equal, fail,
+                 knobs, note, parse_list, read, restored_while_it_waits, same, succeed, turned, wait_for,
+                 write, written)
+from target import state
 
 SLICE = '/sys/fs/cgroup/benchmark.slice'
 PARTITION = f'{SLICE}/cpuset.cpus.partition'
@@ -194,6 +196,17 @@ def test_not_while_a_program_is_in_it():
         finally:
             process.kill()
     wait_for(lambda: call('cpu-shield', 'restore').returncode == 0, 'restore')
+
+
+def test_slice_that_starts_late():
+    """systemd may start the slice after a restore, when cpu-shield was killed while it waited for the
+    start: so restore has to ask for a stop."""
+    with written(('benchmark.slice.d/lab.conf',
+                  '[Unit]\nRequires=lab-wait.service\nAfter=lab-wait.service\n'),
+                 ('lab-wait.service',
+                  f'[Service]\nType=oneshot\nTimeoutSec=infinity\nExecStart={WAIT}\n')):
+        restored_while_it_waits('benchmark.slice', 'start', 'cpu-shield', '-c', '3')
+        equal(state('benchmark.slice'), 'inactive', 'slice after restore')
 
 
 def test_all_cpus_is_too_many():

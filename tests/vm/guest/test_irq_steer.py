@@ -3,10 +3,12 @@
 
 import glob
 import os
+import shutil
 import time
 
-from lab import (Skip, boots, call, check, equal, fail, interrupts, knobs, note, parse_list, read,
-                 restore_leaves, succeed, wait_for, write)
+from lab import (WAIT, Skip, boots, call, check, equal, fail, interrupts, knobs, note, parse_list, read,
+                 restore_leaves, restored_while_it_waits, succeed, wait_for, write, written)
+from target import state
 
 
 def effective(number):
@@ -129,3 +131,25 @@ def test_irqbalance_keeps_away():
                 write(f'/proc/irq/{number}/smp_affinity', text)
             except OSError:
                 pass
+
+
+def test_irqbalance_that_stops_late():
+    """irq-steer asks systemd to stop an irqbalance without a socket. The service runs until the stop
+    is carried out, which may be after a restore: so restore has to ask for a start."""
+    equal(state('irqbalance'), 'inactive', 'irqbalance')
+    program = '/var/tmp/irqbalance'
+    shutil.copy('/usr/bin/sleep', program)
+    try:
+        # A stop of irqbalance stops the other unit first.
+        with written(('irqbalance.service', f'[Service]\nExecStart={program} infinity\n'),
+                     ('lab-wait.service', '[Unit]\nPartOf=irqbalance.service\nAfter=irqbalance.service\n'
+                      '[Service]\nType=oneshot\nRemainAfterExit=yes\nTimeoutSec=infinity\n'
+                      f'ExecStart=true\nExecStop={WAIT}\n')):
+            succeed('systemctl', 'start', 'irqbalance', 'lab-wait')
+            try:
+                restored_while_it_waits('irqbalance.service', 'stop', 'irq-steer', '-c', '3')
+                equal(state('irqbalance'), 'active', 'irqbalance after restore')
+            finally:
+                succeed('systemctl', 'stop', 'irqbalance', 'lab-wait')
+    finally:
+        os.unlink(program)
