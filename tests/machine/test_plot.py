@@ -427,15 +427,18 @@ def browse(page, scheme):
     profile = tempfile.mkdtemp(dir=SCRATCH.name)
     asked = pathlib.Path(profile, 'asked.html')
     asked.write_text(page + ASK, encoding='utf-8')
-    result = subprocess.run(
-        [browser, '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-         '--disable-background-networking', '--disable-component-update', '--disable-sync',
-         f'--user-data-dir={profile}', '--enable-logging=stderr', '--window-size=1200,900',
-         f'--blink-settings=preferredColorScheme={0 if scheme == "dark" else 1}', '--dump-dom',
-         asked.as_uri()],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240,
-        env={**os.environ, 'HOME': profile, 'XDG_CONFIG_HOME': profile, 'XDG_CACHE_HOME': profile},
-        check=False)
+    try:
+        result = subprocess.run(
+            [browser, '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+             '--disable-background-networking', '--disable-component-update', '--disable-sync',
+             f'--user-data-dir={profile}', '--enable-logging=stderr', '--window-size=1200,900',
+             f'--blink-settings=preferredColorScheme={0 if scheme == "dark" else 1}', '--dump-dom',
+             asked.as_uri()],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+            env={**os.environ, 'HOME': profile, 'XDG_CONFIG_HOME': profile, 'XDG_CACHE_HOME': profile},
+            check=False)
+    except subprocess.TimeoutExpired as error:
+        raise machine.Skip('Chromium does not come to an end here') from error
     found = Page(result.stdout).found if result.returncode == 0 else None
     if found is None and 'CONSOLE' not in result.stderr:
         raise machine.Skip(f'Chromium does not start here: {result.stderr.strip()[-200:]!r}')
