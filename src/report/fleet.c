@@ -22,32 +22,36 @@ static const char *first_text(
 	return "";
 }
 
-static const char *first_fact(const struct benchmark *b, const char *key, const char *other)
+static const char *find_text(const struct benchmark *b, const char *const *keys, size_t n)
 {
-	const char *text = facts_find_string(&b->metadata, key);
+	for (size_t i = 0; i < n; i++) {
+		const char *text = facts_find_string(&b->metadata, keys[i]);
 
-	if (!text)
-		text = facts_find_string(&b->metadata, other);
-	return text ? text : "";
+		if (text)
+			return text;
+	}
+	return "";
 }
 
 /* Where the runs of sitting `at` were made, and the index behind the last one. A benchmark that is
  * not of a file has one sitting. */
 static size_t describe_sitting(const struct benchmark *b, size_t at, struct fleet_sitting *ret)
 {
+	static const char *const nodes[] = { METADATA_GIVEN_NODE, METADATA_NODE, "hostname" };
+	static const char *const models[] = { "cpu_model_name" };
 	const struct provenance *provenance;
 
 	if (b->series->n_sittings == 0) {
 		*ret = (struct fleet_sitting){
-			.node = first_fact(b, METADATA_NODE, "hostname"),
-			.model = first_fact(b, "cpu_model_name", "cpu_model_name"),
+			.node = find_text(b, nodes, ARRAY_SIZE(nodes)),
+			.model = find_text(b, models, ARRAY_SIZE(models)),
 			.id = facts_find_string(&b->metadata, METADATA_SITTING),
 		};
 		return b->series->n_samples;
 	}
 	provenance = &b->series->sittings[at].provenance;
 	*ret = (struct fleet_sitting){
-		.node = first_text(provenance, SITTING_NODE, SITTING_HOSTNAME),
+		.node = first_text(provenance, SITTING_GIVEN_NODE, SITTING_HOSTNAME),
 		.model = first_text(provenance, SITTING_OWN_MODEL, SITTING_MODEL),
 		.id = provenance->texts[SITTING_ID],
 		.has_seed = provenance->has_order_seed,

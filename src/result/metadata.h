@@ -38,6 +38,7 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
  * cluster calls the machine. */
 #define METADATA_SITTING "quiesce_sitting"
 #define METADATA_NODE "quiesce_node"
+#define METADATA_GIVEN_NODE "node" /* what the user calls it */
 
 /* The name under which we write the clock of the values (window_clock_name()). */
 #define METADATA_CLOCK "quiesce_clock"

@@ -49,6 +49,7 @@ static const struct {
 
 static const char *const provenance_names[SITTING_N_TEXTS] = {
 	[SITTING_ID] = METADATA_SITTING,
+	[SITTING_GIVEN_NODE] = METADATA_GIVEN_NODE,
 	[SITTING_NODE] = METADATA_NODE,
 	[SITTING_OWN_HOSTNAME] = OWN_PREFIX "hostname",
 	[SITTING_HOSTNAME] = "hostname",

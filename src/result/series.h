@@ -114,6 +114,7 @@ struct evidence {
  * is the first of the names of the node that is known. */
 enum sitting_text {
 	SITTING_ID,
+	SITTING_GIVEN_NODE,   /* node: what the user calls it (--metadata) */
 	SITTING_NODE,	      /* quiesce_node: what a cluster calls it */
 	SITTING_OWN_HOSTNAME, /* quiesce_hostname: where runs of several are merged */
 	SITTING_HOSTNAME,

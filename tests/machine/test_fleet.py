@@ -183,6 +183,19 @@ def test_between():
     check('fewer than two machines' in found['unclear'], found)
 
 
+def test_names():
+    """A machine has the name that the user, or else the cluster, gives it"""
+    draw = random.Random(9)
+    for names, n_machines in (({'node': 'a'}, 1), ({'node': 'ab'}, 2), ({'quiesce_node': 'ab'}, 2),
+                              ({'quiesce_node': 'a', 'node': 'ab'}, 2), ({}, 1)):
+        runs = [run for at in range(2) for run in runs_of(
+            noise(draw, 0.01), hostname='h', quiesce_sitting=str(at),
+            **{key: value[at % len(value)] for key, value in names.items()})]
+        found = fleet(write('names.json', {'x': ({}, runs)}))[0]
+        equal(len(found['machines']), n_machines, names)
+        equal(found['machines'][0]['node'], 'a' if names else 'h', names)
+
+
 def test_left_out():
     """Machines that have one of both alone are left out, and counted"""
     draw = random.Random(4)
@@ -298,6 +311,6 @@ if __name__ == '__main__':
     try:
         run_tests((test.__doc__, test) for test in (
             test_merge, test_merge_refuses, test_changed, test_within, test_in_turn, test_between,
-            test_left_out, test_files, test_show, test_odd, test_not_odd, test_zeros))
+            test_names, test_left_out, test_files, test_show, test_odd, test_not_odd, test_zeros))
     finally:
         shutil.rmtree(FOLDER)
