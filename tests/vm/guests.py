@@ -59,6 +59,7 @@ class Guest:
     boots: tuple
     kernel: str = KERNEL   # another one in its place
     without: tuple = ()    # packages that this release has not
+    packages: tuple = ()   # and others
     options: tuple = ()    # for mmdebstrap
     must: bool = True      # a release in development may be impossible to install today
     spare: bool = False    # made when it is asked for
@@ -76,6 +77,8 @@ GUESTS = {guest.name: guest for guest in (
     Guest('debian13', 'trixie', ('plain', 'isolated')),
     # Of Debian's kernels the one with the osnoise tracer.
     Guest('realtime', 'trixie', ('plain',), kernel='linux-image-rt-amd64', spare=True),
+    # A cluster of one node.
+    Guest('slurm', 'bookworm', ('plain',), packages=('iproute2', 'munge', 'slurm-wlm'), spare=True),
     # No libcpuset any more. The clock of a machine may be behind that of the archive.
     Guest('newest', 'testing', ('plain',), without=('libbitmask-dev', 'libcpuset-dev'),
           options=('--aptopt=Acquire::Check-Valid-Until "false"',), must=False),
@@ -133,7 +136,7 @@ def build_packages():
 def recipe(guest):
     """The arguments of mmdebstrap, without those that depend on where files are."""
     packages = [guest.kernel if p == KERNEL else p for p in PACKAGES + build_packages()
-                if p not in guest.without]
+                if p not in guest.without] + list(guest.packages)
     arguments = ['--variant=minbase', '--include=' + ','.join(packages), *guest.options]
     for folder in ('man', 'doc', 'locale', 'info'):
         arguments.append(f'--dpkgopt=path-exclude=/usr/share/{folder}/*')
