@@ -408,6 +408,10 @@ static int put_back(const struct hold *hold)
 		r = up;
 	else if (up)
 		r = stop(hold);
+	/* It stops after the target, and starts this program for a last time then, which our caller
+	 * may be about to remove. The machine is put back already, however that ends. */
+	if (r == 0 && hold->manager)
+		(void)unit_stop(hold->manager, BEGIN_UNIT);
 	/* Setters that a person has called have journals, too. */
 	restored = alone_restore();
 	if (r == 0)

@@ -61,7 +61,7 @@ int verdict_read(struct unit_manager *manager, char **ret)
 	static const char *const services[] = {
 		PREPARE_UNIT,
 		CHECK_UNIT,
-		"benchmark-begin.service",
+		BEGIN_UNIT,
 	};
 	_cleanup_free_ char *state = NULL;
 	int r;

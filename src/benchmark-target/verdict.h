@@ -9,6 +9,7 @@
 #include "unit/unit.h"
 
 #define TARGET_UNIT "benchmark.target"
+#define BEGIN_UNIT "benchmark-begin.service"
 
 /* malloc'd. -ENODATA where the target was not started, or was stopped before it was up. */
 int verdict_read(struct unit_manager *manager, char **ret);
