@@ -34,6 +34,8 @@ const char *say_last(void)
 	return last_message;
 }
 
+static int print_text(FILE *stream, bool wrapped, const char *format, va_list ap) _printf_(3, 0);
+
 static int print_text(FILE *stream, bool wrapped, const char *format, va_list ap)
 {
 	_cleanup_free_ char *text = NULL, *clean = NULL, *lines = NULL;
