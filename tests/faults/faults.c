@@ -428,6 +428,18 @@ static void become_watched(
 	_exit(127);
 }
 
+/* Each call of the setter switches to this program and back. Linux 6.6 can keep both on one CPU
+ * then, which is several times faster where a CPU is woken by a hypervisor. Before, it is slow. */
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, uint64_t)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1
+#endif
+
+static void keep_on_one_cpu(int listener)
+{
+	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+}
+
 static int receive_listener(int socket)
 {
 	char byte, space[CMSG_SPACE(sizeof(int))];
@@ -443,6 +455,7 @@ static int receive_listener(int socket)
 	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1 || !CMSG_FIRSTHDR(&message))
 		die(EXIT_SKIP, "the kernel does not let us watch system calls");
 	memcpy(&listener, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
+	keep_on_one_cpu(listener);
 	return listener;
 }
 
