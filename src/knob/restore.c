@@ -358,7 +358,7 @@ static int write_text(
 static bool is_about_cpus(const char *path, int r)
 {
 	return r == -EINVAL || r == -ERANGE || r == -EOVERFLOW ||
-		(r == -EACCES && path[0] == '/' && strcmp(strrchr(path, '/'), "/cpuset.cpus") == 0);
+		(r == -EACCES && journal_path_is_cpuset(path));
 }
 
 static void write_old(struct restoring *restoring, size_t index)

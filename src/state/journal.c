@@ -258,10 +258,20 @@ static bool has_dot_dot(const char *path)
 	return false;
 }
 
+bool journal_path_is_cpuset(const char *path)
+{
+	static const char *const files[] = { "/cpuset.cpus", "/cpus" };
+	const char *name = path[0] == '/' ? strrchr(path, '/') : "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (strcmp(name, files[i]) == 0)
+			return true;
+	return false;
+}
+
 bool journal_path_is_ours(const char *path)
 {
 	static const char *const places[] = { "/sys/", "/proc/sys/", "/proc/irq/" };
-	static const char *const cpusets[] = { "/cpuset.cpus", "/cpus" };
 	size_t scheme = strspn(path, "abcdefghijklmnopqrstuvwxyz-");
 
 	if (path[0] != '/')
@@ -271,10 +281,7 @@ bool journal_path_is_ours(const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (text_starts_with(path, places[i]))
 			return true;
-	for (size_t i = 0; i < ARRAY_SIZE(cpusets); i++)
-		if (strcmp(strrchr(path, '/'), cpusets[i]) == 0)
-			return true;
-	return false;
+	return journal_path_is_cpuset(path);
 }
 
 static void append_field(struct text *t, const char *field)

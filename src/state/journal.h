@@ -90,6 +90,10 @@ DEFINE_CLEANUP(journal, journal_free);
  * path; or "scheme:rest", where the setter's own backends check the rest. */
 bool journal_path_is_ours(const char *path);
 
+/* Whether it is the file with the CPUs of a cpuset, by its name. cgroup v1 calls it "cpus" where it
+ * was mounted with noprefix. */
+bool journal_path_is_cpuset(const char *path);
+
 /* Adds an entry with copies of the texts; its `since` is the current time. new may be NULL. The
  * journal must not have the path yet. */
 int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,

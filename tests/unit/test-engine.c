@@ -835,6 +835,7 @@ static void test_unplugged_cpus(_unused_ void **state)
 #define PRESENT "/sys/devices/system/cpu/present"
 #define POSSIBLE "/sys/devices/system/cpu/possible"
 #define CPUSET "/run/cpuset.cpus"
+#define CPUSET_NOPREFIX "/run/cpus"
 
 static void write_text(const char *path, const char *text)
 {
@@ -1648,7 +1649,7 @@ static void override_modes(bool yes)
 }
 
 /* The kernel answers EACCES for CPUs that the parent of a cpuset does not have, and for any file
- * that may not be written: only the file cpuset.cpus waits for a CPU then. */
+ * that may not be written: only the file of a cpuset waits for a CPU then. */
 static void test_denied_for_want_of_cpus(_unused_ void **state)
 {
 	static const struct {
@@ -1657,10 +1658,13 @@ static void test_denied_for_want_of_cpus(_unused_ void **state)
 		const char *words;
 	} cases[] = {
 		{ CPUSET, 0, "cpus:waiting " },
+		{ CPUSET_NOPREFIX, 0, "cpus:waiting " },
 		{ POSSIBLE, -EACCES, "cpus:failed " },
 	};
 
 	write_text(CPUSET, "1");
+	write_text(CPUSET_NOPREFIX, "1");
+	assert_int_equal(mount(CPUSET, CPUSET_NOPREFIX, NULL, MS_BIND, NULL), 0);
 	assert_int_equal(mount(CPUSET, POSSIBLE, NULL, MS_BIND, NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct knob_plan plan = { 0 };
