@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from machine import check, equal, run_tests
+from machine import check, equal, run_tests, wait_for
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / 'contrib/slurm/quiesce-slurm'
 PROGRAMS = {
@@ -18,6 +18,7 @@ PROGRAMS = {
     'pgrep': 'exit 1',
     'logger': ':',
     'setsid': 'echo guard >>{top}/calls',
+    'systemd-run': 'printf "%s|" systemd-run "$@" >>{top}/calls; echo >>{top}/calls',
 }
 # SLURM_JOB_CONSTRAINTS, and whether that asks for quiet.
 WORDS = (
@@ -41,11 +42,14 @@ class Node:
             path.chmod(0o755)
         text = SCRIPT.read_text()
         for old, new in (('\nPATH=', f'\nPATH={self.top}/bin:'),
-                         ('\ndirectory=/run/quiesce\n', f'\ndirectory={self.top}/run\n')):
+                         ('\ndirectory=/run/quiesce\n', f'\ndirectory={self.top}/run\n'),
+                         ('\nlock_seconds=300\n', '\nlock_seconds=1\n'),
+                         (' /run/systemd/system ', f' {self.top}/systemd ')):
             check(old in text, f'{old!r} is not in the script')
             text = text.replace(old, new, 1)
         self.script = self.top / 'quiesce-slurm'
         self.script.write_text(text)
+        self.script.chmod(0o755)
         self.record = self.top / 'run/slurm-job'
         self.prepare()
         return self
@@ -58,13 +62,21 @@ class Node:
         (self.top / 'jobs').write_text(jobs)
         (self.top / 'status').write_text(f'{status}\n')
 
-    def run(self, *arguments, **env):
+    def start(self, *arguments, **env):
         """As slurmd does, without a PATH."""
-        done = subprocess.run(['/bin/bash', self.script, *arguments], env={
-            'SLURM_JOB_ID': '17', 'SLURMD_NODENAME': 'n1', **env}, capture_output=True, text=True,
-            stdin=subprocess.DEVNULL, timeout=60, check=False)
+        return subprocess.Popen(['/bin/bash', self.script, *arguments], env={
+            'SLURM_JOB_ID': '17', 'SLURMD_NODENAME': 'n1', **env}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+
+    def run(self, *arguments, **env):
+        process = self.start(*arguments, **env)
+        said = process.communicate(timeout=60)[1]
         check(not (self.top / 'evil').exists(), f'{env}: was run')
-        return done.returncode, self.calls.read_text(), done.stderr
+        return process.returncode, self.calls.read_text(), said
+
+    def make_record(self, job=17):
+        self.record.parent.mkdir(mode=0o755, exist_ok=True)
+        self.record.write_text(f'{job} n1\n')
 
 
 def test_words():
@@ -128,7 +140,99 @@ def test_failures():
         check(not node.record.exists(), 'a record is left')
 
 
-TESTS = (test_words, test_strange_values, test_not_alone, test_failures)
+def test_locks():
+    """No user can take the locks; a guard that does not get the turn tries again"""
+    with Node() as node:
+        node.make_record()
+        node.prepare(jobs='')
+        equal(node.run('check')[0], 0, 'check')
+        turn = node.record.parent / 'slurm-turn'
+        equal(turn.stat().st_mode & 0o777, 0o600, turn)
+        node.make_record()
+        with subprocess.Popen(['flock', turn, 'sh', '-c', 'echo; read _'], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as holder:
+            holder.stdout.readline()
+            equal(node.run('epilog')[0], 1, 'an Epilog without the turn')
+            guard = node.start('guard', '0.1')
+            line = guard.stderr.readline()
+            check('another Prolog, Epilog or guard does not end' in line, line)
+            check(node.record.exists(), 'put back without the turn')
+            holder.communicate('\n')
+        said = guard.communicate(timeout=60)[1]
+        equal((guard.returncode, node.record.exists()), (0, False), f'the guard, and a record: {said}')
+        equal((node.record.parent / 'slurm-guard').stat().st_mode & 0o777, 0o600, 'slurm-guard')
+
+
+def test_one_guard():
+    """Of many guards one stays, and minds whatever record there is"""
+    with Node() as node:
+        node.make_record()
+        first = node.start('guard', '0.1')
+        wait_for((node.record.parent / 'slurm-guard').exists, 'a guard')
+        # Whichever of the two is the guard.
+        second = node.start('guard', '0.1')
+        wait_for(lambda: first.poll() is not None or second.poll() is not None, 'the end of one of them')
+        over, guard = (first, second) if first.poll() is not None else (second, first)
+        equal((over.communicate()[1], over.returncode), ('', 0), 'the one too many')
+        node.make_record(18)
+        (node.top / 'jobs').write_text('18 NO 18\n')
+        equal(node.run('check')[1], '', 'the job is here')
+        equal(guard.poll(), None, 'the guard')
+        (node.top / 'jobs').write_text('')
+        said = guard.communicate(timeout=60)[1]
+        equal((guard.returncode, node.calls.read_text()), (0, 'put-back\n'), said)
+        check('job 18 is gone' in said, said)
+
+
+def test_guard_of_systemd():
+    """systemd runs the same script for the same cluster; without the controller the guard says so once"""
+    with Node() as node:
+        (node.top / 'systemd').mkdir()
+        status, calls, said = node.run('prolog', SLURM_JOB_CONSTRAINTS='quiet', SLURM_CONF='/a b/slurm.conf')
+        equal(status, 0, said)
+        check('systemd-run|' in calls and '|--unit=quiesce-slurm-17|' in calls and
+              f'|--setenv=SLURM_CONF=/a b/slurm.conf|--|{node.script}|guard|\n' in calls, calls)
+        (node.top / 'bin/squeue').write_text(
+            f'#!/bin/sh\necho >>{node.top}/asked\necho "squeue: error: no such cluster" >&2\nexit 1\n')
+        guard = node.start('guard', '0.1')
+        asked = node.top / 'asked'
+        wait_for(lambda: asked.exists() and len(asked.read_text()) >= 3, 'three questions')
+        check(node.record.exists(), 'put back')
+        node.record.unlink()
+        equal((guard.communicate(timeout=60)[1], guard.returncode), (
+            'quiesce-slurm: the controller does not tell of job 17: squeue: error: no such cluster\n', 0), 'guard')
+
+
+def test_suspended():
+    """A machine that is quiet for a job that is still here stays so; one that was requeued is no other"""
+    with Node() as node:
+        node.make_record(16)
+        node.prepare(jobs='16 NO 16\n17 NO 17\n')
+        status, calls, said = node.run('prolog', SLURM_JOB_CONSTRAINTS='quiet')
+        equal((status, node.record.read_text()), (1, '16 n1\n'), said)
+        check('State=DRAIN' in calls and 'job 16' in calls and 'put-back' not in calls, calls)
+        for before in 16, 17:
+            node.make_record(before)
+            node.prepare()
+            equal(node.run('prolog', SLURM_JOB_CONSTRAINTS='quiet')[:2], (0, 'put-back\nmake-quiet\nguard\n'),
+                  f'after job {before}')
+            equal(node.record.read_text(), '17 n1\n', 'the record')
+
+
+def test_upgrade():
+    """A job that ends while quiesce is replaced: postinst does not start the target again"""
+    with Node() as node:
+        node.make_record()
+        upgraded = node.record.parent / 'upgraded'
+        upgraded.touch()
+        equal(node.run('epilog', SLURM_JOB_ID='18')[0], 0, 'Epilog of another job')
+        check(upgraded.exists(), 'another job has ended')
+        equal(node.run('epilog')[:2], (0, 'put-back\n'), 'Epilog')
+        check(not upgraded.exists() and not node.record.exists(), 'the target would be started')
+
+
+TESTS = (test_words, test_strange_values, test_not_alone, test_failures, test_locks, test_one_guard,
+         test_guard_of_systemd, test_suspended, test_upgrade)
 
 if __name__ == '__main__':
     run_tests((test.__doc__, test) for test in TESTS)

@@ -172,7 +172,7 @@ class Node:
         """How the machine differs from what it was at first; '' for as it was."""
         self.setter.render_choices()
         left = [path.name for path in (self.run / 'quiesce').glob('*')
-                if path.name not in ('lock', 'turn', 'holders', 'slurm-lock')]
+                if path.name not in ('lock', 'turn', 'holders', 'slurm-turn', 'slurm-guard')]
         return self.setter.difference(self.before, self.setter.snapshot()) or ' '.join(left)
 
     def close(self):

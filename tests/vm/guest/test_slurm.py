@@ -119,7 +119,8 @@ def test_job_lost():
         wait_state(job, 'RUNNING')
         wait_for(lambda: call('pgrep', '-f', rf'^slurmstepd: \[{job}\.').returncode == 0, 'the job', PATIENCE)
         is_quiet()
-        equal(state('quiesce-slurm.service'), 'active', 'the guard')
+        guard = f'quiesce-slurm-{job}.service'
+        equal(state(guard), 'active', 'the guard')
         succeed('systemctl', 'kill', '--kill-who=all', '--signal=KILL', 'slurmd.service')
         call('pkill', '-KILL', '-f', rf'^slurmstepd: \[{job}\.')
         # Two looks of the guard: the controller says that the job is there.
@@ -128,6 +129,6 @@ def test_job_lost():
         succeed('scontrol', 'update', 'NodeName=n1', 'State=DOWN', 'Reason=test')
         wait_for(lambda: not os.path.exists(RECORD), 'the guard', PATIENCE)
         equal(state('benchmark.target'), 'inactive', 'the target')
-        wait_for(lambda: state('quiesce-slurm.service') == 'inactive', 'the end of the guard', PATIENCE)
+        wait_for(lambda: state(guard) == 'inactive', 'the end of the guard', PATIENCE)
         call('pkill', '-KILL', '-f', 'sleep 10000')
         succeed('scancel', str(job))
