@@ -281,9 +281,6 @@ static int measure_commands(const struct options *options, const struct place *p
 	cleaned = hooks_clean_up(options, place, commands, stop);
 	if (r < 0)
 		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
-	/* When the reader of our output has closed the pipe, that must not kill us before the
-	 * result is saved. It is reported as an error. */
-	signal(SIGPIPE, SIG_IGN);
 	first = commands->items[0].measurement;
 	if (first->end == MEASURE_STOPPED)
 		say("%s", first->incomplete ? first->incomplete : "stopped");
@@ -411,6 +408,21 @@ static bool have_standard_streams(void)
 	return true;
 }
 
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+/* When the reader of our output has closed the pipe, as head(1) does, that must not kill us before
+ * the clean-up is done and the result is saved: the write fails instead, and is reported as an
+ * error. The signal is caught and not ignored, because execve(2) resets what is caught: so the
+ * programs and the hooks start with what the caller had. */
+static void survive_closed_pipes(void)
+{
+	if (signal(SIGPIPE, do_nothing) == SIG_IGN)
+		signal(SIGPIPE, SIG_IGN);
+}
+
 /* The exit status after options that could not be taken. What was wrong with them has been said. */
 static int status_of_options(int error)
 {
@@ -426,6 +438,7 @@ int main(int argc, char *argv[])
 
 	if (!have_standard_streams())
 		return EXIT_FAILED;
+	survive_closed_pipes();
 	/* For the width of characters in texts that the user typed. Numbers always use '.'. */
 	setlocale(LC_CTYPE, "");
 	r = options_parse(argc, argv, &options);

@@ -380,7 +380,7 @@ def test_signals_are_the_callers():
                               capture_output=True, check=True).stdout
         return text
     equal(shown('grep', 'Sig[BI]', '/proc/self/status'), ignored(), 'masks')
-    trap = ('sh', '-c', 'trap "" INT TERM HUP ALRM; exec "$@"', 'sh')
+    trap = ('sh', '-c', 'trap "" INT TERM HUP ALRM PIPE; exec "$@"', 'sh')
     equal(shown('grep', 'Sig[BI]', '/proc/self/status', prefix=trap), ignored(trap),
           'masks with ignored signals')
 
@@ -1038,6 +1038,24 @@ def test_closed_pipe():
     process.stdout.close()
     process.wait(timeout=30)
     check(scratch('pipe.json').exists(), 'the result was lost')
+
+
+def test_closed_pipe_of_messages():
+    """A reader that goes away while runs are made, such as head(1), costs neither runs nor --cleanup."""
+    path, cleaned, signals = scratch('messages.json'), scratch('cleaned'), scratch('hook-signals')
+    process = start('-vv', '-n', 5, '-w', 0, '-o', path, '--setup', f'grep SigIgn /proc/$$/status >{signals}',
+                    '--cleanup', f'touch {cleaned}', '/bin/true')
+    process.stderr.close()
+    equal(process.wait(timeout=30), 0, 'status')
+    equal(len(values(json.loads(path.read_text())['benchmarks'][0])), 5, 'values')
+    check(cleaned.exists(), 'no --cleanup')
+    check(not int(signals.read_text().split()[1], 16) & 1 << signal.SIGPIPE - 1, 'hooks ignore SIGPIPE')
+    cleaned.unlink()
+    # And when a run has failed.
+    process = start('--no-save', '--setup', 'true', '--cleanup', f'touch {cleaned}', '/bin/false')
+    process.stderr.close()
+    equal(process.wait(timeout=30), 1, 'status')
+    check(cleaned.exists(), 'no --cleanup after a failure')
 
 
 def test_csv():
