@@ -40,6 +40,9 @@
 enum {
 	/* When runpinned is killed, its launcher gives the measured program two seconds to end. */
 	LEAVE_SECONDS = 10,
+
+	/* An exit status of make-quiet, beside those of enum exit_status. */
+	EXIT_UNTOUCHED = 4,
 };
 
 struct hold {
@@ -64,6 +67,22 @@ static int is_up(const struct hold *hold)
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
+/* Starts the target's unit, and waits until it is up. */
+static int start_unit(const struct hold *hold)
+{
+	_cleanup_free_ char *verdict = NULL;
+	const char *why;
+	int r = unit_start(hold->manager, TARGET_UNIT);
+
+	if (r == 0)
+		return 0;
+	why = unit_why(hold->manager);
+	if (!why && verdict_read(hold->manager, &verdict) == 0)
+		why = verdict;
+	say("%s does not start: %s", TARGET_UNIT, why ? why : strerror(-r));
+	return r;
+}
+
 static int start(const struct hold *hold, const char *cpus)
 {
 	_cleanup_close_ int request = -EBADF;
@@ -84,18 +103,10 @@ static int start(const struct hold *hold, const char *cpus)
 			return request;
 		}
 	}
-	r = unit_start(hold->manager, TARGET_UNIT);
-	if (r < 0) {
-		_cleanup_free_ char *verdict = NULL;
-		const char *why = unit_why(hold->manager);
-
-		if (!why && verdict_read(hold->manager, &verdict) == 0)
-			why = verdict;
-		say("%s does not start: %s", TARGET_UNIT, why ? why : strerror(-r));
-		/* The target may still come up later, and nobody else would stop it. */
-		if (r == -ETIMEDOUT)
-			(void)unit_stop(hold->manager, TARGET_UNIT);
-	}
+	r = start_unit(hold);
+	/* The target may still come up later, and nobody else would stop it. */
+	if (r == -ETIMEDOUT)
+		(void)unit_stop(hold->manager, TARGET_UNIT);
 	return r;
 }
 
@@ -195,14 +206,23 @@ static int start_shielded(const struct hold *hold, const char *cpus)
 	return r;
 }
 
-/* Like is_up(), but says why that cannot be found out. */
+/* Like is_up(), but says why that cannot be found out. A target that is being started, as it is at
+ * boot where it is enabled, is waited for, and counts as up: whoever starts it will stop it. */
 static int ask_whether_up(const struct hold *hold)
 {
-	int up = is_up(hold);
+	int up = is_up(hold), starting = 0, r;
 
+	if (up == 0 && hold->manager) {
+		/* A job of a unit that is down starts it. Where there is none, it may be done. */
+		starting = unit_has_job(hold->manager, TARGET_UNIT);
+		up = starting != 0 ? starting : is_up(hold);
+	}
 	if (up < 0)
 		say_errno(up, "cannot find out whether %s is up", TARGET_UNIT);
-	return up;
+	if (starting <= 0)
+		return up;
+	r = start_unit(hold);
+	return r < 0 ? r : up;
 }
 
 /* Starts the target unless it is up. If it has to be started, STATE_HELD is made first. */
@@ -336,22 +356,22 @@ int verb_hold(const char *cpus)
 }
 
 /* Starts the target unless it is up. EXIT_FINDING if somebody else has started it, who will stop
- * it. If guardians have started it, STATE_HELD is removed, so that they leave it up when they end.
- */
+ * it; EXIT_UNTOUCHED for a failure that leaves nothing to be put back. If guardians have started
+ * the target, STATE_HELD is removed, so that they leave it up when they end. */
 static int make_quiet(const struct hold *hold, const char *cpus)
 {
 	int up, r;
 
 	if (flock(hold->start_lock, LOCK_EX) < 0) {
 		say_errno(errno, "cannot make the machine quiet");
-		return EXIT_FAILED;
+		return EXIT_UNTOUCHED;
 	}
 	up = ask_whether_up(hold);
 	if (up < 0)
-		return EXIT_FAILED;
+		return EXIT_UNTOUCHED;
 	r = up ? check_shield(hold) : start_shielded(hold, cpus);
 	if (r < 0)
-		return EXIT_FAILED;
+		return up ? EXIT_UNTOUCHED : EXIT_FAILED;
 	if (up && unlinkat(hold->directory, STATE_HELD, 0) < 0) {
 		say("somebody else has made the machine quiet already");
 		return EXIT_FINDING;
@@ -366,7 +386,7 @@ int verb_make_quiet(const char *cpus)
 		.start_lock = -EBADF,
 		.holders_lock = -EBADF,
 	};
-	int r, status = EXIT_FAILED;
+	int r, status = EXIT_UNTOUCHED;
 
 	/* If the caller or its terminal ends in the middle, the work is done to its end. */
 	ignore_signals();
@@ -429,6 +449,8 @@ int verb_put_back(void)
 	unsigned standing;
 	int r;
 
+	/* As in verb_make_quiet(). */
+	ignore_signals();
 	r = hold_open(&hold);
 	if (r == 0 && flock(hold.start_lock, LOCK_EX) < 0)
 		r = -errno;

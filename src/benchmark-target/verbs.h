@@ -49,7 +49,8 @@ int verb_return_tuners(void);
 int verb_hold(const char *cpus);
 /*
  * Makes the machine quiet and leaves it so, until verb_put_back(): for callers that end in between.
- * EXIT_FINDING, and nothing to be put back, if it was up before, by somebody who will stop it.
+ * EXIT_FINDING, and nothing to be put back, if it was up before, by somebody who will stop it; 4
+ * for a failure that leaves nothing to be put back.
  */
 int verb_make_quiet(const char *cpus);
 /*

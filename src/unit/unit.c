@@ -346,6 +346,29 @@ int unit_needs_reload(struct unit_manager *manager, const char *unit)
 	return r < 0 ? r : needs != 0;
 }
 
+int unit_has_job(struct unit_manager *manager, const char *unit)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_free_ char *path = NULL;
+	sd_bus_message *reply = NULL;
+	const char *job;
+	uint32_t id = 0;
+	int r;
+
+	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
+	if (r < 0)
+		return r;
+	r = RETRY_LOST(manager,
+		take_error(manager,
+			sd_bus_get_property(manager->bus, SERVICE, path, UNIT_INTERFACE, "Job",
+				&error, &reply, "(uo)"),
+			&error));
+	if (r == 0)
+		r = sd_bus_message_read(reply, "(uo)", &id, &job);
+	sd_bus_message_unref(reply);
+	return r < 0 ? r : id != 0;
+}
+
 int unit_read_names(
 	struct unit_manager *manager, const char *unit, const char *property, char ***ret)
 {
@@ -648,6 +671,11 @@ int unit_read_outcome(struct unit_manager *manager _unused_, const char *service
 
 int unit_has_property(struct unit_manager *manager _unused_, const char *unit _unused_,
 	const char *property _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int unit_has_job(struct unit_manager *manager _unused_, const char *unit _unused_)
 {
 	return -EOPNOTSUPP;
 }

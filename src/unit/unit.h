@@ -56,6 +56,8 @@ int unit_has_property(struct unit_manager *manager, const char *unit, const char
 int unit_read_number(
 	struct unit_manager *manager, const char *unit, const char *property, uint64_t *ret);
 
+/* Whether a job of this unit is queued or running: 1, 0, or an error. */
+int unit_has_job(struct unit_manager *manager, const char *unit);
 /* Whether the files of a unit have changed since systemd read them: 1, 0, or an error. */
 int unit_needs_reload(struct unit_manager *manager, const char *unit);
 /* Reads a property of all types of units that is a list of units: "Conflicts". The list is empty

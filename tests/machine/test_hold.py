@@ -40,6 +40,23 @@ def configure(text, closed=''):
     return ['sh', '-c', CONFIGURE, 'sh', top, CONFIG, text, closed]
 
 
+def begin(setter, *arguments, stdin=subprocess.DEVNULL, configured=()):
+    """A running benchmark-target."""
+    width = setter.box.description.width
+    online = parse_list(setter.allowed)
+    environment = {
+        **os.environ, 'LC_ALL': 'C', 'LD_PRELOAD': os.environ['ALLOWED'],
+        'TEST_ALLOWED_CPUS': ''.join('01'[cpu in online] for cpu in range(width)),
+        'ASAN_OPTIONS': 'verify_asan_link_order=0',
+    }
+    command = ['env', *(f'{key}={environment.pop(key)}' for key in
+                        ('LD_PRELOAD', 'TEST_ALLOWED_CPUS', 'ASAN_OPTIONS'))]
+    return subprocess.Popen(
+        [os.environ['SYSROOT'], '--root', setter.box.root, '--', *configured, *command, PROGRAM,
+         *arguments],
+        stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+
+
 class Guardian:
     """A running guardian, and our end of its socket."""
 
@@ -48,20 +65,7 @@ class Guardian:
         setter.note_choices()
         self.ours, theirs = socket.socketpair()
         self.ours.settimeout(120)
-        width = setter.box.description.width
-        online = parse_list(setter.allowed)
-        environment = {
-            **os.environ, 'LC_ALL': 'C', 'LD_PRELOAD': os.environ['ALLOWED'],
-            'TEST_ALLOWED_CPUS': ''.join('01'[cpu in online] for cpu in range(width)),
-            'ASAN_OPTIONS': 'verify_asan_link_order=0',
-        }
-        command = ['env', *(f'{key}={environment.pop(key)}' for key in
-                            ('LD_PRELOAD', 'TEST_ALLOWED_CPUS', 'ASAN_OPTIONS'))]
-        self.process = subprocess.Popen(
-            [os.environ['SYSROOT'], '--root', setter.box.root, '--', *configured, *command, PROGRAM,
-             'hold', *arguments],
-            stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env=environment)
+        self.process = begin(setter, 'hold', *arguments, stdin=theirs, configured=configured)
         theirs.close()
 
     def wait_until_quiet(self):
@@ -489,6 +493,41 @@ def test_make_quiet():
         equal(left_over(setter), set(), 'left in /run/quiesce')
 
 
+def test_make_quiet_untouched():
+    """make-quiet tells by status 4 that it has failed and that there is nothing to be put back"""
+    with machine() as setter:
+        directory = setter.run_directory / 'quiesce'
+        directory.mkdir(mode=0o755)
+        (directory / 'turn').symlink_to('nowhere')
+        before = setter.snapshot()
+        result = setter.run('make-quiet')
+        equal(result.returncode, 4, f'status ({result.stderr})')
+        check('cannot make the machine quiet: ' in result.stderr, result.stderr)
+        setter.same(before, 'what was there before')
+
+
+def test_put_back_signals():
+    """A signal for the caller of put-back does not end it half-way"""
+    with machine() as setter:
+        setter.box.write(f'{SLICE}/cgroup.events', 'populated 0\nfrozen 0\n')
+        setter.box.write(f'{SLICE}/cgroup.kill', '')
+        before = setter.snapshot()
+        setter.succeed('make-quiet', '-c', '5')
+        # It waits for a program on the quiet CPUs, which it kills.
+        setter.box.write(f'{SLICE}/cgroup.events', 'populated 1\nfrozen 0\n')
+        with begin(setter, 'put-back') as process:
+            wait_for(lambda: (setter.box.root / f'{SLICE}/cgroup.kill').read_text() == '1', 'it kills them')
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+                process.send_signal(number)
+            setter.box.write(f'{SLICE}/cgroup.events', 'populated 0\nfrozen 0\n')
+            said = process.communicate(timeout=120)[0]
+        equal(process.returncode, 0, said)
+        setter.box.write(f'{SLICE}/cgroup.kill', '')
+        setter.render_choices()
+        setter.same(before, 'what was there before')
+        equal(left_over(setter), set(), 'left in /run/quiesce')
+
+
 def test_make_quiet_takes_over():
     """make-quiet takes the machine over from a guardian, which leaves it quiet"""
     with machine() as setter:
@@ -563,6 +602,6 @@ TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_machine_refuses,
          test_setter_fails, test_evict, test_not_root, test_put_back,
-         test_make_quiet, test_make_quiet_takes_over, test_make_quiet_fails,
+         test_make_quiet, test_make_quiet_untouched, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 run_tests((test.__doc__, test) for test in TESTS)

@@ -134,6 +134,11 @@ def test_failures():
         node.prepare(jobs='171 NO 171\n')
         equal(node.run('check')[:2], (0, 'put-back\n'), 'the job is gone')
         check(not node.record.exists(), 'a record is left')
+        # Up by somebody else, and of no use: no put-back, which would take it from him.
+        node.prepare(status=4)
+        status, calls, _ = node.run('prolog', SLURM_JOB_CONSTRAINTS='quiet')
+        equal((status, node.record.exists()), (1, False), 'of no use')
+        check(f'{drained}the machine cannot be made quiet' in calls and 'put-back' not in calls, calls)
         # Quiet by somebody else.
         node.prepare(status=3)
         equal(node.run('prolog', SLURM_JOB_CONSTRAINTS='quiet')[:2], (0, 'make-quiet\n'), 'quiet already')

@@ -8,13 +8,14 @@ import re
 import signal
 import subprocess
 
-from lab import CPUS, ENVIRONMENT, check, equal, fail, read, same, succeed, wait_for, write, written
-from target import PARTITION, configured, inside, state
+from lab import CPUS, ENVIRONMENT, call, check, equal, fail, read, same, succeed, wait_for, write, written
+from target import PARTITION, configured, inside, start, state, stop
 
 # Seconds for a start and a stop of the target, where the machine below is busy.
 SLOW = 900
 TARGET = '/run/quiesce/target'
 HELD = '/run/quiesce/held'
+MAKE_QUIET = ('/usr/libexec/quiesce/benchmark-target', 'make-quiet')
 RUN = ('runpinned', '--quiesce', '-n', '1', '-w', '0', '--no-save')
 # Hides systemd where everybody looks for it (sd_booted(3)), in a mount namespace of its own.
 ALONE = ('unshare', '--mount', 'sh', '-euc',
@@ -121,6 +122,33 @@ def test_start_that_takes_long():
             configured('CPUS=2'):
         was_quiet(look(*RUN))
         equal(state('benchmark.target'), 'inactive', 'target')
+    back('it left')
+
+
+def test_target_of_somebody_else():
+    """A target that somebody else is still starting, as systemd does at boot, is waited for and left to
+    him."""
+    slow = '[Service]\nExecStartPre=sleep 10\n'
+    for use in lambda: equal(call(*MAKE_QUIET, timeout=SLOW).returncode, 3, 'status'), lambda: was_quiet(look(*RUN)):
+        with written(('benchmark-prepare.service.d/slow.conf', slow)), configured('CPUS=2'):
+            succeed('systemctl', 'start', '--no-block', 'benchmark.target')
+            equal(state('benchmark.target'), 'inactive', 'the target at first')
+            use()
+            equal(state('benchmark.target'), 'active', 'the target')
+            stop()
+    back('it left')
+
+
+def test_target_without_a_shield():
+    """make-quiet fails with a target of somebody else's that has no shield, and leaves that to him."""
+    broken = '[Service]\nExecStart=\nExecStart=false\n'
+    with written(('benchmark-shield.service.d/broken.conf', broken)), configured('CPUS=2'):
+        start()
+        done = call(*MAKE_QUIET, timeout=SLOW)
+        equal((done.returncode, state('benchmark.target')), (4, 'active'), f'status and target ({done.stderr})')
+        check('no CPU is shielded' in done.stderr, done.stderr)
+        stop()
+    call('systemctl', 'reset-failed')
     back('it left')
 
 
