@@ -103,7 +103,7 @@ static int make_words(struct options *o, const struct option_program *program,
 		if (!words)
 			return -ENOMEM;
 	}
-	if (o->parameters.n > 0 && !program->is_shipped)
+	if (o->parameters.n > 0 && !program->is_control)
 		return fill_in_words(o, choice, words, ret);
 	*ret = words;
 	return 0;
@@ -187,8 +187,8 @@ static int assign_streams(struct options *o, const size_t choice[], struct optio
 	return 0;
 }
 
-/* The command that this one is compared with: the command of the first program that has the same
- * values of the parameters which the first program has; if there is none, the first command. */
+/* The command that this one is compared with: the first command of the first program that has the
+ * same values of the parameters which both programs have. There is always one. */
 static size_t find_old(const struct options *o, size_t index)
 {
 	const struct option_command *command = &o->commands[index];
@@ -202,7 +202,9 @@ static size_t find_old(const struct options *o, size_t index)
 		bool same = old->program == 0;
 
 		for (size_t k = 0; k < o->parameters.n; k++)
-			same = same && (!old->values[k] || old->values[k] == command->values[k]);
+			same = same &&
+				(!old->values[k] || !command->values[k] ||
+					old->values[k] == command->values[k]);
 		if (same)
 			return i;
 	}
@@ -275,10 +277,18 @@ static int check_hooks(const struct options *o)
 
 static int check_parameters(const struct options *o)
 {
+	const struct option_program *last = &o->programs[o->n_programs - 1];
+
 	for (size_t i = 0; i < o->parameters.n; i++) {
 		const struct parameter *parameter = &o->parameters.items[i];
 		bool used = false;
 
+		if (last->is_control && parameter_is_in(parameter, last->text)) {
+			say("--control: {%s} cannot stand there, for the control is the same program "
+			    "beside all values",
+				parameter->name);
+			return -EINVAL;
+		}
 		for (size_t k = 0; !used && k < o->n_programs; k++)
 			used = has_parameter(o, k, parameter);
 		if (used)

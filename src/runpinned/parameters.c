@@ -65,6 +65,13 @@ static int add_value(struct parameters *parameters, const char *option, char *va
 
 	if (!value)
 		return -ENOMEM;
+	for (size_t i = 0; i < parameter->n; i++) {
+		if (strcmp(parameter->values[i], value) != 0)
+			continue;
+		say("%s: the value '%s' of '%s' is given twice", option, value, parameter->name);
+		free(value);
+		return -EINVAL;
+	}
 	if (parameter->n == PARAMETER_VALUES_MAX) {
 		say("%s: more than %d values of '%s': that is too many", option,
 			PARAMETER_VALUES_MAX, parameter->name);

@@ -211,7 +211,7 @@ def test_parameters_in_names_and_hooks():
 
 def test_programs_without_a_parameter_are_not_repeated():
     found = scanned('-P', 'n=1..2', '-L', 'x=a,b', '--baseline', 'true', '--command', 'one=echo {n}',
-                    '--control=echo {n}', '--shell', 'echo {n}{x}')
+                    '--control=echo', '--shell', 'echo {n}{x}')
     equal({name: parameters(facts) for name, facts in found.items()}, {
         'baseline': {}, 'one/n=1': {'n': '1'}, 'echo 1a': {'n': '1', 'x': 'a'},
         'echo 1b': {'n': '1', 'x': 'b'}, 'one/n=2': {'n': '2'}, 'echo 2a': {'n': '2', 'x': 'a'},
@@ -252,6 +252,9 @@ def test_scans_are_compared_with_the_same_combination():
             (('-L', 'x=a,b', '--baseline', 'sleep {t}', '--', 'sh', '-c', 'sleep 0{t}; : {x}'),
              [('sh/t=0.01/x=a', 'baseline/t=0.01'), ('sh/t=0.01/x=b', 'baseline/t=0.01'),
               ('sh/t=0.02/x=a', 'baseline/t=0.02'), ('sh/t=0.02/x=b', 'baseline/t=0.02')]),
+            # With fewer parameters than the first program: the values of those that both have are the same.
+            (('-L', 'x=a,b', '--baseline', "sh -c 'sleep {t}; : {x}'", '--', 'sleep', '0{t}'),
+             [('sleep/t=0.01', 'baseline/t=0.01/x=a'), ('sleep/t=0.02', 'baseline/t=0.02/x=a')]),
             (('sleep', '{t}'), [('sleep/t=0.02', 'sleep/t=0.01')])):
         result = run('-o', file, '-n', 5, '-w', 0, '-L', 't=0.01,0.02', *arguments)
         equal(result.returncode, 0, result.stderr)

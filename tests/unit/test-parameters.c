@@ -76,9 +76,11 @@ static void test_refuses(void **state)
 		{ parameters_add_list, "1x=a", "NAME=" },
 		{ parameters_add_list, "x-y=a", "NAME=" },
 		{ parameters_add_list, "known=a", "two parameters" },
+		{ parameters_add_list, "x=a,b,a", "'a' of 'x' is given twice" },
+		{ parameters_add_list, "x=,", "twice" },
 		{ parameters_add_list,
-			"x="
-			",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
+			"x=0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,"
+			"A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q,R,S,T,U,V,W,X,Y,Z,-,+,.",
 			"too many" },
 		{ parameters_add_range, "x=1", "FROM..TO" },
 		{ parameters_add_range, "x=1-3", "FROM..TO" },
