@@ -4,7 +4,10 @@
 #include <stdio.h>
 
 #include "basic/macro.h"
+#include "basic/say.h"
 #include "runpinned/calibrate.h"
+#include "runpinned/hooks.h"
+#include "runpinned/measure.h"
 
 enum {
 	TRIAL_ROUNDS = 64, /* some 10 ms */
@@ -42,11 +45,40 @@ static double find_seconds(const struct launch_report *report)
 	return (double)MIN(wall, cpu) / NSEC_PER_SEC;
 }
 
+/* Makes one run with its hooks. Returns 1 when it was made, 0 when the program cannot be run. */
+static int make_trial(struct command *command, const struct options *options,
+	const struct place *place, struct stop *stop, struct launch_report *ret)
+{
+	struct launch_request request = { .command = LAUNCH_RUN, .n_runs = 1 };
+	struct runlog_run run = { 0 };
+	const char *failure;
+	char status[96];
+	int r, concluded;
+
+	r = hook_run(options, place, command, HOOK_PREPARE, stop, NULL);
+	if (r < 0)
+		return r;
+	r = session_run(command->session, stop, &request);
+	if (r < 0 || session_next(command->session, &run) <= 0)
+		return 0;
+	if (run.report.interrupted)
+		return -ECANCELED;
+	failure = measure_find_failure(options, &run.report, status, sizeof(status));
+	if (failure) {
+		say("%s: a run to find the length of the control failed: %s", command->argv[0],
+			failure);
+		session_print_stderr(command->session);
+	}
+	concluded = hook_run(options, place, command, HOOK_CONCLUDE, stop, NULL);
+	*ret = run.report;
+	return failure ? -ECHILD : concluded < 0 ? concluded : 1;
+}
+
 /* The shortest of some runs in seconds; NAN when there was none. */
 static int time_command(struct command *command, const struct options *options,
 	const struct place *place, const struct counting *counting, struct stop *stop, double *ret)
 {
-	struct runlog_run run = { 0 };
+	struct launch_report report;
 	double shortest = NAN, sum = 0;
 	int r;
 
@@ -54,15 +86,13 @@ static int time_command(struct command *command, const struct options *options,
 	if (r < 0)
 		return r;
 	for (int i = 0; i < TRIALS_MAX && sum < TRIALS_SECONDS; i++) {
-		struct launch_request request = { .command = LAUNCH_RUN, .n_runs = 1 };
-
-		r = session_run(command->session, stop, &request);
-		if (r < 0 || session_next(command->session, &run) <= 0)
+		r = make_trial(command, options, place, stop, &report);
+		if (r < 0)
+			return r;
+		if (r == 0)
 			break;
-		if (run.report.interrupted)
-			return -ECANCELED;
-		shortest = fmin(shortest, find_seconds(&run.report));
-		sum += (double)(run.report.end_ns - run.report.start_ns) / NSEC_PER_SEC;
+		shortest = fmin(shortest, find_seconds(&report));
+		sum += (double)(report.end_ns - report.start_ns) / NSEC_PER_SEC;
 	}
 	*ret = shortest;
 	return 0;

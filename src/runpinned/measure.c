@@ -287,6 +287,22 @@ static void describe_status(
 		snprintf(buf, size, "exit status %d", WEXITSTATUS(report->status));
 }
 
+/* Whether --ignore-failure has this exit status in its list. */
+static bool is_no_failure(const struct options *options, int status)
+{
+	return WIFEXITED(status) && options->ignored_statuses[WEXITSTATUS(status)];
+}
+
+const char *measure_find_failure(
+	const struct options *options, const struct launch_report *report, char *buf, size_t size)
+{
+	if (report->status == 0 || options->ignore_failure ||
+		is_no_failure(options, report->status))
+		return NULL;
+	describe_status(report, options->timeout_ns, buf, size);
+	return buf;
+}
+
 /* Says that the program failed in a run, with the last lines that it wrote to standard error. */
 static void say_failed(struct work *work, const char *run, const char *status)
 {
@@ -382,14 +398,13 @@ static void end_stopped(struct work *work)
 		m->incomplete = NULL;
 }
 
-static void end_failed(struct work *work, const struct launch_report *report, bool warmup)
+static void end_failed(struct work *work, const char *status, bool warmup)
 {
 	struct measurement *m = work->m;
-	char run[48], status[96];
+	char run[48];
 
 	snprintf(run, sizeof(run), "%s %zu", warmup ? "warm-up run" : "run",
 		(warmup ? m->n_warmups : m->n_runs) + 1);
-	describe_status(report, work->options->timeout_ns, status, sizeof(status));
 	say_failed(work, run, status);
 	m->end = MEASURE_FAILED;
 	if (asprintf(&m->incomplete, "%s failed: %s", run, status) < 0)
@@ -409,12 +424,6 @@ static void say_lost(
 		work->command->argv[0]);
 }
 
-/* Whether --ignore-failure has this exit status in its list. */
-static bool is_no_failure(const struct options *options, int status)
-{
-	return WIFEXITED(status) && options->ignored_statuses[WEXITSTATUS(status)];
-}
-
 /* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
  * to go on. */
 static int record_run(
@@ -425,6 +434,8 @@ static int record_run(
 	struct evidence evidence;
 	struct run_facts facts;
 	struct sample sample;
+	const char *failure;
+	char status[96];
 	int r;
 
 	if (report->interrupted) {
@@ -451,8 +462,9 @@ static int record_run(
 
 	if (is_no_failure(work->options, report->status))
 		sample.flags &= (uint16_t)~SAMPLE_FAILED;
-	else if (report->status != 0 && !work->options->ignore_failure) {
-		end_failed(work, report, warmup);
+	failure = measure_find_failure(work->options, report, status, sizeof(status));
+	if (failure) {
+		end_failed(work, failure, warmup);
 		return 1;
 	}
 	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);

@@ -9,6 +9,7 @@
 #include "runpinned/command.h"
 #include "runpinned/counting.h"
 #include "runpinned/evidence.h"
+#include "runpinned/launch.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 
@@ -22,5 +23,10 @@
  */
 int measure(const struct options *options, const struct place *place, struct commands *commands,
 	struct stop *stop, const struct counting *counting, struct evidence_reader *evidence);
+
+/* How the program has failed in a run, "exit status 3"; NULL when it has not, or when that is not
+ * to count (--ignore-failure). */
+const char *measure_find_failure(
+	const struct options *options, const struct launch_report *report, char *buf, size_t size);
 
 #endif

@@ -388,6 +388,27 @@ def test_control_has_no_hooks():
     equal(diary.words(), ['prepare', 'run'] * 2, 'in turn with a control')
 
 
+def test_trials_for_the_length_of_the_control_have_hooks():
+    diary = Diary('trials')
+    once = ('--no-save', '-q', '-n', 1, '-w', 0, '--control', '--prepare', diary.add('prepare'), '--conclude',
+            diary.add('conclude'))
+    result = run(*once, diary.program)
+    equal(result.returncode, 0, result.stderr)
+    words = diary.words()
+    check(len(words) > 3 and words == ['prepare', 'run', 'conclude'] * (len(words) // 3), words)
+    # A trial that fails is no length, and is told.
+    diary = Diary('trial-fails')
+    failing = script('failing-trial', f'{diary.add("run")}echo no luck >&2\nexit 3\n')
+    result = run('--no-save', '-q', '--control', '--conclude', diary.add('conclude'), '--cleanup',
+                 diary.add('cleanup'), failing)
+    equal(result.returncode, 1, 'status')
+    equal(result.stderr, f'runpinned: {failing}: a run to find the length of the control failed: exit status 3\n'
+          '  | no luck\n', 'what is said')
+    equal(diary.words(), ['run', 'conclude', 'cleanup'], 'in order')
+    result = run('--no-save', '-q', '-n', 1, '-w', 0, '--control', '--ignore-failure=3', failing)
+    equal(result.returncode, 0, result.stderr)
+
+
 def test_setup_makes_the_program():
     made = scratch('made')
     result = run('--no-save', '-q', '-n', 1, '-w', 0, '--setup',
