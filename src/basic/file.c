@@ -166,6 +166,46 @@ int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *r
 	return 0;
 }
 
+/* The folder of a file that need not be there, with "." at the end; malloc'd. */
+static char *name_folder(const char *path)
+{
+	char *folder;
+
+	if (asprintf(&folder, "%.*s.", (int)(basename(path) - path), path) < 0)
+		return NULL;
+	return folder;
+}
+
+static bool is_same_inode(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool file_is_same(const char *a, const char *b)
+{
+	_cleanup_free_ char *folder_a = NULL, *folder_b = NULL;
+	struct stat x, y;
+	bool is_there = stat(a, &x) == 0;
+
+	if (is_there != (stat(b, &y) == 0))
+		return false;
+	if (is_there)
+		return is_same_inode(&x, &y);
+	folder_a = name_folder(a);
+	folder_b = name_folder(b);
+	return folder_a && folder_b && strcmp(basename(a), basename(b)) == 0 &&
+		stat(folder_a, &x) == 0 && stat(folder_b, &y) == 0 && is_same_inode(&x, &y);
+}
+
+int file_check_new(const char *path)
+{
+	_cleanup_free_ char *folder = name_folder(path);
+
+	if (!folder)
+		return -ENOMEM;
+	return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
 int file_reread(int fd, struct file_buffer *buffer)
 {
 	return read_to_end(fd, 0, FILE_REREAD_MAX, buffer);

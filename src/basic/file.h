@@ -40,6 +40,11 @@ int file_write_attr(const char *path, const char *text);
  * file. */
 int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *ret_length);
 
+/* Whether both paths lead to the same file, which need not be there yet. */
+bool file_is_same(const char *a, const char *b);
+/* 0 when a new file can be made under this name, whose folder must be there. Nothing is made. */
+int file_check_new(const char *path);
+
 /* A buffer that is reused when a /proc table is read again and again. */
 struct file_buffer {
 	char *data; /* NUL-terminated after a successful file_reread() */

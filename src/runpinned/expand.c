@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/text.h"
@@ -317,8 +318,8 @@ static int check_commands(const struct options *o)
 		const char *file = o->commands[i].output_file;
 
 		if (!file ||
-			((!o->output || strcmp(o->output, file) != 0) &&
-				(!o->csv || strcmp(o->csv, file) != 0)))
+			!((o->output && file_is_same(o->output, file)) ||
+				(o->csv && file_is_same(o->csv, file))))
 			continue;
 		say("--stdout names the file of the result, which -o or --csv writes");
 		return -EINVAL;

@@ -237,16 +237,12 @@ static int make_runs(const struct options *options, const struct place *place,
 	return r;
 }
 
-/* Makes the runs on the chosen CPUs, which are locked meanwhile, and writes the result. */
-static int measure_commands(const struct options *options, const struct place *place,
-	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
-	struct stop *stop)
+/* Describes the commands and opens the files of the result. Says what is wrong, and returns the
+ * exit status. */
+static enum exit_status prepare_result(const struct options *options, const struct place *place,
+	struct commands *commands, struct save **ret)
 {
-	_cleanup_(save) struct save *save = NULL;
-	_cleanup_(cpulock) struct cpulock *lock = NULL;
-	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
-	const struct measurement *first;
-	int r, cleaned;
+	int r;
 
 	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
@@ -259,10 +255,26 @@ static int measure_commands(const struct options *options, const struct place *p
 			return EXIT_FAILED;
 		}
 	}
-	r = save_open(options, commands, &save);
+	r = save_open(options, commands, ret);
 	say_if_no_memory(r);
-	if (r < 0)
-		return EXIT_FAILED;
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Makes the runs on the chosen CPUs, which are locked meanwhile, and writes the result. */
+static int measure_commands(const struct options *options, const struct place *place,
+	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
+	struct stop *stop)
+{
+	_cleanup_(save) struct save *save = NULL;
+	_cleanup_(cpulock) struct cpulock *lock = NULL;
+	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
+	const struct measurement *first;
+	enum exit_status prepared;
+	int r, cleaned;
+
+	prepared = prepare_result(options, place, commands, &save);
+	if (prepared != EXIT_DONE)
+		return prepared;
 	r = lock_cpus(options, place, stop, &lock);
 	if (r < 0)
 		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
@@ -290,6 +302,26 @@ static int measure_commands(const struct options *options, const struct place *p
 	return exit_status(options, commands, stop, r);
 }
 
+/* Refuses what the runs would refuse, and else prints the plan. */
+static enum exit_status dry_run(const struct options *options, const struct place *place,
+	struct commands *commands, const struct counting *counting)
+{
+	_cleanup_(save) struct save *save = NULL;
+	enum exit_status status;
+	int r;
+
+	status = prepare_result(options, place, commands, &save);
+	if (status != EXIT_DONE)
+		return status;
+	r = print_plan(options, place, commands, counting);
+	say_if_no_memory(r);
+	if (r == 0 && print_finish(stdout) < 0) {
+		r = errno > 0 ? -errno : -EIO;
+		say_errno(r, "cannot write to standard output");
+	}
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
 /* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. */
 static int run_here(const struct options *options, const struct quiesce *quiesce,
 	struct commands *commands, struct stop *stop)
@@ -313,15 +345,8 @@ static int run_here(const struct options *options, const struct quiesce *quiesce
 		say_errno(errno, "cannot drop the page cache (--drop-caches)");
 		return EXIT_FAILED;
 	}
-	if (options->dry_run) {
-		r = print_plan(options, place, commands, counting);
-		say_if_no_memory(r);
-		if (r == 0 && print_finish(stdout) < 0) {
-			r = errno > 0 ? -errno : -EIO;
-			say_errno(r, "cannot write to standard output");
-		}
-		return r < 0 ? EXIT_FAILED : EXIT_DONE;
-	}
+	if (options->dry_run)
+		return dry_run(options, place, commands, counting);
 	status = measure_commands(options, place, quiesce, commands, counting, stop);
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
 	commands_clear(commands);
@@ -367,7 +392,8 @@ static int open_streams(const struct options *options, struct commands *commands
 	for (size_t i = 0; r == 0 && i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 
-		r = streams_open(command->input, command->output_file, &command->streams);
+		r = streams_open(
+			command->input, command->output_file, !options->dry_run, &command->streams);
 	}
 	return r;
 }
@@ -380,7 +406,7 @@ static int run_commands(const struct options *options, struct commands *commands
 	commands_take(options, commands);
 	if (!has_setup(commands) && commands_resolve(commands) < 0)
 		return EXIT_FAILED;
-	if (!options->dry_run && open_streams(options, commands) < 0)
+	if (open_streams(options, commands) < 0)
 		return EXIT_FAILED;
 	r = stop_open(&stop);
 	if (r < 0) {

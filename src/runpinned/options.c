@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/options.h"
 #include "basic/parse.h"
@@ -394,7 +395,7 @@ static int check_combinations(struct options *o)
 		say("--json and --show-output both want standard output: use -o FILE");
 		return -EINVAL;
 	}
-	if (o->output && o->csv && strcmp(o->output, o->csv) == 0) {
+	if (o->output && o->csv && file_is_same(o->output, o->csv)) {
 		say("-o and --csv name the same file");
 		return -EINVAL;
 	}

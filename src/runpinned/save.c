@@ -119,7 +119,8 @@ int save_open(const struct options *options, const struct commands *commands, st
 		if (r < 0)
 			return r;
 	}
-	if (!options->output && !options->csv && !options->json && !options->no_save)
+	if (!options->output && !options->csv && !options->json && !options->no_save &&
+		!options->dry_run)
 		save->last_error = userstate_path("last.json", &save->last);
 	*ret = TAKE_PTR(save);
 	return 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "basic/say.h"
 #include "runpinned/streams.h"
 
@@ -70,7 +71,17 @@ void streams_warn_of_unread_input(void)
 		    "each run a file");
 }
 
-int streams_open(const char *input_file, const char *output_file, struct streams *ret)
+/* Says when the file cannot be made. */
+static int check_new_output(const char *path)
+{
+	int r = file_check_new(path);
+
+	if (r < 0)
+		say_errno(r, "cannot write %s (--stdout)", path);
+	return r;
+}
+
+int streams_open(const char *input_file, const char *output_file, bool make, struct streams *ret)
 {
 	_cleanup_close_ int input = -EBADF, output = -EBADF;
 	struct stat in, out;
@@ -80,7 +91,12 @@ int streams_open(const char *input_file, const char *output_file, struct streams
 		if (input < 0)
 			return input;
 	}
-	if (output_file) {
+	if (output_file && !make && access(output_file, F_OK) < 0) {
+		int r = check_new_output(output_file);
+
+		if (r < 0)
+			return r;
+	} else if (output_file) {
 		output = open_output(output_file, &out);
 		if (output < 0)
 			return output;

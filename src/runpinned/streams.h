@@ -3,6 +3,8 @@
 #ifndef QUIESCE_RUNPINNED_STREAMS_H
 #define QUIESCE_RUNPINNED_STREAMS_H
 
+#include <stdbool.h>
+
 /* The descriptors are 0 where no file was asked for: 0 is our own standard input, which main()
  * keeps open. */
 struct streams {
@@ -10,9 +12,10 @@ struct streams {
 	int output;
 };
 
-/* Opens the files of --input and --stdout, either of which may be NULL. Says what is wrong and
- * returns a negative errno. */
-int streams_open(const char *input_file, const char *output_file, struct streams *ret);
+/* Opens the files of --input and --stdout, either of which may be NULL. When a file of --stdout
+ * is not to be made, this only finds out whether it can be, and leaves it out. Says what is wrong
+ * and returns a negative errno. */
+int streams_open(const char *input_file, const char *output_file, bool make, struct streams *ret);
 /* Warns when our own standard input holds something that no program will read. */
 void streams_warn_of_unread_input(void);
 void streams_close(struct streams *streams);

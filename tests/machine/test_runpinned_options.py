@@ -95,6 +95,27 @@ def test_output_goes_to_a_file_that_each_run_finds_empty():
     one_line(run('--no-save', '--stdout', SCRATCH.name, 'true'), 1, SCRATCH.name)
 
 
+def test_a_dry_run_refuses_what_a_run_refuses():
+    """And makes nothing."""
+    folder = scratch('dry')
+    folder.mkdir()
+    old = folder / 'old'
+    old.write_text('as it was\n', encoding='utf-8')
+    for status, words, *arguments in (
+            (1, '/nowhere', '--input', '/nowhere'), (1, 'directory', '--input', folder),
+            (1, str(folder), '--stdout', folder), (1, '/nowhere/x', '--stdout', '/nowhere/x'),
+            (2, "'name'", '--metadata', 'name=x'), (1, '/nowhere/x', '-o', '/nowhere/x'),
+            (1, 'append', '--append', '-o', old), (1, '/nowhere/x', '--csv', '/nowhere/x')):
+        for more in (), ('--dry-run',):
+            one_line(run('-n', 1, *more, *arguments, 'true'), status, words)
+    for arguments in ('--stdout', folder / 'new'), ('--stdout', old), ('-o', folder / 'new'), ('-o', old), ():
+        state = folder / 'state'
+        result = run('--dry-run', *arguments, 'true', env=environment(XDG_STATE_HOME=str(state)))
+        equal(result.returncode, 0, result.stderr)
+        equal([file.name for file in folder.iterdir()], ['old'], 'files')
+    equal(old.read_text(encoding='utf-8'), 'as it was\n', 'what was there')
+
+
 def test_output_goes_through_a_pipe():
     kind = scratch('kind')
     # More than a pipe holds, so somebody has to read.

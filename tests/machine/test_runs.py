@@ -1568,6 +1568,8 @@ USAGE = (
     (('--stdout', 'pipe', '--show-output', '/bin/true'), '--show-output', '--stdout'),
     (('--stdout', 'x', '-o', 'x', '/bin/true'), '--stdout', '-o'),
     (('--stdout', 'x', '--csv', 'x', '/bin/true'), '--stdout', '--csv'),
+    (('--stdout', './x', '-o', 'x', '/bin/true'), '--stdout', '-o'),
+    (('-o', 'x', '--csv', f'../{os.path.basename(os.getcwd())}/x', '/bin/true'), '--csv'),
     (('--stdout', '', '/bin/true'), '--stdout', 'pipe'),
     (('--input', '', '/bin/true'), '--input'),
     (('--setup', '', '/bin/true'), '--setup'),

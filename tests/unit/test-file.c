@@ -506,6 +506,32 @@ static void test_replace_bad_places(void **state)
 	assert_int_equal(count_files("."), 1);
 }
 
+static void test_same(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("folder", 0755), 0);
+	put_text("file", "text", 0644);
+	assert_int_equal(symlink("file", "link"), 0);
+	assert_int_equal(symlink("folder", "there"), 0);
+	assert_true(file_is_same("file", "./file"));
+	assert_true(file_is_same("folder/../link", "file"));
+	assert_false(file_is_same("file", "new"));
+	assert_false(file_is_same("new", "file"));
+	assert_false(file_is_same("file", "folder"));
+	/* Not there yet. */
+	assert_true(file_is_same("new", "./new"));
+	assert_true(file_is_same("folder/new", "there/./new"));
+	assert_false(file_is_same("folder/new", "new"));
+	assert_false(file_is_same("folder/new", "folder/other"));
+	assert_false(file_is_same("none/new", "none/new"));
+
+	assert_int_equal(file_check_new("folder/new"), 0);
+	assert_int_equal(file_check_new("new"), 0);
+	assert_int_equal(file_check_new("none/new"), -ENOENT);
+	assert_int_equal(file_check_new("file/new"), -ENOTDIR);
+	assert_int_equal(access("folder/new", F_OK), -1);
+}
+
 /* A directory and a file that we may not write to. */
 static void test_replace_no_permission(void **state)
 {
@@ -632,6 +658,7 @@ int main(void)
 		IN_TOP(test_replace_own_link),
 		IN_TOP(test_replace_foreign_link),
 		IN_TOP(test_replace_bad_places),
+		IN_TOP(test_same),
 		IN_TOP(test_replace_no_permission),
 		IN_TOP(test_replace_too_large),
 		IN_TOP(test_replace_early_error),
