@@ -360,6 +360,11 @@ void isolation_cpuset_clear(struct isolation_cpuset *cpuset)
 	*cpuset = (struct isolation_cpuset){ 0 };
 }
 
+static bool is_closed(int r)
+{
+	return r == -EACCES || r == -EPERM;
+}
+
 /* Reads the list of the cgroup at mount + path or of its nearest ancestor that has one. *path is
  * truncated to the cgroup where the list was found. */
 static int read_effective(
@@ -373,8 +378,9 @@ static int read_effective(
 		return -ENOMEM;
 	}
 	/* If the cgroup is not visible below this mount (a container with its own mount), the
-	 * ancestors there are not ours either. */
-	if (access(dir, F_OK) < 0)
+	 * ancestors there are not ours either. If somebody has closed a directory on the way, they
+	 * are. */
+	if (access(dir, F_OK) < 0 && !is_closed(-errno))
 		return -errno;
 	for (;;) {
 		char *slash;
@@ -392,7 +398,7 @@ static int read_effective(
 		}
 		slash = strrchr(path, '/');
 		if (!slash)
-			return r;
+			return is_closed(r) ? -ENODATA : r;
 		*slash = '\0';
 	}
 }

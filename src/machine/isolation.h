@@ -81,6 +81,9 @@ void isolation_cpuset_clear(struct isolation_cpuset *cpuset);
  * or the nearest ancestor that has the file (cpuset.cpus.effective; v1: cpuset.effective_cpus or
  * cpuset.cpus). *ret_path (may be NULL) is the cgroup that had the file, malloc'd. -ENODATA where
  * no cgroup with the file is visible; the errno of /proc/PID/cgroup.
+ * A cgroup that its owner has closed to this process counts as one without the file: the ancestor's
+ * CPUs are all that the thread can have, if perhaps more than it has. No user can keep the tools
+ * from working by closing a directory.
  */
 int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path);
 

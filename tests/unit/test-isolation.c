@@ -7,12 +7,19 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "basic/macro.h"
 #include "machine/isolation.h"
+#include "recording/sysroot.h"
 
 static void test_parse_cgroup(_unused_ void **state)
 {
@@ -158,6 +165,112 @@ static void test_denied_by_affinity(_unused_ void **state)
 	cpumask_free(one);
 }
 
+/* --- A cgroup that somebody has closed. --- */
+
+#define CGROUPS "/sys/fs/cgroup"
+
+enum {
+	EXIT_SKIP = 77,
+};
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *stream = fopen(path, "we");
+
+	if (!stream || fputs(text, stream) < 0 || fclose(stream) < 0) {
+		perror(path);
+		_exit(EXIT_FAILURE);
+	}
+}
+
+static void write_cgroup(const char *cgroup, const char *cpus)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), CGROUPS "%s", cgroup);
+	if (mkdir(path, 0755) < 0 && errno != EEXIST) {
+		perror(path);
+		_exit(EXIT_FAILURE);
+	}
+	snprintf(path, sizeof(path), CGROUPS "%s/cpuset.cpus.effective", cgroup);
+	write_file(path, cpus);
+}
+
+/* As an ordinary user, or root in a container: without a capability that opens directories. */
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capset, &header, none) < 0) {
+		perror("capset");
+		_exit(EXIT_FAILURE);
+	}
+}
+
+static void expect_cpuset(int r, const char *path, const char *list)
+{
+	struct cpumask *cpus = NULL;
+	char *found = NULL, *text = NULL;
+	int got;
+
+	if (cpumask_new(&cpus) < 0)
+		_exit(EXIT_FAILURE);
+	got = isolation_read_cpuset(0, cpus, &found);
+	text = cpumask_format_list(cpus);
+	fprintf(stderr, "%d: %s in %s; wanted %d: %s in %s\n", got, text, found ? found : "-", r,
+		list, path);
+	if (got != r || (r == 0 && (strcmp(found, path) != 0 || strcmp(text, list) != 0)))
+		_exit(EXIT_FAILURE);
+	free(text);
+	free(found);
+	cpumask_free(cpus);
+}
+
+static void look_at_closed_cgroups(void)
+{
+	char *why = NULL;
+
+	if (sysroot_unshare(false, &why) < 0 || mount("test", CGROUPS, "tmpfs", 0, NULL) < 0) {
+		fprintf(stderr, "%s\n", why ? why : strerror(errno));
+		free(why);
+		_exit(EXIT_SKIP);
+	}
+	write_file(CGROUPS "/cgroup.controllers", "cpuset\n");
+	write_file(CGROUPS "/mine", "0::/user/closed/inner\n");
+	if (mount(CGROUPS "/mine", "/proc/self/cgroup", NULL, MS_BIND, NULL) < 0)
+		_exit(EXIT_SKIP);
+	write_cgroup("", "0-7\n");
+	write_cgroup("/user", "0-5\n");
+	write_cgroup("/user/closed", "0-3\n");
+	write_cgroup("/user/closed/inner", "0-1\n");
+	drop_capabilities();
+	expect_cpuset(0, "/user/closed/inner", "0-1");
+	if (chmod(CGROUPS "/user/closed", 0) < 0)
+		_exit(EXIT_FAILURE);
+	expect_cpuset(0, "/user", "0-5");
+	if (chmod(CGROUPS, 0) < 0)
+		_exit(EXIT_FAILURE);
+	expect_cpuset(-ENODATA, "", "");
+	_exit(EXIT_SUCCESS);
+}
+
+/* The nearest cgroup that can be read above it counts; none: as on a machine without cgroups. */
+static void test_closed(_unused_ void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		look_at_closed_cgroups();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == EXIT_SKIP)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_allowed),
 		cmocka_unit_test(test_denied),
 		cmocka_unit_test(test_denied_by_affinity),
+		cmocka_unit_test(test_closed),
 	};
 
 	return cmocka_run_group_tests_name("isolation", tests, NULL, NULL);

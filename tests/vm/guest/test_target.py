@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -35,6 +36,31 @@ def test_start_and_stop():
         equal(chosen(), before, 'CPUs of programs that had chosen')
         same('start and stop left')
         note(said(since, 'benchmark-check.service'))
+
+
+def test_closed_cgroup():
+    """A cgroup that a user has closed, and a program in it that has chosen its CPUs, stop nothing."""
+    top = '/sys/fs/cgroup/closed'
+    os.makedirs(f'{top}/inner')
+    nobody = pwd.getpwnam('nobody')
+    with configured('CPUS=2'), subprocess.Popen(['taskset', '-c', '1-2', 'sleep', '10000']) as process:
+        try:
+            write(f'{top}/inner/cgroup.procs', str(process.pid))
+            os.chown(top, nobody.pw_uid, nobody.pw_gid)
+            os.chmod(top, 0o700)
+            wait_for(lambda: os.sched_getaffinity(process.pid) == {1, 2}, 'the program')
+            start()
+            is_quiet()
+            equal(os.sched_getaffinity(process.pid), {1}, 'its CPUs')
+            stop()
+            equal(os.sched_getaffinity(process.pid), {1, 2}, 'its CPUs afterwards')
+        finally:
+            process.kill()
+            process.wait()
+            wait_for(lambda: 'populated 0' in read(f'{top}/cgroup.events'), 'its end')
+            os.rmdir(f'{top}/inner')
+            os.rmdir(top)
+    same('it left')
 
 
 def test_cpus_by_itself():
