@@ -292,6 +292,23 @@ def test_controller_away():
         wait_until(lambda: not node.difference(), lambda: f'{node.difference()}\n{cluster.log()}')
 
 
+def test_suspended():
+    """A quiet job is not run in the place of a suspended one, whose machine stays quiet"""
+    with Cluster() as cluster:
+        job, node = start(cluster)
+        cluster.run('scontrol', 'suspend', job)
+        second = cluster.submit('true\n', *QUIET)
+        wait_until(lambda: 'DRAIN' in cluster.node_state('n1')[0], lambda: f'a drained node\n{cluster.log()}')
+        reason = f'quiesce: job {job}, for which it is quiet, is still on it'
+        check(cluster.node_state('n1')[1].startswith(reason), cluster.node_state('n1')[1])
+        check(node.is_quiet() and node.record() == job and steps(node, job), 'quiet no longer')
+        cluster.run('scancel', second)
+        cluster.run('scontrol', 'resume', job)
+        cluster.run('scancel', job)
+        cluster.run('scontrol', 'update', 'NodeName=n1', 'State=RESUME')
+        check_over(cluster, job, 'CANCELLED')
+
+
 def test_kept_by_admin():
     """What an admin has made quiet stays quiet after the job"""
     with Cluster() as cluster:
@@ -347,7 +364,7 @@ def test_array():
 TESTS = (test_whole_job, test_user, test_step, test_not_asked, test_not_alone, test_submit_plugin,
          test_cancel, test_time_limit, test_cancel_in_prolog, test_requeue, test_slurmd_killed,
          test_slurmstepd_killed, test_node_lost, test_epilog_killed, test_epilog_fails,
-         test_prolog_fails, test_controller_away, test_kept_by_admin, test_array)
+         test_prolog_fails, test_controller_away, test_suspended, test_kept_by_admin, test_array)
 
 if __name__ == '__main__':
     WHY = need()
