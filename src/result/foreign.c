@@ -85,26 +85,49 @@ static int read_parameters(struct reader *reader, struct pending *pending)
 	return r;
 }
 
-/* Commands may be given twice, names in a result may not: "ls", "ls #2". */
+static bool has_name(const struct reader *reader, const char *name)
+{
+	for (size_t i = 0; i < reader->n_pending; i++)
+		if (metadata_equal_strings(
+			    facts_find_string(&reader->pending[i]->metadata, "name"), name))
+			return true;
+	return false;
+}
+
+static int keep_text(
+	struct reader *reader, struct facts *facts, const char *name, const char *value)
+{
+	return reader_keep_fact(reader, facts,
+		&(struct fact){
+			.name = (char *)name, .type = FACT_STRING, .string = (char *)value });
+}
+
+/* Commands may be given twice, names in a result may not: "ls", "ls #2". The command is then kept
+ * as it was. */
 static int make_unique(struct reader *reader, struct pending *pending)
 {
 	const char *name = facts_find_string(&pending->metadata, "name");
 	_cleanup_free_ char *unique = NULL;
-	size_t n = 1;
+	size_t n = 2;
+	int r;
 
-	for (size_t i = 0; i < reader->n_pending; i++) {
-		const char *other = facts_find_string(&reader->pending[i]->metadata, "name");
-		size_t length = strlen(name);
-
-		n += strncmp(other, name, length) == 0 &&
-			(!other[length] || text_starts_with(other + length, " #"));
-	}
-	if (n == 1)
+	if (!has_name(reader, name))
 		return 0;
-	if (asprintf(&unique, "%s #%zu", name, n) < 0)
-		return -ENOMEM;
-	return reader_keep_fact(reader, &pending->metadata,
-		&(struct fact){ .name = (char *)"name", .type = FACT_STRING, .string = unique });
+	for (size_t i = 0; i < reader->n_pending; i++) {
+		const char *other =
+			facts_find_string(&reader->pending[i]->metadata, METADATA_COMMAND);
+
+		n += other && strcmp(other, name) == 0;
+	}
+	for (; !unique || has_name(reader, unique); n++) {
+		free(TAKE_PTR(unique));
+		if (asprintf(&unique, "%s #%zu", name, n) < 0) {
+			unique = NULL;
+			return -ENOMEM;
+		}
+	}
+	r = keep_text(reader, &pending->metadata, METADATA_COMMAND, name);
+	return r < 0 ? r : keep_text(reader, &pending->metadata, "name", unique);
 }
 
 static int add_runs(struct reader *reader, const struct command *command)
@@ -138,7 +161,11 @@ static int read_member(struct reader *reader, const char *name, struct command *
 		return keep_value(reader, &command->pending->metadata, "name");
 	if (strcmp(name, "times") == 0) {
 		r = reader_enter_array(reader, "the value of 'times'");
-		return r < 0 ? r : reader_read_values(reader, command->pending);
+		return r < 0
+			? r
+			: reader_read_values(reader, command->pending,
+				  "no hyperfine result: a value is not a number above 0 (of what "
+				  "takes no longer than its shell, hyperfine -N knows the time)");
 	}
 	if (strcmp(name, "exit_codes") == 0)
 		return read_numbers(reader, "the value of 'exit_codes'", &command->exit_codes,
@@ -175,10 +202,7 @@ static int read_command(struct reader *reader, void *context _unused_)
 	if (r >= 0)
 		r = add_runs(reader, &command);
 	if (r >= 0)
-		r = reader_keep_fact(reader, &pending->metadata,
-			&(struct fact){ .name = (char *)METADATA_TOOL,
-				.type = FACT_STRING,
-				.string = (char *)METADATA_HYPERFINE });
+		r = keep_text(reader, &pending->metadata, METADATA_TOOL, METADATA_HYPERFINE);
 	if (r >= 0)
 		r = reader_add_pending(reader, &pending);
 	free(command.exit_codes);
@@ -370,6 +394,7 @@ static int keep_argument(struct reader *reader, struct pending *pending, const c
 struct google {
 	struct pending *pending;
 	struct run_data data;
+	size_t n_failed; /* entries */
 };
 
 static int finish_pending(struct reader *reader, struct google *google)
@@ -472,6 +497,7 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 		name = facts_find_string(&entry->texts, "name");
 	if (!name)
 		return reader_refuse(reader, "no result of google-benchmark: one without a name");
+	google->n_failed += entry->failed;
 	/* Before 1.5 there was no type. */
 	if (entry->failed || (type && strcmp(type, "iteration") != 0))
 		return 0;
@@ -512,7 +538,8 @@ int reader_read_google(struct reader *reader)
 	pending_free(google.pending);
 	if (r >= 0 && reader->n_pending == 0)
 		return reader_refuse(reader,
-			"no result of google-benchmark: it has no times of iterations "
-			"(--benchmark_report_aggregates_only leaves them out)");
+			"no result of google-benchmark: it has no times of iterations (%s)",
+			google.n_failed > 0 ? "what it has failed or was skipped"
+					    : "--benchmark_report_aggregates_only leaves them out");
 	return r;
 }

@@ -33,6 +33,8 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 /* Which other tool made the result. */
 #define METADATA_TOOL "quiesce_tool"
 #define METADATA_HYPERFINE "hyperfine"
+/* The command of a benchmark whose name is another one. */
+#define METADATA_COMMAND "command"
 
 /* Where and when runs were made (struct provenance): an identifier of the sitting, and what a
  * cluster calls the machine. */

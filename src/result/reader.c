@@ -52,7 +52,7 @@ int reader_add_value(struct reader *reader, struct pending *pending, double valu
 	return r;
 }
 
-int reader_read_values(struct reader *reader, struct pending *pending)
+int reader_read_values(struct reader *reader, struct pending *pending, const char *why)
 {
 	struct json_token token;
 	int r;
@@ -65,8 +65,7 @@ int reader_read_values(struct reader *reader, struct pending *pending)
 			return 0;
 		if ((token.type != JSON_TOKEN_REAL && token.type != JSON_TOKEN_INTEGER) ||
 			!(token.real > 0))
-			return reader_refuse(
-				reader, "no pyperf result: a value is not a number above 0");
+			return reader_refuse(reader, "%s", why);
 		r = reader_add_value(reader, pending, token.real);
 		if (r < 0)
 			return r;
@@ -174,7 +173,8 @@ static int read_run(struct reader *reader, struct pending *pending, struct text 
 		} else if (strcmp(token.string, "values") == 0) {
 			r = reader_enter_array(reader, "the value of 'values'");
 			if (r >= 0)
-				r = reader_read_values(reader, pending);
+				r = reader_read_values(reader, pending,
+					"no pyperf result: a value is not a number above 0");
 		} else if (strcmp(token.string, "warmups") == 0) {
 			r = reader_next(reader, &token);
 			/* pyperf accepts null for an empty list. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,31 +45,51 @@ int scan_number(const struct benchmark *benchmark, const char *parameter, double
 	return parse_double(text, -HUGE_VAL, HUGE_VAL, ret) < 0 || !isfinite(*ret) ? -EINVAL : 0;
 }
 
-/* The last place of `text` in `name`. */
-static char *find_last(char *name, const char *text)
+/* Whether the text at this place of the name is no part of a longer word or number. */
+static bool is_word(const char *name, const char *at, size_t length)
 {
-	char *found = NULL;
+	bool begins = at == name || !(isalnum((unsigned char)at[-1]) || strchr("._", at[-1]));
+	bool ends =
+		!at[length] || !(isalnum((unsigned char)at[length]) || strchr("._", at[length]));
 
-	for (char *at = name; *text && (at = strstr(at, text)); at++)
-		found = at;
-	return found;
+	return begins && ends;
 }
 
-/* "n=1000" in the name, or else the last "1000", becomes "n={n}" or "{n}". */
+/* "n=" or "n:" stands before it. */
+static bool is_named(const char *name, const char *at, const char *parameter)
+{
+	size_t length = strlen(parameter);
+
+	return (size_t)(at - name) > length && strchr("=:", at[-1]) &&
+		memcmp(at - 1 - length, parameter, length) == 0 &&
+		is_word(name, at - 1 - length, length);
+}
+
+/* Where the value stands in the name: behind the parameter, or else the first such word, or else
+ * the last such part of a word. NULL when it does not. */
+static char *find_value(char *name, const char *parameter, const char *value)
+{
+	size_t length = strlen(value);
+	char *word = NULL, *part = NULL;
+
+	for (char *at = name; *value && (at = strstr(at, value)); at++) {
+		bool is_whole = is_word(name, at, length);
+
+		if (is_whole && is_named(name, at, parameter))
+			return at;
+		if (is_whole && !word)
+			word = at;
+		part = at;
+	}
+	return word ? word : part;
+}
+
+/* "n=1000" in the name, or else "1000", becomes "n={n}" or "{n}". Returns whether it is there. */
 static int replace_value(char **name, const char *parameter, const char *value)
 {
-	_cleanup_free_ char *named = NULL, *replaced = NULL;
-	char *at;
+	_cleanup_free_ char *replaced = NULL;
+	char *at = find_value(*name, parameter, value);
 
-	if (asprintf(&named, "%s=%s", parameter, value) < 0) {
-		named = NULL;
-		return -ENOMEM;
-	}
-	at = find_last(*name, named);
-	if (at)
-		at += strlen(parameter) + 1;
-	else
-		at = find_last(*name, value);
 	if (!at)
 		return 0;
 	if (asprintf(&replaced, "%.*s{%s}%s", (int)(at - *name), *name, parameter,
@@ -78,13 +99,34 @@ static int replace_value(char **name, const char *parameter, const char *value)
 	}
 	free(*name);
 	*name = TAKE_PTR(replaced);
-	return 0;
+	return 1;
+}
+
+static bool is_of_hyperfine(const struct benchmark *benchmark)
+{
+	const char *tool = facts_find_string(&benchmark->metadata, METADATA_TOOL);
+
+	return tool && strcmp(tool, METADATA_HYPERFINE) == 0;
+}
+
+/* What stands behind the command in the name: " #2" of a command of hyperfine's that was there
+ * before, else "". */
+static const char *find_number(const struct benchmark *benchmark)
+{
+	const char *command = facts_find_string(&benchmark->metadata, METADATA_COMMAND);
+
+	if (!command || !is_of_hyperfine(benchmark) || !text_starts_with(benchmark->name, command))
+		return "";
+	return benchmark->name + strlen(command);
 }
 
 int scan_family(const struct benchmark *benchmark, const char *parameter, char **ret)
 {
-	_cleanup_free_ char *name = strdup(benchmark->name);
-	const char *each;
+	const char *number = find_number(benchmark), *each;
+	_cleanup_free_ char *name =
+		strndup(benchmark->name, strlen(benchmark->name) - strlen(number));
+	bool has_value = false;
+	char *numbered;
 	int r = name ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r >= 0 && (each = scan_parameter(benchmark, i)); i++) {
@@ -95,17 +137,17 @@ int scan_family(const struct benchmark *benchmark, const char *parameter, char *
 		r = read_value(benchmark, each, &value);
 		if (r >= 0)
 			r = replace_value(&name, each, value);
+		has_value = has_value || r > 0;
 	}
-	if (r >= 0)
-		*ret = TAKE_PTR(name);
-	return r;
-}
-
-static bool is_of_hyperfine(const struct benchmark *benchmark)
-{
-	const char *tool = facts_find_string(&benchmark->metadata, METADATA_TOOL);
-
-	return tool && strcmp(tool, METADATA_HYPERFINE) == 0;
+	if (r < 0)
+		return r;
+	/* Commands of a scan that do not have the value in them are all the same. */
+	if (!has_value && scan_parameter(benchmark, 0))
+		number = "";
+	if (asprintf(&numbered, "%s%s", name, number) < 0)
+		return -ENOMEM;
+	*ret = numbered;
+	return 0;
 }
 
 int scan_is_common(const struct benchmark *a, const struct benchmark *b, bool *ret)

@@ -511,6 +511,39 @@ def test_scan():
         check(xml.etree.ElementTree.parse(scratch('scan.svg')).getroot().tag.endswith('svg'), 'no SVG')
 
 
+def test_scans_of_other_tools():
+    """Which part of a name is the value: neither a longer number, nor the count of equal commands."""
+    def hyperfine(*commands):
+        return {'results': [{'command': command, 'times': [size * draw.gauss(0.01, 1e-4) for _ in range(9)],
+                             'parameters': {'n': str(size), **more}} for command, size, more in commands]}
+
+    def google(*names):
+        return {'context': {}, 'benchmarks': [
+            {'name': name, 'run_type': 'iteration', 'time_unit': 'ns', 'real_time': size * draw.gauss(10, 0.1)}
+            for name, size in names for _ in range(9)]}
+
+    draw = random.Random(1)
+    sizes = (1, 2, 4, 8)
+    for name, document, parameter, curves in (
+            ('same', hyperfine(*(('sort', size, {}) for size in sizes)), 'n', ['sort']),
+            ('option', hyperfine(*((f'prog {size} -O2 x.2', size, {}) for size in sizes)), 'n',
+             ['prog {n} -O2 x.2']),
+            ('part', hyperfine(*((f'prog -O{size}', size, {}) for size in sizes)), 'n', ['prog -O{n}']),
+            ('named', hyperfine(*((f'prog 2 n={size}', size, {}) for size in sizes)), 'n', ['prog 2 n={n}']),
+            ('twice', hyperfine(*((f'prog {size}', size, {'m': m}) for m in 'ab' for size in sizes)), 'n',
+             ['prog {n}', 'prog {n} #2']),
+            ('google', google(*((f'BM/{size}/repeats:2', size) for size in sizes)), 'arg',
+             ['BM/{arg}/repeats:2']),
+            ('google-named', google(*((f'BM/size:{size}/repeats:2', size) for size in sizes)), 'size',
+             ['BM/size:{size}/repeats:2'])):
+        path = scratch(f'{name}.json')
+        path.write_text(json.dumps(document), encoding='utf-8')
+        for by in ('--by', parameter), ():
+            picture, = drawn('-o', scratch('other.svg'), *by, path)['pictures']
+            equal([(curve['name'], [point['parameter'] for point in curve['points']])
+                   for curve in picture['curves']], [(curve, list(sizes)) for curve in curves], name)
+
+
 def test_scan_of_several():
     """A curve for each value of the other parameters, which are words, and for each file."""
     both = write('both.json', *(b for kind in 'ab' for b in scan(

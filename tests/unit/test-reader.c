@@ -85,6 +85,16 @@ static void test_refused(void **state)
 			"1:84: no pyperf result: a value is not a number above 0" },
 		{ HEAD "{\"values\": [\"1\"]}" TAIL,
 			"1:84: no pyperf result: a value is not a number above 0" },
+		{ "{\"results\": [{\"command\": \"x\", \"times\": [0.1, 0.0]}]}",
+			"1:46: no hyperfine result: a value is not a number above 0 (of what takes "
+			"no longer than its shell, hyperfine -N knows the time)" },
+		{ "{\"context\": {}, \"benchmarks\": [{\"name\": \"B\", \"real_time\": 1, "
+		  "\"time_unit\": \"ns\", \"error_occurred\": true}]}",
+			"1:104: no result of google-benchmark: it has no times of iterations (what it has "
+			"failed or was skipped)" },
+		{ "{\"context\": {}, \"benchmarks\": [{\"name\": \"B\", \"run_type\": \"aggregate\"}]}",
+			"1:70: no result of google-benchmark: it has no times of iterations "
+			"(--benchmark_report_aggregates_only leaves them out)" },
 		{ HEAD "{\"values\": [NaN]}" TAIL, "1:84: a value was expected" },
 		{ HEAD "{\"values\": [Infinity]}" TAIL, "1:84: a value was expected" },
 		{ HEAD "{\"values\": [-Infinity]}" TAIL, "1:84: no number that JSON knows" },
@@ -226,6 +236,22 @@ static void test_hostile(void **state)
 }
 
 /* A file as pyperf writes it: sorted keys, what is common at the top, behind the runs. */
+/* Commands that are equal get numbers, unless another one is called so. */
+static void test_equal_commands(void **state)
+{
+	struct suite *suite = read_good(
+		"{\"results\": [{\"command\": \"ls #2\", \"times\": [1]}, {\"command\": \"ls\", "
+		"\"times\": [1]}, {\"command\": \"ls\", \"times\": [1]}, {\"command\": \"ls\", "
+		"\"times\": [1]}]}");
+	static const char *const names[] = { "ls #2", "ls", "ls #3", "ls #4" };
+
+	(void)state;
+	assert_int_equal(suite->n, ARRAY_SIZE(names));
+	for (size_t i = 0; i < suite->n; i++)
+		assert_string_equal(suite->benchmarks[i]->name, names[i]);
+	suite_free(suite);
+}
+
 static void test_pyperf(void **state)
 {
 	static const char text[] =
@@ -430,6 +456,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_equal_commands),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_pyperf),
