@@ -461,6 +461,19 @@ int file_replace_lock(struct file_replace *replace)
 	return -EAGAIN;
 }
 
+/* Why an earlier write has failed, which stdio forgets: a disk that was full then is full still. It
+ * is found out with the temporary file, which is given up anyway. */
+static int find_write_error(const struct file_replace *replace)
+{
+	static const char block[64 * 1024];
+	ssize_t n = sizeof(block);
+
+	/* What is left of the disk may take a part of the first block. */
+	for (int i = 0; replace->name && n >= 0 && i < 2; i++)
+		n = write(fileno(replace->stream), block, sizeof(block));
+	return n < 0 ? -errno : -EIO;
+}
+
 int file_replace_commit(struct file_replace *replace)
 {
 	FILE *stream = replace->stream;
@@ -468,7 +481,7 @@ int file_replace_commit(struct file_replace *replace)
 
 	errno = 0;
 	if (fflush(stream) != 0 || ferror(stream))
-		r = errno > 0 ? -errno : -EIO;
+		r = errno > 0 ? -errno : find_write_error(replace);
 	if (r == 0 && replace->name) {
 		if (fsync(fileno(stream)) < 0)
 			r = -errno;

@@ -140,6 +140,9 @@ size_t text_control_length(const char *s, size_t n, unsigned *ret_code)
 			(c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9))) {
 		code = 0x2000u | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
 		length = 3;
+	} else if (n >= 3 && c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe) {
+		code = 0xff40u | c[2];
+		length = 3;
 	}
 	if (length > 0)
 		*ret_code = code;

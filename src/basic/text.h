@@ -44,7 +44,8 @@ char *text_escape_lines(const char *s);
  * *ret_code; else 0, with *ret_code untouched. Control characters are U+0000 to U+001F, U+007F to
  * U+009F (terminals obey the upper ones too: U+009B is "ESC ["), U+2028 to U+202E and U+2066 to
  * U+2069: these end lines and paragraphs or change the direction of the following text, so that a
- * line shows other words than it holds. */
+ * line shows other words than it holds. U+FFFE and U+FFFF are among them, which are no characters
+ * and which XML does not allow. */
 size_t text_control_length(const char *s, size_t n, unsigned *ret_code);
 /* How many bytes at the beginning need no escape by text_escape_control(). */
 size_t text_plain_length(const char *s);

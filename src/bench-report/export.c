@@ -13,12 +13,16 @@
 
 /* --- Markdown --- */
 
-/* A vertical bar would end the cell. */
+/* A vertical bar would end the cell, and others would be HTML, code, emphasis or a link. */
 static void append_markdown_cell(struct text *row, const char *text)
 {
 	text_append(row, " ");
 	for (; *text; text++) {
-		if (*text == '|' || *text == '\\')
+		if (strchr("<>&", *text)) {
+			text_append(row, text_entity(*text));
+			continue;
+		}
+		if (strchr("|\\`*[", *text))
 			text_append(row, "\\");
 		text_append_n(row, text, 1);
 	}

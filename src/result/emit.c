@@ -42,7 +42,8 @@ void emit_verbatim(struct emit *emit, const char *text, size_t n)
 
 		/* First bytes of the control characters that JSON allows, in a string or as a
 		 * blank. */
-		if (*s != 0x7f && *s != 0xc2 && *s != 0xe2 && *s != '\t' && *s != '\r')
+		if (*s != 0x7f && *s != 0xc2 && *s != 0xe2 && *s != 0xef && *s != '\t' &&
+			*s != '\r')
 			continue;
 		length = text_control_length(text + i, n - i, &code);
 		if (length == 0)

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import xml.etree.ElementTree
 
 import machine
 from machine import Machine, check, equal
@@ -26,8 +27,8 @@ CORPUS = pathlib.Path(os.environ['CORPUS'])
 HAS_CAIRO = os.environ['HAS_CAIRO'] == '1'
 
 # A title, a color, the same in one character, what turns the direction of text, an end of line of
-# Unicode's, and DEL.
-POISON = 'a\x1b]0;owned\x07\x1b[31mb\x9b31m\x85\u202ec\u2066\u2028\x7f\x08d'
+# Unicode's, what is no character of XML's, and DEL.
+POISON = 'a\x1b]0;owned\x07\x1b[31mb\x9b31m\x85\u202ec\u2066\u2028\ufffe\uffff\x7f\x08d'
 FORGED = 'forged: line'
 POISON_LINE = f'{POISON}\r\n{FORGED}\n'
 # The same in a file that is not JSON, which may hold any bytes.
@@ -43,7 +44,7 @@ def find_harm(data, what):
     for at, character in enumerate(text):
         code = ord(character)
         if (code < 0x20 and character != '\n') or 0x7f <= code < 0xa0 or \
-                0x2028 <= code <= 0x202e or 0x2066 <= code <= 0x2069:
+                0x2028 <= code <= 0x202e or 0x2066 <= code <= 0x2069 or 0xfffe <= code <= 0xffff:
             raise machine.Failed(f'{what}: U+{code:04X} in {text[max(at - 60, 0):at + 20]!r}')
     for line in text.split('\n'):
         check(not line.startswith(FORGED), f'{what}: a line that the file has forged: {text!r}')
@@ -218,6 +219,23 @@ def test_file_names():
         equal(total, 3, 'names')
 
 
+def test_markup():
+    """A name is text in Markdown and in XML, too."""
+    name = '<b onclick="x">|`*[a](http://b)&c\\ \ufffe\uffff'
+    with tempfile.TemporaryDirectory() as directory:
+        path, svg = pathlib.Path(directory, 'markup.json'), pathlib.Path(directory, 'markup.svg')
+        path.write_text(json.dumps({'version': '1.0', 'benchmarks': [
+            {'metadata': {'name': name}, 'runs': [{'values': [1]}, {'values': [2]}]}]}))
+        _, text = run([REPORT, 'show', '--markdown', path], 'Markdown', statuses=(0,))
+        check('| &lt;b onclick="x"&gt;\\|\\`\\*\\[a](http://b)&amp;c\\\\ \\\\xef' in text, text)
+        _, text = run([REPORT, 'check', '--format', 'junit', path], 'XML')
+        case, = xml.etree.ElementTree.fromstring(text).iter('testcase')
+        equal(case.get('name').split(' ')[:2], name.split(' ')[:2], 'the name in XML')
+        if HAS_CAIRO:
+            run([REPORT, 'plot', '-o', svg, path], 'a picture', statuses=(0,))
+            xml.etree.ElementTree.parse(svg)
+
+
 # --- Machines ---
 
 def file_kinds(root):
@@ -386,6 +404,7 @@ TESTS = [
     ('results, a text with line ends', lambda: test_results(POISON_LINE, 15)),
     ('results, no UTF-8', test_bytes),
     ('names of files', test_file_names),
+    ('a name in markup', test_markup),
     ('isol-check, files', lambda: test_machine('noisy-server')),
     ('isol-check, names', lambda: test_names('noisy-server')),
     ('setters', lambda: test_setters('noisy-server')),

@@ -605,7 +605,31 @@ static void test_replace_early_error(void **state)
 	assert_true(fflush(stream) != 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &former), 0);
 	signal(SIGXFSZ, SIG_DFL);
-	assert_true(file_replace_commit(file) < 0);
+	assert_int_equal(file_replace_commit(file), -EIO);
+	assert_int_equal(count_files("."), 0);
+}
+
+/* As well, and the cause is still there, though stdio has forgotten it. */
+static void test_replace_forgotten_error(void **state)
+{
+	char text[3 * 4096];
+	struct file_replace *file;
+	struct rlimit former, limit;
+	int r;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(file_replace_begin("file", &file), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &former), 0);
+	limit = former;
+	limit.rlim_cur = 4096;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_true(fwrite(text, 1, sizeof(text), file_replace_stream(file)) < sizeof(text));
+	r = file_replace_commit(file);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &former), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(r, -EFBIG);
 	assert_int_equal(count_files("."), 0);
 }
 
@@ -662,6 +686,7 @@ int main(void)
 		IN_TOP(test_replace_no_permission),
 		IN_TOP(test_replace_too_large),
 		IN_TOP(test_replace_early_error),
+		IN_TOP(test_replace_forgotten_error),
 		IN_TOP(test_replace_devices),
 	};
 

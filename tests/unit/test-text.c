@@ -146,6 +146,9 @@ static void test_control_length(void **state)
 		/* As much as there is of it. */
 		{ "\xc2\x9b", 1, 0, 1 },
 		{ "\xe2\x80\xae", 3, 3, 0x202e },
+		{ "\xef\xbf\xbd", 3, 0, 1 },
+		{ "\xef\xbf\xbe", 3, 3, 0xfffe },
+		{ "\xef\xbf\xbf", 3, 3, 0xffff },
 		{ "\xe2\x81\xa9", 3, 3, 0x2069 },
 		{ "\xe2\x81\xa9", 2, 0, 1 },
 		{ "a", 1, 0, 1 },
