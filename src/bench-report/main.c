@@ -16,6 +16,7 @@
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
 #include "config.h"
+#include "result/metric.h"
 
 enum {
 	BINS_MAX = 1000,
@@ -148,6 +149,15 @@ static const char *strip_verbs(const char *help, const struct verb *verb)
 	return text_has_word(front, verb->name, ", ") ? help + length + 2 : help;
 }
 
+/* The formats that the verb takes. */
+static const char *format_help(const struct verb *verb)
+{
+	return verb->options & TAKES_JUNIT
+		? "junit, for continuous integration"
+		: "github-action-benchmark or bencher, for services that\n"
+		  "keep a history";
+}
+
 /* What `bench-report VERB --help` shows. */
 static void usage_of_verb(const struct option_row *rows, const struct verb *verb)
 {
@@ -158,7 +168,8 @@ static void usage_of_verb(const struct option_row *rows, const struct verb *verb
 		if (!is_taken_by(verb, rows->name))
 			continue;
 		own[n] = *rows;
-		own[n++].help = strip_verbs(rows->help, verb);
+		own[n++].help = strcmp(rows->name, "format") == 0 ? format_help(verb)
+								  : strip_verbs(rows->help, verb);
 	}
 	print(stdout, "Usage: bench-report %s [OPTIONS] %s\n%s\n\n", verb->name, verb->arguments,
 		verb->help);
@@ -330,7 +341,9 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 			"trend: exit status 3 when a level is worse than\n"
 			"the one before by more than PCT per cent",
 			take_fail_slower, &request->fail_worse, "a number of per cent" },
-		{ 0, "since", "DATE", "trend: and begins at DATE (2026-11-20) or later",
+		{ 0, "since", "DATE",
+			"trend: --fail-worse counts a level that begins at\n"
+			"DATE (2026-11-20) or later",
 			option_text, &request->since },
 		{ 'o', "output", "FILE",
 			"merge, plot: write to FILE; a picture is .svg, .png,\n"
@@ -403,8 +416,7 @@ static int check_options(const struct request *request)
 		return -EINVAL;
 	}
 	/* A counter of google-benchmark, of which a gate would pass what is worse. */
-	if (request->metric && !isnan(request->fail_slower) &&
-		text_ends_with(request->metric, "_per_second")) {
+	if (metric_is_rate(request->metric) && !isnan(request->fail_slower)) {
 		say("--fail-slower fails where there is more, and more of '%s' is better",
 			request->metric);
 		return -EINVAL;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "basic/macro.h"
 #include "basic/table.h"
@@ -128,13 +129,13 @@ static bool fails(const struct request *request, const struct trend *trend)
 
 	for (size_t i = 1; !isnan(request->fail_worse) && i < trend->levels->n; i++) {
 		const struct trend_point *point = &trend->points[trend->levels->items[i].first];
-		double change = trend_change(trend, i);
 		char text[UNITS_TEXT_SIZE];
 
-		if (!(change * 100 > request->fail_worse) ||
+		if (!trend_is_worse(trend, i, request->fail_worse) ||
 			(request->since && strcmp(point->date, request->since) < 0))
 			continue;
-		say("%s: %s at %s, %s", trend->name, units_format_change(change, text),
+		say("%s: %s at %s, %s", trend->name,
+			units_format_change(trend_change(trend, i), text),
 			*point->date ? point->date : "an unknown date",
 			point->commit ? point->commit : point->file);
 		failed = true;
@@ -142,24 +143,43 @@ static bool fails(const struct request *request, const struct trend *trend)
 	return failed;
 }
 
-/* -EINVAL, after saying so, unless it is a date, with or without a time. Dates are compared as
- * texts. */
-static int check_since(const char *since)
+/* Whether it is a day of the calendar, perhaps with a time, as the dates of results are written:
+ * they are compared as texts. */
+static bool is_date(const char *text)
 {
-	static const char form[] = "0000-00-00 00:00:00";
+	static const char *const forms[] = { "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S" };
 
-	for (size_t i = 0; since && since[i]; i++) {
-		bool digit = since[i] >= '0' && since[i] <= '9';
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		const char *end;
+		struct tm tm = { 0 };
+		char again[TREND_DATE_SIZE];
 
-		if (i + 1 < sizeof(form) && (form[i] == '0' ? digit : since[i] == form[i]))
+		end = strptime(text, forms[i], &tm);
+		if (!end || *end)
 			continue;
-		since = "";
-		break;
+		/* timegm() makes the 1st of December of the 31st of November. */
+		if (timegm(&tm) != (time_t)-1 &&
+			strftime(again, sizeof(again), "%Y-%m-%d %H:%M:%S", &tm) > 0 &&
+			strncmp(again, text, strlen(text)) == 0)
+			return true;
 	}
-	if (!since || strlen(since) >= DATE_SHOWN)
+	return false;
+}
+
+/* -EINVAL, after saying so, when --since is not of use. */
+static int check_since(const struct request *request)
+{
+	if (!request->since)
 		return 0;
-	say("--since: a date is written 2026-11-20 or \"2026-11-20 10:14:10\"");
-	return -EINVAL;
+	if (!is_date(request->since)) {
+		say("--since: a date is written 2026-11-20 or \"2026-11-20 10:14:10\"");
+		return -EINVAL;
+	}
+	if (isnan(request->fail_worse)) {
+		say("--since says which changes --fail-worse counts, and that was not given");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 enum exit_status verb_trend(const struct request *request)
@@ -173,7 +193,7 @@ enum exit_status verb_trend(const struct request *request)
 	bool failed = false;
 	int r;
 
-	if (check_since(request->since) < 0)
+	if (check_since(request) < 0)
 		return EXIT_USAGE;
 	if (folders_expand(request, &files) < 0)
 		return EXIT_FAILED;

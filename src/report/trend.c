@@ -11,6 +11,7 @@
 #include "report/control.h"
 #include "report/trend.h"
 #include "result/metadata.h"
+#include "result/metric.h"
 #include "stats/stats.h"
 
 static char *name_machine(const struct benchmark *benchmark)
@@ -243,4 +244,11 @@ bool trend_is_long_enough(const struct trend *trend)
 double trend_change(const struct trend *trend, size_t i)
 {
 	return trend->levels->items[i].median / trend->levels->items[i - 1].median - 1;
+}
+
+bool trend_is_worse(const struct trend *trend, size_t i, double percent)
+{
+	double change = 100 * trend_change(trend, i);
+
+	return (metric_is_rate(trend->points[0].benchmark->metric) ? -change : change) > percent;
 }

@@ -65,5 +65,8 @@ DEFINE_CLEANUP(trends, trends_free);
 bool trend_is_long_enough(const struct trend *trend);
 /* The change of level `i` (1 or above) against the one before, as new / old - 1. */
 double trend_change(const struct trend *trend, size_t i);
+/* Whether that is for the worse by more than `percent`: upwards, or downwards for a rate, of which
+ * more is better (metric_is_rate()). */
+bool trend_is_worse(const struct trend *trend, size_t i, double percent);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "result/metric.h"
 
 struct metric {
@@ -170,4 +171,9 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 	benchmark->unit = metric.unit;
 	benchmark->metric = metric.name;
 	return 0;
+}
+
+bool metric_is_rate(const char *name)
+{
+	return name && text_ends_with(name, "_per_second");
 }

@@ -6,10 +6,13 @@
  * one number a run, however many values the run has.
  *
  * A result of google-benchmark has figures of each value instead: "cpu_time", and the counters of
- * the program, of which nobody knows whether less is better.
+ * the program. More of a rate is better; of other counters nobody knows, and they are judged as if
+ * less were better.
  */
 #ifndef QUIESCE_RESULT_METRIC_H
 #define QUIESCE_RESULT_METRIC_H
+
+#include <stdbool.h>
 
 #include "result/benchmark.h"
 
@@ -24,5 +27,8 @@ void benchmark_list_metrics(const struct benchmark *benchmark,
  * before, when it is known of no run that counts.
  */
 int benchmark_choose_metric(struct benchmark *benchmark, const char *name);
+
+/* Whether it is a rate, "bytes_per_second", of which more is better. NULL stands for the values. */
+bool metric_is_rate(const char *name);
 
 #endif

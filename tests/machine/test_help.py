@@ -55,5 +55,16 @@ def check_tool(tool):
         check('there is no option' not in said, f'{option}: {said}')
 
 
-machine.run_tests((f'help of {pathlib.Path(tool).name}', lambda tool=tool: check_tool(tool))
-                  for tool in sys.argv[1:])
+def check_formats(tool):
+    """The help of a verb names the formats that the verb takes, and no others."""
+    for verb in 'show', 'stats', 'check', 'compare':
+        text = run(tool, verb, '--help').stdout
+        for form in 'github-action-benchmark', 'bencher', 'junit':
+            is_taken = 'does not take' not in run(tool, verb, '--format', form).stderr
+            equal(form in text, is_taken, f'{verb} --format {form}')
+
+
+TESTS = [(f'formats of the verbs of {pathlib.Path(tool).name}', lambda tool=tool: check_formats(tool))
+         for tool in sys.argv[1:] if pathlib.Path(tool).name == 'bench-report']
+machine.run_tests(TESTS + [(f'help of {pathlib.Path(tool).name}', lambda tool=tool: check_tool(tool))
+                           for tool in sys.argv[1:]])

@@ -94,6 +94,23 @@ def check_better(history):
     equal(len(trends('--fail-worse', 0, history.root)[0]['levels']), 2, 'the change')
 
 
+def check_rate(history):
+    """More of a rate is better: worse is where it falls."""
+    rates = [1e9] * 12 + [5e8] * 12 + [1e9] * 12
+    for day, rate in enumerate(rates):
+        entries = [{'name': 'BM', 'run_type': 'iteration', 'real_time': 10, 'time_unit': 'ns',
+                    'bytes_per_second': rate * history.draw.uniform(0.999, 1.001)} for _ in range(5)]
+        date = f'2026-{10 + day // 28}-{1 + day % 28:02}T10:00:00+00:00'
+        (history.root / f'{day:02}.json').write_text(
+            json.dumps({'context': {'date': date}, 'benchmarks': entries}))
+    equal([level['first'] for level in trends('--metric', 'bytes_per_second', history.root)[0]['levels']],
+          [0, 12, 24], 'levels')
+    for limit, since, status in ((45, '2026-01-01', 3), (55, '2026-01-01', 0), (45, '2026-10-14', 0)):
+        result = trend('--metric', 'bytes_per_second', '--fail-worse', limit, '--since', since, history.root,
+                       status=status, says='BM: -50' if status else None)
+        check('+100' in result or '+99' in result, result)
+
+
 def check_machines(history):
     """Machines in turn, one of them slower: no change in either."""
     for day in range(30):
@@ -152,6 +169,10 @@ def check_refused(history):
             ((history.root / 'no-such',), 1, 'No such file'),
             (('--since', 'yesterday', empty), 2, '--since: '),
             (('--since', '2026-1-1', empty), 2, '--since: '),
+            (('--since', '2026-99-99', '--fail-worse', 3, empty), 2, '--since: '),
+            (('--since', '2026-11-31', '--fail-worse', 3, empty), 2, '--since: '),
+            (('--since', '2026-11-20 25:00', '--fail-worse', 3, empty), 2, '--since: '),
+            (('--since', '2026-11-20', empty), 2, '--fail-worse'),
             (('--fail-worse', 'x', empty), 2, '--fail-worse: '),
             (('--table', empty), 2, 'trend does not take --table')):
         trend(*arguments, status=status, says=says)
@@ -163,4 +184,4 @@ def check_refused(history):
 
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
-    check_change, check_better, check_machines, check_order, check_control, check_refused))
+    check_change, check_better, check_rate, check_machines, check_order, check_control, check_refused))
