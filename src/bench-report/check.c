@@ -15,8 +15,11 @@ struct check {
 	bool found;
 };
 
+static const char single_value[] = "one value tells nothing of how the next one differs";
+
 /* A line for each finding, behind `indent`; malloc'd. */
-static char *make_findings(const struct stability *stability, const char *indent)
+static char *make_findings(
+	const struct benchmark *benchmark, const struct stability *stability, const char *indent)
 {
 	_cleanup_free_ char *disturbed = stability_disturbed_text(stability);
 	_cleanup_text_ struct text t = { 0 };
@@ -24,6 +27,8 @@ static char *make_findings(const struct stability *stability, const char *indent
 	if (!disturbed)
 		return NULL;
 	text_append(&t, "");
+	if (benchmark->n_values == 1)
+		text_appendf(&t, "%swarning: %s\n", indent, single_value);
 	for (size_t i = 0; i < stability->n_findings; i++)
 		text_appendf(&t, "%s%s: %s\n", indent,
 			stability->findings[i].warning ? "warning" : "note",
@@ -35,9 +40,10 @@ static char *make_findings(const struct stability *stability, const char *indent
 	return text_steal(&t);
 }
 
-static int print_findings(const char *title, const struct stability *stability, bool sound)
+static int print_findings(const char *title, const struct benchmark *benchmark,
+	const struct stability *stability, bool sound)
 {
-	_cleanup_free_ char *findings = make_findings(stability, "  ");
+	_cleanup_free_ char *findings = make_findings(benchmark, stability, "  ");
 
 	if (!findings)
 		return -ENOMEM;
@@ -47,8 +53,9 @@ static int print_findings(const char *title, const struct stability *stability, 
 static int add_case(struct junit *junit, const char *file, const struct benchmark *benchmark,
 	const struct stability *stability, bool sound)
 {
-	_cleanup_free_ char *findings = make_findings(stability, "");
-	const char *why = "most of the runs were disturbed";
+	_cleanup_free_ char *findings = make_findings(benchmark, stability, "");
+	const char *why =
+		benchmark->n_values == 1 ? single_value : "most of the runs were disturbed";
 
 	if (!findings)
 		return -ENOMEM;
@@ -97,13 +104,14 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	}
 	if (r < 0)
 		return r;
-	sound = analysis->stability->stable && !analysis->stability->mostly_disturbed;
+	sound = benchmark->n_values > 1 && analysis->stability->stable &&
+		!analysis->stability->mostly_disturbed;
 	check->found = check->found || !sound;
 	if (check->request->form == FORM_JUNIT)
 		return add_case(
 			&check->junit, file_label(file), benchmark, analysis->stability, sound);
 	if (!check->request->json)
-		return print_findings(title, analysis->stability, sound);
+		return print_findings(title, benchmark, analysis->stability, sound);
 	emit_check(&check->emit, file, benchmark, analysis->stability, sound);
 	return 0;
 }

@@ -1058,6 +1058,19 @@ def test_closed_pipe_of_messages():
     check(cleaned.exists(), 'no --cleanup after a failure')
 
 
+def test_one_run_may_not_be_relied_upon():
+    path = scratch('one.json')
+    for n, status in ((1, 3), (2, None)):
+        equal(run('-q', '-n', n, '-w', 0, '-o', path, 'sleep', '0.01').returncode, 0, 'status')
+        result = subprocess.run([REPORT, 'check', path], capture_output=True, text=True, check=False)
+        equal('one value tells nothing' in result.stdout, n == 1, result.stdout)
+        check(status in (None, result.returncode), result.stdout)
+    run('-q', '-n', 1, '-w', 0, '-o', path, 'sleep', '0.01')
+    result = subprocess.run([REPORT, 'check', '--format', 'junit', path], capture_output=True, text=True,
+                            check=False)
+    check(result.returncode == 3 and '<failure message="one value tells' in result.stdout, result.stdout)
+
+
 def test_csv():
     path = scratch('runs.csv')
     equal(run('-q', '-n', 4, '-w', 2, '--csv', path, '/bin/true').returncode, 0, 'status')
