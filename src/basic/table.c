@@ -120,16 +120,6 @@ int table_color(struct table *table, size_t column, const char *color)
 	return r < 0 ? r : scols_cell_set_color(scols_line_get_cell(table->last, column), color);
 }
 
-/* Counts UTF-8 characters; each is assumed to be one column wide. */
-static size_t count_characters(const char *text, size_t length)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < length; i++)
-		n += (text[i] & 0xc0) != 0x80;
-	return n;
-}
-
 /* The width of the longest line of a text. */
 static size_t text_width(const char *text)
 {
@@ -138,7 +128,7 @@ static size_t text_width(const char *text)
 	while (*text) {
 		size_t n = strcspn(text, "\n");
 
-		width = MAX(width, count_characters(text, n));
+		width = MAX(width, text_columns(text, n));
 		text += n + (text[n] == '\n');
 	}
 	return width;
@@ -153,15 +143,16 @@ static size_t piece_length(const char *text)
 	return n + (text[n] == ',');
 }
 
-/* The length in bytes of the first n characters, or of all if there are fewer. */
+/* The length in bytes of what fits into n columns, at least of one character. */
 static size_t prefix_length(const char *text, size_t n)
 {
-	size_t length = 0;
+	size_t length = 0, columns = 0, next;
 
 	while (text[length]) {
-		if ((text[length] & 0xc0) != 0x80 && n-- == 0)
+		columns += text_next_columns(text + length, &next);
+		if (columns > n && length > 0)
 			break;
-		length++;
+		length += next;
 	}
 	return length;
 }
@@ -176,7 +167,7 @@ static char *wrap_text(const char *text, size_t at, bool anywhere)
 	text_append(&t, "");
 	while (*text) {
 		size_t blank = *text == ' ' && line > 0, n = piece_length(text + blank);
-		size_t characters = count_characters(text, blank + n);
+		size_t columns = text_columns(text, blank + n);
 
 		if (*text == '\n') {
 			text_append(&t, "\n");
@@ -184,14 +175,14 @@ static char *wrap_text(const char *text, size_t at, bool anywhere)
 			text++;
 			continue;
 		}
-		if (anywhere && line == 0 && characters > at) {
+		if (anywhere && line == 0 && columns > at) {
 			n = prefix_length(text, at);
 			text_append_n(&t, text, n);
 			text_append(&t, "\n");
 			text += n;
 			continue;
 		}
-		if (line > 0 && line + characters > at) {
+		if (line > 0 && line + columns > at) {
 			text_append(&t, "\n");
 			line = 0;
 			text += blank;
@@ -201,7 +192,7 @@ static char *wrap_text(const char *text, size_t at, bool anywhere)
 		if (blank + n == 0)
 			n = 1;
 		text_append_n(&t, text, blank + n);
-		line += count_characters(text, blank + n);
+		line += text_columns(text, blank + n);
 		text += blank + n;
 	}
 	return text_steal(&t);
@@ -231,7 +222,7 @@ static struct needs find_needs(
 		while (*text) {
 			size_t n = piece_length(text);
 
-			needs.least = MAX(needs.least, count_characters(text, n));
+			needs.least = MAX(needs.least, text_columns(text, n));
 			text += n + (text[n] == ' ' || text[n] == '\n');
 		}
 	}

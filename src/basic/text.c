@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "basic/cleanup.h"
+#include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
 
@@ -92,10 +94,12 @@ void text_clear(struct text *t)
 
 /* Length of the UTF-8 sequence at s, 0 when it is invalid (RFC 3629: no overlong forms, no
  * surrogates, nothing above U+10FFFF). */
-static size_t utf8_length(const unsigned char *s)
+static size_t utf8_decode(const unsigned char *s, uint32_t *ret_code)
 {
 	size_t n;
 	uint32_t code;
+
+	*ret_code = s[0];
 
 	if (s[0] < 0x80)
 		return 1;
@@ -120,7 +124,34 @@ static size_t utf8_length(const unsigned char *s)
 		return 0;
 	if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
 		return 0;
+	*ret_code = code;
 	return n;
+}
+
+static size_t utf8_length(const unsigned char *s)
+{
+	uint32_t code;
+
+	return utf8_decode(s, &code);
+}
+
+size_t text_next_columns(const char *s, size_t *ret_length)
+{
+	uint32_t code;
+	size_t length = utf8_decode((const unsigned char *)s, &code);
+	int columns = length > 1 ? wcwidth((wchar_t)code) : 1;
+
+	*ret_length = MAX(length, (size_t)1);
+	return columns < 0 ? 1 : (size_t)columns;
+}
+
+size_t text_columns(const char *s, size_t n)
+{
+	size_t columns = 0, length;
+
+	for (size_t i = 0; i < n; i += length)
+		columns += text_next_columns(s + i, &length);
+	return columns;
 }
 
 size_t text_control_length(const char *s, size_t n, unsigned *ret_code)
@@ -392,14 +423,14 @@ static size_t hanging_indent(const char *line, size_t length, size_t width)
  * the end of its first word. */
 static size_t fitting_length(const char *line, size_t length, size_t indent, size_t width)
 {
-	size_t columns = indent, fitting = 0, i;
+	size_t columns = indent, fitting = 0, n;
 
-	for (i = 0; i < length; i++) {
+	for (size_t i = 0; i < length; i += n) {
 		/* The blanks at the beginning are no place to break it. */
 		if (line[i] == ' ' && i > 0 && line[i - 1] != ' ' &&
 			(columns <= width || fitting == 0))
 			fitting = i;
-		columns += ((unsigned char)line[i] & 0xc0) != 0x80;
+		columns += text_next_columns(line + i, &n);
 	}
 	return columns <= width || fitting == 0 ? length : fitting;
 }

@@ -47,6 +47,12 @@ char *text_escape_lines(const char *s);
  * line shows other words than it holds. U+FFFE and U+FFFF are among them, which are no characters
  * and which XML does not allow. */
 size_t text_control_length(const char *s, size_t n, unsigned *ret_code);
+/* The columns of a terminal that the first character of the text takes: two for one of East Asia,
+ * none for one that combines with the one before, as far as the locale knows, else one. *ret_length
+ * is its length in bytes. */
+size_t text_next_columns(const char *s, size_t *ret_length);
+/* Those of the first n bytes, which end with a character. */
+size_t text_columns(const char *s, size_t n);
 /* How many bytes at the beginning need no escape by text_escape_control(). */
 size_t text_plain_length(const char *s);
 /* Writes bytes that are not valid UTF-8 as \xNN (a JSON string must be UTF-8); valid text is

@@ -14,7 +14,7 @@ enum {
 	BINS_MAX = 1000,
 	BINS_AUTO_MIN = 5,
 	BINS_AUTO_MAX = 10,
-	WIDTH_MIN = 40,
+	WIDTH_MIN = 20,
 	WIDTH_MAX = 1000,
 };
 

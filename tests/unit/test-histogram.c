@@ -206,7 +206,7 @@ static void test_render(void **state)
 	free(text);
 	/* Narrower than it can be read is not taken. */
 	text = histogram_render(h, UNIT_SECOND, 3);
-	assert_int_equal(strcspn(text, "\n"), 40);
+	assert_int_equal(strcspn(text, "\n"), 20);
 	free(text);
 	text = histogram_render(h, UNIT_SECOND, 1 << 30);
 	assert_int_equal(strcspn(text, "\n"), 1000);

@@ -359,6 +359,37 @@ static void test_wrap(void **state)
 	}
 }
 
+/* In a locale that knows them. */
+static void test_columns(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t columns, length;
+	} cases[] = {
+		{ "a", 1, 1 },
+		{ "\u00b5", 1, 2 },
+		{ "\u4e2d", 2, 3 },
+		{ "\U0001f600", 2, 4 },
+		{ "\u0301", 0, 2 },
+		{ "\xff", 1, 1 },
+	};
+	_cleanup_free_ char *wrapped = NULL;
+	size_t length;
+
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(text_next_columns(cases[i].text, &length), cases[i].columns);
+		assert_int_equal(length, cases[i].length);
+	}
+	assert_int_equal(text_columns("a\u4e2d\u6587", 7), 5);
+	wrapped = text_wrap("\u4e2d\u6587 \u4e2d\u6587 aa", 8);
+	assert_string_equal(wrapped, "\u4e2d\u6587\n    \u4e2d\u6587\n    aa");
+	(void)setlocale(LC_CTYPE, "C");
+	assert_int_equal(text_next_columns("\u4e2d", &length), 1);
+}
+
 static void test_has_word(void **state)
 {
 	(void)state;
@@ -382,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_failure_sticks),
 		cmocka_unit_test(test_escape_control),
 		cmocka_unit_test(test_escape_lines),
+		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_control_length),
 		cmocka_unit_test(test_escape_utf8),
 		cmocka_unit_test(test_quote_argv),
