@@ -55,6 +55,7 @@ NEEDS_MORE = (
     (r'\b(pyperf|hyperfine|mlr|perf)\b|\btheirs\.json', 'another program'),
     (r'\b(apt|bootstrap|meson|pkg-config)\b', 'a build of its own'),
     (r'\busermod\b', 'users that may be changed'),
+    (r'\bscontrol\b|/usr/libexec/', "a node of Slurm's, which tests/slurm has"),
 )
 PAGES = sorted(path for path in SOURCES.glob('docs/*.md'))
 COMMAND = re.compile(r'([$#] )?(sudo |git bisect run )?(\S*/)?'
