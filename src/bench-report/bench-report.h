@@ -152,8 +152,10 @@ char *reports_title(
 void emit_counts(struct emit *emit, const struct benchmark *benchmark);
 /* The same, and the figures. */
 void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats);
-/* The object "machines", or null for one machine. `within`: each machine by itself. */
-void emit_machines(struct emit *emit, const struct nested *nested, size_t n_machines, bool within);
+/* The object "machines" of a change, or of one program's level (change is NULL); null for one
+ * machine (nested is NULL, or the change is of none). */
+void emit_machines(
+	struct emit *emit, const struct nested *nested, const struct fleet_change *change);
 /* The array "bins". */
 void emit_bins(struct emit *emit, const struct histogram *histogram);
 /* The findings and the disturbed runs. */

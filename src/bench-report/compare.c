@@ -392,18 +392,19 @@ static int print_differences(const struct pairs *pairs)
 
 static void print_means(const struct pairs *pairs)
 {
-	size_t first = 0, n = 0;
+	size_t first = 0, n = 0, n_known;
 	char change[UNITS_TEXT_SIZE];
 
 	while (next_file(pairs, &first, &n)) {
-		if (n < 2)
+		double mean = comparison_geometric_mean(pairs->comparisons + first, n, &n_known);
+
+		if (n < 2 || n_known == 0)
 			continue;
-		print_report(stdout, "%s%sgeometric mean of %zu: %s\n",
+		print_report(stdout, "%s%sgeometric mean of %zu%s: %s\n",
 			has_several_new(pairs) ? pairs->labels[pairs->files[first]] : "",
-			has_several_new(pairs) ? ": " : "", n,
-			units_format_change(
-				comparison_geometric_mean(pairs->comparisons + first, n) - 1,
-				change));
+			has_several_new(pairs) ? ": " : "", n_known,
+			n_known < n ? ", without those that have no ratio" : "",
+			units_format_change(mean - 1, change));
 	}
 }
 
@@ -638,7 +639,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_string(emit, "unclear", c->unclear);
 	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
 	emit_real(emit, "control_ratio", c->control_ratio > 0 ? c->control_ratio : NAN);
-	emit_machines(emit, &c->fleet.nested, c->fleet.n_machines, c->fleet.within);
+	emit_machines(emit, &c->fleet.nested, &c->fleet);
 	emit_decision(emit, pairs->reports->n == 1 ? c->new : NULL);
 	emit_array(emit, "differences");
 	for (size_t k = 0; k < c->n_differences; k++)
@@ -660,7 +661,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 static int emit_pairs(const struct pairs *pairs)
 {
 	struct emit emit = { .stream = stdout };
-	size_t first = 0, n = 0;
+	size_t first = 0, n = 0, n_known;
 
 	emit_object(&emit, NULL);
 	emit_array(&emit, "comparisons");
@@ -671,8 +672,9 @@ static int emit_pairs(const struct pairs *pairs)
 	while (next_file(pairs, &first, &n)) {
 		emit_object(&emit, NULL);
 		emit_string(&emit, "new_file", pairs->request->files[pairs->files[first]]);
-		emit_integer(&emit, "benchmarks", (int64_t)n);
-		emit_real(&emit, "ratio", comparison_geometric_mean(pairs->comparisons + first, n));
+		emit_real(&emit, "ratio",
+			comparison_geometric_mean(pairs->comparisons + first, n, &n_known));
+		emit_integer(&emit, "benchmarks", (int64_t)n_known);
 		emit_close(&emit, '}');
 	}
 	emit_close(&emit, ']');

@@ -303,30 +303,41 @@ void emit_figures(struct emit *emit, const struct benchmark *benchmark, const st
 	emit_integer(emit, "outliers_high", (int64_t)stats->n_outliers_high);
 }
 
-void emit_machines(struct emit *emit, const struct nested *nested, size_t n_machines, bool within)
+/* null where nothing is known of the level. */
+static void emit_plan(struct emit *emit, const char *name, size_t n, bool is_known)
+{
+	if (is_known)
+		emit_integer(emit, name, (int64_t)n);
+	else
+		emit_string(emit, name, NULL);
+}
+
+void emit_machines(
+	struct emit *emit, const struct nested *nested, const struct fleet_change *change)
 {
 	struct nested_plan plan;
 
-	if (n_machines == 0) {
+	if (!nested || (change && change->n_machines[0] == 0)) {
 		emit_string(emit, "machines", NULL);
 		return;
 	}
 	nested_plan(nested, &plan);
 	emit_object(emit, "machines");
-	emit_integer(emit, "machines", (int64_t)n_machines);
-	emit_integer(emit, "sittings", (int64_t)nested->n_values);
+	emit_integer(emit, "machines", (int64_t)nested->n_groups);
+	emit_integer(emit, "sittings",
+		(int64_t)(change && change->is_split ? change->n_sittings[0] + change->n_sittings[1]
+						     : nested->n_values));
 	emit_real(emit, "runs_each", nested->runs_each);
-	emit_bool(emit, "within", within);
+	emit_bool(emit, "within", !change || change->within);
 	emit_real(emit, "spread_machines", nested->spread.groups);
 	emit_real(emit, "spread_sittings", nested->spread.values);
 	emit_real(emit, "spread_runs", nested->spread.runs);
 	emit_object(emit, "plan");
 	emit_real(emit, "interval", plan.wanted);
-	/* 0: no number does it. */
-	emit_integer(emit, "machines", (int64_t)plan.groups);
-	emit_integer(emit, "sittings", (int64_t)plan.values);
-	emit_integer(emit, "runs", (int64_t)plan.runs);
-	emit_integer(emit, "runs_enough", (int64_t)plan.runs_enough);
+	emit_plan(emit, "machines", plan.groups, !isnan(plan.wanted));
+	emit_plan(emit, "sittings", plan.values, !isnan(nested->spread.values));
+	emit_plan(emit, "runs", plan.runs, !isnan(nested->spread.runs));
+	emit_plan(emit, "runs_enough", plan.runs_enough, !isnan(nested->spread.runs));
 	emit_close(emit, '}');
 	emit_close(emit, '}');
 }

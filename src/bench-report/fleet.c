@@ -23,6 +23,11 @@ static size_t count_odd(const struct machines *machines)
 	return n;
 }
 
+static double level_of(const struct machine_figures *machine)
+{
+	return isnan(machine->level) ? -1 : machine->level;
+}
+
 /* Odd ones first, the slowest of them at the top; the others by name. */
 static int compare_machines(const void *a, const void *b)
 {
@@ -31,8 +36,8 @@ static int compare_machines(const void *a, const void *b)
 
 	if ((x->odd != 0) != (y->odd != 0))
 		return x->odd ? -1 : 1;
-	if (x->odd && x->level != y->level)
-		return x->level > y->level ? -1 : 1;
+	if (x->odd && level_of(x) != level_of(y))
+		return level_of(x) > level_of(y) ? -1 : 1;
 	order = strcmp(x->node, y->node);
 	return order != 0 ? order : strcmp(x->model, y->model);
 }
@@ -63,7 +68,7 @@ static int add_row(struct table *table, const struct machines *machines, size_t 
 {
 	const struct machine_figures *m = &machines->items[at];
 	_cleanup_free_ char *odd = make_odd_text(m->odd), *name = NULL, *plain = NULL;
-	char level[UNITS_TEXT_SIZE], noise[UNITS_TEXT_SIZE] = "", shared[UNITS_TEXT_SIZE] = "";
+	char level[UNITS_TEXT_SIZE] = "", noise[UNITS_TEXT_SIZE] = "", shared[UNITS_TEXT_SIZE] = "";
 	char clock[UNITS_TEXT_SIZE] = "", heat[UNITS_TEXT_SIZE] = "", runs[32];
 
 	if (asprintf(&name, "%s%s%s", m->node, *m->node && have_models(machines, at) ? ", " : "",
@@ -75,6 +80,8 @@ static int add_row(struct table *table, const struct machines *machines, size_t 
 	if (!odd || !plain)
 		return -ENOMEM;
 	snprintf(runs, sizeof(runs), "%zu", m->n_runs);
+	if (!isnan(m->level))
+		units_format_change(m->level, level);
 	if (!isnan(m->noise))
 		units_format_percent(m->noise, noise);
 	if (!isnan(m->shared))
@@ -84,8 +91,7 @@ static int add_row(struct table *table, const struct machines *machines, size_t 
 	if (!isnan(m->temperature))
 		snprintf(heat, sizeof(heat), "%.0f C", m->temperature);
 	return table_add(table,
-		(const char *const[]){ plain, runs, units_format_change(m->level, level), noise,
-			shared, clock, heat, odd });
+		(const char *const[]){ plain, runs, level, noise, shared, clock, heat, odd });
 }
 
 static int print_machines(const struct machines *machines, size_t most)

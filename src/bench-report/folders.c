@@ -36,27 +36,42 @@ static int is_result(const struct dirent *entry)
 			text_ends_with(entry->d_name, ".json.gz"));
 }
 
+/* Whether it is the file that is about to be written: an earlier one of the same name. */
+static bool is_output(const char *directory, const char *name, const char *output)
+{
+	_cleanup_free_ char *path = NULL;
+	struct stat a, b;
+
+	if (!output || asprintf(&path, "%s/%s", directory, name) < 0) {
+		path = NULL;
+		return false;
+	}
+	return stat(path, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev &&
+		a.st_ino == b.st_ino;
+}
+
 /* Says what is wrong. */
-static int add_directory(struct file_names *names, const char *directory)
+static int add_directory(struct file_names *names, const char *directory, const char *output)
 {
 	struct dirent **entries;
 	int n = scandir(directory, &entries, is_result, alphasort), r = 0;
+	size_t before = names->n;
 
 	if (n < 0) {
 		r = -errno;
 		say_errno(r, "cannot read %s", directory);
 		return r;
 	}
-	if (n == 0) {
-		say("%s: no file there ends in .json or .json.gz", directory);
-		r = -ENOENT;
-	}
 	for (int i = 0; i < n; i++) {
-		if (r == 0)
+		if (r == 0 && !is_output(directory, entries[i]->d_name, output))
 			r = add_name(names, directory, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
+	if (r == 0 && names->n == before) {
+		say("%s: no result there ends in .json or .json.gz", directory);
+		r = -ENOENT;
+	}
 	return r;
 }
 
@@ -69,7 +84,7 @@ int folders_expand(const struct request *request, struct file_names *ret)
 		struct stat st;
 
 		if (strcmp(file, "-") != 0 && stat(file, &st) == 0 && S_ISDIR(st.st_mode))
-			r = add_directory(ret, file);
+			r = add_directory(ret, file, request->output);
 		else
 			r = add_name(ret, NULL, file);
 	}

@@ -12,7 +12,8 @@ struct file_names {
 };
 
 /* The files of a request, with those of a folder that end in .json or .json.gz, by name, instead of
- * the folder. Says what is wrong: -ENOENT when a folder has none. */
+ * the folder, but without the one that the request is to write. Says what is wrong: -ENOENT when a
+ * folder has none. */
 int folders_expand(const struct request *request, struct file_names *ret);
 void folders_clear(struct file_names *names);
 #define _cleanup_folders_ __attribute__((cleanup(folders_clear)))

@@ -170,7 +170,7 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 			of_machines ? exp(analysis->fleet.low) : analysis->stats.interval_low);
 		emit_real(emit, "interval_high",
 			of_machines ? exp(analysis->fleet.high) : analysis->stats.interval_high);
-		emit_machines(emit, &analysis->fleet, analysis->fleet.n_groups, true);
+		emit_machines(emit, of_machines ? &analysis->fleet : NULL, NULL);
 		emit_stability(emit, analysis->stability);
 		r = emit_events(emit, benchmark->series);
 		if (r >= 0)

@@ -82,9 +82,9 @@ static bool is_set_or_not(const char *key)
 
 /* A key that is missing in one result is no difference, except for settings that are left out
  * because they are not set. */
-static int find_differences(struct comparison *c)
+static int find_differences(
+	struct comparison *c, const struct benchmark *old, const struct benchmark *new)
 {
-	const struct benchmark *old = c->old, *new = c->new;
 	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
 		facts_find(&new->metadata, "quiesce_version");
 
@@ -624,10 +624,14 @@ static int comparison_begin(
 
 /* --- Several machines --- */
 
-static int explain_machines(struct comparison *c)
+/* Nothing can be said of machines: for this reason. */
+static int explain_machines(struct comparison *c, const char *why)
 {
-	c->unclear = strdup("fewer than two machines have both, or each of them");
+	c->design = COMPARED_BETWEEN_MACHINES;
+	c->unclear = strdup(why);
 	c->ratio = (struct ratio){ c->new_stats.median / c->old_stats.median, NAN, NAN };
+	if (!isfinite(c->ratio.ratio))
+		c->ratio.ratio = NAN;
 	c->p = NAN;
 	return c->unclear ? 0 : -ENOMEM;
 }
@@ -649,7 +653,7 @@ static int compute_machines(struct comparison *c, const struct fleet *old, const
 	if (r >= 0)
 		r = fleet_compare(old, new, &c->fleet);
 	if (r == -ENODATA)
-		return explain_machines(c);
+		return explain_machines(c, "fewer than two machines have both, or each of them");
 	if (r < 0)
 		return r;
 	c->ratio = (struct ratio){ exp(nested->mean), exp(nested->low), exp(nested->high) };
@@ -657,6 +661,51 @@ static int compute_machines(struct comparison *c, const struct fleet *old, const
 	if (c->fleet.within)
 		c->design = COMPARED_WITHIN_MACHINES;
 	return 0;
+}
+
+/* The units of all results together; *ret is malloc'd. */
+static int collect_units(
+	const struct benchmark *const *results, size_t n, double **ret, size_t *ret_n)
+{
+	_cleanup_free_ double *all = NULL;
+	size_t n_all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ double *units = NULL;
+		double *larger;
+		size_t n_units;
+		int r = benchmark_units(results[i], &units, &n_units);
+
+		if (r < 0)
+			return r;
+		larger = reallocarray(all, n_all + n_units, sizeof(*all));
+		if (!larger)
+			return -ENOMEM;
+		all = larger;
+		memcpy(all + n_all, units, n_units * sizeof(*all));
+		n_all += n_units;
+	}
+	*ret = TAKE_PTR(all);
+	*ret_n = n_all;
+	return 0;
+}
+
+/* The medians are those of all runs then. */
+static int explain_zeros(struct comparison *c, const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new)
+{
+	_cleanup_free_ double *a = NULL, *b = NULL;
+	size_t n_a, n_b;
+	int r = collect_units(old, n_old, &a, &n_a);
+
+	if (r >= 0)
+		r = collect_units(new, n_new, &b, &n_b);
+	if (r >= 0)
+		r = compute_figures(c, a, n_a, b, n_b);
+	if (r >= 0)
+		r = explain_machines(
+			c, "machines are compared by ratios, and a value of 0 has none");
+	return r;
 }
 
 static int compare_machines(const struct benchmark *const *old, size_t n_old,
@@ -667,12 +716,8 @@ static int compare_machines(const struct benchmark *const *old, size_t n_old,
 
 	if (r >= 0)
 		r = fleet_new(new, n_new, &b);
-	if (r == -ERANGE) {
-		c->unclear = strdup("machines are compared by ratios, and a value of 0 has none");
-		c->ratio = (struct ratio){ NAN, NAN, NAN };
-		c->p = NAN;
-		return c->unclear ? 0 : -ENOMEM;
-	}
+	if (r == -ERANGE)
+		return explain_zeros(c, old, n_old, new, n_new);
 	return r < 0 ? r : compute_machines(c, a, b);
 }
 
@@ -686,7 +731,7 @@ int comparison_new(
 
 	r = comparison_begin(old, new, &c);
 	if (r >= 0)
-		r = find_differences(c);
+		r = find_differences(c, old, new);
 	if (r >= 0 && of_machines)
 		r = compare_machines(&old, 1, &new, 1, c);
 	if (r >= 0 && !of_machines && !turns_are_common(old, new))
@@ -794,6 +839,23 @@ static int compute_results(struct comparison *c, const struct benchmark *const *
 	return 0;
 }
 
+/* Between two results of one machine. That machines differ where each is another one is no news. */
+static int find_differences_of_results(struct comparison *c, const struct benchmark *const *old,
+	size_t n_old, const struct benchmark *const *new, size_t n_new)
+{
+	for (size_t i = 0; i < n_old; i++) {
+		for (size_t k = 0; k < n_new; k++) {
+			struct fleet_sitting a, b;
+
+			(void)fleet_describe_sitting(old[i], 0, &a);
+			(void)fleet_describe_sitting(new[k], 0, &b);
+			if (fleet_is_same_machine(&a, &b))
+				return find_differences(c, old[i], new[k]);
+		}
+	}
+	return 0;
+}
+
 int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new, struct comparison **ret)
 {
@@ -807,7 +869,7 @@ int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 			return -EINVAL;
 	r = comparison_begin(old[0], new[0], &c);
 	if (r >= 0)
-		r = find_differences(c);
+		r = find_differences_of_results(c, old, n_old, new, n_new);
 	if (r >= 0 && (fleet_is_needed(old, n_old) || fleet_is_needed(new, n_new)))
 		r = compare_machines(old, n_old, new, n_new, c);
 	else if (r >= 0)
@@ -842,6 +904,11 @@ static int is_decidable(const double *p, size_t n, size_t at, double least_p, bo
 	if (r >= 0)
 		*ret = adjusted[at] <= SIGNIFICANCE;
 	return r;
+}
+
+static bool is_of_machines(const struct comparison *c)
+{
+	return c->design == COMPARED_WITHIN_MACHINES || c->design == COMPARED_BETWEEN_MACHINES;
 }
 
 static bool is_of_results(const struct comparison *c)
@@ -1035,15 +1102,20 @@ const char *comparison_design_name(enum comparison_design design)
 	return names[design];
 }
 
-double comparison_geometric_mean(struct comparison *const *comparisons, size_t n)
+double comparison_geometric_mean(struct comparison *const *comparisons, size_t n, size_t *ret_n)
 {
 	double sum = 0;
 
-	if (n == 0)
-		return NAN;
-	for (size_t i = 0; i < n; i++)
-		sum += log(comparisons[i]->ratio.ratio);
-	return exp(sum / (double)n);
+	*ret_n = 0;
+	for (size_t i = 0; i < n; i++) {
+		double ratio = comparisons[i]->ratio.ratio;
+
+		if (!isfinite(ratio) || !(ratio > 0))
+			continue;
+		sum += log(ratio);
+		++*ret_n;
+	}
+	return *ret_n > 0 ? exp(sum / (double)*ret_n) : NAN;
 }
 
 const char *comparison_verdict_name(enum verdict verdict)
@@ -1144,6 +1216,8 @@ static const char *median_remark(const struct comparison *c)
 
 	if ((ratio > 1) == (c->ratio.ratio > 1) || ratio == 1 || c->ratio.ratio == 1)
 		return "";
+	if (is_of_machines(c))
+		return "    of each alone; the change is the machines' mean";
 	return c->n_pairs > 0 ? "    of each alone; the change is that of the pairs"
 			      : "    of each alone; the change is that of all against all";
 }
@@ -1166,7 +1240,8 @@ static void append_design(struct text *t, const struct comparison *c, const char
 		text_append(t, "results not measured by turns, or of unknown dates\n");
 		break;
 	case COMPARED_WITHIN_MACHINES:
-		text_appendf(t, "on each of %zu machines, and their mean\n", c->fleet.n_machines);
+		text_appendf(
+			t, "on each of %zu machines, and their mean\n", c->fleet.n_machines[0]);
 		break;
 	case COMPARED_BETWEEN_MACHINES:
 		text_append(t, "of machines that are others\n");
@@ -1176,17 +1251,32 @@ static void append_design(struct text *t, const struct comparison *c, const char
 	}
 }
 
-static void append_machines(struct text *t, const struct fleet_change *fleet)
+/* Nothing where machines are too few for any. */
+static void append_tests(struct text *t, const struct comparison *c)
 {
-	text_appendf(t, "  machines   %zu, in %zu sittings", fleet->n_machines, fleet->n_sittings);
-	fleet_append_size(t, &fleet->nested);
-	if (fleet->n_left_out > 0)
-		text_appendf(t, "\n             without %zu that have one of both alone",
-			fleet->n_left_out);
-	text_append(t, "\n  spread     ");
-	fleet_append_spread(t, &fleet->nested.spread);
-	text_append(t, "\n  for        ");
-	fleet_append_plan(t, &fleet->nested);
+	if (isnan(c->p) && is_of_machines(c))
+		return;
+	text_appendf(t, "  tests      %s ",
+		is_of_machines(c)	       ? "Student's t of the machines"
+			: c->n_pairs > 0       ? "rank differences"
+			: c->control_ratio > 0 ? "ratios to the control"
+					       : "Mann-Whitney");
+	append_p(t, c->p);
+	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p) {
+		text_append(t, " (of all compared: ");
+		append_p(t, c->adjusted_p);
+		text_append(t, ")");
+	}
+	if (c->n_pairs > 0) {
+		text_append(t, ", Wilcoxon ");
+		append_p(t, c->signs.p);
+	}
+	if (!isnan(c->welch.t) && !is_of_machines(c)) {
+		text_appendf(t, ", Welch t = %.2f, ", c->welch.t);
+		append_p(t, c->welch.p);
+	}
+	if (c->design == COMPARED_IN_SEQUENCE)
+		text_append(t, "; as if runs were independent");
 	text_append(t, "\n");
 }
 
@@ -1217,37 +1307,17 @@ char *comparison_render(const struct comparison *comparison)
 	if (c->resolution.share > 0)
 		text_appendf(&t, "  resolution %s    two results of %s can differ by it\n",
 			units_format_percent(c->resolution.share, a), c->resolution.why);
-	if (c->fleet.n_machines > 0)
-		append_machines(&t, &c->fleet);
+	if (c->fleet.n_machines[0] > 0)
+		fleet_append_rows(&t, &c->fleet.nested, &c->fleet);
 	else if (is_of_results(c))
 		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
 	else
 		text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
 			benchmark_counted_runs(c->new));
-	text_appendf(&t, "  tests      %s ",
-		c->fleet.n_machines > 0	       ? "Student's t of the machines"
-			: c->n_pairs > 0       ? "rank differences"
-			: c->control_ratio > 0 ? "ratios to the control"
-					       : "Mann-Whitney");
-	append_p(&t, c->p);
-	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p) {
-		text_append(&t, " (of all compared: ");
-		append_p(&t, c->adjusted_p);
-		text_append(&t, ")");
-	}
-	if (c->n_pairs > 0) {
-		text_append(&t, ", Wilcoxon ");
-		append_p(&t, c->signs.p);
-	}
-	if (!isnan(c->welch.t) && c->fleet.n_machines == 0) {
-		text_appendf(&t, ", Welch t = %.2f, ", c->welch.t);
-		append_p(&t, c->welch.p);
-	}
-	if (c->design == COMPARED_IN_SEQUENCE)
-		text_append(&t, "; as if runs were independent");
+	append_tests(&t, c);
 	for (size_t i = 0; i < c->n_objections; i++)
-		text_appendf(&t, "\n  %-10s %s", i == 0 ? "check" : "", c->objections[i]);
-	text_appendf(&t, "\n  verdict    %s\n", verdict);
+		text_appendf(&t, "  %-10s %s\n", i == 0 ? "check" : "", c->objections[i]);
+	text_appendf(&t, "  verdict    %s\n", verdict);
 	if (c->verdict == VERDICT_UNCLEAR && comparison_remedy(c))
 		text_appendf(&t, "  instead    %s\n", comparison_remedy(c));
 	return text_steal(&t);

@@ -90,7 +90,7 @@ struct comparison {
 	bool had_core; /* nearly all runs of both had the same whole core */
 	/* What was added to the interval because they were measured one after the other. */
 	struct resolution resolution;
-	struct fleet_change fleet; /* of several machines; n_machines is 0 otherwise */
+	struct fleet_change fleet; /* of several machines; its n_machines are 0 otherwise */
 	size_t n_old_results;	   /* 0 when there is one result of each */
 	size_t n_new_results;
 	/* 0 when they were not compared in pairs; then `signs` is not set. */
@@ -161,8 +161,9 @@ const char *comparison_remedy(const struct comparison *comparison);
  * sequence", "within machines", "between machines": the words used in JSON. */
 const char *comparison_gate_name(enum gate gate);
 const char *comparison_design_name(enum comparison_design design);
-/* The geometric mean of the ratios; NAN when n is 0. */
-double comparison_geometric_mean(struct comparison *const *comparisons, size_t n);
+/* The geometric mean of the ratios, without those that are not known; NAN when none is left.
+ * *ret_n: of how many it is. */
+double comparison_geometric_mean(struct comparison *const *comparisons, size_t n, size_t *ret_n);
 
 /* "faster", "no difference found", "unclear: the data are not stable (...)", malloc'd. */
 char *comparison_verdict_text(const struct comparison *comparison);

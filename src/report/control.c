@@ -100,7 +100,7 @@ int control_measure(
 	const struct benchmark *of, const struct benchmark *control, struct control_ratio *ret)
 {
 	struct rounds rounds = { 0 };
-	int r = find_rounds(of, control, &rounds);
+	int r = fleet_is_needed(&of, 1) ? -ENODATA : find_rounds(of, control, &rounds);
 
 	if (r < 0)
 		return r;
@@ -275,7 +275,11 @@ int control_apply(struct comparison *comparison, const struct benchmark *old_con
 	char *why = NULL;
 	int r;
 
-	r = explain_different(comparison, old_control, new_control, &why);
+	if (comparison->design == COMPARED_WITHIN_MACHINES ||
+		comparison->design == COMPARED_BETWEEN_MACHINES)
+		r = (why = strdup("the results are of several machines")) ? 0 : -ENOMEM;
+	else
+		r = explain_different(comparison, old_control, new_control, &why);
 	if (r < 0)
 		return r;
 	*ret_why = why;

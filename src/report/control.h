@@ -32,8 +32,9 @@ const struct benchmark *control_find(
 /*
  * Makes the comparison one by these controls of its two sides, before comparison_settle(): sets
  * `ratio`, `p`, `unclear` and what else struct comparison has for controls. When the controls are
- * not the same program in the same length, or the two processors are not of one model, the
- * comparison stays as it is, and *ret_why (malloc'd, NULL otherwise) says what is not the same.
+ * not the same program in the same length, the two processors are not of one model, or there are
+ * several machines, of which each counts as one number (report/fleet.h), the comparison stays as it
+ * is, and *ret_why (malloc'd, NULL otherwise) says what is not the same.
  * -ENOMEM.
  */
 int control_apply(struct comparison *comparison, const struct benchmark *old_control,
@@ -44,7 +45,8 @@ struct control_ratio {
 	struct ratio ratio; /* low and high are NAN with too few rounds */
 	size_t n_rounds;
 };
-/* -ENODATA without a round, -ERANGE when a value is not above 0, -ENOMEM. */
+/* -ENODATA without a round, or when they are of several machines, whose rounds are not independent;
+ * -ERANGE when a value is not above 0, -ENOMEM. */
 int control_measure(
 	const struct benchmark *of, const struct benchmark *control, struct control_ratio *ret);
 /* "1.234 of runpinned-control 64 (1.221 .. 1.246 with 95 % certainty), 25 rounds", malloc'd. */

@@ -33,9 +33,7 @@ static const char *find_text(const struct benchmark *b, const char *const *keys,
 	return "";
 }
 
-/* Where the runs of sitting `at` were made, and the index behind the last one. A benchmark that is
- * not of a file has one sitting. */
-static size_t describe_sitting(const struct benchmark *b, size_t at, struct fleet_sitting *ret)
+size_t fleet_describe_sitting(const struct benchmark *b, size_t at, struct fleet_sitting *ret)
 {
 	static const char *const nodes[] = { METADATA_GIVEN_NODE, METADATA_NODE, "hostname" };
 	static const char *const models[] = { "cpu_model_name" };
@@ -60,7 +58,7 @@ static size_t describe_sitting(const struct benchmark *b, size_t at, struct flee
 	return b->series->sittings[at].end;
 }
 
-static size_t count_sittings(const struct benchmark *b)
+size_t fleet_count_sittings(const struct benchmark *b)
 {
 	return MAX(b->series->n_sittings, (size_t)1);
 }
@@ -75,8 +73,8 @@ bool fleet_is_needed(const struct benchmark *const *results, size_t n)
 	struct fleet_sitting first = { .node = "", .model = "" }, sitting;
 
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < count_sittings(results[i]); k++) {
-			(void)describe_sitting(results[i], k, &sitting);
+		for (size_t k = 0; k < fleet_count_sittings(results[i]); k++) {
+			(void)fleet_describe_sitting(results[i], k, &sitting);
 			if (i == 0 && k == 0)
 				first = sitting;
 			else if (!fleet_is_same_machine(&first, &sitting))
@@ -93,19 +91,85 @@ static int compare_machines(const struct fleet_sitting *a, const struct fleet_si
 	return order != 0 ? order : strcmp(a->model, b->model);
 }
 
+/* Sittings without a name are sittings of their own. */
+static bool is_same_sitting(const struct fleet_sitting *a, const struct fleet_sitting *b)
+{
+	return fleet_is_same_machine(a, b) && a->id && b->id && strcmp(a->id, b->id) == 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct fleet_sitting *x = a, *y = b;
+	int order = compare_machines(x, y);
+
+	if (order == 0)
+		order = strcmp(x->id ? x->id : "", y->id ? y->id : "");
+	return order != 0 ? order : (x->piece > y->piece) - (x->piece < y->piece);
+}
+
 static int compare_sittings(const void *a, const void *b)
 {
 	const struct fleet_sitting *x = a, *y = b;
 	int order = compare_machines(x, y);
 
-	return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
+	if (order == 0)
+		order = (x->order > y->order) - (x->order < y->order);
+	return order != 0 ? order : (x->piece > y->piece) - (x->piece < y->piece);
 }
 
-/* Adds the sittings of one result, whose units begin at `logarithms`. */
-static int add_sittings(struct fleet *fleet, const struct benchmark *b, double *logarithms)
+/* Brings the sittings into their order, and the pieces of a sitting behind the first of them.
+ * Returns whether any has several. */
+static bool sort_pieces(struct fleet *fleet)
+{
+	bool any = false;
+
+	qsort(fleet->sittings, fleet->n, sizeof(*fleet->sittings), compare_ids);
+	for (size_t i = 1; i < fleet->n; i++) {
+		if (!is_same_sitting(&fleet->sittings[i - 1], &fleet->sittings[i]))
+			continue;
+		fleet->sittings[i].order = fleet->sittings[i - 1].order;
+		any = true;
+	}
+	qsort(fleet->sittings, fleet->n, sizeof(*fleet->sittings), compare_sittings);
+	return any;
+}
+
+/* Makes one sitting of its pieces. */
+static int join_pieces(struct fleet *fleet)
+{
+	double *logarithms;
+	size_t n = 0, at = 0;
+
+	if (!sort_pieces(fleet))
+		return 0;
+	for (size_t i = 0; i < fleet->n; i++)
+		at += fleet->sittings[i].n;
+	logarithms = reallocarray(NULL, at, sizeof(*logarithms));
+	if (!logarithms)
+		return -ENOMEM;
+	at = 0;
+	for (size_t i = 0; i < fleet->n; i++) {
+		struct fleet_sitting piece = fleet->sittings[i];
+
+		memcpy(logarithms + at, piece.logarithms, piece.n * sizeof(*logarithms));
+		piece.logarithms = logarithms + at;
+		at += piece.n;
+		if (n > 0 && is_same_sitting(&fleet->sittings[n - 1], &piece))
+			fleet->sittings[n - 1].n += piece.n;
+		else
+			fleet->sittings[n++] = piece;
+	}
+	fleet->n = n;
+	free(fleet->logarithms);
+	fleet->logarithms = logarithms;
+	return 0;
+}
+
+/* The logarithm of each run that counts. Of a single run it is that of the median of its values. */
+static int make_logarithms(const struct benchmark *b, double *logarithms)
 {
 	_cleanup_free_ double *units = NULL;
-	size_t n = 0, run = 0, at = 0;
+	size_t n = 0;
 	int r = benchmark_units(b, &units, &n);
 
 	if (r < 0)
@@ -115,23 +179,32 @@ static int add_sittings(struct fleet *fleet, const struct benchmark *b, double *
 			return -ERANGE;
 		logarithms[i] = log(units[i]);
 	}
-	for (size_t i = 0; i < count_sittings(b); i++) {
-		struct fleet_sitting sitting;
-		size_t end = describe_sitting(b, i, &sitting), first = at;
+	if (!benchmark_units_are_runs(b)) {
+		stats_sort(logarithms, n);
+		logarithms[0] = stats_median(logarithms, n);
+	}
+	return 0;
+}
 
-		sitting.benchmark = b;
-		sitting.first = run;
-		sitting.end = end;
-		/* A unit is a run that counts, or, where there is one run, each of its values. */
-		for (; benchmark_units_are_runs(b) && run < end; run++)
+/* Adds the sittings of one result, whose runs begin at `logarithms`. */
+static int add_sittings(struct fleet *fleet, const struct benchmark *b, double *logarithms)
+{
+	size_t run = 0, at = 0;
+	int r = make_logarithms(b, logarithms);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < fleet_count_sittings(b); i++) {
+		struct fleet_sitting sitting;
+		size_t end = fleet_describe_sitting(b, i, &sitting), first = at;
+
+		for (; run < end; run++)
 			at += !b->series->samples[run].warmup;
-		if (!benchmark_units_are_runs(b))
-			at = n;
 		if (at == first)
 			continue;
 		sitting.logarithms = logarithms + first;
 		sitting.n = at - first;
-		sitting.order = fleet->n;
+		sitting.order = sitting.piece = fleet->n;
 		fleet->sittings[fleet->n++] = sitting;
 	}
 	return 0;
@@ -146,7 +219,7 @@ int fleet_new(const struct benchmark *const *results, size_t n, struct fleet **r
 	if (!fleet)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		n_sittings += count_sittings(results[i]);
+		n_sittings += fleet_count_sittings(results[i]);
 		n_values += results[i]->n_values;
 	}
 	fleet->sittings = calloc(n_sittings, sizeof(*fleet->sittings));
@@ -157,9 +230,10 @@ int fleet_new(const struct benchmark *const *results, size_t n, struct fleet **r
 		r = add_sittings(fleet, results[i], fleet->logarithms + at);
 		at += results[i]->n_values;
 	}
+	if (r >= 0)
+		r = join_pieces(fleet);
 	if (r < 0)
 		return r;
-	qsort(fleet->sittings, fleet->n, sizeof(*fleet->sittings), compare_sittings);
 	for (size_t i = 0; i < fleet->n; i++)
 		fleet->n_machines += i == 0 ||
 			!fleet_is_same_machine(&fleet->sittings[i - 1], &fleet->sittings[i]);
@@ -267,7 +341,7 @@ static int describe_level(
 		.group = group,
 		.value = stats_median(sorted, sitting->n),
 		.run_variance = variance_of_mean(sitting->logarithms, NULL, sitting->n),
-		.n_runs = sitting->n,
+		.n_runs = (double)sitting->n,
 	};
 	return 0;
 }
@@ -301,11 +375,11 @@ int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n)
 	if (r < 0)
 		return r;
 	for (size_t i = 0, end; i < fleet->n; i = end) {
-		double sum = 0;
+		double mean = 0;
 
 		for (end = i; end < fleet->n && values[end].group == values[i].group; end++)
-			sum += values[end].value;
-		means[values[i].group] = exp(sum / (double)(end - i));
+			mean += (values[end].value - mean) / (double)(end - i + 1);
+		means[values[i].group] = exp(mean);
 	}
 	stats_sort(means, fleet->n_machines);
 	*ret = TAKE_PTR(means);
@@ -328,7 +402,15 @@ struct changes {
 	struct nested_value *items;
 	size_t n;
 	size_t n_machines;
+	size_t n_sittings[2];
+	bool is_split;
 };
+
+/* So many runs of both have a difference of the same variance as so many and so many. */
+static double harmonic_mean(double a, double b)
+{
+	return 2 / (1 / a + 1 / b);
+}
 
 /* Both were measured in this sitting. */
 static int add_common(
@@ -345,11 +427,14 @@ static int add_common(
 	variance = in_turn ? variance_of_mean(new->logarithms, old->logarithms, MIN(old->n, new->n))
 			   : variance_of_mean(old->logarithms, NULL, old->n) +
 			variance_of_mean(new->logarithms, NULL, new->n);
+	changes->n_sittings[0]++;
+	changes->n_sittings[1]++;
 	changes->items[changes->n++] = (struct nested_value){
 		.group = changes->n_machines,
 		.value = shift_estimate(a, old->n, b, new->n),
 		.run_variance = variance,
-		.n_runs = MIN(old->n, new->n),
+		.n_runs = in_turn ? (double)MIN(old->n, new->n)
+				  : harmonic_mean((double)old->n, (double)new->n),
 	};
 	return 0;
 }
@@ -360,7 +445,7 @@ static int average(const struct fleet_sitting *sittings, size_t n, size_t first,
 {
 	double count = 0;
 
-	*ret = (struct nested_value){ .n_runs = SIZE_MAX };
+	*ret = (struct nested_value){ 0 };
 	for (size_t i = first; i < n; i += step) {
 		struct nested_value level;
 		int r = describe_level(&sittings[i], 0, &level);
@@ -368,11 +453,10 @@ static int average(const struct fleet_sitting *sittings, size_t n, size_t first,
 		if (r < 0)
 			return r;
 		count++;
-		ret->value += level.value;
+		ret->value += (level.value - ret->value) / count;
 		ret->run_variance += level.run_variance;
-		ret->n_runs = MIN(ret->n_runs, level.n_runs);
+		ret->n_runs += level.n_runs;
 	}
-	ret->value /= count;
 	ret->run_variance /= count * count;
 	return 0;
 }
@@ -396,9 +480,12 @@ static int add_separate(const struct fleet_sitting *old, size_t n_old,
 			.group = changes->n_machines,
 			.value = b.value - a.value,
 			.run_variance = a.run_variance + b.run_variance,
-			.n_runs = MIN(a.n_runs, b.n_runs),
+			.n_runs = harmonic_mean(a.n_runs, b.n_runs),
 		};
 	}
+	changes->n_sittings[0] += n_old;
+	changes->n_sittings[1] += n_new;
+	changes->is_split = true;
 	return 0;
 }
 
@@ -457,8 +544,11 @@ static int compare_others(
 	if (r >= 0)
 		r = nested_compare(a, old->n, b, new->n, &ret->nested);
 	ret->within = false;
-	ret->n_machines = old->n_machines + new->n_machines;
-	ret->n_sittings = old->n + new->n;
+	ret->n_machines[0] = old->n_machines;
+	ret->n_machines[1] = new->n_machines;
+	ret->n_sittings[0] = old->n;
+	ret->n_sittings[1] = new->n;
+	ret->is_split = true;
 	ret->n_left_out = 0;
 	return r;
 }
@@ -474,8 +564,9 @@ int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet
 	else if (r >= 0)
 		r = nested_compute(changes.items, changes.n, &change.nested);
 	if (r >= 0 && change.within) {
-		change.n_machines = changes.n_machines;
-		change.n_sittings = changes.n;
+		change.n_machines[0] = change.n_machines[1] = changes.n_machines;
+		memcpy(change.n_sittings, changes.n_sittings, sizeof(change.n_sittings));
+		change.is_split = changes.is_split;
 	}
 	free(changes.items);
 	if (r < 0)
@@ -494,7 +585,7 @@ static void append_part(struct text *t, const char *level, double deviation)
 		text_appendf(t, "%s %s", level, units_format_percent(deviation, share));
 }
 
-void fleet_append_spread(struct text *t, const struct nested_spread *spread)
+static void append_spread(struct text *t, const struct nested_spread *spread)
 {
 	append_part(t, isnan(spread->values) ? "between machines and sittings" : "between machines",
 		spread->groups);
@@ -502,33 +593,66 @@ void fleet_append_spread(struct text *t, const struct nested_spread *spread)
 	append_part(t, ", runs", spread->runs);
 }
 
-void fleet_append_plan(struct text *t, const struct nested *nested)
+/* "12", or "12 and 9" of two that are not the same. */
+static void append_counts(struct text *t, const size_t n[static 2], bool two)
 {
-	struct nested_plan plan;
+	text_appendf(t, two ? "%zu and %zu" : "%zu", n[0], n[1]);
+}
+
+static void append_size(struct text *t, const struct nested *nested, const struct nested_plan *plan)
+{
+	double runs = nested->runs_each;
+
+	if (runs >= 100 || runs == floor(runs))
+		text_appendf(t, " of %.0f run%s", runs, runs == 1 ? "" : "s");
+	else
+		text_appendf(t, " of %.3g runs", runs);
+	if (plan->runs_enough > 0 && (double)plan->runs_enough <= runs / 2)
+		text_appendf(t, " (%zu would do)", plan->runs_enough);
+}
+
+static void append_plan(struct text *t, const struct nested *nested, const struct nested_plan *plan,
+	const struct fleet_change *change)
+{
 	char width[UNITS_TEXT_SIZE];
 
-	nested_plan(nested, &plan);
-	if (isnan(plan.wanted))
-		return;
-	text_appendf(t, "+-%s: ", units_format_percent(plan.wanted, width));
-	if (plan.groups > 0)
-		text_appendf(t, "%zu machines", plan.groups);
+	text_appendf(t, "+-%s: ", units_format_percent(plan->wanted, width));
+	if (plan->groups > 0)
+		text_appendf(t, "%zu machines", plan->groups);
 	else
 		text_appendf(t, "more than %d machines", NESTED_MOST);
-	if (plan.values > 0)
-		text_appendf(t, ", or %zu sittings on each", plan.values);
-	if (plan.runs > 0)
-		text_appendf(t, ", or %zu runs a sitting", plan.runs);
-	if (plan.values == 0 && plan.runs == 0)
+	if (change && !change->within)
+		text_append(t, " on either side");
+	if (plan->values > 0)
+		text_appendf(t, ", or %zu sittings %son each", plan->values,
+			change && change->is_split ? "of both " : "");
+	if (plan->runs > 0)
+		text_appendf(t, ", or %zu runs a sitting", plan->runs);
+	if (plan->values == 0 && plan->runs == 0 && !isnan(nested->spread.runs))
 		text_append(t, "; no number of runs on these");
 }
 
-void fleet_append_size(struct text *t, const struct nested *nested)
+void fleet_append_rows(
+	struct text *t, const struct nested *nested, const struct fleet_change *change)
 {
+	const size_t n_machines[] = { nested->n_groups, 0 }, n_sittings[] = { nested->n_values, 0 };
 	struct nested_plan plan;
 
 	nested_plan(nested, &plan);
-	text_appendf(t, " of %.3g runs", nested->runs_each);
-	if (plan.runs_enough > 0 && (double)plan.runs_enough <= nested->runs_each / 2)
-		text_appendf(t, " (%zu would do)", plan.runs_enough);
+	text_append(t, "  machines   ");
+	append_counts(t, change ? change->n_machines : n_machines, change && !change->within);
+	text_append(t, ", in ");
+	append_counts(t, change ? change->n_sittings : n_sittings, change && change->is_split);
+	text_append(t, " sittings");
+	append_size(t, nested, &plan);
+	if (change && change->n_left_out > 0)
+		text_appendf(t, "\n             without %zu that have one of both alone",
+			change->n_left_out);
+	text_append(t, "\n  spread     ");
+	append_spread(t, &nested->spread);
+	if (!isnan(plan.wanted)) {
+		text_append(t, "\n  for        ");
+		append_plan(t, nested, &plan, change);
+	}
+	text_append(t, "\n");
 }

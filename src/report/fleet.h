@@ -29,12 +29,10 @@ struct fleet_sitting {
 	const char *id;	   /* NULL when unknown */
 	bool has_seed;	   /* of the order in turn */
 	int64_t seed;
-	const double *logarithms; /* of its units, in the order of the runs */
+	const double *logarithms; /* of its runs that count, in their order */
 	size_t n;
-	size_t order;			   /* as they were given */
-	const struct benchmark *benchmark; /* of whose series it is the runs */
-	size_t first;
-	size_t end; /* behind the last one */
+	size_t order; /* as they were given */
+	size_t piece; /* internal */
 };
 
 struct fleet {
@@ -44,11 +42,20 @@ struct fleet {
 	double *logarithms;
 };
 
-/* The sittings of a benchmark, or of its results in several files. -ERANGE when a value is not
- * above 0, -ENODATA without values, -ENOMEM. */
+/*
+ * The sittings of a benchmark, or of its results in several files. Each run is one number, also
+ * where a benchmark has only one: its values tell nothing of other runs. Runs that do not follow
+ * each other, but have the machine and the sitting's name in common, are one sitting. -ERANGE when
+ * a value is not above 0, -ENODATA without values, -ENOMEM.
+ */
 int fleet_new(const struct benchmark *const *results, size_t n, struct fleet **ret);
 void fleet_free(struct fleet *fleet);
 DEFINE_CLEANUP(fleet, fleet_free);
+
+/* Where the runs of the series' sitting `at` were made; without their numbers. Returns the index
+ * behind its last run. A benchmark that is not of a file has one sitting. */
+size_t fleet_describe_sitting(const struct benchmark *b, size_t at, struct fleet_sitting *ret);
+size_t fleet_count_sittings(const struct benchmark *b);
 
 /* Whether one of these results is of another machine than the first one. */
 bool fleet_is_needed(const struct benchmark *const *results, size_t n);
@@ -65,21 +72,25 @@ int fleet_estimate(const struct fleet *fleet, struct nested *ret);
 struct fleet_change {
 	struct nested nested; /* of log(new / old) */
 	bool within;	      /* each machine by itself */
-	size_t n_machines;    /* that were used, of both */
-	size_t n_sittings;
+	size_t n_machines[2]; /* that were used for old and for new; the same ones if `within` */
+	size_t n_sittings[2];
+	bool is_split;	   /* old and new have sittings of their own */
 	size_t n_left_out; /* machines that have one of the programs alone */
 };
 
 /* -ENODATA when there are too few machines. */
 int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet_change *ret);
 
-/* "between machines 0.8 %, sittings 0.4 %, runs 1.1 %" */
-void fleet_append_spread(struct text *t, const struct nested_spread *spread);
-/* "+-0.5 %: 14 machines, or 6 sittings on each, or 523 runs a sitting": what makes half the
- * interval so wide. */
-void fleet_append_plan(struct text *t, const struct nested *nested);
-
-/* " of 25 runs (4 would do)": a sitting. */
-void fleet_append_size(struct text *t, const struct nested *nested);
+/*
+ * Rows of a report, for a change, or for the level of one program (change is NULL):
+ *
+ *	  machines   4, in 12 sittings of 25 runs (1 would do)
+ *	  spread     between machines 0.8 %, sittings 0.4 %, runs 1.1 %
+ *	  for        +-0.5 %: 14 machines, or 6 sittings on each, or 523 runs a sitting
+ *
+ * The last one is what makes half the interval so wide. There is none when nothing varies.
+ */
+void fleet_append_rows(
+	struct text *t, const struct nested *nested, const struct fleet_change *change);
 
 #endif

@@ -214,11 +214,11 @@ static double mean_of(const struct mean *mean)
 	return mean->n > 0 ? mean->sum / (double)mean->n : NAN;
 }
 
-static void add_evidence(const struct fleet_sitting *sitting, struct evidence_sums *sums)
+/* Of the runs from `first` on, those before `end`. */
+static void add_runs(
+	const struct series *series, size_t first, size_t end, struct evidence_sums *sums)
 {
-	const struct series *series = sitting->benchmark->series;
-
-	for (size_t i = sitting->first; series->with_evidence && i < sitting->end; i++) {
+	for (size_t i = first; series->with_evidence && i < end; i++) {
 		const struct evidence *evidence = &series->evidence[i];
 
 		if (series->samples[i].warmup)
@@ -234,8 +234,26 @@ static void add_evidence(const struct fleet_sitting *sitting, struct evidence_su
 	}
 }
 
-static int add_cell(
-	struct machines *machines, size_t benchmark, const struct fleet_sitting *sitting)
+/* The evidence of all runs of a benchmark, each for the machine on which it was made. */
+static int add_evidence(struct machines *machines, const struct benchmark *benchmark)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < fleet_count_sittings(benchmark); i++) {
+		struct fleet_sitting sitting;
+		size_t end = fleet_describe_sitting(benchmark, i, &sitting), machine;
+		int r = find_machine(machines, &sitting, &machine);
+
+		if (r < 0)
+			return r;
+		add_runs(benchmark->series, first, end, &machines->cells->sums[machine]);
+		first = end;
+	}
+	return 0;
+}
+
+static int add_cell(struct machines *machines, size_t benchmark, bool is_time,
+	const struct fleet_sitting *sitting)
 {
 	_cleanup_free_ double *sorted = reallocarray(NULL, sitting->n, sizeof(*sorted));
 	struct machine_cells *cells = machines->cells;
@@ -264,12 +282,12 @@ static int add_cell(
 	cells->items[cells->n++] = (struct cell){
 		.benchmark = benchmark,
 		.machine = machine,
-		.level = stats.median,
-		.noise = sitting->n < 4 ? NAN : (stats.q3 - stats.q1) * QUARTILES_TO_DEVIATION,
+		.level = is_time ? stats.median : NAN,
+		.noise = !is_time || sitting->n < 4
+			? NAN
+			: (stats.q3 - stats.q1) * QUARTILES_TO_DEVIATION,
 	};
-	machines->items[machine].n_sittings++;
 	machines->items[machine].n_runs += sitting->n;
-	add_evidence(sitting, &cells->sums[machine]);
 	return 0;
 }
 
@@ -281,15 +299,19 @@ int machines_add(struct machines *machines, const struct suite *suite, const cha
 		size_t index;
 		int r;
 
-		if (name && !metadata_equal_strings(benchmark->name, name))
+		if (name ? !metadata_equal_strings(benchmark->name, name)
+			 : suite->n > 1 && benchmark_is_control(benchmark))
 			continue;
 		r = fleet_new(&benchmark, 1, &fleet);
 		if (r == -ENODATA || r == -ERANGE)
 			continue;
 		if (r >= 0)
 			r = find_benchmark(machines, benchmark->name, i, &index);
+		if (r >= 0)
+			r = add_evidence(machines, benchmark);
 		for (size_t k = 0; r >= 0 && k < fleet->n; k++)
-			r = add_cell(machines, index, &fleet->sittings[k]);
+			r = add_cell(machines, index, unit_is_time(benchmark->unit),
+				&fleet->sittings[k]);
 		if (r < 0)
 			return r;
 	}
@@ -314,9 +336,11 @@ static int compare_by_machine(const void *a, const void *b)
 	return (x->machine > y->machine) - (x->machine < y->machine);
 }
 
-/* One cell for a machine's sittings of a benchmark. */
-static void join_sittings(struct machine_cells *cells)
+/* One cell for a machine's sittings of a benchmark. It has as many sittings as the benchmark that
+ * was measured most often. */
+static void join_sittings(struct machines *machines)
 {
+	struct machine_cells *cells = machines->cells;
 	size_t n = 0;
 
 	if (cells->n > 0)
@@ -330,6 +354,8 @@ static void join_sittings(struct machine_cells *cells)
 			add_to(&level, cells->items[end].level);
 			add_to(&noise, cells->items[end].noise);
 		}
+		machines->items[joined.machine].n_sittings =
+			MAX(machines->items[joined.machine].n_sittings, end - i);
 		joined.level = mean_of(&level);
 		joined.noise = mean_of(&noise);
 		cells->items[n++] = joined;
@@ -351,9 +377,12 @@ static double middle(const double *values, size_t n, double *scratch)
 	return stats_median(scratch, known);
 }
 
-/* What machines have of a benchmark becomes the difference from the middle of all machines. */
-static void compare_machines(struct machine_cells *cells, double *values, double *scratch)
+/* What machines have of a benchmark becomes the difference from the middle of all machines. Too few
+ * machines have no middle that would tell which of them is odd. */
+static void compare_machines(struct machines *machines, double *values, double *scratch)
 {
+	struct machine_cells *cells = machines->cells;
+
 	for (size_t i = 0, end; i < cells->n; i = end) {
 		double level;
 
@@ -361,7 +390,9 @@ static void compare_machines(struct machine_cells *cells, double *values, double
 			end < cells->n && cells->items[end].benchmark == cells->items[i].benchmark;
 			end++)
 			values[end - i] = cells->items[end].level;
-		level = middle(values, end - i, scratch);
+		level = end - i < MIN(machines->n, (size_t)ESD_MIN)
+			? NAN
+			: middle(values, end - i, scratch);
 		for (size_t k = i; k < end; k++)
 			cells->items[k].level -= level;
 	}
@@ -451,8 +482,8 @@ int machines_settle(struct machines *machines)
 
 	if (!values || !scratch || !odd)
 		return -ENOMEM;
-	join_sittings(machines->cells);
-	compare_machines(machines->cells, values, scratch);
+	join_sittings(machines);
+	compare_machines(machines, values, scratch);
 	set_figures(machines, values, scratch);
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(questions); i++)
 		r = ask(machines, &questions[i], values, scratch, odd);

@@ -28,11 +28,12 @@ const char *oddity_name(enum oddity oddity);
 
 /* NAN where a figure is not known. */
 struct machine_figures {
-	char *node;  /* "" when unknown */
-	char *model; /* of the processor, "" when unknown */
-	size_t n_sittings;
-	size_t n_runs;
-	/* Against the middle of all machines, the median over the benchmarks: 0.02 is 2 % more. */
+	char *node;	   /* "" when unknown */
+	char *model;	   /* of the processor, "" when unknown */
+	size_t n_sittings; /* of the benchmark that has most */
+	size_t n_runs;	   /* of all benchmarks */
+	/* Against the middle of all machines, the median over those benchmarks that are in units of
+	 * time and that four machines have, or all: 0.02 is 2 % more. */
 	double level;
 	double noise;  /* the standard deviation of a sitting's runs by their quartiles, relative */
 	double shared; /* the part of the runs that had less than a whole core */
@@ -49,8 +50,8 @@ struct machines {
 };
 
 int machines_new(struct machines **ret);
-/* Adds the benchmarks of a file that was read with evidence, or the one of that name. Values that
- * are not above 0 are left out. -ENOMEM. */
+/* Adds the benchmarks of a file that was read with evidence but its controls, or the one of that
+ * name. Benchmarks with a value that is not above 0 are left out. -ENOMEM. */
 int machines_add(struct machines *machines, const struct suite *suite, const char *name);
 /* When all are there: the figures, and who is odd. -ENOMEM. */
 int machines_settle(struct machines *machines);

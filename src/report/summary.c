@@ -104,14 +104,7 @@ static void append_fleet(struct text *t, const struct nested *nested, const stru
 	scale_format(*scale, exp(nested->high), high);
 	text_appendf(t, "  %-10s %s .. %s    holds such machines' mean with 95 %% certainty\n",
 		"interval", low, high);
-	text_appendf(
-		t, "  %-10s %zu, in %zu sittings", "machines", nested->n_groups, nested->n_values);
-	fleet_append_size(t, nested);
-	text_appendf(t, "\n  %-10s ", "spread");
-	fleet_append_spread(t, &nested->spread);
-	text_appendf(t, "\n  %-10s ", "for");
-	fleet_append_plan(t, nested);
-	text_append(t, "\n");
+	fleet_append_rows(t, nested, NULL);
 }
 
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)

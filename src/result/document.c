@@ -107,6 +107,7 @@ static int read_document(struct input *input, struct document **ret, char **ret_
 	/* Makes a text of an empty file, too. */
 	text_append(&text, "");
 	document->size = text.length;
+	document->compressed = input_is_compressed(input);
 	document->text = text_steal(&text);
 	if (!document->text)
 		return -ENOMEM;

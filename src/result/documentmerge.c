@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <search.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,10 @@ static const char *const machine_keys[] = {
 #define MACHINE_N_TELLING 2
 #define OWN_PREFIX "quiesce_"
 
+#define SITTING_SIZE (16 + 1)
+
+#define HASH_BASIS 14695981039346656037u
+
 /* A benchmark of the merged file. */
 struct merged {
 	char *name;
@@ -50,7 +55,14 @@ struct source {
 	struct stat st;
 	size_t *merged; /* of each of its benchmarks: the index among all */
 	bool *has_sitting;
-	char sitting[24]; /* an identifier in JSON, from what the file holds */
+	char sitting[SITTING_SIZE]; /* an identifier, from what the file holds */
+};
+
+/* What was seen of a sitting, or of a machine, in some file before: hashes. */
+struct seen {
+	uint64_t key;
+	uint64_t value;
+	size_t source;
 };
 
 struct merge {
@@ -59,6 +71,7 @@ struct merge {
 	size_t capacity;
 	struct merged *items;
 	size_t n;
+	void *seen; /* a tree of struct seen */
 };
 
 int merge_new(struct merge **ret)
@@ -86,12 +99,108 @@ void merge_free(struct merge *merge)
 		facts_clear(&merge->items[i].agreed);
 		facts_clear(&merge->items[i].common);
 	}
+	tdestroy(merge->seen, free);
 	free(merge->sources);
 	free(merge->items);
 	free(merge);
 }
 
 /* --- A file is added --- */
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u; /* FNV-1a */
+	return hash;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	return hash_bytes(hash, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+/* The start of a hash about a benchmark of the merged file; `what` tells apart what it is of. */
+static uint64_t hash_begin(size_t merged, const char *what)
+{
+	return hash_text(hash_bytes(HASH_BASIS, &merged, sizeof(merged)), what);
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Returns 1 with what was seen before under this key, or 0 after noting it. -ENOMEM. */
+static int note_seen(struct merge *merge, uint64_t key, uint64_t value, struct seen *ret)
+{
+	struct seen *seen = malloc(sizeof(*seen));
+	struct seen *const *found;
+
+	if (!seen)
+		return -ENOMEM;
+	*seen = (struct seen){ key, value, merge->n_sources };
+	found = tsearch(seen, &merge->seen, compare_seen);
+	if (found && *found == seen)
+		return 0;
+	free(seen);
+	if (!found)
+		return -ENOMEM;
+	*ret = **found;
+	return 1;
+}
+
+/* Runs that are merged twice would count twice. */
+static int check_sitting(
+	struct merge *merge, const struct merged *merged, const char *sitting, char **ret_why)
+{
+	size_t index = (size_t)(merged - merge->items);
+	_cleanup_free_ char *plain = text_escape_control(sitting);
+	struct seen seen;
+	int r;
+
+	if (!plain)
+		return -ENOMEM;
+	r = note_seen(merge, hash_text(hash_begin(index, "sitting"), sitting), 0, &seen);
+	if (r <= 0 || seen.source == merge->n_sources)
+		return MIN(r, 0);
+	return text_refuse(ret_why, -EINVAL, "benchmark '%s': %s has runs of the same sitting (%s)",
+		merged->name, merge->sources[seen.source].path, plain);
+}
+
+/* A machine that is one of several has one kernel and as many CPUs in all files: pyperf demands it
+ * of all runs, and cannot know when these metadata have other names. */
+static int check_machine(
+	struct merge *merge, const struct merged *merged, const struct benchmark *b, char **ret_why)
+{
+	uint64_t key = hash_begin((size_t)(merged - merge->items), "machine");
+
+	if (!facts_find(&b->metadata, machine_keys[0]))
+		return 0;
+	for (size_t i = 0; i < MACHINE_N_TELLING; i++)
+		key = hash_text(key, facts_find_string(&b->metadata, machine_keys[i]));
+	for (size_t i = MACHINE_N_TELLING; i < ARRAY_SIZE(machine_keys); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct seen seen;
+		uint64_t value;
+		int r = benchmark_metadata_text(b, machine_keys[i], &text);
+
+		if (r < 0)
+			return r;
+		value = hash_text(0, text);
+		key = hash_text(key, machine_keys[i]);
+		r = note_seen(merge, key, value, &seen);
+		if (r < 0)
+			return r;
+		if (r > 0 && seen.value != value)
+			return text_refuse(ret_why, -EINVAL,
+				"benchmark '%s': %s has runs of the same machine with other "
+				"metadata '%s'",
+				merged->name, merge->sources[seen.source].path, machine_keys[i]);
+	}
+	return 0;
+}
 
 /* Most often, files have the same benchmarks in the same order. SIZE_MAX when it is a new one. */
 static size_t find_merged(const struct merge *merge, const char *name, size_t guess)
@@ -185,12 +294,21 @@ static int join_merged(struct merged *merged, const struct benchmark *b, int clo
 	return 0;
 }
 
-static bool has_sitting(const struct benchmark *b)
+/* Looks at the sittings of a benchmark; `own` is that of a file which names none. */
+static int add_sittings(struct merge *merge, const struct merged *merged, const struct benchmark *b,
+	const char *own, bool *ret_any, char **ret_why)
 {
-	for (size_t i = 0; i < b->series->n_sittings; i++)
-		if (b->series->sittings[i].provenance.texts[SITTING_ID])
-			return true;
-	return false;
+	int r = 0;
+
+	*ret_any = false;
+	for (size_t i = 0; r >= 0 && i < b->series->n_sittings; i++) {
+		const char *id = b->series->sittings[i].provenance.texts[SITTING_ID];
+
+		*ret_any = *ret_any || id;
+		if (id)
+			r = check_sitting(merge, merged, id, ret_why);
+	}
+	return *ret_any || r < 0 ? r : check_sitting(merge, merged, own, ret_why);
 }
 
 static int add_benchmarks(struct merge *merge, struct source *source, char **ret_why)
@@ -207,10 +325,14 @@ static int add_benchmarks(struct merge *merge, struct source *source, char **ret
 		size_t at = find_merged(merge, b->name, i);
 		int r;
 
-		source->has_sitting[i] = has_sitting(b);
 		source->merged[i] = at == SIZE_MAX ? merge->n : at;
 		r = at == SIZE_MAX ? add_merged(merge, b, clock)
 				   : join_merged(&merge->items[at], b, clock, ret_why);
+		if (r >= 0)
+			r = check_machine(merge, &merge->items[source->merged[i]], b, ret_why);
+		if (r >= 0)
+			r = add_sittings(merge, &merge->items[source->merged[i]], b,
+				source->sitting, &source->has_sitting[i], ret_why);
 		if (r < 0)
 			return r;
 	}
@@ -220,11 +342,8 @@ static int add_benchmarks(struct merge *merge, struct source *source, char **ret
 /* The same file is the same sitting whenever it is merged. */
 static void make_sitting(struct source *source)
 {
-	uint64_t hash = 14695981039346656037u; /* FNV-1a */
-
-	for (size_t i = 0; i < source->document.outline.whole.end; i++)
-		hash = (hash ^ (unsigned char)source->document.text[i]) * 1099511628211u;
-	snprintf(source->sitting, sizeof(source->sitting), "\"%016" PRIx64 "\"", hash);
+	snprintf(source->sitting, sizeof(source->sitting), "%016" PRIx64,
+		hash_bytes(HASH_BASIS, source->document.text, source->document.outline.whole.end));
 }
 
 /* What is needed for the decision what to write, and not for the writing. The text goes as well
@@ -235,7 +354,8 @@ static void forget(struct source *source, bool is_first)
 
 	suite_free(TAKE_PTR(document->suite));
 	document_clear_members(document);
-	if (!is_first && S_ISREG(source->st.st_mode) && source->st.st_size == (off_t)document->size)
+	if (!is_first && S_ISREG(source->st.st_mode) && !document->compressed &&
+		source->st.st_size == (off_t)document->size)
 		free(TAKE_PTR(document->text));
 }
 
@@ -265,13 +385,13 @@ int merge_add(struct merge *merge, const char *path, char **ret_why)
 	if (r >= 0) {
 		source->document = *document;
 		free(document);
+		make_sitting(source);
 		r = add_benchmarks(merge, source, ret_why);
 	}
 	if (r < 0) {
 		source_clear(source);
 		return r;
 	}
-	make_sitting(source);
 	forget(source, merge->n_sources == 0);
 	merge->n_sources++;
 	return 0;
@@ -392,6 +512,7 @@ struct part {
 	struct members suite;
 	struct members benchmark;
 	struct selection moved;
+	char sitting[SITTING_SIZE + 2]; /* in JSON */
 	struct renaming renamings[ARRAY_SIZE(machine_keys) + 1];
 };
 
@@ -431,10 +552,11 @@ static int choose_moved(struct part *part)
 	const struct members *layers[] = { &part->suite, &part->benchmark };
 	const struct selection_item sitting = {
 		.name = name,
-		.value = { part->source->sitting, strlen(part->source->sitting) },
+		.value = { part->sitting, sizeof(part->sitting) - 1 },
 	};
 	int r = 0;
 
+	snprintf(part->sitting, sizeof(part->sitting), "\"%s\"", part->source->sitting);
 	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
 		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++)
 			if (!facts_find(&part->merged->common, layers[i]->facts.items[k].name))

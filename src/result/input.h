@@ -6,6 +6,7 @@
 #ifndef QUIESCE_RESULT_INPUT_H
 #define QUIESCE_RESULT_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "basic/cleanup.h"
@@ -23,6 +24,8 @@ int input_open_memory(const void *data, size_t size, struct input **ret);
  * compressed data are damaged or end too early, -EFBIG beyond 16 GiB (decompressed), else the error
  * of read(2). */
 int input_read(struct input *input, const char **ret, size_t *ret_size);
+/* Once something was read: whether it was compressed. */
+bool input_is_compressed(const struct input *input);
 void input_free(struct input *input);
 DEFINE_CLEANUP(input, input_free);
 

@@ -19,6 +19,7 @@
 struct document {
 	char *text;
 	size_t size; /* of the text */
+	bool compressed;
 	struct suite *suite;
 	struct outline outline;
 	struct members metadata;    /* of the suite */

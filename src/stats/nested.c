@@ -10,17 +10,21 @@
 /* An interval that is at most so much wider is as good. */
 #define AS_GOOD 1.05
 
+/* Logarithms of equal values differ by less than that after some arithmetic. */
+#define ROUNDING 1e-12
+
 /* Sums over machines, and over the sittings of each. */
 struct sums {
 	size_t n_groups;
 	size_t n_values;
-	double mean;	/* of the machines */
-	double squares; /* of their means' deviations from it */
+	double mean;	       /* of the machines */
+	double squares;	       /* of their means' deviations from it */
+	double inverse_values; /* the sum of 1 / sittings over the machines */
 	size_t df_values;
 	double value_squares; /* of the sittings' deviations from their machine's mean */
-	size_t n_known;	      /* sittings with a known variance of runs */
-	double run_variance;  /* the mean of these */
-	double inverse_runs;  /* the sum of 1 / runs */
+	double df_runs;
+	double run_squares;  /* of the runs' deviations from their sitting's mean */
+	double inverse_runs; /* the sum of 1 / runs over the sittings */
 };
 
 static void add_group(const struct nested_value *values, size_t n, struct sums *sums)
@@ -30,17 +34,19 @@ static void add_group(const struct nested_value *values, size_t n, struct sums *
 	for (size_t i = 0; i < n; i++)
 		mean += (values[i].value - mean) / (double)(i + 1);
 	for (size_t i = 0; i < n; i++) {
+		double n_runs = MAX(values[i].n_runs, 1.0), df = n_runs - 1;
+
 		delta = values[i].value - mean;
 		sums->value_squares += delta * delta;
-		sums->inverse_runs += 1 / (double)MAX(values[i].n_runs, (size_t)1);
-		if (isnan(values[i].run_variance))
+		sums->inverse_runs += 1 / n_runs;
+		if (isnan(values[i].run_variance) || df <= 0)
 			continue;
-		sums->n_known++;
-		sums->run_variance +=
-			(values[i].run_variance - sums->run_variance) / (double)sums->n_known;
+		sums->df_runs += df;
+		sums->run_squares += values[i].run_variance * n_runs * df;
 	}
 	sums->df_values += n - 1;
 	sums->n_values += n;
+	sums->inverse_values += 1 / (double)n;
 	/* Welford's method. */
 	delta = mean - sums->mean;
 	sums->mean += delta / (double)++sums->n_groups;
@@ -59,32 +65,50 @@ static struct sums add_up(const struct nested_value *values, size_t n)
 	return sums;
 }
 
-/* The variances of the levels: what a level shows holds what comes from those below it. */
+/* The variances of the levels, each without what comes from those below it. */
 struct variances {
 	double groups;
-	double values; /* NAN: within `groups` */
-	double runs;   /* NAN: within `values` */
-	double total;  /* of the mean of a machine */
+	double values;	     /* NAN: within `groups` */
+	double runs;	     /* of a single run; NAN: within `values` */
+	double total;	     /* of the mean of a machine */
+	double mean_of_runs; /* of a sitting's estimate, because of its runs */
+	double values_each;
 };
 
 static struct variances take_apart(const struct sums *sums)
 {
-	double values_each = (double)sums->n_values / (double)sums->n_groups;
-	double runs_each = (double)sums->n_values / sums->inverse_runs;
-	double of_runs = sums->n_known > 0 ? sums->run_variance : 0;
-	double below = of_runs;
 	struct variances v = {
 		.values = NAN,
-		.runs = sums->n_known > 0 ? sums->run_variance * runs_each : NAN,
+		.runs = sums->df_runs > 0 ? sums->run_squares / sums->df_runs : NAN,
 		.total = sums->squares / (double)(sums->n_groups - 1),
+		.values_each = (double)sums->n_groups / sums->inverse_values,
 	};
+	double below;
 
+	v.mean_of_runs = isnan(v.runs) ? 0 : v.runs * sums->inverse_runs / (double)sums->n_values;
+	below = v.mean_of_runs;
 	if (sums->df_values > 0) {
-		v.values = MAX(sums->value_squares / (double)sums->df_values - of_runs, 0.0);
+		v.values = MAX(sums->value_squares / (double)sums->df_values - v.mean_of_runs, 0.0);
 		below += v.values;
 	}
-	v.groups = MAX(v.total - below / values_each, 0.0);
+	v.groups = MAX(v.total - below / v.values_each, 0.0);
 	return v;
+}
+
+/* What is not known of the other side as well goes back into the level above. */
+static void join_unknown(struct variances *v, const struct variances *other)
+{
+	if (isnan(other->runs) && !isnan(v->runs)) {
+		if (isnan(v->values))
+			v->groups += v->mean_of_runs / v->values_each;
+		else
+			v->values += v->mean_of_runs;
+		v->runs = NAN;
+	}
+	if (isnan(other->values) && !isnan(v->values)) {
+		v->groups += v->values / v->values_each;
+		v->values = NAN;
+	}
 }
 
 static void set_levels(
@@ -96,20 +120,22 @@ static void set_levels(
 	ret->spread = (struct nested_spread){ sqrt(v->groups), sqrt(v->values), sqrt(v->runs) };
 	ret->n_groups = n_groups;
 	ret->n_values = n_values;
-	ret->values_each = (double)n_values / (double)n_groups;
+	ret->groups_each =
+		b ? 2 / (1 / (double)a->n_groups + 1 / (double)b->n_groups) : (double)n_groups;
+	ret->values_each = (double)n_groups / (a->inverse_values + (b ? b->inverse_values : 0));
 	ret->runs_each = (double)n_values / (a->inverse_runs + (b ? b->inverse_runs : 0));
 }
 
-static void set_interval(double error, double df, struct nested *ret)
+static void set_interval(double error, struct nested *ret)
 {
-	double width = error > 0 ? student_quantile(CONFIDENCE, df) * error : 0;
+	double width = error > ROUNDING ? student_quantile(CONFIDENCE, ret->df) * error : 0;
 
 	ret->low = ret->mean - width;
 	ret->high = ret->mean + width;
-	if (error > 0)
-		ret->p = student_two_sided(ret->mean / error, df);
+	if (error > ROUNDING)
+		ret->p = student_two_sided(ret->mean / error, ret->df);
 	else
-		ret->p = ret->mean == 0 ? 1 : 0;
+		ret->p = fabs(ret->mean) <= ROUNDING ? 1 : 0;
 }
 
 int nested_compute(const struct nested_value *values, size_t n, struct nested *ret)
@@ -122,8 +148,18 @@ int nested_compute(const struct nested_value *values, size_t n, struct nested *r
 	v = take_apart(&sums);
 	set_levels(&v, &sums, NULL, ret);
 	ret->mean = sums.mean;
-	set_interval(sqrt(v.total / (double)sums.n_groups), (double)(sums.n_groups - 1), ret);
+	ret->df_each = 1;
+	ret->df = (double)(sums.n_groups - 1);
+	set_interval(sqrt(v.total / (double)sums.n_groups), ret);
 	return 0;
+}
+
+/* The degrees of freedom of Welch and Satterthwaite; 1 when nothing varies. */
+static double combine_df(double error_x, double df_x, double error_y, double df_y)
+{
+	double sum = error_x + error_y;
+
+	return sum > 0 ? sum * sum / (error_x * error_x / df_x + error_y * error_y / df_y) : 1;
 }
 
 int nested_compare(const struct nested_value *a, size_t n_a, const struct nested_value *b,
@@ -131,39 +167,39 @@ int nested_compare(const struct nested_value *a, size_t n_a, const struct nested
 {
 	const struct sums x = add_up(a, n_a), y = add_up(b, n_b);
 	struct variances u, v, both;
-	double error_x, error_y, df;
+	double error_x, error_y;
 
 	if (x.n_groups < 2 || y.n_groups < 2)
 		return -ENODATA;
 	u = take_apart(&x);
 	v = take_apart(&y);
-	both = (struct variances){ u.groups + v.groups, u.values + v.values, u.runs + v.runs, 0 };
-	set_levels(&both, &x, &y, ret);
 	error_x = u.total / (double)x.n_groups;
 	error_y = v.total / (double)y.n_groups;
-	/* Welch and Satterthwaite. */
-	df = error_x + error_y > 0 ? (error_x + error_y) * (error_x + error_y) /
-			(error_x * error_x / (double)(x.n_groups - 1) +
-				error_y * error_y / (double)(y.n_groups - 1))
-				   : 1;
+	ret->df = combine_df(error_x, (double)(x.n_groups - 1), error_y, (double)(y.n_groups - 1));
+	ret->df_each = combine_df(u.total, 1, v.total, 1);
+	join_unknown(&u, &v);
+	join_unknown(&v, &u);
+	both = (struct variances){ .groups = u.groups + v.groups,
+		.values = u.values + v.values,
+		.runs = u.runs + v.runs };
+	set_levels(&both, &x, &y, ret);
 	ret->mean = y.mean - x.mean;
-	set_interval(sqrt(error_x + error_y), df, ret);
-	/* A plan counts the machines of one of the sides. */
-	ret->n_groups = MIN(x.n_groups, y.n_groups);
+	set_interval(sqrt(error_x + error_y), ret);
 	return 0;
 }
 
 /* --- What more would bring --- */
 
 /* Half the width of the interval with so many of each. */
-static double predict(const struct nested *nested, double groups, double values, double runs)
+static double predict(
+	const struct nested *nested, double groups, double df, double values, double runs)
 {
 	double of_runs = isnan(nested->spread.runs) ? 0 : nested->spread.runs;
 	double of_values = isnan(nested->spread.values) ? 0 : nested->spread.values;
 	double variance = nested->spread.groups * nested->spread.groups +
 		(of_values * of_values + of_runs * of_runs / runs) / values;
 
-	return student_quantile(CONFIDENCE, groups - 1) * sqrt(variance / groups);
+	return student_quantile(CONFIDENCE, df) * sqrt(variance / groups);
 }
 
 enum level {
@@ -174,7 +210,8 @@ enum level {
 
 static double predict_with(const struct nested *nested, enum level level, size_t n)
 {
-	return predict(nested, level == GROUPS ? (double)n : (double)nested->n_groups,
+	return predict(nested, level == GROUPS ? (double)n : nested->groups_each,
+		level == GROUPS ? nested->df_each * (double)(n - 1) : nested->df,
 		level == VALUES ? (double)n : nested->values_each,
 		level == RUNS ? (double)n : nested->runs_each);
 }
@@ -228,6 +265,6 @@ void nested_plan(const struct nested *nested, struct nested_plan *ret)
 	ret->runs = find_number(nested, RUNS, 1, ret->wanted);
 	ret->runs_enough = find_number(nested, RUNS, 1,
 		AS_GOOD *
-			predict(nested, (double)nested->n_groups, nested->values_each,
+			predict(nested, nested->groups_each, nested->df, nested->values_each,
 				nested->runs_each));
 }

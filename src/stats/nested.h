@@ -17,7 +17,7 @@ struct nested_value {
 	size_t group;	     /* of which machine; values of one machine follow each other */
 	double value;	     /* the estimate from its runs */
 	double run_variance; /* of that estimate, from the spread of its runs; NAN when unknown */
-	size_t n_runs;
+	double n_runs;
 };
 
 /* The standard deviations of the levels, as they would be without those below. */
@@ -33,10 +33,16 @@ struct nested {
 	double high;
 	double p; /* two-sided, of a mean of 0 */
 	struct nested_spread spread;
-	size_t n_groups;
+	size_t n_groups; /* of both sides, where two are compared */
 	size_t n_values;
-	double values_each; /* on the average: sittings of a machine, */
-	double runs_each;   /* and runs of a sitting (harmonic mean) */
+	/* Harmonic means, which are what the variance of a mean depends on. */
+	double groups_each; /* machines of a side */
+	double values_each; /* sittings of a machine */
+	double runs_each;   /* runs of a sitting */
+	/* Degrees of freedom of the interval, and of one with n machines a side: df_each * (n - 1).
+	 */
+	double df;
+	double df_each;
 };
 
 /* -ENODATA with fewer than 2 machines. */
@@ -51,7 +57,7 @@ int nested_compare(const struct nested_value *a, size_t n_a, const struct nested
 #define NESTED_MOST 100000
 struct nested_plan {
 	double wanted;
-	size_t groups; /* such machines */
+	size_t groups; /* such machines; where two sides are compared, of each side */
 	size_t values; /* sittings on each of these machines */
 	size_t runs;   /* runs in each of these sittings */
 	/* With so many runs in each sitting, the interval would be at most 5 % wider than it is; 0

@@ -95,6 +95,51 @@ def test_merge_refuses():
         report('merge', '-o', FOLDER / 'none.json', first, write('2.json', {'x': (other, runs_of([1.0]))}),
                status=1, says=f"2.json: benchmark 'x': metadata '{name}' differ")
     check(not (FOLDER / 'none.json').exists(), 'nothing is written')
+    # Whatever the order, and when another machine came between.
+    second = write('2.json', {'x': ({'hostname': 'b'}, runs_of([1.0]))})
+    other = write('3.json', {'x': ({**here, 'platform': 'Linux 2'}, runs_of([1.0]))})
+    report('merge', first, second, other, status=1,
+           says="1.json has runs of the same machine with other metadata 'platform'")
+
+
+def test_merge_twice():
+    """merge takes no sitting twice, and not the file that it writes"""
+    folder = FOLDER / 'twice'
+    folder.mkdir()
+    for at in range(3):
+        write(f'twice/{at}.json', {'x': ({'hostname': f'm{at}', 'quiesce_sitting': f's{at}'},
+                                         runs_of([1.0, 2.0]))})
+    output = folder / 'all.json'
+    for _ in range(2):
+        report('merge', '-o', output, folder)
+        equal(len(find(output.read_text())['runs']), 6, 'the output is no input')
+    report('merge', output, folder / '1.json', status=1,
+           says="all.json has runs of the same sitting (s1)")
+    plain = write('plain.json', {'x': ({}, runs_of([1.0]))})
+    report('merge', plain, plain, status=1, says='plain.json has runs of the same sitting')
+    # Files that were made before this was refused: a sitting is one, however often it stands there.
+    runs = [run for at in range(3) for run in runs_of(
+        [1.0 + at, 1.1 + at], quiesce_hostname=f'm{at}', quiesce_sitting=f's{at}',
+        quiesce_order_seed=at + 1)]
+    old, again = (write(name, {key: ({'quiesce_interleaved': 'x, y'}, runs * times)
+                               for key in 'xy'}) for name, times in (('old', 1), ('again', 3)))
+    for path in old, again:
+        found = compare(path)
+        equal((found['machines']['machines'], found['machines']['sittings']), (3, 3), path)
+
+
+def test_merge_packed():
+    """A compressed file that is as large as its text is no plain file"""
+    text = json.dumps({'version': '1.0', 'benchmarks': [
+        {'metadata': {'name': 'x', 'unit': 'second', 'hostname': 'q'},
+         'runs': runs_of([1.0, 2.0])}]}).encode()
+    packed = gzip.compress(text)
+    # A file name in the header (RFC 1952) fills it up.
+    packed = packed[:3] + b'\x08' + packed[4:10] + b'n' * (len(text) - len(packed) - 1) + b'\0' + packed[10:]
+    equal(len(packed), len(text), 'size')
+    (FOLDER / 'packed.json.gz').write_bytes(packed)
+    first = write('first.json', {'x': ({'hostname': 'p'}, runs_of([3.0]))})
+    equal(len(find(report('merge', first, FOLDER / 'packed.json.gz'))['runs']), 3, 'runs')
 
 
 def test_changed():
@@ -109,7 +154,7 @@ def test_changed():
         with open(output, 'w', encoding='utf-8') as pipe:
             # Here merge has opened the pipe, and is through with the files before.
             second.write_text(first.read_text().replace('1.0,', '1.00,'))
-            pipe.write(first.read_text())
+            pipe.write(first.read_text().replace('[1.0]', '[2.0]'))
         _, errors = process.communicate()
     equal(process.returncode, 1, errors)
     check('q.json has changed while it was merged' in errors, errors)
@@ -155,7 +200,7 @@ def test_within():
     check(0.005 < found['machines']['spread_sittings'] < 0.025, found['machines'])
     check(0.002 < found['machines']['spread_runs'] < 0.006, found['machines'])
     text = report('compare', *files)
-    check('on each of 8 machines' in text and '8, in 24 sittings of 25 runs (1 would do)' in text, text)
+    check('on each of 8 machines' in text and '8, in 24 and 24 sittings of 25 runs (1 would do)' in text, text)
     check(all(len(line) <= 80 for line in text.splitlines()), text)
 
 
@@ -176,6 +221,8 @@ def test_between():
     equal(found['design'], 'between machines', '')
     equal(found['verdict'], 'same', found)
     check(found['ratio_high'] - found['ratio_low'] > 0.03, found)
+    text = report('compare', old, new)
+    check('5 and 5, in 10 and 10 sittings' in text and ' machines on either side' in text, text)
     # One machine tells nothing of the next one.
     alone = make_fleet(draw, 1, 3, 0, in_turn=False, prefix='c')[1]
     found = compare(old, alone)
@@ -297,6 +344,84 @@ def test_not_odd():
     report('fleet', '-b', 'nothing', few, status=1, says="no benchmark is named 'nothing'")
 
 
+def test_unlike():
+    """fleet says nothing from too few machines, of bytes, or of runs that do not count"""
+    draw = random.Random(11)
+    runs = {name: [run for at in machines for run in machine_runs(
+        draw, f'm{at}', level=0.01 * (1 + 0.1 * (at == 9)))]
+            for name, machines in (('x', range(8)), ('y', range(8, 10)))}
+    found, odd = fleet(write('unlike.json', {name: ({}, one) for name, one in runs.items()}))
+    equal(odd, {}, 'two machines cannot tell which of them is odd')
+    equal([each['level'] is None for each in found['machines']], [False] * 8 + [True] * 2, found)
+    runs = {name: [run for at in range(8) for run in machine_runs(draw, f'm{at}')] for name in 'abc'}
+    found, _ = fleet(write('sittings.json', {name: ({}, one) for name, one in runs.items()}))
+    equal({each['sittings'] for each in found['machines']}, {1}, 'sittings, not times benchmarks')
+    bulky = write('bytes.json', {'x': ({'unit': 'byte'}, [
+        run for at in range(8) for run in machine_runs(draw, f'm{at}', level=1e6 * (1 + (at == 3)))])})
+    equal(fleet(bulky)[1], {}, 'bytes are not slow')
+    # The values of one run are one number, of the machine on which they were made.
+    calibration = {'warmups': [[1, 1.0]], 'metadata': {'quiesce_hostname': 'a'}}
+    values = {'values': [1.0, 1.1, 1.2], 'metadata': {'quiesce_hostname': 'b'}}
+    found, _ = fleet(write('one.json', {'x': ({}, [calibration, values])}))
+    equal({each['node']: each['runs'] for each in found['machines']}, {'a': 0, 'b': 1}, found)
+
+
+def test_equal_values():
+    """What is equal is equal, whatever arithmetic does to it"""
+    for value in 1036288.0, 1048576.0, 1110016.0:
+        runs = [[run for at in range(4) for sitting in range(n) for run in runs_of(
+            [value] * 3, quiesce_hostname=f'm{at}', quiesce_sitting=f'{side}{at}.{sitting}')]
+                for side, n in enumerate((3, 1))]
+        found = compare(*(write(f'equal{side}.json', {'x': ({'unit': 'byte'}, one)})
+                          for side, one in enumerate(runs)))
+        equal((found['verdict'], found['p']), ('same', 1), found)
+
+
+def test_controls():
+    """Controls do not turn machines into pooled runs"""
+    draw = random.Random(12)
+    both = {'quiesce_interleaved': 'x, c', 'cpu_model_name': 'M', 'quiesce_control': 'c',
+            'quiesce_control_hash': '1'}
+    control = {**both, 'quiesce_role': 'control'}
+    files = []
+    for side in range(2):
+        runs = {'x': [], 'c': []}
+        for at in range(4):
+            change = draw.gauss(0, 0.01)
+            for name, items in runs.items():
+                items += runs_of(noise(draw, 0.01 * math.exp(change * (name == 'x'))),
+                                 quiesce_hostname=f'm{at}', quiesce_order_seed=at + 1,
+                                 quiesce_sitting=f'{side}.{at}')
+        files.append(write(f'control{side}.json', {
+            'x': (both, runs['x']), 'c': (control, runs['c'])}))
+    found = compare(*files, says='compared without a control: the results are of several')
+    equal(found['design'], 'within machines', found)
+    check('with 95 % certainty), ' not in report('show', files[0]), 'no interval of pooled rounds')
+
+
+def test_rows():
+    """The rows about machines say what is known, and only that"""
+    runs = [run for at in range(5) for run in runs_of(
+        [1.0 + at / 10], quiesce_hostname=f'm{at}', quiesce_sitting=f's{at}')]
+    text = report('show', write('rows.json', {'x': ({}, runs)}))
+    check('5, in 5 sittings of 1 run\n' in text and 'no number' not in text, text)
+    found = json.loads(report('show', '--json', FOLDER / 'rows.json'))['benchmarks'][0]['machines']
+    equal((found['plan']['sittings'], found['plan']['runs']), (None, None), found)
+    same = [run for at in range(3) for run in runs_of(
+        [1.0] * 3, quiesce_hostname=f'm{at}', quiesce_sitting=f's{at}')]
+    text = report('show', write('rows.json', {'x': ({}, same)}))
+    check('  for ' not in text, text)
+
+
+def test_differences():
+    """What differs is said of one machine, not of two that are others"""
+    files = {side: [write(f'd{side}{at}.json', {'x': (
+        {'hostname': f'm{at}', 'quiesce_governor': side}, runs_of([1.0 + at / 10, 1.1 + at / 10]))})
+                    for at in range(3)] for side in ('old', 'new')}
+    found = compare('--old', *files['old'], '--new', *reversed(files['new']))
+    equal(found['differences'], ['quiesce_governor: old -> new'], found)
+
+
 def test_zeros():
     """Values of 0 have no ratio: unclear, and no error"""
     path = write('zeros.json', {'x': ({}, [
@@ -305,12 +430,16 @@ def test_zeros():
         for host in 'ab' for _ in range(9)])})
     found = compare('--metric', 'major_faults', path, path)
     equal(found['verdict'], 'unclear', found)
+    equal((found['design'], found['ratio'], found['old']['median']), ('between machines', None, 0), found)
+    text = report('compare', '--metric', 'major_faults', path, path)
+    check('nan' not in text and 'one after the other' not in text and '  tests ' not in text, text)
 
 
 if __name__ == '__main__':
     try:
         run_tests((test.__doc__, test) for test in (
-            test_merge, test_merge_refuses, test_changed, test_within, test_in_turn, test_between,
-            test_names, test_left_out, test_files, test_show, test_odd, test_not_odd, test_zeros))
+            test_merge, test_merge_refuses, test_merge_twice, test_merge_packed, test_changed, test_within, test_in_turn, test_between,
+            test_names, test_left_out, test_files, test_show, test_odd, test_not_odd, test_unlike,
+            test_equal_values, test_controls, test_rows, test_differences, test_zeros))
     finally:
         shutil.rmtree(FOLDER)

@@ -629,7 +629,7 @@ static void test_many(void **state)
 	struct comparison *all[40];
 	struct benchmark *sides[40][2];
 	uint64_t random = 3;
-	size_t trials = 8, wrong = 0;
+	size_t trials = 8, wrong = 0, n_known;
 
 	(void)state;
 	for (size_t t = 0; t < trials; t++) {
@@ -641,7 +641,8 @@ static void test_many(void **state)
 			assert_int_equal(comparison_new(sides[i][0], sides[i][1], &all[i]), 0);
 		}
 		assert_int_equal(comparison_settle(all, 40), 0);
-		assert_true(fabs(comparison_geometric_mean(all, 40) - 1) < 0.001);
+		assert_true(fabs(comparison_geometric_mean(all, 40, &n_known) - 1) < 0.001);
+		assert_int_equal(n_known, 40);
 		for (size_t i = 0; i < 40; i++) {
 			any = any || all[i]->verdict != VERDICT_SAME;
 			comparison_free(all[i]);

@@ -185,6 +185,88 @@ static void test_coverage(void **state)
 	assert_true(fabs(sqrt(runs) / 0.003 - 1) < 0.03);
 }
 
+/* What is not the same for all machines does not shift the spreads: 4 machines with one sitting and
+ * 4 with nine, of 25 runs or of a single one, and no difference between the machines. */
+static void test_unbalanced(void **state)
+{
+	enum {
+		FLEETS = 2000,
+		MANY = 9,
+		RUNS = 25
+	};
+	double groups = 0, sittings = 0, runs = 0;
+
+	(void)state;
+	srand48(21);
+	for (int fleet = 0; fleet < FLEETS; fleet++) {
+		struct nested_value values[4 * (1 + MANY)];
+		struct nested n;
+		size_t at = 0;
+
+		for (size_t machine = 0; machine < 8; machine++) {
+			for (int k = 0; k < (machine < 4 ? 1 : MANY); k++) {
+				int n_runs = at % 2 ? RUNS : 1;
+				double spread = 0.01 / sqrt(n_runs);
+
+				/* The variance that is estimated from the runs is not its
+				 * expectation. */
+				values[at++] = (struct nested_value){ machine,
+					0.01 * normal() + spread * normal(),
+					n_runs == 1 ? NAN : spread * spread * (1 + 0.3 * normal()),
+					n_runs };
+			}
+		}
+		assert_int_equal(nested_compute(values, at, &n), 0);
+		/* Negative estimates of the machines' variance are cut off, others are not. */
+		groups += n.spread.groups * n.spread.groups / FLEETS;
+		sittings += n.spread.values * n.spread.values / FLEETS;
+		runs += n.spread.runs * n.spread.runs / FLEETS;
+	}
+	assert_true(fabs(sqrt(runs) / 0.01 - 1) < 0.03);
+	assert_true(fabs(sqrt(sittings) / 0.01 - 1) < 0.03);
+	/* 0.0049 by the estimates that were cut off; 0.0075 with the arithmetic mean of the
+	 * sittings. */
+	if (!(sqrt(groups) < 0.006))
+		fail_msg("machines differ by %g", sqrt(groups));
+}
+
+/* Old machines of two sittings, new ones of one: what cannot be told apart for both is not lost. */
+static void test_other_levels(void **state)
+{
+	struct nested_value old[10], new[5];
+	struct nested_plan plan;
+	struct nested n;
+	double width;
+
+	(void)state;
+	srand48(22);
+	for (size_t i = 0; i < 10; i++)
+		old[i] = (struct nested_value){ i / 2, 0.05 * normal(), 0.0001, 4 };
+	for (size_t i = 0; i < 5; i++)
+		new[i] = (struct nested_value){ i, 0.03 * normal(), NAN, 1 };
+	assert_int_equal(nested_compare(old, 10, new, 5, &n), 0);
+	assert_true(isnan(n.spread.values) && isnan(n.spread.runs));
+	/* The interval follows from the spread that is told. */
+	width = student_quantile(0.95, n.df) * n.spread.groups * sqrt(1 / n.groups_each);
+	assert_near((n.high - n.low) / 2, width);
+	nested_plan(&n, &plan);
+	assert_true(plan.groups > 5 && plan.wanted < width);
+	assert_int_equal(plan.values, 0);
+	assert_int_equal(plan.runs, 0);
+}
+
+/* Differences of rounding are none. */
+static void test_rounding(void **state)
+{
+	const struct nested_value values[] = { { 0, 1.8e-15, 0, 5 }, { 1, 1.8e-15, 0, 5 },
+		{ 2, 1.9e-15, 0, 5 } };
+	struct nested n;
+
+	(void)state;
+	assert_int_equal(nested_compute(values, ARRAY_SIZE(values), &n), 0);
+	assert_true(n.p == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +276,9 @@ int main(void)
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_no_spread),
 		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_unbalanced),
+		cmocka_unit_test(test_other_levels),
+		cmocka_unit_test(test_rounding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
