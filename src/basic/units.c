@@ -178,7 +178,7 @@ static const char *format_percent(double proportion, bool sign, char *buf)
 	else if (percent < 0.5 * pow(10, -decimals))
 		snprintf(buf, UNITS_TEXT_SIZE, "0 %%");
 	else if (!isfinite(percent) || percent > 1e12)
-		snprintf(buf, UNITS_TEXT_SIZE, "%g %%", proportion * 100);
+		snprintf(buf, UNITS_TEXT_SIZE, sign ? "%+g %%" : "%g %%", proportion * 100);
 	else if (sign)
 		snprintf(buf, UNITS_TEXT_SIZE, "%+.*f %%", decimals, proportion * 100);
 	else

@@ -978,6 +978,16 @@ static int explain_unresolved(struct comparison *c)
 	return 0;
 }
 
+/* Medians of 0 do not tell which of two different samples is greater. */
+static int explain_no_ratio(struct comparison *c)
+{
+	c->unclear = strdup("they differ, but both medians are 0, which have no ratio");
+	if (!c->unclear)
+		return -ENOMEM;
+	c->is_unclear_by_settling = true;
+	return 0;
+}
+
 static int decide(struct comparison *c, const double *p, size_t n, size_t at)
 {
 	bool decidable = true;
@@ -988,6 +998,8 @@ static int decide(struct comparison *c, const double *p, size_t n, size_t at)
 		r = is_decidable(p, n, at, c->least_p, &decidable);
 	if (r >= 0 && !decidable)
 		r = explain_too_few(c, n);
+	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && isnan(c->ratio.ratio))
+		r = explain_no_ratio(c);
 	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !is_resolved(c))
 		r = explain_unresolved(c);
 	if (r < 0)
@@ -1049,9 +1061,12 @@ enum gate comparison_gate(const struct comparison *comparison, double percent)
 	const struct comparison *c = comparison;
 	double limit = 1 + percent / 100;
 
-	if (c->verdict == VERDICT_SLOWER && c->ratio.low > limit)
+	/* Where there was nothing, anything is more than any percentage. */
+	if (c->verdict == VERDICT_SLOWER && (c->ratio.low > limit || isinf(c->ratio.ratio)))
 		return GATE_FAILS;
 	if (c->unclear && !c->is_unresolved)
+		return GATE_UNCLEAR;
+	if (c->verdict == VERDICT_SLOWER && isnan(c->ratio.low) && c->ratio.ratio > limit)
 		return GATE_UNCLEAR;
 	if (c->resolution.share > 0 && !(c->ratio.high <= limit))
 		return GATE_UNCLEAR;
@@ -1060,7 +1075,11 @@ enum gate comparison_gate(const struct comparison *comparison, double percent)
 
 char *comparison_gate_reason(const struct comparison *comparison)
 {
-	return comparison->unclear ? strdup(comparison->unclear) : make_unresolved_text(comparison);
+	if (comparison->unclear)
+		return strdup(comparison->unclear);
+	if (comparison->resolution.share <= 0)
+		return strdup("a value of 0 has no ratio, so the change has no interval");
+	return make_unresolved_text(comparison);
 }
 
 const char *comparison_remedy(const struct comparison *comparison)

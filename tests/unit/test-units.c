@@ -108,6 +108,8 @@ static void test_percents(void **state)
 		{ -0.042, "-4.2 %", "-4.2 %" },
 		{ 12.5, "1250 %", "+1250 %" },
 		{ 1e-30, "0 %", "0 %" },
+		{ 1e12, "1e+14 %", "+1e+14 %" },
+		{ INFINITY, "inf %", "+inf %" },
 	};
 	char buf[UNITS_TEXT_SIZE];
 
