@@ -741,11 +741,11 @@ static int print_junit(const struct pairs *pairs)
 		const struct comparison *c = pairs->comparisons[i];
 		_cleanup_free_ char *name = make_name(c), *text = comparison_render(c);
 		_cleanup_free_ char *verdict = comparison_verdict_text(c), *message = NULL;
-		char change[UNITS_TEXT_SIZE], interval[COMPARISON_INTERVAL_SIZE];
+		char both[COMPARISON_BOTH_SIZE];
 
 		if (!name || !text || !verdict ||
-			asprintf(&message, "%s (%s), %s", comparison_format_change(c, change),
-				comparison_format_interval(c, interval), verdict) < 0) {
+			asprintf(&message, "%s, %s", comparison_format_both(c, both), verdict) <
+				0) {
 			text_clear(&junit.cases);
 			return -ENOMEM;
 		}
@@ -787,8 +787,8 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
 		enum gate gate = comparison_gate(c, limit);
-		char change[UNITS_TEXT_SIZE], interval[COMPARISON_INTERVAL_SIZE];
 		_cleanup_free_ char *name = NULL;
+		char both[COMPARISON_BOTH_SIZE];
 
 		if (gate == GATE_UNCLEAR && n_unclear++ == 0)
 			first = i;
@@ -798,12 +798,11 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 		name = make_name(c);
 		if (!name)
 			return -ENOMEM;
-		say("%s%s%s is %s by more than %g %%: %s (%s)",
+		say("%s%s%s is %s by more than %g %%: %s",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
 			has_several_new(pairs) ? ": " : "", name,
 			comparison_is_of_speed(c) ? "slower" : "higher", limit,
-			comparison_format_change(c, change),
-			comparison_format_interval(c, interval));
+			comparison_format_both(c, both));
 	}
 	*ret_unclear = n_unclear;
 	if (n_unclear > 0) {

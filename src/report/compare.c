@@ -1182,7 +1182,8 @@ static const char *format_change(double ratio, double width, char buf[static UNI
 	width *= 100;
 	if (!(width > 0) || fabs(percent) > 1e6)
 		return units_format_change(ratio - 1, buf);
-	while (decimals < 6 && width < 2) {
+	/* Where hardly anything varies, six digits say enough. */
+	while (decimals < 6 && width < 2 && fabs(percent) * pow(10, decimals) < 1e5) {
 		decimals++;
 		width *= 10;
 	}
@@ -1217,6 +1218,19 @@ const char *comparison_format_interval(
 		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s .. %s",
 			format_change(ratio->low, ratio->high - ratio->low, low),
 			format_change(ratio->high, ratio->high - ratio->low, high));
+	return buf;
+}
+
+const char *comparison_format_both(
+	const struct comparison *comparison, char buf[static COMPARISON_BOTH_SIZE])
+{
+	char change[UNITS_TEXT_SIZE], interval[COMPARISON_INTERVAL_SIZE];
+
+	comparison_format_change(comparison, change);
+	if (*comparison_format_interval(comparison, interval))
+		snprintf(buf, COMPARISON_BOTH_SIZE, "%s (%s)", change, interval);
+	else
+		snprintf(buf, COMPARISON_BOTH_SIZE, "%s", change);
 	return buf;
 }
 

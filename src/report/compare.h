@@ -171,11 +171,15 @@ char *comparison_verdict_text(const struct comparison *comparison);
 const char *comparison_verdict_name(enum verdict verdict);
 /* The figures and the verdict as some lines of text, malloc'd. The caller adds the title. */
 char *comparison_render(const struct comparison *comparison);
-/* "-3.7 %", and "-4.4 % .. -2.9 %", or "" when there is no interval. */
+/* "-3.7 %"; "-4.4 % .. -2.9 %", or "" when there is no interval; "-3.7 % (-4.4 % .. -2.9 %)", or
+ * the change alone. */
 #define COMPARISON_INTERVAL_SIZE (2 * UNITS_TEXT_SIZE + 8)
+#define COMPARISON_BOTH_SIZE (COMPARISON_INTERVAL_SIZE + UNITS_TEXT_SIZE + 8)
 const char *comparison_format_change(
 	const struct comparison *comparison, char buf[static UNITS_TEXT_SIZE]);
 const char *comparison_format_interval(
 	const struct comparison *comparison, char buf[static COMPARISON_INTERVAL_SIZE]);
+const char *comparison_format_both(
+	const struct comparison *comparison, char buf[static COMPARISON_BOTH_SIZE]);
 
 #endif
