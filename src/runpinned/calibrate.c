@@ -49,7 +49,7 @@ static double find_seconds(const struct launch_report *report)
 static int make_trial(struct command *command, const struct options *options,
 	const struct place *place, struct stop *stop, struct launch_report *ret)
 {
-	struct launch_request request = { .command = LAUNCH_RUN, .n_runs = 1 };
+	struct launch_request request = { .command = LAUNCH_RUN, .n_runs = 1, .discarded = true };
 	struct runlog_run run = { 0 };
 	const char *failure;
 	char status[96];

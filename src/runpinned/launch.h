@@ -114,7 +114,7 @@ struct launch_request {
 	uint32_t command;
 	uint32_t n_runs;
 	uint32_t read_before; /* take a reading before the first run, too */
-	uint32_t reserved;
+	uint32_t discarded;   /* nobody takes the readings of these runs */
 	/* Bytes of padding for each run; used only with LAUNCH_ENV_PAD. */
 	uint32_t env_pads[LAUNCH_MAX_RUNS];
 };

@@ -931,6 +931,8 @@ static void serve_request(
 			runlog_size(l->runlog) >= RUNLOG_MAX_SIZE)
 			break;
 	}
+	if (request->discarded)
+		runlog_forget(l->runlog);
 	if (r >= 0)
 		r = runlog_flush(l->runlog);
 	*ret = (struct launch_answer){

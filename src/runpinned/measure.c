@@ -156,6 +156,7 @@ static int run_floor(struct work *work, struct session *session, enum launch_com
 		struct launch_request request = {
 			.command = command,
 			.n_runs = (uint32_t)(FLOOR_RUNS - floor->n),
+			.discarded = true,
 		};
 		struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
 		int r;

@@ -103,6 +103,11 @@ void runlog_rewind(struct runlog_writer *w)
 	w->at = w->buffer_at = 0;
 }
 
+void runlog_forget(struct runlog_writer *w)
+{
+	w->counted = (struct total){ 0 };
+}
+
 size_t runlog_size(const struct runlog_writer *w)
 {
 	return w->at;

@@ -38,6 +38,8 @@ int runlog_writer_new(const struct launch_plan *plan, int fd, struct runlog_writ
 void runlog_writer_free(struct runlog_writer *writer);
 /* Starts again at the beginning of the file, for the next request. */
 void runlog_rewind(struct runlog_writer *writer);
+/* The readings so far are not taken: the next one does not refer to them. */
+void runlog_forget(struct runlog_writer *writer);
 /* How many bytes were written since runlog_rewind(). */
 size_t runlog_size(const struct runlog_writer *writer);
 int runlog_write_report(struct runlog_writer *writer, const struct launch_report *report);
@@ -53,7 +55,7 @@ int runlog_flush(struct runlog_writer *writer);
 
 /* The text of one file, with a NUL behind it. If there is no text, size is a negative errno:
  * -ENODATA when the file was not to be read, -EALREADY when it has not changed since the previous
- * reading of the same launcher, otherwise the error of reading it. */
+ * reading of the same launcher that was not forgotten, otherwise the error of reading it. */
 struct runlog_text {
 	const char *data;
 	ssize_t size;
