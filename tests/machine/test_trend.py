@@ -165,7 +165,7 @@ def check_refused(history):
     empty.mkdir()
     for arguments, status, says in (
             ((), 2, 'no file is named'),
-            ((empty,), 1, 'no file there ends in .json'),
+            ((empty,), 1, 'no result there ends in .json'),
             ((history.root / 'no-such',), 1, 'No such file'),
             (('--since', 'yesterday', empty), 2, '--since: '),
             (('--since', '2026-1-1', empty), 2, '--since: '),
