@@ -2,6 +2,9 @@
 #ifndef QUIESCE_BASIC_MACRO_H
 #define QUIESCE_BASIC_MACRO_H
 
+#include <errno.h>
+#include <stdbool.h>
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -13,5 +16,13 @@
 #define _printf_(string, first) __attribute__((format(printf, string, first)))
 #define _must_check_ __attribute__((warn_unused_result))
 #define _unused_ __attribute__((unused))
+
+/* Whether a positive errno means that the process at the end of a socket is gone, or is not there
+ * yet. */
+static inline bool errno_is_disconnect(int error)
+{
+	return error == ECONNREFUSED || error == ECONNRESET || error == ENOTCONN ||
+		error == EPIPE || error == ESHUTDOWN;
+}
 
 #endif

@@ -518,11 +518,13 @@ static int verify(struct knob_plan *plan, void *context)
 	return r;
 }
 
-/* Whether an apply failed because the machine refused, and not for a reason in this process. */
+/* Whether an apply failed because the machine refused, and not for a reason in this process, nor
+ * because systemd was executed anew and broke off what it was asked for. */
 static bool is_refusal(
 	int error, const struct verification *v, const struct engine_failure *failure)
 {
-	return !knob_error_is_ours(-error) && !failure->not_undone && (v->failed || failure->path);
+	return !knob_error_is_ours(-error) && !errno_is_disconnect(-error) &&
+		!failure->not_undone && (v->failed || failure->path);
 }
 
 /* For --strict: a knob that is known to refuse before it is written, such as interrupts of newer

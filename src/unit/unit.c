@@ -99,12 +99,6 @@ static int open_bus(sd_bus **ret)
 	return 0;
 }
 
-static bool is_connection_lost(int r)
-{
-	return r == -ECONNREFUSED || r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE ||
-		r == -ESHUTDOWN;
-}
-
 /* Retries while systemd is about to listen again at its private socket, which only root may use. */
 static int open_with_retries(sd_bus **ret)
 {
@@ -115,7 +109,7 @@ static int open_with_retries(sd_bus **ret)
 
 	do {
 		r = open_bus(ret);
-	} while (is_connection_lost(r) && geteuid() == 0 && wait_step(&wait));
+	} while (errno_is_disconnect(-r) && geteuid() == 0 && wait_step(&wait));
 	return r;
 }
 
@@ -158,7 +152,7 @@ static bool reconnect(struct unit_manager *manager, int r)
 {
 	sd_bus *bus;
 
-	if (!is_connection_lost(r) || open_with_retries(&bus) < 0)
+	if (!errno_is_disconnect(-r) || open_with_retries(&bus) < 0)
 		return false;
 	sd_bus_close_unref(manager->bus);
 	manager->bus = bus;
