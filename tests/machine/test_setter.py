@@ -227,6 +227,15 @@ def test_refused():
         refused(setter, '--strict=nonsense', '-c', 1, status=2, says="'nonsense' is not refused")
 
 
+def test_lost():
+    """A service that is gone in the middle is no machine that refuses."""
+    with mini() as setter:
+        before = setter.snapshot()
+        refused(setter, '--lose', '-c', 1, status=1, says='cannot set lost gate')
+        setter.same(before, 'changed')
+        equal(setter.left_over(), [], 'journal')
+
+
 def test_nothing_there():
     with machine.Setter(os.environ['MINI_SETTER'], 'vm-plain') as setter:
         for path in APPLIED:

@@ -27,6 +27,7 @@ struct state {
 	const char *word; /* of WHAT */
 	bool gate;
 	bool fail;
+	bool lose;
 	bool doubt;
 };
 
@@ -68,7 +69,7 @@ static int wait_at_gate(const char *text)
 	return r;
 }
 
-/* The broken one refuses everything. */
+/* The broken one refuses everything; the lost one is that of a service which has just ended. */
 static int gate_write(const char *rest, const char *text)
 {
 	char path[256];
@@ -76,6 +77,8 @@ static int gate_write(const char *rest, const char *text)
 
 	if (strcmp(rest, "broken") == 0)
 		return -EIO;
+	if (strcmp(rest, "lost") == 0)
+		return -ECONNRESET;
 	snprintf(path, sizeof(path), "/run/gate-%s", rest);
 	if (strcmp(text, "open") != 0)
 		r = write_text(path, text);
@@ -136,6 +139,8 @@ static int make_plan(const struct setter_target *target, struct knob_plan *plan,
 			"it is the host's", "the host's");
 	if (r == 0 && state->fail)
 		r = knob_plan_add(plan, 5, KNOB_WORD, "gate:broken", "closed", NULL, "broken gate");
+	if (r == 0 && state->lose)
+		r = knob_plan_add(plan, 5, KNOB_WORD, "gate:lost", "closed", NULL, "lost gate");
 	if (r < 0 && r != -ENOMEM)
 		say_errno(r, "cannot make a plan");
 	return r;
@@ -162,6 +167,7 @@ int main(int argc, char *argv[])
 		{ 0, "gate", NULL, "wait for /run/go in the middle, then and at restore",
 			option_set, &state.gate },
 		{ 0, "fail", NULL, "fail at the end", option_set, &state.fail },
+		{ 0, "lose", NULL, "lose a service at the end", option_set, &state.lose },
 		{ 0, "doubt", NULL, "be content with nothing that was done", option_set,
 			&state.doubt },
 		{ 0 },
