@@ -132,3 +132,4 @@ def test_job_lost():
         wait_for(lambda: state(guard) == 'inactive', 'the end of the guard', PATIENCE)
         call('pkill', '-KILL', '-f', 'sleep 10000')
         succeed('scancel', str(job))
+        succeed('systemctl', 'reset-failed', 'slurmd.service')
