@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "basic/file.h"
+#include "basic/hash.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
@@ -59,14 +60,6 @@ struct interrupts {
 	struct count *previous;
 	unsigned n_readings; /* comparable readings in `current` and `previous`: 0, 1, 2 */
 };
-
-/* FNV-1a. */
-static uint32_t hash_bytes(uint32_t hash, const char *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
-	return hash;
-}
 
 /* --- Names and classes of rows. */
 
@@ -218,7 +211,7 @@ static size_t row_tail_length(const struct cputable_row *row)
 static uint32_t hash_line(
 	const char *label, size_t label_length, const char *tail, size_t tail_length)
 {
-	uint32_t hash = hash_bytes(2166136261u, label, label_length);
+	uint64_t hash = hash_bytes(HASH_START, label, label_length);
 
 	return parse_is_digit(label[0]) ? hash : hash_bytes(hash, tail, tail_length);
 }

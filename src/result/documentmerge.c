@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "basic/file.h"
+#include "basic/hash.h"
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/document.h"
@@ -36,8 +37,6 @@ static const char *const machine_keys[] = {
 #define OWN_PREFIX "quiesce_"
 
 #define SITTING_SIZE (16 + 1)
-
-#define HASH_BASIS 14695981039346656037u
 
 /* A benchmark of the merged file. */
 struct merged {
@@ -107,13 +106,6 @@ void merge_free(struct merge *merge)
 
 /* --- A file is added --- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u; /* FNV-1a */
-	return hash;
-}
-
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
 	return hash_bytes(hash, text ? text : "", text ? strlen(text) + 1 : 1);
@@ -122,7 +114,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 /* The start of a hash about a benchmark of the merged file; `what` tells apart what it is of. */
 static uint64_t hash_begin(size_t merged, const char *what)
 {
-	return hash_text(hash_bytes(HASH_BASIS, &merged, sizeof(merged)), what);
+	return hash_text(hash_bytes(HASH_START, &merged, sizeof(merged)), what);
 }
 
 static int compare_seen(const void *a, const void *b)
@@ -343,7 +335,7 @@ static int add_benchmarks(struct merge *merge, struct source *source, char **ret
 static void make_sitting(struct source *source)
 {
 	snprintf(source->sitting, sizeof(source->sitting), "%016" PRIx64,
-		hash_bytes(HASH_BASIS, source->document.text, source->document.outline.whole.end));
+		hash_bytes(HASH_START, source->document.text, source->document.outline.whole.end));
 }
 
 /* What is needed for the decision what to write, and not for the writing. The text goes as well

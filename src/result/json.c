@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/hash.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
@@ -451,14 +452,10 @@ static void close_level(struct json_reader *reader)
 	complete_value(reader);
 }
 
-/* FNV-1a. Two names of one hash are taken for one: a file has to be made for that to happen. */
+/* Two names of one hash are taken for one: a file has to be made for that to happen. */
 static uint64_t hash_name(const char *name)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-	return hash;
+	return hash_bytes(HASH_START, name, strlen(name));
 }
 
 static int remember_name(struct json_reader *reader, uint64_t *ret_hash)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/hash.h"
 #include "runpinned/program.h"
 
 static int check_executable(const char *path)
@@ -93,16 +94,14 @@ const char *program_hides_from_perf(const char *path)
 int program_hash(const char *path, uint64_t *ret)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* Fowler, Noll and Vo: draft-eastlake-fnv, FNV-1a for 64 bits */
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = HASH_START;
 	uint8_t buf[16 * 1024];
 	ssize_t n;
 
 	if (fd < 0)
 		return -errno;
 	while ((n = read(fd, buf, sizeof(buf))) > 0)
-		for (ssize_t i = 0; i < n; i++)
-			hash = (hash ^ buf[i]) * 0x100000001b3;
+		hash = hash_bytes(hash, buf, (size_t)n);
 	if (n < 0)
 		return -errno;
 	*ret = hash;

@@ -12,6 +12,7 @@
 
 #include "basic/clock.h"
 #include "basic/file.h"
+#include "basic/hash.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
@@ -239,17 +240,6 @@ int journal_copy(const struct journal *journal, struct journal **ret)
 	return 0;
 }
 
-/* FNV-1a: each step is reversible, so two texts that differ in one byte always have different
- * checksums. */
-static uint64_t compute_checksum(const char *text, size_t length)
-{
-	uint64_t sum = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < length; i++)
-		sum = (sum ^ (unsigned char)text[i]) * 0x100000001b3u;
-	return sum;
-}
-
 static bool has_dot_dot(const char *path)
 {
 	for (const char *found = strstr(path, "/.."); found; found = strstr(found + 1, "/.."))
@@ -326,8 +316,8 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 	}
 	text_appendf(&t, "end\t%zu\t", journal->n);
 	if (t.data)
-		text_appendf(
-			&t, "%0*" PRIx64 "\n", CHECKSUM_DIGITS, compute_checksum(t.data, t.length));
+		text_appendf(&t, "%0*" PRIx64 "\n", CHECKSUM_DIGITS,
+			hash_bytes(HASH_START, t.data, t.length));
 	return text_steal(&t);
 }
 
@@ -469,7 +459,7 @@ static uint64_t find_checksum(const char *text)
 {
 	const char *tab = strrchr(text, '\t');
 
-	return tab ? compute_checksum(text, (size_t)(tab + 1 - text)) : 0;
+	return tab ? hash_bytes(HASH_START, text, (size_t)(tab + 1 - text)) : 0;
 }
 
 int journal_parse(const char *text, const char *tool, const char *boot_id, struct journal **ret,
