@@ -42,11 +42,14 @@ def movable_tasks_on(cpus):
 
 
 def nobody_is_on(cpus):
-    """A kernel thread that was just born may be anywhere at first, and some end at once."""
+    """Nobody else may use the shielded CPUs. A kernel thread that is born later, as those of drivers
+    that still look for devices after a boot, may use all CPUs until the shield is applied again."""
     end = time.monotonic() + LONG
     while left := movable_tasks_on(cpus):
         check(time.monotonic() < end, left)
-        time.sleep(0.1)
+        note(f'came later: {left}')
+        time.sleep(0.5)
+        succeed('cpu-shield', '-c', ','.join(map(str, sorted(cpus))))
 
 
 def where(*command):
