@@ -74,6 +74,9 @@ static int prepare(const char *cpus)
 	if (r == 0)
 		r = state_write(&settings, choice);
 	settings_clear(&settings);
+	/* All else has been said where it was found out. */
+	if (r == -ENOMEM)
+		say("cannot prepare: out of memory");
 	if (r < 0)
 		return r;
 	if (choice->reason)

@@ -49,7 +49,7 @@ def begin(setter, *arguments, stdin=subprocess.DEVNULL, configured=()):
         'TEST_ALLOWED_CPUS': ''.join('01'[cpu in online] for cpu in range(width)),
         'ASAN_OPTIONS': 'verify_asan_link_order=0',
     }
-    command = ['env', *(f'{key}={environment.pop(key)}' for key in
+    command = ['/usr/bin/env', *(f'{key}={environment.pop(key)}' for key in
                         ('LD_PRELOAD', 'TEST_ALLOWED_CPUS', 'ASAN_OPTIONS'))]
     return subprocess.Popen(
         [os.environ['SYSROOT'], '--root', setter.box.root, '--', *configured, *command, PROGRAM,
@@ -604,4 +604,5 @@ TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_
          test_setter_fails, test_evict, test_not_root, test_put_back,
          test_make_quiet, test_make_quiet_untouched, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
-run_tests((test.__doc__, test) for test in TESTS)
+if __name__ == '__main__':
+    run_tests((test.__doc__, test) for test in TESTS)

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""benchmark-target makes a described machine quiet, and puts it back, while something fails: each of its
+system calls fails once, or from then on for ever (then those of the setters, too), with each error that
+it can return. The setters' own calls are those of test_faults.py.
+
+    target-faults.py [--all|--sample N] [--seed N] [--at NUMBER,ERRNO,once|forever]
+
+`make-quiet` with a failure ends with 0, or says why not; if it says no more than in peace, it has done no
+less. `put-back` in peace then succeeds, and the machine is as it was. `put-back` with a failure ends with
+0 and has put everything back, or says why not; then `put-back` in peace does it. Nobody is ended by a
+signal, no process outlives them, and nothing but locks is left in /run/quiesce.
+"""
+
+import argparse
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine'))
+from machine import Failed, Skip, check, run_tests  # noqa: E402
+from test_hold import begin, left_over, machine  # noqa: E402
+
+FAULT = os.environ['MEASURE_FAULT']
+EXIT_SKIP = 77
+# These are tried again as often as they come, rightly.
+NEVER_FOREVER = ('4', '11')
+SHOWN = 8
+# What runs before main(): env, which sets the environment of the test, and the dynamic loader, which
+# may crash where there is no memory.
+LOADER = {'access', 'arch_prctl', 'brk', 'fstat', 'mmap', 'mprotect', 'newfstatat', 'openat', 'pread64',
+          'prlimit64', 'read', 'rseq', 'set_robust_list', 'set_tid_address'}
+VERBS = {'make-quiet': ('make-quiet', '-c', '5'), 'put-back': ('put-back',)}
+
+
+class Machine:
+    """The machine, which each case leaves as it was."""
+
+    def __init__(self, setter, folder):
+        self.setter = setter
+        self.report = pathlib.Path(folder, 'report')
+        self.before = setter.snapshot()
+        # What make-quiet says and does in peace, and that put-back undoes it.
+        result = self.peacefully('make-quiet')
+        self.said, self.quiet = result.stdout + result.stderr, setter.snapshot()
+        self.put_back()
+
+    def peacefully(self, verb):
+        result = self.setter.run(*VERBS[verb])
+        check(result.returncode == 0, f'{verb} in peace: status {result.returncode}: {result.stderr}')
+        return result
+
+    def put_back(self):
+        self.peacefully('put-back')
+        self.is_as_before('put-back in peace')
+
+    def is_as_before(self, what):
+        self.setter.same(self.before, f'{what}, and the machine is not as before')
+        check(not left_over(self.setter), f'{what} left {left_over(self.setter)} in /run/quiesce')
+
+    def inject(self, verb, *arguments):
+        """What measure-fault reports, and what the command said."""
+        self.setter.note_choices()
+        process = begin(self.setter, *VERBS[verb], configured=[FAULT, self.report, *arguments, '--'])
+        try:
+            said = process.communicate(timeout=300)[0]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        self.setter.render_choices()
+        if process.returncode == EXIT_SKIP:
+            raise Skip(said.strip())
+        check(process.returncode == 0, f'measure-fault: {process.returncode} {said}')
+        return self.report.read_text(encoding='utf-8'), said
+
+    def list_cases(self, verb):
+        if verb == 'put-back':
+            self.peacefully('make-quiet')
+        report, _ = self.inject(verb, '--count')
+        self.put_back()
+        calls = [line.split()[1:] for line in report.splitlines() if line.startswith('0 ')]
+        first = max(i for i, (_, name, *_) in enumerate(calls) if name == 'execve') + 1
+        while calls[first][1] in LOADER:
+            first += 1
+        return [(number, name, error, how) for number, name, *errors in calls[first:]
+                for error in errors for how in ('once', 'forever')
+                if how == 'once' or error not in NEVER_FOREVER]
+
+    def try_case(self, verb, case):
+        number, _, error, how = case
+        if verb == 'put-back':
+            self.peacefully('make-quiet')
+        report, said = self.inject(verb, '0', number, error, how)
+        failed, status, outlived = report.split()
+        status = int(status)
+        try:
+            check(0 <= status < 128, f'status {status}')
+            check(outlived == '0', f'{outlived} processes outlived it')
+            check(status == 0 or said.strip(), f'status {status} without a word')
+            if status == 0 and verb == 'put-back':
+                self.is_as_before('put-back with status 0')
+            if status == 0 and verb == 'make-quiet' and said == self.said:
+                self.setter.same(self.quiet, 'it says what it says in peace, and did less')
+        except Failed as failure:
+            raise Failed(f'{failed}: {failure}\n  {said.strip()[-600:]}') from failure
+        finally:
+            self.put_back()
+        return failed != '-'
+
+
+def sample(cases, draw, n):
+    """One failure of each sort first."""
+    sorts = {}
+    for case in cases:
+        sorts.setdefault(case[1:], []).append(case)
+    chosen = [draw.choice(group) for group in sorts.values()]
+    if len(chosen) > n:
+        return draw.sample(chosen, n)
+    rest = [case for case in cases if case not in set(chosen)]
+    return chosen + draw.sample(rest, min(n - len(chosen), len(rest)))
+
+
+def fail_calls(options, verb):
+    draw = random.Random(options.seed)
+    injected, violations = 0, []
+    with machine() as setter, tempfile.TemporaryDirectory(prefix='faults.') as folder:
+        target = Machine(setter, folder)
+        if options.at:
+            number, error, how = options.at.split(',')
+            cases = [(number, '?', error, how)]
+        else:
+            cases = target.list_cases(verb)
+            n_all = len(cases)
+            if not options.all:
+                cases = sample(cases, draw, options.sample)
+            print(f'# {verb}: {len(cases)} of {n_all} cases', flush=True)
+        for case in cases:
+            try:
+                injected += target.try_case(verb, case)
+            except Failed as failure:
+                violations.append(f'{" ".join(case)}: {failure}')
+                print(f'# violated: {" ".join(case)}', flush=True)
+    print(f'# {verb}: {injected} injected, {len(violations)} violated')
+    check(not violations, f'{len(violations)} violations, --seed {options.seed}:\n' +
+          '\n'.join(violations[:SHOWN]))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--all', action='store_true')
+    parser.add_argument('--sample', type=int, default=50)
+    parser.add_argument('--seed', type=int, default=random.randrange(10 ** 6))
+    parser.add_argument('--at')
+    parser.add_argument('--only', choices=VERBS)
+    options = parser.parse_args()
+    run_tests([(f'{verb}: system calls', lambda verb=verb: fail_calls(options, verb))
+               for verb in VERBS if options.only in (None, verb)])
+
+
+if __name__ == '__main__':
+    main()
