@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """benchmark-target makes a described machine quiet, and puts it back, while something fails: each of its
 system calls fails once, or from then on for ever (then those of the setters, too), with each error that
-it can return. The setters' own calls are those of test_faults.py.
+it can return; and so does each allocation, with the same one of each setter that it starts. The setters'
+own calls are those of test_faults.py.
 
     target-faults.py [--all|--sample N] [--seed N] [--at NUMBER,ERRNO,once|forever]
 
@@ -25,6 +26,8 @@ from machine import Failed, Skip, check, run_tests  # noqa: E402
 from test_hold import begin, left_over, machine  # noqa: E402
 
 FAULT = os.environ['MEASURE_FAULT']
+MALLOC = os.environ['FAILING_MALLOC']
+ALLOWED = os.environ['ALLOWED']
 EXIT_SKIP = 77
 # These are tried again as often as they come, rightly.
 NEVER_FOREVER = ('4', '11')
@@ -61,20 +64,43 @@ class Machine:
         self.setter.same(self.before, f'{what}, and the machine is not as before')
         check(not left_over(self.setter), f'{what} left {left_over(self.setter)} in /run/quiesce')
 
-    def inject(self, verb, *arguments):
-        """What measure-fault reports, and what the command said."""
+    def run(self, verb, configured):
         self.setter.note_choices()
-        process = begin(self.setter, *VERBS[verb], configured=[FAULT, self.report, *arguments, '--'])
+        process = begin(self.setter, *VERBS[verb], configured=configured)
         try:
             said = process.communicate(timeout=300)[0]
         except subprocess.TimeoutExpired:
             process.kill()
             raise
         self.setter.render_choices()
-        if process.returncode == EXIT_SKIP:
+        return process.returncode, said
+
+    def inject(self, verb, *arguments):
+        """What measure-fault reports, and what the command said."""
+        status, said = self.run(verb, [FAULT, self.report, *arguments, '--'])
+        if status == EXIT_SKIP:
             raise Skip(said.strip())
-        check(process.returncode == 0, f'measure-fault: {process.returncode} {said}')
+        check(status == 0, f'measure-fault: {status} {said}')
         return self.report.read_text(encoding='utf-8'), said
+
+    def run_short_of_memory(self, verb, **environment):
+        os.environ['ALLOWED'] = f'{ALLOWED}:{MALLOC}'
+        try:
+            return self.run(verb, ['/usr/bin/env', *(f'FAIL_ALLOC_{key}={value}'
+                                                     for key, value in environment.items())])
+        finally:
+            os.environ['ALLOWED'] = ALLOWED
+
+    def list_allocations(self, verb):
+        if verb == 'put-back':
+            self.peacefully('make-quiet')
+        # Written by each process at its end, and by this one last.
+        status, said = self.run_short_of_memory(verb, COUNT=self.report)
+        check(status == 0, f'nothing fails, and yet: {status} {said}')
+        self.put_back()
+        n = int(self.report.read_text(encoding='utf-8'))
+        return [(str(number), 'allocation', 'ENOMEM', how) for number in range(1, n + 1)
+                for how in ('once', 'forever')]
 
     def list_cases(self, verb):
         if verb == 'put-back':
@@ -90,12 +116,16 @@ class Machine:
                 if how == 'once' or error not in NEVER_FOREVER]
 
     def try_case(self, verb, case):
-        number, _, error, how = case
+        number, failed, error, how = case
         if verb == 'put-back':
             self.peacefully('make-quiet')
-        report, said = self.inject(verb, '0', number, error, how)
-        failed, status, outlived = report.split()
-        status = int(status)
+        if failed == 'allocation':
+            status, said = self.run_short_of_memory(verb, AT=number, FOREVER=int(how == 'forever'))
+            outlived = '0'
+        else:
+            report, said = self.inject(verb, '0', number, error, how)
+            failed, status, outlived = report.split()
+            status = int(status)
         try:
             check(0 <= status < 128, f'status {status}')
             check(outlived == '0', f'{outlived} processes outlived it')
@@ -123,7 +153,7 @@ def sample(cases, draw, n):
     return chosen + draw.sample(rest, min(n - len(chosen), len(rest)))
 
 
-def fail_calls(options, verb):
+def fail(options, verb, list_cases):
     draw = random.Random(options.seed)
     injected, violations = 0, []
     with machine() as setter, tempfile.TemporaryDirectory(prefix='faults.') as folder:
@@ -132,7 +162,7 @@ def fail_calls(options, verb):
             number, error, how = options.at.split(',')
             cases = [(number, '?', error, how)]
         else:
-            cases = target.list_cases(verb)
+            cases = list_cases(target, verb)
             n_all = len(cases)
             if not options.all:
                 cases = sample(cases, draw, options.sample)
@@ -156,8 +186,9 @@ def main():
     parser.add_argument('--at')
     parser.add_argument('--only', choices=VERBS)
     options = parser.parse_args()
-    run_tests([(f'{verb}: system calls', lambda verb=verb: fail_calls(options, verb))
-               for verb in VERBS if options.only in (None, verb)])
+    kinds = {'system calls': Machine.list_cases, 'allocations': Machine.list_allocations}
+    run_tests([(f'{verb}: {kind}', lambda verb=verb, kind=kind: fail(options, verb, kinds[kind]))
+               for verb in VERBS for kind in kinds if options.only in (None, verb)])
 
 
 if __name__ == '__main__':
