@@ -18,7 +18,6 @@ not all that follow. But the picture must be complete, or there must be none.
 
 import argparse
 import csv
-import errno
 import json
 import os
 import pathlib
@@ -32,6 +31,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine'))
+from cases import sample, ways  # noqa: E402
 from machine import Failed, Skip, check, run_tests  # noqa: E402
 
 RUNPINNED = os.environ['RUNPINNED']
@@ -42,9 +42,6 @@ EMPTY = os.environ['EMPTY']
 CPUS = sorted(os.sched_getaffinity(0))
 RUNS = 2
 EXIT_SKIP = 77
-# Calls do not fail for ever with these errors, because the command rightly tries again: the CPU is
-# locked by another process, or a call was interrupted by a signal.
-NEVER_FOREVER = (errno.EINTR, errno.EWOULDBLOCK)
 SHOWN = 12
 
 
@@ -243,22 +240,8 @@ def list_cases(calls):
     cases = []
     for role, number, name, *numbers in calls:
         for error in map(int, numbers):
-            cases.append((role, number, name, error, 'once'))
-            if error not in NEVER_FOREVER:
-                cases.append((role, number, name, error, 'forever'))
+            cases += [(role, number, name, error, how) for how in ways(error)]
     return cases
-
-
-def sample(cases, draw, further):
-    """A random sample: one failure of each sort, and some more."""
-    sorts = {}
-    for case in cases:
-        sorts.setdefault((case[0], *case[2:]), []).append(case)
-    chosen = [draw.choice(group) for group in sorts.values()]
-    if len(chosen) > further:
-        return draw.sample(chosen, further)
-    rest = [case for case in cases if case not in set(chosen)]
-    return chosen + draw.sample(rest, min(further - len(chosen), len(rest)))
 
 
 def try_call(scenario, place, case):
@@ -361,7 +344,7 @@ class Campaign:
         else:
             cases = list_cases(list_calls(scenario, self.places[0]))
             if not self.options.all:
-                cases = sample(cases, self.draw, further)
+                cases = sample(cases, self.draw, further, lambda case: (case[0], *case[2:]))
         self.run_all(scenario, cases, try_call)
 
     def fail_allocations(self, scenario, further):

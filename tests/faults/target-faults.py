@@ -22,6 +22,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine'))
+from cases import sample, ways  # noqa: E402
 from machine import Failed, Skip, check, run_tests  # noqa: E402
 from test_hold import begin, left_over, machine  # noqa: E402
 
@@ -29,8 +30,6 @@ FAULT = os.environ['MEASURE_FAULT']
 MALLOC = os.environ['FAILING_MALLOC']
 ALLOWED = os.environ['ALLOWED']
 EXIT_SKIP = 77
-# These are tried again as often as they come, rightly.
-NEVER_FOREVER = ('4', '11')
 SHOWN = 8
 # What runs before main(): env, which sets the environment of the test, and the dynamic loader, which
 # may crash where there is no memory.
@@ -112,8 +111,7 @@ class Machine:
         while calls[first][1] in LOADER:
             first += 1
         return [(number, name, error, how) for number, name, *errors in calls[first:]
-                for error in errors for how in ('once', 'forever')
-                if how == 'once' or error not in NEVER_FOREVER]
+                for error in errors for how in ways(int(error))]
 
     def try_case(self, verb, case):
         number, failed, error, how = case
@@ -141,18 +139,6 @@ class Machine:
         return failed != '-'
 
 
-def sample(cases, draw, n):
-    """One failure of each sort first."""
-    sorts = {}
-    for case in cases:
-        sorts.setdefault(case[1:], []).append(case)
-    chosen = [draw.choice(group) for group in sorts.values()]
-    if len(chosen) > n:
-        return draw.sample(chosen, n)
-    rest = [case for case in cases if case not in set(chosen)]
-    return chosen + draw.sample(rest, min(n - len(chosen), len(rest)))
-
-
 def fail(options, verb, list_cases):
     draw = random.Random(options.seed)
     injected, violations = 0, []
@@ -165,7 +151,7 @@ def fail(options, verb, list_cases):
             cases = list_cases(target, verb)
             n_all = len(cases)
             if not options.all:
-                cases = sample(cases, draw, options.sample)
+                cases = sample(cases, draw, options.sample, lambda case: case[1:])
             print(f'# {verb}: {len(cases)} of {n_all} cases', flush=True)
         for case in cases:
             try:
