@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "basic/file.h"
 #include "bench-report/folders.h"
 
 void folders_clear(struct file_names *names)
@@ -40,14 +41,12 @@ static int is_result(const struct dirent *entry)
 static bool is_output(const char *directory, const char *name, const char *output)
 {
 	_cleanup_free_ char *path = NULL;
-	struct stat a, b;
 
 	if (!output || asprintf(&path, "%s/%s", directory, name) < 0) {
 		path = NULL;
 		return false;
 	}
-	return stat(path, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev &&
-		a.st_ino == b.st_ino;
+	return file_is_same(path, output);
 }
 
 /* Says what is wrong. */

@@ -906,9 +906,10 @@ static int is_decidable(const double *p, size_t n, size_t at, double least_p, bo
 	return r;
 }
 
-static bool is_of_machines(const struct comparison *c)
+bool comparison_is_of_machines(const struct comparison *comparison)
 {
-	return c->design == COMPARED_WITHIN_MACHINES || c->design == COMPARED_BETWEEN_MACHINES;
+	return comparison->design == COMPARED_WITHIN_MACHINES ||
+		comparison->design == COMPARED_BETWEEN_MACHINES;
 }
 
 static bool is_of_results(const struct comparison *c)
@@ -1249,7 +1250,7 @@ static const char *median_remark(const struct comparison *c)
 
 	if ((ratio > 1) == (c->ratio.ratio > 1) || ratio == 1 || c->ratio.ratio == 1)
 		return "";
-	if (is_of_machines(c))
+	if (comparison_is_of_machines(c))
 		return "    of each alone; the change is the machines' mean";
 	return c->n_pairs > 0 ? "    of each alone; the change is that of the pairs"
 			      : "    of each alone; the change is that of all against all";
@@ -1287,10 +1288,10 @@ static void append_design(struct text *t, const struct comparison *c, const char
 /* Nothing where machines are too few for any. */
 static void append_tests(struct text *t, const struct comparison *c)
 {
-	if (isnan(c->p) && is_of_machines(c))
+	if (isnan(c->p) && comparison_is_of_machines(c))
 		return;
 	text_appendf(t, "  tests      %s ",
-		is_of_machines(c)	       ? "Student's t of the machines"
+		comparison_is_of_machines(c)   ? "Student's t of the machines"
 			: c->n_pairs > 0       ? "rank differences"
 			: c->control_ratio > 0 ? "ratios to the control"
 					       : "Mann-Whitney");
@@ -1304,7 +1305,7 @@ static void append_tests(struct text *t, const struct comparison *c)
 		text_append(t, ", Wilcoxon ");
 		append_p(t, c->signs.p);
 	}
-	if (!isnan(c->welch.t) && !is_of_machines(c)) {
+	if (!isnan(c->welch.t) && !comparison_is_of_machines(c)) {
 		text_appendf(t, ", Welch t = %.2f, ", c->welch.t);
 		append_p(t, c->welch.p);
 	}

@@ -153,6 +153,8 @@ struct range comparison_find_range(const struct levels *levels);
 enum gate comparison_gate(const struct comparison *comparison, double percent);
 /* Bytes, counts and metrics are not fast or slow, but less or more. */
 bool comparison_is_of_speed(const struct comparison *comparison);
+/* Whether machines were counted, and not runs or results. */
+bool comparison_is_of_machines(const struct comparison *comparison);
 /* Why it is unclear, malloc'd. */
 char *comparison_gate_reason(const struct comparison *comparison);
 /* What to do where something is unclear because of how it was measured; NULL where that is fine. */

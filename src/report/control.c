@@ -275,8 +275,7 @@ int control_apply(struct comparison *comparison, const struct benchmark *old_con
 	char *why = NULL;
 	int r;
 
-	if (comparison->design == COMPARED_WITHIN_MACHINES ||
-		comparison->design == COMPARED_BETWEEN_MACHINES)
+	if (comparison_is_of_machines(comparison))
 		r = (why = strdup("the results are of several machines")) ? 0 : -ENOMEM;
 	else
 		r = explain_different(comparison, old_control, new_control, &why);
