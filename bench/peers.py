@@ -68,10 +68,10 @@ def find_pyperf():
     """The command that runs pyperf, installed into a cache directory if need be."""
     # The second one is what ./bootstrap test keeps.
     for python in (sys.executable, HERE.parent / 'build-pyperf/bin/python'):
-        command = [python, '-m', 'pyperf']
+        # Not --version, which only some releases of pyperf know.
         if pathlib.Path(python).exists() and subprocess.run(
-                [*command, '--version'], capture_output=True, check=False).returncode == 0:
-            return command
+                [python, '-c', 'import pyperf'], capture_output=True, check=False).returncode == 0:
+            return [python, '-m', 'pyperf']
     return [install('pyperf') / 'python', '-m', 'pyperf']
 
 
