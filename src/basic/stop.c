@@ -8,15 +8,27 @@
 #include "basic/macro.h"
 #include "basic/stop.h"
 
+/* The signals, without those that are ignored: the kernel keeps a blocked signal, ignored or not,
+ * until it is read (sig_ignored() in kernel/signal.c). */
+static void choose_signals(sigset_t *ret)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		struct sigaction action;
+
+		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(ret, signals[i]);
+	}
+}
+
 int stop_open(struct stop *ret)
 {
 	struct stop stop = { 0 };
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	choose_signals(&set);
 	if (sigprocmask(SIG_BLOCK, &set, &stop.caller) < 0)
 		return -errno;
 	stop.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

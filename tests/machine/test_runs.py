@@ -805,6 +805,27 @@ def test_stopped_between_short_runs():
     check(0 < path.stat().st_size - int(said[1]) <= 2, f'{path.stat().st_size} runs, {said[1]} kept')
 
 
+def test_ignored_signals_stay_ignored():
+    """nohup(1) has it go on when the terminal is closed, and a script's & when Ctrl-C is for others."""
+    go, output = scratch('ignoring-go'), scratch('ignoring.json')
+    mark = f'{os.getpid()}.77'
+    program = script('ignoring', f'[ -e {go} ] || exec sleep {mark}\n')
+
+    def ignore():
+        for number in (signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+    process = start('-n', 2, '-w', 0, '--ignore-failure', '-o', output, program, preexec_fn=ignore)
+    await_running(mark)
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGINT)
+    go.touch()
+    for pid in processes_with(mark):
+        os.kill(pid, signal.SIGTERM)
+    _, stderr = process.communicate(timeout=30)
+    equal(process.returncode, 0, f'status ({stderr})')
+    equal(len(values(json.loads(output.read_text())['benchmarks'][0])), 2, 'values')
+
+
 def test_stubborn_program():
     """A program that ignores SIGTERM is killed after some time, or by a second signal at once."""
     mark = f'{os.getpid()}.99'
