@@ -296,7 +296,11 @@ static int measure_commands(const struct options *options, const struct place *p
 	first = commands->items[0].measurement;
 	if (first->end == MEASURE_STOPPED)
 		say("%s", first->incomplete ? first->incomplete : "stopped");
+	else if (cleaned == -ECANCELED)
+		say("stopped in --cleanup, after all runs");
 	r = conclude(options, place, commands, evidence, save);
+	if (cleaned == -ECANCELED && r == 0)
+		return 128 + stop->signal;
 	if (r == 0)
 		r = cleaned;
 	return exit_status(options, commands, stop, r);

@@ -826,6 +826,18 @@ def test_ignored_signals_stay_ignored():
     equal(len(values(json.loads(output.read_text())['benchmarks'][0])), 2, 'values')
 
 
+def test_stopped_in_cleanup():
+    mark, output = f'{os.getpid()}.78', scratch('stopped-in-cleanup.json')
+    process = start('-n', 2, '-o', output, '--cleanup', f'sleep {mark}', '/bin/true')
+    await_running(mark)
+    process.send_signal(signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=30)
+    equal(process.returncode, 143, f'status ({stderr})')
+    check('stopped in --cleanup, after all runs' in stderr, stderr)
+    check('2 runs' in stdout, stdout)
+    equal(len(values(json.loads(output.read_text())['benchmarks'][0])), 2, 'values')
+
+
 def test_stubborn_program():
     """A program that ignores SIGTERM is killed after some time, or by a second signal at once."""
     mark = f'{os.getpid()}.99'
