@@ -462,6 +462,7 @@ static int status_of_options(int error)
 
 int main(int argc, char *argv[])
 {
+	bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
 	struct options options;
 	struct commands commands = { 0 };
 	int r;
@@ -476,6 +477,11 @@ int main(int argc, char *argv[])
 		return status_of_options(r);
 	if (r > 0)
 		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+	if (options.json && !has_output) {
+		say("--json: standard output is closed, so the result would be lost");
+		options_clear(&options);
+		return EXIT_FAILED;
+	}
 	r = expand_programs(&options);
 	r = r < 0 ? status_of_options(r) : run_commands(&options, &commands);
 	commands_clear(&commands);

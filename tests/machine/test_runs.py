@@ -399,6 +399,13 @@ def test_closed_standard_streams():
                              '2', '-o', path, '/bin/true'], env=environment(), check=False)
     equal(result.returncode, 0, 'status')
     equal(len(values(json.loads(path.read_text())['benchmarks'][0])), 2, 'values')
+    # There the result itself would be lost: nothing is run.
+    ran = scratch('closed-ran')
+    result = subprocess.run(['sh', '-c', 'exec "$@" >&-', 'sh', RUNPINNED, '-c', CPU, '--json', 'touch', ran],
+                            env=environment(), stderr=subprocess.PIPE, text=True, check=False)
+    equal(result.returncode, 1, 'status with --json')
+    check('--json: standard output is closed' in result.stderr, result.stderr)
+    check(not ran.exists(), 'it ran')
 
 
 def test_many_timeouts():
