@@ -68,7 +68,7 @@ static int find_taken(const struct journal *own, struct hotplug *hotplug)
 	if (r == 0)
 		r = add_taken(own, all);
 	for (size_t i = 0; r == 0 && i < others->n; i++)
-		r = add_taken(others->journals[i], all);
+		r = add_taken(others->items[i].journal, all);
 	if (r < 0)
 		return r;
 	cpumask_and(hotplug->taken, hotplug->missing, all);
@@ -92,17 +92,11 @@ int hotplug_read(const struct journal *journal, struct hotplug **ret)
 
 	if (!hotplug)
 		return -ENOMEM;
-	r = cpumask_new(&hotplug->present);
-	if (r == 0)
-		r = cpumask_new(&hotplug->online);
-	if (r == 0)
-		r = cpumask_new(&hotplug->missing);
-	if (r == 0)
-		r = cpumask_new(&hotplug->taken);
-	if (r == 0)
-		r = cpumask_new(&hotplug->offline_before);
-	if (r == 0)
-		r = read_cpus(CPU_DIR "/present", hotplug->present);
+	if (cpumask_new(&hotplug->present) < 0 || cpumask_new(&hotplug->online) < 0 ||
+		cpumask_new(&hotplug->missing) < 0 || cpumask_new(&hotplug->taken) < 0 ||
+		cpumask_new(&hotplug->offline_before) < 0)
+		return -ENOMEM;
+	r = read_cpus(CPU_DIR "/present", hotplug->present);
 	if (r == 0)
 		r = read_cpus(CPU_DIR "/online", hotplug->online);
 	if (r < 0)
@@ -129,11 +123,8 @@ int hotplug_note_online(struct journal *journal)
 	_cleanup_free_ char *list = NULL;
 	int r;
 
-	r = cpumask_new(&online);
-	if (r == 0)
-		r = cpumask_new(&before);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&online) < 0 || cpumask_new(&before) < 0)
+		return -ENOMEM;
 	r = read_cpus(CPU_DIR "/online", online);
 	if (r < 0 || cpumask_is_empty(online))
 		return r;
@@ -192,19 +183,13 @@ int hotplug_made_value(
 	const struct hotplug *hotplug, const struct journal_entry *entry, const char *now)
 {
 	_cleanup_(cpumask) struct cpumask *set = NULL, *n = NULL, *scratch = NULL;
-	int r;
 	bool is_set = entry->kind == KNOB_MASK || entry->kind == KNOB_LIST;
 
 	if (!is_set || !entry->new || !is_of_interrupt(entry->path) ||
 		cpumask_is_empty(hotplug->online))
 		return 0;
-	r = cpumask_new(&set);
-	if (r == 0)
-		r = cpumask_new(&n);
-	if (r == 0)
-		r = cpumask_new(&scratch);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&set) < 0 || cpumask_new(&n) < 0 || cpumask_new(&scratch) < 0)
+		return -ENOMEM;
 	return knob_parse_cpus(entry->kind, entry->new, set) == 0 &&
 		knob_parse_cpus(entry->kind, now, n) == 0 && made_mask(hotplug, set, n, scratch);
 }

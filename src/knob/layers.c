@@ -15,9 +15,8 @@ void layers_free(struct layers *layers)
 	if (!layers)
 		return;
 	for (size_t i = 0; i < layers->n; i++)
-		journal_free(layers->journals[i]);
-	free(layers->journals);
-	free(layers->is_changed);
+		journal_free(layers->items[i].journal);
+	free(layers->items);
 	free(layers);
 }
 
@@ -25,23 +24,17 @@ static int add_journal(struct layers *layers, const char *tool)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
-	struct journal **journals;
-	bool *is_changed;
+	struct layer *items;
 	int r;
 
 	r = journal_load(tool, &journal, &why);
 	if (r < 0)
 		return r == -ENOENT || r == -EBADMSG ? 0 : r;
-	journals = reallocarray(layers->journals, layers->n + 1, sizeof(*journals));
-	if (!journals)
+	items = reallocarray(layers->items, layers->n + 1, sizeof(*items));
+	if (!items)
 		return -ENOMEM;
-	layers->journals = journals;
-	is_changed = reallocarray(layers->is_changed, layers->n + 1, sizeof(*is_changed));
-	if (!is_changed)
-		return -ENOMEM;
-	layers->is_changed = is_changed;
-	layers->is_changed[layers->n] = false;
-	layers->journals[layers->n++] = TAKE_PTR(journal);
+	layers->items = items;
+	items[layers->n++] = (struct layer){ .journal = TAKE_PTR(journal) };
 	return 0;
 }
 
@@ -88,20 +81,21 @@ int layers_read(const char *tool, struct layers **ret)
 	return r;
 }
 
-/* The lowest layer above this entry, and the index of its journal. */
+/* The entry of the lowest layer above this entry, and that layer. */
 static struct journal_entry *find_above(
-	const struct layers *layers, const struct journal_entry *entry, size_t *ret_journal)
+	const struct layers *layers, const struct journal_entry *entry, struct layer **ret_layer)
 {
 	struct journal_entry *above = NULL;
 
 	for (size_t i = 0; i < layers->n; i++) {
-		struct journal_entry *other = journal_find(layers->journals[i], entry->path);
+		struct layer *layer = &layers->items[i];
+		struct journal_entry *other = journal_find(layer->journal, entry->path);
 
 		if (!other || other->kind != entry->kind || other->since <= entry->since ||
 			(above && other->since > above->since))
 			continue;
 		above = other;
-		*ret_journal = i;
+		*ret_layer = layer;
 	}
 	return above;
 }
@@ -109,19 +103,19 @@ static struct journal_entry *find_above(
 struct journal_entry *layers_find_above(
 	const struct layers *layers, const struct journal_entry *entry)
 {
-	size_t journal;
+	struct layer *layer;
 
-	return find_above(layers, entry, &journal);
+	return find_above(layers, entry, &layer);
 }
 
 int layers_hand_over(struct layers *layers, const struct journal_entry *entry)
 {
-	size_t journal;
-	struct journal_entry *above = find_above(layers, entry, &journal);
+	struct layer *layer;
+	struct journal_entry *above = find_above(layers, entry, &layer);
 	int r = above ? text_replace(&above->old, entry->old) : -ENOENT;
 
 	if (r == 0)
-		layers->is_changed[journal] = true;
+		layer->is_changed = true;
 	return r;
 }
 
@@ -130,8 +124,8 @@ int layers_save(const struct layers *layers)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < layers->n; i++) {
-		if (layers->is_changed[i])
-			r = journal_save(layers->journals[i]);
+		if (layers->items[i].is_changed)
+			r = journal_save(layers->items[i].journal);
 	}
 	return r;
 }

@@ -20,8 +20,10 @@
 
 /* The journals of the other setters. */
 struct layers {
-	struct journal **journals;
-	bool *is_changed; /* for each journal, whether layers_save() has to write it */
+	struct layer {
+		struct journal *journal;
+		bool is_changed; /* layers_save() has to write it */
+	} * items;
 	size_t n;
 };
 

@@ -125,15 +125,11 @@ static int was_widened_to_all(const struct restoring *restoring, const struct jo
 {
 	const struct hotplug *hotplug = restoring->hotplug;
 	_cleanup_(cpumask) struct cpumask *now = NULL, *old = NULL;
-	int r;
 
 	if (cpumask_subset(hotplug->present, hotplug->online))
 		return false;
-	r = cpumask_new(&now);
-	if (r == 0)
-		r = cpumask_new(&old);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&now) < 0 || cpumask_new(&old) < 0)
+		return -ENOMEM;
 	return knob_parse_cpus(entry->kind, with_offline, now) == 0 &&
 		knob_parse_cpus(entry->kind, entry->old, old) == 0 &&
 		cpumask_subset(hotplug->present, now) && !cpumask_subset(hotplug->present, old);
@@ -200,16 +196,12 @@ static int drop_absent_cpus(struct restoring *restoring, size_t index)
 	_cleanup_(cpumask) struct cpumask *cpus = NULL, *there = NULL;
 	bool is_mask = entry->kind == KNOB_MASK, tells_offline;
 	char *partial;
-	int r;
 
 	if ((!is_mask && entry->kind != KNOB_LIST) || restoring->states[index].partial_old ||
 		cpumask_is_empty(hotplug->present))
 		return 0;
-	r = cpumask_new(&cpus);
-	if (r == 0)
-		r = cpumask_new(&there);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&cpus) < 0 || cpumask_new(&there) < 0)
+		return -ENOMEM;
 	cpumask_andnot(there, hotplug->present, hotplug->missing);
 	cpumask_andnot(there, there, hotplug->taken);
 	tells_offline = tells_offline_cpus(restoring, entry);
@@ -413,11 +405,8 @@ static int was_widened_by_others(const struct restoring *restoring, size_t index
 	if (!entry->waits_for_cpu || entry->kind != KNOB_LIST || !backend ||
 		!backend->made_by_kernel)
 		return 0;
-	r = cpumask_new(&n);
-	if (r == 0)
-		r = cpumask_new(&old);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&n) < 0 || cpumask_new(&old) < 0)
+		return -ENOMEM;
 	if (knob_parse_cpus(entry->kind, now, n) < 0 ||
 		knob_parse_cpus(entry->kind, entry->old, old) < 0 || !cpumask_subset(old, n))
 		return 0;
@@ -659,21 +648,18 @@ static int note_restored(const struct engine *engine, const struct journal_entry
 	struct restore_rows *rows)
 {
 	_cleanup_free_ char *now = TAKE_PTR(state->now);
-	int r;
 
 	if (state->waits_for_cpu && state->word == RESTORE_DONE)
 		state->word = RESTORE_WAITING;
 	if (stays_in_journal(e, state, failed_group)) {
 		bool well = state->word == RESTORE_DONE || state->word == RESTORE_UNCHANGED;
+		struct journal_entry kept = *e;
 
-		r = journal_add(remaining, e->group, e->kind, e->path, e->name, e->old,
-			well ? now : e->new);
-		if (r < 0)
-			return r;
-		remaining->entries[remaining->n - 1].since = e->since;
-		remaining->entries[remaining->n - 1].left_alone =
-			state->word == RESTORE_FOREIGN || state->word == RESTORE_REFUSED;
-		remaining->entries[remaining->n - 1].waits_for_cpu = state->word == RESTORE_WAITING;
+		kept.new = well ? now : e->new;
+		kept.left_alone = state->word == RESTORE_FOREIGN || state->word == RESTORE_REFUSED;
+		kept.waits_for_cpu = state->word == RESTORE_WAITING;
+		if (journal_add_copy(remaining, &kept) < 0)
+			return -ENOMEM;
 	}
 	return rows ? add_row(engine, rows, e, state->word, TAKE_PTR(now), state->error) : 0;
 }

@@ -403,14 +403,23 @@ static int print_plan(const struct setter *setter, const struct arguments *a,
 	return r;
 }
 
+/* What all verbs tell the engine about this setter. */
+static struct engine make_engine(const struct setter *setter)
+{
+	return (struct engine){
+		.tool = setter->name,
+		.backends = setter->backends,
+		.rank = setter->rank,
+		.may_stay = setter->may_stay,
+		.find_narrowed = setter->find_narrowed,
+		.is_moved = setter->is_moved,
+	};
+}
+
 static int run_status(
 	const struct setter *setter, const struct arguments *a, struct knob_plan *plan)
 {
-	struct engine engine = {
-		.tool = setter->name,
-		.backends = setter->backends,
-		.is_moved = setter->is_moved,
-	};
+	struct engine engine = make_engine(setter);
 	struct engine_failure failure = { 0 };
 	bool complete;
 	int r;
@@ -594,17 +603,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.target = target,
 		.strict_refused = a->strict_refused,
 	};
-	struct engine engine = {
-		.tool = setter->name,
-		.backends = setter->backends,
-		.rank = setter->rank,
-		.may_stay = setter->may_stay,
-		.find_narrowed = setter->find_narrowed,
-		.is_moved = setter->is_moved,
-		.verify = verify,
-		.context = &verification,
-		.strict = a->strict,
-	};
+	struct engine engine = make_engine(setter);
 	const struct knob *refused = a->strict ? find_denied_beforehand(plan) : NULL;
 	struct engine_failure failure = { 0 };
 	bool complete;
@@ -616,6 +615,9 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 			refused->note ? refused->note : "it would be refused");
 		return EXIT_FAILED;
 	}
+	engine.verify = verify;
+	engine.context = &verification;
+	engine.strict = a->strict;
 	r = apply_plan(&engine, plan, &failure);
 	if (r == 0 && setter->repeats && setter->repeats(plan))
 		r = apply_again(&engine, &verification, plan, &failure);
@@ -670,12 +672,11 @@ static void say_gone(const struct restore_rows *rows)
 		if (n++ == 0)
 			first = row;
 	}
-	if (!first)
-		return;
 	if (n > 1)
 		snprintf(more, sizeof(more), " and %zu more", n - 1);
-	say("%s (%s)%s: gone, or all its CPUs are, so that nothing is put back", first->name,
-		first->path, more);
+	if (first)
+		say("%s (%s)%s: gone, or all its CPUs are, so that nothing is put back",
+			first->name, first->path, more);
 }
 
 /* Says in one line which CPUs have to come online for the rest to be put back: an offline CPU may
@@ -750,14 +751,7 @@ static bool any_failed(const struct restore_rows *rows)
 /* Restores, with the machine locked. Says what is wrong. */
 static int restore(const struct setter *setter, const struct arguments *a, struct restore_rows *ret)
 {
-	const struct engine engine = {
-		.tool = setter->name,
-		.backends = setter->backends,
-		.may_stay = setter->may_stay,
-		.find_narrowed = setter->find_narrowed,
-		.is_moved = setter->is_moved,
-		.force = a->force,
-	};
+	struct engine engine = make_engine(setter);
 	struct engine_failure failure = { 0 };
 	_cleanup_close_ int lock = -EBADF;
 	int r;
@@ -768,6 +762,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 	lock = lock_machine();
 	if (lock < 0)
 		return lock;
+	engine.force = a->force;
 	r = restore_journal(&engine, ret, &failure);
 	say_left_over(setter, ret, a->once);
 	/* say_left_over() has reported knobs that failed. */

@@ -121,36 +121,43 @@ static int grow(struct journal *journal)
 	return 0;
 }
 
-int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
-	const char *name, const char *old, const char *new)
+int journal_add_copy(struct journal *journal, const struct journal_entry *entry)
 {
-	struct journal_entry entry = {
-		.group = group,
-		.since = (uint64_t)clock_now_ns(CLOCK_BOOTTIME),
-		.kind = kind,
-		.path = strdup(path),
-		.name = strdup(name),
-		.old = strdup(old),
-		.new = new ? strdup(new) : NULL,
-	};
+	struct journal_entry copy = *entry;
 
-	if (!entry.path || !entry.name || !entry.old || (new && !entry.new)) {
-		entry_clear(&entry);
-		return -ENOMEM;
-	}
-	if (grow(journal) < 0) {
-		entry_clear(&entry);
+	copy.path = strdup(entry->path);
+	copy.name = strdup(entry->name);
+	copy.old = strdup(entry->old);
+	copy.new = entry->new ? strdup(entry->new) : NULL;
+	if (!copy.path || !copy.name || !copy.old || (entry->new && !copy.new) ||
+		grow(journal) < 0) {
+		entry_clear(&copy);
 		return -ENOMEM;
 	}
 	if (journal->is_sorted) {
-		size_t at = index_position(journal, path);
+		size_t at = index_position(journal, copy.path);
 
 		memmove(journal->by_path + at + 1, journal->by_path + at,
 			(journal->n - at) * sizeof(*journal->by_path));
 		journal->by_path[at] = journal->n;
 	}
-	journal->entries[journal->n++] = entry;
+	journal->entries[journal->n++] = copy;
 	return 0;
+}
+
+int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
+	const char *name, const char *old, const char *new)
+{
+	return journal_add_copy(journal,
+		&(struct journal_entry){
+			.group = group,
+			.since = (uint64_t)clock_now_ns(CLOCK_BOOTTIME),
+			.kind = kind,
+			.path = (char *)path,
+			.name = (char *)name,
+			.old = (char *)old,
+			.new = (char *)new,
+		});
 }
 
 struct journal_entry *journal_find(struct journal *journal, const char *path)
@@ -224,16 +231,8 @@ int journal_copy(const struct journal *journal, struct journal **ret)
 	r = journal_new(journal->tool, &copy);
 	if (r == 0)
 		r = text_replace(&copy->online, journal->online);
-	for (size_t i = 0; r == 0 && i < journal->n; i++) {
-		const struct journal_entry *e = &journal->entries[i];
-
-		r = journal_add(copy, e->group, e->kind, e->path, e->name, e->old, e->new);
-		if (r == 0) {
-			copy->entries[i].since = e->since;
-			copy->entries[i].left_alone = e->left_alone;
-			copy->entries[i].waits_for_cpu = e->waits_for_cpu;
-		}
-	}
+	for (size_t i = 0; r == 0 && i < journal->n; i++)
+		r = journal_add_copy(copy, &journal->entries[i]);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(copy);
@@ -359,37 +358,32 @@ static int parse_knob_line(struct journal *journal, char *line)
 		NEW,
 		N_FIELDS
 	};
+	struct journal_entry entry = { 0 };
 	char *fields[N_FIELDS];
-	enum knob_kind kind;
-	unsigned group;
-	bool known, left, waits;
-	uint64_t since;
-	int r;
+	bool known;
 
 	for (size_t i = 0; i < N_FIELDS; i++) {
 		fields[i] = strsep(&line, "\t");
 		if (!fields[i])
 			return -EBADMSG;
 	}
-	left = line && strcmp(line, LEFT) == 0;
-	waits = line && strcmp(line, WAITS) == 0;
-	if ((line && !left && !waits) || strcmp(fields[WORD], "knob") != 0 ||
-		parse_uint(fields[GROUP], 0, GROUP_MAX, &group) < 0 ||
-		parse_u64(fields[SINCE], 0, UINT64_MAX, &since) < 0 ||
-		knob_kind_parse(fields[KIND], &kind) < 0)
+	entry.left_alone = line && strcmp(line, LEFT) == 0;
+	entry.waits_for_cpu = line && strcmp(line, WAITS) == 0;
+	if ((line && !entry.left_alone && !entry.waits_for_cpu) ||
+		strcmp(fields[WORD], "knob") != 0 ||
+		parse_uint(fields[GROUP], 0, GROUP_MAX, &entry.group) < 0 ||
+		parse_u64(fields[SINCE], 0, UINT64_MAX, &entry.since) < 0 ||
+		knob_kind_parse(fields[KIND], &entry.kind) < 0)
 		return -EBADMSG;
 	known = strcmp(fields[NEW], UNKNOWN) != 0;
 	if (!unescape(fields[PATH]) || !unescape(fields[NAME]) || !unescape(fields[OLD]) ||
 		(known && !unescape(fields[NEW])) || !journal_path_is_ours(fields[PATH]))
 		return -EBADMSG;
-	r = journal_add(journal, group, kind, fields[PATH], fields[NAME], fields[OLD],
-		known ? fields[NEW] : NULL);
-	if (r == 0) {
-		journal->entries[journal->n - 1].since = since;
-		journal->entries[journal->n - 1].left_alone = left;
-		journal->entries[journal->n - 1].waits_for_cpu = waits;
-	}
-	return r;
+	entry.path = fields[PATH];
+	entry.name = fields[NAME];
+	entry.old = fields[OLD];
+	entry.new = known ? fields[NEW] : NULL;
+	return journal_add_copy(journal, &entry);
 }
 
 /* Parses the line `online` if the text begins with it, and moves *text behind it. */
@@ -397,15 +391,13 @@ static int parse_online_line(struct journal *journal, char **text, size_t *ret_l
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	const char *list;
-	int r;
 
 	if (!text_starts_with(*text, "online\t"))
 		return 0;
 	++*ret_line;
 	list = strsep(text, "\n") + strlen("online\t");
-	r = cpumask_new(&cpus);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&cpus) < 0)
+		return -ENOMEM;
 	if (!*text || cpumask_parse_list(list, 0, cpus, NULL) < 0 || cpumask_is_empty(cpus))
 		return -EBADMSG;
 	return text_replace(&journal->online, list);

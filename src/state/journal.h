@@ -94,8 +94,9 @@ bool journal_path_is_ours(const char *path);
  * was mounted with noprefix. */
 bool journal_path_is_cpuset(const char *path);
 
-/* Adds an entry with copies of the texts; its `since` is the current time. new may be NULL. The
- * journal must not have the path yet. */
+/* Adds a copy of an entry and of its texts. The journal must not have the path yet. */
+int journal_add_copy(struct journal *journal, const struct journal_entry *entry);
+/* The same for an entry that has no flags yet; its `since` is the current time. new may be NULL. */
 int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
 	const char *name, const char *old, const char *new);
 /* NULL when no entry has this path. Valid until an entry is added. */
