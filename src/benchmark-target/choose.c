@@ -52,13 +52,9 @@ static void keep_one_per_core(const struct topology *topology, struct cpumask *c
 static int find_others(const struct topology *topology, struct choice *choice)
 {
 	_cleanup_(cpumask) struct cpumask *others = NULL, *siblings = NULL;
-	int r;
 
-	r = cpumask_new(&others);
-	if (r == 0)
-		r = cpumask_new(&siblings);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&others) < 0 || cpumask_new(&siblings) < 0)
+		return -ENOMEM;
 	cpumask_andnot(others, topology->online, choice->cpus);
 	choice->no_others = cpumask_is_empty(others);
 	cpumask_for_each (cpu, choice->cpus) {
@@ -229,9 +225,8 @@ int choose_cpus(const struct settings *settings, struct choice **ret)
 
 	if (!choice)
 		return -ENOMEM;
-	r = cpumask_new(&choice->cpus);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&choice->cpus) < 0)
+		return -ENOMEM;
 	r = topology_read(&topology);
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");

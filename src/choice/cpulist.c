@@ -15,9 +15,8 @@ int cpulist_parse_list(const char *list, unsigned n_cpus, struct cpumask *ret, c
 	struct cpumask_error error;
 	int r;
 
-	r = cpumask_new(&cpus);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&cpus) < 0)
+		return -ENOMEM;
 	r = cpumask_parse_list(list, n_cpus, cpus, &error);
 	if (r == -EINVAL || r == -ERANGE) {
 		what = cpumask_format_error(&error);

@@ -533,15 +533,11 @@ static int say_scope(const struct setter_target *target, const struct policies *
 	_cleanup_(cpumask) struct cpumask *beside = NULL, *sharing = NULL;
 	_cleanup_free_ char *text = NULL, *domain = NULL;
 	bool boost_for_all = false;
-	int r;
 
 	if (!target->cpus || target->verb != SETTER_APPLY)
 		return 0;
-	r = cpumask_new(&beside);
-	if (r == 0)
-		r = cpumask_new(&sharing);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&beside) < 0 || cpumask_new(&sharing) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
 

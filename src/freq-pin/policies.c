@@ -58,7 +58,6 @@ static int read_policy_id(int cpu, int *ret)
 static int find_or_add(struct policies *policies, int id, struct policy **ret)
 {
 	struct policy *items, *policy;
-	int r;
 
 	/* From the end: mostly the policy is that of the previous CPU. */
 	for (size_t i = policies->n; i-- > 0;) {
@@ -73,9 +72,8 @@ static int find_or_add(struct policies *policies, int id, struct policy **ret)
 	policies->items = items;
 	policy = &items[policies->n];
 	*policy = (struct policy){ .id = id, .cpu = -1 };
-	r = cpumask_new(&policy->cpus);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&policy->cpus) < 0)
+		return -ENOMEM;
 	policies->n++;
 	*ret = policy;
 	return 0;
@@ -136,9 +134,8 @@ int policies_read(
 		return -ENOMEM;
 	if (!wanted)
 		wanted = topology->present;
-	r = cpumask_new(&policies->without_policy);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&policies->without_policy) < 0)
+		return -ENOMEM;
 	cpumask_for_each (cpu, topology->present) {
 		bool is_wanted = cpumask_isset(wanted, cpu);
 		struct policy *policy;

@@ -124,14 +124,12 @@ static int warn_of_fast(const struct shown *shown, size_t n, const struct wanted
 	const struct shown *worst = NULL;
 	char buf[WANTED_TEXT_SIZE];
 	uint64_t base;
-	int r;
 
 	/* Some drivers do not know the maximum with boost, and the CPU exceeds what they show. */
 	if (request->kind == WANTED_MAX)
 		return 0;
-	r = cpumask_new(&cpus);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&cpus) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		if (shown[i].word != SHOWN_MORE)
 			continue;

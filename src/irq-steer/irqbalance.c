@@ -205,9 +205,8 @@ static int wait_until_banned(const struct cpumask *wanted)
 	bool waiting = false;
 	int r;
 
-	r = cpumask_new(&banned);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&banned) < 0)
+		return -ENOMEM;
 	do {
 		_cleanup_free_ char *text = NULL;
 		unsigned seconds;
@@ -235,9 +234,8 @@ int irqbalance_write(const char *name _unused_, const char *mask)
 	bool is_default;
 	int r;
 
-	r = cpumask_new(&wanted);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&wanted) < 0)
+		return -ENOMEM;
 	r = cpumask_parse_hex(mask, wanted, NULL);
 	if (r < 0)
 		return r;

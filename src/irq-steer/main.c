@@ -88,9 +88,8 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		return 0;
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	r = cpumask_new(&now);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&now) < 0)
+		return -ENOMEM;
 	if (cpumask_parse_list(text, 0, now, NULL) < 0)
 		return 0;
 	if (asprintf(&name, "irq %u%s%s%s", line->number, line->action ? " (" : "",
@@ -125,9 +124,8 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 	struct knob *knob;
 	int r;
 
-	r = cpumask_new(&mask);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&mask) < 0)
+		return -ENOMEM;
 	r = knob_read(backends, path, &now);
 	if (r == -ENOMEM)
 		return r;

@@ -193,9 +193,8 @@ int host_new(const struct host_options *options, struct host **ret)
 	host->options = *options;
 	if (options->recorded)
 		host->options.watch_ns = 0;
-	r = cpumask_new(&host->cpus);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&host->cpus) < 0)
+		return -ENOMEM;
 	r = topology_read(&host->topology);
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");

@@ -12,11 +12,10 @@ int pick_choose(const struct topology *topology, bool recorded, unsigned n, stru
 {
 	_cleanup_(cpumask) struct cpumask *allowed = NULL;
 	_cleanup_free_ char *why = NULL;
-	int r;
+	int r = 0;
 
-	r = cpumask_new(&allowed);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&allowed) < 0)
+		return -ENOMEM;
 	if (recorded)
 		cpumask_assign(allowed, topology->online);
 	else

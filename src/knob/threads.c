@@ -215,9 +215,8 @@ static int may_run_everywhere(pid_t tid, const struct cpumask *cpus)
 	_cleanup_(cpumask) struct cpumask *most = NULL;
 	int r;
 
-	r = cpumask_new(&most);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&most) < 0)
+		return -ENOMEM;
 	r = cpumask_read_list(AT_FDCWD, ONLINE, most);
 	if (r == 0 && cpumask_equal(cpus, most))
 		return 1;
@@ -526,9 +525,8 @@ static int read_offline(const struct cpumask *online, struct cpumask **ret)
 	_cleanup_(cpumask) struct cpumask *offline = NULL;
 	int r;
 
-	r = cpumask_new(&offline);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&offline) < 0)
+		return -ENOMEM;
 	r = cpumask_read_list(AT_FDCWD, PRESENT, offline);
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -549,13 +547,9 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 	struct scene scene;
 	int r;
 
-	r = cpumask_new(&own);
-	if (r == 0)
-		r = cpumask_new(&cpuset);
-	if (r == 0)
-		r = cpumask_new(&wanted);
-	if (r == 0)
-		r = read_offline(online, &offline);
+	if (cpumask_new(&own) < 0 || cpumask_new(&cpuset) < 0 || cpumask_new(&wanted) < 0)
+		return -ENOMEM;
+	r = read_offline(online, &offline);
 	/* While CPUs are offline all threads are read: some may wait for an offline CPU, and may be
 	 * in the journal. */
 	if (r == 0)
@@ -787,13 +781,9 @@ static int is_narrowed(pid_t tid, const struct cpumask *missing)
 	_cleanup_free_ char *cpuset = NULL;
 	int r;
 
-	r = cpumask_new(&with_offline);
-	if (r == 0)
-		r = cpumask_new(&now);
-	if (r == 0)
-		r = cpumask_new(&allowed);
-	if (r == 0)
-		r = read_online(&online);
+	if (cpumask_new(&with_offline) < 0 || cpumask_new(&now) < 0 || cpumask_new(&allowed) < 0)
+		return -ENOMEM;
+	r = read_online(&online);
 	if (r < 0)
 		return r;
 	r = read_affinity_with_offline(tid, with_offline);

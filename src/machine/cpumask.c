@@ -280,11 +280,9 @@ bool cpumask_intersects(const struct cpumask *a, const struct cpumask *b)
 
 int cpumask_copy(const struct cpumask *mask, struct cpumask **ret)
 {
-	int r;
 
-	r = cpumask_new(ret);
-	if (r < 0)
-		return r;
+	if (cpumask_new(ret) < 0)
+		return -ENOMEM;
 	cpumask_assign(*ret, mask);
 	return 0;
 }

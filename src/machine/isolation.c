@@ -193,11 +193,9 @@ int isolation_read_partitions(struct isolation_partitions *ret)
 	struct partition_walk walk = { .dirs_left = PARTITION_DIRS_MAX };
 	const char *mount = find_v2_mount();
 	size_t n_v2;
-	int r;
 
-	r = cpumask_new(&walk.scratch);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&walk.scratch) < 0)
+		return -ENOMEM;
 	if (mount)
 		walk_mount(&walk, mount, false);
 	n_v2 = walk.found.n;
@@ -474,9 +472,8 @@ static int read_own_cpuset(struct cpumask *ret, char **ret_path)
 	_cleanup_free_ char *path = NULL;
 	int r;
 
-	r = cpumask_new(&self);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&self) < 0)
+		return -ENOMEM;
 	r = cpumask_get_self(self);
 	if (r < 0)
 		return r;
@@ -496,9 +493,8 @@ static int read_allowed(struct cpumask *ret, char **ret_path)
 	char *path = NULL;
 	int r;
 
-	r = cpumask_new(&allowed);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&allowed) < 0)
+		return -ENOMEM;
 	r = read_own_cpuset(allowed, &path);
 	if (r < 0 && r != -ENOMEM)
 		r = probe_allowed(allowed);
@@ -521,9 +517,8 @@ int isolation_find_denied(const struct cpumask *mask, int *ret_cpu)
 	_cleanup_(cpumask) struct cpumask *denied = NULL;
 	int r;
 
-	r = cpumask_new(&denied);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&denied) < 0)
+		return -ENOMEM;
 	r = isolation_read_allowed(denied);
 	if (r < 0)
 		return r;
@@ -542,9 +537,8 @@ int isolation_explain_denied(int cpu, char **ret)
 	char *text;
 	int r;
 
-	r = cpumask_new(&mask);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&mask) < 0)
+		return -ENOMEM;
 	r = read_allowed(mask, &path);
 	if (r < 0)
 		return r;

@@ -237,13 +237,11 @@ static int remove_isolated_cpus(const struct planning *p, struct cpumask *mask)
 {
 	_cleanup_(cpumask) struct cpumask *isolated = NULL;
 	char text[FILE_ATTR_SIZE];
-	int r;
 
 	if (file_read_attr(AT_FDCWD, WORKQUEUES "/cpumask_isolated", text, sizeof(text)) < 0)
 		return 0;
-	r = cpumask_new(&isolated);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&isolated) < 0)
+		return -ENOMEM;
 	if (cpumask_parse_hex(text, isolated, NULL) < 0)
 		return 0;
 	cpumask_andnot(isolated, mask, isolated);

@@ -164,12 +164,8 @@ int place_choose(const char *list, struct place **ret)
 	place = calloc(1, sizeof(*place));
 	if (!place)
 		return -ENOMEM;
-	r = cpumask_new(&place->cpus);
-	if (r < 0)
-		return r;
-	r = cpumask_new(&place->housekeeping);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&place->cpus) < 0 || cpumask_new(&place->housekeeping) < 0)
+		return -ENOMEM;
 	r = topology_read(&topology);
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");

@@ -126,12 +126,10 @@ static int format_value(enum knob_kind kind, const char *value, char **ret)
 {
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
 	char *shown = NULL;
-	int r;
 
 	if (value && kind == KNOB_MASK) {
-		r = cpumask_new(&mask);
-		if (r < 0)
-			return r;
+		if (cpumask_new(&mask) < 0)
+			return -ENOMEM;
 		if (cpumask_parse_hex(value, mask, NULL) == 0) {
 			*ret = cpumask_format_list(mask);
 			return *ret ? 0 : -ENOMEM;

@@ -163,16 +163,10 @@ static void read_taken(struct scene *scene)
 
 static int scene_open(const struct setter_target *target, struct scene *ret)
 {
-	int r;
-
 	*ret = (struct scene){ .target = target, .control = read_control() };
-	r = cpumask_new(&ret->online);
-	if (r == 0)
-		r = cpumask_new(&ret->taken);
-	if (r == 0)
-		r = cpumask_new(&ret->going);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&ret->online) < 0 || cpumask_new(&ret->taken) < 0 ||
+		cpumask_new(&ret->going) < 0)
+		return -ENOMEM;
 	read_online_cpus(ret);
 	read_taken(ret);
 	return 0;

@@ -43,12 +43,8 @@ static int compare_sets(enum knob_kind kind, const char *a, const char *b)
 	_cleanup_(cpumask) struct cpumask *x = NULL, *y = NULL;
 	int r;
 
-	r = cpumask_new(&x);
-	if (r < 0)
-		return r;
-	r = cpumask_new(&y);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&x) < 0 || cpumask_new(&y) < 0)
+		return -ENOMEM;
 	r = knob_parse_cpus(kind, a, x);
 	if (r < 0)
 		return r;

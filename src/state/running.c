@@ -85,9 +85,8 @@ int running_parse_cpus(const char *text, const char *boot_id, struct cpumask **r
 	r = running_parse_value(text, boot_id, "CPUS", &list);
 	if (r < 0)
 		return r == -ENODATA ? -EBADMSG : r;
-	r = cpumask_new(&cpus);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&cpus) < 0)
+		return -ENOMEM;
 	if (cpumask_parse_list(list, 0, cpus, NULL) < 0 || cpumask_is_empty(cpus))
 		return -EBADMSG;
 	*ret = TAKE_PTR(cpus);
