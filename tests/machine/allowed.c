@@ -22,30 +22,36 @@ enum {
 static bool bound;
 static bool affinity[MAX_CPUS];
 
-static bool is_listed(const char *digits, size_t cpu)
+/* The CPUs that a variable of the environment lists; none of a variable that is not set. It is read
+ * once a call, not once for each CPU, because programs ask for every thread of the machine. */
+struct listed {
+	const char *digits;
+	size_t n;
+};
+
+static struct listed read_list(const char *variable)
 {
-	return digits && cpu < strlen(digits) && digits[cpu] == '1';
+	const char *digits = getenv(variable);
+
+	return (struct listed){ .digits = digits, .n = digits ? strlen(digits) : 0 };
 }
 
-static bool is_allowed(size_t cpu)
+static bool is_listed(const struct listed *list, size_t cpu)
 {
-	return is_listed(getenv("TEST_ALLOWED_CPUS"), cpu);
-}
-
-static bool in_affinity(size_t cpu)
-{
-	const char *inherited = getenv("TEST_AFFINITY");
-
-	return bound ? affinity[cpu] : inherited ? is_listed(inherited, cpu) : is_allowed(cpu);
+	return cpu < list->n && list->digits[cpu] == '1';
 }
 
 __attribute__((visibility("default"))) int sched_getaffinity(
 	pid_t pid, size_t size, cpu_set_t *mask)
 {
+	struct listed list = read_list("TEST_AFFINITY");
+
 	(void)pid;
+	if (!list.digits)
+		list = read_list("TEST_ALLOWED_CPUS");
 	memset(mask, 0, size);
 	for (size_t cpu = 0; cpu < MAX_CPUS; cpu++) {
-		if (!in_affinity(cpu))
+		if (!(bound ? affinity[cpu] : is_listed(&list, cpu)))
 			continue;
 		if (cpu / 8 >= size) {
 			errno = EINVAL;
@@ -59,12 +65,13 @@ __attribute__((visibility("default"))) int sched_getaffinity(
 __attribute__((visibility("default"))) int sched_setaffinity(
 	pid_t pid, size_t size, const cpu_set_t *mask)
 {
+	struct listed allowed = read_list("TEST_ALLOWED_CPUS");
 	bool wanted[MAX_CPUS] = { false };
 	bool any = false;
 
 	(void)pid;
-	for (size_t cpu = 0; cpu < MAX_CPUS && cpu / 8 < size; cpu++) {
-		wanted[cpu] = is_allowed(cpu) && CPU_ISSET_S(cpu, size, mask);
+	for (size_t cpu = 0; cpu < allowed.n && cpu < MAX_CPUS && cpu / 8 < size; cpu++) {
+		wanted[cpu] = is_listed(&allowed, cpu) && CPU_ISSET_S(cpu, size, mask);
 		any |= wanted[cpu];
 	}
 	if (!any) {
