@@ -33,13 +33,15 @@ def sum_up(*directories, broken=(), untried=(), bad='', result='OK', prefix='', 
     """Status and output lines of sum-up on directories; 'none' has no log, 'cut' half a one."""
     with tempfile.TemporaryDirectory() as top:
         for name in directories:
+            name, _, base = name.partition(':')
+            base = base or 'testlog'
             logs = pathlib.Path(top, name, 'meson-logs')
-            logs.mkdir(parents=True)
+            logs.mkdir(parents=True, exist_ok=True)
             text = JUNIT.format(bad=bad, prefix=prefix, control=control)
             if name != 'none':
                 text = text[:len(text) // 2] if name == 'cut' else text
-                (logs / f'testlog{setup}.junit.xml').write_text(text)
-                (logs / f'testlog{setup}.json').write_text(JSON.format(result=result))
+                (logs / f'{base}{setup}.junit.xml').write_text(text)
+                (logs / f'{base}{setup}.json').write_text(JSON.format(result=result))
         done = subprocess.run([sys.executable, SUM_UP, *(f'--broken={what}' for what in broken),
                                *(f'--skipped={what}' for what in untried),
                                *directories], cwd=top, capture_output=True, text=True, check=False)
@@ -59,6 +61,8 @@ CASES = [
      (0, [*skipped('a'), '3 passed, 0 failed, 2 skipped'])),
     ('several builds', sum_up('a', 'b'),
      (0, [*skipped('a'), *skipped('b'), '6 passed, 0 failed, 4 skipped'])),
+    ('two logs of a build', sum_up('a', 'a:beside', setup='-full'),
+     (0, [*skipped('a'), *skipped('a:beside'), '6 passed, 0 failed, 4 skipped'])),
     ('a subtest failed, which counts once', sum_up('a', bad='<failure />', result='FAIL'),
      (1, [*skipped('a'), 'FAILED  a: parse: 2 - bad', '2 passed, 1 failed, 2 skipped'])),
     ('the same by newer meson',
@@ -85,6 +89,16 @@ def main():
         good = (status == 1 and lines[0].startswith(f'FAILED  {name}: no test log: ')
                 and lines[1:] == ['0 passed, 1 failed, 0 skipped'])
         results.append((f'no log: {name}', good, str(lines)))
+    with tempfile.TemporaryDirectory() as top:
+        # The log of others is not taken for one that is missing.
+        logs = pathlib.Path(top, 'meson-logs')
+        logs.mkdir()
+        (logs / 'testlog.junit.xml').write_text(JUNIT.format(bad='', prefix='', control=''))
+        (logs / 'testlog.json').write_text(JSON.format(result='OK'))
+        done = subprocess.run([sys.executable, SUM_UP, f'{top}:beside'], capture_output=True, text=True,
+                              check=False)
+        good = done.returncode == 1 and done.stdout.startswith(f'FAILED  {top}:beside: no test log: ')
+        results.append(('no log beside another one', good, done.stdout))
     print(f'1..{len(results)}')
     for number, (name, good, what) in enumerate(results, 1):
         print(f'ok {number} - {name}' if good else f'not ok {number} - {name}\n# {what}')
