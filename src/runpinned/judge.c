@@ -32,6 +32,21 @@ int64_t judge_window_end(const struct launch_report *report)
 	return report->window.n_exit == 1 ? report->window.exit_ns : 0;
 }
 
+/*
+ * How long the program and the launcher are known to have waited for their CPU after the last exit
+ * record: on a busy machine that is longer than all the rest. The kernel's records end with the
+ * exit record, so what the main thread waited for in all, and not before that record, it waited for
+ * after.
+ */
+static int64_t find_wait_after_end(const struct launch_report *report, bool whole)
+{
+	int64_t waited = MAX(report->launcher_delay_ns, INT64_C(0));
+
+	if (whole && report->run_delay_ns > report->tree.leader_waited_ns)
+		waited += report->run_delay_ns - report->tree.leader_waited_ns;
+	return waited;
+}
+
 enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns)
 {
 	const struct window *w = &report->window;
@@ -48,7 +63,8 @@ enum window_verdict judge_window(const struct launch_report *report, int64_t flo
 
 	allowed = FLOOR_FACTOR * floor_reap_ns +
 		report->max_rss_kib / PAGE_KIB * TEARDOWN_NS_PER_PAGE +
-		(w->n_threads > 0 && !whole ? 1 : 5) * NSEC_PER_MSEC;
+		(w->n_threads > 0 && !whole ? 1 : 5) * NSEC_PER_MSEC +
+		find_wait_after_end(report, whole);
 	return report->end_ns - end_ns > allowed ? WINDOW_DOUBTFUL : WINDOW_SOUND;
 }
 

@@ -15,8 +15,8 @@ enum window_verdict {
 	WINDOW_SOUND,
 	/* There is a window, but the process seems to have lived on after the end of the window:
 	 * because the kernel dropped the event, or, where there are no exit records of all threads,
-	 * because the main thread ended before other threads. Or the launcher had to wait for its
-	 * CPU, which looks the same. Or the exit record was lost with others. */
+	 * because the main thread ended before other threads. Or the exit record was lost with
+	 * others. */
 	WINDOW_DOUBTFUL,
 	/* No exec or exit record, or an impossible order of records. */
 	WINDOW_MISSING,
@@ -34,7 +34,8 @@ int64_t judge_window_end(const struct launch_report *report);
  * that used more memory is allowed more time: 1 us for each page, several times what
  * zap_pte_range() takes. In addition, 5 ms are allowed for other delays at the end of a program
  * whose last thread's exit is known. For a program with several threads of which only the main
- * thread's exit is known it is 1 ms, because its main thread may really have ended first.
+ * thread's exit is known it is 1 ms, because its main thread may really have ended first. What the
+ * launcher waited for its CPU meanwhile is no life of the program's, and is allowed, too.
  */
 enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns);
 

@@ -34,7 +34,7 @@
 #include "sampler/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x71756909,
+	LAUNCH_MAGIC = 0x7175690a,
 	LAUNCH_MAX_COUNTERS = 32,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
@@ -202,6 +202,9 @@ struct launch_report {
 	int64_t user_cpu_ns;
 	int64_t system_cpu_ns;
 	int64_t run_delay_ns; /* -1 when unknown */
+	/* How long the launcher waited for its CPU between start_ns and end_ns: after the program's
+	 * end, since it slept until then. -1 when unknown. */
+	int64_t launcher_delay_ns;
 	int64_t max_rss_kib;
 	int64_t minor_faults;
 	int64_t major_faults;

@@ -83,8 +83,10 @@ struct child {
 	/* Set by the child. */
 	int64_t start_ns;
 	struct rusage before; /* what the child had used before execve(2), without the program */
-	/* How long the child had waited for the CPU before execve(2); -1 when unknown. */
+	/* How long the child, and the launcher, had waited for the CPU before execve(2); -1 when
+	 * unknown. */
 	int64_t delay_before_ns;
+	int64_t launcher_delay_before_ns;
 	struct core_reading core;
 	int core_cpu; /* the CPU that `core` is of; -1 when the core was not looked at */
 	int error;
@@ -118,6 +120,7 @@ struct launcher {
 	int orphans;
 	/* The content of that list while the launcher is the keeper's only child. */
 	char self[16];
+	int schedstat;		  /* the launcher's own; -1 when there is no such file */
 	void (*caller_term)(int); /* SIG_DFL or SIG_IGN, with which a child starts */
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
@@ -186,25 +189,33 @@ static void block_signals(bool block)
 /* Field 2 of /proc/PID/schedstat: the time in ns that the task was runnable but waited for a CPU
  * (Documentation/scheduler/sched-stats.rst). A zombie still has the file. -1 when unknown. Also
  * called in the child. */
-static int64_t read_run_delay(const char *path)
+static int64_t get_run_delay(int fd)
 {
 	char buf[128];
 	const char *cursor = buf;
 	uint64_t ran, delay;
 	ssize_t n;
-	int fd;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, buf, sizeof(buf) - 1);
-	close(fd);
+	n = pread(fd, buf, sizeof(buf) - 1, 0);
 	if (n <= 0)
 		return -1;
 	buf[n] = '\0';
 	if (parse_next_u64(&cursor, &ran) < 0 || parse_next_u64(&cursor, &delay) < 0)
 		return -1;
 	return (int64_t)delay;
+}
+
+static int64_t read_run_delay(const char *path)
+{
+	int64_t delay;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	delay = get_run_delay(fd);
+	close(fd);
+	return delay;
 }
 
 /* Looks at the core of the current CPU. Returns that CPU, or -1 when the core was not looked at.
@@ -273,6 +284,8 @@ static int child_main(void *arg)
 	 * the program's waiting. */
 	if (plan->flags & LAUNCH_SCHEDSTAT)
 		child->delay_before_ns = read_run_delay("/proc/self/schedstat");
+	/* Here as well because the launcher sleeps by now: what it waited for before is over. */
+	child->launcher_delay_before_ns = get_run_delay(l->schedstat);
 	getrusage(RUSAGE_SELF, &child->before);
 	child->start_ns = clock_now_ns(plan->clockid);
 	execve(child->program, child->is_floor ? floor_argv : l->argv, l->env);
@@ -450,6 +463,7 @@ static int child_start(struct launcher *l)
 		.launcher = l,
 		.parent = getpid(),
 		.delay_before_ns = -1,
+		.launcher_delay_before_ns = -1,
 		.core_cpu = -1,
 	};
 	child->pid = clone(
@@ -495,6 +509,7 @@ static void child_run(struct launcher *l, struct launch_report *report)
 			;
 	}
 	report->end_ns = clock_now_ns(l->plan->clockid);
+	report->launcher_delay_ns = get_run_delay(l->schedstat);
 	block_signals(true);
 	running_child = 0;
 	timer_arm(l, 0);
@@ -595,6 +610,7 @@ static void run_once(
 
 	*report = (struct launch_report){
 		.run_delay_ns = -1,
+		.launcher_delay_ns = -1,
 		.window = { .cpu_exec = -1, .cpu_exit = -1 },
 		.window_tried = plan->flags & LAUNCH_KERNEL_WINDOW ? 1 : 0,
 	};
@@ -622,6 +638,10 @@ static void run_once(
 	child_run(l, report);
 	core_cpu = look_at_core(l, is_floor, &core);
 	report->start_ns = child->start_ns;
+	if (report->launcher_delay_ns >= 0 && child->launcher_delay_before_ns >= 0)
+		report->launcher_delay_ns -= child->launcher_delay_before_ns;
+	else
+		report->launcher_delay_ns = -1;
 	if (child->delay_before_ns >= 0 && !child->error) {
 		char path[64];
 		int64_t delay;
@@ -996,6 +1016,7 @@ int main(int argc, char *argv[])
 	launcher.socket = fds[ARGUMENT_SOCKET];
 	launcher.keeper = fds[ARGUMENT_KEEPER];
 	open_orphans(&launcher);
+	launcher.schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 
 	report.step = LAUNCH_STEP_SETUP;
 	r = plan_map(fds[ARGUMENT_PLAN], &launcher.plan);

@@ -89,6 +89,37 @@ static void test_life_after_the_exit_record(void **state)
 	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
 }
 
+/* On a busy machine the launcher waits for its CPU before it can see that the program has ended,
+ * and the program before its memory is freed. */
+static void test_wait_after_the_exit_record(void **state)
+{
+	struct launch_report r = sound_report();
+
+	(void)state;
+	r.end_ns = NSEC_PER_SEC;
+	r.window.exit_ns = r.end_ns - 60 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	r.launcher_delay_ns = -1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	r.launcher_delay_ns = 58 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	r.launcher_delay_ns = 40 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	/* The main thread waited for 23 ms, of which the records up to its end know 3 ms. */
+	r.run_delay_ns = 23 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	r.tree_tried = 1;
+	r.tree = (struct tree){
+		.n_tasks = 1,
+		.n_ended = 1,
+		.exit_ns = r.window.exit_ns,
+		.leader_waited_ns = 3 * NSEC_PER_MSEC,
+	};
+	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	r.tree.leader_waited_ns = 13 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+}
+
 /* A process with 1 GiB of memory, whose main thread ended 50 ms before another one. */
 static void test_end_of_all_threads(void **state)
 {
@@ -353,6 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_life_after_the_exit_record),
+		cmocka_unit_test(test_wait_after_the_exit_record),
 		cmocka_unit_test(test_end_of_all_threads),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_frequencies),
