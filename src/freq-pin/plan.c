@@ -111,7 +111,8 @@ static int add_word(struct knob_plan *plan, enum knob_word word, const struct cp
 	return r;
 }
 
-static int add_governor(struct knob_plan *plan, const struct policy *policy)
+static int add_governor(struct knob_plan *plan, const struct policy *policy,
+	const struct setter_target *target _unused_)
 {
 	struct knob *knob;
 	int r;
@@ -278,7 +279,8 @@ static bool has_epp(const struct policy *policy, const char *preference)
 	return false;
 }
 
-static int add_epp(struct knob_plan *plan, const struct policy *policy)
+static int add_epp(struct knob_plan *plan, const struct policy *policy,
+	const struct setter_target *target _unused_)
 {
 	const char *wanted = NULL;
 	struct knob *knob;
@@ -296,7 +298,7 @@ static int add_epp(struct knob_plan *plan, const struct policy *policy)
 }
 
 static int add_epb(
-	struct knob_plan *plan, const struct topology *topology, const struct policy *policy)
+	struct knob_plan *plan, const struct policy *policy, const struct setter_target *target)
 {
 	cpumask_for_each (cpu, policy->cpus) {
 		char path[POLICY_PATH_SIZE];
@@ -305,7 +307,7 @@ static int add_epb(
 
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/power/energy_perf_bias",
 			cpu);
-		if (!cpumask_isset(topology->online, cpu) || !exists(path))
+		if (!cpumask_isset(target->topology->online, cpu) || !exists(path))
 			continue;
 		r = knob_plan_add(plan, GROUP, KNOB_NUMBER, path, "0", &knob, "EPB");
 		if (r < 0)
@@ -379,9 +381,10 @@ static int add_limit(struct knob_plan *plan, const struct policy *policy, bool m
 }
 
 /* In the order in which the minimum is never above the maximum. */
-static int add_limits(struct knob_plan *plan, const struct policy *policy, enum setter_verb verb)
+static int add_limits(
+	struct knob_plan *plan, const struct policy *policy, const struct setter_target *target)
 {
-	bool raise = verb == SETTER_APPLY && policy->target.khz > policy->info.max_khz;
+	bool raise = target->verb == SETTER_APPLY && policy->target.khz > policy->info.max_khz;
 	int r;
 
 	if (policy->target.khz == 0)
@@ -423,13 +426,14 @@ static int keep_earlier_limits(struct knob_plan *plan, const struct policies *po
 	return r;
 }
 
-static int add_speed(struct knob_plan *plan, const struct policy *policy, enum setter_verb verb)
+static int add_speed(
+	struct knob_plan *plan, const struct policy *policy, const struct setter_target *target)
 {
 	struct knob *knob;
 
 	/* Only governor `userspace` has a speed, which the kernel forgets when the governor
 	 * changes; so it is kept for restore. The status shows what an earlier apply has kept. */
-	if (verb == SETTER_APPLY && strcmp(policy->info.governor, "userspace") != 0)
+	if (target->verb == SETTER_APPLY && strcmp(policy->info.governor, "userspace") != 0)
 		return 0;
 	return add_policy_knob(
 		plan, policy, KNOB_FREQUENCY, "scaling_setspeed", "speed", NULL, &knob);
@@ -643,39 +647,43 @@ static int add_unsettable_cpus(
 	return r;
 }
 
-static int add_all(struct knob_plan *plan, const struct policies *policies,
-	const struct topology *topology, enum setter_verb verb)
+/* Adds the same knobs of every policy that is to be set. */
+static int add_for_each(struct knob_plan *plan, const struct policies *policies,
+	const struct setter_target *target,
+	int (*add)(struct knob_plan *plan, const struct policy *policy,
+		const struct setter_target *target))
 {
 	int r = 0;
 
-	/* In the order of plan_rank(). */
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		if (policy_is_active(&policies->items[i]))
-			r = add_governor(plan, &policies->items[i]);
+			r = add(plan, &policies->items[i], target);
 	}
+	return r;
+}
+
+static int add_all(
+	struct knob_plan *plan, const struct policies *policies, const struct setter_target *target)
+{
+	int r;
+
+	/* In the order of plan_rank(). */
+	r = add_for_each(plan, policies, target, add_governor);
 	if (r == 0)
 		r = add_boost(plan, policies);
-	for (size_t i = 0; r == 0 && i < policies->n; i++) {
-		if (policy_is_active(&policies->items[i]))
-			r = add_epp(plan, &policies->items[i]);
-	}
-	for (size_t i = 0; r == 0 && i < policies->n; i++) {
-		if (policy_is_active(&policies->items[i]))
-			r = add_epb(plan, topology, &policies->items[i]);
-	}
+	if (r == 0)
+		r = add_for_each(plan, policies, target, add_epp);
+	if (r == 0)
+		r = add_for_each(plan, policies, target, add_epb);
 	if (r == 0)
 		r = add_percentages(plan, policies);
-	for (size_t i = 0; r == 0 && i < policies->n; i++) {
-		if (policy_is_active(&policies->items[i]))
-			r = add_limits(plan, &policies->items[i], verb);
-	}
-	if (r == 0 && verb == SETTER_APPLY)
+	if (r == 0)
+		r = add_for_each(plan, policies, target, add_limits);
+	if (r == 0 && target->verb == SETTER_APPLY)
 		r = keep_earlier_limits(plan, policies);
-	for (size_t i = 0; r == 0 && i < policies->n; i++) {
-		if (policy_is_active(&policies->items[i]))
-			r = add_speed(plan, &policies->items[i], verb);
-	}
-	return r < 0 ? r : add_unsettable_cpus(plan, policies, topology);
+	if (r == 0)
+		r = add_for_each(plan, policies, target, add_speed);
+	return r < 0 ? r : add_unsettable_cpus(plan, policies, target->topology);
 }
 
 int plan_make(const struct setter_target *target, struct knob_plan *plan, void *state)
@@ -694,7 +702,7 @@ int plan_make(const struct setter_target *target, struct knob_plan *plan, void *
 	if (r == 0)
 		r = say_firmware(target, pin->policies);
 	if (r == 0)
-		r = add_all(plan, pin->policies, target->topology, target->verb);
+		r = add_all(plan, pin->policies, target);
 	if (r < 0 && r != -ENOMEM)
 		say_errno(r, "cannot find out what to set");
 	return r == -EINVAL ? -EIO : r;
