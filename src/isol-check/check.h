@@ -76,8 +76,7 @@ struct check {
 
 struct subject {
 	const char *name;
-	const struct check *checks;
-	size_t n;
+	const struct check *checks; /* ended by one without an id */
 };
 
 /* Runs a check. If it adds nothing to `seen`, the verdict is VERDICT_UNKNOWN with a reason.

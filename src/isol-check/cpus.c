@@ -27,7 +27,7 @@ static void look_at_cpus(struct host *host, struct finding *f)
 	finding_add_path(f, "/sys/devices/system/cpu/online");
 }
 
-const struct check target_checks[TARGET_N] = {
+const struct check target_checks[] = {
 	{ "cpus", look_at_cpus,
 		"Which CPUs all other checks are about: those of -c, else those of the running\n"
 		"benchmark.target, else those that are isolated, else the one that runpinned(1) would\n"
@@ -35,4 +35,5 @@ const struct check target_checks[TARGET_N] = {
 		"interrupts of most drivers and work that is queued anywhere end up there. It cannot be\n"
 		"tickless (nohz_full takes it out of the list) and on x86 it cannot go offline.\n"
 		"Source: Documentation/timers/no_hz.rst; kernel/time/tick-sched.c." },
+	{ 0 },
 };

@@ -512,7 +512,7 @@ static void look_at_current(struct host *host, struct finding *f)
 		advise_pin(host, f);
 }
 
-const struct check frequency_checks[FREQUENCY_N] = {
+const struct check frequency_checks[] = {
 	{ "freq-driver", look_at_driver,
 		"What sets the frequency: intel_pstate and amd-pstate-epp choose it, or let the hardware\n"
 		"choose; with intel_cpufreq, amd-pstate, acpi-cpufreq, cppc_cpufreq and cpufreq-dt a\n"
@@ -559,4 +559,5 @@ const struct check frequency_checks[FREQUENCY_N] = {
 		"frequency that was last asked for. So a difference is a finding, but no difference proves\n"
 		"little. A count of cycles over a known time is a proof (runpinned -e cycles).\n"
 		"Source: arch/x86/kernel/cpu/aperfmperf.c." },
+	{ 0 },
 };

@@ -119,7 +119,7 @@ static void look_at_supply(struct host *host, struct finding *f)
 	}
 }
 
-const struct check heat_checks[HEAT_N] = {
+const struct check heat_checks[] = {
 	{ "temperature", look_at_temperature,
 		"The package's temperature against the limit at which the hardware slows down by itself.\n"
 		"Near it, the tenth run is slower than the first.\n"
@@ -132,4 +132,5 @@ const struct check heat_checks[HEAT_N] = {
 	{ "power-supply", look_at_supply,
 		"On battery the firmware limits power, and with it the frequency, whatever cpufreq says.\n"
 		"Source: Documentation/ABI/testing/sysfs-class-power." },
+	{ 0 },
 };

@@ -102,7 +102,7 @@ static void look_at_depth(struct host *host, struct finding *f)
 	}
 }
 
-const struct check idle_checks[IDLE_N] = {
+const struct check idle_checks[] = {
 	{ "idle-driver", look_at_driver,
 		"The driver that puts an idle CPU to sleep, and the governor that predicts for how long\n"
 		"the CPU will be idle.\n"
@@ -117,4 +117,5 @@ const struct check idle_checks[IDLE_N] = {
 		"root may read. It can only make the states shallower than shown.\n"
 		"Source: Documentation/admin-guide/pm/cpuidle.rst;\n"
 		"Documentation/ABI/testing/sysfs-devices-power." },
+	{ 0 },
 };

@@ -19,58 +19,48 @@ enum {
 	QUIET_PER_SECOND = 10,
 };
 
+/* Some of the lines that go to the checked CPUs. */
+struct touching_lines {
+	size_t n;
+	unsigned first;
+	struct text names; /* "27 (nvme0q3), 31", of the first NAMES_MAX */
+};
+
 /* The lines that go to the checked CPUs. */
 struct irq_touching {
-	size_t n_movable;
-	size_t n_fixed;
+	struct touching_lines movable;
+	struct touching_lines fixed;
 	size_t n_elsewhere; /* lines whose affinity allows a checked CPU, but that use others */
 	size_t n_unread;    /* lines whose CPUs cannot be read */
-	size_t n_lines;
 	unsigned first_unread;
-	struct text movable;
-	struct text fixed;
+	size_t n_lines;
 	int error; /* of reading the lines */
-	unsigned first_movable;
-	unsigned first_fixed;
 };
 
 void irq_touching_free(struct irq_touching *t)
 {
 	if (!t)
 		return;
-	text_clear(&t->movable);
-	text_clear(&t->fixed);
+	text_clear(&t->movable.names);
+	text_clear(&t->fixed.names);
 	free(t);
 }
 
-/* "27 (nvme0q3)" */
-static void append_line(struct text *text, const struct irqline *line)
+static int add_touching_line(struct touching_lines *t, struct irqline *line)
 {
-	if (text->length > 0)
-		text_append(text, ", ");
-	text_appendf(text, "%u", line->number);
-	if (line->action)
-		text_appendf(text, " (%.40s)", line->action);
-}
-
-static int add_touching_line(struct irq_touching *t, struct irqline *line, bool may_move)
-{
-	struct text *names = may_move ? &t->movable : &t->fixed;
-	size_t *n = may_move ? &t->n_movable : &t->n_fixed;
 	int r = 0;
 
-	if (*n == 0 && may_move)
-		t->first_movable = line->number;
-	else if (*n == 0)
-		t->first_fixed = line->number;
-	++*n;
-	if (*n > NAMES_MAX)
+	if (t->n == 0)
+		t->first = line->number;
+	if (++t->n > NAMES_MAX)
 		return 0;
 	if (!line->action)
 		r = irqline_read_action(line->number, &line->action);
 	if (r == -ENOMEM)
 		return r;
-	append_line(names, line);
+	text_appendf(&t->names, "%s%u", t->n > 1 ? ", " : "", line->number);
+	if (line->action)
+		text_appendf(&t->names, " (%.40s)", line->action);
 	return 0;
 }
 
@@ -100,7 +90,8 @@ static int sort_line(struct host *host, const struct irqlines *lines, struct irq
 		t->n_elsewhere++;
 		return 0;
 	}
-	return add_touching_line(t, line, irqline_is_movable(lines, line->number));
+	return add_touching_line(
+		irqline_is_movable(lines, line->number) ? &t->movable : &t->fixed, line);
 }
 
 static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touching *t)
@@ -161,9 +152,9 @@ static const struct irq_touching *find_touching(struct host *host, struct findin
 }
 
 /* ", ..." to end a list that is not complete. */
-static const char *and_more(size_t n)
+static const char *and_more(const struct touching_lines *t)
 {
-	return n > NAMES_MAX ? ", ..." : "";
+	return t->n > NAMES_MAX ? ", ..." : "";
 }
 
 static void add_unread(struct finding *f, const struct irq_touching *t)
@@ -181,10 +172,11 @@ static void look_at_affinity(struct host *host, struct finding *f)
 
 	if (!t)
 		return;
-	if (t->n_movable > 0) {
-		finding_add(f, VERDICT_NOISE, "%zu go%s here: %s%s", t->n_movable,
-			t->n_movable == 1 ? "es" : "", t->movable.data, and_more(t->n_movable));
-		finding_add_path(f, "/proc/irq/%u/effective_affinity_list", t->first_movable);
+	if (t->movable.n > 0) {
+		finding_add(f, VERDICT_NOISE, "%zu go%s here: %s%s", t->movable.n,
+			t->movable.n == 1 ? "es" : "", t->movable.names.data,
+			and_more(&t->movable));
+		finding_add_path(f, "/proc/irq/%u/effective_affinity_list", t->movable.first);
 		finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
 	} else if (t->n_unread < t->n_lines) {
 		finding_add(f, VERDICT_OK, "none that can be moved goes here");
@@ -204,21 +196,21 @@ static void look_at_managed(struct host *host, struct finding *f)
 	if (!t)
 		return;
 	kept_away = b && b->managed_irq && cpumask_subset(host_cpus(host), b->isolcpus.cpus);
-	if (t->n_fixed == 0 && t->n_unread == t->n_lines) {
+	if (t->fixed.n == 0 && t->n_unread == t->n_lines) {
 		/* add_unread() below is all that is known. */
-	} else if (t->n_fixed == 0) {
+	} else if (t->fixed.n == 0) {
 		finding_add(f, VERDICT_OK, "none that cannot be moved goes here");
 	} else if (kept_away) {
 		finding_add(f, VERDICT_OK,
 			"%zu, which come only with what is asked for from here (managed_irq): %s%s",
-			t->n_fixed, t->fixed.data, and_more(t->n_fixed));
+			t->fixed.n, t->fixed.names.data, and_more(&t->fixed));
 	} else {
-		finding_add(f, VERDICT_RISK, "%zu that cannot be moved go%s here: %s%s", t->n_fixed,
-			t->n_fixed == 1 ? "es" : "", t->fixed.data, and_more(t->n_fixed));
+		finding_add(f, VERDICT_RISK, "%zu that cannot be moved go%s here: %s%s", t->fixed.n,
+			t->fixed.n == 1 ? "es" : "", t->fixed.names.data, and_more(&t->fixed));
 		cmdline_advise(host, f);
 	}
-	if (t->n_fixed > 0)
-		finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t->first_fixed);
+	if (t->fixed.n > 0)
+		finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t->fixed.first);
 	add_unread(f, t);
 }
 
@@ -363,7 +355,7 @@ static void look_at_rate(struct host *host, struct finding *f)
 		finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
 }
 
-const struct check interrupts_checks[INTERRUPTS_N] = {
+const struct check interrupts_checks[] = {
 	{ "irq-affinity", look_at_affinity,
 		"Interrupts of devices that go to these CPUs and could go to others. Each takes some\n"
 		"microseconds, and more with the softirq after it, and replaces a part of what is in the\n"
@@ -395,4 +387,5 @@ const struct check interrupts_checks[INTERRUPTS_N] = {
 		"of the kernel are those that one CPU sends to another: to wake a task, to flush a TLB. Ten\n"
 		"a second and more, without ticks, count as noise.\n"
 		"Source: Documentation/filesystems/proc.rst (interrupts)." },
+	{ 0 },
 };

@@ -398,7 +398,7 @@ static void look_at_nohz_pstate(struct host *host, struct finding *f)
 	finding_add_fix(f, "freq-pin -c %s", list);
 }
 
-const struct check isolation_checks[ISOLATION_N] = {
+const struct check isolation_checks[] = {
 	{ "isolated", look_at_isolated,
 		"Whether the scheduler leaves the CPUs alone. On a CPU that is not isolated, any program\n"
 		"that wakes up may run in place of the benchmark: a run is then longer by milliseconds, its\n"
@@ -457,4 +457,5 @@ const struct check isolation_checks[ISOLATION_N] = {
 		"line, as pyperf advises, or a fixed frequency (freq-pin), which benchmarks need anyway.\n"
 		"Source: drivers/cpufreq/intel_pstate.c: intel_pstate_update_util(); pyperf's\n"
 		"documentation (Tune the system for benchmarks)." },
+	{ 0 },
 };

@@ -349,7 +349,7 @@ static void look_at_paranoid(struct host *host _unused_, struct finding *f)
 	finding_add_fix(f, "sysctl kernel.perf_event_paranoid=2");
 }
 
-const struct check kernel_checks[KERNEL_N] = {
+const struct check kernel_checks[] = {
 	{ "workqueue", look_at_workqueue,
 		"Deferred work of the kernel that is bound to no CPU is done by threads (kworker/u) on the\n"
 		"CPUs of this mask: microseconds to milliseconds each time.\n"
@@ -413,4 +413,5 @@ const struct check kernel_checks[KERNEL_N] = {
 		"runpinned then takes time stamps itself, instead of those of the kernel at exec and exit of\n"
 		"the program, and says so.\n"
 		"Source: Documentation/admin-guide/perf-security.rst." },
+	{ 0 },
 };

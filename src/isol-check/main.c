@@ -82,8 +82,8 @@ static int run_explain(const struct arguments *a)
 		char meant[GUESS_TEXT_SIZE];
 
 		for (const struct subject *s = check_subjects; s->name; s++)
-			for (size_t i = 0; i < s->n; i++)
-				guess_offer(&guess, s->checks[i].id);
+			for (const struct check *c = s->checks; c->id; c++)
+				guess_offer(&guess, c->id);
 		say("--explain: there is no check '%s'%s; isol-check shows all", a->explain,
 			guess_text(&guess, "", meant));
 		return EXIT_USAGE;

@@ -123,7 +123,8 @@ static size_t count_checks(void)
 	size_t n = 0;
 
 	for (const struct subject *subject = check_subjects; subject->name; subject++)
-		n += subject->n;
+		for (const struct check *check = subject->checks; check->id; check++)
+			n++;
 	return n;
 }
 
@@ -133,9 +134,10 @@ static int run_some(struct host *host, bool of_tasks, struct finding *findings)
 	int r = 0;
 
 	for (const struct subject *subject = check_subjects; subject->name; subject++)
-		for (size_t i = 0; r == 0 && i < subject->n; i++, findings++)
-			if (subject->checks[i].of_tasks == of_tasks)
-				r = check_run(&subject->checks[i], host, findings);
+		for (const struct check *check = subject->checks; r == 0 && check->id;
+			check++, findings++)
+			if (check->of_tasks == of_tasks)
+				r = check_run(check, host, findings);
 	return r;
 }
 
@@ -150,9 +152,8 @@ static int add_all(struct table *table, const struct finding *findings, bool jso
 
 		if (!json)
 			r = table_add(table, heading);
-		for (size_t i = 0; r == 0 && i < subject->n; i++, findings++) {
-			const struct check *check = &subject->checks[i];
-
+		for (const struct check *check = subject->checks; r == 0 && check->id;
+			check++, findings++) {
 			counts[findings->verdict]++;
 			r = json ? add_json(table, subject, check, findings)
 				 : add_row(table, check, findings, verbose, color);

@@ -141,7 +141,7 @@ static void look_at_smt(struct host *host, struct finding *f)
 						   : "");
 }
 
-const struct check smt_checks[SMT_N] = {
+const struct check smt_checks[] = {
 	{ "siblings", look_at_siblings,
 		"Two threads of a core share its execution units, caches and branch predictor. A benchmark\n"
 		"beside a busy sibling is slower by 20 to 50 per cent, and by another amount in each run.\n"
@@ -156,4 +156,5 @@ const struct check smt_checks[SMT_N] = {
 		"The machine's switch for SMT: on, off, forceoff (until the next boot), notsupported,\n"
 		"notimplemented, or a number of threads. Some siblings may be offline while it is on.\n"
 		"Source: Documentation/ABI/testing/sysfs-devices-system-cpu (smt/control)." },
+	{ 0 },
 };

@@ -359,7 +359,7 @@ static void look_at_journals(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "no setter has changed anything");
 }
 
-const struct check system_checks[SYSTEM_N] = {
+const struct check system_checks[] = {
 	{ "clocksource", look_at_clock,
 		"The clock source of the kernel. Reading the CPU's own counter (tsc, arch_sys_counter)\n"
 		"takes 20 to 40 ns; hpet and acpi_pm take a microsecond, and a system call. When the kernel\n"
@@ -394,4 +394,5 @@ const struct check system_checks[SYSTEM_N] = {
 		"earlier boot, or that a knob has another value than a setter has set: then somebody else\n"
 		"turned it, and the machine is less quiet than it was made.\n"
 		"Source: TOOL status, of each setter." },
+	{ 0 },
 };
