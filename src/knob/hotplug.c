@@ -26,13 +26,6 @@ void hotplug_free(struct hotplug *hotplug)
 	free(hotplug);
 }
 
-static bool is_online_file(const char *path)
-{
-	const char *name = strrchr(path, '/');
-
-	return text_starts_with(path, CPU_DIR "/cpu") && name && strcmp(name, "/online") == 0;
-}
-
 /* Adds the CPUs that a setter has taken offline according to its journal. If the setter was killed,
  * the journal does not know, and the CPU counts as taken. */
 static int add_taken(const struct journal *journal, struct cpumask *ret)
@@ -41,14 +34,9 @@ static int add_taken(const struct journal *journal, struct cpumask *ret)
 
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
-		struct cpumask *cpus = NULL;
-		int cpu;
+		int cpu = knob_find_switched_cpu(e->path);
 
-		if (!is_online_file(e->path) || (e->new &&knob_equal(e->kind, e->old, e->new)))
-			continue;
-		r = knob_find_cpus(e->path, &cpu, &cpus);
-		cpumask_free(cpus);
-		if (r == 0)
+		if (cpu >= 0 && !(e->new &&knob_equal(e->kind, e->old, e->new)))
 			r = cpumask_set(ret, cpu);
 	}
 	return r;
@@ -200,7 +188,7 @@ int hotplug_find_cpu_of_file(const struct hotplug *hotplug, const char *path, st
 	int cpu, r;
 
 	/* The file `online` remains while its CPU is offline: it serves to bring the CPU back. */
-	if (is_online_file(path))
+	if (knob_find_switched_cpu(path) >= 0)
 		return 0;
 	r = knob_find_cpus(path, &cpu, &all);
 	if (r < 0)

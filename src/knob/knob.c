@@ -273,6 +273,14 @@ static int parse_cpu_path(const char *path, const char *name, const char **ret_r
 	return (int)number;
 }
 
+int knob_find_switched_cpu(const char *path)
+{
+	const char *rest;
+	int cpu = parse_cpu_path(path, "cpu", &rest);
+
+	return cpu >= 0 && strcmp(rest, "/online") == 0 ? cpu : -1;
+}
+
 /* Parses "0 1 2 3". A policy without an online CPU returns EBUSY instead. */
 static int read_related_cpus(int policy, struct cpumask **ret)
 {

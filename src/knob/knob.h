@@ -152,6 +152,9 @@ int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, con
  */
 int knob_find_cpus(const char *path, int *ret_cpu, struct cpumask **ret_cpus);
 
+/* The CPU whose file `online` this is; -1 for any other path. */
+int knob_find_switched_cpu(const char *path);
+
 /* The backend of a knob, and the name of the knob within that backend; NULL when the knob is a
  * file. */
 const struct knob_backend *knob_find_backend(

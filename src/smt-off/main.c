@@ -120,25 +120,6 @@ static void read_online_cpus(struct scene *scene)
 	}
 }
 
-/* The CPU of ".../cpu12/online"; negative for other paths. */
-static int cpu_of_path(const char *path)
-{
-	_cleanup_free_ char *number = NULL;
-	const char *end;
-	unsigned cpu;
-
-	if (!text_starts_with(path, CPU_DIR "/cpu"))
-		return -EINVAL;
-	path += strlen(CPU_DIR "/cpu");
-	end = strchr(path, '/');
-	if (!end || strcmp(end, "/online") != 0)
-		return -EINVAL;
-	number = strndup(path, (size_t)(end - path));
-	if (!number)
-		return -ENOMEM;
-	return parse_uint(number, 0, CPUMASK_CAPACITY - 1, &cpu) < 0 ? -EINVAL : (int)cpu;
-}
-
 static void read_taken(struct scene *scene)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
@@ -150,7 +131,7 @@ static void read_taken(struct scene *scene)
 	scene->has_journal = true;
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
-		int cpu = cpu_of_path(e->path);
+		int cpu = knob_find_switched_cpu(e->path);
 
 		if (strcmp(e->path, CONTROL) == 0)
 			scene->took_control = true;
