@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/install.h"
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "config.h"
 
 /* 0 with *ret, -EACCES, -ENOMEM, or -ENOENT for any other reason why the path is not executable. */
@@ -17,10 +18,8 @@ static int try_place(const char *directory, const char *place, const char *name,
 {
 	_cleanup_free_ char *path = NULL;
 
-	if (asprintf(&path, "%s%s%s", directory, place, name) < 0) {
-		path = NULL;
+	if (text_format(&path, "%s%s%s", directory, place, name) < 0)
 		return -ENOMEM;
-	}
 	if (access(path, X_OK) < 0)
 		return errno == EACCES ? -EACCES : -ENOENT;
 	*ret = TAKE_PTR(path);
@@ -57,10 +56,8 @@ int install_find(const char *name, char **ret)
 
 	find_own_directory(directory, sizeof(directory));
 	/* In a build tree every program is in a directory of its own name. */
-	if (asprintf(&own_folder, "/../%s/", name) < 0) {
-		own_folder = NULL;
+	if (text_format(&own_folder, "/../%s/", name) < 0)
 		return -ENOMEM;
-	}
 	if (*directory)
 		r = try_place(directory, own_folder, name, ret);
 	for (size_t i = 0; i < ARRAY_SIZE(near) && *directory && r < 0; i++) {

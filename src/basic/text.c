@@ -298,6 +298,21 @@ char *text_quote_argv(char *const argv[])
 	return text_steal(&t);
 }
 
+int text_format(char **ret, const char *format, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	*ret = text;
+	return 0;
+}
+
 int text_replace(char **text, const char *by)
 {
 	char *copy = by ? strdup(by) : NULL;

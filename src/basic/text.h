@@ -61,6 +61,8 @@ char *text_escape_utf8(const char *s);
 /* The vector as one line that a shell parses into the same words. A word with control characters is
  * written as $'...' (POSIX.1-2024; before that in bash, ksh and zsh). */
 char *text_quote_argv(char *const argv[]);
+/* As asprintf(3): 0, or -ENOMEM with *ret untouched. */
+int text_format(char **ret, const char *format, ...) _printf_(2, 3);
 /* Frees *text and replaces it by a copy of `by`, or by NULL for NULL. On failure (-ENOMEM) *text is
  * unchanged. */
 int text_replace(char **text, const char *by);

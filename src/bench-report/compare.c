@@ -744,7 +744,7 @@ static int print_junit(const struct pairs *pairs)
 		char both[COMPARISON_BOTH_SIZE];
 
 		if (!name || !text || !verdict ||
-			asprintf(&message, "%s, %s", comparison_format_both(c, both), verdict) <
+			text_format(&message, "%s, %s", comparison_format_both(c, both), verdict) <
 				0) {
 			text_clear(&junit.cases);
 			return -ENOMEM;

@@ -71,11 +71,9 @@ static int add_row(struct table *table, const struct machines *machines, size_t 
 	char level[UNITS_TEXT_SIZE] = "", noise[UNITS_TEXT_SIZE] = "", shared[UNITS_TEXT_SIZE] = "";
 	char clock[UNITS_TEXT_SIZE] = "", heat[UNITS_TEXT_SIZE] = "", runs[32];
 
-	if (asprintf(&name, "%s%s%s", m->node, *m->node && have_models(machines, at) ? ", " : "",
-		    have_models(machines, at) ? m->model : "") < 0) {
-		name = NULL;
+	if (text_format(&name, "%s%s%s", m->node, *m->node && have_models(machines, at) ? ", " : "",
+		    have_models(machines, at) ? m->model : "") < 0)
 		return -ENOMEM;
-	}
 	plain = text_escape_control(*name ? name : "unknown");
 	if (!odd || !plain)
 		return -ENOMEM;

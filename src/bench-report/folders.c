@@ -42,10 +42,8 @@ static bool is_output(const char *directory, const char *name, const char *outpu
 {
 	_cleanup_free_ char *path = NULL;
 
-	if (!output || asprintf(&path, "%s/%s", directory, name) < 0) {
-		path = NULL;
+	if (!output || text_format(&path, "%s/%s", directory, name) < 0)
 		return false;
-	}
 	return file_is_same(path, output);
 }
 

@@ -69,10 +69,8 @@ static int find_curve(struct scan *scan, const struct request *request,
 	if (r >= 0 && request->n_files > 1) {
 		_cleanup_free_ char *family = TAKE_PTR(name);
 
-		if (asprintf(&name, "%s: %s", file_label(point->file), family) < 0) {
-			name = NULL;
+		if (text_format(&name, "%s: %s", file_label(point->file), family) < 0)
 			return -ENOMEM;
-		}
 	}
 	if (r < 0)
 		return r;

@@ -67,10 +67,8 @@ static int open_by_pid(struct peer *peer)
 	peer->pidfd = (int)syscall(SYS_pidfd_open, peer->pid, 0);
 	if (peer->pidfd < 0)
 		return -errno;
-	if (asprintf(&path, "/proc/%d/status", peer->pid) < 0) {
-		path = NULL;
+	if (text_format(&path, "/proc/%d/status", peer->pid) < 0)
 		return -ENOMEM;
-	}
 	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &status, NULL);
 	if (r < 0)
 		return r == -ENOENT ? -ESRCH : r;

@@ -78,10 +78,8 @@ static int find_place(const struct peer *peer, struct place *ret)
 	r = limits_read(CGROUP_ROOT, origin, &place.limits);
 	if (r < 0)
 		return r;
-	if (asprintf(&path, CGROUP_ROOT "%s", origin) < 0) {
-		path = NULL;
+	if (text_format(&path, CGROUP_ROOT "%s", origin) < 0)
 		return -ENOMEM;
-	}
 	if (stat(path, &st) < 0)
 		return -errno;
 	snprintf(place.slice, sizeof(place.slice), "benchmark-%u.slice", (unsigned)peer->uid);

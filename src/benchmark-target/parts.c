@@ -18,10 +18,8 @@ static int read_why(const struct target_setter *setter, char **ret)
 	_cleanup_free_ char *name = NULL;
 	int r;
 
-	if (asprintf(&name, "%s_WHY", setter->key) < 0) {
-		name = NULL;
+	if (text_format(&name, "%s_WHY", setter->key) < 0)
 		return -ENOMEM;
-	}
 	r = running_read_value(name, ret);
 	return r == -ENODATA ? 0 : r;
 }

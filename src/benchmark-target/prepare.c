@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "basic/say.h"
+#include "basic/text.h"
 #include "benchmark-target/alone.h"
 #include "benchmark-target/choose.h"
 #include "benchmark-target/request.h"
@@ -39,10 +40,8 @@ static int override_cpus(struct settings *settings, const char *cpus)
 	struct settings_error error;
 	int r;
 
-	if (asprintf(&line, "CPUS=%s", cpus) < 0) {
-		line = NULL;
+	if (text_format(&line, "CPUS=%s", cpus) < 0)
 		return -ENOMEM;
-	}
 	r = settings_parse(line, settings, &error);
 	if (r == -EINVAL)
 		say("'%s' is no CPU list", cpus);

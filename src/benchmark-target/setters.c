@@ -9,23 +9,6 @@
 #include "benchmark-target/setters.h"
 #include "state/running.h"
 
-static int format_options(char **ret, const char *format, ...) _printf_(2, 3);
-
-static int format_options(char **ret, const char *format, ...)
-{
-	char *options;
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vasprintf(&options, format, ap);
-	va_end(ap);
-	if (n < 0)
-		return -ENOMEM;
-	*ret = options;
-	return 0;
-}
-
 static int make_smt(const struct settings *settings, const struct choice *choice,
 	char **ret_options, const char **ret_why)
 {
@@ -36,8 +19,8 @@ static int make_smt(const struct settings *settings, const struct choice *choice
 		return 0;
 	}
 	if (settings->smt == SETTINGS_SMT_ALL)
-		return format_options(ret_options, "--all");
-	return format_options(ret_options, "-c %s", choice->cpus_text);
+		return text_format(ret_options, "--all");
+	return text_format(ret_options, "-c %s", choice->cpus_text);
 }
 
 static int make_shield(const struct settings *settings, const struct choice *choice,
@@ -49,7 +32,7 @@ static int make_shield(const struct settings *settings, const struct choice *cho
 		*ret_why = "left as it is: there is no other CPU for the rest of the machine";
 		return 0;
 	}
-	return format_options(ret_options, "-c %s", choice->cpus_text);
+	return text_format(ret_options, "-c %s", choice->cpus_text);
 }
 
 static int make_irq(const struct settings *settings, const struct choice *choice,
@@ -61,7 +44,7 @@ static int make_irq(const struct settings *settings, const struct choice *choice
 		*ret_why = "left as it is: there is no other CPU for interrupts";
 		return 0;
 	}
-	return format_options(ret_options, "-c %s", choice->cpus_text);
+	return text_format(ret_options, "-c %s", choice->cpus_text);
 }
 
 static int make_freq(const struct settings *settings, const struct choice *choice,
@@ -70,7 +53,7 @@ static int make_freq(const struct settings *settings, const struct choice *choic
 	(void)ret_why;
 	if (settings->freq_leave)
 		return 0;
-	return format_options(ret_options, "-c %s %s", choice->cpus_text,
+	return text_format(ret_options, "-c %s %s", choice->cpus_text,
 		settings->freq ? settings->freq : "base");
 }
 
@@ -87,8 +70,8 @@ static int make_noise(const struct settings *settings, const struct choice *choi
 	if (no_masks)
 		*ret_why =
 			"masks are left as they are: there is no other CPU for the kernel's work";
-	return format_options(ret_options, "-c %s%s%s%s", choice->cpus_text, *noise ? " " : "",
-		noise, no_masks ? " --except workqueue,writeback,watchdog_cpumask" : "");
+	return text_format(ret_options, "-c %s%s%s%s", choice->cpus_text, *noise ? " " : "", noise,
+		no_masks ? " --except workqueue,writeback,watchdog_cpumask" : "");
 }
 
 /*
@@ -123,10 +106,8 @@ int target_read_options(const struct target_setter *setter, char **ret)
 {
 	_cleanup_free_ char *name = NULL;
 
-	if (asprintf(&name, "%s_OPTIONS", setter->key) < 0) {
-		name = NULL;
+	if (text_format(&name, "%s_OPTIONS", setter->key) < 0)
 		return -ENOMEM;
-	}
 	return running_read_value(name, ret);
 }
 

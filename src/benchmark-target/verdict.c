@@ -94,12 +94,9 @@ int verb_tell(void)
 		r = verdict_read(manager, &verdict);
 	if (r == -ENODATA)
 		return EXIT_DONE;
-	if (r == 0 &&
-		asprintf(&line, "%s: %s", strcmp(state, "active") == 0 ? "up" : "not started",
-			verdict) < 0) {
-		line = NULL;
-		r = -ENOMEM;
-	}
+	if (r == 0)
+		r = text_format(&line, "%s: %s",
+			strcmp(state, "active") == 0 ? "up" : "not started", verdict);
 	if (r < 0) {
 		say_errno(r, "cannot find out whether " TARGET_UNIT " has started");
 		return EXIT_FAILED;

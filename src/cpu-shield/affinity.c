@@ -103,10 +103,8 @@ int affinity_add(struct knob_plan *plan, unsigned first, const struct cpumask *o
 			have ? have : "?");
 		return -ECANCELED;
 	}
-	if (asprintf(&path, CLEARED_SCHEME ":%s", list) < 0) {
-		path = NULL;
+	if (text_format(&path, CLEARED_SCHEME ":%s", list) < 0)
 		return -ENOMEM;
-	}
 	r = knob_plan_add(plan, first, KNOB_WORD, path, KEPT, &knob, "shield by affinities");
 	if (r == 0 && why)
 		r = knob_set_note(knob, "%s", why);

@@ -109,11 +109,9 @@ static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 	_cleanup_free_ char *settings = NULL;
 	int r;
 
-	if (asprintf(&settings, "AllowedCPUs=%s%s", cpus,
-		    partition ? " CPUSetPartition=isolated" : "") < 0) {
-		settings = NULL;
+	if (text_format(&settings, "AllowedCPUs=%s%s", cpus,
+		    partition ? " CPUSetPartition=isolated" : "") < 0)
 		return -ENOMEM;
-	}
 	r = knob_plan_add(
 		plan, GROUP_SYSTEMD, KNOB_WORD, CONTROLLER_KNOB, NULL, NULL, "controller cpuset");
 	if (r == 0)

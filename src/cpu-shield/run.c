@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "basic/say.h"
+#include "basic/text.h"
 #include "choice/cpulist.h"
 #include "cpu-shield/affinity.h"
 #include "cpu-shield/place.h"
@@ -31,10 +32,8 @@ static int enter_slice(const char *program)
 		say_errno(r, "cannot reach systemd, which manages " SHIELD_UNIT);
 		return r;
 	}
-	if (asprintf(&name, "quiesce-run-%d.scope", (int)getpid()) < 0) {
-		name = NULL;
+	if (text_format(&name, "quiesce-run-%d.scope", (int)getpid()) < 0)
 		return -ENOMEM;
-	}
 	scope.name = name;
 	r = unit_start_scope(manager, &scope, getpid());
 	if (r < 0)

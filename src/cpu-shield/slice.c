@@ -50,13 +50,9 @@ static int name_dropin(const char *unit, struct dropin *ret)
 {
 	struct dropin dropin = { 0 };
 
-	if (asprintf(&dropin.directory, RUNTIME_UNITS "/%s.d", unit) < 0)
-		dropin.directory = NULL;
-	else if (asprintf(&dropin.file, "%s/" NAME, dropin.directory) < 0)
-		dropin.file = NULL;
-	else if (asprintf(&dropin.unfinished, "%s/" UNFINISHED, dropin.directory) < 0)
-		dropin.unfinished = NULL;
-	if (!dropin.directory || !dropin.file || !dropin.unfinished) {
+	if (text_format(&dropin.directory, RUNTIME_UNITS "/%s.d", unit) < 0 ||
+		text_format(&dropin.file, "%s/" NAME, dropin.directory) < 0 ||
+		text_format(&dropin.unfinished, "%s/" UNFINISHED, dropin.directory) < 0) {
 		dropin_clear(&dropin);
 		return -ENOMEM;
 	}
@@ -160,10 +156,8 @@ static int make_dropin(const struct dropin *dropin, const char *settings)
 	size_t length;
 	ssize_t n;
 
-	if (asprintf(&text, FIRST_LINES "%s\n", settings) < 0) {
-		text = NULL;
+	if (text_format(&text, FIRST_LINES "%s\n", settings) < 0)
 		return -ENOMEM;
-	}
 	length = strlen(text);
 	/* One setting in each line. */
 	for (char *blank = strchr(text + strlen(FIRST_LINES), ' '); blank;

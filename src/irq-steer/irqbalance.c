@@ -246,10 +246,8 @@ int irqbalance_write(const char *name _unused_, const char *mask)
 	if (!list)
 		return -ENOMEM;
 	/* irqbalance takes the word NULL for its default. An empty list would crash it. */
-	if (asprintf(&command, "settings cpus %s", is_default || !*list ? "NULL" : list) < 0) {
-		command = NULL;
+	if (text_format(&command, "settings cpus %s", is_default || !*list ? "NULL" : list) < 0)
 		return -ENOMEM;
-	}
 	r = ask(command, &answer);
 	return r < 0 ? r : wait_until_banned(wanted);
 }

@@ -92,11 +92,9 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		return -ENOMEM;
 	if (cpumask_parse_list(text, 0, now, NULL) < 0)
 		return 0;
-	if (asprintf(&name, "irq %u%s%s%s", line->number, line->action ? " (" : "",
-		    line->action ? line->action : "", line->action ? ")" : "") < 0) {
-		name = NULL;
+	if (text_format(&name, "irq %u%s%s%s", line->number, line->action ? " (" : "",
+		    line->action ? line->action : "", line->action ? ")" : "") < 0)
 		return -ENOMEM;
-	}
 	if (cpumask_intersects(now, s->quiet) && !irqline_is_movable(s->lines, line->number)) {
 		/* Without an effective affinity, assume that the line uses a quiet CPU. */
 		if (!touches_quiet(s, line->number, true))

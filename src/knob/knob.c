@@ -197,10 +197,8 @@ static int write_file(const char *path, const char *text)
 	_cleanup_free_ char *line = NULL;
 
 	/* With a newline, as echo(1) writes it: an empty write would not reach the kernel. */
-	if (asprintf(&line, "%s\n", text) < 0) {
-		line = NULL;
+	if (text_format(&line, "%s\n", text) < 0)
 		return -ENOMEM;
-	}
 	return file_write_attr(path, line);
 }
 

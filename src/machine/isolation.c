@@ -234,10 +234,8 @@ static int read_isolated_partitions(struct cpumask *ret)
 
 	if (!mount)
 		return 0;
-	if (asprintf(&root, "%s/cpuset.cpus.isolated", mount) < 0) {
-		root = NULL;
+	if (text_format(&root, "%s/cpuset.cpus.isolated", mount) < 0)
 		return -ENOMEM;
-	}
 	if (cpumask_read_list(AT_FDCWD, root, ret) == 0)
 		return 0;
 	r = isolation_read_partitions(&partitions);
@@ -371,10 +369,8 @@ static int read_effective(
 	_cleanup_free_ char *dir = NULL;
 	int r = -ENODATA;
 
-	if (asprintf(&dir, "%s%s", mount, path) < 0) {
-		dir = NULL;
+	if (text_format(&dir, "%s%s", mount, path) < 0)
 		return -ENOMEM;
-	}
 	/* If the cgroup is not visible below this mount (a container with its own mount), the
 	 * ancestors there are not ours either. If somebody has closed a directory on the way, they
 	 * are. */
@@ -386,10 +382,8 @@ static int read_effective(
 		for (size_t i = 0; files[i]; i++) {
 			_cleanup_free_ char *file = NULL;
 
-			if (asprintf(&file, "%s%s/%s", mount, path, files[i]) < 0) {
-				file = NULL;
+			if (text_format(&file, "%s%s/%s", mount, path, files[i]) < 0)
 				return -ENOMEM;
-			}
 			r = cpumask_read_list(AT_FDCWD, file, ret);
 			if (r == 0)
 				return cpumask_is_empty(ret) ? -ENODATA : 0;
@@ -534,7 +528,6 @@ int isolation_explain_denied(int cpu, char **ret)
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
 	_cleanup_free_ char *path = NULL, *list = NULL;
 	bool denied;
-	char *text;
 	int r;
 
 	if (cpumask_new(&mask) < 0)
@@ -554,13 +547,8 @@ int isolation_explain_denied(int cpu, char **ret)
 	if (!list)
 		return -ENOMEM;
 	if (!denied)
-		r = asprintf(&text, "its affinity mask has %s (taskset?)", list);
-	else if (path)
-		r = asprintf(&text, "cpuset %s has %s", path, list);
-	else
-		r = asprintf(&text, "a cpuset that cannot be seen from here has %s", list);
-	if (r < 0)
-		return -ENOMEM;
-	*ret = text;
-	return 0;
+		return text_format(ret, "its affinity mask has %s (taskset?)", list);
+	if (path)
+		return text_format(ret, "cpuset %s has %s", path, list);
+	return text_format(ret, "a cpuset that cannot be seen from here has %s", list);
 }

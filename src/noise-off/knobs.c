@@ -186,10 +186,8 @@ static int add_knob(struct planning *p, enum noise_id id, unsigned group, enum k
 	r = knob_read(noise_backends, path, &now);
 	if (r == -ENOMEM)
 		return r;
-	if (asprintf(&note, "closed by %s", p->container) < 0) {
-		note = NULL;
+	if (text_format(&note, "closed by %s", p->container) < 0)
 		return -ENOMEM;
-	}
 	r = add_shown(p, KNOB_HOST_CONTROLLED, path, now, note, name);
 	if (r < 0)
 		return r;
@@ -390,14 +388,10 @@ static int plan_thp_sizes(struct planning *p)
 	for (int i = 0; i < n; i++) {
 		_cleanup_free_ char *path = NULL, *name = NULL;
 
-		if (r == 0 && asprintf(&path, THP "/%s/enabled", entries[i]->d_name) < 0) {
-			path = NULL;
-			r = -ENOMEM;
-		}
-		if (r == 0 && asprintf(&name, "thp %s", entries[i]->d_name + 10) < 0) {
-			name = NULL;
-			r = -ENOMEM;
-		}
+		if (r == 0)
+			r = text_format(&path, THP "/%s/enabled", entries[i]->d_name);
+		if (r == 0)
+			r = text_format(&name, "thp %s", entries[i]->d_name + 10);
 		if (r == 0 && (is_choice(path, "always") || is_choice(path, "madvise")))
 			r = add_thp(p, path, name);
 		free(entries[i]);
@@ -478,10 +472,8 @@ static int add_swap(struct planning *p, size_t order, const char *path)
 {
 	_cleanup_free_ char *full = NULL;
 
-	if (asprintf(&full, SWAPPING_SCHEME ":%s", path) < 0) {
-		full = NULL;
+	if (text_format(&full, SWAPPING_SCHEME ":%s", path) < 0)
 		return -ENOMEM;
-	}
 	return knob_plan_add(p->plan, GROUP_SWAP + (unsigned)order, KNOB_WORD, full, "off", NULL,
 		"swap %s", path);
 }

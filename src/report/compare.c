@@ -108,11 +108,9 @@ static int find_differences(
 			r = benchmark_metadata_text(new, key, &to);
 		if (r < 0)
 			return r;
-		if (asprintf(&line, "%s: %s -> %s", key, from ? from : "none", to ? to : "none") <
-			0) {
-			line = NULL;
+		if (text_format(
+			    &line, "%s: %s -> %s", key, from ? from : "none", to ? to : "none") < 0)
 			return -ENOMEM;
-		}
 		plain = text_escape_control(line);
 		if (!plain)
 			return -ENOMEM;
@@ -358,12 +356,9 @@ static int explain_unstable_pairs(const double *ratios, size_t n, char **ret)
 		return 0;
 	units_format_change(range.low - 1, low);
 	units_format_change(range.high - 1, high);
-	if (asprintf(ret, "the data are not stable: the changes of the pairs %s between %s and %s",
-		    range.how, low, high) < 0) {
-		*ret = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	return text_format(ret,
+		"the data are not stable: the changes of the pairs %s between %s and %s", range.how,
+		low, high);
 }
 
 /* Compares the units in pairs. They are given in the order of the runs. */

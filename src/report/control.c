@@ -226,14 +226,10 @@ static int explain_unstable(const struct rounds rounds[2], char **ret)
 
 static int explain_too_few(const struct rounds rounds[2], char **ret)
 {
-	if (asprintf(ret,
-		    "too few rounds with the control: %zu and %zu, and at least %zu each are needed "
-		    "to find any difference",
-		    rounds[0].n, rounds[1].n, shift_pairs_needed(0.05)) < 0) {
-		*ret = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	return text_format(ret,
+		"too few rounds with the control: %zu and %zu, and at least %zu each are needed "
+		"to find any difference",
+		rounds[0].n, rounds[1].n, shift_pairs_needed(0.05));
 }
 
 static int apply(struct comparison *c, const struct rounds rounds[2],

@@ -121,10 +121,8 @@ static int make_unique(struct reader *reader, struct pending *pending)
 	}
 	for (; !unique || has_name(reader, unique); n++) {
 		free(TAKE_PTR(unique));
-		if (asprintf(&unique, "%s #%zu", name, n) < 0) {
-			unique = NULL;
+		if (text_format(&unique, "%s #%zu", name, n) < 0)
 			return -ENOMEM;
-		}
 	}
 	r = keep_text(reader, &pending->metadata, METADATA_COMMAND, name);
 	return r < 0 ? r : keep_text(reader, &pending->metadata, "name", unique);
@@ -380,10 +378,8 @@ static int keep_argument(struct reader *reader, struct pending *pending, const c
 		n++;
 		fact.real = value;
 		free(TAKE_PTR(key));
-		if (asprintf(&key, METADATA_PARAMETER "%s", number ? word : "arg") < 0) {
-			key = NULL;
+		if (text_format(&key, METADATA_PARAMETER "%s", number ? word : "arg") < 0)
 			return -ENOMEM;
-		}
 	}
 	fact.name = key;
 	return n == 1 ? reader_keep_fact(reader, &pending->metadata, &fact) : 0;

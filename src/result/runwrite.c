@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "result/metadata.h"
 #include "result/runwrite.h"
 
@@ -85,8 +86,7 @@ static void set_counters(struct facts *facts, const struct series *series, size_
 		/* Scaled counts are estimates: a fraction of an event says nothing. */
 		if (!isfinite(value) || fabs(value) >= 9e18)
 			continue;
-		if (asprintf(&name, "quiesce_event_%s", series->event_names[i]) < 0) {
-			name = NULL;
+		if (text_format(&name, "quiesce_event_%s", series->event_names[i]) < 0) {
 			facts->failed = true;
 			return;
 		}

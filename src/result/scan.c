@@ -26,10 +26,8 @@ static int read_value(const struct benchmark *benchmark, const char *parameter, 
 {
 	_cleanup_free_ char *key = NULL;
 
-	if (asprintf(&key, METADATA_PARAMETER "%s", parameter) < 0) {
-		key = NULL;
+	if (text_format(&key, METADATA_PARAMETER "%s", parameter) < 0)
 		return -ENOMEM;
-	}
 	return benchmark_metadata_text(benchmark, key, ret);
 }
 
@@ -92,11 +90,9 @@ static int replace_value(char **name, const char *parameter, const char *value)
 
 	if (!at)
 		return 0;
-	if (asprintf(&replaced, "%.*s{%s}%s", (int)(at - *name), *name, parameter,
-		    at + strlen(value)) < 0) {
-		replaced = NULL;
+	if (text_format(&replaced, "%.*s{%s}%s", (int)(at - *name), *name, parameter,
+		    at + strlen(value)) < 0)
 		return -ENOMEM;
-	}
 	free(*name);
 	*name = TAKE_PTR(replaced);
 	return 1;
@@ -126,7 +122,6 @@ int scan_family(const struct benchmark *benchmark, const char *parameter, char *
 	_cleanup_free_ char *name =
 		strndup(benchmark->name, strlen(benchmark->name) - strlen(number));
 	bool has_value = false;
-	char *numbered;
 	int r = name ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r >= 0 && (each = scan_parameter(benchmark, i)); i++) {
@@ -144,10 +139,7 @@ int scan_family(const struct benchmark *benchmark, const char *parameter, char *
 	/* Commands of a scan that do not have the value in them are all the same. */
 	if (!has_value && scan_parameter(benchmark, 0))
 		number = "";
-	if (asprintf(&numbered, "%s%s", name, number) < 0)
-		return -ENOMEM;
-	*ret = numbered;
-	return 0;
+	return text_format(ret, "%s%s", name, number);
 }
 
 int scan_is_common(const struct benchmark *a, const struct benchmark *b, bool *ret)

@@ -7,6 +7,7 @@
 
 #include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "machine/counter.h"
 #include "runpinned/counting.h"
 #include "runpinned/judge.h"
@@ -75,11 +76,9 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 	}
 	/* Mark events that are counted in user space only, as perf does, unless the name already
 	 * says so. */
-	if (asprintf(&counting->event_names[counting->n_events], "%s%s", name,
-		    counter_is_user_only(&attr) && !strchr(name, ':') ? ":u" : "") < 0) {
-		counting->event_names[counting->n_events] = NULL;
+	if (text_format(&counting->event_names[counting->n_events], "%s%s", name,
+		    counter_is_user_only(&attr) && !strchr(name, ':') ? ":u" : "") < 0)
 		return -ENOMEM;
-	}
 	counting->n_events++;
 	counting->attrs[counting->n++] = attr;
 	return 0;

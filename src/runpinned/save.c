@@ -10,6 +10,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "result/csv.h"
 #include "result/document.h"
 #include "runpinned/save.h"
@@ -144,10 +145,8 @@ static int rescue(const struct document_part *parts, size_t n, char **ret_place)
 
 		if (!folders[i] || folders[i][0] != '/')
 			continue;
-		if (asprintf(&path, "%s/runpinned-XXXXXX.json", folders[i]) < 0) {
-			path = NULL;
+		if (text_format(&path, "%s/runpinned-XXXXXX.json", folders[i]) < 0)
 			return -ENOMEM;
-		}
 		/* Exclusive and 0600, so that nobody else can have made the file. */
 		fd = mkostemps(path, (int)strlen(".json"), O_CLOEXEC);
 		if (fd < 0) {

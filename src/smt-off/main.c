@@ -312,12 +312,10 @@ static int add_reason(const struct scene *scene, struct knob_plan *plan)
 	if (!hypervisor || strcmp(hypervisor, "lpar") == 0)
 		return knob_plan_add_word(plan, GROUP_CONTROL, KNOB_UNAVAILABLE, CONTROL,
 			"the cores of this machine show one thread each", "SMT");
-	if (asprintf(&note,
+	if (text_format(&note,
 		    "a virtual machine (%s): only the host knows which of its CPUs share a core",
-		    hypervisor) < 0) {
-		note = NULL;
+		    hypervisor) < 0)
 		return -ENOMEM;
-	}
 	return knob_plan_add_word(plan, GROUP_CONTROL, KNOB_HOST_CONTROLLED, CONTROL, note, "SMT");
 }
 

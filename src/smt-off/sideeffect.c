@@ -179,10 +179,8 @@ static int add_cpuset(struct knob_plan *plan, unsigned group, const char *folder
 {
 	_cleanup_free_ char *path = NULL;
 
-	if (asprintf(&path, "%s/%s", folder, file) < 0) {
-		path = NULL;
+	if (text_format(&path, "%s/%s", folder, file) < 0)
 		return -ENOMEM;
-	}
 	if (access(path, F_OK) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	return knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL, "list of cpuset %s", folder);
@@ -214,10 +212,8 @@ static const char *cpuset_file(const char *folder)
 {
 	_cleanup_free_ char *path = NULL;
 
-	if (asprintf(&path, "%s/cpuset.cpus", folder) < 0) {
-		path = NULL;
+	if (text_format(&path, "%s/cpuset.cpus", folder) < 0)
 		return NULL;
-	}
 	return access(path, F_OK) == 0 ? "cpuset.cpus" : "cpus";
 }
 

@@ -44,7 +44,6 @@ int userstate_path(const char *name, char **ret)
 	const char *const *steps = below_state;
 	const char *root = state;
 	_cleanup_free_ char *folder = NULL;
-	char *path;
 	int r = 0;
 
 	/* The XDG base directory specification says to ignore a relative path. */
@@ -62,18 +61,13 @@ int userstate_path(const char *name, char **ret)
 	}
 	for (; r == 0 && *steps; steps++) {
 		free(TAKE_PTR(folder));
-		if (asprintf(&folder, "%s%s", root, *steps) < 0) {
-			folder = NULL;
+		if (text_format(&folder, "%s%s", root, *steps) < 0)
 			return -ENOMEM;
-		}
 		r = make_folder(folder);
 	}
 	if (r < 0)
 		return r;
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		return -ENOMEM;
-	*ret = path;
-	return 0;
+	return text_format(ret, "%s/%s", folder, name);
 }
 
 /* The next line of the form "42731 NAME", whose name is returned with its length. */

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "basic/clock.h"
+#include "basic/text.h"
 #include "basic/wait.h"
 #include "config.h"
 #include "unit/unit.h"
@@ -287,7 +288,7 @@ static int name_interface(const char *unit, char **ret)
 
 	if (!suffix || !suffix[1])
 		return -EINVAL;
-	return asprintf(ret, SERVICE ".%c%s", suffix[1] - 'a' + 'A', suffix + 2) < 0 ? -ENOMEM : 0;
+	return text_format(ret, SERVICE ".%c%s", suffix[1] - 'a' + 'A', suffix + 2);
 }
 
 int unit_has_property(struct unit_manager *manager, const char *unit, const char *property)
@@ -298,10 +299,8 @@ int unit_has_property(struct unit_manager *manager, const char *unit, const char
 	int r;
 
 	r = name_interface(unit, &interface);
-	if (r < 0) {
-		interface = NULL;
+	if (r < 0)
 		return r;
-	}
 	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
 	if (r < 0)
 		return r;
@@ -323,10 +322,8 @@ int unit_read_number(
 	int r;
 
 	r = name_interface(unit, &interface);
-	if (r < 0) {
-		interface = NULL;
+	if (r < 0)
 		return r;
-	}
 	r = read_basic(manager, unit, interface, property, 't', &value);
 	if (r == 0)
 		*ret = value;
