@@ -43,6 +43,9 @@ void guess_offer(struct guess *guess, const char *name)
 	if (n == 0 || n > LENGTH_MAX || n_name > LENGTH_MAX)
 		return;
 	distance = find_distance(guess->word, n, name, n_name);
+	/* The word itself is in the wrong place, and not misspelt. */
+	if (distance == 0)
+		return;
 	if (n >= PREFIX_MIN && n < n_name && strncmp(name, guess->word, n) == 0)
 		distance = 1;
 	if (distance > MAX(n / 3, (size_t)1) || distance >= n)

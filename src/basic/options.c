@@ -120,6 +120,8 @@ int option_rows_read(const char *mode, const struct option_row *rows, int argc, 
 		r = take_value(row, optarg, index >= 0);
 		if (r < 0)
 			return r;
+		if (row->given)
+			*row->given = row->name;
 		index = -1;
 	}
 	return 0;

@@ -28,6 +28,8 @@ struct option_row {
 	/* Up to OPTION_RANK_MAX. When an abbreviation matches several options, the message names
 	 * those of a lower rank first, and within a rank in the order of the table. */
 	unsigned rank;
+	/* Where the name of an option that was given is stored; NULL: nowhere. */
+	const char **given;
 };
 
 /* A `take` that sets a bool. */

@@ -430,7 +430,8 @@ static int turn_knobs(const struct engine *engine, const struct layers *layers,
 	if (r == 0)
 		r = journal->n > 0 ? journal_save(journal) : journal_remove(engine->tool);
 	if (r < 0)
-		engine_failure_set(failure, NULL, "cannot write the journal");
+		engine_failure_set(failure, NULL, "cannot write the journal %s/%s.journal",
+			journal_directory(), engine->tool);
 	return r;
 }
 
@@ -453,8 +454,9 @@ int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engin
 
 	r = write_journal(engine, earlier, plan, &journal);
 	if (r < 0) {
-		engine_failure_set(
-			failure, NULL, "cannot write the journal, so nothing is touched");
+		engine_failure_set(failure, NULL,
+			"cannot write the journal %s/%s.journal, so nothing is touched",
+			journal_directory(), engine->tool);
 		return r;
 	}
 	r = layers_read(engine->tool, &layers);

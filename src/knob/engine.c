@@ -96,7 +96,8 @@ int engine_load_journal(
 		*ret = TAKE_PTR(journal);
 	if (r == -EBADMSG)
 		engine_failure_set(failure, NULL,
-			"the journal %s/%s.journal cannot be used, and nothing is touched: %s",
+			"the journal %s/%s.journal cannot be used, and nothing is touched: %s "
+			"(a reboot sets everything back, and removes it)",
 			journal_directory(), engine->tool, why ? why : "it is damaged");
 	else if (r < 0 && r != -ENOENT)
 		engine_failure_set(failure, NULL, "cannot read the journal %s/%s.journal",

@@ -41,7 +41,8 @@ struct arguments {
 	bool strict;
 	bool strict_refused; /* --strict=refused */
 	bool verbose;
-	bool what; /* WHAT was given */
+	bool what;	     /* WHAT was given */
+	const char *special; /* an option that only this setter has and that was given; else NULL */
 	/* A verb that only this setter has, NULL for the common verbs; and the words after it. */
 	const struct setter_verb_own *own;
 	char **words;
@@ -96,7 +97,7 @@ static int read_options(const struct setter *setter, int argc, char *argv[], str
 		{ 0, "strict", "[=refused]",
 			"fail where a knob is not there or refuses; or only\n"
 			"where one that is there refuses",
-			take_strict, a, "refused" },
+			take_strict, a, "'refused', the only value that it may have" },
 		{ 0, "force", NULL, "restore: also what somebody else has changed", option_set,
 			&a->force },
 		{ 0, "once", NULL, "restore: do not repeat what was reported before", option_set,
@@ -119,8 +120,12 @@ static int read_options(const struct setter *setter, int argc, char *argv[], str
 		"the running benchmark.target%s%s",
 		setter->needs_cpus ? "" : ", else ", setter->needs_cpus ? "" : no_cpus);
 	memcpy(rows, common, sizeof(common));
-	for (size_t i = 0; setter->options && setter->options[i].name; i++)
-		rows[ARRAY_SIZE(common) - 1 + i] = setter->options[i];
+	for (size_t i = 0; setter->options && setter->options[i].name; i++) {
+		struct option_row *row = &rows[ARRAY_SIZE(common) - 1 + i];
+
+		*row = setter->options[i];
+		row->given = &a->special;
+	}
 	r = option_rows_read("", rows, argc, argv);
 	if (r == 'h')
 		usage(setter, common);
@@ -136,6 +141,12 @@ static const struct setter_verb_own *find_own_verb(const struct setter *setter, 
 			return own;
 	}
 	return NULL;
+}
+
+static bool is_verb(const struct setter *setter, const char *word)
+{
+	return strcmp(word, "apply") == 0 || strcmp(word, "status") == 0 ||
+		strcmp(word, "restore") == 0 || find_own_verb(setter, word);
 }
 
 static void say_too_many(const struct setter *setter, const char *word)
@@ -171,7 +182,8 @@ static int parse_words(const struct setter *setter, char *words[], struct argume
 	for (; words[0]; words++) {
 		int r;
 
-		if (!setter->parse_what || a->what || a->verb == SETTER_RESTORE) {
+		if (!setter->parse_what || a->what || a->verb == SETTER_RESTORE ||
+			is_verb(setter, words[0])) {
 			say_too_many(setter, words[0]);
 			return -EINVAL;
 		}
@@ -179,6 +191,23 @@ static int parse_words(const struct setter *setter, char *words[], struct argume
 		if (r < 0)
 			return r;
 		a->what = true;
+	}
+	return 0;
+}
+
+/* Refuses what would have no effect: restore puts back all that was changed, and only that. */
+static int refuse_beside_verb(const struct arguments *a)
+{
+	if (a->own)
+		return 0;
+	if (a->verb == SETTER_RESTORE && (a->cpus || a->special)) {
+		say("--%s is not for restore, which puts back everything that was changed",
+			a->cpus ? "cpus" : a->special);
+		return -EINVAL;
+	}
+	if (a->verb != SETTER_APPLY && (a->strict || a->strict_refused)) {
+		say("--strict is for apply");
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -212,6 +241,9 @@ static int parse_arguments(
 		say("--dry-run is for apply");
 		return -EINVAL;
 	}
+	r = refuse_beside_verb(&a);
+	if (r < 0)
+		return r;
 	*ret = a;
 	return 0;
 }
@@ -416,12 +448,23 @@ static struct engine make_engine(const struct setter *setter)
 	};
 }
 
+/* For `status` without CPUs, where they are needed and nothing was changed. */
+static int print_unchanged(const struct setter *setter)
+{
+	print(stdout, "nothing was changed; `%s status -c LIST` shows what apply would change\n",
+		setter->name);
+	if (print_finish(stdout) == 0)
+		return 0;
+	say_errno(errno > 0 ? errno : EIO, "cannot print the status");
+	return -EIO;
+}
+
 static int run_status(
 	const struct setter *setter, const struct arguments *a, struct knob_plan *plan)
 {
 	struct engine engine = make_engine(setter);
 	struct engine_failure failure = { 0 };
-	bool complete;
+	bool complete, unchanged;
 	int r;
 
 	if (a->verb == SETTER_STATUS) {
@@ -431,11 +474,16 @@ static int run_status(
 			return EXIT_FAILED;
 		}
 	}
+	unchanged = plan->n == 0 && setter->needs_cpus && !a->json;
 	r = inspect_plan(&engine, plan, &failure);
 	if (r < 0) {
 		say_failure(r, &failure);
 		return EXIT_FAILED;
 	}
+	if (unchanged && print_unchanged(setter) < 0)
+		return EXIT_FAILED;
+	if (unchanged)
+		return a->brief ? EXIT_FINDING : EXIT_DONE;
 	if (print_plan(setter, a, plan, &complete) < 0)
 		return EXIT_FAILED;
 	return complete || a->dry_run ? EXIT_DONE : EXIT_FINDING;

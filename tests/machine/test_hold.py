@@ -392,7 +392,7 @@ def test_setter_fails():
         equal(guardian.ours.recv(1), b'', 'an answer')
         status, output = guardian.leave()
         equal(status, 1, f'exit status ({output})')
-        check('freq-pin: cannot write the journal, so nothing is touched' in output, output)
+        check('freq-pin: cannot write the journal /run/quiesce/freq-pin.journal, so nothing is touched' in output, output)
         check('freq-pin failed: everything is put back\n' in output, output)
         setter.same(before, 'what was there before')
 

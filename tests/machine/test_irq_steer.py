@@ -220,6 +220,18 @@ def test_usage():
             check(word in result.stderr and result.stderr.count('\n') == 1, result.stderr)
 
 
+def test_status_of_nothing():
+    """Without CPUs and without an earlier apply it says so, and what else to ask."""
+    with Irqs() as setter:
+        said = 'nothing was changed; `irq-steer status -c LIST` shows what apply would change\n'
+        equal(setter.succeed('status'), said, 'status')
+        brief = setter.run('status', '--brief')
+        equal((brief.returncode, brief.stdout), (3, said), 'status --brief')
+        equal(json.loads(setter.succeed('status', '--json')), {'knobs': []}, 'status --json')
+        setter.succeed('-c', '3')
+        check('default affinity' in setter.succeed('status'), 'what an earlier apply did')
+
+
 def test_as_an_ordinary_user():
     with Irqs() as setter:
         before = setter.snapshot()

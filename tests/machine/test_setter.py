@@ -77,7 +77,15 @@ def test_usage():
                 (['status', '--force'], '--force is for restore'),
                 (['--once'], '--once is for restore'),
                 (['restore', '--dry-run'], '--dry-run is for apply'),
-                (['status', '--dry-run'], '--dry-run is for apply')):
+                (['status', '--dry-run'], '--dry-run is for apply'),
+                # What would have no effect: nobody shall think that the rest stays as it is.
+                (['restore', '-c', '0'], '--cpus is not for restore, which puts back everything'),
+                (['restore', '--gate'], '--gate is not for restore'),
+                (['restore', '--strict'], '--strict is for apply'),
+                (['status', '--strict=refused'], '--strict is for apply'),
+                (['--strict=x'], "--strict: 'x' is not 'refused', the only value"),
+                (['apply', 'status'], "'status' is one word too many; see"),
+                (['restore', 'statuss'], '(did you mean status?)')):
             refused(setter, *words, status=2, says=says)
         equal(setter.left_over(), [], 'left in /run/quiesce')
 
@@ -224,7 +232,7 @@ def test_refused():
             setter.box.remove(path)
         setter.succeed('--strict=refused', '-c', 1)
         setter.succeed('restore')
-        refused(setter, '--strict=nonsense', '-c', 1, status=2, says="'nonsense' is not refused")
+        refused(setter, '--strict=nonsense', '-c', 1, status=2, says="'nonsense' is not 'refused', the only value")
 
 
 def test_lost():

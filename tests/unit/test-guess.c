@@ -50,6 +50,8 @@ static void test_guess(void **state)
 		{ "", NULL },
 		{ "sh", NULL },
 		{ "no-such-option", NULL },
+		/* It is a name, in the wrong place. */
+		{ "compare", NULL },
 	};
 	char buf[GUESS_TEXT_SIZE], longest[200];
 

@@ -20,6 +20,7 @@ struct values {
 	bool json;
 	const char *cpus;
 	unsigned pick;
+	const char *given; /* --json or --pick */
 };
 
 static int take_pick(const char *value, void *into)
@@ -34,8 +35,9 @@ static int read_words(const char *mode, struct values *ret, char **ret_help, con
 	const struct option_row rows[] = {
 		{ .help = "What is done:" },
 		{ 'c', "cpus", "LIST", "on these CPUs,\nas in 2-3", option_text, &ret->cpus },
-		{ 0, "json", NULL, "as JSON", option_set, &ret->json },
-		{ 0, "pick", "[=N]", "the N best", take_pick, &ret->pick, "a number from 1 to 9" },
+		{ 0, "json", NULL, "as JSON", option_set, &ret->json, .given = &ret->given },
+		{ 0, "pick", "[=N]", "the N best", take_pick, &ret->pick, "a number from 1 to 9",
+			.given = &ret->given },
 		{ 0, "a-name-that-is-longer", "X", "than its column", option_text, &ret->cpus },
 		{ 'h', "help", .help = "this text" },
 		{ 0 },
@@ -72,7 +74,11 @@ static void test_read(void **state)
 	assert_int_equal(v.pick, 5);
 	assert_int_equal(optind, 4);
 
-	v.json = false;
+	assert_string_equal(v.given, "pick");
+
+	v = (struct values){ 0 };
+	assert_int_equal(READ("", &v, "-c2", "word"), 0);
+	assert_null(v.given);
 	assert_int_equal(READ("+", &v, "--pick=7", "--cp", "1", "word", "--json"), 0);
 	assert_false(v.json);
 	assert_string_equal(v.cpus, "1");
