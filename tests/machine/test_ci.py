@@ -138,31 +138,52 @@ def check_failures(repository):
             ((f'{broken}^', failing, '--', 'out/prog'), 1, 'exit status 5'),
             ((f'{broken}^', f'{broken}^', '--', 'out/no-such'), 1, 'leaves no program out/no-such'),
             (('no-such', broken, '--', 'out/prog'), 2, 'there is no commit no-such'),
-            ((broken, '--', 'out/prog'), 2, 'Usage: '),
-            (('-x', broken, broken, '--', 'out/prog'), 2, 'Usage: ')):
+            ((broken, '--', 'out/prog'), 2, 'BASE HEAD -- PROGRAM is wanted; see quiesce-gate --help'),
+            ((broken, broken, '--'), 2, 'BASE HEAD -- PROGRAM is wanted'),
+            (('-x', broken, broken, '--', 'out/prog'), 2, 'there is no option -x'),
+            (('--frob', broken, broken, '--', 'out/prog'), 2, 'there is no option --frob'),
+            (('-p',), 2, '-p needs a value'),
+            # Before anything is built.
+            (('-p', 'x', broken, broken, '--', 'out/prog'), 2, "--decide: 'x' is not"),
+            (('-n', '0', broken, broken, '--', 'out/prog'), 2, "--max-runs: '0' is not")):
         result = repository.gate(*arguments)
         equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
         check(says in result.stderr, f'{arguments}: {result.stderr}')
-    result = repository.run(GATE, '-h', status=0)
-    check(all(len(line) <= 80 for line in result.stdout.splitlines()), 'too wide')
+    for tool in (GATE, BISECT):
+        result = repository.run(tool, '--help', status=0)
+        check(all(len(line) <= 80 for line in result.stdout.splitlines()), 'too wide')
+        equal(repository.run(tool, '-h', status=0).stdout, result.stdout, '-h')
+        version = repository.run(tool, '--version', status=0).stdout
+        check(re.fullmatch(rf'{tool.name} \(quiesce\) [0-9.]+\n', version), version)
+    outside = subprocess.run([GATE, 'first', 'first', '--', 'out/prog'], cwd=repository.root,
+                             env={**repository.environment, 'GIT_CEILING_DIRECTORIES': '/'},
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    equal(outside.returncode, 2, outside.stderr)
+    check('is in no git repository' in outside.stderr, outside.stderr)
 
 
 def check_interrupted(repository):
-    """Ctrl-C while a program is built, or runs: nothing is left."""
-    for build in ('sh build.sh; touch ../started; sleep 100', 'sh build.sh; touch ../started'):
-        process = subprocess.Popen([GATE, '-b', build, '-p', '1', 'first', 'first', '--', 'out/prog'],
-                                   cwd=repository.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   env=repository.environment, start_new_session=True)
-        deadline = time.monotonic() + 60
-        while not list(repository.root.glob('quiesce-gate.*/started')):
-            check(time.monotonic() < deadline and process.poll() is None, 'it did not begin')
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGINT)
-        process.wait(timeout=60)
-        check(process.returncode in (130, -signal.SIGINT), f'status {process.returncode}')
-        equal(list(repository.root.glob('quiesce-gate.*')), [], 'left behind')
-        equal(repository.git('worktree', 'list').count('\n'), 0, 'worktrees left')
+    """Ctrl-C while a program is built, or runs, or a signal to the script alone: nothing is left."""
+    for send in (os.killpg, os.kill):
+        for build in ('sh build.sh; touch ../started; sleep 100', 'sh build.sh; touch ../started'):
+            number = signal.SIGINT if send == os.killpg else signal.SIGTERM
+            check_interrupted_in(repository, build, send, number)
+
+
+def check_interrupted_in(repository, build, send, number):
+    process = subprocess.Popen([GATE, '-b', build, '-p', '1', 'first', 'first', '--', 'out/prog'],
+                               cwd=repository.folder, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env=repository.environment, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not list(repository.root.glob('quiesce-gate.*/started')):
+        check(time.monotonic() < deadline and process.poll() is None, 'it did not begin')
+        time.sleep(0.01)
+    send(process.pid, number)
+    process.wait(timeout=60)
+    equal(process.returncode, 128 + number, 'status')
+    equal(list(repository.root.glob('quiesce-gate.*')), [], 'left behind')
+    equal(repository.git('worktree', 'list').count('\n'), 0, 'worktrees left')
 
 
 def check_bisection(repository):
@@ -185,8 +206,24 @@ def check_bisection(repository):
         if found:
             break
     equal(found and found[1], wanted, result.stdout + result.stderr)
-    for arguments in ((), ('-x',), ('/no/such', 'out/prog')):
-        equal(repository.run(BISECT, *arguments).returncode, 128, arguments)
+    good = repository.root / 'tools/good'
+    for arguments, says in (((), 'GOOD PROGRAM is wanted'), (('-x',), 'there is no option -x'),
+                            (('/no/such', 'out/prog'), 'there is no program /no/such'),
+                            ((repository.root, 'out/prog'), 'there is no program'),
+                            (('-p', 'x', good, 'out/prog'), "--decide: 'x' is not")):
+        result = repository.run(BISECT, '-b', 'touch ../built', *arguments)
+        equal(result.returncode, 128, f'{arguments}: {result.stderr}')
+        check(says in result.stderr, f'{arguments}: {result.stderr}')
+    check(not (repository.root / 'built').exists(), 'it was built')
+    result = repository.run(BISECT, '-b', 'true', good, 'no-such')
+    equal(result.returncode, 125, result.stderr)
+    check('the build leaves no program ./no-such' in result.stderr, result.stderr)
+    # A program at the top of the tree is a path, too.
+    for _ in range(ATTEMPTS):
+        result = repository.run(BISECT, '-b', 'cp out/prog prog', '-p', '20', good, 'prog')
+        if result.returncode != 125:
+            break
+    equal(result.returncode, 0, result.stderr)
 
 
 run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_repository(check_failures)),
