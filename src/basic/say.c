@@ -79,7 +79,18 @@ int print_report(FILE *stream, const char *format, ...)
 int print_finish(FILE *stream)
 {
 	errno = 0;
-	return fflush(stream) != 0 || ferror(stream) ? -EIO : 0;
+	if (fflush(stream) == 0 && !ferror(stream))
+		return 0;
+	return errno > 0 ? -errno : -EIO;
+}
+
+enum exit_status print_conclude(void)
+{
+	int r = print_finish(stdout);
+
+	if (r < 0)
+		say_errno(r, "cannot write to standard output");
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 void say(const char *format, ...)

@@ -42,10 +42,12 @@ int print(FILE *stream, const char *format, ...) _printf_(2, 3);
 /* As print(), for a report of whole lines: on a terminal, what is too long goes on in further lines
  * that are set in (text_wrap()). What is read by a program is printed as it stands. */
 int print_report(FILE *stream, const char *format, ...) _printf_(2, 3);
-/* Flushes the stream. 0, or -EIO when anything that was ever written to it was lost: a flush alone
- * does not tell of what an earlier one has lost. errno is 0 where the cause is not known any more.
- */
+/* Flushes the stream. 0, or a negative errno when anything that was ever written to it was lost: a
+ * flush alone does not tell of what an earlier one has lost. Where the cause is not known any more
+ * it is -EIO, and errno is 0. */
 int print_finish(FILE *stream);
+/* Flushes standard output at the end of a program. EXIT_DONE, or EXIT_FAILED after saying why. */
+enum exit_status print_conclude(void);
 /* Says what getopt_long(3) has just refused, and names --help: `refused` is ':' for an option
  * without its value, '?' for anything else. For tools that set opterr to 0, because getopt's own
  * messages do not name --help. */

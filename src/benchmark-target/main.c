@@ -132,10 +132,10 @@ int main(int argc, char *argv[])
 			break;
 		case 'h':
 			usage(stdout);
-			return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+			return print_conclude();
 		case 'V':
 			print(stdout, "benchmark-target (quiesce) %s\n", QUIESCE_VERSION);
-			return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+			return print_conclude();
 		default:
 			say_option(option, argv, options);
 			return EXIT_USAGE;

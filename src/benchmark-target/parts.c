@@ -92,7 +92,7 @@ int verb_parts(void)
 		return EXIT_FAILED;
 	}
 	print(stdout, "%s", lines);
-	if (print_finish(stdout) < 0)
+	if (print_conclude() != EXIT_DONE)
 		return EXIT_FAILED;
 	return complete ? EXIT_DONE : EXIT_FINDING;
 }

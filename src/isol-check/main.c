@@ -45,14 +45,14 @@ struct arguments {
 
 /* --- The functions that options choose. --- */
 
-/* The exit status for an error that has been reported, but for -ENOMEM and -EIO, which this
- * reports. */
+/* The exit status for an error that has been reported, but for -ENOMEM and what came of writing to
+ * standard output, which this reports. */
 static int get_failure_status(int r)
 {
 	if (r == -ENOMEM)
 		say_errno(r, "cannot go on");
-	else if (r == -EIO)
-		say_errno(r, "cannot write the output");
+	else if (r == -EIO || ferror(stdout))
+		say_errno(r, "cannot write to standard output");
 	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -89,9 +89,7 @@ static int run_explain(const struct arguments *a)
 		return EXIT_USAGE;
 	}
 	print(stdout, "%s\n", check->explain);
-	if (print_finish(stdout) < 0)
-		return get_failure_status(-EIO);
-	return EXIT_DONE;
+	return print_conclude();
 }
 
 static int run_cmdline(const struct arguments *a)
@@ -352,7 +350,7 @@ int main(int argc, char *argv[])
 	if (r < 0)
 		return EXIT_USAGE;
 	if (r > 0)
-		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+		return print_conclude();
 	if (arguments.sysroot && enter_sysroot(arguments.sysroot) < 0)
 		return EXIT_FAILED;
 	return arguments.run(&arguments);

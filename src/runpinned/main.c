@@ -319,11 +319,7 @@ static enum exit_status dry_run(const struct options *options, const struct plac
 		return status;
 	r = print_plan(options, place, commands, counting);
 	say_if_no_memory(r);
-	if (r == 0 && print_finish(stdout) < 0) {
-		r = errno > 0 ? -errno : -EIO;
-		say_errno(r, "cannot write to standard output");
-	}
-	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+	return r < 0 ? EXIT_FAILED : print_conclude();
 }
 
 /* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. */
@@ -476,7 +472,7 @@ int main(int argc, char *argv[])
 	if (r < 0)
 		return status_of_options(r);
 	if (r > 0)
-		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+		return print_conclude();
 	if (options.json && !has_output) {
 		say("--json: standard output is closed, so the result would be lost");
 		options_clear(&options);

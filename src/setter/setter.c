@@ -428,8 +428,8 @@ static int print_plan(const struct setter *setter, const struct arguments *a,
 			ret_complete);
 	else
 		r = show_plan(plan, a->json, a->verbose, stdout);
-	if (r == 0 && print_finish(stdout) < 0)
-		r = errno > 0 ? -errno : -EIO;
+	if (r == 0)
+		r = print_finish(stdout);
 	if (r < 0)
 		say_errno(r, "cannot print the table");
 	return r;
@@ -449,14 +449,14 @@ static struct engine make_engine(const struct setter *setter)
 }
 
 /* For `status` without CPUs, where they are needed and nothing was changed. */
-static int print_unchanged(const struct setter *setter)
+static enum exit_status print_unchanged(const struct setter *setter, bool brief)
 {
+	enum exit_status status;
+
 	print(stdout, "nothing was changed; `%s status -c LIST` shows what apply would change\n",
 		setter->name);
-	if (print_finish(stdout) == 0)
-		return 0;
-	say_errno(errno > 0 ? errno : EIO, "cannot print the status");
-	return -EIO;
+	status = print_conclude();
+	return brief && status == EXIT_DONE ? EXIT_FINDING : status;
 }
 
 static int run_status(
@@ -480,10 +480,8 @@ static int run_status(
 		say_failure(r, &failure);
 		return EXIT_FAILED;
 	}
-	if (unchanged && print_unchanged(setter) < 0)
-		return EXIT_FAILED;
 	if (unchanged)
-		return a->brief ? EXIT_FINDING : EXIT_DONE;
+		return print_unchanged(setter, a->brief);
 	if (print_plan(setter, a, plan, &complete) < 0)
 		return EXIT_FAILED;
 	return complete || a->dry_run ? EXIT_DONE : EXIT_FINDING;
@@ -947,7 +945,7 @@ static int run(const struct setter *setter, int argc, char *argv[])
 	if (r < 0)
 		return get_failure_status(r);
 	if (r > 0)
-		return print_finish(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+		return print_conclude();
 	choose_journal(setter, arguments.own ? SETTER_STATUS : arguments.verb);
 	if (arguments.own)
 		return arguments.own->run(

@@ -35,7 +35,9 @@ def check_tool(tool):
     check(run(tool, '--version').stdout.startswith(name), '--version does not name the tool')
     for option in '--help', '--version':
         with open('/dev/full', 'w', encoding='utf-8') as full:
-            equal(run(tool, option, stdout=full).returncode, 1, f'{option} to a full disk')
+            result = run(tool, option, stdout=full)
+        equal(result.returncode, 1, f'{option} to a full disk')
+        check(f'{name}: cannot write to standard output: ' in result.stderr, f'{option}: {result.stderr}')
     for arguments, says in ((['--no-such-option'], 'there is no option --no-such-option'),
                             (['--hepl'], 'there is no option --hepl (did you mean --help?)'),
                             (['-Z'], 'there is no option -Z'),

@@ -551,11 +551,14 @@ def test_usage():
         for arguments in (['--help'], ['--version']):
             equal(run(box, *arguments).returncode, 0, arguments)
         equal(run(box, '--pick=5', allowed='0-3').returncode, 1, 'more than there are')
-        with open('/dev/full', 'wb') as full:
-            result = subprocess.run([os.environ['SYSROOT'], box.root, '--', ISOL_CHECK, '--watch',
-                                     '0', '-c', '2'], stdout=full, stderr=subprocess.PIPE,
-                                    check=False)
-        equal(result.returncode, 1, 'nowhere to write to')
+        for arguments in ((), ('--json',), ('--cmdline',), ('--explain', 'smt')):
+            with open('/dev/full', 'wb') as full:
+                of = () if '--explain' in arguments else ('--watch', '0', '-c', '2')
+                result = subprocess.run([os.environ['SYSROOT'], box.root, '--', ISOL_CHECK, *of, *arguments],
+                                        stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            equal(result.returncode, 1, f'{arguments}: nowhere to write to')
+            equal(result.stderr, 'isol-check: cannot write to standard output: No space left on device\n',
+                  arguments)
     with Machine('intel-passive') as box:
         result = run(box, '--measure=1', '-c', '2-3')
         equal((result.returncode, result.stdout), (2, ''), '--measure on an offline CPU')
