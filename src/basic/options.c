@@ -25,6 +25,11 @@ int option_text(const char *value, void *into)
 	return 0;
 }
 
+int option_filled(const char *value, void *into)
+{
+	return *value ? option_text(value, into) : -EINVAL;
+}
+
 static bool is_end(const struct option_row *row)
 {
 	return !row->name && !row->help;

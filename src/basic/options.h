@@ -36,6 +36,8 @@ struct option_row {
 int option_set(const char *value, void *into);
 /* A `take` that sets a const char * to the value inside argv. */
 int option_text(const char *value, void *into);
+/* As option_text(), and -EINVAL for an empty value. */
+int option_filled(const char *value, void *into);
 
 /*
  * Parses the options; the operands begin at argv[optind]. `mode` is the first character of

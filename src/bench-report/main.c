@@ -348,7 +348,7 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 		{ 'o', "output", "FILE",
 			"merge, plot: write to FILE; a picture is .svg, .png,\n"
 			"or an .html page",
-			option_text, &request->output },
+			option_filled, &request->output, "a file name" },
 		{ 0, "size", "WIDTHxHEIGHT",
 			"plot: in points (default 1000x600; a PNG has two\n"
 			"pixels a point)",

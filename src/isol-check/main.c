@@ -198,6 +198,10 @@ static int take_record(const char *value, void *into)
 {
 	struct arguments *a = into;
 
+	if (!*value) {
+		say("--record: '' is not a file name");
+		return -EINVAL;
+	}
 	a->record = value;
 	return choose_run(a, run_record, "--record");
 }
@@ -256,7 +260,7 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 		{ 0, "sysroot", "PATH",
 			"examine a recorded machine: a .tar.gz or a\n"
 			"directory",
-			option_text, &a->sysroot },
+			option_filled, &a->sysroot, "a file name" },
 		{ 'v', "verbose", NULL, "all paths; with --pick and --cmdline the reasons",
 			option_set, &a->verbose },
 		{ 'h', "help", .help = "this text" },

@@ -394,6 +394,22 @@ static int take_number(struct json_reader *reader, struct json_token *ret)
 	return convert_number(reader, text, ret);
 }
 
+static const char *describe_wish(const struct json_reader *reader)
+{
+	switch (reader->expect) {
+	case EXPECT_NAME:
+	case EXPECT_NAME_OR_END:
+		return "a name was expected";
+	case EXPECT_COMMA_OR_END:
+		return reader->is_object[reader->depth - 1] ? "',' or '}' was expected"
+							    : "',' or ']' was expected";
+	case EXPECT_NOTHING:
+		return "nothing was expected behind the value";
+	default:
+		return reader->depth == 0 ? "this is no JSON" : "a value was expected";
+	}
+}
+
 static int take_word(struct json_reader *reader, struct json_token *ret)
 {
 	static const struct {
@@ -424,7 +440,7 @@ static int take_word(struct json_reader *reader, struct json_token *ret)
 		}
 	}
 	/* Python writes NaN and Infinity, which JSON has not. */
-	return refuse(reader, "a value was expected");
+	return refuse(reader, describe_wish(reader));
 }
 
 /* --- Structure --- */
@@ -544,22 +560,6 @@ static bool take_end(struct json_reader *reader, struct json_token *ret)
 	return true;
 }
 
-static const char *describe_wish(const struct json_reader *reader)
-{
-	switch (reader->expect) {
-	case EXPECT_NAME:
-	case EXPECT_NAME_OR_END:
-		return "a name was expected";
-	case EXPECT_COMMA_OR_END:
-		return reader->is_object[reader->depth - 1] ? "',' or '}' was expected"
-							    : "',' or ']' was expected";
-	case EXPECT_NOTHING:
-		return "nothing was expected behind the value";
-	default:
-		return "a value was expected";
-	}
-}
-
 int json_next(struct json_reader *reader, struct json_token *ret)
 {
 	int r;
@@ -570,7 +570,9 @@ int json_next(struct json_reader *reader, struct json_token *ret)
 	mark_place(reader);
 	if (r == 0) {
 		if (reader->expect != EXPECT_NOTHING)
-			return refuse(reader, "the file ends too early");
+			return refuse(reader,
+				reader->depth == 0 ? "there is nothing in the file"
+						   : "the file ends too early");
 		ret->type = JSON_TOKEN_END;
 		return 0;
 	}

@@ -145,12 +145,6 @@ static int take_control(const char *value, void *into)
 	return value || o->control.argv ? 0 : -ENOMEM;
 }
 
-/* Takes a text that must not be empty. */
-static int take_filled(const char *value, void *into)
-{
-	return *value ? option_text(value, into) : -EINVAL;
-}
-
 /* A list of exit statuses; without one, every failure. */
 static int take_ignore_failure(const char *value, void *into)
 {
@@ -177,7 +171,7 @@ static int take_ignore_failure(const char *value, void *into)
 /* Without a name it is the shell that system(3) takes. */
 static int take_shell(const char *value, void *into)
 {
-	return take_filled(value ? value : "/bin/sh", into);
+	return option_filled(value ? value : "/bin/sh", into);
 }
 
 static int take_parameter_list(const char *value, void *into)
@@ -212,7 +206,7 @@ static int take_stdout(const char *value, void *into)
 	o->output_file = NULL;
 	if (o->output_pipe || strcmp(value, "null") == 0)
 		return 0;
-	return take_filled(value, &o->output_file);
+	return option_filled(value, &o->output_file);
 }
 
 /* A name that others can use as an identifier, and that is not of what is written anyway. What
@@ -568,7 +562,7 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 0, "input", "FILE",
 			"its standard input, read from the start by each run\n"
 			"(default: /dev/null)",
-			take_filled, &o->input, "a file name" },
+			option_filled, &o->input, "a file name" },
 		{ 0, "stdout", "FILE",
 			"where its standard output goes: FILE, emptied before\n"
 			"each run; null (the default); or pipe",
@@ -644,7 +638,7 @@ static int read_options(int argc, char *argv[], struct options *o)
 			.rank = 1 },
 
 		{ .help = "\nWhat is kept:" },
-		{ 'o', "output", "FILE", "write the result, as pyperf JSON, to FILE", take_filled,
+		{ 'o', "output", "FILE", "write the result, as pyperf JSON, to FILE", option_filled,
 			&o->output, "a file name" },
 		{ 0, "append", NULL, "add to FILE instead of replacing it", option_set,
 			&o->append },
@@ -652,17 +646,17 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 0, "csv", "FILE",
 			"write one line per run to FILE, and one per\n"
 			"value that the program measured itself",
-			take_filled, &o->csv, "a file name" },
+			option_filled, &o->csv, "a file name" },
 		{ 0, "no-save", NULL, "keep nothing unless -o, --json or --csv says so", option_set,
 			&o->no_save, .rank = 2 },
-		{ 0, "name", "NAME", "the benchmark's name (default: the program's)", take_filled,
+		{ 0, "name", "NAME", "the benchmark's name (default: the program's)", option_filled,
 			&o->name, "a name" },
 		{ 0, "metadata", "NAME=VALUE",
 			"keep this with the result, such as\n"
 			"commit_id=1a2b3c; may be given again",
 			take_metadata, o },
 		{ 'e', "events", "EVENT,...", "count these hardware or software events, too",
-			take_filled, &o->events, "a list of events" },
+			option_filled, &o->events, "a list of events" },
 		{ 0, "evidence", "HOW",
 			"full (the default), no-core (without a look at\n"
 			"the core before and after each run), core=TIME\n"

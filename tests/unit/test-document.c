@@ -394,7 +394,7 @@ static void test_load(void **state)
 		{ "{\"version\": \"1.0\", \"metadata\": null, \"benchmarks\": [" BENCHMARK "]}",
 			NULL },
 
-		{ "", "1:1: the file ends too early" },
+		{ "", "1:1: there is nothing in the file" },
 		{ "\n\n{\"version\": \x1b}", "3:13: a value was expected" },
 		{ "{\"version\": \"1.0\", \"version\": \"1.0\"}",
 			"1:20: a name that this object has already" },

@@ -61,11 +61,11 @@ static void test_refused(void **state)
 		const char *text;
 		const char *why;
 	} cases[] = {
-		{ "", "1:1: the file ends too early" },
-		{ " \n\n ", "3:2: the file ends too early" },
+		{ "", "1:1: there is nothing in the file" },
+		{ " \n\n ", "3:2: there is nothing in the file" },
 		{ "{", "1:2: the file ends too early" },
 		{ "[]", "1:1: no pyperf result: it is not an object" },
-		{ "nonsense", "1:1: a value was expected" },
+		{ "nonsense", "1:1: this is no JSON" },
 		{ "{} {}", "1:2: no pyperf result: 'version' is missing" },
 		{ "{\"version\": 6}",
 			"1:13: pyperf's format version 6 is not 1.0, which is the one that is known "
