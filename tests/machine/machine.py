@@ -389,7 +389,7 @@ class Setter:
 
     def times(self):
         """When each file was written last."""
-        return {name: os.lstat(entry).st_mtime_ns for name, entry in self.walk()}
+        return {name: entry.stat(follow_symlinks=False).st_mtime_ns for name, entry in self.walk()}
 
     @staticmethod
     def difference(before, after):
