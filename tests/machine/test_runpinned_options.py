@@ -15,7 +15,7 @@ import time
 
 import machine
 from machine import check, equal
-from test_runs import (CPU, RUNPINNED, SCRATCH, await_running, environment, gone, measured,
+from test_runs import (CPU, PATIENCE, RUNPINNED, SCRATCH, await_running, environment, gone, measured,
                        metadata, one_line, processes_with, run, scratch, script, start, tidy)
 
 
@@ -492,14 +492,14 @@ def test_a_hook_is_stopped_with_runpinned():
                     diary.add('cleanup'), 'true')
     await_running(mark)
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
     equal(process.returncode, 143, 'status')
     equal(diary.words(), ['cleanup'], 'cleanup is run')
     check(not processes_with(mark), 'nothing is left')
     process = start('--no-save', '-w', 0, '--prepare', f'sleep {mark}; true', 'true')
     await_running(mark)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE)
     check(gone(mark), 'nothing is left after SIGKILL')
 
 
@@ -508,7 +508,7 @@ def test_a_cleanup_that_fails_is_told_after_a_stop_as_well():
     process = start('--no-save', '-q', '-w', 0, '--cleanup', 'echo no luck >&2; exit 4', 'sleep', mark)
     await_running(mark)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE)
     equal(process.returncode, 130, 'status')
     check('--cleanup' in errors and 'exit status 4' in errors and '  | no luck' in errors, errors)
 
