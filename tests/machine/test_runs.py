@@ -758,8 +758,13 @@ def test_tasks_that_take_turns():
             check(one['quiesce_run_delay'] <= idle + 0.02 * window, f'{how}: {one}')
 
 
-def away(benchmark):
+def away(benchmark, excused=0):
+    """All runs are flagged. Excused are the first so many of those with more switches than the records
+    have room for at first, about 250: after such a run there is room for thousands."""
     for one in metadata(benchmark):
+        if excused and one['quiesce_voluntary_switches'] + one['quiesce_involuntary_switches'] > 200:
+            excused -= 1
+            continue
         check('migrated' in flags(one), f'not flagged: {one}')
 
 
@@ -771,7 +776,8 @@ def test_elsewhere_in_the_middle():
     away(measured('-n', 3, PROGRAMS / 'worker', 'away', 60))
     result = as_nobody('--json', '-n', 3, PROGRAMS / 'worker', 'away', 60)
     equal(result.returncode, 0, f'status ({result.stderr})')
-    away(json.loads(result.stdout)['benchmarks'][0])
+    # An ordinary user may not count the moves: only the records tell.
+    away(json.loads(result.stdout)['benchmarks'][0], excused=1)
 
 
 # --- Signals to runpinned ---
