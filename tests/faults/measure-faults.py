@@ -81,6 +81,18 @@ def check_result(path, benchmarks, status):
     wanted(found == benchmarks, f'{path.name} has {found}')
 
 
+# fontconfig keeps what it has read of the fonts, also what it has read while something failed. Root's
+# would be the machine's own, in which no program finds a font from then on.
+FONTS = '''<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig>
+<dir>/usr/share/fonts</dir>
+<cachedir>{cache}</cachedir>
+<include ignore_missing="yes">/etc/fonts/conf.d</include>
+</fontconfig>
+'''
+
+
 class Place:
     """The folder in which a command runs; it is filled anew for each failure."""
 
@@ -90,17 +102,22 @@ class Place:
         self.out = self.root / 'out'
         self.tmp = self.root / 'tmp'
         self.state = self.root / 'state'
+        self.fonts = self.root / 'fonts'
+        (self.root / 'fonts.conf').write_text(FONTS.format(cache=self.fonts), encoding='utf-8')
 
     def prepare(self, scenario):
-        for folder in (self.out, self.tmp, self.state):
+        for folder in (self.out, self.tmp, self.state, self.fonts):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
         for name, content in scenario.before.items():
             (self.out / name).write_bytes(content)
+        for name, content in scenario.fonts.items():
+            (self.fonts / name).write_bytes(content)
 
     def environment(self, **more):
         return {'PATH': os.environ['PATH'], 'LC_ALL': 'C', 'HOME': str(self.root),
-                'TMPDIR': str(self.tmp), 'XDG_STATE_HOME': str(self.state), 'COLUMNS': '80', **more}
+                'TMPDIR': str(self.tmp), 'XDG_STATE_HOME': str(self.state), 'COLUMNS': '80',
+                'FONTCONFIG_FILE': str(self.root / 'fonts.conf'), **more}
 
 
 class Scenario:
@@ -114,6 +131,7 @@ class Scenario:
         self.name = name
         self.arguments = arguments
         self.before = before or {}
+        self.fonts = {}  # what fontconfig has kept after a run in which nothing fails
 
     def command(self, place):
         return [RUNPINNED, '-q', '-c', place.cpu, '-n', str(RUNS), '-w', '0',
@@ -335,6 +353,8 @@ class Campaign:
             status, stdout, stderr = run(scenario.command(place), place)
             check(status == 0, f'nothing fails, and yet: {status} {stderr}')
             scenario.whole = scenario.outcome(place, stdout)
+            scenario.fonts = {path.name: path.read_bytes() for path in place.fonts.iterdir()}
+            check(scenario.fonts or scenario.name != 'plot', 'fontconfig keeps the fonts elsewhere')
 
     def fail_calls(self, scenario, further):
         self.learn(scenario)
