@@ -329,6 +329,11 @@ static void set_shift(struct comparison *c, const struct shift *shift)
 		.low = isfinite(shift->low) ? exp(shift->low) : NAN,
 		.high = isfinite(shift->high) ? exp(shift->high) : NAN,
 	};
+	/* An end that is next to 0 is 1 as a ratio, and the interval does not hold 1. */
+	if (shift->low > 0)
+		c->ratio.low = fmax(c->ratio.low, nextafter(1, 2));
+	if (shift->high < 0)
+		c->ratio.high = fmin(c->ratio.high, nextafter(1, 0));
 	/* Half an interval would look like a whole one. */
 	if (isnan(c->ratio.low) || isnan(c->ratio.high))
 		c->ratio.low = c->ratio.high = NAN;
@@ -361,39 +366,81 @@ static int explain_unstable_pairs(const double *ratios, size_t n, char **ret)
 		low, high);
 }
 
+/* Pairs of which some have no ratio, because a value is 0 or the ratio is no double: the change is
+ * that of the medians. Ranks are the same with and without logarithms. */
+static int compare_pairs_without_ratio(
+	struct comparison *c, const double *old, const double *new, double *differences, size_t n)
+{
+	_cleanup_free_ double *a = reallocarray(NULL, n, sizeof(*a));
+	_cleanup_free_ double *b = reallocarray(NULL, n, sizeof(*b));
+	struct shift shift;
+	int r;
+
+	if (!a || !b)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		differences[i] = new[i] - old[i];
+		a[i] = old[i];
+		b[i] = new[i];
+	}
+	r = shift_of_pairs(a, b, n, &shift);
+	if (r >= 0)
+		r = signed_rank_test(differences, n, &c->signs);
+	if (r < 0)
+		return r;
+	stats_sort(a, n);
+	stats_sort(b, n);
+	c->ratio = (struct ratio){ stats_median(b, n) / stats_median(a, n), NAN, NAN };
+	c->p = shift.p;
+	c->least_p = shift.least_p;
+	return 0;
+}
+
+/* The change, as the median of all ratios, of pairs that have ratios. */
+static int compare_ratios(struct comparison *c, const double *old, const double *new,
+	const double *ratios, double *differences, size_t n, char **ret_unclear)
+{
+	_cleanup_free_ double *a = NULL, *b = NULL;
+	struct shift shift;
+	int r;
+
+	r = make_logarithms(old, n, &a);
+	if (r >= 0)
+		r = make_logarithms(new, n, &b);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++)
+		differences[i] = b[i] - a[i];
+	r = shift_of_pairs(a, b, n, &shift);
+	if (r >= 0)
+		r = signed_rank_test(differences, n, &c->signs);
+	if (r >= 0)
+		r = explain_unstable_pairs(ratios, n, ret_unclear);
+	if (r >= 0)
+		set_shift(c, &shift);
+	return r;
+}
+
 /* Compares the units in pairs. They are given in the order of the runs. */
 static int compare_pairs(
 	struct comparison *c, const double *old, const double *new, size_t n, char **ret_unclear)
 {
-	_cleanup_free_ double *ratios = NULL, *differences = NULL, *a = NULL, *b = NULL;
-	struct shift shift;
+	_cleanup_free_ double *ratios = NULL, *differences = NULL;
+	bool have_ratios = true;
 	int r;
 
 	ratios = reallocarray(NULL, n, sizeof(*ratios));
 	differences = reallocarray(NULL, n, sizeof(*differences));
 	if (!ratios || !differences)
 		return -ENOMEM;
-	r = make_logarithms(old, n, &a);
-	if (r >= 0)
-		r = make_logarithms(new, n, &b);
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < n; i++) {
 		ratios[i] = new[i] / old[i];
-		differences[i] = b[i] - a[i];
-		/* Values are greater than 0, but their ratio may be too large or too small for a
-		 * double. */
-		if (!isfinite(ratios[i]) || !(ratios[i] > 0))
-			return 0;
+		have_ratios = have_ratios && isfinite(ratios[i]) && ratios[i] > 0;
 	}
-	r = shift_of_pairs(a, b, n, &shift);
-	if (r >= 0)
-		r = signed_rank_test(differences, n, &c->signs);
-	if (r >= 0)
-		r = explain_unstable_pairs(ratios, n, ret_unclear);
+	r = have_ratios ? compare_ratios(c, old, new, ratios, differences, n, ret_unclear)
+			: compare_pairs_without_ratio(c, old, new, differences, n);
 	if (r < 0)
 		return r;
-	set_shift(c, &shift);
 	c->design = COMPARED_IN_TURN;
 	c->n_pairs = n;
 	return 0;
@@ -974,10 +1021,33 @@ static int explain_unresolved(struct comparison *c)
 	return 0;
 }
 
-/* Medians of 0 do not tell which of two different samples is greater. */
-static int explain_no_ratio(struct comparison *c)
+/* Whether new is above old more often than below, which is what the tests go by. */
+static bool is_more_often(const struct comparison *c)
 {
-	c->unclear = strdup("they differ, but both medians are 0, which have no ratio");
+	return c->ranks.u > (double)c->old_stats.n * (double)c->new_stats.n / 2;
+}
+
+/* Where a value of 0 has no ratio, the change is that of the medians. They need not tell which of
+ * two different samples is greater. */
+static bool has_direction(const struct comparison *c)
+{
+	if (!isnan(c->ratio.low) || comparison_is_of_machines(c))
+		return true;
+	return is_more_often(c) ? c->ratio.ratio > 1 : c->ratio.ratio < 1;
+}
+
+/* With many equal values most ratios may be 1, and so the median of them. */
+static bool is_less(const struct comparison *c)
+{
+	return c->ratio.ratio == 1 ? !is_more_often(c) : c->ratio.ratio < 1;
+}
+
+static int explain_no_direction(struct comparison *c)
+{
+	c->unclear = strdup(isnan(c->ratio.ratio)
+			? "they differ, but both medians are 0, which have no ratio"
+			: "they differ, but the medians do not tell how, and a value of 0 has no "
+			  "ratio");
 	if (!c->unclear)
 		return -ENOMEM;
 	c->is_unclear_by_settling = true;
@@ -994,8 +1064,8 @@ static int decide(struct comparison *c, const double *p, size_t n, size_t at)
 		r = is_decidable(p, n, at, c->least_p, &decidable);
 	if (r >= 0 && !decidable)
 		r = explain_too_few(c, n);
-	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && isnan(c->ratio.ratio))
-		r = explain_no_ratio(c);
+	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !has_direction(c))
+		r = explain_no_direction(c);
 	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !is_resolved(c))
 		r = explain_unresolved(c);
 	if (r < 0)
@@ -1005,7 +1075,7 @@ static int decide(struct comparison *c, const double *p, size_t n, size_t at)
 	else if (c->adjusted_p > SIGNIFICANCE)
 		c->verdict = VERDICT_SAME;
 	else
-		c->verdict = c->ratio.ratio < 1 ? VERDICT_FASTER : VERDICT_SLOWER;
+		c->verdict = is_less(c) ? VERDICT_FASTER : VERDICT_SLOWER;
 	return 0;
 }
 

@@ -46,7 +46,7 @@ static void append_interval(struct text *t, const struct ratio *ratio)
 {
 	int decimals = choose_decimals(ratio);
 
-	if (!isnan(ratio->low))
+	if (isfinite(ratio->low) && isfinite(ratio->high))
 		text_appendf(t, ", %.*f .. %.*f", decimals, ratio->low, decimals, ratio->high);
 	text_append(t, "\n");
 }
@@ -69,13 +69,15 @@ static int append_line(struct text *t, const struct comparison *c)
 			is_of_speed ? "is faster" : "has less", slow, c->unclear);
 		return 0;
 	}
-	if (c->verdict == VERDICT_SAME)
-		text_appendf(t, "no difference found between %s and %s: %.*f times", fast, slow,
-			choose_decimals(&ratio), ratio.ratio);
-	else
-		text_appendf(t, "%s %s %.*f times %s than %s", fast, is_of_speed ? "ran" : "has",
-			choose_decimals(&ratio), ratio.ratio, is_of_speed ? "faster" : "less",
-			slow);
+	if (c->verdict == VERDICT_SAME) {
+		text_appendf(t, "no difference found between %s and %s%s", fast, slow,
+			isfinite(ratio.ratio) ? ":" : "");
+		append_times(t, &ratio);
+	} else {
+		text_appendf(t, "%s %s", fast, is_of_speed ? "ran" : "has");
+		append_times(t, &ratio);
+		text_appendf(t, " %s than %s", is_of_speed ? "faster" : "less", slow);
+	}
 	append_interval(t, &ratio);
 	return 0;
 }

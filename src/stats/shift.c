@@ -117,6 +117,17 @@ static double find_end(const struct test *test, double inside, double outside)
 	return inside;
 }
 
+/* Whether b is above a more often than below: what both tests go by. With many equal values the
+ * estimate may be 0 all the same. */
+static bool is_above(const struct test *test)
+{
+	size_t below = count_differences(test->a, test->n_a, test->b, test->n_b, 0, false);
+	size_t above = test->n_a * test->n_b -
+		count_differences(test->a, test->n_a, test->b, test->n_b, 0, true);
+
+	return above > below;
+}
+
 /* At the estimate both tests are at their middle: the sum of the ranks of b - d is U and a
  * constant. */
 static void find_interval(const struct test *test, struct shift *shift)
@@ -135,7 +146,7 @@ static void find_interval(const struct test *test, struct shift *shift)
 	shift->high = find_end(test, shift->estimate, most + margin);
 	/* Where 0 is an end to the last bit, p decides on which side. */
 	if (shift->p <= LEVEL && shift->low <= 0 && shift->high >= 0) {
-		if (shift->estimate > 0)
+		if (is_above(test))
 			shift->low = nextafter(0, 1);
 		else
 			shift->high = nextafter(0, -1);

@@ -14,6 +14,7 @@
 
 #include "basic/macro.h"
 #include "report/compare.h"
+#include "report/rank.h"
 #include "report/turns.h"
 #include "stats/inference.h"
 
@@ -179,6 +180,110 @@ static void test_one_percent(void **state)
 		n_found += judge(25, i % 2 ? 1.01 : 0.99, 0.003, 1, true, &ratio, &n_pairs) ==
 			(i % 2 ? VERDICT_SLOWER : VERDICT_FASTER);
 	assert_true(n_found >= 190);
+}
+
+/* Where most ratios are 1, the others tell which program is the slower one. */
+static void test_equal_values(void **state)
+{
+	double fast[40], slow[40];
+	struct comparison *c;
+	struct side sides[2];
+
+	(void)state;
+	for (size_t i = 0; i < 40; i++) {
+		fast[i] = i * 7 % 20 < 9 ? 0.01 : 0.0101;
+		slow[i] = i * 7 % 20 == 9 ? 0.01 : 0.0101;
+	}
+	for (size_t turned = 0; turned < 2; turned++) {
+		for (size_t rival = 0; rival < 2; rival++) {
+			make_side(&sides[0], "old", turned ? slow : fast, 40, rival);
+			make_side(&sides[1], "new", turned ? fast : slow, 40, rival);
+			/* What the machine may do is not asked of sizes. */
+			sides[0].view.unit = sides[1].view.unit = UNIT_BYTE;
+			assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+			assert_true(c->p < 0.01);
+			assert_true(c->ratio.ratio == 1);
+			assert_int_equal(c->n_pairs, rival ? 40 : 0);
+			if (rival)
+				assert_int_equal(
+					c->verdict, turned ? VERDICT_FASTER : VERDICT_SLOWER);
+			if (rival && turned)
+				assert_true(c->ratio.high < 1 && fabs(c->ratio.low - 0.990) < 1e-3);
+			else if (rival)
+				assert_true(c->ratio.low > 1 && fabs(c->ratio.high - 1.010) < 1e-3);
+			comparison_free(c);
+			clear_side(&sides[0]);
+			clear_side(&sides[1]);
+		}
+	}
+}
+
+/* A value of 0 has no ratio, and the runs are pairs all the same. The change is that of the
+ * medians, which need not tell what the ranks do. */
+static void test_zeros(void **state)
+{
+	static const struct {
+		size_t n_old, n_new; /* so many of 40 have the first value of these */
+		double old[2], new[2];
+		enum verdict verdict;
+	} cases[] = {
+		{ 2, 2, { 0, 1 }, { 0, 1 }, VERDICT_SAME },
+		{ 40, 40, { 0, 0 }, { 0, 0 }, VERDICT_SAME },
+		{ 2, 2, { 0, 2 }, { 1, 3 }, VERDICT_SLOWER },
+		{ 2, 2, { 0, 3 }, { 1, 2 }, VERDICT_FASTER },
+		{ 40, 2, { 0, 0 }, { 1, 3 }, VERDICT_SLOWER },
+		{ 18, 1, { 0, 5 }, { 0, 5 }, VERDICT_UNCLEAR },
+		{ 18, 25, { 0, 5 }, { 4.9, 10 }, VERDICT_UNCLEAR },
+	};
+	double old[40], new[40];
+	struct comparison *c;
+	struct side sides[2];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (size_t k = 0; k < 40; k++) {
+			old[k] = cases[i].old[k >= cases[i].n_old];
+			new[k * 7 % 40] = cases[i].new[k >= cases[i].n_new];
+		}
+		make_side(&sides[0], "old", old, 40, true);
+		make_side(&sides[1], "new", new, 40, true);
+		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+		assert_int_equal(c->design, COMPARED_IN_TURN);
+		assert_int_equal(c->n_pairs, 40);
+		assert_int_equal(c->verdict, cases[i].verdict);
+		assert_true(isnan(c->ratio.low));
+		if (c->verdict == VERDICT_UNCLEAR)
+			assert_string_equal(c->unclear,
+				"they differ, but the medians do not tell how, and a value of 0 "
+				"has no ratio");
+		comparison_free(c);
+		clear_side(&sides[0]);
+		clear_side(&sides[1]);
+	}
+}
+
+/* What has no proportion is said without one. */
+static void test_rank_of_nothing(void **state)
+{
+	static const double few[8] = { 0 }, many[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	const struct benchmark *programs[2];
+	struct side sides[2];
+
+	(void)state;
+	for (size_t differ = 0; differ < 2; differ++) {
+		char *text;
+
+		make_side(&sides[0], "a", few, ARRAY_SIZE(few), true);
+		make_side(&sides[1], "b", differ ? many : few, ARRAY_SIZE(few), true);
+		for (size_t i = 0; i < 2; i++)
+			programs[i] = &sides[i].view;
+		assert_int_equal(rank_render(programs, 2, true, &text), 0);
+		assert_string_equal(text,
+			differ ? "a ran faster than b\n" : "no difference found between a and b\n");
+		free(text);
+		clear_side(&sides[0]);
+		clear_side(&sides[1]);
+	}
 }
 
 static void test_no_difference(void **state)
@@ -397,6 +502,9 @@ int main(void)
 		cmocka_unit_test(test_signed_rank_is_symmetric),
 		cmocka_unit_test(test_drift_hits_both),
 		cmocka_unit_test(test_one_percent),
+		cmocka_unit_test(test_equal_values),
+		cmocka_unit_test(test_zeros),
+		cmocka_unit_test(test_rank_of_nothing),
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_too_few_pairs),
 		cmocka_unit_test(test_unstable_pairs),
