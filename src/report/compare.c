@@ -1079,11 +1079,11 @@ static int decide(struct comparison *c, const double *p, size_t n, size_t at)
 	return 0;
 }
 
-int comparison_settle(struct comparison **comparisons, size_t n)
+int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all)
 {
-	_cleanup_free_ double *p = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
-	_cleanup_free_ double *adjusted = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
-	size_t n_asked = 0;
+	_cleanup_free_ double *p = reallocarray(NULL, MAX(n_all, (size_t)1), sizeof(*p));
+	_cleanup_free_ double *adjusted = reallocarray(NULL, MAX(n_all, (size_t)1), sizeof(*p));
+	size_t n_asked = 0, n_others = n_all - n;
 	int r;
 
 	if (!p || !adjusted)
@@ -1098,14 +1098,21 @@ int comparison_settle(struct comparison **comparisons, size_t n)
 		if (!c->unclear)
 			p[n_asked++] = c->p;
 	}
-	memcpy(adjusted, p, n_asked * sizeof(*p));
-	r = adjust_false_discoveries(adjusted, n_asked);
+	for (size_t i = 0; i < n_others; i++)
+		p[n_asked + i] = 1;
+	memcpy(adjusted, p, (n_asked + n_others) * sizeof(*p));
+	r = adjust_false_discoveries(adjusted, n_asked + n_others);
 	for (size_t i = 0, at = 0; r >= 0 && i < n; i++) {
 		comparisons[i]->adjusted_p = comparisons[i]->unclear ? NAN : adjusted[at];
 		at += !comparisons[i]->unclear;
-		r = decide(comparisons[i], p, n_asked, at > 0 ? at - 1 : 0);
+		r = decide(comparisons[i], p, n_asked + n_others, at > 0 ? at - 1 : 0);
 	}
 	return r;
+}
+
+int comparison_settle(struct comparison **comparisons, size_t n)
+{
+	return comparison_settle_chosen(comparisons, n, n);
 }
 
 void comparison_free(struct comparison *comparison)

@@ -145,6 +145,9 @@ int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 /* Decides the verdicts of all comparisons that are made together, and corrects for their number.
  * -ENOMEM. */
 int comparison_settle(struct comparison **comparisons, size_t n);
+/* The same for those that were chosen among n_all by what they say. The others are taken for ones
+ * that say nothing, which makes the correction as large as it may have to be. */
+int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all);
 void comparison_free(struct comparison *comparison);
 DEFINE_CLEANUP(comparison, comparison_free);
 

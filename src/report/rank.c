@@ -91,7 +91,9 @@ static int compare_all(
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		if (i != fastest)
 			r = comparison_new(programs[fastest], programs[i], &comparisons[at++]);
-	return r < 0 ? r : comparison_settle(comparisons, n - 1);
+	/* With the lowest median, this program was chosen by what is compared: its differences from
+	 * the others are among the largest of all pairs of programs. */
+	return r < 0 ? r : comparison_settle_chosen(comparisons, n - 1, n * (n - 1) / 2);
 }
 
 int rank_render(const struct benchmark *const *programs, size_t n, bool by_speed, char **ret)
