@@ -827,13 +827,15 @@ static int compare_dates(const void *a, const void *b)
 /*
  * Were old and new results measured by turns? A stretch of results of one side has no partner in
  * time: so many changes of side are asked for as the smaller number of results, which half of all
- * random orders have.
+ * random orders have. And neither side may be the earlier one by and large: of all pairs of an old
+ * and a new result, the old one came first in a quarter to three quarters.
  */
 static int find_alternation(const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new, bool *ret)
 {
 	_cleanup_free_ struct dated *dates = reallocarray(NULL, n_old + n_new, sizeof(*dates));
-	size_t n_changes = 0;
+	size_t n_changes = 0, n_old_before = 0, n_earlier = 0;
+	double earlier;
 
 	if (!dates)
 		return -ENOMEM;
@@ -846,9 +848,13 @@ static int find_alternation(const struct benchmark *const *old, size_t n_old,
 		dates[i] = (struct dated){ b->first_date, i >= n_old };
 	}
 	qsort(dates, n_old + n_new, sizeof(*dates), compare_dates);
-	for (size_t i = 1; i < n_old + n_new; i++)
-		n_changes += dates[i].is_new != dates[i - 1].is_new;
-	*ret = n_changes >= MIN(n_old, n_new);
+	for (size_t i = 0; i < n_old + n_new; i++) {
+		n_changes += i > 0 && dates[i].is_new != dates[i - 1].is_new;
+		n_earlier += dates[i].is_new ? n_old_before : 0;
+		n_old_before += !dates[i].is_new;
+	}
+	earlier = (double)n_earlier / (double)n_old / (double)n_new;
+	*ret = n_changes >= MIN(n_old, n_new) && earlier >= 0.25 && earlier <= 0.75;
 	return 0;
 }
 

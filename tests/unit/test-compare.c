@@ -333,6 +333,48 @@ static void test_results(void **state)
 	assert_true(found >= trials / 2 * 90 / 100);
 }
 
+/* Which orders in time are by turns. */
+static void test_alternation(void **state)
+{
+	static const struct {
+		const char *order; /* of results of old (o) and new (n) */
+		bool by_turns;
+	} cases[] = {
+		{ "onononon", true },
+		{ "onnoonno", true },
+		{ "nonononono", true },
+		{ "oooonnnn", false },
+		{ "nnnnoooo", false },
+		/* Changes enough, and most of old is earlier all the same. */
+		{ "oooonononnn", false },
+		{ "oononnnnnnnnnnnn", false },
+		/* One that stands at an end, or in the middle. */
+		{ "onnnnnnnnnnnnnnnnnnn", false },
+		{ "nnnnnnnnnonnnnnnnnnn", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct benchmark *sides[2][32];
+		size_t n[2] = { 0 };
+		uint64_t random = 1;
+		struct comparison *c;
+
+		for (size_t k = 0; cases[i].order[k]; k++) {
+			size_t side = cases[i].order[k] == 'n';
+
+			make_results(&sides[side][n[side]++], 1, 1, (int64_t)k, 0, &random);
+		}
+		c = compare_results(sides[0], n[0], sides[1], n[1]);
+		assert_int_equal(c->design,
+			cases[i].by_turns ? COMPARED_RESULTS : COMPARED_RESULTS_IN_SEQUENCE);
+		comparison_free(c);
+		for (size_t side = 0; side < 2; side++)
+			for (size_t k = 0; k < n[side]; k++)
+				benchmark_free(sides[side][k]);
+	}
+}
+
 /* A gate of 2 % on two results of one program, one after the other, fails in none, and says so. */
 static void test_gate(void **state)
 {
@@ -716,6 +758,7 @@ int main(void)
 		cmocka_unit_test(test_not_times),
 		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_alternation),
 		cmocka_unit_test(test_gate),
 		cmocka_unit_test(test_cores),
 		cmocka_unit_test(test_whole_cores),
