@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "basic/macro.h"
 #include "report/turns.h"
@@ -73,8 +73,14 @@ bool turns_are_common(const struct benchmark *old, const struct benchmark *new)
 	return false;
 }
 
-/* Copies the units of runs of that seed to the front of ret. */
-static size_t pick_units(
+/* A run without the metric that was chosen has its place all the same. */
+static bool is_unknown(const struct benchmark *benchmark, size_t run)
+{
+	return benchmark->runs && benchmark->runs[run].unknown;
+}
+
+/* The unit of each run of that seed, in their order; NAN where it is not known. */
+static size_t list_units(
 	const struct benchmark *benchmark, const double *units, int64_t wanted, double *ret)
 {
 	size_t n = 0, unit = 0, run = 0, end;
@@ -84,11 +90,11 @@ static size_t pick_units(
 		bool is_wanted = get_stretch(benchmark, i, &end, &seed) && seed == wanted;
 
 		for (; run < end; run++) {
-			if (benchmark->series->samples[run].warmup)
-				continue;
-			if (is_wanted)
-				ret[n++] = units[unit];
-			unit++;
+			bool counts = !benchmark->series->samples[run].warmup;
+
+			if (is_wanted && (counts || is_unknown(benchmark, run)))
+				ret[n++] = counts ? units[unit] : NAN;
+			unit += counts;
 		}
 	}
 	return n;
@@ -97,24 +103,33 @@ static size_t pick_units(
 int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, double *old_units,
 	double *new_units, size_t *ret_n)
 {
-	_cleanup_free_ double *a = reallocarray(NULL, old->n_values, sizeof(*a));
-	_cleanup_free_ double *b = reallocarray(NULL, new->n_values, sizeof(*b));
+	size_t n_old = old->series->n_samples, n_new = new->series->n_samples;
+	_cleanup_free_ double *a = reallocarray(NULL, n_old, sizeof(*a));
+	_cleanup_free_ double *b = reallocarray(NULL, n_new, sizeof(*b));
+	_cleanup_free_ double *pairs = reallocarray(NULL, MIN(n_old, n_new), 2 * sizeof(*pairs));
 	size_t n = 0, end;
 	int64_t seed;
 
-	if (!a || !b)
+	if (!a || !b || !pairs)
 		return -ENOMEM;
 	for (size_t i = 0; could_be_together(old, new) && i < count_stretches(old); i++) {
 		size_t n_a, n_b;
 
 		if (!get_stretch(old, i, &end, &seed) || is_seen(old, i, seed))
 			continue;
-		n_a = pick_units(old, old_units, seed, a + n);
-		n_b = pick_units(new, new_units, seed, b + n);
-		n += MIN(n_a, n_b);
+		n_a = list_units(old, old_units, seed, a);
+		n_b = list_units(new, new_units, seed, b);
+		for (size_t k = 0; k < MIN(n_a, n_b); k++) {
+			if (isnan(a[k]) || isnan(b[k]))
+				continue;
+			pairs[2 * n] = a[k];
+			pairs[2 * n++ + 1] = b[k];
+		}
 	}
-	memcpy(old_units, a, n * sizeof(*a));
-	memcpy(new_units, b, n * sizeof(*b));
+	for (size_t i = 0; i < n; i++) {
+		old_units[i] = pairs[2 * i];
+		new_units[i] = pairs[2 * i + 1];
+	}
 	*ret_n = n;
 	return 0;
 }

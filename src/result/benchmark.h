@@ -26,6 +26,7 @@ struct benchmark_run {
 	size_t warmup_end; /* the same in `warmups` */
 	uint64_t loops;
 	uint64_t inner_loops;
+	bool unknown; /* it would count, but the metric that was chosen is not known of it */
 };
 
 struct benchmark_warmup {

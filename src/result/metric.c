@@ -119,6 +119,7 @@ static int choose_figure(struct benchmark *benchmark, const struct benchmark_fig
 		if (n == before && !series->samples[i].warmup) {
 			series->samples[i].warmup = true;
 			series->n_warmups++;
+			run->unknown = true;
 		}
 	}
 	benchmark->n_values = n;
@@ -151,16 +152,19 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 		return -ENOMEM;
 	for (size_t i = 0; i < series->n_samples; i++) {
 		double value = find_value(series, &metric, i);
+		bool unknown = !series->samples[i].warmup && !isfinite(value);
 
-		if (!series->samples[i].warmup && isfinite(value))
-			values[n++] = value;
-		else if (!series->samples[i].warmup)
+		if (unknown) {
+			series->samples[i].warmup = true;
 			series->n_warmups++;
-		series->samples[i].warmup = series->samples[i].warmup || !isfinite(value);
+		} else if (!series->samples[i].warmup) {
+			values[n++] = value;
+		}
 		benchmark->runs[i] = (struct benchmark_run){
 			.end = n,
 			.loops = 1,
 			.inner_loops = 1,
+			.unknown = unknown,
 		};
 	}
 	free(benchmark->values);
