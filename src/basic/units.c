@@ -128,6 +128,15 @@ struct scale scale_refine(struct scale scale, int decimals)
 	return scale;
 }
 
+struct scale scale_resolve(struct scale scale, double difference)
+{
+	double printed = fabs(difference) * scale.factor;
+
+	while (printed > 0 && scale.decimals < 9 && printed * pow(10, scale.decimals) < 0.95)
+		scale.decimals++;
+	return scale;
+}
+
 const char *scale_format_bare(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE])
 {
 	int n = snprintf(buf, UNITS_TEXT_SIZE, "%.*f", scale.decimals, seconds * scale.factor);

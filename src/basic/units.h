@@ -43,6 +43,9 @@ struct scale scale_choose_unit(enum unit unit, double reference);
 struct scale scale_choose(double reference_seconds);
 /* The same unit with more decimals, for differences that three digits do not show. */
 struct scale scale_refine(struct scale scale, int decimals);
+/* The same unit with as many decimals as it takes to show a difference, up to 9: of 1 s and a
+ * deviation of 0.2 ms, "1.0000 s" and "0.0002 s". A difference of 0 takes none. */
+struct scale scale_resolve(struct scale scale, double difference);
 
 /* Whether the scale shows at least two significant digits of the value: "0.00 s" does not show 12
  * ns. */

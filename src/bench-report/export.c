@@ -193,6 +193,7 @@ static int add_markdown(const char *file, const struct benchmark *b, void *conte
 	if (!name || !label)
 		return -ENOMEM;
 	scale = scale_refine(scale_choose_unit(b->unit, s.median > 0 ? s.median : s.max), 1);
+	scale = scale_resolve(scale, s.mad > 0 ? s.mad : s.stdev);
 	if (s.has_interval)
 		snprintf(interval, sizeof(interval), "%s .. %s",
 			scale_format_bare(scale, s.interval_low, low),

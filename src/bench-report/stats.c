@@ -263,7 +263,7 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 		return r;
 	scale = scale_refine(
 		scale_choose_unit(b->unit, stats.median > 0 ? stats.median : stats.max), 1);
-	print_figures(&stats, scale);
+	print_figures(&stats, scale_resolve(scale, stats.mad > 0 ? stats.mad : stats.stdev));
 	return 0;
 }
 

@@ -42,6 +42,8 @@ static int print_levels(const struct trend *trend)
 	struct scale scale = scale_choose_unit(trend->unit, levels[0].median);
 	int r;
 
+	for (size_t i = 1; i < trend->levels->n; i++)
+		scale = scale_resolve(scale, levels[i].median - levels[i - 1].median);
 	r = table_new("levels", columns, ARRAY_SIZE(columns), false, stdout, &table);
 	for (size_t i = 0; r >= 0 && i < trend->levels->n; i++) {
 		const struct trend_point *point = &trend->points[levels[i].first];

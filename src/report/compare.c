@@ -1259,7 +1259,8 @@ static const char *format_change(double ratio, double width, char buf[static UNI
 	int decimals = 0;
 
 	width *= 100;
-	if (!(width > 0) || fabs(percent) > 1e6)
+	/* Logarithms of equal values differ by less than that after some arithmetic. */
+	if (!(width > 1e-9) || fabs(percent) > 1e6)
 		return units_format_change(ratio - 1, buf);
 	/* Where hardly anything varies, six digits say enough. */
 	while (decimals < 6 && width < 2 && fabs(percent) * pow(10, decimals) < 1e5) {
@@ -1339,7 +1340,8 @@ static void append_design(struct text *t, const struct comparison *c, const char
 	text_appendf(t, "  change     %s    ", change);
 	switch (c->design) {
 	case COMPARED_IN_TURN:
-		text_appendf(t, "measured in turn, %zu pairs\n", c->n_pairs);
+		text_appendf(t, "measured in turn, %zu pair%s\n", c->n_pairs,
+			c->n_pairs == 1 ? "" : "s");
 		break;
 	case COMPARED_BY_CONTROL:
 		text_appendf(t, "by the ratios to the control, %zu and %zu rounds\n",
@@ -1384,7 +1386,9 @@ static void append_tests(struct text *t, const struct comparison *c)
 		append_p(t, c->signs.p);
 	}
 	if (!isnan(c->welch.t) && !comparison_is_of_machines(c)) {
-		text_appendf(t, ", Welch t = %.2f, ", c->welch.t);
+		text_appendf(t,
+			fabs(c->welch.t) < 1e6 ? ", Welch t = %.2f, " : ", Welch t = %.2g, ",
+			c->welch.t);
 		append_p(t, c->welch.p);
 	}
 	if (c->design == COMPARED_IN_SEQUENCE)
@@ -1405,6 +1409,7 @@ char *comparison_render(const struct comparison *comparison)
 	if (!verdict)
 		return NULL;
 	comparison_format_change(c, change);
+	scale = scale_resolve(scale, c->new_stats.median - c->old_stats.median);
 	text_appendf(&t, "  median     %s -> %s%s\n",
 		scale_format_shown(scale, c->old->unit, c->old_stats.median, a),
 		scale_format_shown(scale, c->old->unit, c->new_stats.median, b), median_remark(c));

@@ -39,7 +39,14 @@ static int choose_decimals(const struct ratio *ratio)
 {
 	double width = ratio->high - ratio->low;
 
-	return width > 0 ? (int)MIN(MAX(1 - floor(log10(width)), 0.0), 6.0) : 2;
+	return width > 1e-9 ? (int)MIN(MAX(1 - floor(log10(width)), 0.0), 6.0) : 2;
+}
+
+/* " 1.25 times", or nothing of what has no proportion. */
+static void append_times(struct text *t, const struct ratio *ratio)
+{
+	if (isfinite(ratio->ratio))
+		text_appendf(t, " %.*f times", choose_decimals(ratio), ratio->ratio);
 }
 
 static void append_interval(struct text *t, const struct ratio *ratio)

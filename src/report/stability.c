@@ -498,15 +498,16 @@ static int check_autocorrelation(
 	struct stability *stability, const struct benchmark *benchmark, const struct levels *levels)
 {
 	double correlation = levels->autocorrelation;
+	double independent =
+		MAX((double)levels->n_values * (1 - correlation) / (1 + correlation), 1.0);
 
 	if (levels->autocorrelation_p > MAX_AUTOCORRELATION_P || correlation < MIN_AUTOCORRELATION)
 		return 0;
 	return add_findingf(stability, FINDING_AUTOCORRELATION, true,
 		"neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about as much "
-		"as %.0f independent ones",
+		"as %.0f independent one%s",
 		benchmark_units_are_runs(benchmark) ? "runs" : "values", correlation,
-		levels->n_values,
-		MAX((double)levels->n_values * (1 - correlation) / (1 + correlation), 1));
+		levels->n_values, independent, independent < 1.5 ? "" : "s");
 }
 
 /* A single run tells nothing of stolen time: its tick may have been stolen from ten runs before it.

@@ -113,6 +113,7 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 		scale_choose_unit(input->benchmark->unit, s->median > 0 ? s->median : s->max), 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 
+	scale = scale_resolve(scale, s->mad > 0 ? s->mad : s->stdev);
 	if (s->n == 1) {
 		append_row(t, "value", scale_format(scale, s->median, a),
 			"one run tells nothing of the next");

@@ -119,7 +119,8 @@ int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct 
 	find_moments(a, n_a, &x);
 	find_moments(b, n_b, &y);
 	variance = x.variance + y.variance;
-	if (!(variance > 0))
+	/* The mean of equal values is rounded, and may be none of them. */
+	if (!(variance > 0) || !isfinite(variance) || (a[0] == a[n_a - 1] && b[0] == b[n_b - 1]))
 		return -EDOM;
 	ret->t = (y.mean - x.mean) / sqrt(variance);
 	/* The Welch-Satterthwaite equation, with proportions because squares of small variances

@@ -22,7 +22,7 @@ struct welch {
 };
 
 /* Welch's t test (1947): do the means differ? The variances may differ. -ENODATA when a sample has
- * fewer than 2 values, -EDOM when neither sample varies. */
+ * fewer than 2 values, -EDOM when neither sample varies, or their squares are too large. */
 int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct welch *ret);
 
 struct mann_whitney {

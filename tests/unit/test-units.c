@@ -63,6 +63,33 @@ static void test_one_scale(void **state)
 	assert_string_equal(scale_format(scale_refine(scale, -1), 12.345678e-3, buf), "12 ms");
 }
 
+static void test_resolve(void **state)
+{
+	static const struct {
+		double value, difference;
+		const char *shown, *difference_shown;
+	} cases[] = {
+		{ 12.34e-3, 0.5e-3, "12.3 ms", "0.5 ms" },
+		{ 1, 0.0002, "1.0000 s", "0.0002 s" },
+		{ 1, -0.0002, "1.0000 s", "-0.0002 s" },
+		{ 1, 0.00097, "1.000 s", "0.001 s" },
+		{ 1, 0, "1.00 s", "0.00 s" },
+		{ 1, 1e-30, "1.000000000 s", "0.000000000 s" },
+		{ 1, NAN, "1.00 s", "nan s" },
+	};
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct scale scale =
+			scale_resolve(scale_choose(cases[i].value), cases[i].difference);
+
+		assert_string_equal(scale_format(scale, cases[i].value, a), cases[i].shown);
+		assert_string_equal(
+			scale_format(scale, cases[i].difference, b), cases[i].difference_shown);
+	}
+}
+
 /* Whatever is printed fits, ends and is no cut number. */
 static void test_extremes(void **state)
 {
@@ -182,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_seconds),
 		cmocka_unit_test(test_one_scale),
+		cmocka_unit_test(test_resolve),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_percents),
 		cmocka_unit_test(test_shows),
