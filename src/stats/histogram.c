@@ -145,10 +145,12 @@ static struct scale choose_scale(const struct histogram *h, enum unit unit)
 	const struct histogram_bin *last = &h->bins[h->n_bins - 1 - h->open_high];
 	struct scale scale = scale_choose_unit(unit, MAX(fabs(first->low), fabs(last->high)));
 	double width = (first->high - first->low) * scale.factor;
+	/* A bin of counts from 2.4 on, called 2, would seem to hold those that are 2. */
+	double least = unit == UNIT_INTEGER && width != floor(width) ? 10 : 1;
 	int decimals = 0;
 
 	if (width > 0)
-		while (decimals < 9 && width * pow(10, decimals) < 1)
+		while (decimals < 9 && width * pow(10, decimals) < least)
 			decimals++;
 	if (decimals > scale.decimals)
 		scale.decimals = decimals;

@@ -214,6 +214,29 @@ static void test_render(void **state)
 	histogram_free(h);
 }
 
+/* The first value of a bin of counts need not be whole, and is not rounded to another one. */
+static void test_counts(void **state)
+{
+	static const double sorted[] = { 1, 2, 3, 4, 8 };
+	struct histogram *h = make(sorted, ARRAY_SIZE(sorted), 5);
+	char *text = histogram_render(h, UNIT_INTEGER, 20);
+
+	(void)state;
+	assert_string_equal(text,
+		"1.0: 2 #############\n"
+		"2.4: 1 #######\n"
+		"3.8: 1 #######\n"
+		"5.2: 0\n"
+		"6.6: 1 #######\n");
+	free(text);
+	histogram_free(h);
+	h = make(sorted, ARRAY_SIZE(sorted), 7);
+	text = histogram_render(h, UNIT_INTEGER, 20);
+	assert_true(strncmp(text, "1: 1 ", 5) == 0);
+	free(text);
+	histogram_free(h);
+}
+
 /* No line is wider than asked, labels differ, and every bin with values has a bar. */
 static void test_render_fits(void **state)
 {
@@ -256,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_render),
+		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_render_fits),
 	};
 
