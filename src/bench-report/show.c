@@ -147,6 +147,25 @@ static int print_control(const struct reports *reports, const struct benchmark *
 	return text ? print_report(stdout, "  control    %s\n", text) : -ENOMEM;
 }
 
+/* Writes the median of the runs that had the core to themselves. */
+static int emit_whole_core(struct emit *emit, const struct benchmark *benchmark)
+{
+	size_t n_whole, n_known;
+	double median;
+	int r = summary_find_whole_core(benchmark, &median, &n_whole, &n_known);
+
+	if (r < 0) {
+		emit_string(emit, "whole_core", NULL);
+		return r == -ENODATA ? 0 : r;
+	}
+	emit_object(emit, "whole_core");
+	emit_real(emit, "median", median);
+	emit_integer(emit, "runs", (int64_t)n_whole);
+	emit_integer(emit, "known_runs", (int64_t)n_known);
+	emit_close(emit, '}');
+	return 0;
+}
+
 static int emit_benchmark(struct show *show, const char *file, const struct benchmark *benchmark,
 	const struct analysis *analysis)
 {
@@ -161,8 +180,10 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 	emit_string(emit, "name", benchmark->name);
 	emit_string(emit, "cpus", about.cpus);
 	emit_string(emit, "cpus_reason", about.cpus_reason);
+	emit_string(emit, "meanwhile", about.meanwhile);
 	emit_string(emit, "stamps", summary_clock_text(benchmark));
 	emit_real(emit, "floor", about.floor_seconds);
+	emit_real(emit, "shell", about.shell_seconds);
 	if (analysis) {
 		emit_figures(emit, benchmark, &analysis->stats);
 		of_machines = analysis->fleet.n_groups > 0;
@@ -172,7 +193,9 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 			of_machines ? exp(analysis->fleet.high) : analysis->stats.interval_high);
 		emit_machines(emit, of_machines ? &analysis->fleet : NULL, NULL);
 		emit_stability(emit, analysis->stability);
-		r = emit_events(emit, benchmark->series);
+		r = emit_whole_core(emit, benchmark);
+		if (r >= 0)
+			r = emit_events(emit, benchmark->series);
 		if (r >= 0)
 			r = emit_waiting(emit, benchmark->series);
 		if (r >= 0)
