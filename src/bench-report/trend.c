@@ -134,7 +134,7 @@ static bool fails(const struct request *request, const struct trend *trend)
 		char text[UNITS_TEXT_SIZE];
 
 		if (!trend_is_worse(trend, i, request->fail_worse) ||
-			(request->since && strcmp(point->date, request->since) < 0))
+			(request->since && *point->date && strcmp(point->date, request->since) < 0))
 			continue;
 		say("%s: %s at %s, %s", trend->name,
 			units_format_change(trend_change(trend, i), text),

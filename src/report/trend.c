@@ -9,6 +9,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "report/control.h"
+#include "report/fleet.h"
 #include "report/trend.h"
 #include "result/metadata.h"
 #include "result/metric.h"
@@ -16,12 +17,14 @@
 
 static char *name_machine(const struct benchmark *benchmark)
 {
-	const char *model = facts_find_string(&benchmark->metadata, "cpu_model_name");
-	const char *host = facts_find_string(&benchmark->metadata, "hostname");
+	struct fleet_sitting sitting;
+	bool has_both;
 	char *name;
 
-	if (asprintf(&name, "%s%s%s%s", model ? model : "", model && host ? " (" : "",
-		    host ? host : "", model && host ? ")" : "") < 0)
+	(void)fleet_describe_sitting(benchmark, 0, &sitting);
+	has_both = *sitting.model && *sitting.node;
+	if (asprintf(&name, "%s%s%s%s", sitting.model, has_both ? " (" : "", sitting.node,
+		    has_both ? ")" : "") < 0)
 		return NULL;
 	return name;
 }

@@ -120,6 +120,15 @@ def check_machines(history):
           {'a': (15, 1), 'b': (15, 1)}, 'machines')
 
 
+def check_named_machines(history):
+    """The name that the user gave comes first: all containers may be called the same."""
+    for day in range(30):
+        history.add(day, {'sort': 0.012 if day % 2 else 0.010}, hostname='box', node='ab'[day % 2])
+    found = trends(history.root)
+    equal({each['machine']: (len(each['points']), len(each['levels'])) for each in found},
+          {'a': (15, 1), 'b': (15, 1)}, 'machines')
+
+
 def check_order(history):
     """By the commits' dates, where all have one: an old commit may be measured late."""
     for day in range(24):
@@ -133,6 +142,17 @@ def check_order(history):
     found, = trends(history.root)
     check(found['points'][0]['date'].startswith('2026-01-18') and
           found['levels'][1]['change'] < 0, found['levels'])
+
+
+def check_no_date(history):
+    """A change of which nobody knows when it was is no change before --since."""
+    for day in range(24):
+        path = history.add(day, {'sort': 0.010 if day < 12 else 0.011})
+        result = json.loads(path.read_text())
+        for run in result['benchmarks'][0]['runs']:
+            del run['metadata']
+        path.rename(history.root / f'{day:02}.json').write_text(json.dumps(result))
+    trend('--fail-worse', 5, '--since', '2026-11-20', history.root, status=3, says='an unknown date')
 
 
 def check_control(history):
@@ -184,4 +204,5 @@ def check_refused(history):
 
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
-    check_change, check_better, check_rate, check_machines, check_order, check_control, check_refused))
+    check_change, check_better, check_rate, check_machines, check_named_machines, check_order, check_no_date,
+    check_control, check_refused))
