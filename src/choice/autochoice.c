@@ -27,6 +27,7 @@ struct candidate {
 	double sibling_busy;
 	unsigned n_siblings; /* online siblings, the CPU itself not counted */
 	uint64_t interrupts;
+	uint64_t fixed; /* of the interrupts, those that cannot be kept away */
 };
 
 /* What the chosen CPUs have in common. */
@@ -58,9 +59,9 @@ static double busy_of(const struct autochoice_input *input, int cpu)
 	return busy >= 0 ? MIN(busy, 1.0) : -1;
 }
 
-static uint64_t interrupts_of(const struct autochoice_input *input, int cpu)
+static uint64_t count_of(const struct autochoice_input *input, const uint64_t *counts, int cpu)
 {
-	return input->interrupts && (size_t)cpu < input->n_cpus ? input->interrupts[cpu] : 0;
+	return counts && (size_t)cpu < input->n_cpus ? counts[cpu] : 0;
 }
 
 /* 0 is idle, up to and including one step; unknown counts as idle. Subtracting the small number
@@ -116,6 +117,8 @@ static int compare_quality(const struct candidate *a, const struct candidate *b)
 	int r = compare_load(a, b);
 
 	if (r == 0)
+		r = COMPARE(a->fixed, b->fixed);
+	if (r == 0)
 		r = COMPARE(a->interrupts, b->interrupts);
 	if (r == 0)
 		r = COMPARE(b->facts->rank, a->facts->rank);
@@ -138,7 +141,8 @@ static struct candidate make_candidate(const struct topology *topology,
 		.facts = topology_get_cpu(topology, cpu),
 		.busy = busy_of(input, cpu),
 		.sibling_busy = -1,
-		.interrupts = interrupts_of(input, cpu),
+		.interrupts = count_of(input, input->interrupts, cpu),
+		.fixed = count_of(input, input->fixed, cpu),
 	};
 
 	topology_get_siblings(topology, cpu, scratch);
@@ -324,7 +328,7 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 {
 	const struct candidate *best = &choice->candidates[0];
 	bool alone = choice->n_candidates == 1 && !choice->zero_left_out;
-	bool counted = false, fewest = true, fewer = false, ranked = false;
+	bool counted = false, fewest = true, fewer = false, ranked = false, fixed = false;
 	size_t alike = 1;
 
 	if (!alone && best->cpu != 0)
@@ -367,6 +371,8 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 		const struct candidate *other = &choice->candidates[i];
 		bool like = compare_load(best, other) == 0;
 
+		fixed = fixed || (like && best->fixed < other->fixed);
+		like = like && best->fixed == other->fixed;
 		counted = counted || best->interrupts != other->interrupts;
 		fewest = fewest && best->interrupts <= other->interrupts;
 		fewer = fewer || (like && best->interrupts < other->interrupts);
@@ -375,6 +381,11 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 				best->facts->rank > other->facts->rank);
 		alike += compare_quality(best, other) == 0;
 	}
+	if (fixed)
+		reason_add(reason, "fewest interrupts that cannot be moved (%" PRIu64 ")",
+			best->fixed);
+	else if (best->fixed > 0)
+		reason_add(reason, "%" PRIu64 " interrupts that cannot be moved", best->fixed);
 	if (counted && fewest)
 		reason_add(reason, "fewest interrupts (%" PRIu64 ")", best->interrupts);
 	else if (fewer)
@@ -391,7 +402,7 @@ static void explain_many(struct reason *reason, const struct choice *choice)
 	size_t n_performance = 0, n_efficiency = 0, n_siblings = 0, n_cores;
 	double busy = -1, sibling_busy = -1;
 	bool zero = false, counted = false, packages = false;
-	uint64_t interrupts = 0;
+	uint64_t interrupts = 0, fixed = 0;
 
 	n_cores = choice->n;
 	for (size_t i = 0; i < choice->n_candidates; i++) {
@@ -409,6 +420,7 @@ static void explain_many(struct reason *reason, const struct choice *choice)
 		busy = MAX(busy, candidate->busy);
 		sibling_busy = MAX(sibling_busy, candidate->sibling_busy);
 		interrupts = MAX(interrupts, candidate->interrupts);
+		fixed = MAX(fixed, candidate->fixed);
 		for (size_t j = 0; j < i; j++) {
 			if (choice->chosen[j] && choice->candidates[j].facts->core == facts->core) {
 				n_cores--;
@@ -446,6 +458,8 @@ static void explain_many(struct reason *reason, const struct choice *choice)
 	}
 	if (counted)
 		reason_add(reason, "interrupts up to %" PRIu64, interrupts);
+	if (fixed > 0)
+		reason_add(reason, "up to %" PRIu64 " of them cannot be moved", fixed);
 }
 
 /* "CPU 5:" or "CPUs 2-3:" */
@@ -573,7 +587,7 @@ int autochoice_now(const struct topology *topology, const struct cpumask *allowe
 
 	r = isolation_read(&isolation);
 	if (r == 0)
-		r = cpuload_watch(topology->online, topology->n_cpus, WATCH_NS, &load);
+		r = cpuload_watch(topology, WATCH_NS, &load);
 	if (r < 0)
 		return r;
 	input = (struct autochoice_input){
@@ -581,6 +595,7 @@ int autochoice_now(const struct topology *topology, const struct cpumask *allowe
 		.isolated = isolation->isolated,
 		.busy = load->busy,
 		.interrupts = load->interrupts,
+		.fixed = load->fixed,
 		.n_cpus = load->n_cpus,
 		.spare_zero = spare_zero,
 	};

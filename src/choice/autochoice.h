@@ -24,7 +24,9 @@ struct autochoice_input {
 	const double *busy;
 	/* Interrupts of each CPU, since boot or between two readings. NULL: unknown. */
 	const uint64_t *interrupts;
-	/* Entries in busy and interrupts; other CPUs are unknown. */
+	/* Those of them that cannot be kept away (struct cpuload). NULL: unknown. */
+	const uint64_t *fixed;
+	/* Entries in busy, interrupts and fixed; other CPUs are unknown. */
 	size_t n_cpus;
 	/* CPU 0 and its siblings are candidates only where there are fewer other cores than
 	 * requested, however busy the other cores are: for callers that will move the load
@@ -44,9 +46,10 @@ struct autochoice_input {
  * 3. the busiest sibling is less busy;
  * 4. the CPU itself is less busy;
  * 5. not CPU 0, nor a sibling of CPU 0, which shares a core with the kernel's work there;
- * 6. fewer interrupts;
- * 7. higher in the firmware's ranking;
- * 8. a higher number: interrupts, and tools that count from 0, use the low numbers.
+ * 6. fewer interrupts that cannot be kept away;
+ * 7. fewer interrupts;
+ * 8. higher in the firmware's ranking;
+ * 9. a higher number: interrupts, and tools that count from 0, use the low numbers.
  * Busy is compared in steps of 10 per cent. The lowest step is called idle, because the clock tick
  * limits the precision.
  *

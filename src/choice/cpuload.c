@@ -84,64 +84,140 @@ static const char *parse_columns(const char *at, size_t n, uint64_t *ret)
 	return at;
 }
 
-static int add_devices(struct cputable *table, const char *text, size_t n_cpus, uint64_t *counts)
+/* Moves on to the next row of a device, and splits its columns. */
+static bool next_device(const struct cputable *table, const char **text, const char *end,
+	struct cputable_row *ret, uint64_t *values)
 {
-	_cleanup_free_ uint64_t *values = NULL;
-	const char *end = text + strlen(text);
-	struct cputable_row row;
+	while (cputable_next_row(text, end, ret)) {
+		const char *tail = parse_columns(ret->columns, table->n_columns, values);
+
+		if (tail &&
+			interrupts_classify(ret->label, ret->label_length, tail,
+				(size_t)(ret->end - tail)) == INTERRUPT_DEVICE)
+			return true;
+	}
+	return false;
+}
+
+/* Takes the header off the text; *ret_values has room for a row. */
+static int begin_table(struct cputable *table, const char **text, uint64_t **ret_values)
+{
 	int r;
 
-	r = cputable_take_header(table, NULL, &text, end);
+	r = cputable_take_header(table, NULL, text, *text + strlen(*text));
 	if (r < 0)
 		return r;
-	values = calloc(table->n_columns, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	while (cputable_next_row(&text, end, &row)) {
-		const char *tail = parse_columns(row.columns, table->n_columns, values);
-
-		if (!tail ||
-			interrupts_classify(row.label, row.label_length, tail,
-				(size_t)(row.end - tail)) != INTERRUPT_DEVICE)
-			continue;
-		for (size_t i = 0; i < table->n_columns; i++)
-			if ((size_t)table->cpus[i] < n_cpus)
-				counts[table->cpus[i]] += values[i];
-	}
-	return 0;
+	*ret_values = calloc(table->n_columns, sizeof(**ret_values));
+	return *ret_values ? 0 : -ENOMEM;
 }
 
 int cpuload_parse_interrupts(const char *text, size_t n_cpus, uint64_t *counts)
 {
+	_cleanup_free_ uint64_t *values = NULL;
+	const char *end = text + strlen(text);
 	struct cputable table = { 0 };
-	int r = add_devices(&table, text, n_cpus, counts);
+	struct cputable_row row;
+	int r;
 
+	r = begin_table(&table, &text, &values);
+	while (r == 0 && next_device(&table, &text, end, &row, values)) {
+		for (size_t i = 0; i < table.n_columns; i++)
+			if ((size_t)table.cpus[i] < n_cpus)
+				counts[table.cpus[i]] += values[i];
+	}
 	cputable_clear(&table);
 	return r;
 }
 
-int cpuload_watch(const struct cpumask *mask, size_t n_cpus, int64_t ns, struct cpuload **ret)
+/* The CPUs that a fixed line interrupts for the work of other cores; none for any other line. */
+static void find_fixed(const struct topology *topology, const struct irqlines *lines,
+	const struct irqline *line, struct cpumask *scratch, struct cpumask *ret)
+{
+	_cleanup_(cpumask) struct cpumask *core = NULL;
+
+	cpumask_clear_all(ret);
+	if (irqline_is_fixed(lines, line) <= 0 || cpumask_new(&core) < 0 ||
+		irqline_read_affinity(lines, line->number, scratch) < 0)
+		return;
+	cpumask_and(scratch, scratch, topology->online);
+	if (irqline_read_effective(lines, line->number, ret) < 0)
+		cpumask_assign(ret, scratch);
+	cpumask_for_each (cpu, ret) {
+		topology_get_siblings(topology, cpu, core);
+		if (cpumask_subset(scratch, core))
+			cpumask_clear(ret, cpu);
+	}
+}
+
+int cpuload_add_fixed(const char *text, const struct topology *topology,
+	const struct irqlines *lines, uint64_t *counts)
+{
+	_cleanup_(cpumask) struct cpumask *scratch = NULL, *cpus = NULL;
+	_cleanup_free_ uint64_t *values = NULL;
+	const char *end = text + strlen(text);
+	struct cputable table = { 0 };
+	struct cputable_row row;
+	int r;
+
+	if (cpumask_new(&scratch) < 0 || cpumask_new(&cpus) < 0)
+		return -ENOMEM;
+	r = begin_table(&table, &text, &values);
+	while (r == 0 && next_device(&table, &text, end, &row, values)) {
+		const struct irqline *line = irqlines_find(lines, &row);
+
+		if (!line)
+			continue;
+		find_fixed(topology, lines, line, scratch, cpus);
+		for (size_t i = 0; i < table.n_columns; i++)
+			if ((size_t)table.cpus[i] < topology->n_cpus &&
+				cpumask_isset(cpus, table.cpus[i]))
+				counts[table.cpus[i]] += values[i];
+	}
+	cputable_clear(&table);
+	return r;
+}
+
+/* Counts stay 0 where the files cannot be read. */
+static int count_interrupts(const struct topology *topology, struct cpuload *load)
+{
+	_cleanup_free_ char *text = NULL;
+	struct irqlines lines = { 0 };
+	int r;
+
+	r = file_read_all(AT_FDCWD, "/proc/interrupts", TABLE_MAX, &text, NULL);
+	if (r == 0)
+		r = cpuload_parse_interrupts(text, load->n_cpus, load->interrupts);
+	if (r == 0)
+		r = irqlines_read(&lines);
+	if (r == 0 && lines.old_kernel != 0)
+		r = irqlines_take_names(&lines, text);
+	if (r == 0)
+		r = cpuload_add_fixed(text, topology, &lines, load->fixed);
+	irqlines_clear(&lines);
+	return r == -ENOMEM ? r : 0;
+}
+
+int cpuload_watch(const struct topology *topology, int64_t ns, struct cpuload **ret)
 {
 	_cleanup_(cpuload) struct cpuload *load = NULL;
-	_cleanup_free_ char *text = NULL;
 	int r;
 
 	load = calloc(1, sizeof(*load));
 	if (!load)
 		return -ENOMEM;
-	load->n_cpus = n_cpus;
-	load->busy = calloc(n_cpus, sizeof(*load->busy));
-	load->interrupts = calloc(n_cpus, sizeof(*load->interrupts));
-	if (!load->busy || !load->interrupts)
+	load->n_cpus = topology->n_cpus;
+	load->busy = calloc(load->n_cpus, sizeof(*load->busy));
+	load->interrupts = calloc(load->n_cpus, sizeof(*load->interrupts));
+	load->fixed = calloc(load->n_cpus, sizeof(*load->fixed));
+	if (!load->busy || !load->interrupts || !load->fixed)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_cpus; i++)
+	for (size_t i = 0; i < load->n_cpus; i++)
 		load->busy[i] = -1;
-	r = watch_busy(mask, ns, load);
+	r = watch_busy(topology->online, ns, load);
+	if (r == 0)
+		r = count_interrupts(topology, load);
 	if (r < 0)
 		return r;
-	r = file_read_all(AT_FDCWD, "/proc/interrupts", TABLE_MAX, &text, NULL);
-	if (r == 0)
-		(void)cpuload_parse_interrupts(text, n_cpus, load->interrupts);
 	*ret = TAKE_PTR(load);
 	return 0;
 }
@@ -152,5 +228,6 @@ void cpuload_free(struct cpuload *load)
 		return;
 	free(load->busy);
 	free(load->interrupts);
+	free(load->fixed);
 	free(load);
 }

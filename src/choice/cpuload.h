@@ -11,17 +11,20 @@
 #include <stdint.h>
 
 #include "basic/cleanup.h"
-#include "machine/cpumask.h"
+#include "machine/irqline.h"
+#include "machine/topology.h"
 
 struct cpuload {
-	size_t n_cpus;	      /* entries in both arrays, indexed by CPU number */
+	size_t n_cpus;	      /* entries in all arrays, indexed by CPU number */
 	double *busy;	      /* share of the interval in which the CPU was not idle; -1 unknown */
 	uint64_t *interrupts; /* of devices, from /proc/interrupts; 0 where unknown */
+	/* Those of them that nobody can keep away: see cpuload_add_fixed(). 0 where unknown. */
+	uint64_t *fixed;
 };
 
-/* Observes the CPUs of mask for `ns` nanoseconds, during which it sleeps. Values that cannot be
- * read are unknown. */
-int cpuload_watch(const struct cpumask *mask, size_t n_cpus, int64_t ns, struct cpuload **ret);
+/* Observes the online CPUs for `ns` nanoseconds, during which it sleeps. Values that cannot be read
+ * are unknown. */
+int cpuload_watch(const struct topology *topology, int64_t ns, struct cpuload **ret);
 void cpuload_free(struct cpuload *load);
 
 DEFINE_CLEANUP(cpuload, cpuload_free);
@@ -33,5 +36,14 @@ DEFINE_CLEANUP(cpuload, cpuload_free);
  * then.
  */
 int cpuload_parse_interrupts(const char *text, size_t n_cpus, uint64_t *counts);
+
+/*
+ * Adds, of the same rows, those of lines whose affinity cannot be changed (irqline_is_fixed()), for
+ * the CPUs that these lines interrupt at present. A line for one core alone is left out: it is a
+ * queue for what the programs of this core ask for, and silent while there are none. `counts` has
+ * topology->n_cpus entries. Errors as above.
+ */
+int cpuload_add_fixed(const char *text, const struct topology *topology,
+	const struct irqlines *lines, uint64_t *counts);
 
 #endif

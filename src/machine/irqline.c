@@ -12,7 +12,6 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
-#include "machine/cputable.h"
 #include "machine/irqline.h"
 
 enum {
@@ -50,12 +49,25 @@ static int read_numbers(struct irqlines *lines)
 	return 0;
 }
 
+static int is_old_kernel(void)
+{
+	char text[FILE_ATTR_SIZE];
+	const char *at = text;
+	uint64_t major, minor;
+
+	if (file_read_attr(AT_FDCWD, "/proc/sys/kernel/osrelease", text, sizeof(text)) <= 0 ||
+		parse_next_u64(&at, &major) < 0 || *at++ != '.' || parse_next_u64(&at, &minor) < 0)
+		return -ENODATA;
+	return major < 6 || (major == 6 && minor < 12);
+}
+
 int irqlines_open(struct irqlines *ret)
 {
 	struct irqlines lines = { .directory = opendir("/proc/irq") };
 
 	if (!lines.directory)
 		return -errno;
+	lines.old_kernel = is_old_kernel();
 	*ret = lines;
 	return 0;
 }
@@ -79,6 +91,19 @@ int irqlines_read(struct irqlines *ret)
 	return 0;
 }
 
+struct irqline *irqlines_find(const struct irqlines *lines, const struct cputable_row *row)
+{
+	const char *cursor = row->label;
+	struct irqline key = { 0 };
+	uint64_t number;
+
+	if (lines->n == 0 || parse_next_u64(&cursor, &number) < 0 || *cursor != ':' ||
+		number > INT32_MAX)
+		return NULL;
+	key.number = (unsigned)number;
+	return bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
+}
+
 int irqlines_take_names(struct irqlines *lines, const char *text)
 {
 	const char *end = text + strlen(text);
@@ -87,17 +112,15 @@ int irqlines_take_names(struct irqlines *lines, const char *text)
 	if (lines->n == 0)
 		return 0;
 	while (cputable_next_row(&text, end, &row)) {
-		const char *cursor = row.label, *blank;
-		struct irqline key = { 0 }, *line;
-		uint64_t number;
+		struct irqline *line = irqlines_find(lines, &row);
+		const char *blank;
 
-		if (parse_next_u64(&cursor, &number) < 0 || *cursor != ':' || number > INT32_MAX)
-			continue;
-		key.number = (unsigned)number;
-		line = bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
-		/* The action is the last word. A line without an action ends in a count or in its
-		 * trigger, "5-edge". */
+		lines->named = true;
+		/* The action is the last word; of several, each but the last ends in a comma. A
+		 * line without an action ends in a count or in its trigger, "5-edge". */
 		blank = memrchr(row.columns, ' ', (size_t)(row.end - row.columns));
+		while (blank && blank > row.columns && blank[-1] == ',')
+			blank = memrchr(row.columns, ' ', (size_t)(blank - row.columns));
 		if (!line || line->action || !blank || blank + 1 == row.end ||
 			parse_is_digit(blank[1]))
 			continue;
@@ -183,4 +206,38 @@ bool irqline_is_movable(const struct irqlines *lines, unsigned number)
 
 	snprintf(path, sizeof(path), "%u/smp_affinity_list", number);
 	return fstatat(dirfd(lines->directory), path, &st, 0) < 0 || (st.st_mode & S_IWUSR);
+}
+
+/* Whether the text is the prefix and a number, and moves on behind them. */
+static bool take_numbered(const char **at, const char *prefix, uint64_t *ret)
+{
+	size_t length = strlen(prefix);
+
+	if (strncmp(*at, prefix, length) != 0)
+		return false;
+	*at += length;
+	return parse_next_u64(at, ret) == 0;
+}
+
+/* The queue 0 of NVMe is for the administration of the disk, and not managed. */
+static bool is_managed_queue(const char *action)
+{
+	const char *at = action;
+	uint64_t device, queue;
+
+	if (take_numbered(&at, "nvme", &device))
+		return take_numbered(&at, "q", &queue) && queue > 0 && *at == '\0';
+	at = action;
+	if (!take_numbered(&at, "virtio", &device))
+		return false;
+	return strcmp(at, "-request") == 0 || (take_numbered(&at, "-req.", &queue) && *at == '\0');
+}
+
+int irqline_is_fixed(const struct irqlines *lines, const struct irqline *line)
+{
+	if (!irqline_is_movable(lines, line->number))
+		return 1;
+	if (lines->old_kernel != 0 && !lines->named)
+		return -ENODATA;
+	return line->action && is_managed_queue(line->action) ? lines->old_kernel : 0;
 }

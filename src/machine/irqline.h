@@ -12,6 +12,7 @@
 
 #include "basic/cleanup.h"
 #include "machine/cpumask.h"
+#include "machine/cputable.h"
 
 struct irqline {
 	unsigned number;
@@ -22,6 +23,10 @@ struct irqline {
 struct irqlines {
 	struct irqline *items;
 	size_t n;
+	/* Whether this is Linux before 6.12, whose files do not tell which lines cannot be moved:
+	 * 1, 0, or -ENODATA where its release cannot be read. */
+	int old_kernel;
+	bool named;	/* the actions were filled in: a line without one has none */
 	DIR *directory; /* NULL in an all-zero struct, which has no lines */
 };
 
@@ -34,6 +39,8 @@ int irqlines_open(struct irqlines *ret);
 int irqlines_name(struct irqlines *lines);
 /* The same from the text of /proc/interrupts. */
 int irqlines_take_names(struct irqlines *lines, const char *text);
+/* The line of a row of /proc/interrupts; NULL for a row without a number, and for other numbers. */
+struct irqline *irqlines_find(const struct irqlines *lines, const struct cputable_row *row);
 void irqlines_clear(struct irqlines *lines);
 
 /* The actions of a line, malloc'd, from /sys/kernel/irq/N/actions ("nvme0q3", "i801_smbus,xhci");
@@ -51,5 +58,14 @@ int irqline_read_effective(const struct irqlines *lines, unsigned number, struct
  * cannot be moved (per CPU, or managed by the kernel) is read-only. On older kernels only an
  * attempt tells, and this function returns true. */
 bool irqline_is_movable(const struct irqlines *lines, unsigned number);
+/*
+ * 1 when it is known, without an attempt, that the affinity of a line cannot be changed, else 0. On
+ * an old kernel its action tells this of the queues of NVMe disks and of virtio's disks, whose
+ * drivers leave them to the kernel (drivers/nvme/host/pci.c: nvme_setup_irqs(),
+ * drivers/block/virtio_blk.c: init_vq(), drivers/scsi/virtio_scsi.c: virtscsi_init()). -ENODATA
+ * where that cannot be told: the action of no line is known, or the line is such a queue and it is
+ * not known whether the kernel is old.
+ */
+int irqline_is_fixed(const struct irqlines *lines, const struct irqline *line);
 
 #endif

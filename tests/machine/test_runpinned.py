@@ -79,6 +79,41 @@ def test_choice(name, allowed, cpus, word):
         check(word in match.group(2), f'{word!r} is not in {match.group(2)!r}')
 
 
+# On the machine "irqs", to choose among CPUs 0, 2 and 3: the release of the kernel, which files of
+# interrupts it makes read-only, new names in /proc/interrupts, the choice and a part of its reason.
+OLD, NEW = '6.11.9', '6.12.0'
+FIXED = (
+    (NEW, (), {}, '2', 'fewest interrupts of its like (110)'),
+    # A queue for CPU 2 alone is used by CPU 2 alone.
+    (NEW, (26,), {}, '2', 'fewest interrupts of its like (110)'),
+    (NEW, (31,), {}, '3', 'fewest interrupts that cannot be moved (0)'),
+    (NEW, (30, 31), {}, '2', 'fewest interrupts that cannot be moved (10)'),
+    # It may go to CPU 3, and goes to CPU 2.
+    (OLD, (), {'nvme1q3': 'eth1-rx'}, '3', 'fewest interrupts that cannot be moved (0)'),
+    (OLD, (), {'nvme1q3': 'eth1-rx', 'nvme1q2': 'virtio1-req.0'}, '3', 'cannot be moved (0)'),
+    (OLD, (), {'nvme1q3': 'eth1-rx', 'nvme1q2': 'virtio1-request'}, '3', 'cannot be moved (0)'),
+    (OLD, (), {'nvme1q3': 'eth1-rx', 'nvme1q2': 'virtio1-requests'}, '2', 'fewest interrupts of its like (110)'),
+    (OLD, (), {'nvme1q3': 'eth1-rx', 'nvme1q2': 'nvme1q0'}, '2', 'fewest interrupts of its like (110)'),
+    (OLD, (), {'nvme1q3': 'eth1-rx', 'nvme1q2': 'nvme1q0, nvme1q1'}, '2', 'fewest interrupts of its like (110)'),
+    (OLD, (), {}, '2', 'fewest interrupts that cannot be moved (10)'),
+)
+
+
+def test_fixed(release, fixed, names, cpus, word):
+    """Of two CPUs, the one without interrupts that nobody can move."""
+    with Machine('irqs') as box:
+        box.write('proc/sys/kernel/osrelease', f'{release}\n')
+        table = (box.root / 'proc/interrupts').read_text()
+        for old, new in names.items():
+            table = table.replace(f' {old}\n', f'  {new}\n')
+        box.write('proc/interrupts', table)
+        for number in fixed:
+            (box.root / f'proc/irq/{number}/smp_affinity_list').chmod(0o444)
+        line = plan(box, 'auto', '0,2-3').get('cpus', '')
+        equal(line.split(' ')[0], cpus, line)
+        check(word in line, f'{word!r} is not in {line!r}')
+
+
 def test_refusal(name, allowed, cpus, word):
     with Machine(name) as box:
         result = box.run(RUNPINNED, '-c', cpus, '--dry-run', '/bin/true', allowed=allowed)
@@ -173,6 +208,8 @@ def test_enters_the_shield():
 TESTS = [
     *((f'{name}: chooses {cpus} of {allowed}', lambda name=name, allowed=allowed, cpus=cpus, word=word:
        test_choice(name, allowed, cpus, word)) for name, allowed, cpus, word in CHOICES),
+    *((f'irqs: Linux {fixed[0]}, fixed: {fixed[1]} {fixed[2]}', lambda fixed=fixed: test_fixed(*fixed))
+      for fixed in FIXED),
     *((f"{name}: refuses -c '{cpus}'", lambda name=name, allowed=allowed, cpus=cpus, word=word:
        test_refusal(name, allowed, cpus, word)) for name, allowed, cpus, word in REFUSALS),
     ('intel-hybrid: takes -c 9-10', lambda: test_given('intel-hybrid', '0-11', '9-10')),

@@ -23,6 +23,7 @@ struct fixture {
 	struct cpumask *allowed, *isolated, *mask;
 	double busy[N_CPUS];
 	uint64_t interrupts[N_CPUS];
+	uint64_t fixed[N_CPUS];
 	struct autochoice_input input;
 };
 
@@ -181,20 +182,33 @@ static void test_order(void **state)
 	f->topology->cpus[0].rank = 99;
 	expect_choice(f, 0, "11", NULL);
 
-	/* 7. rank */
+	/* 8. rank */
 	f->topology->cpus[1].rank = 50;
 	expect_choice(f, 0, "1",
 		"CPU 1: not CPU 0, a performance core, 50 % busy, its sibling CPU 9 up to 50 % "
 		"busy, ranked best by the firmware (50)");
-	/* 6. interrupts */
+	/* 7. interrupts */
 	f->interrupts[2] = 999;
 	expect_choice(f, 0, "2",
 		"CPU 2: not CPU 0, a performance core, 50 % busy, its sibling CPU 10 up to 50 % "
 		"busy, fewest interrupts of its like (999)");
+	/* 6. interrupts that cannot be moved */
+	f->input.fixed = f->fixed;
+	f->fixed[2] = 300;
+	expect_choice(f, 0, "1",
+		"CPU 1: not CPU 0, a performance core, 50 % busy, its sibling CPU 9 up to 50 % "
+		"busy, fewest interrupts that cannot be moved (0), ranked best by the firmware (50)");
+	for (int cpu = 0; cpu < N_CPUS; cpu++)
+		f->fixed[cpu] = cpu == 2 ? 300 : 400;
+	expect_choice(f, 0, "2",
+		"CPU 2: not CPU 0, a performance core, 50 % busy, its sibling CPU 10 up to 50 % "
+		"busy, fewest interrupts that cannot be moved (300)");
+	f->fixed[8] = 0;
 	/* 5. CPU 0's core */
 	f->interrupts[8] = 0;
 	f->topology->cpus[8].rank = 99;
 	expect_choice(f, 0, "2", NULL);
+	f->input.fixed = NULL;
 	/* 4. itself less busy; for its sibling that is 3. */
 	f->busy[3] = 0.3;
 	expect_choice(f, 0, "11",
@@ -325,6 +339,12 @@ static void test_several_by_the_worst(void **state)
 		"interrupts up to 103");
 	/* A fourth core there is CPU 0's, which is better than a busy one. */
 	expect_choice(f, 4, "1-3,8", NULL);
+	f->input.fixed = f->fixed;
+	f->fixed[3] = 7;
+	f->fixed[11] = 8;
+	expect_choice(f, 3, "1-3",
+		"CPUs 1-3: 3 cores of one last-level cache, not CPU 0, idle, siblings idle, "
+		"interrupts up to 103, up to 7 of them cannot be moved");
 }
 
 static void test_several_packages(void **state)

@@ -210,24 +210,23 @@ static void test_watches_for_less(_unused_ void **state)
 		.it_interval = { .tv_usec = 100000 } };
 	const struct itimerval none = { 0 };
 	const struct sigaction action = { .sa_handler = ignore_alarm };
-	struct cpumask *mask;
+	struct topology *topology;
 	struct cpuload *load;
 	int cpu = sched_getcpu();
 	pid_t pid;
 
-	assert_int_equal(cpumask_new(&mask), 0);
-	assert_int_equal(cpumask_set(mask, cpu), 0);
+	assert_int_equal(topology_new((unsigned)cpu + 1, &topology), 0);
+	assert_int_equal(cpumask_set(topology->online, cpu), 0);
 	pid = spin_on(cpu);
 	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
 	assert_int_equal(setitimer(ITIMER_REAL, &alarm, NULL), 0);
-	assert_int_equal(
-		cpuload_watch(mask, (size_t)cpu + 1, INT64_C(20) * NSEC_PER_SEC, &load), 0);
+	assert_int_equal(cpuload_watch(topology, INT64_C(20) * NSEC_PER_SEC, &load), 0);
 	assert_int_equal(setitimer(ITIMER_REAL, &none, NULL), 0);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_true(load->busy[cpu] > 0.2);
 	cpuload_free(load);
-	cpumask_free(mask);
+	topology_free(topology);
 }
 
 int main(void)
