@@ -32,6 +32,7 @@ struct irq_touching {
 	struct touching_lines fixed;
 	size_t n_elsewhere; /* lines whose affinity allows a checked CPU, but that use others */
 	size_t n_unread;    /* lines whose CPUs cannot be read */
+	size_t n_untold;    /* lines of which it is not known whether they can be moved */
 	unsigned first_unread;
 	size_t n_lines;
 	int error; /* of reading the lines */
@@ -90,8 +91,9 @@ static int sort_line(struct host *host, const struct irqlines *lines, struct irq
 		t->n_elsewhere++;
 		return 0;
 	}
-	return add_touching_line(
-		irqline_is_movable(lines, line->number) ? &t->movable : &t->fixed, line);
+	r = irqline_is_fixed(lines, line);
+	t->n_untold += r < 0;
+	return add_touching_line(r > 0 ? &t->fixed : &t->movable, line);
 }
 
 static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touching *t)
@@ -100,8 +102,9 @@ static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touc
 	int r;
 
 	r = cpumask_new(&mask);
-	/* Without /sys/kernel/irq, the names of all lines are read at once. */
-	if (r == 0 && access("/sys/kernel/irq", F_OK) < 0)
+	/* Without /sys/kernel/irq, the names of all lines are read at once. On an old kernel they
+	 * tell which lines cannot be moved. */
+	if (r == 0 && (lines->old_kernel != 0 || access("/sys/kernel/irq", F_OK) < 0))
 		r = irqlines_name(lines);
 	for (size_t i = 0; r == 0 && i < lines->n; i++) {
 		struct irqline *line = &lines->items[i];
@@ -211,6 +214,11 @@ static void look_at_managed(struct host *host, struct finding *f)
 	}
 	if (t->fixed.n > 0)
 		finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t->fixed.first);
+	if (t->n_untold > 0) {
+		finding_add(f, VERDICT_UNKNOWN, "whether %zu more can be moved cannot be seen",
+			t->n_untold);
+		finding_add_path(f, "/proc/sys/kernel/osrelease");
+	}
 	add_unread(f, t);
 }
 
@@ -367,8 +375,8 @@ const struct check interrupts_checks[] = {
 		"such as the queues of NVMe disks, one for each CPU. With isolcpus=managed_irq on the boot\n"
 		"line such a queue interrupts an isolated CPU only for work that was submitted there;\n"
 		"without it, also for work of other CPUs in its mask. Kernels before 6.12 do not show which\n"
-		"lines cannot be moved: there they count as `irq-affinity`, and irq-steer says which it\n"
-		"could not move.\n"
+		"lines cannot be moved: there the queues of NVMe and virtio disks are known by their names,\n"
+		"others count as `irq-affinity`, and irq-steer says which it could not move.\n"
 		"Source: Documentation/admin-guide/kernel-parameters.txt (isolcpus); kernel/irq/proc.c." },
 	{ "irq-default", look_at_default,
 		"The affinity of interrupts that are set up later: when a driver is loaded, a network card\n"

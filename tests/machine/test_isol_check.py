@@ -524,6 +524,12 @@ def test_managed():
         rows = look(box, '2')
         expect(rows['irq-managed'], 'ok')
         expect(rows['irq-affinity'], 'noise')
+        # Before 6.12 the mode says nothing, but the names of such queues are known.
+        box.write(f'{KERNEL}/osrelease', '6.1.0-40-amd64\n')
+        rows = look(box, '2')
+        expect(rows['irq-managed'], 'risk', 'isolcpus=managed_irq,domain,2-3')
+        check('26 (nvme0q2)' in rows['irq-managed']['seen'], rows['irq-managed'])
+        expect(rows['irq-affinity'], 'ok')
 
 
 def test_exit_status():
