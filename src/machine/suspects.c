@@ -16,7 +16,6 @@
 
 enum {
 	TABLE_MAX = 64 * 1024 * 1024,
-	FAMILY_MAX = 64,
 };
 
 static int read_table(const char *path, char **ret, size_t *ret_length)
@@ -64,7 +63,7 @@ static int compare_tids(const void *a, const void *b)
 
 /* This process, and those that it has started, and theirs. */
 struct family {
-	pid_t pids[FAMILY_MAX];
+	pid_t *pids;
 	size_t n;
 };
 
@@ -76,15 +75,19 @@ static bool is_family(const struct family *family, pid_t pid)
 	return false;
 }
 
-static void find_family(const struct tasks *tasks, struct family *ret)
+/* The caller frees the numbers. */
+static int find_family(const struct tasks *tasks, struct family *ret)
 {
-	struct family family = { .pids = { getpid() }, .n = 1 };
+	struct family family = { .pids = reallocarray(NULL, tasks->n + 1, sizeof(pid_t)) };
 	size_t n_before;
 
+	if (!family.pids)
+		return -ENOMEM;
+	family.pids[family.n++] = getpid();
 	/* A child may be listed before its parent. */
 	do {
 		n_before = family.n;
-		for (size_t i = 0; i < tasks->n && family.n < FAMILY_MAX; i++) {
+		for (size_t i = 0; i < tasks->n; i++) {
 			const struct task *task = &tasks->items[i];
 
 			if (is_family(&family, task->parent) && !is_family(&family, task->pid))
@@ -92,6 +95,22 @@ static void find_family(const struct tasks *tasks, struct family *ret)
 		}
 	} while (family.n > n_before);
 	*ret = family;
+	return 0;
+}
+
+/* The children that this process itself has waited for are not counted: they ran where this process
+ * did. */
+static void add_family(struct suspects_reading *reading, const struct task *task)
+{
+	uint64_t ticks = task->may ? task->ran_ticks : 0;
+
+	if (task->tid != task->pid)
+		return;
+	if (task->pid != getpid()) {
+		ticks += task->children_ticks;
+		reading->n_family++;
+	}
+	reading->family_ns += (int64_t)(ticks * NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 static int read_tasks(const struct cpumask *mask, struct suspects_reading *reading)
@@ -106,18 +125,26 @@ static int read_tasks(const struct cpumask *mask, struct suspects_reading *readi
 	reading->tasks = calloc(tasks->n, sizeof(*reading->tasks));
 	if (!reading->tasks)
 		return -ENOMEM;
-	find_family(tasks, &family);
+	r = find_family(tasks, &family);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < tasks->n; i++) {
 		const struct task *task = &tasks->items[i];
 		struct suspect_task *suspect = &reading->tasks[reading->n_tasks];
 
-		if (is_family(&family, task->pid) || read_ran(task, &suspect->ran_ns) < 0)
+		if (is_family(&family, task->pid)) {
+			add_family(reading, task);
+			continue;
+		}
+		if (read_ran(task, &suspect->ran_ns) < 0)
 			continue;
 		suspect->tid = task->tid;
+		suspect->start = task->start;
 		suspect->cpu = task->cpu;
 		snprintf(suspect->comm, sizeof(suspect->comm), "%s", task->comm);
 		reading->n_tasks++;
 	}
+	free(family.pids);
 	if (reading->n_tasks > 0)
 		qsort(reading->tasks, reading->n_tasks, sizeof(*reading->tasks), compare_tids);
 	return 0;
@@ -279,8 +306,7 @@ static int compare_tasks(int cpu, const struct suspects_reading *before,
 		former = before->n_tasks > 0
 			? bsearch(task, before->tasks, before->n_tasks, sizeof(*task), compare_tids)
 			: NULL;
-		/* If it ran less than before, it is another task with the same TID. */
-		if (former && former->ran_ns <= ran)
+		if (former && former->start == task->start && former->ran_ns <= ran)
 			ran -= former->ran_ns;
 		if (task->cpu != cpu || ran == 0)
 			continue;

@@ -17,7 +17,8 @@
 /* A task, and how long it has run since it was created (/proc/PID/task/TID/schedstat). */
 struct suspect_task {
 	int tid;
-	int cpu; /* the CPU where it ran last */
+	uint64_t start; /* with tid it identifies one task */
+	int cpu;	/* the CPU where it ran last */
 	uint64_t ran_ns;
 	char comm[64];
 };
@@ -28,6 +29,10 @@ struct suspects_reading {
 	 * none where the kernel has no schedstat. */
 	struct suspect_task *tasks;
 	size_t n_tasks;
+	/* The processes that this process has started, and theirs: how many there are, and the CPU
+	 * time of those that may run on the CPUs, and of all children that they have waited for. */
+	size_t n_family;
+	int64_t family_ns;
 	char *stat;
 	char *softirqs;
 	char *interrupts;

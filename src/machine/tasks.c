@@ -23,6 +23,7 @@ enum {
 	/* Fields after the name, counted from the state, which is field 3 of proc(5). */
 	FIELD_PARENT = 4 - 3,
 	FIELD_FLAGS = 9 - 3,
+	FIELD_TIMES = 14 - 3, /* utime, stime, cutime, cstime */
 	FIELD_THREADS = 20 - 3,
 	FIELD_START = 22 - 3,
 	FIELD_PROCESSOR = 39 - 3,
@@ -40,6 +41,17 @@ static int parse_field(const char *at, int field, uint64_t *ret)
 		at++;
 	}
 	return parse_next_u64(&at, ret) < 0 ? -EBADMSG : 0;
+}
+
+/* Two numbers from a field on, added. The kernel prints those of children as signed. */
+static int parse_sum(const char *at, int field, uint64_t *ret)
+{
+	uint64_t first, second;
+
+	if (parse_field(at, field, &first) < 0 || parse_field(at, field + 1, &second) < 0)
+		return -EBADMSG;
+	*ret = first + second;
+	return 0;
 }
 
 int tasks_parse_stat(const char *text, struct task *ret)
@@ -60,6 +72,8 @@ int tasks_parse_stat(const char *text, struct task *ret)
 	task.state = close[2];
 	if (parse_field(close + 2, FIELD_PARENT, &parent) < 0 || parent > INT_MAX ||
 		parse_field(close + 2, FIELD_FLAGS, &flags) < 0 ||
+		parse_sum(close + 2, FIELD_TIMES, &task.ran_ticks) < 0 ||
+		parse_sum(close + 2, FIELD_TIMES + 2, &task.children_ticks) < 0 ||
 		parse_field(close + 2, FIELD_THREADS, &threads) < 0 ||
 		parse_field(close + 2, FIELD_START, &start) < 0 ||
 		parse_field(close + 2, FIELD_PROCESSOR, &cpu) < 0 || cpu > INT_MAX)

@@ -25,8 +25,12 @@ struct task {
 	char state;    /* 'R': running or runnable */
 	uint64_t
 		start; /* start time in clock ticks since boot: with tid it identifies one thread */
-	int cpu;       /* the CPU that it runs on or ran on last */
-	bool kernel;   /* a thread of the kernel */
+	/* CPU time of its process (of the thread, for others than the first), and of the children
+	 * that it has waited for, in clock ticks. */
+	uint64_t ran_ticks;
+	uint64_t children_ticks;
+	int cpu;	/* the CPU that it runs on or ran on last */
+	bool kernel;	/* a thread of the kernel */
 	bool is_single; /* the only thread of its process */
 	/* A zombie: it has ended, and is listed until its parent waits for it. Cpusets do not move
 	 * it. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "basic/clock.h"
 #include "basic/macro.h"
@@ -90,23 +92,60 @@ static void append_largest(struct text *line, const struct suspect *largest, dou
 	text_append(line, ")");
 }
 
+/*
+ * The CPUs' time that neither the program nor visible tasks explain, as a part of all of it; 0 as
+ * long as it may be an error, negative where not known. Where the kernel counts by its tick
+ * (CONFIG_TICK_CPU_ACCOUNTING), each tick finds a CPU busy or not: of n ticks the standard
+ * deviation of their sum is at most half the root of n. Three of them are allowed, for ticks of 10
+ * ms, the longest there are; and two ticks for each process that is subtracted, for what is cut
+ * off.
+ */
+static double find_other(const struct meanwhile *meanwhile, const struct suspects_reading *after,
+	uint64_t tasks_ns, double cpu_seconds)
+{
+	const struct suspects_reading *before = &meanwhile->before;
+	double tick = 1.0 / (double)sysconf(_SC_CLK_TCK), busy, error;
+	int64_t tick_ns = (int64_t)(tick * NSEC_PER_SEC);
+	struct procstat_times first, last;
+
+	if (!before->stat || !after->stat || after->n_family != before->n_family ||
+		procstat_parse_times(
+			meanwhile->cpus, before->stat, before->stat_length, tick_ns, &first) < 0 ||
+		procstat_parse_times(
+			meanwhile->cpus, after->stat, after->stat_length, tick_ns, &last) < 0 ||
+		first.n_cpus != last.n_cpus)
+		return -1;
+	busy = (double)(last.busy_ns - first.busy_ns - (after->family_ns - before->family_ns) -
+		       (int64_t)tasks_ns) /
+		NSEC_PER_SEC;
+	error = 1.5 * sqrt(cpu_seconds * tick) + 2 * tick * (double)(after->n_family + 1);
+	return busy > error ? busy / cpu_seconds : 0;
+}
+
 static int describe(const struct meanwhile *meanwhile, const struct suspects_reading *after,
 	const struct totals *totals, double seconds, struct facts *facts)
 {
 	_cleanup_text_ struct text line = { 0 };
 	double cpu_seconds = seconds * (double)cpumask_weight(meanwhile->cpus);
+	double other = find_other(meanwhile, after, totals->tasks_ns, cpu_seconds);
 
 	if (after->n_tasks > 0) {
 		double percent = 100.0 * (double)totals->tasks_ns / NSEC_PER_SEC / cpu_seconds;
 
 		facts_set_real(facts, "quiesce_meanwhile_tasks", percent);
-		/* In a container the tasks of the host cannot be seen. */
 		text_append(
 			&line, totals->tasks_ns > 0 ? "visible tasks at most " : "visible tasks ");
 		append_figure(&line, percent);
 		text_append(&line, " % of the time");
 		append_largest(&line, &totals->task,
 			100.0 * (double)totals->task.count / NSEC_PER_SEC / cpu_seconds);
+	}
+	if (other >= 0)
+		facts_set_real(facts, "quiesce_meanwhile_other", 100 * other);
+	if (other > 0) {
+		text_appendf(&line, "%swhat cannot be seen ", line.length > 0 ? ", " : "");
+		append_figure(&line, 100 * other);
+		text_append(&line, " %");
 	}
 	if (meanwhile->before.interrupts && after->interrupts) {
 		double rate = (double)totals->interrupts / seconds;

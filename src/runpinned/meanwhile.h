@@ -30,6 +30,10 @@ DEFINE_CLEANUP(meanwhile, meanwhile_free);
  *	quiesce_meanwhile_tasks		 per cent of the CPUs' time that other tasks took, at most:
  *					 a task may have run on other CPUs as well. Tasks that
  *					 ended meanwhile are not in it
+ *	quiesce_meanwhile_other		 per cent of the CPUs' time that neither the program nor
+ *					 these tasks explain: tasks that have ended, or that a
+ *					 container does not show, and interrupts. 0 as long as it
+ *					 may be an error of the kernel's clock tick
  *	quiesce_meanwhile_interrupts	 interrupts per second on these CPUs
  * 0 or -ENOMEM.
  */

@@ -6,6 +6,7 @@ All of it happens in a PID namespace, in which /proc shows the processes of this
 /run and a /sys/fs/cgroup of its own: no other process of the machine is touched.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -48,6 +49,27 @@ for _ in range(int(sys.argv[1])):
     threading.Thread(target=wait.wait, daemon=True).start()
 print('ready', flush=True)
 wait.wait()
+'''
+
+
+LOOP = 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'
+# Takes a CPU for so many seconds, in one task or in many short ones, and says when it has.
+TAKER = '''
+import os, sys, time
+before = os.times()
+def took():
+    now = os.times()
+    return sum(now[:4]) - sum(before[:4])
+while took() < float(sys.argv[1]):
+    if sys.argv[2] == 'short' and os.fork() == 0:
+        while time.process_time() < 0.02:
+            pass
+        os._exit(0)
+    if sys.argv[2] == 'short':
+        os.wait()
+print('done', flush=True)
+if sys.argv[2] == 'stays':
+    time.sleep(1000)
 '''
 
 
@@ -355,6 +377,71 @@ def check_quiesce():
         equal({key: after.get(key) for key in before}, before, 'afterwards')
 
 
+def result_beside(kind, seconds):
+    """What runpinned --quiesce tells of a task that takes so many seconds of its CPU: facts, runs, and
+    the seconds that all of it took at most."""
+    configure('SMT=leave', 'IRQ=leave', 'FREQ=leave', 'NOISE=leave')
+    with Load() as load:
+        load.start('sleep', '1000')
+        began = time.monotonic()
+        runpinned = subprocess.Popen(
+            [RUNPINNED, '--quiesce', '-c', str(QUIET), '-q', '-n', '1000000', '--json', '--', 'sh', '-c',
+             LOOP], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        load.processes.append(runpinned)
+
+        def nothing_runs():
+            for (tid, _), cpus in affinities().items():
+                with contextlib.suppress(OSError):
+                    if cpus == {QUIET} and command(tid) == 'sh':
+                        return False
+            return True
+        wait_for(nothing_runs, 'no run has begun')
+        with subprocess.Popen([sys.executable, '-c', TAKER, str(seconds), kind], text=True,
+                              stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                              preexec_fn=lambda: os.sched_setaffinity(0, {QUIET})) as taker:
+            equal(taker.stdout.readline(), 'done\n', 'the taker')
+            if kind != 'stays':
+                taker.wait()
+            runpinned.send_signal(signal.SIGINT)
+            out, said = runpinned.communicate(timeout=DEADLINE)
+            taker.kill()
+        equal(runpinned.returncode, 130, said)
+        benchmark = json.loads(out)['benchmarks'][0]
+        runs = [run for run in benchmark['runs'] if 'values' in run]
+        return benchmark['metadata'], runs, time.monotonic() - began
+
+
+def check_meanwhile():
+    """What a task takes of the CPU is told, while it lives as of that task, and of the others as of what
+    cannot be seen; and the runs have waited for it."""
+    taken = 2
+    for kind, key in (('stays', 'tasks'), ('ends', 'other'), ('short', 'other')):
+        facts, runs, seconds = result_beside(kind, taken)
+        told = facts[f'quiesce_meanwhile_{key}']
+        check(told >= 100 * 0.6 * taken / seconds, f'{kind}: {facts["quiesce_meanwhile"]}')
+        waited = sum(run['metadata'].get('quiesce_run_delay', 0) for run in runs)
+        check(waited >= 0.6 * taken, f'{kind}: the runs waited for {waited} s')
+        if kind == 'stays':
+            check(told <= 100 * 1.1 * taken / sum(run['values'][0] for run in runs),
+                  f'{told} % of {seconds} s: {facts["quiesce_meanwhile"]}')
+            check('python' in facts['quiesce_meanwhile'], facts['quiesce_meanwhile'])
+
+
+def check_many_programs():
+    """The processes that runpinned has for its programs are its own, however many there are."""
+    configure('SMT=leave', 'IRQ=leave', 'FREQ=leave', 'NOISE=leave')
+    with Load() as load:
+        load.start('sleep', '1000')
+        result = subprocess.run([RUNPINNED, '--quiesce', '-c', str(QUIET), '-q', '-n', '1', '-w', '0',
+                                 '--json', '-P', 'n=1..40', '--', 'true', '{n}'], text=True,
+                                capture_output=True, stdin=subprocess.DEVNULL, check=False,
+                                timeout=DEADLINE)
+        equal(result.returncode, 0, result.stderr)
+        document = json.loads(result.stdout)
+        facts = {**document.get('metadata', {}), **document['benchmarks'][0]['metadata']}
+        equal(facts['quiesce_meanwhile_tasks'], 0, facts['quiesce_meanwhile'])
+
+
 def check_quiesce_refused():
     """Where nobody can be moved, runpinned --quiesce measures nothing."""
     with Load() as load:
@@ -384,4 +471,5 @@ prepare()
 QUIET, OTHER = CPUS[-1], CPUS[0]
 run_tests((function.__name__[6:], function) for function in (
     check_cleared, check_born, check_restless, check_foreign, check_killed, check_many, check_refused,
-    check_programs, check_user, check_quiesce, check_quiesce_refused))
+    check_programs, check_user, check_quiesce, check_meanwhile,
+    check_many_programs, check_quiesce_refused))

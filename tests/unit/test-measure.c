@@ -121,7 +121,7 @@ static void test_tasks(void **state)
 		{ .tid = 5, .cpu = 1, .ran_ns = 150, .comm = "came" },
 		{ .tid = 6, .cpu = 0, .ran_ns = 990, .comm = "went" },
 		{ .tid = 7, .cpu = 1, .ran_ns = 70, .comm = "new\033[1m" },
-		{ .tid = 8, .cpu = 1, .ran_ns = 60, .comm = "reused" },
+		{ .tid = 8, .start = 4, .cpu = 1, .ran_ns = 950, .comm = "reused" },
 	};
 	struct suspects_reading before = { .tasks = former, .n_tasks = 4 };
 	struct suspects_reading after = { .tasks = latter, .n_tasks = 5 };
@@ -130,10 +130,10 @@ static void test_tasks(void **state)
 	(void)state;
 	assert_int_equal(suspects_compare(1, &before, &after, &suspects), 0);
 	assert_int_equal(suspects.n_tasks, 3);
-	assert_string_equal(suspects.tasks[0].name, "new\\x1b[1m (7)");
-	assert_int_equal(suspects.tasks[0].count, 70);
-	assert_string_equal(suspects.tasks[1].name, "reused (8)");
-	assert_int_equal(suspects.tasks[1].count, 60);
+	assert_string_equal(suspects.tasks[0].name, "reused (8)");
+	assert_int_equal(suspects.tasks[0].count, 950);
+	assert_string_equal(suspects.tasks[1].name, "new\\x1b[1m (7)");
+	assert_int_equal(suspects.tasks[1].count, 70);
 	assert_string_equal(suspects.tasks[2].name, "came (5)");
 	assert_int_equal(suspects.tasks[2].count, 50);
 	suspects_clear(&suspects);
