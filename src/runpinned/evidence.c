@@ -36,7 +36,8 @@ enum {
 /* Counters since boot. A counter that could not be read is not valid, and there is no evidence from
  * it. */
 struct reading {
-	int64_t at_ns; /* when it was parsed, which takes some time for a large machine */
+	/* When the launcher took it, or shortly before, on CLOCK_MONOTONIC_RAW; 0: never. */
+	int64_t at_ns;
 	bool interrupts_valid;
 	bool times_valid;
 	bool softirqs_valid;
@@ -224,7 +225,8 @@ static bool take_interrupts(struct evidence_reader *reader, const struct runlog_
 		interrupts_read_text(reader->interrupts, text->data, (size_t)text->size) == 0;
 }
 
-static void take_reading(struct evidence_reader *reader, const struct runlog_reading *reading)
+static void take_reading(
+	struct evidence_reader *reader, const struct runlog_reading *reading, int64_t at_ns)
 {
 	const struct runlog_text *stat = &reading->texts[FILE_STAT];
 	const struct runlog_text *softirqs = &reading->texts[FILE_SOFTIRQS];
@@ -238,14 +240,14 @@ static void take_reading(struct evidence_reader *reader, const struct runlog_rea
 		procstat_take_softirqs(reader->procstat, softirqs->data, (size_t)softirqs->size,
 			&r->softirqs) == 0;
 	r->throttle_valid = take_throttle(reader, reading, &r->throttle);
-	r->at_ns = clock_now_ns(CLOCK_MONOTONIC);
+	r->at_ns = at_ns;
 }
 
 bool evidence_begin(struct evidence_reader *reader)
 {
 	reader->temperature_before = evidence_temperature(reader);
 	return reader->last.at_ns == 0 ||
-		clock_now_ns(CLOCK_MONOTONIC) - reader->last.at_ns > REUSE_NS;
+		clock_now_ns(CLOCK_MONOTONIC_RAW) - reader->last.at_ns > REUSE_NS;
 }
 
 static int32_t clamp(int64_t value)
@@ -405,11 +407,11 @@ bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 		(float)(run->is_last ? evidence_temperature(reader) : reader->temperature_before);
 
 	if (run->before)
-		take_reading(reader, run->before);
+		take_reading(reader, run->before, run->report.start_ns);
 	before = reader->last;
 	if (!run->after)
 		return false;
-	take_reading(reader, run->after);
+	take_reading(reader, run->after, run->report.end_ns);
 	fill_frequency(reader, run->after, ret);
 	fill_load(run->after, ret);
 	thermal = fill_interrupts(reader, &before, series, ret);
