@@ -11,6 +11,7 @@ no setting of this machine can change, and a PID namespace shows only the proces
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -197,6 +198,49 @@ def test_no_affinities():
         container.same()
 
 
+def nspawn():
+    """A container of systemd-nspawn's with the programs of the machine, and a network of its own: without
+    one it would share the lock of the CPU with the machine, and wait for those who measure there. Each
+    command gets a new one."""
+    if not shutil.which('systemd-nspawn'):
+        raise Skip('systemd-nspawn is not installed')
+    # It looks at cgroups, which prepare() has hidden.
+    container = Container('unshare', '--mount', 'sh', '-c', 'umount /sys/fs/cgroup; exec "$@"', 'sh',
+                          'systemd-nspawn', '--quiet', '--register=no', '--keep-unit', '--private-network',
+                          '--directory=/', '--volatile=yes', '--pipe', '--as-pid2',
+                          f'--bind-ro={os.path.commonpath(TOOLS.values())}', '--')
+    probe = container.call('true')
+    if probe.returncode != 0:
+        raise Skip(f'systemd-nspawn cannot start a container here: {probe.stderr.strip()}')
+    return container
+
+
+def test_nspawn():
+    """A container of systemd-nspawn's"""
+    with nspawn() as container:
+        container.look()
+        check_quiet_in_part(container)
+
+
+def test_nspawn_beside_the_host():
+    """What the host runs on the CPU cannot be seen in a container of systemd-nspawn's, and is told"""
+    with nspawn() as container:
+        busy = subprocess.Popen(['sh', '-c', 'while :; do :; done'], stdin=subprocess.DEVNULL,
+                                preexec_fn=lambda: os.sched_setaffinity(0, {CPUS[-1]}))
+        container.others.append(busy)
+        container.before = affinities()
+        result = container.call(RUNPINNED, '--quiesce', '-c', str(CPUS[-1]), '-n', '25', '--json', '--',
+                                'sh', '-c', 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done')
+        equal(result.returncode, 0, result.stderr)
+        benchmark = json.loads(result.stdout)['benchmarks'][0]
+        facts = benchmark['metadata']
+        check(facts['quiesce_meanwhile_other'] > 0, facts['quiesce_meanwhile'])
+        check('what cannot be seen' in facts['quiesce_meanwhile'], facts['quiesce_meanwhile'])
+        flags = [run['metadata'].get('quiesce_flags', '') for run in benchmark['runs'] if 'values' in run]
+        check(any('preempted' in flag for flag in flags), flags)
+        container.same()
+
+
 if os.geteuid() != 0:
     skip_all('containers', 'needs root, to become root without capabilities')
 enter('containers')
@@ -205,5 +249,5 @@ if len(CPUS) < 2:
 prepare()
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 TESTS = (test_root_of_a_container, test_others_in_a_container, test_user_namespace, test_ordinary_user,
-         test_no_affinities)
+         test_no_affinities, test_nspawn, test_nspawn_beside_the_host)
 run_tests((test.__doc__, test) for test in TESTS)
