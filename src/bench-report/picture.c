@@ -159,6 +159,7 @@ static void curve_append(struct curve *curve, size_t run, double value)
 {
 	const struct series *series = curve->benchmark->series;
 	const struct evidence *evidence = series->evidence ? &series->evidence[run] : NULL;
+	int64_t window_ns = sample_window_ns(&series->samples[run]);
 	size_t at = curve->n++;
 
 	curve->values[at] = value;
@@ -179,10 +180,10 @@ static void curve_append(struct curve *curve, size_t run, double value)
 							: evidence->frequency_khz) *
 			1e3;
 	curve->rows[CHART_CORE_SHARE][at] = evidence_core_share(evidence);
-	/* Several tasks that wait at once may wait for longer than the run took. */
-	if (evidence->run_delay_ns >= 0 && series->samples[run].user_ns > 0)
-		curve->rows[CHART_WAITING][at] = MIN(
-			(double)evidence->run_delay_ns / (double)series->samples[run].user_ns, 1.0);
+	/* Older results may count waits from outside of the window. */
+	if (evidence->run_delay_ns >= 0 && window_ns > 0)
+		curve->rows[CHART_WAITING][at] =
+			MIN((double)evidence->run_delay_ns / (double)window_ns, 1.0);
 }
 
 /* Warm-up runs, as runpinned makes them, come before the values. Warm-up values within a run are

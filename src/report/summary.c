@@ -230,7 +230,8 @@ int summary_find_waiting(const struct series *series, struct stats *ret)
 	if (!shares)
 		return -ENOMEM;
 	for (size_t i = 0; i < series->n_samples; i++) {
-		int64_t delay = series->evidence[i].run_delay_ns, ns = series->samples[i].user_ns;
+		int64_t delay = series->evidence[i].run_delay_ns;
+		int64_t ns = sample_window_ns(&series->samples[i]);
 
 		if (!series->samples[i].warmup && delay >= 0 && ns > 0)
 			shares[n++] = (double)delay / (double)ns;

@@ -58,6 +58,12 @@ struct sample {
 };
 _Static_assert(sizeof(struct sample) <= 64, "this is what a run costs");
 
+/* The window of the kernel where there is one, else our own. */
+static inline int64_t sample_window_ns(const struct sample *sample)
+{
+	return sample->kernel_ns > 0 ? sample->kernel_ns : sample->user_ns;
+}
+
 #define EVIDENCE_N_IRQ_LINES 8
 #define EVIDENCE_N_SOFTIRQS 10
 #define EVIDENCE_SHARE_PER 10000
@@ -76,8 +82,8 @@ struct evidence {
 	int64_t user_cpu_ns; /* rusage of the run and of the descendants that it waited for */
 	int64_t system_cpu_ns;
 	int64_t task_clock_ns; /* perf task-clock, all threads and descendants */
-	/* The program could run but did not have its CPU: as a whole, or its main thread alone
-	 * where no more is known (runpinned/tree.h). */
+	/* The program could run but did not have its CPU, within sample_window_ns(): as a whole, or
+	 * its main thread alone where no more is known (runpinned/tree.h). */
 	int64_t run_delay_ns;
 	int64_t reap_ns; /* exit record to our stamp after wait4(2) */
 	int64_t steal_ns;

@@ -51,11 +51,14 @@ static double part(double lost_ns, const struct sample *sample)
 	return lost_ns >= 0 && span > 0 ? MIN(lost_ns / span, 1.0) : NAN;
 }
 
+/* The program waits within the kernel's window, if there is one. */
 static double weigh_waiting(const struct weight_base *base, const struct sample *sample,
 	const struct evidence *evidence)
 {
+	const struct sample window = { .user_ns = sample_window_ns(sample) };
+
 	(void)base;
-	return part((double)evidence->run_delay_ns, sample);
+	return part((double)evidence->run_delay_ns, &window);
 }
 
 static double weigh_steal(const struct weight_base *base, const struct sample *sample,

@@ -85,7 +85,12 @@ uint16_t judge_run(const struct run_facts *run)
 {
 	const struct launch_report *report = run->report;
 	const struct evidence *e = run->evidence;
-	const struct sample sample = { .user_ns = report->end_ns - report->start_ns };
+	const struct sample sample = {
+		.user_ns = report->end_ns - report->start_ns,
+		.kernel_ns = run->window != WINDOW_MISSING
+			? judge_window_end(report) - report->window.exec_ns
+			: 0,
+	};
 	struct weights weights;
 	uint16_t flags = 0;
 

@@ -321,7 +321,10 @@ int64_t tree_waited(const struct launch_report *report)
 	const struct tree *tree = &report->tree;
 	int64_t after_wakeups;
 
-	if (!report->tree_tried || (tree->n_tasks == 1 && report->run_delay_ns >= 0))
+	if (!report->tree_tried)
+		return report->run_delay_ns;
+	/* What is lost after the ring was full would be missing. */
+	if (tree->n_tasks == 1 && tree->n_lost > 0 && report->run_delay_ns >= 0)
 		return report->run_delay_ns;
 	after_wakeups = MAX(report->run_delay_ns - tree->leader_waited_ns, (int64_t)0);
 	return tree->waited_ns + MIN(after_wakeups, tree->leader_gap_ns);

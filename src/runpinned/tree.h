@@ -15,8 +15,12 @@
  * main thread the kernel's own sum of its waiting tells (/proc/PID/schedstat). What of that sum the
  * records do not explain was waited after wake-ups, and is added as far as it fits into the time in
  * which no task of the program ran or waited before the main thread went on. For other tasks the
- * wait after a wake-up is not seen. A program that is a single task needs no records: the kernel's
- * sum is exact.
+ * wait after a wake-up is not seen.
+ *
+ * The kernel's sum begins before exec and ends when the process is gone: behind the window the
+ * address space is freed, and on a busy CPU that may wait for longer than the program has run. So
+ * of a program that is a single task, too, only as much of the sum is taken as the records leave
+ * room for. Where they were lost, the sum is all there is.
  *
  * A process that ends counts as running until another task of the program gets its CPU, but for no
  * more than 5 ms, because the exit record is written before the address space is freed. So both

@@ -421,6 +421,11 @@ def check_meanwhile():
         check(told >= 100 * 0.6 * taken / seconds, f'{kind}: {facts["quiesce_meanwhile"]}')
         waited = sum(run['metadata'].get('quiesce_run_delay', 0) for run in runs)
         check(waited >= 0.6 * taken, f'{kind}: the runs waited for {waited} s')
+        for data in (run['metadata'] for run in runs):
+            # Nobody waits and runs for longer than he is there. The records are microseconds late.
+            window = data.get('quiesce_window_kernel', data['quiesce_window_user'])
+            check(data['quiesce_run_delay'] + data.get('quiesce_task_clock', 0) <= 1.01 * window + 1e-4,
+                  f'{kind}: more than all of it: {data}')
         if kind == 'stays':
             check(told <= 100 * 1.1 * taken / sum(run['values'][0] for run in runs),
                   f'{told} % of {seconds} s: {facts["quiesce_meanwhile"]}')

@@ -236,8 +236,10 @@ static void test_waiting(void **state)
 	} cases[] = {
 		{ false, 0, 0, 0, 0, -1, -1 },
 		{ false, 0, 0, 0, 0, 700, 700 },      /* no records: the main thread's */
-		{ true, 1, 650, 650, 100, 700, 700 }, /* one task: the sum is exact */
+		{ true, 1, 650, 650, 100, 700, 700 }, /* 50 after wake-ups */
 		{ true, 1, 650, 650, 100, -1, 650 },
+		{ true, 1, 650, 650, 10, 9000, 660 }, /* before exec, or after the end */
+		{ true, 1, 650, 650, 0, 9000, 650 },
 		{ true, 2, 300, 200, 100, 250, 350 }, /* 50 after wake-ups */
 		{ true, 2, 300, 200, 100, 900, 400 }, /* most of it for the other task */
 		{ true, 2, 300, 200, 100, 150, 300 },

@@ -15,6 +15,8 @@
 /* A run of 10 ms, and evidence in which nothing is known. */
 static const struct sample ten_ms = { .user_ns = 10 * NSEC_PER_MSEC };
 
+static const struct sample slow_end = { .user_ns = 10 * NSEC_PER_MSEC,
+	.kernel_ns = 5 * NSEC_PER_MSEC };
 static const struct sample second = { .user_ns = NSEC_PER_SEC };
 
 static double weight_of(enum sample_flag flag, const struct weight_base *base,
@@ -43,6 +45,8 @@ static void test_each(void **state)
 	e = nothing;
 	e.run_delay_ns = 830 * 1000;
 	assert_part(weight_of(SAMPLE_PREEMPTED, &base, &ten_ms, &e), 0.083);
+	/* The end of the process waited, too, outside of the window. */
+	assert_part(weight_of(SAMPLE_PREEMPTED, &base, &slow_end, &e), 0.166);
 
 	/* It is counted in steps of 10 ms. One step says no more of this run than of all others. */
 	e = nothing;
