@@ -31,7 +31,6 @@ struct benchmark_outline {
 	struct run_outline *runs; /* at least one */
 	size_t n_runs;
 	size_t runs_capacity;
-	size_t runs_end; /* offset of the ']' */
 	/* METADATA_CLOCK or one of metadata_agreed_keys[], if these runs differ in it: pyperf does
 	 * not load such a file. NULL when they agree. */
 	const char *disputed;
@@ -44,7 +43,6 @@ struct outline {
 	struct span metadata;
 	struct benchmark_outline *benchmarks; /* at least one, in the order of the file */
 	size_t n_benchmarks;
-	size_t benchmarks_end; /* offset of the ']' */
 };
 
 /* suite_read() for a text in memory, without the evidence of the runs, and the outline of the text.

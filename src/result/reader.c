@@ -225,7 +225,6 @@ static int read_runs(struct reader *reader, struct pending *pending)
 
 	r = reader_read_list(reader, "the value of 'runs'", "a run", read_one_run, &runs);
 	text_clear(&runs.buffer);
-	pending->outline.runs_end = json_place(reader->json).offset;
 	if (r >= 0 && pending->benchmark->series->n_samples == 0)
 		return reader_refuse(reader, "no pyperf result: a benchmark without runs");
 	return r;
@@ -307,13 +306,12 @@ static int read_benchmark(struct reader *reader, void *context _unused_)
 	return reader_add_pending(reader, &pending);
 }
 
-static int read_benchmarks(struct reader *reader, struct outline *outline)
+static int read_benchmarks(struct reader *reader)
 {
 	int r;
 
 	r = reader_read_list(
 		reader, "the value of 'benchmarks'", "a benchmark", read_benchmark, NULL);
-	outline->benchmarks_end = json_place(reader->json).offset;
 	if (r >= 0 && reader->n_pending == 0)
 		return reader_refuse(reader, "no pyperf result: it has no benchmarks");
 	return r;
@@ -366,7 +364,7 @@ static int read_root(struct reader *reader, struct outline *outline)
 			r = read_version(reader);
 		} else if (strcmp(token.string, "benchmarks") == 0) {
 			has_benchmarks = true;
-			r = read_benchmarks(reader, outline);
+			r = read_benchmarks(reader);
 		} else if (strcmp(token.string, "metadata") == 0) {
 			r = reader_read_metadata(
 				reader, true, &reader->suite_metadata, &outline->metadata);
