@@ -156,8 +156,6 @@ static int start_tracer(
 	int r;
 
 	r = osnoise_start(round, ret, &why);
-	if (r == 0)
-		m->traced = true;
 	if (r != -EOPNOTSUPP)
 		return r;
 	if (m->n == 0)

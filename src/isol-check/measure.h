@@ -42,9 +42,8 @@ struct measurement {
 	char *clocksource; /* of the kernel; NULL when unknown */
 	/* Reasons to doubt the numbers, one in each line. */
 	struct text notes;
-	/* The results of the kernel's osnoise tracer; `traced` is false where it was not used. */
+	/* The results of the kernel's osnoise tracer; all zero where it was not used. */
 	struct osnoise osnoise;
-	bool traced;
 	int signal; /* the signal that ended the measurement early; 0 for none */
 };
 
