@@ -26,9 +26,10 @@
 #define WORKQUEUES "/sys/devices/virtual/workqueue"
 #define THP "/sys/kernel/mm/transparent_hugepage"
 #define KSM_RUN "/sys/kernel/mm/ksm/run"
-#define PERF_CPU_PERCENT "/proc/sys/kernel/perf_cpu_time_max_percent"
-#define PERF_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
-#define ASLR "/proc/sys/kernel/randomize_va_space"
+#define SYSCTL "/proc/sys/kernel"
+#define PERF_CPU_PERCENT SYSCTL "/perf_cpu_time_max_percent"
+#define PERF_SAMPLE_RATE SYSCTL "/perf_event_max_sample_rate"
+#define ASLR SYSCTL "/randomize_va_space"
 
 enum {
 	/* The kernel accepts a sample rate only while perf_cpu_percent is neither 0 nor 100: so the
@@ -54,15 +55,15 @@ const struct noise_knob noise_knobs[] = {
 	[NOISE_PM_QOS] = { "pm_qos", NOISE_WITH_CPUS, "halt only",
 		"no deep idle, so no slow waking up" },
 	[NOISE_NMI_WATCHDOG] = { "nmi_watchdog", NOISE_ALWAYS, "0",
-		"frees a hardware counter, ends its NMIs" },
+		"frees a hardware counter, ends its NMIs", SYSCTL "/nmi_watchdog" },
 	[NOISE_SOFT_WATCHDOG] = { "soft_watchdog", NOISE_IF_NAMED, "0",
-		"no lockup check every few seconds" },
+		"no lockup check every few seconds", SYSCTL "/soft_watchdog" },
 	[NOISE_TIMER_MIGRATION] = { "timer_migration", NOISE_ALWAYS, "0",
-		"timers stay on the CPU that armed them" },
+		"timers stay on the CPU that armed them", SYSCTL "/timer_migration" },
 	[NOISE_STAT_INTERVAL] = { "stat_interval", NOISE_ALWAYS, "120",
 		"memory statistics seldom interrupt" },
 	[NOISE_NUMA_BALANCING] = { "numa_balancing", NOISE_ALWAYS, "0",
-		"no page faults made to watch accesses" },
+		"no page faults made to watch accesses", SYSCTL "/numa_balancing" },
 	[NOISE_KSM] = { "ksm", NOISE_ALWAYS, "0", "no merging of pages, and of cache lines" },
 	[NOISE_THP] = { "thp", NOISE_ALWAYS, "madvise", "huge pages only for who asks for them" },
 	[NOISE_PERF_CPU_PERCENT] = { "perf_cpu_percent", NOISE_ALWAYS, "1-99",
@@ -70,8 +71,8 @@ const struct noise_knob noise_knobs[] = {
 	[NOISE_PERF_SAMPLE_RATE] = { "perf_sample_rate", NOISE_ALWAYS, "1",
 		"other people's profilers hardly sample" },
 	[NOISE_RT_RUNTIME] = { "rt_runtime", NOISE_IF_NAMED, "-1",
-		"real-time programs are not throttled" },
-	[NOISE_ASLR] = { "aslr", NOISE_IF_NAMED, "0", "one memory layout for all runs" },
+		"real-time programs are not throttled", SYSCTL "/sched_rt_runtime_us" },
+	[NOISE_ASLR] = { "aslr", NOISE_IF_NAMED, "0", "one memory layout for all runs", ASLR },
 	[NOISE_SWAP] = { "swap", NOISE_IF_NAMED, "off", "no run waits for what was swapped out" },
 };
 
@@ -612,19 +613,11 @@ static int plan_one(struct planning *p, enum noise_id id)
 	case NOISE_WRITEBACK:
 		return plan_mask(p, id, KNOB_MASK, WORKQUEUES "/writeback/cpumask");
 	case NOISE_WATCHDOG_CPUMASK:
-		return plan_mask(p, id, KNOB_LIST, "/proc/sys/kernel/watchdog_cpumask");
+		return plan_mask(p, id, KNOB_LIST, SYSCTL "/watchdog_cpumask");
 	case NOISE_PM_QOS:
 		return plan_pm_qos(p);
-	case NOISE_NMI_WATCHDOG:
-		return add_plain(p, id, "/proc/sys/kernel/nmi_watchdog", "0");
-	case NOISE_SOFT_WATCHDOG:
-		return add_plain(p, id, "/proc/sys/kernel/soft_watchdog", "0");
-	case NOISE_TIMER_MIGRATION:
-		return add_plain(p, id, "/proc/sys/kernel/timer_migration", "0");
 	case NOISE_STAT_INTERVAL:
 		return plan_stat_interval(p);
-	case NOISE_NUMA_BALANCING:
-		return add_plain(p, id, "/proc/sys/kernel/numa_balancing", "0");
 	case NOISE_KSM:
 		return plan_ksm(p);
 	case NOISE_THP:
@@ -633,16 +626,11 @@ static int plan_one(struct planning *p, enum noise_id id)
 		return plan_perf_cpu_percent(p);
 	case NOISE_PERF_SAMPLE_RATE:
 		return plan_perf_sample_rate(p);
-	case NOISE_RT_RUNTIME:
-		return add_plain(p, id, "/proc/sys/kernel/sched_rt_runtime_us", "-1");
-	case NOISE_ASLR:
-		return add_plain(p, id, ASLR, "0");
 	case NOISE_SWAP:
 		return plan_swap(p);
-	case NOISE_N:
-		break;
+	default:
+		return add_plain(p, id, noise_knobs[id].file, noise_knobs[id].sets);
 	}
-	return 0;
 }
 
 /* -EINVAL for options that contradict each other or the machine; says so. */
