@@ -34,7 +34,7 @@ bool inheritors_is_ours(const char *list)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 
-	return cpumask_new(&cpus) == 0 && cpumask_parse_list(list, 0, cpus, NULL) == 0;
+	return cpumask_from_list(list, &cpus) == 0;
 }
 
 int inheritors_read(const char *list, char **ret)
@@ -74,9 +74,7 @@ int inheritors_write(const char *list, const char *text)
 	entry = cleared_find(journal, &kept);
 	if (!entry || strcmp(kept, list) != 0)
 		return -ENOENT;
-	r = cpumask_new(&quiet);
-	if (r == 0)
-		r = cpumask_parse_list(list, 0, quiet, NULL);
+	r = cpumask_from_list(list, &quiet);
 	if (r == 0)
 		r = threads_widen_inheritors(journal, entry->since, quiet);
 	if (r == 0)

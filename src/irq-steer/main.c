@@ -88,10 +88,9 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		return 0;
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	if (cpumask_new(&now) < 0)
-		return -ENOMEM;
-	if (cpumask_parse_list(text, 0, now, NULL) < 0)
-		return 0;
+	r = cpumask_from_list(text, &now);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
 	if (text_format(&name, "irq %u%s%s%s", line->number, line->action ? " (" : "",
 		    line->action ? line->action : "", line->action ? ")" : "") < 0)
 		return -ENOMEM;

@@ -169,19 +169,6 @@ int thread_read_with_offline(const char *which, char **ret)
 	return r < 0 ? r : format_list(cpus, ret);
 }
 
-static int parse_list(const char *text, struct cpumask **ret)
-{
-	_cleanup_(cpumask) struct cpumask *cpus = NULL;
-	int r;
-
-	r = cpumask_new(&cpus);
-	if (r == 0)
-		r = cpumask_parse_list(text, 0, cpus, NULL);
-	if (r == 0)
-		*ret = TAKE_PTR(cpus);
-	return r;
-}
-
 int thread_write(const char *which, const char *text)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL, *now = NULL, *with_offline = NULL;
@@ -191,7 +178,7 @@ int thread_write(const char *which, const char *text)
 
 	r = read_thread(which, &tid, &now);
 	if (r == 0)
-		r = parse_list(text, &cpus);
+		r = cpumask_from_list(text, &cpus);
 	if (r == 0)
 		r = cpumask_export(cpus, &affinity, sizeof(affinity));
 	if (r == 0)
@@ -259,11 +246,11 @@ int thread_made_by_kernel(const char *which, const char *old, const char *set, c
 
 	r = find_thread(which, &tid);
 	if (r == 0)
-		r = parse_list(old, &o);
+		r = cpumask_from_list(old, &o);
 	if (r == 0)
-		r = parse_list(set, &s);
+		r = cpumask_from_list(set, &s);
 	if (r == 0)
-		r = parse_list(now, &n);
+		r = cpumask_from_list(now, &n);
 	if (r == 0)
 		r = read_online(&online);
 	if (r < 0)
@@ -276,9 +263,9 @@ int thread_lacks_offline_only(const char *wanted, const char *now)
 	_cleanup_(cpumask) struct cpumask *w = NULL, *n = NULL, *online = NULL;
 	int r;
 
-	r = parse_list(wanted, &w);
+	r = cpumask_from_list(wanted, &w);
 	if (r == 0)
-		r = parse_list(now, &n);
+		r = cpumask_from_list(now, &n);
 	if (r == 0)
 		r = read_online(&online);
 	if (r < 0)

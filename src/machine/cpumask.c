@@ -555,6 +555,19 @@ static int read_hex(struct reader *reader, struct cpumask *mask)
 	return 0;
 }
 
+int cpumask_from_list(const char *text, struct cpumask **ret)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	int r;
+
+	r = cpumask_new(&mask);
+	if (r == 0)
+		r = cpumask_parse_list(text, 0, mask, NULL);
+	if (r == 0)
+		*ret = TAKE_PTR(mask);
+	return r;
+}
+
 int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret)
 {
 	char text[FILE_ATTR_SIZE];

@@ -91,6 +91,9 @@ struct cpumask_error {
 int cpumask_parse_list(
 	const char *text, unsigned n_cpus, struct cpumask *ret, struct cpumask_error *ret_error);
 
+/* A new set with the CPUs of such a list; `N` and `all` are errors. Errors as above, or -ENOMEM. */
+int cpumask_from_list(const char *text, struct cpumask **ret);
+
 /* Reads a kernel attribute that holds such a list; `N` and `all` are errors. dirfd as for
  * openat(2). Errors as above, or those of file_read_line(). */
 int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret);

@@ -22,19 +22,11 @@ const struct journal_entry *cleared_find(const struct journal *journal, const ch
 int cleared_read(struct cpumask **ret)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
-	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *why = NULL;
 	const char *list;
 	int r = journal_load(CLEARED_TOOL, &journal, &why);
 
 	if (r < 0)
 		return r;
-	if (!cleared_find(journal, &list))
-		return -ENOENT;
-	r = cpumask_new(&cpus);
-	if (r == 0)
-		r = cpumask_parse_list(list, 0, cpus, NULL);
-	if (r == 0)
-		*ret = TAKE_PTR(cpus);
-	return r;
+	return cleared_find(journal, &list) ? cpumask_from_list(list, ret) : -ENOENT;
 }
