@@ -12,7 +12,7 @@
 #include "basic/file.h"
 #include "basic/text.h"
 #include "cpu-shield/cgroup.h"
-#include "cpu-shield/place.h"
+#include "cpu-shield/shield.h"
 #include "state/journal.h"
 #include "unit/unit.h"
 
@@ -189,7 +189,7 @@ int cgroup_write(const char *path, const char *text)
 	if (r == 0 && partition)
 		return claim_cpus();
 	/* The kernel does not take the last CPU from a cgroup that has programs. */
-	return r == -ENOSPC && place_is_populated() ? -EBUSY : r;
+	return r == -ENOSPC && shield_is_populated() ? -EBUSY : r;
 }
 
 /*
@@ -261,7 +261,7 @@ int watched_write(const char *path, const char *text)
 	 * 262). */
 	if (strcmp(path, SHIELD_PARTITION) == 0)
 		return cgroup_write(path, text);
-	return place_is_populated() ? -EBUSY : wait_for_slice(cgroup_read, path, text);
+	return shield_is_populated() ? -EBUSY : wait_for_slice(cgroup_read, path, text);
 }
 
 int controller_read(const char *name, char **ret)
@@ -279,7 +279,7 @@ int controller_write(const char *name, const char *text)
 {
 	char change[64];
 
-	if (unit_is_booted() && strcmp(text, "disabled") == 0 && place_is_populated())
+	if (unit_is_booted() && strcmp(text, "disabled") == 0 && shield_is_populated())
 		return -EBUSY;
 	if (unit_is_booted())
 		return wait_for_slice(controller_read, name, text);

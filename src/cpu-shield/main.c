@@ -29,8 +29,8 @@
 #include "cpu-shield/affinity.h"
 #include "cpu-shield/cgroup.h"
 #include "cpu-shield/kthreads.h"
-#include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
+#include "cpu-shield/shield.h"
 #include "cpu-shield/slice.h"
 #include "knob/threads.h"
 #include "machine/isolation.h"
@@ -133,7 +133,7 @@ static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 	return r;
 }
 
-static int add_shield(struct knob_plan *plan, const struct place *place,
+static int add_shield(struct knob_plan *plan, const struct shield_way *way,
 	const struct cpumask *online, const struct cpumask *cpus)
 {
 	_cleanup_free_ char *list = cpumask_format_list(cpus);
@@ -142,13 +142,13 @@ static int add_shield(struct knob_plan *plan, const struct place *place,
 
 	if (!list)
 		return -ENOMEM;
-	switch (place->kind) {
-	case PLACE_NONE:
-		return affinity_add(plan, GROUP_INHERITORS, online, cpus, place->why);
-	case PLACE_CGROUP:
+	switch (way->kind) {
+	case SHIELD_BY_AFFINITIES:
+		return affinity_add(plan, GROUP_INHERITORS, online, cpus, way->why);
+	case SHIELD_BY_CGROUP:
 		r = add_cgroup(plan, list);
 		break;
-	case PLACE_UNIT:
+	case SHIELD_BY_SYSTEMD:
 		r = slice_can_partition(SHIELD_UNIT, &why);
 		if (r < 0 && why)
 			return affinity_add(plan, GROUP_INHERITORS, online, cpus, why);
@@ -210,7 +210,7 @@ static int plan_shield(
 {
 	_cleanup_(cpumask) struct cpumask *shielded = NULL;
 	const struct cpumask *cpus = target->cpus;
-	struct place place;
+	struct shield_way way;
 	int r;
 
 	if (cpus) {
@@ -218,24 +218,24 @@ static int plan_shield(
 		if (r < 0)
 			return r;
 	}
-	r = place_find(&place);
+	r = shield_find_way(&way);
 	if (r == 0 && journal_is_own())
-		place = (struct place){
-			.kind = PLACE_NONE,
+		way = (struct shield_way){
+			.kind = SHIELD_BY_AFFINITIES,
 			.why = "only root can take CPUs from others: your own processes are moved"
 		};
 	if (r == 0 && !cpus) {
 		/* `status` without CPUs shows the shield that exists. */
-		r = place_read_shielded(&shielded);
+		r = shield_read_cpus(&shielded);
 		if (r == -ENOENT)
 			return knob_plan_add_word(plan, GROUP_PARTITION, KNOB_NONE, NOTHING,
 				"no CPU is shielded", "shield");
 		cpus = shielded;
 	}
-	if (r == 0 && (place.kind == PLACE_UNIT || place.kind == PLACE_CGROUP))
+	if (r == 0 && way.kind != SHIELD_BY_AFFINITIES)
 		r = check_partitions(cpus);
 	if (r == 0)
-		r = add_shield(plan, &place, target->topology->online, cpus);
+		r = add_shield(plan, &way, target->topology->online, cpus);
 	if (r < 0 && r != -ECANCELED && r != -ENOMEM)
 		say_errno(r, "cannot find out how to shield these CPUs");
 	return r;
@@ -248,7 +248,7 @@ static int check_shield(const struct cpumask *cpus)
 	_cleanup_(cpumask) struct cpumask *shielded = NULL;
 	int r;
 
-	r = place_read_shielded(&shielded);
+	r = shield_read_cpus(&shielded);
 	if (r == 0 && !cpumask_equal(shielded, cpus))
 		r = -ENOENT;
 	if (r == -ENOENT) {
@@ -299,7 +299,7 @@ static bool may_stay(const char *path, int error)
 
 static const char *explain(const char *path _unused_, int error)
 {
-	if (error == EBUSY && place_is_populated())
+	if (error == EBUSY && shield_is_populated())
 		return "a program still runs in " SHIELD_UNIT "; restore again when it has ended";
 	return NULL;
 }

@@ -9,8 +9,8 @@
 #include "basic/text.h"
 #include "choice/cpulist.h"
 #include "cpu-shield/affinity.h"
-#include "cpu-shield/place.h"
 #include "cpu-shield/run.h"
+#include "cpu-shield/shield.h"
 #include "state/cleared.h"
 #include "unit/unit.h"
 
@@ -100,7 +100,7 @@ int run_program(const struct setter_verb_use *use, void *state _unused_)
 		say("run needs a program: cpu-shield run [-c LIST] -- PROGRAM [ARGUMENT...]");
 		return EXIT_USAGE;
 	}
-	r = place_read_shielded(&shielded);
+	r = shield_read_cpus(&shielded);
 	if (r == -ENOENT) {
 		say("no CPU is shielded: `cpu-shield -c LIST` does that");
 		return EXIT_FAILED;

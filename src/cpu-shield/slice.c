@@ -11,7 +11,7 @@
 #include "basic/file.h"
 #include "basic/parse.h"
 #include "basic/text.h"
-#include "cpu-shield/place.h"
+#include "cpu-shield/shield.h"
 #include "cpu-shield/slice.h"
 #include "unit/unit.h"
 
@@ -230,7 +230,7 @@ int slice_write(const char *unit, const char *text)
 		return r;
 	if (strcmp(text, "active") == 0)
 		return unit_start(manager, unit);
-	return place_is_populated() ? -EBUSY : unit_stop(manager, unit);
+	return shield_is_populated() ? -EBUSY : unit_stop(manager, unit);
 }
 
 bool slice_is_ours(const char *unit)

@@ -8,7 +8,7 @@
 #include "basic/file.h"
 #include "basic/text.h"
 #include "cpu-shield/affinity.h"
-#include "cpu-shield/place.h"
+#include "cpu-shield/shield.h"
 #include "machine/virtualization.h"
 #include "state/cleared.h"
 #include "unit/unit.h"
@@ -17,23 +17,24 @@
 #define CPUSET_V1 CGROUP_ROOT "/cpuset"
 #define IN_CONTAINER "a container has no partitions: what runs outside of it is not moved"
 
-static struct place make_none(const char *why)
+static struct shield_way by_affinities(const char *why)
 {
-	return (struct place){ .kind = PLACE_NONE, .why = why };
+	return (struct shield_way){ .kind = SHIELD_BY_AFFINITIES, .why = why };
 }
 
-static struct place find_v2(const char *controllers)
+static struct shield_way find_v2(const char *controllers)
 {
 	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
-		return make_none(IN_CONTAINER);
+		return by_affinities(IN_CONTAINER);
 	if (!text_has_word(controllers, "cpuset", " "))
-		return make_none(access(CPUSET_V1, F_OK) == 0
+		return by_affinities(access(CPUSET_V1, F_OK) == 0
 				? "cgroup v2 has no cpusets here: cgroup v1 has them"
 				: "this kernel's cgroup v2 has no cpusets");
-	return (struct place){ .kind = unit_is_booted() ? PLACE_UNIT : PLACE_CGROUP };
+	return (struct shield_way){ .kind = unit_is_booted() ? SHIELD_BY_SYSTEMD
+							     : SHIELD_BY_CGROUP };
 }
 
-int place_find(struct place *ret)
+int shield_find_way(struct shield_way *ret)
 {
 	_cleanup_free_ char *container = NULL;
 	char text[FILE_ATTR_SIZE];
@@ -44,13 +45,13 @@ int place_find(struct place *ret)
 		return 0;
 	}
 	if (access(CPUSET_V1, F_OK) == 0) {
-		*ret = make_none("cgroup v1 has no partitions");
+		*ret = by_affinities("cgroup v1 has no partitions");
 		return 0;
 	}
 	r = virtualization_read_container(&container);
 	if (r < 0)
 		return r;
-	*ret = make_none(container ? IN_CONTAINER : "no cpusets are mounted at " CGROUP_ROOT);
+	*ret = by_affinities(container ? IN_CONTAINER : "no cpusets are mounted at " CGROUP_ROOT);
 	return 0;
 }
 
@@ -70,7 +71,7 @@ static int read_cpus(const char *path, struct cpumask **ret)
 	return r;
 }
 
-int place_read_shielded(struct cpumask **ret)
+int shield_read_cpus(struct cpumask **ret)
 {
 	char text[FILE_ATTR_SIZE];
 	int r = file_read_attr(AT_FDCWD, SHIELD_PARTITION, text, sizeof(text));
@@ -81,7 +82,7 @@ int place_read_shielded(struct cpumask **ret)
 						       : cleared_read(ret);
 }
 
-bool place_is_populated(void)
+bool shield_is_populated(void)
 {
 	char text[FILE_ATTR_SIZE];
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether this machine has partitions of cgroup v2, and whether systemd manages them.
+ * Where the shield is, which CPUs it has, and how this machine can make it: by a partition of
+ * cgroup v2, else by affinities.
  */
-#ifndef QUIESCE_CPU_SHIELD_PLACE_H
-#define QUIESCE_CPU_SHIELD_PLACE_H
+#ifndef QUIESCE_CPU_SHIELD_SHIELD_H
+#define QUIESCE_CPU_SHIELD_SHIELD_H
 
 #include <stdbool.h>
 
@@ -20,15 +21,15 @@
 #define SHIELD_EFFECTIVE SHIELD_CGROUP "/cpuset.cpus.effective"
 #define SHIELD_PARTITION SHIELD_CGROUP "/cpuset.cpus.partition"
 
-enum place_kind {
-	PLACE_UNIT,   /* cgroup v2, managed by systemd */
-	PLACE_CGROUP, /* cgroup v2 without systemd */
-	PLACE_NONE,
+enum shield_kind {
+	SHIELD_BY_SYSTEMD,    /* a partition of cgroup v2, which systemd manages */
+	SHIELD_BY_CGROUP,     /* a partition of cgroup v2, which we make */
+	SHIELD_BY_AFFINITIES, /* this machine has no partitions */
 };
 
-struct place {
-	enum place_kind kind;
-	const char *why; /* for PLACE_NONE: the reason, for a person */
+struct shield_way {
+	enum shield_kind kind;
+	const char *why; /* for SHIELD_BY_AFFINITIES: the reason, for a person */
 };
 
 /*
@@ -36,13 +37,13 @@ struct place {
  * may be a cgroup of the host rather than the root: then it has `cgroup.type`, which only the root
  * lacks (Documentation/admin-guide/cgroup-v2.rst).
  */
-int place_find(struct place *ret);
+int shield_find_way(struct shield_way *ret);
 
 /* The CPUs that are shielded now, by a partition or by affinities. -ENOENT when there are
  * none; other errors of reading. */
-int place_read_shielded(struct cpumask **ret);
+int shield_read_cpus(struct cpumask **ret);
 
 /* Whether a program runs in the shield's cgroup, or in a cgroup below it (v2 only). */
-bool place_is_populated(void);
+bool shield_is_populated(void);
 
 #endif
