@@ -17,11 +17,13 @@
 
 /* The probability of finding a difference where there is none. */
 #define SIGNIFICANCE 0.05
-/* As of the runs of one result (judge_frequencies() of runpinned). */
+/* The same as for the runs of one result (judge_frequencies() of runpinned). */
 #define CLOCK_TOLERANCE 0.01
-/* Of the part of runs on a shared core, which chance moves. */
+/* Two results may differ by so much in the part of their runs that were on a shared core: that part
+ * varies by chance. */
 #define SHARED_TOLERANCE 0.3
-/* Of so few, the median is that of runs on a whole core. */
+/* If no more runs than this part of all were on a shared core, the median is that of the runs on a
+ * whole core. */
 #define SHARED_AT_MOST 0.1
 
 /* What has to be equal for two results to be from the same machine in the same state; the most
@@ -88,7 +90,7 @@ static int find_differences(
 	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
 		facts_find(&new->metadata, "quiesce_version");
 
-	/* Of each key, and those of compare_cores(). */
+	/* At most one for each key, and two of compare_cores(). */
 	c->differences = calloc(ARRAY_SIZE(machine_keys) + 2, sizeof(*c->differences));
 	if (!c->differences)
 		return -ENOMEM;
@@ -334,7 +336,7 @@ static void set_shift(struct comparison *c, const struct shift *shift)
 		c->ratio.low = fmax(c->ratio.low, nextafter(1, 2));
 	if (shift->high < 0)
 		c->ratio.high = fmin(c->ratio.high, nextafter(1, 0));
-	/* Half an interval would look like a whole one. */
+	/* If one end is not known, neither is shown. */
 	if (isnan(c->ratio.low) || isnan(c->ratio.high))
 		c->ratio.low = c->ratio.high = NAN;
 	c->p = shift->p;
@@ -469,7 +471,7 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	return r;
 }
 
-/* Other values than times do not depend on what the machine does meanwhile. */
+/* Only times depend on what the machine does while they are measured. */
 static void resolve_machines(struct comparison *c, bool is_disturbed)
 {
 	const struct machine_state state = {
@@ -566,7 +568,7 @@ static int object_to(struct comparison *c, const char *name, const struct stabil
 	return add_objection(c, text);
 }
 
-/* Whatever is said of two benchmarks that were measured one after the other. */
+/* Collects all doubts about two benchmarks that were measured one after the other. */
 static int doubt_sequence(struct comparison *c, struct side *old, struct side *new)
 {
 	int r;
@@ -678,7 +680,7 @@ static int explain_machines(struct comparison *c, const char *why)
 	return c->unclear ? 0 : -ENOMEM;
 }
 
-/* Whatever is said here is said of machines. */
+/* Compares machines: each one counts as a single value. */
 static int compute_machines(struct comparison *c, const struct fleet *old, const struct fleet *new)
 {
 	_cleanup_free_ double *a = NULL, *b = NULL;
@@ -887,7 +889,7 @@ static int compute_results(struct comparison *c, const struct benchmark *const *
 	return 0;
 }
 
-/* Between two results of one machine. That machines differ where each is another one is no news. */
+/* Looks at pairs of results of one machine only: two machines differ anyway. */
 static int find_differences_of_results(struct comparison *c, const struct benchmark *const *old,
 	size_t n_old, const struct benchmark *const *new, size_t n_new)
 {
@@ -1140,7 +1142,7 @@ enum gate comparison_gate(const struct comparison *comparison, double percent)
 	const struct comparison *c = comparison;
 	double limit = 1 + percent / 100;
 
-	/* Where there was nothing, anything is more than any percentage. */
+	/* If the old value is 0, every new value is more by any percentage. */
 	if (c->verdict == VERDICT_SLOWER && (c->ratio.low > limit || isinf(c->ratio.ratio)))
 		return GATE_FAILS;
 	if (c->unclear && !c->is_unresolved)
@@ -1267,7 +1269,7 @@ static const char *format_change(double ratio, double width, char buf[static UNI
 		decimals++;
 		width *= 10;
 	}
-	/* Neither "-0 %" nor "+0 %". */
+	/* Zero is printed without a sign. */
 	if (fabs(percent) < 0.5 * pow(10, -decimals))
 		snprintf(buf, UNITS_TEXT_SIZE, "%.*f %%", decimals, 0.0);
 	else
@@ -1365,7 +1367,7 @@ static void append_design(struct text *t, const struct comparison *c, const char
 	}
 }
 
-/* Nothing where machines are too few for any. */
+/* Appends nothing if there are too few machines for a test. */
 static void append_tests(struct text *t, const struct comparison *c)
 {
 	if (isnan(c->p) && comparison_is_of_machines(c))

@@ -13,7 +13,7 @@
 #include "stats/level.h"
 #include "stats/shift.h"
 
-/* Of the standard normal distribution: 2.5 % lie above. */
+/* 2.5 % of the standard normal distribution lie above this value. */
 #define NORMAL_975 1.959963984540054
 
 static bool have_equal(const struct benchmark *a, const struct benchmark *b, const char *key)
@@ -27,7 +27,7 @@ static bool have_equal(const struct benchmark *a, const struct benchmark *b, con
 const struct benchmark *control_find(
 	struct benchmark *const *benchmarks, size_t n, const struct benchmark *of)
 {
-	/* What a control is a measure of is the speed of the machine. */
+	/* A control measures the speed of the machine: it says nothing about another metric. */
 	if (benchmark_is_control(of) || of->metric)
 		return NULL;
 	for (size_t i = 0; i < n; i++)

@@ -65,7 +65,8 @@ struct decision {
 
 /* `n_together`: how many comparisons are made together. */
 void decision_begin(struct decision *decision, double percent, size_t n_together);
-/* Takes the next pair of values. One without a ratio that is a number above 0 has no sign. */
+/* Takes the next pair of values. A pair whose ratio is not a number above 0 counts for neither
+ * claim. */
 void decision_add(struct decision *decision, double old, double new);
 /* Fills ratio, low and high from all pairs. -ENOMEM. */
 int decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);

@@ -406,7 +406,8 @@ struct changes {
 	bool is_split;
 };
 
-/* So many runs of both have a difference of the same variance as so many and so many. */
+/* A difference between `a` runs of one program and `b` runs of another has the same variance as one
+ * between this many runs of each. */
 static double harmonic_mean(double a, double b)
 {
 	return 2 / (1 / a + 1 / b);

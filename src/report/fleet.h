@@ -63,7 +63,8 @@ bool fleet_is_same_machine(const struct fleet_sitting *a, const struct fleet_sit
 /* Brings the units of a benchmark (benchmark_units(), in the order of the runs) to one level: those
  * of each sitting are multiplied so that their median is that of all. -ENOMEM. */
 int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n);
-/* The middle of a machine's sittings, one number a machine, malloc'd; sorted, no logarithms. */
+/* For each machine the middle of its sittings, as a value and not as a logarithm; sorted, malloc'd.
+ */
 int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n);
 
 /* Where the mean of such machines is, as logarithms. -ENODATA with one machine. */

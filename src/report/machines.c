@@ -214,7 +214,7 @@ static double mean_of(const struct mean *mean)
 	return mean->n > 0 ? mean->sum / (double)mean->n : NAN;
 }
 
-/* Of the runs from `first` on, those before `end`. */
+/* Adds the runs from `first` to the one before `end`. */
 static void add_runs(
 	const struct series *series, size_t first, size_t end, struct evidence_sums *sums)
 {

@@ -68,7 +68,7 @@ static int append_line(struct text *t, const struct comparison *c)
 
 	if (!fast || !slow)
 		return -ENOMEM;
-	/* The median of one may be lower, and that of the pairs that of the other one. */
+	/* The program with the lower median is not always the one that is faster in most pairs. */
 	if (swapped)
 		ratio = (struct ratio){ 1 / c->ratio.ratio, 1 / c->ratio.high, 1 / c->ratio.low };
 	if (c->verdict == VERDICT_UNCLEAR) {

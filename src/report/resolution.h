@@ -46,7 +46,8 @@
 
 struct resolution {
 	double share; /* 0 when there is none */
-	/* Of what two results can differ by that much, "a machine with such levels"; or NULL. */
+	/* Which circumstance lets two results differ by that much, "a machine with such levels"; or
+	 * NULL. */
 	const char *why;
 };
 

@@ -25,7 +25,8 @@ enum {
 /* Stolen time is counted in ticks, which are 10 ms with most kernels (CONFIG_HZ is 100 to 1000;
  * /proc/stat has USER_HZ, which is 100). A run has one or none. */
 #define STEAL_TICK_NS 1e7
-/* Of the time of all runs, and how many ticks at least, for a warning. */
+/* There is a warning if this part of the time of all runs was stolen, and at least so many ticks.
+ */
 #define STEAL_WORTH_WARNING 0.01
 #define STEAL_TICKS_WORTH_WARNING 5
 
@@ -128,7 +129,7 @@ static int check_as_pyperf(
 	struct stability *stability, const struct benchmark *benchmark, const struct stats *stats)
 {
 	size_t n_all = benchmark->series->n_samples;
-	/* Of several machines, the number of runs decides nothing (report/fleet.h). */
+	/* With several machines, the number of runs does not matter (report/fleet.h). */
 	bool one_machine = !fleet_is_needed(&benchmark, 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 	double percent, sigma = stats->stdev / stats->mean;

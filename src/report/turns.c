@@ -7,7 +7,7 @@
 #include "basic/macro.h"
 #include "report/turns.h"
 
-/* The seed of runs that are not of a file, or of which the file says it of all alike. */
+/* The seed that all runs have in common; NULL if each run has its own, or if there is none. */
 static const struct fact *find_seed(const struct benchmark *benchmark)
 {
 	const struct fact *fact = facts_find(&benchmark->metadata, "quiesce_order_seed");
@@ -48,7 +48,7 @@ static bool could_be_together(const struct benchmark *old, const struct benchmar
 		(old->first_date <= new->last_date &&new->first_date <= old->last_date);
 }
 
-/* Whether a seed is that of a stretch before the one at `end`. */
+/* Whether a stretch of runs before the one at `end` has this seed. */
 static bool is_seen(const struct benchmark *benchmark, size_t end, int64_t wanted)
 {
 	size_t run_end;
