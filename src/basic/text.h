@@ -82,7 +82,7 @@ void text_append_markup(struct text *t, const char *s);
 /* Undoes in place the escapes of a path in a /proc table: \040 (seq_path() in fs/seq_file.c). */
 void text_unescape_octal(char *s);
 bool text_starts_with(const char *s, const char *prefix);
-/* And has something in front of it. */
+/* Whether the text ends so, and has something in front of that end. */
 bool text_ends_with(const char *s, const char *end);
 /* Whether `word` is one of the words of `s`, which any of the separator characters separate. */
 bool text_has_word(const char *s, const char *word, const char *separators);

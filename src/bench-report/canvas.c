@@ -312,7 +312,7 @@ static void append_text(struct canvas *canvas, struct point at, bool upwards,
 	double width = canvas_text_width(canvas, size, bold, text);
 	struct text *t = &canvas->data;
 
-	/* Nothing is to be seen of a text without width, and SVG has no length of 0 for it. */
+	/* A text without width cannot be seen, and SVG does not allow a length of 0 for it. */
 	if (!(width > 0))
 		return;
 	text_appendf(t, "<text x=\"%.2f\" y=\"%.2f\"", at.x, at.y);
@@ -388,7 +388,7 @@ void canvas_unclip(struct canvas *canvas)
 
 int canvas_finish(struct canvas *canvas, char **ret, size_t *ret_size)
 {
-	/* That of SVG, too: a text that is not valid UTF-8 cannot be measured. */
+	/* This is checked for SVG as well: a text that is not valid UTF-8 cannot be measured. */
 	cairo_status_t status = cairo_status(canvas->cairo);
 	size_t size;
 	char *data;

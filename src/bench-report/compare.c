@@ -417,7 +417,7 @@ static const char *names_remark(const struct pairs *pairs, size_t at)
 	return "  names      differ: they are compared because each file has one benchmark\n";
 }
 
-/* Of one file: the programs that were run in turn with `first`, in their order. */
+/* Prints the ranking of the programs of one file that were run in turn with `first`. */
 static int print_order(const struct pairs *pairs, const struct benchmark *first)
 {
 	_cleanup_free_ const struct benchmark **programs = calloc(pairs->n + 1, sizeof(*programs));
@@ -694,7 +694,8 @@ static int print_csv(const struct pairs *pairs)
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
 
-		/* Of several results on a side, the last one of OLD and the first one of NEW. */
+		/* If a side has several results, the row names the last one of OLD and the first
+		 * one of NEW. */
 		csv_text(pairs->labels[old_file], true);
 		csv_text(pairs->labels[pairs->files[i]], false);
 		csv_text(c->old->name, false);

@@ -276,8 +276,7 @@ static int grow_lines(struct interrupts *in)
 	free(in->slots);
 	in->slots = slots;
 	in->capacity = capacity;
-	/* Of two lines with the same label only the later one may be in the table; in this order it
-	 * replaces the former one. */
+	/* If two lines have the same label, the later one replaces the earlier one in the table. */
 	for (size_t i = 0; i < in->n_lines; i++) {
 		struct line *line = &in->lines[i];
 		struct cputable_row row = { .label = line->label,

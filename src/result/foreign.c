@@ -176,7 +176,7 @@ static int read_member(struct reader *reader, const char *name, struct command *
 	return reader_skip_value(reader);
 }
 
-/* Behind '{'. */
+/* Reads a command of hyperfine's, of which the '{' has been read. */
 static int read_command(struct reader *reader, void *context _unused_)
 {
 	_cleanup_(pending) struct pending *pending = NULL;
@@ -510,7 +510,7 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 	return r < 0 ? r : add_figures(reader, google, entry, per_second);
 }
 
-/* Behind '{'. */
+/* Reads a benchmark of Google's, of which the '{' has been read. */
 static int read_google_one(struct reader *reader, void *context)
 {
 	struct entry entry = { .time = NAN };

@@ -293,7 +293,7 @@ static void set_cpus(const struct cpumask *mask, struct facts *facts)
 	if (online <= 0)
 		return;
 	facts_set_integer(facts, "cpu_count", online);
-	/* As pyperf: an affinity to all CPUs is left out. */
+	/* Like pyperf, leave out an affinity that has all CPUs. */
 	if (cpumask_is_empty(mask) ||
 		(cpumask_weight(mask) == (unsigned long)online && cpumask_last(mask) == online - 1))
 		return;
@@ -327,7 +327,7 @@ static char *format_cpu_config(
 	return text_steal(&config);
 }
 
-/* As per_cpu_set(), where an empty text stands for none. */
+/* Like per_cpu_set(); an empty text means that the value is not known. */
 static void per_cpu_set_word(struct per_cpu *per_cpu, int cpu, const char *word)
 {
 	if (word && word[0])
@@ -693,7 +693,7 @@ int identity_read(const struct cpumask *mask, struct facts *facts)
 
 /* --- What moves. */
 
-/* As Python's round(): halves to the even number. */
+/* Rounds halves to the even number, like Python's round(). */
 static long round_to_even(double value)
 {
 	long whole = (long)value;

@@ -144,7 +144,7 @@ static int take(struct json_reader *reader, char *ret)
 	return 0;
 }
 
-/* As fill(), at the next character that is no white space. */
+/* The same as fill(), at the next character that is not white space. */
 static int skip_blanks(struct json_reader *reader)
 {
 	for (;;) {
@@ -302,7 +302,7 @@ static int take_utf8(struct json_reader *reader, unsigned char first)
 	return append(reader, bytes, n);
 }
 
-/* Behind the opening quote. */
+/* Takes a string, of which the opening quote has been taken. */
 static int take_string(struct json_reader *reader)
 {
 	text_append_n(&reader->string, "", 0);
@@ -498,7 +498,7 @@ static int remember_name(struct json_reader *reader, uint64_t *ret_hash)
 	return 0;
 }
 
-/* Behind the opening quote. */
+/* Takes the name of a member, of which the opening quote has been taken. */
 static int take_name(struct json_reader *reader, struct json_token *ret)
 {
 	int r;

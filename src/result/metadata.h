@@ -14,7 +14,7 @@
 /* A text without the blanks around it, as pyperf keeps it (str.strip() of Python: Unicode's blanks
  * too). *ret points into s. */
 void metadata_strip(const char *s, const char **ret, size_t *ret_length);
-/* Equal but for the blanks around them. */
+/* Whether two texts are equal, apart from blanks at their ends. */
 bool metadata_equal_strings(const char *a, const char *b);
 /* Python's ==: 1, 1.0 and true are equal. */
 bool metadata_equal_facts(const struct fact *a, const struct fact *b);

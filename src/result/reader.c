@@ -157,7 +157,7 @@ int reader_add_run(
 	return r < 0 ? r : series_set_provenance(b->series, &data->provenance);
 }
 
-/* Behind '{'. */
+/* Reads a run, of which the '{' has been read. */
 static int read_run(struct reader *reader, struct pending *pending, struct text *buffer,
 	struct run_data *data, struct run_outline *ret)
 {
@@ -278,7 +278,7 @@ int reader_add_pending(struct reader *reader, struct pending **pending)
 	return 0;
 }
 
-/* Behind '{'. */
+/* Reads a benchmark, of which the '{' has been read. */
 static int read_benchmark(struct reader *reader, void *context _unused_)
 {
 	_cleanup_(pending) struct pending *pending = NULL;

@@ -70,7 +70,8 @@ struct reader {
 int reader_grow(void **array, size_t size, size_t n, size_t *capacity);
 /* A benchmark without anything. */
 int reader_pending_new(const struct reader *reader, struct pending **ret);
-/* Behind '[' of values. `why` is what is said of one that is not a number above 0. */
+/* Reads an array of values, of which the '[' has been read. `why` is the message for one that is
+ * not a number above 0. */
 int reader_read_values(struct reader *reader, struct pending *pending, const char *why);
 int reader_add_value(struct reader *reader, struct pending *pending, double value);
 /* Adds a complete run, which has the values up to the index `end`. */

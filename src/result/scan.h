@@ -13,7 +13,8 @@
 
 /* The name of parameter number i, borrowed; NULL beyond the last one. */
 const char *scan_parameter(const struct benchmark *benchmark, size_t i);
-/* Its value as a number: -ENODATA when it has no such parameter, -EINVAL when it is no number. */
+/* The value of a benchmark's parameter as a number. -ENODATA when the benchmark has no such
+ * parameter, -EINVAL when its value is not a number. */
 int scan_number(const struct benchmark *benchmark, const char *parameter, double *ret);
 /*
  * What the benchmarks of a scan have in common: the name with "{n}" in place of the value of that

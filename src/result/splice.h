@@ -95,10 +95,10 @@ struct benchmark_change {
 	const struct selection *metadata;
 	/* Added to each run, except for names that the run has itself. NULL: none. */
 	const struct selection *moved;
-	/* Names that each run loses. NULL: none. */
+	/* The names of metadata that are removed from each run. NULL: none. */
 	const struct selection *hoisted;
-	/* Of each run's metadata, those added included; an entry without `from` is the last. NULL:
-	 * none. */
+	/* New names for metadata of runs, also of those that are added; ended by an entry without
+	 * `from`. NULL: none. */
 	const struct renaming *renamings;
 };
 

@@ -91,8 +91,8 @@ struct test {
 	const double *b;
 	double *shifted;     /* room for b - d */
 	const double *tails; /* of Mann and Whitney's test, or NULL */
-	/* Of pairs: the pair of each value of a and b; room for ranks, in the order of the pairs.
-	 */
+	/* Only for pairs: the number of the pair that each value of a and b belongs to, and room
+	 * for ranks, in the order of the pairs. */
 	const size_t *pair_a;
 	const size_t *pair_b;
 	double *rank_a;
@@ -134,8 +134,8 @@ static void find_interval(const struct test *test, struct shift *shift)
 {
 	double least = test->b[0] - test->a[test->n_a - 1];
 	double most = test->b[test->n_b - 1] - test->a[0];
-	/* Beyond all differences, where no value of b - d is among those of a. Of values that are
-	 * all equal, a difference that is too small would vanish. */
+	/* The interval is searched a margin beyond all differences, where no value of b - d is
+	 * among those of a. If all values are equal, the margin must not vanish by rounding. */
 	double largest = MAX(MAX(fabs(test->a[0]), fabs(test->a[test->n_a - 1])),
 		MAX(fabs(test->b[0]), fabs(test->b[test->n_b - 1])));
 	double margin = MAX(most - least, largest * 1e-6 + 1e-300);
