@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "basic/macro.h"
 #include "basic/text.h"
 #include "benchmark-target/setters.h"
 #include "state/running.h"

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "basic/file.h"
-#include "basic/parse.h"
 #include "basic/text.h"
 #include "cpu-shield/shield.h"
 #include "cpu-shield/slice.h"

@@ -8,7 +8,6 @@
 
 #include "basic/file.h"
 #include "basic/say.h"
-#include "basic/text.h"
 #include "freq-pin/freq-pin.h"
 #include "machine/virtualization.h"
 #include "state/journal.h"
