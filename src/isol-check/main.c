@@ -329,10 +329,10 @@ static int parse_arguments(int argc, char *argv[], struct arguments *ret)
 /* Shows the files of the recorded machine to this process from now on. Says what is wrong. */
 static int enter_sysroot(const char *path)
 {
-	_cleanup_free_ char *missing = NULL, *why = NULL;
+	_cleanup_free_ char *missing = NULL, *removed = NULL, *why = NULL;
 	int r;
 
-	r = sysroot_enter(path, &missing, &why);
+	r = sysroot_enter(path, &missing, &removed, &why);
 	if (r < 0) {
 		if (why)
 			say("cannot show %s: %s", path, why);
@@ -342,6 +342,8 @@ static int enter_sysroot(const char *path)
 	}
 	if (missing)
 		say("warning: this kernel has no place to show %s of %s", missing, path);
+	if (removed)
+		say("warning: links of %s that lead out of it are left out: %s", path, removed);
 	return 0;
 }
 

@@ -336,6 +336,13 @@ enum {
 	/* Deeper than any directory of the kernel. */
 	DEPTH_MAX = 64,
 	ATTEMPTS_MAX = 100 * 1000,
+	REMOVED_SHOWN = 3,
+};
+
+/* Links that were removed from an archive. */
+struct removed {
+	struct text names; /* of the first ones */
+	size_t n;
 };
 
 /* One of the two trees, sys or proc. */
@@ -345,7 +352,20 @@ struct inspection {
 	char path[PATH_MAX]; /* of the present entry, relative to top */
 	size_t n_entries;
 	unsigned depth;
+	/* Where links that lead out are removed and listed; NULL where they are refused. */
+	struct removed *removed;
 };
+
+static int remove_link(const struct inspection *i, char **ret_why)
+{
+	if (unlinkat(i->top, i->path, 0) < 0)
+		return text_refuse(
+			ret_why, -EINVAL, "%s/%s: %s", i->top_name, i->path, strerror(errno));
+	if (i->removed->n++ < REMOVED_SHOWN)
+		text_appendf(&i->removed->names, "%s%s/%s", i->removed->n > 1 ? ", " : "",
+			i->top_name, i->path);
+	return 0;
+}
 
 static int refuse_entry(const struct inspection *i, const char *what, char **ret_why)
 {
@@ -354,9 +374,10 @@ static int refuse_entry(const struct inspection *i, const char *what, char **ret
 }
 
 /*
- * Refuses a link that leads out of its tree, even through other links, each of which may look
- * harmless by its text: so the kernel has to resolve it. A link that leads nowhere does no harm.
- * RESOLVE_BENEATH exists from Linux 5.6 on (openat2(2)); a seccomp filter may refuse the call.
+ * Refuses or removes a link that leads out of its tree, even through other links, each of which may
+ * look harmless by its text: so the kernel has to resolve it. A link that leads nowhere does no
+ * harm. RESOLVE_BENEATH exists from Linux 5.6 on (openat2(2)); a seccomp filter may refuse the
+ * call.
  */
 static int inspect_link(const struct inspection *i, char **ret_why)
 {
@@ -376,7 +397,8 @@ static int inspect_link(const struct inspection *i, char **ret_why)
 	if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES)
 		return 0;
 	if (errno == EXDEV)
-		return refuse_entry(i, "is a link that leads out", ret_why);
+		return i->removed ? remove_link(i, ret_why)
+				  : refuse_entry(i, "is a link that leads out", ret_why);
 	if (errno == ENOSYS || errno == EPERM)
 		return text_refuse(ret_why, -EPERM,
 			"this system cannot tell where its links lead: openat2: %s",
@@ -453,12 +475,12 @@ static int inspect_directory(int parent, const char *name, struct inspection *i,
  * such as /proc/self. The check is not atomic: somebody who can write to the recording can change
  * it later.
  */
-static int inspect_machine(const char *machine, char **ret_why)
+static int inspect_machine(const char *machine, struct removed *removed, char **ret_why)
 {
 	static const char *const tops[] = { "sys", "proc" };
 
 	for (size_t k = 0; k < ARRAY_SIZE(tops); k++) {
-		struct inspection inspection = { .top_name = tops[k] };
+		struct inspection inspection = { .top_name = tops[k], .removed = removed };
 		char path[PATH_MAX];
 		int r;
 
@@ -535,7 +557,8 @@ static int link_proc(const char *name, void *data, char **ret_why)
 	return 0;
 }
 
-static int show_machine(char **ret_missing, char **ret_why)
+/* removed: as of struct inspection. */
+static int show_machine(struct removed *removed, char **ret_missing, char **ret_why)
 {
 	struct machine machine;
 	struct hiding hiding = { .machine = machine.path };
@@ -544,7 +567,7 @@ static int show_machine(char **ret_missing, char **ret_why)
 
 	r = find_machine(&machine, ret_why);
 	if (r == 0)
-		r = inspect_machine(machine.path, ret_why);
+		r = inspect_machine(machine.path, removed, ret_why);
 	if (r == 0)
 		r = for_each_name(ROOT "/sys", show_or_hide, &hiding, ret_why);
 	if (r == 0)
@@ -574,11 +597,12 @@ static int unpack_recording(int fd, char **ret_why)
 	return tarball_unpack(fd, directory, ret_why);
 }
 
-int sysroot_enter(const char *recording, char **ret_missing, char **ret_why)
+int sysroot_enter(const char *recording, char **ret_missing, char **ret_removed, char **ret_why)
 {
 	/* An absolute path, because build_root() changes the working directory. */
 	_cleanup_free_ char *path = realpath(recording, NULL);
 	_cleanup_close_ int fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	struct removed removed = { 0 };
 	struct stat st;
 	int r;
 
@@ -595,5 +619,14 @@ int sysroot_enter(const char *recording, char **ret_missing, char **ret_why)
 		r = unpack_recording(fd, ret_why);
 	else if (mount(path, RECORDING, NULL, MS_BIND | MS_REC, NULL) < 0)
 		r = build_failed(path, ret_why);
-	return r < 0 ? r : show_machine(ret_missing, ret_why);
+	if (r == 0)
+		r = show_machine(S_ISREG(st.st_mode) ? &removed : NULL, ret_missing, ret_why);
+	if (removed.n > REMOVED_SHOWN)
+		text_appendf(&removed.names, " and %zu more", removed.n - REMOVED_SHOWN);
+	if (r == 0 && removed.names.failed)
+		r = -ENOMEM;
+	if (r == 0)
+		*ret_removed = removed.n > 0 ? text_steal(&removed.names) : NULL;
+	text_clear(&removed.names);
+	return r;
 }

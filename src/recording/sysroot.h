@@ -47,14 +47,17 @@ int sysroot_bind(const char *directory, bool as_root, char **ret_why);
  * `recording` is a DIRECTORY as above, or a .tar or .tar.gz with one (tarball.h), which is unpacked
  * into memory. sys/ and proc/ may be one directory further down, as tar(1) packs them. The
  * recording may be malicious: so anything but files, directories and links is refused, and so is a
- * link that leads out of sys/ or proc/, even through other links. A directory is not copied: nobody
- * else should be able to write to it meanwhile.
+ * link of a directory that leads out of sys/ or proc/, even through other links. Such a link of an
+ * archive is removed from what was unpacked: other programs that record machines, such as
+ * hwloc-gather-topology(1), leave some behind where they copy what a link leads to. A directory is
+ * not copied: nobody else should be able to write to it meanwhile.
  *
  * *ret_missing (malloc'd) lists entries of the recording that cannot be shown, since this kernel's
- * /sys does not have them: "/sys/hypervisor"; NULL for none. Errors as above, and -EOPNOTSUPP for
- * an archive in a build without libarchive. After a failure the process may be in the namespace
- * already, and should end.
+ * /sys does not have them: "/sys/hypervisor"; *ret_removed the links that were removed:
+ * "sys/class/dmi/id/subsystem", the first ones and how many more. NULL for none. Errors as above,
+ * and -EOPNOTSUPP for an archive in a build without libarchive. After a failure the process may be
+ * in the namespace already, and should end.
  */
-int sysroot_enter(const char *recording, char **ret_missing, char **ret_why);
+int sysroot_enter(const char *recording, char **ret_missing, char **ret_removed, char **ret_why);
 
 #endif

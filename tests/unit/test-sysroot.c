@@ -24,6 +24,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "recording/sysroot.h"
+#include "recording/tarball.h"
 
 enum {
 	CHILD_DONE = 0,
@@ -31,6 +32,8 @@ enum {
 	CHILD_SKIPPED = 77,
 };
 
+/* The links that sysroot_enter() is to remove; NULL for none. */
+static const char *wanted_removed;
 static char top[] = "/tmp/quiesce-test-XXXXXX";
 
 static void write_file(const char *name, const char *content)
@@ -97,13 +100,18 @@ static void run_child(
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		char *missing = NULL, *why = NULL;
-		int r = sysroot_enter(recording, &missing, &why);
+		char *missing = NULL, *removed = NULL, *why = NULL;
+		int r = sysroot_enter(recording, &missing, &removed, &why);
 
 		if (r == -EPERM && why && strstr(why, "namespaces"))
 			_exit(CHILD_SKIPPED);
 		if (r != error || (why_part && !strstr(why, why_part))) {
 			fprintf(stderr, "%d: %s\n", r, why);
+			_exit(CHILD_FAILED);
+		}
+		if (!removed != !wanted_removed ||
+			(removed && strcmp(removed, wanted_removed) != 0)) {
+			fprintf(stderr, "removed: %s\n", removed ? removed : "nothing");
 			_exit(CHILD_FAILED);
 		}
 		_exit(!look || look(missing) ? CHILD_DONE : CHILD_FAILED);
@@ -222,6 +230,42 @@ static void test_links_out(void **state)
 	run_child(NULL, top, -EINVAL, "proc/way is a link that leads out");
 }
 
+static bool look_without_links(const char *missing)
+{
+	return !missing && holds("/sys/devices/x", "1") && is_hidden("/sys/devices/out") &&
+		holds("/sys/devices/inside", "1");
+}
+
+/* Links of an archive that lead out are removed: it was unpacked for this alone. */
+static void test_links_out_of_archive(void **state)
+{
+	char out[] = "../../outside", inside[] = "x", one[] = "1";
+	struct tarball_entry entries[] = {
+		{ .path = (char *)"sys", .type = TARBALL_DIRECTORY },
+		{ .path = (char *)"sys/devices", .type = TARBALL_DIRECTORY },
+		{ .path = (char *)"sys/devices/x", .type = TARBALL_FILE, .data = one, .size = 1 },
+		{ .path = (char *)"sys/devices/inside", .type = TARBALL_LINK, .data = inside },
+		{ .path = (char *)"sys/devices/out", .type = TARBALL_LINK, .data = out },
+	};
+	char path[256];
+	FILE *stream;
+	int r;
+
+	(void)state;
+	write_file("outside", "of it");
+	snprintf(path, sizeof(path), "%s/linked.tar.gz", top);
+	stream = fopen(path, "we");
+	assert_non_null(stream);
+	r = tarball_write(stream, entries, ARRAY_SIZE(entries));
+	assert_int_equal(fclose(stream), 0);
+	if (r == -EOPNOTSUPP)
+		skip();
+	assert_int_equal(r, 0);
+	wanted_removed = "sys/devices/out";
+	run_child(look_without_links, path, 0, NULL);
+	wanted_removed = NULL;
+}
+
 /* The trees themselves, in whose place this machine's would be shown. */
 static void test_top_is_link(void **state)
 {
@@ -267,6 +311,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_further_down, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_links_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_links_out_of_archive, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_top_is_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_odd_files, setup, teardown),
 	};
