@@ -41,7 +41,7 @@ static int attr_finish(char *buf, size_t size, ssize_t n)
 static int read_attr(int fd, bool whole, char *buf, size_t size)
 {
 	char page[FILE_ATTR_SIZE + 1];
-	ssize_t length = TEMP_FAILURE_RETRY(pread(fd, page, sizeof(page), 0));
+	ssize_t length = RETRY_INTERRUPTED(pread(fd, page, sizeof(page), 0));
 	int n;
 
 	if (whole && length == 0)

@@ -17,6 +17,17 @@
 #define _must_check_ __attribute__((warn_unused_result))
 #define _unused_ __attribute__((unused))
 
+/* Makes a call again for as long as a signal interrupts it. The C library of GNU has this by
+ * another name, and others have nothing. */
+#define RETRY_INTERRUPTED(call)                        \
+	__extension__({                                \
+		__typeof__(call) result_;              \
+		do                                     \
+			result_ = (call);              \
+		while (result_ < 0 && errno == EINTR); \
+		result_;                               \
+	})
+
 /* Whether a positive errno means that the process at the end of a socket is gone, or is not there
  * yet. */
 static inline bool errno_is_disconnect(int error)

@@ -156,7 +156,7 @@ int procstat_read_times(struct procstat *p, struct procstat_times *ret)
 
 		if (p->stat < 0)
 			return p->stat;
-		n = TEMP_FAILURE_RETRY(pread(p->stat, p->text, p->text_size, 0));
+		n = RETRY_INTERRUPTED(pread(p->stat, p->text, p->text_size, 0));
 		if (n < 0)
 			return -errno;
 		p->text[n] = '\0';

@@ -73,7 +73,7 @@ static void await_shell(
 {
 	int64_t deadline = clock_now_ns(CLOCK_MONOTONIC) + w->timeout_ns;
 
-	while (TEMP_FAILURE_RETRY(waitpid(shell, &ret->status, WNOHANG)) != shell) {
+	while (RETRY_INTERRUPTED(waitpid(shell, &ret->status, WNOHANG)) != shell) {
 		int64_t left = MAX(deadline - clock_now_ns(CLOCK_MONOTONIC), 0);
 		struct timespec ts = {
 			.tv_sec = left / NSEC_PER_SEC,
@@ -139,7 +139,7 @@ static int await_outcome(
 		seen = stop->count;
 		lastwords_trim(stderr_fd);
 	}
-	n = TEMP_FAILURE_RETRY(recv(socket, ret, sizeof(*ret), 0));
+	n = RETRY_INTERRUPTED(recv(socket, ret, sizeof(*ret), 0));
 	return n == (ssize_t)sizeof(*ret) ? 0 : -EPIPE;
 }
 
@@ -165,7 +165,7 @@ static int run_watched(struct watch *watch, struct stop *stop, struct outcome *r
 	/* If this descriptor stayed open here, the death of the watcher would not be noticed. */
 	close(TAKE_FD(theirs));
 	r = await_outcome(ours, watcher, watch->stderr_fd, stop, ret);
-	(void)TEMP_FAILURE_RETRY(waitpid(watcher, NULL, 0));
+	(void)RETRY_INTERRUPTED(waitpid(watcher, NULL, 0));
 	if (r == 0 && ret->error)
 		r = -ret->error;
 	return r;

@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/file.h"
+#include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/wait.h"
 #include "runpinned/join.h"
@@ -63,7 +64,7 @@ static int read_answer(int fd, char *buf, size_t size)
 	char *end;
 
 	do {
-		ssize_t n = TEMP_FAILURE_RETRY(read(fd, buf + length, size - 1 - length));
+		ssize_t n = RETRY_INTERRUPTED(read(fd, buf + length, size - 1 - length));
 
 		/* The server has closed the connection without an answer. */
 		if (n < 0 && errno == ECONNRESET)

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,6 +47,16 @@ int keeper_prepare(pid_t runpinned, struct keeper *ret)
 	return 0;
 }
 
+/* closefrom(3), which C libraries other than GNU's do not have. */
+static void close_from(int first)
+{
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return;
+	/* Linux before 5.9 */
+	for (long fd = first, end = sysconf(_SC_OPEN_MAX); fd < end; fd++)
+		close((int)fd);
+}
+
 /* Descriptors that runpinned has open must not stay open in the keeper: as long as the keeper holds
  * the end of a socket, the process at the other end does not see that it is closed. */
 static int close_others(struct keeper *k)
@@ -71,7 +82,7 @@ static int close_others(struct keeper *k)
 		return -errno;
 	if (output >= 0 && dup2(output, OUTPUT) < 0)
 		return -errno;
-	closefrom(output >= 0 ? FIRST_OTHER : OUTPUT);
+	close_from(output >= 0 ? FIRST_OTHER : OUTPUT);
 	k->socket = SOCKET;
 	k->signals = SIGNALS;
 	k->output = output >= 0 ? OUTPUT : -EBADF;
@@ -85,7 +96,7 @@ static bool answer(const struct keeper *k, pid_t launcher)
 	char byte;
 	int r;
 
-	if (TEMP_FAILURE_RETRY(recv(k->socket, &byte, 1, 0)) != 1)
+	if (RETRY_INTERRUPTED(recv(k->socket, &byte, 1, 0)) != 1)
 		return false;
 	r = orphans_end(launcher);
 	if (r < 0)
@@ -118,7 +129,7 @@ static bool drain(int pipe)
 {
 	char buf[64 * 1024];
 
-	return TEMP_FAILURE_RETRY(read(pipe, buf, sizeof(buf))) > 0;
+	return RETRY_INTERRUPTED(read(pipe, buf, sizeof(buf))) > 0;
 }
 
 /* Answers questions until the launcher has ended, or until waiting for it fails. */

@@ -546,7 +546,7 @@ static int end_leftover(const struct launcher *l, struct launch_report *report)
 		return 0;
 	if (send(l->keeper, "", 1, MSG_NOSIGNAL) != 1)
 		return -EPIPE;
-	n = TEMP_FAILURE_RETRY(recv(l->keeper, &answer, sizeof(answer), 0));
+	n = RETRY_INTERRUPTED(recv(l->keeper, &answer, sizeof(answer), 0));
 	if (n != (ssize_t)sizeof(answer))
 		return -EPIPE;
 	if (answer.error)
@@ -981,7 +981,7 @@ static int serve(struct launcher *l)
 		struct launch_answer answer;
 		ssize_t n;
 
-		n = TEMP_FAILURE_RETRY(recv(l->socket, &request, sizeof(request), 0));
+		n = RETRY_INTERRUPTED(recv(l->socket, &request, sizeof(request), 0));
 		if (n == 0)
 			return 0;
 		if (!is_request(&request, n))

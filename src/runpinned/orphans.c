@@ -10,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/wait.h"
 #include "runpinned/orphans.h"
@@ -26,7 +27,7 @@ bool orphans_reap(pid_t pid)
 	bool gone = false;
 	pid_t ended;
 
-	while ((ended = TEMP_FAILURE_RETRY(waitpid(-1, NULL, WNOHANG | __WALL))) > 0)
+	while ((ended = RETRY_INTERRUPTED(waitpid(-1, NULL, WNOHANG | __WALL))) > 0)
 		gone = gone || ended == pid;
 	return gone || (ended < 0 && errno == ECHILD);
 }
@@ -46,7 +47,7 @@ static pid_t read_parent(int proc, const char *name)
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || errno == ESRCH ? 0 : -errno;
-	n = TEMP_FAILURE_RETRY(read(fd, text, sizeof(text) - 1));
+	n = RETRY_INTERRUPTED(read(fd, text, sizeof(text) - 1));
 	if (n < 0) {
 		int r = errno == ESRCH ? 0 : -errno;
 

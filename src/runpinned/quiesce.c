@@ -134,7 +134,7 @@ static int end_guardian(struct quiesce *quiesce)
 		close(TAKE_FD(quiesce->socket));
 	if (quiesce->pid <= 0)
 		return 0;
-	if (TEMP_FAILURE_RETRY(waitpid(quiesce->pid, &status, 0)) < 0) {
+	if (RETRY_INTERRUPTED(waitpid(quiesce->pid, &status, 0)) < 0) {
 		int r = -errno;
 
 		say_errno(r, "cannot wait for the guardian (benchmark-target)");
@@ -163,11 +163,11 @@ static int ask_target(struct quiesce *quiesce)
 	}
 	r = start_guardian(quiesce, "parts");
 	while (r == 0 &&
-		(n = TEMP_FAILURE_RETRY(recv(quiesce->socket, bytes, sizeof(bytes), 0))) > 0)
+		(n = RETRY_INTERRUPTED(recv(quiesce->socket, bytes, sizeof(bytes), 0))) > 0)
 		r = take_bytes(quiesce, bytes, (size_t)n);
 	if (r < 0)
 		return r;
-	if (TEMP_FAILURE_RETRY(waitpid(quiesce->pid, &status, 0)) < 0)
+	if (RETRY_INTERRUPTED(waitpid(quiesce->pid, &status, 0)) < 0)
 		return -errno;
 	quiesce->pid = -1;
 	quiesce->complete = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE;

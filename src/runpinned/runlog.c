@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/macro.h"
 #include "runpinned/runlog.h"
 
 enum {
@@ -118,7 +119,7 @@ static int write_at(const struct runlog_writer *w, const void *data, size_t size
 	const char *bytes = data;
 
 	while (size > 0) {
-		ssize_t n = TEMP_FAILURE_RETRY(pwrite(w->fd, bytes, size, (off_t)at));
+		ssize_t n = RETRY_INTERRUPTED(pwrite(w->fd, bytes, size, (off_t)at));
 
 		if (n < 0)
 			return -errno;
@@ -201,7 +202,7 @@ static int append_text(struct runlog_writer *w, int fd, int32_t *ret_size)
 		if (r < 0)
 			return r;
 		room = BUFFER_SIZE - (w->at - w->buffer_at);
-		n = TEMP_FAILURE_RETRY(pread(
+		n = RETRY_INTERRUPTED(pread(
 			fd, w->buffer + (w->at - w->buffer_at), room, (off_t)(w->at - begin)));
 		if (n < 0)
 			error = -errno;

@@ -249,7 +249,7 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
  * launcher's. */
 static int receive(int socket, void *ret, size_t size)
 {
-	ssize_t n = TEMP_FAILURE_RETRY(recv(socket, ret, size, 0));
+	ssize_t n = RETRY_INTERRUPTED(recv(socket, ret, size, 0));
 
 	return n == (ssize_t)size ? 0 : -EPIPE;
 }
@@ -421,7 +421,7 @@ void session_free(struct session *session)
 	if (session->socket >= 0)
 		close(session->socket);
 	if (session->keeper > 0)
-		(void)TEMP_FAILURE_RETRY(waitpid(session->keeper, NULL, 0));
+		(void)RETRY_INTERRUPTED(waitpid(session->keeper, NULL, 0));
 	if (session->stderr_fd >= 0)
 		close(session->stderr_fd);
 	if (session->values_fd >= 0)

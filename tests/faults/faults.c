@@ -43,7 +43,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -437,7 +436,8 @@ static void become_watched(
 
 static void keep_on_one_cpu(int listener)
 {
-	ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
 static int receive_listener(int socket)
@@ -473,13 +473,14 @@ static bool serve(struct injection *injection, int listener, time_t deadline)
 	}
 	if (n < 0 || !(poll_listener.revents & POLLIN))
 		return false;
-	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &notification) < 0)
+	if (syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_RECV, &notification) < 0)
 		return errno == ENOENT || errno == EINTR;
 	error = decide(injection, (pid_t)notification.pid, &notification.data);
 	answer.id = notification.id;
 	answer.error = -error;
 	answer.flags = error ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) == 0 || errno == ENOENT;
+	return syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) == 0 ||
+		errno == ENOENT;
 }
 
 static const char *preload;
@@ -618,7 +619,7 @@ static void try_fault(struct campaign *campaign, struct fault fault, const char 
 	campaign->cases++;
 	snprintf(what, sizeof(what), "%s, %s %u (%s) %s: %s", campaign->mode,
 		fault.way > DONE ? "allocation" : "call", fault.at, name, way_names[fault.way],
-		strerrorname_np(fault.error));
+		strerror(fault.error));
 	if (campaign->on_restore || campaign->again)
 		run_well("apply", true, what);
 	outcome = run_faulty(

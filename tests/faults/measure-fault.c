@@ -368,7 +368,7 @@ static void serve(int listener)
 	struct seccomp_notif_resp answer = { 0 };
 	int error;
 
-	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0) {
+	if (syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0) {
 		/* It was killed meanwhile. */
 		if (errno == ENOENT || errno == EINTR)
 			return;
@@ -379,7 +379,7 @@ static void serve(int listener)
 	/* It says no errors, but where the heap ends: not as far as was asked for. */
 	answer.error = call.data.nr == __NR_brk ? 0 : -error;
 	answer.flags = error ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 && errno != ENOENT)
+	if (syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 && errno != ENOENT)
 		die(1, "SECCOMP_IOCTL_NOTIF_SEND: %s", strerror(errno));
 }
 

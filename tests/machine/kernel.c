@@ -89,9 +89,12 @@ static int do_openat(int dirfd, const char *path, int flags, va_list ap)
 		return fd;                                           \
 	}
 DEFINE_OPEN(open)
-DEFINE_OPEN(open64)
 DEFINE_OPENAT(openat)
+/* One with the others in the C library musl, by macros. */
+#ifndef open64
+DEFINE_OPEN(open64)
 DEFINE_OPENAT(openat64)
+#endif
 
 /* A connection to server.py, or -1. */
 static int connect_to_kernel(void)

@@ -71,13 +71,13 @@ static int pass_on(int listener, FILE *file)
 	struct seccomp_notif_resp answer = { 0 };
 	char name[64];
 
-	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0)
+	if (syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0)
 		return errno == ENOENT || errno == EINTR ? 0 : -errno;
 	read_name((pid_t)call.pid, name, sizeof(name));
 	fprintf(file, "%u %s\n", call.pid, name);
 	answer.id = call.id;
 	answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 && errno != ENOENT)
+	if (syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0 && errno != ENOENT)
 		return -errno;
 	return 0;
 }
