@@ -389,7 +389,7 @@ int file_replace_begin(const char *path, struct file_replace **ret)
 	if (!*path)
 		return -ENOENT;
 	r = replace_resolve(path, &resolved, &st, &exists);
-	if (r < 0)
+	if (!resolved)
 		return r;
 	if (exists && S_ISDIR(st.st_mode))
 		return -EISDIR;

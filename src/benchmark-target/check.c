@@ -122,7 +122,7 @@ int verb_check(void)
 	r = running_read_value("CPUS", &cpus);
 	if (r == 0)
 		r = running_read_value("STRICT", &strict);
-	if (r < 0) {
+	if (r != 0) {
 		say_errno(r, "cannot read what the target chose (%s)", TARGET_FILE);
 		return EXIT_FAILED;
 	}

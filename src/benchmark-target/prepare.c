@@ -75,7 +75,7 @@ static int prepare(const char *cpus)
 	/* All else has been said where it was found out. */
 	if (r == -ENOMEM)
 		say("cannot prepare: out of memory");
-	if (r < 0)
+	if (r != 0)
 		return r;
 	if (choice->reason)
 		say("%s", choice->reason);

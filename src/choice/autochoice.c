@@ -588,7 +588,7 @@ int autochoice_now(const struct topology *topology, const struct cpumask *allowe
 	r = isolation_read(&isolation);
 	if (r == 0)
 		r = cpuload_watch(topology, WATCH_NS, &load);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	input = (struct autochoice_input){
 		.allowed = allowed,

@@ -119,7 +119,7 @@ static int wait_for_value(
 		int r;
 
 		r = read(path, &now);
-		if (r < 0)
+		if (!now)
 			return r;
 		if (strcmp(now, wanted) == 0)
 			return 0;

@@ -20,7 +20,7 @@ int service_read(const char *unit, char **ret)
 	r = unit_open(&manager);
 	if (r == 0)
 		r = unit_read_state(manager, unit, &state);
-	if (r < 0)
+	if (!state)
 		return r == -ESRCH || r == -EOPNOTSUPP ? -ENOENT : r;
 	for (size_t i = 0; i < ARRAY_SIZE(running); i++)
 		runs = runs || strcmp(state, running[i]) == 0;

@@ -122,7 +122,7 @@ static int run_measure(const struct arguments *a)
 			(int64_t)(a->measure * NSEC_PER_SEC), &measurement);
 	if (r == 0)
 		r = measure_show(measurement, a->json, a->verbose);
-	if (r < 0)
+	if (r != 0)
 		return get_failure_status(r);
 	return measurement->signal ? 128 + measurement->signal : EXIT_DONE;
 }

@@ -349,10 +349,10 @@ static int resolve_pmu(const char *name, struct perf_event_attr *attr, char **re
 	if (!copy)
 		return -ENOMEM;
 	terms = strchr(copy, '/');
-	*terms++ = '\0';
-	modifiers = strchr(terms, '/');
+	modifiers = terms ? strchr(terms + 1, '/') : NULL;
 	if (!modifiers)
 		return text_refuse(ret_why, -ENOENT, "'%s' lacks its second slash", name);
+	*terms++ = '\0';
 	*modifiers++ = '\0';
 	if (!is_file_name(copy))
 		return text_refuse(ret_why, -ENOENT, "'%s' is no name of a PMU", copy);

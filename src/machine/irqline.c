@@ -78,7 +78,7 @@ int irqlines_read(struct irqlines *ret)
 	int r;
 
 	r = irqlines_open(&lines);
-	if (r < 0)
+	if (!lines.directory)
 		return r;
 	r = read_numbers(&lines);
 	if (r < 0) {

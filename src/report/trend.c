@@ -72,7 +72,7 @@ static int add_point(struct trends *trends, const struct suite *suite,
 		return 0;
 	if (r == 0)
 		r = find_trend(trends, benchmark, &trend);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	points = reallocarray(trend->points, trend->n + 1, sizeof(*points));
 	if (!points)

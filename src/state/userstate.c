@@ -137,7 +137,7 @@ static int load_whole_core(const char *model, enum topology_kind kind, double *r
 	r = userstate_path(whole_core_name, &path);
 	if (r == 0)
 		r = read_whole_core(path, &text);
-	return r < 0 ? r : userstate_parse_whole_core(text, model, kind, ret_adds);
+	return r != 0 ? r : userstate_parse_whole_core(text, model, kind, ret_adds);
 }
 
 /* The lines of all others, and that of this one. */
