@@ -158,7 +158,9 @@ static void say_no_option(const char *word, const struct option *table)
 
 void say_option(int refused, char *const argv[], const struct option *table)
 {
-	const char *self = program_invocation_short_name, *word = argv[optind - 1];
+	/* musl's getopt_long(3) counts the value that is not there. */
+	const char *self = program_invocation_short_name,
+		   *word = argv[optind - 1] ? argv[optind - 1] : argv[optind - 2];
 	const struct option *known, *meant[2];
 
 	if (refused == ':') {

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
@@ -387,7 +388,8 @@ static void test_columns(void **state)
 	wrapped = text_wrap("\u4e2d\u6587 \u4e2d\u6587 aa", 8);
 	assert_string_equal(wrapped, "\u4e2d\u6587\n    \u4e2d\u6587\n    aa");
 	(void)setlocale(LC_CTYPE, "C");
-	assert_int_equal(text_next_columns("\u4e2d", &length), 1);
+	/* Without the locale glibc does not know how wide it is, and musl does. */
+	assert_int_equal(text_next_columns("\u4e2d", &length), wcwidth(0x4e2d) < 0 ? 1 : 2);
 }
 
 static void test_has_word(void **state)
