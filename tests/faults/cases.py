@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which failures of measure-fault are tried, and which of them in a sample."""
+"""Which failures of measure-fault and failing-malloc are tried, and which of them in a sample; and a
+campaign of them."""
 
+import argparse
 import errno
+import random
+
+from machine import Failed, check
 
 # Calls do not fail for ever with these errors, because the command rightly tries again: a file is
 # locked by another process, or a call was interrupted by a signal.
 NEVER_FOREVER = (errno.EINTR, errno.EWOULDBLOCK)
+# What runs before main(): env, which sets the environment of the test, and the dynamic loader, which
+# may crash where there is no memory.
+LOADER = {'access', 'arch_prctl', 'brk', 'fstat', 'mmap', 'mprotect', 'newfstatat', 'openat', 'pread64',
+          'prlimit64', 'read', 'rseq', 'set_robust_list', 'set_tid_address'}
+SHOWN = 8
 
 
 def ways(error):
@@ -22,3 +32,58 @@ def sample(cases, draw, n, sort):
         return draw.sample(chosen, n)
     rest = [case for case in cases if case not in set(chosen)]
     return chosen + draw.sample(rest, min(n - len(chosen), len(rest)))
+
+
+# A case is (number, call, errno, "once" or "forever").
+
+def list_calls(report):
+    """The cases of what `measure-fault --count` has written: those of the command itself, after what
+    loads it."""
+    calls = [line.split()[1:] for line in report.splitlines() if line.startswith('0 ')]
+    first = max(i for i, (_, name, *_) in enumerate(calls) if name == 'execve') + 1
+    while calls[first][1] in LOADER:
+        first += 1
+    return [(number, name, error, how) for number, name, *errors in calls[first:]
+            for error in errors for how in ways(int(error))]
+
+
+def list_allocations(n):
+    return [(str(number), 'allocation', 'ENOMEM', how) for number in range(1, n + 1)
+            for how in ('once', 'forever')]
+
+
+def read_options(**more):
+    """Those of a campaign; `more`, {option: its values}."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--all', action='store_true')
+    parser.add_argument('--sample', type=int, default=50)
+    parser.add_argument('--seed', type=int, default=random.randrange(10 ** 6))
+    parser.add_argument('--at')
+    for option, values in more.items():
+        parser.add_argument(f'--{option}', choices=values)
+    return parser.parse_args()
+
+
+def run_campaign(options, name, list_cases, try_case):
+    """Tries all cases, or a sample, or that of --at. try_case() tells whether the failure came, and
+    raises Failed for a violation. Returns the counts."""
+    injected, violations = 0, []
+    if options.at:
+        number, error, how = options.at.split(',')
+        cases = [(number, 'allocation' if error == 'ENOMEM' else '?', error, how)]
+    else:
+        cases = list_cases()
+        n_all = len(cases)
+        if not options.all:
+            cases = sample(cases, random.Random(options.seed), options.sample, lambda case: case[1:])
+        print(f'# {name}: {len(cases)} of {n_all} cases', flush=True)
+    for case in cases:
+        try:
+            injected += try_case(case)
+        except Failed as failure:
+            injected += 1
+            violations.append(f'{" ".join(case)}: {failure}')
+            print(f'# violated: {" ".join(case)}', flush=True)
+    counts = f'injected {injected}, violated {len(violations)}'
+    check(not violations, f'{counts}, --seed {options.seed}:\n' + '\n'.join(violations[:SHOWN]))
+    return counts

@@ -13,16 +13,14 @@ less. `put-back` in peace then succeeds, and the machine is as it was. `put-back
 signal, no process outlives them, and nothing but locks is left in /run/quiesce.
 """
 
-import argparse
 import os
 import pathlib
-import random
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine'))
-from cases import sample, ways  # noqa: E402
+from cases import list_allocations, list_calls, read_options, run_campaign  # noqa: E402
 from machine import Failed, Skip, check, run_tests  # noqa: E402
 from test_hold import begin, left_over, machine  # noqa: E402
 
@@ -30,11 +28,6 @@ FAULT = os.environ['MEASURE_FAULT']
 MALLOC = os.environ['FAILING_MALLOC']
 ALLOWED = os.environ['ALLOWED']
 EXIT_SKIP = 77
-SHOWN = 8
-# What runs before main(): env, which sets the environment of the test, and the dynamic loader, which
-# may crash where there is no memory.
-LOADER = {'access', 'arch_prctl', 'brk', 'fstat', 'mmap', 'mprotect', 'newfstatat', 'openat', 'pread64',
-          'prlimit64', 'read', 'rseq', 'set_robust_list', 'set_tid_address'}
 VERBS = {'make-quiet': ('make-quiet', '-c', '5'), 'put-back': ('put-back',)}
 
 
@@ -97,21 +90,14 @@ class Machine:
         status, said = self.run_short_of_memory(verb, COUNT=self.report)
         check(status == 0, f'nothing fails, and yet: {status} {said}')
         self.put_back()
-        n = int(self.report.read_text(encoding='utf-8'))
-        return [(str(number), 'allocation', 'ENOMEM', how) for number in range(1, n + 1)
-                for how in ('once', 'forever')]
+        return list_allocations(int(self.report.read_text(encoding='utf-8')))
 
     def list_cases(self, verb):
         if verb == 'put-back':
             self.peacefully('make-quiet')
         report, _ = self.inject(verb, '--count')
         self.put_back()
-        calls = [line.split()[1:] for line in report.splitlines() if line.startswith('0 ')]
-        first = max(i for i, (_, name, *_) in enumerate(calls) if name == 'execve') + 1
-        while calls[first][1] in LOADER:
-            first += 1
-        return [(number, name, error, how) for number, name, *errors in calls[first:]
-                for error in errors for how in ways(int(error))]
+        return list_calls(report)
 
     def try_case(self, verb, case):
         number, failed, error, how = case
@@ -139,41 +125,17 @@ class Machine:
         return failed != '-'
 
 
-def fail(options, verb, list_cases):
-    draw = random.Random(options.seed)
-    injected, violations = 0, []
+def fail(options, verb, kind, list_cases):
     with machine() as setter, tempfile.TemporaryDirectory(prefix='faults.') as folder:
         target = Machine(setter, folder)
-        if options.at:
-            number, error, how = options.at.split(',')
-            cases = [(number, '?', error, how)]
-        else:
-            cases = list_cases(target, verb)
-            n_all = len(cases)
-            if not options.all:
-                cases = sample(cases, draw, options.sample, lambda case: case[1:])
-            print(f'# {verb}: {len(cases)} of {n_all} cases', flush=True)
-        for case in cases:
-            try:
-                injected += target.try_case(verb, case)
-            except Failed as failure:
-                violations.append(f'{" ".join(case)}: {failure}')
-                print(f'# violated: {" ".join(case)}', flush=True)
-    print(f'# {verb}: {injected} injected, {len(violations)} violated')
-    check(not violations, f'{len(violations)} violations, --seed {options.seed}:\n' +
-          '\n'.join(violations[:SHOWN]))
+        return run_campaign(options, f'{verb}: {kind}', lambda: list_cases(target, verb),
+                            lambda case: target.try_case(verb, case))
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--all', action='store_true')
-    parser.add_argument('--sample', type=int, default=50)
-    parser.add_argument('--seed', type=int, default=random.randrange(10 ** 6))
-    parser.add_argument('--at')
-    parser.add_argument('--only', choices=VERBS)
-    options = parser.parse_args()
+    options = read_options(only=VERBS)
     kinds = {'system calls': Machine.list_cases, 'allocations': Machine.list_allocations}
-    run_tests([(f'{verb}: {kind}', lambda verb=verb, kind=kind: fail(options, verb, kinds[kind]))
+    run_tests([(f'{verb}: {kind}', lambda verb=verb, kind=kind: fail(options, verb, kind, kinds[kind]))
                for verb in VERBS for kind in kinds if options.only in (None, verb)])
 
 
