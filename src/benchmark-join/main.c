@@ -39,61 +39,93 @@ static void answer(int socket, const char *line)
 	char text[256];
 	int n = snprintf(text, sizeof(text), "%s\n", line);
 
-	(void)send(socket, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (TEMP_FAILURE_RETRY(send(socket, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 &&
+		errno != EPIPE)
+		say_errno(errno, "cannot answer \"%s\"", line);
 }
 
-/* Checked because starting a scope would also start benchmark.slice if it is not up. */
-static bool is_target_up(struct unit_manager *manager)
+/* Checked because starting a scope would also start benchmark.slice if it is not up. 1, 0, or an
+ * error. */
+static int is_target_up(struct unit_manager *manager)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *state = NULL;
+	int r;
 
-	return running_read_cpus(&cpus) == 0 &&
-		unit_read_state(manager, TARGET_SLICE, &state) == 0 && strcmp(state, "active") == 0;
+	r = running_read_cpus(&cpus);
+	if (r == 0)
+		r = unit_read_state(manager, TARGET_SLICE, &state);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return strcmp(state, "active") == 0;
 }
 
 static void refuse(const struct asker *asker, const char *why)
 {
-	say("process %d of user %u is not moved: %s", asker->peer.pid, (unsigned)asker->peer.uid,
+	say("process %d of user %u is refused: %s", asker->peer.pid, (unsigned)asker->peer.uid,
 		why);
 	answer(asker->socket, why);
+}
+
+static void refuse_errno(const struct asker *asker, int r, const char *what)
+{
+	char why[128];
+
+	/* unit_open() has this one where there is no systemd. */
+	if (r == -ESRCH)
+		snprintf(why, sizeof(why), "%s", what);
+	else
+		snprintf(why, sizeof(why), "%s: %s", what, strerror(-r));
+	refuse(asker, why);
 }
 
 static void move_asker(const struct asker *asker)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
 	const char *why;
+	char both[256];
+	bool unknown = false;
 	int r;
 
 	r = unit_open(&manager);
 	if (r < 0) {
-		refuse(asker, "systemd cannot be reached");
+		refuse_errno(asker, r, "systemd cannot be reached");
 		return;
 	}
-	if (!is_target_up(manager)) {
+	r = is_target_up(manager);
+	if (r < 0) {
+		refuse_errno(asker, r, "cannot find out whether benchmark.target is up");
+		return;
+	}
+	if (r == 0) {
 		refuse(asker,
 			"benchmark.target is not up, or leaves its CPUs to all (SHIELD=leave)");
 		return;
 	}
-	r = place_move(manager, &asker->peer);
+	r = place_move(manager, &asker->peer, &unknown);
 	if (r == 0) {
 		answer(asker->socket, "ok");
 		return;
 	}
 	why = unit_why(manager);
-	if (r == -ESRCH)
+	if (!why)
+		why = strerror(-r);
+	if (unknown)
+		snprintf(both, sizeof(both), "%.160s; it is not known whether it will be moved",
+			why);
+	else if (r == -ESRCH)
 		why = "it has ended";
 	else if (r == -EDQUOT)
 		why = "its user has reached the limit of tasks there (TasksMax=)";
-	refuse(asker, why ? why : strerror(-r));
+	refuse(asker, unknown ? both : why);
 }
 
-/* Whether the asker has not closed its connection. */
+/* Whether the asker has not closed its connection, as far as can be told. */
 static bool is_waiting(const struct asker *asker)
 {
 	struct pollfd fd = { .fd = asker->socket };
 
-	return poll(&fd, 1, 0) == 0;
+	return poll(&fd, 1, 0) <= 0;
 }
 
 static void close_asker(struct asker *asker)
@@ -143,7 +175,8 @@ static int accept_all(struct turns *turns)
 		} else if (errno == ENOMEM || errno == ENOBUFS || errno == ENFILE ||
 			errno == EMFILE) {
 			say_errno(errno, "cannot accept a connection for now");
-			return poll(NULL, 0, SHORTAGE_MS);
+			(void)poll(NULL, 0, SHORTAGE_MS);
+			return 0;
 		} else if (errno != EINTR && errno != ECONNABORTED) {
 			return -errno;
 		}
@@ -161,7 +194,10 @@ static int wait_for_askers(int64_t ready_ns)
 
 	if (wait_ns <= 0)
 		return 0;
-	return ppoll(&fd, 1, &timeout, NULL) < 0 && errno != EINTR ? -errno : 0;
+	if (ppoll(&fd, 1, &timeout, NULL) < 0)
+		return errno == EINTR ? 0 : -errno;
+	/* Nobody can connect any more, and accept4() only says EAGAIN. */
+	return fd.revents & ~POLLIN ? -ENOTCONN : 0;
 }
 
 /* Returns only on failure: systemd ends the server. */

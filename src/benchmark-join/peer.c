@@ -49,11 +49,12 @@ int peer_parse_threads(const char *status, uint64_t *ret)
 	return parse_next_u64(&cursor, ret) < 0 ? -EBADMSG : 0;
 }
 
-bool peer_is_alive(const struct peer *peer)
+int peer_check_alive(const struct peer *peer)
 {
 	struct pollfd fd = { .fd = peer->pidfd, .events = POLLIN };
+	int n = TEMP_FAILURE_RETRY(poll(&fd, 1, 0));
 
-	return poll(&fd, 1, 0) == 0;
+	return n < 0 ? -errno : n > 0 ? -ESRCH : 0;
 }
 
 /* Opens a pidfd by PID, where the kernel keeps none. /proc/PID belongs to the process of the pidfd,
@@ -71,7 +72,7 @@ static int open_by_pid(struct peer *peer)
 	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &status, NULL);
 	if (r < 0)
 		return r == -ENOENT ? -ESRCH : r;
-	return peer_status_is_of(status, peer->uid) && peer_is_alive(peer) ? 0 : -ESRCH;
+	return peer_status_is_of(status, peer->uid) ? peer_check_alive(peer) : -ESRCH;
 }
 
 static int open_pidfd(int socket, struct peer *peer)
@@ -80,7 +81,7 @@ static int open_pidfd(int socket, struct peer *peer)
 	socklen_t size = sizeof(peer->pidfd);
 
 	if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &peer->pidfd, &size) == 0)
-		return peer_is_alive(peer) ? 0 : -ESRCH;
+		return peer_check_alive(peer);
 	peer->pidfd = -EBADF;
 	/* A kernel with SO_PEERPIDFD gives EINVAL or ESRCH for a process that has ended
 	 * (net/core/sock.c, pidfd_prepare() in kernel/fork.c). */

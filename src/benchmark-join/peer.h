@@ -25,8 +25,8 @@ struct peer {
  * So that process must belong to the same user, who gains nothing by such a trick.
  */
 int peer_open(int socket, struct peer *ret);
-/* Whether the process has not ended. */
-bool peer_is_alive(const struct peer *peer);
+/* 0 while the process lives, -ESRCH when it has ended, else the error of poll(2). */
+int peer_check_alive(const struct peer *peer);
 void peer_close(struct peer *peer);
 
 /* Whether the real, effective and saved user in the text of /proc/PID/status are all uid. */

@@ -62,6 +62,11 @@ static int read_cgroup(const struct peer *peer, char **ret)
 	return r;
 }
 
+static bool is_inside(const char *cgroup)
+{
+	return text_starts_with(cgroup, "/" TARGET_SLICE "/");
+}
+
 /* 1 with the place to which the process is to move, 0 when it is in benchmark.slice already. */
 static int find_place(const struct peer *peer, struct place *ret)
 {
@@ -73,7 +78,7 @@ static int find_place(const struct peer *peer, struct place *ret)
 	r = read_cgroup(peer, &origin);
 	if (r < 0)
 		return r;
-	if (text_starts_with(origin, "/" TARGET_SLICE "/"))
+	if (is_inside(origin))
 		return 0;
 	r = limits_read(CGROUP_ROOT, origin, &place.limits);
 	if (r < 0)
@@ -197,8 +202,9 @@ static int enter_scope(
 	do {
 		/* systemd is given a PID, which may be used again once the process ends: so check
 		 * as late as possible. */
-		if (!peer_is_alive(peer))
-			return -ESRCH;
+		r = peer_check_alive(peer);
+		if (r < 0)
+			return r;
 		if (access(place->scope_path, F_OK) == 0) {
 			r = unit_attach(manager, place->scope, peer->pid);
 		} else {
@@ -210,7 +216,22 @@ static int enter_scope(
 	return r;
 }
 
-int place_move(struct unit_manager *manager, const struct peer *peer)
+/* Whether a process that enter_scope() failed to move is inside all the same: systemd may have
+ * moved it, or move it later, if its answer did not arrive. */
+static int judge_failure(
+	struct unit_manager *manager, const struct peer *peer, int r, bool *ret_unknown)
+{
+	_cleanup_free_ char *cgroup = NULL;
+
+	if (r == -ESRCH || unit_has_answered(manager))
+		return r;
+	if (read_cgroup(peer, &cgroup) == 0 && is_inside(cgroup))
+		return 0;
+	*ret_unknown = true;
+	return r;
+}
+
+int place_move(struct unit_manager *manager, const struct peer *peer, bool *ret_unknown)
 {
 	_cleanup_free_ char *status = NULL;
 	struct place place;
@@ -229,5 +250,8 @@ int place_move(struct unit_manager *manager, const struct peer *peer)
 		r = check_room(place.slice_path, threads);
 	if (r == 0)
 		r = check_room(place.scope_path, threads);
-	return r == 0 ? enter_scope(manager, peer, &place) : r;
+	if (r < 0)
+		return r;
+	r = enter_scope(manager, peer, &place);
+	return r < 0 ? judge_failure(manager, peer, r, ret_unknown) : 0;
 }

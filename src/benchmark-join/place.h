@@ -19,7 +19,8 @@
 
 /* Moves a process; 0 also if it is in benchmark.slice already. -ESRCH when it has ended, -EDQUOT
  * when its user has reached the limit of tasks there, -EOPNOTSUPP where the cpusets are those of
- * cgroup v1, else the error of reading the limits, or of systemd (unit_why()). */
-int place_move(struct unit_manager *manager, const struct peer *peer);
+ * cgroup v1, else the error of reading the limits, or of systemd (unit_why()). After a failure
+ * *ret_unknown becomes true if systemd was asked and its answer did not arrive. */
+int place_move(struct unit_manager *manager, const struct peer *peer, bool *ret_unknown);
 
 #endif

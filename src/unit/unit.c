@@ -57,6 +57,7 @@ enum {
 struct unit_manager {
 	sd_bus *bus;
 	char *why;
+	bool answered;
 };
 
 /* As systemctl does as root on machines without a D-Bus daemon. */
@@ -146,6 +147,11 @@ const char *unit_why(const struct unit_manager *manager)
 	return manager->why;
 }
 
+bool unit_has_answered(const struct unit_manager *manager)
+{
+	return manager->answered;
+}
+
 /* After a failed call: whether the connection was lost and has been made again. Then the call is to
  * be repeated; repeating any call of this file is harmless. */
 static bool reconnect(struct unit_manager *manager, int r)
@@ -179,6 +185,9 @@ static bool is_lost(const sd_bus_error *error)
 static int take_error(struct unit_manager *manager, int r, sd_bus_error *error)
 {
 	free(TAKE_PTR(manager->why));
+	/* All other names may also be sd-bus's, of a failure of its own. */
+	manager->answered = r >= 0 ||
+		(sd_bus_error_is_set(error) && text_starts_with(error->name, SERVICE "."));
 	if (r < 0 && sd_bus_error_is_set(error) && error->message)
 		manager->why = strdup(error->message);
 	if (r < 0 && is_lost(error))
@@ -483,6 +492,7 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int
 	r = take_error(manager, r, &error);
 	if (r == 0)
 		r = wait_for_job(manager, &waiting, seconds);
+	manager->answered = manager->answered && (r == 0 || waiting.done);
 	sd_bus_slot_unref(slot);
 	sd_bus_message_unref(reply);
 	return r;
@@ -645,6 +655,11 @@ void unit_close(struct unit_manager *manager _unused_)
 const char *unit_why(const struct unit_manager *manager _unused_)
 {
 	return NULL;
+}
+
+bool unit_has_answered(const struct unit_manager *manager _unused_)
+{
+	return false;
 }
 
 int unit_read_state(

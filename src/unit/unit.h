@@ -34,6 +34,10 @@ DEFINE_CLEANUP(unit_manager, unit_close);
  * when there was none. Valid until the next call. */
 const char *unit_why(const struct unit_manager *manager);
 
+/* Whether the last call was certainly answered by systemd. If not, systemd may have done what the
+ * failed call has asked for, or may do it later. */
+bool unit_has_answered(const struct unit_manager *manager);
+
 /* ActiveState: "active", "inactive", "activating", "deactivating", "failed", ...; malloc'd. -ENOENT
  * when there is no such unit. */
 int unit_read_state(struct unit_manager *manager, const char *unit, char **ret);

@@ -69,7 +69,7 @@ static void test_self(void **state)
 	assert_int_equal(peer.uid, geteuid());
 	assert_true(peer.pidfd >= 0);
 	assert_int_equal(fcntl(peer.pidfd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-	assert_true(peer_is_alive(&peer));
+	assert_int_equal(peer_check_alive(&peer), 0);
 	peer_close(&peer);
 	close(sockets[0]);
 	close(sockets[1]);
@@ -117,11 +117,11 @@ static void test_ended(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(peer_open(fd, &peer), 0);
 	assert_int_equal(peer.pid, pid);
-	assert_true(peer_is_alive(&peer));
+	assert_int_equal(peer_check_alive(&peer), 0);
 	close(go[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_false(peer_is_alive(&peer));
+	assert_int_equal(peer_check_alive(&peer), -ESRCH);
 	peer_close(&peer);
 	assert_int_equal(peer_open(fd, &peer), -ESRCH);
 	close(fd);
