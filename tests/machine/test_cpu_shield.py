@@ -11,6 +11,7 @@ import re
 
 import machine
 from machine import Setter, check, equal, simulator
+from systemd import Systemd
 
 TOOL = os.environ['CPU_SHIELD']
 CGROUP = 'sys/fs/cgroup'
@@ -292,6 +293,31 @@ def test_not_root():
         equal((result.returncode, result.stdout, result.stderr.count('\n')), (1, '', 1), 'apply')
         check('needs root' in result.stderr, result.stderr)
         shield.same(before, 'it changed')
+
+
+# --- With systemd ---
+
+class SlowSlice(Systemd):
+    """systemd, of which benchmark.slice does not start in time. Later it would."""
+
+    def Reload(self):
+        file = 'run/systemd/system/benchmark.slice.d/50-quiesce.conf'
+        self.units['benchmark.slice']['DropInPaths'] = [f'/{file}'] if (self.root / file).exists() else []
+
+    def StartUnit(self, _unit, _mode):
+        return 'timeout'
+
+
+def test_slice_that_starts_late():
+    """The slice may start when cpu-shield no longer waits for it. So apply fails, and has had it
+    stopped."""
+    with Shield() as shield, SlowSlice(shield.box) as systemd:
+        systemd.units['benchmark.slice'] = {'ActiveState': 'inactive'}
+        said = shield.refused(3, '-c', '2-3')
+        check('cannot set benchmark.slice to active' in said, said)
+        equal([call[:2] for call in systemd.calls if call[0] != 'Reload'],
+              [('StartUnit', 'benchmark.slice'), ('StopUnit', 'benchmark.slice')], 'calls')
+        check(not (shield.run_directory / 'systemd/system/benchmark.slice.d').exists(), 'settings are left')
 
 
 # --- run ---

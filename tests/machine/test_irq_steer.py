@@ -13,6 +13,7 @@ import time
 
 import machine
 from machine import Setter, check, equal
+from systemd import Systemd
 
 IRQ_STEER = os.environ['IRQ_STEER']
 UNWRITABLE = (30, 31)
@@ -356,6 +357,49 @@ def test_irqbalance_that_listens_after_a_kill():
             equal(listen_at_last(daemon), 0x80, 'banned')
         finally:
             daemon.stop()
+
+
+class Stopping(Systemd):
+    """systemd, of which irqbalance does not stop in time. Later it would."""
+
+    def StopUnit(self, _unit, _mode):
+        return 'timeout'
+
+
+def with_service(setter, *arguments):
+    """irq-steer, beside an irqbalance that has no socket."""
+    program = setter.run_directory / 'irqbalance'
+    if not program.exists():
+        shutil.copy(shutil.which('sleep'), program)
+    script = '''/run/irqbalance 1000 &
+        until grep -qx irqbalance /proc/$!/comm; do sleep 0.05; done
+        exec "$@"'''
+    return setter.box.run('sh', '-c', script, 'sh', setter.tool, *arguments, root=True, alone=True)
+
+
+def test_service_is_stopped():
+    with Irqs() as setter, Systemd(setter.box) as systemd:
+        systemd.units['irqbalance.service'] = {'ActiveState': 'active'}
+        result = with_service(setter, '-c', '3')
+        equal(result.returncode, 0, result.stderr)
+        equal(systemd.units['irqbalance.service']['ActiveState'], 'inactive', 'irqbalance')
+        setter.succeed('restore')
+        equal(systemd.units['irqbalance.service']['ActiveState'], 'active', 'irqbalance after restore')
+
+
+def test_service_that_stops_late():
+    """irqbalance may stop when irq-steer no longer waits for it. So apply fails, and has started it
+    again."""
+    with Irqs() as setter, Stopping(setter.box) as systemd:
+        systemd.units['irqbalance.service'] = {'ActiveState': 'active'}
+        before = setter.snapshot()
+        result = with_service(setter, '-c', '3')
+        check(result.returncode != 0, result.stdout)
+        check('cannot set irqbalance to stopped' in result.stderr, result.stderr)
+        setter.same(before, 'the failed apply left')
+        equal(setter.left_over(), [], 'left in /run/quiesce')
+        equal([call[:2] for call in systemd.calls],
+              [('StopUnit', 'irqbalance.service'), ('StartUnit', 'irqbalance.service')], 'calls')
 
 
 def test_4096_interrupts():
