@@ -69,13 +69,10 @@ struct scene {
 	bool has_journal;
 };
 
-static enum control read_control(void)
+static enum control parse_control(const char *text)
 {
-	char text[64];
 	uint64_t threads;
 
-	if (file_read_attr(AT_FDCWD, CONTROL, text, sizeof(text)) < 0)
-		return CONTROL_ABSENT;
 	if (parse_attr_u64(text, &threads) == 0)
 		return threads > 1 ? CONTROL_ON : CONTROL_HALF_OFF;
 	if (strcmp(text, "on") == 0)
@@ -89,12 +86,24 @@ static enum control read_control(void)
 	return CONTROL_ABSENT;
 }
 
+static int read_control(enum control *ret)
+{
+	char text[64];
+	int r;
+
+	r = file_read_attr(AT_FDCWD, CONTROL, text, sizeof(text));
+	if (r < 0 && !knob_error_is_unavailable(-r))
+		return r;
+	*ret = r < 0 ? CONTROL_ABSENT : parse_control(text);
+	return 0;
+}
+
 static void online_path(int cpu, char *buf, size_t size)
 {
 	snprintf(buf, size, CPU_DIR "/cpu%d/online", cpu);
 }
 
-/* 1, 0, or -ENOENT where this CPU cannot be switched. */
+/* 1, 0, -ENOENT where this CPU cannot be switched, or another error. */
 static int read_online(int cpu)
 {
 	char path[sizeof(CPU_DIR) + 32];
@@ -103,31 +112,36 @@ static int read_online(int cpu)
 
 	online_path(cpu, path, sizeof(path));
 	r = file_read_attr_u64(AT_FDCWD, path, &online);
-	return r < 0 ? -ENOENT : online != 0;
+	return r < 0 ? r : online != 0;
 }
 
-static void read_online_cpus(struct scene *scene)
+static int read_online_cpus(struct scene *scene)
 {
 	const struct topology *topology = scene->target->topology;
 
 	cpumask_for_each (cpu, topology->present) {
 		int online = read_online(cpu);
 
+		if (online < 0 && knob_error_is_ours(-online))
+			return online;
 		if (online < 0)
 			online = cpumask_isset(topology->online, cpu);
 		if (online)
 			(void)cpumask_set(scene->online, cpu);
 	}
+	return 0;
 }
 
-static void read_taken(struct scene *scene)
+static int read_taken(struct scene *scene)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
+	int r;
 
+	r = journal_load("smt-off", &journal, &why);
 	/* The engine reports a journal that cannot be used. */
-	if (journal_load("smt-off", &journal, &why) < 0)
-		return;
+	if (r < 0)
+		return knob_error_is_ours(-r) ? r : 0;
 	scene->has_journal = true;
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
@@ -140,17 +154,21 @@ static void read_taken(struct scene *scene)
 			!cpumask_isset(scene->online, cpu))
 			(void)cpumask_set(scene->taken, cpu);
 	}
+	return 0;
 }
 
 static int scene_open(const struct setter_target *target, struct scene *ret)
 {
-	*ret = (struct scene){ .target = target, .control = read_control() };
+	int r;
+
+	*ret = (struct scene){ .target = target };
 	if (cpumask_new(&ret->online) < 0 || cpumask_new(&ret->taken) < 0 ||
 		cpumask_new(&ret->going) < 0)
 		return -ENOMEM;
-	read_online_cpus(ret);
-	read_taken(ret);
-	return 0;
+	r = read_control(&ret->control);
+	if (r == 0)
+		r = read_online_cpus(ret);
+	return r == 0 ? read_taken(ret) : r;
 }
 
 static void scene_close(struct scene *scene)
@@ -265,13 +283,16 @@ static int add_siblings(const struct scene *scene, struct knob_plan *plan)
  * offline before (cpuhp_smt_enable() in kernel/cpu.c). */
 static int add_other_cpus(const struct scene *scene, struct knob_plan *plan)
 {
-	int r = 0;
+	int r;
 
 	cpumask_for_each (cpu, scene->target->topology->present) {
-		if (cpumask_isset(scene->going, cpu) || cpumask_isset(scene->taken, cpu) ||
-			read_online(cpu) < 0)
+		if (cpumask_isset(scene->going, cpu) || cpumask_isset(scene->taken, cpu))
 			continue;
-		r = add_online(plan, cpu, NULL);
+		r = read_online(cpu);
+		if (r == -ENOENT)
+			continue;
+		if (r >= 0)
+			r = add_online(plan, cpu, NULL);
 		if (r < 0)
 			return r;
 	}

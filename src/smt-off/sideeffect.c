@@ -208,13 +208,18 @@ static int add_cpusets_below(struct knob_plan *plan, unsigned group, const char 
 }
 
 /* The file is named "cpus" in a hierarchy that was mounted with noprefix. */
-static const char *cpuset_file(const char *folder)
+static int find_cpuset_file(const char *folder, const char **ret)
 {
 	_cleanup_free_ char *path = NULL;
+	bool prefixed;
 
 	if (text_format(&path, "%s/cpuset.cpus", folder) < 0)
-		return NULL;
-	return access(path, F_OK) == 0 ? "cpuset.cpus" : "cpus";
+		return -ENOMEM;
+	prefixed = access(path, F_OK) == 0;
+	if (!prefixed && errno != ENOENT)
+		return -errno;
+	*ret = prefixed ? "cpuset.cpus" : "cpus";
+	return 0;
 }
 
 int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group)
@@ -229,14 +234,13 @@ int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group)
 	cursor = text;
 	while ((line = strsep(&cursor, "\n"))) {
 		struct mountinfo_cpuset mount;
-		const char *file;
+		const char *file = NULL;
 
 		if (!mountinfo_parse_cpuset(line, &mount))
 			continue;
-		file = cpuset_file(mount.point);
-		if (!file)
-			return -ENOMEM;
-		r = mount.is_root ? 0 : add_cpuset(plan, group, mount.point, file);
+		r = find_cpuset_file(mount.point, &file);
+		if (r == 0 && !mount.is_root)
+			r = add_cpuset(plan, group, mount.point, file);
 		/* There is only one hierarchy of cpusets: all its mounts show the same cgroups. */
 		return r < 0 ? r : add_cpusets_below(plan, group, mount.point, file, 0);
 	}

@@ -47,13 +47,28 @@ def threads(box):
             f'LD_PRELOAD={os.environ["KERNEL"]}', f'TEST_MOUNTINFO={box.root / "mountinfo"}']
 
 
+def offline(box):
+    """Linux behind the files of a machine that has a cpuset of cgroup v1, and of which somebody has
+    taken a CPU offline."""
+    for folder, cpus in (('', '0-15'), ('/bench', '8-9')):
+        box.write(f'sys/fs/cgroup/cpuset{folder}/cpuset.cpus', f'{cpus}\n')
+    (box.root / 'mountinfo').write_text(
+        '31 21 0:28 / /sys/fs/cgroup/cpuset rw shared:10 - cgroup cgroup rw,cpuset\n')
+    config = json.dumps({'cores': [[cpu, cpu + 8] for cpu in range(8)], 'width': 16, 'release': [6, 12]})
+    kernel = ['env', f'TEST_HOTPLUG={config}', *machine.simulator('hotplug.py')]
+    taken = box.run(*kernel, f'/{CPU}/cpu13/online', '0', root=True)
+    equal(taken.returncode, 0, f'taking a CPU offline: {taken.stderr}')
+    return [*kernel, 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]} {os.environ["ALLOWED"]}',
+            f'TEST_ALLOWED_CPUS={16 * "1"}', f'TEST_MOUNTINFO={box.root / "mountinfo"}']
+
+
 # The machines and arguments of each tool: few CPUs, because each system call that writes costs a
 # dozen processes.
 CASES = {
     'mini-setter': [('vm-plain', ['-c', '0-1'], mini_files)],
     'irq-steer': [('irqs', ['-c', '1'], None)],
     'smt-off': [('amd-smt', ['-c', '0'], None), ('amd-smt', ['--all'], None),
-                ('vm-plain', ['-c', '0'], threads)],
+                ('vm-plain', ['-c', '0'], threads), ('amd-smt', ['--all'], offline)],
     'noise-off': [('noisy-server', ['-c', '1'], None)],
     'cpu-shield': [('amd-smt', ['-c', '2-3'], cgroups)],
     'freq-pin': [('intel-hybrid', ['-c', '0,8'], None), ('arm-nosmt', ['-c', '1'], None)],
