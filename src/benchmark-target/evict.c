@@ -24,15 +24,26 @@ enum {
 	LAST_STEP_NS = 100 * 1000 * 1000,
 };
 
+/* Whether a program runs on the quiet CPUs: 1, 0, or the error of reading that. */
+static int is_populated(void)
+{
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	r = file_read_attr(AT_FDCWD, EVENTS, text, sizeof(text));
+	/* The second one if the cgroup was removed after its file had been opened. */
+	if (r == -ENOENT || r == -ENODEV)
+		return 0;
+	return r < 0 ? r : strstr(text, "populated 1") != NULL;
+}
+
 bool evict_wait(unsigned seconds)
 {
 	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC,
 		FIRST_STEP_NS, LAST_STEP_NS);
-	char text[FILE_ATTR_SIZE];
 
 	do {
-		if (file_read_attr(AT_FDCWD, EVENTS, text, sizeof(text)) < 0 ||
-			!strstr(text, "populated 1"))
+		if (is_populated() == 0)
 			return true;
 	} while (wait_step(&wait));
 	return false;
@@ -49,8 +60,12 @@ int evict_all(struct unit_manager *manager)
 {
 	int r;
 
-	if (evict_wait(0))
-		return 0;
+	r = is_populated();
+	if (r < 0)
+		say_errno(
+			r, "cannot find out whether a program runs on the quiet CPUs (%s)", EVENTS);
+	if (r <= 0)
+		return r;
 	say("what still runs on the quiet CPUs is ended");
 	/* systemd sends SIGTERM to all processes of the slice, and starts no others in it. SIGKILL
 	 * does not need systemd, so an error of systemd does not matter. */

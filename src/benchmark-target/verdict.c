@@ -166,12 +166,12 @@ int verb_do_job(enum unit_job job, const char *unit, bool alone)
 	return EXIT_FAILED;
 }
 
-/* Whether the journal of a setter still has settings to put back. */
+/* Whether the journal of a setter still has settings to put back, or this is not known. */
 static bool has_journal(const struct target_setter *setter)
 {
 	_cleanup_free_ char *path = journal_format_path(setter->program);
 
-	return path && access(path, F_OK) == 0;
+	return !path || access(path, F_OK) == 0 || errno != ENOENT;
 }
 
 /* Adds why setters could not put back everything: those whose service failed after a good start. */
@@ -211,6 +211,8 @@ int verb_release(void)
 	r = unit_open(&manager);
 	if (r == 0)
 		r = add_not_restored(manager, &reasons);
+	if (r < 0)
+		say_errno(r, "cannot find out whether everything is put back");
 	if (r == 0 && reasons.length > 0) {
 		_cleanup_free_ char *line = NULL;
 

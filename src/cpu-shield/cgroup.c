@@ -189,7 +189,7 @@ int cgroup_write(const char *path, const char *text)
 	if (r == 0 && partition)
 		return claim_cpus();
 	/* The kernel does not take the last CPU from a cgroup that has programs. */
-	return r == -ENOSPC && shield_is_populated() ? -EBUSY : r;
+	return r == -ENOSPC && shield_check_empty() == -EBUSY ? -EBUSY : r;
 }
 
 /*
@@ -255,13 +255,16 @@ static int wait_for_systemd(const char *path, const char *text)
 
 int watched_write(const char *path, const char *text)
 {
+	int r;
+
 	if (strcmp(text, find_default(path)) != 0)
 		return wait_for_systemd(path, text);
 	/* When the setting is removed, systemd leaves the partition alone (src/core/cgroup.c in
 	 * 262). */
 	if (strcmp(path, SHIELD_PARTITION) == 0)
 		return cgroup_write(path, text);
-	return shield_is_populated() ? -EBUSY : wait_for_slice(cgroup_read, path, text);
+	r = shield_check_empty();
+	return r < 0 ? r : wait_for_slice(cgroup_read, path, text);
 }
 
 int controller_read(const char *name, char **ret)
@@ -278,9 +281,11 @@ int controller_read(const char *name, char **ret)
 int controller_write(const char *name, const char *text)
 {
 	char change[64];
+	int r;
 
-	if (unit_is_booted() && strcmp(text, "disabled") == 0 && shield_is_populated())
-		return -EBUSY;
+	r = unit_is_booted() && strcmp(text, "disabled") == 0 ? shield_check_empty() : 0;
+	if (r < 0)
+		return r;
 	if (unit_is_booted())
 		return wait_for_slice(controller_read, name, text);
 	snprintf(change, sizeof(change), "%c%s", strcmp(text, "enabled") == 0 ? '+' : '-', name);

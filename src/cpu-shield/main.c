@@ -299,7 +299,7 @@ static bool may_stay(const char *path, int error)
 
 static const char *explain(const char *path _unused_, int error)
 {
-	if (error == EBUSY && shield_is_populated())
+	if (error == EBUSY && shield_check_empty() == -EBUSY)
 		return "a program still runs in " SHIELD_UNIT "; restore again when it has ended";
 	return NULL;
 }

@@ -40,7 +40,10 @@ int shield_find_way(struct shield_way *ret)
 	char text[FILE_ATTR_SIZE];
 	int r;
 
-	if (file_read_attr(AT_FDCWD, CGROUP_ROOT "/cgroup.controllers", text, sizeof(text)) >= 0) {
+	r = file_read_attr(AT_FDCWD, CGROUP_ROOT "/cgroup.controllers", text, sizeof(text));
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r >= 0) {
 		*ret = find_v2(text);
 		return 0;
 	}
@@ -82,10 +85,16 @@ int shield_read_cpus(struct cpumask **ret)
 						       : cleared_read(ret);
 }
 
-bool shield_is_populated(void)
+int shield_check_empty(void)
 {
 	char text[FILE_ATTR_SIZE];
+	int r;
 
-	return file_read_attr(AT_FDCWD, SHIELD_CGROUP "/cgroup.events", text, sizeof(text)) >= 0 &&
-		strstr(text, "populated 1");
+	r = file_read_attr(AT_FDCWD, SHIELD_CGROUP "/cgroup.events", text, sizeof(text));
+	/* The second one if the cgroup was removed after its file had been opened. */
+	if (r == -ENOENT || r == -ENODEV)
+		return 0;
+	if (r < 0)
+		return r;
+	return strstr(text, "populated 1") ? -EBUSY : 0;
 }

@@ -43,7 +43,8 @@ int shield_find_way(struct shield_way *ret);
  * none; other errors of reading. */
 int shield_read_cpus(struct cpumask **ret);
 
-/* Whether a program runs in the shield's cgroup, or in a cgroup below it (v2 only). */
-bool shield_is_populated(void);
+/* 0 if no program runs in the shield's cgroup, nor in a cgroup below it (v2 only); -EBUSY if one
+ * does, or the error of reading that. */
+int shield_check_empty(void);
 
 #endif

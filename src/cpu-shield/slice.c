@@ -229,7 +229,8 @@ int slice_write(const char *unit, const char *text)
 		return r;
 	if (strcmp(text, "active") == 0)
 		return unit_start(manager, unit);
-	return shield_is_populated() ? -EBUSY : unit_stop(manager, unit);
+	r = shield_check_empty();
+	return r < 0 ? r : unit_stop(manager, unit);
 }
 
 bool slice_is_ours(const char *unit)

@@ -20,7 +20,7 @@ int dropin_read(const char *unit, char **ret);
 int dropin_write(const char *unit, const char *text);
 
 /* "slice:benchmark.slice": the ActiveState of the slice. -EBUSY when it is to be stopped and a
- * program runs in it, which systemd would end. */
+ * program runs in it, which systemd would end; an error if that cannot be found out. */
 #define SLICE_SCHEME "slice"
 int slice_read(const char *unit, char **ret);
 int slice_write(const char *unit, const char *text);

@@ -320,6 +320,23 @@ def test_slice_that_starts_late():
         check(not (shield.run_directory / 'systemd/system/benchmark.slice.d').exists(), 'settings are left')
 
 
+def test_slice_that_may_have_programs():
+    """systemd would end the programs of a slice that is stopped. So it is not stopped as long as nobody
+    knows whether there are any."""
+    with Shield() as shield, Systemd(shield.box) as systemd:
+        systemd.units['benchmark.slice'] = {'ActiveState': 'active'}
+        events = shield.box.root / SHIELD / 'cgroup.events'
+        events.parent.mkdir()
+        events.symlink_to('cgroup.events')
+        shield.journal_path.parent.mkdir()
+        shield.journal_path.write_bytes(machine.make_journal(
+            ('word', 'slice:benchmark.slice', 'inactive', 'active'), tool='cpu-shield'))
+        result = shield.run('restore')
+        check(result.returncode == 1 and 'Too many levels' in result.stderr, result.stderr)
+        equal(systemd.calls, [], 'calls')
+        check(shield.journal, 'the journal is gone')
+
+
 # --- run ---
 
 def test_run():

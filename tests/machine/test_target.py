@@ -166,6 +166,20 @@ def test_wants():
         check(message in result.stderr, result.stderr)
 
 
+def test_evict_in_the_dark():
+    """Nobody is said to be gone while that cannot be read"""
+    with Box(TARGET, GOOD.format('5')) as setter:
+        events = setter.box.root / 'sys/fs/cgroup/benchmark.slice/cgroup.events'
+        events.parent.mkdir(parents=True)
+        events.symlink_to('cgroup.events')
+        result = setter.run('evict')
+        equal(result.returncode, 1, result.stderr)
+        check('cannot find out whether a program runs' in result.stderr, result.stderr)
+        events.unlink()
+        equal(setter.run('evict').returncode, 0, 'status where there is none')
+
+
 TESTS = (test_chosen, test_asked_for, test_join, test_waits_for_its_turn, test_stopped_while_it_asks,
-         test_not_all_apart, test_another_boot, test_damaged, test_gone, test_wants)
+         test_not_all_apart, test_another_boot, test_damaged, test_gone, test_wants,
+         test_evict_in_the_dark)
 run_tests((test.__doc__, test) for test in TESTS)
