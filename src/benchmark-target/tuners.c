@@ -16,12 +16,6 @@
 
 #define TUNERS_UNIT "benchmark-tuners.service"
 
-static bool is_running(const char *state)
-{
-	return strcmp(state, "active") == 0 || strcmp(state, "activating") == 0 ||
-		strcmp(state, "reloading") == 0;
-}
-
 /* Removes the names of units that are not running, and of targets (every service conflicts with
  * shutdown.target), in place. */
 static int filter_running(struct unit_manager *manager, char **names)
@@ -36,7 +30,7 @@ static int filter_running(struct unit_manager *manager, char **names)
 
 		if (suffix && strcmp(suffix, ".target") != 0 && r == 0) {
 			r = unit_read_state(manager, names[i], &state);
-			running = r == 0 && is_running(state);
+			running = r == 0 && unit_state_is_running(state);
 			if (r == -ENOENT)
 				r = 0;
 		}

@@ -10,10 +10,8 @@
 
 int service_read(const char *unit, char **ret)
 {
-	static const char *const running[] = { "active", "activating", "reloading", "refreshing" };
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
 	_cleanup_free_ char *state = NULL;
-	bool runs = false;
 	char *text;
 	int r;
 
@@ -22,9 +20,7 @@ int service_read(const char *unit, char **ret)
 		r = unit_read_state(manager, unit, &state);
 	if (!state)
 		return r == -ESRCH || r == -EOPNOTSUPP ? -ENOENT : r;
-	for (size_t i = 0; i < ARRAY_SIZE(running); i++)
-		runs = runs || strcmp(state, running[i]) == 0;
-	text = strdup(runs ? "running" : "stopped");
+	text = strdup(unit_state_is_running(state) ? "running" : "stopped");
 	if (!text)
 		return -ENOMEM;
 	*ret = text;

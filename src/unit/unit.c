@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "basic/clock.h"
+#include "basic/macro.h"
 #include "basic/text.h"
 #include "basic/wait.h"
 #include "config.h"
@@ -16,6 +17,17 @@
 #if HAVE_LIBSYSTEMD
 #include <systemd/sd-bus.h>
 #endif
+
+bool unit_state_is_running(const char *state)
+{
+	static const char *const running[] = { "active", "activating", "reloading", "refreshing" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(running); i++) {
+		if (strcmp(state, running[i]) == 0)
+			return true;
+	}
+	return false;
+}
 
 void unit_names_free(char **names)
 {

@@ -41,6 +41,8 @@ bool unit_has_answered(const struct unit_manager *manager);
 /* ActiveState: "active", "inactive", "activating", "deactivating", "failed", ...; malloc'd. -ENOENT
  * when there is no such unit. */
 int unit_read_state(struct unit_manager *manager, const char *unit, char **ret);
+/* Whether a unit in this ActiveState runs, is about to, or reloads ("refreshing": systemd 257). */
+bool unit_state_is_running(const char *state);
 /* The outcome of a service. */
 struct unit_outcome {
 	char *result; /* "success", "exit-code", "signal", "timeout", ... (systemd.exec(5)) */
