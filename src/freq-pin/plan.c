@@ -51,9 +51,10 @@ unsigned plan_rank(const char *path)
 	return ARRAY_SIZE(order);
 }
 
+/* True also if that cannot be found out: then the engine says why the file cannot be read. */
 static bool exists(const char *path)
 {
-	return access(path, F_OK) == 0;
+	return access(path, F_OK) == 0 || !knob_error_is_unavailable(errno);
 }
 
 static bool is_driver(const struct policy *policy, const char *name)

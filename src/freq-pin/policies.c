@@ -10,6 +10,7 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "freq-pin/policies.h"
+#include "knob/knob.h"
 
 const char *policy_path(
 	const struct policy *policy, const char *name, char buf[static POLICY_PATH_SIZE])
@@ -46,7 +47,7 @@ static int read_policy_id(int cpu, int *ret)
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq", cpu);
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n < 0)
-		return -ENOENT;
+		return knob_error_is_ours(errno) ? -errno : -ENOENT;
 	target[n] = '\0';
 	name = strrchr(target, '/');
 	name = name ? name + 1 : target;
@@ -141,7 +142,10 @@ int policies_read(
 		struct policy *policy;
 		int id;
 
-		if (read_policy_id(cpu, &id) < 0) {
+		r = read_policy_id(cpu, &id);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r < 0) {
 			if (is_wanted)
 				(void)cpumask_set(policies->without_policy, cpu);
 			continue;

@@ -19,6 +19,7 @@
 #include "basic/text.h"
 #include "basic/wait.h"
 #include "irq-steer/irqbalance.h"
+#include "knob/knob.h"
 #include "machine/cpumask.h"
 #include "machine/isolation.h"
 
@@ -257,21 +258,27 @@ bool irqbalance_is_ours(const char *name)
 	return strcmp(name, "banned") == 0;
 }
 
-bool irqbalance_is_running(void)
+int irqbalance_is_running(void)
 {
 	_cleanup_closedir_ DIR *directory = opendir("/proc");
 	struct dirent *entry;
 
-	while (directory && (entry = readdir(directory))) {
+	if (!directory)
+		return -errno;
+	while ((errno = 0, entry = readdir(directory))) {
 		char path[64], comm[64];
 		unsigned pid;
+		int r;
 
 		if (parse_uint(entry->d_name, 1, INT32_MAX, &pid) < 0)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-		if (file_read_attr(AT_FDCWD, path, comm, sizeof(comm)) > 0 &&
-			strcmp(comm, "irqbalance") == 0)
-			return true;
+		r = file_read_attr(AT_FDCWD, path, comm, sizeof(comm));
+		/* Others are those of processes that have ended, or are hidden from this user. */
+		if (r < 0 && knob_error_is_ours(-r))
+			return r;
+		if (r > 0 && strcmp(comm, "irqbalance") == 0)
+			return 1;
 	}
-	return false;
+	return -errno;
 }

@@ -78,6 +78,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	_cleanup_(cpumask) struct cpumask *now = NULL;
 	_cleanup_free_ char *wanted = NULL, *name = NULL;
 	char path[64], text[FILE_ATTR_SIZE];
+	const char *why;
 	struct knob *knob;
 	int r;
 
@@ -86,14 +87,19 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	/* The line is gone, as when a driver is unloaded. */
 	if (r == -ENOENT)
 		return 0;
+	if (r < 0 && knob_error_is_ours(-r))
+		return r;
+	why = r < 0 ? strerror(-r) : NULL;
+	r = why ? 0 : cpumask_from_list(text, &now);
+	if (r == -ENOMEM)
+		return r;
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	r = cpumask_from_list(text, &now);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		why = "not a list of CPUs";
 	if (text_format(&name, "irq %u%s%s%s", line->number, line->action ? " (" : "",
 		    line->action ? line->action : "", line->action ? ")" : "") < 0)
 		return -ENOMEM;
+	if (why)
+		return knob_plan_add_word(plan, GROUP_IRQS, KNOB_DENIED, path, why, "%s", name);
 	if (cpumask_intersects(now, s->quiet) && !irqline_is_movable(s->lines, line->number)) {
 		/* Without an effective affinity, assume that the line uses a quiet CPU. */
 		if (!touches_quiet(s, line->number, true))
@@ -124,7 +130,7 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 	if (cpumask_new(&mask) < 0)
 		return -ENOMEM;
 	r = knob_read(backends, path, &now);
-	if (r == -ENOMEM)
+	if (r < 0 && knob_error_is_ours(-r))
 		return r;
 	if (r < 0 || cpumask_parse_hex(now, mask, NULL) < 0)
 		return knob_plan_add_word(plan, group,
@@ -201,10 +207,14 @@ static int is_moved(const char *path)
 static int plan_service(struct knob_plan *plan)
 {
 	_cleanup_free_ char *now = NULL;
-	bool runs = irqbalance_is_running();
 	struct knob *knob;
+	bool runs;
 	int r;
 
+	r = irqbalance_is_running();
+	if (r < 0)
+		return r;
+	runs = r > 0;
 	r = runs ? 1 : has_stopped_service();
 	if (r <= 0)
 		return r;
@@ -214,7 +224,7 @@ static int plan_service(struct knob_plan *plan)
 			"only root can ask irqbalance which CPUs are banned",
 			"irqbalance banned CPUs");
 	r = service_read(SERVICE_IRQBALANCE, &now);
-	if (r == -ENOMEM)
+	if (r < 0 && knob_error_is_ours(-r))
 		return r;
 	if (runs && (r < 0 || strcmp(now, "running") != 0))
 		return knob_plan_add_word(plan, GROUP_IRQBALANCE, KNOB_DENIED, BANNED,
@@ -235,7 +245,7 @@ static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 	int r;
 
 	r = irqbalance_read("", &now);
-	if (r == -ENOMEM)
+	if (r < 0 && knob_error_is_ours(-r))
 		return r;
 	if (r == 0)
 		return plan_mask(plan, s, GROUP_IRQBALANCE, BANNED, true, "irqbalance banned CPUs");

@@ -31,14 +31,25 @@ int cpuidle_read(int cpu, struct cpuidle *ret)
 		int r;
 
 		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u", cpu, cpuidle.n);
-		if (access(path, F_OK) < 0)
+		if (access(path, F_OK) < 0) {
+			if (errno != ENOENT)
+				return -errno;
 			break;
-		if (read_number(cpu, cpuidle.n, "latency", &state->latency_us) < 0) {
+		}
+		r = read_number(cpu, cpuidle.n, "latency", &state->latency_us);
+		/* Errors other than those of parsing. */
+		if (r < 0 && r != -EINVAL && r != -ERANGE && r != -ENOENT)
+			return r;
+		if (r < 0) {
 			cpuidle.unread = true;
 			break;
 		}
 		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u/name", cpu, cpuidle.n);
-		if (file_read_attr(AT_FDCWD, path, state->name, sizeof(state->name)) < 0)
+		r = file_read_attr(AT_FDCWD, path, state->name, sizeof(state->name));
+		/* Whether the state polls is told by its name alone. */
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r < 0)
 			state->name[0] = '\0';
 		state->polling =
 			strcmp(state->name, "POLL") == 0 || strcmp(state->name, "snooze") == 0;

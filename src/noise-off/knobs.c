@@ -150,7 +150,8 @@ static bool is_closed(const struct planning *p, const char *path)
 		return false;
 	if (st.f_flag & ST_RDONLY)
 		return true;
-	return geteuid() == 0 && access(knob_file(path), W_OK) < 0;
+	return geteuid() == 0 && access(knob_file(path), W_OK) < 0 &&
+		(errno == EACCES || errno == EPERM || errno == EROFS);
 }
 
 /* Adds a row that shows a value and turns nothing. */
@@ -185,7 +186,7 @@ static int add_knob(struct planning *p, enum noise_id id, unsigned group, enum k
 		return 0;
 	}
 	r = knob_read(noise_backends, path, &now);
-	if (r == -ENOMEM)
+	if (r < 0 && knob_error_is_ours(-r))
 		return r;
 	if (text_format(&note, "closed by %s", p->container) < 0)
 		return -ENOMEM;
@@ -203,14 +204,28 @@ static int add_plain(struct planning *p, enum noise_id id, const char *path, con
 	return add_knob(p, id, GROUP_ALL, KNOB_NUMBER, path, wanted, -1, noise_knobs[id].name);
 }
 
-/* Reads a file that holds one number. */
+/* Reads a file that holds one number: 1; 0 if there is no such file or number, which the engine
+ * reports; or an error. */
 static int read_number(const char *path, int64_t *ret)
 {
 	char text[FILE_ATTR_SIZE];
 	int r;
 
 	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
-	return r < 0 ? r : parse_attr_s64(text, ret);
+	if (r < 0)
+		return knob_error_is_unavailable(-r) ? 0 : r;
+	return parse_attr_s64(text, ret) == 0;
+}
+
+/* Adds a row for a knob that is not turned, because what it is to be depends on what it is, and
+ * that cannot be read. Fails with r if it was asked for by name, or if r is no matter of the knob.
+ */
+static int add_unreadable(
+	struct planning *p, enum noise_id id, const char *path, int r, const char *name)
+{
+	if (knob_error_is_ours(-r) || p->wishes[id] == NOISE_NAMED)
+		return r;
+	return add_shown(p, KNOB_DENIED, path, NULL, strerror(-r), name);
 }
 
 /* --- Masks of CPUs. --- */
@@ -259,9 +274,9 @@ static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, 
 	if (r < 0)
 		return r;
 	r = knob_read(noise_backends, path, &now);
-	if (r == -ENOMEM)
-		return r;
-	/* The engine reports a mask that cannot be read. */
+	if (r < 0 && !knob_error_is_unavailable(-r))
+		return add_unreadable(p, id, path, r, noise_knobs[id].name);
+	/* The engine reports a mask that does not exist. */
 	if (r == 0 && knob_parse_cpus(kind, now, mask) == -ENOMEM)
 		return -ENOMEM;
 	r = remove_quiet_cpus(p, mask);
@@ -328,9 +343,17 @@ static int plan_pm_qos(struct planning *p)
 		snprintf(path, sizeof(path),
 			"/sys/devices/system/cpu/cpu%d/power/pm_qos_resume_latency_us", cpu);
 		r = knob_read(NULL, path, &now);
-		if (r == -ENOMEM)
-			return r;
+		if (r < 0 && !knob_error_is_unavailable(-r)) {
+			r = add_unreadable(
+				p, NOISE_PM_QOS, path, r, noise_knobs[NOISE_PM_QOS].name);
+			if (r < 0)
+				return r;
+			p->plan->knobs[p->plan->n - 1].cpu = cpu;
+			continue;
+		}
 		r = read_halt_latency(cpu, &halt_us);
+		if (r < 0 && knob_error_is_ours(-r))
+			return r;
 		if (r == 0) {
 			r = add_knob(p, NOISE_PM_QOS, GROUP_ALL, KNOB_WORD, path,
 				format_latency_limit(halt_us, now, buf, sizeof(buf)), cpu,
@@ -352,19 +375,28 @@ static int plan_pm_qos(struct planning *p)
 
 /* --- Memory. --- */
 
-/* Whether a file like "always [madvise] never" has chosen this word. */
-static bool is_choice(const char *path, const char *word)
+/* Whether a file like "always [madvise] never" has chosen this word: 1, 0, or an error. 0 if there
+ * is no such file, which the engine reports. */
+static int is_choice(const char *path, const char *word)
 {
 	_cleanup_free_ char *now = NULL;
+	int r;
 
-	return knob_read(NULL, path, &now) == 0 && knob_equal(KNOB_CHOICE, now, word);
+	r = knob_read(NULL, path, &now);
+	if (r < 0)
+		return knob_error_is_unavailable(-r) ? 0 : r;
+	return knob_equal(KNOB_CHOICE, now, word);
 }
 
 /* `never` is kept: it is quieter than `madvise`, and somebody has decided so. */
 static int add_thp(struct planning *p, const char *path, const char *name)
 {
-	return add_knob(p, NOISE_THP, GROUP_ALL, KNOB_CHOICE, path,
-		is_choice(path, "never") ? "never" : "madvise", -1, name);
+	int never = is_choice(path, "never");
+
+	if (never < 0)
+		return add_unreadable(p, NOISE_THP, path, never, name);
+	return add_knob(
+		p, NOISE_THP, GROUP_ALL, KNOB_CHOICE, path, never ? "never" : "madvise", -1, name);
 }
 
 static int compare_names(const struct dirent **a, const struct dirent **b)
@@ -377,6 +409,18 @@ static int is_thp_size(const struct dirent *entry)
 	return text_starts_with(entry->d_name, "hugepages-");
 }
 
+static int add_thp_size(struct planning *p, const char *path, const char *name)
+{
+	int r;
+
+	r = is_choice(path, "inherit");
+	if (r == 0)
+		r = is_choice(path, "never");
+	if (r < 0)
+		return add_unreadable(p, NOISE_THP, path, r, name);
+	return r == 0 ? add_thp(p, path, name) : 0;
+}
+
 /* From 6.8 on each size of huge pages has its own `enabled` file
  * (Documentation/admin-guide/mm/transhuge.rst). Those with `inherit` or `never` are left alone. */
 static int plan_thp_sizes(struct planning *p)
@@ -385,7 +429,7 @@ static int plan_thp_sizes(struct planning *p)
 	int r = 0, n = scandir(THP, &entries, is_thp_size, compare_names);
 
 	if (n < 0)
-		return errno == ENOMEM ? -ENOMEM : 0;
+		return knob_error_is_unavailable(errno) ? 0 : -errno;
 	for (int i = 0; i < n; i++) {
 		_cleanup_free_ char *path = NULL, *name = NULL;
 
@@ -393,8 +437,8 @@ static int plan_thp_sizes(struct planning *p)
 			r = text_format(&path, THP "/%s/enabled", entries[i]->d_name);
 		if (r == 0)
 			r = text_format(&name, "thp %s", entries[i]->d_name + 10);
-		if (r == 0 && (is_choice(path, "always") || is_choice(path, "madvise")))
-			r = add_thp(p, path, name);
+		if (r == 0)
+			r = add_thp_size(p, path, name);
 		free(entries[i]);
 	}
 	free(entries);
@@ -417,8 +461,11 @@ static int plan_thp(struct planning *p)
 static int plan_ksm(struct planning *p)
 {
 	int64_t now;
+	int r = read_number(KSM_RUN, &now);
 
-	if (read_number(KSM_RUN, &now) == 0 && now == 2)
+	if (r < 0)
+		return add_unreadable(p, NOISE_KSM, KSM_RUN, r, noise_knobs[NOISE_KSM].name);
+	if (r > 0 && now == 2)
 		return add_shown(p, KNOB_ALREADY, KSM_RUN, "2", "stopped, and nothing is merged",
 			noise_knobs[NOISE_KSM].name);
 	return add_plain(p, NOISE_KSM, KSM_RUN, "0");
@@ -429,8 +476,12 @@ static int plan_stat_interval(struct planning *p)
 	static const char path[] = "/proc/sys/vm/stat_interval";
 	int64_t now, wanted = STAT_SECONDS;
 	char text[32];
+	int r = read_number(path, &now);
 
-	if (read_number(path, &now) == 0 && now > wanted)
+	if (r < 0)
+		return add_unreadable(
+			p, NOISE_STAT_INTERVAL, path, r, noise_knobs[NOISE_STAT_INTERVAL].name);
+	if (r > 0 && now > wanted)
 		wanted = now;
 	snprintf(text, sizeof(text), "%" PRId64, wanted);
 	return add_plain(p, NOISE_STAT_INTERVAL, path, text);
@@ -444,7 +495,7 @@ static int show_swap(struct planning *p)
 
 	r = swap_read(&size, &used);
 	if (r <= 0)
-		return r == -ENOMEM ? r : 0;
+		return knob_error_is_ours(-r) ? r : 0;
 	snprintf(now, sizeof(now), "%" PRIu64 " of %" PRIu64 " MiB", (used + 1023) / 1024,
 		size / 1024);
 	return add_shown(p, KNOB_NONE, "/proc/swaps", now,
@@ -484,11 +535,12 @@ static int add_swaps_of_journal(struct planning *p)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
-	int r = 0;
+	int r;
 
+	r = journal_load("noise-off", &journal, &why);
 	/* The engine reports a journal that cannot be used. */
-	if (journal_load("noise-off", &journal, &why) < 0)
-		return 0;
+	if (r < 0)
+		return knob_error_is_ours(-r) ? r : 0;
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
 		const char *path = journal->entries[i].path;
 
@@ -512,7 +564,7 @@ static int plan_swap(struct planning *p)
 	int r;
 
 	r = swap_areas_read(&areas);
-	if (r == -ENOMEM)
+	if (r < 0 && knob_error_is_ours(-r))
 		return r;
 	r = check_memory(p, &areas);
 	for (size_t i = areas.n; r == 0 && i-- > 0;) {
@@ -556,7 +608,11 @@ static int plan_perf_cpu_percent(struct planning *p)
 	char text[32];
 	int r;
 
-	if (read_number(PERF_CPU_PERCENT, &now) == 0 && is_perf_limited(now))
+	r = read_number(PERF_CPU_PERCENT, &now);
+	if (r < 0)
+		return add_unreadable(p, NOISE_PERF_CPU_PERCENT, PERF_CPU_PERCENT, r,
+			noise_knobs[NOISE_PERF_CPU_PERCENT].name);
+	if (r > 0 && is_perf_limited(now))
 		wanted = now;
 	snprintf(text, sizeof(text), "%" PRId64, wanted);
 	r = add_plain(p, NOISE_PERF_CPU_PERCENT, PERF_CPU_PERCENT, text);
@@ -572,9 +628,12 @@ static int plan_perf_sample_rate(struct planning *p)
 {
 	const char *name = noise_knobs[NOISE_PERF_SAMPLE_RATE].name;
 	int64_t percent;
+	int r;
 
-	if (!is_chosen(p, NOISE_PERF_CPU_PERCENT) && read_number(PERF_CPU_PERCENT, &percent) == 0 &&
-		!is_perf_limited(percent)) {
+	r = is_chosen(p, NOISE_PERF_CPU_PERCENT) ? 0 : read_number(PERF_CPU_PERCENT, &percent);
+	if (r < 0)
+		return add_unreadable(p, NOISE_PERF_SAMPLE_RATE, PERF_SAMPLE_RATE, r, name);
+	if (r > 0 && !is_perf_limited(percent)) {
 		if (p->wishes[NOISE_PERF_SAMPLE_RATE] == NOISE_NAMED &&
 			p->target->verb == SETTER_APPLY) {
 			say("perf_sample_rate can only be set together with perf_cpu_percent: the "
@@ -599,7 +658,7 @@ static int show_aslr(struct planning *p)
 
 	r = knob_read(NULL, ASLR, &now);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+		return knob_error_is_ours(-r) ? r : 0;
 	return add_shown(p, KNOB_NONE, ASLR, now,
 		knob_equal(KNOB_NUMBER, now, "0") ? "off" : "left on",
 		noise_knobs[NOISE_ASLR].name);

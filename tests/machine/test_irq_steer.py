@@ -359,6 +359,16 @@ def test_irqbalance_that_listens_after_a_kill():
             daemon.stop()
 
 
+def test_unreadable_line():
+    """An interrupt whose affinity cannot be read has a row that says so."""
+    with Irqs() as setter:
+        path = setter.box.root / 'proc/irq/27/smp_affinity_list'
+        path.unlink()
+        path.symlink_to('smp_affinity_list')
+        out = setter.succeed('-c', '3')
+        check(re.search(r'irq 27 .*denied +Too many levels', out), out)
+
+
 class Stopping(Systemd):
     """systemd, of which irqbalance does not stop in time. Later it would."""
 
@@ -378,13 +388,14 @@ def with_service(setter, *arguments):
 
 
 def test_service_is_stopped():
-    with Irqs() as setter, Systemd(setter.box) as systemd:
-        systemd.units['irqbalance.service'] = {'ActiveState': 'active'}
-        result = with_service(setter, '-c', '3')
-        equal(result.returncode, 0, result.stderr)
-        equal(systemd.units['irqbalance.service']['ActiveState'], 'inactive', 'irqbalance')
-        setter.succeed('restore')
-        equal(systemd.units['irqbalance.service']['ActiveState'], 'active', 'irqbalance after restore')
+    for state in ('active', 'refreshing'):
+        with Irqs() as setter, Systemd(setter.box) as systemd:
+            unit = systemd.units['irqbalance.service'] = {'ActiveState': state}
+            result = with_service(setter, '-c', '3')
+            equal(result.returncode, 0, result.stderr)
+            equal(unit['ActiveState'], 'inactive', f'irqbalance, which was {state}')
+            setter.succeed('restore')
+            equal(unit['ActiveState'], 'active', 'irqbalance after restore')
 
 
 def test_service_that_stops_late():
