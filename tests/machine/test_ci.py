@@ -220,7 +220,7 @@ def check_bisection(repository):
     check('the build leaves no program ./no-such' in result.stderr, result.stderr)
     # A program at the top of the tree is a path, too.
     for _ in range(ATTEMPTS):
-        result = repository.run(BISECT, '-b', 'cp out/prog prog', '-p', '20', good, 'prog')
+        result = repository.run(BISECT, '-b', f"cp '{good}' prog", '-p', '20', good, 'prog')
         if result.returncode != 125:
             break
     equal(result.returncode, 0, result.stderr)
