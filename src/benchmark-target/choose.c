@@ -232,6 +232,10 @@ int choose_cpus(const struct settings *settings, struct choice **ret)
 		say_errno(r, "cannot read which CPUs this machine has");
 		return r;
 	}
+	if (topology->cores_error < 0) {
+		say_errno(topology->cores_error, "cannot read which CPUs share a core");
+		return topology->cores_error;
+	}
 	r = choose(settings, topology, choice);
 	if (r < 0)
 		return r;

@@ -116,7 +116,7 @@ void topology_rate_kinds(
 }
 
 /* Reads a set of CPUs from the file `list`, or, where this fails, from the file `hex`; either may
- * be NULL. 0, or a negative errno with *ret untouched. */
+ * be NULL. 0, or a negative errno with *ret untouched: -ENOENT if there is neither. */
 static int read_mask(int dirfd, const char *list, const char *hex, struct cpumask *ret)
 {
 	char buf[FILE_ATTR_SIZE];
@@ -125,9 +125,12 @@ static int read_mask(int dirfd, const char *list, const char *hex, struct cpumas
 	if (list)
 		r = cpumask_read_list(dirfd, list, ret);
 	if (r < 0 && hex) {
-		r = file_read_attr(dirfd, hex, buf, sizeof(buf));
-		if (r >= 0)
-			r = cpumask_parse_hex(buf, ret, NULL);
+		int second = file_read_attr(dirfd, hex, buf, sizeof(buf));
+
+		if (second >= 0)
+			return cpumask_parse_hex(buf, ret, NULL);
+		if (r == -ENOENT)
+			r = second;
 	}
 	return r;
 }
@@ -243,15 +246,27 @@ static int read_masks(struct cpumask *possible, struct cpumask *present, struct 
 	return cpumask_is_empty(possible) ? -ENODATA : 0;
 }
 
-static void read_core(int dirfd, int number, struct topology_cpu *cpu, struct cpumask *scratch)
+/* Keeps the first error that hides which CPUs share a core. Offline CPUs have no such files, and
+ * what is there and makes no sense is no better next time. */
+static void note_cores_error(struct topology *topology, int error)
 {
+	if (topology->cores_error == 0 && error < 0 && error != -ENOENT && error != -ENOTDIR &&
+		error != -EINVAL && error != -ERANGE)
+		topology->cores_error = error;
+}
+
+static void read_core(struct topology *topology, int dirfd, int number, struct cpumask *scratch)
+{
+	struct topology_cpu *cpu = &topology->cpus[number];
+	int r;
+
 	cpu->package = read_id(dirfd, "topology/physical_package_id");
-	if (read_mask(dirfd, "topology/thread_siblings_list", "topology/thread_siblings",
-		    scratch) == 0 &&
-		cpumask_isset(scratch, number)) {
+	r = read_mask(dirfd, "topology/thread_siblings_list", "topology/thread_siblings", scratch);
+	if (r == 0 && cpumask_isset(scratch, number)) {
 		cpu->core = cpumask_first(scratch);
 		cpu->core_told = true;
 	}
+	note_cores_error(topology, r);
 }
 
 /* Opens a directory below dirfd; NULL when there is none. */
@@ -485,9 +500,11 @@ int topology_read(struct topology **ret)
 
 		snprintf(path, sizeof(path), CPU_DIR "/cpu%d", number);
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0)
+		if (fd < 0) {
+			note_cores_error(topology, -errno);
 			continue;
-		read_core(fd, number, cpu, scratch);
+		}
+		read_core(topology, fd, number, scratch);
 		read_llc(topology, fd, number, sharing, scratch);
 		/* The nodes' lists lack offline CPUs. */
 		if (cpu->node < 0)

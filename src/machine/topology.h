@@ -73,6 +73,10 @@ struct topology {
 	struct topology_cpu *cpus;
 	unsigned n_cpus;
 	enum topology_kind_source kind_source;
+	/* Negative errno: files that tell which CPUs share a core are there and could not be read,
+	 * so a CPU may have siblings that are missing here. 0 where all were read, and where the
+	 * machine has none. */
+	int cores_error;
 };
 
 /* A topology of n_cpus CPUs about which nothing is known, with empty masks. -EINVAL for 0 or more

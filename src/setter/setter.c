@@ -900,6 +900,10 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 		say_errno(r, "cannot read which CPUs this machine has");
 		return EXIT_FAILED;
 	}
+	if (topology->cores_error < 0) {
+		say_errno(topology->cores_error, "cannot read which CPUs share a core");
+		return EXIT_FAILED;
+	}
 	target.topology = topology;
 	if (a->cpus) {
 		r = cpumask_new(&cpus);
