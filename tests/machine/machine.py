@@ -30,12 +30,18 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+# Under nohup, and behind some CI's runners, signals are ignored that tests send to our programs, which
+# leave an ignored signal ignored.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 LIST = r'\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*'
 OPERATORS = {
     ast.Add: operator.add,
