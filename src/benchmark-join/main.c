@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/macro.h"
 #include "basic/say.h"
 #include "benchmark-join/place.h"
 #include "benchmark-join/turns.h"
@@ -39,7 +40,7 @@ static void answer(int socket, const char *line)
 	char text[256];
 	int n = snprintf(text, sizeof(text), "%s\n", line);
 
-	if (TEMP_FAILURE_RETRY(send(socket, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 &&
+	if (RETRY_INTERRUPTED(send(socket, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 &&
 		errno != EPIPE)
 		say_errno(errno, "cannot answer \"%s\"", line);
 }

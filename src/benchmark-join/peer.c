@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "basic/file.h"
+#include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "benchmark-join/peer.h"
@@ -52,7 +53,7 @@ int peer_parse_threads(const char *status, uint64_t *ret)
 int peer_check_alive(const struct peer *peer)
 {
 	struct pollfd fd = { .fd = peer->pidfd, .events = POLLIN };
-	int n = TEMP_FAILURE_RETRY(poll(&fd, 1, 0));
+	int n = RETRY_INTERRUPTED(poll(&fd, 1, 0));
 
 	return n < 0 ? -errno : n > 0 ? -ESRCH : 0;
 }
