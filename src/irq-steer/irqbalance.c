@@ -72,7 +72,7 @@ static int connect_any(void)
 
 	if (!directory)
 		return -errno;
-	while ((entry = readdir(directory))) {
+	while (errno = 0, (entry = readdir(directory))) {
 		const char *name = entry->d_name;
 		size_t n = strlen(name);
 		int fd;
@@ -84,7 +84,7 @@ static int connect_any(void)
 		if (fd != -ENOENT)
 			return fd;
 	}
-	return -ENOENT;
+	return errno > 0 ? -errno : -ENOENT;
 }
 
 /* irqbalance answers only a message that carries credentials. */

@@ -30,7 +30,7 @@ static int read_numbers(struct irqlines *lines)
 	size_t capacity = 0;
 	struct dirent *entry;
 
-	while ((entry = readdir(lines->directory))) {
+	while (errno = 0, (entry = readdir(lines->directory))) {
 		unsigned number;
 
 		if (parse_uint(entry->d_name, 0, INT32_MAX, &number) < 0)
@@ -46,7 +46,7 @@ static int read_numbers(struct irqlines *lines)
 		}
 		lines->items[lines->n++] = (struct irqline){ .number = number };
 	}
-	return 0;
+	return -errno;
 }
 
 static int is_old_kernel(void)

@@ -130,7 +130,7 @@ static void walk_cgroups(struct partition_walk *walk, int fd, int depth, bool v1
 		return;
 	if (depth == PARTITION_DEPTH)
 		return;
-	while (walk->error == 0 && (entry = readdir(dir))) {
+	while (walk->error == 0 && (errno = 0, entry = readdir(dir))) {
 		size_t length = walk->path.length;
 		int child;
 
@@ -155,6 +155,8 @@ static void walk_cgroups(struct partition_walk *walk, int fd, int depth, bool v1
 		walk->path.length = length;
 		walk->path.data[length] = '\0';
 	}
+	if (walk->error == 0 && errno > 0)
+		walk->found.n_unread++;
 }
 
 static void walk_mount(struct partition_walk *walk, const char *mount, bool v1)
