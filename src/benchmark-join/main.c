@@ -56,7 +56,7 @@ static int is_target_up(struct unit_manager *manager)
 	r = running_read_cpus(&cpus);
 	if (r == 0)
 		r = unit_read_state(manager, TARGET_SLICE, &state);
-	if (r < 0)
+	if (!state)
 		return r == -ENOENT ? 0 : r;
 	return strcmp(state, "active") == 0;
 }
