@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/file.h"
 #include "basic/say.h"
 #include "basic/wait.h"
 #include "benchmark-target/evict.h"
 #include "benchmark-target/verbs.h"
 #include "state/running.h"
 
-#define EVENTS TARGET_CGROUP "/cgroup.events"
 /* From Linux 5.14 on; isolated partitions are from 6.1 on. */
 #define KILL TARGET_CGROUP "/cgroup.kill"
 
@@ -24,26 +22,13 @@ enum {
 	LAST_STEP_NS = 100 * 1000 * 1000,
 };
 
-/* Whether a program runs on the quiet CPUs: 1, 0, or the error of reading that. */
-static int is_populated(void)
-{
-	char text[FILE_ATTR_SIZE];
-	int r;
-
-	r = file_read_attr(AT_FDCWD, EVENTS, text, sizeof(text));
-	/* The second one if the cgroup was removed after its file had been opened. */
-	if (r == -ENOENT || r == -ENODEV)
-		return 0;
-	return r < 0 ? r : strstr(text, "populated 1") != NULL;
-}
-
 bool evict_wait(unsigned seconds)
 {
 	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC,
 		FIRST_STEP_NS, LAST_STEP_NS);
 
 	do {
-		if (is_populated() == 0)
+		if (running_has_programs() == 0)
 			return true;
 	} while (wait_step(&wait));
 	return false;
@@ -60,10 +45,10 @@ int evict_all(struct unit_manager *manager)
 {
 	int r;
 
-	r = is_populated();
+	r = running_has_programs();
 	if (r < 0)
-		say_errno(
-			r, "cannot find out whether a program runs on the quiet CPUs (%s)", EVENTS);
+		say_errno(r, "cannot find out whether a program runs on the quiet CPUs (%s)",
+			TARGET_EVENTS);
 	if (r <= 0)
 		return r;
 	say("what still runs on the quiet CPUs is ended");

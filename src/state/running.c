@@ -144,3 +144,15 @@ int running_read_value(const char *key, char **ret)
 	r = read_text(boot_id, &text);
 	return r < 0 ? r : running_parse_value(text, boot_id, key, ret);
 }
+
+int running_has_programs(void)
+{
+	char text[FILE_ATTR_SIZE];
+	int r;
+
+	r = file_read_attr(AT_FDCWD, TARGET_EVENTS, text, sizeof(text));
+	/* The second one if the cgroup was removed after its file had been opened. */
+	if (r == -ENOENT || r == -ENODEV)
+		return 0;
+	return r < 0 ? r : strstr(text, "populated 1") != NULL;
+}

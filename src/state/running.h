@@ -25,6 +25,7 @@
 /* The cgroup of these CPUs, where they are a partition. */
 #define TARGET_SLICE "benchmark.slice"
 #define TARGET_CGROUP "/sys/fs/cgroup/" TARGET_SLICE
+#define TARGET_EVENTS TARGET_CGROUP "/cgroup.events"
 #define TARGET_MAGIC "QUIESCE_TARGET=1"
 
 /*
@@ -48,7 +49,11 @@ int running_read_cpus(struct cpumask **ret);
  * key. */
 int running_read_value(const char *key, char **ret);
 
-/* The same for the text of such a file. */
+/* Whether a program runs in TARGET_CGROUP, or in a cgroup below it: 1, 0, or the error of reading
+ * that (cgroup v2 only; 0 also where there is no such cgroup). */
+int running_has_programs(void);
+
+/* The same as the two functions that read the file, for its text. */
 int running_parse_cpus(const char *text, const char *boot_id, struct cpumask **ret);
 int running_parse_value(const char *text, const char *boot_id, const char *key, char **ret);
 
