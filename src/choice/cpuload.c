@@ -131,12 +131,11 @@ int cpuload_parse_interrupts(const char *text, size_t n_cpus, uint64_t *counts)
 
 /* The CPUs that a fixed line interrupts for the work of other cores; none for any other line. */
 static void find_fixed(const struct topology *topology, const struct irqlines *lines,
-	const struct irqline *line, struct cpumask *scratch, struct cpumask *ret)
+	const struct irqline *line, struct cpumask *scratch, struct cpumask *core,
+	struct cpumask *ret)
 {
-	_cleanup_(cpumask) struct cpumask *core = NULL;
-
 	cpumask_clear_all(ret);
-	if (irqline_is_fixed(lines, line) <= 0 || cpumask_new(&core) < 0 ||
+	if (irqline_is_fixed(lines, line) <= 0 ||
 		irqline_read_affinity(lines, line->number, scratch) < 0)
 		return;
 	cpumask_and(scratch, scratch, topology->online);
@@ -152,14 +151,14 @@ static void find_fixed(const struct topology *topology, const struct irqlines *l
 int cpuload_add_fixed(const char *text, const struct topology *topology,
 	const struct irqlines *lines, uint64_t *counts)
 {
-	_cleanup_(cpumask) struct cpumask *scratch = NULL, *cpus = NULL;
+	_cleanup_(cpumask) struct cpumask *scratch = NULL, *core = NULL, *cpus = NULL;
 	_cleanup_free_ uint64_t *values = NULL;
 	const char *end = text + strlen(text);
 	struct cputable table = { 0 };
 	struct cputable_row row;
 	int r;
 
-	if (cpumask_new(&scratch) < 0 || cpumask_new(&cpus) < 0)
+	if (cpumask_new(&scratch) < 0 || cpumask_new(&core) < 0 || cpumask_new(&cpus) < 0)
 		return -ENOMEM;
 	r = begin_table(&table, &text, &values);
 	while (r == 0 && next_device(&table, &text, end, &row, values)) {
@@ -167,7 +166,7 @@ int cpuload_add_fixed(const char *text, const struct topology *topology,
 
 		if (!line)
 			continue;
-		find_fixed(topology, lines, line, scratch, cpus);
+		find_fixed(topology, lines, line, scratch, core, cpus);
 		for (size_t i = 0; i < table.n_columns; i++)
 			if ((size_t)table.cpus[i] < topology->n_cpus &&
 				cpumask_isset(cpus, table.cpus[i]))

@@ -280,7 +280,6 @@ bool cpumask_intersects(const struct cpumask *a, const struct cpumask *b)
 
 int cpumask_copy(const struct cpumask *mask, struct cpumask **ret)
 {
-
 	if (cpumask_new(ret) < 0)
 		return -ENOMEM;
 	cpumask_assign(*ret, mask);
