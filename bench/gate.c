@@ -33,6 +33,7 @@
 #include "basic/parse.h"
 #include "basic/random.h"
 #include "report/compare.h"
+#include "report/settle.h"
 
 enum {
 	RUNS_MAX = 100,

@@ -16,7 +16,9 @@
 #include "report/control.h"
 #include "report/decision.h"
 #include "report/rank.h"
+#include "report/settle.h"
 #include "report/turns.h"
+#include "report/wording.h"
 #include "result/metadata.h"
 #include "result/scan.h"
 
@@ -170,7 +172,7 @@ static int pair_interleaved(struct pairs *pairs)
 	for (size_t i = 0; r >= 0 && i < suite->n; i++) {
 		const struct benchmark *new = suite->benchmarks[i], *first, *old;
 
-		first = comparison_find_first(suite->benchmarks, suite->n, new, &old);
+		first = turns_find_first(suite->benchmarks, suite->n, new, &old);
 		if (!first && !benchmark_is_by_program(new)) {
 			r = find_earlier(suite, new, &first);
 			old = first;

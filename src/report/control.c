@@ -6,6 +6,7 @@
 
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "report/compare.h"
 #include "report/control.h"
 #include "report/turns.h"
 #include "result/metadata.h"
@@ -209,7 +210,7 @@ static int explain_unstable(const struct rounds rounds[2], char **ret)
 
 		if (r < 0)
 			return r;
-		ranges[i] = comparison_find_range(levels);
+		ranges[i] = resolution_find_range(levels);
 	}
 	if ((!ranges[0].how && !ranges[1].how) || ranges[0].low > ranges[1].high ||
 		ranges[1].low > ranges[0].high)

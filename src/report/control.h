@@ -21,7 +21,7 @@
 
 #include <stddef.h>
 
-#include "report/compare.h"
+#include "report/comparison.h"
 #include "result/benchmark.h"
 
 /* The control that was run in turn with this benchmark, among the benchmarks of the same file. NULL

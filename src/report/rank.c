@@ -7,6 +7,7 @@
 #include "basic/text.h"
 #include "report/compare.h"
 #include "report/rank.h"
+#include "report/settle.h"
 
 static int find_fastest(const struct benchmark *const *programs, size_t n, size_t *ret)
 {

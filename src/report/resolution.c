@@ -42,17 +42,31 @@ struct resolution resolution_of_machines(
 	return (struct resolution){ RESOLUTION_SHARED, "a machine that may be shared" };
 }
 
-static double find_level_range(const struct levels *levels)
+struct range resolution_find_range(const struct levels *levels)
 {
-	double low = INFINITY, high = 0;
+	struct range range = { INFINITY, -INFINITY, NULL };
 
 	for (size_t i = 0; i < levels->n; i++) {
-		low = MIN(low, levels->items[i].median - fabs(levels->drift) / 2);
-		high = MAX(high, levels->items[i].median + fabs(levels->drift) / 2);
+		range.low = MIN(range.low, levels->items[i].median);
+		range.high = MAX(range.high, levels->items[i].median);
 	}
-	if (levels->n == 1 && levels->drift == 0)
+	if (levels->n > 1)
+		range.how = "jump";
+	if (levels->drift != 0) {
+		range.how = levels->n > 1 ? "jump and drift" : "drift";
+		range.low -= fabs(levels->drift) / 2;
+		range.high += fabs(levels->drift) / 2;
+	}
+	return range;
+}
+
+static double find_level_range(const struct levels *levels)
+{
+	struct range range = resolution_find_range(levels);
+
+	if (!range.how)
 		return 0;
-	return low > 0 ? high / low - 1 : INFINITY;
+	return range.low > 0 ? range.high / range.low - 1 : INFINITY;
 }
 
 /* What may come on top of the error of a median that independent runs have. */

@@ -44,6 +44,15 @@
 #define RESOLUTION_OF_OUR_CONTROL 0.6
 #define RESOLUTION_OF_CONTROL 0.2
 
+/* The range from the lowest to the highest level of a series, with its drift. */
+struct range {
+	double low;
+	double high;
+	const char *how; /* "jump", "drift", "jump and drift"; NULL when there is one level */
+};
+
+struct range resolution_find_range(const struct levels *levels);
+
 struct resolution {
 	double share; /* 0 when there is none */
 	/* Which circumstance lets two results differ by that much, "a machine with such levels"; or

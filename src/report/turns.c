@@ -3,9 +3,11 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "basic/macro.h"
 #include "report/turns.h"
+#include "result/metadata.h"
 
 /* The seed that all runs have in common; NULL if each run has its own, or if there is none. */
 static const struct fact *find_seed(const struct benchmark *benchmark)
@@ -132,4 +134,61 @@ int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, d
 	}
 	*ret_n = n;
 	return 0;
+}
+
+/* The name of the values that this program gave them, in a name such as "PROGRAM: VALUE"; NULL when
+ * it is not of this program. */
+static const char *find_value_name(const struct benchmark *program, const struct benchmark *values)
+{
+	size_t n = strlen(program->name);
+
+	return strncmp(values->name, program->name, n) == 0 &&
+			strncmp(values->name + n, ": ", 2) == 0
+		? values->name + n + 2
+		: NULL;
+}
+
+/* The program that measured these values. Of "a" and "a: b" it is the longer one for "a: b: c". */
+static const struct benchmark *find_program(
+	struct benchmark *const *benchmarks, size_t n, const struct benchmark *values)
+{
+	const struct benchmark *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (benchmark_is_by_program(benchmarks[i]) ||
+			!find_value_name(benchmarks[i], values))
+			continue;
+		if (!found || strlen(benchmarks[i]->name) > strlen(found->name))
+			found = benchmarks[i];
+	}
+	return found;
+}
+
+const struct benchmark *turns_find_first(struct benchmark *const *benchmarks, size_t n,
+	const struct benchmark *new, const struct benchmark **ret_old)
+{
+	const struct benchmark *program = new, *first = NULL;
+	const char *name;
+
+	if (benchmark_is_by_program(new))
+		program = find_program(benchmarks, n, new);
+	if (program && benchmark_is_control(program))
+		return NULL;
+	name = program ? facts_find_string(&program->metadata, "quiesce_baseline") : NULL;
+	for (size_t i = 0; program && i < n && !first; i++)
+		if (!benchmark_is_by_program(benchmarks[i]) &&
+			!benchmark_is_control(benchmarks[i]) &&
+			(!name || metadata_equal_strings(benchmarks[i]->name, name)) &&
+			turns_are_common(benchmarks[i], program))
+			first = benchmarks[i];
+	if (!first || first == program)
+		return NULL;
+	*ret_old = program == new ? first : NULL;
+	for (size_t i = 0; program != new &&i < n; i++) {
+		name = find_value_name(first, benchmarks[i]);
+		if (name && benchmark_is_by_program(benchmarks[i]) &&
+			strcmp(name, find_value_name(program, new)) == 0)
+			*ret_old = benchmarks[i];
+	}
+	return first;
 }

@@ -26,4 +26,15 @@ bool turns_are_common(const struct benchmark *old, const struct benchmark *new);
 int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, double *old_units,
 	double *new_units, size_t *ret_n);
 
+/*
+ * Among benchmarks of one file, the first program of those that were run in turn with `new`, or
+ * with the program that measured `new` itself; of a scan of several programs, the first program's
+ * benchmark with the same parameters (`quiesce_baseline` in the metadata). NULL where there is none
+ * before it. *ret_old is what `new` is to be compared with: the whole runs of the first program, or
+ * its values of the same name (runpinned calls them "PROGRAM: VALUE"); NULL where it has no such
+ * values.
+ */
+const struct benchmark *turns_find_first(struct benchmark *const *benchmarks, size_t n,
+	const struct benchmark *new, const struct benchmark **ret_old);
+
 #endif

@@ -8,6 +8,9 @@
 #include "report/compare.h"
 #include "report/control.h"
 #include "report/rank.h"
+#include "report/settle.h"
+#include "report/turns.h"
+#include "report/wording.h"
 #include "result/benchmark.h"
 #include "runpinned/measure.h"
 #include "runpinned/progvalues.h"
@@ -85,7 +88,7 @@ static int ranking_fill(struct ranking *ranking, const struct commands *commands
 		const struct benchmark *old = NULL, *new = ranking->benchmarks[i];
 
 		/* Values that no other program has are printed in the report of their program. */
-		if (!comparison_find_first(ranking->benchmarks, ranking->n_benchmarks, new, &old) ||
+		if (!turns_find_first(ranking->benchmarks, ranking->n_benchmarks, new, &old) ||
 			!old || old->unit != new->unit)
 			continue;
 		r = comparison_new(old, new, &ranking->comparisons[ranking->n]);

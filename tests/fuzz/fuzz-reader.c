@@ -10,6 +10,7 @@
 #include "report/analysis.h"
 #include "report/compare.h"
 #include "report/summary.h"
+#include "report/wording.h"
 #include "result/metric.h"
 #include "result/reader.h"
 #include "result/scan.h"

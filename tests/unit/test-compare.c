@@ -16,6 +16,8 @@
 #include "report/analysis.h"
 #include "report/compare.h"
 #include "report/resolution.h"
+#include "report/settle.h"
+#include "report/wording.h"
 
 #include "random.h"
 

@@ -15,7 +15,11 @@
 #include <unistd.h>
 
 #include "basic/macro.h"
+#include "report/compare.h"
 #include "report/control.h"
+#include "report/settle.h"
+#include "report/turns.h"
+#include "report/wording.h"
 #include "runpinned/calibrate.h"
 #include "runpinned/program.h"
 
@@ -312,8 +316,8 @@ static void test_find(void **state)
 	/* That of another measurement will not do. */
 	assert_null(control_find(all, 2, &b.program));
 	/* A control is no rival, neither as the first one nor as another. */
-	assert_null(comparison_find_first(all, 4, &a.control, &old));
-	assert_null(comparison_find_first(all, 4, &a.program, &old));
+	assert_null(turns_find_first(all, 4, &a.control, &old));
+	assert_null(turns_find_first(all, 4, &a.program, &old));
 	/* What it measured itself is not the control. */
 	facts_set_string(&b.control.metadata, "quiesce_stamps", "tsc");
 	assert_false(benchmark_is_control(&b.control));

@@ -15,7 +15,9 @@
 #include "basic/macro.h"
 #include "report/compare.h"
 #include "report/rank.h"
+#include "report/settle.h"
 #include "report/turns.h"
+#include "report/wording.h"
 #include "stats/inference.h"
 
 /* Figures from scipy 1.17.1: wilcoxon(d, method='exact'), or method='approx', correction=True when

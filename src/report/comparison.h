@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known of two benchmarks that were compared: figures, differences of the machines,
+ * verdict. */
+#ifndef QUIESCE_REPORT_COMPARISON_H
+#define QUIESCE_REPORT_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/cleanup.h"
+#include "report/fleet.h"
+#include "report/resolution.h"
+#include "result/benchmark.h"
+#include "stats/inference.h"
+#include "stats/stats.h"
+
+struct ratio {
+	double ratio; /* new / old */
+	double low;   /* of the 95 % interval; NAN when there is none */
+	double high;
+};
+
+enum verdict {
+	VERDICT_SAME, /* no difference was found */
+	VERDICT_FASTER,
+	VERDICT_SLOWER,
+	VERDICT_UNCLEAR,
+};
+
+enum comparison_design {
+	COMPARED_IN_SEQUENCE,	      /* one result after the other */
+	COMPARED_IN_TURN,	      /* run by run, in pairs */
+	COMPARED_BY_CONTROL,	      /* each beside the same control (report/control.h) */
+	COMPARED_RESULTS,	      /* several results of each, by turns */
+	COMPARED_RESULTS_IN_SEQUENCE, /* several results of each, which were not, or nobody knows */
+	COMPARED_WITHIN_MACHINES,     /* on several machines, each by itself (report/fleet.h) */
+	COMPARED_BETWEEN_MACHINES,    /* the machines of one with those of the other one */
+};
+
+struct comparison {
+	const struct benchmark *old; /* both are borrowed */
+	const struct benchmark *new;
+	enum comparison_design design;
+	/* Statistics of the units: of the runs, of the values of a single run, or of several
+	 * results. */
+	struct stats old_stats;
+	struct stats new_stats;
+
+	struct ratio ratio;
+	bool had_core; /* nearly all runs of both had the same whole core */
+	/* What was added to the interval because they were measured one after the other. */
+	struct resolution resolution;
+	struct fleet_change fleet; /* of several machines; its n_machines are 0 otherwise */
+	size_t n_old_results;	   /* 0 when there is one result of each */
+	size_t n_new_results;
+	/* 0 when they were not compared in pairs; then `signs` is not set. */
+	size_t n_pairs;
+	double p;	/* of the test that decides; NAN when it cannot be computed */
+	double least_p; /* the smallest p that so many runs can reach */
+	/* For information, they decide nothing: */
+	struct mann_whitney ranks;
+	struct signed_rank signs; /* the test of the logarithms of the pairs' ratios */
+	struct welch welch;	  /* all NAN when it cannot be computed */
+
+	/* Set by comparison_settle(): */
+	double adjusted_p; /* corrected p */
+	enum verdict verdict;
+
+	/* By control_apply() (report/control.h), where the change is that of the ratios to a
+	 * control: the control's own new / old, and the rounds of each side. 0 otherwise. */
+	double control_ratio;
+	size_t n_rounds[2];
+
+	char *unclear;		     /* why nothing can be concluded; NULL otherwise */
+	bool is_unclear_by_settling; /* `unclear` was set by comparison_settle() */
+	bool is_unresolved;	     /* it is unclear because of the resolution alone */
+	/* The differences between the machines, one text for each: "quiesce_governor: powersave ->
+	 * performance". */
+	char **differences;
+	size_t n_differences;
+	/* What `bench-report check` objects to in either, "old: the values jump: ..."; none of
+	 * pairs, whose runs had the same machine. */
+	char **objections;
+	size_t n_objections;
+};
+
+void comparison_free(struct comparison *comparison);
+DEFINE_CLEANUP(comparison, comparison_free);
+
+/* Bytes, counts and metrics are not fast or slow, but less or more. */
+bool comparison_is_of_speed(const struct comparison *comparison);
+/* Whether machines were counted, and not runs or results. */
+bool comparison_is_of_machines(const struct comparison *comparison);
+/* Whether several results of each were counted. */
+bool comparison_is_of_results(const struct comparison *comparison);
+/* The geometric mean of the ratios, without those that are not known; NAN when none is left.
+ * *ret_n: of how many it is. */
+double comparison_geometric_mean(struct comparison *const *comparisons, size_t n, size_t *ret_n);
+/* "faster", "slower", "same", "unclear"; "in sequence", "in turn", "results by turns", "results in
+ * sequence", "within machines", "between machines": the words used in JSON. */
+const char *comparison_verdict_name(enum verdict verdict);
+const char *comparison_design_name(enum comparison_design design);
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "report/differences.h"
+#include "result/metadata.h"
+#include "result/weight.h"
+
+/* The same as for the runs of one result (judge_frequencies() of runpinned). */
+#define CLOCK_TOLERANCE 0.01
+/* Two results may differ by so much in the part of their runs that were on a shared core: that part
+ * varies by chance. */
+#define SHARED_TOLERANCE 0.3
+/* If no more runs than this part of all were on a shared core, the median is that of the runs on a
+ * whole core. */
+#define SHARED_AT_MOST 0.1
+
+/* What has to be equal for two results to be from the same machine in the same state; the most
+ * important keys first. */
+static const char *const machine_keys[] = {
+	"hostname",
+	"cpu_model_name",
+	"cpu_machine",
+	"cpu_count",
+	"platform",
+	"quiesce_kernel",
+	"quiesce_virtualization",
+	"quiesce_clock",
+	"quiesce_clocksource",
+	"quiesce_governor",
+	"quiesce_boost",
+	"quiesce_epp",
+	"cpu_config",
+	"cpu_freq",
+	"cpu_affinity",
+	"quiesce_cpus",
+	"quiesce_isolated",
+	"quiesce_partitions",
+	"quiesce_nohz_full",
+	"quiesce_smt",
+	"quiesce_thp",
+	"quiesce_mitigations",
+	"quiesce_cmdline",
+	"quiesce_power_supply",
+	"aslr",
+	"quiesce_env_padding",
+	"quiesce_nice",
+	"quiesce_fifo",
+	"quiesce_environment",
+	"inner_loops",
+	"python_implementation",
+	"python_version",
+};
+
+/* Settings that a result of runpinned mentions only when they are set. */
+static bool is_set_or_not(const char *key)
+{
+	static const char *const keys[] = { "quiesce_isolated", "quiesce_partitions",
+		"quiesce_nohz_full", "quiesce_nice", "quiesce_fifo", "quiesce_environment" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* A key that is missing in one result is no difference, except for settings that are left out
+ * because they are not set. */
+int differences_find(struct comparison *c, const struct benchmark *old, const struct benchmark *new)
+{
+	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
+		facts_find(&new->metadata, "quiesce_version");
+
+	/* At most one for each key, and two of compare_cores(). */
+	c->differences = calloc(ARRAY_SIZE(machine_keys) + 2, sizeof(*c->differences));
+	if (!c->differences)
+		return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++) {
+		const char *key = machine_keys[i];
+		const struct fact *a = facts_find(&old->metadata, key);
+		const struct fact *b = facts_find(&new->metadata, key);
+		_cleanup_free_ char *from = NULL, *to = NULL, *line = NULL;
+		char *plain;
+		int r;
+
+		if (a && b ? metadata_equal_facts(a, b)
+			   : (a == b || !both_ours || !is_set_or_not(key)))
+			continue;
+		r = benchmark_metadata_text(old, key, &from);
+		if (r >= 0)
+			r = benchmark_metadata_text(new, key, &to);
+		if (r < 0)
+			return r;
+		if (text_format(
+			    &line, "%s: %s -> %s", key, from ? from : "none", to ? to : "none") < 0)
+			return -ENOMEM;
+		plain = text_escape_control(line);
+		if (!plain)
+			return -ENOMEM;
+		c->differences[c->n_differences++] = plain;
+	}
+	return 0;
+}
+
+/* The median clock of the core during the runs that count; NAN where it is not known of half of
+ * them. */
+static int find_core_clock(const struct series *series, double *ret_khz)
+{
+	struct weight_base base;
+	int r;
+
+	r = weight_base_find(series, &base);
+	if (r < 0)
+		return r;
+	*ret_khz =
+		2 * base.n_core_khz < series->n_samples - series->n_warmups ? NAN : base.core_khz;
+	return 0;
+}
+
+static int add_difference(struct comparison *c, const char *format, ...) _printf_(2, 3);
+
+static int add_difference(struct comparison *c, const char *format, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vasprintf(&text, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	c->differences[c->n_differences++] = text;
+	return 0;
+}
+
+/* The part of the runs that had less than a whole core; NAN where that is not known of half of
+ * them. */
+static double find_shared_part(const struct series *series)
+{
+	size_t n = 0, n_shared = 0;
+
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
+		if (series->samples[i].warmup || isnan(evidence_core_share(&series->evidence[i])))
+			continue;
+		n++;
+		n_shared += evidence_is_shared(&series->evidence[i]);
+	}
+	if (n == 0 || 2 * n < series->n_samples - series->n_warmups)
+		return NAN;
+	return (double)n_shared / (double)n;
+}
+
+/* How much a whole core does, as both results know it; shares of different ones are not comparable.
+ * Both may have had the same neighbour all the time, and no whole core: then the core was the same,
+ * too. */
+static bool is_same_core(const struct benchmark *old, const struct benchmark *new)
+{
+	const struct fact *a = facts_find(&old->metadata, METADATA_WHOLE_CORE);
+	const struct fact *b = facts_find(&new->metadata, METADATA_WHOLE_CORE);
+
+	return a && b && a->type == FACT_REAL && b->type == FACT_REAL &&
+		fabs(b->real - a->real) <= CLOCK_TOLERANCE * a->real;
+}
+
+/* What no settings tell: the clock that the core had, whatever governor and limits say, and how
+ * often somebody else used it. */
+int differences_find_of_cores(struct comparison *c)
+{
+	double old_part = find_shared_part(c->old->series);
+	double new_part = find_shared_part(c->new->series);
+	double old = NAN, new = NAN;
+	int r;
+
+	r = find_core_clock(c->old->series, &old);
+	if (r >= 0)
+		r = find_core_clock(c->new->series, &new);
+	if (r >= 0 && fabs(new - old) > CLOCK_TOLERANCE * old)
+		r = add_difference(
+			c, "clock of the core: %.0f MHz -> %.0f MHz", old / 1000, new / 1000);
+	if (r >= 0 && fabs(new_part - old_part) > SHARED_TOLERANCE)
+		r = add_difference(c, "runs on a shared core: %.0f %% -> %.0f %%", 100 * old_part,
+			100 * new_part);
+	c->had_core = is_same_core(c->old, c->new) && old_part <= SHARED_AT_MOST &&
+		new_part <= SHARED_AT_MOST && fabs(new - old) <= CLOCK_TOLERANCE * old;
+	return r;
+}

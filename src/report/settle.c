@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "basic/units.h"
+#include "report/settle.h"
+#include "stats/inference.h"
+#include "stats/shift.h"
+
+/* The probability of finding a difference where there is none. */
+#define SIGNIFICANCE 0.05
+
+/* Whether a difference could have been found: with the smallest p that so many runs can reach, and
+ * with the p of all others as they are. */
+static int is_decidable(const double *p, size_t n, size_t at, double least_p, bool *ret)
+{
+	_cleanup_free_ double *adjusted = NULL;
+	int r;
+
+	/* The correction never makes p larger than that. */
+	*ret = least_p * (double)n <= SIGNIFICANCE;
+	if (*ret)
+		return 0;
+	adjusted = reallocarray(NULL, n, sizeof(*adjusted));
+	if (!adjusted)
+		return -ENOMEM;
+	memcpy(adjusted, p, n * sizeof(*adjusted));
+	adjusted[at] = least_p;
+	r = adjust_false_discoveries(adjusted, n);
+	if (r >= 0)
+		*ret = adjusted[at] <= SIGNIFICANCE;
+	return r;
+}
+
+/* "too few runs: 5 pairs, and at least 6 are needed to find any difference" */
+static int explain_too_few(struct comparison *c, size_t n_compared)
+{
+	double wanted = SIGNIFICANCE / (double)n_compared;
+	int r;
+
+	if (c->n_pairs > 0)
+		r = text_format(&c->unclear,
+			"too few runs: %zu pairs, and at least %zu are needed to find any "
+			"difference",
+			c->n_pairs, shift_pairs_needed(wanted));
+	else
+		r = text_format(&c->unclear,
+			"too few %s: %zu and %zu, and at least %zu each are needed to find any "
+			"difference",
+			comparison_is_of_results(c) ? "results" : "runs", c->old_stats.n,
+			c->new_stats.n, shift_values_needed(wanted));
+	if (r < 0)
+		return r;
+	c->is_unclear_by_settling = true;
+	return 0;
+}
+
+/* Whether the change is beyond what the machine may do between two results. */
+static bool is_resolved(const struct comparison *c)
+{
+	if (c->resolution.share <= 0)
+		return true;
+	if (isnan(c->ratio.low))
+		return fabs(log(c->ratio.ratio)) > log1p(c->resolution.share);
+	return c->ratio.low > 1 || c->ratio.high < 1;
+}
+
+/* "measured one after the other, which shows nothing below about 20 %", malloc'd. */
+static int make_unresolved_text(const struct comparison *c, char **ret)
+{
+	char share[UNITS_TEXT_SIZE], control[UNITS_TEXT_SIZE];
+
+	units_format_percent(c->resolution.share, share);
+	if (c->design == COMPARED_BY_CONTROL)
+		return text_format(ret,
+			"the control itself changed by %s, so nothing shows below about %s",
+			units_format_change(c->control_ratio - 1, control), share);
+	return text_format(
+		ret, "measured one after the other, which shows nothing below about %s", share);
+}
+
+static int explain_unresolved(struct comparison *c)
+{
+	int r = make_unresolved_text(c, &c->unclear);
+
+	if (r < 0)
+		return r;
+	c->is_unclear_by_settling = true;
+	c->is_unresolved = true;
+	return 0;
+}
+
+/* Whether new is above old more often than below, which is what the tests go by. */
+static bool is_more_often(const struct comparison *c)
+{
+	return c->ranks.u > (double)c->old_stats.n * (double)c->new_stats.n / 2;
+}
+
+/* Where a value of 0 has no ratio, the change is that of the medians. They need not tell which of
+ * two different samples is greater. */
+static bool has_direction(const struct comparison *c)
+{
+	if (!isnan(c->ratio.low) || comparison_is_of_machines(c))
+		return true;
+	return is_more_often(c) ? c->ratio.ratio > 1 : c->ratio.ratio < 1;
+}
+
+/* With many equal values most ratios may be 1, and so the median of them. */
+static bool is_less(const struct comparison *c)
+{
+	return c->ratio.ratio == 1 ? !is_more_often(c) : c->ratio.ratio < 1;
+}
+
+static int explain_no_direction(struct comparison *c)
+{
+	c->unclear = strdup(isnan(c->ratio.ratio)
+			? "they differ, but both medians are 0, which have no ratio"
+			: "they differ, but the medians do not tell how, and a value of 0 has no "
+			  "ratio");
+	if (!c->unclear)
+		return -ENOMEM;
+	c->is_unclear_by_settling = true;
+	return 0;
+}
+
+static int decide(struct comparison *c, const double *p, size_t n, size_t at)
+{
+	bool decidable = true;
+	int r = 0;
+
+	c->is_unresolved = false;
+	if (!c->unclear)
+		r = is_decidable(p, n, at, c->least_p, &decidable);
+	if (r >= 0 && !decidable)
+		r = explain_too_few(c, n);
+	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !has_direction(c))
+		r = explain_no_direction(c);
+	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !is_resolved(c))
+		r = explain_unresolved(c);
+	if (r < 0)
+		return r;
+	if (c->unclear)
+		c->verdict = VERDICT_UNCLEAR;
+	else if (c->adjusted_p > SIGNIFICANCE)
+		c->verdict = VERDICT_SAME;
+	else
+		c->verdict = is_less(c) ? VERDICT_FASTER : VERDICT_SLOWER;
+	return 0;
+}
+
+int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all)
+{
+	_cleanup_free_ double *p = reallocarray(NULL, MAX(n_all, (size_t)1), sizeof(*p));
+	_cleanup_free_ double *adjusted = reallocarray(NULL, MAX(n_all, (size_t)1), sizeof(*p));
+	size_t n_asked = 0, n_others = n_all - n;
+	int r;
+
+	if (!p || !adjusted)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct comparison *c = comparisons[i];
+
+		/* It depends on the number of comparisons, which may have been another one. */
+		if (c->is_unclear_by_settling)
+			free(TAKE_PTR(c->unclear));
+		c->is_unclear_by_settling = false;
+		if (!c->unclear)
+			p[n_asked++] = c->p;
+	}
+	for (size_t i = 0; i < n_others; i++)
+		p[n_asked + i] = 1;
+	memcpy(adjusted, p, (n_asked + n_others) * sizeof(*p));
+	r = adjust_false_discoveries(adjusted, n_asked + n_others);
+	for (size_t i = 0, at = 0; r >= 0 && i < n; i++) {
+		comparisons[i]->adjusted_p = comparisons[i]->unclear ? NAN : adjusted[at];
+		at += !comparisons[i]->unclear;
+		r = decide(comparisons[i], p, n_asked + n_others, at > 0 ? at - 1 : 0);
+	}
+	return r;
+}
+
+int comparison_settle(struct comparison **comparisons, size_t n)
+{
+	return comparison_settle_chosen(comparisons, n, n);
+}
+
+enum gate comparison_gate(const struct comparison *comparison, double percent)
+{
+	const struct comparison *c = comparison;
+	double limit = 1 + percent / 100;
+
+	/* If the old value is 0, every new value is more by any percentage. */
+	if (c->verdict == VERDICT_SLOWER && (c->ratio.low > limit || isinf(c->ratio.ratio)))
+		return GATE_FAILS;
+	if (c->unclear && !c->is_unresolved)
+		return GATE_UNCLEAR;
+	if (c->verdict == VERDICT_SLOWER && isnan(c->ratio.low) && c->ratio.ratio > limit)
+		return GATE_UNCLEAR;
+	if (c->resolution.share > 0 && !(c->ratio.high <= limit))
+		return GATE_UNCLEAR;
+	return GATE_PASSES;
+}
+
+char *comparison_gate_reason(const struct comparison *comparison)
+{
+	char *text;
+
+	if (comparison->unclear)
+		return strdup(comparison->unclear);
+	if (comparison->resolution.share <= 0)
+		return strdup("a value of 0 has no ratio, so the change has no interval");
+	return make_unresolved_text(comparison, &text) < 0 ? NULL : text;
+}
+
+const char *comparison_gate_name(enum gate gate)
+{
+	static const char *const names[] = {
+		[GATE_PASSES] = "passes",
+		[GATE_FAILS] = "fails",
+		[GATE_UNCLEAR] = "unclear",
+	};
+
+	return names[gate];
+}

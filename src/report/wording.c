@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "basic/units.h"
+#include "report/wording.h"
+
+const char *comparison_remedy(const struct comparison *comparison)
+{
+	switch (comparison->design) {
+	case COMPARED_IN_SEQUENCE:
+		return "measure both in turn (runpinned --baseline), each beside a control "
+		       "(runpinned --control), or several results by turns (--old, --new)";
+	case COMPARED_RESULTS_IN_SEQUENCE:
+		return "measure old and new by turns";
+	default:
+		return NULL;
+	}
+}
+
+static const char *verdict_word(const struct comparison *c)
+{
+	bool time = comparison_is_of_speed(c);
+
+	switch (c->verdict) {
+	case VERDICT_FASTER:
+		return time ? "faster" : "less";
+	case VERDICT_SLOWER:
+		return time ? "slower" : "more";
+	case VERDICT_UNCLEAR:
+		return "unclear";
+	default:
+		return "no difference found";
+	}
+}
+
+char *comparison_verdict_text(const struct comparison *comparison)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	text_append(&t, verdict_word(comparison));
+	if (comparison->verdict == VERDICT_UNCLEAR)
+		text_appendf(&t, ": %s", comparison->unclear);
+	return text_steal(&t);
+}
+
+/* With enough decimals to tell the ends of an interval of this width apart. */
+static const char *format_change(double ratio, double width, char buf[static UNITS_TEXT_SIZE])
+{
+	double percent = (ratio - 1) * 100;
+	int decimals = 0;
+
+	width *= 100;
+	/* Logarithms of equal values differ by less than that after some arithmetic. */
+	if (!(width > 1e-9) || fabs(percent) > 1e6)
+		return units_format_change(ratio - 1, buf);
+	/* Where hardly anything varies, six digits say enough. */
+	while (decimals < 6 && width < 2 && fabs(percent) * pow(10, decimals) < 1e5) {
+		decimals++;
+		width *= 10;
+	}
+	/* Zero is printed without a sign. */
+	if (fabs(percent) < 0.5 * pow(10, -decimals))
+		snprintf(buf, UNITS_TEXT_SIZE, "%.*f %%", decimals, 0.0);
+	else
+		snprintf(buf, UNITS_TEXT_SIZE, "%+.*f %%", decimals, percent);
+	return buf;
+}
+
+/* The change is as exact as the runs tell it, and not only as exact as the machine lets it be. */
+const char *comparison_format_change(
+	const struct comparison *comparison, char buf[static UNITS_TEXT_SIZE])
+{
+	const struct ratio *ratio = &comparison->ratio;
+	double share = comparison->resolution.share;
+
+	return format_change(
+		ratio->ratio, ratio->high / (1 + share) - ratio->low * (1 + share), buf);
+}
+
+const char *comparison_format_interval(
+	const struct comparison *comparison, char buf[static COMPARISON_INTERVAL_SIZE])
+{
+	const struct ratio *ratio = &comparison->ratio;
+	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+
+	if (isnan(ratio->low))
+		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s", "");
+	else
+		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s .. %s",
+			format_change(ratio->low, ratio->high - ratio->low, low),
+			format_change(ratio->high, ratio->high - ratio->low, high));
+	return buf;
+}
+
+const char *comparison_format_both(
+	const struct comparison *comparison, char buf[static COMPARISON_BOTH_SIZE])
+{
+	char change[UNITS_TEXT_SIZE], interval[COMPARISON_INTERVAL_SIZE];
+
+	comparison_format_change(comparison, change);
+	if (*comparison_format_interval(comparison, interval))
+		snprintf(buf, COMPARISON_BOTH_SIZE, "%s (%s)", change, interval);
+	else
+		snprintf(buf, COMPARISON_BOTH_SIZE, "%s", change);
+	return buf;
+}
+
+static void append_p(struct text *t, double p)
+{
+	if (p < 0.0001)
+		text_append(t, "p < 0.0001");
+	else
+		text_appendf(t, "p = %.2g", p);
+}
+
+/* The medians of both may differ by another proportion than the runs do. */
+static const char *median_remark(const struct comparison *c)
+{
+	double ratio = c->new_stats.median / c->old_stats.median;
+
+	if ((ratio > 1) == (c->ratio.ratio > 1) || ratio == 1 || c->ratio.ratio == 1)
+		return "";
+	if (comparison_is_of_machines(c))
+		return "    of each alone; the change is the machines' mean";
+	return c->n_pairs > 0 ? "    of each alone; the change is that of the pairs"
+			      : "    of each alone; the change is that of all against all";
+}
+
+static void append_design(struct text *t, const struct comparison *c, const char *change)
+{
+	text_appendf(t, "  change     %s    ", change);
+	switch (c->design) {
+	case COMPARED_IN_TURN:
+		text_appendf(t, "measured in turn, %zu pair%s\n", c->n_pairs,
+			c->n_pairs == 1 ? "" : "s");
+		break;
+	case COMPARED_BY_CONTROL:
+		text_appendf(t, "by the ratios to the control, %zu and %zu rounds\n",
+			c->n_rounds[0], c->n_rounds[1]);
+		break;
+	case COMPARED_RESULTS:
+		text_append(t, "results measured by turns\n");
+		break;
+	case COMPARED_RESULTS_IN_SEQUENCE:
+		text_append(t, "results not measured by turns, or of unknown dates\n");
+		break;
+	case COMPARED_WITHIN_MACHINES:
+		text_appendf(
+			t, "on each of %zu machines, and their mean\n", c->fleet.n_machines[0]);
+		break;
+	case COMPARED_BETWEEN_MACHINES:
+		text_append(t, "of machines that are others\n");
+		break;
+	default:
+		text_append(t, "measured one after the other\n");
+	}
+}
+
+/* Appends nothing if there are too few machines for a test. */
+static void append_tests(struct text *t, const struct comparison *c)
+{
+	if (isnan(c->p) && comparison_is_of_machines(c))
+		return;
+	text_appendf(t, "  tests      %s ",
+		comparison_is_of_machines(c)   ? "Student's t of the machines"
+			: c->n_pairs > 0       ? "rank differences"
+			: c->control_ratio > 0 ? "ratios to the control"
+					       : "Mann-Whitney");
+	append_p(t, c->p);
+	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p) {
+		text_append(t, " (of all compared: ");
+		append_p(t, c->adjusted_p);
+		text_append(t, ")");
+	}
+	if (c->n_pairs > 0) {
+		text_append(t, ", Wilcoxon ");
+		append_p(t, c->signs.p);
+	}
+	if (!isnan(c->welch.t) && !comparison_is_of_machines(c)) {
+		text_appendf(t,
+			fabs(c->welch.t) < 1e6 ? ", Welch t = %.2f, " : ", Welch t = %.2g, ",
+			c->welch.t);
+		append_p(t, c->welch.p);
+	}
+	if (c->design == COMPARED_IN_SEQUENCE)
+		text_append(t, "; as if runs were independent");
+	text_append(t, "\n");
+}
+
+char *comparison_render(const struct comparison *comparison)
+{
+	const struct comparison *c = comparison;
+	_cleanup_free_ char *verdict = comparison_verdict_text(c);
+	_cleanup_text_ struct text t = { 0 };
+	struct scale scale = scale_refine(
+		scale_choose_unit(c->old->unit, MAX(c->old_stats.median, c->new_stats.median)), 1);
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
+	char interval[COMPARISON_INTERVAL_SIZE];
+
+	if (!verdict)
+		return NULL;
+	comparison_format_change(c, change);
+	scale = scale_resolve(scale, c->new_stats.median - c->old_stats.median);
+	text_appendf(&t, "  median     %s -> %s%s\n",
+		scale_format_shown(scale, c->old->unit, c->old_stats.median, a),
+		scale_format_shown(scale, c->old->unit, c->new_stats.median, b), median_remark(c));
+	append_design(&t, c, change);
+	if (!isnan(c->ratio.low))
+		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
+			comparison_format_interval(c, interval));
+	if (c->control_ratio > 0)
+		text_appendf(&t,
+			"  control    %s    its own change, which is taken out of that one\n",
+			units_format_change(c->control_ratio - 1, a));
+	if (c->resolution.share > 0)
+		text_appendf(&t, "  resolution %s    two results of %s can differ by it\n",
+			units_format_percent(c->resolution.share, a), c->resolution.why);
+	if (c->fleet.n_machines[0] > 0)
+		fleet_append_rows(&t, &c->fleet.nested, &c->fleet);
+	else if (comparison_is_of_results(c))
+		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
+	else
+		text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
+			benchmark_counted_runs(c->new));
+	append_tests(&t, c);
+	for (size_t i = 0; i < c->n_objections; i++)
+		text_appendf(&t, "  %-10s %s\n", i == 0 ? "check" : "", c->objections[i]);
+	text_appendf(&t, "  verdict    %s\n", verdict);
+	if (c->verdict == VERDICT_UNCLEAR && comparison_remedy(c))
+		text_appendf(&t, "  instead    %s\n", comparison_remedy(c));
+	return text_steal(&t);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What people read of a comparison. */
+#ifndef QUIESCE_REPORT_WORDING_H
+#define QUIESCE_REPORT_WORDING_H
+
+#include <stddef.h>
+
+#include "report/comparison.h"
+
+/* "faster", "no difference found", "unclear: the data are not stable (...)", malloc'd. */
+char *comparison_verdict_text(const struct comparison *comparison);
+/* What to do where something is unclear because of how it was measured; NULL where that is fine. */
+const char *comparison_remedy(const struct comparison *comparison);
+/* The figures and the verdict as some lines of text, malloc'd. The caller adds the title. */
+char *comparison_render(const struct comparison *comparison);
+/* "-3.7 %"; "-4.4 % .. -2.9 %", or "" when there is no interval; "-3.7 % (-4.4 % .. -2.9 %)", or
+ * the change alone. */
+#define COMPARISON_INTERVAL_SIZE (2 * UNITS_TEXT_SIZE + 8)
+#define COMPARISON_BOTH_SIZE (COMPARISON_INTERVAL_SIZE + UNITS_TEXT_SIZE + 8)
+const char *comparison_format_change(
+	const struct comparison *comparison, char buf[static UNITS_TEXT_SIZE]);
+const char *comparison_format_interval(
+	const struct comparison *comparison, char buf[static COMPARISON_INTERVAL_SIZE]);
+const char *comparison_format_both(
+	const struct comparison *comparison, char buf[static COMPARISON_BOTH_SIZE]);
+
+#endif
