@@ -53,20 +53,22 @@ static void describe_holder(const struct cpuholder *holder, char *buf, size_t si
 }
 
 /* Waits until the CPUs are free, and locks them. -ECANCELED when a signal ended the waiting. */
-static int lock_cpus(const struct options *options, const struct place *place, struct stop *stop,
+static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
 	struct cpulock **ret)
 {
+	_cleanup_free_ char *list = NULL;
 	struct cpuholder holder;
 	pid_t said = -1;
 	char who[256];
 	int r;
 
 	for (;;) {
-		r = cpulock_try(place->cpus, ret, &holder);
+		r = cpulock_try(cpus, ret, &holder);
 		if (r == 0)
 			return 0;
 		if (r != -EAGAIN) {
-			say_errno(r, "cannot lock CPU %s", place->cpus_text);
+			list = cpumask_format_list(cpus);
+			say_errno(r, "cannot lock CPU %s", list ? list : "?");
 			return r;
 		}
 		describe_holder(&holder, who, sizeof(who));
@@ -260,13 +262,19 @@ static enum exit_status prepare_result(const struct options *options, const stru
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Makes the runs on the chosen CPUs, which are locked meanwhile, and writes the result. */
+/* The exit status after an error that has been said, or a signal. */
+static int failure_status(int error, const struct stop *stop)
+{
+	return error == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
+}
+
+/* Makes the runs on the chosen CPUs, and writes the result. Locks the CPUs, unless *lock is a lock
+ * on them already. */
 static int measure_commands(const struct options *options, const struct place *place,
 	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
-	struct stop *stop)
+	struct stop *stop, struct cpulock **lock)
 {
 	_cleanup_(save) struct save *save = NULL;
-	_cleanup_(cpulock) struct cpulock *lock = NULL;
 	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
 	const struct measurement *first;
 	enum exit_status prepared;
@@ -275,9 +283,9 @@ static int measure_commands(const struct options *options, const struct place *p
 	prepared = prepare_result(options, place, commands, &save);
 	if (prepared != EXIT_DONE)
 		return prepared;
-	r = lock_cpus(options, place, stop, &lock);
+	r = *lock ? 0 : lock_cpus(options, place->cpus, stop, lock);
 	if (r < 0)
-		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
+		return failure_status(r, stop);
 	if (!options->no_evidence) {
 		r = evidence_open(place->cpus, &evidence);
 		if (r < 0) {
@@ -292,7 +300,7 @@ static int measure_commands(const struct options *options, const struct place *p
 		r = make_runs(options, place, quiesce, commands, counting, evidence, stop);
 	cleaned = hooks_clean_up(options, place, commands, stop);
 	if (r < 0)
-		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
+		return failure_status(r, stop);
 	first = commands->items[0].measurement;
 	if (first->end == MEASURE_STOPPED)
 		say("%s", first->incomplete ? first->incomplete : "stopped");
@@ -322,20 +330,24 @@ static enum exit_status dry_run(const struct options *options, const struct plac
 	return r < 0 ? EXIT_FAILED : print_conclude();
 }
 
-/* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. */
-static int run_here(const struct options *options, const struct quiesce *quiesce,
-	struct commands *commands, struct stop *stop)
+/* Chooses CPUs. Says what is wrong, and returns the exit status. */
+static enum exit_status choose_place(const char *list, struct place **ret)
 {
-	_cleanup_(place) struct place *place = NULL;
+	int r = place_choose(list, ret);
+
+	say_if_no_memory(r);
+	return r == 0 ? EXIT_DONE : r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. `lock`:
+ * as in measure_commands(). */
+static int run_here(const struct options *options, const struct place *place,
+	const struct quiesce *quiesce, struct commands *commands, struct stop *stop,
+	struct cpulock **lock)
+{
 	_cleanup_(counting) struct counting *counting = NULL;
 	int r, status;
 
-	r = place_choose(options->cpus, &place);
-	say_if_no_memory(r);
-	if (r < 0)
-		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	if (options->quiesce && !options->dry_run && quiesce_check(place->cpus) < 0)
-		return EXIT_FAILED;
 	r = counting_open(
 		options->events, cpumask_first(place->cpus), !options->no_evidence, &counting);
 	say_if_no_memory(r);
@@ -347,10 +359,22 @@ static int run_here(const struct options *options, const struct quiesce *quiesce
 	}
 	if (options->dry_run)
 		return dry_run(options, place, commands, counting);
-	status = measure_commands(options, place, quiesce, commands, counting, stop);
+	status = measure_commands(options, place, quiesce, commands, counting, stop, lock);
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
 	commands_clear(commands);
 	return status;
+}
+
+static int run_as_it_is(const struct options *options, struct commands *commands, struct stop *stop)
+{
+	_cleanup_(place) struct place *place = NULL;
+	_cleanup_(cpulock) struct cpulock *lock = NULL;
+	enum exit_status status;
+
+	status = choose_place(options->cpus, &place);
+	if (status != EXIT_DONE)
+		return status;
+	return run_here(options, place, NULL, commands, stop, &lock);
 }
 
 /* Says what has been done, a line for each part. -EPERM where --strict wants more. */
@@ -368,18 +392,92 @@ static int tell_quiesce(const struct options *options, const struct quiesce *qui
 	return -EPERM;
 }
 
-static int run_quietly(const struct options *options, struct commands *commands, struct stop *stop)
-{
-	struct quiesce *quiesce = NULL;
-	int r, status;
+/* What a measurement on a quiet machine has. */
+struct quiet {
+	struct place *place;
+	struct cpulock *lock;
+	struct quiesce *quiesce;
+};
 
-	r = quiesce_begin(options->cpus, stop, &quiesce);
+/* Ends it in this order: another one has to wait for the CPUs until the machine is put back. */
+static int quiet_end(struct quiet *quiet)
+{
+	int r = quiesce_end(quiet->quiesce);
+
+	cpulock_free(quiet->lock);
+	place_free(quiet->place);
+	*quiet = (struct quiet){ 0 };
+	return r;
+}
+
+/* Makes the machine quiet, and chooses the CPUs. `list`: the CPUs that are asked for, or NULL. */
+static int make_quiet(
+	const struct options *options, const char *list, struct stop *stop, struct quiet *quiet)
+{
+	enum exit_status status;
+	int r;
+
+	r = quiesce_begin(list, stop, &quiet->quiesce);
 	say_if_no_memory(r);
 	if (r < 0)
-		return r == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
-	r = tell_quiesce(options, quiesce);
-	status = r < 0 ? EXIT_FAILED : run_here(options, quiesce, commands, stop);
-	r = quiesce_end(quiesce);
+		return failure_status(r, stop);
+	status = choose_place(options->cpus, &quiet->place);
+	if (status != EXIT_DONE)
+		return status;
+	return quiesce_check(quiet->place->cpus) < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/*
+ * Locks the CPUs and makes the machine quiet, in this order: it is not quiet while this waits for
+ * another measurement. The target may choose the CPUs only when it starts. If somebody measures on
+ * those, the machine is put back, and made quiet for the same CPUs once they are locked.
+ */
+static int begin_quietly(const struct options *options, struct stop *stop, struct quiet *quiet)
+{
+	_cleanup_(cpumask) struct cpumask *wanted = NULL;
+	_cleanup_free_ char *list = NULL;
+	struct cpuholder holder;
+	int r, status;
+
+	/* Without root nothing is changed: quiesce_begin() says what is missing. */
+	r = geteuid() == 0 ? place_foresee(options->cpus, &wanted) : 0;
+	say_if_no_memory(r);
+	if (r < 0)
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	r = wanted ? lock_cpus(options, wanted, stop, &quiet->lock) : 0;
+	if (r < 0)
+		return failure_status(r, stop);
+	status = make_quiet(options, options->cpus, stop, quiet);
+	while (status == EXIT_DONE && !(wanted && cpumask_equal(wanted, quiet->place->cpus))) {
+		cpulock_free(TAKE_PTR(quiet->lock));
+		cpumask_free(TAKE_PTR(wanted));
+		r = cpulock_try(quiet->place->cpus, &quiet->lock, &holder);
+		if (r != -EAGAIN)
+			break;
+		free(TAKE_PTR(list));
+		list = TAKE_PTR(quiet->place->cpus_text);
+		wanted = TAKE_PTR(quiet->place->cpus);
+		r = quiet_end(quiet);
+		if (r == 0)
+			r = lock_cpus(options, wanted, stop, &quiet->lock);
+		if (r < 0)
+			return failure_status(r, stop);
+		status = make_quiet(options, list, stop, quiet);
+	}
+	return status;
+}
+
+static int run_quietly(const struct options *options, struct commands *commands, struct stop *stop)
+{
+	struct quiet quiet = { 0 };
+	int r, status;
+
+	status = begin_quietly(options, stop, &quiet);
+	if (status == EXIT_DONE && tell_quiesce(options, quiet.quiesce) < 0)
+		status = EXIT_FAILED;
+	if (status == EXIT_DONE)
+		status = run_here(options, quiet.place, quiet.quiesce, commands, stop, &quiet.lock);
+	r = quiet_end(&quiet);
 	return r < 0 && status == EXIT_DONE ? EXIT_FAILED : status;
 }
 
@@ -416,7 +514,7 @@ static int run_commands(const struct options *options, struct commands *commands
 	if (options->quiesce && !options->dry_run)
 		status = run_quietly(options, commands, &stop);
 	else
-		status = run_here(options, NULL, commands, &stop);
+		status = run_as_it_is(options, commands, &stop);
 	stop_close(&stop);
 	return status;
 }

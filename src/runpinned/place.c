@@ -155,6 +155,15 @@ static int choose(const char *list, const struct topology *topology, struct plac
 	return r == -ENODATA ? 0 : r;
 }
 
+static int read_topology(struct topology **ret)
+{
+	int r = topology_read(ret);
+
+	if (r < 0)
+		say_errno(r, "cannot read which CPUs this machine has");
+	return r;
+}
+
 int place_choose(const char *list, struct place **ret)
 {
 	_cleanup_(place) struct place *place = NULL;
@@ -166,16 +175,36 @@ int place_choose(const char *list, struct place **ret)
 		return -ENOMEM;
 	if (cpumask_new(&place->cpus) < 0 || cpumask_new(&place->housekeeping) < 0)
 		return -ENOMEM;
-	r = topology_read(&topology);
-	if (r < 0) {
-		say_errno(r, "cannot read which CPUs this machine has");
-		return r;
-	}
-	r = choose(list, topology, place);
+	r = read_topology(&topology);
+	if (r == 0)
+		r = choose(list, topology, place);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(place);
 	return 0;
+}
+
+static int foresee_list(const char *list, struct cpumask **ret)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+	_cleanup_(cpumask) struct cpumask *allowed = NULL, *cpus = NULL;
+	int r;
+
+	if (cpumask_new(&allowed) < 0 || cpumask_new(&cpus) < 0)
+		return -ENOMEM;
+	r = read_topology(&topology);
+	if (r == 0)
+		r = read_allowed(allowed);
+	if (r == 0)
+		r = parse_list(list, topology, allowed, cpus);
+	if (r == 0)
+		*ret = TAKE_PTR(cpus);
+	return r;
+}
+
+int place_foresee(const char *list, struct cpumask **ret)
+{
+	return list ? foresee_list(list, ret) : read_target(ret);
 }
 
 void place_free(struct place *place)

@@ -27,6 +27,10 @@ struct place {
  * allowed here; another negative errno when the machine could not be read.
  */
 int place_choose(const char *list, struct place **ret);
+/* The CPUs that place_choose() will choose when benchmark.target is up: those of the list, or those
+ * that a target chose which is up already. NULL for neither; the target will choose them. Says what
+ * is wrong; errors as above. */
+int place_foresee(const char *list, struct cpumask **ret);
 void place_free(struct place *place);
 
 DEFINE_CLEANUP(place, place_free);

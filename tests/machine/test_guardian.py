@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""runpinned --quiesce, without systemd, whose guardian is killed: on a described machine, with the
-real guardian and the real setters."""
+"""runpinned --quiesce, without systemd: what it does while somebody else has the CPU, and when its
+guardian is killed. On a described machine, with the real guardian and the real setters."""
 
 import fcntl
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -19,20 +20,45 @@ SECONDS = 120
 
 
 class Measurement:
-    """A runpinned --quiesce that waits for the lock of its CPU, which the test holds."""
+    """A runpinned --quiesce, which is at --setup until it is stopped, once the machine is quiet and its
+    CPU is locked. No program can be run: the CPUs of the description are not there."""
 
-    def __init__(self, setter, *options):
+    def __init__(self, setter, *options, taken=()):
+        """taken: the CPUs on which somebody else, the test, measures already."""
         self.setter = setter
         setter.note_choices()
-        self.lock = os.open(setter.box.root / f'sys/devices/system/cpu/cpu{CPU}', os.O_RDONLY)
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.locks = [self.open_lock(cpu) for cpu in taken]
+        for lock in self.locks:
+            fcntl.flock(lock, fcntl.LOCK_EX)
         environment = ('LC_ALL=C', f'LD_PRELOAD={os.environ["ALLOWED"]}',
                        'TEST_ALLOWED_CPUS=' + '1' * 16, 'ASAN_OPTIONS=verify_asan_link_order=0')
         self.messages = (setter.box.root / 'messages').open('w+', encoding='utf-8')
+        self.at_setup = setter.box.root / 'at-setup'
         self.process = subprocess.Popen(
             [os.environ['SYSROOT'], '--root', setter.box.root, '--', 'env', *environment, RUNPINNED,
-             '--quiesce', *options, '-c', CPU, '-n', '1', '--no-save', '/bin/true'],
+             '--quiesce', *options, '-n', '1', '--no-save', '--setup',
+             f'>{self.at_setup}; exec sleep 1000', '/bin/true'],
             stdin=subprocess.DEVNULL, stdout=self.messages, stderr=self.messages)
+
+    def open_lock(self, cpu):
+        return os.open(self.setter.box.root / f'sys/devices/system/cpu/cpu{cpu}', os.O_RDONLY)
+
+    def can_lock(self, cpu):
+        lock = self.open_lock(cpu)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(lock)
+        return True
+
+    def give_way(self):
+        while self.locks:
+            os.close(self.locks.pop())
+
+    def wait_for_setup(self):
+        self.wait(self.at_setup.exists, 'it does not begin')
 
     def said(self):
         return pathlib.Path(self.messages.name).read_text(encoding='utf-8')
@@ -59,24 +85,84 @@ class Measurement:
 
     def end(self):
         self.process.wait(timeout=SECONDS)
-        os.close(self.lock)
+        self.give_way()
         self.setter.render_choices()
         return self.process.returncode, self.said()
+
+
+def left_over(setter):
+    """The files in /run/quiesce, except locks."""
+    folder = setter.run_directory / 'quiesce'
+    left = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    return left - {'lock', 'turn', 'holders'}
 
 
 def check_put_back(setter, before, said):
     check('guardian' in said and 'killed by signal 9' in said, f'not said: {said}')
     setter.same(before, 'what was there before')
-    left = {path.name for path in (setter.run_directory / 'quiesce').iterdir()}
-    equal(left - {'lock', 'turn', 'holders'}, set(), 'left in /run/quiesce')
+    equal(left_over(setter), set(), 'left in /run/quiesce')
+
+
+def check_waits(setter, measurement, before):
+    """It waits, with the machine as it was, and makes it quiet when it may."""
+    measurement.wait(lambda: 'waiting' in measurement.said(), 'it does not wait for the CPU')
+    setter.render_choices()
+    setter.same(before, 'while it waits')
+    equal(left_over(setter), set(), 'in /run/quiesce while it waits')
+    setter.note_choices()
+    measurement.give_way()
+    measurement.wait_for_setup()
+    check('noise-off.journal' in left_over(setter), f'not quiet: {left_over(setter)}')
+
+
+def test_taken():
+    """While somebody else measures on its CPU, the machine is as it was"""
+    with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
+        before = setter.snapshot()
+        measurement = Measurement(setter, '-c', CPU, taken=[CPU])
+        check_waits(setter, measurement, before)
+        check(not measurement.can_lock(CPU), 'the CPU is not locked')
+        measurement.process.send_signal(signal.SIGINT)
+        status, said = measurement.end()
+        equal(status, 130, f'status ({said})')
+        setter.same(before, 'what was there before')
+        equal(left_over(setter), set(), 'left in /run/quiesce')
+
+
+def test_taken_no_wait():
+    """With --no-wait it fails, and has changed nothing"""
+    with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
+        before = setter.snapshot()
+        measurement = Measurement(setter, '-c', CPU, '--no-wait', taken=[CPU])
+        status, said = measurement.end()
+        equal(status, 1, f'status ({said})')
+        check(f'CPU {CPU} is taken by' in said, said)
+        check('noise: ' not in said, f'made quiet: {said}')
+        setter.same(before, 'what was there before')
+
+
+def test_chosen_is_taken():
+    """Where the target chooses a CPU that is taken, the machine is put back while that is waited for"""
+    with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
+        before = setter.snapshot()
+        measurement = Measurement(setter, taken=range(16))
+        check_waits(setter, measurement, before)
+        cpu = re.search(r'CPU (\d+) is taken by', measurement.said()).group(1)
+        target = (setter.run_directory / 'quiesce/target').read_text(encoding='utf-8').splitlines()
+        check(f'CPUS={cpu}' in target, f'CPU {cpu}: {target}')
+        check(not measurement.can_lock(cpu), 'the CPU is not locked')
+        measurement.process.send_signal(signal.SIGINT)
+        status, said = measurement.end()
+        equal(status, 130, f'status ({said})')
+        setter.same(before, 'what was there before')
 
 
 def test_killed_when_quiet():
     """The guardian is killed while the machine is quiet: said, and put back"""
     with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
         before = setter.snapshot()
-        measurement = Measurement(setter)
-        measurement.wait(lambda: 'waiting' in measurement.said(), 'it does not wait for the CPU')
+        measurement = Measurement(setter, '-c', CPU)
+        measurement.wait_for_setup()
         os.kill(measurement.guardian(), signal.SIGKILL)
         measurement.process.send_signal(signal.SIGINT)
         status, said = measurement.end()
@@ -88,7 +174,7 @@ def test_killed_at_the_start():
     """The guardian is killed before the machine is quiet: said, and put back"""
     with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
         before = setter.snapshot()
-        measurement = Measurement(setter)
+        measurement = Measurement(setter, '-c', CPU)
         journals = setter.run_directory / 'quiesce'
         measurement.wait(lambda: list(journals.glob('*.journal')), 'nothing is changed')
         os.kill(measurement.guardian(), signal.SIGKILL)
@@ -102,7 +188,7 @@ def test_strict():
     with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
         setter.box.remove('sys/devices/system/cpu/cpu5/cpufreq/scaling_max_freq')
         before = setter.snapshot()
-        measurement = Measurement(setter, '--strict')
+        measurement = Measurement(setter, '-c', CPU, '--strict')
         status, said = measurement.end()
         equal(status, 1, f'status ({said})')
         check('--strict: the machine cannot be made as quiet as that' in said, said)
@@ -111,5 +197,6 @@ def test_strict():
         setter.same(before, 'what was there before')
 
 
-TESTS = (test_killed_when_quiet, test_killed_at_the_start, test_strict)
+TESTS = (test_taken, test_taken_no_wait, test_chosen_is_taken, test_killed_when_quiet,
+         test_killed_at_the_start, test_strict)
 run_tests((test.__doc__, test) for test in TESTS)
