@@ -110,6 +110,9 @@ int report_read(
 		say_errno(r, "cannot read %s", file_label(file));
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < suite->left_out.n; i++)
+		say("%s: left out: %s %s", file_label(file), suite->left_out.items[i].name,
+			suite->left_out.items[i].string);
 	if (request->metric)
 		r = choose_metric(file, suite, request->metric);
 	if (r < 0 && r != -ENOENT)

@@ -245,6 +245,7 @@ int reader_read_google_context(struct reader *reader)
 
 enum {
 	FIGURES_MAX = 64, /* a program has a handful of counters */
+	LEFT_OUT_MAX = 1000,
 };
 
 /* One entry of the list: the time of an iteration in one repetition. */
@@ -254,6 +255,8 @@ struct entry {
 	double time;
 	int64_t iterations;
 	bool failed;
+	bool skipped;
+	char *message; /* why; NULL where that is not said */
 };
 
 static bool is_text_of_entry(const char *name)
@@ -294,6 +297,18 @@ static int read_figure(struct reader *reader, const char *name, double value, st
 	return !plain || entry->figures.failed ? -ENOMEM : 0;
 }
 
+/* It may have several lines. */
+static int read_message(const char *text, struct entry *entry)
+{
+	char *plain = text_escape_control(text);
+
+	if (!plain)
+		return -ENOMEM;
+	free(entry->message);
+	entry->message = plain;
+	return 0;
+}
+
 static int read_entry(struct reader *reader, struct entry *entry)
 {
 	struct json_token token;
@@ -323,8 +338,14 @@ static int read_entry(struct reader *reader, struct entry *entry)
 			entry->time = token.real;
 		else if (strcmp(name, "iterations") == 0 && token.type == JSON_TOKEN_INTEGER)
 			entry->iterations = token.integer;
-		else if (strcmp(name, "error_occurred") == 0 || strcmp(name, "skipped") == 0)
-			entry->failed = entry->failed || token.type == JSON_TOKEN_TRUE;
+		else if (strcmp(name, "error_occurred") == 0)
+			entry->failed = token.type == JSON_TOKEN_TRUE;
+		else if (strcmp(name, "skipped") == 0)
+			entry->skipped = token.type == JSON_TOKEN_TRUE;
+		else if ((strcmp(name, "error_message") == 0 ||
+				 strcmp(name, "skip_message") == 0) &&
+			token.type == JSON_TOKEN_STRING)
+			r = read_message(token.string, entry);
 		else if (token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER)
 			r = read_figure(reader, name, token.real, entry);
 		if (r < 0)
@@ -390,7 +411,6 @@ static int keep_argument(struct reader *reader, struct pending *pending, const c
 struct google {
 	struct pending *pending;
 	struct run_data data;
-	size_t n_failed; /* entries */
 };
 
 static int finish_pending(struct reader *reader, struct google *google)
@@ -479,6 +499,23 @@ static int add_figures(
 	return 0;
 }
 
+/* Of several repetitions the last one is told. */
+static int leave_out(struct reader *reader, const struct entry *entry, const char *name)
+{
+	const char *kind = entry->failed ? "failed" : "was skipped";
+	_cleanup_free_ char *plain = text_escape_control(name), *text = NULL;
+
+	if (reader->left_out.n == LEFT_OUT_MAX)
+		return reader_refuse(reader,
+			"no result of google-benchmark: more than %d benchmarks in it failed",
+			LEFT_OUT_MAX);
+	if (!plain ||
+		asprintf(&text, "%s%s%s", kind, entry->message ? ": " : "",
+			entry->message ? entry->message : "") < 0)
+		return -ENOMEM;
+	return keep_text(reader, &reader->left_out, plain, text);
+}
+
 static int add_entry(struct reader *reader, struct google *google, const struct entry *entry)
 {
 	const char *type = facts_find_string(&entry->texts, "run_type");
@@ -493,9 +530,10 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 		name = facts_find_string(&entry->texts, "name");
 	if (!name)
 		return reader_refuse(reader, "no result of google-benchmark: one without a name");
-	google->n_failed += entry->failed;
+	if (entry->failed || entry->skipped)
+		return leave_out(reader, entry, name);
 	/* Before 1.5 there was no type. */
-	if (entry->failed || (type && strcmp(type, "iteration") != 0))
+	if (type && strcmp(type, "iteration") != 0)
 		return 0;
 	if (!(seconds > 0) || !isfinite(seconds))
 		return reader_refuse(
@@ -520,6 +558,7 @@ static int read_google_one(struct reader *reader, void *context)
 		r = add_entry(reader, context, &entry);
 	facts_clear(&entry.texts);
 	facts_clear(&entry.figures);
+	free(entry.message);
 	return r;
 }
 
@@ -532,10 +571,13 @@ int reader_read_google(struct reader *reader)
 	if (r >= 0)
 		r = finish_pending(reader, &google);
 	pending_free(google.pending);
-	if (r >= 0 && reader->n_pending == 0)
+	if (r < 0 || reader->n_pending > 0)
+		return r;
+	if (reader->left_out.n > 0)
 		return reader_refuse(reader,
-			"no result of google-benchmark: it has no times of iterations (%s)",
-			google.n_failed > 0 ? "what it has failed or was skipped"
-					    : "--benchmark_report_aggregates_only leaves them out");
-	return r;
+			"no result of google-benchmark: all in it failed or was skipped (%s %s)",
+			reader->left_out.items[0].name, reader->left_out.items[0].string);
+	return reader_refuse(reader,
+		"no result of google-benchmark: it has no times of iterations "
+		"(--benchmark_report_aggregates_only leaves them out)");
 }

@@ -450,10 +450,15 @@ static int read_input(struct input *input, bool with_evidence, struct suite **re
 		r = finish_suite(&reader, &suite);
 	if (r >= 0 && ret_outline)
 		r = finish_outline(&reader, &outline);
+	if (r >= 0) {
+		suite->left_out = reader.left_out;
+		reader.left_out = (struct facts){ 0 };
+	}
 	for (size_t i = 0; i < reader.n_pending; i++)
 		pending_free(reader.pending[i]);
 	free(reader.pending);
 	facts_clear(&reader.suite_metadata);
+	facts_clear(&reader.left_out);
 	if (r == -EINVAL || r == -EBADMSG)
 		*ret_why = TAKE_PTR(reader.why);
 	free(reader.why);
@@ -502,6 +507,7 @@ void suite_free(struct suite *suite)
 	for (size_t i = 0; i < suite->n; i++)
 		benchmark_free(suite->benchmarks[i]);
 	free(suite->benchmarks);
+	facts_clear(&suite->left_out);
 	free(suite);
 }
 

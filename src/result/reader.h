@@ -17,12 +17,17 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
+#include "basic/facts.h"
 #include "result/benchmark.h"
 #include "result/input.h"
 
 struct suite {
 	struct benchmark **benchmarks; /* in the order of the file; no two of one name */
 	size_t n;
+	/* Benchmarks of which the file says that they, or some repetitions, failed or were skipped:
+	 * by name, "failed: WHY" or "was skipped". They are not in `benchmarks`, or without these
+	 * repetitions. */
+	struct facts left_out;
 };
 
 /*

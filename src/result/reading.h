@@ -61,7 +61,8 @@ struct reader {
 	struct pending **pending;
 	size_t n_pending;
 	struct facts suite_metadata;
-	size_t text_size; /* of the metadata that are kept */
+	struct facts left_out; /* as in struct suite */
+	size_t text_size;      /* of the metadata that are kept */
 };
 
 /* --- Benchmarks (reader.c) --- */

@@ -90,8 +90,12 @@ static void test_refused(void **state)
 			"no longer than its shell, hyperfine -N knows the time)" },
 		{ "{\"context\": {}, \"benchmarks\": [{\"name\": \"B\", \"real_time\": 1, "
 		  "\"time_unit\": \"ns\", \"error_occurred\": true}]}",
-			"1:104: no result of google-benchmark: it has no times of iterations (what it has "
-			"failed or was skipped)" },
+			"1:104: no result of google-benchmark: all in it failed or was skipped (B "
+			"failed)" },
+		{ "{\"context\": {}, \"benchmarks\": [{\"name\": \"B\", \"skipped\": true, "
+		  "\"skip_message\": \"no\\n disk\"}]}",
+			"1:91: no result of google-benchmark: all in it failed or was skipped (B was "
+			"skipped: no\\x0a disk)" },
 		{ "{\"context\": {}, \"benchmarks\": [{\"name\": \"B\", \"run_type\": \"aggregate\"}]}",
 			"1:70: no result of google-benchmark: it has no times of iterations "
 			"(--benchmark_report_aggregates_only leaves them out)" },
