@@ -25,8 +25,10 @@ struct save {
 	const char *csv_name;
 	struct file_replace *csv;
 	bool json;
-	char *last;	/* path of the file that keeps the newest result */
-	int last_error; /* why there is no such path, although one is wanted */
+	char *last; /* path of the file that keeps the newest result */
+	/* Why there is no such path, although one is wanted. */
+	int last_error;
+	char *last_why;
 };
 
 static int check_append(
@@ -122,7 +124,7 @@ int save_open(const struct options *options, const struct commands *commands, st
 	}
 	if (!options->output && !options->csv && !options->json && !options->no_save &&
 		!options->dry_run)
-		save->last_error = userstate_path("last.json", &save->last);
+		save->last_error = userstate_path("last.json", &save->last, &save->last_why);
 	*ret = TAKE_PTR(save);
 	return 0;
 }
@@ -132,27 +134,25 @@ bool save_wants_user_clock(const struct save *save)
 	return save->user_clock;
 }
 
-/* Writes the new result alone into a temporary folder, when its own place failed. */
-static int rescue(const struct document_part *parts, size_t n, char **ret_place)
+/* Writes the new result alone into a temporary folder, when its own place failed, and says so.
+ * *ret_place is not touched where that fails as well. */
+static void rescue(const struct document_part *parts, size_t n, char **ret_place)
 {
 	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
-	int r = -ENOENT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		_cleanup_free_ char *path = NULL;
 		_cleanup_fclose_ FILE *stream = NULL;
-		int fd;
+		int fd, r = 0;
 
 		if (!folders[i] || folders[i][0] != '/')
 			continue;
 		if (text_format(&path, "%s/runpinned-XXXXXX.json", folders[i]) < 0)
-			return -ENOMEM;
+			return;
 		/* Exclusive and 0600, so that nobody else can have made the file. */
 		fd = mkostemps(path, (int)strlen(".json"), O_CLOEXEC);
-		if (fd < 0) {
-			r = -errno;
+		if (fd < 0)
 			continue;
-		}
 		stream = fdopen(fd, "w");
 		if (!stream) {
 			r = -errno;
@@ -161,12 +161,12 @@ static int rescue(const struct document_part *parts, size_t n, char **ret_place)
 			r = document_write(stream, NULL, parts, n);
 		}
 		if (r == 0) {
+			say("the result is in %s instead", path);
 			*ret_place = TAKE_PTR(path);
-			return 0;
+			return;
 		}
 		unlink(path);
 	}
-	return r;
 }
 
 /* Whether the runs in the file are timed by another clock than the new ones, whose clock is known
@@ -223,7 +223,6 @@ static int write_result(struct save *save, const struct document_part *parts, si
 static int commit_result(
 	struct save *save, const struct document_part *parts, size_t n, char **ret_place)
 {
-	_cleanup_free_ char *place = NULL;
 	int r;
 
 	r = save->append ? reload_existing(save, parts, n) : 0;
@@ -234,10 +233,7 @@ static int commit_result(
 		return 0;
 	}
 	file_replace_abort(TAKE_PTR(save->result));
-	if (rescue(parts, n, &place) == 0) {
-		say("the result is in %s instead", place);
-		*ret_place = TAKE_PTR(place);
-	}
+	rescue(parts, n, ret_place);
 	return r;
 }
 
@@ -297,7 +293,10 @@ static void commit_last(
 {
 	int r = write_last(save, parts, n);
 
-	if (r < 0)
+	if (r < 0 && save->last_why)
+		say("warning: the result is not kept, and -o FILE would keep it: %s",
+			save->last_why);
+	else if (r < 0)
 		say_errno(r,
 			"warning: the result is not kept, and -o FILE would keep it: cannot write %s",
 			save->last ? save->last : "last.json");
@@ -318,6 +317,8 @@ int save_commit(struct save *save, const struct document_part *parts, size_t n, 
 			result = r;
 		if (r == 0 && !place)
 			place = strdup(save->csv_name);
+		else if (r < 0 && !save->output && !save->json)
+			rescue(parts, n, &place);
 	}
 	if (save->json) {
 		r = document_write(stdout, NULL, parts, n);
@@ -340,5 +341,6 @@ void save_free(struct save *save)
 	file_replace_abort(save->csv);
 	document_free(save->existing);
 	free(save->last);
+	free(save->last_why);
 	free(save);
 }

@@ -23,19 +23,36 @@ enum {
 
 static const char whole_core_name[] = "whole-core";
 
-/* Whether the folder is there, or can be made, and belongs to this user. */
-static int make_folder(const char *path)
+/* Returns the error, and says of which folder it is. */
+static int refuse_folder(const char *path, int error, const char *why, char **ret_why)
+{
+	if (ret_why && error != -ENOMEM)
+		(void)text_format(ret_why, "%s: %s", path, why ? why : strerror(-error));
+	return error;
+}
+
+static int check_folder(const char *path, char **ret_why)
 {
 	struct stat st;
 
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
 	if (stat(path, &st) < 0)
-		return -errno;
-	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? 0 : -ENOENT;
+		return refuse_folder(path, -errno, NULL, ret_why);
+	if (!S_ISDIR(st.st_mode))
+		return refuse_folder(path, -ENOENT, "no folder", ret_why);
+	if (st.st_uid != geteuid())
+		return refuse_folder(path, -ENOENT, "belongs to another user", ret_why);
+	return 0;
 }
 
-int userstate_path(const char *name, char **ret)
+/* Whether the folder is there, or can be made, and belongs to this user. */
+static int make_folder(const char *path, char **ret_why)
+{
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return refuse_folder(path, -errno, NULL, ret_why);
+	return check_folder(path, ret_why);
+}
+
+int userstate_path(const char *name, char **ret, char **ret_why)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	const char *const below_home[] = { "/.local", "/.local/state", "/.local/state/quiesce",
@@ -48,22 +65,18 @@ int userstate_path(const char *name, char **ret)
 
 	/* The XDG base directory specification says to ignore a relative path. */
 	if (!state || state[0] != '/') {
-		struct stat st;
-
 		if (!home || home[0] != '/')
-			return -ENOENT;
+			return refuse_folder("HOME", -ENOENT,
+				home ? "no absolute path" : "not in the environment", ret_why);
 		root = home;
 		steps = below_home;
-		if (stat(home, &st) < 0)
-			return -errno;
-		if (st.st_uid != geteuid())
-			return -ENOENT;
+		r = check_folder(home, ret_why);
 	}
 	for (; r == 0 && *steps; steps++) {
 		free(TAKE_PTR(folder));
 		if (text_format(&folder, "%s%s", root, *steps) < 0)
 			return -ENOMEM;
-		r = make_folder(folder);
+		r = make_folder(folder, ret_why);
 	}
 	if (r < 0)
 		return r;
@@ -134,7 +147,7 @@ static int load_whole_core(const char *model, enum topology_kind kind, double *r
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	int r;
 
-	r = userstate_path(whole_core_name, &path);
+	r = userstate_path(whole_core_name, &path, NULL);
 	if (r == 0)
 		r = read_whole_core(path, &text);
 	return r != 0 ? r : userstate_parse_whole_core(text, model, kind, ret_adds);
@@ -167,7 +180,7 @@ static int store_whole_core(const char *model, enum topology_kind kind, double a
 
 	if (!*model || strchr(model, '\n') || !(adds > 0) || adds > (double)ADDS_MAX / ADDS_PER)
 		return -EINVAL;
-	r = userstate_path(whole_core_name, &path);
+	r = userstate_path(whole_core_name, &path, NULL);
 	if (r == 0)
 		r = file_replace_begin(path, &replace);
 	if (r < 0)

@@ -10,10 +10,13 @@
 
 #include "machine/topology.h"
 
-/* The path of a file in that folder, malloc'd; the folders are made. -ENOENT where HOME or the
+/*
+ * The path of a file in that folder, malloc'd; the folders are made. -ENOENT where HOME or the
  * folder does not exist or belongs to another user: under sudo, HOME may still be that of the
- * caller. -ENOMEM, or the error of making a folder. */
-int userstate_path(const char *name, char **ret);
+ * caller. -ENOMEM, or the error of making a folder. Unless it is for want of memory, *ret_why says
+ * why, malloc'd: "/home/me/.local: Permission denied". ret_why may be NULL.
+ */
+int userstate_path(const char *name, char **ret, char **ret_why);
 
 /*
  * How many independent additions a whole core does per cycle (sampler/core.h), on cores of this

@@ -1047,7 +1047,8 @@ def test_unwritable_output():
 
 
 def test_full_disk():
-    """The result of a long measurement is not lost when the disk is full at the end."""
+    """The result of a long measurement is not lost when the disk is full at the end, and no part of it
+    has its name."""
     # Below /sys, where a mount can be hidden from others without making the root directory private,
     # which is not a mount in a chroot.
     small, rescue = pathlib.Path('/sys/fs'), scratch('rescue')
@@ -1124,6 +1125,23 @@ def test_csv():
         rows = list(csv.reader(stream))
     equal(len(rows), 1 + 6, 'rows')
     check(all(len(row) == len(rows[0]) for row in rows), 'ragged')
+
+
+def test_program_that_vanishes():
+    """Which run could not be made is said, and the runs before it are kept."""
+    path, counter = scratch('vanishes.json'), scratch('vanish-count')
+    for ruin, words in (('rm', 'it, its interpreter or its loader is not there'),
+                        ('chmod a-x', 'Permission denied'),
+                        ('printf "no program" >', 'no program of this machine, and no #! line')):
+        for options in (), ('--prepare', 'true'):
+            counter.write_text('', encoding='utf-8')
+            # It is the third time that ruins it: after a warm-up, in the second run.
+            program = script('vanishing', f'echo >>{counter}\n[ $(wc -l <{counter}) -lt 3 ] || {ruin} "$0"\n')
+            result = run('-n', 9, '-w', 1, '-o', path, *options, program)
+            equal(result.returncode, 1, result.stderr)
+            check(f'runpinned: run 3: cannot execute {program}: {words}\n' in result.stderr, result.stderr)
+            equal(len(values(json.loads(path.read_text())['benchmarks'][0])), 2, 'values')
+            path.unlink()
 
 
 def test_last_result_is_kept():

@@ -105,22 +105,41 @@ static void test_settle(void **state)
 	settle(NULL, TOPOLOGY_KIND_UNIFORM, 4, 4, false);
 }
 
+static void refuse_path(int error, const char *wanted)
+{
+	_cleanup_free_ char *path = NULL, *why = NULL;
+
+	assert_int_equal(userstate_path("last.json", &path, &why), error);
+	assert_null(path);
+	assert_string_equal(why, wanted);
+	assert_int_equal(userstate_path("last.json", &path, NULL), error);
+}
+
 /* A folder of another user is not used; without HOME there is none. */
 static void test_path(void **state)
 {
-	_cleanup_free_ char *path = NULL, *wanted = NULL;
+	_cleanup_free_ char *path = NULL, *wanted = NULL, *why = NULL;
 
 	(void)state;
-	assert_int_equal(userstate_path("last.json", &path), 0);
+	assert_int_equal(userstate_path("last.json", &path, &why), 0);
+	assert_null(why);
 	assert_true(asprintf(&wanted, "%s/quiesce/last.json", folder) > 0);
 	assert_string_equal(path, wanted);
 	assert_int_equal(setenv("XDG_STATE_HOME", "relative", 1), 0);
 	assert_int_equal(unsetenv("HOME"), 0);
-	assert_int_equal(userstate_path("last.json", &path), -ENOENT);
+	refuse_path(-ENOENT, "HOME: not in the environment");
+	assert_int_equal(setenv("HOME", "~", 1), 0);
+	refuse_path(-ENOENT, "HOME: no absolute path");
 	assert_int_equal(setenv("HOME", "/nonexistent", 1), 0);
-	assert_int_equal(userstate_path("last.json", &path), -ENOENT);
-	assert_int_equal(setenv("XDG_STATE_HOME", geteuid() == 0 ? "/proc/1/fd/x" : "/", 1), 0);
-	assert_true(userstate_path("last.json", &path) < 0);
+	refuse_path(-ENOENT, "/nonexistent: No such file or directory");
+	assert_int_equal(setenv("HOME", "/dev/null", 1), 0);
+	refuse_path(-ENOENT, "/dev/null: no folder");
+	assert_int_equal(setenv("XDG_STATE_HOME", "/proc/self", 1), 0);
+	refuse_path(-ENOENT, "/proc/self/quiesce: No such file or directory");
+	if (geteuid() != 0) {
+		assert_int_equal(setenv("XDG_STATE_HOME", "/", 1), 0);
+		refuse_path(-ENOENT, "/: belongs to another user");
+	}
 	assert_int_equal(setenv("XDG_STATE_HOME", folder, 1), 0);
 }
 
