@@ -99,11 +99,11 @@ static const char *step_text(enum launch_step step)
 {
 	switch (step) {
 	case LAUNCH_STEP_PERSONALITY:
-		return "cannot switch address-space randomisation off";
+		return "cannot switch address-space randomisation off (--no-aslr)";
 	case LAUNCH_STEP_NICE:
-		return "cannot set the niceness";
+		return "cannot set the niceness (--nice)";
 	case LAUNCH_STEP_FIFO:
-		return "cannot set SCHED_FIFO";
+		return "cannot set SCHED_FIFO (--fifo)";
 	case LAUNCH_STEP_CLONE:
 		return "cannot start a process";
 	case LAUNCH_STEP_WAIT:
@@ -115,21 +115,40 @@ static const char *step_text(enum launch_step step)
 	}
 }
 
-/* Says why a run did not take place. Returns the error. */
-static int say_not_run(const struct work *work, int error, const struct launch_report *report)
+/* Why a run did not take place, malloc'd. NULL without memory. */
+static char *explain_not_run(const struct work *work, int error, const struct launch_report *report)
 {
-	const char *program = work->command->argv[0];
+	const char *program = work->command->argv[0], *what = NULL;
+	char *text = NULL;
+	int r;
 
 	if (report->step == LAUNCH_STEP_EXEC && error == -ENOEXEC)
-		say("cannot execute %s: no program of this machine, and no #! line", program);
+		what = "no program of this machine, and no #! line";
 	else if (report->step == LAUNCH_STEP_EXEC && error == -ENOENT)
-		say("cannot execute %s: it, its interpreter or its loader is not there", program);
-	else if (report->step == LAUNCH_STEP_EXEC)
-		say_errno(error, "cannot execute %s", program);
+		what = "it, its interpreter or its loader is not there";
+	if (report->step == LAUNCH_STEP_EXEC)
+		r = asprintf(
+			&text, "cannot execute %s: %s", program, what ? what : strerror(-error));
 	else if (error == -EPIPE)
-		say("the launcher process died");
+		r = asprintf(&text, "the launcher process died");
 	else
-		say_errno(error, "%s", step_text(report->step));
+		r = asprintf(&text, "%s: %s", step_text(report->step), strerror(-error));
+	return r < 0 ? NULL : text;
+}
+
+/* Says why a run did not take place, and which one if there were runs before it. Returns the error.
+ */
+static int say_not_run(const struct work *work, int error, const char *run, size_t index,
+	const struct launch_report *report)
+{
+	_cleanup_free_ char *why = explain_not_run(work, error, report);
+
+	if (!why)
+		say_errno(ENOMEM, "a run could not be made");
+	else if (index > 0)
+		say("%s %zu: %s", run, index, why);
+	else
+		say("%s", why);
 	return error;
 }
 
@@ -169,7 +188,7 @@ static int run_floor(struct work *work, struct session *session, enum launch_com
 			r = 0;
 		}
 		if (r < 0)
-			return say_not_run(work, r, &run.report);
+			return say_not_run(work, r, "", 0, &run.report);
 	}
 	return 0;
 }
@@ -304,6 +323,11 @@ const char *measure_find_failure(
 	return buf;
 }
 
+static const char *run_kind(bool warmup)
+{
+	return warmup ? "warm-up run" : "run";
+}
+
 /* Says that the program failed in a run, with the last lines that it wrote to standard error. */
 static void say_failed(struct work *work, const char *run, const char *status)
 {
@@ -404,7 +428,7 @@ static void end_failed(struct work *work, const char *status, bool warmup)
 	struct measurement *m = work->m;
 	char run[48];
 
-	snprintf(run, sizeof(run), "%s %zu", warmup ? "warm-up run" : "run",
+	snprintf(run, sizeof(run), "%s %zu", run_kind(warmup),
 		(warmup ? m->n_warmups : m->n_runs) + 1);
 	say_failed(work, run, status);
 	m->end = MEASURE_FAILED;
@@ -561,8 +585,11 @@ static int make_runs(struct work *work, bool warmup, size_t at_most)
 			return r;
 	}
 	if (r < 0) {
+		size_t index = warmup ? work->m->n_warmups : work->m->n_runs;
+
 		progress_clear(&work->progress);
-		return say_not_run(work, r, &run.report);
+		return say_not_run(work, r, run_kind(warmup),
+			runs_made(work->m) > 0 ? index + 1 : 0, &run.report);
 	}
 	/* Only the last run can have handed over values: the launcher ends the request after such a
 	 * run. */

@@ -14,8 +14,10 @@ import sys
 from machine import Skip, skip_all
 
 INSIDE = 'QUIESCE_TEST_INSIDE'
-NUMBERS = {'x86_64': {'perf_event_open': 298, 'sched_setaffinity': 203},
-           'aarch64': {'perf_event_open': 241, 'sched_setaffinity': 122}}
+NUMBERS = {'x86_64': {'perf_event_open': 298, 'sched_setaffinity': 203, 'personality': 135,
+                      'setpriority': 141, 'sched_setscheduler': 144},
+           'aarch64': {'perf_event_open': 241, 'sched_setaffinity': 122, 'personality': 92,
+                       'setpriority': 140, 'sched_setscheduler': 119}}
 
 
 def enter(name):

@@ -22,6 +22,7 @@ import time
 
 import machine
 from machine import Skip, check, equal
+from sandbox import forbid
 
 RUNPINNED = os.environ['RUNPINNED']
 REPORT = os.environ['BENCH_REPORT']
@@ -539,6 +540,17 @@ def test_fifo():
     if 'policy' not in result.stdout:
         raise Skip('this kernel has no /proc/PID/sched')
     equal(re.search(r'policy\s*:\s*(\d+)', result.stdout).group(1), '1', 'policy')
+
+
+def test_what_the_kernel_refuses():
+    """Names the option."""
+    for call, option, words in (
+            ('setpriority', '--nice=-5', 'cannot set the niceness (--nice)'),
+            ('sched_setscheduler', '--fifo', 'cannot set SCHED_FIFO (--fifo)'),
+            ('personality', '--no-aslr', 'cannot switch address-space randomisation off (--no-aslr)')):
+        result = run('--no-save', '-n', 2, option, '/bin/true', preexec_fn=forbid(call))
+        equal(result.returncode, 1, result.stderr)
+        check(f'runpinned: {words}: Operation not permitted\n' in result.stderr, result.stderr)
 
 
 def test_output_is_not_shown():
@@ -1059,16 +1071,20 @@ def test_full_disk():
     mount = f'mount --make-rprivate /sys && mount -t tmpfs -o size=16k none {small}'
     if subprocess.run([*space, 'sh', '-c', mount], capture_output=True, check=False).returncode:
         raise Skip('mounting is not allowed here')
-    inner = f'{mount} && head -c 16384 /dev/zero > {small}/filler && exec "$@"'
-    result = run('-n', 30, '-o', small / 'x.json', '/bin/true',
-                 prefix=(*space, 'sh', '-c', inner, 'sh'),
-                 env=environment(TMPDIR=str(rescue)))
-    equal(result.returncode, 1, f'status ({result.stderr})')
-    check('No space left' in result.stderr, result.stderr)
-    kept = list(rescue.iterdir())
-    equal(len(kept), 1, 'files kept')
-    check(str(kept[0]) in result.stderr, result.stderr)
-    equal(len(values(json.loads(kept[0].read_text())['benchmarks'][0])), 30, 'values')
+    inner = (f'{mount} && head -c 16384 /dev/zero > {small}/filler && {{ "$@"; status=$?; ls {small}; '
+             'exit $status; }')
+    for option, name in (('-o', 'x.json'), ('--csv', 'x.csv')):
+        result = run('-n', 30, option, small / name, '/bin/true',
+                     prefix=(*space, 'sh', '-c', inner, 'sh'),
+                     env=environment(TMPDIR=str(rescue)))
+        equal(result.returncode, 1, f'status ({result.stderr})')
+        check(f'cannot write {small / name}: No space left' in result.stderr, result.stderr)
+        equal(result.stdout.splitlines()[-1], 'filler', 'files on the full disk')
+        kept = list(rescue.iterdir())
+        equal(len(kept), 1, f'files kept ({result.stderr})')
+        check(f'the result is in {kept[0]} instead' in result.stderr, result.stderr)
+        equal(len(values(json.loads(kept[0].read_text())['benchmarks'][0])), 30, 'values')
+        kept[0].unlink()
 
 
 def test_full_standard_output():
@@ -1154,6 +1170,21 @@ def test_last_result_is_kept():
     path.unlink()
     run('-n', 2, '--no-save', '/bin/true', env=environment(XDG_STATE_HOME=str(state)))
     check(not path.exists(), 'kept in spite of --no-save')
+
+
+def test_last_result_that_cannot_be_kept():
+    """Says why, and in which folder."""
+    not_kept = 'the result is not kept, and -o FILE would keep it: '
+    nowhere = environment(HOME='/nonexistent')
+    nowhere.pop('XDG_STATE_HOME', None)
+    for env, words in (
+            ({name: value for name, value in nowhere.items() if name != 'HOME'},
+             'HOME: not in the environment'),
+            (nowhere, '/nonexistent: No such file or directory'),
+            ({**nowhere, 'XDG_STATE_HOME': '/proc'}, '/proc/quiesce: No such file or directory')):
+        result = run('-n', 2, '/bin/true', env=env)
+        equal(result.returncode, 0, result.stderr)
+        check(not_kept + words in result.stderr, result.stderr)
 
 
 def test_json_alone_on_standard_output():
