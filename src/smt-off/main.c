@@ -262,7 +262,9 @@ static int add_online(struct knob_plan *plan, int cpu, const char *wanted)
 	if (r < 0)
 		return r;
 	knob->cpu = cpu;
-	return 0;
+	if (!wanted || read_online(cpu) != -ENOENT)
+		return 0;
+	return knob_set_note(knob, "this kernel takes no CPU offline: there is no %s", path);
 }
 
 /* Adds the CPUs that go offline, and those that an earlier call has taken. */

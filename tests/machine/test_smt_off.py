@@ -177,6 +177,20 @@ def test_running_target():
         smt.succeed('restore')
 
 
+def test_no_cpu_can_be_switched():
+    """A kernel without hotplug: what is unavailable is said with its reason."""
+    with Smt() as smt:
+        smt.box.remove(f'{CPUS}/cpu11/online')
+        for options in (), ('--dry-run',), ('--json',):
+            said = smt.run('-c', '3', *options)
+            equal((said.returncode, 'nothing to do' in said.stderr), (0, True), said.stderr)
+            check('takes no CPU offline' in ' '.join(said.stdout.split()), said.stdout)
+        for options in (), ('--dry-run',):
+            said = smt.run('-c', '3', '--strict', *options)
+            equal(said.returncode, 1, said.stderr)
+            check(f'cannot read online (/{CPUS}/cpu11/online): No such file' in said.stderr, said.stderr)
+
+
 def test_wrong_use():
     with Smt() as smt:
         for arguments, words in ((('-c', '3,11'), 'CPUs 3 and 11 are threads of one core'),
