@@ -21,8 +21,9 @@ int alone_try(const struct target_setter *setter)
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 	r = run_and_read(setter->program, words, STDERR_FILENO, &said);
-	if (r <= 0)
-		return r;
+	/* Whether it may refuse is alone_apply()'s to say. */
+	if (r <= 0 || r == EXIT_FINDING)
+		return MIN(r, 0);
 	say("%s: %s; nothing has been changed", setter->key,
 		*said ? said : "it cannot be done, for an unknown reason");
 	return -EINVAL;

@@ -7,7 +7,7 @@
 
 /*
  * Asks a setter by `apply --dry-run` whether it can do what the running target wants. Says why not:
- * -EINVAL, or the error of running it.
+ * -EINVAL, where it cannot even be tried, or the error of running it.
  */
 int alone_try(const struct target_setter *setter);
 /*

@@ -459,34 +459,6 @@ static enum exit_status print_unchanged(const struct setter *setter, bool brief)
 	return brief && status == EXIT_DONE ? EXIT_FINDING : status;
 }
 
-static int run_status(
-	const struct setter *setter, const struct arguments *a, struct knob_plan *plan)
-{
-	struct engine engine = make_engine(setter);
-	struct engine_failure failure = { 0 };
-	bool complete, unchanged;
-	int r;
-
-	if (a->verb == SETTER_STATUS) {
-		r = add_journal_rows(setter, a->what, plan);
-		if (r < 0) {
-			say_errno(r, "cannot show the settings in the journal");
-			return EXIT_FAILED;
-		}
-	}
-	unchanged = plan->n == 0 && setter->needs_cpus && !a->json;
-	r = inspect_plan(&engine, plan, &failure);
-	if (r < 0) {
-		say_failure(r, &failure);
-		return EXIT_FAILED;
-	}
-	if (unchanged)
-		return print_unchanged(setter, a->brief);
-	if (print_plan(setter, a, plan, &complete) < 0)
-		return EXIT_FAILED;
-	return complete || a->dry_run ? EXIT_DONE : EXIT_FINDING;
-}
-
 /* Whether at least one knob of the plan now has the wanted value. */
 static bool did_anything(const struct knob_plan *plan)
 {
@@ -582,14 +554,20 @@ static bool is_refusal(
 		!failure->not_undone && (v->failed || failure->path);
 }
 
-/* For --strict: a knob that is known to refuse before it is written, such as interrupts of newer
- * kernels. NULL for none. */
-static const struct knob *find_denied_beforehand(const struct knob_plan *plan)
+/* For --strict: -EPERM if a knob is known to refuse before it is written, such as interrupts of
+ * newer kernels; says so. */
+static int check_denied_beforehand(const struct knob_plan *plan)
 {
-	for (size_t i = 0; i < plan->n; i++)
-		if (plan->knobs[i].settled && plan->knobs[i].word == KNOB_DENIED)
-			return &plan->knobs[i];
-	return NULL;
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (!knob->settled || knob->word != KNOB_DENIED)
+			continue;
+		say("%s (%s): %s", knob->name, knob->path,
+			knob->note ? knob->note : "it would be refused");
+		return -EPERM;
+	}
+	return 0;
 }
 
 /* Says in one line which knobs disappeared during the apply, since their CPU or device was removed.
@@ -641,6 +619,96 @@ static int apply_again(const struct engine *engine, const struct verification *v
 	return r;
 }
 
+/* For --strict: a knob that an apply could not even read. Where this user is not root, a refusal
+ * tells nothing of an apply. NULL for none. */
+static const struct knob *find_unreadable(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (!knob->settled && knob->wanted && !knob->now &&
+			(knob->word == KNOB_UNAVAILABLE || geteuid() == 0))
+			return knob;
+	}
+	return NULL;
+}
+
+/* Whether an apply may do something: a knob is as wanted or would be written, or this user cannot
+ * read one that root may. */
+static bool may_do_anything(const struct knob_plan *plan)
+{
+	if (did_anything(plan))
+		return true;
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (knob->wanted && !knob->settled &&
+			(knob->word == KNOB_NONE || (knob->word == KNOB_DENIED && geteuid() != 0)))
+			return true;
+	}
+	return false;
+}
+
+/* The exit status of an apply that finds nothing that it could do; says so. */
+static enum exit_status conclude_nothing(const struct setter *setter, const struct arguments *a)
+{
+	/* The brief line has just told it. */
+	if (!a->brief)
+		say("nothing to do: this machine has none of these knobs, or does not let us turn them");
+	if (a->strict)
+		return EXIT_FAILED;
+	return setter->is_by_name && setter->is_by_name(setter->state) ? EXIT_FINDING : EXIT_DONE;
+}
+
+/* For --dry-run: the exit status that apply would have, as far as that is known before anything is
+ * written. Says why it would fail. */
+static enum exit_status foresee_apply(
+	const struct setter *setter, const struct arguments *a, const struct knob_plan *plan)
+{
+	const struct knob *unreadable = a->strict ? find_unreadable(plan) : NULL;
+
+	if (a->strict && check_denied_beforehand(plan) < 0)
+		return EXIT_FAILED;
+	if (unreadable) {
+		say("cannot read %s (%s): %s", unreadable->name, unreadable->path,
+			strerror(unreadable->error));
+		return EXIT_FAILED;
+	}
+	if (a->strict_refused && geteuid() == 0 && check_refused(plan) < 0)
+		return a->strict ? EXIT_FAILED : EXIT_FINDING;
+	return may_do_anything(plan) ? EXIT_DONE : conclude_nothing(setter, a);
+}
+
+static int run_status(
+	const struct setter *setter, const struct arguments *a, struct knob_plan *plan)
+{
+	struct engine engine = make_engine(setter);
+	struct engine_failure failure = { 0 };
+	bool complete, unchanged;
+	int r;
+
+	if (a->verb == SETTER_STATUS) {
+		r = add_journal_rows(setter, a->what, plan);
+		if (r < 0) {
+			say_errno(r, "cannot show the settings in the journal");
+			return EXIT_FAILED;
+		}
+	}
+	unchanged = plan->n == 0 && setter->needs_cpus && !a->json;
+	r = inspect_plan(&engine, plan, &failure);
+	if (r < 0) {
+		say_failure(r, &failure);
+		return EXIT_FAILED;
+	}
+	if (unchanged)
+		return print_unchanged(setter, a->brief);
+	if (print_plan(setter, a, plan, &complete) < 0)
+		return EXIT_FAILED;
+	if (a->dry_run)
+		return foresee_apply(setter, a, plan);
+	return complete ? EXIT_DONE : EXIT_FINDING;
+}
+
 static int run_apply(const struct setter *setter, const struct arguments *a,
 	const struct setter_target *target, struct knob_plan *plan)
 {
@@ -650,17 +718,13 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.strict_refused = a->strict_refused,
 	};
 	struct engine engine = make_engine(setter);
-	const struct knob *refused = a->strict ? find_denied_beforehand(plan) : NULL;
 	struct engine_failure failure = { 0 };
 	bool complete;
 	size_t n_gone;
 	int r;
 
-	if (refused) {
-		say("%s (%s): %s", refused->name, refused->path,
-			refused->note ? refused->note : "it would be refused");
+	if (a->strict && check_denied_beforehand(plan) < 0)
 		return EXIT_FAILED;
-	}
 	engine.verify = verify;
 	engine.context = &verification;
 	engine.strict = a->strict;
@@ -683,14 +747,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	n_gone = say_gone_meanwhile(setter, plan);
 	if (!did_anything(plan) && n_gone > 0)
 		return EXIT_FAILED;
-	if (did_anything(plan))
-		return EXIT_DONE;
-	/* The brief line has just told it. */
-	if (!a->brief)
-		say("nothing to do: this machine has none of these knobs, or does not let us turn them");
-	if (a->strict)
-		return EXIT_FAILED;
-	return setter->is_by_name && setter->is_by_name(setter->state) ? EXIT_FINDING : EXIT_DONE;
+	return did_anything(plan) ? EXIT_DONE : conclude_nothing(setter, a);
 }
 
 static void say_not_restored(const struct setter *setter, const struct restore_row *row)

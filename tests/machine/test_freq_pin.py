@@ -193,10 +193,12 @@ def nothing(name, golden):
         equal(setter.run('--strict').returncode, 1, '--strict')
         # What was asked for by name, and not as the default.
         for what in 'min', 'max', '99GHz':
-            result = setter.run(what)
-            equal((result.returncode, 'nothing to do' in result.stderr), (3, True), what)
-            equal(setter.run(what, '--dry-run').returncode, 0, f'{what} --dry-run')
-        equal(setter.run('base').returncode, 0, 'base')
+            for options in (), ('--dry-run',):
+                result = setter.run(what, *options)
+                equal((result.returncode, 'nothing to do' in result.stderr), (3, True), f'{what} {options}')
+        for options in (), ('--dry-run',):
+            equal(setter.run('base', *options).returncode, 0, f'base {options}')
+            equal(setter.run('base', '--strict', *options).returncode, 1, f'base --strict {options}')
         setter.same(before, 'changed')
         equal(setter.left_over(), [], 'left over')
 
