@@ -60,12 +60,14 @@ int state_write(const struct settings *settings, const struct choice *choice)
 	int r;
 
 	r = bootid_read(boot_id);
-	if (r == 0) {
-		text_append(&text, TARGET_MAGIC "\n");
-		text_appendf(&text, "BOOT_ID=%s\n", boot_id);
-		text_appendf(&text, "CPUS=%s\n", choice->cpus_text);
-		text_appendf(&text, "STRICT=%s\n", settings->strict ? "yes" : "no");
+	if (r < 0) {
+		say_errno(r, "cannot read which boot this is (" BOOTID_FILE ")");
+		return r;
 	}
+	text_append(&text, TARGET_MAGIC "\n");
+	text_appendf(&text, "BOOT_ID=%s\n", boot_id);
+	text_appendf(&text, "CPUS=%s\n", choice->cpus_text);
+	text_appendf(&text, "STRICT=%s\n", settings->strict ? "yes" : "no");
 	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++)
 		r = add_setter(s, settings, choice, &text);
 	if (r == 0 && text.failed)

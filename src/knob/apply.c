@@ -430,8 +430,7 @@ static int turn_knobs(const struct engine *engine, const struct layers *layers,
 	if (r == 0)
 		r = journal->n > 0 ? journal_save(journal) : journal_remove(engine->tool);
 	if (r < 0)
-		engine_failure_set(failure, NULL, "cannot write the journal %s/%s.journal",
-			journal_directory(), engine->tool);
+		engine_refuse_journal(engine, "", failure);
 	return r;
 }
 
@@ -454,9 +453,7 @@ int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engin
 
 	r = write_journal(engine, earlier, plan, &journal);
 	if (r < 0) {
-		engine_failure_set(failure, NULL,
-			"cannot write the journal %s/%s.journal, so nothing is touched",
-			journal_directory(), engine->tool);
+		engine_refuse_journal(engine, ", so nothing is touched", failure);
 		return r;
 	}
 	r = layers_read(engine->tool, &layers);

@@ -7,6 +7,7 @@
 
 #include "basic/text.h"
 #include "knob/engine.h"
+#include "state/bootid.h"
 #include "state/cpuholder.h"
 
 enum {
@@ -80,6 +81,25 @@ static const char *find_strange(const struct engine *engine, const struct journa
 	return NULL;
 }
 
+/* Sets the failure, and returns true, if it is the id of this boot that cannot be read. */
+static bool refuse_bootid(const char *so, struct engine_failure *failure)
+{
+	char boot_id[BOOTID_SIZE];
+
+	if (bootid_read(boot_id) == 0)
+		return false;
+	engine_failure_set(failure, NULL, "cannot read which boot this is (" BOOTID_FILE ")%s", so);
+	return true;
+}
+
+void engine_refuse_journal(
+	const struct engine *engine, const char *so, struct engine_failure *failure)
+{
+	if (!refuse_bootid(so, failure))
+		engine_failure_set(failure, NULL, "cannot write the journal %s/%s.journal%s",
+			journal_directory(), engine->tool, so);
+}
+
 int engine_load_journal(
 	const struct engine *engine, struct journal **ret, struct engine_failure *failure)
 {
@@ -99,7 +119,7 @@ int engine_load_journal(
 			"the journal %s/%s.journal cannot be used, and nothing is touched: %s "
 			"(a reboot sets everything back, and removes it)",
 			journal_directory(), engine->tool, why ? why : "it is damaged");
-	else if (r < 0 && r != -ENOENT)
+	else if (r < 0 && r != -ENOENT && !refuse_bootid("", failure))
 		engine_failure_set(failure, NULL, "cannot read the journal %s/%s.journal",
 			journal_directory(), engine->tool);
 	return r;

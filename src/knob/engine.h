@@ -69,6 +69,11 @@ int engine_lock(struct engine_failure *failure);
 int engine_load_journal(
 	const struct engine *engine, struct journal **ret, struct engine_failure *failure);
 
+/* Sets the failure after a journal could not be written: what is wrong may also be that the id of
+ * this boot, which it begins with, cannot be read. `so`: ", so nothing is touched", or "". */
+void engine_refuse_journal(
+	const struct engine *engine, const char *so, struct engine_failure *failure);
+
 /* Calls engine->may_stay() for the result (0 or a negative errno) of putting this knob back. */
 bool engine_may_stay(const struct engine *engine, const char *path, int error);
 

@@ -895,7 +895,6 @@ int restore_journal(
 	r = remaining->n > 0 ? journal_save(remaining) : journal_remove(engine->tool);
 	*ret = rows;
 	if (r < 0)
-		engine_failure_set(failure, NULL, "cannot write the journal %s/%s.journal",
-			journal_directory(), engine->tool);
+		engine_refuse_journal(engine, "", failure);
 	return r < 0 ? r : result;
 }

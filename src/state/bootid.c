@@ -9,8 +9,10 @@ int bootid_read(char buf[static BOOTID_SIZE])
 {
 	int r;
 
-	r = file_read_attr(AT_FDCWD, "/proc/sys/kernel/random/boot_id", buf, BOOTID_SIZE);
+	r = file_read_attr(AT_FDCWD, BOOTID_FILE, buf, BOOTID_SIZE);
 	if (r == -ENOENT)
 		return -ENODATA;
-	return r < 0 ? r : 0;
+	if (r < 0)
+		return r;
+	return buf[0] ? 0 : -ENODATA;
 }

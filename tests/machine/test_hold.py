@@ -351,6 +351,18 @@ def test_wanted_in_vain():
             setter.same(before, 'what was there before')
 
 
+def test_unreadable_boot_id():
+    """Without the boot's id, which the file of the target begins with, says what cannot be read"""
+    with machine() as setter:
+        setter.box.write('proc/sys/kernel/random/boot_id', '')
+        before = setter.snapshot()
+        status, output = Guardian(setter, '-c', '5').end()
+        equal(status, 1, 'exit status')
+        check('cannot read which boot this is (/proc/sys/kernel/random/boot_id): No data available\n' in output,
+              output)
+        setter.same(before, 'what was there before')
+
+
 POLICY = '/sys/devices/system/cpu/cpufreq/policy5'
 
 
@@ -600,7 +612,7 @@ def test_put_back_fails():
 
 TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_all_cpus,
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
-         test_left_by_another, test_refused, test_wanted_in_vain, test_machine_refuses,
+         test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
          test_setter_fails, test_evict, test_not_root, test_put_back,
          test_make_quiet, test_make_quiet_untouched, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)

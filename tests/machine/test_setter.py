@@ -566,6 +566,23 @@ def test_no_place_for_the_journal():
             equal(setter.times(), times, f'{options}: written')
 
 
+def test_unreadable_boot_id():
+    """Says what cannot be read: a journal names the boot that it is of."""
+    boot_id = 'proc/sys/kernel/random/boot_id'
+    cannot = f'cannot read which boot this is (/{boot_id})'
+    with mini() as setter:
+        known = (setter.box.root / boot_id).read_text()
+        setter.box.write(boot_id, '')
+        refused(setter, '-c', 1, status=1, says=f'{cannot}, so nothing is touched: No data available')
+        setter.box.write(boot_id, known)
+        setter.succeed('-c', 1)
+        setter.box.write(boot_id, '')
+        for verb in 'restore', 'status':
+            refused(setter, verb, status=1, says=f'{cannot}: No data available')
+        setter.box.write(boot_id, known)
+        setter.succeed('restore')
+
+
 def test_full_output():
     """Output that cannot be printed is a failure, but the journal is there all the same."""
     with mini() as setter:
