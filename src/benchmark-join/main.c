@@ -32,6 +32,14 @@
 enum {
 	/* The wait before the next accept4() when the system has no memory or descriptors left. */
 	SHORTAGE_MS = 1000,
+	/* A shortage that lasts is told again after this time. */
+	SHORTAGE_TOLD_SECONDS = 600,
+};
+
+/* A shortage that has been told. */
+struct shortage {
+	int error; /* 0: none */
+	int64_t told_ns;
 };
 
 /* Sends a line; it does not matter whether the process still reads it. */
@@ -163,8 +171,20 @@ static void add_asker(struct turns *turns, int socket)
 		close_asker(&asker);
 }
 
+/* It is tried once a second, for as long as it lasts: that is not worth a line each time. */
+static void tell_shortage(struct shortage *shortage, int error)
+{
+	int64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+
+	if (shortage->error == error &&
+		now_ns - shortage->told_ns < SHORTAGE_TOLD_SECONDS * NSEC_PER_SEC)
+		return;
+	*shortage = (struct shortage){ error, now_ns };
+	say_errno(error, "cannot accept connections; it goes on trying");
+}
+
 /* Accepts the pending connections: at most as many as can wait, so that turns go on. */
-static int accept_all(struct turns *turns)
+static int accept_all(struct turns *turns, struct shortage *shortage)
 {
 	for (size_t i = 0; i < TURNS_MAX; i++) {
 		int socket = accept4(STDIN_FILENO, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -175,7 +195,7 @@ static int accept_all(struct turns *turns)
 			return 0;
 		} else if (errno == ENOMEM || errno == ENOBUFS || errno == ENFILE ||
 			errno == EMFILE) {
-			say_errno(errno, "cannot accept a connection for now");
+			tell_shortage(shortage, errno);
 			(void)poll(NULL, 0, SHORTAGE_MS);
 			return 0;
 		} else if (errno != EINTR && errno != ECONNABORTED) {
@@ -205,6 +225,7 @@ static int wait_for_askers(int64_t ready_ns)
 static int serve(void)
 {
 	static struct turns turns;
+	struct shortage shortage = { 0 };
 	struct asker asker;
 	int r;
 
@@ -213,7 +234,7 @@ static int serve(void)
 	for (;;) {
 		int64_t ready_ns = INT64_MAX;
 
-		r = accept_all(&turns);
+		r = accept_all(&turns, &shortage);
 		if (r < 0)
 			return r;
 		r = turns_take(&turns, clock_now_ns(CLOCK_MONOTONIC), &asker, &ready_ns);

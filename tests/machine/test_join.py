@@ -6,13 +6,14 @@ import contextlib
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 
-from machine import Skip, check, equal, run_tests
+from machine import Skip, check, equal, run_tests, wait_for
 
 PROGRAM = sys.argv[1]
 GREEDY, PATIENT = 65533, 65534
@@ -128,6 +129,29 @@ def test_gone_before_his_turn():
         check(f'of user {PATIENT} ' in lines[0], lines)
 
 
+def test_no_descriptors_left():
+    """A shortage is told once, not with each attempt, and whoever waits is answered when it is over."""
+    with Door() as door:
+        door.serve()
+        equal(door.knock(PATIENT).readline(), 'systemd cannot be reached\n', 'answer')
+        check(f'of user {PATIENT} ' in door.server.stderr.readline(), 'who was refused')
+        status = pathlib.Path(f'/proc/{door.server.pid}/status')
+        before = resource.prlimit(door.server.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(door.server.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+        waiting = door.knock(PATIENT)
+        told = door.server.stderr.readline()
+        check('cannot accept connections' in told and 'Too many open files' in told, told)
+
+        def attempts():
+            """It sleeps between two of them."""
+            return int(re.search(r'^voluntary_ctxt_switches:\s*(\d+)', status.read_text(), re.M)[1])
+        first = attempts()
+        wait_for(lambda: attempts() >= first + 3, 'further attempts', SECONDS)
+        resource.prlimit(door.server.pid, resource.RLIMIT_NOFILE, before)
+        equal(waiting.readline(), 'systemd cannot be reached\n', 'answer')
+        equal([line for line in door.said() if 'accept' in line], [], 'told again')
+
+
 def test_wrong_use():
     """Whoever starts it by hand is told."""
     done = subprocess.run([PROGRAM], stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -139,5 +163,5 @@ def test_wrong_use():
 
 
 TESTS = (test_one_user_keeps_nobody_out, test_connections_that_are_held, test_gone_before_his_turn,
-         test_wrong_use)
+         test_no_descriptors_left, test_wrong_use)
 run_tests((test.__doc__.split('.')[0], test) for test in TESTS)
