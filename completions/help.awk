@@ -2,7 +2,7 @@
 #   verb <TAB> WORD <TAB> <TAB> DESCRIPTION
 #   option <TAB> "-c --cpus" <TAB> ARGUMENT <TAB> DESCRIPTION
 # ARGUMENT is as in the help, [=N] where it may be left out. Options are in columns 1 to 28, their
-# description is behind and in the lines below. A shell puts this text between single quotes, so
+# description is behind and in the lines below; those that have no long name may be shorter. A shell puts this text between single quotes, so
 # that it has no such quote and no backslash but in the tabs below.
 function flush() {
 	if (words != "")
@@ -19,9 +19,19 @@ function add_verb(word, description) {
 	argument = ""
 	text = description
 }
+/^Usage: git / { next }
 /^Usage: / || /^       [a-z]/ {
 	sub(/^Usage:/, "      ")
 	add_verb($2, "")
+	next
+}
+/^  -[A-Za-z] [A-Z]+ / {
+	flush()
+	kind = "option"
+	words = $1
+	argument = $2
+	text = $0
+	sub(/^ *[^ ]+ +[^ ]+ +/, "", text)
 	next
 }
 /^  -., --[a-z]/ || /^      --[a-z]/ {
@@ -31,6 +41,9 @@ function add_verb(word, description) {
 	if (length(row) > 28 && substr(row, 28, 1) == " ") {
 		text = substr(row, 29)
 		row = substr(row, 1, 28)
+	} else if (match(row, /[^ ]  +[^ ]/)) {
+		text = substr(row, RSTART + RLENGTH - 1)
+		row = substr(row, 1, RSTART)
 	}
 	kind = "option"
 	argument = ""

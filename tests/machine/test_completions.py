@@ -38,6 +38,11 @@ def environment(home):
         (folder / name).symlink_to(tool)
     pathlib.Path(home, 'result.json').touch()
     pathlib.Path(home, 'folder').mkdir()
+    if shutil.which('git'):
+        for words in (['init', '-b', 'topic'], ['commit', '--allow-empty', '-m', 'first'], ['tag', 'v1']):
+            subprocess.run(['git', '-c', 'user.name=x', '-c', 'user.email=x', '-c', 'init.defaultBranch=x',
+                            *words], cwd=home, env={**os.environ, 'HOME': home}, check=True,
+                           capture_output=True)
     return {'PATH': f'{folder}:/usr/bin:/bin:/usr/sbin:/sbin', 'HOME': home, 'LC_ALL': 'C.UTF-8',
             'TERM': 'dumb', 'XDG_CONFIG_HOME': home, 'XDG_DATA_HOME': home, 'ZDOTDIR': home,
             'PS1': '> '}
@@ -134,14 +139,15 @@ def offered(shell, line):
 def options_of(tool):
     text = subprocess.run([TOOLS[tool], '--help'], capture_output=True, text=True,
                           check=True).stdout
-    return set(re.findall(r'^  (?:-.,|   ) (--[a-z-]+)', text, re.MULTILINE))
+    return set(re.findall(r'^  (?:(?:-.,|   ) (?=--)|(?=-. [A-Z]))(--?[A-Za-z-]+)', text, re.MULTILINE))
 
 
 def check_options(shell):
     for tool in TOOLS:
         options = options_of(tool)
         check(len(options) >= 3, f'{tool}: {options}')
-        found = {re.sub('=$', '', word) for word in offered(shell, f'{tool} --')}
+        found = {re.sub('=$', '', word) for dashes in ('-', '--')
+                 for word in offered(shell, f'{tool} {dashes}')}
         missing = options - found
         check(not missing, f'{tool}: not offered: {missing}')
         strange = {word for word in found if word.startswith('--')} - options
@@ -160,6 +166,17 @@ def check_verbs(shell):
     has(shell, 'bench-report ', 'show', 'compare', 'plot')
     has(shell, 'bench-report show ', 'result.json')
     has(shell, 'cpu-shield ', 'run', 'status')
+
+
+def check_commits(shell):
+    """quiesce-gate takes two commits, and behind "--" a program, which quiesce-bisect has at once."""
+    find('git')
+    has(shell, 'quiesce-gate ', 'topic', 'v1', never=['result.json', 'bisect'])
+    has(shell, 'quiesce-gate -p 3 v1 to', 'topic', never=['result.json'])
+    has(shell, 'quiesce-gate v1 topic -- res', 'result.json', never=['topic'])
+    has(shell, 'quiesce-bisect res', 'result.json', never=['topic', 'bisect'])
+    folder = 'folder/' if shell == 'fish' else 'folder'
+    has(shell, 'quiesce-gate -d ', folder, never=['result.json'])
 
 
 def check_values(shell):
@@ -184,5 +201,5 @@ def check_programs(shell):
 
 run_tests((f'{shell}: {what}', lambda shell=shell, function=function: (find(shell), function(shell))[1])
           for shell in ASK
-          for what, function in (('options', check_options), ('verbs', check_verbs),
+          for what, function in (('options', check_options), ('verbs', check_verbs), ('commits', check_commits),
                                  ('values', check_values), ('programs', check_programs)))
