@@ -30,10 +30,11 @@ static void look_at_cpus(struct host *host, struct finding *f)
 const struct check target_checks[] = {
 	{ "cpus", look_at_cpus,
 		"Which CPUs all other checks are about: those of -c, else those of the running\n"
-		"benchmark.target, else those that are isolated, else the one that runpinned(1) would\n"
-		"take. CPU 0 is a bad choice: it boots the machine, and timekeeping, the first\n"
-		"interrupts of most drivers and work that is queued anywhere end up there. It cannot be\n"
-		"tickless (nohz_full takes it out of the list) and on x86 it cannot go offline.\n"
+		"benchmark.target, else those that are isolated, else the one that runpinned(1)\n"
+		"would take. CPU 0 is a bad choice: it boots the machine, and timekeeping, the\n"
+		"first interrupts of most drivers and work that is queued anywhere end up there.\n"
+		"It cannot be tickless (nohz_full takes it out of the list) and on x86 it cannot\n"
+		"go offline.\n"
 		"Source: Documentation/timers/no_hz.rst; kernel/time/tick-sched.c." },
 	{ 0 },
 };

@@ -514,50 +514,55 @@ static void look_at_current(struct host *host, struct finding *f)
 
 const struct check frequency_checks[] = {
 	{ "freq-driver", look_at_driver,
-		"What sets the frequency: intel_pstate and amd-pstate-epp choose it, or let the hardware\n"
-		"choose; with intel_cpufreq, amd-pstate, acpi-cpufreq, cppc_cpufreq and cpufreq-dt a\n"
-		"governor of the kernel chooses. It is normal to have no driver in a virtual machine, and\n"
-		"where the firmware controls the frequency.\n"
-		"Source: Documentation/admin-guide/pm/cpufreq.rst, intel_pstate.rst, amd-pstate.rst." },
+		"What sets the frequency: intel_pstate and amd-pstate-epp choose it, or let the\n"
+		"hardware choose; with intel_cpufreq, amd-pstate, acpi-cpufreq, cppc_cpufreq and\n"
+		"cpufreq-dt a governor of the kernel chooses. It is normal to have no driver in\n"
+		"a virtual machine, and where the firmware controls the frequency.\n"
+		"Source: Documentation/admin-guide/pm/cpufreq.rst, intel_pstate.rst,\n"
+		"amd-pstate.rst." },
 	{ "boost", look_at_boost,
-		"Turbo, core performance boost: a core runs faster than it can for long, by as much as\n"
-		"heat, power and the number of busy cores allow. It is the largest source of scatter on\n"
-		"most machines: 10 to 50 per cent between the first run and the tenth, or between a\n"
-		"morning and an afternoon. Without boost, the same code takes the same time each run, but\n"
-		"a longer time.\n"
+		"Turbo, core performance boost: a core runs faster than it can for long, by as\n"
+		"much as heat, power and the number of busy cores allow. It is the largest\n"
+		"source of scatter on most machines: 10 to 50 per cent between the first run and\n"
+		"the tenth, or between a morning and an afternoon. Without boost, the same code\n"
+		"takes the same time each run, but a longer time.\n"
 		"Source: Documentation/admin-guide/pm/cpufreq.rst (frequency boost support)." },
 	{ "governor", look_at_governor,
-		"A governor that follows the load starts each run slow and takes milliseconds to speed\n"
-		"up: short runs are up to several times slower than long ones. `performance` does not\n"
-		"wait. `powersave` of intel_pstate and amd-pstate-epp follows the load, too; with other\n"
-		"drivers it is simply the lowest frequency.\n"
+		"A governor that follows the load starts each run slow and takes milliseconds to\n"
+		"speed up: short runs are up to several times slower than long ones.\n"
+		"`performance` does not wait. `powersave` of intel_pstate and amd-pstate-epp\n"
+		"follows the load, too; with other drivers it is simply the lowest frequency.\n"
 		"Source: Documentation/admin-guide/pm/cpufreq.rst, intel_pstate.rst." },
 	{ "freq-range", look_at_range,
-		"The limits between which the frequency may move. As long as they differ, the governor,\n"
-		"the hardware (HWP, CPPC) or the firmware may choose another frequency for the next run,\n"
-		"even with the governor `performance`. freq-pin sets both limits to a frequency that the\n"
-		"machine can hold. The firmware may allow less (bios_limit), and overrides them.\n"
+		"The limits between which the frequency may move. As long as they differ, the\n"
+		"governor, the hardware (HWP, CPPC) or the firmware may choose another frequency\n"
+		"for the next run, even with the governor `performance`. freq-pin sets both\n"
+		"limits to a frequency that the machine can hold. The firmware may allow less\n"
+		"(bios_limit), and overrides them.\n"
 		"Source: Documentation/admin-guide/pm/cpufreq.rst." },
 	{ "epp", look_at_preference,
-		"The hint to hardware that chooses the frequency itself (EPP; on older Intel processors\n"
-		"EPB): from performance (0) to power (255, 15). With any other value than performance, the\n"
-		"hardware may wait before it raises the frequency, and may lower it while the CPU waits\n"
-		"for memory.\n"
-		"Source: Documentation/admin-guide/pm/intel_pstate.rst, intel_epb.rst, amd-pstate.rst." },
+		"The hint to hardware that chooses the frequency itself (EPP; on older Intel\n"
+		"processors EPB): from performance (0) to power (255, 15). With any other value\n"
+		"than performance, the hardware may wait before it raises the frequency, and may\n"
+		"lower it while the CPU waits for memory.\n"
+		"Source: Documentation/admin-guide/pm/intel_pstate.rst, intel_epb.rst,\n"
+		"amd-pstate.rst." },
 	{ "freq-policies", look_at_policies,
-		"Whether all these CPUs have the same settings. If not, a program that runs on several of\n"
-		"them, or on one after the other, is measured at several speeds." },
+		"Whether all these CPUs have the same settings. If not, a program that runs on\n"
+		"several of them, or on one after the other, is measured at several speeds." },
 	{ "core-kind", look_at_kind,
-		"Hybrid processors have performance cores and efficiency cores, whose speeds differ by a\n"
-		"factor of 1.5 to 3, and whose caches differ, too. A result from one kind does not hold for\n"
-		"the other, and a result from both kinds holds for neither.\n"
-		"Source: /sys/devices/cpu_core/cpus against cpu_atom/cpus; cpuN/cpu_capacity (Arm);\n"
-		"else cpuinfo_max_freq." },
+		"Hybrid processors have performance cores and efficiency cores, whose speeds\n"
+		"differ by a factor of 1.5 to 3, and whose caches differ, too. A result from one\n"
+		"kind does not hold for the other, and a result from both kinds holds for\n"
+		"neither.\n"
+		"Source: /sys/devices/cpu_core/cpus against cpu_atom/cpus; cpuN/cpu_capacity\n"
+		"(Arm); else cpuinfo_max_freq." },
 	{ "freq-now", look_at_current,
-		"The frequency that the kernel shows now, compared with the pinned one. On x86 it comes\n"
-		"from counters that the tick samples; on an idle CPU, and with nohz_full, it is the\n"
-		"frequency that was last asked for. So a difference is a finding, but no difference proves\n"
-		"little. A count of cycles over a known time is a proof (runpinned -e cycles).\n"
+		"The frequency that the kernel shows now, compared with the pinned one. On x86\n"
+		"it comes from counters that the tick samples; on an idle CPU, and with\n"
+		"nohz_full, it is the frequency that was last asked for. So a difference is a\n"
+		"finding, but no difference proves little. A count of cycles over a known time\n"
+		"is a proof (runpinned -e cycles).\n"
 		"Source: arch/x86/kernel/cpu/aperfmperf.c." },
 	{ 0 },
 };

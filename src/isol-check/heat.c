@@ -121,16 +121,17 @@ static void look_at_supply(struct host *host, struct finding *f)
 
 const struct check heat_checks[] = {
 	{ "temperature", look_at_temperature,
-		"The package's temperature against the limit at which the hardware slows down by itself.\n"
-		"Near it, the tenth run is slower than the first.\n"
+		"The package's temperature against the limit at which the hardware slows down by\n"
+		"itself. Near it, the tenth run is slower than the first.\n"
 		"Source: Documentation/hwmon/sysfs-interface.rst; coretemp.rst, k10temp.rst." },
 	{ "throttled", look_at_throttling,
-		"How often these CPUs slowed down because they were hot, since boot (Intel counts it). A\n"
-		"machine that did before will again. Of use is whether the count moves during a run,\n"
-		"which runpinned looks at.\n"
+		"How often these CPUs slowed down because they were hot, since boot (Intel\n"
+		"counts it). A machine that did before will again. Of use is whether the count\n"
+		"moves during a run, which runpinned looks at.\n"
 		"Source: drivers/thermal/intel/therm_throt.c." },
 	{ "power-supply", look_at_supply,
-		"On battery the firmware limits power, and with it the frequency, whatever cpufreq says.\n"
+		"On battery the firmware limits power, and with it the frequency, whatever\n"
+		"cpufreq says.\n"
 		"Source: Documentation/ABI/testing/sysfs-class-power." },
 	{ 0 },
 };

@@ -104,17 +104,17 @@ static void look_at_depth(struct host *host, struct finding *f)
 
 const struct check idle_checks[] = {
 	{ "idle-driver", look_at_driver,
-		"The driver that puts an idle CPU to sleep, and the governor that predicts for how long\n"
-		"the CPU will be idle.\n"
+		"The driver that puts an idle CPU to sleep, and the governor that predicts for\n"
+		"how long the CPU will be idle.\n"
 		"Source: Documentation/admin-guide/pm/cpuidle.rst." },
 	{ "idle-depth", look_at_depth,
-		"The deepest idle state that a CPU may enter: one that its driver has and nobody has\n"
-		"disabled, within the limit of pm_qos_resume_latency_us. Waking up from a deep state takes\n"
-		"up to some hundred microseconds, and the caches are empty afterwards. A program that waits\n"
-		"(for a disk, a lock, another program) is timed with that; a benchmark that never waits is\n"
-		"not affected, except at its start.\n"
-		"Not seen here is a limit that a program holds through /dev/cpu_dma_latency, which only\n"
-		"root may read. It can only make the states shallower than shown.\n"
+		"The deepest idle state that a CPU may enter: one that its driver has and nobody\n"
+		"has disabled, within the limit of pm_qos_resume_latency_us. Waking up from a\n"
+		"deep state takes up to some hundred microseconds, and the caches are empty\n"
+		"afterwards. A program that waits (for a disk, a lock, another program) is timed\n"
+		"with that; a benchmark that never waits is not affected, except at its start.\n"
+		"Not seen here is a limit that a program holds through /dev/cpu_dma_latency,\n"
+		"which only root may read. It can only make the states shallower than shown.\n"
 		"Source: Documentation/admin-guide/pm/cpuidle.rst;\n"
 		"Documentation/ABI/testing/sysfs-devices-power." },
 	{ 0 },

@@ -365,35 +365,39 @@ static void look_at_rate(struct host *host, struct finding *f)
 
 const struct check interrupts_checks[] = {
 	{ "irq-affinity", look_at_affinity,
-		"Interrupts of devices that go to these CPUs and could go to others. Each takes some\n"
-		"microseconds, and more with the softirq after it, and replaces a part of what is in the\n"
-		"caches; a busy network card or disk sends thousands a second. Judged by the effective\n"
-		"affinity, where the interrupt chip has one.\n"
+		"Interrupts of devices that go to these CPUs and could go to others. Each takes\n"
+		"some microseconds, and more with the softirq after it, and replaces a part of\n"
+		"what is in the caches; a busy network card or disk sends thousands a second.\n"
+		"Judged by the effective affinity, where the interrupt chip has one.\n"
 		"Source: Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c." },
 	{ "irq-managed", look_at_managed,
-		"Interrupts that nobody can move: per-CPU ones, and those that the kernel manages itself,\n"
-		"such as the queues of NVMe disks, one for each CPU. With isolcpus=managed_irq on the boot\n"
-		"line such a queue interrupts an isolated CPU only for work that was submitted there;\n"
-		"without it, also for work of other CPUs in its mask. Kernels before 6.12 do not show which\n"
-		"lines cannot be moved: there the queues of NVMe and virtio disks are known by their names,\n"
-		"others count as `irq-affinity`, and irq-steer says which it could not move.\n"
-		"Source: Documentation/admin-guide/kernel-parameters.txt (isolcpus); kernel/irq/proc.c." },
+		"Interrupts that nobody can move: per-CPU ones, and those that the kernel\n"
+		"manages itself, such as the queues of NVMe disks, one for each CPU. With\n"
+		"isolcpus=managed_irq on the boot line such a queue interrupts an isolated CPU\n"
+		"only for work that was submitted there; without it, also for work of other CPUs\n"
+		"in its mask. Kernels before 6.12 do not show which lines cannot be moved: there\n"
+		"the queues of NVMe and virtio disks are known by their names, others count as\n"
+		"`irq-affinity`, and irq-steer says which it could not move.\n"
+		"Source: Documentation/admin-guide/kernel-parameters.txt (isolcpus);\n"
+		"kernel/irq/proc.c." },
 	{ "irq-default", look_at_default,
-		"The affinity of interrupts that are set up later: when a driver is loaded, a network card\n"
-		"is brought up, or a disk is plugged in.\n"
+		"The affinity of interrupts that are set up later: when a driver is loaded, a\n"
+		"network card is brought up, or a disk is plugged in.\n"
 		"Source: Documentation/core-api/irq/irq-affinity.rst." },
 	{ "irqbalance", look_at_irqbalance,
-		"irqbalance spreads interrupts over all CPUs every ten seconds, and so undoes affinities\n"
-		"that others have set. By default it leaves CPUs alone that were isolated at boot or have\n"
-		"no tick (nohz_full); it does not know isolated partitions. irq-steer bans CPUs over the\n"
-		"socket of irqbalance. Bans by others (IRQBALANCE_BANNED_CPULIST) cannot be seen here.\n"
+		"irqbalance spreads interrupts over all CPUs every ten seconds, and so undoes\n"
+		"affinities that others have set. By default it leaves CPUs alone that were\n"
+		"isolated at boot or have no tick (nohz_full); it does not know isolated\n"
+		"partitions. irq-steer bans CPUs over the socket of irqbalance. Bans by others\n"
+		"(IRQBALANCE_BANNED_CPULIST) cannot be seen here.\n"
 		"Source: irqbalance(1); cputree.c of irqbalance 1.9.",
 		.of_tasks = true },
 	{ "irq-rate", look_at_rate,
-		"How many interrupts a CPU really took, from two readings of /proc/interrupts (--watch). The\n"
-		"tick is shown separately: an idle CPU has few, a busy one CONFIG_HZ a second. Interrupts\n"
-		"of the kernel are those that one CPU sends to another: to wake a task, to flush a TLB. Ten\n"
-		"a second and more, without ticks, count as noise.\n"
+		"How many interrupts a CPU really took, from two readings of /proc/interrupts\n"
+		"(--watch). The tick is shown separately: an idle CPU has few, a busy one\n"
+		"CONFIG_HZ a second. Interrupts of the kernel are those that one CPU sends to\n"
+		"another: to wake a task, to flush a TLB. Ten a second and more, without ticks,\n"
+		"count as noise.\n"
 		"Source: Documentation/filesystems/proc.rst (interrupts)." },
 	{ 0 },
 };

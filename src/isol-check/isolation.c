@@ -400,61 +400,66 @@ static void look_at_nohz_pstate(struct host *host, struct finding *f)
 
 const struct check isolation_checks[] = {
 	{ "isolated", look_at_isolated,
-		"Whether the scheduler leaves the CPUs alone. On a CPU that is not isolated, any program\n"
-		"that wakes up may run in place of the benchmark: a run is then longer by milliseconds, its\n"
-		"caches are cold, and it may be moved to another core.\n"
+		"Whether the scheduler leaves the CPUs alone. On a CPU that is not isolated, any\n"
+		"program that wakes up may run in place of the benchmark: a run is then longer\n"
+		"by milliseconds, its caches are cold, and it may be moved to another core.\n"
 		"There are three ways to isolate CPUs: the boot parameter isolcpus (shown in\n"
-		"/sys/devices/system/cpu/isolated); a cgroup v2 partition of type isolated (not shown\n"
-		"there on any kernel); an exclusive cgroup v1 cpuset below a root without load balancing.\n"
-		"A partition of type root keeps other tasks away, too, but balances the load of its own.\n"
-		"Kernels from 7.0 on advise partitions rather than isolcpus.\n"
-		"Source: Documentation/admin-guide/cgroup-v2.rst, kernel-parameters.txt (isolcpus),\n"
-		"cpu-isolation.rst, cgroup-v1/cpusets.rst." },
+		"/sys/devices/system/cpu/isolated); a cgroup v2 partition of type isolated (not\n"
+		"shown there on any kernel); an exclusive cgroup v1 cpuset below a root without\n"
+		"load balancing. A partition of type root keeps other tasks away, too, but\n"
+		"balances the load of its own. Kernels from 7.0 on advise partitions rather than\n"
+		"isolcpus.\n"
+		"Source: Documentation/admin-guide/cgroup-v2.rst, kernel-parameters.txt\n"
+		"(isolcpus), cpu-isolation.rst, cgroup-v1/cpusets.rst." },
 	{ "isolcpus", look_at_isolcpus,
-		"The boot line. isolcpus takes flags before its list: domain (no task is placed there),\n"
-		"nohz (as nohz_full), managed_irq (interrupts that only the kernel can move stay away).\n"
-		"Without any flag it means domain. With flags it means only these, so that\n"
-		"isolcpus=managed_irq,3 does not keep tasks away.\n"
+		"The boot line. isolcpus takes flags before its list: domain (no task is placed\n"
+		"there), nohz (as nohz_full), managed_irq (interrupts that only the kernel can\n"
+		"move stay away). Without any flag it means domain. With flags it means only\n"
+		"these, so that isolcpus=managed_irq,3 does not keep tasks away.\n"
 		"Source: kernel/sched/isolation.c: housekeeping_isolcpus_setup()." },
 	{ "partitions", look_at_partitions,
-		"All cpusets that have CPUs to themselves, two levels deep. A partition that reads `invalid`\n"
-		"isolates nothing, although the write succeeded; the reason follows in parentheses.\n"
-		"In v1, an exclusive cpuset keeps other cpusets out, but not the tasks of the root while\n"
-		"the root's cpuset.sched_load_balance is 1.\n"
+		"All cpusets that have CPUs to themselves, two levels deep. A partition that\n"
+		"reads `invalid` isolates nothing, although the write succeeded; the reason\n"
+		"follows in parentheses. In v1, an exclusive cpuset keeps other cpusets out, but\n"
+		"not the tasks of the root while the root's cpuset.sched_load_balance is 1.\n"
 		"Source: Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/cpusets.rst." },
 	{ "tasks", look_at_tasks,
-		"Which threads of programs may run on the CPUs, and which of them ran there last. This\n"
-		"tests whether the isolation works: on an isolated CPU there are only threads that were put\n"
-		"there on purpose. Any other thread that runs there takes up to some milliseconds (a time\n"
-		"slice), and fills the caches with its own data.\n"
+		"Which threads of programs may run on the CPUs, and which of them ran there\n"
+		"last. This tests whether the isolation works: on an isolated CPU there are only\n"
+		"threads that were put there on purpose. Any other thread that runs there takes\n"
+		"up to some milliseconds (a time slice), and fills the caches with its own data.\n"
 		"Source: sched_getaffinity(2), field 39 of /proc/PID/stat (proc(5)).",
 		.of_tasks = true },
 	{ "kthreads", look_at_kthreads,
-		"Kernel threads. Some belong to a CPU (migration/3, ksoftirqd/3, cpuhp/3) and cannot be\n"
-		"moved: they sleep unless that CPU gives them work. Others may run anywhere: kswapd,\n"
-		"khugepaged, jbd2, threads of drivers. From 6.12 on, isolated partitions move those that\n"
-		"can be moved.\n"
+		"Kernel threads. Some belong to a CPU (migration/3, ksoftirqd/3, cpuhp/3) and\n"
+		"cannot be moved: they sleep unless that CPU gives them work. Others may run\n"
+		"anywhere: kswapd, khugepaged, jbd2, threads of drivers. From 6.12 on, isolated\n"
+		"partitions move those that can be moved.\n"
 		"Source: Documentation/admin-guide/kernel-per-CPU-kthreads.rst.",
 		.of_tasks = true },
 	{ "nohz-full", look_at_nohz_full,
-		"The timer interrupt comes 100 to 1000 times a second (CONFIG_HZ), and takes some\n"
-		"microseconds each time: 0.1 to 0.5 per cent of a run, evenly spread, so it shifts results\n"
-		"more than it scatters them. With nohz_full the tick stops while only one task runs, except\n"
-		"for one tick a second that another CPU handles; each system call then costs some hundred\n"
-		"nanoseconds more. It can only be set at boot.\n"
+		"The timer interrupt comes 100 to 1000 times a second (CONFIG_HZ), and takes\n"
+		"some microseconds each time: 0.1 to 0.5 per cent of a run, evenly spread, so it\n"
+		"shifts results more than it scatters them. With nohz_full the tick stops while\n"
+		"only one task runs, except for one tick a second that another CPU handles; each\n"
+		"system call then costs some hundred nanoseconds more. It can only be set at\n"
+		"boot.\n"
 		"Source: Documentation/timers/no_hz.rst." },
 	{ "rcu-nocbs", look_at_rcu_nocbs,
-		"Memory that the kernel may free only after all readers are gone (RCU) is freed on the CPU\n"
-		"that gave it up, in a softirq that interrupts the benchmark: for microseconds, sometimes for\n"
-		"milliseconds after many files were closed. With rcu_nocbs, threads on other CPUs do that.\n"
-		"nohz_full implies it for the same CPUs. It can only be set at boot.\n"
-		"Source: Documentation/admin-guide/kernel-parameters.txt; kernel/rcu/tree_nocb.h." },
+		"Memory that the kernel may free only after all readers are gone (RCU) is freed\n"
+		"on the CPU that gave it up, in a softirq that interrupts the benchmark: for\n"
+		"microseconds, sometimes for milliseconds after many files were closed. With\n"
+		"rcu_nocbs, threads on other CPUs do that. nohz_full implies it for the same\n"
+		"CPUs. It can only be set at boot.\n"
+		"Source: Documentation/admin-guide/kernel-parameters.txt;\n"
+		"kernel/rcu/tree_nocb.h." },
 	{ "nohz-pstate", look_at_nohz_pstate,
-		"intel_pstate in active mode reads a CPU's load and sets its frequency when the tick\n"
-		"updates the clock of the scheduler. With nohz_full there is no tick, so a CPU can stay at\n"
-		"any frequency until an unrelated event changes it: a benchmark is then suddenly twice as\n"
-		"fast, or as slow, for minutes. There are two remedies: rcu_nocbs for these CPUs on the boot\n"
-		"line, as pyperf advises, or a fixed frequency (freq-pin), which benchmarks need anyway.\n"
+		"intel_pstate in active mode reads a CPU's load and sets its frequency when the\n"
+		"tick updates the clock of the scheduler. With nohz_full there is no tick, so a\n"
+		"CPU can stay at any frequency until an unrelated event changes it: a benchmark\n"
+		"is then suddenly twice as fast, or as slow, for minutes. There are two\n"
+		"remedies: rcu_nocbs for these CPUs on the boot line, as pyperf advises, or a\n"
+		"fixed frequency (freq-pin), which benchmarks need anyway.\n"
 		"Source: drivers/cpufreq/intel_pstate.c: intel_pstate_update_util(); pyperf's\n"
 		"documentation (Tune the system for benchmarks)." },
 	{ 0 },

@@ -351,67 +351,72 @@ static void look_at_paranoid(struct host *host _unused_, struct finding *f)
 
 const struct check kernel_checks[] = {
 	{ "workqueue", look_at_workqueue,
-		"Deferred work of the kernel that is bound to no CPU is done by threads (kworker/u) on the\n"
-		"CPUs of this mask: microseconds to milliseconds each time.\n"
+		"Deferred work of the kernel that is bound to no CPU is done by threads\n"
+		"(kworker/u) on the CPUs of this mask: microseconds to milliseconds each time.\n"
 		"Source: Documentation/core-api/workqueue.rst." },
 	{ "writeback", look_at_writeback,
-		"Workers with a mask of their own write dirty pages to disk: for milliseconds at a time,\n"
-		"after any program has written much.\n"
+		"Workers with a mask of their own write dirty pages to disk: for milliseconds at\n"
+		"a time, after any program has written much.\n"
 		"Source: Documentation/core-api/workqueue.rst; mm/backing-dev.c." },
 	{ "watchdogs", look_at_watchdogs,
-		"The NMI watchdog occupies one hardware counter, which a profiler and `runpinned -e` then\n"
-		"lack, and interrupts a busy CPU about every ten seconds. The soft watchdog wakes a thread\n"
-		"of highest priority on each CPU every four seconds. Both run only on the CPUs of\n"
-		"watchdog_cpumask.\n"
+		"The NMI watchdog occupies one hardware counter, which a profiler and `runpinned\n"
+		"-e` then lack, and interrupts a busy CPU about every ten seconds. The soft\n"
+		"watchdog wakes a thread of highest priority on each CPU every four seconds.\n"
+		"Both run only on the CPUs of watchdog_cpumask.\n"
 		"Source: Documentation/admin-guide/lockup-watchdogs.rst." },
 	{ "timer-migration", look_at_timers,
-		"A CPU that becomes idle hands its timers to a busy one. The CPU of a benchmark is busy, so\n"
-		"it gets them, and runs work of others. From 7.0 on isolated CPUs are left out.\n"
-		"Source: kernel/time/timer_migration.c; Documentation/admin-guide/sysctl/kernel.rst." },
+		"A CPU that becomes idle hands its timers to a busy one. The CPU of a benchmark\n"
+		"is busy, so it gets them, and runs work of others. From 7.0 on isolated CPUs\n"
+		"are left out.\n"
+		"Source: kernel/time/timer_migration.c;\n"
+		"Documentation/admin-guide/sysctl/kernel.rst." },
 	{ "vmstat", look_at_statistics,
 		"Each CPU adds up its memory statistics every vm.stat_interval seconds, for some\n"
 		"microseconds. From 6.12 on isolated CPUs are left out.\n"
 		"Source: Documentation/admin-guide/sysctl/vm.rst (stat_interval); mm/vmstat.c." },
 	{ "rt-throttling", look_at_realtime,
-		"Real-time tasks may use only so much of each second (of sched_rt_period_us). A program\n"
-		"under runpinned --fifo that never sleeps is stopped for the rest of it: up to 6.11 always,\n"
-		"from 6.12 on only if an ordinary task waits for the CPU. Ordinary programs are not\n"
-		"affected.\n"
+		"Real-time tasks may use only so much of each second (of sched_rt_period_us). A\n"
+		"program under runpinned --fifo that never sleeps is stopped for the rest of it:\n"
+		"up to 6.11 always, from 6.12 on only if an ordinary task waits for the CPU.\n"
+		"Ordinary programs are not affected.\n"
 		"Source: Documentation/scheduler/sched-rt-group.rst; kernel/sched/deadline.c." },
 	{ "thp", look_at_thp,
-		"Transparent huge pages make a program faster by up to 30 per cent if it gets any. With\n"
-		"`always` that depends on how fragmented memory is, so two runs of one program differ. To\n"
-		"make huge pages (khugepaged, compaction) takes further time. With `madvise` only programs\n"
-		"that ask for huge pages get them.\n"
+		"Transparent huge pages make a program faster by up to 30 per cent if it gets\n"
+		"any. With `always` that depends on how fragmented memory is, so two runs of one\n"
+		"program differ. To make huge pages (khugepaged, compaction) takes further time.\n"
+		"With `madvise` only programs that ask for huge pages get them.\n"
 		"Source: Documentation/admin-guide/mm/transhuge.rst." },
 	{ "ksm", look_at_ksm,
-		"ksmd reads memory and merges equal pages. It takes CPU time and memory bandwidth, and the\n"
-		"first write to a merged page costs a page fault and a copy.\n"
+		"ksmd reads memory and merges equal pages. It takes CPU time and memory\n"
+		"bandwidth, and the first write to a merged page costs a page fault and a copy.\n"
 		"Source: Documentation/admin-guide/mm/ksm.rst." },
 	{ "numa-balancing", look_at_numa,
-		"The kernel unmaps pages of a program for a moment to see which node uses them, and moves\n"
-		"them between nodes: page faults of some microseconds, and migrations, during a run.\n"
+		"The kernel unmaps pages of a program for a moment to see which node uses them,\n"
+		"and moves them between nodes: page faults of some microseconds, and migrations,\n"
+		"during a run.\n"
 		"Source: Documentation/admin-guide/sysctl/kernel.rst (numa_balancing)." },
 	{ "swap", look_at_swap,
-		"A page that was swapped out has to be read when it is used: the program waits for a disk\n"
-		"for milliseconds, once. runpinned shows that as major faults.\n"
+		"A page that was swapped out has to be read when it is used: the program waits\n"
+		"for a disk for milliseconds, once. runpinned shows that as major faults.\n"
 		"Source: proc(5) (/proc/swaps)." },
 	{ "aslr", look_at_aslr,
-		"Each process has its stack, heap and code at other addresses, so that other cache lines\n"
-		"and branch predictor entries conflict: some per cent, for the whole run. Switching ASLR\n"
-		"off does not remove that: it selects one layout of many, the same each time, which may be a\n"
-		"good or a bad one. Many processes (runpinned -n) sample the layouts, and their median is\n"
-		"useful.\n"
-		"Source: Documentation/admin-guide/sysctl/kernel.rst (randomize_va_space); Mytkowicz and\n"
-		"others, Producing Wrong Data Without Doing Anything Obviously Wrong, ASPLOS 2009." },
+		"Each process has its stack, heap and code at other addresses, so that other\n"
+		"cache lines and branch predictor entries conflict: some per cent, for the whole\n"
+		"run. Switching ASLR off does not remove that: it selects one layout of many,\n"
+		"the same each time, which may be a good or a bad one. Many processes (runpinned\n"
+		"-n) sample the layouts, and their median is useful.\n"
+		"Source: Documentation/admin-guide/sysctl/kernel.rst (randomize_va_space);\n"
+		"Mytkowicz and others, Producing Wrong Data Without Doing Anything Obviously\n"
+		"Wrong, ASPLOS 2009." },
 	{ "perf-sampling", look_at_sampling,
-		"How often a profiler (perf record, of any user) may interrupt. No effect while none runs;\n"
-		"noise-off limits it to one sample a second.\n"
-		"Source: Documentation/admin-guide/sysctl/kernel.rst (perf_event_max_sample_rate)." },
+		"How often a profiler (perf record, of any user) may interrupt. No effect while\n"
+		"none runs; noise-off limits it to one sample a second.\n"
+		"Source: Documentation/admin-guide/sysctl/kernel.rst\n"
+		"(perf_event_max_sample_rate)." },
 	{ "perf-paranoid", look_at_paranoid,
-		"Above 2, which is Debian's default, an ordinary user may not use any event of perf.\n"
-		"runpinned then takes time stamps itself, instead of those of the kernel at exec and exit of\n"
-		"the program, and says so.\n"
+		"Above 2, which is Debian's default, an ordinary user may not use any event of\n"
+		"perf. runpinned then takes time stamps itself, instead of those of the kernel\n"
+		"at exec and exit of the program, and says so.\n"
 		"Source: Documentation/admin-guide/perf-security.rst." },
 	{ 0 },
 };

@@ -143,18 +143,21 @@ static void look_at_smt(struct host *host, struct finding *f)
 
 const struct check smt_checks[] = {
 	{ "siblings", look_at_siblings,
-		"Two threads of a core share its execution units, caches and branch predictor. A benchmark\n"
-		"beside a busy sibling is slower by 20 to 50 per cent, and by another amount in each run.\n"
-		"Even an idle sibling takes an interrupt now and then. The remedy is to take the siblings\n"
-		"offline, or to isolate whole cores.\n"
-		"Source: Documentation/admin-guide/hw-vuln/core-scheduling.rst on what is shared;\n"
-		"Documentation/ABI/stable/sysfs-devices-system-cpu (thread_siblings_list)." },
+		"Two threads of a core share its execution units, caches and branch predictor. A\n"
+		"benchmark beside a busy sibling is slower by 20 to 50 per cent, and by another\n"
+		"amount in each run. Even an idle sibling takes an interrupt now and then. The\n"
+		"remedy is to take the siblings offline, or to isolate whole cores.\n"
+		"Source: Documentation/admin-guide/hw-vuln/core-scheduling.rst on what is\n"
+		"shared; Documentation/ABI/stable/sysfs-devices-system-cpu\n"
+		"(thread_siblings_list)." },
 	{ "half-cores", look_at_half_cores,
-		"Cores, of the whole machine, with one thread that is isolated and another that may run any\n"
-		"task. A program on the isolated thread is then disturbed all the same, see `siblings`." },
+		"Cores, of the whole machine, with one thread that is isolated and another that\n"
+		"may run any task. A program on the isolated thread is then disturbed all the\n"
+		"same, see `siblings`." },
 	{ "smt", look_at_smt,
-		"The machine's switch for SMT: on, off, forceoff (until the next boot), notsupported,\n"
-		"notimplemented, or a number of threads. Some siblings may be offline while it is on.\n"
+		"The machine's switch for SMT: on, off, forceoff (until the next boot),\n"
+		"notsupported, notimplemented, or a number of threads. Some siblings may be\n"
+		"offline while it is on.\n"
 		"Source: Documentation/ABI/testing/sysfs-devices-system-cpu (smt/control)." },
 	{ 0 },
 };

@@ -383,40 +383,45 @@ static void look_at_journals(struct host *host, struct finding *f)
 
 const struct check system_checks[] = {
 	{ "clocksource", look_at_clock,
-		"The clock source of the kernel. Reading the CPU's own counter (tsc, arch_sys_counter)\n"
-		"takes 20 to 40 ns; hpet and acpi_pm take a microsecond, and a system call. When the kernel\n"
-		"finds that its tsc is unreliable, it switches to one of these, even during a run.\n"
+		"The clock source of the kernel. Reading the CPU's own counter (tsc,\n"
+		"arch_sys_counter) takes 20 to 40 ns; hpet and acpi_pm take a microsecond, and a\n"
+		"system call. When the kernel finds that its tsc is unreliable, it switches to\n"
+		"one of these, even during a run.\n"
 		"Source: Documentation/timers/timekeeping.rst; kernel/time/clocksource.c." },
 	{ "virtualization", look_at_virtualization,
-		"In a virtual machine the host decides when a CPU runs, how fast, and what runs beside it;\n"
-		"no setting inside changes that. Compare only runs that were measured alternately.\n"
-		"Source: what the CPU, DMI and the clock sources tell; systemd.io/CONTAINER_INTERFACE." },
+		"In a virtual machine the host decides when a CPU runs, how fast, and what runs\n"
+		"beside it; no setting inside changes that. Compare only runs that were measured\n"
+		"alternately.\n"
+		"Source: what the CPU, DMI and the clock sources tell;\n"
+		"systemd.io/CONTAINER_INTERFACE." },
 	{ "steal", look_at_steal,
-		"Time in which a CPU was ready to run, but the host ran something else. It is counted in\n"
-		"steps of 10 ms, and only where the host reports it: 0 proves nothing.\n"
+		"Time in which a CPU was ready to run, but the host ran something else. It is\n"
+		"counted in steps of 10 ms, and only where the host reports it: 0 proves\n"
+		"nothing.\n"
 		"Source: proc(5) (/proc/stat)." },
 	{ "load", look_at_load,
-		"The load of the whole machine, and how busy these CPUs were while they were watched\n"
-		"(--watch). Programs on other CPUs take memory bandwidth, shared cache and power, and heat\n"
-		"the package.\n"
+		"The load of the whole machine, and how busy these CPUs were while they were\n"
+		"watched (--watch). Programs on other CPUs take memory bandwidth, shared cache\n"
+		"and power, and heat the package.\n"
 		"Source: proc(5) (/proc/loadavg, /proc/stat).",
 		.of_tasks = true },
 	{ "tuners", look_at_tuners,
-		"Programs that turn the same knobs at any time: power profiles, thermal daemons, game mode.\n"
-		"They may undo the settings for the benchmark while it runs.\n"
+		"Programs that turn the same knobs at any time: power profiles, thermal daemons,\n"
+		"game mode. They may undo the settings for the benchmark while it runs.\n"
 		"Source: processes by their name; /run/systemd/units.",
 		.of_tasks = true },
 	{ "locks", look_at_locks,
-		"Another benchmark on the same CPUs. runpinned holds a lock on each CPU that it measures\n"
-		"on, and waits for one that is taken. A runpinned --quiesce holds it already while the\n"
-		"machine is being made quiet for it, which is no risk.\n"
+		"Another benchmark on the same CPUs. runpinned holds a lock on each CPU that it\n"
+		"measures on, and waits for one that is taken. A runpinned --quiesce holds it\n"
+		"already while the machine is being made quiet for it, which is no risk.\n"
 		"Source: flock(2) on /sys/devices/system/cpu/cpuN; runpinned(1).",
 		.of_tasks = true },
 	{ "journals", look_at_journals,
-		"What the setters of quiesce have changed and not put back (/run/quiesce). That is normal\n"
-		"while a machine is meant to be quiet. It is not normal that a journal is damaged or of an\n"
-		"earlier boot, or that a knob has another value than a setter has set: then somebody else\n"
-		"turned it, and the machine is less quiet than it was made.\n"
+		"What the setters of quiesce have changed and not put back (/run/quiesce). That\n"
+		"is normal while a machine is meant to be quiet. It is not normal that a journal\n"
+		"is damaged or of an earlier boot, or that a knob has another value than a\n"
+		"setter has set: then somebody else turned it, and the machine is less quiet\n"
+		"than it was made.\n"
 		"Source: TOOL status, of each setter." },
 	{ 0 },
 };

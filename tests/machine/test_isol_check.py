@@ -390,7 +390,7 @@ def test_all_checks_have_cases():
             equal(result.returncode, 0, result.stderr)
             check('Source: ' in result.stdout or name in ('half-cores', 'freq-policies'),
                   f'{name} without a source: {result.stdout}')
-            check(max(map(len, result.stdout.splitlines())) <= 92, result.stdout)
+            check(max(map(len, result.stdout.splitlines())) <= 79, result.stdout)
     return f'{len(ids)} checks'
 
 
