@@ -32,7 +32,7 @@ def read_examples():
     """Pairs: what hyperfine's users type, and what is typed here."""
     section = PAGE.read_text(encoding='utf-8').split('# FOR USERS OF HYPERFINE\n')[1]
     pairs = []
-    for line in section.split('```\n')[1].replace('\\\\\n\t\t', '').splitlines():
+    for line in re.sub(r'\\\\\n\s+', '', section.split('```\n')[1]).splitlines():
         if line.startswith('\t'):
             pairs[-1].append(line.strip())
         else:
