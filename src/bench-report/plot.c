@@ -160,9 +160,9 @@ static int check_number(const struct pictures *pictures, const struct picture_fo
 	for (size_t i = 0; i < pictures->n; i++)
 		text_appendf(&names, "%s%s", i > 0 ? ", " : "",
 			pictures->items[i].curves[0].benchmark->name);
-	say("a %s file holds one picture, and these make several: %s: choose one with -b, or write "
-	    "an .html file",
-		format->suffix + 1, names.failed ? "" : names.data);
+	say("%s files hold one picture each, and these make several: %s: choose one with -b, or "
+	    "write an .html file",
+		format->suffix, names.failed ? "" : names.data);
 	return -EINVAL;
 }
 
