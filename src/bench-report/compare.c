@@ -419,13 +419,23 @@ static const char *names_remark(const struct pairs *pairs, size_t at)
 	return "  names      differ: they are compared because each file has one benchmark\n";
 }
 
-/* Prints the ranking of the programs of one file that were run in turn with `first`. */
-static int print_order(const struct pairs *pairs, const struct benchmark *first)
+static int print_ranking(const struct benchmark *const *programs, size_t n, bool by_speed,
+	struct emit *emit _unused_)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = rank_render(programs, n, by_speed, &text);
+
+	return r < 0 ? r : print_report(stdout, "\n%s", text);
+}
+
+/* Shows the ranking of the programs of one file that were run in turn with `first`. */
+static int show_ranking(const struct pairs *pairs, const struct benchmark *first,
+	int (*show)(const struct benchmark *const *programs, size_t n, bool by_speed,
+		struct emit *emit),
+	struct emit *emit)
 {
 	_cleanup_free_ const struct benchmark **programs = calloc(pairs->n + 1, sizeof(*programs));
-	_cleanup_free_ char *text = NULL;
 	size_t n = 0;
-	int r;
 
 	if (!programs)
 		return -ENOMEM;
@@ -433,26 +443,28 @@ static int print_order(const struct pairs *pairs, const struct benchmark *first)
 	for (size_t i = 0; i < pairs->n; i++)
 		if (pairs->comparisons[i]->old == first)
 			programs[n++] = pairs->comparisons[i]->new;
-	r = rank_render(programs, n, pairs->request->sort == SORT_NONE, &text);
-	return r < 0 ? r : print_report(stdout, "\n%s", text);
+	return show(programs, n, pairs->request->sort == SORT_NONE, emit);
 }
 
-/* The order of the programs of one file, unless it was --decide that compared them. */
-static int print_orders(const struct pairs *pairs)
+/* The rankings of the programs of one file, unless it was --decide that compared them. `emit` is
+ * what `show` writes to. */
+static int show_rankings(const struct pairs *pairs,
+	int (*show)(const struct benchmark *const *programs, size_t n, bool by_speed,
+		struct emit *emit),
+	struct emit *emit)
 {
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && pairs->reports->n == 1 && i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
 		struct decision decision;
-
 		bool known = false;
 
 		for (size_t k = 0; k < i; k++)
 			known = known || pairs->comparisons[k]->old == c->old;
 		if (!known && !benchmark_is_by_program(c->old) &&
 			decision_read(&c->new->metadata, &decision) < 0)
-			r = print_order(pairs, c->old);
+			r = show_ranking(pairs, c->old, show, emit);
 	}
 	return r;
 }
@@ -475,7 +487,7 @@ static int print_texts(const struct pairs *pairs)
 	if (pairs->n > 1)
 		print_report(stdout, "\n");
 	print_means(pairs);
-	return print_orders(pairs);
+	return show_rankings(pairs, print_ranking, NULL);
 }
 
 /* --- Tables --- */
@@ -611,6 +623,19 @@ static void emit_files(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_close(emit, ']');
 }
 
+/* Those with the control, of OLD and of NEW. */
+static void emit_rounds(struct emit *emit, const struct comparison *c)
+{
+	if (!(c->control_ratio > 0)) {
+		emit_string(emit, "control_rounds", NULL);
+		return;
+	}
+	emit_array(emit, "control_rounds");
+	for (size_t i = 0; i < ARRAY_SIZE(c->n_rounds); i++)
+		emit_integer(emit, NULL, (int64_t)c->n_rounds[i]);
+	emit_close(emit, ']');
+}
+
 static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 {
 	const struct comparison *c = pairs->comparisons[at];
@@ -641,6 +666,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_string(emit, "unclear", c->unclear);
 	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
 	emit_real(emit, "control_ratio", c->control_ratio > 0 ? c->control_ratio : NAN);
+	emit_rounds(emit, c);
 	emit_machines(emit, &c->fleet.nested, &c->fleet);
 	emit_decision(emit, pairs->reports->n == 1 ? c->new : NULL);
 	emit_array(emit, "differences");
@@ -660,10 +686,41 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_close(emit, '}');
 }
 
+static int emit_ranking(
+	const struct benchmark *const *programs, size_t n, bool by_speed, struct emit *emit)
+{
+	_cleanup_free_ struct comparison **comparisons = NULL;
+	int r = rank_compare(programs, n, by_speed, &comparisons);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i + 1 < n; i++) {
+		const struct benchmark *fast, *slow;
+		const struct comparison *c = comparisons[i];
+		struct ratio times;
+
+		rank_orient(c, &fast, &slow, &times);
+		emit_object(emit, NULL);
+		emit_string(emit, "fast", fast->name);
+		emit_string(emit, "slow", slow->name);
+		emit_real(emit, "times", times.ratio);
+		emit_real(emit, "times_low", times.low);
+		emit_real(emit, "times_high", times.high);
+		emit_string(emit, "verdict",
+			comparison_verdict_name(
+				c->verdict == VERDICT_SLOWER ? VERDICT_FASTER : c->verdict));
+		emit_string(emit, "unclear", c->unclear);
+		emit_close(emit, '}');
+		comparison_free(comparisons[i]);
+	}
+	return 0;
+}
+
 static int emit_pairs(const struct pairs *pairs)
 {
 	struct emit emit = { .stream = stdout };
 	size_t first = 0, n = 0, n_known;
+	int r;
 
 	emit_object(&emit, NULL);
 	emit_array(&emit, "comparisons");
@@ -680,8 +737,11 @@ static int emit_pairs(const struct pairs *pairs)
 		emit_close(&emit, '}');
 	}
 	emit_close(&emit, ']');
+	emit_array(&emit, "ranking");
+	r = show_rankings(pairs, emit_ranking, &emit);
+	emit_close(&emit, ']');
 	emit_close(&emit, '}');
-	return emit_finish(&emit);
+	return r < 0 ? r : emit_finish(&emit);
 }
 
 /* --- CSV --- */

@@ -59,19 +59,30 @@ static void append_interval(struct text *t, const struct ratio *ratio)
 	text_append(t, "\n");
 }
 
-/* `old` of the comparison is the fastest program. */
+void rank_orient(const struct comparison *c, const struct benchmark **ret_fast,
+	const struct benchmark **ret_slow, struct ratio *ret_times)
+{
+	bool swapped = c->verdict == VERDICT_FASTER;
+
+	*ret_fast = swapped ? c->new : c->old;
+	*ret_slow = swapped ? c->old : c->new;
+	*ret_times = swapped
+		? (struct ratio){ 1 / c->ratio.ratio, 1 / c->ratio.high, 1 / c->ratio.low }
+		: c->ratio;
+}
+
 static int append_line(struct text *t, const struct comparison *c)
 {
-	bool swapped = c->verdict == VERDICT_FASTER, is_of_speed = comparison_is_of_speed(c);
-	_cleanup_free_ char *fast = text_escape_control(swapped ? c->new->name : c->old->name);
-	_cleanup_free_ char *slow = text_escape_control(swapped ? c->old->name : c->new->name);
-	struct ratio ratio = c->ratio;
+	_cleanup_free_ char *fast = NULL, *slow = NULL;
+	const struct benchmark *fast_one, *slow_one;
+	bool is_of_speed = comparison_is_of_speed(c);
+	struct ratio ratio;
 
+	rank_orient(c, &fast_one, &slow_one, &ratio);
+	fast = text_escape_control(fast_one->name);
+	slow = text_escape_control(slow_one->name);
 	if (!fast || !slow)
 		return -ENOMEM;
-	/* The program with the lower median is not always the one that is faster in most pairs. */
-	if (swapped)
-		ratio = (struct ratio){ 1 / c->ratio.ratio, 1 / c->ratio.high, 1 / c->ratio.low };
 	if (c->verdict == VERDICT_UNCLEAR) {
 		text_appendf(t, "unclear whether %s %s than %s: %s\n", fast,
 			is_of_speed ? "is faster" : "has less", slow, c->unclear);
@@ -104,25 +115,49 @@ static int compare_all(
 	return r < 0 ? r : comparison_settle_chosen(comparisons, n - 1, n * (n - 1) / 2);
 }
 
-int rank_render(const struct benchmark *const *programs, size_t n, bool by_speed, char **ret)
+int rank_compare(
+	const struct benchmark *const *programs, size_t n, bool by_speed, struct comparison ***ret)
 {
-	_cleanup_free_ struct comparison **comparisons = calloc(n + 1, sizeof(*comparisons));
-	_cleanup_text_ struct text t = { 0 };
+	struct comparison **comparisons = calloc(n + 1, sizeof(*comparisons));
 	int r = 0;
 
 	if (!comparisons)
 		return -ENOMEM;
-	text_append(&t, "");
 	if (n > 1)
 		r = compare_all(programs, n, comparisons);
-	if (r >= 0 && n > 1 && by_speed)
+	if (r < 0) {
+		for (size_t i = 0; i + 1 < n; i++)
+			comparison_free(comparisons[i]);
+		free(comparisons);
+		return r;
+	}
+	if (n > 1 && by_speed)
 		qsort(comparisons, n - 1, sizeof(*comparisons), compare_ratios);
+	*ret = comparisons;
+	return 0;
+}
+
+int rank_render(const struct benchmark *const *programs, size_t n, bool by_speed, char **ret)
+{
+	_cleanup_free_ struct comparison **comparisons = NULL;
+	_cleanup_text_ struct text t = { 0 };
+	char *text;
+	int r;
+
+	r = rank_compare(programs, n, by_speed, &comparisons);
+	if (r < 0)
+		return r;
+	text_append(&t, "");
 	for (size_t i = 0; i + 1 < n; i++) {
 		if (r >= 0)
 			r = append_line(&t, comparisons[i]);
 		comparison_free(comparisons[i]);
 	}
-	if (r >= 0)
-		*ret = text_steal(&t);
-	return r < 0 ? r : *ret ? 0 : -ENOMEM;
+	if (r < 0)
+		return r;
+	text = text_steal(&t);
+	if (!text)
+		return -ENOMEM;
+	*ret = text;
+	return 0;
 }

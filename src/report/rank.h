@@ -7,15 +7,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "report/comparison.h"
 #include "result/benchmark.h"
+
+/*
+ * All programs but the one with the lowest median, each compared with that one, which is OLD, in
+ * pairs (report/compare.h); the verdicts are corrected for the number of all pairs of programs.
+ * by_speed: the next fastest one first, else in the order of `programs`. *ret has n - 1 of them,
+ * malloc'd, each to be freed by comparison_free(). -ENODATA when one has no values, -EINVAL when
+ * units differ.
+ */
+int rank_compare(
+	const struct benchmark *const *programs, size_t n, bool by_speed, struct comparison ***ret);
+/* Which of the two is the faster one, and how many times: the program with the lower median is not
+ * always the one that is faster in most pairs. */
+void rank_orient(const struct comparison *comparison, const struct benchmark **ret_fast,
+	const struct benchmark **ret_slow, struct ratio *ret_times);
 
 /*
  * "new ran 1.25 times faster than old, 1.22 .. 1.28": a line for each program but the one with the
  * lowest median, with the interval that holds the proportion with 95 % certainty; malloc'd, and
- * safe for a terminal. All are compared with that one, in pairs (report/compare.h); the verdicts
- * are corrected for the number of all pairs of programs. by_speed: the next fastest one first, else
- * in the order of `programs`. "" for less than two programs. -ENODATA when one has no values,
- * -EINVAL when units differ.
+ * safe for a terminal. "" for less than two programs. Arguments and errors as of rank_compare().
  */
 int rank_render(const struct benchmark *const *programs, size_t n, bool by_speed, char **ret);
 

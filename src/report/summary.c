@@ -107,6 +107,21 @@ static void append_fleet(struct text *t, const struct nested *nested, const stru
 	fleet_append_rows(t, nested, NULL);
 }
 
+/* What a run takes at least. Beside long runs this is so short that it has a scale of its own. */
+static void append_overhead(struct text *t, const struct summary_input *input,
+	const struct scale *scale, const char *name, double seconds, const char *what)
+{
+	char figure[UNITS_TEXT_SIZE];
+
+	if (!isfinite(seconds))
+		return;
+	scale_format(scale_shows(*scale, seconds)
+			? *scale
+			: scale_choose_unit(input->benchmark->unit, seconds),
+		seconds, figure);
+	append_row(t, name, figure, "%s, measured the same way", what);
+}
+
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)
 {
 	struct scale scale = scale_refine(
@@ -141,12 +156,9 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 			"interval");
 	}
 	append_whole_core(t, input->benchmark, &scale);
-	if (isfinite(input->floor_seconds))
-		append_row(t, "floor", scale_format(scale, input->floor_seconds, a),
-			"an empty program, measured the same way");
-	if (isfinite(input->shell_seconds))
-		append_row(t, "shell", scale_format(scale, input->shell_seconds, a),
-			"the shell with nothing to do, measured the same way");
+	append_overhead(t, input, &scale, "floor", input->floor_seconds, "an empty program");
+	append_overhead(
+		t, input, &scale, "shell", input->shell_seconds, "the shell with nothing to do");
 }
 
 /* Formats a count with its digits in groups of three: "12 345 678". */
