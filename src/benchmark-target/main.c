@@ -15,7 +15,7 @@
 #include "benchmark-target/verbs.h"
 #include "config.h"
 
-static void usage(FILE *stream)
+static void usage(void)
 {
 	fputs("Usage: benchmark-target [OPTIONS] VERB\n"
 	      "\n"
@@ -42,7 +42,7 @@ static void usage(FILE *stream)
 	      "\n"
 	      "For the units of benchmark.target(7) and for runpinned --quiesce. People use\n"
 	      "`systemctl start benchmark.target`.\n",
-		stream);
+		stdout);
 }
 
 struct job_verb {
@@ -66,6 +66,24 @@ static const struct job_verb *find_job_verb(const char *name)
 	return NULL;
 }
 
+/* Says what is wrong with the words behind the options. */
+static int refuse_use(int argc, const char *verb, bool takes_word, const char *cpus)
+{
+	const char *see = "see benchmark-target --help";
+
+	if (argc == 0)
+		say("a verb is missing; %s", see);
+	else if (takes_word && argc == 1)
+		say("%s needs a word; %s", verb, see);
+	else if (argc > 1)
+		say("too many words; %s", see);
+	else if (cpus)
+		say("-c is for hold and make-quiet, not for '%s'; %s", verb, see);
+	else
+		say("'%s' is no verb; %s", verb, see);
+	return EXIT_USAGE;
+}
+
 static int run(int argc, char *argv[], const char *cpus)
 {
 	const char *verb = argc > 0 ? argv[0] : "";
@@ -73,10 +91,8 @@ static int run(int argc, char *argv[], const char *cpus)
 	bool makes_quiet = strcmp(verb, "make-quiet") == 0;
 	const struct job_verb *job = find_job_verb(verb);
 
-	if (argc != (wants || job ? 2 : 1) || (cpus && !holds && !makes_quiet)) {
-		usage(stderr);
-		return EXIT_USAGE;
-	}
+	if (argc != (wants || job ? 2 : 1) || (cpus && !holds && !makes_quiet))
+		return refuse_use(argc, verb, wants || job, cpus);
 	if (wants)
 		return verb_wants(argv[1]);
 	if (strcmp(verb, "parts") == 0)
@@ -109,8 +125,7 @@ static int run(int argc, char *argv[], const char *cpus)
 		return verb_check();
 	if (strcmp(verb, "tell") == 0)
 		return verb_tell();
-	usage(stderr);
-	return EXIT_USAGE;
+	return refuse_use(argc, verb, false, NULL);
 }
 
 int main(int argc, char *argv[])
@@ -131,7 +146,7 @@ int main(int argc, char *argv[])
 			cpus = optarg;
 			break;
 		case 'h':
-			usage(stdout);
+			usage();
 			return print_conclude();
 		case 'V':
 			print(stdout, "benchmark-target (quiesce) %s\n", QUIESCE_VERSION);
