@@ -5,10 +5,11 @@ it."""
 
 import contextlib
 import os
+import shutil
 import socket
 import threading
 
-from machine import Setter, check, equal, run_tests
+from machine import Setter, Skip, check, equal, run_tests
 
 RUNPINNED = os.environ['RUNPINNED']
 TARGET = os.environ['BENCHMARK_TARGET']
@@ -63,6 +64,20 @@ def test_join():
         equal(lines['joins'], 'benchmark.slice', 'joins')
         # runpinned itself stays outside.
         check(not {'5', '7'} & set(lines['housekeeping'].split(',')), lines['housekeeping'])
+
+
+def test_quiesce_of_a_user():
+    """An ordinary user's --quiesce asks what the target has done, with -c as without"""
+    if os.geteuid() != 0:
+        raise Skip('only root can be somebody else')
+    with Box(RUNPINNED, GOOD.format('5')) as setter:
+        folder = setter.run_directory / 'bin'
+        folder.mkdir()
+        shutil.copy(TARGET, folder)
+        for arguments in (), ('-c', '5'):
+            said = setter.run('--quiesce', *arguments, '-n', '1', '--no-save', 'true', user=True).stderr
+            check('runpinned: shield: left as it is (benchmark.conf)\n' in said, f'{arguments}: {said}')
+            check('benchmark-target' not in said, f'{arguments}: {said}')
 
 
 @contextlib.contextmanager
@@ -179,7 +194,8 @@ def test_evict_in_the_dark():
         equal(setter.run('evict').returncode, 0, 'status where there is none')
 
 
-TESTS = (test_chosen, test_asked_for, test_join, test_waits_for_its_turn, test_stopped_while_it_asks,
+TESTS = (test_chosen, test_asked_for, test_join, test_quiesce_of_a_user, test_waits_for_its_turn,
+         test_stopped_while_it_asks,
          test_not_all_apart, test_another_boot, test_damaged, test_gone, test_wants,
          test_evict_in_the_dark)
 run_tests((test.__doc__, test) for test in TESTS)
