@@ -20,7 +20,9 @@ What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, k
 kernel/sched/core.c and drivers/base/topology.c.
 """
 
+import contextlib
 import errno
+import functools
 import json
 import os
 import pathlib
@@ -61,6 +63,13 @@ def parse_mask(text):
     return {cpu for cpu in range(bits.bit_length()) if bits >> cpu & 1}
 
 
+def rewrite(path, text):
+    """An attribute that not every machine has."""
+    with contextlib.suppress(FileNotFoundError), \
+            open(os.open(path, os.O_WRONLY | os.O_TRUNC), 'w', encoding='ascii') as file:
+        file.write(f'{text}\n')
+
+
 class Kernel:
     def __init__(self, writer):
         self.writer = writer
@@ -68,6 +77,7 @@ class Kernel:
         self.cores = self.config['cores']
         self.cpus = sorted(cpu for core in self.cores for cpu in core)
         self.primary = {core[0] for core in self.cores}
+        self.has_stale_topology = False
 
     def format_mask(self, cpus):
         bits, width = sum(1 << cpu for cpu in cpus), self.config['width']
@@ -76,6 +86,7 @@ class Kernel:
 
     # --- State, which is in the files ---
 
+    @functools.cached_property
     def online(self):
         return {cpu for cpu in self.cpus
                 if not (CPUS / f'cpu{cpu}/online').exists()
@@ -92,43 +103,48 @@ class Kernel:
 
     def die_at(self, cpu):
         if self.config.get('kill') == cpu:
+            self.update_topology()
             os.kill(self.writer, signal.SIGKILL)
+
+    def set_online(self, cpu, is_online):
+        (CPUS / f'cpu{cpu}/online').write_text(f'{int(is_online)}\n')
+        self.online = self.online | {cpu} if is_online else self.online - {cpu}
+        self.has_stale_topology = True
 
     # --- What a CPU takes with it ---
 
     def update_topology(self):
-        online = self.online()
+        """Nobody reads it while a write is at work, which may be that of many CPUs. It is updated when
+        the write ends, or the writer is killed."""
+        if not self.has_stale_topology:
+            return
+        online = self.online
         (CPUS / 'online').write_text(format_list(online) + '\n')
         (CPUS / 'offline').write_text(format_list(set(self.cpus) - online) + '\n')
         for core in self.cores:
             for cpu in core:
-                there, hidden = CPUS / f'cpu{cpu}/topology', CPUS / f'cpu{cpu}/.topology'
+                there, hidden = f'{CPUS}/cpu{cpu}/topology', f'{CPUS}/cpu{cpu}/.topology'
+                with contextlib.suppress(FileNotFoundError):
+                    os.rename(*((hidden, there) if cpu in online else (there, hidden)))
                 if cpu not in online:
-                    if there.exists():
-                        there.rename(hidden)
                     continue
-                if hidden.exists():
-                    hidden.rename(there)
                 for name, cpus in (('thread_siblings', set(core) & online),
                                    ('core_cpus', set(core) & online),
                                    ('core_siblings', online), ('package_cpus', online)):
-                    for path, text in ((there / name, self.format_mask(cpus)),
-                                       (there / f'{name}_list', format_list(cpus))):
-                        if path.exists():
-                            path.write_text(text + '\n')
+                    rewrite(f'{there}/{name}', self.format_mask(cpus))
+                    rewrite(f'{there}/{name}_list', format_list(cpus))
         active = any(len(set(core) & online) > 1 for core in self.cores)
-        if (CPUS / 'smt/active').exists():
-            (CPUS / 'smt/active').write_text(f'{int(active)}\n')
+        rewrite(CPUS / 'smt/active', int(active))
+        self.has_stale_topology = False
 
     def set_interrupt(self, irq, cpus):
         (irq / 'smp_affinity_list').write_text(format_list(cpus) + '\n')
-        if (irq / 'smp_affinity').exists():
-            (irq / 'smp_affinity').write_text(self.format_mask(cpus) + '\n')
+        rewrite(irq / 'smp_affinity', self.format_mask(cpus))
 
     def bind_threads(self):
         """Each is shown the CPUs of its affinity that are online. One without any gets all, and what
         it had is forgotten."""
-        kind, online = self.config.get('threads'), self.online()
+        kind, online = self.config.get('threads'), self.online
         if not kind:
             return
         remembered = json.loads(REMEMBERED.read_text()) if REMEMBERED.exists() else {}
@@ -145,27 +161,25 @@ class Kernel:
         REMEMBERED.write_text(json.dumps(remembered))
 
     def leave(self, cpu):
-        if cpu in self.config.get('busy', ()) or self.online() == {cpu}:
+        if cpu in self.config.get('busy', ()) or self.online == {cpu}:
             raise Refused(errno.EBUSY)
         self.die_at(cpu)
-        (CPUS / f'cpu{cpu}/online').write_text('0\n')
-        online = self.online()
+        self.set_online(cpu, False)
+        online = self.online
         for irq in sorted(IRQS.glob('[0-9]*')):
             if int(irq.name) not in self.config.get('managed', ()) and \
                     not parse_list((irq / 'smp_affinity_list').read_text()) & online:
                 self.set_interrupt(irq, online)
         for path in CPUSETS.rglob('cpuset.cpus'):
             path.write_text(format_list(parse_list(path.read_text()) & online) + '\n')
-        self.update_topology()
         self.bind_threads()
 
     def enter(self, cpu):
         self.die_at(cpu)
-        (CPUS / f'cpu{cpu}/online').write_text('1\n')
+        self.set_online(cpu, True)
         root = CPUSETS / 'cpuset.cpus'
         if root.exists():
-            root.write_text(format_list(self.online()) + '\n')
-        self.update_topology()
+            root.write_text(format_list(self.online) + '\n')
         self.bind_threads()
 
     # --- Writes ---
@@ -179,7 +193,7 @@ class Kernel:
         if text == 'off':
             if control in ('off', '1'):
                 return
-            for cpu in sorted(self.online() - self.primary):
+            for cpu in sorted(self.online - self.primary):
                 try:
                     self.leave(cpu)
                 except Refused:
@@ -191,15 +205,15 @@ class Kernel:
             if control == 'on':
                 return
             self.control = 'on'
-            for cpu in sorted(set(self.cpus) - self.online()):
+            for cpu in sorted(set(self.cpus) - self.online):
                 self.enter(cpu)
         else:
             raise Refused(errno.EINVAL)
 
     def write_online(self, cpu, text):
-        if text == '0' and cpu in self.online():
+        if text == '0' and cpu in self.online:
             self.leave(cpu)
-        elif text == '1' and cpu not in self.online():
+        elif text == '1' and cpu not in self.online:
             if self.control in ('off', 'forceoff') and cpu not in self.primary:
                 raise Refused(errno.EPERM)
             self.enter(cpu)
@@ -208,7 +222,7 @@ class Kernel:
         if int(irq.name) in self.config.get('managed', []) + self.config.get('pinned', []):
             raise Refused(errno.EPERM if self.config['release'] >= [6, 12] else errno.EIO)
         cpus = parse_list(text)
-        if not cpus & self.online():
+        if not cpus & self.online:
             raise Refused(errno.EINVAL)
         self.set_interrupt(irq, cpus)
 
@@ -216,7 +230,7 @@ class Kernel:
         cpus, parent = parse_list(text), path.parent.parent / path.name
         if path.parent == CPUSETS or not cpus <= parse_list(parent.read_text()):
             raise Refused(errno.EACCES)
-        path.write_text(format_list(cpus & self.online()) + '\n')
+        path.write_text(format_list(cpus & self.online) + '\n')
 
     def write(self, path, text):
         cpu = re.fullmatch(rf'{CPUS}/cpu(\d+)/online', str(path))
@@ -234,5 +248,13 @@ class Kernel:
             raise Refused(errno.EINVAL)
 
 
+def write(path, text, _call, writer):
+    kernel = Kernel(writer)
+    try:
+        kernel.write(path, text)
+    finally:
+        kernel.update_topology()
+
+
 if __name__ == '__main__':
-    sys.exit(server.main(lambda path, text, call, writer: Kernel(writer).write(path, text)))
+    sys.exit(server.main(write))
