@@ -42,7 +42,7 @@ TOOLS = ('runpinned', 'bench-report', 'isol-check', 'cpu-shield', 'freq-pin', 'i
          'smt-off')
 SCRIPTS = ('quiesce-gate', 'quiesce-bisect')
 EXAMPLES = ('branches', 'copy', 'lookup', 'search')
-CPU = str(max(os.sched_getaffinity(0)))
+CPU = str(min(os.sched_getaffinity(0)))
 # A finding, or a question that is not settled, is no failure of a command.
 MAY_FIND = re.compile(r'--decide|--fail-|isol-check|quiesce-gate|bench-report check')
 SETTERS = ('cpu-shield', 'freq-pin', 'irq-steer', 'noise-off', 'smt-off')

@@ -20,7 +20,7 @@ from machine import check, equal
 RUNPINNED = os.environ['RUNPINNED']
 EXAMPLE = os.environ['LOOKUP']
 SCRATCH = tempfile.TemporaryDirectory(prefix='program-values.')
-CPU = str(max(os.sched_getaffinity(0)))
+CPU = str(min(os.sched_getaffinity(0)))
 
 HEAD = '''quiesce-values 1
 name {name}
