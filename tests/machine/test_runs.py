@@ -914,10 +914,7 @@ def killed_helper(choose):
     """If one of its helper processes dies, runpinned gives up, and no process of the program goes on."""
     mark = f'{os.getpid()}.15'
     process = start('-n', 10, 'sh', '-c', ASIDE.format(mark=mark) + f' sleep {mark}')
-    for _ in range(200):
-        if len(processes_with(mark)) >= 4:
-            break
-        time.sleep(0.05)
+    machine.wait_for(lambda: len(processes_with(mark)) == 3, 'all of the program runs', PATIENCE)
     os.kill(choose(process.pid), signal.SIGKILL)
     stderr = process.communicate(timeout=PATIENCE)[1]
     equal(process.returncode, 1, 'status')
@@ -997,7 +994,7 @@ def test_append_at_once():
         path = scratch(f'at-once-{there}.json')
         if there:
             equal(run('-q', '-n', 1, '-o', path, '--name', 'old', '/bin/true').returncode, 0, 'status')
-        names = [f'n{number}' for number in range(6)]
+        names = [f'n{number}' for number in range(4)]
         # All but one wait for the CPU, and have already read the file.
         processes = [start('-q', '-n', 1, '-w', 0, '-o', path, '--append', '--name', name, 'sleep', '0.3')
                      for name in names]
