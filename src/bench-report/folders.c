@@ -19,12 +19,12 @@ void folders_clear(struct file_names *names)
 static int add_name(struct file_names *names, const char *directory, const char *name)
 {
 	char **items = reallocarray(names->items, names->n + 1, sizeof(*items));
+	const char *slash = directory && !text_ends_with(directory, "/") ? "/" : "";
 
 	if (!items)
 		return -ENOMEM;
 	names->items = items;
-	if (asprintf(&items[names->n], "%s%s%s", directory ? directory : "", directory ? "/" : "",
-		    name) < 0)
+	if (asprintf(&items[names->n], "%s%s%s", directory ? directory : "", slash, name) < 0)
 		return -ENOMEM;
 	names->n++;
 	return 0;

@@ -80,6 +80,7 @@ def check_change(history):
     check('copy' not in text and all(len(line) <= 80 for line in text.splitlines()), text)
     # One after the other, the files mean the same as their folder.
     equal(trends(*sorted(history.root.iterdir())), trends(history.root), 'files')
+    equal(trends(f'{history.root}/'), trends(history.root), 'a folder with its slash')
 
     for arguments, status in ((('--fail-worse', 3), 3), (('--fail-worse', 7), 0),
                               (('--fail-worse', 3, '--since', '2026-01-23'), 3),
