@@ -147,6 +147,15 @@ int state_read_tuners(char ***ret)
 	return r < 0 ? r : parse_tuners(text, ret);
 }
 
+int state_replace_tuners(const struct text *lines)
+{
+	if (lines->failed)
+		return -ENOMEM;
+	if (lines->data)
+		return journal_write_file(TUNERS_FILE, lines->data);
+	return unlink(TUNERS_FILE) < 0 && errno != ENOENT ? -errno : 0;
+}
+
 int state_add_tuners(char *const *names)
 {
 	_cleanup_text_ struct text text = { 0 };
@@ -163,12 +172,5 @@ int state_add_tuners(char *const *names)
 			text_appendf(&text, "%s\n", *names);
 	}
 	unit_names_free(known);
-	if (text.failed)
-		return -ENOMEM;
-	return text.data ? journal_write_file(TUNERS_FILE, text.data) : 0;
-}
-
-int state_remove_tuners(void)
-{
-	return remove_file(TUNERS_FILE);
+	return state_replace_tuners(&text);
 }

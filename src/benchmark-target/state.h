@@ -6,6 +6,7 @@
 #ifndef QUIESCE_BENCHMARK_TARGET_STATE_H
 #define QUIESCE_BENCHMARK_TARGET_STATE_H
 
+#include "basic/text.h"
 #include "benchmark-target/choose.h"
 #include "benchmark-target/settings.h"
 
@@ -26,6 +27,8 @@ int state_add_tuners(char *const *names);
 /* malloc'd and ended by NULL, even without any name; free it by unit_names_free(). -EBADMSG for a
  * file with anything but names of units. */
 int state_read_tuners(char ***ret);
-int state_remove_tuners(void);
+/* Replaces the file by one of these lines, each the name of a unit; without any, there is no file.
+ */
+int state_replace_tuners(const struct text *lines);
 
 #endif

@@ -3,6 +3,7 @@
  * Tuners: services that turn the same knobs as we do. benchmark-tuners.service has Conflicts= with
  * them, so systemd stops them when it starts that service, and stops that service when one of them
  * starts. Before, the tuners that are running are written down; they are started again in the end.
+ * Those that could not be started stay written down, for the next end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -54,11 +55,11 @@ int verb_note_tuners(void)
 		r = unit_read_names(manager, TUNERS_UNIT, "Conflicts", &names);
 	if (r == 0)
 		r = filter_running(manager, names);
+	if (r == 0 && names[0])
+		r = state_add_tuners(names);
 	for (size_t i = 0; r == 0 && names[i]; i++)
 		say("%s is stopped, and is started again when benchmark.target has stopped",
 			names[i]);
-	if (r == 0 && names[0])
-		r = state_add_tuners(names);
 	unit_names_free(names);
 	if (r < 0)
 		say_errno(r, "cannot write down which services are to be started again");
@@ -68,6 +69,7 @@ int verb_note_tuners(void)
 int verb_return_tuners(void)
 {
 	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_text_ struct text kept = { 0 };
 	int status = EXIT_DONE, r;
 	char **names;
 
@@ -97,7 +99,13 @@ int verb_return_tuners(void)
 		say("%s is not started again: %s", names[i], why ? why : strerror(-r));
 		if (r != -EBUSY)
 			status = EXIT_FAILED;
+		/* A unit that is gone will not come back; the others are tried again. */
+		if (r != -ENOENT)
+			text_appendf(&kept, "%s\n", names[i]);
 	}
 	unit_names_free(names);
-	return state_remove_tuners() < 0 ? EXIT_FAILED : status;
+	r = state_replace_tuners(&kept);
+	if (r < 0)
+		say_errno(r, "cannot write down which services are still to be started again");
+	return r < 0 ? EXIT_FAILED : status;
 }

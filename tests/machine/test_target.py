@@ -10,6 +10,7 @@ import socket
 import threading
 
 from machine import Setter, Skip, check, equal, run_tests
+from systemd import Refused, Systemd
 
 RUNPINNED = os.environ['RUNPINNED']
 TARGET = os.environ['BENCHMARK_TARGET']
@@ -194,8 +195,42 @@ def test_evict_in_the_dark():
         equal(setter.run('evict').returncode, 0, 'status where there is none')
 
 
+class Picky(Systemd):
+    """systemd, which starts no unit that is in `refusals`."""
+    refusals = {}
+
+    def StartUnit(self, unit, mode):
+        if unit not in self.refusals:
+            return super().StartUnit(unit, mode)
+        raise Refused(*self.refusals[unit])
+
+
+def test_tuners_that_do_not_start():
+    """Services that could not be started again are started when the target stops the next time"""
+    tuners = ('a.service', 'b.service', 'gone.service', 'c.service')
+    refused = {'b.service': ('systemd1.LoadFailed', 'its file is broken'),
+               'gone.service': ('systemd1.NoSuchUnit', 'Unit gone.service not found.')}
+    with Box(TARGET, GOOD.format('5')) as setter, Picky(setter.box) as systemd:
+        file = setter.run_directory / 'quiesce/tuners'
+        file.write_text(''.join(f'{name}\n' for name in tuners), encoding='utf-8')
+        systemd.units = {name: {'ActiveState': 'inactive'} for name in tuners[:2] + tuners[3:]}
+        systemd.refusals = refused
+        result = setter.run('return-tuners')
+        equal(result.returncode, 1, result.stderr)
+        for said in ('a.service is started again', 'c.service is started again',
+                     'b.service is not started again: its file is broken',
+                     'gone.service is not started again: Unit gone.service not found.'):
+            check(said in result.stderr, result.stderr)
+        equal(file.read_text(encoding='utf-8'), 'b.service\n', 'still to be started')
+        systemd.refusals = {}
+        result = setter.run('return-tuners')
+        equal((result.returncode, result.stderr.count('\n')), (0, 1), result.stderr)
+        equal(systemd.units['b.service']['ActiveState'], 'active', 'b.service')
+        check(not file.exists(), 'nothing is left to be started')
+
+
 TESTS = (test_chosen, test_asked_for, test_join, test_quiesce_of_a_user, test_waits_for_its_turn,
          test_stopped_while_it_asks,
          test_not_all_apart, test_another_boot, test_damaged, test_gone, test_wants,
-         test_evict_in_the_dark)
+         test_evict_in_the_dark, test_tuners_that_do_not_start)
 run_tests((test.__doc__, test) for test in TESTS)
