@@ -811,7 +811,8 @@ static int widen_thread(const struct cpumask *missing, struct journal *journal, 
 	struct thread_paths paths = name_thread(task);
 	int r;
 
-	if (!is_movable(task) || is_of_interrupt(task) || journal_find(journal, paths.chooser) ||
+	if (!is_movable(task) || !is_mine(task) || is_of_interrupt(task) ||
+		journal_find(journal, paths.chooser) ||
 		(from_a_restore && !journal_find(journal, paths.follower)))
 		return 0;
 	r = is_narrowed(task->tid, missing);

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -304,16 +305,21 @@ def check_programs():
             check('kept clear by affinities already' in said, said)
 
 
-def check_user():
-    """An ordinary user clears a CPU of his own processes, with a journal of his own."""
+def become_user():
+    """The command before one of an ordinary user, his environment, and the directory of his journal."""
     if not is_real_root():
         raise Skip('needs root, to become somebody else')
     own = pathlib.Path('/run/own')
     own.mkdir(exist_ok=True)
     os.chown(own, 12345, 12345)
     own.chmod(0o700)
-    be = ('setpriv', '--reuid=12345', '--regid=12345', '--clear-groups')
-    environment = {**os.environ, 'XDG_RUNTIME_DIR': str(own)}
+    return (('setpriv', '--reuid=12345', '--regid=12345', '--clear-groups'),
+            {**os.environ, 'XDG_RUNTIME_DIR': str(own)}, own)
+
+
+def check_user():
+    """An ordinary user clears a CPU of his own processes, with a journal of his own."""
+    be, environment, own = become_user()
     with Load() as load:
         roots = load.start('sleep', '1000')
         mine = load.start(*be, 'sleep', '1000')
@@ -337,6 +343,41 @@ def check_user():
         shield('restore', prefix=be, env=environment)
         after = affinities()
         equal({key: after.get(key) for key in before}, before, 'afterwards')
+        equal(sorted(path.name for path in (own / 'quiesce').iterdir()), ['lock'], 'left behind')
+
+
+@contextlib.contextmanager
+def in_place_of(path, text):
+    """A file that reads so until the block ends."""
+    other = pathlib.Path('/run/in-place-of', path[1:])
+    other.parent.mkdir(parents=True, exist_ok=True)
+    other.write_text(text, encoding='utf-8')
+    subprocess.run(['mount', '--bind', other, path], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(['umount', path], check=True)
+
+
+def check_user_while_offline():
+    """A user's journal does not hold the threads of others that lost a CPU which is offline now."""
+    be, environment, own = become_user()
+    rest = ','.join(str(cpu) for cpu in CPUS if cpu != QUIET)
+    with Load() as load, contextlib.ExitStack() as stack:
+        roots = load.start('sleep', '1000', cpus={*CPUS} - {QUIET})
+        mine = load.start(*be, 'sleep', '1000')
+        wait_for(lambda: 'no sleep yet' if command(mine) != 'sleep' else None, 'the program')
+        shield('-c', str(QUIET), prefix=be, env=environment)
+        cpuset = pathlib.Path('/sys/fs/cgroup/cpuset')
+        cpuset.mkdir()
+        (cpuset / 'cpuset.cpus').write_text(','.join(map(str, CPUS)) + '\n', encoding='utf-8')
+        stack.callback(shutil.rmtree, cpuset)
+        for pid in roots, mine:
+            stack.enter_context(in_place_of(f'/proc/{pid}/cgroup', '3:cpuset:/\n'))
+        with in_place_of('/sys/devices/system/cpu/online', rest + '\n'):
+            said = shield('restore', prefix=be, env=environment).stderr
+        check('offline' not in said, said)
+        equal(os.sched_getaffinity(mine), set(CPUS), 'his own process')
         equal(sorted(path.name for path in (own / 'quiesce').iterdir()), ['lock'], 'left behind')
 
 
@@ -476,5 +517,5 @@ prepare()
 QUIET, OTHER = CPUS[-1], CPUS[0]
 run_tests((function.__name__[6:], function) for function in (
     check_cleared, check_born, check_restless, check_foreign, check_killed, check_many, check_refused,
-    check_programs, check_user, check_quiesce, check_meanwhile,
+    check_programs, check_user, check_user_while_offline, check_quiesce, check_meanwhile,
     check_many_programs, check_quiesce_refused))
