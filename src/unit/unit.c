@@ -72,6 +72,8 @@ struct unit_manager {
 	bool answered;
 };
 
+#define _cleanup_message_ __attribute__((cleanup(sd_bus_message_unrefp)))
+
 /* As systemctl does as root on machines without a D-Bus daemon. */
 static int open_private(sd_bus **ret)
 {
@@ -223,13 +225,14 @@ static int take_error(struct unit_manager *manager, int r, sd_bus_error *error)
 	return r < 0 ? r : 0;
 }
 
-/* Reads a string property of a unit, malloc'd. Reading a property makes systemd load the unit. */
-static int read_string(struct unit_manager *manager, const char *unit, const char *interface,
-	const char *property, char **ret)
+/* Reads a property of a unit. `type` is its D-Bus type, and NULL for any; *ret is the message from
+ * which the value is to be read. Reading a property makes systemd load the unit. */
+static int read_property(struct unit_manager *manager, const char *unit, const char *interface,
+	const char *property, const char *type, sd_bus_message **ret)
 {
+	_cleanup_message_ sd_bus_message *reply = NULL;
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	_cleanup_free_ char *path = NULL;
-	char *value = NULL;
 	int r;
 
 	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
@@ -237,12 +240,43 @@ static int read_string(struct unit_manager *manager, const char *unit, const cha
 		return r;
 	r = RETRY_LOST(manager,
 		take_error(manager,
-			sd_bus_get_property_string(
-				manager->bus, SERVICE, path, interface, property, &error, &value),
+			sd_bus_call_method(manager->bus, SERVICE, path,
+				"org.freedesktop.DBus.Properties", "Get", &error, &reply, "ss",
+				interface, property),
 			&error));
+	if (r == 0 && type)
+		r = sd_bus_message_enter_container(reply, 'v', type);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(reply);
+	return 0;
+}
+
+/* As read_property(), for a type of one letter, which determines what *ret is. */
+static int read_basic(struct unit_manager *manager, const char *unit, const char *interface,
+	const char *property, const char *type, void *ret)
+{
+	_cleanup_message_ sd_bus_message *reply = NULL;
+	int r;
+
+	r = read_property(manager, unit, interface, property, type, &reply);
 	if (r == 0)
-		*ret = value;
-	return r;
+		r = sd_bus_message_read_basic(reply, *type, ret);
+	return r < 0 ? r : 0;
+}
+
+/* As read_property(), for a string, which is malloc'd. */
+static int read_string(struct unit_manager *manager, const char *unit, const char *interface,
+	const char *property, char **ret)
+{
+	_cleanup_message_ sd_bus_message *reply = NULL;
+	const char *value;
+	int r;
+
+	r = read_property(manager, unit, interface, property, "s", &reply);
+	if (r == 0)
+		r = sd_bus_message_read_basic(reply, 's', &value);
+	return r < 0 ? r : text_format(ret, "%s", value);
 }
 
 int unit_read_state(struct unit_manager *manager, const char *unit, char **ret)
@@ -258,25 +292,6 @@ int unit_read_state(struct unit_manager *manager, const char *unit, char **ret)
 	return read_string(manager, unit, UNIT_INTERFACE, "ActiveState", ret);
 }
 
-/* As read_string(), for a property of a basic D-Bus type: `type` is its letter, and determines what
- * *ret is. */
-static int read_basic(struct unit_manager *manager, const char *unit, const char *interface,
-	const char *property, char type, void *ret)
-{
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	_cleanup_free_ char *path = NULL;
-	int r;
-
-	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
-	if (r < 0)
-		return r;
-	return RETRY_LOST(manager,
-		take_error(manager,
-			sd_bus_get_property_trivial(manager->bus, SERVICE, path, interface,
-				property, &error, type, ret),
-			&error));
-}
-
 int unit_read_outcome(struct unit_manager *manager, const char *service, struct unit_outcome *ret)
 {
 	struct unit_outcome outcome = { 0 };
@@ -287,9 +302,9 @@ int unit_read_outcome(struct unit_manager *manager, const char *service, struct 
 		r = read_string(
 			manager, service, SERVICE_INTERFACE, "StatusText", &outcome.status_text);
 	if (r == 0)
-		r = read_basic(manager, service, SERVICE_INTERFACE, "ExecMainCode", 'i', &code);
+		r = read_basic(manager, service, SERVICE_INTERFACE, "ExecMainCode", "i", &code);
 	if (r == 0)
-		r = read_basic(manager, service, SERVICE_INTERFACE, "ExecMainStatus", 'i',
+		r = read_basic(manager, service, SERVICE_INTERFACE, "ExecMainStatus", "i",
 			&outcome.exit_status);
 	if (r < 0) {
 		unit_outcome_clear(&outcome);
@@ -313,24 +328,13 @@ static int name_interface(const char *unit, char **ret)
 
 int unit_has_property(struct unit_manager *manager, const char *unit, const char *property)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	_cleanup_free_ char *path = NULL, *interface = NULL;
-	sd_bus_message *reply = NULL;
+	_cleanup_message_ sd_bus_message *reply = NULL;
+	_cleanup_free_ char *interface = NULL;
 	int r;
 
 	r = name_interface(unit, &interface);
-	if (r < 0)
-		return r;
-	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
-	if (r < 0)
-		return r;
-	r = RETRY_LOST(manager,
-		take_error(manager,
-			sd_bus_call_method(manager->bus, SERVICE, path,
-				"org.freedesktop.DBus.Properties", "Get", &error, &reply, "ss",
-				interface, property),
-			&error));
-	sd_bus_message_unref(reply);
+	if (r == 0)
+		r = read_property(manager, unit, interface, property, NULL, &reply);
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
@@ -344,7 +348,7 @@ int unit_read_number(
 	r = name_interface(unit, &interface);
 	if (r < 0)
 		return r;
-	r = read_basic(manager, unit, interface, property, 't', &value);
+	r = read_basic(manager, unit, interface, property, "t", &value);
 	if (r == 0)
 		*ret = value;
 	return r;
@@ -352,52 +356,37 @@ int unit_read_number(
 
 int unit_needs_reload(struct unit_manager *manager, const char *unit)
 {
-	int needs, r = read_basic(manager, unit, UNIT_INTERFACE, "NeedDaemonReload", 'b', &needs);
+	int needs, r = read_basic(manager, unit, UNIT_INTERFACE, "NeedDaemonReload", "b", &needs);
 
 	return r < 0 ? r : needs != 0;
 }
 
 int unit_has_job(struct unit_manager *manager, const char *unit)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	_cleanup_free_ char *path = NULL;
-	sd_bus_message *reply = NULL;
+	_cleanup_message_ sd_bus_message *reply = NULL;
 	const char *job;
-	uint32_t id = 0;
+	uint32_t id;
 	int r;
 
-	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
-	if (r < 0)
-		return r;
-	r = RETRY_LOST(manager,
-		take_error(manager,
-			sd_bus_get_property(manager->bus, SERVICE, path, UNIT_INTERFACE, "Job",
-				&error, &reply, "(uo)"),
-			&error));
+	r = read_property(manager, unit, UNIT_INTERFACE, "Job", "(uo)", &reply);
 	if (r == 0)
 		r = sd_bus_message_read(reply, "(uo)", &id, &job);
-	sd_bus_message_unref(reply);
 	return r < 0 ? r : id != 0;
 }
 
 int unit_read_names(
 	struct unit_manager *manager, const char *unit, const char *property, char ***ret)
 {
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	_cleanup_free_ char *path = NULL;
+	_cleanup_message_ sd_bus_message *reply = NULL;
 	char **names = NULL;
 	int r;
 
-	r = sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path);
+	r = read_property(manager, unit, UNIT_INTERFACE, property, "as", &reply);
+	if (r == 0)
+		r = sd_bus_message_read_strv(reply, &names);
 	if (r < 0)
 		return r;
-	r = RETRY_LOST(manager,
-		take_error(manager,
-			sd_bus_get_property_strv(manager->bus, SERVICE, path, UNIT_INTERFACE,
-				property, &error, &names),
-			&error));
-	if (r < 0)
-		return r;
+	/* sd-bus gives NULL for no names. */
 	if (!names)
 		names = calloc(1, sizeof(*names));
 	if (!names)
@@ -406,24 +395,15 @@ int unit_read_names(
 	return 0;
 }
 
-static int reload(struct unit_manager *manager)
-{
-	sd_bus_error error = SD_BUS_ERROR_NULL;
-	sd_bus_message *call = NULL;
-	int r;
-
-	r = sd_bus_message_new_method_call(
-		manager->bus, &call, SERVICE, MANAGER_PATH, MANAGER_INTERFACE, "Reload");
-	if (r >= 0)
-		r = sd_bus_call(
-			manager->bus, call, RELOAD_SECONDS * UINT64_C(1000000), &error, NULL);
-	sd_bus_message_unref(call);
-	return take_error(manager, r, &error);
-}
-
 int unit_reload(struct unit_manager *manager)
 {
-	return RETRY_LOST(manager, reload(manager));
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+
+	return RETRY_LOST(manager,
+		take_error(manager,
+			sd_bus_call_method(manager->bus, SERVICE, MANAGER_PATH, MANAGER_INTERFACE,
+				"Reload", &error, NULL, NULL),
+			&error));
 }
 
 /* --- Jobs. --- */
@@ -489,7 +469,7 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	struct waiting waiting = { 0 };
-	sd_bus_message *reply = NULL;
+	_cleanup_message_ sd_bus_message *reply = NULL;
 	sd_bus_slot *slot = NULL;
 	int r;
 
@@ -506,14 +486,13 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int
 		r = wait_for_job(manager, &waiting, seconds);
 	manager->answered = manager->answered && (r == 0 || waiting.done);
 	sd_bus_slot_unref(slot);
-	sd_bus_message_unref(reply);
 	return r;
 }
 
 static int try_start_or_stop(struct unit_manager *manager, const char *method, const char *unit,
 	const char *mode, int64_t seconds)
 {
-	sd_bus_message *call = NULL;
+	_cleanup_message_ sd_bus_message *call = NULL;
 	int r;
 
 	r = sd_bus_message_new_method_call(
@@ -522,7 +501,6 @@ static int try_start_or_stop(struct unit_manager *manager, const char *method, c
 		r = sd_bus_message_append(call, "ss", unit, mode);
 	if (r >= 0)
 		r = call_and_wait(manager, call, seconds);
-	sd_bus_message_unref(call);
 	return r;
 }
 
@@ -577,7 +555,7 @@ int unit_request_stop(struct unit_manager *manager, const char *unit)
 static int try_start_new(struct unit_manager *manager, const struct unit_new *unit,
 	const char *types, va_list properties)
 {
-	sd_bus_message *call = NULL;
+	_cleanup_message_ sd_bus_message *call = NULL;
 	va_list ap;
 	int r;
 
@@ -600,7 +578,6 @@ static int try_start_new(struct unit_manager *manager, const struct unit_new *un
 		r = sd_bus_message_append(call, "a(sa(sv))", 0);
 	if (r >= 0)
 		r = call_and_wait(manager, call, JOB_SECONDS);
-	sd_bus_message_unref(call);
 	return r;
 }
 
@@ -674,92 +651,30 @@ bool unit_has_answered(const struct unit_manager *manager _unused_)
 	return false;
 }
 
-int unit_read_state(
-	struct unit_manager *manager _unused_, const char *unit _unused_, char **ret _unused_)
-{
-	return -EOPNOTSUPP;
-}
+/* unit_open() gives nobody a manager, so nobody calls these. */
+#define UNSUPPORTED(function, ...)                                         \
+	int function(struct unit_manager *manager _unused_, ##__VA_ARGS__) \
+	{                                                                  \
+		return -EOPNOTSUPP;                                        \
+	}
+#define UNIT const char *unit _unused_
+#define NEW const struct unit_new *unit _unused_
 
-int unit_read_outcome(struct unit_manager *manager _unused_, const char *service _unused_,
-	struct unit_outcome *ret _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_has_property(struct unit_manager *manager _unused_, const char *unit _unused_,
-	const char *property _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_has_job(struct unit_manager *manager _unused_, const char *unit _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_needs_reload(struct unit_manager *manager _unused_, const char *unit _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_read_names(struct unit_manager *manager _unused_, const char *unit _unused_,
-	const char *property _unused_, char ***ret _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_start_unless_conflict(struct unit_manager *manager _unused_, const char *unit _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_reload(struct unit_manager *manager _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_start(struct unit_manager *manager _unused_, const char *unit _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_stop(struct unit_manager *manager _unused_, const char *unit _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_read_number(struct unit_manager *manager _unused_, const char *unit _unused_,
-	const char *property _unused_, uint64_t *ret _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_start_scope(struct unit_manager *manager _unused_, const struct unit_new *scope _unused_,
-	pid_t pid _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_start_slice(struct unit_manager *manager _unused_, const struct unit_new *slice _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_do_job(struct unit_manager *manager _unused_, enum unit_job job _unused_,
-	const char *unit _unused_, bool alone _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_attach(
-	struct unit_manager *manager _unused_, const char *scope _unused_, pid_t pid _unused_)
-{
-	return -EOPNOTSUPP;
-}
-
-int unit_request_stop(struct unit_manager *manager _unused_, const char *unit _unused_)
-{
-	return -EOPNOTSUPP;
-}
+UNSUPPORTED(unit_read_state, UNIT, char **ret _unused_)
+UNSUPPORTED(unit_read_outcome, UNIT, struct unit_outcome *ret _unused_)
+UNSUPPORTED(unit_has_property, UNIT, const char *property _unused_)
+UNSUPPORTED(unit_read_number, UNIT, const char *property _unused_, uint64_t *ret _unused_)
+UNSUPPORTED(unit_has_job, UNIT)
+UNSUPPORTED(unit_needs_reload, UNIT)
+UNSUPPORTED(unit_read_names, UNIT, const char *property _unused_, char ***ret _unused_)
+UNSUPPORTED(unit_reload)
+UNSUPPORTED(unit_do_job, enum unit_job job _unused_, UNIT, bool alone _unused_)
+UNSUPPORTED(unit_start, UNIT)
+UNSUPPORTED(unit_stop, UNIT)
+UNSUPPORTED(unit_request_stop, UNIT)
+UNSUPPORTED(unit_start_unless_conflict, UNIT)
+UNSUPPORTED(unit_start_scope, NEW, pid_t pid _unused_)
+UNSUPPORTED(unit_start_slice, NEW)
+UNSUPPORTED(unit_attach, UNIT, pid_t pid _unused_)
 
 #endif
