@@ -283,8 +283,10 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 		facts_set_string(facts, "quiesce_sensor", evidence_sensor(evidence));
 	if (measurement->out_of_time)
 		facts_set_string(facts, "quiesce_ended_by", "--max-time");
-	if (measurement->incomplete)
-		facts_set_string(facts, "quiesce_incomplete", measurement->incomplete);
+	/* There is no text when there was no memory for it. */
+	if (measurement->end != MEASURE_COMPLETE)
+		facts_set_string(facts, "quiesce_incomplete",
+			measurement->incomplete ? measurement->incomplete : "ended early");
 	if (measurement->n_refused > 0)
 		facts_set_integer(facts, "quiesce_values_refused", (int64_t)measurement->n_refused);
 	r = describe_moved(place, facts);

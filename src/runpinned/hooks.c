@@ -17,6 +17,7 @@
 #include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "runpinned/hooks.h"
 #include "runpinned/lastwords.h"
 #include "runpinned/orphans.h"
@@ -224,8 +225,8 @@ int hook_run(const struct options *options, const struct place *place,
 		return 0;
 	say("--%s '%s' failed: %s", option, watch.text, failure);
 	lastwords_print(stderr_fd);
-	if (ret_why && asprintf(ret_why, "--%s failed: %s", option, failure) < 0)
-		*ret_why = NULL;
+	if (ret_why)
+		(void)text_format(ret_why, "--%s failed: %s", option, failure);
 	return -ECHILD;
 }
 

@@ -407,20 +407,17 @@ static void show_newest(struct work *work, bool warmup)
 static void end_stopped(struct work *work)
 {
 	struct measurement *m = work->m;
-
 	const char *signal = work->stop->signal == SIGINT ? "SIGINT"
 		: work->stop->signal == SIGHUP		  ? "SIGHUP"
 							  : "SIGTERM";
-	int n;
 
 	m->end = MEASURE_STOPPED;
 	if (work->options->max_runs > 0)
-		n = asprintf(&m->incomplete, "stopped by %s after %zu runs", signal, m->n_runs);
+		(void)text_format(
+			&m->incomplete, "stopped by %s after %zu runs", signal, m->n_runs);
 	else
-		n = asprintf(&m->incomplete, "stopped by %s after %zu of %u runs", signal,
+		(void)text_format(&m->incomplete, "stopped by %s after %zu of %u runs", signal,
 			m->n_runs, work->options->runs);
-	if (n < 0)
-		m->incomplete = NULL;
 }
 
 static void end_failed(struct work *work, const char *status, bool warmup)
@@ -432,8 +429,7 @@ static void end_failed(struct work *work, const char *status, bool warmup)
 		(warmup ? m->n_warmups : m->n_runs) + 1);
 	say_failed(work, run, status);
 	m->end = MEASURE_FAILED;
-	if (asprintf(&m->incomplete, "%s failed: %s", run, status) < 0)
-		m->incomplete = NULL;
+	(void)text_format(&m->incomplete, "%s failed: %s", run, status);
 }
 
 /* Says once that the kernel's records of a run did not fit. */
@@ -520,9 +516,8 @@ static int run_hook(struct work *work, enum hook_kind kind)
 		end_stopped(work);
 	if (r < 0 && !m->incomplete) {
 		m->end = MEASURE_FAILED;
-		if (asprintf(&m->incomplete, "%s after %zu runs",
-			    why ? why : "a hook could not be run", m->n_runs) < 0)
-			m->incomplete = NULL;
+		(void)text_format(&m->incomplete, "%s after %zu runs",
+			why ? why : "a hook could not be run", m->n_runs);
 	}
 	return r < 0 ? 1 : 0;
 }
@@ -851,14 +846,12 @@ static void share_end(struct work *work, int error)
 		m->out_of_time = work->out_of_time;
 		if (m->end == MEASURE_COMPLETE || m->incomplete)
 			continue;
-		if (error < 0 && m == last) {
-			if (asprintf(&m->incomplete, "run %zu could not be made: %s", m->n_runs + 1,
-				    strerror(-error)) < 0)
-				m->incomplete = NULL;
-		} else if (asprintf(&m->incomplete, "ended with %s after %zu runs",
-				   work->command->name, m->n_runs) < 0) {
-			m->incomplete = NULL;
-		}
+		if (error < 0 && m == last)
+			(void)text_format(&m->incomplete, "run %zu could not be made: %s",
+				m->n_runs + 1, strerror(-error));
+		else
+			(void)text_format(&m->incomplete, "ended with %s after %zu runs",
+				work->command->name, m->n_runs);
 	}
 }
 

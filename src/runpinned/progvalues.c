@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "runpinned/progvalues.h"
 #include "sampler/values.h"
 
@@ -217,20 +218,17 @@ static int take_one(
 
 static int refuse(int error, size_t block, size_t line, char **ret_why)
 {
-	int r;
-
 	if (error == -EBADMSG)
-		r = asprintf(ret_why, "line %zu of block %zu is not as it has to be", line, block);
-	else if (error == -E2BIG)
-		r = asprintf(ret_why, "more than %d values or %d names", (int)PROGVALUES_MAX_VALUES,
-			(int)PROGVALUES_MAX_NAMES);
-	else if (error == -EXDEV)
-		r = asprintf(ret_why,
+		return text_refuse(ret_why, -EBADMSG,
+			"line %zu of block %zu is not as it has to be", line, block);
+	if (error == -E2BIG)
+		return text_refuse(ret_why, -EBADMSG, "more than %d values or %d names",
+			(int)PROGVALUES_MAX_VALUES, (int)PROGVALUES_MAX_NAMES);
+	if (error == -EXDEV)
+		return text_refuse(ret_why, -EBADMSG,
 			"block %zu is of a name that had other inner loops, or another clock",
 			block);
-	else
-		return error;
-	return r < 0 ? -ENOMEM : -EBADMSG;
+	return error;
 }
 
 int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, const char *text,
