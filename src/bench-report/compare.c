@@ -82,22 +82,34 @@ static int apply_controls(struct pairs *pairs, struct comparison *comparison, si
 	return r;
 }
 
+/* Whether the benchmark of a file, which may be NULL, has values that can be compared with those of
+ * `first`, of the first file; says why not. */
+static bool is_comparable(const struct pairs *pairs, const struct benchmark *first,
+	const struct benchmark *benchmark, size_t file)
+{
+	if (!benchmark)
+		say("warning: %s: not compared, for it is not in %s", first->name,
+			pairs->labels[file]);
+	else if (benchmark->n_values == 0)
+		say("warning: %s: not compared, for it has no values in %s", first->name,
+			pairs->labels[file]);
+	else if (benchmark->unit != first->unit)
+		say("warning: %s: not compared, for it is in %ss in %s and in %ss in %s",
+			first->name, unit_name(first->unit), pairs->labels[0],
+			unit_name(benchmark->unit), pairs->labels[file]);
+	else
+		return true;
+	return false;
+}
+
+/* Compares two benchmarks, if they can be compared. `new` may be NULL. */
 static int add_pair(
 	struct pairs *pairs, const struct benchmark *old, const struct benchmark *new, size_t file)
 {
 	int r;
 
-	if (old->n_values == 0 || new->n_values == 0) {
-		say("warning: %s: not compared, for it has no values in %s", old->name,
-			pairs->labels[old->n_values == 0 ? 0 : file]);
+	if (!is_comparable(pairs, old, old, 0) || !is_comparable(pairs, old, new, file))
 		return 0;
-	}
-	if (old->unit != new->unit) {
-		say("warning: %s: not compared, for it is in %ss in %s and in %ss in %s", old->name,
-			unit_name(old->unit), pairs->labels[0], unit_name(new->unit),
-			pairs->labels[file]);
-		return 0;
-	}
 	r = comparison_new(old, new, &pairs->comparisons[pairs->n]);
 	if (r < 0)
 		return r;
@@ -105,13 +117,35 @@ static int add_pair(
 	return apply_controls(pairs, pairs->comparisons[pairs->n - 1], file);
 }
 
-/* A control is compared only if it is asked for: it says something of the machine, and is there to
- * be taken out of what is said of the others. */
+/* A control is compared only by --benchmark: its time tells how fast the machine was, by which the
+ * times of the others are corrected. */
 static bool is_chosen(const struct request *request, const struct benchmark *benchmark)
 {
 	if (!request->benchmark)
 		return !benchmark_is_control(benchmark);
 	return metadata_equal_strings(benchmark->name, request->benchmark);
+}
+
+static bool is_any_chosen(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->reports->n; i++)
+		for (size_t k = 0; k < pairs->reports->suites[i]->n; k++)
+			if (is_chosen(pairs->request, pairs->reports->suites[i]->benchmarks[k]))
+				return true;
+	return false;
+}
+
+/* Warns about the benchmarks of a file that the first one does not have. */
+static void warn_of_additional(const struct pairs *pairs, size_t file)
+{
+	const struct suite *first = pairs->reports->suites[0];
+	const struct suite *suite = pairs->reports->suites[file];
+
+	for (size_t i = 0; i < suite->n; i++)
+		if (is_chosen(pairs->request, suite->benchmarks[i]) &&
+			!suite_find(first, suite->benchmarks[i]->name))
+			say("warning: %s: not compared, for it is not in %s",
+				suite->benchmarks[i]->name, pairs->labels[0]);
 }
 
 /* Adds all benchmarks that OLD and one NEW have in common, and warns about those that only one
@@ -123,21 +157,11 @@ static int pair_file(struct pairs *pairs, size_t file)
 
 	if (is_one_each(pairs))
 		return add_pair(pairs, find_only(old), find_only(new), file);
-	for (size_t i = 0; r >= 0 && i < old->n; i++) {
-		const struct benchmark *partner = suite_find(new, old->benchmarks[i]->name);
-
-		if (!is_chosen(pairs->request, old->benchmarks[i]))
-			continue;
-		if (partner)
-			r = add_pair(pairs, old->benchmarks[i], partner, file);
-		else
-			say("warning: %s: only in %s", old->benchmarks[i]->name, pairs->labels[0]);
-	}
-	for (size_t i = 0; i < new->n; i++)
-		if (is_chosen(pairs->request, new->benchmarks[i]) &&
-			!suite_find(old, new->benchmarks[i]->name))
-			say("warning: %s: only in %s", new->benchmarks[i]->name,
-				pairs->labels[file]);
+	for (size_t i = 0; r >= 0 && i < old->n; i++)
+		if (is_chosen(pairs->request, old->benchmarks[i]))
+			r = add_pair(pairs, old->benchmarks[i],
+				suite_find(new, old->benchmarks[i]->name), file);
+	warn_of_additional(pairs, file);
 	return r;
 }
 
@@ -193,27 +217,19 @@ static int pair_interleaved(struct pairs *pairs)
 	return r;
 }
 
-/* The benchmarks of that name, one of each file, in the order of the files. 0 where a file has none
- * that can be compared, after saying so. */
-static int find_results(
+/* The benchmarks of that name, one of each file, in the order of the files. False where a file has
+ * none that can be compared, after saying so. */
+static bool find_results(
 	const struct pairs *pairs, const struct benchmark *first, const struct benchmark **ret)
 {
 	for (size_t i = 0; i < pairs->reports->n; i++) {
 		const struct suite *suite = pairs->reports->suites[i];
 
 		ret[i] = is_one_each(pairs) ? find_only(suite) : suite_find(suite, first->name);
-		if (!ret[i] || ret[i]->n_values == 0)
-			say("warning: %s: not compared, for it has no values in %s", first->name,
-				pairs->labels[i]);
-		else if (ret[i]->unit != first->unit)
-			say("warning: %s: not compared, for it is in %ss in %s and in %ss in %s",
-				first->name, unit_name(first->unit), pairs->labels[0],
-				unit_name(ret[i]->unit), pairs->labels[i]);
-		else
-			continue;
-		return 0;
+		if (!is_comparable(pairs, first, ret[i], i))
+			return false;
 	}
-	return 1;
+	return true;
 }
 
 /* Several results of each: compares the benchmarks that all files have in common. */
@@ -235,15 +251,8 @@ static int pair_results(struct pairs *pairs)
 		if (r >= 0)
 			pairs->files[pairs->n++] = n_old;
 	}
-	for (size_t i = 1; i < n; i++)
-		for (size_t k = 0; k < pairs->reports->suites[i]->n; k++) {
-			const struct benchmark *b = pairs->reports->suites[i]->benchmarks[k];
-
-			if (!is_one_each(pairs) && is_chosen(pairs->request, b) &&
-				!suite_find(first, b->name))
-				say("warning: %s: not compared, for it is not in %s", b->name,
-					pairs->labels[0]);
-		}
+	for (size_t i = 1; i < n && !is_one_each(pairs); i++)
+		warn_of_additional(pairs, i);
 	return r;
 }
 
@@ -313,6 +322,10 @@ static int make_pairs(struct pairs *pairs)
 		if (!pairs->labels[i])
 			return -ENOMEM;
 	}
+	if (pairs->request->benchmark && !is_any_chosen(pairs)) {
+		say("no benchmark is named '%s'", pairs->request->benchmark);
+		return -ENOENT;
+	}
 	if (pairs->request->n_old > 0)
 		r = pair_results(pairs);
 	else if (pairs->reports->n == 1)
@@ -322,7 +335,7 @@ static int make_pairs(struct pairs *pairs)
 	if (r < 0)
 		return r;
 	if (pairs->n == 0) {
-		say("compare: the files have no benchmark in common");
+		say("compare: the files have no benchmark in common that can be compared");
 		return -ENOENT;
 	}
 	sort_pairs(pairs);
@@ -840,12 +853,13 @@ static int print_pairs(const struct pairs *pairs)
 
 /* --- The gate --- */
 
-/* Says which benchmarks fail --fail-slower, and by how much, and that others cannot be told.
- * Returns how many of them fail, and in *ret_unclear how many are unclear. */
+/* Says which benchmarks fail --fail-slower, and by how much, and why the first of those that are
+ * unclear is so. Counts both. */
 static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret_unclear)
 {
+	const struct comparison *unclear = NULL;
 	double limit = pairs->request->fail_slower;
-	size_t n_failed = 0, n_unclear = 0, first = 0;
+	size_t n_failed = 0, n_unclear = 0;
 
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
@@ -854,7 +868,7 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 		char both[COMPARISON_BOTH_SIZE];
 
 		if (gate == GATE_UNCLEAR && n_unclear++ == 0)
-			first = i;
+			unclear = c;
 		if (gate != GATE_FAILS)
 			continue;
 		n_failed++;
@@ -867,20 +881,20 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 			comparison_is_of_speed(c) ? "slower" : "higher", limit,
 			comparison_format_both(c, both));
 	}
-	*ret_unclear = n_unclear;
-	if (n_unclear > 0) {
-		const struct comparison *c = pairs->comparisons[first];
-		_cleanup_free_ char *why = comparison_gate_reason(c), *name = make_name(c);
-		const char *remedy = comparison_remedy(c);
+	if (unclear) {
+		_cleanup_free_ char *why = comparison_gate_reason(unclear);
+		_cleanup_free_ char *name = make_name(unclear);
+		const char *remedy = comparison_remedy(unclear);
 
 		if (!why || !name)
 			return -ENOMEM;
 		say("unclear for %zu of %zu benchmarks whether they are %s by more than %g %%: "
 		    "%s: %s%s%s",
-			n_unclear, pairs->n, comparison_is_of_speed(c) ? "slower" : "higher", limit,
-			name, why, remedy ? "; " : "", remedy ? remedy : "");
+			n_unclear, pairs->n, comparison_is_of_speed(unclear) ? "slower" : "higher",
+			limit, name, why, remedy ? "; " : "", remedy ? remedy : "");
 	}
 	*ret_failed = n_failed;
+	*ret_unclear = n_unclear;
 	return 0;
 }
 
