@@ -28,6 +28,13 @@ enum {
 	FLEETING_SHOWN = 3,
 	/* Of applies, until nothing more is found. */
 	PASSES_MAX = 16,
+	MORE_SIZE = 32,
+};
+
+static const char *const verb_names[] = {
+	[SETTER_APPLY] = "apply",
+	[SETTER_STATUS] = "status",
+	[SETTER_RESTORE] = "restore",
 };
 
 struct arguments {
@@ -143,10 +150,16 @@ static const struct setter_verb_own *find_own_verb(const struct setter *setter, 
 	return NULL;
 }
 
-static bool is_verb(const struct setter *setter, const char *word)
+/* Whether the word is a verb of all setters. */
+static bool find_common_verb(const char *word, enum setter_verb *ret)
 {
-	return strcmp(word, "apply") == 0 || strcmp(word, "status") == 0 ||
-		strcmp(word, "restore") == 0 || find_own_verb(setter, word);
+	for (size_t i = 0; word && i < ARRAY_SIZE(verb_names); i++) {
+		if (strcmp(word, verb_names[i]) == 0) {
+			*ret = (enum setter_verb)i;
+			return true;
+		}
+	}
+	return false;
 }
 
 static void say_too_many(const struct setter *setter, const char *word)
@@ -154,9 +167,8 @@ static void say_too_many(const struct setter *setter, const char *word)
 	struct guess guess = { .word = word };
 	char meant[GUESS_TEXT_SIZE];
 
-	guess_offer(&guess, "apply");
-	guess_offer(&guess, "status");
-	guess_offer(&guess, "restore");
+	for (size_t i = 0; i < ARRAY_SIZE(verb_names); i++)
+		guess_offer(&guess, verb_names[i]);
 	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
 		guess_offer(&guess, own->name);
 	say("'%s' is one word too many%s; see %s --help", word, guess_text(&guess, "", meant),
@@ -165,25 +177,20 @@ static void say_too_many(const struct setter *setter, const char *word)
 
 static int parse_words(const struct setter *setter, char *words[], struct arguments *a)
 {
+	enum setter_verb other;
+
 	a->own = find_own_verb(setter, words[0]);
 	if (a->own) {
 		a->words = words + 1;
 		return 0;
 	}
-	if (words[0] && strcmp(words[0], "apply") == 0)
+	if (find_common_verb(words[0], &a->verb))
 		words++;
-	else if (words[0] && strcmp(words[0], "status") == 0) {
-		a->verb = SETTER_STATUS;
-		words++;
-	} else if (words[0] && strcmp(words[0], "restore") == 0) {
-		a->verb = SETTER_RESTORE;
-		words++;
-	}
 	for (; words[0]; words++) {
 		int r;
 
 		if (!setter->parse_what || a->what || a->verb == SETTER_RESTORE ||
-			is_verb(setter, words[0])) {
+			find_common_verb(words[0], &other) || find_own_verb(setter, words[0])) {
 			say_too_many(setter, words[0]);
 			return -EINVAL;
 		}
@@ -195,21 +202,26 @@ static int parse_words(const struct setter *setter, char *words[], struct argume
 	return 0;
 }
 
-/* Refuses what would have no effect: restore puts back all that was changed, and only that. */
-static int refuse_beside_verb(const struct arguments *a)
+/* Whether all options have an effect with this verb; says which one has none. */
+static bool options_fit(const struct arguments *a)
 {
-	if (a->own)
-		return 0;
-	if (a->verb == SETTER_RESTORE && (a->cpus || a->special)) {
+	bool apply = !a->own && a->verb == SETTER_APPLY;
+	bool restore = !a->own && a->verb == SETTER_RESTORE;
+
+	if ((a->force || a->once) && !restore)
+		say("--%s is for restore", a->force ? "force" : "once");
+	else if (a->brief && (a->own || restore || a->json || a->verbose))
+		say("--brief is for apply and status, without --json and --verbose");
+	else if (a->dry_run && !apply)
+		say("--dry-run is for apply");
+	else if ((a->strict || a->strict_refused) && !apply)
+		say("--strict is for apply");
+	else if ((a->cpus || a->special) && restore)
 		say("--%s is not for restore, which puts back everything that was changed",
 			a->cpus ? "cpus" : a->special);
-		return -EINVAL;
-	}
-	if (a->verb != SETTER_APPLY && (a->strict || a->strict_refused)) {
-		say("--strict is for apply");
-		return -EINVAL;
-	}
-	return 0;
+	else
+		return true;
+	return false;
 }
 
 /* 0 to go on, positive after --help or --version, -EINVAL after saying what is wrong. */
@@ -225,25 +237,8 @@ static int parse_arguments(
 	r = parse_words(setter, argv + optind, &a);
 	if (r < 0)
 		return r;
-	if (a.force && (a.own || a.verb != SETTER_RESTORE)) {
-		say("--force is for restore");
+	if (!options_fit(&a))
 		return -EINVAL;
-	}
-	if (a.once && (a.own || a.verb != SETTER_RESTORE)) {
-		say("--once is for restore");
-		return -EINVAL;
-	}
-	if (a.brief && (a.own || a.verb == SETTER_RESTORE || a.json || a.verbose)) {
-		say("--brief is for apply and status, without --json and --verbose");
-		return -EINVAL;
-	}
-	if (a.dry_run && (a.own || a.verb != SETTER_APPLY)) {
-		say("--dry-run is for apply");
-		return -EINVAL;
-	}
-	r = refuse_beside_verb(&a);
-	if (r < 0)
-		return r;
 	*ret = a;
 	return 0;
 }
@@ -320,41 +315,6 @@ static int unsettle(struct knob *knob, const struct journal_entry *entry)
 	return 0;
 }
 
-/* A knob of the plan by its path. */
-struct path_index {
-	const char *path;
-	size_t index;
-};
-
-static int compare_paths(const void *a, const void *b)
-{
-	const struct path_index *x = a, *y = b;
-
-	return strcmp(x->path, y->path);
-}
-
-/* An index of all knobs in the plan, malloc'd. */
-static struct path_index *sort_by_path(const struct knob_plan *plan)
-{
-	struct path_index *sorted = calloc(plan->n + 1, sizeof(*sorted));
-
-	if (!sorted)
-		return NULL;
-	for (size_t i = 0; i < plan->n; i++)
-		sorted[i] = (struct path_index){ .path = plan->knobs[i].path, .index = i };
-	qsort(sorted, plan->n, sizeof(*sorted), compare_paths);
-	return sorted;
-}
-
-static struct knob *find_sorted(
-	const struct knob_plan *plan, const struct path_index *sorted, size_t n, const char *path)
-{
-	const struct path_index key = { .path = path };
-	const struct path_index *found = bsearch(&key, sorted, n, sizeof(*sorted), compare_paths);
-
-	return found ? &plan->knobs[found->index] : NULL;
-}
-
 /* Whether the knob of a thread, or of anything else that ends all the time, is gone. *ret_fold as
  * in struct knob. */
 static bool has_ended(const struct setter *setter, const char *path, const char **ret_fold)
@@ -368,41 +328,42 @@ static bool has_ended(const struct setter *setter, const char *path, const char 
 	return *ret_fold && knob_read(setter->backends, path, &now) == -ENOENT;
 }
 
-/* Adds the knobs of an earlier apply, which are in the journal but not in the plan. `specific`: the
- * user has given a WHAT. */
+/* Gives the knobs of the plan what an earlier apply has written into the journal, and adds those
+ * that are in the journal alone. `specific`: the user has given a WHAT. */
 static int add_journal_rows(const struct setter *setter, bool specific, struct knob_plan *plan)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
-	/* Searching the whole plan for each entry would be slow with 4096 interrupts. */
-	_cleanup_free_ struct path_index *sorted = sort_by_path(plan);
+	_cleanup_free_ bool *planned = NULL; /* for each entry of the journal */
 	_cleanup_free_ char *why = NULL;
-	size_t n_sorted = plan->n;
 	int r;
-
-	if (!sorted)
-		return -ENOMEM;
 
 	r = journal_load(setter->name, &journal, &why);
 	if (r < 0)
 		return 0; /* inspect_plan() reports it */
+	planned = calloc(journal->n + 1, sizeof(*planned));
+	if (!planned)
+		return -ENOMEM;
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+		const struct journal_entry *e = journal_find(journal, knob->path);
+
+		if (!e)
+			continue;
+		planned[e - journal->entries] = true;
+		if (knob->settled)
+			r = unsettle(knob, e);
+		/* Without a WHAT, the wanted value is that of the last apply. */
+		else if (knob->wanted && e->new && !specific)
+			r = text_replace(&knob->wanted, e->new);
+		if (r < 0)
+			return r;
+	}
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
+		struct knob *knob;
 		const char *fold;
-		struct knob *knob = find_sorted(plan, sorted, n_sorted, e->path);
 
-		if (knob && knob->settled) {
-			r = unsettle(knob, e);
-			if (r < 0)
-				return r;
-			continue;
-		}
-		/* Without a WHAT, the wanted value is that of the last apply. */
-		if (knob && knob->wanted && e->new && !specific) {
-			r = text_replace(&knob->wanted, e->new);
-			if (r < 0)
-				return r;
-		}
-		if (knob || has_ended(setter, e->path, &fold))
+		if (planned[i] || has_ended(setter, e->path, &fold))
 			continue;
 		r = knob_plan_add(plan, e->group, e->kind, e->path, e->new ? e->new : e->old, &knob,
 			"%s", e->name);
@@ -570,12 +531,21 @@ static int check_denied_beforehand(const struct knob_plan *plan)
 	return 0;
 }
 
+/* " and 3 more", behind the first of n; "" where it is the only one. */
+static const char *more_text(size_t n, char buf[static MORE_SIZE])
+{
+	buf[0] = '\0';
+	if (n > 1)
+		snprintf(buf, MORE_SIZE, " and %zu more", n - 1);
+	return buf;
+}
+
 /* Says in one line which knobs disappeared during the apply, since their CPU or device was removed.
  * Returns their number. Threads and the like, which end all the time, do not count. */
 static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_plan *plan)
 {
 	const struct knob *first = NULL;
-	char more[32] = "";
+	char more[MORE_SIZE];
 	size_t n = 0;
 
 	for (size_t i = 0; i < plan->n; i++) {
@@ -591,11 +561,9 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 		if (n++ == 0)
 			first = knob;
 	}
-	if (n > 1)
-		snprintf(more, sizeof(more), " and %zu more", n - 1);
 	if (first)
-		say("%s (%s)%s: gone since %s began to set it", first->name, first->path, more,
-			setter->name);
+		say("%s (%s)%s: gone since %s began to set it", first->name, first->path,
+			more_text(n, more), setter->name);
 	return n;
 }
 
@@ -764,7 +732,7 @@ static void say_not_restored(const struct setter *setter, const struct restore_r
 static void say_gone(const struct restore_rows *rows)
 {
 	const struct restore_row *first = NULL;
-	char more[32] = "";
+	char more[MORE_SIZE];
 	size_t n = 0;
 
 	for (size_t i = 0; i < rows->n; i++) {
@@ -775,11 +743,9 @@ static void say_gone(const struct restore_rows *rows)
 		if (n++ == 0)
 			first = row;
 	}
-	if (n > 1)
-		snprintf(more, sizeof(more), " and %zu more", n - 1);
 	if (first)
 		say("%s (%s)%s: gone, or all its CPUs are, so that nothing is put back",
-			first->name, first->path, more);
+			first->name, first->path, more_text(n, more));
 }
 
 /* Says in one line which CPUs have to come online for the rest to be put back: an offline CPU may
@@ -787,7 +753,7 @@ static void say_gone(const struct restore_rows *rows)
 static void say_waiting(const struct setter *setter, const struct restore_rows *rows, bool once)
 {
 	const struct restore_row *first = NULL;
-	char more[32] = "";
+	char more[MORE_SIZE];
 	bool news = !once, many;
 	size_t n = 0;
 
@@ -802,12 +768,10 @@ static void say_waiting(const struct setter *setter, const struct restore_rows *
 	}
 	if (!first || !news || !rows->awaited_cpus)
 		return;
-	if (n > 1)
-		snprintf(more, sizeof(more), " and %zu more", n - 1);
 	many = strpbrk(rows->awaited_cpus, ",-");
 	say("%s (%s)%s: not as before, because CPU%s %s %s offline; `%s restore` puts back the rest when %s "
 	    "online again",
-		first->name, first->path, more, many ? "s" : "", rows->awaited_cpus,
+		first->name, first->path, more_text(n, more), many ? "s" : "", rows->awaited_cpus,
 		many ? "are" : "is", setter->name, many ? "they are" : "it is");
 }
 
@@ -839,7 +803,7 @@ static void say_left_over(const struct setter *setter, const struct restore_rows
 			say_not_restored(setter, row);
 	}
 	if (n_fleeting > FLEETING_SHOWN)
-		say("and so do %zu more threads (--verbose shows all)",
+		say("%zu more threads are not as before either (--verbose shows all)",
 			n_fleeting - FLEETING_SHOWN);
 }
 
@@ -941,10 +905,7 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	r = find_target_cpus(setter, a, &cpus);
 	if (r < 0)
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	if (cpus) {
-		target.cpus = cpus;
-		target.cpus_of_target = true;
-	}
+	target.cpus_of_target = cpus != NULL;
 	if (turns) {
 		if (!may_turn(setter, "apply"))
 			return EXIT_FAILED;
@@ -970,8 +931,8 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 			say("-c: %s", why);
 		if (r < 0)
 			return get_failure_status(r);
-		target.cpus = cpus;
 	}
+	target.cpus = cpus;
 	r = setter->plan(&target, &plan, setter->state);
 	if (r < 0)
 		status = get_failure_status(r);
