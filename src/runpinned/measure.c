@@ -31,8 +31,8 @@ enum {
 	ENV_PAD_RANDOM_MAX = 4096,
 	/* --cooldown: a machine that does not cool down in this time will not cool down at all. */
 	COOLDOWN_WAIT_MAX_S = 300,
-	/* After which part of the runs one looks again, 1 / N: an interval needs all values sorted,
-	 * a decision takes the new pairs only. */
+	/* Whether the runs are enough is asked again after 1 / N of them more: for an interval all
+	 * values have to be sorted, and a decision takes the new pairs only. */
 	LOOK_AT_INTERVAL = 20,
 	LOOK_AT_DECISION = 1000,
 	LOOK_AT_CLOCK = 1000,
@@ -116,32 +116,30 @@ static const char *step_text(enum launch_step step)
 }
 
 /* Why a run did not take place, malloc'd. NULL without memory. */
-static char *explain_not_run(const struct work *work, int error, const struct launch_report *report)
+static char *explain_not_run(const char *program, int error, const struct launch_report *report)
 {
-	const char *program = work->command->argv[0], *what = NULL;
+	const char *why = strerror(-error);
 	char *text = NULL;
-	int r;
 
 	if (report->step == LAUNCH_STEP_EXEC && error == -ENOEXEC)
-		what = "no program of this machine, and no #! line";
+		why = "no program of this machine, and no #! line";
 	else if (report->step == LAUNCH_STEP_EXEC && error == -ENOENT)
-		what = "it, its interpreter or its loader is not there";
+		why = "it, its interpreter or its loader is not there";
 	if (report->step == LAUNCH_STEP_EXEC)
-		r = asprintf(
-			&text, "cannot execute %s: %s", program, what ? what : strerror(-error));
+		(void)text_format(&text, "cannot execute %s: %s", program, why);
 	else if (error == -EPIPE)
-		r = asprintf(&text, "the launcher process died");
+		text = strdup("the launcher process died");
 	else
-		r = asprintf(&text, "%s: %s", step_text(report->step), strerror(-error));
-	return r < 0 ? NULL : text;
+		(void)text_format(&text, "%s: %s", step_text(report->step), why);
+	return text;
 }
 
-/* Says why a run did not take place, and which one if there were runs before it. Returns the error.
- */
-static int say_not_run(const struct work *work, int error, const char *run, size_t index,
+/* Says why a run of this program did not take place, and which one if there were runs before it.
+ * Returns the error. */
+static int say_not_run(const char *program, int error, const char *run, size_t index,
 	const struct launch_report *report)
 {
-	_cleanup_free_ char *why = explain_not_run(work, error, report);
+	_cleanup_free_ char *why = explain_not_run(program, error, report);
 
 	if (!why)
 		say_errno(ENOMEM, "a run could not be made");
@@ -188,7 +186,10 @@ static int run_floor(struct work *work, struct session *session, enum launch_com
 			r = 0;
 		}
 		if (r < 0)
-			return say_not_run(work, r, "", 0, &run.report);
+			return say_not_run(command == LAUNCH_FLOOR
+					? "runpinned-floor"
+					: work->commands->empty_shell.argv[0],
+				r, "", 0, &run.report);
 	}
 	return 0;
 }
@@ -583,7 +584,7 @@ static int make_runs(struct work *work, bool warmup, size_t at_most)
 		size_t index = warmup ? work->m->n_warmups : work->m->n_runs;
 
 		progress_clear(&work->progress);
-		return say_not_run(work, r, run_kind(warmup),
+		return say_not_run(work->command->argv[0], r, run_kind(warmup),
 			runs_made(work->m) > 0 ? index + 1 : 0, &run.report);
 	}
 	/* Only the last run can have handed over values: the launcher ends the request after such a
@@ -594,7 +595,7 @@ static int make_runs(struct work *work, bool warmup, size_t at_most)
 	return r;
 }
 
-/* The same with what is to be done before and after. */
+/* As make_runs(), with what is to be done before and after. */
 static int run_some(struct work *work, bool warmup, size_t at_most)
 {
 	int r, concluded;

@@ -243,17 +243,34 @@ def test_wrapper_that_executes():
     check(min(values(measured('-n', 2, wrapper))) >= 0.1, 'only one of the two was measured')
 
 
+def copy_programs(name):
+    """The folder of a copy of runpinned and of its own programs."""
+    copy = scratch(name)
+    if not copy.exists():
+        copy.mkdir(mode=0o755)
+        for program in ('runpinned', 'runpinned-control', 'runpinned-floor', 'runpinned-launcher'):
+            shutil.copy(pathlib.Path(RUNPINNED).parent / program, copy)
+            (copy / program).chmod(0o755)
+    return copy
+
+
+def test_own_program_that_cannot_run():
+    """What cannot be executed is named, also where it is a program of runpinned's own."""
+    copy = copy_programs('broken-install')
+    (copy / 'runpinned-floor').write_text('no program\n', encoding='utf-8')
+    result = subprocess.run([copy / 'runpinned', '-c', CPU, '--no-save', 'true'],
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                            env=environment(), check=False)
+    equal(result.returncode, 1, 'status')
+    check('cannot execute runpinned-floor: no program of this machine' in result.stderr, result.stderr)
+
+
 def as_nobody(*arguments):
     """Runs runpinned as an ordinary user; only root can do that. It is a copy, because others cannot
     read root's folders."""
     if os.geteuid() != 0:
         raise Skip('needs root to become somebody else')
-    copy = scratch('bin')
-    if not copy.exists():
-        copy.mkdir(mode=0o755)
-        for name in ('runpinned', 'runpinned-control', 'runpinned-floor', 'runpinned-launcher'):
-            shutil.copy(pathlib.Path(RUNPINNED).parent / name, copy)
-            (copy / name).chmod(0o755)
+    copy = copy_programs('bin')
     command = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', copy / 'runpinned',
                '-c', CPU, *map(str, arguments)]
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
