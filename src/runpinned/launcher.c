@@ -115,7 +115,7 @@ struct launcher {
 	void *child_stack; /* its lowest address */
 	timer_t timer;	   /* only with a timeout */
 	int socket;
-	int keeper; /* the socket to the keeper */
+	int keeper_socket;
 	/* The kernel's list of the keeper's children; -1 when there is no such file. */
 	int orphans;
 	/* The content of that list while the launcher is the keeper's only child. */
@@ -126,8 +126,8 @@ struct launcher {
 	void (*caller_chld)(int);
 	struct child child;
 	struct core core;
-	int core_error; /* positive errno of core_open(); 0 when `core` can be used or is not wanted
-			 */
+	/* Positive errno of core_open(); 0 when `core` can be used or is not wanted. */
+	int core_error;
 	bool skips_core; /* LAUNCH_CORE_HALF: the core is not looked at around this run */
 	int64_t run_ns;	 /* how long the previous run took; INT64_MAX before the first one */
 	struct side_band window;
@@ -501,8 +501,8 @@ static void child_run(struct launcher *l, struct launch_report *report)
 	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WSTOPPED | WNOWAIT) < 0)
 		;
 	if (info.si_code == CLD_STOPPED) {
-		/* Nobody would continue it: it is in no terminal's foreground. Whatever time it
-		 * took afterwards would be no time of the program's. */
+		/* Nobody would continue it, because it is not in a terminal's foreground; and the
+		 * time until then would not be the program's. */
 		report->stopped = info.si_status;
 		signal_child(child->pid, SIGKILL);
 		while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0)
@@ -544,9 +544,9 @@ static int end_leftover(const struct launcher *l, struct launch_report *report)
 	report->leftover = (uint32_t)r;
 	if (is_nobody_left(l, &report->window))
 		return 0;
-	if (send(l->keeper, "", 1, MSG_NOSIGNAL) != 1)
+	if (send(l->keeper_socket, "", 1, MSG_NOSIGNAL) != 1)
 		return -EPIPE;
-	n = RETRY_INTERRUPTED(recv(l->keeper, &answer, sizeof(answer), 0));
+	n = RETRY_INTERRUPTED(recv(l->keeper_socket, &answer, sizeof(answer), 0));
 	if (n != (ssize_t)sizeof(answer))
 		return -EPIPE;
 	if (answer.error)
@@ -598,15 +598,47 @@ static void report_core(
 		*ret = *core;
 }
 
+/* The waiting between two readings of get_run_delay(); -1 when one of them is not known. */
+static int64_t delay_since(int64_t before, int64_t after)
+{
+	return before < 0 || after < 0 ? -1 : after - before;
+}
+
+/* Reads what is to be known of a run after the child has ended, and before it is reaped. */
+static void read_evidence(struct launcher *l, struct launch_report *report)
+{
+	const struct child *child = &l->child;
+	struct core_reading core;
+	int core_cpu;
+
+	/* First, so that the core is as the run has left it. */
+	core_cpu = look_at_core(l, child->is_floor, &core);
+	report->start_ns = child->start_ns;
+	report->launcher_delay_ns =
+		delay_since(child->launcher_delay_before_ns, report->launcher_delay_ns);
+	if (child->delay_before_ns >= 0 && !child->error) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d/schedstat", child->pid);
+		report->run_delay_ns = delay_since(child->delay_before_ns, read_run_delay(path));
+	}
+	read_records(l, child->pid, report);
+	if (child->is_floor)
+		return;
+	l->run_ns = report->end_ns - report->start_ns;
+	l->skips_core = l->plan->flags & LAUNCH_CORE_HALF && !l->skips_core;
+	report->core_error = l->core_error;
+	report_core(child->core_cpu, &child->core, report->window.cpu_exec, &report->core_before);
+	report_core(core_cpu, &core, report->window.cpu_exit, &report->core_after);
+}
+
 static void run_once(
 	struct launcher *l, bool is_floor, uint32_t env_pad, struct launch_report *report)
 {
 	const struct launch_plan *plan = l->plan;
 	struct child *child = &l->child;
-	struct core_reading core;
 	struct rusage usage;
-	int core_cpu, r;
-	pid_t pid;
+	int r;
 
 	*report = (struct launch_report){
 		.run_delay_ns = -1,
@@ -623,11 +655,9 @@ static void run_once(
 		report->step = LAUNCH_STEP_CLONE;
 		return;
 	}
-	pid = child->pid;
 	report->window_error = child->window_error;
 	child->is_floor = is_floor;
-	child->program =
-		(const char *)plan + (child->is_floor ? plan->floor_program : plan->program);
+	child->program = (const char *)plan + (is_floor ? plan->floor_program : plan->program);
 	if (l->pad) {
 		char *end = l->pad + strlen(pad_variable);
 
@@ -636,30 +666,8 @@ static void run_once(
 	}
 
 	child_run(l, report);
-	core_cpu = look_at_core(l, is_floor, &core);
-	report->start_ns = child->start_ns;
-	if (report->launcher_delay_ns >= 0 && child->launcher_delay_before_ns >= 0)
-		report->launcher_delay_ns -= child->launcher_delay_before_ns;
-	else
-		report->launcher_delay_ns = -1;
-	if (child->delay_before_ns >= 0 && !child->error) {
-		char path[64];
-		int64_t delay;
-
-		snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-		delay = read_run_delay(path);
-		report->run_delay_ns = delay < 0 ? -1 : delay - child->delay_before_ns;
-	}
-	read_records(l, pid, report);
-	if (!is_floor) {
-		l->run_ns = report->end_ns - report->start_ns;
-		l->skips_core = plan->flags & LAUNCH_CORE_HALF && !l->skips_core;
-		report->core_error = l->core_error;
-		report_core(child->core_cpu, &child->core, report->window.cpu_exec,
-			&report->core_before);
-		report_core(core_cpu, &core, report->window.cpu_exit, &report->core_after);
-	}
-	if (wait4(pid, &report->status, 0, &usage) != pid) {
+	read_evidence(l, report);
+	if (wait4(child->pid, &report->status, 0, &usage) != child->pid) {
 		report->error = errno;
 		report->step = LAUNCH_STEP_WAIT;
 		return;
@@ -1014,7 +1022,7 @@ int main(int argc, char *argv[])
 	for (int i = ARGUMENT_SOCKET; i < N_ARGUMENTS; i++)
 		fcntl(fds[i], F_SETFD, FD_CLOEXEC);
 	launcher.socket = fds[ARGUMENT_SOCKET];
-	launcher.keeper = fds[ARGUMENT_KEEPER];
+	launcher.keeper_socket = fds[ARGUMENT_KEEPER];
 	open_orphans(&launcher);
 	launcher.schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 
