@@ -29,7 +29,7 @@ struct panel {
 	double low, high; /* the values at its lower and upper edge */
 };
 
-/* What a label covers. */
+/* The rectangle that a label covers. */
 struct box {
 	double x, y, width, height;
 };
@@ -74,8 +74,8 @@ static size_t n_counted(const struct chart_series *series)
 	return series->n - series->n_warmups;
 }
 
-/* Whether the label hides no other one. It is remembered then, so that the next one hides neither.
- */
+/* Takes the place for a label. Returns false if another label is there already, or if there are too
+ * many. */
 static bool claim(struct chart *chart, struct box box)
 {
 	for (size_t i = 0; i < chart->n_labels; i++) {
@@ -91,7 +91,7 @@ static bool claim(struct chart *chart, struct box box)
 	return true;
 }
 
-/* What a line of text covers whose baseline begins at this point. */
+/* The rectangle of a line of text whose baseline begins at this point. */
 static struct box text_box(const struct chart *chart, struct point at, double width)
 {
 	return (struct box){ at.x - 1, at.y - chart->text_size, width + 2, chart->text_size * 1.3 };
@@ -350,7 +350,8 @@ static void add_legend(struct head *head)
 		add_legend_item(head, ink_of_series(s).ink, name ? name : "runs",
 			head->head_size < HEAD_NAMES ? text : "", room);
 	}
-	/* Rings around all runs would tell nothing, so there are none; paper has no mark. */
+	/* Where all runs are disturbed none has a ring, which would tell nothing. So there is no
+	 * ring to explain, and the text stands without a mark. */
 	if (disturbed_text(chart, text, sizeof(text)))
 		add_legend_item(head, ringed ? INK_ALARM : INK_PAPER, text, "", width);
 	if (chart->first_x < 0.5)
@@ -395,7 +396,7 @@ static double draw_head(const struct chart *chart)
 
 /* --- The axes. --- */
 
-/* Where the labels of two panels meet, the upper one's is drawn. */
+/* Where the labels of two panels would cover each other, only that of the upper panel is drawn. */
 static void draw_y_axis(
 	struct chart *chart, const struct panel *panel, double factor, const char *unit)
 {
@@ -816,8 +817,6 @@ static void place_panels(struct chart *chart, double top)
 	chart->main.y = top;
 	chart->main.width = width;
 	chart->main.height = y - top;
-	if (y == bottom)
-		chart->main.height = bottom - top;
 	chart->histogram = chart->main;
 	chart->histogram.x = left + width + GAP;
 	chart->histogram.width = side;

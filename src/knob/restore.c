@@ -263,10 +263,7 @@ static int judge_layer(struct restoring *restoring, size_t index)
 	state->leave_alone = true;
 	state->has_layer_above = true;
 	state->word = r > 0 ? RESTORE_FOREIGN : RESTORE_HANDED;
-	if (state->word == RESTORE_FOREIGN)
-		r = text_replace(&state->now, above->old);
-	else
-		r = text_replace(&state->now, above->new);
+	r = text_replace(&state->now, state->word == RESTORE_FOREIGN ? above->old : above->new);
 	if (r == 0 && state->word == RESTORE_HANDED)
 		r = layers_hand_over(restoring->layers, e);
 	return r < 0 ? r : 1;

@@ -222,17 +222,6 @@ static bool is_online_part(
 	return cpumask_equal(cpus, of);
 }
 
-/* As thread_made_by_kernel(); changes `old` and `set`. */
-static int was_changed_by_kernel(pid_t tid, struct cpumask *old, struct cpumask *set,
-	const struct cpumask *now, const struct cpumask *online)
-{
-	bool forgotten = cpumask_is_empty(set) || !cpumask_subset(set, old);
-
-	if (is_online_part(now, old, online) || is_online_part(now, set, online))
-		return 1;
-	return forgotten ? may_run_everywhere(tid, now) : 0;
-}
-
 /*
  * When CPUs go offline, the kernel may leave a thread with the online CPUs of `old`, or with the
  * online CPUs of `set`. If the kernel has forgotten the affinity, or would as soon as the thread
@@ -241,6 +230,7 @@ static int was_changed_by_kernel(pid_t tid, struct cpumask *old, struct cpumask 
 int thread_made_by_kernel(const char *which, const char *old, const char *set, const char *now)
 {
 	_cleanup_(cpumask) struct cpumask *o = NULL, *s = NULL, *n = NULL, *online = NULL;
+	bool forgotten;
 	pid_t tid;
 	int r;
 
@@ -255,7 +245,10 @@ int thread_made_by_kernel(const char *which, const char *old, const char *set, c
 		r = read_online(&online);
 	if (r < 0)
 		return r == -ENOENT || r == -EINVAL ? 0 : r;
-	return was_changed_by_kernel(tid, o, s, n, online);
+	forgotten = cpumask_is_empty(s) || !cpumask_subset(s, o);
+	if (is_online_part(n, o, online) || is_online_part(n, s, online))
+		return 1;
+	return forgotten ? may_run_everywhere(tid, n) : 0;
 }
 
 int thread_lacks_offline_only(const char *wanted, const char *now)
