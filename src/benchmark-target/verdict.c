@@ -37,22 +37,18 @@ static int has_failed(struct unit_manager *manager, const char *service)
 int verdict_explain(struct unit_manager *manager, const char *service, char **ret)
 {
 	struct unit_outcome outcome;
-	char *text;
 	int r;
 
 	r = unit_read_outcome(manager, service, &outcome);
 	if (r < 0)
 		return r;
 	if (*outcome.status_text)
-		text = TAKE_PTR(outcome.status_text);
-	else if (asprintf(&text, "%s did not do its work (%s): see `journalctl -b -u %s`", service,
-			 outcome.result, service) < 0)
-		text = NULL;
+		*ret = TAKE_PTR(outcome.status_text);
+	else
+		r = text_format(ret, "%s did not do its work (%s): see `journalctl -b -u %s`",
+			service, outcome.result, service);
 	unit_outcome_clear(&outcome);
-	if (!text)
-		return -ENOMEM;
-	*ret = text;
-	return 0;
+	return r;
 }
 
 int verdict_read(struct unit_manager *manager, char **ret)
@@ -216,9 +212,7 @@ int verb_release(void)
 	if (r == 0 && reasons.length > 0) {
 		_cleanup_free_ char *line = NULL;
 
-		if (asprintf(&line, "not everything is put back%s", reasons.data) < 0)
-			line = NULL;
-		if (line)
+		if (text_format(&line, "not everything is put back%s", reasons.data) == 0)
 			tell_unit(TARGET_UNIT, line);
 	}
 	return state_remove() < 0 ? EXIT_FAILED : EXIT_DONE;

@@ -8,6 +8,7 @@
 
 #include "basic/file.h"
 #include "basic/say.h"
+#include "basic/text.h"
 #include "freq-pin/freq-pin.h"
 #include "machine/virtualization.h"
 #include "state/journal.h"
@@ -592,9 +593,8 @@ static int say_firmware(const struct setter_target *target, const struct policie
 		if (!policy_is_active(policy))
 			continue;
 		if (policy->target.firmware_limits) {
-			if (asprintf(&text, "the firmware allows no more than %s (bios_limit)",
-				    wanted_format(policy->range.bios_limit_khz, buf)) < 0)
-				text = NULL;
+			(void)text_format(&text, "the firmware allows no more than %s (bios_limit)",
+				wanted_format(policy->range.bios_limit_khz, buf));
 			r = complaints_add(&complaints, text, policy->cpus);
 		}
 		if (r == 0 && policy->auto_select)

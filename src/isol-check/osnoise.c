@@ -142,10 +142,8 @@ static int parse_line(char *line, const char *own, uint64_t limit_ns, struct osn
 			return 0;
 		safe = text_escape_control(source);
 		if (!safe ||
-			asprintf(&name, "%s%s%s", events[i].kind, *safe ? " " : "", safe) < 0) {
-			name = NULL;
+			text_format(&name, "%s%s%s", events[i].kind, *safe ? " " : "", safe) < 0)
 			return -ENOMEM;
-		}
 		return add(osnoise, cpu, name, ns);
 	}
 	return 0;
@@ -339,8 +337,7 @@ int osnoise_start(const struct cpumask *cpus, struct osnoise_tracer **ret, char 
 			*ret = TAKE_PTR(tracer);
 			return 0;
 		}
-		if (asprintf(&why, "it cannot be set up: %s", strerror(-r)) < 0)
-			why = NULL;
+		(void)text_format(&why, "it cannot be set up: %s", strerror(-r));
 	}
 	if (!why)
 		return -ENOMEM;

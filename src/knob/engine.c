@@ -40,9 +40,8 @@ static void say_holder(struct engine_failure *failure)
 	_cleanup_free_ char *lock = NULL;
 	struct cpuholder holder;
 
-	if (asprintf(&lock, "%s/lock", directory) < 0)
-		lock = NULL;
-	if (lock && cpuholder_find_file(lock, &holder) == 0)
+	if (text_format(&lock, "%s/lock", directory) == 0 &&
+		cpuholder_find_file(lock, &holder) == 0)
 		engine_failure_set(failure, NULL,
 			"another tool of quiesce is at work: %s (process %d) holds %s",
 			*holder.comm ? holder.comm : "one that has no name", (int)holder.pid, lock);

@@ -15,6 +15,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "recording/tarball.h"
 
 bool tarball_link_stays_inside(const char *path, const char *target)
@@ -136,15 +137,13 @@ struct unpacking {
 
 static int refuse(struct unpacking *u, const char *path, const char *what)
 {
-	if (asprintf(&u->why, "%s%s%s", path, *path ? " " : "", what) < 0)
-		u->why = NULL;
+	(void)text_format(&u->why, "%s%s%s", path, *path ? " " : "", what);
 	return -EBADMSG;
 }
 
 static int fail(struct unpacking *u, const char *path, int error)
 {
-	if (asprintf(&u->why, "%s: %s", path, strerror(-error)) < 0)
-		u->why = NULL;
+	(void)text_format(&u->why, "%s: %s", path, strerror(-error));
 	return error;
 }
 

@@ -156,29 +156,27 @@ static int explain_different(const struct comparison *c, const struct benchmark 
 	};
 	const char *length = find_length(commands[0], commands[1]);
 	_cleanup_free_ char *text = NULL;
-	int n = 0;
+	int r = 0;
 
 	if (!have_equal(old_control, new_control, BENCHMARK_CONTROL))
-		n = asprintf(&text, "the controls are not the same: %s and %s%s%s",
+		r = text_format(&text, "the controls are not the same: %s and %s%s%s",
 			commands[0] ? commands[0] : "unknown",
 			commands[1] ? commands[1] : "unknown",
 			length ? "; measure again with --control-length " : "",
 			length ? length : "");
 	else if (!facts_find(&old_control->metadata, BENCHMARK_CONTROL_HASH) ||
 		!facts_find(&new_control->metadata, BENCHMARK_CONTROL_HASH))
-		n = asprintf(&text, "it is not known whether the controls are the same file");
+		r = text_format(&text, "it is not known whether the controls are the same file");
 	else if (!have_equal(old_control, new_control, BENCHMARK_CONTROL_HASH))
-		n = asprintf(&text,
+		r = text_format(&text,
 			"the controls are not the same: two files, each of them called %s",
 			commands[0]);
 	else if (!have_equal(c->old, c->new, METADATA_CLOCK) && !benchmark_is_by_program(c->old))
-		n = asprintf(&text, "the controls are not the same: their clocks differ");
+		r = text_format(&text, "the controls are not the same: their clocks differ");
 	else if (!have_equal(c->old, c->new, "cpu_model_name"))
-		n = asprintf(&text, "a control is of use between processors of one model alone");
-	if (n < 0) {
-		text = NULL;
-		return -ENOMEM;
-	}
+		r = text_format(&text, "a control is of use between processors of one model alone");
+	if (r < 0)
+		return r;
 	*ret = text ? text_escape_control(text) : NULL;
 	return text && !*ret ? -ENOMEM : 0;
 }

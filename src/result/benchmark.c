@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "result/benchmark.h"
 #include "stats/stats.h"
 
@@ -216,8 +217,6 @@ bool benchmark_is_by_program(const struct benchmark *benchmark)
 int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret)
 {
 	const struct fact *fact = facts_find(&benchmark->metadata, name);
-	char *text = NULL;
-	int n = 0;
 
 	if (!fact) {
 		*ret = NULL;
@@ -225,20 +224,13 @@ int benchmark_metadata_text(const struct benchmark *benchmark, const char *name,
 	}
 	switch (fact->type) {
 	case FACT_STRING:
-		text = strdup(fact->string);
-		break;
+		return text_format(ret, "%s", fact->string);
 	case FACT_INTEGER:
-		n = asprintf(&text, "%" PRId64, fact->integer);
-		break;
+		return text_format(ret, "%" PRId64, fact->integer);
 	case FACT_REAL:
-		n = asprintf(&text, "%.15g", fact->real);
-		break;
+		return text_format(ret, "%.15g", fact->real);
 	case FACT_BOOLEAN:
-		text = strdup(fact->integer ? "true" : "false");
-		break;
+		return text_format(ret, "%s", fact->integer ? "true" : "false");
 	}
-	if (n < 0 || !text)
-		return -ENOMEM;
-	*ret = text;
-	return 0;
+	return -EINVAL;
 }

@@ -10,6 +10,7 @@
 #include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
+#include "basic/text.h"
 #include "machine/cpufreq.h"
 #include "machine/interrupts.h"
 #include "machine/procstat.h"
@@ -83,8 +84,7 @@ static void open_thermal(struct evidence_reader *reader)
 	if (thermal_open(reader->first_cpu, &reader->thermal) < 0)
 		return;
 	info = thermal_get_info(reader->thermal);
-	if (asprintf(&reader->sensor, "%s: %s", info->chip, info->label) < 0)
-		reader->sensor = NULL;
+	(void)text_format(&reader->sensor, "%s: %s", info->chip, info->label);
 	if (isfinite(info->high))
 		reader->hot = info->high;
 	else if (isfinite(info->critical))
