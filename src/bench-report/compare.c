@@ -153,10 +153,11 @@ static void warn_of_additional(const struct pairs *pairs, size_t file)
 static int pair_file(struct pairs *pairs, size_t file)
 {
 	const struct suite *old = pairs->reports->suites[0], *new = pairs->reports->suites[file];
+	const struct benchmark *only = is_one_each(pairs) ? find_only(old) : NULL;
 	int r = 0;
 
-	if (is_one_each(pairs))
-		return add_pair(pairs, find_only(old), find_only(new), file);
+	if (only)
+		return add_pair(pairs, only, find_only(new), file);
 	for (size_t i = 0; r >= 0 && i < old->n; i++)
 		if (is_chosen(pairs->request, old->benchmarks[i]))
 			r = add_pair(pairs, old->benchmarks[i],
