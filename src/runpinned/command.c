@@ -129,6 +129,9 @@ static void say_start_failure(int error, const struct launch_report *report,
 		    "installed");
 	else if (error == -EPIPE)
 		say("cannot start the launcher (runpinned-launcher): it died");
+	else if (error == -EPROTO)
+		say("cannot start the launcher (runpinned-launcher): it is of another version than "
+		    "runpinned");
 	else
 		say_errno(error, "cannot start the launcher (runpinned-launcher)");
 }

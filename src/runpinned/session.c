@@ -245,13 +245,15 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	become_launcher(start, &keeper, pipe_fds[1]);
 }
 
-/* Receives a message of exactly this size; a message of another size is not one of the
- * launcher's. */
+/* Receives a message of exactly this size. -EPIPE when the launcher is gone; -EPROTO for a message
+ * of another size, which is one of another version's launcher. */
 static int receive(int socket, void *ret, size_t size)
 {
 	ssize_t n = RETRY_INTERRUPTED(recv(socket, ret, size, 0));
 
-	return n == (ssize_t)size ? 0 : -EPIPE;
+	if (n <= 0)
+		return -EPIPE;
+	return n == (ssize_t)size ? 0 : -EPROTO;
 }
 
 /* Receives the first report. It may come late, when the launcher has to wait until it may use the

@@ -265,6 +265,19 @@ def test_own_program_that_cannot_run():
     check('cannot execute runpinned-floor: no program of this machine' in result.stderr, result.stderr)
 
 
+def test_launcher_of_another_version():
+    """An update may be at work, or two installations are mixed."""
+    copy = copy_programs('mixed-install')
+    (copy / 'runpinned-launcher').write_text(
+        f'#!{sys.executable} -SE\nimport socket, sys\n'
+        'socket.socket(fileno=int(sys.argv[2])).send(b"another report")\n', encoding='utf-8')
+    result = subprocess.run([copy / 'runpinned', '-c', CPU, '--no-save', 'true'],
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                            env=environment(), check=False)
+    equal((result.returncode, result.stdout), (1, ''), result.stderr)
+    check('it is of another version than runpinned' in result.stderr, result.stderr)
+
+
 def as_nobody(*arguments):
     """Runs runpinned as an ordinary user; only root can do that. It is a copy, because others cannot
     read root's folders."""
