@@ -145,7 +145,7 @@ static int hold_open(struct hold *hold)
 	hold->directory = journal_open_directory();
 	if (hold->directory < 0)
 		return hold->directory;
-	hold->start_lock = open_lock(hold, TARGET_TURN);
+	hold->start_lock = open_lock(hold, "turn");
 	if (hold->start_lock < 0)
 		return hold->start_lock;
 	hold->holders_lock = open_lock(hold, "holders");

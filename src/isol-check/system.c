@@ -13,7 +13,6 @@
 #include "machine/virtualization.h"
 #include "state/cpuholder.h"
 #include "state/journal.h"
-#include "state/running.h"
 
 #define CLOCK_DIR "/sys/devices/system/clocksource/clocksource0"
 
@@ -190,21 +189,6 @@ static void look_at_tuners(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "none of those known runs");
 }
 
-/* Whether it is a runpinned --quiesce whose guardian, a child of it, is making the machine quiet:
- * it begins to measure when that is done. */
-static bool waits_for_quiet(struct host *host, const struct cpuholder *holder)
-{
-	const struct tasks *tasks = host_tasks(host);
-	struct cpuholder guardian;
-
-	if (cpuholder_find_file(TARGET_DIRECTORY "/" TARGET_TURN, &guardian) < 0)
-		return false;
-	for (size_t i = 0; tasks && i < tasks->n; i++)
-		if (tasks->items[i].pid == guardian.pid && tasks->items[i].parent == holder->pid)
-			return true;
-	return false;
-}
-
 static void look_at_locks(struct host *host, struct finding *f)
 {
 	bool any = false;
@@ -223,12 +207,6 @@ static void look_at_locks(struct host *host, struct finding *f)
 			return;
 		if (r < 0)
 			continue;
-		if (waits_for_quiet(host, &holder)) {
-			finding_add(f, VERDICT_INFO,
-				"%s (%d) will measure on CPU %d when it is quiet", holder.comm,
-				holder.pid, cpu);
-			continue;
-		}
 		any = true;
 		finding_add(f, VERDICT_RISK, "%s (%d) measures on CPU %d",
 			holder.comm[0] ? holder.comm : "a process", holder.pid, cpu);
@@ -236,7 +214,7 @@ static void look_at_locks(struct host *host, struct finding *f)
 	}
 	if (any)
 		finding_add_fix(f, "wait for it: runpinned does by itself");
-	else if (f->seen.length == 0)
+	else
 		finding_add(f, VERDICT_OK, "nobody measures here");
 }
 
@@ -412,10 +390,8 @@ const struct check system_checks[] = {
 		.of_tasks = true },
 	{ "locks", look_at_locks,
 		"Another benchmark on the same CPUs. runpinned holds a lock on each CPU that it\n"
-		"measures on, and waits for one that is taken. A runpinned --quiesce holds it\n"
-		"already while the machine is being made quiet for it, which is no risk.\n"
-		"Source: flock(2) on /sys/devices/system/cpu/cpuN; runpinned(1).",
-		.of_tasks = true },
+		"measures on, and waits for one that is taken.\n"
+		"Source: flock(2) on /sys/devices/system/cpu/cpuN; runpinned(1)." },
 	{ "journals", look_at_journals,
 		"What the setters of quiesce have changed and not put back (/run/quiesce). That\n"
 		"is normal while a machine is meant to be quiet. It is not normal that a journal\n"

@@ -22,8 +22,6 @@
 #define TARGET_FILE TARGET_DIRECTORY "/target"
 /* The socket at which a process requests to be moved onto these CPUs, see benchmark.target(7). */
 #define TARGET_JOIN_SOCKET TARGET_DIRECTORY "/join"
-/* Locked (flock(2)) while the guardian of a runpinned --quiesce starts or stops the target. */
-#define TARGET_TURN "turn"
 /* The cgroup of these CPUs, where they are a partition. */
 #define TARGET_SLICE "benchmark.slice"
 #define TARGET_CGROUP "/sys/fs/cgroup/" TARGET_SLICE
