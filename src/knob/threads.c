@@ -26,8 +26,10 @@
 
 enum {
 	STATUS_MAX = 64 * 1024,
-	/* Of widening. Two are enough unless threads start all the time. */
-	WIDEN_PASSES = 16,
+	WALKS_CLEAN_NS = 100 * 1000 * 1000,
+	WALKS_STEP_NS = 20 * 1000 * 1000,
+	/* Of finding something all the time, before the walks are given up. */
+	WALKS_SECONDS = 5,
 };
 
 struct affinity {
@@ -569,6 +571,26 @@ int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
 	return add_threads(plan, group, tool, online, quiet, true, again);
 }
 
+struct threads_walks threads_walks_begin(void)
+{
+	int64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+	return (struct threads_walks){
+		.wait = wait_until(
+			now + WALKS_SECONDS * NSEC_PER_SEC, WALKS_STEP_NS, WALKS_STEP_NS),
+		.clean_since = now,
+	};
+}
+
+bool threads_walks_go_on(struct threads_walks *walks, bool found)
+{
+	int64_t now = clock_now_ns(CLOCK_MONOTONIC);
+
+	if (found)
+		walks->clean_since = now;
+	return now - walks->clean_since < WALKS_CLEAN_NS && wait_step(&walks->wait);
+}
+
 /* --- Threads that have inherited an affinity. --- */
 
 static const struct journal_entry *find_thread_entry(
@@ -723,6 +745,7 @@ int threads_wait_tick(void)
 int threads_widen_inheritors(struct journal *journal, uint64_t since, const struct cpumask *quiet)
 {
 	_cleanup_(cpumask) struct cpumask *online = NULL, *now = NULL, *most = NULL, *other = NULL;
+	struct threads_walks walks;
 	struct heir heir;
 	int r, failed = 0;
 
@@ -745,10 +768,9 @@ int threads_widen_inheritors(struct journal *journal, uint64_t since, const stru
 		.other = other,
 	};
 	/* A thread that is still narrow may start another while the threads are walked over. */
-	for (int pass = 0; pass < WIDEN_PASSES; pass++) {
-		if (widen_all(&heir, &failed) == 0)
-			break;
-	}
+	walks = threads_walks_begin();
+	while (threads_walks_go_on(&walks, widen_all(&heir, &failed) > 0))
+		;
 	return failed;
 }
 

@@ -18,6 +18,7 @@
 #include "knob/apply.h"
 #include "knob/inspect.h"
 #include "knob/restore.h"
+#include "knob/threads.h"
 #include "setter/setter.h"
 #include "setter/show.h"
 #include "state/journal.h"
@@ -26,8 +27,6 @@
 enum {
 	/* How many threads, and other knobs that end all the time, are named one by one. */
 	FLEETING_SHOWN = 3,
-	/* Of applies, until nothing more is found. */
-	PASSES_MAX = 16,
 	MORE_SIZE = 32,
 };
 
@@ -572,10 +571,11 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 static int apply_again(const struct engine *engine, const struct verification *v,
 	const struct knob_plan *first, struct engine_failure *failure)
 {
+	struct threads_walks walks = threads_walks_begin();
 	size_t n_turned = count_turned(first);
 	int r = 0;
 
-	for (int pass = 0; r == 0 && n_turned > 0 && pass < PASSES_MAX; pass++) {
+	while (r == 0 && threads_walks_go_on(&walks, n_turned > 0)) {
 		struct knob_plan plan = { 0 };
 
 		r = v->setter->plan(v->target, &plan, v->setter->state);

@@ -43,6 +43,26 @@ while True:
         os.waitpid(children.pop(0), 0)
     time.sleep(0.002)
 '''
+# Its fork(2) takes some milliseconds, for the tables of its memory are copied after the affinity is.
+SLOW_FORKER = '''
+import mmap, os, time
+memory = mmap.mmap(-1, 1 << 28, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+try:
+    memory.madvise(mmap.MADV_NOHUGEPAGE)
+except OSError:
+    pass
+for at in range(0, len(memory), mmap.PAGESIZE):
+    memory[at] = 1
+children = []
+while True:
+    child = os.fork()
+    if child == 0:
+        time.sleep(1)
+        os._exit(0)
+    children.append(child)
+    if len(children) > 30:
+        os.waitpid(children.pop(0), 0)
+'''
 THREADS = '''
 import sys, threading, time
 wait = threading.Event()
@@ -215,6 +235,23 @@ def check_restless():
                       if cpus != frozenset(CPUS)]
             equal(narrow, [], 'narrow afterwards')
             check(not JOURNAL.exists(), 'the journal is left')
+
+
+def check_slow_forks():
+    """A child that is being made while its parent is put back, and is seen only later, is wide as well."""
+    with Load() as load:
+        load.start(sys.executable, '-c', SLOW_FORKER)
+        for _ in range(10):
+            shield('-c', str(QUIET))
+            time.sleep(0.05)
+            equal(may_run_on(QUIET), [], 'on the quiet CPU')
+            shield('restore')
+            narrow = [tid for (tid, _), cpus in affinities().items() if cpus != frozenset(CPUS)]
+            equal(narrow, [], 'narrow afterwards')
+            # One that was being made still is not looked for, only waited for.
+            time.sleep(0.05)
+            narrow = [tid for (tid, _), cpus in affinities().items() if cpus != frozenset(CPUS)]
+            equal(narrow, [], 'narrow a moment later')
 
 
 def check_foreign():
@@ -516,6 +553,6 @@ if len(CPUS) < 2:
 prepare()
 QUIET, OTHER = CPUS[-1], CPUS[0]
 run_tests((function.__name__[6:], function) for function in (
-    check_cleared, check_born, check_restless, check_foreign, check_killed, check_many, check_refused,
+    check_cleared, check_born, check_restless, check_slow_forks, check_foreign, check_killed, check_many, check_refused,
     check_programs, check_user, check_user_while_offline, check_quiesce, check_meanwhile,
     check_many_programs, check_quiesce_refused))
