@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +75,7 @@ int differences_find(struct comparison *c, const struct benchmark *old, const st
 	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
 		facts_find(&new->metadata, "quiesce_version");
 
-	/* At most one for each key, and two of compare_cores(). */
+	/* At most one for each key, and two of differences_find_of_cores(). */
 	c->differences = calloc(ARRAY_SIZE(machine_keys) + 2, sizeof(*c->differences));
 	if (!c->differences)
 		return -ENOMEM;
@@ -122,23 +121,6 @@ static int find_core_clock(const struct series *series, double *ret_khz)
 	return 0;
 }
 
-static int add_difference(struct comparison *c, const char *format, ...) _printf_(2, 3);
-
-static int add_difference(struct comparison *c, const char *format, ...)
-{
-	char *text;
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
-	va_end(ap);
-	if (n < 0)
-		return -ENOMEM;
-	c->differences[c->n_differences++] = text;
-	return 0;
-}
-
 /* The part of the runs that had less than a whole core; NAN where that is not known of half of
  * them. */
 static double find_shared_part(const struct series *series)
@@ -180,12 +162,17 @@ int differences_find_of_cores(struct comparison *c)
 	r = find_core_clock(c->old->series, &old);
 	if (r >= 0)
 		r = find_core_clock(c->new->series, &new);
-	if (r >= 0 && fabs(new - old) > CLOCK_TOLERANCE * old)
-		r = add_difference(
-			c, "clock of the core: %.0f MHz -> %.0f MHz", old / 1000, new / 1000);
-	if (r >= 0 && fabs(new_part - old_part) > SHARED_TOLERANCE)
-		r = add_difference(c, "runs on a shared core: %.0f %% -> %.0f %%", 100 * old_part,
+	if (r >= 0 && fabs(new - old) > CLOCK_TOLERANCE * old) {
+		r = text_format(&c->differences[c->n_differences],
+			"clock of the core: %.0f MHz -> %.0f MHz", old / 1000, new / 1000);
+		c->n_differences += r == 0;
+	}
+	if (r >= 0 && fabs(new_part - old_part) > SHARED_TOLERANCE) {
+		r = text_format(&c->differences[c->n_differences],
+			"runs on a shared core: %.0f %% -> %.0f %%", 100 * old_part,
 			100 * new_part);
+		c->n_differences += r == 0;
+	}
 	c->had_core = is_same_core(c->old, c->new) && old_part <= SHARED_AT_MOST &&
 		new_part <= SHARED_AT_MOST && fabs(new - old) <= CLOCK_TOLERANCE * old;
 	return r;

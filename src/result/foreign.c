@@ -510,7 +510,7 @@ static int leave_out(struct reader *reader, const struct entry *entry, const cha
 			"no result of google-benchmark: more than %d benchmarks in it failed",
 			LEFT_OUT_MAX);
 	if (!plain ||
-		asprintf(&text, "%s%s%s", kind, entry->message ? ": " : "",
+		text_format(&text, "%s%s%s", kind, entry->message ? ": " : "",
 			entry->message ? entry->message : "") < 0)
 		return -ENOMEM;
 	return keep_text(reader, &reader->left_out, plain, text);
