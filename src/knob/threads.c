@@ -15,6 +15,7 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "knob/threads.h"
+#include "machine/forks.h"
 #include "machine/isolation.h"
 #include "machine/tasks.h"
 #include "state/journal.h"
@@ -588,7 +589,10 @@ bool threads_walks_go_on(struct threads_walks *walks, bool found)
 
 	if (found)
 		walks->clean_since = now;
-	return now - walks->clean_since < WALKS_CLEAN_NS && wait_step(&walks->wait);
+	if (now - walks->clean_since >= WALKS_CLEAN_NS || !wait_step(&walks->wait))
+		return false;
+	forks_wait(walks->wait.deadline_ns);
+	return true;
 }
 
 /* --- Threads that have inherited an affinity. --- */

@@ -112,17 +112,18 @@ int threads_wait_tick(void);
 /*
  * When has a walk over all threads been the last one? A thread that is being started has the
  * affinity that its parent had at the beginning of fork(2) or clone(2), and is seen only at the
- * end: some milliseconds later where the parent has much memory, and more where it has to wait for
- * a CPU in between (copy_process() in kernel/fork.c). So walks go on until they have found nothing
- * for 100 ms, or for 5 s where threads start threads all the time.
+ * end (copy_process() in kernel/fork.c). What takes long in between is copying the memory of the
+ * parent: that is waited for before each walk (forks_wait()). A parent that loses its CPU
+ * just before or after it may take some milliseconds more. So walks go on until they have found
+ * nothing for 100 ms, or for 5 s where threads start threads all the time.
  */
 struct threads_walks {
 	struct wait wait;
 	int64_t clean_since;
 };
 struct threads_walks threads_walks_begin(void);
-/* After a walk, which has found something or not: whether there has to be another one. Sleeps
- * before it returns true. */
+/* After a walk, which has found something or not: whether there has to be another one. Sleeps, and
+ * waits for forks, before it returns true. */
 bool threads_walks_go_on(struct threads_walks *walks, bool found);
 /*
  * Gives the threads that were started after the tick of `since` (CLOCK_BOOTTIME, nanoseconds), and

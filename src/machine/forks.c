@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "basic/file.h"
+#include "basic/macro.h"
+#include "basic/parse.h"
+#include "basic/wait.h"
+#include "machine/forks.h"
+
+/* Reads a byte of the memory of each process, by /proc/PID/cmdline. */
+static void read_memories(void)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char path[NAME_MAX + sizeof("/cmdline")], byte;
+		ssize_t n;
+		int pid, fd;
+
+		if (parse_int(entry->d_name, 1, INT_MAX, &pid) < 0)
+			continue;
+		snprintf(path, sizeof(path), "%d/cmdline", pid);
+		fd = openat(dirfd(dir), path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		/* What is read, and whether that fails, does not matter: the wait does. */
+		n = read(fd, &byte, sizeof(byte));
+		(void)n;
+		close(fd);
+	}
+}
+
+/*
+ * fork(2) holds the lock of the memory that it copies (dup_mmap() in kernel/fork.c), and who reads
+ * memory of a process by /proc/PID/cmdline waits for that lock (access_remote_vm() in mm/memory.c,
+ * from 2.6 to 6.18). A call that hangs, such as one on a file system whose server is gone, may hold
+ * the lock as well, and only the death of the reader ends the wait for it: so a child reads.
+ */
+void forks_wait(int64_t deadline_ns)
+{
+	struct wait wait = wait_until(deadline_ns, NSEC_PER_MSEC / 4, 10 * NSEC_PER_MSEC);
+	pid_t parent = getpid(), child = fork();
+
+	if (child < 0)
+		return;
+	if (child == 0) {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent)
+			read_memories();
+		_exit(0);
+	}
+	do {
+		if (RETRY_INTERRUPTED(waitpid(child, NULL, WNOHANG)) != 0)
+			return;
+	} while (wait_step(&wait));
+	kill(child, SIGKILL);
+	/* Before 5.8 not even SIGKILL ended the wait for the lock, so there is no waiting for the
+	 * child either: init reaps it. */
+	(void)RETRY_INTERRUPTED(waitpid(child, NULL, WNOHANG));
+}
