@@ -27,7 +27,8 @@
  * names the error, or has more rows of knobs that were not turned than in peace. Whatever ended
  * with another status has said why. Nothing takes longer than a minute.
  *
- * Prints "CALLS ALLOCATIONS CASES FAILURES". Exit status as that of crash.c.
+ * Prints "CALLS ALLOCATIONS CASES MISSED FAILURES"; missed are the cases whose fault did not come,
+ * because the setter did fewer calls than at first. Exit status as that of crash.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -163,6 +164,9 @@ struct fault {
 	enum way way;
 	unsigned at; /* call or allocation, from 1 on; 0: none */
 	int error;   /* positive errno */
+	/* Of a call: its number, and which one it is of those with this number, from 1 on. */
+	int number;
+	unsigned nth;
 };
 
 static const int *find_errors(int number)
@@ -188,7 +192,9 @@ static bool may_give(const int *errors, int error)
 /* A call of the run without faults. */
 struct known_call {
 	int number;
-	bool writes; /* an open for writing */
+	unsigned nth; /* of this number, from 1 on */
+	bool writes;  /* an open for writing */
+	bool knob;    /* a write to the machine */
 };
 
 struct outcome {
@@ -211,6 +217,7 @@ struct injection {
 	struct fault fault;
 	struct known_call *record; /* CALLS_MAX; NULL: not recorded */
 	struct outcome outcome;
+	unsigned n_alike; /* calls so far that have the fault's number */
 	struct emptied emptied;
 	bool begun;
 	bool paused;
@@ -258,18 +265,26 @@ static void refill_emptied(struct injection *injection)
 	emptied->path[0] = '\0';
 }
 
+/* The path that write(2) writes to, if that is a file of the machine's. */
+static bool find_knob(pid_t pid, const struct seccomp_data *data, char path[static PATH_MAX])
+{
+	char link[64];
+
+	memset(path, 0, PATH_MAX);
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, (int)data->args[0]);
+	return readlink(link, path, PATH_MAX - 1) >= 0 && is_machines(path);
+}
+
 /* Does a write in place of the program, if it is one to a knob. */
 static bool do_write(pid_t pid, const struct seccomp_data *data)
 {
-	char link[64], path[PATH_MAX] = "", text[4096];
+	char path[PATH_MAX], text[4096];
 	struct iovec local = { .iov_base = text, .iov_len = sizeof(text) };
 	struct iovec remote = { .iov_base = (void *)(uintptr_t)data->args[1],
 		.iov_len = data->args[2] };
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, (int)data->args[0]);
-	if (readlink(link, path, sizeof(path) - 1) < 0 || !is_machines(path) ||
-		data->args[2] > sizeof(text))
+	if (!find_knob(pid, data, path) || data->args[2] > sizeof(text))
 		return false;
 	n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
 	if (n < 0)
@@ -278,24 +293,49 @@ static bool do_write(pid_t pid, const struct seccomp_data *data)
 	return true;
 }
 
-/* Whether the fault concerns this call, which is the latest counted one. */
-static bool is_faulty(const struct injection *injection, int number, bool writes)
+/* Whether all calls that can give the fault's errno give it once it has begun. */
+static bool spreads_to(const struct fault *fault, int number, bool writes)
+{
+	return fault->way == EVER &&
+		(may_give(find_errors(number), fault->error) ||
+			(writes && (fault->error == EROFS || fault->error == ENOSPC)));
+}
+
+/* Whether the fault concerns this call, which is counted here. */
+static bool is_faulty(struct injection *injection, int number, bool writes)
 {
 	const struct fault *fault = &injection->fault;
-	const int *errors = find_errors(number);
+	bool alike = number == fault->number;
 
 	if (fault->at == 0 || fault->way > DONE)
 		return false;
-	if (fault->way == EVER && injection->outcome.n_calls > fault->at)
-		return may_give(errors, fault->error) ||
-			(writes && (fault->error == EROFS || fault->error == ENOSPC));
-	return injection->outcome.n_calls == fault->at;
+	if (alike)
+		injection->n_alike++;
+	if (alike && injection->n_alike == fault->nth)
+		return true;
+	return injection->n_alike >= fault->nth && spreads_to(fault, number, writes);
 }
 
 /* What it says of failures comes through: nobody can say that this failed. */
 static bool is_message(const struct seccomp_data *data)
 {
 	return data->nr == SYS_write && data->args[0] == STDERR_FILENO;
+}
+
+/* Remembers a call, which is the latest counted one. */
+static void record_call(struct injection *injection, pid_t pid, const struct seccomp_data *data,
+	struct known_call call)
+{
+	unsigned at = injection->outcome.n_calls - 1, before = at;
+	char path[PATH_MAX];
+
+	if (!injection->record || at >= CALLS_MAX)
+		return;
+	while (before > 0 && injection->record[before - 1].number != call.number)
+		before--;
+	call.nth = before > 0 ? injection->record[before - 1].nth + 1 : 1;
+	call.knob = data->nr == SYS_write && find_knob(pid, data, path);
+	injection->record[at] = call;
 }
 
 /* The errno that a call is answered with; 0: it is to be done. */
@@ -333,9 +373,8 @@ static int decide(struct injection *injection, pid_t pid, const struct seccomp_d
 		return 0;
 	}
 	outcome->n_calls++;
-	if (injection->record && outcome->n_calls <= CALLS_MAX)
-		injection->record[outcome->n_calls - 1] =
-			(struct known_call){ .number = number, .writes = writes };
+	record_call(
+		injection, pid, data, (struct known_call){ .number = number, .writes = writes });
 	if (!marks)
 		remember_emptied(injection, pid, data);
 	if (!is_faulty(injection, number, writes)) {
@@ -359,24 +398,66 @@ static int decide(struct injection *injection, pid_t pid, const struct seccomp_d
 	return injection->fault.error;
 }
 
-#define NOTIFY(name)                                                 \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)(name), 0, 1), \
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF)
-
-static int install_filter(void)
+/*
+ * Whether this program has to hear of a call before it is done. Each that is heard of is two
+ * switches of processes, which is most of what a run costs, so those that the fault does not
+ * concern are not.
+ */
+enum hearing {
+	HEAR_NOT,
+	HEAR_WRITERS, /* where it opens a file for writing: remember_emptied() */
+	HEAR,
+};
+static enum hearing choose_hearing(const struct fault *fault, int number)
 {
-	struct sock_filter filter[2 * N_ELEMENTS(calls) + 2];
+	bool opens = number == SYS_openat;
+
+#ifdef SYS_open
+	opens |= number == SYS_open;
+#endif
+	if (number == SYS_sched_get_priority_max || fault->at == 0)
+		return HEAR;
+	if (fault->way > DONE)
+		return HEAR_NOT;
+	if (number == SYS_write || number == fault->number || spreads_to(fault, number, false))
+		return HEAR;
+	return opens ? HEAR_WRITERS : HEAR_NOT;
+}
+
+#define LOAD(member)         \
+	(struct sock_filter) \
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+#define RETURN(what) (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
+#define SKIP_UNLESS(comparison, k, skipped) \
+	(struct sock_filter) BPF_JUMP(BPF_JMP | BPF_K | (comparison), k, 0, skipped)
+
+/* The low half of an argument is its first word on the little-endian machines that this runs on. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "flags are read at the wrong place");
+
+static int install_filter(const struct fault *fault)
+{
+	struct sock_filter filter[5 * N_ELEMENTS(calls) + 2];
 	struct sock_fprog program = { .len = 0, .filter = filter };
 
-	filter[program.len++] = (struct sock_filter)BPF_STMT(
-		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	filter[program.len++] = LOAD(nr);
 	for (size_t i = 0; i < N_ELEMENTS(calls); i++) {
-		const struct sock_filter notify[] = { NOTIFY(calls[i].number) };
+		int number = calls[i].number;
+		enum hearing hearing = choose_hearing(fault, number);
 
-		memcpy(filter + program.len, notify, sizeof(notify));
-		program.len += N_ELEMENTS(notify);
+		if (hearing == HEAR_NOT)
+			continue;
+		filter[program.len++] =
+			SKIP_UNLESS(BPF_JEQ, (unsigned)number, hearing == HEAR ? 1 : 4);
+		if (hearing == HEAR_WRITERS) {
+			filter[program.len++] =
+				number == SYS_openat ? LOAD(args[2]) : LOAD(args[1]);
+			filter[program.len++] = SKIP_UNLESS(BPF_JSET, O_ACCMODE, 1);
+		}
+		filter[program.len++] = RETURN(SECCOMP_RET_USER_NOTIF);
+		if (hearing == HEAR_WRITERS)
+			filter[program.len++] = RETURN(SECCOMP_RET_ALLOW);
 	}
-	filter[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	filter[program.len++] = RETURN(SECCOMP_RET_ALLOW);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;
 	return (int)syscall(
@@ -414,7 +495,7 @@ static void become_watched(
 			setenv("FAIL_ALLOC_FOREVER", "1", 1);
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	listener = install_filter();
+	listener = install_filter(&fault);
 	if (listener < 0)
 		_exit(EXIT_SKIP);
 	control.header.cmsg_level = SOL_SOCKET;
@@ -530,6 +611,7 @@ struct campaign {
 	char *output; /* of an apply in peace; of the second one, in the mode `again` */
 	size_t output_length;
 	unsigned cases;
+	unsigned missed;
 	uint64_t considered;
 };
 
@@ -642,6 +724,7 @@ static void try_fault(struct campaign *campaign, struct fault fault, const char 
 		run_well("apply", true, what);
 	outcome = run_faulty(
 		campaign->on_restore ? "restore" : "apply", !campaign->on_restore, fault, NULL);
+	campaign->missed += !outcome.injected;
 	length = strlen(what);
 	snprintf(what + length, sizeof(what) - length, ", status %d", outcome.status);
 	if (failures == failures_before)
@@ -674,24 +757,33 @@ static const char *name_call(int number)
 }
 
 /* In both ways; no signal interrupts for ever. */
-static void try_error(struct campaign *campaign, unsigned at, int error, const char *name)
+static void try_error(struct campaign *campaign, struct fault fault)
 {
-	try_fault(campaign, (struct fault){ ONCE, at, error }, name);
-	if (error != EINTR)
-		try_fault(campaign, (struct fault){ EVER, at, error }, name);
+	fault.way = ONCE;
+	try_fault(campaign, fault, name_call(fault.number));
+	fault.way = EVER;
+	if (fault.error != EINTR)
+		try_fault(campaign, fault, name_call(fault.number));
 }
 
 static void try_call(struct campaign *campaign, unsigned at, struct known_call call)
 {
 	const int *errors = find_errors(call.number);
 	static const int written[] = { ENOSPC, EROFS };
+	struct fault fault = { .at = at, .number = call.number, .nth = call.nth };
 
-	for (size_t i = 0; errors && i < ERRORS_MAX && errors[i]; i++)
-		try_error(campaign, at, errors[i], name_call(call.number));
-	for (size_t i = 0; call.writes && i < N_ELEMENTS(written); i++)
-		try_error(campaign, at, written[i], name_call(call.number));
-	if (call.number == SYS_write)
-		try_fault(campaign, (struct fault){ DONE, at, EIO }, name_call(call.number));
+	for (size_t i = 0; errors && i < ERRORS_MAX && errors[i]; i++) {
+		fault.error = errors[i];
+		try_error(campaign, fault);
+	}
+	for (size_t i = 0; call.writes && i < N_ELEMENTS(written); i++) {
+		fault.error = written[i];
+		try_error(campaign, fault);
+	}
+	fault.way = DONE;
+	fault.error = EIO;
+	if (call.knob)
+		try_fault(campaign, fault, name_call(call.number));
 }
 
 static uint64_t parse_number(const char *text)
@@ -746,10 +838,15 @@ int main(int argc, char *argv[])
 	for (unsigned i = 0; i < whole.n_calls; i++)
 		try_call(&campaign, i + 1, record[i]);
 	for (unsigned i = 0; i < whole.n_allocations; i++) {
-		try_fault(&campaign, (struct fault){ MEMORY_ONCE, i + 1, ENOMEM }, "malloc");
-		try_fault(&campaign, (struct fault){ MEMORY_EVER, i + 1, ENOMEM }, "malloc");
+		try_fault(&campaign,
+			(struct fault){ .way = MEMORY_ONCE, .at = i + 1, .error = ENOMEM },
+			"malloc");
+		try_fault(&campaign,
+			(struct fault){ .way = MEMORY_EVER, .at = i + 1, .error = ENOMEM },
+			"malloc");
 	}
-	printf("%u %u %u %u\n", whole.n_calls, whole.n_allocations, campaign.cases, failures);
+	printf("%u %u %u %u %u\n", whole.n_calls, whole.n_allocations, campaign.cases,
+		campaign.missed, failures);
 	free(campaign.output);
 	free_tree(&campaign.before);
 	free_tree(&campaign.applied);
