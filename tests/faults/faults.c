@@ -56,6 +56,7 @@
 #include "../machine/marks.h"
 #include "../machine/scene.h"
 #include "basic/parse.h"
+#include "notify.h"
 
 enum {
 	CALLS_MAX = 1 << 16,
@@ -506,19 +507,6 @@ static void become_watched(
 		_exit(EXIT_SKIP);
 	execv(tool, command(verb, with_arguments));
 	_exit(127);
-}
-
-/* Each call of the setter switches to this program and back. Linux 6.6 can keep both on one CPU
- * then, which is several times faster where a CPU is woken by a hypervisor. Before, it is slow. */
-#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, uint64_t)
-#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1
-#endif
-
-static void keep_on_one_cpu(int listener)
-{
-	syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-		SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 }
 
 static int receive_listener(int socket)

@@ -48,6 +48,7 @@
 #include <unistd.h>
 
 #include "basic/parse.h"
+#include "notify.h"
 
 #define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -501,6 +502,7 @@ static int start(char **argv)
 		die(EXIT_SKIP, "pidfd_getfd: %s", strerror(error));
 	}
 	close(pidfd);
+	keep_on_one_cpu(listener);
 	return listener;
 }
 
