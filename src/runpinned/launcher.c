@@ -138,6 +138,7 @@ struct launcher {
 	struct runlog_writer *runlog;
 	int counter_fds[LAUNCH_MAX_COUNTERS];
 	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* values at the last reading */
+	bool uncounted[LAUNCH_MAX_COUNTERS];		    /* the last reading failed */
 };
 
 /* Used by the signal handler. running_child leads a process group; it is 0 when no child runs. */
@@ -395,19 +396,24 @@ static void read_records(struct launcher *l, pid_t pid, struct launch_report *re
 
 /* The counters belong to the launcher. They are enabled only by the exec of a child, and a child's
  * counts are added to them when it ends. So the run's counts are the difference from the previous
- * reading. */
+ * reading. Where that failed, the difference is of more runs than this one: it stays zero, which is
+ * "not counted". */
 static void counters_read(struct launcher *l, struct launch_report *report)
 {
 	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
 		struct launch_counter now;
+		bool alone = !l->uncounted[i];
 
-		if (read(l->counter_fds[i], &now, sizeof(now)) != (ssize_t)sizeof(now))
+		l->uncounted[i] =
+			read(l->counter_fds[i], &now, sizeof(now)) != (ssize_t)sizeof(now);
+		if (l->uncounted[i])
 			continue;
-		report->counters[i] = (struct launch_counter){
-			.value = now.value - l->counted[i].value,
-			.enabled_ns = now.enabled_ns - l->counted[i].enabled_ns,
-			.running_ns = now.running_ns - l->counted[i].running_ns,
-		};
+		if (alone)
+			report->counters[i] = (struct launch_counter){
+				.value = now.value - l->counted[i].value,
+				.enabled_ns = now.enabled_ns - l->counted[i].enabled_ns,
+				.running_ns = now.running_ns - l->counted[i].running_ns,
+			};
 		l->counted[i] = now;
 	}
 	report->n_counters = l->plan->n_counters;

@@ -18,6 +18,7 @@ not all that follow. But the picture must be complete, or there must be none.
 
 import argparse
 import csv
+import errno
 import json
 import os
 import pathlib
@@ -277,6 +278,42 @@ def try_call(scenario, place, case):
     return failed != '-', None
 
 
+class Counted(Scenario):
+    """runpinned with a counter, and enough runs that the middle one of the launcher's calls is of one."""
+
+    COUNT = 'quiesce_event_page-faults'
+    RUNS = 40
+
+    def __init__(self):
+        super().__init__('counted', ['-o', '{out}/result.json', '-n', str(self.RUNS), '-e', 'page-faults'])
+
+    def counts(self, place):
+        return [run.get('metadata', {}).get(self.COUNT)
+                for one in load_result(place.out / 'result.json')['benchmarks'] for run in one['runs']]
+
+
+def miss_reading(campaign):
+    """A counter that cannot be read after a run: that run has no count, and the next one not that of both."""
+    scenario, place = Counted(), campaign.places[0]
+    of_launcher = [call for call in list_calls(scenario, place) if call[0] == '2']
+    middle = int(of_launcher[len(of_launcher) // 2][1])
+    most = max(filter(None, scenario.counts(place)), default=None)
+    if not most:
+        raise Skip('page faults are not counted here')
+    missed = 0
+    # More than the calls of two runs.
+    for number in range(middle, middle + 100):
+        place.prepare(scenario)
+        _, said, _, _ = injector(scenario.command(place), place, '2', str(number), str(errno.EIO), 'once')
+        if said.split()[0] != 'read':
+            continue
+        counts = scenario.counts(place)
+        check(len(counts) == scenario.RUNS, f'{len(counts)} runs')
+        missed += None in counts
+        check(all(count is None or count < 1.7 * most for count in counts), f'{counts}, of {most} at most')
+    check(missed > 0, 'no reading of a counter has failed')
+
+
 # --- Allocations ---
 
 def try_allocation(scenario, place, case):
@@ -422,6 +459,7 @@ def main():
         if not options.at:
             tests.append((f'{scenario.program} {scenario.name}: allocations',
                           lambda s=scenario, n=allocations: campaign.fail_allocations(s, n)))
+    tests.append(('runpinned counted: a reading of a counter', lambda: miss_reading(campaign)))
     print(f'# --seed {options.seed}')
     run_tests([test for test in tests if options.only in test[0]])
 
