@@ -16,17 +16,41 @@
 
 static char *last_message;
 
-static void say_line(const char *text, const char *reason)
-{
-	_cleanup_free_ char *clean = text_escape_control(text);
+/* Where there is no memory, the first of the text; of it only what no terminal obeys. */
+static void format_short(char *buf, size_t size, const char *format, va_list ap) _printf_(3, 0);
 
+static void format_short(char *buf, size_t size, const char *format, va_list ap)
+{
+	vsnprintf(buf, size, format, ap);
+	for (; *buf; buf++) {
+		if (*buf < ' ' || *buf > '~')
+			*buf = '?';
+	}
+}
+
+static void say_line(const char *reason, const char *format, va_list ap) _printf_(2, 0);
+
+static void say_line(const char *reason, const char *format, va_list ap)
+{
+	_cleanup_free_ char *text = NULL, *clean = NULL;
+	char shortened[256];
+	const char *line;
+	va_list copy;
+
+	va_copy(copy, ap);
+	if (vasprintf(&text, format, copy) < 0)
+		text = NULL;
+	va_end(copy);
+	clean = text ? text_escape_control(text) : NULL;
+	if (!clean)
+		format_short(shortened, sizeof(shortened), format, ap);
+	line = clean ? clean : shortened;
 	free(last_message);
-	if (asprintf(&last_message, "%s%s%s", clean ? clean : "out of memory", reason ? ": " : "",
-		    reason ? reason : "") < 0)
+	if (asprintf(&last_message, "%s%s%s", line, reason ? ": " : "", reason ? reason : "") < 0)
 		last_message = NULL;
 	/* One call, so that lines of several processes do not mix. */
-	fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name,
-		clean ? clean : "out of memory", reason ? ": " : "", reason ? reason : "");
+	fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, line, reason ? ": " : "",
+		reason ? reason : "");
 }
 
 const char *say_last(void)
@@ -95,26 +119,20 @@ enum exit_status print_conclude(void)
 
 void say(const char *format, ...)
 {
-	_cleanup_free_ char *text = NULL;
 	va_list ap;
 
 	va_start(ap, format);
-	if (vasprintf(&text, format, ap) < 0)
-		text = NULL;
+	say_line(NULL, format, ap);
 	va_end(ap);
-	say_line(text ? text : "out of memory", NULL);
 }
 
 void say_errno(int error, const char *format, ...)
 {
-	_cleanup_free_ char *text = NULL;
 	va_list ap;
 
 	va_start(ap, format);
-	if (vasprintf(&text, format, ap) < 0)
-		text = NULL;
+	say_line(strerror(abs(error)), format, ap);
 	va_end(ap);
-	say_line(text ? text : "out of memory", strerror(abs(error)));
 }
 
 static const struct option *find_by_value(const struct option *table, int value)

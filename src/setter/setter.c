@@ -958,10 +958,21 @@ static void choose_journal(const struct setter *setter, enum setter_verb verb)
 		journal_use_root_directory();
 }
 
-static int run(const struct setter *setter, int argc, char *argv[])
+/* Where that cannot be known, there is one. */
+static bool has_journal(const struct setter *setter)
+{
+	_cleanup_free_ char *path = journal_format_path(setter->name);
+
+	return !path || access(path, F_OK) == 0 || errno != ENOENT;
+}
+
+/* *ret_left is set when an apply has failed and has left something set. A plan that fails is turned
+ * back, but not those before it, nor what it has set when only its table cannot be printed. */
+static int run(const struct setter *setter, int argc, char *argv[], bool *ret_left)
 {
 	struct arguments arguments;
-	int r;
+	bool had_journal;
+	int r, status;
 
 	r = parse_arguments(setter, argc, argv, &arguments);
 	if (r < 0)
@@ -978,16 +989,24 @@ static int run(const struct setter *setter, int argc, char *argv[])
 				.verbose = arguments.verbose,
 			},
 			setter->state);
-	return arguments.verb == SETTER_RESTORE ? run_restore(setter, &arguments)
-						: run_with_plan(setter, &arguments);
+	if (arguments.verb == SETTER_RESTORE)
+		return run_restore(setter, &arguments);
+	had_journal = arguments.verb != SETTER_APPLY || has_journal(setter);
+	status = run_with_plan(setter, &arguments);
+	*ret_left = status != EXIT_DONE && !arguments.brief && !had_journal && has_journal(setter);
+	return status;
 }
 
 int setter_main(const struct setter *setter, int argc, char *argv[])
 {
-	int status = run(setter, argc, argv);
+	bool left = false;
+	int status = run(setter, argc, argv, &left);
 
+	if (status == EXIT_DONE)
+		return status;
 	/* The verdict on benchmark.target has the last message of a setter that failed. */
-	if (status != EXIT_DONE)
-		tell_status(say_last());
+	tell_status(say_last());
+	if (left)
+		say("`%s restore` puts back what is still set", setter->name);
 	return status;
 }
