@@ -17,12 +17,17 @@ enum {
 	FIRST_ROUNDS = 32,
 	/* A part of a reading: these many loops of additions, and two kinds of chains, one of them
 	 * several times as long. */
-	ADDS_PER_PART = 6,
+	ADDS_PER_PART = 3,
 	CHAINS_PER_PART = 2,
 	LONGER = 4,
 	/* No core does as many additions in a cycle: the chains of the reading were interrupted. */
 	TOO_MANY_ADDS = 16,
-	ADDITIONS_PER_ROUND = 16,
+	/* So many that the counting of rounds is next to nothing: on a core with four units for
+	 * both, a loop of 16 additions does 6 % fewer. */
+	ADDITIONS_PER_ROUND = 64,
+	/* What most cores do in a cycle, by which a loop of additions takes as long as the longer
+	 * chain. */
+	USUAL_ADDS = 4,
 	/* Loops of additions that took more than this many times as long as the fastest one were
 	 * interrupted: beside another hardware thread they take up to twice as long. */
 	INTERRUPTED = 3,
@@ -54,10 +59,10 @@ static void run_additions(uint64_t rounds)
 	uint64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
 
 	__asm__ volatile("1:\n\t"
+			 ".rept 8\n\t"
 			 "addq %9, %0\n\taddq %9, %1\n\taddq %9, %2\n\taddq %9, %3\n\t"
 			 "addq %9, %4\n\taddq %9, %5\n\taddq %9, %6\n\taddq %9, %7\n\t"
-			 "addq %9, %0\n\taddq %9, %1\n\taddq %9, %2\n\taddq %9, %3\n\t"
-			 "addq %9, %4\n\taddq %9, %5\n\taddq %9, %6\n\taddq %9, %7\n\t"
+			 ".endr\n\t"
 			 "subq $1, %8\n\tjnz 1b"
 			 : "+&r"(a), "+&r"(b), "+&r"(c), "+&r"(d), "+&r"(e), "+&r"(f), "+&r"(g),
 			 "+&r"(h), "+&r"(rounds)
@@ -91,10 +96,10 @@ static void run_additions(uint64_t rounds)
 	uint64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
 
 	__asm__ volatile("1:\n\t"
+			 ".rept 8\n\t"
 			 "add %0, %0, %9\n\tadd %1, %1, %9\n\tadd %2, %2, %9\n\tadd %3, %3, %9\n\t"
 			 "add %4, %4, %9\n\tadd %5, %5, %9\n\tadd %6, %6, %9\n\tadd %7, %7, %9\n\t"
-			 "add %0, %0, %9\n\tadd %1, %1, %9\n\tadd %2, %2, %9\n\tadd %3, %3, %9\n\t"
-			 "add %4, %4, %9\n\tadd %5, %5, %9\n\tadd %6, %6, %9\n\tadd %7, %7, %9\n\t"
+			 ".endr\n\t"
 			 "subs %8, %8, #1\n\tb.ne 1b"
 			 : "+&r"(a), "+&r"(b), "+&r"(c), "+&r"(d), "+&r"(e), "+&r"(f), "+&r"(g),
 			 "+&r"(h), "+&r"(rounds)
@@ -191,11 +196,19 @@ static void keep_least(uint64_t *least, uint64_t ticks)
 		*least = ticks;
 }
 
+/* How many rounds of additions take as long as the longer chain. */
+static uint64_t addition_rounds(const struct core *core)
+{
+	return core->rounds * LONGER * CYCLES_PER_ROUND * USUAL_ADDS / ADDITIONS_PER_ROUND;
+}
+
 /*
  * Of the chains the fastest ones count, because nothing makes a chain faster. Of the additions the
  * mean counts: how long another thread was at work is what is asked for. The longer chain less the
- * shorter one is without what begins and ends a loop, which is reading the clock and the branch at
- * the end that is predicted wrongly; the same is taken off the additions.
+ * shorter one is without reading the clock, which is taken off the additions as well. The branch at
+ * the end of a loop, which the core may predict wrongly or not, costs a chain nothing, because the
+ * core knows it long before the chain is done; and the additions 10 to 20 cycles. That is why their
+ * loop has to be long: of thousands of cycles it is half a percent, of 140 it was ten.
  */
 static void conclude(const struct core *core, const struct loops *adds, uint64_t chain,
 	uint64_t longer, double ns_per_tick, struct core_reading *ret)
@@ -203,7 +216,7 @@ static void conclude(const struct core *core, const struct loops *adds, uint64_t
 	double ticks = ((double)longer - (double)chain) / (LONGER - 1);
 	double around = (double)chain > ticks ? (double)chain - ticks : 0;
 	double cycles = (double)core->rounds * CYCLES_PER_ROUND;
-	double additions = (double)core->rounds * ADDITIONS_PER_ROUND;
+	double additions = (double)addition_rounds(core) * ADDITIONS_PER_ROUND;
 	double taken = (double)adds->sum / (double)adds->n - around, rate;
 
 	*ret = (struct core_reading){ 0 };
@@ -222,11 +235,12 @@ void core_read(const struct core *core, uint64_t ns, struct core_reading *ret)
 	uint64_t chain = UINT64_MAX, longer = UINT64_MAX;
 	struct clock_pair before, after;
 	struct loops adds = { 0 };
+	uint64_t rounds = addition_rounds(core);
 
 	read_both(clock, &before);
 	do {
 		for (int i = 0; i < ADDS_PER_PART; i++)
-			add_loop(&adds, time_loop(clock, run_additions, core->rounds));
+			add_loop(&adds, time_loop(clock, run_additions, rounds));
 		for (int i = 0; i < CHAINS_PER_PART; i++) {
 			keep_least(&chain, time_loop(clock, run_chain, core->rounds));
 			keep_least(&longer, time_loop(clock, run_chain, LONGER * core->rounds));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the CPU's core is like at this moment: how fast its clock is, and whether another hardware
- * thread is at work on it. Found out by two loops of half a microsecond each, which
+ * thread is at work on it. Found out by two loops of a microsecond each, which
  * anybody may run, also in a virtual machine that shows neither frequencies nor a PMU:
  *
  * - A chain of dependent operations takes a fixed number of cycles, whatever else runs on the core:
@@ -33,7 +33,7 @@ struct core_reading {
 /* The loops, calibrated. */
 struct core {
 	struct clock clock;
-	uint64_t rounds;   /* of each loop, so that one takes about half a microsecond */
+	uint64_t rounds;   /* of a chain that takes about half a microsecond */
 	uint64_t least_ns; /* how long the shortest reading takes */
 };
 
