@@ -230,7 +230,9 @@ static int render_added(const struct benchmark_change *change, char **ret)
 		return -ENOMEM;
 	r = select_for_run(&nothing, change, &none);
 	emit_selection(&emit, NULL, &none);
-	if (fclose(emit.stream) != 0 || r < 0 || emit.error < 0)
+	/* glibc says of a text that it could not make as long as it is (libio/memstream.c) only
+	 * that there is none. */
+	if (fclose(emit.stream) != 0 || r < 0 || emit.error < 0 || !text)
 		return r < 0 ? r : -ENOMEM;
 	/* Without the braces. */
 	*ret = strndup(text + 1, size - 2);

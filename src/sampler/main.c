@@ -478,7 +478,7 @@ static int run_process(
 		outcome->n_runs++;
 		return 0;
 	}
-	if (r == -EINTR)
+	if (runner->signal > 0)
 		return r;
 	show_progress(program, NULL, 0, 0);
 	outcome->failed = 1;

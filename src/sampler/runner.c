@@ -60,6 +60,8 @@ static int wait_for(struct runner *runner, pid_t pid, int *ret_status)
 
 		if (ended == pid)
 			return runner->signal ? -EINTR : 0;
+		if (ended < 0 && errno == EINTR)
+			continue;
 		if (ended < 0)
 			return -errno;
 		signal = sigwaitinfo(&runner->waited, NULL);

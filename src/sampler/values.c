@@ -164,7 +164,9 @@ static int format_values(const struct qs_values *values, char **ret, size_t *ret
 	}
 	fprintf(stream, "end %zu\n", values->n_values);
 	failed = ferror(stream);
-	if (fclose(stream) != 0 || failed) {
+	/* glibc says of a text that it could not make as long as it is (libio/memstream.c) only
+	 * that there is none. */
+	if (fclose(stream) != 0 || failed || !text) {
 		free(text);
 		return -ENOMEM;
 	}
