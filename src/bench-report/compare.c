@@ -442,11 +442,13 @@ static int print_ranking(const struct benchmark *const *programs, size_t n, bool
 	return r < 0 ? r : print_report(stdout, "\n%s", text);
 }
 
+/* print_ranking() or emit_ranking(). */
+typedef int ranking_writer(
+	const struct benchmark *const *programs, size_t n, bool by_speed, struct emit *emit);
+
 /* Shows the ranking of the programs of one file that were run in turn with `first`. */
 static int show_ranking(const struct pairs *pairs, const struct benchmark *first,
-	int (*show)(const struct benchmark *const *programs, size_t n, bool by_speed,
-		struct emit *emit),
-	struct emit *emit)
+	ranking_writer *show, struct emit *emit)
 {
 	_cleanup_free_ const struct benchmark **programs = calloc(pairs->n + 1, sizeof(*programs));
 	size_t n = 0;
@@ -462,10 +464,7 @@ static int show_ranking(const struct pairs *pairs, const struct benchmark *first
 
 /* The rankings of the programs of one file, unless it was --decide that compared them. `emit` is
  * what `show` writes to. */
-static int show_rankings(const struct pairs *pairs,
-	int (*show)(const struct benchmark *const *programs, size_t n, bool by_speed,
-		struct emit *emit),
-	struct emit *emit)
+static int show_rankings(const struct pairs *pairs, ranking_writer *show, struct emit *emit)
 {
 	int r = 0;
 
