@@ -63,6 +63,7 @@ enum {
 	CALLS_MAX = 1 << 16,
 	HANGS_AFTER_SECONDS = 60,
 	ERRORS_MAX = 8,
+	RUNS_IN_PEACE = 3,
 };
 
 /* --- What may fail, and how --- */
@@ -779,6 +780,35 @@ static void try_call(struct campaign *campaign, unsigned at, struct known_call c
 		try_fault(campaign, fault, name_call(call.number));
 }
 
+/* The run whose calls will fail, which are written to record. A setter that waits looks as often as
+ * the machine lets it, so the run with the fewest calls of several counts: those come again. */
+static struct outcome run_in_peace(struct campaign *campaign, struct known_call record[CALLS_MAX])
+{
+	struct outcome least = { 0 };
+
+	for (int i = 0; i < RUNS_IN_PEACE; i++) {
+		struct known_call *seen = calloc(CALLS_MAX, sizeof(*seen));
+		struct outcome outcome;
+
+		if (campaign->on_restore || campaign->again)
+			run_well("apply", true, "at first");
+		outcome = run_faulty(campaign->on_restore ? "restore" : "apply",
+			!campaign->on_restore, (struct fault){ 0 }, seen);
+		if (outcome.status != 0)
+			fail("at first", campaign->mode, outcome.status);
+		if (i == 0 || outcome.n_calls < least.n_calls) {
+			least = outcome;
+			memcpy(record, seen, CALLS_MAX * sizeof(*seen));
+			free(campaign->output);
+			campaign->output = read_file(OUTPUT_FILE, &campaign->output_length);
+		}
+		free(seen);
+		run_well("restore", false, "at first");
+		check_tree(campaign->directory, &campaign->before, true, "at first");
+	}
+	return least;
+}
+
 static uint64_t parse_number(const char *text)
 {
 	uint64_t number;
@@ -816,15 +846,8 @@ int main(int argc, char *argv[])
 	note_own_cpus();
 	run_well("apply", true, "at first");
 	read_tree(campaign.directory, &campaign.applied);
-	if (!campaign.again && !campaign.on_restore)
-		run_well("restore", false, "at first");
-	whole = run_faulty(campaign.on_restore ? "restore" : "apply", !campaign.on_restore,
-		(struct fault){ 0 }, record);
-	if (whole.status != 0)
-		fail("at first", campaign.mode, whole.status);
-	campaign.output = read_file(OUTPUT_FILE, &campaign.output_length);
 	run_well("restore", false, "at first");
-	check_tree(campaign.directory, &campaign.before, true, "at first");
+	whole = run_in_peace(&campaign, record);
 	if (whole.n_calls == 0 || whole.n_calls > CALLS_MAX || whole.n_allocations == 0)
 		fail("at first", "a strange number of calls", (int)whole.n_calls);
 

@@ -38,9 +38,9 @@ def test_mode(mode, name, arguments, prepare):
         calls, allocations, cases, missed, failures = map(int, result.stdout.split())
         check(failures == 0, f'{failures} of {cases} cases violated\n{result.stderr}')
         equal(result.returncode, 0, result.stderr)
-        # A setter that waits looks as often as the machine lets it, so that some of the last calls of the
-        # first run need not come again.
-        check(missed * 10 <= cases, f'the fault did not come in {missed} of {cases} cases')
+        # A setter that waits looks as often as the machine lets it, so that some of the last calls need not
+        # come again.
+        check(missed * 2 <= cases, f'the fault did not come in {missed} of {cases} cases')
         check(calls >= 20 and allocations >= 20, f'only {calls} calls, {allocations} allocations')
         return f'{calls} calls, {allocations} allocations, {cases - missed} injected, 0 violated'
 
