@@ -113,9 +113,9 @@ int threads_wait_tick(void);
  * When has a walk over all threads been the last one? A thread that is being started has the
  * affinity that its parent had at the beginning of fork(2) or clone(2), and is seen only at the
  * end (copy_process() in kernel/fork.c). What takes long in between is copying the memory of the
- * parent: that is waited for before each walk (forks_wait()). A parent that loses its CPU
- * just before or after it may take some milliseconds more. So walks go on until they have found
- * nothing for 100 ms, or for 5 s where threads start threads all the time.
+ * parent: that is waited for before each walk (forks_wait()). A parent that loses its CPU just
+ * before or after it may take some milliseconds more. So walks go on until they have found nothing
+ * for 100 ms, or for 5 s where threads start threads all the time.
  */
 struct threads_walks {
 	struct wait wait;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-
 #include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,27 +14,21 @@
 #include "basic/wait.h"
 #include "machine/forks.h"
 
-/* Reads a byte of the memory of each process, by /proc/PID/cmdline. */
+/* Reads some memory of each process, by /proc/PID/cmdline. */
 static void read_memories(void)
 {
 	_cleanup_closedir_ DIR *dir = opendir("/proc");
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		char path[NAME_MAX + sizeof("/cmdline")], byte;
-		ssize_t n;
-		int pid, fd;
+		char path[64], text[FILE_ATTR_SIZE];
+		int pid;
 
 		if (parse_int(entry->d_name, 1, INT_MAX, &pid) < 0)
 			continue;
 		snprintf(path, sizeof(path), "%d/cmdline", pid);
-		fd = openat(dirfd(dir), path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
 		/* What is read, and whether that fails, does not matter: the wait does. */
-		n = read(fd, &byte, sizeof(byte));
-		(void)n;
-		close(fd);
+		(void)file_read_attr(dirfd(dir), path, text, sizeof(text));
 	}
 }
 

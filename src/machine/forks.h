@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#pragma once
+#ifndef QUIESCE_MACHINE_FORKS_H
+#define QUIESCE_MACHINE_FORKS_H
 
 #include <stdint.h>
 
@@ -11,3 +12,5 @@
  * or the deadline comes, the caller knows no more than before.
  */
 void forks_wait(int64_t deadline_ns);
+
+#endif
