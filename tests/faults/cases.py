@@ -11,10 +11,10 @@ from machine import Failed, check
 # Calls do not fail for ever with these errors, because the command rightly tries again: a file is
 # locked by another process, or a call was interrupted by a signal.
 NEVER_FOREVER = (errno.EINTR, errno.EWOULDBLOCK)
-# What runs before main(): env, which sets the environment of the test, and the dynamic loader, which
-# may crash where there is no memory.
+# What runs before main() is not the command's own. env sets the environment of some tests. The dynamic
+# loader may crash where there is no memory.
 LOADER = {'access', 'arch_prctl', 'brk', 'fstat', 'mmap', 'mprotect', 'newfstatat', 'openat', 'pread64',
-          'prlimit64', 'read', 'rseq', 'set_robust_list', 'set_tid_address'}
+          'prlimit64', 'read', 'readlink', 'rseq', 'set_robust_list', 'set_tid_address'}
 SHOWN = 8
 
 
@@ -36,13 +36,17 @@ def sample(cases, draw, n, sort):
 
 # A case is (number, call, errno, "once" or "forever").
 
+def after_loader(names, first=0):
+    """The index of the first call that is not the dynamic loader's, which begins at `first`."""
+    return next(i for i in range(first, len(names)) if names[i] not in LOADER)
+
+
 def list_calls(report):
     """The cases of what `measure-fault --count` has written: those of the command itself, after what
     loads it."""
     calls = [line.split()[1:] for line in report.splitlines() if line.startswith('0 ')]
-    first = max(i for i, (_, name, *_) in enumerate(calls) if name == 'execve') + 1
-    while calls[first][1] in LOADER:
-        first += 1
+    names = [name for _, name, *_ in calls]
+    first = after_loader(names, max(i for i, name in enumerate(names) if name == 'execve') + 1)
     return [(number, name, error, how) for number, name, *errors in calls[first:]
             for error in errors for how in ways(int(error))]
 

@@ -132,20 +132,23 @@ static const struct call calls[] = {
 	{ SYS_sched_get_priority_max, { 0 } },
 };
 
-/* Those that make or change something in a file system may also meet these. */
+/* Which argument of a call has the flags of an open, and the path is before it; 0: it opens no
+ * file. */
+static unsigned flags_argument(int number)
+{
+#ifdef SYS_open
+	if (number == SYS_open)
+		return 1;
+#endif
+	return number == SYS_openat ? 2 : 0;
+}
+
+/* Those that make or change something in a file system may also meet other errors. */
 static bool writes_by_opening(const struct seccomp_data *data)
 {
-	int flags;
+	unsigned at = flags_argument(data->nr);
 
-	if (data->nr == SYS_openat)
-		flags = (int)data->args[2];
-#ifdef SYS_open
-	else if (data->nr == SYS_open)
-		flags = (int)data->args[1];
-#endif
-	else
-		return false;
-	return (flags & O_ACCMODE) != O_RDONLY;
+	return at > 0 && (data->args[at] & O_ACCMODE) != O_RDONLY;
 }
 
 enum way {
@@ -246,13 +249,13 @@ static void remember_emptied(
 	struct injection *injection, pid_t pid, const struct seccomp_data *data)
 {
 	struct emptied *emptied = &injection->emptied;
-	uint64_t flags = data->nr == SYS_openat ? data->args[2] : data->args[1];
+	unsigned at = flags_argument(data->nr);
 
-	if (!writes_by_opening(data) || !(flags & O_TRUNC))
+	if (!writes_by_opening(data) || !(data->args[at] & O_TRUNC))
 		return;
 	free(emptied->text);
 	*emptied = (struct emptied){ 0 };
-	read_path(pid, data->nr == SYS_openat ? data->args[1] : data->args[0], emptied->path);
+	read_path(pid, data->args[at - 1], emptied->path);
 	if (is_machines(emptied->path) && access(emptied->path, R_OK) == 0)
 		emptied->text = read_file(emptied->path, &emptied->length);
 	else
@@ -413,18 +416,13 @@ enum hearing {
 };
 static enum hearing choose_hearing(const struct fault *fault, int number)
 {
-	bool opens = number == SYS_openat;
-
-#ifdef SYS_open
-	opens |= number == SYS_open;
-#endif
 	if (number == SYS_sched_get_priority_max || fault->at == 0)
 		return HEAR;
 	if (fault->way > DONE)
 		return HEAR_NOT;
 	if (number == SYS_write || number == fault->number || spreads_to(fault, number, false))
 		return HEAR;
-	return opens ? HEAR_WRITERS : HEAR_NOT;
+	return flags_argument(number) > 0 ? HEAR_WRITERS : HEAR_NOT;
 }
 
 #define LOAD(member)         \
@@ -452,8 +450,7 @@ static int install_filter(const struct fault *fault)
 		filter[program.len++] =
 			SKIP_UNLESS(BPF_JEQ, (unsigned)number, hearing == HEAR ? 1 : 4);
 		if (hearing == HEAR_WRITERS) {
-			filter[program.len++] =
-				number == SYS_openat ? LOAD(args[2]) : LOAD(args[1]);
+			filter[program.len++] = LOAD(args[flags_argument(number)]);
 			filter[program.len++] = SKIP_UNLESS(BPF_JSET, O_ACCMODE, 1);
 		}
 		filter[program.len++] = RETURN(SECCOMP_RET_USER_NOTIF);
@@ -701,32 +698,6 @@ static void check_outcome(
 	}
 }
 
-static void try_fault(struct campaign *campaign, struct fault fault, const char *name)
-{
-	struct outcome outcome;
-	unsigned failures_before = failures;
-	char what[128];
-	size_t length;
-
-	if (!is_taken(campaign))
-		return;
-	campaign->cases++;
-	snprintf(what, sizeof(what), "%s, %s %u (%s) %s: %s", campaign->mode,
-		fault.way > DONE ? "allocation" : "call", fault.at, name, way_names[fault.way],
-		strerror(fault.error));
-	if (campaign->on_restore || campaign->again)
-		run_well("apply", true, what);
-	outcome = run_faulty(
-		campaign->on_restore ? "restore" : "apply", !campaign->on_restore, fault, NULL);
-	campaign->missed += !outcome.injected;
-	length = strlen(what);
-	snprintf(what + length, sizeof(what) - length, ", status %d", outcome.status);
-	if (failures == failures_before)
-		check_outcome(campaign, &outcome, fault.error, what);
-	run_well("restore", false, what);
-	check_tree(campaign->directory, &campaign->before, true, what);
-}
-
 static const char *name_call(int number)
 {
 	static char text[16];
@@ -750,14 +721,50 @@ static const char *name_call(int number)
 	}
 }
 
+/* Runs what the mode says, after what it needs before. The calls are written to record, which may
+ * be NULL. */
+static struct outcome run_mode(const struct campaign *campaign, struct fault fault,
+	struct known_call *record, const char *what)
+{
+	if (campaign->on_restore || campaign->again)
+		run_well("apply", true, what);
+	return run_faulty(
+		campaign->on_restore ? "restore" : "apply", !campaign->on_restore, fault, record);
+}
+
+static void try_fault(struct campaign *campaign, struct fault fault)
+{
+	bool allocates = fault.way > DONE;
+	struct outcome outcome;
+	unsigned failures_before = failures;
+	char what[128];
+	size_t length;
+
+	if (!is_taken(campaign))
+		return;
+	campaign->cases++;
+	snprintf(what, sizeof(what), "%s, %s %u (%s) %s: %s", campaign->mode,
+		allocates ? "allocation" : "call", fault.at,
+		allocates ? "malloc" : name_call(fault.number), way_names[fault.way],
+		strerror(fault.error));
+	outcome = run_mode(campaign, fault, NULL, what);
+	campaign->missed += !outcome.injected;
+	length = strlen(what);
+	snprintf(what + length, sizeof(what) - length, ", status %d", outcome.status);
+	if (failures == failures_before)
+		check_outcome(campaign, &outcome, fault.error, what);
+	run_well("restore", false, what);
+	check_tree(campaign->directory, &campaign->before, true, what);
+}
+
 /* In both ways; no signal interrupts for ever. */
 static void try_error(struct campaign *campaign, struct fault fault)
 {
 	fault.way = ONCE;
-	try_fault(campaign, fault, name_call(fault.number));
+	try_fault(campaign, fault);
 	fault.way = EVER;
 	if (fault.error != EINTR)
-		try_fault(campaign, fault, name_call(fault.number));
+		try_fault(campaign, fault);
 }
 
 static void try_call(struct campaign *campaign, unsigned at, struct known_call call)
@@ -777,7 +784,7 @@ static void try_call(struct campaign *campaign, unsigned at, struct known_call c
 	fault.way = DONE;
 	fault.error = EIO;
 	if (call.knob)
-		try_fault(campaign, fault, name_call(call.number));
+		try_fault(campaign, fault);
 }
 
 /* The run whose calls will fail, which are written to record. A setter that waits looks as often as
@@ -790,10 +797,7 @@ static struct outcome run_in_peace(struct campaign *campaign, struct known_call 
 		struct known_call *seen = calloc(CALLS_MAX, sizeof(*seen));
 		struct outcome outcome;
 
-		if (campaign->on_restore || campaign->again)
-			run_well("apply", true, "at first");
-		outcome = run_faulty(campaign->on_restore ? "restore" : "apply",
-			!campaign->on_restore, (struct fault){ 0 }, seen);
+		outcome = run_mode(campaign, (struct fault){ 0 }, seen, "at first");
 		if (outcome.status != 0)
 			fail("at first", campaign->mode, outcome.status);
 		if (i == 0 || outcome.n_calls < least.n_calls) {
@@ -855,11 +859,9 @@ int main(int argc, char *argv[])
 		try_call(&campaign, i + 1, record[i]);
 	for (unsigned i = 0; i < whole.n_allocations; i++) {
 		try_fault(&campaign,
-			(struct fault){ .way = MEMORY_ONCE, .at = i + 1, .error = ENOMEM },
-			"malloc");
+			(struct fault){ .way = MEMORY_ONCE, .at = i + 1, .error = ENOMEM });
 		try_fault(&campaign,
-			(struct fault){ .way = MEMORY_EVER, .at = i + 1, .error = ENOMEM },
-			"malloc");
+			(struct fault){ .way = MEMORY_EVER, .at = i + 1, .error = ENOMEM });
 	}
 	printf("%u %u %u %u %u\n", whole.n_calls, whole.n_allocations, campaign.cases,
 		campaign.missed, failures);

@@ -32,7 +32,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine'))
-from cases import sample, ways  # noqa: E402
+from cases import after_loader, sample, ways  # noqa: E402
 from machine import Failed, Skip, check, run_tests  # noqa: E402
 
 RUNPINNED = os.environ['RUNPINNED']
@@ -274,13 +274,6 @@ def list_calls(scenario, place):
     return [line.split() for line in said.splitlines()]
 
 
-def without_loader(calls):
-    """Without those of the dynamic loader, which crashes when it gets no memory for the program's own
-    variables of threads. The last thing that it does is to protect what it has relocated."""
-    last = max(i for i, (role, _, name, *_) in enumerate(calls) if (role, name) == ('0', 'mprotect'))
-    return [call for i, call in enumerate(calls) if i > last or call[0] != '0']
-
-
 def list_cases(calls):
     """All failures, each as (role, number, call, errno, "once" or "forever")."""
     cases = []
@@ -428,7 +421,9 @@ class Campaign:
         else:
             calls = list_calls(scenario, self.places[0])
             if isinstance(scenario, Library):
-                calls = without_loader(calls)
+                own = [call for call in calls if call[0] == '0']
+                calls = [call for call in calls if call[0] != '0'] \
+                    + own[after_loader([name for _, _, name, *_ in own]):]
             cases = list_cases(calls)
             if not self.options.all:
                 cases = sample(cases, self.draw, further, lambda case: (case[0], *case[2:]))
