@@ -68,7 +68,7 @@ def packages(suite):
     """What `./bootstrap package` has made, which suits a guest of the host's own release."""
     with contextlib.suppress(OSError):
         if platform.freedesktop_os_release().get('VERSION_CODENAME') == suite:
-            return sorted((TOP / 'build-package').glob('quiesce_*.deb'))
+            return sorted(path for path in (TOP / 'build-package').glob('*.deb') if 'dbgsym' not in path.name)
     return []
 
 
@@ -81,6 +81,8 @@ def second_disk(path, cached, installed, config, shell):
             None if '__pycache__' in info.name else as_root(info)))
         for package in packages(cached.guest.suite):
             archive.add(package, f'opt/lab/packages/{package.name}', filter=as_root)
+        for folder in ('debian/tests', 'examples'):
+            archive.add(TOP / folder, f'opt/lab/source/{folder}', filter=as_root)
         add_text(archive, 'opt/lab/boot.json', json.dumps(config))
         add_text(archive, 'etc/modules-load.d/lab.conf', 'acpi-cpufreq\n')
         if shell:
@@ -95,13 +97,13 @@ def second_disk(path, cached, installed, config, shell):
             add_link(archive, f'etc/systemd/system/{unit}', '/dev/null')
 
 
-def command(cached, boot, folder, serial):
+def command(cached, boot, folder, serial, machine=MACHINE):
     """The command line of QEMU. It dies with us, also when we are killed."""
     tables = folder / 'machine.aml'
     subprocess.run([need('iasl', 'acpica-tools'), '-p', tables, HERE / 'machine.asl'], check=True,
                    stdout=subprocess.DEVNULL)
     return [need('setpriv', 'util-linux'), '--pdeathsig', 'KILL',
-            need('qemu-system-x86_64', 'qemu-system-x86'), *MACHINE, *serial,
+            need('qemu-system-x86_64', 'qemu-system-x86'), *machine, *serial,
             '-acpitable', f'file={tables}',
             '-kernel', cached.dir / 'vmlinuz', '-initrd', cached.dir / 'initrd.img',
             '-drive', f'file={cached.dir}/root.img,if=virtio,format=raw,snapshot=on',
