@@ -51,7 +51,7 @@ enum window_verdict judge_window(const struct launch_report *report, int64_t flo
 {
 	const struct window *w = &report->window;
 	int64_t end_ns = judge_window_end(report), allowed;
-	bool whole = is_whole(report);
+	bool whole = is_whole(report), main_thread_only = w->n_threads > 0 && !whole;
 
 	if (w->n_exec == 0 || end_ns == 0)
 		return WINDOW_MISSING;
@@ -61,10 +61,10 @@ enum window_verdict judge_window(const struct launch_report *report, int64_t flo
 	if (w->n_lost > 0 && !whole)
 		return WINDOW_DOUBTFUL;
 
-	allowed = FLOOR_FACTOR * floor_reap_ns +
-		report->max_rss_kib / PAGE_KIB * TEARDOWN_NS_PER_PAGE +
-		(w->n_threads > 0 && !whole ? 1 : 5) * NSEC_PER_MSEC +
+	allowed = FLOOR_FACTOR * floor_reap_ns + (main_thread_only ? 1 : 5) * NSEC_PER_MSEC +
 		find_wait_after_end(report, whole);
+	if (!main_thread_only || !report->tree_tried)
+		allowed += report->max_rss_kib / PAGE_KIB * TEARDOWN_NS_PER_PAGE;
 	return report->end_ns - end_ns > allowed ? WINDOW_DOUBTFUL : WINDOW_SOUND;
 }
 

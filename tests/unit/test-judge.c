@@ -138,6 +138,12 @@ static void test_end_of_all_threads(void **state)
 	};
 	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
 	assert_int_equal(judge_window_end(&r), r.tree.exit_ns);
+	/* Where records of the other threads were lost, these may have lived on while the memory
+	 * seems to be freed. */
+	r.tree.n_lost = 1;
+	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge_window_end(&r), r.window.exit_ns);
+	r.tree.n_lost = 0;
 	/* All ended, and yet the process lived on: the kernel had dropped the event. */
 	r.max_rss_kib = 1024;
 	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
