@@ -10,7 +10,7 @@
  * at once.
  *
  * Processes are moved one after the other, because systemd does the work, and must have time for
- * other work: see turns.h.
+ * other work: see queue.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 #include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/say.h"
-#include "benchmark-join/place.h"
-#include "benchmark-join/turns.h"
+#include "benchmark-join/queue.h"
+#include "benchmark-join/scope.h"
 #include "config.h"
 #include "state/running.h"
 #include "unit/unit.h"
@@ -111,7 +111,7 @@ static void move_asker(const struct asker *asker)
 			"benchmark.target is not up, or leaves its CPUs to all (SHIELD=leave)");
 		return;
 	}
-	r = place_move(manager, &asker->peer, &unknown);
+	r = scope_move(manager, &asker->peer, &unknown);
 	if (r == 0) {
 		answer(asker->socket, "ok");
 		return;
@@ -143,18 +143,18 @@ static void close_asker(struct asker *asker)
 	peer_close(&asker->peer);
 }
 
-static void give_turn(struct turns *turns, struct asker *asker)
+static void give_turn(struct queue *queue, struct asker *asker)
 {
 	int64_t began = clock_now_ns(CLOCK_MONOTONIC);
 
 	if (is_waiting(asker)) {
 		move_asker(asker);
-		turns_end(turns, asker->peer.uid, began, clock_now_ns(CLOCK_MONOTONIC));
+		queue_end_turn(queue, asker->peer.uid, began, clock_now_ns(CLOCK_MONOTONIC));
 	}
 	close_asker(asker);
 }
 
-static void add_asker(struct turns *turns, int socket)
+static void add_asker(struct queue *queue, int socket)
 {
 	struct asker asker = { .socket = socket };
 	int r;
@@ -167,7 +167,7 @@ static void add_asker(struct turns *turns, int socket)
 		close(socket);
 		return;
 	}
-	if (turns_add(turns, &asker) < 0)
+	if (queue_add(queue, &asker) < 0)
 		close_asker(&asker);
 }
 
@@ -184,13 +184,13 @@ static void tell_shortage(struct shortage *shortage, int error)
 }
 
 /* Accepts the pending connections: at most as many as can wait, so that turns go on. */
-static int accept_all(struct turns *turns, struct shortage *shortage)
+static int accept_all(struct queue *queue, struct shortage *shortage)
 {
-	for (size_t i = 0; i < TURNS_MAX; i++) {
+	for (size_t i = 0; i < QUEUE_MAX; i++) {
 		int socket = accept4(STDIN_FILENO, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (socket >= 0) {
-			add_asker(turns, socket);
+			add_asker(queue, socket);
 		} else if (errno == EAGAIN) {
 			return 0;
 		} else if (errno == ENOMEM || errno == ENOBUFS || errno == ENFILE ||
@@ -224,7 +224,7 @@ static int wait_for_askers(int64_t ready_ns)
 /* Returns only on failure: systemd ends the server. */
 static int serve(void)
 {
-	static struct turns turns;
+	static struct queue queue;
 	struct shortage shortage = { 0 };
 	struct asker asker;
 	int r;
@@ -234,12 +234,12 @@ static int serve(void)
 	for (;;) {
 		int64_t ready_ns = INT64_MAX;
 
-		r = accept_all(&turns, &shortage);
+		r = accept_all(&queue, &shortage);
 		if (r < 0)
 			return r;
-		r = turns_take(&turns, clock_now_ns(CLOCK_MONOTONIC), &asker, &ready_ns);
+		r = queue_take(&queue, clock_now_ns(CLOCK_MONOTONIC), &asker, &ready_ns);
 		if (r == 0)
-			give_turn(&turns, &asker);
+			give_turn(&queue, &asker);
 		else
 			r = wait_for_askers(ready_ns);
 		if (r < 0)

@@ -7,8 +7,8 @@
 
 #include "basic/say.h"
 #include "benchmark-target/alone.h"
-#include "benchmark-target/run.h"
 #include "benchmark-target/setters.h"
+#include "benchmark-target/tool.h"
 #include "state/running.h"
 
 int alone_try(const struct target_setter *setter)
@@ -20,7 +20,7 @@ int alone_try(const struct target_setter *setter)
 	r = target_read_words(setter, "apply", "--dry-run", &options, words);
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
-	r = run_and_read(setter->program, words, STDERR_FILENO, &said);
+	r = tool_run_and_read(setter->program, words, STDERR_FILENO, &said);
 	/* Whether it may refuse is alone_apply()'s to say. */
 	if (r <= 0 || r == EXIT_FINDING)
 		return MIN(r, 0);
@@ -39,7 +39,7 @@ static int apply(const struct target_setter *setter)
 	r = target_read_words(setter, "apply", "--brief", &options, words);
 	if (r < 0)
 		return r == -ENODATA ? EXIT_DONE : r;
-	return run_program(setter->program, words, true);
+	return tool_run(setter->program, words, true);
 }
 
 int alone_apply(void)
@@ -78,7 +78,7 @@ int alone_restore(void)
 		s++;
 	while (s > target_setters) {
 		s--;
-		r = run_program(s->program, (char *const[]){ (char[]){ "restore" }, NULL }, true);
+		r = tool_run(s->program, (char *const[]){ (char[]){ "restore" }, NULL }, true);
 		if (r != 0 && first == 0)
 			first = r < 0 ? r : -EIO;
 	}

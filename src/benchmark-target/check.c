@@ -7,8 +7,8 @@
 #include "basic/tell.h"
 #include "basic/text.h"
 #include "benchmark-target/parts.h"
-#include "benchmark-target/run.h"
 #include "benchmark-target/setters.h"
+#include "benchmark-target/tool.h"
 #include "benchmark-target/verbs.h"
 #include "benchmark-target/verdict.h"
 #include "state/running.h"
@@ -98,7 +98,7 @@ static int judge(const struct parts *parts, const char *cpus, bool strict)
 		say("%s; everything is put back", missing + strlen("; "));
 		return EXIT_FAILED;
 	}
-	status = run_program("isol-check", (char *const[]){ NULL }, false);
+	status = tool_run("isol-check", (char *const[]){ NULL }, false);
 	if (status == EXIT_FINDING)
 		seen = "; isol-check sees what may disturb: `journalctl -b -u benchmark-check`";
 	else if (status != EXIT_DONE)

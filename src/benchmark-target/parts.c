@@ -7,8 +7,8 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "benchmark-target/parts.h"
-#include "benchmark-target/run.h"
 #include "benchmark-target/setters.h"
+#include "benchmark-target/tool.h"
 #include "benchmark-target/verbs.h"
 #include "state/running.h"
 
@@ -34,7 +34,7 @@ static int ask_setter(const struct target_setter *setter, char **ret, bool *ret_
 	r = target_read_words(setter, "status", "--brief", &options, words);
 	if (r < 0)
 		return r;
-	r = run_and_read(setter->program, words, STDOUT_FILENO, ret);
+	r = tool_run_and_read(setter->program, words, STDOUT_FILENO, ret);
 	if (r == -ENOMEM)
 		return r;
 	if (r != EXIT_DONE)

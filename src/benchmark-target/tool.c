@@ -12,7 +12,7 @@
 #include "basic/install.h"
 #include "basic/say.h"
 #include "basic/text.h"
-#include "benchmark-target/run.h"
+#include "benchmark-target/tool.h"
 
 enum {
 	OUTPUT_MAX = 64 * 1024,
@@ -103,7 +103,7 @@ static int wait_for(const char *name, pid_t pid)
 	return -EINTR;
 }
 
-int run_program(const char *name, char *const *words, bool quiet)
+int tool_run(const char *name, char *const *words, bool quiet)
 {
 	pid_t pid;
 	int r;
@@ -124,7 +124,7 @@ static void read_output(int fd, struct text *ret)
 	}
 }
 
-int run_and_read(const char *name, char *const *words, int stream, char **ret_line)
+int tool_run_and_read(const char *name, char *const *words, int stream, char **ret_line)
 {
 	_cleanup_text_ struct text output = { 0 };
 	_cleanup_close_ int read_end = -EBADF, write_end = -EBADF;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Runs other programs of quiesce. */
-#ifndef QUIESCE_BENCHMARK_TARGET_RUN_H
-#define QUIESCE_BENCHMARK_TARGET_RUN_H
+#ifndef QUIESCE_BENCHMARK_TARGET_TOOL_H
+#define QUIESCE_BENCHMARK_TARGET_TOOL_H
 
 #include <stdbool.h>
 
@@ -10,10 +10,10 @@
  * ended by NULL. quiet: its standard output is dropped. Returns its exit status, or a negative
  * errno after saying so: -ENOENT when it is not installed, -EINTR when a signal ended it.
  */
-int run_program(const char *name, char *const *words, bool quiet);
+int tool_run(const char *name, char *const *words, bool quiet);
 
-/* As run_program(), quiet, but reads what the program writes to `stream` (STDOUT_FILENO or
+/* As tool_run(), quiet, but reads what the program writes to `stream` (STDOUT_FILENO or
  * STDERR_FILENO): *ret_line is the last line, malloc'd, "" for none. */
-int run_and_read(const char *name, char *const *words, int stream, char **ret_line);
+int tool_run_and_read(const char *name, char *const *words, int stream, char **ret_line);
 
 #endif

@@ -12,7 +12,7 @@
 #include "basic/text.h"
 #include "basic/wait.h"
 #include "benchmark-join/limits.h"
-#include "benchmark-join/place.h"
+#include "benchmark-join/scope.h"
 #include "machine/isolation.h"
 #include "state/running.h"
 
@@ -27,10 +27,10 @@ enum {
 	LONGEST_STEP_MS = 500,
 };
 
-struct place {
-	char slice[64], scope[128], description[64];
-	char slice_path[128], scope_path[256]; /* the cgroups of the slice and the scope */
-	struct limits limits;		       /* of the cgroup that the process comes from */
+struct scope {
+	char slice[64], name[128], description[64];
+	char slice_path[128], path[256]; /* the cgroups of the slice and the scope */
+	struct limits limits;		 /* of the cgroup that the process comes from */
 };
 
 static int read_proc(const struct peer *peer, const char *file, char **ret)
@@ -67,11 +67,11 @@ static bool is_inside(const char *cgroup)
 	return text_starts_with(cgroup, "/" TARGET_SLICE "/");
 }
 
-/* 1 with the place to which the process is to move, 0 when it is in benchmark.slice already. */
-static int find_place(const struct peer *peer, struct place *ret)
+/* 1 with the scope to which the process is to move, 0 when it is in benchmark.slice already. */
+static int find_scope(const struct peer *peer, struct scope *ret)
 {
 	_cleanup_free_ char *origin = NULL, *path = NULL;
-	struct place place;
+	struct scope scope;
 	struct stat st;
 	int r;
 
@@ -80,22 +80,21 @@ static int find_place(const struct peer *peer, struct place *ret)
 		return r;
 	if (is_inside(origin))
 		return 0;
-	r = limits_read(CGROUP_ROOT, origin, &place.limits);
+	r = limits_read(CGROUP_ROOT, origin, &scope.limits);
 	if (r < 0)
 		return r;
 	if (text_format(&path, CGROUP_ROOT "%s", origin) < 0)
 		return -ENOMEM;
 	if (stat(path, &st) < 0)
 		return -errno;
-	snprintf(place.slice, sizeof(place.slice), "benchmark-%u.slice", (unsigned)peer->uid);
-	snprintf(place.scope, sizeof(place.scope), "benchmark-%u-%llu.scope", (unsigned)peer->uid,
+	snprintf(scope.slice, sizeof(scope.slice), "benchmark-%u.slice", (unsigned)peer->uid);
+	snprintf(scope.name, sizeof(scope.name), "benchmark-%u-%llu.scope", (unsigned)peer->uid,
 		(unsigned long long)st.st_ino);
-	snprintf(place.description, sizeof(place.description), "Benchmarks of user %u",
+	snprintf(scope.description, sizeof(scope.description), "Benchmarks of user %u",
 		(unsigned)peer->uid);
-	snprintf(place.slice_path, sizeof(place.slice_path), TARGET_CGROUP "/%s", place.slice);
-	snprintf(
-		place.scope_path, sizeof(place.scope_path), "%s/%s", place.slice_path, place.scope);
-	*ret = place;
+	snprintf(scope.slice_path, sizeof(scope.slice_path), TARGET_CGROUP "/%s", scope.slice);
+	snprintf(scope.path, sizeof(scope.path), "%s/%s", scope.slice_path, scope.name);
+	*ret = scope;
 	return 1;
 }
 
@@ -139,18 +138,18 @@ static int read_limits_of_user(
 
 /* Starts the user's slice, which stays until benchmark.slice ends. */
 static int start_slice(
-	struct unit_manager *manager, const struct peer *peer, const struct place *place)
+	struct unit_manager *manager, const struct peer *peer, const struct scope *scope)
 {
 	struct unit_number numbers[LIMIT_COUNT];
 	struct unit_new slice = {
-		.name = place->slice,
-		.description = place->description,
+		.name = scope->slice,
+		.description = scope->description,
 		.numbers = numbers,
 	};
 	struct limits limits;
 	int r;
 
-	if (access(place->slice_path, F_OK) == 0)
+	if (access(scope->slice_path, F_OK) == 0)
 		return 0;
 	r = read_limits_of_user(manager, peer, &limits);
 	if (r < 0)
@@ -158,7 +157,7 @@ static int start_slice(
 	slice.n_numbers = list_numbers(&limits, numbers);
 	r = unit_start_slice(manager, &slice);
 	/* The slice has a unit file, written by an administrator: its limits are used. */
-	return r == -EEXIST ? unit_start(manager, place->slice) : r;
+	return r == -EEXIST ? unit_start(manager, scope->slice) : r;
 }
 
 /* -EDQUOT if the process does not fit into the limit of tasks of the cgroup. The kernel checks this
@@ -184,15 +183,15 @@ static int check_room(const char *cgroup, uint64_t threads)
 }
 
 static int enter_scope(
-	struct unit_manager *manager, const struct peer *peer, const struct place *place)
+	struct unit_manager *manager, const struct peer *peer, const struct scope *scope)
 {
 	struct unit_number numbers[LIMIT_COUNT];
-	const struct unit_new scope = {
-		.name = place->scope,
-		.slice = place->slice,
-		.description = place->description,
+	const struct unit_new unit = {
+		.name = scope->name,
+		.slice = scope->slice,
+		.description = scope->description,
 		.numbers = numbers,
-		.n_numbers = list_numbers(&place->limits, numbers),
+		.n_numbers = list_numbers(&scope->limits, numbers),
 		.shared = true,
 	};
 	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + SCOPE_SECONDS * NSEC_PER_SEC,
@@ -205,10 +204,10 @@ static int enter_scope(
 		r = peer_check_alive(peer);
 		if (r < 0)
 			return r;
-		if (access(place->scope_path, F_OK) == 0) {
-			r = unit_attach(manager, place->scope, peer->pid);
+		if (access(scope->path, F_OK) == 0) {
+			r = unit_attach(manager, scope->name, peer->pid);
 		} else {
-			r = unit_start_scope(manager, &scope, peer->pid);
+			r = unit_start_scope(manager, &unit, peer->pid);
 			if (r != -EEXIST)
 				return r;
 		}
@@ -231,27 +230,27 @@ static int judge_failure(
 	return r;
 }
 
-int place_move(struct unit_manager *manager, const struct peer *peer, bool *ret_unknown)
+int scope_move(struct unit_manager *manager, const struct peer *peer, bool *ret_unknown)
 {
 	_cleanup_free_ char *status = NULL;
-	struct place place;
+	struct scope scope;
 	uint64_t threads;
 	int r;
 
-	r = find_place(peer, &place);
+	r = find_scope(peer, &scope);
 	if (r <= 0)
 		return r;
 	r = read_proc(peer, "status", &status);
 	if (r == 0)
 		r = peer_parse_threads(status, &threads);
 	if (r == 0)
-		r = start_slice(manager, peer, &place);
+		r = start_slice(manager, peer, &scope);
 	if (r == 0)
-		r = check_room(place.slice_path, threads);
+		r = check_room(scope.slice_path, threads);
 	if (r == 0)
-		r = check_room(place.scope_path, threads);
+		r = check_room(scope.path, threads);
 	if (r < 0)
 		return r;
-	r = enter_scope(manager, peer, &place);
+	r = enter_scope(manager, peer, &scope);
 	return r < 0 ? judge_failure(manager, peer, r, ret_unknown) : 0;
 }

@@ -11,8 +11,8 @@
  * until the next boot. Slices and scopes belong to root, and nothing in them is delegated to
  * the user.
  */
-#ifndef QUIESCE_BENCHMARK_JOIN_PLACE_H
-#define QUIESCE_BENCHMARK_JOIN_PLACE_H
+#ifndef QUIESCE_BENCHMARK_JOIN_SCOPE_H
+#define QUIESCE_BENCHMARK_JOIN_SCOPE_H
 
 #include "benchmark-join/peer.h"
 #include "unit/unit.h"
@@ -21,6 +21,6 @@
  * when its user has reached the limit of tasks there, -EOPNOTSUPP where the cpusets are those of
  * cgroup v1, else the error of reading the limits, or of systemd (unit_why()). After a failure
  * *ret_unknown becomes true if systemd was asked and its answer did not arrive. */
-int place_move(struct unit_manager *manager, const struct peer *peer, bool *ret_unknown);
+int scope_move(struct unit_manager *manager, const struct peer *peer, bool *ret_unknown);
 
 #endif
