@@ -944,26 +944,22 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	return status;
 }
 
-/* An ordinary user has a journal of his own, for setters that can turn what is his. `status` shows
- * what root has done, unless there is such a journal. */
-static void choose_journal(const struct setter *setter, enum setter_verb verb)
-{
-	_cleanup_free_ char *path = NULL;
-
-	if (geteuid() == 0 || !setter->serves_users || journal_use_own_directory() < 0 ||
-		verb != SETTER_STATUS)
-		return;
-	path = journal_format_path(setter->name);
-	if (!path || access(path, F_OK) < 0)
-		journal_use_root_directory();
-}
-
 /* Where that cannot be known, there is one. */
 static bool has_journal(const struct setter *setter)
 {
 	_cleanup_free_ char *path = journal_format_path(setter->name);
 
 	return !path || access(path, F_OK) == 0 || errno != ENOENT;
+}
+
+/* An ordinary user has a journal of his own, for setters that can turn what is his. `status` shows
+ * what root has done, unless there is such a journal. */
+static void choose_journal(const struct setter *setter, enum setter_verb verb)
+{
+	if (geteuid() == 0 || !setter->serves_users || journal_use_own_directory() < 0)
+		return;
+	if (verb == SETTER_STATUS && !has_journal(setter))
+		journal_use_root_directory();
 }
 
 /* *ret_left is set when an apply has failed and has left something set. A plan that fails is turned
