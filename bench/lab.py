@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a benchmark of this folder in a guest of the lab (tests/vm), which has systemd and cgroup v2."""
+"""Runs a benchmark of this folder in a guest of the lab (tests/vm), which has systemd and cgroup v2 or v1.
+
+What is timed are programs of the build here, so that its C library must not be newer than the guest's.
+"""
 
 import os
 import pathlib
@@ -64,9 +67,9 @@ def make_disk(path, installed, programs, command):
             qemu.add_link(archive, f'/etc/systemd/system/{unit}', '/dev/null')
 
 
-def noise(arguments, programs, json):
-    """bench/noise with these arguments. What it says comes here, its figures go to the file `json`. Returns
-    its exit status."""
+def noise(boot, arguments, programs, json):
+    """bench/noise with these arguments in a guest that is booted so (BOOTS in guests.py). What it says comes
+    here, its figures go to the file `json`. Returns its exit status."""
     cached = guests.Cached('bench')
     command = ' '.join(['python3 bench/noise --here --json /dev/ttyS2', *arguments])
     with cached.ready(), tempfile.TemporaryDirectory(prefix='noise.') as folder:
@@ -75,8 +78,8 @@ def noise(arguments, programs, json):
             make_disk(folder / 'second.tar', installed, programs, command)
         serial = [word for name in ('file:' + str(folder / 'console'), 'stdio', f'file:{folder}/json',
                                     f'file:{folder}/status') for word in ('-serial', name)]
-        guests.say('bench: booting it; it takes both CPUs of two')
-        subprocess.run([os.fspath(word) for word in qemu.command(cached, 'plain', folder, serial, MACHINE)],
+        guests.say(f'bench: booting it ({boot}); it takes two CPUs')
+        subprocess.run([os.fspath(word) for word in qemu.command(cached, boot, folder, serial, MACHINE)],
                        stdin=subprocess.DEVNULL, check=False)
         status = (folder / 'status').read_text(encoding='ascii').strip()
         if not status:
