@@ -437,12 +437,14 @@ static void end_failed(struct work *work, const char *status, bool warmup)
 static void say_lost(
 	struct work *work, const struct launch_report *report, enum window_verdict window)
 {
-	if (report->window.n_lost == 0 || window == WINDOW_SOUND || work->said_lost)
+	bool lost = report->window.n_lost > 0 || (report->tree_tried && report->tree.n_lost > 0);
+
+	if (!lost || window == WINDOW_SOUND || work->said_lost)
 		return;
 	work->said_lost = true;
 	progress_clear(&work->progress);
-	say("note: %s: so many threads, processes and names that there was no room for the kernel's "
-	    "stamp of the end; there is more from the next run on",
+	say("note: %s: so many threads, processes, names or context switches that there was no room "
+	    "for the kernel's stamp of the end; there is more from the next run on",
 		work->command->argv[0]);
 }
 
