@@ -166,7 +166,8 @@ def test_a_child_may_hand_over():
 def test_garbage():
     good = block('good')
     for name, text in {
-            'noise': 'os.urandom(5000)',
+            # A byte of 0 ends the text, so that it must not be the first one.
+            'noise': 'b"\\xff" + os.urandom(5000)',
             'text': 'b"hello\\n"',
             'unfinished': f'{block(end=5)!r}.encode()',
             'control characters': f'{block(chr(27) + "[31m")!r}.encode()',
