@@ -801,7 +801,9 @@ def test_tasks_that_take_turns():
         for one in runs:
             window = one['quiesce_window_kernel']
             idle = window - one['quiesce_task_clock']
-            check(one['quiesce_run_delay'] <= idle + 0.02 * window, f'{how}: {one}')
+            # Between the records of a switch no task runs, and yet its clock does.
+            switching = 5e-6 * (one['quiesce_voluntary_switches'] + one['quiesce_involuntary_switches'])
+            check(one['quiesce_run_delay'] <= idle + 0.02 * window + switching, f'{how}: {one}')
 
 
 def away(benchmark, excused=0):
