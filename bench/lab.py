@@ -20,10 +20,7 @@ import qemu  # noqa: E402
 
 # Unlike for tests, each CPU has a thread of its own: what happens on one must not take the time of the
 # other. Why tests do without it: MACHINE in qemu.py.
-MACHINE = ('-accel tcg,thread=multi -cpu max,vendor=GenuineIntel -M q35 -m 2048 '
-           '-smp 2,sockets=1,cores=2,threads=1 -device pc-testdev '
-           '-nodefaults -display none -monitor none '
-           '-netdev user,id=net,restrict=on -device virtio-net-pci,netdev=net').split()
+MACHINE = qemu.machine_options('multi', '2,sockets=1,cores=2,threads=1')
 PLACE = '/opt/bench'
 SERVICE = f"""[Unit]
 After=multi-user.target

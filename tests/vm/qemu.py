@@ -21,12 +21,18 @@ from guests import BOOTS, HERE, TOP, Broken, need, say, tail
 # than its own limit (guest/lab.py), which is less than this.
 SILENCE = 2000
 BOOT = 1800  # the first word: one to three minutes, and many more on a machine that is busy
+
+
+def machine_options(threads, cpus):
+    """The options of QEMU for a machine whose CPUs have one thread ("single"), or one each ("multi")."""
+    return (f'-accel tcg,thread={threads} -cpu max,vendor=GenuineIntel -M q35 -m 2048 -smp {cpus} '
+            '-device pc-testdev -nodefaults -display none -monitor none '
+            '-netdev user,id=net,restrict=on -device virtio-net-pci,netdev=net').split()
+
+
 # One thread for all CPUs: with several, a CPU of the emulator may run into code that another has just
 # patched (the kernel does that for perf events), and the kernel panics.
-MACHINE = ('-accel tcg,thread=single -cpu max,vendor=GenuineIntel -M q35 -m 2048 '
-           '-smp 4,sockets=1,cores=2,threads=2 -device pc-testdev '
-           '-nodefaults -display none -monitor none '
-           '-netdev user,id=net,restrict=on -device virtio-net-pci,netdev=net').split()
+MACHINE = machine_options('single', '4,sockets=1,cores=2,threads=2')
 # tsc=reliable: under emulation the clock of newer kernels else runs wild. iomem=relaxed: the tests
 # write to the memory behind the thermal zone and the AC adapter (machine.asl). mitigations=off: what
 # the emulation makes of page table isolation costs more than everything else that a guest does.
