@@ -186,6 +186,33 @@ static void test_small_changes(void **state)
 	levels_free(levels);
 }
 
+/* A step of one standard deviation is placed within 5 results of where it is in 80 % of the series
+ * in which it is found. */
+static void test_small_changes_are_placed(void **state)
+{
+	uint64_t random = 1;
+	size_t n_found = 0, n_near = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++) {
+		double values[80];
+		struct levels *levels;
+
+		for (size_t k = 0; k < ARRAY_SIZE(values); k++)
+			values[k] = (k < 40 ? 100 : 101) + random_normal(&random);
+		assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), &levels), 0);
+		if (levels->n == 2) {
+			n_found++;
+			n_near += levels->items[1].first >= 35 && levels->items[1].first <= 45;
+		}
+		levels_free(levels);
+	}
+	if (n_found < 700 || n_near * 100 < n_found * 78)
+		fprintf(stderr, "%zu found, %zu of them near\n", n_found, n_near);
+	assert_true(n_found >= 700);
+	assert_true(n_near * 100 >= n_found * 78);
+}
+
 /* --- Series with known changes. --- */
 
 /* One level: from `first` on, around `value`. */
@@ -604,6 +631,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_in_noise),
 		cmocka_unit_test(test_no_change_in_noise),
 		cmocka_unit_test(test_small_changes),
+		cmocka_unit_test(test_small_changes_are_placed),
 		cmocka_unit_test(test_changes_are_found),
 		cmocka_unit_test(test_changes_are_found_always),
 		cmocka_unit_test(test_short_levels_at_the_ends),
