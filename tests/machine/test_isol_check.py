@@ -712,11 +712,14 @@ class Processes:
                 f'n=$((n + 1)); [ $n -lt 600 ] || {{ cat /proc/{pid}/stat >&2; exit 98; }}; '
                 'sleep 0.05; done; ')
 
+    # Who sleeps already when its CPUs change stays where it is until it is woken up.
+    WAKE = 'kill -STOP $!; kill -CONT $!;'
+
     def free(self):
         """Lets the program that was started last run on both CPUs, where it has last run on CPU 0. Since
         Linux 6.12 one that has just gone to sleep may still be in a queue, which a busy CPU gives away: it
         is woken up on CPU 0 then, and all begins anew."""
-        return (f'm=0; until taskset -p -c 0 $! >/dev/null; kill -STOP $!; kill -CONT $!; {self.asleep(0)} '
+        return (f'm=0; until taskset -p -c 0 $! >/dev/null; {self.WAKE} {self.asleep(0)} '
                 'taskset -p -c 0,1 $! >/dev/null; sleep 0.3; awk \'{ exit $39 != 0 }\' /proc/$!/stat; do '
                 'm=$((m + 1)); [ $m -lt 50 ] || exit 98; done; ')
 
@@ -769,7 +772,7 @@ def test_tasks():
         rows = processes.look(processes.program('hog') + processes.free(), 1)
         expect(rows['tasks'], 'risk', '1 tasks may run here; none ran here last')
         rows = processes.look(f'{processes.program("hog")} taskset -p -c 1 $! >/dev/null;'
-                              f'{processes.asleep(1)}', 1)
+                              f'{processes.WAKE} {processes.asleep(1)}', 1)
         expect(rows['tasks'], 'noise', '1 tasks may run here, 1 ran here last')
         check('hog' in rows['tasks']['seen'], rows['tasks'])
         equal(rows['tasks']['fix'], 'cpu-shield -c 1', rows['tasks'])
