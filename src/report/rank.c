@@ -8,6 +8,7 @@
 #include "report/compare.h"
 #include "report/rank.h"
 #include "report/settle.h"
+#include "report/wording.h"
 
 static int find_fastest(const struct benchmark *const *programs, size_t n, size_t *ret)
 {
@@ -56,7 +57,6 @@ static void append_interval(struct text *t, const struct ratio *ratio)
 
 	if (isfinite(ratio->low) && isfinite(ratio->high))
 		text_appendf(t, ", %.*f .. %.*f", decimals, ratio->low, decimals, ratio->high);
-	text_append(t, "\n");
 }
 
 void rank_orient(const struct comparison *c, const struct benchmark **ret_fast,
@@ -98,6 +98,8 @@ static int append_line(struct text *t, const struct comparison *c)
 		text_appendf(t, " %s than %s", is_of_speed ? "faster" : "less", slow);
 	}
 	append_interval(t, &ratio);
+	comparison_append_correction(t, c);
+	text_append(t, "\n");
 	return 0;
 }
 

@@ -37,6 +37,26 @@ static const char *verdict_word(const struct comparison *c)
 	}
 }
 
+static void append_p(struct text *t, double p)
+{
+	if (p < 0.0001)
+		text_append(t, "p < 0.0001");
+	else
+		text_appendf(t, "p = %.2g", p);
+}
+
+void comparison_append_correction(struct text *t, const struct comparison *comparison)
+{
+	const struct ratio *ratio = &comparison->ratio;
+
+	if (comparison->verdict != VERDICT_SAME || isnan(ratio->low) ||
+		(ratio->low <= 1 && ratio->high >= 1))
+		return;
+	text_append(t, " (of all compared: ");
+	append_p(t, comparison->adjusted_p);
+	text_append(t, ")");
+}
+
 char *comparison_verdict_text(const struct comparison *comparison)
 {
 	_cleanup_text_ struct text t = { 0 };
@@ -44,6 +64,7 @@ char *comparison_verdict_text(const struct comparison *comparison)
 	text_append(&t, verdict_word(comparison));
 	if (comparison->verdict == VERDICT_UNCLEAR)
 		text_appendf(&t, ": %s", comparison->unclear);
+	comparison_append_correction(&t, comparison);
 	return text_steal(&t);
 }
 
@@ -107,14 +128,6 @@ const char *comparison_format_both(
 	else
 		snprintf(buf, COMPARISON_BOTH_SIZE, "%s", change);
 	return buf;
-}
-
-static void append_p(struct text *t, double p)
-{
-	if (p < 0.0001)
-		text_append(t, "p < 0.0001");
-	else
-		text_appendf(t, "p = %.2g", p);
 }
 
 /* The medians of both may differ by another proportion than the runs do. */

@@ -5,10 +5,14 @@
 
 #include <stddef.h>
 
+#include "basic/text.h"
 #include "report/comparison.h"
 
 /* "faster", "no difference found", "unclear: the data are not stable (...)", malloc'd. */
 char *comparison_verdict_text(const struct comparison *comparison);
+/* Appends " (of all compared: p = 0.07)" where no difference is found although the interval, which
+ * is of this comparison alone, does not hold 1; nothing elsewhere. */
+void comparison_append_correction(struct text *t, const struct comparison *comparison);
 /* What to do where something is unclear because of how it was measured; NULL where that is fine. */
 const char *comparison_remedy(const struct comparison *comparison);
 /* The figures and the verdict as some lines of text, malloc'd. The caller adds the title. */

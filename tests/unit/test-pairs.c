@@ -322,6 +322,54 @@ static void test_rank_of_nothing(void **state)
 	}
 }
 
+/* A difference that would be found alone, and is not among three: its interval does not hold 1, so
+ * it is said why nothing is found. */
+static void test_correction_is_said(void **state)
+{
+	size_t n_corrected = 0;
+
+	(void)state;
+	srand48(3);
+	for (size_t trial = 0; trial < 300; trial++) {
+		struct comparison **comparisons;
+		const struct benchmark *programs[3];
+		struct side sides[3];
+		char *text, *rest;
+
+		for (size_t i = 0; i < 3; i++) {
+			double values[8];
+
+			for (size_t k = 0; k < ARRAY_SIZE(values); k++)
+				values[k] = 10 + (double)i + 3 * drand48();
+			make_side(&sides[i],
+				i == 0		 ? "a"
+					: i == 1 ? "b"
+						 : "c",
+				values, ARRAY_SIZE(values), true);
+			programs[i] = &sides[i].view;
+		}
+		assert_int_equal(rank_render(programs, 3, true, &text), 0);
+		assert_int_equal(rank_compare(programs, 3, true, &comparisons), 0);
+		rest = text;
+		for (size_t i = 0; i < 2; i++) {
+			const struct comparison *c = comparisons[i];
+			const char *line = strsep(&rest, "\n");
+			bool is_corrected = c->verdict == VERDICT_SAME &&
+				(c->ratio.low > 1 || c->ratio.high < 1);
+
+			assert_true(is_corrected ==
+				(strstr(line, " (of all compared: p = 0.") != NULL));
+			n_corrected += is_corrected;
+			comparison_free(comparisons[i]);
+		}
+		free(comparisons);
+		free(text);
+		for (size_t i = 0; i < 3; i++)
+			clear_side(&sides[i]);
+	}
+	assert_in_range(n_corrected, 10, 200);
+}
+
 static void test_no_difference(void **state)
 {
 	size_t n_wrong = 0, n_pairs;
@@ -542,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_zeros),
 		cmocka_unit_test(test_lowest_of_many),
 		cmocka_unit_test(test_rank_of_nothing),
+		cmocka_unit_test(test_correction_is_said),
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_too_few_pairs),
 		cmocka_unit_test(test_unstable_pairs),
