@@ -45,16 +45,21 @@ static void append_p(struct text *t, double p)
 		text_appendf(t, "p = %.2g", p);
 }
 
+/* " (of all compared: p = 0.07)" */
+static void append_adjusted_p(struct text *t, const struct comparison *c)
+{
+	text_append(t, " (of all compared: ");
+	append_p(t, c->adjusted_p);
+	text_append(t, ")");
+}
+
 void comparison_append_correction(struct text *t, const struct comparison *comparison)
 {
 	const struct ratio *ratio = &comparison->ratio;
 
-	if (comparison->verdict != VERDICT_SAME || isnan(ratio->low) ||
-		(ratio->low <= 1 && ratio->high >= 1))
-		return;
-	text_append(t, " (of all compared: ");
-	append_p(t, comparison->adjusted_p);
-	text_append(t, ")");
+	/* Without an interval both ends are NAN, which is neither above nor below 1. */
+	if (comparison->verdict == VERDICT_SAME && (ratio->low > 1 || ratio->high < 1))
+		append_adjusted_p(t, comparison);
 }
 
 char *comparison_verdict_text(const struct comparison *comparison)
@@ -184,11 +189,8 @@ static void append_tests(struct text *t, const struct comparison *c)
 			: c->control_ratio > 0 ? "ratios to the control"
 					       : "Mann-Whitney");
 	append_p(t, c->p);
-	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p) {
-		text_append(t, " (of all compared: ");
-		append_p(t, c->adjusted_p);
-		text_append(t, ")");
-	}
+	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p)
+		append_adjusted_p(t, c);
 	if (c->n_pairs > 0) {
 		text_append(t, ", Wilcoxon ");
 		append_p(t, c->signs.p);

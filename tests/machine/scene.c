@@ -78,8 +78,8 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
-/* Whether nobody has touched it since the first walk, which was long after the files were made, so
- * that their times tell. */
+/* Whether nobody has touched it since the walk that found it: read_tree() sees to it that a later
+ * write has a later time. */
 static bool is_untouched(const struct entry *old, const struct stat *st)
 {
 	return old->type == (st->st_mode & S_IFMT) && old->inode == st->st_ino &&

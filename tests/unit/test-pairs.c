@@ -326,6 +326,7 @@ static void test_rank_of_nothing(void **state)
  * it is said why nothing is found. */
 static void test_correction_is_said(void **state)
 {
+	static const char *const names[] = { "a", "b", "c" };
 	size_t n_corrected = 0;
 
 	(void)state;
@@ -341,11 +342,7 @@ static void test_correction_is_said(void **state)
 
 			for (size_t k = 0; k < ARRAY_SIZE(values); k++)
 				values[k] = 10 + (double)i + 3 * drand48();
-			make_side(&sides[i],
-				i == 0		 ? "a"
-					: i == 1 ? "b"
-						 : "c",
-				values, ARRAY_SIZE(values), true);
+			make_side(&sides[i], names[i], values, ARRAY_SIZE(values), true);
 			programs[i] = &sides[i].view;
 		}
 		assert_int_equal(rank_render(programs, 3, true, &text), 0);
