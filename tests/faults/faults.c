@@ -845,11 +845,12 @@ int main(int argc, char *argv[])
 	campaign.on_restore = strcmp(campaign.mode, "restore") == 0;
 
 	/* Without a fault: which calls there are, and what it comes to. */
+	watch_tree(campaign.directory);
 	read_tree(campaign.directory, &campaign.before);
-	known = &campaign.before;
 	note_own_cpus();
 	run_well("apply", true, "at first");
 	read_tree(campaign.directory, &campaign.applied);
+	prove_watch(&campaign.before, &campaign.applied);
 	run_well("restore", false, "at first");
 	whole = run_in_peace(&campaign, record);
 	if (whole.n_calls == 0 || whole.n_calls > CALLS_MAX || whole.n_allocations == 0)

@@ -30,7 +30,7 @@ import sys
 
 import server
 from hotplug import format_list, parse_list
-from server import Refused
+from server import Refused, put, read, read_optional
 
 ROOT = pathlib.Path('/sys/fs/cgroup')
 REASONS = {
@@ -42,11 +42,7 @@ REASONS = {
 
 
 def cpus_of(path):
-    return parse_list(path.read_text()) if path.exists() else set()
-
-
-def put(path, text):
-    path.write_text(f'{text}\n' if text != '' else '\n')
+    return parse_list(read_optional(path) or '')
 
 
 class Tree:
@@ -58,7 +54,7 @@ class Tree:
         self.online = parse_list(config['online'])
 
     def children(self, folder):
-        return sorted(path for path in folder.iterdir() if path.is_dir())
+        return sorted(folder / entry.name for entry in os.scandir(folder) if entry.is_dir())
 
     def bind(self, tid, cpus):
         """The scheduler's part, on real CPUs."""
@@ -69,10 +65,10 @@ class Tree:
                 pass  # gone
 
     def members(self, path):
-        return (path / 'cgroup.procs').read_text().split()
+        return read(path / 'cgroup.procs').split()
 
     def has_cpusets(self):
-        return 'cpuset' in (self.root / 'cgroup.subtree_control').read_text().split()
+        return 'cpuset' in read(self.root / 'cgroup.subtree_control').split()
 
     def make(self):
         self.root.mkdir(parents=True, exist_ok=True)
@@ -121,8 +117,7 @@ class Tree:
         return [other for other in self.children(self.root) if other != path]
 
     def is_partition(self, path):
-        file = path / 'cpuset.cpus.partition'
-        return file.exists() and file.read_text().strip() in ('isolated', 'root')
+        return read_optional(path / 'cpuset.cpus.partition') in ('isolated', 'root')
 
     def why_not(self, path, claimed):
         """What keeps it from being a partition; None for nothing. One that has claimed its CPUs for
@@ -146,7 +141,7 @@ class Tree:
         groups = [path for path in self.children(self.root)
                   if (path / 'cpuset.cpus.partition').exists()]
         for path in groups:
-            kind, *invalid = (path / 'cpuset.cpus.partition').read_text().split()
+            kind, *invalid = read(path / 'cpuset.cpus.partition').split()
             if kind == 'member' or (invalid and self.config.get('stays')):
                 continue
             reason = self.why_not(path, self.is_partition(path) and self.claim(path))
@@ -156,7 +151,7 @@ class Tree:
                 taken |= self.wish(path)
         rest = self.online - taken
         for path in groups:
-            if (path / 'cpuset.cpus.partition').read_text().strip() not in ('isolated', 'root'):
+            if read(path / 'cpuset.cpus.partition') not in ('isolated', 'root'):
                 put(path / 'cpuset.cpus.effective',
                     format_list((self.wish(path) & rest) or rest))
         put(self.root / 'cpuset.cpus.effective', format_list(rest))
@@ -166,7 +161,7 @@ class Tree:
                 self.bind(process, rest)
 
     def write_control(self, text):
-        control = (self.root / 'cgroup.subtree_control').read_text().split()
+        control = read(self.root / 'cgroup.subtree_control').split()
         if text == '+cpuset' and 'cpuset' not in control:
             put(self.root / 'cgroup.subtree_control', ' '.join(['cpuset', *control]))
             for path in self.children(self.root):
@@ -174,7 +169,7 @@ class Tree:
             self.settle()
         elif text == '-cpuset' and 'cpuset' in control:
             for path in self.children(self.root):
-                if 'cpuset' in (path / 'cgroup.subtree_control').read_text().split():
+                if 'cpuset' in read(path / 'cgroup.subtree_control').split():
                     raise Refused(errno.EBUSY)
             control.remove('cpuset')
             put(self.root / 'cgroup.subtree_control', ' '.join(control))
@@ -195,8 +190,8 @@ class Tree:
             if cpus & self.claim(other) or (theirs and theirs <= cpus):
                 raise Refused(errno.EINVAL)
         put(path, format_list(cpus))
-        if cpus and 'not exclusive' in file.read_text():
-            put(file, file.read_text().split()[0])
+        if cpus and 'not exclusive' in read(file):
+            put(file, read(file).split()[0])
         self.settle()
 
     def write(self, path, text):
@@ -210,7 +205,7 @@ class Tree:
         elif path.name == 'cpuset.cpus.partition':
             if text not in ('member', 'root', 'isolated') or text in self.config.get('refuses', ()):
                 raise Refused(errno.EINVAL)
-            before = path.read_text().strip()
+            before = read(path)
             if before == text:
                 return
             if 'invalid' in before and text != 'member' and self.config.get('stays'):
@@ -220,7 +215,7 @@ class Tree:
             put(path, f'{text} invalid ({reason})' if reason else text)
             self.settle()
         elif path.name == 'cgroup.procs':
-            path.write_text(path.read_text().lstrip('\n') + text + '\n')
+            put(path, f'{read(path)}\n{text}'.lstrip())
             put(path.parent / 'cgroup.events', 'populated 1\nfrozen 0')
             self.bind(text, cpus_of(path.parent / 'cpuset.cpus.effective'))
         else:

@@ -271,8 +271,8 @@ int main(int argc, char *argv[])
 	killing_restore = strcmp(mode, "restore") == 0;
 
 	/* A run that nobody kills: how many calls there are, and what it comes to. */
+	watch_tree(directory);
 	read_tree(directory, &before);
-	known = &before;
 	note_own_cpus();
 	whole = run_traced("apply", true, 0, false);
 	if (whole.status != 0) {
@@ -280,6 +280,7 @@ int main(int argc, char *argv[])
 		die(1, "apply: status %d", whole.status);
 	}
 	read_tree(directory, &applied);
+	prove_watch(&before, &applied);
 	if (killing_restore)
 		whole = run_traced("restore", false, 0, false);
 	else

@@ -31,7 +31,7 @@ import signal
 import sys
 
 import server
-from server import Refused
+from server import Refused, put, put_optional, read, read_optional
 
 CPUS = '/sys/devices/system/cpu'
 IRQS = '/proc/irq'
@@ -63,32 +63,6 @@ def parse_mask(text):
     return {cpu for cpu in range(bits.bit_length()) if bits >> cpu & 1}
 
 
-# Campaigns come here thousands of times, so files are read and written without pathlib and io, which take
-# several times as long as the system calls.
-def read(path):
-    """The text of an attribute; None where the machine does not have it."""
-    try:
-        file = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    try:
-        return os.read(file, server.PACKET).decode('ascii').strip()
-    finally:
-        os.close(file)
-
-
-def rewrite(path, text):
-    """An attribute that not every machine has."""
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_TRUNC)
-    except FileNotFoundError:
-        return
-    try:
-        os.write(file, f'{text}\n'.encode('ascii'))
-    finally:
-        os.close(file)
-
-
 class Kernel:
     def __init__(self, writer):
         self.writer = writer
@@ -107,15 +81,15 @@ class Kernel:
 
     @functools.cached_property
     def online(self):
-        return {cpu for cpu in self.cpus if read(f'{CPUS}/cpu{cpu}/online') in (None, '1')}
+        return {cpu for cpu in self.cpus if read_optional(f'{CPUS}/cpu{cpu}/online') in (None, '1')}
 
     @property
     def control(self):
-        return read(f'{CPUS}/smt/control') or 'on'
+        return read_optional(f'{CPUS}/smt/control') or 'on'
 
     @control.setter
     def control(self, text):
-        rewrite(f'{CPUS}/smt/control', text)
+        put_optional(f'{CPUS}/smt/control', text)
 
     def die_at(self, cpu):
         if self.config.get('kill') == cpu:
@@ -123,7 +97,7 @@ class Kernel:
             os.kill(self.writer, signal.SIGKILL)
 
     def set_online(self, cpu, is_online):
-        rewrite(f'{CPUS}/cpu{cpu}/online', int(is_online))
+        put_optional(f'{CPUS}/cpu{cpu}/online', int(is_online))
         self.online = self.online | {cpu} if is_online else self.online - {cpu}
         self.changed.add(cpu)
 
@@ -136,8 +110,8 @@ class Kernel:
             return
         online = self.online
         mask, listed = self.format_mask(online), format_list(online)
-        rewrite(f'{CPUS}/online', listed)
-        rewrite(f'{CPUS}/offline', format_list(set(self.cpus) - online))
+        put_optional(f'{CPUS}/online', listed)
+        put_optional(f'{CPUS}/offline', format_list(set(self.cpus) - online))
         for cpu in self.changed:
             there, hidden = f'{CPUS}/cpu{cpu}/topology', f'{CPUS}/cpu{cpu}/.topology'
             with contextlib.suppress(FileNotFoundError):
@@ -146,19 +120,19 @@ class Kernel:
             siblings = set(core) & online
             for cpu in siblings:
                 for name in ('core_siblings', 'package_cpus'):
-                    rewrite(f'{CPUS}/cpu{cpu}/topology/{name}', mask)
-                    rewrite(f'{CPUS}/cpu{cpu}/topology/{name}_list', listed)
+                    put_optional(f'{CPUS}/cpu{cpu}/topology/{name}', mask)
+                    put_optional(f'{CPUS}/cpu{cpu}/topology/{name}_list', listed)
             for cpu in siblings if self.changed & set(core) else ():
                 for name in ('thread_siblings', 'core_cpus'):
-                    rewrite(f'{CPUS}/cpu{cpu}/topology/{name}', self.format_mask(siblings))
-                    rewrite(f'{CPUS}/cpu{cpu}/topology/{name}_list', format_list(siblings))
+                    put_optional(f'{CPUS}/cpu{cpu}/topology/{name}', self.format_mask(siblings))
+                    put_optional(f'{CPUS}/cpu{cpu}/topology/{name}_list', format_list(siblings))
         active = any(len(set(core) & online) > 1 for core in self.cores)
-        rewrite(f'{CPUS}/smt/active', int(active))
+        put_optional(f'{CPUS}/smt/active', int(active))
         self.changed.clear()
 
     def set_interrupt(self, irq, cpus):
-        rewrite(f'{irq}/smp_affinity_list', format_list(cpus))
-        rewrite(f'{irq}/smp_affinity', self.format_mask(cpus))
+        put_optional(f'{irq}/smp_affinity_list', format_list(cpus))
+        put_optional(f'{irq}/smp_affinity', self.format_mask(cpus))
 
     def bind_threads(self):
         """Each is shown the CPUs of its affinity that are online. One without any gets all, and what
@@ -190,15 +164,13 @@ class Kernel:
                     not parse_list(read(f'{IRQS}/{irq}/smp_affinity_list')) & online:
                 self.set_interrupt(f'{IRQS}/{irq}', online)
         for path in CPUSETS.rglob('cpuset.cpus'):
-            path.write_text(format_list(parse_list(path.read_text()) & online) + '\n')
+            put(path, format_list(parse_list(read(path)) & online))
         self.bind_threads()
 
     def enter(self, cpu):
         self.die_at(cpu)
         self.set_online(cpu, True)
-        root = CPUSETS / 'cpuset.cpus'
-        if root.exists():
-            root.write_text(format_list(self.online) + '\n')
+        put_optional(CPUSETS / 'cpuset.cpus', format_list(self.online))
         self.bind_threads()
 
     # --- Writes ---
@@ -247,9 +219,9 @@ class Kernel:
 
     def write_cpuset(self, path, text):
         cpus, parent = parse_list(text), path.parent.parent / path.name
-        if path.parent == CPUSETS or not cpus <= parse_list(parent.read_text()):
+        if path.parent == CPUSETS or not cpus <= parse_list(read(parent)):
             raise Refused(errno.EACCES)
-        path.write_text(format_list(cpus & self.online) + '\n')
+        put(path, format_list(cpus & self.online))
 
     def write(self, path, text):
         cpu = re.fullmatch(rf'{CPUS}/cpu(\d+)/online', str(path))
@@ -262,7 +234,7 @@ class Kernel:
         elif path.name == 'cpuset.cpus':
             self.write_cpuset(path, text)
         elif path.name == 'default_smp_affinity':
-            path.write_text(self.format_mask(parse_mask(text)) + '\n')
+            put(path, self.format_mask(parse_mask(text)))
         else:
             raise Refused(errno.EINVAL)
 

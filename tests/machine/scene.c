@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "scene.h"
@@ -38,7 +38,6 @@ void die(int status, const char *format, ...)
 /* --- The machine's files --- */
 
 static struct tree *walked; /* nftw(3) has no argument to pass on */
-const struct tree *known;
 
 char *read_file(const char *path, size_t *ret_length)
 {
@@ -78,34 +77,29 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
-/* Whether nobody has touched it since the walk that found it: read_tree() sees to it that a later
- * write has a later time. */
-static bool is_untouched(const struct entry *old, const struct stat *st)
+/* What is there, without its path. */
+static struct entry read_entry(const char *path, const struct stat *st)
 {
-	return old->type == (st->st_mode & S_IFMT) && old->inode == st->st_ino &&
-		(old->type != S_IFREG || old->length == (size_t)st->st_size) &&
-		old->changed.tv_sec == st->st_ctim.tv_sec &&
-		old->changed.tv_nsec == st->st_ctim.tv_nsec;
-}
+	struct entry entry = { .type = st->st_mode & S_IFMT };
+	char target[PATH_MAX];
+	ssize_t n;
 
-/* The file as the first walk found it, if nobody has touched it since. */
-static const struct entry *find_untouched(const struct entry *entry, const struct stat *st)
-{
-	const struct entry *old;
-
-	if (!known)
-		return NULL;
-	old = bsearch(entry, known->entries, known->n, sizeof(*entry), compare_entries);
-	return old && is_untouched(old, st) ? old : NULL;
+	if (S_ISREG(st->st_mode)) {
+		entry.text = read_file(path, &entry.length);
+	} else if (S_ISLNK(st->st_mode)) {
+		n = readlink(path, target, sizeof(target));
+		if (n < 0)
+			die(1, "%s: %s", path, strerror(errno));
+		entry.text = strndup(target, (size_t)n);
+		entry.length = (size_t)n;
+	}
+	return entry;
 }
 
 static int visit(const char *path, const struct stat *st, int type, struct FTW *where)
 {
 	struct tree *tree = walked;
-	const struct entry *untouched;
 	struct entry *entry;
-	char target[PATH_MAX];
-	ssize_t n;
 
 	(void)type;
 	(void)where;
@@ -114,47 +108,30 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
 		tree->entries = realloc(tree->entries, tree->capacity * sizeof(*tree->entries));
 	}
 	entry = &tree->entries[tree->n++];
-	*entry = (struct entry){
-		.path = strdup(path),
-		.type = st->st_mode & S_IFMT,
-		.inode = st->st_ino,
-		.changed = st->st_ctim,
-	};
-	if (S_ISREG(st->st_mode)) {
-		untouched = find_untouched(entry, st);
-		if (untouched) {
-			entry->length = untouched->length;
-			entry->text = memcpy(
-				malloc(entry->length + 1), untouched->text, entry->length + 1);
-		} else {
-			entry->text = read_file(path, &entry->length);
-		}
-	} else if (S_ISLNK(st->st_mode)) {
-		n = readlink(path, target, sizeof(target));
-		if (n < 0)
-			die(1, "%s: %s", path, strerror(errno));
-		entry->text = strndup(target, (size_t)n);
-		entry->length = (size_t)n;
-	}
+	*entry = read_entry(path, st);
+	entry->path = strdup(path);
 	return 0;
 }
 
-void read_tree(const char *directory, struct tree *tree)
+static void walk(const char *directory,
+	int (*function)(const char *, const struct stat *, int, struct FTW *))
 {
 	static const char *const tops[] = { "sys", "proc" };
 	char path[PATH_MAX];
 
-	*tree = (struct tree){ 0 };
-	walked = tree;
 	for (size_t i = 0; i < N_ELEMENTS(tops); i++) {
 		snprintf(path, sizeof(path), "%s/%s", directory, tops[i]);
-		if (nftw(path, visit, 16, FTW_PHYS) != 0 && errno != ENOENT)
+		if (nftw(path, function, 16, FTW_PHYS) != 0 && errno != ENOENT)
 			die(1, "cannot walk %s: %s", path, strerror(errno));
 	}
+}
+
+void read_tree(const char *directory, struct tree *tree)
+{
+	*tree = (struct tree){ 0 };
+	walked = tree;
+	walk(directory, visit);
 	qsort(tree->entries, tree->n, sizeof(*tree->entries), compare_entries);
-	/* Whatever is written from now on has a later time, of which a kernel may keep no more than
-	 * its ticks. */
-	nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 }
 
 void free_tree(struct tree *tree)
@@ -196,26 +173,130 @@ static bool same_entry(const struct entry *before, const struct entry *after)
 		after->text[length] == '\n';
 }
 
-/* How many entries of a tree are in the folder that is entry `at` of it. What is below a folder
- * comes behind it, among others whose names begin like its own and go on with a character before
- * '/'. */
-static size_t count_known_children(const struct tree *tree, size_t at)
+/* --- What was touched --- */
+
+/*
+ * A campaign asks tens of thousands of times whether all files are as they were, of which a case
+ * touches a few. So the kernel is asked which these are, by inotify(7). A path that was touched
+ * once is looked at for ever, because it may differ in one of the trees from what it is now.
+ */
+static struct {
+	int fd;
+	char **folders; /* [watch descriptor] */
+	size_t n_folders;
+	char **paths; /* sorted */
+	size_t n;
+	bool lost; /* the kernel had to drop something */
+} touched = { .fd = -1 };
+
+static int watch(const char *path, const struct stat *st, int type, struct FTW *where)
 {
-	const char *path = tree->entries[at].path;
-	size_t length = strlen(path), n = 0;
+	const uint32_t mask =
+		IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO;
+	size_t at;
+	int wd;
 
-	for (size_t i = at + 1; i < tree->n; i++) {
-		const char *other = tree->entries[i].path;
-
-		if (strncmp(other, path, length) != 0 || other[length] > '/')
-			break;
-		n += other[length] == '/' && !strchr(other + length + 1, '/');
+	(void)type;
+	(void)where;
+	if (!S_ISDIR(st->st_mode))
+		return 0;
+	wd = inotify_add_watch(touched.fd, path, mask | IN_ONLYDIR | IN_DONT_FOLLOW);
+	if (wd < 0)
+		die(1, "cannot watch %s: %s", path, strerror(errno));
+	at = (size_t)wd;
+	if (at >= touched.n_folders) {
+		touched.folders = realloc(touched.folders, (at + 1) * sizeof(*touched.folders));
+		memset(touched.folders + touched.n_folders, 0,
+			(at + 1 - touched.n_folders) * sizeof(*touched.folders));
+		touched.n_folders = at + 1;
 	}
-	return n;
+	touched.folders[at] = strdup(path);
+	return 0;
 }
 
-static size_t count_children(const char *path)
+void watch_tree(const char *directory)
 {
+	touched.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (touched.fd < 0)
+		die(1, "cannot watch files: %s", strerror(errno));
+	walk(directory, watch);
+}
+
+static void note_touched(const char *path)
+{
+	size_t low = 0, high = touched.n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = strcmp(touched.paths[middle], path);
+
+		if (order == 0)
+			return;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	touched.paths = realloc(touched.paths, (touched.n + 1) * sizeof(*touched.paths));
+	memmove(touched.paths + low + 1, touched.paths + low,
+		(touched.n - low) * sizeof(*touched.paths));
+	touched.paths[low] = strdup(path);
+	touched.n++;
+}
+
+static void update_touched(void)
+{
+	char events[1 << 16] __attribute__((aligned(__alignof__(struct inotify_event))));
+	char path[PATH_MAX];
+	ssize_t n;
+
+	while ((n = read(touched.fd, events, sizeof(events))) > 0) {
+		const struct inotify_event *event;
+
+		for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*event) + event->len)) {
+			event = (const void *)(events + at);
+			if (event->mask & IN_Q_OVERFLOW)
+				touched.lost = true;
+			if (event->wd < 0 || event->len == 0)
+				continue;
+			snprintf(path, sizeof(path), "%s/%s", touched.folders[event->wd],
+				event->name);
+			note_touched(path);
+		}
+	}
+	if (n < 0 && errno != EAGAIN)
+		die(1, "cannot read which files were touched: %s", strerror(errno));
+}
+
+/* Where in a tree the entry with this path is; the tree's size: nowhere. */
+static size_t find_entry(const struct tree *tree, const char *path)
+{
+	const struct entry wanted = { .path = (char *)(uintptr_t)path };
+	const struct entry *found =
+		bsearch(&wanted, tree->entries, tree->n, sizeof(wanted), compare_entries);
+
+	return found ? (size_t)(found - tree->entries) : tree->n;
+}
+
+/* The next entry below a folder, from entry `at` on; the tree's size: there is none. What is below
+ * a folder comes behind it, among others whose names begin like the folder's and go on with a
+ * character before '/'. */
+static size_t find_below(const struct tree *tree, const char *folder, size_t at)
+{
+	size_t length = strlen(folder);
+
+	for (; at < tree->n && strncmp(tree->entries[at].path, folder, length) == 0; at++) {
+		if (tree->entries[at].path[length] == '/')
+			return at;
+	}
+	return tree->n;
+}
+
+/* Whether a folder holds as many names as in the tree. Each name of the tree is looked at as well,
+ * so that the same number means the same names. */
+static bool has_known_children(const struct tree *tree, size_t at)
+{
+	const char *path = tree->entries[at].path;
 	DIR *folder = opendir(path);
 	size_t n = 0;
 
@@ -224,43 +305,63 @@ static size_t count_children(const char *path)
 	for (const struct dirent *entry; (entry = readdir(folder));)
 		n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 	closedir(folder);
-	return n;
+	for (size_t i = at + 1; (i = find_below(tree, path, i)) < tree->n; i++)
+		n -= !strchr(tree->entries[i].path + strlen(path) + 1, '/');
+	return n == 0;
 }
 
-/* Whether an entry of a tree, which somebody has touched since, is the same again. */
-static bool is_same_again(const struct tree *tree, size_t at, const struct stat *st)
+static bool is_entry_as_found(const struct tree *tree, size_t at)
 {
 	const struct entry *old = &tree->entries[at];
-	struct entry now = *old;
+	struct entry now;
+	struct stat st;
 	bool same;
 
-	if (old->type != (st->st_mode & S_IFMT))
+	if (lstat(old->path, &st) < 0)
 		return false;
-	/* All that was there is asked for as well, so the same number is the same names. */
-	if (S_ISDIR(st->st_mode))
-		return count_children(old->path) == count_known_children(tree, at);
-	if (!S_ISREG(st->st_mode))
-		return false;
-	now.text = read_file(old->path, &now.length);
-	same = same_entry(old, &now);
+	now = read_entry(old->path, &st);
+	same = same_entry(old, &now) && (!S_ISDIR(st.st_mode) || has_known_children(tree, at));
 	free(now.text);
 	return same;
 }
 
-/* Whether everything is as a walk found it: a look at each entry, and into what was touched since.
- */
-static bool is_as_found(const struct tree *tree)
+static bool is_path_as_found(const struct tree *tree, const char *path)
 {
-	for (size_t i = 0; i < tree->n; i++) {
-		const struct entry *old = &tree->entries[i];
-		struct stat st;
+	size_t at = find_entry(tree, path);
+	struct stat st;
 
-		if (lstat(old->path, &st) < 0)
-			return false;
-		if (!is_untouched(old, &st) && !is_same_again(tree, i, &st))
+	if (at == tree->n)
+		return lstat(path, &st) < 0;
+	if (!is_entry_as_found(tree, at))
+		return false;
+	/* A folder that was moved, or made anew: what is in it was not watched by this name. */
+	for (size_t i = at + 1; (i = find_below(tree, path, i)) < tree->n; i++) {
+		if (!is_entry_as_found(tree, i))
 			return false;
 	}
 	return true;
+}
+
+/* Whether all that was ever touched is as a walk found it. */
+static bool is_as_found(const struct tree *tree)
+{
+	update_touched();
+	for (size_t i = 0; i < touched.n; i++) {
+		if (!is_path_as_found(tree, touched.paths[i]))
+			return false;
+	}
+	return !touched.lost;
+}
+
+void prove_watch(const struct tree *before, const struct tree *after)
+{
+	bool same = before->n == after->n;
+
+	for (size_t i = 0; same && i < before->n; i++)
+		same = compare_entries(&before->entries[i], &after->entries[i]) == 0 &&
+			same_entry(&before->entries[i], &after->entries[i]);
+	if (!same && is_as_found(before))
+		die(1, "the kernel does not tell which files are touched");
 }
 
 static const char *shown(const struct entry *entry)

@@ -28,8 +28,6 @@ struct entry {
 	mode_t type;
 	char *text; /* of a file, or a link's target; NULL for a directory */
 	size_t length;
-	ino_t inode;
-	struct timespec changed;
 };
 
 /* All below DIRECTORY/sys and DIRECTORY/proc, sorted by path. */
@@ -39,6 +37,12 @@ struct tree {
 	size_t capacity;
 };
 
+/* Notes from now on which files are touched, so that check_tree() need not read the rest. To be
+ * called once, before the first read_tree(). */
+void watch_tree(const char *directory);
+/* Ends the program if the machine, which was as `before`, is as `after` now, and the kernel told
+ * nothing of that. */
+void prove_watch(const struct tree *before, const struct tree *after);
 void read_tree(const char *directory, struct tree *tree);
 void free_tree(struct tree *tree);
 /* How many entries differ; says how, up to a few lines. Repairing sets the files back to `before`.
@@ -49,11 +53,9 @@ unsigned compare_trees(
 char *read_file(const char *path, size_t *ret_length);
 void write_file(const char *path, const char *text, size_t length);
 
-/* Set by main(): the setter, its arguments, and the machine as it was at first, whose files need
- * not be read again while nobody has written them. */
+/* Set by main(): the setter and its arguments. */
 extern const char *tool;
 extern char **arguments;
-extern const struct tree *known;
 
 /* The words of `TOOL VERB [ARGUMENT...]`, until the next call. */
 char **command(const char *verb, bool with_arguments);
