@@ -38,17 +38,35 @@ static const char *value_to_put_back(const struct knob *knob)
 }
 
 /*
+ * Whether the value that the knob has now is to be put back later, instead of the one that the
+ * journal has. That is so if a restore has left the knob to somebody else, and if another setter
+ * has turned the knob since: then that one takes over our old value, and we become the topmost
+ * layer. A knob that has the wanted value already will have it in the end as well, so that its
+ * layers stay.
+ */
+static int begin_anew(struct layers *layers, const struct journal_entry *entry,
+	const struct knob *knob, bool *ret)
+{
+	bool is_covered = !is_to_guard(knob) && layers_find_above(layers, entry);
+	int r = is_covered && !entry->left_alone ? layers_hand_over(layers, entry) : 0;
+
+	if (r == 0)
+		*ret = is_covered || entry->left_alone;
+	return r;
+}
+
+/*
  * Notes all knobs that may change, with the values that they have now. What they will become is not
  * known until they have been read back. If the journal has an old value of a knob already, that one
- * stays. The exception is a knob that a restore has left to somebody else: its value now is the one
- * to put back later.
+ * stays, unless begin_anew().
  */
-static int note_in_journal(const struct engine *engine, struct journal *earlier,
-	struct journal *journal, const struct knob_plan *plan)
+static int note_in_journal(const struct engine *engine, struct layers *layers,
+	struct journal *earlier, struct journal *journal, const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 		struct journal_entry *entry;
+		bool anew;
 		int r;
 
 		if (!is_to_write(knob) && !is_to_keep(knob) && !is_to_guard(knob))
@@ -59,8 +77,9 @@ static int note_in_journal(const struct engine *engine, struct journal *earlier,
 		if (entry) {
 			entry = &journal->entries[entry - earlier->entries];
 			free(TAKE_PTR(entry->new));
-			r = entry->left_alone ? text_replace(&entry->old, value_to_put_back(knob))
-					      : 0;
+			r = begin_anew(layers, entry, knob, &anew);
+			if (r == 0 && anew)
+				r = journal_set_old(entry, value_to_put_back(knob));
 			if (r < 0)
 				return r;
 			entry->left_alone = false;
@@ -304,8 +323,8 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		entry = knob->before_apply ? journal_find(journal, knob->path) : NULL;
 		if (!entry)
 			continue;
-		/* If another setter has turned the knob since, the value now is that setter's. Ours
-		 * is the one that the other setter found. */
+		/* If another setter has turned the knob since, and we had not to write it, the
+		 * value now is that setter's. Ours is the one that the other setter found. */
 		above = layers_find_above(layers, entry);
 		now = above ? above->old : may_arrive(engine, knob) ? NULL : knob->now;
 		r = text_replace(&knob->original, entry->old);
@@ -334,11 +353,19 @@ static void say_not_undone(struct engine_failure *failure, const char *tool)
 	failure->what = both;
 }
 
-/* After a failed apply, makes the knobs and the journal what they were before it. If some knob
- * cannot be put back, the journal keeps the old values, and a later `restore` may succeed. */
+/* Makes the journals what they were before an apply. The layers keep our old values until our own
+ * journal has them again. */
+static void put_journals_back(const struct journal *earlier, const struct layers *earlier_layers)
+{
+	if (journal_save(earlier) == 0 && earlier_layers)
+		(void)layers_save_all(earlier_layers);
+}
+
+/* After a failed apply, makes the knobs and the journals what they were before it. If some knob
+ * cannot be put back, the journals keep the old values, and a later `restore` may succeed. */
 static void undo_apply(const struct engine *engine, struct knob_plan *plan,
 	const struct journal *journal, const struct journal *earlier,
-	struct engine_failure *failure)
+	const struct layers *earlier_layers, struct engine_failure *failure)
 {
 	_cleanup_(journal) struct journal *remaining = NULL;
 	int r;
@@ -354,7 +381,7 @@ static void undo_apply(const struct engine *engine, struct knob_plan *plan,
 		return;
 	}
 	if (earlier)
-		(void)journal_save(earlier);
+		put_journals_back(earlier, earlier_layers);
 	else
 		(void)journal_remove(engine->tool);
 }
@@ -394,10 +421,13 @@ static bool is_anything_to_do(struct journal *earlier, const struct knob_plan *p
 	return false;
 }
 
-/* Writes the journal that is needed to put the knobs back. */
-static int write_journal(const struct engine *engine, struct journal *earlier,
-	const struct knob_plan *plan, struct journal **ret)
+/* Writes the journal that is needed to put the knobs back, and before it those of other setters
+ * that have taken over old values. *ret_earlier: these as they were; NULL if there are none. */
+static int write_journals(const struct engine *engine, struct journal *earlier,
+	struct layers *layers, const struct knob_plan *plan, struct journal **ret,
+	struct layers **ret_earlier)
 {
+	_cleanup_(layers) struct layers *earlier_layers = NULL;
 	_cleanup_(journal) struct journal *journal = NULL;
 	int r;
 
@@ -405,12 +435,21 @@ static int write_journal(const struct engine *engine, struct journal *earlier,
 	if (r == 0)
 		r = hotplug_note_online(journal);
 	if (r == 0)
-		r = note_in_journal(engine, earlier, journal, plan);
+		r = note_in_journal(engine, layers, earlier, journal, plan);
+	if (r == 0 && layers_are_changed(layers))
+		r = layers_read(engine->tool, &earlier_layers);
+	if (r == 0)
+		r = layers_save(layers);
 	if (r == 0)
 		r = journal_save(journal);
-	if (r == 0)
-		*ret = TAKE_PTR(journal);
-	return r;
+	if (r < 0) {
+		if (earlier_layers)
+			put_journals_back(earlier, earlier_layers);
+		return r;
+	}
+	*ret = TAKE_PTR(journal);
+	*ret_earlier = TAKE_PTR(earlier_layers);
+	return 0;
 }
 
 /* Turns the knobs, checks them, and writes into the journal what they have become. */
@@ -437,7 +476,7 @@ static int turn_knobs(const struct engine *engine, const struct layers *layers,
 int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
 	_cleanup_(journal) struct journal *journal = NULL, *earlier = NULL;
-	_cleanup_(layers) struct layers *layers = NULL;
+	_cleanup_(layers) struct layers *layers = NULL, *earlier_layers = NULL;
 	int r;
 
 	r = engine_load_journal(engine, &earlier, failure);
@@ -451,15 +490,19 @@ int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engin
 	if (!is_anything_to_do(earlier, plan))
 		return engine->verify ? engine->verify(plan, engine->context) : 0;
 
-	r = write_journal(engine, earlier, plan, &journal);
+	r = layers_read(engine->tool, &layers);
+	if (r < 0) {
+		engine_failure_set(
+			failure, NULL, "cannot read the journals in %s", journal_directory());
+		return r;
+	}
+	r = write_journals(engine, earlier, layers, plan, &journal, &earlier_layers);
 	if (r < 0) {
 		engine_refuse_journal(engine, ", so nothing is touched", failure);
 		return r;
 	}
-	r = layers_read(engine->tool, &layers);
-	if (r == 0)
-		r = turn_knobs(engine, layers, journal, plan, failure);
+	r = turn_knobs(engine, layers, journal, plan, failure);
 	if (r < 0)
-		undo_apply(engine, plan, journal, earlier, failure);
+		undo_apply(engine, plan, journal, earlier, earlier_layers, failure);
 	return r;
 }

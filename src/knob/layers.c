@@ -65,9 +65,9 @@ int layers_read(const char *tool, struct layers **ret)
 	if (!layers)
 		return -ENOMEM;
 	directory = opendir(journal_directory());
-	if (!directory)
+	if (!directory && errno != ENOENT)
 		return -errno;
-	while (errno = 0, r == 0 && (entry = readdir(directory))) {
+	while (errno = 0, r == 0 && directory && (entry = readdir(directory))) {
 		_cleanup_free_ char *other = NULL;
 
 		r = parse_name(entry->d_name, &other);
@@ -119,13 +119,32 @@ int layers_hand_over(struct layers *layers, const struct journal_entry *entry)
 	return r;
 }
 
-int layers_save(const struct layers *layers)
+bool layers_are_changed(const struct layers *layers)
+{
+	for (size_t i = 0; i < layers->n; i++) {
+		if (layers->items[i].is_changed)
+			return true;
+	}
+	return false;
+}
+
+static int save(const struct layers *layers, bool all)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < layers->n; i++) {
-		if (layers->items[i].is_changed)
+		if (all || layers->items[i].is_changed)
 			r = journal_save(layers->items[i].journal);
 	}
 	return r;
+}
+
+int layers_save(const struct layers *layers)
+{
+	return save(layers, false);
+}
+
+int layers_save_all(const struct layers *layers)
+{
+	return save(layers, true);
 }

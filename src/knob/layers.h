@@ -38,7 +38,10 @@ struct journal_entry *layers_find_above(
 	const struct layers *layers, const struct journal_entry *entry);
 /* Gives the old value of the entry to the layer above. */
 int layers_hand_over(struct layers *layers, const struct journal_entry *entry);
+bool layers_are_changed(const struct layers *layers);
 /* Writes the journals that have taken over an old value. */
 int layers_save(const struct layers *layers);
+/* Writes all journals. */
+int layers_save_all(const struct layers *layers);
 
 #endif

@@ -160,6 +160,15 @@ int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, co
 		});
 }
 
+int journal_set_old(struct journal_entry *entry, const char *old)
+{
+	int r = text_replace(&entry->old, old);
+
+	if (r == 0)
+		entry->since = (uint64_t)clock_now_ns(CLOCK_BOOTTIME);
+	return r;
+}
+
 struct journal_entry *journal_find(struct journal *journal, const char *path)
 {
 	struct journal_entry *entry;

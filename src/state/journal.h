@@ -99,6 +99,8 @@ int journal_add_copy(struct journal *journal, const struct journal_entry *entry)
 /* The same for an entry that has no flags yet; its `since` is the current time. new may be NULL. */
 int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, const char *path,
 	const char *name, const char *old, const char *new);
+/* Replaces the old value by one that was read just now. */
+int journal_set_old(struct journal_entry *entry, const char *old);
 /* NULL when no entry has this path. Valid until an entry is added. */
 struct journal_entry *journal_find(struct journal *journal, const char *path);
 /* Sorts the entries by rank; entries of equal rank keep their order. */

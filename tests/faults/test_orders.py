@@ -3,7 +3,8 @@
 """Several setters on one machine, one of them killed in the middle, restored in every order.
 
 Each turns knobs that another one keeps or turns as well: the affinity of new interrupts, and of
-each interrupt. Whoever is restored last, the machine is as it was.
+each interrupt. Whoever is restored last, the machine is as it was. So it is where one is applied again on
+top of another.
 """
 
 import itertools
@@ -31,6 +32,8 @@ class Setters:
             'smt-off': [paths['smt-off'], '-c', '0'],
             'irq-steer': [paths['irq-steer'], '-c', '2'],
             'noise-off': [paths['noise-off'], '-c', '3', '--with', 'soft_watchdog,rt_runtime'],
+            'smt-off again': [paths['smt-off'], '-c', '0-1'],
+            'irq-steer again': [paths['irq-steer'], '-c', '5'],
         }
 
     def __enter__(self):
@@ -77,12 +80,40 @@ def test_orders(names):
     return f'{n} orders'
 
 
+def test_again(names):
+    """The first is applied once more, for other CPUs, on top of the second."""
+    killed = 0
+    for kill_at, order in itertools.product((None, 1, 2, 4), itertools.permutations(names)):
+        with Setters() as setters:
+            setters.box.note_choices()
+            before = setters.box.snapshot()
+            for name in names:
+                equal(setters.run(name).returncode, 0, f'{name} apply')
+            again = f'{names[0]} again'
+            if kill_at:
+                killed += setters.kill_in_apply(again, kill_at)
+            else:
+                equal(setters.run(again).returncode, 0, again)
+            for name in order:
+                result = setters.run(name, 'restore')
+                equal((result.returncode, result.stderr), (0, ''), f'{name} restore')
+            setters.box.render_choices()
+            setters.box.same(before, f'{again} on top of {names[1]}, killed after write {kill_at}, '
+                                     f'restored {order}')
+            equal(setters.box.left_over(), [], f'left in /run/quiesce, restored {order}')
+    check(killed > 0, 'nobody was killed')
+    return f'{killed} killed'
+
+
 def tests():
     for names in itertools.chain(itertools.permutations(('smt-off', 'irq-steer'), 2),
                                  [('smt-off', 'irq-steer', 'noise-off'),
                                   ('noise-off', 'irq-steer', 'smt-off')]):
         yield (f'{", ".join(names)}, restored in every order',
                lambda names=names: test_orders(names))
+    for names in itertools.permutations(('smt-off', 'irq-steer')):
+        yield (f'{names[0]} again on top of {names[1]}, restored in every order',
+               lambda names=names: test_again(names))
 
 
 if __name__ == '__main__':

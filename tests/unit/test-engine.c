@@ -1691,15 +1691,14 @@ static void test_denied_for_want_of_cpus(_unused_ void **state)
 
 static const char *const layer_tools[] = { "one", "two", "three" };
 
-static void apply_layer(size_t which, bool killed)
+static void apply_layer_as(size_t which, const char *value, bool killed)
 {
 	struct engine engine = { .tool = layer_tools[which], .backends = backends };
 	struct knob_plan plan = { 0 };
 	struct journal *journal = NULL;
 	struct journal_entry *entry;
-	char value[16], *why = NULL;
+	char *why = NULL;
 
-	snprintf(value, sizeof(value), "%s", layer_tools[which]);
 	add(&plan, 0, "shared", value);
 	assert_int_equal(apply_with(&engine, &plan), 0);
 	knob_plan_clear(&plan);
@@ -1713,34 +1712,115 @@ static void apply_layer(size_t which, bool killed)
 	journal_free(journal);
 }
 
+static void apply_layer(size_t which, bool killed)
+{
+	apply_layer_as(which, layer_tools[which], killed);
+}
+
+static const size_t orders_of_three[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 },
+	{ 2, 0, 1 }, { 2, 1, 0 } };
+
+/* Restores the three setters in an order, after which the knob must be as it was, and nobody has
+ * seen another one's value. */
+static void assert_layers_go(const size_t order[3])
+{
+	for (size_t i = 0; i < 3; i++) {
+		struct engine engine = { .tool = layer_tools[order[i]], .backends = backends };
+		char words[256];
+
+		assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
+		assert_null(strstr(words, "foreign"));
+	}
+	assert_value("shared", "original");
+	for (size_t i = 0; i < 3; i++) {
+		struct journal *journal = NULL;
+		char *why = NULL;
+
+		assert_int_equal(journal_load(layer_tools[i], &journal, &why), -ENOENT);
+	}
+}
+
 /* Three setters, of which any may have been killed, restored in every order. */
 static void test_layers(_unused_ void **state)
 {
-	static const size_t orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 },
-		{ 2, 0, 1 }, { 2, 1, 0 } };
-
 	for (unsigned killed = 0; killed < 8; killed++) {
-		for (size_t o = 0; o < ARRAY_SIZE(orders); o++) {
+		for (size_t o = 0; o < ARRAY_SIZE(orders_of_three); o++) {
 			set("shared", "original");
 			for (size_t i = 0; i < 3; i++)
 				apply_layer(i, killed & 1u << i);
-			for (size_t i = 0; i < 3; i++) {
-				struct engine engine = { .tool = layer_tools[orders[o][i]],
-					.backends = backends };
-				char words[256];
+			assert_layers_go(orders_of_three[o]);
+		}
+	}
+}
 
-				assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
-				assert_null(strstr(words, "foreign"));
-			}
-			assert_value("shared", "original");
-			for (size_t i = 0; i < 3; i++) {
-				struct journal *journal = NULL;
-				char *why = NULL;
-
-				assert_int_equal(
-					journal_load(layer_tools[i], &journal, &why), -ENOENT);
+/* One of the setters is applied once more, to another value, on top of the others. */
+static void test_layers_applied_again(_unused_ void **state)
+{
+	for (size_t again = 0; again < 3; again++) {
+		for (unsigned killed = 0; killed < 16; killed++) {
+			for (size_t o = 0; o < ARRAY_SIZE(orders_of_three); o++) {
+				set("shared", "original");
+				for (size_t i = 0; i < 3; i++)
+					apply_layer(i, killed & 1u << i);
+				apply_layer_as(again, "again", killed & 8);
+				assert_value("shared", "again");
+				assert_layers_go(orders_of_three[o]);
 			}
 		}
+	}
+}
+
+/* An apply on top of another setter that fails leaves both journals as they were: the upper one is
+ * restored to the value of the lower one. */
+static void test_layers_applied_again_in_vain(_unused_ void **state)
+{
+	struct engine one = { .tool = "one", .backends = backends };
+	struct engine two = { .tool = "two", .backends = backends };
+	struct knob_plan plan = { 0 };
+
+	set("shared", "original");
+	set("other", "1");
+	apply_layer(0, false);
+	apply_layer(1, false);
+	add(&plan, 0, "shared", "again");
+	add(&plan, 1, "other", "2");
+	find("other")->write_error = EIO;
+	assert_int_equal(apply_with(&one, &plan), -EIO);
+	knob_plan_clear(&plan);
+	assert_value("shared", "two");
+	assert_restore_with(&two, 0, "shared:restored ");
+	assert_value("shared", "one");
+	assert_restore_with(&one, 0, "shared:restored ");
+	assert_value("shared", "original");
+}
+
+/* A knob that a restore has left to somebody else belongs to the topmost layer when its setter is
+ * applied again. */
+static void test_layers_after_foreign(_unused_ void **state)
+{
+	static const size_t upper_first[] = { 1, 0 }, lower_first[] = { 0, 1 };
+	static const size_t *const orders[] = { upper_first, lower_first };
+
+	for (size_t o = 0; o < ARRAY_SIZE(orders); o++) {
+		struct engine engines[] = { { .tool = "one", .backends = backends },
+			{ .tool = "two", .backends = backends } };
+		char words[256];
+
+		set("shared", "original");
+		apply_layer(0, false);
+		apply_layer(1, false);
+		set("shared", "foreign");
+		assert_restore_with(&engines[1], 0, "shared:foreign ");
+		assert_restore_with(&engines[0], 0, "shared:handed-over ");
+		/* The second time, what somebody else has set is what is put back. */
+		apply_layer(0, false);
+		apply_layer(1, false);
+		for (size_t i = 0; i < 2; i++) {
+			assert_int_equal(
+				restore_with(&engines[orders[o][i]], words, sizeof(words)), 0);
+			assert_null(strstr(words, "foreign"));
+		}
+		assert_value("shared", "foreign");
 	}
 }
 
@@ -1793,7 +1873,8 @@ static void test_apply_below_layer(_unused_ void **state)
 			apply_layer(1, false);
 		assert_value("shared", "two");
 	}
-	assert_restore_with(&one, 0, "mover:restored shared:handed-over ");
+	/* The first setter may have moved the knob again, so it lies on top now. */
+	assert_restore_with(&one, 0, "mover:restored shared:unchanged ");
 	assert_restore_with(&two, 0, "shared:restored ");
 	assert_value("shared", "original");
 }
@@ -1827,6 +1908,9 @@ int main(void)
 		TEST_CPUS(test_not_narrowed),
 		TEST_CPUS(test_denied_for_want_of_cpus),
 		TEST(test_layers),
+		TEST(test_layers_applied_again),
+		TEST(test_layers_applied_again_in_vain),
+		TEST(test_layers_after_foreign),
 		TEST(test_foreign_between_layers),
 		TEST(test_apply_below_layer),
 		TEST(test_strange_path),
