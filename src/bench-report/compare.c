@@ -519,17 +519,24 @@ static const struct table_column columns[N_CELLS] = {
 	{ "VERDICT", TABLE_WRAP },
 };
 
-/* The unit is chosen so that the largest median has 4 digits. All other medians use the same unit,
- * except those that would be printed as zero. */
+/* The unit is chosen so that the largest median of a time has 4 digits. All other times use the
+ * same unit, except those that would be printed as zero. Sizes and numbers have units of their own.
+ */
 static struct scale choose_scale(const struct pairs *pairs)
 {
+	enum unit unit = UNIT_SECOND;
 	double largest = 0;
 
-	for (size_t i = 0; i < pairs->n; i++)
-		largest = MAX(largest,
-			MAX(pairs->comparisons[i]->old_stats.median,
-				pairs->comparisons[i]->new_stats.median));
-	return scale_refine(scale_choose_unit(pairs->comparisons[0]->old->unit, largest), 1);
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+
+		if (!unit_is_time(c->old->unit))
+			continue;
+		/* --unit is that of all times. */
+		unit = c->old->unit;
+		largest = MAX(largest, MAX(c->old_stats.median, c->new_stats.median));
+	}
+	return scale_refine(scale_choose_unit(unit, largest), 1);
 }
 
 struct cells {
