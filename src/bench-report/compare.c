@@ -279,6 +279,9 @@ static int compare_by_change(const void *a, const void *b)
 	const struct comparison *x = *(struct comparison *const *)a;
 	const struct comparison *y = *(struct comparison *const *)b;
 
+	/* NAN is neither above nor below any number, which would be no order. */
+	if (isnan(x->ratio.ratio) || isnan(y->ratio.ratio))
+		return isnan(x->ratio.ratio) - isnan(y->ratio.ratio);
 	return (x->ratio.ratio < y->ratio.ratio) - (x->ratio.ratio > y->ratio.ratio);
 }
 

@@ -28,12 +28,18 @@ static int find_fastest(const struct benchmark *const *programs, size_t n, size_
 	return 0;
 }
 
+/* Two medians of 0 have no ratio, and are alike. */
+static double ratio_or_one(const struct comparison *c)
+{
+	return isnan(c->ratio.ratio) ? 1 : c->ratio.ratio;
+}
+
 static int compare_ratios(const void *a, const void *b)
 {
-	const struct comparison *x = *(struct comparison *const *)a;
-	const struct comparison *y = *(struct comparison *const *)b;
+	double x = ratio_or_one(*(struct comparison *const *)a);
+	double y = ratio_or_one(*(struct comparison *const *)b);
 
-	return (x->ratio.ratio > y->ratio.ratio) - (x->ratio.ratio < y->ratio.ratio);
+	return (x > y) - (x < y);
 }
 
 /* With as many decimals as it takes to tell the ends of the interval apart. */

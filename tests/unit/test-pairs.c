@@ -322,6 +322,27 @@ static void test_rank_of_nothing(void **state)
 	}
 }
 
+/* Two medians of 0 have no ratio: the program that has 0 as well is the next one. */
+static void test_rank_without_ratio(void **state)
+{
+	static const double values[3][8] = { { 0 }, { 1, 2, 3, 4, 5, 6, 7, 8 }, { 0 } };
+	static const char *const names[] = { "a", "b", "c" };
+	const struct benchmark *programs[3];
+	struct side sides[3];
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		make_side(&sides[i], names[i], values[i], ARRAY_SIZE(values[i]), true);
+		programs[i] = &sides[i].view;
+	}
+	assert_int_equal(rank_render(programs, 3, true, &text), 0);
+	assert_string_equal(text, "no difference found between a and c\na ran faster than b\n");
+	free(text);
+	for (size_t i = 0; i < 3; i++)
+		clear_side(&sides[i]);
+}
+
 /* A difference that would be found alone, and is not among three: its interval does not hold 1, so
  * it is said why nothing is found. */
 static void test_correction_is_said(void **state)
@@ -587,6 +608,7 @@ int main(void)
 		cmocka_unit_test(test_zeros),
 		cmocka_unit_test(test_lowest_of_many),
 		cmocka_unit_test(test_rank_of_nothing),
+		cmocka_unit_test(test_rank_without_ratio),
 		cmocka_unit_test(test_correction_is_said),
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_too_few_pairs),
