@@ -47,13 +47,32 @@ static int read_numbers(struct reader *reader, const char *of, double **ret, siz
 	return 0;
 }
 
-/* The value of the member that was just named, under another name. */
+/* The value of the member that was just named, under another name. Other tools have texts that
+ * pyperf refuses: of a blank one nothing is kept, and one of several lines becomes a single line.
+ */
 static int keep_value(struct reader *reader, struct facts *facts, const char *name)
 {
 	_cleanup_text_ struct text buffer = { 0 };
+	_cleanup_free_ char *stripped = NULL, *plain = NULL;
+	struct json_token token;
 	struct fact fact;
-	int r = reader_read_fact(reader, name, &buffer, &fact);
+	const char *begin;
+	size_t n;
+	int r = reader_next(reader, &token);
 
+	if (r < 0)
+		return r;
+	if (token.type == JSON_TOKEN_STRING) {
+		metadata_strip(token.string, &begin, &n);
+		if (n == 0)
+			return 0;
+		stripped = strndup(begin, n);
+		plain = stripped ? text_escape_control(stripped) : NULL;
+		if (!plain)
+			return -ENOMEM;
+		token.string = plain;
+	}
+	r = reader_take_fact(reader, &token, name, &buffer, &fact);
 	return r < 0 ? r : reader_keep_fact(reader, facts, &fact);
 }
 

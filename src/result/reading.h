@@ -134,6 +134,9 @@ int reader_read_metadata(
  * blanks around them, as in pyperf. */
 int reader_read_fact(
 	struct reader *reader, const char *name, struct text *buffer, struct fact *ret);
+/* The same of a token that was read. */
+int reader_take_fact(struct reader *reader, const struct json_token *token, const char *name,
+	struct text *buffer, struct fact *ret);
 /* Reads the metadata of a run into its data, and into the names of its benchmark. The buffer is
  * reused for each run. */
 int reader_read_run_metadata(struct reader *reader, struct pending *pending, struct text *buffer,

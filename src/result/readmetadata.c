@@ -66,38 +66,43 @@ static int read_tags(struct reader *reader, struct text *t)
 
 int reader_read_fact(struct reader *reader, const char *name, struct text *buffer, struct fact *ret)
 {
-	const char *objection, *begin;
 	struct json_token token;
-	size_t n;
-	int r;
+	int r = reader_next(reader, &token);
 
-	r = reader_next(reader, &token);
-	if (r < 0)
-		return r;
+	return r < 0 ? r : reader_take_fact(reader, &token, name, buffer, ret);
+}
+
+int reader_take_fact(struct reader *reader, const struct json_token *token, const char *name,
+	struct text *buffer, struct fact *ret)
+{
+	const char *objection, *begin;
+	size_t n;
+	int r = 0;
+
 	buffer->length = 0;
 	ret->name = (char *)name;
-	if (token.type == JSON_TOKEN_ARRAY && metadata_is_list(name)) {
+	if (token->type == JSON_TOKEN_ARRAY && metadata_is_list(name)) {
 		r = read_tags(reader, buffer);
 		ret->type = FACT_STRING;
 		return r < 0 ? r : make_plain(buffer, buffer->data, (const char **)&ret->string);
 	}
-	switch (token.type) {
+	switch (token->type) {
 	case JSON_TOKEN_STRING:
 		ret->type = FACT_STRING;
-		ret->string = (char *)token.string;
+		ret->string = (char *)token->string;
 		break;
 	case JSON_TOKEN_INTEGER:
 		ret->type = FACT_INTEGER;
-		ret->integer = token.integer;
+		ret->integer = token->integer;
 		break;
 	case JSON_TOKEN_REAL:
 		ret->type = FACT_REAL;
-		ret->real = token.real;
+		ret->real = token->real;
 		break;
 	case JSON_TOKEN_TRUE:
 	case JSON_TOKEN_FALSE:
 		ret->type = FACT_BOOLEAN;
-		ret->integer = token.type == JSON_TOKEN_TRUE;
+		ret->integer = token->type == JSON_TOKEN_TRUE;
 		break;
 	default:
 		return reader_refuse(reader,
