@@ -76,6 +76,49 @@ static int keep_value(struct reader *reader, struct facts *facts, const char *na
 	return r < 0 ? r : reader_keep_fact(reader, facts, &fact);
 }
 
+static bool has_name(const struct reader *reader, const char *name)
+{
+	for (size_t i = 0; i < reader->n_pending; i++)
+		if (metadata_equal_strings(
+			    facts_find_string(&reader->pending[i]->metadata, "name"), name))
+			return true;
+	return false;
+}
+
+static int keep_text(
+	struct reader *reader, struct facts *facts, const char *name, const char *value)
+{
+	return reader_keep_fact(reader, facts,
+		&(struct fact){
+			.name = (char *)name, .type = FACT_STRING, .string = (char *)value });
+}
+
+/* The same may be measured twice, but names in a result may not be there twice: "ls", "ls #2". The
+ * name as it was is then kept as `kept_as`, or not at all for NULL. */
+static int make_unique(struct reader *reader, struct pending *pending, const char *kept_as)
+{
+	const char *name = facts_find_string(&pending->metadata, "name");
+	_cleanup_free_ char *unique = NULL;
+	size_t n = 2;
+	int r = 0;
+
+	if (!has_name(reader, name))
+		return 0;
+	for (size_t i = 0; i < reader->n_pending; i++) {
+		const char *other = facts_find_string(&reader->pending[i]->metadata, "name");
+
+		n += text_starts_with(other, name) && text_starts_with(other + strlen(name), " #");
+	}
+	for (; !unique || has_name(reader, unique); n++) {
+		free(TAKE_PTR(unique));
+		if (text_format(&unique, "%s #%zu", name, n) < 0)
+			return -ENOMEM;
+	}
+	if (kept_as)
+		r = keep_text(reader, &pending->metadata, kept_as, name);
+	return r < 0 ? r : keep_text(reader, &pending->metadata, "name", unique);
+}
+
 /* --- hyperfine --- */
 
 /* One command, while it is read. What a list of another length than that of the times means is not
@@ -102,49 +145,6 @@ static int read_parameters(struct reader *reader, struct pending *pending)
 		r = keep_value(reader, &pending->metadata, name);
 	}
 	return r;
-}
-
-static bool has_name(const struct reader *reader, const char *name)
-{
-	for (size_t i = 0; i < reader->n_pending; i++)
-		if (metadata_equal_strings(
-			    facts_find_string(&reader->pending[i]->metadata, "name"), name))
-			return true;
-	return false;
-}
-
-static int keep_text(
-	struct reader *reader, struct facts *facts, const char *name, const char *value)
-{
-	return reader_keep_fact(reader, facts,
-		&(struct fact){
-			.name = (char *)name, .type = FACT_STRING, .string = (char *)value });
-}
-
-/* Commands may be given twice, names in a result may not: "ls", "ls #2". The command is then kept
- * as it was. */
-static int make_unique(struct reader *reader, struct pending *pending)
-{
-	const char *name = facts_find_string(&pending->metadata, "name");
-	_cleanup_free_ char *unique = NULL;
-	size_t n = 2;
-	int r;
-
-	if (!has_name(reader, name))
-		return 0;
-	for (size_t i = 0; i < reader->n_pending; i++) {
-		const char *other =
-			facts_find_string(&reader->pending[i]->metadata, METADATA_COMMAND);
-
-		n += other && strcmp(other, name) == 0;
-	}
-	for (; !unique || has_name(reader, unique); n++) {
-		free(TAKE_PTR(unique));
-		if (text_format(&unique, "%s #%zu", name, n) < 0)
-			return -ENOMEM;
-	}
-	r = keep_text(reader, &pending->metadata, METADATA_COMMAND, name);
-	return r < 0 ? r : keep_text(reader, &pending->metadata, "name", unique);
 }
 
 static int add_runs(struct reader *reader, const struct command *command)
@@ -215,7 +215,7 @@ static int read_command(struct reader *reader, void *context _unused_)
 	if (r >= 0 && pending->benchmark->n_values == 0)
 		r = reader_refuse(reader, "no hyperfine result: a command without times");
 	if (r >= 0)
-		r = make_unique(reader, pending);
+		r = make_unique(reader, pending, METADATA_COMMAND);
 	if (r >= 0)
 		r = add_runs(reader, &command);
 	if (r >= 0)
@@ -273,6 +273,9 @@ struct entry {
 	struct facts figures; /* cpu_time and the counters */
 	double time;
 	int64_t iterations;
+	/* Which of the program's benchmarks it is, whatever its name; -1 where an old library does
+	 * not say. */
+	int64_t family, instance;
 	bool failed;
 	bool skipped;
 	char *message; /* why; NULL where that is not said */
@@ -357,6 +360,11 @@ static int read_entry(struct reader *reader, struct entry *entry)
 			entry->time = token.real;
 		else if (strcmp(name, "iterations") == 0 && token.type == JSON_TOKEN_INTEGER)
 			entry->iterations = token.integer;
+		else if (strcmp(name, "family_index") == 0 && token.type == JSON_TOKEN_INTEGER)
+			entry->family = token.integer;
+		else if (strcmp(name, "per_family_instance_index") == 0 &&
+			token.type == JSON_TOKEN_INTEGER)
+			entry->instance = token.integer;
 		else if (strcmp(name, "error_occurred") == 0)
 			entry->failed = token.type == JSON_TOKEN_TRUE;
 		else if (strcmp(name, "skipped") == 0)
@@ -429,6 +437,8 @@ static int keep_argument(struct reader *reader, struct pending *pending, const c
  * process, which is one run with several values. */
 struct google {
 	struct pending *pending;
+	char *run_name; /* what the name was made of */
+	int64_t family, instance;
 	struct run_data data;
 };
 
@@ -444,17 +454,29 @@ static int finish_pending(struct reader *reader, struct google *google)
 }
 
 static int begin_pending(
-	struct reader *reader, struct google *google, const char *name, int64_t iterations)
+	struct reader *reader, struct google *google, const char *name, const struct entry *entry)
 {
-	struct fact fact = { .name = (char *)"name", .type = FACT_STRING, .string = (char *)name };
 	int r = reader_pending_new(reader, &google->pending);
 
 	if (r < 0)
 		return r;
+	free(google->run_name);
+	google->run_name = strdup(name);
+	google->family = entry->family;
+	google->instance = entry->instance;
 	run_data_clear(&google->data);
-	google->data.loops = (uint64_t)MAX(iterations, (int64_t)1);
-	r = reader_keep_fact(reader, &google->pending->metadata, &fact);
-	return r < 0 ? r : keep_argument(reader, google->pending, name);
+	google->data.loops = (uint64_t)MAX(entry->iterations, (int64_t)1);
+	r = google->run_name ? keep_text(reader, &google->pending->metadata, "name", name)
+			     : -ENOMEM;
+	if (r >= 0)
+		r = keep_argument(reader, google->pending, name);
+	return r < 0 ? r : make_unique(reader, google->pending, NULL);
+}
+
+static bool is_begun(const struct google *google, const char *name, const struct entry *entry)
+{
+	return google->pending && strcmp(google->run_name, name) == 0 &&
+		google->family == entry->family && google->instance == entry->instance;
 }
 
 /* The figure of this name; a new one is not known of the values before. */
@@ -541,8 +563,6 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 	const char *name = facts_find_string(&entry->texts, "run_name");
 	double per_second = parse_unit(facts_find_string(&entry->texts, "time_unit"));
 	double seconds = entry->time / per_second;
-	const char *before =
-		google->pending ? facts_find_string(&google->pending->metadata, "name") : NULL;
 	int r = 0;
 
 	if (!name)
@@ -557,10 +577,10 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 	if (!(seconds > 0) || !isfinite(seconds))
 		return reader_refuse(
 			reader, "no result of google-benchmark: 'real_time' is not a time above 0");
-	if (!before || strcmp(before, name) != 0) {
+	if (!is_begun(google, name, entry)) {
 		r = finish_pending(reader, google);
 		if (r >= 0)
-			r = begin_pending(reader, google, name, entry->iterations);
+			r = begin_pending(reader, google, name, entry);
 	}
 	if (r >= 0)
 		r = reader_add_value(reader, google->pending, seconds);
@@ -570,7 +590,7 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 /* Reads a benchmark of Google's, of which the '{' has been read. */
 static int read_google_one(struct reader *reader, void *context)
 {
-	struct entry entry = { .time = NAN };
+	struct entry entry = { .time = NAN, .family = -1, .instance = -1 };
 	int r = read_entry(reader, &entry);
 
 	if (r >= 0)
@@ -590,6 +610,7 @@ int reader_read_google(struct reader *reader)
 	if (r >= 0)
 		r = finish_pending(reader, &google);
 	pending_free(google.pending);
+	free(google.run_name);
 	if (r < 0 || reader->n_pending > 0)
 		return r;
 	if (reader->left_out.n > 0)
