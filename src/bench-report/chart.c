@@ -14,7 +14,8 @@
 enum {
 	MARGIN = 12,
 	GAP = 10,
-	LABEL_ROOM = 56, /* width for the numbers of the axes, left of the panels */
+	LABEL_ROOM = 56, /* the least width for the numbers of the axes, left of the panels */
+	LABEL_GAP = 5,
 	/* Height for the numbers and the name of the x axis, below the lowest panel. */
 	X_LABEL_ROOM = 34,
 	MIN_BIN = 5, /* the least height of a bar of the histogram, in points */
@@ -396,27 +397,50 @@ static double draw_head(const struct chart *chart)
 
 /* --- The axes. --- */
 
+static int find_y_ticks(
+	const struct chart *chart, const struct panel *panel, double factor, struct ticks *ret)
+{
+	size_t most = (size_t)MAX(3.0, panel->height / (chart->text_size * 2.6));
+
+	return ticks_find(panel->low * factor, panel->high * factor, most, ret);
+}
+
+enum {
+	TICK_SIZE = 32,
+};
+
+/* An axis is never shorter than a billionth of its numbers, so 12 digits tell all marks apart. */
+static const char *format_tick(const struct ticks *ticks, size_t index, char buf[static TICK_SIZE])
+{
+	double value = ticks_at(ticks, index);
+
+	if (fabs(value) < 1e12 && ticks->decimals <= 9)
+		snprintf(buf, TICK_SIZE, "%.*f", ticks->decimals, value);
+	else
+		snprintf(buf, TICK_SIZE, "%.12g", value);
+	return buf;
+}
+
 /* Where the labels of two panels would cover each other, only that of the upper panel is drawn. */
 static void draw_y_axis(
 	struct chart *chart, const struct panel *panel, double factor, const char *unit)
 {
-	size_t max_ticks = (size_t)MAX(3.0, panel->height / (chart->text_size * 2.6));
 	struct ticks ticks;
-	char label[64];
+	char label[TICK_SIZE];
 
 	canvas_fill_rectangle(chart->canvas, panel->x, panel->y, panel->width, panel->height,
 		ink_color(INK_SHADE));
-	if (ticks_find(panel->low * factor, panel->high * factor, max_ticks, &ticks) == 0) {
+	if (find_y_ticks(chart, panel, factor, &ticks) == 0) {
 		for (size_t i = 0; i < ticks.n; i++) {
-			double value = ticks_at(&ticks, i), y = y_of(panel, value / factor);
+			double y = y_of(panel, ticks_at(&ticks, i) / factor);
 			struct point from = { panel->x, y }, to = { panel->x + panel->width, y };
 
 			canvas_draw_line(chart->canvas, from, to, 0.8, 0, ink_color(INK_GRID));
-			snprintf(label, sizeof(label), "%.*f", ticks.decimals, value);
-			from = (struct point){ panel->x - 5, y + chart->text_size * 0.35 };
+			from = (struct point){ panel->x - LABEL_GAP, y + chart->text_size * 0.35 };
 			if (claim(chart, text_box(chart, from, 0)))
 				canvas_draw_text(chart->canvas, from, CANVAS_RIGHT,
-					chart->text_size, false, ink_color(INK_LABEL), label);
+					chart->text_size, false, ink_color(INK_LABEL),
+					format_tick(&ticks, i, label));
 		}
 	}
 	if (canvas_text_width(chart->canvas, chart->text_size, false, unit) <= panel->height)
@@ -786,16 +810,40 @@ static void draw_row_name(const struct chart *chart, size_t row_index)
 
 /* --- The whole chart. --- */
 
+static double find_label_width(const struct chart *chart, const struct panel *panel, double factor)
+{
+	char label[TICK_SIZE];
+	struct ticks ticks;
+	double widest = 0;
+
+	if (panel->height <= 0 || find_y_ticks(chart, panel, factor, &ticks) < 0)
+		return 0;
+	for (size_t i = 0; i < ticks.n; i++)
+		widest = MAX(widest,
+			canvas_text_width(chart->canvas, chart->text_size, false,
+				format_tick(&ticks, i, label)));
+	return widest;
+}
+
+/* The width of what stands left of the panels: the units, and the numbers. */
+static double find_label_room(const struct chart *chart)
+{
+	double widest = find_label_width(chart, &chart->main, chart->scale.factor);
+
+	for (size_t i = 0; i < CHART_N_ROWS; i++)
+		widest = MAX(widest, find_label_width(chart, &chart->rows[i], row_units[i].factor));
+	return MAX((double)LABEL_ROOM, chart->text_size * 1.4 + widest + LABEL_GAP);
+}
+
 static void place_panels(struct chart *chart, double top)
 {
 	const struct chart_options *options = chart->options;
-	double left = MARGIN + LABEL_ROOM, bottom = options->height - X_LABEL_ROOM - MARGIN / 2.0;
+	double bottom = options->height - X_LABEL_ROOM - MARGIN / 2.0;
 	/* Each further histogram gets some more room. */
 	double side = MAX(40.0, MIN(150.0, options->width * 0.16)) *
 		(1 + 0.1 * (double)(chart->n_series - 1));
-	double width = options->width - left - GAP - side - MARGIN;
 	double row_height = MAX(24.0, (bottom - top) * 0.12);
-	double y = bottom;
+	double y = bottom, left, width;
 
 	/* From bottom to top, so that the remaining room goes to the samples. */
 	for (size_t i = CHART_N_ROWS; i-- > 0;) {
@@ -807,16 +855,21 @@ static void place_panels(struct chart *chart, double top)
 		if (y - row_height - GAP - top < 3 * row_height)
 			continue;
 		y -= row_height;
-		row->x = left;
 		row->y = y;
-		row->width = width;
 		row->height = row_height;
 		y -= GAP;
 	}
-	chart->main.x = left;
 	chart->main.y = top;
-	chart->main.width = width;
 	chart->main.height = y - top;
+	/* How many numbers there are, and so how wide they are, follows from the heights. */
+	left = MARGIN + find_label_room(chart);
+	width = options->width - left - GAP - side - MARGIN;
+	for (size_t i = 0; i < CHART_N_ROWS; i++) {
+		chart->rows[i].x = left;
+		chart->rows[i].width = width;
+	}
+	chart->main.x = left;
+	chart->main.width = width;
 	chart->histogram = chart->main;
 	chart->histogram.x = left + width + GAP;
 	chart->histogram.width = side;

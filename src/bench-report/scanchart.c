@@ -12,7 +12,8 @@
 
 enum {
 	MARGIN = 12,
-	LABEL_ROOM = 64,
+	LABEL_ROOM = 64, /* the least width left of the panel */
+	LABEL_GAP = 5,
 	X_LABEL_ROOM = 34,
 	TICKS_MAX = 40,
 	STEPS = 200, /* of the line of the growth */
@@ -131,25 +132,57 @@ static void draw_x_axis(const struct scan_chart *chart)
 		CANVAS_CENTER, chart->size, false, ink_color(INK_TEXT), chart->scan->parameter);
 }
 
-static void draw_y_axis(const struct scan_chart *chart)
+static size_t find_y_marks(const struct scan_chart *chart, double ret[TICKS_MAX], int *ret_decimals)
 {
 	struct scale scale = scale_choose_unit(chart->unit, chart->y.high);
+
+	return find_marks(
+		&chart->y, scale.factor, (size_t)(-chart->y.length / 28), ret, ret_decimals);
+}
+
+static const char *format_y_mark(
+	const struct scan_chart *chart, double mark, int decimals, char buf[static UNITS_TEXT_SIZE])
+{
+	bool is_log = chart->y.is_log;
+	struct scale scale = scale_choose_unit(chart->unit, is_log ? mark : chart->y.high);
+
+	if (!is_log) {
+		scale.decimals = decimals;
+	} else if (chart->unit != UNIT_BYTE) {
+		/* It has one digit that is not 0; but in KiB, a round number of bytes has more. */
+		scale.decimals = 0;
+		scale = scale_resolve(scale, mark);
+	}
+	return scale_format(scale, mark, buf);
+}
+
+/* The width of what stands left of the panel, which keeps at least half of the canvas. */
+static double find_label_room(const struct scan_chart *chart)
+{
+	double marks[TICKS_MAX], widest = 0;
+	int decimals;
+	size_t n = find_y_marks(chart, marks, &decimals);
+
+	for (size_t i = 0; i < n; i++) {
+		char label[UNITS_TEXT_SIZE];
+
+		format_y_mark(chart, marks[i], decimals, label);
+		widest = MAX(widest, canvas_text_width(chart->canvas, chart->size, false, label));
+	}
+	return MAX(MIN(widest + LABEL_GAP, chart->width / 2 - MARGIN), (double)LABEL_ROOM);
+}
+
+static void draw_y_axis(const struct scan_chart *chart)
+{
 	double marks[TICKS_MAX];
 	double end = INFINITY;
 	int decimals;
-	size_t n = find_marks(
-		&chart->y, scale.factor, (size_t)(-chart->y.length / 28), marks, &decimals);
+	size_t n = find_y_marks(chart, marks, &decimals);
 
 	for (size_t i = 0; i < n; i++) {
 		double at = place(&chart->y, marks[i]);
 		char label[UNITS_TEXT_SIZE];
 
-		if (chart->y.is_log) {
-			scale = scale_choose_unit(chart->unit, marks[i]);
-			scale.decimals = 0;
-		} else {
-			scale.decimals = decimals;
-		}
 		canvas_draw_line(chart->canvas, (struct point){ chart->x.begin, at },
 			(struct point){ chart->x.begin + chart->x.length, at }, 0.8, 0,
 			ink_color(INK_GRID));
@@ -157,9 +190,9 @@ static void draw_y_axis(const struct scan_chart *chart)
 			continue;
 		end = at;
 		canvas_draw_text(chart->canvas,
-			(struct point){ chart->x.begin - 5, at + chart->size * 0.35 }, CANVAS_RIGHT,
-			chart->size, false, ink_color(INK_LABEL),
-			scale_format(scale, marks[i], label));
+			(struct point){ chart->x.begin - LABEL_GAP, at + chart->size * 0.35 },
+			CANVAS_RIGHT, chart->size, false, ink_color(INK_LABEL),
+			format_y_mark(chart, marks[i], decimals, label));
 	}
 }
 
@@ -251,7 +284,7 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 		.size = width < 560 || height < 340 ? 8.5 : 10.5,
 	};
 	char fitting[CANVAS_FITTING_SIZE];
-	double x[2], y[2], left = MARGIN + LABEL_ROOM, top = MARGIN + chart.size, bottom;
+	double x[2], y[2], left, top = MARGIN + chart.size, bottom;
 	int r;
 
 	if (width < CHART_MIN_WIDTH || height < CHART_MIN_HEIGHT)
@@ -267,9 +300,10 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 	top += chart.size * 1.5 * (double)scan->n;
 	bottom = height - X_LABEL_ROOM - MARGIN / 2.0;
 	find_range(scan, x, y);
-	chart.x = make_axis(x[0], x[1], left, width - left - MARGIN);
 	/* From the bottom upwards. */
 	chart.y = make_axis(y[0], y[1], bottom, MIN(top - bottom, -1.0));
+	left = MARGIN + find_label_room(&chart);
+	chart.x = make_axis(x[0], x[1], left, width - left - MARGIN);
 	canvas_fill_rectangle(
 		canvas, left, top, chart.x.length, bottom - top, ink_color(INK_SHADE));
 	draw_x_axis(&chart);

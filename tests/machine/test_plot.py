@@ -332,6 +332,20 @@ def test_no_text_is_on_another():
     check([box for box in found if box[0].startswith('run 291: ')], f'no label: {found}')
 
 
+def test_long_numbers():
+    """The panel begins where the longest number ends, which is beside the unit and not beyond the edge."""
+    for values, unit, wish in (([10.0, 10.2, 10.4] * 3, 'ns', '10200000000'),
+                               ([3e14, 3.1e14, 3.2e14] * 3, 's', '3.1e+14'),
+                               ([1e-7, 1.00001e-7] * 5, 's', '9.94e-08'),
+                               ([1.0, 1.1, 1.2] * 3, 's', '1.10')):
+        source = write('long.json', benchmark('a', values))
+        for size in SIZES:
+            out = scratch('long.svg')
+            plot('-o', out, '--unit', unit, '--size', size, source)
+            texts = [box[0] for box in check_texts(out, f'{wish}, {size}')]
+            check(size != '1000x600' or wish in texts, f'{wish} is not in {texts}')
+
+
 def many_files(n):
     draw = random.Random(2)
     for at in range(n):
@@ -509,6 +523,25 @@ def test_scan():
             equal((point['parameter'], point['name']), (size, f'sort/n={size}'), 'a point')
             check(point['interval_low'] < point['median'] < point['interval_high'], point)
         check(xml.etree.ElementTree.parse(scratch('scan.svg')).getroot().tag.endswith('svg'), 'no SVG')
+
+
+def test_scan_numbers():
+    """The numbers at the left of a scan are those of its marks, in any unit, and none is cut."""
+    for law, unit, wish in ((lambda n: 1e-5 * n, 's', ['0.001 s', '0.01 s', '0.1 s', '1 s']),
+                            (lambda n: 1e-5 * n, 'ms', ['1 ms', '10 ms', '100 ms', '1000 ms']),
+                            (lambda n: 1e-5 * n, None, ['1 ms', '10 ms', '100 ms', '1 s']),
+                            (lambda n: 1e-5 * n, 'ns', ['1000000 ns', '1000000000 ns']),
+                            (lambda n: 10 + n / 1e5, 'ns', ['10000000000 ns', '11000000000 ns'])):
+        for size in SIZES:
+            out = scratch('numbers.svg')
+            plot('-o', out, *(('--unit', unit) if unit else ()), '--size', size, write('numbers.json', *scan(law)))
+            texts = [box[0] for box in check_texts(out, f'{unit}, {size}')]
+            for each in wish if size == '1000x600' else ():
+                check(each in texts, f'{each} is not in {texts}')
+    sizes = write('sizes.json', *scan(lambda n: 5 * n, unit='byte'))
+    plot('-o', scratch('sizes.svg'), sizes)
+    check({'1000 B', '10000 B', '97.7 KiB'} <= {box[0] for box in boxes(scratch('sizes.svg'))},
+          boxes(scratch('sizes.svg')))
 
 
 def test_scans_of_other_tools():
