@@ -522,8 +522,11 @@ static void draw_each_sample(struct chart *chart, size_t s, double radius)
 static int draw_columns(struct chart *chart, size_t s)
 {
 	const struct chart_series *series = &chart->series[s];
-	size_t n = n_counted(series), n_columns = (size_t)chart->main.width;
-	double width = x_of_run(chart, 1 + (double)n / (double)n_columns) - x_of_run(chart, 1);
+	size_t n = n_counted(series);
+	/* As many as it has points: beside a longer series, it does not have the whole width. */
+	double length = x_of_run(chart, 1 + (double)n) - x_of_run(chart, 1);
+	size_t n_columns = (size_t)MAX(length, 1.0);
+	double width = MAX(length / (double)n_columns, 1.0);
 	_cleanup_free_ double *column = NULL;
 	bool ringed = !all_disturbed(series);
 
@@ -554,7 +557,7 @@ static int draw_columns(struct chart *chart, size_t s)
 			disturbed = series->causes[i] != 0;
 		if (disturbed)
 			canvas_fill_rectangle(chart->canvas, x,
-				chart->main.y + chart->main.height - MARK_HEIGHT, MAX(width, 1.0),
+				chart->main.y + chart->main.height - MARK_HEIGHT, width,
 				MARK_HEIGHT, ink_color(INK_ALARM));
 	}
 	return 0;
@@ -690,29 +693,37 @@ static void draw_beyond(struct chart *chart)
 	}
 }
 
+/* Of few samples each one is drawn, also where a long series beside them leaves little room for
+ * them: columns, of a part of a sample each, would not be seen. */
+static bool is_drawn_each(const struct chart *chart, size_t s)
+{
+	return (double)chart->series[s].n * 1.5 <= chart->main.width;
+}
+
 static int draw_samples(struct chart *chart)
 {
 	double runs = chart->last_x - chart->first_x;
-	bool each = runs * 1.5 <= chart->main.width;
 	double radius = MAX(1.3, MIN(3.4, chart->main.width / runs * 0.4));
+	int r = 0;
 
 	canvas_clip(
 		chart->canvas, chart->main.x, chart->main.y, chart->main.width, chart->main.height);
 	draw_warmup_zone(chart);
-	for (size_t s = 0; each && s < chart->n_series; s++)
-		draw_levels(chart, s, false);
-	for (size_t s = 0; s < chart->n_series; s++) {
-		if (each) {
+	/* Columns would hide samples. */
+	for (size_t s = 0; r >= 0 && s < chart->n_series; s++)
+		if (!is_drawn_each(chart, s))
+			r = draw_columns(chart, s);
+	if (r < 0)
+		return r;
+	for (size_t s = 0; s < chart->n_series; s++)
+		if (is_drawn_each(chart, s))
+			draw_levels(chart, s, false);
+	for (size_t s = 0; s < chart->n_series; s++)
+		if (is_drawn_each(chart, s))
 			draw_each_sample(chart, s, radius);
-		} else {
-			int r = draw_columns(chart, s);
-
-			if (r < 0)
-				return r;
-		}
-	}
-	for (size_t s = 0; !each && s < chart->n_series; s++)
-		draw_levels(chart, s, true);
+	for (size_t s = 0; s < chart->n_series; s++)
+		if (!is_drawn_each(chart, s))
+			draw_levels(chart, s, true);
 	draw_beyond(chart);
 	for (size_t s = 0; s < chart->n_series; s++)
 		draw_changes(chart, s);
@@ -763,11 +774,12 @@ static void draw_histogram(const struct chart *chart)
 static int draw_row(const struct chart *chart, size_t row_index)
 {
 	const struct panel *panel = &chart->rows[row_index];
+	size_t step = (size_t)((chart->last_x - chart->first_x) / panel->width) + 1;
 
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const struct chart_series *series = &chart->series[s];
 		const double *row = series->rows[row_index];
-		size_t step = series->n / (size_t)panel->width + 1, n = 0;
+		size_t n = 0;
 		_cleanup_free_ struct point *points = NULL;
 
 		if (!row)

@@ -367,6 +367,28 @@ def test_one_to_ten_files():
                       or n == 1, f'file {at} of {n} has no name at {size}: {texts}')
 
 
+def test_short_beside_long():
+    """Of few samples each one is drawn, and columns of more are not narrower than a point, whatever is
+    beside them."""
+    def shapes(shape, color):
+        return [each for each in xml.etree.ElementTree.parse(out).iter(
+            f'{{http://www.w3.org/2000/svg}}{shape}') if each.get('fill') == color]
+
+    out = scratch('both.svg')
+    long = write('long.json', benchmark('a', [1 + at % 97 / 1000 for at in range(20000)]))
+    for n in 25, 400, 2000:
+        short = write('short.json', benchmark('a', [1.2 + at % 7 / 1000 for at in range(n)]))
+        plot('-o', out, long, short)
+        circles, columns = shapes('circle', '#e69e00'), shapes('rect', '#e69e00')
+        # One more is in the legend.
+        equal(len(circles), n + 1 if n < 2000 else 1, f'samples of {n}')
+        # The histograms are at the right. A column is two rectangles: the range, and its inner half.
+        widths = [float(each.get('width')) for each in columns if float(each.get('x')) < 700]
+        check(65 <= len(widths) / 2 <= 80 if n == 2000 else not widths, f'{len(widths)} columns of {n}')
+        check(all(1 <= width < 2 for width in widths), f'columns of {n}: {widths}')
+        check(shapes('rect', '#0073b3'), 'no columns of the long one')
+
+
 def test_what_is_disturbed():
     """Rings around a few runs; where all are disturbed, words in their place."""
     def rings(path):
