@@ -17,6 +17,9 @@ enum {
 	DRAWS_MAX = 1000, /* of more units, so many tell how much their median may vary */
 };
 
+/* A difference that is not worth to be told. */
+static const double NEGLIGIBLE = 0.01;
+
 /* The benchmarks of the request. */
 struct found {
 	struct scan_point *items;
@@ -183,6 +186,28 @@ static void judge_draws(struct scan_growth *growth, const char *const *best, dou
 	}
 }
 
+static bool is_constant_kind(const struct growth *growth)
+{
+	return strcmp(growth->what, "1") == 0;
+}
+
+/* Whether one time may be that of all points: it lies in the intervals of all of them, or is off by
+ * no more than anybody cares about. */
+static bool may_be_constant(const struct scan_curve *curve)
+{
+	double low = 0, high = INFINITY;
+
+	for (size_t i = 0; i < curve->n; i++) {
+		const struct scan_point *point = &curve->points[i];
+		bool known = !isnan(point->low);
+
+		/* Sorted by fill_point(). */
+		low = MAX(low, known ? point->low : point->units[0]);
+		high = MIN(high, known ? point->high : point->units[point->n - 1]);
+	}
+	return low <= high * (1 + NEGLIGIBLE);
+}
+
 static int estimate_growth(struct scan_curve *curve)
 {
 	_cleanup_free_ double *sizes = reallocarray(NULL, curve->n, sizeof(*sizes));
@@ -202,6 +227,9 @@ static int estimate_growth(struct scan_curve *curve)
 			return 0;
 	}
 	if (growth_fit(sizes, times, curve->n, fits) < 0)
+		return 0;
+	/* No kind of growth falls, so that what falls is nearest to what does not grow. */
+	if (is_constant_kind(&fits[0]) && !may_be_constant(curve))
 		return 0;
 	curve->growth = (struct scan_growth){ .known = true, .best = fits[0] };
 	for (size_t k = 0; k < RESAMPLES; k++) {
@@ -228,7 +256,7 @@ char *scan_growth_text(const struct scan *scan, const struct scan_curve *curve)
 	const struct scan_growth *g = &curve->growth;
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 	_cleanup_text_ struct text t = { 0 };
-	bool is_constant = g->known && strcmp(g->best.what, "1") == 0;
+	bool is_constant = g->known && is_constant_kind(&g->best);
 
 	text_append(&t, "");
 	if (!g->known)

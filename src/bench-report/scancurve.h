@@ -29,7 +29,9 @@ struct scan_point {
  * many times, and the growth is found in each such scan (Efron's bootstrap).
  */
 struct scan_growth {
-	bool known;	    /* there are enough sizes, and all are above 0 */
+	/* There are enough sizes, all are above 0, and where the constant is the best one, the
+	 * points do not differ by more than their intervals and 1 %. */
+	bool known;
 	struct growth best; /* by the medians */
 	double share;	   /* of the scans that were drawn anew, in which it is the best one, too */
 	const char *other; /* the one that is best in most others; NULL when there is none */

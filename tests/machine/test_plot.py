@@ -547,6 +547,22 @@ def test_scan():
         check(xml.etree.ElementTree.parse(scratch('scan.svg')).getroot().tag.endswith('svg'), 'no SVG')
 
 
+def test_scan_that_does_not_grow():
+    """What falls, or falls and rises, is neither the same for all sizes nor one of the growths."""
+    sizes = (1, 2, 4, 8, 16)
+    for law in lambda n: 0.08 / n, lambda n: 0.01 * (1 + abs(math.log2(n) - 2)), lambda n: 0.01 - 1e-4 * n:
+        for runs in 1, 3, 15:
+            picture, = drawn('-o', scratch('fall.svg'), write('fall.json', *scan(law, sizes=sizes, runs=runs)))[
+                'pictures']
+            equal(picture['curves'][0]['growth'], None, f'{runs} runs')
+            check('sort/n={n}' in [box[0] for box in boxes(scratch('fall.svg'))], 'a growth is told')
+    # Of instructions that are counted, not even the last digit is noise; but what differs by it is the same.
+    counted = write('counted.json', *(benchmark(f'sort/n={size}', [1000000 + size % 3] * 9, parameter_n=str(size),
+                                                unit='integer') for size in sizes))
+    growth = drawn('-o', scratch('counted.svg'), counted)['pictures'][0]['curves'][0]['growth']
+    equal(growth['kind'], '1', 'counts')
+
+
 def test_scan_numbers():
     """The numbers at the left of a scan are those of its marks, in any unit, and none is cut."""
     for law, unit, wish in ((lambda n: 1e-5 * n, 's', ['0.001 s', '0.01 s', '0.1 s', '1 s']),
