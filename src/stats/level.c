@@ -63,6 +63,9 @@ static const double drift_z = 3.0;
 /* How much better than steps a line has to be, in log likelihood. */
 static const double line_margin = 5;
 
+/* Up to so many median absolute deviations a step is placed by ranks. */
+static const double small_step = 3;
+
 /* The working memory of all stages. Arrays have m elements unless noted. */
 struct work {
 	const struct rule *rule;
@@ -532,7 +535,9 @@ static size_t find_step(const double *values, size_t begin, size_t end, double a
 /* The same for a step that may be smaller than the noise, where one value hardly tells to which
  * level it belongs: where the rank sum of pieces i - 1 and i deviates most from its mean, as in
  * compare_ranks(). Of the steps of one standard deviation in bench/trend it puts some 80 % within 5
- * results of where they are, and find_step() some 72 %. */
+ * results of where they are, and find_step() some 72 %. Of a large step it is no good: ranks do not
+ * tell how far the levels are apart, and where these do not overlap, a place nearer to the middle
+ * deviates more than theirs, so that neighbours go to the shorter level. */
 static size_t find_step_by_ranks(struct work *w, const double *values, const struct pieces *p,
 	size_t i, size_t begin, size_t end)
 {
@@ -553,6 +558,12 @@ static size_t find_step_by_ranks(struct work *w, const double *values, const str
 	return best;
 }
 
+/* Whether find_step_by_ranks() is to place the step between pieces i - 1 and i. */
+static bool is_small_step(struct work *w, const struct pieces *p, size_t i)
+{
+	return fabs(p->median[i] - p->median[i - 1]) < small_step * compute_noise(w, p, i - 1, i);
+}
+
 static int make_levels(const double *values, size_t n, size_t size, const struct pieces *p,
 	double slope, struct work *w, double *scratch, struct levels **ret)
 {
@@ -571,7 +582,7 @@ static int make_levels(const double *values, size_t n, size_t size, const struct
 		size_t begin = (size_t)(p->first[i - 1] + p->first[i]) / 2 * size;
 		size_t end = (size_t)(p->first[i] + p->first[i + 1]) / 2 * size;
 
-		levels->items[i].first = w->rule->by_ranks && size == 1
+		levels->items[i].first = w->rule->by_ranks && size == 1 && is_small_step(w, p, i)
 			? find_step_by_ranks(w, values, p, i, begin, end)
 			: find_step(values, begin, end, p->median[i - 1], p->median[i], run_slope,
 				  middle);

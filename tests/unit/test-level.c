@@ -213,6 +213,45 @@ static void test_small_changes_are_placed(void **state)
 	assert_true(n_near * 100 >= n_found * 78);
 }
 
+/* A step that is larger than the noise is placed where it is, to the result, also where the new
+ * level is short: one too early would be another commit. */
+static void test_large_changes_are_placed(void **state)
+{
+	static const struct {
+		size_t first;
+		size_t n;
+		double step;  /* standard deviations */
+		size_t right; /* of 100 that are found */
+	} cases[] = { { 20, 25, 50, 95 }, { 60, 65, 50, 93 }, { 60, 68, 50, 97 },
+		{ 60, 90, 5, 95 } };
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t n_found = 0, n_right = 0;
+
+		for (size_t t = 0; t < 300; t++) {
+			double values[90];
+			struct levels *levels;
+
+			for (size_t k = 0; k < cases[i].n; k++)
+				values[k] = 100 + random_normal(&random) +
+					(k < cases[i].first ? 0 : cases[i].step);
+			assert_int_equal(levels_find_changes(values, cases[i].n, &levels), 0);
+			if (levels->n == 2) {
+				n_found++;
+				n_right += levels->items[1].first == cases[i].first;
+			}
+			levels_free(levels);
+		}
+		if (n_found < 250 || n_right * 100 < n_found * cases[i].right)
+			fprintf(stderr, "%zu and %zu: %zu found, %zu of them at the right one\n",
+				cases[i].first, cases[i].n - cases[i].first, n_found, n_right);
+		assert_true(n_found >= 250);
+		assert_true(n_right * 100 >= n_found * cases[i].right);
+	}
+}
+
 /* --- Series with known changes. --- */
 
 /* One level: from `first` on, around `value`. */
@@ -632,6 +671,7 @@ int main(void)
 		cmocka_unit_test(test_no_change_in_noise),
 		cmocka_unit_test(test_small_changes),
 		cmocka_unit_test(test_small_changes_are_placed),
+		cmocka_unit_test(test_large_changes_are_placed),
 		cmocka_unit_test(test_changes_are_found),
 		cmocka_unit_test(test_changes_are_found_always),
 		cmocka_unit_test(test_short_levels_at_the_ends),
