@@ -86,18 +86,23 @@ struct sheet {
 	struct emit emit;
 };
 
-/* The figures with the interval of the median. The benchmark has values. */
-static int find_figures(const struct benchmark *benchmark, struct stats *ret)
+struct figures {
+	struct stats stats;
+	double runs_median; /* what the interval holds; struct analysis calls it unit_median */
+};
+
+/* The benchmark has values. */
+static int find_figures(const struct benchmark *benchmark, struct figures *ret)
 {
 	_cleanup_(analysis) struct analysis *analysis = NULL;
 	int r = analysis_new(benchmark, &analysis);
 
 	if (r >= 0)
-		*ret = analysis->stats;
+		*ret = (struct figures){ analysis->stats, analysis->unit_median };
 	return r;
 }
 
-#define FIGURE(name) #name, offsetof(struct stats, name)
+#define FIGURE(name) #name, offsetof(struct figures, stats.name)
 static const struct {
 	const char *name;
 	size_t offset;
@@ -115,6 +120,7 @@ static const struct {
 	{ FIGURE(spread) },
 	{ FIGURE(interval_low) },
 	{ FIGURE(interval_high) },
+	{ "runs_median", offsetof(struct figures, runs_median) },
 };
 
 static int add_csv_head(void)
@@ -128,8 +134,8 @@ static int add_csv_head(void)
 
 static int add_csv(const char *file, const struct benchmark *b, void *context _unused_)
 {
-	struct stats s;
-	int r = find_figures(b, &s);
+	struct figures f;
+	int r = find_figures(b, &f);
 
 	if (r < 0 && r != -ENODATA)
 		return r;
@@ -140,7 +146,7 @@ static int add_csv(const char *file, const struct benchmark *b, void *context _u
 	csv_integer((int64_t)benchmark_counted_runs(b));
 	csv_integer((int64_t)b->n_values);
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
-		const char *figure = (const char *)&s + figures[i].offset;
+		const char *figure = (const char *)&f + figures[i].offset;
 
 		csv_real(r < 0 ? NAN : *(const double *)figure);
 	}
@@ -184,30 +190,31 @@ static int add_markdown(const char *file, const struct benchmark *b, void *conte
 	_cleanup_free_ char *label = text_escape_control(file_label(file));
 	const char *cells[N_CELLS];
 	struct scale scale;
-	struct stats s;
+	struct figures f;
+	struct stats *s = &f.stats;
 	size_t n = 0;
-	int r = find_figures(b, &s);
+	int r = find_figures(b, &f);
 
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 	if (!name || !label)
 		return -ENOMEM;
-	scale = scale_refine(scale_choose_unit(b->unit, s.median > 0 ? s.median : s.max), 1);
-	scale = scale_resolve(scale, s.mad > 0 ? s.mad : s.stdev);
-	if (s.has_interval)
+	scale = scale_refine(scale_choose_unit(b->unit, s->median > 0 ? s->median : s->max), 1);
+	scale = scale_resolve(scale, s->mad > 0 ? s->mad : s->stdev);
+	if (s->has_interval)
 		snprintf(interval, sizeof(interval), "%s .. %s",
-			scale_format_bare(scale, s.interval_low, low),
-			scale_format(scale, s.interval_high, high));
+			scale_format_bare(scale, s->interval_low, low),
+			scale_format(scale, s->interval_high, high));
 	snprintf(runs, sizeof(runs), "%zu", benchmark_counted_runs(b));
 	cells[n++] = name;
 	if (sheet->reports->n > 1)
 		cells[n++] = label;
-	cells[n++] = scale_format(scale, s.median, median);
+	cells[n++] = scale_format(scale, f.runs_median, median);
 	cells[n++] = interval;
-	cells[n++] = scale_format(scale, s.mean, mean);
-	cells[n++] = s.n > 1 ? scale_format(scale, s.stdev, stdev) : "";
-	cells[n++] = scale_format(scale, s.min, min);
-	cells[n++] = scale_format(scale, s.max, max);
+	cells[n++] = scale_format(scale, s->mean, mean);
+	cells[n++] = s->n > 1 ? scale_format(scale, s->stdev, stdev) : "";
+	cells[n++] = scale_format(scale, s->min, min);
+	cells[n++] = scale_format(scale, s->max, max);
 	cells[n++] = runs;
 	return markdown_print_row(cells, n);
 }
@@ -220,8 +227,8 @@ static int add_github(const char *file, const struct benchmark *b, void *context
 	_cleanup_free_ char *title = reports_title(sheet->request, file, b), *extra = NULL;
 	char range[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
 	struct scale scale;
-	struct stats s;
-	int r = find_figures(b, &s);
+	struct figures f;
+	int r = find_figures(b, &f);
 
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
@@ -229,15 +236,17 @@ static int add_github(const char *file, const struct benchmark *b, void *context
 	scale = unit_is_time(b->unit) ? (struct scale){ "ns", 1e9, 0 }
 				      : (struct scale){ unit_name(b->unit), 1, 0 };
 	snprintf(range, sizeof(range), "%s",
-		s.has_interval ? units_format_percent(
-					 (s.interval_high - s.interval_low) / 2 / s.median, share)
-			       : "");
+		f.stats.has_interval
+			? units_format_percent((f.stats.interval_high - f.stats.interval_low) / 2 /
+					  f.runs_median,
+				  share)
+			: "");
 	if (!title || asprintf(&extra, "median of %zu runs", benchmark_counted_runs(b)) < 0)
 		return -ENOMEM;
 	emit_object(&sheet->emit, NULL);
 	emit_string(&sheet->emit, "name", title);
 	emit_string(&sheet->emit, "unit", scale.unit);
-	emit_real(&sheet->emit, "value", s.median * scale.factor);
+	emit_real(&sheet->emit, "value", f.runs_median * scale.factor);
 	if (*range)
 		emit_string(&sheet->emit, "range", range);
 	emit_string(&sheet->emit, "extra", extra);
@@ -253,8 +262,8 @@ static int add_bencher(const char *file, const struct benchmark *b, void *contex
 	_cleanup_free_ char *title = reports_title(sheet->request, file, b);
 	double factor = unit_is_time(b->unit) ? 1e9 : 1;
 	const char *measure = unit_is_time(b->unit) ? "latency" : unit_name(b->unit);
-	struct stats s;
-	int r = find_figures(b, &s);
+	struct figures f;
+	int r = find_figures(b, &f);
 
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
@@ -262,10 +271,10 @@ static int add_bencher(const char *file, const struct benchmark *b, void *contex
 		return -ENOMEM;
 	emit_object(&sheet->emit, title);
 	emit_object(&sheet->emit, b->metric ? b->metric : measure);
-	emit_real(&sheet->emit, "value", s.median * factor);
-	if (s.has_interval) {
-		emit_real(&sheet->emit, "lower_value", s.interval_low * factor);
-		emit_real(&sheet->emit, "upper_value", s.interval_high * factor);
+	emit_real(&sheet->emit, "value", f.runs_median * factor);
+	if (f.stats.has_interval) {
+		emit_real(&sheet->emit, "lower_value", f.stats.interval_low * factor);
+		emit_real(&sheet->emit, "upper_value", f.stats.interval_high * factor);
 	}
 	emit_close(&sheet->emit, '}');
 	emit_close(&sheet->emit, '}');

@@ -186,6 +186,7 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 	emit_real(emit, "shell", about.shell_seconds);
 	if (analysis) {
 		emit_figures(emit, benchmark, &analysis->stats);
+		emit_real(emit, "runs_median", analysis->unit_median);
 		of_machines = analysis->fleet.n_groups > 0;
 		emit_real(emit, "interval_low",
 			of_machines ? exp(analysis->fleet.low) : analysis->stats.interval_low);

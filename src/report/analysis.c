@@ -80,7 +80,9 @@ int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 		r = analyse_values(benchmark, analysis);
 	if (r < 0)
 		return r;
+	analysis->unit_median = analysis->stats.median;
 	if (unit_stats.n > 0) {
+		analysis->unit_median = unit_stats.median;
 		analysis->stats.has_interval = unit_stats.has_interval;
 		analysis->stats.interval_low = unit_stats.interval_low;
 		analysis->stats.interval_high = unit_stats.interval_high;

@@ -19,6 +19,10 @@ struct analysis {
 	 * same run are not independent; there is none where only one run has values. */
 	struct stats stats;
 	size_t n_units;
+	/* The median of the units: the one that the interval holds, and that benchmarks are
+	 * compared by. Where runs have several values, it is another one than that of all values,
+	 * and the interval may hold the one and not the other. */
+	double unit_median;
 	struct levels *levels; /* the levels of the units */
 	/* Of several machines: what they say of such machines, as logarithms. There is no interval
 	 * in `stats` then, and findings are about what happens within a sitting. n_groups is 0 for

@@ -107,6 +107,24 @@ static void append_fleet(struct text *t, const struct nested *nested, const stru
 	fleet_append_rows(t, nested, NULL);
 }
 
+/* The interval holds the median of the runs, which is named where it is not shown already. */
+static void append_interval(struct text *t, const struct analysis *analysis, struct scale scale)
+{
+	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+	char all[UNITS_TEXT_SIZE], runs[UNITS_TEXT_SIZE];
+
+	scale_format_bare(scale, analysis->stats.interval_low, low);
+	scale_format(scale, analysis->stats.interval_high, high);
+	scale_format(scale, analysis->stats.median, all);
+	scale_format(scale, analysis->unit_median, runs);
+	text_appendf(t, "  %-10s %s .. %s    holds the ", "interval", low, high);
+	if (strcmp(all, runs) == 0)
+		text_append(t, "median");
+	else
+		text_appendf(t, "runs' median, %s,", runs);
+	text_append(t, " with 95 % certainty\n");
+}
+
 /* What a run takes at least. Beside long runs this is so short that it has a scale of its own. */
 static void append_overhead(struct text *t, const struct summary_input *input,
 	const struct scale *scale, const char *name, double seconds, const char *what)
@@ -144,17 +162,13 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 		append_row(t, "max - min", scale_format(scale, s->max - s->min, a),
 			"%s of the mean", units_format_percent(s->spread, b));
 	}
-	if (s->has_interval) {
-		scale_format_bare(scale, s->interval_low, a);
-		scale_format(scale, s->interval_high, b);
-		text_appendf(t, "  %-10s %s .. %s    holds the median with 95 %% certainty\n",
-			"interval", a, b);
-	} else if (input->analysis->fleet.n_groups > 0) {
+	if (s->has_interval)
+		append_interval(t, input->analysis, scale);
+	else if (input->analysis->fleet.n_groups > 0)
 		append_fleet(t, &input->analysis->fleet, &scale);
-	} else if (s->n > 1 && !benchmark_units_are_runs(input->benchmark)) {
+	else if (s->n > 1 && !benchmark_units_are_runs(input->benchmark))
 		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",
 			"interval");
-	}
 	append_whole_core(t, input->benchmark, &scale);
 	append_overhead(t, input, &scale, "floor", input->floor_seconds, "an empty program");
 	append_overhead(
