@@ -532,12 +532,32 @@ static int choose_targets(const struct wanted_request *request, struct policies 
 	return r;
 }
 
+/* Whether the plan changes a switch that CPUs outside of the selected policies share. */
+static bool changes_others(const struct knob_plan *plan, const struct policies *policies)
+{
+	static const char *const switches[] = { NO_TURBO, GLOBAL_BOOST };
+	bool others = false;
+
+	for (size_t i = 0; i < policies->n; i++)
+		others = others || !policies->items[i].selected;
+	for (size_t i = 0; others && i < ARRAY_SIZE(switches); i++) {
+		const struct knob *knob = knob_plan_find(plan, switches[i]);
+		char now[FILE_ATTR_SIZE];
+
+		if (knob && knob->wanted &&
+			file_read_attr(AT_FDCWD, knob->path, now, sizeof(now)) >= 0 &&
+			!knob_equal(knob->kind, now, knob->wanted))
+			return true;
+	}
+	return false;
+}
+
 /* With -c: says which other CPUs are set as well, and which may still raise a shared clock. */
-static int say_scope(const struct setter_target *target, const struct policies *policies)
+static int say_scope(const struct setter_target *target, const struct knob_plan *plan,
+	const struct policies *policies)
 {
 	_cleanup_(cpumask) struct cpumask *beside = NULL, *sharing = NULL;
 	_cleanup_free_ char *text = NULL, *domain = NULL;
-	bool boost_for_all = false;
 
 	if (!target->cpus || target->verb != SETTER_APPLY)
 		return 0;
@@ -554,10 +574,6 @@ static int say_scope(const struct setter_target *target, const struct policies *
 		if (policy->domain &&
 			policy->target.khz < wanted_find_base(&policy->info, &policy->range))
 			cpumask_or(sharing, sharing, policy->domain);
-		boost_for_all = boost_for_all ||
-			(is_intel(policy) && policy->target.boost != WANTED_BOOST_UNCHANGED &&
-				(policy->info.boost == CPUFREQ_BOOST_ON) !=
-					(policy->target.boost == WANTED_BOOST_ON));
 	}
 	cpumask_andnot(sharing, sharing, beside);
 	cpumask_andnot(beside, beside, target->cpus);
@@ -573,8 +589,8 @@ static int say_scope(const struct setter_target *target, const struct policies *
 		say("%s a clock with CPUs of -c, and may still ask for a higher frequency: %s",
 			cpumask_weight(sharing) == 1 ? "this CPU shares" : "these CPUs share",
 			domain);
-	if (boost_for_all)
-		say("turbo has one switch for all CPUs: it also changes for CPUs outside of -c");
+	if (changes_others(plan, policies))
+		say("boost has one switch for all CPUs: it also changes for CPUs outside of -c");
 	return 0;
 }
 
@@ -698,11 +714,11 @@ int plan_make(const struct setter_target *target, struct knob_plan *plan, void *
 			return r;
 	}
 	if (r == 0)
-		r = say_scope(target, pin->policies);
+		r = add_all(plan, pin->policies, target);
+	if (r == 0)
+		r = say_scope(target, plan, pin->policies);
 	if (r == 0)
 		r = say_firmware(target, pin->policies);
-	if (r == 0)
-		r = add_all(plan, pin->policies, target);
 	if (r < 0 && r != -ENOMEM)
 		say_errno(r, "cannot find out what to set");
 	return r == -EINVAL ? -EIO : r;

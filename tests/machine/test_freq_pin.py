@@ -14,6 +14,7 @@ POLICY = 'sys/devices/system/cpu/cpufreq/policy'
 BOOST = 'sys/devices/system/cpu/cpufreq/boost'
 INTEL = 'sys/devices/system/cpu/intel_pstate/'
 EPB = 'sys/devices/system/cpu/cpu{}/power/energy_perf_bias'
+SHARED_SWITCH = '^freq-pin: boost has one switch for all CPUs: it also changes for CPUs outside of -c\n$'
 
 
 def pinned(policies, khz, governor='performance'):
@@ -365,13 +366,34 @@ def test_subset():
     applies('amd-acpi', ['-c', '2-3', '2.2GHz'], {**pinned('2', 2200000), BOOST: 0},
             r'these CPUs share a clock with CPUs of -c, and may still ask for a higher frequency: 0-1\n')
     applies('intel-hybrid', ['-c', '8,10'], {**pinned('8,10', 1400000), INTEL + 'no_turbo': 1},
-            'turbo has one switch for all CPUs')
+            SHARED_SWITCH)
     # Where each policy has a switch of its own, the switches of other policies stay.
     applies('amd-smt', ['-c', '3,11'], {
         **pinned('3,11', 4201000), POLICY + '3/boost': 0, POLICY + '11/boost': 0}, '')
     # The switch of a policy has no effect while the global switch is off.
     applies('amd-smt', ['-c', '3'], pinned('3', 4201000), '',
             lambda box: box.write(BOOST, '0\n'))
+
+
+def test_shared_switch():
+    """A boost switch of all CPUs that changes for the sake of -c is told of, whichever way it goes."""
+    def switch_off(box):
+        box.write(BOOST, '0\n')
+
+    def turbo_off(box):
+        box.write(INTEL + 'no_turbo', '1\n')
+
+    applies('amd-acpi', ['-c', '2-3'], {**pinned('2', 3600000), BOOST: 0}, SHARED_SWITCH)
+    applies('amd-acpi', ['-c', '6-7', 'max'], {**pinned('6', 3600000), BOOST: 1}, SHARED_SWITCH, switch_off)
+    applies('amd-smt', ['-c', '3', 'max'], {**pinned('3', 5450000), BOOST: 1}, SHARED_SWITCH, switch_off)
+    applies('intel-hybrid', ['-c', '8', 'max'], {**pinned('8', 3900000), INTEL + 'no_turbo': 0},
+            SHARED_SWITCH, turbo_off)
+    # It does not change, or there are no others.
+    applies('amd-acpi', ['-c', '2-3'], pinned('2', 3600000), '', switch_off)
+    applies('amd-acpi', ['-c', '0-7'], {**pinned('0,2,4,6', 3600000), BOOST: 0}, '')
+    applies('intel-hybrid', ['-c', '8'], pinned('8', 1400000), '', turbo_off)
+    applies('intel-hybrid', ['-c', '0-11'], {**pinned('0-7', 1900000), **pinned('8-11', 1400000),
+                                             INTEL + 'no_turbo': 1}, '')
 
 
 def test_offline():
