@@ -281,8 +281,8 @@ static int add_siblings(const struct scene *scene, struct knob_plan *plan)
 	return 0;
 }
 
-/* Keeps `online` of the other CPUs, since smt/control=on brings every CPU online, also one that was
- * offline before (cpuhp_smt_enable() in kernel/cpu.c). */
+/* Keeps `online` of the other CPUs, since smt/control=on brings every CPU online, also one that
+ * somebody has taken offline meanwhile (cpuhp_smt_enable() in kernel/cpu.c). */
 static int add_other_cpus(const struct scene *scene, struct knob_plan *plan)
 {
 	int r;
@@ -359,6 +359,7 @@ static int add_side_effects(const struct scene *scene, struct knob_plan *plan)
 static int add_knobs(const struct scene *scene, struct knob_plan *plan)
 {
 	bool nothing = cpumask_is_empty(scene->going) && cpumask_is_empty(scene->taken);
+	bool all_online = cpumask_equal(scene->online, scene->target->topology->present);
 	bool by_control;
 	int r;
 
@@ -370,7 +371,10 @@ static int add_knobs(const struct scene *scene, struct knob_plan *plan)
 	else if (scene->control == CONTROL_OFF)
 		by_control = true;
 	else
-		by_control = scene->control == CONTROL_ON && !cpumask_is_empty(scene->going);
+		/* An `off` leaves the first thread of each core. Where that one is offline, a core
+		 * would lose its last CPU, which may be one to measure on. */
+		by_control = scene->control == CONTROL_ON && !cpumask_is_empty(scene->going) &&
+			all_online;
 	if (by_control)
 		r = add_control(scene, plan);
 	else if (scene->took_control)
@@ -422,35 +426,6 @@ static int plan_smt(const struct setter_target *target, struct knob_plan *plan, 
 	return r;
 }
 
-/* Where the first thread of a core was offline before, smt/control takes all threads of that core
- * offline. Says so, as that is more than was asked for. */
-static int verify_smt(
-	const struct setter_target *target _unused_, struct knob_plan *plan, void *state _unused_)
-{
-	_cleanup_(cpumask) struct cpumask *also = NULL;
-	_cleanup_free_ char *list = NULL;
-	struct knob *control = knob_plan_find(plan, CONTROL);
-	int r;
-
-	r = cpumask_new(&also);
-	for (size_t i = 0; r == 0 && i < plan->n; i++) {
-		const struct knob *knob = &plan->knobs[i];
-
-		if (knob->cpu >= 0 && !knob->wanted && knob->before_apply && knob->now &&
-			!knob_equal(KNOB_NUMBER, knob->before_apply, knob->now))
-			r = cpumask_set(also, knob->cpu);
-	}
-	if (r < 0)
-		return r;
-	if (!control || control->note || cpumask_is_empty(also))
-		return 0;
-	list = cpumask_format_list(also);
-	return list
-		? knob_set_note(control,
-			  "took %s as well: the first thread of that core was offline before", list)
-		: -ENOMEM;
-}
-
 static const char *get_headline(const struct knob_plan *plan)
 {
 	bool any = false;
@@ -480,7 +455,6 @@ int main(int argc, char *argv[])
 		.backends = backends,
 		.headline = get_headline,
 		.plan = plan_smt,
-		.verify = verify_smt,
 		.may_stay = sideeffect_may_stay,
 		.state = &request,
 	};

@@ -145,6 +145,10 @@ def test_threads():
         smt.succeed('-c', '4')
         equal(smt.states('-c', '3'), {('online', 11): 'applied', ('online', 12): 'applied'}, 'both')
         smt.succeed()
+        check('already' not in smt.succeed('status', '-c', '3'), 'CPUs that were only looked after')
+        equal(smt.states('status'), {('online', cpu): 'applied' for cpu in range(8, 16)}, 'all')
+        smt.succeed('restore')
+        smt.succeed()
         equal(smt.states('status', '-c', '3')[('smt/control', None)], 'applied', 'all, of one')
         check('already' not in smt.succeed('status', '-c', '3'), 'CPUs that were only looked after')
         equal(smt.states('status'), {('smt/control', None): 'applied',
@@ -294,16 +298,21 @@ def test_effects():
 
 
 def test_offline_by_hand():
-    """`on` brings back every CPU, also those that were offline before: restore takes these offline
-    again."""
+    """CPUs that were offline before stay so. One of each core stays online, also of a core whose
+    first thread is offline, of which `off` would leave none."""
     for release in (OLD, NEW):
         with Linux(release, offline=[5, 13, 6, 15]) as linux:
-            linux.life()
+            def effect():
+                equal((linux.online(), linux.read(f'{CPUS}/smt/control')), ('0-4,7,14', 'on'), 'online')
+            linux.life(effect=effect)
+            linux.life('--all', effect=effect)
             linux.life('-c', '3')
-            # 14 is alone in its core now, and hotplug takes it too, being no primary thread.
+        # The first thread was taken offline by smt-off.
+        with Linux(release) as linux:
             before = linux.snapshot()
-            check('took 14 as well' in ' '.join(linux.succeed().split()), 'CPU 14 is not mentioned')
-            equal(linux.online(), '0-4,7', 'online')
+            linux.succeed('-c', '10')
+            linux.succeed('--all')
+            equal(linux.online(), '0-1,3-7,10', 'online')
             linux.succeed('restore')
             linux.same(before, 'restore left')
 
@@ -312,8 +321,8 @@ def test_busy():
     """A thread cannot be taken offline: all others come back at once, and nothing is left in
     /run/quiesce."""
     for release in (OLD, NEW):
-        for arguments in ((), ('-c', '1-4')):
-            with Linux(release, offline=[5], busy=[12]) as linux:
+        for arguments, offline in (((), []), ((), [5]), (('-c', '1-4'), [5])):
+            with Linux(release, offline=offline, busy=[12]) as linux:
                 said = linux.fail(3, *arguments)
                 check('busy' in said.lower(), said)
                 equal(linux.left_over(), [], 'in /run/quiesce')
@@ -328,9 +337,9 @@ def test_busy():
 def test_killed():
     """smt-off is killed at each CPU, on the way there or back: restore puts everything back."""
     for release in (OLD, NEW):
-        for arguments in ((), ('-c', '1,2,4')):
+        for arguments, offline in (((), []), ((), [5, 13]), (('-c', '1,2,4'), [5, 13])):
             for cpu in (9, 10, 12):
-                with Linux(release, offline=[5, 13]) as linux:
+                with Linux(release, offline=offline) as linux:
                     before = linux.snapshot()
                     equal(linux.run(*arguments, kernel={'kill': cpu}).returncode, 137, 'apply')
                     linux.succeed('restore')
