@@ -644,7 +644,9 @@ int journal_save(const struct journal *journal)
 	if (r < 0)
 		return r;
 	text = journal_format(journal, boot_id);
-	return path && text ? journal_write_file(path, text) : -ENOMEM;
+	if (!path || !text)
+		return -ENOMEM;
+	return strlen(text) > JOURNAL_MAX ? -EFBIG : journal_write_file(path, text);
 }
 
 /* Removes the temporary files that killed writers have left (named as in basic/file.c). Nobody else

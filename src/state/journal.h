@@ -130,7 +130,8 @@ int journal_read(const char *tool, struct journal **ret, char **ret_why);
  * back.
  */
 int journal_load(const char *tool, struct journal **ret, char **ret_why);
-/* Writes the journal and replaces the old one, as journal_write_file(). */
+/* Writes the journal and replaces the old one, as journal_write_file(). -EFBIG for one that
+ * journal_read() would refuse to read: above 64 MiB. */
 int journal_save(const struct journal *journal);
 /* 0 also when there is no journal. The caller holds the lock. */
 int journal_remove(const char *tool);

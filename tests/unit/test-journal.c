@@ -514,6 +514,37 @@ static void test_no_room(_unused_ void **state)
 	assert_int_equal(journal_remove("freq-pin"), 0);
 }
 
+/* No journal is written that is too large to be read. */
+static void test_too_large(_unused_ void **state)
+{
+	_cleanup_(journal) struct journal *journal = two_entries(), *large = two_entries();
+	_cleanup_free_ char *text = NULL;
+	struct journal_entry entry = {
+		.path = (char[]){ "/sys/c" },
+		.name = (char[]){ "c" },
+		.old = (char[]){ "" },
+		.new = (char[]){ "" },
+	};
+	size_t length;
+	char *value;
+
+	assert_int_equal(journal_save(journal), 0);
+	assert_int_equal(journal_add_copy(large, &entry), 0);
+	text = journal_format(large, BOOT);
+	length = (64 << 20) + 1 - strlen(text);
+	value = malloc(length + 1);
+	assert_non_null(value);
+	memset(value, 'x', length);
+	value[length] = '\0';
+	free(large->entries[large->n - 1].old);
+	large->entries[large->n - 1].old = value;
+	assert_int_equal(journal_save(large), -EFBIG);
+	value[length - 1] = '\0';
+	/* The limit is not what is in the way of one byte less. */
+	assert_int_equal(journal_save(large), -ENOSPC);
+	assert_only_the_old_one(journal);
+}
+
 /* Not even the directory can be made. */
 static void test_no_inode(_unused_ void **state)
 {
@@ -595,6 +626,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_load_damaged, setup_run, teardown_run),
 		cmocka_unit_test_setup_teardown(test_directory, setup_run, teardown_run),
 		cmocka_unit_test_setup_teardown(test_no_room, setup_run, teardown_run),
+		cmocka_unit_test_setup_teardown(test_too_large, setup_run, teardown_run),
 		cmocka_unit_test_setup_teardown(test_no_inode, setup_run, teardown_run),
 		cmocka_unit_test_setup_teardown(test_leavings, setup_run, teardown_run),
 		cmocka_unit_test_setup_teardown(test_lock, setup_run, teardown_run),
