@@ -61,6 +61,9 @@ static void test_bad(void **state)
 		{ "NOISE=-\n", 1, "NOISE is" },
 		{ "NOISE=leave,thp,;reboot\n", 1, "NOISE is" },
 		{ "NOISE=$(reboot)\n", 1, "NOISE is" },
+		{ "NOISE=+swap\n", 1, "NOISE takes no swap" },
+		{ "NOISE=-thp,+swap\n", 1, "NOISE takes no swap" },
+		{ "NOISE=thp,swap\n", 1, "NOISE takes no swap" },
 		{ "STRICT=1\n", 1, "STRICT is" },
 		{ "STRICT=Yes\n", 1, "STRICT is" },
 		{ "STRICT=yes\r\n", 1, "STRICT is" },
@@ -133,6 +136,9 @@ static void test_options(void **state)
 		{ "NOISE=-thp\n", true, false,
 			"SHIELD cannot\nSMT -c 2-3\nIRQ cannot\nFREQ -c 2-3 base\n"
 			"NOISE -c 2-3 --except thp --except workqueue,writeback,watchdog_cpumask\n" },
+		{ "NOISE=-swap,+swapping\n", false, false,
+			"SHIELD -c 2-3\nSMT -c 2-3\nIRQ -c 2-3\nFREQ -c 2-3 base\n"
+			"NOISE -c 2-3 --except swap --with swapping\n" },
 		{ "NOISE=thp,writeback\n", true, false,
 			"SHIELD cannot\nSMT -c 2-3\nIRQ cannot\nFREQ -c 2-3 base\n"
 			"NOISE -c 2-3 --only thp,writeback\n" },
