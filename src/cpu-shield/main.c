@@ -205,11 +205,46 @@ static int check_partitions(const struct cpumask *cpus)
 	return r;
 }
 
-static int plan_shield(
-	const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
+/* How the shield is to be made: by affinities also where it is up by affinities already, or where
+ * the kernel has refused to make a partition. */
+static int find_way(bool no_partitions, struct shield_way *ret)
+{
+	_cleanup_(cpumask) struct cpumask *cleared = NULL;
+	struct shield_way way;
+	int r;
+
+	r = shield_find_way(&way);
+	if (r < 0)
+		return r;
+	if (journal_is_own()) {
+		*ret = (struct shield_way){
+			.kind = SHIELD_BY_AFFINITIES,
+			.why = "only root can take CPUs from others: your own processes are moved"
+		};
+		return 0;
+	}
+	if (way.kind != SHIELD_BY_AFFINITIES) {
+		r = cleared_read(&cleared);
+		/* The engine reports a journal that is damaged. */
+		if (r < 0 && r != -ENOENT && r != -EBADMSG)
+			return r;
+		if (r == 0 || no_partitions)
+			way = (struct shield_way){
+				.kind = SHIELD_BY_AFFINITIES,
+				.why = no_partitions
+					? "this kernel has no isolated partitions"
+					: "there was no partition to be had when it was made",
+			};
+	}
+	*ret = way;
+	return 0;
+}
+
+static int plan_shield(const struct setter_target *target, struct knob_plan *plan, void *state)
 {
 	_cleanup_(cpumask) struct cpumask *shielded = NULL;
 	const struct cpumask *cpus = target->cpus;
+	const bool *no_partitions = state;
 	struct shield_way way;
 	int r;
 
@@ -218,12 +253,7 @@ static int plan_shield(
 		if (r < 0)
 			return r;
 	}
-	r = shield_find_way(&way);
-	if (r == 0 && journal_is_own())
-		way = (struct shield_way){
-			.kind = SHIELD_BY_AFFINITIES,
-			.why = "only root can take CPUs from others: your own processes are moved"
-		};
+	r = find_way(*no_partitions, &way);
 	if (r == 0 && !cpus) {
 		/* `status` without CPUs shows the shield that exists. */
 		r = shield_read_cpus(&shielded);
@@ -266,6 +296,17 @@ static struct knob *find_partition(const struct knob_plan *plan)
 	struct knob *knob = knob_plan_find(plan, CGROUP_SCHEME ":" SHIELD_PARTITION);
 
 	return knob ? knob : knob_plan_find(plan, WATCHED_SCHEME ":" SHIELD_PARTITION);
+}
+
+/* Only a kernel that does not know the word refuses to write it: before 6.1, but distributions have
+ * added it to older ones. Any other accepts it, and the file then has the reason for a refusal. */
+static bool has_substitute(const struct knob_plan *plan, void *state)
+{
+	const struct knob *partition = find_partition(plan);
+	bool *no_partitions = state;
+
+	*no_partitions = partition && partition->error == EINVAL;
+	return *no_partitions;
 }
 
 /* Checks the CPUs of the shield, and notes which kernel threads did not leave them. */
@@ -320,6 +361,7 @@ int main(int argc, char *argv[])
 		{ "run", "run [-c LIST] -- PROGRAM [ARGUMENT...]", run_program },
 		{ 0 },
 	};
+	bool no_partitions = false;
 	const struct setter setter = {
 		.name = "cpu-shield",
 		.summary =
@@ -328,6 +370,7 @@ int main(int argc, char *argv[])
 		.needs_cpus = true,
 		.serves_users = true,
 		.repeats = affinity_is_plan,
+		.has_substitute = has_substitute,
 		.headline = get_headline,
 		.backends = backends,
 		.may_stay = may_stay,
@@ -335,6 +378,7 @@ int main(int argc, char *argv[])
 		.explain = explain,
 		.plan = plan_shield,
 		.verify = verify,
+		.state = &no_partitions,
 	};
 
 	return setter_main(&setter, argc, argv);

@@ -566,6 +566,29 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 	return n;
 }
 
+/* As setter->has_substitute says. */
+static int apply_or_substitute(const struct engine *engine, const struct verification *v,
+	struct knob_plan *plan, struct engine_failure *failure)
+{
+	int r = apply_plan(engine, plan, failure);
+	struct restore_rows rows = { 0 };
+
+	if (r == 0 || failure->not_undone || !v->setter->has_substitute ||
+		!v->setter->has_substitute(plan, v->setter->state))
+		return r;
+	engine_failure_clear(failure);
+	/* An apply that was killed may have left some of the first plan. */
+	r = restore_journal(engine, &rows, failure);
+	restore_rows_clear(&rows);
+	if (r < 0) {
+		engine_failure_set(failure, NULL, "cannot put back what an earlier apply has set");
+		return r;
+	}
+	knob_plan_clear(plan);
+	r = v->setter->plan(v->target, plan, v->setter->state);
+	return r < 0 ? r : apply_plan(engine, plan, failure);
+}
+
 /* As setter->repeats says. Knobs that only the later plans have are not shown: they are more of
  * the same. */
 static int apply_again(const struct engine *engine, const struct verification *v,
@@ -696,7 +719,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	engine.verify = verify;
 	engine.context = &verification;
 	engine.strict = a->strict;
-	r = apply_plan(&engine, plan, &failure);
+	r = apply_or_substitute(&engine, &verification, plan, &failure);
 	if (r == 0 && setter->repeats && setter->repeats(plan))
 		r = apply_again(&engine, &verification, plan, &failure);
 	if (r < 0) {

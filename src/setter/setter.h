@@ -69,6 +69,10 @@ struct setter {
 	 * were started meanwhile: then it is planned and applied again until nothing is. NULL: no
 	 * plan does. */
 	bool (*repeats)(const struct knob_plan *plan);
+	/* After an apply of this plan has failed, and all was put back: whether the machine turned
+	 * out not to know what the plan needs, and there is something in its place, which plan()
+	 * plans from now on. NULL: there never is. */
+	bool (*has_substitute)(const struct knob_plan *plan, void *state);
 	/* An ordinary user may apply it, to what is his, with a journal of his own. */
 	bool serves_users;
 	bool needs_cpus;  /* apply needs CPUs: of -c, or of a running target */

@@ -192,10 +192,6 @@ def test_refused_by_kernel():
     with Shield(hides=['cpuset.cpus.partition']) as shield:
         said = shield.refused(3, '-c', '3')
         check('were not taken from the rest' in said, said)
-    # Before 6.1.
-    with Shield(refuses=['isolated']) as shield:
-        said = shield.refused(3, '-c', '3')
-        check('cannot set cpuset.cpus.partition to isolated' in said, said)
 
 
 def test_others_may_use_them():
@@ -275,6 +271,25 @@ def test_no_partitions():
         shield.box.remove(f'{V1}/cpuset.cpus')
         (shield.box.root / V1).rmdir()
         by_affinities(shield, '')
+
+
+def test_kernel_without_partitions():
+    """Before 6.1 the kernel does not know the word. Whatever was made for the partition is undone, and the
+    shield stays one by affinities for as long as it is up."""
+    with Shield(refuses=['isolated'], stays=True, hides=['cpuset.cpus.exclusive']) as shield:
+        before = shield.snapshot()
+        for _ in range(2):
+            by_affinities(shield, 'this kernel has no isolated partitions')
+        shield.succeed('-c', '2-3', '--strict')
+        shield.same(before, 'what is left of the partition that was tried')
+        check('affinities (no partition)' in shield.succeed('-c', '2-3', '--brief'), 'the headline')
+        for rows in shield.rows('-c', '2-3'), shield.rows('status'):
+            equal(rows['shield by affinities']['state'], 'applied', 'state')
+            check('cpuset.cpus.partition' not in rows, f'{list(rows)}')
+        equal(shield.run('-c', '4').returncode, 1, 'other CPUs')
+        shield.succeed('restore')
+        shield.same(before, 'restore left')
+        equal(shield.left_over(), [], 'left in /run/quiesce')
 
 
 def test_hybrid():
@@ -428,6 +443,7 @@ def main():
         ('CPUs that others may use as well', test_others_may_use_them),
         ('CPUs that cannot be shielded', test_wrong_cpus),
         ('machines without partitions', test_no_partitions),
+        ('a kernel without isolated partitions', test_kernel_without_partitions),
         ('a hybrid of both versions', test_hybrid),
         ('an ordinary user', test_not_root),
         ('a program in the shield', test_run),

@@ -27,15 +27,20 @@ def mini_files(box):
         box.write(f'{CPU}/cpu{cpu}/cpufreq/scaling_max_freq', '3000000\n')
 
 
-def cgroups(box):
+def cgroups(box, **config):
     """A machine with cgroup v2 that nobody manages, and Linux behind its files."""
-    config = json.dumps({'online': '0-15', 'cgroups': ['system']})
+    config = json.dumps({'online': '0-15', 'cgroups': ['system'], **config})
     kernel = ['env', f'TEST_CGROUPS={config}', *machine.simulator('cgroups.py')]
     box.write('cgroup', '0::/\n')
     made = box.run(*kernel, 'make', root=True)
     equal(made.returncode, 0, f'making cgroups: {made.stderr}')
     return [*kernel, 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]} {os.environ["ALLOWED"]}',
             f'TEST_ALLOWED_CPUS={16 * "1"}', f'TEST_CGROUP={box.root / "cgroup"}']
+
+
+def old_cgroups(box):
+    """The same before 6.1: by affinities in the end."""
+    return cgroups(box, refuses=['isolated'], stays=True, hides=['cpuset.cpus.exclusive'])
 
 
 def threads(box):
@@ -70,7 +75,7 @@ CASES = {
     'smt-off': [('amd-smt', ['-c', '0'], None), ('amd-smt', ['--all'], None),
                 ('vm-plain', ['-c', '0'], threads), ('amd-smt', ['--all'], offline)],
     'noise-off': [('noisy-server', ['-c', '1'], None)],
-    'cpu-shield': [('amd-smt', ['-c', '2-3'], cgroups)],
+    'cpu-shield': [('amd-smt', ['-c', '2-3'], cgroups), ('amd-smt', ['-c', '2-3'], old_cgroups)],
     'freq-pin': [('intel-hybrid', ['-c', '0,8'], None), ('arm-nosmt', ['-c', '1'], None)],
 }
 MODES = {
