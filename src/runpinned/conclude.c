@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "basic/say.h"
+#include "result/metadata.h"
 #include "runpinned/conclude.h"
 #include "runpinned/decide.h"
 #include "runpinned/describe.h"
@@ -118,13 +118,15 @@ static int parts_add(struct parts *parts, const struct series *series, const str
 	return 0;
 }
 
-/* Whether there already is a benchmark of that name. Names in a result file must be unique. */
+/* Whether no benchmark can have that name: names in a result file are unique, and not blank. */
 static bool is_taken(const struct parts *parts, const char *name)
 {
+	if (metadata_equal_strings(name, ""))
+		return true;
 	for (size_t i = 0; i < parts->n; i++) {
 		const char *other = facts_find_string(parts->items[i].metadata, "name");
 
-		if (other && strcmp(other, name) == 0)
+		if (other && metadata_equal_strings(other, name))
 			return true;
 	}
 	return false;

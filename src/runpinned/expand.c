@@ -10,6 +10,7 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "basic/words.h"
+#include "result/metadata.h"
 #include "runpinned/expand.h"
 
 /* Splits a command that was given as one text into words. */
@@ -148,7 +149,8 @@ static bool has_parameter(const struct options *o, size_t index, const struct pa
 	return false;
 }
 
-/* The name of the benchmark: with NAME=VALUE of each parameter that is not in the name itself. */
+/* The name of the benchmark, as it will stand in the result: with NAME=VALUE of each parameter that
+ * is not in the name itself. */
 static const char *make_name(struct options *o, const struct option_program *program,
 	const size_t choice[], const struct option_command *command)
 {
@@ -164,7 +166,7 @@ static const char *make_name(struct options *o, const struct option_program *pro
 		if (command->values[i] && !parameter_is_in(parameter, program->name))
 			text_appendf(&t, "/%s=%s", parameter->name, command->values[i]);
 	}
-	return options_own(o, text_steal(&t));
+	return options_own(o, t.failed ? NULL : text_escape_control(t.data));
 }
 
 /* Sets the standard input and output of the command. A file whose name has a parameter in it
@@ -305,9 +307,14 @@ static int check_parameters(const struct options *o)
 /* Checks that need all commands to be known. */
 static int check_commands(const struct options *o)
 {
+	/* document_write() refuses the same names, but only after the last run. */
 	for (size_t i = 0; i < o->n_commands; i++) {
+		if (metadata_equal_strings(o->commands[i].name, "")) {
+			say("the name of a program is blank: name it with --name or --command");
+			return -EINVAL;
+		}
 		for (size_t j = 0; j < i; j++) {
-			if (strcmp(o->commands[i].name, o->commands[j].name) != 0)
+			if (!metadata_equal_strings(o->commands[i].name, o->commands[j].name))
 				continue;
 			say("two programs are called '%s': name one with --name or --command",
 				o->commands[i].name);

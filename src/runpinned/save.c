@@ -134,24 +134,26 @@ bool save_wants_user_clock(const struct save *save)
 	return save->user_clock;
 }
 
-/* Writes the new result alone into a temporary folder, when its own place failed, and says so.
- * *ret_place is not touched where that fails as well. */
+/* Writes the new result alone into a temporary folder, when its own place failed, and says so, or
+ * that it failed as well: *ret_place is not touched then. */
 static void rescue(const struct document_part *parts, size_t n, char **ret_place)
 {
 	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
+	int r = -ENOMEM;
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		_cleanup_free_ char *path = NULL;
 		_cleanup_fclose_ FILE *stream = NULL;
-		int fd, r = 0;
+		int fd;
 
 		if (!folders[i] || folders[i][0] != '/')
 			continue;
 		if (text_format(&path, "%s/runpinned-XXXXXX.json", folders[i]) < 0)
-			return;
+			break;
 		/* Exclusive and 0600, so that nobody else can have made the file. */
 		fd = mkostemps(path, (int)strlen(".json"), O_CLOEXEC);
-		if (fd < 0)
+		r = fd < 0 ? -errno : 0;
+		if (r < 0)
 			continue;
 		stream = fdopen(fd, "w");
 		if (!stream) {
@@ -167,6 +169,7 @@ static void rescue(const struct document_part *parts, size_t n, char **ret_place
 		}
 		unlink(path);
 	}
+	say_errno(r, "the result cannot be written to a temporary folder either");
 }
 
 /* Whether the runs in the file are timed by another clock than the new ones, whose clock is known

@@ -236,6 +236,10 @@ os.write(fd, text.encode())
 def test_names_are_unique():
     _, result = run('-n', 1, program(f'os.write(fd, {block("program.py")!r}.encode())'))
     equal(list(result), ['program.py', 'program.py: program.py'], 'names')
+    # pyperf strips blanks of all kinds, so these would be no names of their own.
+    for name in 'program.py\u2003', '\u2003':
+        _, result = run('-n', 1, program(f'os.write(fd, {block(name)!r}.encode())'))
+        equal(list(result), ['program.py', f'program.py: {name}'], 'names')
 
 
 def test_several_programs():

@@ -1121,6 +1121,25 @@ def test_full_disk():
         kept[0].unlink()
 
 
+def test_nowhere_to_write():
+    """Where the result cannot be kept anywhere, that is said. Mounts in a user namespace do not show
+    outside of it."""
+    mount = 'mount -t tmpfs -o size=16k none /sys/fs'
+    for folder in '/tmp', '/var/tmp', '/dev/shm':
+        if RUNPINNED.startswith(folder):
+            raise Skip(f'runpinned itself lies in {folder}')
+        mount += f' && mount -t tmpfs -o ro none {folder}'
+    space = ['unshare', '-r', '-m', '--propagation', 'unchanged', 'sh', '-c']
+    if subprocess.run([*space, mount], capture_output=True, check=False).returncode:
+        raise Skip('mounting is not allowed here')
+    inner = f'{mount} && head -c 16384 /dev/zero >/sys/fs/filler && exec "$@"'
+    result = run('-q', '-n', 30, '-o', '/sys/fs/x.json', '/bin/true', prefix=(*space, inner, 'sh'),
+                 env=environment(TMPDIR='/tmp'))
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    check('cannot write /sys/fs/x.json: No space left' in result.stderr, result.stderr)
+    check('to a temporary folder either: Read-only file system\n' in result.stderr, result.stderr)
+
+
 def test_full_standard_output():
     with open('/dev/full', 'w', encoding='utf-8') as full:
         result = subprocess.run([RUNPINNED, '-c', CPU, '-n', '2', '--json', '/bin/true'],
@@ -1757,6 +1776,12 @@ USAGE = (
     (('--command', 'x', '/bin/true'), '--command', 'NAME=COMMAND'),
     (('--command', '=x', '/bin/true'), '--command', 'NAME=COMMAND'),
     (('--command', 'true=/bin/echo', '/bin/true'), "'true'", '--name'),
+    (('--command', 'x=true', '--command', 'x =true'), "'x '", '--name'),
+    (('-L', 'x=a,a ', 'echo', '{x}'), "'echo/x=a '", '--name'),
+    (('--command', 'x\x01=true', '--command', 'x\\x01=true'), "'x\\x01'", '--name'),
+    (('--command', '\u2003=true', '/bin/true'), 'blank', '--command'),
+    (('--name', ' ', '/bin/true'), 'blank', '--name'),
+    (('--shell', ' '), 'blank', '--name'),
     (('--command', 'a=/bin/echo', '--name', 'x'), '--name'),
     (('--seed', '1', '/bin/true'), '--seed'),
     (('--seed', 'x', '--baseline', 'a', '/bin/true'), '--seed'),
