@@ -24,7 +24,7 @@ int keeper_prepare(pid_t runpinned, struct keeper *ret)
 	int sockets[2];
 	sigset_t set;
 
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_PDEATHSIG, LAUNCH_STOP) < 0)
 		return -errno;
 	if (getppid() != runpinned)
 		return -ESRCH;
@@ -34,7 +34,7 @@ int keeper_prepare(pid_t runpinned, struct keeper *ret)
 		return -errno;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTERM);
+	sigaddset(&set, LAUNCH_STOP);
 	sigaddset(&set, SIGUSR1);
 	keeper.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (keeper.signals < 0)
@@ -114,9 +114,9 @@ static void take_signals(const struct keeper *k, pid_t launcher, int64_t *kill_a
 	while (read(k->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGUSR1)
 			*kill_at_ns = 0;
-		if (info.ssi_signo != SIGTERM)
+		if (info.ssi_signo != (uint32_t)LAUNCH_STOP)
 			continue;
-		kill(launcher, SIGTERM);
+		kill(launcher, LAUNCH_STOP);
 		if (getppid() != k->runpinned)
 			*kill_at_ns = MIN(*kill_at_ns,
 				clock_now_ns(CLOCK_MONOTONIC) +

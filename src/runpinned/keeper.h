@@ -13,9 +13,9 @@
  * beside systemd, may create one. If keeper and launcher are killed by SIGKILL at the same time,
  * PR_SET_PDEATHSIG still ends the program, but not the processes that it has started.
  *
- * Signals to the keeper: SIGTERM is passed on to the launcher; SIGUSR1 kills the launcher and ends
- * all other processes. When runpinned is killed, the launcher gets SIGTERM, and SIGKILL two seconds
- * later.
+ * Signals to the keeper: LAUNCH_STOP (launch.h) is passed on to the launcher; SIGUSR1 kills the
+ * launcher and ends all other processes. When runpinned is killed, the launcher gets LAUNCH_STOP,
+ * and SIGKILL two seconds later.
  */
 #ifndef QUIESCE_RUNPINNED_KEEPER_H
 #define QUIESCE_RUNPINNED_KEEPER_H

@@ -21,14 +21,15 @@
  * that failed, or values that the program handed over. So each run of a long program is a request
  * of its own.
  *
- * Signals to the launcher: SIGTERM ends the process group of the running child (a second SIGTERM
- * kills it). The keeper passes them on. The keeper also ends what the program leaves behind: after
- * a run the launcher sends it one byte, and gets a struct keeper_answer.
+ * Signals to the launcher: LAUNCH_STOP ends the process group of the running child by SIGTERM (a
+ * second one kills it). The keeper passes them on. The keeper also ends what the program leaves
+ * behind: after a run the launcher sends it one byte, and gets a struct keeper_answer.
  */
 #ifndef QUIESCE_RUNPINNED_LAUNCH_H
 #define QUIESCE_RUNPINNED_LAUNCH_H
 
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdint.h>
 
 #include "sampler/core.h"
@@ -45,6 +46,13 @@ enum {
 	/* How long a program may take to end after SIGTERM, before it gets SIGKILL. */
 	LAUNCH_KILL_AFTER_SECONDS = 2,
 };
+
+/*
+ * runpinned's signal to the keeper, and the keeper's to the launcher: end the run. It is no signal
+ * that others send to all processes of a group or a service (timeout(1), systemd, Slurm): one
+ * SIGTERM of theirs would count twice, because runpinned gets it as well and passes it on.
+ */
+#define LAUNCH_STOP SIGRTMIN
 
 enum launch_flag {
 	LAUNCH_NO_ASLR = 1 << 0,
@@ -195,7 +203,7 @@ struct launch_report {
 	int32_t status; /* as of wait4(2) */
 	uint32_t timed_out;
 	int32_t stopped;      /* the signal that stopped the program, which was then killed; or 0 */
-	uint32_t interrupted; /* 1 when SIGTERM ended the run */
+	uint32_t interrupted; /* 1 when LAUNCH_STOP ended the run */
 	uint32_t leftover;    /* 1 when processes that the program had started were still there */
 	int64_t start_ns;     /* just before execve(2) */
 	int64_t end_ns;	      /* just after waitid(2) */

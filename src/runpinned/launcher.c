@@ -121,7 +121,7 @@ struct launcher {
 	/* The content of that list while the launcher is the keeper's only child. */
 	char self[16];
 	int schedstat;		  /* the launcher's own; -1 when there is no such file */
-	void (*caller_term)(int); /* SIG_DFL or SIG_IGN, with which a child starts */
+	void (*caller_stop)(int); /* SIG_DFL or SIG_IGN, with which a child starts */
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
 	struct child child;
@@ -164,16 +164,16 @@ static void on_signal(int signal)
 		timed_out = 1;
 	else
 		terminations = terminations + 1;
-	/* The keeper is dead, so no process would send a second SIGTERM, or end what the program
+	/* The keeper is dead, so no process would send a second signal, or end what the program
 	 * leaves behind. The launcher does both itself. */
-	if (signal == SIGTERM && getppid() != keeper) {
+	if (signal == LAUNCH_STOP && getppid() != keeper) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 		alarm(LAUNCH_KILL_AFTER_SECONDS);
 	}
 	/* The child is not reaped before running_child is 0 again (signals are blocked then), so
 	 * its number cannot belong to another process. */
 	if (child > 0)
-		signal_child(child, signal == SIGTERM && terminations == 1 ? SIGTERM : SIGKILL);
+		signal_child(child, signal == LAUNCH_STOP && terminations == 1 ? SIGTERM : SIGKILL);
 	errno = saved;
 }
 
@@ -182,7 +182,7 @@ static void block_signals(bool block)
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
+	sigaddset(&set, LAUNCH_STOP);
 	sigaddset(&set, SIGALRM);
 	sigprocmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 }
@@ -275,7 +275,7 @@ static int child_main(void *arg)
 		_exit(127);
 	/* execve(2) resets the parent's signal handlers, but they must not run in the child before
 	 * that. */
-	signal(SIGTERM, l->caller_term);
+	signal(LAUNCH_STOP, l->caller_stop);
 	signal(SIGALRM, l->caller_alarm);
 	signal(SIGCHLD, l->caller_chld);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan->caller_signals, NULL, KERNEL_SIGSET_SIZE);
@@ -872,7 +872,7 @@ static void take_signal(int number, void (*handler)(int), void (**ret_caller)(in
 	struct sigaction action = { .sa_handler = handler }, old;
 
 	sigemptyset(&action.sa_mask);
-	sigaddset(&action.sa_mask, SIGTERM);
+	sigaddset(&action.sa_mask, LAUNCH_STOP);
 	sigaddset(&action.sa_mask, SIGALRM);
 	sigaction(number, &action, &old);
 	*ret_caller = old.sa_handler == SIG_IGN ? SIG_IGN : SIG_DFL;
@@ -882,17 +882,18 @@ static void setup_signals(struct launcher *l)
 {
 	sigset_t set;
 
-	/* Signals from the terminal reach the whole foreground group. runpinned decides what they
-	 * mean, and sends SIGTERM. They are blocked and not ignored, because a child would inherit
-	 * that. */
+	/* Signals from the terminal, and SIGTERM of whoever ends us with all that belongs to us,
+	 * reach the whole group. runpinned decides what they mean, and sends LAUNCH_STOP. They are
+	 * blocked and not ignored, because a child would inherit that. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGTSTP);
+	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	block_signals(true);
-	take_signal(SIGTERM, on_signal, &l->caller_term);
+	take_signal(LAUNCH_STOP, on_signal, &l->caller_stop);
 	take_signal(SIGALRM, on_signal, &l->caller_alarm);
 	/* A process that ignores SIGCHLD cannot wait for its children (wait(2)). */
 	take_signal(SIGCHLD, SIG_DFL, &l->caller_chld);
@@ -1022,9 +1023,9 @@ int main(int argc, char *argv[])
 	}
 	keeper = getppid();
 	setup_signals(&launcher);
-	/* Until here the launcher was killed when the keeper died. From now on it gets SIGTERM, so
-	 * that it can end the program first. */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* Until here the launcher was killed when the keeper died. From now on it gets
+	 * LAUNCH_STOP, so that it can end the program first. */
+	prctl(PR_SET_PDEATHSIG, LAUNCH_STOP);
 	for (int i = ARGUMENT_SOCKET; i < N_ARGUMENTS; i++)
 		fcntl(fds[i], F_SETFD, FD_CLOEXEC);
 	launcher.socket = fds[ARGUMENT_SOCKET];

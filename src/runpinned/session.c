@@ -270,8 +270,8 @@ static int receive_first_report(
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[1].revents && stop_check(stop)) {
-			/* The launcher may sleep with its signals blocked, so SIGTERM may not reach
-			 * it. */
+			/* The launcher may sleep with its signals blocked, so LAUNCH_STOP may not
+			 * reach it. */
 			kill(session->keeper, SIGUSR1);
 			return -ECANCELED;
 		}
@@ -389,7 +389,7 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 			(kill_at >= 0 && clock_now_ns(CLOCK_MONOTONIC) >= kill_at)) {
 			/* The launcher sends SIGTERM to the program at the first signal, SIGKILL at
 			 * the second. */
-			kill(session->keeper, SIGTERM);
+			kill(session->keeper, LAUNCH_STOP);
 			seen = stop->count;
 			kill_at = clock_now_ns(CLOCK_MONOTONIC) +
 				LAUNCH_KILL_AFTER_SECONDS * NSEC_PER_SEC;

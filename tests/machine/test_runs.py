@@ -913,6 +913,41 @@ def test_stubborn_program():
     check(gone(mark), 'the program lives')
 
 
+def test_a_signal_to_the_whole_group():
+    """As timeout(1) and those who run jobs send it. It counts once, and a program that ends by itself at
+    SIGTERM has the time to do so."""
+    for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        mark, cleaned = f'{os.getpid()}.97', scratch(f'cleaned-{number}')
+        process = start('-n', 1, '-w', 0, 'sh', '-c',
+                        f'trap "sleep 0.5; echo >{cleaned}; exit" TERM; sleep {mark} & wait',
+                        start_new_session=True)
+        await_running(mark)
+        os.killpg(process.pid, number)
+        _, stderr = process.communicate(timeout=PATIENCE)
+        equal(process.returncode, status, f'status ({stderr})')
+        check(cleaned.exists(), f'the program was killed ({stderr})')
+        check(gone(mark), 'the program lives')
+
+
+def test_a_signal_to_helpers_alone():
+    """Only runpinned decides that the runs end."""
+    mark, go = f'{os.getpid()}.98', scratch('helpers-go')
+    program = script('helpers', f'[ -e {go} ] || exec sleep {mark}\n')
+    process = start('-n', 2, '-w', 0, '--ignore-failure', program)
+    await_running(mark)
+    keeper = children_of(process.pid)[0]
+    for pid in keeper, *children_of(keeper):
+        os.kill(pid, signal.SIGTERM)
+    time.sleep(0.3)
+    equal(len(processes_with(mark)), 1, 'programs that run')
+    go.touch()
+    for pid in processes_with(mark):
+        os.kill(pid, signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=PATIENCE)
+    equal(process.returncode, 0, f'status ({stderr})')
+    check('2 runs' in stdout, stdout)
+
+
 def test_killed_runpinned():
     mark = f'{os.getpid()}.9'
     process = start('-n', 10, '-o', scratch('killed.json'), 'sleep', mark)
