@@ -208,7 +208,7 @@ static bool has_setup(const struct commands *commands)
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */
 static int make_runs(const struct options *options, const struct place *place,
 	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
-	struct evidence_reader *evidence, struct stop *stop)
+	struct evidence_reader *evidence, const struct save *save, struct stop *stop)
 {
 	_cleanup_(meanwhile) struct meanwhile *meanwhile = NULL;
 	int r;
@@ -231,7 +231,8 @@ static int make_runs(const struct options *options, const struct place *place,
 		(void)cpumask_bind_self(place->housekeeping);
 	r = quiesce && evidence ? meanwhile_begin(place->cpus, &meanwhile) : 0;
 	if (r == 0)
-		r = measure(options, place, commands, stop, counting, evidence);
+		r = measure(options, place, commands, stop, counting, evidence,
+			save_wants_user_clock(save));
 	if (r == 0)
 		r = describe_quiesce(commands, quiesce, meanwhile);
 	if (r < 0)
@@ -297,7 +298,7 @@ static int measure_commands(const struct options *options, const struct place *p
 	}
 	r = hooks_set_up(options, place, commands, stop);
 	if (r == 0)
-		r = make_runs(options, place, quiesce, commands, counting, evidence, stop);
+		r = make_runs(options, place, quiesce, commands, counting, evidence, save, stop);
 	cleaned = hooks_clean_up(options, place, commands, stop);
 	if (r < 0)
 		return failure_status(r, stop);

@@ -53,6 +53,7 @@ struct work {
 	size_t expected_runs;
 	bool out_of_time; /* --max-time has ended the runs before they were enough */
 	bool said_lost;
+	bool user_clock; /* the values are to be those of our own stamps */
 	uint64_t env_pad_seed;
 	uint64_t sitting;
 	uint64_t random_order; /* state of the random generator for the order of the commands */
@@ -683,7 +684,6 @@ static int is_precise_enough(struct work *work, const struct measurement *m, boo
 	size_t n;
 	int r;
 
-	series_settle_clock(m->series);
 	r = series_values(m->series, &values, &n);
 	if (r < 0)
 		return r;
@@ -705,6 +705,8 @@ static int are_precise_enough(struct work *work, bool *ret)
 {
 	work->expected_runs = 0;
 	*ret = true;
+	/* By the clock that the result will have. */
+	commands_settle_clocks(work->commands, work->user_clock);
 	for (size_t i = 0; i < work->commands->n; i++) {
 		struct measurement *m = work->commands->items[i].measurement;
 		int r;
@@ -881,7 +883,8 @@ static int share_floor(struct work *work, bool after)
 }
 
 int measure(const struct options *options, const struct place *place, struct commands *commands,
-	struct stop *stop, const struct counting *counting, struct evidence_reader *evidence)
+	struct stop *stop, const struct counting *counting, struct evidence_reader *evidence,
+	bool user_clock)
 {
 	_cleanup_free_ double *events = NULL;
 	struct work work = {
@@ -891,6 +894,7 @@ int measure(const struct options *options, const struct place *place, struct com
 		.stop = stop,
 		.counting = counting,
 		.evidence = evidence,
+		.user_clock = user_clock,
 		.began_ns = clock_now_ns(CLOCK_MONOTONIC_RAW),
 		.began_temperature = evidence ? evidence_temperature(evidence) : NAN,
 	};

@@ -18,11 +18,13 @@
  * wrong with a program. Several commands are run in rounds. In each round each command runs once,
  * in an order that is drawn anew for each round. So whatever the machine does meanwhile affects all
  * commands alike, and run i of one command was made close to run i of the others. Fills the
- * measurements of the commands, with the same `end` in all of them. evidence may be NULL. Returns 0
+ * measurements of the commands, with the same `end` in all of them. evidence may be NULL.
+ * user_clock: the values will be those of our own stamps (commands_settle_clocks()). Returns 0
  * (then `end` says how it ended), or a negative errno when there is nothing to show.
  */
 int measure(const struct options *options, const struct place *place, struct commands *commands,
-	struct stop *stop, const struct counting *counting, struct evidence_reader *evidence);
+	struct stop *stop, const struct counting *counting, struct evidence_reader *evidence,
+	bool user_clock);
 
 /* How the program has failed in a run, "exit status 3"; NULL when it has not, or when that is not
  * to count (--ignore-failure). */

@@ -366,6 +366,19 @@ def test_append_with_another_clock():
     equal({one['quiesce_clock'] for one in metadata(benchmark)}, {'user'}, 'clocks')
 
 
+def test_precise_by_the_clock_of_the_result():
+    """By the kernel's stamps all runs are alike. By ours, which the file to append to has, two of five
+    take five times as long, because the program stops the launcher at its end."""
+    require_kernel_windows()
+    path, count = scratch('precise.json'), scratch('precise-count')
+    late = script('late', f'echo >>{count}; sleep 0.05\n'
+                  f'case $(($(wc -l <{count}) % 5)) in 2|4) (sleep 0.2; kill -CONT $PPID) & kill -STOP $PPID;; esac\n')
+    equal(without_perf('-q', '-n', 2, '--name', 'late', '-o', path, 'true').returncode, 0, 'status')
+    result = run('-q', '-n', 20, '-w', 0, '--until-rel-error', 50, '--max-runs', 21, '-o', path, '--append', late)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    check('the median is not known to 50 % after 21 runs (--max-runs)' in result.stderr, result.stderr)
+
+
 def test_memory_of_runpinned_does_not_show():
     """A runpinned that holds 512 MiB reports the same peak memory of its child."""
     small = metadata(measured('-n', 3, PROGRAMS / 'empty'))
