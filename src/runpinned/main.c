@@ -35,6 +35,9 @@
 
 enum {
 	LOCK_RETRY_NS = 200 * 1000 * 1000,
+	/* No exit status: the CPUs are locked, but what was chosen and described is of the time
+	 * before others had given them up. */
+	HAS_WAITED = -1,
 };
 
 /* Describes the process that has locked a CPU. */
@@ -52,7 +55,8 @@ static void describe_holder(const struct cpuholder *holder, char *buf, size_t si
 			(unsigned)holder->uid);
 }
 
-/* Waits until the CPUs are free, and locks them. -ECANCELED when a signal ended the waiting. */
+/* Waits until the CPUs are free, and locks them. Returns 1 after waiting, else 0; -ECANCELED when a
+ * signal ended the waiting. */
 static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
 	struct cpulock **ret)
 {
@@ -65,7 +69,7 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 	for (;;) {
 		r = cpulock_try(cpus, ret, &holder);
 		if (r == 0)
-			return 0;
+			return said >= 0;
 		if (r != -EAGAIN) {
 			list = cpumask_format_list(cpus);
 			say_errno(r, "cannot lock CPU %s", list ? list : "?");
@@ -250,6 +254,7 @@ static enum exit_status prepare_result(const struct options *options, const stru
 	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 
+		facts_clear(&command->facts);
 		r = describe_setup(options, command, place, &command->facts);
 		if (r == -EINVAL)
 			return EXIT_USAGE;
@@ -270,7 +275,8 @@ static int failure_status(int error, const struct stop *stop)
 }
 
 /* Makes the runs on the chosen CPUs, and writes the result. Locks the CPUs, unless *lock is a lock
- * on them already. */
+ * on them already. HAS_WAITED where others had them, after everything that has to be known before
+ * such a wait. */
 static int measure_commands(const struct options *options, const struct place *place,
 	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
 	struct stop *stop, struct cpulock **lock)
@@ -287,6 +293,8 @@ static int measure_commands(const struct options *options, const struct place *p
 	r = *lock ? 0 : lock_cpus(options, place->cpus, stop, lock);
 	if (r < 0)
 		return failure_status(r, stop);
+	if (r > 0)
+		return HAS_WAITED;
 	if (!options->no_evidence) {
 		r = evidence_open(place->cpus, &evidence);
 		if (r < 0) {
@@ -340,8 +348,8 @@ static enum exit_status choose_place(const char *list, struct place **ret)
 	return r == 0 ? EXIT_DONE : r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. `lock`:
- * as in measure_commands(). */
+/* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. `lock`
+ * and HAS_WAITED: as in measure_commands(). */
 static int run_here(const struct options *options, const struct place *place,
 	const struct quiesce *quiesce, struct commands *commands, struct stop *stop,
 	struct cpulock **lock)
@@ -361,21 +369,34 @@ static int run_here(const struct options *options, const struct place *place,
 	if (options->dry_run)
 		return dry_run(options, place, commands, counting);
 	status = measure_commands(options, place, quiesce, commands, counting, stop, lock);
+	if (status == HAS_WAITED)
+		return status;
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
 	commands_clear(commands);
 	return status;
 }
 
+/* Measures on the machine as it is. While it waits for the CPUs, a benchmark.target may come and
+ * go: then everything is chosen and described anew. */
 static int run_as_it_is(const struct options *options, struct commands *commands, struct stop *stop)
 {
-	_cleanup_(place) struct place *place = NULL;
+	_cleanup_(cpumask) struct cpumask *locked = NULL;
 	_cleanup_(cpulock) struct cpulock *lock = NULL;
-	enum exit_status status;
+	int status;
 
-	status = choose_place(options->cpus, &place);
-	if (status != EXIT_DONE)
-		return status;
-	return run_here(options, place, NULL, commands, stop, &lock);
+	do {
+		_cleanup_(place) struct place *place = NULL;
+
+		status = choose_place(options->cpus, &place);
+		if (status != EXIT_DONE)
+			return status;
+		if (locked && !cpumask_equal(locked, place->cpus))
+			cpulock_free(TAKE_PTR(lock));
+		status = run_here(options, place, NULL, commands, stop, &lock);
+		cpumask_free(locked);
+		locked = TAKE_PTR(place->cpus);
+	} while (status == HAS_WAITED);
+	return status;
 }
 
 /* Says what has been done, a line for each part. -EPERM where --strict wants more. */

@@ -23,7 +23,7 @@ class Measurement:
     """A runpinned --quiesce, which is at --setup until it is stopped, once the machine is quiet and its
     CPU is locked. No program can be run: the CPUs of the description are not there."""
 
-    def __init__(self, setter, *options, taken=()):
+    def __init__(self, setter, *options, taken=(), quiesce=('--quiesce',)):
         """taken: the CPUs on which somebody else, the test, measures already."""
         self.setter = setter
         setter.note_choices()
@@ -36,7 +36,7 @@ class Measurement:
         self.at_setup = setter.box.root / 'at-setup'
         self.process = subprocess.Popen(
             [os.environ['SYSROOT'], '--root', setter.box.root, '--', 'env', *environment, RUNPINNED,
-             '--quiesce', *options, '-n', '1', '--no-save', '--setup',
+             *quiesce, *options, '-n', '1', '--no-save', '--setup',
              f'>{self.at_setup}; exec sleep 1000', '/bin/true'],
             stdin=subprocess.DEVNULL, stdout=self.messages, stderr=self.messages)
 
@@ -197,6 +197,38 @@ def test_strict():
         setter.same(before, 'what was there before')
 
 
-TESTS = (test_taken, test_taken_no_wait, test_chosen_is_taken, test_killed_when_quiet,
+def start_target(setter, cpu):
+    path = setter.run_directory / 'quiesce/target'
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f'QUIESCE_TARGET=1\nBOOT_ID={Setter.BOOT_ID}\nCPUS={cpu}\n', encoding='utf-8')
+    path.chmod(0o644)
+    return path
+
+
+def test_target_comes_and_goes():
+    """Without --quiesce it takes the CPUs of the target that is up when it need not wait any more"""
+    # One that it does not choose by itself.
+    cpu = 2
+    for up, text in ((True, 'goes'), (False, 'comes')):
+        with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
+            target = start_target(setter, cpu)
+            if not up:
+                target.unlink()
+            measurement = Measurement(setter, taken=[cpu] if up else set(range(16)) - {cpu}, quiesce=())
+            measurement.wait(lambda: 'waiting' in measurement.said(), 'it does not wait for the CPU')
+            if up:
+                target.unlink()
+            else:
+                start_target(setter, cpu)
+            measurement.give_way()
+            measurement.wait_for_setup()
+            locked = [one for one in range(16) if not measurement.can_lock(one)]
+            check(len(locked) == 1 and (locked == [cpu]) != up, f'the target {text}: {locked} are locked')
+            measurement.process.send_signal(signal.SIGINT)
+            status, said = measurement.end()
+            equal(status, 130, f'status ({said})')
+
+
+TESTS = (test_taken, test_taken_no_wait, test_chosen_is_taken, test_target_comes_and_goes, test_killed_when_quiet,
          test_killed_at_the_start, test_strict)
 run_tests((test.__doc__, test) for test in TESTS)

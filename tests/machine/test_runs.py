@@ -1068,14 +1068,13 @@ def test_append():
 
 
 def test_append_at_once():
-    """Each process has read the file before the others append to it, and nothing that they append is
-    lost."""
+    """Nothing is lost that several processes append."""
     for there in (False, True):
         path = scratch(f'at-once-{there}.json')
         if there:
             equal(run('-q', '-n', 1, '-o', path, '--name', 'old', '/bin/true').returncode, 0, 'status')
         names = [f'n{number}' for number in range(4)]
-        # All but one wait for the CPU, and have already read the file.
+        # All but one wait for the CPU.
         processes = [start('-q', '-n', 1, '-w', 0, '-o', path, '--append', '--name', name, 'sleep', '0.3')
                      for name in names]
         for process in processes:
@@ -1084,6 +1083,17 @@ def test_append_at_once():
         found = [benchmark['runs'][0].get('metadata', {}).get('name') or benchmark['metadata']['name']
                  for benchmark in json.loads(path.read_text())['benchmarks']]
         equal(sorted(found), sorted(names + ['old'] * there), 'benchmarks')
+
+
+def test_append_to_what_came_meanwhile():
+    """The file has been read before the runs, and is read again before it is written."""
+    path, other = scratch('meanwhile.json'), scratch('other.json')
+    equal(run('-q', '-n', 1, '-o', other, '--name', 'other', '/bin/true').returncode, 0, 'status')
+    result = run('-q', '-n', 1, '-w', 0, '-o', path, '--append', '--name', 'mine', 'cp', other, path)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    found = [benchmark['runs'][0].get('metadata', {}).get('name') or benchmark['metadata']['name']
+             for benchmark in json.loads(path.read_text())['benchmarks']]
+    equal(found, ['other', 'mine'], 'benchmarks')
 
 
 def test_append_while_locked():
