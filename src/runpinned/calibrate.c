@@ -45,19 +45,16 @@ static double find_seconds(const struct launch_report *report)
 	return (double)MIN(wall, cpu) / NSEC_PER_SEC;
 }
 
-/* Makes one run with its hooks. Returns 1 when it was made, 0 when the program cannot be run. */
-static int make_trial(struct command *command, const struct options *options,
-	const struct place *place, struct stop *stop, struct launch_report *ret)
+/* Makes one run. Returns 1 when it was made, 0 when the program cannot be run. */
+static int run_once(struct command *command, const struct options *options, struct stop *stop,
+	struct launch_report *ret)
 {
 	struct launch_request request = { .command = LAUNCH_RUN, .n_runs = 1, .discarded = true };
 	struct runlog_run run = { 0 };
 	const char *failure;
 	char status[96];
-	int r, concluded;
+	int r;
 
-	r = hook_run(options, place, command, HOOK_PREPARE, stop, NULL);
-	if (r < 0)
-		return r;
 	r = session_run(command->session, stop, &request);
 	if (r < 0 || session_next(command->session, &run) <= 0)
 		return 0;
@@ -68,10 +65,27 @@ static int make_trial(struct command *command, const struct options *options,
 		say("%s: a run to find the length of the control failed: %s", command->argv[0],
 			failure);
 		session_print_stderr(command->session);
+		return -ECHILD;
 	}
-	concluded = hook_run(options, place, command, HOOK_CONCLUDE, stop, NULL);
 	*ret = run.report;
-	return failure ? -ECHILD : concluded < 0 ? concluded : 1;
+	return 1;
+}
+
+/* The same with its hooks. */
+static int make_trial(struct command *command, const struct options *options,
+	const struct place *place, struct stop *stop, struct launch_report *ret)
+{
+	int r, concluded;
+
+	if (stop_check(stop) != 0)
+		return -ECANCELED;
+	r = hook_run(options, place, command, HOOK_PREPARE, stop, NULL);
+	if (r < 0)
+		return r;
+	r = stop_check(stop) == 0 ? run_once(command, options, stop, ret) : -ECANCELED;
+	/* However the run ended, and even if there was none. */
+	concluded = hook_run(options, place, command, HOOK_CONCLUDE, stop, NULL);
+	return r < 0 || concluded >= 0 ? r : concluded;
 }
 
 /* The shortest of some runs in seconds; NAN when there was none. */

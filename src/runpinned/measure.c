@@ -536,15 +536,13 @@ static bool is_one_at_a_time(const struct work *work)
 		work->command->hooks[HOOK_CONCLUDE];
 }
 
-/* Does what is needed before a run. Returns 1 when no more runs are to be made, 0 to go on. */
+/* Does what is needed between --prepare and a run. Returns 1 when no more runs are to be made, 0 to
+ * go on. */
 static int prepare_run(struct work *work)
 {
 	const struct options *o = work->options;
 	int r;
 
-	r = stop_check(work->stop) == 0 ? run_hook(work, HOOK_PREPARE) : 0;
-	if (r != 0)
-		return r;
 	if (o->cooldown >= 0 && work->evidence)
 		cool_down(work);
 	if (stop_check(work->stop) != 0) {
@@ -603,11 +601,18 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 {
 	int r, concluded;
 
-	r = prepare_run(work);
+	if (stop_check(work->stop) != 0) {
+		end_stopped(work);
+		return 1;
+	}
+	r = run_hook(work, HOOK_PREPARE);
 	if (r != 0)
 		return r;
-	r = make_runs(work, warmup, is_one_at_a_time(work) ? 1 : at_most);
-	/* Also after a run that failed: it may have left behind what is to be removed. */
+	r = prepare_run(work);
+	if (r == 0)
+		r = make_runs(work, warmup, is_one_at_a_time(work) ? 1 : at_most);
+	/* Also after a run that failed, or was not made once it was prepared: something may be left
+	 * that is to be removed. */
 	concluded = run_hook(work, HOOK_CONCLUDE);
 	return r != 0 ? r : concluded;
 }

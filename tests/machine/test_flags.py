@@ -211,6 +211,20 @@ def test_cooldown():
         check(cooled, 'it did not wait for the cooling')
 
 
+def test_stopped_while_it_cools_down():
+    """--conclude removes what --prepare has made for the run that is not made."""
+    has_sensors()
+    with Machine('intel-hybrid') as box:
+        made = box.root / 'made'
+        # The hook's parent watches it, and is a child of runpinned.
+        prepare = (f'mkdir {made}; echo 90000 > {box.root}/{sensor("intel-hybrid")}; '
+                   'runpinned=$(cut -d " " -f 4 /proc/$PPID/stat); (sleep 1; kill $runpinned) &')
+        result = box.run(RUNPINNED, '-c', CPU, '-n', 1, '-w', 0, '--no-save', '--cooldown', '--prepare', prepare,
+                         '--conclude', f'rmdir {made}', 'true', env={'XDG_STATE_HOME': str(box.root)})
+        equal(result.returncode, 143, f'status ({result.stderr})')
+        check(not made.exists(), f'--conclude was not run ({result.stderr})')
+
+
 def test_cooldown_without_a_sensor():
     with Machine('vm-plain') as box:
         said = measure(box, ':', '--cooldown')[2]

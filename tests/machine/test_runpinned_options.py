@@ -430,6 +430,17 @@ def test_trials_for_the_length_of_the_control_have_hooks():
     equal(result.returncode, 0, result.stderr)
 
 
+def test_a_trial_that_is_stopped_is_concluded():
+    mark, made = '86399.5', scratch('made-for-a-trial')
+    process = start('--no-save', '-q', '--control', '--prepare', f'mkdir {made}', '--conclude', f'rmdir {made}',
+                    'sleep', mark)
+    await_running(mark)
+    process.terminate()
+    _, errors = process.communicate(timeout=PATIENCE)
+    equal(process.returncode, 143, f'status ({errors})')
+    check(not made.exists(), f'--conclude was not run ({errors})')
+
+
 def test_setup_makes_the_program():
     made = scratch('made')
     result = run('--no-save', '-q', '-n', 1, '-w', 0, '--setup',
