@@ -127,6 +127,27 @@ static int print_command(const struct command *command, unsigned control_length)
 	return print_field("program", command->program);
 }
 
+/* How many runs there will be, as far as that is known before. */
+static void print_runs(const struct options *o)
+{
+	print(stdout, "runs: %u", o->runs);
+	if (o->max_runs == OPTIONS_MAX_RUNS)
+		print(stdout, " or more");
+	else if (o->max_runs > 0)
+		print(stdout, " to %u", o->max_runs);
+	print(stdout, " after %u warm-up", o->warmups);
+	if (o->decide > 0)
+		print(stdout, ", until %g %% is settled", o->decide);
+	if (o->rel_error > 0)
+		print(stdout, ", until the median is known to %g %%", o->rel_error);
+	if (o->min_time_ns > 0)
+		print(stdout, ", %s %g s are over", o->rel_error > 0 ? "and" : "until",
+			(double)o->min_time_ns / NSEC_PER_SEC);
+	if (o->max_time_ns > 0)
+		print(stdout, ", none begins after %g s", (double)o->max_time_ns / NSEC_PER_SEC);
+	print(stdout, "%s\n", o->n_commands > 1 ? ", of each in turn" : "");
+}
+
 /* Prints what --dry-run shows. */
 static int print_plan(const struct options *options, const struct place *place,
 	const struct commands *commands, const struct counting *counting)
@@ -152,13 +173,7 @@ static int print_plan(const struct options *options, const struct place *place,
 	if (place->join)
 		print(stdout, "joins: benchmark.slice\n");
 	print(stdout, "housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
-	if (options->decide > 0)
-		print(stdout,
-			"runs: until %g %% is settled, %u to %u after %u warm-up, of each in turn\n",
-			options->decide, options->runs, options->max_runs, options->warmups);
-	else
-		print(stdout, "runs: %u after %u warm-up%s\n", options->runs, options->warmups,
-			commands->n > 1 ? ", of each in turn" : "");
+	print_runs(options);
 	if (options->shell)
 		print(stdout, "shell: %s\n", options->shell);
 	if (options->input)

@@ -20,7 +20,6 @@
 
 enum {
 	RUNS_DEFAULT = 25,
-	RUNS_MAX = 100 * 1000 * 1000, /* the messages in the rows below name this number */
 	MAX_RUNS_DEFAULT = 1000,
 	FIFO_PRIORITY_DEFAULT = 50,
 	COOLDOWN_DEGREES_DEFAULT = 3,
@@ -262,7 +261,7 @@ static int take_cpus(const char *value, void *into)
 
 static int take_runs(const char *value, void *into)
 {
-	return parse_uint(value, 1, RUNS_MAX, into);
+	return parse_uint(value, 1, OPTIONS_MAX_RUNS, into);
 }
 
 static int take_control_length(const char *value, void *into)
@@ -272,7 +271,7 @@ static int take_control_length(const char *value, void *into)
 
 static int take_warmups(const char *value, void *into)
 {
-	return parse_uint(value, 0, RUNS_MAX, into);
+	return parse_uint(value, 0, OPTIONS_MAX_RUNS, into);
 }
 
 static int take_rel_error(const char *value, void *into)
@@ -444,7 +443,8 @@ static int check_combinations(struct options *o)
 		return -EINVAL;
 	}
 	if (goes_on && !o->max_runs)
-		o->max_runs = o->rel_error || o->decide ? MAX(MAX_RUNS_DEFAULT, o->runs) : RUNS_MAX;
+		o->max_runs = o->rel_error || o->decide ? MAX(MAX_RUNS_DEFAULT, o->runs)
+							: OPTIONS_MAX_RUNS;
 	if (goes_on && o->max_runs < o->runs) {
 		say("--max-runs %u is less than -n %u", o->max_runs, o->runs);
 		return -EINVAL;

@@ -19,6 +19,7 @@ enum env_pad_mode {
 
 #define OPTIONS_MAX_COMMANDS 64 /* all combinations of parameters included */
 #define OPTIONS_MAX_METADATA 32
+#define OPTIONS_MAX_RUNS (100 * 1000 * 1000) /* which messages in options.c name */
 
 /* Shell commands around the runs (hooks.h). */
 enum hook_kind {
@@ -69,9 +70,10 @@ struct options {
 	const char *cpus; /* NULL: choose automatically */
 	unsigned runs;
 	unsigned warmups;
-	unsigned max_runs; /* 0 unless rel_error, decide or min_time_ns is set */
-	double rel_error;  /* per cent; 0 when not given */
-	double decide;	   /* per cent; 0 when not given */
+	/* 0 unless rel_error, decide or min_time_ns is set; OPTIONS_MAX_RUNS for no limit. */
+	unsigned max_runs;
+	double rel_error; /* per cent; 0 when not given */
+	double decide;	  /* per cent; 0 when not given */
 
 	const char *output;
 	const char *csv;

@@ -1627,11 +1627,23 @@ def test_decide_stopped():
     check('compared with baseline: not settled' in output or 'slower by' in output, output)
 
 
-def test_plan_to_decide():
-    result = run('--dry-run', '--decide', 2.5, '--max-runs', 70, '--baseline', 'true', 'true')
-    equal(result.returncode, 0, result.stderr)
-    check('runs: until 2.5 % is settled, 1 to 70 after 1 warm-up, of each in turn\n' in result.stdout,
-          result.stdout)
+def test_plan_of_the_number_of_runs():
+    for arguments, planned in (
+            (('-n', 5, '-w', 0), '5 after 0 warm-up'),
+            (('--baseline', 'true'), '25 after 1 warm-up, of each in turn'),
+            (('--decide', 2.5, '--max-runs', 70, '--baseline', 'true'),
+             '1 to 70 after 1 warm-up, until 2.5 % is settled, of each in turn'),
+            (('--until-rel-error', 0.5, '--max-runs', 500),
+             '25 to 500 after 1 warm-up, until the median is known to 0.5 %'),
+            (('--until-rel-error', 0.5, '--min-time', '2min', '--max-time', '1h'),
+             '25 to 1000 after 1 warm-up, until the median is known to 0.5 %, and 120 s are over, '
+             'none begins after 3600 s'),
+            (('--min-time', '500ms'), '25 or more after 1 warm-up, until 0.5 s are over'),
+            (('--max-time', 5), '25 after 1 warm-up, none begins after 5 s')):
+        result = run('--dry-run', *arguments, 'true')
+        equal(result.returncode, 0, result.stderr)
+        equal([line for line in result.stdout.splitlines() if line.startswith('runs:')], [f'runs: {planned}'],
+              'runs')
 
 
 # --- A control ---
