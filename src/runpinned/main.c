@@ -515,7 +515,10 @@ static int run_quietly(const struct options *options, struct commands *commands,
 	if (status == EXIT_DONE)
 		status = run_here(options, quiet.place, quiet.quiesce, commands, stop, &quiet.lock);
 	r = quiet_end(&quiet);
-	return r < 0 && status == EXIT_DONE ? EXIT_FAILED : status;
+	/* A verdict of --decide does not hide that the machine could not be put back. */
+	if (r < 0 && (status == EXIT_DONE || status == EXIT_FINDING || status == EXIT_UNSETTLED))
+		return EXIT_FAILED;
+	return status;
 }
 
 static int open_streams(const struct options *options, struct commands *commands)

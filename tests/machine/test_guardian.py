@@ -7,6 +7,7 @@ import fcntl
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -229,6 +230,26 @@ def test_target_comes_and_goes():
             equal(status, 130, f'status ({said})')
 
 
-TESTS = (test_taken, test_taken_no_wait, test_chosen_is_taken, test_target_comes_and_goes, test_killed_when_quiet,
-         test_killed_at_the_start, test_strict)
+def test_put_back_in_vain():
+    """A machine that could not be put back is an error, beside a verdict as well"""
+    cpu = min(os.sched_getaffinity(0))
+    for failure, wanted in ((0, 3), (1, 1)):
+        with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
+            start_target(setter, cpu)
+            folder = setter.run_directory / 'bin'
+            folder.mkdir()
+            for part in 'runpinned', 'runpinned-launcher', 'runpinned-floor':
+                shutil.copy(pathlib.Path(RUNPINNED).with_name(part), folder)
+            # It says that everything is done, and ends with its standard input.
+            guardian = folder / 'benchmark-target'
+            guardian.write_text(f"#!/bin/sh\nprintf '\\001'\ncat >/dev/null\nexit {failure}\n", encoding='utf-8')
+            guardian.chmod(0o755)
+            result = setter.box.run('/run/bin/runpinned', '--quiesce', '-c', cpu, '-q', '--no-save', '--evidence',
+                                    'none', '--decide', 10, '--baseline', 'sleep 0.01', 'sleep', '0.03',
+                                    allowed='0-15', root=True)
+            equal(result.returncode, wanted, f'status after a guardian with status {failure} ({result.stderr})')
+
+
+TESTS = (test_taken, test_taken_no_wait, test_chosen_is_taken, test_target_comes_and_goes,
+         test_put_back_in_vain, test_killed_when_quiet, test_killed_at_the_start, test_strict)
 run_tests((test.__doc__, test) for test in TESTS)
