@@ -99,16 +99,22 @@ struct reading {
 	unsigned long set[CPUMASK_BYTES / sizeof(unsigned long)];
 };
 
-/* Maps an error to -ESRCH when the process has ended or is closed to an ordinary user; any other
- * error is our own and is returned as it is. */
+/* Maps an error to -ESRCH when the process has ended, and to -ENODATA when it is closed to an
+ * ordinary user; any other error is our own and is returned as it is. */
 static int map_task_error(int r)
 {
-	bool closed = (r == -EACCES || r == -EPERM) && geteuid() != 0;
-
-	return r == -ENOENT || r == -EINVAL || closed ? -ESRCH : r;
+	if ((r == -EACCES || r == -EPERM) && geteuid() != 0)
+		return -ENODATA;
+	return r == -ENOENT || r == -EINVAL ? -ESRCH : r;
 }
 
-/* Reads the affinity of a thread; -ESRCH when it has ended. */
+/* Whether the error is of the process, not our own: the process is left out. */
+static bool is_task_error(int r)
+{
+	return r == -ESRCH || r == -ENODATA;
+}
+
+/* Reads the affinity of a thread; errors of map_task_error(). */
 static int read_affinity(const struct reading *reading, pid_t tid, struct task *task)
 {
 	unsigned long mask[CPUMASK_BYTES / sizeof(unsigned long)] = { 0 };
@@ -143,7 +149,8 @@ static int add_task(struct reading *reading, const struct task *task)
 	return 0;
 }
 
-/* 1 when the task was added, 0 when it may not run on the mask, -ESRCH when it cannot be read. */
+/* 1 when the task was added, 0 when it may not run on the mask, -ESRCH when it has ended, -ENODATA
+ * when it cannot be read. */
 static int read_task(struct reading *reading, int proc, pid_t pid, pid_t tid)
 {
 	struct task task = { .pid = pid };
@@ -165,7 +172,7 @@ static int read_task(struct reading *reading, int proc, pid_t pid, pid_t tid)
 	if (r < 0)
 		return map_task_error(r);
 	if (tasks_parse_stat(text, &task) < 0)
-		return -ESRCH;
+		return -ENODATA;
 	r = add_task(reading, &task);
 	return r < 0 ? r : 1;
 }
@@ -182,7 +189,7 @@ static int read_threads(struct reading *reading, int proc, pid_t pid)
 	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
 		r = map_task_error(-errno);
-		return r == -ESRCH ? 0 : r;
+		return is_task_error(r) ? 0 : r;
 	}
 	dir = fdopendir(fd);
 	if (!dir) {
@@ -195,12 +202,12 @@ static int read_threads(struct reading *reading, int proc, pid_t pid)
 		if (parse_int(entry->d_name, 1, INT_MAX, &tid) < 0 || tid == pid)
 			continue;
 		r = read_task(reading, proc, pid, tid);
-		if (r < 0 && r != -ESRCH)
+		if (r < 0 && !is_task_error(r))
 			return r;
 	}
 	/* A process that ends during the loop has no more threads. */
 	r = map_task_error(-errno);
-	return r == -ESRCH ? 0 : r;
+	return is_task_error(r) ? 0 : r;
 }
 
 static int read_processes(struct reading *reading, DIR *dir)
@@ -214,10 +221,10 @@ static int read_processes(struct reading *reading, DIR *dir)
 		if (parse_int(entry->d_name, 1, INT_MAX, &pid) < 0)
 			continue;
 		r = read_task(reading, dirfd(dir), pid, pid);
-		if (r < 0 && r != -ESRCH)
+		if (r < 0 && !is_task_error(r))
 			return r;
 		if (r < 0) {
-			reading->tasks->n_hidden++;
+			reading->tasks->n_hidden += r == -ENODATA;
 			continue;
 		}
 		last = &reading->tasks->items[reading->tasks->n - 1];

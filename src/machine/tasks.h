@@ -45,7 +45,8 @@ struct task {
 struct tasks {
 	struct task *items;
 	size_t n;
-	/* Processes that could not be read: hidepid, or they have ended. */
+	/* Processes that are there and could not be read: /proc is mounted with hidepid=1. Those
+	 * that have ended since the directory was read are not counted. */
 	size_t n_hidden;
 };
 

@@ -738,8 +738,8 @@ class Processes:
         return (f'thread=$!; {self.asleep(0)} awk \'{{ $2 = "({name})"; $9 = {flags}; print }}\' {stat} '
                 f'>stat && mount --bind stat {stat} || exit 99; ')
 
-    def look(self, script, cpus):
-        result = self.shell(f'{script} {ISOL_CHECK} --json --watch 0 -c {cpus}')
+    def look(self, script, cpus, program=ISOL_CHECK):
+        result = self.shell(f'{script} {program} --json --watch 0 -c {cpus}')
         if result.returncode == 99:
             raise Skip(f'nothing can be mounted over /proc here: {result.stderr.strip()}')
         check(result.returncode != 98, f'did not come to sleep there in time: {result.stderr}')
@@ -776,6 +776,26 @@ def test_tasks():
         expect(rows['tasks'], 'noise', '1 tasks may run here, 1 ran here last')
         check('hog' in rows['tasks']['seen'], rows['tasks'])
         equal(rows['tasks']['fix'], 'cpu-shield -c 1', rows['tasks'])
+
+
+def test_hidden():
+    """A process that is closed to the user is one that cannot be seen; one that has ended since its name
+    was read in /proc is not."""
+    need_two_cpus()
+    with Machine(QUIET) as box, Processes() as processes:
+        # What has ended has no files any more.
+        kernel = processes.kernel_thread()
+        gone = (f'{processes.program("gone")}{processes.asleep(0)} mkdir nothing; '
+                'mount --bind nothing /proc/$! || exit 99;')
+        row = processes.look(f'{kernel}{gone}', 1)['tasks']
+        expect(row, 'ok')
+        equal(row['seen'], 'no task of a program may run here', f'{row}')
+        if os.geteuid() != 0:
+            raise Skip('only root can be two users')
+        program, user = box.prepare_user(ISOL_CHECK)
+        row = processes.look(f'{kernel} mount -o remount,hidepid=1 /proc || exit 99;', 1,
+                             ' '.join([*user, str(program)]))['tasks']
+        expect(row, 'unknown', 'processes cannot be seen')
 
 
 def test_kernel_threads():
@@ -1232,6 +1252,7 @@ if __name__ == '__main__':
            ('default CPUs', test_default_cpus),
            ('what happens meanwhile', noting(test_watched)),
            ('tasks', noting(test_tasks)),
+           ('tasks that cannot be seen', test_hidden),
            ('threads of the kernel', noting(test_kernel_threads)),
            ('threads of this kernel', test_real_kernel_threads),
            ('tuners', noting(test_tuners)),
