@@ -18,38 +18,117 @@ enum {
 	HEADROOM = 10,
 };
 
-static void look_at_temperature(struct host *host, struct finding *f)
+/* What the sensor of a package tells. */
+struct heat {
+	double now;	 /* in degrees Celsius */
+	double limit;	 /* 0 where none is told */
+	double headroom; /* up to the limit; INFINITY without one */
+};
+
+/* Reads the sensor of the CPU's package, and adds its path where there is one. */
+static int read_heat(int cpu, struct finding *f, struct heat *ret)
 {
 	_cleanup_(thermal) struct thermal *thermal = NULL;
 	const struct thermal_info *info;
-	double now, limit;
+	struct heat heat = { 0 };
 	int r;
 
-	r = thermal_open(cpumask_first(host_cpus(host)), &thermal);
-	if (r == -ENOMEM) {
+	r = thermal_open(cpu, &thermal);
+	if (r < 0)
+		return r;
+	info = thermal_get_info(thermal);
+	finding_add_path(f, "%s", info->path);
+	r = thermal_read(thermal, &heat.now);
+	if (r < 0)
+		return r;
+	heat.limit = isnan(info->high) ? info->critical : info->high;
+	if (isnan(heat.limit) || heat.limit < 0)
+		heat.limit = 0;
+	heat.headroom = heat.limit > 0 ? heat.limit - heat.now : INFINITY;
+	*ret = heat;
+	return 0;
+}
+
+/* Moves those CPUs from `left` to `ret` that are in the package of its first CPU. */
+static void take_package(const struct topology *topology, struct cpumask *left, struct cpumask *ret)
+{
+	int package = topology_get_cpu(topology, cpumask_first(left))->package;
+
+	cpumask_clear_all(ret);
+	cpumask_for_each (cpu, left) {
+		if (topology_get_cpu(topology, cpu)->package != package)
+			continue;
+		(void)cpumask_set(ret, cpu);
+		cpumask_clear(left, cpu);
+	}
+}
+
+/* Finds the package that is nearest to its limit. *ret_cpus: those of the CPUs that are in it; none
+ * where no sensor can be read. */
+static void find_hottest(struct host *host, struct finding *f, struct heat *ret,
+	struct cpumask *ret_cpus, struct cpumask *unseen)
+{
+	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host), *cpus = host_new_mask(host);
+	const struct topology *topology = host_topology(host);
+
+	if (!left || !cpus)
+		return;
+	/* The package of an offline CPU is not told. */
+	cpumask_and(left, host_cpus(host), topology->online);
+	while (!cpumask_is_empty(left)) {
+		struct heat heat;
+		int r;
+
+		take_package(topology, left, cpus);
+		r = read_heat(cpumask_first(cpus), f, &heat);
+		if (r == -ENOMEM)
+			host_fail(host);
+		if (r < 0) {
+			cpumask_or(unseen, unseen, cpus);
+		} else if (cpumask_is_empty(ret_cpus) || heat.headroom < ret->headroom) {
+			*ret = heat;
+			cpumask_assign(ret_cpus, cpus);
+		}
+	}
+}
+
+static void look_at_temperature(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask(host),
+					  *unseen = host_new_mask(host);
+	_cleanup_free_ char *list = NULL, *where = NULL;
+	struct heat heat = { 0 };
+	bool all;
+
+	if (!cpus || !unseen)
+		return;
+	find_hottest(host, f, &heat, cpus, unseen);
+	if (cpumask_is_empty(cpus)) {
+		if (f->path.length == 0)
+			finding_add(f, host_hypervisor(host) ? VERDICT_INFO : VERDICT_UNKNOWN,
+				host_hypervisor(host) ? "the host's to know"
+						      : "no sensor of the CPU");
+		return;
+	}
+	list = host_format(host, cpus);
+	all = cpumask_equal(cpus, host_cpus(host));
+	if (!all)
+		finding_set_cpus(f, cpus);
+	if (!list || text_format(&where, "%s%s", all ? "" : " at CPU ", all ? "" : list) < 0) {
 		host_fail(host);
 		return;
 	}
-	if (r < 0) {
-		finding_add(f, host_hypervisor(host) ? VERDICT_INFO : VERDICT_UNKNOWN,
-			host_hypervisor(host) ? "the host's to know" : "no sensor of the CPU");
-		return;
-	}
-	info = thermal_get_info(thermal);
-	finding_add_path(f, "/sys/class/hwmon (%s, %s)", info->chip, info->label);
-	if (thermal_read(thermal, &now) < 0)
-		return;
-	limit = isnan(info->high) ? info->critical : info->high;
-	if (isnan(limit) || limit <= 0) {
-		finding_add(f, VERDICT_INFO, "%.0f C, and no limit is told", now);
-		return;
-	}
-	if (now > limit - HEADROOM) {
-		finding_add(f, VERDICT_RISK, "%.0f C: the limit of %.0f C is near", now, limit);
+	if (heat.limit == 0) {
+		finding_add(f, VERDICT_INFO, "%.0f C%s, and no limit is told", heat.now, where);
+	} else if (heat.headroom < HEADROOM) {
+		finding_add(f, VERDICT_RISK, "%.0f C%s: the limit of %.0f C is near", heat.now,
+			where, heat.limit);
 		finding_add_fix(f, "let it cool down; runpinned --cooldown waits for it");
 	} else {
-		finding_add(f, VERDICT_OK, "%.0f C, %.0f below the limit", now, limit - now);
+		finding_add(f, VERDICT_OK, "%.0f C%s, %.0f below the limit", heat.now, where,
+			heat.headroom);
 	}
+	finding_add_unseen(f, host, unseen, "that");
 }
 
 static bool has_count(int cpu)
@@ -122,7 +201,8 @@ static void look_at_supply(struct host *host, struct finding *f)
 const struct check heat_checks[] = {
 	{ "temperature", look_at_temperature,
 		"The package's temperature against the limit at which the hardware slows down by\n"
-		"itself. Near it, the tenth run is slower than the first.\n"
+		"itself. Near it, the tenth run is slower than the first. Of several packages,\n"
+		"the one that is nearest to its limit.\n"
 		"Source: Documentation/hwmon/sysfs-interface.rst; coretemp.rst, k10temp.rst." },
 	{ "throttled", look_at_throttling,
 		"How often these CPUs slowed down because they were hot, since boot (Intel\n"

@@ -27,6 +27,7 @@ struct thermal {
 	int fd;
 	char *chip;
 	char *label;
+	char *path;
 	struct thermal_info info;
 };
 
@@ -87,6 +88,7 @@ void thermal_free(struct thermal *thermal)
 		close(thermal->fd);
 	free(thermal->chip);
 	free(thermal->label);
+	free(thermal->path);
 	free(thermal);
 }
 
@@ -217,12 +219,14 @@ static int take_choice(const struct choice *choice, struct thermal *thermal)
 {
 	const sensors_subfeature *input = sensors_get_subfeature(
 		choice->chip, choice->feature, SENSORS_SUBFEATURE_TEMP_INPUT);
-	char path[PATH_MAX];
+	int r;
 
 	if (!input)
 		return -ENOENT;
-	snprintf(path, sizeof(path), "%s/%s", choice->chip->path, input->name);
-	thermal->fd = open(path, O_RDONLY | O_CLOEXEC);
+	r = text_format(&thermal->path, "%s/%s", choice->chip->path, input->name);
+	if (r < 0)
+		return r;
+	thermal->fd = open(thermal->path, O_RDONLY | O_CLOEXEC);
 	if (thermal->fd < 0)
 		return -errno;
 	thermal->chip = strdup(choice->chip->prefix);
@@ -231,6 +235,7 @@ static int take_choice(const struct choice *choice, struct thermal *thermal)
 		return -ENOMEM;
 	thermal->info = (struct thermal_info){ .chip = thermal->chip,
 		.label = thermal->label,
+		.path = thermal->path,
 		.high = read_limit(choice, SENSORS_SUBFEATURE_TEMP_MAX),
 		.critical = read_limit(choice, SENSORS_SUBFEATURE_TEMP_CRIT) };
 	if (isnan(thermal->info.critical))

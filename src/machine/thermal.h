@@ -22,6 +22,7 @@ struct thermal;
 struct thermal_info {
 	const char *chip;  /* "coretemp" */
 	const char *label; /* "Package id 0", "Tctl"; the file's name where there is no label */
+	const char *path;  /* "/sys/class/hwmon/hwmon1/temp1_input" */
 	/* Limits in degrees Celsius, NAN where there is none: the temperature from which the sensor
 	 * counts as hot, and the one at which the hardware intervenes. */
 	double high;

@@ -26,6 +26,7 @@ POLICY = f'{CPU}/cpufreq/policy'
 KERNEL = 'proc/sys/kernel'
 WORKQUEUE = 'sys/devices/virtual/workqueue'
 ZONE = 'sys/devices/virtual/thermal/thermal_zone0/hwmon0/device'
+HWMON = 'sys/class/hwmon/hwmon'
 SUPPLY = 'sys/class/power_supply'
 CGROUP = 'sys/fs/cgroup'
 CLOCK = 'sys/devices/system/clocksource/clocksource0'
@@ -55,6 +56,13 @@ def v1_cpusets(balance):
 def steal(ticks):
     return {'proc/stat': 'cpu  220 0 110 80000 10 0 5 0 0 0\n' + ''.join(
         f'cpu{n} 100 0 50 20000 5 0 2 {ticks} 0 0\n' for n in range(4)) + 'intr 1\n'}
+
+
+def coretemps(*celsius):
+    """The sensors of that many packages."""
+    return {f'{HWMON}{n}/{name}': text for n, now in enumerate(celsius)
+            for name, text in (('name', 'coretemp'), ('temp1_label', f'Package id {n}'),
+                               ('temp1_input', f'{now}000'), ('temp1_crit', '100000'))}
 
 
 QUIET = 'nohz-pstate'
@@ -283,6 +291,12 @@ CASES = {
                             f'{ZONE}/trip_point_0_temp': '49000'}, 'risk', 'the limit of 49 C'),
         ('arm-nosmt', '3', {f'{ZONE}/trip_point_0_type': 'passive',
                             f'{ZONE}/trip_point_0_temp': '49000'}, 'info', 'no limit is told'),
+        # Two packages: the hotter one counts, and only those that have some of the CPUs.
+        ('noisy-server', '1-2,20', coretemps(41, 99), 'risk', '99 C at CPU 20: the limit of 100 C'),
+        ('noisy-server', '1-2,20', coretemps(61, 41), 'ok', '61 C at CPU 1-2, 39 below'),
+        ('noisy-server', '1-2', coretemps(41, 99), 'ok', '41 C, 59 below'),
+        ('noisy-server', '1,20', {**coretemps(41, 99), f'{HWMON}1/temp1_input': '?'}, 'unknown',
+         '41 C at CPU 1, 59 below the limit; that of CPU 20 cannot be seen'),
         (QUIET, '2', {}, 'unknown', ''),
         ('vm-plain', '1', {}, 'info', ''),
     ],

@@ -142,6 +142,7 @@ static void test_intel(_unused_ void **state)
 	write_sensor(3, "temp1_input", "");
 	assert_int_equal(thermal_read(thermal, &celsius), -EINVAL);
 	assert_true(celsius == -5.5);
+	assert_string_equal(thermal_get_info(thermal)->path, "/sys/class/hwmon/hwmon3/temp1_input");
 	thermal_free(thermal);
 }
 
