@@ -2,6 +2,7 @@
 /* The kernel's own work. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,11 +214,75 @@ static bool read_choice(const char *path, const char *words, char choice[FILE_AT
 	return text_has_word(words, choice, " ");
 }
 
+enum thp {
+	THP_NONE, /* no size of huge pages was seen */
+	THP_NEVER,
+	THP_MADVISE,
+	THP_ALWAYS,
+};
+
+static enum thp rank_thp(const char *word)
+{
+	if (strcmp(word, "always") == 0)
+		return THP_ALWAYS;
+	return strcmp(word, "madvise") == 0 ? THP_MADVISE : THP_NEVER;
+}
+
+/*
+ * What the sizes of huge pages have at most. From 6.8 on each has a switch of its own, and the
+ * common one, which is `all`, holds only for those with `inherit`. *ret_path: the switch of a size
+ * that is not the common one, malloc'd, else NULL.
+ */
+static enum thp look_at_thp_sizes(
+	struct host *host, struct finding *f, enum thp all, char **ret_path)
+{
+	static const char words[] = "always inherit madvise never";
+	enum thp most = THP_NONE;
+	const char *path = NULL;
+	glob_t found;
+	int r;
+
+	*ret_path = NULL;
+	/* Sizes that only shared memory has, such as 8 KiB on x86, have no such file. */
+	r = glob(THP "/hugepages-*/enabled", 0, NULL, &found);
+	if (r != 0 && r != GLOB_NOMATCH)
+		host_fail(host);
+	if (r != 0)
+		return all;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		char word[FILE_ATTR_SIZE];
+		bool inherits;
+
+		if (!read_choice(found.gl_pathv[i], words, word)) {
+			finding_add(f, VERDICT_UNKNOWN, "that of one size cannot be seen");
+			finding_add_path(f, "%s", found.gl_pathv[i]);
+			continue;
+		}
+		inherits = strcmp(word, "inherit") == 0;
+		if ((inherits ? all : rank_thp(word)) <= most)
+			continue;
+		most = inherits ? all : rank_thp(word);
+		path = inherits ? NULL : found.gl_pathv[i];
+	}
+	if (path) {
+		*ret_path = strdup(path);
+		if (!*ret_path)
+			host_fail(host);
+	}
+	globfree(&found);
+	return most;
+}
+
 static void look_at_thp(struct host *host, struct finding *f)
 {
 	static const char thp_words[] = "always madvise never";
 	static const char defrag_words[] = "always defer defer+madvise madvise never";
-	char enabled[FILE_ATTR_SIZE], defrag[FILE_ATTR_SIZE];
+	static const char *const shown[] = {
+		[THP_NEVER] = "never", [THP_MADVISE] = "madvise", [THP_ALWAYS] = "always"
+	};
+	char enabled[FILE_ATTR_SIZE], defrag[FILE_ATTR_SIZE], of[64] = "";
+	_cleanup_free_ char *path = NULL;
+	enum thp most;
 
 	if (is_absent(host, THP "/enabled", MM)) {
 		finding_add(f, VERDICT_OK, "this kernel has none");
@@ -226,20 +291,29 @@ static void look_at_thp(struct host *host, struct finding *f)
 	finding_add_path(f, THP "/enabled");
 	if (!read_choice(THP "/enabled", thp_words, enabled))
 		return;
-	if (strcmp(enabled, "madvise") == 0 && !read_choice(THP "/defrag", defrag_words, defrag)) {
-		finding_add(f, VERDICT_UNKNOWN, "madvise; what that costs cannot be seen");
+	most = look_at_thp_sizes(host, f, rank_thp(enabled), &path);
+	if (most == THP_NONE)
+		return;
+	if (path) {
+		const char *size = path + strlen(THP "/hugepages-");
+
+		snprintf(of, sizeof(of), " for pages of %.*s", (int)strcspn(size, "/"), size);
+		finding_add_path(f, "%s", path);
+	}
+	if (most == THP_MADVISE && !read_choice(THP "/defrag", defrag_words, defrag)) {
+		finding_add(f, VERDICT_UNKNOWN, "madvise%s; what that costs cannot be seen", of);
 		finding_add_path(f, THP "/defrag");
 		return;
 	}
-	if (strcmp(enabled, "always") == 0) {
-		finding_add(f, VERDICT_RISK, "always: whether a run gets huge pages is luck");
+	if (most == THP_ALWAYS) {
+		finding_add(f, VERDICT_RISK, "always%s: whether a run gets huge pages is luck", of);
 		advise_noise_off(host, f, "thp", false);
-	} else if (strcmp(enabled, "madvise") == 0 && strcmp(defrag, "always") == 0) {
-		finding_add(f, VERDICT_RISK, "madvise, but defrag always");
+	} else if (most == THP_MADVISE && strcmp(defrag, "always") == 0) {
+		finding_add(f, VERDICT_RISK, "madvise%s, but defrag always", of);
 		finding_add_path(f, THP "/defrag");
 		advise_noise_off(host, f, "thp", false);
 	} else {
-		finding_add(f, VERDICT_OK, "%s", enabled);
+		finding_add(f, VERDICT_OK, "%s%s", shown[most], of);
 	}
 }
 
@@ -384,7 +458,9 @@ const struct check kernel_checks[] = {
 		"Transparent huge pages make a program faster by up to 30 per cent if it gets\n"
 		"any. With `always` that depends on how fragmented memory is, so two runs of one\n"
 		"program differ. To make huge pages (khugepaged, compaction) takes further time.\n"
-		"With `madvise` only programs that ask for huge pages get them.\n"
+		"With `madvise` only programs that ask for huge pages get them. From 6.8 on each\n"
+		"size of huge pages has a switch of its own (hugepages-64kB/enabled), and the\n"
+		"common one holds only for sizes with `inherit`.\n"
 		"Source: Documentation/admin-guide/mm/transhuge.rst." },
 	{ "ksm", look_at_ksm,
 		"ksmd reads memory and merges equal pages. It takes CPU time and memory\n"

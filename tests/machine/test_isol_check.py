@@ -24,6 +24,7 @@ GOLDEN = machine.HERE / 'golden' / 'isol-check'
 CPU = 'sys/devices/system/cpu'
 POLICY = f'{CPU}/cpufreq/policy'
 KERNEL = 'proc/sys/kernel'
+THP = 'sys/kernel/mm/transparent_hugepage'
 WORKQUEUE = 'sys/devices/virtual/workqueue'
 ZONE = 'sys/devices/virtual/thermal/thermal_zone0/hwmon0/device'
 HWMON = 'sys/class/hwmon/hwmon'
@@ -251,6 +252,18 @@ CASES = {
         ('arm-nosmt', '3', {}, 'risk', 'defrag'),
         (QUIET, '2', {}, 'ok', 'madvise'),
         ('isolated', '2', {}, 'ok', 'never'),
+        # From 6.8 on by size.
+        (QUIET, '2', {f'{THP}/hugepages-2048kB/enabled': 'always [inherit] madvise never',
+                      f'{THP}/hugepages-64kB/enabled': '[always] inherit madvise never'}, 'risk',
+         'always for pages of 64kB'),
+        ('noisy-server', '4', {f'{THP}/hugepages-2048kB/enabled': 'always inherit [madvise] never',
+                               f'{THP}/hugepages-64kB/enabled': 'always inherit madvise [never]'},
+         'risk', 'madvise for pages of 2048kB, but defrag always'),
+        ('noisy-server', '4', {}, 'risk', 'always: whether'),
+        ('noisy-server', '4', {f'{THP}/hugepages-2048kB/enabled': 'always inherit madvise [never]'},
+         'ok', 'never'),
+        (QUIET, '2', {f'{THP}/hugepages-8kB/shmem_enabled': 'always inherit within_size advise [never]'},
+         'ok', 'madvise'),
     ],
     'ksm': [
         ('noisy-server', '4', {}, 'noise', 'noise-off --only ksm'),
@@ -1071,7 +1084,10 @@ EVIDENCE = {
                (QUIET, '2', {}, f'{KERNEL}/osrelease')],
     'rt-throttling': [(QUIET, '2', {}, f'{KERNEL}/sched_rt_runtime_us')],
     'thp': [(QUIET, '2', {}, 'sys/kernel/mm/transparent_hugepage/enabled', 'this kernel has none'),
-            (QUIET, '2', {}, 'sys/kernel/mm/transparent_hugepage/defrag')],
+            (QUIET, '2', {}, 'sys/kernel/mm/transparent_hugepage/defrag'),
+            # Sizes of shared memory alone have no such file.
+            (QUIET, '2', {f'{THP}/hugepages-64kB/enabled': 'always inherit madvise [never]'},
+             f'{THP}/hugepages-64kB/enabled', 'madvise')],
     'ksm': [(QUIET, '2', {}, 'sys/kernel/mm/ksm/run', 'this kernel has none')],
     'numa-balancing': [(QUIET, '2', {}, f'{KERNEL}/numa_balancing', 'this kernel has none')],
     'swap': [(QUIET, '2', {}, 'proc/swaps'), ('noisy-server', '4', {}, 'proc/swaps')],
