@@ -12,7 +12,10 @@
 struct builder {
 	struct text line;
 	struct text reason;
-	const struct cpumask *quiet; /* the CPUs, and their siblings */
+	const struct cpumask *quiet; /* the CPUs, and their siblings, without `spared` */
+	/* The core of CPU 0 where no other CPU would be left for everything else, else none: the
+	 * kernel would leave CPU 0 alone out (kernel/sched/isolation.c: housekeeping_setup()). */
+	const struct cpumask *spared;
 	struct cpumask *scratch;
 };
 
@@ -45,6 +48,7 @@ static void make_isolcpus(struct builder *m, const struct bootline *b)
 	if (b->domain && b->managed_irq && cpumask_subset(m->quiet, b->isolcpus.cpus))
 		return;
 	cpumask_or(m->scratch, m->quiet, b->isolcpus.cpus);
+	cpumask_andnot(m->scratch, m->scratch, m->spared);
 	add(m, b->nohz ? "isolcpus=nohz,managed_irq,domain," : "isolcpus=managed_irq,domain,",
 		m->scratch,
 		"the scheduler puts nothing there, and interrupts that only the kernel can move "
@@ -88,9 +92,11 @@ static void make_irqaffinity(
 		add(m, "irqaffinity=", m->scratch, "interrupts are set up on the other CPUs");
 }
 
-static int make_all(struct builder *m, struct host *host, const struct bootline *b)
+static int make_all(
+	struct builder *m, struct host *host, const struct bootline *b, struct cpumask *spared)
 {
 	_cleanup_(cpumask) struct cpumask *quiet = NULL, *scratch = NULL, *tickless = NULL;
+	const struct topology *topology = host_topology(host);
 	int r;
 
 	r = cpumask_copy(host_cpus(host), &quiet);
@@ -101,46 +107,59 @@ static int make_all(struct builder *m, struct host *host, const struct bootline 
 	if (r < 0)
 		return r;
 	cpumask_for_each (cpu, host_cpus(host)) {
-		topology_get_siblings(host_topology(host), cpu, scratch);
+		topology_get_siblings(topology, cpu, scratch);
 		cpumask_or(quiet, quiet, scratch);
 	}
+	cpumask_or(scratch, quiet, b->isolcpus.cpus);
+	if (cpumask_subset(topology->present, scratch))
+		topology_get_siblings(topology, 0, spared);
+	cpumask_andnot(quiet, quiet, spared);
+	if (cpumask_is_empty(quiet))
+		return 0;
 	m->quiet = quiet;
+	m->spared = spared;
 	m->scratch = scratch;
 	make_isolcpus(m, b);
 	make_tickless(m, b, tickless);
 	cpumask_clear_all(scratch);
-	make_irqaffinity(m, b, host_topology(host));
+	make_irqaffinity(m, b, topology);
 	return 0;
 }
 
 /*
  * *ret: the parameters that have to be added to the boot line, or changed there, separated by
  * blanks, malloc'd; "" for none. *ret_reason: the reason for each, one in each line, malloc'd.
+ * *ret_spared: CPUs that are left out so that some are left, a list, malloc'd; "" for none.
  * -ENODATA where the boot line cannot be read, -ENOMEM.
  */
-static int make_parameters(struct host *host, char **ret, char **ret_reason)
+static int make_parameters(struct host *host, char **ret, char **ret_reason, char **ret_spared)
 {
-	_cleanup_free_ char *line = NULL, *reason = NULL;
+	_cleanup_(cpumask) struct cpumask *spared = host_new_mask(host);
+	_cleanup_free_ char *line = NULL, *reason = NULL, *list = NULL;
 	const struct bootline *b = host_bootline(host);
 	struct builder m = { 0 };
 	int r;
 
 	if (!b)
 		return -ENODATA;
-	r = make_all(&m, host, b);
+	if (!spared)
+		return -ENOMEM;
+	r = make_all(&m, host, b, spared);
 	line = text_steal(&m.line);
 	reason = text_steal(&m.reason);
-	if (r < 0 || !line || !reason)
+	list = cpumask_format_list(spared);
+	if (r < 0 || !line || !reason || !list)
 		return r < 0 ? r : -ENOMEM;
 	*ret = TAKE_PTR(line);
 	*ret_reason = TAKE_PTR(reason);
+	*ret_spared = TAKE_PTR(list);
 	return 0;
 }
 
 void cmdline_advise(struct host *host, struct finding *finding)
 {
-	_cleanup_free_ char *line = NULL, *reason = NULL;
-	int r = make_parameters(host, &line, &reason);
+	_cleanup_free_ char *line = NULL, *reason = NULL, *spared = NULL;
+	int r = make_parameters(host, &line, &reason, &spared);
 
 	if (r == -ENOMEM)
 		host_fail(host);
@@ -150,15 +169,18 @@ void cmdline_advise(struct host *host, struct finding *finding)
 
 int cmdline_run(struct host *host, bool verbose)
 {
-	_cleanup_free_ char *line = NULL, *reason = NULL;
+	_cleanup_free_ char *line = NULL, *reason = NULL, *spared = NULL;
 	char *save = NULL;
 	int r;
 
-	r = make_parameters(host, &line, &reason);
+	r = make_parameters(host, &line, &reason, &spared);
 	if (r == -ENODATA)
 		say("/proc/cmdline cannot be read: what the machine was started with is unknown");
 	if (r < 0)
 		return r;
+	if (*spared)
+		say("without CPU %s, the core of CPU 0: some CPU has to do everything else",
+			spared);
 	for (const char *why = strtok_r(reason, "\n", &save); verbose && why;
 		why = strtok_r(NULL, "\n", &save))
 		say("%s", why);

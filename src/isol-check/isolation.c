@@ -88,6 +88,18 @@ static void look_at_isolated(struct host *host, struct finding *f)
 	finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
 }
 
+/* Says that a parameter of the boot line was given again with another value. */
+static void add_others(struct finding *f, const struct bootline_list *list, const char *name)
+{
+	if (!list->others)
+		return;
+	finding_add(f, VERDICT_RISK,
+		"%s= is given again with another value, and for each purpose the kernel takes the "
+		"first",
+		name);
+	finding_add_fix(f, "a boot line with one %s=", name);
+}
+
 static void look_at_isolcpus(struct host *host, struct finding *f)
 {
 	const struct bootline *b = host_bootline(host);
@@ -109,6 +121,7 @@ static void look_at_isolcpus(struct host *host, struct finding *f)
 			f, VERDICT_RISK, "with flags, and without `domain`, it keeps no task away");
 		cmdline_advise(host, f);
 	}
+	add_others(f, &b->isolcpus, "isolcpus");
 }
 
 static void look_at_partitions(struct host *host, struct finding *f)
@@ -277,6 +290,7 @@ static void look_at_nohz_full(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *missing = host_new_mask(host);
 	const struct isolation *isolation = host_isolation(host);
+	const struct bootline *b = host_bootline(host);
 	_cleanup_free_ char *list = NULL;
 
 	if (!missing || !isolation)
@@ -288,6 +302,10 @@ static void look_at_nohz_full(struct host *host, struct finding *f)
 	finding_add_path(f, CPU_DIR "/nohz_full");
 	if (isolation->nohz_full_error < 0)
 		return;
+	if (b && b->nohz_full.others) {
+		finding_add_path(f, "/proc/cmdline");
+		add_others(f, &b->nohz_full, "nohz_full");
+	}
 	if (is_covered(host, isolation->nohz_full, missing)) {
 		finding_add(f, VERDICT_OK, "no tick while one task runs there");
 		return;
@@ -415,8 +433,10 @@ const struct check isolation_checks[] = {
 		"The boot line. isolcpus takes flags before its list: domain (no task is placed\n"
 		"there), nohz (as nohz_full), managed_irq (interrupts that only the kernel can\n"
 		"move stay away). Without any flag it means domain. With flags it means only\n"
-		"these, so that isolcpus=managed_irq,3 does not keep tasks away.\n"
-		"Source: kernel/sched/isolation.c: housekeeping_isolcpus_setup()." },
+		"these, so that isolcpus=managed_irq,3 does not keep tasks away. Where it is\n"
+		"given again with other CPUs, the kernel keeps those it was given first.\n"
+		"Source: kernel/sched/isolation.c: housekeeping_isolcpus_setup(),\n"
+		"housekeeping_setup()." },
 	{ "partitions", look_at_partitions,
 		"All cpusets that have CPUs to themselves, two levels deep. A partition that\n"
 		"reads `invalid` isolates nothing, although the write succeeded; the reason\n"

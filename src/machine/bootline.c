@@ -56,31 +56,62 @@ static char *copy_value(const char *from, const char *end)
 	return value;
 }
 
-int bootline_find(const char *text, const char *name, char **ret)
+/* The next occurrence of a parameter, from *at on, which moves behind it. *ret and *ret_end: its
+ * value. */
+static bool find_next(const char **at, const char *name, const char **ret, const char **ret_end)
 {
-	const char *found = NULL, *found_end = NULL;
-	char *value;
+	while (**at) {
+		const char *word, *end, *behind;
 
-	for (const char *at = text, *end; *at; at = end) {
-		const char *word, *behind;
-
-		while (is_blank(*at))
-			at++;
-		end = end_of_word(at);
+		while (is_blank(**at))
+			(*at)++;
+		end = end_of_word(*at);
 		/* The whole word may be quoted: "name=a b". */
-		word = at + (*at == '"');
+		word = *at + (**at == '"');
 		behind = skip_name(word, end, name);
+		*at = end;
 		if (behind) {
-			found = behind < end ? behind + 1 : behind;
-			found_end = end;
+			*ret = behind < end ? behind + 1 : behind;
+			*ret_end = end;
+			return true;
 		}
 	}
+	return false;
+}
+
+int bootline_find(const char *text, const char *name, char **ret)
+{
+	const char *found = NULL, *end = NULL;
+	char *value;
+
+	while (find_next(&text, name, &found, &end))
+		;
 	if (!found)
 		return -ENOENT;
-	value = copy_value(found, found_end);
+	value = copy_value(found, end);
 	if (!value)
 		return -ENOMEM;
 	*ret = value;
+	return 0;
+}
+
+/* The first value. *ret_others: whether another one differs from it. Errors as above. */
+static int find_first(const char *text, const char *name, char **ret, bool *ret_others)
+{
+	const char *first, *first_end, *more, *end;
+	bool others = false;
+	char *value;
+
+	if (!find_next(&text, name, &first, &first_end))
+		return -ENOENT;
+	while (find_next(&text, name, &more, &end))
+		others = others || end - more != first_end - first ||
+			memcmp(more, first, (size_t)(end - more)) != 0;
+	value = copy_value(first, first_end);
+	if (!value)
+		return -ENOMEM;
+	*ret = value;
+	*ret_others = others;
 	return 0;
 }
 
@@ -114,11 +145,14 @@ static int parse_list(const char *text, unsigned n_cpus, struct bootline_list *l
 	return r == -ENOMEM ? r : 0;
 }
 
-static int find_list(struct bootline *bootline, const char *name, struct bootline_list *ret)
+static int find_list(
+	struct bootline *bootline, const char *name, bool first, struct bootline_list *ret)
 {
 	int r = cpumask_new(&ret->cpus);
 
-	if (r == 0)
+	if (r == 0 && first)
+		r = find_first(bootline->text, name, &ret->text, &ret->others);
+	else if (r == 0)
 		r = bootline_find(bootline->text, name, &ret->text);
 	return r == -ENOENT ? 0 : r;
 }
@@ -135,16 +169,17 @@ int bootline_parse(const char *text, unsigned n_cpus, struct bootline **ret)
 		return -ENOMEM;
 	struct {
 		const char *name;
+		bool first; /* not the last counts */
 		struct bootline_list *list;
 	} const lists[] = {
-		{ "isolcpus", &b->isolcpus },
-		{ "nohz_full", &b->nohz_full },
-		{ "rcu_nocbs", &b->rcu_nocbs },
-		{ "irqaffinity", &b->irqaffinity },
+		{ "isolcpus", true, &b->isolcpus },
+		{ "nohz_full", true, &b->nohz_full },
+		{ "rcu_nocbs", false, &b->rcu_nocbs },
+		{ "irqaffinity", false, &b->irqaffinity },
 	};
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(lists); i++) {
-		r = find_list(b, lists[i].name, lists[i].list);
+		r = find_list(b, lists[i].name, lists[i].first, lists[i].list);
 		if (r < 0 || !lists[i].list->text)
 			continue;
 		if (lists[i].list == &b->isolcpus)

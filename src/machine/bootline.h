@@ -18,6 +18,11 @@ struct bootline_list {
 	/* Empty where the parameter was not given or is not a valid list: the kernel then ignores
 	 * the parameter too (rcu_nocbs: it takes all CPUs). */
 	struct cpumask *cpus;
+	/* The parameter was given again with another value, which is not this one: of isolcpus and
+	 * nohz_full the kernel takes for each purpose the first, and of the other two the last
+	 * (kernel/sched/isolation.c: housekeeping_setup(); kernel/rcu/tree_nocb.h,
+	 * kernel/irq/irqdesc.c). Set for the first two alone. */
+	bool others;
 };
 
 struct bootline {

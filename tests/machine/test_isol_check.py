@@ -92,6 +92,8 @@ CASES = {
         (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=managed_irq,2-3'}, 'risk',
          'isolcpus=managed_irq,domain,2-3'),
         (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=2-x'}, 'risk', 'names no CPU'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=managed_irq,domain,2 isolcpus=3'}, 'risk',
+         'isolcpus=domain,managed_irq,2; isolcpus= is given again'),
         (QUIET, '2', {}, 'info', '2-3'),
         ('intel-hybrid', '3', {}, 'info', 'not on the boot line'),
     ],
@@ -105,6 +107,8 @@ CASES = {
     ],
     'nohz-full': [
         (QUIET, '2-3', {f'{CPU}/nohz_full': '2'}, 'risk', 'but not 3'),
+        (QUIET, '2-3', {'proc/cmdline': BOOT + 'nohz_full=2-3 nohz_full=3'}, 'risk',
+         'a boot line with one nohz_full='),
         (QUIET, '2-3', {}, 'ok', ''),
         (QUIET, '2-3', {f'{CPU}/nohz_full': ' (null)'}, 'info', 'the tick runs'),
     ],
@@ -647,6 +651,25 @@ def test_cmdline():
             box.write('proc/cmdline', BOOT + wanted + '\n')
             if wanted.startswith('isolcpus'):
                 equal(run(box, '--cmdline', '-c', cpus).stdout, '\n', 'after a boot with it')
+    # Some CPU is left for everything else: the kernel would leave CPU 0 alone out of the list.
+    for of, cpus, wanted, spared in (
+            (QUIET, '0-3', 'isolcpus=managed_irq,domain,1-3 nohz_full=1-3 rcu_nocbs=1-3 irqaffinity=0', '0'),
+            (QUIET, '0-1', 'isolcpus=managed_irq,domain,1-3 nohz_full=1-3 rcu_nocbs=1 irqaffinity=0', '0'),
+            ('amd-smt', '0-7', 'isolcpus=managed_irq,domain,1-7,9-15 nohz_full=1-7,9-15 '
+             'rcu_nocbs=1-7,9-15 irqaffinity=0,8', '0,8')):
+        with Machine(of) as box:
+            result = run(box, '--cmdline', '-c', cpus)
+            equal(result.returncode, 0, result.stderr)
+            equal(result.stdout, wanted + '\n', f'{of} {cpus}')
+            equal(result.stderr, f'isol-check: without CPU {spared}, the core of CPU 0: some CPU has to do '
+                  'everything else\n', f'{of} {cpus}')
+    with Machine('vm-plain') as box:
+        for name in ('thread_siblings_list', 'core_cpus_list'):
+            for cpu in (0, 1):
+                box.write(f'{CPU}/cpu{cpu}/topology/{name}', '0-1\n')
+        result = run(box, '--cmdline', '-c', '1')
+        equal(result.stdout, '\n', 'one core has to do it all')
+        check(result.stderr.startswith('isol-check: without CPU 0-1'), result.stderr)
 
 
 def test_default_cpus():

@@ -101,12 +101,37 @@ static void test_lists(void **state _unused_)
 	assert_int_equal(cpumask_last(b->irqaffinity.cpus), 1);
 }
 
+/* Of isolcpus and nohz_full the kernel keeps the first value, and of the others the last. */
+static void test_repeated(void **state _unused_)
+{
+	_cleanup_(bootline) struct bootline *b = NULL, *same = NULL;
+
+	assert_int_equal(bootline_parse("isolcpus=managed_irq,domain,2-3 nohz_full=2-3 "
+					"rcu_nocbs=2 irqaffinity=0 isolcpus=4 nohz-full=2,3,5 "
+					"rcu_nocbs=3 irqaffinity=1",
+				 8, &b),
+		0);
+	assert_string_equal(b->isolcpus.text, "2-3");
+	assert_true(b->managed_irq && b->domain && b->isolcpus.others);
+	assert_int_equal(cpumask_last(b->isolcpus.cpus), 3);
+	assert_string_equal(b->nohz_full.text, "2-3");
+	assert_true(b->nohz_full.others);
+	assert_string_equal(b->rcu_nocbs.text, "3");
+	assert_string_equal(b->irqaffinity.text, "1");
+	assert_false(b->rcu_nocbs.others || b->irqaffinity.others);
+
+	assert_int_equal(
+		bootline_parse("isolcpus=2-3 nohz_full=2 isolcpus=2-3 nohz_full=2", 8, &same), 0);
+	assert_false(same->isolcpus.others || same->nohz_full.others);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_isolcpus),
 		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_repeated),
 	};
 
 	return cmocka_run_group_tests_name("bootline", tests, NULL, NULL);
