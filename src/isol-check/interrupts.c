@@ -29,7 +29,8 @@ struct touching_lines {
 /* The lines that go to the checked CPUs. */
 struct irq_touching {
 	struct touching_lines movable;
-	struct touching_lines fixed;
+	struct touching_lines managed; /* cannot be moved: queues that the kernel manages */
+	struct touching_lines fixed;   /* cannot be moved, and may be managed or not */
 	size_t n_elsewhere; /* lines whose affinity allows a checked CPU, but that use others */
 	size_t n_unread;    /* lines whose CPUs cannot be read */
 	size_t n_untold;    /* lines of which it is not known whether they can be moved */
@@ -43,22 +44,27 @@ void irq_touching_free(struct irq_touching *t)
 	if (!t)
 		return;
 	text_clear(&t->movable.names);
+	text_clear(&t->managed.names);
 	text_clear(&t->fixed.names);
 	free(t);
 }
 
+/* Reads the action of a line, if it has one that can be read. */
+static int read_action(struct irqline *line)
+{
+	int r = line->action ? 0 : irqline_read_action(line->number, &line->action);
+
+	return r == -ENOMEM ? r : 0;
+}
+
 static int add_touching_line(struct touching_lines *t, struct irqline *line)
 {
-	int r = 0;
-
 	if (t->n == 0)
 		t->first = line->number;
 	if (++t->n > NAMES_MAX)
 		return 0;
-	if (!line->action)
-		r = irqline_read_action(line->number, &line->action);
-	if (r == -ENOMEM)
-		return r;
+	if (read_action(line) < 0)
+		return -ENOMEM;
 	text_appendf(&t->names, "%s%u", t->n > 1 ? ", " : "", line->number);
 	if (line->action)
 		text_appendf(&t->names, " (%.40s)", line->action);
@@ -93,7 +99,13 @@ static int sort_line(struct host *host, const struct irqlines *lines, struct irq
 	}
 	r = irqline_is_fixed(lines, line);
 	t->n_untold += r < 0;
-	return add_touching_line(r > 0 ? &t->fixed : &t->movable, line);
+	if (r <= 0)
+		return add_touching_line(&t->movable, line);
+	if (read_action(line) < 0)
+		return -ENOMEM;
+	return add_touching_line(
+		line->action && irqline_is_managed_queue(line->action) ? &t->managed : &t->fixed,
+		line);
 }
 
 static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touching *t)
@@ -190,30 +202,35 @@ static void look_at_affinity(struct host *host, struct finding *f)
 	add_unread(f, t);
 }
 
+static void add_fixed(
+	struct finding *f, enum verdict verdict, const struct touching_lines *t, const char *what)
+{
+	if (t->n == 0)
+		return;
+	finding_add(f, verdict, "%zu that %s: %s%s", t->n, what, t->names.data, and_more(t));
+	finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t->first);
+}
+
 static void look_at_managed(struct host *host, struct finding *f)
 {
 	const struct bootline *b = host_bootline(host);
 	const struct irq_touching *t = find_touching(host, f);
-	bool kept_away;
 
 	if (!t)
 		return;
-	kept_away = b && b->managed_irq && cpumask_subset(host_cpus(host), b->isolcpus.cpus);
-	if (t->fixed.n == 0 && t->n_unread == t->n_lines) {
-		/* add_unread() below is all that is known. */
-	} else if (t->fixed.n == 0) {
-		finding_add(f, VERDICT_OK, "none that cannot be moved goes here");
-	} else if (kept_away) {
-		finding_add(f, VERDICT_OK,
-			"%zu, which come only with what is asked for from here (managed_irq): %s%s",
-			t->fixed.n, t->fixed.names.data, and_more(&t->fixed));
+	if (b && b->managed_irq && cpumask_subset(host_cpus(host), b->isolcpus.cpus)) {
+		add_fixed(f, VERDICT_OK, &t->managed,
+			"the kernel manages, for what is asked for from here alone (managed_irq)");
+		add_fixed(f, VERDICT_UNKNOWN, &t->fixed,
+			"cannot be moved; whether managed_irq keeps them away cannot be seen");
 	} else {
-		finding_add(f, VERDICT_RISK, "%zu that cannot be moved go%s here: %s%s", t->fixed.n,
-			t->fixed.n == 1 ? "es" : "", t->fixed.names.data, and_more(&t->fixed));
-		cmdline_advise(host, f);
+		add_fixed(f, VERDICT_RISK, &t->managed, "the kernel manages");
+		add_fixed(f, VERDICT_RISK, &t->fixed, "cannot be moved");
+		if (f->verdict == VERDICT_RISK)
+			cmdline_advise(host, f);
 	}
-	if (t->fixed.n > 0)
-		finding_add_path(f, "/proc/irq/%u/smp_affinity_list", t->fixed.first);
+	if (t->managed.n + t->fixed.n == 0 && t->n_unread < t->n_lines)
+		finding_add(f, VERDICT_OK, "none that cannot be moved goes here");
 	if (t->n_untold > 0) {
 		finding_add(f, VERDICT_UNKNOWN, "whether %zu more can be moved cannot be seen",
 			t->n_untold);
@@ -375,9 +392,10 @@ const struct check interrupts_checks[] = {
 		"manages itself, such as the queues of NVMe disks, one for each CPU. With\n"
 		"isolcpus=managed_irq on the boot line such a queue interrupts an isolated CPU\n"
 		"only for work that was submitted there; without it, also for work of other CPUs\n"
-		"in its mask. Kernels before 6.12 do not show which lines cannot be moved: there\n"
-		"the queues of NVMe and virtio disks are known by their names, others count as\n"
-		"`irq-affinity`, and irq-steer says which it could not move.\n"
+		"in its mask. Of the lines that cannot be moved, only the queues of NVMe and\n"
+		"virtio disks are known, by their names, to be such. Kernels before 6.12 do not\n"
+		"show which lines cannot be moved: there only these queues count as unmovable,\n"
+		"others as `irq-affinity`, and irq-steer says which it could not move.\n"
 		"Source: Documentation/admin-guide/kernel-parameters.txt (isolcpus);\n"
 		"kernel/irq/proc.c." },
 	{ "irq-default", look_at_default,

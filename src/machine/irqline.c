@@ -220,7 +220,7 @@ static bool take_numbered(const char **at, const char *prefix, uint64_t *ret)
 }
 
 /* The queue 0 of NVMe is for the administration of the disk, and not managed. */
-static bool is_managed_queue(const char *action)
+bool irqline_is_managed_queue(const char *action)
 {
 	const char *at = action;
 	uint64_t device, queue;
@@ -239,5 +239,5 @@ int irqline_is_fixed(const struct irqlines *lines, const struct irqline *line)
 		return 1;
 	if (lines->old_kernel != 0 && !lines->named)
 		return -ENODATA;
-	return line->action && is_managed_queue(line->action) ? lines->old_kernel : 0;
+	return line->action && irqline_is_managed_queue(line->action) ? lines->old_kernel : 0;
 }

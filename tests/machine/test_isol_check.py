@@ -547,6 +547,10 @@ def test_managed():
         row = look(box, '2')['irq-managed']
         expect(row, 'ok', '26 (nvme0q2)')
         check('managed_irq' in row['seen'], row)
+        # managed_irq holds no other lines that cannot be moved, such as those of one CPU each.
+        box.write('sys/kernel/irq/26/actions', 'arch_timer\n')
+        expect(look(box, '2')['irq-managed'], 'unknown', '1 that cannot be moved; whether managed_irq')
+        box.write('sys/kernel/irq/26/actions', 'nvme0q2\n')
         box.write('proc/cmdline', BOOT + 'isolcpus=domain,2-3\n')
         rows = look(box, '2')
         expect(rows['irq-managed'], 'risk', 'isolcpus=managed_irq,domain,2-3')
