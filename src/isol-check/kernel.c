@@ -355,7 +355,7 @@ static void look_at_numa(struct host *host, struct finding *f)
 	advise_noise_off(host, f, "numa_balancing", false);
 }
 
-static void look_at_swap(struct host *host _unused_, struct finding *f)
+static void look_at_swap(struct host *host, struct finding *f)
 {
 	uint64_t size, used;
 	int r = swap_read(&size, &used);
@@ -373,7 +373,8 @@ static void look_at_swap(struct host *host _unused_, struct finding *f)
 	}
 	finding_add(f, VERDICT_RISK, "%" PRIu64 " of %" PRIu64 " MiB in use: a run may wait for it",
 		(used + 1023) / 1024, size / 1024);
-	finding_add_fix(f, "swapoff -a && swapon -a, where memory suffices");
+	/* Not swapoff and swapon: that would lose areas which fstab(5) does not have. */
+	advise_noise_off(host, f, "swap", false);
 }
 
 static void look_at_aslr(struct host *host _unused_, struct finding *f)

@@ -280,6 +280,7 @@ CASES = {
     ],
     'swap': [
         ('noisy-server', '4', {}, 'risk', '13 of 9215 MiB'),
+        ('noisy-server', '4', {}, 'risk', 'noise-off --only swap'),
         (QUIET, '2', {}, 'ok', 'there is none'),
     ],
     'aslr': [
