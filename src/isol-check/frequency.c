@@ -189,11 +189,20 @@ static void show_governor(struct host *host, int cpu, char *buf, size_t size)
 	snprintf(buf, size, "%s", policy ? policy->governor : "");
 }
 
+/* Whether the governor `powersave` is the lowest frequency. intel_pstate and amd-pstate-epp choose
+ * one by the load under this name; the drivers of the passive modes have other names. */
+static bool is_lowest(const struct cpufreq_policy_info *policy)
+{
+	return strcmp(policy->governor, "powersave") == 0 && policy->driver[0] &&
+		strcmp(policy->driver, "intel_pstate") != 0 &&
+		strcmp(policy->driver, "amd-pstate-epp") != 0;
+}
+
 static void look_at_governor(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_free_ char *governors = NULL;
-	bool pinned = true, steady = true;
+	bool pinned = true, steady = true, lowest = false;
 
 	if (!unseen || !has_policy(host, f))
 		return;
@@ -207,12 +216,14 @@ static void look_at_governor(struct host *host, struct finding *f)
 		if (cpumask_isset(unseen, cpu))
 			continue;
 		pinned = pinned && is_pinned(policy);
+		lowest = lowest || is_lowest(policy);
 		steady = steady &&
 			(strcmp(policy->governor, "performance") == 0 ||
-				strcmp(policy->governor, "userspace") == 0);
+				strcmp(policy->governor, "userspace") == 0 || is_lowest(policy));
 	}
 	if (steady) {
-		finding_add(f, VERDICT_OK, "%s", governors);
+		finding_add(f, VERDICT_OK, "%s%s", governors,
+			lowest ? ", which is the lowest frequency" : "");
 	} else if (pinned) {
 		finding_add(f, VERDICT_OK, "%s, with nothing to choose from", governors);
 	} else {

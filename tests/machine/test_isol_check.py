@@ -163,6 +163,9 @@ CASES = {
     ],
     'governor': [
         (QUIET, '2', {}, 'noise', 'powersave'),
+        ('isolated', '2', {f'{POLICY}2/scaling_governor': 'powersave',
+                           f'{POLICY}2/scaling_min_freq': '1200000'}, 'ok', 'the lowest frequency'),
+        ('amd-smt', '2', {}, 'noise', 'powersave: the frequency follows'),
         (QUIET, '2-3', {f'{POLICY}3/scaling_governor': 'performance'}, 'noise',
          'CPU 2: powersave, CPU 3: performance'),
         ('isolated', '2-3', {}, 'ok', 'performance'),
