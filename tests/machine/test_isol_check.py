@@ -337,6 +337,13 @@ CASES = {
         (QUIET, '2', {f'{CLOCK}/current_clocksource': 'hpet'}, 'noise', 'echo tsc'),
         (QUIET, '2', {f'{CLOCK}/current_clocksource': 'hpet',
                       f'{CLOCK}/available_clocksource': 'hpet acpi_pm'}, 'noise', 'given up'),
+        # The best that is left, whatever its name.
+        ('vm-plain', '1', {f'{CLOCK}/current_clocksource': 'acpi_pm',
+                           f'{CLOCK}/available_clocksource': 'kvm-clock acpi_pm'}, 'noise',
+         'echo kvm-clock > '),
+        ('vm-plain', '1', {f'{CLOCK}/current_clocksource': 'acpi_pm',
+                           f'{CLOCK}/available_clocksource': 'hyperv_clocksource_tsc_page acpi_pm'},
+         'noise', 'echo hyperv_clocksource_tsc_page > '),
         (QUIET, '2', {}, 'ok', 'tsc'),
     ],
     'virtualization': [
