@@ -162,13 +162,14 @@ static void look_at_tuners(struct host *host, struct finding *f)
 	static const struct {
 		const char *comm;
 		const char *unit;
+		bool of_user; /* a unit of the user's systemd */
 	} daemons[] = {
 		{ "tuned", "tuned" },
 		{ "power-profiles-", "power-profiles-daemon" },
 		{ "tuned-ppd", "tuned-ppd" },
 		{ "thermald", "thermald" },
 		{ "intel_lpmd", "intel_lpmd" },
-		{ "gamemoded", "gamemoded" },
+		{ "gamemoded", "gamemoded", true },
 		{ "auto-cpufreq", "auto-cpufreq" },
 		{ "system76-power", "com.system76.PowerDaemon" },
 		{ "cpufreqd", "cpufreqd" },
@@ -186,7 +187,8 @@ static void look_at_tuners(struct host *host, struct finding *f)
 			continue;
 		any = true;
 		finding_add(f, VERDICT_RISK, "%s runs", daemons[i].unit);
-		finding_add_fix(f, "systemctl stop %s", daemons[i].unit);
+		finding_add_fix(f, "systemctl %sstop %s", daemons[i].of_user ? "--user " : "",
+			daemons[i].unit);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
 		char path[64], id[64];

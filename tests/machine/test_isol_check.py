@@ -907,6 +907,9 @@ def test_tuners():
         equal(rows['tuners']['fix'], 'systemctl stop tuned', rows['tuners'])
         expect(rows['irqbalance'], 'risk')
         equal(rows['irqbalance']['fix'], 'irq-steer -c 0', rows['irqbalance'])
+        # A unit of the user's.
+        rows = processes.look(processes.program('gamemoded') + processes.asleep(0), 0)
+        equal(rows['tuners']['fix'], 'systemctl --user stop gamemoded', rows['tuners'])
 
 
 def test_locks():
