@@ -518,16 +518,21 @@ static int record_sensors(const struct recorder *recorder)
 	return r;
 }
 
-/* Whether a cgroup is a partition (v2), or has a list of CPUs. */
+/* Whether a cgroup is a partition (v2), or has a list of CPUs. The parents of a remote partition
+ * have only an exclusive one (Documentation/admin-guide/cgroup-v2.rst). */
 static bool has_own_cpus(const char *directory)
 {
+	static const char *const lists[] = { "cpuset.cpus", "cpuset.cpus.exclusive" };
 	_cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char text[FILE_ATTR_SIZE];
 
 	if (file_read_attr(fd, "cpuset.cpus.partition", text, sizeof(text)) > 0 &&
 		strcmp(text, "member") != 0)
 		return true;
-	return file_read_attr(fd, "cpuset.cpus", text, sizeof(text)) > 0;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		if (file_read_attr(fd, lists[i], text, sizeof(text)) > 0)
+			return true;
+	return false;
 }
 
 /* Names of systemd and of ours; another name may be that of a user, a guest or a job. */
@@ -568,7 +573,7 @@ static int record_cgroups(
 			r = snprintf(name, sizeof(name), "%s/group%zu", to, i);
 		r = r >= PATH_MAX - 64 ? -E2BIG : 0;
 		/* Others can be skipped with all below: the parents of a partition are partitions,
-		 * or have its CPUs in their own list. */
+		 * or have its CPUs in a list of their own. */
 		if (r < 0 || (!has_own_cpus(below) && !is_common_cgroup(names[i])))
 			continue;
 		r = record_files(recorder, below, name, files, ARRAY_SIZE(files), NULL);

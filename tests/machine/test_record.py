@@ -190,6 +190,20 @@ def test_privacy():
         check(any(path.startswith('sys/fs/cgroup/group') for path in found), 'a cgroup was lost')
 
 
+def test_remote_partition():
+    """The parents of a remote partition are none, and have only an exclusive list."""
+    with Machine('amd-smt') as box, tempfile.TemporaryDirectory() as directory:
+        box.write('sys/fs/cgroup/cgroup.controllers', 'cpuset\n')
+        for name, state in (('jobs', 'member'), ('jobs/one', 'isolated')):
+            box.write(f'sys/fs/cgroup/{name}/cpuset.cpus', '\n')
+            box.write(f'sys/fs/cgroup/{name}/cpuset.cpus.exclusive', '2\n')
+            box.write(f'sys/fs/cgroup/{name}/cpuset.cpus.partition', state + '\n')
+        found = contents(record(box, f'{directory}/machine.tar.gz'))
+        equal([text for path, text in found.items()
+               if path.startswith('sys/fs/cgroup/group') and path.endswith('.partition')],
+              [b'member\n', b'isolated\n'], 'both are recorded')
+
+
 def test_mode():
     """From Linux 6.12 on it tells whether an interrupt can be moved."""
     with Machine('irqs') as box, tempfile.TemporaryDirectory() as directory:
@@ -318,6 +332,7 @@ TESTS = [
     ('this machine and its recording', test_host),
     ('the same machine makes the same file', test_reproducible),
     ('nothing private is recorded', test_privacy),
+    ('a remote partition', test_remote_partition),
     ('what cannot be written stays so', test_mode),
     ('the limit of a thermal zone', test_limit_of_a_zone),
     ('what may not be read stays so', test_unreadable),
