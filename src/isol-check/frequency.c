@@ -112,6 +112,22 @@ static uint64_t sustained_khz(int cpu, const struct cpufreq_policy_info *policy)
 	return cpufreq_read_range(cpu, &range) == 0 ? range.nominal_khz : 0;
 }
 
+/* Whether the limits of a policy allow boost; also where that cannot be told. */
+static bool allows_boost(int cpu, const struct cpufreq_policy_info *policy)
+{
+	struct cpufreq_range range;
+	uint64_t sustained;
+
+	/* The highest frequency of an ACPI table includes boost, which the limits do not show: on
+	 * AMD it is the nominal frequency, on Intel a marker 1 MHz above that
+	 * (drivers/cpufreq/acpi-cpufreq.c). */
+	if (strcmp(policy->driver, "acpi-cpufreq") == 0)
+		return cpufreq_read_range(cpu, &range) < 0 || range.n_table == 0 ||
+			policy->max_khz >= range.table_khz[0];
+	sustained = sustained_khz(cpu, policy);
+	return sustained == 0 || policy->max_khz > sustained;
+}
+
 /* The path of a boost switch that exists; NULL for none. */
 static const char *find_boost_switch(int cpu, char *buf, size_t size)
 {
@@ -141,7 +157,6 @@ static void look_at_boost(struct host *host, struct finding *f)
 	path = find_boost_switch(cpumask_first(host_cpus(host)), buf, sizeof(buf));
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
-		uint64_t sustained;
 
 		if (!policy || policy->boost == CPUFREQ_BOOST_UNKNOWN) {
 			(void)cpumask_set(unseen, cpu);
@@ -152,9 +167,8 @@ static void look_at_boost(struct host *host, struct finding *f)
 			continue;
 		on = true;
 		limit_unknown = limit_unknown || policy->max_khz == 0;
-		sustained = sustained_khz(cpu, policy);
 		free_to_boost = free_to_boost || !is_pinned(policy);
-		high = high || sustained == 0 || policy->max_khz > sustained;
+		high = high || allows_boost(cpu, policy);
 	}
 	if (path)
 		finding_add_path(f, "%s", path);
@@ -536,7 +550,8 @@ const struct check frequency_checks[] = {
 		"much as heat, power and the number of busy cores allow. It is the largest\n"
 		"source of scatter on most machines: 10 to 50 per cent between the first run and\n"
 		"the tenth, or between a morning and an afternoon. Without boost, the same code\n"
-		"takes the same time each run, but a longer time.\n"
+		"takes the same time each run, but a longer time. With acpi-cpufreq the highest\n"
+		"frequency that can be set is the one that boost may exceed.\n"
 		"Source: Documentation/admin-guide/pm/cpufreq.rst (frequency boost support)." },
 	{ "governor", look_at_governor,
 		"A governor that follows the load starts each run slow and takes milliseconds to\n"

@@ -159,6 +159,10 @@ CASES = {
         (QUIET, '2', {f'{CPU}/intel_pstate/no_turbo': '0', f'{POLICY}2/scaling_min_freq': '4200000',
                       f'{POLICY}2/scaling_max_freq': '4200000'}, 'risk', 'freq-pin'),
         ('isolated', '2-3', {f'{CPU}/cpufreq/boost': '1'}, 'risk', ''),
+        # The highest frequency of an ACPI table is exceeded, on AMD from the nominal one on.
+        ('amd-acpi', '3', {f'{CPU}/cpu3/acpi_cppc/nominal_freq': '3600'}, 'noise', 'follows heat'),
+        ('amd-acpi', '6', {f'{CPU}/cpu6/acpi_cppc/nominal_freq': '3600'}, 'ok', 'below'),
+        ('amd-acpi', '6', {}, 'ok', 'below'),
         ('vm-plain', '1', {}, 'unknown', ''),
     ],
     'governor': [
