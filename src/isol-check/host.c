@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/clock.h"
 #include "basic/say.h"
@@ -15,6 +16,10 @@
 #include "isol-check/pick.h"
 #include "machine/virtualization.h"
 #include "state/running.h"
+
+enum {
+	TABLE_MAX = 64 * 1024 * 1024,
+};
 
 struct host {
 	struct host_options options;
@@ -47,11 +52,9 @@ struct host {
 	bool hypervisor_is_told;
 	struct {
 		struct interrupts *interrupts; /* NULL: there is nothing to compare */
-		struct procstat *procstat;
-		struct procstat_times before;
-		struct procstat_times after;
-		bool has_first_times;
-		bool has_times; /* both */
+		/* By CPU number; NULL: could not be read. An offline CPU has n_cpus 0. */
+		struct procstat_times *before;
+		struct procstat_times *after;
 		int64_t began;
 		int64_t ns; /* 0 until the second reading */
 	} watch;
@@ -127,6 +130,35 @@ static int choose_cpus(struct host *host)
 	return host->cpus_text ? 0 : -ENOMEM;
 }
 
+static int read_times(const struct host *host, struct procstat_times **ret)
+{
+	_cleanup_free_ struct procstat_times *times =
+		calloc(host->topology->n_cpus, sizeof(*times));
+	int64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
+	int r, cpu = -1, last = cpumask_last(host->cpus);
+	_cleanup_free_ char *text = NULL;
+	struct procstat_times one;
+	const char *at;
+	size_t length;
+
+	if (!times)
+		return -ENOMEM;
+	r = file_read_all(AT_FDCWD, PROCSTAT_STAT, TABLE_MAX, &text, &length);
+	if (r < 0)
+		return r;
+	at = text;
+	while (cpu != last) {
+		r = procstat_next_times(host->cpus, &at, text + length, tick_ns, &cpu, &one);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			break;
+		times[cpu] = one;
+	}
+	*ret = TAKE_PTR(times);
+	return 0;
+}
+
 static void finish_watching(struct host *host)
 {
 	int64_t missing_ns, now = clock_now_ns(CLOCK_MONOTONIC);
@@ -149,13 +181,7 @@ static void finish_watching(struct host *host)
 			host->watch.interrupts = NULL;
 		}
 	}
-	if (host->watch.has_times) {
-		r = procstat_read_times(host->watch.procstat, &host->watch.after);
-		note_error(host, r);
-		/* The counts of a CPU that went offline are gone. */
-		host->watch.has_times =
-			r == 0 && host->watch.before.n_cpus == host->watch.after.n_cpus;
-	}
+	note_error(host, read_times(host, &host->watch.after));
 }
 
 static void *read_tasks(void *arg)
@@ -223,7 +249,8 @@ void host_free(struct host *host)
 	free(host->policies);
 	irq_touching_free(host->irq_touching);
 	interrupts_free(host->watch.interrupts);
-	procstat_free(host->watch.procstat);
+	free(host->watch.before);
+	free(host->watch.after);
 	free(host);
 }
 
@@ -245,11 +272,7 @@ void host_watch(struct host *host)
 
 	leave_cpus(host);
 	start_reading_tasks(host);
-	r = procstat_open(host->cpus, &host->watch.procstat);
-	if (r == 0)
-		r = procstat_read_times(host->watch.procstat, &host->watch.before);
-	note_error(host, r);
-	host->watch.has_first_times = host->watch.has_times = r == 0;
+	note_error(host, read_times(host, &host->watch.before));
 	if (host->options.watch_ns == 0)
 		return;
 	r = interrupts_open(host->cpus, &host->watch.interrupts);
@@ -412,22 +435,26 @@ const struct interrupts *host_watched_interrupts(struct host *host)
 	return host->watch.interrupts;
 }
 
-bool host_watched_times(
-	struct host *host, struct procstat_times *ret_before, struct procstat_times *ret_after)
+bool host_watched_times(struct host *host, int cpu, struct procstat_times *ret)
 {
+	struct procstat_times first;
+
 	finish_watching(host);
-	if (!host->watch.has_times || host->watch.ns <= 0)
+	if (host->watch.ns <= 0 || !host->watch.after || !host_first_times(host, cpu, &first) ||
+		host->watch.after[cpu].n_cpus == 0)
 		return false;
-	*ret_before = host->watch.before;
-	*ret_after = host->watch.after;
+	*ret = host->watch.after[cpu];
+	ret->busy_ns -= first.busy_ns;
+	ret->steal_ns -= first.steal_ns;
 	return true;
 }
 
-bool host_first_times(const struct host *host, struct procstat_times *ret)
+bool host_first_times(const struct host *host, int cpu, struct procstat_times *ret)
 {
-	if (host->watch.has_first_times)
-		*ret = host->watch.before;
-	return host->watch.has_first_times;
+	if (!host->watch.before || host->watch.before[cpu].n_cpus == 0)
+		return false;
+	*ret = host->watch.before[cpu];
+	return true;
 }
 
 int64_t host_watched_ns(struct host *host)

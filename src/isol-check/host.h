@@ -96,12 +96,11 @@ bool host_hypervisor_is_told(struct host *host);
  */
 /* The interrupts after the second reading; NULL where they cannot be read. */
 const struct interrupts *host_watched_interrupts(struct host *host);
-/* False where the two readings cannot be compared. */
-bool host_watched_times(
-	struct host *host, struct procstat_times *ret_before, struct procstat_times *ret_after);
+/* The times of one of the CPUs that have passed. False where they were not read twice. */
+bool host_watched_times(struct host *host, int cpu, struct procstat_times *ret);
 /* The first reading, which counts since boot; it is taken even if nothing is watched. False where
- * it cannot be read. */
-bool host_first_times(const struct host *host, struct procstat_times *ret);
+ * it cannot be read, and for a CPU that is offline. */
+bool host_first_times(const struct host *host, int cpu, struct procstat_times *ret);
 /* How long the machine was watched; 0 if it was not. */
 int64_t host_watched_ns(struct host *host);
 

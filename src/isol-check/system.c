@@ -82,32 +82,60 @@ static void look_at_virtualization(struct host *host, struct finding *f)
 		finding_add_fix(f, "measure on a machine of its own");
 }
 
+/* Where there are several CPUs, `cpu` is the one that the finding is of. */
+static void set_cpu(struct host *host, struct finding *f, int cpu)
+{
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+
+	if (!mask || cpumask_weight(host_cpus(host)) == 1)
+		return;
+	(void)cpumask_set(mask, cpu);
+	finding_set_cpus(f, mask);
+}
+
+static double share(struct host *host, int64_t ns)
+{
+	return MIN(100.0 * (double)ns / (double)host_watched_ns(host), 100.0);
+}
+
 static void look_at_steal(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask(host);
-	struct procstat_times before, after;
-	bool watched = host_watched_times(host, &before, &after);
+	unsigned n_seen = 0, n_online = 0;
+	int64_t since_boot = 0, most = 0;
+	struct procstat_times times;
+	bool watched = false;
+	int worst = -1;
 
 	finding_add_path(f, "/proc/stat");
-	if (!watched && !host_first_times(host, &after))
+	cpumask_for_each (cpu, host_cpus(host)) {
+		/* Offline CPUs have no line in /proc/stat; the others should have one. */
+		n_online += cpumask_isset(host_topology(host)->online, cpu);
+		if (!host_first_times(host, cpu, &times))
+			continue;
+		n_seen++;
+		since_boot += times.steal_ns;
+		if (!host_watched_times(host, cpu, &times))
+			continue;
+		watched = true;
+		if (times.steal_ns > most) {
+			most = times.steal_ns;
+			worst = cpu;
+		}
+	}
+	if (n_seen == 0)
 		return;
-	if (!scratch)
-		return;
-	/* Offline CPUs have no line in /proc/stat; the others should have one. */
-	cpumask_and(scratch, host_cpus(host), host_topology(host)->online);
-	if (after.n_cpus < cpumask_weight(scratch))
-		finding_add(f, VERDICT_UNKNOWN, "only %zu of these CPUs are counted",
-			(size_t)after.n_cpus);
-	if (watched && after.steal_ns > before.steal_ns)
-		finding_add(f, VERDICT_NOISE, "%.1f %% of the time",
-			100.0 * (double)(after.steal_ns - before.steal_ns) /
-				(double)host_watched_ns(host) / after.n_cpus);
-	else if (after.steal_ns > 0)
+	if (n_seen < n_online)
+		finding_add(f, VERDICT_UNKNOWN, "only %u of these CPUs are counted", n_seen);
+	if (most > 0) {
+		finding_add(f, VERDICT_NOISE, "%.1f %% of the time of CPU %d", share(host, most),
+			worst);
+		set_cpu(host, f, worst);
+	} else if (since_boot > 0) {
 		finding_add(f, VERDICT_RISK, "%s%.1f s since boot",
-			watched ? "none at this moment, " : "",
-			(double)after.steal_ns / NSEC_PER_SEC);
-	else
+			watched ? "none at this moment, " : "", (double)since_boot / NSEC_PER_SEC);
+	} else {
 		finding_add(f, VERDICT_OK, "none since boot");
+	}
 	if (f->verdict > VERDICT_OK)
 		finding_add_fix(f, "measure on a machine of its own");
 }
@@ -130,27 +158,34 @@ static void add_users(struct host *host, struct finding *f)
 
 static void look_at_load(struct host *host, struct finding *f)
 {
-	struct procstat_times before, after;
+	struct procstat_times times;
 	char text[FILE_ATTR_SIZE];
 	struct procstat_load load;
-	double busy;
+	int64_t most = -1;
+	int worst = -1;
 
 	if (host_read("/proc/loadavg", text) > 0 && procstat_parse_load(text, &load) == 0)
 		finding_add(f, VERDICT_INFO, "load %.2f on %u CPUs", load.load1,
 			cpumask_weight(host_topology(host)->online));
-	if (!host_watched_times(host, &before, &after)) {
-		if (host_options(host)->watch_ns == 0)
-			finding_add_not_watched(f, host);
+	if (host_options(host)->watch_ns == 0) {
+		finding_add_not_watched(f, host);
 		return;
 	}
+	cpumask_for_each (cpu, host_cpus(host)) {
+		if (host_watched_times(host, cpu, &times) && times.busy_ns > most) {
+			most = times.busy_ns;
+			worst = cpu;
+		}
+	}
+	if (worst < 0)
+		return;
 	finding_add_path(f, "/proc/stat");
-	busy = 100.0 * (double)(after.busy_ns - before.busy_ns) / (double)host_watched_ns(host) /
-		after.n_cpus;
-	if (busy < BUSY_PERCENT) {
+	if (share(host, most) < BUSY_PERCENT) {
 		finding_add(f, VERDICT_OK, "these are idle");
 		return;
 	}
-	finding_add(f, VERDICT_NOISE, "these are %.0f %% busy", MIN(busy, 100.0));
+	finding_add(f, VERDICT_NOISE, "CPU %d is %.0f %% busy", worst, share(host, most));
+	set_cpu(host, f, worst);
 	add_users(host, f);
 	finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
 }
@@ -394,12 +429,12 @@ const struct check system_checks[] = {
 	{ "steal", look_at_steal,
 		"Time in which a CPU was ready to run, but the host ran something else. It is\n"
 		"counted in steps of 10 ms, and only where the host reports it: 0 proves\n"
-		"nothing.\n"
+		"nothing. The CPU that lost most while it was watched (--watch) is named.\n"
 		"Source: proc(5) (/proc/stat)." },
 	{ "load", look_at_load,
-		"The load of the whole machine, and how busy these CPUs were while they were\n"
-		"watched (--watch). Programs on other CPUs take memory bandwidth, shared cache\n"
-		"and power, and heat the package.\n"
+		"The load of the whole machine, and how busy the busiest of these CPUs was while\n"
+		"they were watched (--watch). Programs on other CPUs take memory bandwidth,\n"
+		"shared cache and power, and heat the package.\n"
 		"Source: proc(5) (/proc/loadavg, /proc/stat).",
 		.of_tasks = true },
 	{ "tuners", look_at_tuners,
