@@ -51,7 +51,9 @@ struct host {
 	bool has_read_hypervisor;
 	bool hypervisor_is_told;
 	struct {
-		struct interrupts *interrupts; /* NULL: there is nothing to compare */
+		char *table; /* the first text of /proc/interrupts; NULL: could not be read */
+		struct interrupts *interrupts; /* of `busiest`; NULL: nothing to compare */
+		int busiest;
 		/* By CPU number; NULL: could not be read. An offline CPU has n_cpus 0. */
 		struct procstat_times *before;
 		struct procstat_times *after;
@@ -130,6 +132,35 @@ static int choose_cpus(struct host *host)
 	return host->cpus_text ? 0 : -ENOMEM;
 }
 
+/* Compares /proc/interrupts with its first text. */
+static int finish_interrupts(struct host *host)
+{
+	_cleanup_(interrupts) struct interrupts *interrupts = NULL;
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	int r, cpu;
+
+	r = file_read_all(AT_FDCWD, INTERRUPTS_PATH, TABLE_MAX, &text, &length);
+	if (r == 0)
+		r = interrupts_find_busiest(host->cpus, host->watch.table, text, &cpu);
+	if (r == 0)
+		r = cpumask_new(&mask);
+	if (r == 0)
+		r = cpumask_set(mask, cpu);
+	if (r == 0)
+		r = interrupts_new(mask, &interrupts);
+	if (r == 0)
+		r = interrupts_read_text(interrupts, host->watch.table, strlen(host->watch.table));
+	if (r == 0)
+		r = interrupts_read_text(interrupts, text, length);
+	if (r < 0)
+		return r;
+	host->watch.interrupts = TAKE_PTR(interrupts);
+	host->watch.busiest = cpu;
+	return 0;
+}
+
 static int read_times(const struct host *host, struct procstat_times **ret)
 {
 	_cleanup_free_ struct procstat_times *times =
@@ -162,7 +193,6 @@ static int read_times(const struct host *host, struct procstat_times **ret)
 static void finish_watching(struct host *host)
 {
 	int64_t missing_ns, now = clock_now_ns(CLOCK_MONOTONIC);
-	int r;
 
 	if (host->options.watch_ns == 0 || host->watch.ns > 0)
 		return;
@@ -173,14 +203,8 @@ static void finish_watching(struct host *host)
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
 	}
 	host->watch.ns = clock_now_ns(CLOCK_MONOTONIC) - host->watch.began;
-	if (host->watch.interrupts) {
-		r = interrupts_read(host->watch.interrupts);
-		note_error(host, r);
-		if (r < 0) {
-			interrupts_free(host->watch.interrupts);
-			host->watch.interrupts = NULL;
-		}
-	}
+	if (host->watch.table)
+		note_error(host, finish_interrupts(host));
 	note_error(host, read_times(host, &host->watch.after));
 }
 
@@ -248,6 +272,7 @@ void host_free(struct host *host)
 	isolation_partitions_clear(&host->partitions);
 	free(host->policies);
 	irq_touching_free(host->irq_touching);
+	free(host->watch.table);
 	interrupts_free(host->watch.interrupts);
 	free(host->watch.before);
 	free(host->watch.after);
@@ -268,21 +293,13 @@ static void leave_cpus(struct host *host)
 
 void host_watch(struct host *host)
 {
-	int r;
-
 	leave_cpus(host);
 	start_reading_tasks(host);
 	note_error(host, read_times(host, &host->watch.before));
 	if (host->options.watch_ns == 0)
 		return;
-	r = interrupts_open(host->cpus, &host->watch.interrupts);
-	if (r == 0)
-		r = interrupts_read(host->watch.interrupts);
-	note_error(host, r);
-	if (r < 0) {
-		interrupts_free(host->watch.interrupts);
-		host->watch.interrupts = NULL;
-	}
+	note_error(host,
+		file_read_all(AT_FDCWD, INTERRUPTS_PATH, TABLE_MAX, &host->watch.table, NULL));
 	host->watch.began = clock_now_ns(CLOCK_MONOTONIC);
 }
 
@@ -429,9 +446,10 @@ bool host_hypervisor_is_told(struct host *host)
 	return host->hypervisor_is_told;
 }
 
-const struct interrupts *host_watched_interrupts(struct host *host)
+const struct interrupts *host_watched_interrupts(struct host *host, int *ret_cpu)
 {
 	finish_watching(host);
+	*ret_cpu = host->watch.busiest;
 	return host->watch.interrupts;
 }
 

@@ -94,8 +94,9 @@ bool host_hypervisor_is_told(struct host *host);
  * What happened on the CPUs while they were watched: from host_watch() until one of these functions
  * is called first, and for at least options.watch_ns: the function sleeps until that time is over.
  */
-/* The interrupts after the second reading; NULL where they cannot be read. */
-const struct interrupts *host_watched_interrupts(struct host *host);
+/* The interrupts of that one of the CPUs which took most of them, timers left out; NULL where they
+ * cannot be read or compared. */
+const struct interrupts *host_watched_interrupts(struct host *host, int *ret_cpu);
 /* The times of one of the CPUs that have passed. False where they were not read twice. */
 bool host_watched_times(struct host *host, int cpu, struct procstat_times *ret);
 /* The first reading, which counts since boot; it is taken even if nothing is watched. False where

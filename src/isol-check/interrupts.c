@@ -349,27 +349,33 @@ static double per_second(uint64_t n, int64_t ns)
 
 static void look_at_rate(struct host *host, struct finding *f)
 {
-	const struct interrupts *interrupts = host_watched_interrupts(host);
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
 	int64_t ns = host_watched_ns(host);
+	const struct interrupts *interrupts;
 	struct rates rates = { 0 };
-	double devices, others, n = (double)cpumask_weight(host_cpus(host));
+	double devices, others;
+	int cpu;
 
 	if (host_options(host)->watch_ns == 0) {
 		finding_add_not_watched(f, host);
 		return;
 	}
-	if (!interrupts || ns <= 0 || !interrupts_comparable(interrupts))
+	interrupts = host_watched_interrupts(host, &cpu);
+	if (!mask || !interrupts || ns <= 0 || !interrupts_comparable(interrupts))
 		return;
 	sum_up(interrupts, &rates);
-	devices = per_second(rates.of_class[INTERRUPT_DEVICE], ns) / n;
+	devices = per_second(rates.of_class[INTERRUPT_DEVICE], ns);
 	others = per_second(rates.of_class[INTERRUPT_IPI] + rates.of_class[INTERRUPT_THERMAL] +
-				 rates.of_class[INTERRUPT_OTHER],
-			 ns) /
-		n;
+			rates.of_class[INTERRUPT_OTHER],
+		ns);
 	finding_add_path(f, "/proc/interrupts");
 	finding_add(f, devices + others >= QUIET_PER_SECOND ? VERDICT_NOISE : VERDICT_OK,
-		"a second and CPU: %.0f of devices, %.0f of the kernel, %.0f ticks", devices,
-		others, per_second(rates.of_class[INTERRUPT_TIMER], ns) / n);
+		"CPU %d, a second: %.0f of devices, %.0f of the kernel, %.0f ticks", cpu, devices,
+		others, per_second(rates.of_class[INTERRUPT_TIMER], ns));
+	if (cpumask_weight(host_cpus(host)) > 1) {
+		(void)cpumask_set(mask, cpu);
+		finding_set_cpus(f, mask);
+	}
 	if (f->verdict != VERDICT_NOISE)
 		return;
 	if (rates.busiest)
@@ -412,10 +418,10 @@ const struct check interrupts_checks[] = {
 		.of_tasks = true },
 	{ "irq-rate", look_at_rate,
 		"How many interrupts a CPU really took, from two readings of /proc/interrupts\n"
-		"(--watch). The tick is shown separately: an idle CPU has few, a busy one\n"
-		"CONFIG_HZ a second. Interrupts of the kernel are those that one CPU sends to\n"
-		"another: to wake a task, to flush a TLB. Ten a second and more, without ticks,\n"
-		"count as noise.\n"
+		"(--watch); of several CPUs, the one that took most. The tick is shown\n"
+		"separately: an idle CPU has few, a busy one CONFIG_HZ a second. Interrupts of\n"
+		"the kernel are those that one CPU sends to another: to wake a task, to flush a\n"
+		"TLB. Ten a second and more, without ticks, count as noise.\n"
 		"Source: Documentation/filesystems/proc.rst (interrupts)." },
 	{ 0 },
 };

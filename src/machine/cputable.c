@@ -157,6 +157,19 @@ bool cputable_sum(const struct cputable *table, struct cputable_row *row)
 	return true;
 }
 
+void cputable_add(const struct cputable *table, const struct cputable_row *row, uint32_t *sums)
+{
+	const char *at = row->columns;
+	size_t wanted = 0;
+	uint32_t value;
+
+	for (size_t column = 0; wanted < table->n_wanted; column++) {
+		at = take_counter(skip_blanks(at, row->end), row->end, &value);
+		if (table->columns[wanted] == column)
+			sums[wanted++] += value;
+	}
+}
+
 bool cputable_sum_fixed(const struct cputable *table, struct cputable_row *row)
 {
 	const char *at = row->columns, *end = row->end, *tail;

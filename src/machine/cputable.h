@@ -65,5 +65,7 @@ bool cputable_next_row(const char **cursor, const char *end, struct cputable_row
 bool cputable_sum(const struct cputable *table, struct cputable_row *row);
 /* The same for a row that had fixed columns before; false when it has other spacing now. */
 bool cputable_sum_fixed(const struct cputable *table, struct cputable_row *row);
+/* Adds the columns of a row that was summed to sums, which has an entry for each of table->cpus. */
+void cputable_add(const struct cputable *table, const struct cputable_row *row, uint32_t *sums);
 
 #endif

@@ -499,6 +499,71 @@ int interrupts_repeat(struct interrupts *in)
 	return 0;
 }
 
+/* Adds what each CPU of the table has taken since boot, without timers. */
+static void add_per_cpu(
+	const struct cputable *table, const char *at, const char *end, uint32_t *sums)
+{
+	struct cputable_row row;
+
+	while (cputable_next_row(&at, end, &row)) {
+		const char *action;
+		size_t length;
+
+		if (!cputable_sum(table, &row))
+			continue;
+		find_action(row.tail, row_tail_length(&row), &action, &length);
+		if (!is_sum(row.label, row.label_length, length) &&
+			classify(row.label, row.label_length, action, length) != INTERRUPT_TIMER)
+			cputable_add(table, &row, sums);
+	}
+}
+
+static int compare_per_cpu(struct cputable *table, const struct cpumask *mask, const char *before,
+	const char *after, int *ret_cpu)
+{
+	const char *before_end = before + strlen(before), *after_end = after + strlen(after);
+	_cleanup_free_ uint32_t *first = NULL, *second = NULL;
+	uint32_t most = 0;
+	size_t found = 0;
+	int r;
+
+	r = cputable_take_header(table, mask, &before, before_end);
+	if (r < 0)
+		return r;
+	if (table->n_wanted == 0)
+		return -ENODEV;
+	first = calloc(table->n_wanted, sizeof(*first));
+	second = calloc(table->n_wanted, sizeof(*second));
+	if (!first || !second)
+		return -ENOMEM;
+	add_per_cpu(table, before, before_end, first);
+	r = cputable_take_header(table, mask, &after, after_end);
+	if (r != 0)
+		return r < 0 ? r : -ESTALE;
+	add_per_cpu(table, after, after_end, second);
+	for (size_t i = 0; i < table->n_wanted; i++) {
+		uint32_t delta = second[i] - first[i];
+
+		/* Less than before: a line was removed. */
+		if (delta < UINT32_MAX / 2 && delta > most) {
+			most = delta;
+			found = i;
+		}
+	}
+	*ret_cpu = table->cpus[found];
+	return 0;
+}
+
+int interrupts_find_busiest(
+	const struct cpumask *mask, const char *before, const char *after, int *ret_cpu)
+{
+	struct cputable table = { 0 };
+	int r = compare_per_cpu(&table, mask, before, after, ret_cpu);
+
+	cputable_clear(&table);
+	return r;
+}
+
 bool interrupts_have_total(void)
 {
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)

@@ -108,6 +108,14 @@ int interrupts_read_text(struct interrupts *interrupts, const char *text, size_t
 int interrupts_repeat(struct interrupts *interrupts);
 
 /*
+ * Finds the CPU of the mask that took most interrupts between two texts of /proc/interrupts, timers
+ * left out; the lowest of those with as many. -EBADMSG when a text has no header, -ENODEV when none
+ * of the CPUs was online, -ESTALE when other ones were at the second text, -ENOMEM.
+ */
+int interrupts_find_busiest(
+	const struct cpumask *mask, const char *before, const char *after, int *ret_cpu);
+
+/*
  * Whether the total of /proc/stat changes with each interrupt that a per-CPU line counts
  * (fs/proc/stat.c: show_stat()). Arm64 counts all interrupts in one place. On x86 the total lacks
  * some (arch/x86/kernel/irq.c: arch_irq_stat_cpu()): TLB shootdowns, which come with a function

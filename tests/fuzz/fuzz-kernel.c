@@ -197,6 +197,7 @@ static void fuzz_interrupts(char *text, const char *second, size_t length)
 	uint64_t counts[N_CPUS] = { 0 };
 	struct interrupt_delta delta;
 	size_t cursor = 0;
+	int cpu;
 
 	must(cpumask_set(mask, 0) == 0 && cpumask_set(mask, 3) == 0);
 	must(interrupts_new(mask, &interrupts) == 0);
@@ -206,6 +207,7 @@ static void fuzz_interrupts(char *text, const char *second, size_t length)
 		while (interrupts_diff(interrupts, &cursor, &delta))
 			must(delta.delta > 0 && delta.name && !strchr(delta.name, '\n'));
 	(void)cpuload_parse_interrupts(text, N_CPUS, counts);
+	must(interrupts_find_busiest(mask, text, second, &cpu) < 0 || cpu == 0 || cpu == 3);
 	must(columns_sum(text, 0) >= -1 && columns_sum(second, 3) >= -1);
 	read_lines(text);
 }

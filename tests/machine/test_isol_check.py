@@ -736,7 +736,8 @@ def test_watched():
             expect(rows[name], 'noise', said)
         check('irq-steer -c 2' in rows['irq-rate']['fix'], rows['irq-rate'])
         # The worst CPU counts, however many are beside it.
-        for name, said in (('load', 'CPU 2 is '), ('steal', ' % of the time of CPU 2')):
+        for name, said in (('irq-rate', 'CPU 2, a second: '), ('load', 'CPU 2 is '),
+                           ('steal', ' % of the time of CPU 2')):
             check(said in all_rows[name]['seen'] and all_rows[name]['cpus'] == '2', all_rows[name])
         # Nothing has happened on the other CPU.
         rows = looked(run(box, '--json', '--watch', '0.1', '-c', '3'))

@@ -448,6 +448,45 @@ static void test_this_machine(_unused_ void **state)
 	interrupts_free(in);
 }
 
+static void test_busiest(_unused_ void **state)
+{
+	static const char before[] =
+		"           CPU0       CPU1       CPU3\n"
+		" 24:          5          0 4294967290  PCI-MSI 1-edge  nvme0q1\n"
+		"ERR:          9\n"
+		"LOC:        100        100        100   Local timer\n"
+		"CAL:          0         10          0   Function call\n",
+			  after[] =
+				  "           CPU0       CPU1       CPU3\n"
+				  " 24:          5          3          2  PCI-MSI 1-edge  nvme0q1\n"
+				  "ERR:        999\n"
+				  "LOC:        900        100        100   Local timer\n"
+				  "CAL:          0         14          0   Function call\n",
+			  other[] = "           CPU0       CPU3\n"
+				    " 24:          5          0  PCI-MSI 1-edge  nvme0q1\n";
+	struct cpumask *mask = NULL;
+	int cpu = -1;
+
+	assert_int_equal(cpumask_new(&mask), 0);
+	assert_int_equal(cpumask_parse_list("0-3", 8, mask, NULL), 0);
+	/* Eight of CPU 3, whose counter wrapped; seven of CPU 1; CPU 0 has only ticks. */
+	assert_int_equal(interrupts_find_busiest(mask, before, after, &cpu), 0);
+	assert_int_equal(cpu, 3);
+	cpumask_clear(mask, 3);
+	assert_int_equal(interrupts_find_busiest(mask, before, after, &cpu), 0);
+	assert_int_equal(cpu, 1);
+	assert_int_equal(interrupts_find_busiest(mask, before, before, &cpu), 0);
+	assert_int_equal(cpu, 0);
+	assert_int_equal(interrupts_find_busiest(mask, before, other, &cpu), -ESTALE);
+	assert_int_equal(interrupts_find_busiest(mask, before, "", &cpu), -EBADMSG);
+	assert_int_equal(interrupts_find_busiest(mask, "x\n", after, &cpu), -EBADMSG);
+	cpumask_clear(mask, 0);
+	cpumask_clear(mask, 1);
+	assert_int_equal(interrupts_find_busiest(mask, before, after, &cpu), -ENODEV);
+	assert_int_equal(cpu, 0);
+	cpumask_free(mask);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -463,6 +502,7 @@ int main(void)
 		cmocka_unit_test(test_no_table),
 		cmocka_unit_test(test_big_table),
 		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_busiest),
 		cmocka_unit_test(test_this_machine),
 	};
 
