@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,9 +164,21 @@ static int start_tracer(
 	return 0;
 }
 
-static int stop_tracer(struct measurement *m, struct osnoise_tracer *tracer)
+static int stop_tracer(
+	struct measurement *m, const struct cpumask *round, struct osnoise_tracer *tracer)
 {
-	int r = tracer ? osnoise_stop(tracer, &m->osnoise) : 0;
+	_cleanup_free_ char *list = cpumask_format_list(round);
+	uint64_t lost = 0;
+	int r;
+
+	if (!list)
+		return -ENOMEM;
+	r = tracer ? osnoise_stop(tracer, round, &m->osnoise, &lost) : 0;
+	if (lost > 0)
+		text_appendf(&m->notes,
+			"CPU %s: the osnoise tracer lost the first %" PRIu64
+			" events: its rows are only of the last part of the time\n",
+			list, lost);
 
 	if (r < 0 && r != -ENOMEM) {
 		text_appendf(&m->notes, "the osnoise tracer failed: %s\n", strerror(-r));
@@ -199,7 +212,7 @@ static int measure_round(
 	spin_join(spin);
 	r = suspects_read_after(round, &after);
 	if (r == 0)
-		r = stop_tracer(m, tracer);
+		r = stop_tracer(m, round, tracer);
 	if (r == 0)
 		r = take_results(m, spin, &before, &after);
 	suspects_reading_clear(&before);

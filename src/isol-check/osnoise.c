@@ -22,7 +22,8 @@ enum {
 	TRACE_MAX = 256 * 1024 * 1024,
 	PATH_SIZE = 256,
 	COMM_SIZE = 16, /* TASK_COMM_LEN */
-	/* The size of the ring buffer of each CPU; an event takes some 50 bytes. */
+	/* The size of the ring buffer of each CPU; an event takes some 50 bytes. When it is full,
+	 * on a busy CPU after some minutes, the oldest events are overwritten. */
 	BUFFER_KIB = 4096,
 };
 
@@ -174,6 +175,21 @@ int osnoise_parse(const char *text, const char *own, uint64_t limit_ns, struct o
 	if (osnoise->n > 0)
 		qsort(osnoise->items, osnoise->n, sizeof(*osnoise->items), compare_sources);
 	return 0;
+}
+
+int osnoise_parse_overrun(const char *text, uint64_t *ret)
+{
+	static const char key[] = "overrun: ";
+
+	/* Another line ends in these words: "commit overrun: 0". */
+	while (!text_starts_with(text, key)) {
+		text = strchr(text, '\n');
+		if (!text)
+			return -EBADMSG;
+		text++;
+	}
+	text += strlen(key);
+	return parse_next_u64(&text, ret) < 0 ? -EBADMSG : 0;
 }
 
 /* --- The tracer. --- */
@@ -345,10 +361,33 @@ int osnoise_start(const struct cpumask *cpus, struct osnoise_tracer **ret, char 
 	return -EOPNOTSUPP;
 }
 
-int osnoise_stop(struct osnoise_tracer *tracer, struct osnoise *osnoise)
+/* The events that were overwritten because a buffer was full. */
+static int read_lost(const struct osnoise_tracer *tracer, const struct cpumask *cpus, uint64_t *ret)
+{
+	uint64_t lost = 0, one;
+
+	cpumask_for_each (cpu, cpus) {
+		char name[64], text[FILE_ATTR_SIZE];
+		int r;
+
+		snprintf(name, sizeof(name), "per_cpu/cpu%d/stats", cpu);
+		r = read_word(tracer->instance, name, text);
+		if (r >= 0)
+			r = osnoise_parse_overrun(text, &one);
+		if (r < 0)
+			return r;
+		lost += one;
+	}
+	*ret = lost;
+	return 0;
+}
+
+int osnoise_stop(struct osnoise_tracer *tracer, const struct cpumask *cpus, struct osnoise *osnoise,
+	uint64_t *ret_lost)
 {
 	_cleanup_free_ char *text = NULL;
 	char path[PATH_SIZE + 16], own[COMM_SIZE] = "";
+	uint64_t lost = 0;
 	int64_t ended_ns;
 	int r, back;
 
@@ -358,11 +397,15 @@ int osnoise_stop(struct osnoise_tracer *tracer, struct osnoise *osnoise)
 		snprintf(path, sizeof(path), "%s/trace", tracer->instance);
 		r = file_read_all(AT_FDCWD, path, TRACE_MAX, &text, NULL);
 	}
+	if (r == 0)
+		r = read_lost(tracer, cpus, &lost);
 	back = put_back(tracer);
 	if (r == 0 && prctl(PR_GET_NAME, own) < 0)
 		r = -errno;
 	if (r == 0)
 		r = osnoise_parse(text, own, (uint64_t)(ended_ns - tracer->began_ns), osnoise);
+	if (r == 0)
+		*ret_lost = lost;
 	return r < 0 ? r : back;
 }
 

@@ -332,7 +332,9 @@ static void fuzz_cgroup(char *text, const char *second _unused_, size_t length _
 static void fuzz_osnoise(char *text, const char *second _unused_, size_t length _unused_)
 {
 	struct osnoise osnoise = { 0 };
+	uint64_t lost;
 
+	(void)osnoise_parse_overrun(text, &lost);
 	must(osnoise_parse(text, "isol-check", UINT64_MAX / 4096, &osnoise) == 0);
 	for (size_t i = 0; i < osnoise.n; i++)
 		must(osnoise.items[i].cpu >= 0 && osnoise.items[i].count > 0 &&

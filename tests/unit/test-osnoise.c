@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,12 +109,38 @@ static void test_odd(void **state)
 	osnoise_clear(&osnoise);
 }
 
+/* How many events were overwritten stands in the statistics of a CPU's buffer. */
+static void test_overrun(void **state)
+{
+	static const char stats[] = "entries: 76920\n"
+				    "overrun: 1234567\n"
+				    "commit overrun: 8\n"
+				    "bytes: 4193352\n"
+				    "oldest event ts:  5411.151337\n"
+				    "now ts:  5789.857532\n"
+				    "dropped events: 0\n"
+				    "read events: 0\n";
+	static const char *const bad[] = { "", "\n", "entries: 7\ncommit overrun: 8\n",
+		"overrun: x\n", "overrun: 99999999999999999999\n" };
+	uint64_t lost = 5;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(osnoise_parse_overrun(bad[i], &lost), -EBADMSG);
+	assert_int_equal(lost, 5);
+	assert_int_equal(osnoise_parse_overrun(stats, &lost), 0);
+	assert_int_equal(lost, 1234567);
+	assert_int_equal(osnoise_parse_overrun("overrun: 0", &lost), 0);
+	assert_int_equal(lost, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_document),
 		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_overrun),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
