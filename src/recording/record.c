@@ -91,7 +91,7 @@ static const struct rule rules[] = {
 	{ "sys/devices/virtual/workqueue", "cpumask cpumask_requested cpumask_isolated" },
 	{ "sys/devices/virtual/workqueue/writeback", "cpumask nice numa affinity_scope "
 		"affinity_strict" },
-	{ "sys/kernel/irq/[0-9]*", "actions", scrub_text },
+	{ "sys/kernel/irq/[0-9]*", "actions", scrub_actions },
 	{ "proc/irq", "default_smp_affinity" },
 	{ "proc/irq/[0-9]*", "smp_affinity smp_affinity_list effective_affinity "
 		"effective_affinity_list affinity_hint node" },
@@ -112,7 +112,7 @@ static const struct rule rules[] = {
 
 	/* The machine as a whole. */
 	{ "proc", "stat loadavg softirqs uptime" },
-	{ "proc", "interrupts", scrub_text },
+	{ "proc", "interrupts", scrub_actions },
 	{ "proc", "cmdline", scrub_cmdline },
 	{ "proc", "version", scrub_version },
 	{ "proc", "cpuinfo", scrub_cpuinfo },

@@ -284,6 +284,77 @@ char *scrub_own_names(const struct scrub_names *names, const char *text)
 
 /* --- Kinds of text. --- */
 
+/* Where the name of a network interface ends in the word of an action, before the queue's number:
+ * "eth0-TxRx-0". 0 where there is no such number. */
+static size_t find_interface_end(const char *word, size_t length)
+{
+	static const char *const queues[] = { "-TxRx-", "-Tx-Rx-", "-Tx-", "-Rx-", "-tx-", "-rx-",
+		"-fp-" };
+	size_t found = 0;
+
+	/* The last one, because the name may contain anything. */
+	for (size_t at = 0; at < length; at++)
+		for (size_t i = 0; i < ARRAY_SIZE(queues); i++) {
+			size_t n = strlen(queues[i]);
+
+			if (strncmp(word + at, queues[i], n) != 0 ||
+				!isdigit((unsigned char)word[at + n]))
+				continue;
+			found = at;
+			at += n - 1;
+			break;
+		}
+	return found;
+}
+
+/* Where it begins: some drivers write their own name first, "i40e-eth0-TxRx-0". */
+static size_t find_interface_begin(const char *word)
+{
+	static const char *const drivers[] = { "i40e-", "i40evf-", "iavf-", "ice-" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (strncmp(word, drivers[i], strlen(drivers[i])) == 0)
+			return strlen(drivers[i]);
+	return 0;
+}
+
+/* Whether an interface need not be replaced: it has a common name, or is replaced already. */
+static bool is_public_interface(const char *name)
+{
+	return is_common_interface(name) ||
+		(text_starts_with(name, "net") &&
+			strspn(name + 3, "0123456789") == strlen(name + 3));
+}
+
+char *scrub_actions(const struct scrub_names *names, const char *text)
+{
+	_cleanup_free_ char *known = scrub_text(names, text);
+	_cleanup_text_ struct text clean = { 0 };
+
+	if (!known)
+		return NULL;
+	for (const char *at = known; *at;) {
+		size_t length = strcspn(at, " ,\t\n"), end = find_interface_end(at, length);
+		size_t begin = MIN(find_interface_begin(at), end);
+		_cleanup_free_ char *name = strndup(at + begin, end - begin);
+
+		if (!name)
+			return NULL;
+		if (*name && !is_public_interface(name)) {
+			text_append_n(&clean, at, begin);
+			text_append(&clean, "net");
+			begin = end;
+		} else {
+			begin = 0;
+		}
+		/* The rest of the word, and what separates it from the next. */
+		length += at[length] != '\0';
+		text_append_n(&clean, at + begin, length - begin);
+		at += length;
+	}
+	return text_steal(&clean);
+}
+
 char *scrub_cmdline(const struct scrub_names *names, const char *text)
 {
 	_cleanup_free_ char *picked = identity_pick_parameters(text);

@@ -490,7 +490,9 @@ static bool has_address(const char *text)
 static void fuzz_scrub_text(char *text, const char *second _unused_, size_t length _unused_)
 {
 	_cleanup_free_ char *clean = scrub_text(names, text), *again = NULL, *line = NULL;
+	_cleanup_free_ char *actions = scrub_actions(names, text);
 
+	must(actions && !has_address(actions) && !has_name(actions));
 	must(clean && !has_address(clean) && !has_name(clean));
 	again = scrub_text(names, clean);
 	must(again && strcmp(clean, again) == 0);

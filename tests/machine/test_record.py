@@ -139,6 +139,8 @@ SECRETS = {
     'sys/fs/cgroup/user.slice/user-1000.slice/josphine.scope/cpuset.cpus': '1',
     'sys/fs/cgroup/josphine/cpuset.cpus': '1',
     'sys/kernel/irq/77/actions': 'officenet0-TxRx-0,enxb827eb0d0e0f',
+    # Of another network namespace.
+    'sys/kernel/irq/78/actions': 'josphine-net-TxRx-0',
     'proc/version': 'Linux version 6.1.0 (josphine@kitchen.lan) (gcc) #1 SMP',
     'proc/cmdline': 'BOOT_IMAGE=/vmlinuz root=UUID=0f3a2b1c-4444-5555-6666-0123456789ab '
                     'ip=10.11.12.13::10.11.12.1 isolcpus=1 systemd.hostname=kitchenpc '

@@ -66,6 +66,28 @@ static void test_text(void **state)
 		becomes(state, scrub_text, cases[i][0], cases[i][1]);
 }
 
+/* Interfaces that are not in our network namespace are known by the queues behind them. */
+static void test_actions(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "", "" },
+		{ " 38:  7  PCI-MSIX-0000:00:17.0  2-edge  enp3s0-TxRx-0\n",
+			" 38:  7  PCI-MSIX-0000:00:17.0  2-edge  net0-TxRx-0\n" },
+		{ "acme-payroll-TxRx-0", "net-TxRx-0" },
+		{ "eth0-Tx-Rx-0", "eth0-Tx-Rx-0" },
+		{ "i801_smbus,acme-rx-0,eth1-tx-12", "i801_smbus,net-rx-0,eth1-tx-12" },
+		{ "i40e-acme-TxRx-7, ice-eth0-TxRx-1", "i40e-net-TxRx-7, ice-eth0-TxRx-1" },
+		{ "a-TxRx-1-Tx-Rx-3\nb-fp-4\n", "net-Tx-Rx-3\nnet-fp-4\n" },
+		/* These are none. */
+		{ "nvme0q1 virtio0-input.0 -TxRx-0 acme-TxRx-x",
+			"nvme0q1 virtio0-input.0 -TxRx-0 acme-TxRx-x" },
+		{ "i40e-TxRx-0", "i40e-TxRx-0" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		becomes(state, scrub_actions, cases[i][0], cases[i][1]);
+}
+
 static void test_own_names(void **state)
 {
 	becomes(state, scrub_own_names, "6.6.87.2-kitchen-pc", "6.6.87.2-host");
@@ -131,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_text, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_actions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_own_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cmdline, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_version, setup, teardown),
