@@ -623,10 +623,10 @@ struct heir {
 	const struct tasks *tasks;
 	uint64_t first_start;
 	const struct cpumask *quiet;
-	const struct cpumask *online;
-	struct cpumask *now;   /* the CPUs that the thread may run on */
-	struct cpumask *most;  /* those that its cpuset allows */
-	struct cpumask *other; /* of another thread */
+	const struct cpumask *given; /* as read_given() */
+	struct cpumask *now;	     /* the CPUs that the thread may run on */
+	struct cpumask *most;	     /* those that its cpuset allows */
+	struct cpumask *other;	     /* of another thread */
 };
 
 /* Whether the entry is of a thread that was given the CPUs heir->now, as add_moved() computes them.
@@ -641,10 +641,10 @@ static bool was_given(const struct heir *heir, const struct journal_entry *entry
 		cpumask_assign(heir->other, heir->most);
 	else if (cpumask_parse_list(entry->old, 0, heir->other, NULL) < 0)
 		return false;
-	cpumask_and(heir->other, heir->other, heir->online);
+	cpumask_and(heir->other, heir->other, heir->given);
 	cpumask_andnot(heir->other, heir->other, heir->quiet);
 	if (cpumask_is_empty(heir->other))
-		cpumask_andnot(heir->other, heir->online, heir->quiet);
+		cpumask_andnot(heir->other, heir->given, heir->quiet);
 	return cpumask_equal(heir->other, heir->now);
 }
 
@@ -692,7 +692,7 @@ static int widen_inheritor(const struct heir *heir, const struct task *task)
 	if (r < 0 && !is_hidden(r))
 		return r;
 	if (r < 0)
-		cpumask_assign(heir->most, heir->online);
+		cpumask_assign(heir->most, heir->given);
 	entry = find_inherited(heir, task);
 	if (!entry)
 		return 0;
@@ -746,14 +746,32 @@ int threads_wait_tick(void)
 	return -clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &until, NULL);
 }
 
+/* The online CPUs that were online at an apply as well. No thread was given another one, and none
+ * gets one that comes online later. */
+static int read_given(const struct journal *journal, struct cpumask **ret)
+{
+	_cleanup_(cpumask) struct cpumask *online = NULL, *then = NULL;
+	int r;
+
+	r = read_online(&online);
+	if (r == 0)
+		r = cpumask_new(&then);
+	if (r < 0)
+		return r;
+	if (journal->online && cpumask_parse_list(journal->online, 0, then, NULL) == 0)
+		cpumask_and(online, online, then);
+	*ret = TAKE_PTR(online);
+	return 0;
+}
+
 int threads_widen_inheritors(struct journal *journal, uint64_t since, const struct cpumask *quiet)
 {
-	_cleanup_(cpumask) struct cpumask *online = NULL, *now = NULL, *most = NULL, *other = NULL;
+	_cleanup_(cpumask) struct cpumask *given = NULL, *now = NULL, *most = NULL, *other = NULL;
 	struct threads_walks walks;
 	struct heir heir;
 	int r, failed = 0;
 
-	r = read_online(&online);
+	r = read_given(journal, &given);
 	if (r == 0)
 		r = cpumask_new(&now);
 	if (r == 0)
@@ -766,7 +784,7 @@ int threads_widen_inheritors(struct journal *journal, uint64_t since, const stru
 		.journal = journal,
 		.first_start = since / find_tick_ns() + 1,
 		.quiet = quiet,
-		.online = online,
+		.given = given,
 		.now = now,
 		.most = most,
 		.other = other,

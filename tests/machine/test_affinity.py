@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -224,6 +225,32 @@ def children(pid):
                 pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text().split()]
     except OSError:
         return []
+
+
+def check_grown():
+    """What started while fewer CPUs were online is given all of them in the end."""
+    online = pathlib.Path('/sys/devices/system/cpu/online').read_text(encoding='utf-8').strip()
+    grown = f'{online},{int(re.split("[-,]", online)[-1]) + 1}\n'
+    born = pathlib.Path('/run/born')
+    cpuset = pathlib.Path('/sys/fs/cgroup/cpuset')
+    with Load() as load, contextlib.ExitStack() as stack:
+        parent = load.start('sh', '-c', f'until [ -e {born} ]; do :; done; sleep 1000 & wait')
+        # That CPU is not real: those who were there before get all that a cpuset without it has.
+        (cpuset / 'pod').mkdir(parents=True)
+        stack.callback(shutil.rmtree, cpuset)
+        (cpuset / 'pod/cpuset.cpus').write_text(','.join(map(str, CPUS)) + '\n', encoding='utf-8')
+        for pid in os.getpid(), parent:
+            stack.enter_context(in_place_of(f'/proc/{pid}/cgroup', '3:cpuset:/pod\n'))
+        shield('-c', str(QUIET))
+        born.touch()
+        orphan = orphaned()
+        wait_for(lambda: 'no child yet' if not children(parent) else None, 'children')
+        # A CPU that was offline, or that the machine did not have.
+        for name in 'online', 'present':
+            stack.enter_context(in_place_of(f'/sys/devices/system/cpu/{name}', grown))
+        shield('restore')
+        for pid in (parent, *children(parent), orphan):
+            equal(os.sched_getaffinity(pid), set(CPUS), f'{pid} afterwards')
 
 
 def check_restless():
@@ -554,6 +581,6 @@ if len(CPUS) < 2:
 prepare()
 QUIET, OTHER = CPUS[-1], CPUS[0]
 run_tests((function.__name__[6:], function) for function in (
-    check_cleared, check_born, check_restless, check_slow_forks, check_foreign, check_killed, check_many,
-    check_refused, check_programs, check_user, check_user_while_offline, check_quiesce, check_meanwhile,
-    check_many_programs, check_quiesce_refused))
+    check_cleared, check_born, check_grown, check_restless, check_slow_forks, check_foreign, check_killed,
+    check_many, check_refused, check_programs, check_user, check_user_while_offline, check_quiesce,
+    check_meanwhile, check_many_programs, check_quiesce_refused))
