@@ -77,7 +77,8 @@ static int make_noise(const struct settings *settings, const struct choice *choi
  *
  * SMT comes after it, so that siblings are online again before the partition ends. The kernel then
  * gives the programs outside of the partition only the CPUs that are online
- * (kernel/cgroup/cpuset.c), and they would never get the others back.
+ * (kernel/cgroup/cpuset.c), and they would never get the others back. A shield by affinities, which
+ * the kernel may forget when siblings go offline, is kept up by smt-off itself.
  *
  * SMT comes before interrupts, because CPU hotplug changes their affinities.
  */

@@ -304,15 +304,22 @@ int follower_write(const char *which, const char *text)
 	return write_affinity(tid, &affinity);
 }
 
+/* Which threads get a knob, see threads.h. */
+enum walk {
+	WALK_CHOOSERS, /* threads_add() */
+	WALK_ALL,
+	WALK_ALL_AGAIN, /* threads_add_all() with `again` */
+	WALK_STRAYED,
+};
+
 /* What threads_add() looks at for each thread, and room for what it computes. */
 struct scene {
 	const struct cpumask *online;
 	const struct cpumask *offline; /* present but not online */
 	const struct cpumask *quiet;   /* NULL: threads are only kept as they are */
 	struct journal *journal;       /* NULL for none */
-	bool everybody;		       /* also threads that follow their cpusets: they are moved */
-	bool again;		       /* as threads_add_all() */
-	struct cpumask *own;	       /* the CPUs that the thread has chosen itself */
+	enum walk walk;
+	struct cpumask *own; /* the CPUs that the thread has chosen itself */
 	struct cpumask *cpuset;
 	struct cpumask *wanted;
 };
@@ -435,7 +442,7 @@ static int add_moved(struct knob_plan *plan, unsigned group, enum choice choice,
 		return 0;
 	cpumask_andnot(s->wanted, s->own, s->quiet);
 	if (cpumask_is_empty(s->wanted)) {
-		if (s->again && !is_in_journal)
+		if (s->walk != WALK_ALL && !is_in_journal)
 			return 0;
 		cpumask_andnot(s->wanted, s->online, s->quiet);
 	}
@@ -481,21 +488,40 @@ static bool is_mine(const struct task *task)
 	return !journal_is_own() || (stat(path, &st) == 0 && st.st_uid == geteuid());
 }
 
+/* What add_thread() does for threads_add_strayed(). */
+static int add_strayed(struct knob_plan *plan, unsigned group, enum choice choice,
+	const struct task *task, const struct thread_paths *paths, bool is_in_journal,
+	const struct scene *s)
+{
+	if (!is_in_journal)
+		return add_moved(plan, group, choice, task, paths, false, s);
+	if (choice != CHOICE_OWN || cpumask_intersects(s->own, s->quiet))
+		return 0;
+	/* When it wants to run, it gets all CPUs. */
+	if (cpumask_is_empty(s->own))
+		cpumask_andnot(s->own, s->online, s->quiet);
+	return add_chosen(plan, group, task, paths->chooser, s);
+}
+
 static int add_thread(
 	struct knob_plan *plan, unsigned group, const struct task *task, const struct scene *s)
 {
 	const struct journal_entry *follows;
 	struct thread_paths paths;
+	bool is_in_journal;
 	int r;
 
-	if (!is_movable(task) || !is_mine(task) || (!s->quiet && is_of_interrupt(task)))
+	if (!is_movable(task) || !is_mine(task) ||
+		((!s->quiet || s->walk == WALK_STRAYED) && is_of_interrupt(task)))
 		return 0;
 	paths = name_thread(task);
 	follows = find_entry(s, paths.follower);
 	r = follows ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
-	if (r >= 0 && s->everybody)
-		return add_moved(plan, group, (enum choice)r, task, &paths,
-			follows || find_entry(s, paths.chooser), s);
+	is_in_journal = follows || find_entry(s, paths.chooser);
+	if (r >= 0 && s->walk == WALK_STRAYED)
+		return add_strayed(plan, group, (enum choice)r, task, &paths, is_in_journal, s);
+	if (r >= 0 && s->walk != WALK_CHOOSERS)
+		return add_moved(plan, group, (enum choice)r, task, &paths, is_in_journal, s);
 	if (r == CHOICE_OWN)
 		return add_chosen(plan, group, task, paths.chooser, s);
 	if (r != CHOICE_NONE || s->quiet)
@@ -520,7 +546,7 @@ static int read_offline(const struct cpumask *online, struct cpumask **ret)
 }
 
 static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
-	const struct cpumask *online, const struct cpumask *quiet, bool everybody, bool again)
+	const struct cpumask *online, const struct cpumask *quiet, enum walk walk)
 {
 	_cleanup_(cpumask) struct cpumask *own = NULL, *cpuset = NULL, *wanted = NULL,
 					  *offline = NULL;
@@ -548,8 +574,7 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 		.online = online,
 		.offline = offline,
 		.quiet = quiet,
-		.everybody = everybody,
-		.again = again,
+		.walk = walk,
 		.journal = journal,
 		.own = own,
 		.cpuset = cpuset,
@@ -563,13 +588,19 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet)
 {
-	return add_threads(plan, group, tool, online, quiet, false, false);
+	return add_threads(plan, group, tool, online, quiet, WALK_CHOOSERS);
 }
 
 int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet, bool again)
 {
-	return add_threads(plan, group, tool, online, quiet, true, again);
+	return add_threads(plan, group, tool, online, quiet, again ? WALK_ALL_AGAIN : WALK_ALL);
+}
+
+int threads_add_strayed(struct knob_plan *plan, unsigned group, const char *tool,
+	const struct cpumask *online, const struct cpumask *quiet)
+{
+	return add_threads(plan, group, tool, online, quiet, WALK_STRAYED);
 }
 
 struct threads_walks threads_walks_begin(void)

@@ -24,6 +24,7 @@
 #include "machine/virtualization.h"
 #include "setter/setter.h"
 #include "smt-off/sideeffect.h"
+#include "state/cleared.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define CONTROL CPU_DIR "/smt/control"
@@ -342,12 +343,48 @@ static int add_reason(const struct scene *scene, struct knob_plan *plan)
 	return knob_plan_add_word(plan, GROUP_CONTROL, KNOB_HOST_CONTROLLED, CONTROL, note, "SMT");
 }
 
+/* The CPUs that cpu-shield keeps clear by affinities; -ENOENT when there are none. Its journal may
+ * be damaged, which is for cpu-shield to say. */
+static int read_cleared(struct cpumask **ret)
+{
+	int r = cleared_read(ret);
+
+	return r == -EBADMSG ? -ENOENT : r;
+}
+
+/* Keeps what threads have, or, when the CPUs have gone, gives it to them again: Linux may have sent
+ * threads to CPUs that are kept clear (knob/threads.h). */
+static int add_threads(const struct scene *scene, struct knob_plan *plan)
+{
+	bool have_gone = scene->target->verb == SETTER_APPLY && cpumask_is_empty(scene->going) &&
+		!cpumask_is_empty(scene->taken);
+	_cleanup_(cpumask) struct cpumask *cleared = NULL;
+	int r = have_gone ? read_cleared(&cleared) : -ENOENT;
+
+	if (r == 0)
+		return threads_add_strayed(plan, GROUP_THREADS, "smt-off", scene->online, cleared);
+	return r == -ENOENT ? threads_add(plan, GROUP_THREADS, "smt-off", scene->online, NULL) : r;
+}
+
+/* Whether threads may have been sent to CPUs that are kept clear. An error counts as yes: the next
+ * plan meets it again, and says so. */
+static bool repeats(const struct knob_plan *plan)
+{
+	_cleanup_(cpumask) struct cpumask *cleared = NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < plan->n && !any; i++)
+		any = plan->knobs[i].cpu >= 0 && plan->knobs[i].wanted &&
+			knob_went_well(&plan->knobs[i]);
+	return any && read_cleared(&cleared) != -ENOENT;
+}
+
 /* Adds what the kernel changes because of CPUs that go offline. */
 static int add_side_effects(const struct scene *scene, struct knob_plan *plan)
 {
 	int r;
 
-	r = threads_add(plan, GROUP_THREADS, "smt-off", scene->online, NULL);
+	r = add_threads(scene, plan);
 	if (r == 0)
 		r = sideeffect_add_interrupts(plan, GROUP_INTERRUPTS);
 	if (r == 0)
@@ -452,6 +489,7 @@ int main(int argc, char *argv[])
 			"Take the other threads of the cores of -c offline, or every second thread.",
 		.options = options,
 		.needs_cores = true,
+		.repeats = repeats,
 		.backends = backends,
 		.headline = get_headline,
 		.plan = plan_smt,

@@ -15,6 +15,8 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
     threads  what becomes of the affinities of all processes there, on real CPUs: "root", as in the
              root cpuset, "cpuset", as in another one up to 6.1, or "late", as in the root cpuset
              for those that came there while the CPU was offline; without it they are left alone
+    born     whether a process is started when a CPU has gone, which may run wherever `threads` lets
+             it; /run/born has its number
 
 What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
 kernel/sched/core.c and drivers/base/topology.c.
@@ -28,6 +30,7 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 
 import server
@@ -166,6 +169,9 @@ class Kernel:
         for path in CPUSETS.rglob('cpuset.cpus'):
             put(path, format_list(parse_list(read(path)) & online))
         self.bind_threads()
+        if self.config.get('born'):
+            # This process has been bound with all others. Nobody waits for its child.
+            put('/run/born', subprocess.Popen(['sleep', '1000']).pid)  # pylint: disable=consider-using-with
 
     def enter(self, cpu):
         self.die_at(cpu)

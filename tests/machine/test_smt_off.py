@@ -598,6 +598,57 @@ def test_many_threads():
         check('\n1\n3\n' in out, out)
 
 
+class Shielded(Threads):
+    """CPU 1, which is to be quiet, shares a core with CPU 2, which is not real: so threads may still run
+    elsewhere when CPU 2 is gone. Without CPU 2 no thread follows a cpuset but those that are shown
+    to be in one: the third of THREE_THREADS, and the one that is born."""
+
+    def __init__(self):
+        super().__init__('cpuset')
+        self.config.update(cores=[[0], [1, 2]], width=3, born=True)
+        for name in ('online', 'possible', 'present'):
+            self.box.write(f'{CPUS}/{name}', '0-2\n')
+        self.box.write(f'{CPUS}/cpu2/online', '1\n')
+        for cpu, siblings in ((0, '0'), (1, '1-2'), (2, '1-2')):
+            mask = f'{sum(1 << sibling for sibling in parse_list(siblings)):x}'
+            for name in ('thread_siblings', 'core_cpus'):
+                self.box.write(f'{CPUS}/cpu{cpu}/topology/{name}', mask + '\n')
+                self.box.write(f'{CPUS}/cpu{cpu}/topology/{name}_list', siblings + '\n')
+        self.box.write('sys/fs/cgroup/cpuset/pod/cpuset.cpus', '0-1\n')
+
+    def shell(self, script):
+        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
+        return super().shell(f'''
+            join() {{ echo 3:cpuset:/pod > /run/cgroup && mount --bind /run/cgroup /proc/$1/cgroup; }}
+            join $c || exit 1
+            shield() {{ env ASAN_OPTIONS={options} {os.environ["CPU_SHIELD"]} "$@"; }}
+            born() {{ taskset -pc $(cat /run/born) | sed 's/.*: //'; }}
+            {script}''')
+
+
+def test_shield_by_affinities():
+    """Threads that the kernel sends to a CPU that is kept clear leave it again, and all come back."""
+    with Shielded() as smt:
+        out = smt.shell('''
+            shield -c 1 > /dev/null || exit 1
+            show
+            smt -c 1 > /dev/null || exit 1
+            show; born
+            join $(cat /run/born) || exit 1
+            smt -c 1 > /dev/null || exit 1
+            show; born
+            smt restore || exit 1
+            show
+            shield restore || exit 1
+            show; born
+            kill $a $b $c $(cat /run/born)
+        ''')
+        equal(out[:3], ['0 1 0,1 ', '0 0 0 ', '0 0 0 '], 'affinities with CPU 2, and without it')
+        equal(out[3:6], ['0', '0 0 0 ', '0'], 'what was born meanwhile, and a second time')
+        equal(out[6:], ['0 0 0 ', '0 1 0,1 ', '0,1', ''], 'put back')
+        equal(smt.left_over(), [], 'restore left in /run/quiesce')
+
+
 # --- Hardware that goes ---
 
 def test_unplugged():

@@ -192,6 +192,22 @@ def test_affinity_that_somebody_sets():
         equal(affinities(running)['busy'], {3}, 'affinity by force')
 
 
+@boots('cgroup-v1')
+def test_shield_by_affinities():
+    """The shield holds where the kernel forgets the affinities of programs, in a cpuset and out of it."""
+    with cpuset() as group, programs(group) as inside, programs() as outside:
+        before = affinities(inside), affinities(outside)
+        with turned('cpu-shield', '-c', '2'):
+            shielded = affinities(inside), affinities(outside)
+            with turned('smt-off', '-c', '2'):
+                time.sleep(1)
+                for running in inside, outside:
+                    there = {name: cpus for name, cpus in affinities(running).items() if cpus & {2, 3}}
+                    equal(there, {}, 'may run on the quiet CPU')
+            equal((affinities(inside), affinities(outside)), shielded, 'affinities with all CPUs')
+        equal((affinities(inside), affinities(outside)), before, 'affinities')
+
+
 def test_shield_that_ends_first():
     """The shield ends before the siblings are back, which is the wrong order: the kernel gives all
     programs only the CPUs that are online at that moment."""
