@@ -446,6 +446,8 @@ def main():
         ('a kernel without isolated partitions', test_kernel_without_partitions),
         ('a hybrid of both versions', test_hybrid),
         ('an ordinary user', test_not_root),
+        ('a slice that starts late', test_slice_that_starts_late),
+        ('a slice that may have programs', test_slice_that_may_have_programs),
         ('a program in the shield', test_run),
         ('a program that still runs', test_program_still_runs),
         ('affinities that the kernel forgets', test_affinities),

@@ -1321,7 +1321,8 @@ if __name__ == '__main__':
     machine.run_tests(
         [('all checks have cases', test_all_checks_have_cases),
          ('recordings of others', test_other_recordings),
-         ('as wide as the terminal', test_width)]
+         ('as wide as the terminal', test_width),
+         ('colors', test_colors)]
         + [(f'check {name}', lambda name=name: test_check(name)) for name in CASES]
         + [('all CPUs', test_all_cpus),
            ('interrupts that the kernel manages', test_managed),

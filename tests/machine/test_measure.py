@@ -189,6 +189,7 @@ def test_keeps_away():
 
 
 TESTS = [
+    ('the core', test_core),
     ('a busy task is found', test_busy),
     ('several CPUs', test_all),
     ('the tracer, or why not', test_tracer),
