@@ -240,9 +240,10 @@ int qs_main_as(int stamps, int argc, char *argv[], const struct qs_benchmark *be
  * Measures the benchmarks of the list, each in its own processes, in turns. Prints the results, and
  * saves them on request; see --help, and qs_main(3). Returns the status for main(): 0; 1 when
  * something failed; 2 for an invalid command line; 128 and the signal's number when a signal ended
- * it (the values measured before the signal are reported and saved). It acts as a program rather
- * than a library: it prints, starts processes and blocks signals. Call it from main() before
- * threads are started, and pass main()'s own argc and argv.
+ * it (the values measured before the signal are reported and saved; SIGHUP, SIGINT and SIGTERM that
+ * are ignored, as by nohup(1), do not). It acts as a program rather than a library: it prints,
+ * starts processes and blocks signals. Call it from main() before threads are started, and pass
+ * main()'s own argc and argv.
  */
 static inline int qs_main(int argc, char *argv[], const struct qs_benchmark *benchmarks)
 {

@@ -11,6 +11,20 @@
 #include "sampler/runner.h"
 #include "sampler/values.h"
 
+/* The signals that end the measurement, without those that are ignored: the kernel keeps a blocked
+ * signal, ignored or not, until it is taken (sig_ignored() in kernel/signal.c). */
+static void add_ending_signals(sigset_t *set)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction action;
+
+		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(set, signals[i]);
+	}
+}
+
 int runner_open(struct runner *ret)
 {
 	struct runner runner = { 0 };
@@ -20,9 +34,7 @@ int runner_open(struct runner *ret)
 		return runner.fd;
 	sigemptyset(&runner.waited);
 	sigaddset(&runner.waited, SIGCHLD);
-	sigaddset(&runner.waited, SIGHUP);
-	sigaddset(&runner.waited, SIGINT);
-	sigaddset(&runner.waited, SIGTERM);
+	add_ending_signals(&runner.waited);
 	/* If SIGCHLD were ignored, the kernel would reap the children and waitpid(2) would fail. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &runner.waited, &runner.before);

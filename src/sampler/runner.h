@@ -14,7 +14,9 @@ struct runner {
 	int signal; /* the signal that ends the measurement; 0: none */
 };
 
-/* Blocks the signals that runner_run() waits for. A negative errno. */
+/* Blocks the signals that runner_run() waits for: that of a child's end, and those that end the
+ * measurement, SIGHUP, SIGINT and SIGTERM, where the caller does not ignore them. A negative errno.
+ */
 int runner_open(struct runner *ret);
 void runner_close(struct runner *runner);
 

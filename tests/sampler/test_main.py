@@ -249,6 +249,26 @@ def test_interrupted():
         check(document['benchmarks'], 'nothing saved')
 
 
+def test_ignored_signals():
+    """As by nohup(1), or in the background of a script: they end nothing."""
+    numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        process = subprocess.Popen([PROGRAM, '--processes=20', '--loops=1', 'spin'],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        for number, handler in zip(numbers, before):
+            signal.signal(number, handler)
+    for number in numbers:
+        process.send_signal(number)
+    time.sleep(0.2)
+    for number in numbers:
+        process.send_signal(number)
+    output, errors = process.communicate(timeout=60)
+    equal((process.returncode, errors), (0, ''), 'status and messages')
+    check('values of 20 processes' in output, output)
+
+
 def test_no_process_is_left():
     process = subprocess.Popen([PROGRAM, '--processes=1', '--loops=9000000000000000', 'spin'],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
