@@ -44,7 +44,7 @@
  * it has inner_loops, quiesce_stamps ("tsc"), quiesce_stamps_empty (seconds that an empty region
  * takes), quiesce_stamps_resolution (seconds), quiesce_stamps_empty_share (how much of a value are
  * empty regions, in the mean), quiesce_waiting (the share of waiting for the CPU), and figures of
- * the program's own: quiesce_figure_NAME, and quiesce_amount_NAME in one unit of work.
+ * the program's own, in the mean: quiesce_figure_NAME, and quiesce_amount_NAME in one unit of work.
  */
 #ifndef QUIESCE_RESULT_DOCUMENT_H
 #define QUIESCE_RESULT_DOCUMENT_H

@@ -20,9 +20,11 @@ struct item {
 	double empty_shares;
 	double waiting;
 	size_t n_waiting;
-	/* Of the latest run. */
+	/* The sums of the figures that the program set in runs that count, and how many were added.
+	 */
 	size_t n_figures;
 	struct qs_figure figures[QS_MAX_FIGURES];
+	size_t figure_times[QS_MAX_FIGURES];
 	struct benchmark benchmark; /* metadata and series are set by progvalues_benchmark() */
 	size_t values_room;
 	size_t warmups_room;
@@ -148,6 +150,27 @@ static int reach_run(struct item *item, size_t run)
 	return 0;
 }
 
+/* By name. A program may use other names in each run: those beyond QS_MAX_FIGURES are left out. */
+static void add_figures(struct item *item, const struct qs_values *values)
+{
+	for (size_t i = 0; i < values->n_figures; i++) {
+		const struct qs_figure *figure = &values->figures[i];
+		size_t at = 0;
+
+		while (at < item->n_figures && strcmp(item->figures[at].name, figure->name) != 0)
+			at++;
+		if (at == QS_MAX_FIGURES)
+			continue;
+		if (at == item->n_figures) {
+			item->figures[item->n_figures++] = *figure;
+		} else {
+			item->figures[at].kind = figure->kind;
+			item->figures[at].value += figure->value;
+		}
+		item->figure_times[at]++;
+	}
+}
+
 static int append(struct item *item, const struct qs_values *values, bool warmup)
 {
 	struct benchmark *b = &item->benchmark;
@@ -175,10 +198,8 @@ static int append(struct item *item, const struct qs_values *values, bool warmup
 			item->n_waiting += value->waiting >= 0;
 		}
 	}
-	if (!warmup && values->n_figures > 0) {
-		item->n_figures = values->n_figures;
-		memcpy(item->figures, values->figures, sizeof(item->figures));
-	}
+	if (!warmup)
+		add_figures(item, values);
 	return 0;
 }
 
@@ -298,7 +319,8 @@ const struct benchmark *progvalues_benchmark(struct progvalues *progvalues, size
 		snprintf(key, sizeof(key), "quiesce_%s_%.39s",
 			item->figures[figure].kind == QS_FIGURE_AMOUNT ? "amount" : "figure",
 			item->figures[figure].name);
-		facts_set_real(&b->metadata, key, item->figures[figure].value);
+		facts_set_real(&b->metadata, key,
+			item->figures[figure].value / (double)item->figure_times[figure]);
 	}
 	b->series = series;
 	return b->name && !b->metadata.failed ? b : NULL;

@@ -156,6 +156,30 @@ def test_facts_of_values():
           'a figure')
 
 
+def test_figures_are_means():
+    """Over all runs that count: not of the warm-up, and of a figure that some runs have not, over the
+    others."""
+    code = f'''
+import struct
+mark = {str(pathlib.Path(SCRATCH.name, 'figures'))!r}
+with open(mark, "a") as stream:
+    stream.write("x")
+run = os.path.getsize(mark)
+lines = ["v 10 400 3 3"]
+for kind, name, value in ((1, "bytes", (None, 1000, 1, 5, 6)[run]), (0, "last", 2.5 if run == 4 else None),
+                          (0, "odd", (None, None, 1, None, 4)[run])):
+    if value is not None:
+        lines.append("f %d %d %s" % (kind, struct.unpack("Q", struct.pack("d", value))[0], name))
+text = {HEAD.format(name='mine')!r} + "".join(line + "\\n" for line in lines) + "end 1\\n"
+os.write(fd, text.encode())
+'''
+    said, result = run('-n', 3, '-w', 1, program(code))
+    check('refused' not in said, said)
+    facts = result['mine']['metadata']
+    equal([facts['quiesce_amount_bytes'], facts['quiesce_figure_last'], facts['quiesce_figure_odd']],
+          [4, 2.5, 2.5], 'figures')
+
+
 def test_a_child_may_hand_over():
     child = f'import os, sys; os.write(int(os.environ["QUIESCE_VALUES_FD"]), {block()!r}.encode())'
     code = f'os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", {child!r}])'
