@@ -365,8 +365,12 @@ double qs_nanoseconds(const struct qs_sampler *sampler, uint64_t ticks);
 
 void qs_get_facts(const struct qs_sampler *sampler, struct qs_facts *ret);
 
-/* Writes a text for a negative errno value of these functions into `buffer`, and returns `buffer`.
- * Does not allocate. */
+/*
+ * Writes a text for a negative errno value of these functions into `buffer`, and returns `buffer`.
+ * Does not allocate. Not for values of others, which mean something else to them: counters[].error
+ * and lock_error of struct qs_facts are the kernel's, and setup() of a benchmark has its own;
+ * strerror(3) describes these.
+ */
 const char *qs_error_text(int error, char *buffer, size_t size);
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@
 
 #include "sampler/counters.h"
 #include "sampler/digits.h"
+#include "sampler/measure.h"
 #include "sampler/outcome.h"
 #include "sampler/runner.h"
 #include "sampler/values.h"
@@ -298,6 +299,13 @@ static int check_names(const struct program *program)
 
 static void say_error(const struct program *program, const char *what, int error)
 {
+	fprintf(stderr, "%s: %s: %s\n", program->name, what, strerror(-error));
+}
+
+/* For the error of a function of sampler.h or benchmark.h. The same values mean something else
+ * where the kernel or the benchmark's author gave them. */
+static void say_own_error(const struct program *program, const char *what, int error)
+{
 	char text[128];
 
 	fprintf(stderr, "%s: %s: %s\n", program->name, what,
@@ -336,13 +344,16 @@ static int measure_chosen(
 
 	for (const struct qs_benchmark *b = program->benchmarks; b->name; b++) {
 		struct qs_values *values;
-		int r;
+		int by_setup, r;
 
 		if (!is_chosen(program, b->name))
 			continue;
-		r = qs_measure(sampler, b, plan, &values);
+		r = measure_benchmark(sampler, b, plan, &values, &by_setup);
 		if (r < 0) {
-			say_error(program, b->name, r);
+			if (by_setup)
+				say_error(program, b->name, r);
+			else
+				say_own_error(program, b->name, r);
 			result = EXIT_FAILED;
 			continue;
 		}
@@ -382,13 +393,13 @@ static int measure_here(const struct program *program)
 	}
 	r = qs_open_as(program->stamps, &sampler_options, sizeof(sampler_options), &sampler);
 	if (r < 0) {
-		say_error(program, "cannot open a sampler", r);
+		say_own_error(program, "cannot open a sampler", r);
 		return EXIT_FAILED;
 	}
 	if (o->collect) {
 		r = qs_collector_open(o->cpu >= 0 ? o->cpu : sched_getcpu(), &plan.collector);
 		if (r < 0) {
-			say_error(program, "cannot collect", r);
+			say_own_error(program, "cannot collect", r);
 			qs_close(sampler);
 			return EXIT_FAILED;
 		}
@@ -541,11 +552,8 @@ static int finish(const struct program *program, const struct runner *runner,
 	if (output) {
 		r = outcome_save(output, outcomes, n);
 		if (r < 0) {
-			char text[128];
-
 			fprintf(stderr, "%s: cannot save %s: %s\n", program->name, output,
-				r == -ENODATA ? "there is no value"
-					      : qs_error_text(r, text, sizeof(text)));
+				r == -ENODATA ? "there is no value" : strerror(-r));
 			result = EXIT_FAILED;
 		}
 	}

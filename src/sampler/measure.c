@@ -6,6 +6,7 @@
 #include "quiesce/benchmark.h"
 #include "sampler/core.h"
 #include "sampler/crew.h"
+#include "sampler/measure.h"
 #include "sampler/values.h"
 
 /*
@@ -314,8 +315,8 @@ static void copy_facts(const struct qs_sampler *sampler, struct qs_values *value
 	}
 }
 
-int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
-	const struct qs_plan *plan, struct qs_values **ret)
+int measure_benchmark(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
+	const struct qs_plan *plan, struct qs_values **ret, int *ret_by_setup)
 {
 	struct work work = {
 		.sampler = sampler,
@@ -324,6 +325,7 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	};
 	int r;
 
+	*ret_by_setup = 0;
 	if (!values_is_name(benchmark->name) || plan->loops > VALUES_MAX_LOOPS)
 		return -EINVAL;
 	work.values = calloc(1, sizeof(*work.values));
@@ -335,8 +337,10 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	work.can_look = plan->look_at_core && core_open(&work.core) == 0;
 	if (r == 0)
 		r = crew_open(sampler, benchmark, &work.crew);
-	if (r == 0 && benchmark->setup)
+	if (r == 0 && benchmark->setup) {
 		r = benchmark->setup(benchmark, &work.state);
+		*ret_by_setup = r < 0;
+	}
 	if (r == 0) {
 		r = take_values(&work);
 		if (benchmark->teardown)
@@ -350,6 +354,14 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	copy_facts(sampler, work.values);
 	*ret = work.values;
 	return 0;
+}
+
+int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
+	const struct qs_plan *plan, struct qs_values **ret)
+{
+	int by_setup;
+
+	return measure_benchmark(sampler, benchmark, plan, ret, &by_setup);
 }
 
 void qs_values_free(struct qs_values *values)

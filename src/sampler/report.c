@@ -337,13 +337,10 @@ static void report_clock(FILE *stream, const struct qs_facts *facts)
 /* Notes each missing counter once, not for each process. */
 static void report_missing(FILE *stream, const struct qs_facts *facts)
 {
-	char text[128];
-
 	for (size_t i = 0; i < facts->n_counters; i++)
 		if (facts->counters[i].error)
 			fprintf(stream, "note: %s cannot be counted here: %s\n",
-				facts->counters[i].name,
-				qs_error_text(-facts->counters[i].error, text, sizeof(text)));
+				facts->counters[i].name, strerror(facts->counters[i].error));
 }
 
 int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n)

@@ -15,9 +15,9 @@ from machine import Skip, skip_all
 
 INSIDE = 'QUIESCE_TEST_INSIDE'
 NUMBERS = {'x86_64': {'perf_event_open': 298, 'sched_setaffinity': 203, 'personality': 135,
-                      'setpriority': 141, 'sched_setscheduler': 144},
+                      'setpriority': 141, 'sched_setscheduler': 144, 'fsync': 74, 'memfd_create': 319},
            'aarch64': {'perf_event_open': 241, 'sched_setaffinity': 122, 'personality': 92,
-                       'setpriority': 140, 'sched_setscheduler': 119}}
+                       'setpriority': 140, 'sched_setscheduler': 119, 'fsync': 82, 'memfd_create': 279}}
 
 
 def enter(name):

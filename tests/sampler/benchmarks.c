@@ -42,6 +42,14 @@ static int fail(const struct qs_benchmark *benchmark, void **ret_state)
 	return -ENOSPC;
 }
 
+/* With a value that libquiesce has as well, in another meaning. */
+static int forbid(const struct qs_benchmark *benchmark, void **ret_state)
+{
+	(void)benchmark;
+	(void)ret_state;
+	return -EPERM;
+}
+
 /* A region for each loop, with nearly nothing in it. */
 static void spin_in_pairs(struct qs_run *run)
 {
@@ -105,6 +113,7 @@ static const struct qs_benchmark good[] = {
 	{ .name = "bad/leave", .run = leave },
 	{ .name = "bad/nothing", .run = take_nothing },
 	{ .name = "bad/setup", .run = spin, .setup = fail },
+	{ .name = "bad/forbidden", .run = spin, .setup = forbid },
 	{ .name = "bad/loops", .run = ignore_loops },
 	{ .name = "place", .run = tell_place },
 	{ 0 },

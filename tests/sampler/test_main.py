@@ -21,16 +21,17 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'machine'))
 
 from machine import Failed, Skip, check, equal, run_tests, tests_of  # noqa: E402
+from sandbox import forbid  # noqa: E402
 
 PROGRAM, *EXAMPLES = map(os.path.abspath, sys.argv[1:])
 SCRATCH = tempfile.TemporaryDirectory(prefix='main.')
 QUICK = ('--processes=2', '--min-time=0.0001')
 
 
-def run(*arguments, status=0, program=PROGRAM, **environment):
+def run(*arguments, status=0, program=PROGRAM, preexec_fn=None, **environment):
     result = subprocess.run([program, *map(str, arguments)], stdin=subprocess.DEVNULL,
                             capture_output=True, text=True, timeout=120, check=False,
-                            env={**os.environ, 'LC_ALL': 'C', **environment})
+                            preexec_fn=preexec_fn, env={**os.environ, 'LC_ALL': 'C', **environment})
     equal(result.returncode, status, f'status ({result.stderr})')
     return result
 
@@ -50,7 +51,8 @@ def saved(*arguments, name='result.json', **options):
 
 def test_list():
     names = ['spin', 'group/spin "1"', 'group/2', 'pairs', 'grow/8', 'grow/64', 'grow/512',
-             'together', 'bad/die', 'bad/leave', 'bad/nothing', 'bad/setup', 'bad/loops', 'place']
+             'together', 'bad/die', 'bad/leave', 'bad/nothing', 'bad/setup', 'bad/forbidden', 'bad/loops',
+             'place']
     equal(run('--list').stdout.splitlines(), names, 'all')
     equal(run('--list', 'group/*').stdout.splitlines(), names[1:3], 'of a pattern')
     equal(run('--list', 'place', 'group/?').stdout.splitlines(), ['group/2', 'place'], 'of two')
@@ -204,9 +206,21 @@ def test_failures():
     equal(list(benchmarks), ['spin'], 'saved')
     for words in ('bad/die: killed by signal 11', 'bad/leave: its process ended with status 3',
                   'bad/nothing: no sample was taken', 'bad/setup: No space left on device',
+                  'bad/forbidden: Operation not permitted',
                   'bad/nothing: its process ended with status 1', 'bad/loops: more loops take no more time'):
         check(result.stderr.count(words) == 1, f'{words!r}: {result.stderr}')
     check('no value' in result.stdout, result.stdout)
+
+
+def test_errors_of_the_kernel():
+    """They are named as the kernel means them; libquiesce has other meanings for some of these values."""
+    path = scratch('forbidden.json')
+    result = run(*QUICK, '--counters=instructions', 'spin', preexec_fn=forbid('perf_event_open'))
+    check('instructions cannot be counted here: Operation not permitted' in result.stdout, result.stdout)
+    result = run(*QUICK, '-o', path, 'spin', status=1, preexec_fn=forbid('fsync'))
+    check(f'cannot save {path}: Operation not permitted' in result.stderr, result.stderr)
+    result = run(*QUICK, 'spin', status=1, preexec_fn=forbid('memfd_create'))
+    check('cannot begin: Operation not permitted' in result.stderr, result.stderr)
 
 
 def test_nothing_to_save():
