@@ -63,7 +63,8 @@ enum {
 	RECONNECT_SECONDS = 60,
 	RECONNECT_FIRST_NS = 10 * 1000 * 1000,
 	RECONNECT_LAST_NS = 500 * 1000 * 1000,
-	RECONNECTS = 5,
+	/* On the bus it is missing meanwhile. Shorter, because it may be missing for ever. */
+	REPEAT_SECONDS = 10,
 };
 
 struct unit_manager {
@@ -167,32 +168,54 @@ bool unit_has_answered(const struct unit_manager *manager)
 }
 
 /* After a failed call: whether the connection was lost and has been made again. Then the call is to
- * be repeated; repeating any call of this file is harmless. */
-static bool reconnect(struct unit_manager *manager, int r)
+ * be repeated; repeating any call of this file is harmless. *wait is {0} before the first call, and
+ * its time begins with the first loss. */
+static bool reconnect(struct unit_manager *manager, int r, struct wait *wait)
 {
 	sd_bus *bus;
 
-	if (!errno_is_disconnect(-r) || open_with_retries(&bus) < 0)
+	if (!errno_is_disconnect(-r))
+		return false;
+	if (wait->deadline_ns == 0)
+		*wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + REPEAT_SECONDS * NSEC_PER_SEC,
+			RECONNECT_FIRST_NS, RECONNECT_LAST_NS);
+	if (!wait_step(wait) || open_with_retries(&bus) < 0)
 		return false;
 	sd_bus_close_unref(manager->bus);
 	manager->bus = bus;
 	return true;
 }
 
-#define RETRY_LOST(manager, call)                                                 \
-	__extension__({                                                           \
-		int r_ = (call);                                                  \
-		for (int n_ = 0; n_ < RECONNECTS && reconnect(manager, r_); n_++) \
-			r_ = (call);                                              \
-		r_;                                                               \
+#define RETRY_LOST(manager, call)                      \
+	__extension__({                                \
+		struct wait wait_ = { 0 };             \
+		int r_ = (call);                       \
+		while (reconnect(manager, r_, &wait_)) \
+			r_ = (call);                   \
+		r_;                                    \
 	})
 
-/* Whether the call failed because systemd was not on the bus. */
+/*
+ * Whether the call failed because systemd was not on the bus, or left it before it answered. Then
+ * dbus-daemon answers by NoReply; to the next call, until systemd is back, it answers as
+ * /usr/share/dbus-1/system-services/org.freedesktop.systemd1.service has it: starts /bin/false, and
+ * says that it has ended. A time limit of sd-bus's own is SD_BUS_ERROR_TIMEOUT.
+ */
 static bool is_lost(const sd_bus_error *error)
 {
-	return sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED) ||
-		sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER) ||
-		sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN);
+	static const char *const names[] = {
+		SD_BUS_ERROR_DISCONNECTED,
+		SD_BUS_ERROR_NAME_HAS_NO_OWNER,
+		SD_BUS_ERROR_NO_REPLY,
+		SD_BUS_ERROR_SERVICE_UNKNOWN,
+		"org.freedesktop.DBus.Error.Spawn.ChildExited",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (sd_bus_error_has_name(error, names[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Maps the result of a call to an errno, keeps its message for unit_why(), and frees the error. */
@@ -584,12 +607,13 @@ static int try_start_new(struct unit_manager *manager, const struct unit_new *un
 static int start_new(
 	struct unit_manager *manager, const struct unit_new *unit, const char *types, ...)
 {
+	struct wait wait = { 0 };
 	va_list ap;
 	int r;
 
 	va_start(ap, types);
 	r = try_start_new(manager, unit, types, ap);
-	for (int n = 0; n < RECONNECTS && reconnect(manager, r); n++) {
+	while (reconnect(manager, r, &wait)) {
 		r = try_start_new(manager, unit, types, ap);
 		/* The previous call had succeeded, and only its reply was lost. */
 		if (r == -EEXIST)

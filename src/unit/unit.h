@@ -4,7 +4,8 @@
  *
  * The methods and properties are those of org.freedesktop.systemd1(5). They are called on the
  * system bus; without a bus, root uses the private socket that systemctl uses. When the connection
- * is lost, as it is when systemd re-executes itself, these functions reconnect and repeat the call.
+ * is lost, or systemd leaves the bus, as it does when it re-executes itself, these functions
+ * reconnect and repeat the call until it is back.
  */
 #ifndef QUIESCE_UNIT_UNIT_H
 #define QUIESCE_UNIT_UNIT_H

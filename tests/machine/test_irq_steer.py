@@ -13,7 +13,7 @@ import time
 
 import machine
 from machine import Setter, check, equal
-from systemd import Systemd
+from systemd import MEMBER, NAME, Refused, Systemd
 
 IRQ_STEER = os.environ['IRQ_STEER']
 UNWRITABLE = (30, 31)
@@ -376,6 +376,22 @@ class Stopping(Systemd):
         return 'timeout'
 
 
+class Reexecuting(Systemd):
+    """systemd that executes itself anew when it is asked to stop something, and the answers of dbus-daemon
+    while it is not there."""
+    left = None
+
+    def do(self, fields, arguments):
+        if self.left is None and fields[MEMBER] == 'StopUnit':
+            self.left = 6
+            raise Refused('DBus.Error.NoReply',
+                          'Message recipient disconnected from message bus without replying')
+        if self.left:
+            self.left -= 1
+            raise Refused('DBus.Error.Spawn.ChildExited', f'Process {NAME} exited with status 1')
+        return super().do(fields, arguments)
+
+
 def with_service(setter, *arguments):
     """irq-steer, beside an irqbalance that has no socket."""
     program = setter.run_directory / 'irqbalance'
@@ -411,6 +427,16 @@ def test_service_that_stops_late():
         equal(setter.left_over(), [], 'left in /run/quiesce')
         equal([call[:2] for call in systemd.calls],
               [('StopUnit', 'irqbalance.service'), ('StartUnit', 'irqbalance.service')], 'calls')
+
+
+def test_service_and_systemd_executes_itself_anew():
+    with Irqs() as setter, Reexecuting(setter.box) as systemd:
+        unit = systemd.units['irqbalance.service'] = {'ActiveState': 'active'}
+        result = with_service(setter, '-c', '3')
+        equal(result.returncode, 0, result.stderr)
+        equal((systemd.left, unit['ActiveState']), (0, 'inactive'), 'irqbalance')
+        setter.succeed('restore')
+        equal(unit['ActiveState'], 'active', 'irqbalance after restore')
 
 
 def test_4096_interrupts():
