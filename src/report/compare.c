@@ -66,10 +66,14 @@ static void set_shift(struct comparison *c, const struct shift *shift)
 		.high = isfinite(shift->high) ? exp(shift->high) : NAN,
 	};
 	/* An end that is next to 0 is 1 as a ratio, and the interval does not hold 1. */
-	if (shift->low > 0)
+	if (shift->low > 0) {
 		c->ratio.low = fmax(c->ratio.low, nextafter(1, 2));
-	if (shift->high < 0)
+		c->ratio.high = fmax(c->ratio.high, c->ratio.low);
+	}
+	if (shift->high < 0) {
 		c->ratio.high = fmin(c->ratio.high, nextafter(1, 0));
+		c->ratio.low = fmin(c->ratio.low, c->ratio.high);
+	}
 	/* If one end is not known, neither is shown. */
 	if (isnan(c->ratio.low) || isnan(c->ratio.high))
 		c->ratio.low = c->ratio.high = NAN;

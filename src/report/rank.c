@@ -100,10 +100,13 @@ static int append_line(struct text *t, const struct comparison *c)
 		append_times(t, &ratio);
 	} else {
 		text_appendf(t, "%s %s", fast, is_of_speed ? "ran" : "has");
-		append_times(t, &ratio);
-		text_appendf(t, " %s than %s", is_of_speed ? "faster" : "less", slow);
+		if (ratio.ratio != 1)
+			append_times(t, &ratio);
+		text_appendf(t, " %s than %s%s", is_of_speed ? "faster" : "less", slow,
+			comparison_where_text(c));
 	}
-	append_interval(t, &ratio);
+	if (c->verdict == VERDICT_SAME || ratio.ratio != 1)
+		append_interval(t, &ratio);
 	comparison_append_correction(t, c);
 	text_append(t, "\n");
 	return 0;

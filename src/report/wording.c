@@ -62,11 +62,20 @@ void comparison_append_correction(struct text *t, const struct comparison *compa
 		append_adjusted_p(t, comparison);
 }
 
+const char *comparison_where_text(const struct comparison *comparison)
+{
+	bool decided =
+		comparison->verdict == VERDICT_FASTER || comparison->verdict == VERDICT_SLOWER;
+
+	return decided && comparison->ratio.ratio == 1 ? ", where they differ" : "";
+}
+
 char *comparison_verdict_text(const struct comparison *comparison)
 {
 	_cleanup_text_ struct text t = { 0 };
 
 	text_append(&t, verdict_word(comparison));
+	text_append(&t, comparison_where_text(comparison));
 	if (comparison->verdict == VERDICT_UNCLEAR)
 		text_appendf(&t, ": %s", comparison->unclear);
 	comparison_append_correction(&t, comparison);

@@ -10,6 +10,9 @@
 
 /* "faster", "no difference found", "unclear: the data are not stable (...)", malloc'd. */
 char *comparison_verdict_text(const struct comparison *comparison);
+/* ", where they differ" for a verdict of faster or slower although the change is 0 %, as most
+ * values are equal; "" elsewhere. */
+const char *comparison_where_text(const struct comparison *comparison);
 /* Appends " (of all compared: p = 0.07)" where no difference is found although the interval, which
  * is of this comparison alone, does not hold 1; nothing elsewhere. */
 void comparison_append_correction(struct text *t, const struct comparison *comparison);

@@ -13,11 +13,8 @@
 #define LEVEL 0.05
 
 enum {
-	EXACT_PAIRS_MAX = 12,
-	/* The largest sum of the differences of so many pairs, twice: each is at most 2 n - 1, but
-	 * they add up to n^2 in size at most. */
-	EXACT_SUM_MAX = 2 * EXACT_PAIRS_MAX * EXACT_PAIRS_MAX,
-	BISECTIONS = 100, /* to neighbouring doubles, but for shifts that are next to nothing */
+	EXACT_PAIRS_MAX = 12, /* whose values differ */
+	BISECTIONS = 100,     /* to neighbouring doubles, but for shifts that are next to nothing */
 };
 
 /* --- The estimate --- */
@@ -144,12 +141,18 @@ static void find_interval(const struct test *test, struct shift *shift)
 	shift->p = test->find_p(test, 0);
 	shift->low = find_end(test, shift->estimate, least - margin);
 	shift->high = find_end(test, shift->estimate, most + margin);
-	/* Where 0 is an end to the last bit, p decides on which side. */
+	/* Where 0 is an end to the last bit, p decides on which side. With many equal values it may
+	 * be the estimate as well, and both ends. */
 	if (shift->p <= LEVEL && shift->low <= 0 && shift->high >= 0) {
-		if (is_above(test))
+		if (is_above(test)) {
 			shift->low = nextafter(0, 1);
-		else
+			shift->estimate = MAX(shift->estimate, shift->low);
+			shift->high = MAX(shift->high, shift->low);
+		} else {
 			shift->high = nextafter(0, -1);
+			shift->estimate = MIN(shift->estimate, shift->high);
+			shift->low = MIN(shift->low, shift->high);
+		}
 	} else if (shift->p > LEVEL) {
 		shift->low = MIN(shift->low, 0);
 		shift->high = MAX(shift->high, 0);
@@ -226,36 +229,62 @@ static void rank_together(const struct test *test)
 	}
 }
 
-/*
- * How likely a sum as far from 0 is when each of these differences of ranks has a random sign.
- * Ranks are multiples of 1/2, so that the sums are counted by twice their value.
- */
+/* How likely a sum as far from 0 is when each of these differences of ranks has a random sign, by
+ * trying all signs: the ranks are multiples of 1/2, and their sums exact. */
 static double find_exact_p(const double *differences, size_t n, double sum)
 {
-	double row[2 * EXACT_SUM_MAX + 1] = { [EXACT_SUM_MAX] = 1 }, next[2 * EXACT_SUM_MAX + 1];
-	long limit = lround(fabs(2 * sum)), reach = 0;
-	double p = 0;
+	double sums[1 << EXACT_PAIRS_MAX];
+	size_t n_sums = 1, n_far = 0;
 
+	sums[0] = 0;
 	for (size_t i = 0; i < n; i++) {
-		long step = lround(fabs(2 * differences[i]));
-
-		memset(next, 0, sizeof(next));
-		for (long at = -reach; at <= reach; at++) {
-			next[EXACT_SUM_MAX + at - step] += row[EXACT_SUM_MAX + at] / 2;
-			next[EXACT_SUM_MAX + at + step] += row[EXACT_SUM_MAX + at] / 2;
+		if (differences[i] == 0)
+			continue;
+		for (size_t k = 0; k < n_sums; k++) {
+			sums[n_sums + k] = sums[k] + differences[i];
+			sums[k] -= differences[i];
 		}
-		reach += step;
-		memcpy(row, next, sizeof(row));
+		n_sums *= 2;
 	}
-	for (long at = -reach; at <= reach; at++)
-		p += labs(at) >= limit ? row[EXACT_SUM_MAX + at] : 0;
-	return p;
+	for (size_t k = 0; k < n_sums; k++)
+		n_far += fabs(sums[k]) >= fabs(sum);
+	return (double)n_far / (double)n_sums;
+}
+
+/* The largest number that all of these differences of ranks are multiples of; one that is not above
+ * `small` need not be that of all of them. */
+static double find_common_factor(const double *differences, size_t n, double small)
+{
+	double common = 0;
+
+	for (size_t i = 0; i < n && (common == 0 || common > small); i++) {
+		double rest = fabs(differences[i]);
+
+		while (rest > 0) {
+			double next = fmod(common, rest);
+
+			common = rest;
+			rest = next;
+		}
+	}
+	return common;
+}
+
+/* The same by the normal distribution. With other signs the sum is another one by twice the common
+ * factor at least: with many equal values these steps are large, and the distribution that has none
+ * is compared with the middle between two of them. */
+static double find_normal_p(const double *differences, size_t n, double sum, double squares)
+{
+	double deviation = sqrt(squares);
+	double far = fabs(sum) - find_common_factor(differences, n, deviation / 1000);
+
+	return MIN(2 * normal_upper_tail(MAX(far, 0.0) / deviation), 1.0);
 }
 
 static double find_pairs_p(const struct test *test, double d)
 {
 	double *differences = test->rank_b, sum = 0, squares = 0;
-	size_t n = test->n_a;
+	size_t n = test->n_a, n_different = 0;
 
 	shift_values(test, d);
 	rank_together(test);
@@ -263,17 +292,20 @@ static double find_pairs_p(const struct test *test, double d)
 		differences[i] -= test->rank_a[i];
 		sum += differences[i];
 		squares += differences[i] * differences[i];
+		n_different += differences[i] != 0;
 	}
-	if (n <= EXACT_PAIRS_MAX)
-		return find_exact_p(differences, n, sum);
-	return squares > 0 ? 2 * normal_upper_tail(fabs(sum) / sqrt(squares)) : 1;
+	return n_different <= EXACT_PAIRS_MAX ? find_exact_p(differences, n, sum)
+					      : find_normal_p(differences, n, sum, squares);
 }
 
-/* All differences of rank are of one sign; with many, they are of one size as well. */
+/* All differences of rank are of one sign. With many, they are of one size as well but for two,
+ * n - 1 and n + 1, which make the steps small. */
 static double least_pairs_p(size_t n)
 {
+	double m = (double)n;
+
 	return n <= EXACT_PAIRS_MAX ? MIN(2 / (double)((size_t)1 << n), 1)
-				    : 2 * normal_upper_tail(sqrt((double)n));
+				    : 2 * normal_upper_tail((m * m - 1) / sqrt(m * m * m + 2));
 }
 
 struct paired {

@@ -130,6 +130,49 @@ static void test_exact_pairs(void **state)
 	}
 }
 
+static void check_agreement(const struct shift *shift)
+{
+	assert_int_equal(shift->p <= 0.05, shift->low > 0 || shift->high < 0);
+	assert_true(shift->low <= shift->estimate && shift->estimate <= shift->high);
+}
+
+/* Of pairs with many equal values, all signs of the differences that are not 0 are tried; and where
+ * these are too many, p is still about what it would be then. */
+static void test_equal_pairs(void **state)
+{
+	double a[VALUES_MAX], b[VALUES_MAX];
+	struct shift shift;
+
+	(void)state;
+	for (size_t n = 13; n <= 25; n++) {
+		for (size_t n_above = 0; n_above <= n; n_above++) {
+			double p = 1;
+
+			for (size_t i = 0; i < n; i++) {
+				a[i] = 10;
+				b[i] = i < n_above ? 11 : 10;
+			}
+			for (size_t i = 1; i < n_above; i++)
+				p /= 2;
+			assert_int_equal(shift_of_pairs(a, b, n, &shift), 0);
+			if (n_above <= 12)
+				assert_true(shift.p == p);
+			else
+				assert_true(shift.p > p && shift.p < 0.001);
+			assert_int_equal(shift.p <= 0.05, n_above >= 6);
+			check_agreement(&shift);
+			assert_true(shift.estimate >= 0 && shift.high < 1 + 1e-9);
+		}
+	}
+	/* 11 of 15 signs are of one side: p is 2 * 1941 / 2^15 = 0.118. */
+	for (size_t i = 0; i < 25; i++) {
+		a[i] = i < 4 ? 11 : 10;
+		b[i] = i >= 4 && i < 15 ? 11 : 10;
+	}
+	assert_int_equal(shift_of_pairs(a, b, 25, &shift), 0);
+	assert_true(fabs(shift.p - 2 * 1941 / 32768.0) < 0.005);
+}
+
 /* What can be found at most: five pairs never reach 5 %, six do. */
 static void test_least_p(void **state)
 {
@@ -141,6 +184,11 @@ static void test_least_p(void **state)
 		for (size_t i = 0; i < n; i++) {
 			a[i] = (double)i;
 			b[i] = 1000 + (double)i;
+		}
+		/* Otherwise all differences of rank are n, whose sums have large steps. */
+		if (n > 12) {
+			b[0] = 1001;
+			b[1] = 1000;
 		}
 		assert_int_equal(shift_of_pairs(a, b, n, &shift), 0);
 		assert_true(fabs(shift.p - shift.least_p) < 1e-12);
@@ -156,12 +204,6 @@ static void test_least_p(void **state)
 	assert_int_equal(shift_pairs_needed(0.05), 6);
 	assert_int_equal(shift_pairs_needed(0.005), 9);
 	assert_int_equal(shift_pairs_needed(1), 1);
-}
-
-static void check_agreement(const struct shift *shift)
-{
-	assert_int_equal(shift->p <= 0.05, shift->low > 0 || shift->high < 0);
-	assert_true(shift->low <= shift->estimate && shift->estimate <= shift->high);
 }
 
 /* The interval and p say the same thing, and adding something to b adds it to all but p. */
@@ -321,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_estimate),
 		cmocka_unit_test(test_known_interval),
 		cmocka_unit_test(test_exact_pairs),
+		cmocka_unit_test(test_equal_pairs),
 		cmocka_unit_test(test_least_p),
 		cmocka_unit_test(test_agreement),
 		cmocka_unit_test(test_level),
