@@ -40,8 +40,8 @@ enum {
 static const double piece_penalty = 4;
 /* What makes a proposal a step. */
 struct rule {
-	/* Stage 3 compares the ranks of the two pieces, and not on which side of the midpoint their
-	 * values are. Finds smaller steps, and may find chance in heavily tied values. */
+	/* Stage 3 compares the ranks of the two pieces, and not only on which side of the midpoint
+	 * their values are. Finds smaller steps, and may find chance in heavily tied values. */
 	bool by_ranks;
 	/* A proposal is significant from significance + significance_log * log(m) on. */
 	double significance;
@@ -226,17 +226,23 @@ static double compare_ranks(struct work *w, const struct pieces *p, size_t i)
 	return sum * sum / (squares * n_before * (n_all - n_before) / (n_all * (n_all - 1)));
 }
 
-/* How far the pieces i - 1 and i are from one level by chance. */
-static double compute_significance(struct work *w, const struct pieces *p, size_t i)
+/* From where on the above are significant in a series of m blocks. The form is that of a union
+ * bound over the possible beginnings of a piece. */
+static double significant_step(const struct rule *rule, size_t m)
 {
-	return w->rule->by_ranks ? compare_ranks(w, p, i) : compute_g(w, p, i);
+	return rule->significance + rule->significance_log * log((double)m);
 }
 
-/* The threshold of the above in a series of m blocks. The form is that of a union bound over the
- * possible beginnings of a piece. */
-static double significant_step(const struct work *w)
+/* How far the pieces i - 1 and i are from one level by chance, in parts of what is significant.
+ * Three values at an end can never be far by their ranks, which do not grow with the distance of
+ * the levels, but are by G. */
+static double compute_significance(struct work *w, const struct pieces *p, size_t i)
 {
-	return w->rule->significance + w->rule->significance_log * log((double)w->m);
+	double by_g = compute_g(w, p, i) / significant_step(&rule_of_runs, w->m);
+
+	if (!w->rule->by_ranks)
+		return by_g;
+	return MAX(by_g, compare_ranks(w, p, i) / significant_step(w->rule, w->m));
 }
 
 /* The noise of single runs in the pieces [first, last]. */
@@ -274,11 +280,9 @@ static void drop_piece(struct work *w, struct pieces *p, size_t i)
 /* Stage 3, first half. */
 static void drop_insignificant(struct work *w, struct pieces *p)
 {
-	double least = significant_step(w);
-
 	while (p->n > 1) {
 		size_t weakest = 0;
-		double weakest_value = least;
+		double weakest_value = 1;
 
 		for (size_t i = 1; i < p->n; i++) {
 			double value = compute_significance(w, p, i);
