@@ -76,8 +76,8 @@ struct qs_benchmark {
 	void (*teardown)(void *state);
 	/*
 	 * In how many threads run() is called at once, each with a sampler of its own; 0 stands for
-	 * 1, at most QS_MAX_THREADS. Each thread makes a value of its own. `state` is the same for
-	 * all. See qs_start_together().
+	 * 1, at most QS_MAX_THREADS. Each thread makes a value of its own, and all of them have to
+	 * find room, see qs_hand_over(). `state` is the same for all. See qs_start_together().
 	 */
 	uint32_t threads;
 	/* Benchmarks of the same family differ by their size: how the time grows with it is found
@@ -225,7 +225,8 @@ double qs_value_empty_share(const struct qs_values *values, size_t index);
  * (environment: QUIESCE_VALUES_FD); children and their children may use it as well. -ENOENT where
  * the program is not run by runpinned, which most callers ignore. -EBADF where the descriptor is
  * not from runpinned. -ENOSPC where there is no more room: then none of these values is handed
- * over.
+ * over. There is 1 MiB for a run of the program, which is about 30,000 values, warm-ups among them,
+ * and fewer with counters. The processes of qs_main() hand over their values in the same way.
  */
 int qs_hand_over(const struct qs_values *values);
 /* The same for all samples of a ring that the program filled itself, after qs_settle(): each sample

@@ -358,10 +358,15 @@ static int measure_chosen(
 			continue;
 		}
 		r = qs_hand_over(values);
-		if (r < 0) {
+		if (r == -ENOSPC)
+			fprintf(stderr,
+				"%s: %s: no room for its %zu values: take fewer of them (--values), or fewer "
+				"threads\n",
+				program->name, b->name, values->n_values);
+		else if (r < 0)
 			say_error(program, "cannot hand values over", r);
+		if (r < 0)
 			result = EXIT_FAILED;
-		}
 		qs_values_free(values);
 	}
 	return result;

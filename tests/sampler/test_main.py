@@ -212,6 +212,12 @@ def test_failures():
     check('no value' in result.stdout, result.stdout)
 
 
+def test_too_many_values():
+    """As many as do not find room where a process hands them over."""
+    result = run('--processes=1', '--loops=1', '--warmups=0', '--values=100000', '--no-core', 'spin', status=1)
+    check('spin: no room for its 100000 values: take fewer of them (--values)' in result.stderr, result.stderr)
+
+
 def test_errors_of_the_kernel():
     """They are named as the kernel means them; libquiesce has other meanings for some of these values."""
     path = scratch('forbidden.json')
