@@ -493,9 +493,17 @@ static int add_strayed(struct knob_plan *plan, unsigned group, enum choice choic
 	const struct task *task, const struct thread_paths *paths, bool is_in_journal,
 	const struct scene *s)
 {
+	int r;
+
 	if (!is_in_journal)
 		return add_moved(plan, group, choice, task, paths, false, s);
 	if (choice != CHOICE_OWN || cpumask_intersects(s->own, s->quiet))
+		return 0;
+	/* Whoever stays away from the quiet CPUs may have chosen others meanwhile. */
+	r = read_affinity(task->tid, s->cpuset);
+	if (r < 0)
+		return is_hidden(r) ? 0 : r;
+	if (!cpumask_intersects(s->cpuset, s->quiet))
 		return 0;
 	/* When it wants to run, it gets all CPUs. */
 	if (cpumask_is_empty(s->own))

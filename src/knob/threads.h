@@ -105,11 +105,11 @@ int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet, bool again);
 /*
  * For a tool that has taken CPUs offline while others are kept clear (`quiet`): the kernel may have
- * given more CPUs to threads, as told above. Adds a knob for each thread that has chosen its CPUs,
- * none of them a quiet one, by the journal of the tool: it is wanted on those that are left, or on
- * all online CPUs that are not quiet. A thread that the journal does not have was born meanwhile,
- * and is moved as by threads_add_all() again. This, too, has to be done until it finds nothing
- * more.
+ * given more CPUs to threads, as told above. Adds a knob for each thread that may run on a quiet
+ * CPU now, and by the journal of the tool had chosen CPUs of which none is quiet: it is wanted on
+ * those that are left, or on all online CPUs that are not quiet. A thread that the journal does not
+ * have was born meanwhile, and is moved as by threads_add_all() again. This, too, has to be done
+ * until it finds nothing more.
  */
 int threads_add_strayed(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet);

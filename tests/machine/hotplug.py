@@ -17,6 +17,7 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
              for those that came there while the CPU was offline; without it they are left alone
     born     whether a process is started when a CPU has gone, which may run wherever `threads` lets
              it; /run/born has its number
+    chooses  real CPUs that the process in /run/chooser chooses when a CPU has gone
 
 What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
 kernel/sched/core.c and drivers/base/topology.c.
@@ -169,6 +170,8 @@ class Kernel:
         for path in CPUSETS.rglob('cpuset.cpus'):
             put(path, format_list(parse_list(read(path)) & online))
         self.bind_threads()
+        if self.config.get('chooses'):
+            os.sched_setaffinity(int(read('/run/chooser')), self.config['chooses'])
         if self.config.get('born'):
             # This process has been bound with all others. Nobody waits for its child.
             put('/run/born', subprocess.Popen(['sleep', '1000']).pid)  # pylint: disable=consider-using-with

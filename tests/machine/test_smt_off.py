@@ -649,6 +649,21 @@ def test_shield_by_affinities():
         equal(smt.left_over(), [], 'restore left in /run/quiesce')
 
 
+def test_shield_leaves_choices_alone():
+    """A thread that has chosen others than the quiet CPUs since smt-off wrote down what it had keeps them."""
+    with Shielded() as smt:
+        smt.config.update(threads=None, chooses=[0, 1])
+        out = smt.shell('''
+            echo $a > /run/chooser
+            shield -c 2 > /dev/null || exit 1
+            show
+            smt -c 2 > /dev/null || exit 1
+            show
+            kill $a $b $c $(cat /run/born)
+        ''')
+        equal(out[1:3], ['0 1 0,1 ', '0,1 1 0,1 '], 'affinities before, and when the first has chosen')
+
+
 # --- Hardware that goes ---
 
 def test_unplugged():
