@@ -466,8 +466,7 @@ static int install_filter(const struct fault *fault)
 
 /* The child that becomes the setter. Its listener goes to the parent by a call that is not
  * filtered. */
-static void become_watched(
-	int socket, const char *verb, bool with_arguments, const char *preload, struct fault fault)
+static void become_watched(int socket, const char *verb, bool with_arguments, struct fault fault)
 {
 	union {
 		struct cmsghdr header;
@@ -481,13 +480,10 @@ static void become_watched(
 			.msg_control = &control,
 			.msg_controllen = sizeof(control) },
 	};
-	const char *others = getenv("LD_PRELOAD");
-	char text[PATH_MAX];
+	char text[32];
 	int listener;
 
 	redirect();
-	snprintf(text, sizeof(text), "%s %s", others ? others : "", preload);
-	setenv("LD_PRELOAD", text, 1);
 	if (fault.way > DONE) {
 		snprintf(text, sizeof(text), "%u", fault.at);
 		setenv("FAIL_ALLOC_AT", text, 1);
@@ -551,8 +547,6 @@ static bool serve(struct injection *injection, int listener, time_t deadline)
 		errno == ENOENT;
 }
 
-static const char *preload;
-
 static struct outcome run_faulty(
 	const char *verb, bool with_arguments, struct fault fault, struct known_call *record)
 {
@@ -567,7 +561,7 @@ static struct outcome run_faulty(
 	if (pid < 0)
 		die(1, "fork: %s", strerror(errno));
 	if (pid == 0)
-		become_watched(sockets[1], verb, with_arguments, preload, fault);
+		become_watched(sockets[1], verb, with_arguments, fault);
 	close(sockets[1]);
 	listener = receive_listener(sockets[0]);
 	close(sockets[0]);
@@ -822,6 +816,16 @@ static uint64_t parse_number(const char *text)
 	return number;
 }
 
+/* For all runs of the setter, also those in peace: they need not wait, either. */
+static void preload(const char *libraries)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char text[PATH_MAX];
+
+	snprintf(text, sizeof(text), "%s %s", others ? others : "", libraries);
+	setenv("LD_PRELOAD", text, 1);
+}
+
 int main(int argc, char *argv[])
 {
 	struct campaign campaign = { 0 };
@@ -837,7 +841,7 @@ int main(int argc, char *argv[])
 	campaign.mode = argv[1];
 	campaign.one_in = parse_number(argv[2]);
 	campaign.seed = parse_number(argv[3]);
-	preload = argv[4];
+	preload(argv[4]);
 	campaign.directory = argv[5];
 	tool = argv[6];
 	arguments = argv + 7;

@@ -73,7 +73,7 @@ CASES = {
     'mini-setter': [('vm-plain', ['-c', '0-1'], mini_files)],
     'irq-steer': [('irqs', ['-c', '1'], None)],
     'smt-off': [('amd-smt', ['-c', '0'], None), ('amd-smt', ['--all'], None),
-                ('vm-plain', ['-c', '0'], threads), ('amd-smt', ['--all'], offline)],
+                ('vm-plain', ['-c', '0'], threads), ('amd-smt', ['-c', '0,4'], offline)],
     'noise-off': [('noisy-server', ['-c', '1'], None)],
     'cpu-shield': [('amd-smt', ['-c', '2-3'], cgroups), ('amd-smt', ['-c', '2-3'], old_cgroups)],
     'freq-pin': [('intel-hybrid', ['-c', '0,8'], None), ('arm-nosmt', ['-c', '1'], None)],
