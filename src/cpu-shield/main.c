@@ -245,7 +245,7 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 	_cleanup_(cpumask) struct cpumask *shielded = NULL;
 	const struct cpumask *cpus = target->cpus;
 	const bool *no_partitions = state;
-	struct shield_way way;
+	struct shield_way way = { 0 };
 	int r;
 
 	if (cpus) {

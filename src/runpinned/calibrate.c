@@ -92,7 +92,7 @@ static int make_trial(struct command *command, const struct options *options,
 static int time_command(struct command *command, const struct options *options,
 	const struct place *place, const struct counting *counting, struct stop *stop, double *ret)
 {
-	struct launch_report report;
+	struct launch_report report = { 0 };
 	double shortest = NAN, sum = 0;
 	int r;
 
