@@ -76,6 +76,16 @@ void finding_set_cpus(struct finding *finding, const struct cpumask *cpus)
 	finding->failed = finding->failed || !finding->cpus;
 }
 
+void finding_set_worst_cpu(struct finding *finding, struct host *host, int cpu)
+{
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+
+	if (!mask || cpumask_weight(host_cpus(host)) == 1)
+		return;
+	(void)cpumask_set(mask, cpu);
+	finding_set_cpus(finding, mask);
+}
+
 void finding_add_no_tasks(struct finding *finding, const struct host *host)
 {
 	finding_add(finding, VERDICT_UNKNOWN, "%s",

@@ -54,6 +54,8 @@ void finding_add_path(struct finding *finding, const char *format, ...) _printf_
 /* Fixes are separated by ", or ". */
 void finding_add_fix(struct finding *finding, const char *format, ...) _printf_(2, 3);
 void finding_set_cpus(struct finding *finding, const struct cpumask *cpus);
+/* The same for the worst of the checked CPUs; nothing where only one is checked. */
+void finding_set_worst_cpu(struct finding *finding, struct host *host, int cpu);
 /* Adds why host_tasks() is NULL. */
 void finding_add_no_tasks(struct finding *finding, const struct host *host);
 /* Adds that there may be more tasks than those of host_tasks() (see host_sees_all_tasks()). */

@@ -349,7 +349,6 @@ static double per_second(uint64_t n, int64_t ns)
 
 static void look_at_rate(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
 	int64_t ns = host_watched_ns(host);
 	const struct interrupts *interrupts;
 	struct rates rates = { 0 };
@@ -361,7 +360,7 @@ static void look_at_rate(struct host *host, struct finding *f)
 		return;
 	}
 	interrupts = host_watched_interrupts(host, &cpu);
-	if (!mask || !interrupts || ns <= 0 || !interrupts_comparable(interrupts))
+	if (!interrupts || ns <= 0 || !interrupts_comparable(interrupts))
 		return;
 	sum_up(interrupts, &rates);
 	devices = per_second(rates.of_class[INTERRUPT_DEVICE], ns);
@@ -372,10 +371,7 @@ static void look_at_rate(struct host *host, struct finding *f)
 	finding_add(f, devices + others >= QUIET_PER_SECOND ? VERDICT_NOISE : VERDICT_OK,
 		"CPU %d, a second: %.0f of devices, %.0f of the kernel, %.0f ticks", cpu, devices,
 		others, per_second(rates.of_class[INTERRUPT_TIMER], ns));
-	if (cpumask_weight(host_cpus(host)) > 1) {
-		(void)cpumask_set(mask, cpu);
-		finding_set_cpus(f, mask);
-	}
+	finding_set_worst_cpu(f, host, cpu);
 	if (f->verdict != VERDICT_NOISE)
 		return;
 	if (rates.busiest)

@@ -82,17 +82,6 @@ static void look_at_virtualization(struct host *host, struct finding *f)
 		finding_add_fix(f, "measure on a machine of its own");
 }
 
-/* Where there are several CPUs, `cpu` is the one that the finding is of. */
-static void set_cpu(struct host *host, struct finding *f, int cpu)
-{
-	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
-
-	if (!mask || cpumask_weight(host_cpus(host)) == 1)
-		return;
-	(void)cpumask_set(mask, cpu);
-	finding_set_cpus(f, mask);
-}
-
 static double share(struct host *host, int64_t ns)
 {
 	return MIN(100.0 * (double)ns / (double)host_watched_ns(host), 100.0);
@@ -129,7 +118,7 @@ static void look_at_steal(struct host *host, struct finding *f)
 	if (most > 0) {
 		finding_add(f, VERDICT_NOISE, "%.1f %% of the time of CPU %d", share(host, most),
 			worst);
-		set_cpu(host, f, worst);
+		finding_set_worst_cpu(f, host, worst);
 	} else if (since_boot > 0) {
 		finding_add(f, VERDICT_RISK, "%s%.1f s since boot",
 			watched ? "none at this moment, " : "", (double)since_boot / NSEC_PER_SEC);
@@ -185,7 +174,7 @@ static void look_at_load(struct host *host, struct finding *f)
 		return;
 	}
 	finding_add(f, VERDICT_NOISE, "CPU %d is %.0f %% busy", worst, share(host, most));
-	set_cpu(host, f, worst);
+	finding_set_worst_cpu(f, host, worst);
 	add_users(host, f);
 	finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
 }

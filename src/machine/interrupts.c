@@ -499,12 +499,24 @@ int interrupts_repeat(struct interrupts *in)
 	return 0;
 }
 
-/* Adds what each CPU of the table has taken since boot, without timers. */
-static void add_per_cpu(
-	const struct cputable *table, const char *at, const char *end, uint32_t *sums)
+/* What each CPU of the table has taken since boot, without timers: an array of table->n_wanted.
+ * Returns whether other CPUs have columns than in the text before, or a negative errno. */
+static int sum_per_cpu(
+	struct cputable *table, const struct cpumask *mask, const char *text, uint32_t **ret)
 {
+	_cleanup_free_ uint32_t *sums = NULL;
+	const char *at = text, *end = text + strlen(text);
 	struct cputable_row row;
+	int changed;
 
+	changed = cputable_take_header(table, mask, &at, end);
+	if (changed < 0)
+		return changed;
+	if (table->n_wanted == 0)
+		return -ENODEV;
+	sums = calloc(table->n_wanted, sizeof(*sums));
+	if (!sums)
+		return -ENOMEM;
 	while (cputable_next_row(&at, end, &row)) {
 		const char *action;
 		size_t length;
@@ -516,31 +528,23 @@ static void add_per_cpu(
 			classify(row.label, row.label_length, action, length) != INTERRUPT_TIMER)
 			cputable_add(table, &row, sums);
 	}
+	*ret = TAKE_PTR(sums);
+	return changed;
 }
 
 static int compare_per_cpu(struct cputable *table, const struct cpumask *mask, const char *before,
 	const char *after, int *ret_cpu)
 {
-	const char *before_end = before + strlen(before), *after_end = after + strlen(after);
 	_cleanup_free_ uint32_t *first = NULL, *second = NULL;
 	uint32_t most = 0;
 	size_t found = 0;
 	int r;
 
-	r = cputable_take_header(table, mask, &before, before_end);
-	if (r < 0)
-		return r;
-	if (table->n_wanted == 0)
-		return -ENODEV;
-	first = calloc(table->n_wanted, sizeof(*first));
-	second = calloc(table->n_wanted, sizeof(*second));
-	if (!first || !second)
-		return -ENOMEM;
-	add_per_cpu(table, before, before_end, first);
-	r = cputable_take_header(table, mask, &after, after_end);
+	r = sum_per_cpu(table, mask, before, &first);
+	if (r >= 0)
+		r = sum_per_cpu(table, mask, after, &second);
 	if (r != 0)
 		return r < 0 ? r : -ESTALE;
-	add_per_cpu(table, after, after_end, second);
 	for (size_t i = 0; i < table->n_wanted; i++) {
 		uint32_t delta = second[i] - first[i];
 

@@ -54,6 +54,15 @@ class Setters:
                                 f'LD_PRELOAD={os.environ["TIMELESS"]}', f'KILL_AFTER_WRITE={at}',
                                 *self.tools[name], root=True, alone=True).returncode == 137
 
+    def restore(self, names, before, what):
+        """All that they have set is as before, and nothing is left."""
+        for name in names:
+            result = self.run(name, 'restore')
+            equal((result.returncode, result.stderr), (0, ''), f'{name} restore')
+        self.box.render_choices()
+        self.box.same(before, f'{what}, restored {names}')
+        equal(self.box.left_over(), [], f'left in /run/quiesce, restored {names}')
+
 
 def test_orders(names):
     n = 0
@@ -68,13 +77,7 @@ def test_orders(names):
                     elif not setters.kill_in_apply(name, at):
                         break  # more writes than any of the tools does
                 else:
-                    for name in order:
-                        result = setters.run(name, 'restore')
-                        equal((result.returncode, result.stderr), (0, ''), f'{name} restore')
-                    setters.box.render_choices()
-                    setters.box.same(before, f'{names}, {names[killed]} killed after write {at}, '
-                                             f'restored {order}')
-                    equal(setters.box.left_over(), [], f'left in /run/quiesce, restored {order}')
+                    setters.restore(order, before, f'{names}, {names[killed]} killed after write {at}')
                     n += 1
     check(n > 0, 'nobody was killed')
     return f'{n} orders'
@@ -94,13 +97,7 @@ def test_again(names):
                 killed += setters.kill_in_apply(again, kill_at)
             else:
                 equal(setters.run(again).returncode, 0, again)
-            for name in order:
-                result = setters.run(name, 'restore')
-                equal((result.returncode, result.stderr), (0, ''), f'{name} restore')
-            setters.box.render_choices()
-            setters.box.same(before, f'{again} on top of {names[1]}, killed after write {kill_at}, '
-                                     f'restored {order}')
-            equal(setters.box.left_over(), [], f'left in /run/quiesce, restored {order}')
+            setters.restore(order, before, f'{again} on top of {names[1]}, killed after write {kill_at}')
     check(killed > 0, 'nobody was killed')
     return f'{killed} killed'
 
