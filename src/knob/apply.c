@@ -323,8 +323,8 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		entry = knob->before_apply ? journal_find(journal, knob->path) : NULL;
 		if (!entry)
 			continue;
-		/* If another setter has turned the knob since, and we had not to write it, the
-		 * value now is that setter's. Ours is the one that the other setter found. */
+		/* A knob that had the wanted value may have been turned by another setter since.
+		 * Then the value now is that setter's, and ours is the one that it found. */
 		above = layers_find_above(layers, entry);
 		now = above ? above->old : may_arrive(engine, knob) ? NULL : knob->now;
 		r = text_replace(&knob->original, entry->old);

@@ -10,6 +10,10 @@
  * layer above is saved first, so that at every moment some journal has the old value. Which layer
  * lies above which is told by `since` of struct journal_entry.
  *
+ * A setter that is applied again, and has to write a knob above which another layer lies, does as
+ * if it had been restored before: the layer above takes over the old value, and the setter becomes
+ * the topmost layer, which has found the value that the knob has now.
+ *
  * All functions are to be called under engine_lock().
  */
 #ifndef QUIESCE_KNOB_LAYERS_H

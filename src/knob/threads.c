@@ -516,7 +516,6 @@ static int add_thread(
 {
 	const struct journal_entry *follows;
 	struct thread_paths paths;
-	bool is_in_journal;
 	int r;
 
 	if (!is_movable(task) || !is_mine(task) ||
@@ -525,11 +524,13 @@ static int add_thread(
 	paths = name_thread(task);
 	follows = find_entry(s, paths.follower);
 	r = follows ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
-	is_in_journal = follows || find_entry(s, paths.chooser);
-	if (r >= 0 && s->walk == WALK_STRAYED)
-		return add_strayed(plan, group, (enum choice)r, task, &paths, is_in_journal, s);
-	if (r >= 0 && s->walk != WALK_CHOOSERS)
-		return add_moved(plan, group, (enum choice)r, task, &paths, is_in_journal, s);
+	if (r >= 0 && s->walk != WALK_CHOOSERS) {
+		bool is_in_journal = follows || find_entry(s, paths.chooser);
+
+		return s->walk == WALK_STRAYED
+			? add_strayed(plan, group, (enum choice)r, task, &paths, is_in_journal, s)
+			: add_moved(plan, group, (enum choice)r, task, &paths, is_in_journal, s);
+	}
 	if (r == CHOICE_OWN)
 		return add_chosen(plan, group, task, paths.chooser, s);
 	if (r != CHOICE_NONE || s->quiet)
