@@ -10,17 +10,57 @@
  * Nothing is really bound: this is for tests that look at what a tool would do.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum {
 	MAX_CPUS = 8192,
 };
 
-static bool bound;
-static bool affinity[MAX_CPUS];
+/* What this program has bound a thread to, its own or another one: nobody else knows. */
+struct binding {
+	pid_t tid;
+	bool affinity[MAX_CPUS];
+};
+static struct binding **bindings;
+static size_t n_bindings;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* To be called under the lock. NULL: it has not bound the thread. */
+static struct binding *find_binding(pid_t tid)
+{
+	for (size_t i = 0; i < n_bindings; i++) {
+		if (bindings[i]->tid == tid)
+			return bindings[i];
+	}
+	return NULL;
+}
+
+static struct binding *add_binding(pid_t tid)
+{
+	struct binding **more = reallocarray(bindings, n_bindings + 1, sizeof(*more));
+	struct binding *binding = calloc(1, sizeof(*binding));
+
+	if (more)
+		bindings = more;
+	if (!more || !binding) {
+		free(binding);
+		return NULL;
+	}
+	binding->tid = tid;
+	bindings[n_bindings++] = binding;
+	return binding;
+}
+
+static pid_t whose(pid_t pid)
+{
+	return pid != 0 ? pid : (pid_t)syscall(SYS_gettid);
+}
 
 /* The CPUs that a variable of the environment lists; none of a variable that is not set. It is read
  * once a call, not once for each CPU, because programs ask for every thread of the machine. */
@@ -45,21 +85,26 @@ __attribute__((visibility("default"))) int sched_getaffinity(
 	pid_t pid, size_t size, cpu_set_t *mask)
 {
 	struct listed list = read_list("TEST_AFFINITY");
+	const struct binding *binding;
+	int r = 0;
 
-	(void)pid;
 	if (!list.digits)
 		list = read_list("TEST_ALLOWED_CPUS");
 	memset(mask, 0, size);
-	for (size_t cpu = 0; cpu < MAX_CPUS; cpu++) {
-		if (!(bound ? affinity[cpu] : is_listed(&list, cpu)))
+	pthread_mutex_lock(&lock);
+	binding = find_binding(whose(pid));
+	for (size_t cpu = 0; cpu < MAX_CPUS && r == 0; cpu++) {
+		if (!(binding ? binding->affinity[cpu] : is_listed(&list, cpu)))
 			continue;
-		if (cpu / 8 >= size) {
-			errno = EINVAL;
-			return -1;
-		}
-		CPU_SET_S(cpu, size, mask);
+		if (cpu / 8 < size)
+			CPU_SET_S(cpu, size, mask);
+		else
+			r = -1;
 	}
-	return 0;
+	pthread_mutex_unlock(&lock);
+	if (r < 0)
+		errno = EINVAL;
+	return r;
 }
 
 __attribute__((visibility("default"))) int sched_setaffinity(
@@ -67,9 +112,9 @@ __attribute__((visibility("default"))) int sched_setaffinity(
 {
 	struct listed allowed = read_list("TEST_ALLOWED_CPUS");
 	bool wanted[MAX_CPUS] = { false };
+	struct binding *binding;
 	bool any = false;
 
-	(void)pid;
 	for (size_t cpu = 0; cpu < allowed.n && cpu < MAX_CPUS && cpu / 8 < size; cpu++) {
 		wanted[cpu] = is_listed(&allowed, cpu) && CPU_ISSET_S(cpu, size, mask);
 		any |= wanted[cpu];
@@ -78,7 +123,16 @@ __attribute__((visibility("default"))) int sched_setaffinity(
 		errno = EINVAL;
 		return -1;
 	}
-	memcpy(affinity, wanted, sizeof(affinity));
-	bound = true;
+	pthread_mutex_lock(&lock);
+	binding = find_binding(whose(pid));
+	if (!binding)
+		binding = add_binding(whose(pid));
+	if (binding)
+		memcpy(binding->affinity, wanted, sizeof(wanted));
+	pthread_mutex_unlock(&lock);
+	if (!binding) {
+		errno = ENOMEM;
+		return -1;
+	}
 	return 0;
 }
