@@ -48,7 +48,7 @@ static void add_evidence(struct counting *counting, int cpu)
 	counting->tsc = add_own(counting, cpu, "msr/tsc/");
 }
 
-/* Adds one event of -e. Returns 0 also when it cannot be counted here, after saying so. */
+/* Adds one event of -e, or a note that it cannot be counted here. */
 static int add_event(struct counting *counting, int cpu, const char *name)
 {
 	_cleanup_free_ char *why = NULL;
@@ -65,8 +65,9 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 	if (r < 0) {
 		if (r == -ENOMEM)
 			return r;
-		say("note: %s is not counted: %s", name, why ? why : strerror(-r));
-		return 0;
+		text_appendf(&counting->notes, "note: %s is not counted: %s\n", name,
+			why ? why : strerror(-r));
+		return counting->notes.failed ? -ENOMEM : 0;
 	}
 	if (counting->n == LAUNCH_MAX_COUNTERS) {
 		say("-e: more events than can be counted at once (%d)",
@@ -116,10 +117,21 @@ int counting_open(const char *events, int cpu, bool with_evidence, struct counti
 	return 0;
 }
 
+void counting_say_notes(const struct counting *counting)
+{
+	const char *at = counting->notes.length > 0 ? counting->notes.data : "";
+
+	for (size_t length; *at; at += length + 1) {
+		length = strcspn(at, "\n");
+		say("%.*s", (int)length, at);
+	}
+}
+
 void counting_free(struct counting *counting)
 {
 	if (!counting)
 		return;
+	text_clear(&counting->notes);
 	for (size_t i = 0; i < counting->n_events; i++)
 		free(counting->event_names[i]);
 	free(counting->event_names);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
+#include "basic/text.h"
 #include "result/series.h"
 #include "runpinned/launch.h"
 
@@ -29,15 +30,18 @@ struct counting {
 	size_t first_event;
 	size_t n_events;
 	char **event_names; /* NULL-terminated */
+	struct text notes;  /* a line for each event that cannot be counted */
 };
 
 /*
  * Resolves the list of -e (NULL: no list). Says when a name is unknown and returns -EINVAL. An
- * event that this machine or this user cannot count is said once and left out. `cpu` is one of the
+ * event that this machine or this user cannot count is left out, with a note. `cpu` is one of the
  * CPUs that the program runs on: a machine with two kinds of cores has a PMU for each kind.
  * with_evidence adds the events that are evidence.
  */
 int counting_open(const char *events, int cpu, bool with_evidence, struct counting **ret);
+/* Says the notes: not before it is known that the runs are made on this CPU. */
+void counting_say_notes(const struct counting *counting);
 void counting_free(struct counting *counting);
 DEFINE_CLEANUP(counting, counting_free);
 

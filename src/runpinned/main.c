@@ -310,6 +310,7 @@ static int measure_commands(const struct options *options, const struct place *p
 		return failure_status(r, stop);
 	if (r > 0)
 		return HAS_WAITED;
+	counting_say_notes(counting);
 	if (!options->no_evidence) {
 		r = evidence_open(place->cpus, &evidence);
 		if (r < 0) {
@@ -349,6 +350,7 @@ static enum exit_status dry_run(const struct options *options, const struct plac
 	status = prepare_result(options, place, commands, &save);
 	if (status != EXIT_DONE)
 		return status;
+	counting_say_notes(counting);
 	r = print_plan(options, place, commands, counting);
 	say_if_no_memory(r);
 	return r < 0 ? EXIT_FAILED : print_conclude();
