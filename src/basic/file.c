@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -195,6 +196,15 @@ bool file_is_same(const char *a, const char *b)
 	folder_b = name_folder(b);
 	return folder_a && folder_b && strcmp(basename(a), basename(b)) == 0 &&
 		stat(folder_a, &x) == 0 && stat(folder_b, &y) == 0 && is_same_inode(&x, &y);
+}
+
+void file_close_from(int first)
+{
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return;
+	/* Linux before 5.9 */
+	for (long fd = first, end = sysconf(_SC_OPEN_MAX); fd < end; fd++)
+		close((int)fd);
 }
 
 int file_check_new(const char *path)

@@ -44,6 +44,8 @@ int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *r
 bool file_is_same(const char *a, const char *b);
 /* 0 when a new file can be made under this name, whose folder must be there. Nothing is made. */
 int file_check_new(const char *path);
+/* Closes the descriptor `first` and all above it. (Not all C libraries have closefrom(3).) */
+void file_close_from(int first);
 
 /* A buffer that is reused when a /proc table is read again and again. */
 struct file_buffer {

@@ -59,8 +59,8 @@ void engine_failure_set(struct engine_failure *failure, const char *path, const 
 /*
  * Takes the lock of the whole machine, which every process that applies or restores holds. It is
  * taken before a plan is made, because otherwise another setter could change the values that the
- * plan is made from. Returns a descriptor that the caller has to close; -EAGAIN when another tool
- * holds the lock for long.
+ * plan is made from. Returns a descriptor, for journal_unlock(); -EAGAIN when another tool holds
+ * the lock for long.
  */
 int engine_lock(struct engine_failure *failure);
 

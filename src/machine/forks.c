@@ -36,7 +36,9 @@ static void read_memories(void)
  * fork(2) holds the lock of the memory that it copies (dup_mmap() in kernel/fork.c), and who reads
  * memory of a process by /proc/PID/cmdline waits for that lock (access_remote_vm() in mm/memory.c,
  * from 2.6 to 6.18). A call that hangs, such as one on a file system whose server is gone, may hold
- * the lock as well, and only the death of the reader ends the wait for it: so a child reads.
+ * the lock as well, and only the death of the reader ends the wait for it: so a child reads. The
+ * child may outlive this process, so it keeps no descriptor open: neither the lock of the setters
+ * nor the pipe that somebody reads the table from.
  */
 void forks_wait(int64_t deadline_ns)
 {
@@ -46,6 +48,7 @@ void forks_wait(int64_t deadline_ns)
 	if (child < 0)
 		return;
 	if (child == 0) {
+		file_close_from(STDIN_FILENO);
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent)
 			read_memories();
 		_exit(0);

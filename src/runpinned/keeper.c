@@ -8,11 +8,11 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "runpinned/keeper.h"
 #include "runpinned/launch.h"
@@ -47,16 +47,6 @@ int keeper_prepare(pid_t runpinned, struct keeper *ret)
 	return 0;
 }
 
-/* closefrom(3), which C libraries other than GNU's do not have. */
-static void close_from(int first)
-{
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
-		return;
-	/* Linux before 5.9 */
-	for (long fd = first, end = sysconf(_SC_OPEN_MAX); fd < end; fd++)
-		close((int)fd);
-}
-
 /* Descriptors that runpinned has open must not stay open in the keeper: as long as the keeper holds
  * the end of a socket, the process at the other end does not see that it is closed. */
 static int close_others(struct keeper *k)
@@ -82,7 +72,7 @@ static int close_others(struct keeper *k)
 		return -errno;
 	if (output >= 0 && dup2(output, OUTPUT) < 0)
 		return -errno;
-	close_from(output >= 0 ? FIRST_OTHER : OUTPUT);
+	file_close_from(output >= 0 ? FIRST_OTHER : OUTPUT);
 	k->socket = SOCKET;
 	k->signals = SIGNALS;
 	k->output = output >= 0 ? OUTPUT : -EBADF;

@@ -272,7 +272,7 @@ static void block_signals(void)
 }
 
 /* Takes the lock of the machine, and then blocks signals; while it waits for the lock, signals
- * still end it. Returns a descriptor, to be closed. Says what is wrong. */
+ * still end it. Returns a descriptor, for journal_unlock(). Says what is wrong. */
 static int lock_machine(void)
 {
 	struct engine_failure failure = { 0 };
@@ -843,7 +843,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 {
 	struct engine engine = make_engine(setter);
 	struct engine_failure failure = { 0 };
-	_cleanup_close_ int lock = -EBADF;
+	_cleanup_unlock_ int lock = -EBADF;
 	int r;
 
 	/* Without a directory there is no journal, and nothing to lock. */
@@ -920,7 +920,7 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 		.verbose = a->verbose,
 	};
 	bool turns = a->verb == SETTER_APPLY && !a->dry_run;
-	_cleanup_close_ int lock = -EBADF;
+	_cleanup_unlock_ int lock = -EBADF;
 	_cleanup_free_ char *why = NULL;
 	struct knob_plan plan = { 0 };
 	int r, status;

@@ -706,3 +706,10 @@ int journal_lock(unsigned seconds)
 	}
 	return TAKE_FD(fd);
 }
+
+void journal_unlock(int *fd)
+{
+	if (*fd >= 0)
+		(void)flock(*fd, LOCK_UN);
+	cleanup_close(fd);
+}

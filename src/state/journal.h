@@ -145,9 +145,16 @@ int journal_write_file(const char *path, const char *text);
 
 /*
  * One lock for all setters on the machine: two never run at the same time. Waits for at most
- * `seconds`, then -EAGAIN. Returns a descriptor, to be closed. Only root can open the file, and so
- * hold the lock.
+ * `seconds`, then -EAGAIN. Returns a descriptor, for journal_unlock(). Only root can open the file,
+ * and so hold the lock.
  */
 int journal_lock(unsigned seconds);
+/*
+ * Lets go of the lock, also when a child has a copy of the descriptor: close(2) alone lets go only
+ * with the last copy, and a child of forks_wait() may be dying still. Does nothing when *fd is
+ * negative.
+ */
+void journal_unlock(int *fd);
+#define _cleanup_unlock_ __attribute__((cleanup(journal_unlock)))
 
 #endif

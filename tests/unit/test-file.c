@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "basic/file.h"
@@ -533,6 +534,23 @@ static void test_same(void **state)
 }
 
 /* A directory and a file that we may not write to. */
+static void test_close_from(_unused_ void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (dup2(STDERR_FILENO, 50) != 50 || dup2(STDERR_FILENO, 51) != 51 ||
+			dup2(STDERR_FILENO, 60) != 60)
+			_exit(1);
+		file_close_from(51);
+		_exit(fcntl(50, F_GETFD) < 0 || fcntl(51, F_GETFD) >= 0 || fcntl(60, F_GETFD) >= 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void test_replace_no_permission(void **state)
 {
 	struct file_replace *file = NULL;
@@ -683,6 +701,7 @@ int main(void)
 		IN_TOP(test_replace_foreign_link),
 		IN_TOP(test_replace_bad_places),
 		IN_TOP(test_same),
+		cmocka_unit_test(test_close_from),
 		IN_TOP(test_replace_no_permission),
 		IN_TOP(test_replace_too_large),
 		IN_TOP(test_replace_early_error),

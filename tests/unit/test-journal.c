@@ -605,11 +605,24 @@ static void test_lock(_unused_ void **state)
 	assert_int_equal(journal_lock(0), -EAGAIN);
 	second = journal_lock(20);
 	assert_true(second >= 0);
-	close(second);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	close(ready[0]);
 	close(ready[1]);
+
+	/* A child has a copy of the descriptor, and lives on. */
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		pause();
+		_exit(1);
+	}
+	journal_unlock(&second);
+	second = journal_lock(0);
+	assert_true(second >= 0);
+	journal_unlock(&second);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
 int main(void)
