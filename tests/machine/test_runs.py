@@ -1618,14 +1618,18 @@ def test_decide_fails():
 
 
 def test_decide_stopped():
-    process = start('--no-save', '-n', 1000, '--decide', 10, '--baseline', 'sleep 0.01', 'sleep',
-                    '0.0213')
-    await_running('0.0213')
+    """Of two programs that are the slower one in turn none is found slower before the signal."""
+    turn = script('turn.sh', 'echo >> $1; [ $(($(wc -l < $1) % 2)) -eq 0 ]\n'
+                  'case $? in 0) sleep $2;; *) sleep $3;; esac\n')
+    program, baseline = scratch('turns-of-program'), scratch('turns-of-baseline')
+    process = start('--no-save', '-n', 1000, '-w', 0, '--decide', 10,
+                    '--baseline', f'{turn} {baseline} 0.01 0.05', turn, program, '0.05', '0.01')
+    machine.wait_for(lambda: program.exists() and len(program.read_bytes()) >= 8, '8 runs', PATIENCE)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     equal(process.returncode, 130, f'status ({errors})')
-    check(re.search(r'(stopped by SIGINT|ended with sleep) after \d+ runs\n', errors), errors)
-    check('compared with baseline: not settled' in output or 'slower by' in output, output)
+    check(re.search(r'(stopped by SIGINT|ended with turn.sh) after \d+ runs\n', errors), errors)
+    check('compared with baseline: not settled' in output, output)
 
 
 def test_plan_of_the_number_of_runs():
