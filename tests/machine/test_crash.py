@@ -29,13 +29,13 @@ def mini_files(box):
 
 def cgroups(box, **config):
     """A machine with cgroup v2 that nobody manages, and Linux behind its files."""
-    config = json.dumps({'online': '0-15', 'cgroups': ['system'], **config})
+    config = json.dumps({'online': '0-5', 'cgroups': ['system'], **config})
     kernel = ['env', f'TEST_CGROUPS={config}', *machine.simulator('cgroups.py')]
     box.write('cgroup', '0::/\n')
     made = box.run(*kernel, 'make', root=True)
     equal(made.returncode, 0, f'making cgroups: {made.stderr}')
     return [*kernel, 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]} {os.environ["ALLOWED"]}',
-            f'TEST_ALLOWED_CPUS={16 * "1"}', f'TEST_CGROUP={box.root / "cgroup"}']
+            f'TEST_ALLOWED_CPUS={6 * "1"}', f'TEST_CGROUP={box.root / "cgroup"}']
 
 
 def old_cgroups(box):
@@ -55,27 +55,27 @@ def threads(box):
 def offline(box):
     """Linux behind the files of a machine that has a cpuset of cgroup v1, and of which somebody has
     taken a CPU offline."""
-    for folder, cpus in (('', '0-15'), ('/bench', '8-9')):
+    for folder, cpus in (('', '0-5'), ('/bench', '2-3')):
         box.write(f'sys/fs/cgroup/cpuset{folder}/cpuset.cpus', f'{cpus}\n')
     (box.root / 'mountinfo').write_text(
         '31 21 0:28 / /sys/fs/cgroup/cpuset rw shared:10 - cgroup cgroup rw,cpuset\n')
-    config = json.dumps({'cores': [[cpu, cpu + 8] for cpu in range(8)], 'width': 16, 'release': [6, 12]})
+    config = json.dumps({'cores': [[cpu, cpu + 3] for cpu in range(3)], 'width': 6, 'release': [6, 12]})
     kernel = ['env', f'TEST_HOTPLUG={config}', *machine.simulator('hotplug.py')]
-    taken = box.run(*kernel, f'/{CPU}/cpu13/online', '0', root=True)
+    taken = box.run(*kernel, f'/{CPU}/cpu5/online', '0', root=True)
     equal(taken.returncode, 0, f'taking a CPU offline: {taken.stderr}')
     return [*kernel, 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]} {os.environ["ALLOWED"]}',
-            f'TEST_ALLOWED_CPUS={16 * "1"}', f'TEST_MOUNTINFO={box.root / "mountinfo"}']
+            f'TEST_ALLOWED_CPUS={6 * "1"}', f'TEST_MOUNTINFO={box.root / "mountinfo"}']
 
 
 # The machines and arguments of each tool: few CPUs, because each system call that writes costs a
-# dozen processes.
+# dozen processes, and in tests/faults each system call dozens of them.
 CASES = {
     'mini-setter': [('vm-plain', ['-c', '0-1'], mini_files)],
     'irq-steer': [('irqs', ['-c', '1'], None)],
-    'smt-off': [('amd-smt', ['-c', '0'], None), ('amd-smt', ['--all'], None),
-                ('vm-plain', ['-c', '0'], threads), ('amd-smt', ['-c', '0,4'], offline)],
+    'smt-off': [('small-smt', ['-c', '0'], None), ('small-smt', ['--all'], None),
+                ('vm-plain', ['-c', '0'], threads), ('small-smt', ['-c', '0,1'], offline)],
     'noise-off': [('noisy-server', ['-c', '1'], None)],
-    'cpu-shield': [('amd-smt', ['-c', '2-3'], cgroups), ('amd-smt', ['-c', '2-3'], old_cgroups)],
+    'cpu-shield': [('small-smt', ['-c', '1-2'], cgroups), ('small-smt', ['-c', '1-2'], old_cgroups)],
     'freq-pin': [('intel-hybrid', ['-c', '0,8'], None), ('arm-nosmt', ['-c', '1'], None)],
 }
 MODES = {
