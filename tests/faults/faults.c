@@ -747,7 +747,8 @@ static void try_fault(struct campaign *campaign, struct fault fault)
 	snprintf(what + length, sizeof(what) - length, ", status %d", outcome.status);
 	if (failures == failures_before)
 		check_outcome(campaign, &outcome, fault.error, what);
-	run_well("restore", false, what);
+	if (!is_run_directory_empty())
+		run_well("restore", false, what);
 	check_tree(campaign->directory, &campaign->before, true, what);
 }
 

@@ -25,7 +25,8 @@ enum {
 /* What this program has bound a thread to, its own or another one: nobody else knows. */
 struct binding {
 	pid_t tid;
-	bool affinity[MAX_CPUS];
+	size_t n;
+	bool affinity[MAX_CPUS]; /* the first n */
 };
 static struct binding **bindings;
 static size_t n_bindings;
@@ -73,7 +74,7 @@ static struct listed read_list(const char *variable)
 {
 	const char *digits = getenv(variable);
 
-	return (struct listed){ .digits = digits, .n = digits ? strlen(digits) : 0 };
+	return (struct listed){ .digits = digits, .n = digits ? strnlen(digits, MAX_CPUS) : 0 };
 }
 
 static bool is_listed(const struct listed *list, size_t cpu)
@@ -93,7 +94,7 @@ __attribute__((visibility("default"))) int sched_getaffinity(
 	memset(mask, 0, size);
 	pthread_mutex_lock(&lock);
 	binding = find_binding(whose(pid));
-	for (size_t cpu = 0; cpu < MAX_CPUS && r == 0; cpu++) {
+	for (size_t cpu = 0; cpu < (binding ? binding->n : list.n) && r == 0; cpu++) {
 		if (!(binding ? binding->affinity[cpu] : is_listed(&list, cpu)))
 			continue;
 		if (cpu / 8 < size)
@@ -115,7 +116,7 @@ __attribute__((visibility("default"))) int sched_setaffinity(
 	struct binding *binding;
 	bool any = false;
 
-	for (size_t cpu = 0; cpu < allowed.n && cpu < MAX_CPUS && cpu / 8 < size; cpu++) {
+	for (size_t cpu = 0; cpu < allowed.n && cpu / 8 < size; cpu++) {
 		wanted[cpu] = is_listed(&allowed, cpu) && CPU_ISSET_S(cpu, size, mask);
 		any |= wanted[cpu];
 	}
@@ -127,8 +128,10 @@ __attribute__((visibility("default"))) int sched_setaffinity(
 	binding = find_binding(whose(pid));
 	if (!binding)
 		binding = add_binding(whose(pid));
-	if (binding)
+	if (binding) {
+		binding->n = allowed.n;
 		memcpy(binding->affinity, wanted, sizeof(wanted));
+	}
 	pthread_mutex_unlock(&lock);
 	if (!binding) {
 		errno = ENOMEM;

@@ -484,11 +484,28 @@ void fail(const char *what, const char *why, int number)
 	}
 }
 
+static bool is_lock(const char *path)
+{
+	return strcmp(path, "/run/quiesce/lock") == 0;
+}
+
+static int find_left(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	return where->level > 0 && !is_lock(path);
+}
+
+bool is_run_directory_empty(void)
+{
+	return nftw("/run/quiesce", find_left, 4, FTW_PHYS) == 0;
+}
+
 static int visit_left(const char *path, const struct stat *st, int type, struct FTW *where)
 {
 	(void)st;
 	(void)type;
-	if (where->level == 0 || strcmp(path, "/run/quiesce/lock") == 0)
+	if (where->level == 0 || is_lock(path))
 		return 0;
 	fprintf(stderr, "left over: %s\n", path);
 	remove(path);

@@ -71,6 +71,8 @@ int run(const char *verb, bool with_arguments);
 extern unsigned failures;
 void fail(const char *what, const char *why, int number);
 /* run(), and a failure unless the exit status is 0. */
+/* Whether nothing but the lock is in /run/quiesce, so that there is nothing to restore. */
+bool is_run_directory_empty(void);
 void run_well(const char *verb, bool with_arguments, const char *what);
 
 /* Remembers the CPUs that this program may run on, which it must have in the end. */

@@ -6,6 +6,7 @@
  * With KILL_AFTER_WRITE=N in the environment, the program is killed right after its write(2)
  * number N to a file of the machine, through its own call of the C library.
  */
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -73,9 +74,17 @@ PUBLIC int clock_gettime(clockid_t clock, struct timespec *ret)
 PUBLIC int clock_nanosleep(
 	clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left)
 {
-	if (flags & TIMER_ABSTIME)
-		return (int)-syscall(SYS_clock_nanosleep, clock, flags, wanted, left);
-	slept += wanted->tv_sec * (long long)NSEC_PER_SEC + wanted->tv_nsec;
+	long long ns = wanted->tv_sec * (long long)NSEC_PER_SEC + wanted->tv_nsec;
+	struct timespec now;
+
+	(void)left;
+	if (flags & TIMER_ABSTIME) {
+		if (clock_gettime(clock, &now) < 0)
+			return errno;
+		ns -= now.tv_sec * (long long)NSEC_PER_SEC + now.tv_nsec;
+	}
+	if (ns > 0)
+		slept += ns;
 	return 0;
 }
 
