@@ -572,6 +572,7 @@ static struct outcome run_faulty(
 		kill(pid, SIGKILL);
 	if (waitpid(pid, &status, 0) != pid)
 		die(1, "waitpid: %s", strerror(errno));
+	reap_orphans();
 	refill_emptied(&injection);
 	free(injection.emptied.text);
 	injection.outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -853,6 +854,7 @@ int main(int argc, char *argv[])
 	watch_tree(campaign.directory);
 	read_tree(campaign.directory, &campaign.before);
 	note_own_cpus();
+	adopt_orphans();
 	run_well("apply", true, "at first");
 	read_tree(campaign.directory, &campaign.applied);
 	prove_watch(&campaign.before, &campaign.applied);

@@ -274,6 +274,7 @@ int main(int argc, char *argv[])
 	watch_tree(directory);
 	read_tree(directory, &before);
 	note_own_cpus();
+	adopt_orphans();
 	whole = run_traced("apply", true, 0, false);
 	if (whole.status != 0) {
 		fail("at first", "apply", whole.status);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -469,6 +470,7 @@ int run(const char *verb, bool with_arguments)
 		die(1, "%s: %s", tool, strerror(error));
 	if (waitpid(pid, &status, 0) != pid)
 		die(1, "waitpid: %s", strerror(errno));
+	reap_orphans();
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -513,6 +515,18 @@ static int visit_left(const char *path, const struct stat *st, int type, struct 
 }
 
 static cpu_set_t own_cpus;
+
+void adopt_orphans(void)
+{
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		die(1, "cannot become the parent of orphans: %s", strerror(errno));
+}
+
+void reap_orphans(void)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
 
 void note_own_cpus(void)
 {

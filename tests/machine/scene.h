@@ -64,6 +64,11 @@ char **command(const char *verb, bool with_arguments);
 #define ERROR_FILE "/run/scene-stderr"
 #define OUTPUT_FILE "/run/scene-stdout"
 void redirect(void);
+/* Processes that a setter leaves, such as the child that it ends without waiting for it, become
+ * children of this program, and are reaped after each run: the first process of a namespace may not
+ * do it, and setters that read all processes would read the dead ones as well. */
+void adopt_orphans(void);
+void reap_orphans(void);
 /* Runs the setter in peace; its exit status as a shell has it. */
 int run(const char *verb, bool with_arguments);
 

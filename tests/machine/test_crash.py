@@ -92,9 +92,9 @@ def test_mode(mode, name, arguments, prepare):
         # The leak checker would trace the process, as this test does already.
         options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'detect_leaks=0',
                                          'verify_asan_link_order=0']))
-        # A tool that binds threads must see only the processes of the test.
+        # The tool sees only the processes of the test: it may bind threads, or look for a daemon.
         result = setter.box.run(*kernel, os.environ['CRASH'], mode, setter.box.root, tool,
-                                *arguments, root=True, alone=setter.binds,
+                                *arguments, root=True, alone=True,
                                 env={'ASAN_OPTIONS': options}, timeout=600)
         if result.returncode == 77:
             raise machine.Skip(result.stderr.strip())
