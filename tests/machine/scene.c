@@ -16,12 +16,14 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "scene.h"
 
 enum {
 	MAX_FAILURES_SHOWN = 10,
+	ORPHAN_STEPS = 60 * 1000, /* of a millisecond */
 };
 
 void die(int status, const char *format, ...)
@@ -524,8 +526,19 @@ void adopt_orphans(void)
 
 void reap_orphans(void)
 {
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		;
+	const struct timespec step = { .tv_nsec = 1000 * 1000 };
+
+	for (unsigned steps = 0;; steps++) {
+		pid_t pid = waitpid(-1, NULL, WNOHANG);
+
+		if (pid < 0 && errno == ECHILD)
+			return;
+		if (pid != 0)
+			continue;
+		if (steps > ORPHAN_STEPS)
+			die(1, "a process outlives the setter that started it");
+		nanosleep(&step, NULL);
+	}
 }
 
 void note_own_cpus(void)

@@ -64,9 +64,12 @@ char **command(const char *verb, bool with_arguments);
 #define ERROR_FILE "/run/scene-stderr"
 #define OUTPUT_FILE "/run/scene-stdout"
 void redirect(void);
-/* Processes that a setter leaves, such as the child that it ends without waiting for it, become
- * children of this program, and are reaped after each run: the first process of a namespace may not
- * do it, and setters that read all processes would read the dead ones as well. */
+/*
+ * Processes that a setter leaves, such as the child that it ends without waiting for it, become
+ * children of this program, which waits for their end after each run: they may still hold what the
+ * setter had open, setters that read all processes would read the dead ones as well, and the first
+ * process of a namespace may not reap them.
+ */
 void adopt_orphans(void);
 void reap_orphans(void);
 /* Runs the setter in peace; its exit status as a shell has it. */
