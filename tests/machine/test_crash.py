@@ -72,8 +72,8 @@ def offline(box):
 CASES = {
     'mini-setter': [('vm-plain', ['-c', '0-1'], mini_files)],
     'irq-steer': [('irqs', ['-c', '1'], None)],
-    'smt-off': [('small-smt', ['-c', '0'], None), ('small-smt', ['--all'], None),
-                ('vm-plain', ['-c', '0'], threads), ('small-smt', ['-c', '0,1'], offline)],
+    'smt-off': [('small-smt', ['-c', '0,1'], offline), ('small-smt', ['--all'], None),
+                ('vm-plain', ['-c', '0'], threads)],
     'noise-off': [('noisy-server', ['-c', '1'], None)],
     'cpu-shield': [('small-smt', ['-c', '1-2'], cgroups), ('small-smt', ['-c', '1-2'], old_cgroups)],
     'freq-pin': [('intel-hybrid', ['-c', '0,8'], None), ('arm-nosmt', ['-c', '1'], None)],
