@@ -451,6 +451,29 @@ static void show_stderr(void)
 
 /* Without being traced; the status. Spawned, not forked: that does not copy the tables of our
  * memory, which holds trees of files. */
+void adopt_orphans(void)
+{
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		die(1, "cannot become the parent of orphans: %s", strerror(errno));
+}
+
+void reap_orphans(void)
+{
+	const struct timespec step = { .tv_nsec = 1000 * 1000 };
+
+	for (unsigned steps = 0;; steps++) {
+		pid_t pid = waitpid(-1, NULL, WNOHANG);
+
+		if (pid < 0 && errno == ECHILD)
+			return;
+		if (pid != 0)
+			continue;
+		if (steps > ORPHAN_STEPS)
+			die(1, "a process outlives the setter that started it");
+		nanosleep(&step, NULL);
+	}
+}
+
 int run(const char *verb, bool with_arguments)
 {
 	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND;
@@ -517,29 +540,6 @@ static int visit_left(const char *path, const struct stat *st, int type, struct 
 }
 
 static cpu_set_t own_cpus;
-
-void adopt_orphans(void)
-{
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-		die(1, "cannot become the parent of orphans: %s", strerror(errno));
-}
-
-void reap_orphans(void)
-{
-	const struct timespec step = { .tv_nsec = 1000 * 1000 };
-
-	for (unsigned steps = 0;; steps++) {
-		pid_t pid = waitpid(-1, NULL, WNOHANG);
-
-		if (pid < 0 && errno == ECHILD)
-			return;
-		if (pid != 0)
-			continue;
-		if (steps > ORPHAN_STEPS)
-			die(1, "a process outlives the setter that started it");
-		nanosleep(&step, NULL);
-	}
-}
 
 void note_own_cpus(void)
 {

@@ -78,9 +78,9 @@ int run(const char *verb, bool with_arguments);
 /* Failures so far; what each was is said for some of them, with the setter's last messages. */
 extern unsigned failures;
 void fail(const char *what, const char *why, int number);
-/* run(), and a failure unless the exit status is 0. */
 /* Whether nothing but the lock is in /run/quiesce, so that there is nothing to restore. */
 bool is_run_directory_empty(void);
+/* run(), and a failure unless the exit status is 0. */
 void run_well(const char *verb, bool with_arguments, const char *what);
 
 /* Remembers the CPUs that this program may run on, which it must have in the end. */

@@ -533,7 +533,6 @@ static void test_same(void **state)
 	assert_int_equal(access("folder/new", F_OK), -1);
 }
 
-/* A directory and a file that we may not write to. */
 static void test_close_from(_unused_ void **state)
 {
 	pid_t pid = fork();
@@ -551,6 +550,7 @@ static void test_close_from(_unused_ void **state)
 	assert_int_equal(status, 0);
 }
 
+/* A directory and a file that we may not write to. */
 static void test_replace_no_permission(void **state)
 {
 	struct file_replace *file = NULL;
