@@ -67,9 +67,10 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 	if (r < 0) {
 		if (r == -ENOMEM)
 			return r;
-		text_appendf(&counting->notes, "note: %s is not counted: %s\n", name,
-			why ? why : strerror(-r));
-		return counting->notes.failed ? -ENOMEM : 0;
+		r = text_format(&counting->notes[counting->n_notes], "note: %s is not counted: %s",
+			name, why ? why : strerror(-r));
+		counting->n_notes += r == 0;
+		return r;
 	}
 	if (counting->n == LAUNCH_MAX_COUNTERS) {
 		say("-e: more events than can be counted at once (%d)",
@@ -89,6 +90,7 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 int counting_open(const char *events, int cpu, bool with_evidence, struct counting **ret)
 {
 	_cleanup_(counting) struct counting *counting = NULL;
+	size_t n = 0;
 	char **list;
 	int r = 0;
 
@@ -109,7 +111,12 @@ int counting_open(const char *events, int cpu, bool with_evidence, struct counti
 			say("-e: '%s' is no list of events", events);
 		if (r < 0)
 			return r;
-		for (size_t i = 0; list[i] && r == 0; i++)
+		while (list[n])
+			n++;
+		counting->notes = calloc(n + 1, sizeof(*counting->notes));
+		if (!counting->notes)
+			r = -ENOMEM;
+		for (size_t i = 0; i < n && r == 0; i++)
 			r = add_event(counting, cpu, list[i]);
 		counter_free_list(list);
 		if (r < 0)
@@ -121,22 +128,16 @@ int counting_open(const char *events, int cpu, bool with_evidence, struct counti
 
 void counting_say_notes(const struct counting *counting)
 {
-	const char *at = counting->notes.length > 0 ? counting->notes.data : "";
-
-	for (size_t length; *at; at += length + 1) {
-		length = strcspn(at, "\n");
-		say("%.*s", (int)length, at);
-	}
+	for (size_t i = 0; i < counting->n_notes; i++)
+		say("%s", counting->notes[i]);
 }
 
 void counting_free(struct counting *counting)
 {
 	if (!counting)
 		return;
-	text_clear(&counting->notes);
-	for (size_t i = 0; i < counting->n_events; i++)
-		free(counting->event_names[i]);
-	free(counting->event_names);
+	counter_free_list(counting->notes);
+	counter_free_list(counting->event_names);
 	free(counting);
 }
 

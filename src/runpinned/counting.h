@@ -12,7 +12,6 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
-#include "basic/text.h"
 #include "result/series.h"
 #include "runpinned/launch.h"
 
@@ -30,7 +29,8 @@ struct counting {
 	size_t first_event;
 	size_t n_events;
 	char **event_names; /* NULL-terminated */
-	struct text notes;  /* a line for each event that cannot be counted */
+	char **notes;	    /* NULL-terminated: a line for each event that cannot be counted */
+	size_t n_notes;
 };
 
 /*
