@@ -4,6 +4,7 @@ campaign of them."""
 
 import argparse
 import errno
+import os
 import random
 
 from machine import Failed, check
@@ -41,14 +42,22 @@ def after_loader(names, first=0):
     return next(i for i in range(first, len(names)) if names[i] not in LOADER)
 
 
-def list_calls(report):
+def list_calls(report, may_last=lambda name, error: error not in NEVER_FOREVER):
     """The cases of what `measure-fault --count` has written: those of the command itself, after what
-    loads it."""
+    loads it. Each call fails once with each of its errors. Calls that fail for ever are about how the
+    command cleans up after a failure, which hardly depends on the error: of those that
+    may_last(name, errno) allows one is tried, in turn, or with $EVERY_ERRNO each of them."""
     calls = [line.split()[1:] for line in report.splitlines() if line.startswith('0 ')]
     names = [name for _, name, *_ in calls]
     first = after_loader(names, max(i for i, name in enumerate(names) if name == 'execve') + 1)
-    return [(number, name, error, how) for number, name, *errors in calls[first:]
-            for error in errors for how in ways(int(error))]
+    cases = []
+    for turn, (number, name, *errors) in enumerate(calls[first:]):
+        cases += [(number, name, error, 'once') for error in errors]
+        lasting = [error for error in errors if may_last(name, int(error))]
+        if lasting and not os.environ.get('EVERY_ERRNO'):
+            lasting = [lasting[turn % len(lasting)]]
+        cases += [(number, name, error, 'forever') for error in lasting]
+    return cases
 
 
 def list_allocations(n):

@@ -11,7 +11,10 @@
  * SEED. The ways:
  *
  *	once	the call is not done, and gives the errno;
- *	ever	so do all calls of its kind from there on (with EIO: all calls at all);
+ *	ever	so do all calls from there on that may give this errno. This is about how the
+ *		setter cleans up after a failure, which hardly depends on the errno, so that each
+ *		call is tried with one of its errnos, in turn; with EVERY_ERRNO in the environment,
+ *		with each of them;
  *	done	a write to a knob is done, and gives EIO all the same;
  *	memory	an allocation fails, or all from there on.
  *
@@ -586,6 +589,7 @@ struct campaign {
 	const char *directory;
 	bool on_restore;
 	bool again;
+	bool every_errno; /* also from a call on */
 	uint64_t one_in;
 	uint64_t seed;
 	struct tree before;
@@ -753,29 +757,40 @@ static void try_fault(struct campaign *campaign, struct fault fault)
 	check_tree(campaign->directory, &campaign->before, true, what);
 }
 
-/* In both ways; no signal interrupts for ever. */
-static void try_error(struct campaign *campaign, struct fault fault)
+/* The errnos that a call may give, of which only_lasting leaves out EINTR: no signal interrupts for
+ * ever. Returns how many. */
+static unsigned list_errors(struct known_call call, bool only_lasting, int list[ERRORS_MAX + 2])
 {
-	fault.way = ONCE;
-	try_fault(campaign, fault);
-	fault.way = EVER;
-	if (fault.error != EINTR)
-		try_fault(campaign, fault);
+	const int *errors = find_errors(call.number);
+	unsigned n = 0;
+
+	for (size_t i = 0; errors && i < ERRORS_MAX && errors[i]; i++) {
+		if (!only_lasting || errors[i] != EINTR)
+			list[n++] = errors[i];
+	}
+	if (call.writes) {
+		list[n++] = ENOSPC;
+		list[n++] = EROFS;
+	}
+	return n;
 }
 
 static void try_call(struct campaign *campaign, unsigned at, struct known_call call)
 {
-	const int *errors = find_errors(call.number);
-	static const int written[] = { ENOSPC, EROFS };
 	struct fault fault = { .at = at, .number = call.number, .nth = call.nth };
+	int errors[ERRORS_MAX + 2];
+	unsigned n = list_errors(call, false, errors);
 
-	for (size_t i = 0; errors && i < ERRORS_MAX && errors[i]; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		fault.error = errors[i];
-		try_error(campaign, fault);
+		try_fault(campaign, fault);
 	}
-	for (size_t i = 0; call.writes && i < N_ELEMENTS(written); i++) {
-		fault.error = written[i];
-		try_error(campaign, fault);
+	fault.way = EVER;
+	n = list_errors(call, true, errors);
+	for (unsigned i = 0; i < n; i++) {
+		fault.error = errors[i];
+		if (i == call.nth % n || campaign->every_errno)
+			try_fault(campaign, fault);
 	}
 	fault.way = DONE;
 	fault.error = EIO;
@@ -841,6 +856,7 @@ int main(int argc, char *argv[])
 			"usage: faults apply|again|restore ONE_IN SEED PRELOAD DIRECTORY TOOL "
 			"[ARGUMENT...]");
 	campaign.mode = argv[1];
+	campaign.every_errno = getenv("EVERY_ERRNO") != NULL;
 	campaign.one_in = parse_number(argv[2]);
 	campaign.seed = parse_number(argv[3]);
 	preload(argv[4]);

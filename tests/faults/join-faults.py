@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """benchmark-join moves processes, by a systemd of the test's own (systemd.py), while something fails: each
-of its system calls fails once, or from then on for ever, with each error that it can return; and so does
-each allocation.
+of its system calls fails once with each error that it can return, and from then on for ever with one of
+them; and so does each allocation.
 
     join-faults.py [--all|--sample N] [--seed N] [--only new|shared] [--at NUMBER,ERRNO,once|forever]
 
@@ -29,7 +29,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine'))
-from cases import list_allocations, list_calls, read_options, run_campaign  # noqa: E402
+from cases import NEVER_FOREVER, list_allocations, list_calls, read_options, run_campaign  # noqa: E402
 from machine import Failed, Machine, Skip, check, equal, run_tests  # noqa: E402
 from systemd import Systemd  # noqa: E402
 
@@ -257,9 +257,9 @@ class Joining:
         equal(list(answers.values()), ['ok'] * len(USERS), 'nothing fails, and yet')
         # It rightly waits for as long as there is no memory for a connection, and takes the next one
         # after one that is gone already.
-        return [(number, call, error, how)
-                for number, call, error, how in list_calls(self.report.read_text(encoding='utf-8'))
-                if call != 'accept4' or how == 'once' or int(error) == errno.EPERM]
+        return list_calls(self.report.read_text(encoding='utf-8'),
+                          lambda call, error: error == errno.EPERM if call == 'accept4'
+                          else error not in NEVER_FOREVER)
 
     def list_allocations(self, state):
         self.reset(state)

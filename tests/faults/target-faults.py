@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """benchmark-target makes a described machine quiet, and puts it back, while something fails: each of its
-system calls fails once, or from then on for ever (then those of the setters, too), with each error that
-it can return; and so does each allocation, with the same one of each setter that it starts. The setters'
-own calls are those of test_faults.py.
+system calls fails once with each error that it can return, and from then on for ever (then those of the
+setters, too) with one of them; and so does each allocation, with the same one of each setter that it
+starts. The setters' own calls are those of test_faults.py.
 
     target-faults.py [--all|--sample N] [--seed N] [--at NUMBER,ERRNO,once|forever]
 
