@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Distributions for tests, from a seed.
+ * Distributions for tests, from a seed, and how often they are drawn from.
  */
 #ifndef QUIESCE_UNIT_RANDOM_H
 #define QUIESCE_UNIT_RANDOM_H
@@ -9,6 +9,28 @@
 #include <stdint.h>
 
 #include "basic/random.h"
+
+/*
+ * Simulations count how often a statistic is wrong. That is a property of the method, and is looked
+ * at with all trials in the build that people use. A sanitizer, and a build for another machine,
+ * look for other defects, which show in a part of the trials, too (FEW_TRIALS, meson.build).
+ */
+#ifdef FEW_TRIALS
+enum {
+	TRIALS_PART = 5
+};
+#else
+enum {
+	TRIALS_PART = 1
+};
+#endif
+
+/* By how much a count of those few trials may miss the one that is expected: three standard
+ * deviations. Of all trials, which come from known seeds, the count is known. */
+static inline double few_trials_slack(double expected)
+{
+	return TRIALS_PART > 1 ? 3 * sqrt(expected) : 0;
+}
 
 /* [0, 1) */
 static inline double random_unit(uint64_t *state)
