@@ -267,7 +267,7 @@ mount --rbind /proc "$1/proc"
 mount --bind "$2" "$1/mnt"
 mount --bind "$3" "$1/srv"
 exec chroot "$1" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/ LC_ALL=C.UTF-8 sh -euc '
-    set -- --prefix=/usr --sysconfdir=/etc --localstatedir=/var -Dtests=false -Dman=disabled
+    set -- --prefix=/usr --sysconfdir=/etc --localstatedir=/var -Dtests=false -Dman=disabled -Ddebug=false
     if [ -e /srv/build/build.ninja ]; then
         meson setup --reconfigure "$@" /srv/build /mnt
     else
