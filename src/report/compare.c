@@ -196,7 +196,7 @@ static int compare_samples(struct comparison *c, const double *old, const double
 
 	c->ratio = (struct ratio){ c->new_stats.median / c->old_stats.median, NAN, NAN };
 	c->p = c->ranks.p;
-	c->least_p = 0;
+	c->least_p = mann_whitney_least_p(n_old, n_new);
 	if (!(old[0] > 0) || !(new[0] > 0))
 		return 0;
 	r = make_logarithms(old, n_old, &a);

@@ -10,30 +10,18 @@
 #include "report/settle.h"
 #include "stats/inference.h"
 #include "stats/shift.h"
+#include "stats/stats.h"
 
 /* The probability of finding a difference where there is none. */
 #define SIGNIFICANCE 0.05
 
 /* Whether a difference could have been found: with the smallest p that so many runs can reach, and
  * with the p of all others as they are. */
-static int is_decidable(const double *p, size_t n, size_t at, double least_p, bool *ret)
+static bool is_decidable(const struct comparison *c, const double *sorted, size_t n)
 {
-	_cleanup_free_ double *adjusted = NULL;
-	int r;
-
 	/* The correction never makes p larger than that. */
-	*ret = least_p * (double)n <= SIGNIFICANCE;
-	if (*ret)
-		return 0;
-	adjusted = reallocarray(NULL, n, sizeof(*adjusted));
-	if (!adjusted)
-		return -ENOMEM;
-	memcpy(adjusted, p, n * sizeof(*adjusted));
-	adjusted[at] = least_p;
-	r = adjust_false_discoveries(adjusted, n);
-	if (r >= 0)
-		*ret = adjusted[at] <= SIGNIFICANCE;
-	return r;
+	return c->least_p * (double)n <= SIGNIFICANCE ||
+		adjust_changed_discovery(sorted, n, c->p, c->least_p) <= SIGNIFICANCE;
 }
 
 /* "too few runs: 5 pairs, and at least 6 are needed to find any difference" */
@@ -127,15 +115,13 @@ static int explain_no_direction(struct comparison *c)
 	return 0;
 }
 
-static int decide(struct comparison *c, const double *p, size_t n, size_t at)
+/* sorted: the p of all n comparisons that are asked for. */
+static int decide(struct comparison *c, const double *sorted, size_t n)
 {
-	bool decidable = true;
 	int r = 0;
 
 	c->is_unresolved = false;
-	if (!c->unclear)
-		r = is_decidable(p, n, at, c->least_p, &decidable);
-	if (r >= 0 && !decidable)
+	if (!c->unclear && !is_decidable(c, sorted, n))
 		r = explain_too_few(c, n);
 	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !has_direction(c))
 		r = explain_no_direction(c);
@@ -175,10 +161,11 @@ int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n
 		p[n_asked + i] = 1;
 	memcpy(adjusted, p, (n_asked + n_others) * sizeof(*p));
 	r = adjust_false_discoveries(adjusted, n_asked + n_others);
+	stats_sort(p, n_asked + n_others);
 	for (size_t i = 0, at = 0; r >= 0 && i < n; i++) {
 		comparisons[i]->adjusted_p = comparisons[i]->unclear ? NAN : adjusted[at];
 		at += !comparisons[i]->unclear;
-		r = decide(comparisons[i], p, n_asked + n_others, at > 0 ? at - 1 : 0);
+		r = decide(comparisons[i], p, n_asked + n_others);
 	}
 	return r;
 }

@@ -167,47 +167,78 @@ double *mann_whitney_tails(size_t n, size_t m)
 	return tails;
 }
 
-/* Returns U, and in *ret_ties the sum of t^3 - t over the groups of t equal values. Both samples
- * are sorted. */
-static double count_pairs(
-	const double *a, size_t n_a, const double *b, size_t n_b, double *ret_ties)
+double mann_whitney_least_p(size_t n, size_t m)
 {
-	size_t i = 0, k = 0;
-	double u = 0, ties = 0;
+	double orders = 1;
 
-	while (i < n_a || k < n_b) {
+	for (size_t i = 1; i <= m && orders < 1e300; i++)
+		orders *= (double)(n + i) / (double)i;
+	return MIN(2 / orders, 1);
+}
+
+struct counted {
+	double u;
+	double ties; /* the sum of t^3 - t over the groups of t equal values */
+	/* Where another value is in the other sample, U is another one by a multiple of half of
+	 * this. 2 where no values are equal. */
+	size_t step;
+};
+
+static size_t find_common_divisor(size_t a, size_t b)
+{
+	while (b > 0) {
+		size_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Both samples are sorted. */
+static void count_pairs(
+	const double *a, size_t n_a, const double *b, size_t n_b, struct counted *ret)
+{
+	size_t i = 0, k = 0, group, before = 0;
+
+	*ret = (struct counted){ 0 };
+	for (; i < n_a || k < n_b; before = group) {
 		double value = i < n_a && (k >= n_b || a[i] <= b[k]) ? a[i] : b[k];
 		size_t from_a = i, from_b = k;
-		double in_a, in_b;
 
 		while (i < n_a && a[i] == value)
 			i++;
 		while (k < n_b && b[k] == value)
 			k++;
-		in_a = (double)(i - from_a);
-		in_b = (double)(k - from_b);
-		u += in_b * ((double)from_a + in_a / 2);
-		ties += (in_a + in_b) * ((in_a + in_b) * (in_a + in_b) - 1);
+		ret->u += (double)(k - from_b) * ((double)from_a + (double)(i - from_a) / 2);
+		group = i - from_a + k - from_b;
+		ret->ties += (double)group * ((double)group * (double)group - 1);
+		/* The mean ranks of two neighbouring groups differ by half the sum of their sizes.
+		 */
+		if (before > 0)
+			ret->step = find_common_divisor(ret->step, before + group);
 	}
-	*ret_ties = ties;
-	return u;
 }
 
 void mann_whitney_find(const double *a, size_t n_a, const double *b, size_t n_b,
 	const double *tails, struct mann_whitney *ret)
 {
-	double n = (double)n_a, m = (double)n_b, ties, u, variance, distance;
+	double n = (double)n_a, m = (double)n_b, variance, distance;
+	struct counted counted;
 
-	u = count_pairs(a, n_a, b, n_b, &ties);
-	ret->u = u;
-	if (ties == 0 && tails) {
-		ret->p = MIN(2 * tails[(size_t)MIN(u, n * m - u)], 1);
+	count_pairs(a, n_a, b, n_b, &counted);
+	ret->u = counted.u;
+	if (counted.ties == 0 && tails) {
+		ret->p = MIN(2 * tails[(size_t)MIN(ret->u, n * m - ret->u)], 1);
 		return;
 	}
-	variance = n * m / 12 * (n + m + 1 - ties / ((n + m) * (n + m - 1)));
-	distance = fabs(u - n * m / 2) - 0.5;
+	variance = n * m / 12 * (n + m + 1 - counted.ties / ((n + m) * (n + m - 1)));
+	/* The normal distribution, which has no steps, is compared with the middle between two of
+	 * them. */
+	distance = fabs(ret->u - n * m / 2) - MAX((double)counted.step / 4, 0.5);
 	ret->p =
 		variance > 0 && distance > 0 ? 2 * normal_upper_tail(distance / sqrt(variance)) : 1;
+	ret->p = MAX(ret->p, mann_whitney_least_p(n_a, n_b));
 }
 
 int mann_whitney_test(
@@ -314,29 +345,64 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 
 /* --- Multiple tests --- */
 
+/* How many of n sorted numbers are below x. */
+static size_t count_below(const double *sorted, size_t n, double x)
+{
+	size_t from = 0, to = n;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (sorted[middle] < x)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
 int adjust_false_discoveries(double *p, size_t n)
 {
-	_cleanup_free_ double *sorted = NULL;
+	_cleanup_free_ double *sorted = NULL, *adjusted = NULL;
 	size_t n_asked = 0;
+	double least = 1;
 
 	if (n == 0)
 		return 0;
 	sorted = reallocarray(NULL, n, sizeof(*sorted));
-	if (!sorted)
+	adjusted = reallocarray(NULL, n, sizeof(*adjusted));
+	if (!sorted || !adjusted)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(p[i]))
 			sorted[n_asked++] = p[i];
 	stats_sort(sorted, n_asked);
-	for (size_t i = 0; i < n; i++) {
-		double adjusted = 1;
-
-		if (isnan(p[i]))
-			continue;
-		/* The minimum of p * n / rank over this and all higher ranks. */
-		for (size_t rank = n_asked; rank > 0 && sorted[rank - 1] >= p[i]; rank--)
-			adjusted = MIN(adjusted, sorted[rank - 1] * (double)n_asked / (double)rank);
-		p[i] = adjusted;
+	/* The minimum of p * n / rank over a rank and all higher ones. */
+	for (size_t i = n_asked; i-- > 0;) {
+		least = MIN(least, sorted[i] * (double)n_asked / (double)(i + 1));
+		adjusted[i] = least;
 	}
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(p[i]))
+			p[i] = adjusted[count_below(sorted, n_asked, p[i])];
 	return 0;
+}
+
+double adjust_changed_discovery(const double *sorted, size_t n, double from, double to)
+{
+	size_t gone = count_below(sorted, n, from), below = 0;
+	double adjusted = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		/* Among all but the one that is gone, and with the new one below. */
+		size_t rank = i - (gone < i) + 2;
+
+		if (i == gone)
+			continue;
+		if (sorted[i] < to)
+			below++;
+		else
+			adjusted = MIN(adjusted, sorted[i] * (double)n / (double)rank);
+	}
+	return MIN(adjusted, to * (double)n / (double)(below + 1));
 }

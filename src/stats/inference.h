@@ -34,8 +34,11 @@ struct mann_whitney {
  * Mann and Whitney's U test (1947): is a value of one sample larger than a value of the other more
  * often than not? It makes no assumption about the distributions: outliers and skew do no harm. p
  * is exact where no two values are equal and n_a * n_b is at most 1000; else it is the normal
- * approximation with the corrections for ties and for continuity. p is 1 when all values are equal.
- * -ENODATA when a sample is empty.
+ * approximation with the corrections for ties and for continuity. The latter is half of the step
+ * between two values of U, which is large where there are few different values: with the usual 0.5,
+ * 12 and 12 values of which each is one of two numbers differ in 6.4 % where there is no
+ * difference, with half the step in 2.3 %. p is 1 when all values are equal. -ENODATA when a sample
+ * is empty.
  */
 int mann_whitney_test(
 	const double *a, size_t n_a, const double *b, size_t n_b, struct mann_whitney *ret);
@@ -51,6 +54,9 @@ double *mann_whitney_tails(size_t n, size_t m);
 /* The test of two samples that are not empty, by these tails; NULL: by the normal approximation. */
 void mann_whitney_find(const double *a, size_t n_a, const double *b, size_t n_b,
 	const double *tails, struct mann_whitney *ret);
+
+/* The smallest p that there is: all values of the one sample are above all of the other. */
+double mann_whitney_least_p(size_t n, size_t m);
 
 struct signed_rank {
 	double w; /* sum of the ranks of the positive differences */
@@ -72,5 +78,9 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
  * entry of NAN is not a test and stays NAN. -ENOMEM.
  */
 int adjust_false_discoveries(double *p, size_t n);
+
+/* What that would make of one of n tests if its p was `to` instead of `from`. The p of all n tests,
+ * with `from` among them, are sorted, and none is NAN. */
+double adjust_changed_discovery(const double *sorted, size_t n, double from, double to);
 
 #endif

@@ -176,16 +176,6 @@ static double find_samples_p(const struct test *test, double d)
 	return found.p;
 }
 
-/* All values of the one sample are above all of the other. */
-static double least_samples_p(size_t n_a, size_t n_b)
-{
-	double orders = 1;
-
-	for (size_t i = 1; i <= n_b && orders < 1e300; i++)
-		orders *= (double)(n_a + i) / (double)i;
-	return MIN(2 / orders, 1);
-}
-
 int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, struct shift *ret)
 {
 	_cleanup_free_ double *shifted = NULL, *tails = NULL;
@@ -200,7 +190,7 @@ int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, s
 	test.shifted = shifted;
 	test.tails = tails;
 	find_interval(&test, ret);
-	ret->least_p = least_samples_p(n_a, n_b);
+	ret->least_p = mann_whitney_least_p(n_a, n_b);
 	return 0;
 }
 
@@ -380,7 +370,7 @@ size_t shift_values_needed(double p)
 {
 	size_t n = 1;
 
-	while (least_samples_p(n, n) > p && n < 1000)
+	while (mann_whitney_least_p(n, n) > p && n < 1000)
 		n++;
 	return n;
 }

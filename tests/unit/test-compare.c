@@ -633,6 +633,43 @@ static void test_too_few(void **state)
 	benchmark_free(single);
 }
 
+/* A value of 0 has no ratio, and decides nothing about how much so few values can tell. */
+static void test_too_few_zeros(void **state)
+{
+	static const struct {
+		double old[4], new[4];
+		size_t n;
+		enum verdict verdict;
+	} cases[] = {
+		{ { 0, 0, 0 }, { 5, 5, 5 }, 3, VERDICT_UNCLEAR },
+		{ { 0, 0, 0 }, { 0, 7, 9 }, 3, VERDICT_UNCLEAR },
+		{ { 0, 1, 2, 3 }, { 7, 8, 9, 10 }, 4, VERDICT_SLOWER },
+		{ { 0, 1, 2, 3 }, { 0, 1, 2, 3 }, 4, VERDICT_SAME },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct benchmark *old = new_benchmark(cases[i].n, 1);
+		struct benchmark *new = new_benchmark(cases[i].n, 1);
+		struct comparison *c;
+
+		old->unit = new->unit = UNIT_INTEGER;
+		for (size_t k = 0; k < cases[i].n; k++) {
+			old->values[k] = cases[i].old[k];
+			new->values[k] = cases[i].new[k];
+		}
+		assert_int_equal(comparison_new(old, new, &c), 0);
+		assert_int_equal(c->verdict, cases[i].verdict);
+		if (c->verdict == VERDICT_UNCLEAR)
+			assert_string_equal(c->unclear,
+				"too few runs: 3 and 3, and at least 4 each are needed to find any "
+				"difference");
+		comparison_free(c);
+		benchmark_free(old);
+		benchmark_free(new);
+	}
+}
+
 static void test_differences(void **state)
 {
 	uint64_t random = 1;
@@ -768,6 +805,7 @@ int main(void)
 		cmocka_unit_test(test_runs_are_units),
 		cmocka_unit_test(test_unstable),
 		cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_too_few_zeros),
 		cmocka_unit_test(test_differences),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_nothing_found),

@@ -132,6 +132,27 @@ static void test_false_discoveries(void **state)
 	assert_int_equal(adjust_false_discoveries(NULL, 0), 0);
 }
 
+/* One p that is another one, and all others as they are: as if all were adjusted once more. Many of
+ * them are equal. */
+static void test_changed_discovery(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (size_t trial = 0; trial < 2000; trial++) {
+		size_t n = 1 + trial % 7, at = trial % n;
+		double p[7], sorted[7], adjusted, to = floor(random_unit(&seed) * 6) / 20;
+
+		for (size_t i = 0; i < n; i++)
+			sorted[i] = p[i] = floor(random_unit(&seed) * 6) / 20;
+		stats_sort(sorted, n);
+		adjusted = adjust_changed_discovery(sorted, n, p[at], to);
+		p[at] = to;
+		assert_int_equal(adjust_false_discoveries(p, n), 0);
+		assert_close("changed", adjusted, p[at], 1e-12);
+	}
+}
+
 static void test_too_little(void **state)
 {
 	static const double one[] = { 1 }, equal[] = { 2, 2, 2, 2, 2 };
@@ -177,6 +198,64 @@ static void test_many_values(void **state)
 	free(b);
 }
 
+/* The probability that k of n values are the larger one of two numbers. */
+static double binomial(size_t n, size_t k, double q)
+{
+	double p = pow(q, (double)k) * pow(1 - q, (double)(n - k));
+
+	for (size_t i = 1; i <= k; i++)
+		p *= (double)(n - k + i) / (double)i;
+	return p;
+}
+
+static double p_of_two_values(size_t n, size_t in_a, size_t m, size_t in_b)
+{
+	struct mann_whitney ranks;
+	double a[20], b[20];
+
+	for (size_t i = 0; i < n; i++)
+		a[i] = i < n - in_a ? 5 : 6;
+	for (size_t i = 0; i < m; i++)
+		b[i] = i < m - in_b ? 5 : 6;
+	assert_int_equal(mann_whitney_test(a, n, b, m, &ranks), 0);
+	return ranks.p;
+}
+
+/* Of values that are one of two numbers U has large steps; all samples there are, by how likely
+ * they are. */
+static void test_two_values(void **state)
+{
+	static const double shares[] = { 0.5, 0.2, 0.1, 0.05 };
+
+	(void)state;
+	for (size_t n = 2; n <= 14; n++) {
+		for (size_t m = n; m <= 14; m++) {
+			for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
+				double found = 0;
+
+				for (size_t x = 0; x <= n; x++)
+					for (size_t y = 0; y <= m; y++)
+						found += p_of_two_values(n, x, m, y) <= 0.05
+							? binomial(n, x, shares[i]) *
+								binomial(m, y, shares[i])
+							: 0;
+				if (found > 0.05)
+					fprintf(stderr, "%zu and %zu, %g: %g\n", n, m, shares[i],
+						found);
+				assert_true(found <= 0.05);
+			}
+		}
+	}
+	/* Of all orders of these values, 10.3 % are as far apart. */
+	assert_true(p_of_two_values(7, 1, 7, 5) > 0.103);
+	assert_true(p_of_two_values(7, 1, 7, 5) < 0.13);
+	/* It can be found, where there are enough of them. */
+	assert_true(p_of_two_values(12, 0, 12, 12) < 0.001);
+	/* Whatever is equal, 2 of 20 orders are as far apart as these. */
+	assert_true(p_of_two_values(3, 0, 3, 3) >= 0.1);
+	assert_true(mann_whitney_least_p(3, 3) == 0.1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,7 +263,9 @@ int main(void)
 		cmocka_unit_test(test_distributions_against_scipy),
 		cmocka_unit_test(test_table_of_student),
 		cmocka_unit_test(test_table_of_mann_whitney),
+		cmocka_unit_test(test_two_values),
 		cmocka_unit_test(test_false_discoveries),
+		cmocka_unit_test(test_changed_discovery),
 		cmocka_unit_test(test_too_little),
 		cmocka_unit_test(test_many_values),
 	};
