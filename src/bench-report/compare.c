@@ -771,17 +771,15 @@ static int emit_pairs(const struct pairs *pairs)
 
 static int print_csv(const struct pairs *pairs)
 {
-	size_t old_file = pairs->request->n_old > 0 ? pairs->request->n_old - 1 : 0;
-
 	fputs("old_file,new_file,old_name,new_name,design,unit,metric,old_runs,new_runs,old_median,"
 	      "new_median,ratio,ratio_low,ratio_high,p,adjusted_p,resolution,verdict,unclear\r\n",
 		stdout);
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
 
-		/* If a side has several results, the row names the last one of OLD and the first
-		 * one of NEW. */
-		csv_text(pairs->labels[old_file], true);
+		/* If a side has several results, the row names the first one, which names and runs
+		 * are of as well. */
+		csv_text(pairs->labels[0], true);
 		csv_text(pairs->labels[pairs->files[i]], false);
 		csv_text(c->old->name, false);
 		csv_text(c->new->name, false);

@@ -70,6 +70,8 @@ static const double small_step = 3;
 struct work {
 	const struct rule *rule;
 	size_t m;
+	bool begins; /* the first of the m blocks is that of the series, */
+	bool ends;   /* and the last one */
 	double *y;     /* medians of the blocks, in stage 4 without the slope */
 	double *noise; /* median absolute deviation inside each block; NULL when blocks are runs */
 	double *scratch;  /* 2 * m: for sorting */
@@ -146,7 +148,7 @@ static bool compute_prefix(struct work *w)
  * it has one of two places, the ends, and not wherever it may be. */
 static bool is_piece(const struct work *w, size_t s, size_t t)
 {
-	bool at_end = s == 0 || t == w->m;
+	bool at_end = (w->begins && s == 0) || (w->ends && t == w->m);
 
 	return t - s >= (at_end && !w->noise ? (size_t)END_MIN : (size_t)PIECE_MIN);
 }
@@ -335,6 +337,8 @@ static void propose_within(struct work *w, const struct pieces *p, struct pieces
 
 		part.y += p->first[i];
 		part.m = (size_t)(p->first[i + 1] - p->first[i]);
+		part.begins = p->first[i] == 0;
+		part.ends = p->first[i + 1] == w->m;
 		inner.n = 1;
 		inner.first[0] = 0;
 		if (compute_prefix(&part))

@@ -66,7 +66,8 @@ int levels_find(const double *values, size_t n, struct levels **ret);
  * drift is a sequence of steps: a step is reported when the ranks of the values on its sides differ
  * by more than they do in 95 % of all series without a step, however small it is, or when the
  * midpoint separates the sides as above: ranks cannot tell a level of 3 values at an end. Each
- * other level lasts at least 5 values. bench/trend compares it with Apache Otava.
+ * other level is found in at least 5 values, of which one may go to a neighbour that it is more
+ * like. bench/trend compares it with Apache Otava.
  */
 int levels_find_changes(const double *values, size_t n, struct levels **ret);
 void levels_free(struct levels *levels);

@@ -476,6 +476,35 @@ static void test_short_levels_at_the_ends(void **state)
 	}
 }
 
+/* Three values between two levels are no level of their own: a piece of the series has its own two
+ * ends, which are not those of the series. */
+static void test_short_levels_between(void **state)
+{
+	static const double middles[] = { 150, 80, 110, 200 };
+	uint64_t random = 1;
+	double values[43];
+	size_t right = 0;
+
+	(void)state;
+	for (size_t trial = 0; trial < 100; trial++) {
+		struct levels *levels;
+
+		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+			values[i] = (i < 20		     ? 100
+						    : i < 23 ? middles[trial % ARRAY_SIZE(middles)]
+							     : 120) +
+				0.3 * random_normal(&random);
+		assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), &levels), 0);
+		for (size_t i = 1; i + 1 < levels->n; i++)
+			assert_true(levels->items[i].n > 3);
+		right += levels->n == 2 && levels->items[1].first >= 20 &&
+			levels->items[1].first <= 23;
+		levels_free(levels);
+	}
+	/* In the others one or two neighbours happen to look like the three. */
+	assert_true(right >= 95);
+}
+
 /* --- Neighbours --- */
 
 /* The first runs of the series of an AR(1) process with this correlation, and a deviation of 2 %.
@@ -679,6 +708,7 @@ int main(void)
 		cmocka_unit_test(test_changes_are_found),
 		cmocka_unit_test(test_changes_are_found_always),
 		cmocka_unit_test(test_short_levels_at_the_ends),
+		cmocka_unit_test(test_short_levels_between),
 		cmocka_unit_test(test_independent_neighbours),
 		cmocka_unit_test(test_alike_neighbours),
 		cmocka_unit_test(test_small_changes_are_not_told),
