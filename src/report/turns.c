@@ -75,29 +75,80 @@ bool turns_are_common(const struct benchmark *old, const struct benchmark *new)
 	return false;
 }
 
-/* A run without the metric that was chosen has its place all the same. */
-static bool is_unknown(const struct benchmark *benchmark, size_t run)
+/* The unit of a run, and whose partner it is: that with the same turn, in the stretch of the same
+ * number among those with the seed. */
+struct place {
+	size_t stretch;
+	size_t turn;
+	double unit;
+};
+
+/* Whether the run has a unit: benchmark_units() has none of a run that handed over no values. */
+static bool has_unit(const struct benchmark *benchmark, size_t run)
 {
-	return benchmark->runs && benchmark->runs[run].unknown;
+	size_t first, n = 1;
+
+	if (benchmark->runs)
+		benchmark_run_values(benchmark, run, &first, &n);
+	return !benchmark->series->samples[run].warmup && n > 0;
 }
 
-/* The unit of each run of that seed, in their order; NAN where it is not known. */
-static size_t list_units(
-	const struct benchmark *benchmark, const double *units, int64_t wanted, double *ret)
+/* Whether the run has a turn, also without a unit: the program handed over no values, or the metric
+ * that was chosen is not known of it. */
+static bool has_turn(const struct benchmark *benchmark, size_t run)
 {
-	size_t n = 0, unit = 0, run = 0, end;
+	return !benchmark->series->samples[run].warmup ||
+		(benchmark->runs && benchmark->runs[run].unknown);
+}
+
+/* The runs of that seed that have a unit, in their order. */
+static size_t list_places(
+	const struct benchmark *benchmark, const double *units, int64_t wanted, struct place *ret)
+{
+	size_t n = 0, unit = 0, run = 0, stretch = 0, end;
 
 	for (size_t i = 0; i < count_stretches(benchmark); i++) {
 		int64_t seed;
 		bool is_wanted = get_stretch(benchmark, i, &end, &seed) && seed == wanted;
+		size_t turn = 0;
 
 		for (; run < end; run++) {
-			bool counts = !benchmark->series->samples[run].warmup;
-
-			if (is_wanted && (counts || is_unknown(benchmark, run)))
-				ret[n++] = counts ? units[unit] : NAN;
-			unit += counts;
+			if (benchmark->runs && benchmark->runs[run].has_turn)
+				turn = benchmark->runs[run].turn;
+			if (has_unit(benchmark, run)) {
+				if (is_wanted)
+					ret[n++] = (struct place){ stretch, turn, units[unit] };
+				unit++;
+			}
+			turn += has_turn(benchmark, run);
 		}
+		stretch += is_wanted;
+	}
+	return n;
+}
+
+static int compare_places(const struct place *a, const struct place *b)
+{
+	if (a->stretch != b->stretch)
+		return a->stretch < b->stretch ? -1 : 1;
+	return (a->turn > b->turn) - (a->turn < b->turn);
+}
+
+/* Adds the units of those that are in both, and returns how many there are. */
+static size_t add_pairs(
+	const struct place *a, size_t n_a, const struct place *b, size_t n_b, double *pairs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0, k = 0; i < n_a && k < n_b;) {
+		int order = compare_places(&a[i], &b[k]);
+
+		if (order == 0) {
+			pairs[2 * n] = a[i].unit;
+			pairs[2 * n++ + 1] = b[k].unit;
+		}
+		i += order <= 0;
+		k += order >= 0;
 	}
 	return n;
 }
@@ -106,8 +157,8 @@ int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, d
 	double *new_units, size_t *ret_n)
 {
 	size_t n_old = old->series->n_samples, n_new = new->series->n_samples;
-	_cleanup_free_ double *a = reallocarray(NULL, n_old, sizeof(*a));
-	_cleanup_free_ double *b = reallocarray(NULL, n_new, sizeof(*b));
+	_cleanup_free_ struct place *a = reallocarray(NULL, n_old, sizeof(*a));
+	_cleanup_free_ struct place *b = reallocarray(NULL, n_new, sizeof(*b));
 	_cleanup_free_ double *pairs = reallocarray(NULL, MIN(n_old, n_new), 2 * sizeof(*pairs));
 	size_t n = 0, end;
 	int64_t seed;
@@ -115,18 +166,10 @@ int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, d
 	if (!a || !b || !pairs)
 		return -ENOMEM;
 	for (size_t i = 0; could_be_together(old, new) && i < count_stretches(old); i++) {
-		size_t n_a, n_b;
-
 		if (!get_stretch(old, i, &end, &seed) || is_seen(old, i, seed))
 			continue;
-		n_a = list_units(old, old_units, seed, a);
-		n_b = list_units(new, new_units, seed, b);
-		for (size_t k = 0; k < MIN(n_a, n_b); k++) {
-			if (isnan(a[k]) || isnan(b[k]))
-				continue;
-			pairs[2 * n] = a[k];
-			pairs[2 * n++ + 1] = b[k];
-		}
+		n += add_pairs(a, list_places(old, old_units, seed, a), b,
+			list_places(new, new_units, seed, b), pairs + 2 * n);
 	}
 	for (size_t i = 0; i < n; i++) {
 		old_units[i] = pairs[2 * i];

@@ -89,7 +89,15 @@ int benchmark_raw_range(const struct benchmark *benchmark, double *ret_min, doub
 
 size_t benchmark_counted_runs(const struct benchmark *benchmark)
 {
-	return benchmark->series->n_samples - benchmark->series->n_warmups;
+	size_t counted = benchmark->series->n_samples - benchmark->series->n_warmups;
+
+	for (size_t i = 0; benchmark->runs && i < benchmark->series->n_samples; i++) {
+		size_t first, n;
+
+		benchmark_run_values(benchmark, i, &first, &n);
+		counted -= n == 0 && !benchmark->series->samples[i].warmup;
+	}
+	return counted;
 }
 
 bool benchmark_units_are_runs(const struct benchmark *benchmark)

@@ -27,6 +27,10 @@ struct benchmark_run {
 	uint64_t loops;
 	uint64_t inner_loops;
 	bool unknown; /* it would count, but the metric that was chosen is not known of it */
+	/* The number of the run among those that count, from 0, where runs before it are left out
+	 * because the program handed over no values. */
+	bool has_turn;
+	uint32_t turn;
 };
 
 struct benchmark_warmup {

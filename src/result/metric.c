@@ -165,6 +165,8 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 			.loops = 1,
 			.inner_loops = 1,
 			.unknown = unknown,
+			.has_turn = benchmark->runs[i].has_turn,
+			.turn = benchmark->runs[i].turn,
 		};
 	}
 	free(benchmark->values);

@@ -152,6 +152,8 @@ int reader_add_run(
 		.warmup_end = b->n_warmups,
 		.loops = data->loops,
 		.inner_loops = data->inner_loops,
+		.has_turn = data->turn >= 0,
+		.turn = data->turn >= 0 ? (uint32_t)data->turn : 0,
 	};
 	r = series_append(b->series, &data->sample, &data->evidence, data->counters);
 	return r < 0 ? r : series_set_provenance(b->series, &data->provenance);

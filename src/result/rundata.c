@@ -41,6 +41,7 @@ static const struct {
 	{ "quiesce_status", RUN_STATUS },
 	{ "quiesce_env_pad", RUN_ENV_PAD },
 	{ "quiesce_order_seed", RUN_ORDER_SEED },
+	{ "quiesce_turn", RUN_TURN },
 	{ "quiesce_temperature_before", RUN_TEMPERATURE_BEFORE },
 	{ "quiesce_temperature_after", RUN_TEMPERATURE_AFTER },
 	{ "quiesce_irq_lines", RUN_IRQ_LINES },
@@ -64,6 +65,7 @@ void run_data_clear(struct run_data *data)
 	for (size_t i = 0; i < RUN_EVENTS_MAX; i++)
 		data->counters[i] = NAN;
 	data->duration_ns = -1;
+	data->turn = -1;
 }
 
 static int find_event(struct series *series, const char *name, struct run_field *ret)
@@ -419,6 +421,10 @@ int run_data_set(struct run_data *data, struct series *series, const struct run_
 		data->provenance.has_order_seed = true;
 		data->provenance.order_seed = value->integer;
 		break;
+	case RUN_TURN:
+		if (get_integer(value, UINT32_MAX, &integer))
+			data->turn = integer;
+		break;
 	case RUN_PROVENANCE:
 		if (value->type == FACT_STRING)
 			return series_keep_text(series, (enum sitting_text)field->index,
@@ -458,6 +464,8 @@ bool run_data_has(const struct run_data *data, const struct run_field *field)
 		return data->sample.env_pad > 0;
 	case RUN_ORDER_SEED:
 		return data->provenance.has_order_seed;
+	case RUN_TURN:
+		return data->turn >= 0;
 	case RUN_PROVENANCE:
 		return data->provenance.texts[field->index];
 	case RUN_MAX_RSS:

@@ -30,6 +30,7 @@ struct run_field {
 		RUN_ENV_PAD,
 		RUN_MAX_RSS,
 		RUN_ORDER_SEED,
+		RUN_TURN,
 		RUN_PROVENANCE, /* enum sitting_text: index */
 		/* Evidence: */
 		RUN_EVIDENCE, /* evidence_fields[index] */
@@ -55,6 +56,7 @@ struct run_data {
 	double counters[RUN_EVENTS_MAX];
 	uint64_t loops; /* 0: they are not in here */
 	uint64_t inner_loops;
+	int64_t turn; /* negative: unknown */
 	bool has_date;
 	int64_t date_ns; /* since 1970, as if the date were UTC */
 	bool has_start;

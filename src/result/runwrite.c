@@ -189,8 +189,15 @@ static bool has_run(const struct benchmark *inside, size_t index)
 	return n > 0;
 }
 
+/* The turn of a run is written where its place among the runs of the file does not tell it. */
+struct turn {
+	size_t number;
+	size_t n_missing; /* before it */
+};
+
 static void write_run(struct emit *emit, const struct series *series, size_t index,
-	const struct benchmark *inside, const struct facts *carried, bool with_env_pad)
+	const struct benchmark *inside, const struct facts *carried, bool with_env_pad,
+	const struct turn *turn)
 {
 	struct facts facts = { 0 };
 
@@ -202,6 +209,8 @@ static void write_run(struct emit *emit, const struct series *series, size_t ind
 	set_counters(&facts, series, index);
 	if (inside)
 		facts_set_integer(&facts, "loops", (int64_t)inside->runs[index].loops);
+	if (turn->n_missing > 0 && !series->samples[index].warmup)
+		facts_set_integer(&facts, "quiesce_turn", (int64_t)turn->number);
 
 	emit_object(emit, NULL);
 	if (inside)
@@ -217,14 +226,20 @@ void runs_write(struct emit *emit, const struct series *series, const struct ben
 	const struct facts *carried, bool others_precede)
 {
 	bool with_env_pad = false;
+	struct turn turn = { 0 };
 
 	for (size_t i = 0; i < series->n_samples; i++)
 		with_env_pad = with_env_pad || series->samples[i].env_pad > 0;
 	for (size_t i = 0; i < series->n_samples && emit->error == 0; i++) {
-		if (!has_run(inside, i))
-			continue;
-		emit_verbatim(emit, others_precede ? ",\n" : "\n", 1 + others_precede);
-		others_precede = true;
-		write_run(emit, series, i, inside, carried, with_env_pad);
+		bool counts = !series->samples[i].warmup;
+
+		if (has_run(inside, i)) {
+			emit_verbatim(emit, others_precede ? ",\n" : "\n", 1 + others_precede);
+			others_precede = true;
+			write_run(emit, series, i, inside, carried, with_env_pad, &turn);
+		} else {
+			turn.n_missing += counts;
+		}
+		turn.number += counts;
 	}
 }

@@ -118,11 +118,16 @@ static int parts_add(struct parts *parts, const struct series *series, const str
 	return 0;
 }
 
-/* Whether no benchmark can have that name: names in a result file are unique, and not blank. */
-static bool is_taken(const struct parts *parts, const char *name)
+/* Whether program values cannot have that name: names in a result file are unique, and not blank.
+ * The names of programs come first, also of those that are added later. */
+static bool is_taken(const struct parts *parts, const struct commands *commands, const char *name)
 {
 	if (metadata_equal_strings(name, ""))
 		return true;
+	for (size_t i = 0; i < commands->n; i++) {
+		if (metadata_equal_strings(commands->items[i].name, name))
+			return true;
+	}
 	for (size_t i = 0; i < parts->n; i++) {
 		const char *other = facts_find_string(parts->items[i].metadata, "name");
 
@@ -135,21 +140,29 @@ static bool is_taken(const struct parts *parts, const char *name)
 /* Each name of the program values becomes a benchmark of its own. The program's name is put in
  * front where the name alone would not be unique. */
 static int conclude_progvalues(const struct options *options, const struct place *place,
-	struct command *command, FILE *stream, struct parts *parts)
+	const struct commands *commands, struct command *command, FILE *stream, struct parts *parts)
 {
 	struct measurement *m = command->measurement;
 	bool several = options_count_programs(options) > 1 || command->is_control;
 
 	for (size_t i = 0; i < progvalues_count(m->progvalues); i++) {
-		const struct benchmark *benchmark = progvalues_benchmark(m->progvalues, i,
-			m->series, &command->facts, several ? command->name : NULL);
-		int r;
+		struct benchmark *benchmark;
+		int r = progvalues_get_benchmark(m->progvalues, i, m->series, &command->facts,
+			several ? command->name : NULL, &benchmark);
 
-		if (benchmark && is_taken(parts, benchmark->name))
-			benchmark = progvalues_benchmark(
-				m->progvalues, i, m->series, &command->facts, command->name);
-		if (!benchmark || is_taken(parts, benchmark->name))
+		if (r >= 0 && benchmark && is_taken(parts, commands, benchmark->name))
+			r = progvalues_get_benchmark(m->progvalues, i, m->series, &command->facts,
+				command->name, &benchmark);
+		if (r < 0)
+			return r;
+		if (!benchmark)
 			continue;
+		if (is_taken(parts, commands, benchmark->name)) {
+			say("warning: %s: values that it calls '%s' are left out, because another "
+			    "benchmark has that name",
+				command->name, benchmark->name);
+			continue;
+		}
 		if (stream)
 			print(stream, "\n");
 		report_runs(options, place, command, benchmark, stream);
@@ -197,8 +210,8 @@ int conclude(const struct options *options, const struct place *place, struct co
 		if (is_worth_saving(command->measurement))
 			r = parts_add(&parts, command->measurement->series, &command->facts, NULL);
 		if (r == 0 && command->measurement->n_runs > 0)
-			r = conclude_progvalues(
-				options, place, command, options->quiet ? NULL : stream, &parts);
+			r = conclude_progvalues(options, place, commands, command,
+				options->quiet ? NULL : stream, &parts);
 		items = parts.items;
 		if (r < 0) {
 			say_errno(r, "cannot put the result together");

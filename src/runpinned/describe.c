@@ -163,12 +163,35 @@ int describe_control(struct commands *commands)
 }
 
 /* What --metadata says. -EINVAL, after saying so, when runpinned itself writes one of the names. */
+/* Some names are pyperf's, for numbers: a result with a text there could not be written. */
+static int check_given(const char *name, const char *value)
+{
+	struct facts written = { 0 };
+	const struct fact *fact;
+	const char *objection = NULL;
+	int r = 0;
+
+	metadata_set_string(&written, name, value);
+	fact = facts_find(&written, name);
+	if (fact)
+		objection = metadata_judge(name, fact);
+	if (written.failed)
+		r = -ENOMEM;
+	else if (objection)
+		r = -EINVAL;
+	if (objection)
+		say("--metadata: '%s' is a name of pyperf's, and this value %s", name, objection);
+	facts_clear(&written);
+	return r;
+}
+
 static int describe_given(const struct options *options, struct facts *facts)
 {
 	for (size_t i = 0; i < options->n_metadata; i++) {
 		const char *value = strchr(options->metadata[i], '=');
 		_cleanup_free_ char *name =
 			strndup(options->metadata[i], (size_t)(value - options->metadata[i]));
+		int r;
 
 		if (!name)
 			return -ENOMEM;
@@ -176,6 +199,9 @@ static int describe_given(const struct options *options, struct facts *facts)
 			say("--metadata: '%s' is written by runpinned itself", name);
 			return -EINVAL;
 		}
+		r = check_given(name, value + 1);
+		if (r < 0)
+			return r;
 		facts_set_string(facts, name, value + 1);
 	}
 	return 0;

@@ -25,7 +25,7 @@ struct item {
 	size_t n_figures;
 	struct qs_figure figures[QS_MAX_FIGURES];
 	size_t figure_times[QS_MAX_FIGURES];
-	struct benchmark benchmark; /* metadata and series are set by progvalues_benchmark() */
+	struct benchmark benchmark; /* metadata and series are set by progvalues_get_benchmark() */
 	size_t values_room;
 	size_t warmups_room;
 	size_t n_runs;
@@ -289,17 +289,26 @@ static void copy_facts(const struct facts *from, struct facts *to)
 	to->failed = to->failed || from->failed;
 }
 
-const struct benchmark *progvalues_benchmark(struct progvalues *progvalues, size_t i,
-	struct series *series, const struct facts *metadata, const char *prefix)
+int progvalues_get_benchmark(struct progvalues *progvalues, size_t i, struct series *series,
+	const struct facts *metadata, const char *prefix, struct benchmark **ret)
 {
 	struct item *item = progvalues->items[i];
 	struct benchmark *b = &item->benchmark;
+	int r;
 
-	if (b->n_values == 0 || reach_run(item, series->n_samples - 1) < 0)
-		return NULL;
+	if (b->n_values == 0) {
+		*ret = NULL;
+		return 0;
+	}
+	r = reach_run(item, series->n_samples - 1);
+	if (r < 0)
+		return r;
 	free(b->name);
-	if (asprintf(&b->name, "%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name) < 0)
+	if (asprintf(&b->name, "%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name) <
+		0) {
 		b->name = NULL;
+		return -ENOMEM;
+	}
 	facts_clear(&b->metadata);
 	copy_facts(metadata, &b->metadata);
 	facts_set_string(&b->metadata, "name", b->name);
@@ -323,5 +332,8 @@ const struct benchmark *progvalues_benchmark(struct progvalues *progvalues, size
 			item->figures[figure].value / (double)item->figure_times[figure]);
 	}
 	b->series = series;
-	return b->name && !b->metadata.failed ? b : NULL;
+	if (b->metadata.failed)
+		return -ENOMEM;
+	*ret = b;
+	return 0;
 }

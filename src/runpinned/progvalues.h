@@ -45,10 +45,10 @@ size_t progvalues_count(const struct progvalues *progvalues);
 /*
  * Benchmark number i, in the order in which the names appeared. Valid as long as `progvalues` and
  * the series live. Its metadata are those of the program's own benchmark, except for the name: that
- * is the name of the values, with `prefix` and ": " in front when `prefix` is not NULL. Returns
- * NULL when no run that counts has such a value, or when memory is short.
+ * is the name of the values, with `prefix` and ": " in front when `prefix` is not NULL. *ret is
+ * NULL when no run that counts has such a value. -ENOMEM.
  */
-const struct benchmark *progvalues_benchmark(struct progvalues *progvalues, size_t i,
-	struct series *series, const struct facts *metadata, const char *prefix);
+int progvalues_get_benchmark(struct progvalues *progvalues, size_t i, struct series *series,
+	const struct facts *metadata, const char *prefix, struct benchmark **ret);
 
 #endif

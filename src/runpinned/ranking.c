@@ -58,10 +58,12 @@ static int add_program(
 	ranking->benchmarks = more;
 	more[ranking->n_benchmarks++] = view;
 	for (size_t i = 0; i < n_values; i++) {
-		/* Not const, because its unit is set below; nothing else of it is changed. */
-		struct benchmark *values = (struct benchmark *)progvalues_benchmark(
-			m->progvalues, i, m->series, &command->facts, command->name);
+		struct benchmark *values;
 
+		r = progvalues_get_benchmark(
+			m->progvalues, i, m->series, &command->facts, command->name, &values);
+		if (r < 0)
+			return r;
 		if (values && unit_is_time(values->unit))
 			values->unit = unit;
 		if (values)

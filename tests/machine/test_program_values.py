@@ -283,6 +283,17 @@ def test_a_control_is_no_second_program():
     equal(result['mine']['metadata']['quiesce_control'], 'runpinned-control 1', 'control of the values')
     _, result = run('-n', 2, f'--control={own}', '/bin/true')
     equal(list(result), ['true', 'control', 'control: mine'], 'names')
+    own = program(f'os.write(fd, {block("control")!r}.encode())')
+    _, result = run('-n', 2, '--control', '--control-length', 1, own)
+    equal(list(result), ['program.py', 'program.py: control', 'control'], 'names')
+
+
+def test_a_name_that_is_taken():
+    """By a program that comes later: the values are left out, which is said, and the result is kept."""
+    own = program(f'os.write(fd, {block("x")!r}.encode())')
+    said, result = run('-n', 1, '--command', f'a={own}', '--name', 'a: x', '/bin/true')
+    equal(list(result), ['a', 'a: x'], 'names')
+    check("a: values that it calls 'a: x' are left out" in said, said)
 
 
 def test_compared_in_turn():
@@ -295,6 +306,36 @@ def test_compared_in_turn():
     compared = re.findall('(.*), compared with (.*):', result.stdout)
     equal(compared, [('new', 'baseline'), ('new: lookup/small', 'baseline: lookup/small')],
           f'comparisons ({result.stdout}{result.stderr})')
+
+
+def test_pairs_are_of_one_round():
+    """Also where one of two programs hands over nothing in some rounds: new takes twice as long as old in
+    each round, and a pair of two rounds would show another ratio."""
+    own = program(f'''
+count = {SCRATCH.name!r} + "/count-" + sys.argv[1]
+done = os.path.getsize(count) if os.path.exists(count) else 0
+open(count, "a").write("x")
+time = (1 + done * done) * 1000000000 * (2 if sys.argv[1] == "new" else 1)
+if sys.argv[1] == "old" or done not in (2, 5, 6):
+    os.write(fd, {block(lines=['v 1 TIME 3 3'])!r}.replace("TIME", str(time)).encode())
+''')
+    result = pathlib.Path(SCRATCH.name, 'rounds.json')
+    measured = subprocess.run(
+        [RUNPINNED, '-c', CPU, '-w', '0', '-n', '12', '-o', result, '--command', f'old={own} old', '--name', 'new',
+         own, 'new'], stdin=subprocess.DEVNULL, capture_output=True, text=True, env={**os.environ, 'LC_ALL': 'C'},
+        timeout=120, check=False)
+    equal(measured.returncode, 0, measured.stderr)
+    reported = subprocess.run([os.environ['BENCH_REPORT'], 'compare', result], capture_output=True, text=True,
+                              env={**os.environ, 'LC_ALL': 'C'}, timeout=60, check=False)
+    for said in measured.stdout, reported.stdout:
+        ours = re.search(r'(?:new: mine, compared with old: mine:|old: mine -> new: mine)\n((?:  .*\n)+)', said)
+        check(ours, said)
+        check(re.search('9 pairs|pairs +9', ours.group(1)), ours.group(1))
+        check('+100 % .. +100 %' in ours.group(1), ours.group(1))
+    runs = json.loads(result.read_text(encoding='utf-8'))['benchmarks']
+    turns = [run['metadata'].get('quiesce_turn') for bench in runs if bench['metadata']['name'] == 'new: mine'
+             for run in bench['runs']]
+    equal(turns, [None, None, 3, 4, 7, 8, 9, 10, 11], 'turns')
 
 
 def test_cleared_environment():

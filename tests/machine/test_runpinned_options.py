@@ -104,7 +104,10 @@ def test_a_dry_run_refuses_what_a_run_refuses():
     for status, words, *arguments in (
             (1, '/nowhere', '--input', '/nowhere'), (1, 'directory', '--input', folder),
             (1, str(folder), '--stdout', folder), (1, '/nowhere/x', '--stdout', '/nowhere/x'),
-            (2, "'name'", '--metadata', 'name=x'), (1, '/nowhere/x', '-o', '/nowhere/x'),
+            (2, "'name'", '--metadata', 'name=x'), (2, "'timer'", '--metadata', 'timer=x'),
+            (2, 'not an integer', '--metadata', 'calibrate_loops=3'),
+            (2, 'not an integer', '--metadata', 'mem_max_rss=3'),
+            (2, 'not a list of tags', '--metadata', 'tag=all'), (1, '/nowhere/x', '-o', '/nowhere/x'),
             (1, 'append', '--append', '-o', old), (1, '/nowhere/x', '--csv', '/nowhere/x')):
         for more in (), ('--dry-run',):
             one_line(run('-n', 1, *more, *arguments, 'true'), status, words)
