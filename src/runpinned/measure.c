@@ -744,6 +744,25 @@ static int is_long_enough(struct work *work, bool *ret)
 	return 0;
 }
 
+/* One look at both: runs that are made because the time is not over widen the interval again where
+ * the program changes. */
+static int are_precise_and_long_enough(struct work *work, bool *ret)
+{
+	bool long_enough;
+	size_t expected;
+	int r;
+
+	r = are_precise_enough(work, ret);
+	expected = work->expected_runs;
+	if (r == 0)
+		r = is_long_enough(work, &long_enough);
+	if (r < 0)
+		return r;
+	work->expected_runs = MAX(work->expected_runs, expected);
+	*ret = *ret && long_enough;
+	return 0;
+}
+
 /* Makes runs beyond -n until `are_enough` is content, or up to --max-runs or --max-time. It is
  * asked more and more rarely, each time after a part of the runs so far, so that all looks together
  * take little time. */
@@ -785,10 +804,12 @@ static int run_all(struct work *work)
 		return r;
 	work->out_of_time = rounds_done(work, false) < o->runs;
 	if (o->rel_error > 0)
-		r = run_until_enough(work, are_precise_enough, LOOK_AT_INTERVAL);
-	if (r == 0 && o->decide > 0)
+		r = run_until_enough(work,
+			o->min_time_ns > 0 ? are_precise_and_long_enough : are_precise_enough,
+			LOOK_AT_INTERVAL);
+	else if (o->decide > 0)
 		r = run_until_enough(work, are_settled, LOOK_AT_DECISION);
-	if (r == 0 && o->min_time_ns > 0)
+	else if (o->min_time_ns > 0)
 		r = run_until_enough(work, is_long_enough, LOOK_AT_CLOCK);
 	return r;
 }
