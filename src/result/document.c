@@ -280,21 +280,46 @@ int document_check_append(
 	return r;
 }
 
-int document_find_clock(const struct document *existing, const char *name, enum window_clock *ret)
+/* The index of the benchmark with that name, as the file has it; SIZE_MAX where there is none. */
+static int find_index(const struct document *existing, const char *name, size_t *ret)
 {
 	struct facts valid = { 0 };
-	size_t index = SIZE_MAX;
 	bool failed;
 
 	metadata_set_string(&valid, "name", name);
 	failed = valid.failed;
-	if (valid.n > 0)
-		index = suite_find_index(existing->suite, valid.items[0].string);
+	*ret = valid.n > 0 ? suite_find_index(existing->suite, valid.items[0].string) : SIZE_MAX;
 	facts_clear(&valid);
-	if (failed)
-		return -ENOMEM;
+	return failed ? -ENOMEM : 0;
+}
+
+int document_find_clock(const struct document *existing, const char *name, enum window_clock *ret)
+{
+	size_t index;
+	int r = find_index(existing, name, &index);
+
+	if (r < 0)
+		return r;
 	if (index == SIZE_MAX || existing->outline.benchmarks[index].clock < 0)
 		return -ENOENT;
 	*ret = (enum window_clock)existing->outline.benchmarks[index].clock;
+	return 0;
+}
+
+int document_find_control(const struct document *existing, const char *name, char **ret)
+{
+	const char *control = NULL;
+	char *copy = NULL;
+	size_t index;
+	int r = find_index(existing, name, &index);
+
+	if (r < 0)
+		return r;
+	if (index != SIZE_MAX)
+		control = facts_find_string(
+			&existing->suite->benchmarks[index]->metadata, BENCHMARK_CONTROL);
+	if (control && !(copy = strdup(control)))
+		return -ENOMEM;
+	*ret = copy;
 	return 0;
 }

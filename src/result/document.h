@@ -93,6 +93,11 @@ int document_check_append(
  * series->clock, because every sample has that window. */
 int document_find_clock(const struct document *existing, const char *name, enum window_clock *ret);
 
+/* The control that all runs of the benchmark with that name were measured with (BENCHMARK_CONTROL),
+ * malloc'd: "runpinned-control 256". *ret is NULL where there is no such benchmark, or no such
+ * control. -ENOMEM. */
+int document_find_control(const struct document *existing, const char *name, char **ret);
+
 /* A benchmark that is to be written. */
 struct document_part {
 	const struct series *series;

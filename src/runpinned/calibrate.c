@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "basic/macro.h"
+#include "basic/parse.h"
 #include "basic/say.h"
 #include "runpinned/calibrate.h"
 #include "runpinned/hooks.h"
@@ -123,17 +125,33 @@ static int time_once(struct command *command, const struct options *options,
 	return r;
 }
 
+/* The length in "runpinned-control 256"; 0 in any other text. */
+static unsigned find_length(const struct command *control, const char *known)
+{
+	size_t n = strlen(control->argv[0]);
+	unsigned length;
+
+	if (!known || strncmp(known, control->argv[0], n) != 0 || known[n] != ' ' ||
+		parse_uint(known + n + 1, 1, LENGTH_MAX, &length) < 0)
+		return 0;
+	return length;
+}
+
 int calibrate_control(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting, struct stop *stop)
+	const struct place *place, const struct counting *counting, const char *known,
+	struct stop *stop)
 {
 	struct command *control = &commands->items[commands->n - 1];
 	double program, trial;
+	unsigned length;
 	int r;
 
 	if (!control->is_shipped)
 		return 0;
-	if (options->control_length > 0) {
-		set_length(control, options->control_length);
+	length =
+		options->control_length > 0 ? options->control_length : find_length(control, known);
+	if (length > 0) {
+		set_length(control, length);
 		return 0;
 	}
 	set_length(control, TRIAL_ROUNDS);

@@ -17,13 +17,15 @@ unsigned calibrate_choose_length(
 	double program_seconds, unsigned trial_rounds, double trial_seconds);
 
 /*
- * Sets the length of the control, if there is one that is ours, from --control-length, or from a
+ * Sets the length of the control, if there is one that is ours, from --control-length; or so that
+ * it is `known`, the control of the runs that are appended to, if that is ours as well; or from a
  * few runs of the first program, with its hooks, and of the control on the benchmark's CPUs. A run
  * that fails is an error. When the first program cannot be run, it sets the shortest length and
  * leaves it to the measurement to say so. Says what is wrong; -ECANCELED when a signal asked to
  * stop.
  */
 int calibrate_control(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting, struct stop *stop);
+	const struct place *place, const struct counting *counting, const char *known,
+	struct stop *stop);
 
 #endif

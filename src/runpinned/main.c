@@ -237,10 +237,12 @@ static int make_runs(const struct options *options, const struct place *place,
 		if (r < 0)
 			return r;
 	}
-	r = calibrate_control(commands, options, place, counting, stop);
+	r = calibrate_control(commands, options, place, counting, save_get_control(save), stop);
 	if (r == 0)
 		r = describe_control(commands);
 	say_if_no_memory(r);
+	if (r == 0)
+		r = save_check_control(save, &commands->items[0].facts);
 	if (r == 0)
 		r = commands_start(commands, options, place, counting, evidence, stop);
 	if (r < 0)

@@ -22,6 +22,7 @@ struct save {
 	bool append;
 	struct document *existing; /* to append to; read while its file is locked */
 	bool user_clock;
+	char *control; /* of the first program's runs there; NULL: none, or not the same for all */
 	const char *csv_name;
 	struct file_replace *csv;
 	bool json;
@@ -31,17 +32,46 @@ struct save {
 	char *last_why;
 };
 
+/* Runs with different controls could not be compared by them. */
+static int check_control(const struct save *save, const char *known, const struct facts *metadata)
+{
+	const char *control = facts_find_string(metadata, BENCHMARK_CONTROL);
+
+	if (!known || !control || strcmp(known, control) == 0)
+		return 0;
+	say("cannot append to %s: the control of its runs is '%s', and that of these is '%s'",
+		save->output, known, control);
+	return -EINVAL;
+}
+
 static int check_append(
 	const struct save *save, const struct document *existing, const struct facts *metadata)
 {
-	_cleanup_free_ char *why = NULL;
+	_cleanup_free_ char *why = NULL, *control = NULL;
+	const char *name = facts_find_string(metadata, "name");
 	int r;
 
 	r = document_check_append(existing, metadata, &why);
+	if (r == 0 && name)
+		r = document_find_control(existing, name, &control);
 	if (r < 0 && why)
 		say("cannot append to %s: %s", save->output, why);
 	else if (r < 0)
 		say_errno(r, "cannot append to %s", save->output);
+	return r < 0 ? r : check_control(save, control, metadata);
+}
+
+/* What is known of the benchmark that gets the runs of the first program. */
+static int note_control(
+	struct save *save, const struct document *existing, const struct commands *commands)
+{
+	const char *name = facts_find_string(&commands->items[0].facts, "name");
+	int r = name ? document_find_control(existing, name, &save->control) : 0;
+
+	if (r == 0 && save->control && !commands->items[commands->n - 1].is_control)
+		say("warning: the runs in %s have a control (%s), and these have none: with them, "
+		    "they cannot be compared by it",
+			save->output, save->control);
 	return r;
 }
 
@@ -79,6 +109,11 @@ static int check_existing(struct save *save, const struct commands *commands)
 		if (name && document_find_clock(existing, name->string, &clock) == 0 &&
 			clock == WINDOW_USER)
 			save->user_clock = true;
+	}
+	if (r == 0 && existing) {
+		r = note_control(save, existing, commands);
+		if (r < 0)
+			say_errno(r, "cannot append to %s", save->output);
 	}
 	return r;
 }
@@ -132,6 +167,16 @@ int save_open(const struct options *options, const struct commands *commands, st
 bool save_wants_user_clock(const struct save *save)
 {
 	return save->user_clock;
+}
+
+const char *save_get_control(const struct save *save)
+{
+	return save->control;
+}
+
+int save_check_control(const struct save *save, const struct facts *metadata)
+{
+	return check_control(save, save->control, metadata);
 }
 
 /* Writes the new result alone into a temporary folder, when its own place failed, and says so, or
@@ -343,6 +388,7 @@ void save_free(struct save *save)
 	file_replace_abort(save->result);
 	file_replace_abort(save->csv);
 	document_free(save->existing);
+	free(save->control);
 	free(save->last);
 	free(save->last_why);
 	free(save);

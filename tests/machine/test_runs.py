@@ -1726,6 +1726,28 @@ def test_control_and_precision():
     check('is not known to' not in result.stderr, result.stderr)
 
 
+def test_appended_control():
+    """It is as long as that of the runs in the file, whatever the program takes today."""
+    path = scratch('appended-control.json')
+    equal(run('-q', '-n', 2, '-w', 0, '--control', '--control-length', 2, '--name', 'program', '-o', path,
+              'true').returncode, 0, 'status')
+    result = run('-q', '-n', 2, '-w', 0, '--control', '--name', 'program', '--append', '-o', path, 'sleep', '0.1')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    before = path.read_bytes()
+    for control in ('--control', '--control-length=8'), ('--control=/bin/true',):
+        result = run('-q', '-n', 2, '-w', 0, *control, '--name', 'program', '--append', '-o', path, 'true')
+        equal(result.returncode, 1, f'status ({result.stderr})')
+        check("the control of its runs is 'runpinned-control 2', and that of these is" in result.stderr,
+              result.stderr)
+        equal(path.read_bytes(), before, 'the file')
+    benchmarks = json.loads(before)['benchmarks']
+    equal([len(each['runs']) for each in benchmarks], [4, 4], 'runs')
+    equal({run['metadata'].get('quiesce_control', each['metadata'].get('quiesce_control'))
+           for each in benchmarks for run in each['runs']}, {'runpinned-control 2'}, 'controls')
+    result = run('-q', '-n', 2, '-w', 0, '--name', 'program', '--append', '-o', path, 'true')
+    check('these have none' in result.stderr, result.stderr)
+
+
 def test_control_fails():
     result = run('--no-save', '-n', 3, '--control=/bin/false', '/bin/true')
     equal(result.returncode, 1, f'status ({result.stderr})')
