@@ -148,31 +148,52 @@ static void print_runs(const struct options *o)
 	print(stdout, "%s\n", o->n_commands > 1 ? ", of each in turn" : "");
 }
 
+static int print_place(const struct place *place)
+{
+	_cleanup_free_ char *housekeeping = cpumask_format_list(place->housekeeping);
+
+	if (!housekeeping)
+		return -ENOMEM;
+	print(stdout, "cpus: %s (%s)\n", place->cpus_text,
+		place->reason ? place->reason : "as asked for");
+	if (place->join)
+		print(stdout, "joins: benchmark.slice\n");
+	print(stdout, "housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
+	return 0;
+}
+
+/* With --quiesce the target may choose the CPUs, which is known only when it has started. */
+static int print_quiet_place(const struct options *options, const struct place *place)
+{
+	_cleanup_(cpumask) struct cpumask *wanted = NULL;
+	int r = place_foresee(options->cpus, &wanted);
+
+	if (r < 0)
+		return r;
+	if (wanted)
+		r = print_place(place);
+	else
+		print(stdout, "cpus: those that benchmark.target chooses (benchmark.conf)\n");
+	print(stdout, "quiesce: benchmark.target is started before, and stopped after\n");
+	return r;
+}
+
 /* Prints what --dry-run shows. */
 static int print_plan(const struct options *options, const struct place *place,
 	const struct commands *commands, const struct counting *counting)
 {
-	_cleanup_free_ char *housekeeping = cpumask_format_list(place->housekeeping);
-	int paranoid;
+	int paranoid, r;
 
-	if (!housekeeping)
-		return -ENOMEM;
 	for (size_t i = 0; i < commands->n; i++) {
-		int r;
-
 		if (commands->n > 1)
 			print(stdout, "name: %s\n", commands->items[i].name);
 		r = print_command(&commands->items[i], options->control_length);
 		if (r < 0)
 			return r;
 	}
-	print(stdout, "cpus: %s (%s)\n", place->cpus_text,
-		place->reason ? place->reason : "as asked for");
-	if (options->quiesce)
-		print(stdout, "quiesce: benchmark.target is started before, and stopped after\n");
-	if (place->join)
-		print(stdout, "joins: benchmark.slice\n");
-	print(stdout, "housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
+	r = options->quiesce ? print_quiet_place(options, place) : print_place(place);
+	if (r < 0)
+		return r;
 	print_runs(options);
 	if (options->shell)
 		print(stdout, "shell: %s\n", options->shell);
@@ -557,6 +578,8 @@ static int run_commands(const struct options *options, struct commands *commands
 	}
 	if (options->quiesce && !options->dry_run)
 		status = run_quietly(options, commands, &stop);
+	else if (options->quiesce && quiesce_check_permission() < 0)
+		status = EXIT_FAILED;
 	else
 		status = run_as_it_is(options, commands, &stop);
 	stop_close(&stop);

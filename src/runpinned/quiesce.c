@@ -149,18 +149,26 @@ static int end_guardian(struct quiesce *quiesce)
 	return status == 0 ? 0 : -EIO;
 }
 
+int quiesce_check_permission(void)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+
+	if (geteuid() == 0 || running_read_cpus(&cpus) >= 0)
+		return 0;
+	say("--quiesce needs root, unless benchmark.target is up: `sudo systemctl start benchmark.target`");
+	return -EPERM;
+}
+
 /* An ordinary user may not change anything: asks what the running target has done. */
 static int ask_target(struct quiesce *quiesce)
 {
-	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	char bytes[1024];
 	int r, status = 0;
 	ssize_t n;
 
-	if (running_read_cpus(&cpus) < 0) {
-		say("--quiesce needs root, unless benchmark.target is up: `sudo systemctl start benchmark.target`");
-		return -EPERM;
-	}
+	r = quiesce_check_permission();
+	if (r < 0)
+		return r;
 	r = start_guardian(quiesce, "parts");
 	while (r == 0 &&
 		(n = RETRY_INTERRUPTED(recv(quiesce->socket, bytes, sizeof(bytes), 0))) > 0)

@@ -17,6 +17,9 @@
 
 struct quiesce;
 
+/* Whether this user may use it: root, and anybody while the target is up. Says so if not; -EPERM.
+ */
+int quiesce_check_permission(void);
 /*
  * Returns when the machine is quiet. `list` is the argument of -c, or NULL for the CPUs that the
  * target's configuration names. An ordinary user can use this only while the target is already up.

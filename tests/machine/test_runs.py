@@ -1661,6 +1661,24 @@ def test_plan_of_the_number_of_runs():
               'runs')
 
 
+def test_plan_of_a_quiet_machine():
+    """Which CPUs benchmark.target will choose is not known before; without root it is not to be had."""
+    if pathlib.Path('/run/quiesce/target').exists():
+        raise machine.Skip('a benchmark.target is up here')
+    if os.geteuid() != 0:
+        one_line(run('--dry-run', '--quiesce', 'true'), 1, '--quiesce needs root')
+        return
+    result = run('--dry-run', '--quiesce', 'true')
+    equal(result.returncode, 0, result.stderr)
+    check(f'cpus: {CPU} (as asked for)\n' in result.stdout, result.stdout)
+    check('quiesce: benchmark.target is started before' in result.stdout, result.stdout)
+    result = subprocess.run([RUNPINNED, '--dry-run', '--quiesce', 'true'], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, env=environment(), timeout=PATIENCE, check=False)
+    equal(result.returncode, 0, result.stderr)
+    check('cpus: those that benchmark.target chooses' in result.stdout, result.stdout)
+    check('housekeeping' not in result.stdout, result.stdout)
+
+
 # --- A control ---
 
 def test_control():
