@@ -327,6 +327,7 @@ static int add_epb(
 static int add_percentages(struct knob_plan *plan, const struct policies *policies)
 {
 	uint64_t needed = 0, allowed = 100, now;
+	bool is_concerned = false;
 	char text[24];
 	int r;
 
@@ -334,13 +335,15 @@ static int add_percentages(struct knob_plan *plan, const struct policies *polici
 		const struct policy *policy = &policies->items[i];
 		uint64_t max = wanted_find_max(&policy->info, &policy->range);
 
-		if (!policy_is_active(policy) || !is_intel(policy) || policy->target.khz == 0 ||
-			max == 0)
+		if (!policy_is_active(policy) || !is_intel(policy))
+			continue;
+		is_concerned = true;
+		if (policy->target.khz == 0 || max == 0)
 			continue;
 		needed = MAX(needed, (policy->target.khz * 100 + max - 1) / max);
 		allowed = MIN(allowed, policy->target.khz * 100 / max);
 	}
-	if (needed == 0 || !exists(MAX_PERF_PCT) || !exists(MIN_PERF_PCT))
+	if (!is_concerned || !exists(MAX_PERF_PCT) || !exists(MIN_PERF_PCT))
 		return 0;
 	if (file_read_attr_u64(AT_FDCWD, MAX_PERF_PCT, &now) < 0)
 		now = 100;
@@ -397,9 +400,9 @@ static int add_limits(
 }
 
 /*
- * Keeps the limits of policies that an earlier apply has set and this one does not: a boost switch
- * that all CPUs share changes these limits, which must not look like another program's change
- * later.
+ * Keeps the limits of policies that an earlier apply has set and this one does not, because it is
+ * for other CPUs or does not know the base frequency: a boost switch that all CPUs share changes
+ * these limits, which must not look like another program's change later.
  */
 static int keep_earlier_limits(struct knob_plan *plan, const struct policies *policies)
 {
@@ -418,7 +421,8 @@ static int keep_earlier_limits(struct knob_plan *plan, const struct policies *po
 			char path[POLICY_PATH_SIZE];
 			struct knob *knob;
 
-			if (!policy_is_active(policy) && policy->cpu >= 0 &&
+			if ((!policy_is_active(policy) || policy->target.khz == 0) &&
+				policy->cpu >= 0 &&
 				journal_find(journal, policy_path(policy, files[j], path)))
 				r = add_policy_knob(plan, policy, KNOB_FREQUENCY, files[j],
 					j == 0 ? "minimum" : "maximum", NULL, &knob);

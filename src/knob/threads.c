@@ -304,6 +304,15 @@ int follower_write(const char *which, const char *text)
 	return write_affinity(tid, &affinity);
 }
 
+/* A follower that was moved has the CPUs `set`, of which those that went offline are not seen. What
+ * the kernel makes of one whose affinity it has forgotten is the word "all", which is `old`. */
+int follower_made_by_kernel(const char *which, const char *old, const char *set, const char *now)
+{
+	(void)which;
+	(void)old;
+	return thread_lacks_offline_only(set, now);
+}
+
 /* Which threads get a knob, see threads.h. */
 enum walk {
 	WALK_CHOOSERS, /* threads_add() */

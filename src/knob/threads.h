@@ -54,6 +54,7 @@ int thread_read_with_offline(const char *which, char **ret);
 #define FOLLOWER_SCHEME "follower"
 int follower_read(const char *which, char **ret);
 int follower_write(const char *which, const char *text);
+int follower_made_by_kernel(const char *which, const char *old, const char *set, const char *now);
 
 /* Whether the CPUs `now` are those of `wanted` that are online: 1, 0 or -ENOMEM. */
 int thread_lacks_offline_only(const char *wanted, const char *now);
@@ -74,6 +75,7 @@ int thread_lacks_offline_only(const char *wanted, const char *now);
 	},                                                                                 \
 	{                                                                                  \
 		.scheme = FOLLOWER_SCHEME, .read = follower_read, .write = follower_write, \
+		.made_by_kernel = follower_made_by_kernel,                                 \
 		.lacks_offline_only = thread_lacks_offline_only, .fleeting = THREADS_FOLD, \
 	}
 

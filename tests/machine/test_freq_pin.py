@@ -620,6 +620,26 @@ def test_kernel_again():
         equal(linux.left_over(), [], 'left over')
 
 
+def test_kernel_without_base():
+    """Where the base frequency is not known, only turbo is turned off. That lowers min_perf_pct, and the
+    limits of an earlier apply."""
+    with hybrid() as linux:
+        for number in range(12):
+            linux.box.remove(f'{POLICY}{number}/base_frequency')
+        before = linux.snapshot()
+        out = linux.succeed()
+        check('the base frequency is not known' in unfold(out), out)
+        equal((linux.box.root / INTEL / 'min_perf_pct').read_text(), '8\n', 'what the kernel lowers')
+        for again in (), ('-c', '0-7', '4.5GHz'), ('max',):
+            if again:
+                linux.succeed(*again)
+                linux.succeed()
+            result = linux.run('restore')
+            equal((result.returncode, result.stderr), (0, ''), f'restore after {again}')
+            linux.same(before, f'restore after {again} left')
+            equal(linux.left_over(), [], 'left over')
+
+
 def test_kernel_amd():
     """Policies' boost cannot be written while the global one is off."""
     with Linux('amd-smt', {'0-15': 5450000}, {'0-15': 4201000}) as linux:

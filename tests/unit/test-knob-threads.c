@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "basic/macro.h"
 #include "knob/threads.h"
 #include "machine/tasks.h"
+#include "recording/sysroot.h"
 
 static pid_t start_child(void)
 {
@@ -95,11 +97,48 @@ static void test_names(void **state _unused_)
 	assert_gone(which);
 }
 
+/* A follower that was moved to CPUs 0-2, before one of them went offline: nobody has changed it.
+ * Last, because it changes which CPUs are online for this process. */
+static void test_offline(void **state _unused_)
+{
+	static const struct {
+		const char *set, *now;
+		int by_kernel;
+	} cases[] = {
+		{ "0-2", "0,2", 1 },
+		{ "0-3", "0,2-3", 1 },
+		{ "0-2", "0", 0 },
+		{ "0-2", "0,2-3", 0 },
+		{ "1", "0,2-3", 0 },
+		{ "all", "0,2", 0 },
+		{ "", "0,2", 0 },
+	};
+	static const char online[] = "/sys/devices/system/cpu/online";
+	char path[] = "/tmp/quiesce-online-XXXXXX", *why = NULL;
+	int fd;
+
+	if (sysroot_unshare(false, &why) < 0) {
+		print_message("%s\n", why ? why : "no mount namespace");
+		free(why);
+		skip();
+	}
+	fd = mkstemp(path);
+	assert_true(fd >= 0 && write(fd, "0,2-3\n", 6) == 6);
+	assert_int_equal(mount(path, online, NULL, MS_BIND, NULL), 0);
+	assert_int_equal(unlink(path), 0);
+	close(fd);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(follower_made_by_kernel("1@1", "all", cases[i].set, cases[i].now),
+			cases[i].by_kernel);
+	assert_int_equal(umount2(online, MNT_DETACH), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_offline),
 	};
 
 	return cmocka_run_group_tests_name("knob-threads", tests, NULL, NULL);

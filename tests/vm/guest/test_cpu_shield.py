@@ -238,3 +238,24 @@ def test_cgroup_v1():
         equal(where('cpu-shield', 'run', '-c', '3', '--')[0], {3}, 'CPUs of a program in the shield')
         equal(where('sh', '-c', 'exec "$@"', 'sh')[0], {0, 1}, 'CPUs of a program outside')
     equal(where()[0], {0, 1, 2, 3}, 'CPUs of a program afterwards')
+
+
+@boots('cgroup-v1')
+def test_another_cpu_goes_offline():
+    """Threads that were moved have one CPU less then, which nobody has chosen: they get all CPUs back."""
+    with subprocess.Popen(['sleep', '1000']) as process:
+        succeed('cpu-shield', '-c', '3')
+        write(f'{CPUS}/cpu1/online', '0')
+        try:
+            # The kernel tells the cpusets some time later.
+            time.sleep(1)
+            equal(os.sched_getaffinity(process.pid), {0, 2}, 'a thread without CPUs 1 and 3')
+            said = call('cpu-shield', 'status').stdout
+            check('somebody else' not in said, said)
+            said = call('cpu-shield', 'restore').stderr
+            check('somebody else changed' not in said, said)
+        finally:
+            write(f'{CPUS}/cpu1/online', '1')
+        wait_for(lambda: call('cpu-shield', 'restore').returncode == 0, 'restore when it is back')
+        equal(os.sched_getaffinity(process.pid), {0, 1, 2, 3}, 'the thread afterwards')
+        process.kill()
