@@ -61,10 +61,10 @@ static int begin_anew(struct layers *layers, const struct journal_entry *entry,
  * stays, unless begin_anew().
  */
 static int note_in_journal(const struct engine *engine, struct layers *layers,
-	struct journal *earlier, struct journal *journal, const struct knob_plan *plan)
+	struct journal *earlier, struct journal *journal, struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
-		const struct knob *knob = &plan->knobs[i];
+		struct knob *knob = &plan->knobs[i];
 		struct journal_entry *entry;
 		bool anew;
 		int r;
@@ -76,8 +76,11 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 		entry = earlier ? journal_find(earlier, knob->path) : NULL;
 		if (entry) {
 			entry = &journal->entries[entry - earlier->entries];
-			free(TAKE_PTR(entry->new));
+			free(knob->earlier_outcome);
+			knob->earlier_outcome = TAKE_PTR(entry->new);
 			r = begin_anew(layers, entry, knob, &anew);
+			if (r == 0 && (anew || !is_to_keep(knob)))
+				free(TAKE_PTR(knob->earlier_outcome));
 			if (r == 0 && anew)
 				r = journal_set_old(entry, value_to_put_back(knob));
 			if (r < 0)
@@ -327,6 +330,11 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		 * Then the value now is that setter's, and ours is the one that it found. */
 		above = layers_find_above(layers, entry);
 		now = above ? above->old : may_arrive(engine, knob) ? NULL : knob->now;
+		/* What this apply has not moved is as somebody else has set it since the earlier
+		 * one, if it is not what that one left. */
+		if (!above && now && knob->earlier_outcome &&
+			knob_equal(knob->kind, now, knob->before_apply))
+			now = knob->earlier_outcome;
 		r = text_replace(&knob->original, entry->old);
 		if (r == 0 && now)
 			r = text_replace(&entry->new, now);
@@ -424,7 +432,7 @@ static bool is_anything_to_do(struct journal *earlier, const struct knob_plan *p
 /* Writes the journal that is needed to put the knobs back, and before it those of other setters
  * that have taken over old values. *ret_earlier: these as they were; NULL if there are none. */
 static int write_journals(const struct engine *engine, struct journal *earlier,
-	struct layers *layers, const struct knob_plan *plan, struct journal **ret,
+	struct layers *layers, struct knob_plan *plan, struct journal **ret,
 	struct layers **ret_earlier)
 {
 	_cleanup_(layers) struct layers *earlier_layers = NULL;

@@ -26,17 +26,25 @@ void hotplug_free(struct hotplug *hotplug)
 	free(hotplug);
 }
 
-/* Adds the CPUs that a setter has taken offline according to its journal. If the setter was killed,
- * the journal does not know, and the CPU counts as taken. */
+int hotplug_find_taken_cpu(const struct journal_entry *entry)
+{
+	int cpu = knob_find_switched_cpu(entry->path);
+
+	if (cpu < 0 || knob_equal(entry->kind, entry->old, "0") ||
+		(entry->new &&knob_equal(entry->kind, entry->old, entry->new)))
+		return -1;
+	return cpu;
+}
+
+/* Adds the CPUs that a setter has taken offline according to its journal. */
 static int add_taken(const struct journal *journal, struct cpumask *ret)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
-		const struct journal_entry *e = &journal->entries[i];
-		int cpu = knob_find_switched_cpu(e->path);
+		int cpu = hotplug_find_taken_cpu(&journal->entries[i]);
 
-		if (cpu >= 0 && !(e->new &&knob_equal(e->kind, e->old, e->new)))
+		if (cpu >= 0)
 			r = cpumask_set(ret, cpu);
 	}
 	return r;

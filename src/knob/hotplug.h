@@ -41,6 +41,11 @@ int hotplug_read(const struct journal *journal, struct hotplug **ret);
 void hotplug_free(struct hotplug *hotplug);
 DEFINE_CLEANUP(hotplug, hotplug_free);
 
+/* The CPU that a setter has taken offline by this entry of its journal, and brings back; -1 for an
+ * entry of another knob, and of a CPU that was only kept as it was. If the setter was killed, the
+ * journal does not know, and the CPU counts as taken. */
+int hotplug_find_taken_cpu(const struct journal_entry *entry);
+
 /* Adds the CPUs that are online now to those that the journal lists as online. Returns errors of
  * reading which CPUs are online. */
 int hotplug_note_online(struct journal *journal);

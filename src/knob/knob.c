@@ -47,6 +47,7 @@ static void knob_clear(struct knob *knob)
 	free(knob->now);
 	free(knob->with_offline);
 	free(knob->before_apply);
+	free(knob->earlier_outcome);
 	free(knob->original);
 	free(knob->note);
 	cpumask_free(knob->cpus);

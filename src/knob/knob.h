@@ -62,6 +62,9 @@ struct knob {
 	char *with_offline;
 	/* `now` before the engine wrote anything; NULL if no write can touch this knob. */
 	char *before_apply;
+	/* What an earlier apply has left, of a knob that is only kept; NULL where that is not known
+	 * or does not count any more. */
+	char *earlier_outcome;
 	bool turned; /* the engine has written this knob */
 	/* The original value from the journal; NULL when no setter has changed the knob. */
 	char *original;

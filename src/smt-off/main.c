@@ -20,6 +20,7 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "knob/hotplug.h"
 #include "knob/threads.h"
 #include "machine/virtualization.h"
 #include "setter/setter.h"
@@ -146,12 +147,11 @@ static int read_taken(struct scene *scene)
 	scene->has_journal = true;
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
-		int cpu = knob_find_switched_cpu(e->path);
+		int cpu = hotplug_find_taken_cpu(e);
 
 		if (strcmp(e->path, CONTROL) == 0)
 			scene->took_control = true;
-		if (cpu >= 0 && !knob_equal(KNOB_NUMBER, e->old, "0") &&
-			cpumask_isset(scene->target->topology->present, cpu) &&
+		if (cpu >= 0 && cpumask_isset(scene->target->topology->present, cpu) &&
 			!cpumask_isset(scene->online, cpu))
 			(void)cpumask_set(scene->taken, cpu);
 	}

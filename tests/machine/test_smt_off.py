@@ -485,6 +485,19 @@ def test_offline_stays():
             equal((said.returncode, said.stderr), (0, ''), 'restore')
             equal(linux.online(), '0-4,6-15', 'online')
             equal(linux.left_over(), [], 'in /run/quiesce')
+        # It is not one that smt-off took, whatever else is applied later.
+        with Linux(release) as linux:
+            linux.succeed('--all')
+            linux.write(f'/{CPUS}/cpu5/online', '0')
+            check('CPU 5 is offline' in linux.fail(2, '-c', '5'), 'what is said of CPU 5')
+            linux.write(f'/{CPUS}/smt/control', 'on')
+            linux.write(f'/{CPUS}/cpu5/online', '0')
+            linux.succeed('-c', '3')
+            equal(linux.online(), '0-4,6-10,12-15', 'online')
+            said = linux.run('restore')
+            equal((said.returncode, said.stderr), (0, ''), 'restore')
+            equal(linux.online(), '0-4,6-15', 'online')
+            equal(linux.left_over(), [], 'in /run/quiesce')
 
 
 def test_cpusets():
