@@ -13,6 +13,7 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "benchmark-join/peer.h"
+#include "machine/tasks.h"
 
 /* include/uapi/asm-generic/socket.h; parisc and sparc have other numbers. */
 #if !defined(SO_PEERPIDFD) && !defined(__hppa__) && !defined(__sparc__)
@@ -22,23 +23,6 @@
 enum {
 	STATUS_MAX = 64 * 1024,
 };
-
-bool peer_status_is_of(const char *status, uid_t uid)
-{
-	const char *cursor = strstr(status, "\nUid:");
-
-	if (!cursor)
-		return false;
-	cursor += strlen("\nUid:");
-	for (size_t i = 0; i < 3; i++) {
-		uint64_t id;
-
-		cursor += strspn(cursor, "\t");
-		if (parse_next_u64(&cursor, &id) < 0 || id != uid)
-			return false;
-	}
-	return true;
-}
 
 int peer_parse_threads(const char *status, uint64_t *ret)
 {
@@ -73,7 +57,7 @@ static int open_by_pid(struct peer *peer)
 	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &status, NULL);
 	if (r < 0)
 		return r == -ENOENT ? -ESRCH : r;
-	return peer_status_is_of(status, peer->uid) ? peer_check_alive(peer) : -ESRCH;
+	return tasks_status_is_of(status, peer->uid) ? peer_check_alive(peer) : -ESRCH;
 }
 
 static int open_pidfd(int socket, struct peer *peer)

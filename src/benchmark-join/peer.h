@@ -29,8 +29,6 @@ int peer_open(int socket, struct peer *ret);
 int peer_check_alive(const struct peer *peer);
 void peer_close(struct peer *peer);
 
-/* Whether the real, effective and saved user in the text of /proc/PID/status are all uid. */
-bool peer_status_is_of(const char *status, uid_t uid);
 /* The number of threads in the text of /proc/PID/status; -EBADMSG. */
 int peer_parse_threads(const char *status, uint64_t *ret);
 

@@ -22,6 +22,7 @@
 #include "knob/knob.h"
 #include "machine/cpumask.h"
 #include "machine/isolation.h"
+#include "machine/tasks.h"
 
 enum {
 	ANSWER_MAX = 64 * 1024,
@@ -277,8 +278,11 @@ int irqbalance_is_running(void)
 		/* Others are those of processes that have ended, or are hidden from this user. */
 		if (r < 0 && knob_error_is_ours(-r))
 			return r;
-		if (r > 0 && strcmp(comm, "irqbalance") == 0)
-			return 1;
+		if (r <= 0 || strcmp(comm, "irqbalance") != 0)
+			continue;
+		r = tasks_is_of((pid_t)pid, 0);
+		if (r > 0 || (r < 0 && knob_error_is_ours(-r)))
+			return r;
 	}
 	return -errno;
 }

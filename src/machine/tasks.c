@@ -20,6 +20,8 @@ enum {
 	PF_KTHREAD = 0x00200000,
 	PF_NO_SETAFFINITY = 0x04000000,
 
+	STATUS_MAX = 64 * 1024,
+
 	/* Fields after the name, counted from the state, which is field 3 of proc(5). */
 	FIELD_PARENT = 4 - 3,
 	FIELD_FLAGS = 9 - 3,
@@ -266,4 +268,32 @@ void tasks_free(struct tasks *tasks)
 		return;
 	free(tasks->items);
 	free(tasks);
+}
+
+bool tasks_status_is_of(const char *status, uid_t uid)
+{
+	const char *cursor = strstr(status, "\nUid:");
+
+	if (!cursor)
+		return false;
+	cursor += strlen("\nUid:");
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t id;
+
+		cursor += strspn(cursor, "\t");
+		if (parse_next_u64(&cursor, &id) < 0 || id != uid)
+			return false;
+	}
+	return true;
+}
+
+int tasks_is_of(pid_t pid, uid_t uid)
+{
+	_cleanup_free_ char *status = NULL;
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &status, NULL);
+	return r < 0 ? r : tasks_status_is_of(status, uid);
 }

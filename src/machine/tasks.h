@@ -58,6 +58,12 @@ void tasks_free(struct tasks *tasks);
 
 DEFINE_CLEANUP(tasks, tasks_free);
 
+/* Whether the real, effective and saved user in the text of /proc/PID/status are all uid. */
+bool tasks_status_is_of(const char *status, uid_t uid);
+/* The same of a process: 1, 0, or the error of reading that file. Anybody may give a process any
+ * name, and the owner of /proc/PID is root for each process that may not be traced. */
+int tasks_is_of(pid_t pid, uid_t uid);
+
 /* Parses the line of /proc/PID/stat; `pid`, `may` and `only` are unchanged. -EBADMSG. */
 int tasks_parse_stat(const char *text, struct task *ret);
 

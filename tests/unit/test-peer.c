@@ -17,6 +17,7 @@
 
 #include "basic/macro.h"
 #include "benchmark-join/peer.h"
+#include "machine/tasks.h"
 
 static void test_status(void **state)
 {
@@ -39,7 +40,7 @@ static void test_status(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		assert_int_equal(peer_status_is_of(cases[i].status, 1000), cases[i].is_ours);
+		assert_int_equal(tasks_status_is_of(cases[i].status, 1000), cases[i].is_ours);
 }
 
 static void test_threads(void **state)
