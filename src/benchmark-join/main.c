@@ -161,9 +161,12 @@ static void add_asker(struct queue *queue, int socket)
 
 	r = peer_open(socket, &asker.peer);
 	if (r < 0) {
-		if (r != -ESRCH)
+		if (r != -ESRCH && r != -EXDEV)
 			say_errno(r, "cannot tell who is asking");
-		answer(socket, "the kernel cannot tell who is asking");
+		answer(socket,
+			r == -EXDEV ? "it is in another user namespace, so that nobody can tell "
+				      "whose it is"
+				    : "the kernel cannot tell who is asking");
 		close(socket);
 		return;
 	}

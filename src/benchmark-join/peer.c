@@ -76,6 +76,33 @@ static int open_pidfd(int socket, struct peer *peer)
 	return open_by_pid(peer);
 }
 
+/*
+ * -EXDEV when the process is in another user namespace. Its user may be any of the subordinate
+ * users (subuid(5)) of somebody, who would be as many users here as he likes, with a share of the
+ * queue and limits for each. In its own namespace the map of a process is shown as that of the
+ * process that reads it (user_namespaces(7)), and nobody else can have the same.
+ */
+static int check_namespace(const struct peer *peer)
+{
+	_cleanup_free_ char *path = NULL, *own = NULL, *other = NULL;
+	int r;
+
+	if (text_format(&path, "/proc/%d/uid_map", peer->pid) < 0)
+		return -ENOMEM;
+	r = file_read_all(AT_FDCWD, "/proc/self/uid_map", STATUS_MAX, &own, NULL);
+	/* A kernel without user namespaces has no such file. */
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = file_read_all(AT_FDCWD, path, STATUS_MAX, &other, NULL);
+	if (r < 0)
+		return r == -ENOENT ? -ESRCH : r;
+	if (strcmp(own, other) != 0)
+		return -EXDEV;
+	/* The file was that of this process. */
+	return peer_check_alive(peer);
+}
+
 int peer_open(int socket, struct peer *ret)
 {
 	struct ucred credentials;
@@ -90,6 +117,8 @@ int peer_open(int socket, struct peer *ret)
 	peer.pid = credentials.pid;
 	peer.uid = credentials.uid;
 	r = open_pidfd(socket, &peer);
+	if (r == 0)
+		r = check_namespace(&peer);
 	if (r < 0) {
 		peer_close(&peer);
 		return r;

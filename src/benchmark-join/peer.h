@@ -18,7 +18,8 @@ struct peer {
 
 /*
  * -ESRCH when the process has ended, and another one may have its PID; -ENOTSOCK and the like for a
- * descriptor that is no UNIX socket; -ENODATA when the process is not in our PID namespace.
+ * descriptor that is no UNIX socket; -ENODATA when the process is not in our PID namespace; -EXDEV
+ * when it is in another user namespace, where its user may be anybody's subordinate.
  *
  * From 6.5 on the kernel keeps a pidfd with the socket (SO_PEERPIDFD). Older kernels have only the
  * PID. If the process has ended and passed its socket on, another process may have that PID by now.

@@ -3,6 +3,7 @@
 """The server behind /run/quiesce/join, where there is no systemd to ask: who gets a turn, and when."""
 
 import contextlib
+import ctypes
 import os
 import pathlib
 import re
@@ -19,6 +20,7 @@ PROGRAM = sys.argv[1]
 GREEDY, PATIENT = 65533, 65534
 KNOCKS, SHARE = 64, 16
 SECONDS = 300  # a busy machine, with sanitizers
+LIBC, CLONE_NEWUSER = ctypes.CDLL(None, use_errno=True), 0x10000000
 
 
 class Door:
@@ -49,15 +51,17 @@ class Door:
         self.listener.close()
         self.folder.cleanup()
 
-    def knock(self, user, send=b'', hold=True):
-        """A process of that user's that connects, and holds the connection also when it has its
-        answer, or goes away at once. Returns what tells that."""
+    def knock(self, user, send=b'', hold=True, namespace=False):
+        """A process of that user's, in a user namespace of its own or not, that connects, and holds the
+        connection also when it has its answer, or goes away at once. Returns what tells that."""
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
                 os.setresgid(user, user, user)
                 os.setresuid(user, user, user)
+                if namespace and LIBC.unshare(CLONE_NEWUSER) < 0:
+                    os._exit(1)
                 door = socket.socket(socket.AF_UNIX)
                 door.settimeout(SECONDS)
                 door.connect(self.path)
@@ -80,7 +84,10 @@ class Door:
         os.close(writer)
         self.children.append(pid)
         answers = os.fdopen(reader, encoding='utf-8')
-        equal(answers.readline(), 'in\n', 'a connection')
+        first = answers.readline()
+        if namespace and not first:
+            raise Skip('an ordinary user gets no user namespace here')
+        equal(first, 'in\n', 'a connection')
         return answers
 
     def serve(self):
@@ -115,6 +122,16 @@ def test_connections_that_are_held():
             equal(door.knock(PATIENT).readline(), 'systemd cannot be reached\n', 'answer')
             for answer in held:
                 check(answer.readline(), 'neither an answer nor turned away')
+
+
+def test_user_namespace():
+    """There a user may be any of his subordinate users, who would be as many users as he likes."""
+    with Door() as door:
+        door.serve()
+        stranger, member = door.knock(GREEDY, namespace=True), door.knock(GREEDY)
+        equal(stranger.readline(),
+              'it is in another user namespace, so that nobody can tell whose it is\n', 'answer')
+        equal(member.readline(), 'systemd cannot be reached\n', 'answer in ours')
 
 
 def test_gone_before_his_turn():
@@ -162,6 +179,6 @@ def test_wrong_use():
     equal(done.returncode, 2, done.stderr)
 
 
-TESTS = (test_one_user_keeps_nobody_out, test_connections_that_are_held, test_gone_before_his_turn,
-         test_no_descriptors_left, test_wrong_use)
+TESTS = (test_one_user_keeps_nobody_out, test_connections_that_are_held, test_user_namespace,
+         test_gone_before_his_turn, test_no_descriptors_left, test_wrong_use)
 run_tests((test.__doc__.split('.')[0], test) for test in TESTS)

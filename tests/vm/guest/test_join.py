@@ -267,6 +267,10 @@ def test_who_cannot_ask():
         before = cgroups()
         said = fail(1, sys.executable, '-c', CALLER, '', **STRANGER)
         check('PermissionError: [Errno 13]' in said, said)
+        # As a subordinate user of the member, who would have limits of his own.
+        said = succeed('unshare', '--user', '--map-root-user', sys.executable, '-c', CALLER, '', **MEMBER)
+        check('answer: it is in another user namespace' in said and 'benchmark' not in said.split('cgroup:')[1],
+              said)
         said = python(ORPHAN, **MEMBER)
         check(said['answer'] != 'ok', said)
         check('benchmark' not in said['cgroup'], said)
