@@ -27,11 +27,26 @@ enum {
 	LONGEST_STEP_MS = 500,
 };
 
-struct scope {
-	char slice[64], name[128], description[64];
-	char slice_path[128], path[256]; /* the cgroups of the slice and the scope */
-	struct limits limits;		 /* of the cgroup that the process comes from */
+/* A slice that a process moves into. */
+struct place {
+	char name[64]; /* empty: there is none */
+	char path[192];
+	struct limits limits;
 };
+
+struct scope {
+	struct place of_user;
+	struct place delegated; /* for what comes from a cgroup that is not root's */
+	char name[128], description[64];
+	char path[320];
+	struct limits limits; /* of the cgroup that the process comes from */
+};
+
+/* The slice that the scope is in. */
+static const struct place *find_slice(const struct scope *scope)
+{
+	return *scope->delegated.name ? &scope->delegated : &scope->of_user;
+}
 
 static int read_proc(const struct peer *peer, const char *file, char **ret)
 {
@@ -67,11 +82,53 @@ static bool is_inside(const char *cgroup)
 	return text_starts_with(cgroup, "/" TARGET_SLICE "/");
 }
 
+/* Cuts the path of a cgroup behind the topmost one that is not root's; 1, and its inode number; 0
+ * where all are root's. */
+static int find_delegated(char *path, ino_t *ret)
+{
+	for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+		_cleanup_free_ char *whole = NULL;
+		struct stat st;
+
+		if (slash)
+			*slash = '\0';
+		if (text_format(&whole, CGROUP_ROOT "%s", path) < 0)
+			return -ENOMEM;
+		if (stat(whole, &st) < 0)
+			return -errno;
+		*ret = st.st_ino;
+		if (st.st_uid != 0)
+			return 1;
+		if (!slash)
+			return 0;
+		*slash = '/';
+	}
+}
+
+/* The slice for all that comes from the delegated cgroup which holds this one, if there is one. */
+static int find_delegated_slice(const struct peer *peer, const char *origin, struct scope *scope)
+{
+	struct place *place = &scope->delegated;
+	_cleanup_free_ char *path = strdup(origin);
+	ino_t inode = 0;
+	int r;
+
+	if (!path)
+		return -ENOMEM;
+	r = find_delegated(path, &inode);
+	if (r <= 0)
+		return r;
+	snprintf(place->name, sizeof(place->name), "benchmark-%u-%llu.slice", (unsigned)peer->uid,
+		(unsigned long long)inode);
+	snprintf(place->path, sizeof(place->path), "%.100s/%s", scope->of_user.path, place->name);
+	return limits_read(CGROUP_ROOT, path, &place->limits);
+}
+
 /* 1 with the scope to which the process is to move, 0 when it is in benchmark.slice already. */
 static int find_scope(const struct peer *peer, struct scope *ret)
 {
 	_cleanup_free_ char *origin = NULL, *path = NULL;
-	struct scope scope;
+	struct scope scope = { 0 };
 	struct stat st;
 	int r;
 
@@ -87,13 +144,18 @@ static int find_scope(const struct peer *peer, struct scope *ret)
 		return -ENOMEM;
 	if (stat(path, &st) < 0)
 		return -errno;
-	snprintf(scope.slice, sizeof(scope.slice), "benchmark-%u.slice", (unsigned)peer->uid);
+	snprintf(scope.of_user.name, sizeof(scope.of_user.name), "benchmark-%u.slice",
+		(unsigned)peer->uid);
+	snprintf(scope.of_user.path, sizeof(scope.of_user.path), TARGET_CGROUP "/%s",
+		scope.of_user.name);
+	r = find_delegated_slice(peer, origin, &scope);
+	if (r < 0)
+		return r;
 	snprintf(scope.name, sizeof(scope.name), "benchmark-%u-%llu.scope", (unsigned)peer->uid,
 		(unsigned long long)st.st_ino);
 	snprintf(scope.description, sizeof(scope.description), "Benchmarks of user %u",
 		(unsigned)peer->uid);
-	snprintf(scope.slice_path, sizeof(scope.slice_path), TARGET_CGROUP "/%s", scope.slice);
-	snprintf(scope.path, sizeof(scope.path), "%s/%s", scope.slice_path, scope.name);
+	snprintf(scope.path, sizeof(scope.path), "%s/%s", find_slice(&scope)->path, scope.name);
 	*ret = scope;
 	return 1;
 }
@@ -136,28 +198,36 @@ static int read_limits_of_user(
 	return 0;
 }
 
-/* Starts the user's slice, which stays until benchmark.slice ends. */
+/* Starts a slice, which stays until benchmark.slice ends. */
 static int start_slice(
-	struct unit_manager *manager, const struct peer *peer, const struct scope *scope)
+	struct unit_manager *manager, const struct place *place, const char *description)
 {
 	struct unit_number numbers[LIMIT_COUNT];
-	struct unit_new slice = {
-		.name = scope->slice,
-		.description = scope->description,
+	const struct unit_new slice = {
+		.name = place->name,
+		.description = description,
 		.numbers = numbers,
+		.n_numbers = list_numbers(&place->limits, numbers),
 	};
-	struct limits limits;
 	int r;
 
-	if (access(scope->slice_path, F_OK) == 0)
-		return 0;
-	r = read_limits_of_user(manager, peer, &limits);
-	if (r < 0)
-		return r;
-	slice.n_numbers = list_numbers(&limits, numbers);
 	r = unit_start_slice(manager, &slice);
 	/* The slice has a unit file, written by an administrator: its limits are used. */
-	return r == -EEXIST ? unit_start(manager, scope->slice) : r;
+	return r == -EEXIST ? unit_start(manager, place->name) : r;
+}
+
+static int start_slices(struct unit_manager *manager, const struct peer *peer, struct scope *scope)
+{
+	int r = 0;
+
+	if (access(scope->of_user.path, F_OK) < 0) {
+		r = read_limits_of_user(manager, peer, &scope->of_user.limits);
+		if (r == 0)
+			r = start_slice(manager, &scope->of_user, scope->description);
+	}
+	if (r == 0 && *scope->delegated.name && access(scope->delegated.path, F_OK) < 0)
+		r = start_slice(manager, &scope->delegated, scope->description);
+	return r;
 }
 
 /* -EDQUOT if the process does not fit into the limit of tasks of the cgroup. The kernel checks this
@@ -166,7 +236,7 @@ static int start_slice(
 static int check_room(const char *cgroup, uint64_t threads)
 {
 	struct limits limits;
-	char path[320];
+	char path[400];
 	uint64_t now;
 	int r;
 
@@ -188,7 +258,7 @@ static int enter_scope(
 	struct unit_number numbers[LIMIT_COUNT];
 	const struct unit_new unit = {
 		.name = scope->name,
-		.slice = scope->slice,
+		.slice = find_slice(scope)->name,
 		.description = scope->description,
 		.numbers = numbers,
 		.n_numbers = list_numbers(&scope->limits, numbers),
@@ -244,9 +314,11 @@ int scope_move(struct unit_manager *manager, const struct peer *peer, bool *ret_
 	if (r == 0)
 		r = peer_parse_threads(status, &threads);
 	if (r == 0)
-		r = start_slice(manager, peer, &scope);
+		r = start_slices(manager, peer, &scope);
 	if (r == 0)
-		r = check_room(scope.slice_path, threads);
+		r = check_room(scope.of_user.path, threads);
+	if (r == 0 && *scope.delegated.name)
+		r = check_room(scope.delegated.path, threads);
 	if (r == 0)
 		r = check_room(scope.path, threads);
 	if (r < 0)

@@ -5,11 +5,14 @@
  *	benchmark.slice
  *	  benchmark-1000.slice			with the limits of user-1000.slice
  *	    benchmark-1000-4242.scope		with the limits of the old cgroup
+ *	    benchmark-1000-17.slice		with the limits of a cgroup that is not root's
+ *	      benchmark-1000-18.scope		with the limits of one in it
  *
  * All processes of a user that come from the same cgroup share a scope, so that joining again
  * does not give a user more resources. 4242 is the inode number of that cgroup, which is unique
- * until the next boot. Slices and scopes belong to root, and nothing in them is delegated to
- * the user.
+ * until the next boot. Below a cgroup that was delegated, such as user@1000.service, the user makes
+ * as many cgroups as he likes: the scopes of all of them are in one slice, with the limits of the
+ * delegated one. Slices and scopes belong to root, and nothing in them is delegated to the user.
  */
 #ifndef QUIESCE_BENCHMARK_JOIN_SCOPE_H
 #define QUIESCE_BENCHMARK_JOIN_SCOPE_H

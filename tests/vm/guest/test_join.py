@@ -86,6 +86,26 @@ for pid in started:
     os.kill(pid, signal.SIGKILL)
 '''
 
+# Makes cgroups in the one that is its user's, and joins from each of them.
+DELEGATED = '''
+import os, socket
+own = '/sys/fs/cgroup' + open('/proc/self/cgroup').read().split('0::')[1].strip()
+for name in 'ab':
+    os.mkdir(f'{own}/{name}')
+    pid = os.fork()
+    if pid == 0:
+        open(f'{own}/{name}/cgroup.procs', 'w').write('0')
+        door = socket.socket(socket.AF_UNIX)
+        door.connect('/run/quiesce/join')
+        answer = door.recv(4096).decode().strip()
+        place = '/sys/fs/cgroup' + open('/proc/self/cgroup').read().split('0::')[1].strip()
+        limits = [open(os.path.join(folder, 'memory.max')).read().strip()
+                  for folder in (place, os.path.dirname(place))]
+        print(f'{name}: {answer} {place} {" ".join(limits)}', flush=True)
+        os._exit(0)
+    os.waitpid(pid, 0)
+'''
+
 LIMITS = ('pids.max', 'memory.max', 'memory.high', 'memory.swap.max', 'cpu.max')
 
 # The process that connected ends at once; its child, which has the connection, reads the answer.
@@ -388,6 +408,25 @@ def test_limits_come_along():
         check(joins(**OTHER_MEMBER), 'let in')
         equal(read('/sys/fs/cgroup/benchmark.slice/benchmark-1.slice/pids.max'), '50',
               'limit of one whose slice has a file')
+        wait_for(lambda: not inside(), 'all to have gone')
+
+
+def test_limits_are_not_multiplied():
+    """A user makes as many cgroups as he likes in one that was delegated to him: what joins from all of them
+    has its limit once."""
+    with up('CPUS=2'):
+        text = succeed('systemd-run', '--wait', '--pipe', '-q', '-p', 'User=nobody', '-p', 'Group=benchmark',
+                       '-p', 'Delegate=yes', '-p', 'MemoryMax=200M', sys.executable, '-c', DELEGATED)
+        found = dict(line.split(': ', 1) for line in text.splitlines())
+        equal(sorted(found), ['a', 'b'], text)
+        slices = set()
+        for said in found.values():
+            answer, place, *limits = said.split(' ')
+            equal((answer, limits), ('ok', [str(200 << 20)] * 2), f'answer, and limits of {place}')
+            check(re.fullmatch(r'/sys/fs/cgroup/benchmark\.slice/benchmark-65534\.slice/'
+                               r'benchmark-65534-\d+\.slice/benchmark-65534-\d+\.scope', place), place)
+            slices.add(os.path.dirname(place))
+        equal(len(slices), 1, f'slices: {slices}')
         wait_for(lambda: not inside(), 'all to have gone')
 
 
