@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "isol-check/cmdline.h"
 #include "isol-check/subjects.h"
 #include "machine/interrupts.h"
@@ -289,6 +291,24 @@ static bool is_banned_by_us(struct host *host, struct cpumask *scratch)
 		cpumask_subset(host_cpus(host), scratch);
 }
 
+/* Whether the process was started after irq-steer has written its journal last: then it cannot know
+ * what irq-steer told the one before. */
+static bool is_newer_than_ban(struct host *host, const struct task *process)
+{
+	_cleanup_free_ char *path = journal_format_path("irq-steer");
+	uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	int64_t written_ns;
+	struct stat st;
+
+	if (!path)
+		host_fail(host);
+	if (!path || stat(path, &st) < 0)
+		return false;
+	written_ns = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec -
+		clock_now_ns(CLOCK_REALTIME) + clock_now_ns(CLOCK_BOOTTIME);
+	return (int64_t)(process->start * tick_ns) > written_ns;
+}
+
 static void look_at_irqbalance(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *banned = host_new_mask(host);
@@ -310,12 +330,17 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 		return;
 	}
 	finding_add_path(f, "/proc/%d", irqbalance->pid);
-	if (is_banned_by_us(host, banned)) {
+	if (!is_banned_by_us(host, banned)) {
+		finding_add(f, VERDICT_RISK, "runs (process %d), and may bring interrupts here",
+			irqbalance->pid);
+	} else if (is_newer_than_ban(host, irqbalance)) {
+		finding_add(f, VERDICT_RISK,
+			"runs (process %d), and is not the one that irq-steer told to leave these alone",
+			irqbalance->pid);
+	} else {
 		finding_add(f, VERDICT_OK, "runs, and irq-steer told it to leave these alone");
 		return;
 	}
-	finding_add(f, VERDICT_RISK, "runs (process %d), and may bring interrupts here",
-		irqbalance->pid);
 	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
 }
 

@@ -6,7 +6,7 @@
  * frequency shows throttling.
  *
  * Each CPU of a package counts the package's events, so with two CPUs of one package in the set an
- * event counts twice. Callers only check whether a count has changed.
+ * event counts twice: a sum only tells whether something has happened between two readings.
  */
 #ifndef QUIESCE_MACHINE_THROTTLE_H
 #define QUIESCE_MACHINE_THROTTLE_H

@@ -326,7 +326,9 @@ CASES = {
         ('vm-plain', '1', {}, 'info', ''),
     ],
     'throttled': [
-        ('intel-hybrid', '3', {}, 'risk', 'the cores 43 times, the package 156 times'),
+        ('intel-hybrid', '3', {}, 'risk', 'up to 43 times a core, 156 times a package'),
+        # Each CPU counts what happens to its package.
+        ('intel-hybrid', '0-11', {}, 'risk', 'up to 51 times a core, 156 times a package'),
         (QUIET, '2', {}, 'ok', 'never'),
         ('amd-smt', '2', {}, 'info', ''),
     ],
@@ -905,6 +907,22 @@ def test_real_kernel_threads():
     check(count >= 1, row)
 
 
+def test_irqbalance_was_told():
+    """By irq-steer; but one that was started later knows nothing of that."""
+    with Processes() as processes:
+        boot = pathlib.Path(f'/{KERNEL}/random/boot_id').read_text(encoding='ascii').strip()
+        pathlib.Path(processes.directory.name, 'journal').write_text(
+            journal(('mask', 'irqbalance:banned', '0', '1'), tool='irq-steer', boot=boot), encoding='ascii')
+        script = (processes.kernel_thread() + processes.program('irqbalance') + processes.asleep(0) +
+                  'mount -t tmpfs -o mode=755 none /run; mkdir -m 755 /run/quiesce; '
+                  'cp journal /run/quiesce/irq-steer.journal; ')
+        for more, verdict, said in (('sleep 0.1; touch', 'ok', 'irq-steer told it to leave these alone'),
+                                    ('touch -d yesterday', 'risk', 'is not the one that irq-steer told')):
+            row = processes.look(f'{script} {more} /run/quiesce/irq-steer.journal;', 0)['irqbalance']
+            expect(row, verdict, said)
+            check((verdict == 'risk') == (row.get('fix') == 'irq-steer -c 0'), row)
+
+
 def test_tuners():
     with Processes() as processes:
         rows = processes.look(processes.kernel_thread(), 0)
@@ -1336,6 +1354,7 @@ if __name__ == '__main__':
            ('tasks that cannot be seen', test_hidden),
            ('threads of the kernel', noting(test_kernel_threads)),
            ('threads of this kernel', test_real_kernel_threads),
+           ('irqbalance that was told', noting(test_irqbalance_was_told)),
            ('tuners', noting(test_tuners)),
            ('locks', noting(test_locks)),
            ('journals', noting(test_journals)),
