@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "basic/say.h"
+#include "basic/text.h"
 #include "benchmark-target/choose.h"
 #include "choice/autochoice.h"
 #include "choice/cpulist.h"
@@ -65,11 +66,28 @@ static int find_others(const struct topology *topology, struct choice *choice)
 	return 0;
 }
 
+/* Adds to the reason that of the CPUs which it names these are left, because their siblings go
+ * offline. */
+static int explain_siblings(const struct settings *settings, struct choice *choice)
+{
+	_cleanup_free_ char *left = cpumask_format_list(choice->cpus);
+	char *reason;
+
+	if (!left)
+		return -ENOMEM;
+	if (text_format(&reason, "%s; SMT=%s leaves %s", choice->reason,
+		    settings->smt == SETTINGS_SMT_ALL ? "all" : "siblings", left) < 0)
+		return -ENOMEM;
+	free(choice->reason);
+	choice->reason = reason;
+	return 0;
+}
+
 static int choose_quietest(const struct settings *settings, const struct topology *topology,
 	const struct cpumask *candidates, struct choice *choice)
 {
 	_cleanup_free_ char *reason = NULL, *why = NULL;
-	unsigned found;
+	unsigned named, found;
 	int r;
 
 	/* `true` avoids the core of CPU 0 even if other CPUs are busier: the shield moves the
@@ -89,6 +107,7 @@ static int choose_quietest(const struct settings *settings, const struct topolog
 	choice->reason = TAKE_PTR(reason);
 	if (settings->smt == SETTINGS_SMT_LEAVE)
 		return 0;
+	named = cpumask_weight(choice->cpus);
 	keep_one_per_core(topology, choice->cpus);
 	found = cpumask_weight(choice->cpus);
 	if (found < settings->n_cpus) {
@@ -97,7 +116,7 @@ static int choose_quietest(const struct settings *settings, const struct topolog
 			settings->smt == SETTINGS_SMT_ALL ? "all" : "siblings");
 		return -EINVAL;
 	}
-	return 0;
+	return found < named ? explain_siblings(settings, choice) : 0;
 }
 
 /* A chosen CPU that shares its core with CPU 0, which would have to go offline and never does

@@ -207,6 +207,18 @@ def test_isolated_beside_zero():
             check('CPU 8 is not chosen' in output, output)
 
 
+def test_isolated_siblings():
+    """Of isolated CPUs that are siblings, what is said names those that are left"""
+    with machine() as setter:
+        setter.box.write('sys/devices/system/cpu/isolated', '2-3,10-11\n')
+        guardian = Guardian(setter)
+        guardian.wait_until_quiet()
+        equal(read_target(setter)['CPUS'], '2-3', 'CPUs')
+        status, output = guardian.leave()
+        equal(status, 0, f'exit status ({output})')
+        check('2-3,10-11' in output and 'SMT=siblings leaves 2-3' in output, output)
+
+
 def test_all_cpus():
     """All CPUs: settings that need another CPU are left out and named, the others are done"""
     with machine('arm-nosmt', '0-7') as setter:
@@ -610,7 +622,7 @@ def test_put_back_fails():
         check_restored(setter, before, guardian.leave())
 
 
-TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_all_cpus,
+TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_isolated_siblings, test_all_cpus,
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
          test_setter_fails, test_evict, test_not_root, test_put_back,
