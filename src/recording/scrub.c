@@ -284,12 +284,13 @@ char *scrub_own_names(const struct scrub_names *names, const char *text)
 
 /* --- Kinds of text. --- */
 
-/* Where the name of a network interface ends in the word of an action, before the queue's number:
- * "eth0-TxRx-0". 0 where there is no such number. */
+/* Where the name of a network interface ends in the word of an action, before the queue's number,
+ * as drivers/net/ethernet has it: "eth0-TxRx-0" (most of Intel's), "eth0-rxtx-0" (vmxnet3, nfp),
+ * "eth0-q0" (be2net). 0 where there is no such number. */
 static size_t find_interface_end(const char *word, size_t length)
 {
-	static const char *const queues[] = { "-TxRx-", "-Tx-Rx-", "-Tx-", "-Rx-", "-tx-", "-rx-",
-		"-fp-" };
+	static const char *const queues[] = { "-TxRx-", "-Tx-Rx-", "-txrx-", "-rxtx-", "-Tx-",
+		"-Rx-", "-tx-", "-rx-", ":tx-", ":rx-", "-fp-", "-sq-", "-Rx", "-q" };
 	size_t found = 0;
 
 	/* The last one, because the name may contain anything. */

@@ -81,6 +81,10 @@ static void test_actions(void **state)
 		/* These are none. */
 		{ "nvme0q1 virtio0-input.0 -TxRx-0 acme-TxRx-x",
 			"nvme0q1 virtio0-input.0 -TxRx-0 acme-TxRx-x" },
+		{ "acme-dmz-rxtx-0, acme-dmz-txrx-1", "net-rxtx-0, net-txrx-1" },
+		{ "acme-sq-2, acme-Rx7, acme-q15, acme:rx-0",
+			"net-sq-2, net-Rx7, net-q15, net:rx-0" },
+		{ "nvme0q1, acme-queue, eth0-rxtx-3", "nvme0q1, acme-queue, eth0-rxtx-3" },
 		{ "i40e-TxRx-0", "i40e-TxRx-0" },
 	};
 
