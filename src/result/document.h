@@ -23,10 +23,11 @@
  *	quiesce_status					wait status, when it is not 0
  *	quiesce_env_pad					bytes, when any run of the series has some
  *	quiesce_order_seed				of the order of programs run in turn
- *	quiesce_turn					the number of the run, of those that count,
- *where runs before it are left out quiesce_frequency_khz, quiesce_minor_faults,
- *quiesce_major_faults, quiesce_voluntary_switches, quiesce_involuntary_switches,
- *quiesce_migrations, quiesce_cpu_first, quiesce_cpu_last, quiesce_throttles, quiesce_irq_device,
+ *	quiesce_turn					the number of the run, where some
+ *							before it are left out
+ *	quiesce_frequency_khz, quiesce_minor_faults, quiesce_major_faults,
+ *	quiesce_voluntary_switches, quiesce_involuntary_switches, quiesce_migrations,
+ *	quiesce_cpu_first, quiesce_cpu_last, quiesce_throttles, quiesce_irq_device,
  *	quiesce_irq_timer, quiesce_irq_ipi, quiesce_irq_other	numbers
  *	quiesce_core_khz				the clock of the core, as it was seen
  *	quiesce_core_share_before, quiesce_core_share_after, quiesce_core_share_during

@@ -70,8 +70,8 @@ static const double small_step = 3;
 struct work {
 	const struct rule *rule;
 	size_t m;
-	bool begins; /* the first of the m blocks is that of the series, */
-	bool ends;   /* and the last one */
+	bool begins;   /* the first of the m blocks is that of the series, */
+	bool ends;     /* and the last one */
 	double *y;     /* medians of the blocks, in stage 4 without the slope */
 	double *noise; /* median absolute deviation inside each block; NULL when blocks are runs */
 	double *scratch;  /* 2 * m: for sorting */
