@@ -93,8 +93,9 @@ static int check_namespace(const struct peer *peer)
 	/* A kernel without user namespaces has no such file. */
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0)
-		r = file_read_all(AT_FDCWD, path, STATUS_MAX, &other, NULL);
+	if (r < 0)
+		return r;
+	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &other, NULL);
 	if (r < 0)
 		return r == -ENOENT ? -ESRCH : r;
 	if (strcmp(own, other) != 0)
