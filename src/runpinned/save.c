@@ -22,7 +22,7 @@ struct save {
 	bool append;
 	struct document *existing; /* to append to; read while its file is locked */
 	bool user_clock;
-	char *control; /* of the first program's runs there; NULL: none, or not the same for all */
+	char *control; /* of the runs there that get more; NULL: none, or not the same for all */
 	const char *csv_name;
 	struct file_replace *csv;
 	bool json;
@@ -61,18 +61,32 @@ static int check_append(
 	return r < 0 ? r : check_control(save, control, metadata);
 }
 
-/* What is known of the benchmark that gets the runs of the first program. */
+/* The control of the benchmarks there that get runs, that of the control itself among them. */
 static int note_control(
 	struct save *save, const struct document *existing, const struct commands *commands)
 {
-	const char *name = facts_find_string(&commands->items[0].facts, "name");
-	int r = name ? document_find_control(existing, name, &save->control) : 0;
+	for (size_t i = 0; i < commands->n; i++) {
+		const char *name = facts_find_string(&commands->items[i].facts, "name");
+		_cleanup_free_ char *control = NULL;
+		int r = name ? document_find_control(existing, name, &control) : 0;
 
-	if (r == 0 && save->control && !commands->items[commands->n - 1].is_control)
+		if (r < 0) {
+			say_errno(r, "cannot append to %s", save->output);
+			return r;
+		}
+		if (control && save->control && strcmp(control, save->control) != 0) {
+			say("cannot append to %s: its runs have two controls, '%s' and '%s'",
+				save->output, save->control, control);
+			return -EINVAL;
+		}
+		if (control && !save->control)
+			save->control = TAKE_PTR(control);
+	}
+	if (save->control && !commands->items[commands->n - 1].is_control)
 		say("warning: the runs in %s have a control (%s), and these have none: with them, "
 		    "they cannot be compared by it",
 			save->output, save->control);
-	return r;
+	return 0;
 }
 
 /* Reads the file to append to; *ret is NULL where there is none yet. */
@@ -110,12 +124,7 @@ static int check_existing(struct save *save, const struct commands *commands)
 			clock == WINDOW_USER)
 			save->user_clock = true;
 	}
-	if (r == 0 && existing) {
-		r = note_control(save, existing, commands);
-		if (r < 0)
-			say_errno(r, "cannot append to %s", save->output);
-	}
-	return r;
+	return r == 0 && existing ? note_control(save, existing, commands) : r;
 }
 
 static int open_one(const char *path, struct file_replace **ret)

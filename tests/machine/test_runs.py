@@ -1758,8 +1758,11 @@ def test_appended_control():
         check("the control of its runs is 'runpinned-control 2', and that of these is" in result.stderr,
               result.stderr)
         equal(path.read_bytes(), before, 'the file')
-    benchmarks = json.loads(before)['benchmarks']
-    equal([len(each['runs']) for each in benchmarks], [4, 4], 'runs')
+    # The control of another program is in the same benchmark.
+    result = run('-q', '-n', 2, '-w', 0, '--control', '--name', 'another', '--append', '-o', path, 'sleep', '0.1')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    benchmarks = json.loads(path.read_text(encoding='utf-8'))['benchmarks']
+    equal([len(each['runs']) for each in benchmarks], [4, 6, 2], 'runs')
     equal({run['metadata'].get('quiesce_control', each['metadata'].get('quiesce_control'))
            for each in benchmarks for run in each['runs']}, {'runpinned-control 2'}, 'controls')
     result = run('-q', '-n', 2, '-w', 0, '--name', 'program', '--append', '-o', path, 'true')
