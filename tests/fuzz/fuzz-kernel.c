@@ -313,7 +313,7 @@ static void fuzz_pid_stat(char *text, const char *second _unused_, size_t length
 static void fuzz_pid_status(char *text, const char *second _unused_, size_t length _unused_)
 {
 	/* Nobody is two users. */
-	must(!(tasks_status_is_of(text, 0) && peer_status_is_of(text, 1000)));
+	must(!(tasks_status_is_of(text, 0) && tasks_status_is_of(text, 1000)));
 }
 
 static void fuzz_cgroup(char *text, const char *second _unused_, size_t length _unused_)
