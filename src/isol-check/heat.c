@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
 #include "isol-check/subjects.h"
 #include "machine/power.h"
 #include "machine/thermal.h"
@@ -140,53 +139,23 @@ static bool has_count(int cpu)
 	return access(path, F_OK) == 0;
 }
 
-/* The largest counts of all CPUs: each CPU of a package counts the events of the package, and each
- * thread of a core those of the core. -ENOENT when no CPU has counters. */
-static int read_largest_counts(struct host *host, struct throttle_counts *ret)
-{
-	_cleanup_(cpumask) struct cpumask *one = host_new_mask(host);
-	struct throttle_counts largest = { 0 };
-	bool any = false;
-
-	if (!one)
-		return -ENOMEM;
-	cpumask_for_each (cpu, host_cpus(host)) {
-		_cleanup_(throttle) struct throttle *throttle = NULL;
-		struct throttle_counts counts;
-		int r;
-
-		cpumask_clear_all(one);
-		r = cpumask_set(one, cpu);
-		if (r == 0)
-			r = throttle_open(one, &throttle);
-		if (r == -ENOENT)
-			continue;
-		if (r == 0)
-			r = throttle_read(throttle, &counts);
-		if (r < 0)
-			return r;
-		largest.core = MAX(largest.core, counts.core);
-		largest.package = MAX(largest.package, counts.package);
-		any = true;
-	}
-	*ret = largest;
-	return any ? 0 : -ENOENT;
-}
-
 static void look_at_throttling(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(throttle) struct throttle *throttle = NULL;
 	struct throttle_counts counts;
 	int r;
 
 	if (!unseen)
 		return;
-	r = read_largest_counts(host, &counts);
+	r = throttle_open(host_cpus(host), &throttle);
 	if (r == -ENOENT) {
 		if (host_is_whole(host))
 			finding_add(f, VERDICT_INFO, "this machine does not count that");
 		return;
 	}
+	if (r == 0)
+		r = throttle_read_largest(throttle, &counts);
 	if (r == -ENOMEM)
 		host_fail(host);
 	finding_add_path(f, CPU_DIR "/cpu%d/thermal_throttle", cpumask_first(host_cpus(host)));

@@ -93,11 +93,12 @@ int throttle_add(const struct throttle *throttle, size_t index, const char *text
 	return 0;
 }
 
-int throttle_read(struct throttle *throttle, struct throttle_counts *ret)
+int throttle_read_largest(const struct throttle *throttle, struct throttle_counts *ret)
 {
-	struct throttle_counts counts = { 0 };
+	struct throttle_counts largest = { 0 };
 
 	for (size_t i = 0; i < throttle->n_counters; i++) {
+		struct throttle_counts counts = { 0 };
 		char path[128], text[32];
 		int r;
 
@@ -109,7 +110,9 @@ int throttle_read(struct throttle *throttle, struct throttle_counts *ret)
 			r = throttle_add(throttle, i, text, &counts);
 		if (r < 0)
 			return r;
+		largest.core = MAX(largest.core, counts.core);
+		largest.package = MAX(largest.package, counts.package);
 	}
-	*ret = counts;
+	*ret = largest;
 	return 0;
 }

@@ -19,7 +19,7 @@
 
 struct throttle;
 
-/* Sums over the CPUs of the set that have the counter. */
+/* Of the CPUs of the set that have the counter. */
 struct throttle_counts {
 	uint64_t core;
 	uint64_t package;
@@ -39,7 +39,8 @@ void throttle_path(const struct throttle *throttle, size_t index, char *buf, siz
 int throttle_add(const struct throttle *throttle, size_t index, const char *text,
 	struct throttle_counts *counts);
 
-/* -ENODATA when a CPU that had counters has none now, because it is offline. */
-int throttle_read(struct throttle *throttle, struct throttle_counts *ret);
+/* The largest counts of all CPUs: how often it happened to a core, and to a package, at most.
+ * -ENODATA when a CPU that had counters has none now, because it is offline. */
+int throttle_read_largest(const struct throttle *throttle, struct throttle_counts *ret);
 
 #endif
