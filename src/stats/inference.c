@@ -181,19 +181,8 @@ struct counted {
 	double ties; /* the sum of t^3 - t over the groups of t equal values */
 	/* Where another value is in the other sample, U is another one by a multiple of half of
 	 * this. 2 where no values are equal. */
-	size_t step;
+	double step;
 };
-
-static size_t find_common_divisor(size_t a, size_t b)
-{
-	while (b > 0) {
-		size_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
 
 /* Both samples are sorted. */
 static void count_pairs(
@@ -216,7 +205,7 @@ static void count_pairs(
 		/* The mean ranks of two neighbouring groups differ by half the sum of their sizes.
 		 */
 		if (before > 0)
-			ret->step = find_common_divisor(ret->step, before + group);
+			ret->step = stats_common_divisor(ret->step, (double)(before + group));
 	}
 }
 
@@ -235,7 +224,7 @@ void mann_whitney_find(const double *a, size_t n_a, const double *b, size_t n_b,
 	variance = n * m / 12 * (n + m + 1 - counted.ties / ((n + m) * (n + m - 1)));
 	/* The normal distribution, which has no steps, is compared with the middle between two of
 	 * them. */
-	distance = fabs(ret->u - n * m / 2) - MAX((double)counted.step / 4, 0.5);
+	distance = fabs(ret->u - n * m / 2) - MAX(counted.step / 4, 0.5);
 	ret->p =
 		variance > 0 && distance > 0 ? 2 * normal_upper_tail(distance / sqrt(variance)) : 1;
 	ret->p = MAX(ret->p, mann_whitney_least_p(n_a, n_b));
@@ -345,22 +334,6 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 
 /* --- Multiple tests --- */
 
-/* How many of n sorted numbers are below x. */
-static size_t count_below(const double *sorted, size_t n, double x)
-{
-	size_t from = 0, to = n;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (sorted[middle] < x)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
-}
-
 int adjust_false_discoveries(double *p, size_t n)
 {
 	_cleanup_free_ double *sorted = NULL, *adjusted = NULL;
@@ -384,13 +357,13 @@ int adjust_false_discoveries(double *p, size_t n)
 	}
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(p[i]))
-			p[i] = adjusted[count_below(sorted, n_asked, p[i])];
+			p[i] = adjusted[stats_count_below(sorted, n_asked, p[i], false)];
 	return 0;
 }
 
 double adjust_changed_discovery(const double *sorted, size_t n, double from, double to)
 {
-	size_t gone = count_below(sorted, n, from), below = 0;
+	size_t gone = stats_count_below(sorted, n, from, false), below = 0;
 	double adjusted = 1;
 
 	for (size_t i = 0; i < n; i++) {

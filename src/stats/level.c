@@ -96,22 +96,6 @@ static double median_of(double *scratch, const double *values, size_t n)
 	return stats_median(scratch, n);
 }
 
-/* How many of n sorted values are below `value`, or with `equal`, not above it. */
-static size_t count_below(const double *sorted, size_t n, double value, bool equal)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sorted[middle] < value || (equal && sorted[middle] == value))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Stores the centered ranks of n values in ret; equal values share the mean of their ranks. Returns
  * the sum of the squares. */
 static double compute_ranks(double *scratch, const double *values, size_t n, double *ret)
@@ -121,8 +105,8 @@ static double compute_ranks(double *scratch, const double *values, size_t n, dou
 	memcpy(scratch, values, n * sizeof(*values));
 	stats_sort(scratch, n);
 	for (size_t i = 0; i < n; i++) {
-		size_t first = count_below(scratch, n, values[i], false);
-		size_t end = count_below(scratch, n, values[i], true);
+		size_t first = stats_count_below(scratch, n, values[i], false);
+		size_t end = stats_count_below(scratch, n, values[i], true);
 
 		ret[i] = (double)(first + end - 1) / 2 - mean;
 		squares += ret[i] * ret[i];

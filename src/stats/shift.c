@@ -9,6 +9,7 @@
 #include "basic/macro.h"
 #include "stats/inference.h"
 #include "stats/shift.h"
+#include "stats/stats.h"
 
 #define LEVEL 0.05
 
@@ -247,16 +248,8 @@ static double find_common_factor(const double *differences, size_t n, double sma
 {
 	double common = 0;
 
-	for (size_t i = 0; i < n && (common == 0 || common > small); i++) {
-		double rest = fabs(differences[i]);
-
-		while (rest > 0) {
-			double next = fmod(common, rest);
-
-			common = rest;
-			rest = next;
-		}
-	}
+	for (size_t i = 0; i < n && (common == 0 || common > small); i++)
+		common = stats_common_divisor(common, fabs(differences[i]));
 	return common;
 }
 

@@ -311,3 +311,29 @@ double stats_median_error(const struct stats *stats)
 		return NAN;
 	return (stats->interval_high - stats->interval_low) / 2 / fabs(stats->median);
 }
+
+size_t stats_count_below(const double *sorted, size_t n, double value, bool equal)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sorted[middle] < value || (equal && sorted[middle] == value))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+double stats_common_divisor(double a, double b)
+{
+	while (b > 0) {
+		double rest = fmod(a, b);
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}

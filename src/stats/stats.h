@@ -51,6 +51,11 @@ double stats_median_error(const struct stats *stats);
 
 /* Sorts in place, ascending, O(n log n) for any input, no allocation. Values must not be NAN. */
 void stats_sort(double *values, size_t n);
+/* How many of n sorted values are below `value`, or with `equal`, not above it. */
+size_t stats_count_below(const double *sorted, size_t n, double value, bool equal);
+/* The largest number that both are multiples of, of numbers with few digits: of 3.5 and 1 it is
+ * 0.5, of a and 0 it is a. */
+double stats_common_divisor(double a, double b);
 /* The percentile of n >= 1 sorted values; p is 0..1. */
 double stats_percentile(const double *sorted, size_t n, double p);
 double stats_median(const double *sorted, size_t n);
