@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -11,7 +12,6 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
-#include "basic/text.h"
 #include "benchmark-join/peer.h"
 #include "machine/tasks.h"
 
@@ -21,7 +21,7 @@
 #endif
 
 enum {
-	STATUS_MAX = 64 * 1024,
+	PROC_MAX = 64 * 1024,
 };
 
 int peer_parse_threads(const char *status, uint64_t *ret)
@@ -42,21 +42,29 @@ int peer_check_alive(const struct peer *peer)
 	return n < 0 ? -errno : n > 0 ? -ESRCH : 0;
 }
 
+int peer_read(const struct peer *peer, const char *file, char **ret)
+{
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", peer->pid, file);
+	r = file_read_all(AT_FDCWD, path, PROC_MAX, ret, NULL);
+	return r == -ENOENT ? -ESRCH : r;
+}
+
 /* Opens a pidfd by PID, where the kernel keeps none. /proc/PID belongs to the process of the pidfd,
  * since that process is alive before and after it is read. */
 static int open_by_pid(struct peer *peer)
 {
-	_cleanup_free_ char *path = NULL, *status = NULL;
+	_cleanup_free_ char *status = NULL;
 	int r;
 
 	peer->pidfd = (int)syscall(SYS_pidfd_open, peer->pid, 0);
 	if (peer->pidfd < 0)
 		return -errno;
-	if (text_format(&path, "/proc/%d/status", peer->pid) < 0)
-		return -ENOMEM;
-	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &status, NULL);
+	r = peer_read(peer, "status", &status);
 	if (r < 0)
-		return r == -ENOENT ? -ESRCH : r;
+		return r;
 	return tasks_status_is_of(status, peer->uid) ? peer_check_alive(peer) : -ESRCH;
 }
 
@@ -84,20 +92,18 @@ static int open_pidfd(int socket, struct peer *peer)
  */
 static int check_namespace(const struct peer *peer)
 {
-	_cleanup_free_ char *path = NULL, *own = NULL, *other = NULL;
+	_cleanup_free_ char *own = NULL, *other = NULL;
 	int r;
 
-	if (text_format(&path, "/proc/%d/uid_map", peer->pid) < 0)
-		return -ENOMEM;
-	r = file_read_all(AT_FDCWD, "/proc/self/uid_map", STATUS_MAX, &own, NULL);
+	r = file_read_all(AT_FDCWD, "/proc/self/uid_map", PROC_MAX, &own, NULL);
 	/* A kernel without user namespaces has no such file. */
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
 		return r;
-	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &other, NULL);
+	r = peer_read(peer, "uid_map", &other);
 	if (r < 0)
-		return r == -ENOENT ? -ESRCH : r;
+		return r;
 	if (strcmp(own, other) != 0)
 		return -EXDEV;
 	/* The file was that of this process. */

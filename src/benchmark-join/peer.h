@@ -26,6 +26,9 @@ struct peer {
  * So that process must belong to the same user, who gains nothing by such a trick.
  */
 int peer_open(int socket, struct peer *ret);
+/* A file of /proc/PID, malloc'd. It is that of this process if peer_check_alive() finds it alive
+ * afterwards. -ESRCH when there is no such process. */
+int peer_read(const struct peer *peer, const char *file, char **ret);
 /* 0 while the process lives, -ESRCH when it has ended, else the error of poll(2). */
 int peer_check_alive(const struct peer *peer);
 void peer_close(struct peer *peer);

@@ -19,7 +19,6 @@
 #define CGROUP_ROOT "/sys/fs/cgroup"
 
 enum {
-	PROC_MAX = 64 * 1024,
 	/* When the last process of a scope has ended, the scope cannot be used or made anew until
 	 * systemd has removed it. runpinned waits longer than this for the answer. */
 	SCOPE_SECONDS = 30,
@@ -28,34 +27,24 @@ enum {
 };
 
 /* A slice that a process moves into. */
-struct place {
+struct slice {
 	char name[64]; /* empty: there is none */
 	char path[192];
 	struct limits limits;
 };
 
 struct scope {
-	struct place of_user;
-	struct place delegated; /* for what comes from a cgroup that is not root's */
+	struct slice of_user;
+	struct slice delegated; /* for what comes from a cgroup that is not root's */
 	char name[128], description[64];
 	char path[320];
 	struct limits limits; /* of the cgroup that the process comes from */
 };
 
 /* The slice that the scope is in. */
-static const struct place *find_slice(const struct scope *scope)
+static const struct slice *find_slice(const struct scope *scope)
 {
 	return *scope->delegated.name ? &scope->delegated : &scope->of_user;
-}
-
-static int read_proc(const struct peer *peer, const char *file, char **ret)
-{
-	char path[64];
-	int r;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", peer->pid, file);
-	r = file_read_all(AT_FDCWD, path, PROC_MAX, ret, NULL);
-	return r == -ENOENT ? -ESRCH : r;
 }
 
 /* The path of the process's cgroup as in /proc/PID/cgroup, malloc'd. */
@@ -65,7 +54,7 @@ static int read_cgroup(const struct peer *peer, char **ret)
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	r = read_proc(peer, "cgroup", &text);
+	r = peer_read(peer, "cgroup", &text);
 	if (r < 0)
 		return r;
 	r = isolation_parse_cgroup(text, &cpuset);
@@ -108,7 +97,7 @@ static int find_delegated(char *path, ino_t *ret)
 /* The slice for all that comes from the delegated cgroup which holds this one, if there is one. */
 static int find_delegated_slice(const struct peer *peer, const char *origin, struct scope *scope)
 {
-	struct place *place = &scope->delegated;
+	struct slice *slice = &scope->delegated;
 	_cleanup_free_ char *path = strdup(origin);
 	ino_t inode = 0;
 	int r;
@@ -118,10 +107,10 @@ static int find_delegated_slice(const struct peer *peer, const char *origin, str
 	r = find_delegated(path, &inode);
 	if (r <= 0)
 		return r;
-	snprintf(place->name, sizeof(place->name), "benchmark-%u-%llu.slice", (unsigned)peer->uid,
+	snprintf(slice->name, sizeof(slice->name), "benchmark-%u-%llu.slice", (unsigned)peer->uid,
 		(unsigned long long)inode);
-	snprintf(place->path, sizeof(place->path), "%.100s/%s", scope->of_user.path, place->name);
-	return limits_read(CGROUP_ROOT, path, &place->limits);
+	snprintf(slice->path, sizeof(slice->path), "%.100s/%s", scope->of_user.path, slice->name);
+	return limits_read(CGROUP_ROOT, path, &slice->limits);
 }
 
 /* 1 with the scope to which the process is to move, 0 when it is in benchmark.slice already. */
@@ -200,20 +189,20 @@ static int read_limits_of_user(
 
 /* Starts a slice, which stays until benchmark.slice ends. */
 static int start_slice(
-	struct unit_manager *manager, const struct place *place, const char *description)
+	struct unit_manager *manager, const struct slice *slice, const char *description)
 {
 	struct unit_number numbers[LIMIT_COUNT];
-	const struct unit_new slice = {
-		.name = place->name,
+	const struct unit_new unit = {
+		.name = slice->name,
 		.description = description,
 		.numbers = numbers,
-		.n_numbers = list_numbers(&place->limits, numbers),
+		.n_numbers = list_numbers(&slice->limits, numbers),
 	};
 	int r;
 
-	r = unit_start_slice(manager, &slice);
+	r = unit_start_slice(manager, &unit);
 	/* The slice has a unit file, written by an administrator: its limits are used. */
-	return r == -EEXIST ? unit_start(manager, place->name) : r;
+	return r == -EEXIST ? unit_start(manager, slice->name) : r;
 }
 
 static int start_slices(struct unit_manager *manager, const struct peer *peer, struct scope *scope)
@@ -310,7 +299,7 @@ int scope_move(struct unit_manager *manager, const struct peer *peer, bool *ret_
 	r = find_scope(peer, &scope);
 	if (r <= 0)
 		return r;
-	r = read_proc(peer, "status", &status);
+	r = peer_read(peer, "status", &status);
 	if (r == 0)
 		r = peer_parse_threads(status, &threads);
 	if (r == 0)

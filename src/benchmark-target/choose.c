@@ -66,6 +66,12 @@ static int find_others(const struct topology *topology, struct choice *choice)
 	return 0;
 }
 
+/* The word of benchmark.conf, where siblings do go offline. */
+static const char *name_smt(const struct settings *settings)
+{
+	return settings->smt == SETTINGS_SMT_ALL ? "all" : "siblings";
+}
+
 /* Adds to the reason that of the CPUs which it names these are left, because their siblings go
  * offline. */
 static int explain_siblings(const struct settings *settings, struct choice *choice)
@@ -75,8 +81,8 @@ static int explain_siblings(const struct settings *settings, struct choice *choi
 
 	if (!left)
 		return -ENOMEM;
-	if (text_format(&reason, "%s; SMT=%s leaves %s", choice->reason,
-		    settings->smt == SETTINGS_SMT_ALL ? "all" : "siblings", left) < 0)
+	if (text_format(&reason, "%s; SMT=%s leaves %s", choice->reason, name_smt(settings), left) <
+		0)
 		return -ENOMEM;
 	free(choice->reason);
 	choice->reason = reason;
@@ -112,8 +118,7 @@ static int choose_quietest(const struct settings *settings, const struct topolog
 	found = cpumask_weight(choice->cpus);
 	if (found < settings->n_cpus) {
 		say("CPUS=auto:%u: there are only %u cores for them, and SMT=%s leaves one CPU of each",
-			settings->n_cpus, found,
-			settings->smt == SETTINGS_SMT_ALL ? "all" : "siblings");
+			settings->n_cpus, found, name_smt(settings));
 		return -EINVAL;
 	}
 	return found < named ? explain_siblings(settings, choice) : 0;

@@ -74,11 +74,11 @@ bool turns_are_common(const struct benchmark *old, const struct benchmark *new)
 	return false;
 }
 
-/* The unit of a run, and whose partner it is: that with the same turn, in the stretch of the same
+/* The unit of a run, and whose partner it is: that with the same number, in the stretch of the same
  * number among those with the seed. */
-struct place {
+struct turn {
 	size_t stretch;
-	size_t turn;
+	size_t number;
 	double unit;
 };
 
@@ -94,53 +94,53 @@ static bool has_unit(const struct benchmark *benchmark, size_t run)
 
 /* Whether the run has a turn, also without a unit: the program handed over no values, or the metric
  * that was chosen is not known of it. */
-static bool has_turn(const struct benchmark *benchmark, size_t run)
+static bool takes_turn(const struct benchmark *benchmark, size_t run)
 {
 	return !benchmark->series->samples[run].warmup ||
 		(benchmark->runs && benchmark->runs[run].unknown);
 }
 
 /* The runs of that seed that have a unit, in their order. */
-static size_t list_places(
-	const struct benchmark *benchmark, const double *units, int64_t wanted, struct place *ret)
+static size_t list_turns(
+	const struct benchmark *benchmark, const double *units, int64_t wanted, struct turn *ret)
 {
 	size_t n = 0, unit = 0, run = 0, stretch = 0, end;
 
 	for (size_t i = 0; i < count_stretches(benchmark); i++) {
 		int64_t seed;
 		bool is_wanted = get_stretch(benchmark, i, &end, &seed) && seed == wanted;
-		size_t turn = 0;
+		size_t number = 0;
 
 		for (; run < end; run++) {
 			if (benchmark->runs && benchmark->runs[run].has_turn)
-				turn = benchmark->runs[run].turn;
+				number = benchmark->runs[run].turn;
 			if (has_unit(benchmark, run)) {
 				if (is_wanted)
-					ret[n++] = (struct place){ stretch, turn, units[unit] };
+					ret[n++] = (struct turn){ stretch, number, units[unit] };
 				unit++;
 			}
-			turn += has_turn(benchmark, run);
+			number += takes_turn(benchmark, run);
 		}
 		stretch += is_wanted;
 	}
 	return n;
 }
 
-static int compare_places(const struct place *a, const struct place *b)
+static int compare_turns(const struct turn *a, const struct turn *b)
 {
 	if (a->stretch != b->stretch)
 		return a->stretch < b->stretch ? -1 : 1;
-	return (a->turn > b->turn) - (a->turn < b->turn);
+	return (a->number > b->number) - (a->number < b->number);
 }
 
 /* Adds the units of those that are in both, and returns how many there are. */
 static size_t add_pairs(
-	const struct place *a, size_t n_a, const struct place *b, size_t n_b, double *pairs)
+	const struct turn *a, size_t n_a, const struct turn *b, size_t n_b, double *pairs)
 {
 	size_t n = 0;
 
 	for (size_t i = 0, k = 0; i < n_a && k < n_b;) {
-		int order = compare_places(&a[i], &b[k]);
+		int order = compare_turns(&a[i], &b[k]);
 
 		if (order == 0) {
 			pairs[2 * n] = a[i].unit;
@@ -156,19 +156,20 @@ int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, d
 	double *new_units, size_t *ret_n)
 {
 	size_t n_old = old->series->n_samples, n_new = new->series->n_samples;
-	_cleanup_free_ struct place *a = reallocarray(NULL, n_old, sizeof(*a));
-	_cleanup_free_ struct place *b = reallocarray(NULL, n_new, sizeof(*b));
+	_cleanup_free_ struct turn *a = reallocarray(NULL, n_old, sizeof(*a));
+	_cleanup_free_ struct turn *b = reallocarray(NULL, n_new, sizeof(*b));
 	_cleanup_free_ double *pairs = reallocarray(NULL, MIN(n_old, n_new), 2 * sizeof(*pairs));
-	size_t n = 0, end;
+	size_t n = 0, n_stretches, end;
 	int64_t seed;
 
 	if (!a || !b || !pairs)
 		return -ENOMEM;
-	for (size_t i = 0; could_be_together(old, new) && i < count_stretches(old); i++) {
+	n_stretches = could_be_together(old, new) ? count_stretches(old) : 0;
+	for (size_t i = 0; i < n_stretches; i++) {
 		if (!get_stretch(old, i, &end, &seed) || is_seen(old, i, seed))
 			continue;
-		n += add_pairs(a, list_places(old, old_units, seed, a), b,
-			list_places(new, new_units, seed, b), pairs + 2 * n);
+		n += add_pairs(a, list_turns(old, old_units, seed, a), b,
+			list_turns(new, new_units, seed, b), pairs + 2 * n);
 	}
 	for (size_t i = 0; i < n; i++) {
 		old_units[i] = pairs[2 * i];

@@ -189,15 +189,10 @@ static bool has_run(const struct benchmark *inside, size_t index)
 	return n > 0;
 }
 
-/* The turn of a run is written where its place among the runs of the file does not tell it. */
-struct turn {
-	size_t number;
-	size_t n_missing; /* before it */
-};
-
+/* turn: negative where the place of the run among those of the file tells it. */
 static void write_run(struct emit *emit, const struct series *series, size_t index,
 	const struct benchmark *inside, const struct facts *carried, bool with_env_pad,
-	const struct turn *turn)
+	int64_t turn)
 {
 	struct facts facts = { 0 };
 
@@ -209,8 +204,8 @@ static void write_run(struct emit *emit, const struct series *series, size_t ind
 	set_counters(&facts, series, index);
 	if (inside)
 		facts_set_integer(&facts, "loops", (int64_t)inside->runs[index].loops);
-	if (turn->n_missing > 0 && !series->samples[index].warmup)
-		facts_set_integer(&facts, "quiesce_turn", (int64_t)turn->number);
+	if (turn >= 0)
+		facts_set_integer(&facts, "quiesce_turn", turn);
 
 	emit_object(emit, NULL);
 	if (inside)
@@ -225,8 +220,8 @@ static void write_run(struct emit *emit, const struct series *series, size_t ind
 void runs_write(struct emit *emit, const struct series *series, const struct benchmark *inside,
 	const struct facts *carried, bool others_precede)
 {
-	bool with_env_pad = false;
-	struct turn turn = { 0 };
+	bool with_env_pad = false, any_missing = false;
+	int64_t turn = 0;
 
 	for (size_t i = 0; i < series->n_samples; i++)
 		with_env_pad = with_env_pad || series->samples[i].env_pad > 0;
@@ -236,10 +231,11 @@ void runs_write(struct emit *emit, const struct series *series, const struct ben
 		if (has_run(inside, i)) {
 			emit_verbatim(emit, others_precede ? ",\n" : "\n", 1 + others_precede);
 			others_precede = true;
-			write_run(emit, series, i, inside, carried, with_env_pad, &turn);
+			write_run(emit, series, i, inside, carried, with_env_pad,
+				any_missing && counts ? turn : -1);
 		} else {
-			turn.n_missing += counts;
+			any_missing = any_missing || counts;
 		}
-		turn.number += counts;
+		turn += counts;
 	}
 }

@@ -162,7 +162,6 @@ int describe_control(struct commands *commands)
 	return control->facts.failed ? -ENOMEM : 0;
 }
 
-/* What --metadata says. -EINVAL, after saying so, when runpinned itself writes one of the names. */
 /* Some names are pyperf's, for numbers: a result with a text there could not be written. */
 static int check_given(const char *name, const char *value)
 {
@@ -185,6 +184,7 @@ static int check_given(const char *name, const char *value)
 	return r;
 }
 
+/* What --metadata says. -EINVAL, after saying so, when runpinned itself writes one of the names. */
 static int describe_given(const struct options *options, struct facts *facts)
 {
 	for (size_t i = 0; i < options->n_metadata; i++) {

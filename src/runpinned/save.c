@@ -47,18 +47,29 @@ static int check_control(const struct save *save, const char *known, const struc
 static int check_append(
 	const struct save *save, const struct document *existing, const struct facts *metadata)
 {
-	_cleanup_free_ char *why = NULL, *control = NULL;
-	const char *name = facts_find_string(metadata, "name");
+	_cleanup_free_ char *why = NULL;
 	int r;
 
 	r = document_check_append(existing, metadata, &why);
-	if (r == 0 && name)
-		r = document_find_control(existing, name, &control);
 	if (r < 0 && why)
 		say("cannot append to %s: %s", save->output, why);
 	else if (r < 0)
 		say_errno(r, "cannot append to %s", save->output);
-	return r < 0 ? r : check_control(save, control, metadata);
+	return r;
+}
+
+/* The control of the benchmark there that gets these runs. */
+static int find_control(const struct save *save, const struct document *existing,
+	const struct facts *metadata, char **ret)
+{
+	const char *name = facts_find_string(metadata, "name");
+	int r;
+
+	*ret = NULL;
+	r = name ? document_find_control(existing, name, ret) : 0;
+	if (r < 0)
+		say_errno(r, "cannot append to %s", save->output);
+	return r;
 }
 
 /* The control of the benchmarks there that get runs, that of the control itself among them. */
@@ -66,14 +77,11 @@ static int note_control(
 	struct save *save, const struct document *existing, const struct commands *commands)
 {
 	for (size_t i = 0; i < commands->n; i++) {
-		const char *name = facts_find_string(&commands->items[i].facts, "name");
 		_cleanup_free_ char *control = NULL;
-		int r = name ? document_find_control(existing, name, &control) : 0;
+		int r = find_control(save, existing, &commands->items[i].facts, &control);
 
-		if (r < 0) {
-			say_errno(r, "cannot append to %s", save->output);
+		if (r < 0)
 			return r;
-		}
 		if (control && save->control && strcmp(control, save->control) != 0) {
 			say("cannot append to %s: its runs have two controls, '%s' and '%s'",
 				save->output, save->control, control);
@@ -255,7 +263,13 @@ static int reload_existing(struct save *save, const struct document_part *parts,
 	}
 	r = load_existing(save, &save->existing);
 	for (size_t i = 0; r == 0 && save->existing && i < n; i++) {
+		_cleanup_free_ char *control = NULL;
+
 		r = check_append(save, save->existing, parts[i].metadata);
+		if (r == 0)
+			r = find_control(save, save->existing, parts[i].metadata, &control);
+		if (r == 0)
+			r = check_control(save, control, parts[i].metadata);
 		if (r == 0 && clocks_differ(save, &parts[i])) {
 			say("cannot append to %s: its runs and these are stamped by different clocks",
 				save->output);
