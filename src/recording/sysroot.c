@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,207 +16,9 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "recording/mounts.h"
 #include "recording/sysroot.h"
 #include "recording/tarball.h"
-
-/* --- Namespaces. --- */
-
-static bool attr_is(const char *path, const char *value)
-{
-	char text[32];
-
-	return file_read_attr(AT_FDCWD, path, text, sizeof(text)) >= 0 && strcmp(text, value) == 0;
-}
-
-/* Why an ordinary user gets no namespaces. The first two sysctls are patches of distributions. */
-static int explain_denied(int error, char **ret_why)
-{
-	const char *why = NULL;
-
-	if (attr_is("/proc/sys/kernel/unprivileged_userns_clone", "0"))
-		why = "only root may make user namespaces (kernel.unprivileged_userns_clone is 0)";
-	else if (attr_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"))
-		why = "AppArmor lets only root use user namespaces "
-		      "(kernel.apparmor_restrict_unprivileged_userns is 1)";
-	else if (attr_is("/proc/sys/user/max_user_namespaces", "0"))
-		why = "there may be no user namespaces (user.max_user_namespaces is 0)";
-	if (why)
-		return text_refuse(ret_why, -EPERM, "%s", why);
-	return text_refuse(ret_why, -EPERM, "no namespaces here: %s", strerror(error));
-}
-
-static int map_user(unsigned uid, unsigned gid, bool as_root)
-{
-	char map[64];
-	int r;
-
-	/* Otherwise an ordinary user may not write gid_map. */
-	r = file_write_attr("/proc/self/setgroups", "deny");
-	if (r < 0)
-		return r;
-	snprintf(map, sizeof(map), "%u %u 1", as_root ? 0 : uid, uid);
-	r = file_write_attr("/proc/self/uid_map", map);
-	if (r < 0)
-		return r;
-	snprintf(map, sizeof(map), "%u %u 1", as_root ? 0 : gid, gid);
-	return file_write_attr("/proc/self/gid_map", map);
-}
-
-int sysroot_unshare(bool as_root, char **ret_why)
-{
-	unsigned uid = geteuid(), gid = getegid();
-	int r;
-
-	if (unshare(CLONE_NEWNS) < 0) {
-		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-			return explain_denied(errno, ret_why);
-		r = map_user(uid, gid, as_root);
-		if (r < 0)
-			return explain_denied(-r, ret_why);
-	}
-	/* Not "/", which is no mount in a chroot. */
-	if (mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return explain_denied(errno, ret_why);
-	return 0;
-}
-
-/* --- Bind mounts. --- */
-
-static bool is_process(const char *name)
-{
-	return strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0 ||
-		strspn(name, "0123456789") == strlen(name);
-}
-
-static int bind_entry(const char *from, const char *over, char **ret_why)
-{
-	struct stat from_st, over_st;
-
-	if (stat(from, &from_st) < 0)
-		return text_refuse(ret_why, -EINVAL, "%s: %s", from, strerror(errno));
-	if (stat(over, &over_st) < 0)
-		return text_refuse(
-			ret_why, -EPERM, "nothing to bind over: %s: %s", over, strerror(errno));
-	if (S_ISDIR(from_st.st_mode) != S_ISDIR(over_st.st_mode))
-		return text_refuse(ret_why, -EINVAL, "%s and %s: one is a directory", from, over);
-	if (mount(from, over, NULL, MS_BIND, NULL) < 0)
-		return text_refuse(
-			ret_why, -EPERM, "cannot bind %s over %s: %s", from, over, strerror(errno));
-	return 0;
-}
-
-/* Calls `act` for each name in the directory until one call fails. A directory that does not exist
- * has no names. */
-typedef int (*name_function)(const char *name, void *data, char **ret_why);
-
-static int for_each_name(const char *path, name_function act, void *data, char **ret_why)
-{
-	_cleanup_closedir_ DIR *dir = opendir(path);
-	const struct dirent *entry;
-
-	if (!dir && errno == ENOENT)
-		return 0;
-	if (!dir)
-		return text_refuse(ret_why, -EINVAL, "%s: %s", path, strerror(errno));
-	while (errno = 0, (entry = readdir(dir))) {
-		int r;
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		r = act(entry->d_name, data, ret_why);
-		if (r < 0)
-			return r;
-	}
-	return errno ? text_refuse(ret_why, -EINVAL, "%s: %s", path, strerror(errno)) : 0;
-}
-
-static int join_path(
-	char path[static PATH_MAX], const char *directory, const char *name, char **ret_why)
-{
-	if ((size_t)snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
-		return text_refuse(ret_why, -EINVAL, "%s: name too long", directory);
-	return 0;
-}
-
-/* --- sysroot_bind(). --- */
-
-struct binding {
-	const char *root; /* "/sys" */
-	const char *from;
-	unsigned n;
-};
-
-static int bind_name(const char *name, void *data, char **ret_why)
-{
-	struct binding *binding = data;
-	char from[PATH_MAX], over[PATH_MAX];
-	int r;
-
-	if (strcmp(binding->root, "/proc") == 0 && is_process(name))
-		return 0;
-	r = join_path(from, binding->from, name, ret_why);
-	if (r < 0)
-		return r;
-	snprintf(over, sizeof(over), "%s/%s", binding->root, name);
-	r = bind_entry(from, over, ret_why);
-	if (r == 0)
-		binding->n++;
-	return r;
-}
-
-/* Makes mounts over /run private: other processes see them if the mount below is shared
- * (mount_namespaces(7)). That is /run, or the root. In a chroot neither may be a mount; then the
- * root is bound over /sys, which makes it one. */
-static int make_run_private(char **ret_why)
-{
-	char cwd[PATH_MAX];
-
-	if (mount(NULL, "/run", NULL, MS_PRIVATE, NULL) == 0 ||
-		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
-		return 0;
-	if (!getcwd(cwd, sizeof(cwd)) || mount("/", "/sys", NULL, MS_BIND | MS_REC, NULL) < 0 ||
-		mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chroot("/sys") < 0 ||
-		chdir(cwd) < 0)
-		return text_refuse(
-			ret_why, -EPERM, "cannot make a private /run: %s", strerror(errno));
-	return 0;
-}
-
-int sysroot_bind(const char *directory, bool as_root, char **ret_why)
-{
-	char path[PATH_MAX], run[PATH_MAX];
-	struct binding sys = { .root = "/sys", .from = path };
-	struct binding proc = { .root = "/proc", .from = path };
-	bool has_run;
-	int r;
-
-	r = sysroot_unshare(as_root, ret_why);
-	if (r == 0)
-		r = join_path(run, directory, "run", ret_why);
-	if (r < 0)
-		return r;
-	has_run = access(run, F_OK) == 0;
-	if (has_run)
-		r = make_run_private(ret_why);
-	if (r == 0)
-		r = join_path(path, directory, "sys", ret_why);
-	if (r == 0)
-		r = for_each_name(path, bind_name, &sys, ret_why);
-	if (r == 0)
-		r = join_path(path, directory, "proc", ret_why);
-	if (r == 0)
-		r = for_each_name(path, bind_name, &proc, ret_why);
-	if (r < 0)
-		return r;
-	if (sys.n + proc.n == 0)
-		return text_refuse(
-			ret_why, -EINVAL, "%s: neither sys/ nor proc/ has an entry", directory);
-	/* Last, because the directory itself may be below /run. */
-	return has_run ? bind_entry(run, "/run", ret_why) : 0;
-}
-
-/* --- sysroot_enter(). --- */
 
 /* The new root is mounted over /proc, of which only the entry of this process is still needed. */
 #define ROOT "/proc"
@@ -305,7 +106,7 @@ static int check_candidate(const char *name, void *data, char **ret_why)
 	char path[PATH_MAX];
 	int r;
 
-	r = join_path(path, RECORDING, name, ret_why);
+	r = mounts_join_path(path, RECORDING, name, ret_why);
 	if (r < 0 || !is_machine(path))
 		return r;
 	if (machine->found)
@@ -324,7 +125,7 @@ static int find_machine(struct machine *ret, char **ret_why)
 		return 0;
 	}
 	*ret = (struct machine){ 0 };
-	r = for_each_name(RECORDING, check_candidate, ret, ret_why);
+	r = mounts_for_each_name(RECORDING, check_candidate, ret, ret_why);
 	if (r == 0 && !ret->found)
 		return text_refuse(ret_why, -EINVAL, "there is neither a sys/ nor a proc/ in it");
 	return r;
@@ -484,7 +285,7 @@ static int inspect_machine(const char *machine, struct removed *removed, char **
 		char path[PATH_MAX];
 		int r;
 
-		r = join_path(path, machine, tops[k], ret_why);
+		r = mounts_join_path(path, machine, tops[k], ret_why);
 		if (r < 0)
 			return r;
 		inspection.top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -513,14 +314,14 @@ static int show_or_hide(const char *name, void *data, char **ret_why)
 	struct stat st;
 	int r;
 
-	r = join_path(over, ROOT "/sys", name, ret_why);
+	r = mounts_join_path(over, ROOT "/sys", name, ret_why);
 	if (r < 0)
 		return r;
 	if ((size_t)snprintf(from, sizeof(from), "%s/sys/%s", hiding->machine, name) >=
 			sizeof(from) ||
 		lstat(from, &st) < 0 || !S_ISDIR(st.st_mode))
 		snprintf(from, sizeof(from), EMPTY);
-	return bind_entry(from, over, ret_why);
+	return mounts_bind(from, over, ret_why);
 }
 
 static int note_missing(const char *name, void *data, char **ret_why)
@@ -529,7 +330,7 @@ static int note_missing(const char *name, void *data, char **ret_why)
 	char over[PATH_MAX];
 	int r;
 
-	r = join_path(over, ROOT "/sys", name, ret_why);
+	r = mounts_join_path(over, ROOT "/sys", name, ret_why);
 	if (r < 0)
 		return r;
 	if (access(over, F_OK) < 0)
@@ -545,7 +346,7 @@ static int link_proc(const char *name, void *data, char **ret_why)
 	const struct hiding *hiding = data;
 	char target[PATH_MAX], path[PATH_MAX];
 
-	if (is_process(name))
+	if (mounts_is_process(name))
 		return 0;
 	/* The path after chroot(ROOT). */
 	if ((size_t)snprintf(target, sizeof(target), "%s/proc/%s", hiding->machine + strlen(ROOT),
@@ -569,15 +370,15 @@ static int show_machine(struct removed *removed, char **ret_missing, char **ret_
 	if (r == 0)
 		r = inspect_machine(machine.path, removed, ret_why);
 	if (r == 0)
-		r = for_each_name(ROOT "/sys", show_or_hide, &hiding, ret_why);
+		r = mounts_for_each_name(ROOT "/sys", show_or_hide, &hiding, ret_why);
 	if (r == 0)
-		r = join_path(path, machine.path, "proc", ret_why);
+		r = mounts_join_path(path, machine.path, "proc", ret_why);
 	if (r == 0)
-		r = for_each_name(path, link_proc, &hiding, ret_why);
+		r = mounts_for_each_name(path, link_proc, &hiding, ret_why);
 	if (r == 0)
-		r = join_path(path, machine.path, "sys", ret_why);
+		r = mounts_join_path(path, machine.path, "sys", ret_why);
 	if (r == 0)
-		r = for_each_name(path, note_missing, &hiding, ret_why);
+		r = mounts_for_each_name(path, note_missing, &hiding, ret_why);
 	if (r == 0 && hiding.missing.failed)
 		r = -ENOMEM;
 	if (r == 0 && (chroot(ROOT) < 0 || chdir("/") < 0))
@@ -610,7 +411,7 @@ int sysroot_enter(const char *recording, char **ret_missing, char **ret_removed,
 		return text_refuse(ret_why, -EINVAL, "%s", strerror(errno));
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return text_refuse(ret_why, -EINVAL, "it is neither a directory nor an archive");
-	r = sysroot_unshare(false, ret_why);
+	r = mounts_unshare(false, ret_why);
 	if (r == 0)
 		r = build_root(ret_why);
 	if (r < 0)

@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recording/sysroot.h"
+#include "recording/mounts.h"
 
 /* What is replaced where it exists; those that end in '/' are directories. */
 static const char *const fake_machine_places[] = {
@@ -76,7 +76,7 @@ static inline bool fake_machine_enter(void)
 	char *why = NULL;
 
 	/* Where it does not get that far, this says why. */
-	if (sysroot_unshare(false, &why) < 0) {
+	if (mounts_unshare(false, &why) < 0) {
 		printf("1..0 # SKIP no mount namespace for a made-up machine: %s\n",
 			why ? why : strerror(ENOMEM));
 		free(why);

@@ -19,7 +19,7 @@
 
 #include "basic/macro.h"
 #include "machine/isolation.h"
-#include "recording/sysroot.h"
+#include "recording/mounts.h"
 
 static void test_parse_cgroup(_unused_ void **state)
 {
@@ -231,7 +231,7 @@ static void look_at_closed_cgroups(void)
 {
 	char *why = NULL;
 
-	if (sysroot_unshare(false, &why) < 0 || mount("test", CGROUPS, "tmpfs", 0, NULL) < 0) {
+	if (mounts_unshare(false, &why) < 0 || mount("test", CGROUPS, "tmpfs", 0, NULL) < 0) {
 		fprintf(stderr, "%s\n", why ? why : strerror(errno));
 		free(why);
 		_exit(EXIT_SKIP);

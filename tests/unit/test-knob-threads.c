@@ -20,7 +20,7 @@
 #include "basic/macro.h"
 #include "knob/threads.h"
 #include "machine/tasks.h"
-#include "recording/sysroot.h"
+#include "recording/mounts.h"
 
 static pid_t start_child(void)
 {
@@ -117,7 +117,7 @@ static void test_offline(void **state _unused_)
 	char path[] = "/tmp/quiesce-online-XXXXXX", *why = NULL;
 	int fd;
 
-	if (sysroot_unshare(false, &why) < 0) {
+	if (mounts_unshare(false, &why) < 0) {
 		print_message("%s\n", why ? why : "no mount namespace");
 		free(why);
 		skip();
