@@ -23,16 +23,17 @@ What it does is from kernel/cgroup/cgroup.c and kernel/cgroup/cpuset.c.
 """
 
 import errno
+import glob
 import json
 import os
-import pathlib
 import sys
 
 import server
 from hotplug import format_list, parse_list
 from server import Refused, put, read, read_optional
 
-ROOT = pathlib.Path('/sys/fs/cgroup')
+# Paths are texts, see server.py.
+ROOT = '/sys/fs/cgroup'
 REASONS = {
     'empty': 'cpuset.cpus is empty',
     'exclusive': 'Cpu list in cpuset.cpus not exclusive',
@@ -54,7 +55,7 @@ class Tree:
         self.online = parse_list(config['online'])
 
     def children(self, folder):
-        return sorted(folder / entry.name for entry in os.scandir(folder) if entry.is_dir())
+        return sorted(entry.path for entry in os.scandir(folder) if entry.is_dir())
 
     def bind(self, tid, cpus):
         """The scheduler's part, on real CPUs."""
@@ -65,59 +66,59 @@ class Tree:
                 pass  # gone
 
     def members(self, path):
-        return read(path / 'cgroup.procs').split()
+        return read(f'{path}/cgroup.procs').split()
 
     def has_cpusets(self):
-        return 'cpuset' in read(self.root / 'cgroup.subtree_control').split()
+        return 'cpuset' in read(f'{self.root}/cgroup.subtree_control').split()
 
     def make(self):
-        self.root.mkdir(parents=True, exist_ok=True)
-        put(self.root / 'cgroup.controllers', 'cpuset cpu io memory pids')
-        put(self.root / 'cgroup.subtree_control', 'memory pids')
-        put(self.root / 'cgroup.procs', '')
-        put(self.root / 'cpuset.cpus.effective', format_list(self.online))
+        os.makedirs(self.root, exist_ok=True)
+        put(f'{self.root}/cgroup.controllers', 'cpuset cpu io memory pids')
+        put(f'{self.root}/cgroup.subtree_control', 'memory pids')
+        put(f'{self.root}/cgroup.procs', '')
+        put(f'{self.root}/cpuset.cpus.effective', format_list(self.online))
         for name in self.config.get('cgroups', ()):
-            self.mkdir(self.root / name)
+            self.mkdir(f'{self.root}/{name}')
 
     def mkdir(self, path):
-        if path.exists():
+        if os.path.exists(path):
             raise Refused(errno.EEXIST)
-        path.mkdir()
+        os.mkdir(path)
         for name, text in (('cgroup.type', 'domain'), ('cgroup.procs', ''),
                            ('cgroup.subtree_control', ''), ('cgroup.controllers', 'memory pids'),
                            ('cgroup.events', 'populated 0\nfrozen 0')):
-            put(path / name, text)
+            put(f'{path}/{name}', text)
         if self.has_cpusets():
             self.add_cpuset(path)
 
     def rmdir(self, path):
         if self.children(path) or self.members(path):
             raise Refused(errno.EBUSY)
-        for entry in path.iterdir():
-            entry.unlink()
-        path.rmdir()
+        for entry in os.scandir(path):
+            os.unlink(entry)
+        os.rmdir(path)
         self.settle()
 
     def add_cpuset(self, path):
-        put(path / 'cpuset.cpus', '')
-        put(path / 'cpuset.cpus.effective', '')
+        put(f'{path}/cpuset.cpus', '')
+        put(f'{path}/cpuset.cpus.effective', '')
         if 'cpuset.cpus.partition' not in self.config.get('hides', ()):
-            put(path / 'cpuset.cpus.partition', 'member')
+            put(f'{path}/cpuset.cpus.partition', 'member')
         if 'cpuset.cpus.exclusive' not in self.config.get('hides', ()):
-            put(path / 'cpuset.cpus.exclusive', '')
+            put(f'{path}/cpuset.cpus.exclusive', '')
         self.settle()
 
     def claim(self, path):
-        return cpus_of(path / 'cpuset.cpus.exclusive')
+        return cpus_of(f'{path}/cpuset.cpus.exclusive')
 
     def wish(self, path):
-        return self.claim(path) or cpus_of(path / 'cpuset.cpus')
+        return self.claim(path) or cpus_of(f'{path}/cpuset.cpus')
 
     def others(self, path):
         return [other for other in self.children(self.root) if other != path]
 
     def is_partition(self, path):
-        return read_optional(path / 'cpuset.cpus.partition') in ('isolated', 'root')
+        return read_optional(f'{path}/cpuset.cpus.partition') in ('isolated', 'root')
 
     def why_not(self, path, claimed):
         """What keeps it from being a partition; None for nothing. One that has claimed its CPUs for
@@ -139,54 +140,56 @@ class Tree:
         """Judges the partitions, and gives each cgroup its CPUs."""
         taken = set()
         groups = [path for path in self.children(self.root)
-                  if (path / 'cpuset.cpus.partition').exists()]
+                  if os.path.exists(f'{path}/cpuset.cpus.partition')]
         for path in groups:
-            kind, *invalid = read(path / 'cpuset.cpus.partition').split()
+            kind, *invalid = read(f'{path}/cpuset.cpus.partition').split()
             if kind == 'member' or (invalid and self.config.get('stays')):
                 continue
             reason = self.why_not(path, self.is_partition(path) and self.claim(path))
-            put(path / 'cpuset.cpus.partition', f'{kind} invalid ({reason})' if reason else kind)
+            put(f'{path}/cpuset.cpus.partition', f'{kind} invalid ({reason})' if reason else kind)
             if not reason:
-                put(path / 'cpuset.cpus.effective', format_list(self.wish(path) & self.online))
+                put(f'{path}/cpuset.cpus.effective', format_list(self.wish(path) & self.online))
                 taken |= self.wish(path)
         rest = self.online - taken
         for path in groups:
-            if read(path / 'cpuset.cpus.partition') not in ('isolated', 'root'):
-                put(path / 'cpuset.cpus.effective',
+            if read(f'{path}/cpuset.cpus.partition') not in ('isolated', 'root'):
+                put(f'{path}/cpuset.cpus.effective',
                     format_list((self.wish(path) & rest) or rest))
-        put(self.root / 'cpuset.cpus.effective', format_list(rest))
-        inside = {tid for path in groups for tid in self.members(path)}
-        for process in os.listdir('/proc'):
-            if process.isdigit() and process not in inside:
-                self.bind(process, rest)
+        put(f'{self.root}/cpuset.cpus.effective', format_list(rest))
+        if self.config.get('forgets'):
+            inside = {tid for path in groups for tid in self.members(path)}
+            for process in os.listdir('/proc'):
+                if process.isdigit() and process not in inside:
+                    self.bind(process, rest)
 
     def write_control(self, text):
-        control = read(self.root / 'cgroup.subtree_control').split()
+        control = read(f'{self.root}/cgroup.subtree_control').split()
         if text == '+cpuset' and 'cpuset' not in control:
-            put(self.root / 'cgroup.subtree_control', ' '.join(['cpuset', *control]))
+            put(f'{self.root}/cgroup.subtree_control', ' '.join(['cpuset', *control]))
             for path in self.children(self.root):
                 self.add_cpuset(path)
             self.settle()
         elif text == '-cpuset' and 'cpuset' in control:
             for path in self.children(self.root):
-                if 'cpuset' in read(path / 'cgroup.subtree_control').split():
+                if 'cpuset' in read(f'{path}/cgroup.subtree_control').split():
                     raise Refused(errno.EBUSY)
             control.remove('cpuset')
-            put(self.root / 'cgroup.subtree_control', ' '.join(control))
+            put(f'{self.root}/cgroup.subtree_control', ' '.join(control))
             for path in self.children(self.root):
-                for file in path.glob('cpuset.*'):
-                    file.unlink()
+                for file in glob.glob(f'{path}/cpuset.*'):
+                    os.unlink(file)
             self.settle()
         elif text not in ('+cpuset', '-cpuset'):
             raise Refused(errno.EINVAL)
 
     def write_claim(self, path, cpus):
         """One that is no partition for want of CPUs of its own becomes one, seen with 6.12."""
-        group, file = path.parent, path.parent / 'cpuset.cpus.partition'
+        group = os.path.dirname(path)
+        file = f'{group}/cpuset.cpus.partition'
         if cpus == self.claim(group):
             return
         for other in self.others(group):
-            theirs = cpus_of(other / 'cpuset.cpus')
+            theirs = cpus_of(f'{other}/cpuset.cpus')
             if cpus & self.claim(other) or (theirs and theirs <= cpus):
                 raise Refused(errno.EINVAL)
         put(path, format_list(cpus))
@@ -195,14 +198,15 @@ class Tree:
         self.settle()
 
     def write(self, path, text):
-        if path == self.root / 'cgroup.subtree_control':
+        name = os.path.basename(path)
+        if path == f'{self.root}/cgroup.subtree_control':
             self.write_control(text)
-        elif path.name == 'cpuset.cpus':
+        elif name == 'cpuset.cpus':
             put(path, format_list(parse_list(text)))
             self.settle()
-        elif path.name == 'cpuset.cpus.exclusive':
+        elif name == 'cpuset.cpus.exclusive':
             self.write_claim(path, parse_list(text))
-        elif path.name == 'cpuset.cpus.partition':
+        elif name == 'cpuset.cpus.partition':
             if text not in ('member', 'root', 'isolated') or text in self.config.get('refuses', ()):
                 raise Refused(errno.EINVAL)
             before = read(path)
@@ -211,13 +215,13 @@ class Tree:
             if 'invalid' in before and text != 'member' and self.config.get('stays'):
                 put(path, f'{text} invalid')
                 return
-            reason = None if text == 'member' else self.why_not(path.parent, False)
+            reason = None if text == 'member' else self.why_not(os.path.dirname(path), False)
             put(path, f'{text} invalid ({reason})' if reason else text)
             self.settle()
-        elif path.name == 'cgroup.procs':
+        elif name == 'cgroup.procs':
             put(path, f'{read(path)}\n{text}'.lstrip())
-            put(path.parent / 'cgroup.events', 'populated 1\nfrozen 0')
-            self.bind(text, cpus_of(path.parent / 'cpuset.cpus.effective'))
+            put(f'{os.path.dirname(path)}/cgroup.events', 'populated 1\nfrozen 0')
+            self.bind(text, cpus_of(f'{os.path.dirname(path)}/cpuset.cpus.effective'))
         else:
             raise Refused(errno.EINVAL)
 
@@ -227,7 +231,7 @@ def make_tree():
 
 
 def do(path, text, call, _writer):
-    tree = make_tree()
+    tree, path = make_tree(), str(path)
     if call == 'mkdir':
         tree.mkdir(path)
     elif call == 'rmdir':
