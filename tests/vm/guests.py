@@ -6,7 +6,8 @@ the same files. Both are made once per recipe and kept in the cache:
 
     ~/.cache/quiesce-vm/NAME-HASH/{tree,root.img,vmlinuz,initrd.img}
     ~/.cache/quiesce-vm/packages/NAME/      packages as downloaded, for the next recipe
-    ~/.cache/quiesce-vm/build/CHECKOUT/NAME-HASH/   quiesce, built in the tree for its libraries
+    ~/.cache/quiesce-vm/build/CHECKOUT/NAME-HASH/   quiesce, built in the tree for its libraries, or
+                                            unpacked from the packages for the guest's release
 
 No root is needed: without it mmdebstrap uses what it finds (namespaces, or fakechroot), fakeroot
 keeps the owners of files, and the build runs in a user namespace.
@@ -18,6 +19,7 @@ import fcntl
 import hashlib
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -158,6 +160,15 @@ def recipe(guest):
     return arguments
 
 
+def find_packages(suite, folder):
+    """The packages of quiesce in the folder, which suit a guest of the host's own release only. None
+    without a folder."""
+    with contextlib.suppress(OSError):
+        if folder and platform.freedesktop_os_release().get('VERSION_CODENAME') == suite:
+            return sorted(path for path in pathlib.Path(folder).glob('*.deb') if 'dbgsym' not in path.name)
+    return []
+
+
 class Cached:
     """A guest in the cache; `ready` makes it if it is not there."""
 
@@ -243,20 +254,35 @@ class Cached:
                     remove(other)
                     used.unlink()
 
+    def build(self, work, log):
+        say(f'{self.guest.name}: building quiesce in it, see {log}')
+        unshare = ['unshare', '--mount', *([] if ROOT else ['--map-root-user'])]
+        if not run([*unshare, '--', 'sh', '-euc', BUILD, 'sh', self.tree, TOP, work], log):
+            raise Broken(f'{self.guest.name}: the build failed:\n{tail(log, 40)}')
+
+    def unpack(self, packages, folder, log):
+        say(f'{self.guest.name}: quiesce as packaged in {packages[0].parent}')
+        remove(folder)
+        for package in packages:
+            if not run(['dpkg-deb', '--extract', package, folder], log):
+                raise Broken(f'{self.guest.name}: {package} cannot be unpacked:\n{tail(log)}')
+
     @contextlib.contextmanager
     def installed(self):
-        """Builds quiesce with the compiler and the libraries of the guest, and installs it into a
-        folder, which stays as it is as long as the context lasts."""
+        """Installs quiesce into a folder, which stays as it is as long as the context lasts: from the
+        packages that have just been built for the release of the guest ($BUILT_PACKAGES), or built with
+        the compiler and the libraries of the guest."""
+        packages = find_packages(self.guest.suite, os.environ.get('BUILT_PACKAGES'))
         checkout = hashlib.sha256(str(TOP).encode()).hexdigest()[:12]
         work = CACHE / 'build' / checkout / self.dir.name
         with lock(work.with_suffix('.used'), fcntl.LOCK_EX, f'{self.guest.name}: being built'):
             work.mkdir(exist_ok=True)
             log = work.with_suffix('.log')
             log.write_text('', encoding='utf-8')
-            say(f'{self.guest.name}: building quiesce in it, see {log}')
-            unshare = ['unshare', '--mount', *([] if ROOT else ['--map-root-user'])]
-            if not run([*unshare, '--', 'sh', '-euc', BUILD, 'sh', self.tree, TOP, work], log):
-                raise Broken(f'{self.guest.name}: the build failed:\n{tail(log, 40)}')
+            if packages:
+                self.unpack(packages, work / 'installed', log)
+            else:
+                self.build(work, log)
             yield work / 'installed'
 
 

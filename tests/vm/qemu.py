@@ -6,7 +6,6 @@ import io
 import json
 import os
 import pathlib
-import platform
 import queue
 import signal
 import socket
@@ -15,7 +14,7 @@ import tarfile
 import threading
 import time
 
-from guests import BOOTS, HERE, TOP, Broken, need, say, tail
+from guests import BOOTS, HERE, TOP, Broken, find_packages, need, say, tail
 
 # Seconds without a word from the guest. It says when a test begins, and ends one that takes longer
 # than its own limit (guest/lab.py), which is less than this.
@@ -70,14 +69,6 @@ def as_root(info):
     return info
 
 
-def packages(suite):
-    """What `./bootstrap package` has made, which suits a guest of the host's own release."""
-    with contextlib.suppress(OSError):
-        if platform.freedesktop_os_release().get('VERSION_CODENAME') == suite:
-            return sorted(path for path in (TOP / 'build-package').glob('*.deb') if 'dbgsym' not in path.name)
-    return []
-
-
 def second_disk(path, cached, installed, config, shell):
     """What is unpacked over the guest when it boots (image/lab-init)."""
     with tarfile.open(path, 'w', format=tarfile.GNU_FORMAT) as archive:
@@ -85,7 +76,7 @@ def second_disk(path, cached, installed, config, shell):
         archive.add(HERE / 'guest/lab.service', 'etc/systemd/system/lab.service', filter=as_root)
         archive.add(HERE / 'guest', 'opt/lab', filter=lambda info: (
             None if '__pycache__' in info.name else as_root(info)))
-        for package in packages(cached.guest.suite):
+        for package in find_packages(cached.guest.suite, TOP / 'build-package'):
             archive.add(package, f'opt/lab/packages/{package.name}', filter=as_root)
         for folder in ('debian/tests', 'examples'):
             archive.add(TOP / folder, f'opt/lab/source/{folder}', filter=as_root)
