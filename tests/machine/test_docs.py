@@ -18,8 +18,9 @@ it is counted as skipped.
 All else in a document is text or output. A line that ends in a backslash goes on in the next one.
 
 A command that is run is run by bash in a folder that has what the documents talk of: ./prog, ./old and
-./new, results and a small git repository. A list of CPUs becomes one that this machine has, and
-runpinned makes three runs unless the command says how many, and fifteen at most to settle something.
+./new, results and a small git repository. A list of CPUs becomes one that this machine has, runpinned
+makes three runs, or ten where the command asks for more, and fifteen at most to settle something, and
+isol-check measures for a second.
 
 A command that is not run, and one that is run as well, has each option that it gives to a program
 of ours held against that program's --help.
@@ -250,6 +251,8 @@ class Desk:
 
     def type(self, text):
         text = re.sub(r'(-c |--cpus?[= ])\d[\d,-]*(?!\S)', rf'\g<1>{CPU}', text)
+        text = re.sub(r'\b(runpinned .*?-n )\d{2,}\b', r'\g<1>10', text)
+        text = re.sub(r'--measure=\d+\b', '--measure=1', text)
         result = subprocess.run(['bash', '-c', text], cwd=self.folder, env=self.environment,
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240,
                                 check=False)
