@@ -255,6 +255,7 @@ class Machine:
         self.description.write(self.root)
         # An empty one hides the cgroups of the machine that the test runs on.
         (self.root / 'sys/fs').mkdir(parents=True, exist_ok=True)
+        self.written = []  # what write() was called with
 
     def __enter__(self):
         return self
@@ -267,6 +268,7 @@ class Machine:
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding='utf-8')
+        self.written.append(path)
 
     def remove(self, path):
         (self.root / path).unlink()
@@ -343,6 +345,7 @@ class Setter:
         if not (self.box.root / boot_id).exists():
             self.box.write(boot_id, self.BOOT_ID + '\n')
         self.choices = {}
+        self.n_noted = None  # of box.written
         self.entries = {}
         self.transcript = ''  # what a person would have seen: commands, and what they printed
 
@@ -433,7 +436,14 @@ class Setter:
     # --- Running it ---
 
     def note_choices(self):
-        for name, content in self.snapshot().items():
+        """Which files show a choice: of all files at first, later of those that the test has written."""
+        if self.n_noted is None:
+            files = self.snapshot()
+        else:
+            paths = ((name, self.box.root / name) for name in self.box.written[self.n_noted:])
+            files = {name: path.read_bytes() for name, path in paths if path.is_file()}
+        self.n_noted = len(self.box.written)
+        for name, content in files.items():
             if isinstance(content, bytes) and b'[' in content and self.CHOICE.fullmatch(content):
                 self.choices.setdefault(name, re.findall(rb'[\w+-]+', content))
 
