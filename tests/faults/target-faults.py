@@ -133,8 +133,21 @@ def fail(options, verb, kind, list_cases):
                             lambda case: target.try_case(verb, case))
 
 
+def be_alone():
+    """Goes on in a PID namespace of this test's own, where there may be one: setters look at all
+    processes, and those of the host take a fifth of their time."""
+    alone = ['unshare', *([] if os.geteuid() == 0 else ['--map-root-user']), '--pid', '--fork', '--kill-child',
+             '--mount-proc']
+    if 'IS_ALONE' in os.environ or subprocess.run([*alone, 'true'], capture_output=True, check=False).returncode:
+        return
+    os.environ['IS_ALONE'] = '1'
+    # The shell waits for processes whose parents have ended.
+    os.execvp('unshare', [*alone, 'sh', '-c', '"$@"; exit $?', 'sh', sys.executable, *sys.argv])
+
+
 def main():
     options = read_options(only=VERBS)
+    be_alone()
     os.environ['ALLOWED'] = PRELOADED
     kinds = {'system calls': Machine.list_cases, 'allocations': Machine.list_allocations}
     run_tests([(f'{verb}: {kind}', lambda verb=verb, kind=kind: fail(options, verb, kind, kinds[kind]))
