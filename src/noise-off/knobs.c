@@ -64,10 +64,10 @@ const struct noise_knob noise_knobs[] = {
 		"memory statistics seldom interrupt" },
 	[NOISE_NUMA_BALANCING] = { "numa_balancing", NOISE_ALWAYS, "0",
 		"no page faults made to watch accesses", SYSCTL "/numa_balancing" },
-	[NOISE_KSM] = { "ksm", NOISE_ALWAYS, "0", "no merging of pages, and of cache lines" },
+	[NOISE_KSM] = { "ksm", NOISE_ALWAYS, "0", "no merging of equal pages" },
 	[NOISE_THP] = { "thp", NOISE_ALWAYS, "madvise", "huge pages only for who asks for them" },
 	[NOISE_PERF_CPU_PERCENT] = { "perf_cpu_percent", NOISE_ALWAYS, "1-99",
-		"profilers are limited at all" },
+		"profilers have a limit of CPU time" },
 	[NOISE_PERF_SAMPLE_RATE] = { "perf_sample_rate", NOISE_ALWAYS, "1",
 		"other people's profilers hardly sample" },
 	[NOISE_RT_RUNTIME] = { "rt_runtime", NOISE_IF_NAMED, "-1",
@@ -169,15 +169,24 @@ static int add_shown(struct planning *p, enum knob_word word, const char *path, 
 	return knob->now ? 0 : -ENOMEM;
 }
 
-/* Adds a knob, or a row that says that the container cannot turn it. cpu is -1 for none. */
+/* Adds a knob, or a row that says that the container cannot turn it. cpu is -1 for none. A closed file
+ * that has the wanted value is a knob like any other: the kernel closes nmi_watchdog to everybody where
+ * there is no such watchdog (kernel/watchdog.c, from 6.5 on). */
 static int add_knob(struct planning *p, enum noise_id id, unsigned group, enum knob_kind kind,
 	const char *path, const char *wanted, int cpu, const char *name)
 {
 	_cleanup_free_ char *now = NULL, *note = NULL;
+	bool closed = is_closed(p, path);
 	struct knob *knob;
 	int r;
 
-	if (!is_closed(p, path)) {
+	if (closed) {
+		r = knob_read(noise_backends, path, &now);
+		if (r < 0 && knob_error_is_ours(-r))
+			return r;
+		closed = r < 0 || !knob_equal(kind, now, wanted);
+	}
+	if (!closed) {
 		r = knob_plan_add(p->plan, group, kind, path, wanted, &knob, "%s", name);
 		if (r < 0)
 			return r;
@@ -185,9 +194,6 @@ static int add_knob(struct planning *p, enum noise_id id, unsigned group, enum k
 		knob->may_be_refused = p->wishes[id] != NOISE_NAMED;
 		return 0;
 	}
-	r = knob_read(noise_backends, path, &now);
-	if (r < 0 && knob_error_is_ours(-r))
-		return r;
 	if (text_format(&note, "closed by %s", p->container) < 0)
 		return -ENOMEM;
 	r = add_shown(p, KNOB_HOST_CONTROLLED, path, now, note, name);
@@ -422,7 +428,8 @@ static int add_thp_size(struct planning *p, const char *path, const char *name)
 }
 
 /* From 6.8 on each size of huge pages has its own `enabled` file
- * (Documentation/admin-guide/mm/transhuge.rst). Those with `inherit` or `never` are left alone. */
+ * (Documentation/admin-guide/mm/transhuge.rst). Those with `inherit` or `never` are left alone. A size
+ * that only shared memory can have, such as 8 KiB, has none (mm/huge_memory.c, from 6.11 on). */
 static int plan_thp_sizes(struct planning *p)
 {
 	struct dirent **entries;
@@ -437,7 +444,7 @@ static int plan_thp_sizes(struct planning *p)
 			r = text_format(&path, THP "/%s/enabled", entries[i]->d_name);
 		if (r == 0)
 			r = text_format(&name, "thp %s", entries[i]->d_name + 10);
-		if (r == 0)
+		if (r == 0 && (access(path, F_OK) == 0 || errno != ENOENT))
 			r = add_thp_size(p, path, name);
 		free(entries[i]);
 	}

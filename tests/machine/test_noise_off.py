@@ -501,6 +501,16 @@ def run_read_only(setter, *arguments, bare=False):
     return result
 
 
+def test_size_without_switch():
+    """A size of huge pages that only shared memory can have is no knob, and no failure of --strict."""
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.box.write(f'{THP}/hugepages-8kB/shmem_enabled', 'always inherit [never]\n')
+        before = setter.snapshot()
+        check('8kB' not in setter.succeed('--strict', '--only', 'thp', '-v'), 'a row for 8kB')
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+
+
 def test_container():
     with Setter(NOISE_OFF, 'amd-smt') as setter:
         setter.box.write('run/systemd/container', 'docker\n')
@@ -515,6 +525,13 @@ def test_container():
             check(rows[name]['now'] is not None, f'{name} is not shown')
         # Knobs that can be written are turned.
         equal((rows['ksm']['state'], rows['workqueue']['state']), ('applied', 'applied'), 'open')
+        setter.succeed('restore')
+        # A closed one that has the value is as wanted: so is nmi_watchdog on a kernel without that watchdog.
+        setter.box.write(f'{KERNEL}/nmi_watchdog', '0\n')
+        before = setter.snapshot()
+        result = run_read_only(setter, '-c', '2', '--json')
+        rows = {k['knob']: k for k in json.loads(result.stdout)['knobs']}
+        equal(rows['nmi_watchdog']['state'], 'already', 'nmi_watchdog, which is 0')
         setter.succeed('restore')
         setter.same(before, 'restore left')
         # Nothing at all of what was named can be turned.
