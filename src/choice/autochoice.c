@@ -334,7 +334,9 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 	if (!alone && best->cpu != 0)
 		reason_add(reason, "not CPU 0");
 	if (!alone && best->cpu == 0)
-		reason_add(reason, "the others are busy");
+		reason_add(reason,
+			best->busy >= 0 && busy_step(best->busy) > 0 ? "the others are busier"
+								     : "the others are busy");
 	if (best->facts->kind == TOPOLOGY_KIND_PERFORMANCE)
 		reason_add(reason, "a performance core%s",
 			topology->kind_source == TOPOLOGY_KIND_FROM_FREQUENCY
@@ -385,7 +387,8 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 		reason_add(reason, "fewest interrupts that cannot be moved (%" PRIu64 ")",
 			best->fixed);
 	else if (best->fixed > 0)
-		reason_add(reason, "%" PRIu64 " interrupts that cannot be moved", best->fixed);
+		reason_add(reason, "%" PRIu64 " interrupts since boot that cannot be moved",
+			best->fixed);
 	if (counted && fewest)
 		reason_add(reason, "fewest interrupts (%" PRIu64 ")", best->interrupts);
 	else if (fewer)

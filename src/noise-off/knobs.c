@@ -169,9 +169,9 @@ static int add_shown(struct planning *p, enum knob_word word, const char *path, 
 	return knob->now ? 0 : -ENOMEM;
 }
 
-/* Adds a knob, or a row that says that the container cannot turn it. cpu is -1 for none. A closed file
- * that has the wanted value is a knob like any other: the kernel closes nmi_watchdog to everybody where
- * there is no such watchdog (kernel/watchdog.c, from 6.5 on). */
+/* Adds a knob, or a row that says that the container cannot turn it. cpu is -1 for none. A closed
+ * file that has the wanted value is a knob like any other: the kernel closes nmi_watchdog to
+ * everybody where there is no such watchdog (kernel/watchdog.c, from 6.5 on). */
 static int add_knob(struct planning *p, enum noise_id id, unsigned group, enum knob_kind kind,
 	const char *path, const char *wanted, int cpu, const char *name)
 {
@@ -428,8 +428,9 @@ static int add_thp_size(struct planning *p, const char *path, const char *name)
 }
 
 /* From 6.8 on each size of huge pages has its own `enabled` file
- * (Documentation/admin-guide/mm/transhuge.rst). Those with `inherit` or `never` are left alone. A size
- * that only shared memory can have, such as 8 KiB, has none (mm/huge_memory.c, from 6.11 on). */
+ * (Documentation/admin-guide/mm/transhuge.rst). Those with `inherit` or `never` are left alone. A
+ * size that only shared memory can have, such as 8 KiB, has none (mm/huge_memory.c, from 6.11 on).
+ */
 static int plan_thp_sizes(struct planning *p)
 {
 	struct dirent **entries;

@@ -32,6 +32,7 @@
 #include "runpinned/place.h"
 #include "runpinned/quiesce.h"
 #include "runpinned/save.h"
+#include "unit/unit.h"
 
 enum {
 	LOCK_RETRY_NS = 200 * 1000 * 1000,
@@ -174,7 +175,10 @@ static int print_quiet_place(const struct options *options, const struct place *
 		r = print_place(place);
 	else
 		print(stdout, "cpus: those that benchmark.target chooses (benchmark.conf)\n");
-	print(stdout, "quiesce: benchmark.target is started before, and stopped after\n");
+	print(stdout,
+		unit_is_booted()
+			? "quiesce: benchmark.target is started before, and stopped after\n"
+			: "quiesce: the setters are run before, and restored after (no systemd)\n");
 	return r;
 }
 
@@ -636,6 +640,10 @@ int main(int argc, char *argv[])
 	r = options_parse(argc, argv, &options);
 	if (r < 0)
 		return status_of_options(r);
+	if (r > 0 && !has_output) {
+		say_errno(EBADF, "cannot write to standard output");
+		return EXIT_FAILED;
+	}
 	if (r > 0)
 		return print_conclude();
 	if (options.json && !has_output) {

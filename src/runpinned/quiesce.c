@@ -15,6 +15,7 @@
 #include "basic/text.h"
 #include "runpinned/quiesce.h"
 #include "state/running.h"
+#include "unit/unit.h"
 
 enum {
 	TOLD_MAX = 64 * 1024,
@@ -155,7 +156,10 @@ int quiesce_check_permission(void)
 
 	if (geteuid() == 0 || running_read_cpus(&cpus) >= 0)
 		return 0;
-	say("--quiesce needs root, unless benchmark.target is up: `sudo systemctl start benchmark.target`");
+	say("--quiesce needs root%s",
+		unit_is_booted()
+			? ", unless benchmark.target is up: `sudo systemctl start benchmark.target`"
+			: "");
 	return -EPERM;
 }
 

@@ -161,7 +161,7 @@ static bool find_common_verb(const char *word, enum setter_verb *ret)
 	return false;
 }
 
-static void say_too_many(const struct setter *setter, const char *word)
+static void say_misplaced(const struct setter *setter, const char *word, bool is_first)
 {
 	struct guess guess = { .word = word };
 	char meant[GUESS_TEXT_SIZE];
@@ -170,27 +170,28 @@ static void say_too_many(const struct setter *setter, const char *word)
 		guess_offer(&guess, verb_names[i]);
 	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
 		guess_offer(&guess, own->name);
-	say("'%s' is one word too many%s; see %s --help", word, guess_text(&guess, "", meant),
-		setter->name);
+	say("'%s' is %s%s; see %s --help", word, is_first ? "no verb" : "one word too many",
+		guess_text(&guess, "", meant), setter->name);
 }
 
 static int parse_words(const struct setter *setter, char *words[], struct arguments *a)
 {
+	const char *first = words[0];
 	enum setter_verb other;
 
-	a->own = find_own_verb(setter, words[0]);
+	a->own = find_own_verb(setter, first);
 	if (a->own) {
 		a->words = words + 1;
 		return 0;
 	}
-	if (find_common_verb(words[0], &a->verb))
+	if (find_common_verb(first, &a->verb))
 		words++;
 	for (; words[0]; words++) {
 		int r;
 
 		if (!setter->parse_what || a->what || a->verb == SETTER_RESTORE ||
 			find_common_verb(words[0], &other) || find_own_verb(setter, words[0])) {
-			say_too_many(setter, words[0]);
+			say_misplaced(setter, words[0], words[0] == first);
 			return -EINVAL;
 		}
 		r = setter->parse_what(words[0], setter->state);
@@ -295,7 +296,8 @@ static bool may_turn(const struct setter *setter, const char *verb)
 		    "names none of yours",
 			verb);
 	else
-		say("%s needs root; `%s status` and --dry-run do not", verb, setter->name);
+		say("%s needs root; `%s status`%s", verb, setter->name,
+			strcmp(verb, "apply") == 0 ? " and --dry-run do not" : " does not");
 	return false;
 }
 

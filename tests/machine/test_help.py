@@ -36,8 +36,10 @@ def check_tool(tool):
     for option in '--help', '--version':
         with open('/dev/full', 'w', encoding='utf-8') as full:
             result = run(tool, option, stdout=full)
-        equal(result.returncode, 1, f'{option} to a full disk')
-        check(f'{name}: cannot write to standard output: ' in result.stderr, f'{option}: {result.stderr}')
+        closed = run('sh', '-c', 'exec "$@" >&-', 'sh', tool, option)
+        for where, result in ('a full disk', result), ('nothing', closed):
+            equal(result.returncode, 1, f'{option} to {where}')
+            check(f'{name}: cannot write to standard output: ' in result.stderr, f'{option}: {result.stderr}')
     for arguments, says in ((['--no-such-option'], 'there is no option --no-such-option'),
                             (['--hepl'], 'there is no option --hepl (did you mean --help?)'),
                             (['-Z'], 'there is no option -Z'),

@@ -269,7 +269,7 @@ def test_wrong_use():
         (['-c', '0-15'], 'names all CPUs that are online'),
         (['-c', '16'], 'CPU 16 does not exist'),
         (['-c', 'x'], 'is not a CPU list'),
-        (['madvise'], 'one word too many'),
+        (['madvise'], 'no verb'),
         (['--force'], '--force is for restore'),
         (['list', '--dry-run'], '--dry-run is for apply'),
     )

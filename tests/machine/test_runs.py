@@ -1671,7 +1671,8 @@ def test_plan_of_a_quiet_machine():
     result = run('--dry-run', '--quiesce', 'true')
     equal(result.returncode, 0, result.stderr)
     check(f'cpus: {CPU} (as asked for)\n' in result.stdout, result.stdout)
-    check('quiesce: benchmark.target is started before' in result.stdout, result.stdout)
+    by = 'benchmark.target is started' if pathlib.Path('/run/systemd/system').exists() else 'the setters are run'
+    check(f'quiesce: {by} before' in result.stdout, result.stdout)
     result = subprocess.run([RUNPINNED, '--dry-run', '--quiesce', 'true'], stdin=subprocess.DEVNULL,
                             capture_output=True, text=True, env=environment(), timeout=PATIENCE, check=False)
     equal(result.returncode, 0, result.stderr)

@@ -203,7 +203,7 @@ def test_wrong_use():
                                  (('-c', '3', '--all'), '-c and --all'),
                                  (('-c', '16'), 'does not exist'),
                                  (('-c', 'x'), 'not a CPU list'),
-                                 (('3',), 'one word too many')):
+                                 (('3',), 'no verb')):
             said = smt.fail(2, *arguments)
             check(words in said and said.count('\n') == 1, f'{arguments}: {said}')
         smt.succeed('-c', '3')
