@@ -255,6 +255,8 @@ def test_epilog_fails():
         check(cluster.node_state('n1')[1].startswith(reason), cluster.node_state('n1')[1])
         (cluster.top / 'fail-put-back').unlink()
         cluster.run('scontrol', 'update', 'NodeName=n1', 'State=RESUME')
+        # It is requeued after its node was drained, which puts it off by two minutes.
+        cluster.wait_state(second, 'PENDING')
         cluster.run('scontrol', 'update', f'JobId={second}', 'StartTime=now', status=None)
         check_over(cluster, second, 'COMPLETED')
 
