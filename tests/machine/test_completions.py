@@ -21,6 +21,8 @@ FILES = {shell: pathlib.Path(os.environ[f'COMPLETION_{shell.upper()}'])
 BASH_LIBRARY = pathlib.Path('/usr/share/bash-completion/bash_completion')
 DEADLINE = 60  # seconds
 END = '<<<end>>>'
+# What git allows in the name of a branch, and no shell may run.
+HOSTILE = 'to$(id>pwned)`id>pwned`'
 
 
 def find(shell):
@@ -39,7 +41,8 @@ def environment(home):
     pathlib.Path(home, 'result.json').touch()
     pathlib.Path(home, 'folder').mkdir()
     if shutil.which('git'):
-        for words in (['init', '-b', 'topic'], ['commit', '--allow-empty', '-m', 'first'], ['tag', 'v1']):
+        for words in (['init', '-b', 'topic'], ['commit', '--allow-empty', '-m', 'first'], ['tag', 'v1'],
+                      ['branch', HOSTILE]):
             subprocess.run(['git', '-c', 'user.name=x', '-c', 'user.email=x', '-c', 'init.defaultBranch=x',
                             *words], cwd=home, env={**os.environ, 'HOME': home}, check=True,
                            capture_output=True)
@@ -132,6 +135,7 @@ ASK = {'bash': ask_bash, 'fish': ask_fish, 'zsh': ask_zsh}
 def offered(shell, line):
     with tempfile.TemporaryDirectory(prefix='completions.') as home:
         found = ASK[shell](line, home, environment(home))
+        check(not pathlib.Path(home, 'pwned').exists(), f'{line!r} runs the name of a branch')
     # zsh may offer an option with the sign that joins its value, or without.
     return {word.rstrip('=') if word.startswith('--') and shell == 'zsh' else word for word in found}
 
@@ -172,7 +176,10 @@ def check_commits(shell):
     """quiesce-gate takes two commits, and behind "--" a program, which quiesce-bisect has at once."""
     find('git')
     has(shell, 'quiesce-gate ', 'topic', 'v1', never=['result.json', 'bisect'])
-    has(shell, 'quiesce-gate -p 3 v1 to', 'topic', never=['result.json'])
+    quoted = re.sub(r'([$()>`])', r'\\\1', HOSTILE) if shell != 'fish' else HOSTILE
+    has(shell, 'quiesce-gate -p 3 v1 to', 'topic', quoted, never=['result.json'])
+    if shell == 'bash':
+        has(shell, f'quiesce-gate {quoted[:6]}', quoted, never=['topic'])
     has(shell, 'quiesce-gate v1 topic -- res', 'result.json', never=['topic'])
     has(shell, 'quiesce-bisect res', 'result.json', never=['topic', 'bisect'])
     folder = 'folder/' if shell == 'fish' else 'folder'
@@ -183,6 +190,9 @@ def check_values(shell):
     first = re.match('[0-9]+', pathlib.Path('/sys/devices/system/cpu/online').read_text())[0]
     has(shell, 'runpinned -c ', first, 'auto')
     has(shell, 'runpinned --cpus ', first, 'auto')
+    has(shell, 'quiesce-gate -c ', first, 'auto')
+    for tool in ('freq-pin', 'isol-check'):
+        has(shell, f'{tool} -c ', first, never=['auto'])
     has(shell, 'runpinned -o ', 'result.json')
     has(shell, 'runpinned --output ', 'result.json')
     joined = '' if shell != 'fish' else '--strict='
