@@ -11,7 +11,8 @@ pkgs.stdenv.mkDerivation {
     (pkgs.lib.splitString "\n" (builtins.readFile ../meson.build)));
   src = pkgs.lib.cleanSource ../.;
   nativeBuildInputs = with pkgs; [ meson ninja pkg-config python3 scdoc ];
-  buildInputs = with pkgs; [ cairo libarchive libpfm lm_sensors systemd util-linux zlib ];
+  # Programs of runpinned's are static, and glibc's static library is an output of its own.
+  buildInputs = with pkgs; [ cairo glibc.static libarchive libpfm lm_sensors systemd util-linux zlib ];
   mesonFlags = [ "-Dtests=false" "-Dunits=false" ];
   meta = {
     description = "Benchmarks that can be trusted: a quiet machine, and measured time";
