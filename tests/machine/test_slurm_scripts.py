@@ -224,6 +224,14 @@ def test_suspended():
             equal(node.record.read_text(), '17 n1\n', 'the record')
 
 
+def test_beside():
+    """benchmark-target is found beside the script, whatever folder that is"""
+    with Node() as node:
+        (node.top / 'bin/benchmark-target').rename(node.top / 'benchmark-target')
+        status, calls, said = node.run('prolog', SLURM_JOB_CONSTRAINTS='quiet')
+        equal((status, calls), (0, 'make-quiet\nguard\n'), said)
+
+
 def test_upgrade():
     """A job that ends while quiesce is replaced: postinst does not start the target again"""
     with Node() as node:
@@ -237,7 +245,7 @@ def test_upgrade():
 
 
 TESTS = (test_words, test_strange_values, test_not_alone, test_failures, test_locks, test_one_guard,
-         test_guard_of_systemd, test_suspended, test_upgrade)
+         test_guard_of_systemd, test_suspended, test_beside, test_upgrade)
 
 if __name__ == '__main__':
     run_tests((test.__doc__, test) for test in TESTS)
