@@ -19,6 +19,8 @@ BISECT = GATE.with_name('quiesce-bisect')
 TOOLS = [pathlib.Path(os.environ[name]).resolve() for name in ('RUNPINNED', 'BENCH_REPORT')]
 # A busy machine may leave a comparison unsettled.
 ATTEMPTS = 5
+# The name of a file, which the program is to read.
+STRANGE = "it's & late\n"
 PROGRAM = '''
 #include <stdio.h>
 #include "work.h"
@@ -54,7 +56,7 @@ class Repository:
             'GIT_COMMITTER_EMAIL': 'a@b'}
         self.git('init', '-q', '-b', 'first')
         self.write('prog.c', PROGRAM)
-        self.write('data', 'of the tree')
+        self.write(STRANGE, 'of the tree')
         self.write('build.sh', 'mkdir -p out && ${CC:-cc} -O1 -o out/prog prog.c\n')
         self.commit('first', work=2)
 
@@ -97,7 +99,7 @@ def on_repository(function):
     def test():
         if not shutil.which('git') or not shutil.which('cc'):
             raise Skip('git or cc is not installed')
-        with tempfile.TemporaryDirectory(prefix='ci.') as root:
+        with tempfile.TemporaryDirectory(prefix='ci & co.') as root:
             return function(Repository(root))
     return test
 
@@ -110,9 +112,13 @@ def check_verdicts(repository):
     kept = repository.root / 'kept'
     summary = repository.root / 'kept' / 'step'
 
-    result = repository.gate('-d', kept, 'first~0', slower, '--', 'out/prog', '{tree}/data',
+    result = repository.gate('-d', kept, '-b', f"grep SigIgn /proc/self/status >'{kept}/ignored'; sh build.sh",
+                             'first~0', slower, '--', 'out/prog', f'{{tree}}/{STRANGE}',
                              GITHUB_STEP_SUMMARY=str(summary))
     equal(result.returncode, 3, result.stdout + result.stderr)
+    ignored = int((kept / 'ignored').read_text().split()[1], 16)
+    equal([number for number in (signal.SIGINT, signal.SIGQUIT) if ignored >> (number - 1) & 1], [],
+          'signals that a build ignores')
     check('**slower by more than 10 %: +' in result.stdout, result.stdout)
     equal(summary.read_text(), (kept / 'summary.md').read_text(), 'the summary')
     check('| ' in result.stdout and slower[:12] in result.stdout, result.stdout)
@@ -155,6 +161,11 @@ def check_failures(repository):
         equal(repository.run(tool, '-h', status=0).stdout, result.stdout, '-h')
         version = repository.run(tool, '--version', status=0).stdout
         check(re.fullmatch(rf'{tool.name} \(quiesce\) [0-9.]+\n', version), version)
+        for option in '--help', '--version':
+            for target in '>/dev/full', '>&-':
+                result = repository.run('sh', '-c', f'"$0" {option} {target}', tool)
+                equal((result.returncode, result.stderr), (
+                    1 if tool == GATE else 128, f'{tool.name}: cannot write to standard output\n'), target)
     outside = subprocess.run([GATE, 'first', 'first', '--', 'out/prog'], cwd=repository.root,
                              env={**repository.environment, 'GIT_CEILING_DIRECTORIES': '/'},
                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -200,7 +211,7 @@ def check_bisection(repository):
     for _ in range(ATTEMPTS):
         repository.git('bisect', 'start', 'first', 'first~19')
         result = repository.run('git', 'bisect', 'run', BISECT, '-b', 'sh build.sh', '-p', '20',
-                                repository.root / 'tools/good', 'out/prog', 'data')
+                                repository.root / 'tools/good', 'out/prog', STRANGE)
         repository.git('bisect', 'reset')
         found = re.search('([0-9a-f]{40}) is the first bad commit', result.stdout)
         if found:
