@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,8 @@ from machine import Skip, check, equal, run_tests
 
 GATE = pathlib.Path(os.environ['QUIESCE_GATE'])
 BISECT = GATE.with_name('quiesce-bisect')
+# These tell how to bisect.
+DOCUMENTS = [GATE.parents[2] / name for name in ('docs/ci.md', 'man/quiesce-gate.1.scd')]
 TOOLS = [pathlib.Path(os.environ[name]).resolve() for name in ('RUNPINNED', 'BENCH_REPORT')]
 # A busy machine may leave a comparison unsettled.
 ATTEMPTS = 5
@@ -45,7 +48,7 @@ class Repository:
         self.root = pathlib.Path(root)
         tools = self.root / 'tools'
         tools.mkdir()
-        for tool in TOOLS:
+        for tool in (*TOOLS, BISECT):
             (tools / tool.name).symlink_to(tool)
         self.folder = self.root / 'a folder'
         self.folder.mkdir()
@@ -197,27 +200,35 @@ def check_interrupted_in(repository, build, send, number):
     equal(repository.git('worktree', 'list').count('\n'), 0, 'worktrees left')
 
 
+def read_recipe():
+    """The commands of the documents, for the repository above, which may be busy."""
+    recipe, other = (re.search(r'^git checkout v1.0 .*^git bisect reset [^\n]*', path.read_text(), re.M | re.S)[0]
+                     for path in DOCUMENTS)
+    equal(recipe, other, 'the documents')
+    for old, new in ((' make ', ' sh build.sh '), ('quiesce-bisect', "quiesce-bisect -b 'sh build.sh' -p 20"),
+                     ('build/prog', 'out/prog'), ('--size 1000', shlex.quote(STRANGE))):
+        check(old in recipe, f'{old!r} is not in {recipe}')
+        recipe = recipe.replace(old, new)
+    return recipe
+
+
 def check_bisection(repository):
-    """The commit that made it slower is found among 20, one of which cannot be built."""
+    """The commit that made it slower is found among 20, one of which cannot be built, as the documents say."""
+    repository.git('tag', 'v1.0')
     for number in range(1, 20):
         repository.write('prog.c', 'broken' if number == 9 else PROGRAM)
         commit = repository.commit(f'commit {number}', work=2 if number < 13 else 3)
         if number == 13:
             wanted = commit
-    repository.git('checkout', '-q', 'first~19')
-    repository.run('sh', 'build.sh', status=0)
-    (repository.root / 'tools/good').write_bytes((repository.folder / 'out/prog').read_bytes())
-    (repository.root / 'tools/good').chmod(0o755)
+    repository.git('branch', '-m', 'main')
+    recipe = read_recipe()
     for _ in range(ATTEMPTS):
-        repository.git('bisect', 'start', 'first', 'first~19')
-        result = repository.run('git', 'bisect', 'run', BISECT, '-b', 'sh build.sh', '-p', '20',
-                                repository.root / 'tools/good', 'out/prog', STRANGE)
-        repository.git('bisect', 'reset')
+        result = repository.run('bash', '-c', recipe)
         found = re.search('([0-9a-f]{40}) is the first bad commit', result.stdout)
         if found:
             break
     equal(found and found[1], wanted, result.stdout + result.stderr)
-    good = repository.root / 'tools/good'
+    good = repository.root / 'good-prog'
     for arguments, says in (((), 'GOOD PROGRAM is wanted'), (('-x',), 'there is no option -x'),
                             (('/no/such', 'out/prog'), 'there is no program /no/such'),
                             ((repository.root, 'out/prog'), 'there is no program'),

@@ -52,7 +52,7 @@ SETTERS_MACHINE = 'amd-acpi'  # has all that their examples name
 NEEDS_MORE = (
     (r'\b(systemctl|journalctl)\b|--quiesce', 'systemd as PID 1, which tests/vm has'),
     (r'\bcpu-shield run\b', 'CPUs that are really shielded, which tests/vm has'),
-    (r'\bquiesce-gate\b|\bgit bisect\b|^make\b', 'a project with a history, which test_ci.py has'),
+    (r'\bquiesce-gate\b|\bgit (bisect|checkout)\b|^make\b', 'a project with a history, which test_ci.py has'),
     (r'\b(pyperf|hyperfine|mlr|perf)\b|\btheirs\.json', 'another program'),
     (r'\b(apt|bootstrap|meson|pkg-config)\b', 'a build of its own'),
     (r'\busermod\b', 'users that may be changed'),
