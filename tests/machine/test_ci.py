@@ -115,8 +115,8 @@ def check_verdicts(repository):
     kept = repository.root / 'kept'
     summary = repository.root / 'kept' / 'step'
 
-    result = repository.gate('-d', kept, '-b', f"grep SigIgn /proc/self/status >'{kept}/ignored'; sh build.sh",
-                             'first~0', slower, '--', 'out/prog', f'{{tree}}/{STRANGE}',
+    build = f"grep SigIgn /proc/self/status >'{kept}/ignored'; sh build.sh"
+    result = repository.gate('-d', kept, '-b', build, 'first~0', slower, '--', 'out/prog', f'{{tree}}/{STRANGE}',
                              GITHUB_STEP_SUMMARY=str(summary))
     equal(result.returncode, 3, result.stdout + result.stderr)
     ignored = int((kept / 'ignored').read_text().split()[1], 16)
@@ -202,8 +202,8 @@ def check_interrupted_in(repository, build, send, number):
 
 def read_recipe():
     """The commands of the documents, for the repository above, which may be busy."""
-    recipe, other = (re.search(r'^git checkout v1.0 .*^git bisect reset [^\n]*', path.read_text(), re.M | re.S)[0]
-                     for path in DOCUMENTS)
+    commands = re.compile(r'^git checkout v1.0 .*^git bisect reset [^\n]*', re.M | re.S)
+    recipe, other = (commands.search(path.read_text())[0] for path in DOCUMENTS)
     equal(recipe, other, 'the documents')
     for old, new in ((' make ', ' sh build.sh '), ('quiesce-bisect', "quiesce-bisect -b 'sh build.sh' -p 20"),
                      ('build/prog', 'out/prog'), ('--size 1000', shlex.quote(STRANGE))):
@@ -213,7 +213,7 @@ def read_recipe():
 
 
 def check_bisection(repository):
-    """The commit that made it slower is found among 20, one of which cannot be built, as the documents say."""
+    """The commit that made it slower is found among 20, one of which cannot be built, as documents say."""
     repository.git('tag', 'v1.0')
     for number in range(1, 20):
         repository.write('prog.c', 'broken' if number == 9 else PROGRAM)
@@ -248,6 +248,22 @@ def check_bisection(repository):
     equal(result.returncode, 0, result.stderr)
 
 
+def check_workflow(repository):
+    """GitHub's base is the tip of the branch: a pull request is compared with where it began."""
+    began = repository.git('rev-parse', 'HEAD')
+    tip = repository.commit('the branch goes on')
+    repository.git('checkout', '-q', '-b', 'request', began)
+    head = repository.commit('a change')
+    workflow = GATE.with_name('github-workflow.yml').read_text()
+    script = re.search(r'^( *)run: \|\n((?:\1  .*\n)+)', workflow, re.M)[2]
+    gate = repository.root / 'tools/quiesce-gate'
+    gate.write_text('#!/bin/sh\necho "$@"\n')
+    gate.chmod(0o755)
+    said = repository.run('bash', '-e', '-c', script, status=0, BASE_SHA=tip, HEAD_SHA=head).stdout
+    check(f' {began} {head} -- ' in said, said)
+
+
 run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_repository(check_failures)),
            ('interrupted', on_repository(check_interrupted)),
-           ('bisection', on_repository(check_bisection))))
+           ('bisection', on_repository(check_bisection)),
+           ('workflow', on_repository(check_workflow))))
