@@ -421,6 +421,13 @@ static int check_options(const struct request *request)
 			request->metric);
 		return -EINVAL;
 	}
+	/* Its list is read as customSmallerIsBetter. */
+	if (metric_is_rate(request->metric) && request->format == FORM_GITHUB) {
+		say("--format github-action-benchmark alarms where there is more, and more of '%s' is "
+		    "better",
+			request->metric);
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -439,6 +446,10 @@ static int choose_form(struct request *request)
 		: request->markdown   ? FORM_MARKDOWN
 		: request->csv	      ? FORM_CSV
 				      : request->format;
+	if (request->metadata && request->form > FORM_JSON) {
+		say("--metadata is shown as text and by --json alone");
+		return -EINVAL;
+	}
 	return 0;
 }
 
