@@ -638,7 +638,7 @@ static void draw_changes(struct chart *chart, size_t s)
 		double next = x_of_run(chart, (double)(level->first + level->n) + 0.5);
 		char change[UNITS_TEXT_SIZE], label[128];
 
-		units_format_change(level->median / last->median - 1, change);
+		units_format_change((level->median - last->median) / fabs(last->median), change);
 		snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what, level->first + 1,
 			change);
 		if (!draw_step_label(chart, before, step, next, color, label))

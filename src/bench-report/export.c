@@ -238,7 +238,7 @@ static int add_github(const char *file, const struct benchmark *b, void *context
 	snprintf(range, sizeof(range), "%s",
 		f.stats.has_interval
 			? units_format_percent((f.stats.interval_high - f.stats.interval_low) / 2 /
-					  f.runs_median,
+					  fabs(f.runs_median),
 				  share)
 			: "");
 	if (!title || asprintf(&extra, "median of %zu runs", benchmark_counted_runs(b)) < 0)

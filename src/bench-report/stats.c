@@ -134,6 +134,13 @@ static int count_disturbed(const struct benchmark *b, size_t *ret)
 	return 0;
 }
 
+/* Values are per iteration, so that the time of all loops is a product. That of a metric is none: a
+ * rate of all loops is the same rate. */
+static bool find_raw_range(const struct benchmark *b, double *ret_min, double *ret_max)
+{
+	return !b->metric && benchmark_raw_range(b, ret_min, ret_max) == 0;
+}
+
 static void print_counts(const struct benchmark *b, size_t n_disturbed)
 {
 	char first[32], last[32], a[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
@@ -157,7 +164,7 @@ static void print_counts(const struct benchmark *b, size_t n_disturbed)
 	print_line("loops a value", "%s", format_per_run(loops, a, sizeof(a)));
 	if (!inner.same || inner.mean != 1)
 		print_line("inner loops", "%s", format_per_run(inner, a, sizeof(a)));
-	if (benchmark_raw_range(b, &min, &max) == 0 &&
+	if (find_raw_range(b, &min, &max) &&
 		(!loops.same || loops.mean != 1 || !inner.same || inner.mean != 1)) {
 		struct scale scale = scale_refine(scale_choose_unit(b->unit, max), 1);
 
@@ -174,7 +181,9 @@ static void print_figure(
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 
 	print_line(label, "%14s  %s", scale_format(scale, value, a),
-		value == stats->median ? "" : units_format_change(value / stats->median - 1, b));
+		value == stats->median
+			? ""
+			: units_format_change((value - stats->median) / fabs(stats->median), b));
 }
 
 static void print_figures(const struct stats *s, struct scale scale)
@@ -205,7 +214,7 @@ static void print_figures(const struct stats *s, struct scale scale)
 static void emit_runs(struct emit *emit, const struct benchmark *b, size_t n_disturbed)
 {
 	char text[32];
-	double min, max;
+	double min = NAN, max = NAN;
 
 	emit_string(emit, "first_date",
 		b->has_dates ? format_date(b->first_date, text, sizeof(text)) : NULL);
@@ -216,10 +225,9 @@ static void emit_runs(struct emit *emit, const struct benchmark *b, size_t n_dis
 	emit_real(emit, "warmups_per_run", find_property(b, RUN_N_WARMUPS).mean);
 	emit_real(emit, "loops", find_property(b, RUN_LOOPS).mean);
 	emit_real(emit, "inner_loops", find_property(b, RUN_INNER_LOOPS).mean);
-	if (benchmark_raw_range(b, &min, &max) == 0) {
-		emit_real(emit, "raw_min", min);
-		emit_real(emit, "raw_max", max);
-	}
+	(void)find_raw_range(b, &min, &max);
+	emit_real(emit, "raw_min", min);
+	emit_real(emit, "raw_max", max);
 }
 
 static int stats_one(const char *file, const struct benchmark *b, void *context)

@@ -142,7 +142,7 @@ static int check_as_pyperf(
 	if (isfinite(sigma))
 		stability->runs_needed = ceil(4 * (1.96 * 1.96) * (sigma * sigma) / (0.01 * 0.01));
 	if (stats->n >= 2) {
-		percent = stats->stdev * 100 / stats->mean;
+		percent = stats->stdev * 100 / fabs(stats->mean);
 		if (percent >= 10)
 			r = add_findingf(stability, FINDING_STDEV, true,
 				"the standard deviation (%s) is %.0f %% of the mean (%s)",
@@ -159,7 +159,7 @@ static int check_as_pyperf(
 	for (int i = 0; i < 2; i++) {
 		double value = i == 0 ? stats->min : stats->max;
 
-		percent = (value - stats->mean) * 100 / stats->mean;
+		percent = (value - stats->mean) * 100 / fabs(stats->mean);
 		/* Where all values are 0 there is no proportion. */
 		if (!(fabs(percent) >= 50))
 			continue;
@@ -478,12 +478,12 @@ static int check_drift(struct stability *stability, const struct benchmark *benc
 				1);
 
 		text_appendf(&t, "the values drift by %s over the series, from %s to %s",
-			units_format_change(levels->drift / base, a),
+			units_format_change(levels->drift / fabs(base), a),
 			scale_format_shown(scale, benchmark->unit, levels->drift_from, b),
 			scale_format_shown(scale, benchmark->unit, levels->drift_to, c));
 	} else {
 		text_appendf(&t, "between the jumps the values drift, by %s over the series",
-			units_format_change(levels->drift / stats->median, a));
+			units_format_change(levels->drift / fabs(stats->median), a));
 	}
 	r = benchmark_units_are_runs(benchmark)
 		? append_causes(&causes, benchmark->series, &before, &after, stats->median)

@@ -288,7 +288,7 @@ int stats_compute(double *values, size_t n, struct stats *ret)
 	compute_moments(values, n, &s);
 	s.median = stats_median(values, n);
 	s.mad = stats_deviation(values, n, s.median);
-	s.spread = s.mean != 0 ? (s.max - s.min) / s.mean : NAN;
+	s.spread = s.mean != 0 ? (s.max - s.min) / fabs(s.mean) : NAN;
 	s.p5 = stats_percentile(values, n, 0.05);
 	s.q1 = stats_percentile(values, n, 0.25);
 	s.q3 = stats_percentile(values, n, 0.75);

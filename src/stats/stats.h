@@ -18,7 +18,7 @@ struct stats {
 	double stdev;  /* of the sample: divided by n - 1; NAN for a single value */
 	double median; /* the mean of the two middle values for an even n */
 	double mad;    /* median of |value - median|, not scaled to a sigma */
-	double spread; /* (max - min) / mean; NAN when the mean is 0 */
+	double spread; /* (max - min) / |mean|; NAN when the mean is 0 */
 
 	/* Percentiles, interpolated linearly between the neighbours of rank (n - 1) * p. */
 	double p5;
