@@ -343,7 +343,8 @@ static void add_legend(struct head *head)
 
 		/* With one digit more than the axis, because the medians of series are often close
 		 * together. */
-		scale_format(scale_refine(chart->scale, 1), chart->stats[s].median, median);
+		scale_format_shown(scale_refine(chart->scale, 1), chart->options->unit,
+			chart->stats[s].median, median);
 		snprintf(text, sizeof(text), ": median %s, %zu %s%s%s", median,
 			n_counted(&chart->series[s]), chart->options->what,
 			n_counted(&chart->series[s]) == 1 ? "" : "s",
@@ -534,8 +535,10 @@ static int draw_columns(struct chart *chart, size_t s)
 	if (!column)
 		return -ENOMEM;
 	for (size_t c = 0; c < n_columns; c++) {
-		size_t from = series->n_warmups + c * n / n_columns;
-		size_t count = series->n_warmups + (c + 1) * n / n_columns - from;
+		/* The product of some million values is beyond a size_t of 32 bits. */
+		size_t first = (size_t)((uint64_t)c * n / n_columns);
+		size_t count = (size_t)((uint64_t)(c + 1) * n / n_columns) - first;
+		size_t from = series->n_warmups + first;
 		double x = x_of_run(chart, run_number(series, from));
 		double top, bottom;
 		bool disturbed = false;
@@ -681,7 +684,7 @@ static void draw_beyond(struct chart *chart)
 
 		if (n[above] == 0)
 			continue;
-		scale_format(chart->scale, extreme[above], value);
+		scale_format_shown(chart->scale, chart->options->unit, extreme[above], value);
 		snprintf(label, sizeof(label), "%zu %s, %s to %s", n[above],
 			above ? "above" : "below", above ? "up" : "down", value);
 		at.x = panel->x + panel->width - 6 -

@@ -87,7 +87,8 @@ static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curv
 	}
 	fprintf(stream, "%s %zu: %s", warmup ? "warm-up" : what,
 		warmup ? spot->index + 1 : spot->index - curve->n_warmups + 1,
-		scale_format(scale, curve->values[spot->index], value));
+		scale_format_shown(
+			scale, curve->benchmark->unit, curve->values[spot->index], value));
 	if (isfinite(curve->rows[CHART_TEMPERATURE][spot->index]))
 		fprintf(stream, ", %.0f \u00b0C", curve->rows[CHART_TEMPERATURE][spot->index]);
 	if (isfinite(curve->rows[CHART_FREQUENCY][spot->index]))
@@ -136,7 +137,10 @@ static void put_figures(FILE *stream, const struct page_curve *curves, size_t n,
 			char text[UNITS_TEXT_SIZE];
 
 			fprintf(stream, "<td>%s</td>",
-				isfinite(figures[k]) ? scale_format(scale, figures[k], text) : "");
+				isfinite(figures[k])
+					? scale_format_shown(scale, curves[i].benchmark->unit,
+						  figures[k], text)
+					: "");
 		}
 		fprintf(stream, "<td>%zu</td></tr>\n",
 			curves[i].analysis->stability->disturbances.n_disturbed);

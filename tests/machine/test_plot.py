@@ -159,6 +159,19 @@ def test_rivals_are_one_picture():
     plot('-o', scratch('rivals.svg'), source)
 
 
+def test_short_beside_long_values():
+    rivals = {'quiesce_interleaved': 'a, b', 'quiesce_order_seed': 1}
+    source = write('sizes.json', benchmark('slow', [5, 5.01, 5.02], **rivals),
+                   benchmark('fast', [2e-6, 2.01e-6, 2.02e-6], **rivals))
+    out = scratch('sizes.html')
+    plot('-o', out, source)
+    page = Page(out.read_text(encoding='utf-8'))
+    check('fast: median 2.010 us, 3 runs' in page.text, f'the legend: {page.text}')
+    equal(page.titles[-1], 'fast, run 3: 2.020 us', 'a sample')
+    check(re.search(r'<td>fast</td><td>3</td><td>2\.010 us</td><td>10\.0+ ns</td>',
+                    out.read_text(encoding='utf-8')), 'the row of the table')
+
+
 def test_several_names():
     out = scratch('names.svg')
     out.write_text('kept', encoding='utf-8')
