@@ -87,19 +87,25 @@ struct sheet {
 };
 
 struct figures {
-	struct stats stats;
-	double runs_median; /* what the interval holds; struct analysis calls it unit_median */
+	struct stats stats; /* of several machines, with the interval of their mean */
+	double runs_median; /* what the interval holds else; struct analysis calls it unit_median */
 };
 
-/* The benchmark has values. */
+/* -ENODATA where the benchmark has no values. */
 static int find_figures(const struct benchmark *benchmark, struct figures *ret)
 {
 	_cleanup_(analysis) struct analysis *analysis = NULL;
 	int r = analysis_new(benchmark, &analysis);
 
-	if (r >= 0)
-		*ret = (struct figures){ analysis->stats, analysis->unit_median };
-	return r;
+	if (r < 0)
+		return r;
+	*ret = (struct figures){ analysis->stats, analysis->unit_median };
+	if (analysis->fleet.n_groups > 0) {
+		ret->stats.has_interval = true;
+		ret->stats.interval_low = exp(analysis->fleet.low);
+		ret->stats.interval_high = exp(analysis->fleet.high);
+	}
+	return 0;
 }
 
 #define FIGURE(name) #name, offsetof(struct figures, stats.name)

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Results of several machines: merged with machine, sitting and run kept apart, and compared by machine."""
 
+import csv
 import gzip
+import io
 import json
 import math
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -282,6 +285,17 @@ def test_show():
     text = report('show', files[0])
     check("holds such machines' mean with 95 % certainty" in text, text)
     check(all(len(line) <= 80 for line in text.splitlines()), text)
+    limits = found['interval_low'], found['interval_high']
+    for verb in 'show', 'stats':
+        row = next(csv.DictReader(io.StringIO(report(verb, '--csv', files[0]))))
+        equal((float(row['interval_low']), float(row['interval_high'])), limits, f'{verb} --csv')
+    given = json.loads(report('show', '--format', 'bencher', files[0]))['x']['latency']
+    check(all(math.isclose(given[key], limit * 1e9) for key, limit in zip(('lower_value', 'upper_value'), limits)),
+          given)
+    given = json.loads(report('show', '--format', 'github-action-benchmark', files[0]))[0]
+    check(given['range'].endswith(' %'), given)
+    shown = re.search(r'interval +(.*? .. .*?) {2}', text)[1]
+    check(f'| {shown} |' in report('show', '--markdown', files[0]), shown)
 
 
 def machine_runs(draw, host, level=0.01, spread=0.003, **metadata):
