@@ -239,7 +239,7 @@ static int emit_run(struct emit *emit, const struct benchmark *b,
 		emit_real(emit, "run", NAN);
 	emit_bool(emit, "calibration", sample->warmup);
 	emit_real(emit, "start",
-		b->has_dates ? (double)sample->start_ns / (double)NSEC_PER_SEC : NAN);
+		sample->start_ns >= 0 ? (double)sample->start_ns / (double)NSEC_PER_SEC : NAN);
 	emit_integer(emit, "loops", (int64_t)b->runs[run].loops);
 	emit_integer(emit, "inner_loops", (int64_t)b->runs[run].inner_loops);
 	emit_array(emit, "flags");

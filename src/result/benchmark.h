@@ -53,8 +53,8 @@ struct benchmark {
 	struct facts metadata; /* what holds for all of its runs */
 
 	/* A sample a run, in the order of the file; a run without values (a calibration, a warm-up)
-	 * has `warmup` set. start_ns is the run's date, in ns since that of the first run. The
-	 * values are below, not in the samples. */
+	 * has `warmup` set. start_ns is the run's date, in ns since that of the first run, and
+	 * negative where the file does not say it. The values are below, not in the samples. */
 	struct series *series;
 
 	double *values; /* without warm-ups, in the order of the runs, per iteration of a loop */

@@ -246,7 +246,8 @@ static void settle_times(struct benchmark *b)
 	for (size_t i = 0; i < b->series->n_samples; i++) {
 		struct sample *sample = &b->series->samples[i];
 
-		sample->start_ns = sample->start_ns < 0 ? 0 : sample->start_ns - first_ns;
+		if (sample->start_ns >= 0)
+			sample->start_ns -= first_ns;
 	}
 }
 

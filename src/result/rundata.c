@@ -34,7 +34,6 @@ static const struct {
 	{ "runnable_threads", RUN_RUNNABLE },
 	{ "cpu_temp", RUN_CPU_TEMP },
 	{ "cpu_freq", RUN_CPU_FREQ },
-	{ "quiesce_start", RUN_START },
 	{ "quiesce_window_kernel", RUN_WINDOW_KERNEL },
 	{ "quiesce_window_user", RUN_WINDOW_USER },
 	{ "quiesce_flags", RUN_FLAGS },
@@ -390,9 +389,6 @@ int run_data_set(struct run_data *data, struct series *series, const struct run_
 	case RUN_DURATION:
 		(void)get_ns(value, &data->duration_ns);
 		break;
-	case RUN_START:
-		data->has_start = get_ns(value, &data->start_ns);
-		break;
 	case RUN_WINDOW_KERNEL:
 		(void)get_ns(value, &sample->kernel_ns);
 		break;
@@ -450,8 +446,6 @@ bool run_data_has(const struct run_data *data, const struct run_field *field)
 		return data->has_date;
 	case RUN_DURATION:
 		return data->duration_ns >= 0;
-	case RUN_START:
-		return data->has_start;
 	case RUN_WINDOW_KERNEL:
 		return data->sample.kernel_ns > 0;
 	case RUN_WINDOW_USER:

@@ -22,7 +22,6 @@ struct run_field {
 		RUN_INNER_LOOPS,
 		RUN_DATE,
 		RUN_DURATION,
-		RUN_START,
 		RUN_WINDOW_KERNEL,
 		RUN_WINDOW_USER,
 		RUN_FLAGS,
@@ -59,8 +58,6 @@ struct run_data {
 	int64_t turn; /* negative: unknown */
 	bool has_date;
 	int64_t date_ns; /* since 1970, as if the date were UTC */
-	bool has_start;
-	int64_t start_ns;
 	int64_t duration_ns; /* negative: unknown */
 };
 
