@@ -38,7 +38,7 @@ static void drop_repeated(struct suite *suite)
 }
 
 struct metric_names {
-	struct text text; /* "user_cpu, cycles, " */
+	struct text text; /* ", user_cpu, cycles, " */
 	struct guess guess;
 };
 
@@ -48,10 +48,12 @@ static void add_metric_name(void *context, const char *metric)
 	_cleanup_free_ char *word = NULL;
 
 	guess_offer(&names->guess, metric);
-	if (asprintf(&word, "%s, ", metric) < 0)
+	if (asprintf(&word, ", %s, ", metric) < 0)
 		return;
-	if (!names->text.data || !strstr(names->text.data, word))
+	if (!names->text.data)
 		text_append(&names->text, word);
+	else if (!strstr(names->text.data, word))
+		text_append(&names->text, word + 2);
 }
 
 /* Says which metrics a file has. */
@@ -67,7 +69,7 @@ static void say_metrics(const char *file, const struct suite *suite, const char 
 			file_label(file), wanted);
 	else
 		say("%s has no metric '%s', but %.*s%s", file_label(file), wanted,
-			(int)names.text.length - 2, names.text.data,
+			(int)names.text.length - 4, names.text.data + 2,
 			guess_text(&names.guess, "", meant));
 	text_clear(&names.text);
 }
