@@ -13,7 +13,8 @@
 
 /* --- Markdown --- */
 
-/* A vertical bar would end the cell, and others would be HTML, code, emphasis or a link. */
+/* A vertical bar would end the cell, and others would be HTML, code, emphasis or a link:
+ * __init__ would be bold, and ~~x~~ struck out. */
 static void append_markdown_cell(struct text *row, const char *text)
 {
 	text_append(row, " ");
@@ -22,7 +23,7 @@ static void append_markdown_cell(struct text *row, const char *text)
 			text_append(row, text_entity(*text));
 			continue;
 		}
-		if (strchr("|\\`*[", *text))
+		if (strchr("|\\`*_~[", *text))
 			text_append(row, "\\");
 		text_append_n(row, text, 1);
 	}
