@@ -250,6 +250,9 @@ int reader_read_google_context(struct reader *reader)
 	struct json_token token;
 	int r = reader_enter_object(reader, "the value of 'context'");
 
+	/* A counter may be no number, and so is the variation of counters that are 0
+	 * (src/json_reporter.cc, FormatKV). What is not known is not among the figures then. */
+	json_allow_nan(reader->json);
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		const char *name = NULL;
 

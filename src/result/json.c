@@ -36,6 +36,7 @@ struct json_reader {
 	uint64_t line_offset; /* where the line begins */
 	struct json_place place;
 	const char *why;
+	bool allows_nan;
 
 	enum expect expect;
 	size_t depth;
@@ -69,6 +70,11 @@ void json_reader_free(struct json_reader *reader)
 	free(reader->hashes);
 	text_clear(&reader->string);
 	free(reader);
+}
+
+void json_allow_nan(struct json_reader *reader)
+{
+	reader->allows_nan = true;
 }
 
 const char *json_why(const struct json_reader *reader)
@@ -370,6 +376,64 @@ static int convert_number(struct json_reader *reader, const char *text, struct j
 	return 0;
 }
 
+static const char *describe_wish(const struct json_reader *reader)
+{
+	switch (reader->expect) {
+	case EXPECT_NAME:
+	case EXPECT_NAME_OR_END:
+		return "a name was expected";
+	case EXPECT_COMMA_OR_END:
+		return reader->is_object[reader->depth - 1] ? "',' or '}' was expected"
+							    : "',' or ']' was expected";
+	case EXPECT_NOTHING:
+		return "nothing was expected behind the value";
+	default:
+		return reader->depth == 0 ? "this is no JSON" : "a value was expected";
+	}
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Only a number may have a sign in front. */
+static int take_word(struct json_reader *reader, bool is_negative, struct json_token *ret)
+{
+	static const struct {
+		const char *word;
+		enum json_type type;
+		bool is_number;
+	} words[] = {
+		{ "true", JSON_TOKEN_TRUE, false },
+		{ "false", JSON_TOKEN_FALSE, false },
+		{ "null", JSON_TOKEN_NULL, false },
+		{ "NaN", JSON_TOKEN_NULL, true },
+		{ "Infinity", JSON_TOKEN_NULL, true },
+	};
+	char text[16];
+	size_t n = 0;
+	int r;
+
+	while (n + 1 < sizeof(text)) {
+		r = fill(reader);
+		if (r < 0)
+			return r;
+		if (r == 0 || !is_letter(*reader->at))
+			break;
+		text[n++] = *reader->at++;
+	}
+	text[n] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (strcmp(text, words[i].word) == 0 &&
+			(words[i].is_number ? reader->allows_nan : !is_negative)) {
+			ret->type = words[i].type;
+			return 0;
+		}
+	}
+	return refuse(reader, is_negative ? "no number that JSON knows" : describe_wish(reader));
+}
+
 static int take_number(struct json_reader *reader, struct json_token *ret)
 {
 	char text[NUMBER_MAX + 1];
@@ -391,56 +455,9 @@ static int take_number(struct json_reader *reader, struct json_token *ret)
 			break;
 	}
 	text[n] = '\0';
+	if (reader->allows_nan && strcmp(text, "-") == 0)
+		return take_word(reader, true, ret);
 	return convert_number(reader, text, ret);
-}
-
-static const char *describe_wish(const struct json_reader *reader)
-{
-	switch (reader->expect) {
-	case EXPECT_NAME:
-	case EXPECT_NAME_OR_END:
-		return "a name was expected";
-	case EXPECT_COMMA_OR_END:
-		return reader->is_object[reader->depth - 1] ? "',' or '}' was expected"
-							    : "',' or ']' was expected";
-	case EXPECT_NOTHING:
-		return "nothing was expected behind the value";
-	default:
-		return reader->depth == 0 ? "this is no JSON" : "a value was expected";
-	}
-}
-
-static int take_word(struct json_reader *reader, struct json_token *ret)
-{
-	static const struct {
-		const char *word;
-		enum json_type type;
-	} words[] = {
-		{ "true", JSON_TOKEN_TRUE },
-		{ "false", JSON_TOKEN_FALSE },
-		{ "null", JSON_TOKEN_NULL },
-	};
-	char text[8];
-	size_t n = 0;
-	int r;
-
-	while (n + 1 < sizeof(text)) {
-		r = fill(reader);
-		if (r < 0)
-			return r;
-		if (r == 0 || *reader->at < 'a' || *reader->at > 'z')
-			break;
-		text[n++] = *reader->at++;
-	}
-	text[n] = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (strcmp(text, words[i].word) == 0) {
-			ret->type = words[i].type;
-			return 0;
-		}
-	}
-	/* Python writes NaN and Infinity, which JSON has not. */
-	return refuse(reader, describe_wish(reader));
 }
 
 /* --- Structure --- */
@@ -538,7 +555,7 @@ static int take_value(struct json_reader *reader, struct json_token *ret)
 	} else if (c == '-' || (c >= '0' && c <= '9')) {
 		r = take_number(reader, ret);
 	} else {
-		r = take_word(reader, ret);
+		r = take_word(reader, false, ret);
 	}
 	complete_value(reader);
 	return r;
