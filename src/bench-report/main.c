@@ -47,11 +47,12 @@ static const struct verb verbs[] = {
 		"a picture: the samples in order, what was beside them", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
 		"what took the longest to measure", verb_slowest },
-	{ "trend", TAKES_VALUES | TAKES_FAIL_WORSE, "FILE...",
-		"results over time or commits: where did the level change?", verb_trend },
-	{ "fleet", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
-		"machines beside each other: which is not as the others?", verb_fleet },
-	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE...", "several files as one", verb_merge },
+	{ "trend", TAKES_VALUES | TAKES_FAIL_WORSE, "FILE|FOLDER...",
+		"over time or commits: where did the level change?", verb_trend },
+	{ "fleet", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE|FOLDER...",
+		"machines: which one is not as the others?", verb_fleet },
+	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE|FOLDER...", "several files as one",
+		verb_merge },
 };
 
 static const struct {
@@ -127,7 +128,7 @@ static void usage(const struct option_row *rows)
 	      "\n",
 		stdout);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		print(stdout, "  %-8s %-11s %s\n", verbs[i].name, verbs[i].arguments,
+		print(stdout, "  %-8s %-15s %s\n", verbs[i].name, verbs[i].arguments,
 			verbs[i].help);
 	fputs("\n", stdout);
 	option_rows_print(rows, stdout);
@@ -149,13 +150,24 @@ static const char *strip_verbs(const char *help, const struct verb *verb)
 	return text_has_word(front, verb->name, ", ") ? help + length + 2 : help;
 }
 
-/* The formats that the verb takes. */
-static const char *format_help(const struct verb *verb)
+/* Of an option that is not the same for all verbs, what it does for this one; else NULL. */
+static const char *find_own_help(const char *option, const struct verb *verb)
 {
-	return verb->options & TAKES_JUNIT
-		? "junit, for continuous integration"
-		: "github-action-benchmark or bencher, for services that\n"
-		  "keep a history";
+	if (strcmp(option, "format") == 0)
+		return verb->options & TAKES_JUNIT
+			? "junit, for continuous integration"
+			: "github-action-benchmark or bencher, for services\n"
+			  "that keep a history";
+	if (strcmp(option, "sort") == 0)
+		return verb->options & TAKES_FAIL_SLOWER ? "by name, value or change"
+							 : "by name or value";
+	if (strcmp(option, "json") == 0)
+		return verb->options & TAKES_OUTPUT ? "with -o: say as JSON what was written"
+						    : "as JSON, with all digits";
+	if (strcmp(option, "output") == 0)
+		return verb->options & TAKES_SIZE ? "write to FILE: .svg, .png, or .html for a page"
+						  : "write to FILE";
+	return NULL;
 }
 
 /* What `bench-report VERB --help` shows. */
@@ -165,11 +177,12 @@ static void usage_of_verb(const struct option_row *rows, const struct verb *verb
 	size_t n = 0;
 
 	for (; rows->name; rows++) {
+		const char *help = find_own_help(rows->name, verb);
+
 		if (!is_taken_by(verb, rows->name))
 			continue;
 		own[n] = *rows;
-		own[n++].help = strcmp(rows->name, "format") == 0 ? format_help(verb)
-								  : strip_verbs(rows->help, verb);
+		own[n++].help = help ? help : strip_verbs(rows->help, verb);
 	}
 	print(stdout, "Usage: bench-report %s [OPTIONS] %s\n%s\n\n", verb->name, verb->arguments,
 		verb->help);
