@@ -464,14 +464,6 @@ static int ask(struct machines *machines, const struct question *question, doubl
 	return r;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct machine_figures *x = a, *y = b;
-	int order = strcmp(x->node, y->node);
-
-	return order != 0 ? order : strcmp(x->model, y->model);
-}
-
 int machines_settle(struct machines *machines)
 {
 	size_t n = MAX(machines->cells->n, machines->n) + 1;
@@ -487,7 +479,5 @@ int machines_settle(struct machines *machines)
 	set_figures(machines, values, scratch);
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(questions); i++)
 		r = ask(machines, &questions[i], values, scratch, odd);
-	if (r >= 0 && machines->n > 0)
-		qsort(machines->items, machines->n, sizeof(*machines->items), compare_names);
 	return r;
 }

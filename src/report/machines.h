@@ -43,7 +43,7 @@ struct machine_figures {
 };
 
 struct machines {
-	struct machine_figures *items; /* by name once they are settled */
+	struct machine_figures *items;
 	size_t n;
 	size_t n_benchmarks;
 	struct machine_cells *cells; /* internal */
