@@ -47,6 +47,7 @@ struct options {
 	const char *counters_text;
 	char counters_copy[MAX_COUNTERS_TEXT];
 	const char *counters[QS_MAX_COUNTERS + 1];
+	const char *no_event; /* of --counters, that there is not */
 	int collect;
 	int no_core;
 	int list;
@@ -136,8 +137,12 @@ static int parse_counters(const char *text, struct options *options)
 		uint32_t type;
 		uint64_t config;
 
-		if (n == QS_MAX_COUNTERS || counter_parse(word, &type, &config) < 0)
+		if (n == QS_MAX_COUNTERS)
 			return -EINVAL;
+		if (counter_parse(word, &type, &config) < 0) {
+			options->no_event = word;
+			return -EINVAL;
+		}
 		options->counters[n++] = word;
 	}
 	options->counters_text = text;
@@ -238,6 +243,11 @@ static int parse_options(struct program *program, int argc, char *argv[])
 			fprintf(stderr, "Try '%s --help'.\n", program->name);
 			return -EINVAL;
 		}
+		if (r < 0 && o->no_event) {
+			fprintf(stderr, "%s: --counters: there is no event '%s'\n", program->name,
+				o->no_event);
+			return r;
+		}
 		if (r < 0) {
 			fprintf(stderr, "%s: '%s' is no value for %s%s\n", program->name, optarg,
 				option == 'o' ? "-o" : "--",
@@ -326,15 +336,21 @@ static int finish_output(const struct program *program)
 
 /* --- Measuring in this process, which qs_main() or runpinned has started. --- */
 
-static int bind_to_cpu(int cpu)
+/* 0, or a negative errno after an error message. */
+static int bind_to_cpu(const struct program *program)
 {
+	int cpu = program->options.cpu, r;
 	cpu_set_t set;
 
 	if (cpu < 0)
 		return 0;
 	CPU_ZERO(&set);
 	CPU_SET((size_t)cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
+	r = sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
+	if (r < 0)
+		fprintf(stderr, "%s: cannot run on CPU %d: %s\n", program->name, cpu,
+			r == -EINVAL ? "it does not exist, or may not be used here" : strerror(-r));
+	return r;
 }
 
 static int measure_chosen(
@@ -390,12 +406,9 @@ static int measure_here(const struct program *program)
 	struct qs_sampler *sampler;
 	int r;
 
-	r = bind_to_cpu(o->cpu);
-	if (r < 0) {
-		fprintf(stderr, "%s: cannot run on CPU %d: %s\n", program->name, o->cpu,
-			strerror(-r));
+	r = bind_to_cpu(program);
+	if (r < 0)
 		return EXIT_FAILED;
-	}
 	r = qs_open_as(program->stamps, &sampler_options, sizeof(sampler_options), &sampler);
 	if (r < 0) {
 		say_own_error(program, "cannot open a sampler", r);
@@ -558,7 +571,9 @@ static int finish(const struct program *program, const struct runner *runner,
 		r = outcome_save(output, outcomes, n);
 		if (r < 0) {
 			fprintf(stderr, "%s: cannot save %s: %s\n", program->name, output,
-				r == -ENODATA ? "there is no value" : strerror(-r));
+				r == -ENODATA		? "there is no value"
+					: r == -ENOTSUP ? "it is no regular file"
+							: strerror(-r));
 			result = EXIT_FAILED;
 		}
 	}
@@ -570,6 +585,21 @@ static int finish(const struct program *program, const struct runner *runner,
 	return result;
 }
 
+/* As bind_to_cpu(), for the processes: what is wrong is said once and not by each of them. */
+static int try_cpu(const struct program *program)
+{
+	cpu_set_t before;
+	int r;
+
+	/* A set may be too small for the CPUs of the machine: then the processes say what is wrong.
+	 */
+	if (program->options.cpu < 0 || sched_getaffinity(0, sizeof(before), &before) < 0)
+		return 0;
+	r = bind_to_cpu(program);
+	(void)sched_setaffinity(0, sizeof(before), &before);
+	return r;
+}
+
 static int measure_in_processes(const struct program *program)
 {
 	const struct options *o = &program->options;
@@ -578,6 +608,8 @@ static int measure_in_processes(const struct program *program)
 	size_t n = 0, i = 0;
 	int r, result = EXIT_FAILED;
 
+	if (try_cpu(program) < 0)
+		return EXIT_FAILED;
 	for (const struct qs_benchmark *b = program->benchmarks; b->name; b++)
 		n += is_chosen(program, b->name) != 0;
 	outcomes = calloc(n + 1, sizeof(*outcomes));

@@ -39,7 +39,8 @@ int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n);
  * Saves pyperf's JSON, version 1.0 (pyperf 2.10, _bench.py): each benchmark has a run for each
  * process, the first of which is the calibration. Benchmarks without a value are left out. The file
  * is written whole or not at all: a temporary file beside it, fsync, rename. A negative errno;
- * -ENODATA where there is no value at all.
+ * -ENODATA where there is no value at all, -ENOTSUP where the path is that of a device or a pipe,
+ * which is not replaced.
  */
 int outcome_save(const char *path, const struct outcome *outcomes, size_t n);
 

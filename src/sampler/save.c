@@ -430,7 +430,7 @@ int outcome_save(const char *path, const struct outcome *outcomes, size_t n)
 		return -ENODATA;
 	/* Devices and directories are not replaced. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return -ENOMEM;
 	r = write_and_rename(path, temporary, outcomes, n);

@@ -74,6 +74,7 @@ def test_usage():
         result = run(*arguments, status=2)
         equal(result.stdout, '', f'{arguments}: output')
         check(result.stderr, f'{arguments}: says nothing')
+    check("there is no event 'flux'" in run('--counters=r1,flux', status=2).stderr, 'the event is not named')
     check('usage:' in run('--help').stdout, 'no help')
     check('two benchmarks' in run(status=2, LIST='twice').stderr, 'a name twice')
     run(status=2, LIST='nameless')
@@ -179,8 +180,9 @@ def test_cpu():
     for each in benchmarks['spin']['runs'][1:]:
         equal(each['metadata'].get('quiesce_cpu_last', cpu), cpu, 'CPU')
         equal(each['metadata']['quiesce_migrated_values'], 0, 'migrations')
-    result = run('--cpu=1023', 'spin', status=1)
-    check('cannot run on CPU 1023' in result.stderr, result.stderr)
+    result = run('--cpu=1023', 'spin', 'group/*', status=1)
+    equal(result.stderr, f'{PROGRAM}: cannot run on CPU 1023: it does not exist, or may not be used here\n',
+          'said once')
 
 
 def test_counters():
@@ -246,9 +248,11 @@ def test_file():
     path.chmod(0o640)
     saved('spin', name='mode.json')
     equal(stat.S_IMODE(path.stat().st_mode), 0o640, 'mode of a file that was there')
-    for target in (SCRATCH.name, '/dev/null', '/nowhere/result.json'):
+    for target, why in ((SCRATCH.name, 'Is a directory'), ('/dev/null', 'it is no regular file'),
+                        ('/dev/stdout', 'it is no regular file'),
+                        ('/nowhere/result.json', 'No such file or directory')):
         result = run(*QUICK, '-o', target, 'spin', status=1)
-        check(f'cannot save {target}' in result.stderr, result.stderr)
+        check(f'cannot save {target}: {why}' in result.stderr, result.stderr)
     equal([name for name in os.listdir(SCRATCH.name) if 'mode.json.' in name], [], 'left over')
 
 
