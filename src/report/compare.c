@@ -209,8 +209,10 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	return r;
 }
 
-/* Only times depend on what the machine does while they are measured. */
-static void resolve_machines(struct comparison *c, bool is_disturbed)
+/* What lies between two results that were not measured in turn. Only times depend on what the
+ * machine does while they are measured. */
+static void resolve_machines(struct comparison *c, const struct benchmark *old,
+	const struct benchmark *new, bool is_disturbed)
 {
 	const struct machine_state state = {
 		.differs = c->n_differences > 0,
@@ -218,7 +220,7 @@ static void resolve_machines(struct comparison *c, bool is_disturbed)
 		.had_core = c->had_core,
 	};
 	const struct resolution found =
-		resolution_of_machines(&c->old->metadata, &c->new->metadata, &state);
+		resolution_of_machines(&old->metadata, &new->metadata, &state);
 
 	if (unit_is_time(c->old->unit))
 		resolution_widen(&c->resolution, &found);
@@ -309,12 +311,14 @@ static int doubt_sequence(struct comparison *c, struct side *old, struct side *n
 {
 	int r;
 
-	r = side_analyze(old);
+	r = differences_find_of_cores(c, c->old, c->new, &c->had_core);
+	if (r >= 0)
+		r = side_analyze(old);
 	if (r >= 0)
 		r = side_analyze(new);
 	if (r < 0)
 		return r;
-	resolve_machines(c,
+	resolve_machines(c, c->old, c->new,
 		old->analysis->stability->mostly_disturbed ||
 			new->analysis->stability->mostly_disturbed);
 	resolution_widen(&c->resolution, &old->resolution);
@@ -514,8 +518,6 @@ int comparison_new(
 		r = differences_find(c, old, new);
 	if (r >= 0 && of_machines)
 		r = compare_machines(&old, 1, &new, 1, c);
-	if (r >= 0 && !of_machines && !turns_are_common(old, new))
-		r = differences_find_of_cores(c);
 	if (r >= 0 && !of_machines)
 		r = compute(c, &sides[0], &sides[1]);
 	side_clear(&sides[0]);
@@ -596,6 +598,55 @@ static int find_alternation(const struct benchmark *const *old, size_t n_old,
 	return 0;
 }
 
+/* Widens the resolution by the levels and the drift within one of the results. How much alike its
+ * runs are is in what the medians of results differ by. */
+static int resolve_levels(
+	struct comparison *c, const struct benchmark *result, bool *ret_is_disturbed)
+{
+	struct side side = { 0 };
+	int r;
+
+	r = side_fill(result, &side);
+	if (r >= 0)
+		r = side_analyze(&side);
+	if (r >= 0) {
+		resolution_widen(&c->resolution, &side.resolution);
+		*ret_is_disturbed = side.analysis->stability->mostly_disturbed;
+	}
+	side_clear(&side);
+	return r;
+}
+
+/* Collects the doubts about results that were not measured by turns: the worst of any of them
+ * counts, whatever their order. */
+static int doubt_results(struct comparison *c, const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new)
+{
+	bool any_disturbed = false, had_core = true;
+
+	for (size_t i = 0; i < n_old + n_new; i++) {
+		const struct benchmark *a = i < n_old ? old[i] : old[0];
+		const struct benchmark *b = i < n_old ? new[0] : new[i - n_old];
+		bool is_disturbed, had_this_core;
+		int r = resolve_levels(c, i < n_old ? a : b, &is_disturbed);
+
+		if (r >= 0)
+			r = differences_find_of_cores(c, a, b, &had_this_core);
+		if (r < 0)
+			return r;
+		any_disturbed = any_disturbed || is_disturbed;
+		had_core = had_core && had_this_core;
+	}
+	c->design = COMPARED_RESULTS_IN_SEQUENCE;
+	c->had_core = had_core;
+	for (size_t i = 0; i < n_old; i++)
+		resolve_machines(c, old[i], new[0], any_disturbed);
+	for (size_t i = 0; i < n_new; i++)
+		resolve_machines(c, old[0], new[i], any_disturbed);
+	resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
+	return 0;
+}
+
 static int compute_results(struct comparison *c, const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new)
 {
@@ -617,29 +668,50 @@ static int compute_results(struct comparison *c, const struct benchmark *const *
 		r = compare_samples(c, a, b);
 	if (r < 0)
 		return r;
-	if (!alternate) {
-		c->design = COMPARED_RESULTS_IN_SEQUENCE;
-		resolve_machines(c, false);
-		resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
-	}
-	return 0;
+	return alternate ? 0 : doubt_results(c, old, n_old, new, n_new);
 }
 
-/* Looks at pairs of results of one machine only: two machines differ anyway. */
+static bool is_same_machine(const struct benchmark *old, const struct benchmark *new)
+{
+	struct fleet_sitting a, b;
+
+	(void)fleet_describe_sitting(old, 0, &a);
+	(void)fleet_describe_sitting(new, 0, &b);
+	return fleet_is_same_machine(&a, &b);
+}
+
+/* What differs between each result and the first one of the other side: whatever differs at all
+ * does so in one of these pairs. Where a side is of several machines, only results of one machine
+ * are paired: two machines differ anyway. */
 static int find_differences_of_results(struct comparison *c, const struct benchmark *const *old,
 	size_t n_old, const struct benchmark *const *new, size_t n_new)
 {
-	for (size_t i = 0; i < n_old; i++) {
-		for (size_t k = 0; k < n_new; k++) {
-			struct fleet_sitting a, b;
+	bool one_each = !fleet_is_needed(old, n_old) && !fleet_is_needed(new, n_new);
+	int r = 0;
 
-			(void)fleet_describe_sitting(old[i], 0, &a);
-			(void)fleet_describe_sitting(new[k], 0, &b);
-			if (fleet_is_same_machine(&a, &b))
-				return differences_find(c, old[i], new[k]);
-		}
+	for (size_t i = 0; r >= 0 && i < n_old + n_new; i++) {
+		bool is_old = i < n_old;
+		const struct benchmark *result = is_old ? old[i] : new[i - n_old];
+		const struct benchmark *const *others = is_old ? new : old;
+		size_t at = 0, n_others = is_old ? n_new : n_old;
+
+		while (!one_each && at < n_others && !is_same_machine(result, others[at]))
+			at++;
+		if (at < n_others)
+			r = is_old ? differences_find(c, result, others[at])
+				   : differences_find(c, others[at], result);
 	}
-	return 0;
+	return r;
+}
+
+/* Also where all old results are of one machine and all new ones of another. */
+static bool are_of_machines(const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new)
+{
+	const struct benchmark *const firsts[] = { old[0], new[0] };
+
+	return fleet_is_needed(old, n_old) || fleet_is_needed(new, n_new) ||
+		fleet_is_needed(firsts, ARRAY_SIZE(firsts));
 }
 
 int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
@@ -656,7 +728,7 @@ int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 	r = comparison_begin(old[0], new[0], &c);
 	if (r >= 0)
 		r = find_differences_of_results(c, old, n_old, new, n_new);
-	if (r >= 0 && (fleet_is_needed(old, n_old) || fleet_is_needed(new, n_new)))
+	if (r >= 0 && are_of_machines(old, n_old, new, n_new))
 		r = compare_machines(old, n_old, new, n_new, c);
 	else if (r >= 0)
 		r = compute_results(c, old, n_old, new, n_new);

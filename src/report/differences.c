@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "basic/units.h"
 #include "report/differences.h"
 #include "result/metadata.h"
 #include "result/weight.h"
@@ -68,6 +70,35 @@ static bool is_set_or_not(const char *key)
 	return false;
 }
 
+static bool is_found(const struct comparison *c, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (size_t i = 0; i < c->n_differences; i++)
+		if (strncmp(c->differences[i], key, n) == 0 &&
+			strncmp(c->differences[i] + n, ": ", 2) == 0)
+			return true;
+	return false;
+}
+
+static int add(struct comparison *c, const char *key, const char *from, const char *to)
+{
+	_cleanup_free_ char *line = NULL, *plain = NULL;
+	char **more;
+	int r = text_format(&line, "%s: %s -> %s", key, from, to);
+
+	if (r < 0)
+		return r;
+	plain = text_escape_control(line);
+	more = reallocarray(c->differences, c->n_differences + 1, sizeof(char *));
+	if (more)
+		c->differences = more;
+	if (!plain || !more)
+		return -ENOMEM;
+	more[c->n_differences++] = TAKE_PTR(plain);
+	return 0;
+}
+
 /* A key that is missing in one result is no difference, except for settings that are left out
  * because they are not set. */
 int differences_find(struct comparison *c, const struct benchmark *old, const struct benchmark *new)
@@ -75,33 +106,25 @@ int differences_find(struct comparison *c, const struct benchmark *old, const st
 	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
 		facts_find(&new->metadata, "quiesce_version");
 
-	/* At most one for each key, and two of differences_find_of_cores(). */
-	c->differences = calloc(ARRAY_SIZE(machine_keys) + 2, sizeof(*c->differences));
-	if (!c->differences)
-		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++) {
 		const char *key = machine_keys[i];
 		const struct fact *a = facts_find(&old->metadata, key);
 		const struct fact *b = facts_find(&new->metadata, key);
-		_cleanup_free_ char *from = NULL, *to = NULL, *line = NULL;
-		char *plain;
+		_cleanup_free_ char *from = NULL, *to = NULL;
 		int r;
 
 		if (a && b ? metadata_equal_facts(a, b)
 			   : (a == b || !both_ours || !is_set_or_not(key)))
 			continue;
+		if (is_found(c, key))
+			continue;
 		r = benchmark_metadata_text(old, key, &from);
 		if (r >= 0)
 			r = benchmark_metadata_text(new, key, &to);
+		if (r >= 0)
+			r = add(c, key, from ? from : "none", to ? to : "none");
 		if (r < 0)
 			return r;
-		if (text_format(
-			    &line, "%s: %s -> %s", key, from ? from : "none", to ? to : "none") < 0)
-			return -ENOMEM;
-		plain = text_escape_control(line);
-		if (!plain)
-			return -ENOMEM;
-		c->differences[c->n_differences++] = plain;
 	}
 	return 0;
 }
@@ -150,30 +173,37 @@ static bool is_same_core(const struct benchmark *old, const struct benchmark *ne
 		fabs(b->real - a->real) <= CLOCK_TOLERANCE * a->real;
 }
 
+static int add_numbers(
+	struct comparison *c, const char *key, double from, double to, const char *unit)
+{
+	char texts[2][UNITS_TEXT_SIZE];
+
+	if (is_found(c, key))
+		return 0;
+	snprintf(texts[0], sizeof(texts[0]), "%.0f %s", from, unit);
+	snprintf(texts[1], sizeof(texts[1]), "%.0f %s", to, unit);
+	return add(c, key, texts[0], texts[1]);
+}
+
 /* What no settings tell: the clock that the core had, whatever governor and limits say, and how
  * often somebody else used it. */
-int differences_find_of_cores(struct comparison *c)
+int differences_find_of_cores(struct comparison *c, const struct benchmark *old,
+	const struct benchmark *new, bool *ret_had_core)
 {
-	double old_part = find_shared_part(c->old->series);
-	double new_part = find_shared_part(c->new->series);
-	double old = NAN, new = NAN;
+	double old_part = find_shared_part(old->series), new_part = find_shared_part(new->series);
+	double from = NAN, to = NAN;
 	int r;
 
-	r = find_core_clock(c->old->series, &old);
+	r = find_core_clock(old->series, &from);
 	if (r >= 0)
-		r = find_core_clock(c->new->series, &new);
-	if (r >= 0 && fabs(new - old) > CLOCK_TOLERANCE * old) {
-		r = text_format(&c->differences[c->n_differences],
-			"clock of the core: %.0f MHz -> %.0f MHz", old / 1000, new / 1000);
-		c->n_differences += r == 0;
-	}
-	if (r >= 0 && fabs(new_part - old_part) > SHARED_TOLERANCE) {
-		r = text_format(&c->differences[c->n_differences],
-			"runs on a shared core: %.0f %% -> %.0f %%", 100 * old_part,
-			100 * new_part);
-		c->n_differences += r == 0;
-	}
-	c->had_core = is_same_core(c->old, c->new) && old_part <= SHARED_AT_MOST &&
-		new_part <= SHARED_AT_MOST && fabs(new - old) <= CLOCK_TOLERANCE * old;
-	return r;
+		r = find_core_clock(new->series, &to);
+	if (r >= 0 && fabs(to - from) > CLOCK_TOLERANCE * from)
+		r = add_numbers(c, "clock of the core", from / 1000, to / 1000, "MHz");
+	if (r >= 0 && fabs(new_part - old_part) > SHARED_TOLERANCE)
+		r = add_numbers(c, "runs on a shared core", 100 * old_part, 100 * new_part, "%");
+	if (r < 0)
+		return r;
+	*ret_had_core = is_same_core(old, new) && old_part <= SHARED_AT_MOST &&
+		new_part <= SHARED_AT_MOST && fabs(to - from) <= CLOCK_TOLERANCE * from;
+	return 0;
 }

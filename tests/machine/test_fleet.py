@@ -272,6 +272,14 @@ def test_files():
         (FOLDER / f'{side}.json').write_text(report('merge', *names))
     merged = compare(FOLDER / 'old.json', FOLDER / 'new.json')
     equal((merged['ratio'], merged['p']), (found['ratio'], found['p']), 'merged or not')
+    # All old results of one machine, and all new ones of another.
+    names = {side: [write(f'{side}-alone{at}.json', {'x': ({'hostname': host}, [
+        {**run, 'metadata': {'date': f'2026-11-20 1{at}:{minute}:00'}}
+        for run in runs_of(noise(draw, level))])}) for at in range(5)]
+             for side, host, level, minute in (('old', 'm0', 0.01, 10), ('new', 'm1', 0.02, 30))}
+    found = compare('--fail-slower', 2, '--old', *names['old'], '--new', *names['new'])
+    equal((found['verdict'], found['gate'], found['differences']),
+          ('unclear', 'unclear', ['hostname: m0 -> m1']), found)
 
 
 def test_show():

@@ -335,6 +335,76 @@ static void test_results(void **state)
 	assert_true(found >= trials / 2 * 90 / 100);
 }
 
+/* Results that were not measured by turns are as little comparable as the worst of them is,
+ * whatever the order in which they are given. */
+static void test_worst_result(void **state)
+{
+	enum {
+		N_RESULTS = 5
+	};
+	enum {
+		NOTHING,
+		NEIGHBOURS,
+		GOVERNOR,
+		DISTURBED,
+		LEVELS,
+		CLOCK,
+		N_WORSE
+	};
+	static const char *const reasons[] = {
+		[NOTHING] = "a machine without neighbours, SMT and boost",
+		[NEIGHBOURS] = "a machine that may be shared",
+		[GOVERNOR] = "machines that differ",
+		[DISTURBED] = "runs that were mostly disturbed",
+		[LEVELS] = "a machine with such levels",
+		[CLOCK] = "machines that differ",
+	};
+	uint64_t random = 3;
+
+	(void)state;
+	for (size_t i = 0; i < (size_t)N_WORSE * 2 * N_RESULTS; i++) {
+		struct benchmark *sides[2][N_RESULTS];
+		size_t worse = i / (2 * N_RESULTS), at = i % (2 * N_RESULTS);
+		struct benchmark *bad;
+		struct comparison *c;
+
+		for (size_t side = 0; side < 2; side++) {
+			make_results(sides[side], N_RESULTS, side ? 1.1 : 1, side ? 100000 : 1000,
+				100, &random);
+			for (size_t k = 0; k < N_RESULTS; k++) {
+				struct benchmark *b = sides[side][k];
+
+				if (worse != NEIGHBOURS || at != side * N_RESULTS + k)
+					set_own_machine(b);
+				facts_set_string(&b->metadata, "quiesce_governor", "performance");
+				for (size_t run = 0; run < b->series->n_samples; run++)
+					b->series->evidence[run].core_khz = 3600000;
+			}
+		}
+		bad = sides[at / N_RESULTS][at % N_RESULTS];
+		if (worse == GOVERNOR)
+			facts_set_string(&bad->metadata, "quiesce_governor", "powersave");
+		for (size_t run = 0; run < bad->series->n_samples; run++) {
+			if (worse == DISTURBED)
+				bad->series->samples[run].flags |= SAMPLE_PREEMPTED;
+			if (worse == CLOCK)
+				bad->series->evidence[run].core_khz = 2600000;
+		}
+		if (worse == LEVELS)
+			fill_levels(bad, 5, 0.92 * bad->values[0], 1.08 * bad->values[0], 4);
+		c = compare_results(sides[0], N_RESULTS, sides[1], N_RESULTS);
+		assert_int_equal(c->design, COMPARED_RESULTS_IN_SEQUENCE);
+		assert_string_equal(c->resolution.why, reasons[worse]);
+		assert_int_equal(c->verdict, worse == NOTHING ? VERDICT_SLOWER : VERDICT_UNCLEAR);
+		assert_int_equal(c->n_differences, worse == GOVERNOR || worse == CLOCK);
+		comparison_free(c);
+		for (size_t k = 0; k < N_RESULTS; k++) {
+			benchmark_free(sides[0][k]);
+			benchmark_free(sides[1][k]);
+		}
+	}
+}
+
 /* Which orders in time are by turns. */
 static void test_alternation(void **state)
 {
@@ -797,6 +867,7 @@ int main(void)
 		cmocka_unit_test(test_not_times),
 		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_worst_result),
 		cmocka_unit_test(test_alternation),
 		cmocka_unit_test(test_gate),
 		cmocka_unit_test(test_cores),
