@@ -361,16 +361,18 @@ static int compute_figures(
 static int compute(struct comparison *c, struct side *old, struct side *new)
 {
 	_cleanup_free_ char *unstable_pairs = NULL;
+	size_t n_pairs = 0;
 	int r;
 
 	r = side_fill(c->old, old);
 	if (r >= 0)
 		r = side_fill(c->new, new);
-	if (r >= 0 && turns_are_common(c->old, c->new)) {
-		r = turns_pick_pairs(c->old, c->new, old->units, new->units, &old->n);
-		new->n = old->n;
-		if (r >= 0)
-			r = compare_pairs(c, old->units, new->units, old->n, &unstable_pairs);
+	if (r >= 0 && turns_are_common(c->old, c->new))
+		r = turns_pick_pairs(c->old, c->new, old->units, new->units, &n_pairs);
+	/* Without a pair all units are left, which were measured one after the other. */
+	if (r >= 0 && n_pairs > 0) {
+		old->n = new->n = n_pairs;
+		r = compare_pairs(c, old->units, new->units, n_pairs, &unstable_pairs);
 	}
 	if (r >= 0)
 		r = compute_figures(c, old->units, old->n, new->units, new->n);
