@@ -22,6 +22,13 @@
 #include "result/metadata.h"
 #include "result/scan.h"
 
+/* A benchmark of the old program that could not be compared. */
+struct omission {
+	const char *name;
+	size_t file; /* the index of the NEW file */
+	char *why;
+};
+
 struct pairs {
 	const struct request *request;
 	const struct reports *reports;
@@ -30,6 +37,8 @@ struct pairs {
 	size_t *files; /* the index of the NEW file of each comparison */
 	char **labels; /* the names of the files as they are printed, escaped */
 	size_t n;
+	struct omission *omissions;
+	size_t n_omissions;
 };
 
 /* Whether the comparisons are with several files, each of which has to be named. */
@@ -82,34 +91,63 @@ static int apply_controls(struct pairs *pairs, struct comparison *comparison, si
 	return r;
 }
 
-/* Whether the benchmark of a file, which may be NULL, has values that can be compared with those of
- * `first`, of the first file; says why not. */
-static bool is_comparable(const struct pairs *pairs, const struct benchmark *first,
-	const struct benchmark *benchmark, size_t file)
+/* Why the benchmark of a file, which may be NULL, has no values that can be compared with those of
+ * `first`, of the first file; NULL in *ret where it has. */
+static int explain_incomparable(const struct pairs *pairs, const struct benchmark *first,
+	const struct benchmark *benchmark, size_t file, char **ret)
 {
+	*ret = NULL;
 	if (!benchmark)
-		say("warning: %s: not compared, for it is not in %s", first->name,
+		return text_format(ret, "not compared, for it is not in %s", pairs->labels[file]);
+	if (benchmark->n_values == 0)
+		return text_format(
+			ret, "not compared, for it has no values in %s", pairs->labels[file]);
+	if (benchmark->unit != first->unit)
+		return text_format(ret, "not compared, for it is in %ss in %s and in %ss in %s",
+			unit_name(first->unit), pairs->labels[0], unit_name(benchmark->unit),
 			pairs->labels[file]);
-	else if (benchmark->n_values == 0)
-		say("warning: %s: not compared, for it has no values in %s", first->name,
-			pairs->labels[file]);
-	else if (benchmark->unit != first->unit)
-		say("warning: %s: not compared, for it is in %ss in %s and in %ss in %s",
-			first->name, unit_name(first->unit), pairs->labels[0],
-			unit_name(benchmark->unit), pairs->labels[file]);
-	else
-		return true;
+	return 0;
+}
+
+static bool is_left_out(const struct pairs *pairs, const char *name, size_t file)
+{
+	for (size_t i = 0; i < pairs->n_omissions; i++)
+		if (pairs->omissions[i].file == file &&
+			metadata_equal_strings(pairs->omissions[i].name, name))
+			return true;
 	return false;
+}
+
+/* Warns that a benchmark is left out, and remembers it. Takes ownership of `why`. */
+static int leave_out(struct pairs *pairs, const char *name, size_t file, char *why)
+{
+	struct omission *more =
+		reallocarray(pairs->omissions, pairs->n_omissions + 1, sizeof(*more));
+
+	if (!more) {
+		free(why);
+		return -ENOMEM;
+	}
+	pairs->omissions = more;
+	more[pairs->n_omissions++] = (struct omission){ name, file, why };
+	say("warning: %s: %s", name, why);
+	return 0;
 }
 
 /* Compares two benchmarks, if they can be compared. `new` may be NULL. */
 static int add_pair(
 	struct pairs *pairs, const struct benchmark *old, const struct benchmark *new, size_t file)
 {
+	char *why;
 	int r;
 
-	if (!is_comparable(pairs, old, old, 0) || !is_comparable(pairs, old, new, file))
-		return 0;
+	r = explain_incomparable(pairs, old, old, 0, &why);
+	if (r >= 0 && !why)
+		r = explain_incomparable(pairs, old, new, file, &why);
+	if (r < 0)
+		return r;
+	if (why)
+		return leave_out(pairs, old->name, file, why);
 	r = comparison_new(old, new, &pairs->comparisons[pairs->n]);
 	if (r < 0)
 		return r;
@@ -135,17 +173,29 @@ static bool is_any_chosen(const struct pairs *pairs)
 	return false;
 }
 
-/* Warns about the benchmarks of a file that the first one does not have. */
-static void warn_of_additional(const struct pairs *pairs, size_t file)
+/* Warns about the benchmarks of a file that the first one does not have. One that is new is of no
+ * interest to a gate, unlike one that another old result has. */
+static int warn_of_additional(struct pairs *pairs, size_t file)
 {
 	const struct suite *first = pairs->reports->suites[0];
 	const struct suite *suite = pairs->reports->suites[file];
+	size_t n_old = pairs->request->n_old;
+	int r = 0;
 
-	for (size_t i = 0; i < suite->n; i++)
-		if (is_chosen(pairs->request, suite->benchmarks[i]) &&
-			!suite_find(first, suite->benchmarks[i]->name))
-			say("warning: %s: not compared, for it is not in %s",
-				suite->benchmarks[i]->name, pairs->labels[0]);
+	for (size_t i = 0; r >= 0 && i < suite->n; i++) {
+		const char *name = suite->benchmarks[i]->name;
+		_cleanup_free_ char *why = NULL;
+
+		if (!is_chosen(pairs->request, suite->benchmarks[i]) || suite_find(first, name) ||
+			is_left_out(pairs, name, n_old))
+			continue;
+		r = explain_incomparable(pairs, suite->benchmarks[i], NULL, 0, &why);
+		if (r >= 0 && file < n_old)
+			r = leave_out(pairs, name, n_old, TAKE_PTR(why));
+		else if (r >= 0)
+			say("warning: %s: %s", name, why);
+	}
+	return r;
 }
 
 /* Adds all benchmarks that OLD and one NEW have in common, and warns about those that only one
@@ -162,8 +212,7 @@ static int pair_file(struct pairs *pairs, size_t file)
 		if (is_chosen(pairs->request, old->benchmarks[i]))
 			r = add_pair(pairs, old->benchmarks[i],
 				suite_find(new, old->benchmarks[i]->name), file);
-	warn_of_additional(pairs, file);
-	return r;
+	return r < 0 ? r : warn_of_additional(pairs, file);
 }
 
 /* Parts of a scan that were appended later, and commands of hyperfine, were not run in turn with
@@ -218,19 +267,21 @@ static int pair_interleaved(struct pairs *pairs)
 	return r;
 }
 
-/* The benchmarks of that name, one of each file, in the order of the files. False where a file has
- * none that can be compared, after saying so. */
-static bool find_results(
-	const struct pairs *pairs, const struct benchmark *first, const struct benchmark **ret)
+/* The benchmarks of that name, one of each file, in the order of the files. *ret_why: why those of
+ * one file cannot be compared. */
+static int find_results(const struct pairs *pairs, const struct benchmark *first,
+	const struct benchmark **ret, char **ret_why)
 {
-	for (size_t i = 0; i < pairs->reports->n; i++) {
+	int r = 0;
+
+	*ret_why = NULL;
+	for (size_t i = 0; r >= 0 && !*ret_why && i < pairs->reports->n; i++) {
 		const struct suite *suite = pairs->reports->suites[i];
 
 		ret[i] = is_one_each(pairs) ? find_only(suite) : suite_find(suite, first->name);
-		if (!is_comparable(pairs, first, ret[i], i))
-			return false;
+		r = explain_incomparable(pairs, first, ret[i], i, ret_why);
 	}
-	return true;
+	return r;
 }
 
 /* Several results of each: compares the benchmarks that all files have in common. */
@@ -244,16 +295,23 @@ static int pair_results(struct pairs *pairs)
 	if (!found)
 		return -ENOMEM;
 	for (size_t i = 0; r >= 0 && i < first->n; i++) {
-		if (!is_chosen(pairs->request, first->benchmarks[i]) ||
-			!find_results(pairs, first->benchmarks[i], found))
+		char *why;
+
+		if (!is_chosen(pairs->request, first->benchmarks[i]))
 			continue;
-		r = comparison_new_of_results(
-			found, n_old, found + n_old, n - n_old, &pairs->comparisons[pairs->n]);
+		r = find_results(pairs, first->benchmarks[i], found, &why);
+		if (r >= 0 && why) {
+			r = leave_out(pairs, first->benchmarks[i]->name, n_old, why);
+			continue;
+		}
+		if (r >= 0)
+			r = comparison_new_of_results(found, n_old, found + n_old, n - n_old,
+				&pairs->comparisons[pairs->n]);
 		if (r >= 0)
 			pairs->files[pairs->n++] = n_old;
 	}
-	for (size_t i = 1; i < n && !is_one_each(pairs); i++)
-		warn_of_additional(pairs, i);
+	for (size_t i = 1; r >= 0 && i < n && !is_one_each(pairs); i++)
+		r = warn_of_additional(pairs, i);
 	return r;
 }
 
@@ -352,6 +410,9 @@ static void clear_pairs(struct pairs *pairs)
 		comparison_free(pairs->comparisons[i]);
 	for (size_t i = 0; pairs->labels && i < pairs->reports->n; i++)
 		free(pairs->labels[i]);
+	for (size_t i = 0; i < pairs->n_omissions; i++)
+		free(pairs->omissions[i].why);
+	free(pairs->omissions);
 	free(pairs->labels);
 	free(pairs->comparisons);
 	free(pairs->files);
@@ -836,6 +897,10 @@ static int print_junit(const struct pairs *pairs)
 		junit_add(&junit, pairs->labels[pairs->files[i]], name,
 			find_outcome(pairs->request, c), message, text);
 	}
+	for (size_t i = 0; i < pairs->n_omissions; i++)
+		junit_add(&junit, pairs->labels[pairs->omissions[i].file], pairs->omissions[i].name,
+			pairs->request->fail_unclear ? JUNIT_FAILED : JUNIT_SKIPPED,
+			pairs->omissions[i].why, NULL);
 	return junit_print(&junit, "bench-report compare");
 }
 
@@ -933,6 +998,8 @@ enum exit_status verb_compare(const struct request *request)
 		r = judge_gate(&pairs, &n_failed, &n_unclear);
 	else if (r >= 0)
 		n_unclear = count_unclear(&pairs);
+	/* Of what could not be compared it is unclear as well. */
+	n_unclear += pairs.n_omissions;
 	status = request_conclude(request, r);
 	if (status == EXIT_DONE && (n_failed > 0 || (request->fail_unclear && n_unclear > 0)))
 		status = EXIT_FINDING;
