@@ -66,16 +66,20 @@ static int print_trend(const struct trend *trend)
 {
 	_cleanup_free_ char *name = text_escape_control(trend->name);
 	_cleanup_free_ char *machine = text_escape_control(trend->machine);
+	_cleanup_free_ char *clock = text_escape_control(trend->clock);
 	_cleanup_text_ struct text t = { 0 };
 	size_t n_changes = trend->levels->n - 1;
 
-	if (!name || !machine)
+	if (!name || !machine || !clock)
 		return -ENOMEM;
 	text_append(&t, name);
 	if (trend->points[0].benchmark->metric)
 		text_appendf(&t, " (%s)", trend->points[0].benchmark->metric);
-	text_appendf(&t, "%s%s: %zu result%s%s, ", *machine ? " on " : "", machine, trend->n,
-		trend->n == 1 ? "" : "s", trend->by_control ? " by their control" : "");
+	text_appendf(&t, "%s%s", *machine ? " on " : "", machine);
+	if (*clock)
+		text_appendf(&t, ", clock %s", clock);
+	text_appendf(&t, ": %zu result%s%s, ", trend->n, trend->n == 1 ? "" : "s",
+		trend->by_control ? " by their control" : "");
 	if (!trend_is_long_enough(trend))
 		text_appendf(&t, "too few to find changes: that takes %d", LEVEL_MIN_VALUES);
 	else
@@ -91,6 +95,7 @@ static void emit_trend(struct emit *emit, const struct trend *trend)
 	emit_object(emit, NULL);
 	emit_string(emit, "name", trend->name);
 	emit_string(emit, "machine", *trend->machine ? trend->machine : NULL);
+	emit_string(emit, "clock", *trend->clock ? trend->clock : NULL);
 	emit_string(emit, "unit", unit_name(trend->unit));
 	emit_string(emit, "metric", trend->points[0].benchmark->metric);
 	emit_bool(emit, "by_control", trend->by_control);

@@ -147,8 +147,8 @@ static const char *find_length(const char *old, const char *new)
 	return blank + 1;
 }
 
-static int explain_different(const struct comparison *c, const struct benchmark *old_control,
-	const struct benchmark *new_control, char **ret)
+int control_explain_different(const struct benchmark *old, const struct benchmark *old_control,
+	const struct benchmark *new, const struct benchmark *new_control, char **ret)
 {
 	const char *commands[2] = {
 		facts_find_string(&old_control->metadata, BENCHMARK_CONTROL),
@@ -171,9 +171,9 @@ static int explain_different(const struct comparison *c, const struct benchmark 
 		r = text_format(&text,
 			"the controls are not the same: two files, each of them called %s",
 			commands[0]);
-	else if (!have_equal(c->old, c->new, METADATA_CLOCK) && !benchmark_is_by_program(c->old))
+	else if (!have_equal(old, new, METADATA_CLOCK) && !benchmark_is_by_program(old))
 		r = text_format(&text, "the controls are not the same: their clocks differ");
-	else if (!have_equal(c->old, c->new, "cpu_model_name"))
+	else if (!have_equal(old, new, "cpu_model_name"))
 		r = text_format(&text, "a control is of use between processors of one model alone");
 	if (r < 0)
 		return r;
@@ -273,7 +273,8 @@ int control_apply(struct comparison *comparison, const struct benchmark *old_con
 	if (comparison_is_of_machines(comparison))
 		r = (why = strdup("the results are of several machines")) ? 0 : -ENOMEM;
 	else
-		r = explain_different(comparison, old_control, new_control, &why);
+		r = control_explain_different(
+			comparison->old, old_control, comparison->new, new_control, &why);
 	if (r < 0)
 		return r;
 	*ret_why = why;

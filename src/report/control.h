@@ -29,12 +29,18 @@
 const struct benchmark *control_find(
 	struct benchmark *const *benchmarks, size_t n, const struct benchmark *of);
 
+/* Why two results cannot be compared by their controls: these are not the same program in the same
+ * length, the clocks differ, or the processors are not of one model. NULL in *ret where they can;
+ * malloc'd. -ENOMEM. */
+int control_explain_different(const struct benchmark *old, const struct benchmark *old_control,
+	const struct benchmark *new, const struct benchmark *new_control, char **ret);
+
 /*
  * Makes the comparison one by these controls of its two sides, before comparison_settle(): sets
- * `ratio`, `p`, `unclear` and what else struct comparison has for controls. When the controls are
- * not the same program in the same length, the two processors are not of one model, or there are
- * several machines, of which each counts as one number (report/fleet.h), the comparison stays as it
- * is, and *ret_why (malloc'd, NULL otherwise) says what is not the same.
+ * `ratio`, `p`, `unclear` and what else struct comparison has for controls. Where the two cannot be
+ * compared by them, or there are several machines, of which each counts as one number
+ * (report/fleet.h), the comparison stays as it is, and *ret_why (malloc'd, NULL otherwise) says
+ * why.
  * -ENOMEM.
  */
 int control_apply(struct comparison *comparison, const struct benchmark *old_control,

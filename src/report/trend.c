@@ -15,12 +15,33 @@
 #include "result/metric.h"
 #include "stats/stats.h"
 
+static size_t count_machines(const struct benchmark *benchmark)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < fleet_count_sittings(benchmark); i++) {
+		struct fleet_sitting sitting, before;
+		bool is_known = false;
+
+		(void)fleet_describe_sitting(benchmark, i, &sitting);
+		for (size_t k = 0; k < i && !is_known; k++) {
+			(void)fleet_describe_sitting(benchmark, k, &before);
+			is_known = fleet_is_same_machine(&before, &sitting);
+		}
+		n += !is_known;
+	}
+	return n;
+}
+
 static char *name_machine(const struct benchmark *benchmark)
 {
+	size_t n = count_machines(benchmark);
 	struct fleet_sitting sitting;
 	bool has_both;
 	char *name;
 
+	if (n > 1)
+		return asprintf(&name, "%zu machines", n) < 0 ? NULL : name;
 	(void)fleet_describe_sitting(benchmark, 0, &sitting);
 	has_both = *sitting.model && *sitting.node;
 	if (asprintf(&name, "%s%s%s%s", sitting.model, has_both ? " (" : "", sitting.node,
@@ -29,10 +50,21 @@ static char *name_machine(const struct benchmark *benchmark)
 	return name;
 }
 
+/* The clock that stamped the values, "" when it is not known or the values are of none. */
+static const char *find_clock(const struct benchmark *benchmark)
+{
+	const char *clock = benchmark->metric || benchmark_is_by_program(benchmark)
+		? NULL
+		: facts_find_string(&benchmark->metadata, METADATA_CLOCK);
+
+	return clock ? clock : "";
+}
+
 /* The history that the benchmark belongs to, perhaps a new one. */
 static int find_trend(struct trends *trends, const struct benchmark *benchmark, struct trend **ret)
 {
 	_cleanup_free_ char *machine = name_machine(benchmark);
+	const char *clock = find_clock(benchmark);
 	struct trend *items;
 
 	if (!machine)
@@ -41,6 +73,7 @@ static int find_trend(struct trends *trends, const struct benchmark *benchmark, 
 		struct trend *trend = &trends->items[i];
 
 		if (trend->unit == benchmark->unit && strcmp(trend->machine, machine) == 0 &&
+			strcmp(trend->clock, clock) == 0 &&
 			metadata_equal_strings(trend->name, benchmark->name)) {
 			*ret = trend;
 			return 0;
@@ -53,6 +86,7 @@ static int find_trend(struct trends *trends, const struct benchmark *benchmark, 
 	items[trends->n] = (struct trend){
 		.name = benchmark->name,
 		.machine = TAKE_PTR(machine),
+		.clock = clock,
 		.unit = benchmark->unit,
 	};
 	*ret = &items[trends->n++];
@@ -132,31 +166,38 @@ static void sort_points(struct trend *trend)
 		qsort(trend->points, trend->n, sizeof(*trend->points), compare_points);
 }
 
-/* Whether two controls are the same program in the same length. */
-static bool is_same_control(const struct benchmark *a, const struct benchmark *b)
+/* Whether all results can be compared by their controls with the first one. */
+static int find_comparable(const struct trend *trend, bool *ret)
 {
-	static const char *const names[] = { BENCHMARK_CONTROL, BENCHMARK_CONTROL_HASH };
+	const struct trend_point *first = &trend->points[0];
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const char *x = facts_find_string(&a->metadata, names[i]);
-		const char *y = facts_find_string(&b->metadata, names[i]);
+	*ret = false;
+	for (size_t i = 0; i < trend->n; i++) {
+		const struct trend_point *point = &trend->points[i];
+		_cleanup_free_ char *why = NULL;
+		int r;
 
-		if (!x || !y || strcmp(x, y) != 0)
-			return false;
+		if (!point->control)
+			return 0;
+		r = control_explain_different(
+			first->benchmark, first->control, point->benchmark, point->control, &why);
+		if (r < 0 || why)
+			return r;
 	}
-	return true;
+	*ret = true;
+	return 0;
 }
 
 /* Replaces the values by the ratios to the control, times the median of all controls. */
 static int apply_control(struct trend *trend)
 {
 	_cleanup_free_ double *ratios = NULL, *controls = NULL;
+	bool is_comparable;
 	double scale;
+	int r = find_comparable(trend, &is_comparable);
 
-	for (size_t i = 0; i < trend->n; i++)
-		if (!trend->points[i].control ||
-			!is_same_control(trend->points[0].control, trend->points[i].control))
-			return 0;
+	if (r < 0 || !is_comparable)
+		return r;
 	ratios = calloc(trend->n, sizeof(*ratios));
 	controls = calloc(trend->n, sizeof(*controls));
 	if (!ratios || !controls)
@@ -164,8 +205,8 @@ static int apply_control(struct trend *trend)
 	for (size_t i = 0; i < trend->n; i++) {
 		const struct trend_point *point = &trend->points[i];
 		struct control_ratio measured;
-		int r = control_measure(point->benchmark, point->control, &measured);
 
+		r = control_measure(point->benchmark, point->control, &measured);
 		if (r == 0)
 			r = benchmark_median(point->control, &controls[i]);
 		/* A result without a common round is comparable by its values alone. */

@@ -3,9 +3,9 @@
  * The history of a benchmark: its results over time or commits, and where their level changed.
  *
  * Each result is one number, the median of its units (benchmark_units()). Results of different
- * machines are histories of their own. Where every result has the same control (runpinned
- * --control), the numbers are those of its ratio to the control, times the median of the controls:
- * then what a machine does on another day does not look like a change.
+ * machines, or by different clocks, are histories of their own. Where all results can be compared
+ * by their controls (report/control.h), the numbers are those of the ratio to the control, times
+ * the median of the controls: then what a machine does on another day does not look like a change.
  */
 #ifndef QUIESCE_REPORT_TREND_H
 #define QUIESCE_REPORT_TREND_H
@@ -37,8 +37,9 @@ struct trend_point {
 };
 
 struct trend {
-	const char *name; /* of the benchmark */
-	char *machine;	  /* "AMD EPYC (host)", "" when nothing is known of it */
+	const char *name;  /* of the benchmark */
+	char *machine;	   /* "AMD EPYC (host)", "5 machines", "" when nothing is known of it */
+	const char *clock; /* quiesce_clock, "" when it is not known; borrowed */
 	enum unit unit;
 	struct trend_point *points; /* by date, and by order where dates are equal or missing */
 	size_t n;

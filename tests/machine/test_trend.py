@@ -164,7 +164,7 @@ def check_control(history):
         path = history.add(day, {'sort': 0.010 * slow * (1.03 if day >= 24 else 1),
                                  'control': 0.008 * slow},
                            quiesce_control='runpinned-control 64', quiesce_control_hash='ab12',
-                           quiesce_interleaved=2)
+                           quiesce_interleaved=2, cpu_model_name='EPYC', quiesce_clock='kernel')
         result = json.loads(path.read_text())
         for at, benchmark in enumerate(result['benchmarks']):
             if at == 1:
@@ -176,9 +176,45 @@ def check_control(history):
     equal((found['by_control'], [level['first'] for level in found['levels']]), (True, [0, 24]),
           f'{found["levels"]}')
     # A result with another control: by the values.
-    path = history.add(31, {'sort': 0.0103})
+    path = history.add(31, {'sort': 0.0103}, cpu_model_name='EPYC', quiesce_clock='kernel')
     found, = trends(history.root)
     equal((found['by_control'], len(found['levels']) > 2), (False, True), 'without')
+
+
+def check_clock(history):
+    """Another clock is another history: what a program takes by it differs, with a control or without."""
+    for day in range(22):
+        user = day >= 11
+        path = history.add(day, {'sort': 0.0018 if user else 0.001, 'control': 0.0058 if user else 0.005},
+                           quiesce_control='runpinned-control 64', quiesce_control_hash='ab12',
+                           quiesce_clock='user' if user else 'kernel', cpu_model_name='EPYC',
+                           quiesce_order_seed=7)
+        result = json.loads(path.read_text())
+        result['benchmarks'][1]['metadata']['quiesce_role'] = 'control'
+        path.write_text(json.dumps(result))
+    found = {(each['clock'], each['by_control'], len(each['points']), len(each['levels']))
+             for each in trends('--fail-worse', 5, history.root)}
+    equal(found, {('kernel', True, 11, 1), ('user', True, 11, 1)}, 'by their control')
+    text = trend(history.root)
+    check('sort on EPYC, clock kernel: 11 results by their control, 0 changes\n' in text, text)
+    for path in history.root.iterdir():
+        result = json.loads(path.read_text())
+        del result['benchmarks'][1]
+        path.write_text(json.dumps(result))
+    equal([len(each['levels']) for each in trends('--fail-worse', 5, history.root)], [1, 1], 'by their values')
+
+
+def check_merged(history):
+    """A result of several machines is of none of them."""
+    for day in range(12):
+        history.add(day, {'sort': 0.010}, hostname='a')
+        path = history.add(day, {'sort': 0.020})
+        result = json.loads(path.read_text())
+        for at, run in enumerate(result['benchmarks'][0]['runs']):
+            run['metadata']['quiesce_hostname'] = 'abc'[at // 5]
+        path.write_text(json.dumps(result))
+    equal({each['machine']: (len(each['points']), len(each['levels'])) for each in trends(history.root)},
+          {'a': (12, 1), '3 machines': (12, 1)}, 'machines')
 
 
 def check_refused(history):
@@ -206,4 +242,4 @@ def check_refused(history):
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
     check_change, check_better, check_rate, check_machines, check_named_machines, check_order, check_no_date,
-    check_control, check_refused))
+    check_control, check_clock, check_merged, check_refused))
