@@ -441,6 +441,15 @@ static bool equal_differences(const struct comparison *x, const struct compariso
 	return true;
 }
 
+static char *join_differences(const struct comparison *c, const char *between)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; i < c->n_differences; i++)
+		text_appendf(&t, "%s%s", i > 0 ? between : "", c->differences[i]);
+	return text_steal(&t);
+}
+
 /* Printed before any verdict, because two different machines make the verdicts meaningless. */
 static int print_differences(const struct pairs *pairs)
 {
@@ -448,7 +457,7 @@ static int print_differences(const struct pairs *pairs)
 
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
-		_cleanup_free_ char *name = NULL;
+		_cleanup_free_ char *name = NULL, *differences = NULL;
 
 		/* Most often the differences are the same for all benchmarks of a file. */
 		if (c->n_differences == 0 ||
@@ -456,13 +465,12 @@ static int print_differences(const struct pairs *pairs)
 				equal_differences(c, pairs->comparisons[i - 1])))
 			continue;
 		name = make_name(c);
-		if (!name)
+		differences = join_differences(c, "\n  ");
+		if (!name || !differences)
 			return -ENOMEM;
-		print_report(stdout, "The machines differ (%s%s%s):\n",
+		print_report(stdout, "The machines differ (%s%s%s):\n  %s\n",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
-			has_several_new(pairs) ? ": " : "", name);
-		for (size_t k = 0; k < c->n_differences; k++)
-			print_report(stdout, "  %s\n", c->differences[k]);
+			has_several_new(pairs) ? ": " : "", name, differences);
 		any = true;
 	}
 	if (any)
@@ -674,13 +682,15 @@ static int print_table(const struct pairs *pairs, bool markdown)
 
 /* --- JSON --- */
 
-static void emit_side(struct emit *emit, const char *name, const struct benchmark *benchmark,
-	const struct stats *stats)
+/* side: 0 for the old one, 1 for the new one. */
+static void emit_side(struct emit *emit, const struct comparison *c, size_t side)
 {
-	emit_object(emit, name);
-	emit_string(emit, "name", benchmark->name);
-	emit_integer(emit, "runs", (int64_t)benchmark_counted_runs(benchmark));
-	emit_integer(emit, "values", (int64_t)benchmark->n_values);
+	const struct stats *stats = side == 0 ? &c->old_stats : &c->new_stats;
+
+	emit_object(emit, side == 0 ? "old" : "new");
+	emit_string(emit, "name", (side == 0 ? c->old : c->new)->name);
+	emit_integer(emit, "runs", (int64_t)c->n_runs[side]);
+	emit_integer(emit, "values", (int64_t)c->n_values[side]);
 	emit_real(emit, "median", stats->median);
 	emit_real(emit, "mad", stats->mad);
 	emit_real(emit, "mean", stats->mean);
@@ -729,8 +739,8 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_string(emit, "design", comparison_design_name(c->design));
 	emit_string(emit, "unit", unit_name(c->old->unit));
 	emit_string(emit, "metric", c->old->metric);
-	emit_side(emit, "old", c->old, &c->old_stats);
-	emit_side(emit, "new", c->new, &c->new_stats);
+	emit_side(emit, c, 0);
+	emit_side(emit, c, 1);
 	emit_real(emit, "ratio", c->ratio.ratio);
 	emit_real(emit, "ratio_low", c->ratio.low);
 	emit_real(emit, "ratio_high", c->ratio.high);
@@ -833,13 +843,16 @@ static int emit_pairs(const struct pairs *pairs)
 static int print_csv(const struct pairs *pairs)
 {
 	fputs("old_file,new_file,old_name,new_name,design,unit,metric,old_runs,new_runs,old_median,"
-	      "new_median,ratio,ratio_low,ratio_high,p,adjusted_p,resolution,verdict,unclear\r\n",
+	      "new_median,ratio,ratio_low,ratio_high,p,adjusted_p,resolution,verdict,unclear,"
+	      "differences\r\n",
 		stdout);
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
+		_cleanup_free_ char *differences = join_differences(c, "; ");
 
-		/* If a side has several results, the row names the first one, which names and runs
-		 * are of as well. */
+		if (!differences)
+			return -ENOMEM;
+		/* If a side has several results, the row names the file of the first one. */
 		csv_text(pairs->labels[0], true);
 		csv_text(pairs->labels[pairs->files[i]], false);
 		csv_text(c->old->name, false);
@@ -847,8 +860,8 @@ static int print_csv(const struct pairs *pairs)
 		csv_text(comparison_design_name(c->design), false);
 		csv_text(unit_name(c->old->unit), false);
 		csv_text(c->old->metric ? c->old->metric : "", false);
-		csv_integer((int64_t)benchmark_counted_runs(c->old));
-		csv_integer((int64_t)benchmark_counted_runs(c->new));
+		csv_integer((int64_t)c->n_runs[0]);
+		csv_integer((int64_t)c->n_runs[1]);
 		csv_real(c->old_stats.median);
 		csv_real(c->new_stats.median);
 		csv_real(c->ratio.ratio);
@@ -859,6 +872,7 @@ static int print_csv(const struct pairs *pairs)
 		csv_real(c->resolution.share > 0 ? c->resolution.share : NAN);
 		csv_text(comparison_verdict_name(c->verdict), false);
 		csv_text(c->unclear ? c->unclear : "", false);
+		csv_text(differences, false);
 		csv_end();
 	}
 	return 0;
@@ -878,13 +892,28 @@ static enum junit_outcome find_outcome(const struct request *request, const stru
 	return gate == GATE_UNCLEAR ? JUNIT_SKIPPED : JUNIT_PASSED;
 }
 
+/* How the machines differ, and all lines of the comparison, malloc'd. */
+static char *make_whole_text(const struct comparison *c)
+{
+	_cleanup_free_ char *differences = join_differences(c, "\n  ");
+	_cleanup_free_ char *lines = comparison_render(c), *whole = NULL;
+
+	if (!differences || !lines)
+		return NULL;
+	if (c->n_differences == 0)
+		return TAKE_PTR(lines);
+	return text_format(&whole, "The machines differ:\n  %s\n\n%s", differences, lines) < 0
+		? NULL
+		: TAKE_PTR(whole);
+}
+
 static int print_junit(const struct pairs *pairs)
 {
 	struct junit junit = { 0 };
 
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
-		_cleanup_free_ char *name = make_name(c), *text = comparison_render(c);
+		_cleanup_free_ char *name = make_name(c), *text = make_whole_text(c);
 		_cleanup_free_ char *verdict = comparison_verdict_text(c), *message = NULL;
 		char both[COMPARISON_BOTH_SIZE];
 

@@ -392,19 +392,24 @@ static int compute(struct comparison *c, struct side *old, struct side *new)
 	return 0;
 }
 
-static int comparison_begin(
-	const struct benchmark *old, const struct benchmark *new, struct comparison **ret)
+static int comparison_begin(const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new, struct comparison **ret)
 {
-	struct comparison *c;
+	_cleanup_(comparison) struct comparison *c = calloc(1, sizeof(*c));
 
-	if (old->unit != new->unit)
-		return -EINVAL;
-	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	c->old = old;
-	c->new = new;
-	*ret = c;
+	c->old = old[0];
+	c->new = new[0];
+	for (size_t i = 0; i < n_old + n_new; i++) {
+		const struct benchmark *b = i < n_old ? old[i] : new[i - n_old];
+
+		if (b->unit != c->old->unit)
+			return -EINVAL;
+		c->n_runs[i >= n_old] += benchmark_counted_runs(b);
+		c->n_values[i >= n_old] += b->n_values;
+	}
+	*ret = TAKE_PTR(c);
 	return 0;
 }
 
@@ -515,7 +520,7 @@ int comparison_new(
 	struct side sides[2] = { 0 };
 	int r;
 
-	r = comparison_begin(old, new, &c);
+	r = comparison_begin(&old, 1, &new, 1, &c);
 	if (r >= 0)
 		r = differences_find(c, old, new);
 	if (r >= 0 && of_machines)
@@ -724,10 +729,7 @@ int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 
 	if (n_old == 0 || n_new == 0)
 		return -EINVAL;
-	for (size_t i = 0; i < n_old + n_new; i++)
-		if ((i < n_old ? old[i] : new[i - n_old])->unit != old[0]->unit)
-			return -EINVAL;
-	r = comparison_begin(old[0], new[0], &c);
+	r = comparison_begin(old, n_old, new, n_new, &c);
 	if (r >= 0)
 		r = find_differences_of_results(c, old, n_old, new, n_new);
 	if (r >= 0 && are_of_machines(old, n_old, new, n_new))

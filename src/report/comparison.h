@@ -53,6 +53,9 @@ struct comparison {
 	struct fleet_change fleet; /* of several machines; its n_machines are 0 otherwise */
 	size_t n_old_results;	   /* 0 when there is one result of each */
 	size_t n_new_results;
+	/* Of old and of new, in all results together. */
+	size_t n_runs[2];
+	size_t n_values[2];
 	/* 0 when they were not compared in pairs; then `signs` is not set. */
 	size_t n_pairs;
 	double p;	/* of the test that decides; NAN when it cannot be computed */

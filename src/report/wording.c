@@ -248,8 +248,7 @@ char *comparison_render(const struct comparison *comparison)
 	else if (comparison_is_of_results(c))
 		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
 	else
-		text_appendf(&t, "  runs       %zu, %zu\n", benchmark_counted_runs(c->old),
-			benchmark_counted_runs(c->new));
+		text_appendf(&t, "  runs       %zu, %zu\n", c->n_runs[0], c->n_runs[1]);
 	append_tests(&t, c);
 	for (size_t i = 0; i < c->n_objections; i++)
 		text_appendf(&t, "  %-10s %s\n", i == 0 ? "check" : "", c->objections[i]);
