@@ -241,6 +241,7 @@ static int find_earlier(
 static int pair_interleaved(struct pairs *pairs)
 {
 	const struct suite *suite = pairs->reports->suites[0];
+	bool is_first_chosen = false;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < suite->n; i++) {
@@ -251,7 +252,10 @@ static int pair_interleaved(struct pairs *pairs)
 			r = find_earlier(suite, new, &first);
 			old = first;
 		}
-		if (r < 0 || !first || !is_chosen(pairs->request, new))
+		if (r < 0 || !first)
+			continue;
+		is_first_chosen = is_first_chosen || (old && is_chosen(pairs->request, old));
+		if (!is_chosen(pairs->request, new))
 			continue;
 		if (old)
 			r = add_pair(pairs, old, new, 0);
@@ -259,12 +263,15 @@ static int pair_interleaved(struct pairs *pairs)
 			say("warning: %s: not compared, for %s has no value of that name",
 				new->name, first->name);
 	}
-	if (r >= 0 && pairs->n == 0) {
+	if (r < 0 || pairs->n > 0)
+		return r;
+	if (is_first_chosen && pairs->request->benchmark)
+		say("compare: %s is what others in %s are compared with: name one of those",
+			pairs->request->benchmark, pairs->labels[0]);
+	else
 		say("compare wants a second file: %s holds no programs that were run in turn",
 			pairs->labels[0]);
-		return -ENOENT;
-	}
-	return r;
+	return -ENOENT;
 }
 
 /* The benchmarks of that name, one of each file, in the order of the files. *ret_why: why those of

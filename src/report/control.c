@@ -287,7 +287,14 @@ int control_apply(struct comparison *comparison, const struct benchmark *old_con
 		r = apply(comparison, rounds, old_control, new_control);
 	rounds_clear(&rounds[0]);
 	rounds_clear(&rounds[1]);
-	/* Values without a logarithm, or without a partner, are compared as if there were no
+	/* Values without a partner, or without a logarithm, are compared as if there were no
 	 * control. */
-	return r == -ERANGE || r == -ENODATA ? 0 : r;
+	if (r != -ENODATA && r != -ERANGE)
+		return r;
+	why = strdup(r == -ENODATA ? "a program and its control have no round in common"
+				   : "a value of 0 has no ratio to another");
+	if (!why)
+		return -ENOMEM;
+	*ret_why = why;
+	return 0;
 }

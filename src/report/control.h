@@ -38,9 +38,9 @@ int control_explain_different(const struct benchmark *old, const struct benchmar
 /*
  * Makes the comparison one by these controls of its two sides, before comparison_settle(): sets
  * `ratio`, `p`, `unclear` and what else struct comparison has for controls. Where the two cannot be
- * compared by them, or there are several machines, of which each counts as one number
- * (report/fleet.h), the comparison stays as it is, and *ret_why (malloc'd, NULL otherwise) says
- * why.
+ * compared by them, a program has no round in common with its control, a value is not above 0, or
+ * there are several machines, of which each counts as one number (report/fleet.h), the comparison
+ * stays as it is, and *ret_why (malloc'd, NULL otherwise) says why.
  * -ENOMEM.
  */
 int control_apply(struct comparison *comparison, const struct benchmark *old_control,
