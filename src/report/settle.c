@@ -17,11 +17,12 @@
 
 /* Whether a difference could have been found: with the smallest p that so many runs can reach, and
  * with the p of all others as they are. */
-static bool is_decidable(const struct comparison *c, const double *sorted, size_t n)
+static bool is_decidable(
+	const struct comparison *c, const double *sorted, size_t n, size_t n_silent)
 {
 	/* The correction never makes p larger than that. */
-	return c->least_p * (double)n <= SIGNIFICANCE ||
-		adjust_changed_discovery(sorted, n, c->p, c->least_p) <= SIGNIFICANCE;
+	return c->least_p * (double)(n + n_silent) <= SIGNIFICANCE ||
+		adjust_changed_discovery(sorted, n, n_silent, c->p, c->least_p) <= SIGNIFICANCE;
 }
 
 /* "too few runs: 5 pairs, and at least 6 are needed to find any difference" */
@@ -115,14 +116,14 @@ static int explain_no_direction(struct comparison *c)
 	return 0;
 }
 
-/* sorted: the p of all n comparisons that are asked for. */
-static int decide(struct comparison *c, const double *sorted, size_t n)
+/* sorted: the p of all n comparisons that are asked for; n_silent more say nothing. */
+static int decide(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
 {
 	int r = 0;
 
 	c->is_unresolved = false;
-	if (!c->unclear && !is_decidable(c, sorted, n))
-		r = explain_too_few(c, n);
+	if (!c->unclear && !is_decidable(c, sorted, n, n_silent))
+		r = explain_too_few(c, n + n_silent);
 	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !has_direction(c))
 		r = explain_no_direction(c);
 	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !is_resolved(c))
@@ -140,8 +141,8 @@ static int decide(struct comparison *c, const double *sorted, size_t n)
 
 int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all)
 {
-	_cleanup_free_ double *p = reallocarray(NULL, MAX(n_all, (size_t)1), sizeof(*p));
-	_cleanup_free_ double *adjusted = reallocarray(NULL, MAX(n_all, (size_t)1), sizeof(*p));
+	_cleanup_free_ double *p = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
+	_cleanup_free_ double *adjusted = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
 	size_t n_asked = 0, n_others = n_all - n;
 	int r;
 
@@ -157,15 +158,13 @@ int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n
 		if (!c->unclear)
 			p[n_asked++] = c->p;
 	}
-	for (size_t i = 0; i < n_others; i++)
-		p[n_asked + i] = 1;
-	memcpy(adjusted, p, (n_asked + n_others) * sizeof(*p));
-	r = adjust_false_discoveries(adjusted, n_asked + n_others);
-	stats_sort(p, n_asked + n_others);
+	memcpy(adjusted, p, n_asked * sizeof(*p));
+	r = adjust_false_discoveries(adjusted, n_asked, n_others);
+	stats_sort(p, n_asked);
 	for (size_t i = 0, at = 0; r >= 0 && i < n; i++) {
 		comparisons[i]->adjusted_p = comparisons[i]->unclear ? NAN : adjusted[at];
 		at += !comparisons[i]->unclear;
-		r = decide(comparisons[i], p, n_asked + n_others);
+		r = decide(comparisons[i], p, n_asked, n_others);
 	}
 	return r;
 }

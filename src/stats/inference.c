@@ -334,10 +334,10 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 
 /* --- Multiple tests --- */
 
-int adjust_false_discoveries(double *p, size_t n)
+int adjust_false_discoveries(double *p, size_t n, size_t n_silent)
 {
 	_cleanup_free_ double *sorted = NULL, *adjusted = NULL;
-	size_t n_asked = 0;
+	size_t n_asked = 0, n_all;
 	double least = 1;
 
 	if (n == 0)
@@ -350,9 +350,10 @@ int adjust_false_discoveries(double *p, size_t n)
 		if (!isnan(p[i]))
 			sorted[n_asked++] = p[i];
 	stats_sort(sorted, n_asked);
-	/* The minimum of p * n / rank over a rank and all higher ones. */
+	n_all = n_asked + n_silent;
+	/* The minimum of p * n / rank over a rank and all higher ones; of the last it is at most 1. */
 	for (size_t i = n_asked; i-- > 0;) {
-		least = MIN(least, sorted[i] * (double)n_asked / (double)(i + 1));
+		least = MIN(least, sorted[i] * (double)n_all / (double)(i + 1));
 		adjusted[i] = least;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -361,10 +362,11 @@ int adjust_false_discoveries(double *p, size_t n)
 	return 0;
 }
 
-double adjust_changed_discovery(const double *sorted, size_t n, double from, double to)
+double adjust_changed_discovery(
+	const double *sorted, size_t n, size_t n_silent, double from, double to)
 {
 	size_t gone = stats_count_below(sorted, n, from, false), below = 0;
-	double adjusted = 1;
+	double adjusted = 1, n_all = (double)(n + n_silent);
 
 	for (size_t i = 0; i < n; i++) {
 		/* Among all but the one that is gone, and with the new one below. */
@@ -375,7 +377,7 @@ double adjust_changed_discovery(const double *sorted, size_t n, double from, dou
 		if (sorted[i] < to)
 			below++;
 		else
-			adjusted = MIN(adjusted, sorted[i] * (double)n / (double)rank);
+			adjusted = MIN(adjusted, sorted[i] * n_all / (double)rank);
 	}
-	return MIN(adjusted, to * (double)n / (double)(below + 1));
+	return MIN(adjusted, to * n_all / (double)(below + 1));
 }

@@ -75,12 +75,14 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 /*
  * Benjamini and Hochberg (1995), in place: among the tests whose adjusted p is at most 0.05, on
  * average at most 5 % report a difference that does not exist, however many tests there are. An
- * entry of NAN is not a test and stays NAN. -ENOMEM.
+ * entry of NAN is not a test and stays NAN. n_silent more tests were made, which are taken for ones
+ * that say nothing: their p is 1. -ENOMEM.
  */
-int adjust_false_discoveries(double *p, size_t n);
+int adjust_false_discoveries(double *p, size_t n, size_t n_silent);
 
 /* What that would make of one of n tests if its p was `to` instead of `from`. The p of all n tests,
  * with `from` among them, are sorted, and none is NAN. */
-double adjust_changed_discovery(const double *sorted, size_t n, double from, double to);
+double adjust_changed_discovery(
+	const double *sorted, size_t n, size_t n_silent, double from, double to);
 
 #endif

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "basic/macro.h"
 #include "stats/inference.h"
@@ -118,22 +119,22 @@ static void test_false_discoveries(void **state)
 	size_t found = 0;
 
 	(void)state;
-	assert_int_equal(adjust_false_discoveries(p, ARRAY_SIZE(p)), 0);
+	assert_int_equal(adjust_false_discoveries(p, ARRAY_SIZE(p), 0), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
 		found += p[i] <= 0.05;
 	assert_int_equal(found, 4);
 	assert_close("first", p[0], 0.0015, 1e-12);
 	assert_close("fourth", p[3], 0.0095 * 15 / 4, 1e-12);
-	assert_int_equal(adjust_false_discoveries(odd, ARRAY_SIZE(odd)), 0);
+	assert_int_equal(adjust_false_discoveries(odd, ARRAY_SIZE(odd), 0), 0);
 	assert_close("of 3", odd[0], 0.04, 1e-12);
 	assert_true(isnan(odd[1]));
 	assert_close("of 3", odd[2], 0.03, 1e-12);
 	assert_close("of 3", odd[3], 0.04, 1e-12);
-	assert_int_equal(adjust_false_discoveries(NULL, 0), 0);
+	assert_int_equal(adjust_false_discoveries(NULL, 0, 0), 0);
 }
 
 /* One p that is another one, and all others as they are: as if all were adjusted once more. Many of
- * them are equal. */
+ * them are equal, and a few more are 1. */
 static void test_changed_discovery(void **state)
 {
 	uint64_t seed = 1;
@@ -141,15 +142,22 @@ static void test_changed_discovery(void **state)
 	(void)state;
 	for (size_t trial = 0; trial < 2000; trial++) {
 		size_t n = 1 + trial % 7, at = trial % n;
-		double p[7], sorted[7], adjusted, to = floor(random_unit(&seed) * 6) / 20;
+		size_t n_silent = trial % 4;
+		double p[10], sorted[7], adjusted, to = floor(random_unit(&seed) * 6) / 20;
 
 		for (size_t i = 0; i < n; i++)
 			sorted[i] = p[i] = floor(random_unit(&seed) * 6) / 20;
+		for (size_t i = n; i < n + n_silent; i++)
+			p[i] = 1;
 		stats_sort(sorted, n);
-		adjusted = adjust_changed_discovery(sorted, n, p[at], to);
+		adjusted = adjust_changed_discovery(sorted, n, n_silent, p[at], to);
 		p[at] = to;
-		assert_int_equal(adjust_false_discoveries(p, n), 0);
+		memcpy(sorted, p, n * sizeof(*p));
+		assert_int_equal(adjust_false_discoveries(p, n + n_silent, 0), 0);
 		assert_close("changed", adjusted, p[at], 1e-12);
+		assert_int_equal(adjust_false_discoveries(sorted, n, n_silent), 0);
+		for (size_t i = 0; i < n; i++)
+			assert_close("silent", sorted[i], p[i], 1e-12);
 	}
 }
 
