@@ -52,8 +52,8 @@ int json_reader_new(struct input *input, struct json_reader **ret);
 void json_reader_free(struct json_reader *reader);
 DEFINE_CLEANUP(json_reader, json_reader_free);
 
-/* From now on the words NaN and Infinity, which other tools write for numbers that JSON has not, are
- * null, with a sign in front or not. */
+/* From now on the words NaN and Infinity, which other tools write for numbers that JSON has not,
+ * are null, with a sign in front or not. */
 void json_allow_nan(struct json_reader *reader);
 
 /* -EINVAL for what is refused, with json_why() and json_place() saying what and where; else the

@@ -351,7 +351,8 @@ int adjust_false_discoveries(double *p, size_t n, size_t n_silent)
 			sorted[n_asked++] = p[i];
 	stats_sort(sorted, n_asked);
 	n_all = n_asked + n_silent;
-	/* The minimum of p * n / rank over a rank and all higher ones; of the last it is at most 1. */
+	/* The minimum of p * n / rank over a rank and all higher ones; of the last it is at most 1.
+	 */
 	for (size_t i = n_asked; i-- > 0;) {
 		least = MIN(least, sorted[i] * (double)n_all / (double)(i + 1));
 		adjusted[i] = least;
