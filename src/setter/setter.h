@@ -57,7 +57,7 @@ struct setter_verb_own {
 
 struct setter {
 	const char *name;
-	const char *summary; /* one line for --help */
+	const char *summary; /* a line or two for --help */
 	const char *what;    /* "[base|min|max|FREQ]"; NULL for none */
 	const char *help;    /* lines of --help on `what`; NULL for none */
 	/* Options that only this setter has, all with a long name, ended by { 0 }. NULL for none.

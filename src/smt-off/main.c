@@ -486,7 +486,8 @@ int main(int argc, char *argv[])
 	const struct setter setter = {
 		.name = "smt-off",
 		.summary =
-			"Take the other threads of the cores of -c offline, or every second thread.",
+			"Keep the CPUs of -c, and take the other threads of their cores offline;\n"
+			"without CPUs, all but one thread of every core.",
 		.options = options,
 		.needs_cores = true,
 		.repeats = repeats,
