@@ -21,6 +21,7 @@ FILES = {shell: pathlib.Path(os.environ[f'COMPLETION_{shell.upper()}'])
 BASH_LIBRARY = pathlib.Path('/usr/share/bash-completion/bash_completion')
 DEADLINE = 60  # seconds
 END = '<<<end>>>'
+ZSH = tempfile.TemporaryDirectory(prefix='zsh.')
 # What git allows in the name of a branch, and no shell may run.
 HOSTILE = 'to$(id>pwned)`id>pwned`'
 
@@ -85,15 +86,16 @@ def ask_fish(line, home, env):
 
 def ask_zsh(line, home, env):
     """zsh completes at a terminal only. What it would insert is taken from compadd by a function
-    of the same name, which asks the built-in one."""
-    folder = pathlib.Path(home, 'functions')
+    of the same name, which asks the built-in one. The list of all completions, which takes zsh a quarter
+    of a second, is made for the first line and kept for the others."""
+    folder = pathlib.Path(ZSH.name, 'functions')
     folder.mkdir(exist_ok=True)
     shutil.copy(FILES['zsh'], folder / '_quiesce')
     out = pathlib.Path(home, 'offered')
     out.write_text('')
     pathlib.Path(home, '.zshrc').write_text(f'''
         fpath=({folder} $fpath)
-        autoload -Uz compinit; compinit -u -d {home}/dump
+        autoload -Uz compinit; compinit -u -d {ZSH.name}/dump
         unsetopt beep; setopt no_auto_menu
         compadd() {{
             if [[ ${{@[1,(i)(-|--)]}} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return; fi
