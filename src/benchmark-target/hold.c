@@ -217,7 +217,13 @@ static int ask_whether_up(const struct hold *hold)
 		starting = unit_has_job(hold->manager, TARGET_UNIT);
 		up = starting != 0 ? starting : is_up(hold);
 	}
-	if (up < 0)
+	/* Not done without it as without systemd: who is to run on the quiet CPUs is let there by
+	 * benchmark-join.socket. */
+	if (up == -ENOENT && hold->manager)
+		say("systemd knows no %s: it is installed with -Dunits=true, and known after "
+		    "`systemctl daemon-reload`",
+			TARGET_UNIT);
+	else if (up < 0)
 		say_errno(up, "cannot find out whether %s is up", TARGET_UNIT);
 	if (starting <= 0)
 		return up;

@@ -291,12 +291,17 @@ class Systemd:
         pass
 
     def StartUnit(self, unit, _mode):
-        self.units[unit]['ActiveState'] = 'active'
+        self.set_state(unit, 'active')
         return 'done'
 
     def StopUnit(self, unit, _mode):
-        self.units[unit]['ActiveState'] = 'inactive'
+        self.set_state(unit, 'inactive')
         return 'done'
+
+    def set_state(self, unit, state):
+        if unit not in self.units:
+            raise Refused('systemd1.NoSuchUnit', f'Unit {unit} not loaded.')
+        self.units[unit]['ActiveState'] = state
 
     def StartTransientUnit(self, name, _mode, properties, _others):
         if self.units.get(name, {}).get('ActiveState') == 'active':

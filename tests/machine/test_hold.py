@@ -14,6 +14,7 @@ import threading
 import time
 
 from machine import Setter, Skip, check, equal, make_journal, parse_list, run_tests, wait_for
+from systemd import Systemd
 
 PROGRAM = os.environ['BENCHMARK_TARGET']
 # amd-pstate, SMT: CPU 5 has a sibling, 13.
@@ -530,6 +531,21 @@ def test_make_quiet_untouched():
         setter.same(before, 'what was there before')
 
 
+def test_without_units():
+    """A systemd that has no units of ours: that is said, and nothing is changed or put back"""
+    with machine() as setter, Systemd(setter.box) as systemd:
+        before = setter.snapshot()
+        says = ('benchmark-target: systemd knows no benchmark.target: it is installed with -Dunits=true, and known '
+                'after `systemctl daemon-reload`\n')
+        result = setter.run('make-quiet')
+        equal((result.returncode, result.stderr), (4, says), 'make-quiet')
+        equal(Guardian(setter).leave(), (1, says), 'hold')
+        setter.same(before, 'what was there before')
+        equal(left_over(setter), set(), 'left in /run/quiesce')
+        equal(systemd.calls, [], 'what systemd was told to do')
+        setter.succeed('put-back')
+
+
 def test_put_back_signals():
     """A signal for the caller of put-back does not end it half-way"""
     with machine() as setter:
@@ -626,7 +642,7 @@ TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
          test_setter_fails, test_evict, test_not_root, test_put_back,
-         test_make_quiet, test_make_quiet_untouched, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
+         test_make_quiet, test_make_quiet_untouched, test_without_units, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 if __name__ == '__main__':
     run_tests((test.__doc__, test) for test in TESTS)
