@@ -82,8 +82,8 @@ def run_campaign(options, name, list_cases, try_case):
     raises Failed for a violation. Returns the counts."""
     injected, violations = 0, []
     if options.at:
-        number, error, how = options.at.split(',')
-        cases = [(number, 'allocation' if error == 'ENOMEM' else '?', error, how)]
+        call, number, error, how = options.at.split(',')
+        cases = [(number, call, error, how)]
     else:
         cases = list_cases()
         n_all = len(cases)

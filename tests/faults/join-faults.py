@@ -4,7 +4,7 @@
 of its system calls fails once with each error that it can return, and from then on for ever with one of
 them; and so does each allocation.
 
-    join-faults.py [--all|--sample N] [--seed N] [--only new|shared] [--at NUMBER,ERRNO,once|forever]
+    join-faults.py [--all|--sample N] [--seed N] [--only new|shared] [--at CALL,NUMBER,ERRNO,once|forever]
 
 Two processes ask, of two users where the test is root. Each is moved into its scope, with the limits that
 it has in peace, and told "ok"; or it stays where it is, and is told why in words that are true, or that it
@@ -277,7 +277,7 @@ class Joining:
         if failed == 'allocation':
             return self.serve(door, preload=[MALLOC], variables=[
                 f'FAIL_ALLOC_AT={number}', f'FAIL_ALLOC_FOREVER={int(how == "forever")}'])
-        return self.serve(door, [FAULT, self.report, '0', number, error, how, '--'])
+        return self.serve(door, [FAULT, self.report, '0', failed, number, error, how, '--'])
 
     def judge(self, asker, answer):
         with self.systemd.lock:
@@ -322,7 +322,7 @@ class Joining:
                 self.end(door)
                 door = self.open_door()
                 self.serve(door)
-            # The number of a call is not exact: a failure that was to come before may come now.
+            # The server's turns differ: a failure that was to come before may come now.
             for again in ('second', 'third'):
                 for asker in self.askers:
                     asker.ask(door.path)

@@ -3,13 +3,13 @@
  * Runs a command of which one system call fails:
  *
  *	measure-fault REPORT --count -- COMMAND...
- *	measure-fault REPORT ROLE NUMBER ERRNO once|forever -- COMMAND...
+ *	measure-fault REPORT ROLE CALL NUMBER ERRNO once|forever -- COMMAND...
  *
  * A role is a process of runpinned's, or of bench-report: the command itself is "0", the keeper
  * that it forks "1", the launcher "2", and the child that is to become the program "3", until it
- * does. NUMBER counts the calls of all processes of a role, from 1; those that cannot fail are left
- * out. The first one from there on fails that can with ERRNO. With "forever" all further calls of
- * that kind fail, too, in all roles. brk(2) and mmap(2) are of one kind then, so that allocations
+ * does. CALL is the name of a system call, and NUMBER counts the calls of that name in all
+ * processes of the role, from 1. That one fails with ERRNO. With "forever" all further calls of
+ * that name fail, too, in all roles. brk(2) and mmap(2) are one call then, so that allocations
  * fail in a static program as well.
  *
  * Nothing is executed in the place of a call that fails, so close(2) is not among them: it closes,
@@ -183,11 +183,12 @@ static struct {
 	bool begun; /* the command runs */
 	unsigned heaps;
 	int role;
+	const struct kind *kind; /* that is to fail */
 	unsigned number;
 	int error;
 	bool forever;
-	const struct kind *failed; /* the kind that failed, once it has */
-	unsigned calls[N_ROLES];
+	bool failed; /* it has */
+	unsigned calls[N_ROLES][N_ELEMENTS(kinds)];
 	struct process processes[MAX_PROCESSES];
 	size_t n_processes;
 	pid_t command;
@@ -280,6 +281,15 @@ static const struct kind *find_kind(int number)
 	return NULL;
 }
 
+static const struct kind *find_kind_by_name(const char *name)
+{
+	for (size_t i = 0; i < N_ELEMENTS(kinds); i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	}
+	return NULL;
+}
+
 static bool can_fail(const struct kind *kind, int error)
 {
 	for (size_t i = 0; i < MAX_ERRNOS; i++) {
@@ -327,7 +337,7 @@ static int judge(const struct seccomp_notif *call)
 	/* Whatever follows is the program's. */
 	if (role == N_ROLES - 1 && call->data.nr == __NR_execve)
 		process->role = NO_ROLE;
-	number = ++state.calls[role];
+	number = ++state.calls[role][kind - kinds];
 	if (state.counting) {
 		fprintf(state.report, "%d %u %s", role, number, kind->name);
 		for (size_t i = 0; i < MAX_ERRNOS && kind->errnos[i]; i++)
@@ -336,14 +346,12 @@ static int judge(const struct seccomp_notif *call)
 		return 0;
 	}
 	if (state.forever && state.failed &&
-		(state.failed == kind ||
-			(takes_memory(kind->number) && takes_memory(state.failed->number))))
+		(kind == state.kind ||
+			(takes_memory(kind->number) && takes_memory(state.kind->number))))
 		return state.error;
-	/* Where processes work side by side, a number is not always of the same call. */
-	if (state.failed || role != state.role || number < state.number ||
-		!can_fail(kind, state.error))
+	if (state.failed || role != state.role || kind != state.kind || number != state.number)
 		return 0;
-	state.failed = kind;
+	state.failed = true;
 	return state.error;
 }
 
@@ -438,6 +446,18 @@ static unsigned kill_all(int listener)
 
 /* --- Starting it --- */
 
+/*
+ * Whether this program has to hear of every call. Each that it hears of is two switches of
+ * processes. It needs all of them to count them, to tell roles, which it learns from the parents of
+ * processes while these live, and to leave out what the loader does, see judge(). Where a call of
+ * the command itself fails, the calls of that name are enough.
+ */
+static bool hears_all(void)
+{
+	return state.counting || state.role != 0 || takes_memory(state.kind->number) ||
+		state.kind->number == __NR_execve;
+}
+
 static const struct sock_filter watch_all[] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	/* Very frequent, and of no interest. */
@@ -453,9 +473,18 @@ static volatile int *shared;
 
 static void become_command(char **argv)
 {
+	/* execve(2) because it ends a role, see judge(). */
+	const struct sock_filter watch_some[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, state.kind ? (unsigned)state.kind->number : 0,
+			1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_execve, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
 	struct sock_fprog program = {
-		.len = N_ELEMENTS(watch_all),
-		.filter = (struct sock_filter *)(uintptr_t)watch_all,
+		.len = hears_all() ? N_ELEMENTS(watch_all) : N_ELEMENTS(watch_some),
+		.filter = (struct sock_filter *)(uintptr_t)(hears_all() ? watch_all : watch_some),
 	};
 	int fd;
 
@@ -514,15 +543,17 @@ int main(int argc, char *argv[])
 	if (argc > 4 && strcmp(argv[2], "--count") == 0 && strcmp(argv[3], "--") == 0) {
 		state.counting = true;
 		command = 4;
-	} else if (argc > 7 && strcmp(argv[6], "--") == 0 &&
+	} else if (argc > 8 && strcmp(argv[7], "--") == 0 &&
 		parse_int(argv[2], 0, N_ROLES - 1, &state.role) == 0 &&
-		parse_uint(argv[3], 1, UINT_MAX, &state.number) == 0 &&
-		parse_int(argv[4], 1, 4095, &state.error) == 0) {
-		state.forever = strcmp(argv[5], "forever") == 0;
-		command = 7;
+		(state.kind = find_kind_by_name(argv[3])) != NULL &&
+		parse_uint(argv[4], 1, UINT_MAX, &state.number) == 0 &&
+		parse_int(argv[5], 1, 4095, &state.error) == 0 &&
+		can_fail(state.kind, state.error)) {
+		state.forever = strcmp(argv[6], "forever") == 0;
+		command = 8;
 	} else {
 		die(EXIT_BAD_USAGE,
-			"usage: measure-fault REPORT --count|ROLE NUMBER ERRNO "
+			"usage: measure-fault REPORT --count|ROLE CALL NUMBER ERRNO "
 			"once|forever -- COMMAND...");
 	}
 	state.report = fopen(argv[1], "we");
@@ -537,7 +568,7 @@ int main(int argc, char *argv[])
 	if (state.counting && status != 0)
 		die(1, "the command's status is %d", status);
 	if (!state.counting)
-		fprintf(state.report, "%s %d %u\n", state.failed ? state.failed->name : "-", status,
+		fprintf(state.report, "%s %d %u\n", state.failed ? state.kind->name : "-", status,
 			outlived);
 	return fclose(state.report) == 0 ? 0 : 1;
 }

@@ -3,7 +3,7 @@
 """runpinned and bench-report while something fails. Each of their system calls fails once, or from then
 on for ever, with each error that it can return; and so does each allocation.
 
-    measure-faults.py [--all|--sample N] [--seed N] [--only WORD] [--at ROLE,NUMBER,ERRNO,once|forever]
+    measure-faults.py [--all|--sample N] [--seed N] [--only WORD] [--at ROLE,CALL,NUMBER,ERRNO,once|forever]
 
 A command must end with exit status 0 and the whole result, or with another status and a message. No
 file may be incomplete: it is the old one, or the new one, or there is none. If a result was written to
@@ -285,9 +285,10 @@ def list_cases(calls):
 
 def try_call(scenario, place, case):
     """Returns whether the call was made, and the violation or None."""
-    role, number, _, error, how = case
+    role, number, call, error, how = case
     place.prepare(scenario)
-    status, said, stdout, stderr = injector(scenario.command(place), place, role, number, str(error), how)
+    status, said, stdout, stderr = injector(
+        scenario.command(place), place, role, call, number, str(error), how)
     if status != 0:
         return False, f'measure-fault: {status} {stderr}'
     failed, status, outlived = said.split()
@@ -316,17 +317,17 @@ def miss_reading(campaign):
     """A counter that cannot be read after a run: that run has no count, and the next one not that of both."""
     scenario, place = Counted(), campaign.places[0]
     of_launcher = [call for call in list_calls(scenario, place) if call[0] == '2']
-    middle = int(of_launcher[len(of_launcher) // 2][1])
+    # More than the calls of two runs.
+    middle = of_launcher[len(of_launcher) // 2:][:100]
     most = max(filter(None, scenario.counts(place)), default=None)
     if not most:
         raise Skip('page faults are not counted here')
     missed = 0
-    # More than the calls of two runs.
-    for number in range(middle, middle + 100):
-        place.prepare(scenario)
-        _, said, _, _ = injector(scenario.command(place), place, '2', str(number), str(errno.EIO), 'once')
-        if said.split()[0] != 'read':
+    for role, number, call, *_ in middle:
+        if call != 'read':
             continue
+        place.prepare(scenario)
+        injector(scenario.command(place), place, role, call, number, str(errno.EIO), 'once')
         counts = scenario.counts(place)
         check(len(counts) == scenario.RUNS, f'{len(counts)} runs')
         missed += None in counts
@@ -416,8 +417,8 @@ class Campaign:
     def fail_calls(self, scenario, further):
         self.learn(scenario)
         if self.options.at:
-            role, number, error, how = self.options.at.split(',')
-            cases = [(role, number, '?', int(error), how)]
+            role, call, number, error, how = self.options.at.split(',')
+            cases = [(role, number, call, int(error), how)]
         else:
             calls = list_calls(scenario, self.places[0])
             if isinstance(scenario, Library):

@@ -5,7 +5,7 @@ system calls fails once with each error that it can return, and from then on for
 setters, too) with one of them; and so does each allocation, with the same one of each setter that it
 starts. The setters' own calls are those of test_faults.py.
 
-    target-faults.py [--all|--sample N] [--seed N] [--at NUMBER,ERRNO,once|forever]
+    target-faults.py [--all|--sample N] [--seed N] [--at CALL,NUMBER,ERRNO,once|forever]
 
 `make-quiet` with a failure ends with 0, or says why not; if it says no more than in peace, it has done no
 less. `put-back` in peace then succeeds, and the machine is as it was. `put-back` with a failure ends with
@@ -108,7 +108,7 @@ class Machine:
             status, said = self.run_short_of_memory(verb, AT=number, FOREVER=int(how == 'forever'))
             outlived = '0'
         else:
-            report, said = self.inject(verb, '0', number, error, how)
+            report, said = self.inject(verb, '0', failed, number, error, how)
             failed, status, outlived = report.split()
             status = int(status)
         try:
