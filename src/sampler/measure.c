@@ -25,6 +25,9 @@
 static const double default_min_time = 0.00005;
 /* Times that differ by less than this may be the same. */
 static const double ALIKE = 1.1;
+/* In picoseconds: longer than a step of any counter that counts, of which the ACPI timer's are the
+ * longest, 279 ns. Less may pass between two steps, and is measured as 0. */
+static const double LONG_STEP = 1e6;
 
 enum {
 	CORE_MAX_NS = 150 * 1000,
@@ -262,7 +265,7 @@ static int calibrate_loops(struct work *work, uint64_t *ret)
 			return check_growth(work, loops, &took, &one);
 		}
 		/* No work is done in a picosecond. */
-		if (took.whole < (double)loops)
+		if (took.whole + LONG_STEP < (double)loops)
 			break;
 		loops = step % 3 == 1 ? loops / 2 * 5 : loops * 2;
 	}

@@ -131,13 +131,17 @@ static uint64_t median(uint64_t *values, size_t n)
 	return values[n / 2];
 }
 
-/* Of sorted values: the mean of those up to twice the median. */
+/* Of sorted values: the mean of those up to twice the median. Where the counter advances in large
+ * steps, most regions lie between two of them: the least that is not 0 then stands for the median,
+ * which is 0. */
 static double mean_of_undisturbed(const uint64_t *values, size_t n)
 {
+	size_t middle = n / 2, i;
 	double sum = 0;
-	size_t i;
 
-	for (i = 0; i < n && values[i] <= 2 * values[n / 2]; i++)
+	while (middle + 1 < n && values[middle] == 0)
+		middle++;
+	for (i = 0; i < n && values[i] <= 2 * values[middle]; i++)
 		sum += (double)values[i];
 	return sum / (double)i;
 }

@@ -50,7 +50,9 @@ static void test_starts_empty(void **state)
 	assert_true(facts.resolution_ticks > 0);
 	assert_true(facts.empty_min_ticks <= facts.empty_median_ticks);
 	assert_true(facts.empty_mean_ticks >= (double)facts.empty_min_ticks);
-	assert_true(facts.empty_mean_ticks <= 2 * (double)facts.empty_median_ticks);
+	/* With large steps of the counter, the median is 0. */
+	assert_true(facts.empty_mean_ticks <= 2 * (double)facts.empty_median_ticks ||
+		facts.empty_median_ticks == 0);
 	assert_int_equal(facts.clock_changed, 0);
 	qs_close(sampler);
 	qs_close(NULL);
