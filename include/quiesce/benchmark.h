@@ -226,7 +226,9 @@ double qs_value_empty_share(const struct qs_values *values, size_t index);
  * the program is not run by runpinned, which most callers ignore. -EBADF where the descriptor is
  * not from runpinned. -ENOSPC where there is no more room: then none of these values is handed
  * over. There is 1 MiB for a run of the program, which is about 30,000 values, warm-ups among them,
- * and fewer with counters. The processes of qs_main() hand over their values in the same way.
+ * and fewer with counters. qs_main() has as much room for each of its processes, in which these
+ * functions find nobody (-ENOENT) while it measures: also what run() and setup() hand over is for
+ * runpinned alone.
  */
 int qs_hand_over(const struct qs_values *values);
 /* The same for all samples of a ring that the program filled itself, after qs_settle(): each sample

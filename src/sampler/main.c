@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* qs_main(): a program made of a list of benchmarks. */
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -54,6 +55,7 @@ struct options {
 	int quiet;
 	const char *output;
 	const char *worker; /* the only benchmark that this process runs */
+	int worker_fd;	    /* where it hands its values over */
 	char **patterns;
 	int n_patterns;
 };
@@ -61,6 +63,7 @@ struct options {
 struct program {
 	const char *name;
 	int stamps;
+	int values_fd; /* of the process that measures */
 	const struct qs_benchmark *benchmarks;
 	struct options options;
 };
@@ -161,11 +164,12 @@ enum {
 	OPTION_COLLECT,
 	OPTION_NO_CORE,
 	OPTION_WORKER,
+	OPTION_WORKER_FD,
 };
 
 static int parse_option(int option, const char *argument, struct options *o)
 {
-	uint64_t cpu;
+	uint64_t number;
 	int r;
 
 	switch (option) {
@@ -182,9 +186,9 @@ static int parse_option(int option, const char *argument, struct options *o)
 		o->min_time_text = argument;
 		return parse_seconds(argument, &o->min_time);
 	case OPTION_CPU:
-		r = parse_number(argument, 0, CPU_SETSIZE - 1, &cpu);
+		r = parse_number(argument, 0, CPU_SETSIZE - 1, &number);
 		if (r == 0)
-			o->cpu = (int)cpu;
+			o->cpu = (int)number;
 		return r;
 	case OPTION_COUNTERS:
 		return parse_counters(argument, o);
@@ -200,6 +204,11 @@ static int parse_option(int option, const char *argument, struct options *o)
 	case OPTION_WORKER:
 		o->worker = argument;
 		return 0;
+	case OPTION_WORKER_FD:
+		r = parse_number(argument, 0, INT32_MAX, &number);
+		if (r == 0)
+			o->worker_fd = (int)number;
+		return r;
 	case 'o':
 		o->output = argument;
 		return *argument ? 0 : -EINVAL;
@@ -226,6 +235,7 @@ static int parse_options(struct program *program, int argc, char *argv[])
 		{ "collect", no_argument, NULL, OPTION_COLLECT },
 		{ "no-core", no_argument, NULL, OPTION_NO_CORE },
 		{ "worker", required_argument, NULL, OPTION_WORKER },
+		{ "worker-fd", required_argument, NULL, OPTION_WORKER_FD },
 		{ "output", required_argument, NULL, 'o' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
@@ -234,7 +244,12 @@ static int parse_options(struct program *program, int argc, char *argv[])
 	struct options *o = &program->options;
 	int option, index = 0, r;
 
-	*o = (struct options){ .processes = 25, .values = 50, .warmups = 1, .cpu = -1 };
+	*o = (struct options){
+		.processes = 25, .values = 50, .warmups = 1, .cpu = -1, .worker_fd = -1
+	};
+	/* main() may have used getopt(3) itself, or called qs_main() before. 0 also has it forget
+	 * where it is within an argument. */
+	optind = 0;
 	while ((option = getopt_long(argc, argv, "o:qh", table, &index)) != -1) {
 		if (option == 'h')
 			return 1;
@@ -262,6 +277,12 @@ static int parse_options(struct program *program, int argc, char *argv[])
 
 /* --- The list. --- */
 
+/* A name that has wildcards in it also stands for itself. */
+static int is_match(const char *pattern, const char *name)
+{
+	return strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0;
+}
+
 static int is_chosen(const struct program *program, const char *name)
 {
 	const struct options *o = &program->options;
@@ -269,7 +290,7 @@ static int is_chosen(const struct program *program, const char *name)
 	if (o->worker)
 		return strcmp(o->worker, name) == 0;
 	for (int i = 0; i < o->n_patterns; i++)
-		if (fnmatch(o->patterns[i], name, 0) == 0)
+		if (is_match(o->patterns[i], name))
 			return 1;
 	return o->n_patterns == 0;
 }
@@ -296,7 +317,7 @@ static int check_names(const struct program *program)
 	}
 	for (int i = 0; i < o->n_patterns; i++) {
 		for (b = program->benchmarks; b->name; b++)
-			if (fnmatch(o->patterns[i], b->name, 0) == 0)
+			if (is_match(o->patterns[i], b->name))
 				break;
 		if (!b->name) {
 			fprintf(stderr, "%s: no benchmark is named %s (--list)\n", program->name,
@@ -373,7 +394,7 @@ static int measure_chosen(
 			result = EXIT_FAILED;
 			continue;
 		}
-		r = qs_hand_over(values);
+		r = values_hand_over(program->values_fd, values);
 		if (r == -ENOSPC)
 			fprintf(stderr,
 				"%s: %s: no room for its %zu values: take fewer of them (--values), or fewer "
@@ -449,15 +470,17 @@ __attribute__((format(printf, 2, 3))) static void add_word(
 }
 
 /* The command line of a process that measures one benchmark; with loops 0 it calibrates. */
-static void make_command_line(
-	const struct program *program, const struct outcome *outcome, struct command_line *ret)
+static void make_command_line(const struct program *program, const struct runner *runner,
+	const struct outcome *outcome, struct command_line *ret)
 {
 	const struct options *o = &program->options;
 
-	ret->n = 0;
-	add_word(ret, "%s", program->name);
+	/* The program's own name may be longer than a word. */
+	ret->argv[0] = (char *)program->name;
+	ret->n = 1;
 	/* First, because it changes which values the other options accept. */
 	add_word(ret, "--worker=%s", outcome->benchmark->name);
+	add_word(ret, "--worker-fd=%d", runner->fd);
 	if (outcome->loops > 0) {
 		add_word(ret, "--loops=%" PRIu64, outcome->loops);
 		if (o->warmups_given)
@@ -501,8 +524,9 @@ static int run_process(
 	struct command_line words;
 	int status = 0, r;
 
-	make_command_line(program, outcome, &words);
-	r = runner_run(runner, words.argv, &outcome->runs[outcome->n_runs], &status);
+	make_command_line(program, runner, outcome, &words);
+	r = runner_run(runner, outcome->benchmark->name, words.argv,
+		&outcome->runs[outcome->n_runs], &status);
 	if (r == 0) {
 		outcome->n_runs++;
 		return 0;
@@ -550,6 +574,14 @@ static int run_processes(
 	return 0;
 }
 
+static void say_unsaved(const struct program *program, int error)
+{
+	fprintf(stderr, "%s: cannot save %s: %s\n", program->name, program->options.output,
+		error == -ENODATA		? "there is no value"
+			: error == -ENOTSUP ? "it is no regular file"
+					    : strerror(-error));
+}
+
 static int finish(const struct program *program, const struct runner *runner,
 	const struct outcome *outcomes, size_t n)
 {
@@ -560,6 +592,14 @@ static int finish(const struct program *program, const struct runner *runner,
 	for (size_t i = 0; i < n; i++)
 		if (outcomes[i].failed)
 			result = EXIT_FAILED;
+	/* First, because the reader of the report may have gone: SIGPIPE ends this process then. */
+	if (output) {
+		r = outcome_save(output, outcomes, n);
+		if (r < 0) {
+			say_unsaved(program, r);
+			result = EXIT_FAILED;
+		}
+	}
 	r = outcome_report(stdout, outcomes, n);
 	if (r < 0) {
 		say_error(program, "cannot report", r);
@@ -567,16 +607,6 @@ static int finish(const struct program *program, const struct runner *runner,
 	}
 	if (finish_output(program) != EXIT_OK)
 		result = EXIT_FAILED;
-	if (output) {
-		r = outcome_save(output, outcomes, n);
-		if (r < 0) {
-			fprintf(stderr, "%s: cannot save %s: %s\n", program->name, output,
-				r == -ENODATA		? "there is no value"
-					: r == -ENOTSUP ? "it is no regular file"
-							: strerror(-r));
-			result = EXIT_FAILED;
-		}
-	}
 	if (runner->signal) {
 		fprintf(stderr, "%s: ended early by %s\n", program->name,
 			strsignal(runner->signal));
@@ -610,6 +640,11 @@ static int measure_in_processes(const struct program *program)
 
 	if (try_cpu(program) < 0)
 		return EXIT_FAILED;
+	r = o->output ? outcome_try_save(o->output) : 0;
+	if (r < 0) {
+		say_unsaved(program, r);
+		return EXIT_FAILED;
+	}
 	for (const struct qs_benchmark *b = program->benchmarks; b->name; b++)
 		n += is_chosen(program, b->name) != 0;
 	outcomes = calloc(n + 1, sizeof(*outcomes));
@@ -644,6 +679,38 @@ static int measure_in_processes(const struct program *program)
 	return result;
 }
 
+/* In a process that qs_main() has started. */
+static int measure_as_worker(struct program *program)
+{
+	program->values_fd = program->options.worker_fd;
+	if (!values_fd_is_sealed(program->values_fd)) {
+		fprintf(stderr, "%s: --worker is for processes that this program starts itself\n",
+			program->name);
+		return EXIT_FAILED;
+	}
+	/* Neither for the benchmark nor for programs that it runs. */
+	if (fcntl(program->values_fd, F_SETFD, FD_CLOEXEC) < 0 ||
+		unsetenv(VALUES_FD_VARIABLE) < 0) {
+		say_error(program, "cannot keep the descriptor for values", -errno);
+		return EXIT_FAILED;
+	}
+	return measure_here(program);
+}
+
+/* Opens /dev/null for each standard stream that the caller has closed, because a file that is
+ * opened later would become that stream. Only for reading, so that what is written to it is known
+ * to be lost. */
+static void fill_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int qs_main_as(int stamps, int argc, char *argv[], const struct qs_benchmark *benchmarks)
 {
 	struct program program = {
@@ -651,8 +718,9 @@ int qs_main_as(int stamps, int argc, char *argv[], const struct qs_benchmark *be
 		.stamps = stamps,
 		.benchmarks = benchmarks,
 	};
-	int asked, r;
+	int r;
 
+	fill_standard_streams();
 	r = parse_options(&program, argc, argv);
 	if (r < 0)
 		return EXIT_USAGE;
@@ -668,10 +736,12 @@ int qs_main_as(int stamps, int argc, char *argv[], const struct qs_benchmark *be
 				puts(b->name);
 		return finish_output(&program);
 	}
-	asked = values_fd_find();
-	if (asked == -ENOENT)
+	if (program.options.worker)
+		return measure_as_worker(&program);
+	program.values_fd = values_fd_find();
+	if (program.values_fd == -ENOENT)
 		return measure_in_processes(&program);
-	if (asked < 0) {
+	if (program.values_fd < 0) {
 		fprintf(stderr, "%s: %s is no descriptor for values\n", program.name,
 			VALUES_FD_VARIABLE);
 		return EXIT_FAILED;

@@ -35,12 +35,14 @@ size_t outcome_figures(const struct outcome *outcome, struct qs_figure ret[QS_MA
 
 /* Prints a line for each benchmark, and notes about the measurement. -ENOMEM. */
 int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n);
+/* Whether the file may be made there, as far as that is known before. A negative errno. */
+int outcome_try_save(const char *path);
 /*
  * Saves pyperf's JSON, version 1.0 (pyperf 2.10, _bench.py): each benchmark has a run for each
  * process, the first of which is the calibration. Benchmarks without a value are left out. The file
- * is written whole or not at all: a temporary file beside it, fsync, rename. A negative errno;
- * -ENODATA where there is no value at all, -ENOTSUP where the path is that of a device or a pipe,
- * which is not replaced.
+ * is written whole or not at all: a temporary file beside it, fsync, rename. Of a symbolic link,
+ * the file that it points to is replaced. A negative errno; -ENODATA where there is no value at
+ * all, -ENOTSUP where the path is that of a device or a pipe, which is not replaced.
  */
 int outcome_save(const char *path, const struct outcome *outcomes, size_t n);
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +61,7 @@ _Noreturn static void exec_self(const struct runner *runner, char *argv[], pid_t
 	snprintf(number, sizeof(number), "%d", runner->fd);
 	if (fcntl(runner->fd, F_SETFD, 0) == 0 && setenv(VALUES_FD_VARIABLE, number, 1) == 0)
 		execv("/proc/self/exe", argv);
+	fprintf(stderr, "%s: cannot execute this program again: %s\n", argv[0], strerror(errno));
 	_exit(127);
 }
 
@@ -84,22 +86,31 @@ static int wait_for(struct runner *runner, pid_t pid, int *ret_status)
 	}
 }
 
-/* Parses the first block that was handed over. */
-static int take_values(const struct runner *runner, struct qs_values **ret)
+/* Parses the block of this name. There are others where main() hands something over before it calls
+ * qs_main(). */
+static int take_values(const struct runner *runner, const char *name, struct qs_values **ret)
 {
-	char *text;
+	struct qs_values *values;
 	size_t size, offset = 0, line;
+	char *text;
 	int r;
 
 	r = values_fd_read(runner->fd, &text, &size);
 	if (r < 0)
 		return r;
-	r = values_parse(text, size, &offset, ret, &line);
+	while ((r = values_parse(text, size, &offset, &values, &line)) == 0) {
+		if (strcmp(values->name, name) == 0) {
+			*ret = values;
+			break;
+		}
+		qs_values_free(values);
+	}
 	free(text);
 	return r == 1 ? -EBADMSG : r;
 }
 
-int runner_run(struct runner *runner, char *argv[], struct outcome_run *ret, int *ret_status)
+int runner_run(struct runner *runner, const char *name, char *argv[], struct outcome_run *ret,
+	int *ret_status)
 {
 	struct outcome_run run = { .began = time(NULL) };
 	uint64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
@@ -121,7 +132,7 @@ int runner_run(struct runner *runner, char *argv[], struct outcome_run *ret, int
 	if (*ret_status != 0)
 		return -ECHILD;
 	run.seconds = (double)(clock_read_ns(CLOCK_MONOTONIC) - began_ns) / 1e9;
-	r = take_values(runner, &run.values);
+	r = take_values(runner, name, &run.values);
 	if (r < 0)
 		return r;
 	*ret = run;

@@ -21,10 +21,12 @@ int runner_open(struct runner *ret);
 void runner_close(struct runner *runner);
 
 /*
- * Runs this program with these arguments and reads the values that it hands over. 0; -ECHILD where
- * it failed (it has printed why; *ret_status is as of wait(2)); -EBADMSG where it handed over no
- * valid values; -EINTR where a signal ends the measurement; other errors.
+ * Runs this program with these arguments and reads the values of this name that it hands over. 0;
+ * -ECHILD where it failed (it has printed why; *ret_status is as of wait(2)); -EBADMSG where it
+ * handed over no valid values of this name; -EINTR where a signal ends the measurement; other
+ * errors.
  */
-int runner_run(struct runner *runner, char *argv[], struct outcome_run *ret, int *ret_status);
+int runner_run(struct runner *runner, const char *name, char *argv[], struct outcome_run *ret,
+	int *ret_status);
 
 #endif

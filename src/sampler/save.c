@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,6 +387,24 @@ static mode_t usual_mode(void)
 	return 0666 & ~mask;
 }
 
+/* The path without symbolic links, malloc'd, of a file that can be replaced, or made. */
+static int resolve(const char *path, char **ret)
+{
+	struct stat st;
+	char *real;
+
+	/* Devices and directories are not replaced. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
+	real = realpath(path, NULL);
+	if (!real && errno == ENOENT && lstat(path, &st) < 0)
+		real = strdup(path);
+	if (!real)
+		return -errno;
+	*ret = real;
+	return 0;
+}
+
 static int write_and_rename(
 	const char *path, char *temporary, const struct outcome *outcomes, size_t n)
 {
@@ -417,23 +436,38 @@ static int write_and_rename(
 	return r;
 }
 
+int outcome_try_save(const char *path)
+{
+	char *real;
+	int r;
+
+	r = resolve(path, &real);
+	if (r < 0)
+		return r;
+	r = faccessat(AT_FDCWD, dirname(real), W_OK, AT_EACCESS) < 0 ? -errno : 0;
+	free(real);
+	return r;
+}
+
 int outcome_save(const char *path, const struct outcome *outcomes, size_t n)
 {
 	size_t with_values = 0;
-	char *temporary;
-	struct stat st;
+	char *real, *temporary;
 	int r;
 
 	for (size_t i = 0; i < n; i++)
 		with_values += has_values(&outcomes[i]) != 0;
 	if (with_values == 0)
 		return -ENODATA;
-	/* Devices and directories are not replaced. */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+	r = resolve(path, &real);
+	if (r < 0)
+		return r;
+	if (asprintf(&temporary, "%s.XXXXXX", real) < 0) {
+		free(real);
 		return -ENOMEM;
-	r = write_and_rename(path, temporary, outcomes, n);
+	}
+	r = write_and_rename(real, temporary, outcomes, n);
 	free(temporary);
+	free(real);
 	return r;
 }

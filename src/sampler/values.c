@@ -545,33 +545,34 @@ int values_fd_read(int fd, char **ret, size_t *ret_size)
 	return 0;
 }
 
+int values_fd_is_sealed(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS) == SEALS;
+}
+
 int values_fd_find(void)
 {
 	const char *text = secure_getenv(VALUES_FD_VARIABLE);
 	uint64_t number;
-	int seals;
 
 	if (!text)
 		return -ENOENT;
 	if (digits_read(&text, 10, INT32_MAX, &number) < 0 || *text != '\0')
 		return -EBADF;
 	/* Does not write to another file that happens to have this number. */
-	seals = fcntl((int)number, F_GET_SEALS);
-	if (seals < 0 || (seals & SEALS) != SEALS)
-		return -EBADF;
-	return (int)number;
+	return values_fd_is_sealed((int)number) ? (int)number : -EBADF;
 }
 
-int qs_hand_over(const struct qs_values *values)
+int values_hand_over(int fd, const struct qs_values *values)
 {
-	int fd = values_fd_find(), r;
 	char *text;
 	size_t size;
 	off_t offset;
 	ssize_t n;
+	int r;
 
-	if (fd < 0)
-		return fd;
 	r = format_values(values, &text, &size);
 	if (r < 0)
 		return r;
@@ -589,6 +590,13 @@ int qs_hand_over(const struct qs_values *values)
 	}
 	free(text);
 	return r;
+}
+
+int qs_hand_over(const struct qs_values *values)
+{
+	int fd = values_fd_find();
+
+	return fd < 0 ? fd : values_hand_over(fd, values);
 }
 
 int qs_hand_over_samples(const struct qs_sampler *sampler, const char *name)

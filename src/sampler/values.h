@@ -6,7 +6,10 @@
  * The requesting process creates a memfd of VALUES_FD_SIZE bytes, seals it against growing and
  * shrinking, and lets the program inherit it (no O_CLOEXEC), with its number in the environment:
  * QUIESCE_VALUES_FD=5. The program writes blocks of text at the file's own offset, one write(2)
- * each; unwritten bytes stay 0. A block:
+ * each; unwritten bytes stay 0. The parent process in qs_main() names the descriptor on the command
+ * line as well, because a program may empty its environment, and it takes the number out of the
+ * environment of the process that measures: what the benchmark itself hands over, or programs that
+ * it runs, is not for qs_main(). A block:
  *
  *	quiesce-values 1
  *	name copy/64
@@ -81,7 +84,11 @@ static inline int values_fd_is_untouched(int fd)
 int values_fd_clear(int fd);
 /* Copies the contents into malloc'd memory, NUL-terminated after *ret_size bytes. */
 int values_fd_read(int fd, char **ret, size_t *ret_size);
+/* For the measuring process: whether a descriptor is such a memfd, by its seals. */
+int values_fd_is_sealed(int fd);
 /* For the measuring process: the descriptor, -ENOENT, or -EBADF; see qs_hand_over(). */
 int values_fd_find(void);
+/* As qs_hand_over(), to this descriptor. */
+int values_hand_over(int fd, const struct qs_values *values);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Benchmarks that do what benchmarks do, and some that do not; for test_main.py. */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <quiesce/benchmark.h>
 #include <signal.h>
@@ -100,6 +101,20 @@ static void tell_place(struct qs_run *run)
 	free(place);
 }
 
+/* Nobody asks the benchmark itself for values, nor the programs that it runs. */
+static void find_nobody(struct qs_run *run)
+{
+	spin(run);
+	if (getenv("QUIESCE_VALUES_FD") || qs_hand_over_samples(run->sampler, "mine") != -ENOENT)
+		_exit(4);
+	for (int fd = STDERR_FILENO + 1; fd < 64; fd++) {
+		int flags = fcntl(fd, F_GETFD);
+
+		if (flags >= 0 && !(flags & FD_CLOEXEC))
+			_exit(5);
+	}
+}
+
 static const struct qs_benchmark good[] = {
 	{ .name = "spin", .run = spin },
 	{ .name = "group/spin \"1\"", .run = spin, .inner_loops = 10 },
@@ -116,6 +131,8 @@ static const struct qs_benchmark good[] = {
 	{ .name = "bad/forbidden", .run = spin, .setup = forbid },
 	{ .name = "bad/loops", .run = ignore_loops },
 	{ .name = "place", .run = tell_place },
+	{ .name = "alone", .run = find_nobody },
+	{ .name = "index[0]", .run = spin },
 	{ 0 },
 };
 
@@ -130,11 +147,37 @@ static const struct qs_benchmark nameless[] = {
 	{ 0 },
 };
 
+/* Samples of main()'s own, which are for runpinned. */
+static void hand_over_start(void)
+{
+	const struct qs_options options = { .samples = 1 };
+	struct qs_sampler *sampler;
+
+	if (qs_open(&options, &sampler) < 0)
+		_exit(6);
+	qs_end(sampler, qs_begin(sampler));
+	(void)qs_settle(sampler);
+	(void)qs_hand_over_samples(sampler, "start");
+	qs_close(sampler);
+}
+
 int main(int argc, char *argv[])
 {
 	const struct qs_benchmark *benchmarks = good;
 	const char *list = getenv("LIST");
+	char *large;
 
+	if (getenv("START"))
+		hand_over_start();
+	/* The kernel executes nothing with a text of that size (MAX_ARG_STRLEN). */
+	if (getenv("LARGE") && (large = calloc(1, 1 << 20)) != NULL) {
+		memset(large, 'x', (1 << 20) - 1);
+		setenv("LARGE", large, 1);
+	}
+	if (getenv("PARSED"))
+		optind = argc;
+	if (strstr(argv[0], "without-environment"))
+		clearenv();
 	setlocale(LC_ALL, "");
 	if (list && strcmp(list, "twice") == 0)
 		benchmarks = twice;

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -52,10 +53,12 @@ def saved(*arguments, name='result.json', **options):
 def test_list():
     names = ['spin', 'group/spin "1"', 'group/2', 'pairs', 'grow/8', 'grow/64', 'grow/512',
              'together', 'bad/die', 'bad/leave', 'bad/nothing', 'bad/setup', 'bad/forbidden', 'bad/loops',
-             'place']
+             'place', 'alone', 'index[0]']
     equal(run('--list').stdout.splitlines(), names, 'all')
     equal(run('--list', 'group/*').stdout.splitlines(), names[1:3], 'of a pattern')
     equal(run('--list', 'place', 'group/?').stdout.splitlines(), ['group/2', 'place'], 'of two')
+    equal(run('--list', 'index[0]').stdout.splitlines(), ['index[0]'], 'with the signs of a wildcard')
+    equal(run('--list', 'place', PARSED='1').stdout.splitlines(), ['place'], 'after getopt()')
 
 
 def test_manual_page():
@@ -158,6 +161,63 @@ def test_lost_output():
             equal(result.stderr.count('cannot write to standard output'), 1, result.stderr)
 
 
+def test_closed_output():
+    """No file that the program opens becomes its standard output; and what is lost is a failure."""
+    path = scratch('closed.json')
+    result = subprocess.run([PROGRAM, *QUICK, '-o', path, 'spin'], stderr=subprocess.PIPE, text=True,
+                            check=False, env={**os.environ, 'LC_ALL': 'C'},
+                            preexec_fn=lambda: os.close(1))
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    equal(result.stderr.count('cannot write to standard output'), 1, result.stderr)
+    equal(len(json.loads(path.read_text(encoding='utf-8'))['benchmarks']), 1, 'saved')
+
+
+def test_reader_that_leaves():
+    """As of `| head -1`: SIGPIPE ends the program, and the result is there by then."""
+    path = scratch('piped.json')
+    end, output = os.pipe()
+    os.close(end)
+    result = subprocess.run([PROGRAM, *QUICK, '-o', path, 'spin'], stdout=output, check=False)
+    os.close(output)
+    equal(result.returncode, -signal.SIGPIPE, 'status')
+    equal(len(json.loads(path.read_text(encoding='utf-8'))['benchmarks']), 1, 'saved')
+
+
+def few_descriptors():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+
+def test_without_an_environment():
+    """Its processes know what they are all the same. If not, each would start another one; so each, which
+    inherits a descriptor from all before, has room for few."""
+    program = scratch('without-environment')
+    program.symlink_to(PROGRAM)
+    result = run(*QUICK, 'spin', program=program, preexec_fn=few_descriptors)
+    check('values of 2 processes' in result.stdout, result.stdout)
+    result = run('--worker=spin', status=1)
+    check('--worker is for processes that this program starts' in result.stderr, result.stderr)
+
+
+def test_whose_values():
+    """Those of the benchmark, whatever else is handed over in its process."""
+    _, benchmarks = saved('alone')
+    equal(list(benchmarks), ['alone'], 'names')
+    _, benchmarks = saved('--values=4', 'spin', START='1')
+    equal([len(each.get('values', ())) for each in benchmarks['spin']['runs']], [0, 4, 4], 'values')
+
+
+def test_cannot_execute():
+    result = run(*QUICK, 'spin', status=1, LARGE='1')
+    check('cannot execute this program again: Argument list too long' in result.stderr, result.stderr)
+
+
+def test_long_name():
+    name = '/'.join(['x' * 100] * 5)
+    result = subprocess.run([name, *QUICK, 'bad/nothing'], executable=PROGRAM, capture_output=True,
+                            text=True, check=False)
+    equal([line.partition(': ')[0] for line in result.stderr.splitlines()], [name, name], 'who says it')
+
+
 def test_given_loops():
     _, benchmarks = saved('--loops=7', 'spin')
     equal([each['metadata']['loops'] for each in benchmarks['spin']['runs']], [7, 7], 'loops')
@@ -248,11 +308,16 @@ def test_file():
     path.chmod(0o640)
     saved('spin', name='mode.json')
     equal(stat.S_IMODE(path.stat().st_mode), 0o640, 'mode of a file that was there')
+    scratch('link.json').symlink_to('mode.json')
+    path.write_text('', encoding='utf-8')
+    saved('spin', name='link.json')
+    check(scratch('link.json').is_symlink() and path.stat().st_size > 0, 'through a symbolic link')
     for target, why in ((SCRATCH.name, 'Is a directory'), ('/dev/null', 'it is no regular file'),
                         ('/dev/stdout', 'it is no regular file'),
                         ('/nowhere/result.json', 'No such file or directory')):
         result = run(*QUICK, '-o', target, 'spin', status=1)
         check(f'cannot save {target}: {why}' in result.stderr, result.stderr)
+        equal(result.stdout, '', 'it is known before anything is measured')
     equal([name for name in os.listdir(SCRATCH.name) if 'mode.json.' in name], [], 'left over')
 
 
