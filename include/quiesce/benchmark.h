@@ -63,7 +63,9 @@ struct qs_benchmark {
 	/*
 	 * Does the work run->loops times between qs_begin() and qs_end(). With several such pairs
 	 * in one call, of which there may be any number, the times add up: the code between the
-	 * pairs is not measured. But each pair has the time of an empty region in it.
+	 * pairs is not measured. But each pair has the time of an empty region in it. It has to
+	 * return: neither longjmp(3) nor an exception may leave it (<quiesce/benchmark.hpp> catches
+	 * those of its benchmarks, and ends the process).
 	 */
 	void (*run)(struct qs_run *run);
 	uintptr_t argument; /* for the functions, with any meaning: a size, a pointer */
@@ -71,7 +73,7 @@ struct qs_benchmark {
 	uint32_t inner_loops;
 	/* Called before the first call of run() in a process, and after the last; may be NULL.
 	 * setup() returns 0 or a negative errno value, which ends the measurement of this
-	 * benchmark. */
+	 * benchmark, as does a positive value, for which -EINVAL stands. */
 	int (*setup)(const struct qs_benchmark *benchmark, void **ret_state);
 	void (*teardown)(void *state);
 	/*
@@ -81,9 +83,10 @@ struct qs_benchmark {
 	 */
 	uint32_t threads;
 	/* Benchmarks of the same family differ by their size: how the time grows with it is found
-	 * out from three sizes or more, and is reported. NULL: none. */
+	 * out from three sizes or more, and is reported. NULL: none. Its name is as that of a
+	 * benchmark. */
 	const char *family;
-	double size; /* above 0 */
+	double size; /* above 0, and finite */
 };
 
 enum {
@@ -94,7 +97,8 @@ enum {
 /*
  * For run(): returns when all threads of the benchmark have called it. To be called right before
  * qs_begin(), by all of them or none: so that they begin at the same time, whatever each does
- * before. Does nothing without other threads.
+ * before. Where a thread returns from run() instead, the others go on, and the measurement ends
+ * with -EDEADLK. Does nothing without other threads.
  */
 void qs_start_together(struct qs_run *run);
 
@@ -114,7 +118,7 @@ struct qs_figure {
 
 /* For run(), outside of timed regions: a figure of this call. The result has the mean over all
  * calls and threads that count. -EINVAL for a name as of no benchmark, or too long, or a value that
- * is not finite; -E2BIG for more than QS_MAX_FIGURES. */
+ * is not finite or beyond 1e300; -E2BIG for more than QS_MAX_FIGURES. */
 int qs_set_figure(struct qs_run *run, const char *name, enum qs_figure_kind kind, double value);
 
 /* --- The state of the machine. --- */
@@ -178,11 +182,13 @@ struct qs_values {
 	char *name;
 	uint32_t inner_loops;
 	uint64_t loops; /* per warm-up and value */
+	/* As of the first thread's sampler. But what is wrong with a counter (`error`, `shared`) is
+	 * that of any thread: its counts are too small. */
 	struct qs_facts facts;
 	/* Copies of the counters' names, because those in a sampler's facts end with the
 	 * sampler. */
 	char counter_names[QS_MAX_COUNTERS][40];
-	size_t n_values;
+	size_t n_values;	 /* 0 where the plan has loops, and neither warm-ups nor values */
 	struct qs_value *values; /* calibration, warm-ups, values, in this order */
 	size_t n_figures;
 	struct qs_figure figures[QS_MAX_FIGURES];
@@ -198,7 +204,8 @@ struct qs_plan {
 	 * for a twentieth of what a value takes. Where nothing can be found out (other
 	 * architectures than x86-64 and arm64), nothing is done. */
 	int look_at_core;
-	/* Warm-ups go on, beyond their number, until they have taken this long, in seconds. */
+	/* Warm-ups go on, beyond their number, until they have taken this long, in seconds: 0 to
+	 * 86400. */
 	double warmup_time;
 };
 
@@ -206,8 +213,9 @@ struct qs_plan {
  * Measures one benchmark in this process. While run() is called, its regions are added up and not
  * kept in the sampler's ring, which is empty afterwards. -ENODATA when run() took no sample, an
  * error of setup(), -ENOMEM, -EAGAIN where there cannot be that many threads, -EINVAL for an
- * invalid name or number of threads, -ERANGE where more loops take no more time: run() ignores
- * `loops`, or the compiler has left out the work.
+ * invalid name, number of threads or plan, -ERANGE where more loops take no more time: run()
+ * ignores `loops`, or the compiler has left out the work. -E2BIG where the calls set more than
+ * QS_MAX_FIGURES figures, -EDEADLK as of qs_start_together(), -EIO as of qs_settle().
  */
 int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	const struct qs_plan *plan, struct qs_values **ret);
@@ -224,15 +232,16 @@ double qs_value_empty_share(const struct qs_values *values, size_t index);
  * runpinned's result, with its evidence for each run. runpinned passes a descriptor for them
  * (environment: QUIESCE_VALUES_FD); children and their children may use it as well. -ENOENT where
  * the program is not run by runpinned, which most callers ignore. -EBADF where the descriptor is
- * not from runpinned. -ENOSPC where there is no more room: then none of these values is handed
- * over. There is 1 MiB for a run of the program, which is about 30,000 values, warm-ups among them,
- * and fewer with counters. qs_main() has as much room for each of its processes, in which these
- * functions find nobody (-ENOENT) while it measures: also what run() and setup() hand over is for
- * runpinned alone.
+ * not from runpinned. -EINVAL for values that no reader accepts, such as none at all; -ENOMEM.
+ * -ENOSPC where there is no more room: then none of these values is handed over. There is 1 MiB for
+ * a run of the program, which is about 30,000 values, warm-ups among them, and fewer with counters.
+ * qs_main() has as much room for each of its processes, in which these functions find nobody
+ * (-ENOENT) while it measures: also what run() and setup() hand over is for runpinned alone.
  */
 int qs_hand_over(const struct qs_values *values);
-/* The same for all samples of a ring that the program filled itself, after qs_settle(): each sample
- * is a value of one loop. */
+/* The same for all samples of a ring that the program filled itself, after qs_settle(), without
+ * which it is -EINVAL: each sample is a value of one loop. -EINVAL for a name as of no benchmark,
+ * -ENODATA for an empty ring. */
 int qs_hand_over_samples(const struct qs_sampler *sampler, const char *name);
 
 /* --- A main(). --- */

@@ -357,7 +357,7 @@ uint64_t qs_dropped(const struct qs_sampler *sampler);
  * To be called after the last sample: measures the length of a tick from the counter and
  * CLOCK_MONOTONIC_RAW at qs_open() and now (waits until these are 20 ms apart; on arm64 the CPU
  * tells the frequency), and checks whether the clock is still reliable. May be called again after
- * more samples.
+ * more samples. -EIO where the counter stands still.
  */
 int qs_settle(struct qs_sampler *sampler);
 /* A number of ticks in nanoseconds; 0 before qs_settle(). */

@@ -15,6 +15,7 @@ struct item {
 	double empty;	   /* seconds */
 	double resolution;
 	uint32_t inner_loops;
+	bool clock_changed; /* in any run */
 	/* Over the values that count: sums of the shares, and the number of those that are known.
 	 */
 	double empty_shares;
@@ -223,6 +224,7 @@ static int take_one(
 	r = reach_run(item, run);
 	if (r == 0)
 		r = append(item, values, warmup);
+	item->clock_changed = item->clock_changed || values->facts.clock_changed;
 	record = r == 0 ? &item->benchmark.runs[run] : NULL;
 	if (!record)
 		return r;
@@ -319,6 +321,8 @@ int progvalues_get_benchmark(struct progvalues *progvalues, size_t i, struct ser
 	facts_set_real(&b->metadata, "quiesce_stamps_resolution", item->resolution);
 	facts_set_real(&b->metadata, "quiesce_stamps_empty_share",
 		item->empty_shares / (double)b->n_values);
+	if (item->clock_changed)
+		facts_set_integer(&b->metadata, "quiesce_clock_changed", 1);
 	if (item->n_waiting > 0)
 		facts_set_real(
 			&b->metadata, "quiesce_waiting", item->waiting / (double)item->n_waiting);

@@ -20,7 +20,10 @@ enum {
 struct crew {
 	size_t n;
 	size_t n_started; /* threads besides the first */
+	/* Of the present call. */
 	_Atomic uint64_t arrived;
+	_Atomic size_t n_ended;
+	_Atomic int left_alone; /* a thread waited for one that has ended */
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -76,6 +79,7 @@ static void call_run(struct seat *seat)
 	ring_begin_sum(seat->run.sampler);
 	ns = clock_read_ns(CLOCK_MONOTONIC);
 	seat->run.benchmark->run(&seat->run);
+	atomic_fetch_add(&seat->crew->n_ended, 1);
 	ns = clock_read_ns(CLOCK_MONOTONIC) - ns;
 	ring_end_sum(seat->run.sampler, &seat->sum);
 	delay_after = read_delay_ns(seat->delay_fd);
@@ -93,6 +97,11 @@ static int seat_open(struct seat *seat)
 
 	if (!seat->run.sampler)
 		r = qs_open_as(seat->crew->stamps, &options, sizeof(options), &seat->run.sampler);
+	/* Durations of all threads are in the same ticks. */
+	if (r == 0 &&
+		ring_of(seat->run.sampler)->clock.kind !=
+			ring_of(seat->crew->seats[0].run.sampler)->clock.kind)
+		r = -EAGAIN;
 	/* Of the thread that opens it. */
 	seat->delay_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	return r;
@@ -217,7 +226,7 @@ void crew_close(struct crew *crew)
 	free(crew);
 }
 
-void crew_call(struct crew *crew, uint64_t loops, void *state)
+int crew_call(struct crew *crew, uint64_t loops, void *state)
 {
 	crew->seats[0].run.loops = loops;
 	crew->seats[0].run.state = state;
@@ -226,12 +235,31 @@ void crew_call(struct crew *crew, uint64_t loops, void *state)
 	crew->state = state;
 	crew->n_busy = crew->n_started;
 	crew->calls++;
+	atomic_store(&crew->arrived, 0);
+	atomic_store(&crew->n_ended, 0);
+	atomic_store(&crew->left_alone, 0);
 	pthread_cond_broadcast(&crew->changed);
 	pthread_mutex_unlock(&crew->lock);
 	call_run(&crew->seats[0]);
 	pthread_mutex_lock(&crew->lock);
 	wait_for_others(crew);
 	pthread_mutex_unlock(&crew->lock);
+	return atomic_load(&crew->left_alone) ? -EDEADLK : 0;
+}
+
+void crew_get_facts(struct crew *crew, struct qs_facts *ret)
+{
+	qs_get_facts(crew->seats[0].run.sampler, ret);
+	for (size_t i = 1; i < crew->n; i++) {
+		struct counters *counters = &ring_of(crew->seats[i].run.sampler)->counters;
+
+		counters_settle(counters);
+		for (size_t c = 0; c < ret->n_counters; c++) {
+			if (ret->counters[c].error == 0)
+				ret->counters[c].error = counters->list[c].error;
+			ret->counters[c].shared |= counters->list[c].shared;
+		}
+	}
 }
 
 void qs_start_together(struct qs_run *run)
@@ -243,9 +271,16 @@ void qs_start_together(struct qs_run *run)
 		return;
 	arrived = atomic_fetch_add(&crew->arrived, 1);
 	wanted = (arrived / crew->n + 1) * crew->n;
-	for (unsigned looks = 0; atomic_load(&crew->arrived) < wanted; looks++)
+	for (unsigned looks = 0; atomic_load(&crew->arrived) < wanted; looks++) {
+		/* A thread that has ended does not come any more. If it was the last to arrive,
+		 * that is seen now. */
+		if (atomic_load(&crew->n_ended) > 0 && atomic_load(&crew->arrived) < wanted) {
+			atomic_store(&crew->left_alone, 1);
+			return;
+		}
 		if (looks % LOOKS == LOOKS - 1)
 			sched_yield();
+	}
 }
 
 int qs_set_figure(struct qs_run *run, const char *name, enum qs_figure_kind kind, double value)

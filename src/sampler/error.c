@@ -24,6 +24,12 @@ static const char *library_text(int error)
 		       "the work (qs_keep)";
 	case -ENODATA:
 		return "no sample was taken";
+	case -ENOENT:
+		return "nobody asks for values: the program is not run by runpinned";
+	case -E2BIG:
+		return "the benchmark has more than 8 figures (QS_MAX_FIGURES)";
+	case -EDEADLK:
+		return "run() returned in one thread while others waited for it in qs_start_together()";
 	case -ENXIO:
 		return "this process has no other CPU";
 	case -EIO:

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -305,6 +306,12 @@ static int check_names(const struct program *program)
 		if (!values_is_name(b->name) || !b->run) {
 			fprintf(stderr, "%s: benchmark %td has no valid name or no function\n",
 				program->name, b - program->benchmarks + 1);
+			return -EINVAL;
+		}
+		if (b->family &&
+			(!values_is_name(b->family) || !(b->size > 0 && isfinite(b->size)))) {
+			fprintf(stderr, "%s: %s has no valid family, or no size above 0\n",
+				program->name, b->name);
 			return -EINVAL;
 		}
 		for (const struct qs_benchmark *other = program->benchmarks; other < b; other++) {

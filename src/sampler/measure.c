@@ -28,6 +28,8 @@ static const double ALIKE = 1.1;
 /* In picoseconds: longer than a step of any counter that counts, of which the ACPI timer's are the
  * longest, 279 ns. Less may pass between two steps, and is measured as 0. */
 static const double LONG_STEP = 1e6;
+/* In seconds: a day. */
+static const double MAX_WARMUP_TIME = 86400;
 
 enum {
 	CORE_MAX_NS = 150 * 1000,
@@ -172,7 +174,9 @@ static int take_value(struct work *work, enum qs_value_kind kind, uint64_t loops
 	struct qs_value *first;
 	int r;
 
-	crew_call(work->crew, loops, work->state);
+	r = crew_call(work->crew, loops, work->state);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < crew_count(work->crew); i++) {
 		const struct seat *seat = crew_seat(work->crew, i);
 		struct qs_value *value = append(work);
@@ -237,12 +241,15 @@ static int try_loops(struct work *work, uint64_t loops, double enough, struct to
 static int check_growth(
 	struct work *work, uint64_t loops, const struct took *took, const struct took *one)
 {
+	size_t n_values = work->values->n_values;
 	struct took more;
 	int r;
 
 	if (loops == 1 || loops > VALUES_MAX_LOOPS / 10 || took->worked > ALIKE * one->worked)
 		return 0;
 	r = try_loops(work, 10 * loops, 2 * took->worked, &more);
+	/* These are no values of the calibration, the last of which tells the number of loops. */
+	work->values->n_values = work->n_settled = n_values;
 	return r < 0 ? r : more.whole < 2 * took->worked ? -ERANGE : 0;
 }
 
@@ -307,9 +314,9 @@ static int take_values(struct work *work)
 	return r < 0 ? r : settle(work);
 }
 
-static void copy_facts(const struct qs_sampler *sampler, struct qs_values *values)
+static void copy_facts(struct crew *crew, struct qs_values *values)
 {
-	qs_get_facts(sampler, &values->facts);
+	crew_get_facts(crew, &values->facts);
 	for (size_t i = 0; i < values->facts.n_counters; i++) {
 		size_t length = strlen(values->facts.counters[i].name);
 
@@ -329,7 +336,8 @@ int measure_benchmark(struct qs_sampler *sampler, const struct qs_benchmark *ben
 	int r;
 
 	*ret_by_setup = 0;
-	if (!values_is_name(benchmark->name) || plan->loops > VALUES_MAX_LOOPS)
+	if (!values_is_name(benchmark->name) || plan->loops > VALUES_MAX_LOOPS ||
+		!(plan->warmup_time >= 0 && plan->warmup_time <= MAX_WARMUP_TIME))
 		return -EINVAL;
 	work.values = calloc(1, sizeof(*work.values));
 	if (!work.values)
@@ -343,18 +351,21 @@ int measure_benchmark(struct qs_sampler *sampler, const struct qs_benchmark *ben
 	if (r == 0 && benchmark->setup) {
 		r = benchmark->setup(benchmark, &work.state);
 		*ret_by_setup = r < 0;
+		/* Such a value means nothing to anybody. */
+		r = r > 0 ? -EINVAL : r;
 	}
 	if (r == 0) {
 		r = take_values(&work);
 		if (benchmark->teardown)
 			benchmark->teardown(work.state);
 	}
+	if (r == 0)
+		copy_facts(work.crew, work.values);
 	crew_close(work.crew);
 	if (r < 0) {
 		qs_values_free(work.values);
 		return r;
 	}
-	copy_facts(sampler, work.values);
 	*ret = work.values;
 	return 0;
 }

@@ -145,14 +145,32 @@ static const struct qs_values *first_counted(const struct outcome *outcome)
 	return NULL;
 }
 
+/* Adds to the facts of one process what is wrong with the clock or a counter in any of the others.
+ */
+static void add_flaws(const struct outcome *outcome, struct qs_facts *facts)
+{
+	for (size_t i = 0; i < outcome->n_runs; i++) {
+		const struct qs_facts *run = &outcome->runs[i].values->facts;
+
+		facts->clock_changed |= run->clock_changed;
+		/* A process that calibrates has no counters. */
+		for (size_t c = 0; c < facts->n_counters && c < run->n_counters; c++) {
+			if (facts->counters[c].error == 0)
+				facts->counters[c].error = run->counters[c].error;
+			facts->counters[c].shared |= run->counters[c].shared;
+		}
+	}
+}
+
 static void report_counters(FILE *stream, const struct outcome *outcome)
 {
-	const struct qs_values *first = first_counted(outcome);
+	struct qs_facts facts = first_counted(outcome)->facts;
 
-	for (size_t c = 0; first && c < first->facts.n_counters; c++) {
+	add_flaws(outcome, &facts);
+	for (size_t c = 0; c < facts.n_counters; c++) {
 		double count = 0, work = 0;
 
-		if (first->facts.counters[c].error)
+		if (facts.counters[c].error)
 			continue;
 		for (size_t i = 0; i < outcome->n_runs; i++) {
 			const struct qs_values *run = outcome->runs[i].values;
@@ -164,7 +182,7 @@ static void report_counters(FILE *stream, const struct outcome *outcome)
 				work += (double)run->values[j].loops * run->inner_loops;
 			}
 		}
-		fprintf(stream, "    %-24s %.4g\n", first->facts.counters[c].name, count / work);
+		fprintf(stream, "    %-24s %.4g\n", facts.counters[c].name, count / work);
 	}
 }
 
@@ -233,7 +251,8 @@ static void print_figure(FILE *stream, const struct qs_figure *figure, double se
 		fprintf(stream, "%.4g\n", number);
 		return;
 	}
-	for (number /= seconds; number >= 1000 && prefixes[prefix + 1]; prefix++)
+	/* "%.3g" makes 1e+03 of what rounds to 1000. */
+	for (number /= seconds; number >= 999.5 && prefixes[prefix + 1]; prefix++)
 		number /= 1000;
 	fprintf(stream, prefix ? "%.3g %c/s\n" : "%.3g /s\n", number, prefixes[prefix]);
 }
@@ -334,18 +353,29 @@ static void report_clock(FILE *stream, const struct qs_facts *facts)
 		resolution, empty);
 }
 
-/* Notes each missing counter once, not for each process. */
-static void report_missing(FILE *stream, const struct qs_facts *facts)
+/* Notes each flaw once, not for each process. */
+static void report_flaws(FILE *stream, const struct qs_facts *facts)
 {
-	for (size_t i = 0; i < facts->n_counters; i++)
+	for (size_t i = 0; i < facts->n_counters; i++) {
+		const char *name = facts->counters[i].name;
+
 		if (facts->counters[i].error)
-			fprintf(stream, "note: %s cannot be counted here: %s\n",
-				facts->counters[i].name, strerror(facts->counters[i].error));
+			fprintf(stream, "note: %s cannot be counted here: %s\n", name,
+				strerror(facts->counters[i].error));
+		else if (facts->counters[i].shared)
+			fprintf(stream,
+				"note: %s was counted for a part of the time only: its counts are too small\n",
+				name);
+	}
+	if (facts->clock_changed)
+		fputs("note: the kernel chose another clock source meanwhile: values may be wrong\n",
+			stream);
 }
 
 int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n)
 {
 	const struct qs_values *first = NULL;
+	struct qs_facts facts;
 	size_t migrated = 0;
 	int width = 0, r = 0;
 	double *medians = calloc(n + 1, sizeof(*medians));
@@ -375,8 +405,11 @@ int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n)
 	free(medians);
 	if (r < 0 || !first)
 		return r;
-	report_clock(stream, &first->facts);
-	report_missing(stream, &first->facts);
+	facts = first->facts;
+	for (size_t i = 0; i < n; i++)
+		add_flaws(&outcomes[i], &facts);
+	report_clock(stream, &facts);
+	report_flaws(stream, &facts);
 	if (migrated > 0)
 		fprintf(stream, "note: %zu value%s began on one CPU and ended on another: --cpu\n",
 			migrated, migrated == 1 ? "" : "s");

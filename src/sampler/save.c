@@ -115,6 +115,29 @@ static void put_counters(struct writer *writer, const struct qs_values *values)
 	}
 }
 
+/* What makes the values or the counts of a process doubtful. */
+static void put_flaws(struct writer *writer, const struct qs_facts *facts)
+{
+	const char *between = "";
+	int shared = 0;
+
+	if (facts->clock_changed)
+		put_integer_fact(writer, "quiesce_clock_changed", 1);
+	for (size_t c = 0; c < facts->n_counters; c++)
+		shared |= facts->counters[c].shared;
+	if (!shared)
+		return;
+	put_key(writer, "quiesce_shared_counters");
+	fputc('"', writer->stream);
+	for (size_t c = 0; c < facts->n_counters; c++) {
+		if (!facts->counters[c].shared)
+			continue;
+		fprintf(writer->stream, "%s%s", between, facts->counters[c].name);
+		between = " ";
+	}
+	fputc('"', writer->stream);
+}
+
 /* The most additions per cycle that the core did around a value; 0 where nothing is known. */
 static double find_whole_core(const struct outcome *outcomes, size_t n)
 {
@@ -229,6 +252,7 @@ static void put_run_facts(struct writer *writer, const struct outcome_run *run)
 		put_text_fact(writer, "date", date);
 	put_number_fact(writer, "duration", run->seconds);
 	put_integer_fact(writer, "loops", (int64_t)values->loops);
+	put_flaws(writer, &values->facts);
 	if (last->kind == QS_VALUE_CALIBRATION) {
 		put_integer_fact(writer, "calibrate_loops", (int64_t)values->loops);
 	} else {

@@ -26,6 +26,9 @@ enum {
 	SHARES_PER = 10000,
 };
 
+/* So that the sum over any number of values is finite. */
+static const double MAX_FIGURE = 1e300;
+
 /* The length of the UTF-8 sequence at p, 0 where it is invalid (RFC 3629: no surrogates, no
  * overlong forms, nothing above U+10FFFF). */
 static size_t utf8_length(const unsigned char *p)
@@ -67,7 +70,7 @@ int values_is_name(const char *name)
 int values_is_figure(const char *name, enum qs_figure_kind kind, double value)
 {
 	return values_is_name(name) && strlen(name) < sizeof(((struct qs_figure *)NULL)->name) &&
-		(kind == QS_FIGURE_PLAIN || kind == QS_FIGURE_AMOUNT) && isfinite(value);
+		(kind == QS_FIGURE_PLAIN || kind == QS_FIGURE_AMOUNT) && fabs(value) <= MAX_FIGURE;
 }
 
 static int is_valid(const struct qs_values *values)
@@ -153,6 +156,11 @@ static int format_values(const struct qs_values *values, char **ret, size_t *ret
 	for (size_t i = 0; i < facts->n_counters; i++)
 		fprintf(stream, "counter %d %s\n", facts->counters[i].error,
 			facts->counters[i].name);
+	for (size_t i = 0; i < facts->n_counters; i++)
+		if (facts->counters[i].shared)
+			fprintf(stream, "shared %zu\n", i);
+	if (facts->clock_changed)
+		fputs("changed 1\n", stream);
 	for (size_t i = 0; i < values->n_values; i++)
 		write_value(stream, values, &values->values[i]);
 	for (size_t i = 0; i < values->n_figures; i++) {
@@ -294,6 +302,17 @@ static int read_counter(const struct reader *reader, struct qs_values *values)
 	values->facts.counters[i].name = values->counter_names[i];
 	values->facts.counters[i].error = (int)error;
 	values->facts.n_counters++;
+	return 1;
+}
+
+/* Parses "shared 0" in reader->current. */
+static int read_shared(const struct reader *reader, struct qs_facts *facts)
+{
+	uint64_t i;
+
+	if (!read_numbers(after_word(reader, "shared"), 1, INT32_MAX, &i) || i >= facts->n_counters)
+		return 0;
+	facts->counters[i].shared = 1;
 	return 1;
 }
 
@@ -453,6 +472,11 @@ static int read_block(struct reader *reader, struct qs_values *values)
 		} else if (after_word(reader, "k")) {
 			if (!read_core(reader, values))
 				return 0;
+		} else if (after_word(reader, "shared")) {
+			if (!read_shared(reader, &values->facts))
+				return 0;
+		} else if (strcmp(reader->current, "changed 1") == 0) {
+			values->facts.clock_changed = 1;
 		} else if ((rest = after_word(reader, "end"))) {
 			return read_numbers(rest, 1, INT64_MAX, &n) && n > 0 &&
 				n == values->n_values;
@@ -612,6 +636,8 @@ int qs_hand_over_samples(const struct qs_sampler *sampler, const char *name)
 	if (values.n_values == 0)
 		return -ENODATA;
 	qs_get_facts(sampler, &values.facts);
+	if (values.facts.ticks_per_second <= 0)
+		return -EINVAL;
 	values.name = strdup(name);
 	values.values = calloc(values.n_values, sizeof(values.values[0]));
 	if (!values.name || !values.values) {

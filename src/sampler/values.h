@@ -18,6 +18,8 @@
  *	resolution 333			picoseconds
  *	inner 1
  *	counter 0 instructions		errno (0: it counts) and name, for each requested one
+ *	shared 0			this counter was multiplexed: its counts are too small
+ *	changed 1			the kernel chose another clock source meanwhile
  *	c 1 23000			a value of the calibration: loops, picoseconds,
  *	w 5000000 100123456789		of a warm-up: the same,
  *	v 5000000 100123456000 3 3 17	counted: the same, CPU of the first and the last stamp

@@ -145,12 +145,13 @@ def test_values_are_exact():
 
 def test_facts_of_values():
     """Of a value of 18000 ps, one region is the half; and the program's own figures."""
-    lines = ('v 1 18000 3 3', 'p 1 1250', 'v 1 90000 3 3', 'p 5 -',
+    lines = ('changed 1', 'v 1 18000 3 3', 'p 1 1250', 'v 1 90000 3 3', 'p 5 -',
              'f 1 4609434218613702656 bytes', 'f 0 13832243856723902464 my figure')
     _, result = run('-n', 2, program(f'os.write(fd, {block(lines=lines, end=2)!r}.encode())'))
     facts = result['mine']['metadata']
     equal(facts['quiesce_stamps_empty_share'], 0.5, 'empty regions')
     equal(facts['quiesce_waiting'], 0.125, 'waiting')
+    equal(facts['quiesce_clock_changed'], 1, 'the clock')
     equal(facts['quiesce_amount_bytes'], 1.5, 'an amount')
     equal(facts['quiesce_figure_my figure'], struct.unpack('d', struct.pack('Q', 13832243856723902464))[0],
           'a figure')

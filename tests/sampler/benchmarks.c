@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <math.h>
 #include <quiesce/benchmark.h>
 #include <signal.h>
 #include <stdio.h>
@@ -75,7 +76,8 @@ static void spin_by_size(struct qs_run *run)
 			qs_barrier();
 	qs_end(run->sampler, began);
 	if (qs_set_figure(run, "bytes", QS_FIGURE_AMOUNT, (double)size) < 0 ||
-		qs_set_figure(run, "my figure", QS_FIGURE_PLAIN, -1.25) < 0)
+		qs_set_figure(run, "my figure", QS_FIGURE_PLAIN, -1.25) < 0 ||
+		qs_set_figure(run, "too large", QS_FIGURE_PLAIN, 1e308) != -EINVAL)
 		_exit(1);
 }
 
@@ -161,6 +163,16 @@ static void hand_over_start(void)
 	qs_close(sampler);
 }
 
+static const struct qs_benchmark endless[] = {
+	{ .name = "spin", .run = spin, .family = "spin", .size = INFINITY },
+	{ 0 },
+};
+
+static const struct qs_benchmark unreadable[] = {
+	{ .name = "spin", .run = spin, .family = "\xff", .size = 1 },
+	{ 0 },
+};
+
 int main(int argc, char *argv[])
 {
 	const struct qs_benchmark *benchmarks = good;
@@ -183,5 +195,9 @@ int main(int argc, char *argv[])
 		benchmarks = twice;
 	else if (list && strcmp(list, "nameless") == 0)
 		benchmarks = nameless;
+	else if (list && strcmp(list, "endless") == 0)
+		benchmarks = endless;
+	else if (list && strcmp(list, "unreadable") == 0)
+		benchmarks = unreadable;
 	return qs_main(argc, argv, benchmarks);
 }

@@ -45,6 +45,16 @@ static void ignore_loops(struct qs_run *run)
 	qs_end(run->sampler, qs_begin(run->sampler));
 }
 
+/* The first call alone takes about as long as a value is to take, as with caches that are cold. */
+static void begin_slowly(struct qs_run *run)
+{
+	static int calls;
+	uint64_t began = qs_begin(run->sampler);
+
+	now += calls++ == 0 ? 48500 : run->loops * 26 / 10;
+	qs_end(run->sampler, began);
+}
+
 static int failed, count;
 
 static void report(int ok, const char *what)
@@ -93,12 +103,34 @@ static void test_step(uint64_t ns)
 	qs_close(sampler);
 }
 
+/* The last value of the calibration is of as many loops as it found. */
+static void test_calibration(void)
+{
+	const struct qs_benchmark slow = { .name = "slow", .run = begin_slowly };
+	const struct qs_options options = { .samples = 1 };
+	const struct qs_plan plan = { 0 };
+	struct qs_sampler *sampler;
+	struct qs_values *values;
+	int ok;
+
+	step = 1;
+	if (qs_open(&options, &sampler) < 0 || qs_measure(sampler, &slow, &plan, &values) < 0) {
+		report(0, "a calibration");
+		return;
+	}
+	ok = values->values[values->n_values - 1].loops == values->loops && values->loops == 20000;
+	report(ok, "the calibration ends with the loops that it found");
+	qs_values_free(values);
+	qs_close(sampler);
+}
+
 int main(void)
 {
 	static const uint64_t steps[] = { 1, 19, 41, 60, 100, 280 };
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		test_step(steps[i]);
+	test_calibration();
 	printf("1..%d\n", count);
 	return failed;
 }

@@ -81,6 +81,8 @@ def test_usage():
     check('usage:' in run('--help').stdout, 'no help')
     check('two benchmarks' in run(status=2, LIST='twice').stderr, 'a name twice')
     run(status=2, LIST='nameless')
+    for name in ('endless', 'unreadable'):
+        check('no valid family, or no size' in run(status=2, LIST=name).stderr, name)
 
 
 def test_result():

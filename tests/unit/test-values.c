@@ -7,11 +7,17 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "quiesce/benchmark.h"
@@ -29,6 +35,7 @@ static int parse(const char *text, size_t size, struct qs_values **ret, size_t *
 static void test_parse(void **state)
 {
 	static const char text[] = HEAD "counter 0 instructions\ncounter 2 r1a2\n"
+					"shared 0\nchanged 1\n"
 					"c 1 100\n"
 					"c 2 200\n"
 					"w 2 210\n"
@@ -51,6 +58,9 @@ static void test_parse(void **state)
 	assert_int_equal(values->facts.n_counters, 2);
 	assert_string_equal(values->facts.counters[1].name, "r1a2");
 	assert_int_equal(values->facts.counters[1].error, 2);
+	assert_int_equal(values->facts.counters[0].shared, 1);
+	assert_int_equal(values->facts.counters[1].shared, 0);
+	assert_int_equal(values->facts.clock_changed, 1);
 	assert_int_equal(values->n_figures, 1);
 	assert_string_equal(values->figures[0].name, "my bytes");
 	assert_int_equal(values->figures[0].kind, QS_FIGURE_AMOUNT);
@@ -78,6 +88,7 @@ static void test_parse(void **state)
 
 	assert_int_equal(values_parse(text, sizeof(text), &offset, &values, &line), 0);
 	assert_int_equal(values->n_values, 1);
+	assert_int_equal(values->facts.clock_changed, 0);
 	qs_values_free(values);
 	assert_int_equal(values_parse(text, sizeof(text), &offset, &values, &line), 1);
 }
@@ -152,6 +163,11 @@ static void test_refused(void **state)
 			12 },
 		{ HEAD "v 1 1 0 0\ncounter 0 r1\nend 1\n", 8 },
 		{ HEAD "counter 5000 r1\n", 7 },
+		{ HEAD "shared 0\n", 7 },
+		{ HEAD "counter 0 r1\nshared 1\n", 8 },
+		{ HEAD "counter 0 r1\nshared\n", 8 },
+		{ HEAD "changed 0\n", 7 },
+		{ HEAD "changed 11\n", 7 },
 	};
 
 	(void)state;
@@ -271,6 +287,7 @@ static void test_hand_over(void **state)
 	assert_true(fd >= 0);
 	snprintf(number, sizeof(number), "%d", fd);
 	setenv(VALUES_FD_VARIABLE, number, 1);
+	values->facts.clock_changed = 1;
 	assert_int_equal(qs_hand_over(values), 0);
 	qs_reset(sampler);
 	qs_end(sampler, qs_begin(sampler));
@@ -282,6 +299,7 @@ static void test_hand_over(void **state)
 	assert_int_equal(values_parse(text, size, &offset, &back, &line), 0);
 	assert_string_equal(back->name, "spin");
 	assert_int_equal(back->inner_loops, 3);
+	assert_int_equal(back->facts.clock_changed, 1);
 	assert_int_equal(back->n_values, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_true(qs_value_seconds(back, i) == qs_value_seconds(values, i));
@@ -319,6 +337,117 @@ static void test_hand_over(void **state)
 	setlocale(LC_ALL, "C");
 }
 
+static int succeed_by_count(const struct qs_benchmark *benchmark, void **ret_state)
+{
+	(void)benchmark;
+	(void)ret_state;
+	return 3;
+}
+
+static void test_invalid_plans(void **state)
+{
+	static const double never[] = { -1, -INFINITY, INFINITY, NAN };
+	const struct qs_benchmark good = { .name = "spin", .run = spin },
+				  bad = { .name = "spin", .run = spin, .setup = succeed_by_count };
+	struct qs_plan plan = { .loops = 10, .values = 1 };
+	struct qs_options options = { .samples = 1 };
+	struct qs_values *values = NULL;
+	struct qs_sampler *sampler;
+
+	(void)state;
+	assert_int_equal(qs_open(&options, &sampler), 0);
+	assert_int_equal(qs_measure(sampler, &bad, &plan, &values), -EINVAL);
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
+		plan.warmup_time = never[i];
+		assert_int_equal(qs_measure(sampler, &good, &plan, &values), -EINVAL);
+	}
+	assert_null(values);
+	/* A plan of nothing. */
+	plan = (struct qs_plan){ .loops = 10 };
+	assert_int_equal(qs_measure(sampler, &good, &plan, &values), 0);
+	assert_int_equal(values->n_values, 0);
+	qs_values_free(values);
+	qs_close(sampler);
+}
+
+/* The second thread does not come, or comes less often. */
+static void stay_away(struct qs_run *run)
+{
+	for (unsigned i = 0; i < 2 + run->benchmark->argument; i++)
+		if (run->thread == 0 || i < run->benchmark->argument)
+			qs_start_together(run);
+	spin(run);
+}
+
+static void test_threads_that_stay_away(void **state)
+{
+	const struct qs_plan plan = { .loops = 10, .values = 3 };
+	struct qs_options options = { .samples = 1 };
+	struct qs_sampler *sampler;
+	struct qs_values *values;
+
+	(void)state;
+	assert_int_equal(qs_open(&options, &sampler), 0);
+	for (unsigned times = 0; times < 3; times++) {
+		const struct qs_benchmark benchmark = {
+			.name = "away", .run = stay_away, .threads = 3, .argument = times
+		};
+
+		assert_int_equal(qs_measure(sampler, &benchmark, &plan, &values), -EDEADLK);
+	}
+	qs_close(sampler);
+}
+
+/* Has perf_event_open(2) fail from here on, also in threads that are started. */
+static int forbid_counters(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EMFILE),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = 4, .filter = filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
+}
+
+/* One counts in the first thread alone: that is said, because the others' counts are 0. */
+static void test_counter_of_a_thread(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		static const char *const names[] = { "task-clock", NULL };
+		const struct qs_benchmark benchmark = { .name = "spin", .run = spin, .threads = 2 };
+		const struct qs_options options = { .samples = 1, .counters = names };
+		const struct qs_plan plan = { .loops = 10, .values = 1 };
+		struct qs_sampler *sampler;
+		struct qs_values *values;
+		struct qs_facts facts;
+
+		if (qs_open(&options, &sampler) < 0)
+			_exit(1);
+		qs_get_facts(sampler, &facts);
+		if (facts.counters[0].error || forbid_counters() < 0)
+			_exit(77);
+		if (qs_measure(sampler, &benchmark, &plan, &values) < 0)
+			_exit(2);
+		_exit(values->facts.counters[0].error == EMFILE ? 0 : 3);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* What a program can do with the descriptor: fill it, and no more. */
 static void test_descriptor(void **state)
 {
@@ -344,6 +473,9 @@ static void test_descriptor(void **state)
 	assert_int_equal(qs_open(&options, &sampler), 0);
 	for (int i = 0; i < 30000; i++)
 		qs_end(sampler, qs_begin(sampler));
+	/* Nobody knows before how long they are. */
+	if (qs_nanoseconds(sampler, 1000) <= 0)
+		assert_int_equal(qs_hand_over_samples(sampler, "many"), -EINVAL);
 	assert_int_equal(qs_settle(sampler), 0);
 	assert_int_equal(qs_hand_over_samples(sampler, "many"), 0);
 	assert_int_equal(values_fd_read(fd, &text, &before), 0);
@@ -368,6 +500,9 @@ int main(void)
 		cmocka_unit_test(test_mutilated),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_hand_over),
+		cmocka_unit_test(test_invalid_plans),
+		cmocka_unit_test(test_threads_that_stay_away),
+		cmocka_unit_test(test_counter_of_a_thread),
 		cmocka_unit_test(test_descriptor),
 	};
 
