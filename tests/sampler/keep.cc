@@ -44,20 +44,24 @@ template <typename T> void keep(const T &value)
 	qs_keep(none);
 }
 
-/* What is written to an object that is kept has to be written each time. */
-bool writes_are_kept()
+/* Whether the compiler knows what is in an object: it does, where it optimizes. */
+bool is_known()
 {
-	int number = 0;
-	volatile int seen;
+	std::array<int, 4> numbers = { { 1, 2, 3, 4 } };
+	int last = numbers[3];
 
-	for (int i = 0; i < 3; i++) {
-		std::array<int, 4> numbers = { { i, i, i, i } };
+	return __builtin_constant_p(last);
+}
 
-		qs_keep(numbers);
-		number += numbers[3];
-	}
-	seen = number;
-	return seen == 3;
+/* It does not where the object is kept, which may change it. */
+bool is_known_when_kept()
+{
+	std::array<int, 4> numbers = { { 1, 2, 3, 4 } };
+	int last;
+
+	qs_keep(numbers);
+	last = numbers[3];
+	return __builtin_constant_p(last);
 }
 
 } // namespace
@@ -69,7 +73,7 @@ int main()
 	std::string text = "text";
 	int numbers[3] = { 1, 2, 3 };
 
-	std::puts("1..1");
+	std::puts("1..2");
 	keep(true);
 	keep('c');
 	keep(static_cast<short>(1));
@@ -92,6 +96,9 @@ int main()
 	qs_keep(&color_name);
 	qs_hide(numbers[0]);
 	std::printf("%s 1 - any type can be kept\n",
-		text == "text" && *pointer == 1 && writes_are_kept() ? "ok" : "not ok");
+		text == "text" && *pointer == 1 ? "ok" : "not ok");
+	std::printf("%s 2 - what is kept may have changed%s\n",
+		is_known_when_kept() ? "not ok" : "ok",
+		is_known() ? "" : " # SKIP this compiler does not know what is in an object");
 	return 0;
 }
