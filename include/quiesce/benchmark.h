@@ -44,7 +44,11 @@ extern "C" {
 #else
 #define QS_UNROLL _Pragma("GCC unroll 8")
 #endif
-#define qs_repeat(loops) QS_UNROLL for (uint64_t qs_left = (loops); qs_left > 0; qs_left--)
+#define QS_REPEAT(loops, left) QS_UNROLL for (uint64_t left = (loops); left > 0; left--)
+#define QS_JOIN_AS_IS(a, b) a##b
+#define QS_JOIN(a, b) QS_JOIN_AS_IS(a, b)
+/* Loops in loops count by variables of their own. */
+#define qs_repeat(loops) QS_REPEAT(loops, QS_JOIN(qs_left_, __COUNTER__))
 
 struct qs_benchmark;
 

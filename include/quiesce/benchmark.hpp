@@ -5,13 +5,14 @@
  *
  *	static void copy(quiesce::state &state)
  *	{
- *		std::string from(state.argument(), 'x'), to(from);
+ *		auto size = static_cast<std::size_t>(state.argument());
+ *		std::string from(size, 'x'), to(from);
  *
  *		for (auto _ : state) {
- *			std::memcpy(&to[0], from.data(), from.size());
+ *			std::memcpy(&to[0], from.data(), size);
  *			qs_keep(to);
  *		}
- *		state.bytes(from.size());
+ *		state.bytes(static_cast<double>(size));
  *	}
  *	QS_BENCHMARK(copy).range(8, 8 << 10).complexity();
  *
@@ -490,8 +491,6 @@ inline int main(int argc, char *argv[])
 
 } // namespace quiesce
 
-#define QS_JOIN_AS_IS(a, b) a##b
-#define QS_JOIN(a, b) QS_JOIN_AS_IS(a, b)
 #define QS_REGISTERED \
 	static ::quiesce::benchmark &QS_JOIN(qs_registered_, __COUNTER__) __attribute__((unused))
 

@@ -192,8 +192,14 @@ static inline uint64_t qs_stamp_end(const struct qs_sampler *sampler, uint32_t *
 #define QS_STAMPS 0
 
 #if defined(__STRICT_ANSI__) && !defined(__cplusplus)
-/* As in <time.h>, which leaves it out with -std=c11. */
-int clock_gettime(int clockid, struct timespec *ret);
+/* As in <time.h>, which leaves it out with -std=c11. Where `struct timespec` has 64 bits for the
+ * time on a machine of 32, the function has another name: in glibc with _TIME_BITS=64, in musl
+ * always. */
+int clock_gettime(int clockid, struct timespec *ret)
+#if (defined(__USE_TIME_BITS64) && __TIMESIZE == 32) || defined(_REDIR_TIME64)
+	__asm__("__clock_gettime64")
+#endif
+		;
 #endif
 
 static inline uint64_t qs_stamp_begin(const struct qs_sampler *sampler)
@@ -271,6 +277,16 @@ static inline void qs_keep_int(unsigned value)
 	__asm__ volatile("" : : "r"(value));
 }
 
+static inline void qs_keep_signed(int value)
+{
+	__asm__ volatile("" : : "r"(value));
+}
+
+static inline void qs_keep_signed_word(long long value)
+{
+	__asm__ volatile("" : : "r"(value));
+}
+
 static inline void qs_keep_word(unsigned long long value)
 {
 	__asm__ volatile("" : : "r"(value));
@@ -313,12 +329,13 @@ static inline void qs_keep_double(double value)
 	_Generic((value),                                                      \
 		float: qs_keep_float,                                          \
 		double: qs_keep_double,                                        \
-		_Bool: qs_keep_int, char: qs_keep_int,                         \
-		signed char: qs_keep_int, unsigned char: qs_keep_int,          \
-		short: qs_keep_int, unsigned short: qs_keep_int,               \
-		int: qs_keep_int, unsigned: qs_keep_int,                       \
-		long: qs_keep_word, unsigned long: qs_keep_word,               \
-		long long: qs_keep_word, unsigned long long: qs_keep_word,     \
+		_Bool: qs_keep_signed, char: qs_keep_signed,                   \
+		signed char: qs_keep_signed, unsigned char: qs_keep_signed,    \
+		short: qs_keep_signed, unsigned short: qs_keep_signed,         \
+		int: qs_keep_signed, unsigned: qs_keep_int,                    \
+		long: qs_keep_signed_word, unsigned long: qs_keep_word,        \
+		long long: qs_keep_signed_word,                                \
+		unsigned long long: qs_keep_word,                              \
 		default: qs_keep_pointer)(value)
 /* clang-format on */
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The two programs of docs/from-google-benchmark.md, and those of the manual pages of libquiesce, built
-and run. A TAP test.
+"""The two programs of docs/from-google-benchmark.md, and those of the manual pages and the headers of
+libquiesce, built and run. A TAP test.
 
     test_page.py PAGE LIBRARY INCLUDE COMPILER...
 
@@ -76,6 +76,28 @@ def test_same_names():
     check(ours == theirs, f'{ours} and {theirs}')
 
 
+def build_example(name, language, text):
+    """With the warnings that careful users have."""
+    source = pathlib.Path(SCRATCH.name, name)
+    source.write_text(text, encoding='utf-8')
+    program = source.with_suffix('.program')
+    run(*COMPILER, '-x', language, f'-std={"c++11" if language == "c++" else "c11"}', '-O2', '-Wall', '-Wextra',
+        '-Wconversion', '-Wsign-conversion', '-Wshadow', '-Werror', f'-I{INCLUDE}', '-o', program, source,
+        '-x', 'none', LIBRARY)
+    return program
+
+
+def test_headers():
+    """The program in the first comment of each."""
+    for name, language, include in (('benchmark.h', 'c', 'string.h'), ('benchmark.hpp', 'c++', 'cstring')):
+        text = pathlib.Path(INCLUDE, 'quiesce', name).read_text(encoding='utf-8').partition(' */\n#ifndef')[0]
+        code = re.findall(r'^ \*(\t.*)$', text, re.M)
+        check(len(code) > 10, f'{name}: {code}')
+        program = build_example(name.replace('.', '-'), language, '\n'.join(
+            [f'#include <quiesce/{name}>', f'#include <{include}>', *code, '']))
+        run(program, '--processes=1', '--values=1', '-q')
+
+
 def test_manual_pages():
     """What is an example there is a program: as it stands, in C or C++."""
     built = 0
@@ -83,12 +105,8 @@ def test_manual_pages():
         text = page.read_text(encoding='utf-8')
         for block in re.findall(r'^```\n(#include.*?)^```$', text, re.M | re.S):
             language = 'c++' if '.hpp>' in block else 'c'
-            source = pathlib.Path(SCRATCH.name, f'example-{built}')
             # scdoc takes a backslash for itself.
-            source.write_text(block.replace('\\\\', '\\'), encoding='utf-8')
-            program = source.with_suffix('.program')
-            run(*COMPILER, '-x', language, f'-std={"c++11" if language == "c++" else "c11"}', '-O2',
-                '-Wall', '-Werror', f'-I{INCLUDE}', '-o', program, source, '-x', 'none', LIBRARY)
+            program = build_example(f'example-{built}', language, block.replace('\\\\', '\\'))
             run(program, *(['--processes=1', '--values=1', '-q'] if 'qs_main' in page.name else []))
             built += 1
     check(built >= 3, f'{built} examples')
