@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "quiesce/sampler.h"
+#include "sampler/private.h"
 
 struct clock {
 	enum qs_clock kind;

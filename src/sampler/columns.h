@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "sampler/private.h"
+
 /* Sums the column of a CPU. The first line names the columns "CPU0 CPU2 ...": offline CPUs have
  * none. Lines that do not count per CPU (ERR, MIS) are skipped. -1 where the CPU has no column. */
 int64_t columns_sum(const char *table, int cpu);

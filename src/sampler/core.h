@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "sampler/clock.h"
+#include "sampler/private.h"
 
 /* Zeros stand for what is not known. */
 struct core_reading {

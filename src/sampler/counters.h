@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "quiesce/sampler.h"
+#include "sampler/private.h"
 
 enum {
 	COUNTER_NAME_SIZE = 40,

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "quiesce/benchmark.h"
+#include "sampler/private.h"
 #include "sampler/ring.h"
 
 struct crew;

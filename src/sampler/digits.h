@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "sampler/private.h"
+
 /* Parses digits of the base (10, or 16 with lowercase letters), at least one, and moves *text
  * behind them. -EINVAL where there is no digit, or the number is above max. */
 int digits_read(const char **text, unsigned base, uint64_t max, uint64_t *ret);

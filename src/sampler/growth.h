@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "sampler/private.h"
+
 enum {
 	GROWTH_MIN_SIZES = 3,
 	GROWTH_KINDS = 6,

@@ -3,6 +3,7 @@
 #define QUIESCE_SAMPLER_MEASURE_H
 
 #include "quiesce/benchmark.h"
+#include "sampler/private.h"
 
 /*
  * As qs_measure(). *ret_by_setup tells, of an error, whether the benchmark's setup() returned it:

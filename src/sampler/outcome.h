@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "quiesce/benchmark.h"
+#include "sampler/private.h"
 
 /* One process. */
 struct outcome_run {

@@ -9,6 +9,7 @@
 #include "quiesce/sampler.h"
 #include "sampler/clock.h"
 #include "sampler/counters.h"
+#include "sampler/private.h"
 
 enum {
 	/* Bits of qs_sampler.outside. */

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "sampler/outcome.h"
+#include "sampler/private.h"
 
 struct runner {
 	int fd;		 /* receives the values, see values.h */

@@ -47,6 +47,7 @@
 #include <sys/stat.h>
 
 #include "quiesce/benchmark.h"
+#include "sampler/private.h"
 
 #define VALUES_FD_VARIABLE "QUIESCE_VALUES_FD"
 #define VALUES_MAX_LOOPS ((uint64_t)1 << 53)
