@@ -584,7 +584,7 @@ static int run_processes(
 static void say_unsaved(const struct program *program, int error)
 {
 	fprintf(stderr, "%s: cannot save %s: %s\n", program->name, program->options.output,
-		error == -ENODATA		? "there is no value"
+		error == -ENODATA	    ? "there is no value"
 			: error == -ENOTSUP ? "it is no regular file"
 					    : strerror(-error));
 }
