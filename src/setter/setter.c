@@ -378,6 +378,15 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 	return 0;
 }
 
+static size_t count_turned(const struct knob_plan *plan)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->n; i++)
+		n += plan->knobs[i].turned && knob_went_well(&plan->knobs[i]);
+	return n;
+}
+
 /* *ret_complete: as of show_brief(); true without --brief. */
 static int print_plan(const struct setter *setter, const struct arguments *a,
 	const struct knob_plan *plan, bool *ret_complete)
@@ -390,6 +399,10 @@ static int print_plan(const struct setter *setter, const struct arguments *a,
 			ret_complete);
 	else
 		r = show_plan(plan, a->json, a->verbose, stdout);
+	/* Who has typed the name of a setter alone has changed the machine, and may not know yet
+	 * how that is undone. */
+	if (r == 0 && a->verb == SETTER_APPLY && !a->brief && !a->json && count_turned(plan) > 0)
+		print(stdout, "\n`%s restore` puts this back.\n", setter->name);
 	if (r == 0)
 		r = print_finish(stdout);
 	if (r < 0)
@@ -431,15 +444,6 @@ static bool did_anything(const struct knob_plan *plan)
 			return true;
 	}
 	return false;
-}
-
-static size_t count_turned(const struct knob_plan *plan)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < plan->n; i++)
-		n += plan->knobs[i].turned && knob_went_well(&plan->knobs[i]);
-	return n;
 }
 
 /* The context of verify(), which the engine calls. */

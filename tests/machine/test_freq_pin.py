@@ -41,7 +41,7 @@ def unfold(text):
 def cycle(name, changes, apply, status, *arguments):
     with Setter(TOOL, name) as setter:
         out = setter.cycle(*arguments, changes=changes)
-        table(out['apply'], apply, f'apply on {name}')
+        table(out['apply'], f'{apply.strip()}\n\n`freq-pin restore` puts this back.', f'apply on {name}')
         table(out['applied'], status, f'status on {name}')
 
 

@@ -170,6 +170,8 @@ thp defrag            madvise       madvise       defer    applied
 perf_cpu_percent      25            25            100      applied
 perf_sample_rate      1             1             100000   applied
 aslr                                2                      -       left on
+
+`noise-off restore` puts this back.
 '''
 
 
@@ -181,6 +183,7 @@ def test_table():
         setter.box.write(f'{THP}/hugepages-64kB/enabled', 'always [inherit] madvise never\n')
         table = setter.succeed('-c', '2,10')
         equal([line.rstrip() for line in table.splitlines()], GOLDEN.splitlines(), 'table')
+        check('puts this back' not in setter.succeed('status', '-c', '2,10'), 'status')
 
 
 def test_list():
