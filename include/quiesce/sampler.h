@@ -196,7 +196,8 @@ static inline uint64_t qs_stamp_end(const struct qs_sampler *sampler, uint32_t *
  * time on a machine of 32, the function has another name: in glibc with _TIME_BITS=64, in musl
  * always. */
 int clock_gettime(int clockid, struct timespec *ret)
-#if (defined(__USE_TIME_BITS64) && __TIMESIZE == 32) || defined(_REDIR_TIME64)
+#if (defined(__USE_TIME_BITS64) && defined(__TIMESIZE) && __TIMESIZE == 32) || \
+	defined(_REDIR_TIME64)
 	__asm__("__clock_gettime64")
 #endif
 		;

@@ -398,7 +398,7 @@ static void read_records(struct launcher *l, pid_t pid, struct launch_report *re
  * counts are added to them when it ends. So the run's counts are the difference from the previous
  * reading. Where that failed, the difference is of more runs than this one: it stays zero, which is
  * "not counted". */
-static void counters_read(struct launcher *l, struct launch_report *report)
+static void read_counters(struct launcher *l, struct launch_report *report)
 {
 	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
 		struct launch_counter now;
@@ -694,7 +694,7 @@ static void run_once(
 		report->step = LAUNCH_STEP_KEEPER;
 		return;
 	}
-	counters_read(l, report);
+	read_counters(l, report);
 }
 
 static int bind_to_cpus(const struct launch_plan *plan)
@@ -717,7 +717,7 @@ static int bind_to_cpus(const struct launch_plan *plan)
  * the child executes the program, the child would take the launcher's counters with it, and they
  * would end when the child ends: from then on they would count nothing.
  */
-static int counters_keep(void)
+static int keep_counters(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -734,12 +734,12 @@ static int counters_keep(void)
 	return 0;
 }
 
-static int counters_open(struct launcher *l, int *ret_index)
+static int open_counters(struct launcher *l, int *ret_index)
 {
 	int r;
 
 	*ret_index = 0;
-	r = l->plan->n_counters > 0 ? counters_keep() : 0;
+	r = l->plan->n_counters > 0 ? keep_counters() : 0;
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
@@ -1045,7 +1045,7 @@ int main(int argc, char *argv[])
 		report.step = LAUNCH_STEP_AFFINITY;
 	}
 	if (r == 0) {
-		r = counters_open(&launcher, &index);
+		r = open_counters(&launcher, &index);
 		report.step = LAUNCH_STEP_COUNTER;
 		report.detail = index;
 	}
