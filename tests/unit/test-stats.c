@@ -361,7 +361,7 @@ static void test_interval_covers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		size_t held = 0, trials = 20000;
+		size_t held = 0, trials = 20000 / TRIALS_PART;
 
 		for (size_t t = 0; t < trials; t++) {
 			double values[60];
