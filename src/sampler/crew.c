@@ -251,14 +251,12 @@ void crew_get_facts(struct crew *crew, struct qs_facts *ret)
 {
 	qs_get_facts(crew->seats[0].run.sampler, ret);
 	for (size_t i = 1; i < crew->n; i++) {
-		struct counters *counters = &ring_of(crew->seats[i].run.sampler)->counters;
+		struct qs_sampler *sampler = crew->seats[i].run.sampler;
+		struct qs_facts facts;
 
-		counters_settle(counters);
-		for (size_t c = 0; c < ret->n_counters; c++) {
-			if (ret->counters[c].error == 0)
-				ret->counters[c].error = counters->list[c].error;
-			ret->counters[c].shared |= counters->list[c].shared;
-		}
+		counters_settle(&ring_of(sampler)->counters);
+		qs_get_facts(sampler, &facts);
+		values_add_flaws(ret, &facts);
 	}
 }
 

@@ -40,6 +40,7 @@
 #pragma redefine_extname runner_close qs_private_runner_close
 #pragma redefine_extname runner_open qs_private_runner_open
 #pragma redefine_extname runner_run qs_private_runner_run
+#pragma redefine_extname values_add_flaws qs_private_values_add_flaws
 #pragma redefine_extname values_fd_clear qs_private_values_fd_clear
 #pragma redefine_extname values_fd_create qs_private_values_fd_create
 #pragma redefine_extname values_fd_find qs_private_values_fd_find

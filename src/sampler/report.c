@@ -6,6 +6,7 @@
 
 #include "sampler/growth.h"
 #include "sampler/outcome.h"
+#include "sampler/values.h"
 
 enum {
 	TIME_SIZE = 32,
@@ -149,17 +150,8 @@ static const struct qs_values *first_counted(const struct outcome *outcome)
  */
 static void add_flaws(const struct outcome *outcome, struct qs_facts *facts)
 {
-	for (size_t i = 0; i < outcome->n_runs; i++) {
-		const struct qs_facts *run = &outcome->runs[i].values->facts;
-
-		facts->clock_changed |= run->clock_changed;
-		/* A process that calibrates has no counters. */
-		for (size_t c = 0; c < facts->n_counters && c < run->n_counters; c++) {
-			if (facts->counters[c].error == 0)
-				facts->counters[c].error = run->counters[c].error;
-			facts->counters[c].shared |= run->counters[c].shared;
-		}
-	}
+	for (size_t i = 0; i < outcome->n_runs; i++)
+		values_add_flaws(facts, &outcome->runs[i].values->facts);
 }
 
 static void report_counters(FILE *stream, const struct outcome *outcome)

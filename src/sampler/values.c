@@ -589,6 +589,16 @@ int values_fd_find(void)
 	return values_fd_is_sealed((int)number) ? (int)number : -EBADF;
 }
 
+void values_add_flaws(struct qs_facts *facts, const struct qs_facts *other)
+{
+	facts->clock_changed |= other->clock_changed;
+	for (size_t c = 0; c < facts->n_counters && c < other->n_counters; c++) {
+		if (facts->counters[c].error == 0)
+			facts->counters[c].error = other->counters[c].error;
+		facts->counters[c].shared |= other->counters[c].shared;
+	}
+}
+
 int values_hand_over(int fd, const struct qs_values *values)
 {
 	char *text;

@@ -91,6 +91,9 @@ int values_fd_read(int fd, char **ret, size_t *ret_size);
 int values_fd_is_sealed(int fd);
 /* For the measuring process: the descriptor, -ENOENT, or -EBADF; see qs_hand_over(). */
 int values_fd_find(void);
+/* Adds to the facts of one process or thread what is wrong with the clock or a counter in another,
+ * which has the same counters, or none where it calibrates. */
+void values_add_flaws(struct qs_facts *facts, const struct qs_facts *other);
 /* As qs_hand_over(), to this descriptor. */
 int values_hand_over(int fd, const struct qs_values *values);
 

@@ -244,6 +244,13 @@ def memory_directory():
     return '/dev/shm'
 
 
+def words_alone():
+    """What goes in front of a command, as root of its own where need be, that sees no processes but its
+    own, and ends with them."""
+    return ['unshare', *([] if os.geteuid() == 0 else ['--map-root-user']), '--pid', '--fork', '--kill-child',
+            '--mount-proc']
+
+
 class Machine:
     """A described machine, as files in a directory of its own until it is closed."""
 
@@ -291,8 +298,7 @@ class Machine:
         environment = {**os.environ, 'LC_ALL': 'C', **(env or {})}
         wrapper = [os.environ['SYSROOT'], *(['--root'] if root else []), str(self.root), '--']
         if alone:
-            wrapper = ['unshare', *([] if os.geteuid() == 0 else ['--map-root-user']), '--pid',
-                       '--fork', '--kill-child', '--mount-proc', *wrapper]
+            wrapper = [*words_alone(), *wrapper]
         if allowed is not None:
             cpus = parse_list(allowed)
             digits = ''.join('01'[cpu in cpus] for cpu in range(self.description.width))
