@@ -28,21 +28,11 @@ struct table {
 static int add_column(struct table *table, const struct table_column *column)
 {
 	struct libscols_column *c;
-	int flags = 0;
 
-	if (column->flags & TABLE_RIGHT)
-		flags |= SCOLS_FL_RIGHT;
-	if (column->flags & TABLE_WRAP)
-		flags |= SCOLS_FL_WRAP;
-	c = scols_table_new_column(table->scols, column->name, 0, flags);
+	c = scols_table_new_column(
+		table->scols, column->name, 0, column->flags & TABLE_RIGHT ? SCOLS_FL_RIGHT : 0);
 	if (!c)
 		return -ENOMEM;
-	/* libsmartcols would break lines in the middle of words. It breaks at newlines instead, and
-	 * wrap_columns() inserts these between words. */
-	if (column->flags & TABLE_WRAP) {
-		(void)scols_column_set_wrapfunc(
-			c, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
-	}
 	if (column->flags & TABLE_NUMBER)
 		return scols_column_set_json_type(c, SCOLS_JSON_NUMBER);
 	return 0;
@@ -87,6 +77,16 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 	return 0;
 }
 
+/* Makes `text`, which is malloc'd or NULL for want of memory, that of a cell. */
+static int own_text(struct libscols_line *line, size_t column, char *text)
+{
+	int r = text ? scols_line_refer_data(line, column, text) : -ENOMEM;
+
+	if (r < 0)
+		free(text);
+	return r;
+}
+
 int table_add(struct table *table, const char *const *cells)
 {
 	struct libscols_line *line = scols_table_new_line(table->scols, NULL);
@@ -95,20 +95,15 @@ int table_add(struct table *table, const char *const *cells)
 		return -ENOMEM;
 	table->last = line;
 	for (size_t i = 0; i < table->n_columns; i++) {
-		char *text;
 		int r;
 
 		if (!cells[i])
 			continue;
-		text = table->columns[i].flags & TABLE_WRAP ? text_escape_lines(cells[i])
-							    : text_escape_control(cells[i]);
-		if (!text)
-			return -ENOMEM;
-		r = scols_line_refer_data(line, i, text);
-		if (r < 0) {
-			free(text);
+		r = own_text(line, i,
+			table->columns[i].flags & TABLE_WRAP ? text_escape_lines(cells[i])
+							     : text_escape_control(cells[i]));
+		if (r < 0)
 			return r;
-		}
 	}
 	return 0;
 }
@@ -243,16 +238,11 @@ static int wrap_column(
 	scols_reset_iter(lines, SCOLS_ITER_FORWARD);
 	while (r == 0 && scols_table_next_line(table->scols, lines, &line) == 0) {
 		const char *text = scols_cell_get_data(scols_line_get_cell(line, column));
-		char *wrapped;
 
-		if (!text || text_width(text) <= at)
-			continue;
-		wrapped = wrap_text(text, at, table->columns[column].flags & TABLE_BREAK);
-		if (!wrapped)
-			return -ENOMEM;
-		r = scols_line_refer_data(line, column, wrapped);
-		if (r < 0)
-			free(wrapped);
+		if (text && text_width(text) > at) {
+			r = own_text(line, column,
+				wrap_text(text, at, table->columns[column].flags & TABLE_BREAK));
+		}
 	}
 	return r;
 }
@@ -295,6 +285,64 @@ static int wrap_columns(const struct table *table, struct libscols_iter *lines)
 	return r;
 }
 
+/* Moves what follows the first newline of each cell of `line` to a new last line of the table.
+ * Returns that line in *ret, or NULL where no cell has a newline. */
+static int split_line(
+	const struct table *table, struct libscols_line *line, struct libscols_line **ret)
+{
+	struct libscols_line *next = NULL;
+
+	for (size_t i = 0; i < table->n_columns; i++) {
+		struct libscols_cell *cell = scols_line_get_cell(line, i);
+		const char *text = scols_cell_get_data(cell),
+			   *end = text ? strchr(text, '\n') : NULL;
+		int r;
+
+		if (!end)
+			continue;
+		if (!next)
+			next = scols_table_new_line(table->scols, NULL);
+		if (!next)
+			return -ENOMEM;
+		r = own_text(next, i, strdup(end + 1));
+		if (r == 0)
+			r = own_text(line, i, strndup(text, (size_t)(end - text)));
+		if (r == 0)
+			r = scols_cell_set_color(
+				scols_line_get_cell(next, i), scols_cell_get_color(cell));
+		if (r < 0)
+			return r;
+	}
+	*ret = next;
+	return 0;
+}
+
+/* Makes a line of the table of each line of a cell. libsmartcols can print cells of several lines,
+ * but it leaves lines out, and does not tell, when it runs out of memory. */
+static int split_lines(const struct table *table, struct libscols_iter *lines)
+{
+	int r = 0;
+
+	/* Each line goes from the beginning of the table to its end, and what is split off follows
+	 * it. */
+	for (size_t n = scols_table_get_nlines(table->scols); r == 0 && n > 0; n--) {
+		struct libscols_line *line;
+
+		scols_reset_iter(lines, SCOLS_ITER_FORWARD);
+		r = scols_table_next_line(table->scols, lines, &line);
+		if (r != 0)
+			break;
+		scols_ref_line(line);
+		r = scols_table_remove_line(table->scols, line);
+		if (r == 0)
+			r = scols_table_add_line(table->scols, line);
+		scols_unref_line(line);
+		while (r == 0 && line)
+			r = split_line(table, line, &line);
+	}
+	return r;
+}
+
 int table_print(struct table *table)
 {
 	struct libscols_iter *lines;
@@ -305,6 +353,8 @@ int table_print(struct table *table)
 		if (!lines)
 			return -ENOMEM;
 		r = wrap_columns(table, lines);
+		if (r == 0)
+			r = split_lines(table, lines);
 		scols_free_iter(lines);
 		if (r < 0)
 			return r;

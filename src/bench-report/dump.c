@@ -51,7 +51,7 @@ static const struct table_column all_columns[N_COLUMNS] = {
 	[COLUMN_SWITCHES] = { "SWITCHES", TABLE_RIGHT },
 	[COLUMN_MIGRATIONS] = { "MIGRATIONS", TABLE_RIGHT },
 	[COLUMN_IRQS] = { "IRQS", TABLE_RIGHT },
-	[COLUMN_FLAGS] = { "FLAGS", 0 },
+	[COLUMN_FLAGS] = { "FLAGS", TABLE_WRAP },
 };
 
 #define CELL_SIZE 96
