@@ -35,7 +35,7 @@ static const char *take_word(const char **in, char **out)
 {
 	static const char escapable[] = "\"\\$`";
 	static const char for_a_shell[] =
-		"a character in it wants a shell, and there is none: quote it, or use sh -c '...'";
+		"a character in it is for a shell, and there is none: quote it, or give --shell";
 	const char *began = *in;
 	char quote = '\0';
 
@@ -50,7 +50,7 @@ static const char *take_word(const char **in, char **out)
 			if (!take_escaped(in, out))
 				return "it ends with a backslash";
 		} else if (c == '$' || c == '`') {
-			return "'$' and '`' want a shell, and there is none: use sh -c '...'";
+			return "'$' and '`' are for a shell, and there is none: give --shell";
 		} else if (quote) {
 			*(*out)++ = c;
 		} else if (c == '\'' || c == '"') {
