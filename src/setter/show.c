@@ -434,6 +434,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 	_cleanup_free_ struct entry *entries = calloc(plan->n + 1, sizeof(*entries));
 	_cleanup_free_ struct row *rows = NULL;
 	_cleanup_text_ struct text line = { 0 };
+	const char *told = "nothing to do"; /* unless a row has more to tell, where no other has */
 	size_t n = 0, n_rows = 0, n_seen = 0;
 	bool complete = true;
 	int r = 0;
@@ -444,7 +445,11 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 		const struct knob *knob = &plan->knobs[i];
 
 		complete = complete && is_complete(knob);
-		if (is_only_kept(knob) || (knob->settled && find_part(knob) == PART_OPEN))
+		if (knob->settled && find_part(knob) == PART_OPEN) {
+			told = knob->note ? knob->note : told;
+			continue;
+		}
+		if (is_only_kept(knob))
 			continue;
 		n_seen += find_part(knob) != PART_ABSENT;
 		/* The headline stands for all knobs that are done, but for those that are counted.
@@ -462,7 +467,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 		r = append_part(plan, rows, n_rows, part, before[part], &line);
 	if (r < 0 || line.failed)
 		return r < 0 ? r : -ENOMEM;
-	print(stream, "%s\n", line.length > 0 ? line.data : "nothing to do");
+	print(stream, "%s\n", line.length > 0 ? line.data : told);
 	*ret_complete = complete && n_seen > 0;
 	return 0;
 }

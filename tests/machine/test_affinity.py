@@ -401,6 +401,7 @@ def check_user():
         out = shield('status', '--brief', prefix=be, env=environment).stdout
         check(out.startswith('affinities (no partition)'), out)
         check('no CPU is shielded' in shield('status').stdout, 'status of root')
+        equal(shield('status', '--brief', status=3).stdout, 'no CPU is shielded\n', 'the brief status of root')
         # A shield of root's beside it, which goes first.
         shield('-c', str(QUIET))
         shield('restore')
