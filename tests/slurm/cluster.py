@@ -19,7 +19,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / 'machine'))
 
-from machine import Failed, Setter, check  # noqa: E402
+from machine import Failed, Setter, check, words_alone  # noqa: E402
 
 CONTRIB = HERE.parents[1] / 'contrib/slurm'
 PROGRAMS = ('munged', 'slurmctld', 'slurmd', 'srun', 'sbatch', 'scontrol', 'squeue', 'scancel')
@@ -104,8 +104,7 @@ class Node:
         self.process = None
 
     def start(self):
-        command = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', os.environ['SYSROOT'],
-                   self.setter.box.root, '--', 'sh', '-c',
+        command = [*words_alone(), os.environ['SYSROOT'], self.setter.box.root, '--', 'sh', '-c',
                    # The first process of the namespace: what is orphaned comes to it. Whoever ends
                    # slurmd does not end the node.
                    'while :; do slurmd -D -N "$1" & echo $! >/run/slurmd.pid; wait $!; '
