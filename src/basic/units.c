@@ -204,3 +204,8 @@ const char *units_format_change(double proportion, char buf[static UNITS_TEXT_SI
 {
 	return format_percent(proportion, true, buf);
 }
+
+const char *units_format_difference(double value, double base, char buf[static UNITS_TEXT_SIZE])
+{
+	return units_format_change((value - base) / fabs(base), buf);
+}

@@ -641,7 +641,7 @@ static void draw_changes(struct chart *chart, size_t s)
 		double next = x_of_run(chart, (double)(level->first + level->n) + 0.5);
 		char change[UNITS_TEXT_SIZE], label[128];
 
-		units_format_change((level->median - last->median) / fabs(last->median), change);
+		units_format_difference(level->median, last->median, change);
 		snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what, level->first + 1,
 			change);
 		if (!draw_step_label(chart, before, step, next, color, label))

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "basic/macro.h"
 #include "bench-report/bench-report.h"
@@ -92,16 +91,6 @@ static void print_line(const char *label, const char *format, ...)
 	print_report(stdout, "  %-18s %s\n", label, text);
 }
 
-static const char *format_date(int64_t seconds, char *buf, size_t size)
-{
-	time_t time = (time_t)seconds;
-	struct tm tm;
-
-	if (!gmtime_r(&time, &tm) || strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
-		snprintf(buf, size, "?");
-	return buf;
-}
-
 /* "1 h 2 min 3.4 s" */
 static const char *format_duration(double seconds, char buf[static UNITS_TEXT_SIZE])
 {
@@ -143,7 +132,8 @@ static bool find_raw_range(const struct benchmark *b, double *ret_min, double *r
 
 static void print_counts(const struct benchmark *b, size_t n_disturbed)
 {
-	char first[32], last[32], a[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
+	char first[BENCHMARK_DATE_SIZE], last[BENCHMARK_DATE_SIZE], a[UNITS_TEXT_SIZE],
+		c[UNITS_TEXT_SIZE];
 	struct per_run loops = find_property(b, RUN_LOOPS);
 	struct per_run inner = find_property(b, RUN_INNER_LOOPS);
 	double min, max;
@@ -151,8 +141,8 @@ static void print_counts(const struct benchmark *b, size_t n_disturbed)
 	if (b->total_seconds > 0)
 		print_line("total time", "%s", format_duration(b->total_seconds, a));
 	if (b->has_dates)
-		print_line("from, to", "%s .. %s", format_date(b->first_date, first, sizeof(first)),
-			format_date(b->last_date, last, sizeof(last)));
+		print_line("from, to", "%s .. %s", benchmark_format_date(b->first_date, first),
+			benchmark_format_date(b->last_date, last));
 	print_line("runs", "%zu with values, %zu without (calibration, warm-up)",
 		benchmark_counted_runs(b), b->series->n_warmups);
 	if (n_disturbed > 0)
@@ -181,9 +171,7 @@ static void print_figure(
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 
 	print_line(label, "%14s  %s", scale_format(scale, value, a),
-		value == stats->median
-			? ""
-			: units_format_change((value - stats->median) / fabs(stats->median), b));
+		value == stats->median ? "" : units_format_difference(value, stats->median, b));
 }
 
 static void print_figures(const struct stats *s, struct scale scale)
@@ -213,13 +201,13 @@ static void print_figures(const struct stats *s, struct scale scale)
 
 static void emit_runs(struct emit *emit, const struct benchmark *b, size_t n_disturbed)
 {
-	char text[32];
+	char text[BENCHMARK_DATE_SIZE];
 	double min = NAN, max = NAN;
 
 	emit_string(emit, "first_date",
-		b->has_dates ? format_date(b->first_date, text, sizeof(text)) : NULL);
-	emit_string(emit, "last_date",
-		b->has_dates ? format_date(b->last_date, text, sizeof(text)) : NULL);
+		b->has_dates ? benchmark_format_date(b->first_date, text) : NULL);
+	emit_string(
+		emit, "last_date", b->has_dates ? benchmark_format_date(b->last_date, text) : NULL);
 	emit_integer(emit, "disturbed", (int64_t)n_disturbed);
 	emit_real(emit, "values_per_run", find_property(b, RUN_N_VALUES).mean);
 	emit_real(emit, "warmups_per_run", find_property(b, RUN_N_WARMUPS).mean);

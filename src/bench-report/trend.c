@@ -159,7 +159,7 @@ static bool is_date(const char *text)
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		const char *end;
 		struct tm tm = { 0 };
-		char again[TREND_DATE_SIZE];
+		char again[BENCHMARK_DATE_SIZE];
 
 		end = strptime(text, forms[i], &tm);
 		if (!end || *end)

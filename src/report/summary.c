@@ -156,9 +156,9 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 		append_row(t, "mean", scale_format(scale, s->mean, a), "stdev  %12s",
 			scale_format(scale, s->stdev, b));
 		append_row(t, "min", scale_format(scale, s->min, a), "%s of the median",
-			units_format_change((s->min - s->median) / fabs(s->median), b));
+			units_format_difference(s->min, s->median, b));
 		append_row(t, "max", scale_format(scale, s->max, a), "%s of the median",
-			units_format_change((s->max - s->median) / fabs(s->median), b));
+			units_format_difference(s->max, s->median, b));
 		append_row(t, "max - min", scale_format(scale, s->max - s->min, a),
 			"%s of the mean", units_format_percent(s->spread, b));
 	}

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -123,16 +122,6 @@ static int add_point(struct trends *trends, const struct suite *suite,
 	return 0;
 }
 
-static void format_date(const struct benchmark *benchmark, char *buf, size_t size)
-{
-	time_t seconds = (time_t)benchmark->first_date;
-	struct tm tm;
-
-	buf[0] = '\0';
-	if (benchmark->has_dates && gmtime_r(&seconds, &tm))
-		(void)strftime(buf, size, "%Y-%m-%d %H:%M:%S", &tm);
-}
-
 static const char *find_commit_date(const struct trend_point *point)
 {
 	return facts_find_string(&point->benchmark->metadata, TREND_COMMIT_DATE);
@@ -157,8 +146,8 @@ static void sort_points(struct trend *trend)
 
 		if (by_commit)
 			snprintf(point->date, sizeof(point->date), "%s", find_commit_date(point));
-		else
-			format_date(point->benchmark, point->date, sizeof(point->date));
+		else if (point->benchmark->has_dates)
+			(void)benchmark_format_date(point->benchmark->first_date, point->date);
 		by_date = by_date && point->date[0];
 	}
 	/* A date that is missing says nothing about the place of its result. */

@@ -22,8 +22,6 @@
 #define TREND_COMMIT "commit_id"
 #define TREND_COMMIT_DATE "commit_date"
 
-#define TREND_DATE_SIZE 32
-
 struct trend_point {
 	const struct benchmark *benchmark;
 	const struct benchmark *control; /* NULL when it has none */
@@ -31,7 +29,7 @@ struct trend_point {
 	const char *commit; /* NULL when the file does not say */
 	/* "2026-11-20 10:14:10": of the commit, where every result of the history has one, else of
 	 * the first run; "" when that is not known. */
-	char date[TREND_DATE_SIZE];
+	char date[BENCHMARK_DATE_SIZE];
 	double value;
 	size_t order; /* as the files were given */
 };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -45,6 +46,17 @@ void benchmark_clear_view(struct benchmark *benchmark)
 {
 	free(benchmark->values);
 	*benchmark = (struct benchmark){ 0 };
+}
+
+const char *benchmark_format_date(int64_t seconds, char buf[static BENCHMARK_DATE_SIZE])
+{
+	time_t time = (time_t)seconds;
+	struct tm tm;
+
+	if (!gmtime_r(&time, &tm) ||
+		strftime(buf, BENCHMARK_DATE_SIZE, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		buf[0] = '\0';
+	return buf;
 }
 
 void benchmark_run_values(

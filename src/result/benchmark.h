@@ -93,6 +93,9 @@ DEFINE_CLEANUP(benchmark, benchmark_free);
 int benchmark_view(const char *name, const struct series *series, struct benchmark *ret);
 void benchmark_clear_view(struct benchmark *benchmark);
 
+#define BENCHMARK_DATE_SIZE 32
+/* A first_date or last_date as a text: "2026-11-20 10:14:10". Returns buf. */
+const char *benchmark_format_date(int64_t seconds, char buf[static BENCHMARK_DATE_SIZE]);
 /* The values of a run: their index and number. */
 void benchmark_run_values(
 	const struct benchmark *benchmark, size_t run, size_t *ret_first, size_t *ret_n);
