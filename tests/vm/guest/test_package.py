@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian packages: the machine is put back before the tools go, or they stay; and their own tests."""
+"""The Debian packages: the machine is put back before the tools go, or they stay; and their own tests.
+
+One test, for an emulated machine takes a quarter of a minute to install, remove or purge a package."""
 
 import contextlib
 import glob
@@ -8,8 +10,8 @@ import pathlib
 import re
 import tempfile
 
-from lab import ENVIRONMENT, PATIENCE, Skip, call, changed, check, equal, fail, note, same, succeed, write
-from target import CONF, is_quiet, start, state
+from lab import ENVIRONMENT, PATIENCE, Skip, call, changed, check, equal, fail, note, same, succeed
+from target import configured, is_quiet, start, state, stop
 
 
 PACKAGES = '/opt/lab/packages'
@@ -25,11 +27,11 @@ def install(names='quiesce'):
 
 
 @contextlib.contextmanager
-def installed(names='quiesce'):
-    """Runs its block with quiesce as a package in place of the files that the lab has installed,
-    which come back in the end."""
+def installed():
+    """Runs its block with quiesce as packages in place of the files that the lab has installed, which
+    come back in the end."""
     try:
-        install(names)
+        install('*')
         equal(call('systemctl', 'is-enabled', 'benchmark.target').stdout, 'disabled\n', 'enabled')
         equal(state('benchmark.target'), 'inactive', 'the target')
         yield
@@ -41,51 +43,52 @@ def installed(names='quiesce'):
         succeed('systemctl', 'daemon-reload')
 
 
-def remove():
-    note(succeed('dpkg', '--remove', 'quiesce', timeout=PATIENCE))
-    check(not os.path.exists('/run/quiesce'), call('ls', '-la', '/run/quiesce').stdout)
-    same('the package left')
+def stays_where_it_cannot_put_back():
+    """Removal and upgrade fail, and leave all as it is, where the machine could not be put back."""
+    journal = pathlib.Path('/run/quiesce/noise-off.journal')
+    text = journal.read_bytes()
+    journal.write_bytes(text[:-20])
+    turned = changed()
+    for command in ('--remove', 'quiesce'), ('--install', *glob.glob(f'{PACKAGES}/quiesce_*.deb')):
+        said = fail(1, 'dpkg', *command, timeout=PATIENCE)
+        check(str(journal) in said and 'quiesce: stays as it is' in said, said)
+    check(turned, 'the machine is as before')
+    equal(changed(), turned, 'what is turned')
+    journal.write_bytes(text)
 
 
-def test_target_up():
-    """An upgrade starts the target again that was up, and a removal stops it."""
-    with installed():
-        write(CONF, 'CPUS=2\n')
-        start()
-        is_quiet()
-        install()
-        is_quiet()
-        equal(glob.glob('/run/quiesce/upgraded'), [], 'a note for the upgrade')
-        remove()
-        equal(state('benchmark.target'), 'inactive', 'the target')
+def starts_again_what_was_up():
+    """An upgrade puts the machine back, and starts the target again that was up."""
+    install()
+    is_quiet()
+    equal(glob.glob('/run/quiesce/upgraded'), [], 'a note for the upgrade')
 
 
-def test_restore_fails():
-    """A package whose tools cannot put back the machine stays, also in an upgrade."""
-    with installed():
-        succeed('noise-off', '-c', '2')
-        journal = pathlib.Path('/run/quiesce/noise-off.journal')
-        text = journal.read_bytes()
-        journal.write_bytes(text[:-20])
-        for command in (('--remove', 'quiesce'),
-                        ('--install', *glob.glob(f'{PACKAGES}/quiesce_*.deb'))):
-            said = fail(1, 'dpkg', *command, timeout=PATIENCE)
-            check(str(journal) in said and 'quiesce: stays as it is' in said, said)
-        check(changed(), 'the machine is as before')
-        journal.write_bytes(text)
-        remove()
-
-
-def test_own_tests():
-    """What the package has for autopkgtest, as that runs it: with the packages installed, in a checkout."""
+def passes_its_own_tests():
+    """What the package has for autopkgtest, as that runs it: with the packages installed, in a checkout.
+    The one that removes the package while the target is up comes last."""
     control = (SOURCE / 'debian/tests/control').read_text()
     names = re.findall(r'^Tests: (.+)$', control, re.MULTILINE)
     equal(sorted(names), sorted({path.name for path in (SOURCE / 'debian/tests').iterdir()} - {'control'}),
           'tests that debian/tests/control names')
-    with installed('*'):
-        # The one that removes the package comes last.
-        for name in sorted(names, key=lambda name: name.startswith('remove')):
-            with tempfile.TemporaryDirectory() as scratch:
-                succeed(str(SOURCE / 'debian/tests' / name), cwd=SOURCE, timeout=PATIENCE,
-                        env={**ENVIRONMENT, 'AUTOPKGTEST_TMP': scratch})
-            note(f'{name}: passed')
+    for name in sorted(names, key=lambda name: name.startswith('remove')):
+        with tempfile.TemporaryDirectory() as scratch:
+            succeed(str(SOURCE / 'debian/tests' / name), cwd=SOURCE, timeout=PATIENCE,
+                    env={**ENVIRONMENT, 'AUTOPKGTEST_TMP': scratch})
+        note(f'{name}: passed')
+
+
+def test_from_installation_to_purge():
+    with installed():
+        succeed('noise-off', '-c', '2')
+        stays_where_it_cannot_put_back()
+        # The target takes over what the tool has turned.
+        with configured('CPUS=2'):
+            start()
+            is_quiet()
+            starts_again_what_was_up()
+            stop()
+        same('an upgrade of the package left')
+        passes_its_own_tests()
+        check(not os.path.exists('/run/quiesce'), call('ls', '-la', '/run/quiesce').stdout)
+        same('the package left')
