@@ -823,6 +823,15 @@ static int launcher_setup(struct launcher *l)
 	return 0;
 }
 
+/* Otherwise a sanitizer would report leaks, for longer than most measurements take. */
+static void launcher_release(struct launcher *l)
+{
+	runlog_writer_free(l->runlog);
+	free(l->pad);
+	free(l->env);
+	free(l->argv);
+}
+
 /* Opens the list of the keeper's children (CONFIG_PROC_CHILDREN), which orphans of the program
  * become. The list saves time: without it the keeper has to be asked after each run that may have
  * left something behind. */
@@ -1054,8 +1063,10 @@ int main(int argc, char *argv[])
 	if (r == 0 && launcher.plan->core_ns > 0)
 		launcher.core_error = -core_open(&launcher.core);
 	report.error = -r;
-	if (!send_report(&launcher, &report) || r < 0)
-		return 1;
-
-	return serve(&launcher) < 0 ? 1 : 0;
+	if (!send_report(&launcher, &report))
+		r = -EPIPE;
+	if (r == 0)
+		r = serve(&launcher);
+	launcher_release(&launcher);
+	return r < 0 ? 1 : 0;
 }
