@@ -46,7 +46,7 @@ def list_calls(report, may_last=lambda name, error: error not in NEVER_FOREVER):
     """The cases of what `measure-fault --count` has written: those of the command itself, after what
     loads it. Each call fails once with each of its errors. Calls that fail for ever are about how the
     command cleans up after a failure, which hardly depends on the error: of those that
-    may_last(name, errno) allows one is tried, in turn, or with $EVERY_ERRNO each of them."""
+    may_last(name, errno) allows one is tried, in turn, or with $EVERY_CASE each of them."""
     calls = [line.split()[1:] for line in report.splitlines() if line.startswith('0 ')]
     names = [name for _, name, *_ in calls]
     first = after_loader(names, max(i for i, name in enumerate(names) if name == 'execve') + 1)
@@ -54,15 +54,16 @@ def list_calls(report, may_last=lambda name, error: error not in NEVER_FOREVER):
     for turn, (number, name, *errors) in enumerate(calls[first:]):
         cases += [(number, name, error, 'once') for error in errors]
         lasting = [error for error in errors if may_last(name, int(error))]
-        if lasting and not os.environ.get('EVERY_ERRNO'):
+        if lasting and not os.environ.get('EVERY_CASE'):
             lasting = [lasting[turn % len(lasting)]]
         cases += [(number, name, error, 'forever') for error in lasting]
     return cases
 
 
 def list_allocations(n):
+    """Each fails once; and, for the same reason as above, each second one and all that follow."""
     return [(str(number), 'allocation', 'ENOMEM', how) for number in range(1, n + 1)
-            for how in ('once', 'forever')]
+            for how in ('once', 'forever') if how == 'once' or number % 2 or os.environ.get('EVERY_CASE')]
 
 
 def read_options(**more):
