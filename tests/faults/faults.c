@@ -468,9 +468,25 @@ static int install_filter(const struct fault *fault)
 		SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 }
 
+/* Which allocation fails, as failing-malloc reads it. */
+static void tell_allocator(struct fault fault)
+{
+	char text[32];
+
+	unsetenv("FAIL_ALLOC_AT");
+	unsetenv("FAIL_ALLOC_FOREVER");
+	if (fault.way <= DONE)
+		return;
+	snprintf(text, sizeof(text), "%u", fault.at);
+	setenv("FAIL_ALLOC_AT", text, 1);
+	if (fault.way == MEMORY_EVER)
+		setenv("FAIL_ALLOC_FOREVER", "1", 1);
+}
+
 /* The child that becomes the setter. Its listener goes to the parent by a call that is not
  * filtered. */
-static void become_watched(int socket, const char *verb, bool with_arguments, struct fault fault)
+__attribute__((noreturn)) static void become_watched(
+	int socket, const char *verb, bool with_arguments, const struct fault *fault)
 {
 	union {
 		struct cmsghdr header;
@@ -484,18 +500,11 @@ static void become_watched(int socket, const char *verb, bool with_arguments, st
 			.msg_control = &control,
 			.msg_controllen = sizeof(control) },
 	};
-	char text[32];
 	int listener;
 
 	redirect();
-	if (fault.way > DONE) {
-		snprintf(text, sizeof(text), "%u", fault.at);
-		setenv("FAIL_ALLOC_AT", text, 1);
-		if (fault.way == MEMORY_EVER)
-			setenv("FAIL_ALLOC_FOREVER", "1", 1);
-	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	listener = install_filter(&fault);
+	listener = install_filter(fault);
 	if (listener < 0)
 		_exit(EXIT_SKIP);
 	control.header.cmsg_level = SOL_SOCKET;
@@ -561,11 +570,14 @@ static struct outcome run_faulty(
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		die(1, "socketpair: %s", strerror(errno));
-	pid = fork();
+	tell_allocator(fault);
+	/* Not fork(), which copies the tables of our memory. The child changes nothing in it. */
+	pid = vfork();
 	if (pid < 0)
-		die(1, "fork: %s", strerror(errno));
+		die(1, "vfork: %s", strerror(errno));
 	if (pid == 0)
-		become_watched(sockets[1], verb, with_arguments, fault);
+		become_watched(sockets[1], verb, with_arguments, &fault);
+	tell_allocator((struct fault){ 0 });
 	close(sockets[1]);
 	listener = receive_listener(sockets[0]);
 	close(sockets[0]);
