@@ -74,11 +74,6 @@ static unsigned long *mask_words(const struct cpumask *mask)
 	return bitmask_mask(mask->bits);
 }
 
-void cpumask_assign(struct cpumask *mask, const struct cpumask *from)
-{
-	bitmask_copy(mask->bits, from->bits);
-}
-
 int cpumask_set(struct cpumask *mask, int cpu)
 {
 	if (!in_capacity(cpu))
@@ -96,21 +91,6 @@ void cpumask_clear(struct cpumask *mask, int cpu)
 bool cpumask_isset(const struct cpumask *mask, int cpu)
 {
 	return in_capacity(cpu) && bitmask_isbitset(mask->bits, (unsigned)cpu);
-}
-
-unsigned cpumask_weight(const struct cpumask *mask)
-{
-	return bitmask_weight(mask->bits);
-}
-
-void cpumask_and(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
-{
-	bitmask_and(mask->bits, a->bits, b->bits);
-}
-
-void cpumask_or(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
-{
-	bitmask_or(mask->bits, a->bits, b->bits);
 }
 
 /* cpuset_latestcpu() finds the last ')' before it counts fields, and sets errno. */
@@ -157,11 +137,6 @@ static unsigned long bit_of(int cpu)
 	return 1UL << cpu % WORD_BITS;
 }
 
-void cpumask_assign(struct cpumask *mask, const struct cpumask *from)
-{
-	*mask = *from;
-}
-
 int cpumask_set(struct cpumask *mask, int cpu)
 {
 	if (!in_capacity(cpu))
@@ -179,27 +154,6 @@ void cpumask_clear(struct cpumask *mask, int cpu)
 bool cpumask_isset(const struct cpumask *mask, int cpu)
 {
 	return in_capacity(cpu) && mask->words[cpu / WORD_BITS] & bit_of(cpu);
-}
-
-unsigned cpumask_weight(const struct cpumask *mask)
-{
-	unsigned n = 0;
-
-	for (int i = 0; i < WORDS; i++)
-		n += (unsigned)__builtin_popcountl(mask->words[i]);
-	return n;
-}
-
-void cpumask_and(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
-{
-	for (int i = 0; i < WORDS; i++)
-		mask->words[i] = a->words[i] & b->words[i];
-}
-
-void cpumask_or(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
-{
-	for (int i = 0; i < WORDS; i++)
-		mask->words[i] = a->words[i] | b->words[i];
 }
 
 enum {
@@ -240,6 +194,39 @@ static int latest_cpu(pid_t pid)
 void cpumask_clear_all(struct cpumask *mask)
 {
 	memset(mask_words(mask), 0, CPUMASK_BYTES);
+}
+
+void cpumask_assign(struct cpumask *mask, const struct cpumask *from)
+{
+	memmove(mask_words(mask), mask_words(from), CPUMASK_BYTES);
+}
+
+unsigned cpumask_weight(const struct cpumask *mask)
+{
+	const unsigned long *words = mask_words(mask);
+	unsigned n = 0;
+
+	for (int i = 0; i < WORDS; i++)
+		n += (unsigned)__builtin_popcountl(words[i]);
+	return n;
+}
+
+void cpumask_and(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
+{
+	const unsigned long *x = mask_words(a), *y = mask_words(b);
+	unsigned long *words = mask_words(mask);
+
+	for (int i = 0; i < WORDS; i++)
+		words[i] = x[i] & y[i];
+}
+
+void cpumask_or(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
+{
+	const unsigned long *x = mask_words(a), *y = mask_words(b);
+	unsigned long *words = mask_words(mask);
+
+	for (int i = 0; i < WORDS; i++)
+		words[i] = x[i] | y[i];
 }
 
 void cpumask_andnot(struct cpumask *mask, const struct cpumask *a, const struct cpumask *b)
