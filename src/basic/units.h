@@ -67,7 +67,6 @@ const char *units_format_percent(double proportion, char buf[static UNITS_TEXT_S
 /* The same with a sign: "+1.2 %". */
 const char *units_format_change(double proportion, char buf[static UNITS_TEXT_SIZE]);
 /* The same of (value - base) / |base|. */
-const char *units_format_difference(
-	double value, double base, char buf[static UNITS_TEXT_SIZE]);
+const char *units_format_difference(double value, double base, char buf[static UNITS_TEXT_SIZE]);
 
 #endif
