@@ -43,6 +43,12 @@ def installed():
         succeed('systemctl', 'daemon-reload')
 
 
+def remove():
+    note(succeed('dpkg', '--remove', 'quiesce', timeout=PATIENCE))
+    check(not os.path.exists('/run/quiesce'), call('ls', '-la', '/run/quiesce').stdout)
+    same('the package left')
+
+
 def stays_where_it_cannot_put_back():
     """Removal and upgrade fail, and leave all as it is, where the machine could not be put back."""
     journal = pathlib.Path('/run/quiesce/noise-off.journal')
@@ -82,7 +88,8 @@ def test_from_installation_to_purge():
     with installed():
         succeed('noise-off', '-c', '2')
         stays_where_it_cannot_put_back()
-        # The target takes over what the tool has turned.
+        remove()
+        install()
         with configured('CPUS=2'):
             start()
             is_quiet()
@@ -90,5 +97,6 @@ def test_from_installation_to_purge():
             stop()
         same('an upgrade of the package left')
         passes_its_own_tests()
+        equal(state('benchmark.target'), 'inactive', 'the target')
         check(not os.path.exists('/run/quiesce'), call('ls', '-la', '/run/quiesce').stdout)
         same('the package left')
