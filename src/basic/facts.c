@@ -80,6 +80,19 @@ void facts_set_stringf(struct facts *facts, const char *name, const char *format
 	facts_set_string(facts, name, value);
 }
 
+void facts_set_date(struct facts *facts, const char *name, const struct timespec *realtime)
+{
+	char text[64], fraction[32] = "";
+	struct tm tm;
+
+	if (!localtime_r(&realtime->tv_sec, &tm) ||
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		return;
+	if (realtime->tv_nsec >= 1000)
+		snprintf(fraction, sizeof(fraction), ".%06ld", realtime->tv_nsec / 1000);
+	facts_set_stringf(facts, name, "%s%s", text, fraction);
+}
+
 static void set_whole(struct facts *facts, const char *name, enum fact_type type, int64_t value)
 {
 	struct fact *fact = facts_claim(facts, name, type);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "basic/macro.h"
 
@@ -45,6 +46,9 @@ void facts_set_stringf(struct facts *facts, const char *name, const char *format
 void facts_set_integer(struct facts *facts, const char *name, int64_t value);
 /* A value that is not finite sets nothing. */
 void facts_set_real(struct facts *facts, const char *name, double value);
+/* The local date, "2026-11-20 10:08:15", with microseconds unless they are 0: the form of Python's
+ * isoformat(' '), which pyperf reads. */
+void facts_set_date(struct facts *facts, const char *name, const struct timespec *realtime);
 /* Copies the value of another fact under this name. */
 void facts_set_copy(struct facts *facts, const char *name, const struct fact *value);
 /* Copies all facts of another list. */

@@ -14,27 +14,17 @@
 #include "stats/level.h"
 #include "stats/shift.h"
 
-/* "the data are not stable: the old ones jump between 11.0 ms and 20.3 ms" */
 static int explain_unstable(const struct range ranges[2], enum unit unit, char **ret)
 {
-	static const char *const sides[] = { "old", "new" };
-	_cleanup_text_ struct text t = { 0 };
-	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+	char shown[2][2][UNITS_TEXT_SIZE];
 
-	text_append(&t, "the data are not stable:");
 	for (int i = 0; i < 2; i++) {
-		struct scale scale;
+		struct scale scale = scale_refine(scale_choose_unit(unit, ranges[i].high), 1);
 
-		if (!ranges[i].how)
-			continue;
-		scale = scale_refine(scale_choose_unit(unit, ranges[i].high), 1);
-		text_appendf(&t, "%s the %s ones %s between %s and %s",
-			i == 1 && ranges[0].how ? ", and" : "", sides[i], ranges[i].how,
-			scale_format_shown(scale, unit, ranges[i].low, a),
-			scale_format_shown(scale, unit, ranges[i].high, b));
+		(void)scale_format_shown(scale, unit, ranges[i].low, shown[i][0]);
+		(void)scale_format_shown(scale, unit, ranges[i].high, shown[i][1]);
 	}
-	*ret = text_steal(&t);
-	return *ret ? 0 : -ENOMEM;
+	return resolution_explain_ranges(ranges, "ones", shown, ret);
 }
 
 static int explain_single(const struct comparison *c, char **ret)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,11 +197,10 @@ static void set_change(struct comparison *c, const struct shift *old, const stru
 }
 
 /* The ratios to the controls have to be as stable as the times of benchmarks without. */
-static int explain_unstable(const struct rounds rounds[2], char **ret)
+static int explain_unstable_ratios(const struct rounds rounds[2], char **ret)
 {
-	static const char *const sides[] = { "old", "new" };
 	struct range ranges[2];
-	_cleanup_text_ struct text t = { 0 };
+	char shown[2][2][UNITS_TEXT_SIZE];
 
 	for (int i = 0; i < 2; i++) {
 		_cleanup_(levels) struct levels *levels = NULL;
@@ -209,18 +209,13 @@ static int explain_unstable(const struct rounds rounds[2], char **ret)
 		if (r < 0)
 			return r;
 		ranges[i] = resolution_find_range(levels);
+		snprintf(shown[i][0], UNITS_TEXT_SIZE, "%.4g", ranges[i].low);
+		snprintf(shown[i][1], UNITS_TEXT_SIZE, "%.4g", ranges[i].high);
 	}
 	if ((!ranges[0].how && !ranges[1].how) || ranges[0].low > ranges[1].high ||
 		ranges[1].low > ranges[0].high)
 		return 0;
-	text_append(&t, "the data are not stable:");
-	for (int i = 0; i < 2; i++)
-		if (ranges[i].how)
-			text_appendf(&t, "%s the %s ratios to the control %s between %.4g and %.4g",
-				i == 1 && ranges[0].how ? ", and" : "", sides[i], ranges[i].how,
-				ranges[i].low, ranges[i].high);
-	*ret = text_steal(&t);
-	return *ret ? 0 : -ENOMEM;
+	return resolution_explain_ranges(ranges, "ratios to the control", shown, ret);
 }
 
 static int explain_too_few(const struct rounds rounds[2], char **ret)
@@ -243,7 +238,7 @@ static int apply(struct comparison *c, const struct rounds rounds[2],
 		return r;
 	set_change(c, &rounds[0].shift, &rounds[1].shift);
 	r = isnan(c->ratio.low) ? explain_too_few(rounds, &unclear)
-				: explain_unstable(rounds, &unclear);
+				: explain_unstable_ratios(rounds, &unclear);
 	if (r < 0)
 		return r;
 	free(c->unclear);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/text.h"
 #include "report/resolution.h"
 #include "stats/stats.h"
 
@@ -58,6 +59,26 @@ struct range resolution_find_range(const struct levels *levels)
 		range.high += fabs(levels->drift) / 2;
 	}
 	return range;
+}
+
+int resolution_explain_ranges(const struct range ranges[2], const char *what,
+	char shown[2][2][UNITS_TEXT_SIZE], char **ret)
+{
+	static const char *const sides[] = { "old", "new" };
+	_cleanup_text_ struct text t = { 0 };
+	char *text;
+
+	text_append(&t, "the data are not stable:");
+	for (int i = 0; i < 2; i++)
+		if (ranges[i].how)
+			text_appendf(&t, "%s the %s %s %s between %s and %s",
+				i == 1 && ranges[0].how ? ", and" : "", sides[i], what,
+				ranges[i].how, shown[i][0], shown[i][1]);
+	text = text_steal(&t);
+	if (!text)
+		return -ENOMEM;
+	*ret = text;
+	return 0;
 }
 
 static double find_level_range(const struct levels *levels)

@@ -29,6 +29,7 @@
 #include <stddef.h>
 
 #include "basic/facts.h"
+#include "basic/units.h"
 #include "stats/level.h"
 
 #define RESOLUTION_OWN 0.05
@@ -53,6 +54,11 @@ struct range {
 };
 
 struct range resolution_find_range(const struct levels *levels);
+/* "the data are not stable: the old ones jump between 11.0 ms and 20.3 ms, and the new ones drift
+ * between ...", of the sides that are not. `what` is what they have: "ones". `shown` are the lowest
+ * and the highest value of each side. malloc'd; -ENOMEM. */
+int resolution_explain_ranges(const struct range ranges[2], const char *what,
+	char shown[2][2][UNITS_TEXT_SIZE], char **ret);
 
 struct resolution {
 	double share; /* 0 when there is none */

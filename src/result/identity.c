@@ -68,20 +68,6 @@ void identity_pick_selected(char *text)
 	memmove(text, open + 1, (size_t)(close - open));
 }
 
-/* "2026-11-20 10:08:15", with microseconds unless they are 0, as Python's isoformat(' '). */
-static void set_time(struct facts *facts, const char *name, time_t seconds, long microseconds)
-{
-	char text[64], fraction[32] = "";
-	struct tm tm;
-
-	if (!localtime_r(&seconds, &tm) ||
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) == 0)
-		return;
-	if (microseconds > 0)
-		snprintf(fraction, sizeof(fraction), ".%06ld", microseconds);
-	facts_set_stringf(facts, name, "%s%s", text, fraction);
-}
-
 /* --- One text per CPU, and equal ones joined: "0-1=this; 2=that". */
 
 struct per_cpu {
@@ -663,7 +649,7 @@ static void set_power(struct facts *facts)
 int identity_read(const struct cpumask *mask, struct facts *facts)
 {
 	_cleanup_(isolation) struct isolation *isolation = NULL;
-	time_t boot_time;
+	struct timespec boot_time = { 0 };
 	int r;
 
 	r = isolation_read(&isolation);
@@ -671,8 +657,8 @@ int identity_read(const struct cpumask *mask, struct facts *facts)
 		return r;
 	set_system(facts);
 	set_aslr(facts);
-	if (read_boot_time(&boot_time))
-		set_time(facts, "boot_time", boot_time, 0);
+	if (read_boot_time(&boot_time.tv_sec))
+		facts_set_date(facts, "boot_time", &boot_time);
 	set_cpus(mask, facts);
 	set_cpu_model(mask, facts);
 	set_cpufreq(mask, isolation, facts);
@@ -758,7 +744,7 @@ int identity_read_moving(
 	time_t boot_time;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	set_time(facts, "date", now.tv_sec, now.tv_nsec / 1000);
+	facts_set_date(facts, "date", &now);
 	if (read_boot_time(&boot_time))
 		facts_set_real(facts, "uptime",
 			(double)(now.tv_sec - boot_time) + (double)now.tv_nsec / 1e9);

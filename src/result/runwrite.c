@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -19,19 +18,11 @@ static void set_seconds(struct facts *facts, const char *name, int64_t ns)
 	facts_set_real(facts, name, (double)ns / (double)NSEC_PER_SEC);
 }
 
-/* Local time, as pyperf has it: datetime.isoformat(' '). */
-static void set_date(struct facts *facts, const struct series *series, const struct sample *sample)
+static void set_date(struct facts *facts, int64_t realtime_ns)
 {
-	int64_t ns = series->start_realtime_ns + sample->start_ns;
-	time_t seconds = (time_t)(ns / NSEC_PER_SEC);
-	char date[64];
-	struct tm tm;
+	struct timespec realtime = { realtime_ns / NSEC_PER_SEC, realtime_ns % NSEC_PER_SEC };
 
-	if (series->start_realtime_ns <= 0 || ns <= 0 || !localtime_r(&seconds, &tm))
-		return;
-	if (strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm) > 0)
-		facts_set_stringf(
-			facts, "date", "%s.%06lld", date, (long long)(ns % NSEC_PER_SEC / 1000));
+	facts_set_date(facts, "date", &realtime);
 }
 
 /* The kernel shows two decimals, which a float holds; more digits would be noise of the float. */
@@ -104,7 +95,8 @@ static void set_sample(
 		facts->failed = true;
 		return;
 	}
-	set_date(facts, series, sample);
+	if (series->start_realtime_ns > 0)
+		set_date(facts, series->start_realtime_ns + sample->start_ns);
 	if (sample->warmup)
 		facts_set_integer(facts, "calibrate_warmups", (int64_t)series->n_warmups);
 	if (sample->user_ns > 0)

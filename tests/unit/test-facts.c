@@ -8,9 +8,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/facts.h"
+#include "basic/macro.h"
 
 static void test_types(void **state)
 {
@@ -109,6 +111,32 @@ static void test_order(void **state)
 	facts_clear(&facts);
 }
 
+/* As Python: datetime.fromtimestamp(...).isoformat(' '). */
+static void test_date(void **state)
+{
+	static const struct {
+		struct timespec time;
+		const char *text;
+	} cases[] = {
+		{ { 0, 0 }, "1970-01-01 00:00:00" },
+		{ { 1780000000, 0 }, "2026-05-28 20:26:40" },
+		{ { 1780000000, 999 }, "2026-05-28 20:26:40" },
+		{ { 1780000000, 1000 }, "2026-05-28 20:26:40.000001" },
+		{ { 1780000000, 999999999 }, "2026-05-28 20:26:40.999999" },
+	};
+	struct facts facts = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		facts_set_date(&facts, "date", &cases[i].time);
+		assert_string_equal(facts_find_string(&facts, "date"), cases[i].text);
+	}
+	/* The year does not fit into an int. */
+	facts_set_date(&facts, "never", &(struct timespec){ INT64_MAX, 0 });
+	assert_null(facts_find(&facts, "never"));
+	facts_clear(&facts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,7 +144,10 @@ int main(void)
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_replace),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_date),
 	};
 
+	setenv("TZ", "UTC0", 1);
+	tzset();
 	return cmocka_run_group_tests_name("facts", tests, NULL, NULL);
 }
