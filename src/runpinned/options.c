@@ -518,7 +518,8 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ .help = "What is run:" },
 		{ 'c', "cpus", "LIST",
 			"on these CPUs, as in 3 or 2-3,8; auto (the default)\n"
-			"takes the isolated ones, else the best one",
+			"takes those of the running benchmark.target, else the\n"
+			"isolated ones, else the best one",
 			take_cpus, &o->cpus },
 		{ 0, "quiesce", NULL,
 			"make the machine quiet before, and put it back after\n"
@@ -648,7 +649,7 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"write one line per run to FILE, and one per\n"
 			"value that the program measured itself",
 			option_filled, &o->csv, "a file name" },
-		{ 0, "no-save", NULL, "keep nothing unless -o, --json or --csv says so", option_set,
+		{ 0, "no-save", NULL, "keep no result unless -o, --json or --csv says so", option_set,
 			&o->no_save, .rank = 2 },
 		{ 0, "name", "NAME", "the benchmark's name (default: the program's)", option_filled,
 			&o->name, "a name" },
