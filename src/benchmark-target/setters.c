@@ -109,9 +109,10 @@ int target_read_options(const struct target_setter *setter, char **ret)
 	return running_read_value(name, ret);
 }
 
-int target_read_words(const struct target_setter *setter, const char *first, const char *second,
+int target_read_words(const struct target_setter *setter, const char *verb, const char *second,
 	char **ret_options, char *words[static TARGET_WORDS_MAX])
 {
+	bool is_apply = strcmp(verb, "apply") == 0;
 	char *options, *cursor;
 	size_t n = 0;
 	int r;
@@ -120,12 +121,16 @@ int target_read_words(const struct target_setter *setter, const char *first, con
 	if (r < 0)
 		return r;
 	*ret_options = options;
-	words[n++] = (char *)first;
+	words[n++] = (char *)verb;
 	if (second)
 		words[n++] = (char *)second;
 	cursor = options;
-	while (cursor && n < TARGET_WORDS_MAX - 1)
-		words[n++] = strsep(&cursor, " ");
+	while (cursor && n < TARGET_WORDS_MAX - 1) {
+		char *word = strsep(&cursor, " ");
+
+		if (is_apply || strcmp(word, TARGET_STRICT_OPTION) != 0)
+			words[n++] = word;
+	}
 	words[n] = NULL;
 	return cursor ? -E2BIG : 0;
 }

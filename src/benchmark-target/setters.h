@@ -37,9 +37,13 @@ enum {
 	TARGET_WORDS_MAX = 36,
 };
 
-/* The arguments of a setter: `first`, `second` (may be NULL) and the options above, ended by NULL.
- * The options point into *ret_options, malloc'd. Errors as above, and -E2BIG. */
-int target_read_words(const struct target_setter *setter, const char *first, const char *second,
+/* What STRICT=yes puts before a setter's options. The setters take it with `apply` alone. */
+#define TARGET_STRICT_OPTION "--strict=refused"
+
+/* The arguments of a setter: the verb, `second` (may be NULL) and the options above that the verb
+ * takes, ended by NULL. The options point into *ret_options, malloc'd. Errors as above, and -E2BIG.
+ */
+int target_read_words(const struct target_setter *setter, const char *verb, const char *second,
 	char **ret_options, char *words[static TARGET_WORDS_MAX]);
 
 #endif

@@ -45,7 +45,7 @@ static int add_setter(const struct target_setter *setter, const struct settings 
 		return r;
 	if (options)
 		text_appendf(text, "%s_OPTIONS=%s%s\n", setter->key,
-			settings->strict ? "--strict=refused " : "", options);
+			settings->strict ? TARGET_STRICT_OPTION " " : "", options);
 	if (why) {
 		text_appendf(text, "%s_WHY=%s\n", setter->key, why);
 		say("%s: %s", setter->key, why);

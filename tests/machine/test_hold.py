@@ -404,6 +404,21 @@ def test_machine_refuses():
             equal(left_over(setter), set(), 'left in /run/quiesce')
 
 
+def test_strict():
+    """With STRICT=yes the same is done and told as without, where the machine refuses nothing"""
+    answers = []
+    for strict in ('no', 'yes'):
+        with machine() as setter:
+            before = setter.snapshot()
+            guardian = Guardian(setter, configured=configure(f'CPUS=5\nSTRICT={strict}\n'))
+            answers.append(guardian.wait_until_quiet())
+            equal('--strict=refused' in read_target(setter)['FREQ_OPTIONS'], strict == 'yes',
+                  'FREQ_OPTIONS')
+            check_restored(setter, before, guardian.leave())
+    equal(answers[1], answers[0], 'what is told with STRICT=yes')
+    check('not known' not in str(answers), answers)
+
+
 def test_setter_fails():
     """A setter that fails by itself ends the target, also without STRICT=yes"""
     with machine() as setter:
@@ -641,7 +656,7 @@ def test_put_back_fails():
 TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_isolated_siblings, test_all_cpus,
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
-         test_setter_fails, test_evict, test_not_root, test_put_back,
+         test_strict, test_setter_fails, test_evict, test_not_root, test_put_back,
          test_make_quiet, test_make_quiet_untouched, test_without_units, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 if __name__ == '__main__':
