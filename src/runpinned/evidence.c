@@ -403,8 +403,7 @@ bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	ret->temperature_before = (float)reader->temperature_before;
 	/* The temperature now is due to the last run of the request. The other runs ended earlier,
 	 * and the temperature after them is unknown. */
-	ret->temperature_after =
-		(float)(run->is_last ? evidence_temperature(reader) : reader->temperature_before);
+	ret->temperature_after = run->is_last ? (float)evidence_temperature(reader) : NAN;
 
 	if (run->before)
 		take_reading(reader, run->before, run->report.start_ns);

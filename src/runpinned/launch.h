@@ -142,6 +142,7 @@ enum launch_step {
 	LAUNCH_STEP_PERSONALITY,
 	LAUNCH_STEP_NICE,
 	LAUNCH_STEP_FIFO,
+	LAUNCH_STEP_BEGIN, /* it ended before execve(2); ETIME: by the timeout */
 	LAUNCH_STEP_EXEC,
 	LAUNCH_STEP_WAIT,
 	LAUNCH_STEP_JOIN, /* the reason has already been said */

@@ -56,6 +56,9 @@ enum {
 	 * longer than this is a request of its own. */
 	REQUEST_MAX_NS = 50 * 1000 * 1000,
 	RUNLOG_MAX_SIZE = 8 * 1024 * 1024,
+	/* How long a program may wait for its first moment on its CPU, where --timeout is shorter.
+	 */
+	BEGIN_SECONDS = 60,
 	/* The two looks at the core together take no more than a tenth of what a run takes, unless
 	 * the shortest possible ones do. */
 	CORE_PART_OF_RUN = 20,
@@ -116,6 +119,7 @@ struct launcher {
 	timer_t timer;	   /* only with a timeout */
 	int socket;
 	int keeper_socket;
+	bool has_proc; /* /proc is that of our PID namespace */
 	/* The kernel's list of the keeper's children; -1 when there is no such file. */
 	int orphans;
 	/* The content of that list while the launcher is the keeper's only child. */
@@ -498,7 +502,8 @@ static void child_run(struct launcher *l, struct launch_report *report)
 
 	timed_out = 0;
 	running_child = child->pid;
-	timer_arm(l, l->plan->timeout_ns);
+	/* The look at the core, which comes before the program, is not the program's time. */
+	timer_arm(l, l->plan->timeout_ns + (child->is_floor ? 0 : l->plan->core_ns));
 	block_signals(false);
 
 	__atomic_store_n(&child->go, true, __ATOMIC_RELEASE);
@@ -622,7 +627,7 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 	report->start_ns = child->start_ns;
 	report->launcher_delay_ns =
 		delay_since(child->launcher_delay_before_ns, report->launcher_delay_ns);
-	if (child->delay_before_ns >= 0 && !child->error) {
+	if (child->delay_before_ns >= 0 && !child->error && l->has_proc) {
 		char path[64];
 
 		snprintf(path, sizeof(path), "/proc/%d/schedstat", child->pid);
@@ -636,6 +641,36 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 	report->core_error = l->core_error;
 	report_core(child->core_cpu, &child->core, report->window.cpu_exec, &report->core_before);
 	report_core(core_cpu, &core, report->window.cpu_exit, &report->core_after);
+}
+
+/*
+ * Starts a child and lets it run. On a busy CPU the time of a short --timeout may be over before
+ * the child has its CPU. Nothing has run then, so that it is tried again, for a minute at most.
+ */
+static int child_begin(struct launcher *l, bool is_floor, struct launch_report *report)
+{
+	int64_t deadline = clock_now_ns(CLOCK_MONOTONIC) + BEGIN_SECONDS * NSEC_PER_SEC;
+	const struct launch_plan *plan = l->plan;
+	struct child *child = &l->child;
+
+	for (;;) {
+		int r = child_start(l);
+
+		if (r < 0)
+			return r;
+		report->window_error = child->window_error;
+		child->is_floor = is_floor;
+		child->program =
+			(const char *)plan + (is_floor ? plan->floor_program : plan->program);
+		child_run(l, report);
+		if (child->start_ns != 0 || child->error || !timed_out || terminations > 0 ||
+			clock_now_ns(CLOCK_MONOTONIC) >= deadline)
+			return 0;
+		side_band_end(&l->window, false);
+		side_band_end(&l->tree, false);
+		if (RETRY_INTERRUPTED(waitpid(child->pid, NULL, 0)) < 0)
+			return -errno;
+	}
 }
 
 static void run_once(
@@ -655,23 +690,18 @@ static void run_once(
 	/* The empty program after the runs must not take what the last run has written. */
 	if (!is_floor)
 		reset_streams(l);
-	r = child_start(l);
-	if (r < 0) {
-		report->error = -r;
-		report->step = LAUNCH_STEP_CLONE;
-		return;
-	}
-	report->window_error = child->window_error;
-	child->is_floor = is_floor;
-	child->program = (const char *)plan + (is_floor ? plan->floor_program : plan->program);
 	if (l->pad) {
 		char *end = l->pad + strlen(pad_variable);
 
 		memset(end, 'x', env_pad);
 		end[env_pad] = '\0';
 	}
-
-	child_run(l, report);
+	r = child_begin(l, is_floor, report);
+	if (r < 0) {
+		report->error = -r;
+		report->step = LAUNCH_STEP_CLONE;
+		return;
+	}
 	read_evidence(l, report);
 	if (wait4(child->pid, &report->status, 0, &usage) != child->pid) {
 		report->error = errno;
@@ -683,9 +713,14 @@ static void run_once(
 		report->step = child->step;
 		return;
 	}
-	fill_usage(&child->before, &usage, report);
 	report->timed_out = timed_out != 0;
 	report->interrupted = terminations > 0;
+	if (child->start_ns == 0 && !report->interrupted) {
+		report->error = timed_out ? ETIME : ECHILD;
+		report->step = LAUNCH_STEP_BEGIN;
+		return;
+	}
+	fill_usage(&child->before, &usage, report);
 	/* The counts of processes that were left behind belong to this run, so the counters are
 	 * read after these have ended. */
 	r = end_leftover(l, report);
@@ -830,6 +865,15 @@ static void launcher_release(struct launcher *l)
 	free(l->pad);
 	free(l->env);
 	free(l->argv);
+}
+
+/* Whether the numbers of processes in /proc are those of our PID namespace. */
+static bool is_own_proc(void)
+{
+	char self[16] = "", number[16];
+
+	snprintf(number, sizeof(number), "%d", (int)getpid());
+	return readlink("/proc/self", self, sizeof(self) - 1) > 0 && strcmp(self, number) == 0;
 }
 
 /* Opens the list of the keeper's children (CONFIG_PROC_CHILDREN), which orphans of the program
@@ -1039,6 +1083,7 @@ int main(int argc, char *argv[])
 		fcntl(fds[i], F_SETFD, FD_CLOEXEC);
 	launcher.socket = fds[ARGUMENT_SOCKET];
 	launcher.keeper_socket = fds[ARGUMENT_KEEPER];
+	launcher.has_proc = is_own_proc();
 	open_orphans(&launcher);
 	launcher.schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 

@@ -454,7 +454,7 @@ static int tell_quiesce(const struct options *options, const struct quiesce *qui
 		say("%s: %s", parts[i].name, parts[i].done);
 	if (complete || !options->strict)
 		return 0;
-	say("--strict: the machine cannot be made as quiet as that");
+	say("--strict: the setters have not done all that benchmark.conf asks for, so nothing is run");
 	return -EPERM;
 }
 

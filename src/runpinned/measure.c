@@ -53,6 +53,7 @@ struct work {
 	size_t expected_runs;
 	bool out_of_time; /* --max-time has ended the runs before they were enough */
 	bool said_lost;
+	bool said_window;
 	bool user_clock; /* the values are to be those of our own stamps */
 	uint64_t env_pad_seed;
 	uint64_t sitting;
@@ -128,6 +129,12 @@ static char *explain_not_run(const char *program, int error, const struct launch
 		why = "it, its interpreter or its loader is not there";
 	if (report->step == LAUNCH_STEP_EXEC)
 		(void)text_format(&text, "cannot execute %s: %s", program, why);
+	else if (report->step == LAUNCH_STEP_BEGIN && error == -ETIME)
+		(void)text_format(&text,
+			"%s did not get its CPU: each time that of --timeout was over before",
+			program);
+	else if (report->step == LAUNCH_STEP_BEGIN)
+		(void)text_format(&text, "the process was killed before it executed %s", program);
 	else if (error == -EPIPE)
 		text = strdup("the launcher process died");
 	else
@@ -238,7 +245,8 @@ static void say_window_error(int error)
 }
 
 /* Only root may do this (Documentation/admin-guide/sysctl/vm.rst). Only clean pages are dropped, so
- * the dirty ones are written to disk first. */
+ * the dirty ones are written to disk first. 3: with the dentries and inodes, which a program that
+ * opens files finds in memory as well. */
 static int drop_caches(void)
 {
 	sync();
@@ -449,6 +457,22 @@ static void say_lost(
 		work->command->argv[0]);
 }
 
+/* The kernel may have given its stamps to the first runs and refuse them now, for want of memory
+ * that may be locked, or of descriptors. Said once, as at the beginning. */
+static void note_window_error(struct work *work, const struct launch_report *report)
+{
+	struct measurement *m = work->m;
+
+	if (!report->window_error)
+		return;
+	m->window_error = report->window_error;
+	if (work->said_window)
+		return;
+	work->said_window = true;
+	progress_clear(&work->progress);
+	say_window_error(m->window_error);
+}
+
 /* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
  * to go on. */
 static int record_run(
@@ -468,6 +492,7 @@ static int record_run(
 		return 1;
 	}
 	m->core_error = report->core_error;
+	note_window_error(work, report);
 	facts = (struct run_facts){
 		.report = report,
 		.window = judge_window(report, m->floor_before.reap_ns),
@@ -802,7 +827,8 @@ static int run_all(struct work *work)
 		r = run_until(work, false, o->runs);
 	if (r != 0)
 		return r;
-	work->out_of_time = rounds_done(work, false) < o->runs;
+	work->out_of_time =
+		rounds_done(work, true) < o->warmups || rounds_done(work, false) < o->runs;
 	if (o->rel_error > 0)
 		r = run_until_enough(work,
 			o->min_time_ns > 0 ? are_precise_and_long_enough : are_precise_enough,
@@ -942,9 +968,13 @@ int measure(const struct options *options, const struct place *place, struct com
 
 	r = share_floor(&work, false);
 	say_window_error(work.m->window_error);
+	work.said_window = work.m->window_error;
 	if (r == 0)
 		r = run_all(&work);
 	progress_clear(&work.progress);
+	if (work.out_of_time && rounds_done(&work, true) < options->warmups)
+		say("note: --max-time is over after %zu of %u warm-ups", rounds_done(&work, true),
+			options->warmups);
 	if (work.out_of_time && rounds_done(&work, false) < options->runs)
 		say("note: --max-time is over after %zu of %u runs", rounds_done(&work, false),
 			options->runs);

@@ -518,8 +518,8 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ .help = "What is run:" },
 		{ 'c', "cpus", "LIST",
 			"on these CPUs, as in 3 or 2-3,8; auto (the default)\n"
-			"takes those of the running benchmark.target, else the\n"
-			"isolated ones, else the best one",
+			"takes those of a running benchmark.target, else\n"
+			"the isolated ones, else the best one",
 			take_cpus, &o->cpus },
 		{ 0, "quiesce", NULL,
 			"make the machine quiet before, and put it back after\n"
@@ -532,8 +532,8 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 'w', "warmup", "N", "this many before, recorded, not counted (default 1)",
 			take_warmups, &o->warmups, "a whole number from 0 to 100000000" },
 		{ 0, "until-rel-error", "PCT",
-			"go on until the 95 % interval of the median lies\n"
-			"within PCT per cent of it on either side",
+			"go on until half the width of the 95 % interval of\n"
+			"the median is at most PCT per cent of it",
 			take_rel_error, &o->rel_error, "a per cent figure from 0.001 to 100" },
 		{ 0, "max-runs", "N",
 			"but stop after N runs, with --until-rel-error or\n"
@@ -631,8 +631,8 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"a whole number from -20 to 19", .rank = 1 },
 		{ 0, "fifo", "[=PRIORITY]", "run with SCHED_FIFO (default 50)", take_fifo,
 			&o->fifo_priority, "a whole number from 1 to 99" },
-		{ 0, "drop-caches", NULL, "drop the page cache before each run (root)", option_set,
-			&o->drop_caches },
+		{ 0, "drop-caches", NULL, "drop the caches of files before each run (root)",
+			option_set, &o->drop_caches },
 		{ 0, "cooldown", "[=DEGREES]",
 			"before each run wait until the package is within\n"
 			"DEGREES (default 3) of where it began",
@@ -649,8 +649,8 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"write one line per run to FILE, and one per\n"
 			"value that the program measured itself",
 			option_filled, &o->csv, "a file name" },
-		{ 0, "no-save", NULL, "keep no result unless -o, --json or --csv says so", option_set,
-			&o->no_save, .rank = 2 },
+		{ 0, "no-save", NULL, "keep no result unless -o, --json or --csv says so",
+			option_set, &o->no_save, .rank = 2 },
 		{ 0, "name", "NAME", "the benchmark's name (default: the program's)", option_filled,
 			&o->name, "a name" },
 		{ 0, "metadata", "NAME=VALUE",
@@ -738,10 +738,11 @@ const char *options_hook_name(enum hook_kind kind)
 
 const char *options_evidence_name(const struct options *options)
 {
-	return options->no_evidence	? "none"
-		: options->core_ns == 0 ? "no-core"
-		: options->core_half	? "half-core"
-					: "full";
+	return options->no_evidence		      ? "none"
+		: options->core_ns == 0		      ? "no-core"
+		: options->core_half		      ? "half-core"
+		: options->core_ns != CORE_NS_DEFAULT ? "core"
+						      : "full";
 }
 
 size_t options_count_programs(const struct options *options)

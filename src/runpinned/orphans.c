@@ -77,7 +77,7 @@ static int kill_children(pid_t except, bool *ret_found)
 	for (;;) {
 		const struct dirent *entry;
 		unsigned pid;
-		pid_t parent;
+		pid_t parent, reaped;
 
 		errno = 0;
 		entry = readdir(proc);
@@ -91,7 +91,12 @@ static int kill_children(pid_t except, bool *ret_found)
 		/* The number of a child is not reused before this process has reaped the child. */
 		if (parent != self)
 			continue;
-		if (waitpid((pid_t)pid, NULL, WNOHANG | __WALL) == (pid_t)pid) {
+		/* In a /proc of another PID namespace both numbers belong to somebody else: only
+		 * a child can be waited for. */
+		reaped = waitpid((pid_t)pid, NULL, WNOHANG | __WALL);
+		if (reaped < 0)
+			continue;
+		if (reaped == (pid_t)pid) {
 			n++;
 			continue;
 		}

@@ -24,8 +24,7 @@
  *
  * A process that ends counts as running until another task of the program gets its CPU, but for no
  * more than 5 ms, because the exit record is written before the address space is freed. So both
- * things that are not seen make the figure too small, and too large only where many large processes
- * end.
+ * omissions make the figure too small. It can be too large only where many large processes end.
  *
  * This file uses only the C library, because it is linked into the launcher.
  */

@@ -336,6 +336,10 @@ def test_no_longer_than_this():
 
 
 def test_at_least_one_run_of_each_counts():
+    result = run('--json', '-n', 1, '-w', 1000, '--max-time', '300ms', 'sleep', '0.1')
+    check(re.search(r'--max-time is over after \d+ of 1000 warm-ups', result.stderr), result.stderr)
+    equal([one['quiesce_ended_by'] for one in metadata(json.loads(result.stdout)['benchmarks'][0])][-1:], ['--max-time'],
+          'quiesce_ended_by')
     found = scanned('-n', 5, '-w', 5, '--max-time', '1ms', '--baseline', 'sleep 0.05', 'true')
     check(all(one['quiesce_ended_by'] == '--max-time' for one in found.values()), found)
     # Of the warm-ups there may be one: the time is over behind it at the latest.

@@ -462,6 +462,28 @@ def test_many_timeouts():
     equal(len(values(benchmark)), 200, 'values')
 
 
+def test_timeout_without_the_look():
+    """The look at the core, which comes before the program, is not in the time of --timeout: a run that
+    was killed before it began would have lasted since the machine was booted."""
+    benchmark = measured('--evidence', 'core=100ms', '--timeout', '50ms', '--ignore-failure', '-n', 3,
+                         '-w', 0, '/bin/true')
+    check(max(values(benchmark)) < 10, values(benchmark))
+
+
+def test_other_pid_namespace():
+    """In a /proc of another PID namespace the numbers of processes are those of others."""
+    if os.geteuid() != 0:
+        raise Skip('a PID namespace that keeps its /proc needs root')
+    result = subprocess.run(['unshare', '--pid', '--fork', RUNPINNED, '-c', str(CPU), '-n', '5', '--json',
+                             'sh', '-c', '/bin/true; exit 0'], capture_output=True, text=True,
+                            env=environment(), check=False)
+    if 'unshare:' in result.stderr:
+        raise Skip(f'no PID namespace: {result.stderr.strip()}')
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    for one in metadata(json.loads(result.stdout)['benchmarks'][0]):
+        check('leftover' not in one.get('quiesce_flags', ''), one)
+
+
 def core_runs(*arguments, **options):
     """The runs of a result with what was seen of the core; skips where nothing can be seen."""
     runs = metadata(measured('-n', '15', *arguments, '/bin/true', **options))
