@@ -70,30 +70,39 @@ static void choose_kernel_clock(const char *why, struct clock *ret)
 }
 
 #if defined(__x86_64__)
-static const char *tsc_objection(void)
+/* Whether the kernel keeps time by the TSC: 1 or 0; -EIO when that cannot be read. */
+static int is_kernel_clock(void)
 {
-	unsigned eax, ebx, ecx, edx;
 	char text[64];
 	ssize_t n;
 	int fd;
+
+	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -EIO;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n < 0)
+		return -EIO;
+	text[n] = '\0';
+	return strcmp(text, "tsc\n") == 0;
+}
+
+static const char *tsc_objection(void)
+{
+	unsigned eax, ebx, ecx, edx;
+	int r;
 
 	/* "TscInvariant": Intel SDM volume 3, 18.17.1; AMD APM volume 3, appendix E.4.7. */
 	if (!__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) || !(edx & 1U << 8))
 		return "the CPU does not say that its TSC is invariant";
 	/* The kernel checks more: it compares the TSCs of all CPUs, and watches the TSC at run
 	 * time. */
-	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-		O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	r = is_kernel_clock();
+	if (r < 0)
 		return "the kernel does not tell its clock source";
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n < 0)
-		return "the kernel does not tell its clock source";
-	text[n] = '\0';
-	if (strcmp(text, "tsc\n") != 0)
-		return "the kernel does not keep time by the TSC";
-	return NULL;
+	return r ? NULL : "the kernel does not keep time by the TSC";
 }
 
 static int check_rdtscp(void)
@@ -157,7 +166,7 @@ int clock_choose(int stamps, struct clock *ret)
 int clock_is_sound(const struct clock *clock)
 {
 #if defined(__x86_64__)
-	return clock->kind != QS_CLOCK_TSC || tsc_objection() == NULL;
+	return clock->kind != QS_CLOCK_TSC || is_kernel_clock() != 0;
 #else
 	(void)clock;
 	return 1;

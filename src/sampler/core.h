@@ -15,7 +15,7 @@
  * an emulated CPU (QEMU without KVM) mean nothing.
  *
  * This file uses only the C library and a few parts of libquiesce: it is linked into runpinned's
- * launcher, and works on the small stack of a vfork'd child.
+ * launcher, and works on the small stack of the launcher's child (clone(2) with CLONE_VM).
  */
 #ifndef QUIESCE_SAMPLER_CORE_H
 #define QUIESCE_SAMPLER_CORE_H

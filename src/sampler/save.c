@@ -240,7 +240,7 @@ static void put_run_facts(struct writer *writer, const struct outcome_run *run)
 {
 	const struct qs_values *values = run->values;
 	const struct qs_value *last = &values->values[values->n_values - 1];
-	int64_t migrated = 0;
+	int64_t n_known = 0, migrated = 0;
 	char date[64];
 	struct tm tm;
 
@@ -256,10 +256,17 @@ static void put_run_facts(struct writer *writer, const struct outcome_run *run)
 	if (last->kind == QS_VALUE_CALIBRATION) {
 		put_integer_fact(writer, "calibrate_loops", (int64_t)values->loops);
 	} else {
-		for (size_t i = 0; i < values->n_values; i++)
-			migrated += values->values[i].kind == QS_VALUE_COUNTED &&
-				values->values[i].cpu_begin != values->values[i].cpu_end;
-		put_integer_fact(writer, "quiesce_migrated_values", migrated);
+		for (size_t i = 0; i < values->n_values; i++) {
+			const struct qs_value *value = &values->values[i];
+			int known = value->kind == QS_VALUE_COUNTED &&
+				value->cpu_begin != QS_CPU_UNKNOWN &&
+				value->cpu_end != QS_CPU_UNKNOWN;
+
+			n_known += known;
+			migrated += known && value->cpu_begin != value->cpu_end;
+		}
+		if (n_known > 0)
+			put_integer_fact(writer, "quiesce_migrated_values", migrated);
 		if (last->cpu_end != QS_CPU_UNKNOWN)
 			put_integer_fact(writer, "quiesce_cpu_last", last->cpu_end);
 		put_counters(writer, values);
