@@ -330,3 +330,21 @@ int parse_next_u64(const char **cursor, uint64_t *ret)
 	*cursor = p;
 	return 0;
 }
+
+int parse_version(const char *text, uint64_t *ret_major, uint64_t *ret_minor)
+{
+	uint64_t major, minor;
+	int r;
+
+	r = parse_next_u64(&text, &major);
+	if (r < 0)
+		return r;
+	if (*text++ != '.')
+		return -ENODATA;
+	r = parse_next_u64(&text, &minor);
+	if (r < 0)
+		return r;
+	*ret_major = major;
+	*ret_minor = minor;
+	return 0;
+}

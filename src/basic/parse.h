@@ -52,4 +52,7 @@ int parse_attr_s64(const char *text, int64_t *ret);
  * tables of /proc. */
 int parse_next_u64(const char **cursor, uint64_t *ret);
 
+/* The first two numbers of a version: 6 and 12 of "6.12.5-amd64". -ENODATA or -ERANGE. */
+int parse_version(const char *text, uint64_t *ret_major, uint64_t *ret_minor);
+
 #endif

@@ -123,27 +123,11 @@ static void look_at_watchdogs(struct host *host, struct finding *f)
 		host, f, nmi != 0 ? "watchdog_cpumask,nmi_watchdog" : "watchdog_cpumask", true);
 }
 
-static void look_at_timers(struct host *host, struct finding *f)
-{
-	static const char path[] = SYSCTL "/timer_migration";
-	int64_t value;
-
-	if (!read_number(f, path, &value))
-		return;
-	if (value == 0) {
-		finding_add(f, VERDICT_OK, "timers stay where they were armed");
-		return;
-	}
-	finding_add(f, VERDICT_RISK, "timers of idle CPUs may be handed to these");
-	advise_noise_off(host, f, "timer_migration", false);
-}
-
 /* The kernel's release, "6.12". A recording has it only in proc/sys: uname(2) is that of this
  * machine. */
 static bool read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_minor)
 {
 	char text[FILE_ATTR_SIZE];
-	const char *at = text;
 	struct utsname name;
 
 	if (host_read(SYSCTL "/osrelease", text) <= 0) {
@@ -151,8 +135,58 @@ static bool read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_m
 			return false;
 		snprintf(text, sizeof(text), "%s", name.release);
 	}
-	return parse_next_u64(&at, ret_major) == 0 && *at++ == '.' &&
-		parse_next_u64(&at, ret_minor) == 0;
+	return parse_version(text, ret_major, ret_minor) == 0;
+}
+
+/* Whether this kernel, of that release or a newer one, leaves these CPUs out because they are
+ * isolated: 1 or 0. -ENODATA where that is not told, and *ret_path is the file that does not tell
+ * it. */
+static int are_left_out(struct host *host, const struct isolation *isolation, uint64_t since_major,
+	uint64_t since_minor, const char **ret_path)
+{
+	bool isolated = cpumask_subset(host_cpus(host), isolation->isolated);
+	uint64_t major, minor;
+
+	if (!isolated && isolation->isolated_error == 0)
+		return 0;
+	if (!read_release(host, &major, &minor)) {
+		*ret_path = SYSCTL "/osrelease";
+		return -ENODATA;
+	}
+	if (major < since_major || (major == since_major && minor < since_minor))
+		return 0;
+	*ret_path = CPU_DIR "/isolated";
+	return isolated ? 1 : -ENODATA;
+}
+
+static void look_at_timers(struct host *host, struct finding *f)
+{
+	static const char path[] = SYSCTL "/timer_migration";
+	const struct isolation *isolation = host_isolation(host);
+	const char *unread;
+	int64_t value;
+	int r;
+
+	if (!isolation || !read_number(f, path, &value))
+		return;
+	if (value == 0) {
+		finding_add(f, VERDICT_OK, "timers stay where they were armed");
+		return;
+	}
+	r = are_left_out(host, isolation, 7, 0, &unread);
+	if (r > 0) {
+		finding_add(f, VERDICT_OK, "this kernel leaves isolated CPUs out");
+		return;
+	}
+	if (r < 0) {
+		finding_add(f, VERDICT_UNKNOWN,
+			"timers of idle CPUs may be handed to these, unless these CPUs are "
+			"isolated and the kernel is 7.0 or newer, which is not told");
+		finding_add_path(f, "%s", unread);
+		return;
+	}
+	finding_add(f, VERDICT_RISK, "timers of idle CPUs may be handed to these");
+	advise_noise_off(host, f, "timer_migration", false);
 }
 
 static void look_at_statistics(struct host *host, struct finding *f)
@@ -161,26 +195,24 @@ static void look_at_statistics(struct host *host, struct finding *f)
 		OFTEN = 10
 	};
 	const struct isolation *isolation = host_isolation(host);
-	uint64_t major, minor;
+	const char *unread;
 	int64_t seconds;
-	bool told, isolated, spares;
+	int r;
 
 	if (!isolation || !read_number(f, "/proc/sys/vm/stat_interval", &seconds))
 		return;
-	isolated = cpumask_subset(host_cpus(host), isolation->isolated);
-	told = read_release(host, &major, &minor);
-	spares = told && (major > 6 || (major == 6 && minor >= 12));
-	if (isolated && spares) {
+	r = are_left_out(host, isolation, 6, 12, &unread);
+	if (r > 0) {
 		finding_add(f, VERDICT_OK, "this kernel leaves isolated CPUs out");
 		return;
 	}
-	if (seconds < OFTEN && (isolated || isolation->boot_error < 0) && (spares || !told)) {
+	if (r < 0 && seconds < OFTEN) {
 		finding_add(f, VERDICT_UNKNOWN,
 			"every %" PRId64
 			" s, unless these CPUs are isolated and the kernel is 6.12 "
 			"or newer, which is not told",
 			seconds);
-		finding_add_path(f, "%s", told ? CPU_DIR "/isolated" : SYSCTL "/osrelease");
+		finding_add_path(f, "%s", unread);
 		return;
 	}
 	finding_add(f, seconds < OFTEN ? VERDICT_NOISE : VERDICT_OK,
@@ -416,8 +448,8 @@ static void look_at_paranoid(struct host *host _unused_, struct finding *f)
 	if (!read_number(f, SYSCTL "/perf_event_paranoid", &value))
 		return;
 	if (value <= WITHOUT_KERNEL) {
-		finding_add(
-			f, VERDICT_OK, "%" PRId64 ": runpinned gets the kernel's stamps", value);
+		finding_add(f, VERDICT_OK, "%" PRId64 ": lets everybody have the kernel's stamps",
+			value);
 		return;
 	}
 	finding_add(f, VERDICT_INFO, "%" PRId64 ": only root gets the kernel's time stamps", value);

@@ -75,6 +75,12 @@ static void look_at_siblings(struct host *host, struct finding *f)
 	}
 	cpumask_andnot(beside, beside, isolation->isolated);
 	finding_set_cpus(f, beside);
+	if (isolation->partitions_error < 0) {
+		finding_add(f, VERDICT_UNKNOWN,
+			"CPU %s shares a core with these; whether it is isolated cannot be seen",
+			list);
+		return;
+	}
 	finding_add(f, VERDICT_NOISE, "CPU %s shares a core with these and takes any task", list);
 	finding_add_fix(f, "smt-off -c %s", host_cpus_text(host));
 }
@@ -101,14 +107,18 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 			(void)cpumask_set(half, cpu);
 	}
 	if (cpumask_is_empty(isolation->isolated)) {
-		/* Unknown if the kernel does not tell which CPUs are isolated. */
-		if (isolation->boot_error == 0)
+		/* Unknown if the machine does not tell which CPUs are isolated. */
+		if (isolation->isolated_error == 0)
 			finding_add(f, VERDICT_OK, "no core is isolated");
 		return;
 	}
 	finding_add_unseen(f, host, unseen, "who shares the core");
 	if (cpumask_is_empty(half) && !cpumask_is_empty(unseen))
 		return;
+	if (!cpumask_is_empty(half) && isolation->partitions_error < 0) {
+		finding_add(f, VERDICT_UNKNOWN, "which other CPUs are isolated cannot be seen");
+		return;
+	}
 	if (cpumask_is_empty(half)) {
 		finding_add(f, VERDICT_OK, "isolated cores are isolated with all their threads");
 		return;

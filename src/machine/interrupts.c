@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "basic/file.h"
 #include "basic/hash.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
@@ -38,8 +35,6 @@ struct count {
 };
 
 struct interrupts {
-	int fd;
-	struct file_buffer buffer;
 	struct cpumask *mask;
 	struct cputable table;
 
@@ -397,25 +392,9 @@ int interrupts_new(const struct cpumask *mask, struct interrupts **ret)
 	in = calloc(1, sizeof(*in));
 	if (!in)
 		return -ENOMEM;
-	in->fd = -EBADF;
 	r = cpumask_copy(mask, &in->mask);
 	if (r < 0)
 		return r;
-	*ret = TAKE_PTR(in);
-	return 0;
-}
-
-int interrupts_open(const struct cpumask *mask, struct interrupts **ret)
-{
-	_cleanup_(interrupts) struct interrupts *in = NULL;
-	int r;
-
-	r = interrupts_new(mask, &in);
-	if (r < 0)
-		return r;
-	in->fd = open(INTERRUPTS_PATH, O_RDONLY | O_CLOEXEC);
-	if (in->fd < 0)
-		return -errno;
 	*ret = TAKE_PTR(in);
 	return 0;
 }
@@ -424,8 +403,6 @@ void interrupts_free(struct interrupts *in)
 {
 	if (!in)
 		return;
-	if (in->fd >= 0)
-		close(in->fd);
 	for (size_t i = 0; i < in->n_lines; i++) {
 		free(in->lines[i].label);
 		free(in->lines[i].name);
@@ -435,7 +412,6 @@ void interrupts_free(struct interrupts *in)
 	free(in->rows);
 	free(in->current);
 	free(in->previous);
-	file_buffer_clear(&in->buffer);
 	cputable_clear(&in->table);
 	cpumask_free(in->mask);
 	free(in);
@@ -476,18 +452,6 @@ int interrupts_read_text(struct interrupts *in, const char *text, size_t length)
 	if (in->n_readings < 2)
 		in->n_readings++;
 	return 0;
-}
-
-int interrupts_read(struct interrupts *in)
-{
-	int r;
-
-	if (in->fd < 0)
-		return -EBADF;
-	r = file_reread(in->fd, &in->buffer);
-	if (r < 0)
-		return r;
-	return interrupts_read_text(in, in->buffer.data, in->buffer.length);
 }
 
 int interrupts_repeat(struct interrupts *in)

@@ -60,21 +60,21 @@ struct interrupt_delta {
 
 #define INTERRUPTS_PATH "/proc/interrupts"
 
-/*
- * A reader for the CPUs of mask, which is copied. It keeps /proc/interrupts open, and reads nothing
- * yet. -ENOENT where the kernel has no such file.
- */
-int interrupts_open(const struct cpumask *mask, struct interrupts **ret);
+/* A reader for the CPUs of mask, which is copied. It has no reading yet. -ENOMEM. */
+int interrupts_new(const struct cpumask *mask, struct interrupts **ret);
 void interrupts_free(struct interrupts *interrupts);
 
 DEFINE_CLEANUP(interrupts, interrupts_free);
 
 /*
- * Takes a reading and keeps the previous one; older ones are dropped. -ENODEV when none of the
- * mask's CPUs is online, -EBADMSG when the file has no header, -ENOMEM. After a failure the last
+ * Takes a reading, the text of /proc/interrupts, and keeps the previous one; older ones are
+ * dropped. The text has `length` bytes and need not be NUL-terminated. -ENODEV when none of the
+ * mask's CPUs is online, -EBADMSG when the text has no header, -ENOMEM. After a failure the last
  * two readings are either unchanged or no longer comparable.
  */
-int interrupts_read(struct interrupts *interrupts);
+int interrupts_read_text(struct interrupts *interrupts, const char *text, size_t length);
+/* Takes a reading whose text is known to equal the previous one. */
+int interrupts_repeat(struct interrupts *interrupts);
 
 /*
  * Whether the last two readings can be compared: there are two, and none of the mask's CPUs went
@@ -99,13 +99,6 @@ bool interrupts_comparable(const struct interrupts *interrupts);
  */
 bool interrupts_diff(
 	const struct interrupts *interrupts, size_t *cursor, struct interrupt_delta *ret);
-
-/* As interrupts_open() and interrupts_read(), on a text instead of the file; the text has `length`
- * bytes and need not be NUL-terminated. */
-int interrupts_new(const struct cpumask *mask, struct interrupts **ret);
-int interrupts_read_text(struct interrupts *interrupts, const char *text, size_t length);
-/* Takes a reading whose text is known to equal the previous one. */
-int interrupts_repeat(struct interrupts *interrupts);
 
 /*
  * Finds the CPU of the mask that took most interrupts between two texts of /proc/interrupts, timers

@@ -52,11 +52,10 @@ static int read_numbers(struct irqlines *lines)
 static int is_old_kernel(void)
 {
 	char text[FILE_ATTR_SIZE];
-	const char *at = text;
 	uint64_t major, minor;
 
 	if (file_read_attr(AT_FDCWD, "/proc/sys/kernel/osrelease", text, sizeof(text)) <= 0 ||
-		parse_next_u64(&at, &major) < 0 || *at++ != '.' || parse_next_u64(&at, &minor) < 0)
+		parse_version(text, &major, &minor) < 0)
 		return -ENODATA;
 	return major < 6 || (major == 6 && minor < 12);
 }

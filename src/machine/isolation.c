@@ -137,8 +137,10 @@ static void walk_cgroups(struct partition_walk *walk, int fd, int depth, bool v1
 		if (entry->d_name[0] == '.' ||
 			(entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
 			continue;
-		if (walk->dirs_left == 0)
+		if (walk->dirs_left == 0) {
+			walk->found.n_unread++;
 			return;
+		}
 		child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (child < 0) {
 			walk->found.n_unread += errno != ENOENT;
@@ -226,8 +228,8 @@ void isolation_partitions_clear(struct isolation_partitions *partitions)
 	*partitions = (struct isolation_partitions){ 0 };
 }
 
-/* The CPUs of all isolated partitions of v2. */
-static int read_isolated_partitions(struct cpumask *ret)
+/* The CPUs of all isolated partitions of v2. *ret_error: 0, or -EACCES when there may be more. */
+static int read_isolated_partitions(struct cpumask *ret, int *ret_error)
 {
 	struct isolation_partitions partitions = { 0 };
 	_cleanup_free_ char *root = NULL;
@@ -248,6 +250,8 @@ static int read_isolated_partitions(struct cpumask *ret)
 		if (strcmp(partitions.items[i].state, "isolated") == 0)
 			cpumask_or(ret, ret, partitions.items[i].cpus);
 	}
+	if (partitions.n_unread > 0)
+		*ret_error = -EACCES;
 	isolation_partitions_clear(&partitions);
 	return 0;
 }
@@ -264,9 +268,11 @@ int isolation_read(struct isolation **ret)
 	isolation->boot_error = cpumask_read_list(AT_FDCWD, CPU_DIR "/isolated", isolation->boot);
 	isolation->nohz_full_error =
 		cpumask_read_list(AT_FDCWD, CPU_DIR "/nohz_full", isolation->nohz_full);
-	if (read_isolated_partitions(isolation->partitions) < 0)
+	if (read_isolated_partitions(isolation->partitions, &isolation->partitions_error) < 0)
 		return -ENOMEM;
 	cpumask_or(isolation->isolated, isolation->boot, isolation->partitions);
+	isolation->isolated_error =
+		isolation->boot_error ? isolation->boot_error : isolation->partitions_error;
 	*ret = TAKE_PTR(isolation);
 	return 0;
 }

@@ -22,12 +22,14 @@ struct isolation {
 	 * cpuset.cpus.partition is `isolated` and valid
 	 * (Documentation/admin-guide/cgroup-v2.rst). */
 	struct cpumask *partitions;
+	int partitions_error; /* 0, or -EACCES: there are cgroups that cannot be read */
 	/* CPUs without load balancing: `boot` and `partitions` together. */
 	struct cpumask *isolated;
+	int isolated_error; /* 0, or the error of one of the two: there may be more */
 };
 
-/* -ENOMEM is the only failure. Where a file cannot be read, its set is empty and its error says
- * that the set is unknown. */
+/* -ENOMEM is the only failure. Where a file cannot be read, its set lacks what the file has, and
+ * its error says that the set is not known. */
 int isolation_read(struct isolation **ret);
 void isolation_free(struct isolation *isolation);
 

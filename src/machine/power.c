@@ -48,7 +48,7 @@ static void read_supply(int dirfd, const char *supply, struct supplies *supplies
 	supplies->seen = true;
 	if (strcmp(word, "Battery") == 0 || strcmp(word, "UPS") == 0) {
 		bool told = read_word(dirfd, supply, "status", word) > 0 &&
-			text_has_word("Unknown,Charging,Discharging,Not charging,Full", word, ",");
+			text_has_word("Charging,Discharging,Not charging,Full", word, ",");
 
 		supplies->unread = supplies->unread || !told;
 		supplies->discharging =

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "machine/cputable.h"
 #include "machine/procstat.h"
-
-enum {
-	STAT_FIRST_SIZE = 1024,
-	/* 8192 rows of "cpuN" and ten 64-bit numbers. */
-	STAT_MAX_SIZE = 2 * 1024 * 1024,
-};
 
 static const char *const softirq_names[PROCSTAT_N_SOFTIRQS] = {
 	"HI",
@@ -34,9 +26,6 @@ static const char *const softirq_names[PROCSTAT_N_SOFTIRQS] = {
 struct procstat {
 	struct cpumask *mask;
 	int64_t tick_ns;
-	int stat;   /* file descriptor, or the negative errno of its open */
-	char *text; /* the beginning of /proc/stat */
-	size_t text_size;
 	struct cputable table; /* columns of /proc/softirqs */
 };
 
@@ -146,35 +135,6 @@ int procstat_take_times(
 	return r == -EAGAIN ? -EBADMSG : r;
 }
 
-int procstat_read_times(struct procstat *p, struct procstat_times *ret)
-{
-	for (;;) {
-		size_t size;
-		ssize_t n;
-		char *text;
-		int r;
-
-		if (p->stat < 0)
-			return p->stat;
-		n = RETRY_INTERRUPTED(pread(p->stat, p->text, p->text_size, 0));
-		if (n < 0)
-			return -errno;
-		p->text[n] = '\0';
-		r = procstat_parse_times(p->mask, p->text, (size_t)n, p->tick_ns, ret);
-		if (r != -EAGAIN)
-			return r;
-		/* The file ends within the rows of the CPUs. */
-		if ((size_t)n < p->text_size || p->text_size >= STAT_MAX_SIZE)
-			return -EBADMSG;
-		size = p->text_size * 2;
-		text = realloc(p->text, size + 1);
-		if (!text)
-			return -ENOMEM;
-		p->text = text;
-		p->text_size = size;
-	}
-}
-
 /* --- /proc/softirqs */
 
 static int softirq_kind(const char *name, size_t length)
@@ -265,13 +225,6 @@ int procstat_parse_load(const char *text, struct procstat_load *ret)
 
 /* --- */
 
-static int open_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 int procstat_new(const struct cpumask *mask, struct procstat **ret)
 {
 	_cleanup_(procstat) struct procstat *p = NULL;
@@ -281,7 +234,6 @@ int procstat_new(const struct cpumask *mask, struct procstat **ret)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	p->stat = -EBADF;
 	r = cpumask_copy(mask, &p->mask);
 	if (r < 0)
 		return r;
@@ -290,30 +242,10 @@ int procstat_new(const struct cpumask *mask, struct procstat **ret)
 	return 0;
 }
 
-int procstat_open(const struct cpumask *mask, struct procstat **ret)
-{
-	_cleanup_(procstat) struct procstat *p = NULL;
-	int r;
-
-	r = procstat_new(mask, &p);
-	if (r < 0)
-		return r;
-	p->text_size = STAT_FIRST_SIZE;
-	p->text = malloc(p->text_size + 1);
-	if (!p->text)
-		return -ENOMEM;
-	p->stat = open_file(PROCSTAT_STAT);
-	*ret = TAKE_PTR(p);
-	return 0;
-}
-
 void procstat_free(struct procstat *p)
 {
 	if (!p)
 		return;
-	if (p->stat >= 0)
-		close(p->stat);
-	free(p->text);
 	cputable_clear(&p->table);
 	cpumask_free(p->mask);
 	free(p);

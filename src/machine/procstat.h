@@ -4,11 +4,9 @@
  * softirqs from /proc/softirqs; and the load of the whole machine from /proc/loadavg. Callers
  * subtract two readings.
  *
- * There are two readers: one keeps /proc/stat open and reads it by one pread(2) in the steady
- * state, the other is given the texts. The kernel renders the whole of /proc/stat at the first byte
+ * The callers read the files. The kernel renders the whole of /proc/stat at the first byte
  * (fs/proc/stat.c is a single_open() file), so a short read does not save the kernel the `intr`
- * line; it saves the copy and our parsing: only as many bytes are requested as hold the rows of the
- * mask's CPUs.
+ * line; it saves the copy and our parsing.
  */
 #ifndef QUIESCE_MACHINE_PROCSTAT_H
 #define QUIESCE_MACHINE_PROCSTAT_H
@@ -54,23 +52,19 @@ struct procstat_load {
 	unsigned runnable;
 };
 
-/* A reader of /proc/stat for the CPUs of mask, which is copied. Where the file does not exist, this
- * function succeeds and procstat_read_times() fails with the errno of the open. */
-int procstat_open(const struct cpumask *mask, struct procstat **ret);
+/* A reader for the CPUs of mask, which is copied. */
+int procstat_new(const struct cpumask *mask, struct procstat **ret);
 void procstat_free(struct procstat *procstat);
 
 DEFINE_CLEANUP(procstat, procstat_free);
-
-/* -ENODEV when no CPU of the mask is online, -EBADMSG when the file has another format. */
-int procstat_read_times(struct procstat *procstat, struct procstat_times *ret);
 
 /* "HI", "TIMER", ...: the kernel's name of a kind, a static string; NULL from PROCSTAT_N_SOFTIRQS
  * on. */
 const char *procstat_softirq_name(size_t kind);
 
-/* A reader that is given the texts of /proc/stat and /proc/softirqs; each has `length` bytes.
- * Softirqs of unknown kinds are left out. Errors as above. */
-int procstat_new(const struct cpumask *mask, struct procstat **ret);
+/* From the texts of /proc/stat and /proc/softirqs; each has `length` bytes. Softirqs of unknown
+ * kinds are left out. -ENODEV when no CPU of the mask is online, -EBADMSG when the text has another
+ * format. */
 int procstat_take_times(const struct procstat *procstat, const char *text, size_t length,
 	struct procstat_times *ret);
 int procstat_take_softirqs(

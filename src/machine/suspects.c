@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
@@ -119,6 +120,8 @@ static int read_tasks(const struct cpumask *mask, struct suspects_reading *readi
 	struct family family;
 	int r;
 
+	reading->read_ticks = (uint64_t)clock_now_ns(CLOCK_BOOTTIME) /
+		(NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
 	r = tasks_read(mask, &tasks);
 	if (r < 0 || tasks->n == 0)
 		return r == -ENOMEM ? r : 0;
@@ -306,9 +309,13 @@ static int compare_tasks(int cpu, const struct suspects_reading *before,
 		former = before->n_tasks > 0
 			? bsearch(task, before->tasks, before->n_tasks, sizeof(*task), compare_tids)
 			: NULL;
-		if (former && former->start == task->start && former->ran_ns <= ran)
+		if (former && (former->start != task->start || former->ran_ns > ran))
+			former = NULL;
+		if (former)
 			ran -= former->ran_ns;
-		if (task->cpu != cpu || ran == 0)
+		/* How long an older task had run before is not known: it may not have been allowed
+		 * on these CPUs when the first reading was made. */
+		if (task->cpu != cpu || ran == 0 || (!former && task->start < before->read_ticks))
 			continue;
 		r = add_task(suspects, task, ran);
 		if (r < 0)

@@ -17,7 +17,7 @@
 /* A task, and how long it has run since it was created (/proc/PID/task/TID/schedstat). */
 struct suspect_task {
 	int tid;
-	uint64_t start; /* with tid it identifies one task */
+	uint64_t start; /* in clock ticks since boot; with tid it identifies one task */
 	int cpu;	/* the CPU where it ran last */
 	uint64_t ran_ns;
 	char comm[64];
@@ -25,6 +25,8 @@ struct suspect_task {
 
 /* The texts of /proc/stat, softirqs and interrupts; NULL where one cannot be read. */
 struct suspects_reading {
+	uint64_t
+		read_ticks; /* when the tasks were begun to be read, as struct suspect_task.start */
 	/* Sorted by tid, without those of this process and of the processes that it has started;
 	 * none where the kernel has no schedstat. */
 	struct suspect_task *tasks;

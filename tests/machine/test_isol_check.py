@@ -244,6 +244,10 @@ CASES = {
     'timer-migration': [
         ('noisy-server', '4', {}, 'risk', 'noise-off --only timer_migration'),
         (QUIET, '2', {}, 'ok', ''),
+        # Isolated CPUs are left out from 7.0 on.
+        (QUIET, '2', {f'{KERNEL}/timer_migration': '1'}, 'risk', ''),
+        (QUIET, '2', {f'{KERNEL}/timer_migration': '1', f'{KERNEL}/osrelease': '7.0.1'}, 'ok', 'isolated'),
+        (QUIET, '1', {f'{KERNEL}/timer_migration': '1', f'{KERNEL}/osrelease': '7.0.1'}, 'risk', ''),
     ],
     'vmstat': [
         ('noisy-server', '4', {}, 'noise', 'every 1 s'),
@@ -1111,7 +1115,9 @@ EVIDENCE = {
                     (QUIET, '2', {}, f'{POLICY}2/scaling_driver', 'not with intel_pstate', CUT),
                     (QUIET, '2', {}, f'{POLICY}2/scaling_max_freq', CUT)],
     'siblings': [(QUIET, '2', {f'{CPU}/cpu2/topology/thread_siblings': None},
-                  f'{CPU}/cpu2/topology/thread_siblings_list')],
+                  f'{CPU}/cpu2/topology/thread_siblings_list'),
+                 ('amd-smt', '2', cgroups(a='isolated 10'), f'{CGROUP}/a.slice/cpuset.cpus.partition',
+                  'noise')],
     'half-cores': [(QUIET, '2', {}, f'{CPU}/isolated'),
                    ('amd-smt', '2', {f'{CPU}/isolated': '3,11',
                                      f'{CPU}/cpu3/topology/thread_siblings': None},

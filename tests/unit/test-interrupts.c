@@ -7,10 +7,13 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "machine/interrupts.h"
@@ -359,7 +362,6 @@ static void test_no_table(_unused_ void **state)
 		assert_int_equal(interrupts_read_text(in, texts[i], strlen(texts[i])), -EBADMSG);
 		check_diff(in, "1: x +2 device\n");
 	}
-	assert_int_equal(interrupts_read(in), -EBADF);
 	interrupts_free(in);
 }
 
@@ -431,19 +433,21 @@ static void test_this_machine(_unused_ void **state)
 {
 	struct interrupts *in = NULL;
 	struct cpumask *mask = NULL;
-	int r;
 
+	if (access(INTERRUPTS_PATH, R_OK) < 0)
+		return;
 	assert_int_equal(cpumask_new(&mask), 0);
 	assert_int_equal(cpumask_get_self(mask), 0);
-	r = interrupts_open(mask, &in);
+	assert_int_equal(interrupts_new(mask, &in), 0);
 	cpumask_free(mask);
-	if (access("/proc/interrupts", R_OK) < 0) {
-		assert_int_equal(r, -errno);
-		return;
+	for (int i = 0; i < 2; i++) {
+		char *text = NULL;
+
+		assert_int_equal(
+			file_read_all(AT_FDCWD, INTERRUPTS_PATH, 64 << 20, &text, NULL), 0);
+		read_text(in, text);
+		free(text);
 	}
-	assert_int_equal(r, 0);
-	assert_int_equal(interrupts_read(in), 0);
-	assert_int_equal(interrupts_read(in), 0);
 	assert_true(interrupts_comparable(in));
 	interrupts_free(in);
 }

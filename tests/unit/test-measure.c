@@ -120,11 +120,13 @@ static void test_tasks(void **state)
 		{ .tid = 3, .cpu = 1, .ran_ns = 100, .comm = "still" },
 		{ .tid = 5, .cpu = 1, .ran_ns = 150, .comm = "came" },
 		{ .tid = 6, .cpu = 0, .ran_ns = 990, .comm = "went" },
-		{ .tid = 7, .cpu = 1, .ran_ns = 70, .comm = "new\033[1m" },
+		{ .tid = 7, .start = 3, .cpu = 1, .ran_ns = 70, .comm = "new\033[1m" },
 		{ .tid = 8, .start = 4, .cpu = 1, .ran_ns = 950, .comm = "reused" },
+		/* Was not allowed here before: what it has run since when is not known. */
+		{ .tid = 9, .start = 2, .cpu = 1, .ran_ns = 36000000, .comm = "old" },
 	};
-	struct suspects_reading before = { .tasks = former, .n_tasks = 4 };
-	struct suspects_reading after = { .tasks = latter, .n_tasks = 5 };
+	struct suspects_reading before = { .tasks = former, .n_tasks = 4, .read_ticks = 3 };
+	struct suspects_reading after = { .tasks = latter, .n_tasks = 6 };
 	struct suspects suspects;
 
 	(void)state;

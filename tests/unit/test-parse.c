@@ -119,6 +119,21 @@ static void test_uint(_unused_ void **state)
 	assert_true(value == 4711);
 }
 
+static void test_version(_unused_ void **state)
+{
+	static const char *const wrong[] = { "", "6", "6.", "6.x", ".12", "x6.12",
+		"99999999999999999999.1", "6.99999999999999999999" };
+	uint64_t major = 1, minor = 2;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_true(parse_version(wrong[i], &major, &minor) < 0);
+	assert_true(major == 1 && minor == 2);
+	assert_int_equal(parse_version("6.12.5-amd64", &major, &minor), 0);
+	assert_true(major == 6 && minor == 12);
+	assert_int_equal(parse_version("7.0", &major, &minor), 0);
+	assert_true(major == 7 && minor == 0);
+}
+
 static void test_int(_unused_ void **state)
 {
 	static const struct {
@@ -362,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_u64),
 		cmocka_unit_test(test_hex),
 		cmocka_unit_test(test_uint),
+		cmocka_unit_test(test_version),
 		cmocka_unit_test(test_int),
 		cmocka_unit_test(test_double),
 		cmocka_unit_test(test_seconds),

@@ -49,7 +49,10 @@ static void test_sources(_unused_ void **state)
 		/* A desktop with ports that could be fed. */
 		{ { { "ucsi0", "USB\n", "0\n", NULL, NULL } }, POWER_AC },
 		{ { { "BAT0", "Battery\n", NULL, "Discharging\n", NULL } }, POWER_BATTERY },
-		{ { { "BAT0", "Battery\n", NULL, "Unknown\n", NULL } }, POWER_AC },
+		{ { { "BAT0", "Battery\n", NULL, "Unknown\n", NULL } }, POWER_UNKNOWN },
+		{ { { "AC", "Mains\n", "1\n", NULL, NULL },
+			  { "BAT0", "Battery\n", NULL, "Unknown\n", NULL } },
+			POWER_AC },
 		{ { { "ups0", "UPS\n", NULL, "Discharging\n", "System\n" } }, POWER_BATTERY },
 		/* A mouse. */
 		{ { { "hid0", "Battery\n", NULL, "Discharging\n", "Device\n" } }, POWER_NONE },
