@@ -387,6 +387,12 @@ static int replace_resolve(const char *path, char **ret, struct stat *ret_st, bo
 	return 0;
 }
 
+const char *file_replace_explain(int error)
+{
+	return abs(error) == ELOOP ? "it is a symbolic link that belongs to somebody else"
+				   : strerror(abs(error));
+}
+
 int file_replace_begin(const char *path, struct file_replace **ret)
 {
 	struct file_replace *replace;

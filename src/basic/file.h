@@ -71,6 +71,8 @@ struct file_replace;
 
 /* Opens the temporary file, so that an unwritable place is known before the work begins. */
 int file_replace_begin(const char *path, struct file_replace **ret);
+/* What the error of these functions means, for a message: as strerror(3), but for -ELOOP. */
+const char *file_replace_explain(int error);
 FILE *file_replace_stream(struct file_replace *replace);
 /*
  * Locks the file against other callers of this function until commit or abort, so that nobody's

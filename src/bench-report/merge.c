@@ -52,8 +52,8 @@ static int write_merged(const struct request *request, const struct merge *merge
 	if (r < 0 && why)
 		say("cannot merge: %s", why);
 	else if (r < 0)
-		say_errno(r, "cannot write %s",
-			request->output ? request->output : "to standard output");
+		say("cannot write %s: %s", request->output ? request->output : "to standard output",
+			file_replace_explain(r));
 	return r;
 }
 

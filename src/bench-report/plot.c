@@ -176,7 +176,7 @@ static int write_file(const struct picture_sheet *sheet,
 
 	r = file_replace_begin(sheet->output, &file);
 	if (r < 0) {
-		say_errno(r, "cannot write %s", sheet->output);
+		say("cannot write %s: %s", sheet->output, file_replace_explain(r));
 		return -EINVAL;
 	}
 	stream = file_replace_stream(file);

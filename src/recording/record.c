@@ -50,7 +50,7 @@ struct rule {
 	"cpuinfo_transition_latency scaling_available_frequencies "                              \
 	"scaling_boost_frequencies scaling_available_governors scaling_cur_freq scaling_driver " \
 	"scaling_governor scaling_max_freq scaling_min_freq scaling_setspeed base_frequency "    \
-	"bios_limit boost energy_performance_preference "                                        \
+	"bios_limit boost cpb energy_performance_preference "                                    \
 	"energy_performance_available_preferences amd_pstate_*"
 
 /* clang-format off */
@@ -206,7 +206,7 @@ static int add_entry(struct recording *recording, enum tarball_type type, const 
 }
 
 /* *ret: the text of a file; NULL if it cannot be read, then the file is not recorded. A file that
- * we are not permitted to read is recorded as empty: without it, the kernel would seem not to have
+ * exists and cannot be read is recorded as empty: without it, the kernel would seem not to have
  * it. */
 static int read_text(const char *path, char **ret, size_t *ret_size)
 {
@@ -224,14 +224,15 @@ static int read_text(const char *path, char **ret, size_t *ret_size)
 			r = r < 0 ? -ENOMEM : 0;
 		}
 	}
-	if (r == -EACCES || r == -EPERM) {
-		*ret = strdup("");
-		*ret_size = 0;
-		r = *ret ? 0 : -ENOMEM;
-	} else if (r < 0 && r != -ENOMEM) {
+	if (r >= 0 || r == -ENOMEM)
+		return MIN(r, 0);
+	if (r == -ENOENT || r == -ENODEV) {
 		*ret = NULL;
+		return 0;
 	}
-	return r == -ENOMEM ? r : 0;
+	*ret = strdup("");
+	*ret_size = 0;
+	return *ret ? 0 : -ENOMEM;
 }
 
 struct recorder {
@@ -624,7 +625,7 @@ int record_run(const char *path, bool verbose)
 
 	r = file_replace_begin(path, &file);
 	if (r < 0) {
-		say_errno(r, "cannot write %s", path);
+		say("cannot write %s: %s", path, file_replace_explain(r));
 		return EXIT_FAILED;
 	}
 	r = scrub_names_read(&names);

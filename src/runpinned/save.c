@@ -140,10 +140,8 @@ static int open_one(const char *path, struct file_replace **ret)
 	int r;
 
 	r = file_replace_begin(path, ret);
-	if (r == -ELOOP)
-		say("cannot write %s: it is a symbolic link that belongs to somebody else", path);
-	else if (r < 0)
-		say_errno(r, "cannot write %s", path);
+	if (r < 0)
+		say("cannot write %s: %s", path, file_replace_explain(r));
 	return r;
 }
 

@@ -131,9 +131,11 @@ static void test_date(void **state)
 		facts_set_date(&facts, "date", &cases[i].time);
 		assert_string_equal(facts_find_string(&facts, "date"), cases[i].text);
 	}
-	/* The year does not fit into an int. */
-	facts_set_date(&facts, "never", &(struct timespec){ INT64_MAX, 0 });
-	assert_null(facts_find(&facts, "never"));
+	/* The year does not fit into an int, where a time has 64 bits. */
+	if (sizeof(time_t) > sizeof(int32_t)) {
+		facts_set_date(&facts, "never", &(struct timespec){ (time_t)INT64_MAX, 0 });
+		assert_null(facts_find(&facts, "never"));
+	}
 	facts_clear(&facts);
 }
 
