@@ -22,7 +22,7 @@
 #define SHARED_AT_MOST 0.1
 
 /* What has to be equal for two results to be from the same machine in the same state; the most
- * important keys first. */
+ * important keys first. cpu_freq is not among them: it is what the clock was at one moment. */
 static const char *const machine_keys[] = {
 	"hostname",
 	"cpu_model_name",
@@ -37,7 +37,6 @@ static const char *const machine_keys[] = {
 	"quiesce_boost",
 	"quiesce_epp",
 	"cpu_config",
-	"cpu_freq",
 	"cpu_affinity",
 	"quiesce_cpus",
 	"quiesce_isolated",

@@ -757,6 +757,8 @@ static void test_differences(void **state)
 			facts, "quiesce_governor", side == 0 ? "powersave" : "performance");
 		facts_set_integer(facts, "cpu_count", side == 0 ? 4 : 8);
 		facts_set_string(facts, "command", side == 0 ? "a" : "b");
+		/* A reading of one moment. */
+		facts_set_string(facts, "cpu_freq", side == 0 ? "3=2893 MHz" : "3=2912 MHz");
 	}
 	facts_set_string(&new->metadata, "quiesce_isolated", "2-3");
 	facts_set_string(&new->metadata, "python_version", "3.13");
