@@ -20,6 +20,7 @@
 #include "report/turns.h"
 #include "report/wording.h"
 #include "result/metadata.h"
+#include "result/metric.h"
 #include "result/scan.h"
 
 /* A benchmark of the old program that could not be compared. */
@@ -343,11 +344,13 @@ static int compare_by_change(const void *a, const void *b)
 {
 	const struct comparison *x = *(struct comparison *const *)a;
 	const struct comparison *y = *(struct comparison *const *)b;
+	int order;
 
 	/* NAN is neither above nor below any number, which would be no order. */
 	if (isnan(x->ratio.ratio) || isnan(y->ratio.ratio))
 		return isnan(x->ratio.ratio) - isnan(y->ratio.ratio);
-	return (x->ratio.ratio < y->ratio.ratio) - (x->ratio.ratio > y->ratio.ratio);
+	order = (x->ratio.ratio < y->ratio.ratio) - (x->ratio.ratio > y->ratio.ratio);
+	return metric_is_rate(x->old->metric) ? -order : order;
 }
 
 /* The comparisons of the next NEW file are [*first, *first + *n). */

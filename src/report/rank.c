@@ -9,7 +9,21 @@
 #include "report/rank.h"
 #include "report/settle.h"
 #include "report/wording.h"
+#include "result/metric.h"
 
+static bool is_of_rate(const struct comparison *c)
+{
+	return metric_is_rate(c->old->metric);
+}
+
+static const char *better_word(const struct comparison *c)
+{
+	if (comparison_is_of_speed(c))
+		return "faster";
+	return is_of_rate(c) ? "more" : "less";
+}
+
+/* The one with the lowest median, or with the highest rate. */
 static int find_fastest(const struct benchmark *const *programs, size_t n, size_t *ret)
 {
 	double least = INFINITY;
@@ -21,6 +35,8 @@ static int find_fastest(const struct benchmark *const *programs, size_t n, size_
 
 		if (r < 0)
 			return r;
+		if (metric_is_rate(programs[i]->metric))
+			median = -median;
 		if (median < least)
 			*ret = i;
 		least = MIN(least, median);
@@ -36,10 +52,11 @@ static double ratio_or_one(const struct comparison *c)
 
 static int compare_ratios(const void *a, const void *b)
 {
-	double x = ratio_or_one(*(struct comparison *const *)a);
-	double y = ratio_or_one(*(struct comparison *const *)b);
+	const struct comparison *c = *(struct comparison *const *)a;
+	double x = ratio_or_one(c), y = ratio_or_one(*(struct comparison *const *)b);
+	int order = (x > y) - (x < y);
 
-	return (x > y) - (x < y);
+	return is_of_rate(c) ? -order : order;
 }
 
 /* With as many decimals as it takes to tell the ends of the interval apart. */
@@ -68,11 +85,13 @@ static void append_interval(struct text *t, const struct ratio *ratio)
 void rank_orient(const struct comparison *c, const struct benchmark **ret_fast,
 	const struct benchmark **ret_slow, struct ratio *ret_times)
 {
-	bool swapped = c->verdict == VERDICT_FASTER;
+	bool is_rate = is_of_rate(c);
+	bool swapped = c->verdict == (is_rate ? VERDICT_SLOWER : VERDICT_FASTER);
 
 	*ret_fast = swapped ? c->new : c->old;
 	*ret_slow = swapped ? c->old : c->new;
-	*ret_times = swapped
+	/* Of times, what the slower one takes of those of the faster one; of rates the reverse. */
+	*ret_times = swapped != is_rate
 		? (struct ratio){ 1 / c->ratio.ratio, 1 / c->ratio.high, 1 / c->ratio.low }
 		: c->ratio;
 }
@@ -90,8 +109,8 @@ static int append_line(struct text *t, const struct comparison *c)
 	if (!fast || !slow)
 		return -ENOMEM;
 	if (c->verdict == VERDICT_UNCLEAR) {
-		text_appendf(t, "unclear whether %s %s than %s: %s\n", fast,
-			is_of_speed ? "is faster" : "has less", slow, c->unclear);
+		text_appendf(t, "unclear whether %s %s %s than %s: %s\n", fast,
+			is_of_speed ? "is" : "has", better_word(c), slow, c->unclear);
 		return 0;
 	}
 	if (c->verdict == VERDICT_SAME) {
@@ -102,8 +121,7 @@ static int append_line(struct text *t, const struct comparison *c)
 		text_appendf(t, "%s %s", fast, is_of_speed ? "ran" : "has");
 		if (ratio.ratio != 1)
 			append_times(t, &ratio);
-		text_appendf(t, " %s than %s%s", is_of_speed ? "faster" : "less", slow,
-			comparison_where_text(c));
+		text_appendf(t, " %s than %s%s", better_word(c), slow, comparison_where_text(c));
 	}
 	if (c->verdict == VERDICT_SAME || ratio.ratio != 1)
 		append_interval(t, &ratio);
@@ -121,7 +139,7 @@ static int compare_all(
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		if (i != fastest)
 			r = comparison_new(programs[fastest], programs[i], &comparisons[at++]);
-	/* With the lowest median, this program was chosen by what is compared: its differences from
+	/* With the best median, this program was chosen by what is compared: its differences from
 	 * the others are among the largest of all pairs of programs. */
 	return r < 0 ? r : comparison_settle_chosen(comparisons, n - 1, n * (n - 1) / 2);
 }

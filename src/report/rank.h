@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The order of several programs that were run in turn: the fastest one, and how much faster it ran
- * than each of the others. */
+ * than each of the others. Of what is not a time, the one that has less; of a rate, the one that
+ * has more. */
 #ifndef QUIESCE_REPORT_RANK_H
 #define QUIESCE_REPORT_RANK_H
 
@@ -11,22 +12,23 @@
 #include "result/benchmark.h"
 
 /*
- * All programs but the one with the lowest median, each compared with that one, which is OLD, in
- * pairs (report/compare.h); the verdicts are corrected for the number of all pairs of programs.
+ * All programs but the one with the lowest median, or of a rate (metric_is_rate()) the highest one,
+ * each compared with that one, which is OLD, in pairs (report/compare.h); the verdicts are
+ * corrected for the number of all pairs of programs.
  * by_speed: the next fastest one first, else in the order of `programs`. *ret has n - 1 of them,
  * malloc'd, each to be freed by comparison_free(). -ENODATA when one has no values, -EINVAL when
  * units differ.
  */
 int rank_compare(
 	const struct benchmark *const *programs, size_t n, bool by_speed, struct comparison ***ret);
-/* Which of the two is the faster one, and how many times: the program with the lower median is not
- * always the one that is faster in most pairs. */
+/* Which of the two is the faster one, or has the higher rate, and how many times: the program with
+ * the better median is not always the one that is better in most pairs. */
 void rank_orient(const struct comparison *comparison, const struct benchmark **ret_fast,
 	const struct benchmark **ret_slow, struct ratio *ret_times);
 
 /*
  * "new ran 1.25 times faster than old, 1.22 .. 1.28": a line for each program but the one with the
- * lowest median, with the interval that holds the proportion with 95 % certainty; malloc'd, and
+ * best median, with the interval that holds the proportion with 95 % certainty; malloc'd, and
  * safe for a terminal. "" for less than two programs. Arguments and errors as of rank_compare().
  */
 int rank_render(const struct benchmark *const *programs, size_t n, bool by_speed, char **ret);
