@@ -214,8 +214,31 @@ static double get_cause(const struct series *series, size_t index, enum cause wh
 	}
 }
 
-/* The smallest difference of medians that can matter, in the unit of the values. */
-static double least_difference(enum cause what, double a, double b, double typical_seconds)
+/* How long a run that counts took, in the median. Its values do not tell: they may be those of one
+ * iteration of a loop, or bytes. NAN when it is not known of any. */
+static int find_typical_run(const struct series *series, double *ret_ns)
+{
+	_cleanup_free_ double *durations =
+		reallocarray(NULL, series->n_samples, sizeof(*durations));
+	size_t n = 0;
+
+	if (!durations)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct sample *sample = &series->samples[i];
+		int64_t ns = sample->user_ns > 0 ? sample->user_ns : sample->kernel_ns;
+
+		if (!sample->warmup && ns > 0)
+			durations[n++] = (double)ns;
+	}
+	stats_sort(durations, n);
+	*ret_ns = n > 0 ? stats_median(durations, n) : NAN;
+	return 0;
+}
+
+/* The smallest difference of medians that can matter, in the unit of the cause. `run_ns` is what a
+ * run takes; where it is NAN, no difference of stolen time is too small. */
+static double least_difference(enum cause what, double a, double b, double run_ns)
 {
 	switch (what) {
 	case CAUSE_TEMPERATURE:
@@ -230,7 +253,7 @@ static double least_difference(enum cause what, double a, double b, double typic
 	case CAUSE_INTERRUPTS:
 		return MAX(1, 0.5 * MIN(a, b));
 	case CAUSE_STEAL:
-		return 0.005 * typical_seconds * (double)NSEC_PER_SEC;
+		return 0.005 * run_ns;
 	default:
 		return 1;
 	}
@@ -353,17 +376,23 @@ static bool are_separated(double *const figures[2], const size_t n[2], const dou
  * runs have none of, the means.
  */
 static int append_causes(struct text *t, const struct series *series, const struct level *before,
-	const struct level *after, double typical_seconds)
+	const struct level *after)
 {
 	_cleanup_free_ double *memory = NULL;
 	size_t start = t->length;
+	double run_ns = NAN;
 
 	for (int what = 0; what < CAUSE_N; what++) {
 		double *figures[2], typical[2];
 		size_t n[2];
+		int r = 0;
 
 		if (!varies(series, (enum cause)what))
 			continue;
+		if (what == CAUSE_STEAL)
+			r = find_typical_run(series, &run_ns);
+		if (r < 0)
+			return r;
 		if (!memory)
 			memory = reallocarray(NULL, before->n + after->n, sizeof(*memory));
 		if (!memory)
@@ -381,7 +410,7 @@ static int append_causes(struct text *t, const struct series *series, const stru
 				? mean(figures[side], n[side])
 				: stats_median(figures[side], n[side]);
 		if (fabs(typical[1] - typical[0]) <
-			least_difference((enum cause)what, typical[0], typical[1], typical_seconds))
+			least_difference((enum cause)what, typical[0], typical[1], run_ns))
 			continue;
 		if (what == CAUSE_STEAL
 				? !differs_in_steal(typical, n)
@@ -439,8 +468,8 @@ static int check_levels(
 		_cleanup_text_ struct text causes = { 0 };
 		int r;
 
-		r = append_causes(&causes, benchmark->series, &levels->items[i - 1],
-			&levels->items[i], largest);
+		r = append_causes(
+			&causes, benchmark->series, &levels->items[i - 1], &levels->items[i]);
 		if (r < 0)
 			return r;
 		if (causes.length == 0)
@@ -486,7 +515,7 @@ static int check_drift(struct stability *stability, const struct benchmark *benc
 			units_format_change(levels->drift / fabs(stats->median), a));
 	}
 	r = benchmark_units_are_runs(benchmark)
-		? append_causes(&causes, benchmark->series, &before, &after, stats->median)
+		? append_causes(&causes, benchmark->series, &before, &after)
 		: 0;
 	if (r < 0)
 		return r;

@@ -38,7 +38,8 @@ static void append(struct series *series, double seconds, uint16_t flags, bool w
 	assert_int_equal(series_append(series, &sample, evidence, NULL), 0);
 }
 
-static struct stability *assess(const struct series *series)
+/* The values are `factor` times what the runs took. */
+static struct stability *assess_times(const struct series *series, double factor)
 {
 	struct stability *stability;
 	struct levels *levels;
@@ -48,6 +49,8 @@ static struct stability *assess(const struct series *series)
 	size_t n;
 
 	assert_int_equal(series_values(series, &values, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		values[i] *= factor;
 	benchmark.series = (struct series *)series;
 	benchmark.values = values;
 	benchmark.n_values = n;
@@ -57,6 +60,11 @@ static struct stability *assess(const struct series *series)
 	levels_free(levels);
 	free(values);
 	return stability;
+}
+
+static struct stability *assess(const struct series *series)
+{
+	return assess_times(series, 1);
 }
 
 static const struct finding *find(const struct stability *stability, enum finding_code code)
@@ -276,6 +284,51 @@ static void test_steal(void **state)
 	}
 }
 
+/* What was stolen is a part of the run, whatever its values are of: an iteration, or bytes. */
+static void test_steal_of_other_values(void **state)
+{
+	static const struct {
+		double seconds;
+		double factor;
+		bool is_told; /* 2.5 ms a run, with a level or with a drift */
+	} cases[] = {
+		{ 0.02, 1, true },
+		{ 0.02, 1e-6, true },
+		{ 0.02, 1e9, true },
+		{ 2, 1, false },
+		{ 2, 1e-6, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		bool drifts = i >= ARRAY_SIZE(cases);
+		size_t at = i % ARRAY_SIZE(cases);
+		struct series *series = new_series(true);
+		struct stability *stability;
+		const struct finding *finding;
+		uint64_t random = 1;
+
+		for (size_t k = 0; k < 200; k++) {
+			size_t side = k / 100;
+			double more = drifts ? (double)k / 2000 : (double)side / 5;
+			struct evidence evidence;
+
+			evidence_clear(&evidence);
+			evidence.steal_ns = side && k % 4 == 3 ? 10000000 : 0;
+			append(series,
+				cases[at].seconds * (1 + more + 0.001 * random_normal(&random)), 0,
+				false, &evidence);
+		}
+		stability = assess_times(series, cases[at].factor);
+		finding = find(stability, drifts ? FINDING_DRIFT : FINDING_LEVEL);
+		assert_non_null(finding);
+		assert_true(
+			(strstr(finding->text, "steal 0.00 -> 2.") != NULL) == cases[at].is_told);
+		stability_free(stability);
+		series_free(series);
+	}
+}
+
 /* Random padding differs between any two ranges of runs, so it explains nothing. Two fixed paddings
  * do. */
 static void test_padding(void **state)
@@ -490,6 +543,7 @@ int main(void)
 		cmocka_unit_test(test_texts_of_pyperf),
 		cmocka_unit_test(test_level),
 		cmocka_unit_test(test_steal),
+		cmocka_unit_test(test_steal_of_other_values),
 		cmocka_unit_test(test_padding),
 		cmocka_unit_test(test_several_levels),
 		cmocka_unit_test(test_drift),
