@@ -74,6 +74,22 @@ static void say_metrics(const char *file, const struct suite *suite, const char 
 	text_clear(&names.text);
 }
 
+/* The metric is known of no run: none counts any more, as where it is not known of some. */
+static void drop_values(struct benchmark *benchmark)
+{
+	struct series *series = benchmark->series;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		benchmark->runs[i].end = 0;
+		if (series->samples[i].warmup)
+			continue;
+		benchmark->runs[i].unknown = true;
+		series->samples[i].warmup = true;
+		series->n_warmups++;
+	}
+	benchmark->n_values = 0;
+}
+
 /* Benchmarks of which the metric is not known have no values then. -ENOENT, after saying so, when
  * that is so of all of a file. */
 static int choose_metric(const char *file, struct suite *suite, const char *metric)
@@ -93,7 +109,7 @@ static int choose_metric(const char *file, struct suite *suite, const char *metr
 	}
 	for (size_t i = 0; i < suite->n; i++)
 		if (!suite->benchmarks[i]->metric)
-			suite->benchmarks[i]->n_values = 0;
+			drop_values(suite->benchmarks[i]);
 	drop_repeated(suite);
 	return 0;
 }

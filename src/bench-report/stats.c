@@ -143,8 +143,9 @@ static void print_counts(const struct benchmark *b, size_t n_disturbed)
 	if (b->has_dates)
 		print_line("from, to", "%s .. %s", benchmark_format_date(b->first_date, first),
 			benchmark_format_date(b->last_date, last));
-	print_line("runs", "%zu with values, %zu without (calibration, warm-up)",
-		benchmark_counted_runs(b), b->series->n_warmups);
+	/* Runs of which a metric is not known are among the latter. */
+	print_line("runs", "%zu with values, %zu without%s", benchmark_counted_runs(b),
+		b->series->n_warmups, b->metric ? "" : " (calibration, warm-up)");
 	if (n_disturbed > 0)
 		print_line("disturbed runs", "%zu", n_disturbed);
 	print_line("values", "%zu, a run: %s", b->n_values,

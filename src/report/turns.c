@@ -40,10 +40,23 @@ static bool get_stretch(
 	return true;
 }
 
+/* Values of a single run are no turns. Runs are, also where the metric that was chosen is known of
+ * none of them. */
+static bool has_turns(const struct benchmark *benchmark)
+{
+	size_t n_unknown = 0;
+
+	if (benchmark_units_are_runs(benchmark))
+		return true;
+	for (size_t i = 0; benchmark->runs && i < benchmark->series->n_samples; i++)
+		n_unknown += benchmark->runs[i].unknown;
+	return benchmark->n_values == 0 && n_unknown > 1;
+}
+
 /* The user may give the same seed to measurements on different days. */
 static bool could_be_together(const struct benchmark *old, const struct benchmark *new)
 {
-	if (!benchmark_units_are_runs(old) || !benchmark_units_are_runs(new))
+	if (!has_turns(old) || !has_turns(new))
 		return false;
 	return !old->has_dates || !new->has_dates ||
 		(old->first_date <= new->last_date &&new->first_date <= old->last_date);
