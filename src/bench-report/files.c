@@ -301,7 +301,8 @@ void emit_counts(struct emit *emit, const struct benchmark *benchmark)
 	emit_integer(emit, "runs", (int64_t)benchmark_counted_runs(benchmark));
 	emit_integer(emit, "calibrations", (int64_t)benchmark->series->n_warmups);
 	emit_integer(emit, "warmups", (int64_t)benchmark->n_warmups);
-	emit_real(emit, "total_seconds", benchmark->total_seconds);
+	emit_real(emit, "total_seconds",
+		benchmark->total_seconds > 0 ? benchmark->total_seconds : NAN);
 }
 
 void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats)
@@ -324,8 +325,8 @@ void emit_figures(struct emit *emit, const struct benchmark *benchmark, const st
 	emit_integer(emit, "outliers_high", (int64_t)stats->n_outliers_high);
 }
 
-/* null where nothing is known of the level. */
-static void emit_plan(struct emit *emit, const char *name, size_t n, bool is_known)
+/* null where it is not known. */
+static void emit_count(struct emit *emit, const char *name, size_t n, bool is_known)
 {
 	if (is_known)
 		emit_integer(emit, name, (int64_t)n);
@@ -355,10 +356,10 @@ void emit_machines(
 	emit_real(emit, "spread_runs", nested->spread.runs);
 	emit_object(emit, "plan");
 	emit_real(emit, "interval", plan.wanted);
-	emit_plan(emit, "machines", plan.groups, !isnan(plan.wanted));
-	emit_plan(emit, "sittings", plan.values, !isnan(nested->spread.values));
-	emit_plan(emit, "runs", plan.runs, !isnan(nested->spread.runs));
-	emit_plan(emit, "runs_enough", plan.runs_enough, !isnan(nested->spread.runs));
+	emit_count(emit, "machines", plan.groups, !isnan(plan.wanted));
+	emit_count(emit, "sittings", plan.values, !isnan(nested->spread.values));
+	emit_count(emit, "runs", plan.runs, !isnan(nested->spread.runs));
+	emit_count(emit, "runs_enough", plan.runs_enough, !isnan(nested->spread.runs));
 	emit_close(emit, '}');
 	emit_close(emit, '}');
 }
@@ -427,7 +428,7 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	emit_real(emit, "percent", d.percent);
 	emit_string(emit, "verdict", decision_verdict_name(d.verdict));
 	emit_integer(emit, "pairs", (int64_t)d.n_pairs);
-	emit_integer(emit, "settled_after", (int64_t)d.settled_after);
+	emit_count(emit, "settled_after", d.settled_after, d.settled_after > 0);
 	emit_real(emit, "ratio", d.ratio);
 	emit_real(emit, "ratio_low", d.low);
 	emit_real(emit, "ratio_high", d.high);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* slowest: the benchmarks, sorted by how long it took to measure them. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,7 +74,9 @@ static int print_entries(const struct slowest *slowest)
 		snprintf(values, sizeof(values), "%zu", b->n_values);
 		r = table_add(table,
 			(const char *const[]){ slowest->entries[i].title,
-				scale_format(own, b->total_seconds, time), runs, values });
+				b->total_seconds > 0 ? scale_format(own, b->total_seconds, time)
+						     : "?",
+				runs, values });
 	}
 	return r < 0 ? r : table_print(table);
 }
@@ -85,13 +88,14 @@ static int emit_entries(const struct slowest *slowest)
 	emit_object(&emit, NULL);
 	emit_array(&emit, "slowest");
 	for (size_t i = 0; i < slowest->n; i++) {
+		const struct benchmark *b = slowest->entries[i].benchmark;
+
 		emit_object(&emit, NULL);
 		emit_string(&emit, "file", slowest->entries[i].file);
-		emit_string(&emit, "name", slowest->entries[i].benchmark->name);
-		emit_real(&emit, "seconds", slowest->entries[i].benchmark->total_seconds);
-		emit_integer(
-			&emit, "runs", (int64_t)slowest->entries[i].benchmark->series->n_samples);
-		emit_integer(&emit, "values", (int64_t)slowest->entries[i].benchmark->n_values);
+		emit_string(&emit, "name", b->name);
+		emit_real(&emit, "seconds", b->total_seconds > 0 ? b->total_seconds : NAN);
+		emit_integer(&emit, "runs", (int64_t)b->series->n_samples);
+		emit_integer(&emit, "values", (int64_t)b->n_values);
 		emit_close(&emit, '}');
 	}
 	emit_close(&emit, ']');

@@ -139,6 +139,7 @@ static int check_as_pyperf(
 		r = benchmark_run_deviation(benchmark, &sigma);
 	if (r < 0)
 		return r;
+	stability->runs_needed = NAN;
 	if (isfinite(sigma))
 		stability->runs_needed = ceil(4 * (1.96 * 1.96) * (sigma * sigma) / (0.01 * 0.01));
 	if (stats->n >= 2) {

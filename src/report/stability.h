@@ -48,8 +48,8 @@ struct stability {
 	bool stable; /* no finding is a warning */
 
 	/* How many runs are needed for 95 % certainty of less than 1 % variation, by pyperf's
-	 * formula. It is a rough figure when it is far above the number of runs; 0 with fewer than
-	 * 2 values. */
+	 * formula. It is a rough figure when it is far above the number of runs; NAN with fewer
+	 * than 2 runs, or where their mean is 0. */
 	double runs_needed;
 
 	struct disturbances disturbances;
