@@ -104,8 +104,7 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	}
 	if (r < 0)
 		return r;
-	sound = benchmark->n_values > 1 && analysis->stability->stable &&
-		!analysis->stability->mostly_disturbed;
+	sound = analysis_is_sound(analysis);
 	check->found = check->found || !sound;
 	if (check->request->form == FORM_JUNIT)
 		return add_case(

@@ -377,6 +377,7 @@ static int emit_benchmark(struct emit *emit, const char *file, const struct benc
 	emit_string(emit, "file", file);
 	emit_string(emit, "name", b->name);
 	emit_string(emit, "unit", unit_name(b->unit));
+	emit_string(emit, "metric", b->metric);
 	emit_array(emit, "runs");
 	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++) {
 		struct emit_context context = { emit, true };

@@ -193,6 +193,7 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 		emit_real(emit, "interval_high",
 			of_machines ? exp(analysis->fleet.high) : analysis->stats.interval_high);
 		emit_machines(emit, of_machines ? &analysis->fleet : NULL, NULL);
+		emit_bool(emit, "sound", analysis_is_sound(analysis));
 		emit_stability(emit, analysis->stability);
 		r = emit_whole_core(emit, benchmark);
 		if (r >= 0)
@@ -203,6 +204,7 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 			r = emit_histogram(emit, analysis);
 	} else {
 		emit_counts(emit, benchmark);
+		emit_bool(emit, "sound", true);
 	}
 	if (r >= 0)
 		r = emit_control(emit, show->reports, benchmark);

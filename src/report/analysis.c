@@ -104,6 +104,12 @@ int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 	return 0;
 }
 
+bool analysis_is_sound(const struct analysis *analysis)
+{
+	return analysis->n > 1 && analysis->stability->stable &&
+		!analysis->stability->mostly_disturbed;
+}
+
 void analysis_free(struct analysis *analysis)
 {
 	if (!analysis)

@@ -3,6 +3,7 @@
 #ifndef QUIESCE_REPORT_ANALYSIS_H
 #define QUIESCE_REPORT_ANALYSIS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "basic/cleanup.h"
@@ -34,6 +35,9 @@ struct analysis {
 /* -ENODATA without values, -EDOM when a value is not finite. Takes 16 bytes for each value while it
  * works and 8 as long as it lives, and 24 more for each run if runs have several values. */
 int analysis_new(const struct benchmark *benchmark, struct analysis **ret);
+/* Nothing speaks against the result: what `bench-report check` calls stable. A single value is not,
+ * for it tells nothing of how the next one differs. */
+bool analysis_is_sound(const struct analysis *analysis);
 void analysis_free(struct analysis *analysis);
 DEFINE_CLEANUP(analysis, analysis_free);
 
