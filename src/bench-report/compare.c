@@ -863,8 +863,8 @@ static int print_csv(const struct pairs *pairs)
 		if (!differences)
 			return -ENOMEM;
 		/* If a side has several results, the row names the file of the first one. */
-		csv_text(pairs->labels[0], true);
-		csv_text(pairs->labels[pairs->files[i]], false);
+		csv_text(pairs->request->files[0], true);
+		csv_text(pairs->request->files[pairs->files[i]], false);
 		csv_text(c->old->name, false);
 		csv_text(c->new->name, false);
 		csv_text(comparison_design_name(c->design), false);
