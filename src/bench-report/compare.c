@@ -139,16 +139,22 @@ static int leave_out(struct pairs *pairs, const char *name, size_t file, char *w
 static int add_pair(
 	struct pairs *pairs, const struct benchmark *old, const struct benchmark *new, size_t file)
 {
+	const char *name = old->name;
 	char *why;
 	int r;
 
 	r = explain_incomparable(pairs, old, old, 0, &why);
-	if (r >= 0 && !why)
+	if (r >= 0 && !why) {
 		r = explain_incomparable(pairs, old, new, file, &why);
+		/* Programs of one file have names of their own, and it is the new one that lacks
+		 * it. */
+		if (new && pairs->reports->n == 1)
+			name = new->name;
+	}
 	if (r < 0)
 		return r;
 	if (why)
-		return leave_out(pairs, old->name, file, why);
+		return leave_out(pairs, name, file, why);
 	r = comparison_new(old, new, &pairs->comparisons[pairs->n]);
 	if (r < 0)
 		return r;
@@ -264,7 +270,8 @@ static int pair_interleaved(struct pairs *pairs)
 			say("warning: %s: not compared, for %s has no value of that name",
 				new->name, first->name);
 	}
-	if (r < 0 || pairs->n > 0)
+	/* Why those that were run in turn are not compared has been said then. */
+	if (r < 0 || pairs->n > 0 || pairs->n_omissions > 0)
 		return r;
 	if (is_first_chosen && pairs->request->benchmark)
 		say("compare: %s is what others in %s are compared with: name one of those",

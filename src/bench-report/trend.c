@@ -13,6 +13,7 @@
 #include "bench-report/bench-report.h"
 #include "bench-report/folders.h"
 #include "report/trend.h"
+#include "result/metadata.h"
 
 enum {
 	DATE_SHOWN = 10,   /* the day */
@@ -189,6 +190,17 @@ static int check_since(const struct request *request)
 	return 0;
 }
 
+static bool is_name_of_control(const struct reports *reports, const char *name)
+{
+	for (size_t i = 0; i < reports->n; i++)
+		for (size_t k = 0; k < reports->suites[i]->n; k++)
+			if (benchmark_is_control(reports->suites[i]->benchmarks[k]) &&
+				metadata_equal_strings(
+					reports->suites[i]->benchmarks[k]->name, name))
+				return true;
+	return false;
+}
+
 enum exit_status verb_trend(const struct request *request)
 {
 	_cleanup_reports_ struct reports reports = { 0 };
@@ -210,7 +222,10 @@ enum exit_status verb_trend(const struct request *request)
 		return EXIT_FAILED;
 	r = trends_new(reports.suites, files.items, reports.n, request->benchmark, &trends);
 	if (r == 0 && trends->n == 0 && request->benchmark) {
-		say("no benchmark is named '%s'", request->benchmark);
+		if (is_name_of_control(&reports, request->benchmark))
+			say("trend: '%s' is a control, which has no history", request->benchmark);
+		else
+			say("no benchmark is named '%s'", request->benchmark);
 		r = -ENOENT;
 	}
 	if (r == 0 && request->json) {

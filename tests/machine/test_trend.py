@@ -175,6 +175,7 @@ def check_control(history):
     found, = trends(history.root)
     equal((found['by_control'], [level['first'] for level in found['levels']]), (True, [0, 24]),
           f'{found["levels"]}')
+    trend('-b', 'control', history.root, status=1, says="trend: 'control' is a control, which has no history")
     # A result with another control: by the values.
     path = history.add(31, {'sort': 0.0103}, cpu_model_name='EPYC', quiesce_clock='kernel')
     found, = trends(history.root)
