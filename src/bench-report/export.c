@@ -248,7 +248,12 @@ static int add_github(const char *file, const struct benchmark *b, void *context
 					  fabs(f.runs_median),
 				  share)
 			: "");
-	if (!title || asprintf(&extra, "median of %zu runs", benchmark_counted_runs(b)) < 0)
+	if (benchmark_units_are_runs(b))
+		r = text_format(&extra, "median of %zu run%s", benchmark_counted_runs(b),
+			benchmark_counted_runs(b) == 1 ? "" : "s");
+	else
+		r = text_format(&extra, "median of %zu values of one run", b->n_values);
+	if (!title || r < 0)
 		return -ENOMEM;
 	emit_object(&sheet->emit, NULL);
 	emit_string(&sheet->emit, "name", title);
