@@ -343,13 +343,13 @@ void emit_machines(
 		emit_string(emit, "machines", NULL);
 		return;
 	}
-	nested_plan(nested, &plan);
+	fleet_plan(nested, change, &plan);
 	emit_object(emit, "machines");
 	emit_integer(emit, "machines", (int64_t)nested->n_groups);
 	emit_integer(emit, "sittings",
 		(int64_t)(change && change->is_split ? change->n_sittings[0] + change->n_sittings[1]
 						     : nested->n_values));
-	emit_real(emit, "runs_each", nested->runs_each);
+	emit_real(emit, "runs_each", fleet_runs_each(nested, change));
 	emit_bool(emit, "within", !change || change->within);
 	emit_real(emit, "spread_machines", nested->spread.groups);
 	emit_real(emit, "spread_sittings", nested->spread.values);

@@ -403,8 +403,18 @@ struct changes {
 	size_t n;
 	size_t n_machines;
 	size_t n_sittings[2];
+	double inverse_runs; /* the sum of 1 / runs over these sittings */
 	bool is_split;
+	bool is_joined; /* several sittings were taken for one */
 };
+
+static void count_sittings(
+	struct changes *changes, int side, const struct fleet_sitting *sittings, size_t n)
+{
+	changes->n_sittings[side] += n;
+	for (size_t i = 0; i < n; i++)
+		changes->inverse_runs += 1 / (double)sittings[i].n;
+}
 
 /* A difference between `a` runs of one program and `b` runs of another has the same variance as one
  * between this many runs of each. */
@@ -428,8 +438,8 @@ static int add_common(
 	variance = in_turn ? variance_of_mean(new->logarithms, old->logarithms, MIN(old->n, new->n))
 			   : variance_of_mean(old->logarithms, NULL, old->n) +
 			variance_of_mean(new->logarithms, NULL, new->n);
-	changes->n_sittings[0]++;
-	changes->n_sittings[1]++;
+	count_sittings(changes, 0, old, 1);
+	count_sittings(changes, 1, new, 1);
 	changes->items[changes->n++] = (struct nested_value){
 		.group = changes->n_machines,
 		.value = shift_estimate(a, old->n, b, new->n),
@@ -484,9 +494,10 @@ static int add_separate(const struct fleet_sitting *old, size_t n_old,
 			.n_runs = harmonic_mean(a.n_runs, b.n_runs),
 		};
 	}
-	changes->n_sittings[0] += n_old;
-	changes->n_sittings[1] += n_new;
+	count_sittings(changes, 0, old, n_old);
+	count_sittings(changes, 1, new, n_new);
 	changes->is_split = true;
+	changes->is_joined = changes->is_joined || n_old != n_new;
 	return 0;
 }
 
@@ -569,11 +580,36 @@ int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet
 		memcpy(change.n_sittings, changes.n_sittings, sizeof(change.n_sittings));
 		change.is_split = changes.is_split;
 	}
+	change.runs_each = change.nested.runs_each;
+	if (change.within && changes.is_joined)
+		change.runs_each = (double)(changes.n_sittings[0] + changes.n_sittings[1]) /
+			changes.inverse_runs;
 	free(changes.items);
 	if (r < 0)
 		return r;
 	*ret = change;
 	return 0;
+}
+
+double fleet_runs_each(const struct nested *nested, const struct fleet_change *change)
+{
+	return change ? change->runs_each : nested->runs_each;
+}
+
+static size_t scale_runs(size_t runs, double factor)
+{
+	/* A product that is a whole number but for rounding is that number. */
+	return (size_t)ceil((double)runs * factor - 1e-9);
+}
+
+void fleet_plan(
+	const struct nested *nested, const struct fleet_change *change, struct nested_plan *ret)
+{
+	double factor = fleet_runs_each(nested, change) / nested->runs_each;
+
+	nested_plan(nested, ret);
+	ret->runs = scale_runs(ret->runs, factor);
+	ret->runs_enough = scale_runs(ret->runs_enough, factor);
 }
 
 /* --- Words --- */
@@ -600,10 +636,8 @@ static void append_counts(struct text *t, const size_t n[static 2], bool two)
 	text_appendf(t, two ? "%zu and %zu" : "%zu", n[0], n[1]);
 }
 
-static void append_size(struct text *t, const struct nested *nested, const struct nested_plan *plan)
+static void append_size(struct text *t, double runs, const struct nested_plan *plan)
 {
-	double runs = nested->runs_each;
-
 	if (runs >= 100 || runs == floor(runs))
 		text_appendf(t, " of %.0f run%s", runs, runs == 1 ? "" : "s");
 	else
@@ -639,13 +673,13 @@ void fleet_append_rows(
 	const size_t n_machines[] = { nested->n_groups, 0 }, n_sittings[] = { nested->n_values, 0 };
 	struct nested_plan plan;
 
-	nested_plan(nested, &plan);
+	fleet_plan(nested, change, &plan);
 	text_append(t, "  machines   ");
 	append_counts(t, change ? change->n_machines : n_machines, change && !change->within);
 	text_append(t, ", in ");
 	append_counts(t, change ? change->n_sittings : n_sittings, change && change->is_split);
 	text_append(t, " sittings");
-	append_size(t, nested, &plan);
+	append_size(t, fleet_runs_each(nested, change), &plan);
 	if (change && change->n_left_out > 0)
 		text_appendf(t, "\n             without %zu that have one of both alone",
 			change->n_left_out);

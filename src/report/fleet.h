@@ -75,12 +75,21 @@ struct fleet_change {
 	bool within;	      /* each machine by itself */
 	size_t n_machines[2]; /* that were used for old and for new; the same ones if `within` */
 	size_t n_sittings[2];
+	/* Harmonic mean of the runs of a sitting. nested.runs_each is another number where several
+	 * sittings were taken for one. */
+	double runs_each;
 	bool is_split;	   /* old and new have sittings of their own */
 	size_t n_left_out; /* machines that have one of the programs alone */
 };
 
 /* -ENODATA when there are too few machines. */
 int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet_change *ret);
+
+/* Runs of a sitting, and nested_plan() for such sittings; for a change, or for the level of one
+ * program (change is NULL). */
+double fleet_runs_each(const struct nested *nested, const struct fleet_change *change);
+void fleet_plan(
+	const struct nested *nested, const struct fleet_change *change, struct nested_plan *ret);
 
 /*
  * Rows of a report, for a change, or for the level of one program (change is NULL):

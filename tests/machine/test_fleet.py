@@ -207,6 +207,19 @@ def test_within():
     check(all(len(line) <= 80 for line in text.splitlines()), text)
 
 
+def test_joined():
+    """Where one side has more sittings, a sitting has as many runs as it has"""
+    files = make_fleet(random.Random(8), 5, 2, 0, in_turn=False)
+    old = json.loads(files[0].read_text())
+    runs = old['benchmarks'][0]['runs']
+    runs[:] = [run for run in runs if run['metadata']['quiesce_sitting'].endswith('.0o')]
+    files[0].write_text(json.dumps(old))
+    text = report('compare', *files)
+    check('5, in 5 and 10 sittings of 25 runs' in text, text)
+    found = compare(*files)['machines']
+    equal((round(found['runs_each'], 9), found['sittings']), (25, 15), found)
+
+
 def test_in_turn():
     """What was run in turn needs no more machines than two"""
     found = compare(*make_fleet(random.Random(2), 4, 2, math.log(1.01), in_turn=True))
@@ -460,8 +473,9 @@ def test_zeros():
 if __name__ == '__main__':
     try:
         run_tests((test.__doc__, test) for test in (
-            test_merge, test_merge_refuses, test_merge_twice, test_merge_packed, test_changed, test_within, test_in_turn, test_between,
-            test_names, test_left_out, test_files, test_show, test_odd, test_not_odd, test_unlike,
-            test_equal_values, test_controls, test_rows, test_differences, test_zeros))
+            test_merge, test_merge_refuses, test_merge_twice, test_merge_packed, test_changed, test_within,
+            test_joined, test_in_turn, test_between, test_names, test_left_out, test_files, test_show, test_odd,
+            test_not_odd, test_unlike, test_equal_values, test_controls, test_rows, test_differences,
+            test_zeros))
     finally:
         shutil.rmtree(FOLDER)
