@@ -12,11 +12,20 @@
 #include "bench-report/bench-report.h"
 #include "result/metadata.h"
 
+/* The bins of all benchmarks of one name and unit. */
+struct common_bins {
+	const struct benchmark *benchmark; /* one of them */
+	struct histogram *bins;
+};
+
 struct hist {
 	const struct request *request;
 	const struct reports *reports;
 	struct emit emit;
 	bool first;
+	struct common_bins *known;
+	size_t n_known;
+	size_t next; /* where those of the next benchmark are looked for first */
 };
 
 static bool has_name(const struct benchmark *benchmark, const struct benchmark *other)
@@ -58,6 +67,37 @@ static int find_bins(
 	return histogram_new(all, n, hist->request->bins, ret);
 }
 
+/* The same, borrowed. They are found once for each name, as all files are looked through for them.
+ * Most often, files have the same benchmarks in the same order. */
+static int get_bins(
+	struct hist *hist, const struct benchmark *benchmark, const struct histogram **ret)
+{
+	struct common_bins *known;
+	int r;
+
+	for (size_t i = 0; i < hist->n_known; i++) {
+		size_t at = (hist->next + i) % hist->n_known;
+
+		if (!has_name(hist->known[at].benchmark, benchmark))
+			continue;
+		*ret = hist->known[at].bins;
+		hist->next = at + 1;
+		return 0;
+	}
+	known = reallocarray(hist->known, hist->n_known + 1, sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	hist->known = known;
+	known += hist->n_known;
+	r = find_bins(hist, benchmark, &known->bins);
+	if (r < 0)
+		return r;
+	known->benchmark = benchmark;
+	*ret = known->bins;
+	hist->next = ++hist->n_known;
+	return 0;
+}
+
 /* `histogram` is NULL when there are no values. */
 static void emit_histogram(struct hist *hist, const char *file, const struct benchmark *benchmark,
 	const struct histogram *histogram)
@@ -81,7 +121,8 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 {
 	struct hist *hist = context;
 	_cleanup_free_ char *title = reports_title(hist->request, file, benchmark);
-	_cleanup_(histogram) struct histogram *bins = NULL, *own = NULL;
+	_cleanup_(histogram) struct histogram *own = NULL;
+	const struct histogram *bins;
 	_cleanup_free_ char *text = NULL;
 	int r;
 
@@ -95,7 +136,7 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 		hist->first = false;
 		return 0;
 	}
-	r = find_bins(hist, benchmark, &bins);
+	r = get_bins(hist, benchmark, &bins);
 	if (r < 0)
 		return r;
 	/* The order of the values is not needed here, so they are sorted in place. */
@@ -125,5 +166,8 @@ enum exit_status verb_hist(const struct request *request)
 		return EXIT_FAILED;
 	hist.reports = &reports;
 	r = reports_each_emit(request, &reports, hist_one, &hist, &hist.emit, "histograms");
+	for (size_t i = 0; i < hist.n_known; i++)
+		histogram_free(hist.known[i].bins);
+	free(hist.known);
 	return request_conclude(request, r);
 }

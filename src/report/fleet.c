@@ -107,6 +107,22 @@ static int compare_ids(const void *a, const void *b)
 	return order != 0 ? order : (x->piece > y->piece) - (x->piece < y->piece);
 }
 
+int fleet_count_machines(const struct benchmark *b, size_t *ret)
+{
+	size_t n = fleet_count_sittings(b);
+	_cleanup_free_ struct fleet_sitting *sittings = calloc(n, sizeof(*sittings));
+
+	if (!sittings)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		(void)fleet_describe_sitting(b, i, &sittings[i]);
+	qsort(sittings, n, sizeof(*sittings), compare_ids);
+	*ret = 1;
+	for (size_t i = 1; i < n; i++)
+		*ret += !fleet_is_same_machine(&sittings[i - 1], &sittings[i]);
+	return 0;
+}
+
 static int compare_sittings(const void *a, const void *b)
 {
 	const struct fleet_sitting *x = a, *y = b;

@@ -56,6 +56,8 @@ DEFINE_CLEANUP(fleet, fleet_free);
  * behind its last run. A benchmark that is not of a file has one sitting. */
 size_t fleet_describe_sitting(const struct benchmark *b, size_t at, struct fleet_sitting *ret);
 size_t fleet_count_sittings(const struct benchmark *b);
+/* On how many machines these were. -ENOMEM. */
+int fleet_count_machines(const struct benchmark *b, size_t *ret);
 
 /* Whether one of these results is of another machine than the first one. */
 bool fleet_is_needed(const struct benchmark *const *results, size_t n);

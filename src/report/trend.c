@@ -14,31 +14,15 @@
 #include "result/metric.h"
 #include "stats/stats.h"
 
-static size_t count_machines(const struct benchmark *benchmark)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < fleet_count_sittings(benchmark); i++) {
-		struct fleet_sitting sitting, before;
-		bool is_known = false;
-
-		(void)fleet_describe_sitting(benchmark, i, &sitting);
-		for (size_t k = 0; k < i && !is_known; k++) {
-			(void)fleet_describe_sitting(benchmark, k, &before);
-			is_known = fleet_is_same_machine(&before, &sitting);
-		}
-		n += !is_known;
-	}
-	return n;
-}
-
 static char *name_machine(const struct benchmark *benchmark)
 {
-	size_t n = count_machines(benchmark);
 	struct fleet_sitting sitting;
 	bool has_both;
 	char *name;
+	size_t n;
 
+	if (fleet_count_machines(benchmark, &n) < 0)
+		return NULL;
 	if (n > 1)
 		return asprintf(&name, "%zu machines", n) < 0 ? NULL : name;
 	(void)fleet_describe_sitting(benchmark, 0, &sitting);
@@ -59,8 +43,10 @@ static const char *find_clock(const struct benchmark *benchmark)
 	return clock ? clock : "";
 }
 
-/* The history that the benchmark belongs to, perhaps a new one. */
-static int find_trend(struct trends *trends, const struct benchmark *benchmark, struct trend **ret)
+/* The history that the benchmark belongs to, perhaps a new one. *next is where that of the next
+ * benchmark is looked for first: most often, files have the same benchmarks in the same order. */
+static int find_trend(
+	struct trends *trends, const struct benchmark *benchmark, size_t *next, struct trend **ret)
 {
 	_cleanup_free_ char *machine = name_machine(benchmark);
 	const char *clock = find_clock(benchmark);
@@ -69,12 +55,14 @@ static int find_trend(struct trends *trends, const struct benchmark *benchmark, 
 	if (!machine)
 		return -ENOMEM;
 	for (size_t i = 0; i < trends->n; i++) {
-		struct trend *trend = &trends->items[i];
+		size_t at = (*next + i) % trends->n;
+		struct trend *trend = &trends->items[at];
 
 		if (trend->unit == benchmark->unit && strcmp(trend->machine, machine) == 0 &&
 			strcmp(trend->clock, clock) == 0 &&
 			metadata_equal_strings(trend->name, benchmark->name)) {
 			*ret = trend;
+			*next = at + 1;
 			return 0;
 		}
 	}
@@ -89,11 +77,12 @@ static int find_trend(struct trends *trends, const struct benchmark *benchmark, 
 		.unit = benchmark->unit,
 	};
 	*ret = &items[trends->n++];
+	*next = trends->n;
 	return 0;
 }
 
 static int add_point(struct trends *trends, const struct suite *suite,
-	const struct benchmark *benchmark, const char *file, size_t order)
+	const struct benchmark *benchmark, const char *file, size_t order, size_t *next)
 {
 	struct trend_point *points;
 	struct trend *trend = NULL;
@@ -104,7 +93,7 @@ static int add_point(struct trends *trends, const struct suite *suite,
 	if (r == -ENODATA)
 		return 0;
 	if (r == 0)
-		r = find_trend(trends, benchmark, &trend);
+		r = find_trend(trends, benchmark, next, &trend);
 	if (r != 0)
 		return r;
 	points = reallocarray(trend->points, trend->n + 1, sizeof(*points));
@@ -228,6 +217,7 @@ int trends_new(struct suite *const *suites, char *const *files, size_t n, const 
 	struct trends **ret)
 {
 	_cleanup_(trends) struct trends *trends = calloc(1, sizeof(*trends));
+	size_t next = 0;
 	int r = 0;
 
 	if (!trends)
@@ -239,7 +229,7 @@ int trends_new(struct suite *const *suites, char *const *files, size_t n, const 
 			if (benchmark_is_control(benchmark) ||
 				(name && !metadata_equal_strings(benchmark->name, name)))
 				continue;
-			r = add_point(trends, suites[i], benchmark, files[i], i);
+			r = add_point(trends, suites[i], benchmark, files[i], i, &next);
 			if (r < 0)
 				return r;
 		}
