@@ -31,14 +31,9 @@ static const struct picture_format formats[] = {
 
 static const struct picture_format *find_format(const char *path)
 {
-	size_t length = strlen(path);
-
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		size_t suffix = strlen(formats[i].suffix);
-
-		if (length > suffix && strcmp(path + length - suffix, formats[i].suffix) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (text_ends_with(path, formats[i].suffix))
 			return &formats[i];
-	}
 	return NULL;
 }
 

@@ -266,13 +266,6 @@ void fleet_free(struct fleet *fleet)
 	free(fleet);
 }
 
-static double find_median(const double *values, double *scratch, size_t n)
-{
-	memcpy(scratch, values, n * sizeof(*scratch));
-	stats_sort(scratch, n);
-	return stats_median(scratch, n);
-}
-
 int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n)
 {
 	_cleanup_free_ double *scratch = reallocarray(NULL, n, sizeof(*scratch));
@@ -281,7 +274,7 @@ int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n
 
 	if (!scratch)
 		return -ENOMEM;
-	median = find_median(units, scratch, n);
+	median = stats_find_median(units, n, scratch);
 	for (size_t i = 0; i < benchmark->series->n_sittings; i++) {
 		size_t first = at;
 		double factor;
@@ -290,7 +283,7 @@ int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n
 			at += !benchmark->series->samples[run].warmup;
 		if (at == first)
 			continue;
-		factor = median / find_median(units + first, scratch, at - first);
+		factor = median / stats_find_median(units + first, at - first, scratch);
 		for (size_t k = first; isfinite(factor) && k < at; k++)
 			units[k] *= factor;
 	}

@@ -231,7 +231,7 @@ int document_find_difference(const struct agreed *a, const struct agreed *b, con
 	return 0;
 }
 
-struct agreed document_get_agreed(const struct document *document, size_t index)
+static struct agreed get_agreed(const struct document *document, size_t index)
 {
 	return (struct agreed){
 		.metadata = &document->suite->benchmarks[index]->metadata,
@@ -255,7 +255,7 @@ int document_judge_append(
 
 	if (index == SIZE_MAX)
 		return 0;
-	old = document_get_agreed(existing, index);
+	old = get_agreed(existing, index);
 	r = document_find_difference(&old, &now, &key, &old_text, &new_text);
 	if (r <= 0)
 		return r;

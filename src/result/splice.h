@@ -36,7 +36,6 @@ struct agreed {
 void document_clear(struct document *document);
 void document_clear_members(struct document *document);
 
-struct agreed document_get_agreed(const struct document *document, size_t index);
 /* 1 when a and b differ, with the name and both values in words (malloc'd); 0 when they agree;
  * -ENOMEM. */
 int document_find_difference(const struct agreed *a, const struct agreed *b, const char **ret_key,

@@ -89,13 +89,6 @@ struct pieces {
 	double median[BLOCKS_MAX / PIECE_MIN + 2];
 };
 
-static double median_of(double *scratch, const double *values, size_t n)
-{
-	memcpy(scratch, values, n * sizeof(*values));
-	stats_sort(scratch, n);
-	return stats_median(scratch, n);
-}
-
 /* Stores the centered ranks of n values in ret; equal values share the mean of their ranks. Returns
  * the sum of the squares. */
 static double compute_ranks(double *scratch, const double *values, size_t n, double *ret)
@@ -237,11 +230,11 @@ static double compute_noise(const struct work *w, const struct pieces *p, size_t
 	size_t begin = p->first[first], end = p->first[last + 1];
 
 	if (w->noise)
-		return median_of(w->scratch, w->noise + begin, end - begin);
+		return stats_find_median(w->noise + begin, end - begin, w->scratch);
 	for (size_t i = first; i <= last; i++)
 		for (size_t k = p->first[i]; k < p->first[i + 1]; k++)
 			w->scratch[w->m + k - begin] = fabs(w->y[k] - p->median[i]);
-	return median_of(w->scratch, w->scratch + w->m, end - begin);
+	return stats_find_median(w->scratch + w->m, end - begin, w->scratch);
 }
 
 /* The size of a change from a to b, in units of the least change that matters. */
@@ -259,8 +252,8 @@ static void drop_piece(struct work *w, struct pieces *p, size_t i)
 	memmove(&p->first[i], &p->first[i + 1], (p->n - i) * sizeof(p->first[0]));
 	memmove(&p->median[i], &p->median[i + 1], (p->n - i - 1) * sizeof(p->median[0]));
 	p->n--;
-	p->median[i - 1] = median_of(
-		w->scratch, w->y + p->first[i - 1], (size_t)(p->first[i] - p->first[i - 1]));
+	p->median[i - 1] = stats_find_median(
+		w->y + p->first[i - 1], (size_t)(p->first[i] - p->first[i - 1]), w->scratch);
 }
 
 /* Stage 3, first half. */
@@ -332,8 +325,8 @@ static void propose_within(struct work *w, const struct pieces *p, struct pieces
 	}
 	ret->first[ret->n] = (uint16_t)w->m;
 	for (size_t i = 0; i < ret->n; i++)
-		ret->median[i] = median_of(w->scratch, w->y + ret->first[i],
-			(size_t)(ret->first[i + 1] - ret->first[i]));
+		ret->median[i] = stats_find_median(w->y + ret->first[i],
+			(size_t)(ret->first[i + 1] - ret->first[i]), w->scratch);
 	drop_insignificant(w, ret);
 }
 
@@ -583,7 +576,7 @@ static int make_levels(const double *values, size_t n, size_t size, const struct
 		struct level *level = &levels->items[i];
 
 		level->n = (i + 1 < p->n ? level[1].first : n) - level->first;
-		level->median = median_of(scratch, values + level->first, level->n);
+		level->median = stats_find_median(values + level->first, level->n, scratch);
 	}
 	if (slope != 0) {
 		levels->drift = run_slope * (double)(n - 1);

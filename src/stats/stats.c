@@ -136,6 +136,13 @@ double stats_median(const double *sorted, size_t n)
 	return (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
+double stats_find_median(const double *values, size_t n, double *scratch)
+{
+	memcpy(scratch, values, n * sizeof(*scratch));
+	stats_sort(scratch, n);
+	return stats_median(scratch, n);
+}
+
 double stats_best(double *values, size_t n)
 {
 	stats_sort(values, n);

@@ -59,6 +59,8 @@ double stats_common_divisor(double a, double b);
 /* The percentile of n >= 1 sorted values; p is 0..1. */
 double stats_percentile(const double *sorted, size_t n, double p);
 double stats_median(const double *sorted, size_t n);
+/* That of n >= 1 values in any order, which stay as they are; `scratch` has room for as many. */
+double stats_find_median(const double *values, size_t n, double *scratch);
 /* The largest value, less what a single one may owe to chance: of 20 values or more the 95 %
  * percentile. n >= 1. Sorts the values. */
 double stats_best(double *values, size_t n);
