@@ -434,7 +434,9 @@ static int compute_machines(struct comparison *c, const struct fleet *old, const
 	if (r >= 0)
 		r = fleet_compare(old, new, &c->fleet);
 	if (r == -ENODATA)
-		return explain_machines(c, "fewer than two machines have both, or each of them");
+		return explain_machines(c,
+			"fewer than two machines have both programs, and one of the programs is on "
+			"fewer than two machines");
 	if (r < 0)
 		return r;
 	c->ratio = (struct ratio){ exp(nested->mean), exp(nested->low), exp(nested->high) };

@@ -690,8 +690,8 @@ void fleet_append_rows(
 	text_append(t, " sittings");
 	append_size(t, fleet_runs_each(nested, change), &plan);
 	if (change && change->n_left_out > 0)
-		text_appendf(t, "\n             without %zu that have one of both alone",
-			change->n_left_out);
+		text_appendf(t, "\n             without %zu machine%s only one of the two programs",
+			change->n_left_out, change->n_left_out == 1 ? " that has" : "s that have");
 	text_append(t, "\n  spread     ");
 	append_spread(t, &nested->spread);
 	if (!isnan(plan.wanted)) {

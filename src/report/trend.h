@@ -53,7 +53,8 @@ struct trends {
 /*
  * The histories of all benchmarks of these results, or of those with this name; controls have none
  * of their own, and benchmarks without values no point. All pointers into the suites and `files`
- * are borrowed. -ERANGE when a value is not above 0 and not comparable to a control, -ENOMEM.
+ * are borrowed. -ERANGE when results are compared by their controls and a value has no ratio to its
+ * control, -ENOMEM.
  */
 int trends_new(struct suite *const *suites, char *const *files, size_t n, const char *name,
 	struct trends **ret);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statistical inference from samples: two-sample tests and the correction for
- * multiple tests. Every function takes independent numbers (benchmark_units()), sorted and finite.
+ * Statistical inference from samples: two-sample tests, a test of pairs, and the correction for
+ * multiple tests. The two-sample tests take independent numbers (benchmark_units()), sorted and
+ * finite.
  */
 #ifndef QUIESCE_STATS_INFERENCE_H
 #define QUIESCE_STATS_INFERENCE_H

@@ -243,7 +243,8 @@ def test_between():
     alone = make_fleet(draw, 1, 3, 0, in_turn=False, prefix='c')[1]
     found = compare(old, alone)
     equal((found['verdict'], found['ratio_low']), ('unclear', None), found)
-    check('fewer than two machines' in found['unclear'], found)
+    equal(found['unclear'], 'fewer than two machines have both programs, and one of the programs is on fewer '
+          'than two machines', found)
 
 
 def test_names():
@@ -260,14 +261,18 @@ def test_names():
 
 
 def test_left_out():
-    """Machines that have one of both alone are left out, and counted"""
+    """Machines that have only one of both programs are left out, and counted"""
     draw = random.Random(4)
     both = make_fleet(draw, 4, 1, 0, in_turn=False)
     more = make_fleet(draw, 3, 1, 0.5, in_turn=False, prefix='z')
     (FOLDER / 'more.json').write_text(report('merge', both[1], more[1]))
     text = report('compare', both[0], FOLDER / 'more.json')
-    check('without 3 that have one of both alone' in text, text)
+    check('\n             without 3 machines that have only one of the two programs\n' in text, text)
     equal(compare(*both)['ratio'], compare(both[0], FOLDER / 'more.json')['ratio'], 'the same change')
+    one = make_fleet(draw, 1, 1, 0.5, in_turn=False, prefix='y')
+    (FOLDER / 'more.json').write_text(report('merge', both[1], one[1]))
+    text = report('compare', both[0], FOLDER / 'more.json')
+    check('without 1 machine that has only one of the two programs\n' in text, text)
 
 
 def test_files():
