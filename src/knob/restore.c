@@ -374,17 +374,35 @@ static void write_old(struct restoring *restoring, size_t index)
 }
 
 /* Sets a knob back to what somebody else has set it to, if another knob that we put back has moved
- * it: smt/control=on also brings those CPUs online that somebody else has taken offline. */
+ * it: smt/control=on also brings those CPUs online that somebody else has taken offline. If that
+ * fails, the next restore tries again: their value is the one to put back then, unless that would
+ * forget an old value that our apply has changed. */
 static void keep_foreign(struct restoring *restoring, size_t index)
 {
-	const struct journal_entry *entry = &restoring->journal->entries[index];
+	struct journal_entry *entry = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
-	_cleanup_free_ char *now = NULL;
+	bool is_kept_only = state->word == RESTORE_UNCHANGED;
+	_cleanup_free_ char *theirs = NULL;
+	int r;
 
-	if (entry->kind == KNOB_NUMBER && !is_read_since_last_write(restoring, state) &&
-		knob_read(restoring->engine->backends, entry->path, &now) == 0 &&
-		!knob_equal(entry->kind, now, state->now))
-		(void)write_text(restoring, entry, state->now);
+	if (entry->kind != KNOB_NUMBER || is_read_since_last_write(restoring, state))
+		return;
+	theirs = TAKE_PTR(state->now);
+	r = read_now(restoring, index);
+	if (r == 0 && knob_equal(entry->kind, state->now, theirs))
+		return;
+	if (r == 0) {
+		r = write_text(restoring, entry, theirs);
+		if (r < 0)
+			fail_entry(state, r);
+	}
+	if (r == 0) {
+		free(state->now);
+		state->now = TAKE_PTR(theirs);
+		return;
+	}
+	if (is_kept_only && journal_set_old(entry, theirs) == 0)
+		free(TAKE_PTR(entry->new));
 }
 
 /* Whether a knob that waited for CPUs has been given all of them, and perhaps more, by somebody

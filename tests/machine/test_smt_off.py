@@ -500,6 +500,27 @@ def test_offline_stays():
             equal(linux.left_over(), [], 'in /run/quiesce')
 
 
+def test_offline_stays_at_last():
+    """A CPU that somebody took offline, and that cannot go again after smt/control has brought it back: that
+    is said, and the next restore takes it offline."""
+    for release in (OLD, NEW):
+        with Linux(release) as linux:
+            linux.succeed('--all')
+            linux.write(f'/{CPUS}/cpu5/online', '0')
+            linux.config['busy'] = [5]
+            for _ in range(2):
+                said = linux.run('restore')
+                equal((said.returncode, said.stderr),
+                      (1, f'smt-off: online (/{CPUS}/cpu5/online) could not be put back to 0: '
+                          'Device or resource busy\n'), 'restore')
+                equal(linux.online(), '0-15', 'online')
+            linux.config['busy'] = []
+            said = linux.run('restore')
+            equal((said.returncode, said.stderr), (0, ''), 'restore')
+            equal(linux.online(), '0-4,6-15', 'online')
+            equal(linux.left_over(), [], 'in /run/quiesce')
+
+
 def test_cpusets():
     """cgroup v1: the kernel takes CPUs out of cpusets and does not put them back."""
     for release in (OLD, NEW):
