@@ -183,23 +183,24 @@ static int has_stopped_service(void)
 	return r < 0 ? r : old && strcmp(old, "running") == 0;
 }
 
-/* An irqbalance whose banned CPUs we have set still moves interrupts, among the other CPUs. */
+/* An irqbalance whose banned CPUs we have set still moves interrupts, among the other CPUs. So does
+ * one that a restore has let go, while a line still waits for an offline CPU. */
 static int is_moved(const char *path)
 {
-	/* The journal is read once only, as a machine may have thousands of interrupts. */
-	static int has_banned = -1;
+	/* This is found out once only, as a machine may have thousands of interrupts. */
+	static int is_balanced = -1;
 
 	if (!text_starts_with(path, IRQ_DIRECTORY) || !strchr(path + strlen(IRQ_DIRECTORY), '/'))
 		return 0;
-	if (has_banned < 0) {
+	if (is_balanced < 0) {
 		_cleanup_free_ char *old = NULL;
 		int r = read_original(BANNED, &old);
 
 		if (r < 0)
 			return r;
-		has_banned = old != NULL;
+		is_balanced = r;
 	}
-	return has_banned;
+	return is_balanced;
 }
 
 /* An irqbalance that has no socket, or does not answer there, is stopped by systemd, and started

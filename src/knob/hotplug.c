@@ -153,11 +153,12 @@ static bool is_of_interrupt(const char *path)
 }
 
 /* Whether the mask `now` of an interrupt, which was set to `set`, may have come about by hotplug.
- */
-static bool made_mask(const struct hotplug *hotplug, const struct cpumask *set,
+ * `has_waited`: a CPU of it was offline when it was set. */
+static bool made_mask(const struct hotplug *hotplug, bool has_waited, const struct cpumask *set,
 	const struct cpumask *now, struct cpumask *scratch)
 {
-	if (!cpumask_is_empty(hotplug->missing) && cpumask_equal(now, hotplug->online))
+	if ((has_waited || !cpumask_is_empty(hotplug->missing)) &&
+		cpumask_equal(now, hotplug->online))
 		return true;
 	/* The driver has requested the interrupt again, which removes offline CPUs from its
 	 * mask. */
@@ -187,7 +188,8 @@ int hotplug_made_value(
 	if (cpumask_new(&set) < 0 || cpumask_new(&n) < 0 || cpumask_new(&scratch) < 0)
 		return -ENOMEM;
 	return knob_parse_cpus(entry->kind, entry->new, set) == 0 &&
-		knob_parse_cpus(entry->kind, now, n) == 0 && made_mask(hotplug, set, n, scratch);
+		knob_parse_cpus(entry->kind, now, n) == 0 &&
+		made_mask(hotplug, entry->waits_for_cpu, set, n, scratch);
 }
 
 int hotplug_find_cpu_of_file(const struct hotplug *hotplug, const char *path, struct cpumask **ret)

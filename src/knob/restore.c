@@ -15,7 +15,8 @@
  * error is FAILED. When all groups are done, every knob is compared once more, because putting one
  * knob back may have moved another. The journal keeps the entries that are FOREIGN, WAITING,
  * FAILED, or REFUSED with another error than EBUSY, for the next restore. If one FAILED, the
- * journal also keeps the entries of all lower groups, although they were put back.
+ * journal also keeps the entries of all lower groups, although they were put back. An entry that
+ * waits has what the knob is meanwhile as its `new`, so that a change by somebody else is seen.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -513,6 +514,8 @@ static void wait_for_lost_file(struct restoring *restoring, size_t index)
 	wait_for_cpus(restoring, index, cpus, NULL);
 	state->word = RESTORE_WAITING;
 	state->error = 0;
+	/* What was read before the CPU went says nothing of what the file will say. */
+	free(TAKE_PTR(state->now));
 }
 
 /* Marks all knobs of a group as failed, for a reason that has nothing to do with the knobs. */
@@ -656,6 +659,29 @@ static bool stays_in_journal(
 		(state->word == RESTORE_REFUSED && state->error != EBUSY);
 }
 
+/*
+ * What the knob of an entry that stays in the journal has become, as far as that is known: the next
+ * restore takes any other value for somebody else's choice. It is not known of a waiting thread,
+ * because Linux may change its CPUs when the offline ones come back (see was_widened_by_others()).
+ */
+static char *find_outcome(const struct engine *engine, const struct journal_entry *e,
+	const struct restore_state *state, char *now)
+{
+	const struct knob_backend *backend;
+	const char *rest;
+
+	switch (state->word) {
+	case RESTORE_DONE:
+	case RESTORE_UNCHANGED:
+		return now;
+	case RESTORE_WAITING:
+		backend = knob_find_backend(engine->backends, e->path, &rest);
+		return backend && backend->made_by_kernel ? NULL : now;
+	default:
+		return e->new;
+	}
+}
+
 /* Adds the entry to the journal `remaining` if there is still something to do for it, and a row for
  * it to the rows unless these are NULL. Takes state->now over. */
 static int note_restored(const struct engine *engine, const struct journal_entry *e,
@@ -667,10 +693,9 @@ static int note_restored(const struct engine *engine, const struct journal_entry
 	if (state->waits_for_cpu && state->word == RESTORE_DONE)
 		state->word = RESTORE_WAITING;
 	if (stays_in_journal(e, state, failed_group)) {
-		bool well = state->word == RESTORE_DONE || state->word == RESTORE_UNCHANGED;
 		struct journal_entry kept = *e;
 
-		kept.new = well ? now : e->new;
+		kept.new = find_outcome(engine, e, state, now);
 		kept.left_alone = state->word == RESTORE_FOREIGN || state->word == RESTORE_REFUSED;
 		kept.waits_for_cpu = state->word == RESTORE_WAITING;
 		if (journal_add_copy(remaining, &kept) < 0)

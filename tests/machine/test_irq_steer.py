@@ -24,6 +24,8 @@ class Irqs(Setter):
 
     def __init__(self):
         super().__init__(IRQ_STEER, 'irqs')
+        # An irqbalance of the machine that the test runs on must not count.
+        self.binds = True
         for number in UNWRITABLE:
             (self.box.root / f'proc/irq/{number}/smp_affinity_list').chmod(0o444)
 
@@ -179,6 +181,64 @@ def test_hotplug():
             setter.box.write(f'proc/irq/{line}/smp_affinity_list', f'{cpus}\n')
             equal(setter.run('restore').returncode, 0, 'status')
             equal(setter.affinity(line), cpus, f'line {line}')
+
+
+def listed(cpus):
+    return ','.join(map(str, cpus)) + '\n'
+
+
+class Linux(Irqs):
+    """The machine `irqs`, whose kernel refuses an interrupt without an online CPU."""
+
+    def run(self, *arguments, before=(), **options):
+        config = {'cores': [[cpu] for cpu in range(8)], 'width': 8, 'release': [6, 12]}
+        asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
+        return self.box.run(*machine.simulator('hotplug.py'), 'run', *before, 'env',
+                            f'LD_PRELOAD={os.environ["KERNEL"]}', f'ASAN_OPTIONS={asan}', self.tool, *arguments,
+                            root=True, alone=True, env={'TEST_HOTPLUG': json.dumps(config)}, **options)
+
+    def switch(self, cpu, is_online):
+        self.box.write(f'sys/devices/system/cpu/cpu{cpu}/online', f'{is_online:d}\n')
+        self.box.write('sys/devices/system/cpu/online',
+                       listed(c for c in range(8) if c != cpu or is_online))
+
+    def wait_for_cpu(self):
+        """Has the lines that were on CPU 3 alone, 27 and 28, wait for it."""
+        self.succeed('-c', '3')
+        self.switch(3, False)
+        result = self.run('restore')
+        equal((result.returncode, 'because CPU 3 is offline' in result.stderr), (0, True), result.stderr)
+        self.switch(3, True)
+
+
+def test_changed_while_it_waits():
+    """What somebody sets while an interrupt waits for its CPU is not taken back."""
+    with Linux() as setter:
+        setter.wait_for_cpu()
+        setter.box.write('proc/irq/27/smp_affinity_list', '5\n')
+        status = ' '.join(k['why'] or '' for k in json.loads(setter.succeed('status', '--json'))['knobs'])
+        check('changed by somebody else since' in status, status)
+        result = setter.run('restore')
+        equal(result.returncode, 0, result.stderr)
+        check('irq 27 ' in result.stderr and 'stays at 5: somebody else changed it' in result.stderr and
+              result.stderr.count('\n') == 1, result.stderr)
+        equal((setter.affinity(27), setter.affinity(28)), ('5', '3'), 'affinities')
+        setter.succeed('restore', '--force')
+        equal((setter.affinity(27), setter.left_over()), ('3', []), 'by force')
+    # A driver that spreads its line again when the CPU comes back is nobody.
+    with Linux() as setter:
+        setter.wait_for_cpu()
+        setter.box.write('proc/irq/27/smp_affinity_list', '0-7\n')
+        result = setter.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        equal((setter.affinity(27), setter.affinity(28)), ('3', '3'), 'affinities')
+    # Nor is irqbalance, which goes on once it has been put back itself.
+    with Linux() as setter:
+        setter.wait_for_cpu()
+        setter.box.write('proc/irq/27/smp_affinity_list', '5\n')
+        result = setter.run('restore', before=beside_irqbalance(setter))
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        equal((setter.affinity(27), setter.affinity(28)), ('3', '3'), 'affinities')
 
 
 def test_lines_that_vanish():
@@ -392,15 +452,20 @@ class Reexecuting(Systemd):
         return super().do(fields, arguments)
 
 
-def with_service(setter, *arguments, user=''):
-    """irq-steer, beside an irqbalance that has no socket, which `user` (setpriv and its options) starts."""
+def beside_irqbalance(setter, user=''):
+    """The words in front of a command that runs beside an irqbalance without a socket, which `user` (setpriv
+    and its options) starts."""
     program = setter.run_directory / 'irqbalance'
     if not program.exists():
         shutil.copy(shutil.which('sleep'), program)
     script = user + ''' /run/irqbalance 1000 &
         until grep -qx irqbalance /proc/$!/comm; do sleep 0.05; done
         exec "$@"'''
-    return setter.box.run('sh', '-c', script, 'sh', setter.tool, *arguments, root=True, alone=True)
+    return ['sh', '-c', script, 'sh']
+
+
+def with_service(setter, *arguments, user=''):
+    return setter.box.run(*beside_irqbalance(setter, user), setter.tool, *arguments, root=True, alone=True)
 
 
 def test_service_is_stopped():
