@@ -3,12 +3,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "basic/file.h"
 #include "basic/parse.h"
-#include "basic/text.h"
 #include "freq-pin/policies.h"
 #include "knob/knob.h"
 
@@ -31,29 +28,6 @@ void policies_free(struct policies *policies)
 	free(policies->items);
 	cpumask_free(policies->without_policy);
 	free(policies);
-}
-
-/*
- * Reads which policy a CPU belongs to from the link cpuN/cpufreq. The kernel keeps this link while
- * the CPU is offline, but the files of a policy cannot be read while all its CPUs are offline
- * (add_cpu_dev_symlink() in drivers/cpufreq/cpufreq.c).
- */
-static int read_policy_id(int cpu, int *ret)
-{
-	char path[64], target[256];
-	const char *name;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq", cpu);
-	n = readlink(path, target, sizeof(target) - 1);
-	if (n < 0)
-		return knob_error_is_ours(errno) ? -errno : -ENOENT;
-	target[n] = '\0';
-	name = strrchr(target, '/');
-	name = name ? name + 1 : target;
-	if (!text_starts_with(name, "policy"))
-		return -ENOENT;
-	return parse_int(name + strlen("policy"), 0, CPUMASK_CAPACITY - 1, ret) < 0 ? -ENOENT : 0;
 }
 
 static int find_or_add(struct policies *policies, int id, struct policy **ret)
@@ -142,7 +116,7 @@ int policies_read(
 		struct policy *policy;
 		int id;
 
-		r = read_policy_id(cpu, &id);
+		r = knob_read_policy(cpu, &id);
 		if (r < 0 && r != -ENOENT)
 			return r;
 		if (r < 0) {

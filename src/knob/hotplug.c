@@ -192,24 +192,54 @@ int hotplug_made_value(
 		made_mask(hotplug, entry->waits_for_cpu, set, n, scratch);
 }
 
+/* Adds the CPUs of a frequency policy. The first one alone does not tell whether its files are
+ * there: they are while any CPU of the policy is online. */
+static int add_cpus_of_policy(const struct hotplug *hotplug, int policy, struct cpumask *ret)
+{
+	cpumask_for_each (cpu, hotplug->present) {
+		int of, r = knob_read_policy(cpu, &of);
+
+		if (r == 0 && of == policy)
+			r = cpumask_set(ret, cpu);
+		if (r < 0 && r != -ENOENT)
+			return r;
+	}
+	return 0;
+}
+
+/* The first of these CPUs that is missing or taken; -1 for none. */
+static int find_absent(const struct hotplug *hotplug, const struct cpumask *cpus)
+{
+	cpumask_for_each (cpu, cpus) {
+		if (cpumask_isset(hotplug->missing, cpu) || cpumask_isset(hotplug->taken, cpu))
+			return cpu;
+	}
+	return -1;
+}
+
 int hotplug_find_cpu_of_file(const struct hotplug *hotplug, const char *path, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *all = NULL, *cpus = NULL;
-	int cpu, r;
+	int policy = knob_find_policy(path), cpu, r;
 
 	/* The file `online` remains while its CPU is offline: it serves to bring the CPU back. */
 	if (knob_find_switched_cpu(path) >= 0)
 		return 0;
 	r = knob_find_cpus(path, &cpu, &all);
-	if (r < 0)
-		return r;
-	if (!cpumask_isset(hotplug->missing, cpu) && !cpumask_isset(hotplug->taken, cpu))
-		return 0;
-	r = cpumask_new(&cpus);
 	if (r == 0)
-		r = cpumask_set(cpus, cpu);
-	if (r < 0)
+		r = cpumask_new(&cpus);
+	if (r < 0 || cpu < 0)
 		return r;
+	r = cpumask_set(cpus, cpu);
+	if (r == 0 && policy >= 0)
+		r = add_cpus_of_policy(hotplug, policy, cpus);
+	if (r < 0 || cpumask_intersects(cpus, hotplug->online))
+		return r;
+	cpu = find_absent(hotplug, cpus);
+	if (cpu < 0)
+		return 0;
+	cpumask_clear_all(cpus);
+	(void)cpumask_set(cpus, cpu);
 	*ret = TAKE_PTR(cpus);
 	return 1;
 }

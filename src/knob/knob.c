@@ -301,6 +301,31 @@ static int read_related_cpus(int policy, struct cpumask **ret)
 	return r;
 }
 
+int knob_find_policy(const char *path)
+{
+	const char *rest;
+
+	return parse_cpu_path(path, "cpufreq/policy", &rest);
+}
+
+int knob_read_policy(int cpu, int *ret)
+{
+	char path[64], target[256];
+	const char *name;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq", cpu);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return knob_error_is_ours(errno) ? -errno : -ENOENT;
+	target[n] = '\0';
+	name = strrchr(target, '/');
+	name = name ? name + 1 : target;
+	if (!text_starts_with(name, "policy"))
+		return -ENOENT;
+	return parse_int(name + strlen("policy"), 0, CPUMASK_CAPACITY - 1, ret) < 0 ? -ENOENT : 0;
+}
+
 int knob_find_cpus(const char *path, int *ret_cpu, struct cpumask **ret_cpus)
 {
 	struct cpumask *cpus = NULL;
@@ -308,7 +333,7 @@ int knob_find_cpus(const char *path, int *ret_cpu, struct cpumask **ret_cpus)
 	int cpu = parse_cpu_path(path, "cpu", &rest), r = 0;
 
 	if (cpu < 0) {
-		cpu = parse_cpu_path(path, "cpufreq/policy", &rest);
+		cpu = knob_find_policy(path);
 		if (cpu >= 0)
 			r = read_related_cpus(cpu, &cpus);
 	}

@@ -155,6 +155,17 @@ int knob_read_back(const struct knob_backend *backends, enum knob_kind kind, con
  */
 int knob_find_cpus(const char *path, int *ret_cpu, struct cpumask **ret_cpus);
 
+/* The N of .../cpu/cpufreq/policyN/...; -1 for any other path. */
+int knob_find_policy(const char *path);
+
+/*
+ * Reads the number of the policy that a CPU belongs to from the link cpuN/cpufreq. The kernel keeps
+ * this link while the CPU is offline, but the files of a policy cannot be read while all its CPUs
+ * are offline (add_cpu_dev_symlink() in drivers/cpufreq/cpufreq.c). -ENOENT where there is none; an
+ * error as of knob_error_is_ours().
+ */
+int knob_read_policy(int cpu, int *ret);
+
 /* The CPU whose file `online` this is; -1 for any other path. */
 int knob_find_switched_cpu(const char *path);
 

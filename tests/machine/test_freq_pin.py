@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import shutil
 
 import machine
 from machine import Setter, check, equal
@@ -507,6 +508,34 @@ def test_offline_meanwhile():
         equal(setter.run('restore', '--once').stderr, '', 'said once more')
         hidden.rename(policy)
         online.write_text(cpus)
+        result = setter.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        setter.same(before, 'restore left')
+        equal(setter.left_over(), [], 'in /run/quiesce')
+
+
+def test_shared_policy_offline_meanwhile():
+    """A policy is named after its first CPU, which may have been offline all the time: its settings wait for
+    those that went since."""
+    with Setter(TOOL, 'arm-nosmt') as setter:
+        cpus = setter.box.root / 'sys/devices/system/cpu'
+        policy, hidden = cpus / 'cpufreq/policy4', cpus / 'hidden'
+        for cpu in range(5, 8):
+            shutil.rmtree(cpus / f'cpufreq/policy{cpu}')
+            (cpus / f'cpu{cpu}/cpufreq').unlink()
+            (cpus / f'cpu{cpu}/cpufreq').symlink_to('../cpufreq/policy4')
+        (policy / 'related_cpus').write_text('4 5 6 7\n')
+        (policy / 'affected_cpus').write_text('5 6 7\n')
+        (cpus / 'online').write_text('0-3,5-7\n')
+        before = setter.snapshot()
+        setter.succeed('min')
+        policy.rename(hidden)
+        (cpus / 'online').write_text('0-3\n')
+        result = setter.run('restore')
+        equal(result.returncode, 0, result.stderr)
+        check('because CPU 5 is offline' in result.stderr and result.stderr.count('\n') == 1, result.stderr)
+        hidden.rename(policy)
+        (cpus / 'online').write_text('0-3,5-7\n')
         result = setter.run('restore')
         equal((result.returncode, result.stderr), (0, ''), 'restore')
         setter.same(before, 'restore left')
