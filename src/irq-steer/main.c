@@ -196,6 +196,8 @@ static int is_moved(const char *path)
 		_cleanup_free_ char *old = NULL;
 		int r = read_original(BANNED, &old);
 
+		if (r == 0)
+			r = old ? 1 : irqbalance_is_running();
 		if (r < 0)
 			return r;
 		is_balanced = r;
@@ -207,7 +209,7 @@ static int is_moved(const char *path)
  * again by restore. */
 static int plan_service(struct knob_plan *plan)
 {
-	_cleanup_free_ char *now = NULL;
+	_cleanup_free_ char *now = NULL, *why = NULL;
 	struct knob *knob;
 	bool runs;
 	int r;
@@ -227,6 +229,15 @@ static int plan_service(struct knob_plan *plan)
 	r = service_read(SERVICE_IRQBALANCE, &now);
 	if (r < 0 && knob_error_is_ours(-r))
 		return r;
+	if (runs && r < 0 && r != -ENOENT) {
+		if (text_format(&why,
+			    "irqbalance does not answer on a socket, and systemd does not tell "
+			    "whether it could stop it (%s): stop it, or it moves interrupts back",
+			    strerror(-r)) < 0)
+			return -ENOMEM;
+		return knob_plan_add_word(
+			plan, GROUP_IRQBALANCE, KNOB_DENIED, BANNED, why, "irqbalance banned CPUs");
+	}
 	if (runs && (r < 0 || strcmp(now, "running") != 0))
 		return knob_plan_add_word(plan, GROUP_IRQBALANCE, KNOB_DENIED, BANNED,
 			"irqbalance does not answer on a socket, and is no systemd service "

@@ -479,6 +479,26 @@ def test_service_is_stopped():
             equal(unit['ActiveState'], 'active', 'irqbalance after restore')
 
 
+class Refusing(Systemd):
+    """systemd that answers no questions."""
+
+    def read(self, unit, _interface, name):
+        raise Refused('DBus.Error.AccessDenied', f'{name} of {unit} is nobody\'s business')
+
+
+def test_service_that_nobody_knows_of():
+    """Where systemd does not answer, nobody is told that irqbalance is no service of it."""
+    with Irqs() as setter, Refusing(setter.box):
+        result = with_service(setter, '-c', '3')
+        equal(result.returncode, 0, result.stderr)
+        said = ' '.join(result.stdout.split())
+        check('irqbalance' in said and 'no systemd service' not in said and 'denied' in said, said)
+        why = {k['knob']: k['why'] for k in
+               json.loads(with_service(setter, 'status', '--json', '-c', '3').stdout)['knobs']}
+        check('systemd does not tell whether it could stop it (Permission denied)' in
+              why['irqbalance banned CPUs'], why)
+
+
 def test_service_of_a_stranger():
     """Anybody may call a program irqbalance, which moves no interrupts and keeps nobody from anything."""
     if os.geteuid() != 0:
