@@ -300,7 +300,8 @@ static int plan_mask(struct planning *p, enum noise_id id, enum knob_kind kind, 
 /* --- Idle states. --- */
 
 /* *ret: the exit latency of the shallowest idle state other than polling, in microseconds: at least
- * 1, or UINT64_MAX if there is no such state. Errors as of cpuidle_read(). */
+ * 1, or UINT64_MAX if there is no such state. Errors as of cpuidle_read(), and -EBADMSG also if
+ * there may be such a state among those that cannot be read. */
 static int read_halt_latency(int cpu, uint64_t *ret)
 {
 	const struct cpuidle_state *halt;
@@ -311,6 +312,8 @@ static int read_halt_latency(int cpu, uint64_t *ret)
 	if (r < 0)
 		return r;
 	halt = cpuidle_find_halt(&cpuidle);
+	if (!halt && cpuidle.unread)
+		return -EBADMSG;
 	*ret = halt ? MAX(halt->latency_us, (uint64_t)1) : UINT64_MAX;
 	return 0;
 }
@@ -358,17 +361,21 @@ static int plan_pm_qos(struct planning *p)
 			continue;
 		}
 		r = read_halt_latency(cpu, &halt_us);
-		if (r < 0 && knob_error_is_ours(-r))
-			return r;
-		if (r == 0) {
+		if (r < 0 && r != -ENOENT) {
+			r = add_unreadable(
+				p, NOISE_PM_QOS, path, r, noise_knobs[NOISE_PM_QOS].name);
+			if (r < 0)
+				return r;
+			p->plan->knobs[p->plan->n - 1].cpu = cpu;
+			r = knob_set_note(
+				&p->plan->knobs[p->plan->n - 1], "its idle states cannot be read");
+		} else if (r == 0) {
 			r = add_knob(p, NOISE_PM_QOS, GROUP_ALL, KNOB_WORD, path,
 				format_latency_limit(halt_us, now, buf, sizeof(buf)), cpu,
 				noise_knobs[NOISE_PM_QOS].name);
 		} else {
 			r = add_shown(p, guest ? KNOB_HOST_CONTROLLED : KNOB_UNAVAILABLE, path, now,
-				r != -ENOENT	? "its idle states cannot be read"
-					: guest ? "the hypervisor puts it to sleep"
-						: "no idle states",
+				guest ? "the hypervisor puts it to sleep" : "no idle states",
 				noise_knobs[NOISE_PM_QOS].name);
 			if (r == 0)
 				p->plan->knobs[p->plan->n - 1].cpu = cpu;
@@ -572,8 +579,10 @@ static int plan_swap(struct planning *p)
 	int r;
 
 	r = swap_areas_read(&areas);
-	if (r < 0 && knob_error_is_ours(-r))
-		return r;
+	/* A kernel without swap has no such file. */
+	if (r < 0 && r != -ENOENT)
+		return add_unreadable(
+			p, NOISE_SWAP, "/proc/swaps", r, noise_knobs[NOISE_SWAP].name);
 	r = check_memory(p, &areas);
 	for (size_t i = areas.n; r == 0 && i-- > 0;) {
 		const char *path = areas.items[i].path, *deleted = strstr(path, " (deleted)");

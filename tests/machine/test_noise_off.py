@@ -474,6 +474,15 @@ def test_swap_off():
         equal(words(setter, *off, env=preload()), {'swap': 'already'}, 'none')
 
 
+def test_unreadable_swap():
+    """A list of swap areas that cannot be read is no machine without swap."""
+    with Setter(NOISE_OFF, 'vm-plain') as setter:
+        setter.box.write('proc/swaps', '/swap file 4096 0 -2\n' * (1 << 16))
+        result = setter.run('--only', 'swap', env=preload())
+        equal((result.returncode, result.stdout), (1, ''), result.stderr)
+        check('File too large' in result.stderr, result.stderr)
+
+
 def test_swap():
     with Setter(NOISE_OFF, 'noisy-server') as setter:
         row = next(k for k in knobs(setter, 'status') if k['knob'] == 'swap')
@@ -592,18 +601,33 @@ def test_unreadable():
         equal(words(setter, 'status')['numa_balancing'], 'unavailable', 'state')
 
 
+def test_odd_idle_states():
+    """Where only polling can be read of the idle states, or nothing, there may be a halt all the same: a CPU
+    that polls instead would heat its package."""
+    for state in ('state1', 'state0'):
+        with Setter(NOISE_OFF, 'amd-smt') as setter:
+            setter.box.write(f'{CPU}/cpu2/power/pm_qos_resume_latency_us', '100\n')
+            setter.box.write(f'{CPU}/cpu2/cpuidle/{state}/latency', 'x\n')
+            before = setter.snapshot()
+            shown = {k['cpu']: k for k in knobs(setter, '-c', '2-3') if k['knob'] == 'pm_qos'}
+            equal((shown[2]['state'], shown[2]['why'], shown[3]['state']),
+                  ('denied', 'its idle states cannot be read', 'applied'), state)
+            equal(setter.snapshot()[f'{CPU}/cpu2/power/pm_qos_resume_latency_us'], b'100\n', state)
+            setter.succeed('restore')
+            # Asked for by its name, it is a failure.
+            result = setter.run('-c', '2', '--only', 'pm_qos')
+            equal((result.returncode, 'Bad message' in result.stderr), (1, True), result.stderr)
+            setter.same(before, f'{state}: changed')
+
+
 def test_odd_values():
     """A value that noise-off does not understand is not taken for another value."""
     with Setter(NOISE_OFF, 'amd-smt') as setter:
-        setter.box.write(f'{CPU}/cpu2/power/pm_qos_resume_latency_us', '100\n')
-        setter.box.write(f'{CPU}/cpu2/cpuidle/state1/latency', 'x\n')
         setter.box.write('proc/sys/vm/stat_interval', '0\n')
         setter.box.write(f'{KERNEL}/watchdog_cpumask', '\n')
         setter.box.write(f'{WORKQUEUE}/cpumask_isolated', 'odd\n')
-        # Of the idle states only polling can be read, so noise-off knows no other.
-        setter.cycle('-c', '2', '--only', 'pm_qos,stat_interval,watchdog_cpumask,workqueue',
+        setter.cycle('-c', '2', '--only', 'stat_interval,watchdog_cpumask,workqueue',
                      changes={
-                         f'{CPU}/cpu2/power/pm_qos_resume_latency_us': 'n/a',
                          'proc/sys/vm/stat_interval': '120',
                          f'{KERNEL}/watchdog_cpumask': '0-1,3-15',
                          f'{WORKQUEUE}/cpumask': 'fffb',
