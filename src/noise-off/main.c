@@ -12,8 +12,9 @@
 
 struct wishes {
 	enum noise_wish knobs[NOISE_N];
-	bool only;   /* --only was given */
-	bool except; /* --except was given */
+	bool only;	/* --only was given */
+	bool except;	/* --except was given */
+	bool keep_aslr; /* --aslr keep was given */
 };
 
 static int find_knob(const char *name)
@@ -87,8 +88,10 @@ static int take_with(const char *value, void *into)
 
 static int take_aslr(const char *value, void *into)
 {
-	if (strcmp(value, "keep") == 0)
+	if (strcmp(value, "keep") == 0) {
+		((struct wishes *)into)->keep_aslr = true;
 		return 0;
+	}
 	if (strcmp(value, "off") == 0)
 		return mark_names(into, "--aslr", "aslr", NOISE_NAMED);
 	say("--aslr: '%s' is neither off nor keep", value);
@@ -101,6 +104,10 @@ static int make_plan(const struct setter_target *target, struct knob_plan *plan,
 
 	if (wishes->only && wishes->except) {
 		say("--only and --except exclude each other");
+		return -EINVAL;
+	}
+	if (wishes->keep_aslr && wishes->knobs[NOISE_ASLR] == NOISE_NAMED) {
+		say("aslr is both asked for and excepted");
 		return -EINVAL;
 	}
 	for (int id = 0; wishes->only && id < NOISE_N; id++) {

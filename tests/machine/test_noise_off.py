@@ -265,6 +265,8 @@ def test_wrong_use():
         (['--only', 'ksm', '--except', 'thp'], 'exclude each other'),
         (['--with', 'ksm', '--except', 'ksm'], 'ksm is both'),
         (['--aslr=off', '--except', 'aslr'], 'aslr is both'),
+        (['--aslr=off', '--aslr=keep'], 'aslr is both'),
+        (['--aslr=keep', '--with', 'aslr'], 'aslr is both'),
         (['--aslr=on'], "'on' is neither off nor keep"),
         (['--aslr'], 'needs a value'),
         (['--only', 'workqueue'], 'workqueue needs -c LIST'),
