@@ -338,11 +338,11 @@ static bool may_stay(const char *path, int error)
 		access(SHIELD_CGROUP, F_OK) < 0;
 }
 
-static const char *explain(const char *path _unused_, int error)
+static const char *explain(const char *path, int error)
 {
 	if (error == EBUSY && shield_check_empty() == -EBUSY)
 		return "a program still runs in " SHIELD_UNIT "; restore again when it has ended";
-	return NULL;
+	return may_stay(path, error) ? "others may need it by now" : NULL;
 }
 
 /* Which degree of the shield is up. */

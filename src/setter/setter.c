@@ -757,6 +757,17 @@ static void say_not_restored(const struct setter *setter, const struct restore_r
 		why ? ": " : "", why ? why : "");
 }
 
+static void say_refused(const struct setter *setter, const struct restore_row *row)
+{
+	const char *why = setter->explain ? setter->explain(row->path, row->error) : NULL;
+
+	if (why)
+		say("%s (%s) stays at %s: %s", row->name, row->path, row->now, why);
+	else
+		say("%s (%s) stays at %s: the kernel lets nobody set it back to %s", row->name,
+			row->path, row->now, row->original);
+}
+
 /* Says in one line which knobs do not exist any more: an unplugged device may have had many. */
 static void say_gone(const struct restore_rows *rows)
 {
@@ -826,8 +837,7 @@ static void say_left_over(const struct setter *setter, const struct restore_rows
 			say("%s (%s) stays at %s: somebody else changed it (--force puts %s back)",
 				row->name, row->path, row->now, row->original);
 		else if (row->word == RESTORE_REFUSED)
-			say("%s (%s) stays at %s: the kernel lets nobody set it back to %s",
-				row->name, row->path, row->now, row->original);
+			say_refused(setter, row);
 		else if (row->word == RESTORE_FAILED)
 			say_not_restored(setter, row);
 	}

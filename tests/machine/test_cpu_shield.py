@@ -120,6 +120,18 @@ def test_controller_was_there():
         equal(shield.read(f'{CGROUP}/cgroup.subtree_control'), 'cpuset memory pids', 'controllers')
 
 
+def test_controller_that_others_need():
+    """A controller that somebody else has come to need stays enabled, which is said and no failure."""
+    with Shield() as shield:
+        shield.succeed('-c', '2-3')
+        (shield.box.root / CGROUP / 'system/cgroup.subtree_control').write_text('cpuset\n')
+        result = shield.run('restore')
+        equal((result.returncode, result.stderr),
+              (0, 'cpu-shield: controller cpuset (controller:cpuset) stays at enabled: '
+                  'others may need it by now\n'), 'restore')
+        equal(shield.left_over(), [], 'in /run/quiesce')
+
+
 def test_other_cpus():
     """Shields fewer CPUs, more CPUs, and none: the partition exists all the time in between."""
     with Shield() as shield:
@@ -436,6 +448,7 @@ def main():
         ('the whole life of a shield', test_life),
         ('CPUs are taken from all others', test_effect),
         ('a controller that was enabled stays so', test_controller_was_there),
+        ('a controller that others need stays', test_controller_that_others_need),
         ('other CPUs, without giving the partition up', test_other_cpus),
         ('a partition that is right is not written', test_never_toggled),
         ('a partition that became invalid', test_became_invalid),
