@@ -265,7 +265,8 @@ static int add_online(struct knob_plan *plan, int cpu, const char *wanted)
 	knob->cpu = cpu;
 	if (!wanted || read_online(cpu) != -ENOENT)
 		return 0;
-	return knob_set_note(knob, "this kernel takes no CPU offline: there is no %s", path);
+	return knob_set_note(
+		knob, "the kernel does not take this CPU offline: there is no %s", path);
 }
 
 /* Adds the CPUs that go offline, and those that an earlier call has taken. */
