@@ -58,7 +58,7 @@ int alone_apply(void)
 			say("%s: the machine refuses: going on without it (STRICT=no)", s->program);
 			r = 0;
 		} else if (r != EXIT_DONE) {
-			say("%s failed: everything is put back%s", s->program,
+			say("%s failed%s", s->program,
 				r != EXIT_FINDING ? ""
 					: strcmp(strict, "yes") == 0
 					? " (STRICT=yes)"

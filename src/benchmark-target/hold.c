@@ -92,8 +92,12 @@ static int start(const struct hold *hold, const char *cpus)
 		if (verb_prepare(cpus) != EXIT_DONE)
 			return -EINVAL;
 		r = alone_apply();
-		if (r < 0 && alone_restore() == 0)
+		if (r < 0 && alone_restore() == 0) {
+			say("everything is put back");
 			(void)state_remove();
+		} else if (r < 0) {
+			say("not everything is put back");
+		}
 		return r;
 	}
 	if (cpus) {

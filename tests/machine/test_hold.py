@@ -398,7 +398,8 @@ def test_machine_refuses():
             equal(guardian.ours.recv(1), b'', 'an answer')
             status, output = guardian.leave()
             equal(status, 1, f'{closed}: exit status ({output})')
-            check('freq-pin failed: everything is put back (STRICT=yes)' in output, output)
+            check('freq-pin failed (STRICT=yes)\n' in output, output)
+            check(output.endswith('benchmark-target: everything is put back\n'), output)
             check(closed in output, output)
             setter.same(before, f'{closed}: what was there before')
             equal(left_over(setter), set(), 'left in /run/quiesce')
@@ -433,8 +434,26 @@ def test_setter_fails():
         status, output = guardian.leave()
         equal(status, 1, f'exit status ({output})')
         check('freq-pin: cannot write the journal /run/quiesce/freq-pin.journal, so nothing is touched' in output, output)
-        check('freq-pin failed: everything is put back\n' in output, output)
+        check('freq-pin failed\n' in output, output)
+        # Nor can it be removed.
+        check(output.endswith('benchmark-target: not everything is put back\n'), output)
         setter.same(before, 'what was there before')
+
+
+def test_setter_fails_twice():
+    """What a setter that failed has left set is not said to be put back"""
+    with machine() as setter:
+        # Of a setter that is not called before the end.
+        journal = setter.run_directory / 'quiesce/noise-off.journal'
+        journal.parent.mkdir(mode=0o755)
+        journal.write_bytes(b'damaged')
+        guardian = Guardian(setter, configured=configure(
+            'CPUS=5\nSTRICT=yes\nNOISE=leave\n', f'{POLICY}/scaling_max_freq'))
+        equal(guardian.ours.recv(1), b'', 'an answer')
+        status, output = guardian.leave()
+        equal(status, 1, f'exit status ({output})')
+        check('freq-pin failed (STRICT=yes)\n' in output, output)
+        check(output.endswith('benchmark-target: not everything is put back\n'), output)
 
 
 SLICE = 'sys/fs/cgroup/benchmark.slice'
@@ -602,7 +621,7 @@ def test_make_quiet_fails():
     """make-quiet that cannot be done puts everything back and says why"""
     for arguments, closed, what in ((['-c', '99'], '', 'CPU 99 does not exist'),
                                     ([], '/sys/devices/system/cpu/cpufreq/policy5/scaling_max_freq',
-                                     'freq-pin failed: everything is put back (STRICT=yes)')):
+                                     'freq-pin failed (STRICT=yes)\nbenchmark-target: everything is put back\n')):
         with machine() as setter:
             before = setter.snapshot()
             result = setter.box.run(*configure('CPUS=5\nSTRICT=yes\n', closed), PROGRAM, 'make-quiet',
@@ -656,7 +675,7 @@ def test_put_back_fails():
 TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_isolated_siblings, test_all_cpus,
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
-         test_strict, test_setter_fails, test_evict, test_not_root, test_put_back,
+         test_strict, test_setter_fails, test_setter_fails_twice, test_evict, test_not_root, test_put_back,
          test_make_quiet, test_make_quiet_untouched, test_without_units, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 if __name__ == '__main__':
