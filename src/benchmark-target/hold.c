@@ -185,11 +185,16 @@ static int check_shield(const struct hold *hold)
 	r = target_read_options(shield, &options);
 	if (r == 0)
 		r = unit_read_state(hold->manager, shield->unit, &state);
-	if (r == -ENODATA || (r == 0 && strcmp(state, "failed") != 0))
+	if (r == -ENODATA || (r == 0 && strcmp(state, "active") == 0))
 		return 0;
 	if (r < 0) {
 		say_errno(r, "cannot find out whether the CPUs are shielded");
 		return r;
+	}
+	/* Somebody has stopped it, or it is about to end. */
+	if (state && strcmp(state, "failed") != 0) {
+		say("no CPU is shielded: %s is %s", shield->unit, state);
+		return -EPERM;
 	}
 	r = verdict_explain(hold->manager, shield->unit, &why);
 	say("no CPU is shielded: %s", r == 0 ? why : strerror(-r));

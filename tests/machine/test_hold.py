@@ -580,6 +580,23 @@ def test_without_units():
         setter.succeed('put-back')
 
 
+def test_stopped_shield():
+    """A target that is up while its shield was stopped is not taken for a quiet machine"""
+    for state, is_shielded in (('active', True), ('inactive', False), ('deactivating', False)):
+        with machine() as setter, Systemd(setter.box) as systemd:
+            systemd.units['benchmark.target'] = {'ActiveState': 'active'}
+            systemd.units['benchmark-shield.service'] = {'ActiveState': state}
+            boot = (setter.box.root / 'proc/sys/kernel/random/boot_id').read_text().strip()
+            target = setter.run_directory / 'quiesce/target'
+            target.parent.mkdir(mode=0o755)
+            target.write_text(f'QUIESCE_TARGET=1\nBOOT_ID={boot}\nCPUS=5\nSTRICT=no\nSHIELD_OPTIONS=-c 5\n')
+            result = setter.run('make-quiet')
+            says = 'somebody else has made the machine quiet already' if is_shielded else \
+                f'no CPU is shielded: benchmark-shield.service is {state}'
+            equal((result.returncode, result.stderr), (3 if is_shielded else 4, f'benchmark-target: {says}\n'), state)
+            equal(systemd.calls, [], 'what systemd was told to do')
+
+
 def test_put_back_signals():
     """A signal for the caller of put-back does not end it half-way"""
     with machine() as setter:
@@ -676,7 +693,7 @@ TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
          test_strict, test_setter_fails, test_setter_fails_twice, test_evict, test_not_root, test_put_back,
-         test_make_quiet, test_make_quiet_untouched, test_without_units, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
+         test_make_quiet, test_make_quiet_untouched, test_without_units, test_stopped_shield, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 if __name__ == '__main__':
     run_tests((test.__doc__, test) for test in TESTS)
