@@ -48,6 +48,8 @@ int alone_apply(void)
 	int r;
 
 	r = running_read_value("STRICT", &strict);
+	if (r < 0)
+		say_errno(r, "cannot read STRICT of %s", TARGET_FILE);
 	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++) {
 		/* Without the shield, other programs run on the quiet CPUs, so it must not fail.
 		 */

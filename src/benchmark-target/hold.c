@@ -245,8 +245,11 @@ static int begin(const struct hold *hold, const char *cpus)
 {
 	int up, r = 0;
 
-	if (flock(hold->start_lock, LOCK_EX) < 0 || flock(hold->holders_lock, LOCK_SH) < 0)
-		return -errno;
+	if (flock(hold->start_lock, LOCK_EX) < 0 || flock(hold->holders_lock, LOCK_SH) < 0) {
+		r = -errno;
+		say_errno(r, "cannot make the machine quiet");
+		return r;
+	}
 	up = ask_whether_up(hold);
 	if (up < 0) {
 		r = up;
@@ -257,6 +260,8 @@ static int begin(const struct hold *hold, const char *cpus)
 		if (fd >= 0) {
 			close(fd);
 			r = start_shielded(hold, cpus);
+		} else {
+			say_errno(r, "cannot make %s/" STATE_HELD, journal_directory());
 		}
 		if (r < 0)
 			(void)unlinkat(hold->directory, STATE_HELD, 0);
@@ -271,8 +276,11 @@ static int end(const struct hold *hold)
 {
 	int r = 0;
 
-	if (flock(hold->start_lock, LOCK_EX) < 0)
-		return -errno;
+	if (flock(hold->start_lock, LOCK_EX) < 0) {
+		r = -errno;
+		say_errno(r, "cannot put the machine back");
+		return r;
+	}
 	/* The lock becomes exclusive only if there is no other guardian. */
 	if (flock(hold->holders_lock, LOCK_EX | LOCK_NB) == 0 &&
 		faccessat(hold->directory, STATE_HELD, F_OK, 0) == 0) {

@@ -132,8 +132,11 @@ int tool_run_and_read(const char *name, char *const *words, int stream, char **r
 	pid_t pid;
 	char *line;
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
+	if (pipe2(fds, O_CLOEXEC) < 0) {
+		r = -errno;
+		say_errno(r, "cannot run %s", name);
+		return r;
+	}
 	read_end = fds[0];
 	write_end = fds[1];
 	r = start(name, words,

@@ -31,8 +31,10 @@ static int enter_slice(const char *program)
 		say_errno(r, "cannot reach systemd, which manages " SHIELD_UNIT);
 		return r;
 	}
-	if (text_format(&name, "quiesce-run-%d.scope", (int)getpid()) < 0)
+	if (text_format(&name, "quiesce-run-%d.scope", (int)getpid()) < 0) {
+		say_errno(-ENOMEM, "cannot enter " SHIELD_UNIT);
 		return -ENOMEM;
+	}
 	scope.name = name;
 	r = unit_start_scope(manager, &scope, getpid());
 	if (r < 0)
@@ -111,6 +113,8 @@ int run_program(const struct setter_verb_use *use, void *state _unused_)
 		return EXIT_FAILED;
 	}
 	r = choose_cpus(use->cpus, shielded, cpus);
+	if (r == -ENOMEM)
+		say_errno(r, "cannot choose among the shielded CPUs");
 	if (r < 0)
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	if (enter_shield(use->words[0]) < 0)

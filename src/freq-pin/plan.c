@@ -409,11 +409,12 @@ static int keep_earlier_limits(struct knob_plan *plan, const struct policies *po
 	static const char *const files[] = { "scaling_min_freq", "scaling_max_freq" };
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
-	int r = 0;
+	int r;
 
 	/* apply_plan() reports a journal that cannot be used. */
-	if (journal_load("freq-pin", &journal, &why) < 0)
-		return 0;
+	r = journal_load("freq-pin", &journal, &why);
+	if (r < 0)
+		return knob_error_is_ours(-r) ? r : 0;
 	for (size_t i = 0; i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
 

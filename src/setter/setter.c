@@ -339,8 +339,9 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 	int r;
 
 	r = journal_load(setter->name, &journal, &why);
+	/* inspect_plan() reports a journal that cannot be used. */
 	if (r < 0)
-		return 0; /* inspect_plan() reports it */
+		return knob_error_is_ours(-r) ? r : 0;
 	planned = calloc(journal->n + 1, sizeof(*planned));
 	if (!planned)
 		return -ENOMEM;
