@@ -328,7 +328,8 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 {
 	const struct candidate *best = &choice->candidates[0];
 	bool alone = choice->n_candidates == 1 && !choice->zero_left_out;
-	bool counted = false, fewest = true, fewer = false, ranked = false, fixed = false;
+	bool counted = false, fewest = true, fewer = false, ranked = false;
+	bool fixed = false, fewest_fixed = true;
 	size_t alike = 1;
 
 	if (!alone && best->cpu != 0)
@@ -374,6 +375,7 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 		bool like = compare_load(best, other) == 0;
 
 		fixed = fixed || (like && best->fixed < other->fixed);
+		fewest_fixed = fewest_fixed && best->fixed <= other->fixed;
 		like = like && best->fixed == other->fixed;
 		counted = counted || best->interrupts != other->interrupts;
 		fewest = fewest && best->interrupts <= other->interrupts;
@@ -384,8 +386,8 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 		alike += compare_quality(best, other) == 0;
 	}
 	if (fixed)
-		reason_add(reason, "fewest interrupts that cannot be moved (%" PRIu64 ")",
-			best->fixed);
+		reason_add(reason, "fewest interrupts%s that cannot be moved (%" PRIu64 ")",
+			fewest_fixed ? "" : " of its like", best->fixed);
 	else if (best->fixed > 0)
 		reason_add(reason, "%" PRIu64 " interrupts since boot that cannot be moved",
 			best->fixed);

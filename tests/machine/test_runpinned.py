@@ -87,7 +87,7 @@ FIXED = (
     # A queue for CPU 2 alone is used by CPU 2 alone.
     (NEW, (26,), {}, '2', 'fewest interrupts of its like (110)'),
     (NEW, (31,), {}, '3', 'fewest interrupts that cannot be moved (0)'),
-    (NEW, (30, 31), {}, '2', 'fewest interrupts that cannot be moved (10)'),
+    (NEW, (30, 31), {}, '2', 'fewest interrupts of its like that cannot be moved (10)'),
     # It may go to CPU 3, and goes to CPU 2.
     (OLD, (), {'nvme1q3': 'eth1-rx'}, '3', 'fewest interrupts that cannot be moved (0)'),
     (OLD, (), {'nvme1q3': 'eth1-rx', 'nvme1q2': 'virtio1-req.0'}, '3', 'cannot be moved (0)'),
@@ -95,7 +95,7 @@ FIXED = (
     (OLD, (), {'nvme1q3': 'eth1-rx', 'nvme1q2': 'virtio1-requests'}, '2', 'fewest interrupts of its like (110)'),
     (OLD, (), {'nvme1q3': 'eth1-rx', 'nvme1q2': 'nvme1q0'}, '2', 'fewest interrupts of its like (110)'),
     (OLD, (), {'nvme1q3': 'eth1-rx', 'nvme1q2': 'nvme1q0, nvme1q1'}, '2', 'fewest interrupts of its like (110)'),
-    (OLD, (), {}, '2', 'fewest interrupts that cannot be moved (10)'),
+    (OLD, (), {}, '2', 'fewest interrupts of its like that cannot be moved (10)'),
 )
 
 

@@ -204,6 +204,9 @@ static void test_order(void **state)
 		"CPU 2: not CPU 0, a performance core, 50 % busy, its sibling CPU 10 up to 50 % "
 		"busy, fewest interrupts that cannot be moved (300)");
 	f->fixed[8] = 0;
+	expect_choice(f, 0, "2",
+		"CPU 2: not CPU 0, a performance core, 50 % busy, its sibling CPU 10 up to 50 % "
+		"busy, fewest interrupts of its like that cannot be moved (300)");
 	/* 5. CPU 0's core */
 	f->interrupts[8] = 0;
 	f->topology->cpus[8].rank = 99;
