@@ -378,7 +378,8 @@ static int append_row(const struct row *row, struct text *line)
 	return r;
 }
 
-/* Appends the rows of one part; each further part begins with "; ". */
+/* Appends the rows of one part; each further part begins with "; ". A reason stands behind the last
+ * of the rows in a line that have it. */
 static int append_part(const struct knob_plan *plan, const struct row *rows, size_t n_rows,
 	enum part part, const char *before, struct text *line)
 {
@@ -387,9 +388,16 @@ static int append_part(const struct knob_plan *plan, const struct row *rows, siz
 
 	for (size_t i = 0; i < n_rows; i++) {
 		const struct entry *entry = rows[i].entries;
+		const char *next = part == PART_DONE ? "" : explain_entry(entry);
 		int r;
 
-		if (find_part(&plan->knobs[entry->index]) != part || n++ >= BRIEF_NAMES)
+		if (find_part(&plan->knobs[entry->index]) != part)
+			continue;
+		if (n > 0 && strcmp(why, next) != 0 && *why) {
+			text_appendf(line, " (%s)", why);
+			why = "";
+		}
+		if (n++ >= BRIEF_NAMES)
 			continue;
 		if (n == 1)
 			text_appendf(line, "%s%s", line->length > 0 ? "; " : "", before);
@@ -398,8 +406,7 @@ static int append_part(const struct knob_plan *plan, const struct row *rows, siz
 		r = append_row(&rows[i], line);
 		if (r < 0)
 			return r;
-		if (!*why && part != PART_DONE)
-			why = explain_entry(entry);
+		why = next;
 	}
 	if (n > BRIEF_NAMES)
 		text_appendf(line, " and %zu more", n - BRIEF_NAMES);

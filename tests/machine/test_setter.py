@@ -174,6 +174,19 @@ def test_brief():
         check('NMI' not in out, f'a knob that is not there: {out}')
 
 
+def test_brief_reasons():
+    """Each reason stands behind those that have it."""
+    with mini() as setter:
+        setter.box.remove(NMI)
+        (setter.box.root / NMI).mkdir()
+        for path in ('proc/sys/kernel/watchdog_cpumask', f'{CPU}/cpu1/cpufreq/scaling_max_freq'):
+            setter.box.remove(path)
+            (setter.box.root / path).symlink_to(path.split('/')[-1])
+        loop = 'Too many levels of symbolic links'
+        out = setter.run('status', '--brief', '-c', 1).stdout
+        check(f'stays as it is: NMI watchdog 0 (Is a directory), watchdog 0, maximum 2000000 ({loop}); ' in out, out)
+
+
 def test_user():
     """A user who is not root can read; one line says that the rest needs root."""
     with mini() as setter:
