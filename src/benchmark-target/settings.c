@@ -19,17 +19,6 @@ enum {
 #define CPU_LIST_LETTERS "0123456789,-:/"
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-static int replace(char **text, const char *value)
-{
-	char *copy = strdup(value);
-
-	if (!copy)
-		return -ENOMEM;
-	free(*text);
-	*text = copy;
-	return 0;
-}
-
 static int parse_cpus(const char *value, struct settings *settings, const char **ret_reason)
 {
 	unsigned n = 0;
@@ -46,7 +35,7 @@ static int parse_cpus(const char *value, struct settings *settings, const char *
 	/* Whether the list is valid depends on the machine, see choose_cpus(). */
 	if (!*value || value[strspn(value, CPU_LIST_LETTERS)])
 		return -EINVAL;
-	return replace(&settings->cpus, value);
+	return text_replace(&settings->cpus, value);
 }
 
 static int parse_smt(const char *value, struct settings *settings, const char **ret_reason)
@@ -88,7 +77,7 @@ static int parse_freq(const char *value, struct settings *settings, const char *
 	if (strcmp(value, "base") != 0 && strcmp(value, "min") != 0 && strcmp(value, "max") != 0 &&
 		!is_frequency(value))
 		return -EINVAL;
-	return replace(&settings->freq, value);
+	return text_replace(&settings->freq, value);
 }
 
 static int parse_irq(const char *value, struct settings *settings, const char **ret_reason)

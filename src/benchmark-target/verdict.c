@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "basic/clock.h"
 #include "basic/macro.h"
@@ -162,14 +161,6 @@ int verb_do_job(enum unit_job job, const char *unit, bool alone)
 	return EXIT_FAILED;
 }
 
-/* Whether the journal of a setter still has settings to put back, or this is not known. */
-static bool has_journal(const struct target_setter *setter)
-{
-	_cleanup_free_ char *path = journal_format_path(setter->program);
-
-	return !path || access(path, F_OK) == 0 || errno != ENOENT;
-}
-
 /* Adds why setters could not put back everything: those whose service failed after a good start. */
 static int add_not_restored(struct unit_manager *manager, struct text *ret)
 {
@@ -189,7 +180,7 @@ static int add_not_restored(struct unit_manager *manager, struct text *ret)
 		begun = outcome.exit_status == EXIT_DONE;
 		unit_outcome_clear(&outcome);
 		/* A setter that failed to start has put back its changes already. */
-		if (!begun || !has_journal(s))
+		if (!begun || !journal_exists(s->program))
 			continue;
 		r = verdict_explain(manager, s->unit, &why);
 		if (r == 0)

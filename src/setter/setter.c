@@ -984,21 +984,13 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	return status;
 }
 
-/* Where that cannot be known, there is one. */
-static bool has_journal(const struct setter *setter)
-{
-	_cleanup_free_ char *path = journal_format_path(setter->name);
-
-	return !path || access(path, F_OK) == 0 || errno != ENOENT;
-}
-
 /* An ordinary user has a journal of his own, for setters that can turn what is his. `status` shows
  * what root has done, unless there is such a journal. */
 static void choose_journal(const struct setter *setter, enum setter_verb verb)
 {
 	if (geteuid() == 0 || !setter->serves_users || journal_use_own_directory() < 0)
 		return;
-	if (verb == SETTER_STATUS && !has_journal(setter))
+	if (verb == SETTER_STATUS && !journal_exists(setter->name))
 		journal_use_root_directory();
 }
 
@@ -1027,9 +1019,10 @@ static int run(const struct setter *setter, int argc, char *argv[], bool *ret_le
 			setter->state);
 	if (arguments.verb == SETTER_RESTORE)
 		return run_restore(setter, &arguments);
-	had_journal = arguments.verb != SETTER_APPLY || has_journal(setter);
+	had_journal = arguments.verb != SETTER_APPLY || journal_exists(setter->name);
 	status = run_with_plan(setter, &arguments);
-	*ret_left = status != EXIT_DONE && !arguments.brief && !had_journal && has_journal(setter);
+	*ret_left = status != EXIT_DONE && !arguments.brief && !had_journal &&
+		journal_exists(setter->name);
 	return status;
 }
 

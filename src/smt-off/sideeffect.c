@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/file.h"
-#include "basic/parse.h"
 #include "basic/text.h"
+#include "machine/irqline.h"
 #include "machine/mountinfo.h"
 #include "smt-off/sideeffect.h"
 
@@ -18,82 +17,32 @@
 #define MOUNTS "/proc/self/mountinfo"
 
 enum {
-	IRQ_MAX = 1 << 30,
 	MOUNTS_MAX = 16 * 1024 * 1024,
 	CPUSET_DEPTH_MAX = 64,
 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const unsigned *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* The numbers of all interrupts, sorted, malloc'd. -ENOENT where the kernel has no /proc/irq. */
-static int read_interrupts(unsigned **ret, size_t *ret_n)
-{
-	_cleanup_closedir_ DIR *dir = opendir(IRQ_DIR);
-	_cleanup_free_ unsigned *numbers = NULL;
-	const struct dirent *entry;
-	size_t n = 0, capacity = 0;
-
-	if (!dir)
-		return -errno;
-	while (errno = 0, (entry = readdir(dir))) {
-		unsigned number;
-
-		if (parse_uint(entry->d_name, 0, IRQ_MAX, &number) < 0)
-			continue;
-		if (n == capacity) {
-			unsigned *more;
-
-			capacity = MAX((size_t)64, capacity * 2);
-			more = reallocarray(numbers, capacity, sizeof(*numbers));
-			if (!more)
-				return -ENOMEM;
-			numbers = more;
-		}
-		numbers[n++] = number;
-	}
-	if (errno > 0)
-		return -errno;
-	if (n > 0)
-		qsort(numbers, n, sizeof(*numbers), compare_numbers);
-	*ret = TAKE_PTR(numbers);
-	*ret_n = n;
-	return 0;
-}
-
 int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group)
 {
-	_cleanup_free_ unsigned *numbers = NULL;
-	size_t n = 0;
+	struct irqlines lines = { 0 };
 	int r;
 
-	r = read_interrupts(&numbers, &n);
+	r = irqlines_read(&lines);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; r == 0 && i < lines.n; i++) {
+		unsigned number = lines.items[i].number;
 		char path[sizeof(IRQ_DIR) + 32];
-		struct stat st;
 
 		/* The same file as irq-steer, not smp_affinity: a knob is found in the journals of
 		 * other setters by its path. */
-		snprintf(path, sizeof(path), IRQ_DIR "/%u/smp_affinity_list", numbers[i]);
-		/* The interrupt may be gone, as when a driver is unloaded. */
-		if (stat(path, &st) < 0) {
-			if (errno == ENOENT)
-				continue;
-			return -errno;
-		}
-		if (!(st.st_mode & S_IWUSR))
-			continue;
-		r = knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL, "CPUs of interrupt %u",
-			numbers[i]);
-		if (r < 0)
-			return r;
+		snprintf(path, sizeof(path), IRQ_DIR "/%u/smp_affinity_list", number);
+		if (irqline_is_movable(&lines, number))
+			r = knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL,
+				"CPUs of interrupt %u", number);
 	}
+	irqlines_clear(&lines);
+	if (r < 0)
+		return r;
 	if (access(IRQ_DIR "/default_smp_affinity", F_OK) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	return knob_plan_add(plan, group, KNOB_MASK, IRQ_DIR "/default_smp_affinity", NULL, NULL,

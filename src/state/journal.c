@@ -558,6 +558,13 @@ char *journal_format_path(const char *tool)
 	return asprintf(&path, "%s/%s.journal", journal_directory(), tool) < 0 ? NULL : path;
 }
 
+bool journal_exists(const char *tool)
+{
+	_cleanup_free_ char *path = journal_format_path(tool);
+
+	return !path || access(path, F_OK) == 0 || errno != ENOENT;
+}
+
 int journal_read(const char *tool, struct journal **ret, char **ret_why)
 {
 	_cleanup_free_ char *path = journal_format_path(tool), *text = NULL;

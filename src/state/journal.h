@@ -118,6 +118,8 @@ int journal_parse(const char *text, const char *tool, const char *boot_id, struc
 
 /* The path of a tool's journal, malloc'd; NULL when out of memory. */
 char *journal_format_path(const char *tool);
+/* Whether there is such a file; true also where that cannot be known. */
+bool journal_exists(const char *tool);
 /* Reads a tool's journal. Errors as journal_parse(), -ENOENT when there is none, and other errors
  * of reading it. */
 int journal_read(const char *tool, struct journal **ret, char **ret_why);
