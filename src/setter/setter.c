@@ -212,6 +212,8 @@ static bool options_fit(const struct arguments *a)
 		say("--%s is for restore", a->force ? "force" : "once");
 	else if (a->brief && (a->own || restore || a->json || a->verbose))
 		say("--brief is for apply and status, without --json and --verbose");
+	else if (a->verbose && a->own)
+		say("--verbose is for apply, status and restore");
 	else if (a->dry_run && !apply)
 		say("--dry-run is for apply");
 	else if ((a->strict || a->strict_refused) && !apply)
@@ -933,7 +935,6 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	struct setter_target target = {
 		.verb = a->verb,
-		.strict = a->strict,
 		.verbose = a->verbose,
 	};
 	bool turns = a->verb == SETTER_APPLY && !a->dry_run;
@@ -1014,7 +1015,6 @@ static int run(const struct setter *setter, int argc, char *argv[], bool *ret_le
 				.cpus = arguments.cpus,
 				.words = arguments.words,
 				.json = arguments.json,
-				.verbose = arguments.verbose,
 			},
 			setter->state);
 	if (arguments.verb == SETTER_RESTORE)

@@ -35,7 +35,6 @@ struct setter_target {
 	bool cpus_of_target; /* `cpus` are those of the target, not of -c */
 	/* Without needs_cores, only the masks and n_cpus are set. */
 	const struct topology *topology;
-	bool strict;
 	bool verbose;
 };
 
@@ -44,7 +43,6 @@ struct setter_verb_use {
 	const char *cpus; /* the value of -c; NULL when it was not given */
 	char **words;	  /* the words after the verb, ended by NULL */
 	bool json;
-	bool verbose;
 };
 
 /* A verb that only this setter has, and that turns no knobs. */

@@ -277,6 +277,7 @@ def test_wrong_use():
         (['madvise'], 'no verb'),
         (['--force'], '--force is for restore'),
         (['list', '--dry-run'], '--dry-run is for apply'),
+        (['list', '-v'], '--verbose is for apply, status and restore'),
     )
     with Setter(NOISE_OFF, 'amd-smt') as setter:
         before = setter.snapshot()
