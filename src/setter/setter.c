@@ -709,8 +709,9 @@ static int run_status(
 	return complete ? EXIT_DONE : EXIT_FINDING;
 }
 
+/* *ret_set is set when knobs stay turned whatever the exit status is. */
 static int run_apply(const struct setter *setter, const struct arguments *a,
-	const struct setter_target *target, struct knob_plan *plan)
+	const struct setter_target *target, struct knob_plan *plan, bool *ret_set)
 {
 	struct verification verification = {
 		.setter = setter,
@@ -729,8 +730,10 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	engine.context = &verification;
 	engine.strict = a->strict;
 	r = apply_or_substitute(&engine, &verification, plan, &failure);
+	*ret_set = r == 0 && count_turned(plan) > 0;
 	if (r == 0 && setter->repeats && setter->repeats(plan))
 		r = apply_again(&engine, &verification, plan, &failure);
+	*ret_set = *ret_set || failure.not_undone;
 	if (r < 0) {
 		int status = !a->strict && is_refusal(r, &verification, &failure) ? EXIT_FINDING
 										  : EXIT_FAILED;
@@ -929,7 +932,8 @@ static int get_failure_status(int r)
 	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static int run_with_plan(const struct setter *setter, const struct arguments *a)
+/* *ret_set: as of run_apply(). */
+static int run_with_plan(const struct setter *setter, const struct arguments *a, bool *ret_set)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
@@ -980,7 +984,7 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a)
 	else if (!turns)
 		status = run_status(setter, a, &plan);
 	else
-		status = run_apply(setter, a, &target, &plan);
+		status = run_apply(setter, a, &target, &plan, ret_set);
 	knob_plan_clear(&plan);
 	return status;
 }
@@ -1000,7 +1004,7 @@ static void choose_journal(const struct setter *setter, enum setter_verb verb)
 static int run(const struct setter *setter, int argc, char *argv[], bool *ret_left)
 {
 	struct arguments arguments;
-	bool had_journal;
+	bool had_journal, set = false;
 	int r, status;
 
 	r = parse_arguments(setter, argc, argv, &arguments);
@@ -1020,8 +1024,8 @@ static int run(const struct setter *setter, int argc, char *argv[], bool *ret_le
 	if (arguments.verb == SETTER_RESTORE)
 		return run_restore(setter, &arguments);
 	had_journal = arguments.verb != SETTER_APPLY || journal_exists(setter->name);
-	status = run_with_plan(setter, &arguments);
-	*ret_left = status != EXIT_DONE && !arguments.brief && !had_journal &&
+	status = run_with_plan(setter, &arguments, &set);
+	*ret_left = status != EXIT_DONE && !arguments.brief && (set || !had_journal) &&
 		journal_exists(setter->name);
 	return status;
 }

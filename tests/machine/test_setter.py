@@ -603,6 +603,13 @@ def test_full_output():
         result = setter.box.run('sh', '-c', f'exec {setter.tool} -c 1 > /dev/full', root=True)
         equal(result.returncode, 1, result.stderr)
         check(setter.journal, 'no journal')
+        puts_back = 'mini-setter: `mini-setter restore` puts back what is still set\n'
+        check(result.stderr.endswith(puts_back), result.stderr)
+        # The second apply leaves something set, too, and the third nothing of its own.
+        setter.box.write(NMI, '1\n')
+        for is_set in (True, False):
+            result = setter.box.run('sh', '-c', f'exec {setter.tool} -c 1 > /dev/full', root=True)
+            equal((result.returncode, result.stderr.endswith(puts_back)), (1, is_set), result.stderr)
         setter.note_choices()
         setter.choices[THP] = [b'always', b'madvise', b'never']
         setter.succeed('restore')
