@@ -222,12 +222,13 @@ static int ask_whether_up(const struct hold *hold)
 	int up = is_up(hold), starting = 0, r;
 
 	if (up == 0 && hold->manager) {
-		/* A job of a unit that is down starts it. Where there is none, it may be done. */
+		/* If the target is down and has a job, the job starts it. If there is no job, the
+		 * start may have finished since is_up(): ask again. */
 		starting = unit_has_job(hold->manager, TARGET_UNIT);
 		up = starting != 0 ? starting : is_up(hold);
 	}
-	/* Not done without it as without systemd: who is to run on the quiet CPUs is let there by
-	 * benchmark-join.socket. */
+	/* Do not fall back to the way without systemd: without the units there is no
+	 * benchmark-join.socket, which lets users onto the quiet CPUs. */
 	if (up == -ENOENT && hold->manager)
 		say("systemd knows no %s: it is installed with -Dunits=true, and known after "
 		    "`systemctl daemon-reload`",

@@ -31,8 +31,8 @@ int affinity_add(struct knob_plan *plan, unsigned first, const struct cpumask *o
 bool affinity_is_plan(const struct knob_plan *plan);
 /* The same, and the CPUs are kept clear. */
 bool affinity_is_up(const struct knob_plan *plan);
-/* After an apply: -EPERM, after saying so, when no thread could be moved. Notes on the knob how
- * many threads did not move. */
+/* After an apply: -EPERM, after saying so, when no thread could be moved. Notes on the knob which
+ * threads did not move (the first three, and how many more). */
 int affinity_verify(struct knob_plan *plan, const struct cpumask *quiet);
 
 #endif

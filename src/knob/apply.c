@@ -330,8 +330,9 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		 * Then the value now is that setter's, and ours is the one that it found. */
 		above = layers_find_above(layers, entry);
 		now = above ? above->old : may_arrive(engine, knob) ? NULL : knob->now;
-		/* What this apply has not moved is as somebody else has set it since the earlier
-		 * one, if it is not what that one left. */
+		/* A kept knob that this apply did not move, but that differs from what the earlier
+		 * apply left, was changed by somebody else in between. Keep the earlier outcome, so
+		 * that restore sees that change. */
 		if (!above && now && knob->earlier_outcome &&
 			knob_equal(knob->kind, now, knob->before_apply))
 			now = knob->earlier_outcome;
