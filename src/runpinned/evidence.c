@@ -401,9 +401,10 @@ bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
 		series->softirq_names[i] = procstat_softirq_name(i);
 	ret->temperature_before = (float)reader->temperature_before;
-	/* The temperature now is due to the last run of the request. The other runs ended earlier,
-	 * and the temperature after them is unknown. */
-	ret->temperature_after = run->is_last ? (float)evidence_temperature(reader) : NAN;
+	/* The runs of a request take 50 ms together, or it is a single one, and the sensor is read
+	 * once a second: what was read before it is as new for all of them but the last. */
+	ret->temperature_after =
+		(float)(run->is_last ? evidence_temperature(reader) : reader->temperature_before);
 
 	if (run->before)
 		take_reading(reader, run->before, run->report.start_ns);
