@@ -330,12 +330,13 @@ class Setter:
     ANYTHING = object()
     BOOT_ID = '5e77e12f-0000-4000-8000-000000000001'
     RESOLUTION_NS = 50 * 1000 * 1000  # several ticks of the slowest kernel
-    # A tool that moves threads must see only the processes of the test.
-    BINDERS = ('smt-off', 'cpu-shield')
+    # A tool that moves threads must see only the processes of the test, and so must one that looks for an
+    # irqbalance: one of this machine, or of another test beside this one, is not meant.
+    ALONE = ('smt-off', 'cpu-shield', 'irq-steer')
 
     def __init__(self, tool, name, *, allowed=None):
         self.tool = pathlib.Path(tool)
-        self.binds = self.tool.name in self.BINDERS
+        self.alone = self.tool.name in self.ALONE
         self.allowed = allowed
         self.box = Machine(name)
         self.run_directory = self.box.root / 'run'
@@ -473,7 +474,7 @@ class Setter:
             shutil.copy(self.tool, copy)
             command = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups',
                        f'/run/bin/{self.tool.name}']
-        alone = self.binds and (not user or os.geteuid() == 0)
+        alone = self.alone and (not user or os.geteuid() == 0)
         result = self.box.run(*command, *arguments, allowed=self.allowed, root=not user,
                               **{'alone': alone, **options})
         self.render_choices()
@@ -493,7 +494,7 @@ class Setter:
         asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
         return self.box.run(*simulator(source), 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]}',
                             f'ASAN_OPTIONS={asan}', self.tool, *arguments, root=True, env=env,
-                            alone=self.binds, **options)
+                            alone=self.alone, **options)
 
     def succeed(self, *arguments, **options):
         """run() with exit status 0; its standard output."""
