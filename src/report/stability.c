@@ -377,23 +377,17 @@ static bool are_separated(double *const figures[2], const size_t n[2], const dou
  * runs have none of, the means.
  */
 static int append_causes(struct text *t, const struct series *series, const struct level *before,
-	const struct level *after)
+	const struct level *after, double run_ns)
 {
 	_cleanup_free_ double *memory = NULL;
 	size_t start = t->length;
-	double run_ns = NAN;
 
 	for (int what = 0; what < CAUSE_N; what++) {
 		double *figures[2], typical[2];
 		size_t n[2];
-		int r = 0;
 
 		if (!varies(series, (enum cause)what))
 			continue;
-		if (what == CAUSE_STEAL)
-			r = find_typical_run(series, &run_ns);
-		if (r < 0)
-			return r;
 		if (!memory)
 			memory = reallocarray(NULL, before->n + after->n, sizeof(*memory));
 		if (!memory)
@@ -436,8 +430,8 @@ static bool has_nohz_full_with_pstate(const struct benchmark *benchmark)
 		facts_find_string(&benchmark->metadata, "quiesce_nohz_full");
 }
 
-static int check_levels(
-	struct stability *stability, const struct benchmark *benchmark, const struct levels *levels)
+static int check_levels(struct stability *stability, const struct benchmark *benchmark,
+	const struct levels *levels, double run_ns)
 {
 	bool runs = benchmark_units_are_runs(benchmark);
 	_cleanup_text_ struct text t = { 0 };
@@ -469,8 +463,8 @@ static int check_levels(
 		_cleanup_text_ struct text causes = { 0 };
 		int r;
 
-		r = append_causes(
-			&causes, benchmark->series, &levels->items[i - 1], &levels->items[i]);
+		r = append_causes(&causes, benchmark->series, &levels->items[i - 1],
+			&levels->items[i], run_ns);
 		if (r < 0)
 			return r;
 		if (causes.length == 0)
@@ -489,7 +483,7 @@ static int check_levels(
 }
 
 static int check_drift(struct stability *stability, const struct benchmark *benchmark,
-	const struct stats *stats, const struct levels *levels)
+	const struct stats *stats, const struct levels *levels, double run_ns)
 {
 	_cleanup_text_ struct text t = { 0 };
 	_cleanup_text_ struct text causes = { 0 };
@@ -516,7 +510,7 @@ static int check_drift(struct stability *stability, const struct benchmark *benc
 			units_format_change(levels->drift / fabs(stats->median), a));
 	}
 	r = benchmark_units_are_runs(benchmark)
-		? append_causes(&causes, benchmark->series, &before, &after)
+		? append_causes(&causes, benchmark->series, &before, &after, run_ns)
 		: 0;
 	if (r < 0)
 		return r;
@@ -571,6 +565,7 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 {
 	_cleanup_(stability) struct stability *stability = NULL;
 	const struct disturbances *disturbances;
+	double run_ns = NAN;
 	int r;
 
 	stability = calloc(1, sizeof(*stability));
@@ -587,10 +582,13 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 		return -EINVAL;
 
 	r = check_as_pyperf(stability, benchmark, stats);
+	if (r >= 0 && (levels->n > 1 || levels->drift != 0) &&
+		varies(benchmark->series, CAUSE_STEAL))
+		r = find_typical_run(benchmark->series, &run_ns);
 	if (r >= 0 && levels->n > 1)
-		r = check_levels(stability, benchmark, levels);
+		r = check_levels(stability, benchmark, levels, run_ns);
 	if (r >= 0 && levels->drift != 0)
-		r = check_drift(stability, benchmark, stats, levels);
+		r = check_drift(stability, benchmark, stats, levels, run_ns);
 	if (r >= 0)
 		r = check_autocorrelation(stability, benchmark, levels);
 	if (r >= 0 && benchmark_is_of_time(benchmark))
