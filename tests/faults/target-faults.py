@@ -21,7 +21,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine'))
 from cases import list_allocations, list_calls, read_options, run_campaign  # noqa: E402
-from machine import Failed, Skip, check, run_tests, words_alone  # noqa: E402
+from machine import Failed, Skip, be_alone, check, run_tests  # noqa: E402
 from test_hold import begin, left_over, machine  # noqa: E402
 
 FAULT = os.environ['MEASURE_FAULT']
@@ -131,17 +131,6 @@ def fail(options, verb, kind, list_cases):
         target = Machine(setter, folder)
         return run_campaign(options, f'{verb}: {kind}', lambda: list_cases(target, verb),
                             lambda case: target.try_case(verb, case))
-
-
-def be_alone():
-    """Goes on in a PID namespace of this test's own, where there may be one: setters look at all
-    processes, and those of the host take a fifth of their time."""
-    alone = words_alone()
-    if 'IS_ALONE' in os.environ or subprocess.run([*alone, 'true'], capture_output=True, check=False).returncode:
-        return
-    os.environ['IS_ALONE'] = '1'
-    # The shell waits for processes whose parents have ended.
-    os.execvp(alone[0], [*alone, 'sh', '-c', '"$@"; exit $?', 'sh', sys.executable, *sys.argv])
 
 
 def main():

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import sys
 
-from machine import Skip, skip_all
+from machine import Skip, skip_all, words_alone
 
 INSIDE = 'QUIESCE_TEST_INSIDE'
 NUMBERS = {'x86_64': {'perf_event_open': 298, 'sched_setaffinity': 203, 'personality': 135,
@@ -25,11 +25,10 @@ def enter(name):
     there."""
     if INSIDE in os.environ:
         return
-    user = [] if os.geteuid() == 0 else ['--user', '--map-root-user']
-    command = ['unshare', *user, '--pid', '--fork', '--kill-child', '--mount', '--mount-proc']
+    command, is_root = words_alone(as_root=True), os.geteuid() == 0
     if subprocess.run([*command, 'true'], capture_output=True, check=False).returncode != 0:
         skip_all(name, 'no namespaces here')
-    os.environ[INSIDE] = 'user' if user else 'root'
+    os.environ[INSIDE] = 'root' if is_root else 'user'
     os.execvp(command[0], [*command, sys.executable, *sys.argv])
 
 

@@ -56,7 +56,7 @@ class Shield(Setter):
 
     def run(self, *arguments, user=False, **options):
         if user:
-            return super().run(*arguments, user=True, alone=os.geteuid() == 0, **options)
+            return super().run(*arguments, user=True, **options)
         result = self.run_with_cgroups('run', 'env', *self.environment(), self.tool, *arguments,
                                        **options)
         self.note_run(arguments, result)

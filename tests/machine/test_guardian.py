@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from machine import Setter, check, equal, run_tests
+from machine import Setter, be_alone, check, equal, run_tests
 
 RUNPINNED = os.environ['RUNPINNED']
 # amd-pstate, SMT: CPU 5 has a sibling, 13.
@@ -252,4 +252,5 @@ def test_put_back_in_vain():
 
 TESTS = (test_taken, test_taken_no_wait, test_chosen_is_taken, test_target_comes_and_goes,
          test_put_back_in_vain, test_killed_when_quiet, test_killed_at_the_start, test_strict)
+be_alone()
 run_tests((test.__doc__, test) for test in TESTS)

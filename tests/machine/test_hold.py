@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-from machine import Setter, Skip, check, equal, make_journal, parse_list, run_tests, wait_for
+from machine import Setter, Skip, be_alone, check, equal, make_journal, parse_list, run_tests, wait_for
 from systemd import Systemd
 
 PROGRAM = os.environ['BENCHMARK_TARGET']
@@ -699,4 +699,5 @@ TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_
          test_make_quiet, test_make_quiet_untouched, test_without_units, test_stopped_shield, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 if __name__ == '__main__':
+    be_alone()
     run_tests((test.__doc__, test) for test in TESTS)
