@@ -28,6 +28,7 @@ struct outcome {
 	int32_t error; /* positive errno: the shell could not be started */
 	int32_t status;
 	bool timed_out;
+	bool survived; /* not all that the hook has started could be killed */
 	bool interrupted;
 };
 
@@ -61,11 +62,11 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 }
 
 /* Ends the shell and all that it has started: when their parents end, they become children of this
- * process. */
-static void end_all(void)
+ * process. Returns false when some of them may be left: those of other users. */
+static bool end_all(void)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	(void)orphans_end(0);
+	return orphans_end(0) >= 0 && orphans_reap(0);
 }
 
 /* Waits until the shell has ended, or until the time is over or SIGTERM says to end it. */
@@ -85,7 +86,7 @@ static void await_shell(
 		ret->interrupted = signal == SIGTERM;
 		ret->timed_out = signal < 0 && errno == EAGAIN;
 		if (ret->interrupted || ret->timed_out) {
-			end_all();
+			ret->survived = !end_all();
 			return;
 		}
 	}
@@ -177,7 +178,9 @@ static const char *find_failure(
 	const struct outcome *outcome, int64_t timeout_ns, char *buf, size_t size)
 {
 	if (outcome->timed_out)
-		snprintf(buf, size, "killed after %g s (--hook-timeout)", (double)timeout_ns / 1e9);
+		snprintf(buf, size, "killed after %g s (--hook-timeout)%s",
+			(double)timeout_ns / 1e9,
+			outcome->survived ? ", but not all that it has started" : "");
 	else if (WIFSIGNALED(outcome->status))
 		snprintf(buf, size, "signal %d (%s)", WTERMSIG(outcome->status),
 			strsignal(WTERMSIG(outcome->status)));

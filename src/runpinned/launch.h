@@ -35,7 +35,7 @@
 #include "sampler/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x7175690a,
+	LAUNCH_MAGIC = 0x7175690b,
 	LAUNCH_MAX_COUNTERS = 32,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
@@ -203,6 +203,7 @@ struct launch_report {
 	int32_t window_error;
 	int32_t status; /* as of wait4(2) */
 	uint32_t timed_out;
+	uint32_t refused;     /* 1 when the program may not be killed: it is another user's */
 	int32_t stopped;      /* the signal that stopped the program, which was then killed; or 0 */
 	uint32_t interrupted; /* 1 when LAUNCH_STOP ended the run */
 	uint32_t leftover;    /* 1 when processes that the program had started were still there */

@@ -149,14 +149,17 @@ struct launcher {
 static volatile sig_atomic_t running_child;
 static volatile sig_atomic_t terminations;
 static volatile sig_atomic_t timed_out;
+static volatile sig_atomic_t refused; /* the child belongs to another user now, as sudo's does */
 static pid_t keeper;
 
 /* Sends the signal to the child's process group, and to the child itself if it has left that
  * group. */
 static void signal_child(pid_t child, int signal)
 {
-	if (kill(-child, signal) < 0 || getpgid(child) != child)
-		kill(child, signal);
+	if (kill(-child, signal) == 0 && getpgid(child) == child)
+		return;
+	if (kill(child, signal) < 0 && errno == EPERM)
+		refused = 1;
 }
 
 static void on_signal(int signal)
@@ -500,7 +503,7 @@ static void child_run(struct launcher *l, struct launch_report *report)
 	struct child *child = &l->child;
 	siginfo_t info;
 
-	timed_out = 0;
+	timed_out = refused = 0;
 	running_child = child->pid;
 	/* The look at the core, which comes before the program, is not the program's time. */
 	timer_arm(l, l->plan->timeout_ns + (child->is_floor ? 0 : l->plan->core_ns));
@@ -714,6 +717,7 @@ static void run_once(
 		return;
 	}
 	report->timed_out = timed_out != 0;
+	report->refused = refused != 0;
 	report->interrupted = terminations > 0;
 	if (child->start_ns == 0 && !report->interrupted) {
 		report->error = timed_out ? ETIME : ECHILD;

@@ -307,6 +307,11 @@ static void describe_status(
 	if (report->stopped)
 		snprintf(buf, size, "stopped by signal %d (%s), killed", report->stopped,
 			strsignal(report->stopped));
+	else if (report->timed_out && report->refused)
+		snprintf(buf, size,
+			"took %g s, and may not be killed after %g s (--timeout): it is another user's",
+			(double)(report->end_ns - report->start_ns) / NSEC_PER_SEC,
+			(double)timeout_ns / NSEC_PER_SEC);
 	else if (report->timed_out)
 		snprintf(buf, size, "killed after %g s (--timeout)", (double)timeout_ns / 1e9);
 	else if (WIFSIGNALED(report->status))
@@ -326,7 +331,9 @@ static bool is_no_failure(const struct options *options, int status)
 const char *measure_find_failure(
 	const struct options *options, const struct launch_report *report, char *buf, size_t size)
 {
-	if (report->status == 0 || options->ignore_failure ||
+	bool outlasted = report->timed_out && report->refused;
+
+	if ((report->status == 0 && !outlasted) || options->ignore_failure ||
 		is_no_failure(options, report->status))
 		return NULL;
 	describe_status(report, options->timeout_ns, buf, size);

@@ -33,7 +33,8 @@ bool orphans_reap(pid_t pid)
 }
 
 /* The parent of a process from /proc/PID/stat. It comes after the name, which may contain any
- * character: "7 (a) b) S 1 ..." (proc(5)). 0 when the process has ended. */
+ * character: "7 (a) b) S 1 ..." (proc(5)). 0 when the process has ended. -EPERM or -EACCES when it
+ * belongs to somebody else and /proc is mounted with hidepid=1. */
 static pid_t read_parent(int proc, const char *name)
 {
 	char path[32], text[512];
@@ -86,13 +87,13 @@ static int kill_children(pid_t except, bool *ret_found)
 		if (parse_uint(entry->d_name, 1, INT_MAX, &pid) < 0 || (pid_t)pid == except)
 			continue;
 		parent = read_parent(dirfd(proc), entry->d_name);
-		if (parent < 0)
+		if (parent < 0 && parent != -EPERM && parent != -EACCES)
 			return parent;
 		/* The number of a child is not reused before this process has reaped the child. */
-		if (parent != self)
+		if (parent >= 0 && parent != self)
 			continue;
-		/* In a /proc of another PID namespace both numbers belong to somebody else: only
-		 * a child can be waited for. */
+		/* In a /proc of another PID namespace both numbers belong to somebody else, and
+		 * /proc may not tell the parent: only a child can be waited for. */
 		reaped = waitpid((pid_t)pid, NULL, WNOHANG | __WALL);
 		if (reaped < 0)
 			continue;

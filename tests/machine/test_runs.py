@@ -484,6 +484,51 @@ def test_other_pid_namespace():
         check('leftover' not in one.get('quiesce_flags', ''), one)
 
 
+def without(capability, *more):
+    """What goes in front of a command that is to be root's without this capability."""
+    if os.geteuid() != 0:
+        raise Skip('only root has something to lose')
+    words = ['setpriv', f'--bounding-set=-{capability}', f'--inh-caps=-{capability}', *more]
+    if subprocess.run([*words, 'true'], capture_output=True, check=False).returncode:
+        raise Skip('capabilities cannot be dropped here')
+    return words
+
+
+def test_timeout_that_may_not_kill():
+    """A program that has become another user's outlasts --timeout, and may end well: that is no run."""
+    words = ('-n', 2, '-w', 0, '--timeout', '300ms', 'setpriv', '--reuid=65534', 'sleep', '1.5')
+    result = run(*words, prefix=without('kill'))
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    check(re.search(r'run 1 failed: took [0-9.]+ s, and may not be killed after 0\.3 s \(--timeout\): '
+                    "it is another user's", result.stderr), result.stderr)
+    benchmark = measured('--ignore-failure', *words, prefix=without('kill'))
+    check(min(values(benchmark)) > 1.4, values(benchmark))
+    # What a hook has started is told from what was killed.
+    result = run('-n', 1, '-w', 0, '--hook-timeout', '300ms', '--setup', 'setpriv --reuid=65534 sleep 4',
+                 'true', prefix=without('kill'))
+    equal(result.returncode, 1, f'status ({result.stderr})')
+    check('killed after 0.3 s (--hook-timeout), but not all that it has started' in result.stderr,
+          result.stderr)
+
+
+def test_hidden_processes():
+    """Where /proc hides the processes of others, what the program leaves behind is found all the same"""
+    mark = f'{os.getpid()}.4714'
+    # Root's group is the one that sees all by default (proc(5)).
+    hidden = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c',
+              'mount -t proc -o hidepid=1 proc /proc && { setpriv --reuid=65534 sleep 1000 & "$@"; '
+              'status=$?; kill $!; exit $status; }', 'sh',
+              *without('sys_ptrace', '--regid=65534', '--clear-groups')]
+    if subprocess.run([*hidden, 'sh', '-c', 'for i in /proc/[0-9]*; do cat $i/stat || exit 0; done; exit 1'],
+                      capture_output=True, check=False).returncode:
+        raise Skip('processes cannot be hidden here')
+    text = run('--json', '-n', 3, '-w', 0, 'sh', '-c', f'sleep {mark} & exit 0', prefix=hidden)
+    equal(text.returncode, 0, f'status ({text.stderr})')
+    for one in metadata(json.loads(text.stdout)['benchmarks'][0]):
+        check('leftover' in flags(one), one)
+    equal(processes_with(mark), [], 'processes that live')
+
+
 def core_runs(*arguments, **options):
     """The runs of a result with what was seen of the core; skips where nothing can be seen."""
     runs = metadata(measured('-n', '15', *arguments, '/bin/true', **options))
