@@ -546,7 +546,8 @@ static int check_steal(struct stability *stability, const struct series *series)
 		if (series->samples[i].warmup || series->evidence[i].steal_ns < 0)
 			continue;
 		stolen += (double)series->evidence[i].steal_ns;
-		all += (double)series->samples[i].user_ns;
+		all += (double)series->samples[i].user_ns *
+			weight_find_used_cpus(&series->samples[i], &series->evidence[i]);
 	}
 	if (stolen <= 0 || all <= 0)
 		return 0;

@@ -64,6 +64,7 @@ const struct evidence_field evidence_fields[] = {
 	{ "irq_timer", 0, false, AT(irq_timer) },
 	{ "irq_ipi", 0, false, AT(irq_ipi) },
 	{ "irq_other", 0, false, AT(irq_other) },
+	{ "evidence_cpus", 0, false, AT(evidence_cpus) },
 };
 const size_t evidence_n_fields = ARRAY_SIZE(evidence_fields);
 
@@ -242,6 +243,7 @@ void evidence_clear(struct evidence *evidence)
 		.irq_timer = -1,
 		.irq_ipi = -1,
 		.irq_other = -1,
+		.evidence_cpus = -1,
 		.runnable = -1,
 		.load1 = NAN,
 		.temperature_before = NAN,

@@ -105,6 +105,8 @@ struct evidence {
 	int32_t irq_timer;  /* of the local timer (ticks), */
 	int32_t irq_ipi;    /* from other CPUs (reschedule, function call, TLB) */
 	int32_t irq_other;  /* NMI, thermal, machine check and the rest */
+	/* Interrupts, softirqs, steal and throttles are sums over so many CPUs; absent for one. */
+	int32_t evidence_cpus;
 	int32_t softirqs[EVIDENCE_N_SOFTIRQS];
 	/* The lines that fired, busiest first: an index into series.irq_names. */
 	uint16_t irq_line[EVIDENCE_N_IRQ_LINES];

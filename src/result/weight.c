@@ -43,6 +43,15 @@ static double span_ns(const struct sample *sample)
 	return (double)(sample->user_ns > 0 ? sample->user_ns : sample->kernel_ns);
 }
 
+double weight_find_used_cpus(const struct sample *sample, const struct evidence *evidence)
+{
+	double used = (double)MAX(evidence->steal_ns, (int64_t)0);
+
+	if (evidence->user_cpu_ns >= 0 && evidence->system_cpu_ns >= 0)
+		used += (double)evidence->user_cpu_ns + (double)evidence->system_cpu_ns;
+	return fmax(1, fmin(used / span_ns(sample), evidence->evidence_cpus));
+}
+
 /* Nanoseconds that were lost, as a part of the run; negative ones are unknown. */
 static double part(double lost_ns, const struct sample *sample)
 {
@@ -64,7 +73,9 @@ static double weigh_waiting(const struct weight_base *base, const struct sample 
 static double weigh_steal(const struct weight_base *base, const struct sample *sample,
 	const struct evidence *evidence)
 {
-	double surplus = part((double)MAX(evidence->steal_ns - STEAL_STEP_NS, (int64_t)0), sample);
+	/* Each CPU has a step of its own. */
+	double lost = (double)evidence->steal_ns / weight_find_used_cpus(sample, evidence);
+	double surplus = part(fmax(lost - STEAL_STEP_NS, 0), sample);
 
 	if (evidence->steal_ns <= 0)
 		return part((double)evidence->steal_ns, sample);
@@ -81,7 +92,7 @@ static double weigh_migrations(const struct weight_base *base, const struct samp
 	int32_t n = MAX(evidence->migrations, moved ? 1 : -1);
 
 	(void)base;
-	return part((double)n * MIGRATION_NS, sample);
+	return part((double)n * MIGRATION_NS / weight_find_used_cpus(sample, evidence), sample);
 }
 
 static double weigh_interrupts(const struct weight_base *base, const struct sample *sample,
@@ -93,7 +104,8 @@ static double weigh_interrupts(const struct weight_base *base, const struct samp
 	for (size_t i = 0; lost >= 0 && i < EVIDENCE_N_SOFTIRQS; i++)
 		if (device_softirqs >> i & 1 && evidence->softirqs[i] > 0)
 			lost += (double)evidence->softirqs[i] * SOFTIRQ_NS;
-	return part(lost, sample);
+	/* One thread is interrupted on its own CPU only, and many of them side by side. */
+	return part(lost / MAX(evidence->evidence_cpus, 1), sample);
 }
 
 /* Negative for a frequency above the median. */
@@ -151,7 +163,8 @@ static double find_stolen(const struct series *series)
 		if (series->evidence[i].steal_ns < 0)
 			continue;
 		stolen += (double)series->evidence[i].steal_ns;
-		total += span_ns(&series->samples[i]);
+		total += span_ns(&series->samples[i]) *
+			weight_find_used_cpus(&series->samples[i], &series->evidence[i]);
 	}
 	return total > 0 ? stolen / total : NAN;
 }

@@ -14,6 +14,9 @@
  * irq: the number of interrupts of devices, and of softirqs except those of the tick, times what
  * one costs. migrated: the number of moves, times what one costs.
  *
+ * On several CPUs these figures are sums: what was stolen and moved is divided by the number of
+ * CPUs that the run used in the mean, the interrupts by the number of CPUs that they are of.
+ *
  * freq and clock: how far the frequency that the kernel tells, or the clock of the core that was
  * seen, is off the median of all runs.
  *
@@ -48,6 +51,10 @@ static inline size_t weight_bit(enum sample_flag flag)
 {
 	return (size_t)__builtin_ctz((unsigned)flag);
 }
+
+/* How many CPUs the run used in the mean, the stolen time included, at least one: threads that run
+ * side by side lose their times side by side. */
+double weight_find_used_cpus(const struct sample *sample, const struct evidence *evidence);
 
 /* What is known only when all runs are known. */
 struct weight_base {

@@ -65,6 +65,7 @@ struct evidence_reader {
 	char *sensor; /* chip and label of the temperature sensor */
 	double hot;   /* what evidence_hot() returns */
 	int first_cpu;
+	unsigned n_cpus;
 
 	struct session_file *files; /* the paths are allocated here */
 	size_t n_files;
@@ -72,6 +73,7 @@ struct evidence_reader {
 	size_t first_frequency;
 
 	struct reading last;
+	double first_temperature;
 	double temperature;
 	double temperature_before;
 	int64_t temperature_at_ns;
@@ -175,6 +177,7 @@ int evidence_open(const struct cpumask *cpus, struct evidence_reader **ret)
 	if (!reader)
 		return -ENOMEM;
 	reader->first_cpu = cpumask_first(cpus);
+	reader->n_cpus = cpumask_weight(cpus);
 	reader->hot = HOT_DEFAULT;
 	reader->temperature = NAN;
 	r = interrupts_new(cpus, &reader->interrupts);
@@ -189,6 +192,7 @@ int evidence_open(const struct cpumask *cpus, struct evidence_reader **ret)
 	if (r < 0)
 		return r;
 	open_thermal(reader);
+	reader->first_temperature = evidence_temperature(reader);
 	*ret = TAKE_PTR(reader);
 	return 0;
 }
@@ -320,7 +324,10 @@ static void fill_counters(
 {
 	if (before->times_valid && after->times_valid &&
 		before->times.n_cpus == after->times.n_cpus)
-		evidence->steal_ns = after->times.steal_ns - before->times.steal_ns;
+		/* The counter can go back by a tick: fs/proc/stat.c prevents that only for idle
+		 * time. */
+		evidence->steal_ns =
+			MAX(after->times.steal_ns - before->times.steal_ns, (int64_t)0);
 	if (before->softirqs_valid && after->softirqs_valid) {
 		for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
 			evidence->softirqs[i] =
@@ -398,6 +405,8 @@ bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 
 	evidence_clear(ret);
 	fill_report(&run->report, ret);
+	if (reader->n_cpus > 1)
+		ret->evidence_cpus = clamp(reader->n_cpus);
 	for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
 		series->softirq_names[i] = procstat_softirq_name(i);
 	ret->temperature_before = (float)reader->temperature_before;
@@ -446,6 +455,11 @@ double evidence_temperature(struct evidence_reader *reader)
 		clock_now_ns(CLOCK_MONOTONIC) - reader->temperature_at_ns < SENSOR_EVERY_NS)
 		return reader->temperature;
 	return evidence_ask_temperature(reader);
+}
+
+double evidence_first_temperature(const struct evidence_reader *reader)
+{
+	return reader->first_temperature;
 }
 
 const char *evidence_sensor(const struct evidence_reader *reader)

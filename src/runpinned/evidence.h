@@ -51,6 +51,8 @@ void evidence_take_inside(struct series *series, double core_adds);
 double evidence_temperature(struct evidence_reader *reader);
 /* The same, but the sensor is always read. */
 double evidence_ask_temperature(struct evidence_reader *reader);
+/* What it was when the reader was opened. */
+double evidence_first_temperature(const struct evidence_reader *reader);
 /* The temperature from which on a run is flagged as hot. */
 double evidence_hot(const struct evidence_reader *reader);
 /* "coretemp: Package id 0"; NULL when there is no such sensor. */

@@ -344,7 +344,7 @@ static int measure_commands(const struct options *options, const struct place *p
 			say_errno(r, "cannot read the machine's counters");
 			return EXIT_FAILED;
 		}
-		if (options->cooldown >= 0 && !isfinite(evidence_temperature(evidence)))
+		if (options->cooldown >= 0 && !isfinite(evidence_first_temperature(evidence)))
 			say("note: no CPU temperature can be read here: --cooldown has no effect");
 	}
 	r = hooks_set_up(options, place, commands, stop);

@@ -59,7 +59,6 @@ struct work {
 	uint64_t sitting;
 	uint64_t random_order; /* state of the random generator for the order of the commands */
 	int64_t began_ns;
-	double began_temperature;
 	double *events; /* counts of the newest run */
 };
 
@@ -281,7 +280,7 @@ static void draw_progress(struct work *work, const char *note)
 /* Waits until the package is as cool as it was at the start, within the given number of degrees. */
 static void cool_down(struct work *work)
 {
-	double limit = work->began_temperature + work->options->cooldown;
+	double limit = evidence_first_temperature(work->evidence) + work->options->cooldown;
 
 	for (int i = 0; i < COOLDOWN_WAIT_MAX_S; i++) {
 		double now = evidence_ask_temperature(work->evidence);
@@ -797,28 +796,31 @@ static int are_precise_and_long_enough(struct work *work, bool *ret)
 
 /* Makes runs beyond -n until `are_enough` is content, or up to --max-runs or --max-time. It is
  * asked more and more rarely, each time after a part of the runs so far, so that all looks together
- * take little time. */
+ * take little time. Short programs are run as often in one request as before: a request for each
+ * run, which wakes the launcher, would make these runs take another time than the first ones. */
 static int run_until_enough(
 	struct work *work, int (*are_enough)(struct work *, bool *), size_t part)
 {
 	const struct options *o = work->options;
+	size_t next = 0;
 
 	for (;;) {
-		size_t runs = rounds_done(work, false), next;
-		bool enough;
+		size_t runs = rounds_done(work, false);
+		bool enough = false;
 		int r;
 
-		r = are_enough(work, &enough);
+		r = runs >= next ? are_enough(work, &enough) : 0;
 		if (r < 0)
 			return r;
+		if (runs >= next)
+			next = runs + MAX((size_t)1, runs / part);
 		if (enough || runs >= o->max_runs)
 			return 0;
 		if (is_time_over(work)) {
 			work->out_of_time = true;
 			return 0;
 		}
-		next = MIN(runs + MAX((size_t)1, runs / part), (size_t)o->max_runs);
-		r = run_until(work, false, next);
+		r = run_rounds(work, false, o->max_runs - runs);
 		if (r != 0)
 			return r;
 	}
@@ -955,7 +957,6 @@ int measure(const struct options *options, const struct place *place, struct com
 		.evidence = evidence,
 		.user_clock = user_clock,
 		.began_ns = clock_now_ns(CLOCK_MONOTONIC_RAW),
-		.began_temperature = evidence ? evidence_temperature(evidence) : NAN,
 	};
 	int r;
 

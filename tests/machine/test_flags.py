@@ -211,6 +211,32 @@ def test_cooldown():
         check(cooled, 'it did not wait for the cooling')
 
 
+def test_cooldown_after_setup():
+    """The start of --cooldown is before --setup, which may heat the package."""
+    has_sensors()
+    with Machine('intel-hybrid') as box:
+        path = box.root / sensor('intel-hybrid')
+        heated = box.root / 'heated'
+
+        def cool():
+            machine.wait_for(heated.exists, '--setup is run')
+            time.sleep(2.5)
+            path.write_text('62000\n', encoding='utf-8')
+
+        helper = threading.Thread(target=cool)
+        helper.start()
+        # The sensor is read once a second at most.
+        result = box.run(RUNPINNED, '-c', CPU, '-n', 1, '-w', 0, '--json', '--cooldown', '--setup',
+                         f'sleep 1.1; echo 90000 > {path}; touch {heated}', 'true',
+                         env={'XDG_STATE_HOME': str(box.root)})
+        helper.join()
+        equal(result.returncode, 0, f'status ({result.stderr})')
+        check('quiesce_temperature_before' in result.stdout, result.stdout)
+        before = json.loads(result.stdout)['benchmarks'][0]
+        before = {**before['metadata'], **before['runs'][0]['metadata']}['quiesce_temperature_before']
+        check(before < 66, f'the first run began at {before} C')
+
+
 def test_stopped_while_it_cools_down():
     """--conclude removes what --prepare has made for the run that is not made."""
     has_sensors()

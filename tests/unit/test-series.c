@@ -249,7 +249,7 @@ static void test_fields(void **state)
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(evidence_fields[i].name, evidence_fields[k].name);
 	}
-	assert_int_equal(evidence.irq_other, evidence_n_fields - 1);
+	assert_int_equal(evidence.evidence_cpus, evidence_n_fields - 1);
 }
 
 static void test_flags(void **state)

@@ -101,6 +101,38 @@ static void test_each(void **state)
 	assert_part(weight_of(SAMPLE_SHARED, &base, &ten_ms, &e), 0);
 }
 
+/* The figures of several CPUs are sums: what one thread, or several side by side, lost. */
+static void test_several_cpus(void **state)
+{
+	const struct weight_base base = { .frequency_khz = NAN, .core_khz = NAN, .stolen = NAN };
+	struct evidence one, e;
+
+	(void)state;
+	evidence_clear(&one);
+	one.evidence_cpus = 64;
+	one.user_cpu_ns = 900 * NSEC_PER_MSEC;
+	one.system_cpu_ns = 0;
+	e = one;
+	e.irq_device = 64 * 2000;
+	assert_part(weight_of(SAMPLE_IRQ, &base, &second, &e), 0.01);
+	/* One of the CPUs has a thread, and only that one had anything to steal. */
+	e = one;
+	e.steal_ns = 40 * NSEC_PER_MSEC;
+	assert_part(weight_of(SAMPLE_STEAL, &base, &second, &e), 0.03);
+	e.migrations = 100;
+	assert_part(weight_of(SAMPLE_MIGRATED, &base, &second, &e), 0.01);
+	/* Sixty have. */
+	e.user_cpu_ns = 54 * NSEC_PER_SEC;
+	e.steal_ns = 6 * NSEC_PER_SEC;
+	assert_part(weight_of(SAMPLE_STEAL, &base, &second, &e), 0.09);
+	e.migrations = 6000;
+	assert_part(weight_of(SAMPLE_MIGRATED, &base, &second, &e), 0.01);
+	/* Children may have run elsewhere: no more CPUs than there are. */
+	e.user_cpu_ns = 640 * NSEC_PER_SEC;
+	e.steal_ns = 64 * 110 * NSEC_PER_MSEC;
+	assert_part(weight_of(SAMPLE_STEAL, &base, &second, &e), 0.1);
+}
+
 static void test_underivable(void **state)
 {
 	const struct weight_base base = { .frequency_khz = NAN };
@@ -293,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each),
+		cmocka_unit_test(test_several_cpus),
 		cmocka_unit_test(test_underivable),
 		cmocka_unit_test(test_sum),
 		cmocka_unit_test(test_text),
