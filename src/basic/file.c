@@ -245,21 +245,20 @@ static void replace_free(struct file_replace *replace)
 	free(replace);
 }
 
-/* Opens something that cannot be replaced by rename: a terminal, a pipe, /dev/null. */
-static int replace_open_direct(struct file_replace *replace, const char *path)
+/* Opens something that cannot be replaced by rename: a terminal, a pipe, /dev/null. Without
+ * O_NONBLOCK, a FIFO would wait for its reader, also in a program that blocks all signals. */
+static int replace_open_direct(struct file_replace *replace, const char *path, bool is_fifo)
 {
-	int fd;
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
+		return errno == ENXIO && is_fifo ? -EPIPE : -errno;
+	if (fcntl(fd, F_SETFL, O_WRONLY) < 0)
 		return -errno;
 	replace->stream = fdopen(fd, "w");
-	if (!replace->stream) {
-		int r = -errno;
-
-		close(fd);
-		return r;
-	}
+	if (!replace->stream)
+		return -errno;
+	TAKE_FD(fd);
 	return 0;
 }
 
@@ -389,8 +388,14 @@ static int replace_resolve(const char *path, char **ret, struct stat *ret_st, bo
 
 const char *file_replace_explain(int error)
 {
-	return abs(error) == ELOOP ? "it is a symbolic link that belongs to somebody else"
-				   : strerror(abs(error));
+	switch (abs(error)) {
+	case ELOOP:
+		return "it is a symbolic link that belongs to somebody else";
+	case EPIPE:
+		return "no process reads from it";
+	default:
+		return strerror(abs(error));
+	}
 }
 
 int file_replace_begin(const char *path, struct file_replace **ret)
@@ -416,7 +421,7 @@ int file_replace_begin(const char *path, struct file_replace **ret)
 	replace->dirfd = -EBADF;
 
 	if (exists && !S_ISREG(st.st_mode)) {
-		r = replace_open_direct(replace, resolved);
+		r = replace_open_direct(replace, resolved, S_ISFIFO(st.st_mode));
 		if (r < 0)
 			goto fail;
 		*ret = replace;

@@ -65,13 +65,13 @@ void file_buffer_clear(struct file_buffer *buffer);
  * less the umask. A symbolic link to a file is followed if this user owns the link, else refused
  * with -ELOOP: in a directory that others can write to, somebody else could choose the target. A
  * dangling link is -ENOENT. A device or FIFO is written to directly, because /dev/null must not be
- * replaced by a file.
+ * replaced by a file; a FIFO that no process reads from is -EPIPE.
  */
 struct file_replace;
 
 /* Opens the temporary file, so that an unwritable place is known before the work begins. */
 int file_replace_begin(const char *path, struct file_replace **ret);
-/* What the error of these functions means, for a message: as strerror(3), but for -ELOOP. */
+/* What the error of these functions means, for a message. */
 const char *file_replace_explain(int error);
 FILE *file_replace_stream(struct file_replace *replace);
 /*

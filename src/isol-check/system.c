@@ -257,6 +257,9 @@ static void look_at_locks(struct host *host, struct finding *f)
 	}
 	if (any)
 		finding_add_fix(f, "wait for it: runpinned does by itself");
+	else if (!host_sees_all_tasks(host))
+		/* /proc/locks leaves out locks of other PID namespaces. */
+		finding_add_few_tasks(f);
 	else
 		finding_add(f, VERDICT_OK, "nobody measures here");
 }
@@ -434,7 +437,8 @@ const struct check system_checks[] = {
 	{ "locks", look_at_locks,
 		"Another benchmark on the same CPUs. runpinned holds a lock on each CPU that it\n"
 		"measures on, and waits for one that is taken.\n"
-		"Source: flock(2) on /sys/devices/system/cpu/cpuN; runpinned(1)." },
+		"Source: flock(2) on /sys/devices/system/cpu/cpuN; runpinned(1).",
+		.of_tasks = true },
 	{ "journals", look_at_journals,
 		"What the setters of quiesce have changed and not put back (/run/quiesce). That\n"
 		"is normal while a machine is meant to be quiet. It is not normal that a journal\n"

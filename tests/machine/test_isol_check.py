@@ -846,7 +846,7 @@ def test_tasks():
         expect(rows['tasks'], 'ok')
         # Where only the processes of a container or of a user can be seen, finding none proves nothing.
         rows = processes.look('', 1)
-        for name in ('tasks', 'kthreads', 'irqbalance', 'tuners'):
+        for name in ('tasks', 'kthreads', 'irqbalance', 'tuners', 'locks'):
             expect(rows[name], 'unknown')
         # The program may run on both CPUs, and is on CPU 0 while it sleeps.
         rows = processes.look(processes.program('hog') + processes.free(), 1)
@@ -950,7 +950,7 @@ def test_locks():
         # Somebody else who measures on CPU 0 meanwhile ends some time.
         deadline = time.monotonic() + 30
         while True:
-            free = processes.look('', 0)['locks']
+            free = processes.look(processes.kernel_thread(), 0)['locks']
             shown, held = (processes.shell(f'{lock} {command}')
                            for command in ('cat /proc/locks', f'{ISOL_CHECK} --json --watch 0 -c 0'))
             if 77 not in (shown.returncode, held.returncode) and free['verdict'] == 'ok':

@@ -62,6 +62,22 @@ def test_input_that_cannot_be_read_again():
     one_line(run('--no-save', '--input', '/nowhere', 'true'), 1, '/nowhere', 'No such file')
 
 
+def test_output_to_a_fifo():
+    """-o and --csv do not wait for a reader, which no signal would end, and write to one that is there"""
+    fifo = scratch('read-by-nobody')
+    os.mkfifo(fifo)
+    for option in ('-o', '--csv'):
+        one_line(run(option, fifo, '-n', 1, 'true'), 1, str(fifo), 'no process reads from it')
+    with subprocess.Popen(['cat', fifo], stdout=subprocess.PIPE, text=True) as reader:
+        # cat(1) opens the FIFO only when there is somebody who writes: this process, until then.
+        writer = os.open(fifo, os.O_RDWR)
+        result = run('-o', fifo, '-n', 3, '-w', 0, 'true')
+        os.close(writer)
+        text = reader.communicate(timeout=60)[0]
+    equal(result.returncode, 0, result.stderr)
+    equal(len(json.loads(text)['benchmarks'][0]['runs']), 3, 'runs')
+
+
 def test_unread_standard_input_is_told():
     command = [RUNPINNED, '-c', CPU, '-q', '-n', '1', '-w', '0', '--no-save', '--evidence', 'none']
     data = scratch('unread')
