@@ -11,8 +11,8 @@
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
-#include "basic/parse.h"
 #include "isol-check/spin.h"
+#include "machine/schedstat.h"
 
 #define SPIN_CLOCK CLOCK_MONOTONIC_RAW
 
@@ -96,18 +96,16 @@ static void read_until(struct spinner *spinner)
 	gaps->n_readings = n;
 }
 
-/* How long this thread was ready to run and did not (Documentation/scheduler/sched-stats.rst);
- * negative if unknown. */
+/* How long this thread was ready to run and did not; negative if unknown. */
 static int64_t read_waited(void)
 {
 	char text[128];
-	const char *cursor = text;
-	uint64_t ran, waited;
+	struct schedstat schedstat;
 
 	if (file_read_attr(AT_FDCWD, "/proc/thread-self/schedstat", text, sizeof(text)) < 0 ||
-		parse_next_u64(&cursor, &ran) < 0 || parse_next_u64(&cursor, &waited) < 0)
+		schedstat_parse(text, &schedstat) < 0)
 		return -1;
-	return (int64_t)waited;
+	return schedstat.waited_ns;
 }
 
 static void measure(struct spinner *spinner)

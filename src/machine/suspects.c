@@ -9,9 +9,9 @@
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
-#include "basic/parse.h"
 #include "basic/text.h"
 #include "machine/interrupts.h"
+#include "machine/schedstat.h"
 #include "machine/suspects.h"
 #include "machine/tasks.h"
 
@@ -41,17 +41,17 @@ static int read_times(struct suspects_reading *reading)
 	return r;
 }
 
-/* How long a task has run; -ENODATA where the kernel has no schedstat, or the task has ended. */
+/* How long a task has run; -ENODATA where the kernel does not keep that, or the task has ended. */
 static int read_ran(const struct task *task, uint64_t *ret)
 {
 	char path[64], text[128];
-	const char *cursor = text;
-	int r;
+	struct schedstat schedstat;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", task->pid, task->tid);
-	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
-	if (r < 0 || parse_next_u64(&cursor, ret) < 0)
+	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
+		schedstat_parse(text, &schedstat) < 0)
 		return -ENODATA;
+	*ret = (uint64_t)schedstat.ran_ns;
 	return 0;
 }
 

@@ -39,6 +39,7 @@
 #include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
+#include "machine/schedstat.h"
 #include "runpinned/launch.h"
 #include "runpinned/orphans.h"
 #include "runpinned/runlog.h"
@@ -194,23 +195,19 @@ static void block_signals(bool block)
 	sigprocmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 }
 
-/* Field 2 of /proc/PID/schedstat: the time in ns that the task was runnable but waited for a CPU
- * (Documentation/scheduler/sched-stats.rst). A zombie still has the file. -1 when unknown. Also
- * called in the child. */
+/* The time in ns that a task was runnable but waited for a CPU, from its schedstat. A zombie still
+ * has the file. -1 when unknown. Also called in the child. */
 static int64_t get_run_delay(int fd)
 {
 	char buf[128];
-	const char *cursor = buf;
-	uint64_t ran, delay;
+	struct schedstat schedstat;
 	ssize_t n;
 
 	n = pread(fd, buf, sizeof(buf) - 1, 0);
 	if (n <= 0)
 		return -1;
 	buf[n] = '\0';
-	if (parse_next_u64(&cursor, &ran) < 0 || parse_next_u64(&cursor, &delay) < 0)
-		return -1;
-	return (int64_t)delay;
+	return schedstat_parse(buf, &schedstat) < 0 ? -1 : schedstat.waited_ns;
 }
 
 static int64_t read_run_delay(const char *path)

@@ -16,6 +16,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "machine/procstat.h"
+#include "machine/schedstat.h"
 
 #define TICK_NS 10000000LL
 #define MAX_TEXT (64 * 1024 * 1024)
@@ -252,6 +253,34 @@ static void read_this_machine(const struct procstat *procstat, struct procstat_t
 	free(text);
 }
 
+static void test_schedstat(void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		int64_t ran_ns, waited_ns;
+	} cases[] = {
+		{ "28157 1405 3\n", 0, 28157, 1405 },
+		{ "28157 0 3", 0, 28157, 0 },
+		/* The kernel does not keep the figures: it is not known that nothing waited. */
+		{ "0 0 0\n", -ENODATA, 0, 0 },
+		{ "28157 1405", -ENODATA, 0, 0 },
+		{ "", -ENODATA, 0, 0 },
+		{ "a b c", -ENODATA, 0, 0 },
+		{ "1 18446744073709551615 1", -ERANGE, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct schedstat schedstat = { 0 };
+
+		name_case(cases[i].text);
+		assert_int_equal(schedstat_parse(cases[i].text, &schedstat), cases[i].r);
+		assert_int_equal(schedstat.ran_ns, cases[i].ran_ns);
+		assert_int_equal(schedstat.waited_ns, cases[i].waited_ns);
+	}
+}
+
 static void test_this_machine(_unused_ void **state)
 {
 	struct procstat_times before, after;
@@ -295,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_softirqs),
 		cmocka_unit_test(test_load),
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_schedstat),
 		cmocka_unit_test(test_this_machine),
 	};
 
