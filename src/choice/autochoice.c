@@ -323,14 +323,12 @@ static int percent(double busy)
 	return (int)(busy * 100 + 0.5);
 }
 
-static void explain_one(struct reason *reason, const struct topology *topology,
-	const struct choice *choice, struct cpumask *scratch)
+/* Why it is not CPU 0, or why it is; and what kind of core it has. */
+static void explain_kind(
+	struct reason *reason, const struct topology *topology, const struct choice *choice)
 {
 	const struct candidate *best = &choice->candidates[0];
 	bool alone = choice->n_candidates == 1 && !choice->zero_left_out;
-	bool counted = false, fewest = true, fewer = false, ranked = false;
-	bool fixed = false, fewest_fixed = true;
-	size_t alike = 1;
 
 	if (!alone && best->cpu != 0)
 		reason_add(reason, "not CPU 0");
@@ -345,126 +343,180 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 				: "");
 	if (best->facts->kind == TOPOLOGY_KIND_EFFICIENCY)
 		reason_add(reason, "an efficiency core");
+}
+
+static void explain_load(struct reason *reason, const struct topology *topology,
+	const struct candidate *best, struct cpumask *scratch)
+{
+	_cleanup_free_ char *list = NULL;
+	bool several = best->n_siblings > 1;
+
 	if (best->busy >= 0 && busy_step(best->busy) == 0)
 		reason_add(reason, "idle");
 	else if (best->busy >= 0)
 		reason_add(reason, "%d %% busy", percent(best->busy));
 	if (best->n_siblings == 0)
 		reason_add(reason, "no sibling beside it");
-	if (best->n_siblings > 0 && best->sibling_busy >= 0) {
-		_cleanup_free_ char *list = NULL;
+	if (best->n_siblings == 0 || best->sibling_busy < 0)
+		return;
+	topology_get_siblings(topology, best->cpu, scratch);
+	cpumask_and(scratch, scratch, topology->online);
+	cpumask_clear(scratch, best->cpu);
+	list = cpumask_format_list(scratch);
+	if (!list)
+		reason->text.failed = true;
+	else if (busy_step(best->sibling_busy) == 0)
+		reason_add(reason, "its sibling%s CPU %s %s idle", several ? "s" : "", list,
+			several ? "are" : "is");
+	else
+		reason_add(reason, "its sibling%s CPU %s up to %d %% busy", several ? "s" : "",
+			list, percent(best->sibling_busy));
+}
 
-		topology_get_siblings(topology, best->cpu, scratch);
-		cpumask_and(scratch, scratch, topology->online);
-		cpumask_clear(scratch, best->cpu);
-		list = cpumask_format_list(scratch);
-		if (!list) {
-			reason->text.failed = true;
-			return;
-		}
-		if (busy_step(best->sibling_busy) == 0)
-			reason_add(reason, "its sibling%s CPU %s %s idle",
-				best->n_siblings > 1 ? "s" : "", list,
-				best->n_siblings > 1 ? "are" : "is");
-		else
-			reason_add(reason, "its sibling%s CPU %s up to %d %% busy",
-				best->n_siblings > 1 ? "s" : "", list, percent(best->sibling_busy));
-	}
+/* In what the best candidate is better than the others. "Its like" are those with as little load.
+ */
+struct standing {
+	bool fewer_fixed;  /* of interrupts that cannot be moved: fewer than one of its like has */
+	bool fewest_fixed; /* nobody has fewer */
+	bool counted;	   /* not all have the same number of interrupts */
+	bool fewest;
+	bool fewer; /* interrupts than one of its like has that is as good until there */
+	bool ranked;
+	size_t n_alike; /* itself included */
+};
+
+static struct standing find_standing(const struct choice *choice)
+{
+	const struct candidate *best = &choice->candidates[0];
+	struct standing s = { .fewest_fixed = true, .fewest = true, .n_alike = 1 };
+
 	for (size_t i = 1; i < choice->n_candidates; i++) {
 		const struct candidate *other = &choice->candidates[i];
 		bool like = compare_load(best, other) == 0;
 
-		fixed = fixed || (like && best->fixed < other->fixed);
-		fewest_fixed = fewest_fixed && best->fixed <= other->fixed;
+		s.fewer_fixed = s.fewer_fixed || (like && best->fixed < other->fixed);
+		s.fewest_fixed = s.fewest_fixed && best->fixed <= other->fixed;
 		like = like && best->fixed == other->fixed;
-		counted = counted || best->interrupts != other->interrupts;
-		fewest = fewest && best->interrupts <= other->interrupts;
-		fewer = fewer || (like && best->interrupts < other->interrupts);
-		ranked = ranked ||
+		s.counted = s.counted || best->interrupts != other->interrupts;
+		s.fewest = s.fewest && best->interrupts <= other->interrupts;
+		s.fewer = s.fewer || (like && best->interrupts < other->interrupts);
+		s.ranked = s.ranked ||
 			(like && best->interrupts == other->interrupts &&
 				best->facts->rank > other->facts->rank);
-		alike += compare_quality(best, other) == 0;
+		s.n_alike += compare_quality(best, other) == 0;
 	}
-	if (fixed)
+	return s;
+}
+
+static void explain_one(struct reason *reason, const struct topology *topology,
+	const struct choice *choice, struct cpumask *scratch)
+{
+	const struct candidate *best = &choice->candidates[0];
+	struct standing s = find_standing(choice);
+
+	explain_kind(reason, topology, choice);
+	explain_load(reason, topology, best, scratch);
+	if (s.fewer_fixed)
 		reason_add(reason, "fewest interrupts%s that cannot be moved (%" PRIu64 ")",
-			fewest_fixed ? "" : " of its like", best->fixed);
+			s.fewest_fixed ? "" : " of its like", best->fixed);
 	else if (best->fixed > 0)
 		reason_add(reason, "%" PRIu64 " interrupts since boot that cannot be moved",
 			best->fixed);
-	if (counted && fewest)
+	if (s.counted && s.fewest)
 		reason_add(reason, "fewest interrupts (%" PRIu64 ")", best->interrupts);
-	else if (fewer)
+	else if (s.fewer)
 		reason_add(reason, "fewest interrupts of its like (%" PRIu64 ")", best->interrupts);
-	if (ranked)
+	if (s.ranked)
 		reason_add(reason, "ranked best by the firmware (%" PRIi64 ")", best->facts->rank);
-	if (alike > 1)
-		reason_add(reason, "the last of %zu alike", alike);
+	if (s.n_alike > 1)
+		reason_add(reason, "the last of %zu alike", s.n_alike);
 }
 
-static void explain_many(struct reason *reason, const struct choice *choice)
-{
-	const struct topology_cpu *facts = NULL;
-	size_t n_performance = 0, n_efficiency = 0, n_siblings = 0, n_cores;
-	double busy = -1, sibling_busy = -1;
-	bool zero = false, counted = false, packages = false;
-	uint64_t interrupts = 0, fixed = 0;
+/* What the chosen CPUs have in common, or the worst of each. Loads are negative when unknown. */
+struct common {
+	size_t n_cores;
+	size_t n_siblings;
+	size_t n_performance;
+	size_t n_efficiency;
+	double busy;
+	double sibling_busy;
+	uint64_t interrupts;
+	uint64_t fixed;
+	bool counted; /* a candidate has interrupts */
+	bool zero;
+	bool packages;			  /* of several */
+	const struct topology_cpu *facts; /* of the last one */
+};
 
-	n_cores = choice->n;
+static struct common find_common(const struct choice *choice)
+{
+	struct common c = { .n_cores = choice->n, .busy = -1, .sibling_busy = -1 };
+
 	for (size_t i = 0; i < choice->n_candidates; i++) {
 		const struct candidate *candidate = &choice->candidates[i];
 
-		counted = counted || candidate->interrupts > 0;
+		c.counted = c.counted || candidate->interrupts > 0;
 		if (!choice->chosen[i])
 			continue;
-		packages = packages || (facts && facts->package != candidate->facts->package);
-		facts = candidate->facts;
-		zero = zero || candidate->cpu == 0;
-		n_performance += facts->kind == TOPOLOGY_KIND_PERFORMANCE;
-		n_efficiency += facts->kind == TOPOLOGY_KIND_EFFICIENCY;
-		n_siblings += candidate->n_siblings;
-		busy = MAX(busy, candidate->busy);
-		sibling_busy = MAX(sibling_busy, candidate->sibling_busy);
-		interrupts = MAX(interrupts, candidate->interrupts);
-		fixed = MAX(fixed, candidate->fixed);
+		c.packages =
+			c.packages || (c.facts && c.facts->package != candidate->facts->package);
+		c.facts = candidate->facts;
+		c.zero = c.zero || candidate->cpu == 0;
+		c.n_performance += c.facts->kind == TOPOLOGY_KIND_PERFORMANCE;
+		c.n_efficiency += c.facts->kind == TOPOLOGY_KIND_EFFICIENCY;
+		c.n_siblings += candidate->n_siblings;
+		c.busy = MAX(c.busy, candidate->busy);
+		c.sibling_busy = MAX(c.sibling_busy, candidate->sibling_busy);
+		c.interrupts = MAX(c.interrupts, candidate->interrupts);
+		c.fixed = MAX(c.fixed, candidate->fixed);
 		for (size_t j = 0; j < i; j++) {
-			if (choice->chosen[j] && choice->candidates[j].facts->core == facts->core) {
-				n_cores--;
+			if (choice->chosen[j] &&
+				choice->candidates[j].facts->core == c.facts->core) {
+				c.n_cores--;
 				break;
 			}
 		}
 	}
-	if (choice->spread == SPREAD_LLC && facts->llc >= 0)
-		reason_add(reason, "%zu cores of one last-level cache", n_cores);
-	else if (choice->spread <= SPREAD_NODE && facts->node >= 0)
-		reason_add(reason, "%zu cores of node %d", n_cores, facts->node);
-	else if (choice->spread <= SPREAD_PACKAGE && facts->package >= 0)
-		reason_add(reason, "%zu cores of package %d", n_cores, facts->package);
+	return c;
+}
+
+static void explain_many(struct reason *reason, const struct choice *choice)
+{
+	struct common c = find_common(choice);
+
+	if (choice->spread == SPREAD_LLC && c.facts->llc >= 0)
+		reason_add(reason, "%zu cores of one last-level cache", c.n_cores);
+	else if (choice->spread <= SPREAD_NODE && c.facts->node >= 0)
+		reason_add(reason, "%zu cores of node %d", c.n_cores, c.facts->node);
+	else if (choice->spread <= SPREAD_PACKAGE && c.facts->package >= 0)
+		reason_add(reason, "%zu cores of package %d", c.n_cores, c.facts->package);
 	else if (choice->spread == SPREAD_SHARED)
-		reason_add(reason, "sharing %zu cores, for want of more", n_cores);
+		reason_add(reason, "sharing %zu cores, for want of more", c.n_cores);
 	else
-		reason_add(reason, "%zu cores%s", n_cores, packages ? " of several packages" : "");
-	reason_add(reason, zero ? "CPU 0 among them" : "not CPU 0");
-	if (n_performance > 0 && n_efficiency > 0)
-		reason_add(reason, "%zu on performance and %zu on efficiency cores", n_performance,
-			n_efficiency);
-	else if (n_performance > 0)
+		reason_add(
+			reason, "%zu cores%s", c.n_cores, c.packages ? " of several packages" : "");
+	reason_add(reason, c.zero ? "CPU 0 among them" : "not CPU 0");
+	if (c.n_performance > 0 && c.n_efficiency > 0)
+		reason_add(reason, "%zu on performance and %zu on efficiency cores",
+			c.n_performance, c.n_efficiency);
+	else if (c.n_performance > 0)
 		reason_add(reason, "performance cores");
-	else if (n_efficiency > 0)
+	else if (c.n_efficiency > 0)
 		reason_add(reason, "efficiency cores");
-	if (busy >= 0 && busy_step(busy) == 0)
+	if (c.busy >= 0 && busy_step(c.busy) == 0)
 		reason_add(reason, "idle");
-	else if (busy >= 0)
-		reason_add(reason, "up to %d %% busy", percent(busy));
-	if (n_siblings > 0 && choice->spread != SPREAD_SHARED && sibling_busy >= 0) {
-		if (busy_step(sibling_busy) == 0)
+	else if (c.busy >= 0)
+		reason_add(reason, "up to %d %% busy", percent(c.busy));
+	if (c.n_siblings > 0 && choice->spread != SPREAD_SHARED && c.sibling_busy >= 0) {
+		if (busy_step(c.sibling_busy) == 0)
 			reason_add(reason, "siblings idle");
 		else
-			reason_add(reason, "siblings up to %d %% busy", percent(sibling_busy));
+			reason_add(reason, "siblings up to %d %% busy", percent(c.sibling_busy));
 	}
-	if (counted)
-		reason_add(reason, "interrupts up to %" PRIu64, interrupts);
-	if (fixed > 0)
-		reason_add(reason, "up to %" PRIu64 " of them cannot be moved", fixed);
+	if (c.counted)
+		reason_add(reason, "interrupts up to %" PRIu64, c.interrupts);
+	if (c.fixed > 0)
+		reason_add(reason, "up to %" PRIu64 " of them cannot be moved", c.fixed);
 }
 
 /* "CPU 5:" or "CPUs 2-3:" */
