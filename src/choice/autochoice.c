@@ -9,7 +9,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "choice/autochoice.h"
-#include "choice/cpuload.h"
+#include "machine/cpuload.h"
 #include "machine/isolation.h"
 
 enum {

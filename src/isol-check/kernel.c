@@ -12,8 +12,8 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "isol-check/subjects.h"
+#include "machine/identity.h"
 #include "machine/swap.h"
-#include "result/identity.h"
 
 #define WORKQUEUES "/sys/devices/virtual/workqueue"
 #define MM "/sys/kernel/mm"

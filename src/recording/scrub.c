@@ -9,8 +9,8 @@
 
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "machine/identity.h"
 #include "recording/scrub.h"
-#include "result/identity.h"
 
 enum {
 	NAMES_MAX = 4096,

@@ -8,7 +8,7 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "config.h"
-#include "result/identity.h"
+#include "machine/identity.h"
 #include "result/metadata.h"
 #include "runpinned/describe.h"
 #include "runpinned/program.h"

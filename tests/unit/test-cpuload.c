@@ -18,7 +18,7 @@
 
 #include "basic/macro.h"
 #include "basic/text.h"
-#include "choice/cpuload.h"
+#include "machine/cpuload.h"
 
 enum {
 	N_CPUS = 4,

@@ -12,7 +12,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "config.h"
-#include "result/identity.h"
+#include "machine/identity.h"
 
 #include "fake-machine.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How busy each CPU is at present, and how many device interrupts each has taken since boot: the
- * input of a choice among CPUs (autochoice.h). Not precise enough to judge a measurement: see
- * procstat.h and interrupts.h for this.
+ * input of a choice among CPUs (choice/autochoice.h). Not precise enough to judge a measurement:
+ * see procstat.h and interrupts.h for this.
  */
-#ifndef QUIESCE_CHOICE_CPULOAD_H
-#define QUIESCE_CHOICE_CPULOAD_H
+#ifndef QUIESCE_MACHINE_CPULOAD_H
+#define QUIESCE_MACHINE_CPULOAD_H
 
 #include <stddef.h>
 #include <stdint.h>

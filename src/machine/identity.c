@@ -16,11 +16,11 @@
 #include "basic/text.h"
 #include "machine/cpufreq.h"
 #include "machine/cpuinfo.h"
+#include "machine/identity.h"
 #include "machine/isolation.h"
 #include "machine/power.h"
 #include "machine/procstat.h"
 #include "machine/virtualization.h"
-#include "result/identity.h"
 
 #define CPU_ROOT "/sys/devices/system/cpu/"
 

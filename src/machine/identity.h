@@ -9,8 +9,8 @@
  * before and after. The first part can be read again too: a fact that differs then (the clock
  * source, a governor) means that somebody changed the machine meanwhile.
  */
-#ifndef QUIESCE_RESULT_IDENTITY_H
-#define QUIESCE_RESULT_IDENTITY_H
+#ifndef QUIESCE_MACHINE_IDENTITY_H
+#define QUIESCE_MACHINE_IDENTITY_H
 
 #include <stdbool.h>
 #include <time.h>

@@ -11,7 +11,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
-#include "choice/cpuload.h"
+#include "machine/cpuload.h"
 #include "machine/cputable.h"
 #include "machine/interrupts.h"
 #include "machine/procstat.h"
