@@ -147,13 +147,13 @@ int file_write_attr(const char *path, const char *text)
 	return (size_t)n == length ? 0 : -EIO;
 }
 
-int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *ret_length)
+int file_read_all(const char *path, size_t max, char **ret, size_t *ret_length)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct file_buffer buffer = { 0 };
 	int r;
 
-	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
 	r = read_to_end(fd, -1, max, &buffer);

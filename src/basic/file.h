@@ -38,7 +38,7 @@ int file_write_attr(const char *path, const char *text);
 
 /* Reads a whole file of at most max bytes into malloc'd, NUL-terminated memory. -EFBIG for a larger
  * file. */
-int file_read_all(int dirfd, const char *path, size_t max, char **ret, size_t *ret_length);
+int file_read_all(const char *path, size_t max, char **ret, size_t *ret_length);
 
 /* Whether both paths lead to the same file, which need not be there yet. */
 bool file_is_same(const char *a, const char *b);

@@ -14,7 +14,6 @@
 #define NSEC_PER_MSEC 1000000LL
 
 #define _printf_(string, first) __attribute__((format(printf, string, first)))
-#define _must_check_ __attribute__((warn_unused_result))
 #define _unused_ __attribute__((unused))
 
 /* Makes a call again for as long as a signal interrupts it. The C library of GNU has this by

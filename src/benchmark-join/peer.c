@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,7 +47,7 @@ int peer_read(const struct peer *peer, const char *file, char **ret)
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", peer->pid, file);
-	r = file_read_all(AT_FDCWD, path, PROC_MAX, ret, NULL);
+	r = file_read_all(path, PROC_MAX, ret, NULL);
 	return r == -ENOENT ? -ESRCH : r;
 }
 
@@ -95,7 +94,7 @@ static int check_namespace(const struct peer *peer)
 	_cleanup_free_ char *own = NULL, *other = NULL;
 	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/self/uid_map", PROC_MAX, &own, NULL);
+	r = file_read_all("/proc/self/uid_map", PROC_MAX, &own, NULL);
 	/* A kernel without user namespaces has no such file. */
 	if (r == -ENOENT)
 		return 0;

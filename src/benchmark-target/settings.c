@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -253,7 +252,7 @@ int settings_read(const char *path, struct settings *settings, struct settings_e
 	size_t length;
 	int r;
 
-	r = file_read_all(AT_FDCWD, path, SETTINGS_MAX, &text, &length);
+	r = file_read_all(path, SETTINGS_MAX, &text, &length);
 	if (r == -EFBIG || (r == 0 && strlen(text) != length)) {
 		*ret_error = (struct settings_error){
 			.reason = r < 0 ? "it is too large" : "it holds a NUL byte",

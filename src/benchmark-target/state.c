@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -136,7 +135,7 @@ int state_read_tuners(char ***ret)
 	char **names;
 	int r;
 
-	r = file_read_all(AT_FDCWD, TUNERS_FILE, TUNERS_MAX, &text, NULL);
+	r = file_read_all(TUNERS_FILE, TUNERS_MAX, &text, NULL);
 	if (r == -ENOENT) {
 		names = calloc(1, sizeof(*names));
 		if (!names)

@@ -67,7 +67,7 @@ static int read_settings(const struct dropin *dropin, char **ret)
 	char *save = NULL;
 	int r;
 
-	r = file_read_all(AT_FDCWD, dropin->file, DROPIN_MAX, &text, NULL);
+	r = file_read_all(dropin->file, DROPIN_MAX, &text, NULL);
 	if (r == -ENOENT) {
 		*ret = NULL;
 		return 0;

@@ -216,7 +216,7 @@ static int wait_until_banned(const struct cpumask *wanted)
 		r = read_setup(&text, &interval);
 		if (r < 0)
 			return r;
-		if (cpumask_parse_hex(text, banned, NULL) == 0 && cpumask_equal(banned, wanted))
+		if (cpumask_parse_hex(text, banned) == 0 && cpumask_equal(banned, wanted))
 			return 0;
 		if (waiting)
 			continue;
@@ -238,7 +238,7 @@ int irqbalance_write(const char *name _unused_, const char *mask)
 
 	if (cpumask_new(&wanted) < 0)
 		return -ENOMEM;
-	r = cpumask_parse_hex(mask, wanted, NULL);
+	r = cpumask_parse_hex(mask, wanted);
 	if (r < 0)
 		return r;
 	r = is_default_ban(wanted, &is_default);

@@ -132,7 +132,7 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 	r = knob_read(backends, path, &now);
 	if (r < 0 && knob_error_is_ours(-r))
 		return r;
-	if (r < 0 || cpumask_parse_hex(now, mask, NULL) < 0)
+	if (r < 0 || cpumask_parse_hex(now, mask) < 0)
 		return knob_plan_add_word(plan, group,
 			r == -EACCES || r == -EPERM ? KNOB_DENIED : KNOB_UNAVAILABLE, path,
 			r < 0 ? strerror(-r) : "not a hexadecimal mask", "%s", name);

@@ -141,7 +141,7 @@ static int finish_interrupts(struct host *host)
 	size_t length;
 	int r, cpu;
 
-	r = file_read_all(AT_FDCWD, INTERRUPTS_PATH, TABLE_MAX, &text, &length);
+	r = file_read_all(INTERRUPTS_PATH, TABLE_MAX, &text, &length);
 	if (r == 0)
 		r = interrupts_find_busiest(host->cpus, host->watch.table, text, &cpu);
 	if (r == 0)
@@ -174,7 +174,7 @@ static int read_times(const struct host *host, struct procstat_times **ret)
 
 	if (!times)
 		return -ENOMEM;
-	r = file_read_all(AT_FDCWD, PROCSTAT_STAT, TABLE_MAX, &text, &length);
+	r = file_read_all(PROCSTAT_STAT, TABLE_MAX, &text, &length);
 	if (r < 0)
 		return r;
 	at = text;
@@ -298,8 +298,7 @@ void host_watch(struct host *host)
 	note_error(host, read_times(host, &host->watch.before));
 	if (host->options.watch_ns == 0)
 		return;
-	note_error(host,
-		file_read_all(AT_FDCWD, INTERRUPTS_PATH, TABLE_MAX, &host->watch.table, NULL));
+	note_error(host, file_read_all(INTERRUPTS_PATH, TABLE_MAX, &host->watch.table, NULL));
 	host->watch.began = clock_now_ns(CLOCK_MONOTONIC);
 }
 

@@ -249,7 +249,7 @@ static void look_at_default(struct host *host, struct finding *f)
 	char text[FILE_ATTR_SIZE];
 
 	finding_add_path(f, "%s", path);
-	if (!mask || host_read(path, text) < 0 || cpumask_parse_hex(text, mask, NULL) < 0)
+	if (!mask || host_read(path, text) < 0 || cpumask_parse_hex(text, mask) < 0)
 		return;
 	if (!cpumask_intersects(mask, host_cpus(host))) {
 		finding_add(f, VERDICT_OK, "interrupts that are set up later stay away");
@@ -287,7 +287,7 @@ static bool is_banned_by_us(struct host *host, struct cpumask *scratch)
 	if (r < 0)
 		return false;
 	entry = journal_find(journal, "irqbalance:banned");
-	return entry && entry->new &&cpumask_parse_hex(entry->new, scratch, NULL) == 0 &&
+	return entry && entry->new &&cpumask_parse_hex(entry->new, scratch) == 0 &&
 		cpumask_subset(host_cpus(host), scratch);
 }
 

@@ -58,7 +58,7 @@ static void look_at_mask(
 	char text[FILE_ATTR_SIZE];
 
 	finding_add_path(f, "%s", path);
-	if (!mask || host_read(path, text) < 0 || cpumask_parse_hex(text, mask, NULL) < 0)
+	if (!mask || host_read(path, text) < 0 || cpumask_parse_hex(text, mask) < 0)
 		return;
 	if (!cpumask_intersects(mask, host_cpus(host))) {
 		finding_add(f, VERDICT_OK, "%s runs on other CPUs", what);

@@ -395,7 +395,7 @@ int osnoise_stop(struct osnoise_tracer *tracer, const struct cpumask *cpus, stru
 	ended_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (r == 0) {
 		snprintf(path, sizeof(path), "%s/trace", tracer->instance);
-		r = file_read_all(AT_FDCWD, path, TRACE_MAX, &text, NULL);
+		r = file_read_all(path, TRACE_MAX, &text, NULL);
 	}
 	if (r == 0)
 		r = read_lost(tracer, cpus, &lost);

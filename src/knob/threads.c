@@ -146,7 +146,7 @@ static int read_affinity_with_offline(pid_t tid, struct cpumask *ret)
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)tid, (int)tid);
-	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &text, NULL);
+	r = file_read_all(path, STATUS_MAX, &text, NULL);
 	if (r < 0)
 		return r == -ESRCH ? -ENOENT : r;
 	list = strstr(text, key);

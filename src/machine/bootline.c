@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,7 +207,7 @@ int bootline_read(unsigned n_cpus, struct bootline **ret)
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/cmdline", CMDLINE_MAX, &text, NULL);
+	r = file_read_all("/proc/cmdline", CMDLINE_MAX, &text, NULL);
 	if (r < 0)
 		return r;
 	/* Even an empty command line ends in a newline (fs/proc/cmdline.c). */

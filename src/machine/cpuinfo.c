@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ enum {
 
 int cpuinfo_read(char **ret_text)
 {
-	return file_read_all(AT_FDCWD, "/proc/cpuinfo", CPUINFO_MAX_SIZE, ret_text, NULL);
+	return file_read_all("/proc/cpuinfo", CPUINFO_MAX_SIZE, ret_text, NULL);
 }
 
 /* --- Lines of "key : value". */

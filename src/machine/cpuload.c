@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,7 @@ static int read_busy_ticks(
 
 	for (size_t i = 0; i < n_cpus; i++)
 		ret[i] = -1;
-	r = file_read_all(AT_FDCWD, "/proc/stat", TABLE_MAX, &text, &length);
+	r = file_read_all("/proc/stat", TABLE_MAX, &text, &length);
 	if (r < 0)
 		return r;
 	*ret_time_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -183,7 +182,7 @@ static int count_interrupts(const struct topology *topology, struct cpuload *loa
 	struct irqlines lines = { 0 };
 	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/interrupts", TABLE_MAX, &text, NULL);
+	r = file_read_all("/proc/interrupts", TABLE_MAX, &text, NULL);
 	if (r == 0)
 		r = cpuload_parse_interrupts(text, load->n_cpus, load->interrupts);
 	if (r == 0)

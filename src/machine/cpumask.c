@@ -467,62 +467,51 @@ static int read_list(struct reader *reader, struct cpumask *mask)
 }
 
 /* The first pass has no mask, so that a text with an error in the middle changes nothing. */
-static int read_twice(const char *text, unsigned n_cpus, struct cpumask *ret,
-	struct cpumask_error *ret_error, int (*read)(struct reader *, struct cpumask *))
+int cpumask_parse_list(
+	const char *text, unsigned n_cpus, struct cpumask *ret, struct cpumask_error *ret_error)
 {
 	struct reader reader = { .text = text, .n_cpus = n_cpus };
 	int r;
 
-	r = read(&reader, NULL);
+	r = read_list(&reader, NULL);
 	if (r < 0) {
 		if (ret_error)
 			*ret_error = reader.error;
 		return r;
 	}
 	cpumask_clear_all(ret);
-	return read(&reader, ret);
+	return read_list(&reader, ret);
 }
 
-int cpumask_parse_list(
-	const char *text, unsigned n_cpus, struct cpumask *ret, struct cpumask_error *ret_error)
+/* Adds the CPUs of the text to mask unless mask is NULL. */
+static int read_hex(const char *text, struct cpumask *mask)
 {
-	return read_twice(text, n_cpus, ret, ret_error, read_list);
-}
-
-static int read_hex(struct reader *reader, struct cpumask *mask)
-{
+	const char *at = text;
 	size_t digits, rest = 0;
 
 	/* Counts the digits of all groups first: a digit's CPUs depend on how many digits follow
 	 * it. */
-	reader->at = reader->text;
 	for (;;) {
-		const char *group = reader->at;
+		const char *group = at;
 
-		while (parse_hex_digit(*reader->at) >= 0)
-			reader->at++;
-		digits = (size_t)(reader->at - group);
-		if (digits == 0)
-			return reader_fail(
-				reader, reader->at, -EINVAL, "a hexadecimal digit must stand here");
-		if (digits > HEX_GROUP_DIGITS)
-			return reader_fail(reader, group + HEX_GROUP_DIGITS, -EINVAL,
-				"a group has at most 8 digits");
-		if (group > reader->text && digits < HEX_GROUP_DIGITS)
-			return reader_fail(reader, reader->at, -EINVAL,
-				"every group but the first has 8 digits");
+		while (parse_hex_digit(*at) >= 0)
+			at++;
+		digits = (size_t)(at - group);
+		/* Every group but the first has all its digits. */
+		if (digits == 0 || digits > HEX_GROUP_DIGITS ||
+			(group > text && digits < HEX_GROUP_DIGITS))
+			return -EINVAL;
 		rest += digits;
-		if (*reader->at != ',')
+		if (*at != ',')
 			break;
-		reader->at++;
+		at++;
 	}
-	if (*reader->at == '\n')
-		reader->at++;
-	if (*reader->at)
-		return reader_fail(reader, reader->at, -EINVAL,
-			"this does not belong into a hexadecimal mask");
+	if (*at == '\n')
+		at++;
+	if (*at)
+		return -EINVAL;
 
-	for (const char *p = reader->text; rest > 0; p++) {
+	for (const char *p = text; rest > 0; p++) {
 		int value = parse_hex_digit(*p);
 
 		if (value < 0)
@@ -532,8 +521,7 @@ static int read_hex(struct reader *reader, struct cpumask *mask)
 			if (!(value & 1 << bit))
 				continue;
 			if (rest >= CPUMASK_CAPACITY / 4)
-				return reader_fail(
-					reader, p, -ERANGE, "no machine has that many CPUs");
+				return -ERANGE;
 			if (mask)
 				(void)cpumask_set(mask, (int)rest * 4 + bit);
 		}
@@ -563,9 +551,16 @@ int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret)
 	return r < 0 ? r : cpumask_parse_list(text, 0, ret, NULL);
 }
 
-int cpumask_parse_hex(const char *text, struct cpumask *ret, struct cpumask_error *ret_error)
+int cpumask_parse_hex(const char *text, struct cpumask *ret)
 {
-	return read_twice(text, 0, ret, ret_error, read_hex);
+	int r;
+
+	/* As for a list, the first pass has no mask. */
+	r = read_hex(text, NULL);
+	if (r < 0)
+		return r;
+	cpumask_clear_all(ret);
+	return read_hex(text, ret);
 }
 
 char *cpumask_format_error(const struct cpumask_error *error)

@@ -104,7 +104,7 @@ int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret);
  * others have 8 (lib/vsprintf.c: bitmap_string()). One trailing newline is allowed. Errors as
  * above; empty text is an error too.
  */
-int cpumask_parse_hex(const char *text, struct cpumask *ret, struct cpumask_error *ret_error);
+int cpumask_parse_hex(const char *text, struct cpumask *ret);
 
 /* The error in words, malloc'd: "unexpected 'x' at character 3: a CPU number must stand here"
  * (people count characters from 1). NULL when out of memory. */

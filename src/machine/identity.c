@@ -236,7 +236,7 @@ static bool read_boot_time(time_t *ret)
 {
 	_cleanup_free_ char *text = NULL;
 
-	return file_read_all(AT_FDCWD, "/proc/stat", STAT_MAX_SIZE, &text, NULL) == 0 &&
+	return file_read_all("/proc/stat", STAT_MAX_SIZE, &text, NULL) == 0 &&
 		identity_parse_boot_time(text, ret);
 }
 
@@ -520,7 +520,7 @@ static void set_cmdline(struct facts *facts)
 {
 	_cleanup_free_ char *cmdline = NULL, *picked = NULL;
 
-	if (file_read_all(AT_FDCWD, "/proc/cmdline", 1024 * 1024, &cmdline, NULL) < 0)
+	if (file_read_all("/proc/cmdline", 1024 * 1024, &cmdline, NULL) < 0)
 		return;
 	picked = identity_pick_parameters(cmdline);
 	facts->failed |= !picked;

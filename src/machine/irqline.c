@@ -137,7 +137,7 @@ int irqlines_name(struct irqlines *lines)
 
 	if (lines->n == 0)
 		return 0;
-	r = file_read_all(AT_FDCWD, "/proc/interrupts", INTERRUPTS_MAX, &text, NULL);
+	r = file_read_all("/proc/interrupts", INTERRUPTS_MAX, &text, NULL);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	return irqlines_take_names(lines, text);

@@ -413,7 +413,7 @@ int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path)
 	int r;
 
 	snprintf(proc, sizeof(proc), "/proc/%d/cgroup", (int)pid);
-	r = file_read_all(AT_FDCWD, pid ? proc : "/proc/self/cgroup", PROC_CGROUP_MAX, &text, NULL);
+	r = file_read_all(pid ? proc : "/proc/self/cgroup", PROC_CGROUP_MAX, &text, NULL);
 	if (r < 0)
 		return r;
 	r = isolation_parse_cgroup(text, &cpuset);

@@ -21,7 +21,7 @@ enum {
 
 static int read_table(const char *path, char **ret, size_t *ret_length)
 {
-	int r = file_read_all(AT_FDCWD, path, TABLE_MAX, ret, ret_length);
+	int r = file_read_all(path, TABLE_MAX, ret, ret_length);
 
 	return r == -ENOMEM ? r : 0;
 }

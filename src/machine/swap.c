@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -89,7 +88,7 @@ int swap_areas_read(struct swap_areas *ret)
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/swaps", SWAPS_MAX, &text, NULL);
+	r = file_read_all("/proc/swaps", SWAPS_MAX, &text, NULL);
 	return r < 0 ? r : swap_areas_parse(text, ret);
 }
 
@@ -100,7 +99,7 @@ int swap_read(uint64_t *ret_size, uint64_t *ret_used)
 	size_t n_lines = 0, length;
 	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/swaps", SWAPS_MAX, &text, &length);
+	r = file_read_all("/proc/swaps", SWAPS_MAX, &text, &length);
 	if (r < 0)
 		return r;
 	if (!text_starts_with(text, "Filename") || text[length - 1] != '\n')
@@ -141,6 +140,6 @@ int swap_read_available(uint64_t *ret_kib)
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/meminfo", SWAPS_MAX, &text, NULL);
+	r = file_read_all("/proc/meminfo", SWAPS_MAX, &text, NULL);
 	return r < 0 ? r : swap_parse_available(text, ret_kib);
 }

@@ -294,6 +294,6 @@ int tasks_is_of(pid_t pid, uid_t uid)
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	r = file_read_all(AT_FDCWD, path, STATUS_MAX, &status, NULL);
+	r = file_read_all(path, STATUS_MAX, &status, NULL);
 	return r < 0 ? r : tasks_status_is_of(status, uid);
 }

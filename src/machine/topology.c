@@ -128,7 +128,7 @@ static int read_mask(int dirfd, const char *list, const char *hex, struct cpumas
 		int second = file_read_attr(dirfd, hex, buf, sizeof(buf));
 
 		if (second >= 0)
-			return cpumask_parse_hex(buf, ret, NULL);
+			return cpumask_parse_hex(buf, ret);
 		if (r == -ENOENT)
 			r = second;
 	}
@@ -184,7 +184,7 @@ static int read_proc_stat(struct cpumask *ret)
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	r = file_read_all(AT_FDCWD, "/proc/stat", PROC_STAT_MAX, &text, NULL);
+	r = file_read_all("/proc/stat", PROC_STAT_MAX, &text, NULL);
 	if (r < 0)
 		return r;
 	topology_parse_stat(text, ret);

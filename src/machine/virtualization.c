@@ -130,7 +130,7 @@ static const char *read_sysinfo(void)
 {
 	_cleanup_free_ char *text = NULL;
 
-	if (file_read_all(AT_FDCWD, "/proc/sysinfo", 1024 * 1024, &text, NULL) < 0)
+	if (file_read_all("/proc/sysinfo", 1024 * 1024, &text, NULL) < 0)
 		return NULL;
 	return virtualization_parse_sysinfo(text);
 }
@@ -222,8 +222,7 @@ int virtualization_read_container(char **ret)
 	else if (file_read_attr(AT_FDCWD, "/proc/sys/kernel/osrelease", text, sizeof(text)) > 0 &&
 		(strstr(text, "Microsoft") || strstr(text, "WSL")))
 		name = "wsl";
-	else if (file_read_all(AT_FDCWD, "/proc/1/environ", 1024 * 1024, &environment, &length) ==
-		0)
+	else if (file_read_all("/proc/1/environ", 1024 * 1024, &environment, &length) == 0)
 		name = virtualization_find_container(environment, length);
 	if (!name) {
 		*ret = NULL;

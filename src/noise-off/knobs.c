@@ -262,7 +262,7 @@ static int remove_isolated_cpus(const struct planning *p, struct cpumask *mask)
 		return 0;
 	if (cpumask_new(&isolated) < 0)
 		return -ENOMEM;
-	if (cpumask_parse_hex(text, isolated, NULL) < 0)
+	if (cpumask_parse_hex(text, isolated) < 0)
 		return 0;
 	cpumask_andnot(isolated, mask, isolated);
 	if (cpumask_intersects(isolated, p->housekeeping))

@@ -24,7 +24,7 @@ enum {
 	/* /proc/interrupts with 512 CPUs and 4096 lines has 23 MiB. */
 	TABLE_MAX = 64 * 1024 * 1024,
 	CGROUP_DEPTH = 2,
-	CGROUPS_MAX = 4096,
+	NAMES_MAX = 4096,
 };
 
 typedef char *(*scrub_function)(const struct scrub_names *names, const char *text);
@@ -215,7 +215,7 @@ static int read_text(const char *path, char **ret, size_t *ret_size)
 
 	/* Files below /proc may have any length, and those of the device tree NUL bytes. */
 	if (strncmp(path, "/proc/", strlen("/proc/")) == 0) {
-		r = file_read_all(AT_FDCWD, path, TABLE_MAX, ret, ret_size);
+		r = file_read_all(path, TABLE_MAX, ret, ret_size);
 	} else {
 		r = file_read_attr(AT_FDCWD, path, buf, sizeof(buf));
 		if (r >= 0) {
@@ -379,14 +379,14 @@ static void free_words(char **words, size_t n)
 }
 
 /* The names in a directory, sorted, so that numbers in place of names are the same every time. */
-static int list_names(const char *path, size_t max, char ***ret, size_t *ret_n)
+static int list_names(const char *path, char ***ret, size_t *ret_n)
 {
 	_cleanup_closedir_ DIR *dir = opendir(path);
 	const struct dirent *entry;
 	char **names = NULL;
 	size_t n = 0;
 
-	while (dir && n < max && (entry = readdir(dir))) {
+	while (dir && n < NAMES_MAX && (entry = readdir(dir))) {
 		char **more;
 
 		if (entry->d_name[0] == '.')
@@ -459,7 +459,7 @@ static int record_supplies(const struct recorder *recorder)
 
 	r = record_directory(recorder, top);
 	if (r == 0)
-		r = list_names(top, CGROUPS_MAX, &names, &n);
+		r = list_names(top, &names, &n);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < n; i++) {
@@ -499,7 +499,7 @@ static int record_sensors(const struct recorder *recorder)
 
 	r = record_directory(recorder, top);
 	if (r == 0)
-		r = list_names(top, CGROUPS_MAX, &names, &n);
+		r = list_names(top, &names, &n);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < n; i++) {
@@ -562,7 +562,7 @@ static int record_cgroups(
 	size_t n = 0;
 	int r;
 
-	r = list_names(from, CGROUPS_MAX, &names, &n);
+	r = list_names(from, &names, &n);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		if ((size_t)snprintf(below, sizeof(below), "%s/%s", from, names[i]) >=
 				PATH_MAX - 64 ||

@@ -16,10 +16,6 @@
 /* 9e9 seconds in nanoseconds; llround() is exact for it. */
 #define NS_MAX (INT64_C(9000000000) * NSEC_PER_SEC)
 
-/* The kernel's names (include/linux/interrupt.h), in its order. */
-static const char *const softirq_names[EVIDENCE_N_SOFTIRQS] = { "HI", "TIMER", "NET_TX", "NET_RX",
-	"BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU" };
-
 static const struct {
 	const char *name;
 	int kind;
@@ -278,12 +274,9 @@ static int set_irq_lines(struct evidence *evidence, struct series *series, const
 	return 0;
 }
 
-static int set_softirqs(struct evidence *evidence, struct series *series, const char *text)
+static int set_softirqs(struct evidence *evidence, const char *text)
 {
-	for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++) {
-		series->softirq_names[i] = softirq_names[i];
-		evidence->softirqs[i] = 0;
-	}
+	memset(evidence->softirqs, 0, sizeof(evidence->softirqs));
 	while (*text) {
 		_cleanup_free_ char *name = NULL;
 		int64_t count;
@@ -293,7 +286,7 @@ static int set_softirqs(struct evidence *evidence, struct series *series, const 
 		if (r <= 0)
 			return r;
 		for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
-			if (strcmp(name, softirq_names[i]) == 0)
+			if (strcmp(name, series_softirq_name(i)) == 0)
 				evidence->softirqs[i] = (int32_t)count;
 	}
 	return 0;
@@ -358,7 +351,7 @@ static int set_evidence(struct run_data *data, struct series *series, const stru
 		break;
 	case RUN_SOFTIRQS:
 		if (value->type == FACT_STRING)
-			return set_softirqs(evidence, series, value->string);
+			return set_softirqs(evidence, value->string);
 		break;
 	default:
 		break;

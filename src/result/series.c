@@ -297,6 +297,14 @@ char *series_irq_text(const struct series *series, size_t index)
 	return text_steal(&t);
 }
 
+const char *series_softirq_name(size_t kind)
+{
+	static const char *const names[EVIDENCE_N_SOFTIRQS] = { "HI", "TIMER", "NET_TX", "NET_RX",
+		"BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU" };
+
+	return names[kind];
+}
+
 char *series_softirq_text(const struct series *series, size_t index)
 {
 	_cleanup_text_ struct text t = { 0 };
@@ -304,9 +312,9 @@ char *series_softirq_text(const struct series *series, size_t index)
 	for (size_t i = 0; series->with_evidence && i < EVIDENCE_N_SOFTIRQS; i++) {
 		int32_t n = series->evidence[index].softirqs[i];
 
-		if (n > 0 && series->softirq_names[i])
+		if (n > 0)
 			text_appendf(&t, "%s%s x%" PRId32, t.length > 0 ? ", " : "",
-				series->softirq_names[i], n);
+				series_softirq_name(i), n);
 	}
 	return text_steal(&t);
 }

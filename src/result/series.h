@@ -163,10 +163,9 @@ struct series {
 	size_t n_events;
 	double *counters;
 
-	/* Names of interrupt lines, as "38: virtio2-input.0"; softirqs as "TIMER". */
+	/* Names of interrupt lines, as "38: virtio2-input.0". */
 	char **irq_names;
 	size_t n_irq_names;
-	const char *softirq_names[EVIDENCE_N_SOFTIRQS]; /* static strings, NULL beyond the last */
 
 	/* The sittings of the runs of a file, in their order: none for a series that was just
 	 * measured. `texts` holds what they say. */
@@ -212,6 +211,9 @@ bool evidence_is_shared(const struct evidence *evidence);
  * nothing fired or nothing is known. */
 char *series_irq_text(const struct series *series, size_t index);
 char *series_softirq_text(const struct series *series, size_t index);
+/* "HI", "TIMER", ...: how a kind below EVIDENCE_N_SOFTIRQS is called in there. These are the
+ * kernel's names, in its order (include/linux/interrupt.h). */
+const char *series_softirq_name(size_t kind);
 
 /* Appends copies of a sample, its evidence and its n_events counters. NULL as evidence or counters
  * means that all their values are absent in this run. A series without evidence ignores them.

@@ -67,9 +67,9 @@ void selection_clear(struct selection *selection)
 	*selection = (struct selection){ 0 };
 }
 
-static void emit_selection(struct emit *emit, const char *name, const struct selection *selection)
+static void emit_selection(struct emit *emit, const struct selection *selection)
 {
-	emit_object(emit, name);
+	emit_object(emit, NULL);
 	for (size_t i = 0; i < selection->n; i++) {
 		const struct selection_item *item = &selection->items[i];
 
@@ -91,7 +91,7 @@ void splice_metadata(struct splice *splice, struct span object, struct span meta
 {
 	if (metadata.end > 0) {
 		splice_copy(splice, metadata.begin);
-		emit_selection(splice->emit, NULL, instead);
+		emit_selection(splice->emit, instead);
 		splice->at = metadata.end;
 		return;
 	}
@@ -100,7 +100,7 @@ void splice_metadata(struct splice *splice, struct span object, struct span meta
 	/* The new first member. A comma may follow, because such an object has other members. */
 	splice_copy(splice, object.begin + 1);
 	emit_verbatim(splice->emit, "\"metadata\": ", strlen("\"metadata\": "));
-	emit_selection(splice->emit, NULL, instead);
+	emit_selection(splice->emit, instead);
 	emit_verbatim(splice->emit, ", ", 2);
 }
 
@@ -229,7 +229,7 @@ static int render_added(const struct benchmark_change *change, char **ret)
 	if (!emit.stream)
 		return -ENOMEM;
 	r = select_for_run(&nothing, change, &none);
-	emit_selection(&emit, NULL, &none);
+	emit_selection(&emit, &none);
 	/* glibc says of a text that it could not make as long as it is (libio/memstream.c) only
 	 * that there is none. */
 	if (fclose(emit.stream) != 0 || r < 0 || emit.error < 0 || !text)

@@ -407,8 +407,6 @@ bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	fill_report(&run->report, ret);
 	if (reader->n_cpus > 1)
 		ret->evidence_cpus = clamp(reader->n_cpus);
-	for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
-		series->softirq_names[i] = procstat_softirq_name(i);
 	ret->temperature_before = (float)reader->temperature_before;
 	/* The runs of a request take 50 ms together, or it is a single one, and the sensor is read
 	 * once a second: what was read before it is as new for all of them but the last. */

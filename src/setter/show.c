@@ -130,7 +130,7 @@ static int format_value(enum knob_kind kind, const char *value, char **ret)
 	if (value && kind == KNOB_MASK) {
 		if (cpumask_new(&mask) < 0)
 			return -ENOMEM;
-		if (cpumask_parse_hex(value, mask, NULL) == 0) {
+		if (cpumask_parse_hex(value, mask) == 0) {
 			*ret = cpumask_format_list(mask);
 			return *ret ? 0 : -ENOMEM;
 		}

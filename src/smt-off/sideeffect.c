@@ -177,7 +177,7 @@ int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group)
 	char *cursor, *line;
 	int r;
 
-	r = file_read_all(AT_FDCWD, MOUNTS, MOUNTS_MAX, &text, NULL);
+	r = file_read_all(MOUNTS, MOUNTS_MAX, &text, NULL);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	cursor = text;

@@ -65,7 +65,7 @@ int cpuholder_find_file(const char *file, struct cpuholder *ret)
 
 	if (stat(file, &st) < 0)
 		return -errno;
-	r = file_read_all(AT_FDCWD, "/proc/locks", LOCKS_MAX, &locks, NULL);
+	r = file_read_all("/proc/locks", LOCKS_MAX, &locks, NULL);
 	if (r < 0)
 		return r;
 	holder.pid = cpuholder_parse_locks(locks, &st);

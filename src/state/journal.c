@@ -574,7 +574,7 @@ int journal_read(const char *tool, struct journal **ret, char **ret_why)
 
 	if (!path)
 		return -ENOMEM;
-	r = file_read_all(AT_FDCWD, path, JOURNAL_MAX, &text, &length);
+	r = file_read_all(path, JOURNAL_MAX, &text, &length);
 	if (r < 0)
 		return r;
 	if (strlen(text) != length)

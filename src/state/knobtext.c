@@ -33,7 +33,7 @@ static bool equal_words(const char *a, const char *b)
 
 int knob_parse_cpus(enum knob_kind kind, const char *text, struct cpumask *ret)
 {
-	return kind == KNOB_MASK ? cpumask_parse_hex(text, ret, NULL)
+	return kind == KNOB_MASK ? cpumask_parse_hex(text, ret)
 				 : cpumask_parse_list(text, 0, ret, NULL);
 }
 

@@ -134,7 +134,7 @@ int userstate_parse_whole_core(
 static int read_whole_core(const char *path, char **ret)
 {
 	size_t length;
-	int r = file_read_all(AT_FDCWD, path, WHOLE_CORE_FILE_MAX, ret, &length);
+	int r = file_read_all(path, WHOLE_CORE_FILE_MAX, ret, &length);
 
 	if (r != -ENOENT)
 		return r;

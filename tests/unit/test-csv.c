@@ -118,8 +118,6 @@ static void test_evidence(void **state)
 	assert_int_equal(series_new(true, events, &series), 0);
 	evidence_clear(&evidence);
 	assert_int_equal(series_intern_irq(series, "38: a \"b\", c", &evidence.irq_line[0]), 0);
-	series->softirq_names[1] = "TIMER";
-	series->softirq_names[7] = "SCHED";
 	evidence.user_cpu_ns = 1500000000;
 	evidence.migrations = 0;
 	evidence.irq_device = 3;

@@ -208,7 +208,6 @@ static void test_evidence(void **state)
 	assert_int_equal(series_new(true, events, &series), 0);
 	assert_int_equal(
 		series_intern_irq(series, "38: virtio2-input.0", &evidence.irq_line[0]), 0);
-	series->softirq_names[1] = "TIMER";
 	evidence.n_irq_lines = 1;
 	evidence.irq_count[0] = 3;
 	evidence.softirqs[1] = 4;

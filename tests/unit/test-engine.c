@@ -1362,7 +1362,7 @@ static void test_damaged(_unused_ void **state)
 		engine_failure_clear(&failure);
 		assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), -EBADMSG);
 		knob_plan_clear(&plan);
-		assert_int_equal(file_read_all(AT_FDCWD, JOURNAL, 4096, &after, &length), 0);
+		assert_int_equal(file_read_all(JOURNAL, 4096, &after, &length), 0);
 		assert_string_equal(after, texts[i]);
 	}
 	assert_int_equal(machine.writes, 0);

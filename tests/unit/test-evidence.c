@@ -12,6 +12,7 @@
 
 #include "basic/clock.h"
 #include "basic/macro.h"
+#include "machine/procstat.h"
 #include "runpinned/evidence.h"
 
 /* A reading serves for the next run as long as it is new. It may have waited in the run log for
@@ -52,10 +53,19 @@ static void test_age(void **state)
 	cpumask_free(cpus);
 }
 
+/* A result's names of softirqs are those of the kernel that they were counted by. */
+static void test_softirq_names(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
+		assert_string_equal(series_softirq_name(i), procstat_softirq_name(i));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_age),
+		cmocka_unit_test(test_softirq_names),
 	};
 
 	return cmocka_run_group_tests_name("evidence", tests, NULL, NULL);

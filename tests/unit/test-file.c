@@ -86,7 +86,7 @@ static void check_file(const char *name, const char *wanted)
 	char *data;
 	size_t length;
 
-	assert_int_equal(file_read_all(AT_FDCWD, name, 1 << 20, &data, &length), 0);
+	assert_int_equal(file_read_all(name, 1 << 20, &data, &length), 0);
 	assert_int_equal(length, strlen(wanted));
 	assert_string_equal(data, wanted);
 	free(data);
@@ -262,7 +262,7 @@ static void test_read_all_sizes(void **state)
 		char *got = NULL;
 
 		put("file", data, sizes[i], 0644);
-		assert_int_equal(file_read_all(AT_FDCWD, "file", sizes[i], &got, &length), 0);
+		assert_int_equal(file_read_all("file", sizes[i], &got, &length), 0);
 		assert_int_equal(length, sizes[i]);
 		assert_memory_equal(got, data, sizes[i]);
 		assert_int_equal(got[length], '\0');
@@ -270,8 +270,7 @@ static void test_read_all_sizes(void **state)
 		got = NULL;
 		if (sizes[i] == 0)
 			continue;
-		assert_int_equal(
-			file_read_all(AT_FDCWD, "file", sizes[i] - 1, &got, &length), -EFBIG);
+		assert_int_equal(file_read_all("file", sizes[i] - 1, &got, &length), -EFBIG);
 		assert_null(got);
 	}
 	free(data);
@@ -282,11 +281,11 @@ static void test_read_all_errors(void **state)
 	char *data = NULL;
 
 	(void)state;
-	assert_int_equal(file_read_all(AT_FDCWD, "none", 10, &data, NULL), -ENOENT);
-	assert_int_equal(file_read_all(AT_FDCWD, ".", 10, &data, NULL), -EISDIR);
+	assert_int_equal(file_read_all("none", 10, &data, NULL), -ENOENT);
+	assert_int_equal(file_read_all(".", 10, &data, NULL), -EISDIR);
 	assert_null(data);
 	/* A file that says 0 for its size. */
-	assert_int_equal(file_read_all(AT_FDCWD, "/proc/self/stat", 1 << 20, &data, NULL), 0);
+	assert_int_equal(file_read_all("/proc/self/stat", 1 << 20, &data, NULL), 0);
 	assert_true(strlen(data) > 20);
 	free(data);
 }

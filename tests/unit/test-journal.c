@@ -426,8 +426,7 @@ static void test_load_damaged(_unused_ void **state)
 
 	assert_int_equal(journal_save(journal), 0);
 	assert_int_equal(
-		file_read_all(AT_FDCWD, "/run/quiesce/freq-pin.journal", 1 << 20, &text, &length),
-		0);
+		file_read_all("/run/quiesce/freq-pin.journal", 1 << 20, &text, &length), 0);
 	write_file("/run/quiesce/freq-pin.journal", text, length);
 	assert_load(0, NULL);
 	write_file("/run/quiesce/freq-pin.journal", text, length - 1);

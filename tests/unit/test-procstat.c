@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,7 +247,7 @@ static void read_this_machine(const struct procstat *procstat, struct procstat_t
 	char *text = NULL;
 	size_t length;
 
-	assert_int_equal(file_read_all(AT_FDCWD, PROCSTAT_STAT, MAX_TEXT, &text, &length), 0);
+	assert_int_equal(file_read_all(PROCSTAT_STAT, MAX_TEXT, &text, &length), 0);
 	assert_int_equal(procstat_take_times(procstat, text, length, ret), 0);
 	free(text);
 }
@@ -302,12 +301,12 @@ static void test_this_machine(_unused_ void **state)
 		read_this_machine(procstat, &after);
 	} while (after.busy_ns < before.busy_ns + 2 * tick_ns);
 	assert_int_equal(after.busy_ns % tick_ns, 0);
-	r = file_read_all(AT_FDCWD, PROCSTAT_SOFTIRQS, MAX_TEXT, &text, &length);
+	r = file_read_all(PROCSTAT_SOFTIRQS, MAX_TEXT, &text, &length);
 	assert_int_equal(r, access("/proc/softirqs", R_OK) ? -ENOENT : 0);
 	if (r == 0)
 		assert_int_equal(procstat_take_softirqs(procstat, text, length, &softirqs), 0);
 	free(text);
-	assert_int_equal(file_read_all(AT_FDCWD, PROCSTAT_LOADAVG, MAX_TEXT, &text, &length), 0);
+	assert_int_equal(file_read_all(PROCSTAT_LOADAVG, MAX_TEXT, &text, &length), 0);
 	assert_int_equal(procstat_parse_load(text, &load), 0);
 	assert_true(load.runnable >= 1);
 	free(text);

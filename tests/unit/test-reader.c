@@ -335,7 +335,6 @@ static void test_own(void **state)
 	assert_int_equal(series_new(true, events, &series), 0);
 	series->clock = WINDOW_KERNEL;
 	series->start_realtime_ns = 1700000000123456000;
-	series->softirq_names[1] = "TIMER";
 	for (int i = 0; i < 7; i++) {
 		struct sample sample = { .kernel_ns = 12345678 + i,
 			.user_ns = 12445678 + i,

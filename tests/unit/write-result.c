@@ -58,8 +58,6 @@ static struct series *make_series(unsigned n_runs, unsigned n_warmups, bool with
 	if (series_new(with_evidence, with_evidence ? events : NULL, &series) < 0)
 		exit(1);
 	series->start_realtime_ns = 1700000000123456789;
-	series->softirq_names[0] = "HI";
-	series->softirq_names[1] = "TIMER";
 	for (unsigned i = 0; i < n_warmups + n_runs; i++) {
 		struct sample sample = {
 			.kernel_ns = 12300000 + (int64_t)(random_next(&state) % 2000000),
