@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/array.h"
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
@@ -49,17 +50,10 @@ static int add(struct osnoise *osnoise, int cpu, const char *name, uint64_t ns)
 {
 	struct osnoise_source *source = find_source(osnoise, cpu, name);
 
-	if (!source && osnoise->n == osnoise->capacity) {
-		size_t capacity = MAX((size_t)16, osnoise->capacity * 2);
-		struct osnoise_source *items =
-			reallocarray(osnoise->items, capacity, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		osnoise->items = items;
-		osnoise->capacity = capacity;
-	}
 	if (!source) {
+		if (array_grow(&osnoise->items, sizeof(*source), osnoise->n, &osnoise->capacity) <
+			0)
+			return -ENOMEM;
 		source = &osnoise->items[osnoise->n];
 		*source = (struct osnoise_source){ .cpu = cpu, .name = strdup(name) };
 		if (!source->name)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/array.h"
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/parse.h"
@@ -23,21 +24,6 @@ enum {
 	READ_BACK_FIRST_STEP_NS = 100 * 1000,
 	READ_BACK_LAST_STEP_NS = 10 * 1000 * 1000,
 };
-
-static int plan_grow(struct knob_plan *plan)
-{
-	size_t capacity = MAX((size_t)32, plan->capacity * 2);
-	struct knob *knobs;
-
-	if (plan->n < plan->capacity)
-		return 0;
-	knobs = reallocarray(plan->knobs, capacity, sizeof(*knobs));
-	if (!knobs)
-		return -ENOMEM;
-	plan->knobs = knobs;
-	plan->capacity = capacity;
-	return 0;
-}
 
 static void knob_clear(struct knob *knob)
 {
@@ -67,7 +53,9 @@ static int plan_append(struct knob_plan *plan, struct knob *knob, const char *pa
 	if (vasprintf(&knob->name, name, ap) < 0)
 		knob->name = NULL;
 	knob->path = strdup(path);
-	r = knob->name && knob->path ? plan_grow(plan) : -ENOMEM;
+	r = knob->name && knob->path
+		? array_grow(&plan->knobs, sizeof(*plan->knobs), plan->n, &plan->capacity)
+		: -ENOMEM;
 	if (r < 0) {
 		knob_clear(knob);
 		return r;

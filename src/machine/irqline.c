@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "basic/array.h"
 #include "basic/file.h"
-#include "basic/macro.h"
 #include "basic/parse.h"
 #include "machine/irqline.h"
 
@@ -35,15 +35,8 @@ static int read_numbers(struct irqlines *lines)
 
 		if (parse_uint(entry->d_name, 0, INT32_MAX, &number) < 0)
 			continue;
-		if (lines->n == capacity) {
-			struct irqline *items;
-
-			capacity = MAX((size_t)64, capacity * 2);
-			items = reallocarray(lines->items, capacity, sizeof(*items));
-			if (!items)
-				return -ENOMEM;
-			lines->items = items;
-		}
+		if (array_grow(&lines->items, sizeof(*lines->items), lines->n, &capacity) < 0)
+			return -ENOMEM;
 		lines->items[lines->n++] = (struct irqline){ .number = number };
 	}
 	return -errno;

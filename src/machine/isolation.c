@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/array.h"
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -48,21 +49,14 @@ struct partition_walk {
 /* Adds the current cgroup, with the CPUs in `scratch`. */
 static void add_partition(struct partition_walk *walk, const char *state)
 {
+	struct isolation_partitions *found = &walk->found;
 	struct isolation_partition *item;
 
-	if (walk->found.n == walk->capacity) {
-		size_t capacity = MAX((size_t)8, walk->capacity * 2);
-		struct isolation_partition *items;
-
-		items = reallocarray(walk->found.items, capacity, sizeof(*items));
-		if (!items) {
-			walk->error = -ENOMEM;
-			return;
-		}
-		walk->found.items = items;
-		walk->capacity = capacity;
+	if (array_grow(&found->items, sizeof(*item), found->n, &walk->capacity) < 0) {
+		walk->error = -ENOMEM;
+		return;
 	}
-	item = &walk->found.items[walk->found.n++];
+	item = &found->items[found->n++];
 	*item = (struct isolation_partition){
 		.path = strdup(walk->path.length > 0 ? walk->path.data : "/"),
 		.state = strdup(state),

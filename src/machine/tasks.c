@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/array.h"
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
@@ -136,19 +137,12 @@ static int read_affinity(const struct reading *reading, pid_t tid, struct task *
 static int add_task(struct reading *reading, const struct task *task)
 {
 	struct tasks *tasks = reading->tasks;
+	int r;
 
-	if (tasks->n == reading->capacity) {
-		size_t capacity = MAX((size_t)256, reading->capacity * 2);
-		struct task *items;
-
-		items = reallocarray(tasks->items, capacity, sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		tasks->items = items;
-		reading->capacity = capacity;
-	}
-	tasks->items[tasks->n++] = *task;
-	return 0;
+	r = array_grow(&tasks->items, sizeof(*task), tasks->n, &reading->capacity);
+	if (r == 0)
+		tasks->items[tasks->n++] = *task;
+	return r;
 }
 
 /* 1 when the task was added, 0 when it may not run on the mask, -ESRCH when it has ended, -ENODATA

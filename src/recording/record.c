@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "basic/array.h"
 #include "basic/cleanup.h"
 #include "basic/file.h"
 #include "basic/macro.h"
@@ -173,17 +174,10 @@ static int add_entry(struct recording *recording, enum tarball_type type, const 
 {
 	struct tarball_entry *entry;
 
-	if (recording->n == recording->capacity) {
-		size_t capacity = MAX((size_t)1024, recording->capacity * 2);
-		struct tarball_entry *entries =
-			reallocarray(recording->entries, capacity, sizeof(*entries));
-
-		if (!entries) {
-			free(data);
-			return -ENOMEM;
-		}
-		recording->entries = entries;
-		recording->capacity = capacity;
+	if (array_grow(&recording->entries, sizeof(*entry), recording->n, &recording->capacity) <
+		0) {
+		free(data);
+		return -ENOMEM;
 	}
 	if (recording->n >= TARBALL_ENTRIES_MAX || size > TARBALL_BYTES_MAX - recording->bytes) {
 		free(data);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/array.h"
 #include "basic/macro.h"
 #include "report/fleet.h"
 #include "report/machines.h"
@@ -125,22 +126,15 @@ static int compare_keys(const void *a, const void *b)
 static int grow_machines(struct machines *machines)
 {
 	struct machine_cells *cells = machines->cells;
-	size_t capacity = MAX(2 * cells->n_machines_capacity, (size_t)16);
-	struct machine_figures *items;
-	struct evidence_sums *sums;
+	size_t capacity = cells->n_machines_capacity;
+	int r;
 
-	if (machines->n < cells->n_machines_capacity)
-		return 0;
-	items = reallocarray(machines->items, capacity, sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	machines->items = items;
-	sums = reallocarray(cells->sums, capacity, sizeof(*sums));
-	if (!sums)
-		return -ENOMEM;
-	cells->sums = sums;
-	cells->n_machines_capacity = capacity;
-	return 0;
+	/* Both arrays have room for as many as the smaller one. */
+	r = array_grow(&machines->items, sizeof(*machines->items), machines->n, &capacity);
+	if (r < 0)
+		return r;
+	return array_grow(
+		&cells->sums, sizeof(*cells->sums), machines->n, &cells->n_machines_capacity);
 }
 
 /* The machine of a sitting, perhaps a new one. */
@@ -266,15 +260,9 @@ static int add_cell(struct machines *machines, size_t benchmark, bool is_time,
 	r = find_machine(machines, sitting, &machine);
 	if (r < 0)
 		return r;
-	if (cells->n == cells->capacity) {
-		size_t capacity = MAX(2 * cells->capacity, (size_t)64);
-		struct cell *items = reallocarray(cells->items, capacity, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		cells->items = items;
-		cells->capacity = capacity;
-	}
+	r = array_grow(&cells->items, sizeof(*cells->items), cells->n, &cells->capacity);
+	if (r < 0)
+		return r;
 	memcpy(sorted, sitting->logarithms, sitting->n * sizeof(*sorted));
 	r = stats_compute(sorted, sitting->n, &stats);
 	if (r < 0)

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "basic/array.h"
 #include "basic/file.h"
 #include "basic/hash.h"
 #include "basic/macro.h"
@@ -357,15 +358,9 @@ int merge_add(struct merge *merge, const char *path, char **ret_why)
 	struct source *source;
 	int r;
 
-	if (merge->n_sources == merge->capacity) {
-		size_t capacity = MAX(2 * merge->capacity, (size_t)16);
-		struct source *sources = reallocarray(merge->sources, capacity, sizeof(*sources));
-
-		if (!sources)
-			return -ENOMEM;
-		merge->sources = sources;
-		merge->capacity = capacity;
-	}
+	r = array_grow(&merge->sources, sizeof(*source), merge->n_sources, &merge->capacity);
+	if (r < 0)
+		return r;
 	source = &merge->sources[merge->n_sources];
 	*source = (struct source){ .path = strdup(path) };
 	if (!source->path)

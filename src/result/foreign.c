@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/array.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
@@ -35,7 +36,7 @@ static int read_numbers(struct reader *reader, const char *of, double **ret, siz
 			r = json_skip(reader->json, &token);
 		if (r < 0)
 			return reader_explain(reader, r);
-		r = reader_grow((void **)&numbers, sizeof(*numbers), n, &capacity);
+		r = array_grow(&numbers, sizeof(*numbers), n, &capacity);
 		if (r >= 0)
 			numbers[n++] = is_number ? token.real : NAN;
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/array.h"
 #include "basic/hash.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
@@ -495,21 +496,16 @@ static int remember_name(struct json_reader *reader, uint64_t *ret_hash)
 {
 	size_t first = reader->first_hash[reader->depth - 1];
 	uint64_t hash = hash_name(reader->string.data);
+	int r;
 
 	for (size_t i = first; i < reader->n_hashes; i++)
 		if (reader->hashes[i] == hash)
 			return refuse(reader, "a name that this object has already");
 	if (reader->n_hashes - first == MEMBERS_MAX)
 		return refuse(reader, "an object of more than 1000 members");
-	if (reader->n_hashes == reader->hashes_capacity) {
-		size_t capacity = MAX(2 * reader->hashes_capacity, (size_t)64);
-		uint64_t *hashes = reallocarray(reader->hashes, capacity, sizeof(*hashes));
-
-		if (!hashes)
-			return -ENOMEM;
-		reader->hashes = hashes;
-		reader->hashes_capacity = capacity;
-	}
+	r = array_grow(&reader->hashes, sizeof(hash), reader->n_hashes, &reader->hashes_capacity);
+	if (r < 0)
+		return r;
 	reader->hashes[reader->n_hashes++] = hash;
 	*ret_hash = hash;
 	return 0;

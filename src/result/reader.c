@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/array.h"
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/json.h"
@@ -20,24 +21,6 @@ enum {
 
 /* --- Runs --- */
 
-/* Makes room for one more element. Arrays grow by an eighth: realloc(3) moves the largest ones by
- * mremap(2), without copying. */
-int reader_grow(void **array, size_t size, size_t n, size_t *capacity)
-{
-	size_t wish;
-	void *p;
-
-	if (n < *capacity)
-		return 0;
-	wish = MAX(n + n / 8, (size_t)64);
-	p = reallocarray(*array, wish, size);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*capacity = wish;
-	return 0;
-}
-
 int reader_add_value(struct reader *reader, struct pending *pending, double value)
 {
 	struct benchmark *b = pending->benchmark;
@@ -45,8 +28,7 @@ int reader_add_value(struct reader *reader, struct pending *pending, double valu
 
 	if (b->n_values == VALUES_MAX)
 		return reader_refuse(reader, "more than 250 million values");
-	r = reader_grow(
-		(void **)&b->values, sizeof(*b->values), b->n_values, &pending->values_capacity);
+	r = array_grow(&b->values, sizeof(*b->values), b->n_values, &pending->values_capacity);
 	if (r >= 0)
 		b->values[b->n_values++] = value;
 	return r;
@@ -116,8 +98,8 @@ static int read_warmups(struct reader *reader, struct pending *pending)
 			return r;
 		if (b->n_warmups == VALUES_MAX / 2)
 			return reader_refuse(reader, "more than 125 million warm-ups");
-		r = reader_grow((void **)&b->warmups, sizeof(*b->warmups), b->n_warmups,
-			&pending->warmups_capacity);
+		r = array_grow(
+			&b->warmups, sizeof(*b->warmups), b->n_warmups, &pending->warmups_capacity);
 		if (r >= 0)
 			r = read_warmup(reader, &b->warmups[b->n_warmups]);
 		if (r < 0)
@@ -144,7 +126,7 @@ int reader_add_run(
 	/* Stored here until the metadata of the suite are known. */
 	if (data->duration_ns >= 0)
 		data->sample.user_ns = data->duration_ns;
-	r = reader_grow((void **)&b->runs, sizeof(*b->runs), at, &pending->runs_capacity);
+	r = array_grow(&b->runs, sizeof(*b->runs), at, &pending->runs_capacity);
 	if (r < 0)
 		return r;
 	b->runs[at] = (struct benchmark_run){
@@ -213,8 +195,7 @@ static int read_one_run(struct reader *reader, void *context)
 	r = read_run(reader, runs->pending, &runs->buffer, &runs->data, &run);
 	if (r < 0 || !reader->outline)
 		return r;
-	r = reader_grow(
-		(void **)&outline->runs, sizeof(run), outline->n_runs, &outline->runs_capacity);
+	r = array_grow(&outline->runs, sizeof(run), outline->n_runs, &outline->runs_capacity);
 	if (r >= 0)
 		outline->runs[outline->n_runs++] = run;
 	return r;

@@ -67,8 +67,6 @@ struct reader {
 
 /* --- Benchmarks (reader.c) --- */
 
-/* Makes room for one more element behind n. */
-int reader_grow(void **array, size_t size, size_t n, size_t *capacity);
 /* A benchmark without anything. */
 int reader_pending_new(const struct reader *reader, struct pending **ret);
 /* Reads an array of values, of which the '[' has been read. `why` is the message for one that is

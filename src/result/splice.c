@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
+#include "basic/array.h"
 #include "result/splice.h"
 
 /* --- Selected metadata --- */
@@ -24,23 +24,16 @@ const struct selection_item *selection_find(const struct selection *selection, c
 int selection_add_item(struct selection *selection, const struct selection_item *item)
 {
 	struct selection_item *old = find_item(selection, item->name);
+	int r;
 
 	if (old) {
 		*old = *item;
 		return 0;
 	}
-	if (selection->n == selection->capacity) {
-		size_t capacity = MAX(2 * selection->capacity, (size_t)32);
-		struct selection_item *items =
-			reallocarray(selection->items, capacity, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		selection->items = items;
-		selection->capacity = capacity;
-	}
-	selection->items[selection->n++] = *item;
-	return 0;
+	r = array_grow(&selection->items, sizeof(*item), selection->n, &selection->capacity);
+	if (r == 0)
+		selection->items[selection->n++] = *item;
+	return r;
 }
 
 int selection_add(struct selection *selection, const struct members *members, size_t index)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/array.h"
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "runpinned/progvalues.h"
@@ -85,22 +86,6 @@ size_t progvalues_count(const struct progvalues *progvalues)
 	return progvalues->n;
 }
 
-/* Makes room for one more record than the n that there are. */
-static int grow(void **list, size_t n, size_t size, size_t *room)
-{
-	size_t more = *room ? 2 * *room : 64;
-	void *grown;
-
-	if (n < *room)
-		return 0;
-	grown = reallocarray(*list, more, size);
-	if (!grown)
-		return -ENOMEM;
-	*list = grown;
-	*room = more;
-	return 0;
-}
-
 static int find_item(
 	struct progvalues *progvalues, const struct qs_values *values, struct item **ret)
 {
@@ -136,8 +121,8 @@ static int find_item(
 static int reach_run(struct item *item, size_t run)
 {
 	while (item->n_runs <= run) {
-		int r = grow((void **)&item->benchmark.runs, item->n_runs,
-			sizeof(*item->benchmark.runs), &item->runs_room);
+		int r = array_grow(&item->benchmark.runs, sizeof(*item->benchmark.runs),
+			item->n_runs, &item->runs_room);
 
 		if (r < 0)
 			return r;
@@ -182,15 +167,15 @@ static int append(struct item *item, const struct qs_values *values, bool warmup
 		int r;
 
 		if (warmup || value->kind != QS_VALUE_COUNTED) {
-			r = grow((void **)&b->warmups, b->n_warmups, sizeof(*b->warmups),
+			r = array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
 				&item->warmups_room);
 			if (r < 0)
 				return r;
 			b->warmups[b->n_warmups++] =
 				(struct benchmark_warmup){ value->loops, seconds };
 		} else {
-			r = grow((void **)&b->values, b->n_values, sizeof(*b->values),
-				&item->values_room);
+			r = array_grow(
+				&b->values, sizeof(*b->values), b->n_values, &item->values_room);
 			if (r < 0)
 				return r;
 			b->values[b->n_values++] = seconds;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "basic/array.h"
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/hash.h"
@@ -103,22 +104,15 @@ static size_t index_position(const struct journal *journal, const char *path)
 
 static int grow(struct journal *journal)
 {
-	size_t capacity = MAX((size_t)32, journal->capacity * 2);
-	struct journal_entry *entries;
-	size_t *by_path;
+	size_t capacity = journal->capacity;
+	int r;
 
-	if (journal->n < journal->capacity)
-		return 0;
-	entries = reallocarray(journal->entries, capacity, sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	journal->entries = entries;
-	by_path = reallocarray(journal->by_path, capacity, sizeof(*by_path));
-	if (!by_path)
-		return -ENOMEM;
-	journal->by_path = by_path;
-	journal->capacity = capacity;
-	return 0;
+	/* Both arrays have room for as many as the smaller one. */
+	r = array_grow(&journal->entries, sizeof(*journal->entries), journal->n, &capacity);
+	if (r < 0)
+		return r;
+	return array_grow(
+		&journal->by_path, sizeof(*journal->by_path), journal->n, &journal->capacity);
 }
 
 int journal_add_copy(struct journal *journal, const struct journal_entry *entry)
