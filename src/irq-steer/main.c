@@ -16,7 +16,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,12 +76,12 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 {
 	_cleanup_(cpumask) struct cpumask *now = NULL;
 	_cleanup_free_ char *wanted = NULL, *name = NULL;
-	char path[64], text[FILE_ATTR_SIZE];
+	char path[IRQLINE_PATH_SIZE], text[FILE_ATTR_SIZE];
 	const char *why;
 	struct knob *knob;
 	int r;
 
-	snprintf(path, sizeof(path), "/proc/irq/%u/smp_affinity_list", line->number);
+	irqline_affinity_path(line->number, path);
 	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
 	/* The line is gone, as when a driver is unloaded. */
 	if (r == -ENOENT)
@@ -270,8 +269,8 @@ static int plan_all(struct knob_plan *plan, const struct steering *s)
 
 	r = plan_irqbalance(plan, s);
 	if (r == 0)
-		r = plan_mask(plan, s, GROUP_IRQS, "/proc/irq/default_smp_affinity", false,
-			"default affinity");
+		r = plan_mask(
+			plan, s, GROUP_IRQS, IRQLINE_DEFAULT_AFFINITY, false, "default affinity");
 	for (size_t i = 0; r == 0 && i < s->lines->n; i++)
 		r = plan_line(plan, s, &s->lines->items[i]);
 	return r;

@@ -163,6 +163,11 @@ int irqline_read_action(unsigned number, char **ret)
 	return 0;
 }
 
+void irqline_affinity_path(unsigned number, char buf[static IRQLINE_PATH_SIZE])
+{
+	snprintf(buf, IRQLINE_PATH_SIZE, "/proc/irq/%u/smp_affinity_list", number);
+}
+
 static int read_list(
 	const struct irqlines *lines, unsigned number, const char *name, struct cpumask *ret)
 {

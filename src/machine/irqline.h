@@ -47,6 +47,15 @@ void irqlines_clear(struct irqlines *lines);
  * -ENOENT where the kernel has no such file or it is empty. */
 int irqline_read_action(unsigned number, char **ret);
 
+/* Room for a path of /proc/irq. */
+#define IRQLINE_PATH_SIZE 64
+/* The file with the requested affinity of a line, for those who write it. There is smp_affinity,
+ * too; a knob is found in the journals of other setters by its path, so that all of them use this
+ * one. */
+void irqline_affinity_path(unsigned number, char buf[static IRQLINE_PATH_SIZE]);
+/* The mask that lines get which are set up later; a hexadecimal one alone. */
+#define IRQLINE_DEFAULT_AFFINITY "/proc/irq/default_smp_affinity"
+
 /* The requested affinity of a line: smp_affinity_list. -ENOENT when the line has been removed;
  * -ENODATA where the line exists and the file does not, or is empty; -EINVAL for an invalid list;
  * the errno of reading the file. */

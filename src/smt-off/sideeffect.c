@@ -13,7 +13,6 @@
 #include "machine/mountinfo.h"
 #include "smt-off/sideeffect.h"
 
-#define IRQ_DIR "/proc/irq"
 #define MOUNTS "/proc/self/mountinfo"
 
 enum {
@@ -31,11 +30,9 @@ int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group)
 		return r == -ENOENT ? 0 : r;
 	for (size_t i = 0; r == 0 && i < lines.n; i++) {
 		unsigned number = lines.items[i].number;
-		char path[sizeof(IRQ_DIR) + 32];
+		char path[IRQLINE_PATH_SIZE];
 
-		/* The same file as irq-steer, not smp_affinity: a knob is found in the journals of
-		 * other setters by its path. */
-		snprintf(path, sizeof(path), IRQ_DIR "/%u/smp_affinity_list", number);
+		irqline_affinity_path(number, path);
 		if (irqline_is_movable(&lines, number))
 			r = knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL,
 				"CPUs of interrupt %u", number);
@@ -43,9 +40,9 @@ int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group)
 	irqlines_clear(&lines);
 	if (r < 0)
 		return r;
-	if (access(IRQ_DIR "/default_smp_affinity", F_OK) < 0)
+	if (access(IRQLINE_DEFAULT_AFFINITY, F_OK) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	return knob_plan_add(plan, group, KNOB_MASK, IRQ_DIR "/default_smp_affinity", NULL, NULL,
+	return knob_plan_add(plan, group, KNOB_MASK, IRQLINE_DEFAULT_AFFINITY, NULL, NULL,
 		"mask of new interrupts");
 }
 
@@ -63,7 +60,7 @@ static bool is_immovable(const char *path)
 
 bool sideeffect_may_stay(const char *path, int error)
 {
-	return (error == EIO || error == EPERM) && text_starts_with(path, IRQ_DIR "/") &&
+	return (error == EIO || error == EPERM) && text_starts_with(path, "/proc/irq/") &&
 		is_immovable(path);
 }
 
