@@ -36,6 +36,7 @@
 #include "machine/isolation.h"
 #include "setter/setter.h"
 #include "state/cleared.h"
+#include "state/journal.h"
 
 /* The path of the row that says why there is no shield. */
 #define NOTHING "shield"
@@ -226,7 +227,7 @@ static int find_way(bool no_partitions, struct shield_way *ret)
 	if (way.kind != SHIELD_BY_AFFINITIES) {
 		r = cleared_read(&cleared);
 		/* The engine reports a journal that is damaged. */
-		if (r < 0 && r != -ENOENT && r != -EBADMSG)
+		if (journal_error_counts(r))
 			return r;
 		if (r == 0 || no_partitions)
 			way = (struct shield_way){

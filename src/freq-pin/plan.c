@@ -411,10 +411,10 @@ static int keep_earlier_limits(struct knob_plan *plan, const struct policies *po
 	_cleanup_free_ char *why = NULL;
 	int r;
 
-	/* apply_plan() reports a journal that cannot be used. */
+	/* apply_plan() reports a damaged journal. */
 	r = journal_load("freq-pin", &journal, &why);
 	if (r < 0)
-		return knob_error_is_ours(-r) ? r : 0;
+		return journal_error_counts(r) ? r : 0;
 	for (size_t i = 0; i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
 

@@ -166,8 +166,8 @@ static int read_original(const char *path, char **ret)
 	r = journal_load("irq-steer", &journal, &why);
 	if (r == 0)
 		entry = journal_find(journal, path);
-	/* A journal that cannot be used is reported by the engine. */
-	if (r < 0 && knob_error_is_ours(-r))
+	/* A damaged journal is reported by the engine. */
+	if (journal_error_counts(r))
 		return r;
 	*ret = entry ? strdup(entry->old) : NULL;
 	return entry && !*ret ? -ENOMEM : 0;

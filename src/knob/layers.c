@@ -29,7 +29,7 @@ static int add_journal(struct layers *layers, const char *tool)
 
 	r = journal_load(tool, &journal, &why);
 	if (r < 0)
-		return r == -ENOENT || r == -EBADMSG ? 0 : r;
+		return journal_error_counts(r) ? r : 0;
 	items = reallocarray(layers->items, layers->n + 1, sizeof(*items));
 	if (!items)
 		return -ENOMEM;

@@ -585,7 +585,7 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 		return r;
 	/* If the journal is damaged, the engine will say so. */
 	r = journal_load(tool, &journal, &why);
-	if (r < 0 && r != -ENOENT && r != -EBADMSG)
+	if (journal_error_counts(r))
 		return r;
 	r = 0;
 	scene = (struct scene){

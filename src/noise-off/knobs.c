@@ -553,9 +553,9 @@ static int add_swaps_of_journal(struct planning *p)
 	int r;
 
 	r = journal_load("noise-off", &journal, &why);
-	/* The engine reports a journal that cannot be used. */
+	/* The engine reports a damaged journal. */
 	if (r < 0)
-		return knob_error_is_ours(-r) ? r : 0;
+		return journal_error_counts(r) ? r : 0;
 	for (size_t i = 0; r == 0 && i < journal->n; i++) {
 		const char *path = journal->entries[i].path;
 

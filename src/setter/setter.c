@@ -341,9 +341,9 @@ static int add_journal_rows(const struct setter *setter, bool specific, struct k
 	int r;
 
 	r = journal_load(setter->name, &journal, &why);
-	/* inspect_plan() reports a journal that cannot be used. */
+	/* inspect_plan() reports a damaged journal. */
 	if (r < 0)
-		return knob_error_is_ours(-r) ? r : 0;
+		return journal_error_counts(r) ? r : 0;
 	planned = calloc(journal->n + 1, sizeof(*planned));
 	if (!planned)
 		return -ENOMEM;
@@ -932,6 +932,23 @@ static int get_failure_status(int r)
 	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
+/* Whether a plan can be made by what the journal says. The plan would fail as well, and could only
+ * say that it did; this says why. A damaged journal is for those to report who go by it. */
+static bool can_read_journal(const struct setter *setter)
+{
+	_cleanup_(journal) struct journal *journal = NULL;
+	struct engine engine = make_engine(setter);
+	struct engine_failure failure = { 0 };
+	int r = engine_load_journal(&engine, &journal, &failure);
+
+	if (journal_error_counts(r)) {
+		say_failure(r, &failure);
+		return false;
+	}
+	engine_failure_clear(&failure);
+	return true;
+}
+
 /* *ret_set: as of run_apply(). */
 static int run_with_plan(const struct setter *setter, const struct arguments *a, bool *ret_set)
 {
@@ -978,6 +995,8 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a,
 			return get_failure_status(r);
 	}
 	target.cpus = cpus;
+	if (!can_read_journal(setter))
+		return EXIT_FAILED;
 	r = setter->plan(&target, &plan, setter->state);
 	if (r < 0)
 		status = get_failure_status(r);

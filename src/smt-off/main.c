@@ -26,6 +26,7 @@
 #include "setter/setter.h"
 #include "smt-off/sideeffect.h"
 #include "state/cleared.h"
+#include "state/journal.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define CONTROL CPU_DIR "/smt/control"
@@ -141,9 +142,9 @@ static int read_taken(struct scene *scene)
 	int r;
 
 	r = journal_load("smt-off", &journal, &why);
-	/* The engine reports a journal that cannot be used. */
+	/* The engine reports a damaged journal. */
 	if (r < 0)
-		return knob_error_is_ours(-r) ? r : 0;
+		return journal_error_counts(r) ? r : 0;
 	scene->has_journal = true;
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];

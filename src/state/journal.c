@@ -592,6 +592,11 @@ int journal_load(const char *tool, struct journal **ret, char **ret_why)
 	return r == -ESTALE ? -ENOENT : r;
 }
 
+bool journal_error_counts(int r)
+{
+	return r < 0 && r != -ENOENT && r != -EBADMSG;
+}
+
 /* Opens the directory of the journals and creates it if necessary. Only root may write there,
  * because root writes the values in the journals to the machine. */
 int journal_open_directory(void)

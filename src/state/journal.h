@@ -132,6 +132,13 @@ int journal_read(const char *tool, struct journal **ret, char **ret_why);
  * back.
  */
 int journal_load(const char *tool, struct journal **ret, char **ret_why);
+/*
+ * Whether a result of journal_load() is an error that leaves open what an earlier apply has set.
+ * Without a journal (-ENOENT) nothing is set, and by a damaged one (-EBADMSG), which the engine
+ * reports, nothing can be put back. After any other error, -EIO as well as -ENOMEM, there may be an
+ * intact journal: who went on as if there were none would take what is not known for unchanged.
+ */
+bool journal_error_counts(int r);
 /* Writes the journal and replaces the old one, as journal_write_file(). -EFBIG for one that
  * journal_read() would refuse to read: above 64 MiB. */
 int journal_save(const struct journal *journal);

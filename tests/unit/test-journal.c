@@ -446,6 +446,19 @@ static void test_load_damaged(_unused_ void **state)
 	assert_load(-EISDIR, NULL);
 }
 
+/* An error counts unless there is no journal, or a damaged one. */
+static void test_which_errors_count(_unused_ void **state)
+{
+	static const int counting[] = { -EIO, -EACCES, -EISDIR, -ENOMEM, -EMFILE, -EINTR, -EFBIG,
+		-ENODATA };
+
+	for (size_t i = 0; i < ARRAY_SIZE(counting); i++)
+		assert_true(journal_error_counts(counting[i]));
+	assert_false(journal_error_counts(-ENOENT));
+	assert_false(journal_error_counts(-EBADMSG));
+	assert_false(journal_error_counts(0));
+}
+
 /* Nothing is written where somebody else could have laid something. */
 static void test_directory(_unused_ void **state)
 {
@@ -636,6 +649,7 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test_setup_teardown(test_save_and_load, setup_run, teardown_run),
 		cmocka_unit_test_setup_teardown(test_load_damaged, setup_run, teardown_run),
+		cmocka_unit_test(test_which_errors_count),
 		cmocka_unit_test_setup_teardown(test_directory, setup_run, teardown_run),
 		cmocka_unit_test_setup_teardown(test_no_room, setup_run, teardown_run),
 		cmocka_unit_test_setup_teardown(test_too_large, setup_run, teardown_run),
