@@ -51,24 +51,52 @@ void text_append(struct text *t, const char *s)
 	text_append_n(t, s, strlen(s));
 }
 
-void text_appendf(struct text *t, const char *format, ...)
+static void append_arguments(struct text *t, const char *format, va_list ap) _printf_(2, 0);
+
+static void append_arguments(struct text *t, const char *format, va_list ap)
 {
-	va_list ap;
+	va_list again;
 	int n;
 
-	va_start(ap, format);
-	n = vsnprintf(NULL, 0, format, ap);
-	va_end(ap);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, format, again);
+	va_end(again);
 	if (n < 0) {
 		t->failed = true;
 		return;
 	}
 	if (!text_reserve(t, (size_t)n))
 		return;
-	va_start(ap, format);
 	vsnprintf(t->data + t->length, (size_t)n + 1, format, ap);
-	va_end(ap);
 	t->length += (size_t)n;
+}
+
+void text_appendf(struct text *t, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	append_arguments(t, format, ap);
+	va_end(ap);
+}
+
+void text_append_name(struct text *t, size_t n, size_t shown, const char *format, ...)
+{
+	va_list ap;
+
+	if (n >= shown)
+		return;
+	if (n > 0)
+		text_append(t, ", ");
+	va_start(ap, format);
+	append_arguments(t, format, ap);
+	va_end(ap);
+}
+
+void text_append_rest(struct text *t, size_t n, size_t shown)
+{
+	if (n > shown)
+		text_appendf(t, " and %zu more", n - shown);
 }
 
 char *text_steal(struct text *t)

@@ -24,6 +24,11 @@ struct text {
 void text_append(struct text *t, const char *s);
 void text_append_n(struct text *t, const char *s, size_t n);
 void text_appendf(struct text *t, const char *format, ...) _printf_(2, 3);
+/* A list of which the first `shown` names stand in the text: "a, b and 3 more". Appends the name (a
+ * printf format) behind the n before it; text_append_rest() ends a list of n. */
+void text_append_name(struct text *t, size_t n, size_t shown, const char *format, ...)
+	_printf_(4, 5);
+void text_append_rest(struct text *t, size_t n, size_t shown);
 /* Returns the text, which the caller then owns, and makes *t empty; NULL if an append failed. */
 char *text_steal(struct text *t);
 void text_clear(struct text *t);

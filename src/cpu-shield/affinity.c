@@ -155,12 +155,10 @@ int affinity_verify(struct knob_plan *plan, const struct cpumask *quiet)
 		if (thread->word != KNOB_DENIED)
 			continue;
 		error = error ? error : thread->error;
-		if (n_refused++ < NAMES_SHOWN)
-			text_appendf(&names, "%s%s", n_refused > 1 ? ", " : "",
-				thread->name + strlen("affinity of "));
+		text_append_name(&names, n_refused++, NAMES_SHOWN, "%s",
+			thread->name + strlen("affinity of "));
 	}
-	if (n_refused > NAMES_SHOWN)
-		text_appendf(&names, " and %zu more", n_refused - NAMES_SHOWN);
+	text_append_rest(&names, n_refused, NAMES_SHOWN);
 	if (names.failed)
 		return -ENOMEM;
 	if (n_refused > 0 && n_moved == 0) {

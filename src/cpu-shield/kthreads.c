@@ -24,12 +24,9 @@ int kthreads_name_remaining(const struct cpumask *quiet, char **ret)
 
 		if (!task->kernel || task->bound || !task->may)
 			continue;
-		if (n < NAMES_SHOWN)
-			text_appendf(&names, "%s%s", n > 0 ? ", " : "", task->comm);
-		n++;
+		text_append_name(&names, n++, NAMES_SHOWN, "%s", task->comm);
 	}
-	if (n > NAMES_SHOWN)
-		text_appendf(&names, " and %zu more", n - NAMES_SHOWN);
+	text_append_rest(&names, n, NAMES_SHOWN);
 	if (names.failed)
 		return -ENOMEM;
 	*ret = n > 0 ? text_steal(&names) : NULL;

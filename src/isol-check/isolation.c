@@ -160,11 +160,12 @@ static void look_at_partitions(struct host *host, struct finding *f)
 
 /* --- Tasks. --- */
 
-/* A few names, each once, as in "bash, cc1 and 3 more". */
+/* A few names, each once, as in "bash, cc1 and others". How many others there are is not known:
+ * those behind the first few may share a name. */
 struct names {
 	const char *items[4];
 	size_t n;
-	size_t n_more;
+	bool are_more;
 };
 
 static void names_add(struct names *names, const char *name)
@@ -175,7 +176,7 @@ static void names_add(struct names *names, const char *name)
 	if (names->n < ARRAY_SIZE(names->items))
 		names->items[names->n++] = name;
 	else
-		names->n_more++;
+		names->are_more = true;
 }
 
 static char *names_format(struct host *host, const struct names *names)
@@ -184,9 +185,9 @@ static char *names_format(struct host *host, const struct names *names)
 	char *list;
 
 	for (size_t i = 0; i < names->n; i++)
-		text_appendf(&text, "%s%s", i > 0 ? ", " : "", names->items[i]);
-	if (names->n_more > 0)
-		text_appendf(&text, " and others");
+		text_append_name(&text, i, names->n, "%s", names->items[i]);
+	if (names->are_more)
+		text_append(&text, " and others");
 	list = text_steal(&text);
 	if (!list)
 		host_fail(host);

@@ -162,9 +162,8 @@ static int remove_link(const struct inspection *i, char **ret_why)
 	if (unlinkat(i->top, i->path, 0) < 0)
 		return text_refuse(
 			ret_why, -EINVAL, "%s/%s: %s", i->top_name, i->path, strerror(errno));
-	if (i->removed->n++ < REMOVED_SHOWN)
-		text_appendf(&i->removed->names, "%s%s/%s", i->removed->n > 1 ? ", " : "",
-			i->top_name, i->path);
+	text_append_name(
+		&i->removed->names, i->removed->n++, REMOVED_SHOWN, "%s/%s", i->top_name, i->path);
 	return 0;
 }
 
@@ -422,8 +421,7 @@ int sysroot_enter(const char *recording, char **ret_missing, char **ret_removed,
 		r = build_failed(path, ret_why);
 	if (r == 0)
 		r = show_machine(S_ISREG(st.st_mode) ? &removed : NULL, ret_missing, ret_why);
-	if (removed.n > REMOVED_SHOWN)
-		text_appendf(&removed.names, " and %zu more", removed.n - REMOVED_SHOWN);
+	text_append_rest(&removed.names, removed.n, REMOVED_SHOWN);
 	if (r == 0 && removed.names.failed)
 		r = -ENOMEM;
 	if (r == 0)

@@ -408,8 +408,7 @@ static int append_part(const struct knob_plan *plan, const struct row *rows, siz
 			return r;
 		why = next;
 	}
-	if (n > BRIEF_NAMES)
-		text_appendf(line, " and %zu more", n - BRIEF_NAMES);
+	text_append_rest(line, n, BRIEF_NAMES);
 	if (*why)
 		text_appendf(line, " (%s)", why);
 	return 0;

@@ -88,6 +88,34 @@ static void test_failure_sticks(void **state)
 	assert_false(t.failed);
 }
 
+static void test_names(void **state)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e" };
+	static const struct {
+		size_t n, shown;
+		const char *text;
+	} cases[] = {
+		{ 0, 3, "" },
+		{ 1, 3, "x/a" },
+		{ 3, 3, "x/a, x/b, x/c" },
+		{ 4, 3, "x/a, x/b, x/c and 1 more" },
+		{ 5, 1, "x/a and 4 more" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct text t = { 0 };
+		char *text;
+
+		for (size_t j = 0; j < cases[i].n; j++)
+			text_append_name(&t, j, cases[i].shown, "x/%s", names[j]);
+		text_append_rest(&t, cases[i].n, cases[i].shown);
+		text = text_steal(&t);
+		assert_string_equal(text, cases[i].text);
+		free(text);
+	}
+}
+
 static void test_escape_control(void **state)
 {
 	static const struct {
@@ -413,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_failure_sticks),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_escape_control),
 		cmocka_unit_test(test_escape_lines),
 		cmocka_unit_test(test_columns),
