@@ -31,10 +31,11 @@ const struct check target_checks[] = {
 	{ "cpus", look_at_cpus,
 		"Which CPUs all other checks are about: those of -c, else those of the running\n"
 		"benchmark.target, else those that are isolated, else the one that runpinned(1)\n"
-		"would take. CPU 0 is a bad choice: it boots the machine, and timekeeping, the\n"
-		"first interrupts of most drivers and work that is queued anywhere end up there.\n"
-		"It cannot be tickless (nohz_full takes it out of the list) and on x86 it cannot\n"
-		"go offline.\n"
+		"would take, but not CPU 0 when the others are busy: their load can be moved.\n"
+		"CPU 0 is a bad choice: it boots the machine, and timekeeping, the first\n"
+		"interrupts of most drivers and work that is queued anywhere end up there. It\n"
+		"cannot be tickless (nohz_full takes it out of the list) and on x86 it cannot go\n"
+		"offline.\n"
 		"Source: Documentation/timers/no_hz.rst; kernel/time/tick-sched.c." },
 	{ 0 },
 };

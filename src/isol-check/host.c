@@ -93,7 +93,11 @@ static int take_target(struct host *host)
 	return set_reason(host, "those of benchmark.target");
 }
 
-/* The CPUs of the running target, else the isolated CPUs, else the CPU of --pick. */
+/*
+ * The CPUs of the running target, else the isolated CPUs, else the best one. Advice is given how to
+ * make it quiet, by which its load goes elsewhere. So CPU 0 is not taken because the others are
+ * busy: the kernel's work there stays.
+ */
 static int choose_default(struct host *host)
 {
 	const struct isolation *isolation;
@@ -109,7 +113,7 @@ static int choose_default(struct host *host)
 	if (!cpumask_is_empty(host->cpus))
 		return set_reason(host, "all that are isolated");
 	return pick_choose(
-		host->topology, host->options.recorded, 1, host->cpus, &host->cpus_reason);
+		host->topology, host->options.recorded, true, 1, host->cpus, &host->cpus_reason);
 }
 
 static int choose_cpus(struct host *host)

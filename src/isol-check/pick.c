@@ -7,8 +7,8 @@
 #include "isol-check/pick.h"
 #include "machine/isolation.h"
 
-int pick_choose(const struct topology *topology, bool recorded, unsigned n, struct cpumask *ret,
-	char **ret_reason)
+int pick_choose(const struct topology *topology, bool recorded, bool spare_zero, unsigned n,
+	struct cpumask *ret, char **ret_reason)
 {
 	_cleanup_(cpumask) struct cpumask *allowed = NULL;
 	_cleanup_free_ char *why = NULL;
@@ -24,7 +24,7 @@ int pick_choose(const struct topology *topology, bool recorded, unsigned n, stru
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
-	r = autochoice_now(topology, allowed, false, n, ret, ret_reason, &why);
+	r = autochoice_now(topology, allowed, spare_zero, n, ret, ret_reason, &why);
 	if (why)
 		say("%s", why);
 	else if (r < 0)
@@ -46,7 +46,7 @@ int pick_run(unsigned n, bool recorded, bool verbose)
 	}
 	r = cpumask_new(&cpus);
 	if (r == 0)
-		r = pick_choose(topology, recorded, n, cpus, &reason);
+		r = pick_choose(topology, recorded, false, n, cpus, &reason);
 	if (r < 0)
 		return r;
 	list = cpumask_format_list(cpus);

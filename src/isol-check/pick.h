@@ -11,8 +11,8 @@
  * machine. Says what is wrong: -ERANGE where there are fewer than n, another negative errno where
  * the machine could not be read.
  */
-int pick_choose(const struct topology *topology, bool recorded, unsigned n, struct cpumask *ret,
-	char **ret_reason);
+int pick_choose(const struct topology *topology, bool recorded, bool spare_zero, unsigned n,
+	struct cpumask *ret, char **ret_reason);
 
 /* --pick[=N]; n is 0 without N. Prints the list, and with `verbose` the reason on standard error.
  * Says what is wrong. 0 or a negative errno. */
