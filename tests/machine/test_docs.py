@@ -12,13 +12,13 @@ What is a command:
   ours or one of examples/, with or without `$ `, sudo and a folder before it.
 
 A setter is root on a described machine (machine.py), where the commands of a document come one after the
-other. What else needs more than a user has is known by what it calls: NEEDS_MORE has the reasons, by which
+other. A document that has a user type one without sudo puts its folder on the path before. What else needs more than a user has is known by what it calls: NEEDS_MORE has the reasons, by which
 it is counted as skipped.
 
 All else in a document is text or output. A line that ends in a backslash goes on in the next one.
 
 A command that is run is run by bash in a folder that has what the documents talk of: ./prog, ./old and
-./new, results and a small git repository. A list of CPUs becomes one that this machine has, runpinned
+./new, results and a small git repository. The path is that of an ordinary user, without sbin. A list of CPUs becomes one that this machine has, runpinned
 makes three runs, or ten where the command asks for more, and fifteen at most to settle something, and
 isol-check measures for a second.
 
@@ -27,6 +27,7 @@ of ours held against that program's --help.
 """
 
 import collections
+import json
 import os
 import pathlib
 import re
@@ -48,6 +49,8 @@ CPU = str(min(os.sched_getaffinity(0)))
 MAY_FIND = re.compile(r'--decide|--fail-|isol-check|quiesce-gate|bench-report check')
 SETTERS = ('cpu-shield', 'freq-pin', 'irq-steer', 'noise-off', 'smt-off')
 SETTERS_MACHINE = 'amd-acpi'  # has all that their examples name
+# What puts the folder of the setters on a user's path.
+EXTENDS_PATH = re.compile(r'PATH=\$PATH(:[\w/]+/sbin)+')
 # What is not run, and why.
 NEEDS_MORE = (
     (r'\b(systemctl|journalctl)\b|--quiesce', 'systemd as PID 1, which tests/vm has'),
@@ -170,7 +173,7 @@ def page_commands(text):
 
 def help_of(tool):
     if tool not in HELP:
-        result = subprocess.run([BIN / tool, '-h'], capture_output=True, text=True, check=True)
+        result = subprocess.run([(SBIN if tool in OF_ROOT else BIN) / tool, '-h'], capture_output=True, text=True, check=True)
         HELP[tool] = result.stdout
         for verb in ('show', 'compare', 'trend', 'plot', 'check', 'slowest', 'fleet', 'merge', 'hist', 'dump',
                      'stats') if tool == 'bench-report' else ():
@@ -198,6 +201,16 @@ def unknown_options(text):
     return unknown
 
 
+def not_on_path(commands):
+    """Commands that a user would type who does not have their program on the path."""
+    extended, found = False, []
+    for command in commands:
+        extended = extended or EXTENDS_PATH.fullmatch(command.text)
+        if command.text.split()[0] in OF_ROOT and not extended:
+            found.append(command.text)
+    return found
+
+
 def missing_units(text):
     if not re.search(r'\bsystemctl\b', text):
         return []
@@ -213,10 +226,16 @@ def add_script(path, text):
     path.chmod(0o755)
 
 
+def tools_of_root():
+    """Our programs that are installed in a folder that an ordinary user's path may lack."""
+    installed = json.loads((BUILD / 'meson-info' / 'intro-installed.json').read_text(encoding='utf-8'))
+    return {pathlib.Path(path).name for path in installed.values() if '/sbin/' in path}
+
+
 def make_bin():
     """The programs; runpinned with few runs. What is typed comes later and takes its place."""
     for tool in TOOLS[1:]:
-        (BIN / tool).symlink_to(BUILD / 'src' / tool / tool)
+        ((SBIN if tool in OF_ROOT else BIN) / tool).symlink_to(BUILD / 'src' / tool / tool)
     add_script(BIN / 'runpinned', 'case " $* " in\n'
                '*" --decide "*|*" --until"*|*" --min-time "*) set -- --max-runs 15 "$@" ;;\nesac\n'
                f'exec {BUILD}/src/runpinned/runpinned -c {CPU} -n 3 -w 0 "$@"\n')
@@ -226,9 +245,10 @@ def make_bin():
 
 class Desk:
     def __init__(self, root):
+        path = ':'.join(folder for folder in os.environ['PATH'].split(':') if not folder.endswith('/sbin'))
         self.folder = pathlib.Path(root) / 'work'
         self.folder.mkdir()
-        self.environment = {**os.environ, 'LC_ALL': 'C', 'PATH': f'{BIN}:{os.environ["PATH"]}',
+        self.environment = {**os.environ, 'LC_ALL': 'C', 'PATH': f'{BIN}:{path}',
                             'XDG_STATE_HOME': root, 'TMPDIR': root, 'HOME': root,
                             'GIT_CONFIG_GLOBAL': '/dev/null', 'GIT_AUTHOR_NAME': 'a',
                             'GIT_AUTHOR_EMAIL': 'a@b', 'GIT_COMMITTER_NAME': 'a', 'GIT_COMMITTER_EMAIL': 'a@b'}
@@ -249,7 +269,12 @@ class Desk:
         for copy in ('after', 'today', 'b1', 'old-1', 'new-1', 'results/1', 'results/2'):
             shutil.copy(self.folder / 'before.json', self.folder / f'{copy}.json')
 
+    def extend_path(self):
+        self.environment['PATH'] += f':{SBIN}'
+
     def type(self, text):
+        if EXTENDS_PATH.fullmatch(text):
+            self.extend_path()
         text = re.sub(r'(-c |--cpus?[= ])\d[\d,-]*(?!\S)', rf'\g<1>{CPU}', text)
         text = re.sub(r'\b(runpinned .*?-n )\d{2,}\b', r'\g<1>10', text)
         text = re.sub(r'--measure=\d+\b', '--measure=1', text)
@@ -314,6 +339,10 @@ def check_commands(path, commands):
     user = [command.runs and not setter_words(command.text) for command in commands]
     with tempfile.TemporaryDirectory(prefix='docs.', dir=SCRATCH.name) as root:
         desk = Desk(root) if any(user) else None
+        if path.suffix == '.md':
+            equal(not_on_path(commands), [], 'commands that a user does not have')
+        elif desk:
+            desk.extend_path()  # The pages of the setters are root's.
         for command, runs in zip(commands, user, strict=True):
             equal(unknown_options(command.text), [], f'options that are not there, in {command.text}')
             equal(missing_units(command.text), [], f'units that are not there, in {command.text}')
@@ -344,6 +373,8 @@ def check_command_samples():
         check(False, 'a setter that fails is not seen')
     equal(unknown_options('sudo runpinned --no-such -n 3 --decide 2 ./prog --own && bench-report show --nor'),
           ['runpinned --no-such', 'bench-report --nor'], 'options')
+    typed = [Command(text, True) for text in ('sudo smt-off', 'smt-off status', 'PATH=$PATH:/usr/sbin', 'noise-off list')]
+    equal(not_on_path(typed), ['smt-off status'], 'what is not on the path')
     equal(missing_units('systemctl start benchmark.target no-such.service'), ['no-such.service'], 'units')
     with tempfile.TemporaryDirectory(prefix='docs.', dir=SCRATCH.name) as root:
         desk = Desk(root)
@@ -355,8 +386,10 @@ def check_command_samples():
 
 
 SCRATCH = tempfile.TemporaryDirectory(prefix='docs.')
-BIN = pathlib.Path(SCRATCH.name) / 'bin'
+BIN, SBIN = (pathlib.Path(SCRATCH.name) / name for name in ('bin', 'sbin'))
 BIN.mkdir()
+SBIN.mkdir()
+OF_ROOT = tools_of_root()
 make_bin()
 HELP = {}
 DOCUMENTS = {path: fenced_commands(path.read_text(encoding='utf-8')) for path in PAGES}
