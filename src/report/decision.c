@@ -22,11 +22,25 @@ static const char *const verdict_names[] = {
 	[DECISION_NOT_SLOWER] = "not slower",
 };
 
+static double get_wanted(size_t n_together)
+{
+	return WANTED_ALONE * (double)n_together;
+}
+
+size_t decision_least_pairs(size_t n_together)
+{
+	size_t n = 1;
+
+	while (sign_evalue(n, n) < get_wanted(n_together))
+		n++;
+	return n;
+}
+
 void decision_begin(struct decision *decision, double percent, size_t n_together)
 {
 	*decision = (struct decision){
 		.percent = percent,
-		.wanted = WANTED_ALONE * (double)n_together,
+		.wanted = get_wanted(n_together),
 		.ratio = NAN,
 		.low = NAN,
 		.high = NAN,

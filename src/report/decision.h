@@ -65,6 +65,8 @@ struct decision {
 
 /* `n_together`: how many comparisons are made together. */
 void decision_begin(struct decision *decision, double percent, size_t n_together);
+/* How many pairs a verdict takes if all of them speak for the same claim. */
+size_t decision_least_pairs(size_t n_together);
 /* Takes the next pair of values. A pair whose ratio is not a number above 0 counts for neither
  * claim. */
 void decision_add(struct decision *decision, double old, double new);

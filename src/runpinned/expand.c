@@ -10,6 +10,7 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "basic/words.h"
+#include "report/decision.h"
 #include "result/metadata.h"
 #include "runpinned/expand.h"
 
@@ -304,6 +305,24 @@ static int check_parameters(const struct options *o)
 	return 0;
 }
 
+/* Refuses --max-runs that can never settle --decide. */
+static int check_decision(const struct options *o)
+{
+	size_t n_together = 0, least;
+
+	for (size_t i = 0; i < o->n_commands; i++)
+		n_together += o->commands[i].old != i;
+	least = decision_least_pairs(n_together);
+	if (o->max_runs >= least)
+		return 0;
+	if (n_together == 1)
+		say("--max-runs %u: a decision takes at least %zu pairs", o->max_runs, least);
+	else
+		say("--max-runs %u: a decision about %zu programs takes at least %zu pairs",
+			o->max_runs, n_together, least);
+	return -EINVAL;
+}
+
 /* Checks that need all commands to be known. */
 static int check_commands(const struct options *o)
 {
@@ -336,6 +355,8 @@ static int check_commands(const struct options *o)
 		    "--baseline 'OLD [ARGUMENT...]' before the new one");
 		return -EINVAL;
 	}
+	if (o->decide && check_decision(o) < 0)
+		return -EINVAL;
 	if (o->seeded && o->n_commands < 2) {
 		say("--seed draws the order of several programs, and there is but one");
 		return -EINVAL;

@@ -154,7 +154,9 @@ def check_failures(repository):
             (('-p',), 2, '-p needs a value'),
             # Before anything is built.
             (('-p', 'x', broken, broken, '--', 'out/prog'), 2, "--decide: 'x' is not"),
-            (('-n', '0', broken, broken, '--', 'out/prog'), 2, "--max-runs: '0' is not")):
+            (('-n', '0', broken, broken, '--', 'out/prog'), 2, "--max-runs: '0' is not"),
+            (('-n', '9', broken, broken, '--', 'out/prog'), 2,
+             '--max-runs 9: a decision takes at least 10 pairs')):
         result = repository.gate(*arguments)
         equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
         check(says in result.stderr, f'{arguments}: {result.stderr}')

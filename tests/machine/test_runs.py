@@ -1634,14 +1634,25 @@ def test_decided_not_slower():
 
 
 def test_not_settled():
-    """Nine pairs cannot settle anything, whatever their signs."""
-    output, found = decided(10, '--max-runs', 9, '--baseline', SHORT, '--name', 'new', '--',
-                            *LONG.split(), status=4)
-    check('new, compared with baseline: not settled: +' in output and ', after 9 pairs;' in output,
+    """Two of ten pairs speak against what the others say, and fewer pairs cannot settle anything,
+    whatever their signs."""
+    counter = scratch('turns-of-new')
+    twice_short = script('twice-short.sh', 'echo >> $1; [ $(wc -l < $1) -le 2 ]\n'
+                         'case $? in 0) sleep 0.02;; *) sleep 0.2;; esac\n')
+    output, found = decided(10, '--max-runs', 10, '-w', 0, '--baseline', LONGER, '--name', 'new', '--',
+                            twice_short, counter, status=4)
+    check('new, compared with baseline: not settled: +' in output and ', after 10 pairs;' in output,
           output)
     one = found['new']['metadata']
     equal(one['quiesce_decide_verdict'], 'not settled', 'verdict')
-    equal(one['quiesce_max_runs'], 9, 'limit')
+    equal(one['quiesce_max_runs'], 10, 'limit')
+    check('quiesce_decide_settled_after' not in one, one)
+
+    output, found = decided(10, '--max-time', 0.5, '--baseline', SHORT, '--name', 'new', '--',
+                            *LONG.split(), status=4)
+    one = found['new']['metadata']
+    check(re.search(r'new, compared with baseline: not settled: \+.*, after \d pairs?;', output), output)
+    equal(one['quiesce_decide_verdict'], 'not settled', 'verdict')
     check('quiesce_decide_settled_after' not in one and 'quiesce_decide_ratio_low' not in one, one)
 
 
@@ -1655,7 +1666,7 @@ def test_decided_of_several():
         equal(one['quiesce_decide_e_wanted'], 200, 'wanted')
         check(one['quiesce_decide_settled_after'] >= 11 and one['quiesce_decide_pairs'] >= 15, one)
     # One that is settled as slower outweighs one that is not settled.
-    decided(10, '--max-runs', 9, '--baseline', SHORT, '--command', f'long={LONG}', '--command',
+    decided(10, '--max-time', 1, '--baseline', SHORT, '--command', f'long={LONG}', '--command',
             f'longer={LONGER}', status=4)
 
 
@@ -1918,6 +1929,9 @@ USAGE = (
     (('--decide', '2', '--until-rel-error', '1', '--baseline', 'true', 'ls'), '--until-rel-error'),
     (('--decide', '2', '-o', 'x', '--append', '--baseline', 'true', 'ls'), '--append'),
     (('--decide', '2', '-n', '9', '--max-runs', '5', '--baseline', 'true', 'ls'), '--max-runs'),
+    (('--decide', '2', '--max-runs', '9', '--baseline', 'true', 'ls'), '--max-runs 9', 'at least 10 pairs'),
+    (('--decide', '2', '--max-runs', '10', '--baseline', 'true', '--command', 'x=true', 'ls'),
+     '--max-runs 10', '2 programs', 'at least 11 pairs'),
     (('--until-rel-error', '1', '--max-runs', '5', '/bin/true'), '--max-runs'),
     (('--append', '/bin/true'), '-o'),
     (('-o', 'x', '--csv', 'x', '/bin/true'), '--csv'),

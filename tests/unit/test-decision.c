@@ -205,6 +205,25 @@ static void test_first_verdict_stays(void **state)
 	assert_int_equal(d.verdict, DECISION_SLOWER);
 }
 
+/* No fewer pairs settle a claim, and these do when they all speak for it. */
+static void test_least_pairs(void **state)
+{
+	(void)state;
+	assert_int_equal(decision_least_pairs(1), 10);
+	assert_int_equal(decision_least_pairs(2), 11);
+	for (size_t n_together = 1; n_together < 64; n_together++) {
+		size_t least = decision_least_pairs(n_together);
+		struct decision d;
+
+		decision_begin(&d, 2, n_together);
+		for (size_t i = 1; i < least; i++)
+			decision_add(&d, 1, 2);
+		assert_int_equal(d.verdict, DECISION_NOT_SETTLED);
+		decision_add(&d, 1, 2);
+		assert_int_equal(d.verdict, DECISION_SLOWER);
+	}
+}
+
 /* The zone lies between 1 + PCT/2 % and 1 + PCT %: within it, both claims are true. */
 static void test_zone(void **state)
 {
@@ -415,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_false_claims),
 		cmocka_unit_test(test_true_claims),
 		cmocka_unit_test(test_first_verdict_stays),
+		cmocka_unit_test(test_least_pairs),
 		cmocka_unit_test(test_zone),
 		cmocka_unit_test(test_no_sign),
 		cmocka_unit_test(test_interval),
