@@ -33,6 +33,19 @@ static int find_shared(struct host *host, struct cpumask *scratch)
 	return -1;
 }
 
+/* Whether a host may run several CPUs of this virtual machine on one core without showing it. A
+ * logical partition sees the threads of the machine (see smt-off(8) for both). */
+static bool may_hide_threads(struct host *host)
+{
+	const char *hypervisor = host_hypervisor(host);
+	char control[FILE_ATTR_SIZE];
+
+	if (!hypervisor || strcmp(hypervisor, "lpar") == 0)
+		return false;
+	return host_read_word(SMT_DIR "/control", control) < 0 ||
+		strcmp(control, "notsupported") == 0 || strcmp(control, "notimplemented") == 0;
+}
+
 static void look_at_siblings(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *beside = host_new_mask(host);
@@ -62,7 +75,10 @@ static void look_at_siblings(struct host *host, struct finding *f)
 		cpumask_first(host_cpus(host)));
 	finding_add_unseen(f, host, unseen, "who shares the core");
 	if (cpumask_is_empty(beside)) {
-		if (cpu < 0 && cpumask_is_empty(unseen))
+		if (cpu < 0 && cpumask_is_empty(unseen) && may_hide_threads(host))
+			finding_add(f, VERDICT_UNKNOWN,
+				"no thread is shown here; what the host does with its cores is not known; isol-check --measure looks");
+		else if (cpu < 0 && cpumask_is_empty(unseen))
 			finding_add(f, VERDICT_OK, "no thread beside these CPUs");
 		else if (cpu >= 0)
 			finding_add_fix(f, "-c with one CPU of each core");
@@ -156,7 +172,8 @@ const struct check smt_checks[] = {
 		"Two threads of a core share its execution units, caches and branch predictor. A\n"
 		"benchmark beside a busy sibling is slower by 20 to 50 per cent, and by another\n"
 		"amount in each run. Even an idle sibling takes an interrupt now and then. The\n"
-		"remedy is to take the siblings offline, or to isolate whole cores.\n"
+		"remedy is to take the siblings offline, or to isolate whole cores. A virtual\n"
+		"machine to which the host shows no threads may share its cores all the same.\n"
 		"Source: Documentation/admin-guide/hw-vuln/core-scheduling.rst on what is\n"
 		"shared; Documentation/ABI/stable/sysfs-devices-system-cpu\n"
 		"(thread_siblings_list)." },

@@ -135,6 +135,12 @@ CASES = {
         ('amd-smt', '2', {f'{CPU}/isolated': '2,10'}, 'ok', '10 beside these CPUs is isolated'),
         (QUIET, '2', {}, 'ok', ''),
         ('arm-nosmt', '3', {}, 'ok', ''),
+        # What the host does not show is not known, but where it shows threads, or is a partition.
+        ('vm-plain', '1', {}, 'unknown', 'no thread is shown here'),
+        ('vm-plain', '1', {f'{CPU}/smt/control': 'notimplemented'}, 'unknown', 'isol-check --measure'),
+        ('vm-plain', '1', {f'{CPU}/smt/control': 'off'}, 'ok', 'no thread beside'),
+        ('s390-gaps', '4', {'proc/sysinfo': 'VM00 Control Program: KVM/Linux'}, 'unknown', 'the host'),
+        ('s390-gaps', '4', {'proc/sysinfo': 'LPAR Number:          7'}, 'ok', 'no thread beside'),
     ],
     'half-cores': [
         ('amd-smt', '2', {f'{CPU}/isolated': '2'}, 'risk', 'smt-off -c 2'),
