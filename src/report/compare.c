@@ -11,6 +11,7 @@
 #include "report/differences.h"
 #include "report/settle.h"
 #include "report/turns.h"
+#include "result/metric.h"
 #include "stats/level.h"
 #include "stats/shift.h"
 
@@ -199,8 +200,17 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	return r;
 }
 
-/* What lies between two results that were not measured in turn. Only times depend on what the
- * machine does while they are measured. */
+/* Whether the values depend on what the machine does while they are measured: times do, and counts
+ * such as cycles, cache misses and switches. Sizes and counts that the program gives itself are
+ * taken for its own. */
+static bool depends_on_machine(const struct benchmark *benchmark)
+{
+	if (benchmark->metric)
+		return !metric_is_of_program(benchmark->metric);
+	return unit_is_time(benchmark->unit);
+}
+
+/* What lies between two results that were not measured in turn. */
 static void resolve_machines(struct comparison *c, const struct benchmark *old,
 	const struct benchmark *new, bool is_disturbed)
 {
@@ -212,7 +222,7 @@ static void resolve_machines(struct comparison *c, const struct benchmark *old,
 	const struct resolution found =
 		resolution_of_machines(&old->metadata, &new->metadata, &state);
 
-	if (unit_is_time(c->old->unit))
+	if (depends_on_machine(c->old))
 		resolution_widen(&c->resolution, &found);
 }
 

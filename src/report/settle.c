@@ -186,6 +186,9 @@ enum gate comparison_gate(const struct comparison *comparison, double percent)
 		return GATE_UNCLEAR;
 	if (c->verdict == VERDICT_SLOWER && isnan(c->ratio.low) && c->ratio.ratio > limit)
 		return GATE_UNCLEAR;
+	/* Where nothing was counted, it is no more than before, whatever the machine did. */
+	if (c->new_stats.max == 0 && c->old_stats.min >= 0)
+		return GATE_PASSES;
 	if (c->resolution.share > 0 && !(c->ratio.high <= limit))
 		return GATE_UNCLEAR;
 	return GATE_PASSES;
@@ -197,7 +200,7 @@ char *comparison_gate_reason(const struct comparison *comparison)
 
 	if (comparison->unclear)
 		return strdup(comparison->unclear);
-	if (comparison->resolution.share <= 0)
+	if (comparison->resolution.share <= 0 || isnan(comparison->ratio.high))
 		return strdup("a value of 0 has no ratio, so the change has no interval");
 	return make_unresolved_text(comparison, &text) < 0 ? NULL : text;
 }

@@ -179,6 +179,20 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 	return 0;
 }
 
+bool metric_is_of_program(const char *name)
+{
+	static const char *const names[] = { max_rss, "minor_faults", "instructions" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		size_t n = strlen(names[i]);
+
+		/* An event may have modifiers, "instructions:u". */
+		if (strncmp(name, names[i], n) == 0 && (name[n] == '\0' || name[n] == ':'))
+			return true;
+	}
+	return false;
+}
+
 bool metric_is_rate(const char *name)
 {
 	return name && text_ends_with(name, "_per_second");

@@ -28,6 +28,11 @@ void benchmark_list_metrics(const struct benchmark *benchmark,
  */
 int benchmark_choose_metric(struct benchmark *benchmark, const char *name);
 
+/* Whether the program alone decides how much of it there is ("max_rss", "minor_faults",
+ * "instructions", also "instructions:u"), and not what the machine does meanwhile, as it does with
+ * times, cycles, cache misses, switches and interrupts. */
+bool metric_is_of_program(const char *name);
+
 /* Whether it is a rate, "bytes_per_second", of which more is better. NULL stands for the values. */
 bool metric_is_rate(const char *name);
 

@@ -90,6 +90,17 @@ static enum verdict compare(struct benchmark *old, struct benchmark *new)
 	return verdict;
 }
 
+static struct comparison *compare_results(
+	struct benchmark **old, size_t n_old, struct benchmark **new, size_t n_new)
+{
+	struct comparison *c;
+
+	assert_int_equal(comparison_new_of_results((const struct benchmark *const *)old, n_old,
+				 (const struct benchmark *const *)new, n_new, &c),
+		0);
+	return c;
+}
+
 static void fill_levels(struct benchmark *b, size_t first, double from, double to, uint64_t seed)
 {
 	for (size_t i = 0; i < b->n_values; i++)
@@ -210,6 +221,81 @@ static void test_not_times(void **state)
 	}
 }
 
+/* What the machine has a part in is as unclear as times are, in whatever way the results were
+ * measured that did not take turns. */
+static void test_metrics(void **state)
+{
+	static const struct {
+		const char *name;
+		enum unit unit;
+		bool of_program;
+	} cases[] = {
+		{ "cycles", UNIT_INTEGER, false },
+		{ "cache-misses", UNIT_INTEGER, false },
+		{ "instructions-retired", UNIT_INTEGER, false },
+		{ "involuntary_switches", UNIT_INTEGER, false },
+		{ "irq_device", UNIT_INTEGER, false },
+		{ "migrations", UNIT_INTEGER, false },
+		{ "user_cpu", UNIT_SECOND, false },
+		{ "max_rss", UNIT_BYTE, true },
+		{ "minor_faults", UNIT_INTEGER, true },
+		{ "instructions", UNIT_INTEGER, true },
+		{ "instructions:u", UNIT_INTEGER, true },
+	};
+	uint64_t random = 9;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		bool of_program = cases[i / 2].of_program;
+		struct benchmark *sides[2][5];
+		struct comparison *c;
+
+		for (size_t k = 0; k < 10; k++) {
+			struct benchmark *b =
+				make_benchmark(make_normal, 25, k < 5 ? 1e6 : 1.1e6, &random);
+
+			b->unit = cases[i / 2].unit;
+			b->metric = cases[i / 2].name;
+			sides[k / 5][k % 5] = b;
+		}
+		if (i % 2)
+			c = compare_results(sides[0], 5, sides[1], 5);
+		else
+			assert_int_equal(comparison_new(sides[0][0], sides[1][0], &c), 0);
+		assert_int_equal(
+			c->design, i % 2 ? COMPARED_RESULTS_IN_SEQUENCE : COMPARED_IN_SEQUENCE);
+		assert_int_equal(c->verdict, of_program ? VERDICT_SLOWER : VERDICT_UNCLEAR);
+		assert_int_equal(comparison_gate(c, 2), of_program ? GATE_FAILS : GATE_UNCLEAR);
+		comparison_free(c);
+		for (size_t k = 0; k < 10; k++)
+			benchmark_free(sides[k / 5][k % 5]);
+	}
+}
+
+/* Of what was not counted once there is no more, whatever the machine did. */
+static void test_nothing_counted(void **state)
+{
+	struct benchmark *old = new_benchmark(25, 1), *new = new_benchmark(25, 1);
+	struct comparison *c;
+
+	(void)state;
+	old->unit = new->unit = UNIT_INTEGER;
+	old->metric = new->metric = "migrations";
+	for (size_t some = 0; some < 2; some++) {
+		_cleanup_free_ char *why = NULL;
+
+		new->values[3] = (double)some;
+		assert_int_equal(comparison_new(old, new, &c), 0);
+		assert_int_equal(c->verdict, VERDICT_SAME);
+		assert_int_equal(comparison_gate(c, 2), some ? GATE_UNCLEAR : GATE_PASSES);
+		why = comparison_gate_reason(c);
+		assert_non_null(strstr(why, "so the change has no interval"));
+		comparison_free(c);
+	}
+	benchmark_free(old);
+	benchmark_free(new);
+}
+
 /* Runs that are alike may be worth so few that more than a fifth may be chance. */
 static void test_resolution(void **state)
 {
@@ -270,17 +356,6 @@ static void make_results(struct benchmark **ret, size_t n, double factor, int64_
 		ret[i]->has_dates = true;
 		ret[i]->first_date = ret[i]->last_date = date + (int64_t)i * step;
 	}
-}
-
-static struct comparison *compare_results(
-	struct benchmark **old, size_t n_old, struct benchmark **new, size_t n_new)
-{
-	struct comparison *c;
-
-	assert_int_equal(comparison_new_of_results((const struct benchmark *const *)old, n_old,
-				 (const struct benchmark *const *)new, n_new, &c),
-		0);
-	return c;
 }
 
 static void test_results(void **state)
@@ -867,6 +942,8 @@ int main(void)
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_one_after_the_other),
 		cmocka_unit_test(test_not_times),
+		cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_nothing_counted),
 		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_worst_result),
