@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "basic/macro.h"
 #include "basic/table.h"
@@ -131,7 +130,7 @@ static void emit_trend(struct emit *emit, const struct trend *trend)
 /* --- The gate --- */
 
 /* Whether a change for the worse of more than --fail-worse begins at --since or later. Says so. */
-static bool fails(const struct request *request, const struct trend *trend)
+static bool fails(const struct request *request, const struct trend *trend, const char *since)
 {
 	bool failed = false;
 
@@ -140,7 +139,7 @@ static bool fails(const struct request *request, const struct trend *trend)
 		char text[UNITS_TEXT_SIZE];
 
 		if (!trend_is_worse(trend, i, request->fail_worse) ||
-			(request->since && *point->date && strcmp(point->date, request->since) < 0))
+			(*point->date && strcmp(point->date, since) < 0))
 			continue;
 		say("%s: %s at %s, %s", trend->name,
 			units_format_change(trend_change(trend, i), text),
@@ -151,35 +150,16 @@ static bool fails(const struct request *request, const struct trend *trend)
 	return failed;
 }
 
-/* Whether it is a day of the calendar, perhaps with a time, as the dates of results are written:
- * they are compared as texts. */
-static bool is_date(const char *text)
+/* Writes --since as the dates of points are, or nothing when it was not given. -EINVAL, after
+ * saying so, when it is not of use. */
+static int check_since(const struct request *request, char since[static BENCHMARK_DATE_SIZE])
 {
-	static const char *const forms[] = { "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S" };
+	int64_t date;
 
-	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		const char *end;
-		struct tm tm = { 0 };
-		char again[BENCHMARK_DATE_SIZE];
-
-		end = strptime(text, forms[i], &tm);
-		if (!end || *end)
-			continue;
-		/* timegm() makes the 1st of December of the 31st of November. */
-		if (timegm(&tm) != (time_t)-1 &&
-			strftime(again, sizeof(again), "%Y-%m-%d %H:%M:%S", &tm) > 0 &&
-			strncmp(again, text, strlen(text)) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* -EINVAL, after saying so, when --since is not of use. */
-static int check_since(const struct request *request)
-{
+	since[0] = '\0';
 	if (!request->since)
 		return 0;
-	if (!is_date(request->since)) {
+	if (metadata_parse_date(request->since, &date) < 0) {
 		say("--since: a date is written 2026-11-20 or \"2026-11-20 10:14:10\"");
 		return -EINVAL;
 	}
@@ -187,7 +167,16 @@ static int check_since(const struct request *request)
 		say("--since says which changes --fail-worse counts, and that was not given");
 		return -EINVAL;
 	}
+	(void)benchmark_format_date(date, since);
 	return 0;
+}
+
+static void warn_of_date(const struct trend *trend)
+{
+	if (trend->unreadable_date)
+		say("warning: %s: in the order of the first runs, for the " METADATA_COMMIT_DATE
+		    " of %s cannot be read: %s",
+			trend->name, trend->unreadable_file, trend->unreadable_date);
 }
 
 static bool is_name_of_control(const struct reports *reports, const char *name)
@@ -209,10 +198,11 @@ enum exit_status verb_trend(const struct request *request)
 	struct emit emit = { .stream = stdout };
 	struct request all = *request;
 	enum exit_status status;
+	char since[BENCHMARK_DATE_SIZE];
 	bool failed = false;
 	int r;
 
-	if (check_since(request) < 0)
+	if (check_since(request, since) < 0)
 		return EXIT_USAGE;
 	if (folders_expand(request, &files) < 0)
 		return EXIT_FAILED;
@@ -233,6 +223,7 @@ enum exit_status verb_trend(const struct request *request)
 		emit_array(&emit, "trends");
 	}
 	for (size_t i = 0; r == 0 && i < trends->n; i++) {
+		warn_of_date(&trends->items[i]);
 		if (request->json) {
 			emit_trend(&emit, &trends->items[i]);
 		} else {
@@ -240,7 +231,7 @@ enum exit_status verb_trend(const struct request *request)
 				print(stdout, "\n");
 			r = print_trend(&trends->items[i]);
 		}
-		failed = fails(request, &trends->items[i]) || failed;
+		failed = fails(request, &trends->items[i], since) || failed;
 	}
 	if (r == 0 && request->json) {
 		emit_close(&emit, ']');

@@ -104,7 +104,7 @@ static int add_point(struct trends *trends, const struct suite *suite,
 		.benchmark = benchmark,
 		.control = control_find(suite->benchmarks, suite->n, benchmark),
 		.file = file,
-		.commit = facts_find_string(&benchmark->metadata, TREND_COMMIT),
+		.commit = facts_find_string(&benchmark->metadata, METADATA_COMMIT),
 		.value = value,
 		.order = order,
 	};
@@ -113,7 +113,7 @@ static int add_point(struct trends *trends, const struct suite *suite,
 
 static const char *find_commit_date(const struct trend_point *point)
 {
-	return facts_find_string(&point->benchmark->metadata, TREND_COMMIT_DATE);
+	return facts_find_string(&point->benchmark->metadata, METADATA_COMMIT_DATE);
 }
 
 static int compare_points(const void *a, const void *b)
@@ -124,17 +124,36 @@ static int compare_points(const void *a, const void *b)
 	return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-static void sort_points(struct trend *trend)
+/* Whether all results have the date of their commit, in a form that can be read. */
+static bool is_by_commit(struct trend *trend)
 {
-	bool by_commit = true, by_date = true;
+	int64_t date;
 
 	for (size_t i = 0; i < trend->n; i++)
-		by_commit = by_commit && find_commit_date(&trend->points[i]);
+		if (!find_commit_date(&trend->points[i]))
+			return false;
+	for (size_t i = 0; i < trend->n; i++) {
+		const char *text = find_commit_date(&trend->points[i]);
+
+		if (metadata_parse_date(text, &date) == 0)
+			continue;
+		trend->unreadable_date = text;
+		trend->unreadable_file = trend->points[i].file;
+		return false;
+	}
+	return true;
+}
+
+static void sort_points(struct trend *trend)
+{
+	bool by_commit = is_by_commit(trend), by_date = true;
+
 	for (size_t i = 0; i < trend->n; i++) {
 		struct trend_point *point = &trend->points[i];
+		int64_t date;
 
-		if (by_commit)
-			snprintf(point->date, sizeof(point->date), "%s", find_commit_date(point));
+		if (by_commit && metadata_parse_date(find_commit_date(point), &date) == 0)
+			(void)benchmark_format_date(date, point->date);
 		else if (point->benchmark->has_dates)
 			(void)benchmark_format_date(point->benchmark->first_date, point->date);
 		by_date = by_date && point->date[0];

@@ -18,17 +18,13 @@
 #include "result/reader.h"
 #include "stats/level.h"
 
-/* Metadata of a result, as pyperformance writes them; the date in UTC. */
-#define TREND_COMMIT "commit_id"
-#define TREND_COMMIT_DATE "commit_date"
-
 struct trend_point {
 	const struct benchmark *benchmark;
 	const struct benchmark *control; /* NULL when it has none */
 	const char *file;
 	const char *commit; /* NULL when the file does not say */
-	/* "2026-11-20 10:14:10": of the commit, where every result of the history has one, else of
-	 * the first run; "" when that is not known. */
+	/* "2026-11-20 10:14:10": of the commit in UTC, where every result of the history has one
+	 * that can be read, else of the first run; "" when that is not known. */
 	char date[BENCHMARK_DATE_SIZE];
 	double value;
 	size_t order; /* as the files were given */
@@ -41,6 +37,10 @@ struct trend {
 	enum unit unit;
 	struct trend_point *points; /* by date, and by order where dates are equal or missing */
 	size_t n;
+	/* Where all results have the date of their commit, the first of these dates that cannot be
+	 * read, and its file; else NULL. Both are borrowed. */
+	const char *unreadable_date;
+	const char *unreadable_file;
 	bool by_control;
 	struct levels *levels; /* of the points' values; one level when there are too few */
 };

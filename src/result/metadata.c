@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
@@ -270,6 +271,103 @@ static int make_metadata(const struct facts *facts, struct facts *made)
 		if (metadata_judge(made->items[i].name, &made->items[i]))
 			return -EINVAL;
 	return facts_find_string(made, "name") ? 0 : -EINVAL;
+}
+
+/* Reads so many digits, and no fewer. */
+static bool read_digits(const char **p, size_t n, int *ret)
+{
+	int value = 0;
+
+	for (size_t i = 0; i < n; i++, ++*p) {
+		if (**p < '0' || **p > '9')
+			return false;
+		value = 10 * value + (**p - '0');
+	}
+	*ret = value;
+	return true;
+}
+
+/* Skips one of these characters, if it is there. */
+static bool skip_one(const char **p, const char *characters)
+{
+	if (!**p || !strchr(characters, **p))
+		return false;
+	++*p;
+	return true;
+}
+
+/* "10:14", "10:14:10", "10:14:10.123456", of which a fraction counts for nothing. */
+static bool read_time(const char **p, struct tm *tm)
+{
+	int unused;
+
+	if (!read_digits(p, 2, &tm->tm_hour) || !skip_one(p, ":") ||
+		!read_digits(p, 2, &tm->tm_min))
+		return false;
+	if (!skip_one(p, ":"))
+		return true;
+	if (!read_digits(p, 2, &tm->tm_sec))
+		return false;
+	if (skip_one(p, "."))
+		while (read_digits(p, 1, &unused))
+			;
+	return true;
+}
+
+/* "Z", "+01:00", "+0100", "+01", perhaps after a blank; or the end. *ret: seconds east of
+ * Greenwich. */
+static bool read_zone(const char **p, int *ret)
+{
+	int sign, hours, minutes = 0;
+
+	*ret = 0;
+	if (!**p)
+		return true;
+	(void)skip_one(p, " ");
+	if (skip_one(p, "Z"))
+		return true;
+	sign = **p == '-' ? -1 : 1;
+	if (!skip_one(p, "+-") || !read_digits(p, 2, &hours))
+		return false;
+	if ((skip_one(p, ":") || **p) && !read_digits(p, 2, &minutes))
+		return false;
+	*ret = sign * (hours * 60 + minutes) * 60;
+	return hours < 24 && minutes < 60;
+}
+
+/* timegm() makes the 1st of December of the 31st of November. */
+static bool is_in_calendar(const struct tm *given)
+{
+	struct tm tm = *given;
+
+	return timegm(&tm) != (time_t)-1 && tm.tm_year == given->tm_year &&
+		tm.tm_mon == given->tm_mon && tm.tm_mday == given->tm_mday &&
+		tm.tm_hour == given->tm_hour && tm.tm_min == given->tm_min &&
+		tm.tm_sec == given->tm_sec;
+}
+
+int metadata_parse_date(const char *text, int64_t *ret)
+{
+	const char *p = text;
+	struct tm tm = { 0 };
+	int64_t seconds;
+	int zone = 0;
+
+	if (!read_digits(&p, 4, &tm.tm_year) || !skip_one(&p, "-") ||
+		!read_digits(&p, 2, &tm.tm_mon) || !skip_one(&p, "-") ||
+		!read_digits(&p, 2, &tm.tm_mday))
+		return -EINVAL;
+	if (*p && (!skip_one(&p, " T") || !read_time(&p, &tm) || !read_zone(&p, &zone)))
+		return -EINVAL;
+	tm.tm_year -= 1900;
+	tm.tm_mon -= 1;
+	if (*p || tm.tm_year < 70 || tm.tm_year > 354 || !is_in_calendar(&tm))
+		return -EINVAL;
+	seconds = (int64_t)timegm(&tm) - zone;
+	if (seconds < 0)
+		return -EINVAL;
+	*ret = seconds;
+	return 0;
 }
 
 int metadata_make(const struct facts *facts, struct facts *ret)

@@ -15,6 +15,7 @@
 #include "config.h"
 #include "report/decision.h"
 #include "result/benchmark.h"
+#include "result/metadata.h"
 #include "runpinned/launch.h"
 #include "runpinned/options.h"
 
@@ -226,6 +227,19 @@ static bool is_free_name(const char *name, size_t length)
 	return true;
 }
 
+/* A history is put in order by it (bench-report trend), so that it has to be one. */
+static int check_commit_date(const char *value)
+{
+	int64_t date;
+
+	if (!text_starts_with(value, METADATA_COMMIT_DATE "=") ||
+		metadata_parse_date(strchr(value, '=') + 1, &date) == 0)
+		return 0;
+	say("--metadata: " METADATA_COMMIT_DATE
+	    " is written \"2026-11-20 10:14:10\", perhaps with a zone, as git's %%cI is");
+	return -EINVAL;
+}
+
 static int take_metadata(const char *value, void *into)
 {
 	struct options *o = into;
@@ -240,6 +254,8 @@ static int take_metadata(const char *value, void *into)
 			(int)(equals - value), value);
 		return -EINVAL;
 	}
+	if (check_commit_date(value) < 0)
+		return -EINVAL;
 	for (size_t i = 0; i < o->n_metadata; i++) {
 		if (strncmp(o->metadata[i], value, (size_t)(equals - value) + 1) == 0) {
 			say("--metadata: there are two values for '%.*s'", (int)(equals - value),

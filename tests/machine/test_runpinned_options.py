@@ -121,6 +121,8 @@ def test_a_dry_run_refuses_what_a_run_refuses():
             (1, '/nowhere', '--input', '/nowhere'), (1, 'directory', '--input', folder),
             (1, str(folder), '--stdout', folder), (1, '/nowhere/x', '--stdout', '/nowhere/x'),
             (2, "'name'", '--metadata', 'name=x'), (2, "'timer'", '--metadata', 'timer=x'),
+            (2, 'commit_date is written', '--metadata', 'commit_date=Fri Nov 20 10:14:10 2026 +0100'),
+            (2, 'commit_date is written', '--metadata', 'commit_date=2026-11-31 10:14:10'),
             (2, 'not an integer', '--metadata', 'calibrate_loops=3'),
             (2, 'not an integer', '--metadata', 'mem_max_rss=3'),
             (2, 'not a list of tags', '--metadata', 'tag=all'), (1, '/nowhere/x', '-o', '/nowhere/x'),

@@ -145,6 +145,31 @@ def check_order(history):
           found['levels'][1]['change'] < 0, found['levels'])
 
 
+def check_zones(history):
+    """Dates of commits are those of UTC, in whatever zone and form they are written."""
+    for day in range(24):
+        zone = ('+01:00', '-0800', 'Z', '')[day % 4]
+        history.add(40 - day, {'sort': 0.010 if day < 12 else 0.011},
+                    commit_date=f'2025-03-{1 + day:02}{"T "[day // 2 % 2]}12:00:00{zone}')
+    found, = trends(history.root)
+    equal([found['levels'][1]['first'], found['points'][12]['date'], found['points'][13]['date'],
+           found['points'][14]['date']],
+          [12, '2025-03-13 11:00:00', '2025-03-14 20:00:00', '2025-03-15 12:00:00'], 'in UTC')
+    for since, status in (('2025-03-13 11:00', 3), ('2025-03-13T12:00:00+01:00', 3),
+                          ('2025-03-13 11:00:01', 0), ('2025-03-13T12:00:00+00:30', 0)):
+        trend('--fail-worse', 5, '--since', since, history.root, status=status)
+
+
+def check_unreadable_date(history):
+    """git's default form begins with the day of the week, which is no order."""
+    for day in range(24):
+        history.add(day, {'sort': 0.010 if day < 12 else 0.011},
+                    commit_date=f'{("Mon", "Tue", "Wed")[day % 3]} Mar {1 + day} 12:00:00 2025 +0100')
+    equal([level['first'] for level in trends(history.root)[0]['levels']], [0, 12], 'by the runs')
+    trend('--fail-worse', 5, '--since', '2026-01-02', history.root, status=3,
+          says='warning: sort: in the order of the first runs, for the commit_date of')
+
+
 def check_no_date(history):
     """A change of which nobody knows when it was is no change before --since."""
     for day in range(24):
@@ -229,6 +254,9 @@ def check_refused(history):
             (('--since', '2026-1-1', empty), 2, '--since: '),
             (('--since', '2026-99-99', '--fail-worse', 3, empty), 2, '--since: '),
             (('--since', '2026-11-31', '--fail-worse', 3, empty), 2, '--since: '),
+            (('--since', '2026-11-20 10', '--fail-worse', 3, empty), 2, '--since: '),
+            (('--since', '2026-11-20 10:00+1', '--fail-worse', 3, empty), 2, '--since: '),
+            (('--since', '2026-11-20 10:00 ', '--fail-worse', 3, empty), 2, '--since: '),
             (('--since', '2026-11-20 25:00', '--fail-worse', 3, empty), 2, '--since: '),
             (('--since', '2026-11-20', empty), 2, '--fail-worse'),
             (('--fail-worse', 'x', empty), 2, '--fail-worse: '),
@@ -242,5 +270,5 @@ def check_refused(history):
 
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
-    check_change, check_better, check_rate, check_machines, check_named_machines, check_order, check_no_date,
-    check_control, check_clock, check_merged, check_refused))
+    check_change, check_better, check_rate, check_machines, check_named_machines, check_order, check_zones,
+    check_unreadable_date, check_no_date, check_control, check_clock, check_merged, check_refused))
