@@ -8,6 +8,8 @@
 #include "basic/random.h"
 #include "basic/text.h"
 #include "bench-report/scancurve.h"
+#include "report/analysis.h"
+#include "report/fleet.h"
 #include "result/scan.h"
 #include "stats/stats.h"
 
@@ -90,18 +92,22 @@ static int find_curve(struct scan *scan, const struct request *request,
 	return 0;
 }
 
+/* The figures are those of the other verbs, which know of what there is no interval. */
 static int fill_point(struct scan_point *point)
 {
-	struct stats stats;
-	int r = benchmark_units(point->benchmark, &point->units, &point->n);
+	_cleanup_(analysis) struct analysis *analysis = NULL;
+	int r = analysis_new(point->benchmark, &analysis);
 
 	if (r >= 0)
-		r = stats_compute(point->units, point->n, &stats);
+		r = benchmark_units(point->benchmark, &point->units, &point->n);
 	if (r < 0)
 		return r;
-	point->median = stats.median;
-	point->low = stats.has_interval ? stats.interval_low : NAN;
-	point->high = stats.has_interval ? stats.interval_high : NAN;
+	stats_sort(point->units, point->n);
+	point->has_runs = point->n > 1 && benchmark_units_are_runs(point->benchmark) &&
+		!fleet_is_needed(&point->benchmark, 1);
+	point->median = analysis->unit_median;
+	point->low = analysis->stats.has_interval ? analysis->stats.interval_low : NAN;
+	point->high = analysis->stats.has_interval ? analysis->stats.interval_high : NAN;
 	return 0;
 }
 
@@ -208,30 +214,14 @@ static bool may_be_constant(const struct scan_curve *curve)
 	return low <= high * (1 + NEGLIGIBLE);
 }
 
-static int estimate_growth(struct scan_curve *curve)
+/* How sure the growth is, by runs that are drawn anew. `times` is scratch. */
+static int draw_anew(struct scan_curve *curve, const double *sizes, double *times)
 {
-	_cleanup_free_ double *sizes = reallocarray(NULL, curve->n, sizeof(*sizes));
-	_cleanup_free_ double *times = reallocarray(NULL, curve->n, sizeof(*times));
 	double scratch[DRAWS_MAX], each[RESAMPLES];
 	const char *best[RESAMPLES];
 	struct growth fits[GROWTH_KINDS];
 	uint64_t random = 1;
 
-	if (!sizes || !times)
-		return -ENOMEM;
-	for (size_t i = 0; i < curve->n; i++) {
-		sizes[i] = curve->points[i].x;
-		times[i] = curve->points[i].median;
-		/* Sorted by fill_point(): the first is the least one. */
-		if (!(sizes[i] > 0) || !(curve->points[i].units[0] > 0))
-			return 0;
-	}
-	if (growth_fit(sizes, times, curve->n, fits) < 0)
-		return 0;
-	/* No kind of growth falls, so that what falls is nearest to what does not grow. */
-	if (is_constant_kind(&fits[0]) && !may_be_constant(curve))
-		return 0;
-	curve->growth = (struct scan_growth){ .known = true, .best = fits[0] };
 	for (size_t k = 0; k < RESAMPLES; k++) {
 		for (size_t i = 0; i < curve->n; i++)
 			times[i] = draw_median(&curve->points[i], &random, scratch);
@@ -242,6 +232,39 @@ static int estimate_growth(struct scan_curve *curve)
 	}
 	judge_draws(&curve->growth, best, each);
 	return 0;
+}
+
+static int estimate_growth(struct scan_curve *curve)
+{
+	_cleanup_free_ double *sizes = reallocarray(NULL, curve->n, sizeof(*sizes));
+	_cleanup_free_ double *times = reallocarray(NULL, curve->n, sizeof(*times));
+	struct growth fits[GROWTH_KINDS];
+	bool has_runs = true;
+
+	if (!sizes || !times)
+		return -ENOMEM;
+	for (size_t i = 0; i < curve->n; i++) {
+		sizes[i] = curve->points[i].x;
+		times[i] = curve->points[i].median;
+		has_runs = has_runs && curve->points[i].has_runs;
+		/* Sorted by fill_point(): the first is the least one. */
+		if (!(sizes[i] > 0) || !(curve->points[i].units[0] > 0))
+			return 0;
+	}
+	if (growth_fit(sizes, times, curve->n, fits) < 0)
+		return 0;
+	/* No kind of growth falls, so that what falls is nearest to what does not grow. */
+	if (is_constant_kind(&fits[0]) && !may_be_constant(curve))
+		return 0;
+	curve->growth = (struct scan_growth){
+		.known = true,
+		.best = fits[0],
+		.share = NAN,
+		.other_share = NAN,
+		.each_low = NAN,
+		.each_high = NAN,
+	};
+	return has_runs ? draw_anew(curve, sizes, times) : 0;
 }
 
 static const char *format_value(
@@ -271,7 +294,9 @@ char *scan_growth_text(const struct scan *scan, const struct scan_curve *curve)
 	if (!is_constant && !isnan(g->each_low))
 		text_appendf(&t, " (%s .. %s)", format_value(curve, g->each_low, g->each_high, a),
 			format_value(curve, g->each_high, g->each_high, b));
-	if (isnan(g->each_low) && g->share == 1 && !is_constant)
+	if (isnan(g->share))
+		text_append(&t, ", how runs differ is not known");
+	else if (isnan(g->each_low) && g->share == 1 && !is_constant)
 		text_append(&t, ", of runs that do not differ");
 	else if (g->share > 0.99)
 		text_appendf(&t, ", in %s of resamples", g->share < 1 ? "over 99 %" : "all");

@@ -20,13 +20,15 @@ struct scan_point {
 	double x; /* the parameter */
 	double *units;
 	size_t n;
+	bool has_runs; /* the units are several runs of one machine */
 	double median;
 	double low, high; /* the interval of the median; NAN when it is not known */
 };
 
 /*
  * The uncertainty is that of the runs: the units of each point are drawn anew with replacement,
- * many times, and the growth is found in each such scan (Efron's bootstrap).
+ * many times, and the growth is found in each such scan (Efron's bootstrap). Where a point has no
+ * runs of one machine, nothing of that is known: all but `known` and `best` is NAN or NULL.
  */
 struct scan_growth {
 	/* There are enough sizes, all are above 0, and where the constant is the best one, the

@@ -644,10 +644,35 @@ def test_scan_of_several():
     # One run a size tells nothing of how runs differ.
     growth = drawn('-o', scratch('one.svg'), write('one.json', *scan(
         lambda n: 1e-8 * n, runs=1)))['pictures'][0]['curves'][0]['growth']
-    equal((growth['each_low'], 'of runs that do not differ' in growth['text']), (None, True), 'one run')
+    equal((growth['each_low'], growth['share'], 'how runs differ is not known' in growth['text']),
+          (None, None, True), 'one run')
     # The growth of what is 0 or below is not known; the picture is drawn.
     below = write('below.json', *scan(lambda n: 0.01 + n * 1e-6, sizes=(-10, 0, 20)))
     equal(drawn('-o', scratch('below.svg'), below)['pictures'][0]['curves'][0]['growth'], None, 'below 0')
+
+
+def test_scan_without_runs():
+    """What `show` has no interval of has none in a curve, and no resamples tell of its growth."""
+    def one_run(b):
+        return {**b, 'runs': [{'values': [value for run in b['runs'] for value in run['values']]}]}
+
+    def several_machines(b):
+        return {**b, 'runs': [{**run, 'metadata': {'quiesce_hostname': f'host-{at % 3}'}}
+                              for at, run in enumerate(b['runs'])]}
+
+    whole = scan(lambda n: 3e-8 * n)
+    for what, made in (('one run', [*map(one_run, whole)]), ('machines', [*map(several_machines, whole)]),
+                       ('a point with one run', [*whole[:-1], one_run(whole[-1])])):
+        path = write('without.json', *made)
+        picture, = drawn('-o', scratch('without.svg'), path)['pictures']
+        shown = json.loads(subprocess.run([REPORT, 'show', '--json', path], check=True, capture_output=True).stdout)
+        fleet = what == 'machines'
+        equal([(point['median'], point['interval_low']) for point in picture['curves'][0]['points']],
+              [(one['runs_median'], None if fleet else one['interval_low']) for one in shown['benchmarks']], what)
+        growth = picture['curves'][0]['growth']
+        equal((growth['kind'], growth['share'], growth['each_low'], growth['each_high'], growth['other']),
+              ('n', None, None, None, None), what)
+        check(growth['text'].endswith(' * n, how runs differ is not known'), growth['text'])
 
 
 def test_scan_or_not():
