@@ -45,7 +45,6 @@ struct merged {
 	int clock;	     /* an enum window_clock, or -1 as long as no file tells it */
 	struct facts agreed; /* of its first file, as pyperf demands them */
 	struct facts common; /* what all runs of all files so far share */
-	size_t n_files;
 	bool renames[ARRAY_SIZE(machine_keys)];
 };
 
@@ -265,7 +264,7 @@ static int add_merged(struct merge *merge, const struct benchmark *b, int clock)
 		return -ENOMEM;
 	merge->items = items;
 	merged = &items[merge->n];
-	*merged = (struct merged){ .name = strdup(b->name), .clock = clock, .n_files = 1 };
+	*merged = (struct merged){ .name = strdup(b->name), .clock = clock };
 	facts_copy(&merged->agreed, &b->metadata);
 	facts_copy(&merged->common, &b->metadata);
 	merge->n++;
@@ -283,7 +282,6 @@ static int join_merged(struct merged *merged, const struct benchmark *b, int clo
 	for (size_t i = merged->common.n; i-- > 0;)
 		if (!is_equal(&merged->common, &b->metadata, merged->common.items[i].name))
 			facts_remove(&merged->common, merged->common.items[i].name);
-	merged->n_files++;
 	return 0;
 }
 
@@ -532,8 +530,10 @@ static void choose_renamings(struct part *part)
 			part->renamings[n++] = (struct renaming){ machine_keys[i], names[i] };
 }
 
-/* Metadata that stand above the runs in this file, and are not those of all runs of all files. */
-static int choose_moved(struct part *part)
+/* Metadata that stand above the runs in this file, and are not those of all runs of all files. A
+ * benchmark that no other file has gets its sitting as well: another merge would not know its runs
+ * again. */
+static int choose_moved(const struct merge *merge, struct part *part)
 {
 	static const char name[] = METADATA_SITTING;
 	const struct members *layers[] = { &part->suite, &part->benchmark };
@@ -548,7 +548,7 @@ static int choose_moved(struct part *part)
 		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++)
 			if (!facts_find(&part->merged->common, layers[i]->facts.items[k].name))
 				r = selection_add(&part->moved, layers[i], k);
-	if (r >= 0 && part->merged->n_files > 1 && !part->source->has_sitting[part->index])
+	if (r >= 0 && merge->n_sources > 1 && !part->source->has_sitting[part->index])
 		r = selection_add_item(&part->moved, &sitting);
 	return r;
 }
@@ -569,7 +569,7 @@ static int part_fill(const struct merge *merge, const struct source *source, siz
 	if (r >= 0)
 		r = members_read(text, outline->benchmarks[index].metadata, &ret->benchmark);
 	if (r >= 0)
-		r = choose_moved(ret);
+		r = choose_moved(merge, ret);
 	return r;
 }
 

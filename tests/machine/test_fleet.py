@@ -77,9 +77,9 @@ def test_merge():
     equal(sittings[:2], ['s1', 's1'], 'sitting of the file')
     check(len(set(sittings)) == 3 and None not in sittings, sittings)
     equal([run['values'] for run in find(text)['runs']], [[x] for x in (1., 2., 3., 4., 6., 7.)], '')
-    # Alone in its file, it stays what it was.
+    # Alone in its file, it stays what it was, and has the sitting of the file.
     equal(facts(text, 'hostname', 'y'), ['c'], 'a benchmark of one machine')
-    equal(facts(text, 'quiesce_sitting', 'y'), [None], 'a benchmark of one file')
+    equal(facts(text, 'quiesce_sitting', 'y'), sittings[-1:], 'a benchmark of one file')
 
     # Merged again, or through a pipe, the same file is the same sitting.
     (FOLDER / 'ab.json').write_text(report('merge', *files[:2]))
@@ -120,6 +120,13 @@ def test_merge_twice():
            says="all.json has runs of the same sitting (s1)")
     plain = write('plain.json', {'x': ({}, runs_of([1.0]))})
     report('merge', plain, plain, status=1, says='plain.json has runs of the same sitting')
+    # Where no file has the benchmark of another one, either is known again as well.
+    for name in 'ab':
+        write(name, {name: ({}, runs_of([1.0, 2.0]))})
+    only = FOLDER / 'only.json'
+    report('merge', '-o', only, FOLDER / 'a.json', FOLDER / 'b.json')
+    for name in 'ab':
+        report('merge', only, FOLDER / f'{name}.json', status=1, says='has runs of the same sitting')
     # Files that were made before this was refused: a sitting is one, however often it stands there.
     runs = [run for at in range(3) for run in runs_of(
         [1.0 + at, 1.1 + at], quiesce_hostname=f'm{at}', quiesce_sitting=f's{at}',
