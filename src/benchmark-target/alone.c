@@ -9,6 +9,7 @@
 #include "benchmark-target/alone.h"
 #include "benchmark-target/setters.h"
 #include "benchmark-target/tool.h"
+#include "benchmark-target/verbs.h"
 #include "state/running.h"
 
 int alone_try(const struct target_setter *setter)
@@ -42,6 +43,21 @@ static int apply(const struct target_setter *setter)
 	return tool_run(setter->program, words, true);
 }
 
+int verb_restore(const char *key)
+{
+	const struct target_setter *setter = target_find_setter(key);
+	char restore[] = "restore", once[] = "--once";
+
+	if (!setter) {
+		say("there is no '%s'", key);
+		return EXIT_USAGE;
+	}
+	if (target_leaves(setter))
+		return EXIT_DONE;
+	(void)tool_become(setter->program, (char *const[]){ restore, once, NULL });
+	return EXIT_FAILED;
+}
+
 int alone_apply(void)
 {
 	_cleanup_free_ char *strict = NULL;
@@ -71,7 +87,7 @@ int alone_apply(void)
 	return r;
 }
 
-int alone_restore(void)
+int alone_restore(bool all)
 {
 	const struct target_setter *s = target_setters;
 	int r, first = 0;
@@ -80,6 +96,8 @@ int alone_restore(void)
 		s++;
 	while (s > target_setters) {
 		s--;
+		if (!all && target_leaves(s))
+			continue;
 		r = tool_run(s->program, (char *const[]){ (char[]){ "restore" }, NULL }, true);
 		if (r != 0 && first == 0)
 			first = r < 0 ? r : -EIO;

@@ -3,6 +3,8 @@
 #ifndef QUIESCE_BENCHMARK_TARGET_ALONE_H
 #define QUIESCE_BENCHMARK_TARGET_ALONE_H
 
+#include <stdbool.h>
+
 #include "benchmark-target/setters.h"
 
 /*
@@ -16,8 +18,9 @@ int alone_try(const struct target_setter *setter);
  * caller has to call alone_restore(); the setter that failed has put back its own changes.
  */
 int alone_apply(void);
-/* Restores all setters in the reverse order, even those that were not applied, and goes on after a
- * failure. Returns the negative errno of the first failure. */
-int alone_restore(void);
+/* Restores the setters in the reverse order, even those that were not applied, and goes on after a
+ * failure. all: also those that the running target leaves alone, which a person may have called.
+ * Returns the negative errno of the first failure. */
+int alone_restore(bool all);
 
 #endif

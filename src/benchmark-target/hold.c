@@ -92,7 +92,7 @@ static int start(const struct hold *hold, const char *cpus)
 		if (verb_prepare(cpus) != EXIT_DONE)
 			return -EINVAL;
 		r = alone_apply();
-		if (r < 0 && alone_restore() == 0) {
+		if (r < 0 && alone_restore(false) == 0) {
 			say("everything is put back");
 			(void)state_remove();
 		} else if (r < 0) {
@@ -128,8 +128,8 @@ static int stop(const struct hold *hold)
 		return r;
 	}
 	/* If a program does not end, cpu-shield reports it. */
-	(void)evict_all(NULL);
-	r = alone_restore();
+	(void)verb_evict();
+	r = alone_restore(false);
 	/* If not everything could be put back, the target stays. */
 	return r < 0 ? r : state_remove();
 }
@@ -457,7 +457,7 @@ static int put_back(const struct hold *hold)
 	if (r == 0 && hold->manager)
 		(void)unit_stop(hold->manager, BEGIN_UNIT);
 	/* Setters that a person has called have journals, too. */
-	restored = alone_restore();
+	restored = alone_restore(true);
 	if (r == 0)
 		r = restored;
 	return r < 0 ? r : state_remove();

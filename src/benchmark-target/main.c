@@ -25,6 +25,7 @@ static void usage(void)
 	      "  note-tuners               write down which other tuners are running\n"
 	      "  return-tuners             start those again\n"
 	      "  begun                     whether the start is done\n"
+	      "  restore KEY               what its setter has left, unless KEY=leave\n"
 	      "  evict                     end what still runs on the quiet CPUs\n"
 	      "  start, stop UNIT          a unit of the target's; start-alone and stop-alone\n"
 	      "                            leave out what it needs\n"
@@ -88,11 +89,13 @@ static int run(int argc, char *argv[], const char *cpus)
 {
 	const char *verb = argc > 0 ? argv[0] : "";
 	bool holds = strcmp(verb, "hold") == 0, wants = strcmp(verb, "wants") == 0;
+	bool restores = strcmp(verb, "restore") == 0;
 	bool makes_quiet = strcmp(verb, "make-quiet") == 0;
 	const struct job_verb *job = find_job_verb(verb);
+	bool takes_word = wants || restores || job;
 
-	if (argc != (wants || job ? 2 : 1) || (cpus && !holds && !makes_quiet))
-		return refuse_use(argc, verb, wants || job, cpus);
+	if (argc != (takes_word ? 2 : 1) || (cpus && !holds && !makes_quiet))
+		return refuse_use(argc, verb, takes_word, cpus);
 	if (wants)
 		return verb_wants(argv[1]);
 	if (strcmp(verb, "parts") == 0)
@@ -101,6 +104,8 @@ static int run(int argc, char *argv[], const char *cpus)
 		say("this needs root");
 		return EXIT_FAILED;
 	}
+	if (restores)
+		return verb_restore(argv[1]);
 	if (job)
 		return verb_do_job(job->job, argv[1], job->alone);
 	if (holds)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/text.h"
@@ -107,6 +108,13 @@ int target_read_options(const struct target_setter *setter, char **ret)
 	if (text_format(&name, "%s_OPTIONS", setter->key) < 0)
 		return -ENOMEM;
 	return running_read_value(name, ret);
+}
+
+bool target_leaves(const struct target_setter *setter)
+{
+	_cleanup_free_ char *options = NULL;
+
+	return target_read_options(setter, &options) == -ENODATA;
 }
 
 int target_read_words(const struct target_setter *setter, const char *verb, const char *second,

@@ -6,6 +6,8 @@
 #ifndef QUIESCE_BENCHMARK_TARGET_SETTERS_H
 #define QUIESCE_BENCHMARK_TARGET_SETTERS_H
 
+#include <stdbool.h>
+
 #include "benchmark-target/choose.h"
 #include "benchmark-target/settings.h"
 
@@ -32,6 +34,9 @@ const struct target_setter *target_find_setter(const char *key);
 /* The options that the running target has for a setter, malloc'd. -ENODATA where it is not to run,
  * else the errors of running_read_value(). */
 int target_read_options(const struct target_setter *setter, char **ret);
+/* Whether the running target certainly leaves the setter alone: what the setter has set, somebody
+ * has set by hand. */
+bool target_leaves(const struct target_setter *setter);
 
 enum {
 	TARGET_WORDS_MAX = 36,

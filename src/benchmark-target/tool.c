@@ -66,21 +66,31 @@ static int spawn(const char *path, char *const *argv, const struct streams *stre
 	return -r;
 }
 
-static int start(const char *name, char *const *words, const struct streams *streams, pid_t *ret)
+/* The array is malloc'd, the strings are those given; NULL without memory. */
+static char **make_argv(char *name, char *const *words)
 {
-	_cleanup_free_ char *path = NULL, *own_name = strdup(name);
-	_cleanup_free_ char **argv = NULL;
 	size_t n = 0;
-	int r;
+	char **argv;
 
 	while (words[n])
 		n++;
 	argv = calloc(n + 2, sizeof(*argv));
-	if (!argv || !own_name)
-		return -ENOMEM;
-	argv[0] = own_name;
+	if (!argv)
+		return NULL;
+	argv[0] = name;
 	for (size_t i = 0; i < n; i++)
 		argv[i + 1] = words[i];
+	return argv;
+}
+
+static int start(const char *name, char *const *words, const struct streams *streams, pid_t *ret)
+{
+	_cleanup_free_ char *path = NULL, *own_name = strdup(name);
+	_cleanup_free_ char **argv = make_argv(own_name, words);
+	int r;
+
+	if (!argv || !own_name)
+		return -ENOMEM;
 	r = install_find(name, &path);
 	if (r == 0)
 		r = spawn(path, argv, streams, ret);
@@ -101,6 +111,20 @@ static int wait_for(const char *name, pid_t pid)
 		return WEXITSTATUS(status);
 	say("%s was killed by signal %d (%s)", name, WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return -EINTR;
+}
+
+int tool_become(const char *name, char *const *words)
+{
+	_cleanup_free_ char *path = NULL, *own_name = strdup(name);
+	_cleanup_free_ char **argv = make_argv(own_name, words);
+	int r = argv && own_name ? install_find(name, &path) : -ENOMEM;
+
+	if (r == 0) {
+		(void)execv(path, argv);
+		r = -errno;
+	}
+	say_errno(r, "cannot run %s", name);
+	return r;
 }
 
 int tool_run(const char *name, char *const *words, bool quiet)

@@ -16,4 +16,8 @@ int tool_run(const char *name, char *const *words, bool quiet);
  * STDERR_FILENO): *ret_line is the last line, malloc'd, "" for none. */
 int tool_run_and_read(const char *name, char *const *words, int stream, char **ret_line);
 
+/* Replaces this process by a program of quiesce, with our environment. Returns only a negative
+ * errno, after saying so. */
+int tool_become(const char *name, char *const *words);
+
 #endif

@@ -26,8 +26,11 @@ int verb_begun(void);
 /* `systemctl start` and `systemctl stop` for units of the target, which go on when systemd
  * re-executes itself. alone: without the units that `unit` needs, or that need it. */
 int verb_do_job(enum unit_job job, const char *unit, bool alone);
-/* Ends the programs that still run on the quiet CPUs. */
+/* Ends the programs that still run on the quiet CPUs, unless their shield is not the target's. */
 int verb_evict(void);
+/* For ExecStopPost= of the service of that key, which systemd also runs where ExecCondition= has
+ * skipped the service: becomes `restore --once` of the setter, unless the target leaves it alone. */
+int verb_restore(const char *key);
 /* Removes /run/quiesce/target, and adds to the target's journal what was not put back. */
 int verb_release(void);
 /* Adds the verdict on the last start to the target's journal. */

@@ -449,9 +449,10 @@ def test_setter_fails_twice():
         # Of a setter that is not called before the end.
         journal = setter.run_directory / 'quiesce/noise-off.journal'
         journal.parent.mkdir(mode=0o755)
-        journal.write_bytes(b'damaged')
+        path = '/proc/sys/kernel/timer_migration'
+        journal.write_bytes(make_journal(('number', path, '0', '1'), tool='noise-off'))
         guardian = Guardian(setter, configured=configure(
-            'CPUS=5\nSTRICT=yes\nNOISE=leave\n', f'{POLICY}/scaling_max_freq'))
+            'CPUS=5\nSTRICT=yes\n', f'{POLICY}/scaling_max_freq {path}'))
         equal(guardian.ours.recv(1), b'', 'an answer')
         status, output = guardian.leave()
         equal(status, 1, f'exit status ({output})')
@@ -517,6 +518,59 @@ def set_by_hand(setter, tool, *arguments):
     path = pathlib.Path(PROGRAM).parent.parent / tool / tool
     result = setter.box.run(path, *arguments, allowed=setter.allowed, root=True)
     equal(result.returncode, 0, f'{tool}: {result.stderr}')
+
+
+PIN = ('freq-pin', '-c', '3', 'min')
+
+
+def write_target(setter, *lines):
+    """A target of systemd's that is up, with these options of setters."""
+    boot = (setter.box.root / 'proc/sys/kernel/random/boot_id').read_text().strip()
+    target = setter.run_directory / 'quiesce/target'
+    target.parent.mkdir(mode=0o755, exist_ok=True)
+    target.write_text('\n'.join(['QUIESCE_TARGET=1', f'BOOT_ID={boot}', 'CPUS=5', 'STRICT=no', *lines]) + '\n')
+
+
+def test_units_leave_alone():
+    """What systemd runs where a service is skipped does not undo what was set by hand, and ends nobody"""
+    with machine() as setter:
+        setter.box.write(f'{SLICE}/cgroup.events', 'populated 0\nfrozen 0\n')
+        setter.box.write(f'{SLICE}/cgroup.kill', '')
+        before = setter.snapshot()
+        set_by_hand(setter, *PIN)
+        setter.box.write(f'{SLICE}/cgroup.events', 'populated 1\nfrozen 0\n')
+        by_hand = setter.snapshot()
+        write_target(setter, 'SMT_OPTIONS=-c 5')
+        for verb in (['evict'], ['restore', 'SHIELD'], ['restore', 'FREQ']):
+            result = setter.run(*verb)
+            equal((result.returncode, result.stderr), (0, ''), f'{verb}')
+            setter.same(by_hand, f'before {verb}')
+        setter.box.write(f'{SLICE}/cgroup.events', 'populated 0\nfrozen 0\n')
+        # What the target wants, and what it may have wanted, is restored.
+        write_target(setter, 'FREQ_OPTIONS=-c 5 base')
+        setter.succeed('restore', 'FREQ')
+        setter.same(before, 'what was there before')
+        set_by_hand(setter, *PIN)
+        (setter.run_directory / 'quiesce/target').unlink()
+        setter.succeed('restore', 'FREQ')
+        setter.same(before, 'what was there before')
+        result = setter.run('restore', 'NONSENSE')
+        equal((result.returncode, result.stderr), (2, "benchmark-target: there is no 'NONSENSE'\n"), 'a wrong key')
+
+
+def test_left_alone():
+    """What the configuration leaves as it is stays as it was set by hand, and put-back undoes it"""
+    with machine() as setter:
+        before = setter.snapshot()
+        set_by_hand(setter, *PIN)
+        by_hand = setter.snapshot()
+        guardian = Guardian(setter, configured=configure('CPUS=5\nFREQ=leave\n'))
+        guardian.wait_until_quiet()
+        status, output = guardian.leave()
+        equal(status, 0, output)
+        setter.same(by_hand, 'what was set by hand')
+        setter.succeed('put-back')
+        setter.same(before, 'what was there before')
 
 
 def test_put_back():
@@ -589,10 +643,7 @@ def test_stopped_shield():
         with machine() as setter, Systemd(setter.box) as systemd:
             systemd.units['benchmark.target'] = {'ActiveState': 'active'}
             systemd.units['benchmark-shield.service'] = {'ActiveState': state}
-            boot = (setter.box.root / 'proc/sys/kernel/random/boot_id').read_text().strip()
-            target = setter.run_directory / 'quiesce/target'
-            target.parent.mkdir(mode=0o755)
-            target.write_text(f'QUIESCE_TARGET=1\nBOOT_ID={boot}\nCPUS=5\nSTRICT=no\nSHIELD_OPTIONS=-c 5\n')
+            write_target(setter, 'SHIELD_OPTIONS=-c 5')
             result = setter.run('make-quiet')
             says = 'somebody else has made the machine quiet already' if is_shielded else \
                 f'no CPU is shielded: benchmark-shield.service is {state}'
@@ -695,7 +746,7 @@ def test_put_back_fails():
 TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_isolated_siblings, test_all_cpus,
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
-         test_strict, test_setter_fails, test_setter_fails_twice, test_evict, test_not_root, test_put_back,
+         test_strict, test_setter_fails, test_setter_fails_twice, test_evict, test_not_root, test_units_leave_alone, test_left_alone, test_put_back,
          test_make_quiet, test_make_quiet_untouched, test_without_units, test_stopped_shield, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 if __name__ == '__main__':

@@ -184,7 +184,7 @@ def test_wants():
 
 def test_evict_in_the_dark():
     """Nobody is said to be gone while that cannot be read"""
-    with Box(TARGET, GOOD.format('5')) as setter:
+    with Box(TARGET, GOOD.format('5') + 'SHIELD_OPTIONS=-c 5\n') as setter:
         events = setter.box.root / 'sys/fs/cgroup/benchmark.slice/cgroup.events'
         events.parent.mkdir(parents=True)
         events.symlink_to('cgroup.events')

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import time
 
-from lab import (CPUS, ENVIRONMENT, PATIENCE, SETTERS, Snapshot, bound, boots, call, changed,
+from lab import (ARGUMENTS, CPUS, ENVIRONMENT, PATIENCE, SETTERS, Snapshot, bound, boots, call, changed,
                  check, equal, interrupts, jobs_done, note, parse_list, programmed, read, reboots, same, seeded,
                  succeed, wait_for, write, written)
 from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet,
@@ -483,6 +483,30 @@ def test_all_is_left_alone_if_configured_so():
         left = [line for line in changed() if not line.startswith(('unit new: benchmark', '/run/'))]
         equal(left, [], 'changed')
         stop()
+
+
+def test_what_was_set_by_hand_is_left_alone():
+    """A target that leaves everything as it is does not touch what somebody has set before, nor the
+    program that runs behind a shield made by hand."""
+    for tool in SETTERS:
+        succeed(tool, *ARGUMENTS[tool])
+    with configured('CPUS=2', 'SMT=leave', 'FREQ=leave', 'IRQ=leave', 'SHIELD=leave', 'NOISE=leave'), \
+            subprocess.Popen(['systemd-run', '--quiet', '--scope', '--slice=benchmark.slice',
+                              'sleep', '10000']) as process:
+        try:
+            wait_for(inside, 'the program on the quiet CPU', PATIENCE)
+            before = Snapshot()
+            start()
+            equal(process.poll(), None, 'the program has ended')
+            stop()
+            equal(process.poll(), None, 'the program has ended')
+            same('a target that leaves everything', before=before)
+        finally:
+            process.kill()
+            process.wait()
+        wait_for(lambda: not inside(), 'the end of the program', PATIENCE)
+    for tool in SETTERS[::-1]:
+        succeed(tool, 'restore')
 
 
 @boots('isolated')
