@@ -95,7 +95,7 @@ static int judge(const struct parts *parts, const char *cpus, bool strict)
 	int status;
 
 	if (parts->broken) {
-		say("%s; everything is put back", missing + strlen("; "));
+		say("%s", missing + strlen("; "));
 		return EXIT_FAILED;
 	}
 	status = tool_run("isol-check", (char *const[]){ NULL }, false);
@@ -104,7 +104,7 @@ static int judge(const struct parts *parts, const char *cpus, bool strict)
 	else if (status != EXIT_DONE)
 		seen = "; isol-check could not look";
 	if (strict && (*missing || *seen)) {
-		say("STRICT=yes%s%s; everything is put back", missing, seen);
+		say("STRICT=yes%s%s", missing, seen);
 		return EXIT_FAILED;
 	}
 	say("%s%s, CPU %s, %u of %u parts%s%s", *missing ? "degraded" : "quiet",

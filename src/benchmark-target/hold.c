@@ -83,6 +83,26 @@ static int start_unit(const struct hold *hold)
 	return r;
 }
 
+/* Restores, without systemd, what a failed start has set, and says whether that is all of it. */
+static void restore_at_once(void)
+{
+	bool any_left = false;
+
+	if (alone_restore(false) < 0) {
+		say("not everything is put back");
+		return;
+	}
+	for (const struct target_setter *s = target_setters; s->program; s++) {
+		if (target_leaves(s) || !journal_exists(s->program))
+			continue;
+		say("not everything is put back: see `%s restore`", s->program);
+		any_left = true;
+	}
+	if (!any_left)
+		say("everything is put back");
+	(void)state_remove();
+}
+
 static int start(const struct hold *hold, const char *cpus)
 {
 	_cleanup_close_ int request = -EBADF;
@@ -92,12 +112,8 @@ static int start(const struct hold *hold, const char *cpus)
 		if (verb_prepare(cpus) != EXIT_DONE)
 			return -EINVAL;
 		r = alone_apply();
-		if (r < 0 && alone_restore(false) == 0) {
-			say("everything is put back");
-			(void)state_remove();
-		} else if (r < 0) {
-			say("not everything is put back");
-		}
+		if (r < 0)
+			restore_at_once();
 		return r;
 	}
 	if (cpus) {

@@ -50,9 +50,49 @@ int verdict_explain(struct unit_manager *manager, const char *service, char **re
 	return r;
 }
 
+/* Adds the setters that still have something set, although the target has been stopped:
+ * ", `freq-pin restore`". Those whose services were skipped have set it for somebody else. */
+static int add_still_set(struct unit_manager *manager, struct text *ret)
+{
+	for (const struct target_setter *s = target_setters; s->program; s++) {
+		struct unit_outcome outcome;
+		int r;
+
+		if (!journal_exists(s->program))
+			continue;
+		r = unit_read_outcome(manager, s->unit, &outcome);
+		if (r < 0)
+			return r;
+		if (strcmp(outcome.result, "exec-condition") != 0)
+			text_appendf(ret, ", `%s restore`", s->program);
+		unit_outcome_clear(&outcome);
+	}
+	text_append(ret, "");
+	return ret->failed ? -ENOMEM : 0;
+}
+
+/* Why a service that comes after the setters has failed, and whether these have put back all. */
+static int explain_undone(struct unit_manager *manager, const char *service, char **ret)
+{
+	_cleanup_text_ struct text still_set = { 0 };
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	r = verdict_explain(manager, service, &why);
+	if (r == 0)
+		r = add_still_set(manager, &still_set);
+	if (r < 0)
+		return r;
+	if (still_set.length == 0)
+		return text_format(ret, "%s; everything is put back", why);
+	return text_format(
+		ret, "%s; not everything is put back: see %s", why, still_set.data + strlen(", "));
+}
+
 int verdict_read(struct unit_manager *manager, char **ret)
 {
-	/* When one of these fails, those after it fail because of it. */
+	/* When one of these fails, those after it fail because of it. Before the first one is done,
+	 * nothing is changed. */
 	static const char *const services[] = {
 		PREPARE_UNIT,
 		CHECK_UNIT,
@@ -70,8 +110,10 @@ int verdict_read(struct unit_manager *manager, char **ret)
 		r = has_failed(manager, services[i]);
 		if (r < 0)
 			return r;
-		if (r > 0)
+		if (r > 0 && i == 0)
 			return verdict_explain(manager, services[i], ret);
+		if (r > 0)
+			return explain_undone(manager, services[i], ret);
 	}
 	return -ENODATA;
 }
@@ -161,26 +203,20 @@ int verb_do_job(enum unit_job job, const char *unit, bool alone)
 	return EXIT_FAILED;
 }
 
-/* Adds why setters could not put back everything: those whose service failed after a good start. */
+/* Adds why setters could not put back everything: those whose service failed. */
 static int add_not_restored(struct unit_manager *manager, struct text *ret)
 {
 	int r = 0;
 
 	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++) {
 		_cleanup_free_ char *why = NULL;
-		struct unit_outcome outcome;
-		bool begun;
 
-		r = has_failed(manager, s->unit);
-		if (r <= 0)
+		if (!journal_exists(s->program))
 			continue;
-		r = unit_read_outcome(manager, s->unit, &outcome);
+		r = has_failed(manager, s->unit);
 		if (r < 0)
 			break;
-		begun = outcome.exit_status == EXIT_DONE;
-		unit_outcome_clear(&outcome);
-		/* A setter that failed to start has put back its changes already. */
-		if (!begun || !journal_exists(s->program))
+		if (r == 0)
 			continue;
 		r = verdict_explain(manager, s->unit, &why);
 		if (r == 0)

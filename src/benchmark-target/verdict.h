@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The verdict on the last start of the target, in one line: that of benchmark-check.service if the
- * target is up, else that of the service that failed.
+ * target is up, else that of the service that failed, and whether everything is put back, which is
+ * so only once the target has been stopped again.
  */
 #ifndef QUIESCE_BENCHMARK_TARGET_VERDICT_H
 #define QUIESCE_BENCHMARK_TARGET_VERDICT_H

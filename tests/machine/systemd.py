@@ -30,8 +30,9 @@ FIXED = {'y': 'B', 'b': 'I', 'n': 'h', 'q': 'H', 'i': 'i', 'u': 'I', 'x': 'q', '
 INFINITE = 2 ** 64 - 1
 # Of properties; all others are numbers (t), and unlimited unless the unit says something else.
 TYPES = {'LoadState': 's', 'ActiveState': 's', 'DropInPaths': 'as', 'NeedDaemonReload': 'b',
-         'Job': '(uo)', 'Conflicts': 'as'}
-DEFAULTS = {'s': '', 'as': [], 'b': False, '(uo)': (0, '/'), 't': INFINITE}
+         'Job': '(uo)', 'Conflicts': 'as', 'Result': 's', 'StatusText': 's', 'ExecMainCode': 'i',
+         'ExecMainStatus': 'i'}
+DEFAULTS = {'s': '', 'as': [], 'b': False, 'i': 0, '(uo)': (0, '/'), 't': INFINITE}
 # The files of a cgroup for these properties.
 LIMITS = {'TasksMax': 'pids.max', 'MemoryMax': 'memory.max', 'MemoryHigh': 'memory.high',
           'MemorySwapMax': 'memory.swap.max'}

@@ -651,6 +651,53 @@ def test_stopped_shield():
             equal(systemd.calls, [], 'what systemd was told to do')
 
 
+def test_not_started():
+    """A start that failed is said to be put back only where it is"""
+    class Failing(Systemd):
+        def StartUnit(self, unit, _mode):
+            self.set_state('benchmark-check.service', 'failed')
+            return 'failed'
+
+    for journal, result, says in ((None, 'success', 'everything is put back'),
+                                  ('freq-pin', 'exec-condition', 'everything is put back'),
+                                  ('freq-pin', 'success', 'not everything is put back: see `freq-pin restore`')):
+        with machine() as setter, Failing(setter.box) as systemd:
+            for unit in ('benchmark.target', 'benchmark-prepare.service', 'benchmark-begin.service'):
+                systemd.units[unit] = {}
+            systemd.units['benchmark-check.service'] = {'StatusText': 'STRICT=yes; without FREQ: it refuses'}
+            systemd.units['benchmark-freq.service'] = {'Result': result}
+            if journal:
+                path = setter.run_directory / f'quiesce/{journal}.journal'
+                path.parent.mkdir(mode=0o755)
+                path.write_bytes(make_journal(tool=journal))
+            result = setter.run('make-quiet')
+            equal((result.returncode, result.stderr),
+                  (1, 'benchmark-target: benchmark.target does not start: STRICT=yes; without FREQ: it refuses; '
+                   f'{says}\n'), f'{journal}')
+
+
+def test_not_put_back():
+    """The target's journal tells of each setter that has failed and still has something set"""
+    with machine() as setter, Systemd(setter.box) as systemd:
+        for tool in 'freq-pin', 'noise-off':
+            path = setter.run_directory / f'quiesce/{tool}.journal'
+            path.parent.mkdir(mode=0o755, exist_ok=True)
+            path.write_bytes(make_journal(tool=tool))
+        for name, state in (('shield', 'failed'), ('smt', 'active'), ('irq', 'active'), ('freq', 'failed'),
+                            ('noise', 'active')):
+            systemd.units[f'benchmark-{name}.service'] = {
+                'ActiveState': state, 'ExecMainCode': 1, 'ExecMainStatus': 1, 'StatusText': f'why {name} failed'}
+        path = setter.run_directory / 'systemd/journal/socket'
+        path.parent.mkdir()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journal:
+            journal.bind(str(path))
+            setter.succeed('release')
+            journal.settimeout(60)
+            said = journal.recv(4096).decode()
+        check('MESSAGE=not everything is put back; FREQ: why freq failed\n' in said, said)
+        check('OBJECT_SYSTEMD_UNIT=benchmark.target\n' in said, said)
+
+
 def test_put_back_signals():
     """A signal for the caller of put-back does not end it half-way"""
     with machine() as setter:
@@ -747,7 +794,7 @@ TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
          test_strict, test_setter_fails, test_setter_fails_twice, test_evict, test_not_root, test_units_leave_alone, test_left_alone, test_put_back,
-         test_make_quiet, test_make_quiet_untouched, test_without_units, test_stopped_shield, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
+         test_make_quiet, test_make_quiet_untouched, test_without_units, test_stopped_shield, test_not_started, test_not_put_back, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 if __name__ == '__main__':
     be_alone()

@@ -207,6 +207,7 @@ def test_machine_refuses():
                            timeout=PATIENCE).returncode != 0, 'strict, and started')
                 jobs_done()
                 tells(path.rsplit('/', maxsplit=1)[1], 'why it does not start')
+                check(told().endswith('; everything is put back'), told())
                 call('systemctl', 'reset-failed')
                 same('a strict target left', before=before)
 
