@@ -679,6 +679,26 @@ static enum exit_status foresee_apply(
 	return may_do_anything(plan) ? EXIT_DONE : conclude_nothing(setter, a);
 }
 
+/* For `status` of an ordinary user: what only root can read, such as what irqbalance bans, is shown
+ * as the journal has it. */
+static int trust_journal(struct knob_plan *plan)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < plan->n; i++) {
+		struct knob *knob = &plan->knobs[i];
+
+		if (!knob->wanted || !knob->original || knob->now ||
+			(knob->error != EACCES && knob->error != EPERM))
+			continue;
+		knob->word = knob_equal(knob->kind, knob->original, knob->wanted) ? KNOB_ALREADY
+										  : KNOB_APPLIED;
+		knob->error = 0;
+		r = knob_set_note(knob, "was set so; only root can ask whether it still is");
+	}
+	return r;
+}
+
 static int run_status(
 	const struct setter *setter, const struct arguments *a, struct knob_plan *plan)
 {
@@ -696,6 +716,8 @@ static int run_status(
 	}
 	unchanged = plan->n == 0 && setter->needs_cpus && !a->json;
 	r = inspect_plan(&engine, plan, &failure);
+	if (r == 0 && a->verb == SETTER_STATUS && geteuid() != 0)
+		r = trust_journal(plan);
 	if (r < 0) {
 		say_failure(r, &failure);
 		return EXIT_FAILED;

@@ -322,6 +322,27 @@ def test_irqbalance_is_told():
             daemon.stop()
 
 
+def test_status_of_a_user_beside_irqbalance():
+    """Only root can ask irqbalance; to others, status tells what the journal has."""
+    if os.geteuid() != 0:
+        raise machine.Skip('only root can be somebody else')
+    with Irqs() as setter:
+        daemon = Irqbalance(setter, 0x80)
+        try:
+            setter.succeed('-c', '3')
+            root, user = (setter.run('status', '--brief', '-c', '3', user=user) for user in (False, True))
+            check('irqbalance banned CPUs 3,7' in root.stdout, root.stdout)
+            equal((user.returncode, user.stderr), (0, ''), 'for a user')
+            equal(sorted(re.split(', |; ', user.stdout.strip())), sorted(re.split(', |; ', root.stdout.strip())),
+                  'for a user')
+            knobs = json.loads(setter.succeed('status', '--json', user=True))['knobs']
+            banned, = (knob for knob in knobs if knob['knob'] == 'irqbalance banned CPUs')
+            equal((banned['state'], banned['now']), ('applied', None), 'for a user')
+            check('only root can ask' in banned['why'], banned)
+        finally:
+            daemon.stop()
+
+
 def test_irqbalance_gets_its_own_judgement_back():
     with Irqs() as setter:
         daemon = Irqbalance(setter, 0)
