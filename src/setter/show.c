@@ -441,7 +441,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 	_cleanup_free_ struct row *rows = NULL;
 	_cleanup_text_ struct text line = { 0 };
 	const char *told = "nothing to do"; /* unless a row has more to tell, where no other has */
-	size_t n = 0, n_rows = 0, n_seen = 0;
+	size_t n = 0, n_rows = 0, n_seen = 0, n_absent = 0;
 	bool complete = true;
 	int r = 0;
 
@@ -458,6 +458,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 		if (is_only_kept(knob))
 			continue;
 		n_seen += find_part(knob) != PART_ABSENT;
+		n_absent += find_part(knob) == PART_ABSENT;
 		/* The headline stands for all knobs that are done, but for those that are counted.
 		 */
 		if (!headline || knob->fold || find_part(knob) != PART_DONE)
@@ -474,7 +475,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 	if (r < 0 || line.failed)
 		return r < 0 ? r : -ENOMEM;
 	print(stream, "%s\n", line.length > 0 ? line.data : told);
-	*ret_complete = complete && n_seen > 0;
+	*ret_complete = complete && n_seen + n_absent > 0;
 	return 0;
 }
 

@@ -19,7 +19,7 @@ int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *strea
  * Prints what has been done, what was refused and what only the host can do, in one line of a few
  * names. headline: what the knobs that were turned amount to, in place of their names; may be NULL.
  * *ret_complete: whether nothing was refused, is the host's, or differs from what is wanted, and
- * the machine has any of the knobs.
+ * there is any knob, be it one that the machine does not have.
  */
 int show_brief(
 	const struct knob_plan *plan, const char *headline, FILE *stream, bool *ret_complete);
