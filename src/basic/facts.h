@@ -57,7 +57,8 @@ void facts_copy(struct facts *facts, const struct facts *from);
 void facts_remove(struct facts *facts, const char *name);
 /* NULL when there is no fact of this name. The pointer is valid until the next fact is set. */
 const struct fact *facts_find(const struct facts *facts, const char *name);
-/* The text of that name, as long as the pointer of facts_find(). NULL when there is none. */
+/* The text of the fact of this name, valid as long as the pointer of facts_find(). NULL when there
+ * is no such text. */
 const char *facts_find_string(const struct facts *facts, const char *name);
 void facts_clear(struct facts *facts);
 

@@ -482,14 +482,15 @@ int file_replace_lock(struct file_replace *replace)
 	return -EAGAIN;
 }
 
-/* Why an earlier write has failed, which stdio forgets: a disk that was full then is full still. It
- * is found out with the temporary file, which is given up anyway. */
+/* Finds out why an earlier write failed, because stdio forgets the reason: writes to the temporary
+ * file, which will be removed anyway, and takes the error. A disk that was full is probably still
+ * full. */
 static int find_write_error(const struct file_replace *replace)
 {
 	static const char block[64 * 1024];
 	ssize_t n = sizeof(block);
 
-	/* What is left of the disk may take a part of the first block. */
+	/* The first write may succeed in part, with the last free space of the disk. */
 	for (int i = 0; replace->name && n >= 0 && i < 2; i++)
 		n = write(fileno(replace->stream), block, sizeof(block));
 	return n < 0 ? -errno : -EIO;

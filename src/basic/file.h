@@ -42,7 +42,7 @@ int file_read_all(const char *path, size_t max, char **ret, size_t *ret_length);
 
 /* Whether both paths lead to the same file, which need not be there yet. */
 bool file_is_same(const char *a, const char *b);
-/* 0 when a new file can be made under this name, whose folder must be there. Nothing is made. */
+/* 0 when a new file can be made under this name; its folder must exist. Does not make the file. */
 int file_check_new(const char *path);
 /* Closes the descriptor `first` and all above it. (Not all C libraries have closefrom(3).) */
 void file_close_from(int first);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What somebody may have meant by a word that there is not: the name with the fewest letters left
- * out, added, replaced or exchanged with their neighbour, where those are at most a third of the
- * word; or a name that begins with the word.
+ * Suggests a name when a word is unknown: the name from which the word differs by the fewest
+ * letters left out, added, replaced or exchanged with their neighbour, if these are at most a third
+ * of the word; or a name that begins with the word.
  */
 #ifndef QUIESCE_BASIC_GUESS_H
 #define QUIESCE_BASIC_GUESS_H
@@ -11,12 +11,12 @@
 
 struct guess {
 	const char *word;
-	const char *name; /* the best one so far, borrowed; NULL when none is near */
+	const char *name; /* the best name so far, borrowed; NULL when no name is near */
 	size_t distance;
 };
 
-/* Begin with { .word = WORD }, and offer each name there is. Of equally near ones the first one is
- * kept. */
+/* Begin with { .word = WORD }, and offer each existing name. Of several names that are equally
+ * near, the first is kept. */
 void guess_offer(struct guess *guess, const char *name);
 
 /* Room for " (did you mean --NAME?)". */

@@ -12,7 +12,7 @@
 
 #define HASH_START 0xcbf29ce484222325u
 
-/* The hash of what `hash` is of, with these bytes behind it. */
+/* Continues a hash with n more bytes; begin with HASH_START. */
 static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 {
 	const unsigned char *at = bytes;

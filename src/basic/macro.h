@@ -16,8 +16,8 @@
 #define _printf_(string, first) __attribute__((format(printf, string, first)))
 #define _unused_ __attribute__((unused))
 
-/* Makes a call again for as long as a signal interrupts it. The C library of GNU has this by
- * another name, and others have nothing. */
+/* Repeats a call as long as a signal interrupts it. GNU's C library calls this TEMP_FAILURE_RETRY;
+ * not every C library has it. */
 #define RETRY_INTERRUPTED(call)                        \
 	__extension__({                                \
 		__typeof__(call) result_;              \

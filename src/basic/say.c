@@ -16,7 +16,8 @@
 
 static char *last_message;
 
-/* Where there is no memory, the first of the text; of it only what no terminal obeys. */
+/* When memory is short: the beginning of the text, with '?' for characters that a terminal might
+ * obey. */
 static void format_short(char *buf, size_t size, const char *format, va_list ap) _printf_(3, 0);
 
 static void format_short(char *buf, size_t size, const char *format, va_list ap)

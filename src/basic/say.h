@@ -39,12 +39,12 @@ const char *say_last(void);
  * that check it once at the end.
  */
 int print(FILE *stream, const char *format, ...) _printf_(2, 3);
-/* As print(), for a report of whole lines: on a terminal, what is too long goes on in further lines
- * that are set in (text_wrap()). What is read by a program is printed as it stands. */
+/* As print(), for a report of whole lines: on a terminal, lines that are too long are broken and
+ * continued in indented lines (text_wrap()). Output that a program reads is printed unchanged. */
 int print_report(FILE *stream, const char *format, ...) _printf_(2, 3);
 /* Flushes the stream. 0, or a negative errno when anything that was ever written to it was lost: a
- * flush alone does not tell of what an earlier one has lost. Where the cause is not known any more
- * it is -EIO, and errno is 0. */
+ * flush alone does not report what an earlier flush has lost. When the cause is no longer known,
+ * the error is -EIO and errno is 0. */
 int print_finish(FILE *stream);
 /* Flushes standard output at the end of a program. EXIT_DONE, or EXIT_FAILED after saying why. */
 enum exit_status print_conclude(void);

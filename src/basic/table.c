@@ -11,7 +11,7 @@
 #include "basic/text.h"
 
 enum {
-	/* The least part of a broken word that a line holds. */
+	/* A line holds at least so many columns of a broken word. */
 	BREAK_LEAST = 16,
 };
 
@@ -61,7 +61,8 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 		r = scols_table_set_stream(table->scols, stream);
 	if (r == 0)
 		r = scols_table_enable_json(table->scols, json);
-	/* A pipe gets the same as a terminal of 80 columns, and nothing is cut off in either. */
+	/* A pipe gets the same table as a terminal of 80 columns, and nothing is cut off in either
+	 * case. */
 	if (r == 0)
 		r = scols_table_set_termforce(table->scols, SCOLS_TERMFORCE_ALWAYS);
 	if (r == 0)
@@ -77,7 +78,7 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 	return 0;
 }
 
-/* Makes `text`, which is malloc'd or NULL for want of memory, that of a cell. */
+/* Makes `text` the text of a cell. `text` is malloc'd, or NULL when memory was short. */
 static int own_text(struct libscols_line *line, size_t column, char *text)
 {
 	int r = text ? scols_line_refer_data(line, column, text) : -ENOMEM;
@@ -323,8 +324,8 @@ static int split_lines(const struct table *table, struct libscols_iter *lines)
 {
 	int r = 0;
 
-	/* Each line goes from the beginning of the table to its end, and what is split off follows
-	 * it. */
+	/* Each line moves from the beginning of the table to its end, followed by the lines that
+	 * are split off it. */
 	for (size_t n = scols_table_get_nlines(table->scols); r == 0 && n > 0; n--) {
 		struct libscols_line *line;
 

@@ -8,8 +8,8 @@
  * not known, and where the terminal is too narrow for our tables. */
 unsigned terminal_width(int fd);
 
-/* Whether it is a terminal that obeys escapes: colors, and going back in a line. One that says of
- * itself that it is dumb (TERM) does not. */
+/* Whether it is a terminal that obeys escapes: colors, and going back in a line. A terminal whose
+ * TERM is "dumb" does not. */
 bool terminal_obeys(int fd);
 
 #endif

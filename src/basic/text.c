@@ -220,7 +220,7 @@ size_t text_plain_length(const char *s)
 {
 	size_t plain = 0, n;
 
-	/* Nearly all texts are of such characters alone. */
+	/* Nearly all texts consist of such characters only. */
 	while (s[plain] >= ' ' && s[plain] < 0x7f)
 		plain++;
 	while (s[plain] && (n = utf8_length((const unsigned char *)s + plain)) > 0 &&
@@ -420,8 +420,8 @@ int text_refuse(char **ret_why, int error, const char *format, ...)
 	return r;
 }
 
-/* Replaces the locale's decimal point by '.'. It is whatever is neither a digit nor part of an
- * exponent. */
+/* Replaces the locale's decimal point by '.'. The decimal point is whatever is neither a digit nor
+ * part of an exponent. */
 static void make_point_plain(char *number)
 {
 	size_t at = strcspn(number + (*number == '-'), "0123456789") + (*number == '-');
@@ -447,7 +447,7 @@ const char *text_format_real(double value, char buf[static TEXT_REAL_SIZE])
 	return buf;
 }
 
-/* Where further lines of a line begin. */
+/* The column at which the further lines of a broken line begin. */
 static size_t hanging_indent(const char *line, size_t length, size_t width)
 {
 	size_t indent = 0, label;
@@ -462,14 +462,14 @@ static size_t hanging_indent(const char *line, size_t length, size_t width)
 	return indent > 0 && label > indent + 2 && label < width / 2 ? label : indent + 4;
 }
 
-/* How many bytes of the line, which has `length`, go into `width` columns: up to a blank, or up to
- * the end of its first word. */
+/* How many bytes of the line, which has `length` bytes, fit into `width` columns: up to a blank, or
+ * up to the end of its first word. */
 static size_t fitting_length(const char *line, size_t length, size_t indent, size_t width)
 {
 	size_t columns = indent, fitting = 0, n;
 
 	for (size_t i = 0; i < length; i += n) {
-		/* The blanks at the beginning are no place to break it. */
+		/* A line is not broken inside the blanks at its beginning. */
 		if (line[i] == ' ' && i > 0 && line[i - 1] != ' ' &&
 			(columns <= width || fitting == 0))
 			fitting = i;

@@ -49,14 +49,14 @@ char *text_escape_lines(const char *s);
  * *ret_code; else 0, with *ret_code untouched. Control characters are U+0000 to U+001F, U+007F to
  * U+009F (terminals obey the upper ones too: U+009B is "ESC ["), U+2028 to U+202E and U+2066 to
  * U+2069: these end lines and paragraphs or change the direction of the following text, so that a
- * line shows other words than it holds. U+FFFE and U+FFFF are among them, which are no characters
- * and which XML does not allow. */
+ * line shows other words than it holds. U+FFFE and U+FFFF count as control characters too: they are
+ * not characters, and XML does not allow them. */
 size_t text_control_length(const char *s, size_t n, unsigned *ret_code);
-/* The columns of a terminal that the first character of the text takes: two for one of East Asia,
- * none for one that combines with the one before, as far as the locale knows, else one. *ret_length
- * is its length in bytes. */
+/* The columns of a terminal that the first character of the text takes: two for an East Asian
+ * character, none for a mark that combines with the character before it, as far as the locale
+ * knows, else one. *ret_length is the character's length in bytes. */
 size_t text_next_columns(const char *s, size_t *ret_length);
-/* Those of the first n bytes, which end with a character. */
+/* The columns of the first n bytes, which must not end inside a character. */
 size_t text_columns(const char *s, size_t n);
 /* How many bytes at the beginning need no escape by text_escape_control(). */
 size_t text_plain_length(const char *s);
@@ -75,19 +75,19 @@ int text_replace(char **text, const char *by);
  * `error`. Returns -ENOMEM with *ret_why untouched when out of memory. */
 int text_refuse(char **ret_why, int error, const char *format, ...) _printf_(3, 4);
 int text_vrefuse(char **ret_why, int error, const char *format, va_list ap) _printf_(3, 0);
-/* How HTML and XML write a character between tags and in quotes: "&amp;"; NULL for one that stands
- * for itself. */
+/* How HTML and XML write a character between tags and in quotes: "&amp;"; NULL for a character that
+ * needs no escape. */
 const char *text_entity(char c);
-/* The text with each line that has more characters than `width` broken at blanks. What follows
- * stands below the value of a line such as "  median    5 ms", else four columns further in than
- * the line. A word without a blank is never broken. */
+/* The text with each line that has more characters than `width` broken at blanks. The further lines
+ * begin below the value of a line such as "  median    5 ms", else four columns to the right of the
+ * line's beginning. A word without a blank is never broken. */
 char *text_wrap(const char *s, size_t width);
 /* Appends a text as HTML and XML write it between tags and in quotes. */
 void text_append_markup(struct text *t, const char *s);
 /* Undoes in place the escapes of a path in a /proc table: \040 (seq_path() in fs/seq_file.c). */
 void text_unescape_octal(char *s);
 bool text_starts_with(const char *s, const char *prefix);
-/* Whether the text ends so, and has something in front of that end. */
+/* Whether the text ends with `end` and is longer than it. */
 bool text_ends_with(const char *s, const char *end);
 /* Whether `word` is one of the words of `s`, which any of the separator characters separate. */
 bool text_has_word(const char *s, const char *word, const char *separators);

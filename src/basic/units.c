@@ -67,7 +67,7 @@ int unit_parse_shown(const char *word, enum unit *ret)
 	return -EINVAL;
 }
 
-/* With three digits of the reference, but no more than 9 decimals. */
+/* A scale that shows three digits of the reference, but no more than 9 decimals. */
 static struct scale scale_choose_shown(enum unit unit, double reference)
 {
 	struct scale scale = shown[unit];
@@ -181,7 +181,7 @@ static const char *format_percent(double proportion, bool sign, char *buf)
 	/* 9.95 with one decimal would be rounded to "10.0". */
 	for (double least = 9.95; percent < least && decimals < 9 && percent > 0; least /= 10)
 		decimals++;
-	/* A part of nothing; and neither "-0 %" nor "+0 %". */
+	/* "? %" for 0 / 0; a value that rounds to 0 is printed without a sign. */
 	if (isnan(percent))
 		snprintf(buf, UNITS_TEXT_SIZE, "? %%");
 	else if (percent < 0.5 * pow(10, -decimals))

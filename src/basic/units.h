@@ -43,8 +43,8 @@ struct scale scale_choose_unit(enum unit unit, double reference);
 struct scale scale_choose(double reference_seconds);
 /* The same unit with more decimals, for differences that three digits do not show. */
 struct scale scale_refine(struct scale scale, int decimals);
-/* The same unit with as many decimals as it takes to show a difference, up to 9: of 1 s and a
- * deviation of 0.2 ms, "1.0000 s" and "0.0002 s". A difference of 0 takes none. */
+/* The same unit with as many decimals as it takes to show a difference, up to 9: 1 s and a
+ * deviation of 0.2 ms are "1.0000 s" and "0.0002 s". A difference of 0 needs no decimals. */
 struct scale scale_resolve(struct scale scale, double difference);
 
 /* Whether the scale shows at least two significant digits of the value: "0.00 s" does not show 12
@@ -54,7 +54,8 @@ bool scale_shows(struct scale scale, double value);
 /* Writes "12.3 ms" into buf and returns buf. */
 const char *scale_format(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE]);
 /* The same, but in a scale of its own, with one more digit, where the scale does not show the
- * value: for values that may be of other sizes than the one that the scale was chosen for. */
+ * value: for values that may be much larger or smaller than the one that the scale was chosen
+ * for. */
 const char *scale_format_shown(
 	struct scale scale, enum unit unit, double value, char buf[static UNITS_TEXT_SIZE]);
 /* "12.3", for a column whose heading names the unit. */

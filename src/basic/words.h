@@ -2,7 +2,7 @@
 /*
  * Splits a command that was given as one text into words. Quotes work as in a shell ('...'
  * literally; "..." with \" \\ \$ \` inside; \ before a character outside), and {NAME} is literal,
- * as it is there. There is no other shell syntax: a text that needs a shell is refused rather than
+ * as in a shell. There is no other shell syntax: a text that needs a shell is refused rather than
  * misunderstood, with a reason that names the option --shell.
  */
 #ifndef QUIESCE_BASIC_WORDS_H
