@@ -10,20 +10,20 @@
 #include "stats/inference.h"
 
 /*
- * The probability that one of the tests finds something by chance. For Rosner it is that of all
- * tests together: with many values it is nearly always the same sets that any of them finds
- * something in. With few it is not: of 6 to 40 values that are normal, 5.4 to 8.9 % of 20,000 sets
- * had an odd one. By these levels it is 4.2 to 5.4 %.
+ * The probability that one of the tests finds something by chance. Rosner takes it as the
+ * probability for all tests together, because with many values all tests nearly always find
+ * something in the same sets. With few values they do not: of 20,000 sets of 6 to 40 normal values,
+ * 5.4 to 8.9 % had an outlier. With the levels here it is 4.2 to 5.4 %.
  */
 static double choose_level(size_t n)
 {
-	/* One test alone. */
+	/* There is only one test. */
 	if (n < 6)
 		return 0.05;
 	return n < 20 ? 0.028 : n < 40 ? 0.038 : 0.05;
 }
 
-/* The largest deviation from the mean, in standard deviations, that chance makes of n values. */
+/* The largest deviation from the mean, in standard deviations, that n values have by chance. */
 static double find_limit(size_t n, double level)
 {
 	double t = student_quantile(1 - level / (double)n, (double)(n - 2));
@@ -31,8 +31,8 @@ static double find_limit(size_t n, double level)
 	return (double)(n - 1) * t / sqrt(((double)(n - 2) + t * t) * (double)n);
 }
 
-/* The value that is farthest from the mean of those that are left, and how far. SIZE_MAX where all
- * are equal. */
+/* The value that is farthest from the mean of the remaining values, and its distance. SIZE_MAX
+ * where all remaining values are equal. */
 static size_t find_farthest(
 	const double *values, size_t n, const bool *gone, size_t *ret_left, double *ret_far)
 {
@@ -73,8 +73,8 @@ int esd_find(const double *values, size_t n, bool *ret_odd)
 	}
 	if (known < ESD_MIN)
 		return 0;
-	/* All that are beyond a limit are odd, and so are those that were farther, even where they
-	 * were not beyond theirs: they hid each other. */
+	/* If a value is beyond its limit, all values that were removed before it are odd too, even
+	 * if none was beyond its own limit: outliers hide each other. */
 	while (n_gone < MAX(known / 3, (size_t)1)) {
 		size_t left;
 		double far;

@@ -62,7 +62,8 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 	 * stays in view. */
 	low = MIN(q1 - 3 * (q3 - q1), stats_percentile(sorted, n, 0.05));
 	high = MAX(q3 + 3 * (q3 - q1), stats_percentile(sorted, n, 0.95));
-	/* From the first to the last value inside, without the empty space up to the bounds. */
+	/* The bins cover the first to the last value inside the bounds, without the empty space up
+	 * to the bounds. */
 	while (sorted[first] < low)
 		first++;
 	while (sorted[last] > high)
@@ -145,7 +146,7 @@ static struct scale choose_scale(const struct histogram *h, enum unit unit)
 	const struct histogram_bin *last = &h->bins[h->n_bins - 1 - h->open_high];
 	struct scale scale = scale_choose_unit(unit, MAX(fabs(first->low), fabs(last->high)));
 	double width = (first->high - first->low) * scale.factor;
-	/* A bin of counts from 2.4 on, called 2, would seem to hold those that are 2. */
+	/* A bin that begins at 2.4 must not be labelled 2: it does not hold the 2s. */
 	double least = unit == UNIT_INTEGER && width != floor(width) ? 10 : 1;
 	int decimals = 0;
 

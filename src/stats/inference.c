@@ -119,7 +119,7 @@ int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct 
 	find_moments(a, n_a, &x);
 	find_moments(b, n_b, &y);
 	variance = x.variance + y.variance;
-	/* The mean of equal values is rounded, and may be none of them. */
+	/* The mean of equal values is rounded and may differ from them. */
 	if (!(variance > 0) || !isfinite(variance) || (a[0] == a[n_a - 1] && b[0] == b[n_b - 1]))
 		return -EDOM;
 	ret->t = (y.mean - x.mean) / sqrt(variance);
@@ -179,8 +179,8 @@ double mann_whitney_least_p(size_t n, size_t m)
 struct counted {
 	double u;
 	double ties; /* the sum of t^3 - t over the groups of t equal values */
-	/* Where another value is in the other sample, U is another one by a multiple of half of
-	 * this. 2 where no values are equal. */
+	/* Exchanging values between the samples changes U only by multiples of half of this. 2
+	 * where no values are equal. */
 	double step;
 };
 
@@ -222,8 +222,8 @@ void mann_whitney_find(const double *a, size_t n_a, const double *b, size_t n_b,
 		return;
 	}
 	variance = n * m / 12 * (n + m + 1 - counted.ties / ((n + m) * (n + m - 1)));
-	/* The normal distribution, which has no steps, is compared with the middle between two of
-	 * them. */
+	/* The normal distribution has no steps, so it is evaluated in the middle between two steps
+	 * of U. */
 	distance = fabs(ret->u - n * m / 2) - MAX(counted.step / 4, 0.5);
 	ret->p =
 		variance > 0 && distance > 0 ? 2 * normal_upper_tail(distance / sqrt(variance)) : 1;
@@ -351,8 +351,8 @@ int adjust_false_discoveries(double *p, size_t n, size_t n_silent)
 			sorted[n_asked++] = p[i];
 	stats_sort(sorted, n_asked);
 	n_all = n_asked + n_silent;
-	/* The minimum of p * n / rank over a rank and all higher ones; of the last it is at most 1.
-	 */
+	/* The minimum of p * n / rank over this rank and all higher ranks; for the highest rank it
+	 * is at most 1. */
 	for (size_t i = n_asked; i-- > 0;) {
 		least = MIN(least, sorted[i] * (double)n_all / (double)(i + 1));
 		adjusted[i] = least;
@@ -370,7 +370,7 @@ double adjust_changed_discovery(
 	double adjusted = 1, n_all = (double)(n + n_silent);
 
 	for (size_t i = 0; i < n; i++) {
-		/* Among all but the one that is gone, and with the new one below. */
+		/* The rank after `from` is removed and the smaller `to` inserted. */
 		size_t rank = i - (gone < i) + 2;
 
 		if (i == gone)

@@ -35,11 +35,11 @@ struct mann_whitney {
  * Mann and Whitney's U test (1947): is a value of one sample larger than a value of the other more
  * often than not? It makes no assumption about the distributions: outliers and skew do no harm. p
  * is exact where no two values are equal and n_a * n_b is at most 1000; else it is the normal
- * approximation with the corrections for ties and for continuity. The latter is half of the step
- * between two values of U, which is large where there are few different values: with the usual 0.5,
- * 12 and 12 values of which each is one of two numbers differ in 6.4 % where there is no
- * difference, with half the step in 2.3 %. p is 1 when all values are equal. -ENODATA when a sample
- * is empty.
+ * approximation with the corrections for ties and for continuity. The correction for continuity is
+ * half of the step between two values of U, which is large where there are few different values.
+ * For 12 and 12 values, each of them one of two numbers, the test finds a difference that does not
+ * exist in 6.4 % with the usual 0.5, and in 2.3 % with half the step. p is 1 when all values are
+ * equal. -ENODATA when a sample is empty.
  */
 int mann_whitney_test(
 	const double *a, size_t n_a, const double *b, size_t n_b, struct mann_whitney *ret);
@@ -52,11 +52,13 @@ int mann_whitney_test(
  * MANN_WHITNEY_EXACT_MAX, or when memory is short.
  */
 double *mann_whitney_tails(size_t n, size_t m);
-/* The test of two samples that are not empty, by these tails; NULL: by the normal approximation. */
+/* The test of two samples that are not empty, by the tails from mann_whitney_tails(); NULL: by the
+ * normal approximation. */
 void mann_whitney_find(const double *a, size_t n_a, const double *b, size_t n_b,
 	const double *tails, struct mann_whitney *ret);
 
-/* The smallest p that there is: all values of the one sample are above all of the other. */
+/* The smallest p that samples of these sizes can have: all values of one sample are above all
+ * values of the other. */
 double mann_whitney_least_p(size_t n, size_t m);
 
 struct signed_rank {
@@ -76,13 +78,12 @@ int signed_rank_test(const double *differences, size_t n, struct signed_rank *re
 /*
  * Benjamini and Hochberg (1995), in place: among the tests whose adjusted p is at most 0.05, on
  * average at most 5 % report a difference that does not exist, however many tests there are. An
- * entry of NAN is not a test and stays NAN. n_silent more tests were made, which are taken for ones
- * that say nothing: their p is 1. -ENOMEM.
+ * entry of NAN is not a test and stays NAN. n_silent further tests count with p = 1. -ENOMEM.
  */
 int adjust_false_discoveries(double *p, size_t n, size_t n_silent);
 
-/* What that would make of one of n tests if its p was `to` instead of `from`. The p of all n tests,
- * with `from` among them, are sorted, and none is NAN. */
+/* The adjusted p of one of n tests if its p were `to` instead of `from`. `sorted` holds the p of
+ * all n tests, `from` among them, and no NAN. */
 double adjust_changed_discovery(
 	const double *sorted, size_t n, size_t n_silent, double from, double to);
 

@@ -70,12 +70,12 @@ static const double small_step = 3;
 struct work {
 	const struct rule *rule;
 	size_t m;
-	bool begins;   /* the first of the m blocks is that of the series, */
-	bool ends;     /* and the last one */
+	bool begins;   /* the first of the m blocks is the first block of the series, */
+	bool ends;     /* the last of the m blocks is the last block of the series */
 	double *y;     /* medians of the blocks, in stage 4 without the slope */
 	double *noise; /* median absolute deviation inside each block; NULL when blocks are runs */
 	double *scratch;  /* 2 * m: for sorting */
-	double *ranks;	  /* of the pieces that are compared */
+	double *ranks;	  /* the ranks of the pieces that are compared */
 	double *prefix;	  /* m + 1: prefix sums of the centered ranks */
 	double *inverse;  /* m + 1: 1 / i, to save a division per pair of blocks */
 	double *best;	  /* m + 1: value of the best partition of the first i blocks */
@@ -121,8 +121,8 @@ static bool compute_prefix(struct work *w)
 	return true;
 }
 
-/* Whether [s, t) is long enough for a piece. A level of three runs is told from chance only where
- * it has one of two places, the ends, and not wherever it may be. */
+/* Whether [s, t) is long enough for a piece. A level of three runs can be told from chance only at
+ * an end of the series, because there are only two ends but many places between them. */
 static bool is_piece(const struct work *w, size_t s, size_t t)
 {
 	bool at_end = (w->begins && s == 0) || (w->ends && t == w->m);
@@ -205,16 +205,16 @@ static double compare_ranks(struct work *w, const struct pieces *p, size_t i)
 	return sum * sum / (squares * n_before * (n_all - n_before) / (n_all * (n_all - 1)));
 }
 
-/* From where on the above are significant in a series of m blocks. The form is that of a union
+/* The least G or squared rank sum that is significant in a series of m blocks. The form is a union
  * bound over the possible beginnings of a piece. */
 static double significant_step(const struct rule *rule, size_t m)
 {
 	return rule->significance + rule->significance_log * log((double)m);
 }
 
-/* How far the pieces i - 1 and i are from one level by chance, in parts of what is significant.
- * Three values at an end can never be far by their ranks, which do not grow with the distance of
- * the levels, but are by G. */
+/* How significant the step between the pieces i - 1 and i is; from 1 on it is significant. The
+ * ranks of three values at an end can never be significant, because ranks do not grow with the
+ * distance of the levels; their G can. */
 static double compute_significance(struct work *w, const struct pieces *p, size_t i)
 {
 	double by_g = compute_g(w, p, i) / significant_step(&rule_of_runs, w->m);
@@ -405,7 +405,7 @@ static double compute_misfit(const struct work *w, const struct pieces *p, size_
 			size += fabs(p->median[i]);
 		}
 	}
-	/* The numbers are not more exact than this, even in a perfect fit. */
+	/* Even in a perfect fit the residuals are not more exact than this. */
 	sum = MAX(sum, size * 1e-9);
 	if (sum <= 0)
 		return -INFINITY;
@@ -519,10 +519,11 @@ static size_t find_step(const double *values, size_t begin, size_t end, double a
 
 /* The same for a step that may be smaller than the noise, where one value hardly tells to which
  * level it belongs: where the rank sum of pieces i - 1 and i deviates most from its mean, as in
- * compare_ranks(). Of the steps of one standard deviation in bench/trend it puts some 80 % within 5
- * results of where they are, and find_step() some 72 %. Of a large step it is no good: ranks do not
- * tell how far the levels are apart, and where these do not overlap, a place nearer to the middle
- * deviates more than theirs, so that neighbours go to the shorter level. */
+ * compare_ranks(). It places about 80 % of the steps of one standard deviation in bench/trend
+ * within 5 results of their true place, find_step() about 72 %. It is unfit for large steps: ranks
+ * do not tell how far the levels are apart, and where the levels do not overlap, the rank sum
+ * deviates most at a place nearer to the middle, so that values of the longer level would go to the
+ * shorter one. */
 static size_t find_step_by_ranks(struct work *w, const double *values, const struct pieces *p,
 	size_t i, size_t begin, size_t end)
 {
@@ -602,7 +603,7 @@ static double residual_of(const struct level *level, double slope, const double 
 	return values[k] - level->median - slope * ((double)k - center);
 }
 
-/* By signs: without any memory, for long series. */
+/* Correlates the signs of the residuals, for long series: it needs no memory. */
 static void correlate_signs(const double *values, double slope, struct levels *levels)
 {
 	double product = 0, pairs = 0;
@@ -639,11 +640,11 @@ static double sum_products(const double *ranks, const struct levels *levels)
 	return product;
 }
 
-/* In what part of some random orders neighbours are as much alike. Shuffles the ranks, always in
- * the same way. */
+/* The share of random orders in which neighbours are at least as much alike as measured. Shuffles
+ * the ranks, always in the same way. */
 static double try_orders(double *ranks, size_t n, const struct levels *levels, double product)
 {
-	size_t alike = 1; /* the order that was measured */
+	size_t alike = 1; /* the measured order itself */
 	uint64_t random = 0;
 
 	for (size_t i = 0; i < ORDERS; i++) {
@@ -660,12 +661,12 @@ static double try_orders(double *ranks, size_t n, const struct levels *levels, d
 }
 
 /*
- * By ranks: the sum of the products of neighbouring ranks, and its mean and variance over all
- * orders of these ranks (Wald and Wolfowitz 1943; here the ends of the series are no neighbours,
- * and nor are values on both sides of a step). With ranks that add up to 0, the means of x1 x2,
- * x1^2 x2^2, x1 x2^2 x3 and x1 x2 x3 x4 over all orders follow from the sums of squares and fourth
- * powers. Where many values are equal, the sum is not normally distributed: a small p is counted in
- * random orders instead.
+ * Correlates ranks: computes the sum of the products of neighbouring ranks, and its mean and
+ * variance over all orders of these ranks (Wald and Wolfowitz 1943; here the ends of the series are
+ * no neighbours, and nor are values on both sides of a step). With ranks that add up to 0, the
+ * means of x1 x2, x1^2 x2^2, x1 x2^2 x3 and x1 x2 x3 x4 over all orders follow from the sums of
+ * squares and fourth powers. Where many values are equal, the sum is not normally distributed: a
+ * small p is counted in random orders instead.
  */
 static void correlate_ranks(
 	const double *values, size_t n_values, double slope, struct work *w, struct levels *levels)

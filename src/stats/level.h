@@ -36,7 +36,7 @@ struct level {
 
 struct levels {
 	struct level *items; /* in the order of the runs */
-	size_t n;	     /* at least 1; 1: a series without a step */
+	size_t n;	     /* at least 1, which means a series without a step */
 
 	/* The change by drift from the first run to the last, without the steps; 0 when there is no
 	 * drift. */
@@ -47,11 +47,11 @@ struct levels {
 
 	/*
 	 * The lag-1 autocorrelation after levels and drift have been removed, and the probability
-	 * that independent values in a random order are as much alike as their neighbours. Neither
-	 * outliers nor skew affect them: up to 1024 values they are of the ranks (Gaussian values
-	 * with correlation r have ranks with correlation 6 / pi * asin(r / 2)), and beyond that of
-	 * the signs of the residuals, 2 / pi * asin(r). 0 and 1 with fewer than LEVEL_MIN_VALUES.
-	 * tests/unit/test-level.c has how often p is how small.
+	 * that neighbours are as much alike when independent values are in a random order. Neither
+	 * outliers nor skew affect them: up to 1024 values they are computed from ranks (Gaussian
+	 * values with correlation r have ranks with correlation 6 / pi * asin(r / 2)), beyond that
+	 * from the signs of the residuals (2 / pi * asin(r)). 0 and 1 with fewer than
+	 * LEVEL_MIN_VALUES. tests/unit/test-level.c tests how often p is how small.
 	 */
 	double autocorrelation;
 	double autocorrelation_p;
@@ -66,8 +66,8 @@ int levels_find(const double *values, size_t n, struct levels **ret);
  * drift is a sequence of steps: a step is reported when the ranks of the values on its sides differ
  * by more than they do in 95 % of all series without a step, however small it is, or when the
  * midpoint separates the sides as above: ranks cannot tell a level of 3 values at an end. Each
- * other level is found in at least 5 values, of which one may go to a neighbour that it is more
- * like. bench/trend compares it with Apache Otava.
+ * other level is found in at least 5 values; one of them may then be assigned to the neighbouring
+ * level if it is closer to that. bench/trend compares this function with Apache Otava.
  */
 int levels_find_changes(const double *values, size_t n, struct levels **ret);
 void levels_free(struct levels *levels);

@@ -7,10 +7,10 @@
 #include "stats/nested.h"
 
 #define CONFIDENCE 0.95
-/* An interval that is at most so much wider is as good. */
+/* An interval that is wider by at most this factor is as good. */
 #define AS_GOOD 1.05
 
-/* Logarithms of equal values differ by less than that after some arithmetic. */
+/* After some arithmetic, logarithms of equal values may differ, but by less than this. */
 #define ROUNDING 1e-12
 
 /* Sums over machines, and over the sittings of each. */
@@ -18,7 +18,7 @@ struct sums {
 	size_t n_groups;
 	size_t n_values;
 	double mean;	       /* of the machines */
-	double squares;	       /* of their means' deviations from it */
+	double squares;	       /* of the deviations of the machines' means from `mean` */
 	double inverse_values; /* the sum of 1 / sittings over the machines */
 	size_t df_values;
 	double value_squares; /* of the sittings' deviations from their machine's mean */
@@ -65,7 +65,7 @@ static struct sums add_up(const struct nested_value *values, size_t n)
 	return sums;
 }
 
-/* The variances of the levels, each without what comes from those below it. */
+/* The variances of the levels, each without the part that comes from the levels below. */
 struct variances {
 	double groups;
 	double values;	     /* NAN: within `groups` */
@@ -95,7 +95,8 @@ static struct variances take_apart(const struct sums *sums)
 	return v;
 }
 
-/* What is not known of the other side as well goes back into the level above. */
+/* A level that is unknown on the other side counts as unknown here too; its variance moves to the
+ * level above. */
 static void join_unknown(struct variances *v, const struct variances *other)
 {
 	if (isnan(other->runs) && !isnan(v->runs)) {
@@ -190,7 +191,7 @@ int nested_compare(const struct nested_value *a, size_t n_a, const struct nested
 
 /* --- What more would bring --- */
 
-/* Half the width of the interval with so many of each. */
+/* Half the width of the interval with so many machines, sittings and runs. */
 static double predict(
 	const struct nested *nested, double groups, double df, double values, double runs)
 {
@@ -216,8 +217,8 @@ static double predict_with(const struct nested *nested, enum level level, size_t
 		level == RUNS ? (double)n : nested->runs_each);
 }
 
-/* The smallest number, from `least` on, with which the interval is no wider; 0 for none. More is
- * never worse. */
+/* The smallest number, from `least` on, with which half the interval is at most `width`; 0 when
+ * there is none. A larger number never widens the interval. */
 static size_t find_number(const struct nested *nested, enum level level, size_t least, double width)
 {
 	size_t low = least, high = NESTED_MOST;
@@ -242,7 +243,7 @@ static double choose_width(double width)
 	if (!(width > 0) || !isfinite(width))
 		return NAN;
 	power = pow(10, floor(log10(width)));
-	/* Not the one that is reached but for rounding. */
+	/* 0.99: a width that is already reached, except for rounding, is not chosen. */
 	for (int i = 0; i < 2; i++, power /= 10)
 		for (int digit = 5; digit > 0; digit /= 2)
 			if (digit * power < 0.99 * width)

@@ -14,8 +14,9 @@
 #define LEVEL 0.05
 
 enum {
-	EXACT_PAIRS_MAX = 12, /* whose values differ */
-	BISECTIONS = 100,     /* to neighbouring doubles, but for shifts that are next to nothing */
+	EXACT_PAIRS_MAX = 12, /* pairs whose values differ */
+	BISECTIONS = 100,     /* enough to reach neighbouring doubles, except for extremely small
+			       * shifts */
 };
 
 /* --- The estimate --- */
@@ -97,7 +98,8 @@ struct test {
 	double *rank_b;
 };
 
-/* The last shift that is not excluded on the way from `inside`, which is not, to `outside`. */
+/* The last shift that is not excluded on the way from `inside`, which is not excluded, to
+ * `outside`. */
 static double find_end(const struct test *test, double inside, double outside)
 {
 	if (test->find_p(test, outside) > LEVEL)
@@ -115,8 +117,8 @@ static double find_end(const struct test *test, double inside, double outside)
 	return inside;
 }
 
-/* Whether b is above a more often than below: what both tests go by. With many equal values the
- * estimate may be 0 all the same. */
+/* Whether b is larger in more pairs of values than it is smaller; this is the direction of both
+ * tests. With many equal values the estimate may be 0 nevertheless. */
 static bool is_above(const struct test *test)
 {
 	size_t below = count_differences(test->a, test->n_a, test->b, test->n_b, 0, false);
@@ -126,7 +128,7 @@ static bool is_above(const struct test *test)
 	return above > below;
 }
 
-/* At the estimate both tests are at their middle: the sum of the ranks of b - d is U and a
+/* At the estimate both tests are at their middle, because the sum of the ranks of b - d is U plus a
  * constant. */
 static void find_interval(const struct test *test, struct shift *shift)
 {
@@ -142,8 +144,8 @@ static void find_interval(const struct test *test, struct shift *shift)
 	shift->p = test->find_p(test, 0);
 	shift->low = find_end(test, shift->estimate, least - margin);
 	shift->high = find_end(test, shift->estimate, most + margin);
-	/* Where 0 is an end to the last bit, p decides on which side. With many equal values it may
-	 * be the estimate as well, and both ends. */
+	/* Where an end of the interval is 0 to the last bit, p decides on which side of 0 it is.
+	 * With many equal values the estimate and both ends may be 0. */
 	if (shift->p <= LEVEL && shift->low <= 0 && shift->high >= 0) {
 		if (is_above(test)) {
 			shift->low = nextafter(0, 1);
@@ -242,8 +244,8 @@ static double find_exact_p(const double *differences, size_t n, double sum)
 	return (double)n_far / (double)n_sums;
 }
 
-/* The largest number that all of these differences of ranks are multiples of; one that is not above
- * `small` need not be that of all of them. */
+/* The largest number of which all of these differences of ranks are multiples. The search ends when
+ * the number is at most `small`, so that some differences may not have been looked at. */
 static double find_common_factor(const double *differences, size_t n, double small)
 {
 	double common = 0;
@@ -253,9 +255,9 @@ static double find_common_factor(const double *differences, size_t n, double sma
 	return common;
 }
 
-/* The same by the normal distribution. With other signs the sum is another one by twice the common
- * factor at least: with many equal values these steps are large, and the distribution that has none
- * is compared with the middle between two of them. */
+/* The same by the normal distribution. Other signs change the sum by at least twice the common
+ * factor. With many equal values these steps are large, so the normal distribution, which has no
+ * steps, is evaluated in the middle between two of them. */
 static double find_normal_p(const double *differences, size_t n, double sum, double squares)
 {
 	double deviation = sqrt(squares);
@@ -281,8 +283,8 @@ static double find_pairs_p(const struct test *test, double d)
 					      : find_normal_p(differences, n, sum, squares);
 }
 
-/* All differences of rank are of one sign. With many, they are of one size as well but for two,
- * n - 1 and n + 1, which make the steps small. */
+/* The smallest p: all differences of rank have the same sign. With many pairs all but two of them
+ * have the same size, and those two, n - 1 and n + 1, make the steps small. */
 static double least_pairs_p(size_t n)
 {
 	double m = (double)n;
@@ -303,7 +305,7 @@ static int compare_paired(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts values, and keeps which pair each of them is of. */
+/* Sorts values and keeps the number of the pair that each value belongs to. */
 static int sort_paired(const double *values, size_t n, double *ret_sorted, size_t *ret_pairs)
 {
 	_cleanup_free_ struct paired *items = reallocarray(NULL, n, sizeof(*items));

@@ -3,9 +3,9 @@
  * By how much the numbers of one sample differ from those of another: an estimate, an interval and
  * a p value that cannot contradict each other. The estimate is that of Hodges and Lehmann (1963):
  * the median of all differences b - a. The interval holds each shift d for which the test finds no
- * difference between a and b - d at the 5 % level; it holds 0 exactly where p, the two-sided p of
- * d = 0, is above 0.05. Where most differences are 0 and p finds one all the same, the estimate is
- * next to 0, on the side that p tells.
+ * difference between a and b - d at the 5 % level; it holds 0 exactly where p, the two-sided p of d
+ * = 0, is above 0.05. If most differences are 0 but the test finds a difference, the estimate is
+ * the double next to 0, on the side on which there are more differences.
  *
  * For ratios, hand in logarithms.
  */
@@ -31,11 +31,12 @@ struct shift {
 int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, struct shift *ret);
 
 /*
- * n pairs, finite, in the order in which they were measured: what disturbs both values of a pair is
- * in neither. The test ranks all 2 n values together, and takes the sum of the differences of rank
- * within the pairs, rank(b) - rank(a): how likely is one as far from 0 if the sign of each
- * difference is that of a fair coin? Where up to 12 are not 0, all their signs are tried; with more
- * the sum, less half of the step between two such sums, is compared with the normal distribution.
+ * n pairs, finite, in the order in which they were measured: a disturbance of both values of a pair
+ * cancels. The test ranks all 2 n values together, and takes the sum of the differences of rank
+ * within the pairs, rank(b) - rank(a): how likely is a sum as far from 0 if a fair coin decides the
+ * sign of each difference? If at most 12 differences are not 0, all their signs are tried; with
+ * more, the sum, less half of the step between two possible sums, is compared with the normal
+ * distribution.
  *
  * Of pairs from 8000 runs of one program on a shared machine, and of synthetic pairs with n = 6 to
  * 100, the interval held the true shift in 94.5 to 95.9 %; its width was 3/4 of that of Wilcoxon's.
@@ -46,7 +47,7 @@ int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret
 /* The estimate alone, of n >= 1 values each, sorted. */
 double shift_estimate(const double *a, size_t n_a, const double *b, size_t n_b);
 
-/* How many pairs it takes, or how many values of each sample, for a least_p of at most this. */
+/* The number of pairs, or of values in each sample, from which on least_p is at most `p`. */
 size_t shift_pairs_needed(double p);
 size_t shift_values_needed(double p);
 

@@ -53,16 +53,16 @@ double stats_median_error(const struct stats *stats);
 void stats_sort(double *values, size_t n);
 /* How many of n sorted values are below `value`, or with `equal`, not above it. */
 size_t stats_count_below(const double *sorted, size_t n, double value, bool equal);
-/* The largest number that both are multiples of, of numbers with few digits: of 3.5 and 1 it is
- * 0.5, of a and 0 it is a. */
+/* The largest number of which both are multiples, for numbers with few digits: 0.5 for 3.5 and 1, a
+ * for a and 0. */
 double stats_common_divisor(double a, double b);
 /* The percentile of n >= 1 sorted values; p is 0..1. */
 double stats_percentile(const double *sorted, size_t n, double p);
 double stats_median(const double *sorted, size_t n);
-/* That of n >= 1 values in any order, which stay as they are; `scratch` has room for as many. */
+/* The median of n >= 1 unsorted values, which are not changed; `scratch` has room for n values. */
 double stats_find_median(const double *values, size_t n, double *scratch);
-/* The largest value, less what a single one may owe to chance: of 20 values or more the 95 %
- * percentile. n >= 1. Sorts the values. */
+/* The maximum of n >= 1 values; from 20 values on it is the 95th percentile, so that one lucky
+ * value cannot set it. Sorts the values. */
 double stats_best(double *values, size_t n);
 /* Median of |value - center| of n >= 1 sorted values, O(n), no allocation. */
 double stats_deviation(const double *sorted, size_t n, double center);
