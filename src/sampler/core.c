@@ -22,8 +22,8 @@ enum {
 	LONGER = 4,
 	/* No core does as many additions in a cycle: the chains of the reading were interrupted. */
 	TOO_MANY_ADDS = 16,
-	/* So many that the counting of rounds is next to nothing: on a core with four units for
-	 * both, a loop of 16 additions does 6 % fewer. */
+	/* So many that counting the rounds costs next to nothing: on a core with four units for
+	 * both, a loop of 16 additions does 6 % fewer additions per cycle. */
 	ADDITIONS_PER_ROUND = 64,
 	/* What most cores do in a cycle, by which a loop of additions takes as long as the longer
 	 * chain. */
@@ -196,19 +196,20 @@ static void keep_least(uint64_t *least, uint64_t ticks)
 		*least = ticks;
 }
 
-/* How many rounds of additions take as long as the longer chain. */
+/* The number of rounds of additions that take as long as the longer chain. */
 static uint64_t addition_rounds(const struct core *core)
 {
 	return core->rounds * LONGER * CYCLES_PER_ROUND * USUAL_ADDS / ADDITIONS_PER_ROUND;
 }
 
 /*
- * Of the chains the fastest ones count, because nothing makes a chain faster. Of the additions the
- * mean counts: how long another thread was at work is what is asked for. The longer chain less the
- * shorter one is without reading the clock, which is taken off the additions as well. The branch at
- * the end of a loop, which the core may predict wrongly or not, costs a chain nothing, because the
- * core knows it long before the chain is done; and the additions 10 to 20 cycles. That is why their
- * loop has to be long: of thousands of cycles it is half a percent, of 140 it was ten.
+ * The fastest chains count, because nothing makes a chain faster. The mean of the additions counts,
+ * because the question is how long another thread was at work. The difference between the longer
+ * and the shorter chain does not contain the reading of the clock, which is subtracted from the
+ * additions as well. If the core predicts the branch at the end of a loop wrongly, this costs a
+ * chain nothing, because the core finds out long before the chain is done, but it costs the
+ * additions 10 to 20 cycles. That is why their loop has to be long: this is half a percent of
+ * thousands of cycles, but was ten percent of 140.
  */
 static void conclude(const struct core *core, const struct loops *adds, uint64_t chain,
 	uint64_t longer, double ns_per_tick, struct core_reading *ret)
@@ -251,7 +252,7 @@ void core_read(const struct core *core, uint64_t ns, struct core_reading *ret)
 		(double)(after.raw_ns - before.raw_ns) / (double)(after.ticks - before.ticks), ret);
 }
 
-/* Sets how many rounds make a loop of at least so many ticks. */
+/* Sets the number of rounds that make a loop of at least so many ticks. */
 static void calibrate(struct core *core, uint64_t ticks)
 {
 	for (core->rounds = FIRST_ROUNDS;; core->rounds *= 2) {

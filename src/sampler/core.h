@@ -7,8 +7,8 @@
  * - A chain of dependent operations takes a fixed number of cycles, whatever else runs on the core:
  *   the time that it takes is that of the core's clock.
  * - Independent additions fill all execution units of a core. If another hardware thread uses some
- *   of them, fewer additions are done in a cycle. The thread may be a sibling of the same machine,
- *   or belong to a neighbour of this virtual machine. How many additions a whole core does in a
+ *   of them, fewer additions are done in a cycle. The other thread may be one of the same machine,
+ *   or belong to another virtual machine on the host. How many additions a whole core does in a
  *   cycle depends on the model of the CPU, and is not known here.
  *
  * A CPU that idles in between has no influence: the loops themselves keep it busy. The figures of

@@ -12,8 +12,8 @@
 #include "sampler/values.h"
 
 enum {
-	/* How often a thread looks for the others before it gives up its CPU, which one of them may
-	 * need. */
+	/* How often a thread checks whether the others have arrived before it gives up its CPU,
+	 * which one of them may need. */
 	LOOKS = 1000,
 };
 
@@ -97,12 +97,12 @@ static int seat_open(struct seat *seat)
 
 	if (!seat->run.sampler)
 		r = qs_open_as(seat->crew->stamps, &options, sizeof(options), &seat->run.sampler);
-	/* Durations of all threads are in the same ticks. */
+	/* The durations of all threads must be in the same ticks. */
 	if (r == 0 &&
 		ring_of(seat->run.sampler)->clock.kind !=
 			ring_of(seat->crew->seats[0].run.sampler)->clock.kind)
 		r = -EAGAIN;
-	/* Of the thread that opens it. */
+	/* The file is that of the thread that opens it. */
 	seat->delay_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	return r;
 }
@@ -270,8 +270,8 @@ void qs_start_together(struct qs_run *run)
 	arrived = atomic_fetch_add(&crew->arrived, 1);
 	wanted = (arrived / crew->n + 1) * crew->n;
 	for (unsigned looks = 0; atomic_load(&crew->arrived) < wanted; looks++) {
-		/* A thread that has ended does not come any more. If it was the last to arrive,
-		 * that is seen now. */
+		/* A thread that has ended will not arrive any more; `arrived` is read again after
+		 * n_ended, so that its arrival is not missed. */
 		if (atomic_load(&crew->n_ended) > 0 && atomic_load(&crew->arrived) < wanted) {
 			atomic_store(&crew->left_alone, 1);
 			return;

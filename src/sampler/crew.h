@@ -38,7 +38,8 @@ void crew_close(struct crew *crew);
 /* Calls run() once in each thread. -EDEADLK where one of them returned while others waited for it
  * in qs_start_together(). */
 int crew_call(struct crew *crew, uint64_t loops, void *state);
-/* Those of the first thread's sampler; what is wrong with a counter is that of any thread. */
+/* The facts of the first thread's sampler, but the clock or a counter is marked bad if it is bad in
+ * any thread. */
 void crew_get_facts(struct crew *crew, struct qs_facts *ret);
 size_t crew_count(const struct crew *crew);
 const struct seat *crew_seat(const struct crew *crew, size_t i);

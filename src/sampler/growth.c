@@ -8,7 +8,7 @@ enum {
 	STEPS = 50,
 };
 
-/* What grows must be this much closer than what does not: else it is chance. */
+/* A growing curve must fit better than a constant by this factor, else its growth is chance. */
 static const double CLEARLY = 0.7;
 /* Distances below this are the rounding of doubles, which differs from one processor to another: a
  * curve that is as close as this goes through the times. */
@@ -20,7 +20,7 @@ static double constant(double n)
 	return 0;
 }
 
-/* Of 1, logarithms would be 0, and times of that size without an influence on `each`. */
+/* log2(n + 1), because log2(1) = 0 would give size 1 no influence on `each`. */
 static double logarithm(double n)
 {
 	return log2(n + 1);

@@ -21,10 +21,10 @@ struct growth {
 };
 
 /*
- * Fits each kind of growth to the times of these sizes, both above 0, so that the squares of the
- * logarithms of the ratios are least and neither part is negative: of ratios, or the largest size
- * alone would decide. The best comes first. -ENODATA with less than GROWTH_MIN_SIZES different
- * sizes.
+ * Fits each kind of growth to the times of these sizes, both above 0, so that the sum of the
+ * squared logarithms of the ratios is least and neither part is negative. Ratios are compared,
+ * because with differences the largest size alone would decide. The best comes first. -ENODATA with
+ * less than GROWTH_MIN_SIZES different sizes.
  */
 int growth_fit(const double *sizes, const double *times, size_t n, struct growth ret[GROWTH_KINDS]);
 /* The time that a growth has for a size. */

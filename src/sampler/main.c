@@ -49,7 +49,7 @@ struct options {
 	const char *counters_text;
 	char counters_copy[MAX_COUNTERS_TEXT];
 	const char *counters[QS_MAX_COUNTERS + 1];
-	const char *no_event; /* of --counters, that there is not */
+	const char *no_event; /* the unknown event of --counters */
 	int collect;
 	int no_core;
 	int list;
@@ -248,8 +248,8 @@ static int parse_options(struct program *program, int argc, char *argv[])
 	*o = (struct options){
 		.processes = 25, .values = 50, .warmups = 1, .cpu = -1, .worker_fd = -1
 	};
-	/* main() may have used getopt(3) itself, or called qs_main() before. 0 also has it forget
-	 * where it is within an argument. */
+	/* main() may have used getopt(3) itself, or called qs_main() before. 0 also resets getopt's
+	 * position within an argument. */
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "o:qh", table, &index)) != -1) {
 		if (option == 'h')
@@ -340,8 +340,8 @@ static void say_error(const struct program *program, const char *what, int error
 	fprintf(stderr, "%s: %s: %s\n", program->name, what, strerror(-error));
 }
 
-/* For the error of a function of sampler.h or benchmark.h. The same values mean something else
- * where the kernel or the benchmark's author gave them. */
+/* For the error of a function of sampler.h or benchmark.h. The same values mean something else when
+ * they come from the kernel or from the benchmark. */
 static void say_own_error(const struct program *program, const char *what, int error)
 {
 	char text[128];
@@ -350,8 +350,8 @@ static void say_own_error(const struct program *program, const char *what, int e
 		qs_error_text(error, text, sizeof(text)));
 }
 
-/* The status for what was printed: a flush alone does not tell of what an earlier one has lost,
- * whose cause is not known any more. */
+/* The status after printing: a flush alone does not report what an earlier flush has lost, and the
+ * cause of that loss is no longer known. */
 static int finish_output(const struct program *program)
 {
 	errno = 0;
@@ -622,14 +622,14 @@ static int finish(const struct program *program, const struct runner *runner,
 	return result;
 }
 
-/* As bind_to_cpu(), for the processes: what is wrong is said once and not by each of them. */
+/* Tries bind_to_cpu() in advance, so that an error is printed once and not by each process. */
 static int try_cpu(const struct program *program)
 {
 	cpu_set_t before;
 	int r;
 
-	/* A set may be too small for the CPUs of the machine: then the processes say what is wrong.
-	 */
+	/* cpu_set_t may be too small for the CPUs of the machine: then the processes print the
+	 * error. */
 	if (program->options.cpu < 0 || sched_getaffinity(0, sizeof(before), &before) < 0)
 		return 0;
 	r = bind_to_cpu(program);
@@ -695,7 +695,7 @@ static int measure_as_worker(struct program *program)
 			program->name);
 		return EXIT_FAILED;
 	}
-	/* Neither for the benchmark nor for programs that it runs. */
+	/* Neither the benchmark nor programs that it runs get the descriptor. */
 	if (fcntl(program->values_fd, F_SETFD, FD_CLOEXEC) < 0 ||
 		unsetenv(VALUES_FD_VARIABLE) < 0) {
 		say_error(program, "cannot keep the descriptor for values", -errno);

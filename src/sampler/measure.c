@@ -10,9 +10,10 @@
 #include "sampler/values.h"
 
 /*
- * Short, so that most values pass between two turns of other tasks on a busy machine. This is by
- * how many per cent the median of 1250 values of a chain of multiplications was off from the
- * truth, beside three tasks on its CPU, on a machine that had four more for each CPU, three times:
+ * Short, so that most values pass between two turns of other tasks on a busy machine. The table
+ * shows by how many per cent the median of 1250 values of a chain of multiplications was wrong in
+ * three measurements, with three other tasks on its CPU, on a machine with four other tasks for
+ * each CPU:
  *
  *	0.05 ms			0.3 0.5 0.6
  *	0.1 ms			0.2 1.2 1.2
@@ -20,13 +21,13 @@
  *	0.5 ms			2.1 2.7 3.4
  *
  * With five tasks for each CPU, and fewer values, it was 5 to 200 with values of 1 ms, and 160 to
- * 300 with values of 0.1 s. The stamps are less than 0.1 % of it.
+ * 300 with values of 0.1 s. The stamps take less than 0.1 % of such a short value.
  */
 static const double default_min_time = 0.00005;
 /* Times that differ by less than this may be the same. */
 static const double ALIKE = 1.1;
-/* In picoseconds: longer than a step of any counter that counts, of which the ACPI timer's are the
- * longest, 279 ns. Less may pass between two steps, and is measured as 0. */
+/* In picoseconds: longer than a step of any counter; the ACPI timer has the longest steps, 279 ns.
+ * A shorter time may pass between two steps and is then measured as 0. */
 static const double LONG_STEP = 1e6;
 /* In seconds: a day. */
 static const double MAX_WARMUP_TIME = 86400;
@@ -81,8 +82,8 @@ static int make_value(const struct ring_sum *sum, struct qs_value *value)
 	return 0;
 }
 
-/* Finds out how long a tick is, and makes picoseconds of the values that have ticks. Apart from
- * take_value(), because it makes system calls, and the first time may sleep. */
+/* Finds out how long a tick is, and converts ticks of values into picoseconds. Not a part of
+ * take_value(), because it makes system calls and may sleep the first time. */
 static int settle(struct work *work)
 {
 	struct qs_values *values = work->values;
@@ -195,7 +196,7 @@ static int take_value(struct work *work, enum qs_value_kind kind, uint64_t loops
 		if (r < 0)
 			return r;
 	}
-	/* What is known of one CPU goes to the value of the thread that is on it. */
+	/* Readings of one CPU belong to the value of the thread that runs on it. */
 	first = &work->values->values[work->values->n_values - crew_count(work->crew)];
 	if (kind == QS_VALUE_COUNTED)
 		look_at_core(
@@ -207,7 +208,7 @@ static int take_value(struct work *work, enum qs_value_kind kind, uint64_t loops
 /* The least of the times of some values, in picoseconds. */
 struct took {
 	double whole;
-	double worked; /* without waiting for the CPU, some of which may have been outside */
+	double worked; /* less the waiting for the CPU, a part of which may have been outside */
 };
 
 /* Finds out how long this many loops take. Measured twice if it seems long enough, because one
@@ -237,7 +238,8 @@ static int try_loops(struct work *work, uint64_t loops, double enough, struct to
 	return 0;
 }
 
-/* 0, or -ERANGE when these loops take about as long as one, and ten times as many no longer. */
+/* 0, or -ERANGE when these loops take about as long as one loop, and ten times as many take no
+ * longer. */
 static int check_growth(
 	struct work *work, uint64_t loops, const struct took *took, const struct took *one)
 {
@@ -248,7 +250,8 @@ static int check_growth(
 	if (loops == 1 || loops > VALUES_MAX_LOOPS / 10 || took->worked > ALIKE * one->worked)
 		return 0;
 	r = try_loops(work, 10 * loops, 2 * took->worked, &more);
-	/* These are no values of the calibration, the last of which tells the number of loops. */
+	/* These values do not belong to the calibration, whose last value tells the number of
+	 * loops. */
 	work->values->n_values = work->n_settled = n_values;
 	return r < 0 ? r : more.whole < 2 * took->worked ? -ERANGE : 0;
 }
@@ -351,7 +354,7 @@ int measure_benchmark(struct qs_sampler *sampler, const struct qs_benchmark *ben
 	if (r == 0 && benchmark->setup) {
 		r = benchmark->setup(benchmark, &work.state);
 		*ret_by_setup = r < 0;
-		/* Such a value means nothing to anybody. */
+		/* A positive value of setup() has no meaning. */
 		r = r > 0 ? -EINVAL : r;
 	}
 	if (r == 0) {

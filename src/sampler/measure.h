@@ -6,8 +6,9 @@
 #include "sampler/private.h"
 
 /*
- * As qs_measure(). *ret_by_setup tells, of an error, whether the benchmark's setup() returned it:
- * such a value means what it means to its program, and qs_error_text() has nothing to say of it.
+ * As qs_measure(). After an error, *ret_by_setup tells whether the benchmark's setup() returned it:
+ * the meaning of such a value is defined by the benchmark and not by this library, so
+ * qs_error_text() does not apply.
  */
 int measure_benchmark(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	const struct qs_plan *plan, struct qs_values **ret, int *ret_by_setup);

@@ -30,13 +30,13 @@ struct outcome {
 	struct outcome_run *runs; /* room for all requested runs and the calibration */
 };
 
-/* The figures that run() set, in the mean over the processes, by their names. Returns their number.
- */
+/* The figures that run() set, each the mean over the processes that set a figure of this name.
+ * Returns their number. */
 size_t outcome_figures(const struct outcome *outcome, struct qs_figure ret[QS_MAX_FIGURES]);
 
 /* Prints a line for each benchmark, and notes about the measurement. -ENOMEM. */
 int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n);
-/* Whether the file may be made there, as far as that is known before. A negative errno. */
+/* Whether the file can be created there, as far as can be checked in advance. A negative errno. */
 int outcome_try_save(const char *path);
 /*
  * Saves pyperf's JSON, version 1.0 (pyperf 2.10, _bench.py): each benchmark has a run for each

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What one file of the library calls in another has a name in the static library that is not likely
- * to be that of a function in the program, which would be called in its place. All private headers
- * include this one; tests/sampler/test_names.py finds what is missing here.
+ * Functions that one file of the library calls in another get a prefix here, because in a static
+ * link a function of the program with the same name would be called instead. All private headers
+ * include this one; tests/sampler/test_names.py finds functions that are missing here.
  */
 #ifndef QUIESCE_SAMPLER_PRIVATE_H
 #define QUIESCE_SAMPLER_PRIVATE_H

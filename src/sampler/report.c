@@ -186,7 +186,7 @@ static void print_percent(FILE *stream, const char *before, double share, const 
 	fprintf(stream, percent < 10 ? "%s%.2g %%%s" : "%s%.0f %%%s", before, percent, after);
 }
 
-/* What is in the values beside the work. */
+/* Prints what the values contain besides the work. */
 static void report_disturbance(FILE *stream, const struct summary *summary)
 {
 	char empty[TIME_SIZE];
@@ -243,7 +243,7 @@ static void print_figure(FILE *stream, const struct qs_figure *figure, double se
 		fprintf(stream, "%.4g\n", number);
 		return;
 	}
-	/* "%.3g" makes 1e+03 of what rounds to 1000. */
+	/* 999.5, because "%.3g" prints a number that rounds to 1000 as 1e+03. */
 	for (number /= seconds; number >= 999.5 && prefixes[prefix + 1]; prefix++)
 		number /= 1000;
 	fprintf(stream, prefix ? "%.3g %c/s\n" : "%.3g /s\n", number, prefixes[prefix]);
@@ -290,7 +290,8 @@ static int report_one(FILE *stream, const struct outcome *outcome, int width, do
 	return 0;
 }
 
-/* How the time of the family of outcomes[first] grows, unless an earlier one was of the family. */
+/* Prints how the time of the family of outcomes[first] grows, unless an earlier outcome was of this
+ * family. */
 static int report_growth(
 	FILE *stream, const struct outcome *outcomes, size_t n, size_t first, const double *medians)
 {

@@ -61,8 +61,8 @@ struct ring {
 void ring_sample_empty_by_clock(struct qs_sampler *sampler);
 
 /*
- * Until ring_end_sum(), regions are added up after their end stamps, in place of being kept: any
- * number of them takes no memory and disturbs no more of the caches than one sample.
+ * Until ring_end_sum(), regions are added up after their end stamps instead of being kept: any
+ * number of regions takes no memory and disturbs the caches no more than one sample.
  */
 void ring_begin_sum(struct qs_sampler *sampler);
 void ring_end_sum(struct qs_sampler *sampler, struct ring_sum *ret);

@@ -86,8 +86,8 @@ static int wait_for(struct runner *runner, pid_t pid, int *ret_status)
 	}
 }
 
-/* Parses the block of this name. There are others where main() hands something over before it calls
- * qs_main(). */
+/* Parses the block of this name. There are other blocks when main() hands something over before it
+ * calls qs_main(). */
 static int take_values(const struct runner *runner, const char *name, struct qs_values **ret)
 {
 	struct qs_values *values;

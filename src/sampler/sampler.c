@@ -131,9 +131,9 @@ static uint64_t median(uint64_t *values, size_t n)
 	return values[n / 2];
 }
 
-/* Of sorted values: the mean of those up to twice the median. Where the counter advances in large
- * steps, most regions lie between two of them: the least that is not 0 then stands for the median,
- * which is 0. */
+/* The mean of those sorted values that are at most twice the median. Where the counter advances in
+ * large steps, most regions lie between two steps and the median is 0: then the smallest value
+ * above 0 is used in its place. */
 static double mean_of_undisturbed(const uint64_t *values, size_t n)
 {
 	size_t middle = n / 2, i;

@@ -115,7 +115,7 @@ static void put_counters(struct writer *writer, const struct qs_values *values)
 	}
 }
 
-/* What makes the values or the counts of a process doubtful. */
+/* Facts that make the values or the counts of a process doubtful. */
 static void put_flaws(struct writer *writer, const struct qs_facts *facts)
 {
 	const char *between = "";

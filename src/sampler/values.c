@@ -172,8 +172,8 @@ static int format_values(const struct qs_values *values, char **ret, size_t *ret
 	}
 	fprintf(stream, "end %zu\n", values->n_values);
 	failed = ferror(stream);
-	/* glibc says of a text that it could not make as long as it is (libio/memstream.c) only
-	 * that there is none. */
+	/* When glibc cannot allocate the whole text, it reports this only by a NULL text
+	 * (libio/memstream.c). */
 	if (fclose(stream) != 0 || failed || !text) {
 		free(text);
 		return -ENOMEM;

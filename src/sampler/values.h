@@ -8,8 +8,8 @@
  * QUIESCE_VALUES_FD=5. The program writes blocks of text at the file's own offset, one write(2)
  * each; unwritten bytes stay 0. The parent process in qs_main() names the descriptor on the command
  * line as well, because a program may empty its environment, and it takes the number out of the
- * environment of the process that measures: what the benchmark itself hands over, or programs that
- * it runs, is not for qs_main(). A block:
+ * environment of the process that measures: values that the benchmark itself or programs that it
+ * runs hand over are not for qs_main(). A block:
  *
  *	quiesce-values 1
  *	name copy/64
