@@ -94,7 +94,8 @@ int bootline_find(const char *text, const char *name, char **ret)
 	return 0;
 }
 
-/* The first value. *ret_others: whether another one differs from it. Errors as above. */
+/* The first value. *ret_others: whether another occurrence has a different value. Errors as
+ * above. */
 static int find_first(const char *text, const char *name, char **ret, bool *ret_others)
 {
 	const char *first, *first_end, *more, *end;
@@ -168,7 +169,7 @@ int bootline_parse(const char *text, unsigned n_cpus, struct bootline **ret)
 		return -ENOMEM;
 	struct {
 		const char *name;
-		bool first; /* not the last counts */
+		bool first; /* the first occurrence counts, not the last */
 		struct bootline_list *list;
 	} const lists[] = {
 		{ "isolcpus", true, &b->isolcpus },

@@ -18,10 +18,10 @@ struct bootline_list {
 	/* Empty where the parameter was not given or is not a valid list: the kernel then ignores
 	 * the parameter too (rcu_nocbs: it takes all CPUs). */
 	struct cpumask *cpus;
-	/* The parameter was given again with another value, which is not this one: of isolcpus and
-	 * nohz_full the kernel takes for each purpose the first, and of the other two the last
-	 * (kernel/sched/isolation.c: housekeeping_setup(); kernel/rcu/tree_nocb.h,
-	 * kernel/irq/irqdesc.c). Set for the first two alone. */
+	/* Another occurrence of the parameter has a different value. The kernel uses, for each
+	 * purpose, the first isolcpus and the first nohz_full, but the last rcu_nocbs and the last
+	 * irqaffinity (kernel/sched/isolation.c: housekeeping_setup(); kernel/rcu/tree_nocb.h,
+	 * kernel/irq/irqdesc.c). Set for isolcpus and nohz_full only. */
 	bool others;
 };
 

@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-/* Whether a reading takes a system call and, of a chip, about a microsecond. A counter of the CPU
- * (tsc, arch_sys_counter) takes 20 to 40 ns. Documentation/timers/timekeeping.rst;
- * drivers/clocksource/acpi_pm.c; kernel/time/jiffies.c. */
+/* Whether a reading takes a system call and, when the clock source is a separate chip, about a
+ * microsecond. A counter of the CPU (tsc, arch_sys_counter) takes 20 to 40 ns.
+ * Documentation/timers/timekeeping.rst; drivers/clocksource/acpi_pm.c; kernel/time/jiffies.c. */
 bool clocksource_is_slow(const char *name);
 
 #endif

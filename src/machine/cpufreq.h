@@ -60,9 +60,9 @@ struct cpufreq_range {
 	uint64_t table_khz[CPUFREQ_TABLE_MAX];
 	unsigned n_table;
 	unsigned n_boost;
-	/* Without boost: cpuN/acpi_cppc/nominal_freq, which is in MHz. */
+	/* The frequency without boost: cpuN/acpi_cppc/nominal_freq, which is in MHz. */
 	uint64_t nominal_khz;
-	/* With boost, whether it is on or off: amd_pstate_max_freq. */
+	/* The frequency with boost, also while boost is off: amd_pstate_max_freq. */
 	uint64_t boost_max_khz;
 	/* What the firmware allows at present; only acpi-cpufreq tells. */
 	uint64_t bios_limit_khz;

@@ -37,7 +37,7 @@ int cpuidle_read(int cpu, struct cpuidle *ret)
 			break;
 		}
 		r = read_number(cpu, cpuidle.n, "latency", &state->latency_us);
-		/* Errors other than those of parsing. */
+		/* Errors of reading, not of parsing. */
 		if (r < 0 && r != -EINVAL && r != -ERANGE && r != -ENOENT)
 			return r;
 		if (r < 0) {
@@ -46,7 +46,7 @@ int cpuidle_read(int cpu, struct cpuidle *ret)
 		}
 		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u/name", cpu, cpuidle.n);
 		r = file_read_attr(AT_FDCWD, path, state->name, sizeof(state->name));
-		/* Whether the state polls is told by its name alone. */
+		/* Only the name of the state tells whether it polls. */
 		if (r < 0 && r != -ENOENT)
 			return r;
 		if (r < 0)

@@ -13,7 +13,7 @@ enum {
 	/* CPUIDLE_STATE_MAX of include/linux/cpuidle.h is 10. */
 	CPUIDLE_STATES_MAX = 16,
 	CPUIDLE_NAME_SIZE = 32, /* CPUIDLE_NAME_LEN is 16 */
-	/* The exit latency of a halt state is at most this; that of a deeper state is longer. */
+	/* The exit latency of a halt state is at most this; a deeper state has a longer one. */
 	CPUIDLE_HALT_US = 5,
 };
 
@@ -22,7 +22,8 @@ struct cpuidle_state {
 	uint64_t latency_us;	      /* the worst-case exit latency */
 	bool disabled;
 	/* The state polls and does not sleep (drivers/cpuidle/poll_state.c, cpuidle-powernv.c,
-	 * cpuidle-pseries.c). The latency does not tell: some firmware claims 0 for a halt too. */
+	 * cpuidle-pseries.c). The latency does not tell this: some firmware claims 0 for a halt
+	 * state too. */
 	bool polling;
 };
 
@@ -35,7 +36,7 @@ struct cpuidle {
 };
 
 /* -ENOENT where the CPU has no idle states: a virtual machine, a kernel with idle=poll, firmware
- * that decides alone. -EBADMSG where there are some and not even the first can be read. */
+ * that decides alone. -EBADMSG where the CPU has idle states but even the first cannot be read. */
 int cpuidle_read(int cpu, struct cpuidle *ret);
 /* The shallowest state that is not polling; NULL when there is none. */
 const struct cpuidle_state *cpuidle_find_halt(const struct cpuidle *cpuidle);

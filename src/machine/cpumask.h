@@ -41,7 +41,7 @@ void cpumask_clear(struct cpumask *mask, int cpu);
 bool cpumask_isset(const struct cpumask *mask, int cpu);
 
 bool cpumask_is_empty(const struct cpumask *mask);
-/* How many CPUs. */
+/* How many CPUs are in the set. */
 unsigned cpumask_weight(const struct cpumask *mask);
 /* Lowest CPU, lowest CPU above `cpu`, highest CPU; -1 when there is none. */
 int cpumask_first(const struct cpumask *mask);
@@ -112,8 +112,8 @@ char *cpumask_format_error(const struct cpumask_error *error);
 
 /* "0-3,8", "" for the empty set; malloc'd, NULL when out of memory. */
 char *cpumask_format_list(const struct cpumask *mask);
-/* The mask as the kernel writes one of at least n_bits bits: "00,000000ff" for 40. malloc'd, NULL
- * when out of memory. */
+/* The mask as the kernel writes a mask of at least n_bits bits: "00,000000ff" for 40. malloc'd,
+ * NULL when out of memory. */
 char *cpumask_format_hex(const struct cpumask *mask, unsigned n_bits);
 
 /*

@@ -27,18 +27,18 @@ static void read_memories(void)
 		if (parse_int(entry->d_name, 1, INT_MAX, &pid) < 0)
 			continue;
 		snprintf(path, sizeof(path), "%d/cmdline", pid);
-		/* What is read, and whether that fails, does not matter: the wait does. */
+		/* The text, and whether reading it fails, does not matter: only the wait does. */
 		(void)file_read_attr(dirfd(dir), path, text, sizeof(text));
 	}
 }
 
 /*
- * fork(2) holds the lock of the memory that it copies (dup_mmap() in kernel/fork.c), and who reads
- * memory of a process by /proc/PID/cmdline waits for that lock (access_remote_vm() in mm/memory.c,
- * from 2.6 to 6.18). A call that hangs, such as one on a file system whose server is gone, may hold
- * the lock as well, and only the death of the reader ends the wait for it: so a child reads. The
- * child may outlive this process, so it keeps no descriptor open: neither the lock of the setters
- * nor the pipe that somebody reads the table from.
+ * fork(2) holds the lock of the memory that it copies (dup_mmap() in kernel/fork.c), and a reader
+ * of the process's memory by /proc/PID/cmdline waits for that lock (access_remote_vm() in
+ * mm/memory.c, from 2.6 to 6.18). A call that hangs, such as one on a file system whose server is
+ * gone, may hold the lock as well, and only the death of the reader ends the wait for it: so a
+ * child reads. The child may outlive this process, so it keeps no descriptor open: neither the lock
+ * of the setters nor the pipe that somebody reads the table from.
  */
 void forks_wait(int64_t deadline_ns)
 {

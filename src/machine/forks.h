@@ -6,10 +6,10 @@
 
 /*
  * Waits for each call of fork(2) that copies the memory of a process right now, so that its child
- * is listed by the next tasks_read(); no longer than until deadline_ns (CLOCK_MONOTONIC). A fork
- * that has only begun, and does not copy yet, is not waited for: that takes microseconds where the
- * process does not lose its CPU. Says nothing of success: where a process cannot be made or read,
- * or the deadline comes, the caller knows no more than before.
+ * is listed by the next tasks_read(); no longer than until deadline_ns (CLOCK_MONOTONIC). Does not
+ * wait for a fork that has begun but does not copy yet; this phase takes microseconds unless the
+ * process loses its CPU. Does not report success: where a child cannot be made, a process cannot be
+ * read, or the deadline passes, the caller knows no more than before.
  */
 void forks_wait(int64_t deadline_ns);
 

@@ -323,7 +323,7 @@ static int add_line(struct interrupts *in, const struct cputable_row *row, uint3
 		memcpy(line.tail, row->tail, tail_length);
 	*ret = (uint32_t)in->n_lines;
 	slot = find_slot(in, row);
-	/* The same interrupt with a new text: its earlier counts are not new. */
+	/* The same interrupt with a new text: its earlier counts must not count as new. */
 	if (in->slots[slot] != 0)
 		in->previous[*ret] = in->previous[in->slots[slot] - 1];
 	in->slots[slot] = *ret + 1;
@@ -464,7 +464,8 @@ int interrupts_repeat(struct interrupts *in)
 }
 
 /* What each CPU of the table has taken since boot, without timers: an array of table->n_wanted.
- * Returns whether other CPUs have columns than in the text before, or a negative errno. */
+ * Returns whether the CPUs that have columns are not those of the text before, or a negative
+ * errno. */
 static int sum_per_cpu(
 	struct cputable *table, const struct cpumask *mask, const char *text, uint32_t **ret)
 {

@@ -102,8 +102,9 @@ bool interrupts_diff(
 
 /*
  * Finds the CPU of the mask that took most interrupts between two texts of /proc/interrupts, timers
- * left out; the lowest of those with as many. -EBADMSG when a text has no header, -ENODEV when none
- * of the CPUs was online, -ESTALE when other ones were at the second text, -ENOMEM.
+ * left out; the lowest CPU if several took as many. -EBADMSG when a text has no header, -ENODEV
+ * when none of the CPUs was online, -ESTALE when other CPUs of the mask were online at the second
+ * text, -ENOMEM.
  */
 int interrupts_find_busiest(
 	const struct cpumask *mask, const char *before, const char *after, int *ret_cpu);

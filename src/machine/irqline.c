@@ -108,8 +108,9 @@ int irqlines_take_names(struct irqlines *lines, const char *text)
 		const char *blank;
 
 		lines->named = true;
-		/* The action is the last word; of several, each but the last ends in a comma. A
-		 * line without an action ends in a count or in its trigger, "5-edge". */
+		/* The action is the last word; if there are several actions, each but the last ends
+		 * in a comma. A line without an action ends in a count or in its trigger,
+		 * "5-edge". */
 		blank = memrchr(row.columns, ' ', (size_t)(row.end - row.columns));
 		while (blank && blank > row.columns && blank[-1] == ',')
 			blank = memrchr(row.columns, ' ', (size_t)(blank - row.columns));

@@ -67,15 +67,15 @@ int irqline_read_effective(const struct irqlines *lines, unsigned number, struct
  * cannot be moved (per CPU, or managed by the kernel) is read-only. On older kernels only an
  * attempt tells, and this function returns true. */
 bool irqline_is_movable(const struct irqlines *lines, unsigned number);
-/* Whether the action is that of a queue of an NVMe disk or of virtio's disks, whose drivers leave
- * its affinity to the kernel (drivers/nvme/host/pci.c: nvme_setup_irqs(),
+/* Whether the action names a queue of an NVMe disk or of a virtio disk, whose drivers leave the
+ * affinity of their queues to the kernel (drivers/nvme/host/pci.c: nvme_setup_irqs(),
  * drivers/block/virtio_blk.c: init_vq(), drivers/scsi/virtio_scsi.c: virtscsi_init()). Other
- * drivers do so, too, under names that do not tell. */
+ * drivers do so too, but the names of their actions do not show it. */
 bool irqline_is_managed_queue(const char *action);
 /*
  * 1 when it is known, without an attempt, that the affinity of a line cannot be changed, else 0. On
- * an old kernel irqline_is_managed_queue() tells. -ENODATA where that cannot be told: the action of
- * no line is known, or the line is such a queue and it is not known whether the kernel is old.
+ * an old kernel irqline_is_managed_queue() decides. -ENODATA where it cannot be decided: no line
+ * has a known action, or the line is such a queue and it is not known whether the kernel is old.
  */
 int irqline_is_fixed(const struct irqlines *lines, const struct irqline *line);
 

@@ -374,8 +374,8 @@ static int read_effective(
 	if (text_format(&dir, "%s%s", mount, path) < 0)
 		return -ENOMEM;
 	/* If the cgroup is not visible below this mount (a container with its own mount), the
-	 * ancestors there are not ours either. If somebody has closed a directory on the way, they
-	 * are. */
+	 * ancestors there are not ours either. If it is only hidden because somebody has closed a
+	 * directory on the way, they are ours. */
 	if (access(dir, F_OK) < 0 && !is_closed(-errno))
 		return -errno;
 	for (;;) {
@@ -450,7 +450,8 @@ static int probe_allowed(struct cpumask *ret)
 	if (sched_getaffinity(0, sizeof(former), (cpu_set_t *)former) < 0)
 		return -errno;
 	memset(all, 0xff, sizeof(all));
-	/* Where a sandbox lets nobody change an affinity, the present one is all there is. */
+	/* Where a sandbox forbids changing the affinity, the process can have only its present
+	 * affinity. */
 	if (sched_setaffinity(0, sizeof(all), (cpu_set_t *)all) < 0)
 		return errno == EPERM ? cpumask_get_self(ret) : -errno;
 	r = cpumask_get_self(ret);

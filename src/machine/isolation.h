@@ -25,11 +25,11 @@ struct isolation {
 	int partitions_error; /* 0, or -EACCES: there are cgroups that cannot be read */
 	/* CPUs without load balancing: `boot` and `partitions` together. */
 	struct cpumask *isolated;
-	int isolated_error; /* 0, or the error of one of the two: there may be more */
+	int isolated_error; /* 0, or the error of one of the two sets: there may be more CPUs */
 };
 
-/* -ENOMEM is the only failure. Where a file cannot be read, its set lacks what the file has, and
- * its error says that the set is not known. */
+/* -ENOMEM is the only failure. Where a file cannot be read, its set lacks the CPUs in the file, and
+ * its error says that the set is incomplete. */
 int isolation_read(struct isolation **ret);
 void isolation_free(struct isolation *isolation);
 
@@ -93,9 +93,9 @@ int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path);
  * The CPUs that sched_setaffinity(2) can give to this process, whatever its present affinity: those
  * of isolation_read_cpuset(). Where this cpuset is not visible, or lacks CPUs that the thread has,
  * the calling thread requests all CPUs, reads the result back and restores its former affinity; if
- * it may not (a sandbox), it is its present affinity.
- * From then on the thread has an affinity of its own (from 6.2: user_cpus_ptr in
- * kernel/sched/core.c), which does not grow when the cpuset grows later.
+ * it may not do this (a sandbox), the result is its present affinity. From then on the thread has
+ * an affinity of its own (from 6.2: user_cpus_ptr in kernel/sched/core.c), which does not grow when
+ * the cpuset grows later.
  */
 int isolation_read_allowed(struct cpumask *ret);
 

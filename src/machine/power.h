@@ -15,7 +15,7 @@ enum power_source {
 
 /*
  * AC when any supply of type Mains, USB or Wireless is online (1, or 2: programmable), or when no
- * battery is being discharged: ports that could supply power and do not are common. Batteries of
+ * battery is being discharged: ports that could supply power, but do not, are common. Batteries of
  * mice and other devices (scope Device) do not count. UNKNOWN where a decisive file of a supply
  * exists and cannot be read, or a battery does not tell its status.
  */

@@ -143,7 +143,7 @@ static int softirq_kind(const char *name, size_t length)
 		if (strlen(softirq_names[i]) == length &&
 			memcmp(softirq_names[i], name, length) == 0)
 			return (int)i;
-	/* The name of IRQ_POLL before Linux 4.5. */
+	/* IRQ_POLL had this name before Linux 4.5. */
 	if (length == strlen("BLOCK_IOPOLL") && memcmp(name, "BLOCK_IOPOLL", length) == 0)
 		return softirq_kind("IRQ_POLL", strlen("IRQ_POLL"));
 	return -1;

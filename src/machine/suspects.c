@@ -62,7 +62,7 @@ static int compare_tids(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* This process, and those that it has started, and theirs. */
+/* This process, its children, and their descendants. */
 struct family {
 	pid_t *pids;
 	size_t n;
@@ -99,8 +99,8 @@ static int find_family(const struct tasks *tasks, struct family *ret)
 	return 0;
 }
 
-/* The children that this process itself has waited for are not counted: they ran where this process
- * did. */
+/* The time of children that this process itself has waited for is not added: they ran on the CPUs
+ * of this process. */
 static void add_family(struct suspects_reading *reading, const struct task *task)
 {
 	uint64_t ticks = task->may ? task->ran_ticks : 0;
@@ -313,8 +313,8 @@ static int compare_tasks(int cpu, const struct suspects_reading *before,
 			former = NULL;
 		if (former)
 			ran -= former->ran_ns;
-		/* How long an older task had run before is not known: it may not have been allowed
-		 * on these CPUs when the first reading was made. */
+		/* It is not known how long an older task had run before: the first reading lacks
+		 * it, because it may not have been allowed on these CPUs then. */
 		if (task->cpu != cpu || ran == 0 || (!former && task->start < before->read_ticks))
 			continue;
 		r = add_task(suspects, task, ran);

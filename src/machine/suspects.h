@@ -27,12 +27,12 @@ struct suspect_task {
 struct suspects_reading {
 	uint64_t
 		read_ticks; /* when the tasks were begun to be read, as struct suspect_task.start */
-	/* Sorted by tid, without those of this process and of the processes that it has started;
-	 * none where the kernel has no schedstat. */
+	/* Sorted by tid, without the tasks of this process and of its descendants; none where the
+	 * kernel has no schedstat. */
 	struct suspect_task *tasks;
 	size_t n_tasks;
-	/* The processes that this process has started, and theirs: how many there are, and the CPU
-	 * time of those that may run on the CPUs, and of all children that they have waited for. */
+	/* The descendants of this process: their number, and the CPU time of those that may run on
+	 * the CPUs, and of all children that they have waited for. */
 	size_t n_family;
 	int64_t family_ns;
 	char *stat;
@@ -59,7 +59,7 @@ struct suspects {
 	struct suspect *interrupts;
 	size_t n_interrupts;
 	/* "kworker/3:1 (412)": tasks that have run, and were on this CPU at the end, the longest
-	 * time first. The time includes what a task ran on other CPUs before. */
+	 * time first. The time includes the task's time on other CPUs before. */
 	struct suspect *tasks;
 	size_t n_tasks;
 	/* By kind, see procstat_softirq_name(). */

@@ -111,7 +111,7 @@ static int map_task_error(int r)
 	return r == -ENOENT || r == -EINVAL ? -ESRCH : r;
 }
 
-/* Whether the error is of the process, not our own: the process is left out. */
+/* Whether the error concerns the process and not this program: then the process is left out. */
 static bool is_task_error(int r)
 {
 	return r == -ESRCH || r == -ENODATA;

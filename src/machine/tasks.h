@@ -20,13 +20,13 @@
 struct task {
 	pid_t pid; /* of its process */
 	pid_t tid;
-	pid_t parent;  /* the process that has to wait for its process; 0 for none */
+	pid_t parent;  /* the parent of its process; 0 for none */
 	char comm[64]; /* the kernel's name: 15 bytes for a program, more for a kworker */
 	char state;    /* 'R': running or runnable */
 	uint64_t
 		start; /* start time in clock ticks since boot: with tid it identifies one thread */
-	/* CPU time of its process (of the thread, for others than the first), and of the children
-	 * that it has waited for, in clock ticks. */
+	/* CPU time of the process, or for a thread that is not the first, of the thread; and CPU
+	 * time of the children that it has waited for, in clock ticks. */
 	uint64_t ran_ticks;
 	uint64_t children_ticks;
 	int cpu;	/* the CPU that it runs on or ran on last */

@@ -39,8 +39,8 @@ void throttle_path(const struct throttle *throttle, size_t index, char *buf, siz
 int throttle_add(const struct throttle *throttle, size_t index, const char *text,
 	struct throttle_counts *counts);
 
-/* The largest counts of all CPUs: how often it happened to a core, and to a package, at most.
- * -ENODATA when a CPU that had counters has none now, because it is offline. */
+/* The largest counts of all CPUs: how often a core, and a package, was throttled at most. -ENODATA
+ * when a CPU that had counters has none now, because it is offline. */
 int throttle_read_largest(const struct throttle *throttle, struct throttle_counts *ret);
 
 #endif

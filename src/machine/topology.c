@@ -246,8 +246,8 @@ static int read_masks(struct cpumask *possible, struct cpumask *present, struct 
 	return cpumask_is_empty(possible) ? -ENODATA : 0;
 }
 
-/* Keeps the first error that hides which CPUs share a core. Offline CPUs have no such files, and
- * what is there and makes no sense is no better next time. */
+/* Keeps the first error that hides which CPUs share a core. Offline CPUs have no such files, and a
+ * file with nonsense will not be better next time. */
 static void note_cores_error(struct topology *topology, int error)
 {
 	if (topology->cores_error == 0 && error < 0 && error != -ENOENT && error != -ENOTDIR &&

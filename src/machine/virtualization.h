@@ -13,7 +13,7 @@
  * "kvm", "xen", "vmware", "microsoft", "qemu", "oracle", "amazon", ...; "vm" for an unknown
  * hypervisor; "lpar" for a logical partition, which on s390 and POWER is the closest to bare metal
  * that exists; NULL when no hypervisor is found. A static string. *ret_told (may be NULL) says
- * whether this machine can tell: NULL as a result proves that there is no hypervisor only when
+ * whether this machine can tell: the result NULL proves that there is no hypervisor only if
  * *ret_told is true.
  *
  * The sources are cpuinfo's `hypervisor` flag and DMI (arch/x86), the kernel's available clock
